@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model: the only consumer of events. Processes, their address spaces, regions and pages.
+ *
+ * Views walk these structures read-only after (or between) events; only model.c and space.c write
+ * them. Everything is owned by the model and lives until pfs_model_free(): regions are retired when
+ * they are unmapped, never forgotten.
+ */
+#ifndef PFS_MODEL_H
+#define PFS_MODEL_H
+
+#include "event.h"
+#include "pages.h"
+
+/*
+ * One region (VMA). A live one is in its space's `live` array, a retired one in `retired`.
+ *     7f5d58600000-7f5d58626000 r--p 00000000 fe:00 1234   /usr/lib/x86_64-linux-gnu/libc.so.6
+ */
+struct pfs_region {
+	uint64_t start, end;
+	uint64_t have;		/* PFS_HAS(PERMS OFF DEV INO NAME TRAITS ID): what is known */
+	uint64_t inferred;
+	uint64_t id;		/* the kernel's identity, if PFS_F_ID is known */
+	uint64_t off;		/* file offset of start, bytes */
+	uint64_t ino;
+	uint32_t dev;
+	uint8_t perms, traits;
+	const char *name;	/* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
+	uint64_t born_ns;
+	uint64_t died_ns;	/* UINT64_MAX while it lives */
+	struct pfs_pages *pages;	/* where its pages are: the space's own, or a retired region's */
+};
+
+/*
+ * An address space: one image of a process, from exec (or fork, or attach) to the next exec or exit.
+ * Shared by the processes of a vfork until the child's exec.
+ */
+struct pfs_space {
+	struct pfs_region *live;	/* sorted by start, never overlapping */
+	unsigned int nr_live, max_live;
+	struct pfs_region **retired;	/* in order of death */
+	unsigned int nr_retired, max_retired;
+	struct pfs_pages *pages;	/* of the live regions and of no region ("unknown") */
+	uint64_t start_brk, brk;	/* 0: unknown */
+	uint64_t born_ns, died_ns;
+	const char *exe;		/* interned name given to exec; NULL: unknown */
+	bool complete;			/* the layout is known from the start, not pieced together */
+	bool launcher;			/* pfscope's own child before the command's exec: not shown */
+	bool empty;			/* unmapped by exit */
+	unsigned int refs;
+	unsigned int hot;		/* index of the region found last */
+};
+
+/* One exec epoch of a process: a space, and from when the process had it. */
+struct pfs_epoch {
+	struct pfs_space *space;
+	uint64_t start_ns;
+	const char *comm;		/* interned, last one known while it lasted; NULL: unknown */
+	bool shared;			/* the parent's space (vfork): drawn with the parent */
+};
+
+struct pfs_thread {
+	int32_t tid;
+	struct pfs_proc *proc;
+	const char *comm;
+	uint64_t born_ns, died_ns;
+	uint64_t nr_faults;
+	struct pfs_space *forking;	/* copy that its fork is making, or NULL */
+	struct pfs_space *execing;	/* image that its exec is building, or NULL */
+	/* the fault under way: where a later `huge`, `major`, `signal` or `around` belongs */
+	struct pfs_space *fault_space;
+	uint64_t fault_addr;
+	uint64_t fault_ns;
+	struct pfs_model *model;
+};
+
+struct pfs_counts {
+	uint64_t faults;		/* all that follow are of these */
+	uint64_t read, write, exec, access_unknown;
+	uint64_t user, kernel;
+	uint64_t minor, major;		/* where known */
+	uint64_t signal;		/* ended in a signal */
+	uint64_t outside;		/* in no known region */
+	uint64_t around;		/* pages mapped beside a fault */
+	uint64_t populated;		/* pages */
+	uint64_t huge;			/* faults that got a huge page */
+	uint64_t maps, unmaps;		/* regions made, removed */
+};
+
+struct pfs_proc {
+	int32_t pid;
+	int32_t ppid;			/* 0: unknown */
+	bool pid_known;			/* false: pid is a tid whose process no record names */
+	const char *comm;		/* interned, newest; NULL: unknown */
+	struct pfs_epoch *epochs;	/* at least one */
+	unsigned int nr_epochs;
+	unsigned int nr_threads;	/* ever seen */
+	uint64_t born_ns, died_ns;	/* died: UINT64_MAX while it lives */
+	struct pfs_counts counts;
+	struct pfs_proc *next;		/* in order of appearance */
+};
+
+struct pfs_note { char *key, *value; uint64_t ts_ns; int32_t pid; };
+
+struct pfs_model {
+	struct pfs_proc *procs;		/* in order of appearance */
+	unsigned int nr_procs;
+	unsigned int page_shift;	/* from the note "page_size"; 12 */
+	struct pfs_counts counts;	/* of all processes shown; launchers excluded */
+	uint64_t nr_events;
+	uint64_t first_ns, last_ns;	/* 0 if there was no event */
+	uint64_t start_ns;		/* what --from and --to count from: the start of the recording */
+	uint64_t lost;			/* events lost whose number is known */
+	uint64_t lost_unknown;		/* times that an unknown number was lost */
+	struct pfs_note *notes;
+	unsigned int nr_notes;
+	struct pfs_model_private *priv;
+};
+
+struct pfs_model *pfs_model_new(void);		/* NULL: no memory */
+void pfs_model_free(struct pfs_model *model);
+
+/* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */
+int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev);
+
+/* The process, or NULL. */
+struct pfs_proc *pfs_model_proc(const struct pfs_model *model, int32_t pid);
+
+/* The thread, or NULL. */
+struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid);
+
+/* The newest note of that key, or NULL. Borrowed. */
+const char *pfs_model_note(const struct pfs_model *model, const char *key);
+
+/* The current space of a process. */
+static inline struct pfs_space *pfs_proc_space(const struct pfs_proc *proc)
+{
+	return proc->epochs[proc->nr_epochs - 1].space;
+}
+
+#endif

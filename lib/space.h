@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An address space's regions: a sorted array and one primitive, cut at [start, end).
+ *
+ * Only model.c calls this; views read struct pfs_space (model.h).
+ */
+#ifndef PFS_SPACE_H
+#define PFS_SPACE_H
+
+#include "model.h"
+
+struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns);
+struct pfs_space *pfs_space_get(struct pfs_space *space);
+void pfs_space_put(struct pfs_space *space);
+
+/* A copy of the layout, with no pages touched and no retired regions: what fork makes. */
+struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns);
+
+/* The live region that holds addr, or NULL. */
+struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr);
+
+/* Index of the first live region that ends after addr; nr_live if there is none. */
+unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr);
+
+/* One each: apply the event of that kind. 0 or -ENOMEM. */
+int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev);
+int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns);
+int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
+int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
+
+/* The whole space went away (exit, exec): every live region is retired. 0 or -ENOMEM. */
+int pfs_space_clear(struct pfs_space *space, uint64_t now_ns);
+
+#endif
