@@ -36,7 +36,7 @@ struct pfs_region {
  * Shared by the processes of a vfork until the child's exec.
  */
 struct pfs_space {
-	struct pfs_region *live;	/* sorted by start, never overlapping */
+	struct pfs_region **live;	/* sorted by start, never overlapping */
 	unsigned int nr_live, max_live;
 	struct pfs_region **retired;	/* in order of death */
 	unsigned int nr_retired, max_retired;
@@ -48,7 +48,7 @@ struct pfs_space {
 	bool launcher;			/* pfscope's own child before the command's exec: not shown */
 	bool empty;			/* unmapped by exit */
 	unsigned int refs;
-	unsigned int hot;		/* index of the region found last */
+	struct pfs_region *hot;		/* live region found last, or NULL */
 };
 
 /* One exec epoch of a process: a space, and from when the process had it. */
@@ -107,6 +107,7 @@ struct pfs_model {
 	unsigned int nr_procs;
 	unsigned int page_shift;	/* from the note "page_size"; 12 */
 	struct pfs_counts counts;	/* of all processes shown; launchers excluded */
+	struct pfs_counts launcher;	/* of pfscope's own child before the command's exec */
 	uint64_t nr_events;
 	uint64_t first_ns, last_ns;	/* 0 if there was no event */
 	uint64_t start_ns;		/* what --from and --to count from: the start of the recording */
@@ -122,6 +123,19 @@ void pfs_model_free(struct pfs_model *model);
 
 /* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev);
+
+/*
+ * The same, but a touch (fault, around, populate, access and what belongs to them) leaves no mark:
+ * what a filter uses for the touches that it hides. Layout and process life are taken in.
+ */
+int pfs_model_apply_muted(struct pfs_model *model, const struct pfs_event *ev);
+
+/*
+ * The name that /proc/PID/maps would show for a region: its path, [heap], [stack], [vdso], "" for
+ * anonymous memory; NULL if it is not known. The heap is where the break is, whatever the source
+ * called the region when it was made. Borrowed.
+ */
+const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region);
 
 /* The process, or NULL. */
 struct pfs_proc *pfs_model_proc(const struct pfs_model *model, int32_t pid);

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An address space's regions, kept as the kernel keeps its VMAs: a sorted array of ranges, changed by
+ * one primitive, cut at [start, end), and a line or two for each kind of change.
+ *
+ * A `map` event says "this range is one region from now on". Attributes that it leaves out are taken
+ * from the region with the same identity, else from the one that the range lies in: the kernel's
+ * splits and merges come as such events, and its region tree says no more than ranges and identities.
+ */
+#include "space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTRIBUTES (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |	\
+		    PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME) | PFS_HAS(PFS_F_TRAITS))
+#define KNOWS(region, field) ((region)->have & PFS_HAS(field))
+
+struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns)
+{
+	struct pfs_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->pages = pfs_pages_new(page_shift);
+	if (!space->pages) {
+		free(space);
+		return NULL;
+	}
+	space->born_ns = now_ns;
+	space->died_ns = UINT64_MAX;
+	space->refs = 1;
+	return space;
+}
+
+struct pfs_space *pfs_space_get(struct pfs_space *space)
+{
+	space->refs++;
+	return space;
+}
+
+static void region_free(struct pfs_space *space, struct pfs_region *region)
+{
+	if (region->pages != space->pages)
+		pfs_pages_free(region->pages);
+	free(region);
+}
+
+void pfs_space_put(struct pfs_space *space)
+{
+	if (!space || --space->refs)
+		return;
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		region_free(space, space->live[i]);
+	for (unsigned int i = 0; i < space->nr_retired; i++)
+		region_free(space, space->retired[i]);
+	pfs_pages_free(space->pages);
+	free(space->live);
+	free(space->retired);
+	free(space);
+}
+
+unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr)
+{
+	unsigned int lo = 0, hi = space->nr_live;
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (space->live[mid]->end > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr)
+{
+	struct pfs_region *hot = space->hot;
+	unsigned int i;
+
+	if (hot && addr >= hot->start && addr < hot->end)
+		return hot;
+	i = pfs_space_lower(space, addr);
+	if (i == space->nr_live || space->live[i]->start > addr)
+		return NULL;
+	return space->hot = space->live[i];
+}
+
+/* Room for one more pointer in a growing array. */
+static int array_reserve(struct pfs_region ***array, unsigned int nr, unsigned int *max)
+{
+	struct pfs_region **bigger;
+	unsigned int want;
+
+	if (nr < *max)
+		return 0;
+	want = *max ? *max * 2 : 16;
+	bigger = realloc(*array, want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*max = want;
+	return 0;
+}
+
+static int live_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
+{
+	int err = array_reserve(&space->live, space->nr_live, &space->max_live);
+
+	if (err)
+		return err;
+	memmove(&space->live[at + 1], &space->live[at],
+		(space->nr_live - at) * sizeof(*space->live));
+	space->live[at] = region;
+	space->nr_live++;
+	return 0;
+}
+
+static void live_remove(struct pfs_space *space, unsigned int at)
+{
+	space->hot = NULL;
+	space->nr_live--;
+	memmove(&space->live[at], &space->live[at + 1],
+		(space->nr_live - at) * sizeof(*space->live));
+}
+
+/* Offsets in a file move along with the start of a region; anonymous memory has none. */
+static bool is_file(const struct pfs_region *region)
+{
+	if (KNOWS(region, PFS_F_INO))
+		return region->ino;
+	return KNOWS(region, PFS_F_OFF) && !(KNOWS(region, PFS_F_NAME) && !region->name[0]);
+}
+
+/* A new region with the attributes of `like` (NULL: none known), as if `like` reached to start. */
+static struct pfs_region *region_new(struct pfs_space *space, const struct pfs_region *like,
+				     uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	struct pfs_region *region = calloc(1, sizeof(*region));
+
+	if (!region)
+		return NULL;
+	if (like) {
+		*region = *like;
+		if (is_file(like))
+			region->off = like->off + (start - like->start);
+	} else {
+		region->born_ns = now_ns;
+	}
+	region->start = start;
+	region->end = end;
+	region->died_ns = UINT64_MAX;
+	region->pages = space->pages;
+	return region;
+}
+
+/* Splits the live region that spans addr, if one does. The upper part is the new object. */
+static int split_at(struct pfs_space *space, uint64_t addr)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+	struct pfs_region *low, *high;
+
+	if (i == space->nr_live || space->live[i]->start >= addr)
+		return 0;
+	low = space->live[i];
+	high = region_new(space, low, addr, low->end, low->born_ns);
+	if (!high)
+		return -ENOMEM;
+	if (live_insert(space, i + 1, high)) {
+		free(high);
+		return -ENOMEM;
+	}
+	low->end = addr;
+	return 0;
+}
+
+static int cut(struct pfs_space *space, uint64_t start, uint64_t end)
+{
+	int err = split_at(space, start);
+
+	return err ? err : split_at(space, end);
+}
+
+/* Moves live region `at` to the retired ones, with the pages that were touched in it. */
+static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
+{
+	struct pfs_region *region = space->live[at];
+	struct pfs_pages *pages = NULL;
+	uint64_t addr = region->start;
+	const char *name;
+	int err;
+
+	err = array_reserve(&space->retired, space->nr_retired, &space->max_retired);
+	if (err)
+		return err;
+	if (pfs_pages_next(space->pages, &addr, region->end)) {
+		pages = pfs_pages_new(pfs_pages_shift(space->pages));
+		if (!pages)
+			return -ENOMEM;
+		err = pfs_pages_move(space->pages, region->start, region->end, pages, 0);
+		if (err) {
+			pfs_pages_free(pages);
+			return err;
+		}
+	}
+	name = pfs_region_name(space, region);
+	if (name) {
+		region->name = name;
+		region->have |= PFS_HAS(PFS_F_NAME);
+	}
+	region->pages = pages;
+	region->died_ns = now_ns;
+	live_remove(space, at);
+	space->retired[space->nr_retired++] = region;
+	return 0;
+}
+
+int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	unsigned int i;
+	int err;
+
+	if (start >= end)
+		return 0;
+	err = cut(space, start, end);
+	i = pfs_space_lower(space, start);
+	while (!err && i < space->nr_live && space->live[i]->start < end)
+		err = retire(space, i, now_ns);
+	return err;
+}
+
+int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
+{
+	int err = 0;
+
+	/* From the end, so that nothing is shifted; order of death is then order of address. */
+	while (!err && space->nr_live)
+		err = retire(space, space->nr_live - 1, now_ns);
+	space->empty = true;
+	space->died_ns = now_ns;
+	return err;
+}
+
+static void set_attributes(struct pfs_region *region, const struct pfs_event *ev)
+{
+	if (pfs_has(ev, PFS_F_PERMS))
+		region->perms = ev->perms;
+	if (pfs_has(ev, PFS_F_DEV))
+		region->dev = ev->dev;
+	if (pfs_has(ev, PFS_F_INO))
+		region->ino = ev->ino;
+	if (pfs_has(ev, PFS_F_NAME))
+		region->name = ev->name;
+	if (pfs_has(ev, PFS_F_TRAITS))
+		region->traits |= ev->traits;
+	region->have |= ev->have & ATTRIBUTES;
+	region->inferred &= ~(ev->have & ATTRIBUTES);
+	region->inferred |= ev->inferred & ATTRIBUTES;
+	if (pfs_has(ev, PFS_F_OFF))
+		region->off = ev->off + (is_file(region) ? region->start - ev->start : 0);
+}
+
+/* Does the event say nothing that the region, which holds its range, contradicts? */
+static bool agrees(const struct pfs_region *region, const struct pfs_event *ev)
+{
+	if (pfs_has(ev, PFS_F_PERMS) && KNOWS(region, PFS_F_PERMS) && ev->perms != region->perms)
+		return false;
+	if (pfs_has(ev, PFS_F_INO) && KNOWS(region, PFS_F_INO)) {
+		if (ev->ino != region->ino || ev->dev != region->dev)
+			return false;
+		if (ev->ino && pfs_has(ev, PFS_F_OFF) && KNOWS(region, PFS_F_OFF) &&
+		    ev->off != region->off + (ev->start - region->start))
+			return false;
+	}
+	return true;
+}
+
+/* Makes live region `at` reach over exactly the union of itself and [start, end). */
+static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start,
+		     uint64_t end)
+{
+	unsigned int i;
+
+	if (region->start < start)
+		start = region->start;
+	if (region->end > end)
+		end = region->end;
+	if (cut(space, start, end))
+		return -ENOMEM;
+	i = pfs_space_lower(space, start);
+	while (i < space->nr_live && space->live[i]->start < end) {
+		if (space->live[i] == region) {
+			i++;
+			continue;
+		}
+		/* Merged into it: the pages stay where they are, the object goes. */
+		free(space->live[i]);
+		live_remove(space, i);
+	}
+	if (is_file(region))
+		region->off -= region->start - start;
+	region->start = start;
+	region->end = end;
+	return 0;
+}
+
+/* The region in [start, end) that has this identity, or that may take it: see pfs_space_map(). */
+static struct pfs_region *identify(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *adopt = NULL;
+
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		struct pfs_region *r = space->live[i];
+
+		if (KNOWS(r, PFS_F_ID)) {
+			if (r->id == ev->id)
+				return r;
+		} else if (!adopt && r->start >= ev->start && r->end <= ev->end) {
+			adopt = r;
+		}
+	}
+	return adopt;
+}
+
+/* A region of its own over [start, end), whatever was there: cut out, or replaced. */
+static struct pfs_region *carve(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *within = pfs_space_find(space, ev->start), *region;
+	unsigned int i;
+
+	if (within && within->end < ev->end)
+		within = NULL;
+	if (within && within->start == ev->start && within->end == ev->end)
+		within = NULL;
+	region = region_new(space, within, ev->start, ev->end, ev->ts_ns);
+	if (!region || cut(space, ev->start, ev->end))
+		goto fail;
+	i = pfs_space_lower(space, ev->start);
+	while (i < space->nr_live && space->live[i]->start < ev->end) {
+		if (within) {	/* the piece of it that the cut left here: same pages, new object */
+			free(space->live[i]);
+			live_remove(space, i);
+		} else if (retire(space, i, ev->ts_ns)) {
+			goto fail;
+		}
+	}
+	if (live_insert(space, i, region))
+		goto fail;
+	return region;
+fail:
+	free(region);
+	return NULL;
+}
+
+/* The kernel's region tree stored region `id` over [start, end). */
+static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *region = identify(space, ev);
+
+	if (region) {
+		if (grow_over(space, region, ev->start, ev->end))
+			return -ENOMEM;
+	} else {
+		region = carve(space, ev);
+		if (!region)
+			return -ENOMEM;
+	}
+	region->id = ev->id;
+	region->have |= PFS_HAS(PFS_F_ID);
+	set_attributes(region, ev);
+	return 0;
+}
+
+/* A source without identities says what [start, end) is. */
+static int map_described(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *region = pfs_space_find(space, ev->start);
+	unsigned int i;
+
+	if (region && region->end >= ev->end && agrees(region, ev)) {
+		set_attributes(region, ev);
+		return 0;
+	}
+	if (cut(space, ev->start, ev->end))
+		return -ENOMEM;
+	i = pfs_space_lower(space, ev->start);
+	if (i < space->nr_live && space->live[i]->start < ev->end) {
+		region = space->live[i];
+		if (grow_over(space, region, ev->start, ev->end))
+			return -ENOMEM;
+	} else {
+		region = region_new(space, NULL, ev->start, ev->end, ev->ts_ns);
+		if (!region)
+			return -ENOMEM;
+		if (live_insert(space, i, region)) {
+			free(region);
+			return -ENOMEM;
+		}
+	}
+	set_attributes(region, ev);
+	return 0;
+}
+
+int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev)
+{
+	if (ev->start >= ev->end)
+		return 0;
+	space->hot = NULL;
+	space->empty = false;
+	return pfs_has(ev, PFS_F_ID) ? map_identified(space, ev) : map_described(space, ev);
+}
+
+int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint64_t addr = ev->start;
+
+	if (!pfs_has(ev, PFS_F_PERMS))
+		return 0;
+	while (addr < ev->end) {
+		unsigned int i = pfs_space_lower(space, addr);
+		struct pfs_region *r;
+		uint8_t perms;
+
+		if (i == space->nr_live || space->live[i]->start >= ev->end)
+			break;
+		r = space->live[i];
+		addr = r->end;
+		/* mprotect cannot change whether a mapping is shared */
+		perms = (ev->perms & ~PFS_PERM_SHARED) | (r->perms & PFS_PERM_SHARED);
+		if (KNOWS(r, PFS_F_PERMS) && r->perms == perms)
+			continue;
+		if (cut(space, ev->start, ev->end))
+			return -ENOMEM;
+		r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start : r->start)];
+		r->perms = perms;
+		r->have |= PFS_HAS(PFS_F_PERMS);
+		addr = r->end;
+	}
+	return 0;
+}
+
+int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *source = pfs_space_find(space, ev->from), *dest, like;
+	struct pfs_event map = *ev;
+	uint64_t start = ev->start, len = ev->len;
+	int err;
+
+	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
+	dest = pfs_has(ev, PFS_F_ID) ? identify(space, ev) : NULL;
+	if (dest && dest->start <= start)
+		start = dest->end;
+	if (source)
+		like = *source;
+	map.kind = PFS_MAP;
+	if (source && !dest) {
+		map.have |= like.have & ATTRIBUTES;
+		map.perms = like.perms;
+		map.traits = like.traits;
+		map.dev = like.dev;
+		map.ino = like.ino;
+		map.name = like.name;
+		map.off = is_file(&like) ? like.off + (ev->from - like.start) : like.off;
+	}
+	err = pfs_space_map(space, &map);
+	if (!err && start < ev->end)
+		err = pfs_pages_move(space->pages, ev->from,
+				     ev->from + (len < ev->end - start ? len : ev->end - start),
+				     space->pages, start - ev->from);
+	return err;
+}
+
+struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
+{
+	struct pfs_space *copy = pfs_space_new(pfs_pages_shift(space->pages), now_ns);
+
+	if (!copy)
+		return NULL;
+	copy->start_brk = space->start_brk;
+	copy->brk = space->brk;
+	copy->exe = space->exe;
+	copy->complete = space->complete;
+	for (unsigned int i = 0; i < space->nr_live; i++) {
+		const struct pfs_region *from = space->live[i];
+		struct pfs_region *region = region_new(copy, from, from->start, from->end, now_ns);
+
+		if (!region || live_insert(copy, i, region)) {
+			free(region);
+			pfs_space_put(copy);
+			return NULL;
+		}
+		/* The child's regions are other objects of the kernel. */
+		region->have &= ~PFS_HAS(PFS_F_ID);
+		region->born_ns = now_ns;
+	}
+	return copy;
+}
+
+const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region)
+{
+	unsigned int next;
+
+	if (region->died_ns != UINT64_MAX)
+		return KNOWS(region, PFS_F_NAME) ? region->name : NULL;
+	if (KNOWS(region, PFS_F_NAME) && region->name[0] && strcmp(region->name, "[heap]") &&
+	    strcmp(region->name, "[stack]"))
+		return region->name;
+	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
+	if (space->brk && region->start < space->brk && region->end > space->start_brk)
+		return "[heap]";
+	if (!KNOWS(region, PFS_F_NAME))
+		return NULL;
+	if (!strcmp(region->name, "[heap]"))
+		return space->brk ? "" : region->name;
+	/* Of a stack in pieces only the one that holds the first frame, the highest, has the name. */
+	next = pfs_space_lower(space, region->end);
+	if (!strcmp(region->name, "[stack]") && next < space->nr_live &&
+	    space->live[next]->start == region->end && KNOWS(space->live[next], PFS_F_NAME) &&
+	    !strcmp(space->live[next]->name, "[stack]"))
+		return "";
+	return region->name;
+}
