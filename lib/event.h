@@ -22,8 +22,8 @@ enum pfs_kind {
 	PFS_AROUND,	/* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
 	PFS_POPULATE,	/* pages the kernel faulted in itself: start end by */
 	PFS_MAP,	/* [start, end) is one region from now on: id perms off dev ino name ... */
-	PFS_UNMAP,	/* nothing is mapped in [start, end) any more */
-	PFS_PROTECT,	/* what is mapped in [start, end) now has perms */
+	PFS_UNMAP,	/* nothing is mapped in [start, end) any more; no end: shmdt(start) */
+	PFS_PROTECT,	/* what is mapped in [start, end) now has perms, and other attributes if unknown */
 	PFS_MOVE,	/* the pages and the attributes of [from, from+len) went to [start, end) */
 	PFS_BRK,	/* the program break: start = lowest break (where known), end = current one */
 	PFS_FORK,	/* a copy of the address space begins (no child yet), or child runs (child) */
@@ -143,7 +143,7 @@ static inline int pfs_emit(const struct pfs_sink *sink, const struct pfs_event *
 }
 
 enum pfs_type {
-	PFS_T_S32, PFS_T_U64, PFS_T_HEX, PFS_T_ENUM, PFS_T_PERMS, PFS_T_TRAITS, PFS_T_DEV,
+	PFS_T_S32, PFS_T_U8, PFS_T_U64, PFS_T_HEX, PFS_T_ENUM, PFS_T_PERMS, PFS_T_TRAITS, PFS_T_DEV,
 	PFS_T_BOOL, PFS_T_STR,
 };
 

@@ -92,6 +92,7 @@ void pfs_model_free(struct pfs_model *model)
 		free(model->notes[i].value);
 	}
 	free(model->notes);
+	free(model->losses);
 	pfs_intern_free(model->priv->names);
 	free(model->priv);
 	free(model);
@@ -403,16 +404,20 @@ static int apply_around(struct pfs_model *model, struct pfs_thread *thread,
 
 	if (model->priv->muted)
 		return 0;
-	if (region && beside_fault(region, thread, ev->off, ev->end_off))
-		return mark_around(model, thread, thread->fault_space, region, ev);
-	/* No fault of ours: the kernel populates. All mappings of that file part it may be. */
+	if (!pfs_has(ev, PFS_F_START)) {
+		if (region && beside_fault(region, thread, ev->off, ev->end_off))
+			err = mark_around(model, thread, thread->fault_space, region, ev);
+		return err;
+	}
+	/* The kernel populates [start, end): each mapping of that file part in it may be meant. */
 	space = space_of(model, thread, ev);
 	if (!space)
 		return -ENOMEM;
-	for (unsigned int i = 0; !err && pfs_has(ev, PFS_F_START) && i < space->nr_live; i++) {
+	for (unsigned int i = pfs_space_lower(space, ev->start); !err && i < space->nr_live; i++) {
 		region = space->live[i];
-		if (region->start < ev->end && region->end > ev->start &&
-		    region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino &&
+		if (region->start >= ev->end)
+			break;
+		if (region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino &&
 		    region->dev == ev->dev)
 			err = mark_around(model, thread, space, region, ev);
 	}
@@ -532,6 +537,18 @@ static int apply_access(struct pfs_model *model, struct pfs_thread *thread,
 
 /* ---- regions ---- */
 
+/* The end of an address space, or of an exec that failed. */
+static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
+		       const struct pfs_event *ev)
+{
+	if (space != thread->execing)
+		return pfs_space_clear(space, ev->ts_ns);
+	pfs_space_put(space);
+	thread->execing = NULL;
+	thread->fault_space = NULL;
+	return 0;
+}
+
 static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			const struct pfs_event *ev)
 {
@@ -556,8 +573,10 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
+		if (!pfs_has(ev, PFS_F_END))
+			return pfs_space_detach(space, ev->start, ev->ts_ns);
 		if (ev->start == 0 && ev->end == UINT64_MAX)
-			return pfs_space_clear(space, ev->ts_ns);
+			return clear_space(thread, space, ev);
 		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
 	case PFS_PROTECT:
 		return pfs_space_protect(space, ev);
@@ -661,17 +680,18 @@ static int apply_exec(struct pfs_model *model, struct pfs_thread *thread,
 		return err;
 	}
 	thread->fault_space = NULL;
-	return epoch_add(proc, space, ev->ts_ns);
+	err = epoch_add(proc, space, ev->ts_ns);
+	if (!err && pfs_has(ev, PFS_F_COMM))
+		err = set_comm(model, thread, ev->comm);
+	return err;
 }
 
-static int apply_exit(struct pfs_model *model, struct pfs_thread *thread,
-		      const struct pfs_event *ev)
+/* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
+static void apply_exit(struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	thread->died_ns = ev->ts_ns;
-	if (!ev->last)
-		return 0;
-	thread->proc->died_ns = ev->ts_ns;
-	return leave_space(thread->proc, ev->ts_ns);
+	if (ev->last)
+		thread->proc->died_ns = ev->ts_ns;
 }
 
 /* ---- notes ---- */
@@ -731,6 +751,42 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 	return NULL;
 }
 
+/* ---- losses ---- */
+
+/* The account of that cpu, made if it is new. More cpus than any machine has share the last one. */
+static struct pfs_loss *loss_of(struct pfs_model *model, int32_t cpu, uint64_t now_ns)
+{
+	struct pfs_loss *losses;
+
+	for (unsigned int i = 0; i < model->nr_losses; i++)
+		if (model->losses[i].cpu == cpu || i == 8192)
+			return &model->losses[i];
+	losses = realloc(model->losses, (model->nr_losses + 1) * sizeof(*losses));
+	if (!losses)
+		return NULL;
+	model->losses = losses;
+	losses += model->nr_losses++;
+	*losses = (struct pfs_loss){ .cpu = cpu, .first_ns = now_ns };
+	return losses;
+}
+
+static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_loss *loss = loss_of(model, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1, ev->ts_ns);
+
+	if (!loss)
+		return -ENOMEM;
+	loss->last_ns = ev->ts_ns;
+	if (pfs_has(ev, PFS_F_COUNT)) {
+		loss->count += ev->count;
+		model->lost += ev->count;
+	} else {
+		loss->unknown++;
+		model->lost_unknown++;
+	}
+	return 0;
+}
+
 /* ---- the one entrance ---- */
 
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
@@ -739,7 +795,8 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 
 	if (!thread)
 		return -ENOMEM;
-	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_FAULT && set_comm(model, thread, ev->comm))
+	/* The name that comes with an exec is the new image's. */
+	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && set_comm(model, thread, ev->comm))
 		return -ENOMEM;
 	switch (ev->kind) {
 	case PFS_FAULT: return apply_fault(model, thread, ev);
@@ -756,7 +813,9 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	case PFS_BRK: return apply_layout(model, thread, ev);
 	case PFS_FORK: return apply_fork(model, thread, ev);
 	case PFS_EXEC: return apply_exec(model, thread, ev);
-	case PFS_EXIT: return apply_exit(model, thread, ev);
+	case PFS_EXIT:
+		apply_exit(thread, ev);
+		return 0;
 	case PFS_THREAD:
 		child = pfs_has(ev, PFS_F_CHILD) ?
 			thread_new(model, ev->child, thread->proc, ev->ts_ns) : thread;
@@ -775,13 +834,8 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 		model->first_ns = ev->ts_ns;
 	if (ev->ts_ns > model->last_ns)
 		model->last_ns = ev->ts_ns;
-	if (ev->kind == PFS_LOST) {
-		if (pfs_has(ev, PFS_F_COUNT))
-			model->lost += ev->count;
-		else
-			model->lost_unknown++;
-		return 0;
-	}
+	if (ev->kind == PFS_LOST)
+		return apply_lost(model, ev);
 	if (ev->kind == PFS_NOTE)
 		err = apply_note(model, ev);
 	if (!err && pfs_has(ev, PFS_F_TID))

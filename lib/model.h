@@ -100,6 +100,14 @@ struct pfs_proc {
 	struct pfs_proc *next;		/* in order of appearance */
 };
 
+/* What is missing of one cpu, between the first and the last time that it was noticed. */
+struct pfs_loss {
+	int32_t cpu;			/* -1: not said */
+	uint64_t count;			/* events, where the number is known */
+	uint64_t unknown;		/* times that an unknown number was lost */
+	uint64_t first_ns, last_ns;
+};
+
 struct pfs_note { char *key, *value; uint64_t ts_ns; int32_t pid; };
 
 struct pfs_model {
@@ -113,6 +121,8 @@ struct pfs_model {
 	uint64_t start_ns;		/* what --from and --to count from: the start of the recording */
 	uint64_t lost;			/* events lost whose number is known */
 	uint64_t lost_unknown;		/* times that an unknown number was lost */
+	struct pfs_loss *losses;	/* the same by cpu, in order of appearance */
+	unsigned int nr_losses;
 	struct pfs_note *notes;
 	unsigned int nr_notes;
 	struct pfs_model_private *priv;

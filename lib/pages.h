@@ -9,6 +9,7 @@
 #define PFS_PAGES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -28,7 +29,7 @@ enum {
 	PFS_PAGE_TOUCHED = 15,		/* any of the four: a fault that asked for this page */
 };
 
-/* One page. 40 bytes; counts are of fault events on this page. */
+/* One page. 48 bytes; counts are of fault events on this page. */
 struct pfs_page {
 	uint64_t first_ns;	/* time of the first event here */
 	uint64_t last_ns;
@@ -44,6 +45,7 @@ struct pfs_pages;
 
 struct pfs_pages *pfs_pages_new(unsigned int page_shift);	/* NULL: no memory */
 void pfs_pages_free(struct pfs_pages *pages);
+unsigned int pfs_pages_shift(const struct pfs_pages *pages);
 
 /* The page at addr, made (all zero) if need be. NULL: no memory. Valid until the page is taken. */
 struct pfs_page *pfs_pages_get(struct pfs_pages *pages, uint64_t addr);
@@ -52,10 +54,15 @@ struct pfs_page *pfs_pages_get(struct pfs_pages *pages, uint64_t addr);
 struct pfs_page *pfs_pages_find(const struct pfs_pages *pages, uint64_t addr);
 
 /*
- * The first page at or after *addr and before end; *addr becomes its address. NULL: none. To walk:
- * for (a = start; (p = pfs_pages_next(pages, &a, end)); a += page_size). end == 0: no end.
+ * The first page at or after *addr and before end; *addr becomes its address. NULL: none.
+ * end == 0: no end (here and in count and move).
  */
 struct pfs_page *pfs_pages_next(const struct pfs_pages *pages, uint64_t *addr, uint64_t end);
+
+/* Walks them. Plain `addr += page_size` would run for ever once the topmost page was touched. */
+#define pfs_pages_for_each(page, pages, addr, start, end, page_size)			\
+	for ((addr) = (start), (page) = pfs_pages_next(pages, &(addr), end); (page);	\
+	     (page) = ((addr) += (page_size)) ? pfs_pages_next(pages, &(addr), end) : NULL)
 
 /* Number of pages in [start, end) that have any of `flags`. */
 uint64_t pfs_pages_count(const struct pfs_pages *pages, uint64_t start, uint64_t end,
@@ -64,7 +71,7 @@ uint64_t pfs_pages_count(const struct pfs_pages *pages, uint64_t start, uint64_t
 /*
  * Moves all pages of [start, end) of `from` to `to` (may be the same), `delta` bytes further on
  * (wraps; so a negative delta is its two's complement). Whatever was there is merged into.
- * 0 or -ENOMEM.
+ * 0 or -ENOMEM: some pages were not moved.
  */
 int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
 		   struct pfs_pages *to, uint64_t delta);

@@ -184,13 +184,23 @@ static int cut(struct pfs_space *space, uint64_t start, uint64_t end)
 	return err ? err : split_at(space, end);
 }
 
+/* What the region is called while it lives is what it was called ever after. */
+static void freeze_name(struct pfs_space *space, struct pfs_region *region)
+{
+	const char *name = pfs_region_name(space, region);
+
+	if (!name)
+		return;
+	region->name = name;
+	region->have |= PFS_HAS(PFS_F_NAME);
+}
+
 /* Moves live region `at` to the retired ones, with the pages that were touched in it. */
 static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 {
 	struct pfs_region *region = space->live[at];
 	struct pfs_pages *pages = NULL;
 	uint64_t addr = region->start;
-	const char *name;
 	int err;
 
 	err = array_reserve(&space->retired, space->nr_retired, &space->max_retired);
@@ -206,11 +216,7 @@ static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 			return err;
 		}
 	}
-	name = pfs_region_name(space, region);
-	if (name) {
-		region->name = name;
-		region->have |= PFS_HAS(PFS_F_NAME);
-	}
+	freeze_name(space, region);
 	region->pages = pages;
 	region->died_ns = now_ns;
 	live_remove(space, at);
@@ -232,11 +238,37 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 	return err;
 }
 
+int pfs_space_detach(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
+{
+	const struct pfs_region *first = NULL;
+	unsigned int i = pfs_space_lower(space, addr);
+	uint64_t ino = 0;
+	int err = 0;
+
+	/* As the kernel finds them: the pieces whose file offset says that they began at addr. */
+	while (!err && i < space->nr_live) {
+		struct pfs_region *r = space->live[i];
+
+		if (!(KNOWS(r, PFS_F_NAME) && !strncmp(r->name, "/SYSV", 5)) ||
+		    r->start - addr != r->off || (first && r->ino != ino)) {
+			i++;
+			continue;
+		}
+		first = r;
+		ino = r->ino;
+		err = retire(space, i, now_ns);
+	}
+	return err;
+}
+
 int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
 {
 	int err = 0;
 
-	/* From the end, so that nothing is shifted; order of death is then order of address. */
+	/* Upwards, for what a piece of the stack is called depends on the piece above it. */
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		freeze_name(space, space->live[i]);
+	/* From the end, so that nothing is shifted. */
 	while (!err && space->nr_live)
 		err = retire(space, space->nr_live - 1, now_ns);
 	space->empty = true;
@@ -263,22 +295,7 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		region->off = ev->off + (is_file(region) ? region->start - ev->start : 0);
 }
 
-/* Does the event say nothing that the region, which holds its range, contradicts? */
-static bool agrees(const struct pfs_region *region, const struct pfs_event *ev)
-{
-	if (pfs_has(ev, PFS_F_PERMS) && KNOWS(region, PFS_F_PERMS) && ev->perms != region->perms)
-		return false;
-	if (pfs_has(ev, PFS_F_INO) && KNOWS(region, PFS_F_INO)) {
-		if (ev->ino != region->ino || ev->dev != region->dev)
-			return false;
-		if (ev->ino && pfs_has(ev, PFS_F_OFF) && KNOWS(region, PFS_F_OFF) &&
-		    ev->off != region->off + (ev->start - region->start))
-			return false;
-	}
-	return true;
-}
-
-/* Makes live region `at` reach over exactly the union of itself and [start, end). */
+/* Makes `region` reach over exactly the union of itself and [start, end). */
 static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start,
 		     uint64_t end)
 {
@@ -378,13 +395,9 @@ static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
 /* A source without identities says what [start, end) is. */
 static int map_described(struct pfs_space *space, const struct pfs_event *ev)
 {
-	struct pfs_region *region = pfs_space_find(space, ev->start);
+	struct pfs_region *region;
 	unsigned int i;
 
-	if (region && region->end >= ev->end && agrees(region, ev)) {
-		set_attributes(region, ev);
-		return 0;
-	}
 	if (cut(space, ev->start, ev->end))
 		return -ENOMEM;
 	i = pfs_space_lower(space, ev->start);
@@ -414,12 +427,19 @@ int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev)
 	return pfs_has(ev, PFS_F_ID) ? map_identified(space, ev) : map_described(space, ev);
 }
 
+/* Fills in what the region does not know yet, of what holds for all of [start, end). */
+static void fill_in(struct pfs_region *region, const struct pfs_event *ev)
+{
+	struct pfs_event unknown = *ev;
+
+	unknown.have &= ~(region->have & ATTRIBUTES) | PFS_HAS(PFS_F_TRAITS);
+	set_attributes(region, &unknown);
+}
+
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 {
 	uint64_t addr = ev->start;
 
-	if (!pfs_has(ev, PFS_F_PERMS))
-		return 0;
 	while (addr < ev->end) {
 		unsigned int i = pfs_space_lower(space, addr);
 		struct pfs_region *r;
@@ -431,14 +451,15 @@ int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 		addr = r->end;
 		/* mprotect cannot change whether a mapping is shared */
 		perms = (ev->perms & ~PFS_PERM_SHARED) | (r->perms & PFS_PERM_SHARED);
-		if (KNOWS(r, PFS_F_PERMS) && r->perms == perms)
-			continue;
-		if (cut(space, ev->start, ev->end))
-			return -ENOMEM;
-		r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start : r->start)];
-		r->perms = perms;
-		r->have |= PFS_HAS(PFS_F_PERMS);
-		addr = r->end;
+		if (pfs_has(ev, PFS_F_PERMS) && KNOWS(r, PFS_F_PERMS) && r->perms != perms) {
+			if (cut(space, ev->start, ev->end))
+				return -ENOMEM;
+			r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start :
+							r->start)];
+			r->perms = perms;
+			addr = r->end;
+		}
+		fill_in(r, ev);
 	}
 	return 0;
 }
@@ -510,7 +531,8 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 	    strcmp(region->name, "[stack]"))
 		return region->name;
 	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
-	if (space->brk && region->start < space->brk && region->end > space->start_brk)
+	if (!(KNOWS(region, PFS_F_INO) && region->ino) && space->brk &&
+	    region->start < space->brk && region->end > space->start_brk)
 		return "[heap]";
 	if (!KNOWS(region, PFS_F_NAME))
 		return NULL;

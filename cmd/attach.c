@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope attach: records processes that are running already.
+ */
+#include "command.h"
+#include "recording.h"
+#include "snapshot.h"
+#include "stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct attach_args {
+	struct recording_args recording;
+	double seconds;			/* -d; 0: until the end */
+	pid_t *pids;
+	unsigned int nr_pids;
+};
+
+static const struct argp_option options[] = {
+	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 0 },
+	{ 0 },
+};
+
+static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
+{
+	long pid;
+	char *end;
+
+	errno = 0;
+	pid = strtol(arg, &end, 10);
+	if (errno || *end || end == arg || pid <= 0 || pid > INT32_MAX)
+		argp_error(state, "%s: is no process number", arg);
+	for (unsigned int i = 0; i < args->nr_pids; i++)
+		if (args->pids[i] == pid)
+			return;
+	args->pids[args->nr_pids++] = pid;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct attach_args *args = state->input;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->recording;
+		return 0;
+	case 'd':
+		args->seconds = strtod(arg, &end);
+		if (*end || end == arg || !(args->seconds > 0) || !isfinite(args->seconds))
+			argp_error(state, "--duration: %s: is no number of seconds", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		add_pid(args, arg, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which process is to be recorded?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
+
+static const struct argp argp = {
+	options, parse, "PID...",
+	"Record every page fault and every change of the memory regions of running processes, with all "
+	"their threads and what they start from now on, until they end, for some seconds, or until "
+	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end.\v"
+	"Examples:\n"
+	"  pfscope attach 1234                     until it ends or Ctrl-C\n"
+	"  pfscope attach -d 10 -o db.dat 1234     ten seconds, kept\n"
+	"  pfscope attach $(pidof -s firefox)\n"
+	"\n"
+	"Exit status: 0; 1 if recording failed or there is no such process; 2 for wrong usage.",
+	children, NULL, NULL,
+};
+
+struct target { pid_t pid; int fd; bool ended; };
+
+struct attach {
+	struct recording r;
+	const struct attach_args *args;
+	struct target *targets;
+	struct pollfd *fds;		/* [0]: signals; [1 + i]: target i */
+	int signal_fd;
+	bool stop, quit;
+};
+
+/* A process can be waited for; a thread cannot, nor what has no memory of its own. */
+static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
+{
+	char path[64], byte;
+	ssize_t got;
+	int fd;
+
+	t->pid = pid;
+	t->fd = syscall(SYS_pidfd_open, pid, 0);
+	if (t->fd < 0 && errno == EINVAL)
+		return pfs_err_set(err, -EINVAL, "%d: is a thread, not a process; "
+				   "see Tgid in /proc/%d/status", pid, pid);
+	if (t->fd < 0)
+		return pfs_err_set(err, -errno, "process %d: %s", pid,
+				   errno == ESRCH ? "no such process" : strerror(errno));
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pfs_err_set(err, -errno, "process %d: its memory regions cannot be read: %s",
+				   pid, strerror(errno));
+	got = read(fd, &byte, 1);
+	close(fd);
+	if (!got)
+		return pfs_err_set(err, -EINVAL, "process %d: is a kernel thread or has ended: it has "
+				   "no memory of its own", pid);
+	return 0;
+}
+
+static int open_targets(struct attach *a, struct pfs_err *err)
+{
+	unsigned int nr = a->args->nr_pids;
+	int ret = 0;
+
+	a->targets = calloc(nr, sizeof(*a->targets));
+	a->fds = calloc(nr + 1, sizeof(*a->fds));
+	if (!a->targets || !a->fds)
+		return pfs_err_set(err, -ENOMEM, "no memory for %u processes", nr);
+	for (unsigned int i = 0; i < nr; i++)
+		a->targets[i].fd = -1;
+	for (unsigned int i = 0; !ret && i < nr; i++)
+		ret = open_target(&a->targets[i], a->args->pids[i], err);
+	return ret;
+}
+
+static void on_signals(struct attach *a)
+{
+	int sig;
+
+	while ((sig = stop_next(a->signal_fd))) {
+		if (sig == SIGCHLD)
+			continue;
+		a->quit = a->stop;	/* the second one: at once */
+		a->stop = true;
+	}
+}
+
+/* One wait. How many targets still run, or -errno. */
+static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
+{
+	unsigned int nr = a->args->nr_pids, nr_running = 0;
+	int ret;
+
+	a->fds[0] = (struct pollfd){ a->signal_fd, POLLIN, 0 };
+	for (unsigned int i = 0; i < nr; i++)	/* a negative descriptor is passed over */
+		a->fds[1 + i] = (struct pollfd){ a->targets[i].ended ? -1 : a->targets[i].fd,
+						 POLLIN, 0 };
+	ret = recording_wait(&a->r, a->fds, nr + 1, timeout_ms, err);
+	if (ret)
+		return ret;
+	on_signals(a);
+	for (unsigned int i = 0; i < nr; i++) {
+		a->targets[i].ended |= !!a->fds[1 + i].revents;
+		nr_running += !a->targets[i].ended;
+	}
+	return nr_running;
+}
+
+static int watch(struct attach *a, struct pfs_err *err)
+{
+	uint64_t end = a->args->seconds > 0 ? pfs_now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
+	int ret = 1;
+
+	while (ret > 0 && !a->stop) {
+		uint64_t now = pfs_now_ns(), left = end > now ? end - now : 0;
+
+		if (!left)
+			break;
+		ret = watch_once(a, left > 1000000000 ? 1000 : left / 1000000 + 1, err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int note_targets(struct attach *a)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
+		ret = pfs_capture_note(a->r.capture, a->args->pids[i], "attach=%d",
+				       a->args->pids[i]);
+	return ret;
+}
+
+static int record(struct attach *a, struct pfs_err *err)
+{
+	int ret = pfs_capture_start(a->r.capture, err);
+
+	if (!ret && note_targets(a))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
+	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
+		ret = pfs_capture_attach(a->r.capture, a->args->pids[i], err);
+	if (!ret)
+		ret = watch(a, err);
+	if (!ret && !a->quit)
+		ret = recording_finish(&a->r, err);
+	return ret;
+}
+
+static void attach_close(struct attach *a)
+{
+	for (unsigned int i = 0; a->targets && i < a->args->nr_pids; i++)
+		if (a->targets[i].fd >= 0)
+			close(a->targets[i].fd);
+	free(a->targets);
+	free(a->fds);
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct attach_args args = { .pids = calloc(argc, sizeof(pid_t)) };
+	struct attach a = { .args = &args, .signal_fd = -1 };
+	struct pfs_err err = { "" };
+	int ret;
+
+	if (!args.pids || argp_parse(&argp, argc, argv, 0, NULL, &args))
+		return EXIT_USAGE;
+	a.signal_fd = stop_open();
+	ret = open_targets(&a, &err);
+	if (!ret) {
+		ret = recording_open(&a.r, &args.recording, &err);
+		if (!ret)
+			ret = record(&a, &err);
+		if (ret)
+			fail(&err);
+		if (recording_close(&a.r, &err))
+			ret = fail(&err);
+	} else {
+		fail(&err);
+	}
+	attach_close(&a);
+	close(a.signal_fd);
+	view_args_fini(&args.recording.view);
+	free(args.pids);
+	return ret ? EXIT_FAILED : a.quit ? 128 + SIGINT : EXIT_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "caller.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool number_of(const char *text, unsigned long *number)
+{
+	char *end;
+
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return !*end && !errno && *number < UINT32_MAX;
+}
+
+int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
+{
+	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
+	unsigned long uid = getuid(), gid = getgid();
+	struct passwd *pw;
+
+	memset(caller, 0, sizeof(*caller));
+	if (user) {
+		pw = getpwnam(user);
+		if (!pw && number_of(user, &uid))
+			pw = getpwuid(uid);
+		if (!pw)
+			return pfs_err_set(err, -ENOENT, "%s: no such user", user);
+		uid = pw->pw_uid;
+		gid = pw->pw_gid;
+	} else if (geteuid() == 0 && number_of(sudo_uid, &uid)) {
+		pw = getpwuid(uid);
+		if (!number_of(sudo_gid, &gid))
+			gid = pw ? pw->pw_gid : getgid();
+	} else {
+		pw = getpwuid(uid);
+	}
+	caller->uid = uid;
+	caller->gid = gid;
+	caller->differs = uid != geteuid() || gid != getegid();
+	if (caller->differs && geteuid())
+		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user",
+				   user);
+	if (pw) {
+		snprintf(caller->name, sizeof(caller->name), "%s", pw->pw_name);
+		snprintf(caller->home, sizeof(caller->home), "%s", pw->pw_dir);
+	}
+	return 0;
+}
+
+int caller_become(const struct caller *caller)
+{
+	if (!caller->differs)
+		return 0;
+	if (caller->name[0] ? initgroups(caller->name, caller->gid) : setgroups(1, &caller->gid))
+		return -errno;
+	if (setgid(caller->gid) || setuid(caller->uid))
+		return -errno;
+	if (caller->home[0])
+		setenv("HOME", caller->home, 1);
+	if (caller->name[0]) {
+		setenv("USER", caller->name, 1);
+		setenv("LOGNAME", caller->name, 1);
+	}
+	return 0;
+}
+
+int caller_enter(const struct caller *caller)
+{
+	if (!caller->differs)
+		return 0;
+	if (setegid(caller->gid))
+		return -errno;
+	if (seteuid(caller->uid)) {
+		int err = -errno;
+
+		caller_leave(caller);
+		return err;
+	}
+	return 0;
+}
+
+void caller_leave(const struct caller *caller)
+{
+	if (!caller->differs)
+		return;
+	if (seteuid(getuid()) || setegid(getgid()))
+		abort();	/* half of one user and half of another must not go on */
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope clean: what a killed pfscope left in tracefs. The next start does the same by itself.
+ */
+#include "command.h"
+#include "instance.h"
+
+#include <argp.h>
+#include <stdio.h>
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	argp_error(state, "%s: nothing is to be named", arg);
+	return 0;
+}
+
+static const struct argp argp = {
+	NULL, parse, NULL,
+	"Remove the tracefs instances of pfscopes that were killed and so could not do it themselves. Those "
+	"of running ones are left alone.\v"
+	"Example:\n"
+	"  sudo pfscope clean",
+	NULL, NULL, NULL,
+};
+
+int cmd_clean(int argc, char **argv)
+{
+	struct pfs_err err = { "" };
+	int nr;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+		return EXIT_USAGE;
+	nr = pfs_instance_clean(&err);
+	if (nr < 0)
+		return fail(&err);
+	printf("%d instance%s removed\n", nr, nr == 1 ? "" : "s");
+	return EXIT_OK;
+}

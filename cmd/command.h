@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The commands of the program: a file and a row in main.c's table each.
+ */
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
+
+#include "err.h"
+
+#include <stdbool.h>
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126,
+       EXIT_NOT_FOUND = 127 };
+
+struct command {
+	const char *name;
+	const char *what;				/* one line for `pfscope --help` */
+	int (*main)(int argc, char **argv);		/* argv[0] is "pfscope NAME"; the exit status */
+};
+
+int cmd_run(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
+int cmd_render(int argc, char **argv);
+int cmd_events(int argc, char **argv);
+int cmd_maps(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_clean(int argc, char **argv);
+
+/* "pfscope: MESSAGE" on standard error, with what a terminal would act on escaped. */
+void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* tell() and the exit status of a failure. */
+int fail(const struct pfs_err *err);
+
+#endif

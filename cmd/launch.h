@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Starts the command that `run` records: the process waits, blocked, until it may become the command.
+ */
+#ifndef CMD_LAUNCH_H
+#define CMD_LAUNCH_H
+
+#include "caller.h"
+
+struct launch {
+	pid_t pid;
+	int go_fd;		/* a byte here lets it go on, closing it ends it */
+	int failed_fd;		/* what exec failed with comes from here, end of file: nothing */
+};
+
+/* argv ends in NULL and is found through PATH. 0 or -errno with err set. */
+int launch_start(struct launch *launch, char **argv, const struct caller *caller,
+		 struct pfs_err *err);
+
+/* Lets it become the command. 0, or -errno of its exec with err set; then it has ended. */
+int launch_go(struct launch *launch, const char *name, struct pfs_err *err);
+
+/* Ends one that never went on. */
+void launch_abandon(struct launch *launch);
+
+#endif

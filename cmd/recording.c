@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording's life for `run` and `attach`, see recording.h.
+ */
+#include "recording.h"
+
+#include "assemble.h"
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS };
+
+static const struct argp_option options[] = {
+	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat", 1 },
+	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
+	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe",
+	  1 },
+	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
+	  "Print events on standard output as they come: `lines', `json' or `csv'", 1 },
+	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
+	{ 0 },
+};
+
+static error_t set_events(struct recording_args *args, const char *form, struct argp_state *state)
+{
+	if (!form || !strcmp(form, "lines"))
+		args->events = EVENTS_LINES;
+	else if (!strcmp(form, "json"))
+		args->events = EVENTS_JSON;
+	else if (!strcmp(form, "csv"))
+		args->events = EVENTS_CSV;
+	else
+		argp_error(state, "--events: %s: is neither lines, json nor csv", form);
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct recording_args *args = state->input;
+	unsigned long kb;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->view;
+		state->child_inputs[1] = &args->view.filter;
+		return 0;
+	case 'o':
+		args->file = arg;
+		return 0;
+	case 'b':
+		errno = 0;
+		kb = strtoul(arg, &end, 10);
+		if (errno || *end || kb < 8 || kb > 1 << 24)
+			argp_error(state, "--buffer-size: %s: is no number of KB from 8 to 16777216",
+				   arg);
+		args->buffer_kb = kb;
+		return 0;
+	case OPT_VIA:
+		if (strcmp(arg, "text") && strcmp(arg, "binary"))
+			argp_error(state, "--via: %s: is neither binary nor text", arg);
+		args->text = !strcmp(arg, "text");
+		return 0;
+	case OPT_EVENTS:
+		return set_events(args, arg, state);
+	case OPT_NO_BARS:
+		args->no_bars = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &view_argp, 0, "What is drawn:", 2 },
+	{ &filter_argp, 0, NULL, 3 },
+	{ 0 },
+};
+
+const struct argp recording_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+char *recording_command_line(char **argv)
+{
+	size_t len = 1;
+	char *line, *to;
+
+	for (char **arg = argv; *arg; arg++)
+		len += strlen(*arg) + 1;
+	line = to = malloc(len);
+	if (!line)
+		return NULL;
+	for (char **arg = argv; *arg; arg++)
+		to = stpcpy(stpcpy(to, *arg), arg[1] ? " " : "");
+	*to = '\0';
+	return line;
+}
+
+/* Under a name of its own beside the final one, and as the user whose file it will be. */
+static int open_file(struct recording *r, struct pfs_err *err)
+{
+	const char *file = r->args->file;
+	struct stat st;
+	int ret;
+
+	if (!stat(file, &st) && S_ISDIR(st.st_mode))
+		return pfs_err_set(err, -EISDIR, "%s: is a directory", file);
+	if (asprintf(&r->temp_path, "%s.XXXXXX", file) < 0) {
+		r->temp_path = NULL;
+		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
+	}
+	ret = caller_enter(&r->caller);
+	if (!ret) {
+		r->file_fd = mkostemp(r->temp_path, O_CLOEXEC);
+		ret = r->file_fd < 0 ? -errno : 0;
+		caller_leave(&r->caller);
+	}
+	if (ret) {
+		free(r->temp_path);
+		r->temp_path = NULL;
+		return pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
+	}
+	return 0;
+}
+
+/* The recording goes on though nobody may want to read its events any more. */
+static int live_event(void *ctx, const struct raw_event *raw)
+{
+	struct recording *r = ctx;
+	int ret;
+
+	if (r->live_over)
+		return 0;
+	ret = pfs_assembler_feed(r->assembler, raw);
+	if (ret) {
+		r->live_over = true;
+		r->live_err = ret == -ECANCELED ? 0 : ret;	/* past --to or --at */
+	}
+	return 0;
+}
+
+int recording_open(struct recording *r, const struct recording_args *args, struct pfs_err *err)
+{
+	struct pfs_capture_config config = { .buffer_kb = args->buffer_kb, .text = args->text };
+	struct pfs_sink sink;
+	int ret;
+
+	*r = (struct recording){ .args = args, .file_fd = -1 };
+	ret = caller_find(&r->caller, args->user, err);
+	if (!ret && args->file)
+		ret = open_file(r, err);
+	if (!ret && args->events != EVENTS_NONE) {
+		ret = pipeline_init(&r->live, &args->view.filter, args->events, stdout, err);
+		r->is_live = !ret;
+		sink = pipeline_sink(&r->live);
+		r->assembler = ret ? NULL : pfs_assembler_new(&sink);
+		if (!ret && !r->assembler)
+			ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
+		config.live = live_event;
+		config.live_ctx = r;
+	}
+	if (ret)
+		return ret;
+	r->capture = pfs_capture_new(&config, err);
+	return r->capture ? 0 : -errno;
+}
+
+static int keep_file(struct recording *r, struct pfs_err *err)
+{
+	const char *file = r->args->file;
+	int ret = pfs_capture_write(r->capture, r->file_fd, err);
+
+	if (ret)
+		return ret;
+	if (close(r->file_fd))
+		ret = -errno;
+	r->file_fd = -1;
+	if (!ret)
+		ret = caller_enter(&r->caller);
+	if (!ret) {
+		ret = rename(r->temp_path, file) ? -errno : 0;
+		caller_leave(&r->caller);
+	}
+	if (ret)
+		return pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
+	free(r->temp_path);
+	r->temp_path = NULL;
+	return 0;
+}
+
+static int draw(struct recording *r, struct pfs_err *err)
+{
+	struct pfs_assembler *assembler = NULL;
+	struct pipeline p;
+	struct pfs_sink sink;
+	int ret;
+
+	if (r->is_live)	/* it has seen everything already */
+		return view_args_draw(&r->args->view, r->live.model, stderr, PFS_VIEW_TEXT, err);
+	ret = pipeline_init(&p, &r->args->view.filter, EVENTS_NONE, NULL, err);
+	if (ret)
+		return ret;
+	sink = pipeline_sink(&p);
+	assembler = pfs_assembler_new(&sink);
+	ret = assembler ? pfs_capture_replay(r->capture, pfs_assembler_feed, assembler, err) :
+		pfs_err_set(err, -ENOMEM, "no memory to read the recording");
+	if (ret == -ECANCELED)	/* past --to or --at */
+		ret = 0;
+	if (!ret)
+		ret = view_args_draw(&r->args->view, p.model, stderr, PFS_VIEW_TEXT, err);
+	pfs_assembler_free(assembler);
+	pipeline_fini(&p);
+	return ret;
+}
+
+int recording_finish(struct recording *r, struct pfs_err *err)
+{
+	int ret = pfs_capture_stop(r->capture, err);
+
+	if (!ret && r->is_live && !r->live_err)
+		r->live_err = pipeline_flush(&r->live);
+	if (!ret && r->args->file)
+		ret = keep_file(r, err);
+	if (!ret && !r->args->no_bars)
+		ret = draw(r, err);
+	if (!ret && r->live_err)
+		ret = pfs_err_set(err, r->live_err, "standard output: %s",
+				  strerror(-r->live_err));
+	return ret;
+}
+
+int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
+		   struct pfs_err *err)
+{
+	int ret = pfs_capture_wait(r->capture, fds, nr_fds, timeout_ms, err);
+
+	if (!ret && r->is_live && !r->live_over) {
+		r->live_err = pipeline_flush(&r->live);
+		r->live_over = r->live_err;
+	}
+	return ret;
+}
+
+int recording_close(struct recording *r, struct pfs_err *err)
+{
+	int ret = pfs_capture_free(r->capture, err);
+
+	pfs_assembler_free(r->assembler);
+	if (r->is_live)
+		pipeline_fini(&r->live);
+	if (r->file_fd >= 0)
+		close(r->file_fd);
+	if (r->temp_path) {
+		if (!caller_enter(&r->caller)) {
+			unlink(r->temp_path);
+			caller_leave(&r->caller);
+		}
+		free(r->temp_path);
+	}
+	return ret;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope report: tables, and the check of a recording against the kernel's own counts.
+ */
+#include "command.h"
+#include "reading.h"
+
+enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };
+
+struct report_args {
+	struct reading_args reading;
+	enum pfs_view_format format;
+};
+
+static const struct argp_option options[] = {
+	{ "check", OPT_CHECK, NULL, 0, "Compare with the kernel's own counts of faults and explain each "
+	  "difference (recordings by `run')", 1 },
+	{ "json", OPT_JSON, NULL, 0, "As JSON", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "As comma-separated values", 1 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->reading;
+		state->child_inputs[1] = &args->reading.view.filter;
+		return 0;
+	case OPT_CHECK:
+		args->reading.view.view = "check";
+		return 0;
+	case OPT_JSON:
+		args->format = PFS_VIEW_JSON;
+		return 0;
+	case OPT_CSV:
+		args->format = PFS_VIEW_CSV;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &reading_argp, 0, NULL, 1 },
+	{ &filter_argp, 0, NULL, 2 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	options, parse, "[FILE|-]",
+	"Print tables of a recording: by process, by region and by file, the faults by kind, the pages "
+	"touched, mapped beside a fault and populated, regions made and removed, events lost.\v"
+	"Examples:\n"
+	"  pfscope report py.dat\n"
+	"  pfscope report --check py.dat     does it agree with the kernel's own counts?\n"
+	"\n"
+	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
+	"for wrong usage.",
+	children, NULL, NULL,
+};
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_args args = { .reading = { .view = { .view = "report" } } };
+	int status;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+		return EXIT_USAGE;
+	status = reading_draw(&args.reading, args.format);
+	view_args_fini(&args.reading.view);
+	return status;
+}

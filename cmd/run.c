@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope run: records a command from its first instruction until the last of its processes ends.
+ */
+#include "command.h"
+#include "launch.h"
+#include "recording.h"
+#include "stop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPT_NO_FOLLOW = 0x300 };
+
+struct run_args {
+	struct recording_args recording;
+	bool no_follow;
+	char **command;
+};
+
+static const struct argp_option options[] = {
+	{ "user", 'u', "USER", 0, "Run the command as USER (behind sudo: as who called it)", 0 },
+	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Only the first process, not its children", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct run_args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->recording;
+		return 0;
+	case 'u':
+		args->recording.user = arg;
+		return 0;
+	case OPT_NO_FOLLOW:
+		args->no_follow = true;
+		return 0;
+	case ARGP_KEY_ARG:	/* all that follows is the command's own */
+		args->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which command is to be run?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
+
+static const struct argp argp = {
+	options, parse, "[--] COMMAND [ARG...]",
+	"Run COMMAND and record every page fault and every change of the memory regions of it, its "
+	"threads and its children. Bars are drawn on standard error when the last of them has ended; "
+	"without -o nothing is left behind. The exit status is the command's own.\v"
+	"Examples:\n"
+	"  pfscope run -- ls -l                     bars of ls\n"
+	"  pfscope run -o gcc.dat -- gcc -c x.c     keep the recording\n"
+	"  pfscope run --classic -- python3 -c ''   one character a page\n"
+	"  pfscope run --events=json --no-bars -- true | jq .kind\n"
+	"\n"
+	"Exit status: the command's (128+N after signal N); 127 if it is not found, 126 if it cannot be "
+	"executed, 1 if recording failed, 2 for wrong usage.",
+	children, NULL, NULL,
+};
+
+struct run {
+	struct recording r;
+	struct launch launch;
+	const struct run_args *args;
+	int signal_fd;
+	int status;			/* of the command, as wait gives it */
+	bool command_ended, all_ended, quit;
+	unsigned int nr_interrupts;
+	uint64_t minor, major;		/* the kernel's counts of all that has ended */
+};
+
+/* Everything that ended: the command, and what it left without a parent (it comes to us). */
+static void reap(struct run *run)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+		run->minor += usage.ru_minflt;
+		run->major += usage.ru_majflt;
+		if (pid == run->launch.pid) {
+			run->status = status;
+			run->command_ended = true;
+		}
+	}
+	if (pid < 0 && errno == ECHILD)
+		run->all_ended = true;
+}
+
+static void on_signal(struct run *run, int sig)
+{
+	switch (sig) {
+	case SIGCHLD:
+		reap(run);
+		break;
+	case SIGINT:
+	case SIGQUIT:
+		/* The terminal sent it to the command as well: what it means is the command's to say.
+		 * Whoever insists gets out. */
+		run->quit = ++run->nr_interrupts > 1;
+		break;
+	default:
+		if (!run->command_ended)
+			kill(run->launch.pid, sig);
+	}
+}
+
+static bool over(const struct run *run)
+{
+	return run->quit || run->all_ended || (run->args->no_follow && run->command_ended);
+}
+
+static int watch(struct run *run, struct pfs_err *err)
+{
+	struct pollfd fd = { run->signal_fd, POLLIN, 0 };
+	int ret = 0, sig;
+
+	while (!ret && !over(run)) {
+		ret = recording_wait(&run->r, &fd, 1, -1, err);
+		while ((sig = stop_next(run->signal_fd)))
+			on_signal(run, sig);
+	}
+	return ret;
+}
+
+static int note_command(struct run *run)
+{
+	struct pfs_capture *capture = run->r.capture;
+	char *line = recording_command_line(run->args->command);
+	int ret = line ? pfs_capture_note(capture, 0, "command=%s", line) : -ENOMEM;
+
+	free(line);
+	if (!ret && run->args->no_follow)
+		ret = pfs_capture_note(capture, 0, "only=%d", run->launch.pid);
+	return ret;
+}
+
+static int note_usage(struct run *run)
+{
+	if (!run->all_ended)
+		return 0;
+	return pfs_capture_note(run->r.capture, run->launch.pid,
+				"rusage=minor %" PRIu64 " major %" PRIu64, run->minor, run->major);
+}
+
+/* From a waiting child to the end of the recording. The exit status. */
+static int record(struct run *run, struct pfs_err *err)
+{
+	int ret;
+
+	ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0;
+	if (!ret)
+		ret = pfs_capture_launch(run->r.capture, run->launch.pid, err);
+	if (!ret)
+		ret = pfs_capture_start(run->r.capture, err);
+	if (ret) {
+		launch_abandon(&run->launch);
+		return fail(err);
+	}
+	ret = launch_go(&run->launch, run->args->command[0], err);
+	if (ret) {
+		fail(err);
+		return ret == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	ret = watch(run, err);
+	if (!ret && note_usage(run))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
+	if (!ret)
+		ret = recording_finish(&run->r, err);
+	if (ret)
+		return fail(err);
+	if (!run->command_ended)
+		return 128 + SIGINT;
+	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_args args = { 0 };
+	struct run run = { .args = &args };
+	struct pfs_err err = { "" };
+	int status = EXIT_FAILED;
+
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args))
+		return EXIT_USAGE;
+	if (recording_open(&run.r, &args.recording, &err)) {
+		fail(&err);
+	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
+		tell("cannot follow orphans: %s", strerror(errno));
+	} else if (launch_start(&run.launch, args.command, &run.r.caller, &err)) {
+		fail(&err);
+	} else {
+		run.signal_fd = stop_open();
+		status = record(&run, &err);
+		close(run.signal_fd);
+	}
+	if (recording_close(&run.r, &err))
+		status = fail(&err);
+	view_args_fini(&args.recording.view);
+	return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options that every command which draws has in common: which view, how wide, what of it.
+ */
+#ifndef CMD_VIEW_ARGS_H
+#define CMD_VIEW_ARGS_H
+
+#include "filter.h"
+#include "term.h"
+#include "view.h"
+
+#include <argp.h>
+
+struct view_args {
+	const char *view;		/* name in the table of views; NULL: the default bars */
+	const char *output;		/* file, NULL: the command's default stream */
+	unsigned int width;		/* 0: as the terminal has it */
+	enum pfs_color_when color;
+	bool all;
+	struct pfs_filter filter;
+};
+
+/* Children for a command's argp; their input is a struct view_args. */
+extern const struct argp view_argp;	/* form and output */
+extern const struct argp filter_argp;	/* --pid, --tid, --comm, --region, --from, --to, --at */
+
+/* Draws the model to args->output or to `stream`. 0, or -errno with err set. */
+int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
+		   enum pfs_view_format format, struct pfs_err *err);
+
+void view_args_fini(struct view_args *args);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What assemble.c (faults, process life) and assemble_layout.c (system calls, region tree) share.
+ * Nobody else includes it.
+ */
+#ifndef PFS_ASSEMBLE_PRIV_H
+#define PFS_ASSEMBLE_PRIV_H
+
+#include "assemble.h"
+
+#include <stdbool.h>
+#include <uthash.h>
+
+#define MAX_HEADER 16
+
+struct range { uint64_t start, end; };
+
+struct asm_proc {
+	int32_t pid;
+	unsigned int nr_live;		/* threads alive, of those that were seen to begin */
+	struct asm_thread *in_flight;	/* threads inside a call that removes a range */
+	struct asm_thread *exec_thread;	/* the one whose exec is under way, or NULL */
+	uint64_t brk;			/* 0: unknown */
+	uint64_t last_change_ns;	/* of the layout */
+	bool mlock_future;
+	bool shared_space;		/* a vfork child before its exec */
+	bool in_snapshot;		/* lines of a snapshot that counts are coming */
+	uint64_t snapshot_end;		/* how far up its lines have come */
+	UT_hash_handle hh;
+};
+
+struct asm_thread {
+	int32_t tid;
+	struct asm_proc *proc;		/* NULL: unknown */
+	bool comm_said;
+	bool alive;			/* counted in proc->nr_live */
+	bool exited;
+	bool mm_gone;			/* exit_mmap seen; it was its own if it exits next */
+	/* the system call it is in */
+	enum raw_sys nr;
+	uint64_t arg[RAW_MAX_ARGS];
+	uint64_t enter_ns;
+	struct range removes;		/* what the call will have removed when it returns */
+	bool removed;			/* ... and already has */
+	bool is_in_flight;
+	bool stored;			/* the call stored a region: a row was seen */
+	struct range last_row;
+	bool moved;
+	struct asm_thread *next_in_flight;
+	/* fork */
+	bool copying;
+	int32_t new_tid;		/* of the last task_newtask here */
+	uint64_t new_flags;
+	/* exec */
+	bool in_exec, switched;
+	uint64_t exec_stack_id;
+	struct range exec_stack, exec_stack_before;
+	uint64_t exec_stack_top;
+	char exec_comm[64];
+	UT_hash_handle hh;
+};
+
+struct pfs_assembler {
+	struct pfs_sink sink;
+	struct asm_thread *threads;
+	struct asm_proc *procs;
+	struct asm_thread *hot[64];	/* by cpu: the thread of its previous event */
+	struct pfs_event fault;		/* template: only what differs is written per fault */
+	uint64_t page_mask;		/* page size - 1 */
+	bool sideband;			/* the recording has perf's side-band of mappings */
+	bool exit_mmap;			/* exit_mmap events exist */
+	int32_t only_pid;		/* --no-follow: 0 or the one process */
+	const struct asm_cpu_type *cpu_type;
+	char *unescaped;		/* the string of the own record at hand */
+	size_t max_unescaped;
+	const char *(*name)(void *ctx, int32_t tid);	/* or NULL */
+	void *name_ctx;
+	char *header[MAX_HEADER];	/* "key=value", until the first event comes */
+	unsigned int nr_header;
+	struct pfs_assembler_stats stats;
+};
+
+/* An event of this thread with nothing in it yet but time, cpu, pid and tid. */
+void asm_event_init(struct pfs_event *ev, const struct raw_event *raw,
+		    const struct asm_thread *thread, enum pfs_kind kind);
+
+/* Hands it on. 0 or what the sink returned. */
+int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
+
+/* assemble_layout.c: one a raw kind. `t` is the thread of the event. */
+int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const char *value);
+
+int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const char *value);
+
+/* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
+const char *asm_own_string(struct pfs_assembler *a, const char *str);
+
+/* The call that the thread was in is over, or was never seen to begin. */
+void asm_call_over(struct asm_thread *t);
+
+/* The thread whose exec this is: a thread other than the first goes on under the first's number. */
+struct asm_thread *asm_exec_owner(struct asm_thread *t);
+
+#endif

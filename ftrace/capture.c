@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a capture: opened, drained, stopped, read back. See capture.h.
+ */
+#include "capture_priv.h"
+
+#include "dat_write.h"
+#include "keeper.h"
+#include "page_source.h"
+#include "snapshot.h"
+#include "temp_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An event with an earlier time may still be on its way into the buffer of another processor. */
+#define LIVE_MARGIN_NS 5000000
+
+/* ---- opening ---- */
+
+static uint32_t sub_buffer_size(const struct pfs_instance *instance)
+{
+	char path[4096];
+	unsigned int kb;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/buffer_subbuf_size_kb", pfs_instance_dir(instance));
+	f = fopen(path, "re");
+	if (f) {
+		int got = fscanf(f, "%u", &kb);
+
+		fclose(f);
+		if (got == 1 && kb)
+			return kb * 1024;
+	}
+	return sysconf(_SC_PAGESIZE);
+}
+
+static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
+{
+	c->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	c->cpus = calloc(c->nr_cpus, sizeof(*c->cpus));
+	if (!c->cpus)
+		return pfs_err_set(err, -ENOMEM, "no memory for %d processors", c->nr_cpus);
+	for (int i = 0; i < c->nr_cpus; i++)
+		c->cpus[i].raw_fd = c->cpus[i].spool_fd = -1;
+	for (int i = 0; i < c->nr_cpus; i++) {
+		int fd = pfs_instance_open_cpu(c->instance, i, "trace_pipe_raw",
+					       O_RDONLY | O_NONBLOCK, err);
+
+		if (fd == -ENOENT || fd == -ENODEV)	/* this processor is not there */
+			continue;
+		if (fd < 0)
+			return fd;
+		c->cpus[i].raw_fd = fd;
+		c->cpus[i].spool_fd = pfs_temp_open(err);
+		if (c->cpus[i].spool_fd < 0)
+			return c->cpus[i].spool_fd;
+	}
+	if (pipe2(c->pipe_fds, O_CLOEXEC | O_NONBLOCK))
+		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	return 0;
+}
+
+/* One more stream beside the kernel's for what pfscope itself has to say. */
+static int open_own(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret;
+
+	c->formats = pfs_formats_new_host();
+	if (!c->formats)
+		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
+	ret = pfs_formats_load_tracefs(c->formats, pfs_tracing_dir(NULL), err);
+	if (!ret)
+		ret = pfs_own_init(&c->own, c->formats);
+	if (ret)
+		return ret;
+	c->own_fd = pfs_temp_open(err);
+	if (c->own_fd < 0)
+		return c->own_fd;
+	c->own_pages = pfs_ringwrite_new(c->own_fd, &c->formats->ring, c->page_size);
+	return c->own_pages ? 0 : pfs_err_set(err, -errno, "no memory for pfscope's own records");
+}
+
+static int open_live(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = 0;
+
+	c->live = pfs_merge_new(c->formats, 0);
+	if (!c->live)
+		return pfs_err_set(err, -ENOMEM, "no memory for live decoding");
+	/* Own records first: of equal times, a note or a mapping comes before what it explains. */
+	ret = pfs_merge_add(c->live, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
+	for (int i = 0; !ret && i < c->nr_cpus; i++)
+		if (c->cpus[i].spool_fd >= 0)
+			ret = pfs_merge_add(c->live, i,
+					    pfs_page_source_growing(c->cpus[i].spool_fd,
+								    c->page_size), NULL);
+	return ret ? pfs_err_set(err, ret, "no memory for live decoding") : 0;
+}
+
+static int open_all(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret;
+
+	c->instance = pfs_instance_create(c->config.buffer_kb, err);
+	if (!c->instance)
+		return -errno;
+	c->keeper_fd = pfs_keeper_start(pfs_instance_dir(c->instance), err);
+	if (c->keeper_fd < 0)
+		return c->keeper_fd;
+	c->sideband = pfs_sideband_new(err);
+	if (!c->sideband)
+		return -errno;
+	c->page_size = sub_buffer_size(c->instance);
+	c->page = malloc(c->page_size);
+	if (!c->page)
+		return pfs_err_set(err, -ENOMEM, "no memory for a page");
+	ret = capture_enable_events(c, err);
+	if (!ret && capture_header_notes(c))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for header notes");
+	if (ret)
+		return ret;
+	if (c->config.text)
+		return capture_text_open(c, err);
+	ret = open_cpus(c, err);
+	if (!ret)
+		ret = open_own(c, err);
+	if (!ret && c->config.live)
+		ret = open_live(c, err);
+	return ret;
+}
+
+struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, struct pfs_err *err)
+{
+	struct pfs_capture *c = calloc(1, sizeof(*c));
+	int ret;
+
+	if (!c) {
+		pfs_err_set(err, -ENOMEM, "no memory for a capture");
+		return NULL;
+	}
+	c->config = *config;
+	if (!c->config.buffer_kb)
+		c->config.buffer_kb = 8192;
+	c->keeper_fd = c->own_fd = c->pipe_fd = c->text_fd = -1;
+	c->pipe_fds[0] = c->pipe_fds[1] = -1;
+	memset(c->counters.fds, -1, sizeof(c->counters.fds));
+	pfs_instance_clean(NULL);	/* what a dead one left is no reason not to start */
+	ret = open_all(c, err);
+	if (!ret)
+		return c;
+	pfs_capture_free(c, NULL);
+	errno = -ret;
+	return NULL;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret;
+
+	if (!c)
+		return 0;
+	pfs_merge_free(c->live);
+	for (int i = 0; c->cpus && i < c->nr_cpus; i++) {
+		close_fd(c->cpus[i].raw_fd);
+		close_fd(c->cpus[i].spool_fd);
+	}
+	free(c->cpus);
+	capture_text_close(c);
+	close_fd(c->pipe_fds[0]);
+	close_fd(c->pipe_fds[1]);
+	pfs_ringwrite_free(c->own_pages);
+	close_fd(c->own_fd);
+	pfs_formats_free(c->formats);
+	pfs_sideband_free(c->sideband);
+	pfs_counters_close(&c->counters);
+	free(c->page);
+	free(c->poll_fds);
+	/* Last: it cannot go before its readers have. */
+	ret = pfs_instance_destroy(c->instance, err);
+	pfs_keeper_dismiss(c->keeper_fd);
+	free(c);
+	return ret;
+}
+
+/* ---- draining ---- */
+
+static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
+{
+	while (len) {
+		ssize_t got = splice(pipe_fd, NULL, cpu->spool_fd, NULL, len, SPLICE_F_MOVE);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -EIO;
+		len -= got;
+		cpu->bytes += got;
+	}
+	return 0;
+}
+
+/* Full pages go from the ring buffer to the spool without being copied. */
+static int splice_pages(struct pfs_capture *c, struct capture_cpu *cpu)
+{
+	int ret = 0;
+
+	while (!ret) {
+		ssize_t got = splice(cpu->raw_fd, NULL, c->pipe_fds[1], NULL,
+				     (size_t)c->page_size * 16, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return !got || errno == EAGAIN ? 0 : -errno;
+		ret = move_spliced(cpu, c->pipe_fds[0], got);
+	}
+	return ret;
+}
+
+/* The page that is being written, as far as it is, as a page of its own. */
+static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
+{
+	while (1) {
+		ssize_t got = read(cpu->raw_fd, c->page, c->page_size);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return !got || errno == EAGAIN ? 0 : -errno;
+		memset(c->page + got, 0, c->page_size - got);
+		for (size_t done = 0; done < c->page_size;) {
+			ssize_t put = write(cpu->spool_fd, c->page + done, c->page_size - done);
+
+			if (put < 0 && errno != EINTR)
+				return -errno;
+			done += put > 0 ? put : 0;
+		}
+		cpu->bytes += c->page_size;
+	}
+}
+
+static int append_own(void *ctx, const struct raw_event *ev)
+{
+	struct pfs_capture *c = ctx;
+
+	return pfs_own_write(&c->own, c->own_pages, ev);
+}
+
+/* Everything there is. `all`: with the pages under way, as live decoding and the end need it. */
+static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
+{
+	uint64_t now = pfs_now_ns(), until;
+	int ret = 0;
+
+	if (c->config.text)
+		return capture_text_drain(c, all && !c->tracing ? UINT64_MAX :
+					  now - LIVE_MARGIN_NS, err);
+	for (int i = 0; !ret && i < c->nr_cpus; i++) {
+		if (c->cpus[i].raw_fd < 0)
+			continue;
+		ret = splice_pages(c, &c->cpus[i]);
+		if (!ret && all)
+			ret = read_pages(c, &c->cpus[i]);
+	}
+	if (ret)
+		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
+	ret = pfs_sideband_drain(c->sideband);
+	until = c->tracing ? now - LIVE_MARGIN_NS : UINT64_MAX;
+	if (!ret)
+		ret = pfs_sideband_flush(c->sideband, until, append_own, c);
+	if (!ret && all)
+		ret = pfs_ringwrite_flush(c->own_pages);
+	if (ret)
+		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
+	if (c->live && all)
+		ret = pfs_merge_run(c->live, until, c->config.live, c->config.live_ctx, err);
+	return ret;
+}
+
+int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = pfs_capture_note(c, 0, "start=mono");
+
+	if (ret)
+		return pfs_err_set(err, ret, "no memory for a note");
+	c->tracing = true;
+	return pfs_instance_write(c->instance, "tracing_on", "1", err);
+}
+
+static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)
+{
+	unsigned int want = nr_fds + c->nr_cpus + 1, nr = 0;
+
+	if (want > c->max_poll) {
+		struct pollfd *bigger = realloc(c->poll_fds, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		c->poll_fds = bigger;
+		c->max_poll = want;
+	}
+	for (unsigned int i = 0; i < nr_fds; i++)
+		c->poll_fds[nr++] = fds[i];
+	for (int i = 0; i < c->nr_cpus; i++)
+		if (c->cpus[i].raw_fd >= 0)
+			c->poll_fds[nr++] = (struct pollfd){ c->cpus[i].raw_fd, POLLIN, 0 };
+	if (c->pipe_fd >= 0)
+		c->poll_fds[nr++] = (struct pollfd){ c->pipe_fd, POLLIN, 0 };
+	return nr;
+}
+
+int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_fds,
+		     int timeout_ms, struct pfs_err *err)
+{
+	/* The side-band has small rings of its own: look at them ten times a second. */
+	int nr = poll_list(c, fds, nr_fds), limit = 100;
+
+	if (nr < 0)
+		return pfs_err_set(err, nr, "no memory to wait with");
+	if (timeout_ms >= 0 && timeout_ms < limit)
+		limit = timeout_ms;
+	if (poll(c->poll_fds, nr, limit) < 0 && errno != EINTR)
+		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
+	for (unsigned int i = 0; i < nr_fds; i++)
+		fds[i].revents = c->poll_fds[i].revents;
+	return drain(c, c->config.live, err);
+}
+
+/* What the kernel itself says it dropped: the pages say it too, but for the very last ones. */
+static int note_losses(struct pfs_capture *c)
+{
+	uint64_t overrun = 0, dropped = 0, n;
+	char line[128];
+	int ret = 0;
+
+	for (int i = 0; i < (int)sysconf(_SC_NPROCESSORS_CONF); i++) {
+		int fd = pfs_instance_open_cpu(c->instance, i, "stats", O_RDONLY, NULL);
+		FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+		while (f && fgets(line, sizeof(line), f)) {
+			if (sscanf(line, "overrun: %" SCNu64, &n) == 1)
+				overrun += n;
+			else if (sscanf(line, "dropped events: %" SCNu64, &n) == 1)
+				dropped += n;
+		}
+		if (f)
+			fclose(f);
+	}
+	if (overrun || dropped)
+		ret = pfs_capture_note(c, 0, "overrun=%" PRIu64 " dropped %" PRIu64, overrun,
+				       dropped);
+	return ret;
+}
+
+static int note_counts(struct pfs_capture *c)
+{
+	struct pfs_counts_read counts;
+
+	if (!c->launched || pfs_counters_read(&c->counters, &counts))
+		return 0;
+	return pfs_capture_note(c, c->launched,
+				"counters=faults %" PRIu64 " minor %" PRIu64 " major %" PRIu64,
+				counts.faults, counts.minor, counts.major);
+}
+
+int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
+
+	c->tracing = false;
+	if (ret)
+		return ret;
+	if (note_losses(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
+		return pfs_err_set(err, -ENOMEM, "no memory for a note");
+	return drain(c, true, err);
+}
+
+/* ---- reading back ---- */
+
+int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct pfs_merge *merge;
+	int ret;
+
+	if (c->config.text)
+		return capture_text_replay(c, fn, ctx, err);
+	merge = pfs_merge_new(c->formats, 0);
+	if (!merge)
+		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
+	ret = pfs_merge_add(merge, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
+	for (int i = 0; !ret && i < c->nr_cpus; i++)
+		if (c->cpus[i].spool_fd >= 0)
+			ret = pfs_merge_add(merge, i,
+					    pfs_page_source_file(c->cpus[i].spool_fd, 0,
+								 c->cpus[i].bytes, c->page_size),
+					    NULL);
+	if (ret)
+		pfs_err_set(err, ret, "no memory to read the recording");
+	else
+		ret = pfs_merge_run(merge, UINT64_MAX, fn, ctx, err);
+	pfs_merge_free(merge);
+	return ret;
+}

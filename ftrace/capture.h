@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A live recording through tracefs: set up, drained while it runs, stopped, read back, written.
+ *
+ * The kernel's ring-buffer pages are spliced unread into one nameless spool file a processor (or, with
+ * `text`, the lines of trace_pipe into one); pfscope's own records (side-band of mappings, snapshots,
+ * notes) make one more stream beside them. `run` and `attach` in cmd/ call it.
+ */
+#ifndef PFS_CAPTURE_H
+#define PFS_CAPTURE_H
+
+#include "err.h"
+#include "raw.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pfs_capture;
+
+struct pfs_capture_config {
+	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192 */
+	bool text;			/* read trace_pipe's lines, not the binary buffer */
+	raw_event_fn live;		/* NULL, or who wants the events as they come */
+	void *live_ctx;
+};
+
+/* What could not be had, in words for the user; NULL ends the list. Borrowed. */
+typedef const char *const *pfs_capture_missing;
+
+/*
+ * Makes the instance and switches the events on; tracing is off yet. NULL with errno and err set.
+ * Also removes what dead pfscopes left behind.
+ */
+struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, struct pfs_err *err);
+
+/* Removes the instance and forgets the recording. NULL is fine. 0, or -errno with err set. */
+int pfs_capture_free(struct pfs_capture *capture, struct pfs_err *err);
+
+/* Adds a process that waits to be started, with its kernel counts. 0 or -errno with err set. */
+int pfs_capture_launch(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
+
+/* Adds a running process: after pfs_capture_start(). 0, -ESRCH, or -errno with err set. */
+int pfs_capture_attach(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
+
+/* A header fact, dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
+int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Tracing on. 0 or -errno with err set. */
+int pfs_capture_start(struct pfs_capture *capture, struct pfs_err *err);
+
+/*
+ * Waits until there is something to drain, one of `fds` is ready, or timeout_ms (-1: for ever) is
+ * over, and drains. 0 or -errno with err set; -EINTR is not an error but 0.
+ */
+int pfs_capture_wait(struct pfs_capture *capture, struct pollfd *fds, unsigned int nr_fds,
+		     int timeout_ms, struct pfs_err *err);
+
+/* Tracing off, the rest drained, the kernel's counts noted. 0 or -errno with err set. */
+int pfs_capture_stop(struct pfs_capture *capture, struct pfs_err *err);
+
+/* After the stop: passes the whole recording to fn, in order of time. May be called again. */
+int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, void *ctx,
+		       struct pfs_err *err);
+
+/* After the stop: writes it to fd, as trace.dat (or as text). 0 or -errno with err set. */
+int pfs_capture_write(struct pfs_capture *capture, int fd, struct pfs_err *err);
+
+/* What this kernel does not have and the recording therefore does not say. */
+pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *capture);
+
+#endif

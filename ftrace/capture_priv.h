@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of a capture share: capture.c (life), capture_setup.c (events and processes) and
+ * capture_text.c (trace_pipe instead of pages). Nobody else includes it.
+ */
+#ifndef PFS_CAPTURE_PRIV_H
+#define PFS_CAPTURE_PRIV_H
+
+#include "capture.h"
+#include "counters.h"
+#include "formats.h"
+#include "instance.h"
+#include "merge.h"
+#include "own_events.h"
+#include "ringwrite.h"
+#include "sideband.h"
+#include "text.h"
+
+#define MAX_LACKS 32
+
+struct capture_cpu {
+	int raw_fd;		/* trace_pipe_raw */
+	int spool_fd;
+	uint64_t bytes;		/* in the spool */
+};
+
+struct pfs_capture {
+	struct pfs_capture_config config;
+	struct pfs_instance *instance;
+	int keeper_fd;
+	struct pfs_sideband *sideband;
+	struct pfs_counters counters;
+	pid_t launched;
+	struct pfs_formats *formats;
+	struct pfs_own own;
+	struct pfs_ringwrite *own_pages;
+	int own_fd;
+	struct capture_cpu *cpus;
+	int nr_cpus;
+	int pipe_fds[2];
+	uint32_t page_size;		/* of a sub-buffer */
+	uint8_t *page;
+	struct pfs_merge *live;		/* live decoding, or NULL */
+	struct pollfd *poll_fds;
+	unsigned int max_poll;
+	bool tracing;
+	/* text only */
+	int pipe_fd;			/* trace_pipe */
+	int text_fd;			/* spool */
+	char *carry;			/* lines that may have to wait for own records before them */
+	size_t carry_len, carry_max;
+	struct pfs_text *live_text;
+	const char *lacks[MAX_LACKS + 1];
+	unsigned int nr_lacks;
+};
+
+/* capture_setup.c */
+int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
+int capture_header_notes(struct pfs_capture *c);
+
+/* capture_text.c */
+int capture_text_open(struct pfs_capture *c, struct pfs_err *err);
+void capture_text_close(struct pfs_capture *c);
+int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err);
+int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err);
+int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a capture records of whom: events, filters, processes, and how a running one is entered.
+ *
+ * How no change of a running process is missed: first its threads are traced (the list is read again
+ * until it has no new thread; threads started by a traced one are traced by the kernel), then the
+ * layout is read, dated at the time before the reading began. A change made while it was read is in the
+ * stream as well, and replaying it over the layout gives the same whether the reading caught it or not:
+ * rows of the region tree say what a range is from then on, not what became of it. What was already
+ * under way when tracing began (a munmap whose beginning was missed) a second look a moment later
+ * mends; it counts only if nothing changed while it was taken.
+ */
+#include "capture_priv.h"
+
+#include "snapshot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Without these there is nothing to show. */
+static bool is_required(const struct raw_desc *desc)
+{
+	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL;
+}
+
+/* Recorded on the way of every page that is allocated, so only if huge pages may come. */
+static bool huge_pages_possible(void)
+{
+	FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+	char line[128] = "";
+
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	return line[0] && !strstr(line, "[never]");
+}
+
+/* What is filtered out in the kernel is never worth recording, whoever reads it. */
+static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
+{
+	switch (desc->kind) {
+	case RAW_MA_WRITE:	/* the kernel's other trees are not in whole pages */
+		snprintf(buf, size, "!(index & %ld)", sysconf(_SC_PAGESIZE) - 1);
+		return buf;
+	case RAW_SIGNAL:
+		return "sig == 11 || sig == 7";
+	case RAW_PAGE_ALLOC:	/* __GFP_MOVABLE: users' pages, not the kernel's own */
+		return "order > 0 && gfp_flags & 8";
+	default:
+		return NULL;
+	}
+}
+
+static const char *lack_of(const struct raw_desc *desc)
+{
+	switch (desc->kind) {
+	case RAW_MA_WRITE: return "maple_tree:ma_write (identity, splits and merges of regions)";
+	case RAW_MAP_PAGES: return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
+	case RAW_FILE_FAULT: return "filemap:mm_filemap_fault";
+	case RAW_ADD_CACHE: return "filemap:mm_filemap_add_to_page_cache (major faults)";
+	case RAW_EXIT_MMAP: return "mmap:exit_mmap (end of an address space)";
+	case RAW_SIGNAL: return "signal:signal_generate (faults that end in a signal)";
+	case RAW_EXEC: return "sched:sched_process_exec";
+	case RAW_FORK: return "sched:sched_process_fork";
+	case RAW_EXIT: return "sched:sched_process_exit";
+	default: return NULL;	/* system calls of other processors, renames */
+	}
+}
+
+static void add_lack(struct pfs_capture *c, const char *what)
+{
+	if (what && c->nr_lacks < MAX_LACKS)
+		c->lacks[c->nr_lacks++] = what;
+}
+
+int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
+{
+	bool huge = huge_pages_possible(), syscalls = false;
+	char buf[128];
+
+	for (unsigned int i = 0; i < nr_raw_descs; i++) {
+		const struct raw_desc *desc = &raw_descs[i];
+		int ret;
+
+		if (!strcmp(desc->system, "pfscope") || (desc->kind == RAW_PAGE_ALLOC && !huge))
+			continue;
+		if (!pfs_instance_has_event(c->instance, desc->system, desc->name)) {
+			if (is_required(desc))
+				return pfs_err_set(err, -ENOTSUP, "this kernel has no event %s:%s; "
+						   "the ftrace source needs it", desc->system,
+						   desc->name);
+			add_lack(c, lack_of(desc));
+			continue;
+		}
+		syscalls |= desc->kind == RAW_SYS_ENTER;
+		ret = pfs_instance_enable(c->instance, desc->system, desc->name,
+					  filter_of(desc, buf, sizeof(buf)), err);
+		if (ret)
+			return ret;
+	}
+	if (!syscalls)
+		add_lack(c, "syscalls:* (mappings asked for, removals, populated pages)");
+	return 0;
+}
+
+int pfs_capture_note(struct pfs_capture *c, pid_t tid, const char *fmt, ...)
+{
+	struct raw_event ev = {
+		.ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1,
+		.kind = RAW_PFS_NOTE,
+	};
+	char *text = NULL;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (ret < 0)
+		return -ENOMEM;
+	ev.str = text;
+	ret = pfs_sideband_put(c->sideband, &ev);
+	free(text);
+	return ret;
+}
+
+/* The permissions of the page at the top that is in no process's region tree; "" if there is none. */
+static void vsyscall_perms(char perms[5])
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	perms[0] = '\0';
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, "[vsyscall]"))
+			sscanf(line, "%*s %4s", perms);
+	fclose(f);
+}
+
+int capture_header_notes(struct pfs_capture *c)
+{
+	struct utsname uts;
+	char perms[5];
+	int ret;
+
+	uname(&uts);
+	vsyscall_perms(perms);
+	ret = pfs_capture_note(c, 0, "pfscope=%s", PFS_VERSION);
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "page_size=%ld", sysconf(_SC_PAGESIZE));
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "machine=%s", uts.machine);
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "kernel=%s", uts.release);
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "clock=mono");
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "source=ftrace%s", c->config.text ? " text" : "");
+	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
+		ret = pfs_capture_note(c, 0, "exit_mmap=yes");
+	if (!ret && perms[0])
+		ret = pfs_capture_note(c, 0, "vsyscall=%s", perms);
+	for (unsigned int i = 0; !ret && i < c->nr_lacks; i++)
+		ret = pfs_capture_note(c, 0, "lacks=%s", c->lacks[i]);
+	return ret;
+}
+
+/* Without perf the recording goes on: names and protections are then not known. */
+static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
+{
+	struct pfs_err why;
+	int ret = pfs_sideband_add(c->sideband, tid, &why);
+
+	if (ret == -ESRCH)
+		return ret;
+	if (ret && !pfs_sideband_works(c->sideband)) {
+		add_lack(c, "perf_event_open (names, devices and protections of regions)");
+		return pfs_capture_note(c, 0, "lacks=%s", c->lacks[c->nr_lacks - 1]);
+	}
+	if (ret)
+		return pfs_err_set(err, ret, "%s", why.msg);
+	return 0;
+}
+
+static int note_sideband(struct pfs_capture *c)
+{
+	return pfs_sideband_works(c->sideband) ? pfs_capture_note(c, 0, "sideband=mmap2") : 0;
+}
+
+/* Faults that the kernel has counted for the process so far: fields 10 to 13 of its stat. */
+static void counted_until_now(pid_t pid, uint64_t *minor, uint64_t *major)
+{
+	char path[64], line[1024], *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	*minor = *major = 0;
+	if (!f)
+		return;
+	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (p)
+		sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor,
+		       major);
+	fclose(f);
+}
+
+int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+{
+	uint64_t minor, major;
+	int ret;
+
+	ret = watch(c, pid, err);
+	if (!ret)
+		ret = note_sideband(c);
+	if (!ret)
+		ret = pfs_instance_add_tid(c->instance, pid, err);
+	if (!ret)
+		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put,
+					 c->sideband, err);
+	if (!ret)
+		ret = pfs_capture_note(c, pid, "launch=%d", pid);
+	if (ret)
+		return ret;
+	c->launched = pid;
+	if (!pfs_counters_open(&c->counters, pid)) {
+		counted_until_now(pid, &minor, &major);
+		ret = pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64,
+				       minor, major);
+	}
+	return ret;
+}
+
+struct tid_list { pid_t *tids; unsigned int nr, max; };
+
+static bool listed(const struct tid_list *list, pid_t tid)
+{
+	for (unsigned int i = 0; i < list->nr; i++)
+		if (list->tids[i] == tid)
+			return true;
+	return false;
+}
+
+struct entering {
+	struct pfs_capture *c;
+	struct tid_list list;
+	unsigned int nr_new;
+	struct pfs_err *err;
+};
+
+/* A thread that may have ended by now: then there is nothing to trace. */
+static int enter_thread(void *ctx, const struct raw_event *ev)
+{
+	struct entering *e = ctx;
+	int ret;
+
+	if (listed(&e->list, ev->tid))
+		return 0;
+	if (e->list.nr == e->list.max) {
+		unsigned int want = e->list.max ? e->list.max * 2 : 64;
+		pid_t *tids = realloc(e->list.tids, want * sizeof(*tids));
+
+		if (!tids)
+			return -ENOMEM;
+		e->list.tids = tids;
+		e->list.max = want;
+	}
+	ret = pfs_instance_add_tid(e->c->instance, ev->tid, e->err);
+	if (!ret)
+		ret = watch(e->c, ev->tid, e->err);
+	if (ret)
+		return ret == -ESRCH ? 0 : ret;
+	e->list.tids[e->list.nr++] = ev->tid;
+	e->nr_new++;
+	return pfs_sideband_put(e->c->sideband, ev);
+}
+
+int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	struct entering e = { .c = c, .err = err };
+	int ret;
+
+	do {
+		e.nr_new = 0;
+		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), enter_thread, &e, err);
+	} while (!ret && e.nr_new);
+	if (!ret && !e.list.nr)
+		ret = pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
+	free(e.list.tids);
+	if (!ret)
+		ret = note_sideband(c);
+	if (!ret)
+		ret = pfs_snapshot_layout(pid, true, (raw_event_fn)pfs_sideband_put, c->sideband,
+					  err);
+	for (int i = 0; !ret && i < 2; i++) {
+		nanosleep(&moment, NULL);
+		ret = pfs_snapshot_layout(pid, false, (raw_event_fn)pfs_sideband_put, c->sideband,
+					  err);
+		if (ret == -ESRCH)	/* it ended since: what there was is recorded */
+			return 0;
+	}
+	return ret;
+}
+
+pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *c)
+{
+	return c->lacks;
+}

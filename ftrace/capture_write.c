@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A capture as a trace.dat: what dat_write.c is to write, and the names of the threads for it.
+ */
+#include "capture_priv.h"
+
+#include "dat_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <uthash.h>
+
+struct named {
+	int32_t tid;
+	char comm[17];
+	UT_hash_handle hh;
+};
+
+static int name_thread(struct named **names, int32_t tid, const char *comm)
+{
+	struct named *n;
+
+	HASH_FIND_INT(*names, &tid, n);
+	if (!n) {
+		n = calloc(1, sizeof(*n));
+		if (!n)
+			return -ENOMEM;
+		n->tid = tid;
+		HASH_ADD_INT(*names, tid, n);
+	}
+	snprintf(n->comm, sizeof(n->comm), "%s", comm);
+	return 0;
+}
+
+/* The last name that each thread had, as the kernel's own table of them would say. */
+static int collect_name(void *ctx, const struct raw_event *raw)
+{
+	switch (raw->kind) {
+	case RAW_FORK:
+		return raw->str ? name_thread(ctx, raw->arg[1], raw->str) : 0;
+	case RAW_NEWTASK:
+	case RAW_RENAME:
+	case RAW_PFS_TASK:
+		return raw->str ? name_thread(ctx, raw->arg[0], raw->str) : 0;
+	default:
+		return 0;
+	}
+}
+
+static struct pfs_dat_task *task_list(struct named *names)
+{
+	struct pfs_dat_task *tasks = calloc(HASH_COUNT(names) + 1, sizeof(*tasks));
+	struct named *n, *next;
+	unsigned int i = 0;
+
+	if (!tasks)
+		return NULL;
+	HASH_ITER(hh, names, n, next)
+		tasks[i++] = (struct pfs_dat_task){ n->tid, n->comm };
+	return tasks;
+}
+
+static char *cpu_stats(struct pfs_capture *c, int cpu)
+{
+	int fd = pfs_instance_open_cpu(c->instance, cpu, "stats", O_RDONLY, NULL);
+	char *text = calloc(1, 4096);
+
+	if (fd >= 0 && text && read(fd, text, 4095) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
+{
+	struct named *names = NULL, *n, *next;
+	struct pfs_dat_content content = { 0 };
+	struct pfs_dat_task *tasks = NULL;
+	char **stats = NULL, uname_text[3 * 65 + 4];
+	int *fds = NULL, ret;
+	struct utsname uts;
+
+	if (c->config.text)
+		return capture_text_write(c, fd, err);
+	ret = pfs_capture_replay(c, collect_name, &names, err);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
+	tasks = task_list(names);
+	fds = calloc(c->nr_cpus, sizeof(*fds));
+	stats = calloc(c->nr_cpus, sizeof(*stats));
+	if (!tasks || !fds || !stats) {
+		pfs_err_set(err, ret, "no memory to write the recording");
+		goto out;
+	}
+	for (int i = 0; i < c->nr_cpus; i++) {
+		fds[i] = c->cpus[i].spool_fd;
+		stats[i] = cpu_stats(c, i);
+	}
+	uname(&uts);
+	snprintf(uname_text, sizeof(uname_text), "%s %s %s", uts.sysname, uts.release,
+		 uts.machine);
+	content.formats = c->formats;
+	content.page_size = c->page_size;
+	content.spool_fds = fds;
+	content.nr_cpus = c->nr_cpus;
+	content.own_fd = c->own_fd;
+	content.tasks = tasks;
+	content.nr_tasks = HASH_COUNT(names);
+	content.clock = "mono";
+	content.uname = uname_text;
+	content.version = "pfscope " PFS_VERSION;
+	content.cpustats = (const char *const *)stats;
+	ret = pfs_dat_write(fd, &content, err);
+out:
+	for (int i = 0; stats && i < c->nr_cpus; i++)
+		free(stats[i]);
+	free(stats);
+	free(fds);
+	free(tasks);
+	HASH_ITER(hh, names, n, next) {
+		HASH_DEL(names, n);
+		free(n);
+	}
+	return ret;
+}

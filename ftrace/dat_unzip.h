@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The compressed parts of a trace.dat of version 7: blocks, and chunks of trace data.
+ *
+ * The only file that knows zlib and zstd. dat_v7.c and dat_read.c call it.
+ */
+#ifndef PFS_DAT_UNZIP_H
+#define PFS_DAT_UNZIP_H
+
+#include "err.h"
+#include "page_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dat_codec { DAT_CODEC_NONE, DAT_CODEC_ZLIB, DAT_CODEC_ZSTD };
+
+/* The codec of that name in the file's header, or -ENOTSUP. */
+int dat_codec_find(const char *name);
+
+/*
+ * Uncompresses a block of in_len bytes that says to become out_len. The caller frees the result.
+ * NULL with errno set: -EBADMSG if it does not become that, or the claim is impossible.
+ */
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len);
+
+/*
+ * The sub-buffers in the chunks that begin at `start` of the file and are before `end`. fd stays
+ * the caller's. NULL: no memory.
+ */
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start,
+					 uint64_t end, uint32_t page_size, bool swap);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A private tracefs instance: made, set up for some processes, switched on and off, removed.
+ *
+ * Nothing at the top level of tracefs is ever written. The name of an instance carries the pid and
+ * the start time of the pfscope that owns it, so that one that was left behind can be told.
+ */
+#ifndef PFS_INSTANCE_H
+#define PFS_INSTANCE_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pfs_instance;
+
+/* Where tracefs is mounted, or NULL with err set (what to do included). Borrowed. */
+const char *pfs_tracing_dir(struct pfs_err *err);
+
+/* A new instance with every event off, tracing off, clock mono. NULL with err set. */
+struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err);
+
+/* Switches tracing off and removes the instance, or says why it could not. NULL is fine. */
+int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err);
+
+/* Its folder. Borrowed. */
+const char *pfs_instance_dir(const struct pfs_instance *instance);
+
+/* Has the kernel this event? */
+bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system,
+			    const char *name);
+
+/* Switches an event on, with a filter (NULL: none). 0 or -errno with err set. */
+int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name,
+			const char *filter, struct pfs_err *err);
+
+/* Writes to a file of the instance. 0 or -errno with err set. */
+int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text,
+		       struct pfs_err *err);
+
+/* Adds a thread to those whose events are recorded. 0, -ESRCH, or -errno with err set. */
+int pfs_instance_add_tid(struct pfs_instance *instance, pid_t tid, struct pfs_err *err);
+
+/* A descriptor on per_cpu/cpuN/FILE, or -errno with err set. */
+int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
+			  struct pfs_err *err);
+
+/*
+ * Removes the instances of pfscopes that live no more; how many, or -errno with err set. Also what
+ * `pfscope clean` does.
+ */
+int pfs_instance_clean(struct pfs_err *err);
+
+#endif

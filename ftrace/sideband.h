@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf's side-band of mappings: PERF_RECORD_MMAP2 and what goes with it, for some processes.
+ *
+ * The only source that tells what exec maps, how a stack grows, and the file name, device, inode and
+ * protection of a region. It never tells of a removal or a move. Records come out as raw events
+ * (RAW_PFS_MAP, RAW_PFS_TASK, RAW_LOST) in order of time; capture.c puts them into the recording.
+ */
+#ifndef PFS_SIDEBAND_H
+#define PFS_SIDEBAND_H
+
+#include "err.h"
+#include "raw.h"
+
+#include <sys/types.h>
+
+struct pfs_sideband;
+
+/* NULL with err set (no perf events in this kernel, not allowed, no memory). */
+struct pfs_sideband *pfs_sideband_new(struct pfs_err *err);
+void pfs_sideband_free(struct pfs_sideband *sb);
+
+/* Watches a thread and every thread and process that it starts from now on. 0 or -errno. */
+int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err);
+
+/* Takes in what the kernel has ready. 0 or -ENOMEM. */
+int pfs_sideband_drain(struct pfs_sideband *sb);
+
+/* Passes everything drained that is before until_ns to fn, in order. 0 or what fn returned. */
+int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx);
+
+/*
+ * One more record, for flush to pass on in its place: notes and snapshots of the caller's own. The
+ * string is copied. 0 or -ENOMEM.
+ */
+int pfs_sideband_put(struct pfs_sideband *sb, const struct raw_event *ev);
+
+/* Is the side-band itself there, or only the queue for own records (kernel without perf)? */
+int pfs_sideband_works(const struct pfs_sideband *sb);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/maps, stat and task as raw events. See snapshot.h.
+ */
+#include "snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t pfs_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A whole file of /proc, terminated; the caller frees it. NULL with errno. */
+static char *read_proc(pid_t pid, const char *file)
+{
+	size_t len = 0, max = 1 << 16;
+	char path[64], *text = malloc(max);
+	ssize_t got = 1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || !text)
+		goto fail;
+	while (got > 0) {
+		if (max - len < 4096) {
+			char *bigger = realloc(text, max *= 2);
+
+			if (!bigger)
+				goto fail;
+			text = bigger;
+		}
+		got = read(fd, text + len, max - len - 1);
+		if (got < 0)
+			goto fail;
+		len += got;
+	}
+	close(fd);
+	text[len] = '\0';
+	return text;
+fail:
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return NULL;
+}
+
+/* The kernel writes a newline in a name as \012, and nothing else so. */
+static void unescape(char *name)
+{
+	char *to = name;
+
+	for (const char *from = name; *from; to++) {
+		if (!strncmp(from, "\\012", 4)) {
+			*to = '\n';
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* 55d0c6a00000-55d0c6a21000 rw-p 00000000 00:00 0                          [heap] */
+static int line_parse(char *line, struct raw_event *ev)
+{
+	unsigned int major, minor;
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ev->arg[0], &ev->arg[1], perms, &ev->arg[2], &major, &minor, &ev->arg[4],
+		   &at) != 7 || !at)
+		return -EINVAL;
+	ev->arg[3] = major << 20 | minor;
+	ev->arg[5] = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
+		     (perms[2] == 'x' ? PROT_EXEC : 0);
+	ev->arg[6] = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	unescape(line + at);
+	ev->str = line + at;
+	return 0;
+}
+
+/* Fields 28 and 47 of /proc/PID/stat say where the first stack frame and the heap begin. */
+static int emit_brk(pid_t pid, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	char *stat = read_proc(pid, "stat"), *p = stat ? strrchr(stat, ')') : NULL;
+	uint64_t start_brk = 0;
+	char note[80];
+	int err = 0;
+
+	for (int field = 2; p && field < 47; field++)
+		p = strchr(p + 1, ' ');
+	if (p && sscanf(p, " %" SCNu64, &start_brk) == 1 && start_brk) {
+		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk,
+			 heap_end ? heap_end : start_brk);
+		ev->kind = RAW_PFS_NOTE;
+		ev->str = note;
+		err = fn(ctx, ev);
+	}
+	free(stat);
+	return err;
+}
+
+static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	ev->kind = RAW_PFS_NOTE;
+	ev->str = note;
+	return fn(ctx, ev);
+}
+
+static int emit_lines(char *maps, struct raw_event *ev, uint64_t *heap_end, raw_event_fn fn,
+		      void *ctx)
+{
+	char *line, *next;
+	int err = 0;
+
+	for (line = maps; !err && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		else
+			next = line + strlen(line);
+		ev->kind = RAW_PFS_MAP;
+		ev->arg[7] = PFS_MAP_SNAPSHOT;
+		if (line_parse(line, ev) || !strcmp(ev->str, "[vsyscall]"))
+			continue;	/* that one is in no process's region tree */
+		if (!strcmp(ev->str, "[heap]"))
+			*heap_end = ev->arg[1];
+		err = fn(ctx, ev);
+	}
+	return err;
+}
+
+int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct raw_event ev = { .cpu = -1, .tid = pid, .tgid = pid };
+	uint64_t began = pfs_now_ns(), heap_end = 0;
+	char *maps = read_proc(pid, "maps"), note[64];
+	int ret;
+
+	if (!maps)
+		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno,
+				   "/proc/%d/maps: %s", pid, strerror(errno));
+	ev.ts_ns = first ? began : pfs_now_ns();
+	snprintf(note, sizeof(note), first ? "snapshot=first" : "snapshot=later %" PRIu64, began);
+	ret = emit_note(note, &ev, fn, ctx);
+	if (!ret)
+		ret = emit_lines(maps, &ev, &heap_end, fn, ctx);
+	if (!ret)
+		ret = emit_note("snapshot=end", &ev, fn, ctx);
+	if (!ret && first)
+		ret = emit_brk(pid, heap_end, &ev, fn, ctx);
+	free(maps);
+	return ret;
+}
+
+int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct raw_event ev = {
+		.ts_ns = ts_ns, .cpu = -1, .tid = pid, .tgid = pid, .kind = RAW_PFS_TASK,
+	};
+	char path[64], file[64];
+	struct dirent *entry;
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
+	while (!ret && (entry = readdir(dir))) {
+		int tid = atoi(entry->d_name);
+		char *comm;
+
+		if (tid <= 0)
+			continue;
+		snprintf(file, sizeof(file), "task/%d/comm", tid);
+		comm = read_proc(pid, file);
+		if (!comm)
+			continue;	/* it ended meanwhile */
+		comm[strcspn(comm, "\n")] = '\0';
+		ev.tid = tid;
+		ev.arg[0] = tid;
+		ev.arg[1] = pid;
+		ev.str = comm;
+		ret = fn(ctx, &ev);
+		free(comm);
+	}
+	closedir(dir);
+	return ret;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Planning and drawing of one bar: see bar.h. Both walk the touched pages only, never the untouched
+ * ones, so that the cost does not depend on how large a region is.
+ */
+#include "bar.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+	FOLD_FROM_PAGES = 1024,		/* smaller rows are never folded */
+	FOLD_CELLS = 16,		/* and no shorter stretches than that */
+};
+
+/* What a walk over a bar meets, in order. */
+struct bar_ops {
+	void (*cell)(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages);
+	void (*gap)(void *ctx, uint64_t nr_cells);
+	void (*fold)(void *ctx, uint64_t nr_pages);
+};
+
+struct bar_walk {
+	const struct pfs_bar *bar;
+	const struct bar_ops *ops;
+	void *ctx;
+	uint64_t next;			/* index of the first cell that is not written yet */
+};
+
+static uint64_t cells_of(const struct pfs_bar *bar)
+{
+	return (bar->nr_pages - 1) / bar->cell_pages + 1;
+}
+
+/* Cells up to `index` are untouched. */
+static void pass_gap(struct bar_walk *walk, uint64_t index)
+{
+	const struct pfs_bar *bar = walk->bar;
+	uint64_t nr_cells = index - walk->next, from, to;
+
+	if (!nr_cells)
+		return;
+	if (bar->fold == PFS_FOLD_NONE || nr_cells < FOLD_CELLS) {
+		walk->ops->gap(walk->ctx, nr_cells);
+	} else {
+		from = walk->next * bar->cell_pages;
+		to = index == cells_of(bar) ? bar->nr_pages : index * bar->cell_pages;
+		walk->ops->fold(walk->ctx, to - from);
+	}
+	walk->next = index;
+}
+
+static void pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_cell *cell)
+{
+	const struct pfs_bar *bar = walk->bar;
+	uint64_t left = bar->nr_pages - index * bar->cell_pages;
+
+	pass_gap(walk, index);
+	walk->ops->cell(walk->ctx, cell, left < bar->cell_pages ? left : bar->cell_pages);
+	walk->next = index + 1;
+}
+
+static void walk_bar(const struct pfs_bar *bar, const struct bar_ops *ops, void *ctx)
+{
+	struct bar_walk walk = { .bar = bar, .ops = ops, .ctx = ctx };
+	uint64_t addr, current = UINT64_MAX;
+	struct pfs_page *page;
+	struct pfs_cell cell;
+
+	if (bar->pages)
+		pfs_pages_for_each(page, bar->pages, addr, bar->start,
+				   bar->start + (bar->nr_pages << bar->page_shift),
+				   UINT64_C(1) << bar->page_shift) {
+			uint64_t index = ((addr - bar->start) >> bar->page_shift) / bar->cell_pages;
+
+			if (index != current) {
+				if (current != UINT64_MAX)
+					pass_cell(&walk, current, &cell);
+				memset(&cell, 0, sizeof(cell));
+				current = index;
+			}
+			pfs_cell_add(&cell, page);
+		}
+	if (current != UINT64_MAX)
+		pass_cell(&walk, current, &cell);
+	pass_gap(&walk, cells_of(bar));
+}
+
+/* ---- measuring ---- */
+
+struct measure {
+	uint64_t columns;
+	bool numbered;
+};
+
+static void measure_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
+{
+	((struct measure *)ctx)->columns++;
+}
+
+static void measure_gap(void *ctx, uint64_t nr_cells)
+{
+	((struct measure *)ctx)->columns += nr_cells;
+}
+
+static void measure_fold(void *ctx, uint64_t nr_pages)
+{
+	struct measure *measure = ctx;
+	char number[8];
+
+	measure->columns++;
+	if (measure->numbered)
+		measure->columns += 1 + strlen(pfs_short_number(number, nr_pages));
+}
+
+static const struct bar_ops measure_ops = { measure_cell, measure_gap, measure_fold };
+
+static bool fits(const struct pfs_bar *bar, unsigned int columns)
+{
+	struct measure measure = { .numbered = bar->fold == PFS_FOLD_NUMBERED };
+	unsigned int mark;
+	char buf[8];
+
+	mark = strlen(pfs_bar_scale_text(buf, bar));
+	if (bar->fold == PFS_FOLD_NONE)
+		return cells_of(bar) + mark <= columns;
+	walk_bar(bar, &measure_ops, &measure);
+	return measure.columns + mark <= columns;
+}
+
+/* 1, 2, 3, 4, 6, 8, 12, 16, ... */
+static uint64_t next_size(uint64_t pages)
+{
+	if (pages == 1)
+		return 2;
+	return pages & (pages - 1) ? pages / 3 * 4 : pages / 2 * 3;
+}
+
+struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *model,
+			    unsigned int columns)
+{
+	struct pfs_bar bar = { .pages = row->pages, .start = row->start,
+			       .nr_pages = pfs_row_pages(row, model),
+			       .page_shift = model->page_shift, .cell_pages = 1 };
+	bool may_fold = row->tally.seen && bar.nr_pages >= FOLD_FROM_PAGES;
+
+	/* So many touched pages take so many cells at least: no need to try less. */
+	while (row->tally.seen / bar.cell_pages > columns)
+		bar.cell_pages = next_size(bar.cell_pages);
+	for (;; bar.cell_pages = next_size(bar.cell_pages)) {
+		bar.fold = PFS_FOLD_NONE;
+		if (fits(&bar, columns))
+			return bar;
+		for (bar.fold = PFS_FOLD_NUMBERED; may_fold && bar.fold <= PFS_FOLD_PLAIN; bar.fold++)
+			if (fits(&bar, columns))
+				return bar;
+		if (bar.cell_pages >= bar.nr_pages)
+			return bar;
+	}
+}
+
+/* ---- drawing ---- */
+
+static void draw_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
+{
+	pfs_pen_cell(ctx, cell, nr_pages);
+}
+
+static void draw_gap(void *ctx, uint64_t nr_cells)
+{
+	pfs_pen_untouched(ctx, nr_cells);
+}
+
+static void draw_fold(void *ctx, uint64_t nr_pages)
+{
+	pfs_pen_fold(ctx, nr_pages);
+}
+
+static void draw_plain_fold(void *ctx, uint64_t nr_pages)
+{
+	pfs_pen_fold(ctx, 0);
+}
+
+static const struct bar_ops draw_ops = { draw_cell, draw_gap, draw_fold };
+static const struct bar_ops draw_plain_ops = { draw_cell, draw_gap, draw_plain_fold };
+
+void pfs_bar_draw(const struct pfs_bar *bar, struct pfs_pen *pen)
+{
+	walk_bar(bar, bar->fold == PFS_FOLD_PLAIN ? &draw_plain_ops : &draw_ops, pen);
+	pfs_pen_lift(pen);
+	pen->scale_used |= bar->cell_pages > 1;
+}
+
+const char *pfs_bar_scale_text(char buf[8], const struct pfs_bar *bar)
+{
+	static const char units[] = " KMGTPE";
+	uint64_t pages = bar->cell_pages;
+	unsigned int unit = 0;
+
+	if (pages == 1)
+		return "";
+	for (; pages >= 10000; unit++)	/* exact: a multiple of 1024 by then */
+		pages /= 1024;
+	snprintf(buf, 8, "x%u%.*s", (unsigned int)pages, !!unit, &units[unit]);
+	return buf;
+}

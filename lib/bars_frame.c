@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Headers, legend and summary of the bars: see bars_frame.h.
+ */
+#include "bars_frame.h"
+
+#include "escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define ALARM "\033[1;31m"
+
+static struct pfs_list list_of(const struct pfs_bars *bars, const char *separator,
+			       unsigned int indent)
+{
+	return (struct pfs_list){ .out = bars->options->out, .width = bars->width,
+				  .indent = indent, .separator = separator };
+}
+
+/* One line in the colour of alarm, wrapped. */
+static void put_alarm(const struct pfs_bars *bars, const char *text)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	char part[512];
+
+	list.start = pfs_color_on(bars->options->color, ALARM);
+	list.end = pfs_color_off(bars->options->color);
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, text);
+		pfs_list_add(&list, "%s", part);
+		text += len;
+		text += strspn(text, ", ");
+	}
+	pfs_list_end(&list);
+}
+
+/* ---- header of an epoch ---- */
+
+static void put_span(struct pfs_bars *bars, struct pfs_list *list, const struct pfs_epochs *at)
+{
+	char from[32], to[32];
+
+	pfs_time_text(from, bars->model, at->epoch->start_ns);
+	if (at->end_ns == UINT64_MAX)
+		pfs_list_add(list, "since %s s", from);
+	else
+		pfs_list_add(list, "%s to %s s", from, pfs_time_text(to, bars->model, at->end_ns));
+}
+
+static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
+{
+	char exe[1024];
+
+	if (at->of > 1)
+		pfs_list_add(list, "exec epoch %u of %u", at->number, at->of);
+	if (at->epoch->space->exe) {
+		pfs_escape(exe, sizeof(exe), at->epoch->space->exe, 0);
+		pfs_list_add(list, "%s", exe);
+	}
+	if (at->proc->ppid)
+		pfs_list_add(list, at->number == 1 && !at->epoch->space->exe ? "forked by %d" :
+			     "parent %d", at->proc->ppid);
+	if (at->epoch->shared)
+		pfs_list_add(list, "in its parent's address space (vfork)");
+}
+
+static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
+{
+	const struct pfs_space *space = at->epoch->space;
+	struct pfs_list list = list_of(bars, "  ", 4);
+	const char *comm = pfs_epoch_comm(at);
+	char name[256] = "", lost[600];
+
+	if (bars->nr_epochs)
+		fputc('\n', list.out);
+	if (comm)
+		pfs_escape(name, sizeof(name), comm, 0);
+	list.start = pfs_color_on(bars->options->color, BOLD);
+	list.end = pfs_color_off(bars->options->color);
+	pfs_list_add(&list, "%s %d%s%s", at->proc->pid_known ? "pid" : "thread", at->proc->pid,
+		     comm ? " " : "", name);
+	list.start = list.end = NULL;
+	put_origin(&list, at);
+	put_span(bars, &list, at);
+	if (!at->proc->pid_known)
+		pfs_list_add(&list, "of an unknown process");
+	if (!space->nr_live && !space->nr_retired)
+		pfs_list_add(&list, "layout unknown");
+	else if (!space->complete)
+		pfs_list_add(&list, "layout partly known");
+	pfs_list_end(&list);
+	if (pfs_lost_text(lost, 512, bars->model, at->epoch->start_ns, at->end_ns)) {
+		strcat(lost, ": more may have been touched than is drawn");
+		put_alarm(bars, lost);
+	}
+}
+
+/* ---- rows ---- */
+
+/* Takes out what is not drawn, and counts it. */
+struct left_out { uint64_t untouched, earlier, earlier_pages; };
+
+static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
+{
+	const struct pfs_filter *filter = bars->options->filter;
+	bool moment = filter && filter->at.set;
+	struct left_out left = { 0 };
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < rows->nr; i++) {
+		const struct pfs_row *row = &rows->row[i];
+
+		bars->nr_regions += !!row->region;
+		bars->nr_gone += row->gone;
+		if (row->gone && !row->tally.seen && !bars->options->all) {
+			left.untouched++;
+			continue;
+		}
+		if (row->gone && moment && !bars->options->all) {
+			left.earlier++;
+			left.earlier_pages += row->tally.touched;
+			continue;
+		}
+		pfs_tally_add(&bars->shown, &row->tally);
+		rows->row[kept++] = *row;
+	}
+	rows->nr = kept;
+	return left;
+}
+
+static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
+{
+	FILE *out = bars->options->out;
+	char regions[48], pages[48];
+
+	fputs(pfs_color_on(bars->options->color, DIM), out);
+	if (left->untouched)
+		fprintf(out, "  %s came and went untouched (--all shows them)\n",
+			pfs_plural(regions, sizeof(regions), left->untouched, "region"));
+	if (left->earlier)
+		fprintf(out, "  %s with %s touched had gone by then (--all shows them)\n",
+			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
+			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"));
+	fputs(pfs_color_off(bars->options->color), out);
+}
+
+static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bars_rows_fn fn)
+{
+	struct left_out left;
+	struct pfs_rows rows;
+	int err;
+
+	err = pfs_rows_collect(&rows, bars->model, at->epoch->space, bars->options->filter);
+	if (err)
+		return err;
+	if (rows.nr || !bars->options->filter || !bars->options->filter->nr_regions) {
+		put_header(bars, at);
+		left = leave_out(bars, &rows);
+		fn(bars, &rows);
+		put_left_out(bars, &left);
+		bars->nr_epochs++;
+		bars->nr_procs += at->proc != bars->last_proc;
+		bars->last_proc = at->proc;
+	}
+	pfs_rows_free(&rows);
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void add_count(struct pfs_list *list, uint64_t number, const char *what)
+{
+	if (number)
+		pfs_list_add(list, "%" PRIu64 " %s", number, what);
+}
+
+static void put_details(struct pfs_bars *bars)
+{
+	const struct pfs_tally *t = &bars->shown;
+	struct pfs_list list = list_of(bars, ", ", 2);
+
+	fputs("  ", list.out);
+	list.column = 2;
+	add_count(&list, t->read, "by read");
+	add_count(&list, t->write, "by write");
+	add_count(&list, t->exec, "by execution");
+	add_count(&list, t->access_unknown, "by unknown access");
+	add_count(&list, t->user, "in user mode");
+	add_count(&list, t->kernel, "in kernel mode");
+	add_count(&list, t->signal, "ended in a signal");
+	add_count(&list, t->outside, "in no known region");
+	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
+	add_count(&list, t->around, t->around == 1 ? "page mapped beside a fault" :
+		  "pages mapped beside faults");
+	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
+	add_count(&list, t->huge, "pages in huge pages");
+	add_count(&list, t->referenced, "pages seen accessed");
+	pfs_list_end(&list);
+}
+
+static void put_summary(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	const struct pfs_tally *t = &bars->shown;
+	char n[48], lost[512];
+	bool any_lost;
+
+	any_lost = pfs_lost_text(lost, sizeof(lost), bars->model, 0, UINT64_MAX);
+	list.start = pfs_color_on(bars->options->color, BOLD);
+	list.end = pfs_color_off(bars->options->color);
+	pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), t->faults, "fault"));
+	pfs_list_add(&list, "%s touched", pfs_plural(n, sizeof(n), t->touched, "page"));
+	pfs_plural(n, sizeof(n), bars->nr_regions, "region");
+	if (bars->nr_gone)
+		pfs_list_add(&list, "%s (%" PRIu64 " gone)", n, bars->nr_gone);
+	else
+		pfs_list_add(&list, "%s", n);
+	if (bars->nr_procs != 1)
+		pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), bars->nr_procs, "process"));
+	if (!any_lost)
+		pfs_list_add(&list, "no events lost");
+	pfs_list_end(&list);
+	if (t->seen)
+		put_details(bars);
+	if (any_lost)
+		put_alarm(bars, lost);
+}
+
+static void put_legend(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, "  ", 0);
+
+	if (!bars->pen.used)
+		return;
+	fputc('\n', list.out);
+	pfs_pen_legend(&bars->pen, &list);
+	if (bars->nr_gone)
+		pfs_list_add(&list, "- gone before the end");
+	pfs_list_end(&list);
+}
+
+int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
+		   pfs_bars_rows_fn fn, struct pfs_err *err)
+{
+	struct pfs_epochs at = { .model = model, .filter = options->filter };
+	struct pfs_bars bars = { .model = model, .options = options,
+				 .width = options->width ? options->width : 80,
+				 .pen = { .out = options->out, .color = options->color } };
+	int ret = 0;
+
+	while (!ret && pfs_epochs_next(&at))
+		ret = put_epoch(&bars, &at, fn);
+	if (ret)
+		return pfs_err_set(err, ret, "no memory to draw with");
+	put_legend(&bars);
+	put_summary(&bars);
+	if (fflush(options->out) || ferror(options->out))
+		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the two large forms of bars (bars.c, bars_full.c) have around their rows: a header for each
+ * exec epoch, the choice of rows to draw, the legend and the summary.
+ */
+#ifndef PFS_BARS_FRAME_H
+#define PFS_BARS_FRAME_H
+
+#include "glyph.h"
+#include "view.h"
+
+/* A drawing under way, and what it has shown so far. */
+struct pfs_bars {
+	const struct pfs_model *model;
+	const struct pfs_view_options *options;
+	unsigned int width;
+	struct pfs_pen pen;
+	struct pfs_tally shown;
+	uint64_t nr_regions, nr_gone;
+	unsigned int nr_procs, nr_epochs;
+	const struct pfs_proc *last_proc;
+};
+
+/* Draws the rows of one epoch below its header. Those that it shall leave out are gone already. */
+typedef void (*pfs_bars_rows_fn)(struct pfs_bars *bars, const struct pfs_rows *rows);
+
+/* Everything: for each epoch its header and rows, then legend and summary. A pfs_draw_fn but for fn. */
+int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
+		   pfs_bars_rows_fn fn, struct pfs_err *err);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bars, one character a page: each region on as many lines as it takes, each line starting with the
+ * address of its first page. Untouched stretches of several lines are folded into one.
+ *
+ *     7f5d58600000-7f5d58626000 r--p 12/38 pages touched /usr/lib/x86_64-linux-gnu/libc.so.6
+ *       7f5d58600000 |RRRR++++........
+ */
+#include "bars_frame.h"
+#include "escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* So many lines that are nothing but untouched are worth a line that says so. */
+enum { FOLD_LINES = 3 };
+
+/* Where the drawing of one row has come to. */
+struct lines {
+	struct pfs_bars *bars;
+	const struct pfs_row *row;
+	uint64_t nr_pages, next;	/* page indices: all of them, and the next to draw */
+	unsigned int per_line;
+};
+
+static void start_line(struct lines *l)
+{
+	pfs_pen_lift(&l->bars->pen);
+	fprintf(l->bars->options->out, "  %08" PRIx64 " |",
+		l->row->start + (l->next << l->bars->model->page_shift));
+}
+
+static void end_line(struct lines *l)
+{
+	pfs_pen_lift(&l->bars->pen);
+	fputs("|\n", l->bars->options->out);
+}
+
+static void put_page(struct lines *l, const struct pfs_cell *cell)
+{
+	if (l->next % l->per_line == 0)
+		start_line(l);
+	if (cell)
+		pfs_pen_cell(&l->bars->pen, cell, 1);
+	else
+		pfs_pen_untouched(&l->bars->pen, 1);
+	l->next++;
+	if (l->next % l->per_line == 0 || l->next == l->nr_pages)
+		end_line(l);
+}
+
+static void put_fold(struct lines *l, uint64_t nr_lines)
+{
+	uint64_t pages = nr_lines * l->per_line;
+
+	if (pages > l->nr_pages - l->next)
+		pages = l->nr_pages - l->next;
+	fprintf(l->bars->options->out, "  ~ %" PRIu64 " untouched pages ~\n", pages);
+	l->next += pages;
+}
+
+/* Pages up to `index` are untouched. */
+static void put_gap(struct lines *l, uint64_t index)
+{
+	uint64_t whole;
+
+	while (l->next < index && l->next % l->per_line)
+		put_page(l, NULL);
+	whole = (index - l->next) / l->per_line;
+	if (index == l->nr_pages)	/* the last line may be short */
+		whole = (index - l->next + l->per_line - 1) / l->per_line;
+	if (whole >= FOLD_LINES)
+		put_fold(l, whole);
+	while (l->next < index)
+		put_page(l, NULL);
+}
+
+static void put_pages(struct lines *l)
+{
+	const struct pfs_row *row = l->row;
+	unsigned int shift = l->bars->model->page_shift;
+	struct pfs_page *page;
+	uint64_t addr;
+
+	if (row->pages)
+		pfs_pages_for_each(page, row->pages, addr, row->start, row->end,
+				   UINT64_C(1) << shift) {
+			struct pfs_cell cell = { 0 };
+
+			pfs_cell_add(&cell, page);
+			put_gap(l, (addr - row->start) >> shift);
+			put_page(l, &cell);
+		}
+	put_gap(l, l->nr_pages);
+}
+
+static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
+{
+	unsigned int room = bars->width > 40 ? bars->width - 17 : 24;
+	struct lines l = { .bars = bars, .row = row, .per_line = room / 16 * 16,
+			   .nr_pages = pfs_row_pages(row, bars->model) };
+	char range[40], perms[5] = "    ", name[1024];
+
+	pfs_range_text(range, row->start, row->end);
+	if (row->region)
+		pfs_perms_text(perms, row->region);
+	fprintf(bars->options->out, "%c%s %s %" PRIu64 "/%" PRIu64 " pages touched  %s%s%s\n",
+		row->gone ? '-' : ' ', range, perms, row->tally.touched, l.nr_pages,
+		pfs_color_on(bars->options->color, "\033[1m"), pfs_label(row, name, sizeof(name)),
+		pfs_color_off(bars->options->color));
+	put_pages(&l);
+}
+
+static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)
+{
+	for (unsigned int i = 0; i < rows->nr; i++)
+		put_row(bars, &rows->row[i]);
+}
+
+int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+		       struct pfs_err *err)
+{
+	return pfs_bars_frame(model, options, put_rows, err);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which touches a filter lets through to the model, and which rows it leaves to the views.
+ */
+#include "filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* ---- reading options ---- */
+
+/* Whole seconds, which may be left out before a point. */
+static bool parse_seconds(const char **s, uint64_t *seconds)
+{
+	const char *p = *s;
+
+	*seconds = 0;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (*seconds > (UINT64_MAX / NS_PER_S - 9) / 10)
+			return false;
+		*seconds = *seconds * 10 + (*p - '0');
+	}
+	if (p == *s && *p != '.')
+		return false;
+	*s = p;
+	return true;
+}
+
+/* ".5" and the like. Digits beyond the ninth must be 0: nothing is rounded. */
+static bool parse_fraction(const char *s, uint64_t *ns)
+{
+	uint64_t unit = NS_PER_S / 10;
+
+	*ns = 0;
+	if (!*s)
+		return true;
+	if (*s++ != '.' || !*s)
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++, unit /= 10) {
+		if (!unit && *s != '0')
+			return false;
+		*ns += unit * (*s - '0');
+	}
+	return !*s;
+}
+
+int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
+{
+	const char *p = s + (*s == '@');
+	uint64_t seconds, ns;
+
+	if (!parse_seconds(&p, &seconds) || !parse_fraction(p, &ns))
+		return pfs_err_set(err, -EINVAL, "'%s' is no time: give seconds since the start (0.25) "
+				   "or, with @, of the recording's clock (@1234.567890123)", s);
+	*time = (struct pfs_time){ .ns = seconds * NS_PER_S + ns, .set = true, .of_clock = *s == '@' };
+	return 0;
+}
+
+/* One more element at the end of an array. */
+static int append(void *array, unsigned int *nr, size_t size, const void *value)
+{
+	char **bytes = array, *bigger = realloc(*bytes, (*nr + 1) * size);
+
+	if (!bigger)
+		return -ENOMEM;
+	memcpy(bigger + *nr * size, value, size);
+	*bytes = bigger;
+	(*nr)++;
+	return 0;
+}
+
+static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struct pfs_err *err)
+{
+	const char *p = arg;
+	char *end;
+
+	do {
+		long number;
+		int32_t value;
+
+		errno = 0;
+		number = strtol(p, &end, 10);
+		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX ||
+		    (*end && *end != ','))
+			return pfs_err_set(err, -EINVAL, "'%s' is no process or thread number", arg);
+		value = number;
+		if (append(array, nr, sizeof(value), &value))
+			return pfs_err_set(err, -ENOMEM, "no memory");
+		p = end + 1;
+	} while (*end);
+	return 0;
+}
+
+int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
+		   struct pfs_err *err)
+{
+	int ret = 0;
+
+	switch (key) {
+	case PFS_FILTER_PID: return add_numbers(&filter->pids, &filter->nr_pids, arg, err);
+	case PFS_FILTER_TID: return add_numbers(&filter->tids, &filter->nr_tids, arg, err);
+	case PFS_FILTER_FROM: return pfs_time_parse(arg, &filter->from, err);
+	case PFS_FILTER_TO: return pfs_time_parse(arg, &filter->to, err);
+	case PFS_FILTER_AT: return pfs_time_parse(arg, &filter->at, err);
+	case PFS_FILTER_COMM:
+		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
+		break;
+	case PFS_FILTER_REGION:
+		ret = append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+		break;
+	}
+	return ret ? pfs_err_set(err, ret, "no memory") : 0;
+}
+
+void pfs_filter_fini(struct pfs_filter *filter)
+{
+	free(filter->pids);
+	free(filter->tids);
+	free(filter->comms);
+	free(filter->regions);
+	memset(filter, 0, sizeof(*filter));
+}
+
+/* ---- events ---- */
+
+uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
+{
+	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+
+	if (time->of_clock)
+		return time->ns;
+	return time->ns + base < base ? UINT64_MAX : time->ns + base;
+}
+
+static bool holds(const int32_t *numbers, unsigned int nr, int32_t number)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+static bool matches(const char *const *globs, unsigned int nr, const char *s)
+{
+	for (unsigned int i = 0; s && i < nr; i++)
+		if (!fnmatch(globs[i], s, 0))
+			return true;
+	return false;
+}
+
+bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model,
+		      const struct pfs_event *ev)
+{
+	const struct pfs_thread *thread;
+	const char *comm;
+
+	if (filter->from.set && ev->ts_ns < pfs_time_ns(&filter->from, model))
+		return false;
+	if (filter->nr_tids && !holds(filter->tids, filter->nr_tids, ev->tid))
+		return false;
+	if (!filter->nr_pids && !filter->nr_comms)
+		return true;
+	thread = pfs_model_thread(model, ev->tid);
+	if (filter->nr_pids) {
+		int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid :
+			      thread ? thread->proc->pid : ev->tid;
+
+		if (!holds(filter->pids, filter->nr_pids, pid))
+			return false;
+	}
+	if (!filter->nr_comms)
+		return true;
+	comm = pfs_has(ev, PFS_F_COMM) ? ev->comm : thread ? thread->comm : NULL;
+	return matches(filter->comms, filter->nr_comms, comm);
+}
+
+/* Until an event has a time (notes of the header have none), no other moment is known. */
+static bool past(const struct pfs_time *time, const struct pfs_model *model, uint64_t now_ns)
+{
+	if (!time->set || (!time->of_clock && !model->start_ns && !model->first_ns))
+		return false;
+	return now_ns > pfs_time_ns(time, model);
+}
+
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
+		     const struct pfs_event *ev)
+{
+	if (past(&filter->at, model, ev->ts_ns) || past(&filter->to, model, ev->ts_ns + 1))
+		return -ECANCELED;
+	if (pfs_has(ev, PFS_F_TID) && !pfs_filter_event(filter, model, ev))
+		return pfs_model_apply_muted(model, ev);
+	return pfs_model_apply(model, ev);
+}
+
+/* ---- rows ---- */
+
+bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,
+		       uint64_t end)
+{
+	const char *base = name ? strrchr(name, '/') : NULL;
+	char range[40];
+
+	if (!filter || !filter->nr_regions)
+		return true;
+	snprintf(range, sizeof(range), "%08" PRIx64 "-%08" PRIx64, start, end);
+	return matches(filter->regions, filter->nr_regions, name) ||
+	       matches(filter->regions, filter->nr_regions, base ? base + 1 : NULL) ||
+	       matches(filter->regions, filter->nr_regions, range);
+}
+
+static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model,
+		       const struct pfs_proc *proc)
+{
+	for (unsigned int i = 0; i < filter->nr_tids; i++) {
+		const struct pfs_thread *thread = pfs_model_thread(model, filter->tids[i]);
+
+		if (thread && thread->proc == proc)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model,
+		     const struct pfs_proc *proc)
+{
+	if (!filter)
+		return true;
+	if (filter->nr_pids && !holds(filter->pids, filter->nr_pids, proc->pid))
+		return false;
+	if (filter->nr_tids && !has_thread(filter, model, proc))
+		return false;
+	return true;
+}
+
+bool pfs_filter_comm(const struct pfs_filter *filter, const char *comm)
+{
+	return !filter || !filter->nr_comms || matches(filter->comms, filter->nr_comms, comm);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One copy of each string: names that outlive the event that brought them.
+ *
+ * Two interned strings of one pool are equal exactly if their pointers are.
+ */
+#ifndef PFS_INTERN_H
+#define PFS_INTERN_H
+
+struct pfs_intern;
+
+struct pfs_intern *pfs_intern_new(void);	/* NULL: no memory */
+
+/* Frees the pool and every string that it gave. */
+void pfs_intern_free(struct pfs_intern *pool);
+
+/* The pool's own copy of s; lives as long as the pool. NULL if s is NULL, or for want of memory. */
+const char *pfs_intern(struct pfs_intern *pool, const char *s);
+
+#endif

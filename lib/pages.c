@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pages of an address space as a sparse radix tree: leaves of 64 pages under 64-way nodes.
+ *
+ * The tree is as high as its highest address needs (5 levels of nodes for a user address on x86-64,
+ * 8 for one of the kernel's half). A leaf holds at least one page and goes away with its last one, so
+ * walking meets no empty leaf. A few recently used leaves are remembered: getting a page of one of
+ * them again is a compare and an index. Reading never writes, so a finished tree can be read from
+ * several threads. Regions are not known here; model.c and space.c call this, views read.
+ *
+ * Ranges are widened to whole pages. In every function end == 0 means: up to the top of memory.
+ */
+#include "pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
+#define NO_KEY UINT64_MAX
+
+/* Its key is the page number without the lowest 6 bits, which are the index into page[]. */
+struct leaf {
+	uint64_t present;	/* one bit a page: it was got */
+	struct pfs_page page[FANOUT];
+};
+
+struct node {
+	uint64_t used;		/* one bit a slot */
+	void *slot[FANOUT];	/* node, or leaf at level 1 */
+};
+
+struct pfs_pages {
+	unsigned int page_shift;
+	unsigned int height;	/* levels of nodes; 0: root is the leaf of key 0, or NULL */
+	void *root;
+	uint64_t total;
+	struct {
+		uint64_t key;
+		struct leaf *leaf;
+	} recent[NR_RECENT];
+};
+
+/* A range of page numbers, both inclusive: half-open could not say the top of memory. */
+struct span {
+	uint64_t first, last;
+};
+
+static unsigned int slot_of(uint64_t key, unsigned int level)
+{
+	return key >> (FANOUT_SHIFT * (level - 1)) & (FANOUT - 1);
+}
+
+static bool key_fits(uint64_t key, unsigned int height)
+{
+	return FANOUT_SHIFT * height >= 64 || !(key >> (FANOUT_SHIFT * height));
+}
+
+static void remember(struct pfs_pages *pages, uint64_t key, struct leaf *leaf)
+{
+	pages->recent[key % NR_RECENT].key = key;
+	pages->recent[key % NR_RECENT].leaf = leaf;
+}
+
+static void forget(struct pfs_pages *pages, uint64_t key)
+{
+	if (pages->recent[key % NR_RECENT].key == key)
+		pages->recent[key % NR_RECENT].key = NO_KEY;
+}
+
+static struct leaf *find_leaf(const struct pfs_pages *pages, uint64_t key)
+{
+	void *at = pages->root;
+
+	if (pages->recent[key % NR_RECENT].key == key)
+		return pages->recent[key % NR_RECENT].leaf;
+	if (!key_fits(key, pages->height))
+		return NULL;
+	for (unsigned int level = pages->height; level && at; level--)
+		at = ((struct node *)at)->slot[slot_of(key, level)];
+	return at;
+}
+
+/* Puts nodes on top until the tree can hold key. */
+static int grow(struct pfs_pages *pages, uint64_t key)
+{
+	while (!key_fits(key, pages->height)) {
+		if (pages->root) {
+			struct node *node = calloc(1, sizeof(*node));
+
+			if (!node)
+				return -ENOMEM;
+			node->used = 1;
+			node->slot[0] = pages->root;
+			pages->root = node;
+		}
+		pages->height++;
+	}
+	return 0;
+}
+
+/* Where the pointer to the leaf of key is, with all nodes above it made. NULL: no memory. */
+static void **make_slot(struct pfs_pages *pages, uint64_t key)
+{
+	void **at = &pages->root;
+
+	if (grow(pages, key))
+		return NULL;
+	for (unsigned int level = pages->height; level; level--) {
+		struct node *node = *at;
+
+		if (!node) {
+			node = *at = calloc(1, sizeof(*node));
+			if (!node)
+				return NULL;
+		}
+		/* set before the child exists: walks look at the pointer too */
+		node->used |= UINT64_C(1) << slot_of(key, level);
+		at = &node->slot[slot_of(key, level)];
+	}
+	return at;
+}
+
+static struct leaf *make_leaf(struct pfs_pages *pages, uint64_t key)
+{
+	void **slot;
+
+	slot = make_slot(pages, key);
+	if (!slot)
+		return NULL;
+	if (!*slot)
+		*slot = calloc(1, sizeof(struct leaf));
+	if (*slot)
+		remember(pages, key, *slot);
+	return *slot;
+}
+
+/* Takes the leaf of key out of the tree, and nodes that only led to it. The caller has the leaf. */
+static void unlink_leaf(struct pfs_pages *pages, uint64_t key)
+{
+	void **path[64 / FANOUT_SHIFT + 2];
+	void **at = &pages->root;
+	unsigned int level;
+
+	forget(pages, key);
+	for (level = pages->height; level; level--) {
+		path[level] = at;
+		at = &((struct node *)*at)->slot[slot_of(key, level)];
+	}
+	*at = NULL;
+	for (level = 1; level <= pages->height; level++) {
+		struct node *node = *path[level];
+
+		node->used &= ~(UINT64_C(1) << slot_of(key, level));
+		if (node->used)
+			return;
+		free(node);
+		*path[level] = NULL;
+	}
+	pages->height = 0;
+}
+
+/* The first leaf at or after *key below `at`, which is at `level`; *key becomes its key. */
+static struct leaf *next_below(void *at, unsigned int level, uint64_t *key)
+{
+	struct node *node = at;
+	uint64_t used, prefix;
+	unsigned int from, i;
+
+	if (!level || !at)
+		return at;
+	from = slot_of(*key, level);
+	prefix = *key >> (FANOUT_SHIFT * (level - 1)) & ~(uint64_t)(FANOUT - 1);
+	for (used = node->used >> from << from; used; used &= used - 1) {
+		struct leaf *leaf;
+
+		i = __builtin_ctzll(used);
+		if (i != from)
+			*key = (prefix | i) << (FANOUT_SHIFT * (level - 1));
+		leaf = next_below(node->slot[i], level - 1, key);
+		if (leaf)
+			return leaf;
+	}
+	return NULL;
+}
+
+/* The first leaf at or after *key; *key becomes its key. */
+static struct leaf *next_leaf(const struct pfs_pages *pages, uint64_t *key)
+{
+	struct leaf *leaf = find_leaf(pages, *key);
+
+	if (leaf || !key_fits(*key, pages->height))
+		return leaf;
+	return next_below(pages->root, pages->height, key);
+}
+
+static bool span_of(const struct pfs_pages *pages, uint64_t start, uint64_t end, struct span *span)
+{
+	span->first = start >> pages->page_shift;
+	span->last = (end - 1) >> pages->page_shift;
+	return !end || start < end;
+}
+
+/* The bits of the leaf of key that lie in the span. */
+static uint64_t span_bits(const struct span *span, uint64_t key)
+{
+	uint64_t bits = UINT64_MAX;
+
+	if (key == span->first >> FANOUT_SHIFT)
+		bits &= UINT64_MAX << span->first % FANOUT;
+	if (key == span->last >> FANOUT_SHIFT)
+		bits &= UINT64_MAX >> (FANOUT - 1 - span->last % FANOUT);
+	return bits;
+}
+
+static struct pfs_page *get_page(struct pfs_pages *pages, uint64_t number)
+{
+	uint64_t key = number >> FANOUT_SHIFT, bit = UINT64_C(1) << number % FANOUT;
+	struct leaf *leaf;
+
+	if (pages->recent[key % NR_RECENT].key == key)
+		leaf = pages->recent[key % NR_RECENT].leaf;
+	else
+		leaf = make_leaf(pages, key);
+	if (!leaf)
+		return NULL;
+	pages->total += !(leaf->present & bit);
+	leaf->present |= bit;
+	return &leaf->page[number % FANOUT];
+}
+
+static uint32_t add_saturating(uint32_t a, uint32_t b)
+{
+	return a + b < a ? UINT32_MAX : a + b;
+}
+
+/* Adds what happened to `page` to what happened to `to`. */
+static void merge_page(struct pfs_page *to, const struct pfs_page *page)
+{
+	if (!to->flags) {
+		*to = *page;
+		return;
+	}
+	if (!page->flags)
+		return;
+	if (page->first_tid && (!to->first_tid || page->first_ns < to->first_ns))
+		to->first_tid = page->first_tid;
+	if (page->first_ns < to->first_ns)
+		to->first_ns = page->first_ns;
+	if (page->last_ns > to->last_ns)
+		to->last_ns = page->last_ns;
+	to->flags |= page->flags;
+	to->nr_read = add_saturating(to->nr_read, page->nr_read);
+	to->nr_write = add_saturating(to->nr_write, page->nr_write);
+	to->nr_exec = add_saturating(to->nr_exec, page->nr_exec);
+	to->nr_faults = add_saturating(to->nr_faults, page->nr_faults);
+	to->nr_kernel = add_saturating(to->nr_kernel, page->nr_kernel);
+	to->nr_signal = add_saturating(to->nr_signal, page->nr_signal);
+}
+
+/* Hangs a leaf over from one tree to a place in another where there is none. */
+static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
+		     struct pfs_pages *to, uint64_t to_key)
+{
+	void **slot = make_slot(to, to_key);
+	int nr = __builtin_popcountll(leaf->present);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = leaf;
+	remember(to, to_key, leaf);
+	unlink_leaf(from, key);
+	from->total -= nr;
+	to->total += nr;
+	return 0;
+}
+
+/* Moves the pages `bits` of a leaf, one by one. */
+static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits,
+		     struct pfs_pages *to, uint64_t by)
+{
+	for (; bits; bits &= bits - 1) {
+		unsigned int i = __builtin_ctzll(bits);
+		uint64_t number = (key << FANOUT_SHIFT) + i + by;
+		struct pfs_page *page;
+
+		page = get_page(to, number & (UINT64_MAX >> to->page_shift));
+		if (!page)
+			return -ENOMEM;
+		merge_page(page, &leaf->page[i]);
+		leaf->page[i] = (struct pfs_page){ 0 };
+		leaf->present &= ~(UINT64_C(1) << i);
+		from->total--;
+	}
+	if (!leaf->present) {
+		unlink_leaf(from, key);
+		free(leaf);
+	}
+	return 0;
+}
+
+/* pfs_pages_move() by `by` pages, where no page lands in the span that it still has to move. */
+static int move_span(struct pfs_pages *from, const struct span *span, struct pfs_pages *to,
+		     uint64_t by)
+{
+	uint64_t max_key = UINT64_MAX >> to->page_shift >> FANOUT_SHIFT;
+	uint64_t key = span->first >> FANOUT_SHIFT, last = span->last >> FANOUT_SHIFT;
+	struct leaf *leaf;
+	int ret = 0;
+
+	for (; !ret && key <= last && (leaf = next_leaf(from, &key)) && key <= last; key++) {
+		uint64_t bits = leaf->present & span_bits(span, key);
+		uint64_t to_key = (key + (by >> FANOUT_SHIFT)) & max_key;
+
+		if (!bits)
+			continue;
+		if (bits == leaf->present && !(by % FANOUT) && !find_leaf(to, to_key))
+			ret = move_leaf(from, key, leaf, to, to_key);
+		else
+			ret = move_bits(from, key, leaf, bits, to, by);
+	}
+	return ret;
+}
+
+static void free_below(void *at, unsigned int level)
+{
+	struct node *node = at;
+
+	if (level && at)
+		for (uint64_t used = node->used; used; used &= used - 1)
+			free_below(node->slot[__builtin_ctzll(used)], level - 1);
+	free(at);
+}
+
+struct pfs_pages *pfs_pages_new(unsigned int page_shift)
+{
+	struct pfs_pages *pages;
+
+	if (page_shift > MAX_PAGE_SHIFT) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pages = calloc(1, sizeof(*pages));
+	if (!pages)
+		return NULL;
+	pages->page_shift = page_shift;
+	for (unsigned int i = 0; i < NR_RECENT; i++)
+		pages->recent[i].key = NO_KEY;
+	return pages;
+}
+
+void pfs_pages_free(struct pfs_pages *pages)
+{
+	if (!pages)
+		return;
+	free_below(pages->root, pages->height);
+	free(pages);
+}
+
+unsigned int pfs_pages_shift(const struct pfs_pages *pages)
+{
+	return pages->page_shift;
+}
+
+struct pfs_page *pfs_pages_get(struct pfs_pages *pages, uint64_t addr)
+{
+	return get_page(pages, addr >> pages->page_shift);
+}
+
+struct pfs_page *pfs_pages_find(const struct pfs_pages *pages, uint64_t addr)
+{
+	uint64_t number = addr >> pages->page_shift;
+	struct leaf *leaf = find_leaf(pages, number >> FANOUT_SHIFT);
+
+	if (!leaf || !(leaf->present >> number % FANOUT & 1))
+		return NULL;
+	return &leaf->page[number % FANOUT];
+}
+
+struct pfs_page *pfs_pages_next(const struct pfs_pages *pages, uint64_t *addr, uint64_t end)
+{
+	struct span span;
+	struct leaf *leaf;
+	uint64_t key;
+
+	if (!span_of(pages, *addr, end, &span))
+		return NULL;
+	key = span.first >> FANOUT_SHIFT;
+	for (; (leaf = next_leaf(pages, &key)) && key <= span.last >> FANOUT_SHIFT; key++) {
+		uint64_t bits = leaf->present & span_bits(&span, key);
+
+		if (bits) {
+			unsigned int i = __builtin_ctzll(bits);
+
+			*addr = ((key << FANOUT_SHIFT) + i) << pages->page_shift;
+			return &leaf->page[i];
+		}
+	}
+	return NULL;
+}
+
+uint64_t pfs_pages_count(const struct pfs_pages *pages, uint64_t start, uint64_t end,
+			 uint32_t flags)
+{
+	struct span span;
+	struct leaf *leaf;
+	uint64_t key, nr = 0;
+
+	if (!span_of(pages, start, end, &span))
+		return 0;
+	key = span.first >> FANOUT_SHIFT;
+	for (; (leaf = next_leaf(pages, &key)) && key <= span.last >> FANOUT_SHIFT; key++) {
+		uint64_t bits = leaf->present & span_bits(&span, key);
+
+		for (; bits; bits &= bits - 1)
+			nr += !!(leaf->page[__builtin_ctzll(bits)].flags & flags);
+	}
+	return nr;
+}
+
+int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
+		   struct pfs_pages *to, uint64_t delta)
+{
+	uint64_t by = delta >> to->page_shift, len = end - start;
+	struct pfs_pages *aside;
+	struct span span, all = { 0, UINT64_MAX >> from->page_shift };
+	int ret;
+
+	if (!span_of(from, start, end, &span) || (from == to && !by))
+		return 0;
+	if (from != to || (len && delta >= len && -delta >= len))
+		return move_span(from, &span, to, by);
+	/* source and target overlap: lay the pages aside first, so that none is moved twice */
+	aside = pfs_pages_new(from->page_shift);
+	if (!aside)
+		return -ENOMEM;
+	ret = move_span(from, &span, aside, 0);
+	if (!ret)
+		ret = move_span(aside, &all, to, by);
+	pfs_pages_free(aside);
+	return ret;
+}
+
+uint64_t pfs_pages_total(const struct pfs_pages *pages)
+{
+	return pages->total;
+}

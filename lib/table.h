@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table of numbers and words, written as aligned text, CSV or JSON.
+ *
+ * Knows nothing of what it holds. Words are escaped when they come in, so that every form is safe to
+ * print and valid, whatever the bytes.
+ */
+#ifndef PFS_TABLE_H
+#define PFS_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum pfs_column_flags {
+	PFS_COLUMN_OPTIONAL = 1,	/* left out of the text form if all its cells are 0 or empty */
+	PFS_COLUMN_LEFT = 2,		/* words: aligned to the left */
+	PFS_COLUMN_SECONDS = 4,		/* nanoseconds, written as seconds */
+};
+
+struct pfs_column {
+	const char *key;		/* in CSV and JSON */
+	const char *head;		/* in text */
+	unsigned int flags;
+};
+
+struct pfs_table;
+
+/* columns is kept, not copied; its end is an entry without key. NULL: no memory. */
+struct pfs_table *pfs_table_new(const struct pfs_column *columns);
+void pfs_table_free(struct pfs_table *table);
+
+/*
+ * Adds the next cell, row by row. A failure for want of memory is remembered: pfs_table_error().
+ * A number may be missing (unknown, not yet): pfs_table_missing().
+ */
+void pfs_table_number(struct pfs_table *table, uint64_t number);
+void pfs_table_word(struct pfs_table *table, const char *word);
+void pfs_table_missing(struct pfs_table *table);
+int pfs_table_error(const struct pfs_table *table);	/* 0 or -ENOMEM */
+
+unsigned int pfs_table_rows(const struct pfs_table *table);
+
+/* Aligned columns under their heads. emphasis: written around the heads, or NULL. */
+void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphasis);
+
+/* A head row and one row each, the first column being the table's name. */
+void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name);
+
+/* An array of objects. */
+void pfs_table_json(const struct pfs_table *table, FILE *out);
+
+#endif

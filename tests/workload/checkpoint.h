@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A checkpoint: the whole of /proc/self/maps in a file of its own, with the time right before and
+ * right after it was read. The truth that a reconstructed layout is held against.
+ *
+ *     # t0=81234567890 t1=81234601234 pid=4711 tid=4712
+ *     55d0c0a00000-55d0c0a01000 r--p 00000000 fe:00 1234     /tmp/layout
+ *
+ * Only system calls on memory that is mapped and touched: taking one changes no layout. Nothing else
+ * may run in the address space meanwhile; the caller sees to that.
+ */
+#ifndef CHECKPOINT_H
+#define CHECKPOINT_H
+
+#include "workload.h"
+
+/* One process's series of checkpoints: PREFIX.PID.0.maps, PREFIX.PID.1.maps, ... */
+struct checkpoints {
+	const char *prefix;
+	unsigned int nr;		/* taken so far */
+	int verbose;			/* a line of output each */
+	char path[4096];		/* of the last one */
+	char text[1 << 20];
+};
+
+/* Touches what a checkpoint will use. `nr` is not 0 in a process that had an image before this. */
+static void checkpoints_init(struct checkpoints *cps, const char *prefix, unsigned int nr)
+{
+	memset(cps, 0, sizeof(*cps));
+	cps->prefix = prefix;
+	cps->nr = nr;
+}
+
+/* All of it, or -1. */
+static int checkpoint_write(const char *path, const struct iovec *iov)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ssize_t len = iov[0].iov_len + iov[1].iov_len;
+	int err;
+
+	if (fd < 0)
+		return -1;
+	err = writev(fd, iov, 2) == len ? 0 : -1;
+	close(fd);
+	return err;
+}
+
+/* The length of what was read, or -1. */
+static ssize_t checkpoint_read(char *text, size_t max, uint64_t *t0, uint64_t *t1)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	*t0 = wl_now_ns();
+	while ((n = read(fd, text + len, max - len)) > 0)
+		len += n;
+	*t1 = wl_now_ns();
+	close(fd);
+	return n < 0 || len == max ? -1 : (ssize_t)len;
+}
+
+/* Takes one. 0, or the end of the program: a test that misses a checkpoint is no test. */
+static int checkpoint(struct checkpoints *cps)
+{
+	int pid = syscall(SYS_getpid), tid = syscall(SYS_gettid);
+	struct iovec iov[2];
+	uint64_t t0, t1;
+	char head[128];
+	ssize_t len;
+
+	len = checkpoint_read(cps->text, sizeof(cps->text), &t0, &t1);
+	if (len < 0)
+		wl_die("cannot read /proc/self/maps");
+	iov[0].iov_base = head;
+	iov[0].iov_len = snprintf(head, sizeof(head), "# t0=%llu t1=%llu pid=%d tid=%d\n",
+				  (unsigned long long)t0, (unsigned long long)t1, pid, tid);
+	iov[1].iov_base = cps->text;
+	iov[1].iov_len = len;
+	snprintf(cps->path, sizeof(cps->path), "%s.%d.%u.maps", cps->prefix, pid, cps->nr++);
+	if (checkpoint_write(cps->path, iov))
+		wl_die("cannot write %s", cps->path);
+	if (cps->verbose)
+		dprintf(STDOUT_FILENO, "checkpoint %s pid=%d tid=%d t0=%llu bytes=%zd\n", cps->path,
+			pid, tid, (unsigned long long)t0, len);
+	return 0;
+}
+
+#endif
