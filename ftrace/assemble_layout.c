@@ -163,10 +163,6 @@ static struct range replaces(const struct pfs_assembler *a, const struct asm_thr
 		if (t->arg[3] & MAP_FIXED)
 			return range_of(t->arg[0], page_up(a, t->arg[1]));
 		return none;
-	case SYS_MREMAP:
-		if (t->arg[3] & MREMAP_FIXED)
-			return range_of(t->arg[4], page_up(a, t->arg[2]));
-		return none;
 	case SYS_REMAP_FILE_PAGES:
 		return range_of(t->arg[0], page_up(a, t->arg[1]));
 	default:
@@ -308,36 +304,45 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return err ? err : emit_row(a, t, raw, row, id, PFS_SPACE_FORK);
 }
 
-/* Is this row the destination of the move that the thread's mremap makes? Then *dest is its part. */
-static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row,
-		    struct range *dest)
+/* Where MREMAP_FIXED puts what it moves; empty without it. */
+static struct range move_target(const struct pfs_assembler *a, const struct asm_thread *t)
 {
-	struct range fixed = replaces(a, t);
+	static const struct range none;
 
-	if (t->arg[3] & MREMAP_FIXED) {
-		if (!overlap(row, fixed))
-			return false;
-		dest->start = row.start > fixed.start ? row.start : fixed.start;
-		dest->end = row.end < fixed.end ? row.end : fixed.end;
-		return true;
-	}
-	*dest = row;
+	return t->arg[3] & MREMAP_FIXED ? range_of(t->arg[4], page_up(a, t->arg[2])) : none;
+}
+
+/* May this row be the destination of the move that the thread's mremap makes? */
+static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row)
+{
+	if (t->arg[3] & MREMAP_FIXED)
+		return overlap(row, move_target(a, t));
+	/* What shrinks stays, and its rows are of what is left behind it. */
+	if (t->arg[1] && page_up(a, t->arg[2]) <= page_up(a, t->arg[1]) &&
+	    !(t->arg[3] & MREMAP_DONTUNMAP))
+		return false;
 	return !t->moved && !(t->arg[0] >= row.start && t->arg[0] < row.end);
 }
 
+/*
+ * Of a fixed target the model finds out which of the regions moved it is (several may, since 6.17), or
+ * that it is but what was left of another mapping there.
+ */
 static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		    struct range row, uint64_t id, struct range dest)
+		    struct range row, uint64_t id)
 {
-	uint64_t skip = t->arg[3] & MREMAP_FIXED ? dest.start - t->arg[4] : 0;
-	uint64_t old_len = page_up(a, t->arg[1]);
 	struct pfs_event ev;
 
 	t->moved = true;
 	event_range(&ev, raw, t, PFS_MOVE, row);
 	ev.id = id;
-	ev.from = t->arg[0] + skip;
-	ev.len = old_len > skip ? old_len - skip : 0;
+	ev.from = t->arg[0];
+	ev.len = page_up(a, t->arg[1]);
 	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
+	if (t->arg[3] & MREMAP_FIXED) {
+		ev.addr = t->arg[4];
+		ev.have |= PFS_HAS(PFS_F_ADDR);
+	}
 	return asm_emit(a, &ev);
 }
 
@@ -345,7 +350,7 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		      struct range row, uint64_t id)
 {
-	struct range over = replaces(a, t), dest;
+	struct range over = replaces(a, t);
 	int err = 0;
 
 	if (maps_anew(t->nr))
@@ -355,14 +360,15 @@ static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struc
 		t->removed = true;
 		err = emit_unmap(a, t, raw, over);
 	}
-	if (!err && t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP && !t->stored)
+	if (!err && t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP &&
+	    !t->stored && row.start == (t->arg[1] & ~a->page_mask))
 		err = emit_unmap(a, t, raw, row);
 	t->stored = true;
 	t->last_row = row;
 	if (err)
 		return err;
-	if (t->nr == SYS_MREMAP && is_move(a, t, row, &dest))
-		return move_row(a, t, raw, row, id, dest);
+	if (t->nr == SYS_MREMAP && is_move(a, t, row))
+		return move_row(a, t, raw, row, id);
 	return emit_row(a, t, raw, row, id, PFS_SPACE_CURRENT);
 }
 
@@ -607,7 +613,7 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 		ev.from = t->arg[0];
 		ev.len = old_len;
 		ev.have |= PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-		err = emit_unmap(a, t, raw, replaces(a, t));
+		err = emit_unmap(a, t, raw, move_target(a, t));
 		if (!err)
 			err = asm_emit(a, &ev);
 	}

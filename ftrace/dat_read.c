@@ -219,21 +219,29 @@ static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat
 	return pfs_page_source_file(dat->fd, cpu->offset, cpu->size, page_size);
 }
 
-static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer)
+static int add_cpu(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer,
+		   const struct dat_cpu *cpu)
 {
 	struct pfs_ts_conv conv = dat->conv;
+
+	if (!cpu->size)
+		return 0;
+	/* trace-cmd applies a guest's time shift to its top buffer only */
+	if (!*buffer->name && cpu->cpu < dat->nr_sync)
+		conv.sync = &dat->sync[cpu->cpu];
+	return pfs_merge_add(m, cpu->cpu, open_source(dat, buffer, cpu, buffer->page_size), &conv);
+}
+
+static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer)
+{
+	unsigned int nr = buffer->text ? 0 : buffer->nr_cpus;
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < buffer->nr_cpus && !buffer->text; i++) {
-		const struct dat_cpu *cpu = &buffer->cpus[i];
-
-		if (!cpu->size)
-			continue;
-		/* trace-cmd applies a guest's time shift to its top buffer only */
-		conv.sync = !*buffer->name && cpu->cpu < dat->nr_sync ? &dat->sync[cpu->cpu] : NULL;
-		ret = pfs_merge_add(m, cpu->cpu, open_source(dat, buffer, cpu, buffer->page_size),
-				    &conv);
-	}
+	/* pfscope's own records, its last processor, go first where times are equal, as live */
+	if (nr && pfs_formats_find(dat->formats, "pfscope", "pfs_note"))
+		ret = add_cpu(dat, m, buffer, &buffer->cpus[--nr]);
+	for (unsigned int i = 0; !ret && i < nr; i++)
+		ret = add_cpu(dat, m, buffer, &buffer->cpus[i]);
 	return ret;
 }
 

@@ -109,6 +109,8 @@ struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t le
 	fs->pos = start;
 	fs->end = start + len;
 	fs->room = page_size > BLOCK ? page_size : BLOCK - BLOCK % page_size;
+	if (fs->room > len)
+		fs->room = len;
 	return &fs->src;
 }
 

@@ -2,8 +2,8 @@
 /*
  * From bytes to lines to raw events: cuts lines, says what each is and hands events on.
  *
- * A line that is whole in what feed() was given is read where it is; only one that is not is copied.
- * Where columns are is text_line.c's, what an event says text_args.c's.
+ * A line that is whole in what feed() was given is read where it is, only one that is not is
+ * copied. Where columns are is text_line.c's, what an event says text_args.c's.
  */
 #include "text.h"
 
@@ -22,15 +22,15 @@ struct pfs_text {
 	raw_event_fn fn;
 	void *ctx;
 	unsigned int page_shift;
-	struct text_event *table;	/* by hash_name(), free where name is NULL */
+	struct text_event *table; /* by hash_name(), free where name is NULL */
 	unsigned int table_mask;
 	struct pfs_text_stats stats;
 	struct pfs_own_join *join;
 	struct raw_event ev;
-	bool lost_pending;		/* lost waits for the time of the event after it */
+	bool lost_pending; /* lost waits for the time of the event after it */
 	struct raw_event lost;
-	bool dropping;			/* in a line that is too long */
-	size_t nr_kept;			/* bytes of a line that has not ended yet */
+	bool dropping;	/* in a line that is too long */
+	size_t nr_kept; /* bytes of a line that has not ended yet */
 	char comm[COMM_ROOM];
 	char kept[PFS_TEXT_LINE_MAX + 1];
 	char str[PFS_TEXT_LINE_MAX + 1];
@@ -60,8 +60,8 @@ static struct text_event *find_place(const struct pfs_text *t, const char *name,
 
 	for (;; i++) {
 		te = &t->table[i & t->table_mask];
-		if (!te->name || (te->name_len == len && !memcmp(te->name, name, len) &&
-				  te->call == call))
+		if (!te->name ||
+		    (te->name_len == len && !memcmp(te->name, name, len) && te->call == call))
 			return te;
 	}
 }
@@ -168,7 +168,7 @@ static void take_comm(struct pfs_text *t, const struct text_columns *c, const ch
 	if (!c->comm)
 		return;
 	if (end - c->comm >= COMM_ROOM)
-		memcpy(t->comm, c->comm, COMM_ROOM);	/* faster than the length that is needed */
+		memcpy(t->comm, c->comm, COMM_ROOM); /* faster than the length that is needed */
 	else
 		memcpy(t->comm, c->comm, c->comm_len);
 	t->comm[c->comm_len] = 0;

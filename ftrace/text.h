@@ -22,21 +22,21 @@ struct pfs_text;
 
 /* All 0: what is usual. */
 struct pfs_text_options {
-	unsigned int page_shift;	/* of the traced machine, which prints file offsets; 0: 12 */
+	unsigned int page_shift; /* of the traced machine, which prints file offsets; 0: 12 */
 };
 
 /* Each line is one of events, other, lost, headers and unparsed. */
 struct pfs_text_stats {
 	uint64_t lines;
-	uint64_t events;		/* of raw_desc.c's table */
-	uint64_t other;			/* events that pfscope makes no use of */
-	uint64_t lost;			/* lines that say that events were lost */
-	uint64_t headers;		/* comments, headers, empty lines, frames of stacks */
-	uint64_t unparsed;		/* no event: neither of these */
-	uint64_t first_unparsed;	/* number of the first such line, from 1; 0: none */
-	uint64_t too_long;		/* of unparsed: longer than PFS_TEXT_LINE_MAX */
-	uint64_t cut;			/* of unparsed: the last line, if it does not end */
-	enum text_clock clock;		/* finest seen: what a ts_ns is worth */
+	uint64_t events;	 /* of raw_desc.c's table */
+	uint64_t other;		 /* events that pfscope makes no use of */
+	uint64_t lost;		 /* lines that say that events were lost */
+	uint64_t headers;	 /* comments, headers, empty lines, frames of stacks */
+	uint64_t unparsed;	 /* no event: neither of these */
+	uint64_t first_unparsed; /* number of the first such line, from 1; 0: none */
+	uint64_t too_long;	 /* of unparsed: longer than PFS_TEXT_LINE_MAX */
+	uint64_t cut;		 /* of unparsed: the last line, if it does not end */
+	enum text_clock clock;	 /* finest seen: what a ts_ns is worth */
 };
 
 /* Events go to fn with ctx. opt is copied, NULL: all usual. NULL: no memory. */

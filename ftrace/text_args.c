@@ -143,7 +143,7 @@ static void read_call(struct text_body *b)
 	}
 }
 
-/* sys_mmap -> 0x7fa3d076b000; sys_exit_mmap: 0x7fa3d076b000; sys_exit_mmap: __syscall_nr=9 ret=0x */
+/* sys_mmap -> 0x7fa3d076b000; sys_exit_mmap: 0x7fa3d076b000; sys_exit_mmap: ... ret=0x10 (16) */
 static void read_result(struct text_body *b)
 {
 	const char *s = b->s;
@@ -177,8 +177,7 @@ static void read_ma_write(struct text_body *b)
 
 	if (!p) {
 		for (unsigned int i = 0; i < 3; i++)
-			b->ev->arg[i] =
-				number_at(find_key(b->s, b->end, &b->te->arg[i], "="), 10);
+			b->ev->arg[i] = number_at(find_key(b->s, b->end, &b->te->arg[i], "="), 10);
 		return;
 	}
 	p += 6;
@@ -278,26 +277,20 @@ static void read_names(struct text_body *b)
 
 /* By kind; the rest prints its fields under their own names. */
 static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
-	[RAW_FAULT_USER] = read_fault,
-	[RAW_FAULT_KERNEL] = read_fault,
-	[RAW_SYS_ENTER] = read_call,
-	[RAW_SYS_EXIT] = read_result,
-	[RAW_MA_WRITE] = read_ma_write,
-	[RAW_EXEC] = read_names,
-	[RAW_FORK] = read_names,
-	[RAW_NEWTASK] = read_names,
-	[RAW_EXIT] = read_names,
-	[RAW_RENAME] = read_names,
-	[RAW_SIGNAL] = read_names,
-	[RAW_MAP_PAGES] = read_filemap,
-	[RAW_FILE_FAULT] = read_filemap,
-	[RAW_ADD_CACHE] = read_filemap,
+	[RAW_FAULT_USER] = read_fault,	 [RAW_FAULT_KERNEL] = read_fault,
+	[RAW_SYS_ENTER] = read_call,	 [RAW_SYS_EXIT] = read_result,
+	[RAW_MA_WRITE] = read_ma_write,	 [RAW_EXEC] = read_names,
+	[RAW_FORK] = read_names,	 [RAW_NEWTASK] = read_names,
+	[RAW_EXIT] = read_names,	 [RAW_RENAME] = read_names,
+	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
+	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)
 {
 	te->desc = desc;
-	for (te->nr_args = 0; te->nr_args < RAW_MAX_ARGS && desc->args[te->nr_args]; te->nr_args++) {
+	for (te->nr_args = 0; te->nr_args < RAW_MAX_ARGS && desc->args[te->nr_args];
+	     te->nr_args++) {
 		struct text_key *key = &te->arg[te->nr_args];
 		const char *name = desc->args[te->nr_args];
 		const char *bar = strchrnul(name, '|');
@@ -309,8 +302,8 @@ void text_event_init(struct text_event *te, const struct raw_desc *desc)
 	}
 }
 
-void text_args(const struct text_event *te, const char *s, const char *end,
-	       unsigned int page_shift, char *str, struct raw_event *ev)
+void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift,
+	       char *str, struct raw_event *ev)
 {
 	static const char failed[] = "[FAILED TO PARSE] ";
 	struct text_body b = { te, text_skip_spaces(s), end, page_shift, str, ev };

@@ -17,14 +17,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#define COMM_MAX       15	/* TASK_COMM_LEN without its NUL */
-#define COMM_WIDTH     16
-#define LATENCY_WIDTH  8
+#define COMM_MAX      15 /* TASK_COMM_LEN without its NUL */
+#define COMM_WIDTH    16
+#define LATENCY_WIDTH 8
 /*
  * What stands between the dash and the colon of the time is longer than this in every form above,
  * and a name is at most 15 bytes: columns that long cannot be part of a name.
  */
-#define MIN_COLUMNS    16
+#define MIN_COLUMNS 16
 
 /* "(   4818)" or "(-------)". NULL: something else. */
 static const char *parse_tgid(const char *s, int32_t *tgid)

@@ -11,20 +11,20 @@
 
 enum text_clock {
 	TEXT_CLOCK_UNKNOWN,
-	TEXT_CLOCK_US,		/* 1281.049542 */
-	TEXT_CLOCK_NS,		/* 1281.049542317, as of trace-cmd report -t */
-	TEXT_CLOCK_PLAIN,	/* 3414584783418: a counter or a processor's cycles */
+	TEXT_CLOCK_US,	  /* 1281.049542 */
+	TEXT_CLOCK_NS,	  /* 1281.049542317, as of trace-cmd report -t */
+	TEXT_CLOCK_PLAIN, /* 3414584783418: a counter or a processor's cycles */
 };
 
 struct text_columns {
-	const char *comm;	/* in the line, not terminated; NULL: not said */
+	const char *comm; /* in the line, not terminated; NULL: not said */
 	uint32_t comm_len;
 	int32_t tid;
-	int32_t tgid;		/* -1: not said */
+	int32_t tgid; /* -1: not said */
 	int32_t cpu;
 	enum text_clock clock;
 	uint64_t ts_ns;
-	const char *event;	/* in the line: where the event's name starts, never at its end */
+	const char *event; /* in the line: where the event's name starts, never at its end */
 };
 
 /*

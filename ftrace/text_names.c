@@ -16,39 +16,56 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { OF_STR = -1, OF_NONE = -2 };	/* to raw_event.str; to nowhere. Else: the argument */
+#define NUMBER_MAX 96 /* bytes of " group_dead=0x..." with all its digits, and more */
+
+enum { OF_STR = -1, OF_NONE = -2 }; /* to raw_event.str; to nowhere. Else: the argument */
 
 struct name_field {
-	const char *name, *also;	/* in the kernel's text; in the bare fields */
+	const char *name, *also; /* in the kernel's text; in the bare fields */
 	enum { DEC, HEX, INT32, BOOL, NAME } type;
 	int to;
 };
 
 /* What each event has, in the order of its text. */
 static const struct name_field exec_fields[] = {
-	{ "filename", NULL, NAME, OF_STR }, { "pid", NULL, DEC, 0 }, { "old_pid", NULL, DEC, 1 }, {}
+	{ "filename", NULL, NAME, OF_STR },
+	{ "pid", NULL, DEC, 0 },
+	{ "old_pid", NULL, DEC, 1 },
+	{},
 };
 static const struct name_field fork_fields[] = {
-	{ "comm", "parent_comm", NAME, OF_NONE }, { "pid", "parent_pid", DEC, 0 },
-	{ "child_comm", NULL, NAME, OF_STR },	  { "child_pid", NULL, DEC, 1 },  {}
+	{ "comm", "parent_comm", NAME, OF_NONE },
+	{ "pid", "parent_pid", DEC, 0 },
+	{ "child_comm", NULL, NAME, OF_STR },
+	{ "child_pid", NULL, DEC, 1 },
+	{},
 };
 static const struct name_field newtask_fields[] = {
-	{ "pid", NULL, DEC, 0 },	 { "comm", NULL, NAME, OF_STR },
-	{ "clone_flags", NULL, HEX, 1 }, { "oom_score_adj", NULL, DEC, OF_NONE }, {}
+	{ "pid", NULL, DEC, 0 },
+	{ "comm", NULL, NAME, OF_STR },
+	{ "clone_flags", NULL, HEX, 1 },
+	{ "oom_score_adj", NULL, DEC, OF_NONE },
+	{},
 };
 static const struct name_field exit_fields[] = {
-	{ "comm", NULL, NAME, OF_STR },	   { "pid", NULL, DEC, 0 },
-	{ "prio", NULL, DEC, OF_NONE },	   { "group_dead", NULL, BOOL, 1 }, {}
+	{ "comm", NULL, NAME, OF_STR },
+	{ "pid", NULL, DEC, 0 },
+	{ "prio", NULL, DEC, OF_NONE },
+	{ "group_dead", NULL, BOOL, 1 },
+	{},
 };
 static const struct name_field rename_fields[] = {
-	{ "pid", NULL, DEC, 0 },	    { "oldcomm", NULL, NAME, OF_NONE },
-	{ "newcomm", NULL, NAME, OF_STR },  { "oom_score_adj", NULL, DEC, OF_NONE }, {}
+	{ "pid", NULL, DEC, 0 },
+	{ "oldcomm", NULL, NAME, OF_NONE },
+	{ "newcomm", NULL, NAME, OF_STR },
+	{ "oom_score_adj", NULL, DEC, OF_NONE },
+	{},
 };
 static const struct name_field signal_fields[] = {
 	{ "sig", NULL, DEC, 0 },	   { "errno", NULL, DEC, OF_NONE },
 	{ "code", NULL, INT32, 1 },	   { "comm", NULL, NAME, OF_NONE },
 	{ "pid", NULL, DEC, 2 },	   { "grp", "group", DEC, OF_NONE },
-	{ "res", "result", DEC, OF_NONE }, {}
+	{ "res", "result", DEC, OF_NONE }, {},
 };
 
 static const struct name_field *fields_of(enum raw_kind kind)
@@ -79,8 +96,8 @@ char *text_take(char *str, const char *s, const char *end)
 }
 
 /*
- * trace-cmd report -R shows a name that it cannot print as "ARRAY[ff, fe, 01, ...]", all 16 bytes of
- * it, which is longer than any name. Returns what the bytes spell, or NULL if this is none.
+ * trace-cmd report -R shows a name that it cannot print as "ARRAY[ff, fe, 01, ...]", all 16 bytes
+ * of it, which is longer than any name. Returns what the bytes spell, or NULL if this is none.
  */
 static char *take_array(char *str, const char *s, const char *end)
 {
@@ -198,13 +215,15 @@ static const char *last_number(const char *s, const char *end, const struct name
 {
 	const char *at = end;
 
+	if (end - s > NUMBER_MAX)
+		s = end - NUMBER_MAX;
 	while ((at = last_key(s, at, f)))
 		if (scan_value(key_at(at, end, f), f, val) == end)
 			return at;
 	return NULL;
 }
 
-/* Is the last word of [s, end) "key=..." of a key that we do not know? Returns its start or NULL. */
+/* The start of the last word of [s, end), if it is "key=..." of a key that we do not know. */
 static const char *unknown_field(const char *s, const char *end, const struct name_field *f)
 {
 	const char *p = end, *q;

@@ -23,13 +23,18 @@ static inline bool text_is_word(char c)
 	return text_is_digit(c) || (unsigned char)((c | 32) - 'a') < 26 || c == '_';
 }
 
-/* The value of a hexadecimal digit, or 16 and more. */
+/* The value of a hexadecimal digit, or 16 and more. A table: most of a fault's text is digits. */
 static inline unsigned int text_hex_digit(char c)
 {
-	unsigned int digit = (unsigned char)(c - '0');
-	unsigned int letter = (unsigned char)((c | 32) - 'a');
+	static const unsigned char past_value[256] = {
+		/* one more, so that 0 is none */
+		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+		['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+		['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+		['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	};
 
-	return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
+	return past_value[(unsigned char)c] - 1u;
 }
 
 static inline const char *text_skip_spaces(const char *s)

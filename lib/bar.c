@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	FOLD_FROM_PAGES = 1024,		/* smaller rows are never folded */
+	FOLD_FROM_PAGES = 1024,		/* smaller rows are folded only if all of them is untouched */
 	FOLD_CELLS = 16,		/* and no shorter stretches than that */
 };
 
@@ -142,7 +142,7 @@ struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *m
 	struct pfs_bar bar = { .pages = row->pages, .start = row->start,
 			       .nr_pages = pfs_row_pages(row, model),
 			       .page_shift = model->page_shift, .cell_pages = 1 };
-	bool may_fold = row->tally.seen && bar.nr_pages >= FOLD_FROM_PAGES;
+	bool may_fold = !row->tally.seen || bar.nr_pages >= FOLD_FROM_PAGES;
 
 	/* So many touched pages take so many cells at least: no need to try less. */
 	while (row->tally.seen / bar.cell_pages > columns)
@@ -199,7 +199,7 @@ const char *pfs_bar_scale_text(char buf[8], const struct pfs_bar *bar)
 
 	if (pages == 1)
 		return "";
-	for (; pages >= 10000; unit++)	/* exact: a multiple of 1024 by then */
+	for (; pages % 1024 == 0; unit++)
 		pages /= 1024;
 	snprintf(buf, 8, "x%u%.*s", (unsigned int)pages, !!unit, &units[unit]);
 	return buf;

@@ -36,9 +36,9 @@ static void widen(unsigned int *width, unsigned int to)
 
 static struct columns measure(const struct pfs_bars *bars, const struct pfs_rows *rows)
 {
-	unsigned int limit = bars->width / 5 > 16 ? bars->width / 5 : 16, base = 4, used;
-	struct columns c = { .range = 17, .count = 7, .name = 12 };
-	char text[1024];
+	unsigned int limit = bars->width / 5, base = 4, used;
+	struct columns c = { .range = 17, .count = 7, .name = 4 };
+	char text[PFS_LABEL_MAX];
 
 	for (unsigned int i = 0; i < rows->nr; i++) {
 		const struct pfs_row *row = &rows->row[i];
@@ -72,7 +72,7 @@ static void put_heading(const struct pfs_bars *bars, const struct columns *c)
 static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const struct columns *c)
 {
 	struct pfs_bar bar = pfs_bar_plan(row, bars->model, c->bar);
-	char range[40], perms[5] = "    ", count[24], name[1024], scale[8];
+	char range[40], perms[5] = "    ", count[24], name[PFS_LABEL_MAX], scale[8];
 	const char *label = pfs_label(row, name, sizeof(name));
 	FILE *out = bars->options->out;
 	bool faint = bars->options->color && (row->gone || !row->tally.seen);

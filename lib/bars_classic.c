@@ -61,7 +61,7 @@ static void put_process(FILE *out, const struct pfs_epochs *at)
 		pfs_escape(name, sizeof(name), comm, 0);
 		fprintf(out, " %s", name);
 	}
-	if (at->of > 1)
+	if (at->of > 1 && !at->epoch->shared)
 		fprintf(out, " (exec epoch %u of %u)", at->number, at->of);
 	fputc('\n', out);
 }

@@ -53,19 +53,36 @@ static void put_span(struct pfs_bars *bars, struct pfs_list *list, const struct 
 		pfs_list_add(list, "%s to %s s", from, pfs_time_text(to, bars->model, at->end_ns));
 }
 
+/* What part of the recording is drawn, if not all of it. */
+static void put_moment(const struct pfs_bars *bars, struct pfs_list *list)
+{
+	const struct pfs_filter *f = bars->options->filter;
+	char text[32];
+
+	if (f && f->from.set)
+		pfs_list_add(list, "touches from %s s on",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->from, bars->model)));
+	if (f && f->to.set)
+		pfs_list_add(list, "drawn up to %s s",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->to, bars->model)));
+	if (f && f->at.set)
+		pfs_list_add(list, "drawn as of %s s",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->at, bars->model)));
+}
+
 static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
 {
-	char exe[1024];
+	char exe[PFS_LABEL_MAX], fitted[1024];
 
-	if (at->of > 1)
+	if (at->of > 1 && !at->epoch->shared)
 		pfs_list_add(list, "exec epoch %u of %u", at->number, at->of);
 	if (at->epoch->space->exe) {
 		pfs_escape(exe, sizeof(exe), at->epoch->space->exe, 0);
-		pfs_list_add(list, "%s", exe);
+		pfs_fit_tail(fitted, sizeof(fitted), exe, list->width - list->indent, "..");
+		pfs_list_add(list, "%s", fitted);
 	}
 	if (at->proc->ppid)
-		pfs_list_add(list, at->number == 1 && !at->epoch->space->exe ? "forked by %d" :
-			     "parent %d", at->proc->ppid);
+		pfs_list_add(list, at->index ? "parent %d" : "forked by %d", at->proc->ppid);
 	if (at->epoch->shared)
 		pfs_list_add(list, "in its parent's address space (vfork)");
 }
@@ -88,6 +105,7 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 	list.start = list.end = NULL;
 	put_origin(&list, at);
 	put_span(bars, &list, at);
+	put_moment(bars, &list);
 	if (!at->proc->pid_known)
 		pfs_list_add(&list, "of an unknown process");
 	if (!space->nr_live && !space->nr_retired)
@@ -236,6 +254,9 @@ static void put_legend(struct pfs_bars *bars)
 {
 	struct pfs_list list = list_of(bars, "  ", 0);
 
+	if (!bars->nr_epochs)
+		fprintf(list.out, "no process to draw, of %u in the recording\n",
+			bars->model->nr_procs);
 	if (!bars->pen.used)
 		return;
 	fputc('\n', list.out);

@@ -99,7 +99,7 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 	unsigned int room = bars->width > 40 ? bars->width - 17 : 24;
 	struct lines l = { .bars = bars, .row = row, .per_line = room / 16 * 16,
 			   .nr_pages = pfs_row_pages(row, bars->model) };
-	char range[40], perms[5] = "    ", name[1024];
+	char range[40], perms[5] = "    ", name[PFS_LABEL_MAX];
 
 	pfs_range_text(range, row->start, row->end);
 	if (row->region)

@@ -2,10 +2,10 @@
 /*
  * How many terminal columns a text takes, and cutting it to a number of them: half of escape.h.
  *
- * libc's wcwidth() goes by the locale, and in the C locale knows ASCII only; pictures must not depend
- * on that. The tables are of Unicode 14: marks and Hangul vowels (general category Mn, Me, U+1160 to
- * U+11FF) take no column, East Asian Wide and Fullwidth (UAX 11) take two. Unassigned code points
- * between two ranges of a kind count with them.
+ * libc's wcwidth() goes by the locale, and in the C locale knows ASCII only; pictures must not
+ * depend on that. The tables are of Unicode 14: marks and Hangul vowels (general category Mn, Me,
+ * U+1160 to U+11FF) take no column, East Asian Wide and Fullwidth (UAX 11) take two. Unassigned
+ * code points between two ranges of a kind count with them.
  */
 #include "escape.h"
 

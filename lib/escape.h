@@ -20,8 +20,8 @@ enum {
  * not UTF-8, and the invisible marks that turn the direction of text around or end a line. They
  * become \n \t \r \e, or \xNN byte by byte.
  *
- * Writes at most size bytes, always with a closing NUL (if size > 0) and never half an escape or half
- * a character. Returns the length that the whole result has; more than size - 1: it was cut.
+ * Writes at most size bytes, always with a closing NUL (if size > 0) and never half an escape or
+ * half a character. Returns the length that the whole result has; size or more: it was cut.
  */
 size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags);
 
@@ -33,8 +33,8 @@ unsigned int pfs_columns(const char *s);
 
 /*
  * Copies s into buf; if it takes more than `columns`, then only its head (or its tail: for paths),
- * with `ellipsis` ("…", or "..." for plain terminals) where the rest was. Never more than columns,
- * never half a character, always a closing NUL (if size > 0). Returns the length in bytes.
+ * with `ellipsis` ("…", or "..." for plain terminals) where the rest was. Never more than
+ * columns, never half a character, always a closing NUL (if size > 0). Returns the bytes written.
  */
 size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns,
 		    const char *ellipsis);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reading position in one event line, and the values that can be read there: numbers, times, names,
- * strings. The counterpart of event_text.h; only event_line_read.c calls it.
+ * A reading position in one event line, and the values that can be read there: numbers, times,
+ * names, strings. The counterpart of event_text.h; only event_line_read.c calls it.
  *
  * Each function moves the cursor on. What cannot be read sets `why`, and the value means nothing;
  * callers look at `why` before they go on.
@@ -13,7 +13,7 @@
 
 struct pfs_cursor {
 	const char *at, *end;
-	char *string;		/* where the next unescaped string goes; as much room as the line has */
+	char *string;		/* where the next unescaped string goes; has a line's room */
 	uint64_t nr_unknown;	/* enumerated values that this version does not know */
 	const char *token;	/* start of what `why` is about */
 	const char *why;	/* NULL: all is well */

@@ -19,7 +19,7 @@
 #include "event.h"
 #include "event_text.h"
 
-/* No line is longer, without its newline: five strings with every byte as \xNN, all other fields. */
+/* No line is longer (its newline apart): five strings with every byte as \xNN, all other fields. */
 #define PFS_LINE_MAX (5 * (4 * PFS_EVENT_STR_MAX + 32) + 4096)
 
 /* Writes one line with its newline, without a NUL. Its length, or -ENOBUFS if size is too small. */
@@ -43,7 +43,7 @@ struct pfs_line_stats {
 	uint64_t nr_events;		/* passed on */
 	uint64_t nr_errors;		/* lines that are no event: left out */
 	uint64_t nr_unknown_kinds;	/* lines left out: this version does not know their kind */
-	uint64_t nr_unknown_fields;	/* fields left out: unknown name, or unknown enumerated value */
+	uint64_t nr_unknown_fields;	/* fields left out: unknown name, or unknown value name */
 	uint64_t first_error_line;
 	struct pfs_err first_error;	/* "line 7, column 31: ..."; the caller adds the file */
 };
@@ -51,7 +51,8 @@ struct pfs_line_stats {
 /* Reads lines in pieces of any size. */
 struct pfs_line_reader;
 
-struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink);	/* NULL: no memory */
+/* NULL: no memory. */
+struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink);
 
 /*
  * Passes on the events of all lines that are complete. A line that is no event is counted, not
@@ -61,8 +62,8 @@ struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink);	/* NUL
 int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t len);
 
 /*
- * The input ended. A last line without its newline may be cut off anywhere, in a number too, so it is
- * not an event but an error. As feed.
+ * The input ended. A last line without its newline may be cut off anywhere, in a number too, so it
+ * is not an event but an error. As feed.
  */
 int pfs_line_reader_end(struct pfs_line_reader *reader);
 

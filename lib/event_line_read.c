@@ -115,6 +115,8 @@ static uint64_t needed_fields(enum pfs_kind kind)
 		return PFS_HAS(PFS_F_CHILD);
 	case PFS_COMM:
 		return PFS_HAS(PFS_F_COMM);
+	case PFS_HUGE:
+		return PFS_HAS(PFS_F_ORDER);
 	case PFS_ALLOC:
 	case PFS_FREE:
 		return PFS_HAS(PFS_F_PTR);

@@ -15,7 +15,7 @@
 
 /* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
 #define PFS_EVENT_STR_MAX 16384u
-#define PFS_EVENT_SCALAR_MAX 64u		/* bytes that put_scalar, put_hex, ... write at most */
+#define PFS_EVENT_SCALAR_MAX 64u	/* bytes that a value which is no string takes at most */
 
 /* Names of PFS_TRAIT_*, by bit; NULL ends it. */
 extern const char *const pfs_trait_names[];
@@ -85,15 +85,15 @@ static inline const char *field_str(const struct pfs_event *ev, const struct pfs
 }
 
 /*
- * PFS_HAS() of the fields that a text form writes: those that are known and that have a spelling. An
- * enumerated value without a name, or whose name is "unknown", is not written: it is absent.
+ * PFS_HAS() of the fields that a text form writes: those that are known and that have a spelling.
+ * An enumerated value without a name, or whose name is "unknown", is not written: it is absent.
  */
 uint64_t pfs_event_fields(const struct pfs_event *ev);
 
 /* The text of a value that is no string, as event lines have it. */
 char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs_field_info *f);
 
-/* Text on its way to a file in pieces: write at buf + used, where at least `room` bytes are free. */
+/* Text on its way to a file in pieces: write at buf + used, where `room` bytes are always free. */
 struct pfs_event_out {
 	FILE *file;
 	char *buf;

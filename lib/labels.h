@@ -15,6 +15,9 @@
  */
 const char *pfs_label_kind(const struct pfs_row *row);
 
+/* Room for any path, with each byte escaped. */
+enum { PFS_LABEL_MAX = 4 * 4096 + 1 };
+
 /* The row's name, escaped for printing, whole. Returns buf. */
 const char *pfs_label(const struct pfs_row *row, char *buf, size_t size);
 

@@ -3,10 +3,10 @@
  * The pages of an address space as a sparse radix tree: leaves of 64 pages under 64-way nodes.
  *
  * The tree is as high as its highest address needs (5 levels of nodes for a user address on x86-64,
- * 8 for one of the kernel's half). A leaf holds at least one page and goes away with its last one, so
- * walking meets no empty leaf. A few recently used leaves are remembered: getting a page of one of
- * them again is a compare and an index. Reading never writes, so a finished tree can be read from
- * several threads. Regions are not known here; model.c and space.c call this, views read.
+ * 8 for one of the kernel's half). A leaf holds at least one page and goes away with its last one,
+ * so walking meets no empty leaf. A few recently used leaves are remembered: getting a page of one
+ * of them again is a compare and an index. Reading never writes, so a finished tree can be read
+ * from several threads. Regions are not known here; model.c and space.c call this, views read.
  *
  * Ranges are widened to whole pages. In every function end == 0 means: up to the top of memory.
  */

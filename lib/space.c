@@ -464,34 +464,82 @@ int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 	return 0;
 }
 
+/* Is the range but a piece of a region that goes on beyond it, which the kernel split? */
+static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_region *r = pfs_space_find(space, ev->start);
+
+	return r && r->end >= ev->end && (r->start < ev->start || r->end > ev->end) &&
+	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
+}
+
+/*
+ * A move to a fixed address takes several regions, the gaps between them stay as they were at the
+ * target. Which one arrived in [start, end)? Narrows *move to it; false: none of them.
+ */
+static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
+{
+	uint64_t from_end = move->from + move->len;
+
+	for (unsigned int i = pfs_space_lower(space, move->from);
+	     i < space->nr_live && space->live[i]->start < from_end; i++) {
+		const struct pfs_region *r = space->live[i];
+		uint64_t start = r->start > move->from ? r->start : move->from;
+		uint64_t end = r->end < from_end ? r->end : from_end;
+		uint64_t to = move->addr + (start - move->from);
+
+		if (to >= move->start && to + (end - start) <= move->end) {
+			move->from = start;
+			move->len = end - start;
+			move->addr = to;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Maps [start, end) with the attributes that the region at ev->from has. */
+static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
+{
+	const struct pfs_region *source = pfs_space_find(space, ev->from);
+	struct pfs_event map = *ev;
+
+	map.kind = PFS_MAP;
+	if (source && !merged) {
+		map.have |= source->have & ATTRIBUTES;
+		map.perms = source->perms;
+		map.traits = source->traits;
+		map.dev = source->dev;
+		map.ino = source->ino;
+		map.name = source->name;
+		map.off = source->off + (is_file(source) ? ev->from - source->start : 0);
+	}
+	return pfs_space_map(space, &map);
+}
+
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 {
-	struct pfs_region *source = pfs_space_find(space, ev->from), *dest, like;
-	struct pfs_event map = *ev;
-	uint64_t start = ev->start, len = ev->len;
-	int err;
+	struct pfs_event move = *ev;
+	struct pfs_region *dest;
+	uint64_t room;
+	int err = 0;
 
+	if (pfs_has(ev, PFS_F_ADDR)) {
+		if (is_split(space, ev) || !narrow_move(space, &move))
+			return pfs_space_map(space, ev);
+		err = pfs_space_unmap(space, move.addr, move.addr + move.len, ev->ts_ns);
+	}
 	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
 	dest = pfs_has(ev, PFS_F_ID) ? identify(space, ev) : NULL;
-	if (dest && dest->start <= start)
-		start = dest->end;
-	if (source)
-		like = *source;
-	map.kind = PFS_MAP;
-	if (source && !dest) {
-		map.have |= like.have & ATTRIBUTES;
-		map.perms = like.perms;
-		map.traits = like.traits;
-		map.dev = like.dev;
-		map.ino = like.ino;
-		map.name = like.name;
-		map.off = is_file(&like) ? like.off + (ev->from - like.start) : like.off;
-	}
-	err = pfs_space_map(space, &map);
-	if (!err && start < ev->end)
-		err = pfs_pages_move(space->pages, ev->from,
-				     ev->from + (len < ev->end - start ? len : ev->end - start),
-				     space->pages, start - ev->from);
+	if (!pfs_has(ev, PFS_F_ADDR))
+		move.addr = dest && dest->start <= ev->start ? dest->end : ev->start;
+	room = ev->end > move.addr ? ev->end - move.addr : 0;
+	if (!err)
+		err = map_as_source(space, &move, dest);
+	if (!err)
+		err = pfs_pages_move(space->pages, move.from,
+				     move.from + (move.len < room ? move.len : room),
+				     space->pages, move.addr - move.from);
 	return err;
 }
 

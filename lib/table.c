@@ -134,7 +134,7 @@ static bool is_empty(const struct pfs_table *table, unsigned int column)
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
 		const struct cell *cell = cell_at(table, row, column);
 
-		if (cell->word ? cell->word[0] : cell->number)
+		if (cell->word ? cell->word[0] != '\0' : cell->number != 0)
 			return false;
 	}
 	return true;

@@ -17,12 +17,13 @@
 
 /* Where the kernel has the name start: 25 + 6 * sizeof(void *) - 1 columns, and a blank. */
 enum { NAME_COLUMN = 73 };
+#define VSYSCALL 0xffffffffff600000
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 /* As the kernel writes names: a newline would be a line. For a terminal, all that it acts on. */
 static void put_name(FILE *out, const char *name, bool terminal)
 {
-	char escaped[4 * 4096 + 1];
+	char escaped[PFS_LABEL_MAX];
 
 	if (terminal) {
 		pfs_escape(escaped, sizeof(escaped), name, 0);
@@ -65,13 +66,17 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 	put_line(out, head, pfs_region_name(space, region), terminal);
 }
 
-/* The gate area is in no region tree; that this machine shows it, and how, a note says. */
+/*
+ * The gate area is in no region tree; that this machine shows it, and how, a note says. A layout that
+ * was read from /proc/PID/maps has it already.
+ */
 static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
 {
 	const char *perms = pfs_model_note(model, "vsyscall");
 	char head[160];
 
-	if (!perms || !space->complete)
+	if (!perms || !space->complete ||
+	    (space->nr_live && space->live[space->nr_live - 1]->start >= VSYSCALL))
 		return;
 	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ",
 		 perms);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report: tables by process, by region and by file, each sorted by faults, as text, CSV or JSON.
- *
- * The process table counts events, so it equals what the kernel counted for the process; the other
- * two add up pages. They differ where processes share a space (vfork): there a region's faults are
- * those of both.
+ * What is in the tables' lines, report_lines.c gathers.
  */
-#include "escape.h"
 #include "labels.h"
+#include "report_lines.h"
 #include "table.h"
-#include "view.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BOLD "\033[1m"
@@ -38,7 +33,7 @@
 static const struct pfs_column process_columns[] = {
 	{ "pid", "pid", 0 },
 	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
-	{ "epochs", "execs", 0 },
+	{ "epochs", "epochs", 0 },
 	{ "threads", "threads", 0 },
 	COUNT_COLUMNS,
 	{ "regions", "regions", 0 },
@@ -51,7 +46,7 @@ static const struct pfs_column process_columns[] = {
 
 static const struct pfs_column region_columns[] = {
 	{ "pid", "pid", 0 },
-	{ "epoch", "exec", 0 },
+	{ "epoch", "epoch", 0 },
 	{ "range", "address range", PFS_COLUMN_LEFT },
 	{ "perms", "perm", PFS_COLUMN_LEFT },
 	{ "gone", "gone", PFS_COLUMN_OPTIONAL },
@@ -73,260 +68,6 @@ static const struct pfs_column file_columns[] = {
 	{ "name", "name", PFS_COLUMN_LEFT },
 	{ NULL, NULL, 0 },
 };
-
-/* ---- what is gathered from the model ---- */
-
-struct process_line {
-	struct pfs_epochs at;		/* its first epoch that is shown */
-	struct pfs_tally tally;
-	uint64_t regions, gone;
-};
-
-struct region_line {
-	struct pfs_epochs at;
-	struct pfs_row row;
-};
-
-struct file_line {
-	char *label;
-	uint32_t dev;
-	uint64_t ino, pages, mappings, processes;
-	struct pfs_tally tally;
-};
-
-struct gathered {
-	const struct pfs_model *model;
-	const struct pfs_view_options *options;
-	struct process_line *processes;
-	struct region_line *regions;
-	struct file_line *files;
-	size_t nr_processes, nr_regions, nr_files;
-};
-
-/* One more zeroed element at the end. NULL: no memory. */
-static void *append(void *array, size_t *nr, size_t size)
-{
-	char **bytes = array, *bigger;
-
-	if (!(*nr & (*nr - 1))) {	/* room doubles at each power of two */
-		bigger = realloc(*bytes, (*nr ? *nr * 2 : 1) * size);
-		if (!bigger)
-			return NULL;
-		*bytes = bigger;
-	}
-	bigger = *bytes + (*nr)++ * size;
-	memset(bigger, 0, size);
-	return bigger;
-}
-
-/* The whole life of a process as its events say, whatever the rows are. */
-static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
-{
-	uint64_t touched = tally->touched, seen = tally->seen;
-
-	*tally = (struct pfs_tally){
-		.faults = c->faults, .read = c->read, .write = c->write, .exec = c->exec,
-		.access_unknown = c->access_unknown, .user = c->user, .kernel = c->kernel,
-		.signal = c->signal, .outside = c->outside, .major = c->major,
-		.around = c->around, .populated = c->populated, .huge = c->huge,
-		.touched = touched, .seen = seen,
-	};
-}
-
-static int gather_rows(struct gathered *g, const struct pfs_epochs *at, struct process_line *line)
-{
-	bool moment = g->options->filter && g->options->filter->at.set;
-	struct pfs_rows rows;
-	int err = pfs_rows_collect(&rows, g->model, at->epoch->space, g->options->filter);
-
-	for (unsigned int i = 0; !err && i < rows.nr; i++) {
-		const struct pfs_row *row = &rows.row[i];
-		struct region_line *region;
-
-		line->regions += !!row->region;
-		line->gone += row->gone;
-		if (row->gone && moment && !g->options->all)
-			continue;
-		pfs_tally_add(&line->tally, &row->tally);
-		region = append(&g->regions, &g->nr_regions, sizeof(*region));
-		if (region)
-			*region = (struct region_line){ .at = *at, .row = *row };
-		else
-			err = -ENOMEM;
-	}
-	pfs_rows_free(&rows);
-	return err;
-}
-
-static int gather(struct gathered *g)
-{
-	const struct pfs_filter *filter = g->options->filter;
-	struct pfs_epochs at = { .model = g->model, .filter = filter };
-	struct process_line *line = NULL;
-	int err = 0;
-
-	while (!err && pfs_epochs_next(&at)) {
-		if (!line || line->at.proc != at.proc)
-			line = append(&g->processes, &g->nr_processes, sizeof(*line));
-		if (!line)
-			return -ENOMEM;
-		if (!line->at.proc)
-			line->at = at;
-		err = gather_rows(g, &at, line);
-	}
-	for (size_t i = 0; i < g->nr_processes; i++)
-		if (!filter || (!filter->nr_regions && !filter->at.set))
-			count_events(&g->processes[i].tally, &g->processes[i].at.proc->counts);
-	return err;
-}
-
-/* ---- by file ---- */
-
-static bool has_file(const struct pfs_row *row)
-{
-	return row->region && row->region->have & PFS_HAS(PFS_F_INO) && row->region->ino;
-}
-
-/* Mappings of one file follow each other, and so do those of one label; of each, by process. */
-static int compare_by_file(const void *a, const void *b)
-{
-	const struct region_line *x = *(struct region_line *const *)a;
-	const struct region_line *y = *(struct region_line *const *)b;
-	const struct pfs_region *p = x->row.region, *q = y->row.region;
-	char left[1024], right[1024];
-	int by_name;
-
-	if (has_file(&x->row) != has_file(&y->row))
-		return has_file(&x->row) ? -1 : 1;
-	if (has_file(&x->row) && p->dev != q->dev)
-		return p->dev < q->dev ? -1 : 1;
-	if (has_file(&x->row) && p->ino != q->ino)
-		return p->ino < q->ino ? -1 : 1;
-	if (!has_file(&x->row)) {
-		by_name = strcmp(pfs_label(&x->row, left, sizeof(left)),
-				 pfs_label(&y->row, right, sizeof(right)));
-		if (by_name)
-			return by_name;
-	}
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static bool same_file(const struct region_line *a, const struct region_line *b)
-{
-	char left[1024], right[1024];
-
-	if (has_file(&a->row) != has_file(&b->row))
-		return false;
-	if (has_file(&a->row))
-		return a->row.region->dev == b->row.region->dev &&
-		       a->row.region->ino == b->row.region->ino;
-	return !strcmp(pfs_label(&a->row, left, sizeof(left)),
-		       pfs_label(&b->row, right, sizeof(right)));
-}
-
-static int add_file(struct gathered *g, const struct region_line *region,
-		    const struct region_line *before)
-{
-	bool same = before && same_file(before, region);
-	struct file_line *file = same ? &g->files[g->nr_files - 1] :
-				 append(&g->files, &g->nr_files, sizeof(*file));
-	char label[1024];
-
-	if (!file)
-		return -ENOMEM;
-	if (!same) {
-		file->label = strdup(pfs_label(&region->row, label, sizeof(label)));
-		if (!file->label)
-			return -ENOMEM;
-		file->dev = has_file(&region->row) ? region->row.region->dev : 0;
-		file->ino = has_file(&region->row) ? region->row.region->ino : 0;
-	}
-	file->mappings++;
-	file->processes += !same || before->at.proc != region->at.proc;
-	file->pages += pfs_row_pages(&region->row, g->model);
-	pfs_tally_add(&file->tally, &region->row.tally);
-	return 0;
-}
-
-static int gather_files(struct gathered *g)
-{
-	const struct region_line **sorted = calloc(g->nr_regions + 1, sizeof(*sorted));
-	int err = 0;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->nr_regions; i++)
-		sorted[i] = &g->regions[i];
-	qsort(sorted, g->nr_regions, sizeof(*sorted), compare_by_file);
-	for (size_t i = 0; !err && i < g->nr_regions; i++)
-		err = add_file(g, sorted[i], i ? sorted[i - 1] : NULL);
-	free(sorted);
-	return err;
-}
-
-static void gathered_fini(struct gathered *g)
-{
-	for (size_t i = 0; i < g->nr_files; i++)
-		free(g->files[i].label);
-	free(g->files);
-	free(g->regions);
-	free(g->processes);
-}
-
-/* ---- order ---- */
-
-static int compare_tallies(const struct pfs_tally *a, const struct pfs_tally *b)
-{
-	if (a->faults != b->faults)
-		return a->faults > b->faults ? -1 : 1;
-	return (a->seen < b->seen) - (a->seen > b->seen);
-}
-
-static int compare_processes(const void *a, const void *b)
-{
-	const struct process_line *x = a, *y = b;
-	int order = compare_tallies(&x->tally, &y->tally);
-
-	if (order)
-		return order;
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	return (x->at.proc->born_ns > y->at.proc->born_ns) -
-	       (x->at.proc->born_ns < y->at.proc->born_ns);
-}
-
-static int compare_regions(const void *a, const void *b)
-{
-	const struct region_line *x = a, *y = b;
-	int order = compare_tallies(&x->row.tally, &y->row.tally);
-
-	if (order)
-		return order;
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	if (x->at.epoch->start_ns != y->at.epoch->start_ns)
-		return x->at.epoch->start_ns < y->at.epoch->start_ns ? -1 : 1;
-	if (x->row.start != y->row.start)
-		return x->row.start < y->row.start ? -1 : 1;
-	if (x->row.region && y->row.region)
-		return (x->row.region->born_ns > y->row.region->born_ns) -
-		       (x->row.region->born_ns < y->row.region->born_ns);
-	return 0;
-}
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct file_line *x = a, *y = b;
-	int order = compare_tallies(&x->tally, &y->tally);
-
-	if (!order)
-		order = strcmp(x->label, y->label);
-	if (!order)
-		order = (x->dev > y->dev) - (x->dev < y->dev);
-	return order ? order : (x->ino > y->ino) - (x->ino < y->ino);
-}
 
 /* ---- tables ---- */
 
@@ -352,10 +93,10 @@ static void add_time(struct pfs_table *table, const struct pfs_model *model, boo
 		pfs_table_missing(table);
 }
 
-static void fill_processes(struct pfs_table *table, const struct gathered *g)
+static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
 {
 	for (size_t i = 0; i < g->nr_processes; i++) {
-		const struct process_line *line = &g->processes[i];
+		const struct pfs_process_line *line = &g->processes[i];
 		const struct pfs_proc *proc = line->at.proc;
 
 		pfs_table_number(table, proc->pid);
@@ -371,12 +112,12 @@ static void fill_processes(struct pfs_table *table, const struct gathered *g)
 	}
 }
 
-static void fill_regions(struct pfs_table *table, const struct gathered *g)
+static void fill_regions(struct pfs_table *table, const struct pfs_report_lines *g)
 {
-	char text[1024], perms[5] = "";
+	char text[40], perms[5] = "";
 
 	for (size_t i = 0; i < g->nr_regions; i++) {
-		const struct region_line *line = &g->regions[i];
+		const struct pfs_region_line *line = &g->regions[i];
 		const struct pfs_tally *t = &line->row.tally;
 
 		if (!t->seen && !g->options->all)
@@ -398,12 +139,12 @@ static void fill_regions(struct pfs_table *table, const struct gathered *g)
 	}
 }
 
-static void fill_files(struct pfs_table *table, const struct gathered *g)
+static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g)
 {
 	char device[24] = "";
 
 	for (size_t i = 0; i < g->nr_files; i++) {
-		const struct file_line *file = &g->files[i];
+		const struct pfs_file_line *file = &g->files[i];
 
 		if (!file->tally.seen && !g->options->all)
 			continue;
@@ -426,7 +167,7 @@ static void fill_files(struct pfs_table *table, const struct gathered *g)
 struct section {
 	const char *key, *title;
 	const struct pfs_column *columns;
-	void (*fill)(struct pfs_table *table, const struct gathered *g);
+	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *g);
 };
 
 static const struct section sections[] = {
@@ -435,7 +176,7 @@ static const struct section sections[] = {
 	{ "file", "By file", file_columns, fill_files },
 };
 
-static int put_section(const struct gathered *g, const struct section *section)
+static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {
 	struct pfs_table *table = pfs_table_new(section->columns);
 	FILE *out = g->options->out;
@@ -468,7 +209,7 @@ static int put_section(const struct gathered *g, const struct section *section)
 }
 
 /* Losses belong to no process and no region: they stand for themselves, in front or at the end. */
-static void put_recording(const struct gathered *g)
+static void put_recording(const struct pfs_report_lines *g)
 {
 	const struct pfs_model *m = g->model;
 	FILE *out = g->options->out;
@@ -497,16 +238,11 @@ static void put_recording(const struct gathered *g)
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options,
 			 struct pfs_err *err)
 {
-	struct gathered g = { .model = model, .options = options };
-	int ret = gather(&g);
+	struct pfs_report_lines g;
+	int ret = pfs_report_gather(&g, model, options);
 
-	if (!ret)
-		ret = gather_files(&g);
 	if (ret)
-		goto out;
-	qsort(g.processes, g.nr_processes, sizeof(*g.processes), compare_processes);
-	qsort(g.regions, g.nr_regions, sizeof(*g.regions), compare_regions);
-	qsort(g.files, g.nr_files, sizeof(*g.files), compare_files);
+		return pfs_err_set(err, ret, "no memory for the tables");
 	if (options->format != PFS_VIEW_TEXT)
 		put_recording(&g);
 	for (unsigned int i = 0; !ret && i < sizeof(sections) / sizeof(sections[0]); i++)
@@ -515,8 +251,7 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 		fputs("}\n", options->out);
 	else if (options->format == PFS_VIEW_TEXT)
 		put_recording(&g);
-out:
-	gathered_fini(&g);
+	pfs_report_free(&g);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the tables");
 	if (fflush(options->out) || ferror(options->out))

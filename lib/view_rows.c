@@ -207,6 +207,16 @@ static bool space_touched(const struct pfs_space *space)
 	return false;
 }
 
+static bool owns(const struct pfs_epochs *walk, const struct pfs_proc *proc)
+{
+	if (proc == walk->proc || !pfs_filter_proc(walk->filter, walk->model, proc))
+		return false;
+	for (unsigned int i = 0; i < proc->nr_epochs; i++)
+		if (proc->epochs[i].space == walk->epoch->space && !proc->epochs[i].shared)
+			return true;
+	return false;
+}
+
 /* A process in its parent's space (vfork) is drawn with it, unless the filter hides the parent. */
 static bool drawn_elsewhere(const struct pfs_epochs *walk)
 {
@@ -214,14 +224,12 @@ static bool drawn_elsewhere(const struct pfs_epochs *walk)
 
 	if (!walk->epoch->shared)
 		return false;
-	for (parent = walk->model->procs; parent; parent = parent->next) {
-		if (parent == walk->proc || !pfs_filter_proc(walk->filter, walk->model, parent))
-			continue;
-		for (unsigned int i = 0; i < parent->nr_epochs; i++)
-			if (parent->epochs[i].space == walk->epoch->space &&
-			    !parent->epochs[i].shared)
-				return true;
-	}
+	parent = pfs_model_proc(walk->model, walk->proc->ppid);
+	if (parent && owns(walk, parent))
+		return true;
+	for (parent = walk->model->procs; parent; parent = parent->next)
+		if (owns(walk, parent))
+			return true;
 	return false;
 }
 
@@ -264,7 +272,7 @@ static void place(struct pfs_epochs *walk)
 		walk->end_ns = walk->epoch->space->died_ns;
 	walk->number = walk->of = 0;
 	for (unsigned int i = 0; i < proc->nr_epochs; i++) {
-		if (proc->epochs[i].space->launcher)
+		if (proc->epochs[i].space->launcher || proc->epochs[i].shared)
 			continue;
 		walk->of++;
 		walk->number += i <= walk->index;

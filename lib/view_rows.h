@@ -57,7 +57,7 @@ struct pfs_epochs {
 	/* the one that was reached */
 	const struct pfs_proc *proc;
 	const struct pfs_epoch *epoch;
-	unsigned int number, of;	/* this process's epochs, 1 the first; launchers excluded */
+	unsigned int number, of;	/* this process's own images: 1 the first; no launcher, no vfork */
 	uint64_t end_ns;		/* UINT64_MAX: it is not over */
 	unsigned int index;
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares two texts in the form of /proc/PID/maps region by region: start, end and permissions; with
- * --full also offset, device, inode and path. Called by the tests, on a workload's checkpoint and on
- * what `pfscope maps` says of the same moment.
+ * Compares two texts in the form of /proc/PID/maps region by region: start, end and permissions;
+ * with --full also offset, device, inode and path. Called by the tests, on a workload's checkpoint
+ * and on what `pfscope maps` says of the same moment.
  *
  *     mapsdiff --full run.4711.3.maps reconstructed.maps
  *
- * Lines beginning with # are comments. A region that only one text has does not shift the others. Exit
- * status: 0 equal, 1 different (the first differences are printed), 2 wrong usage or no maps text.
+ * Lines beginning with # are comments. A region that only one text has does not shift the others.
+ * Exit status: 0 equal, 1 different (the first differences are printed), 2 wrong usage or no maps
+ * text.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -60,16 +60,16 @@ static struct pfs_text_stats read_file(struct text_sink *sink, const char *name)
 /* What differs between two views of one recording that are both right. */
 struct view {
 	const char *name;
-	uint64_t ts_unit;	/* ns; times are rounded to it */
-	bool hashed;		/* pointers are hashed */
-	bool whole;		/* every event is there, not a selection */
+	uint64_t ts_unit; /* ns; times are rounded to it */
+	bool hashed;	  /* pointers are hashed */
+	bool whole;	  /* every event is there, not a selection */
 };
 
 /* In hashed text the same pointers are the same and other ones are others; 0 is 0. */
 static bool same_pointer(uint64_t real, uint64_t hash)
 {
 	static uint64_t reals[256], hashes[256];
-	static size_t nr;	/* of one file: only kernel.trace is hashed */
+	static size_t nr; /* of one file: only kernel.trace is hashed */
 
 	if (!real || !hash)
 		return !real && !hash;
@@ -118,7 +118,8 @@ static void check_view(const struct view *view, const struct ev_list *want)
 	read_file(&sink, view->name);
 	for (size_t i = 0; i < sink.nr; i++, at++) {
 		for (; at < want->nr; at++, skipped++)
-			if (same_event(view, &want->ev[at], &sink.got[i].ev, text_got_str(&sink, i)))
+			if (same_event(view, &want->ev[at], &sink.got[i].ev,
+				       text_got_str(&sink, i)))
 				break;
 		if (at == want->nr || (view->whole && skipped))
 			fail_msg("%s: event %zu is not in the recording", view->name, i);
@@ -133,9 +134,12 @@ static void check_view(const struct view *view, const struct ev_list *want)
 static void test_same_as_libtracecmd(void **state)
 {
 	static const struct view views[] = {
-		{ "report-t.txt", 1, false, true },	    { "kernel.trace", 1000, true, true },
-		{ "report.txt", 1000, false, false },	    { "report-l.txt", 1000, false, false },
-		{ "report-R.txt", 1000, false, false },	    { "report-diff.txt", 1000, false, false },
+		{ "report-t.txt", 1, false, true },
+		{ "kernel.trace", 1000, true, true },
+		{ "report.txt", 1000, false, false },
+		{ "report-l.txt", 1000, false, false },
+		{ "report-R.txt", 1000, false, false },
+		{ "report-diff.txt", 1000, false, false },
 		{ "report-buffers.txt", 1000, false, false },
 	};
 	struct ev_list want = { 0 };
@@ -181,10 +185,14 @@ static void test_options(void **state)
 		const char *name;
 		enum text_clock clock;
 	} files[] = {
-		{ "kernel-pipe.trace", TEXT_CLOCK_US },	   { "kernel-irq0.trace", TEXT_CLOCK_US },
-		{ "kernel-latency.trace", TEXT_CLOCK_US }, { "kernel-fields.trace", TEXT_CLOCK_US },
-		{ "kernel-verbose.trace", TEXT_CLOCK_US }, { "kernel-counter.trace", TEXT_CLOCK_PLAIN },
-		{ "kernel-tsc.trace", TEXT_CLOCK_PLAIN },  { "kernel-stacks.trace", TEXT_CLOCK_US },
+		{ "kernel-pipe.trace", TEXT_CLOCK_US },
+		{ "kernel-irq0.trace", TEXT_CLOCK_US },
+		{ "kernel-latency.trace", TEXT_CLOCK_US },
+		{ "kernel-fields.trace", TEXT_CLOCK_US },
+		{ "kernel-verbose.trace", TEXT_CLOCK_US },
+		{ "kernel-counter.trace", TEXT_CLOCK_PLAIN },
+		{ "kernel-tsc.trace", TEXT_CLOCK_PLAIN },
+		{ "kernel-stacks.trace", TEXT_CLOCK_US },
 	};
 
 	for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
@@ -228,7 +236,7 @@ static void test_pieces(void **state)
 
 		for (size_t at = 0; at < file.len; at += sizes[s]) {
 			size_t len = file.len - at < sizes[s] ? file.len - at : sizes[s];
-			char *piece = malloc(len);	/* its end is the end */
+			char *piece = malloc(len); /* its end is the end */
 
 			memcpy(piece, file.buf + at, len);
 			assert_int_equal(pfs_text_feed(text, piece, len), 0);
@@ -264,10 +272,41 @@ static uint32_t rnd(uint32_t *seed, uint32_t below)
 static void make_name(uint32_t *seed, char *name, size_t max)
 {
 	static const char *const parts[] = {
-		"-1", "-", "-12 ", " [0]", "[000]", " (2)", "(---)", " 1.2:", " 3:", ": ", " ", "d..1.",
-		"0d..1.", "us", "x", "a: b", " pid=1", "pid=", " comm=", "=", " prio=1", "\xff\xfe", "#",
-		" child_pid=2", " clone_flags=1", " group_dead=1", " old_pid=3", " child_comm=",
-		"CPU:1 ", "<...>", "sys_", "(+1)", "]-0x1", "-0x1 ", "  ",
+		"-1",
+		"-",
+		"-12 ",
+		" [0]",
+		"[000]",
+		" (2)",
+		"(---)",
+		" 1.2:",
+		" 3:",
+		": ",
+		" ",
+		"d..1.",
+		"0d..1.",
+		"us",
+		"x",
+		"a: b",
+		" pid=1",
+		"pid=",
+		" comm=",
+		"=",
+		" prio=1",
+		"\xff\xfe",
+		"#",
+		" child_pid=2",
+		" clone_flags=1",
+		" group_dead=1",
+		" old_pid=3",
+		" child_comm=",
+		"CPU:1 ",
+		"<...>",
+		"sys_",
+		"(+1)",
+		"]-0x1",
+		"-0x1 ",
+		"  ",
 	};
 	size_t want = 1 + rnd(seed, max);
 
@@ -277,7 +316,7 @@ static void make_name(uint32_t *seed, char *name, size_t max)
 }
 
 static const struct layout {
-	const char *format;	/* takes the name, the tid and the cpu */
+	const char *format; /* takes the name, the tid and the cpu */
 	enum { NORMAL, LATENCY, SQUEEZED } kind;
 } layouts[] = {
 	{ "%16s-%-7d [%03d] .....  1281.049542: ", NORMAL },
@@ -315,7 +354,9 @@ static void test_names_in_columns(void **state)
 	static const char *const bodies[] = {
 		"page_fault_user: address=0x1 ip=0x2 error_code=0x6",
 		"sched_wakeup: comm=x-1 [000] d..1.  1.234567: y: z pid=3 prio=120",
-		"sys_mmap(addr: 0, len: 0x801000)", "x-1 [000]     1.234567: ", "-1 [0] 1: a: b",
+		"sys_mmap(addr: 0, len: 0x801000)",
+		"x-1 [000]     1.234567: ",
+		"-1 [0] 1: a: b",
 	};
 	struct text_sink sink = { 0 };
 	char name[16], line[256];
@@ -323,7 +364,8 @@ static void test_names_in_columns(void **state)
 
 	for (unsigned int i = 0; i < NAMES; i++) {
 		const struct layout *layout = &layouts[i % (sizeof(layouts) / sizeof(layouts[0]))];
-		int tid = rnd(&seed, 2) ? rnd(&seed, 4194304) : rnd(&seed, 100), cpu = rnd(&seed, 200);
+		int tid = rnd(&seed, 2) ? rnd(&seed, 4194304) : rnd(&seed, 100),
+		    cpu = rnd(&seed, 200);
 		const char *want;
 		int len;
 
@@ -351,23 +393,35 @@ static void test_names_in_events(void **state)
 	static const struct {
 		const char *format;
 		size_t max;
-		int arg[3];	/* -1: absent */
+		int arg[3]; /* -1: absent */
 		bool str;
 	} forms[] = {
 		{ "sched_process_exec: filename=%s pid=11 old_pid=12", 60, { 11, 12, -1 }, true },
-		{ "sched_process_exec: filename=%s pid=0xb (11) old_pid=0xc (12)", 60, { 11, 12, -1 },
+		{ "sched_process_exec: filename=%s pid=0xb (11) old_pid=0xc (12)",
+		  60,
+		  { 11, 12, -1 },
 		  true },
-		{ "sched_process_fork: comm=%1$s pid=11 child_comm=%1$s child_pid=12", 15,
-		  { 11, 12, -1 }, true },
-		{ "task_newtask: pid=11 comm=%s clone_flags=c oom_score_adj=-500", 15, { 11, 12, -1 },
+		{ "sched_process_fork: comm=%1$s pid=11 child_comm=%1$s child_pid=12",
+		  15,
+		  { 11, 12, -1 },
 		  true },
-		{ "sched_process_exit: comm=%s pid=11 prio=120 group_dead=true", 15, { 11, 1, -1 },
+		{ "task_newtask: pid=11 comm=%s clone_flags=c oom_score_adj=-500",
+		  15,
+		  { 11, 12, -1 },
+		  true },
+		{ "sched_process_exit: comm=%s pid=11 prio=120 group_dead=true",
+		  15,
+		  { 11, 1, -1 },
 		  true },
 		{ "sched_process_exit: comm=%s pid=11 prio=120", 15, { 11, -1, -1 }, true },
-		{ "task_rename: pid=11 oldcomm=%s newcomm=%1$s oom_score_adj=0", 15, { 11, -1, -1 },
+		{ "task_rename: pid=11 oldcomm=%s newcomm=%1$s oom_score_adj=0",
+		  15,
+		  { 11, -1, -1 },
 		  true },
-		{ "signal_generate: sig=11 errno=0 code=-6 comm=%s pid=12 grp=0 res=0", 15,
-		  { 11, -6, 12 }, false },
+		{ "signal_generate: sig=11 errno=0 code=-6 comm=%s pid=12 grp=0 res=0",
+		  15,
+		  { 11, -6, 12 },
+		  false },
 		{ "pfs_task: tid=11 pid=12 ended=1 comm=%s", 15, { 11, 12, 1 }, true },
 	};
 	struct text_sink sink = { 0 };
@@ -386,15 +440,16 @@ static void test_names_in_events(void **state)
 				strlen(strstr(format, "=%s")) - 1),
 				memcpy(strstr(format, "=%"), "=%1$", 4);
 		snprintf(body, sizeof(body), format, name);
-		snprintf(line, sizeof(line), "            task-7       [001] d..1.    1.000000: %s\n",
-			 body);
+		snprintf(line, sizeof(line),
+			 "            task-7       [001] d..1.    1.000000: %s\n", body);
 		sink.nr = 0;
 		text_sink_read(&sink, line, strlen(line), NULL);
 		for (int a = 0; a < 3; a++)
 			if (sink.got[0].ev.arg[a] != (uint64_t)forms[f].arg[a])
 				fail_msg("argument %d with name '%s': %s", a, name, line);
 		/* a name at the line's end may lose nothing either: own names have no spaces there */
-		if (forms[f].str && strcmp(text_got_str(&sink, 0), name + strspn(name, f == 8 ? " " : "")))
+		if (forms[f].str &&
+		    strcmp(text_got_str(&sink, 0), name + strspn(name, f == 8 ? " " : "")))
 			fail_msg("'%s' is not '%s': %s", text_got_str(&sink, 0), name, line);
 	}
 	text_sink_fini(&sink);
@@ -414,13 +469,13 @@ static size_t mutate(uint32_t *seed, char *line, size_t len, size_t room)
 		case 0:
 			line[at] = bytes[rnd(seed, sizeof(bytes))];
 			break;
-		case 1:	/* remove */
+		case 1: /* remove */
 			if (len - span < 1)
 				break;
 			memmove(line + at, line + at + span, len - at - span);
 			len -= span;
 			break;
-		case 2:	/* repeat */
+		case 2: /* repeat */
 			if (len + span > room)
 				break;
 			memmove(line + at + span, line + at, len - at);
@@ -464,7 +519,7 @@ static void test_mutations(void **state)
 			memcpy(line, start, len);
 			len = mutate(&seed, line, len ? len : 1, sizeof(line) - 1);
 			line[len++] = '\n';
-			copy = malloc(len);	/* its end is the end */
+			copy = malloc(len); /* its end is the end */
 			memcpy(copy, line, len);
 			assert_int_equal(pfs_text_feed(text, copy, len), 0);
 			pfs_text_probe(copy, len - rnd(&seed, 2));
@@ -477,12 +532,65 @@ static void test_mutations(void **state)
 	pfs_text_free(text);
 }
 
+/* Each line that says so is taken for events lost, of that cpu, and is counted. */
+static void test_lost_files(void **state)
+{
+	static const char *const names[] = { "kernel-lost.trace", "report-lost.txt" };
+
+	for (int f = 0; f < 2; f++) {
+		struct text_sink sink = { 0 };
+		struct file file = load(names[f]);
+		struct pfs_text_stats stats;
+		size_t lines = 0, lost = 0;
+
+		for (size_t i = 0; i + 4 < file.len; i++)
+			lines += !memcmp(file.buf + i, "CPU:", 4);
+		text_sink_read(&sink, file.buf, file.len, &stats);
+		for (size_t i = 0; i < sink.nr; i++)
+			lost += sink.got[i].ev.kind == RAW_LOST && sink.got[i].ev.cpu >= 0 &&
+				sink.got[i].ev.ts_ns > 0;
+		assert_true(lines > 0);
+		assert_int_equal(lost, lines);
+		assert_int_equal(stats.lost, lines);
+		assert_int_equal(stats.unparsed, 0);
+		text_sink_fini(&sink);
+		free(file.buf);
+	}
+}
+
+#define LINE "            task-7       [001] d..1.    12.345678: "
+
+static int probe(const char *text)
+{
+	return pfs_text_probe(text, strlen(text));
+}
+
+static void test_probe(void **state)
+{
+	assert_int_equal(probe(""), 0);
+	assert_int_equal(probe("\n\n"), 0);
+	assert_int_equal(probe("# a comment\n"), 0);
+	assert_int_equal(probe("# tracer: nop\n#\n"), 90);
+	assert_int_equal(probe("cpus=2\n"), 100);
+	assert_int_equal(probe(LINE "a: b\n"), 100);
+	assert_int_equal(probe("CPU:1 [LOST 5 EVENTS]\n" LINE "a: b\n" LINE "cut off: "), 100);
+	assert_in_range(probe("hello\n" LINE "a: b\n" LINE "a: b\n"), 50, 80);
+	assert_int_equal(probe("# pfscope events 1\n12.5 fault cpu=0 pid=1 addr=0x1000\n"), 0);
+	assert_int_equal(probe("kid  1234 [000]  1281.049542: page-faults: \n"), 0);
+	assert_int_equal(pfs_text_probe("\x17\x08\x44tracing6\0\n\0\n", 16), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_as_libtracecmd), cmocka_unit_test(test_options),
-		cmocka_unit_test(test_pieces),		    cmocka_unit_test(test_names_in_columns),
-		cmocka_unit_test(test_names_in_events),	    cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_same_as_libtracecmd),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_names_in_columns),
+		cmocka_unit_test(test_names_in_events),
+		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_lost_files),
+		cmocka_unit_test(test_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,8 @@ static const char *const golden[] = {
 	"123.456789012 fault cpu=1 pid=42 tid=43 comm=\"cat\" addr=7f0012345000 "
 	"ip=7f5d58612340 access=write mode=user class~minor how~anon code=6 pfn=1a2b3 latency=812",
 	"0.000000000 fault addr=0",
-	"0.000000001 fault cpu=-1 addr=ffffffffffffffff ip=ffffffffa1b2c3d4 access=exec mode=kernel",
+	"0.000000001 fault cpu=-1 addr=ffffffffffffffff ip=ffffffffa1b2c3d4 access=exec "
+	"mode=kernel",
 	"18446744073.709551615 around pid=42 tid=42 addr=7f5d58600000 off=65536 end_off=131072 "
 	"dev=fe:00 ino=18446744073709551615",
 	"1.500000000 populate start=1000 end=3000 by=madvise",
@@ -412,7 +413,7 @@ static void test_pieces(void **state)
 	free(text);
 }
 
-/* Any damage: no crash, every line accounted for, and what is read can be written and read again. */
+/* Any damage: no crash, every line accounted for, and what was read is written and read again. */
 static void test_garbage(void **state)
 {
 	static const char some[] = "\0\n\"\\=~ x\r\t09af.-,:#\xff\xc3";
@@ -561,7 +562,7 @@ static void test_errors(void **state)
 	}
 }
 
-/* What stands at the end without a newline is no event: addr=7f00 may have been addr=7f0012345000. */
+/* What stands at the end without a newline is no event: addr=7f00 may have been longer. */
 static void test_cut_line(void **state)
 {
 	static const char *const rows[] = {

@@ -11,14 +11,14 @@
 #include <string.h>
 
 struct text_got {
-	struct raw_event ev;		/* comm and str point to the two below, or are NULL */
+	struct raw_event ev; /* comm and str point to the two below, or are NULL */
 	char comm[64], str[4200];
 };
 
 struct text_sink {
 	struct text_got *got;
 	size_t nr, room;
-	int ret;			/* what the callback returns */
+	int ret; /* what the callback returns */
 };
 
 static inline int text_sink_fn(void *ctx, const struct raw_event *ev)

@@ -6,8 +6,8 @@
  *     # t0=81234567890 t1=81234601234 pid=4711 tid=4712
  *     55d0c0a00000-55d0c0a01000 r--p 00000000 fe:00 1234     /tmp/layout
  *
- * Only system calls on memory that is mapped and touched: taking one changes no layout. Nothing else
- * may run in the address space meanwhile; the caller sees to that.
+ * Only system calls on memory that is mapped and touched: taking one changes no layout. Nothing
+ * else may run in the address space meanwhile; the caller sees to that.
  */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H

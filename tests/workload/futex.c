@@ -2,11 +2,11 @@
 /*
  * Futex calls on PAGES untouched pages, one a page, none of which waits.
  *
- *     futex 100 private    the kernel reads the word with page faults off, fails, reads it again with
- *                          faults on: 2 exceptions a page, one of which perf does not count
+ *     futex 100 private    read with page faults off, which fails, then again with faults on:
+ *                          2 exceptions a page, one of which perf does not count
  *     futex 100 shared     a shared futex needs the page itself: get_user_pages faults it in first
  *     futex 100 wake-op    an atomic change fails, then the kernel faults the page in by itself:
- *                          1 exception a page that perf does not count, 1 fault that only rusage has
+ *                          1 exception a page that perf does not count, 1 fault for rusage alone
  */
 #include "workload.h"
 

@@ -7,9 +7,10 @@
  *     layout --verbose 17 400 /tmp/x/run
  *
  * The operations on memory are in layout_ops.h; here are the heap and the stack, threads (by turns
- * and at the same time), forks, vforks and execs, and the main loop. A checkpoint is taken only while
- * nothing else runs in the address space. Files are made in PREFIX.files; shared memory segments are
- * marked for removal at once. The operations depend on SEED alone, their addresses do not.
+ * and at the same time), forks, vforks and execs, and the main loop. A checkpoint is taken only
+ * while nothing else runs in the address space. Files are made in PREFIX.files; shared memory
+ * segments are marked for removal at once. The operations depend on SEED alone, their addresses do
+ * not.
  */
 #include "layout_ops.h"
 
@@ -21,7 +22,7 @@
 #define STEPS		150
 #define MAX_CHECKPOINTS 32		/* an image */
 #define CHILD_CHECKPOINTS 6
-#define NR_ACTORS	4		/* the process's own and those of threads at the same time */
+#define NR_ACTORS	4		/* the process's own, and threads at the same time */
 #define MAX_CHILDREN	6
 #define STACK_PAGES	900		/* of 2048 that Linux allows by default */
 
@@ -138,7 +139,7 @@ static char *find_region(struct layout *l, const char *name, size_t *len)
 	return (char *)start;
 }
 
-/* The [vdso] can be moved as long as nobody calls it any more: time is asked by system call here. */
+/* The [vdso] can be moved once nobody calls it any more: time is asked by system call here. */
 static void op_move_vdso(struct process *p, struct actor *a)
 {
 	size_t len = 0;
@@ -507,7 +508,7 @@ static void *exec_next(void *arg)
 	return NULL;
 }
 
-/* The end of this image: another one after it, by the first thread or by one that is not, or none. */
+/* The end of this image: another one after it, by the first thread or by another one, or none. */
 static void finish(struct process *p)
 {
 	struct actor *a = &p->actors[0];

@@ -4,8 +4,8 @@
  *
  * An actor works in two places. Its arena is a range of addresses that the kernel gives to nobody
  * else, so that there any call may hit any pages, mapped or not. Elsewhere, where the kernel chose
- * the address, it touches only what it knows to be its own: its areas. In doubt an area is forgotten,
- * which leaks it until exec and harms nobody.
+ * the address, it touches only what it knows to be its own: its areas. In doubt an area is
+ * forgotten, which leaks it until exec and harms nobody.
  */
 #ifndef LAYOUT_ACTOR_H
 #define LAYOUT_ACTOR_H
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #define ARENA_PAGES	 512
-#define ARENA_BASE	 0x100000000000ul	/* far below where mmap begins, far above the low 2 GiB */
+#define ARENA_BASE	 0x100000000000ul	/* far below mmap, far above the low 2 GiB */
 #define ARENA_STRIDE	 0x40000000ul		/* per actor; the second half is for growing down */
 #define MAX_AREAS	 24
 #define MAX_SHM		 8
@@ -29,7 +29,7 @@ struct span { char *start; size_t pages; };
 
 struct area {
 	struct span span;
-	bool code;		/* every page of it begins with RET, unless it is behind a file's end */
+	bool code;		/* each page begins with RET, unless it is behind a file's end */
 	bool dontfork;		/* part of it may be missing in a child */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the random layout workload does to memory, one small operation at a time: layout.c's table of
- * operations names them. Not which operation comes when, nor processes and threads: that is layout.c.
- * Where they may work: layout_actor.h. Most calls may fail, and failing half-way is welcome.
+ * What the random layout workload does to memory, one small operation at a time: layout.c's table
+ * of operations names them. Not which operation comes when, nor processes and threads: that is
+ * layout.c. Where they may work: layout_actor.h. Most calls may fail, and failing half-way is
+ * welcome.
  */
 #ifndef LAYOUT_OPS_H
 #define LAYOUT_OPS_H
@@ -14,7 +15,6 @@
 #include <malloc.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
 
 /* What older headers lack. */
@@ -148,7 +148,7 @@ static struct area moved(const struct actor *a, int i, struct span to)
 	return area;
 }
 
-/* Grow, shrink, move where the kernel likes. The address is passed: DONTUNMAP reads it as a hint. */
+/* Grow, shrink, move where the kernel likes. DONTUNMAP takes the address for a hint. */
 static void op_remap(struct actor *a)
 {
 	int i, flags = chance(a, 60) ? MREMAP_MAYMOVE : 0;
@@ -250,6 +250,15 @@ static void op_lock(struct actor *a)
 		syscall(SYS_mlock2, s.start, bytes(s), 1 /* MLOCK_ONFAULT */);
 }
 
+/* With MCL_FUTURE whatever is mapped counts: thread stacks too, which must not fail. */
+static bool may_lock_all(void)
+{
+	struct rlimit limit;
+
+	return !geteuid() ||
+	       (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY);
+}
+
 /* Marks every region of the process at once, which splits and merges. */
 static void op_whole_process(struct actor *a)
 {
@@ -260,7 +269,7 @@ static void op_whole_process(struct actor *a)
 	unsigned int kind = below(a, 8);
 
 	if (kind < 4)
-		mlockall(flags[kind]);
+		mlockall(may_lock_all() ? flags[kind] : MCL_CURRENT);
 	else if (kind < 7)
 		munlockall();
 	else
@@ -317,8 +326,8 @@ static void op_shm_attach(struct actor *a)
 }
 
 /*
- * It detaches what is left of the segment, also if that begins in its middle. The kernel finds it by
- * address and offset, so that segments outside of arenas are for one actor only.
+ * It detaches what is left of the segment, also if that begins in its middle. The kernel finds it
+ * by address and offset, so that segments outside of arenas are for one actor only.
  */
 static void op_shm_detach(struct actor *a)
 {
@@ -413,8 +422,9 @@ static void op_reserve(struct actor *a)
 {
 	size_t pages = (size_t)1 << (12 + below(a, 8));
 	struct span all = { NULL, pages }, some;
-	char *p = mmap(NULL, bytes(all), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p;
 
+	p = mmap(NULL, bytes(all), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return;
 	some = (struct span){ p + below(a, pages - 64) * WL_PAGE, 1 + below(a, 60) };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs until it is told to stop, mapping, touching and unmapping at a known pace: what to attach to.
+ * Runs until it is told to stop, mapping, touching and unmapping at a known pace: what to attach
+ * to.
  *
  *     loop               until SIGTERM or SIGINT
  *     loop 5 --threads 3 --pace 500 --prefix /tmp/x
  *
  * Each thread, PACE times a second (100): maps 8 pages, writes 5 of them, takes rights away from 2
- * others each time, and unmaps the 8 pages of 16 rounds ago: 5 exceptions a round, whoever watches. On SIGUSR1 all threads
- * stop between two rounds and a checkpoint (checkpoint.h) is saved to PREFIX.PID.N.maps. Exit status
- * 0 in either case of the end, and the counts as key=value lines.
+ * others each time, and unmaps the 8 pages of 16 rounds ago: 5 exceptions a round, whoever watches.
+ * On SIGUSR1 all threads stop between two rounds and a checkpoint (checkpoint.h) is saved to
+ * PREFIX.PID.N.maps. Exit status 0 in either case of the end, and the counts as key=value lines.
  */
 #include "checkpoint.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hostile names: calls itself COMM (15 bytes count) and maps a file of a hostile name in DIR, so that
- * whoever prints them can be seen to escape them.
+ * Hostile names: calls itself COMM (15 bytes count) and maps a file of a hostile name in DIR, so
+ * that whoever prints them can be seen to escape them.
  *
  *     names DIR                   the defaults: escape sequences, a newline, a tab, bytes above 127
  *     names DIR $'\033[2Jx' $'a\nb'
@@ -10,7 +10,6 @@
  */
 #include "workload.h"
 
-#include <sys/prctl.h>
 
 #define PAGES 4
 

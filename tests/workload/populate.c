@@ -13,7 +13,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* MAP_FIXED over the same place: what is there is untouched anew, and still without huge pages. */
+/* "map" maps over what the others use as it is. */
 static void populate(const char *mode, char *start, long pages)
 {
 	int prot = PROT_READ | PROT_WRITE;

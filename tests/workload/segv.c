@@ -11,9 +11,9 @@
  *     segv 100 read-hole    read() into unmapped memory
  *     segv 100 write        write() from PROT_NONE memory to a pipe
  *     segv 100 kernel       a write to a kernel address: perf does not count it
- *     segv 100 vsyscall     a call into the [vsyscall] page: emulated, no signal, no page, no rusage
- *     segv 100 frame        100 signals, each to an untouched stack of 8 pages: the kernel writes the
- *                           frame with page faults off and tries again where it crosses into a page
+ *     segv 100 vsyscall     a call into the [vsyscall] page: emulated, no signal, no page
+ *     segv 100 frame        100 signals, each to an untouched stack of 8 pages: where its frame
+ *                           crosses into a page, the kernel tries with page faults off, then again
  *     segv 100 fatal        the first of them kills the process (no key=value lines)
  */
 #include "workload.h"
@@ -24,7 +24,8 @@
 #define KERNEL_ADDRESS	 0xffff888000000000ul	/* x86-64: where all memory is mapped */
 #define VSYSCALL_ADDRESS 0xffffffffff600000ul
 
-static const char modes[] = "handler|unmapped|bus|ro|read|read-hole|write|kernel|vsyscall|frame|fatal";
+static const char modes[] =
+	"handler|unmapped|bus|ro|read|read-hole|write|kernel|vsyscall|frame|fatal";
 
 static struct {
 	sigjmp_buf out;
@@ -108,7 +109,7 @@ static void fail(const char *mode, int fd, char *start, long pages)
 		by_signal(start, pages);
 }
 
-/* The memory that each mode needs. A file of one page, mapped from its second page on, is all hole. */
+/* The memory that each mode needs. An empty file can be mapped, and all of it is behind its end. */
 static char *prepare(const char *mode, long pages)
 {
 	int hole = !strcmp(mode, "unmapped") || !strcmp(mode, "read-hole");
@@ -166,7 +167,7 @@ static void expect(struct wl *wl, const char *mode)
 	else if (*mode == 'k')
 		wl->expect = (struct wl_expect){ n, 0, 0, 0, 0 };
 	else if (!strcmp(mode, "frame"))
-		wl->expect = (struct wl_expect){ 0, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN };
+		wl->expect.user = 0;
 	else if (*mode == 'w' || !strncmp(mode, "read", 4))
 		wl->expect = (struct wl_expect){ 0, n, n, 0, 0 };
 	else

@@ -5,8 +5,8 @@
  *     syscalls 100 read          read() of a cached file into the page
  *     syscalls 100 zero          read() of /dev/zero
  *     syscalls 100 getrandom     and pipe, getcwd, stat, uname: the same for other calls
- *     syscalls 100 write         write() of the page to a file: on new kernels first with page faults
- *                                off, then again
+ *     syscalls 100 write         write() of the page to a file: new kernels first try with page
+ *                                faults off, then again
  *     syscalls 100 write-pipe    write() of the page to a pipe
  */
 #include "workload.h"
@@ -63,13 +63,14 @@ static void each(const struct ends *ends, const char *mode, char *start, long pa
 int main(int argc, char **argv)
 {
 	static struct wl wl;
-	struct ends ends = { .file = wl_file(1, 1, 1), .zero = open("/dev/zero", O_RDONLY | O_CLOEXEC) };
+	struct ends ends = { .file = wl_file(1, 1, 1) };
 	const char *mode = argc > 2 ? argv[2] : "read";
 	long n;
 
 	wl_check_args(argc, 1, 2, "syscalls PAGES", modes, mode);
 	wl_init(&wl, "syscalls");
 	wl.pages = n = wl_number(argv[1], 1L << 20);
+	ends.zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	if (pipe2(ends.pipe, O_CLOEXEC))
 		wl_die("pipe");
 	each(&ends, mode, wl_map_anon(2, PROT_READ | PROT_WRITE), 2);

@@ -51,6 +51,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || argc > 3 || (!writes && strcmp(argv[2], "read")))
 		wl_usage("thp AREAS [write|read]");
 	wl_init(&wl, "thp");
+	prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 	areas = wl_number(argv[1], 1L << 12);
 	wl.pages = areas * AREA_PAGES;
 	touch(writes, wl_map_anon(1, PROT_READ | PROT_WRITE), 1);

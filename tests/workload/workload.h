@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -169,7 +170,10 @@ static WL_UNUSED void wl_end(struct wl *wl)
 	wl_read(wl, &wl->after);
 }
 
-/* The expectation starts as "unknown" all over. Static storage: its pages are touched here. */
+/*
+ * The expectation starts as "unknown" all over. Static storage: its pages are touched here. No huge
+ * pages in this process from now on: they would make the number of faults the machine's choice.
+ */
 static WL_UNUSED void wl_init(struct wl *wl, const char *kind)
 {
 	static const unsigned int configs[WL_NR_PERF] = {
@@ -182,6 +186,7 @@ static WL_UNUSED void wl_init(struct wl *wl, const char *kind)
 	wl->expect = (struct wl_expect){ WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN,
 					 WL_UNKNOWN };
 	wl->perf = "all";
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	for (int i = 0; i < WL_NR_PERF; i++) {
 		wl->perf_fd[i] = wl_open_perf(configs[i], 0);
 		if (wl->perf_fd[i] < 0) {
@@ -263,10 +268,10 @@ static WL_UNUSED void wl_fill(int fd, long pages, int fill, long chunk)
 }
 
 /*
- * A file of `pages` pages, each byte `fill`, without a name any more; its pages are clean. In $TMPDIR
- * or /tmp: a file of a real file system where there is one. One page a write (chunk 1) keeps each
- * page cached by itself; with more, the file system may cache them as one large folio, and since
- * 6.18 one fault then maps all of it.
+ * A file of `pages` pages, each byte `fill`, without a name any more; its pages are clean. In
+ * $TMPDIR or /tmp: a file of a real file system where there is one. One page a write (chunk 1)
+ * keeps each page cached by itself; with more, the file system may cache them as one large folio,
+ * and since 6.18 one fault then maps all of it.
  */
 static WL_UNUSED int wl_file(long pages, int fill, long chunk)
 {

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 static const char *const names[] = {
-	"[001] d..1. 1.2", "1-1 [0] 1.2: a:", "(-----) [000]", "<...>", "\xff\xfe\x01 z",
-	"c pid=9 prio=1", "d newcomm=e",
+	"[001] d..1. 1.2", "1-1 [0] 1.2: a:", "(-----) [000]", "<...>",
+	"\xff\xfe\x01 z",  "c pid=9 prio=1",  "d newcomm=e",
 };
 
 static void *be(void *name)

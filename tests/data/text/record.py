@@ -46,17 +46,16 @@ def record(argv, options, consume):
     """What consume() makes of one traced run, called while the buffer still holds it."""
     os.mkdir(INSTANCE)
     try:
-        for option in options:
+        for option in ["buffer_size_kb=2048", *options]:
             write(INSTANCE + "/" + option.split("=")[0], option.split("=")[1])
         write(INSTANCE + "/options/event-fork", "1")
-        write(INSTANCE + "/buffer_size_kb", "2048")
         # mlockall and exec allocate by the hundred: a few are enough
         write(INSTANCE + "/events/kmem/mm_page_alloc/filter", "order > 0 || migratetype == 2")
         child = subprocess.Popen(argv, stdin=subprocess.PIPE)
         write(INSTANCE + "/set_event_pid", str(child.pid))
         for event in EVENTS:
             write(f"{INSTANCE}/events/{event}/enable", "1")
-        child.communicate(b"x")
+        child.communicate(b"x\n")
         write(INSTANCE + "/tracing_on", "0")
         return consume()
     finally:
@@ -203,6 +202,12 @@ def main(out):
         reports.append((f"kernel-{name}.trace",
                         run(options, trace_pipe if name == "pipe" else trace_file)))
     files.update((name, pick(text)) for name, text in reports)
+    # too small a buffer: what is in it when somebody reads comes after what was lost
+    files["kernel-lost.trace"] = pick(run(["buffer_size_kb=8"], trace_pipe))
+    _, bufs, comms = run(["buffer_size_kb=8"], whole)
+    with open(small, "wb") as f:
+        f.write(dat(b"", comms, bufs))
+    files["report-lost.txt"] = pick(report("", "-i", small)[1])
     for name, data in files.items():
         with open(f"{out}/{name}", "wb") as f:
             f.write(data)

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The merge of streams: order, equal times, spools that grow while they are read, losses, damage,
+ * and the strings of pfscope's own records that came in pieces.
+ */
+#include "bytes.h"
+#include "merge.h"
+#include "own_events.h"
+#include "ringpage.h"
+#include "temp_file.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { PAGE = 512, MAX = 100000 };
+
+#define FAULT									\
+	"name: page_fault_user\nID: 10\nformat:\n"				\
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"			\
+	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"
+
+struct seen {
+	struct raw_event ev[MAX];
+	size_t nr, stop_at;
+	char str[3][8192];
+};
+
+static struct seen seen;
+
+static int keep(void *ctx, const struct raw_event *ev)
+{
+	struct seen *s = ctx;
+
+	assert_true(s->nr < MAX);
+	if (ev->str)
+		snprintf(s->str[s->nr % 3], sizeof(s->str[0]), "%s", ev->str);
+	s->ev[s->nr++] = *ev;
+	return s->nr == s->stop_at ? -ECANCELED : 0;
+}
+
+static struct pfs_formats *formats(void)
+{
+	struct pfs_formats *f = pfs_formats_new_host();
+
+	assert_int_equal(pfs_formats_add(f, "exceptions", FAULT, strlen(FAULT)), 1);
+	seen.nr = seen.stop_at = 0;
+	return f;
+}
+
+static void fault(struct pfs_ringwrite *w, uint64_t ts, uint32_t tid, uint64_t addr)
+{
+	uint8_t r[16] = { 0 };
+
+	pfs_store16(r, 10, false);
+	pfs_store32(r + 4, tid, false);
+	pfs_store64(r + 8, addr, false);
+	assert_int_equal(pfs_ringwrite_append(w, ts, r, sizeof(r)), 0);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* Many streams of random times come out in order, each stream's own order kept. */
+static void test_order(void **state)
+{
+	enum { STREAMS = 37, EVENTS = 400 };
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, 0);
+	int fds[STREAMS];
+	uint64_t rnd = 1, last[STREAMS] = { 0 };
+
+	for (int i = 0; i < STREAMS; i++) {
+		struct pfs_ringwrite *w;
+		uint64_t ts = 1000000;
+
+		fds[i] = pfs_temp_open(NULL);
+		w = pfs_ringwrite_new(fds[i], &f->ring, PAGE);
+		for (int k = 0; k < EVENTS; k++) {
+			/* often the same time as in other streams */
+			ts += next_random(&rnd) % 4 * 1000;
+			fault(w, ts, i, k + 1);
+		}
+		pfs_ringwrite_flush(w);
+		pfs_ringwrite_free(w);
+		assert_int_equal(pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0,
+				 lseek(fds[i], 0, SEEK_END), PAGE), NULL), 0);
+	}
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, STREAMS * EVENTS);
+	for (size_t i = 0; i < seen.nr; i++) {
+		const struct raw_event *ev = &seen.ev[i], *prev = ev - 1;
+
+		assert_int_equal(ev->arg[0], ++last[ev->cpu]);
+		assert_int_equal(ev->cpu, ev->tid);
+		if (i)
+			assert_true(prev->ts_ns < ev->ts_ns ||
+				    (prev->ts_ns == ev->ts_ns && prev->cpu <= ev->cpu));
+	}
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, STREAMS * EVENTS);
+	assert_int_equal(pfs_merge_stats(m)->records, STREAMS * EVENTS);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	for (int i = 0; i < STREAMS; i++)
+		close(fds[i]);
+}
+
+/* Spools that grow: each call passes what is before its time, and later ones the rest. */
+static void test_growing(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_ringwrite *w[2];
+	size_t expect = 0;
+	int fds[2];
+
+	for (int i = 0; i < 2; i++) {
+		fds[i] = pfs_temp_open(NULL);
+		w[i] = pfs_ringwrite_new(fds[i], &f->ring, PAGE);
+		pfs_merge_add(m, i, pfs_page_source_growing(fds[i], PAGE), NULL);
+	}
+	assert_int_equal(pfs_merge_run(m, 10, keep, &seen, NULL), 0);
+	for (uint64_t ts = 0; ts < 2000; ts++) {
+		fault(w[ts % 2], ts, 1, ts);
+		if (ts % 97)
+			continue;
+		pfs_ringwrite_flush(w[0]);
+		pfs_ringwrite_flush(w[1]);
+		expect = ts > 50 ? ts - 50 : 0;
+		assert_int_equal(pfs_merge_run(m, expect, keep, &seen, NULL), 0);
+		assert_int_equal(seen.nr, expect);
+	}
+	pfs_ringwrite_flush(w[0]);
+	pfs_ringwrite_flush(w[1]);
+	/* half a sub-buffer at the end is not looked at yet */
+	assert_int_equal(pwrite(fds[0], "\377\377\377\377", 4, lseek(fds[0], 0, SEEK_END)), 4);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, 2000);
+	for (size_t i = 0; i < seen.nr; i++)
+		assert_int_equal(seen.ev[i].arg[0], i);
+	for (int i = 0; i < 2; i++) {
+		pfs_ringwrite_free(w[i]);
+		close(fds[i]);
+	}
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+}
+
+/* A callback that stops the run has had its event: the next run goes on behind it. */
+static void test_stop(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, 0);
+	int fd = pfs_temp_open(NULL);
+	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
+
+	for (uint64_t i = 0; i < 10; i++)
+		fault(w, i, 1, i);
+	pfs_ringwrite_flush(w);
+	pfs_merge_add(m, 0, pfs_page_source_growing(fd, PAGE), NULL);
+	seen.stop_at = 4;
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), -ECANCELED);
+	assert_int_equal(seen.nr, 4);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, 10);
+	assert_int_equal(seen.ev[4].arg[0], 4);
+	pfs_ringwrite_free(w);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	close(fd);
+}
+
+/* A last time of all ones is still passed, and times are converted before they are compared. */
+static void test_times(void **state)
+{
+	static const struct pfs_ts_conv conv = { .mult = 3, .shift = 1, .offset_ns = -100 };
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, 0);
+	int fds[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct pfs_ringwrite *w;
+
+		fds[i] = pfs_temp_open(NULL);
+		w = pfs_ringwrite_new(fds[i], &f->ring, PAGE);
+		fault(w, 1000, i, 0);
+		if (!i)
+			fault(w, UINT64_MAX, i, 0);
+		pfs_ringwrite_flush(w);
+		pfs_ringwrite_free(w);
+		pfs_merge_add(m, i, pfs_page_source_growing(fds[i], PAGE), i ? &conv : NULL);
+	}
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, 3);
+	assert_int_equal(seen.ev[0].ts_ns, 1000);
+	assert_int_equal(seen.ev[1].ts_ns, 1400);
+	assert_true(seen.ev[2].ts_ns == UINT64_MAX);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Changes one sub-buffer's length word. */
+static void set_commit(int fd, unsigned int page, uint64_t set, uint64_t clear)
+{
+	uint8_t commit[8];
+	uint64_t v;
+
+	assert_int_equal(pread(fd, commit, 8, page * PAGE + 8), 8);
+	v = (pfs_load64(commit, false) & ~clear) | set;
+	pfs_store64(commit, v, false);
+	assert_int_equal(pwrite(fd, commit, 8, page * PAGE + 8), 8);
+}
+
+/* Losses come before the sub-buffer that tells of them; damage stops, or is counted and is a loss. */
+static void test_lost_and_damage(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, PFS_MERGE_SALVAGE);
+	int fd = pfs_temp_open(NULL);
+	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
+	struct pfs_err err = { "" };
+
+	for (uint64_t page = 0; page < 4; page++) {
+		fault(w, 100 * page + 1, 1, page);
+		fault(w, 100 * page + 2, 1, page);
+		pfs_ringwrite_flush(w);
+	}
+	set_commit(fd, 1, 1u << 31, 0);
+	set_commit(fd, 2, 30, UINT32_MAX);	/* ends within the second record */
+	pfs_merge_add(m, 3, pfs_page_source_growing(fd, PAGE), NULL);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
+	assert_int_equal(seen.nr, 9);
+	assert_int_equal(seen.ev[2].kind, RAW_LOST);
+	assert_int_equal(seen.ev[2].cpu, 3);
+	assert_int_equal(seen.ev[2].ts_ns, 101);
+	assert_true(seen.ev[2].arg[0] == UINT64_MAX);
+	assert_int_equal(seen.ev[5].arg[0], 2);
+	assert_int_equal(seen.ev[6].kind, RAW_LOST);
+	assert_int_equal(seen.ev[6].ts_ns, 301);
+	assert_int_equal(pfs_merge_stats(m)->damaged, 1);
+	assert_int_equal(pfs_merge_stats(m)->lost_unknown, 2);
+	assert_string_equal(pfs_merge_stats(m)->first_damage.msg, "damaged trace data at offset "
+			    "1060, in the page at offset 1024 of processor 3");
+	pfs_merge_free(m);
+
+	seen.nr = 0;
+	m = pfs_merge_new(f, 0);
+	pfs_merge_add(m, 3, pfs_page_source_growing(fd, PAGE), NULL);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), -EBADMSG);
+	assert_int_equal(seen.nr, 6);
+	assert_non_null(strstr(err.msg, "offset 1060"));
+	pfs_merge_free(m);
+	pfs_ringwrite_free(w);
+	pfs_formats_free(f);
+	close(fd);
+}
+
+/* A file that is shorter than it was. */
+static void test_shrunk(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = pfs_merge_new(f, 0);
+	int fd = pfs_temp_open(NULL);
+	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
+	struct pfs_err err = { "" };
+
+	fault(w, 1, 1, 1);
+	pfs_ringwrite_flush(w);
+	pfs_merge_add(m, 0, pfs_page_source_file(fd, 0, 4 * PAGE, PAGE), NULL);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), -EBADMSG);
+	assert_non_null(strstr(err.msg, "shorter"));
+	pfs_ringwrite_free(w);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	close(fd);
+}
+
+/* Own records: of no processor, and a string in pieces is whole again. */
+static void test_own(void **state)
+{
+	struct pfs_formats *f = formats();
+	int fd = pfs_temp_open(NULL);
+	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
+	struct raw_event ev = { .kind = RAW_PFS_MAP, .ts_ns = 5, .tid = 7 };
+	struct pfs_merge *m;
+	struct pfs_own own;
+	char name[4097];
+
+	assert_int_equal(pfs_own_init(&own, f), 0);
+	m = pfs_merge_new(f, 0);
+	memset(name, 'n', sizeof(name) - 1);
+	name[4096] = 0;
+	ev.str = name;
+	for (int i = 0; i < RAW_MAX_ARGS; i++)
+		ev.arg[i] = i == 4 ? RAW_ABSENT : 0x1000u * i;
+	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	ev = (struct raw_event){ .kind = RAW_PFS_TASK, .ts_ns = 6, .tid = 7, .str = "x" };
+	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	pfs_ringwrite_flush(w);
+	pfs_merge_add(m, 9, pfs_page_source_growing(fd, PAGE), NULL);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+	assert_int_equal(seen.nr, 2);
+	assert_int_equal(seen.ev[0].kind, RAW_PFS_MAP);
+	assert_int_equal(seen.ev[0].cpu, -1);
+	assert_int_equal(seen.ev[0].tid, 7);
+	for (int i = 0; i < RAW_MAX_ARGS; i++)
+		assert_true(seen.ev[0].arg[i] == (i == 4 ? RAW_ABSENT : 0x1000u * i));
+	assert_string_equal(seen.str[0], name);
+	assert_string_equal(seen.str[1], "x");
+	pfs_ringwrite_free(w);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_lost_and_damage),
+		cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
