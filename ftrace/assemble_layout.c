@@ -124,16 +124,20 @@ void asm_call_over(struct asm_thread *t)
 	in_flight_remove(t);
 	t->nr = SYS_OTHER;
 	t->stored = t->moved = t->removed = false;
+	t->nr_taken = 0;
 	t->removes = t->last_row = (struct range){ 0, 0 };
 }
 
 /*
  * A new mapping can only take a range that another thread's munmap has already emptied, though that
- * call has not returned yet, and its removal may have left no row.
+ * call has not returned yet, and its removal may have left no row. If the row is longer than what was
+ * asked for, the new part is merged with a neighbour, which may be what is about to be removed: whether
+ * it is, rows of the removal yet to come will show.
  */
 static int others_removed(struct pfs_assembler *a, struct asm_thread *t,
 			  const struct raw_event *raw, struct range row)
 {
+	bool merged = t->nr != SYS_MMAP || row.end - row.start != page_up(a, t->arg[1]);
 	struct asm_thread *other;
 	int err = 0;
 
@@ -142,8 +146,31 @@ static int others_removed(struct pfs_assembler *a, struct asm_thread *t,
 	for (other = t->proc->in_flight; other && !err; other = other->next_in_flight) {
 		if (other == t || other->removed || !overlap(other->removes, row))
 			continue;
+		if (merged) {
+			if (other->nr_taken < MAX_TAKEN)
+				other->taken[other->nr_taken++] = row;
+			continue;
+		}
 		other->removed = true;
 		err = emit_unmap(a, t, raw, other->removes);
+	}
+	return err;
+}
+
+/* At the end of a call that removes: what no row said, less what others have mapped there since. */
+static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct range rest = t->removes;
+	int err = 0;
+
+	while (!err && !t->removed && rest.start < rest.end) {
+		struct range next = { rest.end, rest.end };
+
+		for (unsigned int i = 0; i < t->nr_taken; i++)
+			if (overlap(t->taken[i], rest) && t->taken[i].start < next.start)
+				next = t->taken[i];
+		err = emit_unmap(a, t, raw, (struct range){ rest.start, next.start });
+		rest.start = next.end;
 	}
 	return err;
 }
@@ -151,6 +178,14 @@ static int others_removed(struct pfs_assembler *a, struct asm_thread *t,
 static bool maps_anew(enum raw_sys nr)
 {
 	return nr == SYS_MMAP || nr == SYS_MREMAP || nr == SYS_BRK || nr == SYS_SHMAT;
+}
+
+/* Where MREMAP_FIXED puts what it moves; empty without it. */
+static struct range move_target(const struct pfs_assembler *a, const struct asm_thread *t)
+{
+	static const struct range none;
+
+	return t->arg[3] & MREMAP_FIXED ? range_of(t->arg[4], page_up(a, t->arg[2])) : none;
 }
 
 /* The range that the call, when it succeeds, replaces with a mapping of its own. */
@@ -162,6 +197,10 @@ static struct range replaces(const struct pfs_assembler *a, const struct asm_thr
 	case SYS_MMAP:
 		if (t->arg[3] & MAP_FIXED)
 			return range_of(t->arg[0], page_up(a, t->arg[1]));
+		return none;
+	case SYS_MREMAP:	/* several regions at once cannot change their length */
+		if (page_up(a, t->arg[1]) != page_up(a, t->arg[2]))
+			return move_target(a, t);
 		return none;
 	case SYS_REMAP_FILE_PAGES:
 		return range_of(t->arg[0], page_up(a, t->arg[1]));
@@ -193,6 +232,21 @@ static struct range removes(const struct pfs_assembler *a, const struct asm_thre
 	}
 }
 
+/*
+ * shmdt and io_destroy name where it begins: what all belongs to it, the model knows, but only before
+ * rows of the removal have taken some of it away. If the call finds nothing there, neither does it.
+ */
+static int detach(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	changed(t, raw);
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.have |= PFS_HAS(PFS_F_START);
+	return asm_emit(a, &ev);
+}
+
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_over(t);
@@ -218,6 +272,9 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		t->copying = true;
 		t->new_tid = 0;
 		break;
+	case SYS_SHMDT:
+	case SYS_IO_DESTROY:
+		return detach(a, t, raw);
 	default:
 		break;
 	}
@@ -304,14 +361,6 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return err ? err : emit_row(a, t, raw, row, id, PFS_SPACE_FORK);
 }
 
-/* Where MREMAP_FIXED puts what it moves; empty without it. */
-static struct range move_target(const struct pfs_assembler *a, const struct asm_thread *t)
-{
-	static const struct range none;
-
-	return t->arg[3] & MREMAP_FIXED ? range_of(t->arg[4], page_up(a, t->arg[2])) : none;
-}
-
 /* May this row be the destination of the move that the thread's mremap makes? */
 static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row)
 {
@@ -380,6 +429,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 	if (row.end == 0)
 		row.end = UINT64_MAX & ~a->page_mask;
+	a->rows = true;
 	/* The kernel has other trees of this kind; none but an address space's is in whole pages. */
 	if ((row.start | row.end) & a->page_mask || row.start >= row.end)
 		return 0;
@@ -400,6 +450,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	if (t->copying)
 		return fork_row(a, t, raw, row, id);
 	changed(t, raw);
+	t->nr_taken = 0;	/* so what it removes was not removed before */
 	if (id)
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->removes))
@@ -599,7 +650,7 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	changed(t, raw);
-	return t->removed ? 0 : emit_unmap(a, t, raw, t->removes);
+	return remove_rest(a, t, raw);
 }
 
 static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
@@ -608,7 +659,7 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 	struct pfs_event ev;
 	int err = 0;
 
-	if (!t->moved) {
+	if (!t->moved && !t->stored) {
 		event_range(&ev, raw, t, PFS_MOVE, range_of(raw->arg[0], new_len));
 		ev.from = t->arg[0];
 		ev.len = old_len;
@@ -632,8 +683,8 @@ static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	if (raw->arg[0] != t->arg[0])
 		return mremap_moved(a, t, raw, old_len, new_len);
 	if (new_len < old_len)
-		return t->removed ? 0 : emit_unmap(a, t, raw, t->removes);
-	if (t->stored || new_len == old_len)
+		return remove_rest(a, t, raw);
+	if (a->rows || new_len == old_len)	/* in huge pages it may not have grown at all */
 		return 0;
 	event_range(&ev, raw, t, PFS_MAP, range_of(t->arg[0], new_len));
 	return asm_emit(a, &ev);
@@ -693,8 +744,7 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	changed(t, raw);
 	if (now > before)
 		return brk_grew(a, t, raw, before);
-	return t->removed ? 0 : emit_unmap(a, t, raw, (struct range){ page_up(a, now),
-								     page_up(a, before) });
+	return remove_rest(a, t, raw);
 }
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -729,14 +779,13 @@ static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
 	return 0;
 }
 
-static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
 
-	changed(t, raw);
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->arg[0];
-	ev.have |= PFS_HAS(PFS_F_START);
+	event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[0], page_up(a, t->arg[1])));
+	ev.traits = PFS_TRAIT_SEALED;
+	ev.have |= PFS_HAS(PFS_F_TRAITS);
 	return asm_emit(a, &ev);
 }
 
@@ -762,7 +811,7 @@ static const call_done calls_done[SYS_NR] = {
 	[SYS_PKEY_MPROTECT] = mprotect_done,
 	[SYS_BRK] = brk_done,
 	[SYS_MADVISE] = madvise_done,
-	[SYS_SHMDT] = shmdt_done,
+	[SYS_MSEAL] = mseal_done,
 	[SYS_MLOCK] = mlock_done,
 	[SYS_MLOCK2] = mlock_done,
 	[SYS_MLOCKALL] = mlockall_done,

@@ -12,6 +12,7 @@
 #include <uthash.h>
 
 #define MAX_HEADER 16
+#define MAX_TAKEN 4
 
 struct range { uint64_t start, end; };
 
@@ -42,6 +43,8 @@ struct asm_thread {
 	uint64_t enter_ns;
 	struct range removes;		/* what the call will have removed when it returns */
 	bool removed;			/* ... and already has */
+	struct range taken[MAX_TAKEN];	/* that others have mapped since, as it seems */
+	unsigned int nr_taken;
 	bool is_in_flight;
 	bool stored;			/* the call stored a region: a row was seen */
 	struct range last_row;
@@ -69,6 +72,7 @@ struct pfs_assembler {
 	uint64_t page_mask;		/* page size - 1 */
 	bool sideband;			/* the recording has perf's side-band of mappings */
 	bool exit_mmap;			/* exit_mmap events exist */
+	bool rows;			/* the region tree's writes are in the recording */
 	int32_t only_pid;		/* --no-follow: 0 or the one process */
 	const struct asm_cpu_type *cpu_type;
 	char *unescaped;		/* the string of the own record at hand */

@@ -117,8 +117,8 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 		return 0;
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size, "the file ends here, but the data of "
-		       "processor %u is said to be %llu bytes from offset %llu on: it is cut short; "
-		       "try --salvage", cpu->cpu, (unsigned long long)size,
+		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
+		       "short; try --salvage", cpu->cpu, (unsigned long long)size,
 		       (unsigned long long)offset);
 	return dat_damage(dat, ret, err);
 }

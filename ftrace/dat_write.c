@@ -56,6 +56,20 @@ static void put_option(FILE *out, uint16_t id, const char *text)
 	put_str(out, text);
 }
 
+/* "CPU: 0\nentries: 1\n...": the number is not in the kernel's text. */
+static void put_cpustat(FILE *out, unsigned int cpu, const char *stats)
+{
+	char number[32];
+
+	if (!stats)
+		return;
+	snprintf(number, sizeof(number), "CPU: %u\n", cpu);
+	put16(out, OPT_CPUSTAT);
+	put32(out, strlen(number) + strlen(stats) + 1);
+	fputs(number, out);
+	put_str(out, stats);
+}
+
 static bool same_system(const struct pfs_formats *f, unsigned int i, unsigned int k)
 {
 	return !strcmp(f->texts[i].system, f->texts[k].system);
@@ -116,7 +130,7 @@ static void put_options(FILE *out, const struct pfs_dat_content *content, const 
 	put_option(out, OPT_UNAME, content->uname);
 	put_option(out, OPT_VERSION, content->version);
 	for (unsigned int i = 0; content->cpustats && i < content->nr_cpus; i++)
-		put_option(out, OPT_CPUSTAT, content->cpustats[i]);
+		put_cpustat(out, i, content->cpustats[i]);
 	put16(out, 0);
 }
 

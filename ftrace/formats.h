@@ -36,7 +36,7 @@ enum pfs_str_form {
 	PFS_STR_NONE,
 	PFS_STR_FIXED,			/* char comm[16] */
 	PFS_STR_LOC,			/* __data_loc char[]: length << 16 | offset in the record */
-	PFS_STR_REL,			/* __rel_loc char[]: the same, offset from the field's end */
+	PFS_STR_REL,			/* __rel_loc char[]: offset from the field's end */
 };
 
 /* One event that pfscope makes use of. */

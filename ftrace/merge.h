@@ -27,7 +27,7 @@ struct pfs_merge_stats {
 	uint64_t pages;
 	uint64_t lost;			/* events, where sub-buffers say how many */
 	uint64_t lost_unknown;		/* times that they do not */
-	uint64_t damaged;		/* sub-buffers, or rests of streams, that could not be read */
+	uint64_t damaged;		/* sub-buffers or rests of streams, not readable */
 	struct pfs_err first_damage;	/* of those, where damaged is not 0 */
 };
 

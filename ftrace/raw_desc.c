@@ -54,6 +54,8 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_MLOCKALL, "mlockall", "flags"),
 	SYSCALL(SYS_MUNLOCKALL, "munlockall", NULL),
 	SYSCALL(SYS_REMAP_FILE_PAGES, "remap_file_pages", "start", "size", "prot", "pgoff", "flags"),
+	SYSCALL(SYS_MSEAL, "mseal", "start", "len"),
+	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
 	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name",
 	      "start", "end", "off", "dev", "ino", "prot", "flags", "source"),

@@ -31,7 +31,7 @@ uint32_t pfs_ringwrite_max(const struct pfs_ringwrite *w);
  */
 int pfs_ringwrite_append(struct pfs_ringwrite *w, uint64_t ts, const void *record, uint32_t len);
 
-/* Writes the sub-buffer under way, as full as it is; the next record begins another. 0 or -errno. */
+/* Writes the sub-buffer under way as it is; the next record begins another. 0 or -errno. */
 int pfs_ringwrite_flush(struct pfs_ringwrite *w);
 
 #endif

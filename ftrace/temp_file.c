@@ -27,8 +27,9 @@ int pfs_temp_open(struct pfs_err *err)
 			unlink(path);
 	}
 	if (fd < 0)
-		return pfs_err_set(err, -errno, "cannot make a temporary file in %s: %s; set TMPDIR "
-				   "to a directory that can be written", dir, strerror(errno));
+		return pfs_err_set(err, -errno, "cannot make a temporary file in %s: %s; set "
+				   "TMPDIR to a directory that can be written", dir,
+				   strerror(errno));
 	return fd;
 }
 

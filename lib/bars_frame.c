@@ -154,18 +154,18 @@ static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
 
 static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
 {
+	const char *dim = pfs_color_on(bars->options->color, DIM);
+	const char *off = pfs_color_off(bars->options->color);
 	FILE *out = bars->options->out;
 	char regions[48], pages[48];
 
-	fputs(pfs_color_on(bars->options->color, DIM), out);
 	if (left->untouched)
-		fprintf(out, "  %s came and went untouched (--all shows them)\n",
-			pfs_plural(regions, sizeof(regions), left->untouched, "region"));
+		fprintf(out, "%s  %s came and went untouched (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->untouched, "region"), off);
 	if (left->earlier)
-		fprintf(out, "  %s with %s touched had gone by then (--all shows them)\n",
+		fprintf(out, "%s  %s with %s touched had gone by then (--all shows them)%s\n", dim,
 			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
-			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"));
-	fputs(pfs_color_off(bars->options->color), out);
+			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"), off);
 }
 
 static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bars_rows_fn fn)

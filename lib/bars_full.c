@@ -3,7 +3,7 @@
  * Bars, one character a page: each region on as many lines as it takes, each line starting with the
  * address of its first page. Untouched stretches of several lines are folded into one.
  *
- *     7f5d58600000-7f5d58626000 r--p 12/38 pages touched /usr/lib/x86_64-linux-gnu/libc.so.6
+ *     7f5d58600000-7f5d58626000 r--p 12/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6
  *       7f5d58600000 |RRRR++++........
  */
 #include "bars_frame.h"
@@ -99,15 +99,18 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 	unsigned int room = bars->width > 40 ? bars->width - 17 : 24;
 	struct lines l = { .bars = bars, .row = row, .per_line = room / 16 * 16,
 			   .nr_pages = pfs_row_pages(row, bars->model) };
-	char range[40], perms[5] = "    ", name[PFS_LABEL_MAX];
+	char range[40], perms[5] = "    ", name[PFS_LABEL_MAX], fitted[1024];
+	int used;
 
 	pfs_range_text(range, row->start, row->end);
 	if (row->region)
 		pfs_perms_text(perms, row->region);
-	fprintf(bars->options->out, "%c%s %s %" PRIu64 "/%" PRIu64 " pages touched  %s%s%s\n",
-		row->gone ? '-' : ' ', range, perms, row->tally.touched, l.nr_pages,
-		pfs_color_on(bars->options->color, "\033[1m"), pfs_label(row, name, sizeof(name)),
-		pfs_color_off(bars->options->color));
+	used = fprintf(bars->options->out, "%c%s %s %" PRIu64 "/%" PRIu64 " pages  ",
+		       row->gone ? '-' : ' ', range, perms, row->tally.touched, l.nr_pages);
+	pfs_fit_tail(fitted, sizeof(fitted), pfs_label(row, name, sizeof(name)),
+		     (int)bars->width > used + 16 ? bars->width - used : 16, "..");
+	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"),
+		fitted, pfs_color_off(bars->options->color));
 	put_pages(&l);
 }
 

@@ -22,7 +22,7 @@ enum pfs_kind {
 	PFS_AROUND,	/* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
 	PFS_POPULATE,	/* pages the kernel faulted in itself: start end by */
 	PFS_MAP,	/* [start, end) is one region from now on: id perms off dev ino name ... */
-	PFS_UNMAP,	/* nothing is mapped in [start, end) any more; no end: shmdt(start) */
+	PFS_UNMAP,	/* nothing is mapped in [start, end) any more; no end: what is attached at start */
 	PFS_PROTECT,	/* what is mapped in [start, end) now has perms, and other attributes if unknown */
 	PFS_MOVE,	/* the pages and the attributes of [from, from+len) went to [start, end) */
 	PFS_BRK,	/* the program break: start = lowest break (where known), end = current one */
@@ -65,7 +65,10 @@ enum pfs_by {
 enum { PFS_PERM_R = 1, PFS_PERM_W = 2, PFS_PERM_X = 4, PFS_PERM_SHARED = 8 };
 
 /* Traits of a region beyond what its /proc/PID/maps line says. */
-enum { PFS_TRAIT_STACK = 1, PFS_TRAIT_HUGETLB = 2, PFS_TRAIT_LOCKED = 4, PFS_TRAIT_NORESERVE = 8 };
+enum {
+	PFS_TRAIT_STACK = 1, PFS_TRAIT_HUGETLB = 2, PFS_TRAIT_LOCKED = 4, PFS_TRAIT_NORESERVE = 8,
+	PFS_TRAIT_SEALED = 16,
+};
 
 /* One bit a field of struct pfs_event, in `have` and in `inferred`. */
 enum pfs_field {

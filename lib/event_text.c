@@ -12,7 +12,8 @@
 
 enum { OUT_BATCH = 65536 };
 
-const char *const pfs_trait_names[] = { "stack", "hugetlb", "locked", "noreserve", NULL };
+const char *const pfs_trait_names[] = { "stack", "hugetlb", "locked", "noreserve",
+						"sealed", NULL };
 
 /* NULL: the value has no name. */
 static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)

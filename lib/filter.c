@@ -23,9 +23,9 @@ static bool parse_seconds(const char **s, uint64_t *seconds)
 
 	*seconds = 0;
 	for (; *p >= '0' && *p <= '9'; p++) {
-		if (*seconds > (UINT64_MAX / NS_PER_S - 9) / 10)
-			return false;
 		*seconds = *seconds * 10 + (*p - '0');
+		if (*seconds >= UINT64_MAX / NS_PER_S)
+			return false;
 	}
 	if (p == *s && *p != '.')
 		return false;

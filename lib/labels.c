@@ -133,8 +133,8 @@ static int loss_text(char *buf, size_t size, const struct pfs_loss *loss, const 
 				loss->count == 1 ? "" : "s", cpu);
 	if (!loss->count)
 		return snprintf(buf, size, "%san unknown number of events%s", before, cpu);
-	return snprintf(buf, size, "%s%" PRIu64 " events and more of unknown number%s", before,
-			loss->count, cpu);
+	return snprintf(buf, size, "%s%" PRIu64 " event%s and more of unknown number%s", before,
+			loss->count, loss->count == 1 ? "" : "s", cpu);
 }
 
 bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64_t from_ns,
@@ -169,6 +169,7 @@ bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64
 void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 {
 	unsigned int columns, gap = list->nr ? strlen(list->separator) : 0;
+	unsigned int comma = strcspn(list->separator, " ");
 	char item[1200];
 	va_list args;
 
@@ -176,10 +177,9 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 	vsnprintf(item, sizeof(item), fmt, args);
 	va_end(args);
 	columns = pfs_columns(item);
-	if (list->nr && list->column + gap + columns > list->width) {
+	if (list->nr && list->column + gap + columns + comma > list->width) {
 		/* Of the separator, the comma stays at the end of the line. */
-		fprintf(list->out, "%.*s\n%*s", (int)strcspn(list->separator, " "), list->separator,
-			list->indent, "");
+		fprintf(list->out, "%.*s\n%*s", (int)comma, list->separator, list->indent, "");
 		list->column = list->indent;
 		gap = list->nr = 0;
 	}

@@ -314,6 +314,7 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 		       const struct pfs_event *ev)
 {
 	struct pfs_space *space = space_of(model, thread, ev);
+	struct pfs_region *region;
 	struct pfs_page *page;
 	bool outside;
 
@@ -329,7 +330,10 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 	page->nr_write += ev->access == PFS_WRITE;
 	page->nr_exec += ev->access == PFS_EXECUTE;
 	page->nr_kernel += ev->mode == PFS_KERNEL;
-	outside = !pfs_space_find(space, ev->addr);
+	region = pfs_space_find(space, ev->addr);
+	if (region && ev->access == PFS_WRITE)
+		region->written = true;
+	outside = !region;
 	thread->fault_space = space;
 	thread->fault_addr = ev->addr;
 	thread->fault_ns = ev->ts_ns;
@@ -518,6 +522,7 @@ static int apply_populate(struct pfs_model *model, struct pfs_thread *thread,
 		/* The kernel cannot populate what may not be accessed. */
 		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
 			continue;
+		r->written |= r->perms & PFS_PERM_W;
 		err = populate_region(model, space, start, end, ev->ts_ns, &marked);
 	}
 	if (!space->launcher)
@@ -624,6 +629,8 @@ static int apply_fork(struct pfs_model *model, struct pfs_thread *parent,
 		space = pfs_space_get(current);
 	} else {
 		space = parent->forking ? parent->forking : pfs_space_copy(current, ev->ts_ns);
+		if (parent->forking)
+			pfs_space_confirm(space);
 		parent->forking = NULL;
 		if (space)
 			space->launcher = current->launcher;

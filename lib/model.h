@@ -24,7 +24,9 @@ struct pfs_region {
 	uint64_t off;		/* file offset of start, bytes */
 	uint64_t ino;
 	uint32_t dev;
+	uint64_t segment_len;	/* of a System V segment, as it was attached; 0: is none */
 	uint8_t perms, traits;
+	bool written;		/* private pages were made in it (kernel: it has an anon_vma) */
 	const char *name;	/* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	/* UINT64_MAX while it lives */

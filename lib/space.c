@@ -15,6 +15,7 @@
 
 #define ATTRIBUTES (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |	\
 		    PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME) | PFS_HAS(PFS_F_TRAITS))
+#define HUGE_PAGE UINT64_C(0x200000)
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns)
@@ -224,10 +225,22 @@ static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	return 0;
 }
 
+/* A huge page goes as a whole or not at all: where a removal that begins in one really begins. */
+static uint64_t whole_pages(struct pfs_space *space, uint64_t start)
+{
+	const struct pfs_region *r = pfs_space_find(space, start);
+
+	if (!r || !(r->traits & PFS_TRAIT_HUGETLB))
+		return start;
+	return (start + HUGE_PAGE - 1) & -HUGE_PAGE;
+}
+
 int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
 {
 	unsigned int i;
 	int err;
+
+	start = whole_pages(space, start);
 
 	if (start >= end)
 		return 0;
@@ -238,25 +251,39 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 	return err;
 }
 
+/* Does this region belong to what was attached at addr, of which `first` is already found? */
+static bool attached_at(const struct pfs_region *region, uint64_t addr,
+			const struct pfs_region *first)
+{
+	if (!KNOWS(region, PFS_F_NAME) || region->start - addr != region->off)
+		return false;
+	if (!strncmp(region->name, "/[aio]", 6))
+		return region->start == addr;
+	if (!first)
+		return region->segment_len;
+	/* mremap may have made it reach beyond the segment: that part the kernel leaves alone. */
+	return region->ino == first->ino && region->end - addr <= first->segment_len;
+}
+
 int pfs_space_detach(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
 {
 	const struct pfs_region *first = NULL;
 	unsigned int i = pfs_space_lower(space, addr);
-	uint64_t ino = 0;
 	int err = 0;
 
 	/* As the kernel finds them: the pieces whose file offset says that they began at addr. */
 	while (!err && i < space->nr_live) {
 		struct pfs_region *r = space->live[i];
 
-		if (!(KNOWS(r, PFS_F_NAME) && !strncmp(r->name, "/SYSV", 5)) ||
-		    r->start - addr != r->off || (first && r->ino != ino)) {
+		if (!attached_at(r, addr, first)) {
 			i++;
 			continue;
 		}
 		first = r;
-		ino = r->ino;
-		err = retire(space, i, now_ns);
+		if (r->traits & PFS_TRAIT_SEALED)	/* shmdt fails on it in silence */
+			i++;
+		else
+			err = retire(space, i, now_ns);
 	}
 	return err;
 }
@@ -284,8 +311,11 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		region->dev = ev->dev;
 	if (pfs_has(ev, PFS_F_INO))
 		region->ino = ev->ino;
-	if (pfs_has(ev, PFS_F_NAME))
+	if (pfs_has(ev, PFS_F_NAME)) {
 		region->name = ev->name;
+		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
+			region->segment_len = ev->off + (ev->end - ev->start);
+	}
 	if (pfs_has(ev, PFS_F_TRAITS))
 		region->traits |= ev->traits;
 	region->have |= ev->have & ATTRIBUTES;
@@ -314,6 +344,7 @@ static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_
 			continue;
 		}
 		/* Merged into it: the pages stay where they are, the object goes. */
+		region->written |= space->live[i]->written;
 		free(space->live[i]);
 		live_remove(space, i);
 	}
@@ -498,6 +529,16 @@ static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
 	return false;
 }
 
+/*
+ * A private mapping of /dev/zero is anonymous memory that shows a file. As long as nothing was written
+ * to it, the kernel numbers its pages anew by address when it moves it.
+ */
+static bool is_private_zero(const struct pfs_region *region)
+{
+	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") &&
+	       !(region->perms & PFS_PERM_SHARED);
+}
+
 /* Maps [start, end) with the attributes that the region at ev->from has. */
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
@@ -513,6 +554,8 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 		map.ino = source->ino;
 		map.name = source->name;
 		map.off = source->off + (is_file(source) ? ev->from - source->start : 0);
+		if (is_private_zero(source) && !source->written)
+			map.off = map.addr;
 	}
 	return pfs_space_map(space, &map);
 }
@@ -567,6 +610,20 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 		region->born_ns = now_ns;
 	}
 	return copy;
+}
+
+void pfs_space_confirm(struct pfs_space *space)
+{
+	unsigned int kept = 0;
+
+	space->hot = NULL;
+	for (unsigned int i = 0; i < space->nr_live; i++) {
+		if (KNOWS(space->live[i], PFS_F_ID))
+			space->live[kept++] = space->live[i];
+		else
+			region_free(space, space->live[i]);
+	}
+	space->nr_live = kept;
 }
 
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region)

@@ -16,6 +16,12 @@ void pfs_space_put(struct pfs_space *space);
 /* A copy of the layout, with no pages touched and no retired regions: what fork makes. */
 struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns);
 
+/*
+ * The copy is whole, as the kernel told it region by region: forgets those of the parent's that it did
+ * not name (MADV_DONTFORK).
+ */
+void pfs_space_confirm(struct pfs_space *space);
+
 /* The live region that holds addr, or NULL. */
 struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr);
 

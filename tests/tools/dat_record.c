@@ -5,7 +5,9 @@
  *
  * Buffers are emptied only when the command has ended, so it is for short commands.
  *
- *     dat_record OUT BUFFER_KB EVENT,EVENT... COMMAND [ARG...]      ("all": every event of raw_desc.c)
+ *     dat_record OUT BUFFER_KB EVENT,EVENT... COMMAND [ARG...]
+ *
+ * "all" is every event of raw_desc.c.
  */
 #include "dat_write.h"
 #include "merge.h"

@@ -362,7 +362,7 @@ static inline void forge_section(struct forge *fg, uint16_t id, const char *byte
 	}
 }
 
-/* A section made by fn into a buffer of its own, since it may be compressed. Returns where it is. */
+/* A section that fn makes, into a buffer since it may be compressed. Returns where it is. */
 static inline uint64_t forge_section_of(struct forge *fg, uint16_t id, void (*fn)(struct forge *fg))
 {
 	FILE *out = fg->out;

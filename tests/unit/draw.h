@@ -10,6 +10,7 @@
 #include "feed.h"
 #include "view.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct drawing {

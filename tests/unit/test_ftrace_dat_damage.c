@@ -211,7 +211,7 @@ static void test_circle(void **state)
 	free(bytes);
 }
 
-/* One bad sub-buffer: an error that names it; with salvage all the others, and a loss in its place. */
+/* One bad sub-buffer: an error that names it; with salvage the others, and a loss in its place. */
 static void test_bad_page(void **state)
 {
 	for (unsigned int zip = 0; zip < 2; zip++) {

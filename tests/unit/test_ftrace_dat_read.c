@@ -149,10 +149,28 @@ static void check_time(struct forge kind, uint16_t id, const void *data, uint32_
 	}
 }
 
+/* An option TIME_SHIFT: three samples on each of two processors, from `first` on. */
+#define SHIFT_LEN (16 + 2 * (4 + 3 * 24))
+static void time_shift(uint8_t *p, uint64_t first, uint32_t flags)
+{
+	memset(p, 0, SHIFT_LEN);
+	pfs_store32(p + 8, flags, false);
+	pfs_store32(p + 12, 2, false);
+	p += 16;
+	for (int cpu = 0; cpu < 2; cpu++, p += 4 + 72) {
+		pfs_store32(p, 3, false);
+		for (int i = 0; i < 3; i++) {
+			pfs_store64(p + 4 + i * 8, first + 50000 * i, false);
+			pfs_store64(p + 28 + i * 8, (i - 1) * 777, false);
+			pfs_store64(p + 52 + i * 8, 1, false);
+		}
+	}
+}
+
 static void test_times(void **state)
 {
 	struct forge kind = { .version = 6 }, twice = { .version = 6 };
-	uint8_t tsc[16], shift[16 + 2 * (4 + 3 * 24)], *p = shift;
+	uint8_t tsc[16], shift[SHIFT_LEN];
 	const uint64_t first = 5000000000;
 
 	check_time(kind, 1, "0x5f5e100", 10, first + 100000000000);
@@ -168,21 +186,16 @@ static void test_times(void **state)
 	check_time(kind, 14, tsc, 16, first * 0x55555555 >> 31);
 	check_time(twice, 14, tsc, 16, (first * 0x55555555 >> 31) + 7);
 
-	/* three samples on each processor; the first applies before its own time too */
-	memset(shift, 0, sizeof(shift));
-	pfs_store32(p + 8, 1, false);
-	pfs_store32(p + 12, 2, false);
-	p += 16;
-	for (int cpu = 0; cpu < 2; cpu++) {
-		pfs_store32(p, 3, false);
-		for (int i = 0; i < 3; i++) {
-			pfs_store64(p + 4 + i * 8, first + 50000 * i + cpu, false);
-			pfs_store64(p + 28 + i * 8, (i - 1) * 777, false);
-			pfs_store64(p + 52 + i * 8, 1, false);
-		}
-		p += 4 + 72;
-	}
+	/* before the first sample, which applies there too */
+	time_shift(shift, first, 1);
 	check_time(kind, 12, shift, sizeof(shift), first - 777);
+	/* at a sample's own time, and no line drawn to the next */
+	time_shift(shift, first - 50000, 0);
+	check_time(kind, 12, shift, sizeof(shift), first);
+	time_shift(shift, first - 25000, 0);
+	check_time(kind, 12, shift, sizeof(shift), first - 777);
+	time_shift(shift, first - 25000, 1);
+	check_time(kind, 12, shift, sizeof(shift), first - 388);
 }
 
 static void test_facts(void **state)

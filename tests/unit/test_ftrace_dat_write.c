@@ -54,6 +54,7 @@ struct recording {
 
 static void set_up(struct recording *r)
 {
+	static const char *const stats[] = { "entries: 1\n", NULL, "entries: 3\n" };
 	struct raw_event note = { .kind = RAW_PFS_NOTE, .tid = 9, .ts_ns = 1000, .str = "a=b" };
 	struct pfs_ringwrite *w;
 
@@ -93,7 +94,7 @@ static void set_up(struct recording *r)
 	r->content = (struct pfs_dat_content){
 		.formats = r->f, .page_size = PAGE, .spool_fds = r->spools, .nr_cpus = 3,
 		.own_fd = r->own_fd, .tasks = r->tasks, .nr_tasks = 2, .clock = "mono",
-		.uname = "Linux 6.18 x86_64", .version = "pfscope test",
+		.uname = "Linux 6.18 x86_64", .version = "pfscope test", .cpustats = stats,
 	};
 }
 
@@ -149,6 +150,7 @@ static void test_round_trip(void **state)
 	assert_string_equal(pfs_dat_clock(dat), "mono");
 	assert_string_equal(pfs_dat_uname(dat), "Linux 6.18 x86_64");
 	assert_string_equal(pfs_dat_version(dat), "pfscope test");
+	assert_string_equal(pfs_dat_cpustat(dat), "CPU: 0\nentries: 1\n\nCPU: 2\nentries: 3\n\n");
 	assert_string_equal(pfs_dat_comm(dat, 40), "forty ");
 	assert_string_equal(pfs_dat_comm(dat, 7), "seven");
 	assert_non_null(pfs_formats_find(pfs_dat_formats(dat), "exceptions", "page_fault_kernel"));

@@ -44,7 +44,8 @@ static void assert_same_field(const char *text, const struct tep_format_field *t
 		assert_int_equal(field.form == PFS_FIELD_REL_LOC,
 				 !!(tep->flags & TEP_FIELD_IS_RELATIVE));
 	else
-		assert_int_equal(field.form == PFS_FIELD_ARRAY, !!(tep->flags & TEP_FIELD_IS_ARRAY));
+		assert_int_equal(field.form == PFS_FIELD_ARRAY,
+				 !!(tep->flags & TEP_FIELD_IS_ARRAY));
 }
 
 /* One format text, without its print line. */

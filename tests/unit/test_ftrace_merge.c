@@ -223,7 +223,7 @@ static void set_commit(int fd, unsigned int page, uint64_t set, uint64_t clear)
 	assert_int_equal(pwrite(fd, commit, 8, page * PAGE + 8), 8);
 }
 
-/* Losses come before the sub-buffer that tells of them; damage stops, or is counted and is a loss. */
+/* Losses come before the sub-buffer that tells of them; damage ends it, or counts and is a loss. */
 static void test_lost_and_damage(void **state)
 {
 	struct pfs_formats *f = formats();

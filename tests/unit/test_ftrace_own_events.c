@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope's own records: to bytes and back with any string, in sub-buffers of any size; to a line of
- * text; and as `trace-cmd report` would print them, by libtraceevent.
+ * pfscope's own records: to bytes and back with any string, in sub-buffers of any size; to a line
+ * of text; and as `trace-cmd report` would print them, by libtraceevent.
  */
 #include "own_events.h"
 
@@ -39,7 +39,8 @@ static int read_back(int fd, const struct pfs_formats *f, uint32_t page_size,
 		for (; pfs_ring_page_next(&page, &payload, &len) > 0; nr++) {
 			struct raw_event ev = { .ts_ns = page.ts };
 
-			assert_true(pfs_record_decode(f, payload, len, scratch, &ev) >= RAW_PFS_MAP);
+			pfs_record_decode(f, payload, len, scratch, &ev);
+			assert_true(ev.kind >= RAW_PFS_MAP);
 			if (pfs_own_join(join, &ev) > 0)
 				fn(&ev, ctx);
 		}
@@ -57,6 +58,7 @@ struct expect {
 
 static void compare(const struct raw_event *ev, void *ctx)
 {
+	static const int nr_args[] = { 8, 3, 0 };
 	struct expect *x = ctx;
 	const struct raw_event *want = &x->ev[x->met];
 	const char *str = x->str[x->met++];
@@ -70,7 +72,7 @@ static void compare(const struct raw_event *ev, void *ctx)
 	assert_null(strpbrk(ev->str, "\n\r\t\033\177"));
 	assert_int_equal(pfs_own_unescape(plain, len + 1, ev->str), strlen(str));
 	assert_string_equal(plain, str);
-	for (int i = 0; i < (want->kind == RAW_PFS_MAP ? 8 : want->kind == RAW_PFS_TASK ? 3 : 0); i++)
+	for (int i = 0; i < nr_args[want->kind - RAW_PFS_MAP]; i++)
 		assert_true(ev->arg[i] == want->arg[i]);
 	free(plain);
 }
