@@ -524,7 +524,7 @@ static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 			return -ENOMEM;
 		thread_alive(who, true);
 	}
-	if (who->comm_said || !raw->str)
+	if (who->comm_said || !raw->str || !raw->str[0])
 		return 0;
 	who->comm_said = true;
 	asm_event_init(&ev, raw, who, PFS_COMM);

@@ -64,6 +64,7 @@ struct pfs_dat {
 	struct pfs_ts_conv conv;
 	struct pfs_sync *sync;		/* by processor */
 	uint32_t nr_sync;
+	uint64_t claimed;		/* bytes of data of all processors so far */
 	uint64_t open_damage;		/* things that pfs_dat_open() lived with */
 	struct pfs_err first_damage;
 	struct pfs_merge_stats stats;	/* of the last read, and that */

@@ -107,14 +107,24 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 	return dat->formats ? 0 : dat_fail(dat, c->err, -ENOMEM, 0, "out of memory");
 }
 
-/* What the header says of one processor's data, against the file. */
+/*
+ * What the header says of one processor's data, against the file. No byte belongs to two: a file
+ * that says so would make us read, and take memory for, far more than it is.
+ */
 static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *err)
 {
 	uint64_t offset = cpu->offset, size = cpu->size;
 	int ret;
 
-	if (offset <= dat->size && size <= dat->size - offset)
-		return 0;
+	if (offset <= dat->size && size <= dat->size - offset) {
+		dat->claimed += size;
+		if (dat->claimed <= dat->size)
+			return 0;
+		cpu->size = 0;
+		ret = dat_fail(dat, err, -EBADMSG, offset, "the data of processor %u is said to be "
+			       "in the place of another's", cpu->cpu);
+		return dat_damage(dat, ret, err);
+	}
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size, "the file ends here, but the data of "
 		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "

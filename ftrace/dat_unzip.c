@@ -17,7 +17,7 @@
 #include <zstd.h>
 
 #define MAX_BLOCK (256u << 20)
-#define MAX_CHUNK (64u << 20)
+#define MAX_CHUNK (16u << 20)
 
 /* A zstd block of at least 4 bytes becomes at most 128 KiB; zlib stays below 1032 times. */
 #define MAX_RATIO 32768

@@ -262,10 +262,16 @@ static struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs
 	return space->launcher ? &model->launcher : &model->counts;
 }
 
+/* 0 if it is absent, or nothing that this version knows. */
+static unsigned int access_of(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0;
+}
+
 static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
 {
 	counts->faults++;
-	switch (pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0) {
+	switch (access_of(ev)) {
 	case PFS_READ: counts->read++; break;
 	case PFS_WRITE: counts->write++; break;
 	case PFS_EXECUTE: counts->exec++; break;
@@ -286,7 +292,7 @@ static uint32_t fault_flags(const struct pfs_event *ev)
 		[PFS_WRITE] = PFS_PAGE_WRITE,
 		[PFS_EXECUTE] = PFS_PAGE_EXEC,
 	};
-	uint32_t flags = by_access[pfs_has(ev, PFS_F_ACCESS) ? ev->access & 3 : 0];
+	uint32_t flags = by_access[access_of(ev)];
 
 	if (pfs_has(ev, PFS_F_MODE))
 		flags |= ev->mode == PFS_USER ? PFS_PAGE_USER : PFS_PAGE_KERNEL;
@@ -314,6 +320,7 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 		       const struct pfs_event *ev)
 {
 	struct pfs_space *space = space_of(model, thread, ev);
+	unsigned int access = access_of(ev);
 	struct pfs_region *region;
 	struct pfs_page *page;
 	bool outside;
@@ -326,12 +333,12 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 		return -ENOMEM;
 	if (!page->nr_faults++)
 		page->first_tid = ev->tid;
-	page->nr_read += ev->access == PFS_READ;
-	page->nr_write += ev->access == PFS_WRITE;
-	page->nr_exec += ev->access == PFS_EXECUTE;
-	page->nr_kernel += ev->mode == PFS_KERNEL;
+	page->nr_read += access == PFS_READ;
+	page->nr_write += access == PFS_WRITE;
+	page->nr_exec += access == PFS_EXECUTE;
+	page->nr_kernel += pfs_has(ev, PFS_F_MODE) && ev->mode != PFS_USER;
 	region = pfs_space_find(space, ev->addr);
-	if (region && ev->access == PFS_WRITE)
+	if (region && access == PFS_WRITE && region->perms & PFS_PERM_W)
 		region->written = true;
 	outside = !region;
 	thread->fault_space = space;
@@ -432,10 +439,11 @@ static int apply_huge(struct pfs_model *model, struct pfs_thread *thread,
 		      const struct pfs_event *ev)
 {
 	struct pfs_region *region = fault_region(thread);
-	uint64_t size = page_size(model) << ev->order, start, marked = 0;
+	uint64_t size, start, marked = 0;
 
 	if (model->priv->muted || !region || ev->order > 18)
 		return 0;
+	size = page_size(model) << ev->order;
 	start = thread->fault_addr & ~(size - 1);
 	if (start < region->start || start + size > region->end)
 		return 0;	/* not for this fault's own page */

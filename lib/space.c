@@ -543,7 +543,10 @@ static bool is_private_zero(const struct pfs_region *region)
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
+	bool written = source && source->written;
 	struct pfs_event map = *ev;
+	struct pfs_region *dest;
+	int err;
 
 	map.kind = PFS_MAP;
 	if (source && !merged) {
@@ -554,10 +557,14 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 		map.ino = source->ino;
 		map.name = source->name;
 		map.off = source->off + (is_file(source) ? ev->from - source->start : 0);
-		if (is_private_zero(source) && !source->written)
+		if (is_private_zero(source) && !written)
 			map.off = map.addr;
 	}
-	return pfs_space_map(space, &map);
+	err = pfs_space_map(space, &map);
+	dest = err ? NULL : pfs_space_find(space, ev->start);
+	if (dest)
+		dest->written |= written;
+	return err;
 }
 
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)

@@ -192,6 +192,37 @@ static void test_claims(void **state)
 	free(copy);
 }
 
+/* A hundred thousand processors that all have the same data: refused, not read a thousand times. */
+static void test_overlap(void **state)
+{
+	struct forge kind = { .version = 6 };
+	uint64_t damaged, pair[2], end;
+	struct pfs_err err;
+	struct sum sum;
+	size_t len;
+	char *bytes = forge_bytes(&kind, &len), *table;
+
+	table = memmem(bytes, len, "flyrecord", 10);
+	assert_non_null(table);
+	memcpy(pair, table + 10, 16);
+	end = len;
+	bytes = realloc(bytes, len += 16 * 100000);
+	table = (char *)memmem(bytes, len, "flyrecord", 10) + 10;
+	/* the table goes over all that follows it; the data it speaks of is any bytes */
+	pair[0] = end;
+	pair[1] = 1600;
+	for (unsigned int i = 0; table + 16 * i + 16 <= bytes + len; i++)
+		memcpy(table + 16 * i, pair, 16);
+	table = memmem(bytes, len, "<third>\n", 8);
+	memcpy(table + 8, "\240\206\1\0", 4);
+	assert_int_equal(read_bytes(bytes, len, 0, &sum, &damaged, &err), -EBADMSG);
+	assert_message(&err);
+	assert_non_null(strstr(err.msg, "in the place of another's"));
+	read_bytes(bytes, len, PFS_DAT_SALVAGE, &sum, &damaged, &err);
+	assert_true(damaged > 90000);
+	free(bytes);
+}
+
 /* Options of v7 that lead back to themselves. */
 static void test_circle(void **state)
 {
@@ -256,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_bad_page),
 	};

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model: whose space an event changes, which page a touch marks, and that everything is counted
+ * once. How one space's regions change is test_lib_space.c's.
+ */
+#include "feed.h"
+
+#include <stdio.h>
+
+static struct pfs_proc *proc_of(const struct feed *f, int32_t pid)
+{
+	struct pfs_proc *proc = pfs_model_proc(f->model, pid);
+
+	assert_non_null(proc);
+	return proc;
+}
+
+static struct pfs_space *space_of(const struct feed *f, int32_t pid)
+{
+	return pfs_proc_space(proc_of(f, pid));
+}
+
+/* The flags of the page at addr, in the current space of the process. */
+static uint32_t flags_at(const struct feed *f, int32_t pid, uint64_t addr)
+{
+	const struct pfs_page *page = pfs_pages_find(space_of(f, pid)->pages, addr);
+
+	return page ? page->flags : 0;
+}
+
+/* ---- touches ---- */
+
+static void test_a_fault_marks_its_page(void **state)
+{
+	struct feed f = feed_new(1);
+	const struct pfs_page *page;
+
+	feed_as(&f, 1, 3);
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_fault(&f, 0x401fff, PFS_READ);
+	feed_as(&f, 1, 1);
+	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
+	feed_fault_mode(&f, 0x401123, 0, 0);
+	page = pfs_pages_find(space_of(&f, 1)->pages, 0x401000);
+	assert_non_null(page);
+	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_ACCESS_UNKNOWN |
+			 PFS_PAGE_USER | PFS_PAGE_KERNEL);
+	assert_int_equal(page->nr_faults, 3);
+	assert_int_equal(page->nr_read, 1);
+	assert_int_equal(page->nr_write, 1);
+	assert_int_equal(page->nr_kernel, 1);
+	assert_int_equal(page->first_tid, 3);
+	assert_true(page->first_ns < page->last_ns);
+	assert_int_equal(f.model->counts.faults, 3);
+	assert_int_equal(f.model->counts.access_unknown, 1);
+	assert_int_equal(f.model->counts.user, 1);
+	assert_int_equal(f.model->counts.kernel, 1);
+	assert_int_equal(f.model->counts.outside, 0);
+	assert_int_equal(pfs_model_thread(f.model, 1)->nr_faults, 2);
+	feed_free(&f);
+}
+
+/* A field whose bit is clear says nothing, whatever stands in it. */
+static void test_absent_fields_are_ignored(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev = feed_event(&f, PFS_FAULT, HAS(ADDR));
+	const struct pfs_page *page;
+
+	ev.addr = 0x400000;
+	ev.access = PFS_WRITE;
+	ev.mode = PFS_KERNEL;
+	ev.class = PFS_MAJOR_CLASS;
+	ev.space = PFS_SPACE_EXEC;
+	feed_apply(&f, &ev);
+	page = pfs_pages_find(space_of(&f, 1)->pages, 0x400000);
+	assert_non_null(page);
+	assert_int_equal(page->flags, PFS_PAGE_ACCESS_UNKNOWN);
+	assert_int_equal(page->nr_write + page->nr_kernel, 0);
+	feed_free(&f);
+}
+
+static void test_a_fault_outside_is_kept(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_fault(&f, 0x7ffd00000000, PFS_WRITE);
+	assert_int_equal(f.model->counts.outside, 1);
+	/* The stack grows over it: the fault came first, the region is told afterwards. */
+	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
+	assert_int_equal(flags_at(&f, 1, 0x7ffd00000000), PFS_PAGE_WRITE | PFS_PAGE_USER);
+	feed_unmap(&f, 0x7ffd00000000, 0x7ffd00021000);
+	assert_int_equal(flags_at(&f, 1, 0x7ffd00000000), 0);
+	feed_free(&f);
+}
+
+static void test_around(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_maps_line(&f, 0x400000, 0x408000, R, 0x10000, 1, 9, "/f");
+	feed_fault(&f, 0x403000, PFS_READ);
+	feed_around(&f, 1, 9, 0x8000, 0x15000);	/* reaches below the region: cut there */
+	for (uint64_t addr = 0x400000; addr < 0x408000; addr += PAGE) {
+		uint32_t expected = addr == 0x403000 ? PFS_PAGE_READ | PFS_PAGE_USER :
+				    addr < 0x405000 ? PFS_PAGE_AROUND : 0;
+
+		assert_int_equal(flags_at(&f, 1, addr), expected);
+	}
+	assert_int_equal(f.model->counts.around, 4);
+	feed_around(&f, 1, 9, 0x10000, 0x15000);	/* nothing new */
+	assert_int_equal(f.model->counts.around, 4);
+	/* Of another part of the file than the fault's: not its neighbours. */
+	feed_around(&f, 1, 9, 0x16000, 0x18000);
+	assert_int_equal(f.model->counts.around, 4);
+	/* A page mapped unasked can still fault later (a write to it). */
+	feed_fault(&f, 0x400000, PFS_WRITE);
+	assert_int_equal(flags_at(&f, 1, 0x400000),
+			 PFS_PAGE_AROUND | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	feed_free(&f);
+}
+
+static void test_major(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_maps_line(&f, 0x400000, 0x408000, R, 0, 1, 9, "/f");
+	feed_fault(&f, 0x403000, PFS_READ);
+	feed_major(&f, 1, 9, 0x4000);	/* read ahead: not the page asked for */
+	feed_major(&f, 1, 8, 0x3000);
+	feed_major(&f, 2, 9, 0x3000);
+	assert_int_equal(f.model->counts.major, 0);
+	feed_major(&f, 1, 9, 0x3000);
+	assert_int_equal(f.model->counts.major, 1);
+	assert_int_equal(flags_at(&f, 1, 0x403000), PFS_PAGE_READ | PFS_PAGE_USER | PFS_PAGE_MAJOR);
+	feed_free(&f);
+}
+
+static void test_huge(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x40000000, 0x40500000, RW, "");
+	feed_fault(&f, 0x40212345, PFS_WRITE);
+	feed_huge(&f, 9);
+	assert_int_equal(pfs_pages_count(space_of(&f, 1)->pages, 0, 0, PFS_PAGE_HUGE), 512);
+	assert_int_equal(flags_at(&f, 1, 0x40200000), PFS_PAGE_HUGE);
+	assert_int_equal(flags_at(&f, 1, 0x403ff000), PFS_PAGE_HUGE);
+	assert_int_equal(flags_at(&f, 1, 0x40212000), PFS_PAGE_HUGE | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	/* One that does not fit in the region was not for this fault. */
+	feed_fault(&f, 0x40400000, PFS_WRITE);
+	feed_huge(&f, 9);
+	assert_int_equal(f.model->counts.huge, 1);
+	feed_huge(&f, 63);
+	feed_free(&f);
+}
+
+static void test_signal(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x401000, 0, "");
+	feed_fault(&f, 0x400000, PFS_READ);
+	feed_signal(&f, 11);
+	feed_signal(&f, 11);		/* of no fault */
+	assert_int_equal(f.model->counts.signal, 1);
+	assert_int_equal(pfs_pages_find(space_of(&f, 1)->pages, 0x400000)->nr_signal, 1);
+	/* The fault under way is per thread. */
+	feed_fault(&f, 0x400000, PFS_READ);
+	feed_as(&f, 1, 2);
+	feed_signal(&f, 11);
+	assert_int_equal(f.model->counts.signal, 1);
+	feed_as(&f, 1, 1);
+	feed_signal(&f, 11);
+	assert_int_equal(f.model->counts.signal, 2);
+	feed_free(&f);
+}
+
+static void test_populate(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x404000, RW, "");
+	feed_map(&f, 0x404000, 0x406000, 0, "");	/* may not be accessed: cannot be populated */
+	feed_map(&f, 0x408000, 0x40a000, R, "");
+	feed_fault(&f, 0x401000, PFS_WRITE);
+	feed_populate(&f, 0x400000, 0x409000);
+	assert_int_equal(f.model->counts.populated, 4);
+	assert_int_equal(flags_at(&f, 1, 0x400000), PFS_PAGE_POPULATED);
+	assert_int_equal(flags_at(&f, 1, 0x401000), PFS_PAGE_WRITE | PFS_PAGE_USER);
+	assert_int_equal(flags_at(&f, 1, 0x404000), 0);
+	assert_int_equal(flags_at(&f, 1, 0x407000), 0);
+	assert_int_equal(flags_at(&f, 1, 0x408000), PFS_PAGE_POPULATED);
+	assert_int_equal(flags_at(&f, 1, 0x409000), 0);
+	feed_populate(&f, 0x400000, 0x409000);
+	assert_int_equal(f.model->counts.populated, 4);
+	feed_free(&f);
+}
+
+/* ---- process life ---- */
+
+static void test_fork_copies_the_layout(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_comm(&f, "parent");
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_fault(&f, 0x400000, PFS_WRITE);
+	feed_fork(&f, 2, false);
+	assert_int_equal(proc_of(&f, 2)->ppid, 1);
+	assert_string_equal(proc_of(&f, 2)->comm, "parent");
+	assert_int_equal(space_of(&f, 2)->nr_live, 1);
+	assert_int_equal(pfs_pages_total(space_of(&f, 2)->pages), 0);
+	feed_as(&f, 2, 2);
+	feed_fault(&f, 0x401000, PFS_WRITE);
+	feed_unmap(&f, 0x400000, 0x401000);
+	assert_int_equal(flags_at(&f, 1, 0x401000), 0);
+	assert_int_equal(space_of(&f, 1)->live[0]->start, 0x400000);
+	assert_int_equal(proc_of(&f, 1)->counts.faults, 1);
+	assert_int_equal(proc_of(&f, 2)->counts.faults, 1);
+	feed_free(&f);
+}
+
+static void test_vfork_shares_until_exec(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_fork(&f, 2, true);
+	assert_ptr_equal(space_of(&f, 1), space_of(&f, 2));
+	assert_true(proc_of(&f, 2)->epochs[0].shared);
+	feed_as(&f, 2, 2);
+	feed_fault(&f, 0x401000, PFS_WRITE);
+	assert_int_equal(flags_at(&f, 1, 0x401000), PFS_PAGE_WRITE | PFS_PAGE_USER);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/new");
+	feed_exec(&f, "/new", "new");
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	assert_int_equal(space_of(&f, 2)->live[0]->start, 0x600000);
+	assert_string_equal(space_of(&f, 2)->exe, "/new");
+	assert_true(space_of(&f, 2)->complete);
+	feed_unmap(&f, 0, UINT64_MAX);
+	feed_exit(&f, true);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	feed_free(&f);
+}
+
+static void test_exec_begins_an_epoch(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_proc *proc;
+
+	feed_comm(&f, "old");
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_fault(&f, 0x401000, PFS_WRITE);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/new");
+	feed_fault(&f, 0x600000, PFS_READ);
+	feed_exec(&f, "/new", "new");
+	proc = proc_of(&f, 1);
+	assert_int_equal(proc->nr_epochs, 2);
+	assert_string_equal(proc->epochs[0].comm, "old");
+	assert_string_equal(proc->epochs[1].comm, "new");
+	assert_string_equal(proc->comm, "new");
+	/* What the old image had is retired with what was touched, and knows when it ended. */
+	assert_int_equal(proc->epochs[0].space->nr_live, 0);
+	assert_int_equal(proc->epochs[0].space->nr_retired, 1);
+	assert_int_equal(proc->epochs[0].space->retired[0]->died_ns, proc->epochs[0].space->died_ns);
+	assert_non_null(pfs_pages_find(proc->epochs[0].space->retired[0]->pages, 0x401000));
+	assert_int_equal(flags_at(&f, 1, 0x600000), PFS_PAGE_READ | PFS_PAGE_USER);
+	feed_free(&f);
+}
+
+static void test_exec_by_another_thread(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev;
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_thread(&f, 5);
+	feed_as(&f, 1, 5);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/new");
+	f.space = 0;
+	feed_as(&f, 1, 1);
+	ev = feed_event(&f, PFS_EXEC, HAS(NAME) | HAS(CHILD_TID));
+	ev.name = "/new";
+	ev.child_tid = 5;
+	feed_apply(&f, &ev);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	assert_int_equal(space_of(&f, 1)->live[0]->start, 0x600000);
+	feed_free(&f);
+}
+
+/* An exec that failed after its new image was begun leaves the old one as it was. */
+static void test_exec_that_failed(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/new");
+	feed_unmap(&f, 0, UINT64_MAX);
+	f.space = 0;
+	assert_int_equal(proc_of(&f, 1)->nr_epochs, 1);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	feed_free(&f);
+}
+
+static void test_a_launcher_is_counted_apart(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_note(&f, "launch", "x", true);
+	feed_fault(&f, 0x1000, PFS_READ);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/x");
+	f.space = 0;
+	assert_int_equal(f.model->counts.faults, 0);
+	assert_int_equal(f.model->launcher.faults, 1);
+	feed_exec(&f, "/x", "x");
+	feed_fault(&f, 0x600000, PFS_READ);
+	assert_int_equal(f.model->counts.faults, 1);
+	assert_int_equal(proc_of(&f, 1)->counts.faults, 1);
+	feed_free(&f);
+}
+
+static void test_numbers_come_round_again(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_fork(&f, 2, false);
+	feed_as(&f, 2, 2);
+	feed_fault(&f, 0x400000, PFS_WRITE);
+	feed_unmap(&f, 0, UINT64_MAX);
+	feed_exit(&f, true);
+	feed_as(&f, 1, 1);
+	feed_fork(&f, 2, false);
+	feed_as(&f, 2, 2);
+	assert_int_equal(f.model->nr_procs, 3);
+	assert_int_equal(proc_of(&f, 2)->died_ns, UINT64_MAX);
+	feed_fault(&f, 0x401000, PFS_WRITE);
+	assert_int_equal(proc_of(&f, 2)->counts.faults, 1);
+	feed_free(&f);
+}
+
+static void test_a_process_that_is_named_late(void **state)
+{
+	struct feed f = feed_new(0);
+
+	f.tid = 5;
+	feed_fault(&f, 0x1000, PFS_READ);
+	assert_false(proc_of(&f, 5)->pid_known);
+	feed_as(&f, 4, 5);
+	feed_fault(&f, 0x2000, PFS_READ);
+	feed_as(&f, 0, 5);
+	feed_fault(&f, 0x3000, PFS_READ);
+	assert_true(proc_of(&f, 4)->pid_known);
+	assert_int_equal(proc_of(&f, 5)->counts.faults, 1);
+	assert_int_equal(proc_of(&f, 4)->counts.faults, 2);
+	feed_free(&f);
+}
+
+static void test_names_of_threads(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_comm(&f, "main");
+	feed_thread(&f, 2);
+	feed_as(&f, 1, 2);
+	feed_comm(&f, "worker");
+	assert_string_equal(pfs_model_thread(f.model, 2)->comm, "worker");
+	assert_string_equal(proc_of(&f, 1)->comm, "main");
+	assert_int_equal(proc_of(&f, 1)->nr_threads, 2);
+	feed_free(&f);
+}
+
+/* ---- the recording ---- */
+
+static void test_notes_and_times(void **state)
+{
+	struct feed f = feed_new(1);
+
+	assert_null(pfs_model_note(f.model, "clock"));
+	f.now_ns = 0;
+	feed_note(&f, "clock", "mono", false);
+	feed_note(&f, "page_size", "16384", false);
+	assert_int_equal(f.model->page_shift, 14);
+	f.now_ns = 5000;
+	feed_fault(&f, 0x4000, PFS_READ);
+	f.now_ns = 7000;
+	feed_note(&f, "start", "", false);
+	feed_note(&f, "clock", "boot", false);
+	assert_string_equal(pfs_model_note(f.model, "clock"), "boot");
+	assert_int_equal(f.model->start_ns, 7000);
+	assert_int_equal(f.model->last_ns, 8000);
+	feed_note(&f, "page_size", "8192", false);	/* too late: there are pages already */
+	feed_note(&f, "page_size", "12345", false);
+	assert_int_equal(f.model->page_shift, 14);
+	feed_free(&f);
+}
+
+static void test_losses_by_cpu(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_lost(&f, 3, 10);
+	feed_lost(&f, 0, 0);
+	feed_lost(&f, 3, 5);
+	feed_lost(&f, -1, 1);
+	assert_int_equal(f.model->lost, 16);
+	assert_int_equal(f.model->lost_unknown, 1);
+	assert_int_equal(f.model->nr_losses, 3);
+	assert_int_equal(f.model->losses[0].cpu, 3);
+	assert_int_equal(f.model->losses[0].count, 15);
+	assert_true(f.model->losses[0].first_ns < f.model->losses[0].last_ns);
+	assert_int_equal(f.model->losses[1].unknown, 1);
+	assert_int_equal(f.model->losses[2].cpu, -1);
+	for (int cpu = 0; cpu < 10000; cpu++)	/* no file makes it grow without end */
+		feed_lost(&f, cpu, 1);
+	assert_true(f.model->nr_losses < 10000);
+	assert_int_equal(f.model->lost, 10016);
+	feed_free(&f);
+}
+
+/* Events of any kind with any fields in any order: no crash, and every fault is counted once. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33 ^ *state << 31;
+}
+
+static uint64_t pages_faults(const struct pfs_pages *pages)
+{
+	struct pfs_page *page;
+	uint64_t addr, faults = 0;
+
+	if (pages)
+		pfs_pages_for_each(page, pages, addr, 0, 0, PAGE)
+			faults += page->nr_faults;
+	return faults;
+}
+
+static uint64_t all_faults(const struct pfs_model *model)
+{
+	uint64_t faults = 0;
+
+	for (const struct pfs_proc *proc = model->procs; proc; proc = proc->next)
+		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+			const struct pfs_space *space = proc->epochs[i].space;
+
+			if (proc->epochs[i].shared)
+				continue;
+			faults += pages_faults(space->pages);
+			for (unsigned int k = 0; k < space->nr_retired; k++)
+				faults += pages_faults(space->retired[k]->pages);
+		}
+	return faults;
+}
+
+static void random_event(struct pfs_event *ev, uint64_t *s)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = next_random(s) % PFS_NR_KINDS;
+	ev->have = next_random(s) | next_random(s);
+	ev->have &= ~(HAS(COMM) | HAS(CACHE) | HAS(KEY) | HAS(VALUE) | HAS(NAME));
+	if (ev->kind == PFS_FAULT)
+		ev->have |= HAS(ADDR) | HAS(TID);
+	ev->ts_ns = next_random(s) % 1000000;
+	ev->tid = next_random(s) % 6;
+	ev->pid = next_random(s) % 4;
+	ev->child = next_random(s) % 6;
+	ev->child_tid = next_random(s) % 6;
+	/* Of exec's new image only now and then: one that is thrown away takes its faults along. */
+	ev->space = ev->kind == PFS_FAULT ? 0 : next_random(s) % 3;
+	ev->access = next_random(s) % 5;
+	ev->mode = next_random(s) % 4;
+	ev->class = next_random(s) % 4;
+	ev->perms = next_random(s);
+	ev->traits = next_random(s);
+	ev->shared = next_random(s) % 2;
+	ev->last = next_random(s) % 2;
+	ev->order = next_random(s);
+	ev->start = next_random(s) % 64 * PAGE;
+	ev->end = next_random(s) % 8 ? ev->start + next_random(s) % 16 * PAGE : next_random(s) % 80 * PAGE;
+	ev->addr = next_random(s) % (80 * PAGE);
+	ev->from = next_random(s) % 64 * PAGE;
+	ev->len = next_random(s) % 16 * PAGE;
+	ev->off = next_random(s) % 16 * PAGE;
+	ev->end_off = next_random(s) % 32 * PAGE;
+	ev->dev = 1;
+	ev->ino = next_random(s) % 3;
+	ev->id = next_random(s) % 8;
+	ev->count = next_random(s) % 100;
+}
+
+static void test_anything(void **state)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct pfs_model *model = pfs_model_new();
+		uint64_t s = seed;
+
+		assert_non_null(model);
+		for (int i = 0; i < 600; i++) {
+			struct pfs_event ev;
+
+			random_event(&ev, &s);
+			assert_int_equal((i % 7 ? pfs_model_apply : pfs_model_apply_muted)(model, &ev), 0);
+		}
+		assert_true(model->counts.faults > 50);
+		assert_int_equal(all_faults(model), model->counts.faults + model->launcher.faults);
+		pfs_model_free(model);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_fault_marks_its_page),
+		cmocka_unit_test(test_absent_fields_are_ignored),
+		cmocka_unit_test(test_a_fault_outside_is_kept),
+		cmocka_unit_test(test_around),
+		cmocka_unit_test(test_major),
+		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_populate),
+		cmocka_unit_test(test_fork_copies_the_layout),
+		cmocka_unit_test(test_vfork_shares_until_exec),
+		cmocka_unit_test(test_exec_begins_an_epoch),
+		cmocka_unit_test(test_exec_by_another_thread),
+		cmocka_unit_test(test_exec_that_failed),
+		cmocka_unit_test(test_a_launcher_is_counted_apart),
+		cmocka_unit_test(test_numbers_come_round_again),
+		cmocka_unit_test(test_a_process_that_is_named_late),
+		cmocka_unit_test(test_names_of_threads),
+		cmocka_unit_test(test_notes_and_times),
+		cmocka_unit_test(test_losses_by_cpu),
+		cmocka_unit_test(test_anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
