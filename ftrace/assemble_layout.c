@@ -125,7 +125,7 @@ void asm_call_over(struct asm_thread *t)
 	t->nr = SYS_OTHER;
 	t->stored = t->moved = t->removed = false;
 	t->nr_taken = 0;
-	t->removes = t->last_row = (struct range){ 0, 0 };
+	t->removes = t->last_row = t->seen_row = (struct range){ 0, 0 };
 }
 
 /*
@@ -433,6 +433,10 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	/* The kernel has other trees of this kind; none but an address space's is in whole pages. */
 	if ((row.start | row.end) & a->page_mask || row.start >= row.end)
 		return 0;
+	if (row.start == t->seen_row.start && row.end == t->seen_row.end && id == t->seen_id)
+		return 0;
+	t->seen_row = row;
+	t->seen_id = id;
 	if (t->nr == SYS_PROCESS_MADVISE) {
 		a->stats.foreign_rows++;
 		return 0;

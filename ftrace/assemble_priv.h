@@ -48,6 +48,8 @@ struct asm_thread {
 	bool is_in_flight;
 	bool stored;			/* the call stored a region: a row was seen */
 	struct range last_row;
+	struct range seen_row;		/* the newest row: one write shows up several times */
+	uint64_t seen_id;
 	bool moved;
 	struct asm_thread *next_in_flight;
 	/* fork */

@@ -326,9 +326,15 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 	bool outside;
 
 	thread->fault_space = NULL;
+	if (!space)
+		return -ENOMEM;
+	/* What a region is, does not depend on what is to be seen of it. */
+	region = pfs_space_find(space, ev->addr);
+	if (region && access == PFS_WRITE && region->perms & PFS_PERM_W)
+		region->written = true;
 	if (model->priv->muted)
 		return 0;
-	page = space ? touch(space, ev->addr, fault_flags(ev), ev->ts_ns) : NULL;
+	page = touch(space, ev->addr, fault_flags(ev), ev->ts_ns);
 	if (!page)
 		return -ENOMEM;
 	if (!page->nr_faults++)
@@ -337,9 +343,6 @@ static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
 	page->nr_write += access == PFS_WRITE;
 	page->nr_exec += access == PFS_EXECUTE;
 	page->nr_kernel += pfs_has(ev, PFS_F_MODE) && ev->mode != PFS_USER;
-	region = pfs_space_find(space, ev->addr);
-	if (region && access == PFS_WRITE && region->perms & PFS_PERM_W)
-		region->written = true;
 	outside = !region;
 	thread->fault_space = space;
 	thread->fault_addr = ev->addr;
@@ -519,8 +522,6 @@ static int apply_populate(struct pfs_model *model, struct pfs_thread *thread,
 	thread->fault_space = NULL;
 	if (!space)
 		return -ENOMEM;
-	if (model->priv->muted)
-		return 0;
 	for (unsigned int i = pfs_space_lower(space, ev->start);
 	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
 		struct pfs_region *r = space->live[i];
@@ -530,8 +531,10 @@ static int apply_populate(struct pfs_model *model, struct pfs_thread *thread,
 		/* The kernel cannot populate what may not be accessed. */
 		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
 			continue;
-		r->written |= r->perms & PFS_PERM_W;
-		err = populate_region(model, space, start, end, ev->ts_ns, &marked);
+		r->written |= !!(r->perms & PFS_PERM_W);
+		if (!model->priv->muted)
+			err = populate_region(model, space, start, end, ev->ts_ns,
+					      &marked);
 	}
 	if (!space->launcher)
 		thread->proc->counts.populated += marked;
@@ -629,6 +632,8 @@ static int apply_fork(struct pfs_model *model, struct pfs_thread *parent,
 	struct pfs_proc *child;
 
 	if (!pfs_has(ev, PFS_F_CHILD)) {	/* the copy begins; its regions follow */
+		if (parent->fault_space == parent->forking)
+			parent->fault_space = NULL;
 		pfs_space_put(parent->forking);
 		parent->forking = pfs_space_copy(current, ev->ts_ns);
 		return parent->forking ? 0 : -ENOMEM;

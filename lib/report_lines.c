@@ -29,14 +29,14 @@ static void *append(void *array, size_t *nr, size_t size)
 /* The whole life of a process as its events say, whatever the rows are. */
 static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
 {
-	uint64_t touched = tally->touched, seen = tally->seen;
+	struct pfs_tally pages = *tally;
 
 	*tally = (struct pfs_tally){
 		.faults = c->faults, .read = c->read, .write = c->write, .exec = c->exec,
 		.access_unknown = c->access_unknown, .user = c->user, .kernel = c->kernel,
 		.signal = c->signal, .outside = c->outside, .major = c->major,
-		.around = c->around, .populated = c->populated, .huge = c->huge,
-		.touched = touched, .seen = seen,
+		.around = c->around, .populated = c->populated,
+		.touched = pages.touched, .huge = pages.huge, .seen = pages.seen,
 	};
 }
 

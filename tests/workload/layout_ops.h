@@ -208,11 +208,19 @@ static void op_remap_copy(struct actor *a)
 		area_add(a, moved(a, i, (struct span){ p, s.pages }));
 }
 
+/*
+ * Not on a System V segment: its id is marked for removal, so the call unmaps the old range, finds the
+ * segment gone, and returns EINVAL, as it does when it did nothing. No event tells the two apart.
+ */
 static void op_remap_file_pages(struct actor *a)
 {
 	int i;
 	struct span s = target(a, &i);
 
+	for (unsigned int n = 0; n < a->nr_shm; n++)
+		if (s.start < a->shm[n].start + a->shm[n].pages * WL_PAGE &&
+		    s.start + bytes(s) > a->shm[n].start)
+			return;
 	syscall(SYS_remap_file_pages, s.start, bytes(s), 0, below(a, 8), 0);
 }
 
