@@ -243,7 +243,8 @@ static int detach(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	changed(t, raw);
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
 	ev.start = t->arg[0];
-	ev.have |= PFS_HAS(PFS_F_START);
+	ev.by = t->nr == SYS_SHMDT ? PFS_BY_SHMAT : 0;
+	ev.have |= PFS_HAS(PFS_F_START) | (ev.by ? PFS_HAS(PFS_F_BY) : 0);
 	return asm_emit(a, &ev);
 }
 
@@ -453,6 +454,11 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	}
 	if (t->copying)
 		return fork_row(a, t, raw, row, id);
+	/* Its own space is gone: the last one to close a userfaultfd mends another process's. */
+	if (t->exited) {
+		a->stats.foreign_rows++;
+		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
+	}
 	changed(t, raw);
 	t->nr_taken = 0;	/* so what it removes was not removed before */
 	if (id)

@@ -13,11 +13,11 @@ enum {
 	FOLD_CELLS = 16,		/* and no shorter stretches than that */
 };
 
-/* What a walk over a bar meets, in order. */
+/* What a walk over a bar meets, in order. Each returns false to end the walk. */
 struct bar_ops {
-	void (*cell)(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages);
-	void (*gap)(void *ctx, uint64_t nr_cells);
-	void (*fold)(void *ctx, uint64_t nr_pages);
+	bool (*cell)(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages);
+	bool (*gap)(void *ctx, uint64_t nr_cells);
+	bool (*fold)(void *ctx, uint64_t nr_pages);
 };
 
 struct bar_walk {
@@ -33,84 +33,90 @@ static uint64_t cells_of(const struct pfs_bar *bar)
 }
 
 /* Cells up to `index` are untouched. */
-static void pass_gap(struct bar_walk *walk, uint64_t index)
+static bool pass_gap(struct bar_walk *walk, uint64_t index)
 {
 	const struct pfs_bar *bar = walk->bar;
-	uint64_t nr_cells = index - walk->next, from, to;
+	uint64_t nr_cells = index - walk->next, from = walk->next * bar->cell_pages, to;
 
-	if (!nr_cells)
-		return;
-	if (bar->fold == PFS_FOLD_NONE || nr_cells < FOLD_CELLS) {
-		walk->ops->gap(walk->ctx, nr_cells);
-	} else {
-		from = walk->next * bar->cell_pages;
-		to = index == cells_of(bar) ? bar->nr_pages : index * bar->cell_pages;
-		walk->ops->fold(walk->ctx, to - from);
-	}
 	walk->next = index;
+	if (!nr_cells)
+		return true;
+	if (bar->fold == PFS_FOLD_NONE || nr_cells < FOLD_CELLS)
+		return walk->ops->gap(walk->ctx, nr_cells);
+	to = index == cells_of(bar) ? bar->nr_pages : index * bar->cell_pages;
+	return walk->ops->fold(walk->ctx, to - from);
 }
 
-static void pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_cell *cell)
+static bool pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_cell *cell)
 {
 	const struct pfs_bar *bar = walk->bar;
 	uint64_t left = bar->nr_pages - index * bar->cell_pages;
 
-	pass_gap(walk, index);
-	walk->ops->cell(walk->ctx, cell, left < bar->cell_pages ? left : bar->cell_pages);
+	if (!pass_gap(walk, index))
+		return false;
 	walk->next = index + 1;
+	return walk->ops->cell(walk->ctx, cell, left < bar->cell_pages ? left : bar->cell_pages);
+}
+
+/* All cells up to the last in which anything happened. */
+static bool walk_cells(struct bar_walk *walk)
+{
+	const struct pfs_bar *bar = walk->bar;
+	uint64_t addr, current = UINT64_MAX;
+	struct pfs_cell cell = { 0 };
+	struct pfs_page *page;
+
+	pfs_pages_for_each(page, bar->pages, addr, bar->start,
+			   bar->start + (bar->nr_pages << bar->page_shift),
+			   UINT64_C(1) << bar->page_shift) {
+		uint64_t index = ((addr - bar->start) >> bar->page_shift) / bar->cell_pages;
+
+		if (index != current) {
+			if (current != UINT64_MAX && !pass_cell(walk, current, &cell))
+				return false;
+			memset(&cell, 0, sizeof(cell));
+			current = index;
+		}
+		pfs_cell_add(&cell, page);
+	}
+	return current == UINT64_MAX || pass_cell(walk, current, &cell);
 }
 
 static void walk_bar(const struct pfs_bar *bar, const struct bar_ops *ops, void *ctx)
 {
 	struct bar_walk walk = { .bar = bar, .ops = ops, .ctx = ctx };
-	uint64_t addr, current = UINT64_MAX;
-	struct pfs_page *page;
-	struct pfs_cell cell;
 
-	if (bar->pages)
-		pfs_pages_for_each(page, bar->pages, addr, bar->start,
-				   bar->start + (bar->nr_pages << bar->page_shift),
-				   UINT64_C(1) << bar->page_shift) {
-			uint64_t index = ((addr - bar->start) >> bar->page_shift) / bar->cell_pages;
-
-			if (index != current) {
-				if (current != UINT64_MAX)
-					pass_cell(&walk, current, &cell);
-				memset(&cell, 0, sizeof(cell));
-				current = index;
-			}
-			pfs_cell_add(&cell, page);
-		}
-	if (current != UINT64_MAX)
-		pass_cell(&walk, current, &cell);
-	pass_gap(&walk, cells_of(bar));
+	if (!bar->pages || walk_cells(&walk))
+		pass_gap(&walk, cells_of(bar));
 }
 
 /* ---- measuring ---- */
 
 struct measure {
-	uint64_t columns;
+	uint64_t columns, limit;	/* it ends when it is known not to fit: mostly at once */
 	bool numbered;
 };
 
-static void measure_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
+static bool measure_gap(void *ctx, uint64_t nr_cells)
 {
-	((struct measure *)ctx)->columns++;
+	struct measure *measure = ctx;
+
+	measure->columns += nr_cells;
+	return measure->columns <= measure->limit;
 }
 
-static void measure_gap(void *ctx, uint64_t nr_cells)
+static bool measure_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
 {
-	((struct measure *)ctx)->columns += nr_cells;
+	return measure_gap(ctx, 1);
 }
 
-static void measure_fold(void *ctx, uint64_t nr_pages)
+static bool measure_fold(void *ctx, uint64_t nr_pages)
 {
 	struct measure *measure = ctx;
 	char number[8];
 
-	measure->columns++;
-	if (measure->numbered)
-		measure->columns += 1 + strlen(pfs_short_number(number, nr_pages));
+	return measure_gap(ctx, measure->numbered ?
+			   2 + strlen(pfs_short_number(number, nr_pages)) : 1);
 }
 
 static const struct bar_ops measure_ops = { measure_cell, measure_gap, measure_fold };
@@ -118,14 +124,13 @@ static const struct bar_ops measure_ops = { measure_cell, measure_gap, measure_f
 static bool fits(const struct pfs_bar *bar, unsigned int columns)
 {
 	struct measure measure = { .numbered = bar->fold == PFS_FOLD_NUMBERED };
-	unsigned int mark;
 	char buf[8];
 
-	mark = strlen(pfs_bar_scale_text(buf, bar));
+	measure.limit = columns - strlen(pfs_bar_scale_text(buf, bar));
 	if (bar->fold == PFS_FOLD_NONE)
-		return cells_of(bar) + mark <= columns;
+		return cells_of(bar) <= measure.limit;
 	walk_bar(bar, &measure_ops, &measure);
-	return measure.columns + mark <= columns;
+	return measure.columns <= measure.limit;
 }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, ... */
@@ -161,24 +166,28 @@ struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *m
 
 /* ---- drawing ---- */
 
-static void draw_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
+static bool draw_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
 {
 	pfs_pen_cell(ctx, cell, nr_pages);
+	return true;
 }
 
-static void draw_gap(void *ctx, uint64_t nr_cells)
+static bool draw_gap(void *ctx, uint64_t nr_cells)
 {
 	pfs_pen_untouched(ctx, nr_cells);
+	return true;
 }
 
-static void draw_fold(void *ctx, uint64_t nr_pages)
+static bool draw_fold(void *ctx, uint64_t nr_pages)
 {
 	pfs_pen_fold(ctx, nr_pages);
+	return true;
 }
 
-static void draw_plain_fold(void *ctx, uint64_t nr_pages)
+static bool draw_plain_fold(void *ctx, uint64_t nr_pages)
 {
 	pfs_pen_fold(ctx, 0);
+	return true;
 }
 
 static const struct bar_ops draw_ops = { draw_cell, draw_gap, draw_fold };

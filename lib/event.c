@@ -25,7 +25,7 @@ static const char *const kind_names[PFS_NR_KINDS] = {
 };
 
 /* Value 0 of most is "unknown", which an absent field says better: event_line.h. */
-static const char *const space_names[] = { "current", "fork", "exec", NULL };
+static const char *const space_names[] = { "current", "fork", "exec", "other", NULL };
 static const char *const access_names[] = { "unknown", "read", "write", "exec", NULL };
 static const char *const mode_names[] = { "unknown", "user", "kernel", NULL };
 static const char *const class_names[] = { "unknown", "minor", "major", NULL };

@@ -54,6 +54,7 @@ enum pfs_which {
 	PFS_SPACE_CURRENT = 0,
 	PFS_SPACE_FORK,		/* the copy that a fork of this thread is making */
 	PFS_SPACE_EXEC,		/* the new image that an exec of this thread is building */
+	PFS_SPACE_OTHER,	/* not its own: of whichever process has the region `id` there */
 };
 
 /* What made the kernel fault pages in by itself (PFS_POPULATE). */

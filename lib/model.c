@@ -227,6 +227,21 @@ static struct pfs_thread *thread_of(struct pfs_model *model, const struct pfs_ev
 	return thread;
 }
 
+/* The space that has the region of that identity in that range; NULL: none. */
+static struct pfs_space *space_of_region(struct pfs_model *model, const struct pfs_event *ev)
+{
+	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
+		struct pfs_space *space = pfs_proc_space(proc);
+
+		for (unsigned int i = pfs_space_lower(space, ev->start);
+		     i < space->nr_live && space->live[i]->start < ev->end; i++)
+			if (space->live[i]->have & PFS_HAS(PFS_F_ID) &&
+			    space->live[i]->id == ev->id)
+				return space;
+	}
+	return NULL;
+}
+
 /* The space that the event speaks of. NULL: no memory. */
 static struct pfs_space *space_of(struct pfs_model *model, struct pfs_thread *thread,
 				  const struct pfs_event *ev)
@@ -568,12 +583,14 @@ static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
 static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			const struct pfs_event *ev)
 {
-	struct pfs_space *space = space_of(model, thread, ev);
+	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
+	struct pfs_space *space = other ? space_of_region(model, ev) :
+					  space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
 
 	if (!space)
-		return -ENOMEM;
+		return other ? 0 : -ENOMEM;
 	all = model_counts(model, space);
 	switch (ev->kind) {
 	case PFS_MAP:
@@ -590,7 +607,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
 		if (!pfs_has(ev, PFS_F_END))
-			return pfs_space_detach(space, ev->start, ev->ts_ns);
+			return pfs_space_detach(space, ev->start, pfs_has(ev, PFS_F_BY), ev->ts_ns);
 		if (ev->start == 0 && ev->end == UINT64_MAX)
 			return clear_space(thread, space, ev);
 		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);

@@ -252,20 +252,20 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 }
 
 /* Does this region belong to what was attached at addr, of which `first` is already found? */
-static bool attached_at(const struct pfs_region *region, uint64_t addr,
+static bool attached_at(const struct pfs_region *region, uint64_t addr, bool segment,
 			const struct pfs_region *first)
 {
 	if (!KNOWS(region, PFS_F_NAME) || region->start - addr != region->off)
 		return false;
-	if (!strncmp(region->name, "/[aio]", 6))
-		return region->start == addr;
+	if (!segment)
+		return region->start == addr && !strncmp(region->name, "/[aio]", 6);
 	if (!first)
 		return region->segment_len;
 	/* mremap may have made it reach beyond the segment: that part the kernel leaves alone. */
 	return region->ino == first->ino && region->end - addr <= first->segment_len;
 }
 
-int pfs_space_detach(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
+int pfs_space_detach(struct pfs_space *space, uint64_t addr, bool segment, uint64_t now_ns)
 {
 	const struct pfs_region *first = NULL;
 	unsigned int i = pfs_space_lower(space, addr);
@@ -275,7 +275,7 @@ int pfs_space_detach(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
 	while (!err && i < space->nr_live) {
 		struct pfs_region *r = space->live[i];
 
-		if (!attached_at(r, addr, first)) {
+		if (!attached_at(r, addr, segment, first)) {
 			i++;
 			continue;
 		}

@@ -34,8 +34,11 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
 
-/* shmdt(addr): every piece of the segment attached there is retired. 0 or -ENOMEM. */
-int pfs_space_detach(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
+/*
+ * segment: shmdt(addr), every piece of the System V segment attached there is retired; otherwise
+ * io_destroy, the ring at addr is. 0 or -ENOMEM.
+ */
+int pfs_space_detach(struct pfs_space *space, uint64_t addr, bool segment, uint64_t now_ns);
 
 /* The whole space went away (exit, exec): every live region is retired. 0 or -ENOMEM. */
 int pfs_space_clear(struct pfs_space *space, uint64_t now_ns);

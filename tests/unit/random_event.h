@@ -47,6 +47,13 @@ static inline void random_event(struct pfs_event *ev, uint64_t *s, bool any_spac
 	ev->ino = next_random(s) % 3;
 	ev->id = next_random(s) % 8;
 	ev->count = next_random(s) % 100;
+	if (next_random(s) % 16 == 0) {
+		ev->start += next_random(s) % PAGE;
+		ev->end += next_random(s) % PAGE;
+		ev->from += next_random(s) % PAGE;
+		ev->len += next_random(s) % PAGE;
+		ev->off += next_random(s) % PAGE;
+	}
 }
 
 #endif

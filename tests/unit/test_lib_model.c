@@ -198,6 +198,21 @@ static void test_populate(void **state)
 	feed_free(&f);
 }
 
+/* The kernel's ranges are whole pages. A file can claim any: no region is less than a page. */
+static void test_ranges_are_whole_pages(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400001, 0x400002, RW, "");
+	assert_int_equal(space_of(&f, 1)->live[0]->start, 0x400000);
+	assert_int_equal(space_of(&f, 1)->live[0]->end, 0x401000);
+	feed_map(&f, UINT64_MAX - 5 * PAGE, UINT64_MAX - 1, RW, "");
+	assert_int_equal(space_of(&f, 1)->live[1]->end, UINT64_MAX - PAGE + 1);
+	feed_unmap(&f, 0x400fff, 0x401000);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	feed_free(&f);
+}
+
 /* ---- process life ---- */
 
 static void test_fork_copies_the_layout(void **state)
@@ -493,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_populate),
+		cmocka_unit_test(test_ranges_are_whole_pages),
 		cmocka_unit_test(test_fork_copies_the_layout),
 		cmocka_unit_test(test_vfork_shares_until_exec),
 		cmocka_unit_test(test_exec_begins_an_epoch),
