@@ -5,6 +5,11 @@
 # SAN=address,undefined                 build everything with these sanitizers
 # prefix=/usr/local, DESTDIR=           for install
 
+# What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
+BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
+	zlib1g-dev libjansson-dev uthash-dev
+TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps
+
 O       ?= build
 prefix  ?= /usr/local
 CC      ?= gcc
@@ -46,12 +51,14 @@ UNIT_lib    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_lib_*.c))
 UNIT_ftrace := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_ftrace_*.c))
 TOOLS       := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
 WORKLOADS   := $(patsubst %.c,$(O)/%,$(wildcard tests/workload/*.c))
+EXAMPLES    := $(patsubst %.c,$(O)/%,$(wildcard examples/*.c))
 
 .DEFAULT_GOAL := all
 all: pfscope	## build ./pfscope (the default)
 
+# Always this build's: another O= may have left its own here.
 pfscope: $(O)/pfscope
-	$(Q)cp -f $< $@
+	$(Q)cmp -s $< $@ || cp -f $< $@
 
 $(O)/pfscope: $(OBJ_cmd) $(O)/libftrace.a $(O)/liblib.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
@@ -61,7 +68,7 @@ $(O)/lib%.a:
 $(O)/liblib.a: $(OBJ_lib)
 $(O)/libftrace.a: $(OBJ_ftrace)
 
-$(O)/%.o: %.c Makefile
+$(O)/%.o: %.c Makefile | $(O)/.libraries
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
@@ -80,15 +87,131 @@ $(WORKLOADS): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -pthread -MMD -MP -o $@ $<
 
+$(EXAMPLES): $(O)/%: %.c
+	@mkdir -p $(@D)
+	$(call say,EXAMPLE,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -pthread -MMD -MP -o $@ $<
+
+# One line instead of a screen of missing headers.
+$(O)/.libraries:
+	$(Q)mkdir -p $(@D)
+	$(Q)pkg-config --exists --print-errors $(PKGS) $(LIB_PKGS) && \
+		echo '#include <uthash.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null || \
+		{ echo 'Libraries are missing: `make deps` installs them.' >&2; exit 1; }
+	$(Q)touch $@
+
 unit: $(UNIT_lib) $(UNIT_ftrace)
-tests: all unit $(TOOLS) $(WORKLOADS)	## build everything that the tests need
+plain: $(O)/pfscope $(TOOLS) $(WORKLOADS) $(EXAMPLES)
+sanitized: $(O)/pfscope unit
+tests: plain unit	## build everything that the tests need
+
+# ---- what is missing ----
+
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+
+# $(1): packages. Asks nothing, and does nothing if all are there.
+define install_missing
+@if ! command -v dpkg-query >/dev/null; then \
+	echo 'No Debian here: this needs what Debian calls $(1)'; exit 0; \
+fi; \
+missing=; \
+for p in $(1); do \
+	dpkg-query -W -f='$${db:Status-Status}\n' "$$p" 2>/dev/null | grep -qx installed || \
+		missing="$$missing $$p"; \
+done; \
+[ "$$missing" ] || exit 0; \
+echo "Installing$$missing"; \
+if [ '$(AS_ROOT)' ] && ! command -v sudo >/dev/null; then \
+	echo "Needs root; as root, run: apt-get install -y --no-install-recommends$$missing" >&2; exit 1; \
+fi; \
+export DEBIAN_FRONTEND=noninteractive; \
+$(AS_ROOT) apt-get -q update || echo 'The package lists could not be updated; going on with the old ones.'; \
+$(AS_ROOT) apt-get -q -o DPkg::Lock::Timeout=900 install -y --no-install-recommends $$missing
+endef
+
+deps:		## install what building needs (Debian; as root or by sudo)
+	$(call install_missing,$(BUILD_DEPS))
+
+deps-tests:	## install what the tests need as well
+	$(call install_missing,$(TEST_DEPS))
+
+# Says what it does. Where it cannot, who needs tracefs says so.
+mount-tracefs:
+	@grep -q ' tracefs ' /proc/mounts || { \
+		echo 'tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing'; \
+		$(AS_ROOT) mount -t tracefs nodev /sys/kernel/tracing || true; \
+	}
+
+try: deps	## on a bare machine: install, build, and show the bars of ls
+	@$(MAKE) --no-print-directory pfscope mount-tracefs
+	@echo '$$ $(AS_ROOT) ./pfscope run -- ls -l / >/dev/null'
+	@$(AS_ROOT) ./pfscope run -- ls -l / >/dev/null
+
+# ---- tests ----
+
+# Unit and cli tests run what is built with sanitizers; live ones count faults, so they do not.
+CHECK_SAN := address,undefined
+CHECK_SAN := $(if $(SAN),$(SAN),$(CHECK_SAN))
+in_parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+build_plain = @$(MAKE) --no-print-directory $(in_parallel) SAN= plain
+build_san   = @$(MAKE) --no-print-directory $(in_parallel) SAN=$(CHECK_SAN) O=$(O)-san sanitized
+mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
+
+check: deps-tests	## all tests; the last line sums them up
+	$(build_plain)
+	$(build_san)
+	$(mount_as_root)
+	@tests/run -O $(O) -S $(O)-san unit cli live
+
+check-unit: deps-tests	## unit tests, with sanitizers: no root, milliseconds each
+	$(build_san)
+	@tests/run -O $(O) -S $(O)-san unit
+
+check-cli: deps-tests	## the program and the tree from outside: no root
+	$(build_plain)
+	$(build_san)
+	@tests/run -O $(O) -S $(O)-san cli
+
+check-live: deps-tests	## real recordings: root and tracefs
+	$(build_plain)
+	$(mount_as_root)
+	@tests/run -O $(O) live
+
+bench: deps-tests	## how fast, and what recording costs, as a table (root and tracefs)
+	$(build_plain)
+	$(mount_as_root)
+	@tests/bench $(O)
+
+# ---- installing ----
+
+bindir  = $(DESTDIR)$(prefix)/bin
+mandir  = $(DESTDIR)$(prefix)/share/man
+docdir  = $(DESTDIR)$(prefix)/share/doc/pfscope
+compdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
+MAN1 := $(wildcard docs/man/*.1)
+MAN5 := $(wildcard docs/man/*.5)
+DOCS := README.md LICENSE docs/ARCHITECTURE.md docs/event-format.md
+
+install: $(O)/pfscope	## into DESTDIR and prefix: program, manual, completion, docs
+	$(Q)install -d $(bindir) $(mandir)/man1 $(mandir)/man5 $(docdir) $(compdir)
+	$(Q)install -m 755 $(O)/pfscope $(bindir)/pfscope
+	$(Q)install -m 644 $(MAN1) $(mandir)/man1
+	$(Q)install -m 644 $(MAN5) $(mandir)/man5
+	$(Q)install -m 644 completion/pfscope $(compdir)/pfscope
+	$(Q)install -m 644 $(DOCS) $(docdir)
+
+uninstall:	## remove what install put there
+	$(Q)rm -f $(bindir)/pfscope $(compdir)/pfscope
+	$(Q)rm -f $(MAN1:docs/man/%=$(mandir)/man1/%) $(MAN5:docs/man/%=$(mandir)/man5/%)
+	$(Q)rm -f $(addprefix $(docdir)/,$(notdir $(DOCS)))
+	$(Q)rmdir $(docdir) 2>/dev/null || true
 
 clean:		## remove what was built
-	$(Q)rm -rf $(O) pfscope
+	$(Q)rm -rf $(O) $(O)-san pfscope
 
 help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 	@sed -n '4,6s/^# //p' Makefile
 
-.PHONY: all clean help unit tests
+.PHONY: all pfscope unit plain sanitized tests deps deps-tests mount-tracefs try check check-unit check-cli check-live \
+	bench install uninstall clean help
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -125,6 +125,7 @@ void asm_call_over(struct asm_thread *t)
 	t->nr = SYS_OTHER;
 	t->stored = t->moved = t->removed = false;
 	t->nr_taken = 0;
+	t->lowest_removed = 0;
 	t->removes = t->last_row = t->seen_row = (struct range){ 0, 0 };
 }
 
@@ -232,22 +233,6 @@ static struct range removes(const struct pfs_assembler *a, const struct asm_thre
 	}
 }
 
-/*
- * shmdt and io_destroy name where it begins: what all belongs to it, the model knows, but only before
- * rows of the removal have taken some of it away. If the call finds nothing there, neither does it.
- */
-static int detach(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	struct pfs_event ev;
-
-	changed(t, raw);
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->arg[0];
-	ev.by = t->nr == SYS_SHMDT ? PFS_BY_SHMAT : 0;
-	ev.have |= PFS_HAS(PFS_F_START) | (ev.by ? PFS_HAS(PFS_F_BY) : 0);
-	return asm_emit(a, &ev);
-}
-
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_over(t);
@@ -273,9 +258,6 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		t->copying = true;
 		t->new_tid = 0;
 		break;
-	case SYS_SHMDT:
-	case SYS_IO_DESTROY:
-		return detach(a, t, raw);
 	default:
 		break;
 	}
@@ -465,6 +447,8 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->removes))
 		t->removed = true;
+	if (!t->lowest_removed || row.start < t->lowest_removed)
+		t->lowest_removed = row.start;
 	return emit_unmap(a, t, raw, row);
 }
 
@@ -789,6 +773,24 @@ static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
 	return 0;
 }
 
+/*
+ * shmdt and io_destroy name where it begins: what all belongs to it, the model knows; rows may have
+ * taken some of it away already.
+ */
+static int detach_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	changed(t, raw);
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.by = t->nr == SYS_SHMDT ? PFS_BY_SHMAT : 0;
+	ev.from = t->lowest_removed;
+	ev.have |= PFS_HAS(PFS_F_START) | (ev.by ? PFS_HAS(PFS_F_BY) : 0) |
+		   (ev.from ? PFS_HAS(PFS_F_FROM) : 0);
+	return asm_emit(a, &ev);
+}
+
 static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
@@ -822,6 +824,8 @@ static const call_done calls_done[SYS_NR] = {
 	[SYS_BRK] = brk_done,
 	[SYS_MADVISE] = madvise_done,
 	[SYS_MSEAL] = mseal_done,
+	[SYS_SHMDT] = detach_done,
+	[SYS_IO_DESTROY] = detach_done,
 	[SYS_MLOCK] = mlock_done,
 	[SYS_MLOCK2] = mlock_done,
 	[SYS_MLOCKALL] = mlockall_done,
@@ -845,6 +849,20 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return asm_emit(a, &ev);
 }
 
+/* Of several regions that mremap was to move, some have arrived: those are gone from where they were. */
+static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t,
+			 const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	if (!t->moved || t->arg[3] & MREMAP_DONTUNMAP)
+		return 0;
+	event_range(&ev, raw, t, PFS_UNMAP, range_of(t->arg[0], page_up(a, t->arg[1])));
+	ev.by = PFS_BY_MREMAP;
+	ev.have |= PFS_HAS(PFS_F_BY);
+	return asm_emit(a, &ev);
+}
+
 int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	call_done done = calls_done[raw->nr];
@@ -864,6 +882,8 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		err = failed(raw->arg[0]) ? exec_failed(a, t, raw) : 0;
 	else if (done && !failed(raw->arg[0]))
 		err = done(a, t, raw);
+	else if (raw->nr == SYS_MREMAP && failed(raw->arg[0]))
+		err = mremap_failed(a, t, raw);
 	t->copying = false;
 	asm_call_over(t);
 	return err;

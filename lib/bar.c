@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	FOLD_FROM_PAGES = 1024,		/* smaller rows are folded only if all of them is untouched */
+	FOLD_FROM_PAGES = 1024,		/* smaller rows are folded only if wholly untouched */
 	FOLD_CELLS = 16,		/* and no shorter stretches than that */
 };
 
@@ -153,14 +153,11 @@ struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *m
 	while (row->tally.seen / bar.cell_pages > columns)
 		bar.cell_pages = next_size(bar.cell_pages);
 	for (;; bar.cell_pages = next_size(bar.cell_pages)) {
-		bar.fold = PFS_FOLD_NONE;
-		if (fits(&bar, columns))
-			return bar;
-		for (bar.fold = PFS_FOLD_NUMBERED; may_fold && bar.fold <= PFS_FOLD_PLAIN; bar.fold++)
+		enum pfs_fold last = may_fold ? PFS_FOLD_PLAIN : PFS_FOLD_NONE;
+
+		for (bar.fold = PFS_FOLD_NONE; bar.fold <= last; bar.fold++)
 			if (fits(&bar, columns))
 				return bar;
-		if (bar.cell_pages >= bar.nr_pages)
-			return bar;
 	}
 }
 

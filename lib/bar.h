@@ -2,9 +2,9 @@
 /*
  * One bar: the pages of a row in so many columns.
  *
- * A bar that fits has a cell for each page. A longer one is scaled: a cell is 2, 3, 4, 6, 8, 12, 16 ...
- * pages. In large rows, long untouched stretches are folded before anything is scaled, so that few
- * touched pages of a terabyte are still seen one by one.
+ * A bar that fits has a cell for each page. A longer one is scaled: a cell is 2, 3, 4, 6, 8, 12,
+ * 16 ... pages. In large rows, long untouched stretches are folded before anything is scaled, so
+ * that few touched pages of a terabyte are still seen one by one.
  */
 #ifndef PFS_BAR_H
 #define PFS_BAR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bars, the default form: one row a region, its columns aligned over the epoch, the bar as wide as the
- * width leaves. What stands around the rows is bars_frame.c's.
+ * Bars, the default form: one row a region, its columns aligned over the epoch, the bar as wide as
+ * the width leaves. What stands around the rows is bars_frame.c's.
  *
  *     55d0c8e02000-55d0c8e07000 r-xp     2/5 /usr/bin/cat  |X+++X|
  */

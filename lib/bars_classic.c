@@ -4,10 +4,10 @@
  *
  *     Region: 40000000 - 40019000 (  25 pages): |XXXXXXXXXXXXXXXXX.XXXXX..|
  *
- * Every region that existed, in order of address, then of birth. Regions below 64Ki pages are always
- * exact; in larger ones each run of more than 4096 pages that did not fault is written as its length:
- * "..(268435453 untouched)..". Pages that faulted in no known region are on lines that start with
- * "Unknown:" instead. "Process:" lines come only where there is more than one address space.
+ * Every region that existed, in order of address, then of birth. Regions below 64Ki pages are
+ * always exact; in larger ones each run of more than 4096 pages that did not fault is written as its
+ * length: "..(268435453 untouched)..". Pages that faulted in no known region are on lines that start
+ * with "Unknown:" instead. "Process:" lines come only where there is more than one address space.
  */
 #include "escape.h"
 #include "labels.h"
@@ -66,10 +66,11 @@ static void put_process(FILE *out, const struct pfs_epochs *at)
 	fputc('\n', out);
 }
 
-static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options *options, bool title)
+static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options *options,
+		     bool title)
 {
 	struct pfs_rows rows;
-	int err = pfs_rows_collect(&rows, at->model, at->epoch->space, options->filter);
+	int err = pfs_rows_collect(&rows, at);
 
 	if (err)
 		return err;

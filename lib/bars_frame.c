@@ -174,10 +174,10 @@ static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bar
 	struct pfs_rows rows;
 	int err;
 
-	err = pfs_rows_collect(&rows, bars->model, at->epoch->space, bars->options->filter);
+	err = pfs_rows_collect(&rows, at);
 	if (err)
 		return err;
-	if (rows.nr || !bars->options->filter || !bars->options->filter->nr_regions) {
+	if (rows.nr) {
 		put_header(bars, at);
 		left = leave_out(bars, &rows);
 		fn(bars, &rows);

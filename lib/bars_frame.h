@@ -24,7 +24,7 @@ struct pfs_bars {
 /* Draws the rows of one epoch below its header. Those that it shall leave out are gone already. */
 typedef void (*pfs_bars_rows_fn)(struct pfs_bars *bars, const struct pfs_rows *rows);
 
-/* Everything: for each epoch its header and rows, then legend and summary. A pfs_draw_fn but for fn. */
+/* All of it: each epoch's header and rows, then legend and summary. A pfs_draw_fn but for fn. */
 int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
 		   pfs_bars_rows_fn fn, struct pfs_err *err);
 

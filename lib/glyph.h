@@ -3,8 +3,8 @@
  * The characters and colours of the bars: what a page, or a cell of several pages, is drawn as.
  *
  * One table (glyph.c) gives each kind its character, colour and line in the legend, in the order of
- * strength: a cell shows the strongest kind in it, in upper case if more than half of its pages were
- * touched (of the kinds that did not fault: were of that kind).
+ * strength: a cell shows the strongest kind in it, in upper case if more than half of its pages
+ * were touched (of the kinds that did not fault: were of that kind).
  */
 #ifndef PFS_GLYPH_H
 #define PFS_GLYPH_H

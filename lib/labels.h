@@ -60,7 +60,8 @@ struct pfs_list {
 	unsigned int nr;		/* items on this line */
 };
 
-void pfs_list_add(struct pfs_list *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void pfs_list_end(struct pfs_list *list);
 
 #endif

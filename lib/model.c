@@ -580,9 +580,25 @@ static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
 	return 0;
 }
 
-static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
-			const struct pfs_event *ev)
+/* The kernel's ranges are whole pages. What a file claims may be anything: make it so. */
+static struct pfs_event in_whole_pages(const struct pfs_model *model, const struct pfs_event *ev)
 {
+	uint64_t mask = page_size(model) - 1;
+	struct pfs_event whole = *ev;
+
+	if (ev->kind == PFS_BRK || (ev->kind == PFS_UNMAP && ev->end == UINT64_MAX))
+		return whole;
+	whole.start = ev->start & ~mask;
+	whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
+	whole.from = ev->from & ~mask;
+	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
+	return whole;
+}
+
+static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
+			const struct pfs_event *said)
+{
+	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
 	struct pfs_space *space = other ? space_of_region(model, ev) :
 					  space_of(model, thread, ev);
@@ -607,7 +623,9 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
 		if (!pfs_has(ev, PFS_F_END))
-			return pfs_space_detach(space, ev->start, pfs_has(ev, PFS_F_BY), ev->ts_ns);
+			return pfs_space_detach(space, ev);
+		if (pfs_has(ev, PFS_F_BY))
+			return pfs_space_unmap_moved(space, ev);
 		if (ev->start == 0 && ev->end == UINT64_MAX)
 			return clear_space(thread, space, ev);
 		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);

@@ -40,11 +40,12 @@ static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
 	};
 }
 
-static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, struct pfs_process_line *line)
+static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
+		       struct pfs_process_line *line)
 {
 	bool moment = g->options->filter && g->options->filter->at.set;
 	struct pfs_rows rows;
-	int err = pfs_rows_collect(&rows, g->model, at->epoch->space, g->options->filter);
+	int err = pfs_rows_collect(&rows, at);
 
 	for (unsigned int i = 0; !err && i < rows.nr; i++) {
 		const struct pfs_row *row = &rows.row[i];

@@ -251,39 +251,69 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 	return err;
 }
 
-/* Does this region belong to what was attached at addr, of which `first` is already found? */
-static bool attached_at(const struct pfs_region *region, uint64_t addr, bool segment,
-			const struct pfs_region *first)
+/* Does this region look like a piece of what was attached at addr? */
+static bool attached_at(const struct pfs_region *region, uint64_t addr, bool segment)
 {
 	if (!KNOWS(region, PFS_F_NAME) || region->start - addr != region->off)
 		return false;
-	if (!segment)
-		return region->start == addr && !strncmp(region->name, "/[aio]", 6);
-	if (!first)
+	if (segment)
 		return region->segment_len;
-	/* mremap may have made it reach beyond the segment: that part the kernel leaves alone. */
-	return region->ino == first->ino && region->end - addr <= first->segment_len;
+	return region->start == addr && !strncmp(region->name, "/[aio]", 6);
 }
 
-int pfs_space_detach(struct pfs_space *space, uint64_t addr, bool segment, uint64_t now_ns)
+int pfs_space_detach(struct pfs_space *space, const struct pfs_event *ev)
 {
-	const struct pfs_region *first = NULL;
-	unsigned int i = pfs_space_lower(space, addr);
+	bool segment = pfs_has(ev, PFS_F_BY), first = true;
+	unsigned int i = pfs_space_lower(space, ev->start);
+	uint64_t ino = 0;
 	int err = 0;
 
-	/* As the kernel finds them: the pieces whose file offset says that they began at addr. */
+	/*
+	 * As the kernel finds them: by the file offset. Of the first piece it asks no more; beyond the
+	 * end of the segment, where mremap may have made it reach, it leaves the others alone. A piece
+	 * above one that a row has removed is not the first.
+	 */
 	while (!err && i < space->nr_live) {
-		struct pfs_region *r = space->live[i];
+		struct pfs_region *r = space->live[i++];
 
-		if (!attached_at(r, addr, segment, first)) {
-			i++;
+		if (!attached_at(r, ev->start, segment) || (ino && r->ino != ino))
 			continue;
-		}
-		first = r;
-		if (r->traits & PFS_TRAIT_SEALED)	/* shmdt fails on it in silence */
-			i++;
-		else
-			err = retire(space, i, now_ns);
+		first = first && !(pfs_has(ev, PFS_F_FROM) && r->start > ev->from);
+		if (segment && !first && r->end - ev->start > r->segment_len)
+			continue;
+		first = false;
+		ino = r->ino;
+		if (!(r->traits & PFS_TRAIT_SEALED))	/* on a sealed one it fails in silence */
+			err = retire(space, --i, ev->ts_ns);
+	}
+	return err;
+}
+
+/* Did a region arrive somewhere from this address? */
+static bool moved_away(const struct pfs_space *space, uint64_t from)
+{
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		if (space->live[i]->moved_from == from)
+			return true;
+	return false;
+}
+
+int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint64_t addr = ev->start;
+	int err = 0;
+
+	while (!err && addr < ev->end) {
+		unsigned int i = pfs_space_lower(space, addr);
+		uint64_t start, end;
+
+		if (i == space->nr_live || space->live[i]->start >= ev->end)
+			break;
+		start = space->live[i]->start > addr ? space->live[i]->start : addr;
+		end = space->live[i]->end < ev->end ? space->live[i]->end : ev->end;
+		if (moved_away(space, start))
+			err = pfs_space_unmap(space, start, end, ev->ts_ns);
+		addr = end;
 	}
 	return err;
 }
@@ -562,8 +592,10 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 	}
 	err = pfs_space_map(space, &map);
 	dest = err ? NULL : pfs_space_find(space, ev->start);
-	if (dest)
+	if (dest) {
 		dest->written |= written;
+		dest->moved_from = merged ? 0 : ev->from;
+	}
 	return err;
 }
 

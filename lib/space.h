@@ -35,10 +35,13 @@ int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
 
 /*
- * segment: shmdt(addr), every piece of the System V segment attached there is retired; otherwise
- * io_destroy, the ring at addr is. 0 or -ENOMEM.
+ * What was attached at ev->start goes: every piece of the System V segment (shmdt, `by` is known) or
+ * the ring (io_destroy); `from` is the lowest of it that is gone already. 0 or -ENOMEM.
  */
-int pfs_space_detach(struct pfs_space *space, uint64_t addr, bool segment, uint64_t now_ns);
+int pfs_space_detach(struct pfs_space *space, const struct pfs_event *ev);
+
+/* Of [start, end) what has arrived elsewhere by a move goes. 0 or -ENOMEM. */
+int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev);
 
 /* The whole space went away (exit, exec): every live region is retired. 0 or -ENOMEM. */
 int pfs_space_clear(struct pfs_space *space, uint64_t now_ns);

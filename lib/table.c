@@ -109,7 +109,8 @@ unsigned int pfs_table_rows(const struct pfs_table *table)
 	return table->nr / table->nr_columns;
 }
 
-static const struct cell *cell_at(const struct pfs_table *table, unsigned int row, unsigned int column)
+static const struct cell *cell_at(const struct pfs_table *table, unsigned int row,
+				  unsigned int column)
 {
 	return &table->cells[(size_t)row * table->nr_columns + column];
 }
@@ -171,7 +172,8 @@ static void put_aligned(FILE *out, const char *s, unsigned int width, bool left,
 }
 
 /* row -1: the heads */
-static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths, int row)
+static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths,
+			 int row)
 {
 	char number[32];
 
@@ -188,7 +190,8 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 			s = cell->word ? cell->word : number;
 		}
 		fputs("  ", out);
-		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == table->nr_columns);
+		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT,
+			    i + 1 == table->nr_columns);
 	}
 }
 

@@ -2,8 +2,8 @@
 /*
  * A table of numbers and words, written as aligned text, CSV or JSON.
  *
- * Knows nothing of what it holds. Words are escaped when they come in, so that every form is safe to
- * print and valid, whatever the bytes.
+ * Knows nothing of what it holds. Words are escaped when they come in, so that every form is safe
+ * to print and valid, whatever the bytes.
  */
 #ifndef PFS_TABLE_H
 #define PFS_TABLE_H
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 enum pfs_column_flags {
-	PFS_COLUMN_OPTIONAL = 1,	/* left out of the text form if all its cells are 0 or empty */
+	PFS_COLUMN_OPTIONAL = 1,	/* not in the text form if all its cells are 0 or empty */
 	PFS_COLUMN_LEFT = 2,		/* words: aligned to the left */
 	PFS_COLUMN_SECONDS = 4,		/* nanoseconds, written as seconds */
 };

@@ -67,8 +67,8 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 }
 
 /*
- * The gate area is in no region tree; that this machine shows it, and how, a note says. A layout that
- * was read from /proc/PID/maps has it already.
+ * The gate area is in no region tree; that this machine shows it, and how, a note says. A layout
+ * that was read from /proc/PID/maps has it already.
  */
 static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report: tables by process, by region and by file, each sorted by faults, as text, CSV or JSON.
+ * The report: tables by process, by region and by file, each sorted by faults; text, CSV or JSON.
  * What is in the tables' lines, report_lines.c gathers.
  */
 #include "labels.h"
@@ -83,7 +83,8 @@ static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 }
 
 /* Seconds since the start of the recording; what came before it is at 0. */
-static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
+static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known,
+		     uint64_t ns)
 {
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
 

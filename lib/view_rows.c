@@ -144,23 +144,29 @@ static int compare_rows(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-static void drop_unwanted(struct pfs_rows *rows, const struct pfs_filter *filter)
+/* Of a space that is another process's, what was touched in it is all that matters here. */
+static bool is_wanted(const struct pfs_row *row, const struct pfs_epochs *at)
+{
+	if (at->epoch->shared && !row->tally.seen)
+		return false;
+	return pfs_filter_region(at->filter, row->name, row->start, row->end) ||
+	       pfs_filter_region(at->filter, pfs_label_kind(row), row->start, row->end);
+}
+
+static void drop_unwanted(struct pfs_rows *rows, const struct pfs_epochs *at)
 {
 	unsigned int kept = 0;
 
-	for (unsigned int i = 0; i < rows->nr; i++) {
-		const struct pfs_row *row = &rows->row[i];
-
-		if (pfs_filter_region(filter, row->name, row->start, row->end) ||
-		    pfs_filter_region(filter, pfs_label_kind(row), row->start, row->end))
-			rows->row[kept++] = *row;
-	}
+	for (unsigned int i = 0; i < rows->nr; i++)
+		if (is_wanted(&rows->row[i], at))
+			rows->row[kept++] = rows->row[i];
 	rows->nr = kept;
 }
 
-int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_model *model,
-		     const struct pfs_space *space, const struct pfs_filter *filter)
+int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 {
+	const struct pfs_space *space = at->epoch->space;
+	const struct pfs_model *model = at->model;
 	unsigned int max = 0;
 	uint64_t start = 0;
 	int err = 0;
@@ -183,7 +189,7 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_model *model,
 		pfs_rows_free(rows);
 		return err;
 	}
-	drop_unwanted(rows, filter);
+	drop_unwanted(rows, at);
 	if (rows->nr)
 		qsort(rows->row, rows->nr, sizeof(*rows->row), compare_rows);
 	return 0;
@@ -222,8 +228,6 @@ static bool drawn_elsewhere(const struct pfs_epochs *walk)
 {
 	const struct pfs_proc *parent;
 
-	if (!walk->epoch->shared)
-		return false;
 	parent = pfs_model_proc(walk->model, walk->proc->ppid);
 	if (parent && owns(walk, parent))
 		return true;
@@ -249,11 +253,13 @@ static bool epoch_shown(const struct pfs_epochs *walk)
 	if (space->launcher || !in_time(walk) ||
 	    !pfs_filter_proc(walk->filter, walk->model, walk->proc))
 		return false;
+	if (walk->epoch->shared && drawn_elsewhere(walk))
+		return false;
 	if (space_touched(space))
-		return !drawn_elsewhere(walk);
+		return true;
 	if (!space->nr_live && !space->nr_retired)
 		return false;
-	return pfs_filter_comm(walk->filter, pfs_epoch_comm(walk)) && !drawn_elsewhere(walk);
+	return pfs_filter_comm(walk->filter, pfs_epoch_comm(walk));
 }
 
 const char *pfs_epoch_comm(const struct pfs_epochs *walk)

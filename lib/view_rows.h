@@ -11,6 +11,26 @@
 #include "filter.h"
 #include "model.h"
 
+/*
+ * Walks the epochs to draw, in order of appearance. Zeroed but for model and filter:
+ *	for (walk = (struct pfs_epochs){ .model = m, .filter = f }; pfs_epochs_next(&walk);)
+ */
+struct pfs_epochs {
+	const struct pfs_model *model;
+	const struct pfs_filter *filter;	/* NULL: everything */
+	/* the one that was reached */
+	const struct pfs_proc *proc;
+	const struct pfs_epoch *epoch;
+	unsigned int number, of;	/* among the images of its own: no launcher, no vfork */
+	uint64_t end_ns;		/* UINT64_MAX: it is not over */
+	unsigned int index;
+};
+
+bool pfs_epochs_next(struct pfs_epochs *walk);
+
+/* The name that the process had in it, or NULL. */
+const char *pfs_epoch_comm(const struct pfs_epochs *walk);
+
 /* Sums over pages. Faults are counted as often as they happened, the rest is pages. */
 struct pfs_tally {
 	uint64_t faults;
@@ -37,34 +57,16 @@ struct pfs_rows {
 	unsigned int nr;
 };
 
-/* All rows of a space that the filter's globs leave. 0 or -ENOMEM. */
-int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_model *model,
-		     const struct pfs_space *space, const struct pfs_filter *filter);
+/*
+ * All rows of the epoch that was reached which the filter's globs leave; of a space that is another
+ * process's (vfork) the touched ones. 0 or -ENOMEM.
+ */
+int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at);
 void pfs_rows_free(struct pfs_rows *rows);
 
 void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *tally);
 
 /* Pages of a row, touched or not. */
 uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model);
-
-/*
- * Walks the epochs to draw, in order of appearance. Zeroed but for model and filter:
- *	for (walk = (struct pfs_epochs){ .model = m, .filter = f }; pfs_epochs_next(&walk);)
- */
-struct pfs_epochs {
-	const struct pfs_model *model;
-	const struct pfs_filter *filter;	/* NULL: everything */
-	/* the one that was reached */
-	const struct pfs_proc *proc;
-	const struct pfs_epoch *epoch;
-	unsigned int number, of;	/* this process's own images: 1 the first; no launcher, no vfork */
-	uint64_t end_ns;		/* UINT64_MAX: it is not over */
-	unsigned int index;
-};
-
-bool pfs_epochs_next(struct pfs_epochs *walk);
-
-/* The name that the process had in it, or NULL. */
-const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 
 #endif

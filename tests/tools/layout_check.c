@@ -70,8 +70,8 @@ static void lines_next(struct lines *l)
 	l->start = l->line ? strtoull(l->line, NULL, 16) : UINT64_MAX;
 }
 
-/* Prints up to max differences: - what the kernel said, + what the recording gives. Their number. */
-static unsigned int compare(char *kernel, char *ours, unsigned int max)
+/* Prints up to max differences: - what the kernel said, + what the recording gives. Are they equal? */
+static bool compare(const struct point *point, char *kernel, char *ours, unsigned int max)
 {
 	struct lines k = { .next = kernel }, o = { .next = ours };
 	unsigned int nr = 0;
@@ -82,6 +82,9 @@ static unsigned int compare(char *kernel, char *ours, unsigned int max)
 		bool take_k = k.line && k.start <= o.start, take_o = o.line && o.start <= k.start;
 
 		if (!take_k || !take_o || strcmp(k.line, o.line)) {
+			if (!nr && max)
+				printf("%s at %" PRIu64 ".%09" PRIu64 ":\n", point->path,
+				       point->at_ns / 1000000000, point->at_ns % 1000000000);
 			if (take_k && nr < max)
 				printf("  - %s\n", k.line);
 			if (take_o && nr < max)
@@ -93,7 +96,7 @@ static unsigned int compare(char *kernel, char *ours, unsigned int max)
 		if (take_o)
 			lines_next(&o);
 	}
-	return nr;
+	return !nr;
 }
 
 /* A whole file; the caller frees it. */
@@ -133,13 +136,9 @@ static void check_point(struct check *c, const struct point *point)
 {
 	unsigned int failed = c->nr_done - c->nr_equal, max = failed < MAX_SHOWN ? MAX_SHOWN_LINES : 0;
 	char *kernel = read_all(point->path), *ours = layout_of(c->model, point->pid);
-	unsigned int nr = compare(kernel, ours, max);
 
-	if (nr && max)
-		printf("%s: %u different at %" PRIu64 ".%09" PRIu64 "\n", point->path, nr,
-		       point->at_ns / 1000000000, point->at_ns % 1000000000);
+	c->nr_equal += compare(point, kernel, ours, max);
 	c->nr_done++;
-	c->nr_equal += !nr;
 	free(kernel);
 	free(ours);
 }

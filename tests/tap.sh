@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What tests/cli/*.t and tests/live/*.t have in common; each begins with
+#
+#     . "${0%/*}/../tap.sh"
+#     render "$DATA/dat/v6.dat"			# sets $status, $out, $err
+#     is "$status" 0 'it is drawn'
+#     done_testing
+#
+# They write TAP on standard output, which tests/run reads. It runs nothing by itself. tests/run sets
+# PFSCOPE, TOOLS, WORK and BUILD; a test run by hand takes them from O= or from build/.
+
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+DATA=$ROOT/tests/data
+BUILD=${BUILD:-$(cd "$ROOT" && cd "${O:-build}" && pwd)}	# where make built it all
+PFSCOPE=${PFSCOPE:-$BUILD/pfscope}	# the program under test
+TOOLS=${TOOLS:-$BUILD/tests/tools}	# what tests/tools/*.c became
+WORK=${WORK:-$BUILD/tests/workload}	# what tests/workload/*.c became
+T=$(mktemp -d "${TMPDIR:-/tmp}/pfscope-test.XXXXXX")	# the test's own, removed at its end
+export LC_ALL=C.UTF-8
+unset COLUMNS NO_COLOR
+tap_nr=0 tap_failed=0 tap_done= tap_cleanup=()
+
+# at_exit COMMAND [ARG...]: run at the end, however the test ends, last one first.
+at_exit()
+{
+	tap_cleanup=("$(printf '%q ' "$@")" ${tap_cleanup[@]+"${tap_cleanup[@]}"})
+}
+
+tap_end()
+{
+	local status=$? command
+
+	trap - EXIT
+	for command in ${tap_cleanup[@]+"${tap_cleanup[@]}"}; do
+		eval "$command" || :
+	done
+	cd / && rm -rf "$T"
+	[ "$tap_done" ] || echo "Bail out! ended early with status $status"
+	[ "$tap_done" ] || exit 1
+	exit $((tap_failed > 0))
+}
+trap tap_end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# diag TEXT...: for people; shown if anything fails.
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+pass()
+{
+	tap_nr=$((tap_nr + 1))
+	echo "ok $tap_nr - ${*//#/}"
+}
+
+# Returns 1, so that `is ... || diag ...` can say more.
+fail()
+{
+	tap_nr=$((tap_nr + 1)) tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_nr - ${*//#/}"
+	return 1
+}
+
+# skip REASON NAME...: what the machine cannot do. In CI a skip under tests/live fails.
+skip()
+{
+	local reason=$1
+
+	shift
+	tap_nr=$((tap_nr + 1))
+	echo "ok $tap_nr - ${*//#/} # SKIP $reason"
+}
+
+# skip_all REASON: the whole file; ends it.
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	tap_done=1
+	exit 0
+}
+
+# plan N: as the first line, where the number is known; otherwise done_testing says it.
+plan()
+{
+	tap_planned=$1
+	echo "1..$1"
+}
+
+# The last line of every test: one that ends without it has failed.
+done_testing()
+{
+	[ "${tap_planned:-}" ] || echo "1..$tap_nr"
+	[ "${tap_planned:-$tap_nr}" = "$tap_nr" ] ||
+		{ diag "planned $tap_planned, ran $tap_nr"; tap_failed=$((tap_failed + 1)); }
+	tap_done=1
+}
+
+# ok NAME COMMAND [ARG...]: the command succeeds. Its output is shown if it does not.
+ok()
+{
+	local name=$1 output status
+
+	shift
+	output=$("$@" 2>&1)
+	status=$?
+	[ $status = 0 ] && { pass "$name"; return; }
+	fail "$name"
+	diag "status $status of: $*"
+	[ "$output" ] && diag "$output"
+	return 1
+}
+
+# is GOT WANTED NAME...: equal as text.
+is()
+{
+	local got=$1 wanted=$2
+
+	shift 2
+	[ "$got" = "$wanted" ] && { pass "$@"; return; }
+	fail "$@"
+	diag "got:    $got"
+	diag "wanted: $wanted"
+	return 1
+}
+
+# like TEXT REGEX NAME...: an extended regular expression, on the text as a whole.
+like()
+{
+	local text=$1 regex=$2
+
+	shift 2
+	[[ $text =~ $regex ]] && { pass "$@"; return; }
+	fail "$@"
+	diag "text:      $(head -n 20 <<<"$text")"
+	diag "not like:  $regex"
+	return 1
+}
+
+unlike()
+{
+	local text=$1 regex=$2
+
+	shift 2
+	[[ $text =~ $regex ]] || { pass "$@"; return; }
+	fail "$@"
+	diag "text:     $(head -n 20 <<<"$text")"
+	diag "but like: $regex"
+	return 1
+}
+
+# same FILE FILE NAME...: byte for byte.
+same()
+{
+	local a=$1 b=$2
+
+	shift 2
+	cmp -s "$a" "$b" && { pass "$@"; return; }
+	fail "$@"
+	diag "$(diff -u "$a" "$b" 2>&1 | head -n 20)"
+	return 1
+}
+
+# try COMMAND [ARG...]: sets $status, and $out and $err to what it wrote; the same is in $T/out, $T/err.
+try()
+{
+	"$@" >"$T/out" 2>"$T/err"
+	status=$?
+	out=$(tr -d '\0' <"$T/out")
+	err=$(tr -d '\0' <"$T/err")
+}
+
+# pfscope's commands, as try() has them.
+pfscope()
+{
+	try "$PFSCOPE" "$@"
+}
+
+# need_tracefs: for tests/live; skips the file on a machine where pfscope cannot record.
+need_tracefs()
+{
+	local reason
+
+	reason=$("$ROOT/tests/run" --why-not-live) && return
+	skip_all "$reason"
+}
