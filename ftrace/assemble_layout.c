@@ -125,7 +125,6 @@ void asm_call_over(struct asm_thread *t)
 	t->nr = SYS_OTHER;
 	t->stored = t->moved = t->removed = false;
 	t->nr_taken = 0;
-	t->lowest_removed = 0;
 	t->removes = t->last_row = t->seen_row = (struct range){ 0, 0 };
 }
 
@@ -233,6 +232,23 @@ static struct range removes(const struct pfs_assembler *a, const struct asm_thre
 	}
 }
 
+/*
+ * shmdt names where the segment begins. What all belongs to it the model knows, but only before the
+ * call, as its rows may take away some; whether it succeeds, shows only after it.
+ */
+static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		      bool last)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.by = PFS_BY_SHMAT;
+	ev.last = last;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_LAST);
+	return asm_emit(a, &ev);
+}
+
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_over(t);
@@ -258,6 +274,8 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		t->copying = true;
 		t->new_tid = 0;
 		break;
+	case SYS_SHMDT:
+		return emit_shmdt(a, t, raw, false);
 	default:
 		break;
 	}
@@ -447,8 +465,6 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->removes))
 		t->removed = true;
-	if (!t->lowest_removed || row.start < t->lowest_removed)
-		t->lowest_removed = row.start;
 	return emit_unmap(a, t, raw, row);
 }
 
@@ -773,22 +789,22 @@ static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
 	return 0;
 }
 
-/*
- * shmdt and io_destroy name where it begins: what all belongs to it, the model knows; rows may have
- * taken some of it away already.
- */
-static int detach_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+static int io_destroy_done(struct pfs_assembler *a, struct asm_thread *t,
+			   const struct raw_event *raw)
 {
 	struct pfs_event ev;
 
 	changed(t, raw);
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
 	ev.start = t->arg[0];
-	ev.by = t->nr == SYS_SHMDT ? PFS_BY_SHMAT : 0;
-	ev.from = t->lowest_removed;
-	ev.have |= PFS_HAS(PFS_F_START) | (ev.by ? PFS_HAS(PFS_F_BY) : 0) |
-		   (ev.from ? PFS_HAS(PFS_F_FROM) : 0);
+	ev.have |= PFS_HAS(PFS_F_START);
 	return asm_emit(a, &ev);
+}
+
+static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	changed(t, raw);
+	return emit_shmdt(a, t, raw, true);
 }
 
 static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -824,8 +840,8 @@ static const call_done calls_done[SYS_NR] = {
 	[SYS_BRK] = brk_done,
 	[SYS_MADVISE] = madvise_done,
 	[SYS_MSEAL] = mseal_done,
-	[SYS_SHMDT] = detach_done,
-	[SYS_IO_DESTROY] = detach_done,
+	[SYS_SHMDT] = shmdt_done,
+	[SYS_IO_DESTROY] = io_destroy_done,
 	[SYS_MLOCK] = mlock_done,
 	[SYS_MLOCK2] = mlock_done,
 	[SYS_MLOCKALL] = mlockall_done,

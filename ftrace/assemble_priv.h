@@ -43,7 +43,6 @@ struct asm_thread {
 	uint64_t enter_ns;
 	struct range removes;		/* what the call will have removed when it returns */
 	bool removed;			/* ... and already has */
-	uint64_t lowest_removed;	/* start of the lowest row that removed something; 0: none */
 	struct range taken[MAX_TAKEN];	/* that others have mapped since, as it seems */
 	unsigned int nr_taken;
 	bool is_in_flight;

@@ -61,6 +61,7 @@ enum pfs_which {
 enum pfs_by {
 	PFS_BY_MMAP = 1, PFS_BY_MADVISE, PFS_BY_MLOCK, PFS_BY_MREMAP, PFS_BY_BRK, PFS_BY_SHMAT,
 	PFS_BY_EXEC,
+	PFS_NR_BY,
 };
 
 enum { PFS_PERM_R = 1, PFS_PERM_W = 2, PFS_PERM_X = 4, PFS_PERM_SHARED = 8 };

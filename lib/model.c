@@ -595,6 +595,26 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	return whole;
 }
 
+/* Of shmdt two events come: before it, to remember what there is, and (last) when it has succeeded. */
+static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
+			const struct pfs_event *ev)
+{
+	struct pfs_segment segment;
+
+	if (!pfs_has(ev, PFS_F_BY))
+		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
+	if (!pfs_has(ev, PFS_F_LAST) || !ev->last) {
+		pfs_space_segment(space, ev->start, &segment);
+		thread->shmdt_first = segment.first;
+		thread->shmdt_len = segment.len;
+		thread->shmdt_ino = segment.ino;
+		return 0;
+	}
+	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len,
+					thread->shmdt_ino };
+	return pfs_space_detach(space, &segment, ev->ts_ns);
+}
+
 static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			const struct pfs_event *said)
 {
@@ -623,7 +643,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
 		if (!pfs_has(ev, PFS_F_END))
-			return pfs_space_detach(space, ev);
+			return apply_detach(thread, space, ev);
 		if (pfs_has(ev, PFS_F_BY))
 			return pfs_space_unmap_moved(space, ev);
 		if (ev->start == 0 && ev->end == UINT64_MAX)

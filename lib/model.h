@@ -74,7 +74,10 @@ struct pfs_thread {
 	struct pfs_space *fault_space;
 	uint64_t fault_addr;
 	uint64_t fault_ns;
-	struct pfs_model *model;
+	uint8_t fault_mode, fault_access;
+	/* while the kernel populates: faults that mapped several pages each, and pages they saved */
+	uint64_t nr_around, huge_saved;
+	uint64_t shmdt_first, shmdt_len, shmdt_ino;	/* what its shmdt is to detach */
 };
 
 struct pfs_counts {
@@ -87,6 +90,13 @@ struct pfs_counts {
 	uint64_t around;		/* pages mapped beside a fault */
 	uint64_t populated;		/* pages */
 	uint64_t huge;			/* faults that got a huge page */
+	/* of the faults, those that the kernel's own counts leave out, as far as the recording shows */
+	uint64_t retried;		/* refused at once in kernel mode, and tried again */
+	uint64_t no_access;		/* kernel mode, where nothing is mapped or not for that: EFAULT */
+	uint64_t vsyscall;		/* calls into [vsyscall], emulated */
+	uint64_t kernel_addr;		/* at addresses of the kernel's own half */
+	/* faults without an exception, by what made them (enum pfs_by) */
+	uint64_t unasked[PFS_NR_BY];
 	uint64_t maps, unmaps;		/* regions made, removed */
 };
 

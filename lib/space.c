@@ -251,42 +251,54 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 	return err;
 }
 
-/* Does this region look like a piece of what was attached at addr? */
-static bool attached_at(const struct pfs_region *region, uint64_t addr, bool segment)
+/* Does this region look like a piece of a segment attached at addr? As the kernel tells: by the offset. */
+static bool attached_at(const struct pfs_region *region, uint64_t addr)
 {
-	if (!KNOWS(region, PFS_F_NAME) || region->start - addr != region->off)
-		return false;
-	if (segment)
-		return region->segment_len;
-	return region->start == addr && !strncmp(region->name, "/[aio]", 6);
+	return region->segment_len && region->start - addr == region->off;
 }
 
-int pfs_space_detach(struct pfs_space *space, const struct pfs_event *ev)
+void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment)
 {
-	bool segment = pfs_has(ev, PFS_F_BY), first = true;
-	unsigned int i = pfs_space_lower(space, ev->start);
-	uint64_t ino = 0;
+	*segment = (struct pfs_segment){ .addr = addr };
+	for (unsigned int i = pfs_space_lower(space, addr); i < space->nr_live; i++) {
+		const struct pfs_region *r = space->live[i];
+
+		if (!attached_at(r, addr))
+			continue;
+		segment->first = r->start;
+		segment->len = r->segment_len;
+		segment->ino = r->ino;
+		return;
+	}
+}
+
+int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns)
+{
+	unsigned int i = pfs_space_lower(space, segment->addr);
 	int err = 0;
 
-	/*
-	 * As the kernel finds them: by the file offset. Of the first piece it asks no more; beyond the
-	 * end of the segment, where mremap may have made it reach, it leaves the others alone. A piece
-	 * above one that a row has removed is not the first.
-	 */
-	while (!err && i < space->nr_live) {
+	while (!err && segment->first && i < space->nr_live) {
 		struct pfs_region *r = space->live[i++];
 
-		if (!attached_at(r, ev->start, segment) || (ino && r->ino != ino))
+		if (!attached_at(r, segment->addr) || r->ino != segment->ino)
 			continue;
-		first = first && !(pfs_has(ev, PFS_F_FROM) && r->start > ev->from);
-		if (segment && !first && r->end - ev->start > r->segment_len)
+		/* mremap may have made it reach beyond the segment: there only the first piece goes. */
+		if (r->start != segment->first && r->end - segment->addr > segment->len)
 			continue;
-		first = false;
-		ino = r->ino;
 		if (!(r->traits & PFS_TRAIT_SEALED))	/* on a sealed one it fails in silence */
-			err = retire(space, --i, ev->ts_ns);
+			err = retire(space, --i, now_ns);
 	}
 	return err;
+}
+
+int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+
+	if (i == space->nr_live || space->live[i]->start != addr ||
+	    !KNOWS(space->live[i], PFS_F_NAME) || strncmp(space->live[i]->name, "/[aio]", 6))
+		return 0;
+	return retire(space, i, now_ns);
 }
 
 /* Did a region arrive somewhere from this address? */

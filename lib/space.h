@@ -34,11 +34,22 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
 
-/*
- * What was attached at ev->start goes: every piece of the System V segment (shmdt, `by` is known) or
- * the ring (io_destroy); `from` is the lowest of it that is gone already. 0 or -ENOMEM.
- */
-int pfs_space_detach(struct pfs_space *space, const struct pfs_event *ev);
+/* A System V segment as shmdt sees it. */
+struct pfs_segment {
+	uint64_t addr;		/* where it was attached */
+	uint64_t first;		/* start of the lowest piece of it that is left; 0: there is none */
+	uint64_t len;		/* as it was attached */
+	uint64_t ino;
+};
+
+/* The segment that was attached at addr. */
+void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment);
+
+/* shmdt: what is left of the segment goes. 0 or -ENOMEM. */
+int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns);
+
+/* io_destroy: the ring at addr goes. 0 or -ENOMEM. */
+int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
 
 /* Of [start, end) what has arrived elsewhere by a move goes. 0 or -ENOMEM. */
 int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev);

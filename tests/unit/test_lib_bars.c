@@ -348,6 +348,20 @@ static void test_full_80(void **state)
 	feed_free(&f);
 }
 
+/* Two untouched lines are drawn, three are folded; the last line may be short. */
+static void test_full_folds_lines(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x4f1000, RW, "");	/* 241 pages, 48 a line */
+	feed_fault(&f, 0x400000, PFS_WRITE);
+	assert_true(drawn_with(&f, "full", plain, "  ~ 193 untouched pages ~\n"));
+	feed_fault(&f, 0x490000, PFS_WRITE);		/* the first page of the fourth line */
+	assert_true(drawn_with(&f, "full", plain, "\n  00460000 |......"));
+	assert_false(drawn_with(&f, "full", plain, "~"));
+	feed_free(&f);
+}
+
 /* The bar alone, of a region of nr pages. */
 static void assert_bar(const struct feed *f, unsigned int width, const char *expected)
 {
@@ -492,12 +506,17 @@ static void test_losses_concern_who_was_there(void **state)
 	char *at;
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
+	feed_fork(&f, 3, false);
+	feed_as(&f, 3, 3);
+	feed_unmap(&f, 0, UINT64_MAX);
+	feed_exit(&f, true);
+	feed_as(&f, 1, 1);
 	feed_lost(&f, 1, 12);
 	feed_fork(&f, 2, false);
 	d = draw(&f, "bars", plain);
 	at = strstr(d.text, "more may have been touched");
 	assert_non_null(at);
-	assert_true(at < strstr(d.text, "pid 2"));
+	assert_true(at < strstr(d.text, "pid 3") && at < strstr(d.text, "pid 2"));
 	assert_null(strstr(at + 1, "more may have been touched"));
 	free(d.text);
 	feed_free(&f);
@@ -716,6 +735,7 @@ int main(void)
 		cmocka_unit_test(test_bars_200),
 		cmocka_unit_test(test_bars_color),
 		cmocka_unit_test(test_full_80),
+		cmocka_unit_test(test_full_folds_lines),
 		cmocka_unit_test(test_each_glyph),
 		cmocka_unit_test(test_scaled_cells),
 		cmocka_unit_test(test_a_short_last_cell),

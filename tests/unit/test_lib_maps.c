@@ -164,6 +164,13 @@ static void test_the_end(void **state)
 	assert_string_equal(d.err.msg, "no process with a known layout lived at that time");
 	free(d.text);
 	feed_free(&f);
+
+	f = feed_new(1);
+	feed_maps_line(&f, 0x400000, 0x401000, R, 0, 1, 2, "/a");
+	feed_unmap(&f, 0, UINT64_MAX);
+	assert_drawn(&f, "maps", plain,
+"00400000-00401000 r--p 00000000 00:01 2                                  /a\n");
+	feed_free(&f);
 }
 
 static void test_only_the_newest_image(void **state)

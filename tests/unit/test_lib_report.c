@@ -158,6 +158,15 @@ static void test_sums(void **state)
 		assert_int_equal(sum_of(root, "process", keys[i]), sum);
 	}
 	assert_int_equal(sum_of(root, "region", "touched"), sum_of(root, "process", "touched"));
+	/* Three mappings in each of two processes, one file. */
+	for (size_t i = 0; i < json_array_size(json_object_get(root, "file")); i++) {
+		const json_t *files = json_object_get(root, "file");
+
+		if (number_at(files, i, "inode") != 1234)
+			continue;
+		assert_int_equal(number_at(files, i, "mappings"), 6);
+		assert_int_equal(number_at(files, i, "processes"), 2);
+	}
 	json_decref(root);
 	feed_free(&f);
 }
