@@ -28,6 +28,7 @@
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
+#define GUARD_INSTALL 102	/* MADV_GUARD_INSTALL, 6.13 */
 #define MAP_HUGETLB_FLAG 0x40000
 
 /* Results from -4095 on are errors; addresses never are. */
@@ -757,8 +758,23 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return remove_rest(a, t, raw);
 }
 
+/* What holds for regions of the range from now on, whatever else they are. */
+static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		       struct range r, uint8_t traits)
+{
+	struct pfs_event ev;
+
+	event_range(&ev, raw, t, PFS_PROTECT, r);
+	ev.traits = traits;
+	ev.have |= PFS_HAS(PFS_F_TRAITS);
+	return asm_emit(a, &ev);
+}
+
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	if (t->arg[2] == GUARD_INSTALL)
+		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
+				   PFS_TRAIT_GUARDED);
 	return emit_populate(a, t, raw, populates(a, t), PFS_BY_MADVISE);
 }
 
@@ -809,12 +825,8 @@ static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 
 static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct pfs_event ev;
-
-	event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[0], page_up(a, t->arg[1])));
-	ev.traits = PFS_TRAIT_SEALED;
-	ev.have |= PFS_HAS(PFS_F_TRAITS);
-	return asm_emit(a, &ev);
+	return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
+			   PFS_TRAIT_SEALED);
 }
 
 /* A name given to anonymous memory: the text is the program's own and not in the trace. */

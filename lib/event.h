@@ -69,7 +69,7 @@ enum { PFS_PERM_R = 1, PFS_PERM_W = 2, PFS_PERM_X = 4, PFS_PERM_SHARED = 8 };
 /* Traits of a region beyond what its /proc/PID/maps line says. */
 enum {
 	PFS_TRAIT_STACK = 1, PFS_TRAIT_HUGETLB = 2, PFS_TRAIT_LOCKED = 4, PFS_TRAIT_NORESERVE = 8,
-	PFS_TRAIT_SEALED = 16,
+	PFS_TRAIT_SEALED = 16, PFS_TRAIT_GUARDED = 32,
 };
 
 /* One bit a field of struct pfs_event, in `have` and in `inferred`. */

@@ -13,7 +13,7 @@
 enum { OUT_BATCH = 65536 };
 
 const char *const pfs_trait_names[] = { "stack", "hugetlb", "locked", "noreserve",
-						"sealed", NULL };
+						"sealed", "guarded", NULL };
 
 /* NULL: the value has no name. */
 static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)

@@ -585,7 +585,7 @@ static bool is_private_zero(const struct pfs_region *region)
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
-	bool written = source && source->written;
+	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
 	struct pfs_event map = *ev;
 	struct pfs_region *dest;
 	int err;

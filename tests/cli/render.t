@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Every recording under tests/data is drawn, and the same whichever way it comes in. The filters do
+# what they say, on a recording written by hand.
+
+. "${0%/*}/../tap.sh"
+
+fixtures=$(cd "$DATA" && ls dat/*.dat text/*.dat text/*.trace text/report*.txt)
+
+# ---- every fixture, every way in ----
+
+for name in $fixtures; do
+	file=$DATA/$name
+	pfscope render "$file"
+	is "$status $(wc -c <"$T/err")" '0 0' "$name: is drawn, without a complaint" || diag "$err"
+	mv "$T/out" "$T/picture"
+	"$PFSCOPE" render - <"$file" >"$T/other" 2>&1
+	same "$T/other" "$T/picture" "$name: the same from standard input"
+	cat "$file" | "$PFSCOPE" render >"$T/other" 2>&1
+	same "$T/other" "$T/picture" "$name: and from a pipe, without a name"
+	"$PFSCOPE" events "$file" >"$T/lines"
+	"$PFSCOPE" render "$T/lines" >"$T/other" 2>&1
+	same "$T/other" "$T/picture" "$name: its event lines give the same picture"
+	"$PFSCOPE" events "$T/lines" | cmp -s - "$T/lines"
+	is $? 0 "$name: event lines of event lines are the same lines"
+done
+
+# ---- the same facts as text and as bytes ----
+
+"$PFSCOPE" render "$DATA/text/small.dat" >"$T/dat"
+"$PFSCOPE" render "$DATA/text/report-t.txt" >"$T/text"
+same "$T/text" "$T/dat" 'trace-cmd report of a file gives the picture of the file'
+"$PFSCOPE" render --classic "$DATA/text/small.dat" >"$T/dat"
+"$PFSCOPE" render --classic "$DATA/text/kernel.trace" >"$T/text"
+same "$T/text" "$T/dat" 'and so does the trace file of the same buffer'
+for name in v6 v6-date v6-counter v7-none v7-zstd; do
+	command -v trace-cmd >/dev/null || { skip 'no trace-cmd' "report of $name.dat"; continue; }
+	"$PFSCOPE" render --classic "$DATA/dat/$name.dat" >"$T/dat"
+	trace-cmd report -t "$DATA/dat/$name.dat" 2>/dev/null | "$PFSCOPE" render --classic - >"$T/text"
+	same "$T/text" "$T/dat" "trace-cmd report of $name.dat gives its picture"
+done
+
+# ---- forms ----
+
+file=$DATA/text/small.dat
+pfscope render --classic "$file"
+is "$(grep -vcE '^(Process: [0-9]+.*|(Region|Unknown): [0-9a-f]{8,} - [0-9a-f]{8,} \( *[0-9]+ pages\): \|[X.]*(\.\.\([0-9]+ untouched\)\.\.[X.]*)*\|)$' \
+	<<<"$out")" 0 '--classic: lines of its form only'
+is "$(sed -nE 's/.*\( *([0-9]+) pages\): \|([X.]*)\|$/\1 \2/p' <<<"$out" |
+	awk '$1 != length($2)' | wc -l)" 0 '--classic: a character a page'
+for width in 40 57 80 133 200; do
+	pfscope render --width=$width "$file"
+	[ $width -ge 80 ] || out=	# a row needs that much
+	is "$status $(awk -v w=$width 'length > w' <<<"$out")" '0 ' "--width $width: no line is wider"
+	pfscope render --full --width=$width "$file"
+	[ $width -ge 80 ] || out=
+	is "$status $(awk -v w=$width 'length > w' <<<"$out")" '0 ' "--full --width $width: no line is wider"
+done
+COLUMNS=100 "$PFSCOPE" render "$file" >"$T/a"
+"$PFSCOPE" render --width 100 "$file" >"$T/b"
+same "$T/a" "$T/b" 'COLUMNS counts where there is no terminal'
+COLUMNS=100 "$PFSCOPE" render --width 80 "$file" >"$T/a"
+"$PFSCOPE" render "$file" >"$T/b"
+same "$T/a" "$T/b" '--width before COLUMNS; 80 without either'
+
+escape=$'\e'
+unlike "$("$PFSCOPE" render "$file")" "$escape" 'pipes are plain'
+like "$("$PFSCOPE" render --color "$file")" "$escape\[" '--color is in colour, into a pipe, too'
+"$PFSCOPE" render --color=always "$file" | sed -E "s/$escape\[[0-9;]*m//g" >"$T/a"
+"$PFSCOPE" render "$file" >"$T/b"
+same "$T/a" "$T/b" 'colours add nothing but colours'
+# terminal COMMAND: its output on a terminal
+terminal()
+{
+	TERM=xterm script -qec "$1" /dev/null </dev/null
+}
+if command -v script >/dev/null; then
+	like "$(terminal "$PFSCOPE render $file")" "$escape\[" 'a terminal gets colours'
+	unlike "$(NO_COLOR=1 terminal "$PFSCOPE render $file")" "$escape" 'NO_COLOR: not'
+	unlike "$(terminal "TERM=dumb $PFSCOPE render $file")" "$escape" 'a dumb terminal: not'
+	unlike "$(terminal "$PFSCOPE render --color=never $file")" "$escape" '--color=never: not'
+	like "$(NO_COLOR=1 terminal "$PFSCOPE render --color=always $file")" "$escape\[" \
+		'--color=always before NO_COLOR'
+else
+	skip 'no script(1)' 'colours on a terminal'
+fi
+pfscope render --output "$T/picture" "$file"
+is "$status [$out]" '0 []' '--output: nothing on standard output'
+"$PFSCOPE" render "$file" >"$T/b"
+same "$T/picture" "$T/b" '--output: the picture is in the file'
+
+# ---- filters ----
+
+cat >"$T/hand" <<'EVENTS'
+# pfscope events 1
+10.000000000 note key="start" value="mono"
+10.100000000 comm pid=100 tid=100 comm="one"
+10.100000001 map pid=100 tid=100 start=10000 end=14000 perms=rw-p off=0 dev=00:00 ino=0 name=""
+10.100000002 map pid=100 tid=100 start=40000 end=44000 perms=r--p off=0 dev=fe:00 ino=7 name="/lib/libexample.so"
+10.150000000 thread pid=100 tid=100 child=101
+10.150000001 comm pid=100 tid=101 comm="worker"
+10.200000000 fault cpu=0 pid=100 tid=100 addr=10010 access=write mode=user
+10.300000000 fault cpu=0 pid=100 tid=101 addr=11010 access=write mode=user
+10.350000000 fault cpu=0 pid=100 tid=100 addr=40010 access=read mode=user
+10.400000000 comm pid=200 tid=200 comm="two"
+10.400000001 map pid=200 tid=200 start=20000 end=23000 perms=rw-p off=0 dev=00:00 ino=0 name=""
+10.450000000 fault cpu=1 pid=200 tid=200 addr=22010 access=read mode=kernel
+10.500000000 unmap pid=100 tid=100 start=12000 end=14000
+10.600000000 map pid=100 tid=100 start=60000 end=61000 perms=rw-p off=0 dev=00:00 ino=0 name=""
+10.700000000 fault cpu=0 pid=100 tid=100 addr=60000 access=write mode=user
+EVENTS
+
+# drawn NAME OPTION...: the classic bars with these options are those on standard input.
+drawn()
+{
+	local name=$1
+
+	shift
+	cat >"$T/wanted"
+	"$PFSCOPE" render --classic "$@" "$T/hand" >"$T/got" 2>&1
+	same "$T/got" "$T/wanted" "$name"
+}
+
+drawn 'without a filter' <<'BARS'
+Process: 100 one
+Region: 00010000 - 00012000 (   2 pages): |XX|
+Region: 00012000 - 00014000 (   2 pages): |..|
+Region: 00040000 - 00044000 (   4 pages): |X...|
+Region: 00060000 - 00061000 (   1 pages): |X|
+Process: 200 two
+Region: 00020000 - 00023000 (   3 pages): |..X|
+BARS
+drawn '--pid: this process' --pid 200 <<'BARS'
+Region: 00020000 - 00023000 (   3 pages): |..X|
+BARS
+drawn '--tid: what this thread touched, in the layout of all' --tid 101 <<'BARS'
+Region: 00010000 - 00012000 (   2 pages): |.X|
+Region: 00012000 - 00014000 (   2 pages): |..|
+Region: 00040000 - 00044000 (   4 pages): |....|
+Region: 00060000 - 00061000 (   1 pages): |.|
+BARS
+for option in --region=libexample.so --region='*/libex*' --region=00040000-00044000; do
+	drawn "$option" "$option" --pid=100 <<'BARS'
+Region: 00040000 - 00044000 (   4 pages): |X...|
+BARS
+done
+drawn 'several --region: any of them' --region 'lib*' --region 00060000-00061000 --pid 100 <<'BARS'
+Region: 00040000 - 00044000 (   4 pages): |X...|
+Region: 00060000 - 00061000 (   1 pages): |X|
+BARS
+drawn '--comm: what threads of that name touched' --comm 'w*r' --pid 100 <<'BARS'
+Region: 00010000 - 00012000 (   2 pages): |.X|
+Region: 00012000 - 00014000 (   2 pages): |..|
+Region: 00040000 - 00044000 (   4 pages): |....|
+Region: 00060000 - 00061000 (   1 pages): |.|
+BARS
+drawn '--from: touches from then on' --from 0.3 --pid=100,200 <<'BARS'
+Process: 100 one
+Region: 00010000 - 00012000 (   2 pages): |.X|
+Region: 00012000 - 00014000 (   2 pages): |..|
+Region: 00040000 - 00044000 (   4 pages): |X...|
+Region: 00060000 - 00061000 (   1 pages): |X|
+Process: 200 two
+Region: 00020000 - 00023000 (   3 pages): |..X|
+BARS
+drawn '--to: nothing from then on' --to .35 <<'BARS'
+Region: 00010000 - 00014000 (   4 pages): |XX..|
+Region: 00040000 - 00044000 (   4 pages): |....|
+BARS
+for at in 0.35 @10.35 @10.350000000; do
+	drawn "--at $at: as it was then, what happened then included" --at $at <<'BARS'
+Region: 00010000 - 00014000 (   4 pages): |XX..|
+Region: 00040000 - 00044000 (   4 pages): |X...|
+BARS
+done
+drawn '--from and --to: in between' --from 0.25 --to 0.31 <<'BARS'
+Region: 00010000 - 00014000 (   4 pages): |.X..|
+Region: 00040000 - 00044000 (   4 pages): |....|
+BARS
+is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw, of 2 in the recording' \
+	'a process that is not in it'
+
+pfscope maps --at 0.45 --pid 100 "$T/hand"
+is "$out" "00010000-00014000 rw-p 00000000 00:00 0 
+00040000-00044000 r--p 00000000 fe:00 7                                  /lib/libexample.so" \
+	'maps --at: the layout then'
+pfscope events --tid 101 "$T/hand"
+is "$(grep -c ' fault ' <<<"$out") $(grep -c ' map ' <<<"$out")" '1 4' \
+	'events --tid: the faults of one, the layout of all'
+pfscope report --csv "$T/hand"
+is "$status" 0 'report --csv'
+pfscope report --json "$T/hand"
+is "$status" 0 'report --json'
+
+done_testing

@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Wrong usage and bad input: the exit status (0, 1 failure, 2 usage), one line on standard error that
+# says what and where, nothing on standard output, no sanitizer's complaint. What needs a recording to
+# be made (a command that is not found, ...) is under tests/live.
+
+. "${0%/*}/../tap.sh"
+
+good=$DATA/dat/v6.dat
+
+# refused STATUS REGEX NAME PFSCOPE_ARG...: as said above.
+refused()
+{
+	local wanted=$1 regex=$2 name=$3 lines
+
+	shift 3
+	pfscope "$@" </dev/null
+	lines=$(wc -l <"$T/err")
+	# argp adds a line that says where help is
+	[ "$wanted" = 2 ] && [[ $err = *'--help'* ]] && [ "$lines" = 2 ] && lines=1
+	like "$status|$(wc -c <"$T/out")|$lines|$err" "^$wanted\|0\|1\|pfscope[^|]*$regex" "$name"
+}
+
+# ---- usage ----
+
+pfscope
+like "$status|$out|$err" '^2\|\|Usage: pfscope' 'without a command: usage, on standard error'
+for help in --help -h help; do
+	pfscope $help
+	like "$status|$err|$out" '^0\|\|Usage: pfscope.*Examples' "$help: on standard output"
+done
+pfscope help render
+like "$status|$out" '^0\|Usage: pfscope render' 'help COMMAND'
+for version in --version -V; do
+	pfscope $version
+	like "$status|$out" '^0\|pfscope [0-9]+\.[0-9]+\.[0-9]+$' "$version"
+done
+refused 2 'frob: no such command' 'unknown command' frob
+refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
+unlike "$err" $'\e' '... which are escaped'
+refused 2 'no such command' 'help for an unknown command' help frob
+for command in run attach render events maps report clean; do
+	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
+done
+refused 2 'which command' 'run without a command' run
+refused 2 'which process' 'attach without a process' attach
+for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
+	[ "$pid" = -- ] && continue
+	refused 2 'is no process number' "attach to '$pid'" attach -- "$pid"
+done
+for width in 39 0 -1 x '' 80x 10001; do
+	refused 2 '--width: .*columns' "--width '$width'" render --width "$width" "$good"
+done
+for time in x '' . @ 1s 1e3 0x10 -1 1.2.3 99999999999999999999; do
+	refused 2 "--at: '.*' is no time" "--at '$time'" render --at "$time" "$good"
+done
+for pid in x '' 0 1, ,1 -5 4294967297; do
+	refused 2 '--pid: ' "--pid '$pid'" render --pid "$pid" "$good"
+done
+refused 2 '--color: ' '--color=green' render --color=green "$good"
+refused 2 '--via: ' 'run --via smoke' run --via smoke -- true
+refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
+for kb in 0 7 x 8k 99999999999; do
+	refused 2 '--buffer-size: ' "run -b $kb" run -b $kb -- true
+done
+for seconds in 0 -1 x inf nan ''; do
+	refused 2 '--duration: ' "attach -d '$seconds'" attach -d "$seconds" 1
+done
+refused 2 'only one recording' 'two files' render "$good" "$good"
+refused 2 'nothing is to be named' 'clean with a name' clean x
+
+# ---- files that are no recording ----
+
+for command in render events maps report; do
+	refused 1 'none: No such file' "$command: a missing file" $command "$T/none"
+	refused 1 'directory' "$command: a directory" $command "$T"
+	: >"$T/empty"
+	refused 1 'empty' "$command: an empty file" $command "$T/empty"
+	refused 1 'no recording.*offset 0' "$command: a program" $command /bin/ls
+done
+refused 1 'standard input: is empty' 'nothing on standard input' render -
+head -c 300000 /dev/zero >"$T/zeroes"
+refused 1 'no recording' 'zeroes' render "$T/zeroes"
+printf '\x17\x08\x44' >"$T/magic"
+refused 1 'no recording|offset' 'half a magic number' render "$T/magic"
+echo 'hello world' >"$T/prose"
+refused 1 'no recording' 'prose' render "$T/prose"
+: >"$T/secret"
+chmod 0 "$T/secret"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$T"
+	try setpriv --reuid 65534 --regid 65534 --clear-groups cat "$PFSCOPE"
+	if [ "$status" = 0 ]; then
+		try setpriv --reuid 65534 --regid 65534 --clear-groups "$PFSCOPE" render "$T/secret"
+		like "$status|$out|$err" '^1\|\|pfscope: .*secret: Permission denied$' 'an unreadable file'
+	else
+		skip 'the program lies where only root can read' 'an unreadable file'
+	fi
+elif [ "$(id -u)" != 0 ]; then
+	refused 1 'secret: Permission denied' 'an unreadable file' render "$T/secret"
+else
+	skip 'no setpriv(1)' 'an unreadable file'
+fi
+printf '# pfscope events 99\n1.0 note key="a" value="b"\n' >"$T/newer"
+refused 1 'version' 'event lines of a newer version' render "$T/newer"
+
+# ---- truncated and damaged recordings ----
+
+# cut FILE LENGTH: its beginning.
+cut_at()
+{
+	head -c "$2" "$1" >"$T/cut"
+}
+
+for name in v6 v7-none v7-zstd pfs-v6; do
+	file=$DATA/dat/$name.dat
+	size=$(stat -c %s "$file")
+	for length in 11 37 900 2600 $((size / 3)) $((size / 2)) $((size - 4097)); do
+		[ "$length" -lt "$size" ] || continue
+		cut_at "$file" $length
+		pfscope render "$T/cut"
+		if [ "$status" = 0 ]; then	# what is missing need not matter: only unused space at the end
+			like "$out" 'faults?,' "$name.dat cut at $length: whole all the same"
+			continue
+		fi
+		like "$status|$out|$err" '^1\|\|pfscope: [^|]*cut: offset [0-9]+: ' "$name.dat cut at $length: the offset is named"
+		pfscope render --salvage "$T/cut"
+		like "$status" '^[01]$' "... and --salvage does not fall over it"
+		[ "$status" = 1 ] || like "$err" 'damaged in [0-9]+ place' '... but says what is missing'
+	done
+done
+cut_at "$DATA/text/small.dat" 100000
+pfscope render "$T/cut"
+is "$status" 1 'a large recording, cut: refused'
+pfscope render --salvage "$T/cut"
+like "$status|$out" '^0\|.*faults?, [0-9]+ pages? touched' '--salvage draws what is there'
+pfscope events --salvage "$T/cut"
+[ "$(grep -c ' fault ' "$T/out")" -gt 0 ]
+is "$status$?" 00 'events --salvage: and prints it'
+
+# Bytes changed at random places, the same in each run: no crash, and a failure is a message.
+RANDOM=4711
+crashes=
+for ((i = 0; i < 150; i++)); do
+	files=("$DATA"/dat/*.dat "$DATA"/text/report.txt "$DATA"/text/kernel-pipe.trace)
+	file=${files[i % ${#files[@]}]}
+	cp "$file" "$T/cut"
+	size=$(stat -c %s "$file")
+	for ((n = 0; n < 1 + i % 7; n++)); do
+		at=$(((RANDOM * 32768 + RANDOM) % size))
+		[ $((i % 2)) = 0 ] || at=$((at % 1500))		# heads have the interesting numbers
+		printf "\\x$(printf %02x $((RANDOM % 256)))" |
+			dd of="$T/cut" bs=1 seek=$at conv=notrunc status=none
+	done
+	for salvage in '' --salvage; do
+		pfscope render $salvage "$T/cut"
+		[[ $status$err =~ ^(0|1pfscope:) ]] && [ "$status" -lt 2 ] || {
+			crashes="$crashes $i($status)"
+			diag "damage $i of ${file##*/}: status $status: $(head -n 3 <<<"$err")"
+		}
+	done
+done
+is "$crashes" '' 'changed bytes: 300 readings, no crash'
+
+# ---- text ----
+
+{ echo 'not an event'; cat "$DATA/text/report.txt"; echo 'nor this'; } >"$T/garbage"
+pfscope render "$T/garbage"
+like "$status|$err" '^0\|pfscope: .*: 2 lines are no event; the first is line 1$' \
+	'text: lines that are no event are counted and named'
+mv "$T/out" "$T/a"
+"$PFSCOPE" render "$DATA/text/report.txt" >"$T/b"
+same "$T/a" "$T/b" '... and change nothing'
+{ "$PFSCOPE" events "$good"; echo '12.5 fault addr=zero'; echo '12.6 frobnicate x=1'; } >"$T/garbage"
+pfscope render "$T/garbage"
+like "$status|$err" '^0\|.*1 line is no event; the first: line [0-9]+, column [0-9]+: ' \
+	'event lines: the same, with line and column'
+like "$err" 'newer pfscope: 1 events' '... and unknown kinds are counted'
+
+# ---- writing ----
+
+for command in render events maps report; do
+	"$PFSCOPE" $command "$DATA/dat/pfs-v6.dat" >/dev/full 2>"$T/err"
+	status=$?
+	like "$status|$(cat "$T/err")" '^1\|pfscope: .*No space left' "$command: a full disk is noticed"
+done
+refused 1 'x: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
+"$PFSCOPE" events "$DATA/text/small.dat" 2>"$T/err" | head -n 1 >/dev/null
+is "$(grep -c Sanitizer "$T/err")" 0 'a reader that goes away is no accident'
+
+done_testing
