@@ -269,16 +269,30 @@ static int add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return asm_emit(a, &ev);
 }
 
+/*
+ * Several pages at once for a process: a huge page of anonymous memory, if the allocation is movable
+ * (__GFP_MOVABLE) and must not dip into reserves (__GFP_NOMEMALLOC), which the page cache's are not.
+ */
 static int page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	const uint64_t movable = 0x8, no_reserves = 0x80000;
+	uint64_t gfp = raw->arg[2];
+	struct range r = asm_populates(a, t);
 	struct pfs_event ev;
 
 	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT)
+		return 0;
+	if (gfp == RAW_ABSENT ? !a->own : !(gfp & movable) || !(gfp & no_reserves))
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_HUGE);
 	ev.order = raw->arg[1];
 	ev.pfn = raw->arg[0];
 	ev.have |= PFS_HAS(PFS_F_ORDER) | PFS_HAS(PFS_F_PFN);
+	if (r.start < r.end) {
+		ev.start = r.start;
+		ev.end = r.end;
+		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	}
 	return asm_emit(a, &ev);
 }
 
@@ -544,6 +558,8 @@ static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, cons
 
 		if (size >= 1024 && !(size & (size - 1)))
 			a->page_mask = size - 1;
+	} else if (!strcmp(key, "pfscope")) {
+		a->own = true;
 	} else if (!strcmp(key, "machine")) {
 		a->cpu_type = cpu_type_find(value);
 	} else if (!strcmp(key, "sideband")) {

@@ -578,8 +578,7 @@ int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 /* ---- fault-around ---- */
 
-/* The range that the call makes the kernel populate; empty if it does not, as far as known. */
-static struct range populates(const struct pfs_assembler *a, const struct asm_thread *t)
+struct range asm_populates(const struct pfs_assembler *a, const struct asm_thread *t)
 {
 	static const struct range none;
 
@@ -598,7 +597,7 @@ static struct range populates(const struct pfs_assembler *a, const struct asm_th
 
 int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct range r = populates(a, t);
+	struct range r = asm_populates(a, t);
 	struct pfs_event ev;
 
 	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
@@ -775,14 +774,14 @@ static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const str
 	if (t->arg[2] == GUARD_INSTALL)
 		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
 				   PFS_TRAIT_GUARDED);
-	return emit_populate(a, t, raw, populates(a, t), PFS_BY_MADVISE);
+	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MADVISE);
 }
 
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	if (t->nr == SYS_MLOCK2 && t->arg[2] & MLOCK_ONFAULT)
 		return 0;
-	return emit_populate(a, t, raw, populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
 }
 
 static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t,
@@ -794,7 +793,7 @@ static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t,
 		t->proc->mlock_future = t->arg[0] & MCL_FUTURE && !on_fault;
 	if (!(t->arg[0] & MCL_CURRENT) || on_fault)
 		return 0;
-	return emit_populate(a, t, raw, populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
 }
 
 static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,

@@ -74,6 +74,7 @@ struct pfs_assembler {
 	uint64_t page_mask;		/* page size - 1 */
 	bool sideband;			/* the recording has perf's side-band of mappings */
 	bool exit_mmap;			/* exit_mmap events exist */
+	bool own;			/* the recording is pfscope's own: filtered as it does */
 	bool rows;			/* the region tree's writes are in the recording */
 	int32_t only_pid;		/* --no-follow: 0 or the one process */
 	const struct asm_cpu_type *cpu_type;
@@ -108,6 +109,9 @@ int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 /* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
 const char *asm_own_string(struct pfs_assembler *a, const char *str);
+
+/* The range that the call under way makes the kernel populate; empty if it does not, as far as known. */
+struct range asm_populates(const struct pfs_assembler *a, const struct asm_thread *t);
 
 /* The call that the thread was in is over, or was never seen to begin. */
 void asm_call_over(struct asm_thread *t);

@@ -53,8 +53,8 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 		return buf;
 	case RAW_SIGNAL:
 		return "sig == 11 || sig == 7";
-	case RAW_PAGE_ALLOC:	/* __GFP_MOVABLE: users' pages, not the kernel's own */
-		return "order > 0 && gfp_flags & 8";
+	case RAW_PAGE_ALLOC:	/* a huge page of anonymous memory: see page_alloc() in assemble.c */
+		return "order > 0 && gfp_flags & 0x8 && gfp_flags & 0x80000";
 	default:
 		return NULL;
 	}

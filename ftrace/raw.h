@@ -27,7 +27,7 @@ enum raw_kind {
 	RAW_MAP_PAGES,		/* arg: dev, ino, first page index, last page index (inclusive) */
 	RAW_FILE_FAULT,		/* arg: dev, ino, page index */
 	RAW_ADD_CACHE,		/* arg: dev, ino, page index, order */
-	RAW_PAGE_ALLOC,		/* arg: pfn, order */
+	RAW_PAGE_ALLOC,		/* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,		/* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,		/* arg[0]: how many, on raw_event.cpu; UINT64_MAX: unknown number */
 	/* pfscope's own records (sideband.h), written beside the kernel's */

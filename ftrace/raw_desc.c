@@ -25,7 +25,7 @@ const struct raw_desc raw_descs[] = {
 	EVENT("filemap", "mm_filemap_fault", RAW_FILE_FAULT, NULL, "s_dev", "i_ino", "index"),
 	EVENT("filemap", "mm_filemap_add_to_page_cache", RAW_ADD_CACHE, NULL,
 	      "s_dev", "i_ino", "index", "order"),
-	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order"),
+	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
 	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
 	EVENT("mmap", "exit_mmap", RAW_EXIT_MMAP, NULL, NULL),
 	EVENT("sched", "sched_process_exec", RAW_EXEC, "filename", "pid", "old_pid"),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model: what the events add up to. Processes and threads by number, address spaces by exec epoch,
- * and what was touched. How regions change is space.c's; this file says whose they are.
+ * The model: what the events add up to. Processes and threads by number, address spaces by exec epoch.
+ * How regions change is space.c's, what was touched is touch.c's; this file says whose they are.
  */
-#include "model.h"
+#include "model_priv.h"
 
 #include "intern.h"
 #include "space.h"
@@ -12,28 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
-
-struct thread_slot {
-	struct pfs_thread thread;
-	UT_hash_handle hh;
-};
-
-struct proc_slot {
-	struct pfs_proc proc;
-	int32_t key;		/* uthash wants the key inside; proc.pid changes when it is learned */
-	UT_hash_handle hh;
-};
-
-struct pfs_model_private {
-	struct thread_slot *threads;
-	struct proc_slot *by_pid;	/* the newest process of each pid */
-	struct pfs_proc **tail;
-	struct pfs_thread *last;	/* the thread of the previous event */
-	struct pfs_intern *names;
-	struct thread_slot **dead;	/* replaced when their number came round again */
-	unsigned int nr_dead;
-	bool muted;
-};
 
 struct pfs_model *pfs_model_new(void)
 {
@@ -243,8 +221,8 @@ static struct pfs_space *space_of_region(struct pfs_model *model, const struct p
 }
 
 /* The space that the event speaks of. NULL: no memory. */
-static struct pfs_space *space_of(struct pfs_model *model, struct pfs_thread *thread,
-				  const struct pfs_event *ev)
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
+				 const struct pfs_event *ev)
 {
 	if (!pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT)
 		return pfs_proc_space(thread->proc);
@@ -256,314 +234,6 @@ static struct pfs_space *space_of(struct pfs_model *model, struct pfs_thread *th
 	if (!thread->forking)
 		thread->forking = pfs_space_copy(pfs_proc_space(thread->proc), ev->ts_ns);
 	return thread->forking;
-}
-
-/* ---- touches ---- */
-
-static uint64_t page_size(const struct pfs_model *model)
-{
-	return UINT64_C(1) << model->page_shift;
-}
-
-/* Does pfscope's own child, not yet the command, own this space? Its touches are kept apart. */
-static bool in_launcher(const struct pfs_thread *thread, const struct pfs_space *space)
-{
-	return space->launcher || (thread && space == thread->execing &&
-				   pfs_proc_space(thread->proc)->launcher);
-}
-
-static struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs_space *space)
-{
-	return space->launcher ? &model->launcher : &model->counts;
-}
-
-/* 0 if it is absent, or nothing that this version knows. */
-static unsigned int access_of(const struct pfs_event *ev)
-{
-	return pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0;
-}
-
-static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
-{
-	counts->faults++;
-	switch (access_of(ev)) {
-	case PFS_READ: counts->read++; break;
-	case PFS_WRITE: counts->write++; break;
-	case PFS_EXECUTE: counts->exec++; break;
-	default: counts->access_unknown++;
-	}
-	if (pfs_has(ev, PFS_F_MODE))
-		*(ev->mode == PFS_USER ? &counts->user : &counts->kernel) += 1;
-	if (pfs_has(ev, PFS_F_CLASS))
-		*(ev->class == PFS_MINOR ? &counts->minor : &counts->major) += 1;
-	counts->outside += outside;
-}
-
-static uint32_t fault_flags(const struct pfs_event *ev)
-{
-	static const uint32_t by_access[] = {
-		[0] = PFS_PAGE_ACCESS_UNKNOWN,
-		[PFS_READ] = PFS_PAGE_READ,
-		[PFS_WRITE] = PFS_PAGE_WRITE,
-		[PFS_EXECUTE] = PFS_PAGE_EXEC,
-	};
-	uint32_t flags = by_access[access_of(ev)];
-
-	if (pfs_has(ev, PFS_F_MODE))
-		flags |= ev->mode == PFS_USER ? PFS_PAGE_USER : PFS_PAGE_KERNEL;
-	if (pfs_has(ev, PFS_F_CLASS))
-		flags |= ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
-	return flags;
-}
-
-/* The page at addr, marked with flags and seen now. NULL: no memory. */
-static struct pfs_page *touch(struct pfs_space *space, uint64_t addr, uint32_t flags,
-			      uint64_t now_ns)
-{
-	struct pfs_page *page = pfs_pages_get(space->pages, addr);
-
-	if (!page)
-		return NULL;
-	if (!page->flags)
-		page->first_ns = now_ns;
-	page->last_ns = now_ns;
-	page->flags |= flags;
-	return page;
-}
-
-static int apply_fault(struct pfs_model *model, struct pfs_thread *thread,
-		       const struct pfs_event *ev)
-{
-	struct pfs_space *space = space_of(model, thread, ev);
-	unsigned int access = access_of(ev);
-	struct pfs_region *region;
-	struct pfs_page *page;
-	bool outside;
-
-	thread->fault_space = NULL;
-	if (!space)
-		return -ENOMEM;
-	/* What a region is, does not depend on what is to be seen of it. */
-	region = pfs_space_find(space, ev->addr);
-	if (region && access == PFS_WRITE && region->perms & PFS_PERM_W)
-		region->written = true;
-	if (model->priv->muted)
-		return 0;
-	page = touch(space, ev->addr, fault_flags(ev), ev->ts_ns);
-	if (!page)
-		return -ENOMEM;
-	if (!page->nr_faults++)
-		page->first_tid = ev->tid;
-	page->nr_read += access == PFS_READ;
-	page->nr_write += access == PFS_WRITE;
-	page->nr_exec += access == PFS_EXECUTE;
-	page->nr_kernel += pfs_has(ev, PFS_F_MODE) && ev->mode != PFS_USER;
-	outside = !region;
-	thread->fault_space = space;
-	thread->fault_addr = ev->addr;
-	thread->fault_ns = ev->ts_ns;
-	thread->nr_faults++;
-	if (!in_launcher(NULL, space))
-		count_fault(&thread->proc->counts, ev, outside);
-	count_fault(model_counts(model, space), ev, outside);
-	return 0;
-}
-
-/* The region of the fault under way, or NULL. */
-static struct pfs_region *fault_region(struct pfs_thread *thread)
-{
-	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
-}
-
-/* The file offset of the fault under way lies in [off, end_off): the same file, surely enough. */
-static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread,
-			 uint64_t off, uint64_t end_off)
-{
-	uint64_t at = region->off + (thread->fault_addr - region->start);
-
-	return at >= off && at < end_off;
-}
-
-static int mark_range(struct pfs_model *model, struct pfs_space *space, uint64_t start,
-		      uint64_t end, uint32_t flags, uint64_t now_ns, uint64_t *marked)
-{
-	for (uint64_t addr = start; addr < end; addr += page_size(model)) {
-		struct pfs_page *page = touch(space, addr, flags, now_ns);
-
-		if (!page)
-			return -ENOMEM;
-		(*marked)++;
-	}
-	return 0;
-}
-
-static int mark_around(struct pfs_model *model, struct pfs_thread *thread,
-		       struct pfs_space *space, struct pfs_region *region,
-		       const struct pfs_event *ev)
-{
-	uint64_t off = ev->off > region->off ? ev->off : region->off;
-	uint64_t len = region->end - region->start, start, end, addr;
-	uint64_t marked = 0;
-	int err = 0;
-
-	if (ev->end_off <= off || off - region->off >= len)
-		return 0;
-	start = region->start + (off - region->off);
-	end = region->start + (ev->end_off - region->off < len ? ev->end_off - region->off : len);
-	for (addr = start; !err && addr < end; addr += page_size(model)) {
-		struct pfs_page *page = pfs_pages_find(space->pages, addr);
-
-		if (!page || !(page->flags & (PFS_PAGE_TOUCHED | PFS_PAGE_AROUND)))
-			err = mark_range(model, space, addr, addr + page_size(model),
-					 PFS_PAGE_AROUND, ev->ts_ns, &marked);
-	}
-	if (!space->launcher)
-		thread->proc->counts.around += marked;
-	model_counts(model, space)->around += marked;
-	return err;
-}
-
-/* Fault-around: by file and offset; where that is in memory, the fault under way tells. */
-static int apply_around(struct pfs_model *model, struct pfs_thread *thread,
-			const struct pfs_event *ev)
-{
-	struct pfs_region *region = fault_region(thread);
-	struct pfs_space *space;
-	int err = 0;
-
-	if (model->priv->muted)
-		return 0;
-	if (!pfs_has(ev, PFS_F_START)) {
-		if (region && beside_fault(region, thread, ev->off, ev->end_off))
-			err = mark_around(model, thread, thread->fault_space, region, ev);
-		return err;
-	}
-	/* The kernel populates [start, end): each mapping of that file part in it may be meant. */
-	space = space_of(model, thread, ev);
-	if (!space)
-		return -ENOMEM;
-	for (unsigned int i = pfs_space_lower(space, ev->start); !err && i < space->nr_live; i++) {
-		region = space->live[i];
-		if (region->start >= ev->end)
-			break;
-		if (region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino &&
-		    region->dev == ev->dev)
-			err = mark_around(model, thread, space, region, ev);
-	}
-	return err;
-}
-
-static int apply_huge(struct pfs_model *model, struct pfs_thread *thread,
-		      const struct pfs_event *ev)
-{
-	struct pfs_region *region = fault_region(thread);
-	uint64_t size, start, marked = 0;
-
-	if (model->priv->muted || !region || ev->order > 18)
-		return 0;
-	size = page_size(model) << ev->order;
-	start = thread->fault_addr & ~(size - 1);
-	if (start < region->start || start + size > region->end)
-		return 0;	/* not for this fault's own page */
-	if (!thread->fault_space->launcher)
-		thread->proc->counts.huge++;
-	model_counts(model, thread->fault_space)->huge++;
-	return mark_range(model, thread->fault_space, start, start + size, PFS_PAGE_HUGE,
-			  ev->ts_ns, &marked);
-}
-
-/* A page of the file was read while the fault was under way: it is major if it is its own page. */
-static int apply_major(struct pfs_model *model, struct pfs_thread *thread,
-		       const struct pfs_event *ev)
-{
-	struct pfs_region *region = fault_region(thread);
-	struct pfs_page *page;
-
-	if (model->priv->muted || !region || !(region->have & PFS_HAS(PFS_F_INO)) ||
-	    region->ino != ev->ino || region->dev != ev->dev ||
-	    !beside_fault(region, thread, ev->off, ev->end_off))
-		return 0;
-	page = pfs_pages_find(thread->fault_space->pages, thread->fault_addr);
-	if (page)
-		page->flags |= PFS_PAGE_MAJOR;
-	if (!thread->fault_space->launcher)
-		thread->proc->counts.major++;
-	model_counts(model, thread->fault_space)->major++;
-	return 0;
-}
-
-static int apply_signal(struct pfs_model *model, struct pfs_thread *thread)
-{
-	struct pfs_page *page;
-
-	if (model->priv->muted || !thread->fault_space)
-		return 0;
-	page = pfs_pages_find(thread->fault_space->pages, thread->fault_addr);
-	if (page) {
-		page->flags |= PFS_PAGE_SIGNAL;
-		page->nr_signal++;
-	}
-	if (!thread->fault_space->launcher)
-		thread->proc->counts.signal++;
-	model_counts(model, thread->fault_space)->signal++;
-	thread->fault_space = NULL;
-	return 0;
-}
-
-/* Pages of [start, end) that nothing is known to have mapped yet. */
-static int populate_region(struct pfs_model *model, struct pfs_space *space, uint64_t start,
-			   uint64_t end, uint64_t now_ns, uint64_t *marked)
-{
-	int err = 0;
-
-	for (uint64_t addr = start; !err && addr < end; addr += page_size(model)) {
-		struct pfs_page *page = pfs_pages_find(space->pages, addr);
-
-		if (page && page->flags & (PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED))
-			continue;
-		err = mark_range(model, space, addr, addr + page_size(model), PFS_PAGE_POPULATED,
-				 now_ns, marked);
-	}
-	return err;
-}
-
-static int apply_populate(struct pfs_model *model, struct pfs_thread *thread,
-			  const struct pfs_event *ev)
-{
-	struct pfs_space *space = space_of(model, thread, ev);
-	uint64_t marked = 0;
-	int err = 0;
-
-	thread->fault_space = NULL;
-	if (!space)
-		return -ENOMEM;
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
-		struct pfs_region *r = space->live[i];
-		uint64_t start = r->start > ev->start ? r->start : ev->start;
-		uint64_t end = r->end < ev->end ? r->end : ev->end;
-
-		/* The kernel cannot populate what may not be accessed. */
-		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
-			continue;
-		r->written |= !!(r->perms & PFS_PERM_W);
-		if (!model->priv->muted)
-			err = populate_region(model, space, start, end, ev->ts_ns,
-					      &marked);
-	}
-	if (!space->launcher)
-		thread->proc->counts.populated += marked;
-	model_counts(model, space)->populated += marked;
-	return err;
-}
-
-static int apply_access(struct pfs_model *model, struct pfs_thread *thread,
-			const struct pfs_event *ev)
-{
-	if (model->priv->muted)
-		return 0;
-	return touch(pfs_proc_space(thread->proc), ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns) ?
-		0 : -ENOMEM;
 }
 
 /* ---- regions ---- */
@@ -583,7 +253,7 @@ static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
 /* The kernel's ranges are whole pages. What a file claims may be anything: make it so. */
 static struct pfs_event in_whole_pages(const struct pfs_model *model, const struct pfs_event *ev)
 {
-	uint64_t mask = page_size(model) - 1;
+	uint64_t mask = model_page_size(model) - 1;
 	struct pfs_event whole = *ev;
 
 	if (ev->kind == PFS_BRK || (ev->kind == PFS_UNMAP && ev->end == UINT64_MAX))
@@ -621,7 +291,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
 	struct pfs_space *space = other ? space_of_region(model, ev) :
-					  space_of(model, thread, ev);
+					  model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
 
@@ -874,13 +544,13 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && set_comm(model, thread, ev->comm))
 		return -ENOMEM;
 	switch (ev->kind) {
-	case PFS_FAULT: return apply_fault(model, thread, ev);
-	case PFS_AROUND: return apply_around(model, thread, ev);
-	case PFS_HUGE: return apply_huge(model, thread, ev);
-	case PFS_MAJOR: return apply_major(model, thread, ev);
-	case PFS_SIGNAL: return apply_signal(model, thread);
-	case PFS_POPULATE: return apply_populate(model, thread, ev);
-	case PFS_ACCESS: return apply_access(model, thread, ev);
+	case PFS_FAULT: return touch_fault(model, thread, ev);
+	case PFS_AROUND: return touch_around(model, thread, ev);
+	case PFS_HUGE: return touch_huge(model, thread, ev);
+	case PFS_MAJOR: return touch_major(model, thread, ev);
+	case PFS_SIGNAL: return touch_signal(model, thread);
+	case PFS_POPULATE: return touch_populate(model, thread, ev);
+	case PFS_ACCESS: return touch_access(model, thread, ev);
 	case PFS_MAP:
 	case PFS_UNMAP:
 	case PFS_PROTECT:

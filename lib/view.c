@@ -19,6 +19,7 @@ const struct pfs_view pfs_views[] = {
 	{ "full", "one character a page, wrapped", pfs_bars_full_draw },
 	{ "classic", "one line a region, X faulted, . not", pfs_bars_classic_draw },
 	{ "report", "tables by process, region and file", pfs_view_report_draw },
+	{ "check", "the recording against the kernel's own counts", pfs_view_check_draw },
 	{ "maps", "the layout in the form of /proc/PID/maps", pfs_view_maps_draw },
 	{ NULL, NULL, NULL },
 };

@@ -54,6 +54,8 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 			  struct pfs_err *err);
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options,
 			 struct pfs_err *err);
+int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+			struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options,
 		       struct pfs_err *err);
 

@@ -130,7 +130,7 @@ for name in v6 v7-none v7-zstd pfs-v6; do
 		[ "$status" = 1 ] || like "$err" 'damaged in [0-9]+ place' '... but says what is missing'
 	done
 done
-cut_at "$DATA/text/small.dat" 100000
+cut_at "$DATA/text/small.dat" 60000
 pfscope render "$T/cut"
 is "$status" 1 'a large recording, cut: refused'
 pfscope render --salvage "$T/cut"
@@ -181,7 +181,7 @@ like "$err" 'newer pfscope: 1 events' '... and unknown kinds are counted'
 # ---- writing ----
 
 for command in render events maps report; do
-	"$PFSCOPE" $command "$DATA/dat/pfs-v6.dat" >/dev/full 2>"$T/err"
+	"$PFSCOPE" $command "$good" >/dev/full 2>"$T/err"
 	status=$?
 	like "$status|$(cat "$T/err")" '^1\|pfscope: .*No space left' "$command: a full disk is noticed"
 done

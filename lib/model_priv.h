@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What model.c (whose it is) and touch.c (what was touched) share. Nobody else includes it.
+ */
+#ifndef PFS_MODEL_PRIV_H
+#define PFS_MODEL_PRIV_H
+
+#include "model.h"
+
+#include <uthash.h>
+
+struct thread_slot {
+	struct pfs_thread thread;
+	UT_hash_handle hh;
+};
+
+struct proc_slot {
+	struct pfs_proc proc;
+	int32_t key;		/* uthash wants the key inside; proc.pid changes when it is learned */
+	UT_hash_handle hh;
+};
+
+struct pfs_model_private {
+	struct thread_slot *threads;
+	struct proc_slot *by_pid;	/* the newest process of each pid */
+	struct pfs_proc **tail;
+	struct pfs_thread *last;	/* the thread of the previous event */
+	struct pfs_intern *names;
+	bool muted;
+};
+
+static inline uint64_t model_page_size(const struct pfs_model *model)
+{
+	return UINT64_C(1) << model->page_shift;
+}
+
+/* Touches of pfscope's own child, not yet the command, are counted apart. */
+static inline struct pfs_counts *model_counts(struct pfs_model *model,
+					      const struct pfs_space *space)
+{
+	return space->launcher ? &model->launcher : &model->counts;
+}
+
+/* The space that the event speaks of. NULL: no memory. */
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
+				 const struct pfs_event *ev);
+
+/* touch.c: one a kind of event. 0 or -ENOMEM. */
+int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread);
+int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+
+#endif

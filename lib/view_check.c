@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recording against the kernel's own counts of page faults, and why they differ.
+ *
+ * Three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
+ * kernel set out to handle), perf's minor and major ones (those that got a page), and rusage (these,
+ * and the faults that the kernel made itself, without an exception). Each difference is therefore
+ * exact; what it consists of, the recording says, and what is left over is said, too.
+ */
+#include "view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* What `run` noted of the kernel's counts, all from the command's start to its end. */
+struct kernel_counts {
+	uint64_t faults, minor, major;		/* perf */
+	uint64_t rusage;			/* minor + major, less those before the start */
+};
+
+struct check {
+	FILE *out;
+	unsigned int nr_unexplained;
+};
+
+static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor,
+		      uint64_t *major)
+{
+	const char *note = pfs_model_note(model, key);
+
+	return note && sscanf(note, "minor %" SCNu64 " major %" SCNu64, minor, major) == 2;
+}
+
+static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k)
+{
+	const char *note = pfs_model_note(model, "counters");
+	uint64_t minor, major, before_minor, before_major;
+
+	if (!note || sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64,
+			    &k->faults, &k->minor, &k->major) != 3)
+		return false;
+	if (!note_pair(model, "rusage", &minor, &major) ||
+	    !note_pair(model, "counted_before", &before_minor, &before_major))
+		return false;
+	k->rusage = minor + major - before_minor - before_major;
+	return true;
+}
+
+static void line(struct check *c, uint64_t n, const char *what)
+{
+	fprintf(c->out, "%12" PRIu64 "  %s\n", n, what);
+}
+
+/* One reason for a difference; 0 is not worth a line. */
+static void reason(struct check *c, uint64_t n, const char *what)
+{
+	if (n)
+		fprintf(c->out, "%16" PRIu64 "  %s\n", n, what);
+}
+
+/*
+ * Heads a difference and returns what of it the reasons leave over. It cannot be negative: a
+ * recording that shows more of something than the kernel counted is wrong somewhere.
+ */
+static uint64_t left_over(struct check *c, uint64_t difference, uint64_t reasons, const char *what)
+{
+	fprintf(c->out, "%12" PRIu64 "  %s\n", difference, what);
+	if (reasons <= difference)
+		return difference - reasons;
+	c->nr_unexplained++;
+	fprintf(c->out, "%16s  UNEXPLAINED: the recording shows %" PRIu64 " of them\n", "", reasons);
+	return 0;
+}
+
+static void sum(struct pfs_counts *to, const struct pfs_model *model)
+{
+	*to = model->counts;
+	to->faults += model->launcher.faults;
+	to->signal += model->launcher.signal;
+	to->retried += model->launcher.retried;
+	to->no_access += model->launcher.no_access;
+	to->vsyscall += model->launcher.vsyscall;
+	to->kernel_addr += model->launcher.kernel_addr;
+}
+
+/* Signals at addresses of the kernel's are refused before they are counted. */
+static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
+{
+	uint64_t rest = left_over(c, refused, n->kernel_addr, "refused at once, which the kernel "
+				  "does not count:");
+
+	reason(c, n->kernel_addr, "at addresses of the kernel");
+	reason(c, n->retried < rest ? n->retried : rest,
+	       "in kernel mode with page faults off, then tried again");
+	reason(c, n->retried < rest ? rest - n->retried : 0,
+	       "in kernel mode with page faults off, then done otherwise (futex, signal frame)");
+}
+
+static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t no_page)
+{
+	uint64_t signals = n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0, rest;
+
+	rest = left_over(c, no_page, signals + n->vsyscall, "got no page:");
+	reason(c, signals, "ended in a signal (SIGSEGV, SIGBUS)");
+	reason(c, n->vsyscall, "calls into [vsyscall], emulated");
+	reason(c, n->no_access < rest ? n->no_access : rest,
+	       "system calls given memory that they may not touch (EFAULT)");
+	reason(c, n->no_access < rest ? rest - n->no_access : 0,
+	       "given up: killed on the way, or EFAULT");
+}
+
+static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
+{
+	static const char *const by[PFS_NR_BY] = {
+		[PFS_BY_MMAP] = "mmap with MAP_POPULATE (populate)",
+		[PFS_BY_MADVISE] = "madvise with MADV_POPULATE_* (populate)",
+		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
+		[PFS_BY_EXEC] = "arguments and environment copied by exec (exec-time copies)",
+	};
+	uint64_t known = 0, rest;
+
+	for (int i = 1; i < PFS_NR_BY; i++)
+		known += n->unasked[i];
+	rest = left_over(c, unasked, n->unasked[PFS_BY_EXEC],
+			 "made by the kernel itself, without an exception (get_user_pages):");
+	for (int i = 1; i < PFS_NR_BY; i++) {
+		uint64_t some = n->unasked[i];
+
+		/* Pages dropped and brought back are not followed: what populating took is a limit. */
+		if (i != PFS_BY_EXEC)
+			some = some < rest ? some : rest, rest -= some;
+		if (by[i])
+			reason(c, some, by[i]);
+	}
+	reason(c, rest, "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
+	       "populated again)");
+}
+
+static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
+{
+	if (model->lost || model->lost_unknown)
+		fprintf(c->out, "%" PRIu64 "%s events were lost: the recording is not complete\n",
+			model->lost, model->lost_unknown ? " or more" : "");
+	if (!c->nr_unexplained) {
+		fprintf(c->out, "every fault is accounted for\n");
+		return 0;
+	}
+	return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an "
+			   "explanation%s", c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s",
+			   model->lost || model->lost_unknown ? " but the lost events" : "");
+}
+
+/* The kernel counts at least as many here as there. */
+static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *what)
+{
+	if (more >= less)
+		return true;
+	c->nr_unexplained++;
+	fprintf(c->out, "%12" PRIu64 "  UNEXPLAINED: %s\n", less - more, what);
+	return false;
+}
+
+int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+			struct pfs_err *err)
+{
+	struct check c = { .out = options->out };
+	struct kernel_counts k;
+	struct pfs_counts n;
+	uint64_t handled;
+
+	if (!kernel_counts(model, &k))
+		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
+				   "against: only those of a finished `pfscope run` have");
+	sum(&n, model);
+	handled = k.minor + k.major;
+	line(&c, n.faults, "page faults recorded, from the command's start to its end");
+	if (no_less(&c, n.faults, k.faults, "faults that the kernel counted and the recording lacks"))
+		check_refused(&c, &n, n.faults - k.faults);
+	line(&c, k.faults, "page faults that the kernel set out to handle (perf page-faults)");
+	if (no_less(&c, k.faults, handled, "more faults handled than begun"))
+		check_no_page(&c, &n, k.faults - handled);
+	line(&c, handled, "page faults that got a page (perf minor-faults + major-faults)");
+	if (no_less(&c, k.rusage, handled, "faults of children that nobody waited for"))
+		check_unasked(&c, &n, k.rusage - handled);
+	line(&c, k.rusage, "page faults as the kernel accounts them (rusage minor + major)");
+	return verdict(&c, model, err);
+}
