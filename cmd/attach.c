@@ -188,24 +188,14 @@ static int watch(struct attach *a, struct pfs_err *err)
 	return ret < 0 ? ret : 0;
 }
 
-static int note_targets(struct attach *a)
+static int record(struct attach *a, struct pfs_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
-		ret = pfs_capture_note(a->r.capture, a->args->pids[i], "attach=%d",
-				       a->args->pids[i]);
-	return ret;
-}
-
-static int record(struct attach *a, struct pfs_err *err)
-{
-	int ret = pfs_capture_start(a->r.capture, err);
-
-	if (!ret && note_targets(a))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
 		ret = pfs_capture_attach(a->r.capture, a->args->pids[i], err);
+	if (!ret)
+		ret = pfs_capture_start(a->r.capture, err);
 	if (!ret)
 		ret = watch(a, err);
 	if (!ret && !a->quit)

@@ -771,10 +771,18 @@ static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const stru
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	struct pfs_event ev;
+
 	if (t->arg[2] == GUARD_INSTALL)
 		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
 				   PFS_TRAIT_GUARDED);
-	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MADVISE);
+	event_range(&ev, raw, t, PFS_POPULATE, asm_populates(a, t));
+	if (ev.start >= ev.end)
+		return 0;
+	ev.by = PFS_BY_MADVISE;
+	ev.access = t->arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
+	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_ACCESS);
+	return asm_emit(a, &ev);
 }
 
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)

@@ -188,6 +188,8 @@ int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
 	pfs_counters_close(&c->counters);
 	free(c->page);
 	free(c->poll_fds);
+	free(c->attached);
+	free(c->entered);
 	/* Last: it cannot go before its readers have. */
 	ret = pfs_instance_destroy(c->instance, err);
 	pfs_keeper_dismiss(c->keeper_fd);
@@ -297,7 +299,8 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for a note");
 	c->tracing = true;
-	return pfs_instance_write(c->instance, "tracing_on", "1", err);
+	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
+	return ret ? ret : capture_enter_running(c, err);
 }
 
 static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)

@@ -40,14 +40,17 @@ int pfs_capture_free(struct pfs_capture *capture, struct pfs_err *err);
 /* Adds a process that waits to be started, with its kernel counts. 0 or -errno with err set. */
 int pfs_capture_launch(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
 
-/* Adds a running process: after pfs_capture_start(). 0, -ESRCH, or -errno with err set. */
+/* Adds a running process, before pfs_capture_start(). 0, -ESRCH, or -errno with err set. */
 int pfs_capture_attach(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
 
 /* A header fact, dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
 int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Tracing on. 0 or -errno with err set. */
+/*
+ * Tracing on, and the layouts of running processes read. Not before processes were added: without any,
+ * the kernel would record all there are. 0 or -errno with err set.
+ */
 int pfs_capture_start(struct pfs_capture *capture, struct pfs_err *err);
 
 /*

@@ -31,6 +31,10 @@ struct pfs_capture {
 	struct pfs_sideband *sideband;
 	struct pfs_counters counters;
 	pid_t launched;
+	pid_t *attached;	/* processes that ran already */
+	unsigned int nr_attached, max_attached;
+	pid_t *entered;		/* their threads, as far as they were there */
+	unsigned int nr_entered, max_entered;
 	struct pfs_formats *formats;
 	struct pfs_own own;
 	struct pfs_ringwrite *own_pages;
@@ -57,6 +61,7 @@ struct pfs_capture {
 /* capture_setup.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
 
 /* capture_text.c */
 int capture_text_open(struct pfs_capture *c, struct pfs_err *err);

@@ -3,8 +3,8 @@
  * What a capture records of whom: events, filters, processes, and how a running one is entered.
  *
  * How no change of a running process is missed: first its threads are traced (the list is read again
- * until it has no new thread; threads started by a traced one are traced by the kernel), then the
- * layout is read, dated at the time before the reading began. A change made while it was read is in the
+ * until it has no new thread, and once more when tracing is on; threads started by a traced one are
+ * traced by the kernel), then the layout is read, dated at the time before the reading began. A change made while it was read is in the
  * stream as well, and replaying it over the layout gives the same whether the reading caught it or not:
  * rows of the region tree say what a range is from then on, not what became of it. What was already
  * under way when tracing began (a munmap whose beginning was missed) a second look a moment later
@@ -242,19 +242,33 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	return ret;
 }
 
-struct tid_list { pid_t *tids; unsigned int nr, max; };
+/* ---- processes that run already ---- */
 
-static bool listed(const struct tid_list *list, pid_t tid)
+static bool is_entered(const struct pfs_capture *c, pid_t tid)
 {
-	for (unsigned int i = 0; i < list->nr; i++)
-		if (list->tids[i] == tid)
+	for (unsigned int i = 0; i < c->nr_entered; i++)
+		if (c->entered[i] == tid)
 			return true;
 	return false;
 }
 
+static int remember(pid_t **list, unsigned int *nr, unsigned int *max, pid_t id)
+{
+	if (*nr == *max) {
+		unsigned int want = *max ? *max * 2 : 64;
+		pid_t *bigger = realloc(*list, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		*list = bigger;
+		*max = want;
+	}
+	(*list)[(*nr)++] = id;
+	return 0;
+}
+
 struct entering {
 	struct pfs_capture *c;
-	struct tid_list list;
 	unsigned int nr_new;
 	struct pfs_err *err;
 };
@@ -263,32 +277,24 @@ struct entering {
 static int enter_thread(void *ctx, const struct raw_event *ev)
 {
 	struct entering *e = ctx;
+	struct pfs_capture *c = e->c;
 	int ret;
 
-	if (listed(&e->list, ev->tid))
+	if (is_entered(c, ev->tid))
 		return 0;
-	if (e->list.nr == e->list.max) {
-		unsigned int want = e->list.max ? e->list.max * 2 : 64;
-		pid_t *tids = realloc(e->list.tids, want * sizeof(*tids));
-
-		if (!tids)
-			return -ENOMEM;
-		e->list.tids = tids;
-		e->list.max = want;
-	}
-	ret = pfs_instance_add_tid(e->c->instance, ev->tid, e->err);
+	ret = pfs_instance_add_tid(c->instance, ev->tid, e->err);
 	if (!ret)
-		ret = watch(e->c, ev->tid, e->err);
+		ret = watch(c, ev->tid, e->err);
 	if (ret)
 		return ret == -ESRCH ? 0 : ret;
-	e->list.tids[e->list.nr++] = ev->tid;
 	e->nr_new++;
-	return pfs_sideband_put(e->c->sideband, ev);
+	ret = remember(&c->entered, &c->nr_entered, &c->max_entered, ev->tid);
+	return ret ? ret : pfs_sideband_put(c->sideband, ev);
 }
 
-int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+/* Every thread there is; those they start, the kernel adds by itself. */
+static int enter_process(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 {
-	const struct timespec moment = { .tv_nsec = 20000000 };
 	struct entering e = { .c = c, .err = err };
 	int ret;
 
@@ -296,20 +302,47 @@ int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		e.nr_new = 0;
 		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), enter_thread, &e, err);
 	} while (!ret && e.nr_new);
-	if (!ret && !e.list.nr)
+	return ret;
+}
+
+int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+{
+	unsigned int before = c->nr_entered;
+	int ret = enter_process(c, pid, err);
+
+	if (!ret && c->nr_entered == before)
 		ret = pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
-	free(e.list.tids);
 	if (!ret)
 		ret = note_sideband(c);
 	if (!ret)
-		ret = pfs_snapshot_layout(pid, true, (raw_event_fn)pfs_sideband_put, c->sideband,
-					  err);
-	for (int i = 0; !ret && i < 2; i++) {
-		nanosleep(&moment, NULL);
-		ret = pfs_snapshot_layout(pid, false, (raw_event_fn)pfs_sideband_put, c->sideband,
-					  err);
+		ret = pfs_capture_note(c, pid, "attach=%d", pid);
+	return ret ? ret : remember(&c->attached, &c->nr_attached, &c->max_attached, pid);
+}
+
+static int snapshot_all(struct pfs_capture *c, bool first, struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
+		if (first)
+			ret = enter_process(c, c->attached[i], err);
+		if (!ret)
+			ret = pfs_snapshot_layout(c->attached[i], first,
+						  (raw_event_fn)pfs_sideband_put, c->sideband, err);
 		if (ret == -ESRCH)	/* it ended since: what there was is recorded */
-			return 0;
+			ret = 0;
+	}
+	return ret;
+}
+
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	int ret = snapshot_all(c, true, err);
+
+	for (int i = 0; !ret && c->nr_attached && i < 2; i++) {
+		nanosleep(&moment, NULL);
+		ret = snapshot_all(c, false, err);
 	}
 	return ret;
 }

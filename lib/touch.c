@@ -377,7 +377,7 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 			continue;
 		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))
 			continue;
-		r->written |= !!(r->perms & PFS_PERM_W);
+		r->written |= access_of(ev) != PFS_READ && r->perms & PFS_PERM_W;
 		if (!model->priv->muted)
 			err = populate_region(model, space, r, ev, &marked, &alone);
 	}
