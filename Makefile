@@ -189,13 +189,14 @@ docdir  = $(DESTDIR)$(prefix)/share/doc/pfscope
 compdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
 MAN1 := $(wildcard docs/man/*.1)
 MAN5 := $(wildcard docs/man/*.5)
-DOCS := README.md LICENSE docs/ARCHITECTURE.md docs/event-format.md
+DOCS := README.md LICENSE $(wildcard docs/*.md)
 
 install: $(O)/pfscope	## into DESTDIR and prefix: program, manual, completion, docs
 	$(Q)install -d $(bindir) $(mandir)/man1 $(mandir)/man5 $(docdir) $(compdir)
 	$(Q)install -m 755 $(O)/pfscope $(bindir)/pfscope
-	$(Q)install -m 644 $(MAN1) $(mandir)/man1
-	$(Q)install -m 644 $(MAN5) $(mandir)/man5
+	$(Q)for page in $(MAN1) $(MAN5); do \
+		sed 's|/usr/local|$(prefix)|g' $$page >$(mandir)/man$${page##*.}/$${page##*/} || exit 1; \
+	done
 	$(Q)install -m 644 completion/pfscope $(compdir)/pfscope
 	$(Q)install -m 644 $(DOCS) $(docdir)
 

@@ -43,6 +43,7 @@ struct pfs_sideband {
 	size_t nr_queued, max_queued;
 	bool sorted;
 	bool works;
+	uint64_t begin_ns;	/* of the recording */
 	uint64_t arrivals;
 	size_t page_size, ring_bytes;
 	char *scratch;		/* a record that wraps round the end of a ring */
@@ -57,6 +58,7 @@ struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
 	sb->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	sb->page_size = sysconf(_SC_PAGESIZE);
 	sb->ring_bytes = RING_PAGES * sb->page_size;
+	sb->begin_ns = UINT64_MAX;
 	sb->rings = calloc(sb->nr_cpus, sizeof(*sb->rings));
 	sb->scratch = malloc(1 << 16);
 	if (!sb->rings || !sb->scratch)
@@ -184,7 +186,13 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
 		return pfs_err_set(err, ret, "perf_event_open for thread %d: %s", tid,
 				   strerror(-ret));
 	sb->works = true;
-	return 0;
+	return pfs_sideband_drain(sb);	/* each takes a while, and the rings are small */
+}
+
+int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns)
+{
+	sb->begin_ns = ts_ns;
+	return pfs_sideband_drain(sb);
 }
 
 /* ---- the queue ---- */
@@ -315,10 +323,11 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 		.tid = trailer->tid,
 		.tgid = trailer->pid,
 	};
+	bool before = trailer->time < sb->begin_ns;
 
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
-		return on_mmap2(sb, (const void *)header, &ev);
+		return before ? 0 : on_mmap2(sb, (const void *)header, &ev);
 	case PERF_RECORD_COMM:
 		ev.tid = comm->tid;
 		return on_task(sb, comm->tid, comm->pid, false, comm->comm, &ev);
@@ -327,6 +336,8 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 	case PERF_RECORD_EXIT:
 		return on_task(sb, task->tid, task->pid, true, NULL, &ev);
 	case PERF_RECORD_LOST:
+		if (before)
+			return 0;
 		ev.kind = RAW_LOST;
 		ev.arg[0] = ((const struct lost *)header)->lost;
 		return pfs_sideband_put(sb, &ev);

@@ -23,6 +23,12 @@ void pfs_sideband_free(struct pfs_sideband *sb);
 /* Watches a thread and every thread and process that it starts from now on. 0 or -errno. */
 int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err);
 
+/*
+ * The recording begins now: mappings made before it are dropped (threads are watched one by one, so
+ * they are not all of them), names and threads are kept. 0 or -ENOMEM.
+ */
+int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns);
+
 /* Takes in what the kernel has ready. 0 or -ENOMEM. */
 int pfs_sideband_drain(struct pfs_sideband *sb);
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BOLD "\033[1m"
@@ -121,15 +123,46 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 
 /* ---- rows ---- */
 
+/* Of what was unmapped, so many regions of an epoch are drawn: those with the most pages touched. */
+#define MAX_GONE 48
+
 /* Takes out what is not drawn, and counts it. */
-struct left_out { uint64_t untouched, earlier, earlier_pages; };
+struct left_out { uint64_t untouched, earlier, earlier_pages, more, more_pages; };
+
+static int more_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* How many pages a region that is gone must have touched to be drawn; *ties: how many of just so many. */
+static uint64_t gone_threshold(const struct pfs_rows *rows, unsigned int *ties)
+{
+	uint64_t *touched = calloc(rows->nr + 1, sizeof(*touched)), threshold = 0;
+	unsigned int nr = 0;
+
+	*ties = UINT_MAX;
+	for (unsigned int i = 0; touched && i < rows->nr; i++)
+		if (rows->row[i].gone && rows->row[i].tally.seen)
+			touched[nr++] = rows->row[i].tally.seen;
+	if (nr > MAX_GONE) {
+		qsort(touched, nr, sizeof(*touched), more_first);
+		threshold = touched[MAX_GONE - 1];
+		for (*ties = 1; *ties < MAX_GONE && touched[MAX_GONE - 1 - *ties] == threshold;)
+			++*ties;
+	}
+	free(touched);
+	return threshold;
+}
 
 static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
 {
 	const struct pfs_filter *filter = bars->options->filter;
 	bool moment = filter && filter->at.set;
 	struct left_out left = { 0 };
-	unsigned int kept = 0;
+	unsigned int kept = 0, ties;
+	uint64_t threshold = gone_threshold(rows, &ties);
 
 	for (unsigned int i = 0; i < rows->nr; i++) {
 		const struct pfs_row *row = &rows->row[i];
@@ -146,6 +179,13 @@ static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
 			continue;
 		}
 		pfs_tally_add(&bars->shown, &row->tally);
+		if (row->gone && !bars->options->all &&
+		    (row->tally.seen < threshold || (row->tally.seen == threshold && !ties--))) {
+			ties += row->tally.seen == threshold;
+			left.more++;
+			left.more_pages += row->tally.touched;
+			continue;
+		}
 		rows->row[kept++] = *row;
 	}
 	rows->nr = kept;
@@ -162,6 +202,10 @@ static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
 	if (left->untouched)
 		fprintf(out, "%s  %s came and went untouched (--all shows them)%s\n", dim,
 			pfs_plural(regions, sizeof(regions), left->untouched, "region"), off);
+	if (left->more)
+		fprintf(out, "%s  %s gone, %s touched (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->more, "more region"),
+			pfs_plural(pages, sizeof(pages), left->more_pages, "page"), off);
 	if (left->earlier)
 		fprintf(out, "%s  %s with %s touched had gone by then (--all shows them)%s\n", dim,
 			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
