@@ -417,6 +417,7 @@ static int executed(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	}
 	t->exited = false;	/* the first thread's number lives on in the one that did the exec */
 	t->comm_said = true;
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
 	if (t->proc) {
 		proc_renew(t->proc);
 		t->alive = false;

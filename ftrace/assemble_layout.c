@@ -66,10 +66,30 @@ static void event_range(struct pfs_event *ev, const struct raw_event *raw,
 	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
 }
 
-static void changed(struct asm_thread *t, const struct raw_event *raw)
+void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r)
 {
 	if (t->proc)
-		t->proc->last_change_ns = raw->ts_ns;
+		t->proc->recent[t->proc->next_recent++ % NR_RECENT] =
+			(struct asm_change){ raw->ts_ns, r };
+}
+
+/* Has the range been as it is since then, as far as can be told? 0: does not matter. */
+static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_ns)
+{
+	const struct asm_change *oldest = &p->recent[p->next_recent % NR_RECENT];
+	const struct asm_thread *t;
+
+	if (!since_ns)
+		return true;
+	if (oldest->ts_ns >= since_ns)	/* there may have been more */
+		return false;
+	for (unsigned int i = 0; i < NR_RECENT; i++)
+		if (p->recent[i].ts_ns >= since_ns && overlap(p->recent[i].range, r))
+			return false;
+	for (t = p->in_flight; t; t = t->next_in_flight)
+		if (overlap(t->removes, r))
+			return false;
+	return true;
 }
 
 static int emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
@@ -250,6 +270,22 @@ static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struc
 	return asm_emit(a, &ev);
 }
 
+/*
+ * io_destroy unmaps its ring at once and then waits, long enough for another thread to be given the
+ * same address: so the ring goes when the call begins. Of a ring that is not there, nothing goes.
+ */
+static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t,
+			   const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });	/* how long it is, is not said */
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.have |= PFS_HAS(PFS_F_START);
+	return asm_emit(a, &ev);
+}
+
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_over(t);
@@ -277,6 +313,8 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		break;
 	case SYS_SHMDT:
 		return emit_shmdt(a, t, raw, false);
+	case SYS_IO_DESTROY:
+		return emit_io_destroy(a, t, raw);
 	default:
 		break;
 	}
@@ -460,7 +498,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		a->stats.foreign_rows++;
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
 	}
-	changed(t, raw);
+	asm_changed(t, raw, row);
 	t->nr_taken = 0;	/* so what it removes was not removed before */
 	if (id)
 		return stored_row(a, t, raw, row, id);
@@ -497,6 +535,17 @@ static uint8_t traits_of(uint64_t flags)
 	       (flags & MAP_NORESERVE ? PFS_TRAIT_NORESERVE : 0);
 }
 
+/* Nothing is mapped from the snapshot's line before to this address. */
+static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			uint64_t end)
+{
+	struct range gap = { t->proc->snapshot_end, end };
+
+	if (gap.start >= gap.end || !unchanged(t->proc, gap, t->proc->gap_look_ns))
+		return 0;
+	return emit_unmap(a, t, raw, gap);
+}
+
 int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_thread *owner = asm_exec_owner(t);
@@ -511,8 +560,10 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	if (snapshot) {
 		if (!t->proc || !t->proc->in_snapshot)
 			return 0;
-		err = emit_unmap(a, t, raw, (struct range){ t->proc->snapshot_end, r.start });
+		err = snapshot_gap(a, t, raw, r.start);
 		t->proc->snapshot_end = r.end;
+		if (!unchanged(t->proc, r, t->proc->look_ns))
+			return err;
 	} else {
 		a->sideband = true;
 	}
@@ -529,35 +580,40 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	} else if (!snapshot) {
 		t->last_row = r;
 		t->stored = t->stored || t->nr == SYS_MMAP || t->nr == SYS_SHMAT;
-		changed(t, raw);
+		asm_changed(t, raw, r);
 	}
 	return asm_emit(a, &ev);
 }
 
 /*
  * value: "first" (stands for itself: later changes are replayed on it), "later T0" (a second look that
- * began at T0 ns: it counts only if nothing changed since, then it mends what the first could not
- * know), "end".
+ * began at T0 ns: what has not changed since mends what the first could not know), "then T0" (it goes
+ * on; what follows was read from T0 on), "end".
  */
 int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const char *value)
 {
 	struct asm_proc *p = t->proc;
-	uint64_t began;
+	uint64_t look_ns;
 
 	if (!p)
 		return 0;
 	if (!strcmp(value, "end")) {
-		struct range rest = { p->snapshot_end, UINT64_MAX & ~a->page_mask };
 		bool counted = p->in_snapshot;
 
 		p->in_snapshot = false;
-		return counted ? emit_unmap(a, t, raw, rest) : 0;
+		return counted ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : 0;
+	}
+	if (sscanf(value, "then %" SCNu64, &look_ns) == 1) {
+		p->gap_look_ns = p->look_ns;	/* what lies between two pieces, the first one decided */
+		p->look_ns = look_ns;
+		return 0;
 	}
 	p->snapshot_end = 0;
 	p->in_snapshot = true;
-	if (sscanf(value, "later %" SCNu64, &began) == 1)
-		p->in_snapshot = p->last_change_ns < began && !p->in_flight;
+	if (sscanf(value, "later %" SCNu64, &look_ns) != 1)
+		look_ns = 0;
+	p->look_ns = p->gap_look_ns = look_ns;
 	return 0;
 }
 
@@ -659,7 +715,7 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	changed(t, raw);
+	asm_changed(t, raw, t->removes);
 	return remove_rest(a, t, raw);
 }
 
@@ -689,7 +745,8 @@ static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
 	struct pfs_event ev;
 
-	changed(t, raw);
+	asm_changed(t, raw, range_of(t->arg[0], old_len));
+	asm_changed(t, raw, range_of(raw->arg[0], new_len));
 	if (raw->arg[0] != t->arg[0])
 		return mremap_moved(a, t, raw, old_len, new_len);
 	if (new_len < old_len)
@@ -705,7 +762,7 @@ static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t,
 {
 	struct pfs_event ev;
 
-	changed(t, raw);
+	asm_changed(t, raw, range_of(t->arg[0], page_up(a, t->arg[1])));
 	if (a->sideband)
 		return 0;
 	event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[0], page_up(a, t->arg[1])));
@@ -751,7 +808,8 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	err = asm_emit(a, &ev);
 	if (err || !before)
 		return err;
-	changed(t, raw);
+	asm_changed(t, raw, (struct range){ now < before ? now : before,
+					    page_up(a, now < before ? before : now) });
 	if (now > before)
 		return brk_grew(a, t, raw, before);
 	return remove_rest(a, t, raw);
@@ -812,21 +870,9 @@ static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
 	return 0;
 }
 
-static int io_destroy_done(struct pfs_assembler *a, struct asm_thread *t,
-			   const struct raw_event *raw)
-{
-	struct pfs_event ev;
-
-	changed(t, raw);
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->arg[0];
-	ev.have |= PFS_HAS(PFS_F_START);
-	return asm_emit(a, &ev);
-}
-
 static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	changed(t, raw);
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
 	return emit_shmdt(a, t, raw, true);
 }
 
@@ -843,7 +889,7 @@ static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 
 	if (t->arg[0] != PR_SET_VMA)
 		return 0;
-	changed(t, raw);
+	asm_changed(t, raw, range_of(t->arg[2], page_up(a, t->arg[3])));
 	event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[2], page_up(a, t->arg[3])));
 	return asm_emit(a, &ev);
 }
@@ -860,7 +906,6 @@ static const call_done calls_done[SYS_NR] = {
 	[SYS_MADVISE] = madvise_done,
 	[SYS_MSEAL] = mseal_done,
 	[SYS_SHMDT] = shmdt_done,
-	[SYS_IO_DESTROY] = io_destroy_done,
 	[SYS_MLOCK] = mlock_done,
 	[SYS_MLOCK2] = mlock_done,
 	[SYS_MLOCKALL] = mlockall_done,

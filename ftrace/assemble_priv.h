@@ -13,8 +13,12 @@
 
 #define MAX_HEADER 16
 #define MAX_TAKEN 4
+#define NR_RECENT 64
 
 struct range { uint64_t start, end; };
+
+/* A change of a layout: what was changed, and when that was told. */
+struct asm_change { uint64_t ts_ns; struct range range; };
 
 struct asm_proc {
 	int32_t pid;
@@ -22,11 +26,13 @@ struct asm_proc {
 	struct asm_thread *in_flight;	/* threads inside a call that removes a range */
 	struct asm_thread *exec_thread;	/* the one whose exec is under way, or NULL */
 	uint64_t brk;			/* 0: unknown */
-	uint64_t last_change_ns;	/* of the layout */
+	struct asm_change recent[NR_RECENT];	/* the newest changes, as a ring */
+	unsigned int next_recent;
 	bool mlock_future;
 	bool shared_space;		/* a vfork child before its exec */
 	bool in_snapshot;		/* lines of a snapshot that counts are coming */
 	uint64_t snapshot_end;		/* how far up its lines have come */
+	uint64_t look_ns, gap_look_ns;	/* since when its lines, and gaps, are as it says; 0: the first */
 	UT_hash_handle hh;
 };
 
@@ -103,6 +109,9 @@ int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const char *value);
+
+/* The layout of the thread's process has changed there: what a snapshot said of it may be over. */
+void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
 
 int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const char *value);

@@ -294,10 +294,12 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 
 int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = pfs_capture_note(c, 0, "start=mono");
+	int ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
 
+	if (!ret)
+		ret = pfs_capture_note(c, 0, "start=mono");
 	if (ret)
-		return pfs_err_set(err, ret, "no memory for a note");
+		return pfs_err_set(err, ret, "no memory to begin with");
 	c->tracing = true;
 	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
 	return ret ? ret : capture_enter_running(c, err);

@@ -340,7 +340,7 @@ int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
 	const struct timespec moment = { .tv_nsec = 20000000 };
 	int ret = snapshot_all(c, true, err);
 
-	for (int i = 0; !ret && c->nr_attached && i < 2; i++) {
+	for (int i = 0; !ret && c->nr_attached && i < 3; i++) {
 		nanosleep(&moment, NULL);
 		ret = snapshot_all(c, false, err);
 	}

@@ -248,7 +248,7 @@ static bool orphaned(const char *name)
 static int clean_one(const char *instances, const char *name, struct pfs_err *err)
 {
 	struct pfs_instance instance = { 0 };
-	char dir[PATH_MAX];
+	char dir[PATH_MAX + NAME_MAX + 2];
 	int ret;
 
 	snprintf(dir, sizeof(dir), "%s/%s", instances, name);

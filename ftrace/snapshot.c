@@ -123,49 +123,116 @@ static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, vo
 	return fn(ctx, ev);
 }
 
-static int emit_lines(char *maps, struct raw_event *ev, uint64_t *heap_end, raw_event_fn fn,
-		      void *ctx)
+/* A look at a layout, piece by piece. */
+struct look {
+	struct raw_event ev;
+	raw_event_fn fn;
+	void *ctx;
+	uint64_t heap_end;
+	char text[1 << 16];
+	size_t len;		/* of a line that is not whole yet */
+};
+
+/* Passes on the whole lines of the text, and keeps the rest. */
+static int emit_lines(struct look *look)
 {
-	char *line, *next;
+	char *line = look->text, *next;
 	int err = 0;
 
-	for (line = maps; !err && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		else
-			next = line + strlen(line);
-		ev->kind = RAW_PFS_MAP;
-		ev->arg[7] = PFS_MAP_SNAPSHOT;
-		if (line_parse(line, ev) || !strcmp(ev->str, "[vsyscall]"))
+	look->text[look->len] = '\0';
+	for (; !err && (next = strchr(line, '\n')); line = next) {
+		*next++ = '\0';
+		look->ev.kind = RAW_PFS_MAP;
+		look->ev.arg[7] = PFS_MAP_SNAPSHOT;
+		if (line_parse(line, &look->ev) || !strcmp(look->ev.str, "[vsyscall]"))
 			continue;	/* that one is in no process's region tree */
-		if (!strcmp(ev->str, "[heap]"))
-			*heap_end = ev->arg[1];
-		err = fn(ctx, ev);
+		if (!strcmp(look->ev.str, "[heap]"))
+			look->heap_end = look->ev.arg[1];
+		err = look->fn(look->ctx, &look->ev);
 	}
+	look->len -= line - look->text;
+	memmove(look->text, line, look->len);
 	return err;
+}
+
+/* The end of a file that has nothing at its start either: its address space is no more. */
+static bool is_gone(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) != 1;
+}
+
+/*
+ * The kernel gives about fifty lines a read. Each piece of a second look is dated at its own end and says
+ * when its own reading began: the shorter the time, the less has changed in it.
+ */
+static int emit_pieces(struct look *look, int fd, bool first)
+{
+	const char *key = "snapshot=later";
+	char note[64];
+	ssize_t got;
+	int err = 0;
+
+	do {
+		uint64_t began = pfs_now_ns();
+		bool whole = !look->len;
+
+		got = read(fd, look->text + look->len, sizeof(look->text) - 1 - look->len);
+		if (got < 0)
+			return -errno;
+		if (!got && is_gone(fd))
+			return -ESRCH;
+		look->len += got;
+		if (!first && whole) {
+			look->ev.ts_ns = pfs_now_ns();
+			snprintf(note, sizeof(note), "%s %" PRIu64, key, began);
+			err = emit_note(note, &look->ev, look->fn, look->ctx);
+			key = "snapshot=then";
+		}
+		if (!err)
+			err = emit_lines(look);
+	} while (!err && got > 0);
+	return err;
+}
+
+static int look_at(struct look *look, int fd, bool first)
+{
+	pid_t pid = look->ev.tid;
+	int ret = 0;
+
+	if (first)
+		ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
+	if (!ret)
+		ret = emit_pieces(look, fd, first);
+	if (!ret)
+		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+	if (!ret && first)
+		ret = emit_brk(pid, look->heap_end, &look->ev, look->fn, look->ctx);
+	return ret;
 }
 
 int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
-	struct raw_event ev = { .cpu = -1, .tid = pid, .tgid = pid };
-	uint64_t began = pfs_now_ns(), heap_end = 0;
-	char *maps = read_proc(pid, "maps"), note[64];
-	int ret;
+	struct look *look = calloc(1, sizeof(*look));
+	char path[64];
+	int fd, ret;
 
-	if (!maps)
-		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno,
-				   "/proc/%d/maps: %s", pid, strerror(errno));
-	ev.ts_ns = first ? began : pfs_now_ns();
-	snprintf(note, sizeof(note), first ? "snapshot=first" : "snapshot=later %" PRIu64, began);
-	ret = emit_note(note, &ev, fn, ctx);
-	if (!ret)
-		ret = emit_lines(maps, &ev, &heap_end, fn, ctx);
-	if (!ret)
-		ret = emit_note("snapshot=end", &ev, fn, ctx);
-	if (!ret && first)
-		ret = emit_brk(pid, heap_end, &ev, fn, ctx);
-	free(maps);
+	if (!look)
+		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
+	look->ev = (struct raw_event){ .ts_ns = pfs_now_ns(), .cpu = -1, .tid = pid, .tgid = pid };
+	look->fn = fn;
+	look->ctx = ctx;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ret = fd < 0 ? -errno : look_at(look, fd, first);
+	if (ret == -ENOENT)
+		ret = -ESRCH;
+	if (ret)
+		pfs_err_set(err, ret, "%s: %s", path, strerror(-ret));
+	if (fd >= 0)
+		close(fd);
+	free(look);
 	return ret;
 }
 

@@ -16,8 +16,8 @@
 
 /*
  * Passes the layout of a process to fn. first: as it is at the time before the reading began (later
- * changes are replayed over it); otherwise a second look, dated at its end. 0, -ESRCH if it is gone,
- * or -errno with err set.
+ * changes are replayed over it); otherwise a second look, each piece dated at its end. 0, -ESRCH if it
+ * is gone, or -errno with err set.
  */
 int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
