@@ -35,20 +35,27 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DPFS_VERSION='"$(VERSION)"' \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
 	-Wno-unused-parameter -Ilib $(SANFLAGS)
-# Includes point one way: cmd -> {ftrace, stap, perf} -> lib (tests/cli/layers.t reads them too).
-INC_lib    :=
-INC_ftrace := -Iftrace
-INC_cmd    := -Iftrace -Icmd
 ALL_CFLAGS  = $(BASE_CFLAGS) $(PKG_CFLAGS) $(CFLAGS)
 
-SRC_lib    := $(wildcard lib/*.c)
-SRC_ftrace := $(wildcard ftrace/*.c)
-SRC_cmd    := $(wildcard cmd/*.c)
-OBJ_lib    := $(SRC_lib:%.c=$(O)/%.o)
-OBJ_ftrace := $(SRC_ftrace:%.c=$(O)/%.o)
-OBJ_cmd    := $(SRC_cmd:%.c=$(O)/%.o)
+# Includes point one way: cmd -> {ftrace, stap, perf} -> lib (tests/cli/layers.t reads them too). A source
+# of events is a folder, a library, and its tests; sources do not see each other.
+SOURCES := $(foreach room,ftrace stap perf,$(if $(wildcard $(room)/*.c),$(room)))
+define source_rules
+INC_$(1)  := -I$(1)
+OBJ_$(1)  := $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+UNIT_$(1) := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_$(1)_*.c))
+$(O)/lib$(1).a: $$(OBJ_$(1))
+$$(UNIT_$(1)): UNIT_OF := $(1)
+$$(UNIT_$(1)): $(O)/lib$(1).a
+UNIT_sources += $$(UNIT_$(1))
+endef
+$(foreach room,$(SOURCES),$(eval $(call source_rules,$(room))))
+SOURCE_LIBS := $(SOURCES:%=$(O)/lib%.a)
+INC_lib     :=
+INC_cmd     := -Icmd $(SOURCES:%=-I%)
+OBJ_lib     := $(patsubst %.c,$(O)/%.o,$(wildcard lib/*.c))
+OBJ_cmd     := $(patsubst %.c,$(O)/%.o,$(wildcard cmd/*.c))
 UNIT_lib    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_lib_*.c))
-UNIT_ftrace := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_ftrace_*.c))
 TOOLS       := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
 WORKLOADS   := $(patsubst %.c,$(O)/%,$(wildcard tests/workload/*.c))
 EXAMPLES    := $(patsubst %.c,$(O)/%,$(wildcard examples/*.c))
@@ -60,13 +67,12 @@ all: pfscope	## build ./pfscope (the default)
 pfscope: $(O)/pfscope
 	$(Q)cmp -s $< $@ || cp -f $< $@
 
-$(O)/pfscope: $(OBJ_cmd) $(O)/libftrace.a $(O)/liblib.a
+$(O)/pfscope: $(OBJ_cmd) $(SOURCE_LIBS) $(O)/liblib.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
 $(O)/lib%.a:
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 $(O)/liblib.a: $(OBJ_lib)
-$(O)/libftrace.a: $(OBJ_ftrace)
 
 $(O)/%.o: %.c Makefile | $(O)/.libraries
 	@mkdir -p $(@D)
@@ -76,12 +82,13 @@ $(O)/%.o: %.c Makefile | $(O)/.libraries
 $(UNIT_lib): $(O)/%: %.c $(O)/liblib.a
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(O)/liblib.a $(LIB_LIBS) -lcmocka $(LDFLAGS)
-$(UNIT_ftrace): $(O)/%: %.c $(O)/libftrace.a $(O)/liblib.a
+# Those of a source link with that source and lib alone.
+$(UNIT_sources): $(O)/%: %.c $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -Iftrace -MMD -MP -o $@ $< $(O)/libftrace.a $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
-$(TOOLS): $(O)/%: %.c $(O)/libftrace.a $(O)/liblib.a
+	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -I$(UNIT_OF) -MMD -MP -o $@ $< $(O)/lib$(UNIT_OF).a $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
+$(TOOLS): $(O)/%: %.c $(SOURCE_LIBS) $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) -Iftrace -MMD -MP -o $@ $< $(O)/libftrace.a $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
+	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) $(SOURCES:%=-I%) -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
 # A workload's faults are counted: no sanitizer, no optimiser that would move its touches.
 $(WORKLOADS): $(O)/%: %.c
 	@mkdir -p $(@D)
@@ -99,7 +106,7 @@ $(O)/.libraries:
 		{ echo 'Libraries are missing: `make deps` installs them.' >&2; exit 1; }
 	$(Q)touch $@
 
-unit: $(UNIT_lib) $(UNIT_ftrace)
+unit: $(UNIT_lib) $(UNIT_sources)
 plain: $(O)/pfscope $(TOOLS) $(WORKLOADS) $(EXAMPLES)
 sanitized: $(O)/pfscope unit
 tests: plain unit	## build everything that the tests need

@@ -105,7 +105,8 @@ static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 
 	t->pid = pid;
 	t->fd = syscall(SYS_pidfd_open, pid, 0);
-	if (t->fd < 0 && errno == EINVAL)
+	/* EINVAL, or ENOENT since 6.16: the number is in use, but not for a process. */
+	if (t->fd < 0 && (errno == EINVAL || errno == ENOENT))
 		return pfs_err_set(err, -EINVAL, "%d: is a thread, not a process; "
 				   "see Tgid in /proc/%d/status", pid, pid);
 	if (t->fd < 0)

@@ -157,6 +157,7 @@ static void proc_renew(struct asm_proc *p)
 	p->nr_live = 0;
 	p->exec_thread = NULL;
 	p->brk = 0;
+	p->counted = true;
 	p->mlock_future = p->shared_space = p->in_snapshot = false;
 }
 
@@ -204,7 +205,7 @@ static int thread_of(struct pfs_assembler *a, const struct raw_event *raw, struc
 struct asm_thread *asm_exec_owner(struct asm_thread *t)
 {
 	/* After the first thread died in another one's exec, that one goes on under its number. */
-	if (!t->in_exec && t->proc && t->proc->exec_thread && t->exited &&
+	if (t->exited && !t->in_exec && t->proc && t->proc->exec_thread &&
 	    t->tid == t->proc->pid)
 		return t->proc->exec_thread;
 	return t;
@@ -227,7 +228,7 @@ static int fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	struct pfs_event *ev = &a->fault;
 
 	ev->ts_ns = raw->ts_ns;
-	ev->tid = raw->tid;
+	ev->tid = t->tid;
 	ev->addr = raw->arg[0];
 	ev->ip = raw->arg[1];
 	ev->code = raw->arg[2];
@@ -247,7 +248,7 @@ static int fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		ev->pid = t->proc->pid;
 		ev->have |= PFS_HAS(PFS_F_PID);
 	}
-	if (__builtin_expect(asm_exec_owner(t)->in_exec, 0) && asm_exec_owner(t)->switched) {
+	if (__builtin_expect(t->in_exec, 0) && t->switched) {
 		ev->have |= PFS_HAS(PFS_F_SPACE);
 		ev->space = PFS_SPACE_EXEC;
 	}
@@ -443,7 +444,7 @@ static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t,
 static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_proc *p = t->proc;
-	bool last = false, known = raw->arg[1] != RAW_ABSENT;
+	bool last = false, counted = false, known = raw->arg[1] != RAW_ABSENT;
 	struct pfs_event ev;
 	int err = 0;
 
@@ -451,13 +452,14 @@ static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	t->exited = true;
 	if (t->alive) {
 		thread_alive(t, false);
-		last = !p->nr_live;
+		counted = p->counted;
+		last = counted && !p->nr_live;
 	}
 	if (known)
 		last = raw->arg[1];
 	asm_event_init(&ev, raw, t, PFS_EXIT);
 	ev.last = last;
-	ev.have |= PFS_HAS(PFS_F_LAST) * (known || p);
+	ev.have |= PFS_HAS(PFS_F_LAST) * (known || counted);
 	err = asm_emit(a, &ev);
 	/* Kernels differ in whether the address space or the thread is given up first. */
 	if (!err && last && (t->mm_gone || !a->exit_mmap) && !(p && p->shared_space))
@@ -537,6 +539,7 @@ static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 		who->proc = proc_get(a, raw->arg[1]);
 		if (!who->proc)
 			return -ENOMEM;
+		who->proc->counted = true;
 		thread_alive(who, true);
 	}
 	if (who->comm_said || !raw->str || !raw->str[0])
@@ -614,6 +617,18 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
 	return err;
 }
 
+static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, NULL, PFS_LOST);
+	if (count != RAW_ABSENT) {
+		ev.count = count;
+		ev.have |= PFS_HAS(PFS_F_COUNT);
+	}
+	return asm_emit(a, &ev);
+}
+
 static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	const char *text = asm_own_string(a, raw->str ? raw->str : ""), *equals;
@@ -636,21 +651,11 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	err = asm_emit(a, &ev);
 	if (!err && !strcmp(key, "brk"))
 		err = asm_brk_said(a, t, raw, equals + 1);
+	if (!err && !strcmp(key, "sideband_lost"))
+		err = lost(a, raw, strtoull(equals + 1, NULL, 10));
 	if (!err && !strcmp(key, "snapshot"))
 		err = asm_snapshot(a, t, raw, equals + 1);
 	return err;
-}
-
-static int lost(struct pfs_assembler *a, const struct raw_event *raw)
-{
-	struct pfs_event ev;
-
-	asm_event_init(&ev, raw, NULL, PFS_LOST);
-	if (raw->arg[0] != RAW_ABSENT) {
-		ev.count = raw->arg[0];
-		ev.have |= PFS_HAS(PFS_F_COUNT);
-	}
-	return asm_emit(a, &ev);
 }
 
 /* ---- the one entrance ---- */
@@ -672,21 +677,21 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return 0;
 	}
 	if (raw->kind == RAW_LOST)
-		return lost(a, raw);
+		return lost(a, raw, raw->arg[0]);
 	err = thread_of(a, raw, &t);
 	if (err)
 		return err;
 	switch (raw->kind) {
 	case RAW_FAULT_USER:
-	case RAW_FAULT_KERNEL: return fault(a, t, raw);
+	case RAW_FAULT_KERNEL: return fault(a, asm_exec_owner(t), raw);
 	case RAW_SYS_ENTER: return asm_sys_enter(a, t, raw);
 	case RAW_SYS_EXIT: return asm_sys_exit(a, t, raw);
 	case RAW_MA_WRITE: return asm_ma_write(a, t, raw);
-	case RAW_MAP_PAGES: return asm_map_pages(a, t, raw);
+	case RAW_MAP_PAGES: return asm_map_pages(a, asm_exec_owner(t), raw);
 	case RAW_PFS_MAP: return asm_pfs_map(a, t, raw);
-	case RAW_ADD_CACHE: return add_cache(a, t, raw);
-	case RAW_PAGE_ALLOC: return page_alloc(a, t, raw);
-	case RAW_SIGNAL: return signal_sent(a, t, raw);
+	case RAW_ADD_CACHE: return add_cache(a, asm_exec_owner(t), raw);
+	case RAW_PAGE_ALLOC: return page_alloc(a, asm_exec_owner(t), raw);
+	case RAW_SIGNAL: return signal_sent(a, asm_exec_owner(t), raw);
 	case RAW_EXIT_MMAP: return mm_gone(a, t, raw);
 	case RAW_EXEC: return executed(a, t, raw);
 	case RAW_FORK: return process_forked(a, t, raw);

@@ -645,7 +645,9 @@ struct range asm_populates(const struct pfs_assembler *a, const struct asm_threa
 			return range_of(t->arg[0], page_up(a, t->arg[1]));
 		return none;
 	case SYS_MLOCK:
-	case SYS_MLOCK2: return range_of(t->arg[0] & ~a->page_mask, page_up(a, t->arg[1]));
+	case SYS_MLOCK2:	/* every page that has a byte of it */
+		return range_of(t->arg[0] & ~a->page_mask,
+				page_up(a, t->arg[1] + (t->arg[0] & a->page_mask)));
 	case SYS_MLOCKALL: return (struct range){ 0, UINT64_MAX };
 	default: return none;
 	}
@@ -670,7 +672,7 @@ int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		ev.end = r.end;
 		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
 	}
-	if (asm_exec_owner(t)->in_exec && asm_exec_owner(t)->switched) {
+	if (t->in_exec && t->switched) {
 		ev.space = PFS_SPACE_EXEC;
 		ev.have |= PFS_HAS(PFS_F_SPACE);
 	}

@@ -23,6 +23,7 @@ struct asm_change { uint64_t ts_ns; struct range range; };
 struct asm_proc {
 	int32_t pid;
 	unsigned int nr_live;		/* threads alive, of those that were seen to begin */
+	bool counted;			/* which are all that it has */
 	struct asm_thread *in_flight;	/* threads inside a call that removes a range */
 	struct asm_thread *exec_thread;	/* the one whose exec is under way, or NULL */
 	uint64_t brk;			/* 0: unknown */

@@ -294,10 +294,10 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 
 int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
+	int ret = pfs_capture_note(c, 0, "start=mono");
 
 	if (!ret)
-		ret = pfs_capture_note(c, 0, "start=mono");
+		ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to begin with");
 	c->tracing = true;
@@ -307,7 +307,7 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 
 static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)
 {
-	unsigned int want = nr_fds + c->nr_cpus + 1, nr = 0;
+	unsigned int want = nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 1, nr = 0;
 
 	if (want > c->max_poll) {
 		struct pollfd *bigger = realloc(c->poll_fds, want * sizeof(*bigger));
@@ -319,6 +319,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 	}
 	for (unsigned int i = 0; i < nr_fds; i++)
 		c->poll_fds[nr++] = fds[i];
+	nr += pfs_sideband_poll(c->sideband, c->poll_fds + nr);
 	for (int i = 0; i < c->nr_cpus; i++)
 		if (c->cpus[i].raw_fd >= 0)
 			c->poll_fds[nr++] = (struct pollfd){ c->cpus[i].raw_fd, POLLIN, 0 };
@@ -330,7 +331,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_fds,
 		     int timeout_ms, struct pfs_err *err)
 {
-	/* The side-band has small rings of its own: look at them ten times a second. */
+	/* The side-band is looked at ten times a second: its rings wake nobody once a thread ended. */
 	int nr = poll_list(c, fds, nr_fds), limit = 100;
 
 	if (nr < 0)
@@ -341,6 +342,7 @@ int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_
 		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
 	for (unsigned int i = 0; i < nr_fds; i++)
 		fds[i].revents = c->poll_fds[i].revents;
+	pfs_sideband_polled(c->sideband, c->poll_fds + nr_fds, nr - nr_fds);
 	return drain(c, c->config.live, err);
 }
 

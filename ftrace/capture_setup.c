@@ -342,7 +342,9 @@ int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
 
 	for (int i = 0; !ret && c->nr_attached && i < 3; i++) {
 		nanosleep(&moment, NULL);
-		ret = snapshot_all(c, false, err);
+		ret = pfs_sideband_drain(c->sideband);
+		if (!ret)
+			ret = snapshot_all(c, false, err);
 	}
 	return ret;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@
 struct ring {
 	struct perf_event_mmap_page *meta;	/* NULL: this processor has none yet */
 	int first_fd;
+	bool hung_up;		/* the thread of first_fd has ended: it wakes nobody any more */
 	int cpu;
 };
 
@@ -115,7 +117,7 @@ static void attr_init(struct perf_event_attr *attr)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;	/* the same as trace_clock mono */
 	attr->watermark = 1;
-	attr->wakeup_watermark = 1;
+	attr->wakeup_watermark = RING_PAGES * sysconf(_SC_PAGESIZE) / 4;
 }
 
 static int keep_fd(struct pfs_sideband *sb, int fd)
@@ -191,8 +193,14 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
 
 int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns)
 {
+	int err;
+
 	sb->begin_ns = ts_ns;
-	return pfs_sideband_drain(sb);
+	err = pfs_sideband_drain(sb);
+	for (size_t i = 0; i < sb->nr_queued; i++)
+		if (sb->queue[i].ev.tid > 0 && sb->queue[i].ev.ts_ns < ts_ns)
+			sb->queue[i].ev.ts_ns = ts_ns;
+	return err;
 }
 
 /* ---- the queue ---- */
@@ -311,6 +319,19 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, bool end
 	return pfs_sideband_put(sb, ev);
 }
 
+/* Of the recording as a whole: which processes it concerns, nobody knows. */
+static int on_lost(struct pfs_sideband *sb, const struct lost *r, struct raw_event *ev)
+{
+	char note[48];
+
+	snprintf(note, sizeof(note), "sideband_lost=%" PRIu64, r->lost);
+	ev->kind = RAW_PFS_NOTE;
+	ev->tid = 0;
+	ev->tgid = -1;
+	ev->str = note;
+	return pfs_sideband_put(sb, ev);
+}
+
 static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, int cpu)
 {
 	const struct trailer *trailer = (const void *)((const char *)header + header->size -
@@ -336,11 +357,7 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 	case PERF_RECORD_EXIT:
 		return on_task(sb, task->tid, task->pid, true, NULL, &ev);
 	case PERF_RECORD_LOST:
-		if (before)
-			return 0;
-		ev.kind = RAW_LOST;
-		ev.arg[0] = ((const struct lost *)header)->lost;
-		return pfs_sideband_put(sb, &ev);
+		return before ? 0 : on_lost(sb, (const void *)header, &ev);
 	default:
 		return 0;
 	}
@@ -369,6 +386,25 @@ static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
 	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail,
 			      memory_order_release);
 	return err;
+}
+
+unsigned int pfs_sideband_poll(const struct pfs_sideband *sb, struct pollfd *fds)
+{
+	unsigned int nr = 0;
+
+	for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
+		if (sb->rings[cpu].meta && !sb->rings[cpu].hung_up)
+			fds[nr++] = (struct pollfd){ sb->rings[cpu].first_fd, POLLIN, 0 };
+	return nr;
+}
+
+void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
+			if (fds[i].revents & (POLLHUP | POLLERR) &&
+			    fds[i].fd == sb->rings[cpu].first_fd)
+				sb->rings[cpu].hung_up = true;
 }
 
 int pfs_sideband_drain(struct pfs_sideband *sb)

@@ -4,7 +4,7 @@
  *
  * The only source that tells what exec maps, how a stack grows, and the file name, device, inode and
  * protection of a region. It never tells of a removal or a move. Records come out as raw events
- * (RAW_PFS_MAP, RAW_PFS_TASK, RAW_LOST) in order of time; capture.c puts them into the recording.
+ * (RAW_PFS_MAP, RAW_PFS_TASK, and a note of what was lost) in order of time; capture.c puts them into the recording.
  */
 #ifndef PFS_SIDEBAND_H
 #define PFS_SIDEBAND_H
@@ -12,6 +12,7 @@
 #include "err.h"
 #include "raw.h"
 
+#include <poll.h>
 #include <sys/types.h>
 
 struct pfs_sideband;
@@ -25,9 +26,16 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err);
 
 /*
  * The recording begins now: mappings made before it are dropped (threads are watched one by one, so
- * they are not all of them), names and threads are kept. 0 or -ENOMEM.
+ * they are not all of them); threads and their names are taken as told now. 0 or -ENOMEM.
  */
 int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns);
+
+/*
+ * What to poll for a ring that fills up: writes at most one entry a processor, returns how many. What
+ * poll said of them goes to the second function.
+ */
+unsigned int pfs_sideband_poll(const struct pfs_sideband *sb, struct pollfd *fds);
+void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsigned int nr);
 
 /* Takes in what the kernel has ready. 0 or -ENOMEM. */
 int pfs_sideband_drain(struct pfs_sideband *sb);

@@ -347,15 +347,14 @@ static int populate_region(struct pfs_model *model, struct pfs_space *space,
 	uint64_t start = region->start > ev->start ? region->start : ev->start;
 	uint64_t end = region->end < ev->end ? region->end : ev->end;
 	uint32_t present = PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED | PFS_PAGE_HUGE;
-	uint64_t beside = 0;
+	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
 	int err;
 
 	err = mark_range(model, space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND,
 			 ev->ts_ns, alone);
-	if (!err)	/* those that came by fault-around */
+	if (!err && *alone - before < nr_pages)	/* those that came by fault-around */
 		err = mark_range(model, space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns,
-				 &beside);
-	*marked += beside;
+				 marked);
 	return err;
 }
 

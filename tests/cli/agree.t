@@ -84,13 +84,12 @@ done)" '' 'pfscope-events(5) has the values of the table'
 
 # ---- what can be copied from the pages ----
 
-is "$(grep -ohE '\bmake [a-z][a-z-]+' README.md docs/*.md docs/man/* | sort -u | while read -r _ target; do
-	grep -qE "^$target:" Makefile || echo "$target"
-done)" '' 'every `make TARGET` of the documentation exists'
+is "$(grep -ohE '(`|\$ )make [a-z][a-z-]+' README.md docs/*.md docs/man/* | sed 's/.*make //' | sort -u |
+	while read -r target; do grep -qE "^$target:" Makefile || echo "$target"; done)" '' 'every `make TARGET` of the documentation exists'
 is "$(grep -ohE '\(([A-Za-z0-9_./-]+\.md)(#[a-z0-9-]*)?\)' README.md | tr -d '()' | sed 's/#.*//' |
 	while read -r file; do [ -e "$file" ] || echo "$file"; done)" '' 'every file that the README links exists'
 is "$(grep -ohP '`\K(lib|ftrace|cmd|tests|docs|examples|completion)/[A-Za-z0-9_./-]+(?=`)' README.md docs/*.md |
-	sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)" '' \
+	grep -v NAME | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)" '' \
 	'every file that the documentation names exists'
 known=$("$PFSCOPE" run --help; "$PFSCOPE" attach --help; "$PFSCOPE" report --help; "$PFSCOPE" events --help)
 is "$(grep -hE '^ *(\$ )?(sudo )?(\./)?pfscope ' README.md docs/*.md examples/README.md 2>/dev/null |

@@ -178,11 +178,17 @@ drawn '--from and --to: in between' --from 0.25 --to 0.31 <<'BARS'
 Region: 00010000 - 00014000 (   4 pages): |.X..|
 Region: 00040000 - 00044000 (   4 pages): |....|
 BARS
+# A recording of pfscope's own has notes before its start, and times count from the start.
+sed '2i 9.000000000 note key="pfscope" value="0"' "$T/hand" >"$T/hand.notes"
+"$PFSCOPE" render --classic --at 0.35 "$T/hand.notes" >"$T/got"
+"$PFSCOPE" render --classic --at @10.35 "$T/hand" >"$T/wanted"
+same "$T/got" "$T/wanted" '--at counts from the start, not from a note before it'
 is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw, of 2 in the recording' \
 	'a process that is not in it'
 
 pfscope maps --at 0.45 --pid 100 "$T/hand"
-is "$out" "00010000-00014000 rw-p 00000000 00:00 0 
+space=' '	# as the kernel ends such lines
+is "$out" "00010000-00014000 rw-p 00000000 00:00 0$space
 00040000-00044000 r--p 00000000 fe:00 7                                  /lib/libexample.so" \
 	'maps --at: the layout then'
 pfscope events --tid 101 "$T/hand"

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <cmocka.h>
 
 struct raw_feed {
@@ -108,6 +109,25 @@ static inline void forget(struct raw_feed *f)
 {
 	f->got[0] = '\0';
 	f->len = 0;
+}
+
+enum { RW = PROT_READ | PROT_WRITE, ANON = MAP_PRIVATE | MAP_ANONYMOUS };
+
+/* Private anonymous memory as the side-band and as a snapshot describe it. */
+#define BAND(f, start, end) \
+	RAW_STR(f, "//anon", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SIDEBAND)
+#define SNAPSHOT(f, start, end) \
+	RAW_STR(f, "", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SNAPSHOT)
+#define DESCRIBED " perms=rw-p off=0 dev=00:00 ino=0 name=\"\"\n"
+
+/* One page of anonymous memory at 10000, told by a row and the side-band; what its return says, is left. */
+static inline void mmap_with(struct raw_feed *f, int flags)
+{
+	ENTER(f, SYS_MMAP, 0, 0x1000, RW, ANON | flags, -1, 0);
+	ROW(f, 0x10000, 0x11000, 0xa000);
+	BAND(f, 0x10000, 0x11000);
+	forget(f);
+	LEAVE(f, SYS_MMAP, 0x10000);
 }
 
 #endif

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the assembler makes of system calls, rows of the region tree, the side-band and snapshots:
- * each fact once, by whichever of them tells it first, and never one that was not granted.
+ * What the assembler makes of mmap, munmap and mremap and of rows of the region tree: each fact once, by
+ * whichever tells it first, and never one that was not granted. Other calls: test_ftrace_assemble_calls.c.
  */
 #include "raw_feed.h"
 
 #include <errno.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/shm.h>
 
-enum {
-	RW = PROT_READ | PROT_WRITE, ANON = MAP_PRIVATE | MAP_ANONYMOUS,
-	DONTUNMAP = 4, GUARD = 102, ID = 0xa000, ID2 = 0xb000, SET_VMA = 0x53564d41,
-};
-
-/* The side-band's line of an anonymous mapping. */
-#define BAND(f, start, end) \
-	RAW_STR(f, "//anon", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SIDEBAND)
-#define SNAPSHOT(f, start, end) \
-	RAW_STR(f, "", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SNAPSHOT)
-#define DESCRIBED " perms=rw-p off=0 dev=00:00 ino=0 name=\"\"\n"
+enum { DONTUNMAP = 4, ID = 0xa000, ID2 = 0xb000 };
 
 /* ---- pairing ---- */
 
@@ -154,15 +141,6 @@ static void test_fixed_waits_for_its_own_row(void **state)
 	ROW(&f, 0x10000, 0x12000, ID2);
 	expect(&f, "unmap start=10000 end=12000\nmap start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
-}
-
-static void mmap_with(struct raw_feed *f, int flags)
-{
-	ENTER(f, SYS_MMAP, 0, 0x1000, RW, ANON | flags, -1, 0);
-	ROW(f, 0x10000, 0x11000, ID);
-	BAND(f, 0x10000, 0x11000);
-	forget(f);
-	LEAVE(f, SYS_MMAP, 0x10000);
 }
 
 static void test_mmap_populates(void **state)
@@ -471,245 +449,6 @@ static void test_mremap_dontunmap(void **state)
 	raw_feed_fini(&f);
 }
 
-/* ---- mprotect and brk ---- */
-
-static void test_mprotect(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_MPROTECT, 0x10000, 0x1001, PROT_READ | PROT_EXEC);
-	LEAVE(&f, SYS_MPROTECT, 0);
-	expect(&f, "protect start=10000 end=12000 perms=r-xp\n");
-	ENTER(&f, SYS_PKEY_MPROTECT, 0x10000, 0x1000, PROT_NONE, 1);
-	LEAVE(&f, SYS_PKEY_MPROTECT, 0);
-	expect(&f, "protect start=10000 end=11000 perms=---p\n");
-	/* The side-band has it better: with what it merged and whether it is shared. */
-	BAND(&f, 0x10000, 0x12000);
-	forget(&f);
-	ENTER(&f, SYS_MPROTECT, 0x10000, 0x1000, PROT_READ);
-	LEAVE(&f, SYS_MPROTECT, 0);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
-static void brk_to(struct raw_feed *f, uint64_t asked, uint64_t result)
-{
-	ENTER(f, SYS_BRK, asked);
-	LEAVE(f, SYS_BRK, result);
-}
-
-static void test_brk(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	brk_to(&f, 0, 0x100000);
-	expect(&f, "brk end=100000\n");
-	brk_to(&f, 0, 0x100000);
-	expect(&f, "");
-	brk_to(&f, 0x101800, 0x101800);
-	expect(&f, "brk end=101800\nmap start=100000 end=102000 perms=rw-p name=\"\"\n");
-	brk_to(&f, 0x101900, 0x101900);		/* in the same page */
-	expect(&f, "brk end=101900\n");
-	brk_to(&f, 0x900000, 0x101900);		/* refused */
-	expect(&f, "");
-	brk_to(&f, 0x100800, 0x100800);
-	expect(&f, "brk end=100800\nunmap start=101000 end=102000\n");
-	raw_feed_fini(&f);
-}
-
-static void test_brk_with_rows_and_sideband(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	brk_to(&f, 0, 0x100000);
-	ENTER(&f, SYS_BRK, 0x102000);
-	ROW(&f, 0x100000, 0x102000, ID);
-	forget(&f);
-	LEAVE(&f, SYS_BRK, 0x102000);
-	expect(&f, "brk end=102000\nprotect start=100000 end=102000 perms=rw-p name=\"\"\n");
-	BAND(&f, 0x10000, 0x11000);
-	ENTER(&f, SYS_BRK, 0x103000);
-	ROW(&f, 0x100000, 0x103000, ID);
-	forget(&f);
-	LEAVE(&f, SYS_BRK, 0x103000);
-	expect(&f, "brk end=103000\n");
-	raw_feed_fini(&f);
-}
-
-static void test_brk_note(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	NOTE(&f, "brk=100000 101000");
-	expect(&f, "note key=\"brk\" value=\"100000 101000\"\nbrk start=100000 end=101000\n");
-	brk_to(&f, 0x100000, 0x100000);
-	expect(&f, "brk end=100000\nunmap start=100000 end=101000\n");
-	raw_feed_fini(&f);
-}
-
-/* ---- what populates ---- */
-
-static void test_madvise(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_MADVISE, 0x10000, 0x1001, 22);
-	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "populate start=10000 end=12000 access=read by=madvise\n");
-	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, 23);
-	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "populate start=10000 end=11000 access=write by=madvise\n");
-	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, MADV_WILLNEED);
-	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "");
-	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, GUARD);
-	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "protect start=10000 end=11000 traits=guarded\n");
-	raw_feed_fini(&f);
-}
-
-static void test_mlock(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_MLOCK, 0x10000, 0x1800);
-	LEAVE(&f, SYS_MLOCK, 0);
-	expect(&f, "populate start=10000 end=12000 by=mlock\n");
-	ENTER(&f, SYS_MLOCK, 0x10800, 0x1000);	/* every page that has a byte of it */
-	LEAVE(&f, SYS_MLOCK, 0);
-	expect(&f, "populate start=10000 end=12000 by=mlock\n");
-	ENTER(&f, SYS_MLOCK2, 0x10000, 0x1000, MLOCK_ONFAULT);
-	LEAVE(&f, SYS_MLOCK2, 0);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
-static void mlockall_with(struct raw_feed *f, int flags)
-{
-	ENTER(f, SYS_MLOCKALL, flags);
-	LEAVE(f, SYS_MLOCKALL, 0);
-}
-
-static void test_mlockall(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	mlockall_with(&f, MCL_CURRENT);
-	expect(&f, "populate start=0 end=ffffffffffffffff by=mlock\n");
-	mlockall_with(&f, MCL_CURRENT | MCL_ONFAULT);
-	expect(&f, "");
-	mlockall_with(&f, MCL_FUTURE | MCL_ONFAULT);
-	mmap_with(&f, 0);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
-static void test_mlockall_of_the_future(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	brk_to(&f, 0, 0x100000);
-	mlockall_with(&f, MCL_FUTURE);
-	mmap_with(&f, 0);
-	expect(&f, "populate start=10000 end=11000 by=mlock\n");
-	brk_to(&f, 0x101000, 0x101000);
-	expect(&f, "brk end=101000\nmap start=100000 end=101000 perms=rw-p name=\"\"\n"
-	       "populate start=100000 end=101000 by=mlock\n");
-	ENTER(&f, SYS_MUNLOCKALL);
-	LEAVE(&f, SYS_MUNLOCKALL, 0);
-	mmap_with(&f, 0);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
-static void test_around_while_populating(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	RAW(&f, RAW_MAP_PAGES, 0xfe00000, 7, 2, 3);
-	expect(&f, "around off=8192 end_off=16384 dev=fe:00 ino=7\n");
-	ENTER(&f, SYS_MADVISE, 0x10000, 0x4000, 22);
-	RAW(&f, RAW_MAP_PAGES, 0xfe00000, 7, 2, 3);
-	expect(&f, "around start=10000 end=14000 off=8192 end_off=16384 dev=fe:00 ino=7\n");
-	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x80008);
-	expect(&f, "huge start=10000 end=14000 pfn=1200 order=9\n");
-	raw_feed_fini(&f);
-}
-
-/* ---- the rarer calls ---- */
-
-static void test_shmdt(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_SHMDT, 0x50000);
-	expect(&f, "unmap start=50000 by=shmat last=0\n");
-	LEAVE(&f, SYS_SHMDT, 0);
-	expect(&f, "unmap start=50000 by=shmat last=1\n");
-	ENTER(&f, SYS_SHMDT, 0x50000);
-	forget(&f);
-	LEAVE(&f, SYS_SHMDT, -EINVAL);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
-static void test_shmat_over_others(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_SHMAT, 1, 0x50000, SHM_REMAP);
-	ROW(&f, 0x50000, 0x52000, ID);
-	expect(&f, "unmap start=50000 end=52000\nmap start=50000 end=52000 id=a000\n");
-	raw_feed_fini(&f);
-}
-
-static void test_io_destroy(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_IO_DESTROY, 0x50000);
-	LEAVE(&f, SYS_IO_DESTROY, 0);
-	expect(&f, "unmap start=50000\n");
-	raw_feed_fini(&f);
-}
-
-static void test_mseal(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_MSEAL, 0x10000, 0x1001);
-	LEAVE(&f, SYS_MSEAL, 0);
-	expect(&f, "protect start=10000 end=12000 traits=sealed\n");
-	raw_feed_fini(&f);
-}
-
-static void test_prctl(void **state)
-{
-	struct raw_feed f;
-
-	raw_feed_init(&f);
-	ENTER(&f, SYS_PRCTL, SET_VMA, 0, 0x10000, 0x1000, 0x7000);
-	LEAVE(&f, SYS_PRCTL, 0);
-	expect(&f, "protect start=10000 end=11000\n");
-	ENTER(&f, SYS_PRCTL, PR_SET_NAME, 0x7000, 0, 0, 0);
-	LEAVE(&f, SYS_PRCTL, 0);
-	expect(&f, "");
-	raw_feed_fini(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -743,20 +482,6 @@ int main(void)
 		cmocka_unit_test(test_mremap_that_fails_half_way),
 		cmocka_unit_test(test_mremap_shrinks),
 		cmocka_unit_test(test_mremap_dontunmap),
-		cmocka_unit_test(test_mprotect),
-		cmocka_unit_test(test_brk),
-		cmocka_unit_test(test_brk_with_rows_and_sideband),
-		cmocka_unit_test(test_brk_note),
-		cmocka_unit_test(test_madvise),
-		cmocka_unit_test(test_mlock),
-		cmocka_unit_test(test_mlockall),
-		cmocka_unit_test(test_mlockall_of_the_future),
-		cmocka_unit_test(test_around_while_populating),
-		cmocka_unit_test(test_shmdt),
-		cmocka_unit_test(test_shmat_over_others),
-		cmocka_unit_test(test_io_destroy),
-		cmocka_unit_test(test_mseal),
-		cmocka_unit_test(test_prctl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The pictures in README.md and examples/README.md are what the commands above them print. Commands that
+# would record examples/tour render examples/tour.events instead, a run of it that was kept.
+
+. "${0%/*}/../tap.sh"
+cd "$ROOT" || exit 1
+mkdir "$T/bin"
+ln -s "$PFSCOPE" "$T/bin/pfscope"
+PATH=$T/bin:$PATH
+
+# Splits a page into $T/block.N.command and $T/block.N.output: "    $ command", what is indented below it.
+split_blocks()
+{
+	awk -v to="$T/block" '
+		/^    \$ / { n++; sub(/^    \$ /, ""); print > (to "." n ".command"); more = /[|\\]$/; inside = 1; next }
+		inside && more && /^     / { print > (to "." n ".command"); more = /[|\\]$/; next }
+		inside && /^(    |$)/ { sub(/^    /, ""); print > (to "." n ".output"); next }
+		{ inside = 0 }' "$1"
+}
+
+nr=0
+for page in README.md examples/README.md; do
+	rm -f "$T"/block.*
+	split_blocks "$page"
+	for command in "$T"/block.*.command; do
+		output=${command%.command}.output
+		[ -f "$output" ] || continue
+		# what the page leaves out at the end are empty lines
+		sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$output" >"$T/wanted"
+		[ -s "$T/wanted" ] || continue
+		line=$(sed -E 's|^sudo ./pfscope run (.*) -- build/examples/tour$|pfscope render \1 examples/tour.events|;
+			s|\./pfscope|pfscope|' "$command")
+		[[ $line = *examples/tour.events* ]] || continue
+		bash -c "$line" 2>&1 | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$T/got"
+		# of a table a page may show a part
+		if [[ $line = *'pfscope report'* ]]; then
+			grep -Fxf "$T/wanted" "$T/got" | awk 'NF' >"$T/part"
+			awk 'NF' "$T/wanted" >"$T/wanted.part"
+			same "$T/part" "$T/wanted.part" "$page: ${line//$'\n'/}"
+		else
+			same "$T/got" "$T/wanted" "$page: ${line//$'\n'/}"
+		fi
+		nr=$((nr + 1))
+	done
+done
+ok 'pictures were found' test $nr -ge 6
+
+done_testing
