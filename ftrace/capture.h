@@ -23,6 +23,8 @@ struct pfs_capture_config {
 	bool text;			/* read trace_pipe's lines, not the binary buffer */
 	raw_event_fn live;		/* NULL, or who wants the events as they come */
 	void *live_ctx;
+	bool (*give_up)(void *ctx);	/* NULL, or asked now and then while it is read back */
+	void *give_up_ctx;
 };
 
 /* What could not be had, in words for the user; NULL ends the list. Borrowed. */

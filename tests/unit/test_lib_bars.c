@@ -668,6 +668,86 @@ static void test_gone_regions(void **state)
 	feed_free(&f);
 }
 
+/* `nr` regions that came and went, the i-th with i + 1 pages touched. */
+static void feed_gone(struct feed *f, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t start = 0x10000000 + (uint64_t)i * 0x100000;
+
+		feed_map(f, start, start + 0x100000, RW, "");
+		feed_faults(f, start, i + 1, PFS_WRITE);
+		feed_unmap(f, start, start + 0x100000);
+	}
+}
+
+static unsigned int nr_gone_rows(const struct feed *f, struct pfs_view_options options)
+{
+	struct drawing d = draw(f, "bars", options);
+	unsigned int nr = 0;
+
+	assert_int_equal(d.ret, 0);
+	for (const char *s = d.text; (s = strstr(s, "\n-1")); s++)
+		nr++;
+	free(d.text);
+	return nr;
+}
+
+static void test_as_many_gone_as_are_drawn(void **state)
+{
+	struct feed f = feed_new(7);
+
+	feed_gone(&f, 48);
+	assert_int_equal(nr_gone_rows(&f, plain), 48);
+	assert_false(drawn_with(&f, "bars", plain, "more region"));
+	feed_free(&f);
+}
+
+static void test_of_many_gone_the_most_touched_are_drawn(void **state)
+{
+	struct pfs_view_options all = { .width = 80, .all = true };
+	struct feed f = feed_new(7);
+
+	feed_gone(&f, 51);
+	assert_int_equal(nr_gone_rows(&f, plain), 48);
+	assert_true(drawn_with(&f, "bars", plain,
+			       "\n  3 more regions gone, 6 pages touched (--all shows them)\n"));
+	assert_false(drawn_with(&f, "bars", plain, "\n-10200000-"));
+	assert_true(drawn_with(&f, "bars", plain, "\n-10300000-"));
+	assert_true(drawn_with(&f, "bars", plain, "51 regions (51 gone)"));
+	assert_true(drawn_with(&f, "bars", plain, "1326 faults, 1326 pages touched"));
+	assert_int_equal(nr_gone_rows(&f, all), 51);
+	assert_false(drawn_with(&f, "bars", all, "more region"));
+	feed_free(&f);
+}
+
+/* Of those alike the first ones are drawn, and no more of them than there is room for. */
+static void test_many_gone_alike(void **state)
+{
+	struct feed f = feed_new(7);
+
+	feed_gone(&f, 2);
+	for (unsigned int i = 0; i < 60; i++) {
+		uint64_t start = 0x1a000000 + (uint64_t)i * 0x1000;
+
+		feed_map(&f, start, start + 0x1000, RW, "");
+		feed_fault(&f, start, PFS_WRITE);
+		feed_unmap(&f, start, start + 0x1000);
+	}
+	assert_int_equal(nr_gone_rows(&f, plain), 48);
+	assert_true(drawn_with(&f, "bars", plain, "\n-10100000-"));
+	assert_true(drawn_with(&f, "bars", plain, "14 more regions gone, 14 pages touched"));
+	feed_free(&f);
+}
+
+static void test_one_more_gone(void **state)
+{
+	struct feed f = feed_new(7);
+
+	feed_gone(&f, 49);
+	assert_true(drawn_with(&f, "bars", plain, "  1 more region gone, 1 page touched (--all"));
+	feed_free(&f);
+}
+
 /* ---- properties ---- */
 
 static uint64_t next_random(uint64_t *state)
@@ -751,6 +831,10 @@ int main(void)
 		cmocka_unit_test(test_a_launcher_is_not_drawn),
 		cmocka_unit_test(test_vfork_is_drawn_once),
 		cmocka_unit_test(test_gone_regions),
+		cmocka_unit_test(test_as_many_gone_as_are_drawn),
+		cmocka_unit_test(test_of_many_gone_the_most_touched_are_drawn),
+		cmocka_unit_test(test_many_gone_alike),
+		cmocka_unit_test(test_one_more_gone),
 		cmocka_unit_test(test_random),
 	};
 

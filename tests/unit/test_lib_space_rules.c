@@ -147,7 +147,10 @@ static void test_several_regions_move(void **state)
 	map_file(&f, 0x200000, 0x204000, 0x50000);	/* at the target */
 	feed_fault(&f, 0x100000, PFS_WRITE);
 	feed_fault(&f, 0x103000, PFS_WRITE);
+	/* What each is to replace is split off first. */
+	move_fixed(&f, 0x100000, 0x4000, 0x200000, 0x201000, 0x204000, 70);
 	move_fixed(&f, 0x100000, 0x4000, 0x200000, 0x200000, 0x201000, 5);
+	move_fixed(&f, 0x100000, 0x4000, 0x200000, 0x201000, 0x203000, 71);
 	move_fixed(&f, 0x100000, 0x4000, 0x200000, 0x203000, 0x204000, 6);
 	feed_unmap(&f, 0x100000, 0x104000);
 	/* The hole between them stays what it was there. */
