@@ -193,6 +193,7 @@ static int record(struct attach *a, struct pfs_err *err)
 {
 	int ret = 0;
 
+	a->r.stop_fd = a->signal_fd;
 	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
 		ret = pfs_capture_attach(a->r.capture, a->args->pids[i], err);
 	if (!ret)
@@ -217,18 +218,20 @@ int cmd_attach(int argc, char **argv)
 {
 	struct attach_args args = { .pids = calloc(argc, sizeof(pid_t)) };
 	struct attach a = { .args = &args, .signal_fd = -1 };
+	struct stop_before before;
 	struct pfs_err err = { "" };
 	int ret;
 
 	if (!args.pids || argp_parse(&argp, argc, argv, 0, NULL, &args))
 		return EXIT_USAGE;
-	a.signal_fd = stop_open();
+	a.signal_fd = stop_open(&before);
 	ret = open_targets(&a, &err);
 	if (!ret) {
 		ret = recording_open(&a.r, &args.recording, &err);
 		if (!ret)
 			ret = record(&a, &err);
-		if (ret)
+		a.quit |= ret == -EINTR;
+		if (ret && !a.quit)
 			fail(&err);
 		if (recording_close(&a.r, &err))
 			ret = fail(&err);
@@ -239,5 +242,5 @@ int cmd_attach(int argc, char **argv)
 	close(a.signal_fd);
 	view_args_fini(&args.recording.view);
 	free(args.pids);
-	return ret ? EXIT_FAILED : a.quit ? 128 + SIGINT : EXIT_OK;
+	return a.quit ? 128 + SIGINT : ret ? EXIT_FAILED : EXIT_OK;
 }

@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 /* The child. It touches no more than it must: what it does before exec is in the recording. */
-static void become(char **argv, const struct caller *caller, int go_fd, int failed_fd)
+static void become(char **argv, const struct caller *caller, const struct stop_before *before,
+		   int go_fd, int failed_fd)
 {
 	int err;
 	char byte;
 	ssize_t got;
 
 	err = -caller_become(caller);
+	stop_restore(before);
 	if (write(failed_fd, "r", 1) < 0)
 		_exit(1);
 	do
@@ -68,7 +70,7 @@ static int wait_ready(struct launch *launch, struct pfs_err *err)
 }
 
 int launch_start(struct launch *launch, char **argv, const struct caller *caller,
-		 struct pfs_err *err)
+		 const struct stop_before *before, struct pfs_err *err)
 {
 	int go[2], failed[2], ret;
 
@@ -82,7 +84,7 @@ int launch_start(struct launch *launch, char **argv, const struct caller *caller
 	launch->pid = fork();
 	if (!launch->pid) {
 		close(go[1]);
-		become(argv, caller, go[0], failed[1]);
+		become(argv, caller, before, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -6,6 +6,7 @@
 #define CMD_LAUNCH_H
 
 #include "caller.h"
+#include "stop.h"
 
 struct launch {
 	pid_t pid;
@@ -13,9 +14,9 @@ struct launch {
 	int failed_fd;		/* what exec failed with comes from here, end of file: nothing */
 };
 
-/* argv ends in NULL and is found through PATH. 0 or -errno with err set. */
+/* argv ends in NULL and is found through PATH; signals are as `before`. 0 or -errno with err set. */
 int launch_start(struct launch *launch, char **argv, const struct caller *caller,
-		 struct pfs_err *err);
+		 const struct stop_before *before, struct pfs_err *err);
 
 /* Lets it become the command. 0, or -errno of its exec with err set; then it has ended. */
 int launch_go(struct launch *launch, const char *name, struct pfs_err *err);

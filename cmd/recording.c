@@ -6,10 +6,12 @@
 
 #include "assemble.h"
 #include "command.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,13 +147,26 @@ static int live_event(void *ctx, const struct raw_event *raw)
 	return 0;
 }
 
+static bool give_up(void *ctx)
+{
+	struct recording *r = ctx;
+	int sig;
+
+	while (r->stop_fd >= 0 && (sig = stop_next(r->stop_fd)))
+		if (sig != SIGCHLD)
+			return true;
+	return false;
+}
+
 int recording_open(struct recording *r, const struct recording_args *args, struct pfs_err *err)
 {
-	struct pfs_capture_config config = { .buffer_kb = args->buffer_kb, .text = args->text };
+	struct pfs_capture_config config = {
+		.buffer_kb = args->buffer_kb, .text = args->text, .give_up = give_up, .give_up_ctx = r,
+	};
 	struct pfs_sink sink;
 	int ret;
 
-	*r = (struct recording){ .args = args, .file_fd = -1 };
+	*r = (struct recording){ .args = args, .file_fd = -1, .stop_fd = -1 };
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret && args->file)
 		ret = open_file(r, err);
@@ -245,6 +260,13 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 		r->live_over = r->live_err;
 	}
 	return ret;
+}
+
+void recording_failed(struct recording *r, const struct pfs_err *err)
+{
+	fail(err);
+	pfs_capture_free(r->capture, NULL);
+	r->capture = NULL;
 }
 
 int recording_close(struct recording *r, struct pfs_err *err)

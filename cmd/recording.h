@@ -35,16 +35,23 @@ struct recording {
 	int live_err;			/* ... for this reason */
 	char *temp_path;		/* of the file while it is being written */
 	int file_fd;
+	int stop_fd;			/* of stop_open(), or -1: a signal while it is finished ends that */
 };
 
-/* Opens the capture and the file. 0 or -errno with err set. */
+/* Opens the capture and the file; stop_fd is the caller's to set. 0 or -errno with err set. */
 int recording_open(struct recording *r, const struct recording_args *args, struct pfs_err *err);
 
 /* pfs_capture_wait(), and printed what came. */
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		   struct pfs_err *err);
 
-/* Stops, writes the file under its name, draws the bars. 0 or -errno with err set. */
+/* Says why, and ends the tracing: what was traced goes on. Then only recording_close() may follow. */
+void recording_failed(struct recording *r, const struct pfs_err *err);
+
+/*
+ * Stops, writes the file under its name, draws the bars. 0 or -errno with err set; -EINTR: the user did
+ * not want to wait for it.
+ */
 int recording_finish(struct recording *r, struct pfs_err *err);
 
 /* Gives up what was not finished, and the instance. 0 or -errno with err set. */

@@ -128,17 +128,35 @@ static bool over(const struct run *run)
 	return run->quit || run->all_ended || (run->args->no_follow && run->command_ended);
 }
 
+/* If recording fails on the way, the command is waited for all the same. */
 static int watch(struct run *run, struct pfs_err *err)
 {
 	struct pollfd fd = { run->signal_fd, POLLIN, 0 };
 	int ret = 0, sig;
 
-	while (!ret && !over(run)) {
-		ret = recording_wait(&run->r, &fd, 1, -1, err);
+	while (!over(run)) {
+		if (!ret) {
+			ret = recording_wait(&run->r, &fd, 1, -1, err);
+			if (ret)
+				recording_failed(&run->r, err);
+		} else {
+			poll(&fd, 1, -1);
+		}
 		while ((sig = stop_next(run->signal_fd)))
 			on_signal(run, sig);
 	}
 	return ret;
+}
+
+/* A signal that came before there was a command to pass it to; 0: none. */
+static int early_signal(const struct run *run)
+{
+	int sig;
+
+	do
+		sig = stop_next(run->signal_fd);
+	while (sig == SIGCHLD);
+	return sig;
 }
 
 static int note_command(struct run *run)
@@ -164,7 +182,7 @@ static int note_usage(struct run *run)
 /* From a waiting child to the end of the recording. The exit status. */
 static int record(struct run *run, struct pfs_err *err)
 {
-	int ret;
+	int ret, sig;
 
 	ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0;
 	if (!ret)
@@ -175,16 +193,24 @@ static int record(struct run *run, struct pfs_err *err)
 		launch_abandon(&run->launch);
 		return fail(err);
 	}
+	sig = early_signal(run);
+	if (sig) {
+		launch_abandon(&run->launch);
+		return 128 + sig;
+	}
 	ret = launch_go(&run->launch, run->args->command[0], err);
 	if (ret) {
 		fail(err);
 		return ret == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
-	ret = watch(run, err);
-	if (!ret && note_usage(run))
+	if (watch(run, err))
+		return EXIT_FAILED;
+	if (note_usage(run))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret)
 		ret = recording_finish(&run->r, err);
+	if (ret == -EINTR)
+		return 128 + SIGINT;
 	if (ret)
 		return fail(err);
 	if (!run->command_ended)
@@ -196,24 +222,26 @@ int cmd_run(int argc, char **argv)
 {
 	struct run_args args = { 0 };
 	struct run run = { .args = &args };
+	struct stop_before before;
 	struct pfs_err err = { "" };
 	int status = EXIT_FAILED;
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args))
 		return EXIT_USAGE;
+	run.signal_fd = stop_open(&before);
 	if (recording_open(&run.r, &args.recording, &err)) {
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		tell("cannot follow orphans: %s", strerror(errno));
-	} else if (launch_start(&run.launch, args.command, &run.r.caller, &err)) {
+	} else if (launch_start(&run.launch, args.command, &run.r.caller, &before, &err)) {
 		fail(&err);
 	} else {
-		run.signal_fd = stop_open();
+		run.r.stop_fd = run.signal_fd;
 		status = record(&run, &err);
-		close(run.signal_fd);
 	}
 	if (recording_close(&run.r, &err))
 		status = fail(&err);
+	close(run.signal_fd);
 	view_args_fini(&args.recording.view);
 	return status;
 }

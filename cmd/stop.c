@@ -2,25 +2,31 @@
 #include "stop.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int stop_open(void)
+int stop_open(struct stop_before *before)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 	int fd;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&set, signals[i]);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
+	if (sigprocmask(SIG_BLOCK, &set, &before->mask))
 		return -errno;
-	signal(SIGPIPE, SIG_IGN);	/* a reader that goes away is an error of writing */
+	sigaction(SIGPIPE, &ignore, &before->pipe);	/* a reader that goes away: an error of writing */
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
+}
+
+void stop_restore(const struct stop_before *before)
+{
+	sigaction(SIGPIPE, &before->pipe, NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
 int stop_next(int fd)

@@ -5,8 +5,20 @@
 #ifndef CMD_STOP_H
 #define CMD_STOP_H
 
-/* Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD and returns a descriptor for them, or -errno. */
-int stop_open(void);
+#include <signal.h>
+
+/* What a command that is started is to have again. */
+struct stop_before {
+	sigset_t mask;
+	struct sigaction pipe;
+};
+
+/*
+ * Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD, ignores SIGPIPE, and returns a descriptor for the
+ * former, or -errno. How it was before goes to *before, for stop_restore() in a child.
+ */
+int stop_open(struct stop_before *before);
+void stop_restore(const struct stop_before *before);
 
 /* The next signal that came, 0 if there is none. */
 int stop_next(int fd);

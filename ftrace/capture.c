@@ -397,13 +397,11 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 
 /* ---- reading back ---- */
 
-int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
+static int replay_pages(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct pfs_merge *merge;
 	int ret;
 
-	if (c->config.text)
-		return capture_text_replay(c, fn, ctx, err);
 	merge = pfs_merge_new(c->formats, 0);
 	if (!merge)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
@@ -420,4 +418,27 @@ int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct
 		ret = pfs_merge_run(merge, UINT64_MAX, fn, ctx, err);
 	pfs_merge_free(merge);
 	return ret;
+}
+
+struct replay { const struct pfs_capture_config *config; raw_event_fn fn; void *ctx; unsigned int nr; };
+
+static int replay_event(void *ctx, const struct raw_event *ev)
+{
+	struct replay *r = ctx;
+
+	if (!(++r->nr & 0xffff) && r->config->give_up && r->config->give_up(r->config->give_up_ctx))
+		return -EINTR;
+	return r->fn(r->ctx, ev);
+}
+
+int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct replay replay = { &c->config, fn, ctx, 0 };
+	int ret;
+
+	if (c->config.text)
+		ret = capture_text_replay(c, replay_event, &replay, err);
+	else
+		ret = replay_pages(c, replay_event, &replay, err);
+	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
 }

@@ -65,7 +65,10 @@ int pfs_capture_wait(struct pfs_capture *capture, struct pollfd *fds, unsigned i
 /* Tracing off, the rest drained, the kernel's counts noted. 0 or -errno with err set. */
 int pfs_capture_stop(struct pfs_capture *capture, struct pfs_err *err);
 
-/* After the stop: passes the whole recording to fn, in order of time. May be called again. */
+/*
+ * After the stop: passes the whole recording to fn, in order of time. May be called again. 0, what fn
+ * returned, -EINTR if give_up() said so, or -errno with err set.
+ */
 int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, void *ctx,
 		       struct pfs_err *err);
 

@@ -2,71 +2,82 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# The layout that pfscope reconstructs equals /proc/self/maps, line by line and in every column, at every
-# checkpoint of the random layout workload: 120 seeds through the binary buffer, some through the text
-# of trace_pipe. SEEDS="1 2 3" runs others.
+# The layout that a recording gives is the kernel's own, at every checkpoint of the random workload
+# (tests/workload/layout): all of every line of /proc/PID/maps. Through the binary buffer, through
+# trace_pipe, through event lines, and as `pfscope maps` prints it. SEEDS="75 89" runs just those.
 
-. "${0%/*}/../tap.sh"
-need_tracefs
+. "${0%/*}/live.sh"
+export PFSCOPE TOOLS WORK T
 
-# layout_of HOW SEED: one run and its check; prints what is wrong with it.
-layout_of()
+# record_seed MODE SEED: into $T/MODE.SEED; the verdict goes to its file `result`.
+record_seed()
 {
-	local how=$1 seed=$2 dir=$T/$1-$2
+	local dir=$T/$1.$2 coarse=() via=()
 
-	mkdir "$dir"
-	"$PFSCOPE" run --via "$how" --no-bars -o "$dir/rec" -- \
-		"$WORK/layout" "$seed" "$dir/c" >"$dir/log" 2>&1 ||
-		{ echo "seed $seed ($how): run failed"; cat "$dir/log"; }
-	"$TOOLS/layout_check" "$dir/rec" "$dir"/c.*.maps >"$dir/check" 2>&1 ||
-		{ echo "seed $seed ($how):"; head -n 12 "$dir/check"; }
-	tail -n 1 "$dir/check" >>"$T/sums.$how"
-	rm -rf "$dir"
+	[ "$1" = text ] && via=(--via text) coarse=(--coarse)
+	mkdir "$dir" && cd "$dir" || return
+	if "$PFSCOPE" run "${via[@]}" --no-bars -o run.dat -- "$WORK/layout" "$2" run >out 2>&1; then
+		"$TOOLS/layout_check" "${coarse[@]}" run.dat run.*.maps >result 2>&1 && touch equal
+	else
+		{ echo "the workload failed:"; cat out; } >result
+	fi
+	[ -e equal ] && [ "$3" != keep ] && rm -rf run.*
+	cd "$T" || return
+}
+export -f record_seed
+
+# Two at a time: it is a machine's own business who runs when.
+record_seeds()
+{
+	local mode=$1 keep=$2
+
+	shift 2
+	printf '%s\n' "$@" | xargs -P 2 -I SEED bash -c 'record_seed "$@"' - "$mode" SEED "$keep"
 }
 
-# layouts HOW SEED...: two at a time, as machines with two processors are the smallest in use.
-layouts()
+verdict()
 {
-	local how=$1 seed
+	local result
 
-	shift
-	for seed; do
-		layout_of "$how" "$seed" >>"$T/wrong.$how" &
-		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+	result=$(cat "$T/$1.$2/result" 2>&1)
+	[ -e "$T/$1.$2/equal" ] && { pass "$1, seed $2: $result"; return; }
+	fail "$1, seed $2: ${result##*$'\n'}"
+	diag "$result"
+}
+
+# shellcheck disable=SC2206 # words are meant
+seeds=(${SEEDS:-$(seq 1 200)}) text_seeds=(${SEEDS:-$(seq 1 40)}) kept=(${SEEDS:-$(seq 201 204)})
+
+record_seeds binary drop "${seeds[@]}"
+for seed in "${seeds[@]}"; do
+	verdict binary "$seed"
+done
+record_seeds text drop "${text_seeds[@]}"
+for seed in "${text_seeds[@]}"; do
+	verdict text "$seed"
+done
+
+# maps_equal DIR: what the command says, once a checkpoint. How many differ.
+maps_equal()
+{
+	local point t0 pid nr=0
+
+	for point in "$1"/run.*.maps; do
+		t0=$(sed -n '1s/^# t0=\([0-9]*\) .*/\1/p' "$point")
+		pid=$(sed -n '1s/.* pid=\([0-9]*\) .*/\1/p' "$point")
+		"$PFSCOPE" maps --pid "$pid" --at "@${t0:0:-9}.${t0: -9}" "$1/run.dat" |
+			"$TOOLS/mapsdiff" --full "$point" - && continue
+		nr=$((nr + 1))
 	done
-	wait
+	return $nr
 }
 
-# judge HOW NR: all runs were checked, none was wrong, and checkpoints there were.
-judge()
-{
-	local how=$1 nr=$2 checkpoints
-
-	is "$(cat "$T/wrong.$how")" "" "$how: the layout equals the kernel's at every checkpoint"
-	is "$(wc -l <"$T/sums.$how")" "$nr" "$how: each of $nr seeds was checked"
-	checkpoints=$(awk '{ n += $1 } END { print n + 0 }' "$T/sums.$how")
-	diag "$checkpoints checkpoints"
-	ok "$how: more than 20 checkpoints a seed" test "$checkpoints" -gt $((nr * 20))
-}
-
-read -ra seeds <<<"${SEEDS:-$(seq -s ' ' 1 120)}"
-layouts binary "${seeds[@]}"
-judge binary ${#seeds[@]}
-
-read -ra few <<<"${SEEDS:-3 5 9 23 40 75 89 152 154 245}"
-layouts text "${few[@]}"
-judge text ${#few[@]}
-
-# What was recorded says the same as lines of events.
-mkdir "$T/lines"
-"$PFSCOPE" run --no-bars -o "$T/lines/rec" -- "$WORK/layout" 291 "$T/lines/c" >"$T/log" 2>&1
-"$PFSCOPE" events "$T/lines/rec" >"$T/lines/events"
-ok 'event lines: the layout equals the kernel'\''s' \
-	"$TOOLS/layout_check" "$T/lines/events" "$T"/lines/c.*.maps
-
-# The comparison can fail: the same checkpoints against the recording less its removals.
-grep -v ' unmap ' "$T/lines/events" >"$T/lines/broken"
-"$TOOLS/layout_check" "$T/lines/broken" "$T"/lines/c.*.maps >"$T/log" 2>&1
-is $? 1 'a recording without its removals does not pass'
-
+record_seeds kept keep "${kept[@]}"
+for seed in "${kept[@]}"; do
+	dir=$T/kept.$seed
+	verdict kept "$seed"
+	"$PFSCOPE" events "$dir/run.dat" >"$dir/run.events"
+	layouts_equal "event lines, seed $seed" "$dir/run.events" "$dir"/run.*.maps
+	ok "pfscope maps --at, seed $seed" maps_equal "$dir"
+done
 done_testing

@@ -338,6 +338,27 @@ static void test_a_snapshot_in_pieces(void **state)
 	raw_feed_fini(&f);
 }
 
+static void test_the_gap_between_two_pieces(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	NOTE(&f, "snapshot=later 500");
+	SNAPSHOT(&f, 0x10000, 0x11000);
+	f.now_ns = 6000;
+	ROW(&f, 0x12000, 0x13000, ID);
+	ROW(&f, 0x15000, 0x16000, ID);
+	NOTE(&f, "snapshot=then 8500");
+	forget(&f);
+	SNAPSHOT(&f, 0x13000, 0x14000);	/* what is before it, the first piece was too old to say */
+	expect(&f, "map start=13000 end=14000" DESCRIBED);
+	NOTE(&f, "snapshot=then 12500");
+	forget(&f);
+	SNAPSHOT(&f, 0x17000, 0x18000);	/* but the second one was not */
+	expect(&f, "unmap start=14000 end=17000\nmap start=17000 end=18000" DESCRIBED);
+	raw_feed_fini(&f);
+}
+
 static void test_more_changes_than_are_remembered(void **state)
 {
 	struct raw_feed f;
@@ -388,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_a_stale_line),
 		cmocka_unit_test(test_a_stale_gap),
 		cmocka_unit_test(test_a_snapshot_in_pieces),
+		cmocka_unit_test(test_the_gap_between_two_pieces),
 		cmocka_unit_test(test_more_changes_than_are_remembered),
 		cmocka_unit_test(test_a_snapshot_during_a_munmap),
 	};

@@ -308,6 +308,46 @@ static void test_exec_by_another_thread(void **state)
 	feed_free(&f);
 }
 
+/* A region of whichever process has it: by its identity, and only by that. */
+static void test_rows_of_another_process(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_row(&f, 0x400000, 0x402000, 77);
+	feed_as(&f, 2, 2);
+	feed_map(&f, 0x400000, 0x402000, R, "");
+	f.space = PFS_SPACE_OTHER;
+	feed_row(&f, 0x400000, 0x404000, 77);
+	feed_row(&f, 0x500000, 0x501000, 78);	/* nobody's */
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	assert_int_equal(space_of(&f, 1)->live[0]->end, 0x404000);
+	assert_int_equal(space_of(&f, 2)->nr_live, 1);
+	assert_int_equal(space_of(&f, 2)->live[0]->end, 0x402000);
+	feed_free(&f);
+}
+
+/* What the image's builder touched in it before the exec event is in the new epoch. */
+static void test_faults_before_the_exec_of_another_thread(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev;
+
+	feed_thread(&f, 5);
+	feed_as(&f, 1, 5);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, R, "/new");
+	ev = feed_event(&f, PFS_FAULT, HAS(ADDR));
+	ev.addr = 0x600000;
+	feed_apply(&f, &ev);
+	f.space = 0;
+	feed_as(&f, 1, 1);
+	ev = feed_event(&f, PFS_EXEC, HAS(CHILD_TID));
+	ev.child_tid = 5;
+	feed_apply(&f, &ev);
+	assert_int_equal(flags_at(&f, 1, 0x600000), PFS_PAGE_ACCESS_UNKNOWN);
+	feed_free(&f);
+}
+
 /* An exec that failed after its new image was begun leaves the old one as it was. */
 static void test_exec_that_failed(void **state)
 {
@@ -513,6 +553,8 @@ int main(void)
 		cmocka_unit_test(test_vfork_shares_until_exec),
 		cmocka_unit_test(test_exec_begins_an_epoch),
 		cmocka_unit_test(test_exec_by_another_thread),
+		cmocka_unit_test(test_rows_of_another_process),
+		cmocka_unit_test(test_faults_before_the_exec_of_another_thread),
 		cmocka_unit_test(test_exec_that_failed),
 		cmocka_unit_test(test_a_launcher_is_counted_apart),
 		cmocka_unit_test(test_numbers_come_round_again),

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What the live tests have in common beyond tests/tap.sh, which it reads in: waiting, instances, layouts.
+# A test begins with
+#
+#     . "${0%/*}/live.sh"
+#
+# and is skipped where nothing can be recorded. Other pfscopes may run at the same time: a test looks at
+# its own ones' instances only, which their names tell.
+
+. "${0%/*}/../tap.sh"
+need_tracefs
+TRACING=/sys/kernel/tracing
+[ -d $TRACING/instances ] || TRACING=/sys/kernel/debug/tracing
+
+# wait_for SECONDS COMMAND [ARG...]: until it succeeds. Its last status.
+wait_for()
+{
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "${EPOCHREALTIME/./}" -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+# instances_of PID: the names of the instances that this pfscope has, or left.
+instances_of()
+{
+	local dir
+
+	for dir in "$TRACING/instances/pfscope-$1-"*; do
+		[ -d "$dir" ] && echo "${dir##*/}"
+	done
+	return 0
+}
+
+no_instance_of()
+{
+	[ -z "$(instances_of "$1")" ]
+}
+
+# is_tracing PID: its instance is there and switched on.
+is_tracing()
+{
+	[ "$(cat "$TRACING/instances/pfscope-$1-"*/tracing_on 2>/dev/null)" = 1 ]
+}
+
+# ended PID: it runs no more (it may not have been waited for yet).
+ended()
+{
+	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]] && return 1
+	return 0
+}
+
+# value KEY FILE: of a line "KEY=VALUE", as workloads print them.
+value()
+{
+	sed -n "s/^$1=//p" "$2"
+}
+
+# layouts_equal NAME RECORDING CHECKPOINT...: all of the layouts are the kernel's.
+layouts_equal()
+{
+	local name=$1 result
+
+	shift
+	result=$("$TOOLS/layout_check" "$@" 2>&1) && { pass "$name: ${result##*$'\n'}"; return; }
+	fail "$name"
+	diag "$result"
+	return 1
+}
