@@ -106,14 +106,18 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
+	char dir[4096];
 	int ret;
 
-	c->instance = pfs_instance_create(c->config.buffer_kb, err);
-	if (!c->instance)
-		return -errno;
-	c->keeper_fd = pfs_keeper_start(pfs_instance_dir(c->instance), err);
+	ret = pfs_instance_plan(dir, sizeof(dir), err);
+	if (ret)
+		return ret;
+	c->keeper_fd = pfs_keeper_start(dir, err);
 	if (c->keeper_fd < 0)
 		return c->keeper_fd;
+	c->instance = pfs_instance_create(dir, c->config.buffer_kb, err);
+	if (!c->instance)
+		return -errno;
 	c->sideband = pfs_sideband_new(err);
 	if (!c->sideband)
 		return -errno;

@@ -70,12 +70,31 @@ static int put_own(void *ctx, const struct raw_event *ev)
 	return ret;
 }
 
-/* The time of a line in whole microseconds, which is all that trace_pipe shows; 0: none. */
-static uint64_t line_time(const char *line, const char *end)
+/* What a call did to a layout, it did before this line. */
+static bool ends_call(const struct text_columns *columns, const char *end)
 {
-	struct text_columns columns;
+	static const char exec[] = "sched_process_exec:";
+	const char *event = columns->event;
 
-	return text_line_columns(line, end, &columns) ? columns.ts_ns : 0;
+	if ((size_t)(end - event) >= sizeof(exec) && !memcmp(event, exec, sizeof(exec) - 1))
+		return true;
+	return memmem(event, end - event, " -> ", 4) != NULL;
+}
+
+/*
+ * The own records that come before a line. Its time is rounded to a microsecond, which is all that
+ * trace_pipe shows: of those that may be as old, none goes before it (a row of the region tree comes
+ * before the mapping that explains it) unless the line ends the call that they tell of.
+ */
+static int put_own_before(struct own_lines *own, const struct text_columns *columns, const char *end)
+{
+	struct pfs_sideband *sb = own->c->sideband;
+	uint64_t ts_ns = columns->ts_ns;
+	int ret = pfs_sideband_flush(sb, ts_ns > 500 ? ts_ns - 500 : 0, put_own, own);
+
+	if (!ret && ends_call(columns, end))
+		ret = pfs_sideband_flush_thread(sb, columns->tid, ts_ns + 500, put_own, own);
+	return ret;
 }
 
 /* Passes on the lines that came before until_ns, each behind the own records that precede it. */
@@ -87,15 +106,17 @@ static int merge_lines(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 
 	for (; !ret && line < end; line = next) {
 		char *newline = memchr(line, '\n', end - line);
-		uint64_t ts;
+		struct text_columns columns;
+		bool event;
 
 		if (!newline)
 			break;
 		next = newline + 1;
-		ts = line_time(line, newline);
-		if (ts >= until_ns)
+		event = text_line_columns(line, newline, &columns);
+		if (event && columns.ts_ns >= until_ns)
 			break;
-		ret = pfs_sideband_flush(c->sideband, ts, put_own, &own);
+		if (event)
+			ret = put_own_before(&own, &columns, newline);
 		if (!ret)
 			ret = put_text(c, line, next - line, err);
 		if (ret)

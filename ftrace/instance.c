@@ -86,28 +86,32 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 	return ret;
 }
 
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err)
+int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err)
 {
-	struct pfs_instance *instance;
-	char name[64];
+	const char *tracing = pfs_tracing_dir(err);
 
-	if (!pfs_tracing_dir(err))
-		return NULL;
-	instance = calloc(1, sizeof(*instance));
+	if (!tracing)
+		return -errno;
+	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
+		snprintf(dir, size, "%s/instances/" PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
+			 start_time(getpid()), i);
+		if (access(dir, F_OK))
+			return 0;
+	}
+	return pfs_err_set(err, -EEXIST, "too many tracefs instances of this process");
+}
+
+struct pfs_instance *pfs_instance_create(const char *dir, unsigned int buffer_kb,
+					 struct pfs_err *err)
+{
+	struct pfs_instance *instance = calloc(1, sizeof(*instance));
+
 	if (!instance)
 		goto no_memory;
-	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
-		snprintf(name, sizeof(name), PREFIX "%d-%" PRIu64 "-%d", getpid(),
-			 start_time(getpid()), i);
-		errno = 0;
-		instance->tracefs = tracefs_instance_create(name);
-		if (!instance->tracefs || tracefs_instance_is_new(instance->tracefs))
-			break;
-		tracefs_instance_free(instance->tracefs);
-		instance->tracefs = NULL;
-	}
+	errno = 0;
+	instance->tracefs = tracefs_instance_create(strrchr(dir, '/') + 1);
 	if (!instance->tracefs) {
-		int code = errno ? errno : EEXIST;
+		int code = errno ? errno : EIO;
 
 		pfs_err_set(err, -code, "cannot make a tracefs instance: %s%s", strerror(code),
 			    code == EACCES || code == EPERM ? ": recording needs root (try sudo)" :

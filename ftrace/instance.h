@@ -18,8 +18,18 @@ struct pfs_instance;
 /* Where tracefs is mounted, or NULL with err set (what to do included). Borrowed. */
 const char *pfs_tracing_dir(struct pfs_err *err);
 
-/* A new instance with every event off, tracing off, clock mono. NULL with err set. */
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err);
+/*
+ * Where the next instance of this process will be: so that its keeper can be there before it. 0 or
+ * -errno with err set.
+ */
+int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err);
+
+/*
+ * A new instance in the planned place, with every event off, tracing off, clock mono. NULL with errno
+ * and err set.
+ */
+struct pfs_instance *pfs_instance_create(const char *dir, unsigned int buffer_kb,
+					 struct pfs_err *err);
 
 /* Switches tracing off and removes the instance, or says why it could not. NULL is fine. */
 int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err);

@@ -240,20 +240,46 @@ static int by_time(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
+static void sort_queue(struct pfs_sideband *sb)
+{
+	if (!sb->sorted && sb->nr_queued)
+		qsort(sb->queue, sb->nr_queued, sizeof(*sb->queue), by_time);
+	sb->sorted = true;
+}
+
 int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx)
 {
 	size_t done = 0;
 	int ret = 0;
 
-	if (!sb->sorted && sb->nr_queued)
-		qsort(sb->queue, sb->nr_queued, sizeof(*sb->queue), by_time);
-	sb->sorted = true;
+	sort_queue(sb);
 	while (!ret && done < sb->nr_queued && sb->queue[done].ev.ts_ns < until_ns) {
 		ret = fn(ctx, &sb->queue[done].ev);
 		free(sb->queue[done++].str);
 	}
 	sb->nr_queued -= done;
 	memmove(sb->queue, sb->queue + done, sb->nr_queued * sizeof(*sb->queue));
+	return ret;
+}
+
+int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn,
+			      void *ctx)
+{
+	size_t i = 0;
+	int ret = 0;
+
+	sort_queue(sb);
+	while (!ret && i < sb->nr_queued && sb->queue[i].ev.ts_ns < until_ns) {
+		struct queued *q = &sb->queue[i];
+
+		if (q->ev.tid != tid) {
+			i++;
+			continue;
+		}
+		ret = fn(ctx, &q->ev);
+		free(q->str);
+		memmove(q, q + 1, (--sb->nr_queued - i) * sizeof(*q));
+	}
 	return ret;
 }
 
