@@ -150,7 +150,7 @@ mount-tracefs:
 
 try: deps	## on a bare machine: install, build, and show the bars of ls
 	@$(MAKE) --no-print-directory pfscope mount-tracefs
-	@echo '$$ $(AS_ROOT) ./pfscope run -- ls -l / >/dev/null'
+	@echo '$$ $(strip $(AS_ROOT) ./pfscope) run -- ls -l / >/dev/null'
 	@$(AS_ROOT) ./pfscope run -- ls -l / >/dev/null
 
 # ---- tests ----

@@ -72,7 +72,8 @@ int cmd_events(int argc, char **argv)
 	if (ret)
 		return fail(&err);
 	ret = reading_read(&args.reading, &p, &err);
-	flushed = pipeline_flush(&p);	/* what came before a failure as well */
+	/* What came before a failure as well; but not a bare heading. */
+	flushed = ret && !p.model->nr_events ? 0 : pipeline_flush(&p);
 	if (!flushed && fflush(stdout))
 		flushed = -errno;
 	if (!ret && flushed)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -104,31 +105,72 @@ char *recording_command_line(char **argv)
 	return line;
 }
 
-/* Under a name of its own beside the final one, and as the user whose file it will be. */
-static int open_file(struct recording *r, struct pfs_err *err)
+/* What a link leads to is replaced, not the link; what is no file (/dev/null) must stay what it is. */
+static int find_file(struct recording *r, struct pfs_err *err)
 {
 	const char *file = r->args->file;
 	struct stat st;
-	int ret;
 
-	if (!stat(file, &st) && S_ISDIR(st.st_mode))
+	r->path = realpath(file, NULL);
+	if (!r->path && errno == ENOENT)
+		r->path = strdup(file);
+	if (!r->path)
+		return pfs_err_set(err, -errno, "%s: %s", file, strerror(errno));
+	if (stat(r->path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
 		return pfs_err_set(err, -EISDIR, "%s: is a directory", file);
-	if (asprintf(&r->temp_path, "%s.XXXXXX", file) < 0) {
+	return pfs_err_set(err, -EINVAL, "%s: is no regular file; a recording cannot be kept there", file);
+}
+
+/* Under a name of its own beside the final one. */
+static int make_file(struct recording *r, struct pfs_err *err)
+{
+	int ret = find_file(r, err);
+
+	if (ret)
+		return ret;
+	if (asprintf(&r->temp_path, "%s.XXXXXX", r->path) < 0) {
 		r->temp_path = NULL;
 		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
 	}
-	ret = caller_enter(&r->caller);
-	if (!ret) {
-		r->file_fd = mkostemp(r->temp_path, O_CLOEXEC);
-		ret = r->file_fd < 0 ? -errno : 0;
-		caller_leave(&r->caller);
-	}
-	if (ret) {
-		free(r->temp_path);
-		r->temp_path = NULL;
-		return pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
-	}
-	return 0;
+	r->file_fd = mkostemp(r->temp_path, O_CLOEXEC);
+	if (r->file_fd >= 0)
+		return 0;
+	ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", r->args->file, strerror(errno));
+	free(r->temp_path);
+	r->temp_path = NULL;
+	return ret;
+}
+
+/* So that an hour of recording does not end with it. */
+static int check_output(const char *output, struct pfs_err *err)
+{
+	char *copy = strdup(output);
+	int ret = 0;
+
+	if (!copy)
+		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
+	if (euidaccess(output, W_OK) && (errno != ENOENT || euidaccess(dirname(copy), W_OK | X_OK)))
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", output, strerror(errno));
+	free(copy);
+	return ret;
+}
+
+/* As the user whose files they will be. */
+static int open_files(struct recording *r, struct pfs_err *err)
+{
+	const char *output = r->args->no_bars ? NULL : r->args->view.output;
+	int ret = caller_enter(&r->caller);
+
+	if (ret)
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+	if (output)
+		ret = check_output(output, err);
+	if (!ret && r->args->file)
+		ret = make_file(r, err);
+	caller_leave(&r->caller);
+	return ret;
 }
 
 /* The recording goes on though nobody may want to read its events any more. */
@@ -168,8 +210,8 @@ int recording_open(struct recording *r, const struct recording_args *args, struc
 
 	*r = (struct recording){ .args = args, .file_fd = -1, .stop_fd = -1 };
 	ret = caller_find(&r->caller, args->user, err);
-	if (!ret && args->file)
-		ret = open_file(r, err);
+	if (!ret)
+		ret = open_files(r, err);
 	if (!ret && args->events != EVENTS_NONE) {
 		ret = pipeline_init(&r->live, &args->view.filter, args->events, stdout, err);
 		r->is_live = !ret;
@@ -199,7 +241,7 @@ static int keep_file(struct recording *r, struct pfs_err *err)
 	if (!ret)
 		ret = caller_enter(&r->caller);
 	if (!ret) {
-		ret = rename(r->temp_path, file) ? -errno : 0;
+		ret = rename(r->temp_path, r->path) ? -errno : 0;
 		caller_leave(&r->caller);
 	}
 	if (ret)
@@ -207,6 +249,18 @@ static int keep_file(struct recording *r, struct pfs_err *err)
 	free(r->temp_path);
 	r->temp_path = NULL;
 	return 0;
+}
+
+/* Into a file of the user's own, where --output says so. */
+static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
+{
+	int ret = caller_enter(&r->caller);
+
+	if (ret)
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+	ret = view_args_draw(&r->args->view, model, stderr, PFS_VIEW_TEXT, err);
+	caller_leave(&r->caller);
+	return ret;
 }
 
 static int draw(struct recording *r, struct pfs_err *err)
@@ -217,7 +271,7 @@ static int draw(struct recording *r, struct pfs_err *err)
 	int ret;
 
 	if (r->is_live)	/* it has seen everything already */
-		return view_args_draw(&r->args->view, r->live.model, stderr, PFS_VIEW_TEXT, err);
+		return draw_model(r, r->live.model, err);
 	ret = pipeline_init(&p, &r->args->view.filter, EVENTS_NONE, NULL, err);
 	if (ret)
 		return ret;
@@ -228,7 +282,7 @@ static int draw(struct recording *r, struct pfs_err *err)
 	if (ret == -ECANCELED)	/* past --to or --at */
 		ret = 0;
 	if (!ret)
-		ret = view_args_draw(&r->args->view, p.model, stderr, PFS_VIEW_TEXT, err);
+		ret = draw_model(r, p.model, err);
 	pfs_assembler_free(assembler);
 	pipeline_fini(&p);
 	return ret;
@@ -244,7 +298,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 		ret = keep_file(r, err);
 	if (!ret && !r->args->no_bars)
 		ret = draw(r, err);
-	if (!ret && r->live_err)
+	if (!ret && r->live_err && r->live_err != -EPIPE)	/* `| head' has seen enough */
 		ret = pfs_err_set(err, r->live_err, "standard output: %s",
 				  strerror(-r->live_err));
 	return ret;
@@ -285,5 +339,6 @@ int recording_close(struct recording *r, struct pfs_err *err)
 		}
 		free(r->temp_path);
 	}
+	free(r->path);
 	return ret;
 }

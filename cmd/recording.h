@@ -33,6 +33,7 @@ struct recording {
 	bool is_live;
 	bool live_over;			/* nothing more is to be printed ... */
 	int live_err;			/* ... for this reason */
+	char *path;			/* of the file, NULL: none is to be kept */
 	char *temp_path;		/* of the file while it is being written */
 	int file_fd;
 	int stop_fd;			/* of stop_open(), or -1: a signal while it is finished ends that */

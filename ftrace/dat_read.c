@@ -59,13 +59,16 @@ struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name)
 
 int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64_t size)
 {
+	size_t nr = buffer->nr_cpus;
 	struct dat_cpu *cpus;
 
-	cpus = reallocarray(buffer->cpus, buffer->nr_cpus + 1, sizeof(*cpus));
-	if (!cpus)
-		return -ENOMEM;
-	buffer->cpus = cpus;
-	cpus[buffer->nr_cpus++] = (struct dat_cpu){ cpu, offset, size };
+	if (!(nr & (nr - 1))) {	/* full: there is room for a power of two; a file may claim many */
+		cpus = reallocarray(buffer->cpus, nr ? 2 * nr : 1, sizeof(*cpus));
+		if (!cpus)
+			return -ENOMEM;
+		buffer->cpus = cpus;
+	}
+	buffer->cpus[buffer->nr_cpus++] = (struct dat_cpu){ cpu, offset, size };
 	return 0;
 }
 

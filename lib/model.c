@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The model: what the events add up to. Processes and threads by number, address spaces by exec epoch.
- * How regions change is space.c's, what was touched is touch.c's; this file says whose they are.
+ * How regions change is space.c's, what was touched is model_touch.c's; this file says whose they are.
  */
 #include "model_priv.h"
 
@@ -298,14 +298,14 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 	if (!space)
 		return other ? 0 : -ENOMEM;
 	all = model_counts(model, space);
+	map = *ev;
+	if (pfs_has(ev, PFS_F_NAME)) {
+		map.name = pfs_intern(model->priv->names, ev->name);
+		if (!map.name)
+			return -ENOMEM;
+	}
 	switch (ev->kind) {
 	case PFS_MAP:
-		map = *ev;
-		if (pfs_has(ev, PFS_F_NAME)) {
-			map.name = pfs_intern(model->priv->names, ev->name);
-			if (!map.name)
-				return -ENOMEM;
-		}
 		counts->maps += !space->launcher;
 		all->maps++;
 		return pfs_space_map(space, &map);
@@ -320,7 +320,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			return clear_space(thread, space, ev);
 		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
 	case PFS_PROTECT:
-		return pfs_space_protect(space, ev);
+		return pfs_space_protect(space, &map);
 	case PFS_MOVE:
 		return pfs_space_move(space, ev);
 	default:	/* PFS_BRK */
@@ -575,7 +575,8 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	int err = 0;
 
 	model->nr_events++;
-	if (!model->first_ns || ev->ts_ns < model->first_ns)
+	/* Notes may be older than what they are about. */
+	if (ev->kind != PFS_NOTE && (!model->first_ns || ev->ts_ns < model->first_ns))
 		model->first_ns = ev->ts_ns;
 	if (ev->ts_ns > model->last_ns)
 		model->last_ns = ev->ts_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What model.c (whose it is) and touch.c (what was touched) share. Nobody else includes it.
+ * What model.c (whose it is) and model_touch.c (what was touched) share. Nobody else includes it.
  */
 #ifndef PFS_MODEL_PRIV_H
 #define PFS_MODEL_PRIV_H
@@ -45,7 +45,7 @@ static inline struct pfs_counts *model_counts(struct pfs_model *model,
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
 				 const struct pfs_event *ev);
 
-/* touch.c: one a kind of event. 0 or -ENOMEM. */
+/* model_touch.c: one a kind of event. 0 or -ENOMEM. */
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);

@@ -43,6 +43,8 @@ static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k
 	if (!note_pair(model, "rusage", &minor, &major) ||
 	    !note_pair(model, "counted_before", &before_minor, &before_major))
 		return false;
+	if (minor + major < before_minor + before_major)
+		return false;
 	k->rusage = minor + major - before_minor - before_major;
 	return true;
 }

@@ -120,7 +120,7 @@ enum { RW = PROT_READ | PROT_WRITE, ANON = MAP_PRIVATE | MAP_ANONYMOUS };
 	RAW_STR(f, "", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SNAPSHOT)
 #define DESCRIBED " perms=rw-p off=0 dev=00:00 ino=0 name=\"\"\n"
 
-/* One page of anonymous memory at 10000, told by a row and the side-band; what its return says, is left. */
+/* A page of anonymous memory at 10000, by row and side-band; what the return adds, is left. */
 static inline void mmap_with(struct raw_feed *f, int flags)
 {
 	ENTER(f, SYS_MMAP, 0, 0x1000, RW, ANON | flags, -1, 0);

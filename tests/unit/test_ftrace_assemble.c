@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the assembler makes of faults, names, notes and pfscope's own records. The life of processes is
- * test_ftrace_assemble_life.c's, layouts are test_ftrace_assemble_layout.c's and _calls.c's.
+ * What the assembler makes of faults, names, notes and pfscope's own records. The life of processes
+ * is test_ftrace_assemble_life.c's, layouts are test_ftrace_assemble_layout.c's and _calls.c's.
  */
 #include "raw_feed.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the assembler makes of the other system calls (protection, the break, what populates, segments)
- * and of snapshots of a layout. mmap and its kin are test_ftrace_assemble_layout.c's.
+ * What the assembler makes of the other system calls (protection, the break, what populates,
+ * segments) and of snapshots of a layout. mmap and its kin are test_ftrace_assemble_layout.c's.
  */
 #include "raw_feed.h"
 

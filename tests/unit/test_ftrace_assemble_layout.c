@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the assembler makes of mmap, munmap and mremap and of rows of the region tree: each fact once, by
- * whichever tells it first, and never one that was not granted. Other calls: test_ftrace_assemble_calls.c.
+ * What the assembler makes of mmap, munmap and mremap and of rows of the region tree: each fact once,
+ * by whichever tells it first, and never one that was not granted. The other calls are
+ * test_ftrace_assemble_calls.c's.
  */
 #include "raw_feed.h"
 

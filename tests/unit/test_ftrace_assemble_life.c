@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the assembler makes of fork, exec and exit: whose space each row and fault belongs to, when it
- * begins and ends, and what happens if the recording lacks an event of it.
+ * What the assembler makes of fork, exec and exit: whose space each row and fault belongs to, when
+ * it begins and ends, and what happens if the recording lacks an event of it.
  */
 #include "raw_feed.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The check of a recording against the kernel's counts: every difference has its line and its reasons,
- * and what no reason explains is an error.
+ * The check of a recording against the kernel's counts: every difference has its line and its
+ * reasons, and what no reason explains is an error.
  */
 #include "draw.h"
 
@@ -74,14 +74,14 @@ static void test_all_of_it(void **state)
 
 	kernel_said(&f, "faults 2 minor 1 major 1", "minor 11 major 2");
 	assert_drawn(&f, "check", plain,
-		     "           2  page faults recorded, from the command's start to its end\n"
-		     "           0  refused at once, which the kernel does not count:\n"
-		     "           2  page faults that the kernel set out to handle (perf page-faults)\n"
-		     "           0  got no page:\n"
-		     "           2  page faults that got a page (perf minor-faults + major-faults)\n"
-		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
-		     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
-		     "every fault is accounted for\n");
+	     "           2  page faults recorded, from the command's start to its end\n"
+	     "           0  refused at once, which the kernel does not count:\n"
+	     "           2  page faults that the kernel set out to handle (perf page-faults)\n"
+	     "           0  got no page:\n"
+	     "           2  page faults that got a page (perf minor-faults + major-faults)\n"
+	     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
+	     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
+	     "every fault is accounted for\n");
 	feed_free(&f);
 }
 
@@ -126,7 +126,8 @@ static void test_retried(void **state)
 
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 12 major 1");
-	assert_explained(&f, "\n               1  in kernel mode with page faults off, then tried again\n");
+	assert_explained(&f, "\n               1  in kernel mode with page faults off, then tried "
+			 "again\n");
 }
 
 static void test_refused_and_done_otherwise(void **state)
@@ -203,8 +204,8 @@ static void test_efault(void **state)
 
 	feed_fault_mode(&f, 0x500000, PFS_READ, PFS_KERNEL);
 	kernel_said(&f, "faults 3 minor 2 major 0", "minor 12 major 1");
-	assert_explained(&f, "\n               1  system calls given memory that they may not touch "
-			 "(EFAULT)\n");
+	assert_explained(&f, "\n               1  system calls given memory that they may not "
+			 "touch (EFAULT)\n");
 }
 
 static void test_given_up(void **state)
@@ -277,8 +278,8 @@ static void test_children_that_nobody_waited_for(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 11 major 1");
-	assert_unexplained(&f, "           1  UNEXPLAINED: faults of children that nobody waited for\n",
-			   one_difference);
+	assert_unexplained(&f, "           1  UNEXPLAINED: faults of children that nobody waited "
+			   "for\n", one_difference);
 }
 
 /* ---- verdicts ---- */
@@ -291,8 +292,8 @@ static void test_lost_events_are_mentioned(void **state)
 	feed_lost(&f, 0, 0);
 	kernel_said(&f, "faults 5 minor 5 major 5", "minor 15 major 1");
 	assert_unexplained(&f, "\n3 or more events were lost: the recording is not complete\n",
-			   "3 differences to the kernel's counts without an explanation but the lost "
-			   "events");
+			   "3 differences to the kernel's counts without an explanation but the "
+			   "lost events");
 }
 
 static void test_losses_that_made_no_difference(void **state)

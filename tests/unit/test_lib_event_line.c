@@ -152,7 +152,7 @@ static void test_every_byte(void **state)
 static void test_not_written(void **state)
 {
 	struct pfs_event ev = {
-		.kind = PFS_LOST, .access = 0, .mode = 200, .space = 3, .how = 7,
+		.kind = PFS_LOST, .access = 0, .mode = 200, .space = 4, .how = 7,
 		.have = UINT64_MAX & ~(PFS_HAS(PFS_NR_FIELDS) - 1),
 	};
 	char line[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address space's single rules, one a test: moves, segments, rings, what a fork copies, what is filled
- * in. That they add up on random changes is test_lib_space.c's.
+ * An address space's single rules, one a test: moves, segments, rings, what a fork copies, what is
+ * filled in. That they add up on random changes is test_lib_space.c's.
  */
 #include "feed.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was touched: marks on pages and counts, one rule a test. Which space and region an event speaks
- * of is test_lib_model.c's; that it adds up on random events, too.
+ * What was touched: marks on pages and counts, one rule a test. Which space and region an event
+ * speaks of is test_lib_model.c's; that it adds up on random events, too.
  */
 #include "feed.h"
 
