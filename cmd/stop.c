@@ -9,7 +9,7 @@
 int stop_open(struct stop_before *before)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, heed = { .sa_handler = SIG_DFL };
 	sigset_t set;
 	int fd;
 
@@ -19,6 +19,7 @@ int stop_open(struct stop_before *before)
 	if (sigprocmask(SIG_BLOCK, &set, &before->mask))
 		return -errno;
 	sigaction(SIGPIPE, &ignore, &before->pipe);	/* a reader that goes away: an error of writing */
+	sigaction(SIGCHLD, &heed, &before->child);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
@@ -26,6 +27,7 @@ int stop_open(struct stop_before *before)
 void stop_restore(const struct stop_before *before)
 {
 	sigaction(SIGPIPE, &before->pipe, NULL);
+	sigaction(SIGCHLD, &before->child, NULL);
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 

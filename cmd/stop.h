@@ -10,12 +10,13 @@
 /* What a command that is started is to have again. */
 struct stop_before {
 	sigset_t mask;
-	struct sigaction pipe;
+	struct sigaction pipe, child;
 };
 
 /*
  * Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD, ignores SIGPIPE, and returns a descriptor for the
- * former, or -errno. How it was before goes to *before, for stop_restore() in a child.
+ * former, or -errno. Children that end are heard of even if the caller does not care for its own. How it
+ * was before goes to *before, for stop_restore() in a child.
  */
 int stop_open(struct stop_before *before);
 void stop_restore(const struct stop_before *before);

@@ -2,139 +2,281 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 #
-# pfscope run: the command runs as it would without it, and what it left behind is what was asked for.
+# pfscope run: the command runs as it would without it, and as whom it should; everything that it
+# starts is recorded; its exit status is passed on; nothing is left behind.
 
-. "${0%/*}/../tap.sh"
-need_tracefs
+. "${0%/*}/live.sh"
+mkdir "$T/tmp" "$T/cwd"
+chmod 755 "$T"
+export TMPDIR=$T/tmp
+cd "$T/cwd" || exit
 
-# Those whose pfscope is gone: others may be at work on this machine.
-instances()
+# run ARG...: as try() has it; nothing but what is asked for is left.
+run()
 {
-	local name pid nr=0
-
-	for name in $(ls /sys/kernel/tracing/instances | grep '^pfscope-'); do
-		pid=${name#pfscope-}
-		[ -d /proc/"${pid%%-*}" ] || nr=$((nr + 1))
-	done
-	echo $nr
+	pfscope run "$@"
 }
 
-# ---- the command's own status, output and input ----
+# ---- the exit status ----
 
-for code in 0 1 2 77 126 127 255; do
-	pfscope run -- sh -c "exit $code"
-	is "$status" $code "exit status $code is passed on"
+for n in 0 1 2 42 125 126 127 128 130 200 255; do
+	run --no-bars -- sh -c "exit $n"
+	is $status $n "exit $n"
 done
-for sig in 9 11 15; do
-	pfscope run -- sh -c "kill -$sig \$\$"
-	is "$status" $((128 + sig)) "killed by signal $sig: $((128 + sig))"
+for n in 1 2 3 6 9 11 13 14 15; do
+	run --no-bars -- sh -c "kill -$n \$\$"
+	is $status $((128 + n)) "killed by signal $n"
 done
-pfscope run -- /no/such/command
-is "$status" 127 'a command that is not found: 127'
-like "$err" '^pfscope: /no/such/command: command not found$' 'and one line that says so'
-pfscope run -- no-such-command-anywhere
-is "$status" 127 'not found along PATH: 127'
-echo data >"$T/data"
-pfscope run -- "$T/data"
-is "$status" 126 'a file that is not executable: 126'
-like "$err" '^pfscope: .*/data: Permission denied$' 'and one line that says so'
-pfscope run
-is "$status" 2 'no command: 2'
-pfscope run --no-such-option -- true
-is "$status" 2 'an unknown option: 2'
+run no-such-command-here
+is "$status $err" '127 pfscope: no-such-command-here: command not found' 'no such command'
+run /no/such/file
+is "$status $err" '127 pfscope: /no/such/file: command not found' 'no such path'
+run /etc/passwd
+is "$status $err" '126 pfscope: /etc/passwd: Permission denied' 'not executable'
+run /
+is "$status $err" '126 pfscope: /: Permission denied' 'a directory'
+run --no-such-option -- true
+is $status 2 'an unknown option'
+run -o kept.dat no-such-command-here
+is "$status $(ls)" '127 ' 'no such command: no file'
 
-pfscope run -- sh -c 'echo out; echo err >&2'
-is "$out" out "the command's own output is all there is on standard output"
-like "$err" '^err' 'its errors are on standard error'
-like "$err" ' faults, [0-9]+ pages touched' 'and so are the bars'
-is "$(echo in | "$PFSCOPE" run --no-bars -- cat)" in 'standard input is the command'\''s'
-pfscope run --output "$T/bars" -- true
-is "$err" "" '--output: nothing on standard error'
-ok '--output: the bars are in the file' grep -q 'faults, .*pages touched' "$T/bars"
+# ---- what is left behind, and who gets what ----
 
-# ---- as if the shell had started it ----
+run -- echo text
+is "$status $out" '0 text' 'the standard output is the command'"'"'s own'
+like "$err" '^pid [0-9]+ echo .*no events lost' 'bars and summary on standard error'
+is "$(find "$T/cwd" "$T/tmp" -mindepth 1)" '' 'nothing is left without -o'
+run --output bars.txt --no-follow -- sh -c 'echo text; echo more >&2'
+is "$status $out $err" '0 text more' '--output: standard error is the command'"'"'s own, too'
+like "$(<bars.txt)" '^pid .*no events lost' '--output: the bars'
+rm bars.txt
+run --output /no/such/dir/bars -- touch started
+is "$status $(ls)" '1 ' '--output that cannot be: the command is not even started'
+run -o /no/such/dir/file -- touch started
+is "$status $(ls)" '1 ' '-o that cannot be: the command is not even started'
+like "$err" '^pfscope: /no/such/dir/file: cannot be written: No such file' '-o that cannot be: message'
+run -o . -- touch started
+is "$status $(ls) $err" '1  pfscope: .: is a directory' '-o of a directory'
+mkfifo fifo
+run -o fifo -- true
+is "$status $(stat -c %F fifo)" '1 fifo' '-o of what is no regular file leaves it as it is'
+rm fifo
 
-probe='grep -E "^(Sig(Blk|Ign|Cgt)|NoNewPrivs|Seccomp|Groups|Uid|Gid)" /proc/self/status
-	ls -1 /proc/self/fd; ulimit -a; pwd; umask; nice'
-bash -c "$probe" >"$T/plain" 2>&1
-"$PFSCOPE" run --no-bars -- bash -c "$probe" >"$T/traced" 2>&1
-same "$T/plain" "$T/traced" 'signals, descriptors, limits, ids: as without pfscope'
+umask 000
+run --no-bars -o kept.dat -- true
+is "$(stat -c '%a %u' kept.dat) $(ls)" "600 $(id -u) kept.dat" '-o: mode 0600 whatever the umask'
+umask 022
+echo old >old.dat
+chmod 644 old.dat
+run --no-bars -o old.dat -- true
+is "$(stat -c %a old.dat)" 600 '-o over another file: mode 0600'
+ln -s old.dat link.dat
+before=$(stat -c %i old.dat)
+run --no-bars -o link.dat -- true
+ok '-o through a link replaces what it leads to' test -L link.dat -a "$before" != "$(stat -c %i old.dat)"
+rm ./*.dat
 
-# ---- what is left behind ----
+run --no-bars -- cat </etc/passwd
+is "$out" "$(</etc/passwd)" 'standard input is the command'"'"'s'
+out=$(printf 'one\ntwo\n' | "$PFSCOPE" run --no-bars -- sh -c 'read -r x; echo "$x!"; cat')
+is "$out" $'one!\ntwo' 'standard input through a pipe'
 
-mkdir "$T/empty"
-(cd "$T/empty" && TMPDIR=$T/empty "$PFSCOPE" run --no-bars -- true)
-is "$(ls -A "$T/empty")" "" 'without -o nothing is left behind'
-"$PFSCOPE" run --no-bars -o "$T/rec" -- true
-is "$(stat -c '%a %u' "$T/rec")" "600 $(id -u)" '-o: a file of mode 600'
-is "$(ls "$T" | grep -c '^rec')" 1 'and none beside it'
-is "$(instances)" 0 'no tracefs instance is left'
-pfscope run -o "$T/no/such/dir/rec" -- true
-is "$status" 1 'a file that cannot be made: 1'
-like "$err" '/no/such/dir/rec: cannot be written' 'and which'
-pfscope run -o "$T/empty" -- touch "$T/ran"
-is "$status" 1 'a directory is no file'
-ok 'and the command was not run' test ! -e "$T/ran"
-echo old >"$T/keep"
-pfscope run -o "$T/keep" -- /no/such/command
-is "$(cat "$T/keep")" old 'a recording that did not come about leaves the old file alone'
+# ---- the command's surroundings ----
 
-# ---- as whom ----
+cat >"$T/look" <<'END'
+grep -E '^(Sig[PBIC]|Shd|NoNew|Seccomp:|Cap|Cpus_allowed:|CoreDumping|THP|Umask|Groups|Uid|Gid)' /proc/self/status
+for fd in /proc/self/fd/*; do
+	echo "$fd" "$(readlink "$fd" | sed -E 's/:\[.*//; s/[0-9]{3,}/N/')"
+done | grep -v '/fd/3 .*proc'
+cat /proc/self/limits /proc/self/oom_score_adj /proc/self/coredump_filter /proc/self/cgroup
+cat /proc/self/timerslack_ns /proc/self/personality
+umask; pwd; nice; env | grep -v '^_=' | sort
+ps -o ppid=,pgid=,sid=,tty=,sched=,ni= -p $$ | awk '{ $1 = ""; print }'
+exec 0<&- 2>&1; ls /dev/null
+END
+surroundings()
+{
+	"$@" sh "$T/look" 2>&1
+}
+# compare NAME: with and without, in the shell's surroundings of the moment
+compare()
+{
+	surroundings | cat >"$T/without"
+	surroundings "$PFSCOPE" run --no-bars -- | cat >"$T/with"
+	same "$T/without" "$T/with" "$@"
+}
+compare 'signals, limits, descriptors, ids, groups are as without'
+(
+	trap '' USR1 PIPE CHLD
+	ulimit -n 300 -c 0 -t 1000
+	exec 7</etc/passwd 8>"$T/eight"
+	umask 077
+	export ODD=$'a\nb'
+	compare 'the same with other signals ignored, limits, descriptors, umask'
+	echo $((tap_nr)) >"$T/nr"
+	tap_done=subshell
+	trap - EXIT
+	exit $tap_failed
+)
+tap_failed=$((tap_failed + $?)) tap_nr=$(<"$T/nr")
+(nice -n 5 sh "$T/look"; nice -n 5 "$PFSCOPE" run --no-bars -- nice) 2>&1 | tail -1 >"$T/nice"
+is "$(<"$T/nice")" 5 'nice is passed on'
 
-export SUDO_UID=65534 SUDO_GID=65534
-mkdir -m 777 "$T/open"
-chmod 755 "$T"
-is "$("$PFSCOPE" run --no-bars -o "$T/open/rec" -- id -u)" 65534 'behind sudo: as the calling user'
-is "$(stat -c '%u %g %a' "$T/open/rec")" '65534 65534 600' 'whose the file is'
-mkdir -m 700 "$T/closed"
-pfscope run -o "$T/closed/rec" -- true
-is "$status" 1 'a directory that the user may not write to: 1'
-unset SUDO_UID SUDO_GID
-is "$("$PFSCOPE" run --no-bars -u nobody -- id -un)" nobody '-u: as that user'
-pfscope run -u no-such-user -- true
-is "$status" 1 '-u: no such user'
-like "$err" 'no-such-user: no such user' 'and which'
+# ---- on whose behalf ----
 
-# ---- who is recorded ----
+if [ "$(id -nu 65534 2>/dev/null)" = nobody ]; then
+	chmod 777 "$T/cwd"
+	SUDO_UID=65534 SUDO_GID=65534 run -o sudo.dat --output sudo.bars -- \
+		sh -c 'id -u; id -g; id -G; echo "$USER $LOGNAME"; touch made'
+	is "$out" $'65534\n65534\n65534\nnobody nobody' 'behind sudo it runs as who called'
+	is "$(stat -c '%u:%g %a %n' made sudo.*)" \
+		$'65534:65534 644 made\n65534:65534 644 sudo.bars\n65534:65534 600 sudo.dat' \
+		'behind sudo the files are the caller'"'"'s'
+	like "$(<sudo.bars)" 'no events lost' 'behind sudo it records'
+	mkdir -m 755 mine
+	SUDO_UID=65534 SUDO_GID=65534 run -o mine/x.dat -- touch started
+	is "$status $(ls mine) $err" '1  pfscope: mine/x.dat: cannot be written: Permission denied' \
+		'behind sudo -o writes where the caller may'
+	SUDO_UID=65534 SUDO_GID=65534 run -o mine/../kept.dat --no-bars -- sh -c 'kill -9 $$'
+	is "$status $(stat -c %u kept.dat)" '137 65534' 'behind sudo: the status is passed on'
+	run -u nobody --no-bars -o user.dat -- id -u
+	is "$out $(stat -c %u user.dat)" '65534 65534' '-u USER'
+	run -u 65534 --no-bars -- id -u
+	is "$out" 65534 '-u NUMBER'
+	cd "$T" && rm -rf "$T/cwd" && mkdir "$T/cwd" && cd "$T/cwd" || exit
+else
+	skip 'no user nobody with number 65534' 'behind sudo'
+fi
+run -u no-such-user -- touch started
+is "$status $(ls) $err" '1  pfscope: no-such-user: no such user' '-u of nobody at all'
 
-pfscope run -o "$T/rec" -- sh -c '"$0" 5; exec "$1" 3' "$WORK/forks" "$WORK/execs"
-is "$("$PFSCOPE" report --csv "$T/rec" | grep -c '^process,.*,forks$')" 6 'every child is followed'
-"$PFSCOPE" events "$T/rec" | grep ' exec ' >"$T/execs"
-is "$(grep -c 'proc/self/exe' "$T/execs")" 3 'every exec is followed' || diag "$(cat "$T/execs")"
-pfscope run --no-follow -o "$T/rec" -- sh -c 'ls >/dev/null; true'
-is "$("$PFSCOPE" events "$T/rec" | grep -c ' exec ')" 1 '--no-follow: only the first process'
-start=$SECONDS
-"$PFSCOPE" run --no-bars -o "$T/rec" -- sh -c '(setsid sh -c "sleep 1; ls / >/dev/null" &) &' </dev/null
-ok 'an orphan is waited for' test $((SECONDS - start)) -ge 1
-ok 'and recorded to its end' grep -q 'exec .*/ls"' <("$PFSCOPE" events "$T/rec")
-pfscope run -o "$T/rec" -- "$WORK/threads" 50 10
-like "$("$PFSCOPE" events "$T/rec" | grep -c ' thread ')" '^(50|5[1-9])$' 'all threads are followed'
-"$PFSCOPE" run --no-bars -o "$T/rec" -- "$WORK/names" >"$T/out" 2>&1
-unlike "$("$PFSCOPE" render "$T/rec"; "$PFSCOPE" report "$T/rec")" $'\033' 'no escape sequence of a name gets through'
+# ---- what it starts ----
 
-# ---- events as they come ----
+# kinds FILE: how many processes began, images, processes ended.
+kinds()
+{
+	"$PFSCOPE" events "$1" | awk '
+		$2 == "fork" && / child=/ { forks++ } $2 == "exec" { execs++ }
+		$2 == "exit" && / last=1/ { exits++ }
+		END { print forks + 0, execs + 0, exits + 0 }'
+}
+# faults_in FILE START END: faults in user mode there, of all processes
+faults_in()
+{
+	"$PFSCOPE" events "$1" | awk -v start="${2#0x}" -v end="${3#0x}" '
+		$2 == "fault" && /mode=user/ {
+			match($0, / addr=[0-9a-f]+/)
+			addr = substr($0, RSTART + 6, RLENGTH - 6)
+			if (length(addr) == length(start) && addr >= start && addr < end)
+				n++
+		}
+		END { print n + 0 }'
+}
+run --no-bars -o k.dat -- "$WORK/forks" 20 3 exec
+is "$(kinds k.dat)" '20 21 21' '20 children that become another program'
+run --no-bars -o k.dat -- "$WORK/forks" 20 3 spawn
+is "$(kinds k.dat)" '20 21 21' '20 children of vfork'
+run --no-bars -o k.dat -- "$WORK/forks" 20 3 crowd
+is "$(kinds k.dat)" '20 1 21' '20 children at once'
+is "$(faults_in k.dat "$(value start "$T/out")" "$(value end "$T/out")")" 60 '... and what each of them wrote'
+run --no-bars -o k.dat -- "$WORK/execs" 5 3
+is "$(kinds k.dat)" '0 6 1' 'a chain of 6 images'
+run --no-bars -o k.dat -- "$WORK/execs" 5 3 0 thread
+is "$(kinds k.dat)" '0 6 1' 'a chain of 6 images, by other threads'
 
-"$PFSCOPE" run --no-bars --events -o "$T/rec" -- ls / >"$T/live" 2>"$T/log"
-grep -E '^(#|[0-9])' "$T/live" | grep -vxF -f <(ls /) >"$T/live.events"
-"$PFSCOPE" events "$T/rec" >"$T/rec.events"
-is "$(grep -c ' fault ' "$T/live.events")" "$(grep -c ' fault ' "$T/rec.events")" \
-	'--events: every fault'
-is "$(sort "$T/live.events" | md5sum)" "$(sort "$T/rec.events" | md5sum)" 'and the events of the recording'
-"$PFSCOPE" run --no-bars --events=json -- true | head -n 5 >"$T/five"
-is "$(grep -c '^{"time":' "$T/five")" 5 '--events=json: a reader that goes away harms nobody'
+run --no-bars -o k.dat -- sh -c \
+	"(setsid sh -c 'sleep 0.4; $WORK/touch 64 write anon' >daemon.out 2>&1 </dev/null &) ; exit 3"
+is "$status $(value expect_user daemon.out)" '3 64' 'what goes into the background is waited for'
+is "$(faults_in k.dat "$(value start daemon.out)" "$(value end daemon.out)")" 64 '... and recorded to its end'
+run --no-bars --no-follow -o k.dat -- sh -c 'ls >/dev/null; (sleep 2; touch late) & exit 4'
+is "$status $(kinds k.dat) $(ls late 2>&1)" "4 0 1 1 ls: cannot access 'late': No such file or directory" \
+	'--no-follow: only the first process, and not a moment longer'
+wait_for 5 test -e late
+rm -f late
 
-# ---- Ctrl-C and its like ----
+# ---- signals ----
 
-(trap - INT; exec "$PFSCOPE" run -o "$T/int" -- sh -c 'trap "exit 5" INT; kill -INT $PPID; sleep 0.3; exit 7') \
-	>"$T/out" 2>"$T/err"
-is $? 7 'SIGINT to pfscope alone: the command decides'
-ok 'and the recording is whole' "$PFSCOPE" render "$T/int"
-"$PFSCOPE" run -o "$T/term" -- sh -c 'trap "exit 9" TERM; while :; do sleep 0.05; done' 2>"$T/err" &
-sleep 0.7
-kill -TERM $!
-wait $!
+# interrupted NAME COMMAND...: in a group of its own, as at a terminal; sets $run.
+in_group()
+{
+	env --default-signal=INT,QUIT,TERM,HUP setsid "$PFSCOPE" run "$@" >"$T/out" 2>"$T/err" &
+	run=$!
+}
+started()
+{
+	[ -e "$T/cwd/started" ]
+}
+in_group -o int.dat -- sh -c 'trap "echo caught; exit 5" INT; touch started; while :; do sleep 0.1; done'
+wait_for 5 started
+kill -INT -$run
+wait $run
+is "$? $(<"$T/out")" '5 caught' 'Ctrl-C: what it means is the command'"'"'s to say'
+like "$(<"$T/err")" 'no events lost' 'Ctrl-C: bars are drawn'
+is "$(kinds int.dat | cut -d' ' -f2-)" "$(kinds int.dat | awk '{ print $1 + 1, $1 + 1 }' | sed 's/^/ /;s/^ //')" \
+	'Ctrl-C: the file is whole'
+rm -f started int.dat
+in_group -- sh -c 'touch started; exec sleep 30'
+wait_for 5 started
+kill -INT -$run
+wait $run
+is $? 130 'Ctrl-C that kills the command: 130'
+rm -f started
+in_group --no-bars -o no.dat -- sh -c 'trap "" INT; touch started; sleep 2; touch survived'
+wait_for 5 started
+kill -INT -$run
+sleep 0.2
+kill -INT -$run
+wait $run
+is $? 130 'Ctrl-C twice where the command does not care: pfscope ends'
+ok '... without an instance' no_instance_of $run
+ok '... and the command goes on' wait_for 5 test -e survived
+rm -f started survived no.dat
+in_group -- sh -c 'trap "exit 9" TERM; touch started; while :; do sleep 0.1; done'
+wait_for 5 started
+kill -TERM $run
+wait $run
 is $? 9 'SIGTERM is passed on to the command'
-ok 'and the recording is whole' "$PFSCOPE" render "$T/term"
-is "$(instances)" 0 'no tracefs instance is left after all this'
+rm -f started
 
+# Ctrl-C before there is a command: it is not started, and nothing is left.
+for ms in 002 005 010 015 020 030 040; do
+	in_group -o early.dat -- true
+	sleep 0.$ms
+	kill -INT -$run 2>/dev/null
+	wait $run
+	left="$(instances_of $run)$(find . -name 'early.dat.*')"
+	[ "$left" ] && break
+	rm -f early.dat
+done
+is "$left" '' 'Ctrl-C at the very beginning: nothing is left'
+
+# ---- live events ----
+
+live()
+{
+	run --no-bars -o live.dat "$@" -- "$WORK/forks" 20 3 exec
+	# the command's own lines come in between
+	grep -E "$lines" "$T/out" >live.txt
+}
+lines='^(#|[0-9]+\.)' live --events
+"$PFSCOPE" events live.dat >kept.txt
+same live.txt kept.txt 'live events are those of the recording'
+"$PFSCOPE" render live.txt >live.bars
+"$PFSCOPE" render live.dat >kept.bars
+same live.bars kept.bars 'live events drawn are the recording drawn'
+lines='^\{' live --events=json
+"$PFSCOPE" events --json live.dat >kept.txt
+same live.txt kept.txt 'as JSON'
+lines='^([0-9]+\.|time)' live --events=csv
+"$PFSCOPE" events --csv live.dat >kept.txt
+same live.txt kept.txt 'as CSV'
+lines='^(#|[0-9]+\.)' live --events --via text
+"$PFSCOPE" events live.dat >kept.txt
+same live.txt kept.txt 'through text'
+head=$({ "$PFSCOPE" run --events -- sh -c 'sleep 0.5; exit 7' 2>"$T/err"; echo $? >"$T/status"; } | head -1)
+is "$head $(<"$T/status")" '# pfscope events 1 7' 'a reader that goes away does no harm'
+is "$(grep -c '^pfscope' "$T/err")" 0 '... and is no error'
+run --events --no-bars -- true >/dev/full
+is "$("$PFSCOPE" run --events --no-bars -- true 2>&1 >/dev/full; echo $?)" \
+	$'pfscope: standard output: No space left on device\n1' 'a full one is'
 done_testing
