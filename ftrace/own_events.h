@@ -19,8 +19,10 @@
 #include "raw.h"
 #include "ringwrite.h"
 
-/* Ids begin here or above the highest of the recording's. */
-#define PFS_OWN_FIRST_ID 60000
+/*
+ * Ids begin here or above the highest of the recording's. KernelShark keeps them in 16 bits with a sign.
+ */
+#define PFS_OWN_FIRST_ID 32000
 
 /* A joined string is cut to this. */
 #define PFS_OWN_STR_MAX (1u << 20)
