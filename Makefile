@@ -26,7 +26,8 @@ LIB_PKGS  := jansson
 TEST_PKGS := cmocka libtracecmd
 
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) $(LIB_PKGS) $(TEST_PKGS) 2>/dev/null)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(foreach p,$(PKGS) $(LIB_PKGS) $(TEST_PKGS),$(shell \
+	pkg-config --cflags $p 2>/dev/null)))$(PKG_CFLAGS)
 LIB_LIBS   = $(shell pkg-config --libs $(LIB_PKGS))
 LIBS       = $(shell pkg-config --libs $(PKGS) $(LIB_PKGS))
 TEST_LIBS  = $(shell pkg-config --libs $(TEST_PKGS))
