@@ -32,7 +32,7 @@ int cmd_clean(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
 		return EXIT_USAGE;
-	nr = pfs_instance_clean(&err);
+	nr = pfs_instance_clean(2000, &err);
 	if (nr < 0)
 		return fail(&err);
 	printf("%d instance%s removed\n", nr, nr == 1 ? "" : "s");

@@ -155,7 +155,7 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	c->keeper_fd = c->own_fd = c->pipe_fd = c->text_fd = -1;
 	c->pipe_fds[0] = c->pipe_fds[1] = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
-	pfs_instance_clean(NULL);	/* what a dead one left is no reason not to start */
+	pfs_instance_clean(100, NULL);	/* what a dead one left is no reason not to start */
 	ret = open_all(c, err);
 	if (!ret)
 		return c;

@@ -44,7 +44,10 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 	return path;
 }
 
-/* Start time of a process in clock ticks since boot, field 22 of its stat; 0: no such process. */
+/*
+ * Start time of a process in clock ticks since boot, field 22 of its stat; 0: no such process, or one
+ * that has ended and was not waited for yet.
+ */
 static uint64_t start_time(pid_t pid)
 {
 	char path[64], buf[1024], *p;
@@ -62,6 +65,8 @@ static uint64_t start_time(pid_t pid)
 		return 0;
 	buf[len] = '\0';
 	p = strrchr(buf, ')');	/* the name before it may hold anything */
+	if (!p || !p[1] || strchr("ZX", p[2]))
+		return 0;
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	if (p)
@@ -136,18 +141,17 @@ no_memory:
 }
 
 /* Instances go away only once the last reader has let go: a moment later, if it was just killed. */
-static int remove_dir(const char *dir)
+static int remove_dir(const char *dir, unsigned int patience_ms)
 {
 	const struct timespec moment = { .tv_nsec = 10000000 };
 
-	for (int tries = 0; tries < 200; tries++) {
+	for (unsigned int waited_ms = 0;; waited_ms += 10) {
 		if (!rmdir(dir) || errno == ENOENT)
 			return 0;
-		if (errno != EBUSY)
-			break;
+		if (errno != EBUSY || waited_ms >= patience_ms)
+			return -errno;
 		nanosleep(&moment, NULL);
 	}
-	return -errno;
 }
 
 int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
@@ -159,7 +163,7 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 	if (instance->tracefs) {
 		tracefs_instance_file_write(instance->tracefs, "tracing_on", "0");
 		tracefs_instance_file_write(instance->tracefs, "events/enable", "0");
-		ret = instance->dir ? remove_dir(instance->dir) :
+		ret = instance->dir ? remove_dir(instance->dir, 2000) :
 			tracefs_instance_destroy(instance->tracefs);
 		if (ret)
 			pfs_err_set(err, ret, "%s: cannot remove the tracefs instance: %s; "
@@ -249,24 +253,25 @@ static bool orphaned(const char *name)
 	return start_time(pid) != start;
 }
 
-static int clean_one(const char *instances, const char *name, struct pfs_err *err)
+/*
+ * Nothing in it is switched off first: one that is read is no orphan after all, but belongs to a pfscope
+ * whose number means another process here (a container with process numbers of its own).
+ */
+static int clean_one(const char *instances, const char *name, unsigned int patience_ms,
+		     struct pfs_err *err)
 {
-	struct pfs_instance instance = { 0 };
 	char dir[PATH_MAX + NAME_MAX + 2];
 	int ret;
 
 	snprintf(dir, sizeof(dir), "%s/%s", instances, name);
-	instance.dir = dir;
-	pfs_instance_write(&instance, "tracing_on", "0", NULL);
-	pfs_instance_write(&instance, "events/enable", "0", NULL);
-	ret = remove_dir(dir);
+	ret = remove_dir(dir, patience_ms);
 	if (ret)
-		pfs_err_set(err, ret, "%s: cannot remove what a dead pfscope left: %s", dir,
-			    strerror(-ret));
+		pfs_err_set(err, ret, "%s: cannot be removed: %s%s", dir, strerror(-ret),
+			    ret == -EBUSY ? ": somebody reads it" : "");
 	return ret;
 }
 
-int pfs_instance_clean(struct pfs_err *err)
+int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
 {
 	const char *tracing = pfs_tracing_dir(err);
 	char instances[PATH_MAX];
@@ -283,7 +288,7 @@ int pfs_instance_clean(struct pfs_err *err)
 	while ((entry = readdir(dir))) {
 		if (!orphaned(entry->d_name))
 			continue;
-		if (clean_one(instances, entry->d_name, err))
+		if (clean_one(instances, entry->d_name, patience_ms, err))
 			ret = -EBUSY;
 		else
 			nr++;

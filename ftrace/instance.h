@@ -57,9 +57,9 @@ int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *fi
 			  struct pfs_err *err);
 
 /*
- * Removes the instances of pfscopes that live no more; how many, or -errno with err set. Also what
- * `pfscope clean` does.
+ * Removes the instances of pfscopes that live no more, waiting so long for one that is still read; how
+ * many, or -errno with err set. Also what `pfscope clean` does.
  */
-int pfs_instance_clean(struct pfs_err *err);
+int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err);
 
 #endif
