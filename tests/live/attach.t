@@ -40,8 +40,7 @@ flat_out()
 	start_loop $4
 	# shellcheck disable=SC2086
 	start_attach -d "$seconds" -o "$T/loop.dat" $3 "$loop"
-	wait_for 5 is_tracing $attach || diag "it does not trace"
-	sleep 0.2
+	wait_for 20 has_entered $attach || diag "it does not trace"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		kill -USR1 "$loop"
 		sleep 0.1
@@ -57,19 +56,18 @@ flat_out()
 	rm -f "$T"/loop.*
 }
 
-flat_out 'at rest, nearly' 2 '' '--threads 1 --pace 20' ''
-flat_out '4 threads' 2 '' '--threads 4 --pace 2000' ''
-flat_out '16 threads at full speed' 2 '' '--threads 16 --pace 5000' ''
-flat_out '16 threads at full speed, again' 2 '' '--threads 16 --pace 5000' ''
-flat_out 'through text' 2 '--via text' '--threads 4 --pace 500' --coarse
+flat_out 'at rest, nearly' 3 '' '--threads 1 --pace 20' ''
+flat_out '4 threads' 3 '' '--threads 4 --pace 2000' ''
+flat_out '16 threads at full speed' 3 '' '--threads 16 --pace 5000' ''
+flat_out '16 threads at full speed, again' 3 '' '--threads 16 --pace 5000' ''
+flat_out 'through text' 3 '--via text' '--threads 4 --pace 500' --coarse
 
 # What it starts from then on is followed: the shell's child is the random workload.
 mkfifo "$T/go"
 (read -r _ <"$T/go" && "$WORK/layout" 5 "$T/child" && "$WORK/layout" 6 "$T/child") &
 shell=$!
 start_attach -o "$T/child.dat" $shell
-wait_for 5 is_tracing $attach
-sleep 0.2
+wait_for 20 has_entered $attach
 echo >"$T/go"
 wait $attach
 is $? 0 'it ends with the process, children included'
@@ -100,7 +98,7 @@ environment()
 
 environment $sleeper >"$T/before"
 start_attach $sleeper
-wait_for 5 is_tracing $attach
+wait_for 20 has_entered $attach
 environment $sleeper >"$T/during"
 kill -INT $attach
 wait $attach
@@ -115,14 +113,14 @@ ok 'no instance is left' no_instance_of $attach
 
 for signal in TERM HUP QUIT; do
 	start_attach $sleeper
-	wait_for 5 is_tracing $attach
+	wait_for 20 has_entered $attach
 	kill -$signal $attach
 	wait $attach
 	is "$? $(grep -c 'no events lost' "$T/err")" '0 1' "SIG$signal: as SIGINT"
 done
 
 start_attach -o "$T/twice.dat" $sleeper
-wait_for 5 is_tracing $attach
+wait_for 20 has_entered $attach
 kill -STOP $attach
 kill -INT $attach
 kill -TERM $attach
@@ -136,7 +134,7 @@ ok 'two signals: no instance is left' no_instance_of $attach
 # The second one while it draws: of a recording that takes a while.
 start_loop --threads 8 --pace 5000
 start_attach --full -o "$T/long.dat" "$loop"
-wait_for 5 is_tracing $attach
+wait_for 20 has_entered $attach
 sleep 4
 kill -INT $attach
 stopped()
@@ -154,7 +152,7 @@ ok 'a second signal while it finishes: no instance, no half file' \
 stop_loop
 
 start_attach $sleeper
-wait_for 5 is_tracing $attach
+wait_for 20 has_entered $attach
 kill $sleeper
 wait $attach
 is $? 0 'it ends with the process'
@@ -173,7 +171,7 @@ is $? 0 'several processes'
 is "$("$PFSCOPE" events "$T/two.dat" | grep -o ' pid=[0-9]*' | sort -u | tr -d '\n')" \
 	"$(printf ' pid=%s\n' "$first" "$second" | sort -u | tr -d '\n')" 'these, and no other'
 start_attach "$first" "$second"
-wait_for 5 is_tracing $attach
+wait_for 20 has_entered $attach
 kill "$first"
 sleep 0.2
 ok 'several: it goes on when one ends' is_tracing $attach

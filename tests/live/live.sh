@@ -48,6 +48,12 @@ is_tracing()
 	[ "$(cat "$TRACING/instances/pfscope-$1-"*/tracing_on 2>/dev/null)" = 1 ]
 }
 
+# has_entered PID: it traces, has read the layouts it began with, and waits for what comes (poll).
+has_entered()
+{
+	is_tracing "$1" && grep -q poll "/proc/$1/wchan"
+}
+
 # ended PID: it runs no more (it may not have been waited for yet).
 ended()
 {
