@@ -39,6 +39,18 @@ gone()
 	return 1
 }
 
+# begun PID: its instance is there and switched on, which may take a moment on a busy machine.
+begun()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		[ "$(cat $tracing/instances/pfscope-"$1"-*/tracing_on 2>/dev/null)" = 1 ] && return
+		sleep 0.1
+	done
+	return 1
+}
+
 mkdir $tracing/instances/another-$$ || skip_all "no instance can be made"
 at_exit rmdir $tracing/instances/another-$$
 echo 1 >$tracing/instances/another-$$/events/sched/sched_process_exec/enable
@@ -68,6 +80,15 @@ done
 is $left 0 'killed 24 times: no instance is left after a second'
 is $lost 0 'and the process attached to runs on'
 ok 'no file under the final name' test ! -e "$T/killed"
+"$PFSCOPE" run -- sh -c "touch $T/started; sleep 0.5; echo through >$T/survived" >/dev/null 2>&1 &
+victim=$!
+for ((i = 0; i < 50; i++)); do
+	[ -e "$T/started" ] && break
+	sleep 0.1
+done
+{ kill -9 $victim; wait $victim; } 2>/dev/null
+sleep 1
+is "$(cat "$T/survived" 2>&1)" through 'and a command that it started runs on'
 state >"$T/after"
 same "$T/before" "$T/after" 'the rest of tracefs is as it was'
 
@@ -75,7 +96,7 @@ same "$T/before" "$T/after" 'the rest of tracefs is as it was'
 
 PFSCOPE_TEST=$$-1 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
 victim=$!
-sleep 0.4
+begun $victim
 instance=$(ours $victim)
 # The keeper is the one that began when this pfscope did: the newest but for those of others.
 keeper_of()
@@ -99,15 +120,30 @@ is "$status: $out" '0: 0 instances removed' 'nothing to clean is no error'
 
 PFSCOPE_TEST=$$-2 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
 victim=$!
-sleep 0.4
+begun $victim
 kill -9 "$(keeper_of "PFSCOPE_TEST=$$-2")" $victim
 wait $victim 2>/dev/null
 "$PFSCOPE" run --no-bars -- true
 is "$(ours $victim)" "" 'the next start removes what is left'
 
+# Its parent does not ask what became of it: a dead one all the same.
+PFSCOPE_TEST=$$-3 bash -c '"$0" run -- sleep 3 >/dev/null 2>&1 & echo $! >"$1"; exec sleep 3' \
+	"$PFSCOPE" "$T/victim" &
+parent=$!
+until [ -s "$T/victim" ]; do sleep 0.1; done
+victim=$(cat "$T/victim")
+begun "$victim"
+kill -9 "$(keeper_of "PFSCOPE_TEST=$$-3")" "$victim"
+sleep 0.1
+is "$(cut -d' ' -f3 "/proc/$victim/stat")" Z 'killed, and not waited for'
+"$PFSCOPE" run --no-bars -- true
+is "$(ours "$victim")" "" 'the next start removes what it left'
+kill $parent
+wait $parent 2>/dev/null
+
 "$PFSCOPE" run -- sleep 2 >/dev/null 2>&1 &
 alive=$!
-sleep 0.4
+begun $alive
 pfscope clean
 ok "clean leaves a running pfscope's alone" test "$(ours $alive)"
 wait $alive
@@ -128,6 +164,10 @@ full env TMPDIR=. "$PFSCOPE" run -o rec --no-bars -- "$WORK/touch" 20000 write a
 is "$status" 1 'no room for the spool: 1'
 like "$err" '^pfscope: .*No space left' 'and one line that says so'
 unlike "$out" 'rec' 'nothing is left of the file'
+is "$(grep -c '^pfscope' <<<"$err")" 1 'once'
+full env TMPDIR=. "$PFSCOPE" run -o rec -- sh -c '"$0" 20000 write anon; sleep 0.5; echo to its end' \
+	"$WORK/touch"
+like "$out" 'to its end' 'the command is waited for all the same'
 full "$PFSCOPE" run -o rec --no-bars -- "$WORK/touch" 20000 write anon
 is "$status" 1 'no room for the file: 1'
 like "$err" '^pfscope: .*No space left' 'and one line that says so'
