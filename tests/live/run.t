@@ -254,8 +254,8 @@ is "$left" '' 'Ctrl-C at the very beginning: nothing is left'
 
 live()
 {
-	run --no-bars -o live.dat "$@" -- "$WORK/forks" 20 3 exec
-	# the command's own lines come in between
+	# The command's own output would come in between, in the middle of a line, too.
+	run --no-bars -o live.dat "$@" -- sh -c 'exec "$0" 20 3 exec >/dev/null' "$WORK/forks"
 	grep -E "$lines" "$T/out" >live.txt
 }
 lines='^(#|[0-9]+\.)' live --events
