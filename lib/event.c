@@ -33,7 +33,16 @@ static const char *const how_names[] = {
 	"unknown", "anon", "file", "cow", "swap", "huge", "numa", NULL,
 };
 static const char *const by_names[] = {
-	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", NULL,
+	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", NULL,
+};
+
+/* Of sets: the name of each bit. */
+static const char *const traits_names[] = {
+	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", NULL,
+};
+static const char *const flags_names[] = {
+	"write", "mkwrite", "allow_retry", "retry_nowait", "killable", "tried", "user", "remote",
+	"instruction", "interruptible", "unshare", "orig_pte_valid", "vma_lock", NULL,
 };
 
 const char *pfs_kind_name(enum pfs_kind kind)
@@ -62,6 +71,9 @@ int pfs_field_find(const char *name, size_t len)
 #define ENUM(FIELD, member)								\
 	[PFS_F_##FIELD] = { #member, PFS_T_ENUM, offsetof(struct pfs_event, member),	\
 			    member##_names }
+#define SET(FIELD, member)								\
+	[PFS_F_##FIELD] = { #member, PFS_T_SET, offsetof(struct pfs_event, member),	\
+			    member##_names }
 
 const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
 	FIELD(CPU, "cpu", S32, cpu),
@@ -80,6 +92,7 @@ const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
 	ENUM(CLASS, class),
 	ENUM(HOW, how),
 	FIELD(CODE, "code", HEX, code),
+	SET(FLAGS, flags),
 	FIELD(PFN, "pfn", HEX, pfn),
 	FIELD(LATENCY, "latency", U64, latency_ns),
 	FIELD(ID, "id", HEX, id),
@@ -88,7 +101,7 @@ const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
 	FIELD(END_OFF, "end_off", U64, end_off),
 	FIELD(DEV, "dev", DEV, dev),
 	FIELD(INO, "ino", U64, ino),
-	FIELD(TRAITS, "traits", TRAITS, traits),
+	SET(TRAITS, traits),
 	ENUM(BY, by),
 	FIELD(CHILD, "child", S32, child),
 	FIELD(CHILD_TID, "child_tid", S32, child_tid),

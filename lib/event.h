@@ -18,9 +18,9 @@
 #define PFS_EVENT_VERSION 1
 
 enum pfs_kind {
-	PFS_FAULT,	/* a page fault exception: addr ip access mode class how code pfn latency */
+	PFS_FAULT,	/* a page fault exception: addr ip access mode class how code flags pfn ... */
 	PFS_AROUND,	/* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
-	PFS_POPULATE,	/* pages the kernel faulted in itself: start end by */
+	PFS_POPULATE,	/* pages the kernel faulted in itself: start end by, and as of a fault */
 	PFS_MAP,	/* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,	/* nothing is mapped in [start, end) any more; no end: what is attached at start */
 	PFS_PROTECT,	/* what is mapped in [start, end) now has perms, and other attributes if unknown */
@@ -47,6 +47,7 @@ enum pfs_mode { PFS_USER = 1, PFS_KERNEL };
 enum pfs_class { PFS_MINOR = 1, PFS_MAJOR_CLASS };
 enum pfs_how {
 	PFS_HOW_ANON = 1, PFS_HOW_FILE, PFS_HOW_COW, PFS_HOW_SWAP, PFS_HOW_HUGE, PFS_HOW_NUMA,
+	PFS_NR_HOW,
 };
 
 /* Which of a thread's address spaces an event speaks of; absent or 0: the current one. */
@@ -61,6 +62,7 @@ enum pfs_which {
 enum pfs_by {
 	PFS_BY_MMAP = 1, PFS_BY_MADVISE, PFS_BY_MLOCK, PFS_BY_MREMAP, PFS_BY_BRK, PFS_BY_SHMAT,
 	PFS_BY_EXEC,
+	PFS_BY_GUP,		/* some get_user_pages: the source does not know whose */
 	PFS_NR_BY,
 };
 
@@ -72,12 +74,21 @@ enum {
 	PFS_TRAIT_SEALED = 16, PFS_TRAIT_GUARDED = 32,
 };
 
+/* How the kernel handled a fault: its own FAULT_FLAG_*, bit by bit (linux/mm_types.h). */
+enum {
+	PFS_FLAG_WRITE = 1, PFS_FLAG_MKWRITE = 2, PFS_FLAG_ALLOW_RETRY = 4, PFS_FLAG_RETRY_NOWAIT = 8,
+	PFS_FLAG_KILLABLE = 0x10, PFS_FLAG_TRIED = 0x20, PFS_FLAG_USER = 0x40, PFS_FLAG_REMOTE = 0x80,
+	PFS_FLAG_INSTRUCTION = 0x100, PFS_FLAG_INTERRUPTIBLE = 0x200, PFS_FLAG_UNSHARE = 0x400,
+	PFS_FLAG_ORIG_PTE_VALID = 0x800, PFS_FLAG_VMA_LOCK = 0x1000,
+	PFS_FLAGS_KNOWN = 0x1fff,
+};
+
 /* One bit a field of struct pfs_event, in `have` and in `inferred`. */
 enum pfs_field {
 	PFS_F_CPU, PFS_F_PID, PFS_F_TID, PFS_F_COMM, PFS_F_SPACE,
 	PFS_F_ADDR, PFS_F_START, PFS_F_END, PFS_F_FROM, PFS_F_LEN,
-	PFS_F_IP, PFS_F_ACCESS, PFS_F_MODE, PFS_F_CLASS, PFS_F_HOW, PFS_F_CODE, PFS_F_PFN,
-	PFS_F_LATENCY, PFS_F_ID, PFS_F_PERMS, PFS_F_OFF, PFS_F_END_OFF, PFS_F_DEV, PFS_F_INO,
+	PFS_F_IP, PFS_F_ACCESS, PFS_F_MODE, PFS_F_CLASS, PFS_F_HOW, PFS_F_CODE, PFS_F_FLAGS,
+	PFS_F_PFN, PFS_F_LATENCY, PFS_F_ID, PFS_F_PERMS, PFS_F_OFF, PFS_F_END_OFF, PFS_F_DEV, PFS_F_INO,
 	PFS_F_TRAITS, PFS_F_BY, PFS_F_CHILD, PFS_F_CHILD_TID, PFS_F_SHARED, PFS_F_LAST, PFS_F_SIG,
 	PFS_F_ORDER, PFS_F_COUNT, PFS_F_INTERVAL, PFS_F_SITE, PFS_F_PTR, PFS_F_SIZE,
 	PFS_F_ALLOCATED, PFS_F_CACHE, PFS_F_KEY, PFS_F_VALUE, PFS_F_NAME,
@@ -103,11 +114,12 @@ struct pfs_event {
 	uint8_t class;		/* enum pfs_class */
 	uint8_t how;		/* enum pfs_how */
 	uint8_t perms;		/* PFS_PERM_* */
-	uint8_t traits;		/* PFS_TRAIT_* */
 	uint8_t by;		/* enum pfs_by */
 	uint8_t shared;		/* fork: the child runs in the parent's own space (vfork) */
 	uint8_t last;
 	uint8_t order;
+	uint16_t traits;	/* PFS_TRAIT_* */
+	uint16_t flags;		/* PFS_FLAG_* */
 	int32_t sig;
 	int32_t child;		/* fork: pid of the child; thread: tid of the new thread */
 	int32_t child_tid;
@@ -148,7 +160,7 @@ static inline int pfs_emit(const struct pfs_sink *sink, const struct pfs_event *
 }
 
 enum pfs_type {
-	PFS_T_S32, PFS_T_U8, PFS_T_U64, PFS_T_HEX, PFS_T_ENUM, PFS_T_PERMS, PFS_T_TRAITS, PFS_T_DEV,
+	PFS_T_S32, PFS_T_U8, PFS_T_U64, PFS_T_HEX, PFS_T_ENUM, PFS_T_PERMS, PFS_T_SET, PFS_T_DEV,
 	PFS_T_BOOL, PFS_T_STR,
 };
 
@@ -157,7 +169,7 @@ struct pfs_field_info {
 	const char *name;		/* "addr", as in the text form */
 	enum pfs_type type;
 	size_t offset;			/* in struct pfs_event */
-	const char *const *names;	/* PFS_T_ENUM: name of value 0, 1, ...; NULL ends it */
+	const char *const *names;	/* of values (ENUM) or bits (SET) 0, 1, ...; NULL ends it */
 };
 
 /* The field table, indexed by enum pfs_field. */

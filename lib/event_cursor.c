@@ -169,21 +169,21 @@ static bool read_enum(struct pfs_cursor *c, const struct pfs_field_info *f, uint
 }
 
 /* stack,noreserve; or none */
-static uint8_t read_traits(struct pfs_cursor *c)
+static uint16_t read_set(struct pfs_cursor *c, const char *const *names)
 {
-	uint8_t traits = 0;
+	uint16_t set = 0;
 
 	do {
 		const char *name = c->at;
-		size_t len = pfs_cursor_name(c, "the name of a trait is missing here");
-		int found = len ? list_find(pfs_trait_names, name, len) : -ENOENT;
+		size_t len = pfs_cursor_name(c, "a name is missing here");
+		int found = len ? list_find(names, name, len) : -ENOENT;
 
 		if (found >= 0)
-			traits |= 1 << found;
+			set |= 1 << found;
 		else
 			c->nr_unknown += len != 4 || memcmp(name, "none", 4);
 	} while (!c->why && c->at < c->end && *c->at == ',' && c->at++);
-	return traits;
+	return set;
 }
 
 /* The byte that the escape at c->at (behind its backslash) stands for; 0: it is none. */
@@ -257,8 +257,8 @@ bool pfs_cursor_value(struct pfs_cursor *c, struct pfs_event *ev, const struct p
 	case PFS_T_PERMS:
 		*(uint8_t *)to = read_perms(c);
 		return true;
-	case PFS_T_TRAITS:
-		*(uint8_t *)to = read_traits(c);
+	case PFS_T_SET:
+		*(uint16_t *)to = read_set(c, f->names);
 		return true;
 	case PFS_T_DEV:
 		*(uint32_t *)to = read_dev(c);

@@ -109,19 +109,19 @@ static char *put_json_text(char *p, const char *name, const char *s)
 	return p;
 }
 
-static char *put_json_traits(char *p, uint8_t traits)
+static char *put_json_set(char *p, unsigned int set, const char *const *names)
 {
 	bool first = true;
 
 	*p++ = '[';
-	for (unsigned int i = 0; pfs_trait_names[i]; i++) {
-		if (!(traits >> i & 1))
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!(set >> i & 1))
 			continue;
 		if (!first)
 			*p++ = ',';
 		first = false;
 		*p++ = '"';
-		p = put_text(p, pfs_trait_names[i]);
+		p = put_text(p, names[i]);
 		*p++ = '"';
 	}
 	*p++ = ']';
@@ -136,8 +136,8 @@ static char *put_json_scalar(char *p, const struct pfs_event *ev, const struct p
 	p = put_json_key(p, f->name, "");
 	if (f->type == PFS_T_BOOL)
 		return put_text(p, field_u8(ev, f) ? "true" : "false");
-	if (f->type == PFS_T_TRAITS)
-		return put_json_traits(p, field_u8(ev, f));
+	if (f->type == PFS_T_SET)
+		return put_json_set(p, field_set(ev, f), f->names);
 	if (!number)
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)
@@ -203,12 +203,12 @@ static char *put_csv_value(char *p, const struct pfs_event *ev, const struct pfs
 {
 	if (f->type == PFS_T_STR)
 		return put_csv_string(p, field_str(ev, f));
-	if (f->type == PFS_T_TRAITS)	/* has commas */
+	if (f->type == PFS_T_SET)	/* has commas */
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)
 		p = put_text(p, "0x");
 	p = pfs_event_put_scalar(p, ev, f);
-	if (f->type == PFS_T_TRAITS)
+	if (f->type == PFS_T_SET)
 		*p++ = '"';
 	return p;
 }

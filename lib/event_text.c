@@ -12,9 +12,6 @@
 
 enum { OUT_BATCH = 65536 };
 
-const char *const pfs_trait_names[] = { "stack", "hugetlb", "locked", "noreserve",
-						"sealed", "guarded", NULL };
-
 /* NULL: the value has no name. */
 static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)
 {
@@ -57,16 +54,16 @@ static char *put_perms(char *p, uint8_t perms)
 }
 
 /* stack,noreserve */
-static char *put_traits(char *p, uint8_t traits)
+static char *put_set(char *p, unsigned int set, const char *const *names)
 {
 	char *start = p;
 
-	for (unsigned int i = 0; pfs_trait_names[i]; i++) {
-		if (!(traits >> i & 1))
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!(set >> i & 1))
 			continue;
 		if (p != start)
 			*p++ = ',';
-		p = put_text(p, pfs_trait_names[i]);
+		p = put_text(p, names[i]);
 	}
 	return p == start ? put_text(p, "none") : p;
 }
@@ -106,8 +103,8 @@ char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs
 		return put_text(p, enum_name(ev, f));
 	case PFS_T_PERMS:
 		return put_perms(p, field_u8(ev, f));
-	case PFS_T_TRAITS:
-		return put_traits(p, field_u8(ev, f));
+	case PFS_T_SET:
+		return put_set(p, field_set(ev, f), f->names);
 	case PFS_T_DEV:
 		return put_dev(p, *(const uint32_t *)field_value(ev, f));
 	case PFS_T_U8:

@@ -15,10 +15,7 @@
 
 /* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
 #define PFS_EVENT_STR_MAX 16384u
-#define PFS_EVENT_SCALAR_MAX 64u	/* bytes that a value which is no string takes at most */
-
-/* Names of PFS_TRAIT_*, by bit; NULL ends it. */
-extern const char *const pfs_trait_names[];
+#define PFS_EVENT_SCALAR_MAX 160u	/* bytes that a value which is no string takes at most */
 
 static inline char *put_text(char *p, const char *s)
 {
@@ -77,6 +74,11 @@ static inline uint64_t field_u64(const struct pfs_event *ev, const struct pfs_fi
 static inline uint8_t field_u8(const struct pfs_event *ev, const struct pfs_field_info *f)
 {
 	return *(const uint8_t *)field_value(ev, f);
+}
+
+static inline uint16_t field_set(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return *(const uint16_t *)field_value(ev, f);
 }
 
 static inline const char *field_str(const struct pfs_event *ev, const struct pfs_field_info *f)

@@ -9,6 +9,7 @@
 #include "space.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -111,14 +112,23 @@ static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t no
 	return 0;
 }
 
+/* As the kernel of the recording has them. NULL: no memory. */
+static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_ns)
+{
+	struct pfs_space *space = pfs_space_new(model->page_shift, now_ns);
+
+	if (space)
+		space->heap_touches = model->heap_touches;
+	return space;
+}
+
 /* A new process of that pid, with `space` (reference taken; NULL: an empty one). */
 static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pfs_space *space,
 				 uint64_t now_ns)
 {
 	struct proc_slot *slot = calloc(1, sizeof(*slot)), *old;
 
-	if (!slot || epoch_add(&slot->proc, space ? space : pfs_space_new(model->page_shift, now_ns),
-			       now_ns)) {
+	if (!slot || epoch_add(&slot->proc, space ? space : space_new(model, now_ns), now_ns)) {
 		free(slot);
 		return NULL;
 	}
@@ -205,8 +215,7 @@ static struct pfs_thread *thread_of(struct pfs_model *model, const struct pfs_ev
 	return thread;
 }
 
-/* The space that has the region of that identity in that range; NULL: none. */
-static struct pfs_space *space_of_region(struct pfs_model *model, const struct pfs_event *ev)
+struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev)
 {
 	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
 		struct pfs_space *space = pfs_proc_space(proc);
@@ -220,7 +229,6 @@ static struct pfs_space *space_of_region(struct pfs_model *model, const struct p
 	return NULL;
 }
 
-/* The space that the event speaks of. NULL: no memory. */
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
 				 const struct pfs_event *ev)
 {
@@ -228,7 +236,7 @@ struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thr
 		return pfs_proc_space(thread->proc);
 	if (ev->space == PFS_SPACE_EXEC) {
 		if (!thread->execing)
-			thread->execing = pfs_space_new(model->page_shift, ev->ts_ns);
+			thread->execing = space_new(model, ev->ts_ns);
 		return thread->execing;
 	}
 	if (!thread->forking)
@@ -290,7 +298,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 {
 	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
-	struct pfs_space *space = other ? space_of_region(model, ev) :
+	struct pfs_space *space = other ? model_space_of_region(model, ev) :
 					  model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
@@ -316,6 +324,10 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			return apply_detach(thread, space, ev);
 		if (pfs_has(ev, PFS_F_BY))
 			return pfs_space_unmap_moved(space, ev);
+		if (pfs_has(ev, PFS_F_LEN))
+			return pfs_space_replace(space, ev);
+		if (pfs_has(ev, PFS_F_FROM) && !pfs_space_find(space, ev->from))
+			return 0;
 		if (ev->start == 0 && ev->end == UINT64_MAX)
 			return clear_space(thread, space, ev);
 		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
@@ -412,10 +424,12 @@ static int apply_exec(struct pfs_model *model, struct pfs_thread *thread,
 	}
 	space = builder->execing;
 	builder->execing = NULL;
-	if (space)
+	if (space) {
 		space->complete = true;
-	else
-		space = pfs_space_new(model->page_shift, ev->ts_ns);
+		pfs_space_begin(space);
+	} else {
+		space = space_new(model, ev->ts_ns);
+	}
 	if (!space)
 		return -ENOMEM;
 	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(model->priv->names, ev->name) : NULL;
@@ -425,10 +439,22 @@ static int apply_exec(struct pfs_model *model, struct pfs_thread *thread,
 		return err;
 	}
 	thread->fault_space = NULL;
+	thread->died_ns = UINT64_MAX;	/* of the first one: another took over its number */
 	err = epoch_add(proc, space, ev->ts_ns);
 	if (!err && pfs_has(ev, PFS_F_COMM))
 		err = set_comm(model, thread, ev->comm);
 	return err;
+}
+
+/* What a thread does may be told before it is told that it was made. */
+static struct pfs_thread *thread_begins(struct pfs_model *model, struct pfs_thread *maker,
+					const struct pfs_event *ev)
+{
+	struct pfs_thread *child = pfs_model_thread(model, ev->child);
+
+	if (child && child->proc == maker->proc && child->died_ns == UINT64_MAX && child != maker)
+		return child;
+	return thread_new(model, ev->child, maker->proc, ev->ts_ns);
 }
 
 /* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
@@ -437,6 +463,16 @@ static void apply_exit(struct pfs_thread *thread, const struct pfs_event *ev)
 	thread->died_ns = ev->ts_ns;
 	if (ev->last)
 		thread->proc->died_ns = ev->ts_ns;
+}
+
+/* "6.1.0-56-cloud-amd64"? Linux 6.7, and 6.6 later on, no longer call neighbours of the heap [heap]. */
+static bool before_6_6(const char *release)
+{
+	unsigned int major, minor;
+
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major < 6 || (major == 6 && minor < 6);
 }
 
 /* ---- notes ---- */
@@ -467,6 +503,8 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 
 		if (size >= 1024 && size <= (1UL << 24) && !(size & (size - 1)))
 			model->page_shift = __builtin_ctzl(size);
+	} else if (!strcmp(note->key, "kernel")) {
+		model->heap_touches = before_6_6(note->value);
 	} else if (!strcmp(note->key, "start")) {
 		model->start_ns = ev->ts_ns;
 	}
@@ -515,12 +553,20 @@ static struct pfs_loss *loss_of(struct pfs_model *model, int32_t cpu, uint64_t n
 	return losses;
 }
 
+/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
+static void launches_end(struct pfs_model *model)
+{
+	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
+		pfs_proc_space(proc)->launcher = false;
+}
+
 static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
 {
 	struct pfs_loss *loss = loss_of(model, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1, ev->ts_ns);
 
 	if (!loss)
 		return -ENOMEM;
+	launches_end(model);
 	loss->last_ns = ev->ts_ns;
 	if (pfs_has(ev, PFS_F_COUNT)) {
 		loss->count += ev->count;
@@ -544,7 +590,9 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && set_comm(model, thread, ev->comm))
 		return -ENOMEM;
 	switch (ev->kind) {
-	case PFS_FAULT: return touch_fault(model, thread, ev);
+	case PFS_FAULT:
+		return pfs_has(ev, PFS_F_COUNT) ? touch_counted(model, thread, ev) :
+						  touch_fault(model, thread, ev);
 	case PFS_AROUND: return touch_around(model, thread, ev);
 	case PFS_HUGE: return touch_huge(model, thread, ev);
 	case PFS_MAJOR: return touch_major(model, thread, ev);
@@ -562,8 +610,7 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 		apply_exit(thread, ev);
 		return 0;
 	case PFS_THREAD:
-		child = pfs_has(ev, PFS_F_CHILD) ?
-			thread_new(model, ev->child, thread->proc, ev->ts_ns) : thread;
+		child = pfs_has(ev, PFS_F_CHILD) ? thread_begins(model, thread, ev) : thread;
 		return child ? 0 : -ENOMEM;
 	case PFS_NOTE: return apply_proc_note(model, thread, ev);
 	default: return 0;

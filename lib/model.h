@@ -50,6 +50,7 @@ struct pfs_space {
 	bool complete;			/* the layout is known from the start, not pieced together */
 	bool launcher;			/* pfscope's own child before the command's exec: not shown */
 	bool empty;			/* unmapped by exit */
+	bool heap_touches;		/* a region that but touches the break's range is [heap], too */
 	unsigned int refs;
 	struct pfs_region *hot;		/* live region found last, or NULL */
 };
@@ -80,6 +81,13 @@ struct pfs_thread {
 	uint64_t shmdt_first, shmdt_len, shmdt_ino;	/* what its shmdt is to detach */
 };
 
+/* Faults that were handled alike. */
+struct pfs_handling {
+	uint64_t exceptions, unasked;	/* unasked: without an exception */
+	uint64_t nr_timed;		/* those of them whose latency is known; of these: */
+	uint64_t total_ns, max_ns;
+};
+
 struct pfs_counts {
 	uint64_t faults;		/* all that follow are of these */
 	uint64_t read, write, exec, access_unknown;
@@ -95,8 +103,11 @@ struct pfs_counts {
 	uint64_t no_access;		/* kernel mode, where nothing is mapped or not for that: EFAULT */
 	uint64_t vsyscall;		/* calls into [vsyscall], emulated */
 	uint64_t kernel_addr;		/* at addresses of the kernel's own half */
-	/* faults without an exception, by what made them (enum pfs_by) */
+	/* faults without an exception, by what made them (enum pfs_by); of these, where known */
 	uint64_t unasked[PFS_NR_BY];
+	uint64_t unasked_minor, unasked_major;
+	/* faults of both sorts, by what the handler did (enum pfs_how) and by class (enum pfs_class) */
+	struct pfs_handling handling[PFS_NR_HOW][PFS_MAJOR_CLASS + 1];
 	uint64_t maps, unmaps;		/* regions made, removed */
 };
 
@@ -127,6 +138,7 @@ struct pfs_model {
 	struct pfs_proc *procs;		/* in order of appearance */
 	unsigned int nr_procs;
 	unsigned int page_shift;	/* from the note "page_size"; 12 */
+	bool heap_touches;		/* from the note "kernel": as kernels before 6.6 name regions */
 	struct pfs_counts counts;	/* of all processes shown; launchers excluded */
 	struct pfs_counts launcher;	/* of pfscope's own child before the command's exec */
 	uint64_t nr_events;

@@ -41,12 +41,16 @@ static inline struct pfs_counts *model_counts(struct pfs_model *model,
 	return space->launcher ? &model->launcher : &model->counts;
 }
 
+/* The space that has the region of that identity in that range (space=other); NULL: none. */
+struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
+
 /* The space that the event speaks of. NULL: no memory. */
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
 				 const struct pfs_event *ev);
 
 /* model_touch.c: one a kind of event. 0 or -ENOMEM. */
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);

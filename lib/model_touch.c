@@ -91,6 +91,22 @@ static int mark_range(struct pfs_model *model, struct pfs_space *space, uint64_t
 
 /* ---- faults ---- */
 
+/* How it was handled, as far as that is known, and how long that took. */
+static void count_handling(struct pfs_counts *counts, const struct pfs_event *ev)
+{
+	unsigned int how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0;
+	unsigned int class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0;
+	struct pfs_handling *h = &counts->handling[how][class];
+
+	*(ev->kind == PFS_FAULT ? &h->exceptions : &h->unasked) += 1;
+	if (!pfs_has(ev, PFS_F_LATENCY))
+		return;
+	h->nr_timed++;
+	h->total_ns += ev->latency_ns;
+	if (ev->latency_ns > h->max_ns)
+		h->max_ns = ev->latency_ns;
+}
+
 static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
 {
 	counts->faults++;
@@ -105,6 +121,7 @@ static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, b
 	if (pfs_has(ev, PFS_F_CLASS))
 		*(ev->class == PFS_MINOR ? &counts->minor : &counts->major) += 1;
 	counts->outside += outside;
+	count_handling(counts, ev);
 }
 
 static bool is_below_stack(struct pfs_space *space, uint64_t addr)
@@ -134,14 +151,19 @@ static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thr
 	       thread->fault_addr >> model->page_shift == ev->addr >> model->page_shift;
 }
 
+static bool is_vsyscall(uint64_t addr)
+{
+	const uint64_t page = UINT64_C(0xffffffffff600000);
+
+	return addr >= page && addr < page + 4096;
+}
+
 /* Faults that the kernel's own counts leave out: see tests/workload/README.md. */
 static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
 			    struct pfs_space *space, const struct pfs_region *region,
 			    const struct pfs_event *ev)
 {
-	const uint64_t vsyscall = UINT64_C(0xffffffffff600000);
-
-	if (ev->addr >= vsyscall && ev->addr < vsyscall + 4096)
+	if (is_vsyscall(ev->addr))
 		COUNT(vsyscall, 1);
 	else if (ev->addr >> 63)
 		COUNT(kernel_addr, 1);
@@ -268,6 +290,23 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 	return err;
 }
 
+/* Somewhere in that range, one fault less for each page of it; or right there. */
+static int populate_huge(struct pfs_model *model, struct pfs_thread *thread,
+			 const struct pfs_event *ev)
+{
+	uint64_t size = model_page_size(model) << ev->order, marked = 0;
+	struct pfs_space *space;
+
+	thread->huge_saved += (UINT64_C(1) << ev->order) - 1;
+	if (!pfs_has(ev, PFS_F_END) || ev->end - ev->start != size || ev->start & (size - 1))
+		return 0;
+	space = model_space_of(model, thread, ev);
+	if (!space)
+		return -ENOMEM;
+	COUNT(huge, 1);
+	return mark_range(model, space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+}
+
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	struct pfs_space *space = thread->fault_space;
@@ -276,10 +315,8 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 
 	if (model->priv->muted || ev->order > 18)
 		return 0;
-	if (pfs_has(ev, PFS_F_START)) {	/* the kernel populates: one fault less for each page of it */
-		thread->huge_saved += (UINT64_C(1) << ev->order) - 1;
-		return 0;
-	}
+	if (pfs_has(ev, PFS_F_START))	/* the kernel populates */
+		return populate_huge(model, thread, ev);
 	if (!region)
 		return 0;
 	size = model_page_size(model) << ev->order;
@@ -320,6 +357,8 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
 		page->nr_signal++;
 	}
 	COUNT(signal, 1);
+	if (is_vsyscall(thread->fault_addr))	/* not emulated by this kernel, but refused */
+		COUNT(vsyscall, -1);
 	thread->fault_space = NULL;
 	return 0;
 }
@@ -358,15 +397,59 @@ static int populate_region(struct pfs_model *model, struct pfs_space *space,
 	return err;
 }
 
+static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_event *ev)
+{
+	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
+
+	counts->unasked[by]++;
+	*(ev->class == PFS_MINOR ? &counts->unasked_minor : &counts->unasked_major) += 1;
+	count_handling(counts, ev);
+}
+
+/*
+ * One fault, told with its class: the kernel has counted it for this thread, whatever is known of the
+ * memory. It may be another process's (NULL: of none that was recorded).
+ */
+static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
+			     struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint32_t class = ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
+	const struct pfs_space *own = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ?
+		space : pfs_proc_space(thread->proc);
+	uint64_t marked = 0, again = 0;
+	int err;
+
+	if (model->priv->muted)
+		return 0;
+	thread->nr_around = thread->huge_saved = 0;	/* estimates are for those without a class */
+	count_unasked_fault(model_counts(model, own), ev);
+	if (!own->launcher)
+		count_unasked_fault(&thread->proc->counts, ev);
+	if (!space)
+		return 0;
+	err = mark_range(model, space, ev->start, ev->end, PFS_PAGE_POPULATED,
+			 PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
+	if (!err)
+		err = mark_range(model, space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
+	COUNT(populated, marked);
+	return err;
+}
+
 int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
-	struct pfs_space *space = model_space_of(model, thread, ev);
+	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
+	struct pfs_space *space = other ? model_space_of_region(model, ev) :
+					  model_space_of(model, thread, ev);
 	uint64_t marked = 0, alone = 0;
 	int err = 0;
 
 	thread->fault_space = NULL;
-	if (!space)
+	if (!space && !other)
 		return -ENOMEM;
+	if (pfs_has(ev, PFS_F_CLASS))
+		return populate_by_fault(model, thread, space, ev);
+	if (!space)
+		return 0;
 	for (unsigned int i = pfs_space_lower(space, ev->start);
 	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
 		struct pfs_region *r = space->live[i];

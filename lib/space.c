@@ -358,13 +358,30 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
 			region->segment_len = ev->off + (ev->end - ev->start);
 	}
+	/* A map with identity and permissions describes all of it; else what is told is what is added. */
 	if (pfs_has(ev, PFS_F_TRAITS))
-		region->traits |= ev->traits;
+		region->traits = ev->traits | (ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) &&
+					       pfs_has(ev, PFS_F_PERMS) ? 0 : region->traits);
 	region->have |= ev->have & ATTRIBUTES;
 	region->inferred &= ~(ev->have & ATTRIBUTES);
 	region->inferred |= ev->inferred & ATTRIBUTES;
 	if (pfs_has(ev, PFS_F_OFF))
 		region->off = ev->off + (is_file(region) ? region->start - ev->start : 0);
+}
+
+/* What the kernel merges is alike: a region of which nothing is known is what the other one is. */
+static void learn_from(struct pfs_region *region, const struct pfs_region *other)
+{
+	if (KNOWS(region, PFS_F_PERMS) || !KNOWS(other, PFS_F_PERMS))
+		return;
+	region->perms = other->perms;
+	region->dev = other->dev;
+	region->ino = other->ino;
+	region->name = other->name;
+	region->traits |= other->traits;
+	region->off = other->off - (is_file(other) ? other->start - region->start : 0);
+	region->have |= other->have & ATTRIBUTES;
+	region->inferred |= other->inferred & ATTRIBUTES;
 }
 
 /* Makes `region` reach over exactly the union of itself and [start, end). */
@@ -387,6 +404,7 @@ static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_
 		}
 		/* Merged into it: the pages stay where they are, the object goes. */
 		region->written |= space->live[i]->written;
+		learn_from(region, space->live[i]);
 		free(space->live[i]);
 		live_remove(space, i);
 	}
@@ -446,11 +464,70 @@ fail:
 	return NULL;
 }
 
+static bool may_merge(const struct pfs_region *a, const struct pfs_region *b)
+{
+	return a->perms == b->perms && a->dev == b->dev && a->ino == b->ino;
+}
+
+/* What lies in a range: regions told by the region tree, and others, as of a snapshot. */
+struct cover {
+	unsigned int nr;
+	bool same_id;			/* one has the identity that is looked for */
+	struct pfs_region *told, *seen;	/* the first ones; NULL: none */
+	bool told_differ, seen_differ;	/* not all of them could be one region */
+};
+
+static void cover_add(struct cover *c, struct pfs_region *r, uint64_t id)
+{
+	struct pfs_region **first = KNOWS(r, PFS_F_ID) ? &c->told : &c->seen;
+	bool differs = *first && !may_merge(*first, r);
+
+	c->nr++;
+	c->same_id = c->same_id || (KNOWS(r, PFS_F_ID) && r->id == id);
+	c->told_differ = c->told_differ || (differs && first == &c->told);
+	c->seen_differ = c->seen_differ || (differs && first == &c->seen);
+	*first = *first ? *first : r;
+}
+
+static struct cover covered(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct cover c = { 0 };
+
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     i < space->nr_live && space->live[i]->start < ev->end; i++)
+		cover_add(&c, space->live[i], ev->id);
+	return c;
+}
+
+/*
+ * A snapshot of a process that runs on shows parts of the layout as they became only by changes that are
+ * replayed over it. So a region stored over several parts was there before they came to differ: if others
+ * tell of it, it is what they are, and else the parts, which are newer, stay. 1: done.
+ */
+static int map_over_newer(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct cover c = covered(space, ev);
+
+	if (c.same_id || c.nr < 2 || (c.told && c.told_differ) || (!c.told && !c.seen_differ))
+		return 0;
+	if (!c.told)
+		return 1;
+	if (cut(space, ev->start, ev->end))
+		return -ENOMEM;
+	c = covered(space, ev);
+	c.told->id = ev->id;
+	return grow_over(space, c.told, ev->start, ev->end) ? -ENOMEM : 1;
+}
+
 /* The kernel's region tree stored region `id` over [start, end). */
 static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
 {
-	struct pfs_region *region = identify(space, ev);
+	int done = pfs_has(ev, PFS_F_PERMS) ? 0 : map_over_newer(space, ev);
+	struct pfs_region *region;
 
+	if (done)
+		return done < 0 ? done : 0;
+	region = identify(space, ev);
 	if (region) {
 		if (grow_over(space, region, ev->start, ev->end))
 			return -ENOMEM;
@@ -468,7 +545,8 @@ static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
 /* A source without identities says what [start, end) is. */
 static int map_described(struct pfs_space *space, const struct pfs_event *ev)
 {
-	struct pfs_region *region;
+	struct pfs_region *region = pfs_space_find(space, ev->start);
+	bool exact = region && region->start == ev->start && region->end == ev->end;
 	unsigned int i;
 
 	if (cut(space, ev->start, ev->end))
@@ -476,6 +554,8 @@ static int map_described(struct pfs_space *space, const struct pfs_event *ev)
 	i = pfs_space_lower(space, ev->start);
 	if (i < space->nr_live && space->live[i]->start < ev->end) {
 		region = space->live[i];
+		if (!exact)	/* rows are behind this: which one it is, they have yet to tell */
+			region->have &= ~PFS_HAS(PFS_F_ID);
 		if (grow_over(space, region, ev->start, ev->end))
 			return -ENOMEM;
 	} else {
@@ -544,6 +624,24 @@ static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
 
 	return r && r->end >= ev->end && (r->start < ev->start || r->end > ev->end) &&
 	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
+}
+
+/* Is all of the range in one region? Then nothing can have been moved there, but to a fixed address. */
+static bool is_within(struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_region *r = pfs_space_find(space, ev->start);
+
+	return r && r->end >= ev->end;
+}
+
+int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_event row = *ev;
+
+	row.end = ev->start + ev->len;
+	if (is_split(space, &row))
+		return 0;
+	return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
 }
 
 /*
@@ -622,6 +720,8 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 		if (is_split(space, ev) || !narrow_move(space, &move))
 			return pfs_space_map(space, ev);
 		err = pfs_space_unmap(space, move.addr, move.addr + move.len, ev->ts_ns);
+	} else if (is_within(space, ev)) {
+		return pfs_space_map(space, ev);
 	}
 	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
 	dest = pfs_has(ev, PFS_F_ID) ? identify(space, ev) : NULL;
@@ -643,6 +743,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 
 	if (!copy)
 		return NULL;
+	copy->heap_touches = space->heap_touches;
 	copy->start_brk = space->start_brk;
 	copy->brk = space->brk;
 	copy->exe = space->exe;
@@ -677,6 +778,19 @@ void pfs_space_confirm(struct pfs_space *space)
 	space->nr_live = kept;
 }
 
+void pfs_space_begin(struct pfs_space *space)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < space->nr_retired; i++) {
+		if (space->retired[i]->pages)
+			space->retired[kept++] = space->retired[i];
+		else
+			region_free(space, space->retired[i]);
+	}
+	space->nr_retired = kept;
+}
+
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region)
 {
 	unsigned int next;
@@ -688,7 +802,8 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 		return region->name;
 	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
 	if (!(KNOWS(region, PFS_F_INO) && region->ino) && space->brk &&
-	    region->start < space->brk && region->end > space->start_brk)
+	    region->start < space->brk + space->heap_touches &&
+	    region->end + space->heap_touches > space->start_brk)
 		return "[heap]";
 	if (!KNOWS(region, PFS_F_NAME))
 		return NULL;

@@ -22,6 +22,12 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
  */
 void pfs_space_confirm(struct pfs_space *space);
 
+/*
+ * The image that an exec has built begins to run: forgets what was mapped and unmapped again meanwhile
+ * without being touched (the stack where it was first, the span of an interpreter).
+ */
+void pfs_space_begin(struct pfs_space *space);
+
 /* The live region that holds addr, or NULL. */
 struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr);
 
@@ -50,6 +56,12 @@ int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment,
 
 /* io_destroy: the ring at addr goes. 0 or -ENOMEM. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
+
+/*
+ * Region ev->id is about to be stored over [start, start + len): what is in [start, end) makes room for
+ * it, unless the new region is but a part of the one there, which the kernel splits. 0 or -ENOMEM.
+ */
+int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev);
 
 /* Of [start, end) what has arrived elsewhere by a move goes. 0 or -ENOMEM. */
 int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev);

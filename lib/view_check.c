@@ -7,7 +7,7 @@
  * and the faults that the kernel made itself, without an exception). Each difference is therefore
  * exact; what it consists of, the recording says, and what is left over is said, too.
  */
-#include "view.h"
+#include "view_check.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -169,8 +169,11 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 	struct check c = { .out = options->out };
 	struct kernel_counts k;
 	struct pfs_counts n;
+	const char *source = pfs_model_note(model, "source");
 	uint64_t handled;
 
+	if (source && !strncmp(source, "stap", 4))
+		return pfs_check_all_draw(model, options, err);
 	if (!kernel_counts(model, &k))
 		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
 				   "against: only those of a finished `pfscope run` have");

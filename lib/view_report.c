@@ -69,6 +69,18 @@ static const struct pfs_column file_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
+/* Of the whole recording; only where a source knows how faults were handled. */
+static const struct pfs_column handling_columns[] = {
+	{ "how", "handled as", PFS_COLUMN_LEFT },
+	{ "class", "class", PFS_COLUMN_LEFT },
+	{ "faults", "faults", 0 },
+	{ "unasked", "unasked", PFS_COLUMN_OPTIONAL },
+	{ "latency_ns", "ns in all", PFS_COLUMN_OPTIONAL },
+	{ "latency_mean_ns", "mean ns", PFS_COLUMN_OPTIONAL },
+	{ "latency_max_ns", "max ns", PFS_COLUMN_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
 /* ---- tables ---- */
 
 static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
@@ -163,18 +175,67 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 	}
 }
 
+static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class,
+			 const struct pfs_handling *h)
+{
+	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
+	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
+	pfs_table_number(table, h->exceptions);
+	pfs_table_number(table, h->unasked);
+	if (h->nr_timed) {
+		pfs_table_number(table, h->total_ns);
+		pfs_table_number(table, h->total_ns / h->nr_timed);
+		pfs_table_number(table, h->max_ns);
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		pfs_table_missing(table);
+}
+
+static void fill_handling(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
+		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class++) {
+			/* what is unknown comes last */
+			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
+			const struct pfs_handling *h = &counts->handling[i][k];
+
+			if (h->exceptions + h->unasked)
+				add_handling(table, i, k, h);
+		}
+}
+
+/* Is anything known of how any fault was handled? */
+static bool has_handling(const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
+		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class++) {
+			const struct pfs_handling *h = &counts->handling[how][class];
+
+			if (how ? h->exceptions + h->unasked : h->nr_timed)
+				return true;
+		}
+	return false;
+}
+
 /* ---- the three forms ---- */
 
 struct section {
 	const char *key, *title;
 	const struct pfs_column *columns;
 	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *g);
+	bool (*wanted)(const struct pfs_report_lines *g);	/* NULL: always */
 };
 
 static const struct section sections[] = {
-	{ "process", "By process", process_columns, fill_processes },
-	{ "region", "By region", region_columns, fill_regions },
-	{ "file", "By file", file_columns, fill_files },
+	{ "process", "By process", process_columns, fill_processes, NULL },
+	{ "region", "By region", region_columns, fill_regions, NULL },
+	{ "file", "By file", file_columns, fill_files, NULL },
+	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 };
 
 static int put_section(const struct pfs_report_lines *g, const struct section *section)
@@ -247,7 +308,8 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 	if (options->format != PFS_VIEW_TEXT)
 		put_recording(&g);
 	for (unsigned int i = 0; !ret && i < sizeof(sections) / sizeof(sections[0]); i++)
-		ret = put_section(&g, &sections[i]);
+		if (!sections[i].wanted || sections[i].wanted(&g))
+			ret = put_section(&g, &sections[i]);
 	if (options->format == PFS_VIEW_JSON)
 		fputs("}\n", options->out);
 	else if (options->format == PFS_VIEW_TEXT)

@@ -69,8 +69,12 @@ static inline void random_field(uint64_t *state, struct random_event *random, un
 		*(uint8_t *)to = strcmp(f->names[0], "unknown") ? random_u64(state) % nr :
 								  1 + random_u64(state) % (nr - 1);
 		break;
+	case PFS_T_SET:
+		while (f->names[nr])
+			nr++;
+		*(uint16_t *)to = random_u64(state) % (1 << nr);
+		break;
 	case PFS_T_PERMS:
-	case PFS_T_TRAITS:
 		*(uint8_t *)to = random_u64(state) % 16;
 		break;
 	case PFS_T_DEV:

@@ -198,6 +198,17 @@ static void test_vsyscall(void **state)
 	assert_explained(&f, "\n               1  calls into [vsyscall], emulated\n");
 }
 
+/* vsyscall=none, as Debian has it: not emulated but refused, and counted once. */
+static void test_vsyscall_refused(void **state)
+{
+	struct feed f = two_faults();
+
+	feed_fault(&f, 0xffffffffff600000, PFS_EXECUTE);
+	feed_signal(&f, 11);
+	kernel_said(&f, "faults 3 minor 2 major 0", "minor 12 major 1");
+	assert_explained(&f, "\n               1  ended in a signal (SIGSEGV, SIGBUS)\n");
+}
+
 static void test_efault(void **state)
 {
 	struct feed f = two_faults();
@@ -330,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_more_signals_than_possible),
 		cmocka_unit_test(test_vsyscall),
+		cmocka_unit_test(test_vsyscall_refused),
 		cmocka_unit_test(test_efault),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_more_handled_than_begun),

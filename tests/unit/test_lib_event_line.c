@@ -21,6 +21,8 @@ static const char *const golden[] = {
 	"123.456789012 fault cpu=1 pid=42 tid=43 comm=\"cat\" addr=7f0012345000 "
 	"ip=7f5d58612340 access=write mode=user class~minor how~anon code=6 pfn=1a2b3 latency=812",
 	"0.000000000 fault addr=0",
+	"0.000000000 fault addr=1000 class=major how=cow code=7 flags=write,tried,orig_pte_valid",
+	"0.000000000 populate start=1000 end=2000 flags=none by=gup",
 	"0.000000001 fault cpu=-1 addr=ffffffffffffffff ip=ffffffffa1b2c3d4 access=exec "
 	"mode=kernel",
 	"18446744073.709551615 around pid=42 tid=42 addr=7f5d58600000 off=65536 end_off=131072 "
@@ -279,7 +281,8 @@ static void test_tables(void **state)
 
 		assert_int_equal(pfs_field_find(name, strlen(name)), i);
 		assert_true(pfs_fields[i].offset >= offsetof(struct pfs_event, cpu));
-		assert_int_equal(pfs_fields[i].type == PFS_T_ENUM, !!pfs_fields[i].names);
+		assert_int_equal(pfs_fields[i].type == PFS_T_ENUM || pfs_fields[i].type == PFS_T_SET,
+				 !!pfs_fields[i].names);
 		for (int j = 0; j < i; j++)
 			assert_true(pfs_fields[j].offset != pfs_fields[i].offset);
 	}

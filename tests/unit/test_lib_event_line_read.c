@@ -21,7 +21,7 @@ static void test_values(void **state)
 {
 	static const char text[] =
 		"1.5 map cpu=-7 pid=4 start=10ff end=0x2000 len=18 perms=r-xs dev=fe:10 order=9 "
-		"traits=stack,locked by=mremap space=fork child=-2 shared=1 sig=11 how=unknown "
+		"flags=mkwrite,vma_lock traits=stack,locked by=mremap space=fork child=-2 shared=1 sig=11 how=unknown "
 		"name=\"a\\x20\\\"\"\n";
 	struct echo echo = { 0 };
 	struct pfs_line_stats stats;
@@ -40,6 +40,7 @@ static void test_values(void **state)
 	assert_int_equal(ev->dev, 0xfe << 20 | 0x10);
 	assert_int_equal(ev->order, 9);
 	assert_int_equal(ev->traits, PFS_TRAIT_STACK | PFS_TRAIT_LOCKED);
+	assert_int_equal(ev->flags, PFS_FLAG_MKWRITE | PFS_FLAG_VMA_LOCK);
 	assert_int_equal(ev->by, PFS_BY_MREMAP);
 	assert_int_equal(ev->space, PFS_SPACE_FORK);
 	assert_int_equal(ev->child, -2);
@@ -261,7 +262,7 @@ static void test_errors(void **state)
 		{ "1 exit dev=fe", "line 1, column 14: a device like fe:00 is missing here: end of line" },
 		{ "1 exit dev=1000:0", "line 1, column 12: this number is too large: 1000:0" },
 		{ "1 exit access=6", "line 1, column 15: the name of a value is missing here: 6" },
-		{ "1 exit traits=stack,", "line 1, column 21: the name of a trait is missing here: "
+		{ "1 exit traits=stack,", "line 1, column 21: a name is missing here: "
 		  "end of line" },
 		{ "1 exit comm=cat", "line 1, column 13: a string in double quotes is missing here: cat" },
 		{ "1 exit comm=\"cat", "line 1, column 13: this string has no closing quote: \"cat" },

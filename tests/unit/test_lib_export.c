@@ -67,11 +67,11 @@ static void test_csv_golden(void **state)
 
 	assert_string_equal(text,
 			    "time,kind,cpu,pid,tid,comm,space,addr,start,end,from,len,ip,access,mode,"
-			    "class,how,code,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,child,"
+			    "class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,child,"
 			    "child_tid,shared,last,sig,order,count,interval,site,ptr,size,allocated,"
 			    "cache,key,value,name,inferred\r\n"
 			    "123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,0x7f0012345000,,,,,,write,,"
-			    "minor,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
+			    "minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
 			    "\"stack,locked\",,,,,1,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
 	free(text);
 }
@@ -135,8 +135,8 @@ static void check_json_field(const json_t *object, const struct pfs_event *ev, u
 		assert_true(json_is_boolean(value));
 		assert_int_equal(json_is_true(value), field_u8(ev, f));
 		break;
-	case PFS_T_TRAITS:
-		assert_int_equal(json_array_size(value), __builtin_popcount(field_u8(ev, f)));
+	case PFS_T_SET:
+		assert_int_equal(json_array_size(value), __builtin_popcount(field_set(ev, f)));
 		break;
 	case PFS_T_STR:
 		check_json_bytes(object, f->name, field_str(ev, f));

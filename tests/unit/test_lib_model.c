@@ -381,6 +381,19 @@ static void test_a_launcher_is_counted_apart(void **state)
 	feed_free(&f);
 }
 
+/* The exec may be what was lost: the faults that were not are the command's. */
+static void test_a_launch_ends_by_a_loss(void **state)
+{
+	struct feed f = feed_new(7);
+
+	feed_note(&f, "launch", "x", true);
+	feed_lost(&f, 0, 300);
+	feed_fault(&f, 0x1000, PFS_WRITE);
+	assert_int_equal(f.model->launcher.faults, 0);
+	assert_int_equal(f.model->counts.faults, 1);
+	feed_free(&f);
+}
+
 static void test_numbers_come_round_again(void **state)
 {
 	struct feed f = feed_new(1);
@@ -537,6 +550,25 @@ static void test_anything(void **state)
 	}
 }
 
+/* Processors are not in step: what a thread did may come before that it was made. */
+static void test_a_thread_told_late(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_as(&f, 1, 2);
+	feed_fault(&f, 0x10000, PFS_READ);
+	feed_as(&f, 1, 1);
+	feed_thread(&f, 2);
+	assert_int_equal(pfs_model_thread(f.model, 2)->nr_faults, 1);
+	assert_int_equal(pfs_model_proc(f.model, 1)->nr_threads, 2);
+	feed_as(&f, 1, 2);
+	feed_exit(&f, false);
+	feed_as(&f, 1, 1);
+	feed_thread(&f, 2);	/* its number is given again */
+	assert_int_equal(pfs_model_thread(f.model, 2)->nr_faults, 0);
+	feed_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,12 +589,14 @@ int main(void)
 		cmocka_unit_test(test_faults_before_the_exec_of_another_thread),
 		cmocka_unit_test(test_exec_that_failed),
 		cmocka_unit_test(test_a_launcher_is_counted_apart),
+		cmocka_unit_test(test_a_launch_ends_by_a_loss),
 		cmocka_unit_test(test_numbers_come_round_again),
 		cmocka_unit_test(test_a_process_that_is_named_late),
 		cmocka_unit_test(test_names_of_threads),
 		cmocka_unit_test(test_notes_and_times),
 		cmocka_unit_test(test_losses_by_cpu),
 		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_a_thread_told_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -467,6 +467,195 @@ static void test_protect_over_several(void **state)
 	feed_free(&f);
 }
 
+/* ---- a snapshot that is newer than what is replayed over it ---- */
+
+static void assert_perms(const struct feed *f, uint64_t addr, int perms)
+{
+	const struct pfs_region *r = pfs_space_find(space_of(f, PID), addr);
+
+	assert_non_null(r);
+	assert_int_equal(r->perms, perms);
+}
+
+/* It has the lower part as it was protected later: the rest is not what that part became. */
+static void test_a_row_older_than_its_parts(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_map(&f, 0x100000, 0x102000, R, "");
+	feed_map(&f, 0x102000, 0x108000, RW, "");
+	feed_row(&f, 0x100000, 0x108000, 0xa);	/* one region then */
+	assert_perms(&f, 0x100000, R);
+	assert_perms(&f, 0x102000, RW);
+	feed_row(&f, 0x102000, 0x108000, 0xa);	/* split, to protect the lower part */
+	assert_perms(&f, 0x102000, RW);
+	assert_int_equal(space_of(&f, PID)->nr_live, 2);
+	feed_free(&f);
+}
+
+/* A neighbour that was just mapped says what the region is that it was merged into. */
+static void test_a_row_over_newer_and_told(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev;
+
+	feed_map(&f, 0x100000, 0x102000, R, "");
+	feed_row(&f, 0x102000, 0x104000, 0xb);
+	ev = feed_event(&f, PFS_MAP, HAS(START) | HAS(END) | HAS(PERMS) | HAS(NAME));
+	ev.start = 0x102000;
+	ev.end = 0x104000;
+	ev.perms = RW;
+	ev.name = "";
+	feed_apply(&f, &ev);
+	feed_row(&f, 0x100000, 0x104000, 0xa);
+	assert_int_equal(space_of(&f, PID)->nr_live, 1);
+	assert_perms(&f, 0x100000, RW);
+	feed_row(&f, 0x102000, 0x104000, 0xa);	/* its identity is known now */
+	assert_perms(&f, 0x103000, RW);
+	feed_free(&f);
+}
+
+/* A piece of what the snapshot no longer shows: its neighbour says what it was when they merge. */
+static void test_what_merges_is_alike(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_row(&f, 0x100000, 0x102000, 0xa);
+	map_file(&f, 0x102000, 0x104000, 0x2000);
+	feed_row(&f, 0x100000, 0x104000, 0xa);
+	assert_live(&f, "100-104+0:/f");
+	assert_perms(&f, 0x100000, RW);
+	feed_free(&f);
+}
+
+/* It cuts what is told in pieces: whose identity they have, rows tell later. */
+static void test_a_snapshot_that_cuts(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_row(&f, 0x100000, 0x108000, 0xa);
+	feed_map(&f, 0x100000, 0x104000, RW, "");
+	feed_map(&f, 0x104000, 0x106000, R, "");
+	feed_map(&f, 0x106000, 0x108000, RW, "");
+	feed_row(&f, 0x100000, 0x104000, 0xb);
+	assert_perms(&f, 0x100000, RW);
+	feed_row(&f, 0x106000, 0x108000, 0xa);
+	assert_perms(&f, 0x106000, RW);
+	feed_free(&f);
+}
+
+/* ---- what makes room for others ---- */
+
+/* As a mapping at a fixed address says it of each row that begins there. */
+static void replace(struct feed *f, uint64_t start, uint64_t end, uint64_t row_end, uint64_t id)
+{
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(LEN) | HAS(ID));
+
+	ev.start = start;
+	ev.end = end;
+	ev.len = row_end - start;
+	ev.id = id;
+	feed_apply(f, &ev);
+	feed_row(f, start, row_end, id);
+}
+
+static void test_a_split_makes_no_room(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	map_file(&f, 0x100000, 0x108000, 0);
+	feed_fault(&f, 0x102000, PFS_WRITE);
+	replace(&f, 0x102000, 0x104000, 0x108000, 0xa);
+	assert_live(&f, "100-102+0:/f 102-108+2:/f");
+	replace(&f, 0x102000, 0x104000, 0x104000, 0xb);
+	assert_live(&f, "100-102+0:/f 102-104+2:/f 104-108+4:/f");
+	assert_true(is_touched(&f, 0x102000));
+	replace(&f, 0x102000, 0x104000, 0x104000, 0xc);	/* now it is the new mapping */
+	assert_live(&f, "100-102+0:/f 102-104+0:? 104-108+4:/f");
+	assert_false(is_touched(&f, 0x102000));
+	feed_free(&f);
+}
+
+static void test_a_mapping_merged_upwards_makes_room(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	map_file(&f, 0x100000, 0x102000, 0);
+	feed_fault(&f, 0x101000, PFS_WRITE);
+	feed_row(&f, 0x102000, 0x104000, 0xa);
+	replace(&f, 0x100000, 0x102000, 0x104000, 0xa);
+	assert_live(&f, "100-104+0:?");
+	assert_false(is_touched(&f, 0x101000));
+	feed_free(&f);
+}
+
+static void test_a_split_is_no_move(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	map_file(&f, 0x100000, 0x108000, 0);
+	move_identified(&f, 0x104000, 0x1000, 0x100000, 0x104000, 0xa);
+	assert_live(&f, "100-104+0:/f 104-108+4:/f");
+	move_identified(&f, 0x104000, 0x1000, 0x200000, 0x201000, 0xb);
+	assert_live(&f, "100-104+0:/f 104-108+4:/f 200-201+4:/f");
+	feed_free(&f);
+}
+
+static void unmap_if(struct feed *f, uint64_t start, uint64_t end, uint64_t from)
+{
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(FROM));
+
+	ev.start = start;
+	ev.end = end;
+	ev.from = from;
+	feed_apply(f, &ev);
+}
+
+static void test_unmap_if_there_is_something_to_move(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	map_file(&f, 0x100000, 0x102000, 0);
+	map_file(&f, 0x200000, 0x202000, 0);
+	unmap_if(&f, 0x200000, 0x202000, 0x300000);
+	assert_live(&f, "100-102+0:/f 200-202+0:/f");
+	unmap_if(&f, 0x200000, 0x202000, 0x101000);
+	assert_live(&f, "100-102+0:/f");
+	feed_free(&f);
+}
+
+/* ---- the heap ---- */
+
+static void set_brk(struct feed *f, uint64_t start, uint64_t end)
+{
+	struct pfs_event ev = feed_event(f, PFS_BRK, HAS(START) | HAS(END));
+
+	ev.start = start;
+	ev.end = end;
+	feed_apply(f, &ev);
+}
+
+static void assert_heap_on(const char *kernel, const char *expected)
+{
+	struct feed f = feed_new(PID);
+
+	feed_note(&f, "kernel", kernel, false);
+	feed_map(&f, 0x100000, 0x101000, RW, "");
+	feed_map(&f, 0x101000, 0x103000, RW | X, "");
+	feed_map(&f, 0x103000, 0x104000, RW, "");
+	feed_map(&f, 0x105000, 0x106000, RW, "");
+	set_brk(&f, 0x101000, 0x103000);
+	assert_live(&f, expected);
+	feed_free(&f);
+}
+
+static void test_the_heaps_neighbours(void **state)
+{
+	assert_heap_on("6.18.44", "100-101+0: 101-103+0:[heap] 103-104+0: 105-106+0:");
+	assert_heap_on("6.1.0-56-cloud-amd64",
+		       "100-101+0:[heap] 101-103+0:[heap] 103-104+0:[heap] 105-106+0:");
+}
+
 /* ---- huge pages of hugetlbfs ---- */
 
 static void test_hugetlb_goes_by_whole_pages(void **state)
@@ -485,6 +674,48 @@ static void test_hugetlb_goes_by_whole_pages(void **state)
 	assert_int_equal(space_of(&f, PID)->live[0]->end, 0x40800000);
 	feed_unmap(&f, 0x40201000, 0x40800000);
 	assert_int_equal(space_of(&f, PID)->live[0]->end, 0x40400000);
+	feed_free(&f);
+}
+
+/* A whole description says all traits there are; anything less only adds some. */
+static void test_traits_of_a_whole_description(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_space *space;
+	struct pfs_event ev;
+
+	for (int whole = 0; whole < 3; whole++) {
+		ev = feed_event(&f, PFS_MAP, HAS(START) | HAS(END) | HAS(ID) | HAS(TRAITS) |
+				(whole == 1 ? 0 : HAS(PERMS)));
+		ev.start = 0x10000;
+		ev.end = 0x20000;
+		ev.id = 7;
+		ev.traits = whole == 0 ? PFS_TRAIT_LOCKED : whole == 1 ? PFS_TRAIT_NORESERVE : 0;
+		feed_apply(&f, &ev);
+		space = pfs_proc_space(pfs_model_proc(f.model, 1));
+		assert_int_equal(space->live[0]->traits, whole == 0 ? PFS_TRAIT_LOCKED : whole == 1 ?
+				 PFS_TRAIT_LOCKED | PFS_TRAIT_NORESERVE : 0);
+	}
+	feed_free(&f);
+}
+
+/* What an exec maps and unmaps again while it builds the image was never the program's; pages are. */
+static void test_scaffolding_of_an_exec(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_space *space;
+
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x10000, 0x20000, RW, "");
+	feed_map(&f, 0x30000, 0x40000, RW, "");
+	feed_populate(&f, 0x30000, 0x31000);
+	feed_map(&f, 0x50000, 0x60000, RW, "");
+	feed_unmap(&f, 0x10000, 0x40000);
+	feed_exec(&f, "/bin/x", "x");
+	space = pfs_proc_space(pfs_model_proc(f.model, 1));
+	assert_int_equal(space->nr_live, 1);
+	assert_int_equal(space->nr_retired, 1);
+	assert_int_equal(space->retired[0]->start, 0x30000);
 	feed_free(&f);
 }
 
@@ -515,7 +746,18 @@ int main(void)
 		cmocka_unit_test(test_protect_cuts_only_where_it_differs),
 		cmocka_unit_test(test_protect_leaves_shared_as_it_is),
 		cmocka_unit_test(test_protect_over_several),
+		cmocka_unit_test(test_a_row_older_than_its_parts),
+		cmocka_unit_test(test_a_row_over_newer_and_told),
+		cmocka_unit_test(test_what_merges_is_alike),
+		cmocka_unit_test(test_a_snapshot_that_cuts),
+		cmocka_unit_test(test_a_split_makes_no_room),
+		cmocka_unit_test(test_a_mapping_merged_upwards_makes_room),
+		cmocka_unit_test(test_a_split_is_no_move),
+		cmocka_unit_test(test_unmap_if_there_is_something_to_move),
+		cmocka_unit_test(test_the_heaps_neighbours),
 		cmocka_unit_test(test_hugetlb_goes_by_whole_pages),
+		cmocka_unit_test(test_traits_of_a_whole_description),
+		cmocka_unit_test(test_scaffolding_of_an_exec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Temporary files: O_TMPFILE where the file system has it, else a name that is removed at once.
  */

@@ -2,7 +2,7 @@
 /*
  * Temporary files without a name, in $TMPDIR or /tmp: gone when closed, however we end.
  *
- * For dat_read.c (input that cannot seek) and the capture's spools.
+ * For input that cannot seek (ftrace/dat_read.c), and where recordings are spooled.
  */
 #ifndef PFS_TEMP_FILE_H
 #define PFS_TEMP_FILE_H
