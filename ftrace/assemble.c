@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events, first half: threads and processes, faults, exec, fork and exit.
- * System calls and the region tree are assemble_layout.c's.
+ * Raw events to pfscope events: threads and processes, exec, fork and exit, and the one entrance.
+ * Faults are assemble_fault.c's, system calls and the region tree assemble_layout.c's.
  */
 #include "assemble_priv.h"
 
@@ -15,29 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a processor's page-fault error code says what kind of access it was. One row a processor. */
-struct asm_cpu_type {
-	const char *machine;	/* as in uname -m */
-	uint64_t exec_mask, exec_value;
-	uint64_t write_mask, write_value;
-};
-
-static const struct asm_cpu_type cpu_types[] = {
-	/* arch/x86/include/asm/trap_pf.h: bit 1 write, bit 4 instruction fetch */
-	{ "x86_64", 0x10, 0x10, 0x2, 0x2 },
-	{ "i686", 0x10, 0x10, 0x2, 0x2 },
-	/* the cause register: 12 instruction, 13 load, 15 store page fault */
-	{ "riscv64", ~UINT64_C(0), 12, ~UINT64_C(0), 15 },
-};
-
-static const struct asm_cpu_type *cpu_type_find(const char *machine)
-{
-	for (size_t i = 0; i < sizeof(cpu_types) / sizeof(cpu_types[0]); i++)
-		if (!strcmp(cpu_types[i].machine, machine))
-			return &cpu_types[i];
-	return NULL;
-}
-
 struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink)
 {
 	struct pfs_assembler *a = calloc(1, sizeof(*a));
@@ -46,8 +23,8 @@ struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink)
 		return NULL;
 	a->sink = *sink;
 	a->page_mask = 4095;
-	a->cpu_type = &cpu_types[0];
-	a->fault.kind = PFS_FAULT;
+	a->checks_first = true;
+	asm_fault_init(a);
 	return a;
 }
 
@@ -60,6 +37,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 		return;
 	HASH_ITER(hh, a->threads, t, next_thread) {
 		HASH_DEL(a->threads, t);
+		asm_held_free(t);
 		free(t);
 	}
 	HASH_ITER(hh, a->procs, p, next_proc) {
@@ -211,106 +189,6 @@ struct asm_thread *asm_exec_owner(struct asm_thread *t)
 	return t;
 }
 
-/* ---- faults ---- */
-
-static enum pfs_access fault_access(const struct pfs_assembler *a, uint64_t code)
-{
-	const struct asm_cpu_type *type = a->cpu_type;
-
-	if ((code & type->exec_mask) == type->exec_value)
-		return PFS_EXECUTE;
-	return (code & type->write_mask) == type->write_value ? PFS_WRITE : PFS_READ;
-}
-
-static int fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	const uint64_t always = PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE);
-	struct pfs_event *ev = &a->fault;
-
-	ev->ts_ns = raw->ts_ns;
-	ev->tid = t->tid;
-	ev->addr = raw->arg[0];
-	ev->ip = raw->arg[1];
-	ev->code = raw->arg[2];
-	ev->mode = raw->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL;
-	ev->cpu = raw->cpu;
-	ev->have = always | (uint64_t)(raw->cpu >= 0) << PFS_F_CPU |
-		   (uint64_t)(ev->ip != RAW_ABSENT) << PFS_F_IP;
-	ev->access = 0;
-	if (ev->code != RAW_ABSENT) {
-		ev->have |= PFS_HAS(PFS_F_CODE);
-		if (a->cpu_type) {
-			ev->have |= PFS_HAS(PFS_F_ACCESS);
-			ev->access = fault_access(a, ev->code);
-		}
-	}
-	if (t->proc) {
-		ev->pid = t->proc->pid;
-		ev->have |= PFS_HAS(PFS_F_PID);
-	}
-	if (__builtin_expect(t->in_exec, 0) && t->switched) {
-		ev->have |= PFS_HAS(PFS_F_SPACE);
-		ev->space = PFS_SPACE_EXEC;
-	}
-	return asm_emit(a, ev);
-}
-
-static int add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
-	struct pfs_event ev;
-
-	asm_event_init(&ev, raw, t, PFS_MAJOR);
-	ev.dev = raw->arg[0];
-	ev.ino = raw->arg[1];
-	ev.off = raw->arg[2] * (a->page_mask + 1);
-	ev.end_off = ev.off + ((a->page_mask + 1) << order);
-	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
-		   PFS_HAS(PFS_F_END_OFF);
-	return asm_emit(a, &ev);
-}
-
-/*
- * Several pages at once for a process: a huge page of anonymous memory, if the allocation is movable
- * (__GFP_MOVABLE) and must not dip into reserves (__GFP_NOMEMALLOC), which the page cache's are not.
- */
-static int page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	const uint64_t movable = 0x8, no_reserves = 0x80000;
-	uint64_t gfp = raw->arg[2];
-	struct range r = asm_populates(a, t);
-	struct pfs_event ev;
-
-	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT)
-		return 0;
-	if (gfp == RAW_ABSENT ? !a->own : !(gfp & movable) || !(gfp & no_reserves))
-		return 0;
-	asm_event_init(&ev, raw, t, PFS_HUGE);
-	ev.order = raw->arg[1];
-	ev.pfn = raw->arg[0];
-	ev.have |= PFS_HAS(PFS_F_ORDER) | PFS_HAS(PFS_F_PFN);
-	if (r.start < r.end) {
-		ev.start = r.start;
-		ev.end = r.end;
-		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	}
-	return asm_emit(a, &ev);
-}
-
-/* A signal that the kernel itself sends to the thread it runs in: the answer to a fault. */
-static int signal_sent(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	int sig = raw->arg[0], code = raw->arg[1];
-	struct pfs_event ev;
-
-	if ((sig != SIGSEGV && sig != SIGBUS) || code <= 0 || (int32_t)raw->arg[2] != raw->tid)
-		return 0;
-	asm_event_init(&ev, raw, t, PFS_SIGNAL);
-	ev.sig = sig;
-	ev.have |= PFS_HAS(PFS_F_SIG);
-	return asm_emit(a, &ev);
-}
-
 /* ---- process life ---- */
 
 static int thread_begins(struct pfs_assembler *a, struct asm_thread *t,
@@ -400,7 +278,7 @@ static int executed(struct pfs_assembler *a, struct asm_thread *t, const struct 
 
 	if (!builder)
 		return -ENOMEM;
-	err = asm_exec_populated(a, builder, raw);
+	err = a->handlers ? asm_held_exec(a, builder) : asm_exec_populated(a, builder, raw);
 	if (err)
 		return err;
 	asm_event_init(&ev, raw, t, PFS_EXEC);
@@ -553,6 +431,16 @@ static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return asm_emit(a, &ev);
 }
 
+/* "6.1.0-56-cloud-amd64" is before 6.17. */
+static bool is_before(const char *release, unsigned int major, unsigned int minor)
+{
+	unsigned int has_major, has_minor;
+
+	if (sscanf(release, "%u.%u", &has_major, &has_minor) != 2)
+		return false;
+	return has_major < major || (has_major == major && has_minor < minor);
+}
+
 /* Notes that change how the rest of the stream is read. */
 static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, const char *key,
 		      const char *value)
@@ -564,14 +452,18 @@ static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, cons
 			a->page_mask = size - 1;
 	} else if (!strcmp(key, "pfscope")) {
 		a->own = true;
+	} else if (!strcmp(key, "kernel")) {
+		a->checks_first = !is_before(value, 6, 17);
 	} else if (!strcmp(key, "machine")) {
-		a->cpu_type = cpu_type_find(value);
+		asm_fault_machine(a, value);
 	} else if (!strcmp(key, "sideband")) {
 		a->sideband = !strcmp(value, "mmap2");
 	} else if (!strcmp(key, "exit_mmap")) {
 		a->exit_mmap = !strcmp(value, "yes");
 	} else if (!strcmp(key, "only")) {
 		a->only_pid = atoi(value);
+	} else {
+		asm_held_note(a, key, value);
 	}
 }
 
@@ -651,10 +543,21 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	err = asm_emit(a, &ev);
 	if (!err && !strcmp(key, "brk"))
 		err = asm_brk_said(a, t, raw, equals + 1);
-	if (!err && !strcmp(key, "sideband_lost"))
+	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
 		err = lost(a, raw, strtoull(equals + 1, NULL, 10));
 	if (!err && !strcmp(key, "snapshot"))
 		err = asm_snapshot(a, t, raw, equals + 1);
+	return err;
+}
+
+int pfs_assembler_finish(struct pfs_assembler *a)
+{
+	struct asm_thread *t, *next;
+	int err = 0;
+
+	HASH_ITER(hh, a->threads, t, next)
+		if (!err)
+			err = asm_held_release(a, t);
 	return err;
 }
 
@@ -672,26 +575,31 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		if (err)
 			return err;
 	}
-	if (raw->kind == RAW_OTHER) {
+	if (raw->kind == RAW_OTHER || (raw->kind == RAW_FUNCTION && !a->functions)) {
 		a->stats.other++;
 		return 0;
 	}
 	if (raw->kind == RAW_LOST)
 		return lost(a, raw, raw->arg[0]);
 	err = thread_of(a, raw, &t);
+	if (!err && a->holds)
+		err = asm_held_heed(a, asm_exec_owner(t), raw);
 	if (err)
 		return err;
 	switch (raw->kind) {
 	case RAW_FAULT_USER:
-	case RAW_FAULT_KERNEL: return fault(a, asm_exec_owner(t), raw);
+	case RAW_FAULT_KERNEL: return asm_fault(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER: return asm_handler(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER_END: return asm_handler_end(a, asm_exec_owner(t), raw);
+	case RAW_FUNCTION: return asm_function(a, asm_exec_owner(t), raw);
 	case RAW_SYS_ENTER: return asm_sys_enter(a, t, raw);
 	case RAW_SYS_EXIT: return asm_sys_exit(a, t, raw);
 	case RAW_MA_WRITE: return asm_ma_write(a, t, raw);
 	case RAW_MAP_PAGES: return asm_map_pages(a, asm_exec_owner(t), raw);
 	case RAW_PFS_MAP: return asm_pfs_map(a, t, raw);
-	case RAW_ADD_CACHE: return add_cache(a, asm_exec_owner(t), raw);
-	case RAW_PAGE_ALLOC: return page_alloc(a, asm_exec_owner(t), raw);
-	case RAW_SIGNAL: return signal_sent(a, asm_exec_owner(t), raw);
+	case RAW_ADD_CACHE: return asm_add_cache(a, asm_exec_owner(t), raw);
+	case RAW_PAGE_ALLOC: return asm_page_alloc(a, asm_exec_owner(t), raw);
+	case RAW_SIGNAL: return asm_signal(a, asm_exec_owner(t), raw);
 	case RAW_EXIT_MMAP: return mm_gone(a, t, raw);
 	case RAW_EXEC: return executed(a, t, raw);
 	case RAW_FORK: return process_forked(a, t, raw);
@@ -700,6 +608,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	case RAW_RENAME: return renamed(a, t, raw);
 	case RAW_PFS_TASK: return task_said(a, t, raw);
 	case RAW_PFS_NOTE: return note_said(a, t, raw);
+	case RAW_PFS_HIST: return asm_fault_counted(a, t, raw);
 	default: return 0;
 	}
 }

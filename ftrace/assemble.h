@@ -21,12 +21,21 @@ struct pfs_assembler_stats {
 	uint64_t unpaired_exits;	/* system calls whose beginning is not in the recording */
 };
 
-/* Events go to `sink`, in the order in which raw events come. NULL: no memory. */
+/*
+ * Events go to `sink`, in the order in which raw events come; but where a fault's handler is watched, the
+ * fault comes when that is through, and only the order within its thread stays. NULL: no memory.
+ */
 struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink);
 void pfs_assembler_free(struct pfs_assembler *assembler);
 
 /* Takes one raw event; a raw_event_fn (ctx is the assembler). 0 or what the sink returned. */
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw);
+
+/*
+ * The stream has ended: passes on what was held back of faults that had not ended yet. 0 or what the sink
+ * returned.
+ */
+int pfs_assembler_finish(struct pfs_assembler *assembler);
 
 /*
  * A header fact of the recording from outside the stream ("machine", "clock", ...): heeded, and

@@ -108,7 +108,7 @@ static int emit_populate(struct pfs_assembler *a, struct asm_thread *t,
 {
 	struct pfs_event ev;
 
-	if (r.start >= r.end)
+	if (r.start >= r.end || a->handlers)	/* probes tell of each page */
 		return 0;
 	event_range(&ev, raw, t, PFS_POPULATE, r);
 	ev.by = by;
@@ -401,7 +401,10 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return err ? err : emit_row(a, t, raw, row, id, PFS_SPACE_FORK);
 }
 
-/* May this row be the destination of the move that the thread's mremap makes? */
+/*
+ * May this row be the destination of the move that the thread's mremap makes? Of pieces of a region that
+ * is split (6.1 and 6.12 do so before they move a part, 6.18 after it) the model knows better.
+ */
 static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row)
 {
 	if (t->arg[3] & MREMAP_FIXED)
@@ -410,7 +413,7 @@ static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, s
 	if (t->arg[1] && page_up(a, t->arg[2]) <= page_up(a, t->arg[1]) &&
 	    !(t->arg[3] & MREMAP_DONTUNMAP))
 		return false;
-	return !t->moved && !(t->arg[0] >= row.start && t->arg[0] < row.end);
+	return !(t->arg[0] >= row.start && t->arg[0] < row.end);
 }
 
 /*
@@ -435,23 +438,42 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return asm_emit(a, &ev);
 }
 
+/*
+ * The kernel empties a range that it maps over, with or without a row that says so. A row from there on
+ * may be the new mapping (with the neighbour above it that it was merged with), or only the upper part
+ * of a region that is being split there (6.1 begins with that). Which one it is, the model finds out.
+ */
+static int replace_range(struct pfs_assembler *a, struct asm_thread *t,
+			 const struct raw_event *raw, struct range row, uint64_t id)
+{
+	struct range over = replaces(a, t);
+	struct pfs_event ev;
+
+	if (t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP && row.start == (t->arg[1] & ~a->page_mask))
+		over = row;	/* how long the segment is, only the row of its own says */
+	if (t->removed || over.start >= over.end || !covers(row, over))
+		return 0;
+	if (row.start < over.start) {
+		t->removed = true;
+		return emit_unmap(a, t, raw, over);
+	}
+	event_range(&ev, raw, t, PFS_UNMAP, over);
+	ev.id = id;
+	ev.len = row.end - row.start;
+	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_LEN);
+	return asm_emit(a, &ev);
+}
+
 /* A region was stored in the tree of the thread's own process. */
 static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		      struct range row, uint64_t id)
 {
-	struct range over = replaces(a, t);
 	int err = 0;
 
 	if (maps_anew(t->nr))
 		err = others_removed(a, t, raw, row);
-	/* The kernel empties a range that it maps over, with or without a row that says so. */
-	if (!err && !t->removed && over.start < over.end && covers(row, over)) {
-		t->removed = true;
-		err = emit_unmap(a, t, raw, over);
-	}
-	if (!err && t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP &&
-	    !t->stored && row.start == (t->arg[1] & ~a->page_mask))
-		err = emit_unmap(a, t, raw, row);
+	if (!err)
+		err = replace_range(a, t, raw, row, id);
 	t->stored = true;
 	t->last_row = row;
 	if (err)
@@ -676,7 +698,7 @@ int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		ev.space = PFS_SPACE_EXEC;
 		ev.have |= PFS_HAS(PFS_F_SPACE);
 	}
-	return asm_emit(a, &ev);
+	return asm_emit_beside(a, t, &ev);
 }
 
 /* ---- system calls at their return ---- */
@@ -837,7 +859,7 @@ static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const str
 		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
 				   PFS_TRAIT_GUARDED);
 	event_range(&ev, raw, t, PFS_POPULATE, asm_populates(a, t));
-	if (ev.start >= ev.end)
+	if (ev.start >= ev.end || a->handlers)
 		return 0;
 	ev.by = PFS_BY_MADVISE;
 	ev.access = t->arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
@@ -931,12 +953,39 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return asm_emit(a, &ev);
 }
 
+/*
+ * Before 6.17 mremap to a fixed address removed what was there, and the end of what shrinks, before it
+ * looked whether it can be done. Only that there is nothing to be moved it saw before that.
+ */
+static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t,
+			  const struct raw_event *raw)
+{
+	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
+	int error = -(int64_t)raw->arg[0];
+	struct pfs_event ev;
+	int err;
+
+	if (!(t->stored || error == EFAULT || error == EAGAIN || error == ENOMEM))
+		return 0;
+	event_range(&ev, raw, t, PFS_UNMAP, move_target(a, t));
+	ev.from = t->arg[0];
+	ev.have |= PFS_HAS(PFS_F_FROM);
+	err = asm_emit(a, &ev);
+	if (err || old_len <= new_len)
+		return err;
+	ev.start = t->arg[0] + new_len;
+	ev.end = t->arg[0] + old_len;
+	return asm_emit(a, &ev);
+}
+
 /* Of several regions that mremap was to move, some have arrived: those are gone from where they were. */
 static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t,
 			 const struct raw_event *raw)
 {
 	struct pfs_event ev;
 
+	if (t->arg[3] & MREMAP_FIXED && !a->checks_first)
+		return mremap_emptied(a, t, raw);
 	if (!t->moved || t->arg[3] & MREMAP_DONTUNMAP)
 		return 0;
 	event_range(&ev, raw, t, PFS_UNMAP, range_of(t->arg[0], page_up(a, t->arg[1])));

@@ -69,6 +69,7 @@ struct asm_thread {
 	struct range exec_stack, exec_stack_before;
 	uint64_t exec_stack_top;
 	char exec_comm[64];
+	struct asm_held *held;		/* the fault under way, where faults are held back; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -81,8 +82,12 @@ struct pfs_assembler {
 	uint64_t page_mask;		/* page size - 1 */
 	bool sideband;			/* the recording has perf's side-band of mappings */
 	bool exit_mmap;			/* exit_mmap events exist */
+	bool checks_first;		/* the kernel's mremap changes nothing before it knows it can */
 	bool own;			/* the recording is pfscope's own: filtered as it does */
 	bool rows;			/* the region tree's writes are in the recording */
+	bool handlers;			/* handle_mm_fault's beginnings and ends are */
+	uint32_t functions;		/* of enum pfs_handler: those the function tracer watched */
+	bool holds;			/* either: faults are held back until they are through */
 	int32_t only_pid;		/* --no-follow: 0 or the one process */
 	const struct asm_cpu_type *cpu_type;
 	char *unescaped;		/* the string of the own record at hand */
@@ -100,6 +105,44 @@ void asm_event_init(struct pfs_event *ev, const struct raw_event *raw,
 
 /* Hands it on. 0 or what the sink returned. */
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
+
+/* assemble_fault.c: one a raw kind. */
+int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+void asm_fault_init(struct pfs_assembler *a);
+
+/* The processor of the recording, as uname -m calls it: how its error codes are read. */
+void asm_fault_machine(struct pfs_assembler *a, const char *machine);
+
+/* The kind of access that an error code of that processor says. Not without a->cpu_type. */
+enum pfs_access asm_fault_access(const struct pfs_assembler *a, uint64_t code);
+
+/* assemble_held.c: a fault while its handler runs. */
+int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Notes that say what of the handler is watched. */
+void asm_held_note(struct pfs_assembler *a, const char *key, const char *value);
+
+/* Begins to hold a fault back. */
+int asm_hold(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
+
+/* A raw event of the thread is about to be taken in: passes on what is held, if it ends that. */
+int asm_held_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Passes on what is held, as far as it is known. */
+int asm_held_release(struct pfs_assembler *a, struct asm_thread *t);
+
+/* An exec has succeeded: passes on the pages of its arguments, where they are now. */
+int asm_held_exec(struct pfs_assembler *a, struct asm_thread *t);
+void asm_held_free(struct asm_thread *t);
+
+/* Hands on what came of the fault under way: after it, if that is held. */
+int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
 
 /* assemble_layout.c: one a raw kind. `t` is the thread of the event. */
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);

@@ -76,6 +76,8 @@ static int open_own(struct pfs_capture *c, struct pfs_err *err)
 	if (!c->formats)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	ret = pfs_formats_load_tracefs(c->formats, pfs_tracing_dir(NULL), err);
+	if (!ret && capture_tracers_load_formats(c))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	if (!ret)
 		ret = pfs_own_init(&c->own, c->formats);
 	if (ret)
@@ -125,6 +127,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	c->page = malloc(c->page_size);
 	if (!c->page)
 		return pfs_err_set(err, -ENOMEM, "no memory for a page");
+	capture_tracers_set_up(c);
 	ret = capture_enable_events(c, err);
 	if (!ret && capture_header_notes(c))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for header notes");
@@ -196,6 +199,8 @@ int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
 	free(c->entered);
 	/* Last: it cannot go before its readers have. */
 	ret = pfs_instance_destroy(c->instance, err);
+	capture_tracers_remove(c);
+	capture_tracers_free(c);
 	pfs_keeper_dismiss(c->keeper_fd);
 	free(c);
 	return ret;
@@ -304,6 +309,9 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to begin with");
+	ret = capture_tracers_start(c, err);
+	if (ret)
+		return ret;
 	c->tracing = true;
 	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
 	return ret ? ret : capture_enter_running(c, err);
@@ -392,6 +400,8 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 	int ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
 
 	c->tracing = false;
+	if (!ret)
+		ret = capture_tracers_stop(c, err);
 	if (ret)
 		return ret;
 	if (note_losses(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
@@ -430,7 +440,7 @@ static int replay_event(void *ctx, const struct raw_event *ev)
 {
 	struct replay *r = ctx;
 
-	if (!(++r->nr & 0xffff) && r->config->give_up && r->config->give_up(r->config->give_up_ctx))
+	if (!(++r->nr & 0x3ff) && r->config->give_up && r->config->give_up(r->config->give_up_ctx))
 		return -EINTR;
 	return r->fn(r->ctx, ev);
 }

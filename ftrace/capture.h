@@ -18,7 +18,16 @@
 
 struct pfs_capture;
 
+/* What is asked for beyond the events; see capture_tracers.c. */
+struct pfs_capture_tracers {
+	bool probes;			/* what the fault handler was given, and what came of it */
+	bool latency;			/* the time it took */
+	bool classify;			/* the functions that it went through */
+	bool histogram;			/* faults counted by page in the kernel, none told */
+};
+
 struct pfs_capture_config {
+	struct pfs_capture_tracers tracers;
 	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192 */
 	bool text;			/* read trace_pipe's lines, not the binary buffer */
 	raw_event_fn live;		/* NULL, or who wants the events as they come */
@@ -74,6 +83,9 @@ int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, void *ctx,
 
 /* After the stop: writes it to fd, as trace.dat (or as text). 0 or -errno with err set. */
 int pfs_capture_write(struct pfs_capture *capture, int fd, struct pfs_err *err);
+
+/* What was asked for in config.tracers and the kernel refused, and why. */
+pfs_capture_missing pfs_capture_refused(const struct pfs_capture *capture);
 
 /* What this kernel does not have and the recording therefore does not say. */
 pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *capture);

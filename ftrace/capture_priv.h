@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a capture share: capture.c (life), capture_setup.c (events and processes) and
- * capture_text.c (trace_pipe instead of pages). Nobody else includes it.
+ * What the parts of a capture share: capture.c (life), capture_setup.c (events and processes),
+ * capture_tracers.c (what is asked for beyond) and capture_text.c (trace_pipe instead of pages). Nobody
+ * else includes it.
  */
 #ifndef PFS_CAPTURE_PRIV_H
 #define PFS_CAPTURE_PRIV_H
@@ -9,6 +10,7 @@
 #include "capture.h"
 #include "counters.h"
 #include "formats.h"
+#include "hist.h"
 #include "instance.h"
 #include "merge.h"
 #include "own_events.h"
@@ -17,6 +19,8 @@
 #include "text.h"
 
 #define MAX_LACKS 32
+#define MAX_REFUSED 4
+#define NR_HIST 2
 
 struct capture_cpu {
 	int raw_fd;		/* trace_pipe_raw */
@@ -54,6 +58,17 @@ struct pfs_capture {
 	char *carry;			/* lines that may have to wait for own records before them */
 	size_t carry_len, carry_max;
 	struct pfs_text *live_text;
+	/* beyond the events */
+	bool has_probes, has_functions, has_hist;
+	char group[128];		/* of the dynamic events; "": none were made */
+	const char *probes_how;
+	char *functions;		/* traced, in one line */
+	unsigned int functions_traced;
+	struct pfs_symbols *symbols;	/* until the formats have them */
+	struct pfs_hist hist[NR_HIST];
+	uint64_t start_ns;
+	char *refused[MAX_REFUSED + 1];
+	unsigned int nr_refused;
 	const char *lacks[MAX_LACKS + 1];
 	unsigned int nr_lacks;
 };
@@ -62,6 +77,16 @@ struct pfs_capture {
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
+
+/* capture_tracers.c */
+void capture_tracers_set_up(struct pfs_capture *c);
+int capture_tracers_notes(struct pfs_capture *c);
+int capture_tracers_load_formats(struct pfs_capture *c);
+int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
+int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
+int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
+void capture_tracers_remove(const struct pfs_capture *c);	/* when the instance has gone */
+void capture_tracers_free(struct pfs_capture *c);
 
 /* capture_text.c */
 int capture_text_open(struct pfs_capture *c, struct pfs_err *err);

@@ -30,6 +30,22 @@ static bool is_required(const struct raw_desc *desc)
 	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL;
 }
 
+/* An event that is switched on by its row: not pfscope's own, not a tracer's, nor one that is counted. */
+static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
+{
+	switch (desc->kind) {
+	case RAW_FUNCTION:
+	case RAW_HANDLER:
+	case RAW_HANDLER_END:
+		return false;
+	case RAW_FAULT_USER:
+	case RAW_FAULT_KERNEL:
+		return !c->has_hist;
+	default:
+		return desc->kind < RAW_PFS_MAP;
+	}
+}
+
 /* Recorded on the way of every page that is allocated, so only if huge pages may come. */
 static bool huge_pages_possible(void)
 {
@@ -91,7 +107,7 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 		const struct raw_desc *desc = &raw_descs[i];
 		int ret;
 
-		if (!strcmp(desc->system, "pfscope") || (desc->kind == RAW_PAGE_ALLOC && !huge))
+		if (!is_wanted(c, desc) || (desc->kind == RAW_PAGE_ALLOC && !huge))
 			continue;
 		if (!pfs_instance_has_event(c->instance, desc->system, desc->name)) {
 			if (is_required(desc))
@@ -173,7 +189,7 @@ int capture_header_notes(struct pfs_capture *c)
 		ret = pfs_capture_note(c, 0, "vsyscall=%s", perms);
 	for (unsigned int i = 0; !ret && i < c->nr_lacks; i++)
 		ret = pfs_capture_note(c, 0, "lacks=%s", c->lacks[i]);
-	return ret;
+	return ret ? ret : capture_tracers_notes(c);
 }
 
 /* Without perf the recording goes on: names and protections are then not known. */
@@ -226,6 +242,8 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		ret = note_sideband(c);
 	if (!ret)
 		ret = pfs_instance_add_tid(c->instance, pid, err);
+	if (!ret)
+		ret = capture_tracers_add_tid(c, pid, err);
 	if (!ret)
 		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put,
 					 c->sideband, err);
@@ -283,6 +301,8 @@ static int enter_thread(void *ctx, const struct raw_event *ev)
 	if (is_entered(c, ev->tid))
 		return 0;
 	ret = pfs_instance_add_tid(c->instance, ev->tid, e->err);
+	if (!ret)
+		ret = capture_tracers_add_tid(c, ev->tid, e->err);
 	if (!ret)
 		ret = watch(c, ev->tid, e->err);
 	if (ret)

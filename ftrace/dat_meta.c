@@ -7,6 +7,8 @@
  */
 #include "dat_priv.h"
 
+#include "symbols.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +49,6 @@ int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c)
 	return c->code ? c->code : ret;
 }
 
-int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
-{
-	uint32_t n = dat_u32(c, "number of ftrace formats");
-
-	while (n-- && !c->code)
-		dat_skip(c, dat_u64(c, "size of a format"), "an ftrace format");
-	return c->code;
-}
-
 static int event_format(struct pfs_dat *dat, const char *system, struct dat_cursor *c)
 {
 	uint64_t len = dat_u64(c, "size of a format");
@@ -69,6 +62,37 @@ static int event_format(struct pfs_dat *dat, const char *system, struct dat_curs
 	return c->code;
 }
 
+int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t n = dat_u32(c, "number of ftrace formats");
+
+	while (n-- && !c->code)
+		event_format(dat, "ftrace", c);
+	return c->code;
+}
+
+/*
+ * The kernel's symbols. Only a recording of pfscope's own has use for them: there are few in it, where other
+ * files have all.
+ */
+int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t len = dat_u32(c, "kernel symbols");
+	const char *text;
+
+	if (!pfs_formats_find(dat->formats, "pfscope", "pfs_note")) {
+		dat_skip(c, len, "kernel symbols");
+		return c->code;
+	}
+	text = dat_take(c, len, "kernel symbols");
+	if (!text)
+		return c->code;
+	pfs_symbols_free(dat->formats->symbols);
+	dat->formats->symbols = pfs_symbols_parse(text, len);
+	if (!dat->formats->symbols)
+		c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+	return c->code;
+}
 int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t nr_systems = dat_u32(c, "number of event systems");

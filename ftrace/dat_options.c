@@ -250,6 +250,7 @@ int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 	case DAT_OPT_HEADER_INFO:
 	case DAT_OPT_FTRACE_EVENTS:
 	case DAT_OPT_EVENT_FORMATS:
+	case DAT_OPT_KALLSYMS:
 	case DAT_OPT_CMDLINES:
 		return set_section(dat, id, c);
 	default:

@@ -116,7 +116,8 @@ int dat_cursor_fail(struct dat_cursor *c, const char *what);
 int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_sized4(struct dat_cursor *c, const char *what);	/* kallsyms, printk: passed over */
+int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c);
+int dat_meta_sized4(struct dat_cursor *c, const char *what);	/* printk: passed over */
 int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c);
 
 /* One option; the cursor is on its data and has no more than that. */

@@ -116,7 +116,7 @@ int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c)
 	if (!ret)
 		ret = dat_meta_event_formats(dat, c);
 	if (!ret)
-		ret = dat_meta_sized4(c, "kernel symbols");
+		ret = dat_meta_symbols(dat, c);
 	if (!ret)
 		ret = dat_meta_sized4(c, "printk formats");
 	if (!ret)

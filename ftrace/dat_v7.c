@@ -191,7 +191,11 @@ int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c)
 	if (!ret)
 		ret = meta(dat, DAT_OPT_HEADER_INFO, dat_meta_header_info, c->err);
 	if (!ret)
+		ret = meta(dat, DAT_OPT_FTRACE_EVENTS, dat_meta_ftrace_formats, c->err);
+	if (!ret)
 		ret = meta(dat, DAT_OPT_EVENT_FORMATS, dat_meta_event_formats, c->err);
+	if (!ret)
+		ret = meta(dat, DAT_OPT_KALLSYMS, dat_meta_symbols, c->err);
 	if (!ret)
 		ret = meta(dat, DAT_OPT_CMDLINES, dat_meta_cmdlines, c->err);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)

@@ -84,17 +84,35 @@ static bool first_of_system(const struct pfs_formats *f, unsigned int i)
 	return true;
 }
 
+/* Those of the kernel's own "ftrace" system have a place apart. */
+static bool is_tracers(const struct pfs_formats *f, unsigned int i)
+{
+	return !strcmp(f->texts[i].system, "ftrace");
+}
+
+static void put_tracer_formats(FILE *out, const struct pfs_formats *f)
+{
+	uint32_t nr = 0;
+
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		nr += is_tracers(f, i);
+	put32(out, nr);
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		if (is_tracers(f, i))
+			put_sized8(out, f->texts[i].text);
+}
+
 static void put_formats(FILE *out, const struct pfs_formats *f)
 {
 	uint32_t nr_systems = 0;
 
 	for (unsigned int i = 1; i < f->nr_rows; i++)
-		nr_systems += first_of_system(f, i);
+		nr_systems += !is_tracers(f, i) && first_of_system(f, i);
 	put32(out, nr_systems);
 	for (unsigned int i = 1; i < f->nr_rows; i++) {
 		uint32_t nr_events = 0;
 
-		if (!first_of_system(f, i))
+		if (is_tracers(f, i) || !first_of_system(f, i))
 			continue;
 		for (unsigned int k = i; k < f->nr_rows; k++)
 			nr_events += same_system(f, i, k);
@@ -134,6 +152,15 @@ static void put_options(FILE *out, const struct pfs_dat_content *content, const 
 	put16(out, 0);
 }
 
+static void put_symbols(FILE *out, const char *symbols)
+{
+	uint32_t len = symbols ? strlen(symbols) : 0;
+
+	put32(out, len);
+	if (len)
+		fwrite(symbols, 1, len, out);
+}
+
 /* Everything up to the word "flyrecord". */
 static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned int nr_cpus,
 		     const char *tasks, const char *clock)
@@ -149,9 +176,9 @@ static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned 
 	put_sized8(out, f->header_page);
 	put_str(out, "header_event");
 	put_sized8(out, f->header_event);
-	put32(out, 0);		/* ftrace's own formats */
+	put_tracer_formats(out, f);
 	put_formats(out, f);
-	put32(out, 0);		/* kernel symbols */
+	put_symbols(out, content->symbols);
 	put32(out, 0);		/* printk formats */
 	put_sized8(out, tasks);
 	put32(out, nr_cpus);

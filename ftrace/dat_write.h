@@ -25,6 +25,7 @@ struct pfs_dat_content {
 	int own_fd;			/* pfscope's own records, as a last processor; -1: none */
 	const struct pfs_dat_task *tasks;
 	unsigned int nr_tasks;
+	const char *symbols;		/* of the kernel, lines as in kallsyms; NULL: none */
 	const char *clock;		/* "mono", or all of trace_clock: "local [mono] boot" */
 	const char *uname;		/* as uname -srm; NULL: not said, as of those below */
 	const char *version;		/* of the program: "pfscope 0.1" */

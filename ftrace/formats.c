@@ -9,6 +9,7 @@
 
 #include "bytes.h"
 #include "format_text.h"
+#include "symbols.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,6 +66,7 @@ void pfs_formats_free(struct pfs_formats *f)
 	}
 	free(f->texts);
 	free(f->rows);
+	pfs_symbols_free(f->symbols);
 	free(f->header_page);
 	free(f->header_event);
 	free(f);
@@ -137,12 +139,12 @@ static int keep_text(struct pfs_format_text *kept, const char *system, const cha
 	return -ENOMEM;
 }
 
-static int add_row(struct pfs_formats *f, const struct raw_desc *desc, int id, const char *text,
-		   size_t len)
+static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id,
+		   const char *text, size_t len)
 {
 	struct pfs_row *row = &f->rows[f->nr_rows];
 
-	if (keep_text(&f->texts[f->nr_rows], desc->system, text, len) < 0)
+	if (keep_text(&f->texts[f->nr_rows], system, text, len) < 0)
 		return -ENOMEM;
 	memset(row, 0, sizeof(*row));
 	row->desc = desc;
@@ -172,7 +174,7 @@ int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text,
 		f->max_id = id;
 	desc = id > 0 ? raw_desc_find(system, name) : NULL;
 	if (desc && !f->row_of[id] && f->nr_rows <= MAX_ROWS)
-		ret = add_row(f, desc, id, copy, len);
+		ret = add_row(f, desc, system, id, copy, len);
 	free(copy);
 	return ret;
 }
@@ -238,6 +240,20 @@ static char *read_whole(const char *path, size_t *len)
 	return text;
 }
 
+int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
+			   const char *name)
+{
+	char path[4096], *text;
+	size_t len;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir, system, name);
+	text = read_whole(path, &len);
+	ret = text ? pfs_formats_add(f, system, text, len) : 0;
+	free(text);
+	return ret;
+}
+
 int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
 {
 	char path[4096], *text;
@@ -255,15 +271,10 @@ int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, str
 	if (text)
 		ret = pfs_formats_set_header_event(f, text, len);
 	free(text);
-	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++) {
-		snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir,
-			 raw_descs[i].system, raw_descs[i].name);
-		text = read_whole(path, &len);
-		if (text)
-			ret = pfs_formats_add(f, raw_descs[i].system, text, len);
-		free(text);
-	}
-	return ret < 0 ? pfs_err_set(err, ret, "%s: %s", path, strerror(-ret)) : 0;
+	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++)
+		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system,
+					     raw_descs[i].name);
+	return ret < 0 ? pfs_err_set(err, ret, "event formats: %s", strerror(-ret)) : 0;
 }
 
 const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system,
@@ -271,7 +282,7 @@ const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *
 {
 	for (unsigned int i = 1; i < f->nr_rows; i++)
 		if (!strcmp(f->rows[i].desc->name, name) &&
-		    !strcmp(f->rows[i].desc->system, system))
+		    raw_desc_of_system(f->rows[i].desc, system))
 			return &f->rows[i];
 	return NULL;
 }

@@ -67,6 +67,7 @@ struct pfs_formats {
 	uint8_t row_of[UINT16_MAX + 1];	/* by event id; 0: none */
 	struct pfs_format_text *texts;	/* of rows[1], rows[2], ... */
 	char *header_page, *header_event;	/* NULL: not told */
+	struct pfs_symbols *symbols;	/* of the kernel, for function records; NULL: not told. Owned */
 };
 
 /* long_size: of the recording's kernel, 4 or 8; header_page corrects it. NULL: no memory. */
@@ -86,6 +87,10 @@ int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t
 
 /* Takes in one format text. 1: of use, 0: not (an unreadable text is not), or -ENOMEM. */
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len);
+
+/* One event of a tracefs or instance, if it is there; as pfs_formats_add(). */
+int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
+			   const char *name);
 
 /* header_page, header_event and all events of raw_desc.c that exist under a tracefs or instance. */
 int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);

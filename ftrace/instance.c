@@ -4,6 +4,8 @@
  */
 #include "instance.h"
 
+#include "dynevents.h"
+
 #include <tracefs.h>
 
 #include <dirent.h>
@@ -83,6 +85,12 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 	ret = pfs_instance_write(instance, "tracing_on", "0", err);
 	if (!ret)
 		ret = pfs_instance_write(instance, "trace_clock", "mono", err);
+	/*
+	 * Before anything else: the first use of any event makes the kernel expand the buffer at the top level
+	 * to the size that it promises. Up to Linux 6.5 a resize in an instance would make it forget that.
+	 */
+	if (!ret)
+		ret = pfs_instance_write(instance, "events/enable", "0", err);
 	if (!ret)
 		ret = pfs_instance_write(instance, "buffer_size_kb", size, err);
 	/* New threads and children of a traced thread are traced from their first moment. */
@@ -241,6 +249,15 @@ int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *fi
 	return fd < 0 ? pfs_err_set(err, -errno, "%s: %s", path, strerror(errno)) : fd;
 }
 
+/* The same of the dynamic events made for an instance. */
+static bool group_orphaned(const char *group)
+{
+	uint64_t start;
+	int pid;
+
+	return sscanf(group, "pfscope_%d_%" SCNu64 "_", &pid, &start) == 2 && start_time(pid) != start;
+}
+
 /* Does an instance of that name belong to a pfscope that is gone? */
 static bool orphaned(const char *name)
 {
@@ -294,5 +311,7 @@ int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
 			nr++;
 	}
 	closedir(dir);
+	if (pfs_dynevents_clean(tracing, group_orphaned, err) < 0 && !ret)
+		ret = -EIO;
 	return ret ? ret : nr;
 }

@@ -4,6 +4,8 @@
  */
 #include "keeper.h"
 
+#include "dynevents.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,6 +31,20 @@ static void put(const char *dir, const char *file, const char *text)
 	close(fd);
 }
 
+/* The dynamic events that were made for the instance, which used them as long as it was there. */
+static void remove_probes(const char *dir)
+{
+	char tracing[PATH_MAX], group[256], *end;
+
+	snprintf(tracing, sizeof(tracing), "%s", dir);
+	end = strstr(tracing, "/instances/");
+	if (!end)
+		return;
+	*end = '\0';
+	pfs_dynevents_group(dir, group, sizeof(group));
+	pfs_dynevents_remove(tracing, group);
+}
+
 /* Never returns. A byte: all is well. End of file: pfscope is dead. */
 static void keep(int fd, const char *dir)
 {
@@ -51,6 +67,7 @@ static void keep(int fd, const char *dir)
 	put(dir, "events/enable", "0");
 	for (int tries = 0; tries < 1000 && rmdir(dir) && errno == EBUSY; tries++)
 		nanosleep(&moment, NULL);
+	remove_probes(dir);
 	_exit(0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper: a small process that removes a recording's tracefs instance when pfscope is killed.
+ * The keeper: a small process that removes a recording's tracefs instance, and the dynamic events that
+ * belong to it, when pfscope is killed.
  *
  * It waits on a pipe that only pfscope holds the other end of, so that any end of pfscope, kill -9
  * included, wakes it. It is nobody's child (init's), ignores the terminal's signals, and holds no

@@ -2,7 +2,7 @@
 /*
  * Own records to bytes and to text, and the joining of what came in pieces.
  *
- * All three have one form: the kernel's common fields, each argument as 8 bytes, the string as
+ * All have one form: the kernel's common fields, each argument as 8 bytes, the string (if any) as
  * __data_loc. So the formats are made from the rows of raw_desc.c; only how a value is printed is
  * said here. Reading them is record.c's work, as with any event.
  */
@@ -28,6 +28,7 @@ static const struct own_desc {
 	  { "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" } },
 	{ RAW_PFS_TASK, "pfs_task", { "%lld", "%lld", "%lld" } },
 	{ RAW_PFS_NOTE, "pfs_note", { NULL } },
+	{ RAW_PFS_HIST, "pfs_hist", { "0x%llx", "0x%llx", "%lld", "%lld", "%lld" } },
 };
 #define NR_OWN (sizeof(own_descs) / sizeof(own_descs[0]))
 
@@ -66,14 +67,20 @@ static char *format_text(const struct own_desc *own, unsigned int id)
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "\tfield:s64 %s;\toffset:%u;\tsize:8;\tsigned:1;\n", desc->args[i],
 			COMMON_LEN + 8 * i);
-	fprintf(out, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n\n"
-		"print fmt: \"", desc->str, COMMON_LEN + 8 * n);
+	if (desc->str)
+		fprintf(out, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
+			desc->str, COMMON_LEN + 8 * n);
+	fputs("\nprint fmt: \"", out);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "%s=%s ", desc->args[i], own->print[i]);
-	fprintf(out, "%s=%%s\"", desc->str);
+		fprintf(out, "%s%s=%s", i ? " " : "", desc->args[i], own->print[i]);
+	if (desc->str)
+		fprintf(out, "%s%s=%%s", n ? " " : "", desc->str);
+	fputc('"', out);
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, ", REC->%s", desc->args[i]);
-	fprintf(out, ", __get_str(%s)\n", desc->str);
+	if (desc->str)
+		fprintf(out, ", __get_str(%s)", desc->str);
+	fputc('\n', out);
 	return fclose(out) ? (free(text), NULL) : text;
 }
 
@@ -226,12 +233,13 @@ char *pfs_own_text(const struct raw_event *ev)
 		ev->tid, ev->cpu < 0 ? 0 : ev->cpu, (unsigned long long)us / 1000000,
 		(unsigned long long)us % 1000000, own_descs[i].name);
 	for (unsigned int a = 0; a < RAW_MAX_ARGS && desc->args[a]; a++) {
-		fprintf(out, "%s=", desc->args[a]);
+		fprintf(out, "%s%s=", a ? " " : "", desc->args[a]);
 		/* the formats are those of own_descs, each for one 8-byte value */
 		fprintf(out, own_descs[i].print[a], (unsigned long long)ev->arg[a]);
-		fputc(' ', out);
 	}
-	fprintf(out, "%s=%s\n", desc->str, str);
+	if (desc->str)
+		fprintf(out, "%s%s=%s", desc->args[0] ? " " : "", desc->str, str);
+	fputc('\n', out);
 	free(str);
 	return fclose(out) ? (free(text), NULL) : text;
 }

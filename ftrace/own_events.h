@@ -2,7 +2,7 @@
 /*
  * pfscope's own records: facts of its own making (layouts, tasks, notes) as ordinary trace events.
  *
- * RAW_PFS_MAP, RAW_PFS_TASK and RAW_PFS_NOTE become events pfs_map, pfs_task and pfs_note of the
+ * RAW_PFS_MAP and the kinds after it become events pfs_map, pfs_task, pfs_note and pfs_hist of the
  * system "pfscope", with ids that no kernel event of the recording has, in a stream of sub-buffers
  * beside the kernel's. `trace-cmd report` prints them, other readers pass over them. The same
  * records exist as lines in trace_pipe's layout, for a capture of text.
@@ -28,10 +28,10 @@
 #define PFS_OWN_STR_MAX (1u << 20)
 
 struct pfs_own {
-	uint16_t first_id;	/* of pfs_map; pfs_task and pfs_note follow */
+	uint16_t first_id;	/* of pfs_map; those after it in own_descs[] follow */
 };
 
-/* Chooses the ids and adds the three formats to f. 0, -ENOMEM, or -ENOSPC: no ids are left. */
+/* Chooses the ids and adds their formats to f. 0, -ENOMEM, or -ENOSPC: no ids are left. */
 int pfs_own_init(struct pfs_own *own, struct pfs_formats *f);
 
 /*

@@ -9,6 +9,7 @@
 #ifndef PFS_RAW_H
 #define PFS_RAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum raw_kind {
@@ -30,10 +31,15 @@ enum raw_kind {
 	RAW_PAGE_ALLOC,		/* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,		/* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,		/* arg[0]: how many, on raw_event.cpu; UINT64_MAX: unknown number */
+	/* what capture_tracers.c asks the kernel for */
+	RAW_HANDLER,		/* handle_mm_fault begins; arg: address, flags, vma, start, end */
+	RAW_HANDLER_END,	/* ... ends; arg: its result */
+	RAW_FUNCTION,		/* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
 	RAW_PFS_MAP,		/* arg: start, end, off, dev, ino, prot, flags, source; str: name */
 	RAW_PFS_TASK,		/* arg: tid, pid, 1 = ended; str: comm */
 	RAW_PFS_NOTE,		/* str: "key=value" */
+	RAW_PFS_HIST,		/* arg: address, error code, count, 1 = kernel mode, interval in ns */
 	RAW_NR_KINDS,
 };
 #define RAW_ABSENT UINT64_MAX
@@ -71,7 +77,7 @@ typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);
  * One row an event: what adding one costs (and a case in assemble.c).
  */
 struct raw_desc {
-	const char *system, *name;
+	const char *system, *name;	/* a system "GROUP_*" stands for all that begin with "GROUP_" */
 	enum raw_kind kind;
 	enum raw_sys nr;
 	const char *args[RAW_MAX_ARGS];	/* field of each argument; alternatives as "a|b" */
@@ -79,6 +85,9 @@ struct raw_desc {
 };
 extern const struct raw_desc raw_descs[];
 extern const unsigned int nr_raw_descs;
+
+/* Whether an event of this system is meant by the row. */
+bool raw_desc_of_system(const struct raw_desc *desc, const char *system);
 
 /* The row of an event. system may be NULL (unknown, as in text). NULL: none. */
 const struct raw_desc *raw_desc_find(const char *system, const char *name);

@@ -57,18 +57,34 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_MSEAL, "mseal", "start", "len"),
 	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
+	/* dynamic events of a pfscope, in a group of its own (dynevents.h) */
+	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL,
+	      "address", "flags", "vma", "start", "end"),
+	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
+	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
 	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name",
 	      "start", "end", "off", "dev", "ino", "prot", "flags", "source"),
 	EVENT("pfscope", "pfs_task", RAW_PFS_TASK, "comm", "tid", "pid", "ended"),
 	EVENT("pfscope", "pfs_note", RAW_PFS_NOTE, "text", NULL),
+	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL,
+	      "address", "error_code", "count", "kernel", "interval"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
+
+bool raw_desc_of_system(const struct raw_desc *desc, const char *system)
+{
+	size_t len = strlen(desc->system);
+
+	if (desc->system[len - 1] == '*')
+		return !strncmp(desc->system, system, len - 1);
+	return !strcmp(desc->system, system);
+}
 
 const struct raw_desc *raw_desc_find(const char *system, const char *name)
 {
 	for (unsigned int i = 0; i < nr_raw_descs; i++)
 		if (!strcmp(raw_descs[i].name, name) &&
-		    (!system || !strcmp(raw_descs[i].system, system)))
+		    (!system || raw_desc_of_system(&raw_descs[i], system)))
 			return &raw_descs[i];
 	return NULL;
 }

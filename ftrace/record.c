@@ -8,6 +8,10 @@
 #include "record.h"
 
 #include "bytes.h"
+#include "handlers.h"
+#include "symbols.h"
+
+#include <string.h>
 
 static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uint32_t len,
 			 bool swap)
@@ -65,6 +69,19 @@ static const char *load_str(const struct pfs_row *row, const uint8_t *record, ui
 	return terminate(record, len, from + (loc & 0xffff), loc >> 16, scratch);
 }
 
+/* Addresses to what they are: a function of the table, and the name of its caller. */
+static void name_function(const struct pfs_formats *f, struct raw_event *ev)
+{
+	const char *name = pfs_symbols_find(f->symbols, ev->arg[0], NULL);
+	const char *caller = pfs_symbols_find(f->symbols, ev->arg[1], NULL);
+	int handler = name ? pfs_handler_find(name, strlen(name)) : -1;
+
+	ev->arg[2] = ev->arg[0];
+	ev->arg[3] = ev->arg[1];
+	ev->arg[0] = handler < 0 ? RAW_ABSENT : (uint64_t)handler;
+	ev->arg[1] = caller ? pfs_function_key(caller, strlen(caller)) : RAW_ABSENT;
+}
+
 enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *record, uint32_t len,
 				char *scratch, struct raw_event *ev)
 {
@@ -94,5 +111,7 @@ enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *reco
 	}
 	for (; i < RAW_MAX_ARGS; i++)
 		ev->arg[i] = RAW_ABSENT;
+	if (__builtin_expect(ev->kind == RAW_FUNCTION, 0))
+		name_function(f, ev);
 	return ev->kind;
 }

@@ -138,9 +138,19 @@ void pfs_text_free(struct pfs_text *text)
 	free(text);
 }
 
+/* "do_wp_page <-__handle_mm_fault", the kernel's own way with the function tracer. p: behind the name. */
+static bool is_function(const char *p)
+{
+	/* "do_fault.isra.0", and with options/sym-offset "do_wp_page+0x4/0x1a0" */
+	while (text_is_word(*p) || *p == '.' || *p == '+' || *p == '/')
+		p++;
+	return p[0] == ' ' && p[1] == '<' && p[2] == '-';
+}
+
 /*
  * Which event it is and where the rest starts: "page_fault_user: ...", or the kernel's own way
- * with system calls, "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000". NULL: none of ours.
+ * with system calls, "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000", and with functions.
+ * NULL: none of ours.
  */
 static const struct text_event *name_event(const struct pfs_text *t, const char *name,
 					   const char **rest)
@@ -152,6 +162,10 @@ static const struct text_event *name_event(const struct pfs_text *t, const char 
 	*rest = p + 1;
 	if (*p == ':')
 		return find_event(t, name, p - name, RAW_OTHER);
+	if (is_function(p)) {
+		*rest = name;
+		return find_event(t, "function", 8, RAW_OTHER);
+	}
 	if (p - name < 5 || memcmp(name, "sys_", 4))
 		return NULL;
 	if (*p == '(')

@@ -8,6 +8,7 @@
  */
 #include "text_args.h"
 
+#include "handlers.h"
 #include "text_names.h"
 #include "text_scan.h"
 
@@ -270,6 +271,47 @@ static void read_fields(struct text_body *b)
 		b->ev->str = text_take(b->str, str, b->end);
 }
 
+static size_t symbol_len(const char *s, const char *end)
+{
+	const char *p = s;
+
+	while (p < end && (text_is_word(*p) || *p == '.'))
+		p++;
+	return p - s;
+}
+
+/*
+ * do_wp_page <-__handle_mm_fault			the kernel's own, which has no "function:" before it
+ * function:             do_wp_page <-- __handle_mm_fault	libtraceevent
+ */
+static void read_function(struct text_body *b)
+{
+	const char *caller = memmem(b->s, b->end - b->s, " <-", 3);
+	int handler = pfs_handler_find(b->s, symbol_len(b->s, b->end));
+
+	if (handler >= 0)
+		b->ev->arg[0] = handler;
+	if (!caller)
+		return;
+	caller = text_skip_spaces(caller + 3 + (caller[3] == '-'));
+	if (!text_is_digit(*caller))
+		b->ev->arg[1] = pfs_function_key(caller, symbol_len(caller, b->end));
+}
+
+/*
+ * pfs_handler: (handle_mm_fault+0x0/0x3f0) address=0x7fa3d0f6bd58 flags=0x1254 vma=0xffff888118e220c0 ...
+ * A kernel that names the function hides addresses in its other lines: there the region would be
+ * called by another name.
+ */
+static void read_handler(struct text_body *b)
+{
+	bool kernels_own = *b->s == '(' && !text_is_digit(b->s[1]) && memchr(b->s, '+', b->end - b->s);
+
+	read_fields(b);
+	if (kernels_own)
+		b->ev->arg[2] = RAW_ABSENT;
+}
+
 static void read_names(struct text_body *b)
 {
 	text_names(b->te->desc, b->s, b->end, b->str, b->ev);
@@ -284,6 +326,7 @@ static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
 	[RAW_EXIT] = read_names,	 [RAW_RENAME] = read_names,
 	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
 	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,
+	[RAW_FUNCTION] = read_function,	 [RAW_HANDLER] = read_handler,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

@@ -11,7 +11,7 @@
 start_loop()
 {
 	rm -f "$T/ready"
-	"$WORK/loop" 60 --prefix "$T/loop" "$@" >"$T/ready" &
+	"$WORK/loop" 200 --prefix "$T/loop" "$@" >"$T/ready" &
 	loop=$!
 	wait_for 5 grep -q ready "$T/ready"
 }
@@ -31,36 +31,38 @@ start_attach()
 
 # ---- no change is missed ----
 
-# flat_out NAME SECONDS ATTACH-ARGS LOOP-ARGS CHECK-ARGS
+# flat_out NAME ATTACH-ARGS LOOP-ARGS CHECK-ARGS
 flat_out()
 {
-	local name=$1 seconds=$2
+	local name=$1 nr
 
 	# shellcheck disable=SC2086 # words are meant
-	start_loop $4
+	start_loop $3
 	# shellcheck disable=SC2086
-	start_attach -d "$seconds" -o "$T/loop.dat" $3 "$loop"
+	start_attach -o "$T/loop.dat" $2 "$loop"
 	wait_for 20 has_entered $attach || diag "it does not trace"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for nr in 0 1 2 3 4 5 6 7 8 9; do
 		kill -USR1 "$loop"
+		wait_for 20 test -s "$T/loop.$loop.$nr.maps" || diag "no checkpoint $nr"
 		sleep 0.1
 	done
+	kill -INT $attach
 	wait $attach
-	is $? 0 "$name: it ends after -d $seconds"
+	is $? 0 "$name: it ends"
 	kill -0 "$loop"
 	is $? 0 "$name: the process goes on"
 	stop_loop
 	# shellcheck disable=SC2086
-	layouts_equal "$name" $5 "$T/loop.dat" "$T/loop.$loop".*.maps
+	layouts_equal "$name" $4 "$T/loop.dat" "$T/loop.$loop".*.maps
 	unlike "$(<"$T/err")" 'no known region|lost [0-9]' "$name: every fault is in a known region, nothing lost"
 	rm -f "$T"/loop.*
 }
 
-flat_out 'at rest, nearly' 3 '' '--threads 1 --pace 20' ''
-flat_out '4 threads' 3 '' '--threads 4 --pace 2000' ''
-flat_out '16 threads at full speed' 3 '' '--threads 16 --pace 5000' ''
-flat_out '16 threads at full speed, again' 3 '' '--threads 16 --pace 5000' ''
-flat_out 'through text' 3 '--via text' '--threads 4 --pace 500' --coarse
+flat_out 'at rest, nearly' '' '--threads 1 --pace 20' ''
+flat_out '4 threads' '' '--threads 4 --pace 2000' ''
+flat_out '16 threads at full speed' '' '--threads 16 --pace 5000' ''
+flat_out '16 threads at full speed, again' '' '--threads 16 --pace 5000' ''
+flat_out 'through text' '--via text' '--threads 4 --pace 50' --coarse
 
 # What it starts from then on is followed: the shell's child is the random workload.
 mkfifo "$T/go"
@@ -73,6 +75,15 @@ wait $attach
 is $? 0 'it ends with the process, children included'
 layouts_equal 'what the process starts later is followed' "$T/child.dat" "$T"/child.*.maps
 wait $shell
+
+started=${EPOCHREALTIME/./}
+sleep 60 &
+sleeper=$!
+sleep 0.1
+pfscope attach -d 1 $sleeper
+kill $sleeper
+is "$status" 0 'it ends after -d 1'
+ok 'it ends after -d 1, not before' test $((${EPOCHREALTIME/./} - started)) -ge 1100000
 
 # Nothing happens at all: the layout is the one that /proc has.
 sleep 60 &

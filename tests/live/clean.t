@@ -61,7 +61,7 @@ state >"$T/before"
 RANDOM=1
 left=0 lost=0
 for i in {1..24}; do
-	"$WORK/loop" 2 >"$T/loop" 2>&1 &
+	"$WORK/loop" 60 >"$T/loop" 2>&1 &
 	target=$!
 	if ((i % 2)); then
 		"$PFSCOPE" attach -o "$T/killed" $target >/dev/null 2>&1 &

@@ -209,8 +209,12 @@ static void test_shmat_over_others(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_SHMAT, 1, 0x50000, SHM_REMAP);
+	ROW(&f, 0x50000, 0x58000, 0xb000);	/* a split of what is there, for all that is known */
+	expect(&f, "unmap start=50000 end=58000 len=32768 id=b000\n"
+	       "map start=50000 end=58000 id=b000\n");
 	ROW(&f, 0x50000, 0x52000, ID);
-	expect(&f, "unmap start=50000 end=52000\nmap start=50000 end=52000 id=a000\n");
+	expect(&f, "unmap start=50000 end=52000 len=8192 id=a000\n"
+	       "map start=50000 end=52000 id=a000\n");
 	raw_feed_fini(&f);
 }
 

@@ -140,7 +140,24 @@ static void test_fixed_waits_for_its_own_row(void **state)
 	ROW(&f, 0x12000, 0x14000, ID);	/* a split of what is there */
 	expect(&f, "map start=12000 end=14000 id=a000\n");
 	ROW(&f, 0x10000, 0x12000, ID2);
-	expect(&f, "unmap start=10000 end=12000\nmap start=10000 end=12000 id=b000\n");
+	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
+	       "map start=10000 end=12000 id=b000\n");
+	raw_feed_fini(&f);
+}
+
+/* 6.1 first splits what is there at the target's start: that row may be a mapping merged upwards, too. */
+static void test_fixed_or_a_split_there(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_MMAP, 0x10000, 0x2000, RW, ANON | MAP_FIXED, -1, 0);
+	ROW(&f, 0x10000, 0x18000, ID);
+	expect(&f, "unmap start=10000 end=12000 len=32768 id=a000\n"
+	       "map start=10000 end=18000 id=a000\n");
+	ROW(&f, 0x10000, 0x12000, ID2);
+	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
+	       "map start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -391,7 +408,7 @@ static void test_mremap_fixed(void **state)
 	ROW(&f, 0x53000, 0x58000, ID);	/* what is left of the target's neighbour */
 	expect(&f, "map start=53000 end=58000 id=a000\n");
 	ROW(&f, 0x50000, 0x53000, ID2);
-	expect(&f, "unmap start=50000 end=53000\n"
+	expect(&f, "unmap start=50000 end=53000 len=12288 id=b000\n"
 	       "move addr=50000 start=50000 end=53000 from=10000 len=4096 id=b000\n");
 	raw_feed_fini(&f);
 }
@@ -426,6 +443,45 @@ static void test_mremap_that_fails_half_way(void **state)
 	forget(&f);
 	LEAVE(&f, SYS_MREMAP, -EFAULT);
 	expect(&f, "unmap start=10000 end=14000 by=mremap\n");
+	raw_feed_fini(&f);
+}
+
+/* 6.12 and older split what they move a part of before they move it: which is which, the model sees. */
+static void test_mremap_splits_first(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_MREMAP, 0x10000, 0x1000, 0x1000, MREMAP_MAYMOVE | DONTUNMAP, 0);
+	ROW(&f, 0x8000, 0x10000, ID);
+	ROW(&f, 0x50000, 0x51000, ID2);
+	expect(&f, "move start=8000 end=10000 from=10000 len=4096 id=a000\n"
+	       "move start=50000 end=51000 from=10000 len=4096 id=b000\n");
+	raw_feed_fini(&f);
+}
+
+static void fail_fixed(struct raw_feed *f, const char *kernel, int error)
+{
+	raw_feed_init(f);
+	NOTE(f, kernel);
+	forget(f);
+	ENTER(f, SYS_MREMAP, 0x10000, 0x3000, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x50000);
+	LEAVE(f, SYS_MREMAP, -error);
+}
+
+static void test_mremap_fixed_empties_before_it_fails(void **state)
+{
+	struct raw_feed f;
+
+	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EFAULT);
+	expect(&f, "unmap start=50000 end=52000 from=10000\n"	/* if there is something at 10000 */
+	       "unmap start=12000 end=13000 from=10000\n");
+	raw_feed_fini(&f);
+	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EINVAL);
+	expect(&f, "");
+	raw_feed_fini(&f);
+	fail_fixed(&f, "kernel=6.17.0", EFAULT);
+	expect(&f, "");
 	raw_feed_fini(&f);
 }
 
@@ -466,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_mmap_traits),
 		cmocka_unit_test(test_fixed_over_others),
 		cmocka_unit_test(test_fixed_waits_for_its_own_row),
+		cmocka_unit_test(test_fixed_or_a_split_there),
 		cmocka_unit_test(test_mmap_populates),
 		cmocka_unit_test(test_repeated_rows_count_once),
 		cmocka_unit_test(test_rows_of_other_trees),
@@ -485,6 +542,8 @@ int main(void)
 		cmocka_unit_test(test_mremap_fixed),
 		cmocka_unit_test(test_mremap_fixed_of_several),
 		cmocka_unit_test(test_mremap_that_fails_half_way),
+		cmocka_unit_test(test_mremap_splits_first),
+		cmocka_unit_test(test_mremap_fixed_empties_before_it_fails),
 		cmocka_unit_test(test_mremap_shrinks),
 		cmocka_unit_test(test_mremap_dontunmap),
 	};

@@ -236,7 +236,6 @@ static const struct form task_forms[] = {
 	F("sched_wakeup: comm=a pid=2 prio=120 target_cpu=001", RAW_OTHER, SYS_OTHER),
 	F("sys_read(fd: 3, buf: 0x7f, count: 0x10)", RAW_OTHER, SYS_OTHER),
 	F("sys_read -> 0x10", RAW_OTHER, SYS_OTHER),
-	F("do_fault <-handle_mm_fault", RAW_OTHER, SYS_OTHER),
 	F("<stack trace>", RAW_OTHER, SYS_OTHER),
 	F("mmap -> 0x1", RAW_OTHER, SYS_OTHER),
 	F("_mmap: addr: 0", RAW_OTHER, SYS_OTHER),

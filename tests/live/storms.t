@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
+#
+# Much at once: thousands of processes, a long chain of execs, hundreds of threads, and targets that are
+# killed in the midst of it. Nothing is lost, every process is there from its beginning to its end.
+
+. "${0%/*}/live.sh"
+
+# storm NAME COMMAND...: recorded into $T/storm, its events in $T/events.
+storm()
+{
+	local name=$1
+
+	shift
+	"$PFSCOPE" run --no-bars -o "$T/storm" -- "$@" >"$T/report" 2>"$T/log"
+	is $? 0 "$name: runs" || diag "$(cat "$T/log")"
+	"$PFSCOPE" events "$T/storm" >"$T/events"
+	is "$(grep -c '^[0-9.]* lost' "$T/events")" 0 "$name: nothing is lost"
+	pfscope report --check "$T/storm"
+	is "$status" 0 "$name: every fault is accounted for" || diag "$out$err"
+}
+
+# nr KIND [REGEX]: how many events of that kind there are.
+nr()
+{
+	awk -v kind="$1" -v regex="${2:-}" '$2 == kind && $0 ~ regex { n++ } END { print n + 0 }' "$T/events"
+}
+
+# Processes that began and did not end, or the other way round.
+unpaired()
+{
+	awk '
+	function of(key,   i) {
+		for (i = 3; i <= NF; i++)
+			if (index($i, key "=") == 1)
+				return substr($i, length(key) + 2)
+	}
+	$2 == "fork" && of("child") { began[of("child")] = 1 }
+	$2 == "exit" && / last=1/ { ended[of("pid")] = 1 }
+	END {
+		for (pid in began) if (!(pid in ended)) n++
+		for (pid in ended) if (!(pid in began)) others++
+		print n + 0, others + 0
+	}' "$T/events"
+}
+
+storm '2000 processes, one after the other' "$WORK/forks" 2000 1
+is "$(nr fork ' child=')" 2000 '2000 processes: each begins'
+is "$(unpaired)" '0 1' '2000 processes: each ends, and so does their parent'
+storm '300 processes at once' "$WORK/forks" 300 1 crowd
+is "$(nr fork ' child=') $(unpaired)" '300 0 1' '300 processes at once: each begins and ends'
+storm '200 processes by vfork and exec' "$WORK/forks" 200 1 spawn
+is "$(nr fork ' child=') $(unpaired)" '200 0 1' '200 by vfork: each begins and ends'
+is "$(nr exec)" 201 '200 by vfork: each execs'
+
+storm 'a chain of 300 execs' "$WORK/execs" 300 2
+is "$(nr exec)" 301 '300 execs: each is there'
+is "$("$PFSCOPE" events "$T/storm" | grep -o ' pid=[0-9]*' | sort -u | wc -l)" 1 '300 execs: one process'
+
+storm '200 threads' "$WORK/threads" 200 20
+is "$(nr thread)" 200 '200 threads: each begins'
+is "$(nr exit)" 201 '200 threads: each ends'
+is "$(awk '$2 == "fault" { print $0 }' "$T/events" | grep -o ' tid=[0-9]*' | sort -u | wc -l)" 201 \
+	'200 threads: each faults'
+
+# ---- killed in the midst of it ----
+
+"$PFSCOPE" run --no-bars -o "$T/storm" -- sh -c '"$0" 100000 1 & sleep 0.3; kill -9 $!; wait; exit 9' \
+	"$WORK/forks" >"$T/report" 2>"$T/log"
+is $? 9 'killed while it forks: the status is the command'\''s'
+"$PFSCOPE" events "$T/storm" >"$T/events"
+is "$(unpaired) $(nr lost)" '0 1 0' 'killed while it forks: whatever began has ended'
+
+"$WORK/loop" 60 --threads 60 --pace 1000 >"$T/ready" &
+target=$!
+wait_for 20 grep -q ready "$T/ready"
+"$PFSCOPE" attach --no-bars -o "$T/storm" $target 2>"$T/log" &
+attach=$!
+wait_for 20 is_tracing $attach
+sleep 0.2
+kill -9 $target
+{ wait $target; } 2>/dev/null
+wait $attach
+is $? 0 'a target of 60 threads is killed: it ends' || diag "$(cat "$T/log")"
+ok 'a target of 60 threads is killed: no instance is left' no_instance_of $attach
+"$PFSCOPE" events "$T/storm" >"$T/events"
+is "$(nr exit ' last=1')" 1 'a target of 60 threads is killed: its end is recorded'
+done_testing
