@@ -9,6 +9,9 @@
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev libjansson-dev uthash-dev
 TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps
+# For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.
+VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
+VM_KERNELS := $$(tests/vm/kernel -p)
 
 O       ?= build
 prefix  ?= /usr/local
@@ -79,6 +82,9 @@ $(O)/%.o: %.c Makefile | $(O)/.libraries
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
+# The probe scripts are in the program, as they are (.incbin).
+$(O)/stap/scripts.o: $(wildcard stap/*.stp stap/tapset/*.stp) stap/wire.h
+
 # lib's own tests link without libtracefs: that is checked by linking them.
 $(UNIT_lib): $(O)/%: %.c $(O)/liblib.a
 	@mkdir -p $(@D)
@@ -139,8 +145,12 @@ endef
 deps:		## install what building needs (Debian; as root or by sudo)
 	$(call install_missing,$(BUILD_DEPS))
 
-deps-tests:	## install what the tests need as well
+deps-tests:	## install what the tests need as well, but for virtual machines
 	$(call install_missing,$(TEST_DEPS))
+
+deps-vm: deps-tests	## install what the tests in virtual machines need as well (300 MB of downloads)
+	$(call install_missing,$(VM_DEPS))
+	$(call install_missing,$(VM_KERNELS))
 
 # Says what it does. Where it cannot, who needs tracefs says so.
 mount-tracefs:
@@ -164,11 +174,11 @@ build_plain = @$(MAKE) --no-print-directory $(in_parallel) SAN= plain
 build_san   = @$(MAKE) --no-print-directory $(in_parallel) SAN=$(CHECK_SAN) O=$(O)-san sanitized
 mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
 
-check: deps-tests	## all tests; the last line sums them up
+check: deps-vm	## all tests; the last line sums them up
 	$(build_plain)
 	$(build_san)
 	$(mount_as_root)
-	@tests/run -O $(O) -S $(O)-san unit cli live
+	@tests/run -O $(O) -S $(O)-san unit cli live vm
 
 check-unit: deps-tests	## unit tests, with sanitizers: no root, milliseconds each
 	$(build_san)
@@ -183,6 +193,10 @@ check-live: deps-tests	## real recordings: root and tracefs
 	$(build_plain)
 	$(mount_as_root)
 	@tests/run -O $(O) live
+
+check-vm: deps-vm	## the same and more in virtual machines with Debian's kernels: root, QEMU
+	$(build_plain)
+	@tests/run -O $(O) vm
 
 bench: deps-tests	## how fast, and what recording costs, as a table (root and tracefs)
 	$(build_plain)
@@ -221,6 +235,6 @@ help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 	@sed -n '4,6s/^# //p' Makefile
 
-.PHONY: all pfscope unit plain sanitized tests deps deps-tests mount-tracefs try check check-unit check-cli check-live \
-	bench install uninstall clean help
+.PHONY: all pfscope unit plain sanitized tests deps deps-tests deps-vm mount-tracefs try check check-unit check-cli \
+	check-live check-vm bench install uninstall clean help
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

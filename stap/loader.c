@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "loader.h"
+
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_MESSAGE 65536
+#define MAX_WORDS 64
+
+/* How long staprun may take to end once pfscope is dead, before it is killed. */
+#define PATIENCE_MS 10000
+
+/* ---- modules in the kernel ---- */
+
+/* "pfscope_42_7_0 204800 2 - Live 0xffffffffc0a3f000 (OE)" */
+bool pfs_module_loaded(const char *name)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	size_t len = strlen(name);
+	char line[1024];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = !strncmp(line, name, len) && line[len] == ' ';
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int pfs_module_remove(const char *name, struct pfs_err *err)
+{
+	const char *const argv[] = { "staprun", "-C", "never", "-d", name, NULL };
+	const struct pfs_program program = { .argv = argv };
+	struct pfs_said out = { 0 }, error = { 0 };
+	int status, ret;
+
+	ret = pfs_program_run(&program, &status, &out, &error, err);
+	if (!ret && pfs_module_loaded(name))
+		ret = pfs_err_set(err, -EBUSY, "module %s cannot be removed: %.*s", name,
+				  error.text ? (int)strcspn(error.text, "\n") : 0,
+				  error.text ? error.text : "");
+	pfs_said_free(&out);
+	pfs_said_free(&error);
+	return ret;
+}
+
+/* One whose reader was killed is in use a moment longer. */
+static bool remove_left(const char *name)
+{
+	const struct timespec moment = { .tv_nsec = 100000000 };
+
+	for (int i = 0; i < 50 && pfs_module_loaded(name); i++) {
+		if (i)
+			nanosleep(&moment, NULL);
+		pfs_module_remove(name, NULL);
+	}
+	return !pfs_module_loaded(name);
+}
+
+/* ---- the process ---- */
+
+struct job {
+	char message[MAX_MESSAGE + 1];
+	const char *name, *temp_dir, *temp_file;
+	const char *argv[MAX_WORDS + 1];
+	pid_t pid;
+	int pid_fd;
+};
+
+/* Strings one after the other: name, folder, file, and the words. */
+static bool parse_job(struct job *job, ssize_t len)
+{
+	const char *p = job->message + 1, *end = job->message + len;
+	const char **fixed[] = { &job->name, &job->temp_dir, &job->temp_file };
+	unsigned int nr = 0;
+
+	job->message[len] = '\0';
+	for (size_t i = 0; i < 3; i++, p += strlen(p) + 1) {
+		if (p >= end)
+			return false;
+		*fixed[i] = p;
+	}
+	for (; p < end && nr < MAX_WORDS; p += strlen(p) + 1)
+		job->argv[nr++] = p;
+	job->argv[nr] = NULL;
+	return nr && p >= end;
+}
+
+/* staprun. Should the loader be killed, it is told (as root; setuid programs are not). */
+static void become_staprun(struct job *job, const int fds[3])
+{
+	sigset_t none;
+	int err;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setenv("LC_ALL", "C", 1);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0)
+		execvp(job->argv[0], (char **)job->argv);
+	err = errno;
+	if (write(fds[0], &err, sizeof(err)) < 0) { /* the loader sees it end */ }
+	_exit(127);
+}
+
+/* 0, or -errno of the exec. */
+static int start_staprun(struct job *job, int out_fd, int error_fd)
+{
+	int failed[2], err = 0;
+	ssize_t got;
+
+	if (pipe2(failed, O_CLOEXEC))
+		return -errno;
+	job->pid = fork();
+	if (!job->pid) {
+		const int fds[3] = { failed[1], out_fd, error_fd };
+
+		become_staprun(job, fds);
+	}
+	close(failed[1]);
+	close(out_fd);
+	close(error_fd);
+	if (job->pid < 0)
+		err = errno;
+	else
+		do
+			got = read(failed[0], &err, sizeof(err));
+		while (got < 0 && errno == EINTR);
+	close(failed[0]);
+	if (err) {
+		while (job->pid > 0 && waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return -err;
+	}
+	job->pid_fd = syscall(SYS_pidfd_open, job->pid, 0);
+	return job->pid_fd < 0 ? -errno : 0;
+}
+
+/* Until staprun has ended; its status. What pfscope says, or its death, is passed on. */
+static int watch_staprun(struct job *job, int control_fd)
+{
+	struct pollfd fds[2] = { { job->pid_fd, POLLIN, 0 }, { control_fd, POLLIN, 0 } };
+	int status = 0, timeout = -1, ready;
+
+	while (1) {
+		char byte;
+
+		ready = poll(fds, 2, timeout);
+		if (!ready)
+			kill(job->pid, SIGKILL);
+		if (ready < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents)
+			break;
+		if (ready > 0 && fds[1].revents) {
+			ssize_t got = recv(control_fd, &byte, 1, 0);
+
+			if (got == 1) {
+				kill(job->pid, SIGINT);
+				continue;
+			}
+			fds[1].fd = -1;
+			timeout = PATIENCE_MS;
+			kill(job->pid, SIGTERM);
+		}
+	}
+	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void remove_temp(const struct job *job)
+{
+	if (*job->temp_file)
+		unlink(job->temp_file);
+	if (*job->temp_dir)
+		rmdir(job->temp_dir);
+}
+
+/* Never returns. */
+static void load_and_keep(int control_fd, int out_fd, int error_fd)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct pfs_loader_end end = { 0 };
+	bool foreign;
+	ssize_t got;
+
+	prctl(PR_SET_NAME, "pfscope-loader");
+	setsid();
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sig != SIGCHLD)
+			signal(sig, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	if (!job || chdir("/"))
+		_exit(1);
+	do
+		got = recv(control_fd, job->message, MAX_MESSAGE, 0);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0 || !parse_job(job, got))
+		_exit(0);
+	foreign = pfs_module_loaded(job->name);	/* then this one cannot be loaded */
+	end.failed = start_staprun(job, out_fd, error_fd);
+	if (!end.failed) {
+		end.status = watch_staprun(job, control_fd);
+		end.left = !foreign && !remove_left(job->name);
+	}
+	remove_temp(job);
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left to be told */ }
+	_exit(0);
+}
+
+/* All descriptors but the three go; those become 3, 4 and 5. 0 to 2 are /dev/null. */
+static void keep_three(int fds[3])
+{
+	int high[3], null = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < 3; i++)
+		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
+	for (int i = 0; i < 3; i++)
+		if (null < 0 || dup2(null, i) < 0)
+			_exit(1);
+	for (int i = 0; i < 3; i++)
+		if (high[i] < 0 || dup3(high[i], 3 + i, O_CLOEXEC) < 0)
+			_exit(1);
+	if (close_range(6, ~0U, 0))
+		for (int i = 6; i < 65536; i++)
+			close(i);
+}
+
+/* ---- pfscope's side ---- */
+
+static void start_process(int control_fd, int out_fd, int error_fd)
+{
+	int fds[3] = { control_fd, out_fd, error_fd };
+
+	if (fork())	/* the middle one ends at once: the loader is init's child */
+		_exit(0);
+	keep_three(fds);
+	load_and_keep(3, 4, 5);
+}
+
+int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
+{
+	int fds[6] = { -1, -1, -1, -1, -1, -1 }, ret = 0;
+	pid_t pid = -1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) ||
+	    pipe2(fds + 2, O_CLOEXEC) || pipe2(fds + 4, O_CLOEXEC))
+		ret = pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	if (!ret) {
+		pid = fork();
+		if (!pid)
+			start_process(fds[1], fds[3], fds[5]);
+		if (pid < 0)
+			ret = pfs_err_set(err, -errno, "cannot start a process: %s",
+					  strerror(errno));
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	for (int i = 0; i < 6; i++)
+		if (fds[i] >= 0 && (ret || i % 2))
+			close(fds[i]);
+	if (ret)
+		return ret;
+	fcntl(fds[2], F_SETPIPE_SZ, 1 << 20);	/* as large as may be: it is drained now and then */
+	fcntl(fds[2], F_SETFL, O_NONBLOCK);
+	fcntl(fds[4], F_SETFL, O_NONBLOCK);
+	*loader = (struct pfs_loader){ fds[0], fds[2], fds[4] };
+	return 0;
+}
+
+int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
+		    const char *temp_dir, const char *temp_file, struct pfs_err *err)
+{
+	const char *fixed[] = { name, temp_dir, temp_file };
+	char *message = NULL;
+	size_t len;
+	FILE *f = open_memstream(&message, &len);
+	int ret = 0;
+
+	if (!f)
+		return pfs_err_set(err, -ENOMEM, "no memory to load a module");
+	fputc('L', f);
+	for (size_t i = 0; i < 3; i++)
+		fwrite(fixed[i], 1, strlen(fixed[i]) + 1, f);
+	for (; *argv; argv++)
+		fwrite(*argv, 1, strlen(*argv) + 1, f);
+	if (fclose(f))
+		ret = pfs_err_set(err, -ENOMEM, "no memory to load a module");
+	else if (len > MAX_MESSAGE)
+		ret = pfs_err_set(err, -E2BIG, "too much to ask of one module: fewer processes");
+	else if (send(loader->control_fd, message, len, MSG_NOSIGNAL) < 0)
+		ret = pfs_err_set(err, -errno, "the process that loads the module is gone: %s",
+				  strerror(errno));
+	free(message);
+	return ret;
+}
+
+void pfs_loader_stop(struct pfs_loader *loader)
+{
+	if (send(loader->control_fd, "S", 1, MSG_NOSIGNAL) < 0) { /* it has ended already */ }
+}
+
+int pfs_loader_ended(struct pfs_loader *loader, int timeout_ms, struct pfs_loader_end *end)
+{
+	struct pollfd fd = { loader->control_fd, POLLIN, 0 };
+
+	if (poll(&fd, 1, timeout_ms) <= 0)
+		return 0;
+	memset(end, 0, sizeof(*end));
+	if (recv(loader->control_fd, end, sizeof(*end), 0) != sizeof(*end))
+		end->failed = -EPIPE;	/* the loader itself was killed */
+	return 1;
+}
+
+void pfs_loader_close(struct pfs_loader *loader)
+{
+	struct pfs_loader_end end;
+
+	if (loader->out_fd >= 0)
+		close(loader->out_fd);
+	if (loader->error_fd >= 0)
+		close(loader->error_fd);
+	if (loader->control_fd >= 0) {
+		shutdown(loader->control_fd, SHUT_WR);
+		pfs_loader_ended(loader, 2 * PATIENCE_MS, &end);
+		close(loader->control_fd);
+	}
+	*loader = (struct pfs_loader){ -1, -1, -1 };
+}
