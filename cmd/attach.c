@@ -4,7 +4,6 @@
  */
 #include "command.h"
 #include "recording.h"
-#include "snapshot.h"
 #include "stop.h"
 
 #include <errno.h>
@@ -15,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct attach_args {
@@ -26,6 +26,7 @@ struct attach_args {
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 0 },
+	{ "user", 'u', "USER", 0, "All processes of USER, those to come too (--source=stap)", 0 },
 	{ 0 },
 };
 
@@ -61,8 +62,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		add_pid(args, arg, state);
 		return 0;
+	case 'u':
+		if (stap_args_user(&args->recording.stap, arg))
+			argp_error(state, "--user: %s: no such user", arg);
+		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which process is to be recorded?");
+		if (!args->recording.stap.user && !args->recording.view.filter.nr_comms)
+			argp_error(state, "which process is to be recorded?");
+		else if (args->recording.source != &source_stap)
+			argp_error(state, "which process is to be recorded? (all of a name or of a "
+				   "user: with --source=stap)");
+		args->recording.by_trait = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -72,14 +82,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
 
 static const struct argp argp = {
-	options, parse, "PID...",
+	options, parse, "[PID...]",
 	"Record every page fault and every change of the memory regions of running processes, with all "
 	"their threads and what they start from now on, until they end, for some seconds, or until "
-	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end.\v"
+	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end. With --source=stap "
+	"also all processes of a name (--comm) or of a user (--user), those to come included.\v"
 	"Examples:\n"
 	"  pfscope attach 1234                     until it ends or Ctrl-C\n"
 	"  pfscope attach -d 10 -o db.dat 1234     ten seconds, kept\n"
 	"  pfscope attach $(pidof -s firefox)\n"
+	"  pfscope attach --source=stap --comm cc1 -d 60\n"
 	"\n"
 	"Exit status: 0; 1 if recording failed or there is no such process; 2 for wrong usage.",
 	children, NULL, NULL,
@@ -130,7 +142,7 @@ static int open_targets(struct attach *a, struct pfs_err *err)
 	unsigned int nr = a->args->nr_pids;
 	int ret = 0;
 
-	a->targets = calloc(nr, sizeof(*a->targets));
+	a->targets = calloc(nr + 1, sizeof(*a->targets));
 	a->fds = calloc(nr + 1, sizeof(*a->fds));
 	if (!a->targets || !a->fds)
 		return pfs_err_set(err, -ENOMEM, "no memory for %u processes", nr);
@@ -171,16 +183,24 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 		a->targets[i].ended |= !!a->fds[1 + i].revents;
 		nr_running += !a->targets[i].ended;
 	}
-	return nr_running;
+	return nr ? nr_running : 1;	/* of a name or a user: more may always come */
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
 }
 
 static int watch(struct attach *a, struct pfs_err *err)
 {
-	uint64_t end = a->args->seconds > 0 ? pfs_now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
+	uint64_t end = a->args->seconds > 0 ? now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
 	int ret = 1;
 
 	while (ret > 0 && !a->stop) {
-		uint64_t now = pfs_now_ns(), left = end > now ? end - now : 0;
+		uint64_t now = now_ns(), left = end > now ? end - now : 0;
 
 		if (!left)
 			break;
@@ -193,11 +213,10 @@ static int record(struct attach *a, struct pfs_err *err)
 {
 	int ret = 0;
 
-	a->r.stop_fd = a->signal_fd;
 	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
-		ret = pfs_capture_attach(a->r.capture, a->args->pids[i], err);
+		ret = recording_attach(&a->r, a->args->pids[i], err);
 	if (!ret)
-		ret = pfs_capture_start(a->r.capture, err);
+		ret = recording_start(&a->r, err);
 	if (!ret)
 		ret = watch(a, err);
 	if (!ret && !a->quit)
@@ -227,7 +246,7 @@ int cmd_attach(int argc, char **argv)
 	a.signal_fd = stop_open(&before);
 	ret = open_targets(&a, &err);
 	if (!ret) {
-		ret = recording_open(&a.r, &args.recording, &err);
+		ret = recording_open(&a.r, &args.recording, a.signal_fd, &err);
 		if (!ret)
 			ret = record(&a, &err);
 		a.quit |= ret == -EINTR;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope clean: what a killed pfscope left in tracefs. The next start does the same by itself.
+ * pfscope clean: what a killed pfscope left in the kernel. The next start does the same by itself.
  */
 #include "command.h"
 #include "instance.h"
+#include "leftovers.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -18,23 +19,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	NULL, parse, NULL,
-	"Remove the tracefs instances of pfscopes that were killed and so could not do it themselves. Those "
-	"of running ones are left alone.\v"
+	"Remove the tracefs instances and the SystemTap modules of pfscopes that were killed and so could not "
+	"do it themselves. Those of running ones are left alone.\v"
 	"Example:\n"
 	"  sudo pfscope clean",
 	NULL, NULL, NULL,
 };
 
+static int tell_removed(int nr, const char *what, const struct pfs_err *err)
+{
+	if (nr < 0)
+		return fail(err);
+	printf("%d %s%s removed\n", nr, what, nr == 1 ? "" : "s");
+	return EXIT_OK;
+}
+
 int cmd_clean(int argc, char **argv)
 {
 	struct pfs_err err = { "" };
-	int nr;
+	int status, modules;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
 		return EXIT_USAGE;
-	nr = pfs_instance_clean(2000, &err);
-	if (nr < 0)
-		return fail(&err);
-	printf("%d instance%s removed\n", nr, nr == 1 ? "" : "s");
-	return EXIT_OK;
+	status = tell_removed(pfs_instance_clean(2000, &err), "instance", &err);
+	modules = pfs_leftovers_remove(&err);
+	if (modules && tell_removed(modules, "module", &err))	/* nothing to say of none */
+		status = EXIT_FAILED;
+	return status;
 }

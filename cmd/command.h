@@ -25,6 +25,7 @@ int cmd_events(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
+int cmd_stap(int argc, char **argv);
 
 /* "pfscope: MESSAGE" on standard error, with what a terminal would act on escaped. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -138,6 +138,8 @@ static int read_dat(struct input *in)
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
 	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);
+	if (!ret)
+		ret = pfs_assembler_finish(a);
 	tell_damage(in, dat);
 out:
 	pfs_assembler_free(a);
@@ -168,6 +170,8 @@ static int read_text(struct input *in)
 	ret = each_block(in, feed_text, text);
 	if (!ret)
 		ret = pfs_text_finish(text);
+	if (!ret)
+		ret = pfs_assembler_finish(a);
 	stats = pfs_text_stats(text);
 	if (stats->unparsed)
 		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name,

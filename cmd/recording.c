@@ -4,7 +4,6 @@
  */
 #include "recording.h"
 
-#include "assemble.h"
 #include "command.h"
 #include "stop.h"
 
@@ -13,15 +12,18 @@
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS };
+enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE };
 
 static const struct argp_option options[] = {
-	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat", 1 },
+	{ "source", OPT_SOURCE, "SOURCE", 0, "Who sees the faults: `ftrace' or SystemTap (`stap')", 1 },
+	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or with "
+	  "--source=stap event lines", 1 },
 	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
 	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe",
 	  1 },
@@ -30,6 +32,21 @@ static const struct argp_option options[] = {
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
 	{ 0 },
 };
+
+static const struct recording_source *const sources[] = { &source_ftrace, &source_stap };
+
+const struct recording_source *recording_source_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (!strcmp(sources[i]->name, name))
+			return sources[i];
+	return NULL;
+}
+
+static const struct recording_source *source_of(const struct recording_args *args)
+{
+	return args->source ? args->source : &source_ftrace;
+}
 
 static error_t set_events(struct recording_args *args, const char *form, struct argp_state *state)
 {
@@ -47,6 +64,7 @@ static error_t set_events(struct recording_args *args, const char *form, struct 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct recording_args *args = state->input;
+	struct pfs_err err;
 	unsigned long kb;
 	char *end;
 
@@ -54,6 +72,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->view;
 		state->child_inputs[1] = &args->view.filter;
+		state->child_inputs[2] = &args->stap;
+		state->child_inputs[3] = &args->tracers;
+		return 0;
+	case OPT_SOURCE:
+		args->source = recording_source_find(arg);
+		if (!args->source)
+			argp_error(state, "--source: %s: is neither ftrace nor stap", arg);
 		return 0;
 	case 'o':
 		args->file = arg;
@@ -69,12 +94,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_VIA:
 		if (strcmp(arg, "text") && strcmp(arg, "binary"))
 			argp_error(state, "--via: %s: is neither binary nor text", arg);
+		args->via = true;
 		args->text = !strcmp(arg, "text");
 		return 0;
 	case OPT_EVENTS:
 		return set_events(args, arg, state);
 	case OPT_NO_BARS:
 		args->no_bars = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (source_of(args)->check(args, &err))
+			argp_error(state, "%s", err.msg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -84,6 +114,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
 	{ &view_argp, 0, "What is drawn:", 2 },
 	{ &filter_argp, 0, NULL, 3 },
+	{ &stap_argp, 0, "With --source=stap:", 4 },
+	{ &ftrace_argp, 0, "With --source=ftrace, where the kernel has it:", 5 },
 	{ 0 },
 };
 
@@ -174,14 +206,15 @@ static int open_files(struct recording *r, struct pfs_err *err)
 }
 
 /* The recording goes on though nobody may want to read its events any more. */
-static int live_event(void *ctx, const struct raw_event *raw)
+static int live_event(void *ctx, const struct pfs_event *ev)
 {
 	struct recording *r = ctx;
+	struct pfs_sink sink = pipeline_sink(&r->live);
 	int ret;
 
 	if (r->live_over)
 		return 0;
-	ret = pfs_assembler_feed(r->assembler, raw);
+	ret = pfs_emit(&sink, ev);
 	if (ret) {
 		r->live_over = true;
 		r->live_err = ret == -ECANCELED ? 0 : ret;	/* past --to or --at */
@@ -189,9 +222,9 @@ static int live_event(void *ctx, const struct raw_event *raw)
 	return 0;
 }
 
-static bool give_up(void *ctx)
+bool recording_given_up(void *recording)
 {
-	struct recording *r = ctx;
+	struct recording *r = recording;
 	int sig;
 
 	while (r->stop_fd >= 0 && (sig = stop_next(r->stop_fd)))
@@ -200,38 +233,63 @@ static bool give_up(void *ctx)
 	return false;
 }
 
-int recording_open(struct recording *r, const struct recording_args *args, struct pfs_err *err)
+int recording_open(struct recording *r, const struct recording_args *args, int stop_fd,
+		   struct pfs_err *err)
 {
-	struct pfs_capture_config config = {
-		.buffer_kb = args->buffer_kb, .text = args->text, .give_up = give_up, .give_up_ctx = r,
-	};
-	struct pfs_sink sink;
+	struct pfs_sink sink = { live_event, r };
 	int ret;
 
-	*r = (struct recording){ .args = args, .file_fd = -1, .stop_fd = -1 };
+	*r = (struct recording){
+		.args = args, .source = source_of(args), .file_fd = -1, .stop_fd = stop_fd,
+	};
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);
 	if (!ret && args->events != EVENTS_NONE) {
 		ret = pipeline_init(&r->live, &args->view.filter, args->events, stdout, err);
 		r->is_live = !ret;
-		sink = pipeline_sink(&r->live);
-		r->assembler = ret ? NULL : pfs_assembler_new(&sink);
-		if (!ret && !r->assembler)
-			ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
-		config.live = live_event;
-		config.live_ctx = r;
 	}
 	if (ret)
 		return ret;
-	r->capture = pfs_capture_new(&config, err);
+	r->capture = r->source->open(r, r->is_live ? &sink : NULL, err);
 	return r->capture ? 0 : -errno;
+}
+
+int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err)
+{
+	return r->source->launch(r->capture, pid, err);
+}
+
+int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err)
+{
+	return r->source->attach(r->capture, pid, err);
+}
+
+int recording_start(struct recording *r, struct pfs_err *err)
+{
+	return r->source->start(r->capture, err);
+}
+
+int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (ret < 0)
+		return -ENOMEM;
+	ret = r->source->note(r->capture, tid, text);
+	free(text);
+	return ret;
 }
 
 static int keep_file(struct recording *r, struct pfs_err *err)
 {
 	const char *file = r->args->file;
-	int ret = pfs_capture_write(r->capture, r->file_fd, err);
+	int ret = r->source->write(r->capture, r->file_fd, err);
 
 	if (ret)
 		return ret;
@@ -265,7 +323,6 @@ static int draw_model(struct recording *r, const struct pfs_model *model, struct
 
 static int draw(struct recording *r, struct pfs_err *err)
 {
-	struct pfs_assembler *assembler = NULL;
 	struct pipeline p;
 	struct pfs_sink sink;
 	int ret;
@@ -276,21 +333,18 @@ static int draw(struct recording *r, struct pfs_err *err)
 	if (ret)
 		return ret;
 	sink = pipeline_sink(&p);
-	assembler = pfs_assembler_new(&sink);
-	ret = assembler ? pfs_capture_replay(r->capture, pfs_assembler_feed, assembler, err) :
-		pfs_err_set(err, -ENOMEM, "no memory to read the recording");
+	ret = r->source->replay(r->capture, &sink, err);
 	if (ret == -ECANCELED)	/* past --to or --at */
 		ret = 0;
 	if (!ret)
 		ret = draw_model(r, p.model, err);
-	pfs_assembler_free(assembler);
 	pipeline_fini(&p);
 	return ret;
 }
 
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
-	int ret = pfs_capture_stop(r->capture, err);
+	int ret = r->source->stop(r->capture, err);
 
 	if (!ret && r->is_live && !r->live_err)
 		r->live_err = pipeline_flush(&r->live);
@@ -307,7 +361,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		   struct pfs_err *err)
 {
-	int ret = pfs_capture_wait(r->capture, fds, nr_fds, timeout_ms, err);
+	int ret = r->source->wait(r->capture, fds, nr_fds, timeout_ms, err);
 
 	if (!ret && r->is_live && !r->live_over) {
 		r->live_err = pipeline_flush(&r->live);
@@ -319,15 +373,14 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 void recording_failed(struct recording *r, const struct pfs_err *err)
 {
 	fail(err);
-	pfs_capture_free(r->capture, NULL);
+	r->source->free(r->capture, NULL);
 	r->capture = NULL;
 }
 
 int recording_close(struct recording *r, struct pfs_err *err)
 {
-	int ret = pfs_capture_free(r->capture, err);
+	int ret = r->source->free(r->capture, err);
 
-	pfs_assembler_free(r->assembler);
 	if (r->is_live)
 		pipeline_fini(&r->live);
 	if (r->file_fd >= 0)

@@ -6,17 +6,24 @@
 #define CMD_RECORDING_H
 
 #include "caller.h"
-#include "capture.h"
+#include "ftrace_args.h"
 #include "pipeline.h"
+#include "source.h"
+#include "stap_args.h"
 #include "view_args.h"
 
 #include <argp.h>
 
 struct recording_args {
 	const char *file;		/* -o, or NULL */
-	const char *user;		/* -u, or NULL */
-	unsigned int buffer_kb;
-	bool text;			/* --via text */
+	const char *user;		/* -u of run, or NULL */
+	const struct recording_source *source;	/* --source; NULL: ftrace */
+	unsigned int buffer_kb;		/* 0: the source's own choice */
+	bool via, text;			/* --via was given; it was text */
+	bool no_follow;			/* run: only the first process */
+	bool by_trait;			/* attach: none by number, all of a name or of a user */
+	struct stap_args stap;
+	struct pfs_capture_tracers tracers;	/* --probes and its like */
 	enum event_form events;		/* --events */
 	bool no_bars;
 	struct view_args view;
@@ -26,23 +33,37 @@ extern const struct argp recording_argp;	/* input: struct recording_args */
 
 struct recording {
 	const struct recording_args *args;
+	const struct recording_source *source;
+	void *capture;			/* the source's own, NULL: not opened, or given up */
 	struct caller caller;
-	struct pfs_capture *capture;
 	struct pipeline live;		/* where --events go while it runs */
-	struct pfs_assembler *assembler;
 	bool is_live;
 	bool live_over;			/* nothing more is to be printed ... */
 	int live_err;			/* ... for this reason */
 	char *path;			/* of the file, NULL: none is to be kept */
 	char *temp_path;		/* of the file while it is being written */
 	int file_fd;
-	int stop_fd;			/* of stop_open(), or -1: a signal while it is finished ends that */
+	int stop_fd;			/* of stop_open(): a signal while it is set up or finished ends that */
 };
 
-/* Opens the capture and the file; stop_fd is the caller's to set. 0 or -errno with err set. */
-int recording_open(struct recording *r, const struct recording_args *args, struct pfs_err *err);
+/*
+ * Opens the source and the file. 0 or -errno with err set; -EINTR: the user did not want to wait for
+ * it. recording_close() must follow in any case.
+ */
+int recording_open(struct recording *r, const struct recording_args *args, int stop_fd,
+		   struct pfs_err *err);
 
-/* pfs_capture_wait(), and printed what came. */
+/* As in struct recording_source, of the recording's. */
+int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err);
+int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err);
+int recording_start(struct recording *r, struct pfs_err *err);
+int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Has the user asked to stop? For sources that take their time. */
+bool recording_given_up(void *recording);
+
+/* The source's wait(), and printed what came. */
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		   struct pfs_err *err);
 

@@ -21,7 +21,6 @@ enum { OPT_NO_FOLLOW = 0x300 };
 
 struct run_args {
 	struct recording_args recording;
-	bool no_follow;
 	char **command;
 };
 
@@ -43,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->recording.user = arg;
 		return 0;
 	case OPT_NO_FOLLOW:
-		args->no_follow = true;
+		args->recording.no_follow = true;
 		return 0;
 	case ARGP_KEY_ARG:	/* all that follows is the command's own */
 		args->command = &state->argv[state->next - 1];
@@ -125,7 +124,7 @@ static void on_signal(struct run *run, int sig)
 
 static bool over(const struct run *run)
 {
-	return run->quit || run->all_ended || (run->args->no_follow && run->command_ended);
+	return run->quit || run->all_ended || (run->args->recording.no_follow && run->command_ended);
 }
 
 /* If recording fails on the way, the command is waited for all the same. */
@@ -161,13 +160,12 @@ static int early_signal(const struct run *run)
 
 static int note_command(struct run *run)
 {
-	struct pfs_capture *capture = run->r.capture;
 	char *line = recording_command_line(run->args->command);
-	int ret = line ? pfs_capture_note(capture, 0, "command=%s", line) : -ENOMEM;
+	int ret = line ? recording_note(&run->r, 0, "command=%s", line) : -ENOMEM;
 
 	free(line);
-	if (!ret && run->args->no_follow)
-		ret = pfs_capture_note(capture, 0, "only=%d", run->launch.pid);
+	if (!ret && run->args->recording.no_follow)
+		ret = recording_note(&run->r, 0, "only=%d", run->launch.pid);
 	return ret;
 }
 
@@ -175,8 +173,8 @@ static int note_usage(struct run *run)
 {
 	if (!run->all_ended)
 		return 0;
-	return pfs_capture_note(run->r.capture, run->launch.pid,
-				"rusage=minor %" PRIu64 " major %" PRIu64, run->minor, run->major);
+	return recording_note(&run->r, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64,
+			      run->minor, run->major);
 }
 
 /* From a waiting child to the end of the recording. The exit status. */
@@ -186,12 +184,12 @@ static int record(struct run *run, struct pfs_err *err)
 
 	ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0;
 	if (!ret)
-		ret = pfs_capture_launch(run->r.capture, run->launch.pid, err);
+		ret = recording_launch(&run->r, run->launch.pid, err);
 	if (!ret)
-		ret = pfs_capture_start(run->r.capture, err);
+		ret = recording_start(&run->r, err);
 	if (ret) {
 		launch_abandon(&run->launch);
-		return fail(err);
+		return ret == -EINTR ? 128 + SIGINT : fail(err);
 	}
 	sig = early_signal(run);
 	if (sig) {
@@ -224,19 +222,21 @@ int cmd_run(int argc, char **argv)
 	struct run run = { .args = &args };
 	struct stop_before before;
 	struct pfs_err err = { "" };
-	int status = EXIT_FAILED;
+	int status = EXIT_FAILED, ret;
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args))
 		return EXIT_USAGE;
 	run.signal_fd = stop_open(&before);
-	if (recording_open(&run.r, &args.recording, &err)) {
+	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
+	if (ret == -EINTR) {
+		status = 128 + SIGINT;
+	} else if (ret) {
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		tell("cannot follow orphans: %s", strerror(errno));
 	} else if (launch_start(&run.launch, args.command, &run.r.caller, &before, &err)) {
 		fail(&err);
 	} else {
-		run.r.stop_fd = run.signal_fd;
 		status = record(&run, &err);
 	}
 	if (recording_close(&run.r, &err))

@@ -18,7 +18,7 @@ complete_words()
 }
 
 is "$(complete_words r)" 'render report run ' 'commands by their beginning'
-is "$(complete_words '')" '--help --version attach clean events help maps render report run ' 'all commands'
+is "$(complete_words '')" '--help --version attach clean events help maps render report run stap ' 'all commands'
 is "$(complete_words help e)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words clean --)" '--help --usage --version ' 'clean has no options of its own'
@@ -27,6 +27,8 @@ is "$(complete_words render --color =)" 'always auto never ' 'values when the wo
 is "$(complete_words run --via t)" 'text ' 'values in a word of their own'
 is "$(complete_words run --via = b)" 'binary ' 'or behind ='
 is "$(complete_words attach --events = j)" 'json ' 'forms of events'
+is "$(complete_words run --source = s)" 'stap ' 'sources'
+is "$(complete_words stap '')" 'build check print ' 'steps of stap'
 is "$(complete_words run -u roo)" 'root ' 'users'
 like " $(complete_words run sha256s)" ' sha256sum ' 'commands to run'
 like " $(complete_words run -o x.dat -- sha256s)" ' sha256sum ' 'commands to run behind --'

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope stap: what the SystemTap source does, one step at a time: print, check, build.
+ */
+#include "build.h"
+#include "command.h"
+#include "module.h"
+#include "scripts.h"
+#include "stop.h"
+#include "table.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_NO_DWARF = 0x800 };
+
+struct stap_cmd {
+	const struct step *step;
+	const char *release;		/* -r, NULL: the kernel that runs */
+	const char *file;		/* -o */
+	bool no_dwarf;
+	int stop_fd;
+};
+
+/* What `pfscope stap STEP' does; the exit status. */
+struct step {
+	const char *name;
+	int (*run)(struct stap_cmd *cmd);
+};
+
+/* ---- print ---- */
+
+static int print_script(struct stap_cmd *cmd)
+{
+	char *script = pfs_scripts_whole();
+
+	if (!script) {
+		tell("no memory for the script");
+		return EXIT_FAILED;
+	}
+	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf",
+	       script);
+	free(script);
+	if (!fflush(stdout))
+		return EXIT_OK;
+	tell("standard output: %s", strerror(errno));
+	return EXIT_FAILED;
+}
+
+/* ---- what check and build have in common ---- */
+
+static bool give_up(void *ctx)
+{
+	struct stap_cmd *cmd = ctx;
+	int sig;
+
+	while ((sig = stop_next(cmd->stop_fd)))
+		if (sig != SIGCHLD)
+			return true;
+	return false;
+}
+
+static void say(void *ctx, const char *line)
+{
+	tell("%s", line);
+}
+
+static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_err *err)
+{
+	const struct pfs_build_config config = {
+		.release = cmd->release, .no_dwarf = cmd->no_dwarf, .give_up = give_up,
+		.give_up_ctx = cmd, .say = say,
+	};
+	struct stop_before before;
+
+	cmd->stop_fd = stop_open(&before);
+	return pfs_build_init(build, &config, err);
+}
+
+static int status_of(int ret, const struct pfs_err *err)
+{
+	if (ret == -EINTR)
+		return 128 + SIGINT;
+	return ret < 0 ? fail(err) : EXIT_OK;
+}
+
+/* ---- check ---- */
+
+static const struct pfs_column columns[] = {
+	{ "probe", "probe", PFS_COLUMN_LEFT },
+	{ "state", "here", PFS_COLUMN_LEFT },
+	{ "tells", "what is known by it", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static void put_build(const struct pfs_build *b)
+{
+	printf("kernel %s, SystemTap %u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
+	if (b->dwarf)
+		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
+	else
+		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
+		       b->config.no_dwarf ? "" : " (there is none for this kernel)");
+	if (b->overlay)
+		printf("SystemTap's runtime is used with one file changed (stp_task_work.c), from %s\n",
+		       b->runtime);
+	if (b->kernel.running && b->kernel.lockdown[0])
+		printf("this machine is locked down (%s): it takes signed modules only\n",
+		       b->kernel.lockdown);
+	putchar('\n');
+}
+
+/* How many are missing that are needed, or -ENOMEM. */
+static int put_points(const struct pfs_point *points, unsigned int nr)
+{
+	struct pfs_table *table = pfs_table_new(columns);
+	int missing = 0, ret;
+
+	if (!table)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct pfs_point *p = &points[i];
+		char name[sizeof(p->name) + 16];
+
+		stpcpy(stpcpy(name, p->name), p->at_return ? ", return" : "");
+		pfs_table_word(table, name);
+		pfs_table_word(table, p->found ? "yes" : p->needed ? "no, needed" : "no");
+		pfs_table_word(table, p->tells ? p->tells : "");
+		missing += p->needed && !p->found;
+	}
+	ret = pfs_table_error(table);
+	if (!ret)
+		pfs_table_text(table, stdout, NULL);
+	pfs_table_free(table);
+	return ret ? ret : missing;
+}
+
+static int check_points(struct stap_cmd *cmd)
+{
+	struct pfs_point points[PFS_POINTS_MAX];
+	struct pfs_err err = { "" };
+	struct pfs_build build;
+	int ret = init_build(cmd, &build, &err), missing;
+
+	if (!ret)
+		ret = pfs_build_check(&build, points, &err);
+	if (ret < 0)
+		return status_of(ret, &err);
+	put_build(&build);
+	missing = put_points(points, ret);
+	if (missing < 0)
+		return status_of(pfs_err_set(&err, missing, "no memory for a table"), &err);
+	if (missing)
+		printf("\n%d probe%s that %s needed cannot be placed: nothing can be recorded here with "
+		       "--source=stap\n", missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
+	return missing ? EXIT_FAILED : EXIT_OK;
+}
+
+/* ---- build ---- */
+
+/* staprun goes by the name of the file, and the kernel's modules have short plain names. */
+static int module_name(const char *file, char *name, size_t size, struct pfs_err *err)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	size_t len = strlen(base);
+
+	if (len > 3 && !strcmp(base + len - 3, ".ko"))
+		len -= 3;
+	else
+		len = 0;
+	if (!len || len > PFS_MODULE_NAME_MAX || len >= size ||
+	    strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
+		return pfs_err_set(err, -EINVAL, "%s: the name of a module is up to %d of a-z, 0-9 and _, and "
+				   ".ko", file, PFS_MODULE_NAME_MAX);
+	snprintf(name, size, "%.*s", (int)len, base);
+	return 0;
+}
+
+/* Under a name of its own beside the final one. */
+static int put_module(const char *path, const char *name, const char *file, struct pfs_err *err)
+{
+	struct pfs_module module;
+	char *temp = NULL;
+	int ret = pfs_module_read(&module, path, err);
+
+	if (ret)
+		return ret;
+	pfs_module_rename(&module, name);
+	if (asprintf(&temp, "%s.%d", file, getpid()) < 0) {
+		temp = NULL;
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a file name");
+	}
+	if (!ret)
+		ret = pfs_module_write(&module, temp, err);
+	if (!ret && rename(temp, file)) {
+		ret = pfs_err_set(err, -errno, "%s: %s", file, strerror(errno));
+		unlink(temp);
+	}
+	free(temp);
+	pfs_module_free(&module);
+	return ret;
+}
+
+static int build_module(struct stap_cmd *cmd)
+{
+	char path[PATH_MAX], name[PFS_MODULE_NAME_MAX + 1];
+	struct pfs_err err = { "" };
+	struct pfs_build build;
+	int ret = module_name(cmd->file, name, sizeof(name), &err);
+
+	if (!ret)
+		ret = init_build(cmd, &build, &err);
+	if (!ret)
+		ret = pfs_build_module(&build, path, sizeof(path), &err);
+	if (!ret)
+		ret = put_module(path, name, cmd->file, &err);
+	return status_of(ret, &err);
+}
+
+/* ---- the command line ---- */
+
+static const struct step steps[] = {
+	{ "print", print_script },
+	{ "check", check_points },
+	{ "build", build_module },
+};
+
+static const struct argp_option options[] = {
+	{ "release", 'r', "RELEASE", 0, "Of the kernel that it is for (the one that runs)", 0 },
+	{ "output-file", 'o', "FILE", 0, "build: where the module goes, NAME.ko", 0 },
+	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if there is some", 0 },
+	{ 0 },
+};
+
+static void choose(struct stap_cmd *cmd, const char *name, struct argp_state *state)
+{
+	if (cmd->step)
+		argp_error(state, "%s: one thing at a time", name);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!strcmp(steps[i].name, name))
+			cmd->step = &steps[i];
+	if (!cmd->step)
+		argp_error(state, "%s: is neither print, check nor build", name);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct stap_cmd *cmd = state->input;
+
+	switch (key) {
+	case 'r':
+		cmd->release = arg;
+		return 0;
+	case 'o':
+		cmd->file = arg;
+		return 0;
+	case OPT_NO_DWARF:
+		cmd->no_dwarf = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		choose(cmd, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!cmd->step)
+			argp_error(state, "print, check or build?");
+		if (cmd->step->run == build_module && !cmd->file)
+			argp_error(state, "build: -o says where the module goes");
+		if (cmd->step->run != build_module && cmd->file)
+			argp_error(state, "-o is of build only");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	options, parse, "print|check|build",
+	"What --source=stap of run and attach does, step by step. `print' prints the SystemTap script. `check' "
+	"says which of its probes this kernel has, and what is known by each. `build' makes a module for "
+	"--module, for a machine without compiler or debuginfo or for members of the group stapusr.\v"
+	"Examples:\n"
+	"  pfscope stap check\n"
+	"  pfscope stap build -r 6.1.0-56-cloud-amd64 -o pfscope.ko\n"
+	"  pfscope stap print | less\n"
+	"\n"
+	"Exit status: 0; 1 if it failed, or if a probe that is needed cannot be placed; 2 for wrong usage.",
+	NULL, NULL, NULL,
+};
+
+int cmd_stap(int argc, char **argv)
+{
+	struct stap_cmd cmd = { .stop_fd = -1 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &cmd))
+		return EXIT_USAGE;
+	return cmd.step->run(&cmd);
+}

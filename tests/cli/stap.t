@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# pfscope stap and the options of --source=stap, without root and without SystemTap: what is printed and
+# refused, what is missing, and the cache, with a stap that only pretends. Real modules: tests/vm.
+
+. "${0%/*}/../tap.sh"
+
+# refused STATUS REGEX NAME PFSCOPE_ARG...: one line on standard error, nothing on standard output. With
+# $path as PATH, if that is set.
+refused()
+{
+	local wanted=$1 regex=$2 name=$3 lines
+
+	shift 3
+	try env PATH="${path:-$PATH}" "$PFSCOPE" "$@" </dev/null
+	lines=$(wc -l <"$T/err")
+	[ "$wanted" = 2 ] && [[ $err = *'--help'* ]] && [ "$lines" = 2 ] && lines=1
+	like "$status|$(wc -c <"$T/out")|$lines|$err" "^$wanted\|0\|1\|pfscope[^|]*$regex" "$name"
+}
+
+# ---- what makes no sense ----
+
+refused 2 'print, check or build\?' 'stap alone' stap
+refused 2 'frob: is neither print, check nor build' 'stap frob' stap frob
+refused 2 'one thing at a time' 'two steps' stap print check
+refused 2 'build: -o says where' 'build without a file' stap build
+refused 2 'is of build only' 'print with a file' stap print -o x.ko
+for file in x.so X.ko a-b.ko .ko dir/.ko "$(printf 'x%.0s' {1..60}).ko"; do
+	refused 1 'the name of a module is' "build -o $file" stap build -o "$file"
+done
+refused 1 'is no release' 'a release that is a path' stap build -r ../x -o x.ko
+refused 2 'is neither ftrace nor stap' '--source=perf' run --source=perf -- true
+refused 2 'via is of --source=ftrace only' '--via with stap' run --source=stap --via=text -- true
+for option in --probes --latency --classify --histogram; do
+	refused 2 'are of --source=ftrace only' "$option with stap" run --source=stap $option -- true
+done
+refused 2 '--module is of --source=stap only' '--module with ftrace' run --module=x.ko -- true
+refused 2 '--no-dwarf is of --source=stap only' '--no-dwarf with ftrace' attach --no-dwarf $$
+refused 2 'with --source=stap' '--user with ftrace' attach --user=root
+refused 2 'with --source=stap' '--comm without a process, with ftrace' attach --comm=x
+refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user
+refused 2 '--no-dwarf is for building' '--module and --no-dwarf' run --source=stap --module=x --no-dwarf -- true
+refused 2 'which process' 'nobody at all' attach --source=stap
+refused 1 'process 4194303: no such process' 'a process that never existed: refused before anything is built' \
+	attach --source=stap 4194303
+
+# ---- the script ----
+
+pfscope stap print
+is "$status$err" 0 'print'
+like "$out" '^// pfscope [0-9.]+; stap.s argument is "dwarf"' 'print: what it is'
+for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/pfscope.stp" "$ROOT/stap/wire.h"; do
+	[[ $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
+done
+pfscope stap print --no-dwarf
+like "$out" '^// [^'$'\n'']*"plain"' 'print --no-dwarf'
+
+# ---- what is missing ----
+
+# A PATH with these programs only.
+only()
+{
+	rm -rf "$T/bin" && mkdir "$T/bin"
+	for program; do
+		printf '#!/bin/sh\nexit 1\n' >"$T/bin/$program"
+		chmod +x "$T/bin/$program"
+	done
+}
+release=6.99.0-none
+for missing in 'stap: stap is not installed' 'gcc: there is no C compiler' 'make: make is not installed'; do
+	only stap gcc make
+	rm "$T/bin/${missing%%:*}"
+	path=$T/bin refused 1 "${missing#*: }.*--module" "without ${missing%%:*}" stap build -r $release -o x.ko
+done
+only stap gcc make
+path=$T/bin refused 1 "headers of kernel $release are not here.*linux-headers-$release" 'without headers' \
+	stap build -r $release -o x.ko
+
+# ---- the cache, with a stap that only pretends ----
+
+release=$(for dir in /lib/modules/*; do
+	[ -r "$dir/build/.config" ] && grep -q '^CONFIG_KPROBES=y' "$dir/build/.config" && echo "${dir##*/}"
+done | head -n 1)
+if [ ! "$release" ]; then
+	skip 'no kernel headers are installed' 'building and keeping'
+	done_testing
+	exit
+fi
+
+# What pfscope looks for in a module, and nothing else.
+cat >"$T/m.c" <<'EOC'
+__attribute__((section(".gnu.linkonce.this_module"), used))
+struct { long state; void *list[2]; char name[56]; long rest[8]; } module = { 0, { 0, 0 }, "pfscope", { 0 } };
+__attribute__((section(".modinfo"), used)) char info[] = "license=GPL\0pfscope=0";
+EOC
+gcc -c -o "$T/m.ko" "$T/m.c"
+cat >"$T/stap" <<'EOC'
+#!/bin/sh
+[ "$1" = -V ] && { echo "Systemtap translator/driver (version 4.8/0.188)"; exit; }
+echo "$PWD|$SYSTEMTAP_DIR|$SYSTEMTAP_RUNTIME|$*" >>"$FAKE/log"
+[ -s "$FAKE/slow" ] && sleep "$(cat "$FAKE/slow")"
+[ -s "$FAKE/words" ] && { cat "$FAKE/words" >&2; exit 1; }
+cp "$FAKE/m.ko" pfscope.ko
+EOC
+only gcc make
+cp "$T/stap" "$T/bin/stap"
+chmod +x "$T/bin/stap"
+export FAKE=$T PFSCOPE_CACHE=$T/cache PATH=$T/bin:$PATH
+unset SYSTEMTAP_RUNTIME
+
+pfscope stap build -r "$release" -o "$T/first.ko"
+is "$status" 0 'a module is built' || diag "$err"
+like "$err" 'compiling the probe module for kernel' 'and it says so'
+like "$(cat "$T/log")" "/build-$release-[a-z]*\|$T/cache/systemtap\|[^|]*\|-g .*--suppress-time-limits .*probe.stp (dwarf|plain)" \
+	'with our folders and options'
+is "$(strings "$T/first.ko" | grep -x first)" first 'it is called what its file is called'
+is "$(stat -c %a "$T/first.ko")" 600 'it is its owner'"'"'s alone'
+is "$(find "$T/cache" -maxdepth 1 -name '*.ko' | wc -l)" 1 'it is kept'
+ok 'nothing of the work is left' test -z "$(ls -d "$T"/cache/build* 2>/dev/null)"
+pfscope stap build -r "$release" -o "$T/two.ko"
+is "$status|$err|$(wc -l <"$T/log")" '0||1' 'the second time nothing is built, and nothing said'
+touch -d '2020-01-01' "$T/bin/stap"
+pfscope stap build -r "$release" -o "$T/two.ko"
+is "$status|$(wc -l <"$T/log")" '0|2' 'another SystemTap: another module'
+pfscope stap build -r "$release" --no-dwarf -o "$T/two.ko"
+like "$status|$(tail -n 1 "$T/log")" '^0\|.* plain$' 'without debuginfo: another module'
+
+# Two at once: one builds, the other waits and takes that.
+rm -rf "$T/cache" "$T/log"
+echo 1 >"$T/slow"
+"$PFSCOPE" stap build -r "$release" -o "$T/a.ko" 2>"$T/err.a" &
+first=$!
+"$PFSCOPE" stap build -r "$release" -o "$T/b.ko" 2>"$T/err.b"
+is $? 0 'two at once: one'
+wait $first
+is "$?|$(wc -l <"$T/log")" '0|1' 'two at once: the other, and it was built once'
+like "$(cat "$T/err.a" "$T/err.b")" 'another pfscope compiles just now' 'two at once: who waits says so'
+
+# Interrupted: all of it ends, nothing is left.
+rm -rf "$T/cache"
+echo 60 >"$T/slow"
+"$PFSCOPE" stap build -r "$release" -o "$T/c.ko" 2>/dev/null &
+pid=$!
+for _ in {1..100}; do
+	[ "$(wc -l <"$T/log")" = 2 ] && break
+	sleep 0.05
+done
+kill -INT $pid
+wait $pid
+is $? 130 'SIGINT: status 130'
+is "$(find "$T/cache" -name '*.ko')$(ls "$T"/c.ko* 2>/dev/null)" '' 'SIGINT: no module, whole or half'
+: >"$T/slow"
+
+# What stap says becomes one line.
+echo 'Failed to get list of machine owner keys (MOK) for module signing: rc -1' >"$T/words"
+pfscope stap build -r "$release" -o "$T/d.ko"
+like "$status|$(tail -n 1 "$T/err")" '^1\|pfscope: this kernel takes signed modules only' 'its failure is ours'
+: >"$T/words"
+
+# Nothing is taken from where others can write.
+pfscope stap build -r "$release" -o "$T/e.ko"
+chmod 777 "$T/cache"
+pfscope stap build -r "$release" -o "$T/f.ko"
+like "$status|$err" '^1\|pfscope: [^ ]*: others can write to it' 'a cache that others can write to is not used'
+chmod 755 "$T/cache"
+chmod 666 "$T/cache/"*.ko
+pfscope stap build -r "$release" -o "$T/f.ko"
+like "$status|$err" '^1\|pfscope: [^ ]*: others can write to it' 'nor a module'
+
+done_testing
