@@ -51,17 +51,17 @@ static int find_programs(struct pfs_build *b, struct pfs_err *err)
 	char path[PATH_MAX];
 
 	if (!pfs_program_find("stap", b->stap, sizeof(b->stap)))
-		return pfs_err_set(err, -ENOENT, "stap is not installed, and --source=stap needs it: "
-				   "install systemtap, or build the module elsewhere (pfscope stap build) "
-				   "and load it with --module");
+		return pfs_err_set(err, -ENOENT, "stap is not installed, and --source=stap needs "
+				   "it: install systemtap, or build the module elsewhere (pfscope "
+				   "stap build) and load it with --module");
 	if (!pfs_program_find("gcc", path, sizeof(path)) && !pfs_program_find("cc", path, sizeof(path)))
 		return pfs_err_set(err, -ENOENT, "there is no C compiler, and SystemTap needs one: "
-				   "install gcc, or build the module elsewhere (pfscope stap build) and "
-				   "load it with --module");
+				   "install gcc, or build the module elsewhere (pfscope stap "
+				   "build) and load it with --module");
 	if (!pfs_program_find("make", path, sizeof(path)))
-		return pfs_err_set(err, -ENOENT, "make is not installed, and SystemTap needs it: install "
-				   "make, or build the module elsewhere (pfscope stap build) and load it "
-				   "with --module");
+		return pfs_err_set(err, -ENOENT, "make is not installed, and SystemTap needs it: "
+				   "install make, or build the module elsewhere (pfscope stap "
+				   "build) and load it with --module");
 	return 0;
 }
 
@@ -97,8 +97,9 @@ static int check_config(const struct pfs_build *b, struct pfs_err *err)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!pfs_kernel_config_has(&b->kernel, needed[i].line))
-			return pfs_err_set(err, -ENOTSUP, "kernel %s was built without %s (%s), and SystemTap "
-					   "needs them; --source=ftrace may work there", b->kernel.release,
+			return pfs_err_set(err, -ENOTSUP, "kernel %s was built without %s (%s), "
+					   "and SystemTap needs them; --source=ftrace may work "
+					   "there", b->kernel.release,
 					   needed[i].what, needed[i].line);
 	return 0;
 }
@@ -110,8 +111,9 @@ static int check_lockdown(const struct pfs_build *b, struct pfs_err *err)
 
 	if (!k->lockdown[0] || !geteuid())
 		return 0;
-	return pfs_err_set(err, -EPERM, "this machine is locked down (%s), and then SystemTap demands keys "
-			   "to sign modules with even to compile one; as root pfscope can do without",
+	return pfs_err_set(err, -EPERM, "this machine is locked down (%s), and then SystemTap "
+			   "demands keys to sign modules with even to compile one; as root pfscope "
+			   "can do without",
 			   k->lockdown);
 }
 
@@ -189,7 +191,8 @@ static int find_version(struct pfs_build *b, struct pfs_err *err)
 		if (!b->version && error.text)
 			b->version = pfs_stap_version(error.text);
 		if (!b->version)
-			ret = pfs_err_set(err, -EINVAL, "%s: does not say which version it is", b->stap);
+			ret = pfs_err_set(err, -EINVAL, "%s: does not say which version it "
+							"is", b->stap);
 	}
 	pfs_said_free(&out);
 	pfs_said_free(&error);
@@ -211,8 +214,9 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 		return ret;
 	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
 	b->overlay = true;
-	say(b, "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with one "
-	    "file changed, from %s", b->version / 100, b->version % 100, b->kernel.release, overlay);
+	say(b, "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
+	    "with one file changed, from "
+	    "%s", b->version / 100, b->version % 100, b->kernel.release, overlay);
 	return 0;
 }
 
@@ -248,8 +252,8 @@ static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *er
 	snprintf(dir, sizeof(dir), "%s/tree-%s", b->cache.dir, b->kernel.release);
 	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
 	if (!ret && unchecked)
-		say(b, "there is no list of the functions of kernel %s here (/boot/System.map-%s is none): "
-		    "probes are taken to be possible that may not be", b->kernel.release,
+		say(b, "there is no list of the functions of kernel %s here (/boot/System.map-%s "
+		    "is none): probes are taken to be possible that may not be", b->kernel.release,
 		    b->kernel.release);
 	return ret;
 }
@@ -365,7 +369,8 @@ struct resolve { struct pfs_point *points; unsigned int nr; };
 
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
-	const struct pfs_diagnosis d = { "the module", b->kernel.release, b->kernel.lockdown, false };
+	const struct pfs_diagnosis d = { "the "
+					 "module", b->kernel.release, b->kernel.lockdown, false };
 	const struct stap_run run = { "-p2", dir, { "-v", NULL } };
 	struct pfs_said out = { 0 }, error = { 0 };
 	const struct resolve *r = ctx;

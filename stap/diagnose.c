@@ -26,16 +26,19 @@ static const struct row {
 	  "the headers of kernel %R are not here, and SystemTap compiles against them: install "
 	  "linux-headers-%R, or build on another machine and use --module" },
 	{ PFS_STAGE_BUILD, "machine owner key", -EKEYREJECTED,
-	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no key to "
-	  "sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot off" },
+	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no "
+	  "key to sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot "
+	  "off" },
 	{ PFS_STAGE_BUILD, "MOK", -EKEYREJECTED,
-	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no key to "
-	  "sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot off" },
+	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no "
+	  "key to sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot "
+	  "off" },
 	{ PFS_STAGE_BUILD, "task_work_cancel", -ENOTSUP,
-	  "this SystemTap is older than kernel %R and does not compile against it (task_work_cancel): a "
-	  "SystemTap from 5.2 on does" },
+	  "this SystemTap is older than kernel %R and does not compile against it "
+	  "(task_work_cancel): a SystemTap from 5.2 on does" },
 	{ PFS_STAGE_BUILD, "Linux has since 6.1", -ENOTSUP,
-	  "kernel %R is too old for pfscope's probes, they need Linux 6.1; --source=ftrace works there" },
+	  "kernel %R is too old for pfscope's probes, they need Linux 6.1; --source=ftrace works "
+	  "there" },
 	{ PFS_STAGE_BUILD, "No space left on device", -ENOSPC,
 	  "there is no room to build the module: %Q; TMPDIR and PFSCOPE_CACHE choose where" },
 	{ PFS_STAGE_BUILD, "Pass 4: compilation failed", -ENOEXEC,
@@ -48,50 +51,55 @@ static const struct row {
 
 	/* ---- loading ---- */
 	{ LOADED, "can only use unsigned modules within", -EPERM,
-	  "you may load modules only from /lib/modules/%R/systemtap: let root put one there (pfscope stap "
-	  "build -r %R -o FILE) and name it with --module, or become a member of stapdev" },
+	  "you may load modules only from /lib/modules/%R/systemtap: let root put one there "
+	  "(pfscope stap build -r %R -o FILE) and name it with --module, or become a member of "
+	  "stapdev" },
 	{ LOADED, "trying to run systemtap as a normal user", -EPERM,
 	  "loading a module needs root, or membership in the groups stapusr and stapdev" },
 	{ LOADED, "effective user ID of staprun must be set to the root", -EPERM,
 	  "staprun is not set up to be run by users (setuid root): try sudo" },
 	{ LOADED, "Couldn't insert module|Function not implemented", -ENOSYS,
-	  "this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace "
-	  "can" },
+	  "this kernel was built without loadable modules: SystemTap cannot work on it; "
+	  "--source=ftrace can" },
 	{ LOADED, "Couldn't insert module|File exists", -EEXIST,
-	  "%M is loaded already: another recording uses it (staprun -d removes one that is left over); a "
-	  "copy of the file under another name can be loaded beside it" },
+	  "%M is loaded already: another recording uses it (staprun -d removes one that is left "
+	  "over); a copy of the file under another name can be loaded beside it" },
 	{ LOADED, "Couldn't insert module|Required key not available", -EKEYREJECTED,
-	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot without "
-	  "module.sig_enforce and secure boot" },
+	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot "
+	  "without module.sig_enforce and secure boot" },
 	{ LOADED, "Couldn't insert module|Key was rejected", -EKEYREJECTED,
-	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot without "
-	  "module.sig_enforce and secure boot" },
+	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot "
+	  "without module.sig_enforce and secure boot" },
 	{ LOADED, "Couldn't insert module|Operation not permitted", -EPERM,
 	  "%L; --source=ftrace needs no module" },
 	{ LOADED, "Couldn't insert module|Invalid module format", -ENOEXEC,
-	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r %R" },
+	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r "
+	  "%R" },
 	{ LOADED, "Couldn't insert module|wrong symbol version", -ENOEXEC,
-	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r %R" },
+	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r "
+	  "%R" },
 	{ LOADED, "Couldn't insert module|Unknown symbol", -ENOEXEC,
-	  "%M needs what this kernel (%R) does not have: build it again for it, pfscope stap build -r %R" },
+	  "%M needs what this kernel (%R) does not have: build it again for it, pfscope stap build "
+	  "-r %R" },
 	{ LOADED, "Couldn't insert module|Cannot allocate memory", -ENOMEM,
 	  "the kernel has no memory for the module and its buffer: a smaller --buffer-size" },
 	{ LOADED, "Couldn't insert module|Invalid parameters", -EINVAL,
-	  "%M does not take pfscope's parameters: it was built by another version; build it again" },
+	  "%M does not take pfscope's parameters: it was built by another version; build it "
+	  "again" },
 	{ LOADED, "Build-id mismatch", -ENOEXEC,
-	  "%M was built with the debuginfo of another build of kernel %R: install the one that fits, or "
-	  "use --no-dwarf" },
+	  "%M was built with the debuginfo of another build of kernel %R: install the one that "
+	  "fits, or use --no-dwarf" },
 	{ LOADED, "Couldn't mount", -ENOENT,
 	  "debugfs cannot be mounted, and SystemTap's data comes through it: %Q" },
 	{ LOADED, "registration error", -ENOTSUP,
-	  "the kernel did not let a probe be placed (%Q): is it built without kprobes, or are they switched "
-	  "off (/sys/kernel/debug/kprobes/enabled)?" },
+	  "the kernel did not let a probe be placed (%Q): is it built without kprobes, or are they "
+	  "switched off (/sys/kernel/debug/kprobes/enabled)?" },
 	{ LOADED, "probe overhead|exceeded threshold", -EBUSY,
-	  "SystemTap ended the recording because its probes took too much time; build the module again "
-	  "(this one has a time limit)" },
+	  "SystemTap ended the recording because its probes took too much time; build the module "
+	  "again (this one has a time limit)" },
 	{ LOADED, "Skipped too many probes", -EBUSY,
-	  "SystemTap ended the recording because it had skipped too many probes; build the module again "
-	  "(this one has such a limit)" },
+	  "SystemTap ended the recording because it had skipped too many probes; build the module "
+	  "again (this one has such a limit)" },
 	{ LOADED, "Unexpected EOF in read", -EPIPE,
 	  "the module went away while it ran: somebody removed it" },
 	{ LOADED, "control channel", -ENODEV,
@@ -154,12 +162,13 @@ static struct found first_error(const char *said)
 static const char *refusal(const struct pfs_diagnosis *d, char *buf, size_t size)
 {
 	if (d->disabled)
-		return "this kernel takes no modules any more (kernel.modules_disabled is 1, until it is "
-		       "booted again)";
+		return "this kernel takes no modules any more (kernel.modules_disabled is 1, until "
+		       "it is booted again)";
 	if (!d->lockdown || !*d->lockdown)
-		return "the kernel refused the module, or this could not begin: dmesg may say why (too "
-		       "large a --buffer-size? a container?)";
-	snprintf(buf, size, "this kernel is locked down (%s) and takes signed modules only", d->lockdown);
+		return "the kernel refused the module, or this could not begin: dmesg may say why "
+		       "(too large a --buffer-size? a container?)";
+	snprintf(buf, size, "this kernel is locked down (%s) and takes signed modules "
+			    "only", d->lockdown);
 	return buf;
 }
 

@@ -96,8 +96,8 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	if (access(path, R_OK))
 		return pfs_err_set(err, -ENOENT, "the headers of kernel %s are not here (%s), and "
 				   "SystemTap compiles against them: install linux-headers-%s, or "
-				   "build on another machine (pfscope stap build -r %s -o FILE) and "
-				   "load with --module FILE", release, path, release, release);
+				   "build on another machine (pfscope stap build -r %s -o FILE) "
+				   "and load with --module FILE", release, path, release, release);
 	return 0;
 }
 

@@ -73,30 +73,43 @@ static bool remove_left(const char *name)
 /* ---- the process ---- */
 
 struct job {
-	char message[MAX_MESSAGE + 1];
-	const char *name, *temp_dir, *temp_file;
-	const char *argv[MAX_WORDS + 1];
+	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1];	/* messages, as they came */
+	const char *temp[3];		/* folder, file */
+	const char *words[MAX_WORDS + 2];	/* name of the module, staprun, its words */
 	pid_t pid;
 	int pid_fd;
 };
 
-/* Strings one after the other: name, folder, file, and the words. */
-static bool parse_job(struct job *job, ssize_t len)
+/* Strings one after the other, behind the letter that says what they are. How many, or -1. */
+static int parse_strings(char *message, ssize_t len, const char **strings, int max)
 {
-	const char *p = job->message + 1, *end = job->message + len;
-	const char **fixed[] = { &job->name, &job->temp_dir, &job->temp_file };
-	unsigned int nr = 0;
+	const char *p = message + 1, *end = message + len;
+	int nr = 0;
 
-	job->message[len] = '\0';
-	for (size_t i = 0; i < 3; i++, p += strlen(p) + 1) {
-		if (p >= end)
-			return false;
-		*fixed[i] = p;
+	message[len] = '\0';
+	for (; p < end && nr < max; p += strlen(p) + 1)
+		strings[nr++] = p;
+	strings[nr] = NULL;
+	return p >= end ? nr : -1;
+}
+
+/* What is to be kept, if it is said, and then what is to be loaded. False: pfscope has ended. */
+static bool receive_job(struct job *job, int control_fd)
+{
+	char message[MAX_MESSAGE + 1];
+	ssize_t got;
+
+	while ((got = recv(control_fd, message, MAX_MESSAGE, 0)) > 0 || (got < 0 && errno == EINTR)) {
+		if (got > 0 && *message == 'K') {
+			memcpy(job->kept, message, got);
+			if (parse_strings(job->kept, got, job->temp, 2) != 2)
+				return false;
+		} else if (got > 0 && *message == 'L') {
+			memcpy(job->load, message, got);
+			return parse_strings(job->load, got, job->words, MAX_WORDS + 1) > 1;
+		}
 	}
-	for (; p < end && nr < MAX_WORDS; p += strlen(p) + 1)
-		job->argv[nr++] = p;
-	job->argv[nr] = NULL;
-	return nr && p >= end;
+	return false;
 }
 
 /* staprun. Should the loader be killed, it is told (as root; setuid programs are not). */
@@ -112,7 +125,7 @@ static void become_staprun(struct job *job, const int fds[3])
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0)
-		execvp(job->argv[0], (char **)job->argv);
+		execvp(job->words[1], (char **)job->words + 1);
 	err = errno;
 	if (write(fds[0], &err, sizeof(err)) < 0) { /* the loader sees it end */ }
 	_exit(127);
@@ -186,19 +199,29 @@ static int watch_staprun(struct job *job, int control_fd)
 
 static void remove_temp(const struct job *job)
 {
-	if (*job->temp_file)
-		unlink(job->temp_file);
-	if (*job->temp_dir)
-		rmdir(job->temp_dir);
+	if (!job->temp[0])
+		return;
+	unlink(job->temp[1]);
+	rmdir(job->temp[0]);
+}
+
+static void load_module(struct job *job, int out_fd, int error_fd, int control_fd)
+{
+	bool foreign = pfs_module_loaded(job->words[0]);	/* then this one cannot be loaded */
+	struct pfs_loader_end end = { .failed = start_staprun(job, out_fd, error_fd) };
+
+	if (!end.failed) {
+		end.status = watch_staprun(job, control_fd);
+		end.left = !foreign && !remove_left(job->words[0]);
+	}
+	remove_temp(job);
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
 }
 
 /* Never returns. */
 static void load_and_keep(int control_fd, int out_fd, int error_fd)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	struct pfs_loader_end end = { 0 };
-	bool foreign;
-	ssize_t got;
 
 	prctl(PR_SET_NAME, "pfscope-loader");
 	setsid();
@@ -208,19 +231,10 @@ static void load_and_keep(int control_fd, int out_fd, int error_fd)
 	signal(SIGCHLD, SIG_DFL);
 	if (!job || chdir("/"))
 		_exit(1);
-	do
-		got = recv(control_fd, job->message, MAX_MESSAGE, 0);
-	while (got < 0 && errno == EINTR);
-	if (got <= 0 || !parse_job(job, got))
-		_exit(0);
-	foreign = pfs_module_loaded(job->name);	/* then this one cannot be loaded */
-	end.failed = start_staprun(job, out_fd, error_fd);
-	if (!end.failed) {
-		end.status = watch_staprun(job, control_fd);
-		end.left = !foreign && !remove_left(job->name);
-	}
-	remove_temp(job);
-	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left to be told */ }
+	if (receive_job(job, control_fd))
+		load_module(job, out_fd, error_fd, control_fd);
+	else
+		remove_temp(job);
 	_exit(0);
 }
 
@@ -284,10 +298,10 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 	return 0;
 }
 
-int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
-		    const char *temp_dir, const char *temp_file, struct pfs_err *err)
+/* The letter, and strings: first, and then those of the list. */
+static int send_strings(struct pfs_loader *loader, char letter, const char *first,
+			const char *const *list, struct pfs_err *err)
 {
-	const char *fixed[] = { name, temp_dir, temp_file };
 	char *message = NULL;
 	size_t len;
 	FILE *f = open_memstream(&message, &len);
@@ -295,11 +309,10 @@ int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const ch
 
 	if (!f)
 		return pfs_err_set(err, -ENOMEM, "no memory to load a module");
-	fputc('L', f);
-	for (size_t i = 0; i < 3; i++)
-		fwrite(fixed[i], 1, strlen(fixed[i]) + 1, f);
-	for (; *argv; argv++)
-		fwrite(*argv, 1, strlen(*argv) + 1, f);
+	fputc(letter, f);
+	fwrite(first, 1, strlen(first) + 1, f);
+	for (; *list; list++)
+		fwrite(*list, 1, strlen(*list) + 1, f);
 	if (fclose(f))
 		ret = pfs_err_set(err, -ENOMEM, "no memory to load a module");
 	else if (len > MAX_MESSAGE)
@@ -309,6 +322,20 @@ int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const ch
 				  strerror(errno));
 	free(message);
 	return ret;
+}
+
+int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file,
+		    struct pfs_err *err)
+{
+	const char *const list[] = { file, NULL };
+
+	return send_strings(loader, 'K', dir, list, err);
+}
+
+int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
+		    struct pfs_err *err)
+{
+	return send_strings(loader, 'L', name, argv, err);
 }
 
 void pfs_loader_stop(struct pfs_loader *loader)

@@ -31,11 +31,18 @@ struct pfs_loader_end {
 int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err);
 
 /*
- * Runs staprun with these words (NULL ends them; argv[0] is found through PATH). `name` is what the module
- * is called once it is loaded. The file `temp_file` in `temp_dir` goes when staprun ends, both may be "".
+ * A file, and the folder that it is alone in: they go when staprun ends, or when pfscope does. To be
+ * said before they are made, and at most once. 0 or -errno with err set.
+ */
+int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file,
+		    struct pfs_err *err);
+
+/*
+ * Runs staprun with these words (NULL ends them; argv[0] is found through PATH). `name` is what the
+ * module is called once it is loaded. 0 or -errno with err set.
  */
 int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
-		    const char *temp_dir, const char *temp_file, struct pfs_err *err);
+		    struct pfs_err *err);
 
 /* Asks staprun to end its probes and to unload. */
 void pfs_loader_stop(struct pfs_loader *loader);

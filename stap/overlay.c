@@ -135,7 +135,8 @@ int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime,
 	pfs_cache_remove_tree(temp);
 	ret = link_tree(runtime, temp);
 	if (ret)
-		pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", temp, runtime, strerror(-ret));
+		pfs_err_set(err, ret, "%s: no copy of %s can be made: "
+				      "%s", temp, runtime, strerror(-ret));
 	else
 		ret = change_file(runtime, temp, err);
 	if (!ret && rename(temp, overlay) && errno != EEXIST && errno != ENOTEMPTY)

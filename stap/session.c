@@ -116,7 +116,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 		ret = pfs_spool_init(&s->spool, err);
 	if (!ret && s->config.live && stap_outlet_init(&s->live, &s->notes, s->config.live))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
-	return ret ? ret : pfs_loader_start(&s->loader, err);
+	return ret;
 }
 
 struct pfs_stap *pfs_stap_new(const struct pfs_stap_config *config, struct pfs_err *err)
@@ -148,12 +148,12 @@ int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
 	pfs_loader_close(&s->loader);
 	/* Left behind by the loader, or this was killed. (Without HELLO it is not ours.) */
 	if (s->hello && pfs_module_loaded(s->name) && pfs_module_end(s->name, NULL))
-		ret = pfs_err_set(err, -EBUSY, "module %s is still in the kernel; `pfscope clean' tries "
-				  "again", s->name);
-	if (s->temp_file[0])	/* gone already, if it was loaded */
+		ret = pfs_err_set(err, -EBUSY, "module %s is still in the kernel; `pfscope clean' "
+				  "tries again", s->name);
+	if (s->temp_dir[0]) {	/* gone already, unless the loader was killed */
 		unlink(s->temp_file);
-	if (s->temp_dir[0])
 		rmdir(s->temp_dir);
+	}
 	stap_outlet_fini(&s->live);
 	pfs_spool_fini(&s->spool);
 	pfs_said_free(&s->said);
@@ -314,13 +314,14 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 	if (end.failed == -EPIPE)
 		return pfs_err_set(err, -EPIPE, "the process that kept the module was killed");
 	if (end.failed)
-		return pfs_err_set(err, end.failed, "staprun: cannot be run: %s", strerror(-end.failed));
+		return pfs_err_set(err, end.failed, "staprun: cannot be run: "
+						    "%s", strerror(-end.failed));
 	if (end.left)	/* free() tries again */
 		return pfs_err_set(err, -EBUSY, "staprun left the module in the kernel: %.200s",
 				   s->said.text ? s->said.text : "");
 	if (WIFSIGNALED(end.status))
-		return pfs_err_set(err, -EIO, "staprun was killed by signal %d; what came after that "
-				   "is not recorded", WTERMSIG(end.status));
+		return pfs_err_set(err, -EIO, "staprun was killed by signal %d; what came after "
+				   "that is not recorded", WTERMSIG(end.status));
 	if (WEXITSTATUS(end.status))
 		return pfs_diagnose(stage, s->said.text ? s->said.text : "", &d, err);
 	return 0;
@@ -338,8 +339,8 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 	if (!s->hello) {
 		if (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
 		    rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec))
-			return pfs_err_set(l->err, -EPROTO, "%s: was built by another version of pfscope: "
-					   "build it again", s->path);
+			return pfs_err_set(l->err, -EPROTO, "%s: was built by another version of "
+					   "pfscope: build it again", s->path);
 		s->hello = true;
 	}
 	s->ready |= rec->type == PFS_REC_READY;
@@ -356,7 +357,8 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
 		if (now_ns() > end_ns)
-			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d s%s%.200s",
+			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d "
+							    "s%s%.200s",
 					   START_MS / 1000, s->said.text ? ": " : "",
 					   s->said.text ? s->said.text : "");
 		ret = poll_all(s, NULL, 0, 100, err);
@@ -367,7 +369,8 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (!ret && s->over && !s->ready) {
 			ret = judge_end(s, PFS_STAGE_LOAD, err);
 			if (!ret)
-				ret = pfs_err_set(err, -EIO, "the module ended before it had begun");
+				ret = pfs_err_set(err, -EIO, "the module ended before it had "
+							     "begun");
 		}
 		if (ret)
 			return ret;

@@ -79,7 +79,8 @@ static void put_known(FILE *out, FILE *symbols, const char *names)
 	unsigned int nr = 0;
 
 	while (fgets(line, sizeof(line), symbols))	/* those of modules have a [name] behind */
-		if (sscanf(line, "%*s %c %511s", &type, name) == 2 && (type == 'T' || type == 't') &&
+		if (sscanf(line, "%*s %c "
+				 "%511s", &type, name) == 2 && (type == 'T' || type == 't') &&
 		    !strchr(line, '[') && listed(names, name, strlen(name)))
 			put_symbol(out, &nr, name);
 }
@@ -174,7 +175,8 @@ int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *
 	if (!ret && realpath(path, source) && symlink(source, link))
 		ret = -errno;
 	if (ret)
-		return pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", dir, kernel->build,
+		return pfs_err_set(err, ret, "%s: no copy of %s can be made: "
+					     "%s", dir, kernel->build,
 				   strerror(-ret));
 	snprintf(path, sizeof(path), "%s/System.map", build);
 	ret = write_table(path, kernel, script, unchecked, err);

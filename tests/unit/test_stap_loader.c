@@ -43,12 +43,12 @@ static void load(struct pfs_loader *loader, const char *script)
 
 	snprintf(program, sizeof(program), "%s", script);
 	snprintf(mark, sizeof(mark), "%s", in_dir("mark"));
-	put_file("copy/m.ko", "module");
 	snprintf(temp_dir, sizeof(temp_dir), "%s", in_dir("copy"));
 	snprintf(temp_file, sizeof(temp_file), "%s", in_dir("copy/m.ko"));
 	assert_int_equal(pfs_loader_start(loader, &err), 0);
-	assert_int_equal(pfs_loader_load(loader, argv, "pfscope_no_such_module", temp_dir, temp_file, &err),
-			 0);
+	assert_int_equal(pfs_loader_keep(loader, temp_dir, temp_file, &err), 0);
+	put_file("copy/m.ko", "module");
+	assert_int_equal(pfs_loader_load(loader, argv, "pfscope_no_such_module", &err), 0);
 }
 
 /* All that comes until fd is closed or, if `some`, until something did. Static. */
@@ -174,7 +174,10 @@ static void test_closed(void **state)
 	assert_int_equal(kill(pid, 0), -1);	/* waited for, by the loader */
 	assert_true(gone("copy"));
 	assert_int_equal(pfs_loader_start(&loader, &err), 0);
+	assert_int_equal(pfs_loader_keep(&loader, in_dir("copy"), in_dir("copy/m.ko"), &err), 0);
+	put_file("copy/m.ko", "module");
 	pfs_loader_close(&loader);
+	assert_true(gone("copy"));
 }
 
 /* ---- the spool ---- */
