@@ -19,8 +19,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	NULL, parse, NULL,
-	"Remove the tracefs instances and the SystemTap modules of pfscopes that were killed and so could not "
-	"do it themselves. Those of running ones are left alone.\v"
+	"Remove the tracefs instances and the SystemTap modules of pfscopes that were killed and "
+	"so could not do it themselves. Those of running ones are left alone.\v"
 	"Example:\n"
 	"  sudo pfscope clean",
 	NULL, NULL, NULL,

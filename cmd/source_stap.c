@@ -15,15 +15,14 @@
 static int check(const struct recording_args *args, struct pfs_err *err)
 {
 	if (ftrace_args_given(&args->tracers))
-		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify and --histogram are of "
-				   "--source=ftrace only: with --source=stap all of it is known anyway");
+		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify and --histogram "
+				   "are of --source=ftrace only: with --source=stap all of it is "
+				   "known anyway");
 	if (args->via)
 		return pfs_err_set(err, -EINVAL, "--via is of --source=ftrace only");
-	if (ftrace_args_given(&args->tracers))
-		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify and --histogram are of "
-				   "--source=ftrace only: the probes of stap tell all of that");
 	if (args->stap.module && args->stap.no_dwarf)
-		return pfs_err_set(err, -EINVAL, "--no-dwarf is for building a module, --module loads one");
+		return pfs_err_set(err, -EINVAL, "--no-dwarf is for building a module, --module "
+						 "loads one");
 	return 0;
 }
 

@@ -101,14 +101,16 @@ static const struct pfs_column columns[] = {
 
 static void put_build(const struct pfs_build *b)
 {
-	printf("kernel %s, SystemTap %u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
+	printf("kernel %s, SystemTap "
+	       "%u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
 	if (b->dwarf)
 		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
 	else
 		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
 		       b->config.no_dwarf ? "" : " (there is none for this kernel)");
 	if (b->overlay)
-		printf("SystemTap's runtime is used with one file changed (stp_task_work.c), from %s\n",
+		printf("SystemTap's runtime is used with one file changed (stp_task_work.c), from "
+		       "%s\n",
 		       b->runtime);
 	if (b->kernel.running && b->kernel.lockdown[0])
 		printf("this machine is locked down (%s): it takes signed modules only\n",
@@ -157,8 +159,8 @@ static int check_points(struct stap_cmd *cmd)
 	if (missing < 0)
 		return status_of(pfs_err_set(&err, missing, "no memory for a table"), &err);
 	if (missing)
-		printf("\n%d probe%s that %s needed cannot be placed: nothing can be recorded here with "
-		       "--source=stap\n", missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
+		printf("\n%d probe%s that %s needed cannot be placed: nothing can be recorded here "
+		       "with --source=stap\n", missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
 	return missing ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -176,8 +178,8 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 		len = 0;
 	if (!len || len > PFS_MODULE_NAME_MAX || len >= size ||
 	    strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
-		return pfs_err_set(err, -EINVAL, "%s: the name of a module is up to %d of a-z, 0-9 and _, and "
-				   ".ko", file, PFS_MODULE_NAME_MAX);
+		return pfs_err_set(err, -EINVAL, "%s: the name of a module is up to %d of a-z, 0-9 "
+				   "and _, and .ko", file, PFS_MODULE_NAME_MAX);
 	snprintf(name, size, "%.*s", (int)len, base);
 	return 0;
 }
@@ -281,15 +283,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "print|check|build",
-	"What --source=stap of run and attach does, step by step. `print' prints the SystemTap script. `check' "
-	"says which of its probes this kernel has, and what is known by each. `build' makes a module for "
-	"--module, for a machine without compiler or debuginfo or for members of the group stapusr.\v"
-	"Examples:\n"
+	"What --source=stap of run and attach does, step by step. `print' prints the SystemTap "
+	"script. `check' says which of its probes this kernel has, and what is known by each. "
+	"`build' makes a module for --module, for a machine without compiler or debuginfo or for "
+	"members of the group stapusr.\vExamples:\n"
 	"  pfscope stap check\n"
 	"  pfscope stap build -r 6.1.0-56-cloud-amd64 -o pfscope.ko\n"
 	"  pfscope stap print | less\n"
 	"\n"
-	"Exit status: 0; 1 if it failed, or if a probe that is needed cannot be placed; 2 for wrong usage.",
+	"Exit status: 0; 1 if it failed, or if a probe that is needed cannot be placed; 2 for "
+	"wrong usage.",
 	NULL, NULL, NULL,
 };
 
