@@ -8,7 +8,7 @@
 # What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev libjansson-dev uthash-dev
-TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps
+TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps systemtap systemtap-runtime
 # For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
 VM_KERNELS := $$(tests/vm/kernel -p)
@@ -174,11 +174,11 @@ build_plain = @$(MAKE) --no-print-directory $(in_parallel) SAN= plain
 build_san   = @$(MAKE) --no-print-directory $(in_parallel) SAN=$(CHECK_SAN) O=$(O)-san sanitized
 mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
 
-check: deps-vm	## all tests; the last line sums them up
+check: deps-tests	## all tests but those in virtual machines; the last line sums them up
 	$(build_plain)
 	$(build_san)
 	$(mount_as_root)
-	@tests/run -O $(O) -S $(O)-san unit cli live vm
+	@tests/run -O $(O) -S $(O)-san unit cli live
 
 check-unit: deps-tests	## unit tests, with sanitizers: no root, milliseconds each
 	$(build_san)

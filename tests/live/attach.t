@@ -62,7 +62,7 @@ flat_out 'at rest, nearly' '' '--threads 1 --pace 20' ''
 flat_out '4 threads' '' '--threads 4 --pace 2000' ''
 flat_out '16 threads at full speed' '' '--threads 16 --pace 5000' ''
 flat_out '16 threads at full speed, again' '' '--threads 16 --pace 5000' ''
-flat_out 'through text' '--via text' '--threads 4 --pace 50' --coarse
+flat_out 'through text' '--via text' '--threads 2 --pace 20' --coarse
 
 # What it starts from then on is followed: the shell's child is the random workload.
 mkfifo "$T/go"

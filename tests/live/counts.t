@@ -17,8 +17,8 @@ value()
 # faults MODE: recorded ones in [start, end) between t0 and t1.
 faults()
 {
-	"$PFSCOPE" events "$T/rec" | awk -v mode="mode=$1" -v start="$(value start)" \
-		-v end="$(value end)" -v t0="$(value t0_ns)" -v t1="$(value t1_ns)" '
+	awk -v mode="mode=$1" -v start="$(value start)" -v end="$(value end)" \
+		-v t0="$(value t0_ns)" -v t1="$(value t1_ns)" '
 	function pad(hex) { return sprintf("%16s", hex) }
 	$2 == "fault" {
 		split($1, t, ".")
@@ -32,7 +32,7 @@ faults()
 		if (right == NR && ns >= t0 && ns <= t1 && pad(addr) >= pad(start) && pad(addr) < pad(end))
 			n++
 	}
-	END { print n + 0 }'
+	END { print n + 0 }' "$T/events"
 }
 
 # counted NAME [ARG...]: one workload.
@@ -47,6 +47,7 @@ counted()
 		return
 	fi
 	is $status 0 "$*: runs" || { diag "$(cat "$T/log")"; return; }
+	"$PFSCOPE" events "$T/rec" >"$T/events"
 	user=$(value expect_user) kernel=$(value expect_kernel)
 	[ "$user" ] && is "$(faults user)" "$user" "$*: faults in user mode"
 	[ "$kernel" ] && is "$(faults kernel)" "$kernel" "$*: faults in kernel mode"
