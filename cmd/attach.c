@@ -2,6 +2,7 @@
 /*
  * pfscope attach: records processes that are running already.
  */
+#include "clock.h"
 #include "command.h"
 #include "recording.h"
 #include "stop.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct attach_args {
@@ -186,21 +186,13 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 	return nr ? nr_running : 1;	/* of a name or a user: more may always come */
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
-}
-
 static int watch(struct attach *a, struct pfs_err *err)
 {
-	uint64_t end = a->args->seconds > 0 ? now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
+	uint64_t end = a->args->seconds > 0 ? pfs_now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
 	int ret = 1;
 
 	while (ret > 0 && !a->stop) {
-		uint64_t now = now_ns(), left = end > now ? end - now : 0;
+		uint64_t now = pfs_now_ns(), left = end > now ? end - now : 0;
 
 		if (!left)
 			break;

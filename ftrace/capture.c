@@ -4,10 +4,10 @@
  */
 #include "capture_priv.h"
 
+#include "clock.h"
 #include "dat_write.h"
 #include "keeper.h"
 #include "page_source.h"
-#include "snapshot.h"
 #include "temp_file.h"
 
 #include <errno.h>

@@ -12,6 +12,8 @@
  */
 #include "capture_priv.h"
 
+#include "clock.h"
+#include "process.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -149,21 +151,6 @@ int pfs_capture_note(struct pfs_capture *c, pid_t tid, const char *fmt, ...)
 	return ret;
 }
 
-/* The permissions of the page at the top that is in no process's region tree; "" if there is none. */
-static void vsyscall_perms(char perms[5])
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	char line[512];
-
-	perms[0] = '\0';
-	if (!f)
-		return;
-	while (fgets(line, sizeof(line), f))
-		if (strstr(line, "[vsyscall]"))
-			sscanf(line, "%*s %4s", perms);
-	fclose(f);
-}
-
 int capture_header_notes(struct pfs_capture *c)
 {
 	struct utsname uts;
@@ -171,7 +158,7 @@ int capture_header_notes(struct pfs_capture *c)
 	int ret;
 
 	uname(&uts);
-	vsyscall_perms(perms);
+	pfs_vsyscall_perms(perms);
 	ret = pfs_capture_note(c, 0, "pfscope=%s", PFS_VERSION);
 	if (!ret)
 		ret = pfs_capture_note(c, 0, "page_size=%ld", sysconf(_SC_PAGESIZE));
@@ -214,24 +201,6 @@ static int note_sideband(struct pfs_capture *c)
 	return pfs_sideband_works(c->sideband) ? pfs_capture_note(c, 0, "sideband=mmap2") : 0;
 }
 
-/* Faults that the kernel has counted for the process so far: fields 10 to 13 of its stat. */
-static void counted_until_now(pid_t pid, uint64_t *minor, uint64_t *major)
-{
-	char path[64], line[1024], *p;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	*minor = *major = 0;
-	if (!f)
-		return;
-	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	if (p)
-		sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor,
-		       major);
-	fclose(f);
-}
-
 int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 {
 	uint64_t minor, major;
@@ -253,7 +222,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		return ret;
 	c->launched = pid;
 	if (!pfs_counters_open(&c->counters, pid)) {
-		counted_until_now(pid, &minor, &major);
+		pfs_process_faults(pid, &minor, &major);
 		ret = pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64,
 				       minor, major);
 	}

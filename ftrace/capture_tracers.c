@@ -6,9 +6,9 @@
  */
 #include "capture_priv.h"
 
+#include "clock.h"
 #include "dynevents.h"
 #include "handlers.h"
-#include "snapshot.h"
 #include "symbols.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "instance.h"
 
 #include "dynevents.h"
+#include "process.h"
 
 #include <tracefs.h>
 
@@ -46,36 +47,6 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 	return path;
 }
 
-/*
- * Start time of a process in clock ticks since boot, field 22 of its stat; 0: no such process, or one
- * that has ended and was not waited for yet.
- */
-static uint64_t start_time(pid_t pid)
-{
-	char path[64], buf[1024], *p;
-	uint64_t start = 0;
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	len = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (len <= 0)
-		return 0;
-	buf[len] = '\0';
-	p = strrchr(buf, ')');	/* the name before it may hold anything */
-	if (!p || !p[1] || strchr("ZX", p[2]))
-		return 0;
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (p)
-		sscanf(p, " %" SCNu64, &start);
-	return start;
-}
-
 static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct pfs_err *err)
 {
 	char size[32];
@@ -107,7 +78,7 @@ int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err)
 		return -errno;
 	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
 		snprintf(dir, size, "%s/instances/" PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
-			 start_time(getpid()), i);
+			 pfs_process_start(getpid()), i);
 		if (access(dir, F_OK))
 			return 0;
 	}
@@ -255,7 +226,7 @@ static bool group_orphaned(const char *group)
 	uint64_t start;
 	int pid;
 
-	return sscanf(group, "pfscope_%d_%" SCNu64 "_", &pid, &start) == 2 && start_time(pid) != start;
+	return sscanf(group, "pfscope_%d_%" SCNu64 "_", &pid, &start) == 2 && pfs_process_start(pid) != start;
 }
 
 /* Does an instance of that name belong to a pfscope that is gone? */
@@ -267,7 +238,7 @@ static bool orphaned(const char *name)
 	if (sscanf(name, PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at ||
 	    name[at])
 		return false;
-	return start_time(pid) != start;
+	return pfs_process_start(pid) != start;
 }
 
 /*

@@ -4,6 +4,8 @@
  */
 #include "snapshot.h"
 
+#include "clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,16 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-uint64_t pfs_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
-}
 
 /* A whole file of /proc, terminated; the caller frees it. NULL with errno. */
 static char *read_proc(pid_t pid, const char *file)

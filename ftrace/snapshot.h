@@ -25,7 +25,4 @@ int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struc
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx,
 		       struct pfs_err *err);
 
-/* CLOCK_MONOTONIC in ns: what the trace clock mono shows. */
-uint64_t pfs_now_ns(void);
-
 #endif

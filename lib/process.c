@@ -7,29 +7,64 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Field 22 of "4211 (a name) S 1 4211 ...". */
-uint64_t pfs_process_start(pid_t pid)
+#define STAT_MAX 1024
+
+/* "4211 (a name) S 1 4211 ...", from " S" on, in buf; NULL: no such process. */
+static const char *read_stat(pid_t pid, char buf[STAT_MAX])
 {
-	char path[64], buf[1024], *p;
-	uint64_t start = 0;
+	char path[64], *p;
 	ssize_t len;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	len = read(fd, buf, sizeof(buf) - 1);
+		return NULL;
+	len = read(fd, buf, STAT_MAX - 1);
 	close(fd);
 	if (len <= 0)
-		return 0;
+		return NULL;
 	buf[len] = '\0';
 	p = strrchr(buf, ')');	/* the name before it may hold anything */
-	if (!p || !p[1] || strchr("ZX", p[2]))
+	return p && p[1] ? p + 1 : NULL;
+}
+
+/* Field 22. */
+uint64_t pfs_process_start(pid_t pid)
+{
+	char buf[STAT_MAX];
+	const char *p = read_stat(pid, buf);
+	uint64_t start = 0;
+
+	if (!p || strchr("ZX", p[1]))
 		return 0;
-	for (int field = 2; p && field < 22; field++)
+	for (int field = 3; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	if (p)
 		sscanf(p, " %" SCNu64, &start);
 	return start;
+}
+
+/* Fields 10 and 12. */
+bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major)
+{
+	char buf[STAT_MAX];
+	const char *p = read_stat(pid, buf);
+
+	*minor = *major = 0;
+	return p && sscanf(p, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor,
+			   major) == 2;
+}
+
+void pfs_vsyscall_perms(char perms[5])
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	perms[0] = '\0';
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[vsyscall]"))
+			sscanf(line, "%*s %4s", perms);
+	if (f)
+		fclose(f);
 }

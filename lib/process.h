@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which process is meant: a number alone may belong to another one tomorrow.
- *
- * What a pfscope leaves in the kernel carries its number and its start time in its name.
+ * What /proc says of a process, as far as more than one source of events wants to know it.
  */
 #ifndef PFS_PROCESS_H
 #define PFS_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /*
  * When it was started, in clock ticks since boot; 0: no such process, or one that has ended and was not
- * waited for yet.
+ * waited for yet. A number alone may belong to another one tomorrow: what a pfscope leaves in the
+ * kernel carries both in its name.
  */
 uint64_t pfs_process_start(pid_t pid);
+
+/* Faults that the kernel has counted for it so far. False, and 0 and 0, if it does not say. */
+bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
+
+/* The permissions of the page at the top that is in no process's region tree; "" if there is none. */
+void pfs_vsyscall_perms(char perms[5]);
 
 #endif

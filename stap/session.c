@@ -4,7 +4,9 @@
  */
 #include "session_priv.h"
 
+#include "clock.h"
 #include "leftovers.h"
+#include "process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,14 +30,6 @@
 /* What happened so long ago has come out of the kernel: staprun looks five times a second. */
 #define LIVE_MARGIN_NS UINT64_C(1000000000)
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
-}
-
 static bool given_up(const struct pfs_stap *s)
 {
 	return s->config.give_up && s->config.give_up(s->config.give_up_ctx);
@@ -54,23 +48,9 @@ int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
 	va_end(ap);
 	if (ret < 0)
 		return -ENOMEM;
-	ret = stap_note_add(&s->notes, now_ns(), tid, text);
+	ret = stap_note_add(&s->notes, pfs_now_ns(), tid, text);
 	free(text);
 	return ret;
-}
-
-/* The permissions of the page at the top that is in no process's region tree; "" if there is none. */
-static void vsyscall_perms(char perms[5])
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	char line[512];
-
-	perms[0] = '\0';
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "[vsyscall]"))
-			sscanf(line, "%*s %4s", perms);
-	if (f)
-		fclose(f);
 }
 
 static int header_notes(struct pfs_stap *s)
@@ -80,7 +60,7 @@ static int header_notes(struct pfs_stap *s)
 	int ret;
 
 	uname(&uts);
-	vsyscall_perms(perms);
+	pfs_vsyscall_perms(perms);
 	ret = pfs_stap_note(s, 0, "pfscope=%s", PFS_VERSION);
 	if (!ret)
 		ret = pfs_stap_note(s, 0, "page_size=%ld", sysconf(_SC_PAGESIZE));
@@ -179,21 +159,11 @@ static int add_pid(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 	return 0;
 }
 
-/* Faults that the kernel has counted for the process so far: fields 10 and 12 of its stat. */
 static int note_counted(struct pfs_stap *s, pid_t pid)
 {
-	uint64_t minor = 0, major = 0;
-	char path[64], line[1024], *p = NULL;
-	FILE *f;
+	uint64_t minor, major;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f))
-		p = strrchr(line, ')');
-	if (f)
-		fclose(f);
-	if (!p || sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, &minor,
-			 &major) != 2)
+	if (!pfs_process_faults(pid, &minor, &major))
 		return 0;
 	return pfs_stap_note(s, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);
 }
@@ -246,7 +216,7 @@ static int feed(void *ctx, const struct pfs_rec *rec)
 
 static int decode_live(struct pfs_stap *s, struct pfs_err *err)
 {
-	uint64_t now = now_ns();
+	uint64_t now = pfs_now_ns();
 	int ret;
 
 	if (!s->live.decoder)
@@ -349,14 +319,14 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 
 static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 {
-	uint64_t end_ns = now_ns() + START_MS * UINT64_C(1000000);
+	uint64_t end_ns = pfs_now_ns() + START_MS * UINT64_C(1000000);
 	struct looking looking = { s, err };
 	int ret;
 
 	while (!s->ready) {
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
-		if (now_ns() > end_ns)
+		if (pfs_now_ns() > end_ns)
 			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d "
 							    "s%s%.200s",
 					   START_MS / 1000, s->said.text ? ": " : "",
@@ -421,14 +391,14 @@ static int note_warnings(struct pfs_stap *s)
 
 int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 {
-	uint64_t end_ns = now_ns() + STOP_MS * UINT64_C(1000000);
+	uint64_t end_ns = pfs_now_ns() + STOP_MS * UINT64_C(1000000);
 	int ret = 0;
 
 	pfs_loader_stop(&s->loader);
 	while (!ret && !s->over) {
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
-		if (now_ns() > end_ns)
+		if (pfs_now_ns() > end_ns)
 			return pfs_err_set(err, -ETIMEDOUT, "staprun does not end");
 		ret = poll_all(s, NULL, 0, 100, err);
 		if (!ret)
