@@ -21,11 +21,11 @@
 #define KEEP 16
 
 /*
- * -g: embedded C. No time limits: they end a session where faults are many. MAXSKIPPED=0: skipped probes
- * do not end it either; they are counted and told as lost. MAXSTRINGLEN: of the list of processes.
+ * -g: embedded C. No time limits: they end a session where faults are many. MAXSTRINGLEN: of the list of
+ * processes.
  */
 static const char *const flags[] = {
-	"-g", "--suppress-time-limits", "-DMAXSKIPPED=0", "-DMAXSTRINGLEN=512", NULL
+	"-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL
 };
 
 static void say(const struct pfs_build *b, const char *fmt, ...)
