@@ -5,6 +5,7 @@
 #include "build.h"
 #include "command.h"
 #include "module.h"
+#include "overlay.h"
 #include "scripts.h"
 #include "stop.h"
 #include "table.h"
@@ -109,9 +110,9 @@ static void put_build(const struct pfs_build *b)
 		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
 		       b->config.no_dwarf ? "" : " (there is none for this kernel)");
 	if (b->overlay)
-		printf("SystemTap's runtime is used with one file changed (stp_task_work.c), from "
-		       "%s\n",
-		       b->runtime);
+		printf("SystemTap's runtime is used with %u file%s changed, from %s\n",
+		       pfs_overlay_nr_files(b->overlay),
+		       pfs_overlay_nr_files(b->overlay) == 1 ? "" : "s", b->runtime);
 	if (b->kernel.running && b->kernel.lockdown[0])
 		printf("this machine is locked down (%s): it takes signed modules only\n",
 		       b->kernel.lockdown);
@@ -132,9 +133,11 @@ static int put_points(const struct pfs_point *points, unsigned int nr)
 
 		stpcpy(stpcpy(name, p->name), p->at_return ? ", return" : "");
 		pfs_table_word(table, name);
-		pfs_table_word(table, p->found ? "yes" : p->needed ? "no, needed" : "no");
+		pfs_table_word(table, p->state == PFS_POINT_YES ? "yes" :
+				      p->state == PFS_POINT_UNKNOWN ? "not known" :
+				      p->needed ? "no, needed" : "no");
 		pfs_table_word(table, p->tells ? p->tells : "");
-		missing += p->needed && !p->found;
+		missing += p->needed && p->state == PFS_POINT_NO;
 	}
 	ret = pfs_table_error(table);
 	if (!ret)

@@ -172,6 +172,8 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status
 	argv[nr++] = run->pass;
 	for (unsigned int i = 0; run->words[i]; i++)
 		argv[nr++] = run->words[i];
+	for (const char *const *option = pfs_overlay_options(b->overlay); *option; option++)
+		argv[nr++] = *option;
 	argv[nr++] = "probe.stp";
 	argv[nr++] = b->dwarf ? "dwarf" : "plain";
 	argv[nr] = NULL;
@@ -204,19 +206,24 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 {
 	const char *named = getenv("SYSTEMTAP_RUNTIME");
 	char overlay[PATH_MAX];
+	unsigned int changes, nr;
 	int ret;
 
 	ret = find_version(b, err);
-	if (ret || (named && *named) || !pfs_overlay_needed(b->version, b->runtime, &b->kernel))
+	if (ret || (named && *named))
 		return ret;
-	ret = pfs_overlay_make(b->cache.dir, b->version, b->runtime, overlay, sizeof(overlay), err);
+	changes = pfs_overlay_needed(b->version, b->runtime, &b->kernel);
+	if (!changes)
+		return 0;
+	ret = pfs_overlay_make(b->cache.dir, b->version, b->runtime, changes, overlay, sizeof(overlay), err);
 	if (ret)
 		return ret;
 	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
-	b->overlay = true;
+	b->overlay = changes;
+	nr = pfs_overlay_nr_files(changes);
 	say(b, "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
-	    "with one file changed, from "
-	    "%s", b->version / 100, b->version % 100, b->kernel.release, overlay);
+	    "with %u file%s changed, from %s", b->version / 100, b->version % 100, b->kernel.release,
+	    nr, nr == 1 ? "" : "s", overlay);
 	return 0;
 }
 
@@ -233,6 +240,7 @@ static uint64_t hash_of_all(const struct pfs_build *b)
 		hash = pfs_hash(hash, flags[i], strlen(flags[i]) + 1);
 	hash = pfs_hash(hash, b->dwarf ? "dwarf" : "plain", 6);
 	hash = pfs_hash(hash, b->runtime, strlen(b->runtime) + 1);
+	hash = pfs_hash(hash, (const int[]){ PFS_OVERLAY_VERSION }, sizeof(int));
 	if (!stat(b->stap, &st)) {
 		hash = pfs_hash(hash, &st.st_size, sizeof(st.st_size));
 		hash = pfs_hash(hash, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
@@ -247,7 +255,7 @@ static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *er
 	bool unchecked;
 	int ret;
 
-	if (b->dwarf || !pfs_tree_needed(&b->kernel))
+	if (b->dwarf || pfs_kernel_map_real(&b->kernel))
 		return 0;
 	snprintf(dir, sizeof(dir), "%s/tree-%s", b->cache.dir, b->kernel.release);
 	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
@@ -379,8 +387,14 @@ static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	ret = run_stap(b, &run, &status, &out, &error, err);
 	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
 		ret = pfs_diagnose(PFS_STAGE_BUILD, error.text ? error.text : "", &d, err);
-	if (!ret && out.text)
-		pfs_points_find(r->points, r->nr, out.text);
+	if (!ret) {
+		FILE *symbols = pfs_kernel_symbols(&b->kernel);
+
+		pfs_points_find(r->points, r->nr, out.text ? out.text : "");
+		pfs_points_look_up(r->points, r->nr, symbols);
+		if (symbols)
+			fclose(symbols);
+	}
 	pfs_said_free(&out);
 	pfs_said_free(&error);
 	return ret;

@@ -33,7 +33,7 @@ struct pfs_build {
 	char tree[PATH_MAX];		/* headers with a symbol table, "" where it is not needed */
 	unsigned int version;		/* of SystemTap, 408 for 4.8 */
 	bool dwarf;			/* probes are placed with debuginfo */
-	bool overlay;			/* the runtime is our changed copy */
+	unsigned int overlay;		/* PFS_OVERLAY_* that the runtime is changed by; 0: as it is */
 };
 
 /*

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "check.h"
 
+#include "kernel.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the records that come of a point say. In the order of the script. */
+/* What the records that come of a point say. */
 static const struct { const char *name; bool at_return; const char *tells; } tells[] = {
 	{ "exceptions:page_fault_user", false, "faults: instruction, error code" },
 	{ "exceptions:page_fault_kernel", false, "faults in kernel mode: instruction, error code" },
@@ -27,30 +29,56 @@ static const struct { const char *name; bool at_return; const char *tells; } tel
 	{ "signal:signal_generate", false, "faults that end in a signal" },
 };
 
-/*
- * A line of the script:
- *     probe kernel.trace("maple_tree:ma_write") ? { pfs_at_ma_write($mas) }
- *     probe @place("handle_mm_fault").return.maxactive(4096) { pfs_at_fault_return() }
- * False: it places no probe in the kernel's code.
- */
-static bool parse_line(const char *line, size_t len, struct pfs_point *point)
+static const char *tells_of(const struct pfs_point *point)
 {
-	const char *end = line + len, *brace = memchr(line, '{', len), *name, *quote;
+	for (size_t i = 0; i < sizeof(tells) / sizeof(tells[0]); i++)
+		if (!strcmp(tells[i].name, point->name) && tells[i].at_return == point->at_return)
+			return tells[i].tells;
+	return NULL;
+}
 
-	*point = (struct pfs_point){ .needed = true };
-	point->tracepoint = !strncmp(line, "probe kernel.trace(\"", 20);
-	if ((!point->tracepoint && strncmp(line, "probe @place(\"", 14)) || !brace)
+/* A line of the script:
+ *     probe @place("handle_mm_fault").return.maxactive(4096) { pfs_at_fault_return() }
+ */
+static bool parse_function(const char *line, const char *end, struct pfs_point *point)
+{
+	static const char begin[] = "probe @place(\"";
+	const char *name = line + sizeof(begin) - 1, *brace, *quote;
+
+	if (strncmp(line, begin, sizeof(begin) - 1))
 		return false;
-	name = strchr(line, '"') + 1;
+	brace = memchr(line, '{', end - line);
 	quote = memchr(name, '"', end - name);
-	if (!quote || quote - name >= (long)sizeof(point->name))
+	if (!brace || !quote || quote - name >= (long)sizeof(point->name))
 		return false;
 	memcpy(point->name, name, quote - name);
 	point->at_return = memmem(quote, brace - quote, ".return", 7);
 	point->needed = !memchr(quote, '?', brace - quote) && !memchr(quote, '!', brace - quote);
-	for (size_t i = 0; i < sizeof(tells) / sizeof(tells[0]); i++)
-		if (!strcmp(tells[i].name, point->name) && tells[i].at_return == point->at_return)
-			point->tells = tells[i].tells;
+	return true;
+}
+
+/* Or:
+ *	PFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, "fork", PFS_NEEDED),
+ */
+static bool parse_tracepoint(const char *line, const char *end, struct pfs_point *point)
+{
+	static const char format[] = "\tPFS_TRACEPOINT(%31[^,], %63[^,], ";
+	char system[32], name[64];
+
+	if (sscanf(line, format, system, name) != 2)
+		return false;
+	snprintf(point->name, sizeof(point->name), "%s:%s", system, name);
+	point->tracepoint = true;
+	point->needed = memmem(line, end - line, "PFS_NEEDED", 10);
+	return true;
+}
+
+static bool parse_line(const char *line, size_t len, struct pfs_point *point)
+{
+	*point = (struct pfs_point){ .state = PFS_POINT_NO };
+	if (!parse_function(line, line + len, point) && !parse_tracepoint(line, line + len, point))
+		return false;
+	point->tells = tells_of(point);
 	return true;
 }
 
@@ -79,7 +107,7 @@ char *pfs_script_optional(const char *script)
 	for (const char *line = script; *line;) {
 		size_t len = strcspn(line, "\n"), head = 0;
 
-		if (parse_line(line, len, &point) && point.needed) {
+		if (parse_line(line, len, &point) && point.needed && !point.tracepoint) {
 			head = strcspn(line, "{");
 			fprintf(out, "%.*s? ", (int)head, line);
 		}
@@ -103,11 +131,9 @@ static bool is_at(const struct pfs_point *point, const char *line, size_t len)
 	size_t name_len = strlen(point->name);
 	bool at_return;
 
-	if (strncmp(line, "kernel.", 7) && strncmp(line, "kprobe.", 7))
+	if (point->tracepoint || (strncmp(line, "kernel.", 7) && strncmp(line, "kprobe.", 7)))
 		return false;
 	if (!name++ || strncmp(name, point->name, name_len) || !strchr("\"@", name[name_len]))
-		return false;
-	if (point->tracepoint != !strncmp(line, "kernel.trace(", 13))
 		return false;
 	behind = strpbrk(name, ")\n");
 	at_return = behind && !strncmp(behind, ").return", 8);
@@ -122,7 +148,27 @@ void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *said
 		size_t len = strcspn(line, "\n");
 
 		for (unsigned int i = 0; i < nr; i++)
-			points[i].found |= is_at(&points[i], line, len);
+			if (is_at(&points[i], line, len))
+				points[i].state = PFS_POINT_YES;
 		line += len + (line[len] == '\n');
+	}
+}
+
+/* For each tracepoint the kernel has a function that calls what is registered there. */
+void pfs_points_look_up(struct pfs_point *points, unsigned int nr, FILE *symbols)
+{
+	static const char iterator[] = "__traceiter_";
+	char name[PFS_SYMBOL_MAX];
+
+	for (unsigned int i = 0; i < nr && !symbols; i++)
+		if (points[i].tracepoint)
+			points[i].state = PFS_POINT_UNKNOWN;
+	while (symbols && pfs_kernel_symbol_next(symbols, name)) {
+		if (strncmp(name, iterator, sizeof(iterator) - 1))
+			continue;
+		for (unsigned int i = 0; i < nr; i++)
+			if (points[i].tracepoint &&
+			    !strcmp(strchr(points[i].name, ':') + 1, name + sizeof(iterator) - 1))
+				points[i].state = PFS_POINT_YES;
 	}
 }

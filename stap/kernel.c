@@ -166,3 +166,45 @@ bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, 
 	snprintf(path, sizeof(path), "/lib/modules/%s/source/include/%s", kernel->release, header);
 	return file_has(path, word);
 }
+
+/* A real table has thousands of lines. */
+#define REAL_TABLE 100000
+
+static bool is_table(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_size > REAL_TABLE && !access(path, R_OK);
+}
+
+bool pfs_kernel_map_real(const struct pfs_kernel *kernel)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/boot/System.map-%s", kernel->release);
+	return is_table(path);
+}
+
+FILE *pfs_kernel_symbols(const struct pfs_kernel *kernel)
+{
+	static const char *const places[] = { "/usr/lib/debug/boot", "/boot" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/System.map-%s", places[i], kernel->release);
+		if (is_table(path))
+			return fopen(path, "re");
+	}
+	return kernel->running ? fopen("/proc/kallsyms", "re") : NULL;
+}
+
+bool pfs_kernel_symbol_next(FILE *symbols, char *name)
+{
+	char line[1024], type;
+
+	while (fgets(line, sizeof(line), symbols))	/* those of modules have a [name] behind */
+		if (sscanf(line, "%*s %c %511s", &type, name) == 2 && (type == 'T' || type == 't') &&
+		    !strchr(line, '['))
+			return true;
+	return false;
+}

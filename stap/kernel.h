@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct pfs_kernel {
 	char release[128];
@@ -29,6 +30,25 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
  * others must not be taken for one of these.
  */
 uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf);
+
+/*
+ * Is /boot/System.map of this kernel a list of its symbols? Debian's is a stub that says where the real
+ * one is.
+ */
+bool pfs_kernel_map_real(const struct pfs_kernel *kernel);
+
+/*
+ * Where the kernel's symbols are listed ("ffffffff81252f40 T handle_mm_fault"): a table that came with
+ * debuginfo, /boot's, or the kernel that runs. The caller closes it. NULL: nowhere on this machine.
+ */
+FILE *pfs_kernel_symbols(const struct pfs_kernel *kernel);
+
+/*
+ * The next function of such a list, not of a module: its name, into a buffer of PFS_SYMBOL_MAX bytes. False:
+ * there are no more.
+ */
+#define PFS_SYMBOL_MAX 512
+bool pfs_kernel_symbol_next(FILE *symbols, char *name);
 
 /* Has a header below include/ of the kernel, or of the one that it shares them with, this word? */
 bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, const char *word);

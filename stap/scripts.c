@@ -21,6 +21,7 @@
 
 SCRIPT(wire, "wire.h");
 SCRIPT(record, "tapset/record.stp");
+SCRIPT(trace, "tapset/trace.stp");
 SCRIPT(target, "tapset/target.stp");
 SCRIPT(page, "tapset/page.stp");
 SCRIPT(layout, "tapset/layout.stp");
@@ -35,6 +36,7 @@ SCRIPT(pfscope, "pfscope.stp");
 const struct pfs_script pfs_scripts[] = {
 	ROW(wire, "wire.h"),
 	ROW(record, "tapset/record.stp"),
+	ROW(trace, "tapset/trace.stp"),
 	ROW(target, "tapset/target.stp"),
 	ROW(page, "tapset/page.stp"),
 	ROW(layout, "tapset/layout.stp"),

@@ -12,24 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A real table has thousands of lines; a stub one that says where the real one is. */
-#define REAL_TABLE 100000
-
-static bool is_table(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && st.st_size > REAL_TABLE && !access(path, R_OK);
-}
-
-bool pfs_tree_needed(const struct pfs_kernel *kernel)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/boot/System.map-%s", kernel->release);
-	return !is_table(path);
-}
-
 /* Is the name a line of the list? */
 static bool listed(const char *list, const char *name, size_t len)
 {
@@ -57,17 +39,6 @@ char *pfs_placed_names(const char *script)
 	return names;
 }
 
-/* Where the kernel's functions are listed: "ffffffff81252f40 T handle_mm_fault"; NULL: nowhere. */
-static FILE *open_symbols(const struct pfs_kernel *kernel)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/usr/lib/debug/boot/System.map-%s", kernel->release);
-	if (is_table(path))
-		return fopen(path, "re");
-	return kernel->running ? fopen("/proc/kallsyms", "re") : NULL;
-}
-
 static void put_symbol(FILE *out, unsigned int *nr, const char *name)
 {
 	fprintf(out, "ffffffff81%06x T %s\n", ++*nr * 16, name);
@@ -75,13 +46,11 @@ static void put_symbol(FILE *out, unsigned int *nr, const char *name)
 
 static void put_known(FILE *out, FILE *symbols, const char *names)
 {
-	char line[1024], name[512], type;
+	char name[PFS_SYMBOL_MAX];
 	unsigned int nr = 0;
 
-	while (fgets(line, sizeof(line), symbols))	/* those of modules have a [name] behind */
-		if (sscanf(line, "%*s %c "
-				 "%511s", &type, name) == 2 && (type == 'T' || type == 't') &&
-		    !strchr(line, '[') && listed(names, name, strlen(name)))
+	while (pfs_kernel_symbol_next(symbols, name))
+		if (listed(names, name, strlen(name)))
 			put_symbol(out, &nr, name);
 }
 
@@ -100,7 +69,7 @@ static int write_table(const char *path, const struct pfs_kernel *kernel, const 
 		       bool *unchecked, struct pfs_err *err)
 {
 	char *names = pfs_placed_names(script);
-	FILE *out = fopen(path, "we"), *symbols = open_symbols(kernel);
+	FILE *out = fopen(path, "we"), *symbols = pfs_kernel_symbols(kernel);
 	int ret = 0;
 
 	*unchecked = !symbols;

@@ -3,7 +3,7 @@
  * A kernel's headers with a symbol table beside them, for placing probes without debuginfo.
  *
  * SystemTap takes the names of the kernel's functions from /boot/System.map-RELEASE, which is a stub on
- * Debian; but before that it looks beside the headers. So it gets a folder that is all links to the
+ * Debian (pfs_kernel_map_real()); but before that it looks beside the headers. So it gets a folder that is all links to the
  * headers, and a table of the functions that pfscope's script names and the kernel has. Addresses do not
  * matter: names are resolved when the module is loaded.
  */
@@ -15,9 +15,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Is /boot/System.map of this kernel a real one, so that no such folder is needed? */
-bool pfs_tree_needed(const struct pfs_kernel *kernel);
 
 /*
  * Makes it anew in `dir`, and puts into `build` what to give to stap's -r. Which functions there are is

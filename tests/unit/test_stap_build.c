@@ -50,7 +50,8 @@ static void test_scripts(void **state)
 
 static const char script[] =
 	"probe begin { x() }\n"
-	"probe kernel.trace(\"maple_tree:ma_write\") ? { a($mas) }\n"
+	"\tPFS_TRACEPOINT(maple_tree, ma_write, pfs_on_ma_write, \"ma_write\", 0),\n"
+	"\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"
 	"probe @place(\"handle_mm_fault\") { b() }\n"
 	"probe @place(\"handle_mm_fault\").return.maxactive(4096) { c() }\n"
 	"// probe @place(\"not_this\") { }\n"
@@ -61,16 +62,18 @@ static void test_points(void **state)
 	struct pfs_point points[PFS_POINTS_MAX];
 	char *optional;
 
-	assert_int_equal(pfs_points_of(script, points), 4);
+	assert_int_equal(pfs_points_of(script, points), 5);
 	assert_string_equal(points[0].name, "maple_tree:ma_write");
 	assert_true(points[0].tracepoint && !points[0].needed && !points[0].at_return);
-	assert_string_equal(points[1].name, "handle_mm_fault");
-	assert_true(!points[1].tracepoint && points[1].needed && !points[1].at_return);
-	assert_true(points[2].needed && points[2].at_return);
-	assert_true(points[3].needed);
+	assert_string_equal(points[1].name, "sched:sched_process_fork");
+	assert_true(points[1].tracepoint && points[1].needed);
+	assert_string_equal(points[2].name, "handle_mm_fault");
+	assert_true(!points[2].tracepoint && points[2].needed && !points[2].at_return);
+	assert_true(points[3].needed && points[3].at_return);
+	assert_true(points[4].needed);
 	optional = pfs_script_optional(script);
 	assert_non_null(strstr(optional, "probe begin { x() }\n"));
-	assert_non_null(strstr(optional, "(\"maple_tree:ma_write\") ? { a($mas) }\n"));
+	assert_non_null(strstr(optional, "\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"));
 	assert_non_null(strstr(optional, "(\"handle_mm_fault\") ? { b() }\n"));
 	assert_non_null(strstr(optional, ".maxactive(4096) ? { c() }\n"));
 	assert_non_null(strstr(optional, "(\"up_write\") ? { d(\"?\") }\n"));
@@ -83,7 +86,6 @@ static void test_points_found(void **state)
 	static const char said[] =
 		"kernel.function(\"up_write\") in a comment before\n"
 		"# probes\n"
-		"kernel.trace(\"maple_tree:ma_write\")? /* <- kernel.trace(\"maple_tree:ma_write\")? */\n"
 		"  # locals\n"
 		"kernel.function(\"handle_mm_fault@mm/memory.c:5263\").return.maxactive(4096) /* pc=_stext */\n"
 		"kprobe.function(\"up_write_too\") /*  name = up_write_too*/\n";
@@ -91,15 +93,38 @@ static void test_points_found(void **state)
 	unsigned int nr = pfs_points_of(script, points);
 
 	pfs_points_find(points, nr, said);
-	assert_true(points[0].found);
-	assert_false(points[1].found);
-	assert_true(points[2].found);
-	assert_false(points[3].found);
+	assert_int_equal(points[2].state, PFS_POINT_NO);
+	assert_int_equal(points[3].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
 	pfs_points_find(points, nr, "# probes\nkprobe.function(\"handle_mm_fault\") /*  name */\n"
 				    "kprobe.function(\"up_write\") /* <- kprobe.function(\"up_write\") */\n");
-	assert_true(points[1].found);
-	assert_true(points[3].found);
+	assert_int_equal(points[2].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_YES);
 	pfs_points_find(points, nr, "");
+	assert_int_equal(points[0].state, PFS_POINT_NO);
+}
+
+/* Lines of /proc/kallsyms; without a list nothing is known. */
+static void test_points_looked_up(void **state)
+{
+	static char list[] =
+		"ffffffff81000000 T up_write\n"
+		"ffffffff81000010 T __traceiter_sched_process_fork\n"
+		"ffffffff81000020 D __traceiter_ma_write\n"
+		"ffffffffc0000000 t __traceiter_ma_write\t[module]\n"
+		"ffffffff81000030 t __traceiter_ma_write_too\n";
+	struct pfs_point points[PFS_POINTS_MAX];
+	unsigned int nr = pfs_points_of(script, points);
+	FILE *symbols = fmemopen(list, strlen(list), "r");
+
+	pfs_points_look_up(points, nr, symbols);
+	fclose(symbols);
+	assert_int_equal(points[0].state, PFS_POINT_NO);
+	assert_int_equal(points[1].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
+	pfs_points_look_up(points, nr, NULL);
+	assert_int_equal(points[0].state, PFS_POINT_UNKNOWN);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
 }
 
 /* Whatever probe is added to the script, `stap check' has to have words for it. */
@@ -429,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_points_found),
+		cmocka_unit_test(test_points_looked_up),
 		cmocka_unit_test(test_points_told),
 		cmocka_unit_test(test_cache_place),
 		cmocka_unit_test_setup_teardown(test_cache_trust, make_dir, remove_dir),

@@ -58,11 +58,16 @@ static void test_needed(void **state)
 {
 	struct pfs_kernel kernel = old_and_new();
 
-	assert_true(pfs_overlay_needed(408, in_dir("rt"), &kernel));
-	assert_true(pfs_overlay_needed(501, in_dir("rt"), &kernel));
+	assert_int_equal(pfs_overlay_needed(408, in_dir("rt"), &kernel), PFS_OVERLAY_TASK_WORK);
+	assert_int_equal(pfs_overlay_needed(501, in_dir("rt"), &kernel), PFS_OVERLAY_TASK_WORK);
 	assert_false(pfs_overlay_needed(502, in_dir("rt"), &kernel));
 	assert_false(pfs_overlay_needed(309, in_dir("rt"), &kernel));
 	assert_false(pfs_overlay_needed(408, in_dir("nowhere"), &kernel));
+	put_file("build/include/linux/vmalloc.h", "extern void *vzalloc_noprof(unsigned long size);\n");
+	assert_int_equal(pfs_overlay_needed(408, in_dir("rt"), &kernel),
+			 PFS_OVERLAY_TASK_WORK | PFS_OVERLAY_LINUX_6_10);
+	assert_int_equal(pfs_overlay_needed(501, in_dir("rt"), &kernel), PFS_OVERLAY_TASK_WORK);
+	unlink(in_dir("build/include/linux/vmalloc.h"));
 	put_file("build/include/linux/task_work.h",	/* as before the renaming */
 		 "struct callback_head *task_work_cancel(struct task_struct *, task_work_func_t);\n");
 	assert_false(pfs_overlay_needed(408, in_dir("rt"), &kernel));
@@ -79,8 +84,8 @@ static void test_overlay(void **state)
 
 	old_and_new();
 	mkdir(in_dir("cache"), 0755);
-	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), overlay, sizeof(overlay),
-					  &err), 0);
+	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, overlay,
+					  sizeof(overlay), &err), 0);
 	snprintf(path, sizeof(path), "%s/stp_task_work.c", overlay);
 	assert_string_equal(file_text(path),
 			    "p = kallsyms_lookup_name(\"task_work_cancel_func\");\n"
@@ -94,14 +99,45 @@ static void test_overlay(void **state)
 	assert_non_null(strstr(file_text(in_dir("rt/stp_task_work.c")), "(\"task_work_cancel\")"));
 
 	/* The same again; of a runtime that has changed another one. */
-	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), again, sizeof(again), &err), 0);
+	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
+					  sizeof(again), &err), 0);
 	assert_string_equal(overlay, again);
 	put_file("rt/stp_task_work.c", "task_work_cancel\n");
-	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), again, sizeof(again), &err), 0);
+	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
+					  sizeof(again), &err), 0);
 	assert_string_not_equal(overlay, again);
-	assert_int_not_equal(pfs_overlay_make(in_dir("nowhere"), 408, in_dir("rt"), again, sizeof(again),
-					      &err), 0);
+	assert_int_not_equal(pfs_overlay_make(in_dir("nowhere"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
+					      sizeof(again), &err), 0);
 	assert_non_null(strstr(err.msg, "nowhere"));
+}
+
+/* Around a file of the runtime, and one that it does not have. */
+static void test_overlay_of_new_kernels(void **state)
+{
+	char overlay[PATH_MAX], path[PATH_MAX + 64], include[PATH_MAX + 64];
+	struct pfs_err err = { "" };
+	struct stat st;
+	const char *text;
+
+	old_and_new();
+	mkdir(in_dir("cache"), 0755);
+	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_LINUX_6_10, overlay,
+					  sizeof(overlay), &err), 0);
+	snprintf(path, sizeof(path), "%s/linux/alloc.c", overlay);
+	snprintf(include, sizeof(include), "#include \"%s\"\n", in_dir("rt/linux/alloc.c"));
+	text = file_text(path);
+	assert_memory_equal(text, "#undef flush_scheduled_work\n", 28);
+	assert_string_equal(strstr(text, "#include"), include);
+	snprintf(path, sizeof(path), "%s/asm/unaligned.h", overlay);
+	assert_string_equal(file_text(path), "#include <linux/unaligned.h>\n");
+	snprintf(path, sizeof(path), "%s/stp_task_work.c", overlay);	/* not asked for */
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_string_equal(file_text(in_dir("rt/linux/alloc.c")), "alloc\n");
+	assert_int_equal(pfs_overlay_nr_files(PFS_OVERLAY_TASK_WORK), 1);
+	assert_true(pfs_overlay_nr_files(PFS_OVERLAY_LINUX_6_10) > 1);
+	assert_null(pfs_overlay_options(PFS_OVERLAY_TASK_WORK)[0]);
+	assert_non_null(pfs_overlay_options(PFS_OVERLAY_LINUX_6_10)[0]);
 }
 
 static void test_placed_names(void **state)
@@ -126,7 +162,7 @@ static void test_tree(void **state)
 
 	put_file("build/.config", "CONFIG_X=y\n");
 	assert_int_equal(utimensat(AT_FDCWD, in_dir("build/.config"), old, 0), 0);
-	assert_true(pfs_tree_needed(&kernel));
+	assert_false(pfs_kernel_map_real(&kernel));
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(pfs_tree_make(in_dir("tree"), &kernel, "@place(\"up_write\") @place(\"b\")",
 					       build, sizeof(build), &unchecked, &err), 0);
@@ -149,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test_setup_teardown(test_needed, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_overlay, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_overlay_of_new_kernels, make_dir, remove_dir),
 		cmocka_unit_test(test_placed_names),
 		cmocka_unit_test_setup_teardown(test_tree, make_dir, remove_dir),
 	};
