@@ -128,7 +128,7 @@ static int note_module(struct pfs_stap *s, const struct pfs_module *m)
 		ret = pfs_stap_note(s, 0, "probes=%s", probes);
 	if (!ret && by)
 		ret = pfs_stap_note(s, 0, "systemtap=%.*s%s", (int)strcspn(by, "_"), by,
-				    strchr(by, '_') ? " with a changed runtime (stp_task_work.c)" : "");
+				    strchr(by, '_') ? " with a changed runtime" : "");
 	return ret ? ret : pfs_stap_note(s, 0, "module=%s", s->path);
 }
 

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# What becomes of a SystemTap module: module.guest on Debian's 6.1.
+# What becomes of a SystemTap module: module.guest on Debian's 6.1 and 6.12.
 
-KERNELS=6.1
 . "${0%/*}/vm.sh"
 
-build_module 6.1 symbols "$T/share/probe.ko" || { done_testing; exit; }
-boot_args=(-e "MODULE=$T/share/probe.ko")
+wanted=()
+for kernel in $KERNELS; do
+	mkdir "$T/share/$kernel"
+	wanted+=("$kernel symbols $T/share/$kernel/probe.ko")
+done
+build_modules "${wanted[@]}" || { done_testing; exit; }
+boot_args=(-e "MODULES=$T/share")
 in_guests 400 bash tests/vm/module.guest
 done_testing

@@ -103,10 +103,10 @@ build_module()
 	return 1
 }
 
-# build_modules 'KERNEL MODE FILE'...: side by side.
+# build_modules 'KERNEL MODE FILE'...: side by side. Fails if one cannot be built.
 build_modules()
 {
-	local what
+	local what failed=0
 
 	# shellcheck disable=SC2086 # words are meant
 	for what; do
@@ -115,6 +115,7 @@ build_modules()
 	wait
 	# shellcheck disable=SC2086
 	for what; do
-		build_module $what
+		build_module $what || failed=1
 	done
+	return $failed
 }

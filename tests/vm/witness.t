@@ -2,28 +2,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# Two witnesses: ftrace and SystemTap watch the same processes at the same time, on Debian's 6.1, with probes
-# placed with debuginfo and without. Every fault, every touched page, every signal and all of process life
-# are the same in both; each alone gives the kernel's own layout at every checkpoint; and SystemTap's minor
-# and major faults, those that the kernel makes by itself included, are the kernel's own counts, exactly.
+# Two witnesses: ftrace and SystemTap watch the same processes at the same time, on Debian's 6.1 with probes
+# placed with debuginfo and without, on 6.12 without. Every fault, every touched page, every signal and all of
+# process life are the same in both; each alone gives the kernel's own layout at every checkpoint; and
+# SystemTap's minor and major faults, those that the kernel makes by itself included, are the kernel's own
+# counts, exactly.
 
-KERNELS=6.1
 . "${0%/*}/vm.sh"
-declare -A seeds=([dwarf]=${SEEDS:-$(seq -s ' ' 1 10)} [symbols]=${SEEDS:-$(seq -s ' ' 11 14)})
+pairs=(6.1-dwarf 6.12-symbols 6.1-symbols)	# kernel and mode
+declare -A seeds=([6.1-dwarf]=$(seq -s ' ' 1 10) [6.1-symbols]=$(seq -s ' ' 11 14)
+	[6.12-symbols]=$(seq -s ' ' 15 24))
 
-build_modules "6.1 dwarf $T/share/dwarf.ko" "6.1 symbols $T/share/symbols.ko"
+modules=()
+for pair in "${pairs[@]}"; do
+	mkdir "$T/share/$pair"
+	modules+=("${pair%-*} ${pair#*-} $T/share/$pair/probe.ko")
+done
+build_modules "${modules[@]}"
 
-# run_guest MODE: what came of it is under $T/share/MODE.
+# run_guest PAIR: what came of it is under $T/share/PAIR.
 run_guest()
 {
 	# shellcheck disable=SC2086 # words are meant
-	"$ROOT/tests/vm/boot" -k 6.1 -t 600 -w "$T/share" -- bash tests/vm/witness.guest \
-		"$T/share/$1.ko" "$T/share/$1" ${seeds[$1]} >"$T/$1.out" 2>"$T/$1.err"
+	"$ROOT/tests/vm/boot" -k "${1%-*}" -t 800 -w "$T/share" -- bash tests/vm/witness.guest \
+		"$T/share/$1/probe.ko" "$T/share/$1" ${SEEDS:-${seeds[$1]}} >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >"$T/$1.status"
 }
 
-for mode in dwarf symbols; do
-	[ -s "$T/share/$mode.ko" ] && run_guest $mode &
+for pair in "${pairs[@]}"; do
+	[ -s "$T/share/$pair/probe.ko" ] && run_guest "$pair" &
 done
 wait
 
@@ -90,7 +97,7 @@ unknown_populated()
 	}' "$1" "$2"
 }
 
-# compare MODE WHAT
+# compare PAIR WHAT
 compare()
 {
 	local name="$1, $2" dir=$T/share/$1/$2 lines
@@ -111,18 +118,18 @@ compare()
 	like "$out" 'as the kernel counted for [0-9]+ processes' "$name: which were compared"
 }
 
-for mode in dwarf symbols; do
-	[ -s "$T/share/$mode.ko" ] || continue
-	is "$(<"$T/$mode.status")" 0 "$mode: the guest ran to its end" || diag "$(<"$T/$mode.err")"
-	is "$(grep -cE '^(the workloads|ftrace|stap): 0$' "$T/$mode.out")" 6 "$mode: both saw all of it" ||
-		diag "$(<"$T/$mode.out")"
+for pair in "${pairs[@]}"; do
+	[ -s "$T/share/$pair/probe.ko" ] || continue
+	is "$(<"$T/$pair.status")" 0 "$pair: the guest ran to its end" || diag "$(<"$T/$pair.err")"
+	is "$(grep -cE '^(the workloads|ftrace|stap): 0$' "$T/$pair.out")" 6 "$pair: both saw all of it" ||
+		diag "$(<"$T/$pair.out")"
 	for what in layouts faults; do
-		compare $mode $what
+		compare $pair $what
 	done
-	dir=$T/share/$mode/layouts
+	dir=$T/share/$pair/layouts
 	for recording in ftrace.dat stap.events; do
 		result=$("$TOOLS/layout_check" "$dir/$recording" "$dir"/*.maps 2>&1)
-		is $? 0 "$mode: layouts by $recording: ${result##*$'\n'}" || diag "$result"
+		is $? 0 "$pair: layouts by $recording: ${result##*$'\n'}" || diag "$result"
 	done
 done
 done_testing
