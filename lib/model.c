@@ -279,8 +279,10 @@ static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
 {
 	struct pfs_segment segment;
 
-	if (!pfs_has(ev, PFS_F_BY))
+	if (!pfs_has(ev, PFS_F_BY)) {
+		thread->ring = ev->start;
 		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
+	}
 	if (!pfs_has(ev, PFS_F_LAST) || !ev->last) {
 		pfs_space_segment(space, ev->start, &segment);
 		thread->shmdt_first = segment.first;
@@ -305,6 +307,7 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 
 	if (!space)
 		return other ? 0 : -ENOMEM;
+	thread->ring = 0;
 	all = model_counts(model, space);
 	map = *ev;
 	if (pfs_has(ev, PFS_F_NAME)) {

@@ -79,6 +79,7 @@ struct pfs_thread {
 	/* while the kernel populates: faults that mapped several pages each, and pages they saved */
 	uint64_t nr_around, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino;	/* what its shmdt is to detach */
+	uint64_t ring;			/* the one that its io_destroy removes, or 0 */
 };
 
 /* Faults that were handled alike. */

@@ -36,19 +36,6 @@ static struct pfs_region *find_ever(struct pfs_proc *proc, uint64_t addr, struct
 	return NULL;
 }
 
-/*
- * Where pages of the region are kept: a retired one in which nothing was touched has no place yet.
- */
-static struct pfs_pages *pages_of(const struct pfs_model *model, struct pfs_space *space,
-				  struct pfs_region *region)
-{
-	if (!region || region->died_ns == UINT64_MAX)
-		return space->pages;
-	if (!region->pages)
-		region->pages = pfs_pages_new(model->page_shift);
-	return region->pages;
-}
-
 static void add(uint32_t *to, uint64_t n)
 {
 	*to = n > UINT32_MAX - *to ? UINT32_MAX : *to + (uint32_t)n;
@@ -102,7 +89,7 @@ int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const stru
 	thread->fault_space = NULL;	/* nothing that follows came of it */
 	if (model->priv->muted)
 		return 0;
-	pages = pages_of(model, space, region);
+	pages = pfs_space_pages(space, region);
 	page = pages ? pfs_pages_get(pages, ev->addr) : NULL;
 	if (!page)
 		return -ENOMEM;

@@ -53,11 +53,11 @@ static uint32_t fault_flags(const struct pfs_event *ev)
 	return flags;
 }
 
-/* The page at addr, marked with flags and seen now. NULL: no memory. */
-static struct pfs_page *mark(struct pfs_space *space, uint64_t addr, uint32_t flags,
+/* The page at addr, marked with flags and seen now. NULL: no memory (or no pages, for want of it). */
+static struct pfs_page *mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags,
 			     uint64_t now_ns)
 {
-	struct pfs_page *page = pfs_pages_get(space->pages, addr);
+	struct pfs_page *page = pages ? pfs_pages_get(pages, addr) : NULL;
 
 	if (!page)
 		return NULL;
@@ -82,7 +82,7 @@ static int mark_range(struct pfs_model *model, struct pfs_space *space, uint64_t
 
 		if (page && page->flags & unless)
 			continue;
-		if (!mark(space, addr, flags, now_ns))
+		if (!mark(space->pages, addr, flags, now_ns))
 			return -ENOMEM;
 		(*marked)++;
 	}
@@ -174,9 +174,24 @@ static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
 		COUNT(no_access, 1);
 }
 
-static int mark_fault(struct pfs_space *space, const struct pfs_event *ev)
+/*
+ * io_destroy() is told when it begins, for it may well return after others have been given the address. But
+ * first of all it looks into the ring, which may be its first touch.
+ */
+static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space,
+				       uint64_t ring, const struct pfs_event *ev)
 {
-	struct pfs_page *page = mark(space, ev->addr, fault_flags(ev), ev->ts_ns);
+	if (!ring || !in_kernel_mode(ev) || ev->addr >> model->page_shift != ring >> model->page_shift)
+		return NULL;
+	for (unsigned int i = space->nr_retired; i-- > 0;)
+		if (space->retired[i]->start == ring)
+			return space->retired[i];
+	return NULL;
+}
+
+static int mark_fault(struct pfs_pages *pages, const struct pfs_event *ev)
+{
+	struct pfs_page *page = mark(pages, ev->addr, fault_flags(ev), ev->ts_ns);
 	unsigned int access = access_of(ev);
 
 	if (!page)
@@ -199,13 +214,16 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 		return -ENOMEM;
 	/* What a region is, does not depend on what is to be seen of it. */
 	region = pfs_space_find(space, ev->addr);
+	if (!region)
+		region = leaving_ring(model, space, thread->ring, ev);
+	thread->ring = 0;
 	if (region && access_of(ev) == PFS_WRITE && region->perms & PFS_PERM_W)
 		region->written = true;
 	if (model->priv->muted) {
 		thread->fault_space = NULL;
 		return 0;
 	}
-	if (mark_fault(space, ev))
+	if (mark_fault(pfs_space_pages(space, region), ev))
 		return -ENOMEM;
 	count_fault(model_counts(model, space), ev, !region);
 	if (!space->launcher)
@@ -473,6 +491,6 @@ int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struc
 {
 	if (model->priv->muted)
 		return 0;
-	return mark(pfs_proc_space(thread->proc), ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns) ?
+	return mark(pfs_proc_space(thread->proc)->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns) ?
 		0 : -ENOMEM;
 }

@@ -225,6 +225,15 @@ static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	return 0;
 }
 
+struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *region)
+{
+	if (!region || region->died_ns == UINT64_MAX)
+		return space->pages;
+	if (!region->pages)	/* nothing was touched in it while it lived */
+		region->pages = pfs_pages_new(pfs_pages_shift(space->pages));
+	return region->pages;
+}
+
 /* A huge page goes as a whole or not at all: where a removal that begins in one really begins. */
 static uint64_t whole_pages(struct pfs_space *space, uint64_t start)
 {

@@ -54,6 +54,12 @@ void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_
 /* shmdt: what is left of the segment goes. 0 or -ENOMEM. */
 int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns);
 
+/*
+ * Where pages of the region are kept: of a live one, and of what is in none (NULL), in the space's own, of a
+ * retired one apart. NULL: no memory.
+ */
+struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *region);
+
 /* io_destroy: the ring at addr goes. 0 or -ENOMEM. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
 

@@ -366,6 +366,28 @@ static void test_destroy_ring(void **state)
 	feed_free(&f);
 }
 
+/* Told when the call begins; what the call itself then touches is the ring's, nothing later is. */
+static void test_destroy_ring_touches_it(void **state)
+{
+	struct feed f = feed_new(PID);
+	const struct pfs_space *space;
+	struct pfs_event ev;
+
+	feed_maps_line(&f, 0x100000, 0x104000, RW | S, 0, 1, 5, "/[aio] (deleted)");
+	destroy_ring(&f, 0x100000);
+	ev = feed_event(&f, PFS_FAULT, HAS(ADDR) | HAS(MODE) | HAS(ACCESS));
+	ev.addr = 0x100080;
+	ev.mode = PFS_KERNEL;
+	ev.access = PFS_READ;
+	feed_apply(&f, &ev);
+	feed_apply(&f, &ev);
+	space = space_of(&f, PID);
+	assert_int_equal(space->nr_retired, 1);
+	assert_int_equal(pfs_pages_find(space->retired[0]->pages, 0x100000)->nr_faults, 1);
+	assert_int_equal(pfs_model_proc(f.model, PID)->counts.outside, 1);
+	feed_free(&f);
+}
+
 /* ---- fork ---- */
 
 static void test_a_copy_told_row_by_row(void **state)
@@ -739,6 +761,7 @@ int main(void)
 		cmocka_unit_test(test_detach_leaves_what_reaches_beyond),
 		cmocka_unit_test(test_detach_leaves_what_is_sealed),
 		cmocka_unit_test(test_destroy_ring),
+		cmocka_unit_test(test_destroy_ring_touches_it),
 		cmocka_unit_test(test_a_copy_told_row_by_row),
 		cmocka_unit_test(test_a_copy_that_nobody_told),
 		cmocka_unit_test(test_a_described_map_is_exact),
