@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Raw events to pfscope events: threads and processes, exec, fork and exit, and the one entrance.
- * Faults are assemble_fault.c's, system calls and the region tree assemble_layout.c's.
+ * Faults are assemble_fault.c's, layouts assemble_layout.c's, assemble_calls.c's and assemble_maps.c's.
  */
 #include "assemble_priv.h"
 

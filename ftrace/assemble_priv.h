@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What assemble.c (faults, process life) and assemble_layout.c (system calls, region tree) share.
+ * What assemble.c (process life), assemble_fault.c, assemble_held.c (faults), assemble_layout.c,
+ * assemble_calls.c and assemble_maps.c (layouts) share.
  * Nobody else includes it.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
@@ -144,21 +145,39 @@ void asm_held_free(struct asm_thread *t);
 /* Hands on what came of the fault under way: after it, if that is held. */
 int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
 
-/* assemble_layout.c: one a raw kind. `t` is the thread of the event. */
-int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* assemble_layout.c: rows of the region tree. In all that follows `t` is the thread of the event. */
 int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		 const char *value);
+
+/* As asm_event_init(), of a range. */
+void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t,
+		     enum pfs_kind kind, struct range r);
+
+/* The range is unmapped; nothing if it is empty. */
+int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		   struct range r);
 
 /* The layout of the thread's process has changed there: what a snapshot said of it may be over. */
 void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
 
+/* Where the mremap under way puts what it moves, if that is fixed; else empty. */
+struct range asm_move_target(const struct pfs_assembler *a, const struct asm_thread *t);
+
+/* assemble_calls.c: system calls. */
+int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* assemble_maps.c: the side-band of mappings, snapshots, pages mapped beside a fault. */
+int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const char *value);
 int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const char *value);
+
+/* PFS_PERM_*, PFS_TRAIT_* of what is given to mmap. */
+uint8_t asm_perms_of(uint64_t prot, uint64_t flags);
+uint8_t asm_traits_of(uint64_t flags);
 
 /* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
 const char *asm_own_string(struct pfs_assembler *a, const char *str);
