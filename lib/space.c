@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An address space's regions, kept as the kernel keeps its VMAs: a sorted array of ranges, changed by
- * one primitive, cut at [start, end), and a line or two for each kind of change.
- *
- * A `map` event says "this range is one region from now on". Attributes that it leaves out are taken
- * from the region with the same identity, else from the one that the range lies in: the kernel's
- * splits and merges come as such events, and its region tree says no more than ranges and identities.
+ * one primitive, cut at [start, end). Here are the array, what goes, and copies; what is mapped is
+ * space_map.c's, what moves, and segments, space_move.c's.
  */
-#include "space.h"
+#include "space_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ATTRIBUTES (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |	\
-		    PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME) | PFS_HAS(PFS_F_TRAITS))
 #define HUGE_PAGE UINT64_C(0x200000)
-#define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns)
 {
@@ -107,7 +101,7 @@ static int array_reserve(struct pfs_region ***array, unsigned int nr, unsigned i
 	return 0;
 }
 
-static int live_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
+int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
 {
 	int err = array_reserve(&space->live, space->nr_live, &space->max_live);
 
@@ -120,7 +114,7 @@ static int live_insert(struct pfs_space *space, unsigned int at, struct pfs_regi
 	return 0;
 }
 
-static void live_remove(struct pfs_space *space, unsigned int at)
+void space_remove(struct pfs_space *space, unsigned int at)
 {
 	space->hot = NULL;
 	space->nr_live--;
@@ -129,7 +123,7 @@ static void live_remove(struct pfs_space *space, unsigned int at)
 }
 
 /* Offsets in a file move along with the start of a region; anonymous memory has none. */
-static bool is_file(const struct pfs_region *region)
+bool space_is_file(const struct pfs_region *region)
 {
 	if (KNOWS(region, PFS_F_INO))
 		return region->ino;
@@ -137,8 +131,8 @@ static bool is_file(const struct pfs_region *region)
 }
 
 /* A new region with the attributes of `like` (NULL: none known), as if `like` reached to start. */
-static struct pfs_region *region_new(struct pfs_space *space, const struct pfs_region *like,
-				     uint64_t start, uint64_t end, uint64_t now_ns)
+struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like,
+				    uint64_t start, uint64_t end, uint64_t now_ns)
 {
 	struct pfs_region *region = calloc(1, sizeof(*region));
 
@@ -146,7 +140,7 @@ static struct pfs_region *region_new(struct pfs_space *space, const struct pfs_r
 		return NULL;
 	if (like) {
 		*region = *like;
-		if (is_file(like))
+		if (space_is_file(like))
 			region->off = like->off + (start - like->start);
 	} else {
 		region->born_ns = now_ns;
@@ -167,10 +161,10 @@ static int split_at(struct pfs_space *space, uint64_t addr)
 	if (i == space->nr_live || space->live[i]->start >= addr)
 		return 0;
 	low = space->live[i];
-	high = region_new(space, low, addr, low->end, low->born_ns);
+	high = space_region_new(space, low, addr, low->end, low->born_ns);
 	if (!high)
 		return -ENOMEM;
-	if (live_insert(space, i + 1, high)) {
+	if (space_insert(space, i + 1, high)) {
 		free(high);
 		return -ENOMEM;
 	}
@@ -178,7 +172,7 @@ static int split_at(struct pfs_space *space, uint64_t addr)
 	return 0;
 }
 
-static int cut(struct pfs_space *space, uint64_t start, uint64_t end)
+int space_cut(struct pfs_space *space, uint64_t start, uint64_t end)
 {
 	int err = split_at(space, start);
 
@@ -197,7 +191,7 @@ static void freeze_name(struct pfs_space *space, struct pfs_region *region)
 }
 
 /* Moves live region `at` to the retired ones, with the pages that were touched in it. */
-static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
+int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 {
 	struct pfs_region *region = space->live[at];
 	struct pfs_pages *pages = NULL;
@@ -220,7 +214,7 @@ static int retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	freeze_name(space, region);
 	region->pages = pages;
 	region->died_ns = now_ns;
-	live_remove(space, at);
+	space_remove(space, at);
 	space->retired[space->nr_retired++] = region;
 	return 0;
 }
@@ -229,7 +223,7 @@ struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *re
 {
 	if (!region || region->died_ns == UINT64_MAX)
 		return space->pages;
-	if (!region->pages)	/* nothing was touched in it while it lived */
+	if (!region->pages) /* nothing was touched in it while it lived */
 		region->pages = pfs_pages_new(pfs_pages_shift(space->pages));
 	return region->pages;
 }
@@ -253,89 +247,10 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 
 	if (start >= end)
 		return 0;
-	err = cut(space, start, end);
+	err = space_cut(space, start, end);
 	i = pfs_space_lower(space, start);
 	while (!err && i < space->nr_live && space->live[i]->start < end)
-		err = retire(space, i, now_ns);
-	return err;
-}
-
-/* Does this region look like a piece of a segment attached at addr? As the kernel tells: by the offset. */
-static bool attached_at(const struct pfs_region *region, uint64_t addr)
-{
-	return region->segment_len && region->start - addr == region->off;
-}
-
-void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment)
-{
-	*segment = (struct pfs_segment){ .addr = addr };
-	for (unsigned int i = pfs_space_lower(space, addr); i < space->nr_live; i++) {
-		const struct pfs_region *r = space->live[i];
-
-		if (!attached_at(r, addr))
-			continue;
-		segment->first = r->start;
-		segment->len = r->segment_len;
-		segment->ino = r->ino;
-		return;
-	}
-}
-
-int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns)
-{
-	unsigned int i = pfs_space_lower(space, segment->addr);
-	int err = 0;
-
-	while (!err && segment->first && i < space->nr_live) {
-		struct pfs_region *r = space->live[i++];
-
-		if (!attached_at(r, segment->addr) || r->ino != segment->ino)
-			continue;
-		/* mremap may have made it reach beyond the segment: there only the first piece goes. */
-		if (r->start != segment->first && r->end - segment->addr > segment->len)
-			continue;
-		if (!(r->traits & PFS_TRAIT_SEALED))	/* on a sealed one it fails in silence */
-			err = retire(space, --i, now_ns);
-	}
-	return err;
-}
-
-int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
-{
-	unsigned int i = pfs_space_lower(space, addr);
-
-	if (i == space->nr_live || space->live[i]->start != addr ||
-	    !KNOWS(space->live[i], PFS_F_NAME) || strncmp(space->live[i]->name, "/[aio]", 6))
-		return 0;
-	return retire(space, i, now_ns);
-}
-
-/* Did a region arrive somewhere from this address? */
-static bool moved_away(const struct pfs_space *space, uint64_t from)
-{
-	for (unsigned int i = 0; i < space->nr_live; i++)
-		if (space->live[i]->moved_from == from)
-			return true;
-	return false;
-}
-
-int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev)
-{
-	uint64_t addr = ev->start;
-	int err = 0;
-
-	while (!err && addr < ev->end) {
-		unsigned int i = pfs_space_lower(space, addr);
-		uint64_t start, end;
-
-		if (i == space->nr_live || space->live[i]->start >= ev->end)
-			break;
-		start = space->live[i]->start > addr ? space->live[i]->start : addr;
-		end = space->live[i]->end < ev->end ? space->live[i]->end : ev->end;
-		if (moved_away(space, start))
-			err = pfs_space_unmap(space, start, end, ev->ts_ns);
-		addr = end;
-	}
+		err = space_retire(space, i, now_ns);
 	return err;
 }
 
@@ -348,401 +263,9 @@ int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
 		freeze_name(space, space->live[i]);
 	/* From the end, so that nothing is shifted. */
 	while (!err && space->nr_live)
-		err = retire(space, space->nr_live - 1, now_ns);
+		err = space_retire(space, space->nr_live - 1, now_ns);
 	space->empty = true;
 	space->died_ns = now_ns;
-	return err;
-}
-
-static void set_attributes(struct pfs_region *region, const struct pfs_event *ev)
-{
-	if (pfs_has(ev, PFS_F_PERMS))
-		region->perms = ev->perms;
-	if (pfs_has(ev, PFS_F_DEV))
-		region->dev = ev->dev;
-	if (pfs_has(ev, PFS_F_INO))
-		region->ino = ev->ino;
-	if (pfs_has(ev, PFS_F_NAME)) {
-		region->name = ev->name;
-		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
-			region->segment_len = ev->off + (ev->end - ev->start);
-	}
-	/* A map with identity and permissions describes all of it; else what is told is what is added. */
-	if (pfs_has(ev, PFS_F_TRAITS))
-		region->traits = ev->traits | (ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) &&
-					       pfs_has(ev, PFS_F_PERMS) ? 0 : region->traits);
-	region->have |= ev->have & ATTRIBUTES;
-	region->inferred &= ~(ev->have & ATTRIBUTES);
-	region->inferred |= ev->inferred & ATTRIBUTES;
-	if (pfs_has(ev, PFS_F_OFF))
-		region->off = ev->off + (is_file(region) ? region->start - ev->start : 0);
-}
-
-/* What the kernel merges is alike: a region of which nothing is known is what the other one is. */
-static void learn_from(struct pfs_region *region, const struct pfs_region *other)
-{
-	if (KNOWS(region, PFS_F_PERMS) || !KNOWS(other, PFS_F_PERMS))
-		return;
-	region->perms = other->perms;
-	region->dev = other->dev;
-	region->ino = other->ino;
-	region->name = other->name;
-	region->traits |= other->traits;
-	region->off = other->off - (is_file(other) ? other->start - region->start : 0);
-	region->have |= other->have & ATTRIBUTES;
-	region->inferred |= other->inferred & ATTRIBUTES;
-}
-
-/* Makes `region` reach over exactly the union of itself and [start, end). */
-static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start,
-		     uint64_t end)
-{
-	unsigned int i;
-
-	if (region->start < start)
-		start = region->start;
-	if (region->end > end)
-		end = region->end;
-	if (cut(space, start, end))
-		return -ENOMEM;
-	i = pfs_space_lower(space, start);
-	while (i < space->nr_live && space->live[i]->start < end) {
-		if (space->live[i] == region) {
-			i++;
-			continue;
-		}
-		/* Merged into it: the pages stay where they are, the object goes. */
-		region->written |= space->live[i]->written;
-		learn_from(region, space->live[i]);
-		free(space->live[i]);
-		live_remove(space, i);
-	}
-	if (is_file(region))
-		region->off -= region->start - start;
-	region->start = start;
-	region->end = end;
-	return 0;
-}
-
-/* The region in [start, end) that has this identity, or that may take it: see pfs_space_map(). */
-static struct pfs_region *identify(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_region *adopt = NULL;
-
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
-		struct pfs_region *r = space->live[i];
-
-		if (KNOWS(r, PFS_F_ID)) {
-			if (r->id == ev->id)
-				return r;
-		} else if (!adopt && r->start >= ev->start && r->end <= ev->end) {
-			adopt = r;
-		}
-	}
-	return adopt;
-}
-
-/* A region of its own over [start, end), whatever was there: cut out, or replaced. */
-static struct pfs_region *carve(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_region *within = pfs_space_find(space, ev->start), *region;
-	unsigned int i;
-
-	if (within && within->end < ev->end)
-		within = NULL;
-	if (within && within->start == ev->start && within->end == ev->end)
-		within = NULL;
-	region = region_new(space, within, ev->start, ev->end, ev->ts_ns);
-	if (!region || cut(space, ev->start, ev->end))
-		goto fail;
-	i = pfs_space_lower(space, ev->start);
-	while (i < space->nr_live && space->live[i]->start < ev->end) {
-		if (within) {	/* the piece of it that the cut left here: same pages, new object */
-			free(space->live[i]);
-			live_remove(space, i);
-		} else if (retire(space, i, ev->ts_ns)) {
-			goto fail;
-		}
-	}
-	if (live_insert(space, i, region))
-		goto fail;
-	return region;
-fail:
-	free(region);
-	return NULL;
-}
-
-static bool may_merge(const struct pfs_region *a, const struct pfs_region *b)
-{
-	return a->perms == b->perms && a->dev == b->dev && a->ino == b->ino;
-}
-
-/* What lies in a range: regions told by the region tree, and others, as of a snapshot. */
-struct cover {
-	unsigned int nr;
-	bool same_id;			/* one has the identity that is looked for */
-	struct pfs_region *told, *seen;	/* the first ones; NULL: none */
-	bool told_differ, seen_differ;	/* not all of them could be one region */
-};
-
-static void cover_add(struct cover *c, struct pfs_region *r, uint64_t id)
-{
-	struct pfs_region **first = KNOWS(r, PFS_F_ID) ? &c->told : &c->seen;
-	bool differs = *first && !may_merge(*first, r);
-
-	c->nr++;
-	c->same_id = c->same_id || (KNOWS(r, PFS_F_ID) && r->id == id);
-	c->told_differ = c->told_differ || (differs && first == &c->told);
-	c->seen_differ = c->seen_differ || (differs && first == &c->seen);
-	*first = *first ? *first : r;
-}
-
-static struct cover covered(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct cover c = { 0 };
-
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     i < space->nr_live && space->live[i]->start < ev->end; i++)
-		cover_add(&c, space->live[i], ev->id);
-	return c;
-}
-
-/*
- * A snapshot of a process that runs on shows parts of the layout as they became only by changes that are
- * replayed over it. So a region stored over several parts was there before they came to differ: if others
- * tell of it, it is what they are, and else the parts, which are newer, stay. 1: done.
- */
-static int map_over_newer(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct cover c = covered(space, ev);
-
-	if (c.same_id || c.nr < 2 || (c.told && c.told_differ) || (!c.told && !c.seen_differ))
-		return 0;
-	if (!c.told)
-		return 1;
-	if (cut(space, ev->start, ev->end))
-		return -ENOMEM;
-	c = covered(space, ev);
-	c.told->id = ev->id;
-	return grow_over(space, c.told, ev->start, ev->end) ? -ENOMEM : 1;
-}
-
-/* The kernel's region tree stored region `id` over [start, end). */
-static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
-{
-	int done = pfs_has(ev, PFS_F_PERMS) ? 0 : map_over_newer(space, ev);
-	struct pfs_region *region;
-
-	if (done)
-		return done < 0 ? done : 0;
-	region = identify(space, ev);
-	if (region) {
-		if (grow_over(space, region, ev->start, ev->end))
-			return -ENOMEM;
-	} else {
-		region = carve(space, ev);
-		if (!region)
-			return -ENOMEM;
-	}
-	region->id = ev->id;
-	region->have |= PFS_HAS(PFS_F_ID);
-	set_attributes(region, ev);
-	return 0;
-}
-
-/* A source without identities says what [start, end) is. */
-static int map_described(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_region *region = pfs_space_find(space, ev->start);
-	bool exact = region && region->start == ev->start && region->end == ev->end;
-	unsigned int i;
-
-	if (cut(space, ev->start, ev->end))
-		return -ENOMEM;
-	i = pfs_space_lower(space, ev->start);
-	if (i < space->nr_live && space->live[i]->start < ev->end) {
-		region = space->live[i];
-		if (!exact)	/* rows are behind this: which one it is, they have yet to tell */
-			region->have &= ~PFS_HAS(PFS_F_ID);
-		if (grow_over(space, region, ev->start, ev->end))
-			return -ENOMEM;
-	} else {
-		region = region_new(space, NULL, ev->start, ev->end, ev->ts_ns);
-		if (!region)
-			return -ENOMEM;
-		if (live_insert(space, i, region)) {
-			free(region);
-			return -ENOMEM;
-		}
-	}
-	set_attributes(region, ev);
-	return 0;
-}
-
-int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev)
-{
-	if (ev->start >= ev->end)
-		return 0;
-	space->hot = NULL;
-	space->empty = false;
-	return pfs_has(ev, PFS_F_ID) ? map_identified(space, ev) : map_described(space, ev);
-}
-
-/* Fills in what the region does not know yet, of what holds for all of [start, end). */
-static void fill_in(struct pfs_region *region, const struct pfs_event *ev)
-{
-	struct pfs_event unknown = *ev;
-
-	unknown.have &= ~(region->have & ATTRIBUTES) | PFS_HAS(PFS_F_TRAITS);
-	set_attributes(region, &unknown);
-}
-
-int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
-{
-	uint64_t addr = ev->start;
-
-	while (addr < ev->end) {
-		unsigned int i = pfs_space_lower(space, addr);
-		struct pfs_region *r;
-		uint8_t perms;
-
-		if (i == space->nr_live || space->live[i]->start >= ev->end)
-			break;
-		r = space->live[i];
-		addr = r->end;
-		/* mprotect cannot change whether a mapping is shared */
-		perms = (ev->perms & ~PFS_PERM_SHARED) | (r->perms & PFS_PERM_SHARED);
-		if (pfs_has(ev, PFS_F_PERMS) && KNOWS(r, PFS_F_PERMS) && r->perms != perms) {
-			if (cut(space, ev->start, ev->end))
-				return -ENOMEM;
-			r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start :
-							r->start)];
-			r->perms = perms;
-			addr = r->end;
-		}
-		fill_in(r, ev);
-	}
-	return 0;
-}
-
-/* Is the range but a piece of a region that goes on beyond it, which the kernel split? */
-static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
-{
-	const struct pfs_region *r = pfs_space_find(space, ev->start);
-
-	return r && r->end >= ev->end && (r->start < ev->start || r->end > ev->end) &&
-	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
-}
-
-/* Is all of the range in one region? Then nothing can have been moved there, but to a fixed address. */
-static bool is_within(struct pfs_space *space, const struct pfs_event *ev)
-{
-	const struct pfs_region *r = pfs_space_find(space, ev->start);
-
-	return r && r->end >= ev->end;
-}
-
-int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_event row = *ev;
-
-	row.end = ev->start + ev->len;
-	if (is_split(space, &row))
-		return 0;
-	return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
-}
-
-/*
- * A move to a fixed address takes several regions, the gaps between them stay as they were at the
- * target. Which one arrived in [start, end)? Narrows *move to it; false: none of them.
- */
-static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
-{
-	uint64_t from_end = move->from + move->len;
-
-	for (unsigned int i = pfs_space_lower(space, move->from);
-	     i < space->nr_live && space->live[i]->start < from_end; i++) {
-		const struct pfs_region *r = space->live[i];
-		uint64_t start = r->start > move->from ? r->start : move->from;
-		uint64_t end = r->end < from_end ? r->end : from_end;
-		uint64_t to = move->addr + (start - move->from);
-
-		if (to >= move->start && to + (end - start) <= move->end) {
-			move->from = start;
-			move->len = end - start;
-			move->addr = to;
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * A private mapping of /dev/zero is anonymous memory that shows a file. As long as nothing was written
- * to it, the kernel numbers its pages anew by address when it moves it.
- */
-static bool is_private_zero(const struct pfs_region *region)
-{
-	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") &&
-	       !(region->perms & PFS_PERM_SHARED);
-}
-
-/* Maps [start, end) with the attributes that the region at ev->from has. */
-static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
-{
-	const struct pfs_region *source = pfs_space_find(space, ev->from);
-	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
-	struct pfs_event map = *ev;
-	struct pfs_region *dest;
-	int err;
-
-	map.kind = PFS_MAP;
-	if (source && !merged) {
-		map.have |= source->have & ATTRIBUTES;
-		map.perms = source->perms;
-		map.traits = source->traits;
-		map.dev = source->dev;
-		map.ino = source->ino;
-		map.name = source->name;
-		map.off = source->off + (is_file(source) ? ev->from - source->start : 0);
-		if (is_private_zero(source) && !written)
-			map.off = map.addr;
-	}
-	err = pfs_space_map(space, &map);
-	dest = err ? NULL : pfs_space_find(space, ev->start);
-	if (dest) {
-		dest->written |= written;
-		dest->moved_from = merged ? 0 : ev->from;
-	}
-	return err;
-}
-
-int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_event move = *ev;
-	struct pfs_region *dest;
-	uint64_t room;
-	int err = 0;
-
-	if (pfs_has(ev, PFS_F_ADDR)) {
-		if (is_split(space, ev) || !narrow_move(space, &move))
-			return pfs_space_map(space, ev);
-		err = pfs_space_unmap(space, move.addr, move.addr + move.len, ev->ts_ns);
-	} else if (is_within(space, ev)) {
-		return pfs_space_map(space, ev);
-	}
-	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
-	dest = pfs_has(ev, PFS_F_ID) ? identify(space, ev) : NULL;
-	if (!pfs_has(ev, PFS_F_ADDR))
-		move.addr = dest && dest->start <= ev->start ? dest->end : ev->start;
-	room = ev->end > move.addr ? ev->end - move.addr : 0;
-	if (!err)
-		err = map_as_source(space, &move, dest);
-	if (!err)
-		err = pfs_pages_move(space->pages, move.from,
-				     move.from + (move.len < room ? move.len : room),
-				     space->pages, move.addr - move.from);
 	return err;
 }
 
@@ -759,9 +282,10 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 	copy->complete = space->complete;
 	for (unsigned int i = 0; i < space->nr_live; i++) {
 		const struct pfs_region *from = space->live[i];
-		struct pfs_region *region = region_new(copy, from, from->start, from->end, now_ns);
+		struct pfs_region *region =
+			space_region_new(copy, from, from->start, from->end, now_ns);
 
-		if (!region || live_insert(copy, i, region)) {
+		if (!region || space_insert(copy, i, region)) {
 			free(region);
 			pfs_space_put(copy);
 			return NULL;
