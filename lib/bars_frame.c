@@ -266,6 +266,19 @@ static void put_details(struct pfs_bars *bars)
 	pfs_list_end(&list);
 }
 
+/* What is not drawn because the kernel does not tell. */
+static void put_lacks(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	unsigned int at = 0;
+	char what[256];
+
+	while (pfs_lack_next(bars->model, &at, what, sizeof(what)))
+		pfs_list_add(&list, "%s%s", list.nr ? "" : "not told by this kernel: ", what);
+	if (list.nr)
+		pfs_list_end(&list);
+}
+
 static void put_summary(struct pfs_bars *bars)
 {
 	struct pfs_list list = list_of(bars, ", ", 2);
@@ -290,6 +303,7 @@ static void put_summary(struct pfs_bars *bars)
 	pfs_list_end(&list);
 	if (t->seen)
 		put_details(bars);
+	put_lacks(bars);
 	if (any_lost)
 		put_alarm(bars, lost);
 }

@@ -164,6 +164,24 @@ bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64
 	return listed;
 }
 
+const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size)
+{
+	while (*at < model->nr_notes) {
+		const struct pfs_note *note = &model->notes[(*at)++];
+		size_t name = strcspn(note->value, " ");	/* of an event; what it tells is behind */
+
+		if (strcmp(note->key, "lacks"))
+			continue;
+		if (!strncmp(note->value + name, " (", 2))
+			snprintf(buf, size, "%.*s", (int)strcspn(note->value + name + 2, ")"),
+				 note->value + name + 2);
+		else
+			snprintf(buf, size, "%s", note->value);
+		return buf;
+	}
+	return NULL;
+}
+
 /* ---- lists ---- */
 
 void pfs_list_add(struct pfs_list *list, const char *fmt, ...)

@@ -50,6 +50,12 @@ const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun
 bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64_t from_ns,
 		   uint64_t to_ns);
 
+/*
+ * What the recording's kernel did not tell, in words ("pages mapped beside a fault"), from its notes: the next
+ * one from *at on, which begins with 0. NULL: no more.
+ */
+const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size);
+
 /* A list whose items are never broken: lines end before `width`, later lines start indented. */
 struct pfs_list {
 	FILE *out;

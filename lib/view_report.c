@@ -222,6 +222,30 @@ static bool has_handling(const struct pfs_report_lines *g)
 	return false;
 }
 
+/* ---- what the kernel did not tell ---- */
+
+static const struct pfs_column not_told_columns[] = {
+	{ "what", "what", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static void fill_not_told(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	while (pfs_lack_next(g->model, &at, what, sizeof(what)))
+		pfs_table_word(table, what);
+}
+
+static bool has_not_told(const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	return pfs_lack_next(g->model, &at, what, sizeof(what));
+}
+
 /* ---- the three forms ---- */
 
 struct section {
@@ -236,6 +260,7 @@ static const struct section sections[] = {
 	{ "region", "By region", region_columns, fill_regions, NULL },
 	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
+	{ "not_told", "Not told by this kernel", not_told_columns, fill_not_told, has_not_told },
 };
 
 static int put_section(const struct pfs_report_lines *g, const struct section *section)

@@ -90,8 +90,7 @@ enum {
 /* pfs_rec_life.flags */
 enum {
 	PFS_LIFE_SHARED = 1,	/* FORK: in the parent's own space (vfork) */
-	PFS_LIFE_LAST = 2,	/* EXIT: it was the last thread of its process (two that end at the same
-				 * moment may both be) */
+	PFS_LIFE_LAST = 2,	/* EXIT: it was the last thread of its process */
 	PFS_LIFE_LEFT = 4,	/* EXIT: it goes on after an exec, but is asked for no more */
 };
 

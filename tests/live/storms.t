@@ -4,8 +4,28 @@
 #
 # Much at once: thousands of processes, a long chain of execs, hundreds of threads, and targets that are
 # killed in the midst of it. Nothing is lost, every process is there from its beginning to its end.
+#
+# MODULE=FILE records with that SystemTap module instead of ftrace (tests/vm/stap.t).
 
 . "${0%/*}/live.sh"
+source=()
+[ "${MODULE:-}" ] && source=(--source=stap --module="$MODULE")
+
+# in_force PID: that attach sees what happens from now on.
+in_force()
+{
+	if [ "${MODULE:-}" ]; then
+		grep -q 'key="start"' "$T/lines"
+	else
+		is_tracing "$1"
+	fi
+}
+
+# nothing_left_of PID: neither an instance nor a module.
+nothing_left_of()
+{
+	no_instance_of "$1" && ! grep -q '^pfscope_' /proc/modules
+}
 
 # storm NAME COMMAND...: recorded into $T/storm, its events in $T/events.
 storm()
@@ -13,7 +33,7 @@ storm()
 	local name=$1
 
 	shift
-	"$PFSCOPE" run --no-bars -o "$T/storm" -- "$@" >"$T/report" 2>"$T/log"
+	"$PFSCOPE" run ${source[@]+"${source[@]}"} --no-bars -o "$T/storm" -- "$@" >"$T/report" 2>"$T/log"
 	is $? 0 "$name: runs" || diag "$(cat "$T/log")"
 	"$PFSCOPE" events "$T/storm" >"$T/events"
 	is "$(grep -c '^[0-9.]* lost' "$T/events")" 0 "$name: nothing is lost"
@@ -66,24 +86,24 @@ is "$(awk '$2 == "fault" { print $0 }' "$T/events" | grep -o ' tid=[0-9]*' | sor
 
 # ---- killed in the midst of it ----
 
-"$PFSCOPE" run --no-bars -o "$T/storm" -- sh -c '"$0" 100000 1 & sleep 0.3; kill -9 $!; wait; exit 9' \
+"$PFSCOPE" run ${source[@]+"${source[@]}"} --no-bars -o "$T/storm" -- sh -c '"$0" 100000 1 & sleep 0.3; kill -9 $!; wait; exit 9' \
 	"$WORK/forks" >"$T/report" 2>"$T/log"
 is $? 9 'killed while it forks: the status is the command'\''s'
 "$PFSCOPE" events "$T/storm" >"$T/events"
 is "$(unpaired) $(nr lost)" '0 1 0' 'killed while it forks: whatever began has ended'
 
-"$WORK/loop" 60 --threads 60 --pace 1000 >"$T/ready" &
+"$WORK/loop" 60 --threads 200 --pace 300 >"$T/ready" &
 target=$!
 wait_for 20 grep -q ready "$T/ready"
-"$PFSCOPE" attach --no-bars -o "$T/storm" $target 2>"$T/log" &
+"$PFSCOPE" attach ${source[@]+"${source[@]}"} --no-bars --events -o "$T/storm" $target >"$T/lines" 2>"$T/log" &
 attach=$!
-wait_for 20 is_tracing $attach
+wait_for 30 in_force $attach
 sleep 0.2
 kill -9 $target
 { wait $target; } 2>/dev/null
 wait $attach
-is $? 0 'a target of 60 threads is killed: it ends' || diag "$(cat "$T/log")"
-ok 'a target of 60 threads is killed: no instance is left' no_instance_of $attach
+is $? 0 'a target of 200 threads is killed: it ends' || diag "$(cat "$T/log")"
+ok 'a target of 200 threads is killed: nothing is left' nothing_left_of $attach
 "$PFSCOPE" events "$T/storm" >"$T/events"
-is "$(nr exit ' last=1')" 1 'a target of 60 threads is killed: its end is recorded'
+is "$(nr exit ' last=1')" 1 'a target of 200 threads is killed: its end is recorded'
 done_testing

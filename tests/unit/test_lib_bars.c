@@ -498,6 +498,23 @@ static void test_losses(void **state)
 	feed_free(&f);
 }
 
+/* What a kernel has no events for is said, in the words of the note. */
+static void test_not_told(void **state)
+{
+	struct feed f = feed_new(1);
+	const struct pfs_view_options wide = { .width = 200 };
+
+	feed_map(&f, 0x400000, 0x401000, RW, "");
+	assert_false(drawn_with(&f, "bars", wide, "not told"));
+	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped beside a fault)", false);
+	feed_note(&f, "lacks", "--classify: no function tracer here (CONFIG_X)", false);
+	assert_true(drawn_with(&f, "bars", wide, "\nnot told by this kernel: pages mapped beside a fault, "
+			       "--classify: no function tracer here (CONFIG_X)\n"));
+	assert_true(drawn_with(&f, "report", wide, "\nNot told by this kernel\n  what\n"
+			       "  pages mapped beside a fault\n"));
+	feed_free(&f);
+}
+
 /* A loss is shown with the processes that were there at the time. */
 static void test_losses_concern_who_was_there(void **state)
 {
@@ -822,6 +839,7 @@ int main(void)
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_many_touched_of_a_terabyte),
 		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_not_told),
 		cmocka_unit_test(test_losses_concern_who_was_there),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_wide_names_stay_aligned),

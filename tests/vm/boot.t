@@ -55,7 +55,7 @@ started()
 	local i
 
 	for ((i = 0; i < 600; i++)); do
-		grep -qs 'Linux\|tsc\|APIC' "${TMPDIR:-/tmp}/pfscope-guest.$1/console" && return
+		grep -qs GUEST_RUNS "${TMPDIR:-/tmp}/pfscope-guest.$1/console" && return
 		sleep 0.1
 	done
 	return 1

@@ -2,7 +2,8 @@
 /*
  * The first and only program of the guest's initramfs (tests/vm/boot puts it there, built static): loads
  * the modules beside it, makes the host's root its own with a layer of memory above it, runs the job
- * and hands its exit status out: as a line GUEST_RC=N on the console and through the device isa-debug-exit.
+ * (a line GUEST_RUNS on the console) and hands its exit status out: as a line GUEST_RC=N there and through
+ * the device isa-debug-exit.
  *
  *   /modules/NN-NAME.ko   loaded in the order of their names
  *   /shares               lines "TAG PATH": folders of the host's that can be written to
@@ -199,6 +200,8 @@ int main(void)
 	make_root();
 	finish_root();
 	out = open_output();
+	printf("GUEST_RUNS\n");
+	fflush(stdout);
 	job = fork();
 	if (job == 0)
 		run_job(out);

@@ -6,12 +6,7 @@
 
 . "${0%/*}/vm.sh"
 
-wanted=()
-for kernel in $KERNELS; do
-	mkdir "$T/share/$kernel"
-	wanted+=("$kernel symbols $T/share/$kernel/probe.ko")
-done
-build_modules "${wanted[@]}" || { done_testing; exit; }
+build_probes || { done_testing; exit; }
 boot_args=(-e "MODULES=$T/share")
 in_guests 400 bash tests/vm/module.guest
 done_testing

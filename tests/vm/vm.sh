@@ -103,6 +103,18 @@ build_module()
 	return 1
 }
 
+# build_probes: $T/share/KERNEL/probe.ko for each kernel, placed by symbols.
+build_probes()
+{
+	local kernel wanted=()
+
+	for kernel in $KERNELS; do
+		mkdir -p "$T/share/$kernel"
+		wanted+=("$kernel symbols $T/share/$kernel/probe.ko")
+	done
+	build_modules "${wanted[@]}"
+}
+
 # build_modules 'KERNEL MODE FILE'...: side by side. Fails if one cannot be built.
 build_modules()
 {

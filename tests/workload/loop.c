@@ -20,7 +20,7 @@
 #define MAP_PAGES    8
 #define TOUCH_PAGES  5
 #define KEEP	     16
-#define MAX_THREADS  64
+#define MAX_THREADS  256
 
 struct loop {
 	pthread_rwlock_t gate;		/* a round holds it to read, a checkpoint to write */
