@@ -125,11 +125,13 @@ static int lost(struct pfs_decoder *d, uint64_t ts_ns, int cpu, uint64_t count)
 	return pfs_emit(&d->sink, &ev);
 }
 
-/* Numbers wrap; one that goes back is damage, and where counting goes on from. */
+/* Numbers wrap; one that goes back is damage, and where counting goes on from. Counters have none. */
 static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
 	uint32_t gap = rec->seq - cpu->next_seq;
 
+	if (rec->type == PFS_REC_COUNTERS)
+		return 0;
 	cpu->next_seq = rec->seq + 1;
 	if (!gap)
 		return 0;

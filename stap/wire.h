@@ -18,7 +18,7 @@
 
 #include <linux/types.h>
 
-#define PFS_WIRE_VERSION 1
+#define PFS_WIRE_VERSION 2
 #define PFS_WIRE_MAGIC 0x4f435346504653ULL	/* in PFS_REC_HELLO */
 #define PFS_BATCH 17			/* records in a message */
 #define PFS_NAME_MAX 88			/* bytes of a string that one PFS_REC_NAME carries */
@@ -44,7 +44,7 @@ enum pfs_rec_type {
 	PFS_REC_COMM,		/* comm; of `tid`: a new name, or that of a thread found */
 	PFS_REC_SIGNAL,		/* life.code: signal that the kernel itself sent to the thread */
 	PFS_REC_NAME,		/* name; a piece of what the next record of this cpu needs */
-	PFS_REC_COUNTERS,	/* counters; when one of them changed */
+	PFS_REC_COUNTERS,	/* counters; when one of them changed; has no number */
 	PFS_REC_CPU,		/* cpu; at the end, for each processor that wrote anything */
 	PFS_REC_END,		/* counters; the last record */
 	PFS_REC_NR
@@ -187,7 +187,7 @@ struct pfs_rec {
 	__u8 type;		/* enum pfs_rec_type */
 	__u8 len;		/* NAME: bytes in this piece */
 	__u16 cpu;
-	__u32 seq;		/* of this processor, from 0 */
+	__u32 seq;		/* its number, of this processor, from 0 */
 	__u64 ts_ns;		/* CLOCK_MONOTONIC. FAULT: of the exception (or when the handler was entered),
 				 * though it is written when the fault is complete */
 	__s32 pid, tid;		/* tgid and thread it happened to */

@@ -188,3 +188,9 @@ need_tracefs()
 	reason=$("$ROOT/tests/run" --why-not-live) && return
 	skip_all "$reason"
 }
+
+# said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum.
+said_lost()
+{
+	sed -n 's/.*\<lost \([0-9]* events.*\)/\1/p' | tail -n 1 | grep -oE '[0-9]+ events' | awk '{ n += $1 } END { print n + 0 }'
+}

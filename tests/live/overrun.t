@@ -28,12 +28,6 @@ delivered()
 		grep -ac ': '
 }
 
-# said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum.
-said_lost()
-{
-	sed -n 's/.*\<lost \([0-9]* events.*\)/\1/p' | tail -n 1 | grep -oE '[0-9]+ events' | awk '{ n += $1 } END { print n + 0 }'
-}
-
 # overrun PAGES KB: pfscope is stopped by the command that it has started, and sleeps through all of it.
 overrun()
 {

@@ -119,10 +119,12 @@ int main(int argc, char **argv)
 			nr--;
 			continue;
 		}
-		if (r.seq != next[cpu])
-			printf("GAP cpu=%u %u..%u\n", cpu, next[cpu], r.seq);
-		lost += r.seq - next[cpu];
-		next[cpu] = r.seq + 1;
+		if (r.type != PFS_REC_COUNTERS) {
+			if (r.seq != next[cpu])
+				printf("GAP cpu=%u %u..%u\n", cpu, next[cpu], r.seq);
+			lost += r.seq - next[cpu];
+			next[cpu] = r.seq + 1;
+		}
 		printf("%-10s %llu.%09llu %u %d/%d ", type ? type : "?", r.ts_ns / 1000000000,
 		       r.ts_ns % 1000000000, r.cpu, r.pid, r.tid);
 		print_body(&r);

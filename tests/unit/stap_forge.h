@@ -69,9 +69,10 @@ static inline int forge_sink(void *ctx, const struct pfs_event *ev)
 
 static inline struct pfs_rec forge_rec(struct forge *f, enum pfs_rec_type type)
 {
-	struct pfs_rec rec = { .type = type, .cpu = f->cpu, .seq = f->seq[f->cpu]++,
+	struct pfs_rec rec = { .type = type, .cpu = f->cpu, .seq = f->seq[f->cpu],
 			       .ts_ns = f->now_ns, .pid = f->pid, .tid = f->tid };
 
+	f->seq[f->cpu] += type != PFS_REC_COUNTERS;
 	f->now_ns += 1000;
 	return rec;
 }

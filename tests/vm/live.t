@@ -14,7 +14,9 @@ case ${LIVE:-$KERNEL} in
 6.*) LIVE="counts storms overrun clean recording" ;;
 esac
 for test in $LIVE; do
+	start=$SECONDS
 	bash "tests/live/$test.t"
+	echo "# $test: $((SECONDS - start)) s"
 done
 exit 0	# each has told by itself
 EOS
