@@ -13,6 +13,7 @@
 #include "capture_priv.h"
 
 #include "clock.h"
+#include "header.h"
 #include "process.h"
 #include "snapshot.h"
 
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,29 +151,17 @@ int pfs_capture_note(struct pfs_capture *c, pid_t tid, const char *fmt, ...)
 	return ret;
 }
 
+static int put_note(void *ctx, const char *text)
+{
+	return pfs_capture_note(ctx, 0, "%s", text);
+}
+
 int capture_header_notes(struct pfs_capture *c)
 {
-	struct utsname uts;
-	char perms[5];
-	int ret;
+	int ret = pfs_header_notes(c->config.text ? "ftrace text" : "ftrace", put_note, c);
 
-	uname(&uts);
-	pfs_vsyscall_perms(perms);
-	ret = pfs_capture_note(c, 0, "pfscope=%s", PFS_VERSION);
-	if (!ret)
-		ret = pfs_capture_note(c, 0, "page_size=%ld", sysconf(_SC_PAGESIZE));
-	if (!ret)
-		ret = pfs_capture_note(c, 0, "machine=%s", uts.machine);
-	if (!ret)
-		ret = pfs_capture_note(c, 0, "kernel=%s", uts.release);
-	if (!ret)
-		ret = pfs_capture_note(c, 0, "clock=mono");
-	if (!ret)
-		ret = pfs_capture_note(c, 0, "source=ftrace%s", c->config.text ? " text" : "");
 	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
 		ret = pfs_capture_note(c, 0, "exit_mmap=yes");
-	if (!ret && perms[0])
-		ret = pfs_capture_note(c, 0, "vsyscall=%s", perms);
 	for (unsigned int i = 0; !ret && i < c->nr_lacks; i++)
 		ret = pfs_capture_note(c, 0, "lacks=%s", c->lacks[i]);
 	return ret ? ret : capture_tracers_notes(c);

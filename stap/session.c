@@ -5,6 +5,7 @@
 #include "session_priv.h"
 
 #include "clock.h"
+#include "header.h"
 #include "leftovers.h"
 #include "process.h"
 
@@ -53,28 +54,9 @@ int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
 	return ret;
 }
 
-static int header_notes(struct pfs_stap *s)
+static int put_note(void *ctx, const char *text)
 {
-	struct utsname uts;
-	char perms[5];
-	int ret;
-
-	uname(&uts);
-	pfs_vsyscall_perms(perms);
-	ret = pfs_stap_note(s, 0, "pfscope=%s", PFS_VERSION);
-	if (!ret)
-		ret = pfs_stap_note(s, 0, "page_size=%ld", sysconf(_SC_PAGESIZE));
-	if (!ret)
-		ret = pfs_stap_note(s, 0, "machine=%s", uts.machine);
-	if (!ret)
-		ret = pfs_stap_note(s, 0, "kernel=%s", uts.release);
-	if (!ret)
-		ret = pfs_stap_note(s, 0, "clock=mono");
-	if (!ret)
-		ret = pfs_stap_note(s, 0, "source=stap");
-	if (!ret && perms[0])
-		ret = pfs_stap_note(s, 0, "vsyscall=%s", perms);
-	return ret;
+	return pfs_stap_note(ctx, 0, "%s", text);
 }
 
 /* ---- opening ---- */
@@ -89,7 +71,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	pfs_kernel_find(&s->kernel, NULL, NULL);
 	snprintf(s->kernel.release, sizeof(s->kernel.release), "%s", uts.release);
 	pfs_leftovers_remove(NULL);	/* what a dead one left is no reason not to start */
-	if (header_notes(s))
+	if (pfs_header_notes("stap", put_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	ret = stap_choose_module(s, err);
 	if (!ret)
