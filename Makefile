@@ -174,11 +174,11 @@ build_plain = @$(MAKE) --no-print-directory $(in_parallel) SAN= plain
 build_san   = @$(MAKE) --no-print-directory $(in_parallel) SAN=$(CHECK_SAN) O=$(O)-san sanitized
 mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
 
-check: deps-tests	## all tests but those in virtual machines; the last line sums them up
+check: deps-vm	## all tests; the last line sums them up
 	$(build_plain)
 	$(build_san)
 	$(mount_as_root)
-	@tests/run -O $(O) -S $(O)-san unit cli live
+	@tests/run -O $(O) -S $(O)-san unit cli live vm
 
 check-unit: deps-tests	## unit tests, with sanitizers: no root, milliseconds each
 	$(build_san)
