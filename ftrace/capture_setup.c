@@ -83,7 +83,7 @@ static const char *lack_of(const struct raw_desc *desc)
 	switch (desc->kind) {
 	case RAW_MA_WRITE: return "maple_tree:ma_write (identity, splits and merges of regions)";
 	case RAW_MAP_PAGES: return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
-	case RAW_FILE_FAULT: return "filemap:mm_filemap_fault (that a fault is about a file)";
+	case RAW_FILE_FAULT: return "filemap:mm_filemap_fault (which faults were about files)";
 	case RAW_ADD_CACHE: return "filemap:mm_filemap_add_to_page_cache (major faults)";
 	case RAW_EXIT_MMAP: return "mmap:exit_mmap (end of an address space)";
 	case RAW_SIGNAL: return "signal:signal_generate (faults that end in a signal)";
