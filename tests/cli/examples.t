@@ -32,7 +32,7 @@ for page in README.md examples/README.md; do
 		[ -s "$T/wanted" ] || continue
 		line=$(sed -E 's|^sudo ./pfscope run (.*) -- build/examples/tour$|pfscope render \1 examples/tour.events|;
 			s|\./pfscope|pfscope|' "$command")
-		[[ $line = *examples/tour.events* ]] || continue
+		[[ $line = *examples/tour*.events* ]] || continue
 		bash -c "$line" 2>&1 | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$T/got"
 		# of a table a page may show a part
 		if [[ $line = *'pfscope report'* ]]; then
