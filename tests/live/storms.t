@@ -5,7 +5,7 @@
 # Much at once: thousands of processes, a long chain of execs, hundreds of threads, and targets that are
 # killed in the midst of it. Nothing is lost, every process is there from its beginning to its end.
 #
-# MODULE=FILE records with that SystemTap module instead of ftrace (tests/vm/stap.t).
+# MODULE=FILE records with that SystemTap module instead of ftrace (tests/vm/probes.t).
 
 . "${0%/*}/live.sh"
 source=()

@@ -3,7 +3,7 @@
 # timeout: 900
 #
 # Much at once, and too much, for the SystemTap source: tests/live/storms.t with it on Debian's 6.1, and
-# stap.guest on 6.1 and 6.12.
+# probes.guest on 6.1 and 6.12.
 
 . "${0%/*}/vm.sh"
 
@@ -11,7 +11,7 @@ build_probes || { done_testing; exit; }
 cat >"$T/share/stap" <<'EOS'
 export MODULE=$MODULES/$KERNEL/probe.ko
 [ "$KERNEL" = 6.12 ] || bash tests/live/storms.t
-bash tests/vm/stap.guest
+bash tests/vm/probes.guest
 exit 0	# each has told by itself
 EOS
 boot_args=(-e "MODULES=$T/share")
