@@ -59,7 +59,8 @@ static void set_file(struct pfs_event *ev, const struct raw_event *raw, const ch
 
 	ev->dev = raw->arg[3];
 	ev->ino = raw->arg[4];
-	ev->off = ev->ino ? raw->arg[2] : 0; /* the kernel numbers anonymous pages, too */
+	/* the kernel numbers anonymous pages, too */
+	ev->off = pfs_is_file(ev->dev, ev->ino) ? raw->arg[2] : 0;
 	ev->name = anon ? "" : name;
 	ev->have |=
 		PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_NAME);

@@ -143,6 +143,12 @@ struct pfs_event {
 	const char *name;	/* path or [heap], [stack], ...; "" is known to be anonymous */
 };
 
+/* Is what is mapped there a file? The first System V segment of a machine has inode 0, but a device. */
+static inline bool pfs_is_file(uint32_t dev, uint64_t ino)
+{
+	return dev || ino;
+}
+
 static inline bool pfs_has(const struct pfs_event *ev, enum pfs_field field)
 {
 	return ev->have >> field & 1;

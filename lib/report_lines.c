@@ -119,7 +119,8 @@ static int gather_processes(struct pfs_report_lines *g)
 
 static bool has_file(const struct pfs_row *row)
 {
-	return row->region && row->region->have & PFS_HAS(PFS_F_INO) && row->region->ino;
+	return row->region && row->region->have & PFS_HAS(PFS_F_INO) &&
+	       pfs_is_file(row->region->dev, row->region->ino);
 }
 
 /* Mappings of one file follow each other, and so do those of one label; of each, by process. */

@@ -27,7 +27,7 @@ struct pfs_region_line {
 struct pfs_file_line {
 	char *label;
 	uint32_t dev;
-	uint64_t ino;			/* 0: no file, or not known which */
+	uint64_t ino;			/* and dev 0: no file, or not known which */
 	uint64_t pages, mappings, processes;
 	struct pfs_tally tally;
 };

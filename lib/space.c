@@ -126,7 +126,7 @@ void space_remove(struct pfs_space *space, unsigned int at)
 bool space_is_file(const struct pfs_region *region)
 {
 	if (KNOWS(region, PFS_F_INO))
-		return region->ino;
+		return pfs_is_file(region->dev, region->ino);
 	return KNOWS(region, PFS_F_OFF) && !(KNOWS(region, PFS_F_NAME) && !region->name[0]);
 }
 
@@ -334,7 +334,7 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 	    strcmp(region->name, "[stack]"))
 		return region->name;
 	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
-	if (!(KNOWS(region, PFS_F_INO) && region->ino) && space->brk &&
+	if (!(KNOWS(region, PFS_F_INO) && pfs_is_file(region->dev, region->ino)) && space->brk &&
 	    region->start < space->brk + space->heap_touches &&
 	    region->end + space->heap_touches > space->start_brk)
 		return "[heap]";

@@ -166,8 +166,8 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 		pfs_table_number(table, file->pages);
 		add_counts(table, &file->tally);
 		snprintf(device, sizeof(device), "%02x:%02x", file->dev >> 20, file->dev & 0xfffff);
-		pfs_table_word(table, file->ino ? device : "");
-		if (file->ino)
+		pfs_table_word(table, pfs_is_file(file->dev, file->ino) ? device : "");
+		if (pfs_is_file(file->dev, file->ino))
 			pfs_table_number(table, file->ino);
 		else
 			pfs_table_missing(table);

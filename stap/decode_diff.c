@@ -17,7 +17,7 @@ static bool same_backing(const struct mirror_region *a, const struct mirror_regi
 		return true;
 	if (a->dev != b->dev || a->ino != b->ino || (a->perms ^ b->perms) & PFS_PERM_SHARED)
 		return false;
-	return !a->ino || a->off - a->start == b->off - b->start;
+	return !pfs_is_file(a->dev, a->ino) || a->off - a->start == b->off - b->start;
 }
 
 static bool same_name(const char *a, const char *b)
@@ -54,7 +54,7 @@ static void event_attributes(struct pfs_event *ev, const struct mirror_region *r
 		ev->traits = r->traits;
 		ev->have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_TRAITS);
 	}
-	if (r->described || r->ino) {
+	if (r->described || pfs_is_file(r->dev, r->ino)) {
 		ev->off = r->off;
 		ev->dev = r->dev;
 		ev->ino = r->ino;

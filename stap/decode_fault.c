@@ -156,7 +156,7 @@ static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voi
 	if (known->start < r.start || known->end > r.end)
 		return shrink(d, rec, voice, m, known);
 	r = *known;
-	r.off = known->ino ? known->off + (fault->vm_start - known->start) : 0;
+	r.off = pfs_is_file(known->dev, known->ino) ? known->off + (fault->vm_start - known->start) : 0;
 	r.start = fault->vm_start;
 	r.end = fault->vm_end;
 	r.vma = fault->vma;

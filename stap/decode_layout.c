@@ -37,7 +37,7 @@ static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu,
 
 	name[0] = '\0';
 	if (region->special == PFS_NAME_NONE) {
-		if (region->ino)
+		if (pfs_is_file(region->dev, region->ino))
 			return NULL;
 	} else if (region->special == PFS_NAME_UNKNOWN) {
 		return NULL;
@@ -90,7 +90,7 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 		cpu->torn = true;
 		return 0;
 	}
-	if (r.ino || region->special == PFS_NAME_PATH)
+	if (pfs_is_file(r.dev, r.ino) || region->special == PFS_NAME_PATH)
 		r.off = region->pgoff << d->page_shift;
 	r.name = region_name(d, cpu, region, &err);
 	return err ? err : keep_region(cpu, &r);
@@ -106,7 +106,7 @@ static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirr
 {
 	const char *name = NULL;
 
-	if (!r->name || r->ino || (r->name[0] && strncmp(r->name, "[anon:", 6)))
+	if (!r->name || pfs_is_file(r->dev, r->ino) || (r->name[0] && strncmp(r->name, "[anon:", 6)))
 		return 0;
 	if (m->brk && r->start < m->brk && r->end > m->start_brk)
 		name = "";

@@ -4,6 +4,8 @@
  */
 #include "mirror.h"
 
+#include "event.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +122,7 @@ int mirror_map(struct mirror *m, const struct mirror_region *region)
 	int err;
 
 	if (own && own->start < whole.start) {
-		whole.off = whole.ino ? whole.off - (whole.start - own->start) : 0;
+		whole.off = pfs_is_file(whole.dev, whole.ino) ? whole.off - (whole.start - own->start) : 0;
 		whole.start = own->start;
 	}
 	if (own && own->end > whole.end)

@@ -344,6 +344,21 @@ static void test_detach_leaves_what_is_sealed(void **state)
 	feed_free(&f);
 }
 
+/* The first segment of a machine: its inode is 0, and it is a file all the same. */
+static void test_a_segment_of_inode_0(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev;
+
+	feed_maps_line(&f, 0x100000, 0x104000, RW | S, 0, 1, 0, "/SYSV00000000 (deleted)");
+	ev = feed_event(&f, PFS_UNMAP, HAS(START) | HAS(END));
+	ev.start = 0x100000;
+	ev.end = 0x101000;
+	feed_apply(&f, &ev);
+	assert_live(&f, "101-104+1:/SYSV00000000 (deleted)");
+	feed_free(&f);
+}
+
 static void destroy_ring(struct feed *f, uint64_t addr)
 {
 	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START));
@@ -760,6 +775,7 @@ int main(void)
 		cmocka_unit_test(test_detach_leaves_other_segments),
 		cmocka_unit_test(test_detach_leaves_what_reaches_beyond),
 		cmocka_unit_test(test_detach_leaves_what_is_sealed),
+		cmocka_unit_test(test_a_segment_of_inode_0),
 		cmocka_unit_test(test_destroy_ring),
 		cmocka_unit_test(test_destroy_ring_touches_it),
 		cmocka_unit_test(test_a_copy_told_row_by_row),

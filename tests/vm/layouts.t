@@ -7,7 +7,8 @@
 # guests record, the host compares. SEEDS="75 89" runs just those. (Seeds 1 to 24 are witness.t's.)
 
 . "${0%/*}/vm.sh"
-seeds=${SEEDS:-$(seq -s ' ' 31 38)}
+# 9, first on a fresh machine: it splits the first System V segment, whose inode is 0.
+seeds=${SEEDS:-9 $(seq -s ' ' 31 38)}
 text_seeds=${SEEDS:-$(seq -s ' ' 39 41)}
 
 # In the guest. Recordings are made on its own disk, and then copied out.
