@@ -25,6 +25,7 @@ struct pfs_region {
 	uint64_t ino;
 	uint32_t dev;
 	uint64_t moved_from;	/* where mremap took it from; 0: it did not */
+	bool inherited;		/* a fork copied it */
 	uint64_t segment_len;	/* of a System V segment, as it was attached; 0: is none */
 	uint8_t perms, traits;
 	bool written;		/* private pages were made in it (kernel: it has an anon_vma) */

@@ -293,6 +293,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 		/* The child's regions are other objects of the kernel. */
 		region->have &= ~PFS_HAS(PFS_F_ID);
 		region->born_ns = now_ns;
+		region->inherited = true;
 	}
 	return copy;
 }

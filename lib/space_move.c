@@ -48,12 +48,14 @@ int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment,
 	return err;
 }
 
+/* A child has its parent's rings in its memory, but none to destroy: the call fails. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
 {
 	unsigned int i = pfs_space_lower(space, addr);
 
 	if (i == space->nr_live || space->live[i]->start != addr ||
-	    !KNOWS(space->live[i], PFS_F_NAME) || strncmp(space->live[i]->name, "/[aio]", 6))
+	    !KNOWS(space->live[i], PFS_F_NAME) || strncmp(space->live[i]->name, "/[aio]", 6) ||
+	    space->live[i]->inherited)
 		return 0;
 	return space_retire(space, i, now_ns);
 }

@@ -381,6 +381,22 @@ static void test_destroy_ring(void **state)
 	feed_free(&f);
 }
 
+/* A child inherits the memory of its parent's rings, but not the rings: its io_destroy fails. */
+static void test_destroy_ring_of_the_parent(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_maps_line(&f, 0x100000, 0x104000, RW | S, 0, 1, 5, "/[aio] (deleted)");
+	feed_fork(&f, PID + 1, false);
+	f.pid = f.tid = PID + 1;
+	destroy_ring(&f, 0x100000);
+	assert_int_equal(space_of(&f, PID + 1)->nr_live, 1);
+	f.pid = f.tid = PID;
+	destroy_ring(&f, 0x100000);
+	assert_int_equal(space_of(&f, PID)->nr_live, 0);
+	feed_free(&f);
+}
+
 /* Told when the call begins; what the call itself then touches is the ring's, nothing later is. */
 static void test_destroy_ring_touches_it(void **state)
 {
@@ -777,6 +793,7 @@ int main(void)
 		cmocka_unit_test(test_detach_leaves_what_is_sealed),
 		cmocka_unit_test(test_a_segment_of_inode_0),
 		cmocka_unit_test(test_destroy_ring),
+		cmocka_unit_test(test_destroy_ring_of_the_parent),
 		cmocka_unit_test(test_destroy_ring_touches_it),
 		cmocka_unit_test(test_a_copy_told_row_by_row),
 		cmocka_unit_test(test_a_copy_that_nobody_told),
