@@ -37,7 +37,8 @@ static const char *tells_of(const struct pfs_point *point)
 	return NULL;
 }
 
-/* A line of the script:
+/*
+ * A line of the script:
  *     probe @place("handle_mm_fault").return.maxactive(4096) { pfs_at_fault_return() }
  */
 static bool parse_function(const char *line, const char *end, struct pfs_point *point)
@@ -57,15 +58,17 @@ static bool parse_function(const char *line, const char *end, struct pfs_point *
 	return true;
 }
 
-/* Or:
+/*
+ * Or:
  *	PFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, "fork", PFS_NEEDED),
  */
 static bool parse_tracepoint(const char *line, const char *end, struct pfs_point *point)
 {
-	static const char format[] = "\tPFS_TRACEPOINT(%31[^,], %63[^,], ";
+	static const char begin[] = "\tPFS_TRACEPOINT(";
 	char system[32], name[64];
 
-	if (sscanf(line, format, system, name) != 2)
+	if (strncmp(line, begin, sizeof(begin) - 1) ||
+	    sscanf(line + sizeof(begin) - 1, "%31[^,\n], %63[^,\n], ", system, name) != 2)
 		return false;
 	snprintf(point->name, sizeof(point->name), "%s:%s", system, name);
 	point->tracepoint = true;

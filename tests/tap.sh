@@ -194,3 +194,21 @@ said_lost()
 {
 	sed -n 's/.*\<lost \([0-9]* events.*\)/\1/p' | tail -n 1 | grep -oE '[0-9]+ events' | awk '{ n += $1 } END { print n + 0 }'
 }
+
+# wait_for SECONDS COMMAND [ARG...]: until it succeeds. Its last status.
+wait_for()
+{
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "${EPOCHREALTIME/./}" -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+# lost_in FILE: how many events the event lines in it say that are lost.
+lost_in()
+{
+	awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) } END { print n + 0 }' "$1"
+}

@@ -14,18 +14,6 @@ need_tracefs
 TRACING=/sys/kernel/tracing
 [ -d $TRACING/instances ] || TRACING=/sys/kernel/debug/tracing
 
-# wait_for SECONDS COMMAND [ARG...]: until it succeeds. Its last status.
-wait_for()
-{
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
-
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ "${EPOCHREALTIME/./}" -lt $end ] || return 1
-		sleep 0.02
-	done
-}
-
 # instances_of PID: the names of the instances that this pfscope has, or left.
 instances_of()
 {

@@ -43,7 +43,7 @@ overrun()
 	wait $pfscope
 	is $? 0 "$kb KB: the command's status"
 	"$PFSCOPE" events "$T/over.dat" >"$T/events"
-	lost=$(awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) } END { print n + 0 }' "$T/events")
+	lost=$(lost_in "$T/events")
 	ok "$kb KB: it did run over ($lost lost)" test "$lost" -gt $((pages / 2))
 	is $(($(delivered "$T/over.dat") + lost)) "$kernel" "$kb KB: delivered + lost = the kernel's count"
 	faults=$(awk -v start="$(value start "$T/report")" -v end="$(value end "$T/report")" '
