@@ -295,6 +295,39 @@ static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
 	return pfs_space_detach(space, &segment, ev->ts_ns);
 }
 
+/* A fork may still copy a ring whose io_destroy has begun. What it was, the parent's space knows. */
+static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_event *map)
+{
+	const struct pfs_region *ring;
+
+	if (pfs_has(map, PFS_F_NAME) || pfs_space_find(thread->forking, map->start))
+		return;
+	ring = pfs_space_gone_ring(pfs_proc_space(thread->proc), map->start);
+	if (!ring || ring->end != map->end)
+		return;
+	map->perms = ring->perms;
+	map->off = ring->off;
+	map->dev = ring->dev;
+	map->ino = ring->ino;
+	map->name = ring->name;
+	map->have |= ring->have & (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |
+				   PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME));
+}
+
+/* A region of the copy that a fork is making, as the kernel tells them one by one. */
+static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
+{
+	struct pfs_region *region;
+	int err;
+
+	describe_leaving_ring(thread, map);
+	err = pfs_space_map(thread->forking, map);
+	region = pfs_space_find(thread->forking, map->start);
+	if (region)
+		region->inherited = true;
+	return err;
+}
+
 static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 			const struct pfs_event *said)
 {
@@ -319,7 +352,8 @@ static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
 	case PFS_MAP:
 		counts->maps += !space->launcher;
 		all->maps++;
-		return pfs_space_map(space, &map);
+		return space == thread->forking ? map_copied(thread, &map) :
+						  pfs_space_map(space, &map);
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
 		all->unmaps++;

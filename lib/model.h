@@ -51,6 +51,7 @@ struct pfs_space {
 	bool complete;			/* the layout is known from the start, not pieced together */
 	bool launcher;			/* pfscope's own child before the command's exec: not shown */
 	bool empty;			/* unmapped by exit */
+	bool had_rings;			/* some of the retired regions were rings of io_destroy */
 	bool heap_touches;		/* a region that but touches the break's range is [heap], too */
 	unsigned int refs;
 	struct pfs_region *hot;		/* live region found last, or NULL */

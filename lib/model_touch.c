@@ -183,10 +183,7 @@ static struct pfs_region *leaving_ring(const struct pfs_model *model, const stru
 {
 	if (!ring || !in_kernel_mode(ev) || ev->addr >> model->page_shift != ring >> model->page_shift)
 		return NULL;
-	for (unsigned int i = space->nr_retired; i-- > 0;)
-		if (space->retired[i]->start == ring)
-			return space->retired[i];
-	return NULL;
+	return pfs_space_gone_ring(space, ring);
 }
 
 static int mark_fault(struct pfs_pages *pages, const struct pfs_event *ev)

@@ -64,6 +64,12 @@ struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *re
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
 
 /*
+ * The ring at addr that went last, a retired region; NULL: none. An io_destroy is told when it begins, so for
+ * a moment the kernel may still have it.
+ */
+struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t addr);
+
+/*
  * Region ev->id is about to be stored over [start, start + len): what is in [start, end) makes room for
  * it, unless the new region is but a part of the one there, which the kernel splits. 0 or -ENOMEM.
  */

@@ -48,16 +48,29 @@ int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment,
 	return err;
 }
 
+static bool is_ring(const struct pfs_region *region)
+{
+	return KNOWS(region, PFS_F_NAME) && !strncmp(region->name, "/[aio]", 6);
+}
+
 /* A child has its parent's rings in its memory, but none to destroy: the call fails. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
 {
 	unsigned int i = pfs_space_lower(space, addr);
 
-	if (i == space->nr_live || space->live[i]->start != addr ||
-	    !KNOWS(space->live[i], PFS_F_NAME) || strncmp(space->live[i]->name, "/[aio]", 6) ||
+	if (i == space->nr_live || space->live[i]->start != addr || !is_ring(space->live[i]) ||
 	    space->live[i]->inherited)
 		return 0;
+	space->had_rings = true;
 	return space_retire(space, i, now_ns);
+}
+
+struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t addr)
+{
+	for (unsigned int i = space->had_rings ? space->nr_retired : 0; i-- > 0;)
+		if (space->retired[i]->start == addr && is_ring(space->retired[i]))
+			return space->retired[i];
+	return NULL;
 }
 
 /* Did a region arrive somewhere from this address? */

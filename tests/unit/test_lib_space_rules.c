@@ -439,6 +439,29 @@ static void test_a_copy_told_row_by_row(void **state)
 	feed_free(&f);
 }
 
+/* Its io_destroy had begun, in another thread, but the fork came first: the child has it, not as its own. */
+static void test_a_copy_has_the_leaving_ring(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event begin;
+
+	feed_maps_line(&f, 0x100000, 0x104000, RW | S, 0, 1, 5, "/[aio] (deleted)");
+	map_file(&f, 0x110000, 0x111000, 0);
+	destroy_ring(&f, 0x100000);
+	begin = feed_event(&f, PFS_FORK, 0);
+	feed_apply(&f, &begin);
+	f.space = PFS_SPACE_FORK;
+	feed_row(&f, 0x100000, 0x104000, 50);
+	feed_row(&f, 0x110000, 0x111000, 51);
+	f.space = 0;
+	feed_fork(&f, PID + 1, false);
+	assert_layout(space_of(&f, PID + 1), "100-104+0:/[aio] (deleted) 110-111+0:/f");
+	f.pid = f.tid = PID + 1;
+	destroy_ring(&f, 0x100000);
+	assert_int_equal(space_of(&f, PID + 1)->nr_live, 2);
+	feed_free(&f);
+}
+
 static void test_a_copy_that_nobody_told(void **state)
 {
 	struct feed f = feed_new(PID);
@@ -796,6 +819,7 @@ int main(void)
 		cmocka_unit_test(test_destroy_ring_of_the_parent),
 		cmocka_unit_test(test_destroy_ring_touches_it),
 		cmocka_unit_test(test_a_copy_told_row_by_row),
+		cmocka_unit_test(test_a_copy_has_the_leaving_ring),
 		cmocka_unit_test(test_a_copy_that_nobody_told),
 		cmocka_unit_test(test_a_described_map_is_exact),
 		cmocka_unit_test(test_protect_fills_in_what_is_unknown),
