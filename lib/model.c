@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model: what the events add up to. Processes and threads by number, address spaces by exec epoch.
- * How regions change is space.c's, what was touched is model_touch.c's; this file says whose they are.
+ * The model: what the events add up to. Here is the one entrance, and what is of no process: notes, losses.
+ * Whose events they are is model_life.c's, layouts are model_layout.c's, what was touched is model_touch.c's.
  */
 #include "model_priv.h"
 
 #include "intern.h"
-#include "space.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,21 +34,6 @@ fail:
 	return NULL;
 }
 
-static void proc_free(struct proc_slot *slot)
-{
-	for (unsigned int i = 0; i < slot->proc.nr_epochs; i++)
-		pfs_space_put(slot->proc.epochs[i].space);
-	free(slot->proc.epochs);
-	free(slot);
-}
-
-static void thread_free(struct thread_slot *slot)
-{
-	pfs_space_put(slot->thread.forking);
-	pfs_space_put(slot->thread.execing);
-	free(slot);
-}
-
 void pfs_model_free(struct pfs_model *model)
 {
 	struct thread_slot *slot, *tmp;
@@ -59,12 +43,12 @@ void pfs_model_free(struct pfs_model *model)
 		return;
 	HASH_ITER(hh, model->priv->threads, slot, tmp) {
 		HASH_DEL(model->priv->threads, slot);
-		thread_free(slot);
+		model_thread_free(slot);
 	}
 	HASH_CLEAR(hh, model->priv->by_pid);
 	for (proc = model->procs; proc; proc = next) {
 		next = proc->next;
-		proc_free((struct proc_slot *)proc);
+		model_proc_free((struct proc_slot *)proc);
 	}
 	for (unsigned int i = 0; i < model->nr_notes; i++) {
 		free(model->notes[i].key);
@@ -77,430 +61,7 @@ void pfs_model_free(struct pfs_model *model)
 	free(model);
 }
 
-/* ---- processes and threads ---- */
-
-struct pfs_proc *pfs_model_proc(const struct pfs_model *model, int32_t pid)
-{
-	struct proc_slot *slot;
-
-	HASH_FIND_INT(model->priv->by_pid, &pid, slot);
-	return slot ? &slot->proc : NULL;
-}
-
-struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid)
-{
-	struct thread_slot *slot;
-
-	HASH_FIND_INT(model->priv->threads, &tid, slot);
-	return slot ? &slot->thread : NULL;
-}
-
-/* Ends the proc's current epoch and begins one with `space` (whose reference it takes). */
-static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t now_ns)
-{
-	struct pfs_epoch *epochs;
-
-	if (!space)
-		return -ENOMEM;
-	epochs = realloc(proc->epochs, (proc->nr_epochs + 1) * sizeof(*epochs));
-	if (!epochs) {
-		pfs_space_put(space);
-		return -ENOMEM;
-	}
-	proc->epochs = epochs;
-	epochs[proc->nr_epochs++] = (struct pfs_epoch){ .space = space, .start_ns = now_ns };
-	return 0;
-}
-
-/* As the kernel of the recording has them. NULL: no memory. */
-static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_ns)
-{
-	struct pfs_space *space = pfs_space_new(model->page_shift, now_ns);
-
-	if (space)
-		space->heap_touches = model->heap_touches;
-	return space;
-}
-
-/* A new process of that pid, with `space` (reference taken; NULL: an empty one). */
-static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pfs_space *space,
-				 uint64_t now_ns)
-{
-	struct proc_slot *slot = calloc(1, sizeof(*slot)), *old;
-
-	if (!slot || epoch_add(&slot->proc, space ? space : space_new(model, now_ns), now_ns)) {
-		free(slot);
-		return NULL;
-	}
-	slot->proc.pid = slot->key = pid;
-	slot->proc.born_ns = now_ns;
-	slot->proc.died_ns = UINT64_MAX;
-	HASH_FIND_INT(model->priv->by_pid, &pid, old);
-	if (old)
-		HASH_DEL(model->priv->by_pid, old);
-	HASH_ADD_INT(model->priv->by_pid, key, slot);
-	*model->priv->tail = &slot->proc;
-	model->priv->tail = &slot->proc.next;
-	model->nr_procs++;
-	return &slot->proc;
-}
-
-static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struct pfs_proc *proc,
-				     uint64_t now_ns)
-{
-	struct thread_slot *slot;
-
-	HASH_FIND_INT(model->priv->threads, &tid, slot);
-	if (slot) {	/* the number came round again */
-		HASH_DEL(model->priv->threads, slot);
-		if (model->priv->last == &slot->thread)
-			model->priv->last = NULL;
-		thread_free(slot);
-	}
-	slot = calloc(1, sizeof(*slot));
-	if (!slot)
-		return NULL;
-	slot->thread.tid = tid;
-	slot->thread.proc = proc;
-	slot->thread.born_ns = now_ns;
-	slot->thread.died_ns = UINT64_MAX;
-	slot->thread.comm = proc->comm;
-	proc->nr_threads++;
-	HASH_ADD_INT(model->priv->threads, thread.tid, slot);
-	return &slot->thread;
-}
-
-/* A record names the process of a thread that stood for itself until now: move it over. */
-static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid,
-			 uint64_t now_ns)
-{
-	struct pfs_proc *proc = pfs_model_proc(model, pid);
-
-	if (!proc) {
-		proc = proc_new(model, pid, NULL, now_ns);
-		if (!proc)
-			return -ENOMEM;
-		proc->pid_known = true;
-	}
-	thread->proc = proc;
-	proc->nr_threads++;
-	return 0;
-}
-
-/* The thread of an event, made if it is new. NULL: no memory. */
-static struct pfs_thread *thread_of(struct pfs_model *model, const struct pfs_event *ev)
-{
-	struct pfs_thread *thread = model->priv->last;
-	bool known = pfs_has(ev, PFS_F_PID);
-	int32_t pid = known ? ev->pid : ev->tid;
-
-	if (thread && thread->tid == ev->tid && (!known || thread->proc->pid == pid))
-		return thread;
-	thread = pfs_model_thread(model, ev->tid);
-	if (!thread) {
-		struct pfs_proc *proc = pfs_model_proc(model, pid);
-
-		if (!proc)
-			proc = proc_new(model, pid, NULL, ev->ts_ns);
-		thread = proc ? thread_new(model, ev->tid, proc, ev->ts_ns) : NULL;
-		if (!thread)
-			return NULL;
-	} else if (known && thread->proc->pid != pid) {
-		if (thread_rebind(model, thread, pid, ev->ts_ns))
-			return NULL;
-	}
-	if (known)
-		thread->proc->pid_known = true;
-	model->priv->last = thread;
-	return thread;
-}
-
-struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev)
-{
-	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
-		struct pfs_space *space = pfs_proc_space(proc);
-
-		for (unsigned int i = pfs_space_lower(space, ev->start);
-		     i < space->nr_live && space->live[i]->start < ev->end; i++)
-			if (space->live[i]->have & PFS_HAS(PFS_F_ID) &&
-			    space->live[i]->id == ev->id)
-				return space;
-	}
-	return NULL;
-}
-
-struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
-				 const struct pfs_event *ev)
-{
-	if (!pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT)
-		return pfs_proc_space(thread->proc);
-	if (ev->space == PFS_SPACE_EXEC) {
-		if (!thread->execing)
-			thread->execing = space_new(model, ev->ts_ns);
-		return thread->execing;
-	}
-	if (!thread->forking)
-		thread->forking = pfs_space_copy(pfs_proc_space(thread->proc), ev->ts_ns);
-	return thread->forking;
-}
-
-/* ---- regions ---- */
-
-/* The end of an address space, or of an exec that failed. */
-static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
-		       const struct pfs_event *ev)
-{
-	if (space != thread->execing)
-		return pfs_space_clear(space, ev->ts_ns);
-	pfs_space_put(space);
-	thread->execing = NULL;
-	thread->fault_space = NULL;
-	return 0;
-}
-
-/* The kernel's ranges are whole pages. What a file claims may be anything: make it so. */
-static struct pfs_event in_whole_pages(const struct pfs_model *model, const struct pfs_event *ev)
-{
-	uint64_t mask = model_page_size(model) - 1;
-	struct pfs_event whole = *ev;
-
-	if (ev->kind == PFS_BRK || (ev->kind == PFS_UNMAP && ev->end == UINT64_MAX))
-		return whole;
-	whole.start = ev->start & ~mask;
-	whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
-	whole.from = ev->from & ~mask;
-	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
-	return whole;
-}
-
-/* Of shmdt two events come: before it, to remember what there is, and (last) when it has succeeded. */
-static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
-			const struct pfs_event *ev)
-{
-	struct pfs_segment segment;
-
-	if (!pfs_has(ev, PFS_F_BY)) {
-		thread->ring = ev->start;
-		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
-	}
-	if (!pfs_has(ev, PFS_F_LAST) || !ev->last) {
-		pfs_space_segment(space, ev->start, &segment);
-		thread->shmdt_first = segment.first;
-		thread->shmdt_len = segment.len;
-		thread->shmdt_ino = segment.ino;
-		return 0;
-	}
-	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len,
-					thread->shmdt_ino };
-	return pfs_space_detach(space, &segment, ev->ts_ns);
-}
-
-/* A fork may still copy a ring whose io_destroy has begun. What it was, the parent's space knows. */
-static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_event *map)
-{
-	const struct pfs_region *ring;
-
-	if (pfs_has(map, PFS_F_NAME) || pfs_space_find(thread->forking, map->start))
-		return;
-	ring = pfs_space_gone_ring(pfs_proc_space(thread->proc), map->start);
-	if (!ring || ring->end != map->end)
-		return;
-	map->perms = ring->perms;
-	map->off = ring->off;
-	map->dev = ring->dev;
-	map->ino = ring->ino;
-	map->name = ring->name;
-	map->have |= ring->have & (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |
-				   PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME));
-}
-
-/* A region of the copy that a fork is making, as the kernel tells them one by one. */
-static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
-{
-	struct pfs_region *region;
-	int err;
-
-	describe_leaving_ring(thread, map);
-	err = pfs_space_map(thread->forking, map);
-	region = pfs_space_find(thread->forking, map->start);
-	if (region)
-		region->inherited = true;
-	return err;
-}
-
-static int apply_layout(struct pfs_model *model, struct pfs_thread *thread,
-			const struct pfs_event *said)
-{
-	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
-	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
-	struct pfs_space *space = other ? model_space_of_region(model, ev) :
-					  model_space_of(model, thread, ev);
-	struct pfs_counts *counts = &thread->proc->counts, *all;
-	struct pfs_event map;
-
-	if (!space)
-		return other ? 0 : -ENOMEM;
-	thread->ring = 0;
-	all = model_counts(model, space);
-	map = *ev;
-	if (pfs_has(ev, PFS_F_NAME)) {
-		map.name = pfs_intern(model->priv->names, ev->name);
-		if (!map.name)
-			return -ENOMEM;
-	}
-	switch (ev->kind) {
-	case PFS_MAP:
-		counts->maps += !space->launcher;
-		all->maps++;
-		return space == thread->forking ? map_copied(thread, &map) :
-						  pfs_space_map(space, &map);
-	case PFS_UNMAP:
-		counts->unmaps += !space->launcher;
-		all->unmaps++;
-		if (!pfs_has(ev, PFS_F_END))
-			return apply_detach(thread, space, ev);
-		if (pfs_has(ev, PFS_F_BY))
-			return pfs_space_unmap_moved(space, ev);
-		if (pfs_has(ev, PFS_F_LEN))
-			return pfs_space_replace(space, ev);
-		if (pfs_has(ev, PFS_F_FROM) && !pfs_space_find(space, ev->from))
-			return 0;
-		if (ev->start == 0 && ev->end == UINT64_MAX)
-			return clear_space(thread, space, ev);
-		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
-	case PFS_PROTECT:
-		return pfs_space_protect(space, &map);
-	case PFS_MOVE:
-		return pfs_space_move(space, ev);
-	default:	/* PFS_BRK */
-		if (pfs_has(ev, PFS_F_START))
-			space->start_brk = ev->start;
-		else if (!space->brk)
-			space->start_brk = ev->end;
-		space->brk = ev->end;
-		return 0;
-	}
-}
-
-/* ---- process life ---- */
-
-static int set_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm)
-{
-	const char *name = pfs_intern(model->priv->names, comm);
-
-	if (!name)
-		return -ENOMEM;
-	thread->comm = name;
-	if (thread->tid == thread->proc->pid || !thread->proc->comm) {
-		thread->proc->comm = name;
-		thread->proc->epochs[thread->proc->nr_epochs - 1].comm = name;
-	}
-	return 0;
-}
-
-static int apply_fork(struct pfs_model *model, struct pfs_thread *parent,
-		      const struct pfs_event *ev)
-{
-	struct pfs_space *current = pfs_proc_space(parent->proc), *space;
-	struct pfs_thread *thread;
-	struct pfs_proc *child;
-
-	if (!pfs_has(ev, PFS_F_CHILD)) {	/* the copy begins; its regions follow */
-		if (parent->fault_space == parent->forking)
-			parent->fault_space = NULL;
-		pfs_space_put(parent->forking);
-		parent->forking = pfs_space_copy(current, ev->ts_ns);
-		return parent->forking ? 0 : -ENOMEM;
-	}
-	if (ev->shared) {
-		space = pfs_space_get(current);
-	} else {
-		space = parent->forking ? parent->forking : pfs_space_copy(current, ev->ts_ns);
-		if (parent->forking)
-			pfs_space_confirm(space);
-		parent->forking = NULL;
-		if (space)
-			space->launcher = current->launcher;
-	}
-	child = space ? proc_new(model, ev->child, space, ev->ts_ns) : NULL;
-	if (!child)
-		return -ENOMEM;
-	child->ppid = parent->proc->pid;
-	child->pid_known = true;
-	child->comm = parent->comm;
-	child->epochs[0].comm = parent->comm;
-	child->epochs[0].shared = ev->shared;
-	thread = thread_new(model, ev->child, child, ev->ts_ns);
-	return thread ? 0 : -ENOMEM;
-}
-
-/* The old image of a process ends. One that it shares (vfork) goes on without it. */
-static int leave_space(struct pfs_proc *proc, uint64_t now_ns)
-{
-	struct pfs_epoch *epoch = &proc->epochs[proc->nr_epochs - 1];
-
-	if (epoch->shared || epoch->space->empty)
-		return 0;
-	return pfs_space_clear(epoch->space, now_ns);
-}
-
-static int apply_exec(struct pfs_model *model, struct pfs_thread *thread,
-		      const struct pfs_event *ev)
-{
-	struct pfs_proc *proc = thread->proc;
-	struct pfs_thread *builder = thread;
-	struct pfs_space *space;
-	int err;
-
-	/* A thread that is not the first one takes over the first one's number by its exec. */
-	if (pfs_has(ev, PFS_F_CHILD_TID) && ev->child_tid != ev->tid) {
-		struct pfs_thread *old = pfs_model_thread(model, ev->child_tid);
-
-		if (old && old->proc == proc && old->execing)
-			builder = old;
-	}
-	space = builder->execing;
-	builder->execing = NULL;
-	if (space) {
-		space->complete = true;
-		pfs_space_begin(space);
-	} else {
-		space = space_new(model, ev->ts_ns);
-	}
-	if (!space)
-		return -ENOMEM;
-	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(model->priv->names, ev->name) : NULL;
-	err = leave_space(proc, ev->ts_ns);
-	if (err) {
-		pfs_space_put(space);
-		return err;
-	}
-	thread->fault_space = NULL;
-	thread->died_ns = UINT64_MAX;	/* of the first one: another took over its number */
-	err = epoch_add(proc, space, ev->ts_ns);
-	if (!err && pfs_has(ev, PFS_F_COMM))
-		err = set_comm(model, thread, ev->comm);
-	return err;
-}
-
-/* What a thread does may be told before it is told that it was made. */
-static struct pfs_thread *thread_begins(struct pfs_model *model, struct pfs_thread *maker,
-					const struct pfs_event *ev)
-{
-	struct pfs_thread *child = pfs_model_thread(model, ev->child);
-
-	if (child && child->proc == maker->proc && child->died_ns == UINT64_MAX && child != maker)
-		return child;
-	return thread_new(model, ev->child, maker->proc, ev->ts_ns);
-}
-
-/* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
-static void apply_exit(struct pfs_thread *thread, const struct pfs_event *ev)
-{
-	thread->died_ns = ev->ts_ns;
-	if (ev->last)
-		thread->proc->died_ns = ev->ts_ns;
-}
+/* ---- notes ---- */
 
 /* "6.1.0-56-cloud-amd64"? Linux 6.7, and 6.6 later on, no longer call neighbours of the heap [heap]. */
 static bool before_6_6(const char *release)
@@ -511,8 +72,6 @@ static bool before_6_6(const char *release)
 		return false;
 	return major < 6 || (major == 6 && minor < 6);
 }
-
-/* ---- notes ---- */
 
 static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 {
@@ -619,12 +178,12 @@ static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
 
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 {
-	struct pfs_thread *thread = thread_of(model, ev), *child;
+	struct pfs_thread *thread = model_thread_of(model, ev), *child;
 
 	if (!thread)
 		return -ENOMEM;
 	/* The name that comes with an exec is the new image's. */
-	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && set_comm(model, thread, ev->comm))
+	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && life_comm(model, thread, ev->comm))
 		return -ENOMEM;
 	switch (ev->kind) {
 	case PFS_FAULT:
@@ -640,14 +199,14 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	case PFS_UNMAP:
 	case PFS_PROTECT:
 	case PFS_MOVE:
-	case PFS_BRK: return apply_layout(model, thread, ev);
-	case PFS_FORK: return apply_fork(model, thread, ev);
-	case PFS_EXEC: return apply_exec(model, thread, ev);
+	case PFS_BRK: return layout_apply(model, thread, ev);
+	case PFS_FORK: return life_fork(model, thread, ev);
+	case PFS_EXEC: return life_exec(model, thread, ev);
 	case PFS_EXIT:
-		apply_exit(thread, ev);
+		life_exit(thread, ev);
 		return 0;
 	case PFS_THREAD:
-		child = pfs_has(ev, PFS_F_CHILD) ? thread_begins(model, thread, ev) : thread;
+		child = pfs_has(ev, PFS_F_CHILD) ? life_thread(model, thread, ev) : thread;
 		return child ? 0 : -ENOMEM;
 	case PFS_NOTE: return apply_proc_note(model, thread, ev);
 	default: return 0;

@@ -2,7 +2,7 @@
 /*
  * The model: the only consumer of events. Processes, their address spaces, regions and pages.
  *
- * Views walk these structures read-only after (or between) events; only model.c and space.c write
+ * Views walk these structures read-only after (or between) events; only model*.c and space*.c write
  * them. Everything is owned by the model and lives until pfs_model_free(): regions are retired when
  * they are unmapped, never forgotten.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What model.c (whose it is) and model_touch.c (what was touched) share. Nobody else includes it.
+ * What model.c and its parts share, one for each family of events. Nobody else includes it.
  */
 #ifndef PFS_MODEL_PRIV_H
 #define PFS_MODEL_PRIV_H
@@ -41,12 +41,32 @@ static inline struct pfs_counts *model_counts(struct pfs_model *model,
 	return space->launcher ? &model->launcher : &model->counts;
 }
 
+/* model_life.c */
+void model_proc_free(struct proc_slot *slot);
+void model_thread_free(struct thread_slot *slot);
+
+/* The thread of an event, made if it is new. NULL: no memory. */
+struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_event *ev);
+
 /* The space that has the region of that identity in that range (space=other); NULL: none. */
 struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
 
 /* The space that the event speaks of. NULL: no memory. */
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
 				 const struct pfs_event *ev);
+
+/* One a kind of event, and what every event may say of its thread: its name. 0 or -ENOMEM. */
+int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm);
+int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev);
+int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+void life_exit(struct pfs_thread *thread, const struct pfs_event *ev);
+
+/* The thread that begins. NULL: no memory. */
+struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
+			       const struct pfs_event *ev);
+
+/* model_layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
+int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
 
 /* model_touch.c: one a kind of event. 0 or -ENOMEM. */
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);

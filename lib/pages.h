@@ -3,7 +3,7 @@
  * The pages of an address space: what happened to each page that anything happened to.
  *
  * A sparse tree over the whole 64-bit range, so that a terabyte reservation costs nothing until it
- * is touched. It knows nothing of regions: model.c cuts and moves ranges of it along with them.
+ * is touched. It knows nothing of regions: space.c cuts and moves ranges of it along with them.
  */
 #ifndef PFS_PAGES_H
 #define PFS_PAGES_H

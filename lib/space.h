@@ -2,7 +2,7 @@
 /*
  * An address space's regions: a sorted array and one primitive, cut at [start, end).
  *
- * Only model.c calls this; views read struct pfs_space (model.h).
+ * Only the model calls this; views read struct pfs_space (model.h).
  */
 #ifndef PFS_SPACE_H
 #define PFS_SPACE_H
