@@ -358,29 +358,38 @@ int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_
 	return drain(c, c->config.live, err);
 }
 
-/* What the kernel itself says it dropped: the pages say it too, but for the very last ones. */
+/* Events that never came into the buffer of that processor, or were overwritten in it. */
+static uint64_t not_delivered(struct pfs_capture *c, int cpu)
+{
+	static const char *const counters[] = { "overrun:", "commit overrun:", "dropped events:" };
+	int fd = pfs_instance_open_cpu(c->instance, cpu, "stats", O_RDONLY, NULL);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	uint64_t sum = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+			if (!strncmp(line, counters[i], strlen(counters[i])))
+				sum += strtoull(line + strlen(counters[i]), NULL, 10);
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+/*
+ * The kernel's own counts of what is missing. Pages tell of overwritten events, but a page that is full to its
+ * end has no room for their number.
+ */
 static int note_losses(struct pfs_capture *c)
 {
-	uint64_t overrun = 0, dropped = 0, n;
-	char line[128];
-	int ret = 0;
+	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = 0;
 
-	for (int i = 0; i < (int)sysconf(_SC_NPROCESSORS_CONF); i++) {
-		int fd = pfs_instance_open_cpu(c->instance, i, "stats", O_RDONLY, NULL);
-		FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	for (int cpu = 0; cpu < nr_cpus && !ret; cpu++) {
+		uint64_t lost = not_delivered(c, cpu);
 
-		while (f && fgets(line, sizeof(line), f)) {
-			if (sscanf(line, "overrun: %" SCNu64, &n) == 1)
-				overrun += n;
-			else if (sscanf(line, "dropped events: %" SCNu64, &n) == 1)
-				dropped += n;
-		}
-		if (f)
-			fclose(f);
+		if (lost)
+			ret = pfs_capture_note(c, 0, "lost=%" PRIu64 " on cpu %d", lost, cpu);
 	}
-	if (overrun || dropped)
-		ret = pfs_capture_note(c, 0, "overrun=%" PRIu64 " dropped %" PRIu64, overrun,
-				       dropped);
 	return ret;
 }
 

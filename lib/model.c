@@ -8,6 +8,7 @@
 #include "intern.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,74 @@ void pfs_model_free(struct pfs_model *model)
 	free(model);
 }
 
+/* ---- losses ---- */
+
+/* The account of that cpu, made if it is new. More cpus than any machine has share the last one. */
+static struct pfs_loss *loss_of(struct pfs_model *model, int32_t cpu, uint64_t now_ns)
+{
+	struct pfs_loss *losses;
+
+	for (unsigned int i = 0; i < model->nr_losses; i++)
+		if (model->losses[i].cpu == cpu || i == 8192)
+			return &model->losses[i];
+	losses = realloc(model->losses, (model->nr_losses + 1) * sizeof(*losses));
+	if (!losses)
+		return NULL;
+	model->losses = losses;
+	losses += model->nr_losses++;
+	*losses = (struct pfs_loss){ .cpu = cpu, .first_ns = now_ns };
+	return losses;
+}
+
+/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
+static void launches_end(struct pfs_model *model)
+{
+	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
+		pfs_proc_space(proc)->launcher = false;
+}
+
+static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_loss *loss = loss_of(model, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1, ev->ts_ns);
+
+	if (!loss)
+		return -ENOMEM;
+	launches_end(model);
+	loss->last_ns = ev->ts_ns;
+	if (!pfs_has(ev, PFS_F_COUNT)) {
+		loss->unknown++;
+		model->lost_unknown++;
+		return 0;
+	}
+	loss->count += ev->count;
+	model->lost += ev->count;
+	return 0;
+}
+
+/* "30043 on cpu 1": the source's own count of all that is missing, also where an event could not say how many. */
+static int apply_lost_total(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_loss *loss;
+	uint64_t total;
+	int32_t cpu;
+
+	if (sscanf(ev->value, "%" SCNu64 " on cpu %" SCNd32, &total, &cpu) != 2 || !total)
+		return 0;
+	loss = loss_of(model, cpu, ev->ts_ns);
+	if (!loss)
+		return -ENOMEM;
+	launches_end(model);
+	model->lost_unknown -= loss->unknown;
+	loss->unknown = 0;
+	if (!loss->count) /* nothing says when */
+		loss->first_ns = model->first_ns;
+	if (total > loss->count) {
+		model->lost += total - loss->count;
+		loss->count = total;
+	}
+	return 0;
+}
+
 /* ---- notes ---- */
 
 /* "6.1.0-56-cloud-amd64"? Linux 6.7, and 6.6 later on, no longer call neighbours of the heap [heap]. */
@@ -103,6 +172,8 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		model->heap_touches = before_6_6(note->value);
 	} else if (!strcmp(note->key, "start")) {
 		model->start_ns = ev->ts_ns;
+	} else if (!strcmp(note->key, "lost")) {
+		return apply_lost_total(model, ev);
 	}
 	return 0;
 }
@@ -128,50 +199,6 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 		if (!strcmp(model->notes[i].key, key))
 			return model->notes[i].value;
 	return NULL;
-}
-
-/* ---- losses ---- */
-
-/* The account of that cpu, made if it is new. More cpus than any machine has share the last one. */
-static struct pfs_loss *loss_of(struct pfs_model *model, int32_t cpu, uint64_t now_ns)
-{
-	struct pfs_loss *losses;
-
-	for (unsigned int i = 0; i < model->nr_losses; i++)
-		if (model->losses[i].cpu == cpu || i == 8192)
-			return &model->losses[i];
-	losses = realloc(model->losses, (model->nr_losses + 1) * sizeof(*losses));
-	if (!losses)
-		return NULL;
-	model->losses = losses;
-	losses += model->nr_losses++;
-	*losses = (struct pfs_loss){ .cpu = cpu, .first_ns = now_ns };
-	return losses;
-}
-
-/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
-static void launches_end(struct pfs_model *model)
-{
-	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
-		pfs_proc_space(proc)->launcher = false;
-}
-
-static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
-{
-	struct pfs_loss *loss = loss_of(model, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1, ev->ts_ns);
-
-	if (!loss)
-		return -ENOMEM;
-	launches_end(model);
-	loss->last_ns = ev->ts_ns;
-	if (pfs_has(ev, PFS_F_COUNT)) {
-		loss->count += ev->count;
-		model->lost += ev->count;
-	} else {
-		loss->unknown++;
-		model->lost_unknown++;
-	}
-	return 0;
 }
 
 /* ---- the one entrance ---- */

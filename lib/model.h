@@ -131,7 +131,7 @@ struct pfs_proc {
 struct pfs_loss {
 	int32_t cpu;			/* -1: not said */
 	uint64_t count;			/* events, where the number is known */
-	uint64_t unknown;		/* times that an unknown number was lost */
+	uint64_t unknown;		/* times that an unknown number was lost; 0 if the total is known */
 	uint64_t first_ns, last_ns;
 };
 

@@ -207,8 +207,10 @@ wait_for()
 	done
 }
 
-# lost_in FILE: how many events the event lines in it say that are lost.
+# lost_in FILE: how many events the event lines in it say that are lost; by the notes at the end, if they say.
 lost_in()
 {
-	awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) } END { print n + 0 }' "$1"
+	awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) }
+		/ note .*key="lost" value="[0-9]+ on cpu/ { sub(/.* value="/, ""); total += $1 }
+		END { print total ? total : n + 0 }' "$1"
 }

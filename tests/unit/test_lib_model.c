@@ -493,6 +493,33 @@ static void test_losses_by_cpu(void **state)
 	feed_free(&f);
 }
 
+/* At the end the kernel's own count is there: for what nobody could count, and for what nobody saw go. */
+static void test_losses_counted_at_the_end(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_lost(&f, 3, 10);
+	feed_lost(&f, 3, 0);
+	feed_lost(&f, 0, 7);
+	feed_lost(&f, 1, 0);
+	feed_note(&f, "lost", "30 on cpu 3", false);
+	feed_note(&f, "lost", "7 on cpu 0", false);
+	feed_note(&f, "lost", "2 on cpu 5", false);
+	feed_note(&f, "lost", "many on cpu 1", false);
+	feed_note(&f, "lost", "3", false);
+	assert_int_equal(f.model->nr_losses, 4);
+	assert_int_equal(f.model->losses[0].count, 30);
+	assert_int_equal(f.model->losses[0].unknown, 0);
+	assert_int_equal(f.model->losses[1].count, 7);
+	assert_int_equal(f.model->losses[2].unknown, 1);
+	assert_int_equal(f.model->losses[3].cpu, 5);
+	assert_int_equal(f.model->losses[3].count, 2);
+	assert_true(f.model->losses[3].first_ns == f.model->first_ns);
+	assert_int_equal(f.model->lost, 39);
+	assert_int_equal(f.model->lost_unknown, 1);
+	feed_free(&f);
+}
+
 static uint64_t pages_faults(const struct pfs_pages *pages)
 {
 	struct pfs_page *page;
@@ -595,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_threads),
 		cmocka_unit_test(test_notes_and_times),
 		cmocka_unit_test(test_losses_by_cpu),
+		cmocka_unit_test(test_losses_counted_at_the_end),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_a_thread_told_late),
 	};

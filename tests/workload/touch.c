@@ -6,6 +6,10 @@
  *     touch 256 read file         16: a read of a cached file maps 16 pages around it
  *     touch 64 read file cold     major faults, one a page (no read-ahead)
  *     touch 64 write file large   in large folios: since 6.18 one fault maps a whole folio
+ *     touch 9000 write anon paused    at the end a pause of 0.15 s before each 113 pages: full sub-buffers
+ *
+ * Of page faults a sub-buffer of 4 KB holds 113. With one that came over 134 ms after the one before it, which
+ * the kernel puts down at greater length, it is full but for 4 bytes.
  *
  * `exec` executes a byte of each page: files are full of `ret`, anonymous pages of zeros, which on
  * x86 is `add %al,(%rax)` and runs on into the next page until the last one, which returns.
@@ -18,7 +22,7 @@ enum how { READ, WRITE, EXEC, NR_HOWS };
 enum what { ANON, FILE_SHARED, SHARED, PRIVATE_FILE, NR_WHATS };
 
 static const char usage[] =
-	"touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large]";
+	"touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large|paused]";
 static const char *const hows[] = { "read", "write", "exec" };
 static const char *const whats[] = { "anon", "file", "shared", "private-file" };
 
@@ -77,6 +81,17 @@ static void touch(enum how how, enum what what, char *start, long pages)
 			call(start + i * WL_PAGE);
 }
 
+static void touch_paused(enum how how, enum what what, char *start, long pages)
+{
+	const long full = 113, paused = pages < 4 * full ? 0 : 4 * full;
+
+	touch(how, what, start, pages - paused);
+	for (long i = pages - paused; i < pages; i += full) {
+		usleep(150000);
+		touch(how, what, start + i * WL_PAGE, full);
+	}
+}
+
 /* One more page than asked for: the one that returns. */
 static char *prepare(enum how how, enum what what, long pages, const char *state)
 {
@@ -113,7 +128,7 @@ int main(int argc, char **argv)
 	enum how how;
 	enum what what;
 
-	if (argc < 2 || argc > 5 || (*state && !wl_one_of("cold|large", state)))
+	if (argc < 2 || argc > 5 || (*state && !wl_one_of("cold|large|paused", state)))
 		wl_usage(usage);
 	how = find(argc > 2 ? argv[2] : "write", hows, NR_HOWS);
 	what = find(argc > 3 ? argv[3] : "anon", whats, NR_WHATS);
@@ -125,7 +140,7 @@ int main(int argc, char **argv)
 	expect(&wl, how, what, state);
 
 	wl_begin(&wl);
-	touch(how, what, wl.start, wl.pages);
+	(*state == 'p' ? touch_paused : touch)(how, what, wl.start, wl.pages);
 	wl_end(&wl);
 
 	printf("touched %ld pages by %s: %s %s\n", wl.pages, hows[how], whats[what], state);
