@@ -62,14 +62,14 @@ static bool pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_ce
 static bool walk_cells(struct bar_walk *walk)
 {
 	const struct pfs_bar *bar = walk->bar;
-	uint64_t addr, current = UINT64_MAX;
+	uint64_t current = UINT64_MAX;
 	struct pfs_cell cell = { 0 };
-	struct pfs_page *page;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
 
-	pfs_pages_for_each(page, bar->pages, addr, bar->start,
-			   bar->start + (bar->nr_pages << bar->page_shift),
-			   UINT64_C(1) << bar->page_shift) {
-		uint64_t index = ((addr - bar->start) >> bar->page_shift) / bar->cell_pages;
+	pfs_pages_for_each(page, &at, bar->pages, bar->start,
+			   bar->start + (bar->nr_pages << bar->page_shift)) {
+		uint64_t index = ((at.addr - bar->start) >> bar->page_shift) / bar->cell_pages;
 
 		if (index != current) {
 			if (current != UINT64_MAX && !pass_cell(walk, current, &cell))

@@ -30,16 +30,16 @@ static void put_untouched(FILE *out, uint64_t nr, bool may_fold)
 
 static void put_row(FILE *out, const struct pfs_model *model, const struct pfs_row *row)
 {
-	uint64_t nr_pages = pfs_row_pages(row, model), next = 0, addr;
+	uint64_t nr_pages = pfs_row_pages(row, model), next = 0;
 	bool may_fold = nr_pages >= EXACT_PAGES;
-	struct pfs_page *page;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
 
 	fprintf(out, "%s: %08" PRIx64 " - %08" PRIx64 " (%4" PRIu64 " pages): |",
 		row->region ? "Region" : "Unknown", row->start, row->end, nr_pages);
 	if (row->pages)
-		pfs_pages_for_each(page, row->pages, addr, row->start, row->end,
-				   UINT64_C(1) << model->page_shift) {
-			uint64_t index = (addr - row->start) >> model->page_shift;
+		pfs_pages_for_each(page, &at, row->pages, row->start, row->end) {
+			uint64_t index = (at.addr - row->start) >> model->page_shift;
 
 			if (!(page->flags & PFS_PAGE_TOUCHED))
 				continue;

@@ -79,16 +79,15 @@ static void put_pages(struct lines *l)
 {
 	const struct pfs_row *row = l->row;
 	unsigned int shift = l->bars->model->page_shift;
-	struct pfs_page *page;
-	uint64_t addr;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
 
 	if (row->pages)
-		pfs_pages_for_each(page, row->pages, addr, row->start, row->end,
-				   UINT64_C(1) << shift) {
+		pfs_pages_for_each(page, &at, row->pages, row->start, row->end) {
 			struct pfs_cell cell = { 0 };
 
 			pfs_cell_add(&cell, page);
-			put_gap(l, (addr - row->start) >> shift);
+			put_gap(l, (at.addr - row->start) >> shift);
 			put_page(l, &cell);
 		}
 	put_gap(l, l->nr_pages);

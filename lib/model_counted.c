@@ -36,33 +36,24 @@ static struct pfs_region *find_ever(struct pfs_proc *proc, uint64_t addr, struct
 	return NULL;
 }
 
-static void add(uint32_t *to, uint64_t n)
-{
-	*to = n > UINT32_MAX - *to ? UINT32_MAX : *to + (uint32_t)n;
-}
-
-static void mark_page(struct pfs_page *page, const struct pfs_event *ev)
+static int mark(struct pfs_pages *pages, const struct pfs_event *ev)
 {
 	unsigned int access = pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0;
 	bool kernel = pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
+	uint32_t nr = ev->count > UINT32_MAX ? UINT32_MAX : ev->count;
+	struct pfs_page what = {
+		.first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .first_tid = ev->tid,
+		.flags = access == PFS_READ ? PFS_PAGE_READ : access == PFS_WRITE ? PFS_PAGE_WRITE :
+			 access == PFS_EXECUTE ? PFS_PAGE_EXEC : PFS_PAGE_ACCESS_UNKNOWN,
+		.nr_faults = nr,
+		.nr_read = access == PFS_READ ? nr : 0,
+		.nr_write = access == PFS_WRITE ? nr : 0,
+		.nr_exec = access == PFS_EXECUTE ? nr : 0,
+		.nr_kernel = kernel ? nr : 0,
+	};
 
-	if (!page->flags)
-		page->first_ns = ev->ts_ns;
-	if (!page->nr_faults)
-		page->first_tid = ev->tid;
-	page->last_ns = ev->ts_ns;
-	page->flags |= access == PFS_READ ? PFS_PAGE_READ : access == PFS_WRITE ? PFS_PAGE_WRITE :
-		       access == PFS_EXECUTE ? PFS_PAGE_EXEC : PFS_PAGE_ACCESS_UNKNOWN;
-	page->flags |= kernel ? PFS_PAGE_KERNEL : PFS_PAGE_USER;
-	add(&page->nr_faults, ev->count);
-	if (access == PFS_READ)
-		add(&page->nr_read, ev->count);
-	else if (access == PFS_WRITE)
-		add(&page->nr_write, ev->count);
-	else if (access == PFS_EXECUTE)
-		add(&page->nr_exec, ev->count);
-	if (kernel)
-		add(&page->nr_kernel, ev->count);
+	what.flags |= kernel ? PFS_PAGE_KERNEL : PFS_PAGE_USER;
+	return pfs_pages_add(pages, ev->addr, &what);
 }
 
 static void count(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
@@ -84,16 +75,13 @@ int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const stru
 	struct pfs_space *space;
 	struct pfs_region *region = find_ever(thread->proc, ev->addr, &space);
 	struct pfs_pages *pages;
-	struct pfs_page *page;
 
 	thread->fault_space = NULL;	/* nothing that follows came of it */
 	if (model->priv->muted)
 		return 0;
 	pages = pfs_space_pages(space, region);
-	page = pages ? pfs_pages_get(pages, ev->addr) : NULL;
-	if (!page)
+	if (!pages || mark(pages, ev))
 		return -ENOMEM;
-	mark_page(page, ev);
 	count(model_counts(model, space), ev, !region);
 	if (!space->launcher)
 		count(&thread->proc->counts, ev, !region);

@@ -53,19 +53,12 @@ static uint32_t fault_flags(const struct pfs_event *ev)
 	return flags;
 }
 
-/* The page at addr, marked with flags and seen now. NULL: no memory (or no pages, for want of it). */
-static struct pfs_page *mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags,
-			     uint64_t now_ns)
+/* Something other than a fault happened at addr. 0 or -ENOMEM (or no pages, for want of it). */
+static int mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags, uint64_t now_ns)
 {
-	struct pfs_page *page = pages ? pfs_pages_get(pages, addr) : NULL;
+	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
 
-	if (!page)
-		return NULL;
-	if (!page->flags)
-		page->first_ns = now_ns;
-	page->last_ns = now_ns;
-	page->flags |= flags;
-	return page;
+	return pages ? pfs_pages_add(pages, addr, &what) : -ENOMEM;
 }
 
 /* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
@@ -78,11 +71,9 @@ static int mark_range(struct pfs_model *model, struct pfs_space *space, uint64_t
 		return 0;
 	}
 	for (uint64_t addr = start; addr < end; addr += model_page_size(model)) {
-		const struct pfs_page *page = pfs_pages_find(space->pages, addr);
-
-		if (page && page->flags & unless)
+		if (pfs_pages_has(space->pages, addr, unless))
 			continue;
-		if (!mark(space->pages, addr, flags, now_ns))
+		if (mark(space->pages, addr, flags, now_ns))
 			return -ENOMEM;
 		(*marked)++;
 	}
@@ -188,18 +179,14 @@ static struct pfs_region *leaving_ring(const struct pfs_model *model, const stru
 
 static int mark_fault(struct pfs_pages *pages, const struct pfs_event *ev)
 {
-	struct pfs_page *page = mark(pages, ev->addr, fault_flags(ev), ev->ts_ns);
 	unsigned int access = access_of(ev);
+	struct pfs_page fault = {
+		.first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .first_tid = ev->tid, .flags = fault_flags(ev),
+		.nr_faults = 1, .nr_read = access == PFS_READ, .nr_write = access == PFS_WRITE,
+		.nr_exec = access == PFS_EXECUTE, .nr_kernel = in_kernel_mode(ev),
+	};
 
-	if (!page)
-		return -ENOMEM;
-	if (!page->nr_faults++)
-		page->first_tid = ev->tid;
-	page->nr_read += access == PFS_READ;
-	page->nr_write += access == PFS_WRITE;
-	page->nr_exec += access == PFS_EXECUTE;
-	page->nr_kernel += in_kernel_mode(ev);
-	return 0;
+	return pages ? pfs_pages_add(pages, ev->addr, &fault) : -ENOMEM;
 }
 
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
@@ -347,30 +334,22 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 {
 	const struct pfs_space *space = thread->fault_space;
 	struct pfs_region *region = fault_region(thread);
-	struct pfs_page *page;
 
 	if (model->priv->muted || !region || !is_file(region, ev) ||
 	    !beside_fault(region, thread, ev->off, ev->end_off))
 		return 0;
-	page = pfs_pages_find(space->pages, thread->fault_addr);
-	if (page)
-		page->flags |= PFS_PAGE_MAJOR;
 	COUNT(major, 1);
-	return 0;
+	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
 }
 
 int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
 {
 	const struct pfs_space *space = thread->fault_space;
-	struct pfs_page *page;
 
 	if (model->priv->muted || !space)
 		return 0;
-	page = pfs_pages_find(space->pages, thread->fault_addr);
-	if (page) {
-		page->flags |= PFS_PAGE_SIGNAL;
-		page->nr_signal++;
-	}
+	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL))
+		return -ENOMEM;
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr))	/* not emulated by this kernel, but refused */
 		COUNT(vsyscall, -1);
@@ -488,6 +467,5 @@ int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struc
 {
 	if (model->priv->muted)
 		return 0;
-	return mark(pfs_proc_space(thread->proc)->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns) ?
-		0 : -ENOMEM;
+	return mark(pfs_proc_space(thread->proc)->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns);
 }

@@ -4,7 +4,9 @@
  *
  * The tree is as high as its highest address needs (5 levels of nodes for a user address on x86-64,
  * 8 for one of the kernel's half). A leaf holds at least one page and goes away with its last one,
- * so walking meets no empty leaf. A few recently used leaves are remembered: getting a page of one
+ * so walking meets no empty leaf. Of most pages all there is to say is one event: a leaf keeps them in
+ * 16 bytes each, until something happens to one of its pages that does not fit; then it becomes a long
+ * one, with 48 bytes for each page. A few recently used leaves are remembered: getting a page of one
  * of them again is a compare and an index. Reading never writes, so a finished tree can be read
  * from several threads. Regions are not known here; model.c and space.c call this, views read.
  *
@@ -14,14 +16,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
 #define NO_KEY UINT64_MAX
 
-/* Its key is the page number without the lowest 6 bits, which are the index into page[]. */
+/* A page with one fault, or with no fault and one other event; the counts are what the flags say. */
+struct brief {
+	uint64_t ns;
+	uint32_t tid;
+	uint32_t flags;
+};
+
+/* Its key is the page number without the lowest 6 bits, which are the index into page[] or brief[]. */
 struct leaf {
-	uint64_t present;	/* one bit a page: it was got */
-	struct pfs_page page[FANOUT];
+	uint64_t present;	/* one bit a page: something happened */
+	bool is_long;
+	union {
+		struct pfs_page page[0];
+		struct brief brief[0];
+	};
 };
 
 struct node {
@@ -120,18 +134,114 @@ static void **make_slot(struct pfs_pages *pages, uint64_t key)
 	return at;
 }
 
+static struct leaf *leaf_new(bool is_long)
+{
+	size_t size = is_long ? sizeof(struct pfs_page) : sizeof(struct brief);
+	struct leaf *leaf = calloc(1, sizeof(*leaf) + FANOUT * size);
+
+	if (leaf)
+		leaf->is_long = is_long;
+	return leaf;
+}
+
 static struct leaf *make_leaf(struct pfs_pages *pages, uint64_t key)
 {
-	void **slot;
+	void **slot = make_slot(pages, key);
 
-	slot = make_slot(pages, key);
 	if (!slot)
 		return NULL;
 	if (!*slot)
-		*slot = calloc(1, sizeof(struct leaf));
+		*slot = leaf_new(false);
 	if (*slot)
 		remember(pages, key, *slot);
 	return *slot;
+}
+
+/* The leaf of a key that may have to be made. NULL: no memory. */
+static struct leaf *leaf_of(struct pfs_pages *pages, uint64_t key)
+{
+	if (pages->recent[key % NR_RECENT].key == key)
+		return pages->recent[key % NR_RECENT].leaf;
+	return make_leaf(pages, key);
+}
+
+/* ---- one page of a leaf ---- */
+
+static void from_brief(struct pfs_page *page, const struct brief *brief)
+{
+	uint32_t flags = brief->flags;
+
+	page->first_ns = page->last_ns = brief->ns;
+	page->first_tid = brief->tid;
+	page->flags = flags;
+	page->nr_faults = !!(flags & PFS_PAGE_TOUCHED);
+	page->nr_read = !!(flags & PFS_PAGE_READ);
+	page->nr_write = !!(flags & PFS_PAGE_WRITE);
+	page->nr_exec = !!(flags & PFS_PAGE_EXEC);
+	page->nr_kernel = !!(flags & PFS_PAGE_KERNEL);
+	page->nr_signal = !!(flags & PFS_PAGE_SIGNAL);
+}
+
+/* Says the brief form all there is to say of the page? */
+static bool to_brief(struct brief *brief, const struct pfs_page *page)
+{
+	struct pfs_page back;
+
+	*brief = (struct brief){ page->first_ns, page->first_tid, page->flags };
+	from_brief(&back, brief);
+	return !memcmp(&back, page, sizeof(back));
+}
+
+static const struct pfs_page *page_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room)
+{
+	if (leaf->is_long)
+		return &leaf->page[i];
+	from_brief(room, &leaf->brief[i]);
+	return room;
+}
+
+static uint32_t flags_in(const struct leaf *leaf, unsigned int i)
+{
+	return leaf->is_long ? leaf->page[i].flags : leaf->brief[i].flags;
+}
+
+/* The same leaf with room for all of each page. NULL: no memory. */
+static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf *leaf)
+{
+	struct leaf *longer = leaf_new(true);
+	void **slot = longer ? make_slot(pages, key) : NULL;
+
+	if (!slot) {
+		free(longer);
+		return NULL;
+	}
+	longer->present = leaf->present;
+	for (uint64_t bits = leaf->present; bits; bits &= bits - 1)
+		from_brief(&longer->page[__builtin_ctzll(bits)], &leaf->brief[__builtin_ctzll(bits)]);
+	*slot = longer;
+	remember(pages, key, longer);
+	free(leaf);
+	return longer;
+}
+
+/* Puts down all there is to say of that page. 0 or -ENOMEM. */
+static int put_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf, const struct pfs_page *page)
+{
+	unsigned int i = number % FANOUT;
+	struct brief brief;
+
+	if (!leaf->is_long && !to_brief(&brief, page)) {
+		leaf = lengthen(pages, number >> FANOUT_SHIFT, leaf);
+		if (!leaf)
+			return -ENOMEM;
+	}
+	if (leaf->is_long)
+		leaf->page[i] = *page;
+	else
+		leaf->brief[i] = brief;
+	pages->total += !(leaf->present >> i & 1);
+	leaf->present |= UINT64_C(1) << i;
+	return 0;
 }
 
 /* Takes the leaf of key out of the tree, and nodes that only led to it. The caller has the leaf. */
@@ -212,22 +322,6 @@ static uint64_t span_bits(const struct span *span, uint64_t key)
 	return bits;
 }
 
-static struct pfs_page *get_page(struct pfs_pages *pages, uint64_t number)
-{
-	uint64_t key = number >> FANOUT_SHIFT, bit = UINT64_C(1) << number % FANOUT;
-	struct leaf *leaf;
-
-	if (pages->recent[key % NR_RECENT].key == key)
-		leaf = pages->recent[key % NR_RECENT].leaf;
-	else
-		leaf = make_leaf(pages, key);
-	if (!leaf)
-		return NULL;
-	pages->total += !(leaf->present & bit);
-	leaf->present |= bit;
-	return &leaf->page[number % FANOUT];
-}
-
 static uint32_t add_saturating(uint32_t a, uint32_t b)
 {
 	return a + b < a ? UINT32_MAX : a + b;
@@ -257,6 +351,25 @@ static void merge_page(struct pfs_page *to, const struct pfs_page *page)
 	to->nr_signal = add_saturating(to->nr_signal, page->nr_signal);
 }
 
+static int add_page(struct pfs_pages *pages, uint64_t number, const struct pfs_page *what)
+{
+	struct leaf *leaf = leaf_of(pages, number >> FANOUT_SHIFT);
+	unsigned int i = number % FANOUT;
+	struct pfs_page room = { 0 };
+
+	if (!leaf)
+		return -ENOMEM;
+	if (!(leaf->present >> i & 1))
+		return put_page(pages, number, leaf, what);
+	if (leaf->is_long) {
+		merge_page(&leaf->page[i], what);
+		return 0;
+	}
+	from_brief(&room, &leaf->brief[i]);
+	merge_page(&room, what);
+	return put_page(pages, number, leaf, &room);
+}
+
 /* Hangs a leaf over from one tree to a place in another where there is none. */
 static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
 		     struct pfs_pages *to, uint64_t to_key)
@@ -281,13 +394,12 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 	for (; bits; bits &= bits - 1) {
 		unsigned int i = __builtin_ctzll(bits);
 		uint64_t number = (key << FANOUT_SHIFT) + i + by;
-		struct pfs_page *page;
+		struct pfs_page room;
 
-		page = get_page(to, number & (UINT64_MAX >> to->page_shift));
-		if (!page)
+		if (add_page(to, number & (UINT64_MAX >> to->page_shift), page_in(leaf, i, &room)))
 			return -ENOMEM;
-		merge_page(page, &leaf->page[i]);
-		leaf->page[i] = (struct pfs_page){ 0 };
+		if (from == to)	/* it may have been its own target, and grown */
+			leaf = find_leaf(from, key);
 		leaf->present &= ~(UINT64_C(1) << i);
 		from->total--;
 	}
@@ -361,60 +473,102 @@ unsigned int pfs_pages_shift(const struct pfs_pages *pages)
 	return pages->page_shift;
 }
 
-struct pfs_page *pfs_pages_get(struct pfs_pages *pages, uint64_t addr)
+int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what)
 {
-	return get_page(pages, addr >> pages->page_shift);
+	return add_page(pages, addr >> pages->page_shift, what);
 }
 
-struct pfs_page *pfs_pages_find(const struct pfs_pages *pages, uint64_t addr)
+/* The leaf of a page that something happened to, or NULL. */
+static struct leaf *find_page(const struct pfs_pages *pages, uint64_t number)
 {
-	uint64_t number = addr >> pages->page_shift;
 	struct leaf *leaf = find_leaf(pages, number >> FANOUT_SHIFT);
 
-	if (!leaf || !(leaf->present >> number % FANOUT & 1))
-		return NULL;
-	return &leaf->page[number % FANOUT];
+	return leaf && leaf->present >> number % FANOUT & 1 ? leaf : NULL;
 }
 
-struct pfs_page *pfs_pages_next(const struct pfs_pages *pages, uint64_t *addr, uint64_t end)
+int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags)
 {
-	struct span span;
-	struct leaf *leaf;
-	uint64_t key;
+	uint64_t number = addr >> pages->page_shift;
+	struct leaf *leaf = find_page(pages, number);
+	struct pfs_page page;
 
-	if (!span_of(pages, *addr, end, &span))
-		return NULL;
-	key = span.first >> FANOUT_SHIFT;
-	for (; (leaf = next_leaf(pages, &key)) && key <= span.last >> FANOUT_SHIFT; key++) {
-		uint64_t bits = leaf->present & span_bits(&span, key);
-
-		if (bits) {
-			unsigned int i = __builtin_ctzll(bits);
-
-			*addr = ((key << FANOUT_SHIFT) + i) << pages->page_shift;
-			return &leaf->page[i];
-		}
-	}
-	return NULL;
-}
-
-uint64_t pfs_pages_count(const struct pfs_pages *pages, uint64_t start, uint64_t end,
-			 uint32_t flags)
-{
-	struct span span;
-	struct leaf *leaf;
-	uint64_t key, nr = 0;
-
-	if (!span_of(pages, start, end, &span))
+	if (!leaf)
 		return 0;
-	key = span.first >> FANOUT_SHIFT;
-	for (; (leaf = next_leaf(pages, &key)) && key <= span.last >> FANOUT_SHIFT; key++) {
-		uint64_t bits = leaf->present & span_bits(&span, key);
+	page = *page_in(leaf, number % FANOUT, &page);
+	page.flags |= flags;
+	page.nr_signal = add_saturating(page.nr_signal, !!(flags & PFS_PAGE_SIGNAL));
+	return put_page(pages, number, leaf, &page);
+}
 
-		for (; bits; bits &= bits - 1)
-			nr += !!(leaf->page[__builtin_ctzll(bits)].flags & flags);
+bool pfs_pages_find(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *page)
+{
+	uint64_t number = addr >> pages->page_shift;
+	const struct leaf *leaf = find_page(pages, number);
+
+	if (leaf)
+		*page = *page_in(leaf, number % FANOUT, page);
+	return leaf;
+}
+
+bool pfs_pages_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags)
+{
+	uint64_t number = addr >> pages->page_shift;
+	const struct leaf *leaf = find_page(pages, number);
+
+	return leaf && flags_in(leaf, number % FANOUT) & flags;
+}
+
+/* ---- walking ---- */
+
+void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start,
+			 uint64_t end)
+{
+	struct span span;
+
+	*walk = (struct pfs_page_walk){ .pages = span_of(pages, start, end, &span) ? pages : NULL };
+	walk->first = span.first;
+	walk->last = span.last;
+	walk->key = span.first >> FANOUT_SHIFT;
+}
+
+/* To the next leaf that has pages in the range. False: there is none. */
+static bool walk_leaf(struct pfs_page_walk *walk)
+{
+	struct span span = { walk->first, walk->last };
+
+	while (walk->pages && walk->key <= walk->last >> FANOUT_SHIFT) {
+		const struct leaf *leaf;
+
+		walk->key += !!walk->leaf;	/* the topmost key is never UINT64_MAX: pages are not bytes */
+		leaf = walk->leaf = next_leaf(walk->pages, &walk->key);
+		if (!leaf || walk->key > walk->last >> FANOUT_SHIFT)
+			break;
+		walk->bits = leaf->present & span_bits(&span, walk->key);
+		if (walk->bits)
+			return true;
 	}
-	return nr;
+	walk->pages = NULL;
+	return false;
+}
+
+const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk)
+{
+	unsigned int i;
+
+	if (!walk->bits && !walk_leaf(walk))
+		return NULL;
+	i = __builtin_ctzll(walk->bits);
+	walk->bits &= walk->bits - 1;
+	walk->addr = ((walk->key << FANOUT_SHIFT) + i) << walk->pages->page_shift;
+	return page_in(walk->leaf, i, &walk->page);
+}
+
+bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end)
+{
+	struct pfs_page_walk walk;
+
+	pfs_page_walk_start(&walk, pages, start, end);
+	return pfs_page_walk_next(&walk);
 }
 
 int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,

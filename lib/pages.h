@@ -29,7 +29,7 @@ enum {
 	PFS_PAGE_TOUCHED = 15,		/* any of the four: a fault that asked for this page */
 };
 
-/* One page. 48 bytes; counts are of fault events on this page. */
+/* One page; counts are of fault events on this page. Kept in 16 bytes while nothing happened twice. */
 struct pfs_page {
 	uint64_t first_ns;	/* time of the first event here */
 	uint64_t last_ns;
@@ -47,26 +47,39 @@ struct pfs_pages *pfs_pages_new(unsigned int page_shift);	/* NULL: no memory */
 void pfs_pages_free(struct pfs_pages *pages);
 unsigned int pfs_pages_shift(const struct pfs_pages *pages);
 
-/* The page at addr, made (all zero) if need be. NULL: no memory. Valid until the page is taken. */
-struct pfs_page *pfs_pages_get(struct pfs_pages *pages, uint64_t addr);
+/* Something happened at addr: adds it to what did before. 0 or -ENOMEM. */
+int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what);
 
-/* The page at addr, or NULL if nothing ever happened there. */
-struct pfs_page *pfs_pages_find(const struct pfs_pages *pages, uint64_t addr);
+/* What came of the last fault at addr: flags, counted if PFS_PAGE_SIGNAL is one. 0 (also if none was) or -ENOMEM. */
+int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
 
-/*
- * The first page at or after *addr and before end; *addr becomes its address. NULL: none.
- * end == 0: no end (here and in count and move).
- */
-struct pfs_page *pfs_pages_next(const struct pfs_pages *pages, uint64_t *addr, uint64_t end);
+/* What happened at addr. False: nothing ever did. */
+bool pfs_pages_find(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *page);
 
-/* Walks them. Plain `addr += page_size` would run for ever once the topmost page was touched. */
-#define pfs_pages_for_each(page, pages, addr, start, end, page_size)			\
-	for ((addr) = (start), (page) = pfs_pages_next(pages, &(addr), end); (page);	\
-	     (page) = ((addr) += (page_size)) ? pfs_pages_next(pages, &(addr), end) : NULL)
+/* Any of those flags at addr? */
+bool pfs_pages_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags);
 
-/* Number of pages in [start, end) that have any of `flags`. */
-uint64_t pfs_pages_count(const struct pfs_pages *pages, uint64_t start, uint64_t end,
-			 uint32_t flags);
+/* A walk over the pages of [start, end) that anything happened to; end == 0: no end (here, and in any and move). */
+struct pfs_page_walk {
+	const struct pfs_pages *pages;
+	uint64_t addr;		/* of the page returned last */
+	struct pfs_page page;	/* that page, if it had to be put together */
+	uint64_t first, last;	/* numbers of pages, inclusive */
+	uint64_t key, bits;	/* the leaf it is in, and which of its pages are still to come */
+	const void *leaf;
+};
+
+void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start,
+			 uint64_t end);
+
+/* The next one, valid until the next call; NULL: no more. The pages must not change meanwhile. */
+const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk);
+
+#define pfs_pages_for_each(page, walk, pages, start, end)			\
+	for (pfs_page_walk_start(walk, pages, start, end); ((page) = pfs_page_walk_next(walk));)
+
+/* Did anything happen in [start, end)? */
+bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Moves all pages of [start, end) of `from` to `to` (may be the same), `delta` bytes further on

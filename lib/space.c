@@ -195,13 +195,12 @@ int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 {
 	struct pfs_region *region = space->live[at];
 	struct pfs_pages *pages = NULL;
-	uint64_t addr = region->start;
 	int err;
 
 	err = array_reserve(&space->retired, space->nr_retired, &space->max_retired);
 	if (err)
 		return err;
-	if (pfs_pages_next(space->pages, &addr, region->end)) {
+	if (pfs_pages_any(space->pages, region->start, region->end)) {
 		pages = pfs_pages_new(pfs_pages_shift(space->pages));
 		if (!pages)
 			return -ENOMEM;

@@ -88,8 +88,8 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 		      const struct pfs_space *space, const struct pfs_region *region)
 {
 	struct pfs_row *row = row_add(rows, max);
-	struct pfs_page *page;
-	uint64_t addr;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
 
 	if (!row)
 		return -ENOMEM;
@@ -100,8 +100,7 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 	row->name = pfs_region_name(space, region);
 	row->gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns;
 	if (row->pages)
-		pfs_pages_for_each(page, row->pages, addr, row->start, row->end,
-				   UINT64_C(1) << model->page_shift)
+		pfs_pages_for_each(page, &at, row->pages, row->start, row->end)
 			tally_page(&row->tally, page);
 	return 0;
 }
@@ -110,19 +109,20 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct pfs_model *model,
 			const struct pfs_space *space, uint64_t start, uint64_t end)
 {
-	uint64_t size = UINT64_C(1) << model->page_shift, addr;
+	uint64_t size = UINT64_C(1) << model->page_shift;
 	struct pfs_row *row = NULL;
-	struct pfs_page *page;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
 
-	pfs_pages_for_each(page, space->pages, addr, start, end, size) {
-		if (!row || addr - row->end > CLUSTER_GAP * size) {
+	pfs_pages_for_each(page, &at, space->pages, start, end) {
+		if (!row || at.addr - row->end > CLUSTER_GAP * size) {
 			row = row_add(rows, max);
 			if (!row)
 				return -ENOMEM;
-			row->start = addr;
+			row->start = at.addr;
 			row->pages = space->pages;
 		}
-		row->end = addr + size;
+		row->end = at.addr + size;
 		tally_page(&row->tally, page);
 		row->tally.outside = row->tally.faults;
 	}

@@ -4,6 +4,7 @@
  * holds them against the kernel's counts, exactly.
  */
 #include "draw.h"
+#include "page_at.h"
 
 static const struct pfs_view_options plain = { .width = 80 };
 
@@ -209,16 +210,16 @@ static void test_pages_of_unasked_faults(void **state)
 	struct feed f = recorded();
 	struct pfs_space *space = pfs_proc_space(pfs_model_proc(f.model, 1));
 
-	assert_int_equal(pfs_pages_find(space->pages, 0x403000)->flags,
+	assert_int_equal(page_at(space->pages, 0x403000)->flags,
 			 PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
-	assert_int_equal(pfs_pages_find(space->pages, 0x404000)->flags,
+	assert_int_equal(page_at(space->pages, 0x404000)->flags,
 			 PFS_PAGE_POPULATED | PFS_PAGE_MAJOR);
 	assert_int_equal(f.model->counts.populated, 2);
 	assert_int_equal(f.model->counts.unasked[PFS_BY_GUP], 2);
 	/* a page that was touched before stays one */
 	unasked(&f, 0x400000, 0x401000, PFS_MAJOR_CLASS, 0);
-	assert_false(pfs_pages_find(space->pages, 0x400000)->flags & PFS_PAGE_POPULATED);
-	assert_true(pfs_pages_find(space->pages, 0x400000)->flags & PFS_PAGE_MAJOR);
+	assert_false(page_at(space->pages, 0x400000)->flags & PFS_PAGE_POPULATED);
+	assert_true(page_at(space->pages, 0x400000)->flags & PFS_PAGE_MAJOR);
 	assert_int_equal(f.model->counts.populated, 2);
 	feed_free(&f);
 }
@@ -234,7 +235,7 @@ static void test_pages_of_others(void **state)
 	feed_as(&f, 2, 2);
 	unasked(&f, 0x401000, 0x402000, PFS_MINOR, 0x77);
 	unasked(&f, 0x401000, 0x402000, PFS_MINOR, 0x78);
-	assert_int_equal(pfs_pages_find(space->pages, 0x401000)->flags,
+	assert_int_equal(page_at(space->pages, 0x401000)->flags,
 			 PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
 	assert_int_equal(pfs_pages_total(pfs_proc_space(pfs_model_proc(f.model, 2))->pages), 0);
 	assert_int_equal(pfs_model_proc(f.model, 1)->counts.unasked_minor, 0);
@@ -256,7 +257,7 @@ static void test_a_huge_page_right_there(void **state)
 	ev.start = 0x200000;
 	ev.end = 0x400000;
 	feed_apply(&f, &ev);
-	assert_int_equal(pfs_pages_count(space->pages, 0x200000, 0x600000, PFS_PAGE_HUGE), 512);
+	assert_int_equal(pages_with(space->pages, 0x200000, 0x600000, PFS_PAGE_HUGE), 512);
 	assert_int_equal(f.model->counts.huge, 1);
 	assert_int_equal(f.model->counts.unasked_minor, 1);
 	feed_free(&f);

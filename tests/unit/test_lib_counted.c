@@ -6,6 +6,7 @@
 #include "feed.h"
 
 #include "space.h"
+#include "page_at.h"
 
 enum { PID = 1 };
 
@@ -38,7 +39,7 @@ static uint32_t faults_at(const struct feed *f, unsigned int epoch, uint64_t add
 		for (unsigned int i = 0; i < space->nr_retired; i++)
 			if (addr >= space->retired[i]->start && addr < space->retired[i]->end)
 				pages = space->retired[i]->pages;
-	page = pages ? pfs_pages_find(pages, addr) : NULL;
+	page = pages ? page_at(pages, addr) : NULL;
 	return page ? page->nr_faults : 0;
 }
 
@@ -57,12 +58,13 @@ static void test_counts_as_often(void **state)
 	assert_int_equal(f.model->counts.kernel, 3);
 	assert_int_equal(f.model->counts.outside, 0);
 	assert_int_equal(proc_of(&f)->counts.faults, 15);
-	page = pfs_pages_find(pfs_proc_space(proc_of(&f))->pages, 0x400000);
+	page = page_at(pfs_proc_space(proc_of(&f))->pages, 0x400000);
 	assert_int_equal(page->nr_write, 12);
 	assert_int_equal(page->nr_kernel, 3);
 	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_USER |
 			 PFS_PAGE_KERNEL);
 	count(&f, 0x400000, PFS_READ, UINT64_MAX / 2);	/* more than a page can say */
+	page = page_at(pfs_proc_space(proc_of(&f))->pages, 0x400000);
 	assert_int_equal(page->nr_read, UINT32_MAX);
 	feed_free(&f);
 }

@@ -5,6 +5,7 @@
  */
 #include "feed.h"
 #include "random_event.h"
+#include "page_at.h"
 
 #include <stdio.h>
 
@@ -24,7 +25,7 @@ static struct pfs_space *space_of(const struct feed *f, int32_t pid)
 /* The flags of the page at addr, in the current space of the process. */
 static uint32_t flags_at(const struct feed *f, int32_t pid, uint64_t addr)
 {
-	const struct pfs_page *page = pfs_pages_find(space_of(f, pid)->pages, addr);
+	const struct pfs_page *page = page_at(space_of(f, pid)->pages, addr);
 
 	return page ? page->flags : 0;
 }
@@ -42,7 +43,7 @@ static void test_a_fault_marks_its_page(void **state)
 	feed_as(&f, 1, 1);
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
 	feed_fault_mode(&f, 0x401123, 0, 0);
-	page = pfs_pages_find(space_of(&f, 1)->pages, 0x401000);
+	page = page_at(space_of(&f, 1)->pages, 0x401000);
 	assert_non_null(page);
 	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_ACCESS_UNKNOWN |
 			 PFS_PAGE_USER | PFS_PAGE_KERNEL);
@@ -74,7 +75,7 @@ static void test_absent_fields_are_ignored(void **state)
 	ev.class = PFS_MAJOR_CLASS;
 	ev.space = PFS_SPACE_EXEC;
 	feed_apply(&f, &ev);
-	page = pfs_pages_find(space_of(&f, 1)->pages, 0x400000);
+	page = page_at(space_of(&f, 1)->pages, 0x400000);
 	assert_non_null(page);
 	assert_int_equal(page->flags, PFS_PAGE_ACCESS_UNKNOWN);
 	assert_int_equal(page->nr_write + page->nr_kernel, 0);
@@ -144,7 +145,7 @@ static void test_huge(void **state)
 	feed_map(&f, 0x40000000, 0x40500000, RW, "");
 	feed_fault(&f, 0x40212345, PFS_WRITE);
 	feed_huge(&f, 9);
-	assert_int_equal(pfs_pages_count(space_of(&f, 1)->pages, 0, 0, PFS_PAGE_HUGE), 512);
+	assert_int_equal(pages_with(space_of(&f, 1)->pages, 0, 0, PFS_PAGE_HUGE), 512);
 	assert_int_equal(flags_at(&f, 1, 0x40200000), PFS_PAGE_HUGE);
 	assert_int_equal(flags_at(&f, 1, 0x403ff000), PFS_PAGE_HUGE);
 	assert_int_equal(flags_at(&f, 1, 0x40212000), PFS_PAGE_HUGE | PFS_PAGE_WRITE | PFS_PAGE_USER);
@@ -165,7 +166,7 @@ static void test_signal(void **state)
 	feed_signal(&f, 11);
 	feed_signal(&f, 11);		/* of no fault */
 	assert_int_equal(f.model->counts.signal, 1);
-	assert_int_equal(pfs_pages_find(space_of(&f, 1)->pages, 0x400000)->nr_signal, 1);
+	assert_int_equal(page_at(space_of(&f, 1)->pages, 0x400000)->nr_signal, 1);
 	/* The fault under way is per thread. */
 	feed_fault(&f, 0x400000, PFS_READ);
 	feed_as(&f, 1, 2);
@@ -282,7 +283,7 @@ static void test_exec_begins_an_epoch(void **state)
 	assert_int_equal(proc->epochs[0].space->nr_live, 0);
 	assert_int_equal(proc->epochs[0].space->nr_retired, 1);
 	assert_int_equal(proc->epochs[0].space->retired[0]->died_ns, proc->epochs[0].space->died_ns);
-	assert_non_null(pfs_pages_find(proc->epochs[0].space->retired[0]->pages, 0x401000));
+	assert_non_null(page_at(proc->epochs[0].space->retired[0]->pages, 0x401000));
 	assert_int_equal(flags_at(&f, 1, 0x600000), PFS_PAGE_READ | PFS_PAGE_USER);
 	feed_free(&f);
 }
@@ -522,11 +523,12 @@ static void test_losses_counted_at_the_end(void **state)
 
 static uint64_t pages_faults(const struct pfs_pages *pages)
 {
-	struct pfs_page *page;
-	uint64_t addr, faults = 0;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t faults = 0;
 
 	if (pages)
-		pfs_pages_for_each(page, pages, addr, 0, 0, PAGE)
+		pfs_pages_for_each(page, &at, pages, 0, 0)
 			faults += page->nr_faults;
 	return faults;
 }

@@ -5,7 +5,7 @@
  * The array knows only a few windows of the address space, chosen where mistakes hide: page 0, the
  * middle of user memory, a leaf that is far from all others, and the topmost page.
  */
-#include "pages.h"
+#include "page_at.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,33 +35,57 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-static void touch(struct pfs_page *page, uint64_t now, uint32_t flags)
+/* Half of them the everyday fault, which is kept in brief. */
+static struct pfs_page random_event(uint64_t *seed, uint64_t now)
 {
-	if (!page->flags) {
-		page->first_ns = now;
-		page->first_tid = 1 + now % 7;
+	struct pfs_page what = { .first_ns = now, .last_ns = now, .first_tid = 1 + now % 7, .nr_faults = 1 };
+
+	switch (next_random(seed) % 8) {
+	case 0:
+		what.flags = PFS_PAGE_READ | PFS_PAGE_USER;
+		what.nr_read = 1;
+		break;
+	case 1:
+	case 2:
+		what.flags = PFS_PAGE_WRITE | PFS_PAGE_KERNEL | PFS_PAGE_MAJOR;
+		what.nr_write = what.nr_kernel = 1;
+		break;
+	case 3:
+		what.flags = PFS_PAGE_ACCESS_UNKNOWN;
+		break;
+	case 4:
+		what.flags = PFS_PAGE_AROUND;
+		what.first_tid = what.nr_faults = 0;
+		break;
+	case 5:
+		what.flags = PFS_PAGE_WRITE;
+		what.nr_faults = what.nr_write = 7;
+		break;
+	default:
+		what.flags = 1u << next_random(seed) % 12;
+		what.nr_write = !!(what.flags & PFS_PAGE_WRITE);
 	}
-	page->last_ns = now;
-	page->flags |= flags;
-	page->nr_faults++;
-	page->nr_write += !!(flags & PFS_PAGE_WRITE);
+	return what;
 }
 
-static void naive_merge(struct pfs_page *to, const struct pfs_page *page)
+static void naive_add(struct pfs_page *to, const struct pfs_page *page)
 {
 	if (!to->flags) {
 		*to = *page;
 		return;
 	}
-	if (page->first_ns < to->first_ns) {
-		to->first_ns = page->first_ns;
+	if (page->first_tid && (!to->first_tid || page->first_ns < to->first_ns))
 		to->first_tid = page->first_tid;
-	}
+	if (page->first_ns < to->first_ns)
+		to->first_ns = page->first_ns;
 	if (page->last_ns > to->last_ns)
 		to->last_ns = page->last_ns;
 	to->flags |= page->flags;
 	to->nr_faults += page->nr_faults;
+	to->nr_read += page->nr_read;
 	to->nr_write += page->nr_write;
+	to->nr_kernel += page->nr_kernel;
+	to->nr_signal += page->nr_signal;
 }
 
 /* Moves [i, i + nr) of `from` to j on in `to`: all out first, then in. */
@@ -79,25 +103,27 @@ static void naive_move(struct naive *from, unsigned int i, unsigned int nr, stru
 		if (!to->present[j + k])
 			to->page[j + k] = (struct pfs_page){ 0 };
 		to->present[j + k] = true;
-		naive_merge(&to->page[j + k], &aside.page[i + k]);
+		naive_add(&to->page[j + k], &aside.page[i + k]);
 	}
 }
 
 static void check_same(const struct pfs_pages *pages, const struct naive *naive, uint64_t start,
 		       uint64_t end)
 {
-	struct pfs_page *page;
-	uint64_t a, nr = 0, nr_total = 0, nr_written = 0;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t nr = 0, nr_total = 0;
 	unsigned int i = 0;
 
-	pfs_pages_for_each(page, pages, a, start, end, SIZE) {
+	pfs_pages_for_each(page, &at, pages, start, end) {
 		for (; i < NR && (!naive->present[i] || addr_of(i) < start); i++)
 			;
 		assert_true(i < NR);
-		assert_int_equal(a, addr_of(i));
+		assert_int_equal(at.addr, addr_of(i));
 		assert_memory_equal(page, &naive->page[i], sizeof(*page));
-		assert_ptr_equal(page, pfs_pages_find(pages, a + 17));
-		nr_written += !!(page->flags & PFS_PAGE_WRITE);
+		assert_memory_equal(page, page_at(pages, at.addr + 17), sizeof(*page));
+		assert_true(pfs_pages_has(pages, at.addr, page->flags));
+		assert_false(pfs_pages_has(pages, at.addr, ~page->flags));
 		i++;
 		nr++;
 	}
@@ -106,11 +132,10 @@ static void check_same(const struct pfs_pages *pages, const struct naive *naive,
 		if (addr_of(i) >= start && (addr_of(i) < end || !end))
 			nr -= naive->present[i];
 		if (!naive->present[i])
-			assert_null(pfs_pages_find(pages, addr_of(i)));
+			assert_null(page_at(pages, addr_of(i)));
 	}
 	assert_int_equal(nr, 0);
 	assert_int_equal(nr_total, pfs_pages_total(pages));
-	assert_int_equal(nr_written, pfs_pages_count(pages, start, end, PFS_PAGE_WRITE));
 }
 
 /* A run of pages within one window, so that addresses and indices agree. */
@@ -126,17 +151,15 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 			uint64_t now)
 {
 	unsigned int i, j, nr, room, to = next_random(seed) % 2;
-	uint32_t flags = 1u << next_random(seed) % 12;
 
 	random_run(seed, &i, &nr);
 	if (next_random(seed) % 8) {
 		for (; nr; nr -= nr > 4 ? 4 : nr) {
-			struct pfs_page *page = pfs_pages_get(pages[to], addr_of(i + nr - 1) + 5);
+			struct pfs_page what = random_event(seed, now);
 
-			assert_non_null(page);
-			touch(page, now, flags);
+			assert_int_equal(pfs_pages_add(pages[to], addr_of(i + nr - 1) + 5, &what), 0);
 			naive[to]->present[i + nr - 1] = true;
-			touch(&naive[to]->page[i + nr - 1], now, flags);
+			naive_add(&naive[to]->page[i + nr - 1], &what);
 		}
 		return;
 	}
@@ -176,12 +199,11 @@ static void test_random(void **state)
 static void test_empty(void **state)
 {
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
-	uint64_t a = 0;
 
-	assert_null(pfs_pages_find(pages, 0));
-	assert_null(pfs_pages_find(pages, UINT64_MAX));
-	assert_null(pfs_pages_next(pages, &a, 0));
-	assert_int_equal(pfs_pages_count(pages, 0, 0, UINT32_MAX), 0);
+	assert_null(page_at(pages, 0));
+	assert_null(page_at(pages, UINT64_MAX));
+	assert_false(pfs_pages_any(pages, 0, 0));
+	assert_int_equal(pfs_pages_came_of(pages, 0, PFS_PAGE_SIGNAL), 0);
 	assert_int_equal(pfs_pages_move(pages, 0, 0, pages, SIZE), 0);
 	assert_int_equal(pfs_pages_total(pages), 0);
 	pfs_pages_free(pages);
@@ -189,22 +211,22 @@ static void test_empty(void **state)
 	assert_null(pfs_pages_new(63));
 }
 
-/* A page that was got is a page, though nothing was written to it yet. */
-static void test_presence(void **state)
+static const struct pfs_page a_read = {
+	.first_ns = 7, .last_ns = 7, .first_tid = 3, .flags = PFS_PAGE_READ | PFS_PAGE_USER,
+	.nr_read = 1, .nr_faults = 1,
+};
+
+static void test_ends_of_a_walk(void **state)
 {
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
-	struct pfs_page *page = pfs_pages_get(pages, 0x7f0012345678);
-	uint64_t a = 0;
 
-	assert_int_equal(page->flags | page->nr_faults, 0);
-	assert_ptr_equal(pfs_pages_next(pages, &a, 0), page);
-	assert_int_equal(a, 0x7f0012345000);
-	a += SIZE;
-	assert_null(pfs_pages_next(pages, &a, 0));
-	a = 0;
-	assert_null(pfs_pages_next(pages, &a, 0x7f0012345000));
-	assert_ptr_equal(pfs_pages_next(pages, &a, 0x7f0012345001), page);
-	assert_ptr_equal(pfs_pages_get(pages, 0x7f0012345000), page);
+	assert_int_equal(pfs_pages_add(pages, 0x7f0012345678, &a_read), 0);
+	assert_true(pfs_pages_any(pages, 0, 0));
+	assert_true(pfs_pages_any(pages, 0x7f0012345fff, 0));	/* whole pages */
+	assert_false(pfs_pages_any(pages, 0x7f0012346000, 0));
+	assert_false(pfs_pages_any(pages, 0, 0x7f0012345000));
+	assert_true(pfs_pages_any(pages, 0, 0x7f0012345001));
+	assert_false(pfs_pages_any(pages, 0x7f0012345001, 0x7f0012345001));
 	assert_int_equal(pfs_pages_total(pages), 1);
 	pfs_pages_free(pages);
 }
@@ -214,26 +236,49 @@ static void test_taken(void **state)
 {
 	struct pfs_pages *live = pfs_pages_new(SHIFT), *retired = pfs_pages_new(SHIFT);
 
-	touch(pfs_pages_get(live, 0x1000), 7, PFS_PAGE_READ);
-	touch(pfs_pages_get(live, 0x2000), 8, PFS_PAGE_READ);
+	assert_int_equal(pfs_pages_add(live, 0x1000, &a_read), 0);
+	assert_int_equal(pfs_pages_add(live, 0x1000, &a_read), 0);
+	assert_int_equal(pfs_pages_add(live, 0x2000, &a_read), 0);
 	assert_int_equal(pfs_pages_move(live, 0x1000, 0x2000, retired, 0), 0);
-	assert_null(pfs_pages_find(live, 0x1000));
-	assert_non_null(pfs_pages_find(live, 0x2000));
-	assert_int_equal(pfs_pages_find(retired, 0x1000)->first_ns, 7);
-	assert_int_equal(pfs_pages_get(live, 0x1000)->flags, 0);
+	assert_null(page_at(live, 0x1000));
+	assert_non_null(page_at(live, 0x2000));
+	assert_int_equal(page_at(retired, 0x1000)->nr_faults, 2);
+	assert_int_equal(pfs_pages_add(live, 0x1000, &a_read), 0);
+	assert_int_equal(page_at(live, 0x1000)->nr_faults, 1);
 	pfs_pages_free(live);
 	pfs_pages_free(retired);
+}
+
+/* What came of a fault says nothing of when, or of how often; but signals are counted. */
+static void test_what_came_of_a_fault(void **state)
+{
+	struct pfs_pages *pages = pfs_pages_new(SHIFT);
+	struct pfs_page wanted = a_read;
+
+	assert_int_equal(pfs_pages_add(pages, 0x1000, &a_read), 0);
+	assert_int_equal(pfs_pages_came_of(pages, 0x1000, PFS_PAGE_MAJOR), 0);
+	wanted.flags |= PFS_PAGE_MAJOR;
+	assert_memory_equal(page_at(pages, 0x1000), &wanted, sizeof(wanted));
+	for (wanted.nr_signal = 1; wanted.nr_signal < 4; wanted.nr_signal++) {
+		assert_int_equal(pfs_pages_came_of(pages, 0x1000, PFS_PAGE_SIGNAL), 0);
+		wanted.flags |= PFS_PAGE_SIGNAL;
+		assert_memory_equal(page_at(pages, 0x1000), &wanted, sizeof(wanted));
+	}
+	assert_int_equal(pfs_pages_came_of(pages, 0x2000, PFS_PAGE_SIGNAL), 0);
+	assert_null(page_at(pages, 0x2000));
+	pfs_pages_free(pages);
 }
 
 /* Counters stop at their greatest value instead of starting again. */
 static void test_saturation(void **state)
 {
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
+	struct pfs_page many = { .flags = 1, .nr_read = UINT32_MAX - 1 }, two = { .flags = 1, .nr_read = 2 };
 
-	*pfs_pages_get(pages, 0) = (struct pfs_page){ .flags = 1, .nr_read = UINT32_MAX - 1 };
-	*pfs_pages_get(pages, SIZE) = (struct pfs_page){ .flags = 1, .nr_read = 2 };
+	assert_int_equal(pfs_pages_add(pages, 0, &many), 0);
+	assert_int_equal(pfs_pages_add(pages, SIZE, &two), 0);
 	assert_int_equal(pfs_pages_move(pages, SIZE, 2 * SIZE, pages, -(uint64_t)SIZE), 0);
-	assert_int_equal(pfs_pages_find(pages, 0)->nr_read, UINT32_MAX);
+	assert_int_equal(page_at(pages, 0)->nr_read, UINT32_MAX);
 	assert_int_equal(pfs_pages_total(pages), 1);
 	pfs_pages_free(pages);
 }
@@ -245,15 +290,15 @@ static void test_other_page_sizes(void **state)
 
 	for (unsigned int i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
 		struct pfs_pages *pages = pfs_pages_new(shifts[i]);
-		uint64_t a, nr = 0;
-		struct pfs_page *page;
+		const struct pfs_page *page;
+		struct pfs_page_walk at;
+		unsigned int nr = 0;
 
-		pfs_pages_get(pages, UINT64_MAX)->flags = PFS_PAGE_READ;
-		pfs_pages_get(pages, 0)->flags = PFS_PAGE_READ;
-		pfs_pages_for_each(page, pages, a, 0, 0, UINT64_C(1) << shifts[i])
-			nr++;
+		assert_int_equal(pfs_pages_add(pages, UINT64_MAX, &a_read), 0);
+		assert_int_equal(pfs_pages_add(pages, 0, &a_read), 0);
+		pfs_pages_for_each(page, &at, pages, 0, 0)
+			nr += page->nr_read;
 		assert_int_equal(nr, 2);
-		assert_int_equal(pfs_pages_count(pages, 0, 0, PFS_PAGE_TOUCHED), 2);
 		pfs_pages_free(pages);
 	}
 }
@@ -262,7 +307,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_presence),
+		cmocka_unit_test(test_ends_of_a_walk),
+		cmocka_unit_test(test_what_came_of_a_fault),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_other_page_sizes),

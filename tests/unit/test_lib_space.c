@@ -10,6 +10,7 @@
 #include "feed.h"
 
 #include "space.h"
+#include "page_at.h"
 
 #include <stdio.h>
 
@@ -101,11 +102,12 @@ static void check_live(const struct feed *f, const struct naive *n, bool exact)
 static void check_pages(const struct feed *f, const struct naive *n)
 {
 	const struct pfs_space *space = space_of(f);
-	uint64_t retired = 0, addr;
-	struct pfs_page *page;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t retired = 0;
 
 	for (unsigned int i = 0; i < NR; i++) {
-		page = pfs_pages_find(space->pages, addr_of(i));
+		page = page_at(space->pages, addr_of(i));
 		assert_int_equal(page ? page->nr_faults : 0, n->cell[i].faults);
 	}
 	for (unsigned int i = 0; i < space->nr_retired; i++) {
@@ -113,7 +115,7 @@ static void check_pages(const struct feed *f, const struct naive *n)
 
 		assert_true(r->died_ns >= r->born_ns && r->died_ns < UINT64_MAX);
 		if (r->pages)
-			pfs_pages_for_each(page, r->pages, addr, r->start, r->end, PAGE)
+			pfs_pages_for_each(page, &at, r->pages, r->start, r->end)
 				retired += page->nr_faults;
 	}
 	assert_int_equal(retired, n->retired_faults);
@@ -459,8 +461,8 @@ static void test_another_identity_replaces(void **state)
 	feed_row(&f, 0x100000, 0x110000, 9);
 	assert_int_equal(space_of(&f)->nr_live, 1);
 	assert_int_equal(space_of(&f)->nr_retired, 1);
-	assert_null(pfs_pages_find(space_of(&f)->pages, 0x101000));
-	assert_non_null(pfs_pages_find(space_of(&f)->retired[0]->pages, 0x101000));
+	assert_null(page_at(space_of(&f)->pages, 0x101000));
+	assert_non_null(page_at(space_of(&f)->retired[0]->pages, 0x101000));
 	feed_free(&f);
 }
 

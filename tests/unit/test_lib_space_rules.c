@@ -6,6 +6,7 @@
 #include "feed.h"
 
 #include "space.h"
+#include "page_at.h"
 
 #include <stdio.h>
 
@@ -41,7 +42,7 @@ static void assert_live(const struct feed *f, const char *expected)
 
 static bool is_touched(const struct feed *f, uint64_t addr)
 {
-	return pfs_pages_find(space_of(f, PID)->pages, addr);
+	return page_at(space_of(f, PID)->pages, addr);
 }
 
 /* A private file mapping of /f at that address, from that page of the file on. */
@@ -414,7 +415,7 @@ static void test_destroy_ring_touches_it(void **state)
 	feed_apply(&f, &ev);
 	space = space_of(&f, PID);
 	assert_int_equal(space->nr_retired, 1);
-	assert_int_equal(pfs_pages_find(space->retired[0]->pages, 0x100000)->nr_faults, 1);
+	assert_int_equal(page_at(space->retired[0]->pages, 0x100000)->nr_faults, 1);
 	assert_int_equal(pfs_model_proc(f.model, PID)->counts.outside, 1);
 	feed_free(&f);
 }

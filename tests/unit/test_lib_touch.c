@@ -6,6 +6,7 @@
 #include "feed.h"
 
 #include "space.h"
+#include "page_at.h"
 
 enum { PID = 1 };
 
@@ -16,7 +17,7 @@ static struct pfs_space *space_of(const struct feed *f)
 
 static uint32_t flags_at(const struct feed *f, uint64_t addr)
 {
-	const struct pfs_page *page = pfs_pages_find(space_of(f)->pages, addr);
+	const struct pfs_page *page = page_at(space_of(f)->pages, addr);
 
 	return page ? page->flags : 0;
 }

@@ -9,6 +9,7 @@
  */
 #include "space.h"
 #include "stap_forge.h"
+#include "page_at.h"
 
 enum { NR_PAGES = 96, MAX_VMAS = 128, BASE = 0x100000, NR_ADDRESSES = 200 };
 
@@ -310,7 +311,7 @@ static void check(struct kernel *k, bool pages)
 			assert_true(space->live[i]->id != space->live[j]->id);
 	}
 	for (unsigned int i = 0; pages && i < NR_PAGES; i++)
-		assert_int_equal(!!pfs_pages_find(space->pages, page(i)), k->touched[i]);
+		assert_int_equal(!!page_at(space->pages, page(i)), k->touched[i]);
 }
 
 /* The decoder has what the model has: told again, nothing is news. */
