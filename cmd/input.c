@@ -137,6 +137,7 @@ static int read_dat(struct input *in)
 		goto out;
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
+	pfs_dat_take_faults(dat, pfs_assembler_faults);
 	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);
 	if (!ret)
 		ret = pfs_assembler_finish(a);

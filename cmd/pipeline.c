@@ -32,6 +32,22 @@ static int take(void *ctx, const struct pfs_event *ev)
 	return pfs_emit(&p->writer, ev);
 }
 
+static int take_faults(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr)
+{
+	struct pipeline *p = ctx;
+	int err = 0;
+
+	if (!p->writes && pfs_filter_is_open(p->filter))
+		return pfs_model_apply_faults(p->model, faults, nr);
+	for (unsigned int i = 0; i < nr && !err; i++) {
+		struct pfs_event ev;
+
+		pfs_plain_event(&ev, &faults[i]);
+		err = take(p, &ev);
+	}
+	return err;
+}
+
 int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
 		  FILE *out, struct pfs_err *err)
 {
@@ -66,7 +82,7 @@ void pipeline_fini(struct pipeline *p)
 
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
-	return (struct pfs_sink){ take, p };
+	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = take_faults };
 }
 
 int pipeline_flush(struct pipeline *p)

@@ -236,7 +236,7 @@ bool recording_given_up(void *recording)
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd,
 		   struct pfs_err *err)
 {
-	struct pfs_sink sink = { live_event, r };
+	struct pfs_sink sink = { .fn = live_event, .ctx = r };
 	int ret;
 
 	*r = (struct recording){

@@ -143,7 +143,8 @@ static int replay(void *source, const struct pfs_sink *sink, struct pfs_err *err
 
 	if (!assembler)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = pfs_capture_replay(s->capture, pfs_assembler_feed, assembler, err);
+	ret = pfs_capture_replay(s->capture, pfs_assembler_feed, pfs_assembler_faults, assembler,
+				 err);
 	if (!ret)
 		ret = pfs_assembler_finish(assembler);
 	pfs_assembler_free(assembler);

@@ -83,6 +83,52 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	return a->holds ? asm_hold(a, t, ev) : asm_emit(a, ev);
 }
 
+/* Does nothing but what it is need to be known of a fault of the thread that was last on that processor? */
+static bool is_plain(const struct asm_thread *t, const struct pfs_plain_fault *fault)
+{
+	return t && t->tid == fault->tid && t->comm_said && t->proc && !t->in_exec && !t->exited &&
+	       fault->ip != RAW_ABSENT && fault->code != RAW_ABSENT && fault->cpu >= 0;
+}
+
+static int feed_one(struct pfs_assembler *a, const struct pfs_plain_fault *fault)
+{
+	struct raw_event raw = {
+		.ts_ns = fault->ts_ns, .cpu = fault->cpu, .tid = fault->tid, .tgid = -1,
+		.kind = fault->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
+		.arg = { fault->addr, fault->ip, fault->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
+			 RAW_ABSENT, RAW_ABSENT },
+	};
+
+	return pfs_assembler_feed(a, &raw);
+}
+
+int pfs_assembler_faults(void *assembler, struct pfs_plain_fault *faults, unsigned int nr)
+{
+	struct pfs_assembler *a = assembler;
+	bool whole = a->sink.faults && !a->holds && !a->only_pid && a->cpu_type && !a->nr_header;
+	unsigned int from = 0, i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		struct asm_thread *t = a->hot[faults[i].cpu & 63];
+
+		if (whole && is_plain(t, &faults[i])) {
+			faults[i].pid = t->proc->pid;
+			faults[i].access = asm_fault_access(a, faults[i].code);
+			a->stats.raw++;
+			continue;
+		}
+		if (i > from)
+			err = a->sink.faults(a->sink.ctx, faults + from, i - from);
+		if (!err)
+			err = feed_one(a, &faults[i]);
+		from = i + 1;
+	}
+	if (!err && i > from)
+		err = a->sink.faults(a->sink.ctx, faults + from, i - from);
+	return err;
+}
+
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;

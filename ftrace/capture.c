@@ -420,7 +420,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 
 /* ---- reading back ---- */
 
-static int replay_pages(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
+static int replay_pages(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err)
 {
 	struct pfs_merge *merge;
 	int ret;
@@ -437,13 +437,20 @@ static int replay_pages(struct pfs_capture *c, raw_event_fn fn, void *ctx, struc
 					    NULL);
 	if (ret)
 		pfs_err_set(err, ret, "no memory to read the recording");
-	else
+	pfs_merge_take_faults(merge, faults);
+	if (!ret)
 		ret = pfs_merge_run(merge, UINT64_MAX, fn, ctx, err);
 	pfs_merge_free(merge);
 	return ret;
 }
 
-struct replay { const struct pfs_capture_config *config; raw_event_fn fn; void *ctx; unsigned int nr; };
+struct replay {
+	const struct pfs_capture_config *config;
+	raw_event_fn fn;
+	raw_faults_fn faults;
+	void *ctx;
+	unsigned int nr;
+};
 
 static int replay_event(void *ctx, const struct raw_event *ev)
 {
@@ -454,14 +461,24 @@ static int replay_event(void *ctx, const struct raw_event *ev)
 	return r->fn(r->ctx, ev);
 }
 
-int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
+static int replay_faults(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
 {
-	struct replay replay = { &c->config, fn, ctx, 0 };
+	struct replay *r = ctx;
+
+	if (r->config->give_up && r->config->give_up(r->config->give_up_ctx))
+		return -EINTR;
+	return r->faults(r->ctx, faults, nr);
+}
+
+int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx,
+		       struct pfs_err *err)
+{
+	struct replay replay = { &c->config, fn, faults, ctx, 0 };
 	int ret;
 
 	if (c->config.text)
 		ret = capture_text_replay(c, replay_event, &replay, err);
 	else
-		ret = replay_pages(c, replay_event, &replay, err);
+		ret = replay_pages(c, replay_event, replay_faults, &replay, err);
 	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
 }

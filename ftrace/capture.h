@@ -75,10 +75,10 @@ int pfs_capture_wait(struct pfs_capture *capture, struct pollfd *fds, unsigned i
 int pfs_capture_stop(struct pfs_capture *capture, struct pfs_err *err);
 
 /*
- * After the stop: passes the whole recording to fn, in order of time. May be called again. 0, what fn
- * returned, -EINTR if give_up() said so, or -errno with err set.
+ * After the stop: passes the whole recording to fn, in order of time, but page faults of the everyday form to
+ * faults (of --via text, all to fn). May be called again. 0, what fn or faults returned, -EINTR if give_up() said so, or -errno with err set.
  */
-int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, void *ctx,
+int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, raw_faults_fn faults, void *ctx,
 		       struct pfs_err *err);
 
 /* After the stop: writes it to fd, as trace.dat (or as text). 0 or -errno with err set. */

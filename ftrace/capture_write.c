@@ -107,6 +107,12 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 	}
 }
 
+/* They name nobody. */
+static int pass_over(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
+{
+	return 0;
+}
+
 static struct pfs_dat_task *task_list(struct named *names)
 {
 	struct pfs_dat_task *tasks = calloc(HASH_COUNT(names) + 1, sizeof(*tasks));
@@ -158,7 +164,7 @@ int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 
 	if (c->config.text)
 		return capture_text_write(c, fd, err);
-	ret = pfs_capture_replay(c, collect_name, &all, err);
+	ret = pfs_capture_replay(c, collect_name, pass_over, &all, err);
 	if (ret)
 		goto out;
 	ret = -ENOMEM;

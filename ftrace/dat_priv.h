@@ -44,6 +44,7 @@ struct dat_comm {
 
 struct pfs_dat {
 	int fd;
+	raw_faults_fn faults;		/* or NULL */
 	char *name;
 	uint64_t size;
 	bool salvage;

@@ -272,6 +272,8 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 			  (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		ret = -ENOMEM;
+	else
+		pfs_merge_take_faults(m, dat->faults);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
 		ret = add_buffer(dat, m, &dat->buffers[i]);
 	if (ret < 0)
@@ -287,6 +289,11 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	dat->stats.damaged += dat->open_damage;
 	pfs_merge_free(m);
 	return ret;
+}
+
+void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults)
+{
+	dat->faults = faults;
 }
 
 const struct pfs_merge_stats *pfs_dat_stats(const struct pfs_dat *dat)

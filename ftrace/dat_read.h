@@ -41,6 +41,9 @@ int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len,
 struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struct pfs_err *err);
 void pfs_dat_close(struct pfs_dat *dat);
 
+/* From now on pfs_dat_read() passes page faults of the everyday form there, with its ctx, several at once. */
+void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults);
+
 /*
  * Passes all events to fn in order of time; may be called again. 0, what fn returned if that is not
  * 0, or -errno with err set: -EBADMSG for damage, unless it is to be salvaged.

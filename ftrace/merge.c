@@ -7,12 +7,15 @@
  */
 #include "merge.h"
 
+#include "bytes.h"
 #include "own_events.h"
 #include "record.h"
 #include "ringpage.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+enum { NR_PLAIN = 128 };
 
 struct stream {
 	uint64_t ts;			/* of the head, converted */
@@ -27,6 +30,13 @@ struct stream {
 	struct pfs_page_source *src;
 };
 
+/* Where the arguments are in records of one kind of page fault. */
+struct quick {
+	uint16_t id;			/* of the event; 0: not seen yet */
+	uint16_t len;			/* bytes that a record must have */
+	uint16_t at[3];			/* address, ip, error_code */
+};
+
 struct pfs_merge {
 	const struct pfs_formats *formats;
 	unsigned int flags;
@@ -35,6 +45,10 @@ struct pfs_merge {
 	unsigned int nr_heap, nr_dry, nr_streams, max_streams;
 	struct pfs_own_join *join;
 	struct pfs_merge_stats stats;
+	raw_faults_fn faults;		/* takes many at once, or NULL */
+	struct quick quick[2];		/* by enum pfs_mode - 1 */
+	unsigned int nr_plain;
+	struct pfs_plain_fault plain[NR_PLAIN];	/* gathered, not passed on yet */
 	char scratch[PFS_RECORD_STR];
 };
 
@@ -313,22 +327,125 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 	return fn(ctx, ev);
 }
 
+/* ---- the short way: page faults by the hundred ---- */
+
+/* Is that event a page fault in the everyday form? Notes where its arguments are. */
+static const struct quick *learn_quick(struct pfs_merge *m, uint16_t id)
+{
+	const struct pfs_row *row = &m->formats->rows[m->formats->row_of[id]];
+	struct quick *q;
+
+	if (!row->desc || !row->quick || m->formats->ring.big_endian ||
+	    (row->desc->kind != RAW_FAULT_USER && row->desc->kind != RAW_FAULT_KERNEL))
+		return NULL;
+	q = &m->quick[row->desc->kind == RAW_FAULT_KERNEL];
+	*q = (struct quick){ id, row->quick_len, { row->arg[0].off, row->arg[1].off, row->arg[2].off } };
+	return q;
+}
+
+/* Of the stream's head; NULL: it has to go the long way. */
+static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
+{
+	const struct pfs_formats *f = m->formats;
+	const struct quick *q = m->quick;
+	uint16_t id;
+
+	if (!s->record || s->len < f->type_at + 2u || s->len < f->pid_at + 4u)
+		return NULL;
+	id = pfs_load16(s->record + f->type_at, false);
+	q += q->id != id;
+	if (q->id != id || !id)
+		q = learn_quick(m, id);
+	return q && s->len >= q->len ? q : NULL;
+}
+
+static int pass_plain(struct pfs_merge *m, void *ctx)
+{
+	unsigned int nr = m->nr_plain;
+
+	m->nr_plain = 0;
+	return nr ? m->faults(ctx, m->plain, nr) : 0;
+}
+
+/* As next_record(), and at once if it is a short data record on the same page. */
+static int next_at_once(struct pfs_merge *m, struct stream *s, struct pfs_err *err)
+{
+	struct pfs_ring_page *page = &s->page;
+	int ret = pfs_ring_page_next_short(page, &s->record, &s->len);
+
+	if (!ret)
+		return next_record(m, s, err);
+	s->ts = s->converts ? pfs_ts_convert(&s->conv, page->ts) : page->ts;
+	return ret;
+}
+
+/*
+ * Gathers page faults from the stream on top, for as long as nothing else comes before them. Streams may take
+ * turns at it. The stream is at its next record then, or has left.
+ */
+static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns, void *ctx, struct pfs_err *err)
+{
+	const struct pfs_formats *f = m->formats;
+	struct stream *s = m->heap[0];
+	int ret = 0, got;
+
+	for (unsigned int child = 1; child < 3 && child < m->nr_heap; child++)
+		if (m->heap[child]->ts < until_ns)
+			until_ns = m->heap[child]->ts;
+	do {
+		struct pfs_plain_fault *fault = &m->plain[m->nr_plain++];
+
+		fault->ts_ns = s->ts;
+		fault->addr = pfs_load64(s->record + q->at[0], false);
+		fault->ip = pfs_load64(s->record + q->at[1], false);
+		fault->code = pfs_load64(s->record + q->at[2], false);
+		fault->tid = pfs_load32(s->record + f->pid_at, false);
+		fault->cpu = s->cpu;
+		fault->mode = q == m->quick ? PFS_USER : PFS_KERNEL;
+		m->stats.records++;
+		got = next_at_once(m, s, err);
+		if (m->nr_plain == NR_PLAIN)
+			ret = pass_plain(m, ctx);
+	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s)));
+	if (got <= 0) {
+		m->dry[m->nr_dry++] = s;
+		m->heap[0] = m->heap[--m->nr_heap];
+	}
+	if (m->nr_heap > 1)
+		sift_down(m);
+	return ret ? ret : got < 0 ? got : 0;
+}
+
+void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults)
+{
+	m->faults = faults;
+}
+
 int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,
 		  struct pfs_err *err)
 {
 	struct raw_event ev = { .kind = RAW_OTHER, .tgid = -1 };
-	int ret = revive(m, err);
+	int ret = revive(m, err), passed;
 
 	while (!ret && m->nr_heap && (m->heap[0]->ts < until_ns || until_ns == UINT64_MAX)) {
+		const struct quick *q = m->faults ? quick_of(m, m->heap[0]) : NULL;
 		int moved;
 
+		if (q) {
+			ret = gather(m, q, until_ns, ctx, err);
+			continue;
+		}
+		ret = pass_plain(m, ctx);
+		if (ret)
+			break;
 		ret = emit(m, &ev, fn, ctx);
 		/* also when fn stops us: it has had this one */
 		moved = advance(m, err);
 		if (!ret)
 			ret = moved;
 	}
-	return ret;
+	passed = pass_plain(m, ctx);
+	return ret ? ret : passed;
 }
 
 const struct pfs_merge_stats *pfs_merge_stats(const struct pfs_merge *m)

@@ -42,6 +42,9 @@ void pfs_merge_free(struct pfs_merge *m);
 int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
 		  const struct pfs_ts_conv *conv);
 
+/* From now on page faults of the everyday form go there (with pfs_merge_run()'s ctx), as many at once as come. */
+void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults);
+
 /*
  * Passes every event before until_ns to fn; UINT64_MAX: every event there is. Growing sources are
  * asked again on each call, so a live capture calls it again and again with times up to which it

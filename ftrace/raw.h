@@ -9,6 +9,8 @@
 #ifndef PFS_RAW_H
 #define PFS_RAW_H
 
+#include "event.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -71,6 +73,12 @@ struct raw_event {
 
 /* Where raw events go, in order of time. Returns 0, or -errno to stop the reader. */
 typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);
+
+/*
+ * The same for page faults of the everyday form, several at once, in order of time and in place of as many
+ * events. pid and access are for the receiver to fill in; ip and code may be RAW_ABSENT.
+ */
+typedef int (*raw_faults_fn)(void *ctx, struct pfs_plain_fault *faults, unsigned int nr);
 
 /*
  * The table that names every kernel event pfscope reads, shared by both readers and by capture.

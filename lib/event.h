@@ -154,10 +154,35 @@ static inline bool pfs_has(const struct pfs_event *ev, enum pfs_field field)
 	return ev->have >> field & 1;
 }
 
+/*
+ * The everyday fault, of which recordings are full: an event with these fields and no others. A source may pass
+ * on a number of them at once, to a sink that takes them; each stands for the event that pfs_plain_event() makes.
+ */
+struct pfs_plain_fault {
+	uint64_t ts_ns;
+	uint64_t addr, ip, code;
+	int32_t cpu, pid, tid;
+	uint8_t access, mode;
+};
+
+static inline void pfs_plain_event(struct pfs_event *ev, const struct pfs_plain_fault *fault)
+{
+	*ev = (struct pfs_event){
+		.ts_ns = fault->ts_ns, .kind = PFS_FAULT, .cpu = fault->cpu, .pid = fault->pid,
+		.tid = fault->tid, .access = fault->access, .mode = fault->mode, .addr = fault->addr,
+		.ip = fault->ip, .code = fault->code,
+		.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) |
+			PFS_HAS(PFS_F_IP) | PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_ACCESS) |
+			PFS_HAS(PFS_F_MODE),
+	};
+}
+
 /* Where events go. fn returns 0, or -errno to stop the source with that error. */
 struct pfs_sink {
 	int (*fn)(void *ctx, const struct pfs_event *ev);
 	void *ctx;
+	/* Several faults at once, in order of time, or NULL: the sink takes events only. Returns as fn does. */
+	int (*faults)(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr);
 };
 
 static inline int pfs_emit(const struct pfs_sink *sink, const struct pfs_event *ev)

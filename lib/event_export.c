@@ -277,7 +277,7 @@ struct pfs_export *pfs_export_new(FILE *out, enum pfs_export_form form)
 
 struct pfs_sink pfs_export_sink(struct pfs_export *export)
 {
-	return (struct pfs_sink){ export_event, export };
+	return (struct pfs_sink){ .fn = export_event, .ctx = export };
 }
 
 int pfs_export_flush(struct pfs_export *export)

@@ -125,7 +125,7 @@ struct pfs_line_writer *pfs_line_writer_new(FILE *out)
 
 struct pfs_sink pfs_line_writer_sink(struct pfs_line_writer *writer)
 {
-	return (struct pfs_sink){ write_event, writer };
+	return (struct pfs_sink){ .fn = write_event, .ctx = writer };
 }
 
 int pfs_line_writer_flush(struct pfs_line_writer *writer)

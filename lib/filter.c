@@ -199,6 +199,12 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
 	return pfs_model_apply(model, ev);
 }
 
+bool pfs_filter_is_open(const struct pfs_filter *filter)
+{
+	return !filter->nr_pids && !filter->nr_tids && !filter->nr_comms && !filter->from.set &&
+	       !filter->to.set && !filter->at.set;
+}
+
 /* ---- rows ---- */
 
 bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,

@@ -55,6 +55,9 @@ void pfs_filter_fini(struct pfs_filter *filter);
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
 		     const struct pfs_event *ev);
 
+/* Does it let everything through to the model? (Views may still leave out regions.) */
+bool pfs_filter_is_open(const struct pfs_filter *filter);
+
 /*
  * Is a region of that name wanted? Globs are tried on the name, on its last component, and on the
  * address range as the views write it. name may be NULL. filter may be NULL (here and below).

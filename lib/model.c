@@ -240,22 +240,55 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	}
 }
 
+static void see(struct pfs_model *model, uint64_t now_ns)
+{
+	model->nr_events++;
+	if (!model->first_ns || now_ns < model->first_ns)
+		model->first_ns = now_ns;
+	if (now_ns > model->last_ns)
+		model->last_ns = now_ns;
+}
+
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 {
+	uint64_t first_ns = model->first_ns;
 	int err = 0;
 
-	model->nr_events++;
-	/* Notes may be older than what they are about. */
-	if (ev->kind != PFS_NOTE && (!model->first_ns || ev->ts_ns < model->first_ns))
-		model->first_ns = ev->ts_ns;
-	if (ev->ts_ns > model->last_ns)
-		model->last_ns = ev->ts_ns;
+	see(model, ev->ts_ns);
+	if (ev->kind == PFS_NOTE)	/* may be older than what it is about */
+		model->first_ns = first_ns;
 	if (ev->kind == PFS_LOST)
 		return apply_lost(model, ev);
 	if (ev->kind == PFS_NOTE)
 		err = apply_note(model, ev);
 	if (!err && pfs_has(ev, PFS_F_TID))
 		err = apply_of_thread(model, ev);
+	return err;
+}
+
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_plain_fault *faults, unsigned int nr)
+{
+	struct plain_run run = { 0 };
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++) {
+		const struct pfs_plain_fault *f = &faults[i];
+		struct pfs_thread **hot = &model->priv->hot[f->cpu % NR_HOT], *t = *hot;
+		struct pfs_event ev;
+
+		if (t && t->tid == f->tid && t->proc->pid == f->pid) {
+			err = touch_plain(model, &run, t, f);
+			if (err <= 0) {
+				see(model, f->ts_ns);
+				continue;
+			}
+		}
+		touch_plain_end(model, &run);
+		pfs_plain_event(&ev, f);
+		err = pfs_model_apply(model, &ev);
+		*hot = model->priv->last;
+	}
+	touch_plain_end(model, &run);
 	return err;
 }
 

@@ -162,8 +162,11 @@ void pfs_model_free(struct pfs_model *model);
 /* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev);
 
+/* Takes several faults in, as as many events would be. 0 or -ENOMEM. */
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_plain_fault *faults, unsigned int nr);
+
 /*
- * The same, but a touch (fault, around, populate, access and what belongs to them) leaves no mark:
+ * As pfs_model_apply(), but a touch (fault, around, populate, access and what belongs to them) leaves no mark:
  * what a filter uses for the touches that it hides. Layout and process life are taken in.
  */
 int pfs_model_apply_muted(struct pfs_model *model, const struct pfs_event *ev);

@@ -105,6 +105,7 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 		HASH_DEL(model->priv->threads, slot);
 		if (model->priv->last == &slot->thread)
 			model->priv->last = NULL;
+		memset(model->priv->hot, 0, sizeof(model->priv->hot));
 		model_thread_free(slot);
 	}
 	slot = calloc(1, sizeof(*slot));

@@ -9,6 +9,8 @@
 
 #include <uthash.h>
 
+enum { NR_HOT = 16 };
+
 struct thread_slot {
 	struct pfs_thread thread;
 	UT_hash_handle hh;
@@ -25,6 +27,7 @@ struct pfs_model_private {
 	struct proc_slot *by_pid;	/* the newest process of each pid */
 	struct pfs_proc **tail;
 	struct pfs_thread *last;	/* the thread of the previous event */
+	struct pfs_thread *hot[NR_HOT];	/* by processor: the thread of its plain faults */
 	struct pfs_intern *names;
 	bool muted;
 };
@@ -67,6 +70,21 @@ struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker
 
 /* model_layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
+
+/* Plain faults of one thread in one space that are marked on their pages, but not counted yet. */
+struct plain_run {
+	struct pfs_thread *thread;
+	struct pfs_space *space;
+	uint64_t nr, by_access[PFS_EXECUTE + 1];
+	const struct pfs_plain_fault *last;
+};
+
+/* Takes a fault in; counts those of another thread first. 1: it is none of the plainest, take it as an event. */
+int touch_plain(struct pfs_model *model, struct plain_run *run, struct pfs_thread *thread,
+		const struct pfs_plain_fault *fault);
+
+/* Counts them. Before anything else happens. */
+void touch_plain_end(struct pfs_model *model, struct plain_run *run);
 
 /* model_touch.c: one a kind of event. 0 or -ENOMEM. */
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);

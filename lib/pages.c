@@ -478,6 +478,26 @@ int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page 
 	return add_page(pages, addr >> pages->page_shift, what);
 }
 
+int pfs_pages_fault(struct pfs_pages *pages, uint64_t addr, uint64_t now_ns, int32_t tid, uint32_t flags)
+{
+	uint64_t number = addr >> pages->page_shift;
+	struct leaf *leaf = leaf_of(pages, number >> FANOUT_SHIFT);
+	uint64_t bit = UINT64_C(1) << number % FANOUT;
+	struct brief brief = { now_ns, tid, flags };
+	struct pfs_page page;
+
+	if (!leaf)
+		return -ENOMEM;
+	if (leaf->is_long || leaf->present & bit) {
+		from_brief(&page, &brief);
+		return add_page(pages, number, &page);
+	}
+	leaf->brief[number % FANOUT] = brief;
+	leaf->present |= bit;
+	pages->total++;
+	return 0;
+}
+
 /* The leaf of a page that something happened to, or NULL. */
 static struct leaf *find_page(const struct pfs_pages *pages, uint64_t number)
 {

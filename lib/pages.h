@@ -50,6 +50,9 @@ unsigned int pfs_pages_shift(const struct pfs_pages *pages);
 /* Something happened at addr: adds it to what did before. 0 or -ENOMEM. */
 int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what);
 
+/* The same for one fault: flags say how it was. 0 or -ENOMEM. */
+int pfs_pages_fault(struct pfs_pages *pages, uint64_t addr, uint64_t now_ns, int32_t tid, uint32_t flags);
+
 /* What came of the last fault at addr: flags, counted if PFS_PAGE_SIGNAL is one. 0 (also if none was) or -ENOMEM. */
 int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
 

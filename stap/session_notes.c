@@ -73,7 +73,7 @@ static int pass_on(void *ctx, const struct pfs_event *ev)
 int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes,
 		     const struct pfs_sink *sink)
 {
-	const struct pfs_sink self = { pass_on, outlet };
+	const struct pfs_sink self = { .fn = pass_on, .ctx = outlet };
 
 	*outlet = (struct stap_outlet){ .notes = notes, .sink = *sink };
 	outlet->decoder = pfs_decoder_new(&self);

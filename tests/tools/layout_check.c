@@ -269,7 +269,7 @@ int main(int argc, char **argv)
 {
 	bool coarse = argc > 1 && !strcmp(argv[1], "--coarse");
 	struct check c = { .model = pfs_model_new() };
-	struct pfs_sink sink = { take, &c };
+	struct pfs_sink sink = { .fn = take, .ctx = &c };
 
 	argv += 1 + coarse;
 	argc -= 1 + coarse;

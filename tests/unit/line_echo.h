@@ -46,7 +46,7 @@ static inline int echo_event(void *ctx, const struct pfs_event *ev)
 static inline int read_text(struct echo *echo, struct pfs_line_stats *stats, const char *text, size_t len,
 		     size_t piece)
 {
-	struct pfs_sink sink = { echo_event, echo };
+	struct pfs_sink sink = { .fn = echo_event, .ctx = echo };
 	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);
 	int ret = 0;
 

@@ -50,7 +50,7 @@ static inline int raw_feed_sink(void *ctx, const struct pfs_event *ev)
 
 static inline void raw_feed_init(struct raw_feed *f)
 {
-	struct pfs_sink sink = { raw_feed_sink, f };
+	struct pfs_sink sink = { .fn = raw_feed_sink, .ctx = f };
 
 	*f = (struct raw_feed){ .now_ns = 1000, .tid = 100, .tgid = -1, .cpu = -1 };
 	f->a = pfs_assembler_new(&sink);

@@ -93,7 +93,7 @@ static inline void forge_hello(struct forge *f)
 static inline struct forge *forge_new(void)
 {
 	struct forge *f = calloc(1, sizeof(*f));
-	struct pfs_sink sink = { forge_sink, f };
+	struct pfs_sink sink = { .fn = forge_sink, .ctx = f };
 
 	assert_non_null(f);
 	f->now_ns = 1000000000;

@@ -57,7 +57,7 @@ static void test_lines(void **state)
 	char *text = NULL, *expected;
 	size_t size, len;
 	FILE *out = open_memstream(&text, &size);
-	struct pfs_sink sink = { put_line, out };
+	struct pfs_sink sink = { .fn = put_line, .ctx = out };
 	struct pfs_decoder *d = pfs_decoder_new(&sink);
 
 	assert_non_null(d);
@@ -80,7 +80,7 @@ static void check(const char *name, unsigned int nr_procs, uint64_t nr_faults, u
 	struct pfs_event source = { .kind = PFS_NOTE, .key = "source", .value = "stap",
 				    .have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE) };
 	struct pfs_model *model = pfs_model_new();
-	struct pfs_sink sink = { apply, model };
+	struct pfs_sink sink = { .fn = apply, .ctx = model };
 	struct pfs_decoder *d = pfs_decoder_new(&sink);
 	struct pfs_view_options options = { .out = stderr };
 	struct pfs_err err = { "" };
