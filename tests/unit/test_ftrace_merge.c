@@ -24,11 +24,13 @@ enum { PAGE = 512, MAX = 100000 };
 	"name: page_fault_user\nID: 10\nformat:\n"				\
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"			\
-	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"
+	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n"		\
+	"\tfield:unsigned long ip;\toffset:16;\tsize:8;\tsigned:0;\n"			\
+	"\tfield:unsigned long error_code;\toffset:24;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"
 
 struct seen {
 	struct raw_event ev[MAX];
-	size_t nr, stop_at;
+	size_t nr, stop_at, nr_at_once;
 	char str[3][8192];
 };
 
@@ -45,6 +47,36 @@ static int keep(void *ctx, const struct raw_event *ev)
 	return s->nr == s->stop_at ? -ECANCELED : 0;
 }
 
+/* The same from many at once. */
+static int keep_faults(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
+{
+	int ret = 0;
+
+	seen.nr_at_once += nr;
+	for (unsigned int i = 0; i < nr && !ret; i++) {
+		struct raw_event ev = {
+			.ts_ns = faults[i].ts_ns, .cpu = faults[i].cpu, .tid = faults[i].tid, .tgid = -1,
+			.kind = faults[i].mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
+			.arg = { faults[i].addr, faults[i].ip, faults[i].code },
+		};
+
+		ret = keep(ctx, &ev);
+	}
+	return ret;
+}
+
+/* Each test runs twice: with page faults one by one, and (state) by the hundred. */
+static struct pfs_merge *merge_new(void **state, const struct pfs_formats *f, unsigned int flags)
+{
+	struct pfs_merge *m = pfs_merge_new(f, flags);
+
+	assert_non_null(m);
+	memset(&seen, 0, sizeof(seen));
+	if (*state)
+		pfs_merge_take_faults(m, keep_faults);
+	return m;
+}
+
 static struct pfs_formats *formats(void)
 {
 	struct pfs_formats *f = pfs_formats_new_host();
@@ -56,11 +88,13 @@ static struct pfs_formats *formats(void)
 
 static void fault(struct pfs_ringwrite *w, uint64_t ts, uint32_t tid, uint64_t addr)
 {
-	uint8_t r[16] = { 0 };
+	uint8_t r[32] = { 0 };
 
 	pfs_store16(r, 10, false);
 	pfs_store32(r + 4, tid, false);
 	pfs_store64(r + 8, addr, false);
+	pfs_store64(r + 16, addr + 1, false);
+	pfs_store64(r + 24, addr + 2, false);
 	assert_int_equal(pfs_ringwrite_append(w, ts, r, sizeof(r)), 0);
 }
 
@@ -75,7 +109,7 @@ static void test_order(void **state)
 {
 	enum { STREAMS = 37, EVENTS = 400 };
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_merge *m = merge_new(state, f, 0);
 	int fds[STREAMS];
 	uint64_t rnd = 1, last[STREAMS] = { 0 };
 
@@ -101,6 +135,8 @@ static void test_order(void **state)
 		const struct raw_event *ev = &seen.ev[i], *prev = ev - 1;
 
 		assert_int_equal(ev->arg[0], ++last[ev->cpu]);
+		assert_int_equal(ev->arg[1], ev->arg[0] + 1);
+		assert_int_equal(ev->arg[2], ev->arg[0] + 2);
 		assert_int_equal(ev->cpu, ev->tid);
 		if (i)
 			assert_true(prev->ts_ns < ev->ts_ns ||
@@ -109,6 +145,7 @@ static void test_order(void **state)
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
 	assert_int_equal(seen.nr, STREAMS * EVENTS);
 	assert_int_equal(pfs_merge_stats(m)->records, STREAMS * EVENTS);
+	assert_int_equal(seen.nr_at_once, *state ? STREAMS * EVENTS : 0);
 	pfs_merge_free(m);
 	pfs_formats_free(f);
 	for (int i = 0; i < STREAMS; i++)
@@ -119,7 +156,7 @@ static void test_order(void **state)
 static void test_growing(void **state)
 {
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_merge *m = merge_new(state, f, 0);
 	struct pfs_ringwrite *w[2];
 	size_t expect = 0;
 	int fds[2];
@@ -160,7 +197,7 @@ static void test_growing(void **state)
 static void test_stop(void **state)
 {
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_merge *m = merge_new(state, f, 0);
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
 
@@ -185,7 +222,7 @@ static void test_times(void **state)
 {
 	static const struct pfs_ts_conv conv = { .mult = 3, .shift = 1, .offset_ns = -100 };
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_merge *m = merge_new(state, f, 0);
 	int fds[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -227,7 +264,7 @@ static void set_commit(int fd, unsigned int page, uint64_t set, uint64_t clear)
 static void test_lost_and_damage(void **state)
 {
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, PFS_MERGE_SALVAGE);
+	struct pfs_merge *m = merge_new(state, f, PFS_MERGE_SALVAGE);
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
 	struct pfs_err err = { "" };
@@ -238,7 +275,7 @@ static void test_lost_and_damage(void **state)
 		pfs_ringwrite_flush(w);
 	}
 	set_commit(fd, 1, 1u << 31, 0);
-	set_commit(fd, 2, 30, UINT32_MAX);	/* ends within the second record */
+	set_commit(fd, 2, 46, UINT32_MAX);	/* ends within the second record */
 	pfs_merge_add(m, 3, pfs_page_source_growing(fd, PAGE), NULL);
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
 	assert_int_equal(seen.nr, 9);
@@ -252,15 +289,15 @@ static void test_lost_and_damage(void **state)
 	assert_int_equal(pfs_merge_stats(m)->damaged, 1);
 	assert_int_equal(pfs_merge_stats(m)->lost_unknown, 2);
 	assert_string_equal(pfs_merge_stats(m)->first_damage.msg, "damaged trace data at offset "
-			    "1060, in the page at offset 1024 of processor 3");
+			    "1076, in the page at offset 1024 of processor 3");
 	pfs_merge_free(m);
 
 	seen.nr = 0;
-	m = pfs_merge_new(f, 0);
+	m = merge_new(state, f, 0);
 	pfs_merge_add(m, 3, pfs_page_source_growing(fd, PAGE), NULL);
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), -EBADMSG);
 	assert_int_equal(seen.nr, 6);
-	assert_non_null(strstr(err.msg, "offset 1060"));
+	assert_non_null(strstr(err.msg, "offset 1076"));
 	pfs_merge_free(m);
 	pfs_ringwrite_free(w);
 	pfs_formats_free(f);
@@ -271,7 +308,7 @@ static void test_lost_and_damage(void **state)
 static void test_shrunk(void **state)
 {
 	struct pfs_formats *f = formats();
-	struct pfs_merge *m = pfs_merge_new(f, 0);
+	struct pfs_merge *m = merge_new(state, f, 0);
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
 	struct pfs_err err = { "" };
@@ -299,7 +336,7 @@ static void test_own(void **state)
 	char name[4097];
 
 	assert_int_equal(pfs_own_init(&own, f), 0);
-	m = pfs_merge_new(f, 0);
+	m = merge_new(state, f, 0);
 	memset(name, 'n', sizeof(name) - 1);
 	name[4096] = 0;
 	ev.str = name;
@@ -327,15 +364,21 @@ static void test_own(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_lost_and_damage),
-		cmocka_unit_test(test_shrunk),
-		cmocka_unit_test(test_own),
+	static const CMUnitTestFunction by_either[] = {
+		test_order, test_growing, test_times, test_lost_and_damage, test_shrunk, test_own,
 	};
+	enum { NR = sizeof(by_either) / sizeof(by_either[0]) };
+	struct CMUnitTest tests[2 * NR + 1] = { [2 * NR] = cmocka_unit_test(test_stop) };
+	static const char *const names[] = {
+		"order", "growing", "times", "lost and damage", "shrunk", "own records",
+	};
+	static char of[2 * NR][64];
+	static bool by_the_hundred = true;
 
+	for (int i = 0; i < 2 * NR; i++) {
+		snprintf(of[i], sizeof(of[i]), "%s, %s", names[i / 2], i % 2 ? "by the hundred" : "one by one");
+		tests[i] = (struct CMUnitTest){ .name = of[i], .test_func = by_either[i / 2],
+						.initial_state = i % 2 ? &by_the_hundred : NULL };
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -579,6 +579,65 @@ static void test_anything(void **state)
 	}
 }
 
+/* One model that takes faults by the hundred, and one that takes the same one by one, become the same. */
+static void test_faults_by_the_hundred(void **state)
+{
+	struct feed f[2] = { feed_new(1), feed_new(1) };
+	struct pfs_plain_fault faults[500];
+	uint64_t s = 1, now = 1000;
+
+	for (unsigned int round = 0; round < 40; round++) {
+		for (unsigned int i = 0; i < 500; i++) {
+			uint64_t r = next_random(&s), tid = 1 + r % 5;
+
+			/* threads of two processes, on three processors; a few in kernel mode, or where nothing is */
+			faults[i] = (struct pfs_plain_fault){
+				.ts_ns = now += r >> 8 & 3, .tid = tid, .pid = tid < 4 ? 1 : 4,
+				.cpu = r >> 10 & 3 ? tid % 2 : 2, .access = PFS_READ + (r >> 16) % 3,
+				.mode = (r >> 20) % 8 ? PFS_USER : PFS_KERNEL, .ip = 5, .code = 6,
+				.addr = 0x100000 + ((r >> 24) % 300 << 12),
+			};
+		}
+		for (unsigned int k = 0; k < 2; k++) {
+			struct pfs_event ev;
+
+			f[k].now_ns = now;
+			feed_as(&f[k], 4 - round % 2 * 3, 4 - round % 2 * 3);
+			feed_map(&f[k], 0x110000 + (round << 12), 0x180000, round % 3 ? RW : PFS_PERM_R, "");
+			for (unsigned int i = 0; !k && i < 500; i++) {
+				pfs_plain_event(&ev, &faults[i]);
+				assert_int_equal(pfs_model_apply(f[k].model, &ev), 0);
+			}
+			if (k)
+				assert_int_equal(pfs_model_apply_faults(f[k].model, faults, 500), 0);
+		}
+	}
+	assert_int_equal(f[0].model->counts.faults, 20000);
+	assert_memory_equal(&f[0].model->counts, &f[1].model->counts, sizeof(f[0].model->counts));
+	assert_int_equal(f[0].model->nr_events, f[1].model->nr_events);
+	for (int32_t tid = 1; tid <= 5; tid++)
+		assert_int_equal(pfs_model_thread(f[0].model, tid)->nr_faults,
+				 pfs_model_thread(f[1].model, tid)->nr_faults);
+	for (int32_t pid = 1; pid <= 4; pid += 3) {
+		const struct pfs_proc *a = pfs_model_proc(f[0].model, pid), *b = pfs_model_proc(f[1].model, pid);
+		const struct pfs_space *x = pfs_proc_space(a), *y = pfs_proc_space(b);
+
+		assert_memory_equal(&a->counts, &b->counts, sizeof(a->counts));
+		assert_int_equal(x->nr_live, y->nr_live);
+		for (unsigned int i = 0; i < x->nr_live; i++)
+			assert_int_equal(x->live[i]->written, y->live[i]->written);
+		for (uint64_t addr = 0x100000; addr < 0x230000; addr += PAGE) {
+			struct pfs_page p, q;
+
+			assert_int_equal(pfs_pages_find(x->pages, addr, &p), pfs_pages_find(y->pages, addr, &q));
+			if (pfs_pages_find(x->pages, addr, &p))
+				assert_memory_equal(&p, &q, sizeof(p));
+		}
+	}
+	feed_free(&f[0]);
+	feed_free(&f[1]);
+}
+
 /* Processors are not in step: what a thread did may come before that it was made. */
 static void test_a_thread_told_late(void **state)
 {
@@ -625,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_notes_and_times),
 		cmocka_unit_test(test_losses_by_cpu),
 		cmocka_unit_test(test_losses_counted_at_the_end),
+		cmocka_unit_test(test_faults_by_the_hundred),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_a_thread_told_late),
 	};
