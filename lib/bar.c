@@ -58,26 +58,34 @@ static bool pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_ce
 	return walk->ops->cell(walk->ctx, cell, left < bar->cell_pages ? left : bar->cell_pages);
 }
 
+/* Address behind the cell; of the last one, behind the bar. */
+static uint64_t cell_end(const struct pfs_bar *bar, uint64_t index)
+{
+	uint64_t page = (index + 1) * bar->cell_pages;
+
+	return bar->start + ((page < bar->nr_pages ? page : bar->nr_pages) << bar->page_shift);
+}
+
 /* All cells up to the last in which anything happened. */
 static bool walk_cells(struct bar_walk *walk)
 {
 	const struct pfs_bar *bar = walk->bar;
-	uint64_t current = UINT64_MAX;
+	uint64_t current = UINT64_MAX, limit = bar->start;
 	struct pfs_cell cell = { 0 };
-	const struct pfs_page *page;
 	struct pfs_page_walk at;
+	unsigned int nr;
+	uint32_t flags;
 
-	pfs_pages_for_each(page, &at, bar->pages, bar->start,
-			   bar->start + (bar->nr_pages << bar->page_shift)) {
-		uint64_t index = ((at.addr - bar->start) >> bar->page_shift) / bar->cell_pages;
-
-		if (index != current) {
+	pfs_page_walk_start(&at, bar->pages, bar->start, bar->start + (bar->nr_pages << bar->page_shift));
+	while (pfs_page_walk_flags(&at, limit, &flags, &nr)) {
+		if (current == UINT64_MAX || at.addr - bar->start >= limit - bar->start) {
 			if (current != UINT64_MAX && !pass_cell(walk, current, &cell))
 				return false;
 			memset(&cell, 0, sizeof(cell));
-			current = index;
+			current = ((at.addr - bar->start) >> bar->page_shift) / bar->cell_pages;
+			limit = cell_end(bar, current);
 		}
-		pfs_cell_add(&cell, page);
+		pfs_cell_add(&cell, flags, nr);
 	}
 	return current == UINT64_MAX || pass_cell(walk, current, &cell);
 }

@@ -86,7 +86,7 @@ static void put_pages(struct lines *l)
 		pfs_pages_for_each(page, &at, row->pages, row->start, row->end) {
 			struct pfs_cell cell = { 0 };
 
-			pfs_cell_add(&cell, page);
+			pfs_cell_add(&cell, page->flags, 1);
 			put_gap(l, (at.addr - row->start) >> shift);
 			put_page(l, &cell);
 		}

@@ -28,9 +28,10 @@ struct pfs_cell {
 	uint64_t count[PFS_NR_GLYPHS];
 };
 
-static inline void pfs_cell_add(struct pfs_cell *cell, const struct pfs_page *page)
+/* nr pages with those flags. */
+static inline void pfs_cell_add(struct pfs_cell *cell, uint32_t flags, unsigned int nr)
 {
-	cell->count[pfs_glyph_of(page->flags)]++;
+	cell->count[pfs_glyph_of(flags)] += nr;
 }
 
 /* Writes glyphs, with colours if asked for, and remembers which ones for the legend. */

@@ -32,6 +32,9 @@ struct brief {
 struct leaf {
 	uint64_t present;	/* one bit a page: something happened */
 	bool is_long;
+	bool mixed;		/* pages differ in their flags, or the next three no longer hold */
+	uint32_t flags;		/* of all its pages */
+	uint64_t first_ns, last_ns;	/* the earliest and the latest time in it */
 	union {
 		struct pfs_page page[0];
 		struct brief brief[0];
@@ -216,12 +219,31 @@ static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf 
 		return NULL;
 	}
 	longer->present = leaf->present;
+	longer->mixed = true;
 	for (uint64_t bits = leaf->present; bits; bits &= bits - 1)
 		from_brief(&longer->page[__builtin_ctzll(bits)], &leaf->brief[__builtin_ctzll(bits)]);
 	*slot = longer;
 	remember(pages, key, longer);
 	free(leaf);
 	return longer;
+}
+
+/* A page comes into the leaf, in brief. */
+static void put_brief(struct pfs_pages *pages, struct leaf *leaf, unsigned int i, const struct brief *brief)
+{
+	if (!leaf->present) {
+		leaf->mixed = false;
+		leaf->flags = brief->flags;
+		leaf->first_ns = leaf->last_ns = brief->ns;
+	}
+	leaf->mixed |= brief->flags != leaf->flags;
+	if (brief->ns < leaf->first_ns)
+		leaf->first_ns = brief->ns;
+	if (brief->ns > leaf->last_ns)
+		leaf->last_ns = brief->ns;
+	leaf->brief[i] = *brief;
+	leaf->present |= UINT64_C(1) << i;
+	pages->total++;
 }
 
 /* Puts down all there is to say of that page. 0 or -ENOMEM. */
@@ -235,6 +257,11 @@ static int put_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf,
 		if (!leaf)
 			return -ENOMEM;
 	}
+	if (!leaf->is_long && !(leaf->present >> i & 1)) {
+		put_brief(pages, leaf, i, &brief);
+		return 0;
+	}
+	leaf->mixed = true;
 	if (leaf->is_long)
 		leaf->page[i] = *page;
 	else
@@ -401,6 +428,7 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 		if (from == to)	/* it may have been its own target, and grown */
 			leaf = find_leaf(from, key);
 		leaf->present &= ~(UINT64_C(1) << i);
+		leaf->mixed = true;
 		from->total--;
 	}
 	if (!leaf->present) {
@@ -492,9 +520,7 @@ int pfs_pages_fault(struct pfs_pages *pages, uint64_t addr, uint64_t now_ns, int
 		from_brief(&page, &brief);
 		return add_page(pages, number, &page);
 	}
-	leaf->brief[number % FANOUT] = brief;
-	leaf->present |= bit;
-	pages->total++;
+	put_brief(pages, leaf, number % FANOUT, &brief);
 	return 0;
 }
 
@@ -581,6 +607,60 @@ const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk)
 	walk->bits &= walk->bits - 1;
 	walk->addr = ((walk->key << FANOUT_SHIFT) + i) << walk->pages->page_shift;
 	return page_in(walk->leaf, i, &walk->page);
+}
+
+/* The bits of pages at and below that address, in the leaf of key. */
+static uint64_t bits_below(const struct pfs_page_walk *walk, uint64_t limit)
+{
+	unsigned int shift = walk->pages->page_shift;
+	uint64_t first = walk->key << FANOUT_SHIFT, number = limit >> shift;
+
+	if (number <= first)
+		return 0;
+	return number - first >= FANOUT ? UINT64_MAX : (UINT64_C(1) << (number - first)) - 1;
+}
+
+static void take(struct pfs_page_walk *walk, uint64_t bits)
+{
+	walk->addr = ((walk->key << FANOUT_SHIFT) + __builtin_ctzll(bits)) << walk->pages->page_shift;
+	walk->bits &= ~bits;
+}
+
+bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *flags, unsigned int *nr)
+{
+	const struct leaf *leaf;
+	uint64_t bits;
+
+	if (!walk->bits && !walk_leaf(walk))
+		return false;
+	leaf = walk->leaf;
+	bits = leaf->mixed ? 0 : walk->bits & bits_below(walk, limit);
+	if (!bits)
+		bits = walk->bits & -walk->bits;
+	*flags = flags_in(leaf, __builtin_ctzll(bits));
+	*nr = __builtin_popcountll(bits);
+	take(walk, bits);
+	return true;
+}
+
+const struct pfs_page *pfs_page_walk_alike(struct pfs_page_walk *walk, unsigned int *nr)
+{
+	const struct leaf *leaf;
+	struct brief brief;
+
+	*nr = 1;
+	if (!walk->bits && !walk_leaf(walk))
+		return NULL;
+	leaf = walk->leaf;
+	if (leaf->mixed || walk->bits != leaf->present)
+		return pfs_page_walk_next(walk);
+	*nr = __builtin_popcountll(walk->bits);
+	brief = leaf->brief[__builtin_ctzll(walk->bits)];
+	from_brief(&walk->page, &brief);
+	walk->page.first_ns = leaf->first_ns;
+	walk->page.last_ns = leaf->last_ns;
+	take(walk, walk->bits);
+	return &walk->page;
 }
 
 bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end)

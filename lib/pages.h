@@ -78,6 +78,16 @@ void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pag
 /* The next one, valid until the next call; NULL: no more. The pages must not change meanwhile. */
 const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk);
 
+/*
+ * The same for who does not need each: several pages at once, if the same happened to all of them. walk->addr is
+ * that of the first, *nr says how many. Of the page, first_ns and last_ns are the earliest and the latest time of
+ * all of them, and first_tid is of any.
+ */
+const struct pfs_page *pfs_page_walk_alike(struct pfs_page_walk *walk, unsigned int *nr);
+
+/* Only what the flags of the next page are; of several, if they are the same and all of them lie before limit. */
+bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *flags, unsigned int *nr);
+
 #define pfs_pages_for_each(page, walk, pages, start, end)			\
 	for (pfs_page_walk_start(walk, pages, start, end); ((page) = pfs_page_walk_next(walk));)
 

@@ -15,27 +15,29 @@ enum { CLUSTER_GAP = 256 };
 
 /* ---- tallies ---- */
 
-static void tally_page(struct pfs_tally *t, const struct pfs_page *page)
+/* nr pages like that one. */
+static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, unsigned int nr)
 {
-	t->faults += page->nr_faults;
-	t->read += page->nr_read;
-	t->write += page->nr_write;
-	t->exec += page->nr_exec;
-	t->access_unknown += page->nr_faults - page->nr_read - page->nr_write - page->nr_exec;
-	t->kernel += page->nr_kernel;
+	t->faults += (uint64_t)nr * page->nr_faults;
+	t->read += (uint64_t)nr * page->nr_read;
+	t->write += (uint64_t)nr * page->nr_write;
+	t->exec += (uint64_t)nr * page->nr_exec;
+	t->access_unknown += (uint64_t)nr * (page->nr_faults - page->nr_read - page->nr_write - page->nr_exec);
+	t->kernel += (uint64_t)nr * page->nr_kernel;
 	if (page->flags & PFS_PAGE_USER)
-		t->user += page->nr_faults - page->nr_kernel;
-	t->signal += page->nr_signal;
-	t->touched += !!(page->flags & PFS_PAGE_TOUCHED);
-	t->major += !!(page->flags & PFS_PAGE_MAJOR);
-	t->around += !!(page->flags & PFS_PAGE_AROUND);
-	t->populated += !!(page->flags & PFS_PAGE_POPULATED);
-	t->huge += !!(page->flags & PFS_PAGE_HUGE);
-	t->referenced += !!(page->flags & PFS_PAGE_REFERENCED);
-	if (!t->seen++ || page->first_ns < t->first_ns)
+		t->user += (uint64_t)nr * (page->nr_faults - page->nr_kernel);
+	t->signal += (uint64_t)nr * page->nr_signal;
+	t->touched += page->flags & PFS_PAGE_TOUCHED ? nr : 0;
+	t->major += page->flags & PFS_PAGE_MAJOR ? nr : 0;
+	t->around += page->flags & PFS_PAGE_AROUND ? nr : 0;
+	t->populated += page->flags & PFS_PAGE_POPULATED ? nr : 0;
+	t->huge += page->flags & PFS_PAGE_HUGE ? nr : 0;
+	t->referenced += page->flags & PFS_PAGE_REFERENCED ? nr : 0;
+	if (!t->seen || page->first_ns < t->first_ns)
 		t->first_ns = page->first_ns;
 	if (page->last_ns > t->last_ns)
 		t->last_ns = page->last_ns;
+	t->seen += nr;
 }
 
 void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *t)
@@ -90,6 +92,7 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 	struct pfs_row *row = row_add(rows, max);
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
+	unsigned int nr;
 
 	if (!row)
 		return -ENOMEM;
@@ -100,8 +103,9 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 	row->name = pfs_region_name(space, region);
 	row->gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns;
 	if (row->pages)
-		pfs_pages_for_each(page, &at, row->pages, row->start, row->end)
-			tally_page(&row->tally, page);
+		pfs_page_walk_start(&at, row->pages, row->start, row->end);
+	while (row->pages && (page = pfs_page_walk_alike(&at, &nr)))
+		tally_pages(&row->tally, page, nr);
 	return 0;
 }
 
@@ -123,7 +127,7 @@ static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct p
 			row->pages = space->pages;
 		}
 		row->end = at.addr + size;
-		tally_page(&row->tally, page);
+		tally_pages(&row->tally, page, 1);
 		row->tally.outside = row->tally.faults;
 	}
 	return 0;

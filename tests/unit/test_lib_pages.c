@@ -107,6 +107,46 @@ static void naive_move(struct naive *from, unsigned int i, unsigned int nr, stru
 	}
 }
 
+/* Walks that give several pages at once give each of them once, and say of it what is so. */
+static void check_groups(const struct pfs_pages *pages, const struct naive *naive, uint64_t start, uint64_t end)
+{
+	uint64_t limit = start + 37 * SIZE, first = UINT64_MAX, last = 0, faults = 0;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	unsigned int nr, i = 0;
+	uint32_t flags;
+
+	pfs_page_walk_start(&at, pages, start, end);
+	while (pfs_page_walk_flags(&at, limit, &flags, &nr)) {
+		assert_true(nr == 1 || at.addr < limit);
+		for (; nr; nr--, i++) {
+			while (i < NR && (!naive->present[i] || addr_of(i) < start))
+				i++;
+			assert_true(i < NR);
+			assert_true(addr_of(i) >= at.addr);
+			assert_true(nr == 1 || addr_of(i) < limit);
+			assert_int_equal(naive->page[i].flags, flags);
+		}
+		limit += at.addr >= limit ? 100 * SIZE : 0;
+	}
+	pfs_page_walk_start(&at, pages, start, end);
+	while ((page = pfs_page_walk_alike(&at, &nr))) {
+		first = page->first_ns < first ? page->first_ns : first;
+		last = page->last_ns > last ? page->last_ns : last;
+		faults += nr * page->nr_faults;
+	}
+	for (; i < NR && (!naive->present[i] || addr_of(i) < start); i++)
+		;
+	assert_true(i == NR || (end && addr_of(i) >= end));
+	for (i = 0; i < NR; i++) {
+		if (!naive->present[i] || addr_of(i) < start || (end && addr_of(i) >= end))
+			continue;
+		assert_true(first <= naive->page[i].first_ns && last >= naive->page[i].last_ns);
+		faults -= naive->page[i].nr_faults;
+	}
+	assert_int_equal(faults, 0);
+}
+
 static void check_same(const struct pfs_pages *pages, const struct naive *naive, uint64_t start,
 		       uint64_t end)
 {
@@ -136,6 +176,7 @@ static void check_same(const struct pfs_pages *pages, const struct naive *naive,
 	}
 	assert_int_equal(nr, 0);
 	assert_int_equal(nr_total, pfs_pages_total(pages));
+	check_groups(pages, naive, start, end);
 }
 
 /* A run of pages within one window, so that addresses and indices agree. */
@@ -154,8 +195,12 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 
 	random_run(seed, &i, &nr);
 	if (next_random(seed) % 8) {
-		for (; nr; nr -= nr > 4 ? 4 : nr) {
-			struct pfs_page what = random_event(seed, now);
+		struct pfs_page what = random_event(seed, now);
+		bool alike = next_random(seed) % 2;
+
+		for (; nr; nr -= nr > 4 && !alike ? 4 : 1) {
+			if (!alike)
+				what = random_event(seed, now);
 
 			assert_int_equal(pfs_pages_add(pages[to], addr_of(i + nr - 1) + 5, &what), 0);
 			naive[to]->present[i + nr - 1] = true;
