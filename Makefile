@@ -8,7 +8,7 @@
 # What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev libjansson-dev uthash-dev
-TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps systemtap systemtap-runtime
+TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime
 # For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
 VM_KERNELS := $$(tests/vm/kernel -p)
@@ -61,6 +61,7 @@ OBJ_lib     := $(patsubst %.c,$(O)/%.o,$(wildcard lib/*.c))
 OBJ_cmd     := $(patsubst %.c,$(O)/%.o,$(wildcard cmd/*.c))
 UNIT_lib    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_lib_*.c))
 TOOLS       := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
+PRELOADS    := $(patsubst %.c,$(O)/%.so,$(wildcard tests/preload/*.c))
 WORKLOADS   := $(patsubst %.c,$(O)/%,$(wildcard tests/workload/*.c))
 EXAMPLES    := $(patsubst %.c,$(O)/%,$(wildcard examples/*.c))
 
@@ -101,6 +102,11 @@ $(WORKLOADS): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -pthread -MMD -MP -o $@ $<
 
+# Only for the plain program: a sanitizer has an allocator of its own.
+$(PRELOADS): $(O)/%.so: %.c
+	@mkdir -p $(@D)
+	$(call say,PRELOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -O2 -fPIC -shared -MMD -MP -o $@ $<
+
 $(EXAMPLES): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,EXAMPLE,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -pthread -MMD -MP -o $@ $<
@@ -114,7 +120,7 @@ $(O)/.libraries:
 	$(Q)touch $@
 
 unit: $(UNIT_lib) $(UNIT_sources)
-plain: $(O)/pfscope $(TOOLS) $(WORKLOADS) $(EXAMPLES)
+plain: $(O)/pfscope $(TOOLS) $(PRELOADS) $(WORKLOADS) $(EXAMPLES)
 sanitized: $(O)/pfscope unit
 tests: plain unit	## build everything that the tests need
 

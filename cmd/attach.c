@@ -233,8 +233,14 @@ int cmd_attach(int argc, char **argv)
 	struct pfs_err err = { "" };
 	int ret;
 
-	if (!args.pids || argp_parse(&argp, argc, argv, 0, NULL, &args))
-		return EXIT_USAGE;
+	if (!args.pids) {
+		tell("no memory for the arguments");
+		return EXIT_FAILED;
+	}
+	if (cannot_parse(&argp, argc, argv, 0, &args)) {
+		free(args.pids);
+		return EXIT_FAILED;
+	}
 	a.signal_fd = stop_open(&before);
 	ret = open_targets(&a, &err);
 	if (!ret) {

@@ -39,8 +39,8 @@ int cmd_clean(int argc, char **argv)
 	struct pfs_err err = { "" };
 	int status, modules;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, NULL))
+		return EXIT_FAILED;
 	status = tell_removed(pfs_instance_clean(2000, &err), "instance", &err);
 	modules = pfs_leftovers_remove(&err);
 	if (modules && tell_removed(modules, "module", &err))	/* nothing to say of none */

@@ -7,6 +7,7 @@
 
 #include "err.h"
 
+#include <argp.h>
 #include <stdbool.h>
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126,
@@ -29,6 +30,9 @@ int cmd_stap(int argc, char **argv);
 
 /* "pfscope: MESSAGE" on standard error, with what a terminal would act on escaped. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* argp_parse(), which exits by itself with EXIT_USAGE on a wrong use. True: it could not, and that was told. */
+bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 
 /* tell() and the exit status of a failure. */
 int fail(const struct pfs_err *err);

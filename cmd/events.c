@@ -66,8 +66,8 @@ int cmd_events(int argc, char **argv)
 	struct pipeline p;
 	int ret, flushed;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
 	ret = pipeline_init(&p, &args.reading.view.filter, args.form, stdout, &err);
 	if (ret)
 		return fail(&err);

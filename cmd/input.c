@@ -312,6 +312,8 @@ int input_read(const char *path, const struct input_options *options, const stru
 		ret = pfs_err_set(err, -EISDIR, "%s: is a directory, not a recording", path);
 	else
 		ret = read_kind(in);
+	if (ret && ret != -ECANCELED && !*err->msg)	/* whom the events go to could not take them */
+		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
 	if (in->fd > 0)
 		close(in->fd);
 	free(in);

@@ -37,6 +37,15 @@ void tell(const char *fmt, ...)
 	fprintf(stderr, "pfscope: %s\n", safe);
 }
 
+bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
+{
+	int ret = argp_parse(argp, argc, argv, flags, NULL, input);
+
+	if (ret)
+		tell("cannot read the arguments: %s", strerror(ret));
+	return ret;
+}
+
 int fail(const struct pfs_err *err)
 {
 	tell("%s", err->msg);

@@ -38,8 +38,8 @@ int cmd_maps(int argc, char **argv)
 	struct reading_args args = { .view = { .view = "maps" } };
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
 	status = reading_draw(&args, PFS_VIEW_TEXT);
 	view_args_fini(&args.view);
 	return status;

@@ -137,44 +137,6 @@ char *recording_command_line(char **argv)
 	return line;
 }
 
-/* What a link leads to is replaced, not the link; what is no file (/dev/null) must stay what it is. */
-static int find_file(struct recording *r, struct pfs_err *err)
-{
-	const char *file = r->args->file;
-	struct stat st;
-
-	r->path = realpath(file, NULL);
-	if (!r->path && errno == ENOENT)
-		r->path = strdup(file);
-	if (!r->path)
-		return pfs_err_set(err, -errno, "%s: %s", file, strerror(errno));
-	if (stat(r->path, &st) || S_ISREG(st.st_mode))
-		return 0;
-	if (S_ISDIR(st.st_mode))
-		return pfs_err_set(err, -EISDIR, "%s: is a directory", file);
-	return pfs_err_set(err, -EINVAL, "%s: is no regular file; a recording cannot be kept there", file);
-}
-
-/* Under a name of its own beside the final one. */
-static int make_file(struct recording *r, struct pfs_err *err)
-{
-	int ret = find_file(r, err);
-
-	if (ret)
-		return ret;
-	if (asprintf(&r->temp_path, "%s.XXXXXX", r->path) < 0) {
-		r->temp_path = NULL;
-		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
-	}
-	r->file_fd = mkostemp(r->temp_path, O_CLOEXEC);
-	if (r->file_fd >= 0)
-		return 0;
-	ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", r->args->file, strerror(errno));
-	free(r->temp_path);
-	r->temp_path = NULL;
-	return ret;
-}
-
 /* So that an hour of recording does not end with it. */
 static int check_output(const char *output, struct pfs_err *err)
 {
@@ -200,7 +162,7 @@ static int open_files(struct recording *r, struct pfs_err *err)
 	if (output)
 		ret = check_output(output, err);
 	if (!ret && r->args->file)
-		ret = make_file(r, err);
+		ret = whole_file_open(&r->file, r->args->file, WHOLE_FILE_PRIVATE, err);
 	caller_leave(&r->caller);
 	return ret;
 }
@@ -240,7 +202,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	int ret;
 
 	*r = (struct recording){
-		.args = args, .source = source_of(args), .file_fd = -1, .stop_fd = stop_fd,
+		.args = args, .source = source_of(args), .file = WHOLE_FILE_NONE, .stop_fd = stop_fd,
 	};
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret)
@@ -288,25 +250,16 @@ int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
 
 static int keep_file(struct recording *r, struct pfs_err *err)
 {
-	const char *file = r->args->file;
-	int ret = r->source->write(r->capture, r->file_fd, err);
+	int ret = r->source->write(r->capture, r->file.fd, err);
 
 	if (ret)
 		return ret;
-	if (close(r->file_fd))
-		ret = -errno;
-	r->file_fd = -1;
-	if (!ret)
-		ret = caller_enter(&r->caller);
-	if (!ret) {
-		ret = rename(r->temp_path, r->path) ? -errno : 0;
-		caller_leave(&r->caller);
-	}
+	ret = caller_enter(&r->caller);
 	if (ret)
-		return pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
-	free(r->temp_path);
-	r->temp_path = NULL;
-	return 0;
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+	ret = whole_file_keep(&r->file, err);
+	caller_leave(&r->caller);
+	return ret;
 }
 
 /* Into a file of the user's own, where --output says so. */
@@ -336,6 +289,8 @@ static int draw(struct recording *r, struct pfs_err *err)
 	ret = r->source->replay(r->capture, &sink, err);
 	if (ret == -ECANCELED)	/* past --to or --at */
 		ret = 0;
+	if (ret && !*err->msg)	/* the model could not take them */
+		pfs_err_set(err, ret, "the bars cannot be drawn: %s", strerror(-ret));
 	if (!ret)
 		ret = draw_model(r, p.model, err);
 	pipeline_fini(&p);
@@ -383,15 +338,9 @@ int recording_close(struct recording *r, struct pfs_err *err)
 
 	if (r->is_live)
 		pipeline_fini(&r->live);
-	if (r->file_fd >= 0)
-		close(r->file_fd);
-	if (r->temp_path) {
-		if (!caller_enter(&r->caller)) {
-			unlink(r->temp_path);
-			caller_leave(&r->caller);
-		}
-		free(r->temp_path);
+	if (r->file.temp && !caller_enter(&r->caller)) {
+		whole_file_drop(&r->file);
+		caller_leave(&r->caller);
 	}
-	free(r->path);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include "source.h"
 #include "stap_args.h"
 #include "view_args.h"
+#include "whole_file.h"
 
 #include <argp.h>
 
@@ -40,9 +41,7 @@ struct recording {
 	bool is_live;
 	bool live_over;			/* nothing more is to be printed ... */
 	int live_err;			/* ... for this reason */
-	char *path;			/* of the file, NULL: none is to be kept */
-	char *temp_path;		/* of the file while it is being written */
-	int file_fd;
+	struct whole_file file;		/* where it is to be kept, if it is */
 	int stop_fd;			/* of stop_open(): a signal while it is set up or finished ends that */
 };
 

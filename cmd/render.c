@@ -41,8 +41,8 @@ int cmd_render(int argc, char **argv)
 	struct reading_args args = { 0 };
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
 	status = reading_draw(&args, PFS_VIEW_TEXT);
 	view_args_fini(&args.view);
 	return status;

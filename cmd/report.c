@@ -67,8 +67,8 @@ int cmd_report(int argc, char **argv)
 	struct report_args args = { .reading = { .view = { .view = "report" } } };
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
 	status = reading_draw(&args.reading, args.format);
 	view_args_fini(&args.reading.view);
 	return status;

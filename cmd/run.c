@@ -224,8 +224,8 @@ int cmd_run(int argc, char **argv)
 	struct pfs_err err = { "" };
 	int status = EXIT_FAILED, ret;
 
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args))
+		return EXIT_FAILED;
 	run.signal_fd = stop_open(&before);
 	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
 	if (ret == -EINTR) {

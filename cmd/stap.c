@@ -303,7 +303,7 @@ int cmd_stap(int argc, char **argv)
 {
 	struct stap_cmd cmd = { .stop_fd = -1 };
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &cmd))
-		return EXIT_USAGE;
+	if (cannot_parse(&argp, argc, argv, 0, &cmd))
+		return EXIT_FAILED;
 	return cmd.step->run(&cmd);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view_args.h"
+#include "whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,42 +99,53 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 
 const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL, NULL, NULL };
 
-static FILE *open_output(const struct view_args *args, FILE *stream, struct pfs_err *err)
+static int draw(const struct view_args *args, const struct pfs_model *model, FILE *out, int fd,
+		enum pfs_view_format format, struct pfs_err *err)
 {
-	FILE *out;
+	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
+	struct pfs_view_options options = {
+		.all = args->all, .format = format, .filter = &args->filter, .out = out,
+		.terminal = isatty(fd),
+		.width = args->width ? args->width : pfs_term_width(fd),
+		.color = pfs_term_color(fd, args->color),
+	};
+	int ret = view->draw(model, &options, err);
 
-	if (!args->output)
-		return stream;
-	out = fopen(args->output, "we");
-	if (!out)
-		pfs_err_set(err, -errno, "%s: %s", args->output, strerror(errno));
-	return out;
+	if (!ret && fflush(out))
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s",
+				  args->output ? args->output : "the output", strerror(errno));
+	return ret;
+}
+
+/* Into a file, which has its name only if all of it could be drawn. */
+static int draw_to_file(const struct view_args *args, const struct pfs_model *model,
+			enum pfs_view_format format, struct pfs_err *err)
+{
+	struct whole_file file;
+	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
+	int fd = ret ? -1 : fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!ret && !out)
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
+	if (!ret)
+		ret = draw(args, model, out, fd, format, err);
+	if (out)
+		fclose(out);
+	else if (fd >= 0)
+		close(fd);
+	if (!ret)
+		return whole_file_keep(&file, err);
+	whole_file_drop(&file);
+	return ret;
 }
 
 int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
 		   enum pfs_view_format format, struct pfs_err *err)
 {
-	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
-	struct pfs_view_options options = {
-		.all = args->all, .format = format, .filter = &args->filter,
-	};
-	int ret, fd;
-
-	options.out = open_output(args, stream, err);
-	if (!options.out)
-		return -errno;
-	fd = fileno(options.out);
-	options.terminal = isatty(fd);
-	options.width = args->width ? args->width : pfs_term_width(fd);
-	options.color = pfs_term_color(fd, args->color);
-	ret = view->draw(model, &options, err);
-	if (!ret && fflush(options.out))
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s",
-				  args->output ? args->output : "the output", strerror(errno));
-	if (options.out != stream && fclose(options.out) && !ret)
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output,
-				  strerror(errno));
-	return ret;
+	if (args->output)
+		return draw_to_file(args, model, format, err);
+	return draw(args, model, stream, fileno(stream), format, err);
 }
 
 void view_args_fini(struct view_args *args)

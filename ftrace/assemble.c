@@ -96,7 +96,10 @@ static struct asm_proc *proc_get(struct pfs_assembler *a, int32_t pid)
 		return NULL;
 	p->pid = pid;
 	HASH_ADD_INT(a->procs, pid, p);
-	return p;
+	if (!HASH_ADD_FAILED(p))
+		return p;
+	free(p);
+	return NULL;
 }
 
 static struct asm_thread *thread_get(struct pfs_assembler *a, int32_t tid)
@@ -111,7 +114,10 @@ static struct asm_thread *thread_get(struct pfs_assembler *a, int32_t tid)
 		return NULL;
 	t->tid = tid;
 	HASH_ADD_INT(a->threads, tid, t);
-	return t;
+	if (!HASH_ADD_FAILED(t))
+		return t;
+	free(t);
+	return NULL;
 }
 
 static void thread_alive(struct asm_thread *t, bool alive)

@@ -8,9 +8,9 @@
 #define PFS_ASSEMBLE_PRIV_H
 
 #include "assemble.h"
+#include "hash.h"
 
 #include <stdbool.h>
-#include <uthash.h>
 
 #define MAX_HEADER 16
 #define MAX_TAKEN 4

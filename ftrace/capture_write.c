@@ -5,6 +5,7 @@
 #include "capture_priv.h"
 
 #include "dat_write.h"
+#include "hash.h"
 #include "symbols.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <uthash.h>
 
 struct named {
 	int32_t tid;
@@ -34,6 +34,10 @@ static int name_thread(struct named **names, int32_t tid, const char *comm)
 			return -ENOMEM;
 		n->tid = tid;
 		HASH_ADD_INT(*names, tid, n);
+		if (HASH_ADD_FAILED(n)) {
+			free(n);
+			return -ENOMEM;
+		}
 	}
 	snprintf(n->comm, sizeof(n->comm), "%s", comm);
 	return 0;
@@ -69,7 +73,10 @@ static int name_function(struct collected *all, uint64_t ip)
 	s->addr = start;
 	s->name = name;
 	HASH_ADD(hh, all->functions, addr, sizeof(s->addr), s);
-	return 0;
+	if (!HASH_ADD_FAILED(s))
+		return 0;
+	free(s);
+	return -ENOMEM;
 }
 
 /* "ffffffff81234560 T do_wp_page" lines. NULL: no memory. */

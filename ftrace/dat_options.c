@@ -60,6 +60,10 @@ static int set_clock(struct pfs_dat *dat, struct dat_cursor *c)
 	start = strchr(text, '[');
 	end = start ? strchr(start, ']') : NULL;
 	clock = end ? strndup(start + 1, end - start - 1) : NULL;
+	if (end && !clock) {
+		free(text);
+		return -ENOMEM;
+	}
 	if (clock) {
 		free(dat->clock);
 		dat->clock = clock;
@@ -197,8 +201,11 @@ static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
 	if (dat->version < 7)
 		return c->code;
 	name = dat_string(c, "clock of a buffer");
-	if (name && !dat->clock)
+	if (name && !dat->clock) {
 		dat->clock = strdup(name);
+		if (!dat->clock)
+			return -ENOMEM;
+	}
 	return text || c->code ? c->code : buffer_cpus(buffer, c);
 }
 
@@ -240,7 +247,7 @@ int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 	case DAT_OPT_PROCMAPS:
 		free(dat->procmaps);
 		dat->procmaps = rest_text(c);
-		return c->code;
+		return dat->procmaps ? 0 : c->code ? c->code : -ENOMEM;
 	case DAT_OPT_CPUCOUNT:
 		return set_cpu_count(dat, c);
 	case DAT_OPT_TIME_SHIFT:

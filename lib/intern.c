@@ -6,18 +6,13 @@
  */
 #include "intern.h"
 
+#include "hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* uthash takes the entry out again and goes on, so that the caller can say so. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(entry) ((entry)->failed = true)
-#include <stdbool.h>
-#include <uthash.h>
-
 struct entry {
 	UT_hash_handle hh;
-	bool failed;
 	char text[];
 };
 
@@ -59,7 +54,7 @@ const char *pfs_intern(struct pfs_intern *pool, const char *s)
 		return NULL;
 	memcpy(entry->text, s, len);
 	HASH_ADD_KEYPTR(hh, pool->entries, entry->text, len, entry);
-	if (entry->failed) {
+	if (HASH_ADD_FAILED(entry)) {
 		free(entry);
 		return NULL;
 	}

@@ -89,6 +89,10 @@ static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pf
 	if (old)
 		HASH_DEL(model->priv->by_pid, old);
 	HASH_ADD_INT(model->priv->by_pid, key, slot);
+	if (HASH_ADD_FAILED(slot)) {
+		model_proc_free(slot);
+		return NULL;
+	}
 	*model->priv->tail = &slot->proc;
 	model->priv->tail = &slot->proc.next;
 	model->nr_procs++;
@@ -116,8 +120,12 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 	slot->thread.born_ns = now_ns;
 	slot->thread.died_ns = UINT64_MAX;
 	slot->thread.comm = proc->comm;
-	proc->nr_threads++;
 	HASH_ADD_INT(model->priv->threads, thread.tid, slot);
+	if (HASH_ADD_FAILED(slot)) {
+		free(slot);
+		return NULL;
+	}
+	proc->nr_threads++;
 	return &slot->thread;
 }
 
@@ -283,7 +291,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread,
 	if (!space)
 		return -ENOMEM;
 	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(model->priv->names, ev->name) : NULL;
-	err = leave_space(proc, ev->ts_ns);
+	err = pfs_has(ev, PFS_F_NAME) && ev->name && !space->exe ? -ENOMEM : leave_space(proc, ev->ts_ns);
 	if (err) {
 		pfs_space_put(space);
 		return err;

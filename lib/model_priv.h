@@ -5,9 +5,9 @@
 #ifndef PFS_MODEL_PRIV_H
 #define PFS_MODEL_PRIV_H
 
+#include "hash.h"
 #include "model.h"
 
-#include <uthash.h>
 
 enum { NR_HOT = 16 };
 

@@ -35,7 +35,10 @@ struct dec_proc *dec_proc_get(struct pfs_decoder *d, int32_t pid)
 		return NULL;
 	p->pid = pid;
 	HASH_ADD_INT(d->procs, pid, p);
-	return p;
+	if (!HASH_ADD_FAILED(p))
+		return p;
+	free(p);
+	return NULL;
 }
 
 struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pid)
@@ -49,6 +52,10 @@ struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pi
 			return NULL;
 		t->tid = tid;
 		HASH_ADD_INT(d->threads, tid, t);
+		if (HASH_ADD_FAILED(t)) {
+			free(t);
+			return NULL;
+		}
 	}
 	t->pid = pid;
 	return t;
@@ -74,7 +81,10 @@ struct mirror *dec_mirror_get(struct pfs_decoder *d, uint64_t mm)
 		return NULL;
 	s->mirror.mm = mm;
 	HASH_ADD(hh, d->spaces, mirror.mm, sizeof(mm), s);
-	return &s->mirror;
+	if (!HASH_ADD_FAILED(s))
+		return &s->mirror;
+	free(s);
+	return NULL;
 }
 
 static void leave_space(struct dec_proc *p)

@@ -8,10 +8,10 @@
 #define PFS_STAP_DECODE_PRIV_H
 
 #include "decode.h"
+#include "hash.h"
 #include "intern.h"
 #include "mirror.h"
 
-#include <uthash.h>
 
 enum { MAX_NAME = 8192 };
 

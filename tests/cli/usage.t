@@ -185,7 +185,7 @@ for command in render events maps report; do
 	status=$?
 	like "$status|$(cat "$T/err")" '^1\|pfscope: .*No space left' "$command: a full disk is noticed"
 done
-refused 1 'x: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
+refused 1 'x: cannot be written: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
 "$PFSCOPE" events "$DATA/text/small.dat" 2>"$T/err" | head -n 1 >/dev/null
 is "$(grep -c Sanitizer "$T/err")" 0 'a reader that goes away is no accident'
 

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 900
+#
+# Each allocation, and each system call on a file, fails in turn while recordings are read and drawn: one clear
+# line says so, nothing crashes or hangs, and no output gets its final name that is not whole. (A failure that
+# makes no difference is none: a buffer that libc does without, a call that is made again.)
+
+. "${0%/*}/../tap.sh"
+
+preload=${TOOLS%/tools}/preload/fail_alloc.so
+mkdir "$T/room"
+target=$T/room/picture
+
+# render draws into a file, the others print.
+run_one()
+{
+	if [ "${words[0]}" = render ]; then
+		timeout 20 "$@" "$PFSCOPE" "${words[@]}" --output "$target" "$file" >"$T/printed" 2>"$T/err"
+	else
+		timeout 20 "$@" "$PFSCOPE" "${words[@]}" "$file" >"$target" 2>"$T/err"
+	fi
+}
+
+# judge STATUS NUMBER: of a run in which one thing failed.
+judge()
+{
+	local lines left
+
+	lines=$(wc -l <"$T/err")
+	[ "${words[0]}" = render ] || [ "$1" = 0 ] || rm -f "$target"	# as far as it got: not ours to name
+	left=$(find "$T/room" -mindepth 1)
+	if [ "$1" = 0 ]; then
+		cmp -s "$target" "$T/whole" || echo "number $2: status 0, but another output"
+	elif [ "$1" -gt 2 ]; then
+		echo "number $2: status $1: $(tail -n 1 "$T/err")"
+	elif [ "$lines" != 1 ] || ! grep -q '^pfscope[ a-z]*: .' "$T/err"; then
+		echo "number $2: $lines lines: $(head -c 200 "$T/err")"
+	elif [ -n "$left" ]; then
+		echo "number $2: status $1, but left behind: $left"
+	else
+		failed=$((failed + 1))
+	fi
+	rm -f "$T"/room/*
+}
+
+# verdict WHAT: $T/wrong has what went wrong.
+verdict()
+{
+	local wrong
+
+	wrong=$(head -n 5 "$T/wrong")
+	ok "$1: $failed failures, one line each" test -z "$wrong" || diag "$wrong"
+	ok "$1: there were some" test "$failed" -ge "$2"
+}
+
+each_allocation()
+{
+	local nr
+
+	run_one env FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
+	cmp -s "$target" "$T/whole" || fail "${words[*]} of ${file##*/}: the same with the allocator watched"
+	rm -f "$target"
+	failed=0
+	for ((nr = 1; nr <= $(<"$T/nr"); nr++)); do
+		run_one env FAIL_ALLOC=$nr LD_PRELOAD="$preload"
+		judge $? $nr
+	done >"$T/wrong"
+	verdict "${words[*]} of ${file##*/}, allocations" 50
+}
+
+# each_call CALL ERROR [PATH]: of that system call, on that file.
+each_call()
+{
+	local nr only=()
+
+	[ -z "${3-}" ] || only=(-P "$3")
+	failed=0
+	for ((nr = 1; nr <= 500; nr++)); do
+		run_one strace -qq -o "$T/calls" "${only[@]}" -e trace="$1" -e inject="$1:error=$2:when=$nr"
+		judge $? $nr
+		grep -q INJECTED "$T/calls" || break
+	done >"$T/wrong"
+	verdict "${words[*]} of ${file##*/}, $1 $2" "$least"
+}
+
+for file in "$PWD/examples/tour.events" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.dat "$DATA/text/kernel-pipe.trace"; do
+	commands=(render)
+	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'events --csv' maps)
+	for command in "${commands[@]}"; do
+		read -ra words <<<"$command"
+		run_one env
+		is "$?" 0 "$command of ${file##*/}: nothing fails by itself" || diag "$(<"$T/err")"
+		mv "$target" "$T/whole"
+		each_allocation
+	done
+done
+
+if ! strace -qq -o "$T/calls" true 2>"$T/err"; then
+	skip "strace: $(<"$T/err")" 'system calls that fail'
+	done_testing
+	exit
+fi
+words=(render)
+for file in "$DATA"/dat/{pfs-v6,v7-zstd}.dat "$DATA/text/kernel-pipe.trace"; do
+	run_one env
+	mv "$target" "$T/whole"
+	least=1
+	for call in read pread64; do
+		case $file in *.trace) [ $call = read ] || continue ;; esac
+		each_call $call EIO "$file"
+		least=0
+		each_call $call EINTR "$file"
+		least=1
+	done
+	each_call openat EMFILE "$file"
+	each_call write ENOSPC
+	each_call rename EACCES
+	each_call fchmod EPERM
+done
+done_testing

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A shared object for LD_PRELOAD: one allocation of the program fails, the one that $FAIL_ALLOC says (1: the first);
+ * 0: none, their number is written to the file $FAIL_ALLOC_COUNT.
+ *
+ * What the dynamic linker and libc allocate before main() is not counted: no program could help it.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t nr, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static atomic_ulong nr_allocations, fail_at;
+static atomic_bool counting;
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *at = getenv("FAIL_ALLOC");
+
+	fail_at = at ? strtoul(at, NULL, 10) : 0;
+	unsetenv("LD_PRELOAD");	/* of this program, not of its children */
+	counting = at;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	const char *name = getenv("FAIL_ALLOC_COUNT");
+	FILE *f;
+
+	counting = false;
+	f = name ? fopen(name, "w") : NULL;
+	if (!f)
+		return;
+	fprintf(f, "%lu\n", nr_allocations);
+	fclose(f);
+}
+
+static int fails(void)
+{
+	if (!counting || ++nr_allocations != fail_at)
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t nr, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(nr, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(old, size);
+}
