@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command commands[] = {
 	{ "run", "record a command and show its bars when it ends", cmd_run },
@@ -37,10 +38,45 @@ void tell(const char *fmt, ...)
 	fprintf(stderr, "pfscope: %s\n", safe);
 }
 
+/* Writes to the descriptor what a terminal can be shown, line by line. */
+static ssize_t write_escaped(void *cookie, const char *text, size_t len)
+{
+	const char *end = text + len;
+	char line[4096], safe[4 * sizeof(line)];
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', end - text);
+		size_t size = (newline ? newline : end) - text;
+
+		if (size >= sizeof(line))
+			size = sizeof(line) - 1;
+		memcpy(line, text, size);
+		line[size] = '\0';
+		pfs_escape(safe, sizeof(safe), line, 0);
+		text += size;
+		if (newline == text) {
+			text++;
+			dprintf(STDERR_FILENO, "%s\n", safe);
+		} else {
+			dprintf(STDERR_FILENO, "%s", safe);
+		}
+	}
+	return len;
+}
+
+/* argp repeats what it was given, as it is: to a stream of ours, which it keeps if it exits. */
 bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
 {
-	int ret = argp_parse(argp, argc, argv, flags, NULL, input);
+	static const cookie_io_functions_t escaped = { .write = write_escaped };
+	FILE *standard = stderr, *safe = fopencookie(NULL, "w", escaped);
+	int ret;
 
+	if (safe)
+		stderr = safe;
+	ret = argp_parse(argp, argc, argv, flags, NULL, input);
+	stderr = standard;
+	if (safe)
+		fclose(safe);
 	if (ret)
 		tell("cannot read the arguments: %s", strerror(ret));
 	return ret;

@@ -2,6 +2,7 @@
 #include "pipeline.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static bool is_touch(enum pfs_kind kind)
 {
@@ -62,7 +63,7 @@ int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum even
 		p->writer = pfs_line_writer_sink(p->lines);
 	} else if (form != EVENTS_NONE) {
 		p->export = pfs_export_new(out, form == EVENTS_JSON ? PFS_EXPORT_JSON :
-					   PFS_EXPORT_CSV);
+					   isatty(fileno(out)) ? PFS_EXPORT_CSV_SHOWN : PFS_EXPORT_CSV);
 		if (!p->export)
 			goto no_memory;
 		p->writer = pfs_export_sink(p->export);

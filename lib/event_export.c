@@ -185,10 +185,16 @@ static char *put_json_event(char *p, const struct pfs_event *ev)
 }
 
 /* Always in quotes, so that "" (known to be empty) is told from an absent field. */
-static char *put_csv_string(char *p, const char *s)
+static char *put_csv_string(char *p, const char *s, bool shown)
 {
+	char escaped[4 * PFS_EVENT_STR_MAX + 1];
 	size_t len = strnlen(s, PFS_EVENT_STR_MAX);
 
+	if (shown) {
+		len = pfs_escape(escaped, sizeof(escaped), s, 0);
+		len = len < sizeof(escaped) ? len : sizeof(escaped) - 1;
+		s = escaped;
+	}
 	*p++ = '"';
 	for (size_t i = 0; i < len; i++) {
 		if (s[i] == '"')
@@ -199,10 +205,10 @@ static char *put_csv_string(char *p, const char *s)
 	return p;
 }
 
-static char *put_csv_value(char *p, const struct pfs_event *ev, const struct pfs_field_info *f)
+static char *put_csv_value(char *p, const struct pfs_event *ev, const struct pfs_field_info *f, bool shown)
 {
 	if (f->type == PFS_T_STR)
-		return put_csv_string(p, field_str(ev, f));
+		return put_csv_string(p, field_str(ev, f), shown);
 	if (f->type == PFS_T_SET)	/* has commas */
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)
@@ -223,7 +229,7 @@ static char *put_csv_head(char *p)
 	return put_text(p, ",inferred\r\n");
 }
 
-static char *put_csv_event(char *p, const struct pfs_event *ev)
+static char *put_csv(char *p, const struct pfs_event *ev, bool shown)
 {
 	uint64_t fields = pfs_event_fields(ev), inferred = fields & ev->inferred;
 
@@ -233,7 +239,7 @@ static char *put_csv_event(char *p, const struct pfs_event *ev)
 	for (unsigned int i = 0; i < PFS_NR_FIELDS; i++) {
 		*p++ = ',';
 		if (fields >> i & 1)
-			p = put_csv_value(p, ev, &pfs_fields[i]);
+			p = put_csv_value(p, ev, &pfs_fields[i], shown);
 	}
 	*p++ = ',';
 	for (; inferred; inferred &= inferred - 1) {
@@ -244,9 +250,20 @@ static char *put_csv_event(char *p, const struct pfs_event *ev)
 	return put_text(p, "\r\n");
 }
 
+static char *put_csv_event(char *p, const struct pfs_event *ev)
+{
+	return put_csv(p, ev, false);
+}
+
+static char *put_csv_shown(char *p, const struct pfs_event *ev)
+{
+	return put_csv(p, ev, true);
+}
+
 static const struct export_form forms[] = {
 	[PFS_EXPORT_JSON] = { NULL, put_json_event },
 	[PFS_EXPORT_CSV] = { put_csv_head, put_csv_event },
+	[PFS_EXPORT_CSV_SHOWN] = { put_csv_head, put_csv_shown },
 };
 
 static int export_event(void *ctx, const struct pfs_event *ev)
