@@ -259,5 +259,7 @@ int cmd_attach(int argc, char **argv)
 	close(a.signal_fd);
 	view_args_fini(&args.recording.view);
 	free(args.pids);
-	return a.quit ? 128 + SIGINT : ret ? EXIT_FAILED : EXIT_OK;
+	if (a.quit)
+		return 128 + SIGINT;
+	return ret ? EXIT_FAILED : a.r.lost ? EXIT_LOST : EXIT_OK;
 }

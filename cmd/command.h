@@ -6,11 +6,12 @@
 #define CMD_COMMAND_H
 
 #include "err.h"
+#include "model.h"
 
 #include <argp.h>
 #include <stdbool.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126,
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_LOST = 3, EXIT_NOT_EXECUTABLE = 126,
        EXIT_NOT_FOUND = 127 };
 
 struct command {
@@ -33,6 +34,9 @@ void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* argp_parse(), which exits by itself with EXIT_USAGE on a wrong use. True: it could not, and that was told. */
 bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
+
+/* --strict: status, or, told, EXIT_LOST if events are missing of what the model was made of. */
+int strict_status(bool strict, const struct pfs_model *model, int status);
 
 /* tell() and the exit status of a failure. */
 int fail(const struct pfs_err *err);

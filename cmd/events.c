@@ -64,7 +64,7 @@ int cmd_events(int argc, char **argv)
 	struct events_args args = { .form = EVENTS_LINES };
 	struct pfs_err err = { "" };
 	struct pipeline p;
-	int ret, flushed;
+	int ret, flushed, status;
 
 	if (cannot_parse(&argp, argc, argv, 0, &args))
 		return EXIT_FAILED;
@@ -78,7 +78,8 @@ int cmd_events(int argc, char **argv)
 		flushed = -errno;
 	if (!ret && flushed)
 		ret = pfs_err_set(&err, flushed, "standard output: %s", strerror(-flushed));
+	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
 	pipeline_fini(&p);
 	view_args_fini(&args.reading.view);
-	return ret ? fail(&err) : EXIT_OK;
+	return status;
 }

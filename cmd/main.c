@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include "escape.h"
+#include "labels.h"
 
 #include <argp.h>
 #include <stdarg.h>
@@ -80,6 +81,16 @@ bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 	if (ret)
 		tell("cannot read the arguments: %s", strerror(ret));
 	return ret;
+}
+
+int strict_status(bool strict, const struct pfs_model *model, int status)
+{
+	char lost[512];
+
+	if (!strict || !pfs_lost_text(lost, sizeof(lost), model, 0, UINT64_MAX))
+		return status;
+	tell("%s (--strict)", lost);
+	return EXIT_LOST;
 }
 
 int fail(const struct pfs_err *err)

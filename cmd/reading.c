@@ -5,10 +5,11 @@
 
 #include <errno.h>
 
-enum { OPT_SALVAGE = 0x400 };
+enum { OPT_SALVAGE = 0x400, OPT_STRICT };
 
 static const struct argp_option options[] = {
 	{ "salvage", OPT_SALVAGE, NULL, 0, "Show what can still be read of a damaged file", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "Exit with 3 if events were lost", 1 },
 	{ 0 },
 };
 
@@ -19,6 +20,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SALVAGE:
 		args->input.salvage = true;
+		return 0;
+	case OPT_STRICT:
+		args->strict = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (args->file)
@@ -44,13 +48,14 @@ int reading_draw(const struct reading_args *args, enum pfs_view_format format)
 {
 	struct pfs_err err = { "" };
 	struct pipeline p;
-	int ret = pipeline_init(&p, &args->view.filter, EVENTS_NONE, NULL, &err);
+	int status, ret = pipeline_init(&p, &args->view.filter, EVENTS_NONE, NULL, &err);
 
 	if (ret)
 		return fail(&err);
 	ret = reading_read(args, &p, &err);
 	if (!ret)
 		ret = view_args_draw(&args->view, p.model, stdout, format, &err);
+	status = ret ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
 	pipeline_fini(&p);
-	return ret ? fail(&err) : EXIT_OK;
+	return status;
 }

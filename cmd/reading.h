@@ -13,9 +13,10 @@ struct reading_args {
 	const char *file;		/* NULL: standard input */
 	struct input_options input;
 	struct view_args view;
+	bool strict;			/* lost events are a failure */
 };
 
-/* Options of reading: --salvage, and the file itself. Input: struct reading_args. */
+/* Options of reading: --salvage, --strict, and the file itself. Input: struct reading_args. */
 extern const struct argp reading_argp;
 
 /* Reads the file through the filter, and writes events on the way. 0 or -errno with err set. */

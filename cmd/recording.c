@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE };
+enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE, OPT_STRICT };
 
 static const struct argp_option options[] = {
 	{ "source", OPT_SOURCE, "SOURCE", 0, "Who sees the faults: `ftrace' or SystemTap (`stap')", 1 },
@@ -30,6 +30,7 @@ static const struct argp_option options[] = {
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they come: `lines', `json' or `csv'", 1 },
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "Exit with 3 if events were lost, whatever the command's status", 1 },
 	{ 0 },
 };
 
@@ -99,6 +100,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVENTS:
 		return set_events(args, arg, state);
+	case OPT_STRICT:
+		args->strict = true;
+		return 0;
 	case OPT_NO_BARS:
 		args->no_bars = true;
 		return 0;
@@ -265,8 +269,12 @@ static int keep_file(struct recording *r, struct pfs_err *err)
 /* Into a file of the user's own, where --output says so. */
 static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
 {
-	int ret = caller_enter(&r->caller);
+	int ret;
 
+	r->lost = strict_status(r->args->strict, model, EXIT_OK) != EXIT_OK;
+	if (r->args->no_bars)
+		return 0;
+	ret = caller_enter(&r->caller);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
 	ret = view_args_draw(&r->args->view, model, stderr, PFS_VIEW_TEXT, err);
@@ -305,7 +313,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 		r->live_err = pipeline_flush(&r->live);
 	if (!ret && r->args->file)
 		ret = keep_file(r, err);
-	if (!ret && !r->args->no_bars)
+	if (!ret && (!r->args->no_bars || r->args->strict))
 		ret = draw(r, err);
 	if (!ret && r->live_err && r->live_err != -EPIPE)	/* `| head' has seen enough */
 		ret = pfs_err_set(err, r->live_err, "standard output: %s",

@@ -27,6 +27,7 @@ struct recording_args {
 	struct pfs_capture_tracers tracers;	/* --probes and its like */
 	enum event_form events;		/* --events */
 	bool no_bars;
+	bool strict;			/* lost events are a failure */
 	struct view_args view;
 };
 
@@ -41,6 +42,7 @@ struct recording {
 	bool is_live;
 	bool live_over;			/* nothing more is to be printed ... */
 	int live_err;			/* ... for this reason */
+	bool lost;			/* --strict: something was */
 	struct whole_file file;		/* where it is to be kept, if it is */
 	int stop_fd;			/* of stop_open(): a signal while it is set up or finished ends that */
 };

@@ -213,6 +213,8 @@ static int record(struct run *run, struct pfs_err *err)
 		return fail(err);
 	if (!run->command_ended)
 		return 128 + SIGINT;
+	if (run->r.lost)
+		return EXIT_LOST;
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 

@@ -199,4 +199,17 @@ is "$status" 0 'report --csv'
 pfscope report --json "$T/hand"
 is "$status" 0 'report --json'
 
+# ---- --strict ----
+
+for command in render events maps report; do
+	pfscope $command --strict "$DATA/dat/lost.dat"
+	is "$status" 3 "$command --strict: a recording with losses"
+	like "$err" '^pfscope: lost .*--strict' "$command --strict: and a line says so"
+	cp "$T/out" "$T/strict"
+	pfscope $command "$DATA/dat/lost.dat"
+	is "$status" 0 "$command: without it that is no failure"
+	same "$T/strict" "$T/out" "$command --strict: prints the same"
+	pfscope $command --strict "$DATA/dat/pfs-v6.dat"
+	is "$status|$err" '0|' "$command --strict: nothing is lost"
+done
 done_testing

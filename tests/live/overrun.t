@@ -34,14 +34,15 @@ overrun()
 	local pages=$1 kb=$2 kernel faults lost
 
 	# shellcheck disable=SC2016 # the inner shell's
-	"$PFSCOPE" run --buffer-size "$kb" -o "$T/over.dat" -- sh -c 'kill -STOP $PPID; exec "$0" "$@"' \
+	"$PFSCOPE" run --strict --buffer-size "$kb" -o "$T/over.dat" -- sh -c 'kill -STOP $PPID; exec "$0" "$@"' \
 		"$WORK/touch" "$pages" write anon "${@:3}" >"$T/report" 2>"$T/bars" &
 	pfscope=$!
 	wait_for 60 has_ended touch $pfscope || diag "the workload does not end"
 	kernel=$(happened $pfscope)
 	kill -CONT $pfscope
 	wait $pfscope
-	is $? 0 "$kb KB: the command's status"
+	is $? 3 "$kb KB: --strict: the status tells"
+	like "$(<"$T/bars")" 'pfscope: lost .*--strict' "$kb KB: --strict: and a line does"
 	"$PFSCOPE" events "$T/over.dat" >"$T/events"
 	lost=$(lost_in "$T/events")
 	ok "$kb KB: it did run over ($lost lost)" test "$lost" -gt $((pages / 2))
@@ -76,6 +77,7 @@ for _ in 1 2 3 4 5; do
 done
 ok 'behind one gap was a page too full to say how much is missing' grep -qE '^[0-9.]* lost cpu=[0-9]+$' "$T/events"
 # The same with room enough: nothing is lost, and the counts are the same still.
-"$PFSCOPE" run --buffer-size 16384 -o "$T/all.dat" -- "$WORK/touch" 30000 write anon >"$T/report" 2>"$T/bars"
+"$PFSCOPE" run --strict --buffer-size 16384 -o "$T/all.dat" -- "$WORK/touch" 30000 write anon >"$T/report" 2>"$T/bars"
+is $? 0 'with room enough --strict passes'
 like "$(<"$T/bars")" 'no events lost' 'with room enough nothing is lost'
 done_testing
