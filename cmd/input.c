@@ -8,6 +8,7 @@
 #include "command.h"
 #include "dat_read.h"
 #include "event_line.h"
+#include "progress.h"
 #include "text.h"
 
 #include <errno.h>
@@ -28,6 +29,8 @@ struct input {
 	const struct input_options *options;
 	const struct pfs_sink *sink;
 	struct pfs_err *err;
+	struct progress progress;
+	uint32_t page_size;		/* of a trace.dat */
 };
 
 struct input_kind {
@@ -45,11 +48,12 @@ static int read_some(const struct input *in, char *buf, size_t size, ssize_t *go
 	return 0;
 }
 
-/* The head and then the rest of the input, in blocks. */
+/* The head and then the rest of the input, in blocks. *nr_events: how many they have given so far. */
 static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, size_t len),
-		      void *ctx)
+		      const uint64_t *nr_events, void *ctx)
 {
 	char *buf = malloc(1 << 18);
+	uint64_t bytes = in->head_len;
 	ssize_t got = 1;
 	int ret;
 
@@ -60,6 +64,8 @@ static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, si
 		ret = read_some(in, buf, 1 << 18, &got);
 		if (!ret && got > 0)
 			ret = fn(ctx, buf, got);
+		bytes += got > 0 ? got : 0;
+		progress_at(&in->progress, bytes, *nr_events);
 	}
 	free(buf);
 	return ret;
@@ -111,6 +117,13 @@ static void tell_damage(const struct input *in, const struct pfs_dat *dat)
 		     stats->first_damage.msg);
 }
 
+static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
+{
+	struct input *in = ctx;
+
+	progress_at(&in->progress, stats->pages * in->page_size, stats->records);
+}
+
 static int read_dat(struct input *in)
 {
 	unsigned int flags = in->options->salvage ? PFS_DAT_SALVAGE : 0;
@@ -138,9 +151,14 @@ static int read_dat(struct input *in)
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
 	pfs_dat_take_faults(dat, pfs_assembler_faults);
+	in->page_size = pfs_dat_page_size(dat);
+	if (pfs_dat_is_compressed(dat))
+		in->progress.total = 0;
+	pfs_dat_watch(dat, dat_progress, in);
 	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);
 	if (!ret)
 		ret = pfs_assembler_finish(a);
+	progress_end(&in->progress);
 	tell_damage(in, dat);
 out:
 	pfs_assembler_free(a);
@@ -168,11 +186,12 @@ static int read_text(struct input *in)
 		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
 		goto out;
 	}
-	ret = each_block(in, feed_text, text);
+	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
 	if (!ret)
 		ret = pfs_text_finish(text);
 	if (!ret)
 		ret = pfs_assembler_finish(a);
+	progress_end(&in->progress);
 	stats = pfs_text_stats(text);
 	if (stats->unparsed)
 		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name,
@@ -233,9 +252,10 @@ static int read_lines(struct input *in)
 
 	if (!reader)
 		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
-	ret = each_block(in, feed_lines, reader);
+	ret = each_block(in, feed_lines, &pfs_line_reader_stats(reader)->nr_events, reader);
 	if (!ret)
 		ret = pfs_line_reader_end(reader);
+	progress_end(&in->progress);
 	if (ret == -EPROTONOSUPPORT)
 		pfs_err_set(in->err, ret, "%s: %s", in->name,
 			    pfs_line_reader_stats(reader)->first_error.msg);
@@ -308,10 +328,15 @@ int input_read(const char *path, const struct input_options *options, const stru
 	in->fd = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
 		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	else if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
+	else if (fstat(in->fd, &st))
+		ret = pfs_err_set(err, -errno, "%s: %s", in->name, strerror(errno));
+	else if (S_ISDIR(st.st_mode))
 		ret = pfs_err_set(err, -EISDIR, "%s: is a directory, not a recording", path);
-	else
+	else {
+		progress_start(&in->progress, options->progress, S_ISREG(st.st_mode) ? st.st_size : 0);
 		ret = read_kind(in);
+		progress_end(&in->progress);
+	}
 	if (ret && ret != -ECANCELED && !*err->msg)	/* whom the events go to could not take them */
 		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
 	if (in->fd > 0)

@@ -15,6 +15,7 @@
 
 struct input_options {
 	bool salvage;		/* show what can be read of a damaged file */
+	bool progress;		/* tell on a terminal how far it is; nothing else is printed meanwhile */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 enum { OPT_SALVAGE = 0x400, OPT_STRICT };
 
@@ -39,7 +40,11 @@ const struct argp reading_argp = { options, parse, NULL, NULL, NULL, NULL, NULL 
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	struct pfs_sink sink = pipeline_sink(p);
-	int ret = input_read(args->file, &args->input, &sink, err);
+	struct input_options how = args->input;
+	int ret;
+
+	how.progress = !p->writes || !isatty(STDOUT_FILENO);
+	ret = input_read(args->file, &how, &sink, err);
 
 	return ret == -ECANCELED ? 0 : ret;	/* past --to or --at */
 }

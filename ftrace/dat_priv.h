@@ -45,6 +45,8 @@ struct dat_comm {
 struct pfs_dat {
 	int fd;
 	raw_faults_fn faults;		/* or NULL */
+	pfs_merge_watch_fn watch;	/* or NULL */
+	void *watch_ctx;
 	char *name;
 	uint64_t size;
 	bool salvage;

@@ -272,8 +272,10 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 			  (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		ret = -ENOMEM;
-	else
+	if (m) {
 		pfs_merge_take_faults(m, dat->faults);
+		pfs_merge_watch(m, dat->watch, dat->watch_ctx);
+	}
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
 		ret = add_buffer(dat, m, &dat->buffers[i]);
 	if (ret < 0)
@@ -289,6 +291,17 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	dat->stats.damaged += dat->open_damage;
 	pfs_merge_free(m);
 	return ret;
+}
+
+bool pfs_dat_is_compressed(const struct pfs_dat *dat)
+{
+	return dat->codec != DAT_CODEC_NONE;
+}
+
+void pfs_dat_watch(struct pfs_dat *dat, pfs_merge_watch_fn fn, void *ctx)
+{
+	dat->watch = fn;
+	dat->watch_ctx = ctx;
 }
 
 void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults)

@@ -41,6 +41,11 @@ int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len,
 struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struct pfs_err *err);
 void pfs_dat_close(struct pfs_dat *dat);
 
+bool pfs_dat_is_compressed(const struct pfs_dat *dat);
+
+/* fn is told how far pfs_dat_read() is; pages are of pfs_dat_page_size() bytes, compressed ones as well. */
+void pfs_dat_watch(struct pfs_dat *dat, pfs_merge_watch_fn fn, void *ctx);
+
 /* From now on pfs_dat_read() passes page faults of the everyday form there, with its ctx, several at once. */
 void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults);
 

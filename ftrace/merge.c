@@ -46,6 +46,8 @@ struct pfs_merge {
 	struct pfs_own_join *join;
 	struct pfs_merge_stats stats;
 	raw_faults_fn faults;		/* takes many at once, or NULL */
+	pfs_merge_watch_fn watch;	/* or NULL */
+	void *watch_ctx;
 	struct quick quick[2];		/* by enum pfs_mode - 1 */
 	unsigned int nr_plain;
 	struct pfs_plain_fault plain[NR_PLAIN];	/* gathered, not passed on yet */
@@ -212,6 +214,8 @@ static int next_page(struct pfs_merge *m, struct stream *s, struct pfs_err *err)
 	if (!ret)
 		return 0;
 	m->stats.pages++;
+	if (m->watch && !(m->stats.pages % 256))
+		m->watch(m->watch_ctx, &m->stats);
 	ret = pfs_ring_page_load(&s->page, ring, bytes, size);
 	if (s->gap && !s->page.lost)
 		s->page.lost = PFS_LOST_UNKNOWN;
@@ -414,6 +418,12 @@ static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns,
 	if (m->nr_heap > 1)
 		sift_down(m);
 	return ret ? ret : got < 0 ? got : 0;
+}
+
+void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx)
+{
+	m->watch = fn;
+	m->watch_ctx = ctx;
 }
 
 void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults)

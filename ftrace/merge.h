@@ -45,6 +45,10 @@ int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
 /* From now on page faults of the everyday form go there (with pfs_merge_run()'s ctx), as many at once as come. */
 void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults);
 
+/* fn is told now and then how far it is, while pfs_merge_run() runs. */
+typedef void (*pfs_merge_watch_fn)(void *ctx, const struct pfs_merge_stats *stats);
+void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx);
+
 /*
  * Passes every event before until_ns to fn; UINT64_MAX: every event there is. Growing sources are
  * asked again on each call, so a live capture calls it again and again with times up to which it
