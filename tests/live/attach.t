@@ -77,7 +77,7 @@ layouts_equal 'what the process starts later is followed' "$T/child.dat" "$T"/ch
 wait $shell
 
 started=${EPOCHREALTIME/./}
-sleep 60 &
+sleep $((60 * slowness)) &
 sleeper=$!
 sleep 0.1
 pfscope attach -d 1 $sleeper
@@ -86,7 +86,7 @@ is "$status" 0 'it ends after -d 1'
 ok 'it ends after -d 1, not before' test $((${EPOCHREALTIME/./} - started)) -ge 1100000
 
 # Nothing happens at all: the layout is the one that /proc has.
-sleep 60 &
+sleep $((60 * slowness)) &
 sleeper=$!
 sleep 0.1
 "$PFSCOPE" attach -d 0.2 -o "$T/quiet.dat" $sleeper 2>"$T/err"
@@ -157,7 +157,7 @@ started=${EPOCHREALTIME/./}
 kill -INT $attach
 wait $attach
 is $? 130 'a second signal while it finishes: it quits'
-ok 'a second signal while it finishes: at once' test $((${EPOCHREALTIME/./} - started)) -lt 1500000
+ok 'a second signal while it finishes: at once' test $((${EPOCHREALTIME/./} - started)) -lt $((slowness * 1500000))
 ok 'a second signal while it finishes: no instance, no half file' \
 	test -z "$(instances_of $attach)$(find "$T" -name 'long.dat.*')"
 stop_loop

@@ -188,7 +188,7 @@ run --no-bars -o k.dat -- sh -c \
 	"(setsid sh -c 'sleep 0.4; $WORK/touch 64 write anon' >daemon.out 2>&1 </dev/null &) ; exit 3"
 is "$status $(value expect_user daemon.out)" '3 64' 'what goes into the background is waited for'
 is "$(faults_in k.dat "$(value start daemon.out)" "$(value end daemon.out)")" 64 '... and recorded to its end'
-run --no-bars --no-follow -o k.dat -- sh -c 'ls >/dev/null; (sleep 2; touch late) & exit 4'
+run --no-bars --no-follow -o k.dat -- sh -c "ls >/dev/null; (sleep $((2 * slowness)); touch late) & exit 4"
 is "$status $(kinds k.dat) $(ls late 2>&1)" "4 0 1 1 ls: cannot access 'late': No such file or directory" \
 	'--no-follow: only the first process, and not a moment longer'
 wait_for 5 test -e late
