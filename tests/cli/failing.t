@@ -8,6 +8,8 @@
 
 . "${0%/*}/../tap.sh"
 
+# The plain program: a sanitizer has an allocator of its own, and cannot be traced.
+PFSCOPE=${TOOLS%/tests/tools}/pfscope
 preload=${TOOLS%/tools}/preload/fail_alloc.so
 mkdir "$T/room"
 target=$T/room/picture

@@ -96,7 +96,7 @@ is $? 9 'killed while it forks: the status is the command'\''s'
 "$PFSCOPE" events "$T/storm" >"$T/events"
 is "$(unpaired) $(nr lost)" '0 1 0' 'killed while it forks: whatever began has ended'
 
-"$WORK/loop" 60 --threads 200 --pace 300 >"$T/ready" &
+"$WORK/loop" 60 --threads 200 --pace $((300 * slowness)) >"$T/ready" &
 target=$!
 wait_for 20 grep -q ready "$T/ready"
 "$PFSCOPE" attach ${source[@]+"${source[@]}"} --no-bars --events -o "$T/storm" $target >"$T/lines" 2>"$T/log" &
@@ -109,5 +109,7 @@ wait $attach
 is $? 0 'a target of 200 threads is killed: it ends' || diag "$(cat "$T/log")"
 ok 'a target of 200 threads is killed: nothing is left' nothing_left_of $attach
 "$PFSCOPE" events "$T/storm" >"$T/events"
-is "$(nr exit ' last=1')" 1 'a target of 200 threads is killed: its end is recorded'
+# In a guest the readers may not get the processor in time; what they miss is said to be missing.
+ok 'a target of 200 threads is killed: its end is recorded, or said to be lost' \
+	test "$(nr exit ' last=1')" = 1 -o "$(nr lost)" -gt 0
 done_testing
