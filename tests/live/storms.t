@@ -96,7 +96,7 @@ is $? 9 'killed while it forks: the status is the command'\''s'
 "$PFSCOPE" events "$T/storm" >"$T/events"
 is "$(unpaired) $(nr lost)" '0 1 0' 'killed while it forks: whatever began has ended'
 
-"$WORK/loop" 60 --threads 200 --pace $((300 * slowness)) >"$T/ready" &
+"$WORK/loop" 60 --threads 200 --pace $((300 / slowness)) >"$T/ready" &
 target=$!
 wait_for 20 grep -q ready "$T/ready"
 "$PFSCOPE" attach ${source[@]+"${source[@]}"} --no-bars --events -o "$T/storm" $target >"$T/lines" 2>"$T/log" &
