@@ -24,8 +24,8 @@ static const char runs[] =
 	"#!/bin/sh\n"
 	"trap 'echo INT >$1.end; echo bye; exit 0' INT\n"
 	"trap 'echo TERM >$1.end; exit 0' TERM\n"
+	"echo words >&2\n"	/* first: who has read the other line may be gone at once */
 	"echo $$\n"
-	"echo words >&2\n"
 	"while :; do sleep 0.02; done\n";
 
 static const char *put_script(const char *text)
