@@ -109,7 +109,10 @@ wait $attach
 is $? 0 'a target of 200 threads is killed: it ends' || diag "$(cat "$T/log")"
 ok 'a target of 200 threads is killed: nothing is left' nothing_left_of $attach
 "$PFSCOPE" events "$T/storm" >"$T/events"
-# In a guest the readers may not get the processor in time; what they miss is said to be missing.
-ok 'a target of 200 threads is killed: its end is recorded, or said to be lost' \
-	test "$(nr exit ' last=1')" = 1 -o "$(nr lost)" -gt 0
+# SystemTap's reader in a guest may not get the processor in time; what it misses is said to be missing.
+if [ "${MODULE:-}" ] && [ "$(nr lost)" -gt 0 ]; then
+	ok 'a target of 200 threads is killed: its end may be lost, but is not there twice' test "$(nr exit ' last=1')" -le 1
+else
+	is "$(nr exit ' last=1')" 1 'a target of 200 threads is killed: its end is recorded'
+fi
 done_testing
