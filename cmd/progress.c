@@ -2,22 +2,15 @@
 /* See progress.h. */
 #include "progress.h"
 
+#include "clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
 enum { FIRST_MS = 500, EVERY_MS = 200 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
-}
 
 void progress_start(struct progress *p, bool wanted, uint64_t total)
 {
@@ -27,7 +20,7 @@ void progress_start(struct progress *p, bool wanted, uint64_t total)
 	p->on = wanted && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
 	if (!p->on)
 		return;
-	p->start_ns = now_ns();
+	p->start_ns = pfs_now_ns();
 	p->next_ns = p->start_ns + FIRST_MS * MS;
 }
 
@@ -54,7 +47,7 @@ void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 
 	if (!p->on)
 		return;
-	now = now_ns();
+	now = pfs_now_ns();
 	if (now < p->next_ns)
 		return;
 	p->next_ns = now + EVERY_MS * MS;

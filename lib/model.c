@@ -272,7 +272,7 @@ int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_plain_fault
 
 	for (unsigned int i = 0; i < nr && !err; i++) {
 		const struct pfs_plain_fault *f = &faults[i];
-		struct pfs_thread **hot = &model->priv->hot[f->cpu % NR_HOT], *t = *hot;
+		struct pfs_thread **hot = &model->priv->hot[(unsigned int)f->cpu % NR_HOT], *t = *hot;
 		struct pfs_event ev;
 
 		if (t && t->tid == f->tid && t->proc->pid == f->pid) {
