@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static bool number_of(const char *text, unsigned long *number)
@@ -56,14 +57,38 @@ int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
 	return 0;
 }
 
-int caller_become(const struct caller *caller)
+static int set_ids(const struct caller *caller)
 {
-	if (!caller->differs)
-		return 0;
 	if (caller->name[0] ? initgroups(caller->name, caller->gid) : setgroups(1, &caller->gid))
 		return -errno;
-	if (setgid(caller->gid) || setuid(caller->uid))
+	if (setresgid(caller->gid, caller->gid, caller->gid) ||
+	    setresuid(caller->uid, caller->uid, caller->uid))
 		return -errno;
+	return 0;
+}
+
+int caller_drop(struct caller *caller)
+{
+	int ret;
+
+	if (!caller->differs)
+		return 0;
+	ret = set_ids(caller);
+	if (!ret && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		ret = -errno;
+	caller->differs = ret != 0;
+	return ret;
+}
+
+int caller_become(const struct caller *caller)
+{
+	int ret;
+
+	if (!caller->differs)
+		return 0;
+	ret = set_ids(caller);
+	if (ret)
+		return ret;
 	if (caller->home[0])
 		setenv("HOME", caller->home, 1);
 	if (caller->name[0]) {

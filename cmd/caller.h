@@ -2,7 +2,8 @@
 /*
  * On whose behalf pfscope runs: behind sudo the user who called it, or the one named by -u.
  *
- * Traced commands run as that user, and files are made as that user and belong to it.
+ * Traced commands run as that user, and files are made as that user and belong to it. So does pfscope itself
+ * as soon as it is set up.
  */
 #ifndef CMD_CALLER_H
 #define CMD_CALLER_H
@@ -23,7 +24,10 @@ struct caller {
 /* user: -u's argument (name or number), NULL: sudo's caller, if there is one. 0 or -ENOENT. */
 int caller_find(struct caller *caller, const char *user, struct pfs_err *err);
 
-/* For good, in the child that becomes the command. 0 or -errno. */
+/* For good: no way back, nor to any other privilege. 0 or -errno. */
+int caller_drop(struct caller *caller);
+
+/* The same in the child that becomes the command, which may gain privileges as any other. 0 or -errno. */
 int caller_become(const struct caller *caller);
 
 /* For a while, around the making of files: effective ids only. 0 or -errno. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch.h"
 
+#include "fd_limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@ static void become(char **argv, const struct caller *caller, const struct stop_b
 
 	err = -caller_become(caller);
 	stop_restore(before);
+	pfs_fd_limit_restore();
 	if (write(failed_fd, "r", 1) < 0)
 		_exit(1);
 	do

@@ -233,7 +233,14 @@ int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err)
 
 int recording_start(struct recording *r, struct pfs_err *err)
 {
-	return r->source->start(r->capture, err);
+	int ret = r->source->start(r->capture, err);
+
+	if (ret)
+		return ret;
+	ret = caller_drop(&r->caller);
+	if (ret)
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+	return r->source->look ? r->source->look(r->capture, err) : 0;
 }
 
 int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
@@ -256,30 +263,15 @@ static int keep_file(struct recording *r, struct pfs_err *err)
 {
 	int ret = r->source->write(r->capture, r->file.fd, err);
 
-	if (ret)
-		return ret;
-	ret = caller_enter(&r->caller);
-	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
-	ret = whole_file_keep(&r->file, err);
-	caller_leave(&r->caller);
-	return ret;
+	return ret ? ret : whole_file_keep(&r->file, err);
 }
 
-/* Into a file of the user's own, where --output says so. */
 static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
 {
-	int ret;
-
 	r->lost = strict_status(r->args->strict, model, EXIT_OK) != EXIT_OK;
 	if (r->args->no_bars)
 		return 0;
-	ret = caller_enter(&r->caller);
-	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
-	ret = view_args_draw(&r->args->view, model, stderr, PFS_VIEW_TEXT, err);
-	caller_leave(&r->caller);
-	return ret;
+	return view_args_draw(&r->args->view, model, stderr, PFS_VIEW_TEXT, err);
 }
 
 static int draw(struct recording *r, struct pfs_err *err)
@@ -346,7 +338,7 @@ int recording_close(struct recording *r, struct pfs_err *err)
 
 	if (r->is_live)
 		pipeline_fini(&r->live);
-	if (r->file.temp && !caller_enter(&r->caller)) {
+	if (r->file.temp && !caller_enter(&r->caller)) {	/* it may have failed before the drop */
 		whole_file_drop(&r->file);
 		caller_leave(&r->caller);
 	}

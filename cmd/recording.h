@@ -57,9 +57,14 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 /* As in struct recording_source, of the recording's. */
 int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err);
 int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err);
-int recording_start(struct recording *r, struct pfs_err *err);
 int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * As well; from here on pfscope is the user on whose behalf it records, for good. What was left to root is with
+ * the source's helper (lib/helper.h).
+ */
+int recording_start(struct recording *r, struct pfs_err *err);
 
 /* Has the user asked to stop? For sources that take their time. */
 bool recording_given_up(void *recording);

@@ -36,8 +36,14 @@ struct recording_source {
 	/* "KEY=VALUE", dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
 	int (*note)(void *capture, pid_t tid, const char *text);
 
-	/* On return everything that the processes do is recorded. */
+	/*
+	 * On return everything that the processes do is recorded, and no privilege is needed any more: what
+	 * follows is called as the user on whose behalf it is recorded.
+	 */
 	int (*start)(void *capture, struct pfs_err *err);
+
+	/* Reads what the processes that ran already look like. NULL: there is nothing to be read. */
+	int (*look)(void *capture, struct pfs_err *err);
 
 	/*
 	 * Until there is something to drain, one of `fds` is ready, or timeout_ms (-1: for ever) is

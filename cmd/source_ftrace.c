@@ -116,6 +116,13 @@ static int start(void *source, struct pfs_err *err)
 	return pfs_capture_start(s->capture, err);
 }
 
+static int look(void *source, struct pfs_err *err)
+{
+	struct ftrace_source *s = source;
+
+	return pfs_capture_look(s->capture, err);
+}
+
 static int wait_for(void *source, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		    struct pfs_err *err)
 {
@@ -160,6 +167,6 @@ static int write_dat(void *source, int fd, struct pfs_err *err)
 
 const struct recording_source source_ftrace = {
 	.name = "ftrace", .check = check, .open = open_source, .free = free_source,
-	.launch = launch, .attach = attach, .note = note, .start = start, .wait = wait_for,
-	.stop = stop, .replay = replay, .write = write_dat,
+	.launch = launch, .attach = attach, .note = note, .start = start, .look = look,
+	.wait = wait_for, .stop = stop, .replay = replay, .write = write_dat,
 };

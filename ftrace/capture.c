@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "dat_write.h"
-#include "keeper.h"
+#include "fd_limit.h"
 #include "page_source.h"
 #include "temp_file.h"
 
@@ -108,16 +108,9 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
-	char dir[4096];
 	int ret;
 
-	ret = pfs_instance_plan(dir, sizeof(dir), err);
-	if (ret)
-		return ret;
-	c->keeper_fd = pfs_keeper_start(dir, err);
-	if (c->keeper_fd < 0)
-		return c->keeper_fd;
-	c->instance = pfs_instance_create(dir, c->config.buffer_kb, err);
+	c->instance = pfs_instance_create(c->config.buffer_kb, err);
 	if (!c->instance)
 		return -errno;
 	c->sideband = pfs_sideband_new(err);
@@ -155,9 +148,10 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	c->config = *config;
 	if (!c->config.buffer_kb)
 		c->config.buffer_kb = 8192;
-	c->keeper_fd = c->own_fd = c->pipe_fd = c->text_fd = -1;
+	c->own_fd = c->pipe_fd = c->text_fd = -1;
 	c->pipe_fds[0] = c->pipe_fds[1] = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
+	pfs_fd_limit_raise();
 	pfs_instance_clean(100, NULL);	/* what a dead one left is no reason not to start */
 	ret = open_all(c, err);
 	if (!ret)
@@ -195,13 +189,10 @@ int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
 	pfs_counters_close(&c->counters);
 	free(c->page);
 	free(c->poll_fds);
-	free(c->attached);
-	free(c->entered);
+	capture_forget_running(c);
+	capture_tracers_free(c);
 	/* Last: it cannot go before its readers have. */
 	ret = pfs_instance_destroy(c->instance, err);
-	capture_tracers_remove(c);
-	capture_tracers_free(c);
-	pfs_keeper_dismiss(c->keeper_fd);
 	free(c);
 	return ret;
 }
@@ -301,6 +292,22 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	return ret;
 }
 
+/* What stop() and free() will need, while it may be opened. */
+static int hold(struct pfs_capture *c, struct pfs_err *err)
+{
+	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret;
+
+	ret = pfs_instance_hold(c->instance, "tracing_on", O_WRONLY, err);
+	if (!ret)
+		ret = pfs_instance_hold(c->instance, "events/enable", O_WRONLY, err);
+	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
+		ret = pfs_instance_hold_cpu(c->instance, cpu, "stats", O_RDONLY, err);
+		if (ret == -ENOENT || ret == -ENODEV)	/* this processor is not there */
+			ret = 0;
+	}
+	return ret ? ret : capture_tracers_hold(c, err);
+}
+
 int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = pfs_capture_note(c, 0, "start=mono");
@@ -310,6 +317,8 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to begin with");
 	ret = capture_tracers_start(c, err);
+	if (!ret)
+		ret = hold(c, err);
 	if (ret)
 		return ret;
 	c->tracing = true;

@@ -59,10 +59,13 @@ int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Tracing on, and the layouts of running processes read. Not before processes were added: without any,
- * the kernel would record all there are. 0 or -errno with err set.
+ * Tracing on. Not before processes were added: without any, the kernel would record all there are. From
+ * here on no privilege is needed, it may be given up. 0 or -errno with err set.
  */
 int pfs_capture_start(struct pfs_capture *capture, struct pfs_err *err);
+
+/* Reads the layouts of the processes that ran already. 0 or -errno with err set. */
+int pfs_capture_look(struct pfs_capture *capture, struct pfs_err *err);
 
 /*
  * Waits until there is something to drain, one of `fds` is ready, or timeout_ms (-1: for ever) is

@@ -16,6 +16,7 @@
 #include "own_events.h"
 #include "ringwrite.h"
 #include "sideband.h"
+#include "snapshot.h"
 #include "text.h"
 
 #define MAX_LACKS 32
@@ -31,12 +32,11 @@ struct capture_cpu {
 struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
-	int keeper_fd;
 	struct pfs_sideband *sideband;
 	struct pfs_counters counters;
 	pid_t launched;
-	pid_t *attached;	/* processes that ran already */
-	unsigned int nr_attached, max_attached;
+	struct pfs_snapshot *attached;	/* processes that ran already */
+	unsigned int nr_attached;
 	pid_t *entered;		/* their threads, as far as they were there */
 	unsigned int nr_entered, max_entered;
 	struct pfs_formats *formats;
@@ -77,6 +77,7 @@ struct pfs_capture {
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
+void capture_forget_running(struct pfs_capture *c);
 
 /* capture_tracers.c */
 void capture_tracers_set_up(struct pfs_capture *c);
@@ -84,8 +85,8 @@ int capture_tracers_notes(struct pfs_capture *c);
 int capture_tracers_load_formats(struct pfs_capture *c);
 int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
 int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
+int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err);	/* for stop() */
 int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
-void capture_tracers_remove(const struct pfs_capture *c);	/* when the instance has gone */
 void capture_tracers_free(struct pfs_capture *c);
 
 /* capture_text.c */

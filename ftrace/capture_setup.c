@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "header.h"
 #include "process.h"
-#include "snapshot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -227,19 +226,38 @@ static bool is_entered(const struct pfs_capture *c, pid_t tid)
 	return false;
 }
 
-static int remember(pid_t **list, unsigned int *nr, unsigned int *max, pid_t id)
+static int remember_thread(struct pfs_capture *c, pid_t tid)
 {
-	if (*nr == *max) {
-		unsigned int want = *max ? *max * 2 : 64;
-		pid_t *bigger = realloc(*list, want * sizeof(*bigger));
+	if (c->nr_entered == c->max_entered) {
+		unsigned int want = c->max_entered ? c->max_entered * 2 : 64;
+		pid_t *bigger = realloc(c->entered, want * sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
-		*list = bigger;
-		*max = want;
+		c->entered = bigger;
+		c->max_entered = want;
 	}
-	(*list)[(*nr)++] = id;
+	c->entered[c->nr_entered++] = tid;
 	return 0;
+}
+
+static int remember_process(struct pfs_capture *c, pid_t pid)
+{
+	struct pfs_snapshot *bigger = realloc(c->attached, (c->nr_attached + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	c->attached = bigger;
+	c->attached[c->nr_attached++] = (struct pfs_snapshot){ .pid = pid, .maps_fd = -1 };
+	return 0;
+}
+
+void capture_forget_running(struct pfs_capture *c)
+{
+	for (unsigned int i = 0; i < c->nr_attached; i++)
+		pfs_snapshot_close(&c->attached[i]);
+	free(c->attached);
+	free(c->entered);
 }
 
 struct entering {
@@ -265,7 +283,7 @@ static int enter_thread(void *ctx, const struct raw_event *ev)
 	if (ret)
 		return ret == -ESRCH ? 0 : ret;
 	e->nr_new++;
-	ret = remember(&c->entered, &c->nr_entered, &c->max_entered, ev->tid);
+	ret = remember_thread(c, ev->tid);
 	return ret ? ret : pfs_sideband_put(c->sideband, ev);
 }
 
@@ -293,35 +311,47 @@ int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		ret = note_sideband(c);
 	if (!ret)
 		ret = pfs_capture_note(c, pid, "attach=%d", pid);
-	return ret ? ret : remember(&c->attached, &c->nr_attached, &c->max_attached, pid);
+	return ret ? ret : remember_process(c, pid);
 }
 
-static int snapshot_all(struct pfs_capture *c, bool first, struct pfs_err *err)
+/* One that ended since: what there was of it is recorded. */
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
-		if (first)
-			ret = enter_process(c, c->attached[i], err);
+		ret = enter_process(c, c->attached[i].pid, err);
 		if (!ret)
-			ret = pfs_snapshot_layout(c->attached[i], first,
-						  (raw_event_fn)pfs_sideband_put, c->sideband, err);
-		if (ret == -ESRCH)	/* it ended since: what there was is recorded */
+			ret = pfs_snapshot_open(&c->attached[i], err);
+		if (ret == -ESRCH)
 			ret = 0;
 	}
 	return ret;
 }
 
-int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
+static int look_at_all(struct pfs_capture *c, bool first, struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
+		ret = pfs_snapshot_layout(&c->attached[i], first, (raw_event_fn)pfs_sideband_put,
+					  c->sideband, err);
+		if (ret == -ESRCH)
+			ret = 0;
+	}
+	return ret;
+}
+
+int pfs_capture_look(struct pfs_capture *c, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 20000000 };
-	int ret = snapshot_all(c, true, err);
+	int ret = look_at_all(c, true, err);
 
 	for (int i = 0; !ret && c->nr_attached && i < 3; i++) {
 		nanosleep(&moment, NULL);
 		ret = pfs_sideband_drain(c->sideband);
 		if (!ret)
-			ret = snapshot_all(c, false, err);
+			ret = look_at_all(c, false, err);
 	}
 	return ret;
 }

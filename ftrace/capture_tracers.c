@@ -12,6 +12,7 @@
 #include "symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -66,14 +67,6 @@ int capture_tracers_load_formats(struct pfs_capture *c)
 	c->formats->symbols = c->symbols;
 	c->symbols = NULL;
 	return ret < 0 ? ret : 0;
-}
-
-void capture_tracers_remove(const struct pfs_capture *c)
-{
-	const char *tracing = c->group[0] ? pfs_tracing_dir(NULL) : NULL;
-
-	if (tracing)
-		pfs_dynevents_remove(tracing, c->group);
 }
 
 /* ---- the function tracer ---- */
@@ -207,6 +200,17 @@ int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err)
 	return ret;
 }
 
+int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; c->has_hist && !ret && i < NR_HIST; i++)
+		ret = pfs_hist_hold(&c->hist[i], c->instance, err);
+	if (!ret && c->has_probes)	/* a kernel without the file does not count them */
+		pfs_instance_hold(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL);
+	return ret;
+}
+
 struct counting { struct pfs_capture *c; uint64_t now_ns, kernel; };
 
 static int put_entry(void *ctx, const struct pfs_hist_entry *entry)
@@ -223,8 +227,8 @@ static int put_entry(void *ctx, const struct pfs_hist_entry *entry)
 
 static int note_missed(struct pfs_capture *c)
 {
-	const char *tracing = c->has_probes ? pfs_tracing_dir(NULL) : NULL;
-	unsigned long long missed = tracing ? pfs_dynevents_missed(tracing) : 0;
+	int fd = c->has_probes ? pfs_instance_open(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL) : -1;
+	unsigned long long missed = fd >= 0 ? pfs_dynevents_missed(fd) : 0;
 
 	return missed ? pfs_capture_note(c, 0, "probes_missed=%llu", missed) : 0;
 }

@@ -169,20 +169,20 @@ failed:
 }
 
 /* kprobe_profile:  "  pfs_handler      12345      0", of every pfscope's that is at work */
-unsigned long long pfs_dynevents_missed(const char *tracing_dir)
+unsigned long long pfs_dynevents_missed(int fd)
 {
 	unsigned long long hits, missed, sum = 0;
-	char path[PATH_MAX], line[256], name[128];
-	FILE *f;
+	char line[256], name[128];
+	FILE *f = fdopen(fd, "r");
 
-	snprintf(path, sizeof(path), "%s/kprobe_profile", tracing_dir);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, " %127s %llu %llu", name, &hits, &missed) == 3 &&
 		    (!strcmp(name, PFS_HANDLER_EVENT) || !strcmp(name, PFS_HANDLER_END_EVENT)))
 			sum += missed;
 	if (f)
 		fclose(f);
+	else
+		close(fd);
 	return sum;
 }
 

@@ -34,8 +34,9 @@ int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region
  */
 void pfs_dynevents_remove(const char *tracing_dir, const char *group);
 
-/* How often the kernel had to let a hit of such an event pass by, whosever process it was. */
-unsigned long long pfs_dynevents_missed(const char *tracing_dir);
+/* How often the kernel had to let a hit of such an event pass by, whosever process it was. Closes fd. */
+#define PFS_DYNEVENTS_PROFILE "../../kprobe_profile"	/* as seen from an instance */
+unsigned long long pfs_dynevents_missed(int fd);
 
 /*
  * Calls orphaned() with each group of a pfscope's that is there, and removes those it says yes to.

@@ -5,6 +5,7 @@
 #include "hist.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,12 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* "trigger" or "hist" of an event. */
+static void file_of(const char *event, const char *name, char *file, size_t size)
+{
+	snprintf(file, size, "events/exceptions/%s/%s", event, name);
+}
+
 static int write_trigger(struct pfs_instance *instance, const char *event, const char *text,
 			 struct pfs_err *err)
 {
 	char file[128];
 
-	snprintf(file, sizeof(file), "events/exceptions/%s/trigger", event);
+	file_of(event, "trigger", file, sizeof(file));
 	return pfs_instance_write(instance, file, text, err);
 }
 
@@ -45,6 +52,17 @@ int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const 
 		pfs_err_set(err, ret, "this kernel cannot count by page (hist triggers with "
 			    ".buckets came with 5.18)");
 	return ret;
+}
+
+int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, struct pfs_err *err)
+{
+	char file[128];
+	int ret;
+
+	file_of(hist->event, "trigger", file, sizeof(file));
+	ret = pfs_instance_hold(instance, file, O_WRONLY, err);
+	file_of(hist->event, "hist", file, sizeof(file));
+	return ret ? ret : pfs_instance_hold(instance, file, O_RDONLY, err);
 }
 
 int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on,
@@ -108,15 +126,19 @@ int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
 {
 	unsigned long page_size = sysconf(_SC_PAGESIZE);
 	struct pfs_hist_entry entry;
-	char path[PATH_MAX], line[512];
-	int ret = 0;
+	char file[128], line[512];
+	int ret = 0, fd;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/events/exceptions/%s/hist", pfs_instance_dir(instance),
-		 hist->event);
-	f = fopen(path, "re");
-	if (!f)
-		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	file_of(hist->event, "hist", file, sizeof(file));
+	fd = pfs_instance_open(instance, file, O_RDONLY, err);
+	if (fd < 0)
+		return fd;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
 	*dropped = 0;
 	while (!ret && fgets(line, sizeof(line), f)) {
 		if (pfs_hist_line(line, page_size, &entry))
@@ -125,7 +147,7 @@ int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
 			sscanf(line, " Dropped: %" SCNu64, dropped);
 	}
 	if (!ret && ferror(f))
-		ret = pfs_err_set(err, -EIO, "%s: cannot be read", path);
+		ret = pfs_err_set(err, -EIO, "%s: cannot be read", file);
 	fclose(f);
 	return ret;
 }

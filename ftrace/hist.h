@@ -36,6 +36,9 @@ struct pfs_hist_entry {
 int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event,
 		    unsigned long page_size, unsigned int entries, struct pfs_err *err);
 
+/* Opens what is needed later, when the right to do so has been given up. 0 or -errno with err set. */
+int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, struct pfs_err *err);
+
 /* Counts from now on; or not any more. 0 or -errno with err set. */
 int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on,
 		   struct pfs_err *err);

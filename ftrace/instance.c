@@ -4,12 +4,11 @@
  */
 #include "instance.h"
 
-#include "dynevents.h"
+#include "keeper.h"
 #include "process.h"
 
 #include <tracefs.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,15 +16,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PREFIX "pfscope-"
+/* A file that was opened while that was allowed. */
+struct held {
+	struct held *next;
+	int fd;
+	char file[];
+};
 
 struct pfs_instance {
-	struct tracefs_instance *tracefs;
-	char *dir;
+	struct tracefs_instance *tracefs;	/* NULL: not made yet */
+	char dir[PATH_MAX];
+	int keeper_fd;
+	struct held *held;
 };
 
 const char *pfs_tracing_dir(struct pfs_err *err)
@@ -70,14 +74,15 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 	return ret;
 }
 
-int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err)
+/* Where the next instance of this process will be: so that its keeper can be there before it. */
+static int plan(char *dir, size_t size, struct pfs_err *err)
 {
 	const char *tracing = pfs_tracing_dir(err);
 
 	if (!tracing)
 		return -errno;
 	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
-		snprintf(dir, size, "%s/instances/" PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
+		snprintf(dir, size, "%s/instances/" PFS_INSTANCE_PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
 			 pfs_process_start(getpid()), i);
 		if (access(dir, F_OK))
 			return 0;
@@ -85,51 +90,51 @@ int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err)
 	return pfs_err_set(err, -EEXIST, "too many tracefs instances of this process");
 }
 
-struct pfs_instance *pfs_instance_create(const char *dir, unsigned int buffer_kb,
-					 struct pfs_err *err)
+static int make(struct pfs_instance *instance, struct pfs_err *err)
+{
+	int code;
+
+	errno = 0;
+	instance->tracefs = tracefs_instance_create(strrchr(instance->dir, '/') + 1);
+	if (instance->tracefs)
+		return 0;
+	code = errno ? errno : EIO;
+	return pfs_err_set(err, -code, "cannot make a tracefs instance: %s%s", strerror(code),
+			   code == EACCES || code == EPERM ? ": recording needs root (try sudo)" : "");
+}
+
+struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err)
 {
 	struct pfs_instance *instance = calloc(1, sizeof(*instance));
+	int ret;
 
-	if (!instance)
-		goto no_memory;
-	errno = 0;
-	instance->tracefs = tracefs_instance_create(strrchr(dir, '/') + 1);
-	if (!instance->tracefs) {
-		int code = errno ? errno : EIO;
-
-		pfs_err_set(err, -code, "cannot make a tracefs instance: %s%s", strerror(code),
-			    code == EACCES || code == EPERM ? ": recording needs root (try sudo)" :
-			    "");
-		free(instance);
-		errno = code;
+	if (!instance) {
+		pfs_err_set(err, -ENOMEM, "no memory for a tracefs instance");
 		return NULL;
 	}
-	instance->dir = tracefs_instance_get_dir(instance->tracefs);
-	if (!instance->dir)
-		goto no_memory;
-	if (setup(instance, buffer_kb, err)) {
-		pfs_instance_destroy(instance, NULL);
-		return NULL;
+	instance->keeper_fd = -1;
+	ret = plan(instance->dir, sizeof(instance->dir), err);
+	if (!ret) {
+		instance->keeper_fd = pfs_keeper_start(instance->dir, err);
+		ret = instance->keeper_fd < 0 ? instance->keeper_fd : make(instance, err);
 	}
-	return instance;
-no_memory:
-	pfs_err_set(err, -ENOMEM, "no memory for a tracefs instance");
+	if (!ret)
+		ret = setup(instance, buffer_kb, err);
+	if (!ret)
+		return instance;
 	pfs_instance_destroy(instance, NULL);
-	errno = ENOMEM;
+	errno = -ret;
 	return NULL;
 }
 
-/* Instances go away only once the last reader has let go: a moment later, if it was just killed. */
-static int remove_dir(const char *dir, unsigned int patience_ms)
+static void let_go(struct pfs_instance *instance)
 {
-	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct held *held;
 
-	for (unsigned int waited_ms = 0;; waited_ms += 10) {
-		if (!rmdir(dir) || errno == ENOENT)
-			return 0;
-		if (errno != EBUSY || waited_ms >= patience_ms)
-			return -errno;
-		nanosleep(&moment, NULL);
+	while ((held = instance->held)) {
+		instance->held = held->next;
+		close(held->fd);
+		free(held);
 	}
 }
 
@@ -139,18 +144,18 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 
 	if (!instance)
 		return 0;
-	if (instance->tracefs) {
-		tracefs_instance_file_write(instance->tracefs, "tracing_on", "0");
-		tracefs_instance_file_write(instance->tracefs, "events/enable", "0");
-		ret = instance->dir ? remove_dir(instance->dir, 2000) :
-			tracefs_instance_destroy(instance->tracefs);
-		if (ret)
-			pfs_err_set(err, ret, "%s: cannot remove the tracefs instance: %s; "
-				    "`pfscope clean` tries again", instance->dir, strerror(-ret));
-		tracefs_instance_free(instance->tracefs);
+	/* Should nobody be left who may remove it, it shall at least be still. */
+	if (instance->tracefs && !pfs_keeper_lives(instance->keeper_fd)) {
+		pfs_instance_write(instance, "tracing_on", "0", NULL);
+		pfs_instance_write(instance, "events/enable", "0", NULL);
 	}
-	if (instance->dir)
-		tracefs_put_tracing_file(instance->dir);
+	let_go(instance);
+	if (instance->tracefs) {
+		tracefs_instance_free(instance->tracefs);
+		ret = pfs_keeper_remove(instance->keeper_fd, instance->dir, err);
+	} else if (instance->keeper_fd >= 0) {
+		close(instance->keeper_fd);
+	}
 	free(instance);
 	return ret;
 }
@@ -163,25 +168,72 @@ const char *pfs_instance_dir(const struct pfs_instance *instance)
 bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system,
 			    const char *name)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX + 256];
 
 	snprintf(path, sizeof(path), "%s/events/%s/%s/enable", instance->dir, system, name);
 	return !access(path, F_OK);
 }
 
+static struct held *find_held(const struct pfs_instance *instance, const char *file)
+{
+	struct held *held = instance->held;
+
+	while (held && strcmp(held->file, file))
+		held = held->next;
+	return held;
+}
+
+static int open_file(const struct pfs_instance *instance, const char *file, int flags)
+{
+	char path[PATH_MAX + 512];
+
+	snprintf(path, sizeof(path), "%s/%s", instance->dir, file);
+	return open(path, flags | O_CLOEXEC);
+}
+
+int pfs_instance_hold(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err)
+{
+	struct held *held = malloc(sizeof(*held) + strlen(file) + 1);
+
+	if (!held)
+		return pfs_err_set(err, -ENOMEM, "no memory for a descriptor");
+	strcpy(held->file, file);
+	held->fd = open_file(instance, file, flags);
+	if (held->fd < 0) {
+		free(held);
+		return pfs_err_set(err, -errno, "%s/%s: %s", instance->dir, file, strerror(errno));
+	}
+	held->next = instance->held;
+	instance->held = held;
+	return 0;
+}
+
+int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err)
+{
+	const struct held *held = find_held(instance, file);
+	int fd;
+
+	if (held) {
+		fd = fcntl(held->fd, F_DUPFD_CLOEXEC, 0);
+		if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+			lseek(fd, 0, SEEK_SET);
+	} else {
+		fd = open_file(instance, file, flags);
+	}
+	return fd < 0 ? pfs_err_set(err, -errno, "%s/%s: %s", instance->dir, file, strerror(errno)) : fd;
+}
+
 int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text,
 		       struct pfs_err *err)
 {
-	char path[PATH_MAX];
-	int fd, ret = 0;
+	int fd = pfs_instance_open(instance, file, O_WRONLY, err), ret = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", instance->dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		ret = pfs_err_set(err, -errno, "%s: cannot write \"%s\": %s", path, text,
+	if (fd < 0)
+		return fd;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = pfs_err_set(err, -errno, "%s/%s: cannot write \"%s\": %s", instance->dir, file, text,
 				  strerror(errno));
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return ret;
 }
 
@@ -212,77 +264,17 @@ int pfs_instance_add_tid(struct pfs_instance *instance, pid_t tid, struct pfs_er
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
 			  struct pfs_err *err)
 {
-	char path[PATH_MAX];
-	int fd;
+	char path[128];
 
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/%s", instance->dir, cpu, file);
-	fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? pfs_err_set(err, -errno, "%s: %s", path, strerror(errno)) : fd;
+	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
+	return pfs_instance_open(instance, path, flags, err);
 }
 
-/* The same of the dynamic events made for an instance. */
-static bool group_orphaned(const char *group)
+int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
+			  struct pfs_err *err)
 {
-	uint64_t start;
-	int pid;
+	char path[128];
 
-	return sscanf(group, "pfscope_%d_%" SCNu64 "_", &pid, &start) == 2 && pfs_process_start(pid) != start;
-}
-
-/* Does an instance of that name belong to a pfscope that is gone? */
-static bool orphaned(const char *name)
-{
-	uint64_t start;
-	int pid, at = 0;
-
-	if (sscanf(name, PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at ||
-	    name[at])
-		return false;
-	return pfs_process_start(pid) != start;
-}
-
-/*
- * Nothing in it is switched off first: one that is read is no orphan after all, but belongs to a pfscope
- * whose number means another process here (a container with process numbers of its own).
- */
-static int clean_one(const char *instances, const char *name, unsigned int patience_ms,
-		     struct pfs_err *err)
-{
-	char dir[PATH_MAX + NAME_MAX + 2];
-	int ret;
-
-	snprintf(dir, sizeof(dir), "%s/%s", instances, name);
-	ret = remove_dir(dir, patience_ms);
-	if (ret)
-		pfs_err_set(err, ret, "%s: cannot be removed: %s%s", dir, strerror(-ret),
-			    ret == -EBUSY ? ": somebody reads it" : "");
-	return ret;
-}
-
-int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
-{
-	const char *tracing = pfs_tracing_dir(err);
-	char instances[PATH_MAX];
-	struct dirent *entry;
-	int ret = 0, nr = 0;
-	DIR *dir;
-
-	if (!tracing)
-		return -errno;
-	snprintf(instances, sizeof(instances), "%s/instances", tracing);
-	dir = opendir(instances);
-	if (!dir)
-		return pfs_err_set(err, -errno, "%s: %s", instances, strerror(errno));
-	while ((entry = readdir(dir))) {
-		if (!orphaned(entry->d_name))
-			continue;
-		if (clean_one(instances, entry->d_name, patience_ms, err))
-			ret = -EBUSY;
-		else
-			nr++;
-	}
-	closedir(dir);
-	if (pfs_dynevents_clean(tracing, group_orphaned, err) < 0 && !ret)
-		ret = -EIO;
-	return ret ? ret : nr;
+	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
+	return pfs_instance_hold(instance, path, flags, err);
 }

@@ -13,26 +13,32 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define PFS_INSTANCE_PREFIX "pfscope-"
+
 struct pfs_instance;
 
 /* Where tracefs is mounted, or NULL with err set (what to do included). Borrowed. */
 const char *pfs_tracing_dir(struct pfs_err *err);
 
 /*
- * Where the next instance of this process will be: so that its keeper can be there before it. 0 or
- * -errno with err set.
+ * A new instance, with every event off, tracing off, clock mono, and its keeper. NULL with errno and err set.
  */
-int pfs_instance_plan(char *dir, size_t size, struct pfs_err *err);
+struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err);
 
 /*
- * A new instance in the planned place, with every event off, tracing off, clock mono. NULL with errno
- * and err set.
+ * Has the keeper remove it, or says why it could not be. Nothing in it may be open any more but what the
+ * instance holds itself. NULL is fine.
  */
-struct pfs_instance *pfs_instance_create(const char *dir, unsigned int buffer_kb,
-					 struct pfs_err *err);
-
-/* Switches tracing off and removes the instance, or says why it could not. NULL is fine. */
 int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err);
+
+/*
+ * Opens a file of the instance now, for pfs_instance_write() and pfs_instance_open() to use later, when the
+ * right to open it has been given up. 0 or -errno with err set.
+ */
+int pfs_instance_hold(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err);
+
+/* A descriptor on a file of the instance, at its start; the caller's. -errno with err set. */
+int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err);
 
 /* Its folder. Borrowed. */
 const char *pfs_instance_dir(const struct pfs_instance *instance);
@@ -52,9 +58,17 @@ int pfs_instance_write(struct pfs_instance *instance, const char *file, const ch
 /* Adds a thread to those whose events are recorded. 0, -ESRCH, or -errno with err set. */
 int pfs_instance_add_tid(struct pfs_instance *instance, pid_t tid, struct pfs_err *err);
 
-/* A descriptor on per_cpu/cpuN/FILE, or -errno with err set. */
+/* The same of per_cpu/cpuN/FILE. */
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
 			  struct pfs_err *err);
+int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
+			  struct pfs_err *err);
+
+/*
+ * Removes the instance in that folder, also if it has gone already. Until its last reader has let go it is busy,
+ * a moment longer than the reader lives: so long is waited. 0 or -errno. Safe in a keeper: no memory.
+ */
+int pfs_instance_rmdir(const char *dir, unsigned int patience_ms);
 
 /*
  * Removes the instances of pfscopes that live no more, waiting so long for one that is still read; how

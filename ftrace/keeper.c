@@ -5,18 +5,21 @@
 #include "keeper.h"
 
 #include "dynevents.h"
+#include "helper.h"
+#include "instance.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+/* How long the last reader may take to let go, in order and after its death. */
+#define PATIENCE_MS 2000
+#define LONG_PATIENCE_MS 10000
 
 static void put(const char *dir, const char *file, const char *text)
 {
@@ -45,75 +48,88 @@ static void remove_probes(const char *dir)
 	pfs_dynevents_remove(tracing, group);
 }
 
-/* Never returns. A byte: all is well. End of file: pfscope is dead. */
-static void keep(int fd, const char *dir)
+/* Where it cannot go yet it shall at least be still. */
+static int tear_down(const char *dir, unsigned int patience_ms)
 {
-	const struct timespec moment = { .tv_nsec = 10000000 };
-	char byte;
-	ssize_t got;
+	int ret = pfs_instance_rmdir(dir, 0);
 
-	prctl(PR_SET_NAME, "pfscope-keeper");
-	setsid();
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_IGN);
-	if (chdir("/"))
-		_exit(1);
-	do
-		got = read(fd, &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got == 1)
-		_exit(0);
-	put(dir, "tracing_on", "0");
-	put(dir, "events/enable", "0");
-	for (int tries = 0; tries < 1000 && rmdir(dir) && errno == EBUSY; tries++)
-		nanosleep(&moment, NULL);
-	remove_probes(dir);
-	_exit(0);
+	if (ret == -EBUSY) {
+		put(dir, "tracing_on", "0");
+		put(dir, "events/enable", "0");
+		ret = pfs_instance_rmdir(dir, patience_ms);
+	}
+	if (!ret)
+		remove_probes(dir);
+	return ret;
 }
 
-/* The descriptor to keep goes to 3, every other one is closed. */
-static void close_others(int fd)
+/*
+ * A message: remove it, and answer how that went. End of file: pfscope is dead. The message is only taken when
+ * it is answered, so that a keeper that is killed in between has a successor that answers.
+ */
+static void keep(void *dir, bool again)
 {
-	if (fd != 3 && dup2(fd, 3) < 0)
-		_exit(1);
-	close(0);
-	close(1);
-	close(2);
-	if (close_range(4, ~0U, 0))
-		for (int i = 4; i < 65536; i++)
-			close(i);
+	char byte;
+	ssize_t got;
+	int result;
+
+	do
+		got = recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK);
+	while (got < 0 && errno == EINTR);
+	result = tear_down(dir, got == 1 ? PATIENCE_MS : LONG_PATIENCE_MS);
+	if (got != 1)
+		return;
+	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
+	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* as well */ }
 }
 
 int pfs_keeper_start(const char *dir, struct pfs_err *err)
 {
-	int fds[2], status;
-	pid_t pid;
+	struct pfs_helper helper = { .name = "pfscope-keeper", .nr_fds = 1, .run = keep };
+	char copy[PATH_MAX];
+	int fds[2], ret;
 
-	if (pipe2(fds, O_CLOEXEC))
-		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0) {
-		close(fds[0]);
-		close(fds[1]);
-		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	}
-	if (!pid) {
-		close(fds[1]);
-		if (fork())	/* the middle one ends at once: the keeper is init's child */
-			_exit(0);
-		close_others(fds[0]);
-		keep(3, dir);
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
+	snprintf(copy, sizeof(copy), "%s", dir);
+	helper.fds[0] = fds[1];
+	helper.ctx = copy;
+	ret = pfs_helper_start(&helper, err);
+	close(fds[1]);
+	if (!ret)
+		return fds[0];
 	close(fds[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return fds[1];
+	return ret;
 }
 
-void pfs_keeper_dismiss(int fd)
+bool pfs_keeper_lives(int fd)
 {
-	if (fd < 0)
-		return;
-	if (write(fd, "q", 1) < 0) { /* it is gone already, which is as well */ }
+	struct pollfd poll_fd = { fd, 0, 0 };
+
+	return poll(&poll_fd, 1, 0) >= 0 && !(poll_fd.revents & (POLLHUP | POLLERR));
+}
+
+/* The keeper's answer; -EPIPE: there is no keeper any more. */
+static int ask(int fd)
+{
+	int result;
+	ssize_t got;
+
+	if (send(fd, "r", 1, MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	do
+		got = recv(fd, &result, sizeof(result), 0);
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(result) ? result : -EPIPE;
+}
+
+int pfs_keeper_remove(int fd, const char *dir, struct pfs_err *err)
+{
+	int ret = ask(fd);
+
 	close(fd);
+	if (ret == -EPIPE)
+		ret = tear_down(dir, PATIENCE_MS);
+	return ret ? pfs_err_set(err, ret, "%s: cannot remove the tracefs instance: %s; `pfscope clean` "
+				 "as root tries again", dir, strerror(-ret)) : 0;
 }

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,17 +134,6 @@ static int keep_fd(struct pfs_sideband *sb, int fd)
 	return 0;
 }
 
-/* A thread of a process with hundreds of them on many processors: a descriptor each. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	struct ring *ring = &sb->rings[cpu];
@@ -153,10 +141,6 @@ static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t 
 	void *meta;
 	int err;
 
-	if (fd < 0 && errno == EMFILE) {
-		raise_limit();
-		fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	}
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;	/* ENODEV: this processor is off line */
 	err = keep_fd(sb, fd);

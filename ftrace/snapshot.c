@@ -89,12 +89,11 @@ static int line_parse(char *line, struct raw_event *ev)
 }
 
 /* Fields 28 and 47 of /proc/PID/stat say where the first stack frame and the heap begin. */
-static int emit_brk(pid_t pid, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
-	char *stat = read_proc(pid, "stat"), *p = stat ? strrchr(stat, ')') : NULL;
+	const char *p = stat ? strrchr(stat, ')') : NULL;
 	uint64_t start_brk = 0;
 	char note[80];
-	int err = 0;
 
 	for (int field = 2; p && field < 47; field++)
 		p = strchr(p + 1, ' ');
@@ -103,10 +102,9 @@ static int emit_brk(pid_t pid, uint64_t heap_end, struct raw_event *ev, raw_even
 			 heap_end ? heap_end : start_brk);
 		ev->kind = RAW_PFS_NOTE;
 		ev->str = note;
-		err = fn(ctx, ev);
+		return fn(ctx, ev);
 	}
-	free(stat);
-	return err;
+	return 0;
 }
 
 static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, void *ctx)
@@ -189,42 +187,61 @@ static int emit_pieces(struct look *look, int fd, bool first)
 	return err;
 }
 
-static int look_at(struct look *look, int fd, bool first)
+static int look_at(struct look *look, const struct pfs_snapshot *snapshot, bool first)
 {
-	pid_t pid = look->ev.tid;
 	int ret = 0;
+
+	if (lseek(snapshot->maps_fd, 0, SEEK_SET) < 0)
+		return -errno;
 
 	if (first)
 		ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
 	if (!ret)
-		ret = emit_pieces(look, fd, first);
+		ret = emit_pieces(look, snapshot->maps_fd, first);
 	if (!ret)
 		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
 	if (!ret && first)
-		ret = emit_brk(pid, look->heap_end, &look->ev, look->fn, look->ctx);
+		ret = emit_brk(snapshot->stat, look->heap_end, &look->ev, look->fn, look->ctx);
 	return ret;
 }
 
-int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struct pfs_err *err)
+int pfs_snapshot_open(struct pfs_snapshot *s, struct pfs_err *err)
 {
-	struct look *look = calloc(1, sizeof(*look));
 	char path[64];
-	int fd, ret;
 
+	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
+	s->maps_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->maps_fd < 0)
+		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno, "%s: %s", path, strerror(errno));
+	s->stat = read_proc(s->pid, "stat");
+	return 0;
+}
+
+void pfs_snapshot_close(struct pfs_snapshot *s)
+{
+	if (s->maps_fd >= 0)
+		close(s->maps_fd);
+	free(s->stat);
+	*s = (struct pfs_snapshot){ .pid = s->pid, .maps_fd = -1 };
+}
+
+int pfs_snapshot_layout(const struct pfs_snapshot *s, bool first, raw_event_fn fn, void *ctx,
+			struct pfs_err *err)
+{
+	struct look *look;
+	int ret;
+
+	if (s->maps_fd < 0)
+		return pfs_err_set(err, -ESRCH, "process %d: no such process", s->pid);
+	look = calloc(1, sizeof(*look));
 	if (!look)
 		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
-	look->ev = (struct raw_event){ .ts_ns = pfs_now_ns(), .cpu = -1, .tid = pid, .tgid = pid };
+	look->ev = (struct raw_event){ .ts_ns = pfs_now_ns(), .cpu = -1, .tid = s->pid, .tgid = s->pid };
 	look->fn = fn;
 	look->ctx = ctx;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ret = fd < 0 ? -errno : look_at(look, fd, first);
-	if (ret == -ENOENT)
-		ret = -ESRCH;
+	ret = look_at(look, s, first);
 	if (ret)
-		pfs_err_set(err, ret, "%s: %s", path, strerror(-ret));
-	if (fd >= 0)
-		close(fd);
+		pfs_err_set(err, ret, "/proc/%d/maps: %s", s->pid, strerror(-ret));
 	free(look);
 	return ret;
 }

@@ -14,14 +14,29 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/*
- * Passes the layout of a process to fn. first: as it is at the time before the reading began (later
- * changes are replayed over it); otherwise a second look, each piece dated at its end. 0, -ESRCH if it
- * is gone, or -errno with err set.
- */
-int pfs_snapshot_layout(pid_t pid, bool first, raw_event_fn fn, void *ctx, struct pfs_err *err);
+/* A process to be looked at; { .pid = pid, .maps_fd = -1 } before pfs_snapshot_open(). */
+struct pfs_snapshot {
+	pid_t pid;
+	int maps_fd;
+	char *stat;		/* the text of /proc/PID/stat */
+};
 
-/* Passes the number and the name of each thread to fn, dated ts_ns. As above. */
+/*
+ * Opens what there is to be read, while it is allowed. A process that goes over to another program after that
+ * is gone for this snapshot. 0, -ESRCH, or -errno with err set.
+ */
+int pfs_snapshot_open(struct pfs_snapshot *snapshot, struct pfs_err *err);
+void pfs_snapshot_close(struct pfs_snapshot *snapshot);
+
+/*
+ * Passes the layout to fn. first: as it is at the time before the reading began (later changes are replayed
+ * over it); otherwise a second look, each piece dated at its end. 0, -ESRCH if it is gone, or -errno with err
+ * set.
+ */
+int pfs_snapshot_layout(const struct pfs_snapshot *snapshot, bool first, raw_event_fn fn, void *ctx,
+			struct pfs_err *err);
+
+/* Passes the number and the name of each thread to fn, dated ts_ns. 0, -ESRCH, or -errno with err set. */
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx,
 		       struct pfs_err *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "loader.h"
 
+#include "helper.h"
+#include "leftovers.h"
 #include "program.h"
 
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -72,10 +75,12 @@ static bool remove_left(const char *name)
 
 /* ---- the process ---- */
 
+/* In memory that a successor shares. */
 struct job {
 	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1];	/* messages, as they came */
 	const char *temp[3];		/* folder, file */
 	const char *words[MAX_WORDS + 2];	/* name of the module, staprun, its words */
+	bool loading;			/* staprun is to be started, or was */
 	pid_t pid;
 	int pid_fd;
 };
@@ -136,11 +141,12 @@ static int start_staprun(struct job *job, int out_fd, int error_fd)
 {
 	int failed[2], err = 0;
 	ssize_t got;
+	pid_t pid;
 
 	if (pipe2(failed, O_CLOEXEC))
 		return -errno;
-	job->pid = fork();
-	if (!job->pid) {
+	pid = fork();
+	if (!pid) {
 		const int fds[3] = { failed[1], out_fd, error_fd };
 
 		become_staprun(job, fds);
@@ -148,7 +154,8 @@ static int start_staprun(struct job *job, int out_fd, int error_fd)
 	close(failed[1]);
 	close(out_fd);
 	close(error_fd);
-	if (job->pid < 0)
+	job->pid = pid;	/* shared with the child: so not earlier */
+	if (pid < 0)
 		err = errno;
 	else
 		do
@@ -208,8 +215,11 @@ static void remove_temp(const struct job *job)
 static void load_module(struct job *job, int out_fd, int error_fd, int control_fd)
 {
 	bool foreign = pfs_module_loaded(job->words[0]);	/* then this one cannot be loaded */
-	struct pfs_loader_end end = { .failed = start_staprun(job, out_fd, error_fd) };
+	struct pfs_loader_end end;
 
+	job->loading = !foreign;
+	memset(&end, 0, sizeof(end));
+	end.failed = start_staprun(job, out_fd, error_fd);
 	if (!end.failed) {
 		end.status = watch_staprun(job, control_fd);
 		end.left = !foreign && !remove_left(job->words[0]);
@@ -218,74 +228,73 @@ static void load_module(struct job *job, int out_fd, int error_fd, int control_f
 	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
 }
 
-/* Never returns. */
-static void load_and_keep(int control_fd, int out_fd, int error_fd)
+/* For who was not its parent. It cannot have been another process for long: its parent died just now. */
+static void end_staprun(pid_t pid)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct pollfd ended = { syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
 
-	prctl(PR_SET_NAME, "pfscope-loader");
-	setsid();
-	for (int sig = 1; sig < NSIG; sig++)
-		if (sig != SIGCHLD)
-			signal(sig, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	if (!job || chdir("/"))
-		_exit(1);
-	if (receive_job(job, control_fd))
+	if (ended.fd < 0)
+		return;
+	kill(pid, SIGTERM);
+	if (!poll(&ended, 1, PATIENCE_MS))
+		kill(pid, SIGKILL);
+	close(ended.fd);
+}
+
+/* What a loader that was killed has left. pfscope will hear that it is over. */
+static void clean_up(const struct job *job, int control_fd)
+{
+	struct pfs_loader_end end = { .failed = -EPIPE };
+
+	if (job->pid > 0)
+		end_staprun(job->pid);
+	if (job->loading && pfs_module_loaded(job->words[0]))
+		end.left = pfs_module_end(job->words[0], NULL) != 0;
+	remove_temp(job);
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
+}
+
+/* In the helper: the socket, staprun's standard output and standard error. */
+static void load_and_keep(void *ctx, bool again)
+{
+	const int control_fd = PFS_HELPER_FD, out_fd = control_fd + 1, error_fd = control_fd + 2;
+	struct job *job = ctx;
+
+	if (again && job->load[0])
+		clean_up(job, control_fd);
+	else if (receive_job(job, control_fd))
 		load_module(job, out_fd, error_fd, control_fd);
 	else
 		remove_temp(job);
-	_exit(0);
-}
-
-/* All descriptors but the three go; those become 3, 4 and 5. 0 to 2 are /dev/null. */
-static void keep_three(int fds[3])
-{
-	int high[3], null = open("/dev/null", O_RDWR);
-
-	for (int i = 0; i < 3; i++)
-		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
-	for (int i = 0; i < 3; i++)
-		if (null < 0 || dup2(null, i) < 0)
-			_exit(1);
-	for (int i = 0; i < 3; i++)
-		if (high[i] < 0 || dup3(high[i], 3 + i, O_CLOEXEC) < 0)
-			_exit(1);
-	if (close_range(6, ~0U, 0))
-		for (int i = 6; i < 65536; i++)
-			close(i);
 }
 
 /* ---- pfscope's side ---- */
 
-static void start_process(int control_fd, int out_fd, int error_fd)
+static int start_helper(int control_fd, int out_fd, int error_fd, struct pfs_err *err)
 {
-	int fds[3] = { control_fd, out_fd, error_fd };
+	struct job *job = mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const struct pfs_helper helper = {
+		.name = "pfscope-loader", .fds = { control_fd, out_fd, error_fd }, .nr_fds = 3,
+		.run = load_and_keep, .ctx = job,
+	};
+	int ret;
 
-	if (fork())	/* the middle one ends at once: the loader is init's child */
-		_exit(0);
-	keep_three(fds);
-	load_and_keep(3, 4, 5);
+	if (job == MAP_FAILED)
+		return pfs_err_set(err, -ENOMEM, "no memory to load a module");
+	ret = pfs_helper_start(&helper, err);
+	munmap(job, sizeof(*job));
+	return ret;
 }
 
 int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 {
 	int fds[6] = { -1, -1, -1, -1, -1, -1 }, ret = 0;
-	pid_t pid = -1;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) ||
 	    pipe2(fds + 2, O_CLOEXEC) || pipe2(fds + 4, O_CLOEXEC))
 		ret = pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	if (!ret) {
-		pid = fork();
-		if (!pid)
-			start_process(fds[1], fds[3], fds[5]);
-		if (pid < 0)
-			ret = pfs_err_set(err, -errno, "cannot start a process: %s",
-					  strerror(errno));
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!ret)
+		ret = start_helper(fds[1], fds[3], fds[5], err);
 	for (int i = 0; i < 6; i++)
 		if (fds[i] >= 0 && (ret || i % 2))
 			close(fds[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader: a small process that runs staprun and sees to it that the module goes with it.
+ * The loader: a small process (lib/helper.h) that runs staprun and sees to it that the module goes with it.
  *
  * It holds one end of a socket of which pfscope has the other, so that any end of pfscope, kill -9
- * included, wakes it: then it ends staprun, and removes the module should staprun have left it. It is
- * nobody's child (init's), so that what `run' waits for is the command and its children alone, and it
- * ignores the terminal's signals.
+ * included, wakes it: then it ends staprun, and removes the module should staprun have left it. If it is killed
+ * itself, staprun ends, and the loader's successor removes what is left. It keeps the privileges that pfscope
+ * itself drops once it is set up.
  */
 #ifndef PFS_STAP_LOADER_H
 #define PFS_STAP_LOADER_H
@@ -27,7 +27,7 @@ struct pfs_loader_end {
 	int left;		/* 1: the module is still there, it cannot be removed */
 };
 
-/* Before the caller becomes a subreaper. Nothing is loaded yet. 0 or -errno with err set. */
+/* Before the caller becomes a subreaper (the loader is nobody's child). Nothing is loaded yet. 0 or -errno with err set. */
 int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err);
 
 /*

@@ -98,7 +98,7 @@ PFSCOPE_TEST=$$-1 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
 victim=$!
 begun $victim
 instance=$(ours $victim)
-# The keeper is the one that began when this pfscope did: the newest but for those of others.
+# Both of them: one works, the other sees to it that it lives.
 keeper_of()
 {
 	local pid
@@ -109,7 +109,7 @@ keeper_of()
 }
 keeper=$(keeper_of "PFSCOPE_TEST=$$-1")
 ok 'a keeper watches' test "$keeper"
-kill -9 "$keeper" $victim
+kill -9 $keeper $victim
 wait $victim 2>/dev/null
 is "$(ours $victim)" "$instance" 'both killed: the instance is left'
 pfscope clean
@@ -121,7 +121,7 @@ is "$status: $out" '0: 0 instances removed' 'nothing to clean is no error'
 PFSCOPE_TEST=$$-2 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
 victim=$!
 begun $victim
-kill -9 "$(keeper_of "PFSCOPE_TEST=$$-2")" $victim
+kill -9 $(keeper_of "PFSCOPE_TEST=$$-2") $victim
 wait $victim 2>/dev/null
 "$PFSCOPE" run --no-bars -- true
 is "$(ours $victim)" "" 'the next start removes what is left'
@@ -133,7 +133,7 @@ parent=$!
 until [ -s "$T/victim" ]; do sleep 0.1; done
 victim=$(cat "$T/victim")
 begun "$victim"
-kill -9 "$(keeper_of "PFSCOPE_TEST=$$-3")" "$victim"
+kill -9 $(keeper_of "PFSCOPE_TEST=$$-3") "$victim"
 sleep 0.1
 is "$(cut -d' ' -f3 "/proc/$victim/stat")" Z 'killed, and not waited for'
 "$PFSCOPE" run --no-bars -- true

@@ -25,7 +25,7 @@ static const char runs[] =
 	"trap 'echo INT >$1.end; echo bye; exit 0' INT\n"
 	"trap 'echo TERM >$1.end; exit 0' TERM\n"
 	"echo words >&2\n"	/* first: who has read the other line may be gone at once */
-	"echo $$\n"
+	"echo $$ $PPID\n"
 	"while :; do sleep 0.02; done\n";
 
 static const char *put_script(const char *text)
@@ -116,9 +116,12 @@ static void test_killed(void **state)
 {
 	struct pfs_loader_end end;
 	struct pfs_loader loader;
+	int pid;
 
 	load(&loader, put_script(runs));
-	kill(atoi(said_on(loader.out_fd, true)), SIGKILL);
+	pid = atoi(said_on(loader.out_fd, true));
+	assert_true(pid > 1);
+	kill(pid, SIGKILL);
 	assert_int_equal(pfs_loader_ended(&loader, 5000, &end), 1);
 	assert_true(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL);
 	pfs_loader_close(&loader);
@@ -158,6 +161,25 @@ static void test_orphaned(void **state)
 	assert_int_equal(read(started[0], &byte, 1), 0);	/* the loader keeps nobody's descriptors */
 	close(started[0]);
 	assert_true(gone("copy"));
+	assert_string_equal(file_text(in_dir("mark.end")), "TERM\n");
+}
+
+/* The loader is killed: staprun is told, the copy goes, and whoever asks hears that it was killed. */
+static void test_loader_killed(void **state)
+{
+	struct pfs_loader_end end;
+	struct pfs_loader loader;
+	int pid, loader_pid;
+
+	load(&loader, put_script(runs));
+	assert_int_equal(sscanf(said_on(loader.out_fd, true), "%d %d", &pid, &loader_pid), 2);
+	assert_true(pid > 1 && loader_pid > 1);
+	kill(loader_pid, SIGKILL);
+	assert_int_equal(pfs_loader_ended(&loader, 5000, &end), 1);
+	assert_int_equal(end.failed, -EPIPE);
+	assert_int_equal(end.left, 0);
+	assert_true(gone("copy"));
+	pfs_loader_close(&loader);
 	assert_string_equal(file_text(in_dir("mark.end")), "TERM\n");
 }
 
@@ -231,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_not_there, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_orphaned, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_loader_killed, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_closed, make_dir, remove_dir),
 		cmocka_unit_test(test_spool),
 	};
