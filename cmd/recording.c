@@ -18,12 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE, OPT_STRICT };
+enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE, OPT_STRICT, OPT_COMPRESS };
 
 static const struct argp_option options[] = {
 	{ "source", OPT_SOURCE, "SOURCE", 0, "Who sees the faults: `ftrace' or SystemTap (`stap')", 1 },
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or with "
 	  "--source=stap event lines", 1 },
+	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 1 },
 	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
 	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe",
 	  1 },
@@ -100,6 +101,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVENTS:
 		return set_events(args, arg, state);
+	case OPT_COMPRESS:
+		args->compress = true;
+		return 0;
 	case OPT_STRICT:
 		args->strict = true;
 		return 0;
@@ -107,6 +111,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->no_bars = true;
 		return 0;
 	case ARGP_KEY_END:
+		if (args->compress && !args->file)
+			argp_error(state, "--compress: which file is to be written? (-o FILE)");
 		if (source_of(args)->check(args, &err))
 			argp_error(state, "%s", err.msg);
 		return 0;

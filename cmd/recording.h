@@ -21,6 +21,7 @@ struct recording_args {
 	const struct recording_source *source;	/* --source; NULL: ftrace */
 	unsigned int buffer_kb;		/* 0: the source's own choice */
 	bool via, text;			/* --via was given; it was text */
+	bool compress;			/* the file */
 	bool no_follow;			/* run: only the first process */
 	bool by_trait;			/* attach: none by number, all of a name or of a user */
 	struct stap_args stap;

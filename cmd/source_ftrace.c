@@ -24,6 +24,8 @@ static int check(const struct recording_args *args, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf is of --source=stap only");
 	if (args->stap.user)
 		return pfs_err_set(err, -EINVAL, "all processes of a user: with --source=stap only");
+	if (args->compress && args->text)
+		return pfs_err_set(err, -EINVAL, "--compress makes a trace.dat, and --via=text lines of text");
 	return 0;
 }
 
@@ -58,7 +60,8 @@ static void *open_source(struct recording *r, const struct pfs_sink *live, struc
 {
 	struct ftrace_source *s = calloc(1, sizeof(*s));
 	struct pfs_capture_config config = {
-		.buffer_kb = r->args->buffer_kb, .text = r->args->text, .tracers = r->args->tracers,
+		.buffer_kb = r->args->buffer_kb, .text = r->args->text, .compress = r->args->compress,
+		.tracers = r->args->tracers,
 		.give_up = recording_given_up, .give_up_ctx = r,
 	};
 	int ret = -ENOMEM;

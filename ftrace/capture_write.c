@@ -201,6 +201,7 @@ int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 	content.clock = "mono";
 	content.uname = uname_text;
 	content.version = "pfscope " PFS_VERSION;
+	content.compress = c->config.compress;
 	content.cpustats = (const char *const *)stats;
 	ret = pfs_dat_write(fd, &content, err);
 out:

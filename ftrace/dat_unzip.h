@@ -2,7 +2,7 @@
 /*
  * The compressed parts of a trace.dat of version 7: blocks, and chunks of trace data.
  *
- * The only file that knows zlib and zstd. dat_v7.c and dat_read.c call it.
+ * The only file that knows zlib; zstd is known to dat_zip.c as well. dat_v7.c and dat_read.c call it.
  */
 #ifndef PFS_DAT_UNZIP_H
 #define PFS_DAT_UNZIP_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a recording as a trace.dat of version 6, for `trace-cmd report`, KernelShark and pfscope.
+ * Writes a recording as a trace.dat, for `trace-cmd report`, KernelShark and pfscope: of version 6, or
+ * compressed, which is version 7.
  *
- * The data goes in as the kernel gave it, sub-buffer by sub-buffer, copied inside the kernel. The
- * capture calls it at its end; format: trace-cmd.dat.v6(5).
+ * The data goes in as the kernel gave it, sub-buffer by sub-buffer, copied inside the kernel or compressed. The
+ * capture calls it at its end; format: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
  */
 #ifndef PFS_DAT_WRITE_H
 #define PFS_DAT_WRITE_H
@@ -30,6 +31,7 @@ struct pfs_dat_content {
 	const char *uname;		/* as uname -srm; NULL: not said, as of those below */
 	const char *version;		/* of the program: "pfscope 0.1" */
 	const char *const *cpustats;	/* per_cpu/cpuN/stats by processor */
+	bool compress;			/* with zstd */
 };
 
 /*

@@ -60,6 +60,9 @@ for pid in x '' 0 1, ,1 -5 4294967297; do
 done
 refused 2 '--color: ' '--color=green' render --color=green "$good"
 refused 2 '--via: ' 'run --via smoke' run --via smoke -- true
+refused 2 '--compress: which file' 'run --compress without -o' run --compress -- true
+refused 2 '--compress makes a trace.dat' 'run --compress --via=text' run --compress --via=text -o x -- true
+refused 2 '--compress makes a trace.dat' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
 for kb in 0 7 x 8k 99999999999; do
 	refused 2 '--buffer-size: ' "run -b $kb" run -b $kb -- true

@@ -71,6 +71,25 @@ cat "$T/rec.dat" | "$PFSCOPE" render --width 120 - >"$T/of.pipe" 2>&1
 cmp -s "$T/of.pipe" <(head -c "$(stat -c %s "$T/of.pipe")" "$T/of.dat")
 is $? 0 'a pipe draws the same'
 
+# Compressed by pfscope itself: what trace-cmd makes of it is the file that it would have been.
+"$PFSCOPE" run --no-bars --compress -o "$T/zip.dat" -- sh -c 'ls -l / | sort -r >/dev/null; perl -e "@a = (1..20000)"'
+is "$? $(stat -c %a "$T/zip.dat")" '0 600' 'recorded compressed'
+is "$(head -c 11 "$T/zip.dat" | tail -c 1)" 7 'version 7'
+trace-cmd report "$T/zip.dat" >"$T/zip.report" 2>"$T/report.err"
+is "$? $(grep -v '^ *$' "$T/report.err")" '0 ' 'trace-cmd report reads it, and has nothing to complain of'
+ok 'trace-cmd dump reads it' trace-cmd dump --all -i "$T/zip.dat"
+faults_of "$T/zip.dat" >"$T/theirs"
+events_of "$T/zip.dat" >"$T/ours"
+ok 'there are faults in it' test -s "$T/ours"
+same "$T/theirs" "$T/ours" 'number and fields of its faults are those of trace-cmd report'
+trace-cmd convert --file-version 7 --compression none -i "$T/zip.dat" -o "$T/unzip.dat" >"$T/log" 2>&1
+"$PFSCOPE" events "$T/zip.dat" >"$T/zip.events"
+"$PFSCOPE" events "$T/unzip.dat" >"$T/unzip.events"
+same "$T/zip.events" "$T/unzip.events" 'trace-cmd convert of it holds the same events'
+ok 'it is at most half as large' test $((2 * $(stat -c %s "$T/zip.dat"))) -lt "$(stat -c %s "$T/unzip.dat")"
+pfscope report --check "$T/zip.dat"
+like "$out" 'every fault is accounted for' 'every fault is accounted for'
+
 for compression in none zstd; do
 	trace-cmd convert --file-version 7 --compression $compression -i "$T/rec.dat" \
 		-o "$T/v7.dat" >"$T/log" 2>&1

@@ -134,14 +134,16 @@ static void check_file(int fd, size_t expect)
 	ev_list_fini(&oracle);
 }
 
-static void test_round_trip(void **state)
+static void round_trip(bool compress)
 {
 	struct pfs_err err = { "" };
 	struct recording r;
 	struct pfs_dat *dat;
 	int fd = pfs_temp_open(NULL);
+	char version;
 
 	set_up(&r);
+	r.content.compress = compress;
 	assert_int_equal(pfs_dat_write(fd, &r.content, &err), 0);
 	lseek(fd, 0, SEEK_SET);
 	check_file(fd, 2 * EVENTS + 1);
@@ -156,8 +158,22 @@ static void test_round_trip(void **state)
 	assert_non_null(pfs_formats_find(pfs_dat_formats(dat), "exceptions", "page_fault_kernel"));
 	assert_non_null(pfs_formats_find(pfs_dat_formats(dat), "mmap", "exit_mmap"));
 	pfs_dat_close(dat);
+	assert_int_equal(pread(fd, &version, 1, PFS_DAT_MAGIC_LEN), 1);
+	assert_int_equal(version, compress ? '7' : '6');
+	if (compress)
+		assert_true(lseek(fd, 0, SEEK_END) * 3 < lseek(r.spools[0], 0, SEEK_END) * 2);
 	tear_down(&r);
 	close(fd);
+}
+
+static void test_round_trip(void **state)
+{
+	round_trip(false);
+}
+
+static void test_compressed(void **state)
+{
+	round_trip(true);
 }
 
 /* Between file systems the kernel may refuse to copy: then it goes by hand. */
@@ -165,19 +181,23 @@ static void test_other_file_system(void **state)
 {
 	struct pfs_err err = { "" };
 	struct recording r;
-	int fd = memfd_create("out", MFD_CLOEXEC);
 
-	set_up(&r);
-	r.content.clock = "local global [mono] boot";
-	assert_int_equal(pfs_dat_write(fd, &r.content, &err), 0);
-	lseek(fd, 0, SEEK_SET);
-	check_file(fd, 2 * EVENTS + 1);
-	tear_down(&r);
-	close(fd);
+	for (int compress = 0; compress < 2; compress++) {
+		int fd = memfd_create("out", MFD_CLOEXEC);
+
+		set_up(&r);
+		r.content.clock = "local global [mono] boot";
+		r.content.compress = compress;
+		assert_int_equal(pfs_dat_write(fd, &r.content, &err), 0);
+		lseek(fd, 0, SEEK_SET);
+		check_file(fd, 2 * EVENTS + 1);
+		tear_down(&r);
+		close(fd);
+	}
 }
 
 /* Nothing recorded at all is a file too. */
-static void test_empty(void **state)
+static void empty(bool compress)
 {
 	struct ev_list list = { 0 };
 	struct pfs_err err = { "" };
@@ -185,6 +205,7 @@ static void test_empty(void **state)
 	int fd = pfs_temp_open(NULL);
 
 	set_up(&r);
+	r.content.compress = compress;
 	r.content.nr_cpus = 0;
 	r.content.own_fd = -1;
 	r.content.nr_tasks = 0;
@@ -195,6 +216,39 @@ static void test_empty(void **state)
 	ev_list_fini(&list);
 	tear_down(&r);
 	close(fd);
+}
+
+static void test_empty(void **state)
+{
+	empty(false);
+	empty(true);
+}
+
+/* The same compressed: wherever it breaks off. */
+static void test_full_compressed(void **state)
+{
+	int fd = pfs_temp_open(NULL);
+	struct rlimit old, limit;
+	struct recording r;
+	struct pfs_err err;
+	off_t size;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	set_up(&r);
+	r.content.compress = true;
+	assert_int_equal(pfs_dat_write(fd, &r.content, &err), 0);
+	size = lseek(fd, 0, SEEK_END);
+	close(fd);
+	for (off_t max = 1; max < size; max += max < size - 97 ? 97 : 1) {
+		fd = pfs_temp_open(NULL);
+		limit = (struct rlimit){ max, old.rlim_max };
+		setrlimit(RLIMIT_FSIZE, &limit);
+		assert_int_equal(pfs_dat_write(fd, &r.content, &err), -EFBIG);
+		setrlimit(RLIMIT_FSIZE, &old);
+		close(fd);
+	}
+	tear_down(&r);
 }
 
 /* No room on the disk: in the header, in the data, at its last byte. */
@@ -230,9 +284,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_other_file_system),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_full_compressed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
