@@ -77,10 +77,8 @@ static void *open_source(struct recording *r, const struct pfs_sink *live, struc
 		config.live_ctx = s;
 	}
 	s->capture = pfs_capture_new(&config, err);
-	if (s->capture) {
-		tell_refused(s->capture);
+	if (s->capture)
 		return s;
-	}
 	ret = -errno;
 	goto out;
 no_memory:
@@ -115,8 +113,11 @@ static int note(void *source, pid_t tid, const char *text)
 static int start(void *source, struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
+	int ret = pfs_capture_start(s->capture, err);
 
-	return pfs_capture_start(s->capture, err);
+	if (!ret)
+		tell_refused(s->capture);
+	return ret;
 }
 
 static int look(void *source, struct pfs_err *err)

@@ -41,12 +41,15 @@ struct pfs_capture_config {
 typedef const char *const *pfs_capture_missing;
 
 /*
- * Makes the instance and switches the events on; tracing is off yet. NULL with errno and err set.
- * Also removes what dead pfscopes left behind.
+ * Begins to make the instance; tracing is off yet. NULL with errno and err set. Also removes what dead pfscopes
+ * left behind.
  */
 struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, struct pfs_err *err);
 
-/* Removes the instance and forgets the recording. NULL is fine. 0, or -errno with err set. */
+/*
+ * Has the instance removed and forgets the recording. NULL is fine. 0, or -errno with err set. On return the
+ * instance is about to go, by its keeper.
+ */
 int pfs_capture_free(struct pfs_capture *capture, struct pfs_err *err);
 
 /* Adds a process that waits to be started, with its kernel counts. 0 or -errno with err set. */
@@ -88,10 +91,10 @@ int pfs_capture_replay(struct pfs_capture *capture, raw_event_fn fn, raw_faults_
 /* After the stop: writes it to fd, as trace.dat (or as text). 0 or -errno with err set. */
 int pfs_capture_write(struct pfs_capture *capture, int fd, struct pfs_err *err);
 
-/* What was asked for in config.tracers and the kernel refused, and why. */
+/* After the start: what was asked for in config.tracers and the kernel refused, and why. */
 pfs_capture_missing pfs_capture_refused(const struct pfs_capture *capture);
 
-/* What this kernel does not have and the recording therefore does not say. */
+/* After the start: what this kernel does not have and the recording therefore does not say. */
 pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *capture);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a capture share: capture.c (life), capture_setup.c (events and processes),
- * capture_tracers.c (what is asked for beyond) and capture_text.c (trace_pipe instead of pages). Nobody
+ * What the parts of a capture share: capture_open.c, capture.c (life), capture_setup.c (events and
+ * processes), capture_tracers.c (what is asked for beyond) and capture_text.c (trace_pipe instead of pages). Nobody
  * else includes it.
  */
 #ifndef PFS_CAPTURE_PRIV_H
@@ -32,6 +32,7 @@ struct capture_cpu {
 struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
+	bool settled;		/* it has been set up */
 	struct pfs_sideband *sideband;
 	struct pfs_counters counters;
 	pid_t launched;
@@ -72,6 +73,11 @@ struct pfs_capture {
 	const char *lacks[MAX_LACKS + 1];
 	unsigned int nr_lacks;
 };
+
+/* capture_open.c. The first of them that is called sets the instance up. */
+int capture_settle(struct pfs_capture *c, struct pfs_err *err);
+int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
+int capture_hold(struct pfs_capture *c, struct pfs_err *err);	/* opens what stop() and free() will need */
 
 /* capture_setup.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);

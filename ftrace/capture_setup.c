@@ -176,7 +176,8 @@ static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
 		return ret;
 	if (ret && !pfs_sideband_works(c->sideband)) {
 		add_lack(c, "perf_event_open (names, devices and protections of regions)");
-		return pfs_capture_note(c, 0, "lacks=%s", c->lacks[c->nr_lacks - 1]);
+		/* Before that the note is among those of the header. */
+		return c->settled ? pfs_capture_note(c, 0, "lacks=%s", c->lacks[c->nr_lacks - 1]) : 0;
 	}
 	if (ret)
 		return pfs_err_set(err, ret, "%s", why.msg);
@@ -193,7 +194,9 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	uint64_t minor, major;
 	int ret;
 
-	ret = watch(c, pid, err);
+	ret = watch(c, pid, err);	/* which takes its time: before the instance is needed */
+	if (!ret)
+		ret = capture_settle(c, err);
 	if (!ret)
 		ret = note_sideband(c);
 	if (!ret)
@@ -303,8 +306,10 @@ static int enter_process(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 {
 	unsigned int before = c->nr_entered;
-	int ret = enter_process(c, pid, err);
+	int ret = capture_settle(c, err);
 
+	if (!ret)
+		ret = enter_process(c, pid, err);
 	if (!ret && c->nr_entered == before)
 		ret = pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
 	if (!ret)

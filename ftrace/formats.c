@@ -254,7 +254,7 @@ int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const
 	return ret;
 }
 
-int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
+int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
 {
 	char path[4096], *text;
 	size_t len;
@@ -271,6 +271,13 @@ int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, str
 	if (text)
 		ret = pfs_formats_set_header_event(f, text, len);
 	free(text);
+	return ret < 0 ? pfs_err_set(err, ret, "%s: %s", path, strerror(-ret)) : 0;
+}
+
+int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
+{
+	int ret = 0;
+
 	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++)
 		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system,
 					     raw_descs[i].name);

@@ -92,8 +92,11 @@ int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text,
 int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
 			   const char *name);
 
-/* header_page, header_event and all events of raw_desc.c that exist under a tracefs or instance. */
-int pfs_formats_load_tracefs(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
+/* All events of raw_desc.c that exist under a tracefs or instance. 0 or -errno with err set. */
+int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
+
+/* header_page and header_event. The same. */
+int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
 
 /* The row of an event, NULL if this recording does not have it. */
 const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system,

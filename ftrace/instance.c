@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,10 @@ struct pfs_instance {
 	char dir[PATH_MAX];
 	int keeper_fd;
 	struct held *held;
+	bool has_clock_thread;			/* sets the clock */
+	pthread_t clock_thread;
+	int clock_result;
+	struct pfs_err clock_err;
 };
 
 const char *pfs_tracing_dir(struct pfs_err *err)
@@ -51,27 +56,47 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 	return path;
 }
 
+static void *set_clock(void *ctx)
+{
+	struct pfs_instance *instance = ctx;
+
+	instance->clock_result = pfs_instance_write(instance, "trace_clock", "mono", &instance->clock_err);
+	return NULL;
+}
+
 static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct pfs_err *err)
 {
 	char size[32];
 	int ret;
 
 	snprintf(size, sizeof(size), "%u", buffer_kb);
-	ret = pfs_instance_write(instance, "tracing_on", "0", err);
-	if (!ret)
-		ret = pfs_instance_write(instance, "trace_clock", "mono", err);
 	/*
 	 * Before anything else: the first use of any event makes the kernel expand the buffer at the top level
 	 * to the size that it promises. Up to Linux 6.5 a resize in an instance would make it forget that.
 	 */
-	if (!ret)
-		ret = pfs_instance_write(instance, "events/enable", "0", err);
+	ret = pfs_instance_write(instance, "events/enable", "0", err);
 	if (!ret)
 		ret = pfs_instance_write(instance, "buffer_size_kb", size, err);
+	if (!ret)
+		ret = pfs_instance_write(instance, "tracing_on", "0", err);
 	/* New threads and children of a traced thread are traced from their first moment. */
 	if (!ret)
 		ret = pfs_instance_write(instance, "options/event-fork", "1", err);
+	/* Takes the kernel a grace period, in which there is enough to be done beside. */
+	instance->has_clock_thread = !ret && !pthread_create(&instance->clock_thread, NULL, set_clock, instance);
+	if (!ret && !instance->has_clock_thread)
+		set_clock(instance);
 	return ret;
+}
+
+int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
+{
+	if (instance->has_clock_thread)
+		pthread_join(instance->clock_thread, NULL);
+	instance->has_clock_thread = false;
+	if (instance->clock_result && err)
+		*err = instance->clock_err;
+	return instance->clock_result;
 }
 
 /* Where the next instance of this process will be: so that its keeper can be there before it. */
@@ -149,6 +174,7 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 		pfs_instance_write(instance, "tracing_on", "0", NULL);
 		pfs_instance_write(instance, "events/enable", "0", NULL);
 	}
+	pfs_instance_settle(instance, NULL);
 	let_go(instance);
 	if (instance->tracefs) {
 		tracefs_instance_free(instance->tracefs);

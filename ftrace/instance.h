@@ -22,8 +22,12 @@ const char *pfs_tracing_dir(struct pfs_err *err);
 
 /*
  * A new instance, with every event off, tracing off, clock mono, and its keeper. NULL with errno and err set.
+ * Events and threads can be entered at once; pfs_instance_settle() comes before all else.
  */
 struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err);
+
+/* Waits until the kernel has done its part. 0 or -errno with err set. */
+int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err);
 
 /*
  * Has the keeper remove it, or says why it could not be. Nothing in it may be open any more but what the

@@ -21,7 +21,7 @@ int pfs_instance_rmdir(const char *dir, unsigned int patience_ms)
 	const struct timespec moment = { .tv_nsec = 5000000 };
 
 	for (unsigned int waited_ms = 0;; waited_ms += 5) {
-		if (!rmdir(dir) || errno == ENOENT)
+		if (!rmdir(dir) || errno == ENOENT || errno == ENODEV)	/* or somebody else is at it */
 			return 0;
 		if (errno != EBUSY || waited_ms >= patience_ms)
 			return -errno;

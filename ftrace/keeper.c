@@ -21,6 +21,9 @@
 #define PATIENCE_MS 2000
 #define LONG_PATIENCE_MS 10000
 
+/* The kernel says in less that an instance cannot go; to remove one takes it twenty times as long. */
+#define ANSWER_MS 5
+
 static void put(const char *dir, const char *file, const char *text)
 {
 	char path[PATH_MAX];
@@ -49,38 +52,61 @@ static void remove_probes(const char *dir)
 }
 
 /* Where it cannot go yet it shall at least be still. */
+static int wait_and_remove(const char *dir, unsigned int patience_ms)
+{
+	put(dir, "tracing_on", "0");
+	put(dir, "events/enable", "0");
+	return pfs_instance_rmdir(dir, patience_ms);
+}
+
 static int tear_down(const char *dir, unsigned int patience_ms)
 {
 	int ret = pfs_instance_rmdir(dir, 0);
 
-	if (ret == -EBUSY) {
-		put(dir, "tracing_on", "0");
-		put(dir, "events/enable", "0");
-		ret = pfs_instance_rmdir(dir, patience_ms);
-	}
+	if (ret == -EBUSY)
+		ret = wait_and_remove(dir, patience_ms);
 	if (!ret)
 		remove_probes(dir);
 	return ret;
 }
 
+static void answer(int result)
+{
+	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody waits for it */ }
+}
+
 /*
- * A message: remove it, and answer how that went. End of file: pfscope is dead. The message is only taken when
- * it is answered, so that a keeper that is killed in between has a successor that answers.
+ * The message is only taken when all is done, so that a keeper that is killed in between has a successor that
+ * goes on.
  */
+static void remove_when_told(const char *dir)
+{
+	int ret = pfs_instance_rmdir(dir, 0);
+	char byte;
+
+	if (ret == -EBUSY) {
+		answer(-EAGAIN);
+		ret = wait_and_remove(dir, PATIENCE_MS);
+	}
+	if (!ret)
+		remove_probes(dir);
+	answer(ret);
+	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* as well */ }
+}
+
+/* A message: remove it, and answer how that went. End of file: pfscope is dead. */
 static void keep(void *dir, bool again)
 {
 	char byte;
 	ssize_t got;
-	int result;
 
 	do
 		got = recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK);
 	while (got < 0 && errno == EINTR);
-	result = tear_down(dir, got == 1 ? PATIENCE_MS : LONG_PATIENCE_MS);
-	if (got != 1)
-		return;
-	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
-	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* as well */ }
+	if (got == 1)
+		remove_when_told(dir);
+	else
+		tear_down(dir, LONG_PATIENCE_MS);
 }
 
 int pfs_keeper_start(const char *dir, struct pfs_err *err)
@@ -109,17 +135,20 @@ bool pfs_keeper_lives(int fd)
 	return poll(&poll_fd, 1, 0) >= 0 && !(poll_fd.revents & (POLLHUP | POLLERR));
 }
 
-/* The keeper's answer; -EPIPE: there is no keeper any more. */
+/* The keeper's answer; 0 as well if it is at it; -EPIPE: there is no keeper any more. */
 static int ask(int fd)
 {
-	int result;
+	struct pollfd poll_fd = { fd, POLLIN, 0 };
+	int result = 0;
 	ssize_t got;
 
 	if (send(fd, "r", 1, MSG_NOSIGNAL) < 0)
 		return -EPIPE;
+	if (!poll(&poll_fd, 1, ANSWER_MS))
+		return 0;
 	do
 		got = recv(fd, &result, sizeof(result), 0);
-	while (got < 0 && errno == EINTR);
+	while ((got < 0 && errno == EINTR) || (got == sizeof(result) && result == -EAGAIN));
 	return got == sizeof(result) ? result : -EPIPE;
 }
 

@@ -23,8 +23,9 @@ int pfs_keeper_start(const char *dir, struct pfs_err *err);
 bool pfs_keeper_lives(int fd);
 
 /*
- * Has all of it removed; what reads the instance must have been closed. If the keeper was killed, tries it
- * itself. Closes fd. 0 or -errno with err set.
+ * Has all of it removed; what reads the instance must have been closed. The kernel takes a while for that, so it
+ * is only waited until the keeper is at it, or says why it cannot. If the keeper was killed, tries it itself.
+ * Closes fd. 0 or -errno with err set.
  */
 int pfs_keeper_remove(int fd, const char *dir, struct pfs_err *err);
 

@@ -158,8 +158,8 @@ kill -INT $attach
 wait $attach
 is $? 130 'a second signal while it finishes: it quits'
 ok 'a second signal while it finishes: at once' test $((${EPOCHREALTIME/./} - started)) -lt $((slowness * 1500000))
-ok 'a second signal while it finishes: no instance, no half file' \
-	test -z "$(instances_of $attach)$(find "$T" -name 'long.dat.*')"
+ok 'a second signal while it finishes: no instance is left' no_instance_of $attach
+is "$(find "$T" -name 'long.dat.*')" '' 'a second signal while it finishes: no half file'
 stop_loop
 
 start_attach $sleeper

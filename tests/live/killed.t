@@ -101,7 +101,7 @@ for ((i = 1; i <= kills; i++)); do
 	0)	# pfscope
 		kill -9 $victim 2>/dev/null && killed=$((killed + 1))
 		wait $victim
-		wait_for 1 no_instance_of $victim || left+=" $i"
+		no_instance_of $victim || left+=" $i"
 		[ ! -e "$T/$$-$i.dat" ] || "$PFSCOPE" report "$T/$$-$i.dat" >/dev/null || half+=" $i"
 		;;
 	1)	# one of its keepers: which one, chance decides

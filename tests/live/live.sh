@@ -25,9 +25,10 @@ instances_of()
 	return 0
 }
 
+# no_instance_of PID: the keeper may be at it still when pfscope has ended.
 no_instance_of()
 {
-	[ -z "$(instances_of "$1")" ]
+	wait_for 1 eval '[ -z "$(instances_of '"$1"')" ]'
 }
 
 # is_tracing PID: its instance is there and switched on.

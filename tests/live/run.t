@@ -239,12 +239,14 @@ is $? 9 'SIGTERM is passed on to the command'
 rm -f started
 
 # Ctrl-C before there is a command: it is not started, and nothing is left.
+left=''
 for ms in 002 005 010 015 020 030 040; do
 	in_group -o early.dat -- true
 	sleep 0.$ms
 	kill -INT -$run 2>/dev/null
 	wait $run
-	left="$(instances_of $run)$(find . -name 'early.dat.*')"
+	no_instance_of $run || left=$(instances_of $run)
+	left+=$(find . -name 'early.dat.*')
 	[ "$left" ] && break
 	rm -f early.dat
 done

@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 	put("0", "tracing_on");
 	put("mono", "trace_clock");
 	put(argv[2], "buffer_size_kb");
-	if (pfs_formats_load_tracefs(f, instance, &err) < 0 || pfs_own_init(&own, f) < 0)
+	if (pfs_formats_load_events(f, instance, &err) || pfs_formats_load_headers(f, instance, &err) ||
+	    pfs_own_init(&own, f) < 0)
 		die(err.msg);
 	content.own_fd = pfs_temp_open(&err);
 	w = pfs_ringwrite_new(content.own_fd, &f->ring, content.page_size);
