@@ -9,6 +9,8 @@
 #include "scripts.h"
 #include "stop.h"
 #include "table.h"
+#include "whole_file.h"
+#include "write_all.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -190,24 +192,22 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 /* Under a name of its own beside the final one. */
 static int put_module(const char *path, const char *name, const char *file, struct pfs_err *err)
 {
+	struct whole_file out;
 	struct pfs_module module;
-	char *temp = NULL;
 	int ret = pfs_module_read(&module, path, err);
 
 	if (ret)
 		return ret;
 	pfs_module_rename(&module, name);
-	if (asprintf(&temp, "%s.%d", file, getpid()) < 0) {
-		temp = NULL;
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a file name");
+	ret = whole_file_open(&out, file, WHOLE_FILE_PRIVATE, err);
+	if (!ret) {
+		ret = pfs_write_all(out.fd, module.bytes, module.len);
+		if (ret)
+			pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
+		else
+			ret = whole_file_keep(&out, err);
+		whole_file_drop(&out);
 	}
-	if (!ret)
-		ret = pfs_module_write(&module, temp, err);
-	if (!ret && rename(temp, file)) {
-		ret = pfs_err_set(err, -errno, "%s: %s", file, strerror(errno));
-		unlink(temp);
-	}
-	free(temp);
 	pfs_module_free(&module);
 	return ret;
 }

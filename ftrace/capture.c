@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "page_source.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,8 @@ static int splice_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 /* The page that is being written, as far as it is, as a page of its own. */
 static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 {
+	int ret;
+
 	while (1) {
 		ssize_t got = read(cpu->raw_fd, c->page, c->page_size);
 
@@ -64,13 +67,9 @@ static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 		if (got <= 0)
 			return !got || errno == EAGAIN ? 0 : -errno;
 		memset(c->page + got, 0, c->page_size - got);
-		for (size_t done = 0; done < c->page_size;) {
-			ssize_t put = write(cpu->spool_fd, c->page + done, c->page_size - done);
-
-			if (put < 0 && errno != EINTR)
-				return -errno;
-			done += put > 0 ? put : 0;
-		}
+		ret = pfs_write_all(cpu->spool_fd, c->page, c->page_size);
+		if (ret)
+			return ret;
 		cpu->bytes += c->page_size;
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "temp_file.h"
 #include "text_line.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -220,19 +221,9 @@ struct to_file { int fd; struct pfs_err *err; };
 static int write_block(void *ctx, const char *buf, size_t len)
 {
 	struct to_file *to = ctx;
+	int ret = pfs_write_all(to->fd, buf, len);
 
-	while (len) {
-		ssize_t put = write(to->fd, buf, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return pfs_err_set(to->err, -errno, "cannot write the recording: %s",
-					   strerror(errno));
-		buf += put;
-		len -= put;
-	}
-	return 0;
+	return ret ? pfs_err_set(to->err, ret, "cannot write the recording: %s", strerror(-ret)) : 0;
 }
 
 int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err)

@@ -6,6 +6,7 @@
 #include "dat_write_priv.h"
 
 #include "dat_priv.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +96,7 @@ static ssize_t copy_by_hand(int out, int in, off_t *pos, size_t len)
 
 	if (n <= 0)
 		return n;
-	ret = dat_write_all(out, buf, n);
+	ret = pfs_write_all(out, buf, n);
 	if (ret < 0) {
 		errno = -ret;
 		return -1;
@@ -145,7 +146,7 @@ static int write_v6(int fd, const struct pfs_dat_content *content, struct dat_da
 {
 	size_t len = 0;
 	char *head = make_head(content, data, nr, &len);
-	int ret = head ? dat_write_all(fd, head, len) : -ENOMEM;
+	int ret = head ? pfs_write_all(fd, head, len) : -ENOMEM;
 
 	for (unsigned int i = 0; !ret && i < nr; i++)
 		ret = copy_data(fd, &data[i]);

@@ -6,10 +6,8 @@
 
 #include "dat_priv.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void dat_put16(FILE *out, uint16_t v)
 {
@@ -184,21 +182,4 @@ char *dat_clock_text(const char *clock)
 	if (strchr(clock, '['))
 		return strdup(clock);
 	return asprintf(&text, "[%s]", clock) < 0 ? NULL : text;
-}
-
-int dat_write_all(int fd, const void *from, size_t len)
-{
-	const char *bytes = from;
-
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= n;
-	}
-	return 0;
 }

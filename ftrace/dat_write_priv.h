@@ -37,9 +37,6 @@ void dat_put_options(FILE *out, const struct pfs_dat_content *content, const cha
 /* "mono" as "[mono]". The caller's. NULL: no memory. */
 char *dat_clock_text(const char *clock);
 
-/* All of it, at the file's position. 0 or -errno. */
-int dat_write_all(int fd, const void *bytes, size_t len);
-
 /* dat_write_v7.c: everything, compressed, from position 0 on; data as measured. 0 or -errno. */
 int dat_write_v7(int fd, const struct pfs_dat_content *content, struct dat_data *data, unsigned int nr);
 

@@ -7,6 +7,7 @@
 
 #include "dat_priv.h"
 #include "dat_zip.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static int part_close(struct part *part)
 
 static int put(struct v7 *f, const void *bytes, size_t len)
 {
-	int ret = dat_write_all(f->fd, bytes, len);
+	int ret = pfs_write_all(f->fd, bytes, len);
 
 	if (!ret)
 		f->pos += len;

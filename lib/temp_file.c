@@ -4,6 +4,8 @@
  */
 #include "temp_file.h"
 
+#include "write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,18 +37,8 @@ int pfs_temp_open(struct pfs_err *err)
 
 int pfs_temp_write(int fd, const void *bytes, size_t len, struct pfs_err *err)
 {
-	const char *p = bytes;
+	int ret = pfs_write_all(fd, bytes, len);
 
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return pfs_err_set(err, -errno, "cannot write a temporary file: %s; TMPDIR "
-					   "chooses where", strerror(errno));
-		p += n;
-		len -= n;
-	}
-	return 0;
+	return ret ? pfs_err_set(err, ret, "cannot write a temporary file: %s; TMPDIR chooses where",
+				 strerror(-ret)) : 0;
 }

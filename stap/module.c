@@ -4,7 +4,7 @@
  */
 #include "module.h"
 
-#include "temp_file.h"
+#include "write_all.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -171,10 +171,11 @@ int pfs_module_write(const struct pfs_module *m, const char *path, struct pfs_er
 
 	if (fd < 0)
 		return pfs_err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-	ret = pfs_temp_write(fd, m->bytes, m->len, err);
+	ret = pfs_write_all(fd, m->bytes, m->len);
 	if (close(fd) && !ret)
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-	if (ret)
-		unlink(path);
-	return ret;
+		ret = -errno;
+	if (!ret)
+		return 0;
+	unlink(path);
+	return pfs_err_set(err, ret, "%s: cannot be written: %s", path, strerror(-ret));
 }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PFS_WRITE_ALL_H
+#define PFS_WRITE_ALL_H
+
+#include <stddef.h>
+
+/* All of it, at the file's position, however many writes that takes. 0 or -errno. */
+int pfs_write_all(int fd, const void *bytes, size_t len);
+
+#endif
