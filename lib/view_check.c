@@ -120,10 +120,8 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
 		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
 		[PFS_BY_EXEC] = "arguments and environment copied by exec (exec-time copies)",
 	};
-	uint64_t known = 0, rest;
+	uint64_t rest;
 
-	for (int i = 1; i < PFS_NR_BY; i++)
-		known += n->unasked[i];
 	rest = left_over(c, unasked, n->unasked[PFS_BY_EXEC],
 			 "made by the kernel itself, without an exception (get_user_pages):");
 	for (int i = 1; i < PFS_NR_BY; i++) {
