@@ -5,6 +5,7 @@
 #include "snapshot.h"
 
 #include "clock.h"
+#include "maps_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* A whole file of /proc, terminated; the caller frees it. NULL with errno. */
@@ -52,42 +52,6 @@ fail:
 	return NULL;
 }
 
-/* The kernel writes a newline in a name as \012, and nothing else so. */
-static void unescape(char *name)
-{
-	char *to = name;
-
-	for (const char *from = name; *from; to++) {
-		if (!strncmp(from, "\\012", 4)) {
-			*to = '\n';
-			from += 4;
-		} else {
-			*to = *from++;
-		}
-	}
-	*to = '\0';
-}
-
-/* 55d0c6a00000-55d0c6a21000 rw-p 00000000 00:00 0                          [heap] */
-static int line_parse(char *line, struct raw_event *ev)
-{
-	unsigned int major, minor;
-	char perms[5];
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &ev->arg[0], &ev->arg[1], perms, &ev->arg[2], &major, &minor, &ev->arg[4],
-		   &at) != 7 || !at)
-		return -EINVAL;
-	ev->arg[3] = major << 20 | minor;
-	ev->arg[5] = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
-		     (perms[2] == 'x' ? PROT_EXEC : 0);
-	ev->arg[6] = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-	unescape(line + at);
-	ev->str = line + at;
-	return 0;
-}
-
 /* Fields 28 and 47 of /proc/PID/stat say where the first stack frame and the heap begin. */
 static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
@@ -114,38 +78,6 @@ static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, vo
 	return fn(ctx, ev);
 }
 
-/* A look at a layout, piece by piece. */
-struct look {
-	struct raw_event ev;
-	raw_event_fn fn;
-	void *ctx;
-	uint64_t heap_end;
-	char text[1 << 16];
-	size_t len;		/* of a line that is not whole yet */
-};
-
-/* Passes on the whole lines of the text, and keeps the rest. */
-static int emit_lines(struct look *look)
-{
-	char *line = look->text, *next;
-	int err = 0;
-
-	look->text[look->len] = '\0';
-	for (; !err && (next = strchr(line, '\n')); line = next) {
-		*next++ = '\0';
-		look->ev.kind = RAW_PFS_MAP;
-		look->ev.arg[7] = PFS_MAP_SNAPSHOT;
-		if (line_parse(line, &look->ev) || !strcmp(look->ev.str, "[vsyscall]"))
-			continue;	/* that one is in no process's region tree */
-		if (!strcmp(look->ev.str, "[heap]"))
-			look->heap_end = look->ev.arg[1];
-		err = look->fn(look->ctx, &look->ev);
-	}
-	look->len -= line - look->text;
-	memmove(look->text, line, look->len);
-	return err;
-}
-
 /* The end of a file that has nothing at its start either: its address space is no more. */
 static bool is_gone(int fd)
 {
@@ -158,7 +90,7 @@ static bool is_gone(int fd)
  * The kernel gives about fifty lines a read. Each piece of a second look is dated at its own end and says
  * when its own reading began: the shorter the time, the less has changed in it.
  */
-static int emit_pieces(struct look *look, int fd, bool first)
+static int emit_pieces(struct pfs_maps_text *look, int fd, bool first)
 {
 	const char *key = "snapshot=later";
 	char note[64];
@@ -168,8 +100,10 @@ static int emit_pieces(struct look *look, int fd, bool first)
 	do {
 		uint64_t began = pfs_now_ns();
 		bool whole = !look->len;
+		size_t room;
+		char *to = pfs_maps_text_room(look, &room);
 
-		got = read(fd, look->text + look->len, sizeof(look->text) - 1 - look->len);
+		got = read(fd, to, room);
 		if (got < 0)
 			return -errno;
 		if (!got && is_gone(fd))
@@ -182,12 +116,12 @@ static int emit_pieces(struct look *look, int fd, bool first)
 			key = "snapshot=then";
 		}
 		if (!err)
-			err = emit_lines(look);
+			err = pfs_maps_text_lines(look);
 	} while (!err && got > 0);
 	return err;
 }
 
-static int look_at(struct look *look, const struct pfs_snapshot *snapshot, bool first)
+static int look_at(struct pfs_maps_text *look, const struct pfs_snapshot *snapshot, bool first)
 {
 	int ret = 0;
 
@@ -228,7 +162,7 @@ void pfs_snapshot_close(struct pfs_snapshot *s)
 int pfs_snapshot_layout(const struct pfs_snapshot *s, bool first, raw_event_fn fn, void *ctx,
 			struct pfs_err *err)
 {
-	struct look *look;
+	struct pfs_maps_text *look;
 	int ret;
 
 	if (s->maps_fd < 0)
