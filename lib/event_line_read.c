@@ -4,7 +4,7 @@
  *
  * Lines come from pfscope itself, from SystemTap scripts, from people and from anywhere: any bytes
  * are survived, a line that is no event is counted and the first one explained. Strings of an event
- * are unescaped into the reader's own buffer, so nothing is allocated for a line.
+ * are unescaped into the reader's own buffer, which is as long as the longest line so far.
  */
 #include "event_line.h"
 
@@ -16,12 +16,18 @@
 #include "event_cursor.h"
 
 #define VERSION_PREFIX "# pfscope events "
-enum { HASH_SIZE = 256 };
+enum { HASH_SIZE = 256, MIN_ROOM = 1024 };
 
 /* Finds kinds and fields by name: open addressing; a slot without a name is free. */
 struct name_table {
 	const char *name[HASH_SIZE];
 	uint8_t value[HASH_SIZE];
+};
+
+/* Memory for as much of a line as was needed yet: hardly any comes near PFS_LINE_MAX. */
+struct room {
+	char *bytes;
+	size_t size;
 };
 
 struct pfs_line_reader {
@@ -30,9 +36,9 @@ struct pfs_line_reader {
 	struct name_table kinds, fields;
 	int failed;			/* what every further call returns */
 	bool skipping;			/* the rest of a line that is too long */
-	size_t carried;			/* start of a line whose end has not come yet */
-	char carry[PFS_LINE_MAX];
-	char strings[PFS_LINE_MAX + 1];	/* of the event in hand */
+	struct room carry;		/* start of a line whose end has not come yet */
+	size_t carried;			/* of it: bytes */
+	struct room strings;		/* of the event in hand; no longer than its line */
 };
 
 static unsigned int hash_name(const char *name, size_t len)
@@ -240,10 +246,24 @@ static int read_comment(struct pfs_line_reader *reader, struct pfs_cursor *c)
 		PFS_EVENT_VERSION);
 }
 
+static int make_room(struct room *room, size_t size)
+{
+	char *bigger;
+
+	if (size <= room->size)
+		return 0;
+	size = size < MIN_ROOM ? MIN_ROOM : size + size / 2;
+	bigger = realloc(room->bytes, size);
+	if (!bigger)
+		return -ENOMEM;
+	*room = (struct room){ bigger, size };
+	return 0;
+}
+
 /* One line, without its newline. */
 static int read_line(struct pfs_line_reader *reader, const char *line, size_t len)
 {
-	struct pfs_cursor c = { .at = line, .end = line + len, .string = reader->strings };
+	struct pfs_cursor c = { .at = line, .end = line + len };
 
 	reader->stats.nr_lines++;
 	if (len > PFS_LINE_MAX) {
@@ -255,40 +275,49 @@ static int read_line(struct pfs_line_reader *reader, const char *line, size_t le
 		return 0;
 	if (*c.at == '#')
 		return read_comment(reader, &c);
+	if (make_room(&reader->strings, len + 1))
+		return -ENOMEM;
 	c.at = line;
+	c.string = reader->strings.bytes;
 	return read_event(reader, &c);
 }
 
-/* Keeps the start of a line until its end comes. False: the line has become too long. */
-static bool carry(struct pfs_line_reader *reader, const char *buf, size_t len)
+/* Keeps the start of a line until its end comes. 0, -EMSGSIZE: the line has become too long, or -ENOMEM. */
+static int carry(struct pfs_line_reader *reader, const char *buf, size_t len)
 {
 	if (len > PFS_LINE_MAX - reader->carried)
-		return false;
-	memcpy(reader->carry + reader->carried, buf, len);
+		return -EMSGSIZE;
+	if (make_room(&reader->carry, reader->carried + len))
+		return -ENOMEM;
+	memcpy(reader->carry.bytes + reader->carried, buf, len);
 	reader->carried += len;
-	return true;
+	return 0;
 }
 
-/* The line whose first bytes are carried ends with these (ended), or goes on. */
+/* A line ends with these bytes (ended), or goes on; its first ones may be carried. */
 static int read_piece(struct pfs_line_reader *reader, const char *buf, size_t len, bool ended)
 {
-	int ret = 0;
+	int ret;
 
 	if (reader->skipping) {
 		reader->skipping = !ended;
-	} else if (ended && !reader->carried) {
-		ret = read_line(reader, buf, len);
-	} else if (!carry(reader, buf, len)) {
+		return 0;
+	}
+	if (ended && !reader->carried)
+		return read_line(reader, buf, len);
+	ret = carry(reader, buf, len);
+	if (ret == -EMSGSIZE) {
 		reader->stats.nr_lines++;
 		long_line(reader);
 		reader->carried = 0;
 		reader->skipping = !ended;
-	} else if (ended) {
-		len = reader->carried;
-		reader->carried = 0;
-		ret = read_line(reader, reader->carry, len);
+		return 0;
 	}
-	return ret;
+	if (ret || !ended)
+		return ret;
+	len = reader->carried;
+	reader->carried = 0;
+	return read_line(reader, reader->carry.bytes, len);
 }
 
 struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink)
@@ -321,11 +350,12 @@ int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t
 
 int pfs_line_reader_end(struct pfs_line_reader *reader)
 {
-	struct pfs_cursor c = { .at = reader->carry, .end = reader->carry + reader->carried };
+	struct pfs_cursor c = { .at = reader->carry.bytes };
 
-	pfs_cursor_spaces(&c);
 	if (reader->failed || !reader->carried)
 		return reader->failed;
+	c.end = c.at + reader->carried;
+	pfs_cursor_spaces(&c);
 	if (c.at == c.end || *c.at == '#') {
 		reader->failed = read_piece(reader, "", 0, true);
 	} else {
@@ -346,6 +376,10 @@ const struct pfs_line_stats *pfs_line_reader_stats(const struct pfs_line_reader 
 
 void pfs_line_reader_free(struct pfs_line_reader *reader)
 {
+	if (!reader)
+		return;
+	free(reader->carry.bytes);
+	free(reader->strings.bytes);
 	free(reader);
 }
 
