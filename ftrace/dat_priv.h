@@ -68,6 +68,8 @@ struct pfs_dat {
 	struct pfs_sync *sync;		/* by processor */
 	uint32_t nr_sync;
 	uint64_t claimed;		/* bytes of data of all processors so far */
+	uint64_t claimed_headers;	/* bytes of what says where those are */
+	uint64_t blocks_left, chunks_left;	/* memory for what is uncompressed, see dat_unzip.h */
 	uint64_t open_damage;		/* things that pfs_dat_open() lived with */
 	struct pfs_err first_damage;
 	struct pfs_merge_stats stats;	/* of the last read, and that */
@@ -79,6 +81,16 @@ int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t 
 
 /* Damage that pfs_dat_open() may live with: err says what. 0 if it is to be salvaged, else code. */
 int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err);
+
+/*
+ * [start, end) of the file was read as a header that there may be several of. False: all of them together are
+ * longer than the file, so it leads back to the same ones, which may take as much memory as they like.
+ */
+static inline bool dat_claim_header(struct pfs_dat *dat, uint64_t start, uint64_t end)
+{
+	dat->claimed_headers += end - start;
+	return dat->claimed_headers <= dat->size;
+}
 
 /*
  * A place in the file (or in what a compressed section became) that is read forward. The first

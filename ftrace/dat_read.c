@@ -161,6 +161,7 @@ static int open_all(struct pfs_dat *dat, struct pfs_err *err)
 	if (!dat->name || fstat(dat->fd, &st) < 0)
 		return dat_fail(dat, err, dat->name ? -errno : -ENOMEM, 0, "%s", strerror(errno));
 	dat->size = st.st_size;
+	dat->blocks_left = dat_unzip_blocks_max(dat->size);
 	dat_cursor_file(&c, dat, 0, dat->size, err);
 	ret = initial_format(dat, &c);
 	if (!ret)
@@ -222,10 +223,12 @@ void pfs_dat_close(struct pfs_dat *dat)
 static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat_buffer *buffer,
 					   const struct dat_cpu *cpu, uint32_t page_size)
 {
-	/* trace-cmd 3.1 leaves the count of chunks out of the size: only the file's end is sure */
+	/* trace-cmd 3.1 leaves the count of chunks, 4 bytes, out of the size */
 	if (buffer->compressed)
-		return dat_unzip_chunks(dat->codec, dat->fd, cpu->offset, dat->size, page_size,
-					dat->swap);
+		return dat_unzip_chunks(dat->codec, dat->fd, cpu->offset,
+					cpu->size + 4 < dat->size - cpu->offset ?
+					cpu->offset + cpu->size + 4 : dat->size,
+					page_size, dat->swap, &dat->chunks_left);
 	/* one short sub-buffer: no memory for more than there is */
 	if (page_size > cpu->size)
 		page_size = cpu->size;
@@ -272,6 +275,7 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 			  (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		ret = -ENOMEM;
+	dat->chunks_left = dat_unzip_chunks_max(dat->size);
 	if (m) {
 		pfs_merge_take_faults(m, dat->faults);
 		pfs_merge_watch(m, dat->watch, dat->watch_ctx);
@@ -354,6 +358,7 @@ int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err)
 {
 	int out = pfs_temp_open(err), ret = out;
 
+	dat->chunks_left = dat_unzip_chunks_max(dat->size);
 	for (unsigned int i = 0; ret >= 0 && i < dat->nr_buffers; i++)
 		ret = copy_text(dat, &dat->buffers[i], out, err);
 	if (ret >= 0 && lseek(out, 0, SEEK_SET) < 0)

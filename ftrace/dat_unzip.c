@@ -16,11 +16,25 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define MAX_BLOCK (256u << 20)
+/* A chunk of trace-cmd's has ten sub-buffers at most. The longest that a kernel can make are of 1 MB. */
+#define MAX_CHUNK_PAGES 16
+#define MIN_MAX_CHUNK (1u << 20)
 #define MAX_CHUNK (16u << 20)
 
-/* A zstd block of at least 4 bytes becomes at most 128 KiB; zlib stays below 1032 times. */
-#define MAX_RATIO 32768
+/*
+ * A few bytes can be made that become 128 KiB, so what a file claims is no measure. What a file is, is: tables
+ * are text that becomes ten times as long; of sub-buffers, most of which may be empty, each processor has but
+ * one chunk at a time.
+ */
+uint64_t dat_unzip_blocks_max(uint64_t file_size)
+{
+	return (4u << 20) + 256 * file_size;
+}
+
+uint64_t dat_unzip_chunks_max(uint64_t file_size)
+{
+	return (64u << 20) + 1024 * file_size;
+}
 
 int dat_codec_find(const char *name)
 {
@@ -52,18 +66,15 @@ static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *
 	}
 }
 
-static bool possible(size_t in_len, uint64_t out_len, uint64_t max)
-{
-	return out_len <= max && out_len / MAX_RATIO <= in_len;
-}
-
-void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len)
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len,
+		      uint64_t *left)
 {
 	void *out = NULL;
 
 	errno = EBADMSG;
-	if (!possible(in_len, out_len, MAX_BLOCK))
+	if (out_len > *left)
 		return NULL;
+	*left -= out_len;
 	out = malloc(out_len + 1);
 	if (!out)
 		return NULL;
@@ -83,6 +94,7 @@ struct chunk_source {
 	uint32_t page_size;
 	uint64_t pos, end;	/* in the file */
 	uint32_t nr_left;	/* chunks */
+	uint64_t *left;		/* of the memory for chunks */
 	uint8_t *in, *out;
 	size_t in_room, out_room;
 	uint32_t given, filled;	/* in out */
@@ -126,6 +138,13 @@ static int take_u32(struct chunk_source *cs, uint32_t *v, const char *what, stru
 	return ret;
 }
 
+static uint32_t max_chunk(const struct chunk_source *cs)
+{
+	uint64_t max = (uint64_t)cs->page_size * MAX_CHUNK_PAGES;
+
+	return max < MIN_MAX_CHUNK ? MIN_MAX_CHUNK : max > MAX_CHUNK ? MAX_CHUNK : max;
+}
+
 static int grow(uint8_t **buf, size_t *room, size_t len, struct pfs_err *err)
 {
 	uint8_t *bigger;
@@ -152,8 +171,13 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 		ret = take_u32(cs, &out_len, "size of a chunk", err);
 	if (ret < 0)
 		return ret;
-	if (in_len > cs->end - cs->pos || !possible(in_len, out_len, MAX_CHUNK))
+	if (in_len > cs->end - cs->pos || out_len > max_chunk(cs))
 		return bad_chunk(cs, "size of a chunk", err);
+	if (out_len > cs->out_room) {
+		if (out_len - cs->out_room > *cs->left)
+			return bad_chunk(cs, "chunks out of all proportion to the file", err);
+		*cs->left -= out_len - cs->out_room;
+	}
 	ret = grow(&cs->in, &cs->in_room, in_len, err);
 	if (!ret)
 		ret = grow(&cs->out, &cs->out_room, out_len, err);
@@ -203,8 +227,8 @@ static void chunk_free(struct pfs_page_source *src)
 	free(cs);
 }
 
-struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start,
-					 uint64_t end, uint32_t page_size, bool swap)
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end,
+					 uint32_t page_size, bool swap, uint64_t *left)
 {
 	struct chunk_source *cs = calloc(1, sizeof(*cs));
 
@@ -218,5 +242,6 @@ struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t 
 	cs->end = end;
 	cs->page_size = page_size;
 	cs->swap = swap;
+	cs->left = left;
 	return &cs->src;
 }

@@ -95,6 +95,11 @@ static int other_buffers(struct pfs_dat *dat, struct pfs_err *err)
 				       "a buffer is said to be behind the end of the file");
 		else
 			ret = buffer_header(dat, i, &c);
+		if (!ret && !dat_claim_header(dat, dat->buffers[i].offset, c.pos)) {
+			dat->buffers[i].nr_cpus = 0;
+			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset,
+				       "a buffer is said to be in the place of another one");
+		}
 		dat_cursor_fini(&c);
 		if (ret < 0)
 			ret = dat_damage(dat, ret, err);

@@ -13,13 +13,11 @@
 
 #define FLAG_COMPRESSED 1
 
-/* No file has as many option sections; a chain that bites its tail has. */
-#define MAX_OPTION_SECTIONS 4096
-
 struct section {
 	unsigned int id, flags;
 	struct dat_cursor c;		/* on its contents */
 	void *mem;			/* what it was uncompressed to, or NULL */
+	uint64_t end;			/* where that was in the file */
 };
 
 static void section_close(struct section *s)
@@ -38,9 +36,10 @@ static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t o
 
 	if (!in)
 		return s->c.code;
-	s->mem = dat_unzip_block(dat->codec, in, in_len, out_len);
+	s->mem = dat_unzip_block(dat->codec, in, in_len, out_len, &dat->blocks_left);
 	if (!s->mem)
 		return dat_fail(dat, err, -errno, offset, "a section that does not uncompress");
+	s->end = s->c.pos;
 	dat_cursor_fini(&s->c);
 	dat_cursor_mem(&s->c, dat, s->mem, out_len, offset, err);
 	return 0;
@@ -102,16 +101,20 @@ static int options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next)
 
 static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err)
 {
-	for (unsigned int i = 0; i < MAX_OPTION_SECTIONS; i++) {
+	uint64_t start, end;
+
+	do {
 		struct section s;
 		int ret = section_open(dat, &s, DAT_OPT_DONE, offset, err);
 
+		start = offset;
 		if (!ret)
 			ret = options(dat, &s.c, &offset);
+		end = s.mem ? s.end : s.c.pos;
 		section_close(&s);
 		if (ret <= 0)
 			return ret;
-	}
+	} while (dat_claim_header(dat, start, end));
 	return dat_fail(dat, err, -EBADMSG, offset, "the options go round in a circle");
 }
 
