@@ -3,12 +3,15 @@
 #
 # O=DIR   where objects go (build)      V=1   show the commands
 # SAN=address,undefined                 build everything with these sanitizers
+# FUZZ_SECONDS=60                       for each target of `make fuzz`
 # prefix=/usr/local, DESTDIR=           for install
 
 # What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev libjansson-dev uthash-dev
 TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime
+# Only clang has libFuzzer.
+FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 # For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
 VM_KERNELS := $$(tests/vm/kernel -p)
@@ -19,6 +22,9 @@ CC      ?= gcc
 CFLAGS  ?= -O2 -g
 AR      ?= ar
 SAN     ?=
+FUZZ_SECONDS ?= 60
+# Without the tracing of comparisons, for which there are dictionaries, twice as many executions.
+FUZZ_CFLAGS := -O2 -g -fno-sanitize-coverage=trace-cmp
 VERSION := 0.1.0
 
 Q = $(if $(V),,@)
@@ -64,6 +70,8 @@ TOOLS       := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
 PRELOADS    := $(patsubst %.c,$(O)/%.so,$(wildcard tests/preload/*.c))
 WORKLOADS   := $(patsubst %.c,$(O)/%,$(wildcard tests/workload/*.c))
 EXAMPLES    := $(patsubst %.c,$(O)/%,$(wildcard examples/*.c))
+FUZZERS     := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SEEDS  := $(O)/tests/fuzz/seeds
 
 .DEFAULT_GOAL := all
 all: pfscope	## build ./pfscope (the default)
@@ -111,6 +119,14 @@ $(EXAMPLES): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,EXAMPLE,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -pthread -MMD -MP -o $@ $<
 
+# Only clang has libFuzzer: see build_fuzz below, which sets CC, SAN and O.
+$(FUZZERS): $(O)/%: %.c $(SOURCE_LIBS) $(O)/liblib.a
+	@mkdir -p $(@D)
+	$(call say,FUZZER,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(SOURCES:%=-I%) -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(LDFLAGS)
+$(FUZZ_SEEDS): $(O)/%: %.c $(O)/libftrace.a $(O)/liblib.a
+	@mkdir -p $(@D)
+	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) -Iftrace -MMD -MP -o $@ $< $(O)/libftrace.a $(O)/liblib.a $(LIBS) $(LDFLAGS)
+
 # One line instead of a screen of missing headers.
 $(O)/.libraries:
 	$(Q)mkdir -p $(@D)
@@ -122,6 +138,7 @@ $(O)/.libraries:
 unit: $(UNIT_lib) $(UNIT_sources)
 plain: $(O)/pfscope $(TOOLS) $(PRELOADS) $(WORKLOADS) $(EXAMPLES)
 sanitized: $(O)/pfscope unit
+fuzzers: $(FUZZERS) $(FUZZ_SEEDS)
 tests: plain unit	## build everything that the tests need
 
 # ---- what is missing ----
@@ -154,6 +171,9 @@ deps:		## install what building needs (Debian; as root or by sudo)
 deps-tests:	## install what the tests need as well, but for virtual machines
 	$(call install_missing,$(TEST_DEPS))
 
+deps-fuzz:	## install what fuzzing needs as well
+	$(call install_missing,$(FUZZ_DEPS))
+
 deps-vm: deps-tests	## install what the tests in virtual machines need as well (300 MB of downloads)
 	$(call install_missing,$(VM_DEPS))
 	$(call install_missing,$(VM_KERNELS))
@@ -178,13 +198,16 @@ CHECK_SAN := $(if $(SAN),$(SAN),$(CHECK_SAN))
 in_parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 build_plain = @$(MAKE) --no-print-directory $(in_parallel) SAN= plain
 build_san   = @$(MAKE) --no-print-directory $(in_parallel) SAN=$(CHECK_SAN) O=$(O)-san sanitized
+build_fuzz  = @$(MAKE) --no-print-directory $(in_parallel) O=$(O)-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' \
+	SAN=fuzzer-no-link,address,undefined fuzzers
 mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
 
-check: deps-vm	## all tests; the last line sums them up
+check: deps-vm deps-fuzz	## all tests; the last line sums them up
 	$(build_plain)
 	$(build_san)
+	$(build_fuzz)
 	$(mount_as_root)
-	@tests/run -O $(O) -S $(O)-san unit cli live vm
+	@tests/run -O $(O) -S $(O)-san unit cli live vm fuzz
 
 check-unit: deps-tests	## unit tests, with sanitizers: no root, milliseconds each
 	$(build_san)
@@ -203,6 +226,15 @@ check-live: deps-tests	## real recordings: root and tracefs
 check-vm: deps-vm	## the same and more in virtual machines with Debian's kernels: root, QEMU
 	$(build_plain)
 	@tests/run -O $(O) vm
+
+check-fuzz: deps-fuzz	## every reader of foreign bytes on made-up ones, two minutes in all
+	$(build_plain)
+	$(build_fuzz)
+	@tests/run -O $(O) fuzz
+
+fuzz: deps-fuzz	## the same for FUZZ_SECONDS a target; the corpus is kept
+	$(build_fuzz)
+	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
 bench: deps-tests	## how fast, and what recording costs, as a table (root and tracefs)
 	$(build_plain)
@@ -235,12 +267,12 @@ uninstall:	## remove what install put there
 	$(Q)rmdir $(docdir) 2>/dev/null || true
 
 clean:		## remove what was built
-	$(Q)rm -rf $(O) $(O)-san pfscope
+	$(Q)rm -rf $(O) $(O)-san $(O)-fuzz pfscope
 
 help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
-	@sed -n '4,6s/^# //p' Makefile
+	@sed -n '4,7s/^# //p' Makefile
 
-.PHONY: all pfscope unit plain sanitized tests deps deps-tests deps-vm mount-tracefs try check check-unit check-cli \
-	check-live check-vm bench install uninstall clean help
+.PHONY: all pfscope unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-vm mount-tracefs try check \
+	check-unit check-cli check-live check-vm check-fuzz fuzz bench install uninstall clean help
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

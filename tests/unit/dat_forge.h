@@ -20,7 +20,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { FORGE_PAGE = 4096, FORGE_EVENTS = 500 };	/* a page as libtracecmd can map it */
+#ifndef FORGE_PAGE	/* seeds for fuzzing are smaller */
+#define FORGE_PAGE 4096		/* a page as libtracecmd can map it */
+#define FORGE_EVENTS 500
+#endif
 
 struct forge_option {
 	uint16_t id;

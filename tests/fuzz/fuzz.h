@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the fuzz targets share: bytes become events, events go into a model and are written down as well, and a
+ * view of the model is drawn, all of it to nowhere. As the commands do it, but for the files.
+ *
+ * Which view and which form is chosen by the length of the input, so that the same bytes always do the same.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include "assemble.h"
+#include "event_export.h"
+#include "event_line.h"
+#include "filter.h"
+#include "model.h"
+#include "view.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+struct fuzz {
+	struct pfs_model *model;
+	struct pfs_filter filter;
+	struct pfs_sink writer;		/* fn NULL: events are not written */
+	struct pfs_line_writer *lines;
+	struct pfs_export *export;
+	unsigned int choice;
+};
+
+static inline ssize_t fuzz_swallow(void *cookie, const char *buf, size_t size)
+{
+	return size;
+}
+
+/* A stream that takes everything, one for all runs. */
+static inline FILE *fuzz_nowhere(void)
+{
+	static FILE *out;
+
+	if (!out)
+		out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = fuzz_swallow });
+	if (!out)
+		abort();
+	return out;
+}
+
+static inline int fuzz_take(void *ctx, const struct pfs_event *ev)
+{
+	struct fuzz *f = ctx;
+	int err = pfs_filter_apply(&f->filter, f->model, ev);
+
+	return err || !f->writer.fn ? err : pfs_emit(&f->writer, ev);
+}
+
+static inline int fuzz_take_faults(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr)
+{
+	struct fuzz *f = ctx;
+	int err = 0;
+
+	if (!f->writer.fn && pfs_filter_is_open(&f->filter))
+		return pfs_model_apply_faults(f->model, faults, nr);
+	for (unsigned int i = 0; i < nr && !err; i++) {
+		struct pfs_event ev;
+
+		pfs_plain_event(&ev, &faults[i]);
+		err = fuzz_take(f, &ev);
+	}
+	return err;
+}
+
+/* Where the events of an input of that size go. */
+static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
+{
+	struct pfs_err err;
+
+	*f = (struct fuzz){ .choice = size, .model = pfs_model_new() };
+	if (!f->model)
+		abort();
+	switch (size % 16) {	/* most runs without: those have large buffers */
+	case 0:
+		f->lines = pfs_line_writer_new(fuzz_nowhere());
+		f->writer = pfs_line_writer_sink(f->lines);
+		break;
+	case 1:
+	case 2:
+		f->export = pfs_export_new(fuzz_nowhere(), size % 16 - 1 ? PFS_EXPORT_JSON : PFS_EXPORT_CSV_SHOWN);
+		f->writer = pfs_export_sink(f->export);
+		break;
+	case 3:
+		pfs_filter_add(&f->filter, PFS_FILTER_REGION, "*[a-m]*", &err);
+		pfs_filter_add(&f->filter, PFS_FILTER_FROM, "0.0001", &err);
+		break;
+	}
+	return (struct pfs_sink){ .fn = fuzz_take, .ctx = f, .faults = fuzz_take_faults };
+}
+
+/* Draws, and frees all. */
+static inline void fuzz_end(struct fuzz *f)
+{
+	unsigned int nr = 0;
+	struct pfs_err err;
+
+	while (pfs_views[nr].name)
+		nr++;
+	pfs_views[f->choice % nr].draw(f->model, &(struct pfs_view_options){
+		.out = fuzz_nowhere(), .width = f->choice % 5 ? 0 : 40 + f->choice % 200,
+		.color = f->choice & 1, .terminal = f->choice & 2, .all = f->choice & 4,
+		.format = f->choice / 8 % 3, .filter = &f->filter,
+	}, &err);
+	fflush(fuzz_nowhere());
+	pfs_line_writer_free(f->lines);
+	pfs_export_free(f->export);
+	pfs_filter_fini(&f->filter);
+	pfs_model_free(f->model);
+}
+
+#endif

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 400
+#
+# Each fuzz target for a short time, on top of its seeds and of all that was found before: `make fuzz` for longer.
+# The corpus stays in build-fuzz/corpus, so each run goes on where the last one ended.
+
+. "${0%/*}/../tap.sh"
+cd "$ROOT" || exit 1
+fuzz=$BUILD-fuzz seconds=${FUZZ_SECONDS:-12}
+
+command -v clang >/dev/null || skip_all 'no clang: make deps-fuzz'
+[ -x "$fuzz/tests/fuzz/seeds" ] || skip_all "nothing was built in $fuzz: make check-fuzz"
+for source in tests/fuzz/fuzz_*.c; do
+	target=${source#*/fuzz_}
+	target=${target%.c}
+	said=$(tests/fuzz/fuzz -s "$seconds" "$fuzz" "$target" 2>&1)
+	is $? 0 "${said%%$'\n'*}" || diag "$said"
+done
+done_testing
