@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sched.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -515,7 +516,8 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
 	return err;
 }
 
-static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count)
+/* since_ns: of the last record before what is missing. Each may be RAW_ABSENT. */
+static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count, uint64_t since_ns)
 {
 	struct pfs_event ev;
 
@@ -524,7 +526,20 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 		ev.count = count;
 		ev.have |= PFS_HAS(PFS_F_COUNT);
 	}
+	if (since_ns <= raw->ts_ns) {
+		ev.interval_ns = raw->ts_ns - since_ns;
+		ev.have |= PFS_HAS(PFS_F_INTERVAL);
+	}
 	return asm_emit(a, &ev);
+}
+
+/* "12 since 3624957203779": what the side-band or the kernel's tables had no room for; the time may be missing. */
+static int lost_said(struct pfs_assembler *a, const struct raw_event *raw, const char *said)
+{
+	uint64_t count = RAW_ABSENT, since_ns = RAW_ABSENT;
+
+	sscanf(said, "%" SCNu64 " since %" SCNu64, &count, &since_ns);
+	return lost(a, raw, count, since_ns);
 }
 
 static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -550,7 +565,7 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (!err && !strcmp(key, "brk"))
 		err = asm_brk_said(a, t, raw, equals + 1);
 	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
-		err = lost(a, raw, strtoull(equals + 1, NULL, 10));
+		err = lost_said(a, raw, equals + 1);
 	if (!err && !strcmp(key, "snapshot"))
 		err = asm_snapshot(a, t, raw, equals + 1);
 	return err;
@@ -586,7 +601,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return 0;
 	}
 	if (raw->kind == RAW_LOST)
-		return lost(a, raw, raw->arg[0]);
+		return lost(a, raw, raw->arg[0], raw->arg[1]);
 	err = thread_of(a, raw, &t);
 	if (!err && a->holds)
 		err = asm_held_heed(a, asm_exec_owner(t), raw);

@@ -25,6 +25,7 @@ enum {
 struct dat_cpu {
 	uint32_t cpu;
 	uint64_t offset, size;		/* in the file */
+	bool cut;			/* there was more, which cannot be read */
 };
 
 struct dat_buffer {

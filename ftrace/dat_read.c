@@ -68,7 +68,7 @@ int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64
 			return -ENOMEM;
 		buffer->cpus = cpus;
 	}
-	buffer->cpus[buffer->nr_cpus++] = (struct dat_cpu){ cpu, offset, size };
+	buffer->cpus[buffer->nr_cpus++] = (struct dat_cpu){ .cpu = cpu, .offset = offset, .size = size };
 	return 0;
 }
 
@@ -124,11 +124,13 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 		if (dat->claimed <= dat->size)
 			return 0;
 		cpu->size = 0;
+		cpu->cut = true;
 		ret = dat_fail(dat, err, -EBADMSG, offset, "the data of processor %u is said to be "
 			       "in the place of another's", cpu->cpu);
 		return dat_damage(dat, ret, err);
 	}
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
+	cpu->cut = true;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size, "the file ends here, but the data of "
 		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
 		       "short; try --salvage", cpu->cpu, (unsigned long long)size,
@@ -223,6 +225,8 @@ void pfs_dat_close(struct pfs_dat *dat)
 static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat_buffer *buffer,
 					   const struct dat_cpu *cpu, uint32_t page_size)
 {
+	if (!cpu->size)
+		return pfs_page_source_file(dat->fd, 0, 0, page_size);
 	/* trace-cmd 3.1 leaves the count of chunks, 4 bytes, out of the size */
 	if (buffer->compressed)
 		return dat_unzip_chunks(dat->codec, dat->fd, cpu->offset,
@@ -239,13 +243,17 @@ static int add_cpu(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_bu
 		   const struct dat_cpu *cpu)
 {
 	struct pfs_ts_conv conv = dat->conv;
+	int ret;
 
-	if (!cpu->size)
+	if (!cpu->size && !cpu->cut)
 		return 0;
 	/* trace-cmd applies a guest's time shift to its top buffer only */
 	if (!*buffer->name && cpu->cpu < dat->nr_sync)
 		conv.sync = &dat->sync[cpu->cpu];
-	return pfs_merge_add(m, cpu->cpu, open_source(dat, buffer, cpu, buffer->page_size), &conv);
+	ret = pfs_merge_add(m, cpu->cpu, open_source(dat, buffer, cpu, buffer->page_size), &conv);
+	if (!ret && cpu->cut)
+		pfs_merge_cut(m);
+	return ret;
 }
 
 static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer)

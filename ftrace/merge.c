@@ -19,6 +19,7 @@ enum { NR_PLAIN = 128 };
 
 struct stream {
 	uint64_t ts;			/* of the head, converted */
+	uint64_t since;			/* of a loss: time of the record before it; 0: there was none */
 	const uint8_t *record;		/* the head; NULL: the loss before the page */
 	uint32_t len;
 	int32_t cpu;
@@ -26,6 +27,8 @@ struct stream {
 	struct pfs_ring_page page;
 	bool converts;
 	bool gap;			/* something before the next sub-buffer could not be read */
+	bool cut;			/* its end is missing */
+	bool own;			/* pfscope's own records: of no processor */
 	struct pfs_ts_conv conv;
 	struct pfs_page_source *src;
 };
@@ -129,6 +132,11 @@ int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
 	}
 	m->dry[m->nr_dry++] = s;
 	return 0;
+}
+
+void pfs_merge_cut(struct pfs_merge *m)
+{
+	m->dry[m->nr_dry - 1]->cut = true;
 }
 
 static bool before(const struct stream *a, const struct stream *b)
@@ -242,6 +250,7 @@ static int next_record(struct pfs_merge *m, struct stream *s, struct pfs_err *er
 			return ret;
 		if (s->page.lost) {
 			payload = NULL;
+			s->since = s->ts;
 			break;
 		}
 	}
@@ -292,14 +301,50 @@ static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev
 		     raw_event_fn fn, void *ctx)
 {
 	ev->kind = RAW_LOST;
+	ev->ts_ns = s->ts;
+	ev->cpu = s->own ? -1 : s->cpu;
 	ev->tid = -1;
 	ev->tgid = -1;
 	ev->comm = ev->str = NULL;
 	ev->arg[0] = s->page.lost;
-	for (unsigned int i = 1; i < RAW_MAX_ARGS; i++)
+	ev->arg[1] = s->since ? s->since : RAW_ABSENT;
+	for (unsigned int i = 2; i < RAW_MAX_ARGS; i++)
 		ev->arg[i] = RAW_ABSENT;
 	count_lost(m, s->page.lost);
 	return fn(ctx, ev);
+}
+
+/* Who wants nothing more wants to know what was lost before that: the heads say it. */
+static void emit_pending_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
+{
+	struct raw_event ev = { 0 };
+
+	for (unsigned int i = 0; i < m->nr_heap; i++)
+		if (!m->heap[i]->record)
+			emit_lost(m, m->heap[i], &ev, fn, ctx);
+}
+
+/* What could not be read at the end of a stream is missing of its processor until the end of all. */
+static int emit_last_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
+{
+	struct raw_event ev = { 0 };
+	uint64_t end = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < m->nr_dry; i++)
+		end = m->dry[i]->ts > end ? m->dry[i]->ts : end;
+	for (unsigned int i = 0; !ret && i < m->nr_dry; i++) {
+		struct stream *s = m->dry[i];
+
+		if (!s->gap && !s->cut)
+			continue;
+		s->gap = s->cut = false;
+		s->since = s->ts;
+		s->ts = end;
+		s->page.lost = PFS_LOST_UNKNOWN;
+		ret = emit_lost(m, s, &ev, fn, ctx);
+	}
+	return ret;
 }
 
 static int emit_own(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void *ctx)
@@ -326,8 +371,10 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 		m->stats.other++;
 		return m->flags & PFS_MERGE_OTHER ? fn(ctx, ev) : 0;
 	}
-	if (kind >= RAW_PFS_MAP)
+	if (kind >= RAW_PFS_MAP) {
+		s->own = true;
 		return emit_own(m, ev, fn, ctx);
+	}
 	return fn(ctx, ev);
 }
 
@@ -455,7 +502,12 @@ int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void 
 			ret = moved;
 	}
 	passed = pass_plain(m, ctx);
-	return ret ? ret : passed;
+	ret = ret ? ret : passed;
+	if (ret == -ECANCELED)
+		emit_pending_losses(m, fn, ctx);
+	else if (!ret && until_ns == UINT64_MAX)
+		ret = emit_last_losses(m, fn, ctx);
+	return ret;
 }
 
 const struct pfs_merge_stats *pfs_merge_stats(const struct pfs_merge *m)

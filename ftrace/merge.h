@@ -42,6 +42,9 @@ void pfs_merge_free(struct pfs_merge *m);
 int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
 		  const struct pfs_ts_conv *conv);
 
+/* The stream that was added last has lost its end: told as a RAW_LOST when all have ended. */
+void pfs_merge_cut(struct pfs_merge *m);
+
 /* From now on page faults of the everyday form go there (with pfs_merge_run()'s ctx), as many at once as come. */
 void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults);
 
@@ -53,7 +56,7 @@ void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx);
  * Passes every event before until_ns to fn; UINT64_MAX: every event there is. Growing sources are
  * asked again on each call, so a live capture calls it again and again with times up to which it
  * knows all sources to be complete. A sub-buffer that events were lost before gives a RAW_LOST of
- * its time. pfscope's own records have cpu -1, and strings that needed several records are whole
+ * its time, and so does what cannot be read; where fn returns -ECANCELED also those that begin before. pfscope's own records have cpu -1, and strings that needed several records are whole
  * again. 0, what fn returned if that is not 0, or -errno with err set.
  */
 int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,

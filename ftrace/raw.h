@@ -32,7 +32,7 @@ enum raw_kind {
 	RAW_ADD_CACHE,		/* arg: dev, ino, page index, order */
 	RAW_PAGE_ALLOC,		/* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,		/* arg: sig, code, pid (the thread it is sent to) */
-	RAW_LOST,		/* arg[0]: how many, on raw_event.cpu; UINT64_MAX: unknown number */
+	RAW_LOST,		/* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
 	/* what capture_tracers.c asks the kernel for */
 	RAW_HANDLER,		/* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END,	/* ... ends; arg: its result */

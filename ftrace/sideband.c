@@ -27,6 +27,7 @@ struct ring {
 	int first_fd;
 	bool hung_up;		/* the thread of first_fd has ended: it wakes nobody any more */
 	int cpu;
+	uint64_t last_ns;	/* of its last record; 0: none yet */
 };
 
 struct queued {
@@ -330,11 +331,13 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, bool end
 }
 
 /* Of the recording as a whole: which processes it concerns, nobody knows. */
-static int on_lost(struct pfs_sideband *sb, const struct lost *r, struct raw_event *ev)
+static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since_ns, struct raw_event *ev)
 {
-	char note[48];
+	char note[80];
 
-	snprintf(note, sizeof(note), "sideband_lost=%" PRIu64, r->lost);
+	if (since_ns < sb->begin_ns)
+		since_ns = sb->begin_ns;
+	snprintf(note, sizeof(note), "sideband_lost=%" PRIu64 " since %" PRIu64, r->lost, since_ns);
 	ev->kind = RAW_PFS_NOTE;
 	ev->tid = 0;
 	ev->tgid = -1;
@@ -342,7 +345,7 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, struct raw_eve
 	return pfs_sideband_put(sb, ev);
 }
 
-static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, int cpu)
+static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)
 {
 	const struct trailer *trailer = (const void *)((const char *)header + header->size -
 						       sizeof(*trailer));
@@ -350,12 +353,14 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 	const struct comm *comm = (const void *)header;
 	struct raw_event ev = {
 		.ts_ns = trailer->time,
-		.cpu = cpu,
+		.cpu = ring->cpu,
 		.tid = trailer->tid,
 		.tgid = trailer->pid,
 	};
 	bool before = trailer->time < sb->begin_ns;
+	uint64_t since_ns = ring->last_ns;
 
+	ring->last_ns = trailer->time;
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
 		return before ? 0 : on_mmap2(sb, (const void *)header, &ev);
@@ -367,7 +372,7 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 	case PERF_RECORD_EXIT:
 		return on_task(sb, task->tid, task->pid, true, NULL, &ev);
 	case PERF_RECORD_LOST:
-		return before ? 0 : on_lost(sb, (const void *)header, &ev);
+		return before ? 0 : on_lost(sb, (const void *)header, since_ns, &ev);
 	default:
 		return 0;
 	}
@@ -391,7 +396,7 @@ static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
 			header = (const void *)sb->scratch;
 		}
 		tail += header->size;
-		err = on_record(sb, header, ring->cpu);
+		err = on_record(sb, header, ring);
 	}
 	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail,
 			      memory_order_release);

@@ -17,6 +17,7 @@
 
 #define COMM_ROOM   16
 #define PROBE_LINES 256
+#define MAX_CPUS    1024	/* of those beyond, a loss is not known to begin with their last event */
 
 struct pfs_text {
 	raw_event_fn fn;
@@ -29,6 +30,7 @@ struct pfs_text {
 	struct raw_event ev;
 	bool lost_pending; /* lost waits for the time of the event after it */
 	struct raw_event lost;
+	uint64_t last_ns[MAX_CPUS]; /* of its last event; 0: none yet */
 	bool dropping;	/* in a line that is too long */
 	size_t nr_kept; /* bytes of a line that has not ended yet */
 	char comm[COMM_ROOM];
@@ -203,6 +205,8 @@ static int emit(struct pfs_text *t)
 
 	if (ret)
 		return ret;
+	if (t->ev.cpu >= 0 && t->ev.cpu < MAX_CPUS)
+		t->last_ns[t->ev.cpu] = t->ev.ts_ns;
 	if (t->ev.kind >= RAW_PFS_MAP) {
 		t->ev.cpu = -1;
 		ret = pfs_own_join(t->join, &t->ev);
@@ -252,6 +256,8 @@ static int hold_lost(struct pfs_text *t, int32_t cpu, uint64_t nr_lost)
 	t->lost = (struct raw_event){ .kind = RAW_LOST, .cpu = cpu, .tid = -1, .tgid = -1 };
 	memset(t->lost.arg, 0xff, sizeof(t->lost.arg));
 	t->lost.arg[0] = nr_lost;
+	if (cpu >= 0 && cpu < MAX_CPUS && t->last_ns[cpu])
+		t->lost.arg[1] = t->last_ns[cpu];
 	return ret;
 }
 

@@ -116,12 +116,16 @@ int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_
 
 /* ---- losses ---- */
 
-/* cpu -1: not known. count 0: not known how many. */
-static int lost(struct pfs_decoder *d, uint64_t ts_ns, int cpu, uint64_t count)
+/* Since since_ns (0: not known). cpu -1: not known. count 0: not known how many. */
+static int lost(struct pfs_decoder *d, uint64_t since_ns, uint64_t ts_ns, int cpu, uint64_t count)
 {
 	struct pfs_event ev = { .kind = PFS_LOST, .ts_ns = ts_ns, .cpu = cpu, .count = count };
 
 	ev.have = (cpu >= 0 ? PFS_HAS(PFS_F_CPU) : 0) | (count ? PFS_HAS(PFS_F_COUNT) : 0);
+	if (since_ns && since_ns <= ts_ns) {
+		ev.interval_ns = ts_ns - since_ns;
+		ev.have |= PFS_HAS(PFS_F_INTERVAL);
+	}
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -142,7 +146,7 @@ static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 		return 0;
 	}
 	d->stats.lost += gap;
-	return lost(d, rec->ts_ns, rec->cpu, gap);
+	return lost(d, cpu->last_ns, rec->ts_ns, rec->cpu, gap);
 }
 
 /* What SystemTap itself says that it left out. Where and when, it does not say. */
@@ -152,10 +156,11 @@ static int counters(struct pfs_decoder *d, const struct pfs_rec *rec)
 	int err = 0;
 
 	if (now->skipped > d->counters.skipped)
-		err = lost(d, rec->ts_ns, -1, now->skipped - d->counters.skipped);
+		err = lost(d, d->counters_ns, rec->ts_ns, -1, now->skipped - d->counters.skipped);
 	if (!err && now->no_memory > d->counters.no_memory)
-		err = lost(d, rec->ts_ns, -1, 0);
+		err = lost(d, d->counters_ns, rec->ts_ns, -1, 0);
 	d->counters = *now;
+	d->counters_ns = rec->ts_ns;
 	d->stats.skipped = now->skipped;
 	return err;
 }
@@ -207,6 +212,7 @@ static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	d->stats.ready = true;
 	d->counters = rec->counters;	/* what was skipped before was no target's */
+	d->counters_ns = rec->ts_ns;
 	return dec_note(d, rec, NULL, "start", "mono");
 }
 
@@ -257,7 +263,7 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (err)
 		return err;
-	d->last_ns = rec->ts_ns;
+	d->last_ns = cpu->last_ns = rec->ts_ns;
 	if (rec->type == PFS_REC_NAME) {
 		name_piece(d, cpu, rec);
 		return 0;
@@ -331,10 +337,10 @@ static int last_losses(struct pfs_decoder *d)
 		if (!gap || gap > UINT32_MAX / 2)
 			continue;
 		d->stats.lost += gap;
-		err = lost(d, d->last_ns, i, gap);
+		err = lost(d, cpu->last_ns, d->last_ns, i, gap);
 	}
 	if (!err && !d->stats.ended && d->stats.records)	/* the end itself is missing */
-		err = lost(d, d->last_ns, -1, 0);
+		err = lost(d, 0, d->last_ns, -1, 0);
 	return err;
 }
 

@@ -32,6 +32,7 @@ struct dec_queue {
 struct dec_cpu {
 	uint64_t last_key;		/* of the queue: its own order is kept */
 	uint32_t next_seq;
+	uint64_t last_ns;		/* of the last record that was looked at; 0: none */
 	uint32_t final_nr;		/* PFS_REC_CPU */
 	bool final_known;
 	bool in_layout, torn;		/* between LAYOUT and LAYOUT_END; something of it is missing */
@@ -86,6 +87,7 @@ struct pfs_decoder {
 	uint64_t last_ns;
 	unsigned int page_shift;
 	struct pfs_rec_counters counters;	/* the newest */
+	uint64_t counters_ns;		/* of these; 0: there were none */
 	int failed;			/* what every further call returns */
 };
 

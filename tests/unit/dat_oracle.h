@@ -121,6 +121,9 @@ static inline int oracle_event(struct tracecmd_input *handle, struct tep_record 
 		lost.tid = -1;
 		lost.arg[0] = record->missed_events < 0 ? PFS_LOST_UNKNOWN
 							: (uint64_t)record->missed_events;
+		for (size_t i = list->nr; i-- > 0 && lost.arg[1] == RAW_ABSENT;)
+			if (list->ev[i].cpu == record->cpu)
+				lost.arg[1] = list->ev[i].ts_ns;
 		ev_list_add(list, &lost);
 	}
 	ev.tid = tep_data_pid(tracecmd_get_tep(handle), record);

@@ -290,12 +290,18 @@ static void test_header_facts_come_first(void **state)
 static void test_losses(void **state)
 {
 	struct raw_feed f;
+	char want[64];
 
 	raw_feed_init(&f);
 	f.cpu = 2;
 	RAW(&f, RAW_LOST, 5);
 	RAW(&f, RAW_LOST, UINT64_MAX);
 	expect(&f, "lost cpu=2 count=5\nlost cpu=2\n");
+	RAW(&f, RAW_LOST, 5, 1000);	/* since the record of that time */
+	snprintf(want, sizeof(want), "lost cpu=2 count=5 interval=%llu\n", (unsigned long long)f.last_ns - 1000);
+	expect(&f, want);
+	RAW(&f, RAW_LOST, 5, f.last_ns + 1000000);	/* that is damage */
+	expect(&f, "lost cpu=2 count=5\n");
 	raw_feed_fini(&f);
 }
 

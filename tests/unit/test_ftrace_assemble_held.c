@@ -285,6 +285,10 @@ static void test_counted(void **state)
 	f.str = "histogram_lost=5";
 	RAW(&f, RAW_PFS_NOTE, 0);
 	assert_non_null(strstr(f.got, "lost count=5"));
+	forget(&f);
+	f.str = "sideband_lost=6 since 1000";
+	RAW(&f, RAW_PFS_NOTE, 0);
+	assert_non_null(strstr(f.got, "lost count=6 interval="));
 	raw_feed_fini(&f);
 }
 

@@ -283,7 +283,9 @@ static void test_lost_and_damage(void **state)
 	assert_int_equal(seen.ev[2].cpu, 3);
 	assert_int_equal(seen.ev[2].ts_ns, 101);
 	assert_true(seen.ev[2].arg[0] == UINT64_MAX);
+	assert_int_equal(seen.ev[2].arg[1], 2);		/* of the record before */
 	assert_int_equal(seen.ev[5].arg[0], 2);
+	assert_int_equal(seen.ev[6].arg[1], 201);	/* the last one that could be read */
 	assert_int_equal(seen.ev[6].kind, RAW_LOST);
 	assert_int_equal(seen.ev[6].ts_ns, 301);
 	assert_int_equal(pfs_merge_stats(m)->damaged, 1);
@@ -302,6 +304,85 @@ static void test_lost_and_damage(void **state)
 	pfs_ringwrite_free(w);
 	pfs_formats_free(f);
 	close(fd);
+}
+
+static int keep_until(void *ctx, const struct raw_event *ev)
+{
+	int ret = keep(ctx, ev);
+
+	return ret ? ret : ev->ts_ns > 100 ? -ECANCELED : 0;
+}
+
+/* Nothing is wanted behind 100: but a loss that began before it is, wherever it ends. */
+static void test_losses_over_the_end(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = merge_new(state, f, 0);
+	struct pfs_err err = { "" };
+	int fd[3];
+
+	for (int cpu = 0; cpu < 3; cpu++) {
+		struct pfs_ringwrite *w;
+
+		fd[cpu] = pfs_temp_open(NULL);
+		w = pfs_ringwrite_new(fd[cpu], &f->ring, PAGE);
+		fault(w, 50 + cpu, 1, 0);
+		pfs_ringwrite_flush(w);
+		fault(w, 200 - 10 * cpu, 1, 0);
+		pfs_ringwrite_flush(w);
+		pfs_ringwrite_free(w);
+		if (cpu < 2)
+			set_commit(fd[cpu], 1, 1u << 31, 0);
+		pfs_merge_add(m, cpu, pfs_page_source_growing(fd[cpu], PAGE), NULL);
+	}
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep_until, &seen, &err), -ECANCELED);
+	assert_int_equal(seen.nr, 6);
+	assert_int_equal(seen.ev[3].cpu, 2);		/* the first one behind it */
+	for (int i = 4; i < 6; i++) {
+		assert_int_equal(seen.ev[i].kind, RAW_LOST);
+		assert_int_equal(seen.ev[i].ts_ns, 200 - 10 * seen.ev[i].cpu);
+		assert_int_equal(seen.ev[i].arg[1], 50 + seen.ev[i].cpu);
+	}
+	assert_int_equal(seen.ev[4].cpu + seen.ev[5].cpu, 1);
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	for (int cpu = 0; cpu < 3; cpu++)
+		close(fd[cpu]);
+}
+
+/* What cannot be read at the end of a stream is missing until the end of all. */
+static void test_loss_at_the_end(void **state)
+{
+	struct pfs_formats *f = formats();
+	struct pfs_merge *m = merge_new(state, f, PFS_MERGE_SALVAGE);
+	struct pfs_err err = { "" };
+	int fd[2];
+
+	for (int cpu = 0; cpu < 2; cpu++) {
+		struct pfs_ringwrite *w;
+
+		fd[cpu] = pfs_temp_open(NULL);
+		w = pfs_ringwrite_new(fd[cpu], &f->ring, PAGE);
+		fault(w, 10 + 90 * cpu, 1, 0);
+		fault(w, 11 + 90 * cpu, 1, 0);
+		pfs_ringwrite_flush(w);
+		pfs_ringwrite_free(w);
+		pfs_merge_add(m, cpu, pfs_page_source_growing(fd[cpu], PAGE), NULL);
+	}
+	set_commit(fd[0], 0, 46, UINT32_MAX);	/* ends within the second record */
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
+	assert_int_equal(seen.nr, 4);
+	assert_int_equal(seen.ev[3].kind, RAW_LOST);
+	assert_int_equal(seen.ev[3].cpu, 0);
+	assert_true(seen.ev[3].arg[0] == UINT64_MAX);
+	assert_int_equal(seen.ev[3].arg[1], 10);
+	assert_int_equal(seen.ev[3].ts_ns, 101);
+	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
+	assert_int_equal(seen.nr, 4);			/* told once */
+	pfs_merge_free(m);
+	pfs_formats_free(f);
+	close(fd[0]);
+	close(fd[1]);
 }
 
 /* A file that is shorter than it was. */
@@ -366,11 +447,13 @@ int main(void)
 {
 	static const CMUnitTestFunction by_either[] = {
 		test_order, test_growing, test_times, test_lost_and_damage, test_shrunk, test_own,
+		test_losses_over_the_end, test_loss_at_the_end,
 	};
 	enum { NR = sizeof(by_either) / sizeof(by_either[0]) };
 	struct CMUnitTest tests[2 * NR + 1] = { [2 * NR] = cmocka_unit_test(test_stop) };
 	static const char *const names[] = {
 		"order", "growing", "times", "lost and damage", "shrunk", "own records",
+		"losses over the end", "loss at the end",
 	};
 	static char of[2 * NR][64];
 	static bool by_the_hundred = true;

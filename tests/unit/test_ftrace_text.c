@@ -505,21 +505,23 @@ static void test_lost(void **state)
 {
 	static const struct {
 		int cpu;
-		uint64_t lost, ts_ns;
+		uint64_t lost, ts_ns, since_ns;
 	} want[] = {
-		{ 1, 5, 1000000000 }, { 0, A, 2000000000 },  { 12, 7, 2000000000 },
-		{ 3, A, 3000000000 }, { -1, 9, 3000000000 },
+		{ 1, 5, 1000000000, A }, { 0, A, 2000000000, A },  { 12, 7, 2000000000, A },
+		{ 3, A, 3000000000, A }, { -1, 9, 3000000000, A }, { 1, A, 4000000000, 3000000000 },
+		{ 5000, A, 4000000000, A },
 	};
 	struct text_sink sink = { 0 };
 	struct pfs_text_stats stats = read_lines(
 		&sink,
 		"CPU:1 [LOST 5 EVENTS]\nkid-1 [001] 1.000000: a: b\nCPU:0 [LOST EVENTS]\n"
 		"kid-1 [001] 2.000000: a: b\n   in: CPU:12 [7 EVENTS DROPPED]\nCPU:3 [EVENTS DROPPED]\n"
-		"kid-1 [001] 3.000000: a: b\n[9 EVENTS DROPPED]\n");
+		"kid-1 [001] 3.000000: a: b\n[9 EVENTS DROPPED]\nCPU:1 [LOST EVENTS]\n"
+		"kid-1 [000] 4.000000: a: b\nCPU:5000 [LOST EVENTS]\n");
 
-	assert_int_equal(stats.lost, 5);
+	assert_int_equal(stats.lost, 7);
 	assert_int_equal(stats.unparsed, 0);
-	assert_int_equal(sink.nr, 8);
+	assert_int_equal(sink.nr, 11);
 	for (size_t i = 0, n = 0; i < sink.nr; i++) {
 		const struct raw_event *ev = &sink.got[i].ev;
 
@@ -527,6 +529,7 @@ static void test_lost(void **state)
 			continue;
 		assert_int_equal(ev->cpu, want[n].cpu);
 		assert_true(ev->arg[0] == want[n].lost);
+		assert_true(ev->arg[1] == want[n].since_ns);
 		assert_int_equal(ev->ts_ns, want[n].ts_ns);
 		assert_int_equal(ev->tid, -1);
 		assert_int_equal(ev->tgid, -1);

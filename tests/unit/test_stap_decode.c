@@ -23,7 +23,7 @@ static void test_the_header(void **state)
 	rec.counters.skipped = 7;
 	forge_put(f, &rec);
 	forge_expect(f, "note key=\"probe\" value=\"fault\"\nnote key=\"start\" value=\"mono\"\n"
-		     "lost count=2\n");
+		     "lost count=2 interval=1000\n");
 	assert_true(pfs_decoder_stats(f->d)->ready);
 	forge_free(f);
 }
@@ -130,7 +130,7 @@ static void test_a_gap_is_told_where_it_is(void **state)
 	forge_comm(f, "one", 0, 0);
 	f->seq[0] += 5;
 	forge_comm(f, "two", 0, 0);
-	forge_expect(f, "comm comm=\"one\"\nlost count=5\ncomm comm=\"two\"\n");
+	forge_expect(f, "comm comm=\"one\"\nlost count=5 interval=1000\ncomm comm=\"two\"\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->lost, 5);
 	forge_free(f);
 }
@@ -220,7 +220,7 @@ static void test_skipped(void **state)
 	rec.counters.skipped = 10;
 	rec.counters.no_memory = 1;
 	forge_put(f, &rec);
-	forge_expect(f, "lost count=3\nlost count=7\nlost\n");
+	forge_expect(f, "lost count=3\nlost count=7 interval=1000\nlost interval=1000\n");
 	forge_free(f);
 }
 
@@ -267,7 +267,7 @@ static void test_a_name_with_a_gap(void **state)
 		}
 		rec = forge_life(f, PFS_REC_EXEC, "new");
 		forge_put(f, &rec);
-		forge_expect(f, "lost count=1\nexec comm=\"new\"\n");
+		forge_expect(f, "lost count=1 interval=2000\nexec comm=\"new\"\n");
 		forge_free(f);
 	}
 }

@@ -370,7 +370,7 @@ static void test_torn(void **state)
 		else
 			forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, 2);
 		EMPTY_LAYOUT(f, CHANGE, 0x90000, 0x90000);
-		snprintf(want, sizeof(want), "lost count=1\n%s%s",
+		snprintf(want, sizeof(want), "lost count=1 interval=1000\n%s%s",
 			 missing == 0 || missing == 1 ? "" : "map start=30000 end=40000 id=2" ANON_RW,
 			 missing == 0 || missing == 2 ? "" : missing == 1 ?
 			 "map start=50000 end=60000 id=2" ANON_RW :
@@ -394,7 +394,7 @@ static void test_not_believed(void **state)
 		if (why == 3)
 			forge_region(f, &(const struct forge_vma)RW(0xc, 0x3f000, 0x50000));
 		forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, why);
-		forge_expect(f, why == 0 ? "lost count=1\n" : why == 1 ? "" :
+		forge_expect(f, why == 0 ? "lost count=1 interval=1000\n" : why == 1 ? "" :
 			     "map start=30000 end=40000 id=2" ANON_RW);
 		assert_int_equal(pfs_decoder_stats(f->d)->torn, 1);
 		assert_int_equal(pfs_decoder_stats(f->d)->damaged, why == 3);
@@ -412,7 +412,7 @@ static void test_not_told_in_between(void **state)
 	f->seq[0]++;
 	forge_region(f, &(const struct forge_vma)RW(0xc, 0x30000, 0x40000));
 	forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, 3);
-	forge_expect(f, "lost count=1\nmap start=8000 end=9000 id=2" ANON_RW
+	forge_expect(f, "lost count=1 interval=1000\nmap start=8000 end=9000 id=2" ANON_RW
 		     "map start=30000 end=40000 id=3" ANON_RW);
 	forge_free(f);
 }
