@@ -134,7 +134,7 @@ static void thread_renew(struct asm_thread *t)
 	asm_call_over(t);
 	thread_alive(t, false);
 	t->proc = NULL;
-	t->comm_said = t->exited = t->mm_gone = t->copying = t->in_exec = t->switched = false;
+	t->comm_said = t->exited = t->mm_gone = t->copying = t->in_exec = t->switched = t->exec_said = false;
 }
 
 static void proc_renew(struct asm_proc *p)
@@ -310,9 +310,49 @@ static int executed(struct pfs_assembler *a, struct asm_thread *t, const struct 
 		thread_alive(t, true);
 	}
 	err = asm_emit(a, &ev);
-	builder->in_exec = builder->switched = t->in_exec = t->switched = false;
+	builder->in_exec = builder->switched = t->in_exec = t->switched = t->exec_said = false;
 	builder->exec_comm[0] = '\0';
 	return err;
+}
+
+/* An exec whose end was lost. */
+static int exec_over(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct raw_event end = { .kind = RAW_EXEC, .ts_ns = raw->ts_ns, .cpu = raw->cpu, .tid = t->tid,
+				 .tgid = raw->tgid, .arg = { t->tid, asm_exec_owner(t)->tid } };
+
+	return executed(a, t, &end);
+}
+
+/* The side-band's word for an exec: what follows is of the new image, whatever else was lost. */
+static int exec_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	const char *comm = asm_own_string(a, raw->str);
+	struct asm_thread *builder;
+	int err = 0;
+
+	if (!comm)
+		return -ENOMEM;
+	if (t->exec_said)	/* it was all lost from then to the next one */
+		err = exec_over(a, t, raw);
+	builder = asm_exec_owner(t);
+	if (!builder->in_exec) {
+		builder->in_exec = true;
+		builder->exec_stack_id = 0;
+		builder->exec_comm[0] = '\0';
+		if (t->proc)
+			t->proc->exec_thread = builder;
+	}
+	builder->switched = t->exec_said = true;
+	if (!builder->exec_comm[0])
+		strncpy(builder->exec_comm, comm, sizeof(builder->exec_comm) - 1);
+	return err;
+}
+
+/* What only a program does, and its end, come after its exec. */
+static bool is_after_exec(enum raw_kind kind)
+{
+	return kind == RAW_FAULT_USER || kind == RAW_SYS_ENTER || kind == RAW_SYS_EXIT || kind == RAW_EXIT;
 }
 
 static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t,
@@ -411,6 +451,18 @@ const char *asm_own_string(struct pfs_assembler *a, const char *str)
 	return a->unescaped;
 }
 
+/* The exit event came before, unless it was lost, and perhaps all that there was of the thread but this. */
+static int end_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct raw_event end = { .kind = RAW_EXIT, .ts_ns = raw->ts_ns, .cpu = -1, .tid = t->tid, .tgid = raw->arg[1],
+				 .arg = { t->tid, RAW_ABSENT } };
+	int err = t->exec_said ? exec_over(a, t, raw) : 0;
+
+	if (err || t->exited || !t->alive)
+		return err;
+	return exited(a, t, &end);
+}
+
 static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_thread *who = thread_get(a, raw->arg[0]);
@@ -418,8 +470,8 @@ static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 	if (!who)
 		return -ENOMEM;
-	if (raw->arg[2] == 1)	/* it ended: the exit event says so, too */
-		return 0;
+	if (raw->arg[2] == PFS_TASK_ENDED)
+		return end_said(a, who, raw);
 	if (!who->proc && !who->exited) {
 		who->proc = proc_get(a, raw->arg[1]);
 		if (!who->proc)
@@ -427,6 +479,8 @@ static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 		who->proc->counted = true;
 		thread_alive(who, true);
 	}
+	if (raw->arg[2] == PFS_TASK_EXECS && raw->str)
+		return exec_said(a, who, raw);
 	if (who->comm_said || !raw->str || !raw->str[0])
 		return 0;
 	who->comm_said = true;
@@ -603,6 +657,8 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	if (raw->kind == RAW_LOST)
 		return lost(a, raw, raw->arg[0], raw->arg[1]);
 	err = thread_of(a, raw, &t);
+	if (!err && t->exec_said && is_after_exec(raw->kind))	/* its end was lost */
+		err = exec_over(a, t, raw);
 	if (!err && a->holds)
 		err = asm_held_heed(a, asm_exec_owner(t), raw);
 	if (err)

@@ -39,7 +39,7 @@ enum raw_kind {
 	RAW_FUNCTION,		/* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
 	RAW_PFS_MAP,		/* arg: start, end, off, dev, ino, prot, flags, source; str: name */
-	RAW_PFS_TASK,		/* arg: tid, pid, 1 = ended; str: comm */
+	RAW_PFS_TASK,		/* arg: tid, pid, PFS_TASK_*; str: comm */
 	RAW_PFS_NOTE,		/* str: "key=value" */
 	RAW_PFS_HIST,		/* arg: address, error code, count, 1 = kernel mode, interval in ns */
 	RAW_NR_KINDS,
@@ -55,6 +55,9 @@ enum raw_sys {
 	SYS_MUNLOCKALL, SYS_REMAP_FILE_PAGES, SYS_PRCTL, SYS_MSEAL, SYS_IO_DESTROY,
 	SYS_NR,
 };
+
+/* RAW_PFS_TASK, arg[2]: it is there; it ended; its exec can no longer fail, and this is its new name. */
+enum { PFS_TASK_LIVES, PFS_TASK_ENDED, PFS_TASK_EXECS };
 
 /* RAW_PFS_MAP, arg[7]: where the line comes from. */
 enum { PFS_MAP_SIDEBAND, PFS_MAP_SNAPSHOT };

@@ -319,13 +319,13 @@ static int on_mmap2(struct pfs_sideband *sb, const struct mmap2 *r, struct raw_e
 	return pfs_sideband_put(sb, ev);
 }
 
-static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, bool ended,
-		   const char *comm, struct raw_event *ev)
+static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what, const char *comm,
+		   struct raw_event *ev)
 {
 	ev->kind = RAW_PFS_TASK;
 	ev->arg[0] = tid;
 	ev->arg[1] = pid;
-	ev->arg[2] = ended;
+	ev->arg[2] = what;
 	ev->str = comm;
 	return pfs_sideband_put(sb, ev);
 }
@@ -366,11 +366,12 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 		return before ? 0 : on_mmap2(sb, (const void *)header, &ev);
 	case PERF_RECORD_COMM:
 		ev.tid = comm->tid;
-		return on_task(sb, comm->tid, comm->pid, false, comm->comm, &ev);
+		return on_task(sb, comm->tid, comm->pid, header->misc & PERF_RECORD_MISC_COMM_EXEC ?
+			       PFS_TASK_EXECS : PFS_TASK_LIVES, comm->comm, &ev);
 	case PERF_RECORD_FORK:
-		return on_task(sb, task->tid, task->pid, false, NULL, &ev);
+		return on_task(sb, task->tid, task->pid, PFS_TASK_LIVES, NULL, &ev);
 	case PERF_RECORD_EXIT:
-		return on_task(sb, task->tid, task->pid, true, NULL, &ev);
+		return on_task(sb, task->tid, task->pid, PFS_TASK_ENDED, NULL, &ev);
 	case PERF_RECORD_LOST:
 		return before ? 0 : on_lost(sb, (const void *)header, since_ns, &ev);
 	default:

@@ -380,9 +380,94 @@ static void test_tasks_found_are_counted(void **state)
 	raw_feed_fini(&f);
 }
 
+/* The side-band tells of an exec as well: what of it is lost, is not lost. */
+static void test_an_exec_that_is_lost(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_EXECVE);		/* and then a gap */
+	RAW_STR(&f, "new", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	RAW_STR(&f, "/bin/new", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
+	RAW(&f, RAW_FAULT_KERNEL, 0x11000, 0x1, 2);
+	forget(&f);
+	RAW(&f, RAW_FAULT_USER, 0x10000, 0x10000, 0x14);
+	expect(&f, "exec comm=\"new\"\nfault addr=10000 ip=10000 access=exec mode=user code=14\n");
+	RAW(&f, RAW_FAULT_USER, 0x11000, 0x11000, 0x14);
+	expect(&f, "fault addr=11000 ip=11000 access=exec mode=user code=14\n");
+	ROW(&f, 0x20000, 0x21000, ID);
+	expect(&f, "map start=20000 end=21000 id=a000\n");
+	raw_feed_fini(&f);
+}
+
+/* Also when its beginning is lost, and two of them. */
+static void test_execs_of_which_nothing_else_is_known(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ROW(&f, 0x20000, 0x21000, ID);
+	forget(&f);
+	RAW_STR(&f, "one", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	expect(&f, "");
+	RAW_STR(&f, "/bin/one", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
+	assert_non_null(strstr(f.got, "map space=exec start=10000 "));
+	forget(&f);
+	RAW_STR(&f, "two", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	expect(&f, "exec comm=\"one\"\n");
+	RAW_STR(&f, "/bin/two", RAW_PFS_MAP, 0x30000, 0x32000, 0, 0, 8, 5, 2, 0);
+	forget(&f);
+	RAW(&f, RAW_EXIT, 100, 1);
+	assert_int_equal(strncmp(f.got, "exec comm=\"two\"\nexit last=1\n", 28), 0);
+	raw_feed_fini(&f);
+}
+
+/* The side-band tells of the end, too: it is not told twice. */
+static void test_an_end_that_is_lost(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	RAW_STR(&f, "a", RAW_PFS_TASK, 300, 300, PFS_TASK_LIVES);
+	RAW_STR(&f, "b", RAW_PFS_TASK, 301, 300, PFS_TASK_LIVES);
+	forget(&f);
+	f.tid = 301;
+	RAW_STR(&f, "", RAW_PFS_TASK, 301, 300, PFS_TASK_ENDED);
+	expect(&f, "exit pid=300 tid=301 last=0\n");
+	RAW_STR(&f, "", RAW_PFS_TASK, 301, 300, PFS_TASK_ENDED);
+	expect(&f, "");
+	f.tid = 300;
+	RAW(&f, RAW_EXIT, 300, RAW_ABSENT);
+	assert_non_null(strstr(f.got, "exit pid=300 tid=300 last=1\n"));
+	forget(&f);
+	RAW_STR(&f, "", RAW_PFS_TASK, 300, 300, PFS_TASK_ENDED);
+	expect(&f, "");
+	raw_feed_fini(&f);
+}
+
+/* Nothing is lost: the kernel's own event is the exec, and comes once. */
+static void test_an_exec_that_both_tell(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_EXECVE);
+	RAW_STR(&f, "new", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	RAW_STR(&f, "/bin/new", RAW_EXEC, 100, 100);
+	expect(&f, "exec comm=\"new\" name=\"/bin/new\"\n");
+	LEAVE(&f, SYS_EXECVE, 0);
+	RAW(&f, RAW_FAULT_USER, 0x10000, 0x10000, 0x14);
+	expect(&f, "fault addr=10000 ip=10000 access=exec mode=user code=14\n");
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_exec_that_is_lost),
+		cmocka_unit_test(test_execs_of_which_nothing_else_is_known),
+		cmocka_unit_test(test_an_exec_that_both_tell),
+		cmocka_unit_test(test_an_end_that_is_lost),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_a_fork_that_fails),
 		cmocka_unit_test(test_fork_by_clone3),
