@@ -7,6 +7,7 @@
 #include "assemble.h"
 #include "command.h"
 #include "dat_read.h"
+#include "ending.h"
 #include "event_line.h"
 #include "progress.h"
 #include "text.h"
@@ -177,7 +178,9 @@ static int feed_text(void *ctx, const char *buf, size_t len)
 
 static int read_text(struct input *in)
 {
-	struct pfs_assembler *a = pfs_assembler_new(in->sink);
+	struct ending ending;
+	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct pfs_assembler *a = pfs_assembler_new(&sink);
 	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, NULL) : NULL;
 	const struct pfs_text_stats *stats;
 	int ret = -ENOMEM;
@@ -247,7 +250,9 @@ static void tell_lines(const struct input *in, const struct pfs_line_stats *stat
 
 static int read_lines(struct input *in)
 {
-	struct pfs_line_reader *reader = pfs_line_reader_new(in->sink);
+	struct ending ending;
+	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);
 	int ret;
 
 	if (!reader)

@@ -5,7 +5,7 @@
 #include "command.h"
 
 #include "escape.h"
-#include "labels.h"
+#include "loss.h"
 
 #include <argp.h>
 #include <stdarg.h>
@@ -85,9 +85,10 @@ bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 
 int strict_status(bool strict, const struct pfs_model *model, int status)
 {
-	char lost[512];
+	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
+	char lost[PFS_LOST_TEXT_MAX];
 
-	if (!strict || !pfs_lost_text(lost, sizeof(lost), model, 0, UINT64_MAX))
+	if (!strict || !pfs_lost_text(lost, &all))
 		return status;
 	tell("%s (--strict)", lost);
 	return EXIT_LOST;

@@ -92,6 +92,7 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const stru
 	fprintf(out, "%s |", pfs_color_off(faint));
 	pfs_bar_draw(&bar, &bars->pen);
 	fprintf(out, "|%s\n", pfs_bar_scale_text(scale, &bar));
+	pfs_bars_row_lost(bars, row);
 }
 
 static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)

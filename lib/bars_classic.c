@@ -10,7 +10,7 @@
  * with "Unknown:" instead. "Process:" lines come only where there is more than one address space.
  */
 #include "escape.h"
-#include "labels.h"
+#include "loss.h"
 #include "view.h"
 
 #include <errno.h>
@@ -88,7 +88,8 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 {
 	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
 	unsigned int nr_epochs = 0;
-	char lost[512];
+	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
+	char lost[PFS_LOST_TEXT_MAX];
 	int ret = 0;
 
 	while (nr_epochs < 2 && pfs_epochs_next(&at))
@@ -97,7 +98,7 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 		ret = put_epoch(&at, options, nr_epochs > 1);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to draw with");
-	if (pfs_lost_text(lost, sizeof(lost), model, 0, UINT64_MAX))
+	if (pfs_lost_text(lost, &gaps))
 		fprintf(options->out, "Lost: %s\n", lost + strlen("lost "));
 	if (fflush(options->out) || ferror(options->out))
 		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));

@@ -94,7 +94,7 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 	const struct pfs_space *space = at->epoch->space;
 	struct pfs_list list = list_of(bars, "  ", 4);
 	const char *comm = pfs_epoch_comm(at);
-	char name[256] = "", lost[600];
+	char name[256] = "";
 
 	if (bars->nr_epochs)
 		fputc('\n', list.out);
@@ -115,10 +115,65 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 	else if (!space->complete)
 		pfs_list_add(&list, "layout partly known");
 	pfs_list_end(&list);
-	if (pfs_lost_text(lost, 512, bars->model, at->epoch->start_ns, at->end_ns)) {
-		strcat(lost, ": more may have been touched than is drawn");
-		put_alarm(bars, lost);
+}
+
+/* ---- losses ---- */
+
+/*
+ * Is what is missing the same for all rows? If not, those say so that are fewer: which it may concern, or which it
+ * does not.
+ */
+static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
+{
+	unsigned int nr = 0;
+
+	bars->epoch_gaps = pfs_gaps_of(&bars->gaps, at, NULL);
+	for (unsigned int i = 0; i < rows->nr; i++) {
+		struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, at, &rows->row[i]);
+
+		nr += !!pfs_gaps_sum(&gaps).nr;
 	}
+	bars->say = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
+}
+
+/* What may be missing of the rows, and from when on they themselves may be wrong. */
+static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
+{
+	static const char *const where[] = {
+		[ROWS_ALIKE] = "so more may have been touched than is drawn",
+		[ROWS_CONCERNED] = "so more may have been touched where it says so",
+		[ROWS_SPARED] = "so more may have been touched than is drawn, but where it says not",
+	};
+	struct pfs_gaps before = pfs_gaps_before(&bars->gaps, at);
+	uint64_t since_ns = pfs_gaps_sum(&before).from_ns;
+	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 200], since[48] = "", time[32];
+
+	if (since_ns)
+		snprintf(since, sizeof(since), " from %s s on", pfs_time_text(time, bars->model, since_ns));
+	compare_rows(bars, at, rows);
+	if (pfs_lost_text(lost, &bars->epoch_gaps))
+		snprintf(text, sizeof(text), "%s, %s, and regions may be wrong%s", lost, where[bars->say], since);
+	else if (pfs_lost_text(lost, &before))
+		snprintf(text, sizeof(text), "%s, so regions may be wrong%s", lost, since);
+	else
+		return;
+	put_alarm(bars, text);
+}
+
+void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
+{
+	struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, bars->epoch_gaps.at, row);
+	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 32];
+	bool concerned;
+
+	if (bars->say == ROWS_ALIKE)
+		return;
+	concerned = pfs_lost_text(lost, &gaps);
+	if (concerned && bars->say == ROWS_CONCERNED) {
+		snprintf(text, sizeof(text), "  (may lack faults: %s)", lost + strlen("lost "));
+		put_alarm(bars, text);
+	} else if (!concerned && bars->say == ROWS_SPARED)
+		fputs("  (lacks no faults)\n", bars->options->out);
 }
 
 /* ---- rows ---- */
@@ -224,6 +279,7 @@ static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bar
 	if (rows.nr) {
 		put_header(bars, at);
 		left = leave_out(bars, &rows);
+		put_losses(bars, at, &rows);
 		fn(bars, &rows);
 		put_left_out(bars, &left);
 		bars->nr_epochs++;
@@ -283,10 +339,10 @@ static void put_summary(struct pfs_bars *bars)
 {
 	struct pfs_list list = list_of(bars, ", ", 2);
 	const struct pfs_tally *t = &bars->shown;
-	char n[48], lost[512];
+	char n[48], lost[PFS_LOST_TEXT_MAX];
 	bool any_lost;
 
-	any_lost = pfs_lost_text(lost, sizeof(lost), bars->model, 0, UINT64_MAX);
+	any_lost = pfs_lost_text(lost, &bars->gaps);
 	list.start = pfs_color_on(bars->options->color, BOLD);
 	list.end = pfs_color_off(bars->options->color);
 	pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), t->faults, "fault"));
@@ -330,7 +386,8 @@ int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options 
 	struct pfs_epochs at = { .model = model, .filter = options->filter };
 	struct pfs_bars bars = { .model = model, .options = options,
 				 .width = options->width ? options->width : 80,
-				 .pen = { .out = options->out, .color = options->color } };
+				 .pen = { .out = options->out, .color = options->color },
+				 .gaps = pfs_gaps_shown(model, options->filter) };
 	int ret = 0;
 
 	while (!ret && pfs_epochs_next(&at))

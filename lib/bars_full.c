@@ -110,6 +110,7 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 		     (int)bars->width > used + 16 ? bars->width - used : 16, "..");
 	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"),
 		fitted, pfs_color_off(bars->options->color));
+	pfs_bars_row_lost(bars, row);
 	put_pages(&l);
 }
 

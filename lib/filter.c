@@ -139,6 +139,19 @@ uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
 	return time->ns + base < base ? UINT64_MAX : time->ns + base;
 }
 
+uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_model *model)
+{
+	uint64_t end_ns = UINT64_MAX;
+
+	if (filter && filter->to.set)
+		end_ns = pfs_time_ns(&filter->to, model);
+	if (end_ns && end_ns != UINT64_MAX)
+		end_ns--;
+	if (filter && filter->at.set && pfs_time_ns(&filter->at, model) < end_ns)
+		end_ns = pfs_time_ns(&filter->at, model);
+	return end_ns;
+}
+
 static bool holds(const int32_t *numbers, unsigned int nr, int32_t number)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -189,11 +202,24 @@ static bool past(const struct pfs_time *time, const struct pfs_model *model, uin
 	return now_ns > pfs_time_ns(time, model);
 }
 
+/* Part of what a `lost` past the end is about may have been before it: that part. */
+static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint64_t end_ns)
+{
+	struct pfs_event part = *ev;
+
+	if (ev->kind != PFS_LOST || !pfs_has(ev, PFS_F_INTERVAL) || ev->interval_ns > ev->ts_ns ||
+	    ev->ts_ns - ev->interval_ns > end_ns)
+		return -ECANCELED;
+	part.ts_ns = end_ns;
+	part.interval_ns = end_ns - (ev->ts_ns - ev->interval_ns);
+	return pfs_model_apply(model, &part);
+}
+
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
 		     const struct pfs_event *ev)
 {
 	if (past(&filter->at, model, ev->ts_ns) || past(&filter->to, model, ev->ts_ns + 1))
-		return -ECANCELED;
+		return apply_loss(model, ev, pfs_filter_end_ns(filter, model));
 	if (pfs_has(ev, PFS_F_TID) && !pfs_filter_event(filter, model, ev))
 		return pfs_model_apply_muted(model, ev);
 	return pfs_model_apply(model, ev);

@@ -38,6 +38,9 @@ int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err);
 /* The same moment of the recording's clock; never less than 0. */
 uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model);
 
+/* The last moment that `to` and `at` leave; UINT64_MAX: no end. filter may be NULL. */
+uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_model *model);
+
 /*
  * Adds what an option says; numbers and globs of one option are alternatives, options must all fit.
  * The string is borrowed while the filter lives. 0, -EINVAL or -ENOMEM with err set.
@@ -50,7 +53,8 @@ void pfs_filter_fini(struct pfs_filter *filter);
 
 /*
  * Hands an event to the model, muted if its touch is not wanted. 0, -ENOMEM, or -ECANCELED: this
- * event is past `at` or `to` and was not applied; the source may stop.
+ * event is past `at` or `to` and was not applied; the source may stop, but a `lost` of what was before may follow:
+ * of that what was before is applied.
  */
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
 		     const struct pfs_event *ev);

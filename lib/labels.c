@@ -120,50 +120,6 @@ const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun
 	return buf;
 }
 
-/* ---- losses ---- */
-
-static int loss_text(char *buf, size_t size, const struct pfs_loss *loss, const char *before)
-{
-	char cpu[32] = "";
-
-	if (loss->cpu >= 0)
-		snprintf(cpu, sizeof(cpu), " on cpu %d", loss->cpu);
-	if (!loss->unknown)
-		return snprintf(buf, size, "%s%" PRIu64 " event%s%s", before, loss->count,
-				loss->count == 1 ? "" : "s", cpu);
-	if (!loss->count)
-		return snprintf(buf, size, "%san unknown number of events%s", before, cpu);
-	return snprintf(buf, size, "%s%" PRIu64 " event%s and more of unknown number%s", before,
-			loss->count, loss->count == 1 ? "" : "s", cpu);
-}
-
-bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64_t from_ns,
-		   uint64_t to_ns)
-{
-	struct pfs_loss rest = { .cpu = -1 };
-	unsigned int listed = 0, others = 0;
-	size_t len = 0;
-
-	for (unsigned int i = 0; i < model->nr_losses; i++) {
-		const struct pfs_loss *loss = &model->losses[i];
-
-		if (loss->last_ns < from_ns || loss->first_ns > to_ns)
-			continue;
-		if (listed == 4) {
-			others++;
-			rest.count += loss->count;
-			rest.unknown += loss->unknown;
-			continue;
-		}
-		len += loss_text(buf + len, size - len, loss, listed++ ? ", " : "lost ");
-	}
-	if (others) {
-		len += loss_text(buf + len, size - len, &rest, ", ");
-		snprintf(buf + len, size - len, " on %u other cpu%s", others, others == 1 ? "" : "s");
-	}
-	return listed;
-}
-
 const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size)
 {
 	while (*at < model->nr_notes) {

@@ -44,13 +44,6 @@ const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t 
 const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun);
 
 /*
- * "lost 12 events on cpu 1 and an unknown number on cpu 3", of losses noticed in [from, to]. Returns
- * false if there were none.
- */
-bool pfs_lost_text(char *buf, size_t size, const struct pfs_model *model, uint64_t from_ns,
-		   uint64_t to_ns);
-
-/*
  * What the recording's kernel did not tell, in words ("pages mapped beside a fault"), from its notes: the next
  * one from *at on, which begins with 0. NULL: no more.
  */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model: what the events add up to. Here is the one entrance, and what is of no process: notes, losses.
- * Whose events they are is model_life.c's, layouts are model_layout.c's, what was touched is model_touch.c's.
+ * The model: what the events add up to. Here is the one entrance, and what is of no process: notes.
+ * Whose events they are is model_life.c's, layouts are model_layout.c's, what was touched is model_touch.c's, what
+ * is missing is model_loss.c's.
  */
 #include "model_priv.h"
 
 #include "intern.h"
+#include "space.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,78 +56,11 @@ void pfs_model_free(struct pfs_model *model)
 		free(model->notes[i].value);
 	}
 	free(model->notes);
+	free(model->lost_on);
 	free(model->losses);
 	pfs_intern_free(model->priv->names);
 	free(model->priv);
 	free(model);
-}
-
-/* ---- losses ---- */
-
-/* The account of that cpu, made if it is new. More cpus than any machine has share the last one. */
-static struct pfs_loss *loss_of(struct pfs_model *model, int32_t cpu, uint64_t now_ns)
-{
-	struct pfs_loss *losses;
-
-	for (unsigned int i = 0; i < model->nr_losses; i++)
-		if (model->losses[i].cpu == cpu || i == 8192)
-			return &model->losses[i];
-	losses = realloc(model->losses, (model->nr_losses + 1) * sizeof(*losses));
-	if (!losses)
-		return NULL;
-	model->losses = losses;
-	losses += model->nr_losses++;
-	*losses = (struct pfs_loss){ .cpu = cpu, .first_ns = now_ns };
-	return losses;
-}
-
-/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
-static void launches_end(struct pfs_model *model)
-{
-	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
-		pfs_proc_space(proc)->launcher = false;
-}
-
-static int apply_lost(struct pfs_model *model, const struct pfs_event *ev)
-{
-	struct pfs_loss *loss = loss_of(model, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1, ev->ts_ns);
-
-	if (!loss)
-		return -ENOMEM;
-	launches_end(model);
-	loss->last_ns = ev->ts_ns;
-	if (!pfs_has(ev, PFS_F_COUNT)) {
-		loss->unknown++;
-		model->lost_unknown++;
-		return 0;
-	}
-	loss->count += ev->count;
-	model->lost += ev->count;
-	return 0;
-}
-
-/* "30043 on cpu 1": the source's own count of all that is missing, also where an event could not say how many. */
-static int apply_lost_total(struct pfs_model *model, const struct pfs_event *ev)
-{
-	struct pfs_loss *loss;
-	uint64_t total;
-	int32_t cpu;
-
-	if (sscanf(ev->value, "%" SCNu64 " on cpu %" SCNd32, &total, &cpu) != 2 || !total)
-		return 0;
-	loss = loss_of(model, cpu, ev->ts_ns);
-	if (!loss)
-		return -ENOMEM;
-	launches_end(model);
-	model->lost_unknown -= loss->unknown;
-	loss->unknown = 0;
-	if (!loss->count) /* nothing says when */
-		loss->first_ns = model->first_ns;
-	if (total > loss->count) {
-		model->lost += total - loss->count;
-		loss->count = total;
-	}
-	return 0;
 }
 
 /* ---- notes ---- */
@@ -172,7 +106,7 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 	} else if (!strcmp(note->key, "start")) {
 		model->start_ns = ev->ts_ns;
 	} else if (!strcmp(note->key, "lost")) {
-		return apply_lost_total(model, ev);
+		return loss_total(model, ev);
 	}
 	return 0;
 }
@@ -188,7 +122,7 @@ static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread,
 	if (!strcmp(ev->key, "launch"))
 		space->launcher = true;
 	else if (!strcmp(ev->key, "snapshot"))
-		space->complete = true;
+		pfs_space_found(space);
 	return 0;
 }
 
@@ -257,7 +191,7 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	if (ev->kind == PFS_NOTE)	/* may be older than what it is about */
 		model->first_ns = first_ns;
 	if (ev->kind == PFS_LOST)
-		return apply_lost(model, ev);
+		return loss_apply(model, ev);
 	if (ev->kind == PFS_NOTE)
 		err = apply_note(model, ev);
 	if (!err && pfs_has(ev, PFS_F_TID))

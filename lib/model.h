@@ -32,6 +32,7 @@ struct pfs_region {
 	const char *name;	/* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	/* UINT64_MAX while it lives */
+	uint64_t since_ns;	/* touches of it may be that old: born_ns, or before it was moved; 0: not known */
 	struct pfs_pages *pages;	/* where its pages are: the space's own, or a retired region's */
 };
 
@@ -127,12 +128,19 @@ struct pfs_proc {
 	struct pfs_proc *next;		/* in order of appearance */
 };
 
-/* What is missing of one cpu, between the first and the last time that it was noticed. */
+/* A gap: events that are missing of one cpu, some time in [from_ns, to_ns]. */
 struct pfs_loss {
 	int32_t cpu;			/* -1: not said */
 	uint64_t count;			/* events, where the number is known */
-	uint64_t unknown;		/* times that an unknown number was lost; 0 if the total is known */
-	uint64_t first_ns, last_ns;
+	uint64_t unknown;		/* times that an unknown number was lost */
+	uint64_t from_ns;		/* of the last event before it; 0: from the beginning */
+	uint64_t to_ns;			/* of the first event after it; UINT64_MAX: nothing says when */
+};
+
+/* What is missing of one cpu in all. Its gaps may know less of the number. */
+struct pfs_lost_cpu {
+	int32_t cpu;
+	uint64_t count, unknown;
 };
 
 struct pfs_note { char *key, *value; uint64_t ts_ns; int32_t pid; };
@@ -149,7 +157,9 @@ struct pfs_model {
 	uint64_t start_ns;		/* what --from and --to count from: the start of the recording */
 	uint64_t lost;			/* events lost whose number is known */
 	uint64_t lost_unknown;		/* times that an unknown number was lost */
-	struct pfs_loss *losses;	/* the same by cpu, in order of appearance */
+	struct pfs_lost_cpu *lost_on;	/* the same by cpu, in order of appearance */
+	unsigned int nr_lost_on;
+	struct pfs_loss *losses;	/* each gap, in the order of their ends */
 	unsigned int nr_losses;
 	struct pfs_note *notes;
 	unsigned int nr_notes;

@@ -68,6 +68,10 @@ void life_exit(struct pfs_thread *thread, const struct pfs_event *ev);
 struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
 			       const struct pfs_event *ev);
 
+/* model_loss.c: `lost`, and the note "lost". 0 or -ENOMEM. */
+int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
+int loss_total(struct pfs_model *model, const struct pfs_event *ev);
+
 /* model_layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
 

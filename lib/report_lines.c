@@ -44,6 +44,7 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
 		       struct pfs_process_line *line)
 {
 	bool moment = g->options->filter && g->options->filter->at.set;
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter), gaps;
 	struct pfs_rows rows;
 	int err = pfs_rows_collect(&rows, at);
 
@@ -57,13 +58,36 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
 			continue;
 		pfs_tally_add(&line->tally, &row->tally);
 		region = append(&g->regions, &g->nr_regions, sizeof(*region));
+		gaps = pfs_gaps_of(&shown, at, row);
 		if (region)
-			*region = (struct pfs_region_line){ .at = *at, .row = *row };
+			*region = (struct pfs_region_line){ .at = *at, .row = *row,
+							    .missing = pfs_gaps_sum(&gaps) };
 		else
 			err = -ENOMEM;
 	}
 	pfs_rows_free(&rows);
 	return err;
+}
+
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
+			 const struct pfs_loss *gap)
+{
+	struct pfs_epochs life = pfs_whole_life(line->at.model, line->at.proc);
+	struct pfs_gaps gaps = pfs_gaps_of(shown, &life, NULL);
+
+	return pfs_gaps_have(&gaps, gap);
+}
+
+static void find_missing(struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		struct pfs_epochs life = pfs_whole_life(g->model, g->processes[i].at.proc);
+		struct pfs_gaps gaps = pfs_gaps_of(&shown, &life, NULL);
+
+		g->processes[i].missing = pfs_gaps_sum(&gaps);
+	}
 }
 
 /* Processes that lived in their parents' spaces only (vfork) have no rows, but they have faults. */
@@ -264,6 +288,7 @@ int pfs_report_gather(struct pfs_report_lines *g, const struct pfs_model *model,
 
 	*g = (struct pfs_report_lines){ .model = model, .options = options };
 	err = gather_processes(g);
+	find_missing(g);
 	if (!err)
 		err = gather_files(g);
 	if (err) {

@@ -9,6 +9,7 @@
 #ifndef PFS_REPORT_LINES_H
 #define PFS_REPORT_LINES_H
 
+#include "loss.h"
 #include "view.h"
 #include "view_rows.h"
 
@@ -16,11 +17,13 @@ struct pfs_process_line {
 	struct pfs_epochs at;		/* its first epoch that is shown */
 	struct pfs_tally tally;
 	uint64_t regions, gone;
+	struct pfs_missing missing;	/* of all its images */
 };
 
 struct pfs_region_line {
 	struct pfs_epochs at;
 	struct pfs_row row;
+	struct pfs_missing missing;
 };
 
 /* All mappings of one file (device and inode); of memory without one, all that are called the same. */
@@ -44,6 +47,11 @@ struct pfs_report_lines {
 /* 0 or -ENOMEM; then there is nothing to free. */
 int pfs_report_gather(struct pfs_report_lines *lines, const struct pfs_model *model,
 		      const struct pfs_view_options *options);
+
+/* May this gap concern the process, in any of its images? */
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
+			 const struct pfs_loss *gap);
+
 void pfs_report_free(struct pfs_report_lines *lines);
 
 #endif

@@ -143,7 +143,7 @@ struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_re
 		if (space_is_file(like))
 			region->off = like->off + (start - like->start);
 	} else {
-		region->born_ns = now_ns;
+		region->born_ns = region->since_ns = now_ns;
 	}
 	region->start = start;
 	region->end = end;
@@ -291,10 +291,17 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 		}
 		/* The child's regions are other objects of the kernel. */
 		region->have &= ~PFS_HAS(PFS_F_ID);
-		region->born_ns = now_ns;
+		region->born_ns = region->since_ns = now_ns;
 		region->inherited = true;
 	}
 	return copy;
+}
+
+void pfs_space_found(struct pfs_space *space)
+{
+	for (unsigned int i = 0; !space->complete && i < space->nr_live; i++)
+		space->live[i]->since_ns = 0;
+	space->complete = true;
 }
 
 void pfs_space_confirm(struct pfs_space *space)

@@ -16,6 +16,9 @@ void pfs_space_put(struct pfs_space *space);
 /* A copy of the layout, with no pages touched and no retired regions: what fork makes. */
 struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns);
 
+/* The whole layout of a process that ran before has been told: what there is of it may be that old. */
+void pfs_space_found(struct pfs_space *space);
+
 /*
  * The copy is whole, as the kernel told it region by region: forgets those of the parent's that it did
  * not name (MADV_DONTFORK).

@@ -74,6 +74,8 @@ static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_
 		/* Merged into it: the pages stay where they are, the object goes. */
 		region->written |= space->live[i]->written;
 		learn_from(region, space->live[i]);
+		if (space->live[i]->since_ns < region->since_ns)
+			region->since_ns = space->live[i]->since_ns;
 		free(space->live[i]);
 		space_remove(space, i);
 	}
@@ -116,6 +118,8 @@ static struct pfs_region *carve(struct pfs_space *space, const struct pfs_event 
 	region = space_region_new(space, within, ev->start, ev->end, ev->ts_ns);
 	if (!region || space_cut(space, ev->start, ev->end))
 		goto fail;
+	if (!within && !pfs_has(ev, PFS_F_PERMS)) /* found; what makes it says what it is */
+		region->since_ns = 0;
 	i = pfs_space_lower(space, ev->start);
 	while (i < space->nr_live && space->live[i]->start < ev->end) {
 		if (within) { /* the piece of it that the cut left here: same pages, new object */
@@ -236,6 +240,8 @@ static int map_described(struct pfs_space *space, const struct pfs_event *ev)
 			return -ENOMEM;
 		}
 	}
+	if (!region->since_ns && !KNOWS(region, PFS_F_PERMS) && pfs_has(ev, PFS_F_PERMS))
+		region->since_ns = ev->ts_ns;
 	set_attributes(region, ev);
 	return 0;
 }

@@ -169,6 +169,7 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
 	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
+	uint64_t since_ns = source ? source->since_ns : 0;
 	struct pfs_event map = *ev;
 	struct pfs_region *dest;
 	int err;
@@ -189,6 +190,8 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 	dest = err ? NULL : pfs_space_find(space, ev->start);
 	if (dest) {
 		dest->written |= written;
+		if (since_ns < dest->since_ns)
+			dest->since_ns = since_ns;
 		dest->moved_from = merged ? 0 : ev->from;
 	}
 	return err;

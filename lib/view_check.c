@@ -9,6 +9,8 @@
  */
 #include "view_check.h"
 
+#include "loss.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +23,9 @@ struct kernel_counts {
 
 struct check {
 	FILE *out;
+	struct pfs_missing missing;
 	unsigned int nr_unexplained;
+	unsigned int nr_maybe_lost;	/* of these: they may be among the lost events */
 };
 
 static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor,
@@ -137,18 +141,25 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
 	       "populated again)");
 }
 
+void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
+{
+	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (pfs_lost_text(lost, &all))
+		fprintf(out, "%s: the recording is not complete\n", lost);
+}
+
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
 {
-	if (model->lost || model->lost_unknown)
-		fprintf(c->out, "%" PRIu64 "%s events were lost: the recording is not complete\n",
-			model->lost, model->lost_unknown ? " or more" : "");
+	pfs_check_put_losses(model, c->out);
 	if (!c->nr_unexplained) {
 		fprintf(c->out, "every fault is accounted for\n");
 		return 0;
 	}
 	return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an "
 			   "explanation%s", c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s",
-			   model->lost || model->lost_unknown ? " but the lost events" : "");
+			   c->nr_maybe_lost == c->nr_unexplained ? " but the lost events" : "");
 }
 
 /* The kernel counts at least as many here as there. */
@@ -157,6 +168,7 @@ static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *w
 	if (more >= less)
 		return true;
 	c->nr_unexplained++;
+	c->nr_maybe_lost += c->missing.nr && pfs_missing_may_be(&c->missing, less - more);
 	fprintf(c->out, "%12" PRIu64 "  UNEXPLAINED: %s\n", less - more, what);
 	return false;
 }
@@ -164,7 +176,8 @@ static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *w
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
 			struct pfs_err *err)
 {
-	struct check c = { .out = options->out };
+	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
+	struct check c = { .out = options->out, .missing = pfs_gaps_sum(&gaps) };
 	struct kernel_counts k;
 	struct pfs_counts n;
 	const char *source = pfs_model_note(model, "source");

@@ -9,6 +9,7 @@
  */
 #include "escape.h"
 #include "labels.h"
+#include "loss.h"
 #include "view.h"
 
 #include <errno.h>
@@ -103,6 +104,17 @@ static void put_space(const struct pfs_model *model, const struct pfs_view_optio
 	put_vsyscall(options->out, model, space);
 }
 
+/* Changes of the layout may be among what was lost. */
+static void put_doubt(const struct pfs_model *model, const struct pfs_view_options *options,
+		      const struct pfs_epochs *at)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(model, options->filter), gaps = pfs_gaps_before(&shown, at);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (pfs_lost_text(lost, &gaps))
+		fprintf(options->out, "# may be wrong: %s\n", lost);
+}
+
 static bool wanted(const struct pfs_epochs *at)
 {
 	/* Of each process the newest image only, and a shared one with its owner. */
@@ -139,6 +151,7 @@ int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_opti
 		pfs_escape(comm, sizeof(comm), pfs_epoch_comm(&at) ? pfs_epoch_comm(&at) : "?", 0);
 		if (nr > 1)
 			fprintf(options->out, "# pid %d %s\n", at.proc->pid, comm);
+		put_doubt(model, options, &at);
 		put_space(model, options, at.epoch->space);
 	}
 	if (fflush(options->out) || ferror(options->out))

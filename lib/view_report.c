@@ -4,6 +4,7 @@
  * What is in the tables' lines, report_lines.c gathers.
  */
 #include "labels.h"
+#include "loss.h"
 #include "report_lines.h"
 #include "table.h"
 
@@ -30,6 +31,11 @@
 	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
 	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
 
+/* What it may lack: how many gaps may concern it, and how many events are missing in these. */
+#define LOSS_COLUMNS									\
+	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
+	{ "may_lack", "may lack", PFS_COLUMN_OPTIONAL }
+
 static const struct pfs_column process_columns[] = {
 	{ "pid", "pid", 0 },
 	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
@@ -38,6 +44,7 @@ static const struct pfs_column process_columns[] = {
 	COUNT_COLUMNS,
 	{ "regions", "regions", 0 },
 	{ "gone", "gone", 0 },
+	LOSS_COLUMNS,
 	{ "start_s", "start", PFS_COLUMN_SECONDS },
 	{ "end_s", "end", PFS_COLUMN_SECONDS },
 	{ "comm", "name", PFS_COLUMN_LEFT },
@@ -52,6 +59,7 @@ static const struct pfs_column region_columns[] = {
 	{ "gone", "gone", PFS_COLUMN_OPTIONAL },
 	{ "pages", "pages", 0 },
 	COUNT_COLUMNS,
+	LOSS_COLUMNS,
 	{ "first_s", "first", PFS_COLUMN_SECONDS },
 	{ "last_s", "last", PFS_COLUMN_SECONDS },
 	{ "name", "name", PFS_COLUMN_LEFT },
@@ -106,6 +114,15 @@ static void add_time(struct pfs_table *table, const struct pfs_model *model, boo
 		pfs_table_missing(table);
 }
 
+static void add_missing(struct pfs_table *table, const struct pfs_missing *missing)
+{
+	pfs_table_number(table, missing->nr);
+	if (missing->unknown)
+		pfs_table_missing(table);
+	else
+		pfs_table_number(table, missing->count);
+}
+
 static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
 {
 	for (size_t i = 0; i < g->nr_processes; i++) {
@@ -119,6 +136,7 @@ static void fill_processes(struct pfs_table *table, const struct pfs_report_line
 		add_counts(table, &line->tally);
 		pfs_table_number(table, line->regions);
 		pfs_table_number(table, line->gone);
+		add_missing(table, &line->missing);
 		add_time(table, g->model, true, line->at.epoch->start_ns);
 		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
 		pfs_table_word(table, proc->comm ? proc->comm : "?");
@@ -133,7 +151,7 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 		const struct pfs_region_line *line = &g->regions[i];
 		const struct pfs_tally *t = &line->row.tally;
 
-		if (!t->seen && !g->options->all)
+		if (!t->seen && !line->missing.nr && !g->options->all)
 			continue;
 		pfs_table_number(table, line->at.proc->pid);
 		pfs_table_number(table, line->at.number);
@@ -145,6 +163,7 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 		pfs_table_number(table, line->row.gone);
 		pfs_table_number(table, pfs_row_pages(&line->row, g->model));
 		add_counts(table, t);
+		add_missing(table, &line->missing);
 		add_time(table, g->model, t->seen, t->first_ns);
 		add_time(table, g->model, t->seen, t->last_ns);
 		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) :
@@ -246,6 +265,84 @@ static bool has_not_told(const struct pfs_report_lines *g)
 	return pfs_lack_next(g->model, &at, what, sizeof(what));
 }
 
+/* ---- losses ---- */
+
+static const struct pfs_column gap_columns[] = {
+	{ "cpu", "cpu", 0 },
+	{ "from_s", "from", PFS_COLUMN_SECONDS },
+	{ "to_s", "to", PFS_COLUMN_SECONDS },
+	{ "events", "events", 0 },
+	{ "processes", "processes", 0 },
+	{ "regions", "regions", 0 },
+	{ "pids", "may concern", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* "12 34 56": those that the gap may concern. */
+struct concerned {
+	unsigned int processes, regions;
+	char pids[4096];
+};
+
+static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	size_t len = 0;
+
+	*c = (struct concerned){ 0 };
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		const struct pfs_process_line *line = &g->processes[i];
+
+		if (!pfs_report_concerns(line, &shown, gap))
+			continue;
+		c->processes++;
+		if (len + 20 < sizeof(c->pids))
+			len += snprintf(c->pids + len, sizeof(c->pids) - len, "%s%d", len ? " " : "",
+					line->at.proc->pid);
+		else
+			snprintf(c->pids + len, sizeof(c->pids) - len, " ...");
+	}
+	for (size_t i = 0; i < g->nr_regions; i++) {
+		struct pfs_gaps gaps = pfs_gaps_of(&shown, &g->regions[i].at, &g->regions[i].row);
+
+		c->regions += g->regions[i].row.region && pfs_gaps_have(&gaps, gap);
+	}
+}
+
+static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	struct concerned c;
+
+	for (unsigned int i = 0; i < g->model->nr_losses; i++) {
+		const struct pfs_loss *gap = &g->model->losses[i];
+
+		if (!pfs_gaps_have(&shown, gap))
+			continue;
+		if (gap->cpu < 0)
+			pfs_table_missing(table);
+		else
+			pfs_table_number(table, gap->cpu);
+		add_time(table, g->model, gap->from_ns, gap->from_ns);
+		add_time(table, g->model, gap->to_ns != UINT64_MAX, gap->to_ns);
+		if (gap->unknown)
+			pfs_table_missing(table);
+		else
+			pfs_table_number(table, gap->count);
+		add_concerned(&c, gap, g);
+		pfs_table_number(table, c.processes);
+		pfs_table_number(table, c.regions);
+		pfs_table_word(table, c.pids);
+	}
+}
+
+static bool has_gaps(const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+
+	return pfs_gaps_sum(&shown).nr;
+}
+
 /* ---- the three forms ---- */
 
 struct section {
@@ -260,6 +357,7 @@ static const struct section sections[] = {
 	{ "region", "By region", region_columns, fill_regions, NULL },
 	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
+	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
 	{ "not_told", "Not told by this kernel", not_told_columns, fill_not_told, has_not_told },
 };
 
@@ -300,13 +398,14 @@ static void put_recording(const struct pfs_report_lines *g)
 {
 	const struct pfs_model *m = g->model;
 	FILE *out = g->options->out;
-	char lost[512], end[32];
+	struct pfs_gaps shown = pfs_gaps_shown(m, g->options->filter);
+	char lost[PFS_LOST_TEXT_MAX], end[32];
 
 	if (g->options->format == PFS_VIEW_CSV) {
 		fputs("table,cpu,lost,lost_unknown_times\n", out);
-		for (unsigned int i = 0; i < m->nr_losses; i++)
-			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->losses[i].cpu,
-				m->losses[i].count, m->losses[i].unknown);
+		for (unsigned int i = 0; i < m->nr_lost_on; i++)
+			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu,
+				m->lost_on[i].count, m->lost_on[i].unknown);
 	} else if (g->options->format == PFS_VIEW_JSON) {
 		fprintf(out, "{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64
 			", \"last_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64
@@ -316,7 +415,7 @@ static void put_recording(const struct pfs_report_lines *g)
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
 		fprintf(out, "%s in %s s, ", lost, pfs_time_text(end, m, m->last_ns));
-		if (!pfs_lost_text(lost, sizeof(lost), m, 0, UINT64_MAX))
+		if (!pfs_lost_text(lost, &shown))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
 	}

@@ -212,6 +212,60 @@ sh -c "$slow" >"$T/other" 2>"$T/seen"
 is "$(<"$T/seen")" '' 'elsewhere it does not'
 same "$T/other" "$T/drawn" 'and the picture is the same'
 
+# ---- losses ----
+
+cat >"$T/lost.events" <<-'END'
+	# pfscope events 1
+	1.000000000 note key="start" value="mono"
+	1.000100000 map cpu=0 pid=1 tid=1 start=400000 end=402000 perms=rw-p name=""
+	1.000200000 fault cpu=0 pid=1 tid=1 addr=400000 access=write mode=user
+	1.000300000 fault cpu=1 pid=1 tid=1 addr=401000 access=write mode=user
+	1.000400000 unmap cpu=0 pid=1 tid=1 start=400000 end=402000
+	1.000500000 map cpu=0 pid=1 tid=1 start=500000 end=501000 perms=rw-p name=""
+	1.000600000 lost cpu=0 count=7 interval=100000
+	1.000700000 fault cpu=0 pid=1 tid=1 addr=500000 access=write mode=user
+	1.000800000 lost cpu=1 interval=200000
+	1.000900000 fault cpu=1 pid=1 tid=1 addr=500000 access=read mode=user
+	1.001000000 note key="end" value="mono"
+END
+cpu0='7 events on cpu 0 between 0.000500 and 0.000600 s'
+cpu1='an unknown number of events on cpu 1 between 0.000600 and 0.000800 s'
+pfscope render --width 300 "$T/lost.events"
+like "$out" $'\n'"lost $cpu0, $cpu1, so more may have been touched where it says so, and regions may be wrong from 0.000500 s on" \
+	'losses: the header says how many, where and when'
+like "$out" "500000-00501000 [^|]*\|B\|"$'\n'"  \(may lack faults: $cpu0, $cpu1\)" 'losses: and a row'
+unlike "$out" '00402000 [^|]*\|[^|]*\|'$'\n''  \(may' 'losses: what had gone lacks nothing'
+pfscope render --width 300 --from 0.0007 "$T/lost.events"
+unlike "$out" 'cpu 0 between' 'losses before --from are none of what is shown'
+like "$out" "lost $cpu1" 'losses that reach into it are'
+# It ends in the gap of cpu 1, which is told behind the end; nothing else of what comes there is.
+for file in "$T/lost.events" -; do
+	pfscope render --width 300 --to 0.00065 $file <"$T/lost.events"
+	like "$out" "an unknown number of events on cpu 1 between 0.000600 and 0.000649 s" "losses that reach over --to ($file)"
+	like "$out" $'\n2 faults' "losses that reach over --to ($file): no faults from there"
+done
+pfscope render --width 300 --at 0.0004 "$T/lost.events"
+like "$out" 'no events lost' 'losses after --at are none of what is shown'
+pfscope report --strict --to 0.00065 "$T/lost.events"
+is "$status" 3 'losses that reach over --to are losses to --strict'
+pfscope render --classic "$T/lost.events"
+like "$out" "Lost: $cpu0, $cpu1" 'losses: --classic'
+pfscope maps "$T/lost.events"
+like "$out" "^# may be wrong: lost $cpu0, $cpu1"$'\n''00500000-00501000 rw-p' 'losses: maps says that it may be wrong'
+pfscope maps --at 0.00045 "$T/lost.events"
+like "$out" "^# may be wrong: lost an unknown|^# pid|^$" 'losses: maps before them'
+pfscope report --csv "$T/lost.events"
+like "$out" $'\ngap,0,0.000500,0.000600,7,1,1,1\ngap,1,0.000600,0.000800,,1,1,1$' 'losses: a table of them'
+pfscope report --json "$T/lost.events"
+like "$out" '"from_s": 0.000600, "to_s": 0.000800, "events": null, "processes": 1, "regions": 1, "pids": "1"' 'losses: as JSON'
+like "$out" '"range": "00400000-00402000".*"gaps": 0, "may_lack": 0,.*"range": "00500000-00501000".*"gaps": 2, "may_lack": null,' \
+	'losses: regions that may lack something'
+pfscope events "$T/lost.events"
+same "$T/out" "$T/lost.events" 'losses: the lines are the same'
+head -c -2000 "$DATA/dat/pfs-v6.dat" >"$T/cut.dat"
+pfscope events --salvage --strict "$T/cut.dat"
+is "$status" 3 'what cannot be read at the end is lost' || diag "$err"
+
 # ---- --strict ----
 
 for command in render events maps report; do

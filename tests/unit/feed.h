@@ -263,15 +263,22 @@ static inline void feed_exit(struct feed *f, bool last)
 	feed_apply(f, &ev);
 }
 
-/* count 0: an unknown number; cpu -1: an unknown one. */
-static inline void feed_lost(struct feed *f, int cpu, uint64_t count)
+/* count 0: an unknown number; cpu -1: an unknown one; interval_ns 0: since when is unknown. */
+static inline void feed_gap(struct feed *f, int cpu, uint64_t count, uint64_t interval_ns)
 {
 	struct pfs_event ev = feed_event(f, PFS_LOST, 0);
 
-	ev.have = (count ? HAS(COUNT) : 0) | (cpu >= 0 ? HAS(CPU) : 0);
+	ev.have = (count ? HAS(COUNT) : 0) | (cpu >= 0 ? HAS(CPU) : 0) | (interval_ns ? HAS(INTERVAL) : 0);
+	ev.interval_ns = interval_ns;
 	ev.count = count;
 	ev.cpu = cpu;
 	feed_apply(f, &ev);
+}
+
+/* In less time than one event is after the other. */
+static inline void feed_lost(struct feed *f, int cpu, uint64_t count)
+{
+	feed_gap(f, cpu, count, 500);
 }
 
 /* A note; of_process: about the current process, not the recording. */

@@ -43,7 +43,7 @@ static void test_classic_gone_and_unknown(void **state)
 		     "Region: 00500000 - 00503000 (   3 pages): |.X.|\n"
 		     "Region: 00500000 - 00502000 (   2 pages): |X.|\n"
 		     "Unknown: 123456789000 - 12345678a000 (   1 pages): |X|\n"
-		     "Lost: an unknown number of events on cpu 3\n");
+		     "Lost: an unknown number of events on cpu 3 between 0.000008 and 0.000009 s\n");
 	feed_free(&f);
 }
 
@@ -95,7 +95,9 @@ static void test_classic_folds_giants(void **state)
 
 static const char bars_80[] =
 	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1: more may have been touched than is drawn\n"
+	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
+	"  so more may have been touched than is drawn, but where it says not,\n"
+	"  and regions may be wrong from 0.000294 s on\n"
 	" address range             perm touched name\n"
 	" 10000000-10011000                 4/17 (no known region) |WWW.............R|\n"
 	" 20000000-20001000                  1/1 (no known region) |R|\n"
@@ -107,6 +109,7 @@ static const char bars_80[] =
 	" 7f4000000000-7f4000800000 rw-p  1/2048 anon              |~wHHHHHHH........|x64\n"
 	" 7f4100000000-7f4100800000 rw-p  3/2048 thread stack      |~2045~WWW|\n"
 	"-7f4200000000-7f4200010000 rw-p    4/16 anon              |...WWWW.........|\n"
+	"  (lacks no faults)\n"
 	" 7f4300000000-7f4300004000 ---p     1/4 anon              |.!..|\n"
 	" 7f4400000000-7f4400003000 ????     1/3 ?                 |.T.|\n"
 	" 7f5d58600000-7f5d58626000 r--p    1/38 libc.so.6         |r+++++.......|x3\n"
@@ -150,11 +153,11 @@ static const char bars_80[] =
 	"  243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region,\n"
 	"  3 pages read from disk, 126 pages mapped beside faults, 2 pages populated,\n"
 	"  512 pages in huge pages\n"
-	"lost 12 events on cpu 1\n";
+	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
 
 static const char bars_200[] =
 	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1: more may have been touched than is drawn\n"
+	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s, so more may have been touched than is drawn, but where it says not, and regions may be wrong from 0.000294 s on\n"
 	" address range             perm touched name\n"
 	" 10000000-10011000                 4/17 (no known region)                   |WWW.............R|\n"
 	" 20000000-20001000                  1/1 (no known region)                   |R|\n"
@@ -166,6 +169,7 @@ static const char bars_200[] =
 	" 7f4000000000-7f4000800000 rw-p  1/2048 anon                                |~1020~wHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH~512~|x6\n"
 	" 7f4100000000-7f4100800000 rw-p  3/2048 thread stack                        |~2045~WWW|\n"
 	"-7f4200000000-7f4200010000 rw-p    4/16 anon                                |...WWWW.........|\n"
+	"  (lacks no faults)\n"
 	" 7f4300000000-7f4300004000 ---p     1/4 anon                                |.!..|\n"
 	" 7f4400000000-7f4400003000 ????     1/3 ?                                   |.T.|\n"
 	" 7f5d58600000-7f5d58626000 r--p    1/38 /usr/lib/x86_64-linux-gnu/libc.so.6 |R+++++++++++++++......................|\n"
@@ -205,11 +209,13 @@ static const char bars_200[] =
 	"245 faults, 244 pages touched, 45 regions (12 gone), 3 processes\n"
 	"  10 by read, 221 by write, 13 by execution, 1 by unknown access, 243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region, 3 pages read from disk, 126 pages mapped beside faults,\n"
 	"  2 pages populated, 512 pages in huge pages\n"
-	"lost 12 events on cpu 1\n";
+	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
 
 static const char full_80[] =
 	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1: more may have been touched than is drawn\n"
+	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
+	"  so more may have been touched than is drawn, but where it says not,\n"
+	"  and regions may be wrong from 0.000294 s on\n"
 	" 10000000-10011000      4/17 pages  (no known region)\n"
 	"  10000000 |WWW.............R|\n"
 	" 20000000-20001000      1/1 pages  (no known region)\n"
@@ -251,6 +257,7 @@ static const char full_80[] =
 	"  ~ 2016 untouched pages ~\n"
 	"  7f41007e0000 |.............................WWW|\n"
 	"-7f4200000000-7f4200010000 rw-p 4/16 pages  anon\n"
+	"  (lacks no faults)\n"
 	"  7f4200000000 |...WWWW.........|\n"
 	" 7f4300000000-7f4300004000 ---p 1/4 pages  anon\n"
 	"  7f4300000000 |.!..|\n"
@@ -477,24 +484,65 @@ static void test_many_touched_of_a_terabyte(void **state)
 static void test_losses(void **state)
 {
 	struct feed f = feed_new(1);
+	const struct pfs_view_options wide = { .width = 400 };
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
 	assert_true(drawn_with(&f, "bars", plain, "no events lost"));
 	feed_lost(&f, 1, 12);
-	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on cpu 1\n"));
+	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on cpu 1 between 0.000000 and 0.000001 s\n"));
 	feed_lost(&f, 1, 1);
 	feed_lost(&f, 0, 1);
-	assert_true(drawn_with(&f, "bars", plain, "\nlost 13 events on cpu 1, 1 event on cpu 0\n"));
-	assert_true(drawn_with(&f, "bars", plain, "1 event on cpu 0: more may have been touched"));
-	feed_lost(&f, 0, 0);
-	feed_lost(&f, -1, 0);
-	assert_true(drawn_with(&f, "bars", (struct pfs_view_options){ .width = 200 },
-			       "\nlost 13 events on cpu 1, 1 event and more of unknown number on "
-			       "cpu 0, an unknown number of events\n"));
+	assert_true(drawn_with(&f, "bars", wide, "\nlost 13 events on cpu 1 between 0.000000 and 0.000002 s, "
+			       "1 event on cpu 0 between 0.000002 and 0.000003 s\n"));
+	assert_true(drawn_with(&f, "bars", wide, " 0.000003 s, so more may have been touched than is drawn, and "
+			       "regions may be wrong from 0.000000 s on\n"));
+	feed_gap(&f, 0, 0, 0);
+	feed_gap(&f, -1, 0, 0);
+	assert_true(drawn_with(&f, "bars", wide, "1 event and more of unknown number on cpu 0 before 0.000004 s, "
+			       "an unknown number of events before 0.000005 s\n"));
+	assert_true(drawn_with(&f, "bars", wide, "drawn, and regions may be wrong\n"));
 	for (int cpu = 2; cpu < 40; cpu++)
 		feed_lost(&f, cpu, 2);
-	assert_true(drawn_with(&f, "bars", (struct pfs_view_options){ .width = 200 },
-			       "2 events on cpu 2, 74 events on 37 other cpus\n"));
+	assert_true(drawn_with(&f, "bars", wide, "2 events on cpu 2 between 0.000005 and 0.000006 s, 74 events on "
+			       "37 other cpus\n"));
+	feed_free(&f);
+	f = feed_new(1);
+	feed_note(&f, "lost", "5 on cpu 1", false);	/* nothing says when */
+	assert_true(drawn_with(&f, "bars", wide, "\nlost 5 events on cpu 1\n"));
+	feed_free(&f);
+}
+
+/* Where only some of the rows may lack something, the fewer ones of them say so. */
+static void test_losses_by_row(void **state)
+{
+	struct feed f = feed_new(1);
+	const struct pfs_view_options wide = { .width = 400 };
+	struct drawing d;
+
+	feed_map(&f, 0x400000, 0x401000, RW, "");
+	feed_fault(&f, 0x400000, PFS_WRITE);
+	feed_unmap(&f, 0x400000, 0x401000);
+	feed_lost(&f, 1, 12);
+	feed_map(&f, 0x500000, 0x501000, RW, "");
+	feed_lost(&f, 0, 0);
+	feed_map(&f, 0x600000, 0x601000, RW, "");
+	feed_map(&f, 0x700000, 0x701000, RW, "");
+	d = draw(&f, "bars", wide);
+	assert_non_null(strstr(d.text, "so more may have been touched where it says so, and regions may be wrong "
+			       "from 0.000002 s on\n"));
+	assert_non_null(strstr(d.text, "|W|\n 00500000-00501000 rw-p     0/1 anon |.|\n"
+			       "  (may lack faults: an unknown number of events on cpu 0 between 0.000004 and "
+			       "0.000005 s)\n 00600000"));
+	assert_null(strstr(strstr(d.text, "(may lack") + 1, "(may lack"));
+	assert_null(strstr(d.text, "(lacks no"));
+	free(d.text);
+	assert_true(drawn_with(&f, "full", wide, "0/1 pages  anon\n  (may lack faults: an unknown"));
+	feed_lost(&f, 0, 1);
+	d = draw(&f, "bars", wide);
+	assert_non_null(strstr(d.text, "drawn, but where it says not, and"));
+	assert_non_null(strstr(d.text, "|W|\n  (lacks no faults)\n 00500000"));
+	assert_null(strstr(d.text, "(may lack"));
+	free(d.text);
 	feed_free(&f);
 }
 
@@ -839,6 +887,7 @@ int main(void)
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_many_touched_of_a_terabyte),
 		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_losses_by_row),
 		cmocka_unit_test(test_not_told),
 		cmocka_unit_test(test_losses_concern_who_was_there),
 		cmocka_unit_test(test_hostile_names),

@@ -471,26 +471,67 @@ static void test_notes_and_times(void **state)
 	feed_free(&f);
 }
 
+static void assert_on(const struct feed *f, unsigned int i, int cpu, uint64_t count, uint64_t unknown)
+{
+	assert_in_range(i, 0, f->model->nr_lost_on - 1);
+	assert_int_equal(f->model->lost_on[i].cpu, cpu);
+	assert_int_equal(f->model->lost_on[i].count, count);
+	assert_int_equal(f->model->lost_on[i].unknown, unknown);
+}
+
+static void assert_gap(const struct feed *f, unsigned int i, int cpu, uint64_t count, uint64_t from_ns, uint64_t to_ns)
+{
+	assert_in_range(i, 0, f->model->nr_losses - 1);
+	assert_int_equal(f->model->losses[i].cpu, cpu);
+	assert_int_equal(f->model->losses[i].count, count);
+	assert_int_equal(f->model->losses[i].unknown, !count);
+	assert_int_equal(f->model->losses[i].from_ns, from_ns);
+	assert_true(f->model->losses[i].to_ns == to_ns);
+}
+
+/* Each gap has its time: since the event before it, since the beginning if there is none. */
 static void test_losses_by_cpu(void **state)
 {
 	struct feed f = feed_new(1);
+	uint64_t at;
 
-	feed_lost(&f, 3, 10);
-	feed_lost(&f, 0, 0);
-	feed_lost(&f, 3, 5);
-	feed_lost(&f, -1, 1);
+	feed_gap(&f, 3, 10, 0);
+	at = f.now_ns - 1000;
+	feed_gap(&f, 0, 0, 300);
+	feed_gap(&f, 3, 5, 200);
+	feed_gap(&f, -1, 1, UINT64_MAX);	/* longer than there is time */
 	assert_int_equal(f.model->lost, 16);
 	assert_int_equal(f.model->lost_unknown, 1);
-	assert_int_equal(f.model->nr_losses, 3);
-	assert_int_equal(f.model->losses[0].cpu, 3);
-	assert_int_equal(f.model->losses[0].count, 15);
-	assert_true(f.model->losses[0].first_ns < f.model->losses[0].last_ns);
-	assert_int_equal(f.model->losses[1].unknown, 1);
-	assert_int_equal(f.model->losses[2].cpu, -1);
+	assert_int_equal(f.model->nr_lost_on, 3);
+	assert_on(&f, 0, 3, 15, 0);
+	assert_on(&f, 1, 0, 0, 1);
+	assert_on(&f, 2, -1, 1, 0);
+	assert_int_equal(f.model->nr_losses, 4);
+	assert_gap(&f, 0, 3, 10, 0, at);
+	assert_gap(&f, 1, 0, 0, at + 1000 - 300, at + 1000);
+	assert_gap(&f, 2, 3, 5, at + 2000 - 200, at + 2000);
+	assert_gap(&f, 3, -1, 1, 0, at + 3000);
 	for (int cpu = 0; cpu < 10000; cpu++)	/* no file makes it grow without end */
 		feed_lost(&f, cpu, 1);
-	assert_true(f.model->nr_losses < 10000);
+	assert_in_range(f.model->nr_lost_on, 4096, 9999);
 	assert_int_equal(f.model->lost, 10016);
+	feed_free(&f);
+}
+
+/* Of too many gaps, the last ones of each processor are one, which is as long as they were. */
+static void test_gaps_without_end(void **state)
+{
+	struct feed f = feed_new(1);
+	const struct pfs_loss *last;
+
+	for (int i = 0; i < 10000; i++)
+		feed_gap(&f, 0, i % 2, 10);
+	assert_in_range(f.model->nr_losses, 1000, 5000);
+	last = &f.model->losses[f.model->nr_losses - 1];
+	assert_int_equal(last->to_ns, f.now_ns - 1000);
+	assert_int_equal(last->to_ns - last->from_ns, (10000 - f.model->nr_losses) * 1000 + 10);
+	assert_int_equal(last->count + last->unknown, 10001 - f.model->nr_losses);
+	assert_on(&f, 0, 0, 5000, 5000);
 	feed_free(&f);
 }
 
@@ -498,25 +539,34 @@ static void test_losses_by_cpu(void **state)
 static void test_losses_counted_at_the_end(void **state)
 {
 	struct feed f = feed_new(1);
+	uint64_t at;
 
-	feed_lost(&f, 3, 10);
-	feed_lost(&f, 3, 0);
-	feed_lost(&f, 0, 7);
-	feed_lost(&f, 1, 0);
+	feed_gap(&f, 3, 10, 1);
+	at = f.now_ns - 1000;
+	feed_gap(&f, 3, 0, 1);
+	feed_gap(&f, 0, 7, 1);
+	feed_gap(&f, 1, 0, 1);
+	feed_gap(&f, 2, 0, 1);
+	feed_gap(&f, 2, 0, 1);
 	feed_note(&f, "lost", "30 on cpu 3", false);
 	feed_note(&f, "lost", "7 on cpu 0", false);
 	feed_note(&f, "lost", "2 on cpu 5", false);
+	feed_note(&f, "lost", "50 on cpu 2", false);
 	feed_note(&f, "lost", "many on cpu 1", false);
 	feed_note(&f, "lost", "3", false);
-	assert_int_equal(f.model->nr_losses, 4);
-	assert_int_equal(f.model->losses[0].count, 30);
-	assert_int_equal(f.model->losses[0].unknown, 0);
-	assert_int_equal(f.model->losses[1].count, 7);
-	assert_int_equal(f.model->losses[2].unknown, 1);
-	assert_int_equal(f.model->losses[3].cpu, 5);
-	assert_int_equal(f.model->losses[3].count, 2);
-	assert_true(f.model->losses[3].first_ns == f.model->first_ns);
-	assert_int_equal(f.model->lost, 39);
+	assert_int_equal(f.model->nr_lost_on, 5);
+	assert_on(&f, 0, 3, 30, 0);
+	assert_on(&f, 1, 0, 7, 0);
+	assert_on(&f, 2, 1, 0, 1);
+	assert_on(&f, 3, 2, 50, 0);
+	assert_on(&f, 4, 5, 2, 0);
+	assert_int_equal(f.model->nr_losses, 7);
+	assert_gap(&f, 0, 3, 10, at - 1, at);
+	assert_gap(&f, 1, 3, 20, at + 999, at + 1000);	/* the only one that they can be of */
+	assert_gap(&f, 4, 2, 0, at + 3999, at + 4000);	/* of one of two */
+	assert_gap(&f, 5, 2, 0, at + 4999, at + 5000);
+	assert_gap(&f, 6, 5, 2, 0, UINT64_MAX);		/* of none: any time */
+	assert_int_equal(f.model->lost, 89);
 	assert_int_equal(f.model->lost_unknown, 1);
 	feed_free(&f);
 }
@@ -683,6 +733,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_threads),
 		cmocka_unit_test(test_notes_and_times),
 		cmocka_unit_test(test_losses_by_cpu),
+		cmocka_unit_test(test_gaps_without_end),
 		cmocka_unit_test(test_losses_counted_at_the_end),
 		cmocka_unit_test(test_faults_by_the_hundred),
 		cmocka_unit_test(test_anything),

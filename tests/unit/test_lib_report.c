@@ -38,22 +38,26 @@ static void test_text(void **state)
 	small(&f);
 	assert_drawn(&f, "report", plain,
 "By process\n"
-"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  gone     start       end  name\n"
-"    1       0       1        1       3     1      1     1     3       0        2       3        2     0  0.000000            parent\n"
-"    2       1       1        1       1     1      0     0     0       1        1       0        2     1  0.000007  0.000011  parent\n"
+"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  gone  gaps  may lack     start       end  name\n"
+"    1       0       1        1       3     1      1     1     3       0        2       3        2     0     1        12  0.000000            parent\n"
+"    2       1       1        1       1     1      0     0     0       1        1       0        2     1     0         0  0.000007  0.000011  parent\n"
 "\n"
 "By region\n"
-"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around     first      last  name\n"
-"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0  0.000005  0.000006  anon\n"
-"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3  0.000003  0.000004  /usr/bin/x\n"
-"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0  0.000008  0.000008  /usr/bin/x\n"
+"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  may lack     first      last  name\n"
+"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1        12  0.000005  0.000006  anon\n"
+"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1        12  0.000003  0.000004  /usr/bin/x\n"
+"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0         0  0.000008  0.000008  /usr/bin/x\n"
 "\n"
 "By file\n"
 "  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
 "         2          2      8       2     1      0     1     1       1        2       3  08:01      77  /usr/bin/x\n"
 "         2          2      2       2     1      1     0     2       0        1       0                 anon\n"
 "\n"
-"13 events in 0.000012 s, lost 12 events on cpu 1\n");
+"Lost events\n"
+"  cpu      from        to  events  processes  regions  may concern\n"
+"    1  0.000011  0.000012      12          1        2  1\n"
+"\n"
+"13 events in 0.000012 s, lost 12 events on cpu 1 between 0.000011 and 0.000012 s\n");
 	feed_free(&f);
 }
 
@@ -65,16 +69,18 @@ static void test_csv(void **state)
 	assert_drawn(&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
 "table,cpu,lost,lost_unknown_times\n"
 "lost,1,12,0\n"
-"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,regions,gone,start_s,end_s,comm\n"
-"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,2,0,0.000000,,parent\n"
-"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,2,1,0.000007,0.000011,parent\n"
-"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,first_s,last_s,name\n"
-"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0.000005,0.000006,anon\n"
-"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,0.000003,0.000004,/usr/bin/x\n"
-"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0.000008,0.000008,/usr/bin/x\n"
+"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
+"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,2,0,1,12,0.000000,,parent\n"
+"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
+"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,gaps,may_lack,first_s,last_s,name\n"
+"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,1,12,0.000005,0.000006,anon\n"
+"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
+"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
 "table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,device,inode,name\n"
 "file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,08:01,77,/usr/bin/x\n"
-"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,,,anon\n");
+"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,,,anon\n"
+"table,cpu,from_s,to_s,events,processes,regions,pids\n"
+"gap,1,0.000011,0.000012,12,1,2,1\n");
 	feed_free(&f);
 }
 
@@ -128,6 +134,10 @@ static void test_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(row, "comm")), "parent");
 	assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "recording"),
 							     "lost")), 12);
+	table = json_object_get(root, "gap");
+	assert_int_equal(json_array_size(table), 1);
+	assert_int_equal(number_at(table, 0, "events"), 12);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(table, 0), "pids")), "1");
 	table = json_object_get(root, "file");
 	assert_int_equal(number_at(table, 0, "inode"), 77);
 	assert_int_equal(number_at(table, 0, "mappings"), 2);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ending.h"
+
+#include <errno.h>
+
+static void await(struct ending *e, const struct pfs_event *ev, bool awaited)
+{
+	if (!pfs_has(ev, PFS_F_CPU) || ev->cpu < 0 || ev->cpu >= ENDING_CPUS)
+		return;
+	e->nr_awaited += awaited - e->awaited[ev->cpu];
+	e->awaited[ev->cpu] = awaited;
+}
+
+static int take(void *ctx, const struct pfs_event *ev)
+{
+	struct ending *e = ctx;
+	int ret = 0;
+
+	if (!e->over || ev->kind == PFS_LOST)
+		ret = pfs_emit(e->to, ev);
+	if (ret && ret != -ECANCELED)
+		return ret;
+	e->over |= ret == -ECANCELED;
+	await(e, ev, !e->over);
+	return e->over && !e->nr_awaited ? -ECANCELED : 0;
+}
+
+struct pfs_sink ending_sink(struct ending *ending, const struct pfs_sink *to)
+{
+	*ending = (struct ending){ .to = to };
+	return (struct pfs_sink){ .fn = take, .ctx = ending };
+}
