@@ -28,6 +28,52 @@ delivered()
 		grep -ac ': '
 }
 
+# Of each page that a workload touched and the recording lacks, by what the workload says: a gap has its time, and its
+# region may lack something by what the report says. Prints how many lack: time, region; and how many pages they are.
+unplaced()
+{
+	awk -F '[ =,]' '
+	BEGIN { n = 0 }
+	FILENAME == ARGV[1] && $2 == "lost" {
+		to[n] = $1; from[n] = 0
+		for (i = 3; i <= NF; i++)
+			if ($i == "interval")
+				from[n] = $1 - $(i + 1) / 1e9
+		n++
+	}
+	FILENAME == ARGV[1] && $2 == "fault" && match($0, / addr=[0-9a-f]+/) {
+		split($0, pid, / pid=/)
+		seen[pid[2] + 0, substr($0, RSTART + 6, RLENGTH - 9)] = 1
+	}
+	FILENAME == ARGV[2] && $1 == "region" { split($4, r, "-"); if ($gaps > 0) ranges[$2] = ranges[$2] " " r[1] " " r[2] }
+	FILENAME == ARGV[2] && $1 == "table" { for (i = 1; i <= NF; i++) if ($i == "gaps") gaps = i }
+	$1 == "pid" { pid_ = $2 }
+	$1 == "at" && !((pid_, substr($2, 1, length($2) - 3)) in seen) {
+		missing++
+		for (i = 0; i < n && !(from[i] <= $4 / 1e9 && to[i] >= $3 / 1e9); i++)
+			;
+		times += i == n
+		nr = split(ranges[pid_], r, " ")
+		for (i = 1; i < nr && !($2 >= r[i] && $2 < r[i + 1]); i += 2)
+			;
+		regions += i >= nr
+	}
+	END { print times + 0, regions + 0, missing + 0 }' "$1" "$2" "$3"
+}
+
+# all_touched REPORT: the same of a workload that says only when it began and ended.
+all_touched()
+{
+	local addr end t0 t1
+
+	t0=$(value t0_ns "$1") t1=$(value t1_ns "$1")
+	echo "pid=$(value pid "$1")"
+	end=$(value end "$1")
+	for ((addr = $(value start "$1"); addr < end; addr += 4096)); do
+		printf 'at %x %s %s\n' $addr "$t0" "$t1"
+	done
+}
+
 # overrun PAGES KB [STATE]: pfscope is stopped by the command that it has started, and sleeps through all of it.
 overrun()
 {
@@ -66,6 +112,9 @@ overrun()
 	like "$(<"$T/bars")" '(^|[^0-9])[1-9][0-9]* faults' "$kb KB: and show what was not lost"
 	pfscope report "$T/over.dat"
 	is "$(said_lost <<<"$out")" "$lost" "$kb KB: the report says so"
+	"$PFSCOPE" report --csv "$T/over.dat" >"$T/tables"
+	is "$(unplaced "$T/events" "$T/tables" <(all_touched "$T/report"))" "0 0 $((pages - faults))" \
+		"$kb KB: what is missing is in a gap, and in a region that it may concern"
 }
 
 overrun 30000 8
@@ -73,9 +122,35 @@ overrun 60000 64
 # Whether the page that comes behind the gap is such a full one, is a matter of what else was in it.
 for _ in 1 2 3 4 5; do
 	overrun 5000 8 paused
-	grep -qE '^[0-9.]* lost cpu=[0-9]+$' "$T/events" && break
+	grep -qE '^[0-9.]* lost cpu=[0-9]+( interval=[0-9]+)?$' "$T/events" && break
 done
-ok 'behind one gap was a page too full to say how much is missing' grep -qE '^[0-9.]* lost cpu=[0-9]+$' "$T/events"
+ok 'behind one gap was a page too full to say how much is missing' grep -qE '^[0-9.]* lost cpu=[0-9]+( interval=[0-9]+)?$' "$T/events"
+# ---- where the losses are ----
+
+# Twice it is stopped, each time two processes fault meanwhile.
+"$PFSCOPE" run --buffer-size 64 --no-bars -o "$T/places.dat" -- bash -c '
+	for i in 1 2; do
+		"$0" 300 write anon timed
+		sleep 0.3
+		kill -STOP $PPID
+		"$0" 9000 write anon timed >"$1.a" & "$0" 9000 write shared timed >"$1.b" &
+		wait
+		cat "$1.a" "$1.b"
+		kill -CONT $PPID
+		sleep 0.3
+	done
+	"$0" 300 write anon timed' "$WORK/touch" "$T/times" >"$T/touched" 2>"$T/log"
+is $? 0 'stopped twice: runs' || diag "$(<"$T/log")"
+"$PFSCOPE" events "$T/places.dat" >"$T/events"
+"$PFSCOPE" report --csv "$T/places.dat" >"$T/report"
+read -r times regions missing < <(unplaced "$T/events" "$T/report" "$T/touched")
+ok "stopped twice: pages are missing ($missing)" test "$missing" -gt 10000
+is "$times" 0 'stopped twice: each of them was touched in a gap'
+is "$regions" 0 'stopped twice: each of them is in a region that a gap may concern'
+ok 'stopped twice: gaps begin with the event before' grep -q '^[0-9.]* lost cpu=.* interval=' "$T/events"
+pfscope report "$T/places.dat"
+like "$out" 'Lost events' 'stopped twice: the report has a table of the gaps'
+
 # The same with room enough: nothing is lost, and the counts are the same still.
 "$PFSCOPE" run --strict --buffer-size 16384 -o "$T/all.dat" -- "$WORK/touch" 30000 write anon >"$T/report" 2>"$T/bars"
 is $? 0 'with room enough --strict passes'

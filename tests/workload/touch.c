@@ -6,6 +6,7 @@
  *     touch 256 read file         16: a read of a cached file maps 16 pages around it
  *     touch 64 read file cold     major faults, one a page (no read-ahead)
  *     touch 64 write file large   in large folios: since 6.18 one fault maps a whole folio
+ *     touch 9000 write anon timed     at the end a line a page, "at ADDRESS NS NS": between which times
  *     touch 9000 write anon paused    at the end a pause of 0.15 s before each 113 pages: full sub-buffers
  *
  * Of page faults a sub-buffer of 4 KB holds 113. With one that came over 134 ms after the one before it, which
@@ -22,7 +23,7 @@ enum how { READ, WRITE, EXEC, NR_HOWS };
 enum what { ANON, FILE_SHARED, SHARED, PRIVATE_FILE, NR_WHATS };
 
 static const char usage[] =
-	"touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large|paused]";
+	"touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large|paused|timed]";
 static const char *const hows[] = { "read", "write", "exec" };
 static const char *const whats[] = { "anon", "file", "shared", "private-file" };
 
@@ -92,6 +93,16 @@ static void touch_paused(enum how how, enum what what, char *start, long pages)
 	}
 }
 
+/* CLOCK_MONOTONIC: page i is touched between times[i] and times[i + 1]. */
+static void touch_timed(enum how how, enum what what, char *start, long pages, uint64_t *times)
+{
+	times[0] = wl_now_ns();
+	for (long i = 0; i < pages; i++) {
+		touch(how, what, start + i * WL_PAGE, 1);
+		times[i + 1] = wl_now_ns();
+	}
+}
+
 /* One more page than asked for: the one that returns. */
 static char *prepare(enum how how, enum what what, long pages, const char *state)
 {
@@ -125,10 +136,11 @@ int main(int argc, char **argv)
 {
 	static struct wl wl;
 	const char *state = argc > 4 ? argv[4] : "";
+	uint64_t *times = NULL;
 	enum how how;
 	enum what what;
 
-	if (argc < 2 || argc > 5 || (*state && !wl_one_of("cold|large|paused", state)))
+	if (argc < 2 || argc > 5 || (*state && !wl_one_of("cold|large|paused|timed", state)))
 		wl_usage(usage);
 	how = find(argc > 2 ? argv[2] : "write", hows, NR_HOWS);
 	what = find(argc > 3 ? argv[3] : "anon", whats, NR_WHATS);
@@ -138,12 +150,23 @@ int main(int argc, char **argv)
 	wl.start = prepare(how, what, wl.pages, state);
 	wl.end = wl.start + wl.pages * WL_PAGE;
 	expect(&wl, how, what, state);
+	if (*state == 't')	/* its pages are there already: it adds no faults of its own */
+		times = mmap(NULL, (wl.pages + 1) * sizeof(*times), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (times == MAP_FAILED)
+		wl_die("mmap");
 
 	wl_begin(&wl);
-	(*state == 'p' ? touch_paused : touch)(how, what, wl.start, wl.pages);
+	if (times)
+		touch_timed(how, what, wl.start, wl.pages, times);
+	else
+		(*state == 'p' ? touch_paused : touch)(how, what, wl.start, wl.pages);
 	wl_end(&wl);
 
 	printf("touched %ld pages by %s: %s %s\n", wl.pages, hows[how], whats[what], state);
 	wl_report(&wl);
+	for (long i = 0; times && i < wl.pages; i++)
+		printf("at %lx %llu %llu\n", (unsigned long)wl.start + i * WL_PAGE,
+		       (unsigned long long)times[i], (unsigned long long)times[i + 1]);
 	return 0;
 }
