@@ -8,6 +8,17 @@ median()
 	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
+# quartiles [DIGITS]: of the numbers of standard input, "median [first, third]"; with 0 the median alone.
+quartiles()
+{
+	sort -n | awk -v digits="${1:-3}" '{ v[NR] = $1 } END {
+		form = "%." (digits ? digits : 3) "f"
+		printf form, v[int((NR + 1) / 2)]
+		if (digits)
+			printf " [" form ", " form "]", v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)]
+		print "" }'
+}
+
 # timed NAME COMMAND...: appends its seconds to $T/NAME.
 timed()
 {

@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What recording costs the traced program.
+# What recording costs the traced program and others, in time and bytes, and how long it takes to begin and to end.
+#
+# The workload maps, touches and unmaps anew until PAGES (1 million) first touches are done, without huge pages, and
+# says how long that section took and how much time of the processors it got. Each round runs every variant once; a
+# ratio is that of two sections of the same round. What is printed is the median over the rounds, and in brackets the
+# quartiles. MINUTE: seconds for which all processors fault without end (60; 0: not at all).
 
-pages=${PAGES:-100000}
+pages=${PAGES:-1000000}
+flood=$dir/tests/workload/flood
+once=("$flood" 1 10000 $((pages / 10000)))
+seconds=${MINUTE:-60}
 
-# section NAME COMMAND...: the seconds that the workload itself needed for its touches.
+# section NAME COMMAND...: what the workload says of its touches, wall and processor seconds, and what it got.
 section()
 {
 	local name=$1
 
 	shift
+	rm -f "$T/said"
 	"$@" >"$T/out" 2>"$T/err" || { cat "$T/err" >&2; exit 1; }
-	awk -F= '/^t0_ns/ { t0 = $2 } /^t1_ns/ { t1 = $2 } END { print (t1 - t0) / 1e9 }' "$T/out" >>"$T/$name"
+	awk -F= '/^t0_ns=/ { t0 = $2 } /^t1_ns=/ { t1 = $2 } /^cpu_us=/ { cpu = $2 / 1e6 } /^pages=/ { pages = $2 }
+		END { print (t1 - t0) / 1e9, cpu, pages }' "$([ -e "$T/said" ] && echo "$T/said" || echo "$T/out")" >>"$T/$name"
+}
+
+# ratios NAME BASE COLUMN: "median [quartiles]" of NAME / BASE, round by round.
+ratios()
+{
+	paste -d ' ' "$T/$1" "$T/$2" | awk -v c="$3" -v per="${4:-0}" '{
+		print per ? ($c / $3) / ($(c + 3) / $6) : $c / $(c + 3) }' | quartiles
 }
 
 # The floor: the two events enabled for this process, and nobody reading.
@@ -21,39 +38,146 @@ bare_tracepoint()
 	local status
 
 	mkdir "$instance" || return
-	echo 65536 >"$instance/buffer_size_kb"
-	bash -c 'echo $$ >"$1/set_event_pid"; echo 1 >"$1/events/exceptions/enable"; shift; exec "$@"' - \
-		"$instance" "$touch" "$pages" write anon
+	echo 8192 >"$instance/buffer_size_kb"
+	bash -c 'echo $$ >"$1/set_event_pid"; echo 1 >"$1/events/exceptions/enable"; shift; exec "$@"' - "$instance" "$@"
 	status=$?
 	echo 0 >"$instance/events/enable"
 	rmdir "$instance"
 	return $status
 }
 
-record_once()
+# trace-cmd, which sees an instance of its own as all there is: it would switch off what others do at the top level,
+# and give up where the kernel does not let it write what it does not need.
+trace_cmd()
 {
-	section untraced "$touch" "$pages" write anon
-	section bare bare_tracepoint
-	section run "$dir/pfscope" run --no-bars -- "$touch" "$pages" write anon
-	section file "$dir/pfscope" run --no-bars -o "$T/one.dat" -- "$touch" "$pages" write anon
-	section text "$dir/pfscope" run --no-bars --via text -- "$touch" "$pages" write anon
+	local status
+
+	mkdir "$instance" || return
+	unshare -m --propagation private bash -c 'mount --bind "$1" "$2" || exit
+		for file in /proc/sys/kernel/ftrace_enabled "$2"/set_ftrace_*; do
+			[ ! -e "$file" ] || mount --bind /dev/null "$file" || exit
+		done
+		shift 2
+		exec trace-cmd "$@"' - "$instance" "$tracing" "$@"
+	status=$?
+	rmdir "$instance"
+	return $status
 }
 
+# ---- the traced program ----
+
+record_once()
+{
+	section untraced "${once[@]}"
+	section bare bare_tracepoint "${once[@]}"
+	section file "$dir/pfscope" run --no-bars -o "$T/one.dat" -- "${once[@]}"
+	section bars "$dir/pfscope" run -- "${once[@]}"
+	section json "$dir/pfscope" run --no-bars --events=json -- sh -c '"$@" >"$0"' "$T/said" "${once[@]}"
+	! command -v perf >/dev/null ||
+		section perf perf record -q -e page-faults -c 1 -d -o "$T/perf.data" -- "${once[@]}"
+	! command -v trace-cmd >/dev/null || section trace-cmd trace_cmd record -q -o "$T/trace.dat" \
+		-e exceptions:page_fault_user -F "${once[@]}"
+}
+
+# cost NAME WHAT: a row.
 cost()
 {
-	awk -v s="$(median "$T/$1")" -v bare="$(median "$T/bare")" -v none="$(median "$T/untraced")" \
-		-v n="$pages" -v what="$2" 'BEGIN {
-		printf "%-42s %8.3f %12.2f %10.2f\n", what, s / n * 1e6, s / none, s / bare }'
+	[ -s "$T/$1" ] || { printf '%-38s %8s\n' "$2" '(not there)'; return; }
+	printf '%-38s %8s  %-21s %-21s %s\n' "$2" "$(awk -v n="$pages" '{ print $1 / n * 1e6 }' "$T/$1" | quartiles 0)" \
+		"$(ratios "$1" bare 1)" "$(ratios "$1" bare 2)" "$(ratios "$1" untraced 1)"
 }
 
 for ((i = 0; i < rounds; i++)); do
 	record_once
 done
-echo
-echo "Cost of recording $pages first touches of anonymous memory, median of $rounds"
-printf '%-42s %8s %12s %10s\n' '' 'us/fault' 'x untraced' 'x bare'
+echo "Cost of recording $pages first touches of anonymous memory, median of $rounds [quartiles]"
+printf '%-38s %8s  %-21s %-21s %s\n' '' 'us/fault' 'x bare' 'x bare, cpu time' 'x untraced'
 cost untraced 'untraced'
-cost bare 'bare tracepoint, nobody reading'
-cost run 'pfscope run'
-cost file 'pfscope run -o'
-cost text 'pfscope run --via text'
+cost bare 'bare tracepoints, nobody reading'
+cost file 'pfscope run -o FILE'
+cost bars 'pfscope run (bars at the end)'
+cost json 'pfscope run --events=json >/dev/null'
+cost perf 'perf record -e page-faults -c 1 -d'
+cost trace-cmd 'trace-cmd record -e ...page_fault_user'
+"$dir/tests/tools/dat_bytes" "$T/one.dat" | awk -F '[ =]' '{
+	printf "\nBytes of the file of %d events: %.3f x their own (header %.1f KiB, sub-buffers %.3f x)\n",
+		$8, $2 / $10, $4 / 1024, $6 / $10 }'
+
+# ---- others ----
+
+# Not the target; on a processor of its own where the other one has enough to do.
+other_once()
+{
+	local target=("$flood" 1 10000 100000000)
+
+	section alone taskset -c 0 "${once[@]}"
+	"$dir/pfscope" run --no-bars -- sleep 1000 & watched=$!
+	sleep 0.5
+	section idle taskset -c 0 "${once[@]}"
+	kill $watched && wait $watched
+	taskset -c 1 "${target[@]}" >/dev/null & busy=$!
+	section beside taskset -c 0 "${once[@]}"
+	kill $busy && wait $busy
+	taskset -c 1 "$dir/pfscope" run --no-bars -- "${target[@]}" >/dev/null & watched=$!
+	sleep 0.5
+	section watched taskset -c 0 "${once[@]}"
+	kill $watched && wait $watched
+} 2>/dev/null
+
+if [ "$(nproc)" -gt 1 ]; then
+	for ((i = 0; i < rounds; i++)); do
+		other_once
+	done
+	echo
+	echo "Cost for a process that is not the target, the same touches, median of $rounds [quartiles]"
+	printf '%-38s %-21s %s\n' '' 'x without pfscope' 'cpu time'
+	printf '%-38s %-21s %s\n' 'while the target sleeps' "$(ratios idle alone 1)" "$(ratios idle alone 2)" \
+		'while the target faults' "$(ratios watched beside 1)" "$(ratios watched beside 2)"
+fi
+
+# ---- beginning and end ----
+
+# The time at which the command runs, between that of before and after it; all in us.
+moments()
+{
+	local name=$1 before=${EPOCHREALTIME/./} began
+
+	shift
+	began=$("$@" bash -c 'echo $EPOCHREALTIME') || exit 1
+	echo "$before ${began/./} ${EPOCHREALTIME/./}" | awk '{ print $2 - $1, $3 - $2, $3 - $1 }' >>"$T/$name"
+}
+
+# added NAME COLUMN: "median [quartiles]" of the milliseconds more than without.
+added()
+{
+	paste -d ' ' "$T/$1" "$T/none" | awk -v c="$2" '{ print ($c - $(c + 3)) / 1e3 }' | quartiles 1
+}
+
+for ((i = 0; i < 4 * rounds; i++)); do
+	moments none env
+	moments run "$dir/pfscope" run --no-bars --
+	moments drawn "$dir/pfscope" run --output /dev/null --
+	moments kept "$dir/pfscope" run --no-bars -o "$T/one.dat" --
+done
+echo
+echo "What a command that does nothing takes longer, milliseconds, median of $((4 * rounds)) [quartiles]"
+printf '%-38s %-21s %-21s %s\n' '' 'until it runs' 'after its end' 'together'
+for name in run drawn kept; do
+	case $name in
+	run) what='pfscope run --no-bars' ;;
+	drawn) what='pfscope run (bars at the end)' ;;
+	kept) what='pfscope run -o FILE' ;;
+	esac
+	printf '%-38s %-21s %-21s %s\n' "$what" "$(added $name 1)" "$(added $name 2)" "$(added $name 3)"
+done
+
+# ---- all processors at once ----
+
+if [ "$seconds" -gt 0 ]; then
+	"$dir/pfscope" run --no-bars -o "$T/minute.dat" -- "$flood" "$(nproc)" 10000 "${seconds}s" >"$T/out" || exit 1
+	trace=$("$dir/tests/tools/dat_bytes" "$T/minute.dat")
+	lost=$("$dir/pfscope" report "$T/minute.dat" | sed -n 's/.* events in .*, \(.* lost\).*/\1/p')
+	echo
+	echo "$(nproc) processes faulting for $seconds s, default buffers: $(sed -n 's/^pages=//p' "$T/out") touches," \
+		"$(sed 's/.* events=\([0-9]*\).*/\1/' <<<"$trace") events, ${lost:?not said}"
+fi

@@ -36,6 +36,7 @@
 /* What the kernel counted for this process up to a moment. */
 struct wl_count {
 	uint64_t t_ns;			/* CLOCK_MONOTONIC */
+	long cpu_us;			/* of the processor, children that were waited for included */
 	long minflt, majflt;		/* rusage of the process */
 	long child_minflt, child_majflt;	/* rusage of its children that were waited for */
 	uint64_t perf[WL_NR_PERF];	/* page-faults, minor-faults, major-faults, with children */
@@ -143,6 +144,11 @@ static int wl_open_perf(unsigned int config, int exclude_kernel)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static long wl_cpu_us(const struct rusage *r)
+{
+	return (r->ru_utime.tv_sec + r->ru_stime.tv_sec) * 1000000 + r->ru_utime.tv_usec + r->ru_stime.tv_usec;
+}
+
 static void wl_read(const struct wl *wl, struct wl_count *count)
 {
 	struct rusage self, children;
@@ -153,6 +159,7 @@ static void wl_read(const struct wl *wl, struct wl_count *count)
 	count->majflt = self.ru_majflt;
 	count->child_minflt = children.ru_minflt;
 	count->child_majflt = children.ru_majflt;
+	count->cpu_us = wl_cpu_us(&self) + wl_cpu_us(&children);
 	for (int i = 0; i < WL_NR_PERF; i++)
 		if (read(wl->perf_fd[i], &count->perf[i], sizeof(count->perf[i])) < 0)
 			count->perf[i] = 0;
@@ -213,6 +220,7 @@ static WL_UNUSED void wl_report(const struct wl *wl)
 	printf("start=%#lx\nend=%#lx\n", (unsigned long)wl->start, (unsigned long)wl->end);
 	printf("t0_ns=%llu\nt1_ns=%llu\n", (unsigned long long)b->t_ns,
 	       (unsigned long long)a->t_ns);
+	printf("cpu_us=%ld\n", a->cpu_us - b->cpu_us);
 	printf("minflt=%ld\nmajflt=%ld\n", a->minflt - b->minflt, a->majflt - b->majflt);
 	printf("child_minflt=%ld\nchild_majflt=%ld\n", a->child_minflt - b->child_minflt,
 	       a->child_majflt - b->child_majflt);
