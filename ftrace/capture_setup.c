@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "header.h"
+#include "huge_pages.h"
 #include "process.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +33,7 @@ static bool is_required(const struct raw_desc *desc)
 	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL;
 }
 
-/* An event that is switched on by its row: not pfscope's own, not a tracer's, nor one that is counted. */
+/* An event that is switched on by its row: not pfscope's own, not a tracer's, nor one that is counted, or dear. */
 static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 {
 	switch (desc->kind) {
@@ -39,26 +41,14 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:
 		return false;
+	case RAW_PAGE_ALLOC:	/* see enable_page_alloc() */
+		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
 		return !c->has_hist;
 	default:
 		return desc->kind < RAW_PFS_MAP;
 	}
-}
-
-/* Recorded on the way of every page that is allocated, so only if huge pages may come. */
-static bool huge_pages_possible(void)
-{
-	FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-	char line[128] = "";
-
-	if (!f)
-		return false;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	return line[0] && !strstr(line, "[never]");
 }
 
 /* What is filtered out in the kernel is never worth recording, whoever reads it. */
@@ -99,16 +89,22 @@ static void add_lack(struct pfs_capture *c, const char *what)
 		c->lacks[c->nr_lacks++] = what;
 }
 
+static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs_err *err)
+{
+	char buf[128];
+
+	return pfs_instance_enable(c->instance, desc->system, desc->name, filter_of(desc, buf, sizeof(buf)), err);
+}
+
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 {
-	bool huge = huge_pages_possible(), syscalls = false;
-	char buf[128];
+	bool syscalls = false;
 
 	for (unsigned int i = 0; i < nr_raw_descs; i++) {
 		const struct raw_desc *desc = &raw_descs[i];
 		int ret;
 
-		if (!is_wanted(c, desc) || (desc->kind == RAW_PAGE_ALLOC && !huge))
+		if (!is_wanted(c, desc))
 			continue;
 		if (!pfs_instance_has_event(c->instance, desc->system, desc->name)) {
 			if (is_required(desc))
@@ -119,8 +115,7 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 			continue;
 		}
 		syscalls |= desc->kind == RAW_SYS_ENTER;
-		ret = pfs_instance_enable(c->instance, desc->system, desc->name,
-					  filter_of(desc, buf, sizeof(buf)), err);
+		ret = enable(c, desc, err);
 		if (ret)
 			return ret;
 	}
@@ -189,6 +184,44 @@ static int note_sideband(struct pfs_capture *c)
 	return pfs_sideband_works(c->sideband) ? pfs_capture_note(c, 0, "sideband=mmap2") : 0;
 }
 
+/* ---- huge pages ---- */
+
+/*
+ * From the moment on at which the target asks for huge pages, in the kernel (Documentation/trace/events.rst,
+ * enable_event). Until then the event costs a fault a third of what it does with its filter.
+ */
+static int enable_when_advised(struct pfs_capture *c, const struct raw_desc *desc)
+{
+	char file[128], trigger[128], buf[128];
+	int ret;
+
+	snprintf(file, sizeof(file), "events/%s/%s/filter", desc->system, desc->name);
+	ret = pfs_instance_write(c->instance, file, filter_of(desc, buf, sizeof(buf)), NULL);
+	if (ret)
+		return ret;
+	snprintf(trigger, sizeof(trigger), "enable_event:%s:%s if behavior == %d", desc->system, desc->name,
+		 MADV_HUGEPAGE);
+	return pfs_instance_write(c->instance, "events/syscalls/sys_enter_madvise/trigger", trigger, NULL);
+}
+
+/*
+ * Fires for every page that is allocated, so only if huge ones may come, and from when on they may. Once the target
+ * is entered: before that it is anybody who asks.
+ */
+static int enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
+{
+	enum pfs_huge_pages who = pfs_huge_pages(PFS_HUGE_PAGES_DIR);
+	const struct raw_desc *desc = raw_descs;
+
+	while (desc->kind != RAW_PAGE_ALLOC)
+		desc++;
+	if (who == PFS_HUGE_NEVER || !pfs_instance_has_event(c->instance, desc->system, desc->name))
+		return 0;
+	if (who == PFS_HUGE_ADVISED && !runs_already && !enable_when_advised(c, desc))
+		return 0;
+	return enable(c, desc, err);
+}
+
 int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 {
 	uint64_t minor, major;
@@ -201,6 +234,8 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		ret = note_sideband(c);
 	if (!ret)
 		ret = pfs_instance_add_tid(c->instance, pid, err);
+	if (!ret)
+		ret = enable_page_alloc(c, false, err);
 	if (!ret)
 		ret = capture_tracers_add_tid(c, pid, err);
 	if (!ret)
@@ -310,6 +345,8 @@ int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 
 	if (!ret)
 		ret = enter_process(c, pid, err);
+	if (!ret && !c->nr_attached)
+		ret = enable_page_alloc(c, true, err);
 	if (!ret && c->nr_entered == before)
 		ret = pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
 	if (!ret)
