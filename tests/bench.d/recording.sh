@@ -137,12 +137,15 @@ fi
 
 # ---- beginning and end ----
 
-# The time at which the command runs, between that of before and after it; all in us.
+# The time at which the command runs, between that of before and after it; all in us. What the one before has left
+# to others to remove is gone then.
 moments()
 {
-	local name=$1 before=${EPOCHREALTIME/./} began
+	local name=$1 before began
 
 	shift
+	sleep 0.3
+	before=${EPOCHREALTIME/./}
 	began=$("$@" bash -c 'echo $EPOCHREALTIME') || exit 1
 	echo "$before ${began/./} ${EPOCHREALTIME/./}" | awk '{ print $2 - $1, $3 - $2, $3 - $1 }' >>"$T/$name"
 }
