@@ -189,10 +189,19 @@ need_tracefs()
 	skip_all "$reason"
 }
 
-# said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum.
+# said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum; it may go on in the next line. The last
+# that is said.
 said_lost()
 {
-	sed -n 's/.*\<lost \([0-9]* events.*\)/\1/p' | tail -n 1 | grep -oE '[0-9]+ events' | awk '{ n += $1 } END { print n + 0 }'
+	awk '
+	function add(text) {
+		for (; match(text, /[0-9]+ events/); text = substr(text, RSTART + RLENGTH))
+			n += substr(text, RSTART)
+	}
+	match($0, /(^|[^a-z])lost [0-9]+ events/) { n = 0; on = 1; add(substr($0, RSTART)); next }
+	on && /^ *[0-9]+ events on cpu/ { add($0); next }
+	{ on = 0 }
+	END { print n + 0 }'
 }
 
 # What takes a second takes that many in a virtual machine that may have half a processor.

@@ -155,7 +155,8 @@ is $? 1 'both keepers killed: 1, for root has something to do'
 like "$(<"$T/err")" '^pfscope: [^ ]*instances/pfscope-[^ ]*: cannot remove .*pfscope clean' 'and one line that says what'
 pfscope report "$T/k.dat"
 like "$status $out" '^0 .*sleep' 'the recording is whole'
-is "$(cat "$TRACING/instances/pfscope-$victim-"*/{tracing_on,events/enable} | xargs)" '0 0' 'what is left traces nothing'
+is "$(cat "$TRACING/instances/pfscope-$victim-"*/tracing_on) $(grep -lx 1 "$TRACING/instances/pfscope-$victim-"*/events/*/*/enable)" \
+	'0 ' 'what is left traces nothing'
 pfscope clean
 is "$status" 0 'pfscope clean'
 ok 'removes it' no_instance_of $victim
