@@ -4,6 +4,7 @@
  */
 #include "capture_priv.h"
 
+#include "buffer_size.h"
 #include "clock.h"
 #include "page_source.h"
 #include "write_all.h"
@@ -74,6 +75,34 @@ static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 	}
 }
 
+/*
+ * A drain that found so much of a buffer full came late: the next one may come later still. Where the kernel has no
+ * memory for more, it stays.
+ */
+static int adapt_buffer(struct pfs_capture *c, int cpu, uint64_t found)
+{
+	uint32_t now_kb = c->cpus[cpu].buffer_kb, kb = pfs_buffer_size(now_kb, found, c->max_buffer_kb);
+	char text[16];
+
+	if (kb == now_kb || !c->tracing)
+		return 0;
+	snprintf(text, sizeof(text), "%u", kb);
+	c->cpus[cpu].buffer_kb = kb;
+	if (pfs_instance_write_cpu(c->instance, cpu, "buffer_size_kb", text, NULL))
+		return 0;
+	return pfs_capture_note(c, 0, "buffer_kb=%u on cpu %d", kb, cpu);
+}
+
+static int drain_cpu(struct pfs_capture *c, int cpu, bool all)
+{
+	uint64_t before = c->cpus[cpu].bytes;
+	int ret = splice_pages(c, &c->cpus[cpu]);
+
+	if (!ret && all)
+		ret = read_pages(c, &c->cpus[cpu]);
+	return ret ? ret : adapt_buffer(c, cpu, c->cpus[cpu].bytes - before);
+}
+
 static int append_own(void *ctx, const struct raw_event *ev)
 {
 	struct pfs_capture *c = ctx;
@@ -90,13 +119,9 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	if (c->config.text)
 		return capture_text_drain(c, all && !c->tracing ? UINT64_MAX :
 					  now - LIVE_MARGIN_NS, err);
-	for (int i = 0; !ret && i < c->nr_cpus; i++) {
-		if (c->cpus[i].raw_fd < 0)
-			continue;
-		ret = splice_pages(c, &c->cpus[i]);
-		if (!ret && all)
-			ret = read_pages(c, &c->cpus[i]);
-	}
+	for (int i = 0; !ret && i < c->nr_cpus; i++)
+		if (c->cpus[i].raw_fd >= 0)
+			ret = drain_cpu(c, i, all);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
 	ret = pfs_sideband_drain(c->sideband);
@@ -128,6 +153,8 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = capture_hold(c, err);
 	if (ret)
 		return ret;
+	if (!c->config.live)	/* decoding takes longer than draining, and nobody shall wait for it */
+		pfs_urgency_raise(&c->urgency);
 	c->tracing = true;
 	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
 	return ret ? ret : capture_enter_running(c, err);
@@ -224,6 +251,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
 
+	pfs_urgency_restore(&c->urgency);
 	c->tracing = false;
 	if (!ret)
 		ret = capture_tracers_stop(c, err);

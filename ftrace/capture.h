@@ -28,7 +28,7 @@ struct pfs_capture_tracers {
 
 struct pfs_capture_config {
 	struct pfs_capture_tracers tracers;
-	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192 */
+	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192, and more where needed */
 	bool text;			/* read trace_pipe's lines, not the binary buffer */
 	bool compress;			/* what pfs_capture_write() writes */
 	raw_event_fn live;		/* NULL, or who wants the events as they come */

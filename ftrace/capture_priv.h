@@ -18,6 +18,7 @@
 #include "sideband.h"
 #include "snapshot.h"
 #include "text.h"
+#include "urgency.h"
 
 #define MAX_LACKS 32
 #define MAX_REFUSED 4
@@ -27,6 +28,7 @@ struct capture_cpu {
 	int raw_fd;		/* trace_pipe_raw */
 	int spool_fd;
 	uint64_t bytes;		/* in the spool */
+	uint32_t buffer_kb;
 };
 
 struct pfs_capture {
@@ -46,6 +48,7 @@ struct pfs_capture {
 	int own_fd;
 	struct capture_cpu *cpus;
 	int nr_cpus;
+	uint32_t max_buffer_kb;	/* to which a buffer may grow */
 	int pipe_fds[2];
 	uint32_t page_size;		/* of a sub-buffer */
 	uint8_t *page;
@@ -53,6 +56,7 @@ struct pfs_capture {
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 	bool tracing;
+	struct pfs_urgency urgency;
 	/* text only */
 	int pipe_fd;			/* trace_pipe */
 	int text_fd;			/* spool */

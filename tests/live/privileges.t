@@ -69,6 +69,14 @@ for how in --events=json '--via text' '--via text --events'; do
 	ok "run $how: something is recorded" test -s how.dat
 done
 
+# While it drains it comes before those who fill the buffer; when it decodes it is like anybody.
+if chrt -r 1 true 2>/dev/null; then
+	"${sudo_pfscope[@]}" run --no-bars -- sh -c 'chrt -p $PPID; chrt -p $$' >out
+	is "$(grep -c SCHED_RR out) $(grep -c SCHED_OTHER out)" '1 1' 'the reader is urgent, the command is not'
+	"${sudo_pfscope[@]}" run --no-bars --events -- sh -c 'chrt -p $PPID >&2' >out 2>err
+	is "$(grep -c SCHED_OTHER err)" 1 'one that decodes is not either'
+fi
+
 # Its helpers hold nothing but what they are told through.
 "${sudo_pfscope[@]}" run --no-bars -- sleep 1 &
 run=$!

@@ -97,6 +97,12 @@ if [ ! "${MODULE:-}" ]; then
 		test "$(nr fault)" -gt "$(sed -n 's/^pages=//p' "$T/report")"
 fi
 
+# A hundredth of the buffer, and more who fill it than processors: the reader comes first.
+if [ ! "${MODULE:-}" ] && chrt -r 1 true 2>/dev/null; then
+	"$PFSCOPE" run --strict --no-bars -b 128 -- "$WORK/flood" $((8 * $(nproc))) 2000 3s >"$T/report" 2>"$T/log"
+	is $? 0 'many fault at once, a small buffer: nothing is lost' || diag "$(<"$T/log")"
+fi
+
 # ---- killed in the midst of it ----
 
 "$PFSCOPE" run ${source[@]+"${source[@]}"} --no-bars -o "$T/storm" -- sh -c '"$0" 100000 1 & sleep 0.3; kill -9 $!; wait; exit 9' \

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 120
+#
+# A buffer that is found more than half full grows, before anything is lost; one whose size was asked for does not.
+
+. "${0%/*}/live.sh"
+
+# late PAGES ARG...: pfscope sleeps while so many pages are touched, so it finds them all in the buffer; then again.
+# The notes of its recording are in $T/notes.
+late()
+{
+	local pages=$1
+
+	shift
+	# shellcheck disable=SC2016 # the inner shell's
+	SUDO_UID=${AS:-} SUDO_GID=${AS:-} "$PFSCOPE" run --strict --no-bars -o "$T/late.dat" "$@" -- taskset -c 0 \
+		sh -c 'for i in 1 2; do
+			kill -STOP $PPID
+			"$0" "$1" write anon >/dev/null
+			kill -CONT $PPID
+			sleep 0.5
+		done' "$WORK/touch" "$pages" 2>"$T/log"
+	status=$?
+	"$PFSCOPE" events "$T/late.dat" | sed -n 's/.* note .*key="buffer_kb" value="\(.*\)"$/\1/p' >"$T/notes"
+}
+
+taskset -c 0 true 2>/dev/null || skip_all 'there is no processor 0 for this test'
+chmod 777 "$T"
+
+# Six bytes of eight, twice: the second time it is twice as large, and less than half full.
+late 160000
+is "$status" 0 'late, but not too late: nothing is lost' || diag "$(<"$T/log")"
+is "$(<"$T/notes")" '16384 on cpu 0' 'the buffer that was more than half full has grown, once, and no other'
+rm -f "$T/late.dat"
+AS=65534 late 160000
+is "$status $(<"$T/notes")" '0 16384 on cpu 0' 'behind sudo as well'
+rm -f "$T/late.dat"
+late 70000
+is "$status $(<"$T/notes")" '0 ' 'less than half full: it stays'
+late 160000 -b 8192
+is "$status $(<"$T/notes")" '0 ' 'a size that was asked for stays'
+
+# Nothing is lost while it grows under who fills it.
+"$PFSCOPE" run --strict --no-bars -o "$T/late.dat" -- sh -c '"$0" 2 2000 4s >"$1" &
+	for i in 1 2 3 4 5 6; do sleep 0.15; kill -STOP $PPID; sleep 0.08; kill -CONT $PPID; done; wait' \
+	"$WORK/flood" "$T/flood" 2>"$T/log"
+is $? 0 'stopped now and then while all processors fault: nothing is lost' || diag "$(<"$T/log")"
+pages=$(value pages "$T/flood")
+faults=$("$PFSCOPE" report --csv "$T/late.dat" | awk -F, '$1 == "table" { for (i in column) delete column[i]
+		for (i = 1; i <= NF; i++) column[$i] = i }
+	$1 == "process" { n += $column["faults"] } END { print n + 0 }')
+ok "and every one of $pages pages is in it" test "$faults" -ge "$pages"
+
+done_testing
