@@ -67,3 +67,12 @@ layouts_equal()
 	diag "$result"
 	return 1
 }
+
+# outside FILE: how many faults of that recording are in no known region.
+outside()
+{
+	"$PFSCOPE" report --csv "$1" | awk -F, '
+		$1 == "table" { for (i = 1; i <= NF; i++) if ($i == "outside") at = i }
+		$1 == "process" { n += $at }
+		END { print n + 0 }'
+}

@@ -39,6 +39,7 @@ storm()
 	is "$(grep -c '^[0-9.]* lost' "$T/events")" 0 "$name: nothing is lost"
 	pfscope report --check "$T/storm"
 	is "$status" 0 "$name: every fault is accounted for" || diag "$out$err"
+	is "$(outside "$T/storm")" 0 "$name: every fault has its region"
 }
 
 # nr KIND [REGEX]: how many events of that kind there are.
@@ -67,7 +68,7 @@ unpaired()
 
 # A guest ($KERNEL), ten times as slow, gets a tenth.
 scale=$([ "${KERNEL:-}" ] && echo 10 || echo 1)
-many=$((2000 / scale)) crowd=$((300 / scale)) few=$((200 / scale))
+many=$((2000 / scale)) crowd=$((300 / scale)) few=$((200 / scale)) threads=$((500 / scale))
 
 storm "$many processes, one after the other" "$WORK/forks" $many 1
 is "$(nr fork ' child=')" $many "$many processes: each begins"
@@ -82,11 +83,11 @@ storm "a chain of $crowd execs" "$WORK/execs" $crowd 2
 is "$(nr exec)" $((crowd + 1)) "$crowd execs: each is there"
 is "$("$PFSCOPE" events "$T/storm" | grep -o ' pid=[0-9]*' | sort -u | wc -l)" 1 "$crowd execs: one process"
 
-storm '200 threads' "$WORK/threads" 200 20
-is "$(nr thread)" 200 '200 threads: each begins'
-is "$(nr exit)" 201 '200 threads: each ends'
-is "$(awk '$2 == "fault" { print $0 }' "$T/events" | grep -o ' tid=[0-9]*' | sort -u | wc -l)" 201 \
-	'200 threads: each faults'
+storm "$threads threads" "$WORK/threads" $threads 20
+is "$(nr thread)" $threads "$threads threads: each begins"
+is "$(nr exit)" $((threads + 1)) "$threads threads: each ends"
+is "$(awk '$2 == "fault" { print $0 }' "$T/events" | grep -o ' tid=[0-9]*' | sort -u | wc -l)" $((threads + 1)) \
+	"$threads threads: each faults"
 
 # ---- as fast as it goes ----
 
