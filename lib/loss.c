@@ -105,27 +105,50 @@ bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr)
 	return missing->unknown || missing->count >= nr;
 }
 
-/* The same of one cpu. Of all its gaps together more may be known than of each. */
-static struct pfs_missing sum_on(const struct pfs_gaps *gaps, const struct pfs_lost_cpu *on)
-{
-	struct pfs_missing sum = { 0 };
-	bool all = true;
+/* The same by cpu: of some each, of the others together. */
+struct by_cpu {
+	struct { struct pfs_missing sum; unsigned int on; } listed[4];
+	unsigned int nr_listed, nr_others;
+	struct pfs_missing others;
+	bool is_other[PFS_MAX_LOST_ON];
+};
 
+static struct pfs_missing *listed_as(struct by_cpu *by, unsigned int on)
+{
+	unsigned int i = 0;
+
+	while (i < by->nr_listed && by->listed[i].on != on)
+		i++;
+	if (i == sizeof(by->listed) / sizeof(by->listed[0]))
+		return NULL;
+	if (i == by->nr_listed)
+		by->listed[by->nr_listed++].on = on;
+	return &by->listed[i].sum;
+}
+
+static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
+{
 	for (unsigned int i = 0; i < gaps->model->nr_losses; i++) {
 		const struct pfs_loss *loss = &gaps->model->losses[i];
+		struct pfs_missing *sum;
 
-		if (loss->cpu != on->cpu)
+		if (!pfs_gaps_have(gaps, loss))
 			continue;
-		if (pfs_gaps_have(gaps, loss))
-			add(&sum, loss);
-		else
-			all = false;
+		sum = listed_as(by, loss->on);
+		add(sum ? sum : &by->others, loss);
+		if (!sum && !by->is_other[loss->on]) {
+			by->is_other[loss->on] = true;
+			by->nr_others++;
+		}
 	}
-	if (all) {
-		sum.count = on->count;
-		sum.unknown = on->unknown;
+	for (unsigned int i = 0; i < by->nr_listed; i++) {	/* of all gaps together more may be known */
+		const struct pfs_lost_cpu *all = &gaps->model->lost_on[by->listed[i].on];
+
+		if (by->listed[i].sum.nr == all->nr_gaps) {
+			by->listed[i].sum.count = all->count;
+			by->listed[i].sum.unknown = all->unknown;
+		}
 	}
-	return sum;
 }
 
 /* ---- in words ---- */
@@ -156,33 +179,25 @@ static int time_text(char *buf, size_t size, const struct pfs_model *model, cons
 bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 {
 	const size_t size = PFS_LOST_TEXT_MAX;
-	unsigned int listed = 0, others = 0;
-	struct pfs_missing rest = { 0 };
-	char where[48] = "";
+	struct by_cpu by = { 0 };
+	char where[48];
 	size_t len = 0;
 
-	for (unsigned int i = 0; i < gaps->model->nr_lost_on; i++) {
-		struct pfs_missing sum = sum_on(gaps, &gaps->model->lost_on[i]);
+	sum_by_cpu(gaps, &by);
+	for (unsigned int i = 0; i < by.nr_listed; i++) {
+		int32_t cpu = gaps->model->lost_on[by.listed[i].on].cpu;
 
-		if (!sum.nr)
-			continue;
-		if (listed == 4) {
-			others++;
-			rest.count += sum.count;
-			rest.unknown += sum.unknown;
-			continue;
-		}
 		where[0] = '\0';
-		if (gaps->model->lost_on[i].cpu >= 0)
-			snprintf(where, sizeof(where), " on cpu %d", gaps->model->lost_on[i].cpu);
-		len += snprintf(buf + len, size - len, listed++ ? ", " : "lost ");
-		len += number_text(buf + len, size - len, &sum, where);
-		len += time_text(buf + len, size - len, gaps->model, &sum);
+		if (cpu >= 0)
+			snprintf(where, sizeof(where), " on cpu %d", cpu);
+		len += snprintf(buf + len, size - len, i ? ", " : "lost ");
+		len += number_text(buf + len, size - len, &by.listed[i].sum, where);
+		len += time_text(buf + len, size - len, gaps->model, &by.listed[i].sum);
 	}
-	if (others) {
-		snprintf(where, sizeof(where), " on %u other cpu%s", others, others == 1 ? "" : "s");
+	if (by.nr_others) {
+		snprintf(where, sizeof(where), " on %u other cpu%s", by.nr_others, by.nr_others == 1 ? "" : "s");
 		len += snprintf(buf + len, size - len, ", ");
-		number_text(buf + len, size - len, &rest, where);
+		number_text(buf + len, size - len, &by.others, where);
 	}
-	return listed;
+	return by.nr_listed;
 }

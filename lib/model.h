@@ -135,13 +135,18 @@ struct pfs_loss {
 	uint64_t unknown;		/* times that an unknown number was lost */
 	uint64_t from_ns;		/* of the last event before it; 0: from the beginning */
 	uint64_t to_ns;			/* of the first event after it; UINT64_MAX: nothing says when */
+	unsigned int on;		/* its cpu's index in lost_on */
 };
 
 /* What is missing of one cpu in all. Its gaps may know less of the number. */
 struct pfs_lost_cpu {
 	int32_t cpu;
+	unsigned int nr_gaps;
 	uint64_t count, unknown;
 };
+
+/* More processors than any machine has share the last account. */
+enum { PFS_MAX_LOST_ON = 8192 };
 
 struct pfs_note { char *key, *value; uint64_t ts_ns; int32_t pid; };
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* More processors than any machine has share the last account; more gaps than that, the last gap of theirs. */
-enum { MAX_CPUS = 8192, MAX_GAPS = 4096 };
+/* Of more gaps than that, the last ones of a processor are one. */
+enum { MAX_GAPS = 4096 };
 
 /* The account of that cpu, made if it is new. */
 static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
@@ -19,7 +19,7 @@ static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
 	struct pfs_lost_cpu *bigger;
 
 	for (unsigned int i = 0; i < model->nr_lost_on; i++)
-		if (model->lost_on[i].cpu == cpu || i == MAX_CPUS)
+		if (model->lost_on[i].cpu == cpu || i == PFS_MAX_LOST_ON - 1)
 			return &model->lost_on[i];
 	bigger = realloc(model->lost_on, (model->nr_lost_on + 1) * sizeof(*bigger));
 	if (!bigger)
@@ -39,7 +39,7 @@ static struct pfs_loss *last_gap(struct pfs_model *model, int32_t cpu)
 	return NULL;
 }
 
-static int add_gap(struct pfs_model *model, const struct pfs_loss *gap)
+static int add_gap(struct pfs_model *model, struct pfs_lost_cpu *account, const struct pfs_loss *gap)
 {
 	struct pfs_loss *last = model->nr_losses < MAX_GAPS ? NULL : last_gap(model, gap->cpu), *bigger;
 
@@ -54,7 +54,9 @@ static int add_gap(struct pfs_model *model, const struct pfs_loss *gap)
 	if (!bigger)
 		return -ENOMEM;
 	model->losses = bigger;
-	bigger[model->nr_losses++] = *gap;
+	bigger[model->nr_losses] = *gap;
+	bigger[model->nr_losses++].on = account - model->lost_on;
+	account->nr_gaps++;
 	return 0;
 }
 
@@ -85,25 +87,26 @@ int loss_apply(struct pfs_model *model, const struct pfs_event *ev)
 	account->unknown += gap.unknown;
 	model->lost += gap.count;
 	model->lost_unknown += gap.unknown;
-	return add_gap(model, &gap);
+	return add_gap(model, account, &gap);
 }
 
 /* So many more are missing of that cpu than its gaps say: where that is. */
-static int place_rest(struct pfs_model *model, int32_t cpu, uint64_t rest)
+static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uint64_t rest)
 {
 	struct pfs_loss *only = NULL;
 
 	for (unsigned int i = 0; i < model->nr_losses; i++) {
 		struct pfs_loss *gap = &model->losses[i];
 
-		if (gap->cpu != cpu || !gap->unknown)
+		if (gap->on != account - model->lost_on || !gap->unknown)
 			continue;
 		if (only || gap->unknown > 1)	/* in all of those together */
 			return 0;
 		only = gap;
 	}
 	if (!only)	/* never came into the buffer: nothing says when */
-		return add_gap(model, &(struct pfs_loss){ .cpu = cpu, .count = rest, .to_ns = UINT64_MAX });
+		return add_gap(model, account, &(struct pfs_loss){ .cpu = account->cpu, .count = rest,
+								  .to_ns = UINT64_MAX });
 	only->count += rest;
 	only->unknown = 0;
 	return 0;
@@ -129,5 +132,5 @@ int loss_total(struct pfs_model *model, const struct pfs_event *ev)
 	rest = total - account->count;
 	account->count = total;
 	model->lost += rest;
-	return place_rest(model, cpu, rest);
+	return place_rest(model, account, rest);
 }
