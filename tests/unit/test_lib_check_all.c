@@ -158,6 +158,35 @@ static void test_losses_are_mentioned(void **state)
 	assert_verdict(&f, -ERANGE, "without an explanation but the lost events");
 }
 
+/* A difference may be lost events where as many are missing at a time when the process lived. */
+static void test_what_losses_explain(void **state)
+{
+	struct feed f = recorded();
+
+	feed_lost(&f, 0, 2);
+	feed_note(&f, "counted", "minor 6 major 2", true);
+	assert_verdict(&f, -ERANGE, "  MAY BE LOST: 2 minor faults that the kernel counted, in process 1\n");
+	f = recorded();
+	feed_lost(&f, 0, 1);	/* too few */
+	feed_note(&f, "counted", "minor 6 major 2", true);
+	assert_verdict(&f, -ERANGE, "UNEXPLAINED: 2 minor faults that the kernel counted and the recording lacks, in");
+	f = recorded();
+	feed_lost(&f, 0, 0);	/* who knows */
+	feed_note(&f, "counted", "minor 6 major 2", true);
+	assert_verdict(&f, -ERANGE, "MAY BE LOST: 2 minor");
+	f = recorded();
+	feed_lost(&f, 0, 5);	/* but it shows more than there were */
+	feed_note(&f, "counted", "minor 3 major 2", true);
+	assert_verdict(&f, -ERANGE, "1 difference to the kernel's counts without an explanation");
+	f = recorded();
+	feed_fork(&f, 2, false);
+	feed_as(&f, 2, 2);
+	feed_note(&f, "counted", "minor 1 major 0", true);
+	feed_exit(&f, true);
+	feed_lost(&f, 0, 5);	/* when it had gone */
+	assert_verdict(&f, -ERANGE, "UNEXPLAINED: 1 minor faults that the kernel counted and the recording lacks, in process 2");
+}
+
 /* What pfscope's own child did before the command is the first process's, too. */
 static void test_the_launcher(void **state)
 {
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_rusage_alone),
 		cmocka_unit_test(test_nothing_to_check_against),
 		cmocka_unit_test(test_losses_are_mentioned),
+		cmocka_unit_test(test_what_losses_explain),
 		cmocka_unit_test(test_the_launcher),
 		cmocka_unit_test(test_whose_account),
 		cmocka_unit_test(test_no_page),
