@@ -28,10 +28,11 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	uint64_t mask = model_page_size(model) - 1;
 	struct pfs_event whole = *ev;
 
-	if (ev->kind == PFS_BRK || (ev->kind == PFS_UNMAP && ev->end == UINT64_MAX))
+	if (ev->kind == PFS_BRK)
 		return whole;
 	whole.start = ev->start & ~mask;
-	whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
+	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX)	/* that means: all there is */
+		whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
 	whole.from = ev->from & ~mask;
 	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
 	return whole;

@@ -211,6 +211,10 @@ static void test_ranges_are_whole_pages(void **state)
 	assert_int_equal(space_of(&f, 1)->live[1]->end, UINT64_MAX - PAGE + 1);
 	feed_unmap(&f, 0x400fff, 0x401000);
 	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	feed_map(&f, 0x400000, 0x404000, RW, "");
+	feed_unmap(&f, 0x402400, UINT64_MAX);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	assert_int_equal(space_of(&f, 1)->live[0]->end, 0x402000);
 	feed_free(&f);
 }
 
