@@ -70,11 +70,11 @@ static uint64_t cell_end(const struct pfs_bar *bar, uint64_t index)
 static bool walk_cells(struct bar_walk *walk)
 {
 	const struct pfs_bar *bar = walk->bar;
-	uint64_t current = UINT64_MAX, limit = bar->start;
+	uint64_t current = UINT64_MAX, limit = cell_end(bar, 0);
 	struct pfs_cell cell = { 0 };
 	struct pfs_page_walk at;
-	unsigned int nr;
 	uint32_t flags;
+	uint64_t nr;
 
 	pfs_page_walk_start(&at, bar->pages, bar->start, bar->start + (bar->nr_pages << bar->page_shift));
 	while (pfs_page_walk_flags(&at, limit, &flags, &nr)) {

@@ -34,19 +34,21 @@ static void put_row(FILE *out, const struct pfs_model *model, const struct pfs_r
 	bool may_fold = nr_pages >= EXACT_PAGES;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
+	uint64_t nr;
 
 	fprintf(out, "%s: %08" PRIx64 " - %08" PRIx64 " (%4" PRIu64 " pages): |",
 		row->region ? "Region" : "Unknown", row->start, row->end, nr_pages);
 	if (row->pages)
-		pfs_pages_for_each(page, &at, row->pages, row->start, row->end) {
-			uint64_t index = (at.addr - row->start) >> model->page_shift;
+		pfs_page_walk_start(&at, row->pages, row->start, row->end);
+	while (row->pages && (page = pfs_page_walk_row(&at, &nr))) {
+		uint64_t index = (at.addr - row->start) >> model->page_shift;
 
-			if (!(page->flags & PFS_PAGE_TOUCHED))
-				continue;
-			put_untouched(out, index - next, may_fold);
+		if (!(page->flags & PFS_PAGE_TOUCHED))
+			continue;
+		put_untouched(out, index - next, may_fold);
+		for (next = index + nr; index < next; index++)
 			fputc('X', out);
-			next = index + 1;
-		}
+	}
 	put_untouched(out, nr_pages - next, may_fold);
 	fputs("|\n", out);
 }

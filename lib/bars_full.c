@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bars, one character a page: each region on as many lines as it takes, each line starting with the
- * address of its first page. Untouched stretches of several lines are folded into one.
+ * address of its first page. Untouched stretches of several lines are folded into one,
+ * and so are very long ones of pages that are all alike.
  *
  *     7f5d58600000-7f5d58626000 r--p 12/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6
  *       7f5d58600000 |RRRR++++........
@@ -12,8 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* So many lines that are nothing but untouched are worth a line that says so. */
-enum { FOLD_LINES = 3 };
+/* So many lines that are nothing but untouched are worth a line that says so, and so many pages all alike. */
+enum { FOLD_LINES = 3, MANY_ALIKE = 1 << 16 };
 
 /* Where the drawing of one row has come to. */
 struct lines {
@@ -49,13 +50,13 @@ static void put_page(struct lines *l, const struct pfs_cell *cell)
 		end_line(l);
 }
 
-static void put_fold(struct lines *l, uint64_t nr_lines)
+static void put_fold(struct lines *l, uint64_t nr_lines, const char *what)
 {
 	uint64_t pages = nr_lines * l->per_line;
 
 	if (pages > l->nr_pages - l->next)
 		pages = l->nr_pages - l->next;
-	fprintf(l->bars->options->out, "  ~ %" PRIu64 " untouched pages ~\n", pages);
+	fprintf(l->bars->options->out, "  ~ %" PRIu64 " %s ~\n", pages, what);
 	l->next += pages;
 }
 
@@ -70,26 +71,53 @@ static void put_gap(struct lines *l, uint64_t index)
 	if (index == l->nr_pages)	/* the last line may be short */
 		whole = (index - l->next + l->per_line - 1) / l->per_line;
 	if (whole >= FOLD_LINES)
-		put_fold(l, whole);
+		put_fold(l, whole, "untouched pages");
 	while (l->next < index)
 		put_page(l, NULL);
+}
+
+/* Pages in a row that are drawn alike, the next ones. */
+static void put_alike(struct lines *l, const struct pfs_cell *cell, uint64_t nr)
+{
+	uint64_t whole;
+
+	for (; nr && (nr < MANY_ALIKE || l->next % l->per_line); nr--)
+		put_page(l, cell);
+	whole = nr / l->per_line;
+	if (!whole)
+		return;
+	for (unsigned int i = 0; i < l->per_line; i++)	/* one line to look at */
+		put_page(l, cell);
+	put_fold(l, whole - 1, "more pages like these");
+	for (nr %= l->per_line; nr; nr--)
+		put_page(l, cell);
 }
 
 static void put_pages(struct lines *l)
 {
 	const struct pfs_row *row = l->row;
 	unsigned int shift = l->bars->model->page_shift;
+	struct pfs_cell cell = { { 0 } }, next;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
+	uint64_t nr, nr_alike = 0;
 
 	if (row->pages)
-		pfs_pages_for_each(page, &at, row->pages, row->start, row->end) {
-			struct pfs_cell cell = { 0 };
+		pfs_page_walk_start(&at, row->pages, row->start, row->end);
+	while (row->pages && (page = pfs_page_walk_row(&at, &nr))) {
+		uint64_t index = (at.addr - row->start) >> shift;
 
-			pfs_cell_add(&cell, page->flags, 1);
-			put_gap(l, (at.addr - row->start) >> shift);
-			put_page(l, &cell);
+		next = (struct pfs_cell){ { 0 } };
+		pfs_cell_add(&next, page->flags, 1);
+		if (index != l->next + nr_alike || memcmp(&next, &cell, sizeof(cell))) {
+			put_alike(l, &cell, nr_alike);
+			put_gap(l, index);
+			cell = next;
+			nr_alike = 0;
 		}
+		nr_alike += nr;
+	}
+	put_alike(l, &cell, nr_alike);
 	put_gap(l, l->nr_pages);
 }
 

@@ -29,7 +29,7 @@ struct pfs_cell {
 };
 
 /* nr pages with those flags. */
-static inline void pfs_cell_add(struct pfs_cell *cell, uint32_t flags, unsigned int nr)
+static inline void pfs_cell_add(struct pfs_cell *cell, uint32_t flags, uint64_t nr)
 {
 	cell->count[pfs_glyph_of(flags)] += nr;
 }

@@ -12,9 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* No event of a real kernel marks more at once; one that claims to is counted, not drawn. */
-#define MAX_MARKED (UINT64_C(1) << 24)
-
 /* Counts n for the whole and, but for pfscope's own child, for the process. */
 static void count_at(struct pfs_model *model, struct pfs_thread *thread,
 		     const struct pfs_space *space, size_t field, uint64_t n)
@@ -62,22 +59,17 @@ static int mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags, uint64_t
 }
 
 /* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
-static int mark_range(struct pfs_model *model, struct pfs_space *space, uint64_t start,
-		      uint64_t end, uint32_t flags, uint32_t unless, uint64_t now_ns,
-		      uint64_t *marked)
+static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags,
+		      uint32_t unless, uint64_t now_ns, uint64_t *marked)
 {
-	if ((end - start) >> model->page_shift > MAX_MARKED) {
-		*marked += (end - start) >> model->page_shift;
-		return 0;
-	}
-	for (uint64_t addr = start; addr < end; addr += model_page_size(model)) {
-		if (pfs_pages_has(space->pages, addr, unless))
-			continue;
-		if (mark(space->pages, addr, flags, now_ns))
-			return -ENOMEM;
-		(*marked)++;
-	}
-	return 0;
+	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (start < end)	/* an end of 0 is no top of memory here */
+		err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
+	*marked += nr;
+	return err;
 }
 
 /* ---- faults ---- */
@@ -307,7 +299,7 @@ static int mark_around(struct pfs_model *model, struct pfs_thread *thread,
 		return 0;
 	if (ev->end_off - region->off < len)
 		len = ev->end_off - region->off;
-	err = mark_range(model, space, region->start + (off - region->off), region->start + len,
+	err = mark_range(space, region->start + (off - region->off), region->start + len,
 			 PFS_PAGE_AROUND, PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED,
 			 ev->ts_ns, &marked);
 	COUNT(around, marked);
@@ -354,7 +346,7 @@ static int populate_huge(struct pfs_model *model, struct pfs_thread *thread,
 	if (!space)
 		return -ENOMEM;
 	COUNT(huge, 1);
-	return mark_range(model, space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+	return mark_range(space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
 
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
@@ -374,7 +366,7 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 	if (start < region->start || start + size > region->end)
 		return 0;	/* not for this fault's own page */
 	COUNT(huge, 1);
-	return mark_range(model, space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
 
 /* A page of the file was read while the fault was under way: it is major if it is its own page. */
@@ -431,10 +423,10 @@ static int populate_region(struct pfs_model *model, struct pfs_space *space,
 	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
 	int err;
 
-	err = mark_range(model, space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND,
+	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND,
 			 ev->ts_ns, alone);
 	if (!err && *alone - before < nr_pages)	/* those that came by fault-around */
-		err = mark_range(model, space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns,
+		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns,
 				 marked);
 	return err;
 }
@@ -469,10 +461,10 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 		count_unasked_fault(&thread->proc->counts, ev);
 	if (!space)
 		return 0;
-	err = mark_range(model, space, ev->start, ev->end, PFS_PAGE_POPULATED,
+	err = mark_range(space, ev->start, ev->end, PFS_PAGE_POPULATED,
 			 PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
 	if (!err)
-		err = mark_range(model, space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
+		err = mark_range(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
 	COUNT(populated, marked);
 	return err;
 }

@@ -50,7 +50,14 @@ unsigned int pfs_pages_shift(const struct pfs_pages *pages);
 /* Something happened at addr: adds it to what did before. 0 or -ENOMEM. */
 int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what);
 
-/* The same for one fault: flags say how it was. 0 or -ENOMEM. */
+/*
+ * The same for each page of [start, end) that has none of the flags in `unless`. *nr says how many those were.
+ * However long the range, it takes little time and memory, unless much has happened in it before.
+ */
+int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const struct pfs_page *what,
+		   uint32_t unless, uint64_t *nr);
+
+/* As pfs_pages_add(), for one fault: flags say how it was. 0 or -ENOMEM. */
 int pfs_pages_fault(struct pfs_pages *pages, uint64_t addr, uint64_t now_ns, int32_t tid, uint32_t flags);
 
 /* What came of the last fault at addr: flags, counted if PFS_PAGE_SIGNAL is one. 0 (also if none was) or -ENOMEM. */
@@ -69,7 +76,9 @@ struct pfs_page_walk {
 	struct pfs_page page;	/* that page, if it had to be put together */
 	uint64_t first, last;	/* numbers of pages, inclusive */
 	uint64_t key, bits;	/* the leaf it is in, and which of its pages are still to come */
-	const void *leaf;
+	const void *leaf;	/* or whole, which goes on to the key whole_last */
+	const void *whole;
+	uint64_t whole_last;
 };
 
 void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start,
@@ -83,10 +92,13 @@ const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk);
  * that of the first, *nr says how many. Of the page, first_ns and last_ns are the earliest and the latest time of
  * all of them, and first_tid is of any.
  */
-const struct pfs_page *pfs_page_walk_alike(struct pfs_page_walk *walk, unsigned int *nr);
+const struct pfs_page *pfs_page_walk_alike(struct pfs_page_walk *walk, uint64_t *nr);
 
-/* Only what the flags of the next page are; of several, if they are the same and all of them lie before limit. */
-bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *flags, unsigned int *nr);
+/* Only what the flags of the next page are; of several, if they are the same and all of them lie before limit (0: none). */
+bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *flags, uint64_t *nr);
+
+/* The same for pages in a row: walk->addr, and the *nr - 1 pages behind it. */
+const struct pfs_page *pfs_page_walk_row(struct pfs_page_walk *walk, uint64_t *nr);
 
 #define pfs_pages_for_each(page, walk, pages, start, end)			\
 	for (pfs_page_walk_start(walk, pages, start, end); ((page) = pfs_page_walk_next(walk));)

@@ -16,17 +16,17 @@ enum { CLUSTER_GAP = 256 };
 /* ---- tallies ---- */
 
 /* nr pages like that one. */
-static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, unsigned int nr)
+static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64_t nr)
 {
-	t->faults += (uint64_t)nr * page->nr_faults;
-	t->read += (uint64_t)nr * page->nr_read;
-	t->write += (uint64_t)nr * page->nr_write;
-	t->exec += (uint64_t)nr * page->nr_exec;
-	t->access_unknown += (uint64_t)nr * (page->nr_faults - page->nr_read - page->nr_write - page->nr_exec);
-	t->kernel += (uint64_t)nr * page->nr_kernel;
+	t->faults += nr * page->nr_faults;
+	t->read += nr * page->nr_read;
+	t->write += nr * page->nr_write;
+	t->exec += nr * page->nr_exec;
+	t->access_unknown += nr * (page->nr_faults - page->nr_read - page->nr_write - page->nr_exec);
+	t->kernel += nr * page->nr_kernel;
 	if (page->flags & PFS_PAGE_USER)
-		t->user += (uint64_t)nr * (page->nr_faults - page->nr_kernel);
-	t->signal += (uint64_t)nr * page->nr_signal;
+		t->user += nr * (page->nr_faults - page->nr_kernel);
+	t->signal += nr * page->nr_signal;
 	t->touched += page->flags & PFS_PAGE_TOUCHED ? nr : 0;
 	t->major += page->flags & PFS_PAGE_MAJOR ? nr : 0;
 	t->around += page->flags & PFS_PAGE_AROUND ? nr : 0;
@@ -92,7 +92,7 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 	struct pfs_row *row = row_add(rows, max);
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
-	unsigned int nr;
+	uint64_t nr;
 
 	if (!row)
 		return -ENOMEM;
@@ -117,8 +117,10 @@ static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct p
 	struct pfs_row *row = NULL;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
+	uint64_t nr;
 
-	pfs_pages_for_each(page, &at, space->pages, start, end) {
+	pfs_page_walk_start(&at, space->pages, start, end);
+	while ((page = pfs_page_walk_row(&at, &nr))) {
 		if (!row || at.addr - row->end > CLUSTER_GAP * size) {
 			row = row_add(rows, max);
 			if (!row)
@@ -126,8 +128,8 @@ static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct p
 			row->start = at.addr;
 			row->pages = space->pages;
 		}
-		row->end = at.addr + size;
-		tally_pages(&row->tally, page, 1);
+		row->end = at.addr + nr * size;
+		tally_pages(&row->tally, page, nr);
 		row->tally.outside = row->tally.faults;
 	}
 	return 0;

@@ -369,6 +369,27 @@ static void test_full_folds_lines(void **state)
 	feed_free(&f);
 }
 
+
+static void test_full_folds_what_is_alike(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_map(&f, 0x400000, 0x400000 + 65535 * 4096, RW, "");
+	feed_populate(&f, 0, UINT64_MAX);
+	assert_false(drawn_with(&f, "full", plain, "~"));
+	/* a megabyte of characters would be the least; lines as they were without, but for the address */
+	feed_map(&f, 0x100000001000, 0x700000000000, RW, "");
+	feed_populate(&f, 0, UINT64_MAX);
+	feed_fault(&f, 0x6fffffff0000, PFS_WRITE);
+	assert_true(drawn_with(&f, "full", plain, "\n  100000001000 |PPPPPPPP"));
+	assert_true(drawn_with(&f, "full", plain, " more pages like these ~\n  6ffffffd1000 |P"));
+	assert_true(drawn_with(&f, "full", plain, "WPPPPPPPPPPPPPPP"));
+	assert_true(drawn_with(&f, "bars", plain, "P"));
+	assert_true(drawn_with(&f, "classic", plain, "untouched)..X..............."));
+	assert_true(drawn_with(&f, "report", plain, "25769803775"));
+	feed_free(&f);
+}
+
 /* The bar alone, of a region of nr pages. */
 static void assert_bar(const struct feed *f, unsigned int width, const char *expected)
 {
@@ -881,6 +902,7 @@ int main(void)
 		cmocka_unit_test(test_bars_color),
 		cmocka_unit_test(test_full_80),
 		cmocka_unit_test(test_full_folds_lines),
+		cmocka_unit_test(test_full_folds_what_is_alike),
 		cmocka_unit_test(test_each_glyph),
 		cmocka_unit_test(test_scaled_cells),
 		cmocka_unit_test(test_a_short_last_cell),

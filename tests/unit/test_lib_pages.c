@@ -113,18 +113,19 @@ static void check_groups(const struct pfs_pages *pages, const struct naive *naiv
 	uint64_t limit = start + 37 * SIZE, first = UINT64_MAX, last = 0, faults = 0;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
-	unsigned int nr, i = 0;
+	unsigned int i = 0;
 	uint32_t flags;
+	uint64_t nr;
 
 	pfs_page_walk_start(&at, pages, start, end);
 	while (pfs_page_walk_flags(&at, limit, &flags, &nr)) {
-		assert_true(nr == 1 || at.addr < limit);
+		assert_true(nr == 1 || !limit || at.addr < limit);
 		for (; nr; nr--, i++) {
 			while (i < NR && (!naive->present[i] || addr_of(i) < start))
 				i++;
 			assert_true(i < NR);
 			assert_true(addr_of(i) >= at.addr);
-			assert_true(nr == 1 || addr_of(i) < limit);
+			assert_true(nr == 1 || !limit || addr_of(i) < limit);
 			assert_int_equal(naive->page[i].flags, flags);
 		}
 		limit += at.addr >= limit ? 100 * SIZE : 0;
@@ -188,12 +189,35 @@ static void random_run(uint64_t *seed, unsigned int *i, unsigned int *nr)
 		*nr = WINDOW - *i % WINDOW;
 }
 
+/* Marks pages that have none of some flags. */
+static void mark_run(struct pfs_pages *pages, struct naive *naive, unsigned int i, unsigned int nr,
+		     uint64_t *seed, uint64_t now)
+{
+	struct pfs_page what = random_event(seed, now);
+	uint32_t unless = next_random(seed) % 2 ? 1u << next_random(seed) % 12 : 0;
+	uint64_t marked, wanted = 0;
+
+	assert_int_equal(pfs_pages_mark(pages, addr_of(i), addr_of(i + nr - 1) + SIZE, &what, unless, &marked), 0);
+	for (; nr; nr--, i++) {
+		if (naive->present[i] && naive->page[i].flags & unless)
+			continue;
+		naive->present[i] = true;
+		naive_add(&naive->page[i], &what);
+		wanted++;
+	}
+	assert_int_equal(marked, wanted);
+}
+
 static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint64_t *seed,
 			uint64_t now)
 {
 	unsigned int i, j, nr, room, to = next_random(seed) % 2;
 
 	random_run(seed, &i, &nr);
+	if (next_random(seed) % 4 == 0) {
+		mark_run(pages[to], naive[to], i, nr, seed, now);
+		return;
+	}
 	if (next_random(seed) % 8) {
 		struct pfs_page what = random_event(seed, now);
 		bool alike = next_random(seed) % 2;
@@ -241,6 +265,151 @@ static void test_random(void **state)
 	}
 }
 
+static const struct pfs_page a_read = {
+	.first_ns = 7, .last_ns = 7, .first_tid = 3, .flags = PFS_PAGE_READ | PFS_PAGE_USER,
+	.nr_read = 1, .nr_faults = 1,
+};
+
+/* ---- long ranges: as many pages as make several levels of the tree ---- */
+
+enum { MANY = 13000 };
+#define MANY_START ((UINT64_C(4096) - 70) * SIZE)		/* level 1 begins at 4096, 8192 */
+
+static void check_many(const struct pfs_pages *pages, const struct pfs_page *naive)
+{
+	uint64_t nr_total = 0, nr_walked = 0, last = 0, nr;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		struct pfs_page found = { 0 };
+		bool there = pfs_pages_find(pages, MANY_START + (uint64_t)i * SIZE, &found);
+
+		assert_int_equal(there, naive[i].flags != 0);
+		assert_memory_equal(&found, &naive[i], sizeof(found));
+		nr_total += there;
+	}
+	assert_int_equal(pfs_pages_total(pages), nr_total);
+	pfs_page_walk_start(&at, pages, MANY_START + 3 * SIZE, MANY_START + (MANY - 3) * SIZE);
+	while ((page = pfs_page_walk_row(&at, &nr))) {
+		uint64_t i = (at.addr - MANY_START) / SIZE;
+
+		assert_true(!nr_walked || i > last);
+		for (last = i; i < last + nr; i++, nr_walked++)
+			assert_memory_equal(page, &naive[i], sizeof(*page));
+		last = i - 1;
+	}
+	for (unsigned int i = 3; i < MANY - 3; i++)
+		nr_walked -= naive[i].flags != 0;
+	assert_int_equal(nr_walked, 0);
+}
+
+static void many_step(struct pfs_pages *pages[2], struct pfs_page *naive[2], uint64_t *seed, uint64_t now)
+{
+	static struct pfs_page aside[MANY];
+	struct pfs_page what = random_event(seed, now);
+	unsigned int i = next_random(seed) % MANY, to = next_random(seed) % 2, n, j;
+	uint64_t start, nr;
+
+	n = next_random(seed) % 3 ? 1 + next_random(seed) % (MANY - i) : 1 + i % 3;
+	n = n > MANY - i ? MANY - i : n;
+	start = MANY_START + (uint64_t)i * SIZE;
+	if (next_random(seed) % 2) {
+		uint32_t unless = next_random(seed) % 2 ? 1u << next_random(seed) % 12 : 0;
+
+		assert_int_equal(pfs_pages_mark(pages[to], start, start + (uint64_t)n * SIZE, &what, unless, &nr),
+				 0);
+		for (unsigned int k = i; k < i + n; k++)
+			if (!(naive[to][k].flags & unless))
+				naive_add(&naive[to][k], &what);
+		return;
+	}
+	j = next_random(seed) % (MANY - n + 1);
+	if (next_random(seed) % 3 == 0 && j > 4096)	/* whole subtrees */
+		j -= (j - i) % 4096;
+	if (j > MANY - n)
+		j = i;
+	assert_int_equal(pfs_pages_move(pages[0], start, start + (uint64_t)n * SIZE, pages[to],
+					((uint64_t)j - i) * SIZE), 0);
+	memcpy(aside, naive[0], sizeof(aside));
+	memset(naive[0] + i, 0, n * sizeof(*aside));
+	for (unsigned int k = 0; k < n; k++)
+		if (aside[i + k].flags)
+			naive_add(&naive[to][j + k], &aside[i + k]);
+}
+
+static void test_many(void **state)
+{
+	for (uint64_t run = 1; run <= 20; run++) {
+		struct pfs_pages *pages[2] = { pfs_pages_new(SHIFT), pfs_pages_new(SHIFT) };
+		struct pfs_page *naive[2] = { calloc(MANY, sizeof(**naive)), calloc(MANY, sizeof(**naive)) };
+		uint64_t seed = run;
+
+		for (uint64_t now = 1; now <= 20; now++) {
+			many_step(pages, naive, &seed, now);
+			check_many(pages[0], naive[0]);
+			check_many(pages[1], naive[1]);
+		}
+		for (unsigned int i = 0; i < 2; i++) {
+			pfs_pages_free(pages[i]);
+			free(naive[i]);
+		}
+	}
+}
+
+/* How many rows, and how many pages in them. */
+static uint64_t rows_of(const struct pfs_pages *pages, uint64_t *nr_pages)
+{
+	struct pfs_page_walk at;
+	uint64_t nr_rows = 0, nr;
+
+	pfs_page_walk_start(&at, pages, 0, 0);
+	for (*nr_pages = 0; pfs_page_walk_row(&at, &nr); nr_rows++)
+		*nr_pages += nr;
+	return nr_rows;
+}
+
+/* All of memory takes no more than a few pages do. */
+static void test_long_ranges(void **state)
+{
+	const struct pfs_page populated = { .first_ns = 5, .last_ns = 5, .flags = PFS_PAGE_POPULATED };
+	const uint64_t terabyte = UINT64_C(1) << 40;
+	struct pfs_pages *pages = pfs_pages_new(SHIFT), *other = pfs_pages_new(SHIFT);
+	uint64_t nr, nr_pages;
+	struct pfs_page page;
+
+	/* to the very top: an address that goes on behind it would begin again at 0 */
+	assert_int_equal(pfs_pages_mark(pages, 0x1000, UINT64_MAX, &populated, 0, &nr), 0);
+	assert_int_equal(nr, (UINT64_C(1) << 52) - 1);
+	assert_int_equal(pfs_pages_total(pages), nr);
+	assert_int_equal(pfs_pages_mark(pages, 0, 0, &populated, PFS_PAGE_POPULATED, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(pfs_pages_add(pages, 5 * terabyte + 7, &a_read), 0);
+	assert_int_equal(pfs_pages_came_of(pages, 6 * terabyte, PFS_PAGE_MAJOR), 0);
+	assert_true(rows_of(pages, &nr_pages) < 2000);
+	assert_int_equal(nr_pages, UINT64_C(1) << 52);
+	assert_true(pfs_pages_find(pages, 5 * terabyte, &page));
+	assert_int_equal(page.flags, populated.flags | a_read.flags);
+	assert_true(pfs_pages_find(pages, 5 * terabyte + SIZE, &page));
+	assert_memory_equal(&page, &populated, sizeof(page));
+	assert_true(pfs_pages_has(pages, 6 * terabyte, PFS_PAGE_MAJOR));
+	/* three terabytes, elsewhere and not as they were aligned; then over the top of memory */
+	assert_int_equal(pfs_pages_move(pages, 4 * terabyte, 7 * terabyte, other, 9 * SIZE), 0);
+	assert_int_equal(pfs_pages_total(other), 3 * terabyte / SIZE);
+	assert_false(pfs_pages_any(pages, 4 * terabyte, 7 * terabyte));
+	assert_true(pfs_pages_has(other, 5 * terabyte + 9 * SIZE, PFS_PAGE_READ));
+	assert_false(pfs_pages_any(other, 0, 4 * terabyte + 9 * SIZE));
+	assert_false(pfs_pages_any(other, 7 * terabyte + 9 * SIZE, 0));
+	assert_int_equal(pfs_pages_move(other, 0, 0, pages, -5 * terabyte), 0);
+	assert_int_equal(pfs_pages_total(other), 0);
+	assert_true(pfs_pages_has(pages, 9 * SIZE, PFS_PAGE_READ));
+	assert_true(rows_of(pages, &nr_pages) < 2500);
+	assert_int_equal(nr_pages, pfs_pages_total(pages));
+	assert_int_equal(nr_pages, (UINT64_C(1) << 52) - 3 * terabyte / SIZE);
+	pfs_pages_free(pages);
+	pfs_pages_free(other);
+}
+
 static void test_empty(void **state)
 {
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
@@ -255,11 +424,6 @@ static void test_empty(void **state)
 	pfs_pages_free(NULL);
 	assert_null(pfs_pages_new(63));
 }
-
-static const struct pfs_page a_read = {
-	.first_ns = 7, .last_ns = 7, .first_tid = 3, .flags = PFS_PAGE_READ | PFS_PAGE_USER,
-	.nr_read = 1, .nr_faults = 1,
-};
 
 static void test_ends_of_a_walk(void **state)
 {
@@ -358,6 +522,8 @@ int main(void)
 		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_other_page_sizes),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_long_ranges),
 	};
 
 	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);

@@ -283,25 +283,53 @@ static void test_more_huge_pages_than_were_populated(void **state)
 
 /* ---- giants ---- */
 
+/* Page by page it would take gigabytes; it is as exact as a small one is. */
 static void test_a_giant_populate_costs_no_memory(void **state)
 {
+	const uint64_t start = 0x100000000000, end = 0x700000000000;
 	struct feed f = feed_new(PID);
 
-	feed_map(&f, 0x10000000000, 0x20000000000, RW, "");
+	feed_map(&f, start, end, RW, "");
+	feed_fault(&f, start + 0x5000, PFS_READ);
 	feed_populate(&f, 0, UINT64_MAX);
-	assert_int_equal(nr_pages(&f), 0);
-	assert_int_equal(f.model->counts.populated, UINT64_C(1) << 28);
+	assert_int_equal(nr_pages(&f), (end - start) >> 12);
+	assert_int_equal(f.model->counts.populated, nr_pages(&f) - 1);
+	assert_int_equal(flags_at(&f, start + 0x5000), PFS_PAGE_READ | PFS_PAGE_USER);
+	feed_fault(&f, end - 0x1000, PFS_WRITE);
+	assert_int_equal(flags_at(&f, end - 0x1000), PFS_PAGE_POPULATED | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	assert_int_equal(flags_at(&f, end - 0x2000), PFS_PAGE_POPULATED);
+	feed_unmap(&f, start, start + 0x100003000);
+	assert_int_equal(nr_pages(&f), (end - start - 0x100003000) >> 12);
+	feed_populate(&f, 0, UINT64_MAX);
+	assert_int_equal(f.model->counts.populated, ((end - start) >> 12) - 1);
 	feed_free(&f);
 }
 
 static void test_a_giant_around_costs_no_memory(void **state)
 {
+	const uint64_t start = 0x100000000000, end = 0x700000000000;
 	struct feed f = feed_new(PID);
 
-	feed_maps_line(&f, 0x10000000000, 0x20000000000, R, 0, 1, 9, "/f");
-	feed_fault(&f, 0x10000000000, PFS_READ);
+	feed_maps_line(&f, start, end, R, 0, 1, 9, "/f");
+	feed_fault(&f, start, PFS_READ);
 	feed_around(&f, 1, 9, 0, UINT64_MAX);
-	assert_int_equal(nr_pages(&f), 1);
+	assert_int_equal(nr_pages(&f), (end - start) >> 12);
+	assert_int_equal(f.model->counts.around, nr_pages(&f) - 1);
+	feed_free(&f);
+}
+
+/* The address behind the last page is 0 again. */
+static void test_populate_up_to_the_top_of_memory(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev = feed_event(&f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(CLASS));
+
+	ev.start = UINT64_MAX - 0x1fff;
+	ev.end = UINT64_MAX;
+	ev.class = PFS_MINOR;
+	feed_apply(&f, &ev);
+	assert_int_equal(nr_pages(&f), 2);
+	assert_int_equal(f.model->counts.populated, 2);
 	feed_free(&f);
 }
 
@@ -410,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_more_huge_pages_than_were_populated),
 		cmocka_unit_test(test_a_giant_populate_costs_no_memory),
 		cmocka_unit_test(test_a_giant_around_costs_no_memory),
+		cmocka_unit_test(test_populate_up_to_the_top_of_memory),
 		cmocka_unit_test(test_retried),
 		cmocka_unit_test(test_no_access),
 		cmocka_unit_test(test_no_access_needs_a_known_layout),
