@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MAX_DEPTH 8		/* of unnamed structs inside one another */
+#define MAX_LOOKS 65536		/* at members: of ten thousand that are in themselves there is no end */
 
 struct pfs_btf {
 	const uint8_t *types, *types_end;
@@ -183,19 +184,20 @@ static const struct btf_type *find(const struct pfs_btf *b, uint32_t kind, const
 	return NULL;
 }
 
-/* The offset in bits, or -ENOENT. */
+/* The offset in bits, or -ENOENT. *left: how many members may still be looked at. */
 static int64_t member_at(const struct pfs_btf *b, const struct btf_type *t, const char *name,
-			 int depth)
+			 int depth, uint32_t *left)
 {
 	const struct btf_member *m = (const struct btf_member *)(t + 1);
 
-	for (uint32_t i = 0; i < vlen(t); i++) {
+	for (uint32_t i = 0; i < vlen(t) && *left; i++) {
 		/* with the flag, the upper byte is the size of a bit field */
 		uint32_t at = BTF_INFO_KFLAG(t->info) ? BTF_MEMBER_BIT_OFFSET(m[i].offset) :
 			m[i].offset;
 		const struct btf_type *inner;
 		int64_t inside;
 
+		--*left;
 		if (is_named(b, m[i].name_off, name))
 			return at;
 		if (!is_named(b, m[i].name_off, "") || depth == MAX_DEPTH)
@@ -203,7 +205,7 @@ static int64_t member_at(const struct pfs_btf *b, const struct btf_type *t, cons
 		inner = type_of(b, m[i].type, BTF_KIND_STRUCT);
 		if (!inner)
 			inner = type_of(b, m[i].type, BTF_KIND_UNION);
-		inside = inner ? member_at(b, inner, name, depth + 1) : -ENOENT;
+		inside = inner ? member_at(b, inner, name, depth + 1, left) : -ENOENT;
 		if (inside >= 0)
 			return at + inside;
 	}
@@ -213,7 +215,8 @@ static int64_t member_at(const struct pfs_btf *b, const struct btf_type *t, cons
 int pfs_btf_member(const struct pfs_btf *b, const char *struct_name, const char *member)
 {
 	const struct btf_type *t = find(b, BTF_KIND_STRUCT, struct_name);
-	int64_t bits = t ? member_at(b, t, member, 0) : -ENOENT;
+	uint32_t left = MAX_LOOKS;
+	int64_t bits = t ? member_at(b, t, member, 0, &left) : -ENOENT;
 
 	return bits < 0 || bits % 8 || bits / 8 > INT32_MAX ? -ENOENT : bits / 8;
 }

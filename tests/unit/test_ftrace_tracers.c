@@ -242,6 +242,34 @@ static size_t make_btf(unsigned char *buf)
 	return sizeof(h) + sizeof(types) + sizeof(strings);
 }
 
+/* struct vm_area_struct { 100 times itself, without a name }: eight deep, that would be 10^16 members. */
+static void test_btf_of_itself(void **state)
+{
+	enum { NR = 100 };
+	static const char strings[] = "\0vm_area_struct";
+	struct {
+		struct btf_header h;
+		struct btf_type outer, inner;
+		struct btf_member members[NR];
+		char strings[sizeof(strings)];
+	} btf = {
+		.h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(btf.h),
+		       .type_len = offsetof(typeof(btf), strings) - sizeof(btf.h),
+		       .str_off = offsetof(typeof(btf), strings) - sizeof(btf.h), .str_len = sizeof(strings) },
+		.outer = { .info = BTF_KIND_TYPEDEF << 24 },
+		.inner = { .name_off = 1, .info = BTF_KIND_STRUCT << 24 | NR },
+	};
+	struct pfs_btf *b;
+
+	memcpy(btf.strings, strings, sizeof(strings));
+	for (unsigned int i = 0; i < NR; i++)
+		btf.members[i].type = 2;
+	b = pfs_btf_parse(&btf, sizeof(btf), NULL);
+	assert_non_null(b);
+	assert_int_equal(pfs_btf_member(b, "vm_area_struct", "vm_start"), -ENOENT);
+	pfs_btf_free(b);
+}
+
 static void test_btf(void **state)
 {
 	_Alignas(8) unsigned char bytes[512];
@@ -305,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_symbols),		cmocka_unit_test(test_how),
 		cmocka_unit_test(test_handler_table),	cmocka_unit_test(test_hist_lines),
 		cmocka_unit_test(test_btf),		cmocka_unit_test(test_btf_damage),
+		cmocka_unit_test(test_btf_of_itself),
 		cmocka_unit_test(test_group),
 	};
 
