@@ -55,7 +55,7 @@ done)" '' 'every page that another refers to is there'
 # ---- the Makefile ----
 
 help=$(make -s help)
-for target in all try check check-unit check-cli check-live bench deps install uninstall clean help; do
+for target in all try check check-unit check-cli check-live check-fuzz fuzz bench deps install uninstall clean help; do
 	like "$help" "(^|"$'\n'")$target " "make help tells of $target"
 done
 for variable in O= V= SAN= prefix= DESTDIR=; do

@@ -56,13 +56,13 @@ is "$(printf '%s\n' $all | grep -E '\.[cht]$' | grep -v ^tests/data/ | xargs bas
 tagged=$(for file in $all; do
 	case $file in
 	*.c | *.h | *.t | *.sh | *.py | *.1 | *.5 | Makefile | completion/* | .ci/*) echo "$file" ;;
-	tests/run | tests/bench) echo "$file" ;;
+	tests/run | tests/bench | tests/fuzz/fuzz | *.dict) echo "$file" ;;
 	esac
 done)
 is "$(for file in $tagged; do
 	head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' || echo "$file"
 done)" '' 'every source, script and page begins with its licence tag'
-is "$(for file in .ci/run tests/run tests/bench; do [ -x $file ] || echo $file; done)" '' \
+is "$(for file in .ci/run tests/run tests/bench tests/fuzz/fuzz; do [ -x $file ] || echo $file; done)" '' \
 	'scripts can be executed'
 
 text=$(for file in $all; do [[ $file = tests/data/* && $file != *.py ]] || echo "$file"; done)
