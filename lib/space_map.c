@@ -38,17 +38,21 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		region->off = ev->off + (space_is_file(region) ? region->start - ev->start : 0);
 }
 
-/* What the kernel merges is alike: a region of which nothing is known is what the other one is. */
+/* What the kernel merges is alike: a region of which little is known is what is known of the other one. */
 static void learn_from(struct pfs_region *region, const struct pfs_region *other)
 {
 	if (KNOWS(region, PFS_F_PERMS) || !KNOWS(other, PFS_F_PERMS))
 		return;
 	region->perms = other->perms;
-	region->dev = other->dev;
-	region->ino = other->ino;
-	region->name = other->name;
+	if (KNOWS(other, PFS_F_DEV))
+		region->dev = other->dev;
+	if (KNOWS(other, PFS_F_INO))
+		region->ino = other->ino;
+	if (KNOWS(other, PFS_F_NAME))
+		region->name = other->name;
 	region->traits |= other->traits;
-	region->off = other->off - (space_is_file(other) ? other->start - region->start : 0);
+	if (KNOWS(other, PFS_F_OFF))
+		region->off = other->off - (space_is_file(other) ? other->start - region->start : 0);
 	region->have |= other->have & ATTRIBUTES;
 	region->inferred |= other->inferred & ATTRIBUTES;
 }

@@ -570,6 +570,31 @@ static void test_a_row_older_than_its_parts(void **state)
 	feed_free(&f);
 }
 
+/* But what it does not know itself, it says nothing of. */
+static void test_what_a_neighbour_does_not_know(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev = feed_event(&f, PFS_MAP, HAS(START) | HAS(END) | HAS(ID) | HAS(NAME) | HAS(OFF));
+
+	ev.start = 0x400000;
+	ev.end = 0x402000;
+	ev.id = 7;
+	ev.name = "/f";
+	ev.off = 0x5000;
+	feed_apply(&f, &ev);
+	ev = feed_event(&f, PFS_MAP, HAS(START) | HAS(END) | HAS(PERMS));
+	ev.start = 0x402000;
+	ev.end = 0x403000;
+	ev.perms = RW;
+	feed_apply(&f, &ev);
+	feed_row(&f, 0x400000, 0x403000, 7);
+	assert_int_equal(space_of(&f, 1)->nr_live, 1);
+	assert_int_equal(space_of(&f, 1)->live[0]->perms, RW);
+	assert_int_equal(space_of(&f, 1)->live[0]->off, 0x5000);
+	assert_string_equal(pfs_region_name(space_of(&f, 1), space_of(&f, 1)->live[0]), "/f");
+	feed_free(&f);
+}
+
 /* A neighbour that was just mapped says what the region is that it was merged into. */
 static void test_a_row_over_newer_and_told(void **state)
 {
@@ -829,6 +854,7 @@ int main(void)
 		cmocka_unit_test(test_protect_over_several),
 		cmocka_unit_test(test_a_row_older_than_its_parts),
 		cmocka_unit_test(test_a_row_over_newer_and_told),
+		cmocka_unit_test(test_what_a_neighbour_does_not_know),
 		cmocka_unit_test(test_what_merges_is_alike),
 		cmocka_unit_test(test_a_snapshot_that_cuts),
 		cmocka_unit_test(test_a_split_makes_no_room),
