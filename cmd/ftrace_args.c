@@ -46,5 +46,5 @@ const struct argp ftrace_argp = { options, parse, NULL, NULL, NULL, NULL, NULL }
 
 bool ftrace_args_given(const struct pfs_capture_tracers *args)
 {
-	return args->probes || args->latency || args->classify || args->histogram;
+	return args->probes || args->latency || args->classify || args->histogram || args->count;
 }

@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or with "
 	  "--source=stap event lines", 1 },
 	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 1 },
-	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192, and more where that is needed)", 1 },
+	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
 	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe",
 	  1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_NO_FOLLOW = 0x300 };
+enum { OPT_NO_FOLLOW = 0x300, OPT_COUNT };
 
 struct run_args {
 	struct recording_args recording;
@@ -27,6 +27,8 @@ struct run_args {
 static const struct argp_option options[] = {
 	{ "user", 'u', "USER", 0, "Run the command as USER (behind sudo: as who called it)", 0 },
 	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Only the first process, not its children", 0 },
+	{ "count", OPT_COUNT, NULL, 0, "Have the kernel count the faults as well, so that `pfscope report' "
+	  "can check them", 0 },
 	{ 0 },
 };
 
@@ -43,6 +45,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_NO_FOLLOW:
 		args->recording.no_follow = true;
+		return 0;
+	case OPT_COUNT:
+		args->recording.tracers.count = true;
 		return 0;
 	case ARGP_KEY_ARG:	/* all that follows is the command's own */
 		args->command = &state->argv[state->next - 1];

@@ -15,8 +15,8 @@
 static int check(const struct recording_args *args, struct pfs_err *err)
 {
 	if (ftrace_args_given(&args->tracers))
-		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify and --histogram "
-				   "are of --source=ftrace only: with --source=stap all of it is "
+		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify, --histogram and "
+				   "--count are of --source=ftrace only: with --source=stap all of it is "
 				   "known anyway");
 	if (args->via)
 		return pfs_err_set(err, -EINVAL, "--via is of --source=ftrace only");

@@ -4,7 +4,6 @@
  */
 #include "capture_priv.h"
 
-#include "buffer_size.h"
 #include "clock.h"
 #include "page_source.h"
 #include "write_all.h"
@@ -75,32 +74,17 @@ static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 	}
 }
 
-/*
- * A drain that found so much of a buffer full came late: the next one may come later still. Where the kernel has no
- * memory for more, it stays.
- */
-static int adapt_buffer(struct pfs_capture *c, int cpu, uint64_t found)
-{
-	uint32_t now_kb = c->cpus[cpu].buffer_kb, kb = pfs_buffer_size(now_kb, found, c->max_buffer_kb);
-	char text[16];
-
-	if (kb == now_kb || !c->tracing)
-		return 0;
-	snprintf(text, sizeof(text), "%u", kb);
-	c->cpus[cpu].buffer_kb = kb;
-	if (pfs_instance_write_cpu(c->instance, cpu, "buffer_size_kb", text, NULL))
-		return 0;
-	return pfs_capture_note(c, 0, "buffer_kb=%u on cpu %d", kb, cpu);
-}
-
 static int drain_cpu(struct pfs_capture *c, int cpu, bool all)
 {
-	uint64_t before = c->cpus[cpu].bytes;
-	int ret = splice_pages(c, &c->cpus[cpu]);
+	struct capture_cpu *of = &c->cpus[cpu];
+	uint64_t before = of->bytes;
+	int ret = splice_pages(c, of);
 
 	if (!ret && all)
-		ret = read_pages(c, &c->cpus[cpu]);
-	return ret ? ret : adapt_buffer(c, cpu, c->cpus[cpu].bytes - before);
+		ret = read_pages(c, of);
+	if (of->bytes - before > of->fullest)
+		of->fullest = of->bytes - before;
+	return ret;
 }
 
 static int append_own(void *ctx, const struct raw_event *ev)
@@ -236,6 +220,22 @@ static int note_losses(struct pfs_capture *c)
 	return ret;
 }
 
+/*
+ * Readers are woken at a quarter. They cannot make room by themselves: while a buffer's size is changed the kernel
+ * records nothing, and does not count what it leaves out.
+ */
+static int note_late(struct pfs_capture *c)
+{
+	uint64_t size = c->config.buffer_kb * UINT64_C(1024);
+	int ret = 0;
+
+	for (int cpu = 0; !ret && cpu < c->nr_cpus; cpu++)
+		if (c->cpus[cpu].fullest > size / 2)
+			ret = pfs_capture_note(c, 0, "buffer_found=%d%% of %u KB on cpu %d",
+					       (int)(c->cpus[cpu].fullest * 100 / size), c->config.buffer_kb, cpu);
+	return ret;
+}
+
 static int note_counts(struct pfs_capture *c)
 {
 	struct pfs_counts_read counts;
@@ -257,7 +257,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 		ret = capture_tracers_stop(c, err);
 	if (ret)
 		return ret;
-	if (note_losses(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
+	if (note_losses(c) || note_late(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return drain(c, true, err);
 }

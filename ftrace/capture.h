@@ -24,11 +24,12 @@ struct pfs_capture_tracers {
 	bool latency;			/* the time it took */
 	bool classify;			/* the functions that it went through */
 	bool histogram;			/* faults counted by page in the kernel, none told */
+	bool count;			/* perf's counters of a launched command as well, for the check */
 };
 
 struct pfs_capture_config {
 	struct pfs_capture_tracers tracers;
-	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192, and more where needed */
+	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192 */
 	bool text;			/* read trace_pipe's lines, not the binary buffer */
 	bool compress;			/* what pfs_capture_write() writes */
 	raw_event_fn live;		/* NULL, or who wants the events as they come */
@@ -52,7 +53,7 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
  */
 int pfs_capture_free(struct pfs_capture *capture, struct pfs_err *err);
 
-/* Adds a process that waits to be started, with its kernel counts. 0 or -errno with err set. */
+/* Adds a process that waits to be started, with its kernel counts if asked for. 0 or -errno with err set. */
 int pfs_capture_launch(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
 
 /* Adds a running process, before pfs_capture_start(). 0, -ESRCH, or -errno with err set. */

@@ -7,7 +7,6 @@
  */
 #include "capture_priv.h"
 
-#include "buffer_size.h"
 #include "fd_limit.h"
 #include "page_source.h"
 #include "temp_file.h"
@@ -54,7 +53,6 @@ static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 		if (fd < 0)
 			return fd;
 		c->cpus[i].raw_fd = fd;
-		c->cpus[i].buffer_kb = c->config.buffer_kb;
 		c->cpus[i].spool_fd = pfs_temp_open(err);
 		if (c->cpus[i].spool_fd < 0)
 			return c->cpus[i].spool_fd;
@@ -162,11 +160,8 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 		return NULL;
 	}
 	c->config = *config;
-	if (!c->config.buffer_kb) {
+	if (!c->config.buffer_kb)
 		c->config.buffer_kb = 8192;
-		c->max_buffer_kb = pfs_buffer_max_kb((uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-						     sysconf(_SC_NPROCESSORS_CONF));
-	}
 	c->own_fd = c->pipe_fd = c->text_fd = -1;
 	c->pipe_fds[0] = c->pipe_fds[1] = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
@@ -189,8 +184,6 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 		ret = pfs_instance_hold(c->instance, "events/enable", O_WRONLY, err);
 	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
 		ret = pfs_instance_hold_cpu(c->instance, cpu, "stats", O_RDONLY, err);
-		if (!ret && c->max_buffer_kb)
-			ret = pfs_instance_hold_cpu(c->instance, cpu, "buffer_size_kb", O_WRONLY, err);
 		if (ret == -ENOENT || ret == -ENODEV)	/* this processor is not there */
 			ret = 0;
 	}

@@ -28,7 +28,7 @@ struct capture_cpu {
 	int raw_fd;		/* trace_pipe_raw */
 	int spool_fd;
 	uint64_t bytes;		/* in the spool */
-	uint32_t buffer_kb;
+	uint64_t fullest;	/* so many bytes were found at once */
 };
 
 struct pfs_capture {
@@ -48,7 +48,6 @@ struct pfs_capture {
 	int own_fd;
 	struct capture_cpu *cpus;
 	int nr_cpus;
-	uint32_t max_buffer_kb;	/* to which a buffer may grow */
 	int pipe_fds[2];
 	uint32_t page_size;		/* of a sub-buffer */
 	uint8_t *page;

@@ -246,12 +246,10 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	if (ret)
 		return ret;
 	c->launched = pid;
-	if (!pfs_counters_open(&c->counters, pid)) {
-		pfs_process_faults(pid, &minor, &major);
-		ret = pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64,
-				       minor, major);
-	}
-	return ret;
+	if (c->config.tracers.count)
+		pfs_counters_open(&c->counters, pid);	/* without them the check knows less, and says so */
+	pfs_process_faults(pid, &minor, &major);
+	return pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);
 }
 
 /* ---- processes that run already ---- */

@@ -70,16 +70,16 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 	int ret;
 
 	snprintf(size, sizeof(size), "%u", buffer_kb);
+	ret = pfs_instance_write(instance, "tracing_on", "0", err);
 	/*
 	 * Before anything else: the first use of any event makes the kernel expand the buffer at the top level
 	 * to the size that it promises. Up to Linux 6.5 a resize in an instance would make it forget that.
 	 */
-	ret = pfs_instance_write(instance, "events/enable", "0", err);
+	if (!ret)
+		ret = pfs_instance_write(instance, "events/enable", "0", err);
 	if (!ret)
 		ret = pfs_instance_write(instance, "buffer_size_kb", size, err);
-	if (!ret)
-		ret = pfs_instance_write(instance, "tracing_on", "0", err);
-	/* Readers are woken at a quarter: half of it is found full only by one that comes late. */
+	/* Readers are woken at a quarter, so that they may come late and lose nothing. */
 	if (!ret)
 		pfs_instance_write(instance, "buffer_percent", "25", NULL);	/* not there before 5.0 */
 	/* New threads and children of a traced thread are traced from their first moment. */
@@ -297,15 +297,6 @@ int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *fi
 
 	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
 	return pfs_instance_open(instance, path, flags, err);
-}
-
-int pfs_instance_write_cpu(struct pfs_instance *instance, int cpu, const char *file, const char *text,
-			   struct pfs_err *err)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
-	return pfs_instance_write(instance, path, text, err);
 }
 
 int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,

@@ -65,8 +65,6 @@ int pfs_instance_add_tid(struct pfs_instance *instance, pid_t tid, struct pfs_er
 /* The same of per_cpu/cpuN/FILE. */
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
 			  struct pfs_err *err);
-int pfs_instance_write_cpu(struct pfs_instance *instance, int cpu, const char *file, const char *text,
-			   struct pfs_err *err);
 int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
 			  struct pfs_err *err);
 

@@ -2,7 +2,10 @@
 /*
  * The recording against the kernel's own counts of page faults, and why they differ.
  *
- * Three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
+ * rusage is always there: the faults that got a page, with those that the kernel made itself, without an exception.
+ * So the recording has more (faults that got no page) and less, and both are known as far as it tells of them itself.
+ *
+ * With `run --count` three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
  * kernel set out to handle), perf's minor and major ones (those that got a page), and rusage (these,
  * and the faults that the kernel made itself, without an exception). Each difference is therefore
  * exact; what it consists of, the recording says, and what is left over is said, too.
@@ -17,7 +20,8 @@
 
 /* What `run` noted of the kernel's counts, all from the command's start to its end. */
 struct kernel_counts {
-	uint64_t faults, minor, major;		/* perf */
+	bool perf;				/* it has those of the next line */
+	uint64_t faults, minor, major;
 	uint64_t rusage;			/* minor + major, less those before the start */
 };
 
@@ -26,6 +30,7 @@ struct check {
 	struct pfs_missing missing;
 	unsigned int nr_unexplained;
 	unsigned int nr_maybe_lost;	/* of these: they may be among the lost events */
+	uint64_t untold;		/* faults that only the kernel's counters can put down to something */
 };
 
 static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor,
@@ -41,9 +46,8 @@ static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k
 	const char *note = pfs_model_note(model, "counters");
 	uint64_t minor, major, before_minor, before_major;
 
-	if (!note || sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64,
-			    &k->faults, &k->minor, &k->major) != 3)
-		return false;
+	k->perf = note && sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64,
+				 &k->faults, &k->minor, &k->major) == 3;
 	if (!note_pair(model, "rusage", &minor, &major) ||
 	    !note_pair(model, "counted_before", &before_minor, &before_major))
 		return false;
@@ -116,7 +120,8 @@ static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t 
 	       "given up: killed on the way, or EFAULT");
 }
 
-static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
+/* Copies at exec are told for certain; what the others of the reasons are, and how many are left over. */
+static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
 {
 	static const char *const by[PFS_NR_BY] = {
 		[PFS_BY_MMAP] = "mmap with MAP_POPULATE (populate)",
@@ -124,10 +129,8 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
 		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
 		[PFS_BY_EXEC] = "arguments and environment copied by exec (exec-time copies)",
 	};
-	uint64_t rest;
+	uint64_t rest = unasked;
 
-	rest = left_over(c, unasked, n->unasked[PFS_BY_EXEC],
-			 "made by the kernel itself, without an exception (get_user_pages):");
 	for (int i = 1; i < PFS_NR_BY; i++) {
 		uint64_t some = n->unasked[i];
 
@@ -139,6 +142,38 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
 	}
 	reason(c, rest, "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
 	       "populated again)");
+	return rest;
+}
+
+#define UNASKED "made by the kernel itself, without an exception (get_user_pages):"
+
+static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
+{
+	put_unasked(c, n, left_over(c, unasked, n->unasked[PFS_BY_EXEC], UNASKED));
+}
+
+/*
+ * By rusage alone: of faults that got no page and pages that came without one, those that are certain, and of the
+ * others as many as there must have been.
+ */
+static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_t accounted)
+{
+	uint64_t signals = n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
+	uint64_t certain = n->kernel_addr + signals + n->vsyscall, exec = n->unasked[PFS_BY_EXEC];
+	uint64_t most = n->faults > certain ? n->faults - certain : 0, asked = accounted > exec ? accounted - exec : 0;
+	uint64_t refused = most > asked ? most - asked : 0, unasked = asked > most ? asked - most : 0;
+	uint64_t retried = n->retried < refused ? n->retried : refused;
+	uint64_t no_access = n->no_access < refused - retried ? n->no_access : refused - retried;
+
+	line(c, certain + refused, "got no page, or were tried again:");
+	reason(c, n->kernel_addr, "at addresses of the kernel");
+	reason(c, signals, "ended in a signal (SIGSEGV, SIGBUS)");
+	reason(c, n->vsyscall, "calls into [vsyscall], emulated");
+	reason(c, retried, "in kernel mode with page faults off, then tried again");
+	reason(c, no_access, "system calls given memory that they may not touch (EFAULT)");
+	reason(c, refused - retried - no_access, "done otherwise or given up (futex, signal frame, killed on the way)");
+	line(c, exec + unasked, UNASKED);
+	c->untold = refused - retried - no_access + put_unasked(c, n, unasked);
 }
 
 void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
@@ -153,8 +188,13 @@ void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
 {
 	pfs_check_put_losses(model, c->out);
-	if (!c->nr_unexplained) {
+	if (!c->nr_unexplained && !c->untold) {
 		fprintf(c->out, "every fault is accounted for\n");
+		return 0;
+	}
+	if (!c->nr_unexplained) {
+		fprintf(c->out, "%" PRIu64 " of them only the kernel's own counters tell apart: `pfscope run --count'\n",
+			c->untold);
 		return 0;
 	}
 	return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an "
@@ -173,6 +213,8 @@ static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *w
 	return false;
 }
 
+#define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"
+
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
 			struct pfs_err *err)
 {
@@ -189,8 +231,13 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
 				   "against: only those of a finished `pfscope run` have");
 	sum(&n, model);
-	handled = k.minor + k.major;
 	line(&c, n.faults, "page faults recorded, from the command's start to its end");
+	if (!k.perf) {
+		check_accounted(&c, &n, k.rusage);
+		line(&c, k.rusage, RUSAGE);
+		return verdict(&c, model, err);
+	}
+	handled = k.minor + k.major;
 	if (no_less(&c, n.faults, k.faults, "faults that the kernel counted and the recording lacks"))
 		check_refused(&c, &n, n.faults - k.faults);
 	line(&c, k.faults, "page faults that the kernel set out to handle (perf page-faults)");
@@ -199,6 +246,6 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 	line(&c, handled, "page faults that got a page (perf minor-faults + major-faults)");
 	if (no_less(&c, k.rusage, handled, "faults of children that nobody waited for"))
 		check_unasked(&c, &n, k.rusage - handled);
-	line(&c, k.rusage, "page faults as the kernel accounts them (rusage minor + major)");
+	line(&c, k.rusage, RUSAGE);
 	return verdict(&c, model, err);
 }

@@ -40,7 +40,7 @@ counted()
 {
 	local user kernel
 
-	"$PFSCOPE" run --no-bars -o "$T/rec" -- "$WORK/$1" "${@:2}" >"$T/report" 2>"$T/log"
+	"$PFSCOPE" run --count --no-bars -o "$T/rec" -- "$WORK/$1" "${@:2}" >"$T/report" 2>"$T/log"
 	status=$?
 	if [ $status = 77 ]; then
 		diag "$*: $(grep -m1 skipped "$T/report" "$T/log")"
@@ -126,13 +126,13 @@ counted reserve
 
 # Arguments of 40,000 bytes are copied into 11 pages of the new stack.
 long=$(printf '%040000d' 0)
-"$PFSCOPE" run --no-bars -o "$T/rec" -- /bin/true "$long" >"$T/log" 2>&1
+"$PFSCOPE" run --count --no-bars -o "$T/rec" -- /bin/true "$long" >"$T/log" 2>&1
 pfscope report --check "$T/rec"
 exactly '(exec-time copies)' 10 'long arguments: pages put down to exec'
 
 # Programs that nobody here wrote.
 for command in 'ls -lR /etc' 'perl -e "print 1"' 'seq 20000 | sort -R | md5sum' 'tar cf - /etc | gzip'; do
-	"$PFSCOPE" run --no-bars -o "$T/rec" -- bash -c "$command" >"$T/log" 2>&1
+	"$PFSCOPE" run --count --no-bars -o "$T/rec" -- bash -c "$command" >"$T/log" 2>&1
 	pfscope report --check "$T/rec"
 	is "$status" 0 "$command: every fault is accounted for" || diag "$out$err"
 done

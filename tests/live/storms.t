@@ -8,8 +8,8 @@
 # MODULE=FILE records with that SystemTap module instead of ftrace (tests/vm/probes.t).
 
 . "${0%/*}/live.sh"
-source=()
-[ "${MODULE:-}" ] && source=(--source=stap --module="$MODULE")
+source=() count=(--count)
+[ "${MODULE:-}" ] && count=() source=(--source=stap --module="$MODULE")
 
 # in_force PID: that attach sees what happens from now on.
 in_force()
@@ -33,7 +33,7 @@ storm()
 	local name=$1
 
 	shift
-	"$PFSCOPE" run ${source[@]+"${source[@]}"} --no-bars -o "$T/storm" -- "$@" >"$T/report" 2>"$T/log"
+	"$PFSCOPE" run ${source[@]+"${source[@]}"} ${count[@]+"${count[@]}"} --no-bars -o "$T/storm" -- "$@" >"$T/report" 2>"$T/log"
 	is $? 0 "$name: runs" || diag "$(cat "$T/log")"
 	"$PFSCOPE" events "$T/storm" >"$T/events"
 	is "$(grep -c '^[0-9.]* lost' "$T/events")" 0 "$name: nothing is lost"
