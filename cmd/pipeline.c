@@ -33,20 +33,11 @@ static int take(void *ctx, const struct pfs_event *ev)
 	return pfs_emit(&p->writer, ev);
 }
 
-static int take_faults(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr)
+static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct pipeline *p = ctx;
-	int err = 0;
 
-	if (!p->writes && pfs_filter_is_open(p->filter))
-		return pfs_model_apply_faults(p->model, faults, nr);
-	for (unsigned int i = 0; i < nr && !err; i++) {
-		struct pfs_event ev;
-
-		pfs_plain_event(&ev, &faults[i]);
-		err = take(p, &ev);
-	}
-	return err;
+	return pfs_model_apply_faults(p->model, runs, nr);
 }
 
 int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
@@ -83,7 +74,9 @@ void pipeline_fini(struct pipeline *p)
 
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
-	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = take_faults };
+	bool all = !p->writes && pfs_filter_is_open(p->filter);
+
+	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = all ? take_faults : NULL };
 }
 
 int pipeline_flush(struct pipeline *p)

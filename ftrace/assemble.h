@@ -31,8 +31,8 @@ void pfs_assembler_free(struct pfs_assembler *assembler);
 /* Takes one raw event; a raw_event_fn (ctx is the assembler). 0 or what the sink returned. */
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw);
 
-/* Takes several page faults, as a raw_faults_fn does; what they stand for is the same as one by one. */
-int pfs_assembler_faults(void *assembler, struct pfs_plain_fault *faults, unsigned int nr);
+/* Takes runs of page faults, as a raw_faults_fn does; what they stand for is the same as one by one. */
+int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr);
 
 /*
  * The stream has ended: passes on what was held back of faults that had not ended yet. 0 or what the sink

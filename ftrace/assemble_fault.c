@@ -83,50 +83,55 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	return a->holds ? asm_hold(a, t, ev) : asm_emit(a, ev);
 }
 
-/* Does nothing but what it is need to be known of a fault of the thread that was last on that processor? */
-static bool is_plain(const struct asm_thread *t, const struct pfs_plain_fault *fault)
+/* Does all that it takes to know of faults of the thread that was last on that processor stand in the run? */
+static bool is_plain(const struct pfs_assembler *a, const struct asm_thread *t, const struct pfs_fault_run *run)
 {
-	return t && t->tid == fault->tid && t->comm_said && t->proc && !t->in_exec && !t->exited &&
-	       fault->ip != RAW_ABSENT && fault->code != RAW_ABSENT && fault->cpu >= 0;
+	return t && t->tid == run->tid && t->comm_said && (!t->proc || t->proc->pid) && !t->in_exec &&
+	       !t->exited && run->code != RAW_ABSENT && run->cpu >= 0 &&
+	       a->sink.faults && !a->holds && !a->only_pid && a->cpu_type;
 }
 
-static int feed_one(struct pfs_assembler *a, const struct pfs_plain_fault *fault)
+static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	return nr ? a->sink.faults(a->sink.ctx, runs, nr) : 0;
+}
+
+/* The first fault of the run, which loses it. */
+static int feed_first(struct pfs_assembler *a, struct pfs_fault_run *run)
 {
 	struct raw_event raw = {
-		.ts_ns = fault->ts_ns, .cpu = fault->cpu, .tid = fault->tid, .tgid = -1,
-		.kind = fault->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
-		.arg = { fault->addr, fault->ip, fault->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
+		.ts_ns = *run->ts_ns++, .cpu = run->cpu, .tid = run->tid, .tgid = -1,
+		.kind = run->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
+		.arg = { *run->addr++, *run->ip++, run->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
 			 RAW_ABSENT, RAW_ABSENT },
 	};
 
+	run->nr--;
 	return pfs_assembler_feed(a, &raw);
 }
 
-int pfs_assembler_faults(void *assembler, struct pfs_plain_fault *faults, unsigned int nr)
+int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct pfs_assembler *a = assembler;
-	bool whole = a->sink.faults && !a->holds && !a->only_pid && a->cpu_type && !a->nr_header;
-	unsigned int from = 0, i;
+	unsigned int passed = 0, i = 0;
 	int err = 0;
 
-	for (i = 0; i < nr && !err; i++) {
-		struct asm_thread *t = a->hot[faults[i].cpu & 63];
+	while (i < nr && !err) {
+		struct asm_thread *t = a->hot[runs[i].cpu & 63];
 
-		if (whole && is_plain(t, &faults[i])) {
-			faults[i].pid = t->proc->pid;
-			faults[i].access = asm_fault_access(a, faults[i].code);
-			a->stats.raw++;
+		if (is_plain(a, t, &runs[i])) {
+			runs[i].pid = t->proc ? t->proc->pid : 0;
+			runs[i].access = asm_fault_access(a, runs[i].code);
+			a->stats.raw += runs[i++].nr;
 			continue;
 		}
-		if (i > from)
-			err = a->sink.faults(a->sink.ctx, faults + from, i - from);
+		err = pass_runs(a, runs + passed, i - passed);
 		if (!err)
-			err = feed_one(a, &faults[i]);
-		from = i + 1;
+			err = feed_first(a, &runs[i]);
+		i += !runs[i].nr;	/* the rest of the run may be plain by now */
+		passed = i;
 	}
-	if (!err && i > from)
-		err = a->sink.faults(a->sink.ctx, faults + from, i - from);
-	return err;
+	return err ? err : pass_runs(a, runs + passed, nr - passed);
 }
 
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)

@@ -305,13 +305,13 @@ static int replay_event(void *ctx, const struct raw_event *ev)
 	return r->fn(r->ctx, ev);
 }
 
-static int replay_faults(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
+static int replay_faults(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct replay *r = ctx;
 
 	if (r->config->give_up && r->config->give_up(r->config->give_up_ctx))
 		return -EINTR;
-	return r->faults(r->ctx, faults, nr);
+	return r->faults(r->ctx, runs, nr);
 }
 
 int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx,

@@ -115,7 +115,7 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 }
 
 /* They name nobody. */
-static int pass_over(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
+static int pass_over(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 {
 	return 0;
 }

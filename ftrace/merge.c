@@ -8,14 +8,13 @@
 #include "merge.h"
 
 #include "bytes.h"
+#include "fault_batch.h"
 #include "own_events.h"
 #include "record.h"
 #include "ringpage.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-enum { NR_PLAIN = 128 };
 
 struct stream {
 	uint64_t ts;			/* of the head, converted */
@@ -48,12 +47,10 @@ struct pfs_merge {
 	unsigned int nr_heap, nr_dry, nr_streams, max_streams;
 	struct pfs_own_join *join;
 	struct pfs_merge_stats stats;
-	raw_faults_fn faults;		/* takes many at once, or NULL */
 	pfs_merge_watch_fn watch;	/* or NULL */
 	void *watch_ctx;
 	struct quick quick[2];		/* by enum pfs_mode - 1 */
-	unsigned int nr_plain;
-	struct pfs_plain_fault plain[NR_PLAIN];	/* gathered, not passed on yet */
+	struct fault_batch batch;	/* faults gathered, not passed on yet */
 	char scratch[PFS_RECORD_STR];
 };
 
@@ -401,33 +398,66 @@ static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
 	const struct quick *q = m->quick;
 	uint16_t id;
 
-	if (!s->record || s->len < f->type_at + 2u || s->len < f->pid_at + 4u)
+	if (!s->record || s->len < f->type_at + 2u || s->len < f->pid_at + 4u || s->len % 4 ||
+	    s->len > PFS_RING_SHORT)
 		return NULL;
 	id = pfs_load16(s->record + f->type_at, false);
 	q += q->id != id;
 	if (q->id != id || !id)
 		q = learn_quick(m, id);
-	return q && s->len >= q->len ? q : NULL;
+	if (!q || s->len < q->len || pfs_load64(s->record + q->at[1], false) == RAW_ABSENT)
+		return NULL;
+	return q;
 }
 
-static int pass_plain(struct pfs_merge *m, void *ctx)
+/*
+ * Puts down the stream's head, and the records behind it on the same page that differ in nothing but time,
+ * address and instruction: those before until_ns, and no more than there is room for. Whether the stream is at
+ * its next record then; else that is still to be found behind the last one that was put down.
+ */
+static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *q, uint64_t until_ns)
 {
-	unsigned int nr = m->nr_plain;
+	const unsigned int type_at = m->formats->type_at, pid_at = m->formats->pid_at;
+	const uint8_t *record = s->record, *data = s->page.data;
+	struct fault_batch *b = &m->batch;
+	struct pfs_fault_run like = {
+		.code = pfs_load64(record + q->at[2], false), .tid = pfs_load32(record + pid_at, false),
+		.cpu = s->cpu, .mode = q == m->quick ? PFS_USER : PFS_KERNEL,
+	}, *run = fault_batch_run(b, &like, s->ts);
+	unsigned int first = b->nr, nr = first;
+	uint32_t pos = s->page.pos, step = s->len + 4, words = s->len / 4;
+	uint64_t page_ts = s->page.ts, ts = s->ts, ip = pfs_load64(record + q->at[1], false);
+	bool at_next = false;
 
-	m->nr_plain = 0;
-	return nr ? m->faults(ctx, m->plain, nr) : 0;
-}
+	while (!at_next) {
+		uint32_t head;
 
-/* As next_record(), and at once if it is a short data record on the same page. */
-static int next_at_once(struct pfs_merge *m, struct stream *s, struct pfs_err *err)
-{
-	struct pfs_ring_page *page = &s->page;
-	int ret = pfs_ring_page_next_short(page, &s->record, &s->len);
-
-	if (!ret)
-		return next_record(m, s, err);
-	s->ts = s->converts ? pfs_ts_convert(&s->conv, page->ts) : page->ts;
-	return ret;
+		b->ts_ns[nr] = ts;
+		b->addr[nr] = pfs_load64(record + q->at[0], false);
+		b->ip[nr++] = ip;
+		if (nr == FAULT_BATCH || pos + step > s->page.end)
+			break;
+		record = data + pos + 4;
+		head = pfs_load32(record - 4, false);
+		ip = pfs_load64(record + q->at[1], false);
+		if ((head & 31) != words || pfs_load16(record + type_at, false) != q->id ||
+		    pfs_load32(record + pid_at, false) != (uint32_t)like.tid ||
+		    pfs_load64(record + q->at[2], false) != like.code || ip == RAW_ABSENT)
+			break;
+		pos += step;
+		page_ts += head >> 5;
+		ts = s->converts ? pfs_ts_convert(&s->conv, page_ts) : page_ts;
+		at_next = ts >= until_ns || ts < b->ts_ns[nr - 1];
+	}
+	if (at_next)
+		s->record = record;
+	s->ts = at_next ? ts : b->ts_ns[nr - 1];
+	s->page.pos = pos;
+	s->page.ts = page_ts;
+	b->nr = nr;
+	run->nr += nr - first;
+	m->stats.records += nr - first;
+	return at_next;
 }
 
 /*
@@ -436,7 +466,6 @@ static int next_at_once(struct pfs_merge *m, struct stream *s, struct pfs_err *e
  */
 static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns, void *ctx, struct pfs_err *err)
 {
-	const struct pfs_formats *f = m->formats;
 	struct stream *s = m->heap[0];
 	int ret = 0, got;
 
@@ -444,19 +473,9 @@ static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns,
 		if (m->heap[child]->ts < until_ns)
 			until_ns = m->heap[child]->ts;
 	do {
-		struct pfs_plain_fault *fault = &m->plain[m->nr_plain++];
-
-		fault->ts_ns = s->ts;
-		fault->addr = pfs_load64(s->record + q->at[0], false);
-		fault->ip = pfs_load64(s->record + q->at[1], false);
-		fault->code = pfs_load64(s->record + q->at[2], false);
-		fault->tid = pfs_load32(s->record + f->pid_at, false);
-		fault->cpu = s->cpu;
-		fault->mode = q == m->quick ? PFS_USER : PFS_KERNEL;
-		m->stats.records++;
-		got = next_at_once(m, s, err);
-		if (m->nr_plain == NR_PLAIN)
-			ret = pass_plain(m, ctx);
+		got = put_down(m, s, q, until_ns) ? 1 : next_record(m, s, err);
+		if (m->batch.nr == FAULT_BATCH)
+			ret = fault_batch_pass(&m->batch, ctx);
 	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s)));
 	if (got <= 0) {
 		m->dry[m->nr_dry++] = s;
@@ -475,7 +494,7 @@ void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx)
 
 void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults)
 {
-	m->faults = faults;
+	m->batch.fn = faults;
 }
 
 int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,
@@ -485,14 +504,14 @@ int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void 
 	int ret = revive(m, err), passed;
 
 	while (!ret && m->nr_heap && (m->heap[0]->ts < until_ns || until_ns == UINT64_MAX)) {
-		const struct quick *q = m->faults ? quick_of(m, m->heap[0]) : NULL;
+		const struct quick *q = m->batch.fn ? quick_of(m, m->heap[0]) : NULL;
 		int moved;
 
 		if (q) {
 			ret = gather(m, q, until_ns, ctx, err);
 			continue;
 		}
-		ret = pass_plain(m, ctx);
+		ret = fault_batch_pass(&m->batch, ctx);
 		if (ret)
 			break;
 		ret = emit(m, &ev, fn, ctx);
@@ -501,7 +520,7 @@ int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void 
 		if (!ret)
 			ret = moved;
 	}
-	passed = pass_plain(m, ctx);
+	passed = fault_batch_pass(&m->batch, ctx);
 	ret = ret ? ret : passed;
 	if (ret == -ECANCELED)
 		emit_pending_losses(m, fn, ctx);

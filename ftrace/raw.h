@@ -78,10 +78,10 @@ struct raw_event {
 typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);
 
 /*
- * The same for page faults of the everyday form, several at once, in order of time and in place of as many
- * events. pid and access are for the receiver to fill in; ip and code may be RAW_ABSENT.
+ * The same for page faults of the everyday form, several runs at once, in order of time and in place of as many
+ * events. pid and access are for the receiver to fill in, and the runs are its to change.
  */
-typedef int (*raw_faults_fn)(void *ctx, struct pfs_plain_fault *faults, unsigned int nr);
+typedef int (*raw_faults_fn)(void *ctx, struct pfs_fault_run *runs, unsigned int nr);
 
 /*
  * The table that names every kernel event pfscope reads, shared by both readers and by capture.

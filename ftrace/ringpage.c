@@ -16,7 +16,7 @@
 #define MISSED_EVENTS	(1u << 31)
 #define MISSED_STORED	(1u << 30)	/* their number follows the data, as a long */
 
-enum { TYPE_DATA_MAX = 28, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
+enum { TYPE_DATA_MAX = PFS_RING_SHORT / 4, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 
 /* An absolute time stamp has 59 bits; the others are those of the time before it. */
 #define TS_SHIFT	27

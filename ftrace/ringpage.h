@@ -9,12 +9,14 @@
 #ifndef PFS_RINGPAGE_H
 #define PFS_RINGPAGE_H
 
-#include "bytes.h"
 #include "formats.h"
 
 #include <stdint.h>
 
 #define PFS_LOST_UNKNOWN UINT64_MAX
+
+/* Bytes of a record, in words, whose header says them in its low 5 bits, of 32, on little-endian machines. */
+#define PFS_RING_SHORT (28 * 4)
 
 struct pfs_ring_page {
 	const struct pfs_ring_layout *ring;
@@ -36,24 +38,5 @@ int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout 
  * end, or -EBADMSG at a record that cannot be one: page->pos is its place then, and the walk over.
  */
 int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint32_t *len);
-
-/* As pfs_ring_page_next(), but only a short data record of a little-endian machine, and only whole: 1, or 0. */
-static inline int pfs_ring_page_next_short(struct pfs_ring_page *page, const uint8_t **payload, uint32_t *len)
-{
-	const uint8_t *p = page->data + page->pos;
-	uint32_t head, size;
-
-	if (page->pos + 4 > page->end)
-		return 0;
-	head = pfs_load32(p, false);
-	size = (head & 31) * 4;
-	if (!size || size > 28 * 4 || size > page->end - page->pos - 4)
-		return 0;
-	page->ts += head >> 5;
-	page->pos += 4 + size;
-	*payload = p + 4;
-	*len = size;
-	return 1;
-}
 
 #endif

@@ -155,25 +155,28 @@ static inline bool pfs_has(const struct pfs_event *ev, enum pfs_field field)
 }
 
 /*
- * The everyday fault, of which recordings are full: an event with these fields and no others. A source may pass
- * on a number of them at once, to a sink that takes them; each stands for the event that pfs_plain_event() makes.
+ * Everyday faults, of which recordings are full: events with these fields and no others. A source may pass on a
+ * number of runs of them at once, to a sink that takes them. The faults of a run, one at least, are in order of
+ * time and differ in time, address and instruction only; each stands for the event that pfs_run_event() makes.
  */
-struct pfs_plain_fault {
-	uint64_t ts_ns;
-	uint64_t addr, ip, code;
-	int32_t cpu, pid, tid;
+struct pfs_fault_run {
+	const uint64_t *ts_ns, *addr, *ip;	/* of each */
+	uint32_t nr;
+	int32_t cpu, tid;
+	int32_t pid;	/* 0: not known, so their events do not have it */
+	uint64_t code;
 	uint8_t access, mode;
 };
 
-static inline void pfs_plain_event(struct pfs_event *ev, const struct pfs_plain_fault *fault)
+static inline void pfs_run_event(struct pfs_event *ev, const struct pfs_fault_run *run, uint32_t i)
 {
 	*ev = (struct pfs_event){
-		.ts_ns = fault->ts_ns, .kind = PFS_FAULT, .cpu = fault->cpu, .pid = fault->pid,
-		.tid = fault->tid, .access = fault->access, .mode = fault->mode, .addr = fault->addr,
-		.ip = fault->ip, .code = fault->code,
-		.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) |
-			PFS_HAS(PFS_F_IP) | PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_ACCESS) |
-			PFS_HAS(PFS_F_MODE),
+		.ts_ns = run->ts_ns[i], .kind = PFS_FAULT, .cpu = run->cpu, .pid = run->pid,
+		.tid = run->tid, .access = run->access, .mode = run->mode, .addr = run->addr[i],
+		.ip = run->ip[i], .code = run->code,
+		.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_IP) |
+			PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_MODE) |
+			(run->pid ? PFS_HAS(PFS_F_PID) : 0),
 	};
 }
 
@@ -181,8 +184,11 @@ static inline void pfs_plain_event(struct pfs_event *ev, const struct pfs_plain_
 struct pfs_sink {
 	int (*fn)(void *ctx, const struct pfs_event *ev);
 	void *ctx;
-	/* Several faults at once, in order of time, or NULL: the sink takes events only. Returns as fn does. */
-	int (*faults)(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr);
+	/*
+	 * Several runs of faults, in order of time; for who wants all there is. NULL: the sink takes events
+	 * only. 0 or -errno.
+	 */
+	int (*faults)(void *ctx, const struct pfs_fault_run *runs, unsigned int nr);
 };
 
 static inline int pfs_emit(const struct pfs_sink *sink, const struct pfs_event *ev)

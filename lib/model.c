@@ -42,6 +42,7 @@ void pfs_model_free(struct pfs_model *model)
 
 	if (!model)
 		return;
+	pfs_pages_free_all(model->priv->pages);
 	HASH_ITER(hh, model->priv->threads, slot, tmp) {
 		HASH_DEL(model->priv->threads, slot);
 		model_thread_free(slot);
@@ -173,13 +174,14 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 	}
 }
 
-static void see(struct pfs_model *model, uint64_t now_ns)
+/* Events, the first of them and the last at those times. */
+static void see(struct pfs_model *model, uint64_t nr, uint64_t from_ns, uint64_t to_ns)
 {
-	model->nr_events++;
-	if (!model->first_ns || now_ns < model->first_ns)
-		model->first_ns = now_ns;
-	if (now_ns > model->last_ns)
-		model->last_ns = now_ns;
+	model->nr_events += nr;
+	if (!model->first_ns || from_ns < model->first_ns)
+		model->first_ns = from_ns;
+	if (to_ns > model->last_ns)
+		model->last_ns = to_ns;
 }
 
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
@@ -187,7 +189,7 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	uint64_t first_ns = model->first_ns;
 	int err = 0;
 
-	see(model, ev->ts_ns);
+	see(model, 1, ev->ts_ns, ev->ts_ns);
 	if (ev->kind == PFS_NOTE)	/* may be older than what it is about */
 		model->first_ns = first_ns;
 	if (ev->kind == PFS_LOST)
@@ -199,29 +201,46 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	return err;
 }
 
-int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_plain_fault *faults, unsigned int nr)
+/* As many faults of the run, from `at` on, as there is nothing else to know about. Their number, or -ENOMEM. */
+static int apply_plain(struct pfs_model *model, const struct pfs_fault_run *run, uint32_t at)
 {
-	struct plain_run run = { 0 };
+	struct pfs_thread *t = model->priv->hot[(unsigned int)run->cpu % NR_HOT];
+	int nr;
+
+	if (!t || t->tid != run->tid || (run->pid && (t->proc->pid != run->pid || !t->proc->pid_known)))
+		return 0;
+	nr = touch_run(model, t, run, at);
+	if (nr > 0)
+		see(model, nr, run->ts_ns[at], run->ts_ns[at + nr - 1]);
+	return nr;
+}
+
+static int apply_run(struct pfs_model *model, const struct pfs_fault_run *run)
+{
+	for (uint32_t i = 0; i < run->nr; i++) {
+		struct pfs_event ev;
+		int nr = apply_plain(model, run, i), err;
+
+		if (nr < 0)
+			return nr;
+		i += nr;
+		if (i == run->nr)
+			break;
+		pfs_run_event(&ev, run, i);
+		err = pfs_model_apply(model, &ev);
+		if (err)
+			return err;
+		model->priv->hot[(unsigned int)run->cpu % NR_HOT] = model->priv->last;
+	}
+	return 0;
+}
+
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *runs, unsigned int nr)
+{
 	int err = 0;
 
-	for (unsigned int i = 0; i < nr && !err; i++) {
-		const struct pfs_plain_fault *f = &faults[i];
-		struct pfs_thread **hot = &model->priv->hot[(unsigned int)f->cpu % NR_HOT], *t = *hot;
-		struct pfs_event ev;
-
-		if (t && t->tid == f->tid && t->proc->pid == f->pid) {
-			err = touch_plain(model, &run, t, f);
-			if (err <= 0) {
-				see(model, f->ts_ns);
-				continue;
-			}
-		}
-		touch_plain_end(model, &run);
-		pfs_plain_event(&ev, f);
-		err = pfs_model_apply(model, &ev);
-		*hot = model->priv->last;
-	}
-	touch_plain_end(model, &run);
+	for (unsigned int i = 0; i < nr && !err; i++)
+		err = apply_run(model, &runs[i]);
 	return err;
 }
 

@@ -42,7 +42,8 @@ struct pfs_region {
  */
 struct pfs_space {
 	struct pfs_region **live;	/* sorted by start, never overlapping */
-	unsigned int nr_live, max_live;
+	unsigned int nr_live;
+	unsigned int before_live, after_live;	/* room for more, on either side of them */
 	struct pfs_region **retired;	/* in order of death */
 	unsigned int nr_retired, max_retired;
 	struct pfs_pages *pages;	/* of the live regions and of no region ("unknown") */
@@ -177,8 +178,8 @@ void pfs_model_free(struct pfs_model *model);
 /* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev);
 
-/* Takes several faults in, as as many events would be. 0 or -ENOMEM. */
-int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_plain_fault *faults, unsigned int nr);
+/* Takes runs of faults in, as as many events would be. 0 or -ENOMEM. */
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *runs, unsigned int nr);
 
 /*
  * As pfs_model_apply(), but a touch (fault, around, populate, access and what belongs to them) leaves no mark:

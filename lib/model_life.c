@@ -65,8 +65,12 @@ static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t no
 /* As the kernel of the recording has them. NULL: no memory. */
 static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_ns)
 {
-	struct pfs_space *space = pfs_space_new(model->page_shift, now_ns);
+	struct pfs_pages **beside = &model->priv->pages;
+	struct pfs_space *space;
 
+	if (!*beside)
+		*beside = pfs_pages_new(model->page_shift);
+	space = *beside ? pfs_space_new(*beside, now_ns) : NULL;
 	if (space)
 		space->heap_touches = model->heap_touches;
 	return space;
@@ -153,7 +157,8 @@ struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_eve
 	bool known = pfs_has(ev, PFS_F_PID);
 	int32_t pid = known ? ev->pid : ev->tid;
 
-	if (thread && thread->tid == ev->tid && (!known || thread->proc->pid == pid))
+	if (thread && thread->tid == ev->tid &&
+	    (!known || (thread->proc->pid == pid && thread->proc->pid_known)))
 		return thread;
 	thread = pfs_model_thread(model, ev->tid);
 	if (!thread) {

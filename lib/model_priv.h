@@ -29,6 +29,7 @@ struct pfs_model_private {
 	struct pfs_thread *last;	/* the thread of the previous event */
 	struct pfs_thread *hot[NR_HOT];	/* by processor: the thread of its plain faults */
 	struct pfs_intern *names;
+	struct pfs_pages *pages;	/* always empty: all others are beside it; NULL: none yet */
 	bool muted;
 };
 
@@ -75,20 +76,11 @@ int loss_total(struct pfs_model *model, const struct pfs_event *ev);
 /* model_layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
 
-/* Plain faults of one thread in one space that are marked on their pages, but not counted yet. */
-struct plain_run {
-	struct pfs_thread *thread;
-	struct pfs_space *space;
-	uint64_t nr, by_access[PFS_EXECUTE + 1];
-	const struct pfs_plain_fault *last;
-};
-
-/* Takes a fault in; counts those of another thread first. 1: it is none of the plainest, take it as an event. */
-int touch_plain(struct pfs_model *model, struct plain_run *run, struct pfs_thread *thread,
-		const struct pfs_plain_fault *fault);
-
-/* Counts them. Before anything else happens. */
-void touch_plain_end(struct pfs_model *model, struct plain_run *run);
+/*
+ * model_plain.c: takes as many faults of the run, from `at` on, as are plain in this model, too. Their number,
+ * or -ENOMEM.
+ */
+int touch_run(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_fault_run *run, uint32_t at);
 
 /* model_touch.c: one a kind of event. 0 or -ENOMEM. */
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);

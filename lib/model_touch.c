@@ -171,6 +171,7 @@ static struct pfs_region *leaving_ring(const struct pfs_model *model, const stru
 
 int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
+	struct pfs_faults_on fault = { &ev->addr, &ev->ts_ns, 1, ev->tid, fault_flags(ev) };
 	struct pfs_space *space = model_space_of(model, thread, ev);
 	struct pfs_region *region;
 	struct pfs_pages *pages;
@@ -189,7 +190,7 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 		return 0;
 	}
 	pages = pfs_space_pages(space, region);
-	if (!pages || pfs_pages_fault(pages, ev->addr, ev->ts_ns, ev->tid, fault_flags(ev)))
+	if (!pages || pfs_pages_faults(pages, &fault))
 		return -ENOMEM;
 	count_fault(model_counts(model, space), ev, !region);
 	if (!space->launcher)
@@ -203,64 +204,6 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 	thread->fault_mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0;
 	thread->fault_access = access_of(ev);
 	thread->nr_faults++;
-	return 0;
-}
-
-/* ---- faults by the hundred ---- */
-
-void touch_plain_end(struct pfs_model *model, struct plain_run *run)
-{
-	struct pfs_counts *counts[2];
-	struct pfs_thread *thread = run->thread;
-
-	if (!run->nr)
-		return;
-	counts[0] = model_counts(model, run->space);
-	counts[1] = run->space->launcher ? NULL : &thread->proc->counts;
-	for (unsigned int i = 0; i < 2 && counts[i]; i++) {
-		counts[i]->faults += run->nr;
-		counts[i]->user += run->nr;
-		counts[i]->read += run->by_access[PFS_READ];
-		counts[i]->write += run->by_access[PFS_WRITE];
-		counts[i]->exec += run->by_access[PFS_EXECUTE];
-		counts[i]->handling[0][0].exceptions += run->nr;
-	}
-	thread->fault_space = run->space;
-	thread->fault_addr = run->last->addr;
-	thread->fault_ns = run->last->ts_ns;
-	thread->fault_mode = PFS_USER;
-	thread->fault_access = run->last->access;
-	thread->nr_faults += run->nr;
-	memset(run, 0, sizeof(*run));
-}
-
-int touch_plain(struct pfs_model *model, struct plain_run *run, struct pfs_thread *thread,
-		const struct pfs_plain_fault *fault)
-{
-	static const uint32_t flags[] = {
-		[PFS_READ] = PFS_PAGE_READ | PFS_PAGE_USER,
-		[PFS_WRITE] = PFS_PAGE_WRITE | PFS_PAGE_USER,
-		[PFS_EXECUTE] = PFS_PAGE_EXEC | PFS_PAGE_USER,
-	};
-	struct pfs_space *space = pfs_proc_space(thread->proc);
-	struct pfs_region *region;
-
-	if (fault->mode != PFS_USER || fault->addr >> 63 || fault->access - 1u >= PFS_EXECUTE || thread->ring)
-		return 1;
-	region = pfs_space_find(space, fault->addr);
-	if (!region)
-		return 1;
-	if (run->thread != thread || run->space != space) {
-		touch_plain_end(model, run);
-		run->thread = thread;
-		run->space = space;
-	}
-	region->written |= fault->access == PFS_WRITE && region->perms & PFS_PERM_W;
-	if (pfs_pages_fault(space->pages, fault->addr, fault->ts_ns, fault->tid, flags[fault->access]))
-		return -ENOMEM;
-	run->nr++;
-	run->by_access[fault->access]++;
-	run->last = fault;
 	return 0;
 }
 

@@ -29,7 +29,7 @@ enum {
 	PFS_PAGE_TOUCHED = 15,		/* any of the four: a fault that asked for this page */
 };
 
-/* One page; counts are of fault events on this page. Kept in 16 bytes while nothing happened twice. */
+/* One page; counts are of fault events on this page. Kept in 4 or 16 bytes while nothing happened twice. */
 struct pfs_page {
 	uint64_t first_ns;	/* time of the first event here */
 	uint64_t last_ns;
@@ -44,7 +44,18 @@ struct pfs_page {
 struct pfs_pages;
 
 struct pfs_pages *pfs_pages_new(unsigned int page_shift);	/* NULL: no memory */
+
+/*
+ * An empty one, of the same page size and with memory in common, for pages of [start, end) only (0, 0: for
+ * any). NULL: no memory.
+ */
+struct pfs_pages *pfs_pages_new_beside(const struct pfs_pages *pages, uint64_t start, uint64_t end);
+
 void pfs_pages_free(struct pfs_pages *pages);
+
+/* Frees it, and all pages of all trees beside it at once; those can only be freed any more. */
+void pfs_pages_free_all(struct pfs_pages *pages);
+
 unsigned int pfs_pages_shift(const struct pfs_pages *pages);
 
 /* Something happened at addr: adds it to what did before. 0 or -ENOMEM. */
@@ -57,8 +68,16 @@ int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page 
 int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const struct pfs_page *what,
 		   uint32_t unless, uint64_t *nr);
 
-/* As pfs_pages_add(), for one fault: flags say how it was. 0 or -ENOMEM. */
-int pfs_pages_fault(struct pfs_pages *pages, uint64_t addr, uint64_t now_ns, int32_t tid, uint32_t flags);
+/* Faults in order of time, alike but for time and address; flags say how they were. */
+struct pfs_faults_on {
+	const uint64_t *addr, *ts_ns;	/* of each */
+	uint32_t nr;
+	int32_t tid;
+	uint32_t flags;
+};
+
+/* As pfs_pages_add(), for one after the other. 0 or -ENOMEM. */
+int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *faults);
 
 /* What came of the last fault at addr: flags, counted if PFS_PAGE_SIGNAL is one. 0 (also if none was) or -ENOMEM. */
 int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
@@ -76,8 +95,8 @@ struct pfs_page_walk {
 	struct pfs_page page;	/* that page, if it had to be put together */
 	uint64_t first, last;	/* numbers of pages, inclusive */
 	uint64_t key, bits;	/* the leaf it is in, and which of its pages are still to come */
-	const void *leaf;	/* or whole, which goes on to the key whole_last */
-	const void *whole;
+	const void *leaf, *node;	/* what the leaf hangs in, if that is a node; or whole */
+	const void *whole;		/* which goes on to the key whole_last */
 	uint64_t whole_last;
 };
 
@@ -113,8 +132,5 @@ bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end);
  */
 int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
 		   struct pfs_pages *to, uint64_t delta);
-
-/* Number of pages held. */
-uint64_t pfs_pages_total(const struct pfs_pages *pages);
 
 #endif

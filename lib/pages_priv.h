@@ -11,9 +11,17 @@
 #define PFS_PAGES_PRIV_H
 
 #include "pages.h"
+#include "pages_pool.h"
 
 enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
 #define NO_KEY UINT64_MAX
+
+/* How a leaf keeps its pages: from little to much. It only ever gets longer. */
+enum leaf_form {
+	LEAF_ALIKE,	/* the same thing happened to all of them, within 4 seconds: 4 bytes a page */
+	LEAF_BRIEF,	/* one thing happened to each: 16 bytes */
+	LEAF_LONG,	/* 48 bytes */
+};
 
 /* A page with one fault, or with no fault and one other event; the counts are what the flags say. */
 struct brief {
@@ -22,16 +30,18 @@ struct brief {
 	uint32_t flags;
 };
 
-/* Its key is the page number without the lowest 6 bits, which are the index into page[] or brief[]. */
+/* Its key is the page number without the lowest 6 bits, which are the index into the array. */
 struct leaf {
 	uint64_t present;	/* one bit a page: something happened */
-	bool is_long;
-	bool mixed;		/* pages differ in their flags, or the next three no longer hold */
+	uint64_t first_ns, last_ns;	/* the earliest and the latest time; if mixed, bounds of them */
 	uint32_t flags;		/* of all its pages */
-	uint64_t first_ns, last_ns;	/* the earliest and the latest time in it */
+	uint32_t tid;		/* of all its pages, if they are alike */
+	uint8_t form;		/* enum leaf_form */
+	bool mixed;		/* pages differ in their flags, or nothing else is said of them all */
 	union {
-		struct pfs_page page[0];
+		uint32_t since[0];	/* first_ns; ns */
 		struct brief brief[0];
+		struct pfs_page page[0];
 	};
 };
 
@@ -48,9 +58,10 @@ struct node {
 
 struct pfs_pages {
 	unsigned int page_shift;
-	unsigned int height;	/* levels of nodes; 0: root is the leaf or whole of key 0, or NULL */
+	unsigned int height;	/* levels of nodes; 0: root is the leaf or whole of key `base`, or NULL */
+	uint64_t base;		/* of all keys here the lowest: the tree is as high as they are above it */
 	void *root;
-	uint64_t total;
+	struct pages_pool *pool;
 	struct {
 		uint64_t key;
 		struct leaf *leaf;
@@ -62,25 +73,21 @@ struct span {
 	uint64_t first, last;
 };
 
-/* What is at a key: a leaf, or a whole, which is there up to the key `last`; neither: nothing. */
+/* What is at a key: a leaf, or a whole, which is there for the keys [first, last]; neither: nothing. */
 struct spot {
 	struct leaf *leaf;
 	struct whole *whole;
-	uint64_t last;
+	uint64_t first, last;
 	unsigned int level;	/* of its slot: 0 is a leaf's */
 };
 
-static inline unsigned int slot_of(uint64_t key, unsigned int level)
+/* The slot of a node of that level where a key, less the tree's base, is. */
+static inline unsigned int slot_of(uint64_t at, unsigned int level)
 {
-	return key >> (FANOUT_SHIFT * (level - 1)) & (FANOUT - 1);
+	return at >> (FANOUT_SHIFT * (level - 1)) & (FANOUT - 1);
 }
 
-static inline bool key_fits(uint64_t key, unsigned int height)
-{
-	return FANOUT_SHIFT * height >= 64 || !(key >> (FANOUT_SHIFT * height));
-}
-
-/* The keys below a slot of that level differ in these bits. */
+/* The keys below a slot of that level differ in these bits, less the tree's base. */
 static inline uint64_t level_mask(unsigned int level)
 {
 	return FANOUT_SHIFT * level >= 64 ? UINT64_MAX : (UINT64_C(1) << FANOUT_SHIFT * level) - 1;
@@ -98,62 +105,66 @@ struct spot pages_at(const struct pfs_pages *pages, uint64_t key);
 /* The first leaf or whole at or after *key; *key becomes its key, or stays if the whole begins before. */
 struct spot pages_next(const struct pfs_pages *pages, uint64_t *key);
 
+/* The node that the leaf of key hangs in; NULL: none, or it is the root, or there is a whole. */
+struct node *pages_node_of(const struct pfs_pages *pages, uint64_t key);
+
 /* The leaf of a key, made if there is none: of a whole, if one is there. NULL: no memory. */
 struct leaf *pages_make_leaf(struct pfs_pages *pages, uint64_t key);
 
-/* Where the pointer to the leaf of key is, with all nodes above it made. NULL: no memory. */
-void **pages_make_slot(struct pfs_pages *pages, uint64_t key);
+/* The same; it may have been recently used. */
+static inline struct leaf *pages_leaf_of(struct pfs_pages *pages, uint64_t key)
+{
+	if (pages->recent[key % NR_RECENT].key == key)
+		return pages->recent[key % NR_RECENT].leaf;
+	return pages_make_leaf(pages, key);
+}
+
+/* Hangs a leaf in at key, in place of the leaf or nothing that was there. 0 or -ENOMEM. */
+int pages_hang_leaf(struct pfs_pages *pages, uint64_t key, struct leaf *leaf);
+
+/*
+ * Hangs the node over all leaves of key .. key + 63 (key is the first of them) over from one tree to the same
+ * place in another, of the same pool, where there is nothing. 1; 0: there is, or nothing to hang; or -ENOMEM.
+ */
+int pages_hang_over(struct pfs_pages *from, struct pfs_pages *to, uint64_t key);
 
 /* Makes the tree high enough for key. 0 or -ENOMEM. */
 int pages_grow(struct pfs_pages *pages, uint64_t key);
 
 /* Divides the whole in a slot, which is of that level: into 64, or a leaf of 64 pages. 0 or -ENOMEM. */
-int pages_divide(void **slot, unsigned int level);
+int pages_divide(struct pages_pool *pool, void **slot, unsigned int level);
 
 /* Takes what is in the slot of key, at that level, out of the tree, and nodes that only led to it. */
 void pages_unlink(struct pfs_pages *pages, uint64_t key, unsigned int level);
 
-struct leaf *pages_new_leaf(bool is_long);	/* NULL: no memory */
-void *pages_new_whole(const struct pfs_page *page);	/* as it goes into a slot; NULL: no memory */
-void pages_put_whole(struct whole *whole);
-
-static inline void pages_remember(struct pfs_pages *pages, uint64_t key, struct leaf *leaf)
-{
-	pages->recent[key % NR_RECENT].key = key;
-	pages->recent[key % NR_RECENT].leaf = leaf;
-}
+/* Empty ones, and a whole as it goes into a slot. NULL: no memory. */
+struct leaf *pages_new_leaf(struct pages_pool *pool, enum leaf_form form);
+struct node *pages_new_node(struct pages_pool *pool);
+void *pages_new_whole(struct pages_pool *pool, const struct pfs_page *page);
+void pages_put_whole(struct pages_pool *pool, struct whole *whole);
 
 /* ---- pages.c: one page of a leaf ---- */
 
-static inline void from_brief(struct pfs_page *page, const struct brief *brief)
-{
-	uint32_t flags = brief->flags;
+/* What form of leaf may keep such a page beside those that it has. */
+enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page);
 
-	page->first_ns = page->last_ns = brief->ns;
-	page->first_tid = brief->tid;
-	page->flags = flags;
-	page->nr_faults = !!(flags & PFS_PAGE_TOUCHED);
-	page->nr_read = !!(flags & PFS_PAGE_READ);
-	page->nr_write = !!(flags & PFS_PAGE_WRITE);
-	page->nr_exec = !!(flags & PFS_PAGE_EXEC);
-	page->nr_kernel = !!(flags & PFS_PAGE_KERNEL);
-	page->nr_signal = !!(flags & PFS_PAGE_SIGNAL);
-}
+/* Puts down all there is to say of page i, in a leaf of a form that has room for it. */
+void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page);
 
-/* Says the brief form all there is to say of the page? */
-bool pages_to_brief(struct brief *brief, const struct pfs_page *page);
+/* Its first page is about to come into the leaf. */
+void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page);
 
-static inline const struct pfs_page *page_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room)
-{
-	if (leaf->is_long)
-		return &leaf->page[i];
-	from_brief(room, &leaf->brief[i]);
-	return room;
-}
+/* All there is to say of page i, in place or in room. */
+const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room);
 
+/* Its flags alone. */
 static inline uint32_t flags_in(const struct leaf *leaf, unsigned int i)
 {
-	return leaf->is_long ? leaf->page[i].flags : leaf->brief[i].flags;
+	switch (leaf->form) {
+	case LEAF_ALIKE: return leaf->flags;
+	case LEAF_BRIEF: return leaf->brief[i].flags;
+	default: return leaf->page[i].flags;
+	}
 }
 
 /* Adds what happened to `page` to what happened to `to`. */

@@ -6,11 +6,11 @@
 #include "pages_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- adding the same to each page of a range ---- */
 
+/* Page numbers and keys in what follows are less the tree's base. */
 struct adding {
 	struct pfs_pages *pages;
 	struct span span;
@@ -34,13 +34,11 @@ static int add_whole(struct adding *add, void **slot, unsigned int level)
 	if (old)
 		page = old->page;
 	pages_merge(&page, add->what);
-	new = pages_new_whole(&page);
+	new = pages_new_whole(add->pages->pool, &page);
 	if (!new)
 		return -ENOMEM;
 	if (old)
-		pages_put_whole(old);
-	else
-		add->pages->total += nr_pages;
+		pages_put_whole(add->pages->pool, old);
 	add->nr += nr_pages;
 	*slot = new;
 	return 0;
@@ -49,13 +47,15 @@ static int add_whole(struct adding *add, void **slot, unsigned int level)
 /* Of one leaf (which may not be there) the pages in the span. */
 static int add_to_leaf(struct adding *add, void **slot, uint64_t key)
 {
+	uint64_t first = (key + add->pages->base) << FANOUT_SHIFT;
+
 	for (uint64_t bits = span_bits(&add->span, key); bits; bits &= bits - 1) {
 		unsigned int i = __builtin_ctzll(bits);
 		const struct leaf *leaf = *slot;
 
 		if (leaf && leaf->present >> i & 1 && flags_in(leaf, i) & add->unless)
 			continue;
-		if (pages_add(add->pages, (key << FANOUT_SHIFT) + i, add->what))
+		if (pages_add(add->pages, first + i, add->what))
 			return -ENOMEM;
 		add->nr++;
 	}
@@ -70,7 +70,7 @@ static int add_to_node(struct adding *add, void **slot, unsigned int level, uint
 	struct node *node;
 
 	if (!*slot)
-		*slot = calloc(1, sizeof(*node));
+		*slot = pages_new_node(add->pages->pool);
 	node = *slot;
 	if (!node)
 		return -ENOMEM;
@@ -96,7 +96,7 @@ static int add_below(struct adding *add, void **slot, unsigned int level, uint64
 		return 0;
 	if (all && (!*slot || whole))
 		return add_whole(add, slot, level);
-	if (whole && pages_divide(slot, level))
+	if (whole && pages_divide(add->pages->pool, slot, level))
 		return -ENOMEM;
 	return level ? add_to_node(add, slot, level, key) : add_to_leaf(add, slot, key);
 }
@@ -105,7 +105,8 @@ static int add_below(struct adding *add, void **slot, unsigned int level, uint64
 static int add_span(struct pfs_pages *pages, const struct span *span, const struct pfs_page *what,
 		    uint32_t unless, uint64_t *nr)
 {
-	struct adding add = { pages, *span, what, unless, 0 };
+	uint64_t base = pages->base << FANOUT_SHIFT;
+	struct adding add = { pages, { span->first - base, span->last - base }, what, unless, 0 };
 	int ret;
 
 	ret = pages_grow(pages, span->last >> FANOUT_SHIFT);
@@ -126,20 +127,13 @@ int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const 
 
 /* ---- moving ---- */
 
-/* Hangs a leaf over from one tree to a place in another where there is nothing. */
+/* Hangs a leaf over to another place, or another tree of the same pool, where there is nothing. */
 static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
 		     struct pfs_pages *to, uint64_t to_key)
 {
-	void **slot = pages_make_slot(to, to_key);
-	int nr = __builtin_popcountll(leaf->present);
-
-	if (!slot)
+	if (pages_hang_leaf(to, to_key, leaf))
 		return -ENOMEM;
-	*slot = leaf;
-	pages_remember(to, to_key, leaf);
 	pages_unlink(from, key, 0);
-	from->total -= nr;
-	to->total += nr;
 	return 0;
 }
 
@@ -152,27 +146,24 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 		uint64_t number = (key << FANOUT_SHIFT) + i + by;
 		struct pfs_page room;
 
-		if (pages_add(to, number & (UINT64_MAX >> to->page_shift), page_in(leaf, i, &room)))
+		if (pages_add(to, number & (UINT64_MAX >> to->page_shift), pages_in(leaf, i, &room)))
 			return -ENOMEM;
 		if (from == to)	/* it may have been its own target, and grown */
 			leaf = pages_at(from, key).leaf;
 		leaf->present &= ~(UINT64_C(1) << i);
 		leaf->mixed = true;
-		from->total--;
 	}
 	if (!leaf->present) {
 		pages_unlink(from, key, 0);
-		free(leaf);
+		pages_pool_give(from->pool, leaf->form, leaf);
 	}
 	return 0;
 }
 
-/* Is the whole that key lies in inside of the span, with all of its pages? */
-static bool is_inside(const struct span *span, uint64_t key, const struct spot *spot)
+/* Do all pages of the leaves of these keys lie in the span? */
+static bool is_inside(const struct span *span, uint64_t first, uint64_t last)
 {
-	uint64_t first = key & ~level_mask(spot->level);
-
-	return span->first <= first << FANOUT_SHIFT && span->last >= (spot->last << FANOUT_SHIFT) + FANOUT - 1;
+	return span->first <= first << FANOUT_SHIFT && span->last >= (last << FANOUT_SHIFT) + FANOUT - 1;
 }
 
 /* Adds it to the pages of [first, last], by keys, but `by` pages further on: that may go over the top of memory. */
@@ -207,15 +198,45 @@ static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span 
 		if (last == span->last >> FANOUT_SHIFT)
 			break;
 		spot = pages_at(from, last + 1);
-	} while (spot.whole && is_inside(span, last + 1, &spot) && !memcmp(&spot.whole->page, &page, sizeof(page)));
+	} while (spot.whole && is_inside(span, spot.first, spot.last) &&
+		 !memcmp(&spot.whole->page, &page, sizeof(page)));
 	ret = add_moved(to, *key, last, by, &page);
 	while (!ret && *key <= last) {
 		spot = pages_at(from, *key);
-		from->total -= level_mask(spot.level) * FANOUT + FANOUT;
 		pages_unlink(from, *key, spot.level);
-		pages_put_whole(spot.whole);
+		pages_put_whole(from->pool, spot.whole);
 		*key = spot.last + 1;
 	}
+	return ret;
+}
+
+/* Those of the leaf of key. */
+static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits,
+			struct pfs_pages *to, uint64_t by)
+{
+	uint64_t max_key = UINT64_MAX >> to->page_shift >> FANOUT_SHIFT;
+	uint64_t to_key = (key + (by >> FANOUT_SHIFT)) & max_key;
+	struct spot there = pages_at(to, to_key);
+
+	if (!bits)
+		return 0;
+	if (bits == leaf->present && !(by % FANOUT) && from->pool == to->pool && !there.leaf && !there.whole)
+		return move_leaf(from, key, leaf, to, to_key);
+	return move_bits(from, key, leaf, bits, to, by);
+}
+
+/* The node over the leaf of *key, if it can go as it is. 1: *key is behind it now; 0: no; or -ENOMEM. */
+static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to,
+		     uint64_t by)
+{
+	uint64_t first = *key - *key % FANOUT;
+	int ret;
+
+	if (by || !is_inside(span, first, first + FANOUT - 1))
+		return 0;
+	ret = pages_hang_over(from, to, first);
+	if (ret > 0)
+		*key = first + FANOUT;
 	return ret;
 }
 
@@ -223,17 +244,15 @@ static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span 
 static int move_span(struct pfs_pages *from, const struct span *span, struct pfs_pages *to,
 		     uint64_t by)
 {
-	uint64_t max_key = UINT64_MAX >> to->page_shift >> FANOUT_SHIFT;
 	uint64_t key = span->first >> FANOUT_SHIFT, last = span->last >> FANOUT_SHIFT;
 	int ret = 0;
 
-	while (!ret && key <= last) {
-		struct spot spot = pages_next(from, &key), there;
-		uint64_t bits, to_key = (key + (by >> FANOUT_SHIFT)) & max_key;
+	while (ret >= 0 && key <= last) {
+		struct spot spot = pages_next(from, &key);
 
 		if ((!spot.leaf && !spot.whole) || key > last)
 			break;
-		if (spot.whole && !is_inside(span, key, &spot)) {
+		if (spot.whole && !is_inside(span, spot.first, spot.last)) {
 			/* what is not moved has to be told from it */
 			ret = pages_make_leaf(from, key) ? 0 : -ENOMEM;
 			continue;
@@ -242,15 +261,13 @@ static int move_span(struct pfs_pages *from, const struct span *span, struct pfs
 			ret = move_wholes(from, &key, span, to, by);
 			continue;
 		}
-		bits = spot.leaf->present & span_bits(span, key);
-		there = pages_at(to, to_key);
-		if (bits == spot.leaf->present && !(by % FANOUT) && !there.leaf && !there.whole)
-			ret = move_leaf(from, key, spot.leaf, to, to_key);
-		else if (bits)
-			ret = move_bits(from, key, spot.leaf, bits, to, by);
+		ret = move_node(from, &key, span, to, by);
+		if (ret)
+			continue;
+		ret = move_of_leaf(from, key, spot.leaf, spot.leaf->present & span_bits(span, key), to, by);
 		key++;
 	}
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
@@ -266,7 +283,7 @@ int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
 	if (from != to || (len && delta >= len && -delta >= len))
 		return move_span(from, &span, to, by);
 	/* source and target overlap: lay the pages aside first, so that none is moved twice */
-	aside = pfs_pages_new(from->page_shift);
+	aside = pfs_pages_new_beside(from, start, end);
 	if (!aside)
 		return -ENOMEM;
 	ret = move_span(from, &span, aside, 0);

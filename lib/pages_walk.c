@@ -15,6 +15,24 @@ void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pag
 	walk->key = span.first >> FANOUT_SHIFT;
 }
 
+/* What is at or after walk->key, which becomes its key. Mostly a leaf that hangs beside the one before. */
+static struct spot next_spot(struct pfs_page_walk *walk)
+{
+	const struct node *node = walk->node;
+	unsigned int at = node ? (walk->key - walk->pages->base) % FANOUT : 0;
+	uint64_t used = at ? node->used & UINT64_MAX << at : 0;	/* 0: a new one begins */
+	void *slot = used ? node->slot[__builtin_ctzll(used)] : NULL;
+	struct spot spot;
+
+	if (slot && !whole_in(slot)) {
+		walk->key += __builtin_ctzll(used) - at;
+		return (struct spot){ .leaf = slot };
+	}
+	spot = pages_next(walk->pages, &walk->key);
+	walk->node = spot.leaf ? pages_node_of(walk->pages, walk->key) : NULL;
+	return spot;
+}
+
 /* To the next leaf that has pages in the range, or the next 64 of a whole. False: there is none. */
 static bool walk_leaf(struct pfs_page_walk *walk)
 {
@@ -24,7 +42,7 @@ static bool walk_leaf(struct pfs_page_walk *walk)
 		struct spot spot;
 
 		walk->key += walk->leaf || walk->whole;	/* never beyond the topmost: pages are not bytes */
-		spot = pages_next(walk->pages, &walk->key);
+		spot = next_spot(walk);
 		walk->leaf = spot.leaf;
 		walk->whole = spot.whole;
 		walk->whole_last = spot.last;
@@ -42,7 +60,7 @@ static const struct pfs_page *page_of(struct pfs_page_walk *walk, unsigned int i
 {
 	const struct whole *whole = walk->whole;
 
-	return whole ? &whole->page : page_in(walk->leaf, i, &walk->page);
+	return whole ? &whole->page : pages_in(walk->leaf, i, &walk->page);
 }
 
 static uint64_t address(const struct pfs_page_walk *walk, uint64_t bits)
@@ -129,15 +147,13 @@ bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *f
 const struct pfs_page *pfs_page_walk_alike(struct pfs_page_walk *walk, uint64_t *nr)
 {
 	const struct leaf *leaf;
-	struct brief brief;
 
 	if (!walk->bits && !walk_leaf(walk))
 		return NULL;
 	leaf = walk->leaf;
 	if (!leaf || leaf->mixed || walk->bits != leaf->present)
 		return pfs_page_walk_row(walk, nr);
-	brief = leaf->brief[__builtin_ctzll(walk->bits)];
-	from_brief(&walk->page, &brief);
+	pages_in(leaf, __builtin_ctzll(walk->bits), &walk->page);
 	walk->page.first_ns = leaf->first_ns;
 	walk->page.last_ns = leaf->last_ns;
 	*nr = take(walk, walk->bits);

@@ -12,13 +12,13 @@
 
 #define HUGE_PAGE UINT64_C(0x200000)
 
-struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns)
+struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns)
 {
 	struct pfs_space *space = calloc(1, sizeof(*space));
 
 	if (!space)
 		return NULL;
-	space->pages = pfs_pages_new(page_shift);
+	space->pages = pfs_pages_new_beside(beside, 0, 0);
 	if (!space->pages) {
 		free(space);
 		return NULL;
@@ -51,7 +51,8 @@ void pfs_space_put(struct pfs_space *space)
 	for (unsigned int i = 0; i < space->nr_retired; i++)
 		region_free(space, space->retired[i]);
 	pfs_pages_free(space->pages);
-	free(space->live);
+	if (space->live)
+		free(space->live - space->before_live);
 	free(space->retired);
 	free(space);
 }
@@ -71,44 +72,51 @@ unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr)
 	return lo;
 }
 
-struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr)
+struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr)
 {
-	struct pfs_region *hot = space->hot;
-	unsigned int i;
+	unsigned int i = pfs_space_lower(space, addr);
 
-	if (hot && addr >= hot->start && addr < hot->end)
-		return hot;
-	i = pfs_space_lower(space, addr);
 	if (i == space->nr_live || space->live[i]->start > addr)
 		return NULL;
 	return space->hot = space->live[i];
 }
 
-/* Room for one more pointer in a growing array. */
-static int array_reserve(struct pfs_region ***array, unsigned int nr, unsigned int *max)
+/* Room for one more live region on either side: the kernel maps downwards as a rule. */
+static int live_reserve(struct pfs_space *space)
 {
+	unsigned int nr = space->nr_live, room = nr < 16 ? 8 : nr / 2;
 	struct pfs_region **bigger;
-	unsigned int want;
 
-	if (nr < *max)
+	if (space->before_live && space->after_live)
 		return 0;
-	want = *max ? *max * 2 : 16;
-	bigger = realloc(*array, want * sizeof(*bigger));
+	bigger = malloc((nr + 2 * room) * sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
-	*array = bigger;
-	*max = want;
+	if (space->live) {
+		memcpy(bigger + room, space->live, nr * sizeof(*bigger));
+		free(space->live - space->before_live);
+	}
+	space->live = bigger + room;
+	space->before_live = space->after_live = room;
 	return 0;
 }
 
 int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
 {
-	int err = array_reserve(&space->live, space->nr_live, &space->max_live);
+	unsigned int above = space->nr_live - at;
+	int err = live_reserve(space);
 
 	if (err)
 		return err;
-	memmove(&space->live[at + 1], &space->live[at],
-		(space->nr_live - at) * sizeof(*space->live));
+	/* those on the side where there are fewer make room */
+	if (at < above) {
+		space->live--;
+		space->before_live--;
+		memmove(space->live, space->live + 1, at * sizeof(*space->live));
+	} else {
+		space->after_live--;
+		memmove(&space->live[at + 1], &space->live[at], above * sizeof(*space->live));
+	}
 	space->live[at] = region;
 	space->nr_live++;
 	return 0;
@@ -116,10 +124,18 @@ int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *re
 
 void space_remove(struct pfs_space *space, unsigned int at)
 {
+	unsigned int above = space->nr_live - 1 - at;
+
 	space->hot = NULL;
 	space->nr_live--;
-	memmove(&space->live[at], &space->live[at + 1],
-		(space->nr_live - at) * sizeof(*space->live));
+	if (at < above) {
+		memmove(space->live + 1, space->live, at * sizeof(*space->live));
+		space->live++;
+		space->before_live++;
+	} else {
+		memmove(&space->live[at], &space->live[at + 1], above * sizeof(*space->live));
+		space->after_live++;
+	}
 }
 
 /* Offsets in a file move along with the start of a region; anonymous memory has none. */
@@ -190,6 +206,21 @@ static void freeze_name(struct pfs_space *space, struct pfs_region *region)
 	region->have |= PFS_HAS(PFS_F_NAME);
 }
 
+static int retired_reserve(struct pfs_space *space)
+{
+	unsigned int want = space->max_retired ? space->max_retired * 2 : 16;
+	struct pfs_region **bigger;
+
+	if (space->nr_retired < space->max_retired)
+		return 0;
+	bigger = realloc(space->retired, want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	space->retired = bigger;
+	space->max_retired = want;
+	return 0;
+}
+
 /* Moves live region `at` to the retired ones, with the pages that were touched in it. */
 int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 {
@@ -197,11 +228,11 @@ int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	struct pfs_pages *pages = NULL;
 	int err;
 
-	err = array_reserve(&space->retired, space->nr_retired, &space->max_retired);
+	err = retired_reserve(space);
 	if (err)
 		return err;
 	if (pfs_pages_any(space->pages, region->start, region->end)) {
-		pages = pfs_pages_new(pfs_pages_shift(space->pages));
+		pages = pfs_pages_new_beside(space->pages, region->start, region->end);
 		if (!pages)
 			return -ENOMEM;
 		err = pfs_pages_move(space->pages, region->start, region->end, pages, 0);
@@ -223,7 +254,7 @@ struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *re
 	if (!region || region->died_ns == UINT64_MAX)
 		return space->pages;
 	if (!region->pages) /* nothing was touched in it while it lived */
-		region->pages = pfs_pages_new(pfs_pages_shift(space->pages));
+		region->pages = pfs_pages_new_beside(space->pages, region->start, region->end);
 	return region->pages;
 }
 
@@ -270,7 +301,7 @@ int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
 
 struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 {
-	struct pfs_space *copy = pfs_space_new(pfs_pages_shift(space->pages), now_ns);
+	struct pfs_space *copy = pfs_space_new(space->pages, now_ns);
 
 	if (!copy)
 		return NULL;
@@ -315,6 +346,7 @@ void pfs_space_confirm(struct pfs_space *space)
 		else
 			region_free(space, space->live[i]);
 	}
+	space->after_live += space->nr_live - kept;
 	space->nr_live = kept;
 }
 

@@ -9,7 +9,8 @@
 
 #include "model.h"
 
-struct pfs_space *pfs_space_new(unsigned int page_shift, uint64_t now_ns);
+/* An empty one; its pages are kept beside those (pages.h). NULL: no memory. */
+struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns);
 struct pfs_space *pfs_space_get(struct pfs_space *space);
 void pfs_space_put(struct pfs_space *space);
 
@@ -32,7 +33,14 @@ void pfs_space_confirm(struct pfs_space *space);
 void pfs_space_begin(struct pfs_space *space);
 
 /* The live region that holds addr, or NULL. */
-struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr);
+struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr);
+
+static inline struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_t addr)
+{
+	struct pfs_region *hot = space->hot;
+
+	return hot && addr >= hot->start && addr < hot->end ? hot : pfs_space_look_up(space, addr);
+}
 
 /* Index of the first live region that ends after addr; nr_live if there is none. */
 unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr);

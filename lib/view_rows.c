@@ -211,7 +211,7 @@ void pfs_rows_free(struct pfs_rows *rows)
 
 static bool space_touched(const struct pfs_space *space)
 {
-	if (pfs_pages_total(space->pages))
+	if (pfs_pages_any(space->pages, 0, 0))
 		return true;
 	for (unsigned int i = 0; i < space->nr_retired; i++)
 		if (space->retired[i]->pages)

@@ -16,6 +16,7 @@
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t nr, size_t size);
 void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
 
 static atomic_ulong nr_allocations, fail_at;
 static atomic_bool counting;
@@ -63,4 +64,9 @@ void *calloc(size_t nr, size_t size)
 void *realloc(void *old, size_t size)
 {
 	return fails() ? NULL : __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : __libc_memalign(alignment, size);
 }

@@ -7,6 +7,7 @@
  *     $ dat_bytes FILE
  *     size=36446208 head=81920 pages=36364288 events=1000313 bytes=36037412
  */
+#include "bytes.h"
 #include "dat_read.h"
 #include "ringpage.h"
 

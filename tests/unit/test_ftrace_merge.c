@@ -20,8 +20,8 @@
 
 enum { PAGE = 512, MAX = 100000 };
 
-#define FAULT									\
-	"name: page_fault_user\nID: 10\nformat:\n"				\
+#define FAULT(name, id)								\
+	"name: " name "\nID: " id "\nformat:\n"					\
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"			\
 	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n"		\
@@ -30,7 +30,7 @@ enum { PAGE = 512, MAX = 100000 };
 
 struct seen {
 	struct raw_event ev[MAX];
-	size_t nr, stop_at, nr_at_once;
+	size_t nr, stop_at, nr_at_once, nr_runs;
 	char str[3][8192];
 };
 
@@ -48,19 +48,29 @@ static int keep(void *ctx, const struct raw_event *ev)
 }
 
 /* The same from many at once. */
-static int keep_faults(void *ctx, struct pfs_plain_fault *faults, unsigned int nr)
+static int keep_faults(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 {
 	int ret = 0;
 
-	seen.nr_at_once += nr;
-	for (unsigned int i = 0; i < nr && !ret; i++) {
+	assert_true(nr > 0);
+	for (unsigned int i = 0; nr && !ret; i++) {
 		struct raw_event ev = {
-			.ts_ns = faults[i].ts_ns, .cpu = faults[i].cpu, .tid = faults[i].tid, .tgid = -1,
-			.kind = faults[i].mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
-			.arg = { faults[i].addr, faults[i].ip, faults[i].code },
+			.ts_ns = runs->ts_ns[i], .cpu = runs->cpu, .tid = runs->tid, .tgid = -1,
+			.kind = runs->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
+			.arg = { runs->addr[i], runs->ip[i], runs->code },
 		};
 
+		assert_true(i < runs->nr);
+		assert_true(runs->ip[i] != RAW_ABSENT);
+		assert_true(!i || runs->ts_ns[i - 1] <= runs->ts_ns[i]);
 		ret = keep(ctx, &ev);
+		seen.nr_at_once++;
+		if (i + 1 == runs->nr) {
+			seen.nr_runs++;
+			runs++;
+			nr--;
+			i = -1;
+		}
 	}
 	return ret;
 }
@@ -79,23 +89,31 @@ static struct pfs_merge *merge_new(void **state, const struct pfs_formats *f, un
 
 static struct pfs_formats *formats(void)
 {
+	static const char user[] = FAULT("page_fault_user", "10"), kernel[] = FAULT("page_fault_kernel", "11");
 	struct pfs_formats *f = pfs_formats_new_host();
 
-	assert_int_equal(pfs_formats_add(f, "exceptions", FAULT, strlen(FAULT)), 1);
+	assert_int_equal(pfs_formats_add(f, "exceptions", user, strlen(user)), 1);
+	assert_int_equal(pfs_formats_add(f, "exceptions", kernel, strlen(kernel)), 1);
 	seen.nr = seen.stop_at = 0;
 	return f;
 }
 
+/* A record of that event, of 32 bytes and more. */
+static void record(struct pfs_ringwrite *w, uint64_t ts, unsigned int id, uint32_t tid, const uint64_t args[3],
+		   unsigned int len)
+{
+	uint8_t r[200] = { 0 };
+
+	pfs_store16(r, id, false);
+	pfs_store32(r + 4, tid, false);
+	for (int i = 0; i < 3; i++)
+		pfs_store64(r + 8 + 8 * i, args[i], false);
+	assert_int_equal(pfs_ringwrite_append(w, ts, r, len), 0);
+}
+
 static void fault(struct pfs_ringwrite *w, uint64_t ts, uint32_t tid, uint64_t addr)
 {
-	uint8_t r[32] = { 0 };
-
-	pfs_store16(r, 10, false);
-	pfs_store32(r + 4, tid, false);
-	pfs_store64(r + 8, addr, false);
-	pfs_store64(r + 16, addr + 1, false);
-	pfs_store64(r + 24, addr + 2, false);
-	assert_int_equal(pfs_ringwrite_append(w, ts, r, sizeof(r)), 0);
+	record(w, ts, 10, tid, (uint64_t[]){ addr, addr + 1, addr + 2 }, 32);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -443,6 +461,101 @@ static void test_own(void **state)
 	close(fd);
 }
 
+/* What random_stream() writes now and then: neither like the fault before it, nor of the everyday form. */
+static void odd_record(struct pfs_ringwrite *w, uint64_t ts, uint64_t r, uint64_t addr)
+{
+	uint64_t args[] = { addr, 5, 6 };
+
+	switch (r % 6) {
+	case 0: record(w, ts, 12, 1, args, 32); break;			/* of no use */
+	case 1: record(w, ts, 10, 1, args, 40 + r % 3); break;
+	case 2: record(w, ts, 10, 1, args, 200); break;
+	case 3: record(w, ts, 10, 1, args, 20); break;
+	case 4:
+		args[1] = RAW_ABSENT;
+		record(w, ts, 10, 1, args, 32);
+		break;
+	case 5:
+		args[2] = RAW_ABSENT;
+		record(w, ts, 11, 1, args, 32);
+		break;
+	}
+}
+
+/* Faults in bursts that are alike, with everything else in between that can be. */
+static int random_stream(const struct pfs_formats *f, uint64_t *rnd, unsigned int nr)
+{
+	int fd = pfs_temp_open(NULL);
+	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
+	uint64_t ts = 1000000, args[3] = { 0, 5, 6 };
+	unsigned int id = 10, tid = 1;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t r = next_random(rnd);
+
+		ts += r % 8 ? r % 4 * 1000 : r % 80 ? 50000 : UINT64_C(1) << 28;
+		args[0] += 4096;
+		args[1] = 5 + r % 3;
+		switch (r >> 8 & 63) {
+		case 0: id = 10 + (r >> 16 & 1); break;
+		case 1: tid = 1 + (r >> 16 & 1); break;
+		case 2: args[2] = 4 + (r >> 16 & 2); break;
+		case 3: odd_record(w, ts, r >> 16, args[0]); break;
+		}
+		record(w, ts, id, tid, args, 32);
+	}
+	pfs_ringwrite_flush(w);
+	pfs_ringwrite_free(w);
+	return fd;
+}
+
+/* By the hundred or one by one, the same comes out, whatever comes between. */
+static void test_runs(void **state)
+{
+	enum { STREAMS = 3, EVENTS = 3000 };
+	/* one clock is a little fast, one is set back now and then */
+	static struct pfs_sync_sample samples[20000];
+	static const struct pfs_sync sync = { samples, 20000, false };
+	static const struct pfs_ts_conv convs[STREAMS] = { [1] = { .offset_ns = 7 }, [2] = { .sync = &sync } };
+	static struct seen single;
+	static bool by_the_hundred = true;
+	struct pfs_formats *f = formats();
+	uint64_t rnd = 5;
+	int fds[STREAMS];
+
+	for (int i = 0; i < STREAMS; i++)
+		fds[i] = random_stream(f, &rnd, i ? EVENTS : 10 * EVENTS);
+	for (int i = 0; i < 20000; i++)
+		samples[i] = (struct pfs_sync_sample){ .time = 100000 * i, .offset = -3000 * i, .scaling = 1 };
+	for (int way = 0; way < 2; way++) {
+		bool *how = way ? &by_the_hundred : NULL;
+		struct pfs_merge *m = merge_new((void **)&how, f, PFS_MERGE_OTHER);
+
+		for (int i = 0; i < STREAMS; i++)
+			assert_int_equal(pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0,
+					 lseek(fds[i], 0, SEEK_END), PAGE), &convs[i]), 0);
+		for (uint64_t until = 1000000; until; until = until < UINT64_C(1) << 40 ? until * 3 / 2 : 0)
+			assert_int_equal(pfs_merge_run(m, until, keep, &seen, NULL), 0);
+		assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
+		pfs_merge_free(m);
+		if (!way)
+			single = seen;
+	}
+	assert_true(seen.nr > 12 * EVENTS);
+	assert_true(seen.nr_at_once > seen.nr * 9 / 10 && seen.nr_runs * 5 < seen.nr_at_once);
+	assert_int_equal(seen.nr, single.nr);
+	for (size_t i = 0; i < seen.nr; i++) {
+		const struct raw_event *a = &single.ev[i], *b = &seen.ev[i];
+
+		assert_true(a->ts_ns == b->ts_ns && a->kind == b->kind && a->cpu == b->cpu && a->tid == b->tid);
+		if (a->kind != RAW_OTHER)
+			assert_memory_equal(a->arg, b->arg, 3 * sizeof(a->arg[0]));
+	}
+	for (int i = 0; i < STREAMS; i++)
+		close(fds[i]);
+	pfs_formats_free(f);
+}
+
 int main(void)
 {
 	static const CMUnitTestFunction by_either[] = {
@@ -450,7 +563,9 @@ int main(void)
 		test_losses_over_the_end, test_loss_at_the_end,
 	};
 	enum { NR = sizeof(by_either) / sizeof(by_either[0]) };
-	struct CMUnitTest tests[2 * NR + 1] = { [2 * NR] = cmocka_unit_test(test_stop) };
+	struct CMUnitTest tests[2 * NR + 2] = {
+		[2 * NR] = cmocka_unit_test(test_stop), cmocka_unit_test(test_runs),
+	};
 	static const char *const names[] = {
 		"order", "growing", "times", "lost and damage", "shrunk", "own records",
 		"losses over the end", "loss at the end",

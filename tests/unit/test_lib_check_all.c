@@ -266,7 +266,7 @@ static void test_pages_of_others(void **state)
 	unasked(&f, 0x401000, 0x402000, PFS_MINOR, 0x78);
 	assert_int_equal(page_at(space->pages, 0x401000)->flags,
 			 PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
-	assert_int_equal(pfs_pages_total(pfs_proc_space(pfs_model_proc(f.model, 2))->pages), 0);
+	assert_int_equal(pages_total(pfs_proc_space(pfs_model_proc(f.model, 2))->pages), 0);
 	assert_int_equal(pfs_model_proc(f.model, 1)->counts.unasked_minor, 0);
 	assert_int_equal(pfs_model_proc(f.model, 2)->counts.unasked_minor, 2);
 	feed_free(&f);

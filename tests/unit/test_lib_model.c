@@ -231,7 +231,7 @@ static void test_fork_copies_the_layout(void **state)
 	assert_int_equal(proc_of(&f, 2)->ppid, 1);
 	assert_string_equal(proc_of(&f, 2)->comm, "parent");
 	assert_int_equal(space_of(&f, 2)->nr_live, 1);
-	assert_int_equal(pfs_pages_total(space_of(&f, 2)->pages), 0);
+	assert_int_equal(pages_total(space_of(&f, 2)->pages), 0);
 	feed_as(&f, 2, 2);
 	feed_fault(&f, 0x401000, PFS_WRITE);
 	feed_unmap(&f, 0x400000, 0x401000);
@@ -633,42 +633,129 @@ static void test_anything(void **state)
 	}
 }
 
+enum { NR_RANDOM = 500 };
+#define VSYSCALL UINT64_C(0xffffffffff600000)
+
+/* Faults of threads of two processes, on three processors; a few in kernel mode, or where nothing is. */
+struct random_faults {
+	uint64_t ts_ns[NR_RANDOM], addr[NR_RANDOM], ip[NR_RANDOM];
+	struct pfs_fault_run run[NR_RANDOM];
+	unsigned int nr_runs;
+};
+
+static void random_faults(struct random_faults *f, uint64_t *seed, uint64_t *now)
+{
+	struct pfs_fault_run *run = NULL;
+
+	f->nr_runs = 0;
+	for (unsigned int i = 0; i < NR_RANDOM; i++) {
+		uint64_t r = next_random(seed), tid = 1 + r % 5;
+
+		f->ts_ns[i] = *now += (r >> 8 & 127) ? r >> 8 & 3 : UINT64_C(3) << 30;
+		f->addr[i] = i && r >> 12 & 3 ? f->addr[i - 1] + 4096 :
+			     r >> 40 & 31 ? 0x100000 + ((r >> 24) % 300 << 12) : VSYSCALL;
+		f->ip[i] = 5;
+		if (run && r >> 14 & 7) {
+			run->nr++;
+			continue;
+		}
+		run = &f->run[f->nr_runs++];
+		*run = (struct pfs_fault_run){
+			.ts_ns = &f->ts_ns[i], .addr = &f->addr[i], .ip = &f->ip[i], .nr = 1, .tid = tid,
+			.pid = r >> 36 & 7 ? tid < 4 ? 1 : 4 : 0, .cpu = r >> 10 & 3 ? tid % 2 : 2, .code = 6,
+			.access = PFS_READ + (r >> 17) % 3, .mode = (r >> 20) % 8 ? PFS_USER : PFS_KERNEL,
+		};
+	}
+}
+
+/* What is known of a process since its faults began. */
+static void test_a_process_that_becomes_known(void **state)
+{
+	uint64_t ts_ns[] = { 1, 2, 3 }, addr[] = { 0x1000, 0x2000, 0x3000 }, ip[] = { 5, 5, 5 };
+	struct pfs_fault_run run = { .ts_ns = ts_ns, .addr = addr, .ip = ip, .nr = 3, .tid = 9,
+				     .access = PFS_READ, .mode = PFS_USER };
+	struct pfs_model *model = pfs_model_new();
+
+	assert_int_equal(pfs_model_apply_faults(model, &run, 1), 0);
+	assert_false(pfs_model_proc(model, 9)->pid_known);
+	run.pid = 9;
+	assert_int_equal(pfs_model_apply_faults(model, &run, 1), 0);
+	assert_true(pfs_model_proc(model, 9)->pid_known);
+	assert_int_equal(model->counts.faults, 6);
+	assert_int_equal(model->counts.outside, 6);
+	pfs_model_free(model);
+}
+
+static void apply_one_by_one(struct pfs_model *model, const struct random_faults *f)
+{
+	for (unsigned int i = 0; i < f->nr_runs; i++) {
+		for (uint32_t k = 0; k < f->run[i].nr; k++) {
+			struct pfs_event ev;
+
+			pfs_run_event(&ev, &f->run[i], k);
+			assert_int_equal(pfs_model_apply(model, &ev), 0);
+		}
+	}
+}
+
+/* Of one of the processes: what it may do in 0x110000 and on, and a number of small new regions. */
+static void change_layout(struct feed *f, unsigned int round)
+{
+	feed_as(f, 4 - round % 2 * 3, 4 - round % 2 * 3);
+	feed_map(f, 0x110000 + (round << 12), 0x180000, round % 3 ? RW : PFS_PERM_R, "");
+	feed_map(f, VSYSCALL, VSYSCALL + 0x1000, PFS_PERM_R | PFS_PERM_X, "[vsyscall]");
+	for (uint64_t start = 0x190000; start < 0x230000; start += 0x2000)
+		feed_map(f, start, start + 0x2000, RW, "");
+}
+
+/* What came of a thread's last fault. */
+static void signal_ends(struct feed *f, int32_t tid)
+{
+	struct pfs_event ev;
+
+	feed_as(f, tid < 4 ? 1 : 4, tid);
+	ev = feed_event(f, PFS_SIGNAL, PFS_HAS(PFS_F_SIG));
+	ev.sig = 11;
+	feed_apply(f, &ev);
+}
+
+static void assert_same_regions(const struct feed f[2])
+{
+	for (int32_t pid = 1; pid <= 4; pid += 3) {
+		const struct pfs_space *x = pfs_proc_space(pfs_model_proc(f[0].model, pid));
+		const struct pfs_space *y = pfs_proc_space(pfs_model_proc(f[1].model, pid));
+
+		assert_int_equal(x->nr_live, y->nr_live);
+		for (unsigned int i = 0; i < x->nr_live; i++)
+			assert_int_equal(x->live[i]->written, y->live[i]->written);
+	}
+}
+
 /* One model that takes faults by the hundred, and one that takes the same one by one, become the same. */
 static void test_faults_by_the_hundred(void **state)
 {
 	struct feed f[2] = { feed_new(1), feed_new(1) };
-	struct pfs_plain_fault faults[500];
+	struct random_faults faults;
 	uint64_t s = 1, now = 1000;
 
 	for (unsigned int round = 0; round < 40; round++) {
-		for (unsigned int i = 0; i < 500; i++) {
-			uint64_t r = next_random(&s), tid = 1 + r % 5;
-
-			/* threads of two processes, on three processors; a few in kernel mode, or where nothing is */
-			faults[i] = (struct pfs_plain_fault){
-				.ts_ns = now += r >> 8 & 3, .tid = tid, .pid = tid < 4 ? 1 : 4,
-				.cpu = r >> 10 & 3 ? tid % 2 : 2, .access = PFS_READ + (r >> 16) % 3,
-				.mode = (r >> 20) % 8 ? PFS_USER : PFS_KERNEL, .ip = 5, .code = 6,
-				.addr = 0x100000 + ((r >> 24) % 300 << 12),
-			};
-		}
+		random_faults(&faults, &s, &now);
 		for (unsigned int k = 0; k < 2; k++) {
-			struct pfs_event ev;
-
 			f[k].now_ns = now;
-			feed_as(&f[k], 4 - round % 2 * 3, 4 - round % 2 * 3);
-			feed_map(&f[k], 0x110000 + (round << 12), 0x180000, round % 3 ? RW : PFS_PERM_R, "");
-			for (unsigned int i = 0; !k && i < 500; i++) {
-				pfs_plain_event(&ev, &faults[i]);
-				assert_int_equal(pfs_model_apply(f[k].model, &ev), 0);
-			}
+			change_layout(&f[k], round);
 			if (k)
-				assert_int_equal(pfs_model_apply_faults(f[k].model, faults, 500), 0);
+				assert_false(pfs_model_apply_faults(f[k].model, faults.run, faults.nr_runs));
+			else
+				apply_one_by_one(f[k].model, &faults);
+			signal_ends(&f[k], 1 + round % 5);
 		}
+		assert_same_regions(f);
 	}
 	assert_int_equal(f[0].model->counts.faults, 20000);
+	assert_true(f[0].model->counts.signal > 20 && f[0].model->counts.vsyscall);
 	assert_memory_equal(&f[0].model->counts, &f[1].model->counts, sizeof(f[0].model->counts));
 	assert_int_equal(f[0].model->nr_events, f[1].model->nr_events);
+	assert_true(f[0].model->first_ns == f[1].model->first_ns && f[0].model->last_ns == f[1].model->last_ns);
 	for (int32_t tid = 1; tid <= 5; tid++)
 		assert_int_equal(pfs_model_thread(f[0].model, tid)->nr_faults,
 				 pfs_model_thread(f[1].model, tid)->nr_faults);
@@ -677,9 +764,6 @@ static void test_faults_by_the_hundred(void **state)
 		const struct pfs_space *x = pfs_proc_space(a), *y = pfs_proc_space(b);
 
 		assert_memory_equal(&a->counts, &b->counts, sizeof(a->counts));
-		assert_int_equal(x->nr_live, y->nr_live);
-		for (unsigned int i = 0; i < x->nr_live; i++)
-			assert_int_equal(x->live[i]->written, y->live[i]->written);
 		for (uint64_t addr = 0x100000; addr < 0x230000; addr += PAGE) {
 			struct pfs_page p, q;
 
@@ -740,6 +824,7 @@ int main(void)
 		cmocka_unit_test(test_gaps_without_end),
 		cmocka_unit_test(test_losses_counted_at_the_end),
 		cmocka_unit_test(test_faults_by_the_hundred),
+		cmocka_unit_test(test_a_process_that_becomes_known),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_a_thread_told_late),
 	};

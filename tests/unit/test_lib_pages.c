@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 enum { SHIFT = 12, SIZE = 1 << SHIFT, NR_WINDOWS = 5, WINDOW = 400, NR = NR_WINDOWS * WINDOW };
@@ -176,7 +177,7 @@ static void check_same(const struct pfs_pages *pages, const struct naive *naive,
 			assert_null(page_at(pages, addr_of(i)));
 	}
 	assert_int_equal(nr, 0);
-	assert_int_equal(nr_total, pfs_pages_total(pages));
+	assert_int_equal(nr_total, pages_total(pages));
 	check_groups(pages, naive, start, end);
 }
 
@@ -187,6 +188,35 @@ static void random_run(uint64_t *seed, unsigned int *i, unsigned int *nr)
 	*nr = 1 + next_random(seed) % (next_random(seed) % 4 ? 70 : WINDOW);
 	if (*i % WINDOW + *nr > WINDOW)
 		*nr = WINDOW - *i % WINDOW;
+}
+
+/* Faults that are alike, mostly upwards from page i on, some on a page twice or long after the one before. */
+static void random_faults(struct pfs_pages *pages, struct naive *naive, uint64_t *seed, uint64_t now,
+			  unsigned int i, unsigned int nr)
+{
+	uint64_t addr[WINDOW], ts[WINDOW];
+	bool writes = !(next_random(seed) % 4);
+	struct pfs_page what = {
+		.first_tid = 1 + now % 3, .nr_faults = 1, .nr_read = !writes, .nr_write = writes,
+		.flags = PFS_PAGE_USER | (writes ? PFS_PAGE_WRITE : PFS_PAGE_READ),
+	};
+	struct pfs_faults_on faults = { addr, ts, nr, what.first_tid, what.flags };
+
+	if (!(next_random(seed) % 4))	/* out of order with all else */
+		now /= 2;
+	for (unsigned int k = 0, at = i; k < nr; k++) {
+		uint64_t r = next_random(seed);
+
+		ts[k] = now += r % 50 ? r % 3 : UINT64_C(3) << 30;
+		addr[k] = addr_of(at) + 9;
+		what.first_ns = what.last_ns = now;
+		naive->present[at] = true;
+		naive_add(&naive->page[at], &what);
+		at = r >> 8 & 15 ? at + 1 : i + (r >> 16) % nr;
+		if (at == i + nr)
+			at = i;
+	}
+	assert_int_equal(pfs_pages_faults(pages, &faults), 0);
 }
 
 /* Marks pages that have none of some flags. */
@@ -214,6 +244,18 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 	unsigned int i, j, nr, room, to = next_random(seed) % 2;
 
 	random_run(seed, &i, &nr);
+	if (!(next_random(seed) % 4)) {
+		random_faults(pages[to], naive[to], seed, now, i, nr);
+		return;
+	}
+	if (!(next_random(seed) % 30)) {	/* all there is from a page on, or below it: whole nodes */
+		bool below = next_random(seed) % 2;
+		uint64_t start = below ? 0 : addr_of(i), end = below ? addr_of(i) : 0;
+
+		assert_int_equal(pfs_pages_move(pages[0], start, end, pages[1], 0), 0);
+		naive_move(naive[0], below ? 0 : i, below ? i : NR - i, naive[1], below ? 0 : i);
+		return;
+	}
 	if (next_random(seed) % 4 == 0) {
 		mark_run(pages[to], naive[to], i, nr, seed, now);
 		return;
@@ -244,14 +286,16 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 static void test_random(void **state)
 {
 	for (uint64_t run = 1; run <= 6; run++) {
-		struct pfs_pages *pages[2] = { pfs_pages_new(SHIFT), pfs_pages_new(SHIFT) };
+		struct pfs_pages *one = pfs_pages_new(SHIFT);
+		struct pfs_pages *other = run % 3 ? pfs_pages_new_beside(one, 0, 0) : pfs_pages_new(SHIFT);
+		struct pfs_pages *pages[2] = { one, other };
 		struct naive *naive[2] = { calloc(1, sizeof(**naive)), calloc(1, sizeof(**naive)) };
 		uint64_t seed = run;
 
 		for (uint64_t now = 1; now <= 150; now++) {
 			uint64_t start = addr_of(next_random(&seed) % NR);
 
-			random_step(pages, naive, &seed, now);
+			random_step(pages, naive, &seed, now << 30);
 			for (unsigned int i = 0; i < 2; i++) {
 				check_same(pages[i], naive[i], 0, 0);
 				check_same(pages[i], naive[i], start, start + 100 * SIZE);
@@ -259,7 +303,7 @@ static void test_random(void **state)
 			}
 		}
 		for (unsigned int i = 0; i < 2; i++) {
-			pfs_pages_free(pages[i]);
+			run == 2 && !i ? pfs_pages_free_all(pages[i]) : pfs_pages_free(pages[i]);
 			free(naive[i]);
 		}
 	}
@@ -289,7 +333,7 @@ static void check_many(const struct pfs_pages *pages, const struct pfs_page *nai
 		assert_memory_equal(&found, &naive[i], sizeof(found));
 		nr_total += there;
 	}
-	assert_int_equal(pfs_pages_total(pages), nr_total);
+	assert_int_equal(pages_total(pages), nr_total);
 	pfs_page_walk_start(&at, pages, MANY_START + 3 * SIZE, MANY_START + (MANY - 3) * SIZE);
 	while ((page = pfs_page_walk_row(&at, &nr))) {
 		uint64_t i = (at.addr - MANY_START) / SIZE;
@@ -381,7 +425,7 @@ static void test_long_ranges(void **state)
 	/* to the very top: an address that goes on behind it would begin again at 0 */
 	assert_int_equal(pfs_pages_mark(pages, 0x1000, UINT64_MAX, &populated, 0, &nr), 0);
 	assert_int_equal(nr, (UINT64_C(1) << 52) - 1);
-	assert_int_equal(pfs_pages_total(pages), nr);
+	assert_int_equal(pages_total(pages), nr);
 	assert_int_equal(pfs_pages_mark(pages, 0, 0, &populated, PFS_PAGE_POPULATED, &nr), 0);
 	assert_int_equal(nr, 1);
 	assert_int_equal(pfs_pages_add(pages, 5 * terabyte + 7, &a_read), 0);
@@ -395,16 +439,16 @@ static void test_long_ranges(void **state)
 	assert_true(pfs_pages_has(pages, 6 * terabyte, PFS_PAGE_MAJOR));
 	/* three terabytes, elsewhere and not as they were aligned; then over the top of memory */
 	assert_int_equal(pfs_pages_move(pages, 4 * terabyte, 7 * terabyte, other, 9 * SIZE), 0);
-	assert_int_equal(pfs_pages_total(other), 3 * terabyte / SIZE);
+	assert_int_equal(pages_total(other), 3 * terabyte / SIZE);
 	assert_false(pfs_pages_any(pages, 4 * terabyte, 7 * terabyte));
 	assert_true(pfs_pages_has(other, 5 * terabyte + 9 * SIZE, PFS_PAGE_READ));
 	assert_false(pfs_pages_any(other, 0, 4 * terabyte + 9 * SIZE));
 	assert_false(pfs_pages_any(other, 7 * terabyte + 9 * SIZE, 0));
 	assert_int_equal(pfs_pages_move(other, 0, 0, pages, -5 * terabyte), 0);
-	assert_int_equal(pfs_pages_total(other), 0);
+	assert_int_equal(pages_total(other), 0);
 	assert_true(pfs_pages_has(pages, 9 * SIZE, PFS_PAGE_READ));
 	assert_true(rows_of(pages, &nr_pages) < 2500);
-	assert_int_equal(nr_pages, pfs_pages_total(pages));
+	assert_int_equal(nr_pages, pages_total(pages));
 	assert_int_equal(nr_pages, (UINT64_C(1) << 52) - 3 * terabyte / SIZE);
 	pfs_pages_free(pages);
 	pfs_pages_free(other);
@@ -419,7 +463,7 @@ static void test_empty(void **state)
 	assert_false(pfs_pages_any(pages, 0, 0));
 	assert_int_equal(pfs_pages_came_of(pages, 0, PFS_PAGE_SIGNAL), 0);
 	assert_int_equal(pfs_pages_move(pages, 0, 0, pages, SIZE), 0);
-	assert_int_equal(pfs_pages_total(pages), 0);
+	assert_int_equal(pages_total(pages), 0);
 	pfs_pages_free(pages);
 	pfs_pages_free(NULL);
 	assert_null(pfs_pages_new(63));
@@ -436,7 +480,7 @@ static void test_ends_of_a_walk(void **state)
 	assert_false(pfs_pages_any(pages, 0, 0x7f0012345000));
 	assert_true(pfs_pages_any(pages, 0, 0x7f0012345001));
 	assert_false(pfs_pages_any(pages, 0x7f0012345001, 0x7f0012345001));
-	assert_int_equal(pfs_pages_total(pages), 1);
+	assert_int_equal(pages_total(pages), 1);
 	pfs_pages_free(pages);
 }
 
@@ -459,6 +503,172 @@ static void test_taken(void **state)
 }
 
 /* What came of a fault says nothing of when, or of how often; but signals are counted. */
+/* A node is hung over only if all its pages are to go. */
+static void test_part_of_a_node(void **state)
+{
+	struct pfs_pages *from = pfs_pages_new(SHIFT), *to = pfs_pages_new_beside(from, 0, 0);
+
+	for (uint64_t i = 0; i < 8192; i++)
+		assert_int_equal(pfs_pages_add(from, i * SIZE, &a_read), 0);
+	assert_int_equal(pfs_pages_move(from, 64 * SIZE, 0, to, 0), 0);
+	assert_int_equal(pages_total(from), 64);
+	assert_int_equal(pages_total(to), 8192 - 64);
+	assert_int_equal(pfs_pages_move(to, 0, 8000 * SIZE, from, 0), 0);
+	assert_int_equal(pages_total(from), 8000);
+	assert_null(page_at(to, 7999 * SIZE));
+	assert_null(page_at(from, 8000 * SIZE));
+	pfs_pages_free(from);
+	pfs_pages_free(to);
+}
+
+/* One fault on each of ten pages from page i on; two of them can be told apart by what is given. */
+static void fault_ten(struct pfs_pages *pages, uint64_t i, uint64_t ns, int32_t tid, uint32_t flags)
+{
+	uint64_t addr[10], ts[10];
+	struct pfs_faults_on faults = { addr, ts, 10, tid, flags | PFS_PAGE_USER };
+
+	for (unsigned int k = 0; k < 10; k++) {
+		addr[k] = (i + k) * SIZE;
+		ts[k] = ns + k;
+	}
+	assert_int_equal(pfs_pages_faults(pages, &faults), 0);
+}
+
+/* Faults of several threads beside one another, each with its own time, thread and flags. */
+static void test_neighbours_that_differ(void **state)
+{
+	static const struct { uint64_t ns; int32_t tid; uint32_t flags; } tens[] = {
+		{ 1000, 1, PFS_PAGE_READ }, { 2000, 2, PFS_PAGE_READ }, { 500, 2, PFS_PAGE_READ },
+		{ UINT64_C(1) << 40, 1, PFS_PAGE_WRITE }, { 100, 1, PFS_PAGE_WRITE },
+	};
+	struct pfs_pages *pages = pfs_pages_new(SHIFT);
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t first = UINT64_MAX, last = 0, nr, seen = 0;
+	uint32_t flags;
+
+	for (unsigned int i = 0; i < 5; i++)
+		fault_ten(pages, 10 * i, tens[i].ns, tens[i].tid, tens[i].flags);
+	for (uint64_t i = 0; i < 50; i++) {
+		page = page_at(pages, i * SIZE);
+		assert_true(page->first_ns == tens[i / 10].ns + i % 10 && page->last_ns == page->first_ns);
+		assert_int_equal(page->first_tid, tens[i / 10].tid);
+		assert_int_equal(page->flags, tens[i / 10].flags | PFS_PAGE_USER);
+		assert_int_equal(page->nr_faults, 1);
+	}
+	pfs_page_walk_start(&at, pages, 0, 0);
+	for (; pfs_page_walk_flags(&at, 100 * SIZE, &flags, &nr); seen += nr)
+		for (uint64_t i = seen; i < seen + nr; i++)
+			assert_int_equal(flags, tens[i / 10].flags | PFS_PAGE_USER);
+	assert_int_equal(seen, 50);
+	pfs_pages_free(pages);
+
+	/* as many pages at once as are alike: the times are those of all */
+	pages = pfs_pages_new(SHIFT);
+	for (unsigned int i = 0; i < 3; i++)
+		fault_ten(pages, 10 * i, tens[i].ns, tens[i].tid, tens[i].flags);
+	pfs_page_walk_start(&at, pages, 0, 0);
+	while ((page = pfs_page_walk_alike(&at, &nr))) {
+		first = page->first_ns < first ? page->first_ns : first;
+		last = page->last_ns > last ? page->last_ns : last;
+	}
+	assert_true(first == 500 && last == 2009);
+	pfs_pages_free(pages);
+}
+
+/* Trees for one range only, and what they are for: to take pages over, and give them back. */
+static void test_of_a_range(void **state)
+{
+	static const struct { uint64_t first, nr; } ranges[] = {
+		{ 5, 1 }, { 63, 2 }, { 70, 500 }, { 4000, 1000 }, { 4000, 5000 }, { 4096, 8192 },
+		{ 100, 20000 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		uint64_t start = 0x7ff000000000 + ranges[i].first * SIZE, end = start + ranges[i].nr * SIZE;
+		struct pfs_pages *from = pfs_pages_new(SHIFT);
+		struct pfs_pages *to = pfs_pages_new_beside(from, start, end);
+		struct pfs_pages *other = pfs_pages_new_beside(from, 0, 0);
+		struct pfs_page_walk at;
+
+		for (uint64_t addr = start - 3 * SIZE; addr < end + 3 * SIZE; addr += SIZE)
+			assert_int_equal(pfs_pages_add(from, addr, &a_read), 0);
+		assert_int_equal(pfs_pages_move(from, start, end, to, 0), 0);
+		assert_int_equal(pages_total(from), 6);
+		assert_int_equal(pages_total(to), ranges[i].nr);
+		assert_non_null(page_at(to, start));
+		assert_non_null(page_at(to, end - SIZE));
+		assert_null(page_at(to, start - SIZE));
+		assert_null(page_at(to, end));
+		assert_true(pfs_pages_any(to, end - SIZE, end));
+		assert_false(pfs_pages_any(to, 0, start));
+		assert_false(pfs_pages_any(to, end, 0));
+		pfs_page_walk_start(&at, to, 0, 0);
+		for (uint64_t addr = start; addr < end; addr += SIZE) {
+			assert_non_null(pfs_page_walk_next(&at));
+			assert_true(at.addr == addr);
+		}
+		assert_null(pfs_page_walk_next(&at));
+		assert_int_equal(pfs_pages_add(to, start, &a_read), 0);
+		/* there and back, and all that there is of it */
+		assert_int_equal(pfs_pages_move(to, 0, 0, other, 0), 0);
+		assert_int_equal(pfs_pages_move(other, 0, 0, to, 0), 0);
+		assert_int_equal(pages_total(to), ranges[i].nr);
+		assert_int_equal(page_at(to, start)->nr_faults, 2);
+		assert_int_equal(pfs_pages_move(to, start, end, from, 0), 0);
+		assert_int_equal(pages_total(to), 0);
+		assert_int_equal(pages_total(from), ranges[i].nr + 6);
+		assert_int_equal(page_at(from, start)->nr_faults, 2);
+		pfs_pages_free(to);
+		pfs_pages_free(other);
+		pfs_pages_free(from);
+	}
+}
+
+/* Pages that came from another tree are there when that is no more. */
+static void test_moved_from_afar(void **state)
+{
+	struct pfs_pages *from = pfs_pages_new(SHIFT), *to = pfs_pages_new(SHIFT);
+	char *other[64];
+
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_int_equal(pfs_pages_add(from, i * SIZE, &a_read), 0);
+	assert_int_equal(pfs_pages_move(from, 0, 0, to, 0), 0);
+	pfs_pages_free(from);
+	for (unsigned int i = 0; i < 64; i++) {
+		other[i] = malloc(4096u << i % 8);
+		memset(other[i], 0xff, 4096u << i % 8);
+	}
+	assert_int_equal(pages_total(to), 5000);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_memory_equal(page_at(to, i * SIZE), &a_read, sizeof(a_read));
+	for (unsigned int i = 0; i < 64; i++)
+		free(other[i]);
+	pfs_pages_free(to);
+}
+
+/* What is freed of trees beside one another, others get. */
+static void test_memory_is_used_again(void **state)
+{
+	struct pfs_pages *one = pfs_pages_new(SHIFT);
+	struct rusage before, after;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (unsigned int round = 0; round < 200; round++) {
+		struct pfs_pages *pages = pfs_pages_new_beside(one, 0, 0);
+
+		for (uint64_t addr = 0; addr < 6400 * SIZE; addr += SIZE) {
+			assert_int_equal(pfs_pages_add(pages, addr, &a_read), 0);
+			if (!(addr % (64 * SIZE)))	/* a long leaf: 3 KiB */
+				assert_int_equal(pfs_pages_add(pages, addr, &a_read), 0);
+		}
+		pfs_pages_free(pages);
+	}
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 20 << 10);
+	pfs_pages_free(one);
+}
+
 static void test_what_came_of_a_fault(void **state)
 {
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
@@ -488,7 +698,7 @@ static void test_saturation(void **state)
 	assert_int_equal(pfs_pages_add(pages, SIZE, &two), 0);
 	assert_int_equal(pfs_pages_move(pages, SIZE, 2 * SIZE, pages, -(uint64_t)SIZE), 0);
 	assert_int_equal(page_at(pages, 0)->nr_read, UINT32_MAX);
-	assert_int_equal(pfs_pages_total(pages), 1);
+	assert_int_equal(pages_total(pages), 1);
 	pfs_pages_free(pages);
 }
 
@@ -519,6 +729,11 @@ int main(void)
 		cmocka_unit_test(test_ends_of_a_walk),
 		cmocka_unit_test(test_what_came_of_a_fault),
 		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_memory_is_used_again),
+		cmocka_unit_test(test_neighbours_that_differ),
+		cmocka_unit_test(test_part_of_a_node),
+		cmocka_unit_test(test_of_a_range),
+		cmocka_unit_test(test_moved_from_afar),
 		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_other_page_sizes),
 		cmocka_unit_test(test_random),

@@ -24,7 +24,7 @@ static uint32_t flags_at(const struct feed *f, uint64_t addr)
 
 static uint64_t nr_pages(const struct feed *f)
 {
-	return pfs_pages_total(space_of(f)->pages);
+	return pages_total(space_of(f)->pages);
 }
 
 static void feed_muted(struct feed *f, struct pfs_event ev)
