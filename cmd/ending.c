@@ -25,8 +25,16 @@ static int take(void *ctx, const struct pfs_event *ev)
 	return e->over && !e->nr_awaited ? -ECANCELED : 0;
 }
 
+/* Who takes many at once takes all there is: that has no end to wait for. */
+static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	const struct ending *e = ctx;
+
+	return e->to->faults(e->to->ctx, runs, nr);
+}
+
 struct pfs_sink ending_sink(struct ending *ending, const struct pfs_sink *to)
 {
 	*ending = (struct ending){ .to = to };
-	return (struct pfs_sink){ .fn = take, .ctx = ending };
+	return (struct pfs_sink){ .fn = take, .ctx = ending, .faults = to->faults ? take_faults : NULL };
 }

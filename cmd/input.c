@@ -189,6 +189,7 @@ static int read_text(struct input *in)
 		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
 		goto out;
 	}
+	pfs_text_take_faults(text, pfs_assembler_faults);
 	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
 	if (!ret)
 		ret = pfs_text_finish(text);

@@ -9,6 +9,7 @@
 
 #include "own_events.h"
 #include "text_args.h"
+#include "text_quick.h"
 #include "text_scan.h"
 
 #include <stdbool.h>
@@ -27,6 +28,8 @@ struct pfs_text {
 	unsigned int table_mask;
 	struct pfs_text_stats stats;
 	struct pfs_own_join *join;
+	struct fault_batch batch;
+	struct text_quick quick;
 	struct raw_event ev;
 	bool lost_pending; /* lost waits for the time of the event after it */
 	struct raw_event lost;
@@ -131,6 +134,11 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 	return t;
 }
 
+void pfs_text_take_faults(struct pfs_text *text, raw_faults_fn faults)
+{
+	text->batch.fn = faults;
+}
+
 void pfs_text_free(struct pfs_text *text)
 {
 	if (!text)
@@ -199,14 +207,20 @@ static int emit_lost(struct pfs_text *t, uint64_t ts_ns)
 	return t->fn(t->ctx, &t->lost);
 }
 
+/* That of t->ev is the last one on that processor. */
+static void note_time(struct pfs_text *t, int32_t cpu)
+{
+	if (cpu >= 0 && cpu < MAX_CPUS)
+		t->last_ns[cpu] = t->ev.ts_ns;
+}
+
 static int emit(struct pfs_text *t)
 {
 	int ret = t->lost_pending ? emit_lost(t, t->ev.ts_ns) : 0;
 
 	if (ret)
 		return ret;
-	if (t->ev.cpu >= 0 && t->ev.cpu < MAX_CPUS)
-		t->last_ns[t->ev.cpu] = t->ev.ts_ns;
+	note_time(t, t->ev.cpu);
 	if (t->ev.kind >= RAW_PFS_MAP) {
 		t->ev.cpu = -1;
 		ret = pfs_own_join(t->join, &t->ev);
@@ -216,8 +230,29 @@ static int emit(struct pfs_text *t)
 	return t->fn(t->ctx, &t->ev);
 }
 
+/* Lines like this one may take the short way from now on, or others may no longer. */
+static void learn(struct pfs_text *t, const char *line, const char *end, const struct text_columns *c)
+{
+	switch (t->ev.kind) {
+	case RAW_FAULT_USER:
+	case RAW_FAULT_KERNEL:
+		text_quick_learn(&t->quick, line, end, c, &t->ev);
+		break;
+	case RAW_EXEC:
+	case RAW_FORK:
+	case RAW_NEWTASK:
+	case RAW_EXIT:
+	case RAW_RENAME:
+	case RAW_PFS_TASK:
+		text_quick_forget(&t->quick);
+		break;
+	default:
+		break;
+	}
+}
+
 /* my - [task] 12--4818    (   4818) [000] d....  1281.049571: page_fault_user: address=0x7f ... */
-static int read_event(struct pfs_text *t, const struct text_columns *c, const char *end)
+static int read_event(struct pfs_text *t, const char *line, const struct text_columns *c, const char *end)
 {
 	const char *rest;
 	const struct text_event *te = name_event(t, c->event, &rest);
@@ -238,6 +273,7 @@ static int read_event(struct pfs_text *t, const struct text_columns *c, const ch
 		ev->nr = te->desc->nr;
 		t->stats.events++;
 		text_args(te, rest < end ? rest : end, end, t->page_shift, t->str, ev);
+		learn(t, line, end, c);
 	} else {
 		ev->kind = RAW_OTHER;
 		ev->nr = SYS_OTHER;
@@ -269,14 +305,33 @@ static void count_unparsed(struct pfs_text *t, uint64_t *why)
 		t->stats.first_unparsed = t->stats.lines;
 }
 
+/* The short way, for whom it is open. */
+static bool is_quick(struct pfs_text *t, const char *line, const char *end)
+{
+	struct fault_batch *b = &t->batch;
+
+	if (!b->fn || t->lost_pending || !text_quick_read(&t->quick, line, end, b))
+		return false;
+	t->stats.events++;
+	t->ev.ts_ns = b->ts_ns[b->nr - 1];
+	note_time(t, b->runs[b->nr_runs - 1].cpu);
+	return true;
+}
+
 /* One line, without its newline, which is at *end. */
 static int read_line(struct pfs_text *t, const char *line, const char *end)
 {
 	struct text_columns c;
 	uint64_t nr_lost;
 	int32_t cpu;
+	int ret;
 
 	t->stats.lines++;
+	if (is_quick(t, line, end))
+		return t->batch.nr == FAULT_BATCH ? fault_batch_pass(&t->batch, t->ctx) : 0;
+	ret = fault_batch_pass(&t->batch, t->ctx);
+	if (ret)
+		return ret;
 	if (end - line > PFS_TEXT_LINE_MAX) {
 		count_unparsed(t, &t->stats.too_long);
 		return 0;
@@ -284,7 +339,7 @@ static int read_line(struct pfs_text *t, const char *line, const char *end)
 	if (end > line && end[-1] == '\r')
 		end--;
 	if (text_line_columns(line, end, &c))
-		return read_event(t, &c, end);
+		return read_event(t, line, &c, end);
 	if (text_line_lost(line, end, &cpu, &nr_lost))
 		return hold_lost(t, cpu, nr_lost);
 	if (text_line_header(line, end))
@@ -339,7 +394,7 @@ int pfs_text_feed(struct pfs_text *text, const char *buf, size_t len)
 		keep(text, buf, newline - buf);
 		ret = read_kept(text);
 	}
-	return ret;
+	return ret ? ret : fault_batch_pass(&text->batch, text->ctx);
 }
 
 int pfs_text_finish(struct pfs_text *text)

@@ -44,6 +44,12 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 void pfs_text_free(struct pfs_text *text);
 
 /*
+ * From now on page faults of the everyday form go there (with the same ctx), as many at once as come; but those
+ * of a thread not before one of its events, with its name, has gone to fn.
+ */
+void pfs_text_take_faults(struct pfs_text *text, raw_faults_fn faults);
+
+/*
  * Takes the next len bytes; a line may go on in the next call. 0, -ENOMEM, or what fn returned if
  * that is not 0; the rest of buf is then not read.
  */
