@@ -214,17 +214,24 @@ static inline uint8_t *forge_pages(struct forge *fg, unsigned int cpu, size_t *l
 	return pages;
 }
 
-static inline void forge_header_info(struct forge *fg)
+static inline char *forge_header_page(const struct forge *fg)
 {
 	char *text;
 
-	fg_str(fg, "header_page");
 	if (asprintf(&text, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		     "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
 		     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 		     "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n", fg->long_size,
 		     8 + fg->long_size, FORGE_PAGE - 8 - fg->long_size) < 0)
 		abort();
+	return text;
+}
+
+static inline void forge_header_info(struct forge *fg)
+{
+	char *text = forge_header_page(fg);
+
+	fg_str(fg, "header_page");
 	fg_sized(fg, text);
 	free(text);
 	fg_str(fg, "header_event");
