@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What memory a large recording takes to draw: none for its length, little for a page, and little for regions,
+# processes and threads. (How long it takes, tests/bench says.)
+
+. "${0%/*}/../tap.sh"
+
+# The plain program: a sanitizer needs memory of its own.
+PFSCOPE=${TOOLS%/tests/tools}/pfscope
+
+# peak NAME SHAPE...: KiB to draw such a recording; what was drawn is in $T/NAME.
+peak()
+{
+	local name=$1
+
+	shift
+	"$TOOLS/dat_make" "$T/made.dat" "$@" &&
+		"$TOOLS/spent" "$T/spent" "$PFSCOPE" render "$T/made.dat" >"$T/$name" && awk 'END { print $3 }' "$T/spent"
+}
+
+# within KIB LIMIT
+within()
+{
+	[ "$1" -gt 0 ] && [ "$1" -le "$2" ]
+}
+
+small=$(peak small faults=100000 pages=1000)
+long=$(peak long faults=3000000 pages=1000)
+ok "thirty times as many faults need no more memory ($small KiB, $long KiB)" within "$long" $((small + 512))
+
+# 4 bytes a page and a little, where no page was touched twice
+wide=$(peak wide faults=1000000 pages=1000000)
+ok "a million pages need 8 MiB at most (${wide} KiB)" within "$wide" $((small + 8192))
+twice=$(peak twice faults=2000000 pages=1000000)
+ok "a million pages that were touched again need 64 MiB at most (${twice} KiB)" within "$twice" $((small + 65536))
+ok 'all of them are there' grep -q '977K/977K' "$T/twice"
+
+regions=$(peak regions faults=300000 pages=100000 regions=100000 order=down)
+ok "100,000 regions need 1 KiB each at most (${regions} KiB)" within "$regions" $((small + 100000))
+is "$(grep -c ' rw-p ' "$T/regions")" 100000 'and are drawn'
+
+procs=$(peak procs faults=300000 pages=300 procs=1000 regions=3)
+ok "1,000 processes need 16 KiB each at most (${procs} KiB)" within "$procs" $((small + 16000))
+is "$(grep -c '^pid ' "$T/procs")" 1000 'and are drawn'
+
+threads=$(peak threads faults=300000 pages=1000 threads=500 cpus=8 burst=3)
+ok "500 threads need 4 KiB each at most (${threads} KiB)" within "$threads" $((small + 2000))
+
+done_testing
