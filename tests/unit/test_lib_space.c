@@ -514,6 +514,35 @@ static void test_hostile_ranges(void **state)
 	feed_free(&f);
 }
 
+/* Above 1,000 regions many others come and go downwards, as the kernel maps: where the 1,000 are kept, they stay. */
+static void test_mapping_downwards(void **state)
+{
+	enum { ABOVE = 1000, MANY = 20000 };
+	struct feed f = feed_new(PID);
+	struct pfs_region **last = NULL;
+	const struct pfs_space *space;
+	unsigned int moved = 0;
+	uint64_t start = BASE + MANY * 2 * (uint64_t)PAGE;
+
+	for (unsigned int i = 0; i < ABOVE; i++)
+		feed_map(&f, start + i * 2 * PAGE, start + (i * 2 + 1) * PAGE, RW, "");
+	for (unsigned int i = 1; i <= MANY; i++) {
+		feed_map(&f, start - i * 2 * PAGE, start - (i * 2 - 1) * PAGE, RW, "");
+		space = space_of(&f);
+		moved += &space->live[space->nr_live - 1] != last;
+		last = &space->live[space->nr_live - 1];
+	}
+	assert_int_equal(space->nr_live, ABOVE + MANY);
+	for (unsigned int i = MANY; i; i--) {
+		feed_unmap(&f, start - i * 2 * PAGE, start - (i * 2 - 1) * PAGE);
+		moved += &space->live[space->nr_live - 1] != last;
+	}
+	assert_int_equal(space->nr_live, ABOVE);
+	assert_true(space->live[0]->start == start);
+	assert_true(moved < 20);
+	feed_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_another_identity_replaces),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hostile_ranges),
+		cmocka_unit_test(test_mapping_downwards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
