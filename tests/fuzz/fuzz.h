@@ -57,19 +57,20 @@ static inline int fuzz_take(void *ctx, const struct pfs_event *ev)
 	return err || !f->writer.fn ? err : pfs_emit(&f->writer, ev);
 }
 
-static inline int fuzz_take_faults(void *ctx, const struct pfs_plain_fault *faults, unsigned int nr)
+static inline int fuzz_take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct fuzz *f = ctx;
 	int err = 0;
 
 	if (!f->writer.fn && pfs_filter_is_open(&f->filter))
-		return pfs_model_apply_faults(f->model, faults, nr);
-	for (unsigned int i = 0; i < nr && !err; i++) {
-		struct pfs_event ev;
+		return pfs_model_apply_faults(f->model, runs, nr);
+	for (; nr && !err; runs++, nr--)
+		for (uint32_t i = 0; i < runs->nr && !err; i++) {
+			struct pfs_event ev;
 
-		pfs_plain_event(&ev, &faults[i]);
-		err = fuzz_take(f, &ev);
-	}
+			pfs_run_event(&ev, runs, i);
+			err = fuzz_take(f, &ev);
+		}
 	return err;
 }
 
