@@ -43,13 +43,16 @@ int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err)
 
 struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name)
 {
+	size_t nr = dat->nr_buffers;
 	struct dat_buffer *all, *buffer;
 
-	all = realloc(dat->buffers, (dat->nr_buffers + 1) * sizeof(*all));
-	if (!all)
-		return NULL;
-	dat->buffers = all;
-	buffer = &all[dat->nr_buffers];
+	if (!(nr & (nr - 1))) {	/* full: there is room for a power of two; a file may claim many */
+		all = reallocarray(dat->buffers, nr ? 2 * nr : 1, sizeof(*all));
+		if (!all)
+			return NULL;
+		dat->buffers = all;
+	}
+	buffer = &dat->buffers[nr];
 	*buffer = (struct dat_buffer){ .name = strdup(name) };
 	if (!buffer->name)
 		return NULL;
@@ -62,7 +65,7 @@ int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64
 	size_t nr = buffer->nr_cpus;
 	struct dat_cpu *cpus;
 
-	if (!(nr & (nr - 1))) {	/* full: there is room for a power of two; a file may claim many */
+	if (!(nr & (nr - 1))) {	/* as above */
 		cpus = reallocarray(buffer->cpus, nr ? 2 * nr : 1, sizeof(*cpus));
 		if (!cpus)
 			return -ENOMEM;
