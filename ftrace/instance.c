@@ -13,10 +13,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A file that was opened while that was allowed. */
@@ -31,10 +31,7 @@ struct pfs_instance {
 	char dir[PATH_MAX];
 	int keeper_fd;
 	struct held *held;
-	bool has_clock_thread;			/* sets the clock */
-	pthread_t clock_thread;
-	int clock_result;
-	struct pfs_err clock_err;
+	pid_t clock_pid;			/* sets the clock; 0: nobody does any more */
 };
 
 const char *pfs_tracing_dir(struct pfs_err *err)
@@ -56,12 +53,22 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 	return path;
 }
 
-static void *set_clock(void *ctx)
+/*
+ * Takes the kernel a grace period, in which there is enough to be done beside. By a process: a thread would take
+ * the C library's signals, which the command shall have as they were.
+ */
+static int set_clock(struct pfs_instance *instance, struct pfs_err *err)
 {
-	struct pfs_instance *instance = ctx;
+	struct pfs_err ignored;
+	int ret;
 
-	instance->clock_result = pfs_instance_write(instance, "trace_clock", "mono", &instance->clock_err);
-	return NULL;
+	instance->clock_pid = fork();
+	if (instance->clock_pid > 0)
+		return 0;
+	ret = pfs_instance_write(instance, "trace_clock", "mono", instance->clock_pid ? err : &ignored);
+	if (!instance->clock_pid)
+		_exit(-ret);
+	return ret;
 }
 
 static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct pfs_err *err)
@@ -85,21 +92,22 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 	/* New threads and children of a traced thread are traced from their first moment. */
 	if (!ret)
 		ret = pfs_instance_write(instance, "options/event-fork", "1", err);
-	/* Takes the kernel a grace period, in which there is enough to be done beside. */
-	instance->has_clock_thread = !ret && !pthread_create(&instance->clock_thread, NULL, set_clock, instance);
-	if (!ret && !instance->has_clock_thread)
-		set_clock(instance);
-	return ret;
+	return ret ? ret : set_clock(instance, err);
 }
 
 int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
 {
-	if (instance->has_clock_thread)
-		pthread_join(instance->clock_thread, NULL);
-	instance->has_clock_thread = false;
-	if (instance->clock_result && err)
-		*err = instance->clock_err;
-	return instance->clock_result;
+	int status = 0;
+
+	if (instance->clock_pid <= 0)
+		return 0;
+	while (waitpid(instance->clock_pid, &status, 0) < 0 && errno == EINTR)
+		;
+	instance->clock_pid = 0;
+	if (!status)
+		return 0;
+	return pfs_err_set(err, -EIO, "%s/trace_clock: cannot write \"mono\": %s", instance->dir,
+			   WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : "killed");
 }
 
 /* Where the next instance of this process will be: so that its keeper can be there before it. */
