@@ -128,11 +128,19 @@ static void thread_alive(struct asm_thread *t, bool alive)
 	t->alive = t->proc && alive;
 }
 
+static void not_ending(struct pfs_assembler *a, struct asm_thread *t)
+{
+	a->nr_ending -= t->ending;
+	t->ending = false;
+}
+
 /* A number that is given to a new thread starts from nothing. */
-static void thread_renew(struct asm_thread *t)
+static void thread_renew(struct pfs_assembler *a, struct asm_thread *t)
 {
 	asm_call_over(t);
 	thread_alive(t, false);
+	not_ending(a, t);
+	t->end_concluded = false;
 	t->proc = NULL;
 	t->comm_said = t->exited = t->mm_gone = t->copying = t->in_exec = t->switched = t->exec_said = false;
 }
@@ -206,7 +214,7 @@ static int thread_begins(struct pfs_assembler *a, struct asm_thread *t,
 
 	if (!child)
 		return -ENOMEM;
-	thread_renew(child);
+	thread_renew(a, child);
 	child->proc = t->proc;
 	child->comm_said = true;	/* its creator's, as a copy */
 	thread_alive(child, true);
@@ -253,7 +261,7 @@ static int process_forked(struct pfs_assembler *a, struct asm_thread *t,
 	child = thread_get(a, pid);
 	if (!child)
 		return -ENOMEM;
-	thread_renew(child);
+	thread_renew(a, child);
 	child->comm_said = true;
 	child->proc = proc_get(a, pid);
 	if (!child->proc)
@@ -393,6 +401,40 @@ static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	return err;
 }
 
+static int exit_event(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	bool told = t->end_concluded;
+
+	not_ending(a, t);
+	t->end_concluded = false;
+	return told ? 0 : exited(a, t, raw);
+}
+
+/* The exit event of a thread that the side-band told the end of is lost, or as good as. */
+static int conclude_end(struct pfs_assembler *a, struct asm_thread *t, uint64_t ts_ns)
+{
+	struct raw_event end = { .kind = RAW_EXIT, .ts_ns = ts_ns, .cpu = -1, .tid = t->tid,
+				 .tgid = t->proc ? t->proc->pid : -1, .arg = { t->tid, RAW_ABSENT } };
+
+	not_ending(a, t);
+	t->end_concluded = true;
+	return exited(a, t, &end);
+}
+
+/* Whatever was to come of them may be among what is missing. */
+static int conclude_ends(struct pfs_assembler *a, uint64_t ts_ns)
+{
+	struct asm_thread *t, *next;
+	int err = 0;
+
+	if (!a->nr_ending)
+		return 0;
+	HASH_ITER(hh, a->threads, t, next)
+		if (!err && t->ending)
+			err = conclude_end(a, t, ts_ns ? ts_ns : t->ending_ns);
+	return err;
+}
+
 static int mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_thread *owner = asm_exec_owner(t);
@@ -451,16 +493,20 @@ const char *asm_own_string(struct pfs_assembler *a, const char *str)
 	return a->unescaped;
 }
 
-/* The exit event came before, unless it was lost, and perhaps all that there was of the thread but this. */
+/*
+ * The exit event comes before or after this, by kernel, unless it is lost; perhaps all that there was of the thread
+ * but this is.
+ */
 static int end_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct raw_event end = { .kind = RAW_EXIT, .ts_ns = raw->ts_ns, .cpu = -1, .tid = t->tid, .tgid = raw->arg[1],
-				 .arg = { t->tid, RAW_ABSENT } };
 	int err = t->exec_said ? exec_over(a, t, raw) : 0;
 
-	if (err || t->exited || !t->alive)
+	if (err || t->exited || !t->alive || t->ending)
 		return err;
-	return exited(a, t, &end);
+	t->ending = true;
+	t->ending_ns = raw->ts_ns;
+	a->nr_ending++;
+	return 0;
 }
 
 static int task_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -574,6 +620,7 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
 static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count, uint64_t since_ns)
 {
 	struct pfs_event ev;
+	int err;
 
 	asm_event_init(&ev, raw, NULL, PFS_LOST);
 	if (count != RAW_ABSENT) {
@@ -584,7 +631,8 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 		ev.interval_ns = raw->ts_ns - since_ns;
 		ev.have |= PFS_HAS(PFS_F_INTERVAL);
 	}
-	return asm_emit(a, &ev);
+	err = asm_emit(a, &ev);
+	return err ? err : conclude_ends(a, raw->ts_ns);
 }
 
 /* "12 since 3624957203779": what the side-band or the kernel's tables had no room for; the time may be missing. */
@@ -628,7 +676,7 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 int pfs_assembler_finish(struct pfs_assembler *a)
 {
 	struct asm_thread *t, *next;
-	int err = 0;
+	int err = conclude_ends(a, 0);
 
 	HASH_ITER(hh, a->threads, t, next)
 		if (!err)
@@ -681,7 +729,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	case RAW_EXEC: return executed(a, t, raw);
 	case RAW_FORK: return process_forked(a, t, raw);
 	case RAW_NEWTASK: return newtask(a, t, raw);
-	case RAW_EXIT: return exited(a, t, raw);
+	case RAW_EXIT: return exit_event(a, t, raw);
 	case RAW_RENAME: return renamed(a, t, raw);
 	case RAW_PFS_TASK: return task_said(a, t, raw);
 	case RAW_PFS_NOTE: return note_said(a, t, raw);

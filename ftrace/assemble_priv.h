@@ -44,6 +44,9 @@ struct asm_thread {
 	bool comm_said;
 	bool alive;			/* counted in proc->nr_live */
 	bool exited;
+	bool ending;			/* the side-band said so, its exit event did not come yet */
+	bool end_concluded;		/* ... and was taken for lost */
+	uint64_t ending_ns;
 	bool mm_gone;			/* exit_mmap seen; it was its own if it exits next */
 	/* the system call it is in */
 	enum raw_sys nr;
@@ -78,6 +81,7 @@ struct asm_thread {
 struct pfs_assembler {
 	struct pfs_sink sink;
 	struct asm_thread *threads;
+	unsigned int nr_ending;		/* of them */
 	struct asm_proc *procs;
 	struct asm_thread *hot[64];	/* by cpu: the thread of its previous event */
 	struct pfs_event fault;		/* template: only what differs is written per fault */
