@@ -44,9 +44,8 @@ struct asm_thread {
 	bool comm_said;
 	bool alive;			/* counted in proc->nr_live */
 	bool exited;
-	bool ending;			/* the side-band said so, its exit event did not come yet */
+	uint64_t ending_ns;		/* the side-band told of its end then, its exit event did not come yet */
 	bool end_concluded;		/* ... and was taken for lost */
-	uint64_t ending_ns;
 	bool mm_gone;			/* exit_mmap seen; it was its own if it exits next */
 	/* the system call it is in */
 	enum raw_sys nr;
@@ -111,6 +110,24 @@ void asm_event_init(struct pfs_event *ev, const struct raw_event *raw,
 
 /* Hands it on. 0 or what the sink returned. */
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
+
+/* assemble_life.c. The thread of a raw event; its name is passed on the first time that a record says it. */
+int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out);
+
+/* One a raw kind. */
+int asm_newtask(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_task_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Before any event: one that only comes after an exec ends one whose own event was lost. */
+int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Exit events that were to come may be among what is missing: as of ts_ns, or (0) when the side-band told of them. */
+int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);
 
 /* assemble_fault.c: one a raw kind. */
 int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
