@@ -248,7 +248,8 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	c->launched = pid;
 	if (c->config.tracers.count)
 		pfs_counters_open(&c->counters, pid);	/* without them the check knows less, and says so */
-	pfs_process_faults(pid, &minor, &major);
+	if (!pfs_process_faults(pid, &minor, &major))
+		return 0;
 	return pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);
 }
 

@@ -51,52 +51,36 @@ static void remove_probes(const char *dir)
 	pfs_dynevents_remove(tracing, group);
 }
 
-/* Where it cannot go yet it shall at least be still. */
-static int wait_and_remove(const char *dir, unsigned int patience_ms)
-{
-	put(dir, "tracing_on", "0");
-	put(dir, "events/enable", "0");
-	return pfs_instance_rmdir(dir, patience_ms);
-}
-
-static int tear_down(const char *dir, unsigned int patience_ms)
-{
-	int ret = pfs_instance_rmdir(dir, 0);
-
-	if (ret == -EBUSY)
-		ret = wait_and_remove(dir, patience_ms);
-	if (!ret)
-		remove_probes(dir);
-	return ret;
-}
-
 static void answer(int result)
 {
 	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody waits for it */ }
 }
 
 /*
- * The message is only taken when all is done, so that a keeper that is killed in between has a successor that
- * goes on.
+ * Where it cannot go yet it shall at least be still; and events that are on by themselves take the kernel longer to
+ * remove. Who asked for it hears when that has to wait.
  */
-static void remove_when_told(const char *dir)
+static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 {
-	char byte;
 	int ret;
 
-	put(dir, "events/enable", "0");		/* by themselves they take the kernel longer to remove */
+	put(dir, "tracing_on", "0");
+	put(dir, "events/enable", "0");
 	ret = pfs_instance_rmdir(dir, 0);
 	if (ret == -EBUSY) {
-		answer(-EAGAIN);
-		ret = wait_and_remove(dir, PATIENCE_MS);
+		if (asked)
+			answer(-EAGAIN);
+		ret = pfs_instance_rmdir(dir, patience_ms);
 	}
 	if (!ret)
 		remove_probes(dir);
-	answer(ret);
-	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* as well */ }
+	return ret;
 }
 
-/* A message: remove it, and answer how that went. End of file: pfscope is dead. */
+/*
+ * A message: remove it, and answer how that went; the message is only taken then, so that a keeper that is killed
+ * in between has a successor that goes on. End of file: pfscope is dead.
+ */
 static void keep(void *dir, bool again)
 {
 	char byte;
@@ -105,10 +89,12 @@ static void keep(void *dir, bool again)
 	do
 		got = recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK);
 	while (got < 0 && errno == EINTR);
-	if (got == 1)
-		remove_when_told(dir);
-	else
-		tear_down(dir, LONG_PATIENCE_MS);
+	if (got != 1) {
+		tear_down(dir, LONG_PATIENCE_MS, false);
+		return;
+	}
+	answer(tear_down(dir, PATIENCE_MS, true));
+	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* pfscope is gone, and so is the message */ }
 }
 
 int pfs_keeper_start(const char *dir, struct pfs_err *err)
@@ -160,7 +146,7 @@ int pfs_keeper_remove(int fd, const char *dir, struct pfs_err *err)
 
 	close(fd);
 	if (ret == -EPIPE)
-		ret = tear_down(dir, PATIENCE_MS);
+		ret = tear_down(dir, PATIENCE_MS, false);
 	return ret ? pfs_err_set(err, ret, "%s: cannot remove the tracefs instance: %s; `pfscope clean` "
 				 "as root tries again", dir, strerror(-ret)) : 0;
 }

@@ -3,7 +3,8 @@
  * The recording against the kernel's own counts of page faults, and why they differ.
  *
  * rusage is always there: the faults that got a page, with those that the kernel made itself, without an exception.
- * So the recording has more (faults that got no page) and less, and both are known as far as it tells of them itself.
+ * So the recording has more (faults that got no page) and less, and both are known as far as it tells of them itself;
+ * what it does not tell of is a difference without an explanation.
  *
  * With `run --count` three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
  * kernel set out to handle), perf's minor and major ones (those that got a page), and rusage (these,
@@ -83,6 +84,22 @@ static uint64_t left_over(struct check *c, uint64_t difference, uint64_t reasons
 	return 0;
 }
 
+static bool may_be_lost(const struct check *c, uint64_t nr)
+{
+	return c->missing.nr && pfs_missing_may_be(&c->missing, nr);
+}
+
+/* There are at least as many of one as of the other. */
+static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *what)
+{
+	if (more >= less)
+		return true;
+	c->nr_unexplained++;
+	c->nr_maybe_lost += may_be_lost(c, less - more);
+	fprintf(c->out, "%12" PRIu64 "  UNEXPLAINED: %s\n", less - more, what);
+	return false;
+}
+
 static void sum(struct pfs_counts *to, const struct pfs_model *model)
 {
 	*to = model->counts;
@@ -94,31 +111,43 @@ static void sum(struct pfs_counts *to, const struct pfs_model *model)
 	to->kernel_addr += model->launcher.kernel_addr;
 }
 
+/* Why there are more exceptions than pages. */
+#define KERNEL_ADDR "at addresses of the kernel"
+#define SIGNALS "ended in a signal (SIGSEGV, SIGBUS)"
+#define VSYSCALL "calls into [vsyscall], emulated"
+#define RETRIED "in kernel mode with page faults off, then tried again"
+#define NO_ACCESS "system calls given memory that they may not touch (EFAULT)"
+
 /* Signals at addresses of the kernel's are refused before they are counted. */
+static uint64_t signals_counted(const struct pfs_counts *n)
+{
+	return n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
+}
+
 static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
 {
 	uint64_t rest = left_over(c, refused, n->kernel_addr, "refused at once, which the kernel "
 				  "does not count:");
 
-	reason(c, n->kernel_addr, "at addresses of the kernel");
-	reason(c, n->retried < rest ? n->retried : rest,
-	       "in kernel mode with page faults off, then tried again");
+	reason(c, n->kernel_addr, KERNEL_ADDR);
+	reason(c, n->retried < rest ? n->retried : rest, RETRIED);
 	reason(c, n->retried < rest ? rest - n->retried : 0,
 	       "in kernel mode with page faults off, then done otherwise (futex, signal frame)");
 }
 
 static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t no_page)
 {
-	uint64_t signals = n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0, rest;
+	uint64_t signals = signals_counted(n);
+	uint64_t rest = left_over(c, no_page, signals + n->vsyscall, "got no page:");
 
-	rest = left_over(c, no_page, signals + n->vsyscall, "got no page:");
-	reason(c, signals, "ended in a signal (SIGSEGV, SIGBUS)");
-	reason(c, n->vsyscall, "calls into [vsyscall], emulated");
-	reason(c, n->no_access < rest ? n->no_access : rest,
-	       "system calls given memory that they may not touch (EFAULT)");
+	reason(c, signals, SIGNALS);
+	reason(c, n->vsyscall, VSYSCALL);
+	reason(c, n->no_access < rest ? n->no_access : rest, NO_ACCESS);
 	reason(c, n->no_access < rest ? rest - n->no_access : 0,
 	       "given up: killed on the way, or EFAULT");
 }
+
+#define EXEC "arguments and environment copied by exec (exec-time copies)"
 
 /* Copies at exec are told for certain; what the others of the reasons are, and how many are left over. */
 static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
@@ -127,7 +156,7 @@ static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_
 		[PFS_BY_MMAP] = "mmap with MAP_POPULATE (populate)",
 		[PFS_BY_MADVISE] = "madvise with MADV_POPULATE_* (populate)",
 		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
-		[PFS_BY_EXEC] = "arguments and environment copied by exec (exec-time copies)",
+		[PFS_BY_EXEC] = EXEC,
 	};
 	uint64_t rest = unasked;
 
@@ -158,22 +187,28 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
  */
 static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_t accounted)
 {
-	uint64_t signals = n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
-	uint64_t certain = n->kernel_addr + signals + n->vsyscall, exec = n->unasked[PFS_BY_EXEC];
-	uint64_t most = n->faults > certain ? n->faults - certain : 0, asked = accounted > exec ? accounted - exec : 0;
-	uint64_t refused = most > asked ? most - asked : 0, unasked = asked > most ? asked - most : 0;
-	uint64_t retried = n->retried < refused ? n->retried : refused;
-	uint64_t no_access = n->no_access < refused - retried ? n->no_access : refused - retried;
+	uint64_t signals = signals_counted(n), certain = n->kernel_addr + signals + n->vsyscall;
+	uint64_t exec = n->unasked[PFS_BY_EXEC], most, asked, refused, unasked, retried, no_access, other;
+
+	if (!no_less(c, accounted, exec, "more " EXEC " than the kernel accounts"))
+		return;
+	most = n->faults - certain;	/* each of these is one of them */
+	asked = accounted - exec;
+	refused = most > asked ? most - asked : 0;
+	unasked = asked > most ? asked - most : 0;
+	retried = n->retried < refused ? n->retried : refused;
+	no_access = n->no_access < refused - retried ? n->no_access : refused - retried;
+	other = refused - retried - no_access;
 
 	line(c, certain + refused, "got no page, or were tried again:");
-	reason(c, n->kernel_addr, "at addresses of the kernel");
-	reason(c, signals, "ended in a signal (SIGSEGV, SIGBUS)");
-	reason(c, n->vsyscall, "calls into [vsyscall], emulated");
-	reason(c, retried, "in kernel mode with page faults off, then tried again");
-	reason(c, no_access, "system calls given memory that they may not touch (EFAULT)");
-	reason(c, refused - retried - no_access, "done otherwise or given up (futex, signal frame, killed on the way)");
+	reason(c, n->kernel_addr, KERNEL_ADDR);
+	reason(c, signals, SIGNALS);
+	reason(c, n->vsyscall, VSYSCALL);
+	reason(c, retried, RETRIED);
+	reason(c, no_access, NO_ACCESS);
+	reason(c, other, "done otherwise or given up (futex, signal frame, killed on the way)");
 	line(c, exec + unasked, UNASKED);
-	c->untold = refused - retried - no_access + put_unasked(c, n, unasked);
+	c->untold = other + put_unasked(c, n, unasked);
 }
 
 void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
@@ -187,30 +222,21 @@ void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
 
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
 {
+	const char *but = "";
+
 	pfs_check_put_losses(model, c->out);
 	if (!c->nr_unexplained && !c->untold) {
 		fprintf(c->out, "every fault is accounted for\n");
 		return 0;
 	}
-	if (!c->nr_unexplained) {
-		fprintf(c->out, "%" PRIu64 " of them only the kernel's own counters tell apart: `pfscope run --count'\n",
-			c->untold);
-		return 0;
+	if (c->nr_unexplained) {
+		but = c->nr_maybe_lost == c->nr_unexplained ? " but the lost events" : "";
+		return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an explanation%s",
+				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
 	}
-	return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an "
-			   "explanation%s", c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s",
-			   c->nr_maybe_lost == c->nr_unexplained ? " but the lost events" : "");
-}
-
-/* The kernel counts at least as many here as there. */
-static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *what)
-{
-	if (more >= less)
-		return true;
-	c->nr_unexplained++;
-	c->nr_maybe_lost += c->missing.nr && pfs_missing_may_be(&c->missing, less - more);
-	fprintf(c->out, "%12" PRIu64 "  UNEXPLAINED: %s\n", less - more, what);
-	return false;
+	but = may_be_lost(c, c->untold) ? ", lost events among them" : "";
+	return pfs_err_set(err, -ERANGE, "%" PRIu64 " page fault%s that only the kernel's own counters tell "
+			   "apart%s: `pfscope run --count' records these", c->untold, c->untold == 1 ? "" : "s", but);
 }
 
 #define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"

@@ -131,28 +131,49 @@ static void test_accounted_more(void **state)
 {
 	struct feed f = accounted("minor 14 major 2");
 
-	assert_drawn(&f, "check", plain,
+	assert_unexplained(&f,
 	     "           2  page faults recorded, from the command's start to its end\n"
 	     "           0  got no page, or were tried again:\n"
 	     "           3  made by the kernel itself, without an exception (get_user_pages):\n"
 	     "               3  other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)\n"
-	     "           5  page faults as the kernel accounts them (rusage minor + major)\n"
-	     "3 of them only the kernel's own counters tell apart: `pfscope run --count'\n");
-	feed_free(&f);
+	     "           5  page faults as the kernel accounts them (rusage minor + major)\n",
+	     "3 page faults that only the kernel's own counters tell apart: `pfscope run --count' records these");
 }
 
 static void test_accounted_less(void **state)
 {
 	struct feed f = accounted("minor 11 major 1");
 
-	assert_drawn(&f, "check", plain,
+	assert_unexplained(&f,
 	     "           2  page faults recorded, from the command's start to its end\n"
 	     "           1  got no page, or were tried again:\n"
 	     "               1  done otherwise or given up (futex, signal frame, killed on the way)\n"
 	     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
-	     "           1  page faults as the kernel accounts them (rusage minor + major)\n"
-	     "1 of them only the kernel's own counters tell apart: `pfscope run --count'\n");
-	feed_free(&f);
+	     "           1  page faults as the kernel accounts them (rusage minor + major)\n",
+	     "1 page fault that only the kernel's own counters tell apart: `pfscope run --count' records these");
+}
+
+static void test_accounted_and_lost(void **state)
+{
+	struct feed f = accounted("minor 14 major 2");
+
+	feed_lost(&f, 0, 3);
+	assert_unexplained(&f, "\nlost 3 events on cpu 0 between",
+	     "3 page faults that only the kernel's own counters tell apart, lost events among them: "
+	     "`pfscope run --count' records these");
+}
+
+static void test_accounted_less_than_exec_copies(void **state)
+{
+	struct feed f = accounted("minor 11 major 2");
+	struct pfs_event ev = feed_event(&f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(BY));
+
+	ev.start = 0x404000;
+	ev.end = 0x407000;
+	ev.by = PFS_BY_EXEC;
+	feed_apply(&f, &ev);
+	assert_unexplained(&f, "\n           1  UNEXPLAINED: more arguments and environment copied by exec "
+			   "(exec-time copies) than the kernel accounts\n", one_difference);
 }
 
 static void test_counts_that_are_none(void **state)
@@ -386,6 +407,8 @@ int main(void)
 		cmocka_unit_test(test_accounted),
 		cmocka_unit_test(test_accounted_more),
 		cmocka_unit_test(test_accounted_less),
+		cmocka_unit_test(test_accounted_and_lost),
+		cmocka_unit_test(test_accounted_less_than_exec_copies),
 		cmocka_unit_test(test_counts_that_are_none),
 		cmocka_unit_test(test_retried),
 		cmocka_unit_test(test_refused_and_done_otherwise),
