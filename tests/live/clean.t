@@ -4,64 +4,34 @@
 #
 # However pfscope ends, nothing of it traces on, and nothing else in tracefs has changed.
 
-. "${0%/*}/../tap.sh"
-need_tracefs
-tracing=/sys/kernel/tracing
+. "${0%/*}/live.sh"
 
-# The instance of that pfscope: others may be at work on this machine.
-ours()
+# start MARK: a pfscope that records for as long as the test likes ($T/MARK.end); $victim, once it traces.
+start()
 {
-	ls $tracing/instances | grep "^pfscope-$1-"
+	PFSCOPE_TEST=$$-$1 "$PFSCOPE" run --no-bars -- \
+		sh -c 'until [ -e "$0" ]; do sleep 0.2; done' "$T/$1.end" >/dev/null 2>&1 &
+	victim=$!
+	wait_for 20 is_tracing $victim
 }
 
-# All that another user of tracefs could notice, at the top level and in an instance of their own.
-state()
+# kill_all MARK: pfscope with its helpers.
+kill_all()
 {
-	local file
-
-	for file in tracing_on set_event set_event_pid current_tracer trace_clock buffer_size_kb \
-		trace_options set_ftrace_pid tracing_cpumask kprobe_events dynamic_events; do
-		echo "$file: $(cat $tracing/$file 2>/dev/null)"
-	done
-	cat $tracing/instances/another-$$/{tracing_on,set_event,set_event_pid,trace_clock,buffer_size_kb}
-	grep -l 1 $tracing/events/*/enable 2>/dev/null
+	kill -9 $(keepers_of "$$-$1") $victim
+	wait $victim 2>/dev/null
+	touch "$T/$1.end"
 }
 
-# gone PID WITHIN_DS: its instance is gone within so many tenths of a second.
-gone()
-{
-	local i
-
-	for ((i = 0; i <= $2; i++)); do
-		[ "$(ours "$1")" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
-# begun PID: its instance is there and switched on, which may take a moment on a busy machine.
-begun()
-{
-	local i
-
-	for ((i = 0; i < 100; i++)); do
-		[ "$(cat $tracing/instances/pfscope-"$1"-*/tracing_on 2>/dev/null)" = 1 ] && return
-		sleep 0.1
-	done
-	return 1
-}
-
-mkdir $tracing/instances/another-$$ || skip_all "no instance can be made"
-at_exit rmdir $tracing/instances/another-$$
-echo 1 >$tracing/instances/another-$$/events/sched/sched_process_exec/enable
-state >"$T/before"
+somebody_else
+tracefs_state >"$T/before"
 
 # ---- kill -9 at all sorts of moments ----
 
 RANDOM=1
 left=0 lost=0
 for i in {1..24}; do
-	"$WORK/loop" 60 >"$T/loop" 2>&1 &
+	"$WORK/loop" $((60 * slowness)) >"$T/loop" 2>&1 &
 	target=$!
 	if ((i % 2)); then
 		"$PFSCOPE" attach -o "$T/killed" $target >/dev/null 2>&1 &
@@ -72,7 +42,7 @@ for i in {1..24}; do
 	sleep 0.$(printf '%03d' $((RANDOM % 400)))
 	kill -9 $victim
 	wait $victim 2>/dev/null
-	gone $victim 10 || left=$((left + 1))
+	no_instance_of $victim || left=$((left + 1))
 	kill -0 $target 2>/dev/null && [ "$(cut -d' ' -f3 /proc/$target/stat)" != T ] || lost=$((lost + 1))
 	kill $target 2>/dev/null
 	wait $target 2>/dev/null
@@ -82,73 +52,53 @@ is $lost 0 'and the process attached to runs on'
 ok 'no file under the final name' test ! -e "$T/killed"
 "$PFSCOPE" run -- sh -c "touch $T/started; sleep 0.5; echo through >$T/survived" >/dev/null 2>&1 &
 victim=$!
-for ((i = 0; i < 50; i++)); do
-	[ -e "$T/started" ] && break
-	sleep 0.1
-done
+wait_for 20 test -e "$T/started"
 { kill -9 $victim; wait $victim; } 2>/dev/null
-sleep 1
-is "$(cat "$T/survived" 2>&1)" through 'and a command that it started runs on'
-state >"$T/after"
+ok 'and a command that it started runs on' wait_for 5 grep -q through "$T/survived"
+tracefs_state >"$T/after"
 same "$T/before" "$T/after" 'the rest of tracefs is as it was'
 
 # ---- its keeper killed as well ----
 
-PFSCOPE_TEST=$$-1 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
-victim=$!
-begun $victim
-instance=$(ours $victim)
-# Both of them: one works, the other sees to it that it lives.
-keeper_of()
-{
-	local pid
-
-	for pid in $(pgrep -x pfscope-keeper); do
-		grep -qsF "$1" /proc/"$pid"/environ && echo "$pid"
-	done
-}
-keeper=$(keeper_of "PFSCOPE_TEST=$$-1")
-ok 'a keeper watches' test "$keeper"
-kill -9 $keeper $victim
-wait $victim 2>/dev/null
-is "$(ours $victim)" "$instance" 'both killed: the instance is left'
+start both
+instance=$(instances_of $victim)
+like "$instance" '^pfscope-' 'an instance is there'
+is "$(keepers_of $$-both | wc -l)" 2 'keepers watch'
+kill_all both
+is "$(instances_of $victim)" "$instance" 'both killed: the instance is left'
 pfscope clean
 like "$status: $out" '^0: [1-9][0-9]* instances? removed$' 'pfscope clean removes it'
-is "$(ours $victim)" "" 'and it is gone'
+is "$(instances_of $victim)" "" 'and it is gone'
 pfscope clean
 is "$status: $out" '0: 0 instances removed' 'nothing to clean is no error'
 
-PFSCOPE_TEST=$$-2 "$PFSCOPE" run -- sleep 3 >/dev/null 2>&1 &
-victim=$!
-begun $victim
-kill -9 $(keeper_of "PFSCOPE_TEST=$$-2") $victim
-wait $victim 2>/dev/null
+start next
+kill_all next
 "$PFSCOPE" run --no-bars -- true
-is "$(ours $victim)" "" 'the next start removes what is left'
+is "$(instances_of $victim)" "" 'the next start removes what is left'
 
 # Its parent does not ask what became of it: a dead one all the same.
-PFSCOPE_TEST=$$-3 bash -c '"$0" run -- sleep 3 >/dev/null 2>&1 & echo $! >"$1"; exec sleep 3' \
-	"$PFSCOPE" "$T/victim" &
+PFSCOPE_TEST=$$-zombie bash -c '"$0" run -- sh -c "until [ -e $2 ]; do sleep 0.2; done" >/dev/null 2>&1 &
+	echo $! >"$1"; exec sleep 1000' "$PFSCOPE" "$T/victim" "$T/zombie.end" &
 parent=$!
-until [ -s "$T/victim" ]; do sleep 0.1; done
-victim=$(cat "$T/victim")
-begun "$victim"
-kill -9 $(keeper_of "PFSCOPE_TEST=$$-3") "$victim"
-sleep 0.1
-is "$(cut -d' ' -f3 "/proc/$victim/stat")" Z 'killed, and not waited for'
+wait_for 20 test -s "$T/victim"
+victim=$(<"$T/victim")
+wait_for 20 is_tracing "$victim"
+kill -9 $(keepers_of $$-zombie) "$victim"
+touch "$T/zombie.end"
+ok 'killed, and not waited for' wait_for 2 grep -q ') Z ' "/proc/$victim/stat"
 "$PFSCOPE" run --no-bars -- true
-is "$(ours "$victim")" "" 'the next start removes what it left'
+is "$(instances_of "$victim")" "" 'the next start removes what it left'
 kill $parent
 wait $parent 2>/dev/null
 
-"$PFSCOPE" run -- sleep 2 >/dev/null 2>&1 &
-alive=$!
-begun $alive
+start alive
 pfscope clean
-ok "clean leaves a running pfscope's alone" test "$(ours $alive)"
-wait $alive
-ok 'which removes it itself' gone $alive 10
-state >"$T/after"
+like "$(instances_of $victim)" '^pfscope-' "clean leaves a running pfscope's alone"
+touch "$T/alive.end"
+wait $victim
+ok 'which removes it itself' no_instance_of $victim
+tracefs_state >"$T/after"
 same "$T/before" "$T/after" 'the rest of tracefs is as it was'
 
 # ---- no room, no tracefs, no right ----

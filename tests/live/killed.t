@@ -13,30 +13,6 @@ kills=${PFSCOPE_KILLS:-200}
 [ "$(id -nu 65534 2>/dev/null)" = nobody ] || skip_all 'no user nobody with number 65534'
 chmod 777 "$T"
 
-# All that another user of tracefs could notice, at the top level and in an instance of their own.
-state()
-{
-	local file
-
-	for file in tracing_on set_event set_event_pid current_tracer trace_clock buffer_size_kb \
-		trace_options set_ftrace_pid tracing_cpumask kprobe_events uprobe_events dynamic_events \
-		events/enable; do
-		echo "$file: $(cat "$TRACING/$file" 2>/dev/null)"
-	done
-	cat "$TRACING/instances/another-$$/"{tracing_on,set_event,set_event_pid,trace_clock,buffer_size_kb,trace}
-	grep -l 1 "$TRACING"/events/*/enable 2>/dev/null
-}
-
-# keepers_of MARK: both of them; only the one that works, only the one that sees to it that it lives.
-keepers_of()
-{
-	local pid
-
-	for pid in $(pgrep -x pfscope-keeper); do
-		grep -qszxF "PFSCOPE_TEST=$1" "/proc/$pid/environ" && echo "$pid"
-	done
-}
-
 is_stopped()
 {
 	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[Tt] ]]
@@ -84,11 +60,8 @@ end_target()
 	wait "$target"
 }
 
-mkdir "$TRACING/instances/another-$$" || skip_all 'no instance can be made'
-at_exit rmdir "$TRACING/instances/another-$$"
-echo 1 >"$TRACING/instances/another-$$/events/sched/sched_process_exec/enable"
-echo 0 >"$TRACING/instances/another-$$/tracing_on"
-state >"$T/before"
+somebody_else
+tracefs_state >"$T/before"
 
 RANDOM=${PFSCOPE_SEED:-1}
 killed=0 left='' unwell='' keepers='' half='' unfinished=''
@@ -114,7 +87,7 @@ for ((i = 1; i <= kills; i++)); do
 		;;
 	esac
 	traced_is_well $how "$$-$i" || unwell+=" $i"
-	wait_for 1 eval '[ -z "$(keepers_of '"$$-$i"')" ]' || keepers+=" $i"
+	no_keepers_of $$-$i || keepers+=" $i"
 	end_target
 	rm -f "$T/$$-$i".*
 done 2>/dev/null
@@ -125,7 +98,7 @@ is "$keepers" '' 'nor a keeper'
 is "$unwell" '' 'what was traced goes on'
 is "$half" '' 'what has the name of a recording is a whole one'
 is "$unfinished" '' 'a keeper killed: the recording ends in order'
-state >"$T/after"
+tracefs_state >"$T/after"
 same "$T/before" "$T/after" 'the rest of tracefs is as it was, bit for bit'
 
 # ---- both halves at once: it may stay until the next start, but traces nothing ----
@@ -160,7 +133,7 @@ is "$(cat "$TRACING/instances/pfscope-$victim-"*/tracing_on) $(grep -lx 1 "$TRAC
 pfscope clean
 is "$status" 0 'pfscope clean'
 ok 'removes it' no_instance_of $victim
-state >"$T/after"
+tracefs_state >"$T/after"
 same "$T/before" "$T/after" 'the rest of tracefs is as it was, bit for bit'
 
 done_testing

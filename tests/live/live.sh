@@ -50,6 +50,47 @@ ended()
 	return 0
 }
 
+# keepers_of MARK: the helpers of a pfscope that was started with PFSCOPE_TEST=MARK. One works, the other sees to it
+# that it lives.
+keepers_of()
+{
+	local pid
+
+	for pid in $(pgrep -x pfscope-keeper); do
+		grep -qszxF "PFSCOPE_TEST=$1" "/proc/$pid/environ" && echo "$pid"
+	done
+	return 0
+}
+
+# no_keepers_of MARK
+no_keepers_of()
+{
+	wait_for 2 eval '[ -z "$(keepers_of '"$1"')" ]'
+}
+
+# somebody_else: another user of tracefs, whose instance has an event switched on.
+somebody_else()
+{
+	mkdir "$TRACING/instances/another-$$" || skip_all 'no instance can be made'
+	at_exit rmdir "$TRACING/instances/another-$$"
+	echo 0 >"$TRACING/instances/another-$$/tracing_on"
+	echo 1 >"$TRACING/instances/another-$$/events/sched/sched_process_exec/enable"
+}
+
+# tracefs_state: all that somebody else could notice, at the top level and in the instance of their own.
+tracefs_state()
+{
+	local file
+
+	for file in tracing_on set_event set_event_pid current_tracer trace_clock buffer_size_kb \
+		trace_options set_ftrace_pid tracing_cpumask kprobe_events uprobe_events dynamic_events \
+		events/enable; do
+		echo "$file: $(cat "$TRACING/$file" 2>/dev/null)"
+	done
+	cat "$TRACING/instances/another-$$/"{tracing_on,set_event,set_event_pid,trace_clock,buffer_size_kb,trace}
+	grep -l 1 "$TRACING"/events/*/enable 2>/dev/null
+}
+
 # value KEY FILE: of a line "KEY=VALUE", as workloads print them.
 value()
 {

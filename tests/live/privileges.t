@@ -21,21 +21,6 @@ who()
 	grep -E '^(Uid|Gid|Groups|CapPrm|CapEff|CapAmb|NoNewPrivs):' "/proc/$1/status" | tr -s '\t ' ' ' | tr '\n' ';'
 }
 
-# The processes that this test's pfscope has for helpers.
-keepers()
-{
-	local pid
-
-	for pid in $(pgrep -x pfscope-keeper); do
-		grep -qsF "PFSCOPE_TEST=$$" "/proc/$pid/environ" && echo "$pid"
-	done
-}
-
-no_keepers()
-{
-	[ -z "$(keepers)" ]
-}
-
 nobody='Uid: 65534 65534 65534 65534;Gid: 65534 65534 65534 65534;Groups: 65534 ;'
 nothing='CapPrm: 0000000000000000;CapEff: 0000000000000000;CapAmb: 0000000000000000;'
 
@@ -60,7 +45,7 @@ is "$(stat -c '%u %a' rec.dat bars | sort | tr '\n' ' ')" '65534 600 65534 644 '
 like "$(<bars)" 'no events lost' 'run: it is whole'
 pfscope report --check rec.dat
 like "$out" 'every fault is accounted for' 'run: and every fault is accounted for'
-ok 'run: the keepers have ended' wait_for 2 no_keepers
+ok 'run: the keepers have ended' no_keepers_of $$
 
 for how in --events=json '--via text' '--via text --events'; do
 	# shellcheck disable=SC2086 # words are meant
@@ -81,8 +66,8 @@ fi
 "${sudo_pfscope[@]}" run --no-bars -- sleep 1 &
 run=$!
 wait_for 5 is_tracing $run
-is "$(keepers | wc -l)" 2 'two keepers: one works, the other sees to it that it lives'
-for pid in $(keepers); do
+is "$(keepers_of $$ | wc -l)" 2 'two keepers: one works, the other sees to it that it lives'
+for pid in $(keepers_of $$); do
 	is "$(find "/proc/$pid/fd" -mindepth 1 -printf '%f %l\n' | sort | sed 's/\[.*//' | tr '\n' ' ')" \
 		'0 /dev/null 1 /dev/null 2 /dev/null 3 socket: ' 'a keeper has its socket and no more'
 done

@@ -31,10 +31,12 @@ status_of()
 	guest killed -- bash -c 'kill -KILL $$' &
 	guest slow -t 15 -- sleep 100 &
 	guest panics -- sh -c 'echo c >/proc/sysrq-trigger; sleep 10' &
+	guest sleeps -- sh -c 'now() { cat /sys/class/rtc/rtc0/since_epoch; }; from=$(now); sleep 5; echo $(($(now) - from))' &
 	guest warns -- sh -c 'echo "<4>WARNING: CPU: 0 made up" >/dev/kmsg; exit 0' &
 }
 wait
 is "$(status_of passes)" 7 'the exit status is passed on'
+ok "a guest's second is not shorter than the machine's" test "$(cat "$T/sleeps.out")" -ge 4
 printf 'a\r\n\0\377two words' >"$T/wanted"
 same "$T/wanted" "$T/passes.out" 'output is passed on as it is, arguments and variables, too'
 is "$(cat "$T/share/release")" "$("$ROOT/tests/vm/kernel" -n "$kernel")" 'the kernel is the newest; shares can be written to'
