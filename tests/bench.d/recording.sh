@@ -115,6 +115,10 @@ other_once()
 	sleep 0.5
 	section idle taskset -c 0 "${once[@]}"
 	kill $watched && wait $watched
+	bare_tracepoint sleep 1000 & watched=$!
+	sleep 0.5
+	section armed taskset -c 0 "${once[@]}"
+	pkill -P $watched && wait $watched
 	taskset -c 1 "${target[@]}" >/dev/null & busy=$!
 	section beside taskset -c 0 "${once[@]}"
 	kill $busy && wait $busy
@@ -132,6 +136,7 @@ if [ "$(nproc)" -gt 1 ]; then
 	echo "Cost for a process that is not the target, the same touches, median of $rounds [quartiles]"
 	printf '%-38s %-21s %s\n' '' 'x without pfscope' 'cpu time'
 	printf '%-38s %-21s %s\n' 'while the target sleeps' "$(ratios idle alone 1)" "$(ratios idle alone 2)" \
+		'... of bare tracepoints, nobody reading' "$(ratios armed alone 1)" "$(ratios armed alone 2)" \
 		'while the target faults' "$(ratios watched beside 1)" "$(ratios watched beside 2)"
 fi
 
@@ -156,8 +161,20 @@ added()
 	paste -d ' ' "$T/$1" "$T/none" | awk -v c="$2" '{ print ($c - $(c + 3)) / 1e3 }' | quartiles 1
 }
 
+# The kernel's own part: an instance with such buffers and that clock, and two of the events.
+bare_instance()
+{
+	mkdir "$instance" || return
+	echo 8192 >"$instance/buffer_size_kb"
+	echo mono >"$instance/trace_clock"
+	echo 1 >"$instance/events/exceptions/enable"
+	"$@"
+	rmdir "$instance" >/dev/null &		# after the end, as pfscope's is
+}
+
 for ((i = 0; i < 4 * rounds; i++)); do
 	moments none env
+	moments bare bare_instance
 	moments run "$dir/pfscope" run --no-bars --
 	moments drawn "$dir/pfscope" run --output /dev/null --
 	moments kept "$dir/pfscope" run --no-bars -o "$T/one.dat" --
@@ -165,8 +182,9 @@ done
 echo
 echo "What a command that does nothing takes longer, milliseconds, median of $((4 * rounds)) [quartiles]"
 printf '%-38s %-21s %-21s %s\n' '' 'until it runs' 'after its end' 'together'
-for name in run drawn kept; do
+for name in bare run drawn kept; do
 	case $name in
+	bare) what='an instance with that buffer and clock' ;;
 	run) what='pfscope run --no-bars' ;;
 	drawn) what='pfscope run (bars at the end)' ;;
 	kept) what='pfscope run -o FILE' ;;
