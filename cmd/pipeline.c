@@ -72,6 +72,12 @@ void pipeline_fini(struct pipeline *p)
 	pfs_model_free(p->model);
 }
 
+void pipeline_behind(struct pipeline *p, struct pfs_sink sink)
+{
+	p->writer = sink;
+	p->writes = true;
+}
+
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
 	bool all = !p->writes && pfs_filter_is_open(p->filter);

@@ -17,7 +17,7 @@ struct pipeline {
 	const struct pfs_filter *filter;
 	struct pfs_line_writer *lines;		/* or NULL */
 	struct pfs_export *export;		/* or NULL */
-	struct pfs_sink writer;			/* of whichever of the two there is */
+	struct pfs_sink writer;			/* of whichever of the two there is, or somebody else's */
 	bool writes;
 };
 
@@ -25,6 +25,9 @@ struct pipeline {
 int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
 		  FILE *out, struct pfs_err *err);
 void pipeline_fini(struct pipeline *p);
+
+/* Every event that passes the filter also goes there, after the model; instead of being written. */
+void pipeline_behind(struct pipeline *p, struct pfs_sink sink);
 
 /* The sink of the whole. It returns -ECANCELED when nothing more is wanted. */
 struct pfs_sink pipeline_sink(struct pipeline *p);

@@ -66,7 +66,7 @@ static const struct argp_option filter_options[] = {
 	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
 	{ "tid", OPT_TID, "TID", 0, "Only what these threads touched", 0 },
 	{ "comm", OPT_COMM, "GLOB", 0, "Only what threads of such a name touched", 0 },
-	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, or start-end", 0 },
+	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, start-end or kind (heap,stack,anon,file:GLOB)", 0 },
 	{ "from", OPT_FROM, "TIME", 0, "Only touches from then on", 0 },
 	{ "to", OPT_TO, "TIME", 0, "Nothing from then on", 0 },
 	{ "at", OPT_AT, "TIME", 0, "Layout and touches as they were then. TIME is in seconds since the "

@@ -98,6 +98,59 @@ static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struc
 	return 0;
 }
 
+/* "file:GLOB" or a word for a kind of memory, of len bytes. Adds what it stands for; 0, -ENOENT or -ENOMEM. */
+static int add_kind(struct pfs_filter *filter, const char *word, size_t len, bool only_look)
+{
+	static const struct {
+		const char *word, *names[2];
+	} kinds[] = {
+		{ "heap", { "[[]heap]" } },
+		{ "stack", { "[[]stack]" } },
+		{ "anon", { "anon", "thread stack" } },		/* as rows without a name are called */
+	};
+	int ret = 0;
+
+	if (len > 5 && !strncmp(word, "file:", 5)) {
+		char *glob = only_look ? NULL : strndup(word + 5, len - 5);
+
+		if (only_look)
+			return 0;
+		ret = glob ? append(&filter->files, &filter->nr_files, sizeof(glob), &glob) : -ENOMEM;
+		if (ret)
+			free(glob);
+		return ret;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strlen(kinds[i].word) != len || strncmp(kinds[i].word, word, len))
+			continue;
+		for (int n = 0; n < 2 && kinds[i].names[n] && !ret && !only_look; n++)
+			ret = append(&filter->regions, &filter->nr_regions, sizeof(word), &kinds[i].names[n]);
+		return ret;
+	}
+	return -ENOENT;
+}
+
+/* Kinds with commas between them. -ENOENT if it is anything else: names of files may hold commas, too. */
+static int add_kinds(struct pfs_filter *filter, const char *arg, bool only_look)
+{
+	int ret;
+
+	do {
+		size_t len = strcspn(arg, ",");
+
+		ret = add_kind(filter, arg, len, only_look);
+		arg += len + (arg[len] == ',' && arg[len + 1]);
+	} while (!ret && *arg && *arg != ',');
+	return ret ? ret : *arg ? -ENOENT : 0;
+}
+
+static int add_region(struct pfs_filter *filter, const char *arg)
+{
+	if (!add_kinds(filter, arg, true))
+		return add_kinds(filter, arg, false);
+	return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+}
+
 int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
 		   struct pfs_err *err)
 {
@@ -113,7 +166,7 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
 		break;
 	case PFS_FILTER_REGION:
-		ret = append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+		ret = add_region(filter, arg);
 		break;
 	}
 	return ret ? pfs_err_set(err, ret, "no memory") : 0;
@@ -125,6 +178,9 @@ void pfs_filter_fini(struct pfs_filter *filter)
 	free(filter->tids);
 	free(filter->comms);
 	free(filter->regions);
+	for (unsigned int i = 0; i < filter->nr_files; i++)
+		free(filter->files[i]);
+	free(filter->files);
 	memset(filter, 0, sizeof(*filter));
 }
 
@@ -239,12 +295,21 @@ bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64
 	const char *base = name ? strrchr(name, '/') : NULL;
 	char range[40];
 
-	if (!filter || !filter->nr_regions)
+	if (!filter || (!filter->nr_regions && !filter->nr_files))
+		return true;
+	if (name && name[0] == '/' && (matches((const char *const *)filter->files, filter->nr_files, name) ||
+				       matches((const char *const *)filter->files, filter->nr_files, base + 1)))
 		return true;
 	snprintf(range, sizeof(range), "%08" PRIx64 "-%08" PRIx64, start, end);
 	return matches(filter->regions, filter->nr_regions, name) ||
 	       matches(filter->regions, filter->nr_regions, base ? base + 1 : NULL) ||
 	       matches(filter->regions, filter->nr_regions, range);
+}
+
+bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name)
+{
+	return pfs_filter_region(filter, name, region->start, region->end) ||
+	       pfs_filter_region(filter, pfs_region_kind(region, name), region->start, region->end);
 }
 
 static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model,

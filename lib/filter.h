@@ -21,14 +21,16 @@ struct pfs_time {
 struct pfs_filter {
 	int32_t *pids, *tids;
 	const char **comms, **regions;	/* globs; the strings stay the caller's */
-	unsigned int nr_pids, nr_tids, nr_comms, nr_regions;
+	char **files;			/* globs for regions that are a file's */
+	unsigned int nr_pids, nr_tids, nr_comms, nr_regions, nr_files;
 	struct pfs_time from, to;	/* touches of [from, to) */
 	struct pfs_time at;		/* everything up to and including at */
 };
 
 enum pfs_filter_key {
 	PFS_FILTER_PID, PFS_FILTER_TID,		/* a number, or several with commas */
-	PFS_FILTER_COMM, PFS_FILTER_REGION,	/* a glob (fnmatch) */
+	PFS_FILTER_COMM,			/* a glob (fnmatch) */
+	PFS_FILTER_REGION,			/* a glob, or kinds with commas: heap, stack, anon, file:GLOB */
 	PFS_FILTER_FROM, PFS_FILTER_TO, PFS_FILTER_AT,
 };
 
@@ -68,6 +70,9 @@ bool pfs_filter_is_open(const struct pfs_filter *filter);
  */
 bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,
 		       uint64_t end);
+
+/* The same of a region, by its name (NULL: not known) and its kind. */
+bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name);
 
 /* Is the process wanted, as far as pid and tid say? */
 bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model,

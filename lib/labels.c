@@ -12,15 +12,7 @@
 
 const char *pfs_label_kind(const struct pfs_row *row)
 {
-	const struct pfs_region *region = row->region;
-
-	if (!region)
-		return "(no known region)";
-	if (row->name && row->name[0])
-		return NULL;
-	if (region->have & PFS_HAS(PFS_F_TRAITS) && region->traits & PFS_TRAIT_STACK)
-		return "thread stack";
-	return row->name ? "anon" : "?";
+	return row->region ? pfs_region_kind(row->region, row->name) : "(no known region)";
 }
 
 const char *pfs_label(const struct pfs_row *row, char *buf, size_t size)

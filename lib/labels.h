@@ -9,10 +9,7 @@
 
 #include "view_rows.h"
 
-/*
- * What kind of memory a row is where no path says it: "anon", "thread stack", "?" (unknown),
- * "(no known region)"; NULL if it has a name of its own.
- */
+/* As pfs_region_kind(); "(no known region)" where there is none. */
 const char *pfs_label_kind(const struct pfs_row *row);
 
 /* Room for any path, with each byte escaped. */

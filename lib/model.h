@@ -71,6 +71,7 @@ struct pfs_thread {
 	int32_t tid;
 	struct pfs_proc *proc;
 	const char *comm;
+	unsigned int nr;		/* of its process, from 1, in the order of their making */
 	uint64_t born_ns, died_ns;
 	uint64_t nr_faults;
 	struct pfs_space *forking;	/* copy that its fork is making, or NULL */
@@ -193,6 +194,15 @@ int pfs_model_apply_muted(struct pfs_model *model, const struct pfs_event *ev);
  * called the region when it was made. Borrowed.
  */
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region);
+
+/*
+ * What kind of memory it is where no path says it, "anon", "thread stack", "?" (not known), given that name; NULL if
+ * it has one of its own.
+ */
+const char *pfs_region_kind(const struct pfs_region *region, const char *name);
+
+/* May it, as far as is known, not be touched in that way (enum pfs_access; 0: somehow)? */
+bool pfs_region_forbids(const struct pfs_region *region, unsigned int access);
 
 /* The process, or NULL. */
 struct pfs_proc *pfs_model_proc(const struct pfs_model *model, int32_t pid);

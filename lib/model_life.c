@@ -129,7 +129,7 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 		free(slot);
 		return NULL;
 	}
-	proc->nr_threads++;
+	slot->thread.nr = ++proc->nr_threads;
 	return &slot->thread;
 }
 
@@ -146,7 +146,7 @@ static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int
 		proc->pid_known = true;
 	}
 	thread->proc = proc;
-	proc->nr_threads++;
+	thread->nr = ++proc->nr_threads;
 	return 0;
 }
 

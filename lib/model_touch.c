@@ -115,8 +115,7 @@ static bool is_below_stack(struct pfs_space *space, uint64_t addr)
 	       !strcmp(space->live[i]->name, "[stack]");
 }
 
-/* May the region, as far as is known, not be touched in that way? */
-static bool forbids(const struct pfs_region *region, unsigned int access)
+bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 {
 	if (!(region->have & PFS_HAS(PFS_F_PERMS)))
 		return false;
@@ -153,7 +152,7 @@ static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
 	else if (is_retry(model, thread, space, ev))
 		COUNT(retried, 1);
 	else if (in_kernel_mode(ev) && space->complete &&
-		 (region ? forbids(region, access_of(ev)) : !is_below_stack(space, ev->addr)))
+		 (region ? pfs_region_forbids(region, access_of(ev)) : !is_below_stack(space, ev->addr)))
 		COUNT(no_access, 1);
 }
 

@@ -389,3 +389,12 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 		return "";
 	return region->name;
 }
+
+const char *pfs_region_kind(const struct pfs_region *region, const char *name)
+{
+	if (name && name[0])
+		return NULL;
+	if (KNOWS(region, PFS_F_TRAITS) && region->traits & PFS_TRAIT_STACK)
+		return "thread stack";
+	return name ? "anon" : "?";
+}

@@ -28,6 +28,7 @@ enum {
 struct feed {
 	struct pfs_model *model;
 	struct pfs_filter *filter;	/* NULL: none */
+	struct pfs_sink behind;		/* who gets the event after the model; of zeroes: nobody */
 	uint64_t now_ns;
 	int32_t pid, tid;		/* whose events follow; pid 0: unknown */
 	uint8_t space;			/* enum pfs_which of what follows */
@@ -64,6 +65,8 @@ static inline int feed_try(struct feed *f, const struct pfs_event *ev)
 static inline void feed_apply(struct feed *f, const struct pfs_event *ev)
 {
 	assert_int_equal(feed_try(f, ev), 0);
+	if (f->behind.fn)
+		assert_int_equal(pfs_emit(&f->behind, ev), 0);
 }
 
 /* A region with a name ("" is anonymous) and nothing else known but its permissions. */
