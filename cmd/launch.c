@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,10 +74,31 @@ static int wait_ready(struct launch *launch, struct pfs_err *err)
 	return 0;
 }
 
-int launch_start(struct launch *launch, char **argv, const struct caller *caller,
-		 const struct stop_before *before, struct pfs_err *err)
+/* For a child to inherit. 0 or -errno with err set. */
+static int do_without(const struct launch_without *without, struct pfs_err *err)
 {
-	int go[2], failed[2], ret;
+	int now = personality(0xffffffff);
+
+	if (without->aslr && (now < 0 || personality(now | ADDR_NO_RANDOMIZE) < 0))
+		return pfs_err_set(err, -errno, "--no-aslr: addresses cannot be kept from being random: %s",
+				   strerror(errno));
+	if (without->thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		return pfs_err_set(err, -errno, "--no-thp: huge pages cannot be switched off: %s", strerror(errno));
+	return 0;
+}
+
+static void do_with_again(const struct launch_without *without, int personality_before)
+{
+	if (without->aslr && personality_before >= 0)
+		personality(personality_before);
+	if (without->thp)
+		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+}
+
+int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
+		 const struct caller *caller, const struct stop_before *before, struct pfs_err *err)
+{
+	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
 
 	if (pipe2(go, O_CLOEXEC))
 		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
@@ -84,20 +107,21 @@ int launch_start(struct launch *launch, char **argv, const struct caller *caller
 		close(go[1]);
 		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	}
-	launch->pid = fork();
+	ret = do_without(without, err);
+	launch->pid = ret ? -1 : fork();
 	if (!launch->pid) {
 		close(go[1]);
 		become(argv, caller, before, go[0], failed[1]);
 	}
+	if (!ret && launch->pid < 0)
+		ret = pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	do_with_again(without, personality_before);
 	close(go[0]);
 	close(failed[1]);
 	launch->go_fd = go[1];
 	launch->failed_fd = failed[0];
-	if (launch->pid < 0) {
-		launch_abandon(launch);
-		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	}
-	ret = wait_ready(launch, err);
+	if (!ret)
+		ret = wait_ready(launch, err);
 	if (ret)
 		launch_abandon(launch);
 	return ret;

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "maps", "print the layout at some moment, as /proc/PID/maps does", cmd_maps },
 	{ "report", "tables by process, region and file; check against the kernel's counts",
 	  cmd_report },
+	{ "tape", "the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "clean", "remove what a killed pfscope left in the kernel", cmd_clean },
 	{ "stap", "the SystemTap source: its script, its probes, a module to take along", cmd_stap },
 };

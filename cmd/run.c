@@ -17,16 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_NO_FOLLOW = 0x300, OPT_COUNT };
+enum { OPT_NO_FOLLOW = 0x300, OPT_COUNT, OPT_NO_ASLR, OPT_NO_THP };
 
 struct run_args {
 	struct recording_args recording;
+	struct launch_without without;
 	char **command;
 };
 
 static const struct argp_option options[] = {
 	{ "user", 'u', "USER", 0, "Run the command as USER (behind sudo: as who called it)", 0 },
 	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Only the first process, not its children", 0 },
+	{ "no-aslr", OPT_NO_ASLR, NULL, 0, "Run the command without addresses at random", 0 },
+	{ "no-thp", OPT_NO_THP, NULL, 0, "Run the command without transparent huge pages", 0 },
 	{ "count", OPT_COUNT, NULL, 0, "Have the kernel count the faults as well, so that `pfscope report' "
 	  "can check them", 0 },
 	{ 0 },
@@ -45,6 +48,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_NO_FOLLOW:
 		args->recording.no_follow = true;
+		return 0;
+	case OPT_NO_ASLR:
+		args->without.aslr = true;
+		return 0;
+	case OPT_NO_THP:
+		args->without.thp = true;
 		return 0;
 	case OPT_COUNT:
 		args->recording.tracers.count = true;
@@ -241,7 +250,7 @@ int cmd_run(int argc, char **argv)
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		tell("cannot follow orphans: %s", strerror(errno));
-	} else if (launch_start(&run.launch, args.command, &run.r.caller, &before, &err)) {
+	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.caller, &before, &err)) {
 		fail(&err);
 	} else {
 		status = record(&run, &err);

@@ -123,17 +123,12 @@ static int draw_to_file(const struct view_args *args, const struct pfs_model *mo
 {
 	struct whole_file file;
 	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
-	int fd = ret ? -1 : fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *out = ret ? NULL : whole_file_stream(&file, err);
 
-	if (!ret && !out)
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
 	if (!ret)
-		ret = draw(args, model, out, fd, format, err);
+		ret = out ? draw(args, model, out, fileno(out), format, err) : -EIO;
 	if (out)
 		fclose(out);
-	else if (fd >= 0)
-		close(fd);
 	if (!ret)
 		return whole_file_keep(&file, err);
 	whole_file_drop(&file);

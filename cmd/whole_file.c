@@ -80,6 +80,19 @@ int whole_file_open(struct whole_file *file, const char *name, enum whole_file_k
 	return ret;
 }
 
+FILE *whole_file_stream(const struct whole_file *file, struct pfs_err *err)
+{
+	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (stream)
+		return stream;
+	cannot(file, -errno, err);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 int whole_file_keep(struct whole_file *file, struct pfs_err *err)
 {
 	int ret = close(file->fd) ? -errno : 0;

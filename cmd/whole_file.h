@@ -8,6 +8,7 @@
 #include "err.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct whole_file {
 	const char *name;	/* as it was given; borrowed */
@@ -26,6 +27,9 @@ enum whole_file_kind {
 
 /* 0 with file->fd open for writing, or -errno with err set. */
 int whole_file_open(struct whole_file *file, const char *name, enum whole_file_kind kind, struct pfs_err *err);
+
+/* A stream that writes to it, to be closed before it is kept or dropped. NULL with err set. */
+FILE *whole_file_stream(const struct whole_file *file, struct pfs_err *err);
 
 /* All is written: closes it and gives it its name. 0, or -errno with err set: then it is gone. */
 int whole_file_keep(struct whole_file *file, struct pfs_err *err);

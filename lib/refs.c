@@ -77,7 +77,7 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 
 	pfs_escape(buf, size, object->name, 0);
 	len = strlen(buf);
-	if (object->kind == PFS_OBJECT_ANON || object->kind == PFS_OBJECT_UNKNOWN || object->nr > 1)
+	if (object->kind == PFS_OBJECT_ANON || object->nr > 1)
 		snprintf(buf + len, size - len, "#%u", object->nr);
 	return buf;
 }
@@ -427,6 +427,8 @@ static int find_place(struct pfs_refs *refs, struct image *image, struct pfs_ref
 	const struct pfs_region *region = ref->region;
 	const char *name = ref->region_name;
 
+	if (!region)
+		return place_in_named(refs, image, PFS_OBJECT_UNKNOWN, "(no known region)", 0, ref->addr, place);
 	if (!name || !name[0])
 		return place_in_mapping(refs, image, name, ref, place);
 	if (!strcmp(name, "[heap]"))
@@ -445,10 +447,14 @@ static int find_place(struct pfs_refs *refs, struct image *image, struct pfs_ref
 static bool is_wanted(const struct pfs_refs *refs, const struct pfs_ref *ref)
 {
 	const struct pfs_region *region = ref->region;
-	bool code = ref->access == PFS_EXECUTE || (region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
+	bool code = ref->access == PFS_EXECUTE ||
+		(region && region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
 
-	return !(refs->options.no_code && code) &&
-	       pfs_filter_memory(refs->options.filter, region, ref->region_name);
+	if (refs->options.no_code && code)
+		return false;
+	if (!region)
+		return pfs_filter_region(refs->options.filter, NULL, 0, 0);
+	return pfs_filter_memory(refs->options.filter, region, ref->region_name);
 }
 
 /* Completes the reference, and passes it on. */
@@ -514,15 +520,15 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 	if (was_refused(refs, process))
 		return 0;
 	ref.region = pfs_space_find(space, ev->addr);
-	if (!ref.region) {
+	if (!ref.region && space->complete) {
 		refs->stats.outside++;
 		return 0;
 	}
-	if (pfs_region_forbids(ref.region, ref.access)) {
+	if (ref.region && pfs_region_forbids(ref.region, ref.access)) {
 		refs->stats.refused++;
 		return 0;
 	}
-	ref.region_name = pfs_region_name(space, ref.region);
+	ref.region_name = ref.region ? pfs_region_name(space, ref.region) : NULL;
 	if (!is_wanted(refs, &ref)) {
 		refs->stats.left_out++;
 		return 0;

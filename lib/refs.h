@@ -22,12 +22,12 @@ enum pfs_object_kind {
 	PFS_OBJECT_STACK,	/* the first thread's; pages count down from its upper end: -1 is the highest */
 	PFS_OBJECT_ANON,	/* an anonymous mapping, numbered from 1 in the order of their first references */
 	PFS_OBJECT_SPECIAL,	/* [vdso] and such */
-	PFS_OBJECT_UNKNOWN,	/* a region that the recording does not describe; numbered like ANON */
+	PFS_OBJECT_UNKNOWN,	/* a region without a known name, numbered like ANON; or no known region: by address */
 };
 
 struct pfs_object {
 	enum pfs_object_kind kind;
-	const char *name;	/* path, "[heap]", "[stack]", "anon", "[vdso]", "?" */
+	const char *name;	/* path, "[heap]", "[stack]", "anon", "[vdso]", "?", "(no known region)" */
 	uint32_t nr;		/* of several of that name in one image (files: in the recording), from 1 */
 	uint32_t image;		/* whose; 0: a file, everybody's */
 };
@@ -49,7 +49,7 @@ struct pfs_ref {
 	uint32_t thread;	/* of the process, from 1, in the order of their making */
 	uint32_t image;		/* of the recording, from 1: a process has a new one from each exec on */
 	const char *comm;	/* the thread's; NULL: not known */
-	const struct pfs_region *region;
+	const struct pfs_region *region;	/* NULL: the recording does not know all of the layout */
 	const char *region_name;	/* NULL: not known */
 	const struct pfs_object *object;
 	int64_t page;		/* in the object, in pages */
@@ -75,7 +75,7 @@ struct pfs_refs_stats {
 	uint64_t refs;
 	uint64_t sampled;	/* of refs: not exact */
 	uint64_t left_out;	/* by the options */
-	uint64_t outside;	/* faults in no known region */
+	uint64_t outside;	/* faults where nothing was mapped */
 	uint64_t refused;	/* faults that the region's permissions forbid */
 	uint64_t tried_again;	/* the same fault of the same thread once more */
 	uint64_t unasked;	/* pages that the kernel mapped by itself; unseen references may be to these */

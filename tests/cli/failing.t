@@ -88,7 +88,8 @@ each_call()
 
 for file in "$PWD/examples/tour.events" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.dat "$DATA/text/kernel-pipe.trace"; do
 	commands=(render)
-	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'events --csv' maps)
+	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'events --csv' maps 'tape --stable' \
+		'tape --format=prefetch' 'tape --format=oracle-general')
 	for command in "${commands[@]}"; do
 		read -ra words <<<"$command"
 		run_one env

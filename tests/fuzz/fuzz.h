@@ -13,6 +13,8 @@
 #include "event_line.h"
 #include "filter.h"
 #include "model.h"
+#include "refs.h"
+#include "tapes.h"
 #include "view.h"
 
 #include <stdint.h>
@@ -29,6 +31,8 @@ struct fuzz {
 	struct pfs_sink writer;		/* fn NULL: events are not written */
 	struct pfs_line_writer *lines;
 	struct pfs_export *export;
+	struct pfs_refs *refs;
+	struct pfs_tapes *tapes;
 	unsigned int choice;
 };
 
@@ -96,6 +100,12 @@ static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
 		pfs_filter_add(&f->filter, PFS_FILTER_REGION, "*[a-m]*", &err);
 		pfs_filter_add(&f->filter, PFS_FILTER_FROM, "0.0001", &err);
 		break;
+	case 4:
+		f->tapes = pfs_tapes_new(f->model, &(struct pfs_tape_options){ .stable = size & 16, .times = size & 32 });
+		f->refs = pfs_refs_new(f->model, &(struct pfs_refs_options){ .filter = &f->filter },
+				       pfs_tapes_add, f->tapes);
+		f->writer = pfs_refs_sink(f->refs);
+		break;
 	}
 	return (struct pfs_sink){ .fn = fuzz_take, .ctx = f, .faults = fuzz_take_faults };
 }
@@ -113,7 +123,14 @@ static inline void fuzz_end(struct fuzz *f)
 		.color = f->choice & 1, .terminal = f->choice & 2, .all = f->choice & 4,
 		.format = f->choice / 8 % 3, .filter = &f->filter,
 	}, &err);
+	if (f->tapes) {
+		pfs_tapes_finish(f->tapes, pfs_refs_stats(f->refs));
+		if (pfs_tapes_write_text(f->tapes, fuzz_nowhere()))
+			abort();	/* what we made ourselves is a tape */
+	}
 	fflush(fuzz_nowhere());
+	pfs_tapes_free(f->tapes);
+	pfs_refs_free(f->refs);
 	pfs_line_writer_free(f->lines);
 	pfs_export_free(f->export);
 	pfs_filter_fini(&f->filter);

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope tape: the page reference string of a recording.
+ */
+#include "command.h"
+#include "reading.h"
+#include "tapes.h"
+#include "tape_sim.h"
+#include "whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum format { TEXT, BINARY, PREFETCH, LACKEY, CSV, ORACLE, NR_FORMATS };
+
+static const char *const formats[NR_FORMATS] = {
+	"text", "binary", "prefetch", "lackey", "csv", "oracle-general",
+};
+
+struct tape_args {
+	struct reading_args reading;
+	struct pfs_tape_options tape;
+	struct pfs_refs_options refs;
+	struct pfs_prefetch_options prefetch;
+	enum format format;
+	const char *output;
+	bool shaped;			/* an option says what is to be on it */
+	bool any_window;		/* --window or --ahead */
+	bool split;			/* --by, and not all */
+};
+
+enum {
+	OPT_BY = 0x600, OPT_FIRST, OPT_NO_CODE, OPT_STABLE, OPT_NO_TIMES, OPT_FORMAT, OPT_WINDOW, OPT_AHEAD,
+};
+
+static const struct argp_option options[] = {
+	{ "by", OPT_BY, "WHAT", 0, "A tape for each `thread' (default) or `process', or one of `all'", 1 },
+	{ "first", OPT_FIRST, NULL, 0, "Only the first reference to each page", 1 },
+	{ "no-code", OPT_NO_CODE, NULL, 0, "No executable regions", 1 },
+	{ "stable", OPT_STABLE, NULL, 0, "Pages by file or mapping, not by address: the same in every run", 1 },
+	{ "no-times", OPT_NO_TIMES, NULL, 0, "Only the order", 1 },
+	{ "format", OPT_FORMAT, "FORMAT", 0, "text, binary, prefetch, lackey, csv or oracle-general", 1 },
+	{ "window", OPT_WINDOW, "TIME", 0, "prefetch: what follows within so long a time (10ms)", 1 },
+	{ "ahead", OPT_AHEAD, "N", 0, "prefetch: at most so many pages (16; 0: no limit)", 1 },
+	{ "output", 'o', "FILE", 0, "Write it there", 1 },
+	{ 0 },
+};
+
+/* "10ms", "1.5s", "20us", "100ns"; "0": no limit. */
+static bool parse_window(const char *arg, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double number = strtod(arg, &end);
+
+	*ns = 0;
+	if (!strcmp(arg, "0"))
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != arg && *arg >= '0' && *arg <= '9' && !strcmp(end, units[i].name))
+			*ns = number * units[i].ns < 1e18 ? number * units[i].ns : 0;
+	return *ns;
+}
+
+static enum format parse_format(struct argp_state *state, const char *arg)
+{
+	for (int i = 0; i < NR_FORMATS; i++)
+		if (!strcmp(arg, formats[i]))
+			return i;
+	argp_error(state, "--format: %s: is none of text, binary, prefetch, lackey, csv and oracle-general", arg);
+	return TEXT;
+}
+
+static enum pfs_tape_by parse_by(struct argp_state *state, const char *arg)
+{
+	if (!strcmp(arg, "thread"))
+		return PFS_TAPE_BY_THREAD;
+	if (!strcmp(arg, "process"))
+		return PFS_TAPE_BY_PROCESS;
+	if (strcmp(arg, "all"))
+		argp_error(state, "--by: %s: is none of thread, process and all", arg);
+	return PFS_TAPE_OF_ALL;
+}
+
+static unsigned int parse_ahead(struct argp_state *state, const char *arg)
+{
+	char *end;
+	unsigned long nr;
+
+	errno = 0;
+	nr = strtoul(arg, &end, 10);
+	if (errno || *end || *arg < '0' || *arg > '9' || nr > 1000000)
+		argp_error(state, "--ahead: %s: is no number from 0 to 1000000", arg);
+	return nr;
+}
+
+static void check(struct argp_state *state, const struct tape_args *args)
+{
+	if (args->any_window && args->format != PREFETCH)
+		argp_error(state, "--window and --ahead go with --format=prefetch");
+	if (args->format == PREFETCH && !args->prefetch.window_ns && !args->prefetch.ahead)
+		argp_error(state, "--ahead=0 wants a window: without either all that follows would be told of each page");
+	if (args->format >= LACKEY && (args->tape.stable || !args->tape.times || args->split))
+		argp_error(state, "--format=%s is one string of all references: --by, --stable and --no-times do not "
+			   "go with it; --pid and --tid choose whose they are", formats[args->format]);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct tape_args *args = state->input;
+
+	args->shaped |= key == OPT_BY || key == OPT_FIRST || key == OPT_NO_CODE || key == OPT_STABLE ||
+		key == OPT_NO_TIMES;
+	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->reading;
+		state->child_inputs[1] = &args->reading.view.filter;
+		return 0;
+	case OPT_BY:
+		args->tape.by = parse_by(state, arg);
+		args->split = args->tape.by != PFS_TAPE_OF_ALL;
+		return 0;
+	case OPT_FIRST:
+		args->refs.first_only = true;
+		return 0;
+	case OPT_NO_CODE:
+		args->refs.no_code = true;
+		return 0;
+	case OPT_STABLE:
+		args->tape.stable = true;
+		return 0;
+	case OPT_NO_TIMES:
+		args->tape.times = false;
+		args->prefetch.window_ns = 0;
+		return 0;
+	case OPT_FORMAT:
+		args->format = parse_format(state, arg);
+		return 0;
+	case OPT_WINDOW:
+		if (!parse_window(arg, &args->prefetch.window_ns))
+			argp_error(state, "--window: %s: is no time such as 10ms, 1.5s or 0 (no limit)", arg);
+		return 0;
+	case OPT_AHEAD:
+		args->prefetch.ahead = parse_ahead(state, arg);
+		return 0;
+	case 'o':
+		args->output = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(state, args);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &reading_argp, 0, NULL, 1 },
+	{ &filter_argp, 0, NULL, 2 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	options, parse, "[FILE|-]",
+	"Print the page reference string of a recording: the pages that were referenced, in order. A binary tape is "
+	"printed as well.\v"
+	"Examples:\n"
+	"  pfscope tape --stable --region heap,anon py.dat\n"
+	"  pfscope tape --no-code --format=binary -o py.tape py.dat\n"
+	"  pfscope tape --format=prefetch --window=1ms py.tape\n"
+	"  pfscope tape --by=all --format=oracle-general -o py.bin py.dat",
+	children, NULL, NULL,
+};
+
+static int cannot_write(int ret, const struct tape_args *args, struct pfs_err *err)
+{
+	if (ret == -EIO)
+		return pfs_err_set(err, ret, "%s: cannot be written: %s", args->output ? args->output : "the tape",
+				   strerror(errno));
+	return ret ? pfs_err_set(err, ret, "no memory for the tape") : 0;
+}
+
+static int write_tapes(const struct pfs_tapes *tapes, const struct tape_args *args, FILE *out, struct pfs_err *err)
+{
+	int ret;
+
+	if (args->format == BINARY)
+		ret = pfs_tapes_write_binary(tapes, out);
+	else if (args->format == PREFETCH)
+		ret = pfs_tapes_write_prefetch(tapes, &args->prefetch, out);
+	else
+		ret = pfs_tapes_write_text(tapes, out);
+	return cannot_write(ret, args, err);
+}
+
+/* ---- of a recording ---- */
+
+/* Everything in the recording goes through references to fn. */
+static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_fn fn, void *ctx,
+		     struct pfs_refs_stats *stats, struct pfs_err *err)
+{
+	struct pfs_refs *refs = pfs_refs_new(p->model, &args->refs, fn, ctx);
+	int ret;
+
+	if (!refs)
+		return pfs_err_set(err, -ENOMEM, "no memory for the references");
+	pipeline_behind(p, pfs_refs_sink(refs));
+	ret = reading_read(&args->reading, p, err);
+	*stats = *pfs_refs_stats(refs);
+	pfs_refs_free(refs);
+	return ret;
+}
+
+static int make_tapes(const struct tape_args *args, struct pipeline *p, FILE *out, struct pfs_err *err)
+{
+	struct pfs_tapes *tapes = pfs_tapes_new(p->model, &args->tape);
+	struct pfs_refs_stats stats;
+	int ret;
+
+	if (!tapes)
+		return pfs_err_set(err, -ENOMEM, "no memory for the tape");
+	ret = read_refs(args, p, pfs_tapes_add, tapes, &stats, err);
+	if (!ret)
+		ret = cannot_write(pfs_tapes_finish(tapes, &stats), args, err);
+	if (!ret)
+		ret = write_tapes(tapes, args, out, err);
+	pfs_tapes_free(tapes);
+	return ret;
+}
+
+static int make_string(const struct tape_args *args, struct pipeline *p, FILE *out, struct pfs_err *err)
+{
+	static const enum pfs_sim_format forms[] = {
+		[LACKEY] = PFS_SIM_LACKEY, [CSV] = PFS_SIM_CSV, [ORACLE] = PFS_SIM_ORACLE,
+	};
+	struct pfs_sim *sim = pfs_sim_new(p->model, forms[args->format], out);
+	struct pfs_refs_stats stats;
+	int ret;
+
+	if (!sim)
+		return pfs_err_set(err, -ENOMEM, "no memory for the tape");
+	ret = read_refs(args, p, pfs_sim_add, sim, &stats, err);
+	if (!ret)
+		ret = cannot_write(pfs_sim_finish(sim), args, err);
+	pfs_sim_free(sim);
+	return ret;
+}
+
+static int of_recording(struct tape_args *args, FILE *out, struct pfs_err *err)
+{
+	struct pipeline p;
+	int ret = pipeline_init(&p, &args->reading.view.filter, EVENTS_NONE, NULL, err);
+
+	if (ret)
+		return ret;
+	args->refs.filter = &args->reading.view.filter;
+	ret = args->format >= LACKEY ? make_string(args, &p, out, err) : make_tapes(args, &p, out, err);
+	if (!ret)
+		ret = strict_status(args->reading.strict, p.model, EXIT_OK);
+	pipeline_fini(&p);
+	return ret;
+}
+
+/* ---- of a tape ---- */
+
+/* 1: it was a tape, and has been printed. 0: it is none. */
+static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_err *err)
+{
+	struct pfs_tapes *tapes;
+	struct stat st;
+	char head[8];
+	void *bytes;
+	int ret;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, head, sizeof(head), 0) != sizeof(head) ||
+	    !pfs_tapes_probe(head, sizeof(head)))
+		return 0;
+	if (args->shaped || args->format >= LACKEY || args->reading.view.filter.nr_regions ||
+	    args->reading.view.filter.nr_files || !pfs_filter_is_open(&args->reading.view.filter))
+		return pfs_err_set(err, -EINVAL, "a tape is as it was made: only --format=text, binary or prefetch, and "
+				   "no choice of its references; make another one of the recording");
+	bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return pfs_err_set(err, -errno, "%s: cannot be read: %s",
+				   args->reading.file ? args->reading.file : "standard input", strerror(errno));
+	tapes = pfs_tapes_read(bytes, st.st_size, &ret, err);
+	munmap(bytes, st.st_size);
+	if (!tapes)
+		return ret;
+	ret = write_tapes(tapes, args, out, err);
+	pfs_tapes_free(tapes);
+	return ret ? ret : 1;
+}
+
+/* ---- either ---- */
+
+static int print(struct tape_args *args, FILE *out, struct pfs_err *err)
+{
+	const char *file = args->reading.file;
+	bool is_stdin = !file || !strcmp(file, "-");
+	int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err);	/* what cannot be opened is told below */
+
+	if (fd >= 0 && !is_stdin)
+		close(fd);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return of_recording(args, out, err);
+}
+
+static int print_to_file(struct tape_args *args, struct pfs_err *err)
+{
+	struct whole_file file;
+	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err), kept;
+	FILE *out = ret ? NULL : whole_file_stream(&file, err);
+
+	if (!ret)
+		ret = out ? print(args, out, err) : -EIO;
+	if (out)
+		fclose(out);
+	if (ret < 0) {
+		whole_file_drop(&file);
+		return ret;
+	}
+	kept = whole_file_keep(&file, err);
+	return kept ? kept : ret;
+}
+
+int cmd_tape(int argc, char **argv)
+{
+	struct tape_args args = {
+		.tape = { .times = true }, .prefetch = { .window_ns = 10000000, .ahead = 16 },
+	};
+	struct pfs_err err = { "" };
+	int ret;
+
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
+	if (!args.output && (args.format == BINARY || args.format == ORACLE) && isatty(STDOUT_FILENO)) {
+		tell("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
+		return EXIT_USAGE;
+	}
+	ret = args.output ? print_to_file(&args, &err) : print(&args, stdout, &err);
+	view_args_fini(&args.reading.view);
+	return ret < 0 ? fail(&err) : ret;
+}
