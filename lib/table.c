@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+enum { LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000 };
 
 struct cell {
 	char *word;		/* NULL: a number */
@@ -24,6 +24,7 @@ struct pfs_table {
 	unsigned int nr_columns;
 	struct cell *cells;	/* row by row */
 	size_t nr, max;
+	unsigned int width;	/* that the text may take; 0: no bars */
 	int error;
 };
 
@@ -118,12 +119,12 @@ static const struct cell *cell_at(const struct pfs_table *table, unsigned int ro
 /* A number as it is written in every form; "" if it is missing. */
 static void number_text(char buf[32], const struct cell *cell, unsigned int flags)
 {
-	uint64_t us = cell->number / 1000;
+	uint64_t us = flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number;
 
 	if (cell->missing)
 		buf[0] = '\0';
-	else if (flags & PFS_COLUMN_SECONDS)
-		snprintf(buf, 32, "%" PRIu64 ".%06u", us / 1000000, (unsigned int)(us % 1000000));
+	else if (flags & (PFS_COLUMN_SECONDS | PFS_COLUMN_MILLIONTHS))
+		snprintf(buf, 32, "%" PRIu64 ".%06u", us / MILLION, (unsigned int)(us % MILLION));
 	else
 		snprintf(buf, 32, "%" PRIu64, cell->number);
 }
@@ -148,7 +149,8 @@ static unsigned int text_width(const struct pfs_table *table, unsigned int colum
 	unsigned int width = pfs_columns(c->head), used;
 	char number[32];
 
-	if (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column))
+	if (c->flags & (PFS_COLUMN_NOT_TEXT | PFS_COLUMN_BAR) ||
+	    (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column)))
 		return 0;
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
 		const struct cell *cell = cell_at(table, row, column);
@@ -171,6 +173,27 @@ static void put_aligned(FILE *out, const char *s, unsigned int width, bool left,
 		fprintf(out, "%*s%s", (int)pad, "", s);
 }
 
+/* What the other columns leave; 0: too little for a bar. */
+static unsigned int bar_width(const struct pfs_table *table, const unsigned int *widths)
+{
+	unsigned int used = 2, left;
+
+	for (unsigned int i = 0; i < table->nr_columns; i++)
+		used += widths[i] ? widths[i] + 2 : 0;
+	left = used < table->width ? table->width - used : 0;
+	return left < LEAST_BAR ? 0 : left < WIDEST_BAR ? left : WIDEST_BAR;
+}
+
+/* In whole columns, but what is not nothing is seen. */
+static void put_bar(FILE *out, uint64_t millionths, unsigned int width)
+{
+	uint64_t cells = (millionths * width + MILLION / 2) / MILLION;
+
+	cells = millionths && !cells ? 1 : cells;
+	for (fputs(cells ? "  " : "", out); cells; cells--)
+		fputc('#', out);
+}
+
 /* row -1: the heads */
 static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths,
 			 int row)
@@ -183,6 +206,11 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 
 		if (!widths[i])
 			continue;
+		if (c->flags & PFS_COLUMN_BAR) {
+			if (row >= 0)
+				put_bar(out, cell_at(table, row, i)->number, widths[i]);
+			continue;
+		}
 		if (row >= 0) {
 			const struct cell *cell = cell_at(table, row, i);
 
@@ -195,12 +223,20 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 	}
 }
 
+void pfs_table_fit(struct pfs_table *table, unsigned int width)
+{
+	table->width = width;
+}
+
 void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphasis)
 {
 	unsigned int widths[64] = { 0 };
 
 	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
 		widths[i] = text_width(table, i);
+	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
+		if (table->columns[i].flags & PFS_COLUMN_BAR)
+			widths[i] = bar_width(table, widths);
 	fputs(emphasis ? emphasis : "", out);
 	put_text_row(table, out, widths, -1);
 	fputs(emphasis ? "\033[0m\n" : "\n", out);
@@ -231,19 +267,27 @@ static void put_csv_word(FILE *out, const char *s)
 		fputs(s, out);
 }
 
+static bool is_text_only(const struct pfs_column *column)
+{
+	return column->flags & (PFS_COLUMN_TEXT_ONLY | PFS_COLUMN_BAR);
+}
+
 void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name)
 {
 	char number[32];
 
 	fputs("table", out);
 	for (unsigned int i = 0; i < table->nr_columns; i++)
-		fprintf(out, ",%s", table->columns[i].key);
+		if (!is_text_only(&table->columns[i]))
+			fprintf(out, ",%s", table->columns[i].key);
 	fputc('\n', out);
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
 		put_csv_word(out, name);
 		for (unsigned int i = 0; i < table->nr_columns; i++) {
 			const struct cell *cell = cell_at(table, row, i);
 
+			if (is_text_only(&table->columns[i]))
+				continue;
 			fputc(',', out);
 			number_text(number, cell, table->columns[i].flags);
 			put_csv_word(out, cell->word ? cell->word : number);
@@ -269,9 +313,14 @@ void pfs_table_json(const struct pfs_table *table, FILE *out)
 
 	fputs("[", out);
 	for (unsigned int row = 0; row < nr; row++) {
+		const char *between = "";
+
 		fputs(row ? ",\n  {" : "\n  {", out);
 		for (unsigned int i = 0; i < table->nr_columns; i++) {
-			fprintf(out, "%s\"%s\": ", i ? ", " : "", table->columns[i].key);
+			if (is_text_only(&table->columns[i]))
+				continue;
+			fprintf(out, "%s\"%s\": ", between, table->columns[i].key);
+			between = ", ";
 			put_json_cell(out, cell_at(table, row, i), table->columns[i].flags);
 		}
 		fputc('}', out);

@@ -16,6 +16,10 @@ enum pfs_column_flags {
 	PFS_COLUMN_OPTIONAL = 1,	/* not in the text form if all its cells are 0 or empty */
 	PFS_COLUMN_LEFT = 2,		/* words: aligned to the left */
 	PFS_COLUMN_SECONDS = 4,		/* nanoseconds, written as seconds */
+	PFS_COLUMN_MILLIONTHS = 8,	/* written as a number with six digits behind the point */
+	PFS_COLUMN_NOT_TEXT = 16,	/* in CSV and JSON only */
+	PFS_COLUMN_TEXT_ONLY = 32,
+	PFS_COLUMN_BAR = 64,		/* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
 };
 
 struct pfs_column {
@@ -40,6 +44,9 @@ void pfs_table_missing(struct pfs_table *table);
 int pfs_table_error(const struct pfs_table *table);	/* 0 or -ENOMEM */
 
 unsigned int pfs_table_rows(const struct pfs_table *table);
+
+/* How many columns the text may take: a bar takes what the others leave, if that is enough to see something. */
+void pfs_table_fit(struct pfs_table *table, unsigned int width);
 
 /* Aligned columns under their heads. emphasis: written around the heads, or NULL. */
 void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphasis);

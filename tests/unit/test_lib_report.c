@@ -293,6 +293,61 @@ static void test_table(void **state)
 	pfs_table_free(NULL);
 }
 
+/* Columns of one form only, and a bar where there is room for it: what is not nothing is seen, all of it fills it. */
+static void test_table_with_bars(void **state)
+{
+	static const struct pfs_column columns[] = {
+		{ "bytes", "", PFS_COLUMN_NOT_TEXT },
+		{ "memory", "memory", PFS_COLUMN_TEXT_ONLY },
+		{ "ratio", "ratio", PFS_COLUMN_MILLIONTHS },
+		{ "bar", "", PFS_COLUMN_BAR },
+		{ NULL, NULL, 0 },
+	};
+	static const uint64_t ratios[] = { 0, 1, 500000, 1000000 };
+	struct pfs_table *table = pfs_table_new(columns);
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_true(table && out);
+	for (size_t i = 0; i < 4; i++) {
+		pfs_table_number(table, 4096 * i);
+		pfs_table_word(table, "4K");
+		pfs_table_number(table, ratios[i]);
+		pfs_table_number(table, ratios[i]);
+	}
+	pfs_table_text(table, out, NULL);
+	pfs_table_fit(table, 28);
+	pfs_table_text(table, out, NULL);
+	pfs_table_csv(table, out, "t");
+	pfs_table_json(table, out);
+	fclose(out);
+	assert_same_text(text,
+			 "  memory     ratio\n"
+			 "      4K  0.000000\n"
+			 "      4K  0.000001\n"
+			 "      4K  0.500000\n"
+			 "      4K  1.000000\n"
+			 "  memory     ratio\n"
+			 "      4K  0.000000\n"
+			 "      4K  0.000001  #\n"
+			 "      4K  0.500000  ####\n"
+			 "      4K  1.000000  ########\n"
+			 "table,bytes,ratio\n"
+			 "t,0,0.000000\n"
+			 "t,4096,0.000001\n"
+			 "t,8192,0.500000\n"
+			 "t,12288,1.000000\n"
+			 "[\n"
+			 "  {\"bytes\": 0, \"ratio\": 0.000000},\n"
+			 "  {\"bytes\": 4096, \"ratio\": 0.000001},\n"
+			 "  {\"bytes\": 8192, \"ratio\": 0.500000},\n"
+			 "  {\"bytes\": 12288, \"ratio\": 1.000000}\n"
+			 "]");
+	free(text);
+	pfs_table_free(table);
+}
+
 /* Whatever a file made of the model, each view draws it and says no more than there is. */
 static void test_any_model(void **state)
 {
@@ -330,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_with_bars),
 		cmocka_unit_test(test_any_model),
 	};
 
