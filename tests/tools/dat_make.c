@@ -4,10 +4,11 @@
  * with the layouts and tasks in pfscope's own records. What it holds follows from the options alone. No root.
  *
  *     dat_make OUT [faults=N] [pages=N] [regions=N] [procs=N] [threads=N] [cpus=N] [burst=N]
- *              [order=up|down|hop]
+ *              [order=up|down|hop|random]
  *
  * pages, regions and threads are those of each process. Each thread in turn has a burst of faults. A process
- * touches its pages one after the other, again and again; with order=hop each next one is in another region.
+ * touches its pages one after the other, again and again; with order=hop each next one is in another region, with
+ * order=random any of them.
  * Regions are mapped upwards, or with order=down downwards, as the kernel does.
  */
 #include "../unit/dat_forge.h"
@@ -24,8 +25,8 @@ enum { MAX_CPUS = 64, PAGE_SIZE = 4096 };
 
 static struct shape {
 	uint64_t faults, pages, regions, procs, threads, cpus, burst;
-	bool down, hop;
-} shape = { 1000, 100, 1, 1, 1, 1, 64, false, false };
+	bool down, hop, random;
+} shape = { .faults = 1000, .pages = 100, .regions = 1, .procs = 1, .threads = 1, .cpus = 1, .burst = 64 };
 
 static const struct { const char *name; uint64_t *value; } numbers[] = {
 	{ "faults=", &shape.faults }, { "pages=", &shape.pages }, { "regions=", &shape.regions },
@@ -48,7 +49,7 @@ static void check(int ret, const char *what)
 static void usage(void)
 {
 	fprintf(stderr, "dat_make OUT [faults=N] [pages=N] [regions=N] [procs=N] [threads=N] [cpus=N] "
-		"[burst=N] [order=up|down|hop]\n");
+		"[burst=N] [order=up|down|hop|random]\n");
 	exit(2);
 }
 
@@ -60,6 +61,8 @@ static void parse(const char *arg)
 		shape.down = true;
 	else if (!strcmp(arg, "order=hop"))
 		shape.hop = true;
+	else if (!strcmp(arg, "order=random"))
+		shape.random = true;
 	else if (strcmp(arg, "order=up")) {
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 			size_t len = strlen(numbers[i].name);
@@ -84,10 +87,19 @@ static uint64_t region_start(uint64_t i)
 	return BASE + i * (pages_per_region() + 1) * PAGE_SIZE;
 }
 
+/* The finalizer of splitmix64. */
+static uint64_t mixed(uint64_t n)
+{
+	n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
+	return n ^ n >> 31;
+}
+
 /* Where a process's nth fault is. */
 static uint64_t fault_addr(uint64_t n)
 {
-	uint64_t each = pages_per_region(), page = n % shape.pages;
+	uint64_t each = pages_per_region(), page = (shape.random ? mixed(n) : n) % shape.pages;
 	uint64_t region = shape.hop ? page % shape.regions : page / each;
 	uint64_t in = shape.hop ? page / shape.regions : page % each;
 
