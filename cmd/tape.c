@@ -4,6 +4,7 @@
  */
 #include "command.h"
 #include "reading.h"
+#include "span.h"
 #include "tapes.h"
 #include "tape_sim.h"
 #include "whole_file.h"
@@ -50,25 +51,6 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write it there", 1 },
 	{ 0 },
 };
-
-/* "10ms", "1.5s", "20us", "100ns"; "0": no limit. */
-static bool parse_window(const char *arg, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double number = strtod(arg, &end);
-
-	*ns = 0;
-	if (!strcmp(arg, "0"))
-		return true;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (end != arg && *arg >= '0' && *arg <= '9' && !strcmp(end, units[i].name))
-			*ns = number * units[i].ns < 1e18 ? number * units[i].ns : 0;
-	return *ns;
-}
 
 static enum format parse_format(struct argp_state *state, const char *arg)
 {
@@ -146,7 +128,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->format = parse_format(state, arg);
 		return 0;
 	case OPT_WINDOW:
-		if (!parse_window(arg, &args->prefetch.window_ns))
+		args->prefetch.window_ns = 0;
+		if (strcmp(arg, "0") && !span_parse(arg, &args->prefetch.window_ns))
 			argp_error(state, "--window: %s: is no time such as 10ms, 1.5s or 0 (no limit)", arg);
 		return 0;
 	case OPT_AHEAD:
