@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "report", "tables by process, region and file; check against the kernel's counts",
 	  cmd_report },
 	{ "tape", "the page reference string, for simulators and prefetchers", cmd_tape },
+	{ "mrc", "what memory of each size would have missed, and working sets", cmd_mrc },
 	{ "clean", "remove what a killed pfscope left in the kernel", cmd_clean },
 	{ "stap", "the SystemTap source: its script, its probes, a module to take along", cmd_stap },
 };

@@ -90,6 +90,7 @@ for file in "$PWD/examples/tour.events" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.
 	commands=(render)
 	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'events --csv' maps 'tape --stable' \
 		'tape --format=prefetch' 'tape --format=oracle-general')
+	[ "${file##*/}" != tour.events ] || commands+=('mrc --policy lru,clock,opt --window 1ms --series --each-process')
 	for command in "${commands[@]}"; do
 		read -ra words <<<"$command"
 		run_one env

@@ -9,14 +9,16 @@
 # The plain program: a sanitizer needs memory of its own.
 PFSCOPE=${TOOLS%/tests/tools}/pfscope
 
-# peak NAME SHAPE...: KiB to draw such a recording; what was drawn is in $T/NAME.
+# peak NAME SHAPE...: KiB to draw such a recording; what was drawn is in $T/NAME. The command may be another one.
+command=(render)
 peak()
 {
 	local name=$1
 
 	shift
 	"$TOOLS/dat_make" "$T/made.dat" "$@" &&
-		"$TOOLS/spent" "$T/spent" "$PFSCOPE" render "$T/made.dat" >"$T/$name" && awk 'END { print $3 }' "$T/spent"
+		"$TOOLS/spent" "$T/spent" "$PFSCOPE" "${command[@]}" "$T/made.dat" >"$T/$name" &&
+		awk 'END { print $3 }' "$T/spent"
 }
 
 # within KIB LIMIT
@@ -46,5 +48,16 @@ is "$(grep -c '^pid ' "$T/procs")" 1000 'and are drawn'
 
 threads=$(peak threads faults=300000 pages=1000 threads=500 cpus=8 burst=3)
 ok "500 threads need 4 KiB each at most (${threads} KiB)" within "$threads" $((small + 2000))
+
+command=(mrc --window 1ms,1s)
+small=$(peak small faults=100000 pages=1000 order=random)
+long=$(peak long faults=3000000 pages=1000 order=random)
+ok "mrc: thirty times as many references need no more memory ($small KiB, $long KiB)" within "$long" $((small + 512))
+wide=$(peak wide faults=2000000 pages=1000000)
+ok "mrc: a million pages need 200 bytes each at most (${wide} KiB)" within "$wide" $((small + 200000))
+command=(mrc --each-process)
+procs=$(peak procs faults=300000 pages=300 procs=1000 regions=3 burst=300)
+ok "mrc: 1,000 processes need 64 KiB each at most (${procs} KiB)" within "$procs" $((small + 64000))
+is "$(grep -c '^pid ' "$T/procs")" 1000 'and each has its curve'
 
 done_testing

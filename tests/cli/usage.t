@@ -40,7 +40,7 @@ refused 2 'frob: no such command' 'unknown command' frob
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
-for command in run attach render events maps report clean stap; do
+for command in run attach render events maps report mrc clean stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 'which command' 'run without a command' run

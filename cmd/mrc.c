@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope mrc: what a memory of each size would have missed of the references that a recording shows.
+ */
+#include "command.h"
+#include "reading.h"
+#include "span.h"
+#include "view_mrc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_NO_CODE = 0x700, OPT_SIZES, OPT_POLICY, OPT_WINDOW, OPT_SERIES, OPT_EACH_PROCESS, OPT_JSON, OPT_CSV,
+};
+
+/* More of a kind than anybody reads. */
+enum { MAX_LISTED = 1024 };
+
+struct mrc_args {
+	struct reading_args reading;
+	struct pfs_refs_options refs;
+	struct pfs_mrc_options mrc;
+	enum pfs_view_format format;
+	struct pfs_mrc_size sizes[MAX_LISTED];
+	unsigned int nr_sizes;
+	uint64_t windows_ns[MAX_LISTED];
+	unsigned int nr_windows;
+};
+
+static const struct argp_option options[] = {
+	{ "sizes", OPT_SIZES, "LIST", 0, "Sizes of memory: pages, or bytes with K, M, G or T behind them", 1 },
+	{ "policy", OPT_POLICY, "LIST", 0, "What is dropped: lru (the default), clock, clock0, opt", 1 },
+	{ "window", OPT_WINDOW, "LIST", 0, "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
+	{ "series", OPT_SERIES, NULL, 0, "Working sets over time, window by window", 1 },
+	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve a process, as if it had memory of its own", 1 },
+	{ "no-code", OPT_NO_CODE, NULL, 0, "Without what can be executed", 1 },
+	{ "json", OPT_JSON, NULL, 0, "As JSON", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "As comma-separated values", 1 },
+	{ 0 },
+};
+
+/* ---- lists ---- */
+
+/* "4096", "64K", "1G"; from 1 on. */
+static bool parse_size(const char *word, void *to)
+{
+	static const char units[] = "KMGT";
+	struct pfs_mrc_size *size = to;
+	const char *unit;
+	char *end;
+
+	if (word[0] < '0' || word[0] > '9')
+		return false;
+	errno = 0;
+	*size = (struct pfs_mrc_size){ .nr = strtoull(word, &end, 10) };
+	unit = *end ? strchr(units, *end) : NULL;
+	if (errno || !size->nr || size->nr >> 40 || (*end && (!unit || end[1])))
+		return false;
+	if (unit) {
+		size->in_bytes = true;
+		size->nr <<= 10 * (unit - units + 1);
+		return size->nr >> 10 * (unit - units + 1) && size->nr < UINT64_C(1) << 60;
+	}
+	return true;
+}
+
+static bool parse_window(const char *word, void *to)
+{
+	return span_parse(word, to);
+}
+
+static bool parse_policy(const char *word, void *to)
+{
+	uint32_t *policies = to;
+
+	for (int i = 0; i < PFS_NR_MRC_POLICIES; i++) {
+		if (strcmp(word, pfs_mrc_policy_names[i]))
+			continue;
+		*policies |= UINT32_C(1) << i;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Each word of a list with commas; `what` it should have been is for the error. size: of an element of to[], of
+ * which *nr are taken; 0: all go to the one.
+ */
+static void parse_list(struct argp_state *state, const char *option, const char *list, const char *what,
+		       bool (*parse_word)(const char *, void *), void *to, size_t size, unsigned int *nr)
+{
+	char word[64];
+
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (size && *nr == MAX_LISTED)
+			argp_error(state, "--%s: more than %d", option, MAX_LISTED);
+		snprintf(word, sizeof(word), "%.*s", (int)len, list);
+		if (len >= sizeof(word) || !parse_word(word, (char *)to + (size ? *nr * size : 0)))
+			argp_error(state, "--%s: %.*s: is no %s", option, (int)len, list, what);
+		*nr += size != 0;
+		if (!list[len])
+			return;
+		list += len + 1;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct mrc_args *args = state->input;
+	unsigned int none = 0;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->reading;
+		state->child_inputs[1] = &args->reading.view.filter;
+		return 0;
+	case OPT_SIZES:
+		parse_list(state, "sizes", arg, "size: give pages (1000) or bytes (64K, 10M, 1G)", parse_size,
+			   args->sizes, sizeof(args->sizes[0]), &args->nr_sizes);
+		return 0;
+	case OPT_POLICY:
+		parse_list(state, "policy", arg, "policy: there are lru, clock, clock0 and opt", parse_policy,
+			   &args->mrc.policies, 0, &none);
+		return 0;
+	case OPT_WINDOW:
+		parse_list(state, "window", arg, "window: give a time (10ms, 0.5s)", parse_window,
+			   args->windows_ns, sizeof(args->windows_ns[0]), &args->nr_windows);
+		return 0;
+	case OPT_SERIES:
+		args->mrc.series = true;
+		return 0;
+	case OPT_EACH_PROCESS:
+		args->mrc.each_process = true;
+		return 0;
+	case OPT_NO_CODE:
+		args->refs.no_code = true;
+		return 0;
+	case OPT_JSON:
+		args->format = PFS_VIEW_JSON;
+		return 0;
+	case OPT_CSV:
+		args->format = PFS_VIEW_CSV;
+		return 0;
+	case ARGP_KEY_END:
+		if (args->mrc.series && !args->nr_windows)
+			argp_error(state, "--series: of which --window?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &reading_argp, 0, NULL, 1 },
+	{ &filter_argp, 0, NULL, 2 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	options, parse, "[FILE|-]",
+	"Print what a memory of each size would have missed of the page references that a recording shows: "
+	"under LRU, exactly and for all sizes, and under CLOCK and OPT for comparison. A reference is a fault "
+	"that the kernel served, or a sampled access: accesses between two faults of a page are not seen.\v"
+	"Examples:\n"
+	"  pfscope mrc py.dat\n"
+	"  pfscope mrc --policy lru,clock,opt --sizes 1M,4M,16M py.dat\n"
+	"  pfscope mrc --window 10ms,100ms --series py.dat    working sets over time\n"
+	"  pfscope mrc --each-process --no-code --json py.dat",
+	children, NULL, NULL,
+};
+
+static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct pfs_refs *refs,
+		struct pfs_err *err)
+{
+	struct pfs_mrc_view view = {
+		mrc, pfs_refs_stats(refs), args->nr_sizes ? args->sizes : NULL, args->nr_sizes,
+	};
+	struct pfs_view_options how = {
+		.out = stdout, .format = args->format, .filter = &args->reading.view.filter,
+		.terminal = isatty(STDOUT_FILENO), .width = pfs_term_width(STDOUT_FILENO),
+		.color = pfs_term_color(STDOUT_FILENO, PFS_COLOR_AUTO),
+	};
+	int ret = pfs_mrc_end(mrc, err);
+
+	return ret ? ret : pfs_view_mrc_draw(&view, &how, err);
+}
+
+static int read_and_draw(struct mrc_args *args, struct pipeline *p, struct pfs_err *err)
+{
+	struct pfs_refs *refs;
+	struct pfs_mrc mrc;
+	int ret;
+
+	pfs_mrc_init(&mrc, p->model, &args->mrc);
+	refs = pfs_refs_new(p->model, &args->refs, pfs_mrc_refer, &mrc);
+	if (!refs)
+		return pfs_err_set(err, -ENOMEM, "no memory for the references");
+	pipeline_behind(p, pfs_refs_sink(refs));
+	ret = reading_read(&args->reading, p, err);
+	if (ret && mrc.err.msg[0])
+		*err = mrc.err;
+	if (!ret)
+		ret = draw(args, &mrc, refs, err);
+	pfs_refs_free(refs);
+	pfs_mrc_fini(&mrc);
+	return ret;
+}
+
+int cmd_mrc(int argc, char **argv)
+{
+	struct mrc_args args = { .format = PFS_VIEW_TEXT };
+	struct pfs_err err = { "" };
+	struct pipeline p;
+	int ret, status;
+
+	args.refs.filter = &args.reading.view.filter;
+	args.mrc.windows_ns = args.windows_ns;
+	if (cannot_parse(&argp, argc, argv, 0, &args))
+		return EXIT_FAILED;
+	if (!args.mrc.policies)
+		args.mrc.policies = UINT32_C(1) << PFS_MRC_LRU;
+	args.mrc.nr_windows = args.nr_windows;
+	ret = pipeline_init(&p, &args.reading.view.filter, EVENTS_NONE, NULL, &err);
+	if (ret)
+		return fail(&err);
+	ret = read_and_draw(&args, &p, &err);
+	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
+	pipeline_fini(&p);
+	view_args_fini(&args.reading.view);
+	return status;
+}
