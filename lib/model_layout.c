@@ -33,6 +33,7 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	whole.start = ev->start & ~mask;
 	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX)	/* that means: all there is */
 		whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
+	whole.addr = ev->addr & ~mask;
 	whole.from = ev->from & ~mask;
 	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
 	return whole;

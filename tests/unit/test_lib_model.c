@@ -218,6 +218,28 @@ static void test_ranges_are_whole_pages(void **state)
 	feed_free(&f);
 }
 
+/* Nor where a move says that it went. */
+static void test_moves_are_whole_pages(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev;
+
+	feed_map(&f, 0x400000, 0x404000, RW, "");
+	feed_map(&f, 0x800000, 0x900000, RW, "");
+	ev = feed_event(&f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) | HAS(LEN) | HAS(ADDR));
+	ev.from = 0x400000;
+	ev.len = 0x4000;
+	ev.start = 0x800000;
+	ev.addr = 0x810456;
+	ev.end = 0x900000;
+	feed_apply(&f, &ev);
+	for (unsigned int i = 0; i < space_of(&f, 1)->nr_retired; i++)
+		assert_int_equal((space_of(&f, 1)->retired[i]->start | space_of(&f, 1)->retired[i]->end) % PAGE, 0);
+	for (unsigned int i = 0; i < space_of(&f, 1)->nr_live; i++)
+		assert_int_equal((space_of(&f, 1)->live[i]->start | space_of(&f, 1)->live[i]->end) % PAGE, 0);
+	feed_free(&f);
+}
+
 /* ---- process life ---- */
 
 static void test_fork_copies_the_layout(void **state)
@@ -807,6 +829,7 @@ int main(void)
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_populate),
 		cmocka_unit_test(test_ranges_are_whole_pages),
+		cmocka_unit_test(test_moves_are_whole_pages),
 		cmocka_unit_test(test_fork_copies_the_layout),
 		cmocka_unit_test(test_vfork_shares_until_exec),
 		cmocka_unit_test(test_exec_begins_an_epoch),
