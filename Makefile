@@ -37,8 +37,8 @@ TEST_PKGS := cmocka libtracecmd
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(foreach p,$(PKGS) $(LIB_PKGS) $(TEST_PKGS),$(shell \
 	pkg-config --cflags $p 2>/dev/null)))$(PKG_CFLAGS)
-LIB_LIBS   = $(shell pkg-config --libs $(LIB_PKGS))
-LIBS       = $(shell pkg-config --libs $(PKGS) $(LIB_PKGS))
+LIB_LIBS   = $(shell pkg-config --libs $(LIB_PKGS)) -lm
+LIBS       = $(shell pkg-config --libs $(PKGS) $(LIB_PKGS)) -lm
 TEST_LIBS  = $(shell pkg-config --libs $(TEST_PKGS))
 
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plot: time from left to right, addresses from bottom to top, folded where nothing was touched. What was gathered
+ * (plot_data.h) is laid out here in blocks (a process's image each) of bands (a region each, or several small ones),
+ * and put into a grid of rows and columns. How that is drawn is plot_text.c's, plot_draw.c's and plot_html.c's.
+ *
+ * All of them show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
+ */
+#ifndef PFS_PLOT_H
+#define PFS_PLOT_H
+
+#include "err.h"
+#include "plot_data.h"
+
+#include <stdio.h>
+
+/* Pages side by side, of one group: what is touched, with the small gaps in it. */
+struct pfs_plot_segment {
+	uint32_t group, band;
+	uint64_t first, last;		/* as cells have them: numbers of pages >> page_shift */
+	double at, len;			/* of its band, which is 1 from bottom to top */
+};
+
+struct pfs_plot_band {
+	char *label;			/* escaped; short: a file without its path */
+	const char *name;		/* whole, not escaped; NULL: several regions */
+	uint32_t block;
+	uint64_t start, end;		/* from its first touched page to its last; end 0: the top of memory */
+	uint64_t faults, sampled;
+	double pages;			/* what its height stands for, in units of cells */
+	uint32_t nr_folds;
+	bool unknown;			/* no known region */
+};
+
+struct pfs_plot_block {
+	char *label;			/* escaped */
+	uint64_t faults, sampled;
+};
+
+struct pfs_plot {
+	const struct pfs_plot_data *data;
+	struct pfs_plot_block *blocks;		/* from top to bottom */
+	struct pfs_plot_band *bands;		/* block by block, each from the lowest address on */
+	struct pfs_plot_segment *segments;	/* sorted by group and page */
+	uint32_t nr_blocks, nr_bands, nr_segments;
+	uint64_t nr_bins;
+	uint64_t from_ns, to_ns;		/* where the first bin begins, and the last ends */
+	unsigned int unit_shift;		/* a unit of cells is so many bytes: 1 << unit_shift */
+};
+
+/* At most about so many bands. The data must not change while the plot lives. 0 or -ENOMEM. */
+int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, uint32_t max_bands);
+void pfs_plot_fini(struct pfs_plot *plot);
+
+/* Where a cell is: its segment, and the place in the band (0 to 1) of the middle of its pages. */
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
+					     double *at);
+
+/* ---- the grid ---- */
+
+enum pfs_plot_by {
+	PFS_PLOT_BY_NOTHING,	/* all faults alike: a heat map */
+	PFS_PLOT_BY_ACCESS, PFS_PLOT_BY_CLASS, PFS_PLOT_BY_THREAD,
+};
+
+enum {
+	PFS_PLOT_COLORS = 12,
+	PFS_PLOT_OTHERS = 10,	/* threads that have no colour of their own */
+	PFS_PLOT_SAMPLED = 11,	/* sampled accesses, which are no faults, whatever faults are told apart by */
+};
+
+/* Touches of one colour in one place of the grid. */
+struct pfs_plot_spot {
+	uint32_t band, row, column, color;
+	uint64_t count;
+};
+
+struct pfs_plot_grid {
+	uint32_t columns;		/* at most as many as were asked for */
+	uint64_t bins;			/* each of so many */
+	uint64_t column_ns;
+	struct pfs_plot_spot *spots;	/* sorted by band, row, column; the most frequent colour last */
+	uint32_t nr_spots;
+	uint64_t most;			/* faults in one place */
+	uint64_t most_sampled;
+	uint64_t by_color[PFS_PLOT_COLORS];	/* touches */
+	uint64_t *faults;		/* by column */
+	uint64_t *resident;		/* pages by column, the most at any time of it; see plot_resident.c */
+	uint32_t threads[PFS_PLOT_OTHERS];	/* whose the colours are, the busiest first */
+	uint32_t nr_threads;
+	enum pfs_plot_by by;
+};
+
+/* rows: of each band. 0 or -ENOMEM. */
+int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
+		       const uint32_t *rows, enum pfs_plot_by by);
+void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
+
+/* "written"; of a thread "worker 4711", escaped; NULL: the colour is not in the picture. Returns buf. */
+const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
+				char *buf, size_t size);
+
+/* pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM. */
+int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
+
+/* ---- what is said beside the picture ---- */
+
+enum { PFS_PLOT_TEXT_MAX = 1536 };
+
+/* "4,016,219". Returns buf. */
+const char *pfs_plot_number(char buf[32], uint64_t number);
+
+/* "250 us", "1.5 s": as long as that, rounded. Returns buf. */
+const char *pfs_plot_span(char buf[32], uint64_t ns);
+
+/* A round number of nanoseconds so that no more than `most` of them are in span_ns. */
+uint64_t pfs_plot_tick(uint64_t span_ns, unsigned int most);
+
+/* The seconds of a tick, with as many digits as its distance needs. Returns buf. */
+const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
+
+/* The first tick at or after ns. UINT64_MAX: there is none. */
+uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
+
+/* "4,016,219 faults, 12 of them in no known region, in 1.5 s". Returns buf. */
+const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
+
+/* What else has to be said: one remark a line, "" if there is nothing. Returns buf. */
+const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
+
+/* The title: as the style has it, else the recorded command; escaped. "" if there is none. Returns buf. */
+struct pfs_plot_style;
+const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
+			   char buf[PFS_PLOT_TEXT_MAX]);
+
+/* May events be missing in that time? */
+bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns);
+
+/* How hot a place is, from 0 (one touch) to levels - 1 (the most), by the logarithm. */
+unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
+
+/* The least count of that level. */
+uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
+
+#define PFS_PLOT_RESIDENT_SAYS "resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+
+/* ---- forms ---- */
+
+struct pfs_plot_style {
+	const char *title;		/* NULL: the recording's command, or none */
+	bool heat;
+	enum pfs_plot_by by;		/* unless it is a heat map */
+	unsigned int width, height;	/* columns of text, or pixels; 0: as the form has it */
+	bool color;			/* text */
+	bool blocks;			/* text: half blocks instead of letters */
+};
+
+/* 0 or -ENOMEM, -EIO (writing failed) with err set. */
+int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a plot is made of: touches counted by where, when, how and by whom, in a table that does not grow beyond a
+ * limit. When it is full, its cells get larger: twice as much time each, or twice as many pages. So nothing is left
+ * out, however long the recording: the counts of all cells always add up to what was put in.
+ */
+#ifndef PFS_PLOT_CELLS_H
+#define PFS_PLOT_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a touch was, as far as is known: enum pfs_access, enum pfs_class. */
+struct pfs_plot_kind {
+	uint8_t access : 2, class : 2;
+	bool signal : 1;		/* ended in one */
+	bool sampled : 1;		/* no fault, but an access that a sampling source saw */
+};
+
+struct pfs_plot_cell {
+	uint64_t count;			/* 0: a free slot */
+	uint64_t page;			/* number of its first page >> page_shift */
+	uint64_t bin;			/* its time >> time_shift */
+	uint64_t ts_ns, addr;		/* of the first of them */
+	uint32_t group;			/* whose page it is; the caller's number */
+	uint32_t site;			/* of the first of them; the caller's number of an instruction */
+	uint16_t thread;		/* the caller's number */
+	struct pfs_plot_kind kind;
+};
+
+struct pfs_plot_cells {
+	struct pfs_plot_cell *slots;
+	size_t nr_slots;		/* a power of two, or 0 */
+	size_t nr, max;			/* cells; at most, unless they cannot be made larger */
+	unsigned int time_shift, page_shift;
+	uint64_t first_bin, last_bin;	/* that were seen */
+	bool any;
+};
+
+enum {
+	PFS_PLOT_MAX_BINS = 2048,	/* more than half of them are used, if the time is long enough */
+	PFS_PLOT_MIN_BINS = 512,	/* below that pages are put together first */
+};
+
+/* Cells of zeroes but for max are none. */
+void pfs_plot_cells_fini(struct pfs_plot_cells *cells);
+
+/* The picture reaches to that time. 0 or -ENOMEM. */
+int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns);
+
+/* Adds what->count touches; `page` is the number of a page, `bin` is not looked at. 0 or -ENOMEM. */
+int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
+
+/* One of those that were added as `what` was of another kind. 0 or -ENOMEM. */
+int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what, struct pfs_plot_kind kind);
+
+/* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
+int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);
+
+#define pfs_plot_cells_for_each(cell, cells)							\
+	for ((cell) = (cells)->slots; (cell) < (cells)->slots + (cells)->nr_slots; (cell)++)	\
+		if ((cell)->count)
+
+#endif
