@@ -28,6 +28,7 @@ int cmd_maps(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_tape(int argc, char **argv);
 int cmd_mrc(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_stap(int argc, char **argv);
 

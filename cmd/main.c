@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	  cmd_report },
 	{ "tape", "the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "mrc", "what memory of each size would have missed, and working sets", cmd_mrc },
+	{ "plot", "a picture of time by address: characters, SVG, PNG, PDF or HTML", cmd_plot },
 	{ "clean", "remove what a killed pfscope left in the kernel", cmd_clean },
 	{ "stap", "the SystemTap source: its script, its probes, a module to take along", cmd_stap },
 };
