@@ -8,8 +8,9 @@
 
 # What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev libjansson-dev uthash-dev
-TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime
+	zlib1g-dev libjansson-dev uthash-dev libcairo2-dev
+TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime \
+	libxml2-utils chromium
 # Only clang has libFuzzer.
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 # For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.
@@ -33,9 +34,11 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 PKGS      := libtracefs libtraceevent libzstd zlib
 LIB_PKGS  := jansson
 TEST_PKGS := cmocka libtracecmd
+# Headers only: it is loaded by who draws with it (lib/plot_cairo.c).
+HEADER_PKGS := cairo
 
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $(foreach p,$(PKGS) $(LIB_PKGS) $(TEST_PKGS),$(shell \
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(foreach p,$(PKGS) $(LIB_PKGS) $(TEST_PKGS) $(HEADER_PKGS),$(shell \
 	pkg-config --cflags $p 2>/dev/null)))$(PKG_CFLAGS)
 LIB_LIBS   = $(shell pkg-config --libs $(LIB_PKGS)) -lm
 LIBS       = $(shell pkg-config --libs $(PKGS) $(LIB_PKGS)) -lm
@@ -91,7 +94,8 @@ $(O)/%.o: %.c Makefile | $(O)/.libraries
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
-# The probe scripts are in the program, as they are (.incbin).
+# The probe scripts and the page of plots are in the program, as they are (.incbin).
+$(O)/lib/plot_html.o: lib/plot_page.html
 $(O)/stap/scripts.o: $(wildcard stap/*.stp stap/tapset/*.stp) stap/wire.h
 
 # lib's own tests link without libtracefs: that is checked by linking them.
@@ -130,7 +134,7 @@ $(FUZZ_SEEDS): $(O)/%: %.c $(O)/libftrace.a $(O)/liblib.a
 # One line instead of a screen of missing headers.
 $(O)/.libraries:
 	$(Q)mkdir -p $(@D)
-	$(Q)pkg-config --exists --print-errors $(PKGS) $(LIB_PKGS) && \
+	$(Q)pkg-config --exists --print-errors $(PKGS) $(LIB_PKGS) $(HEADER_PKGS) && \
 		echo '#include <uthash.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null || \
 		{ echo 'Libraries are missing: `make deps` installs them.' >&2; exit 1; }
 	$(Q)touch $@

@@ -4,29 +4,74 @@
  */
 #include "command.h"
 #include "plot.h"
+#include "plot_draw.h"
 #include "reading.h"
+#include "whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_TITLE = 0x600, OPT_WIDTH, OPT_COLOR };
+enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
 
-enum { BANDS_OF_TEXT = 20 };
+enum {
+	BANDS_OF_TEXT = 20, BANDS_OF_PICTURE = 44,
+	CELLS_OF_PAGE = 80000,		/* some 3 MB */
+};
 
 struct plot_args {
 	struct reading_args reading;
 	struct pfs_plot_style style;
+	unsigned int width;		/* columns */
+	const char *output;		/* NULL: standard output */
+	int format;			/* enum pfs_plot_format; -1: as the file's name says */
 };
 
 static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt", 1 },
+	{ "format", OPT_FORMAT, "FORMAT", 0, "`svg', `png', `pdf', `html' or `text', whatever the name", 1 },
+	{ "heat", OPT_HEAT, NULL, 0, "A heat map: by how many, not by how or by whom", 1 },
+	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "`access' (the default), `class' or `thread'", 1 },
+	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Of the picture, in pixels", 1 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Instead of the recorded command", 1 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Of characters; instead of the terminal's", 1 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Of characters: `always', `never' or `auto'", 1 },
 	{ 0 },
 };
+
+/* "1200x800". False: it is no size, or none that can be drawn. */
+static bool parse_size(const char *arg, struct pfs_plot_style *style)
+{
+	int end = 0;
+
+	return sscanf(arg, "%5ux%5u%n", &style->width, &style->height, &end) == 2 && !arg[end] &&
+	       style->width >= PFS_PLOT_LEAST_WIDTH && style->width <= PFS_PLOT_MOST_PIXELS &&
+	       style->height >= PFS_PLOT_LEAST_HEIGHT && style->height <= PFS_PLOT_MOST_PIXELS;
+}
+
+static bool parse_color_by(const char *arg, enum pfs_plot_by *by)
+{
+	static const char *const names[] = { NULL, "access", "class", "thread" };
+
+	for (*by = PFS_PLOT_BY_ACCESS; *by <= PFS_PLOT_BY_THREAD; (*by)++)
+		if (!strcmp(names[*by], arg))
+			return true;
+	return false;
+}
+
+/* What the file's name ends in, unless --format says it. */
+static void choose_format(struct plot_args *args, const struct argp_state *state)
+{
+	if (args->format >= 0)
+		return;
+	args->format = args->output ? pfs_plot_format_of_file(args->output) : PFS_PLOT_TEXT;
+	if (args->format < 0)
+		argp_error(state, "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
+			   args->output);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -38,6 +83,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &args->reading;
 		state->child_inputs[1] = &args->reading.view.filter;
 		return 0;
+	case ARGP_KEY_END:
+		choose_format(args, state);
+		return 0;
+	case 'o':
+		args->output = arg;
+		return 0;
+	case OPT_FORMAT:
+		args->format = pfs_plot_format_find(arg);
+		if (args->format < 0)
+			argp_error(state, "--format: %s: is neither svg, png, pdf, html nor text", arg);
+		return 0;
+	case OPT_HEAT:
+		args->style.heat = true;
+		return 0;
+	case OPT_COLOR_BY:
+		if (!parse_color_by(arg, &args->style.by))
+			argp_error(state, "--color-by: %s: is neither access, class nor thread", arg);
+		return 0;
+	case OPT_SIZE:
+		if (!parse_size(arg, &args->style))
+			argp_error(state, "--size: %s: is no size like 1200x800, from %dx%d to %dx%d", arg,
+				   PFS_PLOT_LEAST_WIDTH, PFS_PLOT_LEAST_HEIGHT, PFS_PLOT_MOST_PIXELS,
+				   PFS_PLOT_MOST_PIXELS);
+		return 0;
 	case OPT_TITLE:
 		args->style.title = arg;
 		return 0;
@@ -45,7 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		value = pfs_term_width_parse(arg);
 		if (value < 0)
 			argp_error(state, "--width: %s: is no number of columns from 40 to 10000", arg);
-		args->style.width = value;
+		args->width = value;
 		return 0;
 	case OPT_COLOR:
 		value = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
@@ -66,32 +135,62 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
 	options, parse, "[FILE|-]",
-	"Draw the touches of a recording, time from left to right, addresses from bottom to top.\v"
+	"Draw the touches of a recording: time from left to right, addresses from bottom to top, a band for each "
+	"region, and under it faults a second and resident pages. Without -o in characters.\v"
 	"Examples:\n"
-	"  pfscope plot py.dat",
+	"  pfscope plot py.dat\n"
+	"  pfscope plot -o py.svg --color-by thread py.dat\n"
+	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
+	"  pfscope plot -o heap.png --heat --region heap py.dat",
 	children, NULL, NULL,
 };
 
-static int print(struct plot_args *args, const struct pfs_plot_data *data, struct pfs_err *err)
+static int draw(const struct plot_args *args, struct pfs_plot_data *data, FILE *out, struct pfs_err *err)
 {
-	struct pfs_plot_style *style = &args->style;
+	bool text = args->format == PFS_PLOT_TEXT;
+	struct pfs_plot_style style = args->style;
 	struct pfs_plot plot;
-	int ret = pfs_plot_lay_out(&plot, data, BANDS_OF_TEXT);
+	int ret = args->format == PFS_PLOT_HTML ? pfs_plot_cells_shrink(&data->cells, CELLS_OF_PAGE) : 0;
+
+	if (!ret)
+		ret = pfs_plot_lay_out(&plot, data, text ? BANDS_OF_TEXT : BANDS_OF_PICTURE);
 
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the plot");
-	style->width = style->width ? style->width : pfs_term_width(STDOUT_FILENO);
-	style->color = style->blocks = pfs_term_color(STDOUT_FILENO, args->reading.view.color);
-	ret = pfs_plot_write_text(&plot, style, stdout, err);
-	if (!ret && fflush(stdout))
-		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
+	if (text) {
+		style.width = args->width ? args->width : pfs_term_width(fileno(out));
+		style.color = style.blocks = pfs_term_color(fileno(out), args->reading.view.color);
+	}
+	ret = pfs_plot_write(&plot, &style, args->format, out, err);
 	pfs_plot_fini(&plot);
+	return ret;
+}
+
+/* Into a file, which has its name only if all of it could be drawn. */
+static int draw_to_file(const struct plot_args *args, struct pfs_plot_data *data, struct pfs_err *err)
+{
+	struct whole_file file;
+	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
+	int fd = ret ? -1 : fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!ret && !out)
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
+	if (!ret)
+		ret = draw(args, data, out, err);
+	if (out && fclose(out) && !ret)
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
+	else if (!out && fd >= 0)
+		close(fd);
+	if (!ret)
+		return whole_file_keep(&file, err);
+	whole_file_drop(&file);
 	return ret;
 }
 
 int cmd_plot(int argc, char **argv)
 {
-	struct plot_args args = { 0 };
+	struct plot_args args = { .format = -1, .style.by = PFS_PLOT_BY_ACCESS };
 	const struct pfs_filter *filter = &args.reading.view.filter;
 	struct pfs_err err = { "" };
 	struct pfs_plot_data *data;
@@ -111,7 +210,7 @@ int cmd_plot(int argc, char **argv)
 		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
 	}
 	if (!ret)
-		ret = print(&args, data, &err);
+		ret = args.output ? draw_to_file(&args, data, &err) : draw(&args, data, stdout, &err);
 	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
 	pfs_plot_data_free(data);
 	pipeline_fini(&p);

@@ -100,12 +100,24 @@ void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size);
 
+extern const char *const pfs_plot_access_texts[4];	/* by enum pfs_access */
+extern const char *const pfs_plot_class_texts[4];	/* by enum pfs_class; the last: ended in a signal */
+
+/* "worker 4711", escaped. Returns buf. */
+const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
+
 /* pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM. */
 int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
 
 /* ---- what is said beside the picture ---- */
 
 enum { PFS_PLOT_TEXT_MAX = 1536 };
+
+/*
+ * As pfs_escape(), and without the codes that are no characters (U+FFFE and the like), which neither XML nor cairo
+ * takes: bytes of those become "?". Returns buf.
+ */
+char *pfs_plot_escape(char *buf, size_t size, const char *s);
 
 /* "4,016,219". Returns buf. */
 const char *pfs_plot_number(char buf[32], uint64_t number);
@@ -142,7 +154,7 @@ unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 /* The least count of that level. */
 uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
 
-#define PFS_PLOT_RESIDENT_SAYS "resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+#define PFS_PLOT_RESIDENT_SAYS "Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
 
 /* ---- forms ---- */
 
@@ -155,7 +167,27 @@ struct pfs_plot_style {
 	bool blocks;			/* text: half blocks instead of letters */
 };
 
-/* 0 or -ENOMEM, -EIO (writing failed) with err set. */
+enum pfs_plot_format { PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML, PFS_PLOT_FORMATS };
+
+/* By its name, "svg" and so on; or by how the name of a file ends. -ENOENT: it is none. */
+int pfs_plot_format_find(const char *name);
+int pfs_plot_format_of_file(const char *file);
+
+/* 0 or -ENOMEM, -EIO (writing failed) or -ENOENT (no cairo here) with err set. */
+int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+		   FILE *out, struct pfs_err *err);
+
+/* As its JSON says it to other programs: what is in the picture, in numbers. May stand in XML and in HTML. */
+void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, FILE *out);
+
+/* A string of JSON, with everything in it escaped that XML or HTML would act on. */
+void pfs_plot_write_string(FILE *out, const char *s);
+
+/* One of each: pfs_plot_write() calls it. */
+int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+			 FILE *out, struct pfs_err *err);
+int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err);
 int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err);
 

@@ -4,16 +4,15 @@
  */
 #include "plot.h"
 
-#include "escape.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const access_texts[] = { "touched, unknown how", "read", "written", "executed" };
-static const char *const class_texts[] = { "not known to be major", "minor", "major: read from disk",
-					   "ended in a signal" };
+const char *const pfs_plot_access_texts[4] = { "touched, unknown how", "read", "written", "executed" };
+const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", "major: read from disk",
+					      "ended in a signal" };
 
 /* ---- colours ---- */
 
@@ -66,32 +65,36 @@ static uint32_t color_of(const struct pfs_plot_grid *grid, const struct pfs_plot
 	}
 }
 
+const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t nr, char *buf, size_t size)
+{
+	const struct pfs_plot_thread *thread = &plot->data->threads[nr];
+	char comm[256];
+
+	pfs_plot_escape(comm, sizeof(comm), thread->comm ? thread->comm : "?");
+	if (thread->tid)
+		snprintf(buf, size, "%s %" PRId32, comm, thread->tid);
+	else
+		snprintf(buf, size, "threads beyond the first %d", PFS_PLOT_MAX_THREADS - 1);
+	return buf;
+}
+
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size)
 {
-	const struct pfs_plot_thread *thread;
-	char comm[256];
-
 	if (!grid->by_color[color])
 		return NULL;
 	if (color == PFS_PLOT_SAMPLED)
 		snprintf(buf, size, "seen by sampling: no faults");
 	else if (grid->by == PFS_PLOT_BY_ACCESS)
-		snprintf(buf, size, "%s", access_texts[color]);
+		snprintf(buf, size, "%s", pfs_plot_access_texts[color]);
 	else if (grid->by == PFS_PLOT_BY_CLASS)
-		snprintf(buf, size, "%s", class_texts[color]);
+		snprintf(buf, size, "%s", pfs_plot_class_texts[color]);
 	else if (grid->by == PFS_PLOT_BY_NOTHING)
 		snprintf(buf, size, "faults");
 	else if (color == PFS_PLOT_OTHERS)
 		snprintf(buf, size, "other threads");
-	else {
-		thread = &plot->data->threads[grid->threads[color]];
-		pfs_escape(comm, sizeof(comm), thread->comm ? thread->comm : "?", 0);
-		if (thread->tid)
-			snprintf(buf, size, "%s %" PRId32, comm, thread->tid);
-		else
-			snprintf(buf, size, "threads beyond the first %d", PFS_PLOT_MAX_THREADS - 1);
-	}
+	else
+		pfs_plot_thread_text(plot, grid->threads[color], buf, size);
 	return buf;
 }
 

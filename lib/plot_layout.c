@@ -7,7 +7,6 @@
  */
 #include "plot.h"
 
-#include "escape.h"
 #include "labels.h"
 
 #include <errno.h>
@@ -121,7 +120,7 @@ static char *image_label(const struct pfs_plot_data *data, uint32_t nr)
 
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
-			pfs_escape(comm, sizeof(comm), epoch->comm ? epoch->comm : proc->comm ? proc->comm : "?", 0);
+			pfs_plot_escape(comm, sizeof(comm), epoch->comm ? epoch->comm : proc->comm ? proc->comm : "?");
 			return asprintf(&label, "%s (%s %" PRId32 ")", comm, proc->pid_known ? "pid" : "tid",
 					proc->pid) < 0 ? NULL : label;
 		}
@@ -256,7 +255,7 @@ static int label_band(struct layout *l, struct pfs_plot_band *band, const struct
 		return asprintf(&band->label, "%" PRIu32 " small regions", nr) < 0 ? (band->label = NULL, -ENOMEM) : 0;
 	band->name = group_of(l, strips->group)->name;
 	band->unknown = group_of(l, strips->group)->unknown;
-	pfs_escape(escaped, sizeof(escaped), band->name, 0);
+	pfs_plot_escape(escaped, sizeof(escaped), band->name);
 	band->label = strdup(pfs_label_base(escaped));
 	return band->label ? 0 : -ENOMEM;
 }

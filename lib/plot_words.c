@@ -14,6 +14,21 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
+char *pfs_plot_escape(char *buf, size_t size, const char *s)
+{
+	size_t left, nr;
+	uint32_t code;
+
+	pfs_escape(buf, size, s, 0);
+	left = strlen(buf);
+	for (char *at = buf; left; at += nr, left -= nr) {
+		nr = pfs_utf8_decode(at, left, &code);
+		if ((code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code < 0xfdf0))
+			memset(at, '?', nr);
+	}
+	return buf;
+}
+
 const char *pfs_plot_number(char buf[32], uint64_t number)
 {
 	char digits[24];
@@ -148,8 +163,7 @@ const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_st
 {
 	const char *command = pfs_model_note(plot->data->model, "command");
 
-	pfs_escape(buf, PFS_PLOT_TEXT_MAX, style->title ? style->title : command ? command : "", 0);
-	return buf;
+	return pfs_plot_escape(buf, PFS_PLOT_TEXT_MAX, style->title ? style->title : command ? command : "");
 }
 
 bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns)

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Plots of every format: well-formed, whatever names are in the recording, and their numbers add up to its faults. The
+# page checks itself in a browser.
+
+. "${0%/*}/../tap.sh"
+
+tour=$ROOT/examples/tour.events
+
+# number_in JSON KEY
+number_in()
+{
+	grep -oE "\"$2\":[0-9]+" <<<"$1" | head -n 1 | grep -oE '[0-9]+$'
+}
+
+# metadata FILE: what an SVG says of itself.
+metadata()
+{
+	xmllint --xpath 'string(//*[local-name()="metadata"])' "$1"
+}
+
+# page_data FILE: the first script of a page.
+page_data()
+{
+	sed -n '/<script type="application\/json"/,/<\/script>/p' "$1" | sed -E '1s/.*id="data">//; $s/<\/script>.*//'
+}
+
+# faults_of FILE: as the report counts them.
+faults_of()
+{
+	"$PFSCOPE" report --json "$1" 2>/dev/null | grep -oE '"faults": ?[0-9]+' | head -n 1 | grep -oE '[0-9]+$'
+}
+
+# ---- numbers ----
+
+for name in dat/pfs-v6.dat dat/v7-zstd.dat dat/v6-buffers.dat text/kernel.trace stap/ls.events examples; do
+	file=$DATA/$name
+	[ $name != examples ] || file=$tour
+	wanted=$("$PFSCOPE" events --csv "$file" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kind") k = i; next }
+		$k == "fault"' | wc -l)
+	for format in svg html; do
+		pfscope plot -o "$T/out.$format" "$file"
+		is "$status [$out$err]" '0 []' "$name: $format"
+	done
+	text=$(metadata "$T/out.svg")
+	is "$("$TOOLS/well_formed" json <<<"$text")" 1 "$name: what the SVG says is JSON"
+	drawn=$(number_in "$text" drawn)
+	is "$drawn" "$(number_in "$text" faults)" "$name: all faults are in the picture"
+	# of pfscope's own child before the command, nothing is shown
+	ok "$name: that is those of the recording" test "$drawn" -le "$wanted" -a "$drawn" -ge $((wanted * 9 / 10)) -a "$drawn" -gt 0
+	is "$(page_data "$T/out.html" | "$TOOLS/well_formed" json)" 1 "$name: what the page has is JSON"
+	is "$(page_data "$T/out.html" | sed -nE 's/^"count":\[([0-9,]*)\].*/\1/p' | tr , '\n' | awk '{ n += $1 } END { print n }')" \
+		"$drawn" "$name: and its cells add up to the same"
+	"$PFSCOPE" plot "$file" >"$T/text"
+	is "$(sed -nE 's/^.{18} \|.*\| +([0-9,]+)$/\1/p' "$T/text" | tr -d , | awk '{ n += $1 } END { print n }')" "$drawn" \
+		"$name: the bands in characters add up to it, too"
+done
+is "$(faults_of "$tour")" "$(number_in "$(metadata "$T/out.svg")" faults)" 'report counts as many'
+
+# ---- formats ----
+
+for format in png pdf svg html; do
+	pfscope plot --format $format "$tour"
+	is "$status [$err]" '0 []' "$format on standard output"
+	mv "$T/out" "$T/one.$format"
+done
+is "$(head -c 8 "$T/one.png" | od -An -tx1 | tr -d ' ')" 89504e470d0a1a0a 'a PNG begins like one'
+is "$(head -c 5 "$T/one.pdf")$(tail -c 6 "$T/one.pdf" | tr -d '\n')" %PDF-%%EOF 'a PDF begins and ends like one'
+for by in access class thread; do
+	pfscope plot --format svg --color-by $by "$tour"
+	like "$(sed -n 's/.*"colors":\({[^}]*}\).*/\1/p' "$T/out")" "^\{\"" "--color-by $by: has a legend"
+	is "$(sed -n 's/.*"colors":{\([^}]*\)}.*/\1/p' "$T/out" | grep -oE ':[0-9]+' | tr -d : | awk '{ n += $1 } END { print n }')" \
+		151 "--color-by $by: it adds up"
+done
+pfscope plot --format png --heat --size 700x900 "$tour"
+is "$(head -c 24 "$T/out" | tail -c 8 | od -An -tx1 | tr -d ' ')" 000002bc00000384 '--size is that of the picture'
+pfscope plot --title 'a <b> & "c"' --format svg "$tour"
+is "$(xmllint --xpath 'string(//*[local-name()="title"])' "$T/out")" 'a <b> & "c"' '--title'
+pfscope plot --region nothing-like-it --format svg "$tour"
+is "$status $(number_in "$(metadata "$T/out")" faults)" '0 0' 'a picture of nothing is one'
+pfscope plot --region nothing-like-it --format html "$tour"
+is "$status" 0 'and a page'
+
+# ---- characters ----
+
+for width in 40 57 80 133 200; do
+	pfscope plot --width $width "$tour"
+	is "$status $(awk -v w=$width 'length > w' <<<"$out" | grep '|$')" '0 ' "--width $width: no line is wider"
+done
+escape=$'\e'
+unlike "$("$PFSCOPE" plot "$tour")" "$escape|[^ -~[:space:]]" 'into a pipe: plain ASCII'
+like "$("$PFSCOPE" plot --color=always "$tour")" "$escape\[38;5;[0-9]+(;48;5;[0-9]+)?m[▀▄]" '--color: half blocks in colours'
+is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/[▀▁-█]/#/g" |
+	awk 'length > 80' | grep '|$')" '' \
+	'and they are as wide'
+
+# ---- hostile names ----
+
+cat >"$T/hostile" <<'EVENTS'
+# pfscope events 1
+10.000000000 note key="start" value="mono"
+10.000000001 note key="command" value="</script><script>alert(1)</script><!-- ]]> & \x01"
+10.100000000 comm pid=100 tid=100 comm="</title><b>'&"
+10.100000001 map pid=100 tid=100 start=10000 end=14000 perms=rw-p off=0 dev=fe:00 ino=6 name="/tmp/</script><img src=x onerror=alert(1)>"
+10.100000002 map pid=100 tid=100 start=40000 end=44000 perms=r-xp off=0 dev=fe:00 ino=7 name="/lib/\xff\xfe\x1b]0;x\x07<!--\xe2\x80\xa8\xef\xbf\xbe\xe2\x80\xae\"\\.so"
+10.200000000 fault cpu=0 pid=100 tid=100 addr=10010 ip=40010 access=write mode=user
+10.350000000 fault cpu=0 pid=100 tid=100 addr=40010 ip=40020 access=read mode=user
+EVENTS
+pfscope plot --format svg "$T/hostile"
+mv "$T/out" "$T/hostile.svg"
+ok 'hostile names: the SVG is well-formed' xmllint --noout "$T/hostile.svg"
+is "$(xmllint --xpath 'count(//*[local-name()="script" or local-name()="img" or local-name()="b"])' "$T/hostile.svg")" 0 \
+	'nothing of them is an element in it'
+is "$("$TOOLS/well_formed" json <<<"$(metadata "$T/hostile.svg")")" 1 'and its JSON is JSON'
+pfscope plot --format html "$T/hostile"
+mv "$T/out" "$T/hostile.html"
+is "$(page_data "$T/hostile.html" | "$TOOLS/well_formed" json)" 1 'the JSON of the page is, too'
+is "$(page_data "$T/hostile.html" | grep -cE "[<>&']")" 0 'there is nothing in it that HTML would act on'
+is "$(grep -c '</script>' "$T/hostile.html")" 2 'a page has its own two scripts'
+pfscope plot "$T/hostile"
+is "$("$TOOLS/well_formed" text <"$T/out" >/dev/null && echo yes)" yes 'in characters nothing of them acts on the terminal'
+
+# ---- what goes wrong ----
+
+# refused STATUS WORDS ARG...: one line says so, and no file is left.
+refused()
+{
+	local wanted=$1 words=$2
+
+	shift 2
+	pfscope plot "$@"
+	is "$status $(wc -l <"$T/err")" "$wanted $([ "$wanted" = 2 ] && echo 2 || echo 1)" "$*: status $wanted"
+	like "$err" "$words" "$*: says why"
+}
+mkdir "$T/room"
+refused 2 'ends in no format' -o "$T/room/picture" "$tour"
+refused 2 'ends in no format' -o "$T/room/picture.gif" "$tour"
+refused 2 'neither svg' --format gif "$tour"
+refused 2 'is no size' --size 100x100 "$tour"
+refused 2 'is no size' --size 1200 "$tour"
+refused 2 'is neither access' --color-by size "$tour"
+refused 1 'not high enough' --size 800x320 --format png "$tour"
+refused 1 'cannot be written' -o "$T/nowhere/picture.svg" "$tour"
+for format in svg png pdf html text; do
+	"$PFSCOPE" plot --format $format "$tour" >/dev/full 2>"$T/err"
+	is "$? $(wc -l <"$T/err")" '1 1' "$format: a full disk is told"
+done
+refused 1 'No such file' -o "$T/room/picture.svg" "$T/missing"
+is "$(ls -A "$T/room")" '' 'and nothing is left'
+
+# ---- in a browser ----
+
+if ! command -v chromium >/dev/null; then
+	skip 'no chromium' 'the page in a browser'
+	done_testing
+	exit
+fi
+for name in tour hostile; do
+	file=$T/$name
+	[ $name != tour ] || file=$tour
+	pfscope plot -o "$T/$name.html" "$file"
+	timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$T/browser" --window-size=1200,900 \
+		--dump-dom "file://$T/$name.html#test" 2>/dev/null | sed -n '/<pre id="test"/,/<\/pre>/p' >"$T/said"
+	is "$(grep -c '^ok\|>ok' "$T/said") $(grep -c 'not ok' "$T/said")" '16 0' "$name: the page finds itself in order" ||
+		diag "$(<"$T/said")"
+done
+done_testing
