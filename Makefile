@@ -10,7 +10,7 @@
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev libjansson-dev uthash-dev libcairo2-dev
 TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime \
-	libxml2-utils chromium
+	libxml2-utils chromium sqlite3
 # Only clang has libFuzzer.
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 # For the virtual machines and what is compiled for them; and of Debian's kernels, whose names come and go.

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_NEIGHBOURS = 8 };
+
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter)
 {
 	struct pfs_plot_data *data = calloc(1, sizeof(*data));
@@ -57,6 +59,25 @@ static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_
 	return pfs_filter_region(data->filter, PFS_PLOT_NO_REGION, page, page + (1 << data->model->page_shift));
 }
 
+/*
+ * Its group has been there, and where neighbours of the same name are: the pieces of a file are one band, also if
+ * some between them are never touched. A few at a time; others come when they are touched themselves.
+ */
+static int reach(struct pfs_plot_group *group, const struct pfs_space *space, const struct pfs_region *region)
+{
+	const char *name = pfs_region_name(space, region);
+	unsigned int at = pfs_space_lower(space, region->start), low = at, high = at;
+
+	while (low && at - low < MAX_NEIGHBOURS && space->live[low - 1]->end == space->live[low]->start &&
+	       pfs_region_name(space, space->live[low - 1]) == name)
+		low--;
+	while (high + 1 < space->nr_live && high - at < MAX_NEIGHBOURS &&
+	       space->live[high]->end == space->live[high + 1]->start &&
+	       pfs_region_name(space, space->live[high + 1]) == name)
+		high++;
+	return plot_group_reach(group, space->live[low]->start, space->live[high]->end);
+}
+
 /* Whose page it is; what was so of the last one often is of the next. */
 static int look_at(struct pfs_plot_data *data, struct pfs_space *space, uint64_t addr)
 {
@@ -84,7 +105,7 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, uint64_t
 	if (ret)
 		return ret;
 	if (region)
-		return plot_group_reach(&data->groups[place->group], region->start, region->end);
+		return reach(&data->groups[place->group], space, region);
 	data->groups[place->group].unknown = true;
 	return 0;
 }

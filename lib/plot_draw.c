@@ -33,7 +33,7 @@ static double foot(const struct pfs_plot_picture *p)
 {
 	char notes[PFS_PLOT_TEXT_MAX];
 
-	return 2 * (CHART + CHART_GAP) + AXIS + 3 * LINE + nr_lines(pfs_plot_notes_text(p->plot, notes)) * LINE +
+	return 2 * (CHART + CHART_GAP) + AXIS + 4 * LINE + nr_lines(pfs_plot_notes_text(p->plot, notes)) * LINE +
 	       MARGIN;
 }
 
@@ -138,7 +138,7 @@ static void draw_folds(const struct pfs_plot_picture *p)
 		const struct pfs_plot_band *band = &p->plot->bands[segment->band];
 		double h = p->height[segment->band], y = p->top[segment->band] + h * (1 - segment->at);
 
-		if (band->nr_folds && band->nr_folds < h / 6 && segment->at > 0)
+		if (band->nr_folds && band->nr_folds < h / 12 && segment->at > 0)
 			pen_dashes(p, p->left, y, p->right, y, "#c4c8d2");
 	}
 }
@@ -336,17 +336,17 @@ static double draw_legend(const struct pfs_plot_picture *p, double y)
 
 static void draw_notes(const struct pfs_plot_picture *p, double y)
 {
-	char span[32], size[8], text[PFS_PLOT_TEXT_MAX], *line, *rest = text;
+	char span[32], size[8], text[PFS_PLOT_TEXT_MAX], *line, *rest;
 	size_t len;
 
 	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_plot_span(span, p->grid.column_ns));
 	if (p->plot->unit_shift > p->plot->data->model->page_shift)
 		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
 				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
-	len += snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s; resident pages: first "
-			"touched, mapped beside a fault or populated, until unmapped.\n",
-			p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more" : "");
-	pen_text(p, MARGIN, y, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", strsep(&rest, "\n"));
+	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.", p->grid.most > 1 && !p->style->heat ?
+		 "; a point is one fault or more, stronger with more" : "");
+	pen_text(p, MARGIN, y, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", text);
+	pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", PFS_PLOT_RESIDENT_SAYS ".");
 	rest = (char *)pfs_plot_notes_text(p->plot, text);
 	while ((line = strsep(&rest, "\n")) && *line)
 		pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#a02020", line);

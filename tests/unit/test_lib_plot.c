@@ -210,9 +210,10 @@ static void test_bands(void **state)
 	feed_map(&d.f, 0x600000, 0x610000, RW, "[heap]");	/* it grows, and stays one band */
 	feed_faults(&d.f, 0x602000, 6, PFS_WRITE);
 	feed_maps_line(&d.f, 0x700000, 0x710000, R, 0, LIBC);
-	feed_maps_line(&d.f, 0x710000, 0x720000, RW, 0x10000, LIBC);
+	feed_maps_line(&d.f, 0x710000, 0x720000, R, 0x10000, LIBC);	/* never touched, but between the others */
+	feed_maps_line(&d.f, 0x720000, 0x730000, RW, 0x20000, LIBC);
 	feed_fault(&d.f, 0x701000, PFS_READ);
-	feed_fault(&d.f, 0x711000, PFS_WRITE);
+	feed_fault(&d.f, 0x721000, PFS_WRITE);
 	feed_map(&d.f, 0x800000, 0x810000, RW, "");
 	feed_map(&d.f, 0x900000, 0x910000, RW, "");		/* another one, never touched */
 	feed_fault(&d.f, 0x800000, PFS_WRITE);

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Records the programs that examples/README.md has plots of, and draws them. Needs root, and what it records: gcc,
+# python3, sort, sqlite3, and build/examples/matmul (`make tests`).
+#
+#     examples/plots.sh [NAME...]		compiler python matmul-ij matmul-ji sort sqlite; all of them without
+#
+# PFSCOPE: the program (./pfscope). TO: where pictures go (examples). BUILD: where make built it (build).
+
+set -eu
+cd "$(dirname "$0")/.."
+pfscope=${PFSCOPE:-./pfscope} to=${TO:-examples} build=${BUILD:-build}
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+
+# shot NAME TITLE OPTION... -- COMMAND...
+shot()
+{
+	local name=$1 title=$2 options=()
+
+	shift 2
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	"$pfscope" run --no-bars -o "$T/$name.dat" "$@" >/dev/null
+	"$pfscope" plot -o "$to/plot-$name.png" --title "$title" --size 1000x720 "${options[@]}" "$T/$name.dat"
+	echo "$to/plot-$name.png"
+}
+
+[ $# -gt 0 ] || set -- compiler python matmul-ij matmul-ji sort sqlite
+for name; do
+	case $name in
+	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
+		gcc -O2 -std=gnu11 -D_GNU_SOURCE -Ilib -c -o "$T/escape.o" lib/escape.c ;;
+	python) shot $name "python3 -c 'import json'" -- /usr/bin/python3 -c 'import json' ;;
+	matmul-ij) shot $name 'matmul ij: row by row' --region '?00000000-*' -- "$build/examples/matmul" ij ;;
+	matmul-ji) shot $name 'matmul ji: column by column' --region '?00000000-*' -- "$build/examples/matmul" ji ;;
+	sort)
+		seq 300000 | awk '{ print $1 * 7919 % 300007 }' >"$T/numbers"
+		shot $name 'sort of 300000 numbers' --color-by thread -- \
+			sort -n -S 64M --parallel=2 -o "$T/sorted" "$T/numbers" ;;
+	sqlite) shot $name 'sqlite3: a table of 100000 rows, an index, a query' --heat -- sqlite3 :memory: \
+		"CREATE TABLE t (a INTEGER, b TEXT);
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+			INSERT INTO t SELECT i * 7919 % 100003, 'row ' || i FROM n;
+		CREATE INDEX x ON t (a);
+		SELECT count(*) FROM t WHERE a BETWEEN 1000 AND 50000;" ;;
+	*)
+		echo "$name: no such example" >&2
+		exit 2 ;;
+	esac
+done
