@@ -81,6 +81,17 @@ static void test_cells_double(void **state)
 	pfs_plot_cells_fini(&cells);
 }
 
+/* No two cells are of the same, so each can be found. */
+static void expect_distinct(const struct pfs_plot_cells *cells)
+{
+	const struct pfs_plot_cell *a, *b;
+
+	pfs_plot_cells_for_each(a, cells)
+		for (b = a + 1; b < cells->slots + cells->nr_slots; b++)
+			assert_false(b->count && a->page == b->page && a->bin == b->bin && a->group == b->group &&
+				     a->thread == b->thread && a->kind.access == b->kind.access);
+}
+
 static void test_cells_change(void **state)
 {
 	struct pfs_plot_cells cells = { .max = 200 };
@@ -100,6 +111,8 @@ static void test_cells_change(void **state)
 		assert_int_equal(pfs_plot_cells_add(&cells, what), 0);
 		reads += what->kind.access == PFS_READ;
 		assert_int_equal(total(&cells, -1, -1, PFS_READ), reads);
+		if (i % 50 == 0)
+			expect_distinct(&cells);
 	}
 	assert_int_equal(total(&cells, -1, -1, -1), 3000);
 	pfs_plot_cells_fini(&cells);
@@ -225,6 +238,31 @@ static void test_bands(void **state)
 		     "prog (pid 10): (no known region) 1+0\n");
 	assert_int_equal(d.data->outside, 1);
 	assert_true(d.plot.bands[3].unknown);
+	end(&d);
+}
+
+/* Small gaps are drawn, large ones folded; what is beyond a fold is still above what is below. */
+static void test_folds(void **state)
+{
+	struct pfs_plot_cell low = { .page = 0x705 }, high = { .page = 0x705 + 5000 };
+	struct drawn d;
+	double below, above;
+
+	begin(&d);
+	feed_map(&d.f, 0x700000, 0x700000 + 100000 * (uint64_t)PAGE, RW, "");
+	feed_faults(&d.f, 0x700000, 6, PFS_WRITE);
+	feed_faults(&d.f, 0x700000 + 16 * PAGE, 4, PFS_WRITE);		/* 10 pages further on */
+	feed_faults(&d.f, 0x705000 + 5000 * PAGE, 10, PFS_WRITE);
+	lay_out(&d);
+	assert_int_equal(d.plot.nr_bands, 1);
+	assert_int_equal(d.plot.nr_segments, 2);
+	assert_int_equal(d.plot.bands[0].nr_folds, 1);
+	assert_true(d.plot.bands[0].pages > 30 && d.plot.bands[0].pages < 35);
+	assert_ptr_equal(pfs_plot_find(&d.plot, &low, &below), &d.plot.segments[0]);
+	assert_ptr_equal(pfs_plot_find(&d.plot, &high, &above), &d.plot.segments[1]);
+	assert_true(below > 0 && below < 0.3 && above > 0.6 && above < 1);
+	assert_true(d.plot.segments[1].at > d.plot.segments[0].len + 0.02);	/* the fold itself */
+	assert_true(d.plot.segments[1].at + d.plot.segments[1].len > 1 - 1e-9);
 	end(&d);
 }
 
@@ -462,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_many_ranges),
 		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_folds),
 		cmocka_unit_test(test_exec_and_threads),
 		cmocka_unit_test(test_colors),
 		cmocka_unit_test(test_anything_adds_up),
