@@ -164,7 +164,7 @@ for name in tour hostile; do
 	file=$T/$name
 	[ $name != tour ] || file=$tour
 	pfscope plot -o "$T/$name.html" "$file"
-	timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$T/browser" --window-size=1200,900 \
+	timeout 100 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$T/browser" --window-size=1200,900 \
 		--dump-dom "file://$T/$name.html#test" 2>/dev/null | sed -n '/<pre id="test"/,/<\/pre>/p' >"$T/said"
 	is "$(grep -c '^ok\|>ok' "$T/said") $(grep -c 'not ok' "$T/said")" '16 0' "$name: the page finds itself in order" ||
 		diag "$(<"$T/said")"

@@ -51,7 +51,7 @@ same one other '300 threads: the binary tape has it all'
 
 # ---- the same in every run ----
 
-# again NAME ARG... -- COMMAND...: recorded twice, after once more for the page cache.
+# again ARG... -- COMMAND...: recorded five times, after once more for the page cache.
 again()
 {
 	local options=()
@@ -61,28 +61,30 @@ again()
 		shift
 	done
 	shift
-	for i in 0 1 2; do
+	for i in 0 1 2 3 4 5; do
 		"$PFSCOPE" run --strict --no-bars ${options[@]+"${options[@]}"} -o "again$i.dat" -- "$@" >/dev/null || return
 	done
 }
 
+# alike ARG...: how many of the five tapes are the same, those that are most often. Now and then the kernel takes a page
+# of a file away for a moment (to move it), and there is a fault more.
+alike()
+{
+	for i in 1 2 3 4 5; do
+		"$PFSCOPE" tape --no-times "$@" "again$i.dat" | grep -v '^#\|^tape' | cksum
+	done | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }'
+}
+
 seq 20000 >numbers
 again -- sort -R --random-source=/dev/zero numbers
-is $? 0 'a sort is recorded twice'
-for i in 1 2; do
-	"$PFSCOPE" tape --stable --no-times --region heap,anon again$i.dat >tape$i
-	"$PFSCOPE" tape --no-times --region heap,anon again$i.dat >by_address$i
-done
-same tape1 tape2 'its heap and anonymous memory: the same tape, byte for byte'
-ok 'of some length' test "$(wc -l <tape1)" -gt 50
-ok 'while addresses were others' eval '! cmp -s by_address1 by_address2'
+is $? 0 'a sort is recorded again and again'
+"$PFSCOPE" tape --stable --no-times --region heap,anon again1.dat >tape
+ok 'its tape is of some length' test "$(wc -l <tape)" -gt 50
+ok 'its heap and anonymous memory: the same tape, byte for byte' test "$(alike --stable --region heap,anon)" -ge 3
+ok 'while addresses were others' test "$(alike --region heap,anon)" = 1
 again --no-aslr -- sort -R --random-source=/dev/zero numbers
-for i in 1 2; do
-	"$PFSCOPE" tape --no-times again$i.dat | grep -v '^tape\|^#' >by_address$i
-	"$PFSCOPE" tape --stable --no-times again$i.dat >tape$i
-done
-same tape1 tape2 '--no-aslr: files and the stack as well'
-same by_address1 by_address2 '--no-aslr: even by address'
+ok '--no-aslr: files and the stack as well' test "$(alike --stable)" -ge 3
+ok '--no-aslr: even by address' test "$(alike)" -ge 3
 
 # ---- without ----
 
