@@ -9,7 +9,6 @@
 #include "whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,17 +170,12 @@ static int draw_to_file(const struct plot_args *args, struct pfs_plot_data *data
 {
 	struct whole_file file;
 	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
-	int fd = ret ? -1 : fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *out = ret ? NULL : whole_file_stream(&file, err);
 
-	if (!ret && !out)
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
 	if (!ret)
-		ret = draw(args, data, out, err);
+		ret = out ? draw(args, data, out, err) : -EIO;
 	if (out && fclose(out) && !ret)
 		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
-	else if (!out && fd >= 0)
-		close(fd);
 	if (!ret)
 		return whole_file_keep(&file, err);
 	whole_file_drop(&file);
