@@ -32,6 +32,7 @@ status_of()
 	guest slow -t 15 -- sleep 100 &
 	guest panics -- sh -c 'echo c >/proc/sysrq-trigger; sleep 10' &
 	guest sleeps -- sh -c 'now() { cat /sys/class/rtc/rtc0/since_epoch; }; from=$(now); sleep 5; echo $(($(now) - from))' &
+	guest small -m 40 -- touch "/tmp/pfscope-guest-wrote.$$" &
 	guest warns -- sh -c 'echo "<4>WARNING: CPU: 0 made up" >/dev/kmsg; exit 0' &
 }
 wait
@@ -47,6 +48,8 @@ like "$(<"$T/slow.err")" 'out of time: 15 s' 'out of time: it says so'
 is "$(status_of panics)" 125 'a guest that dies: 125'
 like "$(<"$T/panics.err")" 'the guest died' 'a guest that dies: it says so'
 like "$(<"$T/panics.err")" 'sysrq' 'a guest that dies: with its last words'
+is "$(status_of small) $(grep -c 'before its command ran; once more' "$T/small.err") $(grep -c "guest died (qemu" "$T/small.err")" \
+	'125 1 1' 'a guest that dies before its command runs: a second one gets its turn, no third'
 is "$(status_of warns)" 125 'a kernel that complains: 125, though the command succeeded'
 is "$("$ROOT/tests/vm/boot" -k 6.1 2>/dev/null; echo $?)" 125 'no command: 125'
 is "$("$ROOT/tests/vm/boot" -k 5.99 -- true 2>/dev/null; echo $?)" 125 'no such kernel: 125'
