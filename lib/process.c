@@ -45,6 +45,36 @@ uint64_t pfs_process_start(pid_t pid)
 	return start;
 }
 
+pid_t pfs_process_of(pid_t tid)
+{
+	char path[64], line[256];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && !pid && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) != 1)
+			pid = 0;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* Field 14. */
+uint64_t pfs_process_user_ns(pid_t pid)
+{
+	char buf[STAT_MAX];
+	const char *p = read_stat(pid, buf);
+	uint64_t ticks;
+
+	for (int field = 3; p && field < 14; field++)
+		p = strchr(p + 1, ' ');
+	if (!p || sscanf(p, " %" SCNu64, &ticks) != 1)
+		return 0;
+	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
 /* Fields 10 and 12. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major)
 {

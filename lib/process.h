@@ -16,6 +16,12 @@
  */
 uint64_t pfs_process_start(pid_t pid);
 
+/* The process of a thread; 0: there is none of that number. */
+pid_t pfs_process_of(pid_t tid);
+
+/* How long it ran in user mode so far, all its threads together, as the kernel tells it (in ticks); 0: not known. */
+uint64_t pfs_process_user_ns(pid_t pid);
+
 /* Faults that the kernel has counted for it so far. False, and 0 and 0, if it does not say. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/smaps: the regions of a process, and how much of each is in memory right now.
+ */
+#ifndef PFS_SMAPS_H
+#define PFS_SMAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct pfs_smap {
+	uint64_t start, end, off, ino;
+	uint32_t dev;			/* major << 20 | minor */
+	uint8_t perms;			/* PFS_PERM_* */
+	uint64_t resident;		/* bytes that its page tables point to, the zero page apart */
+	uint64_t shared;		/* of these: some other page table points to them as well */
+	bool fixed;			/* none of it can be paged out: locked, a device's memory, hugetlbfs */
+	const char *name;		/* as the file has it; "" for none. Valid during the call */
+};
+
+/* Called for each region, in order of address; what it returns ends the reading unless it is 0. */
+typedef int (*pfs_smap_fn)(void *ctx, const struct pfs_smap *region);
+
+/*
+ * Reads the text of a smaps file. Lines that it does not know are passed over, as kernels add some. 0, what fn
+ * returned, -ENOMEM, or -errno if it cannot be read (-ESRCH: the process is gone).
+ */
+int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx);
+
+#endif
