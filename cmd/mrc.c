@@ -44,27 +44,13 @@ static const struct argp_option options[] = {
 
 /* ---- lists ---- */
 
-/* "4096", "64K", "1G"; from 1 on. */
 static bool parse_size(const char *word, void *to)
 {
-	static const char units[] = "KMGT";
 	struct pfs_mrc_size *size = to;
-	const char *unit;
-	char *end;
+	bool in_bytes, ok = amount_parse(word, &size->nr, &in_bytes);
 
-	if (word[0] < '0' || word[0] > '9')
-		return false;
-	errno = 0;
-	*size = (struct pfs_mrc_size){ .nr = strtoull(word, &end, 10) };
-	unit = *end ? strchr(units, *end) : NULL;
-	if (errno || !size->nr || size->nr >> 40 || (*end && (!unit || end[1])))
-		return false;
-	if (unit) {
-		size->in_bytes = true;
-		size->nr <<= 10 * (unit - units + 1);
-		return size->nr >> 10 * (unit - units + 1) && size->nr < UINT64_C(1) << 60;
-	}
-	return true;
+	size->in_bytes = in_bytes;
+	return ok;
 }
 
 static bool parse_window(const char *word, void *to)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "span.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +44,25 @@ bool span_parse(const char *word, uint64_t *ns)
 		return *ns && *ns <= LONGEST_NS;
 	}
 	return false;
+}
+
+bool amount_parse(const char *word, uint64_t *nr, bool *unit)
+{
+	static const char units[] = "KMGT";
+	const char *of;
+	char *end;
+
+	*unit = false;
+	if (word[0] < '0' || word[0] > '9')
+		return false;
+	errno = 0;
+	*nr = strtoull(word, &end, 10);
+	of = *end ? strchr(units, *end) : NULL;
+	if (errno || !*nr || *nr >> 40 || (*end && (!of || end[1])))
+		return false;
+	if (!of)
+		return true;
+	*unit = true;
+	*nr <<= 10 * (of - units + 1);
+	return *nr >> 10 * (of - units + 1) && *nr < UINT64_C(1) << 60;
 }
