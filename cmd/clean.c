@@ -5,6 +5,7 @@
 #include "command.h"
 #include "instance.h"
 #include "leftovers.h"
+#include "zram.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	NULL, parse, NULL,
-	"Remove the tracefs instances and the SystemTap modules of pfscopes that were killed and "
+	"Remove the tracefs instances, the SystemTap modules and the swap devices (--zram) of pfscopes that were killed and "
 	"so could not do it themselves. Those of running ones are left alone.\v"
 	"Example:\n"
 	"  sudo pfscope clean",
@@ -37,11 +38,14 @@ static int tell_removed(int nr, const char *what, const struct pfs_err *err)
 int cmd_clean(int argc, char **argv)
 {
 	struct pfs_err err = { "" };
-	int status, modules;
+	int status, modules, swaps;
 
 	if (cannot_parse(&argp, argc, argv, 0, NULL))
 		return EXIT_FAILED;
 	status = tell_removed(pfs_instance_clean(2000, &err), "instance", &err);
+	swaps = pfs_zram_clean(&err);
+	if (swaps && tell_removed(swaps, "swap device", &err))
+		status = EXIT_FAILED;
 	modules = pfs_leftovers_remove(&err);
 	if (modules && tell_removed(modules, "module", &err))	/* nothing to say of none */
 		status = EXIT_FAILED;

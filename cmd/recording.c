@@ -76,6 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &args->view.filter;
 		state->child_inputs[2] = &args->stap;
 		state->child_inputs[3] = &args->tracers;
+		state->child_inputs[4] = &args->refault;
 		return 0;
 	case OPT_SOURCE:
 		args->source = recording_source_find(arg);
@@ -126,6 +127,7 @@ static const struct argp_child children[] = {
 	{ &filter_argp, 0, NULL, 3 },
 	{ &stap_argp, 0, "With --source=stap:", 4 },
 	{ &ftrace_argp, 0, "With --source=ftrace, where the kernel has it:", 5 },
+	{ &refault_argp, 0, "What is used again, with --source=ftrace:", 6 },
 	{ 0 },
 };
 
@@ -224,7 +226,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	if (ret)
 		return ret;
 	r->capture = r->source->open(r, r->is_live ? &sink : NULL, err);
-	return r->capture ? 0 : -errno;
+	return r->capture ? refaulting_open(r, err) : -errno;
 }
 
 int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err)
@@ -246,6 +248,7 @@ int recording_start(struct recording *r, struct pfs_err *err)
 	ret = caller_drop(&r->caller);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+	refaulting_begin(r);
 	return r->source->look ? r->source->look(r->capture, err) : 0;
 }
 
@@ -305,14 +308,18 @@ static int draw(struct recording *r, struct pfs_err *err)
 
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
-	int ret = r->source->stop(r->capture, err);
+	int ret = refaulting_stop(r, err);
 
+	if (!ret)
+		ret = r->source->stop(r->capture, err);
 	if (!ret && r->is_live && !r->live_err)
 		r->live_err = pipeline_flush(&r->live);
 	if (!ret && r->args->file)
 		ret = keep_file(r, err);
 	if (!ret && (!r->args->no_bars || r->args->strict))
 		ret = draw(r, err);
+	if (!ret && !r->args->no_bars)
+		refaulting_tell(r);
 	if (!ret && r->live_err && r->live_err != -EPIPE)	/* `| head' has seen enough */
 		ret = pfs_err_set(err, r->live_err, "standard output: %s",
 				  strerror(-r->live_err));
@@ -324,6 +331,8 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 {
 	int ret = r->source->wait(r->capture, fds, nr_fds, timeout_ms, err);
 
+	if (!ret)
+		ret = refaulting_note(r, err);
 	if (!ret && r->is_live && !r->live_over) {
 		r->live_err = pipeline_flush(&r->live);
 		r->live_over = r->live_err;
@@ -334,14 +343,17 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 void recording_failed(struct recording *r, const struct pfs_err *err)
 {
 	fail(err);
+	refaulting_close(r, NULL);
 	r->source->free(r->capture, NULL);
 	r->capture = NULL;
 }
 
 int recording_close(struct recording *r, struct pfs_err *err)
 {
-	int ret = r->source->free(r->capture, err);
+	int ret = refaulting_close(r, err), freed = r->source->free(r->capture, ret ? NULL : err);
 
+	if (!ret)
+		ret = freed;
 	if (r->is_live)
 		pipeline_fini(&r->live);
 	if (r->file.temp && !caller_enter(&r->caller)) {	/* it may have failed before the drop */

@@ -8,6 +8,8 @@
 #include "caller.h"
 #include "ftrace_args.h"
 #include "pipeline.h"
+#include "refault_args.h"
+#include "refaulting.h"
 #include "source.h"
 #include "stap_args.h"
 #include "view_args.h"
@@ -26,6 +28,7 @@ struct recording_args {
 	bool by_trait;			/* attach: none by number, all of a name or of a user */
 	struct stap_args stap;
 	struct pfs_capture_tracers tracers;	/* --probes and its like */
+	struct refault_args refault;	/* --refault */
 	enum event_form events;		/* --events */
 	bool no_bars;
 	bool strict;			/* lost events are a failure */
@@ -44,6 +47,7 @@ struct recording {
 	bool live_over;			/* nothing more is to be printed ... */
 	int live_err;			/* ... for this reason */
 	bool lost;			/* --strict: something was */
+	struct refaulting refaulting;
 	struct whole_file file;		/* where it is to be kept, if it is */
 	int stop_fd;			/* of stop_open(): a signal while it is set up or finished ends that */
 };

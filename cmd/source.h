@@ -37,6 +37,12 @@ struct recording_source {
 	int (*note)(void *capture, pid_t tid, const char *text);
 
 	/*
+	 * The file that lists the numbers of the processes' threads at any time, one a line. NULL: the source has
+	 * none.
+	 */
+	void (*tids_file)(void *capture, char *path, size_t size);
+
+	/*
 	 * On return everything that the processes do is recorded, and no privilege is needed any more: what
 	 * follows is called as the user on whose behalf it is recorded.
 	 */

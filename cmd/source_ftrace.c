@@ -110,6 +110,13 @@ static int note(void *source, pid_t tid, const char *text)
 	return pfs_capture_note(s->capture, tid, "%s", text);
 }
 
+static void tids_file(void *source, char *path, size_t size)
+{
+	struct ftrace_source *s = source;
+
+	pfs_capture_tids_file(s->capture, path, size);
+}
+
 static int start(void *source, struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
@@ -171,6 +178,6 @@ static int write_dat(void *source, int fd, struct pfs_err *err)
 
 const struct recording_source source_ftrace = {
 	.name = "ftrace", .check = check, .open = open_source, .free = free_source,
-	.launch = launch, .attach = attach, .note = note, .start = start, .look = look,
+	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .start = start, .look = look,
 	.wait = wait_for, .stop = stop, .replay = replay, .write = write_dat,
 };

@@ -20,6 +20,8 @@ static int check(const struct recording_args *args, struct pfs_err *err)
 				   "known anyway");
 	if (args->via)
 		return pfs_err_set(err, -EINVAL, "--via is of --source=ftrace only");
+	if (args->refault.interval_ns)
+		return pfs_err_set(err, -EINVAL, "--refault is of --source=ftrace only");
 	if (args->compress)
 		return pfs_err_set(err, -EINVAL, "--compress makes a trace.dat, and --source=stap event lines");
 	if (args->stap.module && args->stap.no_dwarf)

@@ -63,6 +63,9 @@ int pfs_capture_attach(struct pfs_capture *capture, pid_t pid, struct pfs_err *e
 int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Where the kernel lists the threads that are traced, those that were started since included; root's to read. */
+void pfs_capture_tids_file(const struct pfs_capture *capture, char *path, size_t size);
+
 /*
  * Tracing on. Not before processes were added: without any, the kernel would record all there are. From
  * here on no privilege is needed, it may be given up. 0 or -errno with err set.

@@ -10,6 +10,7 @@
 #include "fd_limit.h"
 #include "page_source.h"
 #include "temp_file.h"
+#include "zram.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,6 +168,7 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
 	pfs_instance_clean(100, NULL);	/* what a dead one left is no reason not to start */
+	pfs_zram_clean(NULL);
 	ret = open_all(c, err);
 	if (!ret)
 		return c;

@@ -161,6 +161,11 @@ int capture_header_notes(struct pfs_capture *c)
 	return ret ? ret : capture_tracers_notes(c);
 }
 
+void pfs_capture_tids_file(const struct pfs_capture *c, char *path, size_t size)
+{
+	snprintf(path, size, "%s/set_event_pid", pfs_instance_dir(c->instance));
+}
+
 /* Without perf the recording goes on: names and protections are then not known. */
 static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
 {

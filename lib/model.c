@@ -79,9 +79,14 @@ static bool before_6_6(const char *release)
 static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 {
 	struct pfs_note *notes, *note;
+	struct pfs_refault_tick tick;
 
 	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE))
 		return 0;
+	if (!strcmp(ev->key, PFS_REFAULT_TICK_NOTE) && pfs_refault_tick_read(ev->value, &tick)) {
+		pfs_refault_sum(&model->refaults, &tick);
+		return 0;
+	}
 	notes = realloc(model->notes, (model->nr_notes + 1) * sizeof(*notes));
 	if (!notes)
 		return -ENOMEM;

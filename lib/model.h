@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "pages.h"
+#include "refault_note.h"
 
 /*
  * One region (VMA). A live one is in its space's `live` array, a retired one in `retired`.
@@ -168,8 +169,9 @@ struct pfs_model {
 	unsigned int nr_lost_on;
 	struct pfs_loss *losses;	/* each gap, in the order of their ends */
 	unsigned int nr_losses;
-	struct pfs_note *notes;
+	struct pfs_note *notes;		/* but those of refault's ticks, of which there is no end: */
 	unsigned int nr_notes;
+	struct pfs_refault_sums refaults;	/* what they add up to */
 	struct pfs_model_private *priv;
 };
 

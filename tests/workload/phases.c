@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Uses the same memory in phases: PHASES times PAGES pages are touched once each; then, MS milliseconds a phase, the
+ * phase's own PAGES pages are swept again and again, with a moment of rest in between, and no others.
+ *
+ *     phases 32 4 500 anon               written
+ *     phases 32 4 500 shared             memory that is shared, with nobody; written
+ *     phases 32 4 500 private-file       a file's pages; read
+ *     phases 32 4 500 anon child         a child does all of it
+ *     phases 32 4 500 anon spin          without the rest: always in user mode
+ *
+ * A line `phase=N FROM_NS TO_NS` for each says when, in CLOCK_MONOTONIC.
+ */
+#include "workload.h"
+
+#include <sys/wait.h>
+
+static void sweep(char *start, long pages, int write)
+{
+	if (write)
+		wl_touch_write(start, pages);
+	else
+		wl_touch_read(start, pages);
+}
+
+static void phase(long nr, char *start, long pages, long ms, int write, int spin)
+{
+	const struct timespec rest = { .tv_nsec = 500000 };
+	uint64_t from = wl_now_ns(), now;
+
+	do {
+		sweep(start, pages, write);
+		if (!spin)
+			nanosleep(&rest, NULL);
+		now = wl_now_ns();
+	} while (now < from + ms * UINT64_C(1000000));
+	printf("phase=%ld %llu %llu\n", nr, (unsigned long long)from, (unsigned long long)now);
+}
+
+static char *map(long pages, const char *how)
+{
+	if (!strcmp(how, "private-file"))
+		return wl_map(pages, PROT_READ, MAP_PRIVATE, wl_file(pages, 1, 1));
+	if (!strcmp(how, "shared"))
+		return wl_map(pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
+	return wl_map_anon(pages, PROT_READ | PROT_WRITE);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 4 ? argv[4] : "", *mode = argc > 5 ? argv[5] : "";
+	int write = strcmp(how, "private-file") != 0;
+	static struct wl wl;
+	long pages, phases, ms;
+
+	if (argc < 5 || argc > 6 || !wl_one_of("anon|shared|private-file", how) ||
+	    (argc == 6 && !wl_one_of("child|spin", mode)))
+		wl_usage("phases PAGES PHASES MS anon|shared|private-file [child|spin]");
+	wl_init(&wl, "phases");
+	pages = wl_number(argv[1], 1L << 20);
+	phases = wl_number(argv[2], 1000);
+	ms = wl_number(argv[3], 1000000);
+	wl.pages = pages * phases;
+	if (*mode == 'c' && fork()) {
+		wait(NULL);
+		return 0;
+	}
+	wl.start = map(wl.pages, how);
+	wl.end = wl.start + wl.pages * WL_PAGE;
+	wl_begin(&wl);
+	sweep(wl.start, wl.pages, write);
+	for (long i = 0; i < phases; i++)
+		phase(i, wl.start + i * pages * WL_PAGE, pages, ms, write, *mode == 's');
+	wl_end(&wl);
+	printf("%ld phases of %ld pages\n", phases, pages);
+	wl_report(&wl);
+	return 0;
+}
