@@ -536,6 +536,18 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 	return refer(refs, thread, space, process, &ref);
 }
 
+static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
+{
+	enum pfs_refault_method method;
+	uint64_t interval_ns;
+
+	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE) || strcmp(ev->key, PFS_REFAULT_NOTE) ||
+	    !pfs_refault_note_read(ev->value, &method, &interval_ns))
+		return;
+	refs->stats.refault = method;
+	refs->stats.refault_ns = interval_ns;
+}
+
 int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
 {
 	const struct pfs_thread *thread;
@@ -543,6 +555,8 @@ int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
 
 	if (ev->kind == PFS_AROUND || ev->kind == PFS_POPULATE)
 		refs->stats.unasked = refs->model->counts.around + refs->model->counts.populated;
+	if (ev->kind == PFS_NOTE)
+		note_said(refs, ev);
 	if (ev->kind != PFS_FAULT && ev->kind != PFS_ACCESS)
 		return 0;
 	thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(refs->model, ev->tid) : NULL;

@@ -79,6 +79,8 @@ struct pfs_refs_stats {
 	uint64_t refused;	/* faults that the region's permissions forbid */
 	uint64_t tried_again;	/* the same fault of the same thread once more */
 	uint64_t unasked;	/* pages that the kernel mapped by itself; unseen references may be to these */
+	enum pfs_refault_method refault;	/* AUTO: pages were not made to fault again */
+	uint64_t refault_ns;	/* how often; 0: at the kernel's own pace */
 	uint32_t frames;	/* pages referenced */
 	uint32_t images, processes;
 };

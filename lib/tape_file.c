@@ -12,7 +12,7 @@
 
 static const char magic[8] = "pfstape1", trailer[4] = "end\n";
 
-enum { FLAG_STABLE = 1, FLAG_TIMES = 2, FLAGS_KNOWN = 3 };
+enum { FLAG_STABLE = 1, FLAG_TIMES = 2, FLAG_REFAULT = 4, FLAGS_KNOWN = 7 };
 
 /* ---- writing ---- */
 
@@ -50,7 +50,8 @@ int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
 	const struct pfs_tape_gaps *gaps = &t->gaps;
 
 	fwrite(magic, 1, sizeof(magic), out);
-	put(out, (t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0));
+	put(out, (t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0) |
+	    (gaps->refault ? FLAG_REFAULT : 0));
 	put(out, t->options.by);
 	put(out, t->page_shift);
 	put(out, gaps->sampled);
@@ -58,6 +59,10 @@ int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
 	put(out, gaps->outside);
 	put(out, gaps->lost);
 	put(out, gaps->lost_unknown);
+	if (gaps->refault) {
+		put(out, gaps->refault);
+		put(out, gaps->refault_ns);
+	}
 	put(out, t->nr_objects);
 	for (unsigned int i = 0; i < t->nr_objects; i++) {
 		put(out, t->objects[i].kind);
@@ -148,6 +153,10 @@ static void get_head(struct reader *r, struct pfs_tapes *t)
 	t->gaps.outside = get(r, UINT64_MAX, "a count");
 	t->gaps.lost = get(r, UINT64_MAX, "a count");
 	t->gaps.lost_unknown = get(r, UINT64_MAX, "a count");
+	if (flags & FLAG_REFAULT) {
+		t->gaps.refault = get(r, PFS_REFAULT_NR_METHODS - 1, "how pages were made to fault again");
+		t->gaps.refault_ns = get(r, UINT64_MAX, "an interval");
+	}
 }
 
 static void get_objects(struct reader *r, struct pfs_tapes *t)

@@ -18,6 +18,7 @@ static const char *plural(uint64_t nr)
 static void write_gaps(const struct pfs_tapes *t, FILE *out)
 {
 	const struct pfs_tape_gaps *gaps = &t->gaps;
+	char how[64];
 
 	if (gaps->lost || gaps->lost_unknown)
 		fprintf(out, "# NOT COMPLETE: %s%" PRIu64 " event%s lost\n", gaps->lost_unknown ? "at least " : "",
@@ -25,6 +26,10 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 	if (t->options.stable && !t->options.times)
 		return;
 	fputs("# A reference is a fault; accesses to a page between its faults are not seen.\n", out);
+	if (gaps->refault) {
+		pfs_refault_how_text(how, gaps->refault, gaps->refault_ns);
+		fprintf(out, "# Pages were made to fault again %s.\n", how);
+	}
 	if (gaps->sampled)
 		fprintf(out, "# Sampled (~INTERVAL): %" PRIu64 ", each some time in the interval before.\n",
 			gaps->sampled);

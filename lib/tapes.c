@@ -270,6 +270,7 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 	}
 	t->gaps = (struct pfs_tape_gaps){
 		.sampled = stats->sampled, .unasked = stats->unasked, .outside = stats->outside,
+		.refault = stats->refault, .refault_ns = stats->refault_ns,
 		.lost = model->lost, .lost_unknown = model->lost_unknown,
 	};
 	private_free(t->priv);

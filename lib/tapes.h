@@ -51,6 +51,8 @@ struct pfs_tape_gaps {
 	uint64_t sampled;	/* references that are not exact */
 	uint64_t unasked;	/* pages that the kernel mapped by itself, whose references were not seen */
 	uint64_t outside;	/* faults where nothing was mapped */
+	enum pfs_refault_method refault;	/* pages were made to fault again; AUTO: they were not ... */
+	uint64_t refault_ns;	/* ... so often; 0: at the kernel's own pace */
 	uint64_t lost;		/* events, where the number is known */
 	uint64_t lost_unknown;	/* times that an unknown number was lost */
 };

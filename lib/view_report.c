@@ -393,6 +393,40 @@ static int put_section(const struct pfs_report_lines *g, const struct section *s
 	return 0;
 }
 
+/* As pages were made to fault again, some of the faults are pfscope's doing: how, and what it cost. */
+static void put_refault(const struct pfs_model *m, enum pfs_view_format format, FILE *out)
+{
+	const struct pfs_refault_sums *sums = &m->refaults;
+	const char *note = pfs_model_note(m, PFS_REFAULT_NOTE);
+	char how[64], cost[PFS_REFAULT_TEXT_MAX];
+	enum pfs_refault_method method;
+	uint64_t interval_ns;
+
+	if (!note || !pfs_refault_note_read(note, &method, &interval_ns))
+		return;
+	if (format == PFS_VIEW_TEXT) {
+		pfs_refault_how_text(how, method, interval_ns);
+		pfs_refault_cost_text(cost, sums);
+		fprintf(out, "pages were made to fault again %s%s%s\n", how, sums->nr_cycles ? ": " : "",
+			sums->nr_cycles ? cost : "");
+		return;
+	}
+	if (format == PFS_VIEW_CSV)
+		fputs("table,method,interval_ns,cycles,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n", out);
+	fprintf(out, format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "," :
+		", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64 ", \"cycles\": %" PRIu64
+		", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"fixed\": %" PRIu64
+		", \"took_ns\": %" PRIu64 ", \"quiet\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"slowdown\": ",
+		pfs_refault_methods[method], interval_ns, sums->nr_cycles, sums->pages.pages, sums->pages.away,
+		sums->pages.shared, sums->pages.fixed, sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
+	if (pfs_refault_slowdown(sums) > 0)
+		fprintf(out, "%.3f", pfs_refault_slowdown(sums));
+	else if (format == PFS_VIEW_JSON)
+		fputs("null", out);
+	fputs(format == PFS_VIEW_CSV ? "\n" : "}", out);
+}
+
 /* Losses belong to no process and no region: they stand for themselves, in front or at the end. */
 static void put_recording(const struct pfs_report_lines *g)
 {
@@ -406,18 +440,22 @@ static void put_recording(const struct pfs_report_lines *g)
 		for (unsigned int i = 0; i < m->nr_lost_on; i++)
 			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu,
 				m->lost_on[i].count, m->lost_on[i].unknown);
+		put_refault(m, PFS_VIEW_CSV, out);
 	} else if (g->options->format == PFS_VIEW_JSON) {
 		fprintf(out, "{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64
 			", \"last_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64
-			", \"lost_unknown_times\": %" PRIu64 "}", m->nr_events, m->first_ns,
+			", \"lost_unknown_times\": %" PRIu64, m->nr_events, m->first_ns,
 			m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
 			m->lost_unknown);
+		put_refault(m, PFS_VIEW_JSON, out);
+		fputc('}', out);
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
 		fprintf(out, "%s in %s s, ", lost, pfs_time_text(end, m, m->last_ns));
 		if (!pfs_lost_text(lost, &shown))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
+		put_refault(m, PFS_VIEW_TEXT, out);
 	}
 }
 
