@@ -10,8 +10,8 @@
 
 cat >"$T/share/live" <<'EOS'
 case ${LIVE:-$KERNEL} in
-6.1) LIVE="attach run" ;;
-6.*) LIVE="counts storms overrun clean recording" ;;
+6.1) LIVE="attach run refault" ;;
+6.*) LIVE="counts storms overrun clean recording refault" ;;
 esac
 for test in $LIVE; do
 	start=$SECONDS

@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 240
+#
+# --refault: what is used again shows, phase by phase, whatever memory it is; only what was chosen is touched; what was
+# set up for it is taken down, whoever is killed.
+
+. "${0%/*}/live.sh"
+cd "$T" || exit
+[ "$(id -u)" = 0 ] || skip_all 'not root'
+
+# swaps: what there is to swap to, but for what is not pfscope's.
+zrams()
+{
+	grep -c '^/dev/zram' /proc/swaps
+}
+before=$(zrams) devices=$(ls /sys/block | grep -c zram)
+
+# nothing_left: no device more than before, nor a helper of ours.
+nothing_left()
+{
+	[ "$(zrams) $(ls /sys/block | grep -c zram)" = "$before $devices" ] && [ -z "$(refaulters)" ]
+}
+
+# refaulters: the helpers of pfscopes that this test started.
+refaulters()
+{
+	local pid
+
+	for pid in $(pgrep -x pfscope-refault); do
+		grep -qszxF "PFSCOPE_TEST=$$" "/proc/$pid/environ" && ! ended "$pid" && echo "$pid"
+	done
+	return 0
+}
+export PFSCOPE_TEST=$$
+
+# phases_seen RECORDING SAID PAGES: of each phase how many of its pages faulted in it, how many others of the workload's,
+# and the least number of faults that one of its pages had, in lines.
+phases_seen()
+{
+	"$PFSCOPE" events "$1" | awk -v pages="$3" -v start="$(($(value start "$2")))" '
+		BEGIN { n = 0 }
+		FNR == NR { if (/^phase=/) { from[n] = $2; to[n++] = $3 }; next }
+		$2 != "fault" { next }
+		{
+			split($1, t, "."); ns = t[1] * 1000000000 + t[2]
+			for (i = 3; i <= NF; i++) if ($i ~ /^addr=/) addr = hex(substr($i, 6))
+			page = int((addr - start) / 4096)
+			if (page < 0 || page >= pages * n) next
+			for (p = 0; p < n; p++) {
+				if (ns < from[p] || ns > to[p]) continue
+				if (int(page / pages) == p) times[page]++; else others[p]++
+			}
+		}
+		function hex(s,  i, v) {
+			sub(/^0x/, "", s)
+			for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+			return v
+		}
+		END {
+			for (p = 0; p < n; p++) {
+				seen = 0; least = 1e9
+				for (i = p * pages; i < (p + 1) * pages; i++) {
+					if (i in times) seen++
+					if (times[i] + 0 < least) least = times[i] + 0
+				}
+				print seen, others[p] + 0, least
+			}
+		}' "$2" -
+}
+
+# each_phase NAME SEEN PAGES LEAST: all of them, none other, and so often at least.
+each_phase()
+{
+	is "$(awk -v pages="$3" '$1 == pages && $2 == 0 { n++ } END { print n + 0 }' <<<"$2")" 4 \
+		"$1: in each phase its $3 pages fault again, and no others" || diag "$2"
+	ok "$1: each of them at most intervals" awk -v least="$4" '$3 < least { few = 1 } END { exit few }' <<<"$2"
+}
+
+# ---- phases ----
+
+for how in anon shared private-file; do
+	"$PFSCOPE" run --strict --refault 50ms --zram 64M --no-bars -o "$how.dat" -- "$WORK/phases" 32 4 600 $how >said 2>err
+	is "$?|$(<err)" '0|' "$how: it is recorded"
+	# Twelve intervals a phase, one of them at most left alone, and the ends.
+	least=6
+	# A file's pages come back sixteen at a time (around a fault): of those, one faults.
+	if [ $how = private-file ]; then
+		seen=$(phases_seen $how.dat said 32)
+		is "$(awk '$2 == 0 && $1 >= 2 { n++ } END { print n + 0 }' <<<"$seen")" 4 \
+			"$how: in each phase pages of it fault again, and no others" || diag "$seen"
+	else
+		each_phase "$how" "$(phases_seen $how.dat said 32)" 32 $least
+	fi
+	ok "$how: swap is taken down" nothing_left
+done
+
+pfscope report anon.dat
+like "$out" 'made to fault again every 50 ms \(pageout\): [0-9]+ cycles of [0-9]+ pages in memory, [0-9]+ of them away right after' \
+	'the report says how, and what it cost'
+pfscope events anon.dat
+like "$out" 'note key="refault" value="pageout every 50000000 ns"' 'the recording names the method'
+cycles=$(grep -c 'key="refault_tick" value="cycle' <<<"$out") none=$(grep -c 'key="refault_tick" value="none' <<<"$out")
+ok "it has a note of each interval, each sixteenth left alone ($cycles cycles, $none not)" \
+	test $((cycles >= 30 && none >= 2 && none <= 5)) = 1
+pfscope report --json anon.dat
+is "$(sed -n 's/.*"refault": {"method": "\([a-z]*\)".*"cycles": \([0-9]*\), .*/\1 \2/p' <<<"$out")" "pageout $cycles" \
+	'JSON: the same'
+pfscope tape anon.dat
+like "$out" '# Pages were made to fault again every 50 ms \(pageout\)\.' 'a tape says it, too'
+pfscope tape --format=binary -o anon.tape anon.dat
+pfscope tape anon.tape
+like "$out" '# Pages were made to fault again every 50 ms \(pageout\)\.' 'a binary one as well'
+pfscope mrc anon.dat
+like "$(tr -s '\n ' '  ' <<<"$out")" 'which it was made to take every 50 ms \(pageout\)' 'a curve says it'
+
+"$PFSCOPE" run --strict --refault 50ms --zram 64M --no-bars -o child.dat -- "$WORK/phases" 32 4 600 anon child >said 2>err
+is "$?|$(<err)" '0|' 'a child: it is recorded'
+each_phase 'a child' "$(phases_seen child.dat said 32)" 32 6
+
+# ---- attach ----
+
+"$WORK/phases" 32 4 600 anon >said &
+target=$!
+"$PFSCOPE" attach --strict --refault 50ms --zram 64M --no-bars -o attach.dat $target 2>err
+is "$?|$(<err)" '0|' 'attach: it is recorded'
+wait $target
+is "$(phases_seen attach.dat said 32 | awk 'NR > 1 && $1 == 32 && $2 == 0 { n++ } END { print n + 0 }')" 3 \
+	'attach: each phase from then on has its pages, and no others'
+ok 'attach: swap is taken down' nothing_left
+
+"$WORK/phases" 500 1 3000 anon >said &
+target=$!
+wait_for 5 grep -q anon "/proc/$target/cmdline"
+"$PFSCOPE" attach -d 1 --refault 100ms --zram 64M --no-bars $target 2>err
+is "$?|$(<err)" '0|' 'attach for a time: it ends in order'
+ok 'attach for a time: swap is taken down though the process lives' nothing_left
+is "$(awk '/^VmSwap/ { print $2 }' "/proc/$target/status")" 0 'attach for a time: its memory is back'
+wait $target
+is $? 0 'attach for a time: it goes on undisturbed'
+
+# ---- what is chosen ----
+
+"$PFSCOPE" run --strict --refault 50ms --region='file:*libc*' --no-bars -o files.dat -- "$WORK/phases" 32 4 300 anon >said 2>err
+is "$?|$(<err)" '0|' 'files alone: no swap is needed'
+is "$(phases_seen files.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 'files alone: anonymous memory stays'
+like "$("$PFSCOPE" events files.dat)" 'key="refault" value="pageout every 50000000 ns in file:\*libc\*"' \
+	'files alone: the recording says which'
+"$PFSCOPE" run --strict --refault 50ms --zram 64M --region=heap --no-bars -o heap.dat -- "$WORK/phases" 32 4 300 anon >said 2>err
+is "$(phases_seen heap.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 'the heap alone: other anonymous memory stays'
+
+# ---- the cost ----
+
+"$PFSCOPE" run --refault 100ms --refault-quiet 2 --zram 64M -o spin.dat -- "$WORK/phases" 1000 1 3000 anon spin >said 2>err
+like "$(<err)" 'pfscope: --refault by pageout: .*; [0-9.]+ faults an interval, [0-9.]+ in the [0-9]+ left alone; [0-9.]+ times as slow as in these' \
+	'how much slower it was is told at the end'
+slower=$(sed -n 's/.* \([0-9.]*\) times as slow.*/\1/p' err)
+ok "taking 1000 pages away every 100 ms is felt ($slower)" awk -v s="$slower" 'BEGIN { exit !(s > 1 && s < 100) }'
+"$PFSCOPE" run --refault 50ms --refault-quiet 0 --zram 64M -o never.dat -- "$WORK/phases" 32 1 500 anon >said 2>err
+like "$(<err)" 'not known \(no interval was left alone\)' 'nothing to compare with: it says so'
+
+# ---- what cannot be ----
+
+if [ "$(wc -l </proc/swaps)" = 1 ] && [ "$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)" != 1 ]; then
+	"$PFSCOPE" run --refault 50ms -- true 2>err
+	is $? 1 'no swap: an error'
+	like "$(<err)" '^pfscope: --refault: no method works here\. pageout: there is no swap .*--zram SIZE.*; numa: [^;]*$' \
+		'no swap: one line, and what to do'
+	"$PFSCOPE" run --refault 50ms --refault-by numa -- true 2>err
+	like "$(<err)" '^pfscope: --refault by numa: .*$' 'no NUMA balancing: one line'
+fi
+"$PFSCOPE" run --refault 50ms --zram 100000T -- true 2>err
+is $? 1 'more swap than there can be: an error'
+like "$(<err)" '^pfscope: --zram: [^'$'\n'']*$' 'more swap than there can be: one line'
+ok 'more swap than there can be: nothing is left' wait_for 2 nothing_left
+
+# ---- whoever is killed ----
+
+# begin: a recording under way with swap of its own; its number in $pfscope.
+begin()
+{
+	"$PFSCOPE" run --refault 50ms --zram 64M --no-bars -- "$WORK/phases" 32 1 20000 anon >said 2>err &
+	pfscope=$!
+	wait_for 5 eval 'is_tracing $pfscope && [ "$(zrams)" -gt '"$before"' ]' || diag "$(<err)"
+	sleep 0.2
+}
+
+begin
+kill -KILL $pfscope
+wait $pfscope 2>/dev/null
+ok 'pfscope is killed: swap goes within two seconds, and so does the helper' wait_for 2 nothing_left
+pkill -KILL -P 1 -x phases	# nobody else has one
+
+begin
+worker=$(refaulters | tail -n 1)
+kill -KILL "$worker"
+sleep 0.3
+is "$(refaulters | grep -cvx "$worker")" 2 'the helper that works is killed: another one does'
+kill -INT $pfscope
+kill -INT $pfscope
+wait $pfscope
+ok 'the helper that works is killed: its successor takes swap down' wait_for 2 nothing_left
+pkill -KILL -P 1 -x phases
+
+begin
+# Both helpers, and pfscope: nobody is left to do anything.
+mapfile -t helpers < <(refaulters)
+mapfile -t keepers < <(keepers_of $$)
+kill -KILL "${helpers[0]}" "${helpers[1]}" "${keepers[@]}" $pfscope
+wait $pfscope 2>/dev/null
+pkill -KILL -P 1 -x phases
+sleep 0.3
+is "$(zrams)" $((before + 1)) 'all are killed: swap stays'
+pfscope clean
+like "$out" '1 swap device removed$' 'all are killed: `pfscope clean` removes it' || diag "$out"
+ok 'all are killed: nothing is left' nothing_left
+
+done_testing
