@@ -117,3 +117,46 @@ outside()
 		$1 == "process" { n += $at }
 		END { print n + 0 }'
 }
+
+# phases_seen RECORDING SAID PAGES: of each phase of tests/workload/phases how many of its pages faulted in it, how many others of the workload's,
+# and the least number of faults that one of its pages had, in lines.
+phases_seen()
+{
+	"$PFSCOPE" events "$1" | awk -v pages="$3" -v start="$(($(value start "$2")))" '
+		BEGIN { n = 0 }
+		FNR == NR { if (/^phase=/) { from[n] = $2; to[n++] = $3 }; next }
+		$2 != "fault" { next }
+		{
+			split($1, t, "."); ns = t[1] * 1000000000 + t[2]
+			for (i = 3; i <= NF; i++) if ($i ~ /^addr=/) addr = hex(substr($i, 6))
+			page = int((addr - start) / 4096)
+			if (page < 0 || page >= pages * n) next
+			for (p = 0; p < n; p++) {
+				if (ns < from[p] || ns > to[p]) continue
+				if (int(page / pages) == p) times[page]++; else others[p]++
+			}
+		}
+		function hex(s,  i, v) {
+			sub(/^0x/, "", s)
+			for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+			return v
+		}
+		END {
+			for (p = 0; p < n; p++) {
+				seen = 0; least = 1e9
+				for (i = p * pages; i < (p + 1) * pages; i++) {
+					if (i in times) seen++
+					if (times[i] + 0 < least) least = times[i] + 0
+				}
+				print seen, others[p] + 0, least
+			}
+		}' "$2" -
+}
+
+# each_phase NAME SEEN PAGES LEAST [PHASES]: all of them, none other, and so often at least.
+each_phase()
+{
+	is "$(awk -v pages="$3" '$1 == pages && $2 == 0 { n++ } END { print n + 0 }' <<<"$2")" "${5:-4}" \
+		"$1: in each phase its $3 pages fault again, and no others" || diag "$2"
+	ok "$1: each of them several times" awk -v least="$4" '$3 < least { few = 1 } END { exit few }' <<<"$2"
+}

@@ -8,12 +8,22 @@
  *     phases 32 4 500 private-file       a file's pages; read
  *     phases 32 4 500 anon child         a child does all of it
  *     phases 32 4 500 anon spin          without the rest: always in user mode
+ *     phases 32 4 500 anon thread        so, too; and a second thread sleeps all the time
  *
  * A line `phase=N FROM_NS TO_NS` for each says when, in CLOCK_MONOTONIC.
  */
 #include "workload.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
+
+static void *doze(void *unused)
+{
+	(void)unused;
+	while (1)
+		pause();
+	return NULL;
+}
 
 static void sweep(char *start, long pages, int write)
 {
@@ -51,11 +61,12 @@ int main(int argc, char **argv)
 	const char *how = argc > 4 ? argv[4] : "", *mode = argc > 5 ? argv[5] : "";
 	int write = strcmp(how, "private-file") != 0;
 	static struct wl wl;
+	pthread_t thread;
 	long pages, phases, ms;
 
 	if (argc < 5 || argc > 6 || !wl_one_of("anon|shared|private-file", how) ||
-	    (argc == 6 && !wl_one_of("child|spin", mode)))
-		wl_usage("phases PAGES PHASES MS anon|shared|private-file [child|spin]");
+	    (argc == 6 && !wl_one_of("child|spin|thread", mode)))
+		wl_usage("phases PAGES PHASES MS anon|shared|private-file [child|spin|thread]");
 	wl_init(&wl, "phases");
 	pages = wl_number(argv[1], 1L << 20);
 	phases = wl_number(argv[2], 1000);
@@ -65,12 +76,14 @@ int main(int argc, char **argv)
 		wait(NULL);
 		return 0;
 	}
+	if (*mode == 't' && pthread_create(&thread, NULL, doze, NULL))
+		wl_die("no thread");
 	wl.start = map(wl.pages, how);
 	wl.end = wl.start + wl.pages * WL_PAGE;
 	wl_begin(&wl);
 	sweep(wl.start, wl.pages, write);
 	for (long i = 0; i < phases; i++)
-		phase(i, wl.start + i * pages * WL_PAGE, pages, ms, write, *mode == 's');
+		phase(i, wl.start + i * pages * WL_PAGE, pages, ms, write, *mode == 's' || *mode == 't');
 	wl_end(&wl);
 	printf("%ld phases of %ld pages\n", phases, pages);
 	wl_report(&wl);
