@@ -62,6 +62,21 @@ refused 2 '--color: ' '--color=green' render --color=green "$good"
 refused 2 '--via: ' 'run --via smoke' run --via smoke -- true
 refused 2 '--compress: which file' 'run --compress without -o' run --compress -- true
 refused 2 '--compress makes a trace.dat' 'run --compress --via=text' run --compress --via=text -o x -- true
+for interval in 0 1us x 1 -1ms ''; do
+	refused 2 '--refault: ' "run --refault=$interval" run --refault="$interval" -- true
+done
+for size in 5 0 x 1K 99999999999T -1G; do
+	refused 2 '--zram: ' "run --zram $size" run --refault 1s --zram="$size" -- true
+done
+for n in 1 x -2 '' 99999999999; do
+	refused 2 '--refault-quiet: ' "run --refault-quiet=$n" run --refault 1s --refault-quiet="$n" -- true
+done
+refused 2 '--refault-by: ' 'run --refault-by smoke' run --refault 1s --refault-by smoke -- true
+for option in --zram=1G --refault-by=pageout --refault-quiet=3; do
+	refused 2 '--refault INTERVAL' "run $option alone" run $option -- true
+done
+refused 2 '--zram is of ' 'run --zram --refault-by=numa' run --refault 1s --zram 1G --refault-by=numa -- true
+refused 2 '--refault is of --source=ftrace only' 'run --source=stap --refault' run --source=stap --refault 1s -- true
 refused 2 '--compress makes a trace.dat' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
 for kb in 0 7 x 8k 99999999999; do

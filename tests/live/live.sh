@@ -118,6 +118,12 @@ outside()
 		END { print n + 0 }'
 }
 
+# has_zram: can swap be set up in memory?
+has_zram()
+{
+	[ -d /sys/class/zram-control ] || modprobe -nq zram
+}
+
 # phases_seen RECORDING SAID PAGES: of each phase of tests/workload/phases how many of its pages faulted in it, how many others of the workload's,
 # and the least number of faults that one of its pages had, in lines.
 phases_seen()

@@ -62,6 +62,18 @@ if chrt -r 1 true 2>/dev/null; then
 	is "$(grep -c SCHED_OTHER err)" 1 'one that decodes is not either'
 fi
 
+# Who has pages taken away is root, whose pages they are is not.
+if has_zram; then
+	"${sudo_pfscope[@]}" run --refault 50ms --zram 16M --no-bars -o again.dat -- sh -c '
+		cat /proc/$PPID/status >main
+		for pid in $(pgrep -x pfscope-refault); do cat /proc/$pid/status >refault.$pid; done
+		exec "$0" 8 1 300 anon' "$WORK/phases" >said 2>err
+	is "$?|$(<err)" '0|' 'run --refault: it ends in order'
+	is "$(of main)" "$nobody${nothing}NoNewPrivs: 1;" 'run --refault: pfscope is the caller'
+	is "$(cat refault.* | grep -c $'^Uid:\t0\t0\t0\t0$')" 2 'run --refault: its helpers are root'
+	is "$(phases_seen again.dat said 8 | cut -d' ' -f1,2)" '8 0' 'run --refault: the pages fault again'
+fi
+
 # Its helpers hold nothing but what they are told through.
 "${sudo_pfscope[@]}" run --no-bars -- sleep 1 &
 run=$!

@@ -7,7 +7,7 @@
 
 . "${0%/*}/live.sh"
 cd "$T" || exit
-[ "$(id -u)" = 0 ] || skip_all 'not root'
+has_zram || skip_all 'this kernel has no zram'
 
 # swaps: what there is to swap to, but for what is not pfscope's.
 zrams()
