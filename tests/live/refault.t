@@ -111,8 +111,6 @@ is "$(phases_seen heap.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 
 "$PFSCOPE" run --refault 100ms --refault-quiet 2 --zram 64M -o spin.dat -- "$WORK/phases" 1000 1 3000 anon spin >said 2>err
 like "$(<err)" 'pfscope: --refault by pageout: .*; [0-9.]+ faults an interval, [0-9.]+ in the [0-9]+ left alone; [0-9.]+ times as slow as in these' \
 	'how much slower it was is told at the end'
-slower=$(sed -n 's/.* \([0-9.]*\) times as slow.*/\1/p' err)
-ok "taking 1000 pages away every 100 ms is felt ($slower)" awk -v s="$slower" 'BEGIN { exit !(s > 1 && s < 100) }'
 "$PFSCOPE" run --refault 50ms --refault-quiet 0 --zram 64M -o never.dat -- "$WORK/phases" 32 1 500 anon >said 2>err
 like "$(<err)" 'not known \(no interval was left alone\)' 'nothing to compare with: it says so'
 
