@@ -194,11 +194,14 @@ static void go_on(const struct work *work)
 	free(targets[1].at);
 }
 
-static void set_up(struct work *work)
+/* again: one before was killed at it, and may have come half way. */
+static void set_up(struct work *work, bool again)
 {
 	struct message message = { .what = READY };
 
-	if (work->config.zram_bytes)
+	if (again)
+		message.code = pfs_err_set(&message.err, -EINTR, "--refault: its helper was killed");
+	else if (work->config.zram_bytes)
 		message.code = pfs_zram_up(&work->memory->zram, work->config.zram_bytes, work->owner, &message.err);
 	if (message.code)
 		message.what = FAILED;
@@ -220,8 +223,8 @@ static void refault(void *ctx, bool again)
 	struct work *work = ctx;
 	char byte;
 
-	if (!again)
-		set_up(work);
+	if (!work->memory->ready)
+		set_up(work, again);
 	if (work->memory->ready && !work->memory->begun &&
 	    recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
 		work->memory->begun = true;
