@@ -106,7 +106,7 @@ int pfs_keeper_start(const char *dir, struct pfs_err *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
 	snprintf(copy, sizeof(copy), "%s", dir);
-	helper.fds[0] = fds[1];
+	helper.fds = &fds[1];
 	helper.ctx = copy;
 	ret = pfs_helper_start(&helper, err);
 	close(fds[1]);

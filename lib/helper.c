@@ -19,7 +19,7 @@ static int keep_fds(const struct pfs_helper *helper)
 	unsigned int past = PFS_HELPER_FD + helper->nr_fds;
 
 	for (unsigned int i = 0; i < helper->nr_fds; i++)
-		high[i] = fcntl(helper->fds[i], F_DUPFD_CLOEXEC, 64);
+		high[i] = fcntl(helper->fds[i], F_DUPFD_CLOEXEC, past);
 	for (int i = 0; i < PFS_HELPER_FD; i++)
 		if (null < 0 || dup2(null, i) < 0)
 			return -errno;

@@ -246,7 +246,7 @@ static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *
 	snprintf(work.tids_file, sizeof(work.tids_file), "%s", tids_file);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
-	helper.fds[0] = fds[1];
+	helper.fds = &fds[1];
 	ret = pfs_helper_start(&helper, err);
 	close(fds[1]);
 	r->fd = fds[0];

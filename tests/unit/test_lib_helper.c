@@ -65,7 +65,7 @@ static int start(void)
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-	helper.fds[0] = fds[1];
+	helper.fds = &fds[1];
 	assert_int_equal(pfs_helper_start(&helper, &err), 0);
 	memset(ctx, 'x', sizeof(ctx) - 1);	/* it has its own */
 	close(fds[1]);
