@@ -42,6 +42,7 @@ struct pfs_capture {
 	unsigned int nr_attached;
 	pid_t *entered;		/* their threads, as far as they were there */
 	unsigned int nr_entered, max_entered;
+	bool running_begun;	/* see capture_begin_running() */
 	struct pfs_formats *formats;
 	struct pfs_own own;
 	struct pfs_ringwrite *own_pages;
@@ -86,6 +87,8 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err);	/* opens what stop
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
+int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
+int capture_begin_running(struct pfs_capture *c, struct pfs_err *err);	/* once one is entered */
 void capture_forget_running(struct pfs_capture *c);
 
 /* capture_tracers.c */

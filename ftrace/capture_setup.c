@@ -238,7 +238,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	if (!ret)
 		ret = note_sideband(c);
 	if (!ret)
-		ret = pfs_instance_add_tid(c->instance, pid, err);
+		ret = pfs_instance_add_tids(c->instance, &pid, 1, err);
 	if (!ret)
 		ret = enable_page_alloc(c, false, err);
 	if (!ret)
@@ -302,73 +302,102 @@ void capture_forget_running(struct pfs_capture *c)
 	free(c->entered);
 }
 
-struct entering {
-	struct pfs_capture *c;
-	unsigned int nr_new;
-	struct pfs_err *err;
-};
-
-/* A thread that may have ended by now: then there is nothing to trace. */
-static int enter_thread(void *ctx, const struct raw_event *ev)
+static int list_thread(void *ctx, const struct raw_event *ev)
 {
-	struct entering *e = ctx;
-	struct pfs_capture *c = e->c;
+	struct pfs_capture *c = ctx;
 	int ret;
 
 	if (is_entered(c, ev->tid))
 		return 0;
-	ret = pfs_instance_add_tid(c->instance, ev->tid, e->err);
-	if (!ret)
-		ret = capture_tracers_add_tid(c, ev->tid, e->err);
-	if (!ret)
-		ret = watch(c, ev->tid, e->err);
-	if (ret)
-		return ret == -ESRCH ? 0 : ret;
-	e->nr_new++;
 	ret = remember_thread(c, ev->tid);
 	return ret ? ret : pfs_sideband_put(c->sideband, ev);
 }
 
-/* Every thread there is; those they start, the kernel adds by itself. */
-static int enter_process(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+/* A thread may have ended by now: then there is nothing to trace. */
+static int enter_threads(struct pfs_capture *c, const pid_t *tids, unsigned int nr, struct pfs_err *err)
 {
-	struct entering e = { .c = c, .err = err };
-	int ret;
+	int ret = pfs_instance_add_tids(c->instance, tids, nr, err);
+
+	for (unsigned int i = 0; !ret && i < nr; i++) {
+		ret = capture_tracers_add_tid(c, tids[i], err);
+		if (!ret)
+			ret = watch(c, tids[i], err);
+		if (ret == -ESRCH)
+			ret = 0;
+	}
+	return ret;
+}
+
+/* Every thread there is, of the attached processes from that one on; those they start, the kernel adds by itself. */
+static int enter_processes(struct pfs_capture *c, unsigned int first, struct pfs_err *err)
+{
+	unsigned int before;
+	int ret = 0;
 
 	do {
-		e.nr_new = 0;
-		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), enter_thread, &e, err);
-	} while (!ret && e.nr_new);
+		before = c->nr_entered;
+		for (unsigned int i = first; !ret && i < c->nr_attached; i++) {
+			ret = pfs_snapshot_tasks(c->attached[i].pid, pfs_now_ns(), list_thread, c, err);
+			if (ret == -ESRCH)
+				ret = 0;
+		}
+		if (!ret)
+			ret = enter_threads(c, c->entered + before, c->nr_entered - before, err);
+	} while (!ret && c->nr_entered > before);
+	return ret;
+}
+
+int capture_begin_running(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = c->running_begun ? 0 : enable_page_alloc(c, true, err);
+
+	c->running_begun = true;
+	return ret ? ret : note_sideband(c);
+}
+
+static bool is_attached(const struct pfs_capture *c, pid_t pid)
+{
+	for (unsigned int i = 0; i < c->nr_attached; i++)
+		if (c->attached[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Those that are attached to already, or have ended, are passed over. */
+int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err)
+{
+	unsigned int first = c->nr_attached;
+	int ret = capture_settle(c, err);
+
+	for (unsigned int i = 0; !ret && i < nr; i++)
+		if (!is_attached(c, pids[i]))
+			ret = remember_process(c, pids[i]);
+	if (!ret)
+		ret = enter_processes(c, first, err);
+	if (!ret && c->nr_attached > first)
+		ret = capture_begin_running(c, err);
+	for (unsigned int i = first; !ret && i < c->nr_attached; i++)
+		ret = pfs_capture_note(c, c->attached[i].pid, "attach=%d", c->attached[i].pid);
 	return ret;
 }
 
 int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 {
 	unsigned int before = c->nr_entered;
-	int ret = capture_settle(c, err);
+	int ret = capture_attach(c, &pid, 1, err);
 
-	if (!ret)
-		ret = enter_process(c, pid, err);
-	if (!ret && !c->nr_attached)
-		ret = enable_page_alloc(c, true, err);
-	if (!ret && c->nr_entered == before)
+	if (!ret && c->nr_entered == before && !is_entered(c, pid))
 		ret = pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
-	if (!ret)
-		ret = note_sideband(c);
-	if (!ret)
-		ret = pfs_capture_note(c, pid, "attach=%d", pid);
-	return ret ? ret : remember_process(c, pid);
+	return ret;
 }
 
 /* One that ended since: what there was of it is recorded. */
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = 0;
+	int ret = enter_processes(c, 0, err);
 
 	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
-		ret = enter_process(c, c->attached[i].pid, err);
-		if (!ret)
-			ret = pfs_snapshot_open(&c->attached[i], err);
+		ret = pfs_snapshot_open(&c->attached[i], err);
 		if (ret == -ESRCH)
 			ret = 0;
 	}

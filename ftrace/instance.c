@@ -290,12 +290,18 @@ int pfs_instance_enable(struct pfs_instance *instance, const char *system, const
 	return pfs_instance_write(instance, file, "1", err);
 }
 
-int pfs_instance_add_tid(struct pfs_instance *instance, pid_t tid, struct pfs_err *err)
+int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err)
 {
-	char text[16];
+	char *text = malloc(nr * 12 + 1), *to = text;
+	int ret;
 
-	snprintf(text, sizeof(text), "%d", tid);
-	return pfs_instance_write(instance, "set_event_pid", text, err);
+	if (!text)
+		return pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
+	for (unsigned int i = 0; i < nr; i++)
+		to += sprintf(to, "%d ", tids[i]);
+	ret = nr ? pfs_instance_write(instance, "set_event_pid", text, err) : 0;
+	free(text);
+	return ret;
 }
 
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
