@@ -159,6 +159,11 @@ void pfs_snapshot_close(struct pfs_snapshot *s)
 	*s = (struct pfs_snapshot){ .pid = s->pid, .maps_fd = -1 };
 }
 
+bool pfs_snapshot_lives(const struct pfs_snapshot *s)
+{
+	return s->maps_fd >= 0 && !is_gone(s->maps_fd);
+}
+
 int pfs_snapshot_layout(const struct pfs_snapshot *s, bool first, raw_event_fn fn, void *ctx,
 			struct pfs_err *err)
 {
@@ -170,7 +175,8 @@ int pfs_snapshot_layout(const struct pfs_snapshot *s, bool first, raw_event_fn f
 	look = calloc(1, sizeof(*look));
 	if (!look)
 		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
-	look->ev = (struct raw_event){ .ts_ns = pfs_now_ns(), .cpu = -1, .tid = s->pid, .tgid = s->pid };
+	look->ev = (struct raw_event){ .ts_ns = first && s->since_ns ? s->since_ns : pfs_now_ns(), .cpu = -1,
+				       .tid = s->pid, .tgid = s->pid };
 	look->fn = fn;
 	look->ctx = ctx;
 	ret = look_at(look, s, first);

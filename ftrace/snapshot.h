@@ -19,6 +19,7 @@ struct pfs_snapshot {
 	pid_t pid;
 	int maps_fd;
 	char *stat;		/* the text of /proc/PID/stat */
+	uint64_t since_ns;	/* from then on each change is recorded; 0: from the first look on */
 };
 
 /*
@@ -28,9 +29,12 @@ struct pfs_snapshot {
 int pfs_snapshot_open(struct pfs_snapshot *snapshot, struct pfs_err *err);
 void pfs_snapshot_close(struct pfs_snapshot *snapshot);
 
+/* Has the process still the memory that was opened? */
+bool pfs_snapshot_lives(const struct pfs_snapshot *snapshot);
+
 /*
- * Passes the layout to fn. first: as it is at the time before the reading began (later changes are replayed
- * over it); otherwise a second look, each piece dated at its end. 0, -ESRCH if it is gone, or -errno with err
+ * Passes the layout to fn. first: dated since_ns, or at the time before the reading began (later changes are
+ * replayed over it); otherwise a second look, each piece dated at its end. 0, -ESRCH if it is gone, or -errno with err
  * set.
  */
 int pfs_snapshot_layout(const struct pfs_snapshot *snapshot, bool first, raw_event_fn fn, void *ctx,
