@@ -120,14 +120,16 @@ static void attr_init(struct perf_event_attr *attr)
 	attr->wakeup_watermark = RING_PAGES * sysconf(_SC_PAGESIZE) / 4;
 }
 
-static int keep_fd(struct pfs_sideband *sb, int fd)
+int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
 {
 	if (sb->nr_fds == sb->max_fds) {
 		size_t want = sb->max_fds ? sb->max_fds * 2 : 64;
 		int *fds = realloc(sb->fds, want * sizeof(*fds));
 
-		if (!fds)
+		if (!fds) {
+			close(fd);
 			return -ENOMEM;
+		}
 		sb->fds = fds;
 		sb->max_fds = want;
 	}
@@ -135,20 +137,25 @@ static int keep_fd(struct pfs_sideband *sb, int fd)
 	return 0;
 }
 
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	int fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	struct ring *ring = &sb->rings[cpu];
-	int fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = open_event(attr, tid, cpu);
 	void *meta;
 	int err;
 
 	if (fd < 0)
-		return errno == ENODEV ? 0 : -errno;	/* ENODEV: this processor is off line */
-	err = keep_fd(sb, fd);
-	if (err) {
-		close(fd);
+		return fd == -ENODEV ? 0 : fd;	/* ENODEV: this processor is off line */
+	err = pfs_sideband_keep(sb, fd);
+	if (err)
 		return err;
-	}
 	if (ring->meta)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->first_fd) ? -errno : 0;
 	meta = mmap(NULL, sb->page_size + sb->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
@@ -174,6 +181,40 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
 				   strerror(-ret));
 	sb->works = true;
 	return pfs_sideband_drain(sb);	/* each takes a while, and the rings are small */
+}
+
+/* By events of pfscope's own that tell nothing. */
+int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err)
+{
+	struct perf_event_attr attr;
+	int ret = 0;
+
+	attr_init(&attr);
+	attr.inherit = attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.task = 0;
+	for (int cpu = 0; !ret && cpu < sb->nr_cpus; cpu++)
+		ret = open_on(sb, &attr, 0, cpu);
+	if (ret)
+		return pfs_err_set(err, ret, "perf_event_open: %s", strerror(-ret));
+	sb->works = true;
+	return 0;
+}
+
+int pfs_sideband_ring_fd(const struct pfs_sideband *sb, int cpu)
+{
+	return cpu < sb->nr_cpus && sb->rings[cpu].meta ? sb->rings[cpu].first_fd : -1;
+}
+
+int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_init(&attr);
+	fd = open_event(&attr, tid, cpu);
+	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd))
+		return fd;
+	close(fd);
+	return -EIO;
 }
 
 int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns)

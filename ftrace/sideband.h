@@ -25,6 +25,23 @@ void pfs_sideband_free(struct pfs_sideband *sb);
 int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err);
 
 /*
+ * Makes the rings though no thread is watched yet, so that others may (see below). 0 or -errno.
+ */
+int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err);
+
+/* What a ring is known by; -1: that processor has none. Borrowed. */
+int pfs_sideband_ring_fd(const struct pfs_sideband *sb, int cpu);
+
+/*
+ * As pfs_sideband_add(), of one processor, in a process that has no more than the ring's descriptor. Returns what
+ * has to stay open, here or elsewhere, as long as the thread and what it starts are watched; or -errno.
+ */
+int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd);
+
+/* Such a descriptor: it is the side-band's from here on. 0 or -ENOMEM. */
+int pfs_sideband_keep(struct pfs_sideband *sb, int fd);
+
+/*
  * The recording begins now: mappings made before it are dropped (threads are watched one by one, so
  * they are not all of them); threads and their names are taken as told now. 0 or -ENOMEM.
  */
