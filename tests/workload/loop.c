@@ -9,7 +9,8 @@
  * Each thread, PACE times a second (100): maps 8 pages, writes 5 of them, takes rights away from 2
  * others each time, and unmaps the 8 pages of 16 rounds ago: 5 exceptions a round, whoever watches.
  * On SIGUSR1 all threads stop between two rounds and a checkpoint (checkpoint.h) is saved to
- * PREFIX.PID.N.maps. Exit status 0 in either case of the end, and the counts as key=value lines.
+ * PREFIX.PID.N.maps. On SIGUSR2 it becomes the user of --uid, or again who it was. Exit status 0 in either
+ * case of the end, and the counts as key=value lines.
  */
 #include "checkpoint.h"
 
@@ -73,8 +74,19 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* The saved user stays: it is the way back. */
+static void become_other(uid_t uid)
+{
+	uid_t real, effective, saved, to;
+
+	getresuid(&real, &effective, &saved);
+	to = effective == uid ? saved : uid;
+	if (setresuid(to, to, -1))
+		wl_die("setresuid");
+}
+
 /* Until the end of `seconds` (0: none) or a signal that says so. */
-static void serve(struct loop *loop, struct checkpoints *cps, int fd, long seconds)
+static void serve(struct loop *loop, struct checkpoints *cps, int fd, long seconds, uid_t uid)
 {
 	uint64_t end_ns = wl_now_ns() + seconds * UINT64_C(1000000000);
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -89,6 +101,10 @@ static void serve(struct loop *loop, struct checkpoints *cps, int fd, long secon
 			continue;
 		if (read(fd, &info, sizeof(info)) != sizeof(info))
 			wl_die("signalfd");
+		if (info.ssi_signo == SIGUSR2) {
+			become_other(uid);
+			continue;
+		}
 		if (info.ssi_signo != SIGUSR1)
 			return;
 		pthread_rwlock_wrlock(&loop->gate);
@@ -97,7 +113,7 @@ static void serve(struct loop *loop, struct checkpoints *cps, int fd, long secon
 	}
 }
 
-/* The three signals, for all threads, as a descriptor. */
+/* The signals, for all threads, as a descriptor. */
 static int take_signals(void)
 {
 	sigset_t set;
@@ -105,6 +121,7 @@ static int take_signals(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -114,7 +131,7 @@ static int take_signals(void)
 	return fd;
 }
 
-struct options { long seconds, threads, pace; const char *prefix; };
+struct options { long seconds, threads, pace, uid; const char *prefix; };
 
 static void parse(struct options *opt, int argc, char **argv)
 {
@@ -124,11 +141,13 @@ static void parse(struct options *opt, int argc, char **argv)
 		if (argv[i][0] != '-')
 			opt->seconds = wl_number(argv[i], 1000000);
 		else if (!value)
-			wl_usage("loop [SECONDS] [--threads N] [--pace HZ] [--prefix PREFIX]");
+			wl_usage("loop [SECONDS] [--threads N] [--pace HZ] [--prefix PREFIX] [--uid UID]");
 		else if (!strcmp(argv[i], "--threads") && i++)
 			opt->threads = wl_number(value, MAX_THREADS);
 		else if (!strcmp(argv[i], "--pace") && i++)
 			opt->pace = wl_number(value, 100000);
+		else if (!strcmp(argv[i], "--uid") && i++)
+			opt->uid = wl_number(value, 65535);
 		else if (!strcmp(argv[i], "--prefix") && i++)
 			opt->prefix = value;
 		else
@@ -143,7 +162,7 @@ int main(int argc, char **argv)
 	static struct checkpoints cps;
 	static struct worker workers[MAX_THREADS];
 	static struct wl wl;
-	struct options opt = { 0, 1, 100, "loop" };
+	struct options opt = { 0, 1, 100, getuid(), "loop" };
 	struct loop loop = { .gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP };
 	int fd;
 
@@ -160,7 +179,7 @@ int main(int argc, char **argv)
 			wl_die("pthread_create");
 	}
 	dprintf(STDOUT_FILENO, "ready pid=%d\n", getpid());
-	serve(&loop, &cps, fd, opt.seconds);
+	serve(&loop, &cps, fd, opt.seconds, opt.uid);
 	loop.stop = 1;
 	for (long i = 0; i < opt.threads; i++) {
 		pthread_join(workers[i].thread, NULL);
