@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct attach_args {
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 0 },
-	{ "user", 'u', "USER", 0, "All processes of USER, those to come too (--source=stap)", 0 },
+	{ "user", 'u', "USER", 0, "All processes of USER (a name or a number), those to come too", 0 },
 	{ 0 },
 };
 
@@ -43,6 +44,20 @@ static void add_pid(struct attach_args *args, const char *arg, struct argp_state
 		if (args->pids[i] == pid)
 			return;
 	args->pids[args->nr_pids++] = pid;
+}
+
+static void find_user(struct recording_args *args, const char *user, struct argp_state *state)
+{
+	const struct passwd *pw = getpwnam(user);
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = pw ? pw->pw_uid : strtoul(user, &end, 10);
+	if (!pw && (errno || *end || end == user || *user == '-' || number >= (uid_t)-1))
+		argp_error(state, "--user: %s: no such user", user);
+	args->all_of_user = true;
+	args->uid = number;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -63,15 +78,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_pid(args, arg, state);
 		return 0;
 	case 'u':
-		if (stap_args_user(&args->recording.stap, arg))
-			argp_error(state, "--user: %s: no such user", arg);
+		find_user(&args->recording, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		if (!args->recording.stap.user && !args->recording.view.filter.nr_comms)
+		if (!args->recording.all_of_user && !args->recording.view.filter.nr_comms)
 			argp_error(state, "which process is to be recorded?");
-		else if (args->recording.source != &source_stap)
-			argp_error(state, "which process is to be recorded? (all of a name or of a "
-				   "user: with --source=stap)");
+		else if (!args->recording.all_of_user && args->recording.source != &source_stap)
+			argp_error(state, "which process is to be recorded? (all of a name: with "
+				   "--source=stap)");
 		args->recording.by_trait = true;
 		return 0;
 	default:
@@ -85,12 +99,13 @@ static const struct argp argp = {
 	options, parse, "[PID...]",
 	"Record every page fault and every change of the memory regions of running processes, with all "
 	"their threads and what they start from now on, until they end, for some seconds, or until "
-	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end. With --source=stap "
-	"also all processes of a name (--comm) or of a user (--user), those to come included.\v"
+	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end. Also all processes of "
+	"a user (--user), or with --source=stap of a name (--comm), those to come included.\v"
 	"Examples:\n"
 	"  pfscope attach 1234                     until it ends or Ctrl-C\n"
 	"  pfscope attach -d 10 -o db.dat 1234     ten seconds, kept\n"
 	"  pfscope attach $(pidof -s firefox)\n"
+	"  pfscope attach --user www-data -d 60    all that it runs, and will run\n"
 	"  pfscope attach --source=stap --comm cc1 -d 60\n"
 	"\n"
 	"Exit status: 0; 1 if recording failed or there is no such process; 2 for wrong usage.",
@@ -183,7 +198,8 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 		a->targets[i].ended |= !!a->fds[1 + i].revents;
 		nr_running += !a->targets[i].ended;
 	}
-	return nr ? nr_running : 1;	/* of a name or a user: more may always come */
+	/* Of a name or a user more may always come. */
+	return nr && !a->args->recording.all_of_user ? nr_running : 1;
 }
 
 static int watch(struct attach *a, struct pfs_err *err)

@@ -26,6 +26,8 @@ struct recording_args {
 	bool compress;			/* the file */
 	bool no_follow;			/* run: only the first process */
 	bool by_trait;			/* attach: none by number, all of a name or of a user */
+	bool all_of_user;		/* attach --user ... */
+	uid_t uid;			/* ... and who that is */
 	struct stap_args stap;
 	struct pfs_capture_tracers tracers;	/* --probes and its like */
 	struct refault_args refault;	/* --refault */

@@ -14,6 +14,7 @@ struct ftrace_source {
 	struct pfs_capture *capture;
 	struct pfs_assembler *live;	/* NULL: nobody wants them as they come */
 	struct recording *recording;
+	bool told_killed;
 };
 
 static int check(const struct recording_args *args, struct pfs_err *err)
@@ -22,8 +23,6 @@ static int check(const struct recording_args *args, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--module is of --source=stap only");
 	if (args->stap.no_dwarf)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf is of --source=stap only");
-	if (args->stap.user)
-		return pfs_err_set(err, -EINVAL, "all processes of a user: with --source=stap only");
 	if (args->compress && args->text)
 		return pfs_err_set(err, -EINVAL, "--compress makes a trace.dat, and --via=text lines of text");
 	return 0;
@@ -52,6 +51,10 @@ static int free_source(void *source, struct pfs_err *err)
 /* What was asked for and the kernel does not let us: once, and the recording goes on without. */
 static void tell_refused(const struct pfs_capture *capture)
 {
+	const char *polls = pfs_capture_polls(capture);
+
+	if (polls)
+		tell("going on by looking at /proc every 100 ms: %s", polls);
 	for (pfs_capture_missing m = pfs_capture_refused(capture); *m; m++)
 		tell("%s; going on without", *m);
 }
@@ -77,9 +80,11 @@ static void *open_source(struct recording *r, const struct pfs_sink *live, struc
 		config.live_ctx = s;
 	}
 	s->capture = pfs_capture_new(&config, err);
-	if (s->capture)
+	ret = s->capture ? 0 : -errno;
+	if (!ret && r->args->all_of_user)
+		ret = pfs_capture_attach_user(s->capture, r->args->uid, err);
+	if (!ret)
 		return s;
-	ret = -errno;
 	goto out;
 no_memory:
 	pfs_err_set(err, ret, "no memory to record");
@@ -138,8 +143,13 @@ static int wait_for(void *source, struct pollfd *fds, unsigned int nr_fds, int t
 		    struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
+	int ret = pfs_capture_wait(s->capture, fds, nr_fds, timeout_ms, err);
 
-	return pfs_capture_wait(s->capture, fds, nr_fds, timeout_ms, err);
+	if (pfs_capture_watcher_killed(s->capture) && !s->told_killed) {
+		tell("pfscope-watcher was killed; going on without processes that become the user's from now on");
+		s->told_killed = true;
+	}
+	return ret;
 }
 
 static int stop(void *source, struct pfs_err *err)

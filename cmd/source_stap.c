@@ -40,7 +40,7 @@ static void *open_session(struct recording *r, const struct pfs_sink *live, stru
 	const struct recording_args *args = r->args;
 	const struct pfs_filter *filter = &args->view.filter;
 	struct pfs_stap_config config = {
-		.module = args->stap.module, .uid = args->stap.user ? (long)args->stap.uid : -1,
+		.module = args->stap.module, .uid = args->all_of_user ? (long)args->uid : -1,
 		.no_follow = args->no_follow, .no_dwarf = args->stap.no_dwarf,
 		.buffer_kb = args->buffer_kb, .live = live, .give_up = recording_given_up,
 		.give_up_ctx = r, .say = say,

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stap_args.h"
 
-#include <errno.h>
-#include <pwd.h>
-#include <stdlib.h>
-
 enum { OPT_MODULE = 0x600, OPT_NO_DWARF };
 
 static const struct argp_option options[] = {
@@ -30,22 +26,3 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp stap_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
-
-int stap_args_user(struct stap_args *args, const char *user)
-{
-	const struct passwd *pw = getpwnam(user);
-	unsigned long number;
-	char *end;
-
-	args->user = user;
-	if (pw) {
-		args->uid = pw->pw_uid;
-		return 0;
-	}
-	errno = 0;
-	number = strtoul(user, &end, 10);
-	if (errno || *end || end == user || *user == '-' || number >= (uid_t)-1)
-		return -ENOENT;
-	args->uid = number;
-	return 0;
-}

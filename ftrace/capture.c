@@ -19,6 +19,9 @@
 /* An event with an earlier time may still be on its way into the buffer of another processor. */
 #define LIVE_MARGIN_NS 5000000
 
+/* So long it may take until it is known what has joined. */
+#define JOIN_MARGIN_NS 100000000
+
 /* ---- draining ---- */
 
 static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
@@ -97,19 +100,19 @@ static int append_own(void *ctx, const struct raw_event *ev)
 /* Everything there is. `all`: with the pages under way, as live decoding and the end need it. */
 static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 {
-	uint64_t now = pfs_now_ns(), until;
+	uint64_t margin_ns = c->joins.fd < 0 ? LIVE_MARGIN_NS : JOIN_MARGIN_NS;
+	uint64_t until = c->tracing ? pfs_now_ns() - margin_ns : UINT64_MAX;
 	int ret = 0;
 
+	c->flushed_ns = until;
 	if (c->config.text)
-		return capture_text_drain(c, all && !c->tracing ? UINT64_MAX :
-					  now - LIVE_MARGIN_NS, err);
+		return capture_text_drain(c, until, err);
 	for (int i = 0; !ret && i < c->nr_cpus; i++)
 		if (c->cpus[i].raw_fd >= 0)
 			ret = drain_cpu(c, i, all);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
 	ret = pfs_sideband_drain(c->sideband);
-	until = c->tracing ? now - LIVE_MARGIN_NS : UINT64_MAX;
 	if (!ret)
 		ret = pfs_sideband_flush(c->sideband, until, append_own, c);
 	if (!ret && all)
@@ -141,12 +144,14 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		pfs_urgency_raise(&c->urgency);
 	c->tracing = true;
 	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
-	return ret ? ret : capture_enter_running(c, err);
+	if (!ret)
+		ret = capture_enter_running(c, err);
+	return ret ? ret : capture_joins_start(c, err);
 }
 
 static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)
 {
-	unsigned int want = nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 1, nr = 0;
+	unsigned int want = nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 2, nr = 0;
 
 	if (want > c->max_poll) {
 		struct pollfd *bigger = realloc(c->poll_fds, want * sizeof(*bigger));
@@ -164,6 +169,8 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 			c->poll_fds[nr++] = (struct pollfd){ c->cpus[i].raw_fd, POLLIN, 0 };
 	if (c->pipe_fd >= 0)
 		c->poll_fds[nr++] = (struct pollfd){ c->pipe_fd, POLLIN, 0 };
+	if (c->joins.fd >= 0)
+		c->poll_fds[nr++] = (struct pollfd){ c->joins.fd, POLLIN, 0 };
 	return nr;
 }
 
@@ -171,7 +178,7 @@ int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_
 		     int timeout_ms, struct pfs_err *err)
 {
 	/* The side-band is looked at ten times a second: its rings wake nobody once a thread ended. */
-	int nr = poll_list(c, fds, nr_fds), limit = 100;
+	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
 
 	if (nr < 0)
 		return pfs_err_set(err, nr, "no memory to wait with");
@@ -182,7 +189,8 @@ int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_
 	for (unsigned int i = 0; i < nr_fds; i++)
 		fds[i].revents = c->poll_fds[i].revents;
 	pfs_sideband_polled(c->sideband, c->poll_fds + nr_fds, nr - nr_fds);
-	return drain(c, c->config.live, err);
+	ret = capture_joins_take(c, err);
+	return ret ? ret : drain(c, c->config.live, err);
 }
 
 /* Events that never came into the buffer of that processor, or were overwritten in it. */
@@ -249,8 +257,10 @@ static int note_counts(struct pfs_capture *c)
 
 int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
+	int ret = capture_joins_end(c, err);
 
+	if (!ret)
+		ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
 	pfs_urgency_restore(&c->urgency);
 	c->tracing = false;
 	if (!ret)

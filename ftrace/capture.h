@@ -59,6 +59,18 @@ int pfs_capture_launch(struct pfs_capture *capture, pid_t pid, struct pfs_err *e
 /* Adds a running process, before pfs_capture_start(). 0, -ESRCH, or -errno with err set. */
 int pfs_capture_attach(struct pfs_capture *capture, pid_t pid, struct pfs_err *err);
 
+/*
+ * Adds all processes of a user (user_procs.h), and from pfs_capture_start() on those that become the user's;
+ * before it, too. There need not be any yet. 0 or -errno with err set.
+ */
+int pfs_capture_attach_user(struct pfs_capture *capture, uid_t uid, struct pfs_err *err);
+
+/* Why /proc is looked at every so often for those to come; NULL: the kernel tells of them. Borrowed. */
+const char *pfs_capture_polls(const struct pfs_capture *capture);
+
+/* Does nobody see any more who becomes the user's? */
+bool pfs_capture_watcher_killed(const struct pfs_capture *capture);
+
 /* A header fact, dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
 int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -164,7 +164,7 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	if (!c->config.buffer_kb)
 		c->config.buffer_kb = 8192;
 	c->own_fd = c->pipe_fd = c->text_fd = -1;
-	c->pipe_fds[0] = c->pipe_fds[1] = -1;
+	c->pipe_fds[0] = c->pipe_fds[1] = c->joins.fd = c->joins.connector_fd = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
 	pfs_instance_clean(100, NULL);	/* what a dead one left is no reason not to start */
@@ -205,6 +205,7 @@ int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
 	if (!c)
 		return 0;
 	pfs_urgency_restore(&c->urgency);
+	capture_joins_free(c);
 	pfs_merge_free(c->live);
 	for (int i = 0; c->cpus && i < c->nr_cpus; i++) {
 		close_fd(c->cpus[i].raw_fd);

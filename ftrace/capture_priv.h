@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parts of a capture share: capture_open.c, capture.c (life), capture_setup.c (events and
- * processes), capture_tracers.c (what is asked for beyond) and capture_text.c (trace_pipe instead of pages). Nobody
- * else includes it.
+ * processes), capture_joins.c (a user's), capture_tracers.c (what is asked for beyond) and capture_text.c
+ * (trace_pipe instead of pages). Nobody else includes it.
  */
 #ifndef PFS_CAPTURE_PRIV_H
 #define PFS_CAPTURE_PRIV_H
@@ -31,6 +31,26 @@ struct capture_cpu {
 	uint64_t fullest;	/* so many bytes were found at once */
 };
 
+/* A process that came in while it was recorded, and is looked at some times more. */
+struct capture_joined {
+	struct pfs_snapshot layout;
+	unsigned int nr_looks;
+	uint64_t next_ns;
+};
+
+/* All processes of a user. */
+struct capture_joins {
+	bool wanted;
+	uid_t uid;
+	int connector_fd;	/* until the watcher has it */
+	char *polls;		/* why there is no connector */
+	pid_t nobody;		/* who is always in the list of threads; 0: not yet */
+	int fd;			/* the watcher's socket */
+	bool ending, killed, lacks_told;
+	struct capture_joined *looking;
+	unsigned int nr_looking;
+};
+
 struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
@@ -43,6 +63,8 @@ struct pfs_capture {
 	pid_t *entered;		/* their threads, as far as they were there */
 	unsigned int nr_entered, max_entered;
 	bool running_begun;	/* see capture_begin_running() */
+	struct capture_joins joins;
+	uint64_t flushed_ns;	/* own records are written up to then */
 	struct pfs_formats *formats;
 	struct pfs_own own;
 	struct pfs_ringwrite *own_pages;
@@ -90,6 +112,12 @@ int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
 int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
 int capture_begin_running(struct pfs_capture *c, struct pfs_err *err);	/* once one is entered */
 void capture_forget_running(struct pfs_capture *c);
+
+/* capture_joins.c. Nothing to do if no user is recorded. */
+int capture_joins_start(struct pfs_capture *c, struct pfs_err *err);	/* the last that needs privilege */
+int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);	/* what the watcher has told */
+int capture_joins_end(struct pfs_capture *c, struct pfs_err *err);
+void capture_joins_free(struct pfs_capture *c);
 
 /* capture_tracers.c */
 void capture_tracers_set_up(struct pfs_capture *c);

@@ -60,10 +60,11 @@ int pfs_instance_write(struct pfs_instance *instance, const char *file, const ch
 		       struct pfs_err *err);
 
 /*
- * Adds threads to those whose events are recorded: all of them at once, for each time the kernel takes a grace period,
- * before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.
+ * Adds threads to those whose events are recorded: all of them at once, for each time the kernel takes a grace
+ * period, before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.
  */
-int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err);
+int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr,
+			  struct pfs_err *err);
 
 /* The same of per_cpu/cpuN/FILE. */
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,

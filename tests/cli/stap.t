@@ -37,7 +37,7 @@ for option in --probes --latency --classify --histogram; do
 done
 refused 2 '--module is of --source=stap only' '--module with ftrace' run --module=x.ko -- true
 refused 2 '--no-dwarf is of --source=stap only' '--no-dwarf with ftrace' attach --no-dwarf $$
-refused 2 'with --source=stap' '--user with ftrace' attach --user=root
+refused 2 'no such user' '--user of nobody there, with ftrace' attach --user=no-such-user
 refused 2 'with --source=stap' '--comm without a process, with ftrace' attach --comm=x
 refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user
 refused 2 '--no-dwarf is for building' '--module and --no-dwarf' run --source=stap --module=x --no-dwarf -- true

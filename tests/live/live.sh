@@ -50,16 +50,22 @@ ended()
 	return 0
 }
 
-# keepers_of MARK: the helpers of a pfscope that was started with PFSCOPE_TEST=MARK. One works, the other sees to it
+# helpers_of NAME MARK: those of a pfscope that was started with PFSCOPE_TEST=MARK. One works, the other sees to it
 # that it lives.
-keepers_of()
+helpers_of()
 {
 	local pid
 
-	for pid in $(pgrep -x pfscope-keeper); do
-		grep -qszxF "PFSCOPE_TEST=$1" "/proc/$pid/environ" && echo "$pid"
+	for pid in $(pgrep -x "$1"); do
+		grep -qszxF "PFSCOPE_TEST=$2" "/proc/$pid/environ" && echo "$pid"
 	done
 	return 0
+}
+
+# keepers_of MARK
+keepers_of()
+{
+	helpers_of pfscope-keeper "$1"
 }
 
 # no_keepers_of MARK

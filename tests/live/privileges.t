@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 120
 #
-# What runs as whom: behind sudo pfscope is its caller before the command's first instruction, and root is only
-# the keeper. Seen in /proc.
+# What runs as whom: behind sudo pfscope is its caller before the command's first instruction, and root are only
+# the keeper and, with attach --user, the watcher. Seen in /proc.
 
 . "${0%/*}/live.sh"
 
@@ -106,6 +106,26 @@ is "$?" 0 'attach: it ends in order'
 ok "attach: the layout of root's process is /proc/PID/maps" "$TOOLS/mapsdiff" --full /proc/$sleeper/maps maps
 ok 'attach: no instance is left' no_instance_of $attach
 kill $sleeper
+
+# ---- attach, to all of a user: one helper more ----
+
+"${sudo_pfscope[@]}" attach --user 64999 --no-bars 2>err &
+attach=$!
+wait_for 10 has_entered $attach
+is "$(who $attach)" "$nobody${nothing}NoNewPrivs: 1;" 'attach --user: pfscope is the caller'
+is "$(helpers_of pfscope-watcher $$ | wc -l)" 2 'two watchers'
+for pid in $(helpers_of pfscope-watcher $$); do
+	is "$(who $pid | cut -d';' -f1)" 'Uid: 0 0 0 0' 'a watcher is root'
+	is "$(find "/proc/$pid/fd" -mindepth 1 -printf '%l\n' |
+		sed 's/\[[0-9]*\]$//; s/.*\/set_event_pid/set_event_pid/' | sort -u | tr '\n' ' ')" \
+		'/dev/null anon_inode:[perf_event] set_event_pid socket: ' \
+		'it has its socket, the connector, the list of threads, the side-band, and no more'
+done
+is "$(ls -l /proc/$attach/fd | grep -c set_event_pid)" 0 'pfscope has not the list of threads'
+kill -INT $attach
+wait $attach
+is "$?$(<err)" 0 'attach --user: it ends in order'
+is "$(helpers_of pfscope-watcher $$)" '' 'attach --user: the watchers ended before it'
 
 # ---- without sudo ----
 
