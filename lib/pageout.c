@@ -20,6 +20,7 @@ struct look {
 	struct pfs_pageout *sums;
 	struct region *regions;
 	size_t nr, max;
+	bool has_memory;	/* one that has ended and is not waited for has none */
 	size_t at;		/* the second look is there */
 	uint64_t page_size;
 };
@@ -62,6 +63,7 @@ static int first_look(void *ctx, const struct pfs_smap *region)
 	struct look *look = ctx;
 
 	want = look->want;
+	look->has_memory = true;
 	if (!region->resident || (want->wanted && !want->wanted(want->ctx, region)))
 		return 0;
 	look->sums->pages += region->resident / look->page_size;
@@ -152,7 +154,7 @@ int pfs_pageout_process(pid_t pid, const struct pfs_pageout_want *want, struct p
 	if (pidfd < 0)
 		return errno == ESRCH ? 0 : -errno;
 	ret = look_and_advise(pid, pidfd, &look);
-	if (!ret)
+	if (!ret && look.has_memory)
 		sums->nr_processes++;
 	free(look.regions);
 	close(pidfd);

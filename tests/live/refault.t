@@ -19,19 +19,9 @@ before=$(zrams) devices=$(ls /sys/block | grep -c zram)
 # nothing_left: no device more than before, nor a helper of ours.
 nothing_left()
 {
-	[ "$(zrams) $(ls /sys/block | grep -c zram)" = "$before $devices" ] && [ -z "$(refaulters)" ]
+	[ "$(zrams) $(ls /sys/block | grep -c zram)" = "$before $devices" ] && [ -z "$(helpers_of pfscope-refault $$)" ]
 }
 
-# refaulters: the helpers of pfscopes that this test started.
-refaulters()
-{
-	local pid
-
-	for pid in $(pgrep -x pfscope-refault); do
-		grep -qszxF "PFSCOPE_TEST=$$" "/proc/$pid/environ" && ! ended "$pid" && echo "$pid"
-	done
-	return 0
-}
 export PFSCOPE_TEST=$$
 
 # ---- phases ----
@@ -147,10 +137,10 @@ ok 'pfscope is killed: swap goes within two seconds, and so does the helper' wai
 pkill -KILL -P 1 -x phases	# nobody else has one
 
 begin
-worker=$(refaulters | tail -n 1)
+worker=$(helpers_of pfscope-refault $$ | tail -n 1)
 kill -KILL "$worker"
 sleep 0.3
-is "$(refaulters | grep -cvx "$worker")" 2 'the helper that works is killed: another one does'
+is "$(helpers_of pfscope-refault $$ | grep -cvx "$worker")" 2 'the helper that works is killed: another one does'
 kill -INT $pfscope
 kill -INT $pfscope
 wait $pfscope
@@ -159,7 +149,7 @@ pkill -KILL -P 1 -x phases
 
 begin
 # Both helpers, and pfscope: nobody is left to do anything.
-mapfile -t helpers < <(refaulters)
+mapfile -t helpers < <(helpers_of pfscope-refault $$)
 mapfile -t keepers < <(keepers_of $$)
 kill -KILL "${helpers[0]}" "${helpers[1]}" "${keepers[@]}" $pfscope
 wait $pfscope 2>/dev/null
