@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
 
@@ -144,8 +143,17 @@ static const struct argp argp = {
 	children, NULL, NULL,
 };
 
-static int draw(const struct plot_args *args, struct pfs_plot_data *data, FILE *out, struct pfs_err *err)
+/* What draw() draws. */
+struct drawing {
+	const struct plot_args *args;
+	struct pfs_plot_data *data;
+};
+
+static int draw(void *ctx, FILE *out, struct pfs_err *err)
 {
+	const struct drawing *drawing = ctx;
+	const struct plot_args *args = drawing->args;
+	struct pfs_plot_data *data = drawing->data;
 	bool text = args->format == PFS_PLOT_TEXT;
 	struct pfs_plot_style style = args->style;
 	struct pfs_plot plot;
@@ -165,29 +173,12 @@ static int draw(const struct plot_args *args, struct pfs_plot_data *data, FILE *
 	return ret;
 }
 
-/* Into a file, which has its name only if all of it could be drawn. */
-static int draw_to_file(const struct plot_args *args, struct pfs_plot_data *data, struct pfs_err *err)
-{
-	struct whole_file file;
-	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
-	FILE *out = ret ? NULL : whole_file_stream(&file, err);
-
-	if (!ret)
-		ret = out ? draw(args, data, out, err) : -EIO;
-	if (out && fclose(out) && !ret)
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output, strerror(errno));
-	if (!ret)
-		return whole_file_keep(&file, err);
-	whole_file_drop(&file);
-	return ret;
-}
-
 int cmd_plot(int argc, char **argv)
 {
 	struct plot_args args = { .format = -1, .style.by = PFS_PLOT_BY_ACCESS };
 	const struct pfs_filter *filter = &args.reading.view.filter;
 	struct pfs_err err = { "" };
-	struct pfs_plot_data *data;
+	struct drawing drawing = { .args = &args };
 	struct pipeline p;
 	int ret, status;
 
@@ -196,17 +187,17 @@ int cmd_plot(int argc, char **argv)
 	ret = pipeline_init(&p, filter, EVENTS_NONE, NULL, &err);
 	if (ret)
 		return fail(&err);
-	data = pfs_plot_data_new(p.model, filter);
-	if (data) {
-		pipeline_behind(&p, pfs_plot_data_sink(data));
+	drawing.data = pfs_plot_data_new(p.model, filter);
+	if (drawing.data) {
+		pipeline_behind(&p, pfs_plot_data_sink(drawing.data));
 		ret = reading_read(&args.reading, &p, &err);
 	} else {
 		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
 	}
 	if (!ret)
-		ret = args.output ? draw_to_file(&args, data, &err) : draw(&args, data, stdout, &err);
+		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) : draw(&drawing, stdout, &err);
 	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
-	pfs_plot_data_free(data);
+	pfs_plot_data_free(drawing.data);
 	pipeline_fini(&p);
 	view_args_fini(&args.reading.view);
 	return status;

@@ -286,8 +286,9 @@ static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_e
 
 /* ---- either ---- */
 
-static int print(struct tape_args *args, FILE *out, struct pfs_err *err)
+static int print(void *ctx, FILE *out, struct pfs_err *err)
 {
+	struct tape_args *args = ctx;
 	const char *file = args->reading.file;
 	bool is_stdin = !file || !strcmp(file, "-");
 	int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
@@ -298,24 +299,6 @@ static int print(struct tape_args *args, FILE *out, struct pfs_err *err)
 	if (ret)
 		return ret < 0 ? ret : 0;
 	return of_recording(args, out, err);
-}
-
-static int print_to_file(struct tape_args *args, struct pfs_err *err)
-{
-	struct whole_file file;
-	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err), kept;
-	FILE *out = ret ? NULL : whole_file_stream(&file, err);
-
-	if (!ret)
-		ret = out ? print(args, out, err) : -EIO;
-	if (out)
-		fclose(out);
-	if (ret < 0) {
-		whole_file_drop(&file);
-		return ret;
-	}
-	kept = whole_file_keep(&file, err);
-	return kept ? kept : ret;
 }
 
 int cmd_tape(int argc, char **argv)
@@ -332,7 +315,7 @@ int cmd_tape(int argc, char **argv)
 		tell("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
 		return EXIT_USAGE;
 	}
-	ret = args.output ? print_to_file(&args, &err) : print(&args, stdout, &err);
+	ret = args.output ? whole_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);
 	view_args_fini(&args.reading.view);
 	return ret < 0 ? fail(&err) : ret;
 }

@@ -3,7 +3,6 @@
 #include "whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,17 +98,25 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 
 const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL, NULL, NULL };
 
-static int draw(const struct view_args *args, const struct pfs_model *model, FILE *out, int fd,
-		enum pfs_view_format format, struct pfs_err *err)
+/* What draw() draws. */
+struct picture {
+	const struct view_args *args;
+	const struct pfs_model *model;
+	enum pfs_view_format format;
+};
+
+static int draw(void *ctx, FILE *out, struct pfs_err *err)
 {
+	const struct picture *picture = ctx;
+	const struct view_args *args = picture->args;
 	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
 	struct pfs_view_options options = {
-		.all = args->all, .format = format, .filter = &args->filter, .out = out,
-		.terminal = isatty(fd),
-		.width = args->width ? args->width : pfs_term_width(fd),
-		.color = pfs_term_color(fd, args->color),
+		.all = args->all, .format = picture->format, .filter = &args->filter, .out = out,
+		.terminal = isatty(fileno(out)),
+		.width = args->width ? args->width : pfs_term_width(fileno(out)),
+		.color = pfs_term_color(fileno(out), args->color),
 	};
-	int ret = view->draw(model, &options, err);
+	int ret = view->draw(picture->model, &options, err);
 
 	if (!ret && fflush(out))
 		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s",
@@ -117,30 +124,12 @@ static int draw(const struct view_args *args, const struct pfs_model *model, FIL
 	return ret;
 }
 
-/* Into a file, which has its name only if all of it could be drawn. */
-static int draw_to_file(const struct view_args *args, const struct pfs_model *model,
-			enum pfs_view_format format, struct pfs_err *err)
-{
-	struct whole_file file;
-	int ret = whole_file_open(&file, args->output, WHOLE_FILE_OUTPUT, err);
-	FILE *out = ret ? NULL : whole_file_stream(&file, err);
-
-	if (!ret)
-		ret = out ? draw(args, model, out, fileno(out), format, err) : -EIO;
-	if (out)
-		fclose(out);
-	if (!ret)
-		return whole_file_keep(&file, err);
-	whole_file_drop(&file);
-	return ret;
-}
-
 int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
 		   enum pfs_view_format format, struct pfs_err *err)
 {
-	if (args->output)
-		return draw_to_file(args, model, format, err);
-	return draw(args, model, stream, fileno(stream), format, err);
+	struct picture picture = { args, model, format };
+
+	return args->output ? whole_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
 }
 
 void view_args_fini(struct view_args *args)

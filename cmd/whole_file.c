@@ -80,19 +80,6 @@ int whole_file_open(struct whole_file *file, const char *name, enum whole_file_k
 	return ret;
 }
 
-FILE *whole_file_stream(const struct whole_file *file, struct pfs_err *err)
-{
-	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (stream)
-		return stream;
-	cannot(file, -errno, err);
-	if (fd >= 0)
-		close(fd);
-	return NULL;
-}
-
 int whole_file_keep(struct whole_file *file, struct pfs_err *err)
 {
 	int ret = close(file->fd) ? -errno : 0;
@@ -119,4 +106,36 @@ void whole_file_drop(struct whole_file *file)
 	free(file->temp);
 	free(file->path);
 	*file = WHOLE_FILE_NONE;
+}
+
+/* A stream that writes to it, and is closed before the file is kept or dropped. NULL with err set. */
+static FILE *stream_of(const struct whole_file *file, struct pfs_err *err)
+{
+	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (stream)
+		return stream;
+	cannot(file, -errno, err);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+int whole_file_write(const char *name, whole_file_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct whole_file file;
+	int ret = whole_file_open(&file, name, WHOLE_FILE_OUTPUT, err), kept;
+	FILE *out = ret ? NULL : stream_of(&file, err);
+
+	if (!ret)
+		ret = out ? fn(ctx, out, err) : -EIO;
+	if (out && fclose(out) && ret >= 0)
+		ret = cannot(&file, -errno, err);
+	if (ret < 0) {
+		whole_file_drop(&file);
+		return ret;
+	}
+	kept = whole_file_keep(&file, err);
+	return kept ? kept : ret;
 }

@@ -28,13 +28,16 @@ enum whole_file_kind {
 /* 0 with file->fd open for writing, or -errno with err set. */
 int whole_file_open(struct whole_file *file, const char *name, enum whole_file_kind kind, struct pfs_err *err);
 
-/* A stream that writes to it, to be closed before it is kept or dropped. NULL with err set. */
-FILE *whole_file_stream(const struct whole_file *file, struct pfs_err *err);
-
 /* All is written: closes it and gives it its name. 0, or -errno with err set: then it is gone. */
 int whole_file_keep(struct whole_file *file, struct pfs_err *err);
 
 /* Away with it, unless it has been kept. */
 void whole_file_drop(struct whole_file *file);
+
+/* Writes all of a file to `out`. 0 or more, or -errno with err set. */
+typedef int (*whole_file_fn)(void *ctx, FILE *out, struct pfs_err *err);
+
+/* The file of that name as fn writes it: an output, only if all could be written. What fn returned, or -errno. */
+int whole_file_write(const char *name, whole_file_fn fn, void *ctx, struct pfs_err *err);
 
 #endif
