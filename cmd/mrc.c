@@ -33,7 +33,8 @@ struct mrc_args {
 static const struct argp_option options[] = {
 	{ "sizes", OPT_SIZES, "LIST", 0, "Sizes of memory: pages, or bytes with K, M, G or T behind them", 1 },
 	{ "policy", OPT_POLICY, "LIST", 0, "What is dropped: lru (the default), clock, clock0, opt", 1 },
-	{ "window", OPT_WINDOW, "LIST", 0, "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
+	{ "window", OPT_WINDOW, "LIST", 0,
+	  "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
 	{ "series", OPT_SERIES, NULL, 0, "Working sets over time, window by window", 1 },
 	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve a process, as if it had memory of its own", 1 },
 	{ "no-code", OPT_NO_CODE, NULL, 0, "Without what can be executed", 1 },

@@ -29,7 +29,8 @@ struct plot_args {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt", 1 },
+	{ "output", 'o', "FILE", 0,
+	  "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt", 1 },
 	{ "format", OPT_FORMAT, "FORMAT", 0, "`svg', `png', `pdf', `html' or `text', whatever the name", 1 },
 	{ "heat", OPT_HEAT, NULL, 0, "A heat map: by how many, not by how or by whom", 1 },
 	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "`access' (the default), `class' or `thread'", 1 },
@@ -67,7 +68,8 @@ static void choose_format(struct plot_args *args, const struct argp_state *state
 		return;
 	args->format = args->output ? pfs_plot_format_of_file(args->output) : PFS_PLOT_TEXT;
 	if (args->format < 0)
-		argp_error(state, "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
+		argp_error(state,
+			   "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
 			   args->output);
 }
 
@@ -133,8 +135,8 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
 	options, parse, "[FILE|-]",
-	"Draw the touches of a recording: time from left to right, addresses from bottom to top, a band for each "
-	"region, and under it faults a second and resident pages. Without -o in characters.\v"
+	"Draw the touches of a recording: time from left to right, addresses from bottom to top, a band for "
+	"each region, and under it faults a second and resident pages. Without -o in characters.\v"
 	"Examples:\n"
 	"  pfscope plot py.dat\n"
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"
@@ -195,7 +197,8 @@ int cmd_plot(int argc, char **argv)
 		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
 	}
 	if (!ret)
-		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) : draw(&drawing, stdout, &err);
+		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) :
+				    draw(&drawing, stdout, &err);
 	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
 	pfs_plot_data_free(drawing.data);
 	pipeline_fini(&p);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot: time from left to right, addresses from bottom to top, folded where nothing was touched. What was gathered
- * (plot_data.h) is laid out here in blocks (a process's image each) of bands (a region each, or several small ones),
- * and put into a grid of rows and columns. How that is drawn is plot_text.c's, plot_draw.c's and plot_html.c's.
+ * A plot: time from left to right, addresses from bottom to top, folded where nothing was touched. What was
+ * gathered (plot_data.h) is laid out here in blocks (a process's image each) of bands (a region each, or
+ * several small ones), and put into a grid of rows and columns. How that is drawn is plot_text.c's,
+ * plot_draw.c's and plot_html.c's.
  *
  * All of them show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
  */
@@ -106,7 +107,9 @@ extern const char *const pfs_plot_class_texts[4];	/* by enum pfs_class; the last
 /* "worker 4711", escaped. Returns buf. */
 const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
 
-/* pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM. */
+/*
+ * pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM.
+ */
 int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
 
 /* ---- what is said beside the picture ---- */
@@ -114,8 +117,8 @@ int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bi
 enum { PFS_PLOT_TEXT_MAX = 1536 };
 
 /*
- * As pfs_escape(), and without the codes that are no characters (U+FFFE and the like), which neither XML nor cairo
- * takes: bytes of those become "?". Returns buf.
+ * As pfs_escape(), and without the codes that are no characters (U+FFFE and the like), which neither XML nor
+ * cairo takes: bytes of those become "?". Returns buf.
  */
 char *pfs_plot_escape(char *buf, size_t size, const char *s);
 
@@ -154,7 +157,8 @@ unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 /* The least count of that level. */
 uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
 
-#define PFS_PLOT_RESIDENT_SAYS "Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+#define PFS_PLOT_RESIDENT_SAYS \
+	"Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
 
 /* ---- forms ---- */
 
@@ -167,7 +171,10 @@ struct pfs_plot_style {
 	bool blocks;			/* text: half blocks instead of letters */
 };
 
-enum pfs_plot_format { PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML, PFS_PLOT_FORMATS };
+enum pfs_plot_format {
+	PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML,
+	PFS_PLOT_FORMATS
+};
 
 /* By its name, "svg" and so on; or by how the name of a file ends. -ENOENT: it is none. */
 int pfs_plot_format_find(const char *name);
@@ -184,8 +191,8 @@ void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_g
 void pfs_plot_write_string(FILE *out, const char *s);
 
 /* One of each: pfs_plot_write() calls it. */
-int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
-			 FILE *out, struct pfs_err *err);
+int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style,
+			 enum pfs_plot_format format, FILE *out, struct pfs_err *err);
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err);
 int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cairo, loaded when a picture is drawn: who only records shall not have it, and all that it needs, in the process.
+ * cairo, loaded when a picture is drawn: who only records shall not have it, and all that it needs, in the
+ * process.
  */
 #ifndef PFS_PLOT_CAIRO_H
 #define PFS_PLOT_CAIRO_H

@@ -181,7 +181,8 @@ static void take_out(struct pfs_plot_cells *cells, struct pfs_plot_cell *cell)
 	}
 }
 
-int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what, struct pfs_plot_kind kind)
+int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what,
+			  struct pfs_plot_kind kind)
 {
 	struct pfs_plot_cell changed = cell_of(cells, what), *cell = look_up(cells, &changed);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a plot is made of: touches counted by where, when, how and by whom, in a table that does not grow beyond a
- * limit. When it is full, its cells get larger: twice as much time each, or twice as many pages. So nothing is left
- * out, however long the recording: the counts of all cells always add up to what was put in.
+ * What a plot is made of: touches counted by where, when, how and by whom, in a table that does not grow beyond
+ * a limit. When it is full, its cells get larger: twice as much time each, or twice as many pages. So nothing
+ * is left out, however long the recording: the counts of all cells always add up to what was put in.
  */
 #ifndef PFS_PLOT_CELLS_H
 #define PFS_PLOT_CELLS_H
@@ -53,7 +53,8 @@ int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns);
 int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
 
 /* One of those that were added as `what` was of another kind. 0 or -ENOMEM. */
-int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what, struct pfs_plot_kind kind);
+int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what,
+			  struct pfs_plot_kind kind);
 
 /* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);

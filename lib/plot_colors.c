@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The colours of drawn plots, on white and on dark. Those of threads are far apart also for who confuses red with
- * green; the colour of sampled accesses is in no other row.
+ * The colours of drawn plots, on white and on dark. Those of threads are far apart also for who confuses red
+ * with green; the colour of sampled accesses is in no other row.
  */
 #include "plot_draw.h"
 
 static const char *const by_access[] = { "#6b7280", "#2a9d3a", "#d1352b", "#2f6fd0" };
 static const char *const by_class[] = { "#5b7a99", "#2a9d3a", "#e08a00", "#c11fb0" };
 static const char *const by_thread[] = {
-	"#2f6fd0", "#e08a00", "#d1352b", "#2a9d3a", "#8c564b", "#c11fb0", "#7a7d1f", "#f28ba8", "#3a3f8f", "#a07cd8",
-	"#8a8f98",
+	"#2f6fd0", "#e08a00", "#d1352b", "#2a9d3a", "#8c564b", "#c11fb0",
+	"#7a7d1f", "#f28ba8", "#3a3f8f", "#a07cd8", "#8a8f98",
 };
 
 const char *const pfs_plot_hot[PFS_PLOT_LEVELS] = {

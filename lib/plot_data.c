@@ -49,8 +49,8 @@ void pfs_plot_data_free(struct pfs_plot_data *data)
 	free(data);
 }
 
-static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_region *region, const char *name,
-			     uint64_t addr)
+static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_region *region,
+			     const char *name, uint64_t addr)
 {
 	uint64_t page = addr >> data->model->page_shift << data->model->page_shift;
 
@@ -60,8 +60,8 @@ static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_
 }
 
 /*
- * Its group has been there, and where neighbours of the same name are: the pieces of a file are one band, also if
- * some between them are never touched. A few at a time; others come when they are touched themselves.
+ * Its group has been there, and where neighbours of the same name are: the pieces of a file are one band, also
+ * if some between them are never touched. A few at a time; others come when they are touched themselves.
  */
 static int reach(struct pfs_plot_group *group, const struct pfs_space *space, const struct pfs_region *region)
 {
@@ -178,7 +178,8 @@ static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev)
 	return pfs_plot_cells_reach(&data->cells, ev->ts_ns);
 }
 
-static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread, const struct pfs_event *ev)
+static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread,
+			  const struct pfs_event *ev)
 {
 	struct plot_thread_slot *slot;
 	struct pfs_space *space;
@@ -202,7 +203,8 @@ static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *t
 int pfs_plot_data_feed(struct pfs_plot_data *data, const struct pfs_event *ev)
 {
 	const struct pfs_counts *counts = &data->model->counts;
-	const struct pfs_thread *thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
+	const struct pfs_thread *thread =
+		pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
 	int ret = 0;
 
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))

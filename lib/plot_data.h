@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a plot shows, gathered while the events come: faults and sampled accesses, counted by place, time, kind and
- * thread. Stands behind the model: an event goes into the model first, for only the layout of that moment says whose
- * page it is. Memory is bounded by the cells (plot_cells.h), the processes and the names of regions.
+ * What a plot shows, gathered while the events come: faults and sampled accesses, counted by place, time, kind
+ * and thread. Stands behind the model: an event goes into the model first, for only the layout of that moment
+ * says whose page it is. Memory is bounded by the cells (plot_cells.h), the processes and the names of regions.
  *
- * A group is all regions of one name in one image of a process. Which of them are one band of the picture is said
- * when all is known (plot.h).
+ * A group is all regions of one name in one image of a process. Which of them are one band of the picture is
+ * said when all is known (plot.h).
  */
 #ifndef PFS_PLOT_DATA_H
 #define PFS_PLOT_DATA_H

@@ -61,8 +61,10 @@ struct pfs_plot_data_private {
 /* Numbers of what cells are counted by. 0 or -ENOMEM. */
 int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space, uint32_t *nr);
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr);
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **slot);
-int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip, uint32_t *nr);
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread,
+		       struct plot_thread_slot **slot);
+int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip,
+		     uint32_t *nr);
 
 /* A region of the group has been at [start, end). 0 or -ENOMEM. */
 int plot_group_reach(struct pfs_plot_group *group, uint64_t start, uint64_t end);

@@ -33,8 +33,8 @@ static double foot(const struct pfs_plot_picture *p)
 {
 	char notes[PFS_PLOT_TEXT_MAX];
 
-	return 2 * (CHART + CHART_GAP) + AXIS + 4 * LINE + nr_lines(pfs_plot_notes_text(p->plot, notes)) * LINE +
-	       MARGIN;
+	return 2 * (CHART + CHART_GAP) + AXIS + 4 * LINE +
+	       nr_lines(pfs_plot_notes_text(p->plot, notes)) * LINE + MARGIN;
 }
 
 static double wish(const struct pfs_plot_band *band)
@@ -42,11 +42,15 @@ static double wish(const struct pfs_plot_band *band)
 	return BAND + 9 * log2(1 + band->pages);
 }
 
-/* A height for each band so that they fill the room that there is; the logarithm of their pages, for who is small. */
+/*
+ * A height for each band so that they fill the room that there is; the logarithm of their pages, for who is
+ * small.
+ */
 static int plan_bands(struct pfs_plot_picture *p, struct pfs_err *err)
 {
 	const struct pfs_plot *plot = p->plot;
-	double wishes = 0, headings = plot->nr_blocks > 1 ? plot->nr_blocks * HEADING : 0, room, scale, y = HEAD;
+	double headings = plot->nr_blocks > 1 ? plot->nr_blocks * HEADING : 0;
+	double wishes = 0, room, scale, y = HEAD;
 
 	for (uint32_t i = 0; i < plot->nr_bands; i++)
 		wishes += wish(&plot->bands[i]);
@@ -123,7 +127,8 @@ static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
 	double y = p->top[nr], h = p->height[nr], size = h < 12 ? h - 1 : 11;
 	char number[32];
 
-	pen_box(p, p->left, y, p->right - p->left, h, band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
+	pen_box(p, p->left, y, p->right - p->left, h,
+		band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
 	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, LEFT - 16, "#1f2430", band->label);
 	pen_text(p, p->right + 6, y + h / 2 + size * 0.36, size, PEN_LEFT, RIGHT - 10, "#5b6270",
@@ -176,9 +181,11 @@ static void draw_blocks(const struct pfs_plot_picture *p)
 static void draw_spot(const struct pfs_plot_picture *p, const struct pfs_plot_spot *spot, uint64_t sum)
 {
 	double w = (p->right - p->left) / p->grid.columns, h = p->height[spot->band] / p->rows[spot->band];
-	double x = p->left + w * spot->column, y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
+	double x = p->left + w * spot->column,
+	       y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
 	bool sampled = spot->color == PFS_PLOT_SAMPLED;
-	unsigned int level = pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
+	unsigned int level =
+		pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
 
 	if (p->style->heat) {
 		pen_box(p, x, y, w, h, sampled ? pfs_plot_seen[level] : pfs_plot_hot[level], 1);
@@ -239,8 +246,8 @@ static void draw_chart(const struct pfs_plot_picture *p, double y, const char *n
 	pen_box(p, p->left, y, p->right - p->left, CHART, "#fafbfc", 1);
 	for (uint32_t i = 0; i < p->grid.columns; i++)	/* one shape: there are no seams in it */
 		if (values[i])
-			p->cairo->rectangle(p->on, p->left + i * w, y + CHART * (1 - (double)values[i] / most), w,
-					    CHART * (double)values[i] / most);
+			p->cairo->rectangle(p->on, p->left + i * w, y + CHART * (1 - (double)values[i] / most),
+					    w, CHART * (double)values[i] / most);
 	pen_fill(p, color);
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
 	pen_line(p, p->left, y + CHART, p->right, y + CHART, "#9aa0ad");
@@ -278,12 +285,14 @@ static void draw_axis(const struct pfs_plot_picture *p, double y)
 		double x = p->left + scale * (at - plot->from_ns);
 
 		pen_line(p, x, y, x, y + 5, "#5b6270");
-		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430", pfs_plot_tick_text(text, plot, at, tick));
+		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430",
+			 pfs_plot_tick_text(text, plot, at, tick));
 	}
 	pen_text(p, p->left - 24, y + 17, 11, PEN_RIGHT, LEFT, "#1f2430", "time (s)");
 }
 
-static double legend_item(const struct pfs_plot_picture *p, double *x, double y, const char *color, const char *text)
+static double legend_item(const struct pfs_plot_picture *p, double *x, double y, const char *color,
+			  const char *text)
 {
 	double width = 20 + pen_width(p, 11, text);
 
@@ -298,7 +307,8 @@ static double legend_item(const struct pfs_plot_picture *p, double *x, double y,
 	return y;
 }
 
-static double draw_heat_scale(const struct pfs_plot_picture *p, double *x, double y, uint64_t most, const char *const *colors)
+static double draw_heat_scale(const struct pfs_plot_picture *p, double *x, double y, uint64_t most,
+			      const char *const *colors)
 {
 	char number[32];
 
@@ -343,10 +353,12 @@ static void draw_notes(const struct pfs_plot_picture *p, double y)
 	if (p->plot->unit_shift > p->plot->data->model->page_shift)
 		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
 				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
-	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.", p->grid.most > 1 && !p->style->heat ?
-		 "; a point is one fault or more, stronger with more" : "");
+	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.",
+		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more"
+						     : "");
 	pen_text(p, MARGIN, y, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", text);
-	pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", PFS_PLOT_RESIDENT_SAYS ".");
+	pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270",
+		 PFS_PLOT_RESIDENT_SAYS ".");
 	rest = (char *)pfs_plot_notes_text(p->plot, text);
 	while ((line = strsep(&rest, "\n")) && *line)
 		pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#a02020", line);
@@ -359,8 +371,10 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 	int ret = 0;
 
 	pen_box(p, 0, 0, p->width, p->total, "#ffffff", 1);
-	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, "#1f2430", pfs_plot_title(p->plot, p->style, text));
-	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430", pfs_plot_sum_text(p->plot, text));
+	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, "#1f2430",
+		 pfs_plot_title(p->plot, p->style, text));
+	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430",
+		 pfs_plot_sum_text(p->plot, text));
 	draw_blocks(p);
 	draw_folds(p);
 	draw_losses(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The drawing of a plot: where things are in the picture, and the strokes that put them there. On which surface, and
- * what becomes of that, is plot_file.c's.
+ * The drawing of a plot: where things are in the picture, and the strokes that put them there. On which
+ * surface, and what becomes of that, is plot_file.c's.
  */
 #ifndef PFS_PLOT_DRAW_H
 #define PFS_PLOT_DRAW_H
@@ -25,7 +25,9 @@ struct pfs_plot_picture {
 
 enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 10000 };
 
-/* Where everything goes. 0, -ENOMEM, or -EINVAL (it does not fit into the height that is wanted) with err set. */
+/*
+ * Where everything goes. 0, -ENOMEM, or -EINVAL (it does not fit into the height that is wanted) with err set.
+ */
 int pfs_plot_picture_plan(struct pfs_plot_picture *picture, struct pfs_err *err);
 
 /* Draws on picture->on. 0 or -errno with err set. */

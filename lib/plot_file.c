@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot into a file: as SVG, PNG or PDF by cairo. SVG also says in words and numbers what it shows, for readers and
- * programs.
+ * A plot into a file: as SVG, PNG or PDF by cairo. SVG also says in words and numbers what it shows, for
+ * readers and programs.
  */
 #include "plot_draw.h"
 
@@ -65,9 +65,11 @@ void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_g
 
 	for (uint32_t i = 0; i < grid->nr_spots; i++)
 		*(grid->spots[i].color == PFS_PLOT_SAMPLED ? &sampled : &faults) += grid->spots[i].count;
-	fprintf(out, "{\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"outside\":%" PRIu64 ",\"timeless\":%" PRIu64
-		",\"drawn\":%" PRIu64 ",\"drawn_sampled\":%" PRIu64 ",\"colors\":{", plot->data->faults,
-		plot->data->sampled, plot->data->outside, plot->data->timeless, faults, sampled);
+	fprintf(out,
+		"{\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"outside\":%" PRIu64 ",\"timeless\":%" PRIu64
+		",\"drawn\":%" PRIu64 ",\"drawn_sampled\":%" PRIu64 ",\"colors\":{",
+		plot->data->faults, plot->data->sampled, plot->data->outside, plot->data->timeless, faults,
+		sampled);
 	for (uint32_t i = 0, nr = 0; i < PFS_PLOT_COLORS; i++) {
 		if (!pfs_plot_color_text(plot, grid, i, text, sizeof(text)))
 			continue;
@@ -164,7 +166,8 @@ static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_
 	fwrite(end + 1, 1, len - (end + 1 - drawn), out);
 }
 
-static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out, struct pfs_err *err)
+static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out,
+			  struct pfs_err *err)
 {
 	char *drawn = NULL;
 	size_t len = 0;
@@ -184,8 +187,8 @@ static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format forma
 	return ret;
 }
 
-int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
-			 FILE *out, struct pfs_err *err)
+int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style,
+			 enum pfs_plot_format format, FILE *out, struct pfs_err *err)
 {
 	struct pfs_cairo cairo;
 	struct pfs_plot_picture p = { .plot = plot, .style = style, .cairo = &cairo };

@@ -156,7 +156,8 @@ static void find_most(struct pfs_plot_grid *grid)
 		if (!i || compare_places(spot, spot - 1))
 			sum = 0;
 		if (spot->color == PFS_PLOT_SAMPLED) {
-			grid->most_sampled = spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
+			grid->most_sampled =
+				spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
 			continue;
 		}
 		sum += spot->count;
@@ -178,7 +179,8 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 		uint32_t band = pfs_plot_find(plot, cell, &at)->band;
 
 		*spot = (struct pfs_plot_spot){
-			.band = band, .row = at * rows[band], .count = cell->count, .color = color_of(grid, cell),
+			.band = band, .row = at * rows[band],
+			.count = cell->count, .color = color_of(grid, cell),
 			.column = (cell->bin - cells->first_bin) / grid->bins,
 		};
 		if (spot->row >= rows[band])

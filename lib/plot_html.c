@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot as a page: plot_page.html with the numbers in its middle. One file, which asks for nothing from anywhere.
+ * A plot as a page: plot_page.html with the numbers in its middle. One file, which asks for nothing from
+ * anywhere.
  */
 #include "plot_draw.h"
 
@@ -69,7 +70,8 @@ static void write_colors(FILE *out)
 
 	write_array(out, "access", pfs_plot_access_texts, 4);
 	write_array(out, "class", pfs_plot_class_texts, 4);
-	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
+	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"",
+		pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
 	write_array(out, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
 	write_array(out, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -82,7 +84,9 @@ static void write_colors(FILE *out)
 	fputs("}", out);
 }
 
-/* "libc.so.6+0x1a2b" as far as the file is known: its symbols are not looked up, for it may be another by now. */
+/*
+ * "libc.so.6+0x1a2b" as far as the file is known: its symbols are not looked up, for it may be another by now.
+ */
 static void write_site(FILE *out, const struct pfs_plot_site *site)
 {
 	char escaped[PFS_LABEL_MAX], text[PFS_LABEL_MAX + 64];
@@ -155,8 +159,8 @@ static void write_bands(const struct page *page)
 	for (uint32_t i = 0; i < plot->nr_segments; i++) {
 		const struct pfs_plot_segment *s = &plot->segments[i];
 
-		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at, s->len,
-			s->last - s->first + 1, s->first, s->group);
+		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at,
+			s->len, s->last - s->first + 1, s->first, s->group);
 	}
 	fputs("]", out);
 }
@@ -189,7 +193,9 @@ static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *ce
 		segment = pfs_plot_find(plot, cell, &at);
 		return cell->page - segment->first;
 	case BIN: return cell->bin - cells->first_bin;
-	case KIND: return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 | cell->kind.sampled << 5;
+	case KIND:
+		return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 |
+		       cell->kind.sampled << 5;
 	case THREAD: return cell->thread;
 	case COUNT: return cell->count;
 	case SITE: return cell->site;
@@ -201,7 +207,9 @@ static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *ce
 /* A column after the other: numbers that are alike stand together. */
 static void write_cells(const struct page *page)
 {
-	static const char *const names[] = { "segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr" };
+	static const char *const names[] = {
+		"segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr",
+	};
 	FILE *out = page->out;
 
 	fputs(",\n\"cells\":{", out);
@@ -219,10 +227,11 @@ static void write_times(const struct page *page)
 	const struct pfs_model *model = page->plot->data->model;
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
 
-	fprintf(page->out, ",\n\"from_ns\":%" PRId64 ",\"bin_ns\":%" PRIu64 ",\"bins\":%" PRIu64 ",\"unit_shift\":%u,"
-		"\"resident_bins\":%" PRIu64 ",\"resident\":[", (int64_t)(page->plot->from_ns - base),
-		UINT64_C(1) << page->plot->data->cells.time_shift, page->plot->nr_bins, page->plot->unit_shift,
-		page->grid.bins);
+	fprintf(page->out,
+		",\n\"from_ns\":%" PRId64 ",\"bin_ns\":%" PRIu64 ",\"bins\":%" PRIu64 ",\"unit_shift\":%u,"
+		"\"resident_bins\":%" PRIu64 ",\"resident\":[",
+		(int64_t)(page->plot->from_ns - base), UINT64_C(1) << page->plot->data->cells.time_shift,
+		page->plot->nr_bins, page->plot->unit_shift, page->grid.bins);
 	for (uint32_t i = 0; i < page->grid.columns; i++)
 		fprintf(page->out, "%s%" PRIu64, i ? "," : "", page->grid.resident[i]);
 	fputs("]", page->out);

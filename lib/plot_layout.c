@@ -2,8 +2,8 @@
 /*
  * Blocks, bands and segments out of cells: see plot.h.
  *
- * A strip is what is touched of one region, or of several of one name that touch each other. Strips become bands in
- * order of address; where there are too many, small ones side by side share one.
+ * A strip is what is touched of one region, or of several of one name that touch each other. Strips become
+ * bands in order of address; where there are too many, small ones side by side share one.
  */
 #include "plot.h"
 
@@ -120,7 +120,8 @@ static char *image_label(const struct pfs_plot_data *data, uint32_t nr)
 
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
-			pfs_plot_escape(comm, sizeof(comm), epoch->comm ? epoch->comm : proc->comm ? proc->comm : "?");
+			pfs_plot_escape(comm, sizeof(comm),
+					epoch->comm ? epoch->comm : proc->comm ? proc->comm : "?");
 			return asprintf(&label, "%s (%s %" PRId32 ")", comm, proc->pid_known ? "pid" : "tid",
 					proc->pid) < 0 ? NULL : label;
 		}
@@ -251,8 +252,12 @@ static int label_band(struct layout *l, struct pfs_plot_band *band, const struct
 {
 	char escaped[PFS_LABEL_MAX];
 
-	if (nr > 1)
-		return asprintf(&band->label, "%" PRIu32 " small regions", nr) < 0 ? (band->label = NULL, -ENOMEM) : 0;
+	if (nr > 1) {
+		if (asprintf(&band->label, "%" PRIu32 " small regions", nr) >= 0)
+			return 0;
+		band->label = NULL;
+		return -ENOMEM;
+	}
 	band->name = group_of(l, strips->group)->name;
 	band->unknown = group_of(l, strips->group)->unknown;
 	pfs_plot_escape(escaped, sizeof(escaped), band->name);
@@ -413,7 +418,8 @@ void pfs_plot_fini(struct pfs_plot *plot)
 	*plot = (struct pfs_plot){ 0 };
 }
 
-const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at)
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
+					     double *at)
 {
 	const struct pfs_plot_segment *segment;
 	uint32_t low = 0, high = plot->nr_segments;
@@ -422,12 +428,14 @@ const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const 
 		uint32_t mid = (low + high) / 2;
 
 		segment = &plot->segments[mid];
-		if (segment->group < cell->group || (segment->group == cell->group && segment->last < cell->page))
+		if (segment->group < cell->group ||
+		    (segment->group == cell->group && segment->last < cell->page))
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	segment = &plot->segments[low];
-	*at = segment->at + segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
+	*at = segment->at +
+	      segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
 	return segment;
 }

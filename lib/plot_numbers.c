@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers for what the cells of a plot are counted by: images, groups of regions, threads, instructions. When there
- * are too many the last number is everybody's.
+ * Numbers for what the cells of a plot are counted by: images, groups of regions, threads, instructions. When
+ * there are too many the last number is everybody's.
  */
 #include "plot_data_priv.h"
 
@@ -145,13 +145,16 @@ static int new_thread(struct pfs_plot_data *data, struct plot_thread_slot *slot)
 	}
 	if (make_room(&data->threads, slot->nr, sizeof(*data->threads)))
 		return -ENOMEM;
-	data->threads[data->nr_threads++] = (struct pfs_plot_thread){ .pid = slot->key.pid, .tid = slot->key.tid };
+	data->threads[data->nr_threads++] =
+		(struct pfs_plot_thread){ .pid = slot->key.pid, .tid = slot->key.tid };
 	return 0;
 }
 
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **found)
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread,
+		       struct plot_thread_slot **found)
 {
-	struct plot_thread_slot key = { .key = { thread->proc->pid, thread->tid } }, *slot = data->priv->last_thread;
+	struct plot_thread_slot key = { .key = { thread->proc->pid, thread->tid } },
+				*slot = data->priv->last_thread;
 
 	if (!slot || memcmp(&slot->key, &key.key, sizeof(key.key)))
 		HASH_FIND(hh, data->priv->threads, &key.key, sizeof(key.key), slot);
@@ -210,7 +213,8 @@ static int new_site(struct pfs_plot_data *data, struct pfs_space *space, struct 
 	return 0;
 }
 
-int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip, uint32_t *nr)
+int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip,
+		     uint32_t *nr)
 {
 	typeof(*data->priv->recent) *recent = &data->priv->recent[(ip ^ ip >> 12) % PLOT_SITE_CACHE];
 	struct plot_site_slot key = { .key = { image, ip } }, *slot;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many pages were in memory, as far as a recording shows it: a page is from the first fault that asked for it, or
- * from when it was mapped beside one or populated, until its region goes. Computed from the model when all is known.
+ * How many pages were in memory, as far as a recording shows it: a page is from the first fault that asked for
+ * it, or from when it was mapped beside one or populated, until its region goes. Computed from the model when
+ * all is known.
  *
- * An estimate: what was there before the recording is not in it, nor what the kernel took away again (MADV_DONTNEED,
- * swapping), nor what a fork shares; a page of two processes counts twice. Refused faults brought no page.
+ * An estimate: what was there before the recording is not in it, nor what the kernel took away again
+ * (MADV_DONTNEED, swapping), nor what a fork shares; a page of two processes counts twice. Refused faults
+ * brought no page.
  */
 #include "plot.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot in characters: a heat map with two places in each character (half blocks) where there are colours, shades
- * of ASCII where not; under it faults a second and resident pages.
+ * A plot in characters: a heat map with two places in each character (half blocks) where there are colours,
+ * shades of ASCII where not; under it faults a second and resident pages.
  */
 #include "plot.h"
 
@@ -55,7 +55,8 @@ static int measure(struct canvas *c)
 
 		c->lines[i] = lines_of(band);
 		room = c->style->blocks ? 2 * c->lines[i] : c->lines[i];
-		c->rows[i] = band->pages < room ? (uint32_t)band->pages + (band->pages > (uint32_t)band->pages) : room;
+		c->rows[i] = band->pages < room ? (uint32_t)band->pages + (band->pages > (uint32_t)band->pages)
+						: room;
 		c->first[i + 1] = c->first[i] + c->rows[i];
 	}
 	return 0;
@@ -72,12 +73,15 @@ static int heat_up(struct canvas *c)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < grid->nr_spots; i++) {
 		const struct pfs_plot_spot *spot = &grid->spots[i];
-		struct heat *heat = &c->heat[(size_t)(c->first[spot->band] + spot->row) * grid->columns + spot->column];
+		struct heat *heat =
+			&c->heat[(size_t)(c->first[spot->band] + spot->row) * grid->columns + spot->column];
 
 		if (spot->color == PFS_PLOT_SAMPLED) {
 			c->any_sampled = true;
 			if (!heat->any)
-				*heat = (struct heat){ true, true, pfs_plot_level(spot->count, grid->most_sampled, LEVELS) };
+				*heat = (struct heat){
+					true, true, pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
+				};
 			continue;
 		}
 		sum = heat->any && !heat->sampled ? sum + spot->count : spot->count;
@@ -86,7 +90,8 @@ static int heat_up(struct canvas *c)
 	return 0;
 }
 
-static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places, uint32_t column)
+static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places,
+			   uint32_t column)
 {
 	uint32_t row = place * c->rows[band] / places;
 
@@ -143,7 +148,8 @@ static void put_band(const struct canvas *c, uint32_t nr)
 		}
 		fputc('|', c->out);
 		if (named)
-			fprintf(c->out, "%*s", COUNT_COLUMNS - 1, pfs_plot_number(count, band->faults + band->sampled));
+			fprintf(c->out, "%*s", COUNT_COLUMNS - 1,
+				pfs_plot_number(count, band->faults + band->sampled));
 		fputc('\n', c->out);
 	}
 }
@@ -158,7 +164,8 @@ static void put_bands(const struct canvas *c)
 
 		if (plot->nr_blocks > 1)
 			fprintf(c->out, "%s%s%s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
-				pfs_color_off(c->style->color), pfs_plot_number(number, b->faults + b->sampled));
+				pfs_color_off(c->style->color),
+				pfs_plot_number(number, b->faults + b->sampled));
 		for (uint32_t i = plot->nr_bands; i-- > 0;)
 			if (plot->bands[i].block == block)
 				put_band(c, i);
@@ -166,7 +173,8 @@ static void put_bands(const struct canvas *c)
 }
 
 /* A chart of the values, `most` of which is its full height. */
-static void put_chart(const struct canvas *c, const char *name, const char *scale, const uint64_t *values, uint64_t most)
+static void put_chart(const struct canvas *c, const char *name, const char *scale, const uint64_t *values,
+		      uint64_t most)
 {
 	for (int line = CHART_LINES - 1; line >= 0; line--) {
 		put_name(c, line == CHART_LINES - 1 ? name : "");
@@ -180,7 +188,8 @@ static void put_chart(const struct canvas *c, const char *name, const char *scal
 			else
 				fputc(here > 5 ? '#' : here > 2 ? ':' : here ? '.' : ' ', c->out);
 		}
-		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "", line == CHART_LINES - 1 ? scale : "");
+		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "",
+			line == CHART_LINES - 1 ? scale : "");
 	}
 }
 
@@ -276,7 +285,8 @@ static void put_legend(const struct canvas *c)
 	}
 	fprintf(c->out, "A column is %s; ", pfs_plot_span(span, grid->column_ns));
 	if (c->plot->unit_shift > c->plot->data->model->page_shift)
-		fprintf(c->out, "places are of %s bytes or more; ", pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));
+		fprintf(c->out, "places are of %s bytes or more; ",
+			pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));
 	fputs("addresses upwards, gaps folded.\n", c->out);
 	fputs(pfs_plot_notes_text(c->plot, text), c->out);
 }
@@ -307,7 +317,8 @@ int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style
 	int ret = 0;
 
 	if (*pfs_plot_title(plot, style, text))
-		fprintf(out, "%s%s%s\n", pfs_color_on(style->color, "\033[1m"), text, pfs_color_off(style->color));
+		fprintf(out, "%s%s%s\n", pfs_color_on(style->color, "\033[1m"), text,
+			pfs_color_off(style->color));
 	fprintf(out, "%s\n", pfs_plot_sum_text(plot, text));
 	if (plot->nr_bands)
 		ret = draw(&c);

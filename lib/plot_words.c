@@ -152,7 +152,8 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 	if (pfs_lost_text(lost, &gaps))
 		say(&text, "%s\n", lost);
 	if (data->timeless)
-		say_number(&text, data->timeless, "faults were counted without their times: not in the picture\n");
+		say_number(&text, data->timeless,
+			   "faults were counted without their times: not in the picture\n");
 	if (data->left_out)
 		say_number(&text, data->left_out, "touches of other regions are left out\n");
 	return buf;

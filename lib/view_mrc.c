@@ -363,8 +363,8 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 		const struct pfs_mrc_size *size = &d->view->sizes[i];
 
 		if (size->in_bytes && !(size->nr >> d->page_shift))
-			return pfs_err_set(err, -EINVAL, "--sizes: %" PRIu64 " bytes are less than a page, which is "
-					   "%u bytes", size->nr, 1U << d->page_shift);
+			return pfs_err_set(err, -EINVAL, "--sizes: %" PRIu64 " bytes are less than a page, "
+					   "which is %u bytes", size->nr, 1U << d->page_shift);
 	}
 	return 0;
 }

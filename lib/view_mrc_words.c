@@ -56,9 +56,11 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	if (!curve->sampled)
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "all exact%s", unplaced);
 	else
-		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
+		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
+			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
 			 "was some time in the %s before, in which order is not known%s",
-			 curve->refs - curve->sampled, curve->sampled, pfs_mrc_span_text(span, curve->interval_ns), unplaced);
+			 curve->refs - curve->sampled, curve->sampled,
+			 pfs_mrc_span_text(span, curve->interval_ns), unplaced);
 	return buf;
 }
 
@@ -77,12 +79,14 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
 		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
 	}
-	snprintf(buf, PFS_MRC_WORDS_MAX, "%s%s%s%s; %s%smisses and ratios are those of the references seen, not of "
-		 "the program's accesses%s", exact ? "accesses to a page between two of its faults" : "", refault,
+	snprintf(buf, PFS_MRC_WORDS_MAX, "%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+		 "of the program's accesses%s",
+		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
 		 curve->sampled ? "all accesses in a sample's interval but one" : "",
-		 unasked[0] ? "any to " : "", unasked, again ? "" : ". No page was seen referenced a second time: "
-		 "every miss is a first touch, which says nothing about how much memory would do");
+		 unasked[0] ? "any to " : "", unasked,
+		 again ? "" : ". No page was seen referenced a second time: every miss is a first touch, which "
+		 "says nothing about how much memory would do");
 	return buf;
 }
 
