@@ -107,14 +107,6 @@ static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, b
 	count_handling(counts, ev);
 }
 
-static bool is_below_stack(struct pfs_space *space, uint64_t addr)
-{
-	unsigned int i = pfs_space_lower(space, addr);
-
-	return i < space->nr_live && space->live[i]->have & PFS_HAS(PFS_F_NAME) &&
-	       !strcmp(space->live[i]->name, "[stack]");
-}
-
 bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 {
 	if (!(region->have & PFS_HAS(PFS_F_PERMS)))
@@ -152,7 +144,7 @@ static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
 	else if (is_retry(model, thread, space, ev))
 		COUNT(retried, 1);
 	else if (in_kernel_mode(ev) && space->complete &&
-		 (region ? pfs_region_forbids(region, access_of(ev)) : !is_below_stack(space, ev->addr)))
+		 (region ? pfs_region_forbids(region, access_of(ev)) : !pfs_space_below_stack(space, ev->addr)))
 		COUNT(no_access, 1);
 }
 

@@ -181,19 +181,15 @@ static void take_out(struct pfs_plot_cells *cells, struct pfs_plot_cell *cell)
 	}
 }
 
-int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what,
-			  struct pfs_plot_kind kind)
+bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	struct pfs_plot_cell changed = cell_of(cells, what), *cell = look_up(cells, &changed);
+	struct pfs_plot_cell key = cell_of(cells, what), *cell = cells->nr_slots ? look_up(cells, &key) : NULL;
 
-	if (!cell->count)
-		return 0;
+	if (!cell || !cell->count)
+		return false;
 	if (!--cell->count)
 		take_out(cells, cell);
-	changed = *what;
-	changed.kind = kind;
-	changed.count = 1;
-	return pfs_plot_cells_add(cells, &changed);
+	return true;
 }
 
 void pfs_plot_cells_fini(struct pfs_plot_cells *cells)

@@ -52,9 +52,8 @@ int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns);
 /* Adds what->count touches; `page` is the number of a page, `bin` is not looked at. 0 or -ENOMEM. */
 int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
 
-/* One of those that were added as `what` was of another kind. 0 or -ENOMEM. */
-int pfs_plot_cells_change(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what,
-			  struct pfs_plot_kind kind);
+/* One of those that were added as `what` is taken back. False: there is none. */
+bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
 
 /* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);

@@ -119,35 +119,75 @@ static struct pfs_plot_kind kind_of(const struct pfs_event *ev)
 	};
 }
 
+/* The thread's last touch, there where the place is that was looked at: in the cells, or left out. */
+static int count(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+{
+	const struct plot_place *place = &data->priv->place;
+	struct pfs_plot_cell *cell = &thread->last;
+	int ret;
+
+	data->left_out += !place->wanted;
+	if (!place->wanted)
+		return 0;
+	cell->group = place->group;
+	ret = pfs_plot_cells_add(&data->cells, cell);
+	if (ret)
+		return ret;
+	thread->has_last = true;
+	data->threads[thread->nr].count++;
+	data->images[place->image].count++;
+	*(cell->kind.sampled ? &data->sampled : &data->faults) += 1;
+	data->outside += !cell->kind.sampled && !place->region;
+	return 0;
+}
+
+/* The same of a fault in no known region, as if it had not been counted. */
+static void count_back(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+{
+	if (!thread->has_last) {
+		data->left_out--;
+		return;
+	}
+	pfs_plot_cells_remove(&data->cells, &thread->last);
+	thread->has_last = false;
+	data->threads[thread->nr].count--;
+	data->images[data->priv->place.image].count--;
+	data->faults--;
+	data->outside--;
+}
+
 static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, struct pfs_space *space,
 		 const struct pfs_event *ev)
 {
 	const struct plot_place *place = &data->priv->place;
-	struct pfs_plot_cell cell = {
+	int ret = look_at(data, space, ev->addr);
+
+	thread->last = (struct pfs_plot_cell){
 		.count = 1, .page = ev->addr >> data->model->page_shift, .ts_ns = ev->ts_ns, .addr = ev->addr,
 		.thread = thread->nr, .kind = kind_of(ev),
 	};
-	int ret = look_at(data, space, ev->addr);
-
 	thread->has_last = false;
-	if (ret || !place->wanted) {
-		data->left_out += !ret;
-		return ret;
-	}
-	cell.group = place->group;
-	if (pfs_has(ev, PFS_F_IP))
-		ret = plot_site_number(data, space, place->image, ev->ip, &cell.site);
-	if (!ret)
-		ret = pfs_plot_cells_add(&data->cells, &cell);
+	thread->below_stack = ev->kind == PFS_FAULT && !place->region && pfs_space_below_stack(space, ev->addr);
+	if (!ret && pfs_has(ev, PFS_F_IP) && (place->wanted || thread->below_stack))
+		ret = plot_site_number(data, space, place->image, ev->ip, &thread->last.site);
+	return ret ? ret : count(data, thread);
+}
+
+/* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
+static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot *slot)
+{
+	struct pfs_space *space = thread->fault_space;
+	int ret;
+
+	if (!slot->below_stack || !space || !pfs_space_below_stack(space, slot->last.addr) ||
+	    !pfs_space_find(space, slot->last.addr))
+		return 0;
+	slot->below_stack = false;
+	ret = look_at(data, space, slot->last.addr);
 	if (ret)
 		return ret;
-	thread->last = cell;
-	thread->has_last = true;
-	data->threads[thread->nr].count++;
-	data->images[place->image].count++;
-	*(cell.kind.sampled ? &data->sampled : &data->faults) += 1;
-	data->outside += !cell.kind.sampled && !place->region;
-	return 0;
+	count_back(data, slot);
+	return count(data, slot);
 }
 
 /* The thread's last fault was read from disk, or ended in a signal, if the model takes it for that. */
@@ -155,7 +195,6 @@ static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, en
 {
 	const struct pfs_counts *counts = &data->model->counts;
 	struct pfs_plot_kind kind = thread->last.kind;
-	int ret;
 
 	if (!thread->has_last ||
 	    (what == PFS_MAJOR ? counts->major == data->priv->major : counts->signal == data->priv->signal))
@@ -164,9 +203,10 @@ static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, en
 		kind.class = PFS_MAJOR_CLASS;
 	else
 		kind.signal = true;
-	ret = pfs_plot_cells_change(&data->cells, &thread->last, kind);
+	if (!pfs_plot_cells_remove(&data->cells, &thread->last))
+		return 0;
 	thread->last.kind = kind;
-	return ret;
+	return pfs_plot_cells_add(&data->cells, &thread->last);
 }
 
 /* The time that is shown goes on as long as something happens to who is shown. */
@@ -195,6 +235,9 @@ static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *t
 	case PFS_MAJOR:
 	case PFS_SIGNAL:
 		return learn(data, slot, ev->kind);
+	case PFS_MAP:
+		ret = grown(data, thread, slot);
+		return ret ? ret : go_on(data, ev);
 	default:
 		return go_on(data, ev);
 	}

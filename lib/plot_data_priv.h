@@ -15,8 +15,9 @@ enum { PLOT_SITE_CACHE = 1024 };
 struct plot_thread_slot {
 	struct { int32_t pid, tid; } key;
 	uint32_t nr;
-	bool has_last;
-	struct pfs_plot_cell last;	/* its last fault, as it was added */
+	struct pfs_plot_cell last;	/* its last fault */
+	bool has_last;			/* in the cells */
+	bool below_stack;		/* in no region, but the stack may grow there by it */
 	UT_hash_handle hh;
 };
 

@@ -363,6 +363,13 @@ void pfs_space_begin(struct pfs_space *space)
 	space->nr_retired = kept;
 }
 
+bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+
+	return i < space->nr_live && KNOWS(space->live[i], PFS_F_NAME) && !strcmp(space->live[i]->name, "[stack]");
+}
+
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region)
 {
 	unsigned int next;

@@ -45,6 +45,9 @@ static inline struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_
 /* Index of the first live region that ends after addr; nr_live if there is none. */
 unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr);
 
+/* Is the first region at or above addr the stack? A fault below the stack makes it grow. */
+bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr);
+
 /* One each: apply the event of that kind. 0 or -ENOMEM. */
 int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns);

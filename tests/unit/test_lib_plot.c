@@ -102,8 +102,9 @@ static void test_cells_change(void **state)
 		struct pfs_plot_cell *what = &last[i % 300];
 
 		if (i >= 300 && what->kind.access != PFS_READ && i % 3) {
-			assert_int_equal(pfs_plot_cells_change(&cells, what,
-					 (struct pfs_plot_kind){ .access = PFS_READ }), 0);
+			assert_true(pfs_plot_cells_remove(&cells, what));
+			what->kind.access = PFS_READ;
+			assert_int_equal(pfs_plot_cells_add(&cells, what), 0);
 			reads++;
 		}
 		*what = random_touch(&s, 1000000 + i * 50);
@@ -239,6 +240,67 @@ static void test_bands(void **state)
 	assert_int_equal(d.data->outside, 1);
 	assert_true(d.plot.bands[3].unknown);
 	end(&d);
+}
+
+/* A fault by which the stack grows is one of the stack, which is there a moment later. */
+static void feed_growth(struct feed *f, uint64_t addr)
+{
+	feed_fault(f, addr, PFS_WRITE);
+	feed_map(f, addr & ~UINT64_C(0xfff), 0x7f0000, RW, "[stack]");
+}
+
+static void test_stack_grows(void **state)
+{
+	struct drawn d;
+
+	begin(&d);
+	feed_comm(&d.f, "prog");
+	feed_map(&d.f, 0x300000, 0x301000, RW, "[heap]");
+	feed_map(&d.f, 0x7d0000, 0x7f0000, RW, "[stack]");
+	feed_fault(&d.f, 0x7ef000, PFS_WRITE);		/* already in it */
+	feed_map(&d.f, 0x7cf000, 0x7f0000, RW, "[stack]");
+	for (uint64_t addr = 0x7ceff0; addr > 0x7c0000; addr -= 0x1800)
+		feed_growth(&d.f, addr);
+	feed_fault(&d.f, 0x7bf000, PFS_WRITE);		/* refused, and something else put there */
+	feed_signal(&d.f, 11);
+	feed_map(&d.f, 0x7bf000, 0x7c0000, RW, "");
+	feed_fault(&d.f, 0x301000, PFS_WRITE);		/* no stack is above the heap, */
+	feed_map(&d.f, 0x302000, 0x303000, RW, "");
+	feed_fault(&d.f, 0x301000, PFS_WRITE);
+	feed_map(&d.f, 0x300000, 0x302000, RW, "[heap]");	/* and a heap does not grow by faults */
+	lay_out(&d);
+	expect_bands(&d, "prog (pid 10): (no known region) 3+0\n"
+		     "prog (pid 10): [stack] 11+0\n");
+	assert_int_equal(d.data->outside, 3);
+	assert_int_equal(d.data->faults, 14);
+	assert_int_equal(d.data->images[0].count, 14);
+	end(&d);
+}
+
+/* With --region the same are those of the stack, and of no known region they are not. */
+static void test_stack_grows_filtered(void **state)
+{
+	static const char *const globs[] = { "stack", "(no known region)" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct pfs_filter filter = { 0 };
+		struct drawn d;
+
+		assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_REGION, globs[i], NULL), 0);
+		begin(&d);
+		d.data->filter = &filter;
+		feed_map(&d.f, 0x7d0000, 0x7f0000, RW, "[stack]");
+		feed_fault(&d.f, 0x100000, PFS_WRITE);
+		feed_growth(&d.f, 0x7cf008);
+		feed_growth(&d.f, 0x7ce008);
+		lay_out(&d);
+		assert_int_equal(d.data->faults, i ? 1 : 2);
+		assert_int_equal(d.data->left_out, i ? 2 : 1);
+		assert_int_equal(d.data->outside, i);
+		assert_int_equal(d.plot.nr_bands, 1);
+		end(&d);
+		pfs_filter_fini(&filter);
+	}
 }
 
 /* Small gaps are drawn, large ones folded; what is beyond a fold is still above what is below. */
@@ -500,6 +562,8 @@ int main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_many_ranges),
 		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_stack_grows),
+		cmocka_unit_test(test_stack_grows_filtered),
 		cmocka_unit_test(test_folds),
 		cmocka_unit_test(test_exec_and_threads),
 		cmocka_unit_test(test_colors),
