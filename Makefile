@@ -8,7 +8,7 @@
 
 # What Debian calls what is needed: to build, and to test beyond that. All other lists follow.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev libjansson-dev uthash-dev libcairo2-dev
+	zlib1g-dev libjansson-dev uthash-dev libcairo2-dev libelf-dev
 TEST_DEPS  := $(BUILD_DEPS) libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap systemtap-runtime \
 	libxml2-utils chromium sqlite3
 # Only clang has libFuzzer.
@@ -34,8 +34,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 PKGS      := libtracefs libtraceevent libzstd zlib
 LIB_PKGS  := jansson
 TEST_PKGS := cmocka libtracecmd
-# Headers only: it is loaded by who draws with it (lib/plot_cairo.c).
-HEADER_PKGS := cairo
+# Headers only: they are loaded when they are needed (lib/plot_cairo.c, lib/symbolize.c).
+HEADER_PKGS := cairo libelf
 
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(foreach p,$(PKGS) $(LIB_PKGS) $(TEST_PKGS) $(HEADER_PKGS),$(shell \
