@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
 
@@ -145,6 +147,16 @@ static const struct argp argp = {
 	children, NULL, NULL,
 };
 
+/* When the recording was written, at the latest. */
+static void when_recorded(const struct reading_args *args, struct timespec *when)
+{
+	bool is_stdin = !args->file || !strcmp(args->file, "-");
+	struct stat st;
+
+	if (!(is_stdin ? fstat(STDIN_FILENO, &st) : stat(args->file, &st)) && S_ISREG(st.st_mode))
+		*when = st.st_mtim;
+}
+
 /* What draw() draws. */
 struct drawing {
 	const struct plot_args *args;
@@ -189,6 +201,7 @@ int cmd_plot(int argc, char **argv)
 	ret = pipeline_init(&p, filter, EVENTS_NONE, NULL, &err);
 	if (ret)
 		return fail(&err);
+	when_recorded(&args.reading, &args.style.recorded);
 	drawing.data = pfs_plot_data_new(p.model, filter);
 	if (drawing.data) {
 		pipeline_behind(&p, pfs_plot_data_sink(drawing.data));

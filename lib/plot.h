@@ -14,6 +14,7 @@
 #include "plot_data.h"
 
 #include <stdio.h>
+#include <time.h>
 
 /* Pages side by side, of one group: what is touched, with the small gaps in it. */
 struct pfs_plot_segment {
@@ -164,6 +165,7 @@ uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int lev
 
 struct pfs_plot_style {
 	const char *title;		/* NULL: the recording's command, or none */
+	struct timespec recorded;	/* when the recording was whole; 0: not known */
 	bool heat;
 	enum pfs_plot_by by;		/* unless it is a heat map */
 	unsigned int width, height;	/* columns of text, or pixels; 0: as the form has it */

@@ -169,7 +169,7 @@ static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, st
 	thread->has_last = false;
 	thread->below_stack = ev->kind == PFS_FAULT && !place->region && pfs_space_below_stack(space, ev->addr);
 	if (!ret && pfs_has(ev, PFS_F_IP) && (place->wanted || thread->below_stack))
-		ret = plot_site_number(data, space, place->image, ev->ip, &thread->last.site);
+		ret = plot_site_number(data, space, ev, &thread->last.site);
 	return ret ? ret : count(data, thread);
 }
 

@@ -45,13 +45,21 @@ struct pfs_plot_thread {
 	uint64_t count;
 };
 
-/* An instruction that faulted. The first of all, number 0, stands for none. */
+enum pfs_plot_site_kind {
+	PFS_PLOT_NOT_KNOWN,
+	PFS_PLOT_IN_FILE,
+	PFS_PLOT_IN_REGION,	/* of no file: [vdso], code that was made while it ran */
+	PFS_PLOT_IN_KERNEL,
+	PFS_PLOT_IN_NOTHING,	/* no known region */
+};
+
+/* An instruction that faulted, there where it was then. The first of all, number 0, is not known. */
 struct pfs_plot_site {
-	uint64_t ip;
-	const char *name;		/* of its region; NULL: not known */
-	uint64_t off;			/* in that file, in bytes; only with dev or ino */
+	const char *name;		/* of its file or region; NULL: in the kernel, or in no region */
+	uint64_t off;			/* in the file or region, in bytes; else its address */
+	uint64_t ino;			/* of the file; with dev 0: not recorded */
 	uint32_t dev;
-	uint64_t ino;
+	uint32_t kind;			/* enum pfs_plot_site_kind */
 };
 
 struct pfs_plot_data {

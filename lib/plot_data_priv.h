@@ -34,7 +34,7 @@ struct plot_group_slot {
 };
 
 struct plot_site_slot {
-	struct { uint64_t image, ip; } key;
+	struct pfs_plot_site key;
 	uint32_t nr;
 	UT_hash_handle hh;
 };
@@ -55,7 +55,7 @@ struct pfs_plot_data_private {
 	struct plot_image_slot *images;
 	struct plot_group_slot *groups;
 	struct plot_site_slot *sites;
-	struct { uint64_t image, ip; uint32_t nr; } recent[PLOT_SITE_CACHE];
+	struct { struct pfs_plot_site site; uint32_t nr; } recent[PLOT_SITE_CACHE];
 	uint64_t faults, major, signal;	/* the model's counts before this event */
 };
 
@@ -64,7 +64,7 @@ int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space,
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr);
 int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread,
 		       struct plot_thread_slot **slot);
-int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip,
+int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, const struct pfs_event *ev,
 		     uint32_t *nr);
 
 /* A region of the group has been at [start, end). 0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include "plot_draw.h"
 
 #include "labels.h"
+#include "plot_sites.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,7 @@ struct page {
 	const struct pfs_plot_style *style;
 	struct pfs_plot_grid grid, threads;	/* by access; by thread, for whose colours are whose */
 	const struct pfs_plot_cell **cells;	/* sorted by place and time */
+	struct pfs_plot_sites sites;
 	FILE *out;
 };
 
@@ -84,21 +86,6 @@ static void write_colors(FILE *out)
 	fputs("}", out);
 }
 
-/*
- * "libc.so.6+0x1a2b" as far as the file is known: its symbols are not looked up, for it may be another by now.
- */
-static void write_site(FILE *out, const struct pfs_plot_site *site)
-{
-	char escaped[PFS_LABEL_MAX], text[PFS_LABEL_MAX + 64];
-
-	pfs_plot_escape(escaped, sizeof(escaped), site->name && site->name[0] ? site->name : "");
-	if (site->dev || site->ino)
-		snprintf(text, sizeof(text), "%s+0x%" PRIx64, pfs_label_base(escaped), site->off);
-	else
-		snprintf(text, sizeof(text), "0x%" PRIx64 "%s%s", site->ip, *escaped ? " in " : "", escaped);
-	pfs_plot_write_string(out, text);
-}
-
 static void write_names(const struct page *page)
 {
 	const struct pfs_plot_data *data = page->plot->data;
@@ -124,12 +111,8 @@ static void write_names(const struct page *page)
 			rank++;
 		fprintf(out, "%s%u", i ? "," : "", rank < page->threads.nr_threads ? rank : PFS_PLOT_OTHERS);
 	}
-	fputs("],\n\"sites\":[\"not known\"", out);
-	for (uint32_t i = 1; i < data->nr_sites; i++) {
-		fputs(",", out);
-		write_site(out, &data->sites[i]);
-	}
 	fputs("]", out);
+	pfs_plot_sites_write(&page->sites, out);
 }
 
 /* ---- places ---- */
@@ -198,7 +181,7 @@ static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *ce
 		       cell->kind.sampled << 5;
 	case THREAD: return cell->thread;
 	case COUNT: return cell->count;
-	case SITE: return cell->site;
+	case SITE: return page->sites.number[cell->site];
 	case TIME: return cell->ts_ns - (cell->bin << cells->time_shift);
 	default: return cell->addr - (cell->page << plot->unit_shift);
 	}
@@ -260,7 +243,7 @@ static int collect(struct page *page)
 	if (!ret)
 		ret = pfs_plot_grid_make(&page->threads, plot, 1, rows, PFS_PLOT_BY_THREAD);
 	free(rows);
-	return ret;
+	return ret ? ret : pfs_plot_sites_find(&page->sites, plot, page->style->recorded);
 }
 
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
@@ -282,6 +265,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 	}
 	pfs_plot_grid_fini(&page.grid);
 	pfs_plot_grid_fini(&page.threads);
+	pfs_plot_sites_fini(&page.sites);
 	free(page.cells);
 	return ret ? pfs_err_set(err, ret, "no memory for the plot") : 0;
 }

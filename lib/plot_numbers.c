@@ -181,48 +181,62 @@ int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thre
 
 /* ---- instructions ---- */
 
-/* Where it is in a file, if its region is one's. */
-static void locate(struct pfs_plot_site *site, struct pfs_space *space)
+static bool is_in_kernel(const struct pfs_event *ev)
 {
-	const struct pfs_region *region = pfs_space_find(space, site->ip);
-	const uint64_t file = PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF);
-
-	if (!region)
-		return;
-	site->name = pfs_region_name(space, region);
-	if ((region->have & file) != file || !pfs_is_file(region->dev, region->ino))
-		return;
-	site->dev = region->dev;
-	site->ino = region->ino;
-	site->off = region->off + (site->ip - region->start);
+	return pfs_has(ev, PFS_F_MODE) && ev->mode ? ev->mode == PFS_KERNEL : ev->ip >> 63;
 }
 
-static int new_site(struct pfs_plot_data *data, struct pfs_space *space, struct plot_site_slot *slot)
+/* Where the event's instruction is, by the layout of now. *site is all zeroes. */
+static void locate(struct pfs_plot_site *site, const struct pfs_space *space, const struct pfs_event *ev)
 {
-	struct pfs_plot_site *site;
+	unsigned int at = pfs_space_lower(space, ev->ip);
+	const struct pfs_region *region = at < space->nr_live ? space->live[at] : NULL;
+	const char *kind;
 
+	site->off = ev->ip;
+	site->kind = is_in_kernel(ev) ? PFS_PLOT_IN_KERNEL : PFS_PLOT_IN_NOTHING;
+	if (site->kind == PFS_PLOT_IN_KERNEL || !region || region->start > ev->ip)
+		return;
+	site->name = pfs_region_name(space, region);
+	kind = pfs_region_kind(region, site->name);
+	site->name = kind ? kind : site->name;
+	site->off = ev->ip - region->start;
+	site->kind = PFS_PLOT_IN_REGION;
+	if (site->name[0] != '/' || !(region->have & PFS_HAS(PFS_F_OFF)))
+		return;
+	site->kind = PFS_PLOT_IN_FILE;
+	site->off += region->off;
+	if (region->have & PFS_HAS(PFS_F_INO)) {
+		site->dev = region->dev;
+		site->ino = region->ino;
+	}
+}
+
+static int new_site(struct pfs_plot_data *data, struct plot_site_slot *slot)
+{
 	if (make_room(&data->sites, data->nr_sites, sizeof(*data->sites)))
 		return -ENOMEM;
 	slot->nr = data->nr_sites;
 	HASH_ADD(hh, data->priv->sites, key, sizeof(slot->key), slot);
 	if (HASH_ADD_FAILED(slot))
 		return -ENOMEM;
-	site = &data->sites[data->nr_sites++];
-	*site = (struct pfs_plot_site){ .ip = slot->key.ip };
-	locate(site, space);
+	data->sites[data->nr_sites++] = slot->key;
 	return 0;
 }
 
-int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32_t image, uint64_t ip,
+int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, const struct pfs_event *ev,
 		     uint32_t *nr)
 {
-	typeof(*data->priv->recent) *recent = &data->priv->recent[(ip ^ ip >> 12) % PLOT_SITE_CACHE];
-	struct plot_site_slot key = { .key = { image, ip } }, *slot;
+	typeof(*data->priv->recent) *recent = &data->priv->recent[(ev->ip ^ ev->ip >> 12) % PLOT_SITE_CACHE];
+	struct pfs_plot_site site;
+	struct plot_site_slot *slot;
 
+	memset(&site, 0, sizeof(site));
+	locate(&site, space, ev);
 	*nr = recent->nr;
-	if (recent->ip == ip && recent->image == image && recent->nr)
+	if (recent->nr && !memcmp(&recent->site, &site, sizeof(site)))
 		return 0;
-	HASH_FIND(hh, data->priv->sites, &key.key, sizeof(key.key), slot);
+	HASH_FIND(hh, data->priv->sites, &site, sizeof(site), slot);
 	*nr = 0;
 	if (!slot && data->nr_sites >= PFS_PLOT_MAX_SITES)
 		return 0;
@@ -230,15 +244,14 @@ int plot_site_number(struct pfs_plot_data *data, struct pfs_space *space, uint32
 		slot = calloc(1, sizeof(*slot));
 		if (!slot)
 			return -ENOMEM;
-		slot->key = key.key;
-		if (new_site(data, space, slot)) {
+		slot->key = site;
+		if (new_site(data, slot)) {
 			free(slot);
 			return -ENOMEM;
 		}
 	}
 	*nr = recent->nr = slot->nr;
-	recent->image = image;
-	recent->ip = ip;
+	recent->site = site;
 	return 0;
 }
 

@@ -95,7 +95,7 @@ done
 escape=$'\e'
 unlike "$("$PFSCOPE" plot "$tour")" "$escape|[^ -~[:space:]]" 'into a pipe: plain ASCII'
 like "$("$PFSCOPE" plot --color=always "$tour")" "$escape\[38;5;[0-9]+(;48;5;[0-9]+)?m[▀▄]" '--color: half blocks in colours'
-is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/[▀▁-█]/#/g" |
+is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/▀|▁|▂|▃|▄|▅|▆|▇|█/#/g" |
 	awk 'length > 80' | grep '|$')" '' \
 	'and they are as wide'
 
@@ -153,6 +153,56 @@ done
 refused 1 'No such file' -o "$T/room/picture.svg" "$T/missing"
 is "$(ls -A "$T/room")" '' 'and nothing is left'
 
+# ---- functions ----
+
+# A recording in which a tool of these tests faults in main, and other instructions of which less is known.
+program=$TOOLS/well_formed
+at=$(nm "$program" | awk '$3 == "main" { print $1 }')
+read -r code addr < <(readelf -lW "$program" | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+inode=$(stat -c 'dev=%Hd:%Ld ino=%i' "$program" | while IFS='=: ' read -r _ major minor _ ino; do
+	printf 'dev=%x:%x ino=%d' "$major" "$minor" "$ino"
+done)
+off=$((16#$at - addr + code))
+ip=$(printf %x $((0x560000000000 + 16#$at - addr + 7)))
+cat >"$T/functions" <<EVENTS
+# pfscope events 1
+10.000000000 note key="start" value="mono"
+10.100000000 comm pid=100 tid=100 comm="prog"
+10.100000001 map pid=100 tid=100 start=10000 end=90000 perms=rw-p off=0 dev=00:00 ino=0 name="[heap]"
+10.100000002 map pid=100 tid=100 start=560000000000 end=560000100000 perms=r-xp off=$((code)) $inode name="$program"
+10.100000003 map pid=100 tid=100 start=570000000000 end=570000100000 perms=r-xp off=$((code)) dev=00:01 ino=1 name="$program"
+10.100000004 map pid=100 tid=100 start=580000000000 end=580000100000 perms=r-xp off=$((code)) name="$program"
+10.100000005 map pid=100 tid=100 start=590000000000 end=590000001000 perms=r-xp off=0 dev=00:00 ino=0 name="[vdso]"
+10.100000006 map pid=100 tid=100 start=5a0000000000 end=5a0000001000 perms=r-xp off=0 dev=00:00 ino=0 name=""
+10.200000000 fault cpu=0 pid=100 tid=100 addr=10010 ip=$ip access=write mode=user
+10.300000000 fault cpu=0 pid=100 tid=100 addr=20010 ip=${ip/#56/57} access=write mode=user
+10.400000000 fault cpu=0 pid=100 tid=100 addr=30010 ip=${ip/#56/58} access=write mode=user
+10.500000000 fault cpu=0 pid=100 tid=100 addr=40010 ip=590000000123 access=write mode=user
+10.600000000 fault cpu=0 pid=100 tid=100 addr=50010 ip=5a0000000456 access=write mode=user
+10.700000000 fault cpu=0 pid=100 tid=100 addr=60010 ip=ffffffff81234567 access=write mode=kernel
+10.800000000 fault cpu=0 pid=100 tid=100 addr=70010 ip=5b0000000789 access=write mode=user
+10.900000000 fault cpu=0 pid=100 tid=100 addr=80010 access=write mode=user
+10.910000000 fault cpu=0 pid=100 tid=100 addr=81010 ip=$ip access=write mode=user
+EVENTS
+cat >"$T/functions.wanted" <<INSTRUCTIONS
+well_formed main+0x7
+well_formed+0x$(printf %x $((off + 7))) (another file now)
+well_formed+0x$(printf %x $((off + 7))) (no inode was recorded)
+[vdso]+0x123
+anon+0x456
+kernel at 0xffffffff81234567
+0x5b0000000789
+not known
+well_formed main+0x7
+INSTRUCTIONS
+pfscope plot -o "$T/functions.html" "$T/functions"
+is "$(page_data "$T/functions.html" | "$TOOLS/well_formed" json)" 1 'functions: what the page has is JSON'
+is "$(page_data "$T/functions.html" | sed -n 's/^"symbols":\[\(.*\)\],$/\1/p')" '"","main"' 'each is in it once'
+cp "$T/functions" "$T/older"
+touch -d '2001-01-01' "$T/older"
+pfscope plot --format html "$T/older"
+like "$(page_data "$T/out" | sed -n 's/^"files"://p')" 'changed since' 'a file that is newer than the recording is not asked'
+
 # ---- in a browser ----
 
 if ! command -v chromium >/dev/null; then
@@ -160,7 +210,7 @@ if ! command -v chromium >/dev/null; then
 	done_testing
 	exit
 fi
-for name in tour hostile; do
+for name in tour hostile functions; do
 	file=$T/$name
 	[ $name != tour ] || file=$tour
 	pfscope plot -o "$T/$name.html" "$file"
@@ -169,4 +219,5 @@ for name in tour hostile; do
 	is "$(grep -c '^ok\|>ok' "$T/said") $(grep -c 'not ok' "$T/said")" '16 0' "$name: the page finds itself in order" ||
 		diag "$(<"$T/said")"
 done
+is "$(sed -n 's/^# instruction  *//p' "$T/said" | sort)" "$(sort "$T/functions.wanted")" 'pointed at, they are told with their functions'
 done_testing
