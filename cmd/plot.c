@@ -17,10 +17,7 @@
 
 enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
 
-enum {
-	BANDS_OF_TEXT = 20, BANDS_OF_PICTURE = 44,
-	CELLS_OF_PAGE = 80000,		/* some 3 MB */
-};
+enum { CELLS_OF_PAGE = 80000 };		/* some 3 MB */
 
 struct plot_args {
 	struct reading_args reading;
@@ -174,7 +171,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	int ret = args->format == PFS_PLOT_HTML ? pfs_plot_cells_shrink(&data->cells, CELLS_OF_PAGE) : 0;
 
 	if (!ret)
-		ret = pfs_plot_lay_out(&plot, data, text ? BANDS_OF_TEXT : BANDS_OF_PICTURE);
+		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format));
 
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the plot");

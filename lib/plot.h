@@ -178,6 +178,9 @@ enum pfs_plot_format {
 	PFS_PLOT_FORMATS
 };
 
+/* As many bands as that form has room for: what pfs_plot_lay_out() is to be given. */
+uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format);
+
 /* By its name, "svg" and so on; or by how the name of a file ends. -ENOENT: it is none. */
 int pfs_plot_format_find(const char *name);
 int pfs_plot_format_of_file(const char *file);

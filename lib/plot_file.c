@@ -33,6 +33,19 @@ int pfs_plot_format_of_file(const char *file)
 	return dot ? pfs_plot_format_find(dot + 1) : -ENOENT;
 }
 
+/*
+ * A picture that has a height of its own has a band for so many pixels; less would do for a name, but not for what is
+ * in it.
+ */
+uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format)
+{
+	enum { OF_TEXT = 20, OF_PICTURE = 44, OF_PAGE = 100, PIXELS = 16, BESIDE = 400 };
+
+	if (format == PFS_PLOT_TEXT || format == PFS_PLOT_HTML)
+		return format == PFS_PLOT_TEXT ? OF_TEXT : OF_PAGE;
+	return style->height > BESIDE + OF_PICTURE * PIXELS ? (style->height - BESIDE) / PIXELS : OF_PICTURE;
+}
+
 /* ---- in words and numbers ---- */
 
 void pfs_plot_write_string(FILE *out, const char *s)

@@ -222,27 +222,51 @@ static int make_strips(struct layout *l)
 	return 0;
 }
 
-/* The busiest have bands of their own, and what lies in no region has. */
+static int compare_busy(const void *a, const void *b)
+{
+	const struct strip *x = *(const struct strip *const *)a, *y = *(const struct strip *const *)b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+/* Gives bands of their own to the first nr of them, and to what lies in no region. How many bands that makes. */
+static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr)
+{
+	uint32_t bands = 0;
+
+	for (uint32_t i = 0; i < l->nr_strips; i++)
+		order[i]->own = i < nr || group_of(l, order[i]->group)->unknown;
+	for (uint32_t i = 0; i < l->nr_strips; i++) {
+		const struct strip *strip = &l->strips[i];
+
+		bands += strip->own || !i || strip[-1].own || strip[-1].block != strip->block;
+	}
+	return bands;
+}
+
+/* As many of the busiest as can be: each more makes one band more, or two, or puts one in the place of another. */
 static int choose(struct layout *l, uint32_t max_bands)
 {
-	uint64_t *counts = malloc((l->nr_strips + 1) * sizeof(*counts)), least = 0;
-	uint32_t own = 0;
+	struct strip **order = malloc((l->nr_strips + 1) * sizeof(*order));
+	uint32_t low = 0, high = l->nr_strips;
 
-	if (!counts)
+	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->nr_strips; i++)
-		counts[i] = l->strips[i].count;
-	qsort(counts, l->nr_strips, sizeof(*counts), compare_counts);
-	if (l->nr_strips > max_bands)
-		least = counts[max_bands / 2];
-	free(counts);
-	for (uint32_t i = 0; i < l->nr_strips; i++) {
-		struct strip *strip = &l->strips[i];
+		order[i] = &l->strips[i];
+	qsort(order, l->nr_strips, sizeof(*order), compare_busy);
+	while (low < high) {
+		uint32_t mid = low + (high - low + 1) / 2;
 
-		strip->own = group_of(l, strip->group)->unknown || !least ||
-			(strip->count >= least && own < max_bands / 2);
-		own += strip->own;
+		if (choose_first(l, order, mid) <= max_bands)
+			low = mid;
+		else
+			high = mid - 1;
 	}
+	choose_first(l, order, low);
+	free(order);
 	return 0;
 }
 

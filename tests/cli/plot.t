@@ -79,6 +79,20 @@ for by in access class thread; do
 done
 pfscope plot --format png --heat --size 700x900 "$tour"
 is "$(head -c 24 "$T/out" | tail -c 8 | od -An -tx1 | tr -d ' ')" 000002bc00000384 '--size is that of the picture'
+{
+	echo '# pfscope events 1'
+	for ((i = 0; i < 150; i++)); do
+		echo "1.0 map pid=1 tid=1 start=$((i + 1))0000 end=$((i + 1))4000 perms=r--p off=0 dev=fe:00 ino=$((i + 9)) name=\"/lib/$i\""
+		echo "1.$((i + 100)) fault pid=1 tid=1 addr=$((i + 1))0000"
+	done
+} >"$T/regions"
+for size in 1200x1000 1200x2000 1200x2900; do
+	pfscope plot --size $size --format svg "$T/regions"
+	text=$(metadata "$T/out")
+	is "$(number_in "$text" drawn)" 150 "150 regions, --size $size: all faults are in the picture"
+	named+=" $(grep -oE '"[0-9]+",1\]' <<<"$text" | wc -l)"
+done
+is "$named" ' 43 99 150' 'a higher picture names more of them'
 pfscope plot --title 'a <b> & "c"' --format svg "$tour"
 is "$(xmllint --xpath 'string(//*[local-name()="title"])' "$T/out")" 'a <b> & "c"' '--title'
 pfscope plot --region nothing-like-it --format svg "$tour"
