@@ -34,8 +34,8 @@ int pfs_plot_format_of_file(const char *file)
 }
 
 /*
- * A picture that has a height of its own has a band for so many pixels; less would do for a name, but not for what is
- * in it.
+ * A picture that has a height of its own has a band for so many pixels; less would do for a name, but not for
+ * what is in it.
  */
 uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format)
 {

@@ -231,7 +231,9 @@ static int compare_busy(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Gives bands of their own to the first nr of them, and to what lies in no region. How many bands that makes. */
+/*
+ * Gives bands of their own to the first nr of them, and to what lies in no region. How many bands that makes.
+ */
 static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr)
 {
 	uint32_t bands = 0;
@@ -246,7 +248,9 @@ static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr
 	return bands;
 }
 
-/* As many of the busiest as can be: each more makes one band more, or two, or puts one in the place of another. */
+/*
+ * As many of the busiest as can be: each more makes one band more, or two, or puts one in the place of another.
+ */
 static int choose(struct layout *l, uint32_t max_bands)
 {
 	struct strip **order = malloc((l->nr_strips + 1) * sizeof(*order));

@@ -115,25 +115,32 @@ static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const c
 
 /* ---- libelf ---- */
 
-/* libelf and libdl do not say that it was memory that they lacked. errno was 0 before. */
+/* libelf does not say that it was memory that it lacked. errno was 0 before. */
 static int unless_memory(struct pfs_elf_symbols *symbols, enum pfs_elf_symbols_state state)
 {
 	symbols->state = state;
 	return errno == ENOMEM ? -ENOMEM : 0;
 }
 
+/* The dynamic linker says it in words only. */
+static int cannot_load(struct pfs_elf_symbols *symbols)
+{
+	const char *why = dlerror();
+
+	symbols->state = PFS_ELF_NO_LIBRARY;
+	return why && strstr(why, "memory") ? -ENOMEM : 0;
+}
+
 static int load(struct pfs_elf_symbols *symbols, struct reader *r)
 {
-	void *library;
+	void *library = dlopen("libelf.so.1", RTLD_NOW | RTLD_NODELETE);
 
-	errno = 0;
-	library = dlopen("libelf.so.1", RTLD_NOW | RTLD_NODELETE);
 	if (!library)
-		return unless_memory(symbols, PFS_ELF_NO_LIBRARY);
+		return cannot_load(symbols);
 #define X(name)								\
 	r->name = (typeof(name) *)dlsym(library, #name);		\
 	if (!r->name)							\
-		return unless_memory(symbols, PFS_ELF_NO_LIBRARY);
+		return cannot_load(symbols);
 	ELF_FUNCTIONS(X)
 #undef X
 	return 0;
@@ -235,7 +242,6 @@ static int read_table(struct pfs_elf_symbols *symbols, struct reader *r, Elf_Scn
 		symbols->state = PFS_ELF_DAMAGED;
 		return 0;
 	}
-	errno = 0;
 	data = r->elf_getdata(section, NULL);
 	if (!data || !r->elf_getdata(strings, NULL))
 		return unless_memory(symbols, PFS_ELF_DAMAGED);
@@ -297,6 +303,8 @@ static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r)
 	}
 	find_segments(r);
 	ret = read_tables(symbols, r);
+	if (!ret)	/* a section that libelf had no memory for is the last one that it tells of */
+		ret = unless_memory(symbols, symbols->state);
 	sort(symbols);
 	return ret;
 }

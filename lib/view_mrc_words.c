@@ -79,14 +79,16 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
 		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
 	}
-	snprintf(buf, PFS_MRC_WORDS_MAX, "%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+	snprintf(buf, PFS_MRC_WORDS_MAX,
+		 "%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
 		 "of the program's accesses%s",
 		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
 		 curve->sampled ? "all accesses in a sample's interval but one" : "",
 		 unasked[0] ? "any to " : "", unasked,
-		 again ? "" : ". No page was seen referenced a second time: every miss is a first touch, which "
-		 "says nothing about how much memory would do");
+		 again ? ""
+		       : ". No page was seen referenced a second time: every miss is a first touch, which "
+			 "says nothing about how much memory would do");
 	return buf;
 }
 
