@@ -54,6 +54,8 @@ struct process {
 	const struct pfs_proc *proc;
 	uint32_t nr;
 	uint64_t retried, no_access;	/* of its counts, as they were */
+	bool below_stack;		/* its last fault was, where nothing was mapped: */
+	struct pfs_ref last;
 	UT_hash_handle hh;
 };
 
@@ -63,6 +65,7 @@ struct pfs_refs {
 	pfs_ref_fn fn;
 	void *ctx;
 	struct pfs_refs_stats stats;
+	uint64_t last_ns;	/* of the reference told last */
 	struct object *objects, *files;
 	struct namesakes *names;
 	struct image *images;
@@ -478,6 +481,7 @@ static int refer(struct pfs_refs *refs, const struct pfs_thread *thread, const s
 	if (!process->nr)
 		process->nr = ++refs->stats.processes;
 	refs->stats.refs++;
+	refs->last_ns = ref->ts_ns;
 	refs->stats.sampled += ref->interval_ns != 0;
 	ref->process = process->nr;
 	ref->thread = thread->nr;
@@ -502,6 +506,27 @@ static bool was_refused(struct pfs_refs *refs, struct process *process)
 	return retried || refused;
 }
 
+/* Where the reference is, now; and on, if it is wanted. */
+static int in_region(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space,
+		     struct process *process, struct pfs_ref *ref)
+{
+	ref->region = pfs_space_find(space, ref->addr);
+	if (!ref->region && space->complete) {
+		refs->stats.outside++;
+		return 0;
+	}
+	if (ref->region && pfs_region_forbids(ref->region, ref->access)) {
+		refs->stats.refused++;
+		return 0;
+	}
+	ref->region_name = ref->region ? pfs_region_name(space, ref->region) : NULL;
+	if (!is_wanted(refs, ref)) {
+		refs->stats.left_out++;
+		return 0;
+	}
+	return refer(refs, thread, space, process, ref);
+}
+
 static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread,
 		   struct pfs_space *space)
 {
@@ -519,21 +544,32 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 		return -ENOMEM;
 	if (was_refused(refs, process))
 		return 0;
-	ref.region = pfs_space_find(space, ev->addr);
-	if (!ref.region && space->complete) {
-		refs->stats.outside++;
+	process->below_stack = ev->kind == PFS_FAULT && space->complete && !pfs_space_find(space, ev->addr) &&
+			       pfs_space_below_stack(space, ev->addr);
+	process->last = ref;
+	return in_region(refs, thread, space, process, &ref);
+}
+
+/*
+ * A region was made. If the stack reaches to where the thread has just faulted below it, that was a reference to the
+ * stack: told now, since until now it might have been the end of the process.
+ */
+static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space)
+{
+	struct process *process = process_of(refs, thread->proc);
+	struct pfs_ref *ref;
+
+	if (!process)
+		return -ENOMEM;
+	ref = &process->last;
+	if (!process->below_stack || ref->tid != thread->tid || !pfs_space_below_stack(space, ref->addr) ||
+	    !pfs_space_find(space, ref->addr))
 		return 0;
-	}
-	if (ref.region && pfs_region_forbids(ref.region, ref.access)) {
-		refs->stats.refused++;
-		return 0;
-	}
-	ref.region_name = ref.region ? pfs_region_name(space, ref.region) : NULL;
-	if (!is_wanted(refs, &ref)) {
-		refs->stats.left_out++;
-		return 0;
-	}
-	return refer(refs, thread, space, process, &ref);
+	process->below_stack = false;
+	refs->stats.outside--;
+	if (ref->ts_ns < refs->last_ns)	/* another thread's reference has been told meanwhile */
+		ref->ts_ns = refs->last_ns;
+	return in_region(refs, thread, space, process, ref);
 }
 
 static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
@@ -557,13 +593,15 @@ int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
 		refs->stats.unasked = refs->model->counts.around + refs->model->counts.populated;
 	if (ev->kind == PFS_NOTE)
 		note_said(refs, ev);
-	if (ev->kind != PFS_FAULT && ev->kind != PFS_ACCESS)
+	if (ev->kind != PFS_FAULT && ev->kind != PFS_ACCESS && ev->kind != PFS_MAP)
 		return 0;
 	thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(refs->model, ev->tid) : NULL;
 	if (!thread)
 		return 0;
-	space = ev->kind == PFS_FAULT ? thread->fault_space : pfs_proc_space(thread->proc);
-	return space && !space->launcher ? touched(refs, ev, thread, space) : 0;
+	space = ev->kind == PFS_ACCESS ? pfs_proc_space(thread->proc) : thread->fault_space;
+	if (!space || space->launcher)
+		return 0;
+	return ev->kind == PFS_MAP ? grown(refs, thread, space) : touched(refs, ev, thread, space);
 }
 
 static int feed(void *ctx, const struct pfs_event *ev)

@@ -28,6 +28,13 @@ start=$(value start said)
 is "$(grep -c " w 1 ${start#0x}\$" tape)" 1 'by address, unless asked otherwise'
 like "$(<tape)" 'accesses to a page between its faults are not seen' 'what cannot be seen is told'
 
+# Most faults of a stack are where it grows to only then.
+"$PFSCOPE" run --strict --no-bars -o stack.dat -- "$WORK/stack" 500 >said
+"$PFSCOPE" tape --no-times stack.dat >tape
+is "$(awk -v from="$(value start said)" -v to="$(value end said)" '/^[rwx]/ && "0x" $3 >= from && "0x" $3 < to { n++ }
+	END { print n }' tape)" "$(value pages said)" 'a stack that grows: all of its pages are on the tape'
+is "$(grep 'Left out' tape)" '' 'a stack that grows: nothing is left out'
+
 # ---- 300 threads ----
 
 "$PFSCOPE" run --strict --no-bars -o threads.dat -- "$WORK/threads" 300 20 >said

@@ -95,6 +95,32 @@ static void test_mappings_that_merge(void **state)
 	    "1.1 anon#1+2 w f2\n");
 }
 
+/* The fault comes first, and is told once the stack has grown; what it does not reach was outside. */
+static void test_stack_that_grows(void **state)
+{
+	struct string s;
+
+	begin(&s, &all);
+	feed_map(&s.f, 0x700000, 0x710000, RW, "");
+	feed_map(&s.f, 0x90f000, 0x910000, RW, "[stack]");
+	feed_fault(&s.f, 0x90e010, PFS_WRITE);
+	assert_int_equal(pfs_refs_stats(s.refs)->outside, 1);
+	assert_string_equal(s.text, "");
+	feed_map(&s.f, 0x90d000, 0x910000, RW, "[stack]");
+	assert_int_equal(pfs_refs_stats(s.refs)->outside, 0);
+	feed_map(&s.f, 0x90c000, 0x910000, RW, "[stack]");	/* by nothing that faulted */
+	feed_fault(&s.f, 0x908000, PFS_WRITE);			/* not reached by that: */
+	feed_map(&s.f, 0x90b000, 0x910000, RW, "[stack]");
+	feed_fault(&s.f, 0x90a000, PFS_WRITE);			/* the end of it: something else comes first */
+	feed_fault(&s.f, 0x700000, PFS_READ);
+	feed_map(&s.f, 0x90a000, 0x910000, RW, "[stack]");
+	feed_fault(&s.f, 0x600000, PFS_WRITE);			/* below, but not just below the stack */
+	feed_map(&s.f, 0x600000, 0x601000, RW, "");
+	assert_int_equal(pfs_refs_stats(s.refs)->outside, 3);
+	end(&s, "1.1 [stack]-2 w f0\n"
+	    "1.1 anon#1+0 r f1\n");
+}
+
 static void test_mapped_anew(void **state)
 {
 	struct string s;
@@ -305,6 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_mappings_that_merge),
+		cmocka_unit_test(test_stack_that_grows),
 		cmocka_unit_test(test_mapped_anew),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
