@@ -10,7 +10,7 @@
 
 cat >"$T/share/live" <<'EOS'
 case ${LIVE:-$KERNEL} in
-6.1) LIVE="attach run refault" ;;
+6.1) LIVE="attach run refault user" ;;
 6.*) LIVE="counts storms overrun clean recording refault" ;;
 esac
 for test in $LIVE; do
