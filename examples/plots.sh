@@ -4,7 +4,7 @@
 # Records the programs that examples/README.md has plots of, and draws them. Needs root, and what it records: gcc,
 # python3, sort, sqlite3, and build/examples/matmul (`make tests`).
 #
-#     examples/plots.sh [NAME...]		compiler python matmul-ij matmul-ji sort sqlite; all of them without
+#     examples/plots.sh [NAME...]		compiler python matmul-ij matmul-ji sort again sqlite; all of them without
 #
 # PFSCOPE: the program (./pfscope). TO: where pictures go (examples). BUILD: where make built it (build).
 
@@ -24,12 +24,14 @@ shot()
 		options+=("$1")
 		shift
 	done
-	"$pfscope" run --no-bars -o "$T/$name.dat" "$@" >/dev/null
+	"$pfscope" run --no-bars "${record[@]}" -o "$T/$name.dat" "$@" >/dev/null
 	"$pfscope" plot -o "$to/plot-$name.png" --title "$title" --size 1000x720 "${options[@]}" "$T/$name.dat"
 	echo "$to/plot-$name.png"
 }
 
-[ $# -gt 0 ] || set -- compiler python matmul-ij matmul-ji sort sqlite
+record=()	# more options of run
+
+[ $# -gt 0 ] || set -- compiler python matmul-ij matmul-ji sort again sqlite
 for name; do
 	case $name in
 	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
@@ -41,6 +43,12 @@ for name; do
 		seq 300000 | awk '{ print $1 * 7919 % 300007 }' >"$T/numbers"
 		shot $name 'sort of 300000 numbers' --color-by thread -- \
 			sort -n -S 64M --parallel=2 -o "$T/sorted" "$T/numbers" ;;
+	again)
+		seq 2000000 | awk '{ print $1 * 7919 % 2000003 }' >"$T/numbers"
+		record=(--refault 50ms --zram 512M)
+		shot $name 'sort of 2000000 numbers: what it uses, every 50 ms anew' --region anon,heap --heat -- \
+			sort -n -S 256M --parallel=1 -o "$T/sorted" "$T/numbers"
+		record=() ;;
 	sqlite) shot $name 'sqlite3: a table of 100000 rows, an index, a query' --heat -- sqlite3 :memory: \
 		"CREATE TABLE t (a INTEGER, b TEXT);
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)

@@ -145,8 +145,11 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 {
 	const struct pfs_plot_data *data = plot->data;
 	struct pfs_gaps gaps = pfs_gaps_shown(data->model, data->filter);
+	const char *note = pfs_model_note(data->model, PFS_REFAULT_NOTE);
 	struct text text = { buf, 0 };
-	char lost[PFS_LOST_TEXT_MAX];
+	char lost[PFS_LOST_TEXT_MAX], how[64];
+	enum pfs_refault_method method;
+	uint64_t interval_ns;
 
 	buf[0] = '\0';
 	if (pfs_lost_text(lost, &gaps))
@@ -156,6 +159,11 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 			   "faults were counted without their times: not in the picture\n");
 	if (data->left_out)
 		say_number(&text, data->left_out, "touches of other regions are left out\n");
+	if (note && pfs_refault_note_read(note, &method, &interval_ns)) {
+		pfs_refault_how_text(how, method, interval_ns);
+		say(&text, "pages were made to fault again %s: the resident ones are shown as if they had stayed\n",
+		    how);
+	}
 	return buf;
 }
 
