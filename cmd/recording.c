@@ -329,7 +329,16 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		   struct pfs_err *err)
 {
-	int ret = r->source->wait(r->capture, fds, nr_fds, timeout_ms, err);
+	struct pollfd *all = realloc(r->fds, (nr_fds + 1) * sizeof(*all));
+	int ret;
+
+	if (!all)
+		return pfs_err_set(err, -ENOMEM, "no memory to wait with");
+	r->fds = all;
+	memcpy(all, fds, nr_fds * sizeof(*fds));
+	all[nr_fds] = (struct pollfd){ refaulting_fd(r), POLLIN, 0 };
+	ret = r->source->wait(r->capture, all, nr_fds + 1, timeout_ms, err);
+	memcpy(fds, all, nr_fds * sizeof(*fds));
 
 	if (!ret)
 		ret = refaulting_note(r, err);
@@ -354,6 +363,7 @@ int recording_close(struct recording *r, struct pfs_err *err)
 
 	if (!ret)
 		ret = freed;
+	free(r->fds);
 	if (r->is_live)
 		pipeline_fini(&r->live);
 	if (r->file.temp && !caller_enter(&r->caller)) {	/* it may have failed before the drop */

@@ -18,7 +18,8 @@ static const struct argp_option options[] = {
 	{ "refault", OPT_REFAULT, "INTERVAL", 0, "Make the pages fault again at every INTERVAL (100ms, 1s), so that "
 	  "it is seen what is used again; of --region only, if that is given", 0 },
 	{ "refault-by", OPT_BY, "METHOD", 0, "How: `pageout' (to swap, or back to their files), `numa' (the kernel's "
-	  "own hinting faults), or what the system has (`auto')", 0 },
+	  "own hinting faults), `idle' (not at all: their accessed bits are looked at), or what the system "
+	  "has (`auto')", 0 },
 	{ "refault-quiet", OPT_QUIET, "N", 0, "Leave each Nth interval alone, so that it is known how much slower the "
 	  "others are (16); 0: none", 0 },
 	{ "zram", OPT_ZRAM, "SIZE", 0, "Set up swap in compressed memory for the recording (64M, 1G)", 0 },
@@ -33,7 +34,7 @@ static void set_method(struct refault_args *args, const char *arg, struct argp_s
 			return;
 		}
 	}
-	argp_error(state, "--refault-by: %s: is neither pageout, numa nor auto", arg);
+	argp_error(state, "--refault-by: %s: is neither pageout, numa, idle nor auto", arg);
 }
 
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
@@ -41,7 +42,7 @@ static void check(const struct refault_args *args, bool quiet_given, struct argp
 	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
 		argp_error(state, "%s: at which interval are pages to fault again? (--refault INTERVAL)",
 			   args->method ? "--refault-by" : args->zram_bytes ? "--zram" : "--refault-quiet");
-	if (args->method == PFS_REFAULT_NUMA && args->zram_bytes)
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && args->zram_bytes)
 		argp_error(state, "--zram is of --refault-by=pageout only");
 }
 

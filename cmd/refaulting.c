@@ -35,7 +35,7 @@ static void put_regions(const struct pfs_filter *filter, char *buf, size_t size)
 		len += snprintf(buf + len, size - len, "%sfile:%s", len ? "," : "", filter->files[i]);
 }
 
-/* The method is noted, whatever it is; only pageout has something to be done. */
+/* The method is noted, whatever it is; for numa there is nothing to be done. */
 int refaulting_open(struct recording *r, struct pfs_err *err)
 {
 	const struct refault_args *args = &r->args->refault;
@@ -59,8 +59,11 @@ int refaulting_open(struct recording *r, struct pfs_err *err)
 	pfs_refault_note_write(note, r->refaulting.method, args->interval_ns, where);
 	if (recording_note(r, 0, PFS_REFAULT_NOTE "=%s", note))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
-	if (r->refaulting.method != PFS_REFAULT_PAGEOUT)
+	if (r->refaulting.method == PFS_REFAULT_NUMA)
 		return 0;
+	config.method = r->refaulting.method;
+	if (config.method == PFS_REFAULT_IDLE)
+		r->source->want_accesses(r->capture);
 	r->source->tids_file(r->capture, tids_file, sizeof(tids_file));
 	r->refaulting.helper = pfs_refault_open(&config, tids_file, err);
 	return r->refaulting.helper ? 0 : -errno;
@@ -75,19 +78,31 @@ void refaulting_begin(struct recording *r)
 int refaulting_note(struct recording *r, struct pfs_err *err)
 {
 	struct refaulting *of = &r->refaulting;
+	char text[PFS_REFAULT_TEXT_MAX], note[PFS_REFAULT_SAID_MAX];
+	enum pfs_refault_told told;
 	struct pfs_refault_tick tick;
-	char text[PFS_REFAULT_TEXT_MAX];
 
-	while (of->helper && pfs_refault_next(of->helper, &tick)) {
+	while (of->helper && (told = pfs_refault_next(of->helper, &tick, note))) {
+		if (told == PFS_TOLD_NOTE) {
+			if (recording_note(r, 0, "%s", note))
+				return pfs_err_set(err, -ENOMEM, "no memory for a note");
+			pfs_refault_noted(of->helper);
+			continue;
+		}
 		pfs_refault_sum(&of->sums, &tick);
 		pfs_refault_tick_write(text, &tick);
 		if (recording_note(r, 0, PFS_REFAULT_TICK_NOTE "=%s", text))
 			return pfs_err_set(err, -ENOMEM, "no memory for a note");
 		if (tick.error)
-			tell("--refault: the pages cannot be taken away any more: %s; going on without",
-			     strerror(-tick.error));
+			tell("--refault by %s: it cannot be done any more: %s; going on without",
+			     pfs_refault_methods[of->method], strerror(-tick.error));
 	}
 	return 0;
+}
+
+int refaulting_fd(const struct recording *r)
+{
+	return r->refaulting.helper ? pfs_refault_fd(r->refaulting.helper) : -1;
 }
 
 int refaulting_stop(struct recording *r, struct pfs_err *err)
@@ -104,7 +119,7 @@ void refaulting_tell(const struct recording *r)
 
 	if (!r->refaulting.sums.nr_cycles)
 		return;
-	pfs_refault_cost_text(text, &r->refaulting.sums);
+	pfs_refault_cost_text(text, r->refaulting.method, &r->refaulting.sums);
 	tell("--refault by %s: %s", pfs_refault_methods[r->refaulting.method], text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --refault of a recording: its pages are made to fault again (lib/refault.h), and what that did is noted in it.
+ * --refault of a recording: its pages are made to fault again, or watched (lib/refault.h), and what that did is
+ * noted in it.
  * Without the option all of it does nothing.
  */
 #ifndef CMD_REFAULTING_H
@@ -23,8 +24,9 @@ int refaulting_open(struct recording *r, struct pfs_err *err);
 /* Once the recording has begun. */
 void refaulting_begin(struct recording *r);
 
-/* Notes what was done since; to be called now and then. 0 or -errno with err set. */
+/* Notes what was done since; to be called now and then, and when the descriptor (-1: none) can be read. */
 int refaulting_note(struct recording *r, struct pfs_err *err);
+int refaulting_fd(const struct recording *r);
 
 /* No more of it; before the recording stops. 0 or -errno with err set. */
 int refaulting_stop(struct recording *r, struct pfs_err *err);

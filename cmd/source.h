@@ -43,6 +43,12 @@ struct recording_source {
 	void (*tids_file)(void *capture, char *path, size_t size);
 
 	/*
+	 * What is seen of accesses without a fault is to be recorded: damon:damon_aggregated of DAMON's thread, when
+	 * that is added to the file above. Before launch() and attach(). NULL with tids_file.
+	 */
+	void (*want_accesses)(void *capture);
+
+	/*
 	 * On return everything that the processes do is recorded, and no privilege is needed any more: what
 	 * follows is called as the user on whose behalf it is recorded.
 	 */

@@ -122,6 +122,13 @@ static void tids_file(void *source, char *path, size_t size)
 	pfs_capture_tids_file(s->capture, path, size);
 }
 
+static void want_accesses(void *source)
+{
+	struct ftrace_source *s = source;
+
+	pfs_capture_want_accesses(s->capture);
+}
+
 static int start(void *source, struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
@@ -188,6 +195,7 @@ static int write_dat(void *source, int fd, struct pfs_err *err)
 
 const struct recording_source source_ftrace = {
 	.name = "ftrace", .check = check, .open = open_source, .free = free_source,
-	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .start = start, .look = look,
+	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .want_accesses = want_accesses,
+	.start = start, .look = look,
 	.wait = wait_for, .stop = stop, .replay = replay, .write = write_dat,
 };

@@ -44,6 +44,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	}
 	for (unsigned int i = 0; i < a->nr_header; i++)
 		free(a->header[i]);
+	free(a->targets);
 	free(a->unescaped);
 	free(a);
 }
@@ -225,6 +226,8 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	ev.value = equals + 1;
 	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
 	err = asm_emit(a, &ev);
+	if (!err)
+		err = asm_access_note(a, key, equals + 1);
 	if (!err && !strcmp(key, "brk"))
 		err = asm_brk_said(a, t, raw, equals + 1);
 	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
@@ -265,6 +268,12 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	}
 	if (raw->kind == RAW_LOST)
 		return lost(a, raw, raw->arg[0], raw->arg[1]);
+	if (raw->kind == RAW_DAMON)
+		return asm_accessed(a, raw);
+	if (asm_access_is_watcher(a, raw)) {
+		a->stats.other++;
+		return 0;
+	}
 	err = asm_thread_of(a, raw, &t);
 	if (!err)
 		err = asm_after_exec(a, t, raw);

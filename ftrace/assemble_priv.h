@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What assemble.c (process life), assemble_fault.c, assemble_held.c (faults), assemble_layout.c,
- * assemble_calls.c and assemble_maps.c (layouts) share.
+ * assemble_calls.c and assemble_maps.c (layouts), assemble_access.c (accesses without a fault) share.
  * Nobody else includes it.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
@@ -94,6 +94,10 @@ struct pfs_assembler {
 	uint32_t functions;		/* of enum pfs_handler: those the function tracer watched */
 	bool holds;			/* either: faults are held back until they are through */
 	int32_t only_pid;		/* --no-follow: 0 or the one process */
+	int32_t *targets;		/* DAMON's, by number: the process of each, or 0 */
+	unsigned int nr_targets;
+	int32_t access_tid;		/* DAMON's thread, or 0 */
+	uint64_t access_ns;		/* how often it looks; 0: accesses are not recorded */
 	const struct asm_cpu_type *cpu_type;
 	char *unescaped;		/* the string of the own record at hand */
 	size_t max_unescaped;
@@ -196,6 +200,11 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		 const char *value);
 int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const char *value);
+
+/* assemble_access.c: DAMON. What notes say of it; whether this is of its thread; what it saw. */
+int asm_access_note(struct pfs_assembler *a, const char *key, const char *value);
+bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw);
+int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw);
 
 /* PFS_PERM_*, PFS_TRAIT_* of what is given to mmap. */
 uint8_t asm_perms_of(uint64_t prot, uint64_t flags);

@@ -79,6 +79,12 @@ int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ..
 void pfs_capture_tids_file(const struct pfs_capture *capture, char *path, size_t size);
 
 /*
+ * To be recorded, too: which pages DAMON saw used, once its thread is among those listed there. Before
+ * processes are added.
+ */
+void pfs_capture_want_accesses(struct pfs_capture *capture);
+
+/*
  * Tracing on. Not before processes were added: without any, the kernel would record all there are. From
  * here on no privilege is needed, it may be given up. 0 or -errno with err set.
  */

@@ -55,6 +55,7 @@ struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
 	bool settled;		/* it has been set up */
+	bool wants_accesses;
 	struct pfs_sideband *sideband;
 	struct pfs_counters counters;
 	pid_t launched;

@@ -27,10 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without these there is nothing to show. */
+/* Without these, if they are wanted, there is nothing to show. */
 static bool is_required(const struct raw_desc *desc)
 {
-	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL;
+	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL || desc->kind == RAW_DAMON;
 }
 
 /* An event that is switched on by its row: not pfscope's own, not a tracer's, nor one that is counted, or dear. */
@@ -46,6 +46,8 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
 		return !c->has_hist;
+	case RAW_DAMON:
+		return c->wants_accesses;
 	default:
 		return desc->kind < RAW_PFS_MAP;
 	}
@@ -60,6 +62,8 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 		return buf;
 	case RAW_SIGNAL:
 		return "sig == 11 || sig == 7";
+	case RAW_DAMON:
+		return "nr_accesses > 0";
 	case RAW_PAGE_ALLOC:	/* a huge page of anonymous memory: see page_alloc() in assemble.c */
 		return "order > 0 && gfp_flags & 0x8 && gfp_flags & 0x80000";
 	default:
@@ -164,6 +168,11 @@ int capture_header_notes(struct pfs_capture *c)
 void pfs_capture_tids_file(const struct pfs_capture *c, char *path, size_t size)
 {
 	snprintf(path, size, "%s/set_event_pid", pfs_instance_dir(c->instance));
+}
+
+void pfs_capture_want_accesses(struct pfs_capture *c)
+{
+	c->wants_accesses = true;
 }
 
 /* Without perf the recording goes on: names and protections are then not known. */

@@ -37,6 +37,8 @@ enum raw_kind {
 	RAW_HANDLER,		/* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END,	/* ... ends; arg: its result */
 	RAW_FUNCTION,		/* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
+	/* what DAMON saw, of pages that pfscope has it look at */
+	RAW_DAMON,		/* arg: number of the target, start, end, how often it was seen used */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
 	RAW_PFS_MAP,		/* arg: start, end, off, dev, ino, prot, flags, source; str: name */
 	RAW_PFS_TASK,		/* arg: tid, pid, PFS_TASK_*; str: comm */

@@ -27,6 +27,7 @@ const struct raw_desc raw_descs[] = {
 	      "s_dev", "i_ino", "index", "order"),
 	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
 	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
+	EVENT("damon", "damon_aggregated", RAW_DAMON, NULL, "target_id", "start", "end", "nr_accesses"),
 	EVENT("mmap", "exit_mmap", RAW_EXIT_MMAP, NULL, NULL),
 	EVENT("sched", "sched_process_exec", RAW_EXEC, "filename", "pid", "old_pid"),
 	EVENT("sched", "sched_process_fork", RAW_FORK, "child_comm", "parent_pid", "child_pid"),

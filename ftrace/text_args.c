@@ -251,6 +251,26 @@ static void read_filemap(struct text_body *b)
 	arg[3] = page_at(b, last, &key[3]);
 }
 
+/* damon_aggregated: target_id=0 nr_regions=64 140737347485696-140737347489792: 1 0 */
+static void read_damon(struct text_body *b)
+{
+	const struct text_key *key = b->te->arg;
+	const char *p = find_word(b->s, b->end, "nr_regions"), *q;
+	uint64_t *arg = b->ev->arg, nr, start = RAW_ABSENT, end;
+
+	p = p ? text_skip_spaces(text_dec(p, &nr)) : b->s;
+	q = text_dec(p, &start);
+	arg[0] = number_at(find_key(b->s, b->end, &key[0], "="), 10);
+	if (q == p || *q != '-' || *(p = text_dec(q + 1, &end)) != ':') {
+		for (unsigned int i = 1; i < 4; i++)
+			arg[i] = number_at(find_key(b->s, b->end, &key[i], "="), 10);
+		return;
+	}
+	arg[1] = start;
+	arg[2] = end;
+	arg[3] = number_at(text_skip_spaces(p + 1), 10);
+}
+
 /* "pfn=0x10c42a order=0": any event that prints its fields under their own names. */
 static void read_fields(struct text_body *b)
 {
@@ -327,6 +347,7 @@ static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
 	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
 	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,
 	[RAW_FUNCTION] = read_function,	 [RAW_HANDLER] = read_handler,
+	[RAW_DAMON] = read_damon,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

@@ -6,10 +6,12 @@
 
 #include "clock.h"
 #include "helper.h"
+#include "idle.h"
 #include "process.h"
 #include "zram.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,17 +21,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Targets of DAMON's to begin with. */
+#define NR_TARGETS 64
+
 /* What outlives a helper that is killed: its successor goes on with it. */
 struct memory {
 	struct pfs_zram zram;
+	struct pfs_damon damon;
 	bool ready;		/* it has been set up, and said so */
 	bool begun;
 };
 
 struct message {
-	enum { READY, FAILED, TICK, DOWN } what;
+	enum { READY, FAILED, TICK, NOTE, DOWN } what;
 	int code;
 	struct pfs_refault_tick tick;
+	char note[PFS_REFAULT_SAID_MAX];
 	struct pfs_err err;
 };
 
@@ -49,6 +56,7 @@ struct work {
 	struct pfs_refault_config config;
 	char tids_file[PATH_MAX];
 	struct memory *memory;
+	struct pfs_idle *idle;	/* NULL: pages are taken away */
 	pid_t owner;
 };
 
@@ -62,7 +70,10 @@ static void say(const struct message *message)
 	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* nobody listens any more */ }
 }
 
-/* Has pfscope asked for the end, or come to its own? Waits for it so long. */
+/*
+ * Has pfscope asked for the end, or come to its own? Waits for it so long. What else it says was for one before
+ * that was killed.
+ */
 static bool over(uint64_t until_ns)
 {
 	struct pollfd fd = { PFS_HELPER_FD, POLLIN | POLLRDHUP, 0 };
@@ -71,7 +82,9 @@ static bool over(uint64_t until_ns)
 		uint64_t now = pfs_now_ns(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec rest = { left / 1000000000, left % 1000000000 };
 
-		if (ppoll(&fd, 1, &rest, NULL) > 0)
+		char byte;
+
+		if (ppoll(&fd, 1, &rest, NULL) > 0 && recv(PFS_HELPER_FD, &byte, 1, MSG_DONTWAIT) != 1)
 			return true;
 	} while (pfs_now_ns() < until_ns);
 	return false;
@@ -108,16 +121,17 @@ static int add_target(struct targets *targets, pid_t pid)
 	return 0;
 }
 
-static int find_targets(const char *tids_file, struct targets *targets)
+static int find_targets(const struct work *work, struct targets *targets)
 {
-	FILE *tids = fopen(tids_file, "re");
+	FILE *tids = fopen(work->tids_file, "re");
+	pid_t not = work->memory->damon.tid;
 	int tid, ret = 0;
 
 	targets->nr = 0;
 	if (!tids)
 		return -errno;
 	while (!ret && fscanf(tids, "%d", &tid) == 1) {
-		pid_t pid = pfs_process_of(tid);
+		pid_t pid = tid == not ? 0 : pfs_process_of(tid);
 
 		if (pid && !is_among(targets, pid))
 			ret = add_target(targets, pid);
@@ -142,48 +156,91 @@ static void add_up(const struct targets *before, const struct targets *now, stru
 	}
 }
 
-static int take_away(const struct work *work, const struct targets *targets, struct pfs_pageout *pages)
+static int take_away(const struct pfs_pageout_want *want, const struct targets *targets,
+		     struct pfs_pageout *pages)
 {
-	const struct pfs_pageout_want want = {
-		work->config.wanted, stop_asked, work->config.ctx,
-	};
 	int ret = 0;
 
 	pfs_pageout_begin();
 	for (unsigned int i = 0; !ret && i < targets->nr; i++)
-		ret = pfs_pageout_process(targets->at[i].pid, &want, pages);
+		ret = pfs_pageout_process(targets->at[i].pid, want, pages);
 	return ret;
+}
+
+static int say_note(void *ctx, const char *note)
+{
+	struct message message = { .what = NOTE };
+	char byte;
+
+	snprintf(message.note, sizeof(message.note), "%s", note);
+	say(&message);
+	return recv(PFS_HELPER_FD, &byte, 1, 0) == 1 ? 0 : -ECANCELED;
+}
+
+static int add_tid(void *ctx, pid_t tid)
+{
+	const struct work *work = ctx;
+	int fd = open(work->tids_file, O_WRONLY | O_APPEND | O_CLOEXEC), ret = 0;
+
+	if (fd < 0 || dprintf(fd, "%d", tid) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* Nothing is taken: their accessed bits are looked at. */
+static int watch(struct work *work, const struct pfs_pageout_want *want, const struct targets *targets,
+		 struct pfs_pageout *pages)
+{
+	const struct pfs_idle_to to = { say_note, add_tid, work };
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < targets->nr; i++)
+		ret = pfs_idle_see(work->idle, targets->at[i].pid, want, pages);
+	pfs_pageout_begin();	/* DAMON leaves the bits as they are of what is not on the kernel's lists yet */
+	return ret ? ret : pfs_idle_watch(work->idle, want, &to);
+}
+
+static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
+{
+	const struct pfs_pageout_want want = {
+		work->config.wanted, stop_asked, work->config.ctx,
+	};
+
+	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
 }
 
 static bool is_quiet(const struct work *work, uint64_t nr)
 {
-	return work->config.quiet && nr % work->config.quiet == work->config.quiet - 1;
+	return !work->idle && work->config.quiet && nr % work->config.quiet == work->config.quiet - 1;
 }
 
 /* One interval after the other, until the end. */
-static void go_on(const struct work *work)
+static void go_on(struct work *work)
 {
 	struct targets targets[2] = { 0 };
 	uint64_t began_ns = pfs_now_ns(), next_ns = began_ns + work->config.interval_ns;
 	struct message message = { .what = TICK, .tick.before = PFS_PACE_START };
 	struct pfs_refault_tick *tick = &message.tick;
 
-	find_targets(work->tids_file, &targets[1]);
+	find_targets(work, &targets[1]);
 	for (uint64_t nr = 0; !tick->error; nr++) {
 		struct targets *now = &targets[nr & 1];
 		bool end = over(next_ns);
-		uint64_t at_ns = pfs_now_ns();
+		uint64_t at_ns = pfs_now_ns(), late;
 
-		tick->error = find_targets(work->tids_file, now);
+		tick->error = find_targets(work, now);
 		tick->wall_ns = at_ns - began_ns;
 		add_up(&targets[!(nr & 1)], now, tick);
 		tick->cycle = !end && !is_quiet(work, nr);
 		tick->pages = (struct pfs_pageout){ 0 };
 		if (tick->cycle && !tick->error)
-			tick->error = take_away(work, now, &tick->pages);
+			tick->error = cycle(work, now, &tick->pages);
 		tick->took_ns = pfs_now_ns() - at_ns;
-		tick->skipped = end ? 0 : (pfs_now_ns() - next_ns) / work->config.interval_ns;
-		next_ns += (tick->skipped + UINT64_C(1)) * work->config.interval_ns;
+		late = end ? 0 : (pfs_now_ns() - next_ns) / work->config.interval_ns;
+		tick->skipped = work->idle ? 0 : late;	/* DAMON looks at each, all the same */
+		next_ns += (late + 1) * work->config.interval_ns;
 		say(&message);
 		if (end)
 			break;
@@ -203,6 +260,8 @@ static void set_up(struct work *work, bool again)
 		message.code = pfs_err_set(&message.err, -EINTR, "--refault: its helper was killed");
 	else if (work->config.zram_bytes)
 		message.code = pfs_zram_up(&work->memory->zram, work->config.zram_bytes, work->owner, &message.err);
+	if (!message.code && work->config.method == PFS_REFAULT_IDLE)
+		message.code = pfs_damon_up(&work->memory->damon, work->config.interval_ns, NR_TARGETS, &message.err);
 	if (message.code)
 		message.what = FAILED;
 	else
@@ -214,22 +273,47 @@ static void take_down(struct work *work)
 {
 	struct message message = { .what = DOWN };
 
-	message.code = pfs_zram_down(&work->memory->zram, &message.err);
+	/* One has the one, one the other. */
+	message.code = work->config.method == PFS_REFAULT_IDLE ? pfs_damon_down(&work->memory->damon, &message.err) :
+								 pfs_zram_down(&work->memory->zram, &message.err);
 	say(&message);
+}
+
+/* What one before that was killed had DAMON watch nobody knows any more. */
+static int prepare(struct work *work, bool again)
+{
+	struct pfs_damon *damon = &work->memory->damon;
+	int ret = 0;
+
+	if (work->config.method != PFS_REFAULT_IDLE)
+		return 0;
+	if (again)
+		ret = pfs_damon_down(damon, NULL);
+	if (!ret && again)
+		ret = pfs_damon_up(damon, work->config.interval_ns, NR_TARGETS, NULL);
+	if (ret)
+		return ret;
+	work->idle = pfs_idle_new(damon, NR_TARGETS);
+	return work->idle ? 0 : -ENOMEM;
 }
 
 static void refault(void *ctx, bool again)
 {
+	struct message failed = { .what = TICK };
 	struct work *work = ctx;
 	char byte;
 
 	if (!work->memory->ready)
 		set_up(work, again);
+	failed.tick.error = work->memory->ready ? prepare(work, again) : 0;
 	if (work->memory->ready && !work->memory->begun &&
 	    recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
 		work->memory->begun = true;
-	if (work->memory->begun)
+	if (work->memory->begun && failed.tick.error)
+		say(&failed);
+	else if (work->memory->begun)
 		go_on(work);
+	pfs_idle_free(work->idle);
 	over(UINT64_MAX);	/* after an error there is still swap to be kept until the end */
 	take_down(work);
 }
@@ -323,19 +407,31 @@ void pfs_refault_begin(struct pfs_refault *r)
 	if (send(r->fd, "b", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
 }
 
-bool pfs_refault_next(struct pfs_refault *r, struct pfs_refault_tick *tick)
+enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_refault_tick *tick,
+				       char note[PFS_REFAULT_SAID_MAX])
 {
 	struct message message;
 
 	if (r->nr_ticks) {
 		*tick = r->ticks[0];
 		memmove(r->ticks, r->ticks + 1, --r->nr_ticks * sizeof(*r->ticks));
-		return true;
+		return PFS_TOLD_TICK;
 	}
-	if (!take_message(r, MSG_DONTWAIT, &message) || message.what != TICK)
-		return false;
+	if (!take_message(r, MSG_DONTWAIT, &message))
+		return PFS_TOLD_NOTHING;
 	*tick = message.tick;
-	return true;
+	memcpy(note, message.note, PFS_REFAULT_SAID_MAX);
+	return message.what == TICK ? PFS_TOLD_TICK : message.what == NOTE ? PFS_TOLD_NOTE : PFS_TOLD_NOTHING;
+}
+
+void pfs_refault_noted(struct pfs_refault *r)
+{
+	if (send(r->fd, "n", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
+}
+
+int pfs_refault_fd(const struct pfs_refault *r)
+{
+	return r->down ? -1 : r->fd;
 }
 
 void pfs_refault_stop(struct pfs_refault *r)

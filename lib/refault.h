@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Re-reference: while a recording runs, the pages of its processes are made to fault again, so that the recording
- * shows what is used again and when, not only what was ever used.
+ * Re-reference: while a recording runs, the pages of its processes are made to fault again, or their accessed
+ * bits are looked at, so that the recording shows what is used again and when, not only what was ever used.
  *
  * A helper with root's rights (lib/helper.h) does it at every interval, and tells of each; it ends, and with it the
  * swap device that was made for it, however pfscope ends. refault_note.h is how a recording keeps what it told.
@@ -19,6 +19,7 @@ enum pfs_refault_method {
 	PFS_REFAULT_AUTO,
 	PFS_REFAULT_PAGEOUT,	/* pages go to swap, or back to their files (pageout.h) */
 	PFS_REFAULT_NUMA,	/* the kernel's own hinting faults, at its own pace: nothing to be done here */
+	PFS_REFAULT_IDLE,	/* nothing faults: DAMON looks at accessed bits (idle.h) */
 	PFS_REFAULT_NR_METHODS,
 };
 
@@ -32,6 +33,7 @@ struct pfs_refault_system {
 	unsigned int nr_nodes;
 	bool numa;		/* the kernel has NUMA balancing ... */
 	bool numa_on;		/* ... and it is switched on */
+	bool damon;		/* DAMON, by sysfs */
 };
 
 /* root: "" for this system, or a folder that stands for its /proc and /sys. */
@@ -39,7 +41,7 @@ void pfs_refault_look(const char *root, struct pfs_refault_system *system);
 
 struct pfs_refault_config {
 	uint64_t interval_ns;
-	enum pfs_refault_method method;
+	enum pfs_refault_method method;	/* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
 	bool files_only;		/* no anonymous memory is wanted, so swap is no matter */
 	unsigned int quiet;		/* each so manyth interval is left alone, to compare with; 0: none is */
@@ -56,7 +58,7 @@ enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_QUIET, PFS_PAC
 
 /* What the helper tells at the end of each interval. */
 struct pfs_refault_tick {
-	bool cycle;		/* pages were taken away now; otherwise they are left alone */
+	bool cycle;		/* pages were taken away now, or are watched; otherwise they are left alone */
 	uint64_t took_ns;	/* for that */
 	struct pfs_pageout pages;
 	enum pfs_refault_pace before;
@@ -71,8 +73,8 @@ struct pfs_refault;
 
 /*
  * Starts the helper, which sets swap up if that is asked for. tids_file: where the numbers of the processes' threads
- * can be read, one a line, at any time. Root only, and before the caller becomes a subreaper. NULL with errno and
- * err set.
+ * can be read, one a line, at any time; and written, one a time, to have another's events recorded. Root only,
+ * and before the caller becomes a subreaper. NULL with errno and err set.
  */
 struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, const char *tids_file,
 				     struct pfs_err *err);
@@ -80,8 +82,20 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 /* From now on at every interval. Needs no privilege, nor do the following. */
 void pfs_refault_begin(struct pfs_refault *refault);
 
-/* The next thing told. False: nothing since. */
-bool pfs_refault_next(struct pfs_refault *refault, struct pfs_refault_tick *tick);
+enum pfs_refault_told { PFS_TOLD_NOTHING, PFS_TOLD_TICK, PFS_TOLD_NOTE };
+
+enum { PFS_REFAULT_SAID_MAX = 512 };
+
+/*
+ * The next thing told: a tick, or "KEY=VALUE" for the recording, dated now; the helper waits until
+ * pfs_refault_noted() says that it is there, for what is seen then makes no sense without.
+ */
+enum pfs_refault_told pfs_refault_next(struct pfs_refault *refault, struct pfs_refault_tick *tick,
+				       char note[PFS_REFAULT_SAID_MAX]);
+void pfs_refault_noted(struct pfs_refault *refault);
+
+/* Can be read when something was told. -1: nothing will be any more. */
+int pfs_refault_fd(const struct pfs_refault *refault);
 
 /*
  * No more cycles: on return the last tick can be had by pfs_refault_next(), and the helper takes down what it set up.

@@ -4,6 +4,8 @@
  */
 #include "refault.h"
 
+#include "damon.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 
 const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS] = {
 	[PFS_REFAULT_AUTO] = "auto", [PFS_REFAULT_PAGEOUT] = "pageout", [PFS_REFAULT_NUMA] = "numa",
+	[PFS_REFAULT_IDLE] = "idle",
 };
 
 /* ---- the system ---- */
@@ -69,11 +72,15 @@ static bool has_pageout(void)
 void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 {
 	FILE *f = open_of(root, "/proc/sys/kernel/numa_balancing");
+	FILE *damon = open_of(root, PFS_DAMON_DIR "/nr_kdamonds");
 	int on = 0;
 
 	*system = (struct pfs_refault_system){
 		.pageout = has_pageout(), .swap = has_swap(root), .nr_nodes = count_nodes(root), .numa = f,
+		.damon = damon,
 	};
+	if (damon)
+		fclose(damon);
 	if (f) {
 		system->numa_on = fscanf(f, "%d", &on) == 1 && on;
 		fclose(f);
@@ -104,10 +111,17 @@ static const char *against_numa(const struct pfs_refault_config *config, const s
 	return NULL;
 }
 
+static const char *against_idle(const struct pfs_refault_system *system)
+{
+	return system->damon ? NULL :
+	       "this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)";
+}
+
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err)
 {
 	const char *pageout = against_pageout(config, system), *numa = against_numa(config, system);
+	const char *idle = against_idle(system);
 
 	*method = config->method;
 	switch (config->method) {
@@ -115,11 +129,14 @@ int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs
 		return pageout ? pfs_err_set(err, -ENOTSUP, "--refault by pageout: %s", pageout) : 0;
 	case PFS_REFAULT_NUMA:
 		return numa ? pfs_err_set(err, -ENOTSUP, "--refault by numa: %s", numa) : 0;
+	case PFS_REFAULT_IDLE:
+		return idle ? pfs_err_set(err, -ENOTSUP, "--refault by idle: %s", idle) : 0;
 	default:
 		break;
 	}
-	*method = !pageout ? PFS_REFAULT_PAGEOUT : PFS_REFAULT_NUMA;
-	if (!pageout || !numa)
+	*method = !pageout ? PFS_REFAULT_PAGEOUT : !numa ? PFS_REFAULT_NUMA : PFS_REFAULT_IDLE;
+	if (!pageout || !numa || !idle)
 		return 0;
-	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. pageout: %s; numa: %s", pageout, numa);
+	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. pageout: %s; numa: %s; idle: %s", pageout,
+			   numa, idle);
 }

@@ -44,6 +44,11 @@ bool pfs_refault_note_read(const char *value, enum pfs_refault_method *method, u
 	return *method == PFS_REFAULT_NUMA || sscanf(value, "%*s every %" SCNu64 " ns", interval_ns) == 1;
 }
 
+const char *pfs_refault_what(enum pfs_refault_method method)
+{
+	return method == PFS_REFAULT_IDLE ? "accesses were sampled" : "pages were made to fault again";
+}
+
 void pfs_refault_how_text(char buf[64], enum pfs_refault_method method, uint64_t interval_ns)
 {
 	const char *name = pfs_refault_methods[method];
@@ -133,7 +138,19 @@ static void put_slowdown(char *buf, size_t size, const struct pfs_refault_sums *
 		snprintf(buf + len, size - len, "how much slower that made it is not known (too little ran in these)");
 }
 
-void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refault_sums *sums)
+/* Nothing was taken away. */
+static void put_watching(char *buf, size_t size, const struct pfs_refault_sums *sums, double wall_s)
+{
+	int len = snprintf(buf, size, "%" PRIu64 " look%s for %" PRIu64 " pages in memory", sums->nr_cycles,
+			   sums->nr_cycles == 1 ? "" : "s", sums->pages.pages + sums->pages.fixed);
+
+	if (sums->pages.fixed)
+		len += snprintf(buf + len, size - len, ", %" PRIu64 " of them not watched (too many)", sums->pages.fixed);
+	snprintf(buf + len, size - len, "; %.3f s of %.3f", sums->took_ns / 1e9, wall_s);
+}
+
+void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method,
+			   const struct pfs_refault_sums *sums)
 {
 	const struct pfs_pageout *pages = &sums->pages;
 	size_t size = PFS_REFAULT_TEXT_MAX;
@@ -142,6 +159,10 @@ void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refa
 
 	for (int pace = 0; pace < PFS_PACE_NR; pace++)
 		wall_s += sums->wall_ns[pace] / 1e9;
+	if (method == PFS_REFAULT_IDLE) {
+		put_watching(buf, size, sums, wall_s);
+		return;
+	}
 	len = snprintf(buf, size, "%" PRIu64 " cycle%s of %" PRIu64 " pages in memory, %" PRIu64 " of them away right "
 		       "after", sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s", pages->pages, pages->away);
 	if (pages->shared)

@@ -31,6 +31,9 @@ void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_ref
 bool pfs_refault_note_read(const char *value, enum pfs_refault_method *method, uint64_t *interval_ns);
 bool pfs_refault_tick_read(const char *value, struct pfs_refault_tick *tick);
 
+/* What it does: "pages were made to fault again", "accesses were sampled". */
+const char *pfs_refault_what(enum pfs_refault_method method);
+
 /* "every 50 ms (pageout)", "at the kernel's own pace (numa)": how, of what pfs_refault_note_read() found. */
 void pfs_refault_how_text(char buf[64], enum pfs_refault_method method, uint64_t interval_ns);
 
@@ -43,6 +46,7 @@ void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tic
 double pfs_refault_slowdown(const struct pfs_refault_sums *sums);
 
 /* What it cost, in a line for people. */
-void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refault_sums *sums);
+void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method,
+			   const struct pfs_refault_sums *sums);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "escape.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 
@@ -18,6 +19,7 @@ static const char *plural(uint64_t nr)
 static void write_gaps(const struct pfs_tapes *t, FILE *out)
 {
 	const struct pfs_tape_gaps *gaps = &t->gaps;
+	const char *what = pfs_refault_what(gaps->refault);
 	char how[64];
 
 	if (gaps->lost || gaps->lost_unknown)
@@ -25,10 +27,12 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 			gaps->lost, plural(gaps->lost));
 	if (t->options.stable && !t->options.times)
 		return;
-	fputs("# A reference is a fault; accesses to a page between its faults are not seen.\n", out);
+	fputs(gaps->refault == PFS_REFAULT_IDLE ?
+	      "# A reference is a fault, or an access that was sampled; others are not seen.\n" :
+	      "# A reference is a fault; accesses to a page between its faults are not seen.\n", out);
 	if (gaps->refault) {
 		pfs_refault_how_text(how, gaps->refault, gaps->refault_ns);
-		fprintf(out, "# Pages were made to fault again %s.\n", how);
+		fprintf(out, "# %c%s %s.\n", toupper(*what), what + 1, how);
 	}
 	if (gaps->sampled)
 		fprintf(out, "# Sampled (~INTERVAL): %" PRIu64 ", each some time in the interval before.\n",

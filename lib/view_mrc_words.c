@@ -69,22 +69,26 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 {
 	bool exact = curve->sampled < curve->refs;
 	bool again = curve->refs > pfs_stack_distance_pages(curve->distances);
-	char pages[48], how[64], refault[128] = "", unasked[160] = "";
+	char pages[48], how[64], refault[128] = "", sampling[96] = "", unasked[160] = "";
 
 	if (stats->unasked)
 		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault; ",
 			 pfs_plural(pages, sizeof(pages), stats->unasked, "page"),
 			 curve->process ? " (in all processes)" : "");
-	if (exact && stats->refault) {
+	if (exact && stats->refault && stats->refault != PFS_REFAULT_IDLE) {
 		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
 		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
 	}
+	if (curve->sampled && stats->refault == PFS_REFAULT_IDLE) {
+		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
+		snprintf(sampling, sizeof(sampling), ", sampled %s", how);
+	}
 	snprintf(buf, PFS_MRC_WORDS_MAX,
-		 "%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+		 "%s%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
 		 "of the program's accesses%s",
 		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
-		 curve->sampled ? "all accesses in a sample's interval but one" : "",
+		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling,
 		 unasked[0] ? "any to " : "", unasked,
 		 again ? ""
 		       : ". No page was seen referenced a second time: every miss is a first touch, which "

@@ -393,7 +393,7 @@ static int put_section(const struct pfs_report_lines *g, const struct section *s
 	return 0;
 }
 
-/* As pages were made to fault again, some of the faults are pfscope's doing: how, and what it cost. */
+/* Where pages were made to fault again, some of the faults are pfscope's doing: how, and what it cost. */
 static void put_refault(const struct pfs_model *m, enum pfs_view_format format, FILE *out)
 {
 	const struct pfs_refault_sums *sums = &m->refaults;
@@ -406,8 +406,8 @@ static void put_refault(const struct pfs_model *m, enum pfs_view_format format, 
 		return;
 	if (format == PFS_VIEW_TEXT) {
 		pfs_refault_how_text(how, method, interval_ns);
-		pfs_refault_cost_text(cost, sums);
-		fprintf(out, "pages were made to fault again %s%s%s\n", how, sums->nr_cycles ? ": " : "",
+		pfs_refault_cost_text(cost, method, sums);
+		fprintf(out, "%s %s%s%s\n", pfs_refault_what(method), how, sums->nr_cycles ? ": " : "",
 			sums->nr_cycles ? cost : "");
 		return;
 	}

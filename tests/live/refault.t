@@ -106,13 +106,17 @@ like "$(<err)" 'not known \(no interval was left alone\)' 'nothing to compare wi
 
 # ---- what cannot be ----
 
-if [ "$(wc -l </proc/swaps)" = 1 ] && [ "$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)" != 1 ]; then
+if [ "$(wc -l </proc/swaps)" = 1 ] && [ "$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)" != 1 ] &&
+	[ ! -e /sys/kernel/mm/damon/admin ]; then
 	"$PFSCOPE" run --refault 50ms -- true 2>err
 	is $? 1 'no swap: an error'
-	like "$(<err)" '^pfscope: --refault: no method works here\. pageout: there is no swap .*--zram SIZE.*; numa: [^;]*$' \
+	like "$(<err)" '^pfscope: --refault: no method works here\. pageout: there is no swap .*--zram SIZE.*; numa: [^;]*; idle: [^;]*$' \
 		'no swap: one line, and what to do'
 	"$PFSCOPE" run --refault 50ms --refault-by numa -- true 2>err
 	like "$(<err)" '^pfscope: --refault by numa: .*$' 'no NUMA balancing: one line'
+	"$PFSCOPE" run --refault 50ms --refault-by idle -- true 2>err
+	is "$?|$(<err)" '1|pfscope: --refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)' \
+		'no DAMON: one line'
 fi
 "$PFSCOPE" run --refault 50ms --zram 100000T -- true 2>err
 is $? 1 'more swap than there can be: an error'

@@ -161,6 +161,15 @@ static const struct form tree_and_file_forms[] = {
 	  RAW_PAGE_ALLOC, SYS_OTHER, 0x10c42a, 3),
 	F("mm_page_alloc: page=00000000f46de1d0 pfn=4660 order=0 migratetype=1 gfp_flags=GFP_X",
 	  RAW_PAGE_ALLOC, SYS_OTHER, 4660, 0),
+	F("damon_aggregated: target_id=3 nr_regions=64 140737347485696-140737347489792: 1 0", RAW_DAMON, SYS_OTHER, 3,
+	  140737347485696, 140737347489792, 1),
+	F("damon_aggregated:     target_id=3 nr_regions=64 start=0x7ffff7200000 end=0x7ffff7201000 "
+	  "nr_accesses=1 age=0",
+	  RAW_DAMON, SYS_OTHER, 3, 0x7ffff7200000, 0x7ffff7201000, 1),
+	F("damon_aggregated: target_id=0x11 (17) nr_regions=0x40 (64) start=0x7ffff7200000 (140737339064320) "
+	  "end=0x7ffff7201000 (140737339068416) nr_accesses=0x1 (1) age=0x0 (0)",
+	  RAW_DAMON, SYS_OTHER, 17, 0x7ffff7200000, 0x7ffff7201000, 1),
+	F("damon_aggregated: target_id=3 nr_regions=64", RAW_DAMON, SYS_OTHER, 3, A, A, A),
 	F("exit_mmap: mt_mod 0000000060cde25e, DESTROY", RAW_EXIT_MMAP, SYS_OTHER),
 };
 

@@ -3,6 +3,7 @@
  * --refault without a kernel: which method it is, what recordings keep of it, what it cost, and smaps as kernels
  * print it.
  */
+#include "damon.h"
 #include "event.h"
 #include "refault_note.h"
 
@@ -64,14 +65,18 @@ static void a_system_is_read(void **state)
 	assert_true(system.numa && !system.numa_on);
 	assert_int_equal(look(SWAPS, "0,2-3,7\n", "2\n").nr_nodes, 4);
 	system = look(NULL, NULL, NULL);
-	assert_false(system.swap || system.numa || system.numa_on);
+	assert_false(system.swap || system.numa || system.numa_on || system.damon);
+	put(PFS_DAMON_DIR "/nr_kdamonds", "0\n");
+	assert_true(look(NULL, NULL, NULL).damon);
+	put(PFS_DAMON_DIR "/nr_kdamonds", NULL);
 	assert_int_equal(system.nr_nodes, 0);
 }
 
 static const struct pfs_refault_system bare = { .pageout = true, .nr_nodes = 1, .numa = true },
 	swapping = { .pageout = true, .swap = true, .nr_nodes = 1 },
 	balancing = { .pageout = true, .nr_nodes = 2, .numa = true, .numa_on = true },
-	old = { .swap = true, .nr_nodes = 1 };
+	old = { .swap = true, .nr_nodes = 1 }, looking = { .pageout = true, .nr_nodes = 1, .damon = true },
+	all = { .pageout = true, .swap = true, .nr_nodes = 2, .numa = true, .numa_on = true, .damon = true };
 
 /* The method, or what it says against it. */
 static const char *chosen(struct pfs_refault_config config, const struct pfs_refault_system *system)
@@ -97,6 +102,9 @@ static void the_method_is_what_there_is(void **state)
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &balancing), "numa");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_NUMA), &balancing), "numa");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &swapping), "pageout");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &looking), "idle");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &all), "pageout");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &all), "idle");
 }
 
 static void what_is_missing_is_said(void **state)
@@ -106,6 +114,10 @@ static void what_is_missing_is_said(void **state)
 	assert_non_null(strstr(why, "there is no swap"));
 	assert_non_null(strstr(why, "--zram SIZE"));
 	assert_non_null(strstr(why, "one NUMA node"));
+	assert_non_null(strstr(why, "idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, "
+				    "CONFIG_DAMON_SYSFS)"));
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &swapping),
+			    "--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &balancing), "there is no swap"));
 	assert_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &balancing), "numa"));
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &old), "no process_madvise"));
@@ -182,6 +194,12 @@ static void how_comes_back(void **state)
 	assert_int_equal(ns, 0);
 	pfs_refault_how_text(how, method, ns);
 	assert_string_equal(how, "at the kernel's own pace (numa)");
+	pfs_refault_note_write(text, PFS_REFAULT_IDLE, 50000000, "heap");
+	assert_string_equal(text, "idle every 50000000 ns in heap");
+	assert_true(pfs_refault_note_read(text, &method, &ns));
+	assert_int_equal(method, PFS_REFAULT_IDLE);
+	assert_int_equal(ns, 50000000);
+	assert_string_equal(pfs_refault_what(method), "accesses were sampled");
 	assert_false(pfs_refault_note_read("", &method, &ns));
 	assert_false(pfs_refault_note_read("auto every 1 ns", &method, &ns));
 	assert_false(pfs_refault_note_read("pageout every x ns", &method, &ns));
@@ -230,19 +248,22 @@ static void the_cost_in_words(void **state)
 	char text[PFS_REFAULT_TEXT_MAX];
 
 	pfs_refault_sum(&sums, &tick);
-	pfs_refault_cost_text(text, &sums);
+	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
 	assert_string_equal(text, "1 cycle of 1000 pages in memory, 900 of them away right after, 80 other processes' as "
 			    "well, 20 locked or a device's; 0.001 s of 1.000, 3 intervals went by meanwhile; 950.0 "
 			    "faults an interval; how much slower that made it is not known (no interval was left "
 			    "alone)");
+	pfs_refault_cost_text(text, PFS_REFAULT_IDLE, &sums);
+	assert_string_equal(text, "1 look for 1020 pages in memory, 20 of them not watched (too many); 0.001 s of "
+			    "1.000");
 	quiet.cycle = false;
 	quiet.faults = 3;
 	quiet.pages = (struct pfs_pageout){ 0 };
 	pfs_refault_sum(&sums, &quiet);
-	pfs_refault_cost_text(text, &sums);
+	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
 	assert_non_null(strstr(text, "; 950.0 faults an interval, 3.0 in the 1 left alone; 2.00 times as slow as in these"));
 	memset(&sums, 0xff, sizeof(sums));	/* whatever a recording says */
-	pfs_refault_cost_text(text, &sums);
+	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
 	assert_true(strlen(text) < sizeof(text) - 1);
 }
 
@@ -331,7 +352,8 @@ static int make_root(void **state)
 {
 	static const char *const dirs[] = {
 		"/proc", "/proc/sys", "/proc/sys/kernel", "/sys", "/sys/devices", "/sys/devices/system",
-		"/sys/devices/system/node",
+		"/sys/devices/system/node", "/sys/kernel", "/sys/kernel/mm", "/sys/kernel/mm/damon",
+		"/sys/kernel/mm/damon/admin", PFS_DAMON_DIR,
 	};
 	char path[256];
 
