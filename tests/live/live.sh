@@ -130,21 +130,26 @@ has_zram()
 	[ -d /sys/class/zram-control ] || modprobe -nq zram
 }
 
-# phases_seen RECORDING SAID PAGES: of each phase of tests/workload/phases how many of its pages faulted in it, how many others of the workload's,
-# and the least number of faults that one of its pages had, in lines.
+# phases_seen RECORDING SAID PAGES [access]: of each phase of tests/workload/phases how many of its pages faulted in
+# it, how many others of the workload's, and the least number of faults that one of its pages had, in lines. Of
+# accesses that were sampled instead those whose interval, with one more before it, was in the phase.
 phases_seen()
 {
-	"$PFSCOPE" events "$1" | awk -v pages="$3" -v start="$(($(value start "$2")))" '
+	"$PFSCOPE" events "$1" | awk -v kind="${4:-fault}" -v pages="$3" -v start="$(($(value start "$2")))" '
 		BEGIN { n = 0 }
 		FNR == NR { if (/^phase=/) { from[n] = $2; to[n++] = $3 }; next }
-		$2 != "fault" { next }
+		$2 != kind { next }
 		{
 			split($1, t, "."); ns = t[1] * 1000000000 + t[2]
-			for (i = 3; i <= NF; i++) if ($i ~ /^addr=/) addr = hex(substr($i, 6))
+			since = ns
+			for (i = 3; i <= NF; i++) {
+				if ($i ~ /^addr=/) addr = hex(substr($i, 6))
+				if ($i ~ /^interval=/) since = ns - 2 * substr($i, 10)
+			}
 			page = int((addr - start) / 4096)
 			if (page < 0 || page >= pages * n) next
 			for (p = 0; p < n; p++) {
-				if (ns < from[p] || ns > to[p]) continue
+				if (since < from[p] || ns > to[p]) continue
 				if (int(page / pages) == p) times[page]++; else others[p]++
 			}
 		}
