@@ -161,8 +161,8 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 		say_number(&text, data->left_out, "touches of other regions are left out\n");
 	if (note && pfs_refault_note_read(note, &method, &interval_ns)) {
 		pfs_refault_how_text(how, method, interval_ns);
-		say(&text, "pages were made to fault again %s: the resident ones are shown as if they had stayed\n",
-		    how);
+		say(&text, "%s %s%s\n", pfs_refault_what(method), how, method == PFS_REFAULT_IDLE ? "" :
+		    ": the resident ones are shown as if they had stayed");
 	}
 	return buf;
 }
