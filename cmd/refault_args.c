@@ -44,6 +44,8 @@ static void check(const struct refault_args *args, bool quiet_given, struct argp
 			   args->method ? "--refault-by" : args->zram_bytes ? "--zram" : "--refault-quiet");
 	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && args->zram_bytes)
 		argp_error(state, "--zram is of --refault-by=pageout only");
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
+		argp_error(state, "--refault-quiet is of --refault-by=pageout only: nothing else takes pages away");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -76,6 +76,10 @@ for option in --zram=1G --refault-by=pageout --refault-quiet=3; do
 	refused 2 '--refault INTERVAL' "run $option alone" run $option -- true
 done
 refused 2 '--zram is of ' 'run --zram --refault-by=numa' run --refault 1s --zram 1G --refault-by=numa -- true
+for method in numa idle; do
+	refused 2 '--refault-quiet is of ' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
+		--refault-by=$method -- true
+done
 refused 2 '--refault is of --source=ftrace only' 'run --source=stap --refault' run --source=stap --refault 1s -- true
 refused 2 '--compress makes a trace.dat' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
