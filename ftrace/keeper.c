@@ -7,9 +7,9 @@
 #include "dynevents.h"
 #include "helper.h"
 #include "instance.h"
+#include "write_all.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -27,14 +27,9 @@
 static void put(const char *dir, const char *file, const char *text)
 {
 	char path[PATH_MAX];
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0) { /* nobody is left to be told */ }
-	close(fd);
+	if (pfs_write_file(path, text)) { /* nobody is left to be told */ }
 }
 
 /* The dynamic events that were made for the instance, which used them as long as it was there. */

@@ -4,6 +4,8 @@
  */
 #include "damon.h"
 
+#include "write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,18 +31,6 @@ static void rest_ms(unsigned int ms)
 	nanosleep(&rest, NULL);
 }
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* The kernel refuses what comes while another file is written to. */
 __attribute__((format(printf, 2, 3)))
 static int put(const char *text, const char *fmt, ...)
@@ -56,7 +46,7 @@ static int put(const char *text, const char *fmt, ...)
 	for (int i = 0; ret == -EBUSY && i < 20; i++) {
 		if (i)
 			rest_ms(10);
-		ret = write_file(path, text);
+		ret = pfs_write_file(path, text);
 	}
 	return ret;
 }

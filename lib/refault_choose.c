@@ -69,18 +69,33 @@ static bool has_pageout(void)
 	return syscall(SYS_process_madvise, -1, NULL, 0, MADV_PAGEOUT, 0) < 0 && errno != ENOSYS;
 }
 
+/* Whether it knows address spaces, or physical memory alone, sysfs tells only once one is set up. */
+static bool has_damon(const char *root)
+{
+	FILE *f = open_of(root, PFS_DAMON_DIR "/nr_kdamonds");
+	char line[1024];
+	bool has = false;
+
+	if (!f)
+		return false;
+	fclose(f);
+	f = open_of(root, "/proc/kallsyms");
+	while (f && !has && fgets(line, sizeof(line), f))
+		has = strstr(line, " damon_va_");
+	if (f)
+		fclose(f);
+	return has;
+}
+
 void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 {
 	FILE *f = open_of(root, "/proc/sys/kernel/numa_balancing");
-	FILE *damon = open_of(root, PFS_DAMON_DIR "/nr_kdamonds");
 	int on = 0;
 
 	*system = (struct pfs_refault_system){
 		.pageout = has_pageout(), .swap = has_swap(root), .nr_nodes = count_nodes(root), .numa = f,
-		.damon = damon,
+		.damon = has_damon(root),
 	};
-	if (damon)
-		fclose(damon);
 	if (f) {
 		system->numa_on = fscanf(f, "%d", &on) == 1 && on;
 		fclose(f);

@@ -2,6 +2,8 @@
 #include "write_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 int pfs_write_all(int fd, const void *bytes, size_t len)
@@ -19,4 +21,16 @@ int pfs_write_all(int fd, const void *bytes, size_t len)
 		len -= n;
 	}
 	return 0;
+}
+
+int pfs_write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
 }

@@ -7,4 +7,7 @@
 /* All of it, at the file's position, however many writes that takes. 0 or -errno. */
 int pfs_write_all(int fd, const void *bytes, size_t len);
 
+/* Text to a file that takes it as a whole, as those of /proc and /sys do. 0 or -errno. */
+int pfs_write_file(const char *path, const char *text);
+
 #endif

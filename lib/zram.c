@@ -2,6 +2,7 @@
 #include "zram.h"
 
 #include "process.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,26 +31,14 @@ struct swap_header {
 
 static const char swap_magic[10] = "SWAPSPACE2";
 
-/* ---- files of one value ---- */
-
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
+/* ---- the device ---- */
 
 static int put_of(int nr, const char *file, const char *text)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/block/zram%d/%s", nr, file);
-	return put(path, text);
+	return pfs_write_file(path, text);
 }
 
 /* Reading it makes one. */
@@ -70,7 +59,7 @@ static int hot_remove(int nr)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", nr);
-	return put(CONTROL "/hot_remove", text);
+	return pfs_write_file(CONTROL "/hot_remove", text);
 }
 
 static void device_path(int nr, char *path, size_t size)

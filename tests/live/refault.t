@@ -107,7 +107,7 @@ like "$(<err)" 'not known \(no interval was left alone\)' 'nothing to compare wi
 # ---- what cannot be ----
 
 if [ "$(wc -l </proc/swaps)" = 1 ] && [ "$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)" != 1 ] &&
-	[ ! -e /sys/kernel/mm/damon/admin ]; then
+	! grep -q ' damon_va_' /proc/kallsyms; then
 	"$PFSCOPE" run --refault 50ms -- true 2>err
 	is $? 1 'no swap: an error'
 	like "$(<err)" '^pfscope: --refault: no method works here\. pageout: there is no swap .*--zram SIZE.*; numa: [^;]*; idle: [^;]*$' \

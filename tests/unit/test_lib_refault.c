@@ -67,8 +67,14 @@ static void a_system_is_read(void **state)
 	system = look(NULL, NULL, NULL);
 	assert_false(system.swap || system.numa || system.numa_on || system.damon);
 	put(PFS_DAMON_DIR "/nr_kdamonds", "0\n");
+	assert_false(look(NULL, NULL, NULL).damon);
+	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n");	/* of physical memory alone */
+	assert_false(look(NULL, NULL, NULL).damon);
+	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n0000000000000000 t damon_va_init\n");
 	assert_true(look(NULL, NULL, NULL).damon);
 	put(PFS_DAMON_DIR "/nr_kdamonds", NULL);
+	assert_false(look(NULL, NULL, NULL).damon);
+	put("/proc/kallsyms", NULL);
 	assert_int_equal(system.nr_nodes, 0);
 }
 
