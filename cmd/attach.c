@@ -123,12 +123,31 @@ struct attach {
 	bool stop, quit;
 };
 
+/* How often a process may be found between two programs. */
+#define MOST_EXECS 5
+
+/* Has it memory of its own? 1, 0, or -errno. What is opened before an exec has nothing in it after that. */
+static int has_memory(pid_t pid)
+{
+	char path[64], byte;
+	ssize_t got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	for (int i = 0; i < MOST_EXECS && !got; i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return -errno;
+		got = read(fd, &byte, 1);
+		close(fd);
+	}
+	return got > 0;
+}
+
 /* A process can be waited for; a thread cannot, nor what has no memory of its own. */
 static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 {
-	char path[64], byte;
-	ssize_t got;
-	int fd;
+	int ret;
 
 	t->pid = pid;
 	t->fd = syscall(SYS_pidfd_open, pid, 0);
@@ -139,14 +158,11 @@ static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 	if (t->fd < 0)
 		return pfs_err_set(err, -errno, "process %d: %s", pid,
 				   errno == ESRCH ? "no such process" : strerror(errno));
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return pfs_err_set(err, -errno, "process %d: its memory regions cannot be read: %s",
-				   pid, strerror(errno));
-	got = read(fd, &byte, 1);
-	close(fd);
-	if (!got)
+	ret = has_memory(pid);
+	if (ret < 0)
+		return pfs_err_set(err, ret, "process %d: its memory regions cannot be read: %s", pid,
+				   strerror(-ret));
+	if (!ret)
 		return pfs_err_set(err, -EINVAL, "process %d: is a kernel thread or has ended: it has "
 				   "no memory of its own", pid);
 	return 0;

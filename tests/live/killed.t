@@ -33,11 +33,11 @@ start()
 	if [ "$1" = attach ]; then
 		"$WORK/loop" 20 >/dev/null 2>&1 &
 		target=$!
-		env "${sudo[@]}" PFSCOPE_TEST="$2" "$PFSCOPE" attach -d 0.1 -o "$T/$2.dat" $target >/dev/null 2>&1 &
+		env "${sudo[@]}" PFSCOPE_TEST="$2" "$PFSCOPE" attach -d 0.1 -o "$T/$2.dat" $target >/dev/null 2>"$T/$2.err" &
 		victim=$!
 	else
 		env "${sudo[@]}" PFSCOPE_TEST="$2" "$PFSCOPE" run -o "$T/$2.dat" -- \
-			sh -c "echo \$\$ >$T/$2.pid; sleep 0.1; echo through >$T/$2.through" >/dev/null 2>&1 &
+			sh -c "echo \$\$ >$T/$2.pid; sleep 0.1; echo through >$T/$2.through" >/dev/null 2>"$T/$2.err" &
 		victim=$!
 		target=
 	fi
@@ -81,7 +81,7 @@ for ((i = 1; i <= kills; i++)); do
 		mapfile -t pids < <(keepers_of "$$-$i")
 		[ ${#pids[@]} = 0 ] ||
 			{ kill -9 "${pids[RANDOM % ${#pids[@]}]}" && killed=$((killed + 1)); } 2>/dev/null
-		wait $victim || unfinished+=" $i"
+		wait $victim || unfinished+=" $i ($(grep -s ^pfscope: "$T/$$-$i.err"))"
 		no_instance_of $victim || left+=" $i"
 		"$PFSCOPE" report "$T/$$-$i.dat" >/dev/null || half+=" $i"
 		;;

@@ -76,15 +76,17 @@ is "$(phases_seen attach.dat said 32 | awk 'NR > 1 && $1 == 32 && $2 == 0 { n++ 
 	'attach: each phase from then on has its pages, and no others'
 ok 'attach: swap is taken down' nothing_left
 
-"$WORK/phases" 500 1 3000 anon >said &
+"$WORK/phases" 500 1 60000 anon >said &
 target=$!
+at_exit kill $target
 wait_for 5 grep -q anon "/proc/$target/cmdline"
 "$PFSCOPE" attach -d 1 --refault 100ms --zram 64M --no-bars $target 2>err
 is "$?|$(<err)" '0|' 'attach for a time: it ends in order'
 ok 'attach for a time: swap is taken down though the process lives' nothing_left
 is "$(awk '/^Swap:/ { n += $2 } END { print n }' "/proc/$target/smaps")" 0 'attach for a time: its memory is back'
+ok 'attach for a time: it goes on undisturbed' grep -q '^State:.[RSD]' "/proc/$target/status"
+kill $target
 wait $target
-is $? 0 'attach for a time: it goes on undisturbed'
 
 # ---- what is chosen ----
 
