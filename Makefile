@@ -95,7 +95,7 @@ $(O)/%.o: %.c Makefile | $(O)/.libraries
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
 # The probe scripts and the page of plots are in the program, as they are (.incbin).
-$(O)/lib/plot_html.o: lib/plot_page.html
+$(O)/lib/plot_html.o: lib/plot_page.html lib/plot_page.js lib/plot_page_draw.js
 $(O)/stap/scripts.o: $(wildcard stap/*.stp stap/tapset/*.stp) stap/wire.h
 
 # lib's own tests link without libtracefs: that is checked by linking them.

@@ -2,15 +2,15 @@
 /*
  * pfscope attach: records processes that are running already.
  */
+#include "caller.h"
 #include "clock.h"
 #include "command.h"
+#include "process.h"
 #include "recording.h"
 #include "stop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,20 +46,6 @@ static void add_pid(struct attach_args *args, const char *arg, struct argp_state
 	args->pids[args->nr_pids++] = pid;
 }
 
-static void find_user(struct recording_args *args, const char *user, struct argp_state *state)
-{
-	const struct passwd *pw = getpwnam(user);
-	unsigned long number;
-	char *end;
-
-	errno = 0;
-	number = pw ? pw->pw_uid : strtoul(user, &end, 10);
-	if (!pw && (errno || *end || end == user || *user == '-' || number >= (uid_t)-1))
-		argp_error(state, "--user: %s: no such user", user);
-	args->all_of_user = true;
-	args->uid = number;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct attach_args *args = state->input;
@@ -78,7 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_pid(args, arg, state);
 		return 0;
 	case 'u':
-		find_user(&args->recording, arg, state);
+		if (!caller_find_uid(arg, &args->recording.uid))
+			argp_error(state, "--user: %s: no such user", arg);
+		args->recording.all_of_user = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!args->recording.all_of_user && !args->recording.view.filter.nr_comms)
@@ -129,12 +117,11 @@ struct attach {
 /* Has it memory of its own? 1, 0, or -errno. What is opened before an exec has nothing in it after that. */
 static int has_memory(pid_t pid)
 {
-	char path[64], byte;
 	ssize_t got = 0;
+	char byte;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	for (int i = 0; i < MOST_EXECS && !got; i++) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = pfs_process_open(pid, "maps");
 
 		if (fd < 0)
 			return -errno;

@@ -19,7 +19,18 @@ static bool number_of(const char *text, unsigned long *number)
 		return false;
 	errno = 0;
 	*number = strtoul(text, &end, 10);
-	return !*end && !errno && *number < UINT32_MAX;
+	return !*end && !errno && *text != '-' && *number < UINT32_MAX;
+}
+
+bool caller_find_uid(const char *user, uid_t *uid)
+{
+	const struct passwd *pw = getpwnam(user);
+	unsigned long number;
+
+	if (!pw && !number_of(user, &number))
+		return false;
+	*uid = pw ? pw->pw_uid : number;
+	return true;
 }
 
 int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
@@ -27,12 +38,11 @@ int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
 	unsigned long uid = getuid(), gid = getgid();
 	struct passwd *pw;
+	uid_t theirs;
 
 	memset(caller, 0, sizeof(*caller));
 	if (user) {
-		pw = getpwnam(user);
-		if (!pw && number_of(user, &uid))
-			pw = getpwuid(uid);
+		pw = caller_find_uid(user, &theirs) ? getpwuid(theirs) : NULL;
 		if (!pw)
 			return pfs_err_set(err, -ENOENT, "%s: no such user", user);
 		uid = pw->pw_uid;

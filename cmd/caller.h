@@ -21,6 +21,9 @@ struct caller {
 	char home[4096];
 };
 
+/* By name or by number, whether that one has an entry or not. False: it is neither. */
+bool caller_find_uid(const char *user, uid_t *uid);
+
 /* user: -u's argument (name or number), NULL: sudo's caller, if there is one. 0 or -ENOENT. */
 int caller_find(struct caller *caller, const char *user, struct pfs_err *err);
 

@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "fd_limit.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,20 +41,6 @@ static void become(char **argv, const struct caller *caller, const struct stop_b
 	_exit(127);
 }
 
-static char state_of(pid_t pid)
-{
-	char path[64], line[1024] = "", *p;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 'X';
-	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	return p && p[1] ? p[2] : 'X';
-}
-
 /* Until it is blocked in its read and takes no fault any more: its counts stand still then. */
 static int wait_ready(struct launch *launch, struct pfs_err *err)
 {
@@ -66,7 +53,7 @@ static int wait_ready(struct launch *launch, struct pfs_err *err)
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
 		return pfs_err_set(err, -ECHILD, "the process for the command ended early");
-	while ((state = state_of(launch->pid)) != 'S') {
+	while ((state = pfs_process_state(launch->pid)) != 'S') {
 		if (state == 'X' || state == 'Z')
 			return pfs_err_set(err, -ECHILD, "the process for the command ended early");
 		nanosleep(&moment, NULL);

@@ -189,6 +189,10 @@ static int read_and_draw(struct mrc_args *args, struct pipeline *p, struct pfs_e
 		return pfs_err_set(err, -ENOMEM, "no memory for the references");
 	pipeline_behind(p, pfs_refs_sink(refs));
 	ret = reading_read(&args->reading, p, err);
+	if (!ret)
+		ret = pfs_refs_end(refs);
+	if (ret && !err->msg[0])
+		pfs_err_set(err, ret, "the references: %s", strerror(-ret));
 	if (ret && mrc.err.msg[0])
 		*err = mrc.err;
 	if (!ret)

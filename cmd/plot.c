@@ -9,6 +9,8 @@
 #include "whole_file.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@ struct plot_args {
 	struct reading_args reading;
 	struct pfs_plot_style style;
 	unsigned int width;		/* columns */
+	const char *color, *color_by;	/* as they were given; NULL: they were not */
 	const char *output;		/* NULL: standard output */
 	int format;			/* enum pfs_plot_format; -1: as the file's name says */
 };
@@ -60,11 +63,14 @@ static bool parse_color_by(const char *arg, enum pfs_plot_by *by)
 	return false;
 }
 
-/* What the file's name ends in, unless --format says it. */
+/* What the file's name ends in, unless --format says it, which "-" needs. */
 static void choose_format(struct plot_args *args, const struct argp_state *state)
 {
-	if (args->format >= 0)
+	if (args->format >= 0) {
+		if (args->output && !strcmp(args->output, "-"))
+			args->output = NULL;
 		return;
+	}
 	args->format = args->output ? pfs_plot_format_of_file(args->output) : PFS_PLOT_TEXT;
 	if (args->format < 0)
 		argp_error(state,
@@ -72,10 +78,25 @@ static void choose_format(struct plot_args *args, const struct argp_state *state
 			   args->output);
 }
 
+/* What would have no effect on what is drawn is refused. */
+static void check_options(const struct plot_args *args, const struct argp_state *state)
+{
+	bool text = args->format == PFS_PLOT_TEXT, page = args->format == PFS_PLOT_HTML;
+
+	if (args->style.heat && args->color_by)
+		argp_error(state, "--heat and --color-by: the colour says either how many or which");
+	if (text && args->color_by)
+		argp_error(state, "--color-by: characters are a heat map; give -o FILE or --format");
+	if ((text || page) && args->style.width)
+		argp_error(state, "--size: is of svg, png and pdf; %s", text ?
+			   "characters have --width" : "a page is as large as its window");
+	if (!text && (args->width || args->color))
+		argp_error(state, "--%s: is of characters only", args->width ? "width" : "color");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct plot_args *args = state->input;
-	int value;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -84,6 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		choose_format(args, state);
+		check_options(args, state);
 		return 0;
 	case 'o':
 		args->output = arg;
@@ -97,6 +119,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->style.heat = true;
 		return 0;
 	case OPT_COLOR_BY:
+		args->color_by = arg;
 		if (!parse_color_by(arg, &args->style.by))
 			argp_error(state, "--color-by: %s: is neither access, class nor thread", arg);
 		return 0;
@@ -110,16 +133,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->style.title = arg;
 		return 0;
 	case OPT_WIDTH:
-		value = pfs_term_width_parse(arg);
-		if (value < 0)
-			argp_error(state, "--width: %s: is no number of columns from 40 to 10000", arg);
-		args->width = value;
+		args->width = width_of_option(arg, state);
 		return 0;
 	case OPT_COLOR:
-		value = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
-		if (value < 0)
-			argp_error(state, "--color: %s: is neither always, never nor auto", arg);
-		args->reading.view.color = value;
+		args->color = arg ? arg : "";
+		args->reading.view.color = color_of_option(arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -144,14 +162,26 @@ static const struct argp argp = {
 	children, NULL, NULL,
 };
 
-/* When the recording was written, at the latest. */
-static void when_recorded(const struct reading_args *args, struct timespec *when)
+/* The file's name, and when it was written, at the latest. */
+static void look_at_file(const struct reading_args *args, struct pfs_plot_style *style)
 {
 	bool is_stdin = !args->file || !strcmp(args->file, "-");
 	struct stat st;
 
 	if (!(is_stdin ? fstat(STDIN_FILENO, &st) : stat(args->file, &st)) && S_ISREG(st.st_mode))
-		*when = st.st_mtim;
+		style->recorded = st.st_mtim;
+	style->file = is_stdin ? NULL : basename(args->file);
+}
+
+/* Does the user's terminal show UTF-8? The program's own locale stays as it is. */
+static bool shows_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return utf8;
 }
 
 /* What draw() draws. */
@@ -172,12 +202,12 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 
 	if (!ret)
 		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format));
-
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the plot");
 	if (text) {
 		style.width = args->width ? args->width : pfs_term_width(fileno(out));
-		style.color = style.blocks = pfs_term_color(fileno(out), args->reading.view.color);
+		style.color = pfs_term_color(fileno(out), args->reading.view.color);
+		style.blocks = style.color && shows_utf8();
 	}
 	ret = pfs_plot_write(&plot, &style, args->format, out, err);
 	pfs_plot_fini(&plot);
@@ -198,7 +228,7 @@ int cmd_plot(int argc, char **argv)
 	ret = pipeline_init(&p, filter, EVENTS_NONE, NULL, &err);
 	if (ret)
 		return fail(&err);
-	when_recorded(&args.reading, &args.style.recorded);
+	look_at_file(&args.reading, &args.style);
 	drawing.data = pfs_plot_data_new(p.model, filter);
 	if (drawing.data) {
 		pipeline_behind(&p, pfs_plot_data_sink(drawing.data));

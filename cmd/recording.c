@@ -127,7 +127,7 @@ static const struct argp_child children[] = {
 	{ &filter_argp, 0, NULL, 3 },
 	{ &stap_argp, 0, "With --source=stap:", 4 },
 	{ &ftrace_argp, 0, "With --source=ftrace, where the kernel has it:", 5 },
-	{ &refault_argp, 0, "What is used again, with --source=ftrace:", 6 },
+	{ &refault_argp, 0, "What is used again:", 6 },
 	{ 0 },
 };
 

@@ -9,7 +9,7 @@
 
 enum { OPT_REFAULT = 0x800, OPT_BY, OPT_QUIET, OPT_ZRAM };
 
-/* Each sixteenth interval is left alone: enough to compare with, and little that is not seen. */
+/* Of sixteen intervals two are left alone: enough to compare with, and little that is not seen. */
 #define USUAL_QUIET 16
 
 #define SHORTEST_NS 1000000
@@ -20,8 +20,8 @@ static const struct argp_option options[] = {
 	{ "refault-by", OPT_BY, "METHOD", 0, "How: `pageout' (to swap, or back to their files), `numa' (the kernel's "
 	  "own hinting faults), `idle' (not at all: their accessed bits are looked at), or what the system "
 	  "has (`auto')", 0 },
-	{ "refault-quiet", OPT_QUIET, "N", 0, "Leave each Nth interval alone, so that it is known how much slower the "
-	  "others are (16); 0: none", 0 },
+	{ "refault-quiet", OPT_QUIET, "N", 0, "Of every N intervals leave the last two alone, so that it is known how "
+	  "much slower the others are (16); 0: none", 0 },
 	{ "zram", OPT_ZRAM, "SIZE", 0, "Set up swap in compressed memory for the recording (64M, 1G)", 0 },
 	{ 0 },
 };
@@ -68,8 +68,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_QUIET:
 		errno = 0;
 		args->quiet = strtoul(arg, &end, 10);
-		if (errno || *end || *arg < '0' || *arg > '9' || args->quiet == 1 || args->quiet > 1000000)
-			argp_error(state, "--refault-quiet: %s: is neither 0 nor a number from 2 on", arg);
+		if (errno || *end || *arg < '0' || *arg > '9' || args->quiet == 1 || args->quiet == 2 || args->quiet > 1000000)
+			argp_error(state, "--refault-quiet: %s: is neither 0 nor a number from 3 on", arg);
 		state->hook = args;	/* it was given */
 		return 0;
 	case OPT_ZRAM:

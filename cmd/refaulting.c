@@ -6,6 +6,7 @@
 #include "recording.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int refaulting_open(struct recording *r, struct pfs_err *err)
 	const struct pfs_filter *filter = &r->args->view.filter;
 	struct pfs_refault_config config = {
 		.interval_ns = args->interval_ns, .method = args->method, .zram_bytes = args->zram_bytes,
-		.quiet = args->quiet, .files_only = filter->nr_files && !filter->nr_regions,
+		.quiet = args->quiet, .faults_only = !r->source->want_accesses, .files_only = filter->nr_files && !filter->nr_regions,
 		.wanted = wanted, .ctx = (void *)filter,
 	};
 	struct pfs_refault_system system;
@@ -64,7 +65,9 @@ int refaulting_open(struct recording *r, struct pfs_err *err)
 	config.method = r->refaulting.method;
 	if (config.method == PFS_REFAULT_IDLE)
 		r->source->want_accesses(r->capture);
-	r->source->tids_file(r->capture, tids_file, sizeof(tids_file));
+	ret = r->source->tids_file(r->capture, tids_file, sizeof(tids_file), err);
+	if (ret)
+		return ret;
 	r->refaulting.helper = pfs_refault_open(&config, tids_file, err);
 	return r->refaulting.helper ? 0 : -errno;
 }
@@ -121,6 +124,9 @@ void refaulting_tell(const struct recording *r)
 		return;
 	pfs_refault_cost_text(text, r->refaulting.method, &r->refaulting.sums);
 	tell("--refault by %s: %s", pfs_refault_methods[r->refaulting.method], text);
+	if (r->refaulting.sums.nr_full)
+		tell("swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room stayed in memory, and its use was "
+		     "not seen; --zram SIZE sets up more", r->refaulting.sums.nr_full, r->refaulting.sums.nr_cycles);
 }
 
 int refaulting_close(struct recording *r, struct pfs_err *err)

@@ -36,15 +36,12 @@ struct recording_source {
 	/* "KEY=VALUE", dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
 	int (*note)(void *capture, pid_t tid, const char *text);
 
-	/*
-	 * The file that lists the numbers of the processes' threads at any time, one a line. NULL: the source has
-	 * none.
-	 */
-	void (*tids_file)(void *capture, char *path, size_t size);
+	/* The file that lists the numbers of the processes' threads at any time, one a line. Before launch() and attach(). */
+	int (*tids_file)(void *capture, char *path, size_t size, struct pfs_err *err);
 
 	/*
 	 * What is seen of accesses without a fault is to be recorded: damon:damon_aggregated of DAMON's thread, when
-	 * that is added to the file above. Before launch() and attach(). NULL with tids_file.
+	 * that is added to the file above. Before launch() and attach(). NULL: the source sees faults only.
 	 */
 	void (*want_accesses)(void *capture);
 

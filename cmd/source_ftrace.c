@@ -115,11 +115,12 @@ static int note(void *source, pid_t tid, const char *text)
 	return pfs_capture_note(s->capture, tid, "%s", text);
 }
 
-static void tids_file(void *source, char *path, size_t size)
+static int tids_file(void *source, char *path, size_t size, struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
 
 	pfs_capture_tids_file(s->capture, path, size);
+	return 0;
 }
 
 static void want_accesses(void *source)

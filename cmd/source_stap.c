@@ -6,11 +6,18 @@
 #include "event_line.h"
 #include "recording.h"
 #include "session.h"
+#include "thread_list.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct stap_source {
+	struct pfs_stap *session;
+	struct pfs_thread_list *threads;	/* NULL: nobody asks for them */
+};
 
 static int check(const struct recording_args *args, struct pfs_err *err)
 {
@@ -20,8 +27,10 @@ static int check(const struct recording_args *args, struct pfs_err *err)
 				   "known anyway");
 	if (args->via)
 		return pfs_err_set(err, -EINVAL, "--via is of --source=ftrace only");
-	if (args->refault.interval_ns)
-		return pfs_err_set(err, -EINVAL, "--refault is of --source=ftrace only");
+	/* Those are known to the probes alone, and not before there is something of them. */
+	if (args->refault.interval_ns && args->by_trait)
+		return pfs_err_set(err, -EINVAL, "--refault with --source=stap: of processes that are given by number; "
+				   "those of a user: with --source=ftrace");
 	if (args->compress)
 		return pfs_err_set(err, -EINVAL, "--compress makes a trace.dat, and --source=stap event lines");
 	if (args->stap.module && args->stap.no_dwarf)
@@ -35,7 +44,7 @@ static void say(void *ctx, const char *line)
 	tell("%s", line);
 }
 
-static void *open_session(struct recording *r, const struct pfs_sink *live, struct pfs_err *err)
+static struct pfs_stap *open_session(struct recording *r, const struct pfs_sink *live, struct pfs_err *err)
 {
 	const struct recording_args *args = r->args;
 	const struct pfs_filter *filter = &args->view.filter;
@@ -57,48 +66,98 @@ static void *open_session(struct recording *r, const struct pfs_sink *live, stru
 	return pfs_stap_new(&config, err);
 }
 
-static int free_session(void *session, struct pfs_err *err)
+static void *open_source(struct recording *r, const struct pfs_sink *live, struct pfs_err *err)
 {
-	return pfs_stap_free(session, err);
+	struct stap_source *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		pfs_err_set(err, -ENOMEM, "no memory for a recording");
+		errno = ENOMEM;
+		return NULL;
+	}
+	s->session = open_session(r, live, err);
+	if (s->session)
+		return s;
+	free(s);
+	return NULL;
 }
 
-static int launch(void *session, pid_t pid, struct pfs_err *err)
+static int free_source(void *source, struct pfs_err *err)
 {
-	return pfs_stap_launch(session, pid, err);
+	struct stap_source *s = source;
+	int ret, left;
+
+	if (!s)
+		return 0;
+	left = pfs_thread_list_free(s->threads, err);
+	ret = pfs_stap_free(s->session, left ? NULL : err);
+	free(s);
+	return left ? left : ret;
 }
 
-static int attach(void *session, pid_t pid, struct pfs_err *err)
+static int launch(void *source, pid_t pid, struct pfs_err *err)
 {
-	return pfs_stap_attach(session, pid, err);
+	struct stap_source *s = source;
+	int ret = s->threads ? pfs_thread_list_add(s->threads, pid, err) : 0;
+
+	return ret ? ret : pfs_stap_launch(s->session, pid, err);
 }
 
-static int note(void *session, pid_t tid, const char *text)
+static int attach(void *source, pid_t pid, struct pfs_err *err)
 {
-	return pfs_stap_note(session, tid, "%s", text);
+	struct stap_source *s = source;
+	int ret = s->threads ? pfs_thread_list_add(s->threads, pid, err) : 0;
+
+	return ret ? ret : pfs_stap_attach(s->session, pid, err);
 }
 
-static int start(void *session, struct pfs_err *err)
+static int note(void *source, pid_t tid, const char *text)
 {
-	return pfs_stap_start(session, err);
+	struct stap_source *s = source;
+
+	return pfs_stap_note(s->session, tid, "%s", text);
 }
 
-static int wait_for(void *session, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		    struct pfs_err *err)
+static int tids_file(void *source, char *path, size_t size, struct pfs_err *err)
 {
-	return pfs_stap_wait(session, fds, nr_fds, timeout_ms, err);
+	struct stap_source *s = source;
+
+	s->threads = pfs_thread_list_new(err);
+	if (!s->threads)
+		return -errno;
+	pfs_thread_list_file(s->threads, path, size);
+	return 0;
 }
 
-static int stop(void *session, struct pfs_err *err)
+static int start(void *source, struct pfs_err *err)
 {
-	return pfs_stap_stop(session, err);
+	struct stap_source *s = source;
+
+	return pfs_stap_start(s->session, err);
 }
 
-static int replay(void *session, const struct pfs_sink *sink, struct pfs_err *err)
+static int wait_for(void *source, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
-	return pfs_stap_replay(session, sink, err);
+	struct stap_source *s = source;
+
+	return pfs_stap_wait(s->session, fds, nr_fds, timeout_ms, err);
 }
 
-static int write_lines(void *session, int fd, struct pfs_err *err)
+static int stop(void *source, struct pfs_err *err)
+{
+	struct stap_source *s = source;
+
+	return pfs_stap_stop(s->session, err);
+}
+
+static int replay(void *source, const struct pfs_sink *sink, struct pfs_err *err)
+{
+	struct stap_source *s = source;
+
+	return pfs_stap_replay(s->session, sink, err);
+}
+
+static int write_lines(void *source, int fd, struct pfs_err *err)
 {
 	int copy = dup(fd), ret = 0;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -109,7 +168,7 @@ static int write_lines(void *session, int fd, struct pfs_err *err)
 		ret = pfs_err_set(err, -ENOMEM, "no memory to write the recording");
 	} else {
 		sink = pfs_line_writer_sink(writer);
-		ret = pfs_stap_replay(session, &sink, err);
+		ret = replay(source, &sink, err);
 	}
 	if (!ret)
 		ret = pfs_line_writer_flush(writer);
@@ -124,7 +183,7 @@ static int write_lines(void *session, int fd, struct pfs_err *err)
 }
 
 const struct recording_source source_stap = {
-	.name = "stap", .check = check, .open = open_session, .free = free_session,
-	.launch = launch, .attach = attach, .note = note, .start = start, .wait = wait_for,
+	.name = "stap", .check = check, .open = open_source, .free = free_source,
+	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .start = start, .wait = wait_for,
 	.stop = stop, .replay = replay, .write = write_lines,
 };

@@ -3,6 +3,7 @@
  * pfscope tape: the page reference string of a recording.
  */
 #include "command.h"
+#include "loss.h"
 #include "reading.h"
 #include "span.h"
 #include "tapes.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -187,6 +189,22 @@ static int write_tapes(const struct pfs_tapes *tapes, const struct tape_args *ar
 
 /* ---- of a recording ---- */
 
+/* What a form without remarks has no place for. */
+static void tell_gaps(const struct tape_args *args, const struct pfs_model *model, const struct pfs_refs_stats *stats)
+{
+	struct pfs_gaps gaps = pfs_gaps_shown(model, &args->reading.view.filter);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (stats->sampled)
+		tell("sampled, in an order that is not known, and not marked in --format=%s: %" PRIu64 " of %" PRIu64
+		     " references", formats[args->format], stats->sampled, stats->refs);
+	if (stats->counted)
+		tell("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
+		     stats->counted == 1 ? " that was" : "s that were");
+	if (!args->reading.strict && pfs_lost_text(lost, &gaps))	/* --strict tells it itself */
+		tell("%s", lost);
+}
+
 /* Everything in the recording goes through references to fn. */
 static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_fn fn, void *ctx,
 		     struct pfs_refs_stats *stats, struct pfs_err *err)
@@ -198,7 +216,15 @@ static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_f
 		return pfs_err_set(err, -ENOMEM, "no memory for the references");
 	pipeline_behind(p, pfs_refs_sink(refs));
 	ret = reading_read(&args->reading, p, err);
+	if (!ret)
+		ret = cannot_write(pfs_refs_end(refs), args, err);
 	*stats = *pfs_refs_stats(refs);
+	if (!ret && !stats->refs) {
+		struct pfs_err none;
+
+		pfs_refs_none(stats, &none);
+		tell("%s", none.msg);
+	}
 	pfs_refs_free(refs);
 	return ret;
 }
@@ -234,6 +260,8 @@ static int make_string(const struct tape_args *args, struct pipeline *p, FILE *o
 	ret = read_refs(args, p, pfs_sim_add, sim, &stats, err);
 	if (!ret)
 		ret = cannot_write(pfs_sim_finish(sim), args, err);
+	if (!ret)
+		tell_gaps(args, p->model, &stats);
 	pfs_sim_free(sim);
 	return ret;
 }

@@ -22,10 +22,27 @@ static const struct argp_option view_options[] = {
 	{ 0 },
 };
 
+unsigned int width_of_option(const char *arg, struct argp_state *state)
+{
+	int width = pfs_term_width_parse(arg);
+
+	if (width < 0)
+		argp_error(state, "--width: %s: is no number of columns from 40 to 10000", arg);
+	return width;
+}
+
+enum pfs_color_when color_of_option(const char *arg, struct argp_state *state)
+{
+	int color = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
+
+	if (color < 0)
+		argp_error(state, "--color: %s: is neither always, never nor auto", arg);
+	return color;
+}
+
 static error_t parse_view(int key, char *arg, struct argp_state *state)
 {
 	struct view_args *args = state->input;
-	int value;
 
 	switch (key) {
 	case OPT_CLASSIC:
@@ -38,17 +55,10 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		args->all = true;
 		return 0;
 	case OPT_WIDTH:
-		value = pfs_term_width_parse(arg);
-		if (value < 0)
-			argp_error(state, "--width: %s: is no number of columns from 40 to 10000",
-				   arg);
-		args->width = value;
+		args->width = width_of_option(arg, state);
 		return 0;
 	case OPT_COLOR:
-		value = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
-		if (value < 0)
-			argp_error(state, "--color: %s: is neither always, never nor auto", arg);
-		args->color = value;
+		args->color = color_of_option(arg, state);
 		return 0;
 	case OPT_OUTPUT:
 		args->output = arg;
@@ -73,6 +83,20 @@ static const struct argp_option filter_options[] = {
 	{ 0 },
 };
 
+/* Times of which both or none are of the recording's clock can be compared before there is one. */
+static bool is_before(const struct pfs_time *a, const struct pfs_time *b, bool or_same)
+{
+	return a->set && b->set && a->of_clock == b->of_clock && (a->ns < b->ns || (or_same && a->ns == b->ns));
+}
+
+static void check_times(const struct pfs_filter *filter, const struct argp_state *state)
+{
+	if (is_before(&filter->to, &filter->from, true))
+		argp_error(state, "--to: is not after --from");
+	if (is_before(&filter->at, &filter->from, false))
+		argp_error(state, "--at: is before --from");
+}
+
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
 {
 	static const struct { int option; const char *name; enum pfs_filter_key key; } keys[] = {
@@ -86,6 +110,10 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 	};
 	struct pfs_err err;
 
+	if (key == ARGP_KEY_END) {
+		check_times(state->input, state);
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (key != keys[i].option)
 			continue;

@@ -24,6 +24,10 @@ struct view_args {
 extern const struct argp view_argp;	/* form and output */
 extern const struct argp filter_argp;	/* --pid, --tid, --comm, --region, --from, --to, --at */
 
+/* Values of --width and --color (NULL: none was given) of a command that has its own; a bad one is refused. */
+unsigned int width_of_option(const char *arg, struct argp_state *state);
+enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
+
 /* Draws the model to args->output or to `stream`. 0, or -errno with err set. */
 int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
 		   enum pfs_view_format format, struct pfs_err *err);

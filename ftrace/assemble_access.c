@@ -50,15 +50,14 @@ static int set_targets(struct pfs_assembler *a, const char *value)
 
 int asm_access_note(struct pfs_assembler *a, const char *key, const char *value)
 {
-	enum pfs_refault_method method;
+	struct pfs_refault_how how;
 
 	if (!strcmp(key, "access_targets"))
 		return set_targets(a, value);
 	if (!strcmp(key, "access_by"))
 		a->access_tid = atoi(value);
-	else if (!strcmp(key, PFS_REFAULT_NOTE) && pfs_refault_note_read(value, &method, &a->access_ns) &&
-		 method != PFS_REFAULT_IDLE)
-		a->access_ns = 0;
+	else if (!strcmp(key, PFS_REFAULT_NOTE) && pfs_refault_note_read(value, &how))
+		a->access_ns = how.method == PFS_REFAULT_IDLE ? how.interval_ns : 0;
 	return 0;
 }
 

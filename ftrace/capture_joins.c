@@ -220,6 +220,10 @@ static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, un
 {
 	int ret = 0;
 
+	if (join->kind == PFS_JOIN_MISSED && !join->since_ns)
+		return pfs_capture_note(c, 0, "missed=%d", join->pid);
+	if (join->kind == PFS_JOIN_MISSED)
+		return pfs_capture_note(c, 0, "missed=%d since %" PRIu64, join->pid, join->since_ns);
 	if (join->kind == PFS_JOIN_PROCESS)
 		return process_joined(c, join, nr_fds ? fds[0] : -1, err);
 	for (unsigned int i = 0; i < nr_fds; i++)

@@ -136,8 +136,8 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 	cpu->cut = true;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size, "the file ends here, but the data of "
 		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
-		       "short; try --salvage", cpu->cpu, (unsigned long long)size,
-		       (unsigned long long)offset);
+		       "short%s", cpu->cpu, (unsigned long long)size,
+		       (unsigned long long)offset, dat->salvage ? "" : "; try --salvage");
 	return dat_damage(dat, ret, err);
 }
 

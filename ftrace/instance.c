@@ -290,15 +290,24 @@ int pfs_instance_enable(struct pfs_instance *instance, const char *system, const
 	return pfs_instance_write(instance, file, "1", err);
 }
 
-int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err)
+char *pfs_tids_text(const pid_t *tids, unsigned int nr)
 {
 	char *text = malloc(nr * 12 + 1), *to = text;
+
+	if (text)
+		*text = '\0';
+	for (unsigned int i = 0; text && i < nr; i++)
+		to += sprintf(to, "%d ", tids[i]);
+	return text;
+}
+
+int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err)
+{
+	char *text = pfs_tids_text(tids, nr);
 	int ret;
 
 	if (!text)
 		return pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
-	for (unsigned int i = 0; i < nr; i++)
-		to += sprintf(to, "%d ", tids[i]);
 	ret = nr ? pfs_instance_write(instance, "set_event_pid", text, err) : 0;
 	free(text);
 	return ret;

@@ -59,6 +59,9 @@ int pfs_instance_enable(struct pfs_instance *instance, const char *system, const
 int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text,
 		       struct pfs_err *err);
 
+/* As set_event_pid takes them, to be freed by the caller; "" for none. NULL: no memory. */
+char *pfs_tids_text(const pid_t *tids, unsigned int nr);
+
 /*
  * Adds threads to those whose events are recorded: all of them at once, for each time the kernel takes a grace
  * period, before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.

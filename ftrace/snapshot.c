@@ -6,27 +6,29 @@
 
 #include "clock.h"
 #include "maps_text.h"
+#include "process.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* A program that is not in place by then may be on a file system that does not answer. */
+#define EXEC_PATIENCE_MS 50
 
 /* A whole file of /proc, terminated; the caller frees it. NULL with errno. */
 static char *read_proc(pid_t pid, const char *file)
 {
 	size_t len = 0, max = 1 << 16;
-	char path[64], *text = malloc(max);
+	int fd = pfs_process_open(pid, file);
+	char *text = malloc(max);
 	ssize_t got = 1;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || !text)
 		goto fail;
 	while (got > 0) {
@@ -52,16 +54,23 @@ fail:
 	return NULL;
 }
 
-/* Fields 28 and 47 of /proc/PID/stat say where the first stack frame and the heap begin. */
-static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+/* A field of the text of /proc/PID/stat, from 3 on, that is a number. False: it is not there. */
+static bool stat_field(const char *stat, int nr, uint64_t *value)
 {
 	const char *p = stat ? strrchr(stat, ')') : NULL;
-	uint64_t start_brk = 0;
+
+	for (int field = 2; p && field < nr; field++)
+		p = strchr(p + 1, ' ');
+	return p && sscanf(p, " %" SCNu64, value) == 1;
+}
+
+/* Field 47 says where the heap begins. */
+static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	uint64_t start_brk;
 	char note[80];
 
-	for (int field = 2; p && field < 47; field++)
-		p = strchr(p + 1, ' ');
-	if (p && sscanf(p, " %" SCNu64, &start_brk) == 1 && start_brk) {
+	if (stat_field(stat, 47, &start_brk) && start_brk) {
 		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk,
 			 heap_end ? heap_end : start_brk);
 		ev->kind = RAW_PFS_NOTE;
@@ -139,16 +148,39 @@ static int look_at(struct pfs_maps_text *look, const struct pfs_snapshot *snapsh
 	return ret;
 }
 
-int pfs_snapshot_open(struct pfs_snapshot *s, struct pfs_err *err)
+/*
+ * Has it an address space in which its next program is not in place yet? What is recorded of an exec is its end: to
+ * whoever hears that, the regions that were there before are those of the program before. Field 26 is where code
+ * begins, the last but one thing to be known; field 23 how large it all is, 0 for one that has ended.
+ */
+static bool is_amid_exec(const struct pfs_snapshot *s)
 {
-	char path[64];
+	uint64_t size, start_code;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
-	s->maps_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return stat_field(s->stat, 23, &size) && size && stat_field(s->stat, 26, &start_code) && !start_code;
+}
+
+static int open_once(struct pfs_snapshot *s, struct pfs_err *err)
+{
+	s->maps_fd = pfs_process_open(s->pid, "maps");
 	if (s->maps_fd < 0)
-		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno, "%s: %s", path, strerror(errno));
+		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno, "/proc/%d/maps: %s", s->pid,
+				   strerror(errno));
 	s->stat = read_proc(s->pid, "stat");
 	return 0;
+}
+
+int pfs_snapshot_open(struct pfs_snapshot *s, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int ret = open_once(s, err);
+
+	for (int i = 0; !ret && is_amid_exec(s) && i < EXEC_PATIENCE_MS; i++) {
+		pfs_snapshot_close(s);
+		nanosleep(&moment, NULL);
+		ret = open_once(s, err);
+	}
+	return ret;
 }
 
 void pfs_snapshot_close(struct pfs_snapshot *s)

@@ -24,7 +24,7 @@ struct pfs_snapshot {
 
 /*
  * Opens what there is to be read, while it is allowed. A process that goes over to another program after that
- * is gone for this snapshot. 0, -ESRCH, or -errno with err set.
+ * is gone for this snapshot; one that is amid that is waited for, a moment. 0, -ESRCH, or -errno with err set.
  */
 int pfs_snapshot_open(struct pfs_snapshot *snapshot, struct pfs_err *err);
 void pfs_snapshot_close(struct pfs_snapshot *snapshot);

@@ -4,9 +4,10 @@
  */
 #include "user_procs.h"
 
+#include "process.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +31,10 @@ struct status {
  */
 static bool read_status(pid_t pid, struct status *st)
 {
-	char path[64], text[4096], *line, *save;
-	ssize_t len;
-	int fd;
+	char text[4096], *line, *save;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!pfs_process_read(pid, "status", text, sizeof(text)))
 		return false;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (len <= 0)
-		return false;
-	text[len] = '\0';
 	*st = (struct status){ .euid = -1 };
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		sscanf(line, "Name: %31[^\n]", st->name);
@@ -76,6 +68,13 @@ bool pfs_is_program(pid_t own, pid_t pid)
 	struct status st;
 
 	return read_status(pid, &st) && is_program(own, pid, &st);
+}
+
+bool pfs_has_ended(pid_t pid)
+{
+	struct status st;
+
+	return !read_status(pid, &st) || !st.has_memory;
 }
 
 bool pfs_user_has(uid_t uid, pid_t own, pid_t pid)

@@ -18,6 +18,9 @@ bool pfs_user_has(uid_t uid, pid_t own, pid_t pid);
 /* Has it memory of its own, and is not pfscope's? Whoever's it is. */
 bool pfs_is_program(pid_t own, pid_t pid);
 
+/* Has it ended, or is it about to and has given its memory up? */
+bool pfs_has_ended(pid_t pid);
+
 /* All of the user's that there are, *nr of them; the caller's to free. NULL with errno: no memory, no /proc. */
 pid_t *pfs_user_list(uid_t uid, pid_t own, unsigned int *nr);
 

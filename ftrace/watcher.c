@@ -4,13 +4,15 @@
  *
  * Who is recorded already, the kernel's list of threads says (set_event_pid), to which it adds itself what
  * they start: so a watcher that was killed has a successor that need not be told. What a new process started
- * before it was entered, a look at all of /proc afterwards finds; also what was missed because the kernel had
- * no room to tell.
+ * before it was entered joins with it; if that has another parent by then, a look at all of /proc afterwards finds
+ * it, and what was missed because the kernel had no room to tell.
  */
 #include "watcher.h"
 
 #include "clock.h"
 #include "helper.h"
+#include "instance.h"
+#include "process.h"
 #include "proc_connector.h"
 #include "sideband.h"
 #include "snapshot.h"
@@ -26,6 +28,8 @@
 
 /* Looks at /proc take no more than that part of a processor. */
 #define SCAN_PART 10
+
+#define NR_TOLD 256
 
 /* In the helper: its descriptors in this order, those of the rings behind them. */
 enum { SOCKET_FD = PFS_HELPER_FD, EVENT_PID_FD, CONNECTOR_FD, FUNCTION_PID_FD, RINGS_FD };
@@ -43,6 +47,8 @@ struct watcher {
 	unsigned int nr_joining;
 	pid_t *tids;			/* their threads */
 	unsigned int nr_tids, max_tids;
+	pid_t told[NR_TOLD];		/* those told of last, in turn: the kernel may speak of each several times */
+	unsigned int nr_told;
 };
 
 /* ---- who is traced ---- */
@@ -116,6 +122,19 @@ static void tell(struct watcher *w, const struct pfs_join *join, const int *fds,
 		w->over = true;
 }
 
+static bool is_told(const struct watcher *w, pid_t pid)
+{
+	for (unsigned int i = 0; i < NR_TOLD; i++)
+		if (w->told[i] == pid)
+			return true;
+	return false;
+}
+
+static void remember_told(struct watcher *w, pid_t pid)
+{
+	w->told[w->nr_told++ % NR_TOLD] = pid;
+}
+
 /* ---- entering ---- */
 
 /* A process that is being entered. */
@@ -179,39 +198,57 @@ static int list_thread(void *ctx, const struct raw_event *ev)
 /* All at once: see pfs_instance_add_tids(). */
 static void enter_threads(struct watcher *w, unsigned int first)
 {
-	size_t len = 0, max = (w->nr_tids - first) * 12 + 1;
-	char *text = malloc(max);
+	char *text = pfs_tids_text(w->tids + first, w->nr_tids - first);
 
-	for (unsigned int i = first; text && i < w->nr_tids; i++)
-		len += snprintf(text + len, max - len, "%d ", w->tids[i]);
-	if (!text || (len && write(EVENT_PID_FD, text, len) < 0))
+	if (!text || (*text && write(EVENT_PID_FD, text, strlen(text)) < 0))
 		w->over = true;	/* nobody could join any more */
-	for (unsigned int i = first; !w->over && w->of->function_pid_fd >= 0 && i < w->nr_tids; i++) {
-		len = snprintf(text, max, "%d", w->tids[i]);
-		w->over |= write(FUNCTION_PID_FD, text, len) < 0;
-	}
 	free(text);
+	for (unsigned int i = first; !w->over && w->of->function_pid_fd >= 0 && i < w->nr_tids; i++) {
+		char tid[12];
+
+		w->over |= write(FUNCTION_PID_FD, tid, snprintf(tid, sizeof(tid), "%d", w->tids[i])) < 0;
+	}
+}
+
+/* If the process went over to another program meanwhile, its layout is opened instead. */
+static void renew_layout(struct joining *j)
+{
+	struct pfs_err why;
+
+	if (pfs_snapshot_lives(&j->layout))
+		return;
+	pfs_snapshot_close(&j->layout);
+	if (!pfs_snapshot_open(&j->layout, &why))
+		j->ts_ns = pfs_now_ns();
 }
 
 /*
- * The layout was opened first, and is dated then: what is changed while the threads are entered is in it or
- * recorded, or both. If the process went over to another program meanwhile, this one's is opened instead.
+ * The layout was opened before the threads are entered, and is dated then: what is changed meanwhile is in it or
+ * recorded, or both. Another program from here on is recorded from its beginning.
  */
 static void tell_process(struct watcher *w, struct joining *j, uint64_t whole_ns)
 {
 	struct pfs_join join = {
-		.kind = PFS_JOIN_PROCESS, .pid = j->layout.pid, .tid = j->layout.pid, .ts_ns = j->ts_ns,
-		.whole_ns = whole_ns, .since_ns = j->since_ns,
+		.kind = PFS_JOIN_PROCESS, .pid = j->layout.pid, .tid = j->layout.pid, .whole_ns = whole_ns,
+		.since_ns = j->since_ns,
 	};
-	struct pfs_err why;
 
-	if (!pfs_snapshot_lives(&j->layout)) {
-		pfs_snapshot_close(&j->layout);
-		if (!pfs_snapshot_open(&j->layout, &why))
-			join.ts_ns = pfs_now_ns();
-	}
+	renew_layout(j);
+	join.ts_ns = j->ts_ns;
 	snprintf(join.text, sizeof(join.text), "%s", j->layout.stat ? j->layout.stat : "");
+	remember_told(w, join.pid);
 	tell(w, &join, &j->layout.maps_fd, j->layout.maps_fd >= 0);
+}
+
+/* One of the user's has ended before it could join. since_ns: from when on it was; 0: not known. */
+static void tell_missed(struct watcher *w, pid_t pid, uint64_t since_ns)
+{
+	struct pfs_join join = { .kind = PFS_JOIN_MISSED, .pid = pid, .tid = pid, .since_ns = since_ns };
+
+	if (is_told(w, pid))
+		return;
+	remember_told(w, pid);
+	tell(w, &join, NULL, 0);
 }
 
 static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
@@ -219,6 +256,8 @@ static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 	struct joining *bigger = realloc(w->joining, (w->nr_joining + 1) * sizeof(*bigger));
 	struct joining *j;
 	struct pfs_err why;
+	bool ended;
+	int ret;
 
 	if (!bigger)
 		return;
@@ -228,10 +267,31 @@ static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 			return;
 	j = &w->joining[w->nr_joining];
 	*j = (struct joining){ .layout = { .pid = pid, .maps_fd = -1 }, .since_ns = since_ns };
-	if (pfs_snapshot_open(&j->layout, &why))
+	ret = pfs_snapshot_open(&j->layout, &why);
+	ended = pfs_has_ended(pid);
+	if (ended)
+		tell_missed(w, pid, since_ns);
+	if (ended || ret) {
+		pfs_snapshot_close(&j->layout);
 		return;
+	}
 	j->ts_ns = pfs_now_ns();
 	w->nr_joining++;
+}
+
+/* Those that it started before it was entered, as far as they have not been handed on to another parent. */
+static void join_children(struct watcher *w, pid_t tid)
+{
+	char file[64], children[16384], *at = children;
+	pid_t child;
+	int len;
+
+	snprintf(file, sizeof(file), "task/%d/children", tid);
+	if (!pfs_process_read(tid, file, children, sizeof(children)))
+		return;
+	for (; sscanf(at, "%d%n", &child, &len) == 1; at += len)
+		if (!is_traced(w, child) && pfs_user_has(w->of->uid, w->of->own, child))
+			begin_to_join(w, child, 0);
 }
 
 /* What begins to join, joins; it may have started others meanwhile. */
@@ -248,7 +308,14 @@ static void join_all(struct watcher *w)
 		before = w->nr_tids;
 		for (unsigned int i = 0; i < w->nr_joining; i++)
 			pfs_snapshot_tasks(w->joining[i].layout.pid, w->joining[i].ts_ns, list_thread, w, &why);
+		for (unsigned int i = before; i < w->nr_tids; i++)
+			join_children(w, w->tids[i]);	/* now, for it may end while it is entered */
+		for (unsigned int i = 0; i < w->nr_joining; i++)
+			renew_layout(&w->joining[i]);
 		enter_threads(w, before);
+		read_traced(w);
+		for (unsigned int i = before; i < w->nr_tids; i++)
+			join_children(w, w->tids[i]);
 	} while (w->nr_tids > before && !w->over);
 	whole_ns = pfs_now_ns();
 	while (w->nr_joining) {
@@ -293,6 +360,8 @@ static bool hear(struct watcher *w)
 			continue;
 		if (pfs_is_program(w->of->own, change.pid))
 			begin_to_join(w, change.pid, change.ts_ns);
+		else if (pfs_has_ended(change.pid))
+			tell_missed(w, change.pid, change.ts_ns);
 		w->scan_ns = 0;	/* if it has ended already, what it started may live */
 	}
 	if (ret)	/* -ENOBUFS: some were not told */
@@ -328,6 +397,12 @@ static void run(void *ctx, bool again)
 		if (poll(fds, 2, timeout_ms(&w)) < 0 && errno != EINTR)
 			break;
 		w.over |= !!fds[0].revents;	/* it is told nothing: this is the end */
+		/* What was told before that is still heard, unless pfscope is gone. */
+		if (w.of->connector_fd >= 0 && fds[0].revents && !(fds[0].revents & POLLHUP)) {
+			w.over = false;
+			hear(&w);
+			break;
+		}
 	}
 	if (w.of->connector_fd >= 0)
 		pfs_connector_close(CONNECTOR_FD);

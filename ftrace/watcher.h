@@ -34,6 +34,7 @@ struct pfs_join {
 	enum pfs_join_kind {
 		PFS_JOIN_THREAD,	/* fds: its side-band (sideband.h); it may take several messages */
 		PFS_JOIN_PROCESS,	/* fds: /proc/PID/maps */
+		PFS_JOIN_MISSED,	/* it has ended already; pid and since_ns alone */
 	} kind;
 	pid_t pid, tid;
 	uint64_t ts_ns;			/* when it began to be entered, and its layout was opened */

@@ -101,7 +101,7 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to draw with");
 	if (pfs_lost_text(lost, &gaps))
-		fprintf(options->out, "Lost: %s\n", lost + strlen("lost "));
+		fprintf(options->out, "Lost: %s\n", lost + (strncmp(lost, "lost ", 5) ? 0 : 5));
 	if (fflush(options->out) || ferror(options->out))
 		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));
 	return 0;

@@ -130,25 +130,39 @@ static int add_kind(struct pfs_filter *filter, const char *word, size_t len, boo
 	return -ENOENT;
 }
 
-/* Kinds with commas between them. -ENOENT if it is anything else: names of files may hold commas, too. */
-static int add_kinds(struct pfs_filter *filter, const char *arg, bool only_look)
+/* Of words with commas between them: how many are kinds, and the first that is none (NULL: all are). */
+static unsigned int count_kinds(const char *arg, const char **stranger)
 {
-	int ret;
+	unsigned int nr = 0;
+	bool more = true;
 
-	do {
-		size_t len = strcspn(arg, ",");
-
-		ret = add_kind(filter, arg, len, only_look);
-		arg += len + (arg[len] == ',' && arg[len + 1]);
-	} while (!ret && *arg && *arg != ',');
-	return ret ? ret : *arg ? -ENOENT : 0;
+	for (*stranger = NULL; more; arg += strcspn(arg, ",") + more) {
+		more = strchr(arg, ',');
+		if (!add_kind(NULL, arg, strcspn(arg, ","), true))
+			nr++;
+		else if (!*stranger)
+			*stranger = arg;
+	}
+	return nr;
 }
 
-static int add_region(struct pfs_filter *filter, const char *arg)
+/* A list of kinds, or one glob: names of files may hold commas, too, but not between words for kinds. */
+static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err *err)
 {
-	if (!add_kinds(filter, arg, true))
-		return add_kinds(filter, arg, false);
-	return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+	const char *stranger;
+	bool more = true;
+	int ret = 0;
+
+	if (!count_kinds(arg, &stranger))
+		return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+	if (stranger)
+		return pfs_err_set(err, -EINVAL, "'%s': '%.*s' is none of heap, stack, anon and file:GLOB; what is no such "
+				   "list is a --region of its own", arg, (int)strcspn(stranger, ","), stranger);
+	for (; more && !ret; arg += strcspn(arg, ",") + more) {
+		more = strchr(arg, ',');
+		ret = add_kind(filter, arg, strcspn(arg, ","), false);
+	}
+	return ret;
 }
 
 int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
@@ -166,7 +180,9 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
 		break;
 	case PFS_FILTER_REGION:
-		ret = add_region(filter, arg);
+		ret = add_region(filter, arg, err);
+		if (ret == -EINVAL)
+			return ret;
 		break;
 	}
 	return ret ? pfs_err_set(err, ret, "no memory") : 0;

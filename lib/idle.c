@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "idle.h"
 
+#include "process.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,26 +139,20 @@ static int see_region(void *ctx, const struct pfs_smap *region)
 	return 0;
 }
 
-static FILE *open_of(pid_t pid, const char *file)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	return fopen(path, "re");
-}
-
 int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want,
 		 struct pfs_pageout *sums)
 {
-	FILE *smaps = open_of(pid, "smaps"), *pagemap = smaps ? open_of(pid, "pagemap") : NULL;
 	struct look look = { .idle = idle, .want = want, .sums = sums, .pid = pid };
-	int ret = pagemap ? 0 : -errno;
+	FILE *smaps = pfs_smaps_open(pid);
+	int ret = 0;
 
-	if (pagemap) {
-		look.pagemap = fileno(pagemap);
+	look.pagemap = smaps ? pfs_process_open(pid, "pagemap") : -1;
+	if (look.pagemap < 0)
+		ret = -errno;
+	else
 		ret = pfs_smaps_read(smaps, see_region, &look);
-		fclose(pagemap);
-	}
+	if (look.pagemap >= 0)
+		close(look.pagemap);
 	if (smaps)
 		fclose(smaps);
 	sums->nr_processes += !ret;
@@ -283,11 +278,9 @@ static int say_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 
 int pfs_idle_watch(struct pfs_idle *idle, const struct pfs_pageout_want *want, const struct pfs_idle_to *to)
 {
-	int ret = take_over(idle) ? say_targets(idle, to) : 0;
-	bool changed = false;
+	bool changed = take_over(idle);
+	int ret = changed ? say_targets(idle, to) : 0;
 
-	for (unsigned int i = 0; i < idle->nr; i++)
-		changed |= idle->areas[i].changed;
 	if (!ret)
 		ret = say_tid(idle, to);
 	if (!ret && changed)

@@ -137,6 +137,7 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 	unsigned int columns, gap = list->nr ? strlen(list->separator) : 0;
 	unsigned int comma = strcspn(list->separator, " ");
 	char item[1200];
+	int colored;
 	va_list args;
 
 	va_start(args, fmt);
@@ -149,8 +150,9 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 		list->column = list->indent;
 		gap = list->nr = 0;
 	}
-	fprintf(list->out, "%.*s%s%s%s", (int)gap, list->separator, list->start ? list->start : "",
-		item, list->end ? list->end : "");
+	colored = list->first_word ? strcspn(item, " ") : strlen(item);
+	fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "",
+		colored, item, list->end ? list->end : "", item + colored);
 	list->column += gap + columns;
 	list->nr++;
 }

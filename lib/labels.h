@@ -52,6 +52,7 @@ struct pfs_list {
 	unsigned int width, indent;
 	const char *separator;		/* between items */
 	const char *start, *end;	/* written around each item, or NULL: colours */
+	bool first_word;		/* around its first word only */
 	unsigned int column;		/* columns written on this line */
 	unsigned int nr;		/* items on this line */
 };

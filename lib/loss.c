@@ -197,7 +197,10 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 	if (by.nr_others) {
 		snprintf(where, sizeof(where), " on %u other cpu%s", by.nr_others, by.nr_others == 1 ? "" : "s");
 		len += snprintf(buf + len, size - len, ", ");
-		number_text(buf + len, size - len, &by.others, where);
+		len += number_text(buf + len, size - len, &by.others, where);
 	}
-	return by.nr_listed;
+	if (!gaps->at && gaps->model->missed)
+		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded", len ? ", " : "",
+			 gaps->model->missed, gaps->model->missed == 1 ? "" : "es", gaps->model->missed == 1 ? "it" : "they");
+	return by.nr_listed || (!gaps->at && gaps->model->missed);
 }

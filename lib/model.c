@@ -87,6 +87,10 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		pfs_refault_sum(&model->refaults, &tick);
 		return 0;
 	}
+	if (!strcmp(ev->key, "missed")) {
+		model->missed++;
+		return 0;
+	}
 	notes = realloc(model->notes, (model->nr_notes + 1) * sizeof(*notes));
 	if (!notes)
 		return -ENOMEM;
@@ -138,6 +142,16 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 		if (!strcmp(model->notes[i].key, key))
 			return model->notes[i].value;
 	return NULL;
+}
+
+bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how)
+{
+	const char *note = pfs_model_note(model, PFS_REFAULT_NOTE);
+
+	if (!note || !pfs_refault_note_read(note, how))
+		return false;
+	pfs_refault_how(how, &model->refaults);
+	return true;
 }
 
 /* ---- the one entrance ---- */

@@ -171,6 +171,7 @@ struct pfs_model {
 	unsigned int nr_losses;
 	struct pfs_note *notes;		/* but those of refault's ticks, of which there is no end: */
 	unsigned int nr_notes;
+	uint64_t missed;		/* processes that ended before they could be recorded, by their notes */
 	struct pfs_refault_sums refaults;	/* what they add up to */
 	struct pfs_model_private *priv;
 };
@@ -214,6 +215,9 @@ struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid);
 
 /* The newest note of that key, or NULL. Borrowed. */
 const char *pfs_model_note(const struct pfs_model *model, const char *key);
+
+/* How pages were made to fault again, or accesses sampled, as far as was said by now. False: they were not. */
+bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how);
 
 /* The current space of a process. */
 static inline struct pfs_space *pfs_proc_space(const struct pfs_proc *proc)

@@ -107,8 +107,8 @@ int pfs_mrc_refer(void *ctx, const struct pfs_ref *ref)
 	if (ret)
 		return ret;
 	curve->refs++;
-	curve->sampled += ref->interval_ns != 0;
-	curve->by_address += !ref->region;
+	curve->sampled += ref->sampled;
+	curve->by_address += ref->by_address;
 	if (ref->interval_ns > curve->interval_ns)
 		curve->interval_ns = ref->interval_ns;
 	if (ref->comm)

@@ -38,7 +38,7 @@ struct pfs_mrc_curve {
 	const char *comm;		/* the last thread's that referenced; NULL: not known */
 	uint64_t refs;
 	uint64_t sampled;		/* of these: not exact */
-	uint64_t interval_ns;		/* the longest of these */
+	uint64_t interval_ns;		/* the longest of these; 0: not known of any */
 	uint64_t by_address;		/* of refs: where the layout is not known; a page is an address there */
 	struct pfs_stack_distance *distances;
 	struct pfs_string string;	/* if a policy needs it */

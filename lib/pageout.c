@@ -2,16 +2,19 @@
 #include "pageout.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 /* About so much memory between two questions whether to stop: some 50 ms. */
 #define STEP (UINT64_C(64) << 20)
+
+/* With less swap than that left there is none. */
+#define FEW_BYTES (UINT64_C(64) << 12)
 
 struct region { uint64_t start, end, resident, shared; };
 
@@ -20,7 +23,6 @@ struct look {
 	struct pfs_pageout *sums;
 	struct region *regions;
 	size_t nr, max;
-	bool has_memory;	/* one that has ended and is not waited for has none */
 	size_t at;		/* the second look is there */
 	uint64_t page_size;
 };
@@ -32,14 +34,6 @@ void pfs_pageout_begin(void)
 
 	/* To move none at all empties the processors' own lists first, of all that have any. */
 	syscall(SYS_move_pages, 0, 0, &page, &node, &status, 0);
-}
-
-static FILE *open_smaps(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
-	return fopen(path, "re");
 }
 
 static int remember(struct look *look, const struct pfs_smap *from)
@@ -59,11 +53,9 @@ static int remember(struct look *look, const struct pfs_smap *from)
 
 static int first_look(void *ctx, const struct pfs_smap *region)
 {
-	const struct pfs_pageout_want *want;
 	struct look *look = ctx;
+	const struct pfs_pageout_want *want = look->want;
 
-	want = look->want;
-	look->has_memory = true;
 	if (!region->resident || (want->wanted && !want->wanted(want->ctx, region)))
 		return 0;
 	look->sums->pages += region->resident / look->page_size;
@@ -103,20 +95,29 @@ static uint64_t step_of(const struct region *region, uint64_t page_size)
 	return ((region->end - region->start) / nr_steps + page_size) / page_size * page_size;
 }
 
+/* Each processor sets some slots aside for itself, so the last few are no room for others. */
+static bool is_swap_full(void)
+{
+	struct sysinfo info;
+
+	return !sysinfo(&info) && info.totalswap && info.freeswap * info.mem_unit < FEW_BYTES;
+}
+
 /* One that was unmapped or locked meanwhile is passed over. */
 static int advise_region(int pidfd, const struct look *look, const struct region *region)
 {
 	uint64_t step = step_of(region, look->page_size);
+	int ret = 0;
 
-	for (uint64_t at = region->start; at < region->end && !stopped(look); at += step) {
+	for (uint64_t at = region->start; !ret && at < region->end && !stopped(look); at += step) {
 		struct iovec range = {
 			(void *)(uintptr_t)at, region->end - at < step ? region->end - at : step,
 		};
 
-		if (syscall(SYS_process_madvise, pidfd, &range, 1, MADV_PAGEOUT, 0) < 0)
-			return errno == ESRCH || errno == EPERM || errno == ENOSYS ? -errno : 0;
+		ret = syscall(SYS_process_madvise, pidfd, &range, 1, MADV_PAGEOUT, 0) < 0 ? -errno : 0;
+		look->sums->full |= !look->want->files_only && is_swap_full();
 	}
-	return 0;
+	return ret == -ESRCH || ret == -EPERM || ret == -ENOSYS ? ret : 0;
 }
 
 static int advise(int pidfd, const struct look *look)
@@ -130,7 +131,7 @@ static int advise(int pidfd, const struct look *look)
 
 static int look_and_advise(pid_t pid, int pidfd, struct look *look)
 {
-	FILE *smaps = open_smaps(pid);
+	FILE *smaps = pfs_smaps_open(pid);
 	int ret;
 
 	if (!smaps)
@@ -154,8 +155,7 @@ int pfs_pageout_process(pid_t pid, const struct pfs_pageout_want *want, struct p
 	if (pidfd < 0)
 		return errno == ESRCH ? 0 : -errno;
 	ret = look_and_advise(pid, pidfd, &look);
-	if (!ret && look.has_memory)
-		sums->nr_processes++;
+	sums->nr_processes += !ret;
 	free(look.regions);
 	close(pidfd);
 	return ret == -ESRCH ? 0 : ret;

@@ -19,11 +19,13 @@ struct pfs_pageout {
 	uint64_t shared;	/* of what was there, so many were other processes' as well, at most */
 	uint64_t fixed;		/* were left alone: locked, a device's, of hugetlbfs */
 	uint32_t nr_processes;
+	bool full;		/* at some moment there was no swap left: what found no room stayed */
 };
 
 struct pfs_pageout_want {
 	bool (*wanted)(void *ctx, const struct pfs_smap *region);	/* NULL: all */
 	bool (*stop)(void *ctx);	/* asked now and then; NULL: never */
+	bool files_only;	/* what is wanted needs no swap */
 	void *ctx;
 };
 

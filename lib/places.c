@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Objects are made as they are first referenced, and so are numbered the same in every run that does the same,
- * wherever the kernel puts things. See places.h.
+ * Objects are numbered as they are first referenced, and so the same in every run that does the same, wherever the
+ * kernel puts things. See places.h.
  */
 #include "places.h"
 
@@ -15,7 +15,8 @@
 #include <string.h>
 
 struct object {
-	struct pfs_object pub;
+	struct pfs_object pub;		/* nr 0: not referenced yet */
+	struct image *image;		/* NULL: a file */
 	uint32_t key;			/* of the page index */
 	uint64_t dev_ino[2];		/* files; those without an inode by name alone */
 	UT_hash_handle hh;
@@ -30,20 +31,10 @@ struct namesakes {
 	UT_hash_handle hh;
 };
 
-/* A piece of an address space that was mapped in one go, as far as references show it. */
-struct mapping {
-	uint64_t start, end;
-	uint64_t base;			/* where its page 0 is, or would be */
-	uint64_t created_ns;
-	struct object *object;		/* NULL: private copies of pages of a file */
-	uint32_t key;
-};
-
 struct image {
-	const struct pfs_space *space;
-	uint32_t nr;
-	struct mapping *mappings;	/* sorted, apart from each other */
-	unsigned int nr_mappings, max_mappings;
+	struct pfs_space *space;	/* held: another one at its address would be taken for it */
+	uint32_t nr;			/* 0: nothing in it was referenced yet */
+	struct pfs_mappings mappings;
 	struct object *named;		/* the few that it has one of */
 	uint32_t nr_anon, nr_unknown;
 	UT_hash_handle hh;
@@ -53,7 +44,7 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 {
 	size_t len;
 
-	pfs_escape(buf, size, object->name, 0);
+	pfs_escape(buf, size, object->name, PFS_ESCAPE_BACKSLASH);
 	len = strlen(buf);
 	if (object->kind == PFS_OBJECT_ANON || object->nr > 1)
 		snprintf(buf + len, size - len, "#%u", object->nr);
@@ -62,7 +53,7 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 
 /* ---- whose ---- */
 
-static struct image *image_of(struct pfs_places *places, const struct pfs_space *space)
+static struct image *image_of(struct pfs_places *places, struct pfs_space *space)
 {
 	struct image *image;
 
@@ -72,13 +63,11 @@ static struct image *image_of(struct pfs_places *places, const struct pfs_space 
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return NULL;
-	image->space = space;
-	image->nr = places->nr_images + 1;
+	image->space = pfs_space_get(space);
 	HASH_ADD_PTR(places->images, space, image);
-	if (!HASH_ADD_FAILED(image)) {
-		places->nr_images++;
+	if (!HASH_ADD_FAILED(image))
 		return image;
-	}
+	pfs_space_put(space);
 	free(image);
 	return NULL;
 }
@@ -86,14 +75,15 @@ static struct image *image_of(struct pfs_places *places, const struct pfs_space 
 /* ---- of what ---- */
 
 static struct object *object_new(struct pfs_places *places, enum pfs_object_kind kind, const char *name,
-				 uint32_t nr, uint32_t image)
+				 struct image *image)
 {
 	struct object *object = calloc(1, sizeof(*object));
 
 	if (!object)
 		return NULL;
-	object->pub = (struct pfs_object){ kind, name, nr, image };
-	object->key = places->nr_keys++;
+	object->pub = (struct pfs_object){ .kind = kind, .name = name };
+	object->image = image;
+	object->key = ++places->nr_keys;
 	object->next = places->objects;
 	places->objects = object;
 	return object;
@@ -123,13 +113,11 @@ static struct object *file_of(struct pfs_places *places, const struct pfs_region
 	bool has_inode = region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
 	uint64_t key[2] = { has_inode ? region->dev : UINT64_MAX, has_inode ? region->ino : (uintptr_t)name };
 	struct object *file;
-	uint32_t nr;
 
 	HASH_FIND(hh, places->files, key, sizeof(key), file);
 	if (file)
 		return file;
-	nr = next_of_name(places, name);
-	file = nr ? object_new(places, PFS_OBJECT_FILE, name, nr, 0) : NULL;
+	file = object_new(places, PFS_OBJECT_FILE, name, NULL);
 	if (!file)
 		return NULL;
 	memcpy(file->dev_ino, key, sizeof(key));
@@ -146,7 +134,7 @@ static struct object *named_of(struct pfs_places *places, struct image *image, e
 	for (object = image->named; object; object = object->next_named)
 		if (!strcmp(object->pub.name, name))
 			return object;
-	object = object_new(places, kind, name, 1, image->nr);
+	object = object_new(places, kind, name, image);
 	if (!object)
 		return NULL;
 	object->next_named = image->named;
@@ -156,219 +144,298 @@ static struct object *named_of(struct pfs_places *places, struct image *image, e
 
 /* ---- mappings ---- */
 
-/* Index of the first one that ends after addr. */
-static unsigned int mapping_lower(const struct image *image, uint64_t addr)
+static bool is_anon(const char *name)
 {
-	unsigned int low = 0, high = image->nr_mappings;
+	return name && !name[0];
+}
 
-	while (low < high) {
-		unsigned int mid = (low + high) / 2;
+/* Before something is mapped anew, or as something else, what was known of the range goes. */
+static int forget_others(struct image *image, bool anon, uint64_t start, uint64_t end)
+{
+	unsigned int i = pfs_mappings_lower(&image->mappings, start);
 
-		if (image->mappings[mid].end > addr)
-			high = mid;
+	while (i < image->mappings.nr && image->mappings.at[i]->start < end) {
+		const struct pfs_mapping *m = image->mappings.at[i];
+		uint64_t from = m->start > start ? m->start : start, to = m->end < end ? m->end : end;
+
+		if (anon ? m->anon || m->object : !m->anon)
+			i++;
+		else if (pfs_mappings_cut(&image->mappings, from, to))
+			return -ENOMEM;
 		else
-			low = mid + 1;
+			i = pfs_mappings_lower(&image->mappings, to);
 	}
-	return low;
+	return 0;
 }
 
-static struct mapping *mapping_insert(struct image *image, unsigned int at, const struct mapping *mapping)
+/* What of anonymous memory in [start, end) is in no mapping yet has been mapped just now, and is one. */
+static int note_mappings(struct image *image, uint64_t start, uint64_t end)
 {
-	if (image->nr_mappings == image->max_mappings) {
-		unsigned int max = image->max_mappings ? 2 * image->max_mappings : 16;
-		struct mapping *more = realloc(image->mappings, max * sizeof(*more));
+	const struct pfs_space *space = image->space;
 
-		if (!more)
-			return NULL;
-		image->mappings = more;
-		image->max_mappings = max;
+	for (unsigned int i = pfs_space_lower(space, start); i < space->nr_live && space->live[i]->start < end; i++) {
+		const struct pfs_region *r = space->live[i];
+		const char *name = pfs_region_name(space, r);
+		struct pfs_mapping new = { .anon = true };
+		uint64_t from = r->start > start ? r->start : start, to = r->end < end ? r->end : end;
+
+		if (name && forget_others(image, is_anon(name), from, to))
+			return -ENOMEM;
+		for (; is_anon(name) && from < to; from = new.end) {
+			new.start = from;
+			new.end = to;
+			if (!pfs_mappings_gap(&image->mappings, &new.start, &new.end))
+				break;
+			if (!pfs_mappings_add(&image->mappings, &new))
+				return -ENOMEM;
+		}
 	}
-	memmove(&image->mappings[at + 1], &image->mappings[at],
-		(image->nr_mappings - at) * sizeof(*image->mappings));
-	image->nr_mappings++;
-	image->mappings[at] = *mapping;
-	return &image->mappings[at];
+	return 0;
 }
 
-/*
- * Those of what was mapped there before the region. A region that was merged or split is as old as its oldest
- * part.
- */
-static void forget_older(struct image *image, const struct pfs_region *region)
+int pfs_places_map(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev)
 {
-	unsigned int from = mapping_lower(image, region->start), to = from;
+	struct image *image = image_of(places, space);
 
-	for (unsigned int i = from; i < image->nr_mappings; i++) {
-		const struct mapping *m = &image->mappings[i];
+	if (!image)
+		return -ENOMEM;
+	/* A region that was not there before is all new, whatever was. */
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		const struct pfs_region *r = space->live[i];
 
-		if (m->start >= region->end || m->created_ns >= region->since_ns)
-			image->mappings[to++] = *m;
+		if (r->born_ns == ev->ts_ns && pfs_mappings_cut(&image->mappings, r->start, r->end))
+			return -ENOMEM;
 	}
-	image->nr_mappings = to;
+	return note_mappings(image, ev->start, ev->end);
 }
 
-/* What mremap took along: the mapping as it was where it came from. */
-static bool mapping_moved(const struct image *image, const struct pfs_region *region, uint64_t addr,
-			  struct mapping *moved)
+int pfs_places_found(struct pfs_places *places, struct pfs_space *space)
 {
-	uint64_t by = region->start - region->moved_from;
-	unsigned int i = mapping_lower(image, addr - by);
+	struct image *image = image_of(places, space);
 
-	if (!region->moved_from || i == image->nr_mappings || image->mappings[i].start > addr - by ||
-	    image->mappings[i].created_ns > region->born_ns)
-		return false;
-	*moved = image->mappings[i];
-	moved->start += by;
-	moved->end += by;
-	moved->base += by;
-	return true;
+	return image ? note_mappings(image, 0, UINT64_MAX) : -ENOMEM;
 }
 
-/*
- * The mapping that holds addr. Where there is none yet, it reaches as far as the region and its neighbours let it:
- * what is mapped beside it later is one of its own, also if the kernel makes one region of both.
- */
-static struct mapping *mapping_at(struct pfs_places *places, struct image *image,
-				  const struct pfs_region *region, uint64_t addr, uint64_t now_ns)
+int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev)
 {
-	unsigned int at = mapping_lower(image, addr);
-	struct mapping new;
+	struct image *image = image_of(places, space);
+	unsigned int i = pfs_space_lower(space, ev->start);
+	uint64_t addr = ev->start;
+	int ret = image ? 0 : -ENOMEM;
 
-	if (at < image->nr_mappings && image->mappings[at].start <= addr &&
-	    image->mappings[at].created_ns >= region->since_ns)
-		return &image->mappings[at];
-	forget_older(image, region);
-	if (mapping_moved(image, region, addr, &new)) {
-		new.created_ns = now_ns;
-	} else {
-		new = (struct mapping){ .base = UINT64_MAX, .end = UINT64_MAX, .created_ns = now_ns,
-					.key = places->nr_keys++ };
+	/* Not all that is told goes: the model has decided. */
+	for (; !ret && i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		ret = pfs_mappings_cut(&image->mappings, addr, space->live[i]->start);
+		addr = space->live[i]->end;
 	}
-	at = mapping_lower(image, addr);
-	if (new.start < region->start)
+	return ret ? ret : pfs_mappings_cut(&image->mappings, addr, ev->end);
+}
+
+/* What arrived at `to` may have grown: up to what is mapped behind it, it is the same mapping. */
+static void grow_moved(struct image *image, uint64_t to_end, uint64_t end)
+{
+	struct pfs_mapping *last = pfs_mappings_find(&image->mappings, to_end - 1);
+
+	if (last && last->anon && last->end == to_end && pfs_mappings_gap(&image->mappings, &to_end, &end) &&
+	    to_end == last->end)
+		last->end = end;
+}
+
+int pfs_places_move(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct image *image = image_of(places, space);
+	const struct pfs_region *r = pfs_space_find(space, ev->start);
+	uint64_t from = ev->from, to = ev->start, end = ev->end, len = ev->len;
+	int ret = 0;
+
+	if (!image)
+		return -ENOMEM;
+	if (r && r->start == to && r->born_ns == ev->ts_ns && r->moved_from >= from && r->moved_from - from < len) {
+		/* With several regions this is but one of them. */
+		len -= r->moved_from - from;
+		from = r->moved_from;
+		end = r->end;
+		ret = pfs_mappings_cut(&image->mappings, to, end);
+	} else if (!r || !is_anon(pfs_region_name(space, r)) || !pfs_mappings_gap(&image->mappings, &to, &end)) {
+		len = 0;	/* nothing has moved there; else a neighbour took it in */
+	}
+	len = len < end - to ? len : end - to;
+	if (!ret && len)
+		ret = pfs_mappings_move(&image->mappings, from, len, to);
+	if (!ret && len) {
+		grow_moved(image, to + len, end);
+		ret = note_mappings(image, from, from + len);	/* until it is unmapped, or for good */
+	}
+	return ret ? ret : note_mappings(image, ev->start, ev->end);
+}
+
+int pfs_places_fork(struct pfs_places *places, struct pfs_space *parent, struct pfs_space *child)
+{
+	const struct image *from = image_of(places, parent);
+	struct image *to = image_of(places, child);
+
+	if (!from || !to)
+		return -ENOMEM;
+	for (unsigned int i = 0; parent != child && i < from->mappings.nr; i++) {
+		struct pfs_mapping copy = *from->mappings.at[i];
+
+		copy.object = NULL;
+		copy.key = 0;
+		if (copy.anon && !pfs_mappings_find(&to->mappings, copy.start) &&
+		    !pfs_mappings_add(&to->mappings, &copy))
+			return -ENOMEM;
+	}
+	return pfs_places_found(places, child);
+}
+
+/* The mapping that holds addr. One that nothing has told reaches as far as the region and its neighbours let it. */
+static struct pfs_mapping *mapping_at(struct pfs_places *places, struct image *image,
+				      const struct pfs_region *region, uint64_t addr)
+{
+	struct pfs_mapping *m = pfs_mappings_find(&image->mappings, addr), new = { 0 };
+
+	if (!m) {
+		unsigned int i = pfs_mappings_lower(&image->mappings, addr);
+
 		new.start = region->start;
-	if (new.end > region->end)
 		new.end = region->end;
-	if (at && image->mappings[at - 1].end > new.start)
-		new.start = image->mappings[at - 1].end;
-	if (at < image->nr_mappings && image->mappings[at].start < new.end)
-		new.end = image->mappings[at].start;
-	if (new.base == UINT64_MAX)
-		new.base = new.start;
-	return mapping_insert(image, at, &new);
+		if (i && image->mappings.at[i - 1]->end > new.start)
+			new.start = image->mappings.at[i - 1]->end;
+		if (i < image->mappings.nr && image->mappings.at[i]->start < new.end)
+			new.end = image->mappings.at[i]->start;
+		m = pfs_mappings_add(&image->mappings, &new);
+	}
+	if (m && !m->key) {
+		m->key = ++places->nr_keys;
+		m->base = m->start;
+	}
+	return m;
 }
 
 /* ---- where ---- */
-
-/* An object and a page of it; the key is the object's, but for private copies. */
-struct place {
-	struct object *object;
-	int64_t page;
-	uint32_t key;
-	int64_t key_page;
-};
 
 static int64_t pages_between(const struct pfs_places *places, uint64_t from, uint64_t to)
 {
 	return (int64_t)(to - from) >> places->model->page_shift;
 }
 
-static int place_in_file(struct pfs_places *places, struct image *image, const char *name, struct pfs_ref *ref,
-			 struct place *place)
+static int place_in_file(struct pfs_places *places, const struct pfs_region *region, const char *name,
+			 const struct pfs_ref *ref, struct pfs_spot *spot)
 {
-	const struct pfs_region *region = ref->region;
 	bool private = !(region->have & PFS_HAS(PFS_F_PERMS)) || !(region->perms & PFS_PERM_SHARED);
-	struct mapping *copies;
-	int64_t page;
-	uint32_t nr;
+	struct pfs_mapping *copies;
 
-	place->object = file_of(places, region, name);
-	if (!place->object)
+	spot->object = file_of(places, region, name);
+	if (!spot->object)
 		return -ENOMEM;
-	place->page = pages_between(places, region->start, ref->addr) +
+	spot->page = pages_between(places, region->start, ref->addr) +
 		(int64_t)(region->have & PFS_HAS(PFS_F_OFF) ? region->off >> places->model->page_shift : 0);
-	place->key = place->object->key;
-	place->key_page = place->page;
+	spot->key = spot->object->key;
 	if (!private || !region->written)
 		return 0;
 	/* What was written is a page of its own, for the reader as well. */
-	copies = mapping_at(places, image, region, ref->addr, ref->ts_ns);
+	copies = mapping_at(places, spot->image, region, ref->addr);
 	if (!copies)
 		return -ENOMEM;
-	page = pages_between(places, copies->base, ref->addr);
-	if (ref->access == PFS_WRITE || pfs_page_index_find(&places->frames, copies->key, page, &nr)) {
-		place->key = copies->key;
-		place->key_page = page;
-	}
+	spot->may_be_copy = true;
+	spot->copies_key = copies->key;
+	spot->copies_page = pages_between(places, copies->base, ref->addr);
 	return 0;
 }
 
-static int place_in_mapping(struct pfs_places *places, struct image *image, const char *name,
-			    const struct pfs_ref *ref, struct place *place)
+static int place_in_mapping(struct pfs_places *places, const struct pfs_region *region, const char *name,
+			    const struct pfs_ref *ref, struct pfs_spot *spot)
 {
-	struct mapping *mapping = mapping_at(places, image, ref->region, ref->addr, ref->ts_ns);
+	struct pfs_mapping *mapping = mapping_at(places, spot->image, region, ref->addr);
 
 	if (!mapping)
 		return -ENOMEM;
 	if (!mapping->object)
-		mapping->object = name ?
-			object_new(places, PFS_OBJECT_ANON, "anon", ++image->nr_anon, image->nr) :
-			object_new(places, PFS_OBJECT_UNKNOWN, "?", ++image->nr_unknown, image->nr);
+		mapping->object = object_new(places, name ? PFS_OBJECT_ANON : PFS_OBJECT_UNKNOWN, name ? "anon" : "?",
+					     spot->image);
 	if (!mapping->object)
 		return -ENOMEM;
-	place->object = mapping->object;
-	place->page = pages_between(places, mapping->base, ref->addr);
-	place->key = mapping->key;
-	place->key_page = place->page;
+	spot->object = mapping->object;
+	spot->page = pages_between(places, mapping->base, ref->addr);
+	spot->key = mapping->key;
 	return 0;
 }
 
 /* In something that an image has one of, counted from that address. */
-static int place_in_named(struct pfs_places *places, struct image *image, enum pfs_object_kind kind,
-			  const char *name, uint64_t from, uint64_t addr, struct place *place)
+static int place_in_named(struct pfs_places *places, enum pfs_object_kind kind, const char *name, uint64_t from,
+			  uint64_t addr, struct pfs_spot *spot)
 {
-	place->object = named_of(places, image, kind, name);
-	if (!place->object)
+	spot->object = named_of(places, spot->image, kind, name);
+	if (!spot->object)
 		return -ENOMEM;
-	place->page = place->key_page = pages_between(places, from, addr);
-	place->key = place->object->key;
+	spot->page = pages_between(places, from, addr);
+	spot->key = spot->object->key;
 	return 0;
 }
 
-static int find_place(struct pfs_places *places, struct image *image, struct pfs_ref *ref, struct place *place)
+int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const struct pfs_region *region,
+		    const char *name, const struct pfs_ref *ref, struct pfs_spot *spot)
 {
-	const struct pfs_region *region = ref->region;
-	const char *name = ref->region_name;
-
+	*spot = (struct pfs_spot){ .image = image_of(places, space) };
+	if (!spot->image)
+		return -ENOMEM;
 	if (!region)
-		return place_in_named(places, image, PFS_OBJECT_UNKNOWN, "(no known region)", 0, ref->addr, place);
+		return place_in_named(places, PFS_OBJECT_UNKNOWN, "(no known region)", 0, ref->addr, spot);
 	if (!name || !name[0])
-		return place_in_mapping(places, image, name, ref, place);
+		return place_in_mapping(places, region, name, ref, spot);
 	if (!strcmp(name, "[heap]"))
-		return place_in_named(places, image, PFS_OBJECT_HEAP, "[heap]",
-				      image->space->start_brk ? image->space->start_brk : region->start, ref->addr,
-				      place);
+		return place_in_named(places, PFS_OBJECT_HEAP, "[heap]",
+				      space->start_brk ? space->start_brk : region->start, ref->addr, spot);
 	if (!strcmp(name, "[stack]"))
-		return place_in_named(places, image, PFS_OBJECT_STACK, "[stack]", region->end, ref->addr, place);
+		return place_in_named(places, PFS_OBJECT_STACK, "[stack]", region->end, ref->addr, spot);
 	if (name[0] == '[')
-		return place_in_named(places, image, PFS_OBJECT_SPECIAL, name, region->start, ref->addr, place);
-	return place_in_file(places, image, name, ref, place);
+		return place_in_named(places, PFS_OBJECT_SPECIAL, name, region->start, ref->addr, spot);
+	return place_in_file(places, region, name, ref, spot);
 }
 
-int pfs_places_find(struct pfs_places *places, const struct pfs_space *space, struct pfs_ref *ref)
-{
-	struct image *image = image_of(places, space);
-	struct place place;
-	bool new;
-	int ret = image ? find_place(places, image, ref, &place) : -ENOMEM;
+/* ---- numbers ---- */
 
+static int number_object(struct pfs_places *places, struct object *object)
+{
+	struct image *image = object->image;
+
+	if (object->pub.nr)
+		return 0;
+	if (!image)
+		object->pub.nr = next_of_name(places, object->pub.name);
+	else if (object->pub.kind == PFS_OBJECT_ANON)
+		object->pub.nr = ++image->nr_anon;
+	else if (!strcmp(object->pub.name, "?"))
+		object->pub.nr = ++image->nr_unknown;
+	else
+		object->pub.nr = 1;
+	object->pub.image = image ? image->nr : 0;
+	return object->pub.nr ? 0 : -ENOMEM;
+}
+
+int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref)
+{
+	uint32_t key = spot->key, nr;
+	int64_t page = spot->page;
+	bool new;
+	int ret;
+
+	if (!spot->image->nr)
+		spot->image->nr = ++places->nr_images;
+	ret = number_object(places, spot->object);
+	if (spot->may_be_copy && (ref->access == PFS_WRITE ||
+				  pfs_page_index_find(&places->frames, spot->copies_key, spot->copies_page, &nr))) {
+		key = spot->copies_key;
+		page = spot->copies_page;
+	}
 	if (!ret)
-		ret = pfs_page_index_get(&places->frames, place.key, place.key_page, &ref->frame, &new);
+		ret = pfs_page_index_get(&places->frames, key, page, &ref->frame, &new);
 	if (ret)
 		return ret;
-	ref->image = image->nr;
-	ref->object = &place.object->pub;
-	ref->page = place.page;
+	ref->image = spot->image->nr;
+	ref->object = &spot->object->pub;
+	ref->page = spot->page;
 	ref->again = !new;
 	return 0;
 }
@@ -391,7 +458,8 @@ void pfs_places_fini(struct pfs_places *places)
 	}
 	HASH_ITER(hh, places->images, image, next_image) {
 		HASH_DEL(places->images, image);
-		free(image->mappings);
+		pfs_mappings_fini(&image->mappings);
+		pfs_space_put(image->space);
 		free(image);
 	}
 	pfs_page_index_fini(&places->frames);

@@ -58,6 +58,17 @@ void pfs_plot_fini(struct pfs_plot *plot);
 const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
 					     double *at);
 
+/*
+ * Which of the group's ranges the unit begins in, or else the next one begins in it. Their number: none is known.
+ */
+uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t group, uint64_t page);
+
+/*
+ * "cc1 (pid 4711)", or "sh (pid 4711, image 2)" where the process has several of that name; escaped. The caller
+ * frees it. NULL: no memory.
+ */
+char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr);
+
 /* ---- the grid ---- */
 
 enum pfs_plot_by {
@@ -126,6 +137,12 @@ char *pfs_plot_escape(char *buf, size_t size, const char *s);
 /* "4,016,219". Returns buf. */
 const char *pfs_plot_number(char buf[32], uint64_t number);
 
+/* "0.25", "4711", "954M": three digits at least, units of 1000. Returns buf. */
+const char *pfs_plot_short(char buf[32], double number);
+
+/* "14,441/s"; "1 at once" where the picture has only one moment. Returns buf. */
+const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64_t count, uint64_t ns);
+
 /* "250 us", "1.5 s": as long as that, rounded. Returns buf. */
 const char *pfs_plot_span(char buf[32], uint64_t ns);
 
@@ -138,13 +155,13 @@ const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64
 /* The first tick at or after ns. UINT64_MAX: there is none. */
 uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
 
-/* "4,016,219 faults, 12 of them in no known region, in 1.5 s". Returns buf. */
+/* "no faults", "4,016,219 faults, 12 of them in no known region, in 1.5 s". Returns buf. */
 const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
 
 /* What else has to be said: one remark a line, "" if there is nothing. Returns buf. */
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
 
-/* The title: as the style has it, else the recorded command; escaped. "" if there is none. Returns buf. */
+/* The title: as the style has it, else the recorded command or the file; escaped. "" if there is none. Returns buf. */
 struct pfs_plot_style;
 const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
 			   char buf[PFS_PLOT_TEXT_MAX]);
@@ -164,13 +181,14 @@ uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int lev
 /* ---- forms ---- */
 
 struct pfs_plot_style {
-	const char *title;		/* NULL: the recording's command, or none */
+	const char *title;		/* NULL: the recording's command */
+	const char *file;		/* where no command is known: its name; NULL: it has none */
 	struct timespec recorded;	/* when the recording was whole; 0: not known */
 	bool heat;
 	enum pfs_plot_by by;		/* unless it is a heat map */
 	unsigned int width, height;	/* columns of text, or pixels; 0: as the form has it */
 	bool color;			/* text */
-	bool blocks;			/* text: half blocks instead of letters */
+	bool blocks;			/* text: half blocks in colours instead of ASCII */
 };
 
 enum pfs_plot_format {
@@ -196,8 +214,6 @@ void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_g
 void pfs_plot_write_string(FILE *out, const char *s);
 
 /* One of each: pfs_plot_write() calls it. */
-int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style,
-			 enum pfs_plot_format format, FILE *out, struct pfs_err *err);
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err);
 int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,

@@ -12,11 +12,12 @@ static const char *const by_thread[] = {
 	"#7a7d1f", "#f28ba8", "#3a3f8f", "#a07cd8", "#8a8f98",
 };
 
+/* The first of them has to be seen on white, too: most places of a plot have one touch. */
 const char *const pfs_plot_hot[PFS_PLOT_LEVELS] = {
-	"#fde5a0", "#fdd06f", "#fdb14a", "#fb8d3c", "#f4642d", "#e03a20", "#bd1a26", "#8c0d27", "#560720",
+	"#f5b942", "#f5a02f", "#f2862a", "#ea6a27", "#dd4b23", "#c62f22", "#a41a26", "#7c0f28", "#4d0820",
 };
 const char *const pfs_plot_seen[PFS_PLOT_LEVELS] = {
-	"#c5eeee", "#9fe0e0", "#78d1d1", "#4fc0c0", "#2aacac", "#149292", "#0b7676", "#075858", "#033a3a",
+	"#86d0d0", "#68c3c3", "#4cb5b5", "#33a6a6", "#1d9595", "#0e8181", "#0a6a6a", "#075050", "#033636",
 };
 
 const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color)

@@ -243,8 +243,9 @@ static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *t
 	}
 }
 
-int pfs_plot_data_feed(struct pfs_plot_data *data, const struct pfs_event *ev)
+static int feed(void *ctx, const struct pfs_event *ev)
 {
+	struct pfs_plot_data *data = ctx;
 	const struct pfs_counts *counts = &data->model->counts;
 	const struct pfs_thread *thread =
 		pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
@@ -258,11 +259,6 @@ int pfs_plot_data_feed(struct pfs_plot_data *data, const struct pfs_event *ev)
 	data->priv->major = counts->major;
 	data->priv->signal = counts->signal;
 	return ret;
-}
-
-static int feed(void *ctx, const struct pfs_event *ev)
-{
-	return pfs_plot_data_feed(ctx, ev);
 }
 
 struct pfs_sink pfs_plot_data_sink(struct pfs_plot_data *data)

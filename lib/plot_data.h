@@ -82,10 +82,7 @@ struct pfs_plot_data {
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter);
 void pfs_plot_data_free(struct pfs_plot_data *data);
 
-/* Takes an event that the model has just taken in. 0 or -ENOMEM. */
-int pfs_plot_data_feed(struct pfs_plot_data *data, const struct pfs_event *ev);
-
-/* Feeds. */
+/* Takes each event that the model has just taken in. 0 or -ENOMEM. */
 struct pfs_sink pfs_plot_data_sink(struct pfs_plot_data *data);
 
 #endif

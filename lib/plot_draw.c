@@ -4,7 +4,7 @@
  */
 #include "plot_draw.h"
 
-#include "labels.h"
+#include "plot_legend.h"
 #include "plot_pen.h"
 
 #include <errno.h>
@@ -13,28 +13,25 @@
 #include <string.h>
 
 enum {
-	MARGIN = 14, HEAD = 58, HEADING = 20, LEFT = 190, RIGHT = 100, BAND = 14, CHART = 64, CHART_GAP = 18,
-	AXIS = 34, LINE = 17, MOST_HEIGHT = 1500, DEFAULT_WIDTH = 1200, MOST_POINTS = 20000,
+	MARGIN = PFS_PLOT_MARGIN, HEAD = 58, HEADING = 20, LEFT = 190, RIGHT = 100, BAND = 14, LEAST_BAND = 9,
+	GOOD_BAND = 12, CHART = 64, LOW_CHART = 32, CHART_GAP = 18, AXIS = 34, MOST_HEIGHT = 1500,
+	DEFAULT_WIDTH = 1200, MOST_POINTS = 20000,
 };
 
 /* ---- plan ---- */
 
-static unsigned int nr_lines(const char *text)
+static double chart_height(const struct pfs_plot_picture *p)
 {
-	unsigned int nr = 0;
-
-	for (; *text; text++)
-		nr += *text == '\n';
-	return nr;
+	return p->terse < PFS_PLOT_LOW_CHARTS ? CHART : p->terse < PFS_PLOT_NO_CHARTS ? LOW_CHART : 0;
 }
 
 /* Below the bands: two charts, the axis, the legend, remarks. */
 static double foot(const struct pfs_plot_picture *p)
 {
-	char notes[PFS_PLOT_TEXT_MAX];
+	double chart = chart_height(p);
 
-	return 2 * (CHART + CHART_GAP) + AXIS + 4 * LINE +
-	       nr_lines(pfs_plot_notes_text(p->plot, notes)) * LINE + MARGIN;
+	return (chart ? 2 * (chart + CHART_GAP) : 0) + AXIS +
+	       pfs_plot_legend_draw(p, pfs_plot_legend_line(p)) + MARGIN;
 }
 
 static double wish(const struct pfs_plot_band *band)
@@ -42,25 +39,23 @@ static double wish(const struct pfs_plot_band *band)
 	return BAND + 9 * log2(1 + band->pages);
 }
 
-/*
- * A height for each band so that they fill the room that there is; the logarithm of their pages, for who is
- * small.
- */
-static int plan_bands(struct pfs_plot_picture *p, struct pfs_err *err)
+/* A picture that is not high has less beside its bands, until those have a fifth of it. */
+static double room_for_bands(struct pfs_plot_picture *p)
+{
+	double height = p->style->height ? p->style->height : MOST_HEIGHT;
+
+	for (; height - HEAD - p->foot < height / 5 && p->terse < PFS_PLOT_SHORT_LEGEND; p->foot = foot(p))
+		p->terse++;
+	return height - HEAD - p->foot;
+}
+
+static void place_bands(struct pfs_plot_picture *p, double room, double wishes)
 {
 	const struct pfs_plot *plot = p->plot;
-	double headings = plot->nr_blocks > 1 ? plot->nr_blocks * HEADING : 0;
-	double wishes = 0, room, scale, y = HEAD;
+	double least = LEAST_BAND * plot->nr_bands, scale = (room - least) / (wishes + 1 - least), y = HEAD;
 
-	for (uint32_t i = 0; i < plot->nr_bands; i++)
-		wishes += wish(&plot->bands[i]);
-	room = (p->style->height ? p->style->height : MOST_HEIGHT) - HEAD - headings - foot(p);
-	if (!p->style->height && wishes < room)
-		room = wishes > 200 ? wishes : 200;
-	if (room < 9.0 * plot->nr_bands)
-		return pfs_err_set(err, -EINVAL, "--size: %u pixels are not high enough for %u bands",
-				   p->style->height, plot->nr_bands);
-	scale = (room - 9.0 * plot->nr_bands) / (wishes + 1 - 9.0 * plot->nr_bands);
+	if (scale < 0)	/* not even one has room */
+		scale = 0;
 	p->first = y;
 	for (uint32_t block = 0; block < plot->nr_blocks; block++) {
 		p->heading[block] = y;
@@ -69,12 +64,34 @@ static int plan_bands(struct pfs_plot_picture *p, struct pfs_err *err)
 			if (plot->bands[i].block != block)
 				continue;
 			p->top[i] = y;
-			p->height[i] = 9 + (wish(&plot->bands[i]) - 9) * scale;
+			p->height[i] = LEAST_BAND + (wish(&plot->bands[i]) - LEAST_BAND) * scale;
 			y += p->height[i];
 		}
 	}
 	p->last = y;
-	p->total = p->style->height ? p->style->height : ceil(y + foot(p));
+	p->total = p->style->height ? p->style->height : ceil(y + p->foot);
+}
+
+/*
+ * A height for each band so that they fill the room that there is; the logarithm of their pages, for who is
+ * small. -ENOSPC: there are too many of them.
+ */
+static int plan_bands(struct pfs_plot_picture *p)
+{
+	const struct pfs_plot *plot = p->plot;
+	double headings = plot->nr_blocks > 1 ? plot->nr_blocks * HEADING : 0;
+	double wishes = 0, room = room_for_bands(p);
+
+	if (plot->nr_bands > 1 && room < headings + LEAST_BAND * plot->nr_bands) {
+		p->bands_fit = room > 0 ? room / (GOOD_BAND + headings / plot->nr_bands) : 0;
+		return -ENOSPC;
+	}
+	for (uint32_t i = 0; i < plot->nr_bands; i++)
+		wishes += wish(&plot->bands[i]);
+	room -= headings;
+	if (!p->style->height && wishes < room)
+		room = wishes > 200 ? wishes : 200;
+	place_bands(p, room, wishes);
 	return 0;
 }
 
@@ -92,10 +109,27 @@ static int plan_grid(struct pfs_plot_picture *p)
 				  p->style->heat ? PFS_PLOT_BY_NOTHING : p->style->by);
 }
 
-int pfs_plot_picture_plan(struct pfs_plot_picture *p, struct pfs_err *err)
+/* What the legend says, and so how high it is, is only known when all is in its place. */
+static int plan(struct pfs_plot_picture *p)
+{
+	double planned, height = foot(p);
+	int ret;
+
+	do {
+		p->foot = height;
+		pfs_plot_grid_fini(&p->grid);
+		ret = plan_bands(p);
+		if (!ret)
+			ret = plan_grid(p);
+		planned = p->foot;
+		height = foot(p);
+	} while (!ret && height > planned);
+	return ret;
+}
+
+int pfs_plot_picture_plan(struct pfs_plot_picture *p)
 {
 	uint32_t nr = p->plot->nr_bands;
-	int ret;
 
 	p->width = p->style->width ? p->style->width : DEFAULT_WIDTH;
 	p->left = LEFT;
@@ -104,10 +138,7 @@ int pfs_plot_picture_plan(struct pfs_plot_picture *p, struct pfs_err *err)
 	p->top = calloc(nr + 1, sizeof(*p->top));
 	p->height = calloc(nr + 1, sizeof(*p->height));
 	p->heading = calloc(p->plot->nr_blocks + 1, sizeof(*p->heading));
-	ret = p->rows && p->top && p->height && p->heading ? plan_bands(p, err) : -ENOMEM;
-	if (!ret)
-		ret = plan_grid(p);
-	return ret == -ENOMEM ? pfs_err_set(err, ret, "no memory for the plot") : ret;
+	return p->rows && p->top && p->height && p->heading ? plan(p) : -ENOMEM;
 }
 
 void pfs_plot_picture_fini(struct pfs_plot_picture *p)
@@ -117,6 +148,8 @@ void pfs_plot_picture_fini(struct pfs_plot_picture *p)
 	free(p->top);
 	free(p->height);
 	free(p->heading);
+	p->rows = NULL;
+	p->top = p->height = p->heading = NULL;
 }
 
 /* ---- bands ---- */
@@ -238,24 +271,25 @@ static int draw_image(const struct pfs_plot_picture *p)
 static void draw_chart(const struct pfs_plot_picture *p, double y, const char *name, const char *scale,
 		       const uint64_t *values, const char *color)
 {
-	double w = (p->right - p->left) / p->grid.columns;
+	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < p->grid.columns; i++)
 		most = values[i] > most ? values[i] : most;
-	pen_box(p, p->left, y, p->right - p->left, CHART, "#fafbfc", 1);
+	pen_box(p, p->left, y, p->right - p->left, h, "#fafbfc", 1);
 	for (uint32_t i = 0; i < p->grid.columns; i++)	/* one shape: there are no seams in it */
 		if (values[i])
-			p->cairo->rectangle(p->on, p->left + i * w, y + CHART * (1 - (double)values[i] / most),
-					    w, CHART * (double)values[i] / most);
+			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most),
+					    w, h * (double)values[i] / most);
 	pen_fill(p, color);
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
-	pen_line(p, p->left, y + CHART, p->right, y + CHART, "#9aa0ad");
-	pen_text(p, p->left - 6, y + CHART / 2, 11, PEN_RIGHT, LEFT - 16, "#1f2430", name);
+	pen_line(p, p->left, y + h, p->right, y + h, "#9aa0ad");
+	pen_text(p, p->left - 6, y + h / 2, 11, PEN_RIGHT, LEFT - 16, "#1f2430", name);
 	pen_text(p, p->right + 6, y + 9, 11, PEN_LEFT, RIGHT - 10, "#5b6270", scale);
-	pen_text(p, p->right + 6, y + CHART, 11, PEN_LEFT, RIGHT - 10, "#5b6270", "0");
+	pen_text(p, p->right + 6, y + h, 11, PEN_LEFT, RIGHT - 10, "#5b6270", "0");
 }
 
+/* Below y. Returns their lower end. */
 static double draw_charts(const struct pfs_plot_picture *p, double y)
 {
 	const struct pfs_plot_grid *grid = &p->grid;
@@ -266,12 +300,12 @@ static double draw_charts(const struct pfs_plot_picture *p, double y)
 		faults = grid->faults[i] > faults ? grid->faults[i] : faults;
 		pages = grid->resident[i] > pages ? grid->resident[i] : pages;
 	}
-	snprintf(scale, sizeof(scale), "%s/s", pfs_plot_number(number, (double)faults * 1e9 / grid->column_ns));
+	pfs_plot_rate_text(scale, p->plot, faults, grid->column_ns);
 	draw_chart(p, y, "faults a second", scale, grid->faults, "#7c8db5");
-	y += CHART + CHART_GAP;
-	snprintf(scale, sizeof(scale), "%s pages", pfs_plot_number(number, pages));
+	y += chart_height(p) + CHART_GAP;
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_number(number, pages), pages == 1 ? "" : "s");
 	draw_chart(p, y, "resident (estimate)", scale, grid->resident, "#b59a7c");
-	return y + CHART;
+	return y + chart_height(p);
 }
 
 static void draw_axis(const struct pfs_plot_picture *p, double y)
@@ -279,95 +313,25 @@ static void draw_axis(const struct pfs_plot_picture *p, double y)
 	const struct pfs_plot *plot = p->plot;
 	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, (p->right - p->left) / 110 + 2);
 	double scale = (p->right - p->left) / ((double)p->grid.column_ns * p->grid.columns);
+	double name = p->left - 24;	/* its right end */
 	char text[32];
 
 	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
 		double x = p->left + scale * (at - plot->from_ns);
 
 		pen_line(p, x, y, x, y + 5, "#5b6270");
-		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430",
-			 pfs_plot_tick_text(text, plot, at, tick));
+		pfs_plot_tick_text(text, plot, at, tick);
+		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430", text);
+		x -= pen_width(p, 11, text) / 2 + 8;
+		name = x < name ? x : name;
 	}
-	pen_text(p, p->left - 24, y + 17, 11, PEN_RIGHT, LEFT, "#1f2430", "time (s)");
-}
-
-static double legend_item(const struct pfs_plot_picture *p, double *x, double y, const char *color,
-			  const char *text)
-{
-	double width = 20 + pen_width(p, 11, text);
-
-	if (*x + width > p->width - MARGIN && *x > MARGIN) {
-		*x = MARGIN;
-		y += LINE;
-	}
-	if (color)
-		pen_box(p, *x, y - 9, 11, 11, color, 1);
-	pen_text(p, *x + (color ? 15 : 0), y, 11, PEN_LEFT, p->width, "#1f2430", text);
-	*x += width + 12;
-	return y;
-}
-
-static double draw_heat_scale(const struct pfs_plot_picture *p, double *x, double y, uint64_t most,
-			      const char *const *colors)
-{
-	char number[32];
-
-	for (unsigned int level = 0; level < PFS_PLOT_LEVELS; level++) {
-		uint64_t from = pfs_plot_level_from(level, most, PFS_PLOT_LEVELS);
-
-		if (from <= most)
-			y = legend_item(p, x, y, colors[level], pfs_plot_number(number, from));
-	}
-	return y;
-}
-
-static double draw_legend(const struct pfs_plot_picture *p, double y)
-{
-	const struct pfs_plot_grid *grid = &p->grid;
-	char name[400], text[480], number[32];
-	double x = MARGIN;
-
-	if (p->style->heat && grid->most) {
-		y = legend_item(p, &x, y, NULL, "faults in a place, at least:");
-		y = draw_heat_scale(p, &x, y, grid->most, pfs_plot_hot);
-	}
-	if (p->style->heat && grid->most_sampled) {
-		y = legend_item(p, &x, y, NULL, "seen by sampling (no faults), at least:");
-		y = draw_heat_scale(p, &x, y, grid->most_sampled, pfs_plot_seen);
-	}
-	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
-		if (!pfs_plot_color_text(p->plot, grid, i, name, sizeof(name)))
-			continue;
-		snprintf(text, sizeof(text), "%s: %s", name, pfs_plot_number(number, grid->by_color[i]));
-		y = legend_item(p, &x, y, pfs_plot_color(grid->by, i), text);
-	}
-	return y + LINE;
-}
-
-static void draw_notes(const struct pfs_plot_picture *p, double y)
-{
-	char span[32], size[8], text[PFS_PLOT_TEXT_MAX], *line, *rest;
-	size_t len;
-
-	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_plot_span(span, p->grid.column_ns));
-	if (p->plot->unit_shift > p->plot->data->model->page_shift)
-		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
-				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
-	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.",
-		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more"
-						     : "");
-	pen_text(p, MARGIN, y, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270", text);
-	pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#5b6270",
-		 PFS_PLOT_RESIDENT_SAYS ".");
-	rest = (char *)pfs_plot_notes_text(p->plot, text);
-	while ((line = strsep(&rest, "\n")) && *line)
-		pen_text(p, MARGIN, y += LINE, 11, PEN_LEFT, p->width - 2 * MARGIN, "#a02020", line);
+	pen_text(p, name, y + 17, 11, PEN_RIGHT, LEFT, "#1f2430", "time (s)");
 }
 
 int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 {
 	char text[PFS_PLOT_TEXT_MAX];
-	double y = p->last + CHART_GAP;
+	double y = p->last;
 	int ret = 0;
 
 	pen_box(p, 0, 0, p->width, p->total, "#ffffff", 1);
@@ -382,9 +346,10 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 		ret = draw_image(p);
 	else
 		draw_spots(p);
-	y = draw_charts(p, y);
+	if (chart_height(p))
+		y = draw_charts(p, y + CHART_GAP);
 	draw_axis(p, y);
-	draw_notes(p, draw_legend(p, y + AXIS + LINE));
+	pfs_plot_legend_draw(p, y + AXIS + pfs_plot_legend_line(p));
 	if (!ret && p->cairo->status(p->on))
 		ret = p->cairo->status(p->on) == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO;
 	return ret ? pfs_err_set(err, ret, "cairo cannot draw: %s", ret == -ENOMEM ? "no memory" :

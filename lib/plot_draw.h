@@ -9,6 +9,15 @@
 #include "plot.h"
 #include "plot_cairo.h"
 
+/* What a picture goes without when it is not high, one after another. */
+enum pfs_plot_terse {
+	PFS_PLOT_AMPLE,
+	PFS_PLOT_LOW_CHARTS,
+	PFS_PLOT_NO_EXPLANATIONS,	/* remarks on the recording stay */
+	PFS_PLOT_NO_CHARTS,
+	PFS_PLOT_SHORT_LEGEND,
+};
+
 struct pfs_plot_picture {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
@@ -21,14 +30,18 @@ struct pfs_plot_picture {
 	double width, total;		/* of the whole picture */
 	double left, right;		/* of the plot within it */
 	double first, last;		/* upper and lower end of all bands */
+	double foot;			/* height of what is below them */
+	unsigned int terse;		/* enum pfs_plot_terse */
+	uint32_t bands_fit;		/* where there are too many */
 };
 
-enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 10000 };
+enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 4000 };
 
 /*
- * Where everything goes. 0, -ENOMEM, or -EINVAL (it does not fit into the height that is wanted) with err set.
+ * Where everything goes; `on` is to measure by. 0, -ENOMEM, or -ENOSPC: the wanted height has room for about
+ * bands_fit bands.
  */
-int pfs_plot_picture_plan(struct pfs_plot_picture *picture, struct pfs_err *err);
+int pfs_plot_picture_plan(struct pfs_plot_picture *picture);
 
 /* Draws on picture->on. 0 or -errno with err set. */
 int pfs_plot_picture_draw(const struct pfs_plot_picture *picture, struct pfs_err *err);

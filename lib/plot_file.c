@@ -119,6 +119,7 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsi
 	return fwrite(data, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
+/* out NULL: what is drawn goes nowhere. */
 static cairo_surface_t *surface_new(const struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out)
 {
 	char text[PFS_PLOT_TEXT_MAX];
@@ -126,9 +127,9 @@ static cairo_surface_t *surface_new(const struct pfs_plot_picture *p, enum pfs_p
 
 	switch (format) {
 	case PFS_PLOT_SVG:
-		return p->cairo->svg_surface_create_for_stream(write_bytes, out, p->width, p->total);
+		return p->cairo->svg_surface_create_for_stream(out ? write_bytes : NULL, out, p->width, p->total);
 	case PFS_PLOT_PDF:
-		surface = p->cairo->pdf_surface_create_for_stream(write_bytes, out, p->width, p->total);
+		surface = p->cairo->pdf_surface_create_for_stream(out ? write_bytes : NULL, out, p->width, p->total);
 		p->cairo->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
 						   pfs_plot_title(p->plot, p->style, text));
 		p->cairo->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT,
@@ -200,18 +201,59 @@ static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format forma
 	return ret;
 }
 
-int pfs_plot_write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style,
-			 enum pfs_plot_format format, FILE *out, struct pfs_err *err)
+/* On a surface of that kind, for widths of text differ. */
+static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
+{
+	cairo_surface_t *surface;
+	int ret;
+
+	p->width = p->total = 1;
+	surface = surface_new(p, format, NULL);
+	p->on = p->cairo->create(surface);
+	ret = pfs_plot_picture_plan(p);
+	if (!ret && p->cairo->status(p->on))	/* then it has measured nothing */
+		ret = -ENOMEM;
+	p->cairo->destroy(p->on);
+	p->cairo->surface_finish(surface);
+	p->cairo->surface_destroy(surface);
+	return ret;
+}
+
+/* With fewer bands where the picture is not high enough for those that it was laid out with. */
+static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, enum pfs_plot_format format)
+{
+	const struct pfs_plot_data *data = p->plot->data;
+	uint32_t nr = p->plot->nr_bands;
+	int ret;
+
+	while ((ret = plan(p, format)) == -ENOSPC) {
+		nr -= nr > 4 ? nr / 4 : nr > 1;
+		nr = p->bands_fit < nr && p->bands_fit ? p->bands_fit : nr;
+		pfs_plot_picture_fini(p);
+		pfs_plot_fini(fewer);
+		ret = pfs_plot_lay_out(fewer, data, nr);
+		if (ret)
+			return ret;
+		p->plot = fewer;
+	}
+	return ret;
+}
+
+static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+		       FILE *out, struct pfs_err *err)
 {
 	struct pfs_cairo cairo;
+	struct pfs_plot fewer = { 0 };
 	struct pfs_plot_picture p = { .plot = plot, .style = style, .cairo = &cairo };
 	int ret = pfs_cairo_load(&cairo, err);
 
-	if (!ret)
-		ret = pfs_plot_picture_plan(&p, err);
-	if (!ret)
-		ret = draw_and_write(&p, format, out, err);
+	if (ret)
+		return ret;
+	ret = plan_with_fewer(&p, &fewer, format);
+	ret = ret ? pfs_err_set(err, ret, "no memory for the plot") :
+		    draw_and_write(&p, format, out, err);
 	pfs_plot_picture_fini(&p);
+	pfs_plot_fini(&fewer);
 	return ret;
 }
 
@@ -220,7 +262,7 @@ int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *sty
 {
 	int ret = format == PFS_PLOT_TEXT ? pfs_plot_write_text(plot, style, out, err) :
 		format == PFS_PLOT_HTML ? pfs_plot_write_html(plot, style, out, err) :
-		pfs_plot_write_drawn(plot, style, format, out, err);
+		write_drawn(plot, style, format, out, err);
 
 	if (!ret && (fflush(out) || ferror(out)))
 		ret = pfs_err_set(err, -EIO, "the plot cannot be written: %s", strerror(errno));

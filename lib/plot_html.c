@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot as a page: plot_page.html with the numbers in its middle. One file, which asks for nothing from
- * anywhere.
+ * A plot as a page: plot_page.html with the numbers, plot_page_draw.js and plot_page.js in it. One file,
+ * which asks for nothing from anywhere.
  */
 #include "plot_draw.h"
 
@@ -13,15 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Built from the top of the tree: the path is as the assembler sees it. */
+/* Built from the top of the tree: the paths are as the assembler sees them. */
 __asm__(".section .rodata\n"
 	"pfs_plot_page:\n"
 	".incbin \"lib/plot_page.html\"\n"
 	".byte 0\n"
+	"pfs_plot_script:\n"
+	".incbin \"lib/plot_page_draw.js\"\n"
+	".incbin \"lib/plot_page.js\"\n"
+	".byte 0\n"
 	".previous\n");
-extern const char pfs_plot_page[];
-
-#define MARK "@DATA@"
+extern const char pfs_plot_page[], pfs_plot_script[];
 
 struct page {
 	const struct pfs_plot *plot;
@@ -116,6 +118,59 @@ static void write_names(const struct page *page)
 }
 
 /* ---- places ---- */
+
+/* The image of each group, by the number of its label. */
+static int write_images(const struct page *page)
+{
+	const struct pfs_plot_data *data = page->plot->data;
+	FILE *out = page->out;
+
+	fputs(",\n\"images\":[", out);
+	for (uint32_t i = 0; i < data->nr_images; i++) {
+		char *label = pfs_plot_image_label(data, i);
+
+		if (!label)
+			return -ENOMEM;
+		fputs(i ? "," : "", out);
+		pfs_plot_write_string(out, label);
+		free(label);
+	}
+	fputs("],\n\"image_of\":[", out);
+	for (uint32_t i = 0; i < data->nr_groups; i++)
+		fprintf(out, "%s%u", i ? "," : "", data->groups[i].image);
+	fputs("]", out);
+	return 0;
+}
+
+/* The range in which a segment begins. NULL: none is known. */
+static const struct pfs_plot_range *range_of(const struct pfs_plot *plot, uint32_t segment)
+{
+	const struct pfs_plot_segment *s = &plot->segments[segment];
+	const struct pfs_plot_group *group = &plot->data->groups[s->group];
+	uint32_t nr = pfs_plot_find_range(plot, s->group, s->first);
+
+	return nr < group->nr_ranges ? &group->ranges[nr] : NULL;
+}
+
+/* Segments of one range stand side by side: each range is there once, with its first segment. */
+static void write_ranges(const struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	const struct pfs_plot_range *last = NULL;
+
+	fputs(",\n\"ranges\":[", page->out);
+	for (uint32_t i = 0, nr = 0; i < plot->nr_segments; i++) {
+		const struct pfs_plot_range *range = range_of(plot, i);
+
+		if (range && range != last)
+			fprintf(page->out, "%s[%u,\"%" PRIx64 "-%" PRIx64 "\"]", nr++ ? "," : "", i,
+				range->start, range->end);
+		else if (!range && (last || !i))
+			fprintf(page->out, "%s[%u,\"\"]", nr++ ? "," : "", i);
+		last = range;
+	}
+	fputs("]", page->out);
+}
 
 static void write_bands(const struct page *page)
 {
@@ -212,11 +267,32 @@ static void write_times(const struct page *page)
 
 	fprintf(page->out,
 		",\n\"from_ns\":%" PRId64 ",\"bin_ns\":%" PRIu64 ",\"bins\":%" PRIu64 ",\"unit_shift\":%u,"
-		"\"resident_bins\":%" PRIu64 ",\"resident\":[",
+		"\"page_shift\":%u,\"resident_bins\":%" PRIu64 ",\"resident\":[",
 		(int64_t)(page->plot->from_ns - base), UINT64_C(1) << page->plot->data->cells.time_shift,
-		page->plot->nr_bins, page->plot->unit_shift, page->grid.bins);
+		page->plot->nr_bins, page->plot->unit_shift, model->page_shift, page->grid.bins);
 	for (uint32_t i = 0; i < page->grid.columns; i++)
 		fprintf(page->out, "%s%" PRIu64, i ? "," : "", page->grid.resident[i]);
+	fputs("]", page->out);
+}
+
+/* Bins in which events may be missing: from, to. */
+static void write_losses(const struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	unsigned int shift = plot->data->cells.time_shift, nr = 0;
+	bool before = false;
+
+	fputs(",\n\"losses\":[", page->out);
+	for (uint64_t bin = 0; bin <= plot->nr_bins; bin++) {
+		uint64_t from = plot->from_ns + (bin << shift);
+		bool lost = bin < plot->nr_bins && pfs_plot_lost(plot, from, from + (UINT64_C(1) << shift));
+
+		if (lost && !before)
+			fprintf(page->out, "%s[%" PRIu64, nr++ ? "," : "", bin);
+		else if (before && !lost)
+			fprintf(page->out, ",%" PRIu64 "]", bin);
+		before = lost;
+	}
 	fputs("]", page->out);
 }
 
@@ -246,22 +322,36 @@ static int collect(struct page *page)
 	return ret ? ret : pfs_plot_sites_find(&page->sites, plot, page->style->recorded);
 }
 
+/* The page from there to before the mark. Returns what is behind it. */
+static const char *write_until(FILE *out, const char *from, const char *mark)
+{
+	const char *at = strstr(from, mark);
+
+	fwrite(from, 1, at - from, out);
+	return at + strlen(mark);
+}
+
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err)
 {
 	struct page page = { .plot = plot, .style = style, .out = out };
-	const char *mark = strstr(pfs_plot_page, MARK);
+	const char *rest;
 	int ret = collect(&page);
 
 	if (!ret) {
-		fwrite(pfs_plot_page, 1, mark - pfs_plot_page, out);
+		rest = write_until(out, pfs_plot_page, "@DATA@");
 		write_words(&page);
 		write_colors(out);
 		write_names(&page);
+		ret = write_images(&page);
 		write_bands(&page);
+		write_ranges(&page);
 		write_times(&page);
+		write_losses(&page);
 		write_cells(&page);
-		fputs(mark + strlen(MARK), out);
+		rest = write_until(out, rest, "@SCRIPT@");
+		fputs(pfs_plot_script, out);
+		fputs(rest, out);
 	}
 	pfs_plot_grid_fini(&page.grid);
 	pfs_plot_grid_fini(&page.threads);

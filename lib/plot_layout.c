@@ -37,6 +37,7 @@ struct layout {
 	struct strip *strips;
 	uint32_t nr_leaves, nr_strips;
 	uint32_t *block_of;		/* by image */
+	uint32_t max_blocks;
 };
 
 static const struct pfs_plot_group *group_of(const struct layout *l, uint32_t group)
@@ -95,8 +96,9 @@ static int compare_counts(const void *a, const void *b)
 }
 
 /* What an image must have to get a block of its own. */
-static int least_of_block(const struct pfs_plot_data *data, uint64_t *least)
+static int least_of_block(const struct layout *l, uint64_t *least)
 {
+	const struct pfs_plot_data *data = l->plot->data;
 	uint64_t *counts = malloc((data->nr_images + 1) * sizeof(*counts));
 
 	if (!counts)
@@ -104,15 +106,47 @@ static int least_of_block(const struct pfs_plot_data *data, uint64_t *least)
 	for (uint32_t i = 0; i < data->nr_images; i++)
 		counts[i] = data->images[i].count;
 	qsort(counts, data->nr_images, sizeof(*counts), compare_counts);
-	*least = data->nr_images > MAX_BLOCKS ? counts[MAX_BLOCKS - 1] + 1 : 1;
+	*least = data->nr_images > l->max_blocks ? counts[l->max_blocks - 1] + 1 : 1;
 	free(counts);
 	return 0;
 }
 
-/* "cc1 (pid 4711)", or with the time at which the image began where a process has several of that name. */
-static char *image_label(const struct pfs_plot_data *data, uint32_t nr)
+static const char *epoch_comm(const struct pfs_proc *proc, unsigned int nr)
 {
-	char comm[256], *label = NULL;
+	const char *comm = proc->epochs[nr].comm ? proc->epochs[nr].comm : proc->comm;
+
+	return comm ? comm : "?";
+}
+
+static bool is_shown(const struct pfs_plot_data *data, const struct pfs_epoch *epoch)
+{
+	for (uint32_t i = 0; i < data->nr_images; i++)
+		if (data->images[i].space == epoch->space && data->images[i].count)
+			return !epoch->shared;
+	return false;
+}
+
+/* ", image 2": the second one of that name in a process of which several are in the picture. */
+static const char *image_number(char buf[32], const struct pfs_plot_data *data, const struct pfs_proc *proc,
+				unsigned int nr)
+{
+	unsigned int all = 0, before = 0;
+
+	for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+		if (strcmp(epoch_comm(proc, i), epoch_comm(proc, nr)) || !is_shown(data, &proc->epochs[i]))
+			continue;
+		all++;
+		before += i < nr;
+	}
+	buf[0] = '\0';
+	if (all > 1)
+		snprintf(buf, 32, ", image %u", before + 1);
+	return buf;
+}
+
+char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
+{
+	char comm[256], number[32], *label = NULL;
 
 	for (const struct pfs_proc *proc = data->model->procs; proc; proc = proc->next) {
 		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
@@ -120,10 +154,10 @@ static char *image_label(const struct pfs_plot_data *data, uint32_t nr)
 
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
-			pfs_plot_escape(comm, sizeof(comm),
-					epoch->comm ? epoch->comm : proc->comm ? proc->comm : "?");
-			return asprintf(&label, "%s (%s %" PRId32 ")", comm, proc->pid_known ? "pid" : "tid",
-					proc->pid) < 0 ? NULL : label;
+			pfs_plot_escape(comm, sizeof(comm), epoch_comm(proc, i));
+			return asprintf(&label, "%s (%s %" PRId32 "%s)", comm,
+					proc->pid_known ? "pid" : "tid", proc->pid,
+					image_number(number, data, proc, i)) < 0 ? NULL : label;
 		}
 	}
 	return strdup("a process");
@@ -138,7 +172,7 @@ static int make_blocks(struct layout *l)
 
 	plot->blocks = calloc(MAX_BLOCKS + 1, sizeof(*plot->blocks));
 	l->block_of = calloc(data->nr_images + 1, sizeof(*l->block_of));
-	if (!plot->blocks || !l->block_of || least_of_block(data, &least))
+	if (!plot->blocks || !l->block_of || least_of_block(l, &least))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
 		l->block_of[i] = UINT32_MAX;
@@ -146,13 +180,14 @@ static int make_blocks(struct layout *l)
 		if (data->images[i].count < least)
 			continue;
 		l->block_of[i] = plot->nr_blocks++;
-		plot->blocks[l->block_of[i]].label = image_label(data, i);
+		plot->blocks[l->block_of[i]].label = pfs_plot_image_label(data, i);
 		if (!plot->blocks[l->block_of[i]].label)
 			return -ENOMEM;
 	}
 	if (!others)
 		return 0;
-	if (asprintf(&plot->blocks[plot->nr_blocks].label, "%" PRIu32 " other process images", others) < 0) {
+	if (asprintf(&plot->blocks[plot->nr_blocks].label, "%" PRIu32 " %sprocess images", others,
+		     plot->nr_blocks ? "other " : "") < 0) {
 		plot->blocks[plot->nr_blocks].label = NULL;
 		return -ENOMEM;
 	}
@@ -165,15 +200,14 @@ static int make_blocks(struct layout *l)
 
 /* ---- strips ---- */
 
-/* Which of the group's ranges the unit begins in; where none is known, all of it is one. */
-static unsigned int range_of(const struct layout *l, const struct leaf *leaf)
+uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t nr, uint64_t page)
 {
-	const struct pfs_plot_group *group = group_of(l, leaf->group);
-	uint64_t addr = leaf->page << l->plot->unit_shift;
-	unsigned int low = 0, high = group->nr_ranges;
+	const struct pfs_plot_group *group = &plot->data->groups[nr];
+	uint64_t addr = page << plot->unit_shift;
+	uint32_t low = 0, high = group->nr_ranges;
 
 	while (low < high) {
-		unsigned int mid = (low + high) / 2;
+		uint32_t mid = (low + high) / 2;
 
 		if (group->ranges[mid].end - 1 >= addr)
 			high = mid;
@@ -194,9 +228,18 @@ static int compare_strips(const void *a, const void *b)
 	return (x->group > y->group) - (x->group < y->group);
 }
 
+/* Where it begins, as exactly as is known: regions that share a unit are in order, too. */
+static uint64_t start_of(const struct layout *l, const struct leaf *leaf, unsigned int range)
+{
+	const struct pfs_plot_group *group = group_of(l, leaf->group);
+	uint64_t addr = leaf->page << l->plot->unit_shift;
+
+	return range < group->nr_ranges && group->ranges[range].start > addr ? group->ranges[range].start : addr;
+}
+
 static int make_strips(struct layout *l)
 {
-	unsigned int range = 0;
+	uint32_t range = 0;
 
 	l->strips = malloc((l->nr_leaves + 1) * sizeof(*l->strips));
 	if (!l->strips)
@@ -204,13 +247,13 @@ static int make_strips(struct layout *l)
 	for (uint32_t i = 0; i < l->nr_leaves; i++) {
 		const struct leaf *leaf = &l->leaves[i];
 		struct strip *strip = &l->strips[l->nr_strips];
-		unsigned int at = range_of(l, leaf);
+		uint32_t at = pfs_plot_find_range(l->plot, leaf->group, leaf->page);
 
 		if (i && leaf->group == leaf[-1].group && at == range) {
 			strip--;
 		} else {
 			*strip = (struct strip){ .group = leaf->group, .first = i,
-						 .start = leaf->page << l->plot->unit_shift,
+						 .start = start_of(l, leaf, at),
 						 .block = l->block_of[group_of(l, leaf->group)->image] };
 			l->nr_strips++;
 		}
@@ -232,14 +275,15 @@ static int compare_busy(const void *a, const void *b)
 }
 
 /*
- * Gives bands of their own to the first nr of them, and to what lies in no region. How many bands that makes.
+ * Gives bands of their own to the first nr of them, and to what lies in no region if `unknown`. How many bands that
+ * makes.
  */
-static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr)
+static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr, bool unknown)
 {
 	uint32_t bands = 0;
 
 	for (uint32_t i = 0; i < l->nr_strips; i++)
-		order[i]->own = i < nr || group_of(l, order[i]->group)->unknown;
+		order[i]->own = i < nr || (unknown && group_of(l, order[i]->group)->unknown);
 	for (uint32_t i = 0; i < l->nr_strips; i++) {
 		const struct strip *strip = &l->strips[i];
 
@@ -255,21 +299,23 @@ static int choose(struct layout *l, uint32_t max_bands)
 {
 	struct strip **order = malloc((l->nr_strips + 1) * sizeof(*order));
 	uint32_t low = 0, high = l->nr_strips;
+	bool unknown;
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->nr_strips; i++)
 		order[i] = &l->strips[i];
 	qsort(order, l->nr_strips, sizeof(*order), compare_busy);
+	unknown = choose_first(l, order, 0, true) <= max_bands;
 	while (low < high) {
 		uint32_t mid = low + (high - low + 1) / 2;
 
-		if (choose_first(l, order, mid) <= max_bands)
+		if (choose_first(l, order, mid, unknown) <= max_bands)
 			low = mid;
 		else
 			high = mid - 1;
 	}
-	choose_first(l, order, low);
+	choose_first(l, order, low, unknown);
 	free(order);
 	return 0;
 }
@@ -406,7 +452,10 @@ static int compare_segments(const void *a, const void *b)
 int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, uint32_t max_bands)
 {
 	const struct pfs_plot_cells *cells = &data->cells;
-	struct layout l = { .plot = plot };
+	struct layout l = {
+		.plot = plot,
+		.max_blocks = max_bands >= 2 * MAX_BLOCKS ? MAX_BLOCKS : max_bands > 3 ? max_bands / 2 : 1,
+	};
 	int ret;
 
 	*plot = (struct pfs_plot){ .data = data };

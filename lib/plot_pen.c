@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void ink(const struct pfs_plot_picture *p, const char *color, double alpha)
 {
@@ -82,4 +83,40 @@ void pen_text(const struct pfs_plot_picture *p, double x, double y, double size,
 		x -= extents.x_advance / 2;
 	p->cairo->move_to(p->on, x, y);
 	p->cairo->show_text(p->on, fitted);
+}
+
+/* How much of the text fits: up to a space or all of it, and a word at the least. */
+static size_t fitting(const struct pfs_plot_picture *p, double size, double room, char *text)
+{
+	size_t fits = 0;
+
+	for (size_t end = strcspn(text, " ");; end += 1 + strcspn(text + end + 1, " ")) {
+		char at_end = text[end];
+		bool fit;
+
+		text[end] = '\0';
+		fit = pen_width(p, size, text) <= room;
+		text[end] = at_end;
+		if (fits && !fit)
+			return fits;
+		fits = end;
+		if (!at_end)
+			return fits;
+	}
+}
+
+double pen_lines(const struct pfs_plot_picture *p, double x, double y, double line, double size, double room,
+		 const char *color, const char *text)
+{
+	char copy[PFS_PLOT_TEXT_MAX], *at = copy;
+
+	for (snprintf(copy, sizeof(copy), "%s", text); *at; y += line) {
+		size_t len = fitting(p, size, room, at);
+		bool more = at[len];
+
+		at[len] = '\0';
+		pen_text(p, x, y, size, PEN_LEFT, room, color, at);
+		at += len + more;
+	}
+	return y;
 }

@@ -20,6 +20,10 @@ void pen_dashes(const struct pfs_plot_picture *p, double x0, double y0, double x
 /* As much of the text as fits into so many pixels. */
 void pen_text(const struct pfs_plot_picture *p, double x, double y, double size, enum pen_align align,
 	      double room, const char *color, const char *text);
+
+/* In as many lines, so far apart, as it needs. Returns where one more would stand. */
+double pen_lines(const struct pfs_plot_picture *p, double x, double y, double line, double size, double room,
+		 const char *color, const char *text);
 double pen_width(const struct pfs_plot_picture *p, double size, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot in characters: a heat map with two places in each character (half blocks) where there are colours,
+ * A plot in characters: a heat map with two places in each character (half blocks) where there are colours and UTF-8,
  * shades of ASCII where not; under it faults a second and resident pages.
  */
 #include "plot.h"
@@ -13,9 +13,9 @@
 
 enum { NAME_COLUMNS = 20, COUNT_COLUMNS = 12, LEVELS = 9, CHART_LINES = 3 };
 
-/* Colours of the 256: hotter is brighter. Of sampled accesses another row of them. */
-static const uint8_t hot[LEVELS] = { 54, 90, 126, 162, 198, 203, 209, 215, 228 };
-static const uint8_t seen[LEVELS] = { 22, 23, 29, 30, 36, 37, 43, 44, 87 };
+/* Colours of the 256, to be seen on black and on white. Of sampled accesses another row of them. */
+static const uint8_t hot[LEVELS] = { 97, 133, 169, 205, 204, 203, 209, 215, 220 };
+static const uint8_t seen[LEVELS] = { 28, 29, 30, 35, 36, 37, 43, 44, 51 };
 static const char shades[] = ".:-=+*#%@", digits[] = "123456789";
 static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
@@ -123,9 +123,17 @@ static void put_half_blocks(const struct canvas *c, struct heat upper, struct he
 		fprintf(c->out, "\033[38;5;%u;48;5;%um▀\033[0m", color_of(upper), color_of(lower));
 }
 
+static char shade_of(struct heat heat)
+{
+	return !heat.any ? ' ' : heat.sampled ? digits[heat.level] : shades[heat.level];
+}
+
 static void put_shade(const struct canvas *c, struct heat heat)
 {
-	fputc(!heat.any ? ' ' : heat.sampled ? digits[heat.level] : shades[heat.level], c->out);
+	if (heat.any && c->style->color)
+		fprintf(c->out, "\033[38;5;%um%c\033[0m", color_of(heat), shade_of(heat));
+	else
+		fputc(shade_of(heat), c->out);
 }
 
 /* Lines from top to bottom, so from the highest pages to the lowest. */
@@ -206,12 +214,11 @@ static void put_charts(const struct canvas *c)
 {
 	const struct pfs_plot_grid *grid = &c->grid;
 	uint64_t faults = most_of(grid->faults, grid->columns), pages = most_of(grid->resident, grid->columns);
-	char scale[48], number[8];
+	char scale[48], number[32];
 
-	snprintf(scale, sizeof(scale), "%s/s",
-		 pfs_short_number(number, (double)faults * 1e9 / grid->column_ns));
-	put_chart(c, "faults/s", scale, grid->faults, faults);
-	snprintf(scale, sizeof(scale), "%s pages", pfs_short_number(number, pages));
+	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults,
+		  faults);
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_short(number, pages), pages == 1 ? "" : "s");
 	put_chart(c, "resident (est.)", scale, grid->resident, pages);
 }
 
@@ -237,7 +244,7 @@ static void put_axis(const struct canvas *c)
 		uint32_t column = (at - plot->from_ns) / grid->column_ns;
 
 		pfs_plot_tick_text(text, plot, at, tick);
-		if (column < done || column + strlen(text) > grid->columns)
+		if (column < done || column + strlen(text) > grid->columns + COUNT_COLUMNS - 2)
 			continue;
 		fprintf(c->out, "%*s%s", (int)(column - done), "", text);
 		done = column + strlen(text) + 1;
@@ -246,25 +253,24 @@ static void put_axis(const struct canvas *c)
 	fputs("s\n", c->out);
 }
 
+/* The numbers in the terminal's own colour: in that of their level not all could be read. */
 static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t most, bool sampled)
 {
-	char number[32], color[32];
+	char number[32], color[32], shade[2] = "";
 
-	for (unsigned int level = 0; level < LEVELS; level++) {
+	list->first_word = true;
+	for (uint8_t level = 0; level < LEVELS; level++) {
 		uint64_t from = pfs_plot_level_from(level, most, LEVELS);
 
 		if (from > most)
 			break;
-		snprintf(color, sizeof(color), "\033[38;5;%um", sampled ? seen[level] : hot[level]);
-		list->start = pfs_color_on(c->style->blocks, color);
-		list->end = pfs_color_off(c->style->blocks);
-		if (c->style->blocks)
-			pfs_list_add(list, "█ %s", pfs_plot_number(number, from));
-		else
-			pfs_list_add(list, "%c %s", sampled ? digits[level] : shades[level],
-				     pfs_plot_number(number, from));
-		list->start = list->end = NULL;
+		snprintf(color, sizeof(color), "\033[38;5;%um", color_of((struct heat){ true, sampled, level }));
+		list->start = pfs_color_on(c->style->color, color);
+		list->end = pfs_color_off(c->style->color);
+		shade[0] = shade_of((struct heat){ true, sampled, level });
+		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_plot_number(number, from));
 	}
+	list->start = list->end = NULL;
 }
 
 static void put_legend(const struct canvas *c)

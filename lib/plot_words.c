@@ -43,6 +43,42 @@ const char *pfs_plot_number(char buf[32], uint64_t number)
 	return buf;
 }
 
+const char *pfs_plot_short(char buf[32], double number)
+{
+	const char *unit = "kMGTPE";
+
+	if (number < 99999.5) {
+		snprintf(buf, 32, "%.*f", number >= 9.95 || number == (uint64_t)number ? 0 : number >= 1 ? 1 : 2,
+			 number);
+		if (number > 0 && number < 0.095)
+			snprintf(buf, 32, "%.1g", number);
+		return buf;
+	}
+	for (number /= 1000; number >= 999.5 && unit[1]; number /= 1000)
+		unit++;
+	snprintf(buf, 32, "%.*f%c", number >= 99.95 || number == (uint64_t)number ? 0 : 1, number, *unit);
+	return buf;
+}
+
+/* Has it no extent in time? */
+static bool is_moment(const struct pfs_plot *plot)
+{
+	return plot->to_ns - plot->from_ns <= 1;
+}
+
+const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64_t count, uint64_t ns)
+{
+	char number[32];
+	double rate = (double)count * NS_PER_S / ns;
+
+	if (is_moment(plot))
+		snprintf(buf, 48, "%s at once", pfs_plot_number(number, count));
+	else
+		snprintf(buf, 48, "%s/s", rate < 10 || rate >= 1e7 ? pfs_plot_short(number, rate) :
+			 pfs_plot_number(number, rate));
+	return buf;
+}
+
 const char *pfs_plot_span(char buf[32], uint64_t ns)
 {
 	static const struct { const char *name; uint64_t ns; } units[] = {
@@ -127,13 +163,19 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 	char span[32];
 
 	buf[0] = '\0';
-	if (data->faults || !data->sampled)
+	if (!data->faults && !data->sampled) {
+		say(&text, "no faults");
+		return buf;
+	}
+	if (data->faults)
 		say_number(&text, data->faults, data->faults == 1 ? "fault" : "faults");
 	if (data->faults && data->sampled)
 		say(&text, " and ");
 	if (data->sampled)
-		say_number(&text, data->sampled, "accesses seen by sampling");
-	say(&text, " in %s", pfs_plot_span(span, plot->to_ns - plot->from_ns));
+		say_number(&text, data->sampled,
+			   data->sampled == 1 ? "access seen by sampling" : "accesses seen by sampling");
+	if (!is_moment(plot))
+		say(&text, " in %s", pfs_plot_span(span, plot->to_ns - plot->from_ns));
 	if (data->outside) {
 		say(&text, ", ");
 		say_number(&text, data->outside, "of them in no known region");
@@ -141,27 +183,39 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 	return buf;
 }
 
+/* Touches that the filter keeps from the model are in no page of it either. */
+static void say_filter(struct text *text, const struct pfs_filter *filter)
+{
+	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
+
+	if (threads || from)
+		say(text, "Only touches%s%s are shown, and resident pages are of these only\n",
+		    threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
+}
+
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
 {
 	const struct pfs_plot_data *data = plot->data;
 	struct pfs_gaps gaps = pfs_gaps_shown(data->model, data->filter);
-	const char *note = pfs_model_note(data->model, PFS_REFAULT_NOTE);
 	struct text text = { buf, 0 };
-	char lost[PFS_LOST_TEXT_MAX], how[64];
-	enum pfs_refault_method method;
-	uint64_t interval_ns;
+	char lost[PFS_LOST_TEXT_MAX], again[PFS_REFAULT_HOW_MAX];
+	struct pfs_refault_how how;
 
 	buf[0] = '\0';
 	if (pfs_lost_text(lost, &gaps))
 		say(&text, "%s\n", lost);
 	if (data->timeless)
 		say_number(&text, data->timeless,
+			   data->timeless == 1 ? "fault was counted without its time: not in the picture\n" :
 			   "faults were counted without their times: not in the picture\n");
 	if (data->left_out)
-		say_number(&text, data->left_out, "touches of other regions are left out\n");
-	if (note && pfs_refault_note_read(note, &method, &interval_ns)) {
-		pfs_refault_how_text(how, method, interval_ns);
-		say(&text, "%s %s%s\n", pfs_refault_what(method), how, method == PFS_REFAULT_IDLE ? "" :
+		say_number(&text, data->left_out,
+			   data->left_out == 1 ? "touch of another region is left out\n" :
+			   "touches of other regions are left out\n");
+	say_filter(&text, data->filter);
+	if (pfs_model_refault(plot->data->model, &how)) {
+		pfs_refault_how_text(again, &how);
+		say(&text, "%s %s%s\n", pfs_refault_what(how.method), again, how.method == PFS_REFAULT_IDLE ? "" :
 		    ": the resident ones are shown as if they had stayed");
 	}
 	return buf;
@@ -170,9 +224,11 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
 			   char buf[PFS_PLOT_TEXT_MAX])
 {
-	const char *command = pfs_model_note(plot->data->model, "command");
+	const char *command = pfs_model_note(plot->data->model, "command"), *title = style->title;
 
-	return pfs_plot_escape(buf, PFS_PLOT_TEXT_MAX, style->title ? style->title : command ? command : "");
+	if (!title)
+		title = command ? command : style->file ? style->file : "";
+	return pfs_plot_escape(buf, PFS_PLOT_TEXT_MAX, title);
 }
 
 bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns)

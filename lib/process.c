@@ -8,25 +8,43 @@
 #include <unistd.h>
 
 #define STAT_MAX 1024
+#define STATUS_MAX 4096
+
+int pfs_process_open(pid_t pid, const char *file)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
+{
+	int fd = pfs_process_open(pid, file);
+	ssize_t len;
+
+	if (fd < 0)
+		return false;
+	len = read(fd, buf, size - 1);
+	close(fd);
+	buf[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
 
 /* "4211 (a name) S 1 4211 ...", from " S" on, in buf; NULL: no such process. */
 static const char *read_stat(pid_t pid, char buf[STAT_MAX])
 {
-	char path[64], *p;
-	ssize_t len;
-	int fd;
+	const char *p = pfs_process_read(pid, "stat", buf, STAT_MAX) ? strrchr(buf, ')') : NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	len = read(fd, buf, STAT_MAX - 1);
-	close(fd);
-	if (len <= 0)
-		return NULL;
-	buf[len] = '\0';
-	p = strrchr(buf, ')');	/* the name before it may hold anything */
-	return p && p[1] ? p + 1 : NULL;
+	return p && p[1] ? p + 1 : NULL;	/* the name before it may hold anything */
+}
+
+char pfs_process_state(pid_t pid)
+{
+	char buf[STAT_MAX];
+	const char *p = read_stat(pid, buf);
+
+	return p ? p[1] : 'X';
 }
 
 /* Field 22. */
@@ -47,18 +65,11 @@ uint64_t pfs_process_start(pid_t pid)
 
 pid_t pfs_process_of(pid_t tid)
 {
-	char path[64], line[256];
-	int pid = 0;
-	FILE *f;
+	char status[STATUS_MAX];
+	const char *line = pfs_process_read(tid, "status", status, sizeof(status)) ? strstr(status, "\nTgid:") : NULL;
+	int pid;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) != 1)
-			pid = 0;
-	if (f)
-		fclose(f);
-	return pid;
+	return line && sscanf(line, " Tgid: %d", &pid) == 1 ? pid : 0;
 }
 
 /* Field 14. */

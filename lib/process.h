@@ -9,6 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* /proc/PID/FILE for reading: a descriptor of the caller's, or -1 with errno. */
+int pfs_process_open(pid_t pid, const char *file);
+
+/* What one read of /proc/PID/FILE gives, terminated. False: nothing, as of a process that is gone. */
+bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
+
+/* The letter of its state, as in /proc/PID/stat; 'X': no such process. */
+char pfs_process_state(pid_t pid);
+
 /*
  * When it was started, in clock ticks since boot; 0: no such process, or one that has ended and was not
  * waited for yet. A number alone may belong to another one tomorrow: what a pfscope leaves in the

@@ -205,15 +205,22 @@ static int watch(struct work *work, const struct pfs_pageout_want *want, const s
 static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
 {
 	const struct pfs_pageout_want want = {
-		work->config.wanted, stop_asked, work->config.ctx,
+		.wanted = work->config.wanted, .stop = stop_asked, .ctx = work->config.ctx,
+		.files_only = work->config.files_only,
 	};
 
 	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
 }
 
-static bool is_quiet(const struct work *work, uint64_t nr)
+/* How the interval that comes will begin. Right after a cycle pages still come back: that is nothing to compare with. */
+static enum pfs_refault_pace pace_of(const struct work *work, uint64_t nr)
 {
-	return !work->idle && work->config.quiet && nr % work->config.quiet == work->config.quiet - 1;
+	unsigned int quiet = work->config.quiet;
+	uint64_t left = quiet ? quiet - 1 - nr % quiet : 0;
+
+	if (work->idle || !quiet || left > 1)
+		return PFS_PACE_CYCLED;
+	return left ? PFS_PACE_REST : PFS_PACE_QUIET;
 }
 
 /* One interval after the other, until the end. */
@@ -233,7 +240,7 @@ static void go_on(struct work *work)
 		tick->error = find_targets(work, now);
 		tick->wall_ns = at_ns - began_ns;
 		add_up(&targets[!(nr & 1)], now, tick);
-		tick->cycle = !end && !is_quiet(work, nr);
+		tick->cycle = !end && pace_of(work, nr) == PFS_PACE_CYCLED;
 		tick->pages = (struct pfs_pageout){ 0 };
 		if (tick->cycle && !tick->error)
 			tick->error = cycle(work, now, &tick->pages);
@@ -244,7 +251,7 @@ static void go_on(struct work *work)
 		say(&message);
 		if (end)
 			break;
-		tick->before = tick->cycle ? PFS_PACE_CYCLED : PFS_PACE_QUIET;
+		tick->before = pace_of(work, nr);
 		began_ns = at_ns;
 	}
 	free(targets[0].at);
@@ -273,9 +280,9 @@ static void take_down(struct work *work)
 {
 	struct message message = { .what = DOWN };
 
-	/* One has the one, one the other. */
-	message.code = work->config.method == PFS_REFAULT_IDLE ? pfs_damon_down(&work->memory->damon, &message.err) :
-								 pfs_zram_down(&work->memory->zram, &message.err);
+	message.code = pfs_zram_down(&work->memory->zram, &message.err);
+	if (!message.code)
+		message.code = pfs_damon_down(&work->memory->damon, &message.err);
 	say(&message);
 }
 

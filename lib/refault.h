@@ -43,8 +43,9 @@ struct pfs_refault_config {
 	uint64_t interval_ns;
 	enum pfs_refault_method method;	/* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
+	bool faults_only;		/* accesses could not be recorded */
 	bool files_only;		/* no anonymous memory is wanted, so swap is no matter */
-	unsigned int quiet;		/* each so manyth interval is left alone, to compare with; 0: none is */
+	unsigned int quiet;		/* of so many intervals the last two are left alone, to compare with; 0: none is */
 	bool (*wanted)(void *ctx, const struct pfs_smap *region);	/* called in the helper; NULL: all */
 	void *ctx;
 };
@@ -53,8 +54,11 @@ struct pfs_refault_config {
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err);
 
-/* How the interval before a tick began. */
-enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_QUIET, PFS_PACE_NR };
+/*
+ * How the interval before a tick began: with a cycle; or left alone, first to get over the cycle before (REST), then
+ * to be compared with (QUIET).
+ */
+enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE_QUIET, PFS_PACE_NR };
 
 /* What the helper tells at the end of each interval. */
 struct pfs_refault_tick {

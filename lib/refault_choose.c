@@ -126,8 +126,10 @@ static const char *against_numa(const struct pfs_refault_config *config, const s
 	return NULL;
 }
 
-static const char *against_idle(const struct pfs_refault_system *system)
+static const char *against_idle(const struct pfs_refault_config *config, const struct pfs_refault_system *system)
 {
+	if (config->faults_only)
+		return "accesses without a fault are recorded with --source=ftrace only";
 	return system->damon ? NULL :
 	       "this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)";
 }
@@ -136,7 +138,7 @@ int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs
 		       enum pfs_refault_method *method, struct pfs_err *err)
 {
 	const char *pageout = against_pageout(config, system), *numa = against_numa(config, system);
-	const char *idle = against_idle(system);
+	const char *idle = against_idle(config, system);
 
 	*method = config->method;
 	switch (config->method) {

@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel counts in ticks of 10 ms: less of them than this say nothing. */
-#define ENOUGH_NS UINT64_C(200000000)
+/* The kernel looks who runs 100 to 1000 times a second: less than this says nothing. */
+#define ENOUGH_NS UINT64_C(100000000)
 
 static const char *const paces[PFS_PACE_NR] = {
-	[PFS_PACE_START] = "start", [PFS_PACE_CYCLED] = "cycle", [PFS_PACE_QUIET] = "quiet",
+	[PFS_PACE_START] = "start", [PFS_PACE_CYCLED] = "cycle", [PFS_PACE_REST] = "rest",
+	[PFS_PACE_QUIET] = "quiet",
 };
 
 /* The index of the word with which text begins; nr: none. */
@@ -35,13 +36,12 @@ void pfs_refault_note_write(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_met
 			 *where ? " in " : "", where);
 }
 
-bool pfs_refault_note_read(const char *value, enum pfs_refault_method *method, uint64_t *interval_ns)
+bool pfs_refault_note_read(const char *value, struct pfs_refault_how *how)
 {
-	*method = find_word(pfs_refault_methods, PFS_REFAULT_NR_METHODS, value);
-	*interval_ns = 0;
-	if (*method == PFS_REFAULT_NR_METHODS || *method == PFS_REFAULT_AUTO)
+	*how = (struct pfs_refault_how){ .method = find_word(pfs_refault_methods, PFS_REFAULT_NR_METHODS, value) };
+	if (how->method == PFS_REFAULT_NR_METHODS || how->method == PFS_REFAULT_AUTO)
 		return false;
-	return *method == PFS_REFAULT_NUMA || sscanf(value, "%*s every %" SCNu64 " ns", interval_ns) == 1;
+	return how->method == PFS_REFAULT_NUMA || sscanf(value, "%*s every %" SCNu64 " ns", &how->interval_ns) == 1;
 }
 
 const char *pfs_refault_what(enum pfs_refault_method method)
@@ -49,16 +49,43 @@ const char *pfs_refault_what(enum pfs_refault_method method)
 	return method == PFS_REFAULT_IDLE ? "accesses were sampled" : "pages were made to fault again";
 }
 
-void pfs_refault_how_text(char buf[64], enum pfs_refault_method method, uint64_t interval_ns)
+static void put_interval(char *buf, size_t size, uint64_t ns)
 {
-	const char *name = pfs_refault_methods[method];
-
-	if (!interval_ns)
-		snprintf(buf, 64, "at the kernel's own pace (%s)", name);
-	else if (interval_ns < 1000000000)
-		snprintf(buf, 64, "every %g ms (%s)", interval_ns / 1e6, name);
+	if (ns < 1000000000)
+		snprintf(buf, size, "%.3g ms", ns / 1e6);
 	else
-		snprintf(buf, 64, "every %g s (%s)", interval_ns / 1e9, name);
+		snprintf(buf, size, "%.3g s", ns / 1e9);
+}
+
+void pfs_refault_how(struct pfs_refault_how *how, const struct pfs_refault_sums *sums)
+{
+	uint64_t wall_ns = 0, nr = 0;
+
+	for (int pace = 0; pace < PFS_PACE_NR; pace++) {
+		wall_ns += sums->wall_ns[pace];
+		nr += sums->nr[pace];
+	}
+	how->mean_ns = sums->skipped && nr ? wall_ns / nr : 0;
+	how->nr_cycles = sums->nr_cycles;
+	how->nr_full = sums->nr_full;
+}
+
+void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refault_how *how)
+{
+	char asked[32], mean[32], full[128] = "";
+
+	put_interval(asked, sizeof(asked), how->interval_ns);
+	put_interval(mean, sizeof(mean), how->mean_ns);
+	if (how->nr_full)
+		snprintf(full, sizeof(full), "; swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room "
+			 "stayed in memory", how->nr_full, how->nr_cycles);
+	if (!how->interval_ns)
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "at the kernel's own pace (%s)", pfs_refault_methods[how->method]);
+	else if (how->mean_ns)
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s on average (%s; every %s was asked for%s)", mean,
+			 pfs_refault_methods[how->method], asked, full);
+	else
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, pfs_refault_methods[how->method], full);
 }
 
 void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refault_tick *tick)
@@ -66,9 +93,9 @@ void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_ref
 	const struct pfs_pageout *pages = &tick->pages;
 
 	snprintf(buf, PFS_REFAULT_TEXT_MAX, "%s of %" PRIu32 " processes: pages %" PRIu64 " away %" PRIu64 " shared %"
-		 PRIu64 " fixed %" PRIu64 " took %" PRIu64 " ns skipped %" PRIu32 "; since %s: faults %" PRIu64
+		 PRIu64 " fixed %" PRIu64 " full %d took %" PRIu64 " ns skipped %" PRIu32 "; since %s: faults %" PRIu64
 		 " user %" PRIu64 " of %" PRIu64 " ns", tick->cycle ? "cycle" : "none", pages->nr_processes, pages->pages, pages->away,
-		 pages->shared, pages->fixed, tick->took_ns, tick->skipped, paces[tick->before], tick->faults,
+		 pages->shared, pages->fixed, pages->full, tick->took_ns, tick->skipped, paces[tick->before], tick->faults,
 		 tick->user_ns, tick->wall_ns);
 }
 
@@ -76,14 +103,16 @@ bool pfs_refault_tick_read(const char *value, struct pfs_refault_tick *tick)
 {
 	struct pfs_pageout *pages = &tick->pages;
 	char what[8], since[8];
+	int full;
 
 	memset(tick, 0, sizeof(*tick));
 	if (sscanf(value, "%7s of %" SCNu32 " processes: pages %" SCNu64 " away %" SCNu64 " shared %" SCNu64
-		   " fixed %" SCNu64 " took %" SCNu64 " ns skipped %" SCNu32 "; since %7[a-z]: faults %" SCNu64
+		   " fixed %" SCNu64 " full %d took %" SCNu64 " ns skipped %" SCNu32 "; since %7[a-z]: faults %" SCNu64
 		   " user %" SCNu64 " of %" SCNu64 " ns", what, &pages->nr_processes, &pages->pages, &pages->away, &pages->shared,
-		   &pages->fixed, &tick->took_ns, &tick->skipped, since, &tick->faults, &tick->user_ns, &tick->wall_ns) != 12)
+		   &pages->fixed, &full, &tick->took_ns, &tick->skipped, since, &tick->faults, &tick->user_ns, &tick->wall_ns) != 13)
 		return false;
 	tick->cycle = !strcmp(what, "cycle");
+	pages->full = full;
 	tick->before = find_word(paces, PFS_PACE_NR, since);
 	return tick->before < PFS_PACE_NR;
 }
@@ -95,6 +124,7 @@ void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tic
 		sums->took_ns += tick->took_ns;
 	}
 	sums->skipped += tick->skipped;
+	sums->nr_full += tick->pages.full;
 	sums->pages.pages += tick->pages.pages;
 	sums->pages.away += tick->pages.away;
 	sums->pages.shared += tick->pages.shared;
@@ -131,11 +161,12 @@ static void put_slowdown(char *buf, size_t size, const struct pfs_refault_sums *
 		snprintf(buf, size, "; how much slower that made it is not known (no interval was left alone)");
 		return;
 	}
-	len = snprintf(buf, size, ", %.1f in the %" PRIu64 " left alone; ", an_interval(sums, PFS_PACE_QUIET), nr_quiet);
+	len = snprintf(buf, size, ", %.1f in the %" PRIu64 " to compare with; ", an_interval(sums, PFS_PACE_QUIET), nr_quiet);
 	if (slowdown > 0)
-		snprintf(buf + len, size - len, "%.2f times as slow as in these", slowdown);
+		snprintf(buf + len, size - len, "%.1f times as slow as in these, or slower", slowdown);
 	else
-		snprintf(buf + len, size - len, "how much slower that made it is not known (too little ran in these)");
+		snprintf(buf + len, size - len, "how much slower that made it is not known (too little ran in these; "
+			 "a smaller --refault-quiet leaves more alone)");
 }
 
 /* Nothing was taken away. */

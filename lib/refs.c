@@ -6,16 +6,18 @@
 
 #include "hash.h"
 #include "places.h"
+#include "ref_queue.h"
 #include "space.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct process {
 	const struct pfs_proc *proc;
 	uint32_t nr;
-	uint64_t retried, no_access;	/* of its counts, as they were */
+	uint64_t retried, no_access, signal;	/* of its counts, as they were */
 	bool below_stack;		/* its last fault was, where nothing was mapped: */
 	struct pfs_ref last;
 	UT_hash_handle hh;
@@ -27,7 +29,8 @@ struct pfs_refs {
 	pfs_ref_fn fn;
 	void *ctx;
 	struct pfs_refs_stats stats;
-	uint64_t last_ns;	/* of the reference told last */
+	uint64_t last_ns;	/* of the reference that was found last */
+	struct pfs_ref_queue queue;
 	struct process *processes;
 	struct pfs_places places;
 };
@@ -56,6 +59,7 @@ void pfs_refs_free(struct pfs_refs *refs)
 		HASH_DEL(refs->processes, process);
 		free(process);
 	}
+	pfs_ref_queue_fini(&refs->queue);
 	pfs_places_fini(&refs->places);
 	free(refs);
 }
@@ -87,42 +91,92 @@ static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *
 
 /* ---- references ---- */
 
-static bool is_wanted(const struct pfs_refs *refs, const struct pfs_ref *ref)
+static bool is_wanted(const struct pfs_refs *refs, unsigned int access, const struct pfs_region *region,
+		      const char *name)
 {
-	const struct pfs_region *region = ref->region;
-	bool code = ref->access == PFS_EXECUTE ||
+	bool code = access == PFS_EXECUTE ||
 		(region && region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
 
 	if (refs->options.no_code && code)
 		return false;
 	if (!region)
 		return pfs_filter_region(refs->options.filter, NULL, 0, 0);
-	return pfs_filter_memory(refs->options.filter, region, ref->region_name);
+	return pfs_filter_memory(refs->options.filter, region, name);
 }
 
 /* Completes the reference, and passes it on. */
-static int refer(struct pfs_refs *refs, const struct pfs_thread *thread, const struct pfs_space *space,
-		 struct process *process, struct pfs_ref *ref)
+static int tell(struct pfs_refs *refs, const struct pfs_waiting_ref *waiting)
 {
-	int ret = pfs_places_find(&refs->places, space, ref);
+	struct process *process = waiting->process;
+	struct pfs_ref ref = waiting->ref;
+	int ret = pfs_places_number(&refs->places, &waiting->spot, &ref);
 
 	refs->stats.images = refs->places.nr_images;
 	refs->stats.frames = refs->places.frames.nr;
 	if (ret)
 		return ret;
-	if (ref->again && refs->options.first_only) {
+	if (ref.again && refs->options.first_only) {
 		refs->stats.left_out++;
 		return 0;
 	}
 	if (!process->nr)
 		process->nr = ++refs->stats.processes;
 	refs->stats.refs++;
-	refs->last_ns = ref->ts_ns;
-	refs->stats.sampled += ref->interval_ns != 0;
-	ref->process = process->nr;
-	ref->thread = thread->nr;
-	ref->comm = thread->comm;
-	return refs->fn(refs->ctx, ref);
+	refs->stats.sampled += ref.sampled;
+	ref.process = process->nr;
+	return refs->fn(refs->ctx, &ref);
+}
+
+static int tell_decided(struct pfs_refs *refs)
+{
+	const struct pfs_waiting_ref *waiting;
+	int ret = 0;
+
+	while (!ret && (waiting = pfs_ref_queue_next(&refs->queue)))
+		ret = tell(refs, waiting);
+	return ret;
+}
+
+/* Its pages that the kernel mapped by itself. Those of huge pages that somebody faulted on are references. */
+static void count_unasked(struct pfs_refs *refs, const struct pfs_space *space, const struct pfs_region *region)
+{
+	struct pfs_page_walk walk;
+	uint32_t flags;
+	uint64_t nr;
+
+	if (!region->pages || !is_wanted(refs, 0, region, pfs_region_name(space, region)))
+		return;
+	pfs_page_walk_start(&walk, region->pages, region->start, region->end);
+	while (pfs_page_walk_flags(&walk, 0, &flags, &nr)) {
+		bool huge = flags & PFS_PAGE_HUGE && !(flags & PFS_PAGE_TOUCHED);
+
+		refs->stats.unasked_huge += huge ? nr : 0;
+		refs->stats.unasked += huge || flags & (PFS_PAGE_AROUND | PFS_PAGE_POPULATED) ? nr : 0;
+	}
+}
+
+static void count_all_unasked(struct pfs_refs *refs)
+{
+	for (const struct pfs_proc *proc = refs->model->procs; proc; proc = proc->next) {
+		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+			const struct pfs_space *space = proc->epochs[i].space;
+
+			if (proc->epochs[i].shared || space->launcher)
+				continue;
+			for (unsigned int j = 0; j < space->nr_live; j++)
+				count_unasked(refs, space, space->live[j]);
+			for (unsigned int j = 0; j < space->nr_retired; j++)
+				count_unasked(refs, space, space->retired[j]);
+		}
+	}
+}
+
+int pfs_refs_end(struct pfs_refs *refs)
+{
+	refs->stats.unasked = refs->stats.unasked_huge = 0;
+	count_all_unasked(refs);
+	pfs_ref_queue_decide_all(&refs->queue);
+	return tell_decided(refs);
 }
 
 /* Did the model take this fault for one that was not served? */
@@ -138,25 +192,33 @@ static bool was_refused(struct pfs_refs *refs, struct process *process)
 	return retried || refused;
 }
 
-/* Where the reference is, now; and on, if it is wanted. */
+/* Where the reference is, now; it waits to be told, if it is wanted. */
 static int in_region(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space,
-		     struct process *process, struct pfs_ref *ref)
+		     struct process *process, const struct pfs_ref *ref, enum pfs_ref_fate fate)
 {
-	ref->region = pfs_space_find(space, ref->addr);
-	if (!ref->region && space->complete) {
+	const struct pfs_region *region = pfs_space_find(space, ref->addr);
+	const char *name = region ? pfs_region_name(space, region) : NULL;
+	struct pfs_waiting_ref waiting = { .ref = *ref, .process = process, .fate = fate };
+	int ret;
+
+	if (!region && space->complete) {
 		refs->stats.outside++;
 		return 0;
 	}
-	if (ref->region && pfs_region_forbids(ref->region, ref->access)) {
+	if (region && pfs_region_forbids(region, ref->access)) {
 		refs->stats.refused++;
 		return 0;
 	}
-	ref->region_name = ref->region ? pfs_region_name(space, ref->region) : NULL;
-	if (!is_wanted(refs, ref)) {
+	if (!is_wanted(refs, ref->access, region, name)) {
 		refs->stats.left_out++;
 		return 0;
 	}
-	return refer(refs, thread, space, process, ref);
+	waiting.ref.by_address = !region;
+	waiting.ref.thread = thread->nr;
+	waiting.ref.comm = thread->comm;
+	refs->last_ns = ref->ts_ns;
+	ret = pfs_places_find(&refs->places, space, region, name, ref, &waiting.spot);
+	return ret ? ret : pfs_ref_queue_add(&refs->queue, &waiting);
 }
 
 static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread,
@@ -169,6 +231,7 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
 		.interval_ns = pfs_has(ev, PFS_F_INTERVAL) ? ev->interval_ns : 0,
+		.sampled = ev->kind == PFS_ACCESS,
 	};
 	struct process *process = process_of(refs, thread->proc);
 
@@ -179,7 +242,7 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 	process->below_stack = ev->kind == PFS_FAULT && space->complete && !pfs_space_find(space, ev->addr) &&
 			       pfs_space_below_stack(space, ev->addr);
 	process->last = ref;
-	return in_region(refs, thread, space, process, &ref);
+	return in_region(refs, thread, space, process, &ref, ev->kind == PFS_FAULT ? PFS_REF_HELD : PFS_REF_SERVED);
 }
 
 /*
@@ -199,41 +262,144 @@ static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct 
 		return 0;
 	process->below_stack = false;
 	refs->stats.outside--;
-	if (ref->ts_ns < refs->last_ns)	/* another thread's reference has been told meanwhile */
+	if (ref->ts_ns < refs->last_ns)	/* there has been another thread's reference meanwhile */
 		ref->ts_ns = refs->last_ns;
-	return in_region(refs, thread, space, process, ref);
+	return in_region(refs, thread, space, process, ref, PFS_REF_HELD);
 }
 
 static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
 {
-	enum pfs_refault_method method;
-	uint64_t interval_ns;
+	struct pfs_refault_how how;
 
-	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE) || strcmp(ev->key, PFS_REFAULT_NOTE) ||
-	    !pfs_refault_note_read(ev->value, &method, &interval_ns))
+	if (!pfs_has(ev, PFS_F_KEY) || strncmp(ev->key, PFS_REFAULT_NOTE, strlen(PFS_REFAULT_NOTE)))
 		return;
-	refs->stats.refault = method;
-	refs->stats.refault_ns = interval_ns;
+	if (pfs_model_refault(refs->model, &how))
+		refs->stats.refault = how;
+}
+
+/* The thread's last fault ended in a signal, if the model takes it so: then it was no reference. */
+static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thread)
+{
+	struct process *process = process_of(refs, thread->proc);
+	uint64_t before;
+
+	if (!process)
+		return -ENOMEM;
+	before = process->signal;
+	process->signal = thread->proc->counts.signal;
+	if (process->signal == before)
+		return 0;
+	process->below_stack = false;
+	refs->stats.refused += pfs_ref_queue_decide(&refs->queue, thread->tid, PFS_REF_REFUSED);
+	return 0;
+}
+
+/* Does the event tell that its thread's last fault is over, and with a page? */
+static bool goes_on(const struct pfs_event *ev)
+{
+	switch (ev->kind) {
+	case PFS_AROUND:	/* what comes of a fault */
+	case PFS_MAJOR:
+	case PFS_HUGE:
+	case PFS_SIGNAL:
+	case PFS_ACCESS:	/* what others tell of a thread */
+	case PFS_COMM:
+	case PFS_NOTE:
+	case PFS_LOST:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Faults of which neither order nor time is known. Where they were, as far as that is still mapped. */
+static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+	const struct pfs_region *region = pfs_space_find(space, ev->addr);
+	bool wanted = !region || is_wanted(refs, pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0, region,
+					   pfs_region_name(space, region));
+
+	if (!space->launcher)
+		*(wanted ? &refs->stats.counted : &refs->stats.left_out) += ev->count;
+	return 0;
+}
+
+static int refer(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = ev->kind == PFS_ACCESS ? pfs_proc_space(thread->proc) : thread->fault_space;
+
+	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
+		return count(refs, ev, thread);
+	if (!space || space->launcher)
+		return 0;
+	return ev->kind == PFS_MAP ? grown(refs, thread, space) : touched(refs, ev, thread, space);
+}
+
+/* Changes of the layout that is the thread's own, and new ones. What an exec builds is told when it is over. */
+static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+	const struct pfs_thread *child;
+
+	if (pfs_has(ev, PFS_F_SPACE) && ev->space != PFS_SPACE_CURRENT)
+		return 0;
+	if (ev->kind == PFS_FORK) {
+		child = pfs_has(ev, PFS_F_CHILD) ? pfs_model_thread(refs->model, ev->child) : NULL;
+		return child ? pfs_places_fork(&refs->places, space, pfs_proc_space(child->proc)) : 0;
+	}
+	if (space->launcher)
+		return 0;
+	switch (ev->kind) {
+	case PFS_MAP: return pfs_places_map(&refs->places, space, ev);
+	case PFS_UNMAP: return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev) : 0;
+	case PFS_MOVE: return pfs_places_move(&refs->places, space, ev);
+	case PFS_EXEC: return pfs_places_found(&refs->places, space);
+	default: return 0;
+	}
+}
+
+static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev)
+{
+	const struct pfs_thread *thread = pfs_model_thread(refs->model, ev->tid);
+	int ret;
+
+	if (goes_on(ev))
+		pfs_ref_queue_decide(&refs->queue, ev->tid, PFS_REF_SERVED);
+	if (ev->kind == PFS_EXEC && pfs_has(ev, PFS_F_CHILD_TID))
+		pfs_ref_queue_decide(&refs->queue, ev->child_tid, PFS_REF_SERVED);
+	if (!thread)
+		return 0;
+	ret = feed_layout(refs, ev, thread);
+	if (ret)
+		return ret;
+	if (ev->kind == PFS_SIGNAL)
+		return refused_by_signal(refs, thread);
+	if (ev->kind == PFS_FAULT || ev->kind == PFS_ACCESS || ev->kind == PFS_MAP)
+		return refer(refs, ev, thread);
+	return 0;
 }
 
 int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
 {
-	const struct pfs_thread *thread;
-	struct pfs_space *space;
+	int ret;
 
-	if (ev->kind == PFS_AROUND || ev->kind == PFS_POPULATE)
-		refs->stats.unasked = refs->model->counts.around + refs->model->counts.populated;
 	if (ev->kind == PFS_NOTE)
 		note_said(refs, ev);
-	if (ev->kind != PFS_FAULT && ev->kind != PFS_ACCESS && ev->kind != PFS_MAP)
-		return 0;
-	thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(refs->model, ev->tid) : NULL;
-	if (!thread)
-		return 0;
-	space = ev->kind == PFS_ACCESS ? pfs_proc_space(thread->proc) : thread->fault_space;
-	if (!space || space->launcher)
-		return 0;
-	return ev->kind == PFS_MAP ? grown(refs, thread, space) : touched(refs, ev, thread, space);
+	ret = pfs_has(ev, PFS_F_TID) ? feed_of_thread(refs, ev) : 0;
+	return ret ? ret : tell_decided(refs);
+}
+
+int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err)
+{
+	if (stats->counted)
+		return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were only counted (--histogram), in "
+				   "which order is not known", stats->counted);
+	if (!(stats->outside + stats->refused + stats->tried_again + stats->left_out))
+		return pfs_err_set(err, -ENOENT, "no references: nothing of what was asked for touched a page");
+	return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were where nothing was mapped, "
+			   "%" PRIu64 " forbidden or ended in a signal, %" PRIu64 " left out by the options",
+			   stats->outside, stats->refused + stats->tried_again, stats->left_out);
 }
 
 static int feed(void *ctx, const struct pfs_event *ev)

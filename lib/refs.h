@@ -4,8 +4,9 @@
  *
  * Stands behind the model: an event goes into the model first, and then through here to a function. A reference is
  * a fault that the kernel served (the first access to a page, and each after the page was taken away again), or an
- * access that a sampling source saw. What the kernel mapped by itself is none; it is counted, for accesses to it can
- * never be seen.
+ * access that a sampling source saw. A fault that ended in a signal is none; that is known when its thread goes on, so
+ * a reference is told then, and others that came after it are told after it. What the kernel mapped by itself is
+ * none; it is counted, for accesses to it can never be seen.
  *
  * Addresses differ from run to run. So each reference also says what its page is a page of (an object: a file, the
  * heap, the stack, an anonymous mapping), and where in that.
@@ -20,7 +21,7 @@ enum pfs_object_kind {
 	PFS_OBJECT_FILE,	/* a file or a segment of shared memory: the same for all who map it */
 	PFS_OBJECT_HEAP,	/* of one image, as all that follow: from the lowest break on */
 	PFS_OBJECT_STACK,	/* the first thread's; pages count down from its upper end: -1 is the highest */
-	PFS_OBJECT_ANON,	/* an anonymous mapping, numbered from 1 in the order of their first references */
+	PFS_OBJECT_ANON,	/* what one mmap made, numbered from 1 in the order of their first references */
 	PFS_OBJECT_SPECIAL,	/* [vdso] and such */
 	PFS_OBJECT_UNKNOWN,	/* a region without a known name, numbered like ANON; or no known region: by address */
 };
@@ -42,15 +43,15 @@ struct pfs_ref {
 	uint64_t ts_ns;
 	uint64_t addr;		/* of the page's first byte, in bytes */
 	uint64_t ip;		/* 0: not known */
-	uint64_t interval_ns;	/* 0: exact; else it was some time in so long a span before ts_ns (sampled) */
+	uint64_t interval_ns;	/* of sampled ones: it was some time in so long a span before ts_ns; 0: not known */
 	int32_t pid, tid;
 	uint8_t access, mode;	/* enum pfs_access, enum pfs_mode; 0: not known */
 	uint32_t process;	/* from 1, in the order of first references */
 	uint32_t thread;	/* of the process, from 1, in the order of their making */
 	uint32_t image;		/* of the recording, from 1: a process has a new one from each exec on */
 	const char *comm;	/* the thread's; NULL: not known */
-	const struct pfs_region *region;	/* NULL: the recording does not know all of the layout */
-	const char *region_name;	/* NULL: not known */
+	bool sampled;		/* not exact */
+	bool by_address;	/* its region is not known: the recording does not know all of the layout */
 	const struct pfs_object *object;
 	int64_t page;		/* in the object, in pages */
 	/*
@@ -76,14 +77,19 @@ struct pfs_refs_stats {
 	uint64_t sampled;	/* of refs: not exact */
 	uint64_t left_out;	/* by the options */
 	uint64_t outside;	/* faults where nothing was mapped */
-	uint64_t refused;	/* faults that the region's permissions forbid */
+	uint64_t refused;	/* faults that the region's permissions forbid, or that ended in a signal */
 	uint64_t tried_again;	/* the same fault of the same thread once more */
+	uint64_t counted;	/* faults that were only counted, not told one by one */
+	/* Known at the end, of the regions that were asked for: */
 	uint64_t unasked;	/* pages that the kernel mapped by itself; unseen references may be to these */
-	enum pfs_refault_method refault;	/* AUTO: pages were not made to fault again */
-	uint64_t refault_ns;	/* how often; 0: at the kernel's own pace */
+	uint64_t unasked_huge;	/* of these: the rest of huge pages, each of which is referenced as one page */
+	struct pfs_refault_how refault;	/* how pages were made to fault again, as far as was said by now */
 	uint32_t frames;	/* pages referenced */
 	uint32_t images, processes;
 };
+
+/* Why there are no references: sets err, returns -ENOENT. */
+int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err);
 
 struct pfs_refs;
 
@@ -94,6 +100,9 @@ void pfs_refs_free(struct pfs_refs *refs);
 
 /* Takes an event that the model has just taken in. 0, -ENOMEM, -EOVERFLOW (2^32 pages), or what fn returned. */
 int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev);
+
+/* There are no more: tells the references that still waited, and completes the numbers. As above. */
+int pfs_refs_end(struct pfs_refs *refs);
 
 /* Feeds. */
 struct pfs_sink pfs_refs_sink(struct pfs_refs *refs);

@@ -2,11 +2,23 @@
 #include "smaps.h"
 
 #include "event.h"
+#include "process.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+FILE *pfs_smaps_open(pid_t pid)
+{
+	int fd = pfs_process_open(pid, "smaps");
+	FILE *smaps = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !smaps)
+		close(fd);
+	return smaps;
+}
 
 static bool begin_region(struct pfs_smap *region, char *line)
 {
@@ -86,6 +98,8 @@ int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx)
 	}
 	if (!ret && errno)
 		ret = -errno;
+	if (!ret && !header)
+		ret = -ESRCH;
 	if (!ret && inside)
 		ret = fn(ctx, &region);
 	free(line);

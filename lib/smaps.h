@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/smaps: the regions of a process, and how much of each is in memory right now.
+ * /proc/PID/smaps: the regions of a process, and how much of each is in memory right now (maps has the regions
+ * alone).
  */
 #ifndef PFS_SMAPS_H
 #define PFS_SMAPS_H
@@ -8,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct pfs_smap {
 	uint64_t start, end, off, ino;
@@ -22,9 +24,13 @@ struct pfs_smap {
 /* Called for each region, in order of address; what it returns ends the reading unless it is 0. */
 typedef int (*pfs_smap_fn)(void *ctx, const struct pfs_smap *region);
 
+/* That of a process, to be closed by the caller; NULL with errno. */
+FILE *pfs_smaps_open(pid_t pid);
+
 /*
- * Reads the text of a smaps file. Lines that it does not know are passed over, as kernels add some. 0, what fn
- * returned, -ENOMEM, or -errno if it cannot be read (-ESRCH: the process is gone).
+ * Reads the text of a smaps or maps file. Lines that it does not know are passed over, as kernels add some. 0,
+ * what fn returned, -ENOMEM, or -errno if it cannot be read (-ESRCH: the process is gone, or has ended and was
+ * not waited for: it has no region).
  */
 int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx);
 

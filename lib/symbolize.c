@@ -5,6 +5,8 @@
  */
 #include "symbolize.h"
 
+#include "smaps.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,25 +51,31 @@ struct reader {
 
 /* ---- is it the recorded file? ---- */
 
+struct mapped { uint64_t start; uint32_t dev; uint64_t ino; };
+
+static int find_mapped(void *ctx, const struct pfs_smap *region)
+{
+	struct mapped *mapped = ctx;
+
+	if (region->start != mapped->start)
+		return 0;
+	mapped->dev = region->dev;
+	mapped->ino = region->ino;
+	return 1;
+}
+
 /*
  * As the kernel says it of a mapping, and so in recordings: on overlayfs and btrfs that is not what stat()
  * says. False: not to be known.
  */
-static bool mapped_identity(int fd, uint32_t *dev, uint64_t *ino)
+static bool mapped_identity(int fd, struct mapped *mapped)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	FILE *maps = at == MAP_FAILED ? NULL : fopen("/proc/self/maps", "re");
-	unsigned int major, minor;
-	uint64_t start;
-	char line[8192];
-	bool found = false;
+	bool found;
 
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, &start, &major, &minor, ino) ==
-				4 &&
-			start == (uintptr_t)at;
-	if (found)
-		*dev = major << 20 | minor;
+	mapped->start = (uintptr_t)at;
+	found = maps && pfs_smaps_read(maps, find_mapped, mapped) == 1;
 	if (maps)
 		fclose(maps);
 	if (at != MAP_FAILED)
@@ -77,12 +85,11 @@ static bool mapped_identity(int fd, uint32_t *dev, uint64_t *ino)
 
 static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
 {
-	uint32_t mapped_dev;
-	uint64_t mapped_ino;
+	struct mapped mapped;
 
 	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
 		return true;
-	return mapped_identity(fd, &mapped_dev, &mapped_ino) && mapped_dev == dev && mapped_ino == ino;
+	return mapped_identity(fd, &mapped) && mapped.dev == dev && mapped.ino == ino;
 }
 
 static bool is_after(struct timespec a, struct timespec b)

@@ -59,7 +59,7 @@ size_t pfs_tape_encode(uint8_t out[PFS_TAPE_ENTRY_MAX], const struct pfs_tape_op
 	at = pfs_leb_put(at, zigzag((uint64_t)entry->page - (uint64_t)before->page));
 	if (options->times)
 		at = pfs_leb_put(at, zigzag(entry->ts_ns - before->ts_ns));
-	if (entry->interval_ns) {
+	if (entry->sampled) {
 		out[0] |= TAPE_SAMPLED;
 		at = pfs_leb_put(at, entry->interval_ns);
 	}
@@ -88,6 +88,7 @@ int pfs_tape_decode(const uint8_t **at, const uint8_t *end, const struct pfs_tap
 	entry->access = head & 15;
 	entry->count = 1;
 	entry->interval_ns = 0;
+	entry->sampled = head & TAPE_SAMPLED;
 	if (head & TAPE_COUNT) {
 		if (!pfs_leb_get(at, end, &entry->count) || entry->count > UINT64_MAX - 2)
 			return -EINVAL;
@@ -99,7 +100,7 @@ int pfs_tape_decode(const uint8_t **at, const uint8_t *end, const struct pfs_tap
 		return -EINVAL;
 	if (!pfs_leb_get(at, end, &page) || (options->times && !pfs_leb_get(at, end, &time)))
 		return -EINVAL;
-	if (head & TAPE_SAMPLED && (!pfs_leb_get(at, end, &entry->interval_ns) || !entry->interval_ns))
+	if (head & TAPE_SAMPLED && !pfs_leb_get(at, end, &entry->interval_ns))
 		return -EINVAL;
 	entry->page = (uint64_t)entry->page + unzigzag(page);
 	entry->ts_ns += unzigzag(time);

@@ -12,7 +12,7 @@
 
 static const char magic[8] = "pfstape1", trailer[4] = "end\n";
 
-enum { FLAG_STABLE = 1, FLAG_TIMES = 2, FLAG_REFAULT = 4, FLAGS_KNOWN = 7 };
+enum { FLAG_STABLE = 1, FLAG_TIMES = 2, FLAG_REFAULT = 4, FLAG_MORE_GAPS = 8, FLAGS_KNOWN = 15 };
 
 /* ---- writing ---- */
 
@@ -51,7 +51,7 @@ int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
 
 	fwrite(magic, 1, sizeof(magic), out);
 	put(out, (t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0) |
-	    (gaps->refault ? FLAG_REFAULT : 0));
+	    (gaps->refault.method ? FLAG_REFAULT : 0) | (gaps->counted || gaps->unasked_huge ? FLAG_MORE_GAPS : 0));
 	put(out, t->options.by);
 	put(out, t->page_shift);
 	put(out, gaps->sampled);
@@ -59,9 +59,16 @@ int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
 	put(out, gaps->outside);
 	put(out, gaps->lost);
 	put(out, gaps->lost_unknown);
-	if (gaps->refault) {
-		put(out, gaps->refault);
-		put(out, gaps->refault_ns);
+	if (gaps->refault.method) {
+		put(out, gaps->refault.method);
+		put(out, gaps->refault.interval_ns);
+		put(out, gaps->refault.mean_ns);
+		put(out, gaps->refault.nr_cycles);
+		put(out, gaps->refault.nr_full);
+	}
+	if (gaps->counted || gaps->unasked_huge) {
+		put(out, gaps->counted);
+		put(out, gaps->unasked_huge);
 	}
 	put(out, t->nr_objects);
 	for (unsigned int i = 0; i < t->nr_objects; i++) {
@@ -154,8 +161,15 @@ static void get_head(struct reader *r, struct pfs_tapes *t)
 	t->gaps.lost = get(r, UINT64_MAX, "a count");
 	t->gaps.lost_unknown = get(r, UINT64_MAX, "a count");
 	if (flags & FLAG_REFAULT) {
-		t->gaps.refault = get(r, PFS_REFAULT_NR_METHODS - 1, "how pages were made to fault again");
-		t->gaps.refault_ns = get(r, UINT64_MAX, "an interval");
+		t->gaps.refault.method = get(r, PFS_REFAULT_NR_METHODS - 1, "how pages were made to fault again");
+		t->gaps.refault.interval_ns = get(r, UINT64_MAX, "an interval");
+		t->gaps.refault.mean_ns = get(r, UINT64_MAX, "an interval");
+		t->gaps.refault.nr_cycles = get(r, UINT64_MAX, "a count");
+		t->gaps.refault.nr_full = get(r, UINT64_MAX, "a count");
+	}
+	if (flags & FLAG_MORE_GAPS) {
+		t->gaps.counted = get(r, UINT64_MAX, "a count");
+		t->gaps.unasked_huge = get(r, UINT64_MAX, "a count");
 	}
 }
 

@@ -27,6 +27,7 @@ struct rules {
 	struct pfs_page_index index;
 	struct pfs_tape_entry *pages;	/* by number, as they are printed */
 	uint32_t *string;		/* their numbers, in order */
+	uint32_t *images;		/* of each: a page of a file is one in all of them */
 	uint64_t *ts_ns;
 	uint32_t *cases, *first_case;	/* positions in the string by page; where a page's begin */
 	struct follower *followers;	/* by number */
@@ -39,6 +40,7 @@ static void rules_free(struct rules *r)
 	pfs_page_index_fini(&r->index);
 	free(r->pages);
 	free(r->string);
+	free(r->images);
 	free(r->ts_ns);
 	free(r->cases);
 	free(r->first_case);
@@ -54,13 +56,14 @@ static int allocate(struct rules *r, const struct pfs_tape *tape)
 		return -ENOMEM;
 	r->pages = calloc(n, sizeof(*r->pages));
 	r->string = calloc(n, sizeof(*r->string));
+	r->images = calloc(n, sizeof(*r->images));
 	r->ts_ns = calloc(n, sizeof(*r->ts_ns));
 	r->cases = calloc(n, sizeof(*r->cases));
 	r->first_case = calloc(n, sizeof(*r->first_case));
 	r->followers = calloc(n, sizeof(*r->followers));
 	r->found = calloc(n, sizeof(*r->found));
-	return r->pages && r->string && r->ts_ns && r->cases && r->first_case && r->followers && r->found ?
-		0 : -ENOMEM;
+	return r->pages && r->string && r->images && r->ts_ns && r->cases && r->first_case && r->followers &&
+	       r->found ? 0 : -ENOMEM;
 }
 
 /* The same address in another image is another page; an object tells by itself whose it is. */
@@ -81,6 +84,7 @@ static int number_pages(struct rules *r, const struct pfs_tape *tape)
 		if (new)
 			r->pages[number] = *entry;
 		r->string[r->nr] = number;
+		r->images[r->nr] = entry->image;
 		r->ts_ns[r->nr] = entry->ts_ns;
 	}
 	return ret;
@@ -100,7 +104,10 @@ static void sort_cases(struct rules *r)
 	r->first_case[r->index.nr] = r->nr;
 }
 
-/* One case: what follows until the window ends, or the page itself comes again, which is the next case. */
+/*
+ * One case: what follows until the window ends, the page itself comes again, which is the next case, or the next
+ * entry is of another image: an exec's, or another process's on one tape, which did not come of it.
+ */
 static void follow(struct rules *r, size_t from, uint32_t nr_case)
 {
 	unsigned int distinct = 0;
@@ -109,8 +116,7 @@ static void follow(struct rules *r, size_t from, uint32_t nr_case)
 		uint64_t delay_ns = r->ts_ns[i] - r->ts_ns[from];
 		struct follower *f = &r->followers[r->string[i]];
 
-		if (r->string[i] == r->string[from] ||
-		    r->pages[r->string[i]].image != r->pages[r->string[from]].image ||
+		if (r->string[i] == r->string[from] || r->images[i] != r->images[from] ||
 		    (r->options->window_ns && delay_ns > r->options->window_ns) ||
 		    (r->options->ahead && distinct == r->options->ahead))
 			break;
@@ -191,6 +197,8 @@ int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetc
 	int ret = 0;
 
 	pfs_tape_write_head(t, "prefetch", out);
+	if (t->gaps.sampled)
+		fputs("# Order and delay of sampled references within their interval say nothing.\n", out);
 	if (options->window_ns)
 		fprintf(out, "# window %" PRIu64 " ns\n", options->window_ns);
 	if (options->ahead)

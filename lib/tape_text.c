@@ -19,19 +19,25 @@ static const char *plural(uint64_t nr)
 static void write_gaps(const struct pfs_tapes *t, FILE *out)
 {
 	const struct pfs_tape_gaps *gaps = &t->gaps;
-	const char *what = pfs_refault_what(gaps->refault);
-	char how[64];
+	const char *what = pfs_refault_what(gaps->refault.method);
+	char how[PFS_REFAULT_HOW_MAX];
 
-	if (gaps->lost || gaps->lost_unknown)
+	if (gaps->lost)
 		fprintf(out, "# NOT COMPLETE: %s%" PRIu64 " event%s lost\n", gaps->lost_unknown ? "at least " : "",
 			gaps->lost, plural(gaps->lost));
+	else if (gaps->lost_unknown)
+		fputs("# NOT COMPLETE: events are lost, nobody knows how many\n", out);
+	if (gaps->counted)
+		fprintf(out, "# NOT COMPLETE: without %" PRIu64 " fault%s that %s only counted (--histogram): when and in "
+			"which order is not known\n", gaps->counted, plural(gaps->counted),
+			gaps->counted == 1 ? "was" : "were");
 	if (t->options.stable && !t->options.times)
 		return;
-	fputs(gaps->refault == PFS_REFAULT_IDLE ?
+	fputs(gaps->refault.method == PFS_REFAULT_IDLE ?
 	      "# A reference is a fault, or an access that was sampled; others are not seen.\n" :
 	      "# A reference is a fault; accesses to a page between its faults are not seen.\n", out);
-	if (gaps->refault) {
-		pfs_refault_how_text(how, gaps->refault, gaps->refault_ns);
+	if (gaps->refault.method) {
+		pfs_refault_how_text(how, &gaps->refault);
 		fprintf(out, "# %c%s %s.\n", toupper(*what), what + 1, how);
 	}
 	if (gaps->sampled)
@@ -40,6 +46,9 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 	if (gaps->unasked)
 		fprintf(out, "# Not seen: accesses to %" PRIu64 " page%s that the kernel mapped by itself.\n",
 			gaps->unasked, plural(gaps->unasked));
+	if (gaps->unasked_huge)
+		fprintf(out, "# Of these %" PRIu64 " are in huge pages, each of which is told as the one page that "
+			"faulted.\n", gaps->unasked_huge);
 	if (gaps->outside)
 		fprintf(out, "# Left out: %" PRIu64 " fault%s where nothing was mapped.\n", gaps->outside,
 			plural(gaps->outside));
@@ -91,8 +100,10 @@ static void write_entry(const struct pfs_tapes *t, const struct pfs_tape_entry *
 	for (int i = 0; i < 4; i++)
 		if (entry->access >> i & 1)
 			putc(letters[i], out);
-	if (entry->interval_ns)
+	if (entry->sampled && entry->interval_ns)
 		fprintf(out, "~%" PRIu64, entry->interval_ns);
+	else if (entry->sampled)
+		fputs("~?", out);
 	fprintf(out, " %" PRIu64 " ", entry->count);
 	pfs_tape_write_page(t, entry, out);
 }

@@ -204,7 +204,7 @@ static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_t
 {
 	*entry = (struct pfs_tape_entry){
 		.ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0,
-		.interval_ns = ref->interval_ns, .count = 1, .image = ref->image,
+		.interval_ns = ref->interval_ns, .sampled = ref->sampled, .count = 1, .image = ref->image,
 		.page = t->options.stable ? ref->page : (int64_t)(ref->addr >> t->page_shift),
 		.access = ref->access ? 1 << (ref->access - 1) : PFS_TAPE_UNKNOWN,
 	};
@@ -215,7 +215,7 @@ static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_t
 static bool same_page(const struct pfs_tape_entry *a, const struct pfs_tape_entry *b)
 {
 	return a->page == b->page && a->object == b->object && a->image == b->image &&
-	       a->interval_ns == b->interval_ns;
+	       a->sampled == b->sampled && a->interval_ns == b->interval_ns;
 }
 
 int pfs_tapes_add(void *ctx, const struct pfs_ref *ref)
@@ -269,8 +269,9 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 			ret = -ENOMEM;
 	}
 	t->gaps = (struct pfs_tape_gaps){
-		.sampled = stats->sampled, .unasked = stats->unasked, .outside = stats->outside,
-		.refault = stats->refault, .refault_ns = stats->refault_ns,
+		.sampled = stats->sampled, .unasked = stats->unasked, .unasked_huge = stats->unasked_huge,
+		.outside = stats->outside, .counted = stats->counted,
+		.refault = stats->refault,
 		.lost = model->lost, .lost_unknown = model->lost_unknown,
 	};
 	private_free(t->priv);

@@ -30,12 +30,13 @@ struct pfs_tape_options {
 /* One page, referenced once or several times without another one between. */
 struct pfs_tape_entry {
 	uint64_t ts_ns;		/* of the first; since the start of the recording; 0 without times */
-	uint64_t interval_ns;	/* 0: exact; else sampled: some time in so long a span before ts_ns */
+	uint64_t interval_ns;	/* of a sampled one: some time in so long a span before ts_ns; 0: not known */
 	uint64_t count;
 	int64_t page;		/* address in pages or, of a stable tape, in the object */
 	uint32_t object;	/* of a stable tape: index in pfs_tapes.objects */
 	uint32_t image;		/* from 1; a process has a new one from each exec on */
 	uint8_t access;		/* PFS_TAPE_* */
+	bool sampled;		/* not exact */
 };
 
 struct pfs_tape {
@@ -50,9 +51,10 @@ struct pfs_tape {
 struct pfs_tape_gaps {
 	uint64_t sampled;	/* references that are not exact */
 	uint64_t unasked;	/* pages that the kernel mapped by itself, whose references were not seen */
+	uint64_t unasked_huge;	/* of these: the rest of huge pages */
 	uint64_t outside;	/* faults where nothing was mapped */
-	enum pfs_refault_method refault;	/* pages were made to fault again; AUTO: they were not ... */
-	uint64_t refault_ns;	/* ... so often; 0: at the kernel's own pace */
+	uint64_t counted;	/* faults that were only counted */
+	struct pfs_refault_how refault;	/* how pages were made to fault again */
 	uint64_t lost;		/* events, where the number is known */
 	uint64_t lost_unknown;	/* times that an unknown number was lost */
 };

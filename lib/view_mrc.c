@@ -369,15 +369,6 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 	return 0;
 }
 
-static int no_references(const struct pfs_refs_stats *stats, struct pfs_err *err)
-{
-	if (!(stats->outside + stats->refused + stats->tried_again + stats->left_out))
-		return pfs_err_set(err, -ENOENT, "no references: nothing of what was asked for touched a page");
-	return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were where nothing was mapped, "
-			   "%" PRIu64 " forbidden, %" PRIu64 " left out by the options", stats->outside,
-			   stats->refused + stats->tried_again, stats->left_out);
-}
-
 int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options,
 		      struct pfs_err *err)
 {
@@ -387,7 +378,7 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 	if (ret)
 		return ret;
 	if (!view->mrc->nr_curves)
-		return no_references(view->stats, err);
+		return pfs_refs_none(view->stats, err);
 	ret = options->format == PFS_VIEW_TEXT ? put_text(&d) : put_data(&d);
 	if (ret == -EOVERFLOW)
 		return pfs_err_set(err, ret, "more references than opt can look ahead in (2^32)");

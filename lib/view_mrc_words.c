@@ -43,9 +43,11 @@ const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve)
 const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve)
 {
 	uint32_t pages = pfs_stack_distance_pages(curve->distances);
-	char refs[48], to[48], span[32], unplaced[192] = "";
+	char refs[48], to[48], span[32], within[48] = "", unplaced[192] = "";
 	size_t len;
 
+	if (curve->interval_ns)
+		snprintf(within, sizeof(within), "in the %s ", pfs_mrc_span_text(span, curve->interval_ns));
 	if (curve->by_address)
 		snprintf(unplaced, sizeof(unplaced), "; %" PRIu64 " where the layout is not known: there an "
 			 "address is taken for the same page all the time", curve->by_address);
@@ -58,9 +60,9 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	else
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
 			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
-			 "was some time in the %s before, in which order is not known%s",
+			 "was some time %sbefore, in which order is not known%s",
 			 curve->refs - curve->sampled, curve->sampled,
-			 pfs_mrc_span_text(span, curve->interval_ns), unplaced);
+			 within, unplaced);
 	return buf;
 }
 
@@ -69,18 +71,22 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 {
 	bool exact = curve->sampled < curve->refs;
 	bool again = curve->refs > pfs_stack_distance_pages(curve->distances);
-	char pages[48], how[64], refault[128] = "", sampling[96] = "", unasked[160] = "";
+	char pages[48], how[PFS_REFAULT_HOW_MAX], refault[PFS_REFAULT_HOW_MAX + 64] = "";
+	char sampling[PFS_REFAULT_HOW_MAX + 64] = "", unasked[256] = "", huge[128] = "";
 
+	if (stats->unasked_huge)
+		snprintf(huge, sizeof(huge), ", %" PRIu64 " of them in huge pages, each of which counts as the one page that "
+			 "faulted", stats->unasked_huge);
 	if (stats->unasked)
-		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault; ",
+		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault%s; ",
 			 pfs_plural(pages, sizeof(pages), stats->unasked, "page"),
-			 curve->process ? " (in all processes)" : "");
-	if (exact && stats->refault && stats->refault != PFS_REFAULT_IDLE) {
-		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
+			 curve->process ? " (in all processes)" : "", huge);
+	if (exact && stats->refault.method && stats->refault.method != PFS_REFAULT_IDLE) {
+		pfs_refault_how_text(how, &stats->refault);
 		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
 	}
-	if (curve->sampled && stats->refault == PFS_REFAULT_IDLE) {
-		pfs_refault_how_text(how, stats->refault, stats->refault_ns);
+	if (curve->sampled && stats->refault.method == PFS_REFAULT_IDLE) {
+		pfs_refault_how_text(how, &stats->refault);
 		snprintf(sampling, sizeof(sampling), ", sampled %s", how);
 	}
 	snprintf(buf, PFS_MRC_WORDS_MAX,
@@ -135,8 +141,9 @@ static void put_left_out_text(const struct pfs_view_options *options, const stru
 {
 	const struct { uint64_t nr; const char *what; } kinds[] = {
 		{ stats->outside, "where nothing was mapped" },
-		{ stats->refused, "forbidden by the region's permissions" },
+		{ stats->refused, "forbidden or ended in a signal" },
 		{ stats->tried_again, "of a fault that was tried again" },
+		{ stats->counted, "only counted (--histogram), when is not known" },
 		{ stats->left_out, "left out by the options" },
 	};
 	char lost[PFS_LOST_TEXT_MAX];
@@ -169,6 +176,7 @@ void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct p
 		{ "outside", stats->outside }, { "refused", stats->refused },
 		{ "tried_again", stats->tried_again }, { "left_out", stats->left_out },
 		{ "lost", missing.count }, { "lost_unknown_times", missing.unknown },
+		{ "mapped_in_huge_pages", stats->unasked_huge }, { "counted", stats->counted },
 	};
 	const unsigned int nr = sizeof(values) / sizeof(values[0]);
 	FILE *out = options->out;

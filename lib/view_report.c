@@ -397,28 +397,27 @@ static int put_section(const struct pfs_report_lines *g, const struct section *s
 static void put_refault(const struct pfs_model *m, enum pfs_view_format format, FILE *out)
 {
 	const struct pfs_refault_sums *sums = &m->refaults;
-	const char *note = pfs_model_note(m, PFS_REFAULT_NOTE);
-	char how[64], cost[PFS_REFAULT_TEXT_MAX];
-	enum pfs_refault_method method;
-	uint64_t interval_ns;
+	char text[PFS_REFAULT_HOW_MAX], cost[PFS_REFAULT_TEXT_MAX];
+	struct pfs_refault_how how;
 
-	if (!note || !pfs_refault_note_read(note, &method, &interval_ns))
+	if (!pfs_model_refault(m, &how))
 		return;
 	if (format == PFS_VIEW_TEXT) {
-		pfs_refault_how_text(how, method, interval_ns);
-		pfs_refault_cost_text(cost, method, sums);
-		fprintf(out, "%s %s%s%s\n", pfs_refault_what(method), how, sums->nr_cycles ? ": " : "",
+		pfs_refault_how_text(text, &how);
+		pfs_refault_cost_text(cost, how.method, sums);
+		fprintf(out, "%s %s%s%s\n", pfs_refault_what(how.method), text, sums->nr_cycles ? ": " : "",
 			sums->nr_cycles ? cost : "");
 		return;
 	}
 	if (format == PFS_VIEW_CSV)
-		fputs("table,method,interval_ns,cycles,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n", out);
-	fprintf(out, format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "," :
-		", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64 ", \"cycles\": %" PRIu64
-		", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"fixed\": %" PRIu64
+		fputs("table,method,interval_ns,mean_ns,cycles,full,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n", out);
+	fprintf(out, format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "," :
+		", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64 ", \"mean_ns\": %" PRIu64
+		", \"cycles\": %" PRIu64 ", \"full\": %" PRIu64 ", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"fixed\": %" PRIu64
 		", \"took_ns\": %" PRIu64 ", \"quiet\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"slowdown\": ",
-		pfs_refault_methods[method], interval_ns, sums->nr_cycles, sums->pages.pages, sums->pages.away,
+		pfs_refault_methods[how.method], how.interval_ns, how.mean_ns ? how.mean_ns : how.interval_ns,
+		sums->nr_cycles, sums->nr_full, sums->pages.pages, sums->pages.away,
 		sums->pages.shared, sums->pages.fixed, sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
 	if (pfs_refault_slowdown(sums) > 0)
 		fprintf(out, "%.3f", pfs_refault_slowdown(sums));
@@ -444,9 +443,9 @@ static void put_recording(const struct pfs_report_lines *g)
 	} else if (g->options->format == PFS_VIEW_JSON) {
 		fprintf(out, "{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64
 			", \"last_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64
-			", \"lost_unknown_times\": %" PRIu64, m->nr_events, m->first_ns,
+			", \"lost_unknown_times\": %" PRIu64 ", \"processes_missed\": %" PRIu64, m->nr_events, m->first_ns,
 			m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
-			m->lost_unknown);
+			m->lost_unknown, m->missed);
 		put_refault(m, PFS_VIEW_JSON, out);
 		fputc('}', out);
 	} else {

@@ -47,4 +47,10 @@ for page in README.md examples/README.md; do
 done
 ok 'pictures were found' test $nr -ge 6
 
+# What plots.sh records it has built first, in a tree where nothing was. Nothing is recorded here.
+printf '#!/bin/sh\nexit 0\n' >"$T/recorder"
+chmod +x "$T/recorder"
+PFSCOPE=$T/recorder TO=$T BUILD=$T/build examples/plots.sh matmul-ij >"$T/out" 2>&1
+is "$? $(<"$T/out")" "0 $T/plot-matmul-ij.png" 'plots.sh draws a picture'
+ok 'and builds what is recorded for it' test -x "$T/build/examples/matmul"
 done_testing

@@ -158,7 +158,7 @@ pfscope mrc --strict "$T/two"
 like "$status|$err" '^3\|pfscope: lost 5 events on cpu 1.*--strict' '--strict'
 like "$(tr -s '\n ' ' ' <<<"$out")" ' lost 5 events on cpu 1 .*\(references may be among them\)' 'losses, in text'
 pfscope mrc --csv "$T/two"
-like "$status|$out" $'^0\|.*\nrecording,4096,15,0,0,0,0,0,0,5,0\n' 'losses, in CSV'
+like "$status|$out" $'^0\|.*\nrecording,4096,15,0,0,0,0,0,0,5,0,0,0\n' 'losses, in CSV'
 
 # ---- what it refuses ----
 
@@ -189,10 +189,31 @@ refused 1 '.*/none: No such file' 'no such file' "$T/none"
 lines </dev/null | head -n 3 >"$T/empty"
 refused 1 'no references: nothing of what was asked for touched a page' 'a recording without faults' "$T/empty"
 refused 1 'no references: nothing' 'another process' --pid 99 "$belady"
-refused 1 'no references: 0 faults were where nothing was mapped, 0 forbidden, 12 left out' 'another region' --region heap "$belady"
+refused 1 'no references: 0 faults were where nothing was mapped, 0 forbidden or ended in a signal, 12 left out' 'another region' --region heap "$belady"
 head -c 20000 "$DATA/dat/v6.dat" >"$T/damaged.dat"
 refused 1 '.*damaged.dat' 'a damaged file' "$T/damaged.dat"
 "$PFSCOPE" mrc --csv "$T/two" >/dev/full 2>"$T/err"
 is "$?|$(wc -l <"$T/err")" '1|1' 'a full disk'
 
+
+# ---- what has no order ----
+
+cat >"$T/counted" <<'EOS'
+# pfscope events 1
+1.000000000 exec pid=10 tid=10 comm="x" name="/x"
+1.000000100 map pid=10 tid=10 start=100000000 end=100400000 perms=rw-p off=0 dev=00:00 ino=0 name=""
+2.000000000 fault pid=10 tid=10 addr=100000000 access=write mode=user count=5 interval=1000000000
+EOS
+refused 1 'no references: 5 faults were only counted' 'nothing but counted faults' "$T/counted"
+sed -i '3a 1.000000200 fault pid=10 tid=10 addr=100000000 access=write mode=user\n1.000000300 huge pid=10 tid=10 order=9
+3a 1.000000400 access pid=10 tid=10 addr=100000000' "$T/counted"
+pfscope mrc "$T/counted"
+out=$(tr -s ' \n' '  ' <<<"$out")
+like "$out" '1 exact, 1 sampled: each of these was some time before' 'a sampled reference without an interval is none that is exact'
+like "$out" 'any to 511 pages that the kernel mapped by itself, until they fault, 511 of them in huge pages' 'huge pages'
+like "$out" 'faults: 5 only counted' 'counted faults are told'
+pfscope mrc --json "$T/counted"
+like "$out" '"mapped_by_kernel": 511, .*"mapped_in_huge_pages": 511, "counted": 5}' 'and in JSON'
+pfscope mrc --region '100[0-9]*' --no-code "$T/counted"
+like "$out" 'any to 511 pages' 'of the region'
 done_testing

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Plots of every format: well-formed, whatever names are in the recording, and their numbers add up to its faults. The
-# page checks itself in a browser.
+# Plots of every format: well-formed, whatever names are in the recording, and their numbers add up to its faults. What
+# the mouse does in the page is plot_page.t's.
 
 . "${0%/*}/../tap.sh"
+. "${0%/*}/../browser.sh"
 
 tour=$ROOT/examples/tour.events
 
@@ -71,6 +72,8 @@ for format in png pdf svg html; do
 done
 is "$(head -c 8 "$T/one.png" | od -An -tx1 | tr -d ' ')" 89504e470d0a1a0a 'a PNG begins like one'
 is "$(head -c 5 "$T/one.pdf")$(tail -c 6 "$T/one.pdf" | tr -d '\n')" %PDF-%%EOF 'a PDF begins and ends like one'
+(cd "$T" && "$PFSCOPE" plot -o - --format pdf "$tour" >"$T/minus")
+is "$(head -c 5 "$T/minus") $(ls "$T/-" 2>/dev/null)" '%PDF- ' '-o - is standard output'
 for by in access class thread; do
 	pfscope plot --format svg --color-by $by "$tour"
 	like "$(sed -n 's/.*"colors":\({[^}]*}\).*/\1/p' "$T/out")" "^\{\"" "--color-by $by: has a legend"
@@ -93,8 +96,47 @@ for size in 1200x1000 1200x2000 1200x2900; do
 	named+=" $(grep -oE '"[0-9]+",1\]' <<<"$text" | wc -l)"
 done
 is "$named" ' 43 99 150' 'a higher picture names more of them'
+
+# Every size draws every recording, and nothing is written beyond its edge.
+{
+	echo '# pfscope events 1'
+	for ((i = 0; i < 20; i++)); do
+		echo "1.0 fork pid=1 tid=1 child=$((i + 2))"
+		echo "1.1 comm pid=$((i + 2)) tid=$((i + 2)) comm=\"a-worker-of-many\""
+		echo "1.2 map pid=$((i + 2)) tid=$((i + 2)) start=10000 end=14000 perms=rw-p off=0 dev=00:00 ino=0 name=\"\""
+		echo "1.3 fault pid=$((i + 2)) tid=$((i + 2)) addr=10000"
+		echo "1.4 fault pid=$((i + 2)) tid=$((i + 2)) addr=${i}00000"
+	done
+	echo '1.5 lost count=3'
+	echo '1.6 fault pid=1 tid=1 addr=10000'
+} >"$T/processes"
+# lowest FILE: where the lowest character of an SVG stands, rounded up.
+lowest()
+{
+	grep -oE '<use [^>]*y="[0-9.]+"' "$1" | grep -oE ' y="[0-9]+' | tr -dc '0-9\n' | sort -n | tail -n 1
+}
+for size in 400x300 400x1200 600x800 800x600 1024x768 1280x720 4000x4000; do
+	for name in regions processes; do
+		pfscope plot --size $size --color-by thread --format svg "$T/$name"
+		is "$status [$err]" '0 []' "$name, --size $size: is drawn"
+		text=$(metadata "$T/out")
+		is "$(number_in "$text" drawn)" "$(number_in "$text" faults)" "$name, --size $size: all faults are in it"
+		ok "$name, --size $size: all that is written is" test "$(lowest "$T/out")" -lt ${size#*x}
+	done
+done
 pfscope plot --title 'a <b> & "c"' --format svg "$tour"
 is "$(xmllint --xpath 'string(//*[local-name()="title"])' "$T/out")" 'a <b> & "c"' '--title'
+pfscope plot --format svg "$T/regions"
+is "$(xmllint --xpath 'string(//*[local-name()="title"])' "$T/out")" regions 'where no command was recorded the title is the file'
+for options in '--comm painter' '--tid 29316' '--from 0.0006' '--from 0.0006 --tid 29316'; do
+	pfscope plot $options "$tour"
+	chosen=
+	[[ $options != *--[ct]* ]] || chosen+=' of the chosen threads'
+	[[ $options != *--from* ]] || chosen+=' from the chosen time on'
+	like "$out" "Only touches$chosen are shown, and resident pages are of these only" "$options: it is said"
+done
+pfscope plot --to 0.1 "$tour"
+unlike "$out" 'Only touches' 'and not without'
 pfscope plot --region nothing-like-it --format svg "$tour"
 is "$status $(number_in "$(metadata "$T/out")" faults)" '0 0' 'a picture of nothing is one'
 pfscope plot --region nothing-like-it --format html "$tour"
@@ -112,6 +154,50 @@ like "$("$PFSCOPE" plot --color=always "$tour")" "$escape\[38;5;[0-9]+(;48;5;[0-
 is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/▀|▁|▂|▃|▄|▅|▆|▇|█/#/g" |
 	awk 'length > 80' | grep '|$')" '' \
 	'and they are as wide'
+
+colored=$(LC_ALL=C "$PFSCOPE" plot --color=always "$tour")
+unlike "$colored" '[^ -~[:space:]'"$escape"']' 'where there is no UTF-8: ASCII'
+like "$colored" "$escape\[38;5;[0-9]+m[.:=+*#%@-]$escape" 'in colours'
+is "$(sed "s/$escape\[[0-9;]*m//g" <<<"$colored")" "$("$PFSCOPE" plot "$tour")" 'and else as without'
+for locale in C C.UTF-8; do
+	unlike "$(LC_ALL=$locale "$PFSCOPE" plot --color=always "$tour" | grep 'at least')" "m[^$escape]*[0-9]+$escape" \
+		"$locale: numbers of the legend have no colours"
+done
+
+# ---- next to nothing ----
+
+{
+	echo '# pfscope events 1'
+	echo '10.0 note key="start" value="mono"'
+	echo '10.1 map pid=1 tid=1 start=10000 end=90000 perms=rw-p off=0 dev=00:00 ino=0 name="[heap]"'
+	echo '10.2 fault pid=1 tid=1 addr=10010 access=write'
+} >"$T/one"
+pfscope plot "$T/one"
+is "$(sed -n 2p <<<"$out")" '1 fault' 'one fault has no duration'
+like "$out" '\| 1 at once' 'nor a rate'
+like "$out" '\| 1 page
+' 'one page'
+like "$out" '0\.200000000 s' 'and its time is told'
+pfscope plot --region nothing-like-it "$T/one"
+is "$out" $'one\nno faults' 'none at all'
+{
+	cat "$T/one"
+	echo '500000.2 fault pid=1 tid=1 addr=80010 access=read'
+} >"$T/slow"
+pfscope plot --width 80 "$T/slow"
+like "$out" '\| 0\.0001/s' 'a rate of less than one is one'
+{
+	cat "$T/one"
+	for i in 1 2 3 4 5 6 7 8; do
+		echo "10.20000000$i fault pid=1 tid=1 addr=${i}1010 access=read"
+	done
+} >"$T/fast"
+pfscope plot "$T/fast"
+like "$out" '\| 1G/s' 'rates are in units of 1000'
+# In a picture the time is beside the name of its axis: no two characters of that line at one place.
+pfscope plot --format svg "$T/one"
+is "$(grep -oE '<use [^>]*/>' "$T/out" | sed -nE 's/.* x="([0-9.]+)" y="([0-9.]+)".*/\2 \1/p' | sort -n -k1,1 -k2,2 |
+	awk '$1 == y && $2 - x < 2.5 { n++ } { y = $1; x = $2 } END { print n + 0 }')" 0 'no character is on another'
 
 # ---- hostile names ----
 
@@ -156,9 +242,19 @@ refused 2 'ends in no format' -o "$T/room/picture" "$tour"
 refused 2 'ends in no format' -o "$T/room/picture.gif" "$tour"
 refused 2 'neither svg' --format gif "$tour"
 refused 2 'is no size' --size 100x100 "$tour"
+refused 2 'is no size.* to 4000x4000' --size 1200x4001 --format svg "$tour"
 refused 2 'is no size' --size 1200 "$tour"
 refused 2 'is neither access' --color-by size "$tour"
-refused 1 'not high enough' --size 800x320 --format png "$tour"
+refused 2 '--heat and --color-by' --heat --color-by class --format svg "$tour"
+refused 2 '--color-by: characters' --color-by class "$tour"
+refused 2 '--size: is of svg, png and pdf; characters' --size 800x600 "$tour"
+refused 2 '--size: is of svg, png and pdf; a page' --size 800x600 --format html "$tour"
+refused 2 '--width: is of characters' --width 80 --format svg "$tour"
+refused 2 '--color: is of characters' --color --format html "$tour"
+refused 2 '--to: is not after --from' --from 0.1 --to 0.05 "$tour"
+refused 2 '--to: is not after --from' --from @0.1 --to @0.1 "$tour"
+refused 2 '--at: is before --from' --from 0.1 --at 0.05 "$tour"
+refused 2 'ends in no format' -o - "$tour"
 refused 1 'cannot be written' -o "$T/nowhere/picture.svg" "$tour"
 for format in svg png pdf html text; do
 	"$PFSCOPE" plot --format $format "$tour" >/dev/full 2>"$T/err"
@@ -224,13 +320,15 @@ if ! command -v chromium >/dev/null; then
 	done_testing
 	exit
 fi
+browser_start
+browser_size 1200 900
 for name in tour hostile functions; do
 	file=$T/$name
 	[ $name != tour ] || file=$tour
 	pfscope plot -o "$T/$name.html" "$file"
-	timeout 100 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$T/browser" --window-size=1200,900 \
-		--dump-dom "file://$T/$name.html#test" 2>/dev/null | sed -n '/<pre id="test"/,/<\/pre>/p' >"$T/said"
-	is "$(grep -c '^ok\|>ok' "$T/said") $(grep -c 'not ok' "$T/said")" '16 0' "$name: the page finds itself in order" ||
+	browser_open "$T/$name.html"
+	browser_value "$(<"${0%/*}/plot_page.js")" >"$T/said"
+	is "$(grep -c '^ok' "$T/said") $(grep -c 'not ok' "$T/said")" '12 0' "$name: the page finds itself in order" ||
 		diag "$(<"$T/said")"
 done
 is "$(sed -n 's/^# instruction  *//p' "$T/said" | sort)" "$(sort "$T/functions.wanted")" 'pointed at, they are told with their functions'

@@ -176,6 +176,7 @@ usage()
 	is "$status|$out" '2|' "$name: wrong usage"
 	like "$err" "$wanted" "$name: why"
 }
+usage 'a mistyped kind of memory' "'anno' is none of heap, stack, anon and file:GLOB" --region heap,anno hand.events
 usage 'a form that there is not' 'is none of text, binary' --format=xml hand.events
 usage 'a tape of what' 'is none of thread, process and all' --by=core hand.events
 usage 'a window' 'is no time such as' --format=prefetch --window=soon hand.events
@@ -185,6 +186,28 @@ usage 'a window for what' 'go with --format=prefetch' --window=1ms hand.events
 usage 'a stable form for simulators' 'one string of all' --format=csv --stable hand.events
 usage 'all that follows' 'wants a window' --format=prefetch --no-times --ahead=0 hand.events
 usage 'two recordings' 'only one recording' hand.events hand.events
+
+# ---- what is to be said of a string ----
+
+pfscope tape --region 'nothing*' hand.events
+is "$status|$(grep -v '^#' <<<"$out")|$(wc -l <<<"$err")" '0||1' 'regions that there are not: an empty tape, and one line'
+like "$err" 'no references: .* 7 left out by the options' 'which says why'
+pfscope tape --format=csv "$DATA/dat/lost.dat"
+like "$status|$err" '^0[|].*lost' 'a form without remarks: losses are told aside'
+sed '$a 2.1 access pid=10 tid~10 addr=701000\n2.2 fault pid=10 tid=10 addr=700000 count=4' hand.events >sampled.events
+for form in lackey csv oracle-general; do
+	"$PFSCOPE" tape --format=$form -o string sampled.events 2>err
+	is "$?|$(wc -l <err)" '0|2' "$form: sampled and counted ones are told aside"
+	like "$(<err)" '^pfscope: sampled, .* not marked in --format=.*: 1 of 8 references' "$form: sampled"
+	like "$(<err)" 'without 4 faults' "$form: counted"
+done
+head -c -5000 "$DATA/dat/v6.dat" >cut.dat
+pfscope tape cut.dat
+like "$status|$err" '^1[|].*try --salvage' 'a file that was cut'
+pfscope tape --salvage cut.dat
+is "$status" 0 'what is left of it' || diag "$err"
+unlike "$err" 'try --salvage' 'is not told to be tried again'
+like "$out" '# NOT COMPLETE: events are lost, nobody knows how many' 'nor to lack 0 events'
 pfscope tape --strict "$DATA/dat/lost.dat"
 is "$status" 3 'lost events, --strict: 3'
 like "$out" '# NOT COMPLETE: ' 'and the tape says so'

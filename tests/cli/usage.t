@@ -68,7 +68,7 @@ done
 for size in 5 0 x 1K 99999999999T -1G; do
 	refused 2 '--zram: ' "run --zram $size" run --refault 1s --zram="$size" -- true
 done
-for n in 1 x -2 '' 99999999999; do
+for n in 1 2 x -2 '' 99999999999; do
 	refused 2 '--refault-quiet: ' "run --refault-quiet=$n" run --refault 1s --refault-quiet="$n" -- true
 done
 refused 2 '--refault-by: ' 'run --refault-by smoke' run --refault 1s --refault-by smoke -- true
@@ -80,7 +80,7 @@ for method in numa idle; do
 	refused 2 '--refault-quiet is of ' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
 		--refault-by=$method -- true
 done
-refused 2 '--refault is of --source=ftrace only' 'run --source=stap --refault' run --source=stap --refault 1s -- true
+refused 2 'processes that are given by number' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root
 refused 2 '--compress makes a trace.dat' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
 for kb in 0 7 x 8k 99999999999; do

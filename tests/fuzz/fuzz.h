@@ -124,6 +124,7 @@ static inline void fuzz_end(struct fuzz *f)
 		.format = f->choice / 8 % 3, .filter = &f->filter,
 	}, &err);
 	if (f->tapes) {
+		pfs_refs_end(f->refs);
 		pfs_tapes_finish(f->tapes, pfs_refs_stats(f->refs));
 		if (pfs_tapes_write_text(f->tapes, fuzz_nowhere()))
 			abort();	/* what we made ourselves is a tape */

@@ -26,10 +26,13 @@ export PFSCOPE_TEST=$$
 
 # ---- phases ----
 
+# On a machine with more to do cycles may take longer than they should; that is said, then.
+every='every ([0-9.]+ ms on average \(pageout; every 50 ms was asked for|50 ms \(pageout)\)'
+
 for how in anon shared private-file; do
 	"$PFSCOPE" run --strict --refault 50ms --zram 64M --no-bars -o "$how.dat" -- "$WORK/phases" 32 4 1000 $how >said 2>err
 	is "$?|$(<err)" '0|' "$how: it is recorded"
-	# Twenty intervals a phase, two of them at most left alone, and the ends; fewer where that takes long.
+	# Twenty intervals a phase, four of them at most left alone, and the ends; fewer where that takes long.
 	least=2
 	# A file's pages come back sixteen at a time (around a fault): of those, one faults.
 	if [ $how = private-file ]; then
@@ -43,23 +46,23 @@ for how in anon shared private-file; do
 done
 
 pfscope report anon.dat
-like "$out" 'made to fault again every 50 ms \(pageout\): [0-9]+ cycles of [0-9]+ pages in memory, [0-9]+ of them away right after' \
+like "$out" "made to fault again $every: "'[0-9]+ cycles of [0-9]+ pages in memory, [0-9]+ of them away right after' \
 	'the report says how, and what it cost'
 pfscope events anon.dat
 like "$out" 'note key="refault" value="pageout every 50000000 ns"' 'the recording names the method'
 cycles=$(grep -c 'key="refault_tick" value="cycle' <<<"$out") none=$(grep -c 'key="refault_tick" value="none' <<<"$out")
-ok "it has a note of each interval, each sixteenth left alone ($cycles cycles, $none not)" \
-	test $((cycles >= 10 && none >= 1 && none <= 8)) = 1
+ok "it has a note of each interval, two of sixteen left alone ($cycles cycles, $none not)" \
+	test $((cycles >= 10 && none >= 2 && none <= 14)) = 1
 pfscope report --json anon.dat
 is "$(sed -n 's/.*"refault": {"method": "\([a-z]*\)".*"cycles": \([0-9]*\), .*/\1 \2/p' <<<"$out")" "pageout $cycles" \
 	'JSON: the same'
 pfscope tape anon.dat
-like "$out" '# Pages were made to fault again every 50 ms \(pageout\)\.' 'a tape says it, too'
+like "$out" "# Pages were made to fault again $every\." 'a tape says it, too'
 pfscope tape --format=binary -o anon.tape anon.dat
 pfscope tape anon.tape
-like "$out" '# Pages were made to fault again every 50 ms \(pageout\)\.' 'a binary one as well'
+like "$out" "# Pages were made to fault again $every\." 'a binary one as well'
 pfscope mrc anon.dat
-like "$(tr -s '\n ' '  ' <<<"$out")" 'which it was made to take every 50 ms \(pageout\)' 'a curve says it'
+like "$(tr -s '\n ' '  ' <<<"$out")" "which it was made to take $every" 'a curve says it'
 
 "$PFSCOPE" run --strict --refault 50ms --zram 64M --no-bars -o child.dat -- "$WORK/phases" 32 4 1000 anon child >said 2>err
 is "$?|$(<err)" '0|' 'a child: it is recorded'
@@ -88,6 +91,30 @@ ok 'attach for a time: it goes on undisturbed' grep -q '^State:.[RSD]' "/proc/$t
 kill $target
 wait $target
 
+# ---- what does not go as it was asked for ----
+
+if [ "$(wc -l <"/proc/swaps")" = 1 ]; then
+	"$PFSCOPE" run --refault 50ms --zram 1M -o full.dat -- "$WORK/phases" 1000 2 500 anon >said 2>err
+	like "$(<err)" 'pfscope: swap was full in [0-9]+ of [0-9]+ cycles: .*--zram SIZE' 'swap is full: it is told at the end'
+	pfscope report full.dat
+	like "$out" '\(pageout; [^)]*swap was full in [0-9]+ of [0-9]+ cycles' 'swap is full: by the report'
+	"$PFSCOPE" tape --format=binary -o full.tape full.dat
+	for from in full.dat full.tape; do
+		pfscope tape $from
+		like "$out" '# Pages were made to fault again every [^)]*swap was full in [0-9]+ of' "swap is full: by a tape of $from"
+	done
+	pfscope mrc full.dat
+	like "$(tr -s '\n ' '  ' <<<"$out")" 'made to take every [^)]*swap was full in [0-9]+ of' 'swap is full: by a curve'
+	pfscope events full.dat
+	ok 'swap is full: of each cycle it is noted' grep -q 'key="refault_tick" value="cycle .* full 1 took' <<<"$out"
+	pfscope report anon.dat
+	unlike "$out" 'swap was full' 'there is swap enough: nothing is told'
+fi
+
+"$PFSCOPE" run --refault 1ms --zram 64M --no-bars -o late.dat -- "$WORK/phases" 4000 1 1000 anon spin >said 2>err
+pfscope report late.dat
+like "$out" 'every [0-9.]+ ms on average \(pageout; every 1 ms was asked for' 'cycles that take longer: how long is said'
+
 # ---- what is chosen ----
 
 "$PFSCOPE" run --strict --refault 50ms --region='file:*libc*' --no-bars -o files.dat -- "$WORK/phases" 32 4 300 anon >said 2>err
@@ -100,8 +127,8 @@ is "$(phases_seen heap.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 
 
 # ---- the cost ----
 
-"$PFSCOPE" run --refault 100ms --refault-quiet 2 --zram 64M -o spin.dat -- "$WORK/phases" 1000 1 3000 anon spin >said 2>err
-like "$(<err)" 'pfscope: --refault by pageout: .*; [0-9.]+ faults an interval, [0-9.]+ in the [0-9]+ left alone; [0-9.]+ times as slow as in these' \
+"$PFSCOPE" run --refault 100ms --refault-quiet 4 --zram 64M -o spin.dat -- "$WORK/phases" 1000 1 3000 anon spin >said 2>err
+like "$(<err)" 'pfscope: --refault by pageout: .*; [0-9.]+ faults an interval, [0-9.]+ in the [0-9]+ to compare with; [0-9.]+ times as slow as in these, or slower' \
 	'how much slower it was is told at the end'
 "$PFSCOPE" run --refault 50ms --refault-quiet 0 --zram 64M -o never.dat -- "$WORK/phases" 32 1 500 anon >said 2>err
 like "$(<err)" 'not known \(no interval was left alone\)' 'nothing to compare with: it says so'

@@ -54,6 +54,7 @@ static struct drawing drawn(struct run *r, enum pfs_view_format format, unsigned
 	struct pfs_view_options options = { .out = open_memstream(&d.text, &d.len), .format = format,
 					    .width = width };
 
+	assert_int_equal(pfs_refs_end(r->refs), 0);
 	d.ret = pfs_mrc_end(&r->mrc, &d.err);
 	assert_int_equal(d.ret, 0);
 	d.ret = pfs_view_mrc_draw(&view, &options, &d.err);

@@ -243,6 +243,25 @@ static void test_bands(void **state)
 }
 
 /* A fault by which the stack grows is one of the stack, which is there a moment later. */
+/* Where a unit is many pages: by their own addresses, not by whose number is lower. */
+static void test_bands_in_a_unit(void **state)
+{
+	struct drawn d;
+
+	begin(&d);
+	feed_comm(&d.f, "prog");
+	feed_map(&d.f, 0x701000, 0x702000, RW, "[upper]");
+	feed_fault(&d.f, 0x701000, PFS_WRITE);
+	feed_map(&d.f, 0x700000, 0x701000, RW, "[lower]");
+	feed_fault(&d.f, 0x700000, PFS_WRITE);
+	while (!d.data->cells.page_shift)
+		assert_int_equal(pfs_plot_cells_shrink(&d.data->cells, d.data->cells.nr - 1), 0);
+	lay_out(&d);
+	expect_bands(&d, "prog (pid 10): [lower] 1+0\n"
+		     "prog (pid 10): [upper] 1+0\n");
+	end(&d);
+}
+
 static void feed_growth(struct feed *f, uint64_t addr)
 {
 	feed_fault(f, addr, PFS_WRITE);
@@ -514,6 +533,39 @@ static void test_resident(void **state)
 	end(&d);
 }
 
+/* What comes and goes within a bin is in it, and so is what is gone at its end. */
+static void test_resident_in_a_bin(void **state)
+{
+	struct drawn d;
+	uint64_t pages[4096] = { 0 }, bin;
+
+	begin(&d);
+	feed_map(&d.f, 0x700000, 0x800000, RW, "");
+	feed_faults(&d.f, 0x700000, 10, PFS_WRITE);
+	d.f.now_ns += 10000000000;
+	bin = d.f.now_ns;
+	feed_map(&d.f, 0x900000, 0xa00000, RW, "");
+	feed_faults(&d.f, 0x900000, 100, PFS_WRITE);
+	feed_unmap(&d.f, 0x900000, 0xa00000);
+	feed_map(&d.f, 0x900000, 0xa00000, RW, "");
+	feed_faults(&d.f, 0x900000, 50, PFS_WRITE);
+	feed_unmap(&d.f, 0x900000, 0xa00000);
+	d.f.now_ns += 10000000000;
+	feed_fault(&d.f, 0x70b000, PFS_WRITE);
+	lay_out(&d);
+	assert_int_equal(pfs_plot_resident(&d.plot, d.plot.nr_bins, 1, pages), 0);
+	bin = (bin - d.plot.from_ns) >> d.data->cells.time_shift;
+	assert_int_equal(pages[0], 10);
+	assert_int_equal(pages[bin - 1], 10);
+	assert_int_equal(pages[bin], 110);
+	assert_int_equal(pages[bin + 1], 10);
+	assert_int_equal(pages[d.plot.nr_bins - 1], 11);
+	memset(pages, 0, sizeof(pages));
+	assert_int_equal(pfs_plot_resident(&d.plot, 1, d.plot.nr_bins, pages), 0);
+	assert_int_equal(pages[0], 110);
+	end(&d);
+}
+
 /* ---- words ---- */
 
 static void test_words(void **state)
@@ -525,6 +577,16 @@ static void test_words(void **state)
 	assert_string_equal(pfs_plot_number(number, 999), "999");
 	assert_string_equal(pfs_plot_number(number, 4016219), "4,016,219");
 	assert_string_equal(pfs_plot_number(number, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(pfs_plot_short(number, 0), "0");
+	assert_string_equal(pfs_plot_short(number, 0.000004), "4e-06");
+	assert_string_equal(pfs_plot_short(number, 0.25), "0.25");
+	assert_string_equal(pfs_plot_short(number, 2.54), "2.5");
+	assert_string_equal(pfs_plot_short(number, 99999), "99999");
+	assert_string_equal(pfs_plot_short(number, 100000), "100k");
+	assert_string_equal(pfs_plot_short(number, 999999), "1.0M");
+	assert_string_equal(pfs_plot_short(number, 5040915), "5.0M");
+	assert_string_equal(pfs_plot_short(number, 1e9), "1G");
+	assert_string_equal(pfs_plot_short(number, 3e21), "3000E");
 	assert_string_equal(pfs_plot_span(number, 1500000000), "1.5 s");
 	assert_string_equal(pfs_plot_span(number, 250000), "250 us");
 	assert_string_equal(pfs_plot_span(number, 3600000000000), "3600 s");
@@ -562,6 +624,7 @@ int main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_many_ranges),
 		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_bands_in_a_unit),
 		cmocka_unit_test(test_stack_grows),
 		cmocka_unit_test(test_stack_grows_filtered),
 		cmocka_unit_test(test_folds),
@@ -570,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_anything_adds_up),
 		cmocka_unit_test(test_many_of_all),
 		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_resident_in_a_bin),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_levels),
 	};

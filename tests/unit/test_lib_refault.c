@@ -124,6 +124,9 @@ static void what_is_missing_is_said(void **state)
 				    "CONFIG_DAMON_SYSFS)"));
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &swapping),
 			    "--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
+	why = chosen(WITH(.faults_only = true), &looking);
+	assert_non_null(strstr(why, "idle: accesses without a fault are recorded with --source=ftrace only"));
+	assert_string_equal(chosen(WITH(.faults_only = true), &balancing), "numa");
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &balancing), "there is no swap"));
 	assert_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &balancing), "numa"));
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &old), "no process_madvise"));
@@ -151,6 +154,7 @@ static void a_tick_comes_back(void **state)
 
 		tick.before = pace;
 		tick.cycle = pace != PFS_PACE_QUIET;
+		tick.pages.full = tick.cycle;
 		pfs_refault_tick_write(text, &tick);
 		assert_true(pfs_refault_tick_read(text, &back));
 		assert_memory_equal(&back.pages, &tick.pages, sizeof(tick.pages));
@@ -179,37 +183,63 @@ static void what_is_no_tick_is_none(void **state)
 	assert_false(pfs_refault_tick_read(text, &tick));
 }
 
+static const char *in_words(const struct pfs_refault_how *how)
+{
+	static char text[PFS_REFAULT_HOW_MAX];
+
+	pfs_refault_how_text(text, how);
+	return text;
+}
+
 static void how_comes_back(void **state)
 {
-	enum pfs_refault_method method;
-	char text[PFS_REFAULT_TEXT_MAX], how[64];
-	uint64_t ns;
+	char text[PFS_REFAULT_TEXT_MAX];
+	struct pfs_refault_how how;
 
 	pfs_refault_note_write(text, PFS_REFAULT_PAGEOUT, 50000000, "heap,file:*.so");
 	assert_string_equal(text, "pageout every 50000000 ns in heap,file:*.so");
-	assert_true(pfs_refault_note_read(text, &method, &ns));
-	assert_int_equal(method, PFS_REFAULT_PAGEOUT);
-	assert_int_equal(ns, 50000000);
-	pfs_refault_how_text(how, method, ns);
-	assert_string_equal(how, "every 50 ms (pageout)");
-	pfs_refault_how_text(how, method, 1500000000);
-	assert_string_equal(how, "every 1.5 s (pageout)");
+	assert_true(pfs_refault_note_read(text, &how));
+	assert_int_equal(how.method, PFS_REFAULT_PAGEOUT);
+	assert_int_equal(how.interval_ns, 50000000);
+	assert_string_equal(in_words(&how), "every 50 ms (pageout)");
+	how.interval_ns = 1500000000;
+	assert_string_equal(in_words(&how), "every 1.5 s (pageout)");
 	pfs_refault_note_write(text, PFS_REFAULT_NUMA, 50000000, "");
-	assert_true(pfs_refault_note_read(text, &method, &ns));
-	assert_int_equal(method, PFS_REFAULT_NUMA);
-	assert_int_equal(ns, 0);
-	pfs_refault_how_text(how, method, ns);
-	assert_string_equal(how, "at the kernel's own pace (numa)");
+	assert_true(pfs_refault_note_read(text, &how));
+	assert_int_equal(how.method, PFS_REFAULT_NUMA);
+	assert_int_equal(how.interval_ns, 0);
+	assert_string_equal(in_words(&how), "at the kernel's own pace (numa)");
 	pfs_refault_note_write(text, PFS_REFAULT_IDLE, 50000000, "heap");
 	assert_string_equal(text, "idle every 50000000 ns in heap");
-	assert_true(pfs_refault_note_read(text, &method, &ns));
-	assert_int_equal(method, PFS_REFAULT_IDLE);
-	assert_int_equal(ns, 50000000);
-	assert_string_equal(pfs_refault_what(method), "accesses were sampled");
-	assert_false(pfs_refault_note_read("", &method, &ns));
-	assert_false(pfs_refault_note_read("auto every 1 ns", &method, &ns));
-	assert_false(pfs_refault_note_read("pageout every x ns", &method, &ns));
-	assert_false(pfs_refault_note_read("pagein every 1 ns", &method, &ns));
+	assert_true(pfs_refault_note_read(text, &how));
+	assert_int_equal(how.method, PFS_REFAULT_IDLE);
+	assert_int_equal(how.interval_ns, 50000000);
+	assert_string_equal(pfs_refault_what(how.method), "accesses were sampled");
+	assert_false(pfs_refault_note_read("", &how));
+	assert_false(pfs_refault_note_read("auto every 1 ns", &how));
+	assert_false(pfs_refault_note_read("pageout every x ns", &how));
+	assert_false(pfs_refault_note_read("pagein every 1 ns", &how));
+}
+
+/* Cycles that took longer than an interval, and swap that was full: a trace is not what was asked for then. */
+static void what_became_of_it_is_said(void **state)
+{
+	struct pfs_refault_how how = { .method = PFS_REFAULT_PAGEOUT, .interval_ns = 5000000 };
+	struct pfs_refault_sums sums = { 0 };
+	struct pfs_refault_tick tick = some;
+
+	tick.wall_ns = 40000000;
+	tick.skipped = 0;
+	pfs_refault_sum(&sums, &tick);
+	pfs_refault_how(&how, &sums);
+	assert_string_equal(in_words(&how), "every 5 ms (pageout)");
+	tick.wall_ns = 30000000;
+	tick.skipped = 5;
+	tick.pages.full = true;
+	pfs_refault_sum(&sums, &tick);
+	pfs_refault_how(&how, &sums);
+	assert_string_equal(in_words(&how), "every 35 ms on average (pageout; every 5 ms was asked for; swap was full in 1 "
+			    "of 2 cycles: what found no room stayed in memory)");
 }
 
 /* ---- cost ---- */
@@ -243,8 +273,8 @@ static void slower_than_when_left_alone(void **state)
 {
 	assert_true(slowdown_of(500, 500) == 2);	/* half of the time instead of all of it */
 	assert_true(slowdown_of(1000, 500) == 1);
-	assert_true(slowdown_of(1000, 199) == 0);	/* of too little */
-	assert_true(slowdown_of(99, 500) == 0);
+	assert_true(slowdown_of(1000, 99) == 0);	/* of too little */
+	assert_true(slowdown_of(49, 500) == 0);
 }
 
 static void the_cost_in_words(void **state)
@@ -267,7 +297,7 @@ static void the_cost_in_words(void **state)
 	quiet.pages = (struct pfs_pageout){ 0 };
 	pfs_refault_sum(&sums, &quiet);
 	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
-	assert_non_null(strstr(text, "; 950.0 faults an interval, 3.0 in the 1 left alone; 2.00 times as slow as in these"));
+	assert_non_null(strstr(text, "; 950.0 faults an interval, 3.0 in the 1 to compare with; 2.0 times as slow as in these, or slower"));
 	memset(&sums, 0xff, sizeof(sums));	/* whatever a recording says */
 	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
 	assert_true(strlen(text) < sizeof(text) - 1);
@@ -342,6 +372,16 @@ static void reading_ends_when_told(void **state)
 	assert_int_equal(seen.nr, 0);
 }
 
+/* As of a process that has ended and was not waited for. */
+static void no_region_is_no_process(void **state)
+{
+	FILE *f = fopen("/dev/null", "re");
+	struct seen seen = { 0 };
+
+	assert_int_equal(pfs_smaps_read(f, see, &seen), -ESRCH);
+	fclose(f);
+}
+
 static int find_resident(void *ctx, const struct pfs_smap *region)
 {
 	char on_stack;
@@ -395,9 +435,11 @@ int main(void)
 		cmocka_unit_test(a_tick_comes_back),
 		cmocka_unit_test(what_is_no_tick_is_none),
 		cmocka_unit_test(how_comes_back),
+		cmocka_unit_test(what_became_of_it_is_said),
 		cmocka_unit_test(slower_than_when_left_alone),
 		cmocka_unit_test(the_cost_in_words),
 		cmocka_unit_test(smaps_are_read),
+		cmocka_unit_test(no_region_is_no_process),
 		cmocka_unit_test(reading_ends_when_told),
 		cmocka_unit_test(the_kernels_own),
 	};

@@ -36,6 +36,7 @@ static void begin(struct recorder *r, const struct pfs_tape_options *options)
 
 static void finish(struct recorder *r)
 {
+	assert_int_equal(pfs_refs_end(r->refs), 0);
 	assert_int_equal(pfs_tapes_finish(r->tapes, pfs_refs_stats(r->refs)), 0);
 }
 
@@ -127,15 +128,18 @@ static void test_stable(void **state)
 	feed_maps_line(&r.f, 0x400000, 0x410000, R, 0x3000, 0xfe00000, 77, "/lib/two words\n");
 	feed_fault(&r.f, 0x703000, PFS_WRITE);
 	feed_fault(&r.f, 0x90e000, PFS_WRITE);
+	feed_maps_line(&r.f, 0x410000, 0x420000, R, 0, 0xfe00000, 78, "/lib/two words\\n");
 	feed_fault(&r.f, 0x403000, PFS_READ);
+	feed_fault(&r.f, 0x410000, PFS_READ);
 	feed_comm(&r.f, "a\\b\n");
 	feed_fault(&r.f, 0x704000, PFS_WRITE);
 	assert_tapes(&r, HEAD "# pages of objects\n"
-		     "tape process=1 thread=1 references=4 comm=a\\\\b\\n\n"
+		     "tape process=1 thread=1 references=5 comm=a\\\\b\\n\n"
 		     "image 1\n"
 		     "w 1 3 anon#1\n"
 		     "w 1 -2 [stack]\n"
 		     "r 1 6 /lib/two words\\n\n"
+		     "r 1 0 /lib/two words\\\\n\n"
 		     "w 1 4 anon#1\n");
 }
 
@@ -206,19 +210,34 @@ static void test_gaps(void **state)
 	ev.addr = 0x700000;
 	ev.interval_ns = 5000;
 	feed_apply(&r.f, &ev);
+	ev.have &= ~HAS(INTERVAL);
+	ev.interval_ns = 0;
+	feed_apply(&r.f, &ev);
+	ev = feed_event(&r.f, PFS_FAULT, HAS(ADDR) | HAS(COUNT));
+	ev.addr = 0x700000;
+	ev.count = 5;
+	feed_apply(&r.f, &ev);
 	feed_fault(&r.f, 0xa00000, PFS_WRITE);
 	feed_populate(&r.f, 0x701000, 0x703000);
+	feed_map(&r.f, 0xc00000, 0x1000000, RW, "");
+	feed_fault(&r.f, 0xc00000, PFS_WRITE);
+	feed_huge(&r.f, 9);
 	feed_lost(&r.f, 0, 3);
 	feed_lost(&r.f, 0, 0);
 	assert_tapes(&r, HEAD "# pages by address\n"
-		     "# NOT COMPLETE: at least 3 events lost\n" SEEN
-		     "# Sampled (~INTERVAL): 1, each some time in the interval before.\n"
-		     "# Not seen: accesses to 2 pages that the kernel mapped by itself.\n"
+		     "# NOT COMPLETE: at least 3 events lost\n"
+		     "# NOT COMPLETE: without 5 faults that were only counted (--histogram): when and in which order is "
+		     "not known\n" SEEN
+		     "# Sampled (~INTERVAL): 2, each some time in the interval before.\n"
+		     "# Not seen: accesses to 513 pages that the kernel mapped by itself.\n"
+		     "# Of these 511 are in huge pages, each of which is told as the one page that faulted.\n"
 		     "# Left out: 1 fault where nothing was mapped.\n"
-		     "tape pid=10 tid=10 references=2\n"
+		     "tape pid=10 tid=10 references=4\n"
 		     "image 1\n"
 		     "1000 w 1 700000\n"
-		     "1000 ?~5000 1 700000\n");
+		     "1000 ?~5000 1 700000\n"
+		     "0 ?~? 1 700000\n"
+		     "5000 w 1 c00000\n");
 }
 
 /* ---- bytes ---- */
@@ -242,10 +261,11 @@ static void test_codes(void **state)
 		srand(seed);
 		for (int i = 0; i < 64; i++) {
 			entries[i] = (struct pfs_tape_entry){
-				.ts_ns = o->times ? random_number() : 0, .interval_ns = rand() % 3 ? 0 : random_number(),
+				.ts_ns = o->times ? random_number() : 0, .interval_ns = random_number(),
 				.count = 1 + random_number() / 2, .page = random_number(),
-				.object = o->stable ? rand() % 5 : 0, .image = 1 + rand() % 3, .access = 1 + rand() % 15,
+				.sampled = !(rand() % 3), .object = o->stable ? rand() % 5 : 0, .image = 1 + rand() % 3, .access = 1 + rand() % 15,
 			};
+			entries[i].interval_ns *= entries[i].sampled;
 			len += pfs_tape_encode(bytes + len, o, &entries[i], &before);
 			before = entries[i];
 		}
@@ -355,6 +375,35 @@ static void test_prefetch_window(void **state)
 	end(&r);
 }
 
+/* A page of a file is one page in both images of an exec; what follows it is that of the image it is in just then. */
+static void test_prefetch_images(void **state)
+{
+	static const struct pfs_prefetch_options options = { 0 };
+	struct bytes text;
+	struct recorder r;
+	FILE *out = open_memstream(&text.at, &text.len);
+
+	begin(&r, &stable);
+	feed_maps_line(&r.f, 0x400000, 0x410000, R, 0, 0xfe00000, 77, "/lib/ld.so");
+	feed_faults(&r.f, 0x400000, 3, PFS_READ);
+	r.f.space = PFS_SPACE_EXEC;
+	feed_maps_line(&r.f, 0x500000, 0x510000, R, 0, 0xfe00000, 77, "/lib/ld.so");
+	feed_exec(&r.f, "/bin/x", "x");
+	feed_faults(&r.f, 0x500000, 2, PFS_READ);
+	feed_fault(&r.f, 0x503000, PFS_READ);
+	finish(&r);
+	assert_int_equal(pfs_tapes_write_prefetch(r.tapes, &options, out), 0);
+	fclose(out);
+	assert_string_equal(text.at, "# pfscope prefetch 1\n# page_size 4096\n# pages of objects\n"
+			    "tape process=1 thread=1 references=6 comm=x\n"
+			    "image 1\n"
+			    "trigger 2 0 /lib/ld.so\n2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
+			    "trigger 2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
+			    "image 2\n");
+	free(text.at);
+	end(&r);
+}
+
 /* ---- simulators ---- */
 
 static struct bytes simulated(enum pfs_sim_format format)
@@ -372,6 +421,7 @@ static struct bytes simulated(enum pfs_sim_format format)
 	f.now_ns += 1500000000;
 	feed_fault(&f, 0x702000, PFS_READ);
 	feed_fault(&f, 0x700000, PFS_EXECUTE);
+	assert_int_equal(pfs_refs_end(refs), 0);
 	assert_int_equal(pfs_sim_finish(sim), 0);
 	fclose(out);
 	pfs_sim_free(sim);
@@ -425,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_prefetch),
 		cmocka_unit_test(test_prefetch_window),
+		cmocka_unit_test(test_prefetch_images),
 		cmocka_unit_test(test_lackey),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_oracle),
