@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Records the programs that examples/README.md has plots of, and draws them. Needs root, and what it records: gcc,
-# python3, sort, sqlite3, and build/examples/matmul (`make tests`).
+# python3, sort, sqlite3. What make has to build for it, it has built.
 #
 #     examples/plots.sh [NAME...]		compiler python matmul-ij matmul-ji sort again sqlite; all of them without
 #
-# PFSCOPE: the program (./pfscope). TO: where pictures go (examples). BUILD: where make built it (build).
+# PFSCOPE: the program (that of BUILD). TO: where pictures go (examples). BUILD: where make builds (build).
 
 set -eu
 cd "$(dirname "$0")/.."
-pfscope=${PFSCOPE:-./pfscope} to=${TO:-examples} build=${BUILD:-build}
+build=${BUILD:-build} to=${TO:-examples}
+pfscope=${PFSCOPE:-$build/pfscope}
+[ "${PFSCOPE:-}" ] || make -s O="$build" "$build/pfscope" >/dev/null
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 
@@ -37,6 +39,7 @@ for name; do
 	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
 		gcc -O2 -std=gnu11 -D_GNU_SOURCE -Ilib -c -o "$T/escape.o" lib/escape.c ;;
 	python) shot $name "python3 -c 'import json'" -- /usr/bin/python3 -c 'import json' ;;
+	matmul-*) make -s O="$build" "$build/examples/matmul" >/dev/null ;;&
 	matmul-ij) shot $name 'matmul ij: row by row' --region '?00000000-*' -- "$build/examples/matmul" ij ;;
 	matmul-ji) shot $name 'matmul ji: column by column' --region '?00000000-*' -- "$build/examples/matmul" ji ;;
 	sort)
