@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stop.h"
 
+#include "clock.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+/* Nobody insists sooner. */
+#define STOP_MOMENT_NS 50000000
 
 int stop_open(struct stop_before *before)
 {
@@ -31,9 +38,25 @@ void stop_restore(const struct stop_before *before)
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
+/* Signals are of the process: so is what came last. */
 int stop_next(int fd)
 {
+	static uint64_t last_ns;
+	static int last;
 	struct signalfd_siginfo info;
 
-	return read(fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		int sig = info.ssi_signo;
+		uint64_t now = pfs_now_ns();
+		bool again = sig == last && sig != SIGCHLD && now - last_ns < STOP_MOMENT_NS;
+
+		if (again)
+			continue;
+		if (sig != SIGCHLD) {
+			last = sig;
+			last_ns = now;
+		}
+		return sig;
+	}
+	return 0;
 }

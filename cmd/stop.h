@@ -21,7 +21,10 @@ struct stop_before {
 int stop_open(struct stop_before *before);
 void stop_restore(const struct stop_before *before);
 
-/* The next signal that came, 0 if there is none. */
+/*
+ * The next signal that came, 0 if there is none. The same one within a moment is not another: timeout(1) sends it to
+ * its command, and then to the group that the command is in as well.
+ */
 int stop_next(int fd);
 
 #endif
