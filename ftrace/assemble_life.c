@@ -6,7 +6,9 @@
 #include "assemble_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +71,8 @@ static void thread_renew(struct pfs_assembler *a, struct asm_thread *t)
 	not_ending(a, t);
 	t->end_concluded = false;
 	t->proc = NULL;
-	t->comm_said = t->exited = t->mm_gone = t->copying = t->in_exec = t->switched = t->exec_said = false;
+	t->comm_said = t->exited = t->mm_gone = t->copying = t->in_exec = t->switched = false;
+	t->exec_said_ns = 0;
 }
 
 static void proc_renew(struct asm_proc *p)
@@ -245,7 +248,8 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		thread_alive(t, true);
 	}
 	err = asm_emit(a, &ev);
-	builder->in_exec = builder->switched = t->in_exec = t->switched = t->exec_said = false;
+	builder->in_exec = builder->switched = t->in_exec = t->switched = false;
+	t->exec_said_ns = 0;
 	builder->exec_comm[0] = '\0';
 	return err;
 }
@@ -268,7 +272,7 @@ static int exec_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 	if (!comm)
 		return -ENOMEM;
-	if (t->exec_said)	/* it was all lost from then to the next one */
+	if (t->exec_said_ns)	/* it was all lost from then to the next one */
 		err = exec_over(a, t, raw);
 	builder = asm_exec_owner(t);
 	if (!builder->in_exec) {
@@ -278,21 +282,39 @@ static int exec_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 		if (t->proc)
 			t->proc->exec_thread = builder;
 	}
-	builder->switched = t->exec_said = true;
+	builder->switched = true;
+	t->exec_said_ns = raw->ts_ns;
 	if (!builder->exec_comm[0])
 		strncpy(builder->exec_comm, comm, sizeof(builder->exec_comm) - 1);
 	return err;
 }
 
-/* What only a program does, and its end, come after its exec. */
-static bool is_after_exec(enum raw_kind kind)
+/*
+ * What only a program does, and its end, come after its exec; and a look at its regions that began later, for it waits
+ * until they are all there.
+ */
+static bool is_after_exec(const struct asm_thread *t, const struct raw_event *raw)
 {
-	return kind == RAW_FAULT_USER || kind == RAW_SYS_ENTER || kind == RAW_SYS_EXIT || kind == RAW_EXIT;
+	uint64_t look_ns = raw->ts_ns;
+
+	switch (raw->kind) {
+	case RAW_FAULT_USER:
+	case RAW_SYS_ENTER:
+	case RAW_SYS_EXIT:
+	case RAW_EXIT:
+		return true;
+	case RAW_PFS_NOTE:
+		return raw->str && (!strcmp(raw->str, "snapshot=first") ||
+				    sscanf(raw->str, "snapshot=later %" SCNu64, &look_ns) == 1) &&
+		       look_ns > t->exec_said_ns;
+	default:
+		return false;
+	}
 }
 
 int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	return t->exec_said && is_after_exec(raw->kind) ? exec_over(a, t, raw) : 0;
+	return t->exec_said_ns && is_after_exec(t, raw) ? exec_over(a, t, raw) : 0;
 }
 
 static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t,
@@ -413,7 +435,7 @@ int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
  */
 static int end_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	int err = t->exec_said ? exec_over(a, t, raw) : 0;
+	int err = t->exec_said_ns ? exec_over(a, t, raw) : 0;
 
 	if (err || t->exited || !t->alive || t->ending_ns || !raw->ts_ns)
 		return err;

@@ -77,6 +77,23 @@ static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const str
 	return asm_emit_unmap(a, t, raw, gap);
 }
 
+/*
+ * A later look sees more of the heap than is known of: it grew before anything of the process was recorded. Where the
+ * break is in its last page, the next brk() says.
+ */
+static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
+{
+	struct pfs_event ev;
+
+	if (r.end <= t->proc->brk)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_BRK, r);
+	if (t->proc->brk)	/* where it begins, has been said */
+		ev.have &= ~PFS_HAS(PFS_F_START);
+	t->proc->brk = r.end;
+	return asm_emit(a, &ev);
+}
+
 int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_thread *owner = asm_exec_owner(t);
@@ -95,6 +112,8 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 		t->proc->snapshot_end = r.end;
 		if (!unchanged(t->proc, r, t->proc->look_ns))
 			return err;
+		if (!err && t->proc->look_ns && !strcmp(name, "[heap]"))
+			err = heap_seen(a, t, raw, r);
 	} else {
 		a->sideband = true;
 	}

@@ -68,7 +68,7 @@ struct asm_thread {
 	uint64_t new_flags;
 	/* exec */
 	bool in_exec, switched;
-	bool exec_said;			/* the side-band told that it cannot fail any more */
+	uint64_t exec_said_ns;		/* when the side-band told that it cannot fail any more; 0: it did not */
 	uint64_t exec_stack_id;
 	struct range exec_stack, exec_stack_before;
 	uint64_t exec_stack_top;

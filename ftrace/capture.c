@@ -143,7 +143,9 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 	if (!c->config.live)	/* decoding takes longer than draining, and nobody shall wait for it */
 		pfs_urgency_raise(&c->urgency);
 	c->tracing = true;
-	ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
+	ret = capture_take_layouts(c, err);
+	if (!ret)
+		ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
 	if (!ret)
 		ret = capture_enter_running(c, err);
 	return ret ? ret : capture_joins_start(c, err);

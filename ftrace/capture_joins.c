@@ -184,6 +184,18 @@ static int note_joined(struct pfs_capture *c, const struct pfs_join *join)
 	return pfs_sideband_put(c->sideband, &ev);
 }
 
+static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int fd, struct pfs_err *err)
+{
+	struct pfs_snapshot layout = { .pid = join->pid, .maps_fd = -1, .stat = strdup(join->text) };
+	int ret = pfs_snapshot_take(&layout, fd, not_before(c, join->ts_ns), err);
+
+	close(fd);
+	if (!ret)
+		ret = pfs_snapshot_first(&layout, (raw_event_fn)pfs_sideband_put, c->sideband, err);
+	pfs_snapshot_close(&layout);
+	return ret;
+}
+
 static int remember(struct capture_joins *j, const struct capture_joined *joined)
 {
 	struct capture_joined *bigger = realloc(j->looking, (j->nr_looking + 1) * sizeof(*bigger));
@@ -195,24 +207,19 @@ static int remember(struct capture_joins *j, const struct capture_joined *joined
 	return 0;
 }
 
-static int process_joined(struct pfs_capture *c, const struct pfs_join *join, int maps_fd, struct pfs_err *err)
+/* It is looked at at once: what it did between its layout and its being entered was not recorded. */
+static int process_joined(struct pfs_capture *c, const struct pfs_join *join, int maps_fd)
 {
-	struct capture_joined joined = {
-		.layout = { .pid = join->pid, .maps_fd = maps_fd, .stat = strdup(join->text),
-			    .since_ns = not_before(c, join->ts_ns) },
-		.next_ns = pfs_now_ns() + LOOK_AGAIN_NS,
-	};
+	const struct capture_joined joined = { .layout = { .pid = join->pid, .maps_fd = maps_fd } };
 	int ret = note_joined(c, join);
 
-	if (!ret)
-		ret = pfs_snapshot_layout(&joined.layout, true, (raw_event_fn)pfs_sideband_put, c->sideband,
-					  err);
+	if (maps_fd < 0)
+		return ret;
 	if (!ret)
 		ret = remember(&c->joins, &joined);
 	if (ret)
-		pfs_snapshot_close(&joined.layout);
-	/* It has ended, or goes on as another program, whose layout is recorded as it is made. */
-	return ret == -ESRCH ? 0 : ret;
+		close(maps_fd);
+	return ret;
 }
 
 static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, unsigned int nr_fds, bool dropped,
@@ -225,7 +232,9 @@ static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, un
 	if (join->kind == PFS_JOIN_MISSED)
 		return pfs_capture_note(c, 0, "missed=%d since %" PRIu64, join->pid, join->since_ns);
 	if (join->kind == PFS_JOIN_PROCESS)
-		return process_joined(c, join, nr_fds ? fds[0] : -1, err);
+		return process_joined(c, join, nr_fds ? fds[0] : -1);
+	if (join->kind == PFS_JOIN_LAYOUT)
+		return nr_fds ? layout_told(c, join, fds[0], err) : 0;
 	for (unsigned int i = 0; i < nr_fds; i++)
 		ret |= pfs_sideband_keep(c->sideband, fds[i]);
 	if (!ret)
@@ -276,7 +285,7 @@ static int look_again(struct pfs_capture *c, struct pfs_err *err)
 
 		if (of->next_ns > now)
 			continue;
-		ret = pfs_snapshot_layout(&of->layout, false, (raw_event_fn)pfs_sideband_put, c->sideband, err);
+		ret = pfs_snapshot_later(&of->layout, (raw_event_fn)pfs_sideband_put, c->sideband, err);
 		of->next_ns = now + LOOK_AGAIN_NS;
 		if (!ret && ++of->nr_looks < NR_LOOKS)
 			continue;

@@ -109,7 +109,8 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err);	/* opens what stop
 /* capture_setup.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
-int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);
+int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);	/* of those that run, before tracing */
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);	/* what they started meanwhile, afterwards */
 int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
 int capture_begin_running(struct pfs_capture *c, struct pfs_err *err);	/* once one is entered */
 void capture_forget_running(struct pfs_capture *c);

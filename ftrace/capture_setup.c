@@ -322,6 +322,12 @@ static int list_thread(void *ctx, const struct raw_event *ev)
 	return ret ? ret : pfs_sideband_put(c->sideband, ev);
 }
 
+/* One that has ended: what there was of it is recorded. */
+static int unless_ended(int ret)
+{
+	return ret == -ESRCH ? 0 : ret;
+}
+
 /* A thread may have ended by now: then there is nothing to trace. */
 static int enter_threads(struct pfs_capture *c, const pid_t *tids, unsigned int nr, struct pfs_err *err)
 {
@@ -331,8 +337,7 @@ static int enter_threads(struct pfs_capture *c, const pid_t *tids, unsigned int 
 		ret = capture_tracers_add_tid(c, tids[i], err);
 		if (!ret)
 			ret = watch(c, tids[i], err);
-		if (ret == -ESRCH)
-			ret = 0;
+		ret = unless_ended(ret);
 	}
 	return ret;
 }
@@ -347,8 +352,7 @@ static int enter_processes(struct pfs_capture *c, unsigned int first, struct pfs
 		before = c->nr_entered;
 		for (unsigned int i = first; !ret && i < c->nr_attached; i++) {
 			ret = pfs_snapshot_tasks(c->attached[i].pid, pfs_now_ns(), list_thread, c, err);
-			if (ret == -ESRCH)
-				ret = 0;
+			ret = unless_ended(ret);
 		}
 		if (!ret)
 			ret = enter_threads(c, c->entered + before, c->nr_entered - before, err);
@@ -400,42 +404,52 @@ int pfs_capture_attach(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	return ret;
 }
 
-/* One that ended since: what there was of it is recorded. */
-int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = enter_processes(c, 0, err);
-
-	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
-		ret = pfs_snapshot_open(&c->attached[i], err);
-		if (ret == -ESRCH)
-			ret = 0;
-	}
-	return ret;
-}
-
-static int look_at_all(struct pfs_capture *c, bool first, struct pfs_err *err)
+int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->nr_attached; i++) {
-		ret = pfs_snapshot_layout(&c->attached[i], first, (raw_event_fn)pfs_sideband_put,
-					  c->sideband, err);
-		if (ret == -ESRCH)
-			ret = 0;
+		struct pfs_snapshot *s = &c->attached[i];
+
+		ret = pfs_snapshot_open(s, err);
+		if (!ret)
+			ret = pfs_snapshot_take(s, s->maps_fd, pfs_now_ns(), err);
+		ret = unless_ended(ret);
 	}
+	return ret;
+}
+
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = enter_processes(c, 0, err);
+
+	for (unsigned int i = 0; !ret && i < c->nr_attached; i++)
+		ret = unless_ended(pfs_snapshot_renew(&c->attached[i], err));
+	return ret;
+}
+
+static int look_at_all(struct pfs_capture *c,
+		       int (*look)(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx, struct pfs_err *err),
+		       struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->nr_attached; i++)
+		ret = unless_ended(look(&c->attached[i], (raw_event_fn)pfs_sideband_put, c->sideband, err));
 	return ret;
 }
 
 int pfs_capture_look(struct pfs_capture *c, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 20000000 };
-	int ret = look_at_all(c, true, err);
+	int ret = look_at_all(c, pfs_snapshot_first, err);
 
-	for (int i = 0; !ret && c->nr_attached && i < 3; i++) {
-		nanosleep(&moment, NULL);
+	for (int i = 0; !ret && c->nr_attached && i < 4; i++) {
+		if (i)
+			nanosleep(&moment, NULL);
 		ret = pfs_sideband_drain(c->sideband);
 		if (!ret)
-			ret = look_at_all(c, false, err);
+			ret = look_at_all(c, pfs_snapshot_later, err);
 	}
 	return ret;
 }

@@ -21,17 +21,14 @@
 /* A program that is not in place by then may be on a file system that does not answer. */
 #define EXEC_PATIENCE_MS 50
 
-/* A whole file of /proc, terminated; the caller frees it. NULL with errno. */
-static char *read_proc(pid_t pid, const char *file)
+/* All there is to be read, terminated; the caller frees it. NULL with errno. */
+static char *read_whole(int fd)
 {
 	size_t len = 0, max = 1 << 16;
-	int fd = pfs_process_open(pid, file);
 	char *text = malloc(max);
 	ssize_t got = 1;
 
-	if (fd < 0 || !text)
-		goto fail;
-	while (got > 0) {
+	while (text && got > 0) {
 		if (max - len < 4096) {
 			char *bigger = realloc(text, max *= 2);
 
@@ -44,14 +41,23 @@ static char *read_proc(pid_t pid, const char *file)
 			goto fail;
 		len += got;
 	}
-	close(fd);
-	text[len] = '\0';
+	if (text)
+		text[len] = '\0';
 	return text;
 fail:
-	if (fd >= 0)
-		close(fd);
 	free(text);
 	return NULL;
+}
+
+/* The same of a file of /proc. */
+static char *read_proc(pid_t pid, const char *file)
+{
+	int fd = pfs_process_open(pid, file);
+	char *text = fd < 0 ? NULL : read_whole(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return text;
 }
 
 /* A field of the text of /proc/PID/stat, from 3 on, that is a number. False: it is not there. */
@@ -95,17 +101,52 @@ static bool is_gone(int fd)
 	return pread(fd, &byte, 1, 0) != 1;
 }
 
-/*
- * The kernel gives about fifty lines a read. Each piece of a second look is dated at its own end and says
- * when its own reading began: the shorter the time, the less has changed in it.
- */
-static int emit_pieces(struct pfs_maps_text *look, int fd, bool first)
+/* The text that was read, as far as there is any. */
+static int emit_text(struct pfs_maps_text *look, const char *text)
 {
-	const char *key = "snapshot=later";
-	char note[64];
-	ssize_t got;
 	int err = 0;
 
+	while (!err && *text) {
+		size_t room, len;
+		char *to = pfs_maps_text_room(look, &room);
+
+		len = strnlen(text, room);
+		memcpy(to, text, len);
+		text += len;
+		look->len += len;
+		if (!len)
+			return -EINVAL;
+		err = pfs_maps_text_lines(look);
+	}
+	return err;
+}
+
+static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
+{
+	int ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
+
+	if (!ret)
+		ret = emit_text(look, s->maps);
+	if (!ret)
+		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+	return ret ? ret : emit_brk(s->stat, look->heap_end, &look->ev, look->fn, look->ctx);
+}
+
+/*
+ * The kernel gives about fifty lines a read. Each piece is dated at its own end and says when its own reading began:
+ * the shorter the time, the less has changed in it.
+ */
+static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
+{
+	const char *key = "snapshot=later";
+	int fd = s->maps_fd, err = 0;
+	char note[64];
+	ssize_t got;
+
+	if (fd < 0)
+		return -ESRCH;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
 	do {
 		uint64_t began = pfs_now_ns();
 		bool whole = !look->len;
@@ -118,7 +159,7 @@ static int emit_pieces(struct pfs_maps_text *look, int fd, bool first)
 		if (!got && is_gone(fd))
 			return -ESRCH;
 		look->len += got;
-		if (!first && whole) {
+		if (whole) {
 			look->ev.ts_ns = pfs_now_ns();
 			snprintf(note, sizeof(note), "%s %" PRIu64, key, began);
 			err = emit_note(note, &look->ev, look->fn, look->ctx);
@@ -127,25 +168,7 @@ static int emit_pieces(struct pfs_maps_text *look, int fd, bool first)
 		if (!err)
 			err = pfs_maps_text_lines(look);
 	} while (!err && got > 0);
-	return err;
-}
-
-static int look_at(struct pfs_maps_text *look, const struct pfs_snapshot *snapshot, bool first)
-{
-	int ret = 0;
-
-	if (lseek(snapshot->maps_fd, 0, SEEK_SET) < 0)
-		return -errno;
-
-	if (first)
-		ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
-	if (!ret)
-		ret = emit_pieces(look, snapshot->maps_fd, first);
-	if (!ret)
-		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
-	if (!ret && first)
-		ret = emit_brk(snapshot->stat, look->heap_end, &look->ev, look->fn, look->ctx);
-	return ret;
+	return err ? err : emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
 }
 
 /*
@@ -188,34 +211,71 @@ void pfs_snapshot_close(struct pfs_snapshot *s)
 	if (s->maps_fd >= 0)
 		close(s->maps_fd);
 	free(s->stat);
+	free(s->maps);
 	*s = (struct pfs_snapshot){ .pid = s->pid, .maps_fd = -1 };
 }
 
-bool pfs_snapshot_lives(const struct pfs_snapshot *s)
+int pfs_snapshot_take(struct pfs_snapshot *s, int fd, uint64_t ts_ns, struct pfs_err *err)
 {
-	return s->maps_fd >= 0 && !is_gone(s->maps_fd);
+	free(s->maps);
+	s->maps = lseek(fd, 0, SEEK_SET) ? NULL : read_whole(fd);
+	s->taken_ns = ts_ns;
+	if (!s->maps)
+		return pfs_err_set(err, -errno, "/proc/%d/maps: %s", s->pid, strerror(errno));
+	if (*s->maps)
+		return 0;
+	free(s->maps);
+	s->maps = NULL;
+	return pfs_err_set(err, -ESRCH, "process %d: no such process", s->pid);
 }
 
-int pfs_snapshot_layout(const struct pfs_snapshot *s, bool first, raw_event_fn fn, void *ctx,
-			struct pfs_err *err)
+int pfs_snapshot_renew(struct pfs_snapshot *s, struct pfs_err *err)
 {
-	struct pfs_maps_text *look;
+	struct pfs_snapshot now = { .pid = s->pid, .maps_fd = -1 };
 	int ret;
 
-	if (s->maps_fd < 0)
-		return pfs_err_set(err, -ESRCH, "process %d: no such process", s->pid);
-	look = calloc(1, sizeof(*look));
+	if (s->maps_fd >= 0 && !is_gone(s->maps_fd))
+		return 0;
+	ret = pfs_snapshot_open(&now, err);
+	if (s->maps) {		/* that was of the memory before, and so is what goes with it */
+		free(now.stat);
+		now.stat = s->stat;
+		now.maps = s->maps;
+		now.taken_ns = s->taken_ns;
+		s->stat = s->maps = NULL;
+	}
+	pfs_snapshot_close(s);
+	*s = now;
+	return ret;
+}
+
+static int emit(const struct pfs_snapshot *s, uint64_t ts_ns,
+		int (*how)(struct pfs_maps_text *look, const struct pfs_snapshot *s), raw_event_fn fn, void *ctx,
+		struct pfs_err *err)
+{
+	struct pfs_maps_text *look = calloc(1, sizeof(*look));
+	int ret;
+
 	if (!look)
 		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
-	look->ev = (struct raw_event){ .ts_ns = first && s->since_ns ? s->since_ns : pfs_now_ns(), .cpu = -1,
-				       .tid = s->pid, .tgid = s->pid };
+	look->ev = (struct raw_event){ .ts_ns = ts_ns, .cpu = -1, .tid = s->pid, .tgid = s->pid };
 	look->fn = fn;
 	look->ctx = ctx;
-	ret = look_at(look, s, first);
+	ret = how(look, s);
 	if (ret)
 		pfs_err_set(err, ret, "/proc/%d/maps: %s", s->pid, strerror(-ret));
 	free(look);
 	return ret;
+}
+
+int pfs_snapshot_first(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	return s->maps ? emit(s, s->taken_ns, emit_first, fn, ctx, err) : 0;
+}
+
+int pfs_snapshot_later(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	return emit(s, pfs_now_ns(), emit_pieces, fn, ctx, err);
 }
 
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)

@@ -17,12 +17,14 @@
 #include "sideband.h"
 #include "snapshot.h"
 #include "user_procs.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,6 +32,9 @@
 #define SCAN_PART 10
 
 #define NR_TOLD 256
+
+/* How often a layout is looked for whose process goes over to another program at each. */
+#define NR_TRIES 3
 
 /* In the helper: its descriptors in this order, those of the rings behind them. */
 enum { SOCKET_FD = PFS_HELPER_FD, EVENT_PID_FD, CONNECTOR_FD, FUNCTION_PID_FD, RINGS_FD };
@@ -210,32 +215,56 @@ static void enter_threads(struct watcher *w, unsigned int first)
 	}
 }
 
-/* If the process went over to another program meanwhile, its layout is opened instead. */
-static void renew_layout(struct joining *j)
+static int copy_of(const char *text)
 {
-	struct pfs_err why;
+	int fd = memfd_create("pfscope layout", MFD_CLOEXEC);
 
-	if (pfs_snapshot_lives(&j->layout))
-		return;
-	pfs_snapshot_close(&j->layout);
-	if (!pfs_snapshot_open(&j->layout, &why))
-		j->ts_ns = pfs_now_ns();
+	if (fd >= 0 && pfs_write_all(fd, text, strlen(text))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 /*
- * The layout was opened before the threads are entered, and is dated then: what is changed meanwhile is in it or
- * recorded, or both. Another program from here on is recorded from its beginning.
+ * Right before it is entered: what is changed from then on is told by the side-band or recorded, or was at least
+ * there. Later the layout would lack what was unmapped in between, and touched before. If the process goes over to
+ * another program by then, the layout is that one's.
  */
+static void tell_layout(struct watcher *w, struct joining *j)
+{
+	struct pfs_join join = {
+		.kind = PFS_JOIN_LAYOUT, .pid = j->layout.pid, .tid = j->layout.pid,
+	};
+	struct pfs_err why;
+	int fd, ret = -ESRCH;
+
+	if (j->layout.maps)
+		return;
+	for (int i = 0; ret == -ESRCH && i < NR_TRIES; i++) {
+		ret = pfs_snapshot_renew(&j->layout, &why);
+		if (!ret)
+			ret = pfs_snapshot_take(&j->layout, j->layout.maps_fd, pfs_now_ns(), &why);
+	}
+	fd = ret ? -1 : copy_of(j->layout.maps);
+	if (fd < 0)
+		return;
+	join.ts_ns = j->ts_ns = j->layout.taken_ns;
+	snprintf(join.text, sizeof(join.text), "%s", j->layout.stat ? j->layout.stat : "");
+	tell(w, &join, &fd, 1);
+	close(fd);
+}
+
+/* Another program from here on is recorded from its beginning; its layout is looked at all the same. */
 static void tell_process(struct watcher *w, struct joining *j, uint64_t whole_ns)
 {
 	struct pfs_join join = {
-		.kind = PFS_JOIN_PROCESS, .pid = j->layout.pid, .tid = j->layout.pid, .whole_ns = whole_ns,
-		.since_ns = j->since_ns,
+		.kind = PFS_JOIN_PROCESS, .pid = j->layout.pid, .tid = j->layout.pid, .ts_ns = j->ts_ns,
+		.whole_ns = whole_ns, .since_ns = j->since_ns,
 	};
+	struct pfs_err why;
 
-	renew_layout(j);
-	join.ts_ns = j->ts_ns;
-	snprintf(join.text, sizeof(join.text), "%s", j->layout.stat ? j->layout.stat : "");
+	pfs_snapshot_renew(&j->layout, &why);
 	remember_told(w, join.pid);
 	tell(w, &join, &j->layout.maps_fd, j->layout.maps_fd >= 0);
 }
@@ -297,7 +326,7 @@ static void join_children(struct watcher *w, pid_t tid)
 /* What begins to join, joins; it may have started others meanwhile. */
 static void join_all(struct watcher *w)
 {
-	unsigned int before;
+	unsigned int before, nr_listed;
 	struct pfs_err why;
 	uint64_t whole_ns;
 
@@ -306,12 +335,13 @@ static void join_all(struct watcher *w)
 	w->nr_tids = 0;
 	do {
 		before = w->nr_tids;
-		for (unsigned int i = 0; i < w->nr_joining; i++)
+		nr_listed = w->nr_joining;
+		for (unsigned int i = 0; i < nr_listed; i++)
 			pfs_snapshot_tasks(w->joining[i].layout.pid, w->joining[i].ts_ns, list_thread, w, &why);
 		for (unsigned int i = before; i < w->nr_tids; i++)
 			join_children(w, w->tids[i]);	/* now, for it may end while it is entered */
-		for (unsigned int i = 0; i < w->nr_joining; i++)
-			renew_layout(&w->joining[i]);
+		for (unsigned int i = 0; i < nr_listed; i++)
+			tell_layout(w, &w->joining[i]);
 		enter_threads(w, before);
 		read_traced(w);
 		for (unsigned int i = before; i < w->nr_tids; i++)

@@ -29,19 +29,20 @@ struct pfs_watch {
 	unsigned int nr_cpus;		/* at most PFS_WATCH_MAX_CPUS; 0: no side-band */
 };
 
-/* What the watcher says of a new process: its threads, one by one, then of the whole. */
+/* What the watcher says of a new process: its threads, one by one, its layout, and when it has been entered. */
 struct pfs_join {
 	enum pfs_join_kind {
 		PFS_JOIN_THREAD,	/* fds: its side-band (sideband.h); it may take several messages */
-		PFS_JOIN_PROCESS,	/* fds: /proc/PID/maps */
+		PFS_JOIN_LAYOUT,	/* fds: a copy of what /proc/PID/maps said, read before it was entered */
+		PFS_JOIN_PROCESS,	/* fds: /proc/PID/maps; none if it has ended */
 		PFS_JOIN_MISSED,	/* it has ended already; pid and since_ns alone */
 	} kind;
 	pid_t pid, tid;
-	uint64_t ts_ns;			/* when it began to be entered, and its layout was opened */
+	uint64_t ts_ns;			/* when its thread, or its layout, was looked at */
 	uint64_t whole_ns;		/* from then on everything is recorded; of the process only */
 	uint64_t since_ns;		/* from when on it is the user's; 0: not known */
 	bool unwatched;			/* a thread without side-band though there is one */
-	char text[1024];		/* name of the thread; /proc/PID/stat */
+	char text[1024];		/* name of the thread; /proc/PID/stat, of the layout */
 };
 
 /*

@@ -130,6 +130,14 @@ for signal in TERM HUP QUIT; do
 	is "$? $(grep -c 'no events lost' "$T/err")" '0 1' "SIG$signal: as SIGINT"
 done
 
+said=
+for _ in 1 2 3; do
+	timeout --preserve-status -s INT $((1 + slowness)) "$PFSCOPE" attach --no-bars -o "$T/timed.dat" $sleeper 2>"$T/err"
+	said+="$? $(<"$T/err")$(ls "$T/timed.dat") "
+	rm -f "$T/timed.dat"
+done
+is "$said" "0 $T/timed.dat 0 $T/timed.dat 0 $T/timed.dat " 'timeout, which sends its signal twice: as once'
+
 start_attach -o "$T/twice.dat" $sleeper
 wait_for 20 has_entered $attach
 kill -STOP $attach
@@ -153,6 +161,7 @@ stopped()
 	! is_tracing $attach
 }
 wait_for 2 stopped
+sleep 0.1	# not as timeout does it
 started=${EPOCHREALTIME/./}
 kill -INT $attach
 wait $attach
@@ -215,6 +224,30 @@ refuse 1 'process 4194303: no such process' 'one of two does not exist' "$loop" 
 refuse 2 '0: is no process number' 'no number' 0
 refuse 2 '-d: |--duration: ' 'no duration' -d x 1
 stop_loop
+
+# What a process makes and removes all the time, its programs included, whenever it is looked at.
+# attach_often NAME PID: no fault is in no known region.
+attach_often()
+{
+	local found=
+
+	for _ in 1 2 3 4 5 6; do
+		pfscope attach -d 0.1 --no-bars -o "$T/often.dat" "$2"
+		found+=" $(outside "$T/often.dat")"
+	done
+	is "$found" ' 0 0 0 0 0 0' "$1: every fault is in a known region"
+	like "$("$PFSCOPE" events "$T/often.dat")" ' fault ' "$1: and there are some"
+	kill "$2"
+	wait "$2"
+}
+
+"$WORK/fleeting" >"$T/ready" &
+at_exit kill $!
+attach_often 'regions that live for a moment' $!
+echo 'exec sh "$0"' >"$T/again.sh"
+sh "$T/again.sh" &
+at_exit kill $!
+attach_often 'one exec after the other' $!
 
 # One that ends at any moment while it is entered: bars, or a clear word.
 odd=

@@ -278,6 +278,27 @@ is "$(grep -c '^pfscope: pfscope-watcher was killed' "$T/err")" 1 'and so does i
 kill $heir
 wait $heir
 
+# ---- regions that are gone before anybody has looked at them ----
+
+start_attach --user $USER_ID -o "$T/fleeting.dat" --no-bars
+fleeting=()
+for _ in 1 2 3 4; do
+	"$WORK/fleeting" $USER_ID >"$T/ready" &
+	fleeting+=($!)
+	sleep 0.05
+done
+at_exit end "${fleeting[@]}"
+for pid in "${fleeting[@]}"; do
+	wait_for 10 entered "$pid" || diag "$pid does not join"
+done
+sleep 0.3
+kill -INT $attach
+wait $attach
+is "$? $(pids_in "$T/fleeting.dat") $(outside "$T/fleeting.dat")" "0 $(pids "${fleeting[@]}") 0" \
+	'what a process unmaps while it joins is known'
+end "${fleeting[@]}"
+wait "${fleeting[@]}"
+
 # ---- hundreds ----
 
 mapfile -t many < <((as_user bash -c 'for ((i = 0; i < $0; i++)); do sleep 2000 >/dev/null & echo $!; done' $many_processes) 2>/dev/null)

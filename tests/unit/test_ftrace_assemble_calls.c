@@ -295,6 +295,26 @@ static void test_a_later_snapshot(void **state)
 	raw_feed_fini(&f);
 }
 
+/* The heap grew before anything was recorded: where its regions end, and where it begins if that is not known. */
+static void test_a_later_snapshot_of_a_heap(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	NOTE(&f, "snapshot=later 500");
+	forget(&f);
+	RAW_STR(&f, "[heap]", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 0, 3, 2, PFS_MAP_SNAPSHOT);
+	assert_non_null(strstr(f.got, "brk start=10000 end=12000\n"));
+	NOTE(&f, "snapshot=end");
+	NOTE(&f, "snapshot=later 5500");
+	forget(&f);
+	RAW_STR(&f, "[heap]", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 0, 3, 2, PFS_MAP_SNAPSHOT);
+	assert_null(strstr(f.got, "brk "));
+	RAW_STR(&f, "[heap]", RAW_PFS_MAP, 0x12000, 0x14000, 0, 0, 0, 3, 2, PFS_MAP_SNAPSHOT);
+	assert_non_null(strstr(f.got, "brk end=14000\n"));
+	raw_feed_fini(&f);
+}
+
 /* What changed since it was looked at, it says nothing about; of the rest it does. */
 static void test_a_stale_line(void **state)
 {
@@ -410,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_prctl),
 		cmocka_unit_test(test_a_snapshot_is_all_there_is),
 		cmocka_unit_test(test_a_later_snapshot),
+		cmocka_unit_test(test_a_later_snapshot_of_a_heap),
 		cmocka_unit_test(test_a_stale_line),
 		cmocka_unit_test(test_a_stale_gap),
 		cmocka_unit_test(test_a_snapshot_in_pieces),

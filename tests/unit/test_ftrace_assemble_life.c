@@ -400,6 +400,25 @@ static void test_an_exec_that_is_lost(void **state)
 	raw_feed_fini(&f);
 }
 
+/* It may be over before anything of the process is recorded: then a look at the regions is the first of the new ones. */
+static void test_an_exec_before_a_look(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	RAW_STR(&f, "new", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	RAW_STR(&f, "/bin/new", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
+	forget(&f);
+	NOTE(&f, "snapshot=later 1000");	/* that was at the old ones */
+	expect(&f, "note key=\"snapshot\" value=\"later 1000\"\n");
+	NOTE(&f, "snapshot=later 2000");
+	expect(&f, "exec comm=\"new\"\nnote key=\"snapshot\" value=\"later 2000\"\n");
+	RAW_STR(&f, "other", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
+	NOTE(&f, "snapshot=first");
+	expect(&f, "exec comm=\"other\"\nnote key=\"snapshot\" value=\"first\"\n");
+	raw_feed_fini(&f);
+}
+
 /* Also when its beginning is lost, and two of them. */
 static void test_execs_of_which_nothing_else_is_known(void **state)
 {
@@ -492,6 +511,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_exec_that_is_lost),
+		cmocka_unit_test(test_an_exec_before_a_look),
 		cmocka_unit_test(test_execs_of_which_nothing_else_is_known),
 		cmocka_unit_test(test_an_exec_that_both_tell),
 		cmocka_unit_test(test_an_end_that_is_lost),
