@@ -4,11 +4,11 @@
  *
  * How no change of a running process is missed: first its threads are traced (the list is read again
  * until it has no new thread, and once more when tracing is on; threads started by a traced one are
- * traced by the kernel), then the layout is read, dated at the time before the reading began. A change made while it was read is in the
- * stream as well, and replaying it over the layout gives the same whether the reading caught it or not:
- * rows of the region tree say what a range is from then on, not what became of it. What was already
- * under way when tracing began (a munmap whose beginning was missed) a second look a moment later
- * mends; it counts only if nothing changed while it was taken.
+ * traced by the kernel), then the layout is read and tracing switched on. A change made in between is in
+ * the stream as well, told by the side-band, and replaying it over the layout gives the same whether the
+ * reading caught it or not: rows of the region tree say what a range is from then on, not what became of
+ * it. What the side-band does not tell (a munmap), or was under way, a second look mends, and others a
+ * moment later; they count only where nothing changed while they were taken.
  */
 #include "capture_priv.h"
 
