@@ -118,12 +118,15 @@ static bool receive_job(struct job *job, int control_fd)
 }
 
 /* staprun. Should the loader be killed, it is told (as root; setuid programs are not). */
-static void become_staprun(struct job *job, const int fds[3])
+static void become_staprun(struct job *job, const int fds[3], pid_t loader)
 {
 	sigset_t none;
 	int err;
 
+	job->pid = getpid();	/* for a successor, whenever the loader is killed */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != loader)
+		_exit(127);
 	setenv("LC_ALL", "C", 1);
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
@@ -139,9 +142,9 @@ static void become_staprun(struct job *job, const int fds[3])
 /* 0, or -errno of the exec. */
 static int start_staprun(struct job *job, int out_fd, int error_fd)
 {
+	pid_t pid, loader = getpid();
 	int failed[2], err = 0;
 	ssize_t got;
-	pid_t pid;
 
 	if (pipe2(failed, O_CLOEXEC))
 		return -errno;
@@ -149,7 +152,7 @@ static int start_staprun(struct job *job, int out_fd, int error_fd)
 	if (!pid) {
 		const int fds[3] = { failed[1], out_fd, error_fd };
 
-		become_staprun(job, fds);
+		become_staprun(job, fds, loader);
 	}
 	close(failed[1]);
 	close(out_fd);
