@@ -85,7 +85,7 @@ static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct
 {
 	struct pfs_event ev;
 
-	if (r.end <= t->proc->brk)
+	if (r.end <= page_up(a, t->proc->brk))
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_BRK, r);
 	if (t->proc->brk)	/* where it begins, has been said */
