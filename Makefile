@@ -34,7 +34,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 PKGS      := libtracefs libtraceevent libzstd zlib
 LIB_PKGS  := jansson
 TEST_PKGS := cmocka libtracecmd
-# Headers only: they are loaded when they are needed (lib/plot_cairo.c, lib/symbolize.c).
+# Headers only: they are loaded when they are needed (lib/plot/cairo.c, lib/symbol/symbolize.c).
 HEADER_PKGS := cairo libelf
 
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.
@@ -50,25 +50,29 @@ BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DPFS_VERSION='"$
 	-Wno-unused-parameter -Ilib $(SANFLAGS)
 ALL_CFLAGS  = $(BASE_CFLAGS) $(PKG_CFLAGS) $(CFLAGS)
 
-# Includes point one way: cmd -> {ftrace, stap, perf} -> lib (tests/cli/layers.t reads them too). A source
-# of events is a folder, a library, and its tests; sources do not see each other.
-SOURCES := $(foreach room,ftrace stap perf,$(if $(wildcard $(room)/*.c),$(room)))
+# A layer is a folder of rooms, and becomes a library: cmd -> {ftrace, stap, perf} -> lib. A source of events is a
+# layer that sees lib alone. docs/ARCHITECTURE.md draws the rooms, tests/cli/layers.t checks who includes whom.
+SOURCES := $(foreach source,ftrace stap perf,$(if $(wildcard $(source)/*/*.c),$(source)))
+rooms    = $(patsubst $(1)/%/,%,$(wildcard $(1)/*/))
+objects  = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
+# The unit tests of a layer: tests/unit/ROOM/*.c of each of its rooms.
+units    = $(patsubst %.c,$(O)/%,$(wildcard $(patsubst %,tests/unit/%/*.c,$(call rooms,$(1)))))
 define source_rules
 INC_$(1)  := -I$(1)
-OBJ_$(1)  := $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
-UNIT_$(1) := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_$(1)_*.c))
+OBJ_$(1)  := $(call objects,$(1))
+UNIT_$(1) := $(call units,$(1))
 $(O)/lib$(1).a: $$(OBJ_$(1))
 $$(UNIT_$(1)): UNIT_OF := $(1)
 $$(UNIT_$(1)): $(O)/lib$(1).a
 UNIT_sources += $$(UNIT_$(1))
 endef
-$(foreach room,$(SOURCES),$(eval $(call source_rules,$(room))))
+$(foreach source,$(SOURCES),$(eval $(call source_rules,$(source))))
 SOURCE_LIBS := $(SOURCES:%=$(O)/lib%.a)
 INC_lib     :=
 INC_cmd     := -Icmd $(SOURCES:%=-I%)
-OBJ_lib     := $(patsubst %.c,$(O)/%.o,$(wildcard lib/*.c))
-OBJ_cmd     := $(patsubst %.c,$(O)/%.o,$(wildcard cmd/*.c))
-UNIT_lib    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_lib_*.c))
+OBJ_lib     := $(call objects,lib)
+OBJ_cmd     := $(call objects,cmd)
+UNIT_lib    := $(call units,lib)
 TOOLS       := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
 PRELOADS    := $(patsubst %.c,$(O)/%.so,$(wildcard tests/preload/*.c))
 WORKLOADS   := $(patsubst %.c,$(O)/%,$(wildcard tests/workload/*.c))
@@ -87,7 +91,7 @@ $(O)/pfscope: $(OBJ_cmd) $(SOURCE_LIBS) $(O)/liblib.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
 $(O)/lib%.a:
-	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 $(O)/liblib.a: $(OBJ_lib)
 
 $(O)/%.o: %.c Makefile | $(O)/.libraries
@@ -95,20 +99,20 @@ $(O)/%.o: %.c Makefile | $(O)/.libraries
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
 # The probe scripts and the page of plots are in the program, as they are (.incbin).
-$(O)/lib/plot_html.o: lib/plot_page.html lib/plot_page.js lib/plot_page_draw.js
-$(O)/stap/scripts.o: $(wildcard stap/*.stp stap/tapset/*.stp) stap/wire.h
+$(O)/lib/plot/html.o: $(wildcard lib/plot/page*)
+$(O)/stap/module/scripts.o: $(wildcard stap/tapset/*)
 
 # lib's own tests link without libtracefs: that is checked by linking them.
 $(UNIT_lib): $(O)/%: %.c $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(O)/liblib.a $(LIB_LIBS) -lcmocka $(LDFLAGS)
+	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -o $@ $< $(O)/liblib.a $(LIB_LIBS) -lcmocka $(LDFLAGS)
 # Those of a source link with that source and lib alone.
 $(UNIT_sources): $(O)/%: %.c $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -I$(UNIT_OF) -MMD -MP -o $@ $< $(O)/lib$(UNIT_OF).a $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
+	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) -I$(UNIT_OF) -Itests/unit -MMD -MP -o $@ $< $(O)/lib$(UNIT_OF).a $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
 $(TOOLS): $(O)/%: %.c $(SOURCE_LIBS) $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) $(SOURCES:%=-I%) -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
+	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) $(SOURCES:%=-I%) -Itests/unit -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(TEST_LIBS) $(LDFLAGS)
 # A workload's faults are counted: no sanitizer, no optimiser that would move its touches.
 $(WORKLOADS): $(O)/%: %.c
 	@mkdir -p $(@D)
@@ -126,10 +130,10 @@ $(EXAMPLES): $(O)/%: %.c
 # Only clang has libFuzzer: see build_fuzz below, which sets CC, SAN and O.
 $(FUZZERS): $(O)/%: %.c $(SOURCE_LIBS) $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,FUZZER,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(SOURCES:%=-I%) -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(LDFLAGS)
+	$(call say,FUZZER,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(SOURCES:%=-I%) -Itests/unit -MMD -MP -o $@ $< $(SOURCE_LIBS) $(O)/liblib.a $(LIBS) $(LDFLAGS)
 $(FUZZ_SEEDS): $(O)/%: %.c $(O)/libftrace.a $(O)/liblib.a
 	@mkdir -p $(@D)
-	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) -Iftrace -MMD -MP -o $@ $< $(O)/libftrace.a $(O)/liblib.a $(LIBS) $(LDFLAGS)
+	$(call say,TOOL,$@)$(CC) $(ALL_CFLAGS) -Iftrace -Itests/unit -MMD -MP -o $@ $< $(O)/libftrace.a $(O)/liblib.a $(LIBS) $(LDFLAGS)
 
 # One line instead of a screen of missing headers.
 $(O)/.libraries:

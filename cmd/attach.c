@@ -2,12 +2,12 @@
 /*
  * pfscope attach: records processes that are running already.
  */
-#include "caller.h"
-#include "clock.h"
-#include "command.h"
-#include "process.h"
-#include "recording.h"
-#include "stop.h"
+#include "common/invoking_user.h"
+#include "base/clock.h"
+#include "common/command.h"
+#include "common/recording.h"
+#include "common/stop.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <math.h>

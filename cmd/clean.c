@@ -2,10 +2,10 @@
 /*
  * pfscope clean: what a killed pfscope left in the kernel. The next start does the same by itself.
  */
-#include "command.h"
-#include "instance.h"
-#include "leftovers.h"
-#include "zram.h"
+#include "common/command.h"
+#include "module/leftovers.h"
+#include "refault/zram.h"
+#include "tracefs/instance.h"
 
 #include <argp.h>
 #include <stdio.h>

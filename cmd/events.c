@@ -2,8 +2,8 @@
 /*
  * pfscope events: a recording in the one event format.
  */
-#include "command.h"
-#include "reading.h"
+#include "common/command.h"
+#include "common/reading.h"
 
 #include <errno.h>
 #include <stdio.h>

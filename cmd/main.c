@@ -2,10 +2,10 @@
 /*
  * pfscope: which command is meant. What each does is in the file of its name.
  */
-#include "command.h"
+#include "common/command.h"
 
-#include "escape.h"
-#include "loss.h"
+#include "base/escape.h"
+#include "view/loss.h"
 
 #include <argp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
 /*
  * pfscope mrc: what a memory of each size would have missed of the references that a recording shows.
  */
-#include "command.h"
-#include "reading.h"
-#include "span.h"
-#include "view_mrc.h"
+#include "common/command.h"
+#include "base/units.h"
+#include "common/reading.h"
+#include "view/mrc.h"
 
 #include <errno.h>
 #include <stdlib.h>

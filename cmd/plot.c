@@ -2,11 +2,11 @@
 /*
  * pfscope plot: time by address, as a picture in a file or in characters.
  */
-#include "command.h"
-#include "plot.h"
-#include "plot_draw.h"
-#include "reading.h"
-#include "whole_file.h"
+#include "common/command.h"
+#include "base/atomic_file.h"
+#include "common/reading.h"
+#include "plot/draw.h"
+#include "plot/plot.h"
 
 #include <errno.h>
 #include <langinfo.h>

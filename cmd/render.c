@@ -2,8 +2,8 @@
 /*
  * pfscope render: the bars of a recording, whatever made it.
  */
-#include "command.h"
-#include "reading.h"
+#include "common/command.h"
+#include "common/reading.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -2,8 +2,8 @@
 /*
  * pfscope report: tables, and the check of a recording against the kernel's own counts.
  */
-#include "command.h"
-#include "reading.h"
+#include "common/command.h"
+#include "common/reading.h"
 
 enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };
 

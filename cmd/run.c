@@ -2,10 +2,10 @@
 /*
  * pfscope run: records a command from its first instruction until the last of its processes ends.
  */
-#include "command.h"
-#include "launch.h"
-#include "recording.h"
-#include "stop.h"
+#include "common/command.h"
+#include "common/launch.h"
+#include "common/recording.h"
+#include "common/stop.h"
 
 #include <errno.h>
 #include <inttypes.h>

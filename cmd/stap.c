@@ -2,15 +2,15 @@
 /*
  * pfscope stap: what the SystemTap source does, one step at a time: print, check, build.
  */
-#include "build.h"
-#include "command.h"
-#include "module.h"
-#include "overlay.h"
-#include "scripts.h"
-#include "stop.h"
-#include "table.h"
-#include "whole_file.h"
-#include "write_all.h"
+#include "module/build.h"
+#include "base/atomic_file.h"
+#include "base/table.h"
+#include "base/write_all.h"
+#include "common/command.h"
+#include "common/stop.h"
+#include "module/module.h"
+#include "module/overlay.h"
+#include "module/scripts.h"
 
 #include <argp.h>
 #include <errno.h>

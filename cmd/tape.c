@@ -2,13 +2,13 @@
 /*
  * pfscope tape: the page reference string of a recording.
  */
-#include "command.h"
-#include "loss.h"
-#include "reading.h"
-#include "span.h"
-#include "tapes.h"
-#include "tape_sim.h"
-#include "whole_file.h"
+#include "common/command.h"
+#include "base/atomic_file.h"
+#include "base/units.h"
+#include "common/reading.h"
+#include "reference/tape_sim.h"
+#include "reference/tapes.h"
+#include "view/loss.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -37,7 +37,7 @@ record=()	# more options of run
 for name; do
 	case $name in
 	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
-		gcc -O2 -std=gnu11 -D_GNU_SOURCE -Ilib -c -o "$T/escape.o" lib/escape.c ;;
+		gcc -O2 -std=gnu11 -D_GNU_SOURCE -Ilib -c -o "$T/escape.o" lib/base/escape.c ;;
 	python) shot $name "python3 -c 'import json'" -- /usr/bin/python3 -c 'import json' ;;
 	matmul-*) make -s O="$build" "$build/examples/matmul" >/dev/null ;;&
 	matmul-ij) shot $name 'matmul ij: row by row' --region '?00000000-*' -- "$build/examples/matmul" ij ;;

@@ -56,12 +56,12 @@ ok 'every page of a command has a command' bash -c '
 
 # ---- the event format ----
 
-kinds=$(grep -oP '\[PFS_\w+\] = "\K[a-z]+' lib/event.c | sort)
+kinds=$(grep -oP '\[PFS_\w+\] = "\K[a-z]+' lib/event/event.c | sort)
 fields=$({
-	grep -oP '^\s*FIELD\(\w+, "\K\w+' lib/event.c
-	grep -oP '^\s*(ENUM|SET)\(\w+, \K\w+' lib/event.c
+	grep -oP '^\s*FIELD\(\w+, "\K\w+' lib/event/event.c
+	grep -oP '^\s*(ENUM|SET)\(\w+, \K\w+' lib/event/event.c
 } | sort)
-values=$(sed -n '/_names\[\] = {/,/};/p' lib/event.c | grep -oP '"\K\w+' | grep -vx 'unknown\|current' | sort -u)
+values=$(sed -n '/_names\[\] = {/,/};/p' lib/event/event.c | grep -oP '"\K\w+' | grep -vx 'unknown\|current' | sort -u)
 is "$([ "$(wc -w <<<"$kinds")" -gt 15 ] && [ "$(wc -w <<<"$fields")" -gt 30 ] && echo found)" found \
 	'the tables of the event language are found'
 is "$(grep -oP '^\.It Ic \K[a-z]+' docs/man/pfscope-events.5 | sort)" "$kinds" \

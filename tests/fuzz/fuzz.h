@@ -8,14 +8,14 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "assemble.h"
-#include "event_export.h"
-#include "event_line.h"
-#include "filter.h"
-#include "model.h"
-#include "refs.h"
-#include "tapes.h"
-#include "view.h"
+#include "assemble/assemble.h"
+#include "event/export.h"
+#include "event/line.h"
+#include "model/filter.h"
+#include "model/model.h"
+#include "reference/refs.h"
+#include "reference/tapes.h"
+#include "view/view.h"
 
 #include <stdint.h>
 #include <stdio.h>

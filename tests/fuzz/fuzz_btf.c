@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "btf.h"
+#include "tracefs/btf.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include "dat_read.h"
-#include "text.h"
+#include "dat/read.h"
+#include "text/text.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,9 +5,9 @@
  */
 #include "fuzz.h"
 
-#include "formats.h"
-#include "hist.h"
-#include "symbols.h"
+#include "record/formats.h"
+#include "record/symbols.h"
+#include "tracefs/hist.h"
 
 #include <string.h>
 

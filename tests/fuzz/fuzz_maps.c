@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "maps_text.h"
+#include "sideband/maps_text.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #include "fuzz.h"
 
-#include "merge.h"
+#include "record/merge.h"
 #include "ring_formats.h"
 
 struct memory_source {

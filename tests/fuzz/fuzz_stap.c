@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records of the SystemTap module (stap/wire.h). A module that somebody else built may write anything.
+ * Records of the SystemTap module (stap/tapset/wire.h). A module that somebody else built may write anything.
  */
 #include "fuzz.h"
 
-#include "decode.h"
+#include "decode/decode.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "text.h"
+#include "text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

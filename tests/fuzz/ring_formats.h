@@ -7,8 +7,8 @@
 #ifndef RING_FORMATS_H
 #define RING_FORMATS_H
 
-#include "formats.h"
-#include "symbols.h"
+#include "record/formats.h"
+#include "record/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  */
 #define FORGE_PAGE 512
 #define FORGE_EVENTS 24
-#include "../unit/dat_forge.h"
+#include "support/dat_forge.h"
 
-#include "dat_read.h"
+#include "dat/read.h"
 #include "ring_formats.h"
 
 #include <fcntl.h>

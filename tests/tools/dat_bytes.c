@@ -7,9 +7,9 @@
  *     $ dat_bytes FILE
  *     size=36446208 head=81920 pages=36364288 events=1000313 bytes=36037412
  */
-#include "bytes.h"
-#include "dat_read.h"
-#include "ringpage.h"
+#include "base/bytes.h"
+#include "dat/read.h"
+#include "record/ringpage.h"
 
 #include <fcntl.h>
 #include <stdio.h>

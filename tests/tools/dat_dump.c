@@ -5,7 +5,7 @@
  *
  *     dat_dump FILE > a; dat_dump -o FILE > b; cmp a b
  */
-#include "../unit/dat_oracle.h"
+#include "support/dat_oracle.h"
 
 #include <fcntl.h>
 #include <time.h>

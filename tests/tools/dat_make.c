@@ -11,11 +11,11 @@
  * order=random any of them.
  * Regions are mapped upwards, or with order=down downwards, as the kernel does.
  */
-#include "../unit/dat_forge.h"
+#include "support/dat_forge.h"
 
-#include "dat_write.h"
-#include "own_events.h"
-#include "temp_file.h"
+#include "base/temp_file.h"
+#include "dat/write.h"
+#include "record/pfscope_records.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,10 +9,10 @@
  *
  * "all" is every event of raw_desc.c.
  */
-#include "dat_write.h"
-#include "merge.h"
-#include "own_events.h"
-#include "temp_file.h"
+#include "dat/write.h"
+#include "base/temp_file.h"
+#include "record/merge.h"
+#include "record/pfscope_records.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,11 +11,11 @@
  * middle between t0 and t1 is taken; nothing changes between the two.
  * Exit status: 0 all equal, 1 differences (the first ones are printed), 2 wrong usage or no such file.
  */
-#include "assemble.h"
-#include "dat_read.h"
-#include "event_line.h"
-#include "text.h"
-#include "view.h"
+#include "assemble/assemble.h"
+#include "dat/read.h"
+#include "event/line.h"
+#include "text/text.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what the SystemTap module wrote (stap/wire.h), one record a line, and says at the end
+ * Prints what the SystemTap module wrote (stap/tapset/wire.h), one record a line, and says at the end
  * whether the numbers of the records leave gaps. Nothing is interpreted: for looking at what
  * decode.c is given.
  *
  *     staprun -o records probe.ko pfs_pids=4711; stap_dump records
  */
-#include "wire.h"
+#include "tapset/wire.h"
 
 #include <stdio.h>
 #include <string.h>

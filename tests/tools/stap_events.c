@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of the probe module (stap/wire.h) as event lines.
+ * Records of the probe module (stap/tapset/wire.h) as event lines.
  *
  *     stap_events FILE [KEY=VALUE]... >run.events
  *
  * FILE is what staprun wrote. Notes that pfscope would make (rusage=..., vsyscall=...) may be given.
  * What the decoder counted goes to standard error. Exit status: 0, 1 no such records, 2 wrong usage.
  */
-#include "decode.h"
-#include "event_line.h"
+#include "decode/decode.h"
+#include "event/line.h"
 
 #include <errno.h>
 #include <inttypes.h>

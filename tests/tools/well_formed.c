@@ -7,7 +7,7 @@
  *                           first one, or one after a change of the first field of "table,..." lines; how many
  *     well_formed text      UTF-8 without control characters (C0 but for newline, DEL, C1); prints lines
  */
-#include "escape.h"
+#include "base/escape.h"
 
 #include <jansson.h>
 #include <stdio.h>

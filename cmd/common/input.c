@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recordings of any kind, see input.h.
+ */
+#include "common/input.h"
+
+#include "assemble/assemble.h"
+#include "common/command.h"
+#include "common/loss_drain.h"
+#include "common/progress.h"
+#include "dat/read.h"
+#include "event/line.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_LEN 65536
+
+struct input {
+	int fd;
+	const char *name;		/* for messages */
+	char head[HEAD_LEN + 1];	/* what was read to look at */
+	size_t head_len;
+	const struct input_options *options;
+	const struct pfs_sink *sink;
+	struct pfs_err *err;
+	struct progress progress;
+	uint32_t page_size;		/* of a trace.dat */
+};
+
+struct input_kind {
+	int (*probe)(const char *head, size_t len);	/* 0 (no) to 100 */
+	int (*read)(struct input *in);
+};
+
+static int read_some(const struct input *in, char *buf, size_t size, ssize_t *got)
+{
+	do
+		*got = read(in->fd, buf, size);
+	while (*got < 0 && errno == EINTR);
+	if (*got < 0)
+		return pfs_err_set(in->err, -errno, "%s: %s", in->name, strerror(errno));
+	return 0;
+}
+
+/* The head and then the rest of the input, in blocks. *nr_events: how many they have given so far. */
+static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, size_t len),
+		      const uint64_t *nr_events, void *ctx)
+{
+	char *buf = malloc(1 << 18);
+	uint64_t bytes = in->head_len;
+	ssize_t got = 1;
+	int ret;
+
+	if (!buf)
+		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+	ret = fn(ctx, in->head, in->head_len);
+	while (!ret && got > 0) {
+		ret = read_some(in, buf, 1 << 18, &got);
+		if (!ret && got > 0)
+			ret = fn(ctx, buf, got);
+		bytes += got > 0 ? got : 0;
+		progress_at(&in->progress, bytes, *nr_events);
+	}
+	free(buf);
+	return ret;
+}
+
+/* ---- trace.dat ---- */
+
+static int probe_dat(const char *head, size_t len)
+{
+	return pfs_dat_is_magic(head, len) ? 100 : 0;
+}
+
+static const char *dat_name(void *ctx, int32_t tid)
+{
+	return pfs_dat_comm(ctx, tid);
+}
+
+/* What the file says of itself; our own files say it again in notes of their own. */
+static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
+{
+	const char *uname = pfs_dat_uname(dat), *clock = pfs_dat_clock(dat), *machine;
+	char size[16];
+	int ret = 0;
+
+	if (pfs_formats_find(pfs_dat_formats(dat), "pfscope", "pfs_note"))
+		return 0;
+	snprintf(size, sizeof(size), "%u", pfs_dat_page_size(dat));
+	ret = pfs_assembler_header(a, "page_size", size);
+	machine = uname ? strrchr(uname, ' ') : NULL;
+	if (!ret && machine)
+		ret = pfs_assembler_header(a, "machine", machine + 1);
+	if (!ret && uname)
+		ret = pfs_assembler_header(a, "uname", uname);
+	if (!ret && clock)
+		ret = pfs_assembler_header(a, "clock", clock);
+	return ret;
+}
+
+/* A latency tracer's file: its records are the lines of a `trace` file. */
+static int read_dat_text(struct input *in, struct pfs_dat *dat);
+
+static void tell_damage(const struct input *in, const struct pfs_dat *dat)
+{
+	const struct pfs_merge_stats *stats = pfs_dat_stats(dat);
+
+	if (stats->damaged)
+		tell("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s",
+		     in->name, stats->damaged, stats->damaged == 1 ? "" : "s",
+		     stats->first_damage.msg);
+}
+
+static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
+{
+	struct input *in = ctx;
+
+	progress_at(&in->progress, stats->pages * in->page_size, stats->records);
+}
+
+static int read_dat(struct input *in)
+{
+	unsigned int flags = in->options->salvage ? PFS_DAT_SALVAGE : 0;
+	struct pfs_assembler *a = NULL;
+	struct pfs_dat *dat = NULL;
+	int fd, ret;
+
+	fd = pfs_dat_spool(in->fd, in->name, in->head, in->head_len, in->err);
+	if (fd < 0)
+		return fd;
+	dat = pfs_dat_open(fd, in->name, flags, in->err);
+	if (!dat) {
+		ret = errno ? -errno : -EBADMSG;
+		goto out;
+	}
+	if (pfs_dat_is_text(dat)) {
+		ret = read_dat_text(in, dat);
+		goto out;
+	}
+	a = pfs_assembler_new(in->sink);
+	ret = a ? dat_header(a, dat) : -ENOMEM;
+	if (ret) {
+		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
+		goto out;
+	}
+	pfs_assembler_set_names(a, dat_name, dat);
+	pfs_dat_take_faults(dat, pfs_assembler_faults);
+	in->page_size = pfs_dat_page_size(dat);
+	if (pfs_dat_is_compressed(dat))
+		in->progress.total = 0;
+	pfs_dat_watch(dat, dat_progress, in);
+	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);
+	if (!ret)
+		ret = pfs_assembler_finish(a);
+	progress_end(&in->progress);
+	tell_damage(in, dat);
+out:
+	pfs_assembler_free(a);
+	pfs_dat_close(dat);
+	if (fd != in->fd)
+		close(fd);
+	return ret;
+}
+
+/* ---- text of trace_pipe and its like ---- */
+
+static int feed_text(void *ctx, const char *buf, size_t len)
+{
+	return pfs_text_feed(ctx, buf, len);
+}
+
+static int read_text(struct input *in)
+{
+	struct ending ending;
+	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct pfs_assembler *a = pfs_assembler_new(&sink);
+	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, NULL) : NULL;
+	const struct pfs_text_stats *stats;
+	int ret = -ENOMEM;
+
+	if (!text) {
+		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
+		goto out;
+	}
+	pfs_text_take_faults(text, pfs_assembler_faults);
+	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
+	if (!ret)
+		ret = pfs_text_finish(text);
+	if (!ret)
+		ret = pfs_assembler_finish(a);
+	progress_end(&in->progress);
+	stats = pfs_text_stats(text);
+	if (stats->unparsed)
+		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name,
+		     stats->unparsed, stats->unparsed == 1 ? " is" : "s are",
+		     stats->first_unparsed);
+out:
+	pfs_text_free(text);
+	pfs_assembler_free(a);
+	return ret;
+}
+
+static int read_dat_text(struct input *in, struct pfs_dat *dat)
+{
+	struct input *text = calloc(1, sizeof(*text));
+	int ret;
+
+	if (!text)
+		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+	*text = *in;
+	text->head_len = 0;
+	text->fd = pfs_dat_text(dat, in->err);
+	ret = text->fd;
+	if (ret >= 0) {
+		ret = read_text(text);
+		close(text->fd);
+	}
+	free(text);
+	return ret;
+}
+
+/* ---- event lines ---- */
+
+static int probe_lines(const char *head, size_t len)
+{
+	return pfs_line_probe(head, len) ? 90 : 0;
+}
+
+static int feed_lines(void *ctx, const char *buf, size_t len)
+{
+	return pfs_line_reader_feed(ctx, buf, len);
+}
+
+static void tell_lines(const struct input *in, const struct pfs_line_stats *stats)
+{
+	if (stats->nr_errors)
+		tell("%s: %" PRIu64 " line%s no event; the first: %s", in->name, stats->nr_errors,
+		     stats->nr_errors == 1 ? " is" : "s are", stats->first_error.msg);
+	if (stats->nr_unknown_kinds || stats->nr_unknown_fields)
+		tell("%s: made by a newer pfscope: %" PRIu64 " events and %" PRIu64
+		     " fields of kinds unknown here are left out", in->name,
+		     stats->nr_unknown_kinds, stats->nr_unknown_fields);
+}
+
+static int read_lines(struct input *in)
+{
+	struct ending ending;
+	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);
+	int ret;
+
+	if (!reader)
+		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+	ret = each_block(in, feed_lines, &pfs_line_reader_stats(reader)->nr_events, reader);
+	if (!ret)
+		ret = pfs_line_reader_end(reader);
+	progress_end(&in->progress);
+	if (ret == -EPROTONOSUPPORT)
+		pfs_err_set(in->err, ret, "%s: %s", in->name,
+			    pfs_line_reader_stats(reader)->first_error.msg);
+	else
+		tell_lines(in, pfs_line_reader_stats(reader));
+	pfs_line_reader_free(reader);
+	return ret;
+}
+
+/* ---- which it is ---- */
+
+static const struct input_kind kinds[] = {
+	{ probe_dat, read_dat },
+	{ probe_lines, read_lines },
+	{ pfs_text_probe, read_text },
+};
+
+static int read_head(struct input *in)
+{
+	ssize_t got = 1;
+	int ret = 0;
+
+	while (!ret && got > 0 && in->head_len < HEAD_LEN) {
+		ret = read_some(in, in->head + in->head_len, HEAD_LEN - in->head_len, &got);
+		if (!ret)
+			in->head_len += got;
+	}
+	return ret;
+}
+
+static int read_kind(struct input *in)
+{
+	const struct input_kind *best = NULL;
+	int most = 0, ret;
+
+	ret = read_head(in);
+	if (ret)
+		return ret;
+	if (!in->head_len)
+		return pfs_err_set(in->err, -EBADMSG, "%s: is empty, not a recording", in->name);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int likely = kinds[i].probe(in->head, in->head_len);
+
+		if (likely > most) {
+			most = likely;
+			best = &kinds[i];
+		}
+	}
+	if (!best)
+		return pfs_err_set(in->err, -EBADMSG, "%s: is no recording that pfscope knows: "
+				   "neither a trace.dat, nor text of trace_pipe or trace-cmd report, "
+				   "nor event lines (offset 0)", in->name);
+	return best->read(in);
+}
+
+int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink,
+	       struct pfs_err *err)
+{
+	bool standard = !path || !strcmp(path, "-");
+	struct input *in = calloc(1, sizeof(*in));
+	struct stat st;
+	int ret;
+
+	if (!in)
+		return pfs_err_set(err, -ENOMEM, "no memory to read with");
+	in->name = standard ? "standard input" : path;
+	in->options = options;
+	in->sink = sink;
+	in->err = err;
+	in->fd = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0)
+		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	else if (fstat(in->fd, &st))
+		ret = pfs_err_set(err, -errno, "%s: %s", in->name, strerror(errno));
+	else if (S_ISDIR(st.st_mode))
+		ret = pfs_err_set(err, -EISDIR, "%s: is a directory, not a recording", path);
+	else {
+		progress_start(&in->progress, options->progress, S_ISREG(st.st_mode) ? st.st_size : 0);
+		ret = read_kind(in);
+		progress_end(&in->progress);
+	}
+	if (ret && ret != -ECANCELED && !*err->msg)	/* whom the events go to could not take them */
+		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
+	if (in->fd > 0)
+		close(in->fd);
+	free(in);
+	return ret;
+}

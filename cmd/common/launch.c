@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/launch.h"
+
+#include "os/fd_limit.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The child. It touches no more than it must: what it does before exec is in the recording. */
+static void become(char **argv, const struct caller *caller, const struct stop_before *before,
+		   int go_fd, int failed_fd)
+{
+	int err;
+	char byte;
+	ssize_t got;
+
+	err = -caller_become(caller);
+	stop_restore(before);
+	pfs_fd_limit_restore();
+	if (write(failed_fd, "r", 1) < 0)
+		_exit(1);
+	do
+		got = read(go_fd, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(1);
+	if (!err) {
+		execvp(argv[0], argv);
+		err = errno;
+	}
+	if (write(failed_fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Until it is blocked in its read and takes no fault any more: its counts stand still then. */
+static int wait_ready(struct launch *launch, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 100000 };
+	char byte, state;
+	ssize_t got;
+
+	do
+		got = read(launch->failed_fd, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		return pfs_err_set(err, -ECHILD, "the process for the command ended early");
+	while ((state = pfs_process_state(launch->pid)) != 'S') {
+		if (state == 'X' || state == 'Z')
+			return pfs_err_set(err, -ECHILD, "the process for the command ended early");
+		nanosleep(&moment, NULL);
+	}
+	return 0;
+}
+
+/* For a child to inherit. 0 or -errno with err set. */
+static int do_without(const struct launch_without *without, struct pfs_err *err)
+{
+	int now = personality(0xffffffff);
+
+	if (without->aslr && (now < 0 || personality(now | ADDR_NO_RANDOMIZE) < 0))
+		return pfs_err_set(err, -errno, "--no-aslr: addresses cannot be kept from being random: %s",
+				   strerror(errno));
+	if (without->thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		return pfs_err_set(err, -errno, "--no-thp: huge pages cannot be switched off: %s", strerror(errno));
+	return 0;
+}
+
+static void do_with_again(const struct launch_without *without, int personality_before)
+{
+	if (without->aslr && personality_before >= 0)
+		personality(personality_before);
+	if (without->thp)
+		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+}
+
+int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
+		 const struct caller *caller, const struct stop_before *before, struct pfs_err *err)
+{
+	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
+
+	if (pipe2(go, O_CLOEXEC))
+		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(failed, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	}
+	ret = do_without(without, err);
+	launch->pid = ret ? -1 : fork();
+	if (!launch->pid) {
+		close(go[1]);
+		become(argv, caller, before, go[0], failed[1]);
+	}
+	if (!ret && launch->pid < 0)
+		ret = pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	do_with_again(without, personality_before);
+	close(go[0]);
+	close(failed[1]);
+	launch->go_fd = go[1];
+	launch->failed_fd = failed[0];
+	if (!ret)
+		ret = wait_ready(launch, err);
+	if (ret)
+		launch_abandon(launch);
+	return ret;
+}
+
+void launch_abandon(struct launch *launch)
+{
+	close(launch->go_fd);
+	close(launch->failed_fd);
+	while (launch->pid > 0 && waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int launch_go(struct launch *launch, const char *name, struct pfs_err *err)
+{
+	int code = 0;
+	ssize_t got;
+
+	if (write(launch->go_fd, "g", 1) != 1)
+		code = EIO;
+	close(launch->go_fd);
+	do
+		got = read(launch->failed_fd, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	close(launch->failed_fd);
+	if (got != sizeof(code))
+		return 0;
+	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return pfs_err_set(err, -code, "%s: %s", name, code == ENOENT ? "command not found" :
+			   strerror(code));
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/pipeline.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static bool is_touch(enum pfs_kind kind)
+{
+	switch (kind) {
+	case PFS_FAULT:
+	case PFS_AROUND:
+	case PFS_POPULATE:
+	case PFS_HUGE:
+	case PFS_MAJOR:
+	case PFS_SIGNAL:
+	case PFS_ACCESS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The layout and the life of processes are written in any case: without them no touch has a place. */
+static int take(void *ctx, const struct pfs_event *ev)
+{
+	struct pipeline *p = ctx;
+	int err = pfs_filter_apply(p->filter, p->model, ev);
+
+	if (err || !p->writes)
+		return err;
+	if (is_touch(ev->kind) && !pfs_filter_event(p->filter, p->model, ev))
+		return 0;
+	return pfs_emit(&p->writer, ev);
+}
+
+static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	struct pipeline *p = ctx;
+
+	return pfs_model_apply_faults(p->model, runs, nr);
+}
+
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
+		  FILE *out, struct pfs_err *err)
+{
+	*p = (struct pipeline){ .filter = filter, .writes = form != EVENTS_NONE };
+	p->model = pfs_model_new();
+	if (!p->model)
+		goto no_memory;
+	if (form == EVENTS_LINES) {
+		p->lines = pfs_line_writer_new(out);
+		if (!p->lines)
+			goto no_memory;
+		p->writer = pfs_line_writer_sink(p->lines);
+	} else if (form != EVENTS_NONE) {
+		p->export = pfs_export_new(out, form == EVENTS_JSON ? PFS_EXPORT_JSON :
+					   isatty(fileno(out)) ? PFS_EXPORT_CSV_SHOWN : PFS_EXPORT_CSV);
+		if (!p->export)
+			goto no_memory;
+		p->writer = pfs_export_sink(p->export);
+	}
+	return 0;
+no_memory:
+	pipeline_fini(p);
+	return pfs_err_set(err, -ENOMEM, "no memory for the model");
+}
+
+void pipeline_fini(struct pipeline *p)
+{
+	pfs_line_writer_free(p->lines);
+	pfs_export_free(p->export);
+	pfs_model_free(p->model);
+}
+
+void pipeline_behind(struct pipeline *p, struct pfs_sink sink)
+{
+	p->writer = sink;
+	p->writes = true;
+}
+
+struct pfs_sink pipeline_sink(struct pipeline *p)
+{
+	bool all = !p->writes && pfs_filter_is_open(p->filter);
+
+	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = all ? take_faults : NULL };
+}
+
+int pipeline_flush(struct pipeline *p)
+{
+	if (p->lines)
+		return pfs_line_writer_flush(p->lines);
+	return p->export ? pfs_export_flush(p->export) : 0;
+}

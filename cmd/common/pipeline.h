@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the events of a command go: through the filter into the model, and on to writers.
+ */
+#ifndef CMD_PIPELINE_H
+#define CMD_PIPELINE_H
+
+#include "event/export.h"
+#include "event/line.h"
+#include "model/filter.h"
+#include "model/model.h"
+
+enum event_form { EVENTS_NONE, EVENTS_LINES, EVENTS_JSON, EVENTS_CSV };
+
+struct pipeline {
+	struct pfs_model *model;
+	const struct pfs_filter *filter;
+	struct pfs_line_writer *lines;		/* or NULL */
+	struct pfs_export *export;		/* or NULL */
+	struct pfs_sink writer;			/* of whichever of the two there is, or somebody else's */
+	bool writes;
+};
+
+/* filter is borrowed. Events are also written to `out` in that form. 0 or -ENOMEM with err set. */
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
+		  FILE *out, struct pfs_err *err);
+void pipeline_fini(struct pipeline *p);
+
+/* Every event that passes the filter also goes there, after the model; instead of being written. */
+void pipeline_behind(struct pipeline *p, struct pfs_sink sink);
+
+/* The sink of the whole. It returns -ECANCELED when nothing more is wanted. */
+struct pfs_sink pipeline_sink(struct pipeline *p);
+
+/* Writes out what was gathered. 0 or -errno. */
+int pipeline_flush(struct pipeline *p);
+
+#endif

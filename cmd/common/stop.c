@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/stop.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* Nobody insists sooner. */
+#define STOP_MOMENT_NS 50000000
+
+int stop_open(struct stop_before *before)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, heed = { .sa_handler = SIG_DFL };
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &before->mask))
+		return -errno;
+	sigaction(SIGPIPE, &ignore, &before->pipe);	/* a reader that goes away: an error of writing */
+	sigaction(SIGCHLD, &heed, &before->child);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+void stop_restore(const struct stop_before *before)
+{
+	sigaction(SIGPIPE, &before->pipe, NULL);
+	sigaction(SIGCHLD, &before->child, NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+/* Signals are of the process: so is what came last. */
+int stop_next(int fd)
+{
+	static uint64_t last_ns;
+	static int last;
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		int sig = info.ssi_signo;
+		uint64_t now = pfs_now_ns();
+		bool again = sig == last && sig != SIGCHLD && now - last_ns < STOP_MOMENT_NS;
+
+		if (again)
+			continue;
+		if (sig != SIGCHLD) {
+			last = sig;
+			last_ns = now;
+		}
+		return sig;
+	}
+	return 0;
+}

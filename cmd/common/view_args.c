@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/view_args.h"
+#include "base/atomic_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_CLASSIC = 0x100, OPT_FULL, OPT_ALL, OPT_WIDTH, OPT_COLOR, OPT_OUTPUT,
+	OPT_PID, OPT_TID, OPT_COMM, OPT_REGION, OPT_FROM, OPT_TO, OPT_AT,
+};
+
+static const struct argp_option view_options[] = {
+	{ "classic", OPT_CLASSIC, NULL, 0, "One line a region, one character a page: X or .", 0 },
+	{ "full", OPT_FULL, NULL, 0, "One character a page, wrapped at the width", 0 },
+	{ "all", OPT_ALL, NULL, 0, "Also regions that came and went untouched", 0 },
+	{ "width", OPT_WIDTH, "COLUMNS", 0, "Instead of the terminal's", 0 },
+	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "`always', `never' or `auto'", 0 },
+	{ "output", OPT_OUTPUT, "FILE", 0, "Draw into FILE", 0 },
+	{ 0 },
+};
+
+unsigned int width_of_option(const char *arg, struct argp_state *state)
+{
+	int width = pfs_term_width_parse(arg);
+
+	if (width < 0)
+		argp_error(state, "--width: %s: is no number of columns from 40 to 10000", arg);
+	return width;
+}
+
+enum pfs_color_when color_of_option(const char *arg, struct argp_state *state)
+{
+	int color = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
+
+	if (color < 0)
+		argp_error(state, "--color: %s: is neither always, never nor auto", arg);
+	return color;
+}
+
+static error_t parse_view(int key, char *arg, struct argp_state *state)
+{
+	struct view_args *args = state->input;
+
+	switch (key) {
+	case OPT_CLASSIC:
+		args->view = "classic";
+		return 0;
+	case OPT_FULL:
+		args->view = "full";
+		return 0;
+	case OPT_ALL:
+		args->all = true;
+		return 0;
+	case OPT_WIDTH:
+		args->width = width_of_option(arg, state);
+		return 0;
+	case OPT_COLOR:
+		args->color = color_of_option(arg, state);
+		return 0;
+	case OPT_OUTPUT:
+		args->output = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp view_argp = { view_options, parse_view, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option filter_options[] = {
+	{ NULL, 0, NULL, 0, "What of it (of one option any, of several all must fit):", 0 },
+	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
+	{ "tid", OPT_TID, "TID", 0, "Only what these threads touched", 0 },
+	{ "comm", OPT_COMM, "GLOB", 0, "Only what threads of such a name touched", 0 },
+	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, start-end or kind (heap,stack,anon,file:GLOB)", 0 },
+	{ "from", OPT_FROM, "TIME", 0, "Only touches from then on", 0 },
+	{ "to", OPT_TO, "TIME", 0, "Nothing from then on", 0 },
+	{ "at", OPT_AT, "TIME", 0, "Layout and touches as they were then. TIME is in seconds since the "
+	  "start, or @SECONDS of the recording's clock", 0 },
+	{ 0 },
+};
+
+/* Times of which both or none are of the recording's clock can be compared before there is one. */
+static bool is_before(const struct pfs_time *a, const struct pfs_time *b, bool or_same)
+{
+	return a->set && b->set && a->of_clock == b->of_clock && (a->ns < b->ns || (or_same && a->ns == b->ns));
+}
+
+static void check_times(const struct pfs_filter *filter, const struct argp_state *state)
+{
+	if (is_before(&filter->to, &filter->from, true))
+		argp_error(state, "--to: is not after --from");
+	if (is_before(&filter->at, &filter->from, false))
+		argp_error(state, "--at: is before --from");
+}
+
+static error_t parse_filter(int key, char *arg, struct argp_state *state)
+{
+	static const struct { int option; const char *name; enum pfs_filter_key key; } keys[] = {
+		{ OPT_PID, "pid", PFS_FILTER_PID },
+		{ OPT_TID, "tid", PFS_FILTER_TID },
+		{ OPT_COMM, "comm", PFS_FILTER_COMM },
+		{ OPT_REGION, "region", PFS_FILTER_REGION },
+		{ OPT_FROM, "from", PFS_FILTER_FROM },
+		{ OPT_TO, "to", PFS_FILTER_TO },
+		{ OPT_AT, "at", PFS_FILTER_AT },
+	};
+	struct pfs_err err;
+
+	if (key == ARGP_KEY_END) {
+		check_times(state->input, state);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (key != keys[i].option)
+			continue;
+		if (pfs_filter_add(state->input, keys[i].key, arg, &err))
+			argp_error(state, "--%s: %s", keys[i].name, err.msg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL, NULL, NULL };
+
+/* What draw() draws. */
+struct picture {
+	const struct view_args *args;
+	const struct pfs_model *model;
+	enum pfs_view_format format;
+};
+
+static int draw(void *ctx, FILE *out, struct pfs_err *err)
+{
+	const struct picture *picture = ctx;
+	const struct view_args *args = picture->args;
+	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
+	struct pfs_view_options options = {
+		.all = args->all, .format = picture->format, .filter = &args->filter, .out = out,
+		.terminal = isatty(fileno(out)),
+		.width = args->width ? args->width : pfs_term_width(fileno(out)),
+		.color = pfs_term_color(fileno(out), args->color),
+	};
+	int ret = view->draw(picture->model, &options, err);
+
+	if (!ret && fflush(out))
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s",
+				  args->output ? args->output : "the output", strerror(errno));
+	return ret;
+}
+
+int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
+		   enum pfs_view_format format, struct pfs_err *err)
+{
+	struct picture picture = { args, model, format };
+
+	return args->output ? whole_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
+}
+
+void view_args_fini(struct view_args *args)
+{
+	pfs_filter_fini(&args->filter);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options that every command which draws has in common: which view, how wide, what of it.
+ */
+#ifndef CMD_VIEW_ARGS_H
+#define CMD_VIEW_ARGS_H
+
+#include "base/term.h"
+#include "model/filter.h"
+#include "view/view.h"
+
+#include <argp.h>
+
+struct view_args {
+	const char *view;		/* name in the table of views; NULL: the default bars */
+	const char *output;		/* file, NULL: the command's default stream */
+	unsigned int width;		/* 0: as the terminal has it */
+	enum pfs_color_when color;
+	bool all;
+	struct pfs_filter filter;
+};
+
+/* Children for a command's argp; their input is a struct view_args. */
+extern const struct argp view_argp;	/* form and output */
+extern const struct argp filter_argp;	/* --pid, --tid, --comm, --region, --from, --to, --at */
+
+/* Values of --width and --color (NULL: none was given) of a command that has its own; a bad one is refused. */
+unsigned int width_of_option(const char *arg, struct argp_state *state);
+enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
+
+/* Draws the model to args->output or to `stream`. 0, or -errno with err set. */
+int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
+		   enum pfs_view_format format, struct pfs_err *err);
+
+void view_args_fini(struct view_args *args);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Raw events to pfscope events: the one entrance, notes, losses. Threads and processes are assemble/life.c's, faults
+ * assemble/fault.c's, layouts assemble/layout.c's, assemble/calls.c's and assemble/maps.c's.
+ */
+#include "assemble/assemble_priv.h"
+
+#include "record/pfscope_records.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink)
+{
+	struct pfs_assembler *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->sink = *sink;
+	a->page_mask = 4095;
+	a->checks_first = true;
+	asm_fault_init(a);
+	return a;
+}
+
+void pfs_assembler_free(struct pfs_assembler *a)
+{
+	struct asm_thread *t, *next_thread;
+	struct asm_proc *p, *next_proc;
+
+	if (!a)
+		return;
+	HASH_ITER(hh, a->threads, t, next_thread) {
+		HASH_DEL(a->threads, t);
+		asm_held_free(t);
+		free(t);
+	}
+	HASH_ITER(hh, a->procs, p, next_proc) {
+		HASH_DEL(a->procs, p);
+		free(p);
+	}
+	for (unsigned int i = 0; i < a->nr_header; i++)
+		free(a->header[i]);
+	free(a->targets);
+	free(a->unescaped);
+	free(a);
+}
+
+const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler *a)
+{
+	return &a->stats;
+}
+
+int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev)
+{
+	if (a->only_pid && pfs_has(ev, PFS_F_PID) && ev->pid != a->only_pid)
+		return 0;
+	return pfs_emit(&a->sink, ev);
+}
+
+void asm_event_init(struct pfs_event *ev, const struct raw_event *raw,
+		    const struct asm_thread *thread, enum pfs_kind kind)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = kind;
+	ev->ts_ns = raw->ts_ns;
+	if (raw->cpu >= 0) {
+		ev->cpu = raw->cpu;
+		ev->have |= PFS_HAS(PFS_F_CPU);
+	}
+	if (!thread)
+		return;
+	ev->tid = thread->tid;
+	ev->have |= PFS_HAS(PFS_F_TID);
+	if (thread->proc) {
+		ev->pid = thread->proc->pid;
+		ev->have |= PFS_HAS(PFS_F_PID);
+	}
+}
+
+/* ---- pfscope's own records ---- */
+
+/* pfscope's records carry their strings escaped. Valid until the next call. NULL: no memory. */
+const char *asm_own_string(struct pfs_assembler *a, const char *str)
+{
+	size_t size = strlen(str) + 1;
+
+	if (size > a->max_unescaped) {
+		char *bigger = realloc(a->unescaped, size);
+
+		if (!bigger)
+			return NULL;
+		a->unescaped = bigger;
+		a->max_unescaped = size;
+	}
+	pfs_own_unescape(a->unescaped, a->max_unescaped, str);
+	return a->unescaped;
+}
+
+/* "6.1.0-56-cloud-amd64" is before 6.17. */
+static bool is_before(const char *release, unsigned int major, unsigned int minor)
+{
+	unsigned int has_major, has_minor;
+
+	if (sscanf(release, "%u.%u", &has_major, &has_minor) != 2)
+		return false;
+	return has_major < major || (has_major == major && has_minor < minor);
+}
+
+/* Notes that change how the rest of the stream is read. */
+static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, const char *key,
+		      const char *value)
+{
+	if (!strcmp(key, "page_size")) {
+		unsigned long size = strtoul(value, NULL, 10);
+
+		if (size >= 1024 && !(size & (size - 1)))
+			a->page_mask = size - 1;
+	} else if (!strcmp(key, "pfscope")) {
+		a->own = true;
+	} else if (!strcmp(key, "kernel")) {
+		a->checks_first = !is_before(value, 6, 17);
+	} else if (!strcmp(key, "machine")) {
+		asm_fault_machine(a, value);
+	} else if (!strcmp(key, "sideband")) {
+		a->sideband = !strcmp(value, "mmap2");
+	} else if (!strcmp(key, "exit_mmap")) {
+		a->exit_mmap = !strcmp(value, "yes");
+	} else if (!strcmp(key, "only")) {
+		a->only_pid = atoi(value);
+	} else {
+		asm_held_note(a, key, value);
+	}
+}
+
+int pfs_assembler_header(struct pfs_assembler *a, const char *key, const char *value)
+{
+	struct raw_event none = { 0 };
+
+	if (a->nr_header == MAX_HEADER)
+		return -ENOMEM;
+	if (asprintf(&a->header[a->nr_header], "%s=%s", key, value) < 0)
+		return -ENOMEM;
+	a->nr_header++;
+	heed_note(a, &none, key, value);
+	return 0;
+}
+
+void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *ctx, int32_t tid),
+			     void *ctx)
+{
+	a->name = name;
+	a->name_ctx = ctx;
+}
+
+/* The header facts get the time of the first event: a recording begins with them. */
+static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+	int err = 0;
+
+	for (unsigned int i = 0; i < a->nr_header; i++) {
+		char *equals = strchr(a->header[i], '=');
+
+		asm_event_init(&ev, raw, NULL, PFS_NOTE);
+		ev.have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
+		*equals = '\0';
+		ev.key = a->header[i];
+		ev.value = equals + 1;
+		if (!err)
+			err = asm_emit(a, &ev);
+		free(a->header[i]);
+	}
+	a->nr_header = 0;
+	return err;
+}
+
+/* since_ns: of the last record before what is missing. Each may be RAW_ABSENT. */
+static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count, uint64_t since_ns)
+{
+	struct pfs_event ev;
+	int err;
+
+	asm_event_init(&ev, raw, NULL, PFS_LOST);
+	if (count != RAW_ABSENT) {
+		ev.count = count;
+		ev.have |= PFS_HAS(PFS_F_COUNT);
+	}
+	if (since_ns <= raw->ts_ns) {
+		ev.interval_ns = raw->ts_ns - since_ns;
+		ev.have |= PFS_HAS(PFS_F_INTERVAL);
+	}
+	err = asm_emit(a, &ev);
+	return err ? err : asm_conclude_ends(a, raw->ts_ns);
+}
+
+/* "12 since 3624957203779": what the side-band or the kernel's tables had no room for; the time may be missing. */
+static int lost_said(struct pfs_assembler *a, const struct raw_event *raw, const char *said)
+{
+	uint64_t count = RAW_ABSENT, since_ns = RAW_ABSENT;
+
+	sscanf(said, "%" SCNu64 " since %" SCNu64, &count, &since_ns);
+	return lost(a, raw, count, since_ns);
+}
+
+static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	const char *text = asm_own_string(a, raw->str ? raw->str : ""), *equals;
+	struct pfs_event ev;
+	char key[64];
+	int err = 0;
+
+	if (!text)
+		return -ENOMEM;
+	equals = strchr(text, '=');
+	if (!equals || (size_t)(equals - text) >= sizeof(key))
+		return 0;
+	memcpy(key, text, equals - text);
+	key[equals - text] = '\0';
+	heed_note(a, raw, key, equals + 1);
+	asm_event_init(&ev, raw, raw->tid > 0 ? t : NULL, PFS_NOTE);
+	ev.key = key;
+	ev.value = equals + 1;
+	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
+	err = asm_emit(a, &ev);
+	if (!err)
+		err = asm_access_note(a, key, equals + 1);
+	if (!err && !strcmp(key, "brk"))
+		err = asm_brk_said(a, t, raw, equals + 1);
+	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
+		err = lost_said(a, raw, equals + 1);
+	if (!err && !strcmp(key, "snapshot"))
+		err = asm_snapshot(a, t, raw, equals + 1);
+	return err;
+}
+
+int pfs_assembler_finish(struct pfs_assembler *a)
+{
+	struct asm_thread *t, *next;
+	int err = asm_conclude_ends(a, 0);
+
+	HASH_ITER(hh, a->threads, t, next)
+		if (!err)
+			err = asm_held_release(a, t);
+	return err;
+}
+
+/* ---- the one entrance ---- */
+
+int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
+{
+	struct pfs_assembler *a = assembler;
+	struct asm_thread *t;
+	int err;
+
+	a->stats.raw++;
+	if (a->nr_header) {
+		err = emit_header(a, raw);
+		if (err)
+			return err;
+	}
+	if (raw->kind == RAW_OTHER || (raw->kind == RAW_FUNCTION && !a->functions)) {
+		a->stats.other++;
+		return 0;
+	}
+	if (raw->kind == RAW_LOST)
+		return lost(a, raw, raw->arg[0], raw->arg[1]);
+	if (raw->kind == RAW_DAMON)
+		return asm_accessed(a, raw);
+	if (asm_access_is_watcher(a, raw)) {
+		a->stats.other++;
+		return 0;
+	}
+	err = asm_thread_of(a, raw, &t);
+	if (!err)
+		err = asm_after_exec(a, t, raw);
+	if (!err && a->holds)
+		err = asm_held_heed(a, asm_exec_owner(t), raw);
+	if (err)
+		return err;
+	switch (raw->kind) {
+	case RAW_FAULT_USER:
+	case RAW_FAULT_KERNEL: return asm_fault(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER: return asm_handler(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER_END: return asm_handler_end(a, asm_exec_owner(t), raw);
+	case RAW_FUNCTION: return asm_function(a, asm_exec_owner(t), raw);
+	case RAW_SYS_ENTER: return asm_sys_enter(a, t, raw);
+	case RAW_SYS_EXIT: return asm_sys_exit(a, t, raw);
+	case RAW_MA_WRITE: return asm_ma_write(a, t, raw);
+	case RAW_MAP_PAGES: return asm_map_pages(a, asm_exec_owner(t), raw);
+	case RAW_PFS_MAP: return asm_pfs_map(a, t, raw);
+	case RAW_ADD_CACHE: return asm_add_cache(a, asm_exec_owner(t), raw);
+	case RAW_PAGE_ALLOC: return asm_page_alloc(a, asm_exec_owner(t), raw);
+	case RAW_SIGNAL: return asm_signal(a, asm_exec_owner(t), raw);
+	case RAW_EXIT_MMAP: return asm_mm_gone(a, t, raw);
+	case RAW_EXEC: return asm_executed(a, t, raw);
+	case RAW_FORK: return asm_forked(a, t, raw);
+	case RAW_NEWTASK: return asm_newtask(a, t, raw);
+	case RAW_EXIT: return asm_exit(a, t, raw);
+	case RAW_RENAME: return asm_renamed(a, t, raw);
+	case RAW_PFS_TASK: return asm_task_said(a, t, raw);
+	case RAW_PFS_NOTE: return note_said(a, t, raw);
+	case RAW_PFS_HIST: return asm_fault_counted(a, t, raw);
+	default: return 0;
+	}
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From raw events to pfscope events: pairs system calls, follows fork and exec, says whose region a
+ * change of the region tree belongs to.
+ *
+ * The one consumer of both readers (binary and text), so that the same run looks the same through
+ * either. It keeps no layout of its own: it passes facts on, the model adds them up.
+ */
+#ifndef PFS_ASSEMBLE_H
+#define PFS_ASSEMBLE_H
+
+#include "event/event.h"
+#include "record/raw.h"
+
+struct pfs_assembler;
+
+struct pfs_assembler_stats {
+	uint64_t raw;			/* raw events taken in */
+	uint64_t other;			/* of kinds that pfscope makes no use of */
+	uint64_t foreign_rows;		/* region-tree rows that belong to no process here */
+	uint64_t unpaired_exits;	/* system calls whose beginning is not in the recording */
+};
+
+/*
+ * Events go to `sink`, in the order in which raw events come; but where a fault's handler is watched, the
+ * fault comes when that is through, and only the order within its thread stays. NULL: no memory.
+ */
+struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink);
+void pfs_assembler_free(struct pfs_assembler *assembler);
+
+/* Takes one raw event; a raw_event_fn (ctx is the assembler). 0 or what the sink returned. */
+int pfs_assembler_feed(void *assembler, const struct raw_event *raw);
+
+/* Takes runs of page faults, as a raw_faults_fn does; what they stand for is the same as one by one. */
+int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr);
+
+/*
+ * The stream has ended: passes on what was held back of faults that had not ended yet. 0 or what the sink
+ * returned.
+ */
+int pfs_assembler_finish(struct pfs_assembler *assembler);
+
+/*
+ * A header fact of the recording from outside the stream ("machine", "clock", ...): heeded, and
+ * passed on as a note before the first event. 0 or -ENOMEM.
+ */
+int pfs_assembler_header(struct pfs_assembler *assembler, const char *key, const char *value);
+
+/*
+ * Who knows the name of a thread that no record has named: asked once a thread. name() returns NULL
+ * if it does not; the string is borrowed for the call.
+ */
+void pfs_assembler_set_names(struct pfs_assembler *assembler,
+			     const char *(*name)(void *ctx, int32_t tid), void *ctx);
+
+/*
+ * Names the process of a thread from outside the stream (a table in the file), before its first
+ * event. 0 or -ENOMEM.
+ */
+int pfs_assembler_thread(struct pfs_assembler *assembler, int32_t tid, int32_t pid);
+
+const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler *assembler);
+
+#endif

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Raw events to pfscope events: what system calls say of a layout, as they begin and when they return.
+ */
+#include "assemble/assemble_priv.h"
+#include "assemble/range.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+#define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, 6.13 */
+
+/* Results from -4095 on are errors; addresses never are. */
+static bool failed(uint64_t result)
+{
+	return result >= (uint64_t)-4095;
+}
+
+static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			 struct range r, enum pfs_by by)
+{
+	struct pfs_event ev;
+
+	if (r.start >= r.end || a->handlers) /* probes tell of each page */
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
+	ev.by = by;
+	ev.have |= PFS_HAS(PFS_F_BY);
+	return asm_emit(a, &ev);
+}
+
+/* ---- calls that remove a range, while they run ---- */
+
+static void in_flight_add(struct asm_thread *t)
+{
+	if (!t->proc || t->is_in_flight)
+		return;
+	t->next_in_flight = t->proc->in_flight;
+	t->proc->in_flight = t;
+	t->is_in_flight = true;
+}
+
+static void in_flight_remove(struct asm_thread *t)
+{
+	struct asm_thread **p;
+
+	if (!t->is_in_flight)
+		return;
+	for (p = &t->proc->in_flight; *p && *p != t; p = &(*p)->next_in_flight)
+		;
+	if (*p)
+		*p = t->next_in_flight;
+	t->is_in_flight = false;
+}
+
+void asm_call_over(struct asm_thread *t)
+{
+	in_flight_remove(t);
+	t->nr = SYS_OTHER;
+	t->stored = t->moved = t->removed = false;
+	t->nr_taken = 0;
+	t->removes = t->last_row = t->seen_row = (struct range){ 0, 0 };
+}
+
+/* At the end of a call that removes: what no row said, less what others have mapped there since. */
+static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct range rest = t->removes;
+	int err = 0;
+
+	while (!err && !t->removed && rest.start < rest.end) {
+		struct range next = { rest.end, rest.end };
+
+		for (unsigned int i = 0; i < t->nr_taken; i++)
+			if (overlap(t->taken[i], rest) && t->taken[i].start < next.start)
+				next = t->taken[i];
+		err = asm_emit_unmap(a, t, raw, (struct range){ rest.start, next.start });
+		rest.start = next.end;
+	}
+	return err;
+}
+
+static struct range removes(const struct pfs_assembler *a, const struct asm_thread *t)
+{
+	static const struct range none;
+	uint64_t old_len;
+
+	switch (t->nr) {
+	case SYS_MUNMAP:
+		return range_of(t->arg[0], page_up(a, t->arg[1]));
+	case SYS_MREMAP:
+		old_len = page_up(a, t->arg[1]);
+		if (page_up(a, t->arg[2]) < old_len && !(t->arg[3] & MREMAP_FIXED))
+			return range_of(t->arg[0] + page_up(a, t->arg[2]),
+					old_len - page_up(a, t->arg[2]));
+		return none;
+	case SYS_BRK:
+		if (t->proc && t->proc->brk && t->arg[0] && t->arg[0] < t->proc->brk)
+			return (struct range){ page_up(a, t->arg[0]), page_up(a, t->proc->brk) };
+		return none;
+	default:
+		return none;
+	}
+}
+
+/*
+ * shmdt names where the segment begins. What all belongs to it the model knows, but only before the
+ * call, as its rows may take away some; whether it succeeds, shows only after it.
+ */
+static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		      bool last)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.by = PFS_BY_SHMAT;
+	ev.last = last;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_LAST);
+	return asm_emit(a, &ev);
+}
+
+/*
+ * io_destroy unmaps its ring at once and then waits, long enough for another thread to be given the
+ * same address: so the ring goes when the call begins. Of a ring that is not there, nothing goes.
+ */
+static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t,
+			   const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* how long it is, is not said */
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	ev.start = t->arg[0];
+	ev.have |= PFS_HAS(PFS_F_START);
+	return asm_emit(a, &ev);
+}
+
+int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	asm_call_over(t);
+	t->nr = raw->nr;
+	memcpy(t->arg, raw->arg, sizeof(t->arg));
+	t->enter_ns = raw->ts_ns;
+	t->removes = removes(a, t);
+	if (t->removes.start < t->removes.end)
+		in_flight_add(t);
+	switch (raw->nr) {
+	case SYS_EXECVE:
+	case SYS_EXECVEAT:
+		t->in_exec = true;
+		t->switched = false;
+		t->exec_stack_id = 0;
+		t->exec_comm[0] = '\0';
+		if (t->proc)
+			t->proc->exec_thread = t;
+		break;
+	case SYS_CLONE:
+	case SYS_CLONE3:
+	case SYS_FORK:
+		t->copying = true;
+		t->new_tid = 0;
+		break;
+	case SYS_SHMDT:
+		return emit_shmdt(a, t, raw, false);
+	case SYS_IO_DESTROY:
+		return emit_io_destroy(a, t, raw);
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* ---- system calls at their return ---- */
+
+static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct range r = range_of(raw->arg[0], page_up(a, t->arg[1]));
+	uint64_t flags = t->arg[3];
+	struct pfs_event ev;
+	int err = 0;
+
+	if (!t->stored)
+		err = asm_emit_unmap(a, t, raw, r);
+	if (err)
+		return err;
+	asm_event_range(&ev, raw, t, t->stored ? PFS_PROTECT : PFS_MAP, r);
+	ev.traits = asm_traits_of(flags);
+	ev.have |= ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0;
+	if (!a->sideband) {
+		ev.perms = asm_perms_of(t->arg[2], flags);
+		ev.off = flags & MAP_ANONYMOUS ? 0 : t->arg[5];
+		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF);
+		if (flags & MAP_ANONYMOUS && !(flags & MAP_SHARED)) {
+			ev.name = "";
+			ev.have |= PFS_HAS(PFS_F_NAME);
+		}
+	}
+	if (ev.kind == PFS_MAP || ev.traits || !a->sideband)
+		err = asm_emit(a, &ev);
+	if (err || flags & MAP_NONBLOCK)
+		return err;
+	if (flags & MAP_POPULATE)
+		return emit_populate(a, t, raw, r, PFS_BY_MMAP);
+	if (flags & MAP_LOCKED || (t->proc && t->proc->mlock_future))
+		return emit_populate(a, t, raw, r, PFS_BY_MLOCK);
+	return 0;
+}
+
+static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	asm_changed(t, raw, t->removes);
+	return remove_rest(a, t, raw);
+}
+
+static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			uint64_t old_len, uint64_t new_len)
+{
+	struct pfs_event ev;
+	int err = 0;
+
+	if (!t->moved && !t->stored) {
+		asm_event_range(&ev, raw, t, PFS_MOVE, range_of(raw->arg[0], new_len));
+		ev.from = t->arg[0];
+		ev.len = old_len;
+		ev.have |= PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
+		err = asm_emit_unmap(a, t, raw, asm_move_target(a, t));
+		if (!err)
+			err = asm_emit(a, &ev);
+	}
+	/* It may leave no row; a range that is gone already is no matter. */
+	if (!err && !(t->arg[3] & MREMAP_DONTUNMAP))
+		err = asm_emit_unmap(a, t, raw, range_of(t->arg[0], old_len));
+	return err;
+}
+
+static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
+	struct pfs_event ev;
+
+	asm_changed(t, raw, range_of(t->arg[0], old_len));
+	asm_changed(t, raw, range_of(raw->arg[0], new_len));
+	if (raw->arg[0] != t->arg[0])
+		return mremap_moved(a, t, raw, old_len, new_len);
+	if (new_len < old_len)
+		return remove_rest(a, t, raw);
+	if (a->rows || new_len == old_len) /* in huge pages it may not have grown at all */
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_MAP, range_of(t->arg[0], new_len));
+	return asm_emit(a, &ev);
+}
+
+static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	asm_changed(t, raw, range_of(t->arg[0], page_up(a, t->arg[1])));
+	if (a->sideband)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[0], page_up(a, t->arg[1])));
+	ev.perms = asm_perms_of(t->arg[2], 0);
+	ev.have |= PFS_HAS(PFS_F_PERMS);
+	return asm_emit(a, &ev);
+}
+
+static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		    uint64_t before)
+{
+	struct range r = { page_up(a, before), page_up(a, raw->arg[0]) };
+	struct pfs_event ev;
+	int err = 0;
+
+	if (r.start >= r.end)
+		return 0;
+	if (!t->stored || !a->sideband) {
+		asm_event_range(&ev, raw, t, t->stored ? PFS_PROTECT : PFS_MAP, r);
+		ev.perms = PFS_PERM_R | PFS_PERM_W;
+		ev.name = "";
+		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_NAME);
+		err = asm_emit(a, &ev);
+	}
+	if (!err && t->proc && t->proc->mlock_future)
+		err = emit_populate(a, t, raw, r, PFS_BY_MLOCK);
+	return err;
+}
+
+static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	uint64_t before = t->proc ? t->proc->brk : 0, now = raw->arg[0];
+	struct pfs_event ev;
+	int err;
+
+	if (now == before)
+		return 0;
+	if (t->proc)
+		t->proc->brk = now;
+	asm_event_init(&ev, raw, t, PFS_BRK);
+	ev.end = now;
+	ev.have |= PFS_HAS(PFS_F_END);
+	err = asm_emit(a, &ev);
+	if (err || !before)
+		return err;
+	asm_changed(t, raw,
+		    (struct range){ now < before ? now : before,
+				    page_up(a, now < before ? before : now) });
+	if (now > before)
+		return brk_grew(a, t, raw, before);
+	return remove_rest(a, t, raw);
+}
+
+/* What holds for regions of the range from now on, whatever else they are. */
+static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		       struct range r, uint8_t traits)
+{
+	struct pfs_event ev;
+
+	asm_event_range(&ev, raw, t, PFS_PROTECT, r);
+	ev.traits = traits;
+	ev.have |= PFS_HAS(PFS_F_TRAITS);
+	return asm_emit(a, &ev);
+}
+
+static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	if (t->arg[2] == GUARD_INSTALL)
+		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
+				   PFS_TRAIT_GUARDED);
+	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_populates(a, t));
+	if (ev.start >= ev.end || a->handlers)
+		return 0;
+	ev.by = PFS_BY_MADVISE;
+	ev.access = t->arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
+	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_ACCESS);
+	return asm_emit(a, &ev);
+}
+
+static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	if (t->nr == SYS_MLOCK2 && t->arg[2] & MLOCK_ONFAULT)
+		return 0;
+	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
+}
+
+static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	bool on_fault = t->arg[0] & MCL_ONFAULT;
+
+	if (t->proc)
+		t->proc->mlock_future = t->arg[0] & MCL_FUTURE && !on_fault;
+	if (!(t->arg[0] & MCL_CURRENT) || on_fault)
+		return 0;
+	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
+}
+
+static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
+			   const struct raw_event *raw)
+{
+	if (t->proc)
+		t->proc->mlock_future = false;
+	return 0;
+}
+
+static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
+	return emit_shmdt(a, t, raw, true);
+}
+
+static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])), PFS_TRAIT_SEALED);
+}
+
+/* A name given to anonymous memory: the text is the program's own and not in the trace. */
+static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	if (t->arg[0] != PR_SET_VMA)
+		return 0;
+	asm_changed(t, raw, range_of(t->arg[2], page_up(a, t->arg[3])));
+	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[2], page_up(a, t->arg[3])));
+	return asm_emit(a, &ev);
+}
+
+typedef int (*call_done)(struct pfs_assembler *, struct asm_thread *, const struct raw_event *);
+
+static const call_done calls_done[SYS_NR] = {
+	[SYS_MMAP] = mmap_done,
+	[SYS_MUNMAP] = munmap_done,
+	[SYS_MREMAP] = mremap_done,
+	[SYS_MPROTECT] = mprotect_done,
+	[SYS_PKEY_MPROTECT] = mprotect_done,
+	[SYS_BRK] = brk_done,
+	[SYS_MADVISE] = madvise_done,
+	[SYS_MSEAL] = mseal_done,
+	[SYS_SHMDT] = shmdt_done,
+	[SYS_MLOCK] = mlock_done,
+	[SYS_MLOCK2] = mlock_done,
+	[SYS_MLOCKALL] = mlockall_done,
+	[SYS_MUNLOCKALL] = munlockall_done,
+	[SYS_PRCTL] = prctl_done,
+};
+
+/* The old image goes on: forget what was built of the new one. */
+static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	if (!t->in_exec)
+		return 0;
+	t->in_exec = t->switched = false;
+	if (t->proc)
+		t->proc->exec_thread = NULL;
+	asm_event_range(&ev, raw, t, PFS_UNMAP, (struct range){ 0, UINT64_MAX });
+	ev.space = PFS_SPACE_EXEC;
+	ev.have |= PFS_HAS(PFS_F_SPACE);
+	return asm_emit(a, &ev);
+}
+
+/*
+ * Before 6.17 mremap to a fixed address removed what was there, and the end of what shrinks, before it
+ * looked whether it can be done. Only that there is nothing to be moved it saw before that.
+ */
+static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t,
+			  const struct raw_event *raw)
+{
+	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
+	int error = -(int64_t)raw->arg[0];
+	struct pfs_event ev;
+	int err;
+
+	if (!(t->stored || error == EFAULT || error == EAGAIN || error == ENOMEM))
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_move_target(a, t));
+	ev.from = t->arg[0];
+	ev.have |= PFS_HAS(PFS_F_FROM);
+	err = asm_emit(a, &ev);
+	if (err || old_len <= new_len)
+		return err;
+	ev.start = t->arg[0] + new_len;
+	ev.end = t->arg[0] + old_len;
+	return asm_emit(a, &ev);
+}
+
+/* Of several regions that mremap was to move, some have arrived: those are gone from where they were. */
+static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	if (t->arg[3] & MREMAP_FIXED && !a->checks_first)
+		return mremap_emptied(a, t, raw);
+	if (!t->moved || t->arg[3] & MREMAP_DONTUNMAP)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_UNMAP, range_of(t->arg[0], page_up(a, t->arg[1])));
+	ev.by = PFS_BY_MREMAP;
+	ev.have |= PFS_HAS(PFS_F_BY);
+	return asm_emit(a, &ev);
+}
+
+int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	call_done done = calls_done[raw->nr];
+	int err = 0;
+
+	if (t->nr != raw->nr) {
+		/* A new process or thread returns from a call that it never entered. */
+		if (raw->nr != SYS_CLONE && raw->nr != SYS_CLONE3 && raw->nr != SYS_FORK &&
+		    raw->nr != SYS_VFORK && raw->nr != SYS_EXECVE && raw->nr != SYS_EXECVEAT)
+			a->stats.unpaired_exits++;
+		if (raw->nr == SYS_BRK)
+			err = brk_done(a, t, raw);
+		asm_call_over(t);
+		return err;
+	}
+	if (raw->nr == SYS_EXECVE || raw->nr == SYS_EXECVEAT)
+		err = failed(raw->arg[0]) ? exec_failed(a, t, raw) : 0;
+	else if (done && !failed(raw->arg[0]))
+		err = done(a, t, raw);
+	else if (raw->nr == SYS_MREMAP && failed(raw->arg[0]))
+		err = mremap_failed(a, t, raw);
+	t->copying = false;
+	asm_call_over(t);
+	return err;
+}

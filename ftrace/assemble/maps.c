@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Raw events to pfscope events: mappings as the side-band and snapshots tell them, and the pages that are
+ * mapped beside a fault.
+ */
+#include "assemble/assemble_priv.h"
+#include "assemble/range.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+#define MAP_HUGETLB_FLAG 0x40000
+
+/* Has the range been as it is since then, as far as can be told? 0: does not matter. */
+static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_ns)
+{
+	const struct asm_change *oldest = &p->recent[p->next_recent % NR_RECENT];
+	const struct asm_thread *t;
+
+	if (!since_ns)
+		return true;
+	if (oldest->ts_ns >= since_ns) /* there may have been more */
+		return false;
+	for (unsigned int i = 0; i < NR_RECENT; i++)
+		if (p->recent[i].ts_ns >= since_ns && overlap(p->recent[i].range, r))
+			return false;
+	for (t = p->in_flight; t; t = t->next_in_flight)
+		if (overlap(t->removes, r))
+			return false;
+	return true;
+}
+
+uint8_t asm_perms_of(uint64_t prot, uint64_t flags)
+{
+	return (prot & PROT_READ ? PFS_PERM_R : 0) | (prot & PROT_WRITE ? PFS_PERM_W : 0) |
+	       (prot & PROT_EXEC ? PFS_PERM_X : 0) | (flags & MAP_SHARED ? PFS_PERM_SHARED : 0);
+}
+
+uint8_t asm_traits_of(uint64_t flags)
+{
+	return (flags & MAP_STACK ? PFS_TRAIT_STACK : 0) |
+	       (flags & MAP_HUGETLB_FLAG ? PFS_TRAIT_HUGETLB : 0) |
+	       (flags & MAP_LOCKED ? PFS_TRAIT_LOCKED : 0) |
+	       (flags & MAP_NORESERVE ? PFS_TRAIT_NORESERVE : 0);
+}
+
+/* ---- the side-band of mappings, and snapshots ---- */
+
+static void set_file(struct pfs_event *ev, const struct raw_event *raw, const char *name)
+{
+	bool anon = !strcmp(name, "//anon");
+
+	ev->dev = raw->arg[3];
+	ev->ino = raw->arg[4];
+	/* the kernel numbers anonymous pages, too */
+	ev->off = pfs_is_file(ev->dev, ev->ino) ? raw->arg[2] : 0;
+	ev->name = anon ? "" : name;
+	ev->have |=
+		PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_NAME);
+}
+
+/* Nothing is mapped from the snapshot's line before to this address. */
+static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			uint64_t end)
+{
+	struct range gap = { t->proc->snapshot_end, end };
+
+	if (gap.start >= gap.end || !unchanged(t->proc, gap, t->proc->gap_look_ns))
+		return 0;
+	return asm_emit_unmap(a, t, raw, gap);
+}
+
+/*
+ * A later look sees more of the heap than is known of: it grew before anything of the process was recorded. Where the
+ * break is in its last page, the next brk() says.
+ */
+static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
+{
+	struct pfs_event ev;
+
+	if (r.end <= page_up(a, t->proc->brk))
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_BRK, r);
+	if (t->proc->brk)	/* where it begins, has been said */
+		ev.have &= ~PFS_HAS(PFS_F_START);
+	t->proc->brk = r.end;
+	return asm_emit(a, &ev);
+}
+
+int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_thread *owner = asm_exec_owner(t);
+	bool snapshot = raw->arg[7] == PFS_MAP_SNAPSHOT;
+	struct range r = { raw->arg[0], raw->arg[1] };
+	const char *name = asm_own_string(a, raw->str ? raw->str : "");
+	struct pfs_event ev;
+	int err = 0;
+
+	if (!name)
+		return -ENOMEM;
+	if (snapshot) {
+		if (!t->proc || !t->proc->in_snapshot)
+			return 0;
+		err = snapshot_gap(a, t, raw, r.start);
+		t->proc->snapshot_end = r.end;
+		if (!unchanged(t->proc, r, t->proc->look_ns))
+			return err;
+		if (!err && t->proc->look_ns && !strcmp(name, "[heap]"))
+			err = heap_seen(a, t, raw, r);
+	} else {
+		a->sideband = true;
+	}
+	if (err)
+		return err;
+	asm_event_range(&ev, raw, owner->in_exec && !snapshot ? owner : t, PFS_MAP, r);
+	set_file(&ev, raw, name);
+	ev.perms = asm_perms_of(raw->arg[5], raw->arg[6]);
+	ev.traits = asm_traits_of(raw->arg[6]);
+	ev.have |= PFS_HAS(PFS_F_PERMS) | (ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0);
+	if (owner->in_exec && !snapshot) {
+		ev.space = PFS_SPACE_EXEC;
+		ev.have |= PFS_HAS(PFS_F_SPACE);
+	} else if (!snapshot) {
+		t->last_row = r;
+		t->stored = t->stored || t->nr == SYS_MMAP || t->nr == SYS_SHMAT;
+		asm_changed(t, raw, r);
+	}
+	return asm_emit(a, &ev);
+}
+
+/*
+ * value: "first" (stands for itself: later changes are replayed on it), "later T0" (a second look that
+ * began at T0 ns: what has not changed since mends what the first could not know), "then T0" (it goes
+ * on; what follows was read from T0 on), "end".
+ */
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const char *value)
+{
+	struct asm_proc *p = t->proc;
+	uint64_t look_ns;
+
+	if (!p)
+		return 0;
+	if (!strcmp(value, "end")) {
+		bool counted = p->in_snapshot;
+
+		p->in_snapshot = false;
+		return counted ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : 0;
+	}
+	if (sscanf(value, "then %" SCNu64, &look_ns) == 1) {
+		p->gap_look_ns =
+			p->look_ns; /* what lies between two pieces, the first one decided */
+		p->look_ns = look_ns;
+		return 0;
+	}
+	p->snapshot_end = 0;
+	p->in_snapshot = true;
+	if (sscanf(value, "later %" SCNu64, &look_ns) != 1)
+		look_ns = 0;
+	p->look_ns = p->gap_look_ns = look_ns;
+	return 0;
+}
+
+/* value: where the break began and where it is, both hex: what a snapshot says of it. */
+int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const char *value)
+{
+	struct range brk;
+	struct pfs_event ev;
+
+	if (sscanf(value, "%" SCNx64 " %" SCNx64, &brk.start, &brk.end) != 2)
+		return 0;
+	if (t->proc)
+		t->proc->brk = brk.end;
+	asm_event_range(&ev, raw, t, PFS_BRK, brk);
+	return asm_emit(a, &ev);
+}
+
+/* ---- fault-around ---- */
+
+struct range asm_populates(const struct pfs_assembler *a, const struct asm_thread *t)
+{
+	static const struct range none;
+
+	switch (t->nr) {
+	case SYS_MMAP:
+		return t->stored ? t->last_row : none;
+	case SYS_MADVISE:
+		if (t->arg[2] == MADV_POPULATE_READ || t->arg[2] == MADV_POPULATE_WRITE)
+			return range_of(t->arg[0], page_up(a, t->arg[1]));
+		return none;
+	case SYS_MLOCK:
+	case SYS_MLOCK2: /* every page that has a byte of it */
+		return range_of(t->arg[0] & ~a->page_mask,
+				page_up(a, t->arg[1] + (t->arg[0] & a->page_mask)));
+	case SYS_MLOCKALL:
+		return (struct range){ 0, UINT64_MAX };
+	default:
+		return none;
+	}
+}
+
+int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct range r = asm_populates(a, t);
+	struct pfs_event ev;
+
+	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
+		return 0;
+	asm_event_init(&ev, raw, t, PFS_AROUND);
+	ev.dev = raw->arg[0];
+	ev.ino = raw->arg[1];
+	ev.off = raw->arg[2] * (a->page_mask + 1);
+	ev.end_off = (raw->arg[3] + 1) * (a->page_mask + 1);
+	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
+		   PFS_HAS(PFS_F_END_OFF);
+	if (r.start < r.end) {
+		ev.start = r.start;
+		ev.end = r.end;
+		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	}
+	if (t->in_exec && t->switched) {
+		ev.space = PFS_SPACE_EXEC;
+		ev.have |= PFS_HAS(PFS_F_SPACE);
+	}
+	return asm_emit_beside(a, t, &ev);
+}

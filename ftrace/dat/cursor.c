@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading a trace.dat's header forward, number by number, with every bound checked in one place.
+ *
+ * Nothing is ever allocated by what the file claims before dat_take() has seen that the file is
+ * that long.
+ */
+#include "dat/dat_priv.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WINDOW (64u << 10)
+#define MAX_STRING 4096
+
+void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end,
+		     struct pfs_err *err)
+{
+	*c = (struct dat_cursor){ .dat = dat, .err = err, .pos = pos, .end = end };
+	if (c->end > dat->size)
+		c->end = dat->size;
+}
+
+void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void *mem, size_t len,
+		    uint64_t base, struct pfs_err *err)
+{
+	*c = (struct dat_cursor){ .dat = dat, .err = err, .mem = mem, .end = len, .base = base };
+}
+
+void dat_cursor_fini(struct dat_cursor *c)
+{
+	free(c->window);
+	c->window = NULL;
+}
+
+int dat_cursor_fail(struct dat_cursor *c, const char *what)
+{
+	if (c->code)
+		return c->code;
+	c->code = -EBADMSG;
+	if (c->mem)
+		dat_fail(c->dat, c->err, c->code, c->base, "the block there is damaged at its byte "
+			 "%llu: %s", (unsigned long long)c->pos, what);
+	else
+		dat_fail(c->dat, c->err, c->code, c->pos, "damaged or cut short: %s", what);
+	return c->code;
+}
+
+/* Reads at least len bytes at pos into the window; they are known to be in the file. */
+static int fill(struct dat_cursor *c, size_t len)
+{
+	size_t want = len < WINDOW ? WINDOW : len;
+
+	if (want > c->end - c->pos)
+		want = c->end - c->pos;
+	if (want > c->window_room) {
+		uint8_t *window = realloc(c->window, want);
+
+		if (!window)
+			return -ENOMEM;
+		c->window = window;
+		c->window_room = want;
+	}
+	c->window_pos = c->pos;
+	c->window_len = 0;
+	while (c->window_len < want) {
+		ssize_t n = pread(c->dat->fd, c->window + c->window_len, want - c->window_len,
+				  c->pos + c->window_len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		c->window_len += n;
+	}
+	return c->window_len < len ? -EIO : 0;
+}
+
+const void *dat_take(struct dat_cursor *c, uint64_t len, const char *what)
+{
+	const uint8_t *p;
+
+	if (c->code)
+		return NULL;
+	if (len > c->end - c->pos) {
+		dat_cursor_fail(c, what);
+		return NULL;
+	}
+	if (c->mem) {
+		p = c->mem + c->pos;
+	} else {
+		if (c->pos < c->window_pos || c->pos + len > c->window_pos + c->window_len) {
+			c->code = fill(c, len);
+			if (c->code) {
+				dat_fail(c->dat, c->err, c->code, c->pos, "cannot read: %s",
+					 strerror(-c->code));
+				return NULL;
+			}
+		}
+		p = c->window + (c->pos - c->window_pos);
+	}
+	c->pos += len;
+	return p;
+}
+
+void dat_skip(struct dat_cursor *c, uint64_t len, const char *what)
+{
+	if (c->code)
+		return;
+	if (len > c->end - c->pos)
+		dat_cursor_fail(c, what);
+	else
+		c->pos += len;
+}
+
+uint16_t dat_u16(struct dat_cursor *c, const char *what)
+{
+	const uint8_t *p = dat_take(c, 2, what);
+
+	return p ? pfs_load16(p, c->dat->swap) : 0;
+}
+
+uint32_t dat_u32(struct dat_cursor *c, const char *what)
+{
+	const uint8_t *p = dat_take(c, 4, what);
+
+	return p ? pfs_load32(p, c->dat->swap) : 0;
+}
+
+uint64_t dat_u64(struct dat_cursor *c, const char *what)
+{
+	const uint8_t *p = dat_take(c, 8, what);
+
+	return p ? pfs_load64(p, c->dat->swap) : 0;
+}
+
+const char *dat_string(struct dat_cursor *c, const char *what)
+{
+	uint64_t left = c->end - c->pos, start = c->pos;
+	const char *str, *nul;
+
+	if (left > MAX_STRING)
+		left = MAX_STRING;
+	/* of nothing, even a NUL is too much to ask */
+	str = dat_take(c, left ? left : 1, what);
+	if (!str)
+		return NULL;
+	nul = memchr(str, 0, left);
+	c->pos = start;
+	if (!nul) {
+		dat_cursor_fail(c, what);
+		return NULL;
+	}
+	c->pos += nul - str + 1;
+	return str;
+}

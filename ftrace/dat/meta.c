@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The sections of a trace.dat that come before the data: page header, event formats, names.
+ *
+ * Version 6 has them one after the other, version 7 each at a place of its own; inside they are
+ * the same. The cursor is on the section's first byte.
+ */
+#include "dat/dat_priv.h"
+
+#include "record/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int tag(struct dat_cursor *c, const char *expected, size_t len)
+{
+	const char *p = dat_take(c, len, expected);
+
+	if (p && memcmp(p, expected, len)) {
+		c->pos -= len;
+		return dat_cursor_fail(c, expected);
+	}
+	return c->code;
+}
+
+int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	struct pfs_err why;
+	const char *text;
+	uint64_t len, at;
+	int ret = 0;
+
+	tag(c, "header_page", 12);
+	len = dat_u64(c, "size of header_page");
+	at = c->pos;
+	text = dat_take(c, len, "header_page");
+	if (!text)
+		return c->code;
+	ret = pfs_formats_set_header_page(dat->formats, text, len, &why);
+	if (ret < 0)
+		return c->code = dat_fail(dat, c->err, ret, c->mem ? c->base : at, "%s", why.msg);
+	tag(c, "header_event", 13);
+	len = dat_u64(c, "size of header_event");
+	text = dat_take(c, len, "header_event");
+	if (text)
+		ret = pfs_formats_set_header_event(dat->formats, text, len);
+	return c->code ? c->code : ret;
+}
+
+static int event_format(struct pfs_dat *dat, const char *system, struct dat_cursor *c)
+{
+	uint64_t len = dat_u64(c, "size of a format");
+	const char *text = dat_take(c, len, "an event format");
+	int ret = 0;
+
+	if (text)
+		ret = pfs_formats_add(dat->formats, system, text, len);
+	if (ret < 0)
+		c->code = dat_fail(dat, c->err, ret, c->pos, "%s", strerror(-ret));
+	return c->code;
+}
+
+int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t n = dat_u32(c, "number of ftrace formats");
+
+	while (n-- && !c->code)
+		event_format(dat, "ftrace", c);
+	return c->code;
+}
+
+/*
+ * The kernel's symbols. Only a recording of pfscope's own has use for them: there are few in it, where other
+ * files have all.
+ */
+int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t len = dat_u32(c, "kernel symbols");
+	const char *text;
+
+	if (!pfs_formats_find(dat->formats, "pfscope", "pfs_note")) {
+		dat_skip(c, len, "kernel symbols");
+		return c->code;
+	}
+	text = dat_take(c, len, "kernel symbols");
+	if (!text)
+		return c->code;
+	pfs_symbols_free(dat->formats->symbols);
+	dat->formats->symbols = pfs_symbols_parse(text, len);
+	if (!dat->formats->symbols)
+		c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+	return c->code;
+}
+int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t nr_systems = dat_u32(c, "number of event systems");
+
+	while (nr_systems-- && !c->code) {
+		const char *name = dat_string(c, "name of an event system");
+		char *system = strdup(name ? name : "");
+		uint32_t nr_events = dat_u32(c, "number of events");
+
+		if (!system)
+			return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+		while (nr_events-- && !c->code)
+			event_format(dat, system, c);
+		free(system);
+	}
+	return c->code;
+}
+
+int dat_meta_sized4(struct dat_cursor *c, const char *what)
+{
+	dat_skip(c, dat_u32(c, what), what);
+	return c->code;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct dat_comm *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* "1234 bash\n" lines to the table; the text stays, cut up, behind the names. */
+static int parse_comms(struct pfs_dat *dat, size_t max)
+{
+	char *save = NULL;
+
+	dat->nr_comms = 0;
+	dat->comms = calloc(max, sizeof(*dat->comms));
+	if (!dat->comms)
+		return -ENOMEM;
+	for (char *line = strtok_r(dat->comm_text, "\n", &save); line && dat->nr_comms < max;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *name;
+		long tid = strtol(line, &name, 10);
+
+		if (name == line || tid < 0 || tid > INT32_MAX || *name != ' ')
+			continue;
+		name += strspn(name, " ");
+		dat->comms[dat->nr_comms++] = (struct dat_comm){ tid, name };
+	}
+	qsort(dat->comms, dat->nr_comms, sizeof(*dat->comms), by_tid);
+	return 0;
+}
+
+int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint64_t len = dat_u64(c, "size of the command lines");
+	const char *text = dat_take(c, len, "command lines");
+	size_t lines = 1;
+
+	if (!text)
+		return c->code;
+	free(dat->comms);
+	free(dat->comm_text);
+	dat->comms = NULL;
+	dat->nr_comms = 0;
+	dat->comm_text = strndup(text, len);
+	for (uint64_t i = 0; i < len; i++)
+		lines += text[i] == '\n';
+	if (!dat->comm_text || parse_comms(dat, lines) < 0)
+		return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+	return c->code;
+}
+
+const char *pfs_dat_comm(const struct pfs_dat *dat, int32_t tid)
+{
+	struct dat_comm key = { .tid = tid };
+	const struct dat_comm *found = NULL;
+
+	if (dat->nr_comms)
+		found = bsearch(&key, dat->comms, dat->nr_comms, sizeof(key), by_tid);
+	return found ? found->comm : NULL;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The options of a trace.dat: what it says about clocks, the machine, the buffers.
+ *
+ * The ids and forms are those of trace-cmd.dat.v7(5); version 6 has the same up to TSC2NSEC. An
+ * unknown one is passed over, as the format asks.
+ */
+#include "dat/dat_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that is left, as a string of its own. */
+static char *rest_text(struct dat_cursor *c)
+{
+	uint64_t len = c->end - c->pos;
+	const char *text = dat_take(c, len, "an option");
+
+	return text ? strndup(text, len) : NULL;
+}
+
+static int set_text(char **where, struct dat_cursor *c)
+{
+	char *text = rest_text(c);
+
+	if (!text && !c->code)
+		c->code = -ENOMEM;
+	if (text) {
+		text[strcspn(text, "\n")] = 0;
+		free(*where);
+		*where = text;
+	}
+	return c->code;
+}
+
+/* One processor's statistics, or a title; one after the other. */
+static int add_cpustat(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	char *text = rest_text(c), *all = NULL;
+
+	if (!text || asprintf(&all, "%s%s\n", dat->cpustat ? dat->cpustat : "", text) < 0) {
+		free(text);
+		return c->code ? c->code : -ENOMEM;
+	}
+	free(text);
+	free(dat->cpustat);
+	dat->cpustat = all;
+	return 0;
+}
+
+/* "local global [mono] boot": the clock in use is the one in brackets. */
+static int set_clock(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	char *text = rest_text(c), *start, *end, *clock;
+
+	if (!text)
+		return c->code ? c->code : -ENOMEM;
+	start = strchr(text, '[');
+	end = start ? strchr(start, ']') : NULL;
+	clock = end ? strndup(start + 1, end - start - 1) : NULL;
+	if (end && !clock) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (clock) {
+		free(dat->clock);
+		dat->clock = clock;
+	}
+	free(text);
+	return 0;
+}
+
+/* "0x5f5e100": the date in microseconds, the offset in nanoseconds. */
+static int add_offset(struct pfs_dat *dat, struct dat_cursor *c, uint64_t unit_ns)
+{
+	char *text = rest_text(c);
+
+	if (!text)
+		return c->code ? c->code : -ENOMEM;
+	dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0) * unit_ns;
+	free(text);
+	return 0;
+}
+
+static int set_tsc2nsec(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t mult = dat_u32(c, "multiplier of a clock");
+	uint32_t shift = dat_u32(c, "shift of a clock");
+
+	if (!c->code && shift > 63)
+		return dat_cursor_fail(c, "shift of a clock");
+	dat->conv.mult = mult;
+	dat->conv.shift = shift;
+	return c->code;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pfs_sync_sample *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int sync_samples(struct pfs_sync *sync, struct dat_cursor *c)
+{
+	uint32_t n = dat_u32(c, "number of clock samples");
+
+	/* three numbers of 8 bytes each */
+	if (!c->code && n > (c->end - c->pos) / 24)
+		return dat_cursor_fail(c, "number of clock samples");
+	sync->samples = calloc(n + 1, sizeof(*sync->samples));
+	if (!sync->samples)
+		return c->code = -ENOMEM;
+	sync->nr_samples = n;
+	for (uint32_t i = 0; i < n; i++)
+		sync->samples[i].time = dat_u64(c, "a clock sample");
+	for (uint32_t i = 0; i < n; i++)
+		sync->samples[i].offset = dat_u64(c, "a clock sample");
+	for (uint32_t i = 0; i < n; i++)
+		sync->samples[i].scaling = dat_u64(c, "a clock sample");
+	return c->code;
+}
+
+/* In order of time, each time once. */
+static void order_samples(struct pfs_sync *sync)
+{
+	uint32_t kept = 0;
+
+	qsort(sync->samples, sync->nr_samples, sizeof(*sync->samples), by_time);
+	for (uint32_t i = 0; i < sync->nr_samples; i++)
+		if (!i || sync->samples[i].time != sync->samples[i - 1].time)
+			sync->samples[kept++] = sync->samples[i];
+	sync->nr_samples = kept;
+}
+
+/* The host's clock against this guest's, by processor. */
+static int set_time_shift(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t flags, n;
+
+	if (dat->sync)
+		return 0;
+	dat_u64(c, "trace id of the host");
+	flags = dat_u32(c, "flags of a time shift");
+	n = dat_u32(c, "number of processors of a time shift");
+	if (!c->code && n > (c->end - c->pos) / 4)
+		return dat_cursor_fail(c, "number of processors of a time shift");
+	dat->sync = calloc(n + 1, sizeof(*dat->sync));
+	if (!dat->sync)
+		return c->code = -ENOMEM;
+	dat->nr_sync = n;
+	for (uint32_t i = 0; i < n && !c->code; i++) {
+		dat->sync[i].interpolate = flags & 1;
+		sync_samples(&dat->sync[i], c);
+	}
+	/* later versions add the unit of the scaling */
+	for (uint32_t i = 0; i < n && !c->code && c->pos < c->end; i++)
+		for (uint32_t k = 0; k < dat->sync[i].nr_samples; k++)
+			dat->sync[i].samples[k].fraction = dat_u64(c, "a clock sample");
+	for (uint32_t i = 0; i < n && !c->code; i++)
+		order_samples(&dat->sync[i]);
+	return c->code;
+}
+
+/* v7: the processors that a buffer has data of. */
+static int buffer_cpus(struct dat_buffer *buffer, struct dat_cursor *c)
+{
+	uint32_t n;
+
+	buffer->page_size = dat_u32(c, "page size of a buffer");
+	n = dat_u32(c, "number of processors of a buffer");
+	while (n-- && !c->code) {
+		uint32_t cpu = dat_u32(c, "a processor");
+		uint64_t offset = dat_u64(c, "where a processor's data is");
+		uint64_t size = dat_u64(c, "size of a processor's data");
+
+		if (!c->code && dat_add_cpu(buffer, cpu, offset, size) < 0)
+			c->code = -ENOMEM;
+	}
+	return c->code;
+}
+
+static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
+{
+	uint64_t offset = dat_u64(c, "where a buffer is");
+	const char *name = dat_string(c, "name of a buffer");
+	struct dat_buffer *buffer;
+
+	if (!name)
+		return c->code;
+	/* v6 has the top buffer in the header itself */
+	if (dat->version < 7 && !*name)
+		return 0;
+	buffer = dat_add_buffer(dat, name);
+	if (!buffer)
+		return -ENOMEM;
+	buffer->offset = offset;
+	buffer->text = text;
+	if (dat->version < 7)
+		return c->code;
+	name = dat_string(c, "clock of a buffer");
+	if (name && !dat->clock) {
+		dat->clock = strdup(name);
+		if (!dat->clock)
+			return -ENOMEM;
+	}
+	return text || c->code ? c->code : buffer_cpus(buffer, c);
+}
+
+static int set_section(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
+{
+	if (c->end - c->pos >= 8)
+		dat->sections[id] = dat_u64(c, "where a section is");
+	return c->code;
+}
+
+static int set_cpu_count(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	uint32_t n = dat_u32(c, "number of processors");
+
+	if (!c->code)
+		dat->nr_cpus = n;
+	return c->code;
+}
+
+int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
+{
+	switch (id) {
+	case DAT_OPT_DATE:
+		return add_offset(dat, c, 1000);
+	case DAT_OPT_OFFSET:
+		return add_offset(dat, c, 1);
+	case DAT_OPT_CPUSTAT:
+		return add_cpustat(dat, c);
+	case DAT_OPT_BUFFER:
+		return add_buffer(dat, c, false);
+	case DAT_OPT_BUFFER_TEXT:
+		return add_buffer(dat, c, true);
+	case DAT_OPT_TRACECLOCK:
+		return set_clock(dat, c);
+	case DAT_OPT_UNAME:
+		return set_text(&dat->uname, c);
+	case DAT_OPT_VERSION:
+		return set_text(&dat->writer, c);
+	case DAT_OPT_PROCMAPS:
+		free(dat->procmaps);
+		dat->procmaps = rest_text(c);
+		return dat->procmaps ? 0 : c->code ? c->code : -ENOMEM;
+	case DAT_OPT_CPUCOUNT:
+		return set_cpu_count(dat, c);
+	case DAT_OPT_TIME_SHIFT:
+		return set_time_shift(dat, c);
+	case DAT_OPT_TSC2NSEC:
+		return set_tsc2nsec(dat, c);
+	case DAT_OPT_HEADER_INFO:
+	case DAT_OPT_FTRACE_EVENTS:
+	case DAT_OPT_EVENT_FORMATS:
+	case DAT_OPT_KALLSYMS:
+	case DAT_OPT_CMDLINES:
+		return set_section(dat, id, c);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Uncompressing, with claims of size checked before memory is taken for them.
+ *
+ * Trace data of a processor is a count of chunks (4 bytes), then of each its compressed size, its
+ * size (4 bytes each) and its bytes; a chunk holds whole sub-buffers (ten, of trace-cmd).
+ */
+#include "dat/unzip.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* A chunk of trace-cmd's has ten sub-buffers at most. The longest that a kernel can make are of 1 MB. */
+#define MAX_CHUNK_PAGES 16
+#define MIN_MAX_CHUNK (1u << 20)
+#define MAX_CHUNK (16u << 20)
+
+/*
+ * A few bytes can be made that become 128 KiB, so what a file claims is no measure. What a file is, is: tables
+ * are text that becomes ten times as long; of sub-buffers, most of which may be empty, each processor has but
+ * one chunk at a time.
+ */
+uint64_t dat_unzip_blocks_max(uint64_t file_size)
+{
+	return (4u << 20) + 256 * file_size;
+}
+
+uint64_t dat_unzip_chunks_max(uint64_t file_size)
+{
+	return (64u << 20) + 1024 * file_size;
+}
+
+int dat_codec_find(const char *name)
+{
+	if (!strcmp(name, "none"))
+		return DAT_CODEC_NONE;
+	if (!strcmp(name, "zlib"))
+		return DAT_CODEC_ZLIB;
+	if (!strcmp(name, "zstd"))
+		return DAT_CODEC_ZSTD;
+	return -ENOTSUP;
+}
+
+/* How many bytes became of it, or -EBADMSG. */
+static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *out,
+		     size_t out_len)
+{
+	uLongf zlib_len = out_len;
+	size_t ret;
+
+	switch (codec) {
+	case DAT_CODEC_ZLIB:
+		return uncompress(out, &zlib_len, in, in_len) == Z_OK ? (int64_t)zlib_len
+								      : -EBADMSG;
+	case DAT_CODEC_ZSTD:
+		ret = ZSTD_decompress(out, out_len, in, in_len);
+		return ZSTD_isError(ret) ? -EBADMSG : (int64_t)ret;
+	default:
+		return -EBADMSG;
+	}
+}
+
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len,
+		      uint64_t *left)
+{
+	void *out = NULL;
+
+	errno = EBADMSG;
+	if (out_len > *left)
+		return NULL;
+	*left -= out_len;
+	out = malloc(out_len + 1);
+	if (!out)
+		return NULL;
+	if (unzip(codec, in, in_len, out, out_len) != (int64_t)out_len) {
+		free(out);
+		errno = EBADMSG;
+		return NULL;
+	}
+	return out;
+}
+
+struct chunk_source {
+	struct pfs_page_source src;
+	enum dat_codec codec;
+	int fd;
+	bool swap, begun;
+	uint32_t page_size;
+	uint64_t pos, end;	/* in the file */
+	uint32_t nr_left;	/* chunks */
+	uint64_t *left;		/* of the memory for chunks */
+	uint8_t *in, *out;
+	size_t in_room, out_room;
+	uint32_t given, filled;	/* in out */
+};
+
+/* Nothing behind this can be found. */
+static int bad_chunk(struct chunk_source *cs, const char *what, struct pfs_err *err)
+{
+	cs->nr_left = 0;
+	return pfs_err_set(err, -EBADMSG, "offset %llu: damaged or cut short: %s",
+			   (unsigned long long)cs->pos, what);
+}
+
+/* The next len bytes of the file. */
+static int take(struct chunk_source *cs, void *buf, size_t len, const char *what,
+		struct pfs_err *err)
+{
+	size_t done = 0;
+
+	if (len > cs->end - cs->pos)
+		return bad_chunk(cs, what, err);
+	while (done < len) {
+		ssize_t n = pread(cs->fd, (char *)buf + done, len - done, cs->pos + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return bad_chunk(cs, n ? strerror(errno) : "the file became shorter", err);
+		done += n;
+	}
+	cs->pos += len;
+	return 0;
+}
+
+static int take_u32(struct chunk_source *cs, uint32_t *v, const char *what, struct pfs_err *err)
+{
+	uint8_t bytes[4];
+	int ret = take(cs, bytes, 4, what, err);
+
+	*v = ret < 0 ? 0 : pfs_load32(bytes, cs->swap);
+	return ret;
+}
+
+static uint32_t max_chunk(const struct chunk_source *cs)
+{
+	uint64_t max = (uint64_t)cs->page_size * MAX_CHUNK_PAGES;
+
+	return max < MIN_MAX_CHUNK ? MIN_MAX_CHUNK : max > MAX_CHUNK ? MAX_CHUNK : max;
+}
+
+static int grow(uint8_t **buf, size_t *room, size_t len, struct pfs_err *err)
+{
+	uint8_t *bigger;
+
+	if (len <= *room)
+		return 0;
+	bigger = realloc(*buf, len);
+	if (!bigger)
+		return pfs_err_set(err, -ENOMEM, "out of memory");
+	*buf = bigger;
+	*room = len;
+	return 0;
+}
+
+static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
+{
+	uint32_t in_len, out_len;
+	int ret;
+
+	cs->src.where = cs->pos;
+	cs->given = cs->filled = 0;
+	ret = take_u32(cs, &in_len, "size of a chunk", err);
+	if (!ret)
+		ret = take_u32(cs, &out_len, "size of a chunk", err);
+	if (ret < 0)
+		return ret;
+	if (in_len > cs->end - cs->pos || out_len > max_chunk(cs))
+		return bad_chunk(cs, "size of a chunk", err);
+	if (out_len > cs->out_room) {
+		if (out_len - cs->out_room > *cs->left)
+			return bad_chunk(cs, "chunks out of all proportion to the file", err);
+		*cs->left -= out_len - cs->out_room;
+	}
+	ret = grow(&cs->in, &cs->in_room, in_len, err);
+	if (!ret)
+		ret = grow(&cs->out, &cs->out_room, out_len, err);
+	if (!ret)
+		ret = take(cs, cs->in, in_len, "a chunk", err);
+	if (ret < 0)
+		return ret;
+	if (unzip(cs->codec, cs->in, in_len, cs->out, out_len) != out_len)
+		return pfs_err_set(err, -EBADMSG, "offset %llu: a chunk that does not uncompress",
+				   (unsigned long long)cs->src.where);
+	cs->filled = out_len;
+	return 0;
+}
+
+static int chunk_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size,
+		      struct pfs_err *err)
+{
+	struct chunk_source *cs = (struct chunk_source *)src;
+	int ret = 0;
+
+	if (!cs->begun) {
+		cs->begun = true;
+		ret = take_u32(cs, &cs->nr_left, "number of chunks", err);
+	}
+	while (!ret && cs->given == cs->filled) {
+		if (!cs->nr_left)
+			return 0;
+		cs->nr_left--;
+		ret = next_chunk(cs, err);
+	}
+	if (ret < 0)
+		return ret;
+	*size = cs->filled - cs->given;
+	if (*size > cs->page_size)
+		*size = cs->page_size;
+	*page = cs->out + cs->given;
+	cs->given += *size;
+	return 1;
+}
+
+static void chunk_free(struct pfs_page_source *src)
+{
+	struct chunk_source *cs = (struct chunk_source *)src;
+
+	free(cs->in);
+	free(cs->out);
+	free(cs);
+}
+
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end,
+					 uint32_t page_size, bool swap, uint64_t *left)
+{
+	struct chunk_source *cs = calloc(1, sizeof(*cs));
+
+	if (!cs)
+		return NULL;
+	cs->src.next = chunk_next;
+	cs->src.free = chunk_free;
+	cs->codec = codec;
+	cs->fd = fd;
+	cs->pos = start;
+	cs->end = end;
+	cs->page_size = page_size;
+	cs->swap = swap;
+	cs->left = left;
+	return &cs->src;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Version 6 of trace.dat: everything one after the other, the data at the end.
+ *
+ * Of other buffers than the top one (option BUFFER) there is a part of the header at an offset:
+ * the same words from the options on.
+ */
+#include "dat/dat_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_LEN 10
+
+static int options(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	for (;;) {
+		unsigned int id = dat_u16(c, "an option");
+		struct dat_cursor data;
+		const void *bytes;
+		uint64_t at;
+		uint32_t size;
+		int ret;
+
+		if (!id || c->code)
+			return c->code;
+		size = dat_u32(c, "size of an option");
+		at = c->pos;
+		bytes = dat_take(c, size, "an option");
+		if (!bytes)
+			return c->code;
+		dat_cursor_mem(&data, dat, bytes, size, at, c->err);
+		ret = dat_option(dat, id, &data);
+		if (ret < 0 && !data.code)
+			dat_fail(dat, c->err, ret, at, "%s", strerror(-ret));
+		if (ret < 0)
+			return c->code = ret;
+	}
+}
+
+/* "flyrecord\0": where each processor's data is. */
+static int flyrecord(struct pfs_dat *dat, struct dat_buffer *buffer, struct dat_cursor *c)
+{
+	for (uint32_t cpu = 0; cpu < dat->nr_cpus; cpu++) {
+		uint64_t offset = dat_u64(c, "where a processor's data is");
+		uint64_t size = dat_u64(c, "size of a processor's data");
+
+		if (c->code)
+			return c->code;
+		if (size && dat_add_cpu(buffer, cpu, offset, size) < 0)
+			return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+	}
+	return 0;
+}
+
+/* From the options on: of the top buffer, or of another one. */
+static int buffer_header(struct pfs_dat *dat, unsigned int index, struct dat_cursor *c)
+{
+	struct dat_buffer *buffer;
+	const char *word = dat_take(c, WORD_LEN, "the part that says what data there is");
+
+	if (word && !memcmp(word, "options  ", WORD_LEN)) {
+		if (options(dat, c) < 0)
+			return c->code;
+		word = dat_take(c, WORD_LEN, "the part that says what data there is");
+	}
+	if (!word)
+		return c->code;
+	/* options may have added buffers, and moved them with it */
+	buffer = &dat->buffers[index];
+	buffer->page_size = dat->page_size;
+	if (!memcmp(word, "flyrecord", WORD_LEN))
+		return flyrecord(dat, buffer, c);
+	if (!memcmp(word, "latency  ", WORD_LEN)) {
+		buffer->text = true;
+		return dat_add_cpu(buffer, 0, c->pos, dat->size - c->pos);
+	}
+	c->pos -= WORD_LEN;
+	return dat_cursor_fail(c, "neither options nor flyrecord nor latency");
+}
+
+static int other_buffers(struct pfs_dat *dat, struct pfs_err *err)
+{
+	/* their own options may not add more: that could go on for ever */
+	const unsigned int nr_buffers = dat->nr_buffers;
+
+	for (unsigned int i = 1; i < nr_buffers; i++) {
+		struct dat_cursor c;
+		int ret;
+
+		dat_cursor_file(&c, dat, dat->buffers[i].offset, dat->size, err);
+		if (dat->buffers[i].offset > dat->size)
+			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset,
+				       "a buffer is said to be behind the end of the file");
+		else
+			ret = buffer_header(dat, i, &c);
+		if (!ret && !dat_claim_header(dat, dat->buffers[i].offset, c.pos)) {
+			dat->buffers[i].nr_cpus = 0;
+			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset,
+				       "a buffer is said to be in the place of another one");
+		}
+		dat_cursor_fini(&c);
+		if (ret < 0)
+			ret = dat_damage(dat, ret, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c)
+{
+	int ret;
+
+	if (!dat_add_buffer(dat, ""))
+		return dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+	ret = dat_meta_header_info(dat, c);
+	if (!ret)
+		ret = dat_meta_ftrace_formats(dat, c);
+	if (!ret)
+		ret = dat_meta_event_formats(dat, c);
+	if (!ret)
+		ret = dat_meta_symbols(dat, c);
+	if (!ret)
+		ret = dat_meta_sized4(c, "printk formats");
+	if (!ret)
+		ret = dat_meta_cmdlines(dat, c);
+	dat->nr_cpus = dat_u32(c, "number of processors");
+	if (!ret)
+		ret = buffer_header(dat, 0, c);
+	return ret < 0 ? ret : other_buffers(dat, c->err);
+}

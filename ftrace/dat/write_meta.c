@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a trace.dat says of the kernel and of itself, the same in version 6 and version 7.
+ */
+#include "dat/write_priv.h"
+
+#include "dat/dat_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dat_put16(FILE *out, uint16_t v)
+{
+	fwrite(&v, sizeof(v), 1, out);
+}
+
+void dat_put32(FILE *out, uint32_t v)
+{
+	fwrite(&v, sizeof(v), 1, out);
+}
+
+void dat_put64(FILE *out, uint64_t v)
+{
+	fwrite(&v, sizeof(v), 1, out);
+}
+
+/* A string with its NUL. */
+void dat_put_str(FILE *out, const char *str)
+{
+	fwrite(str, 1, strlen(str) + 1, out);
+}
+
+/* Its length, then the text without a NUL; NULL: none. */
+void dat_put_sized8(FILE *out, const char *text)
+{
+	dat_put64(out, text ? strlen(text) : 0);
+	if (text)
+		fputs(text, out);
+}
+
+static void put_option(FILE *out, uint16_t id, const char *text)
+{
+	if (!text)
+		return;
+	dat_put16(out, id);
+	dat_put32(out, strlen(text) + 1);
+	dat_put_str(out, text);
+}
+
+/* "CPU: 0\nentries: 1\n...": the number is not in the kernel's text. */
+static void put_cpustat(FILE *out, unsigned int cpu, const char *stats)
+{
+	char number[32];
+
+	if (!stats)
+		return;
+	snprintf(number, sizeof(number), "CPU: %u\n", cpu);
+	dat_put16(out, DAT_OPT_CPUSTAT);
+	dat_put32(out, strlen(number) + strlen(stats) + 1);
+	fputs(number, out);
+	dat_put_str(out, stats);
+}
+
+void dat_put_magic(FILE *out, const struct pfs_dat_content *content, char version)
+{
+	const struct pfs_formats *f = content->formats;
+
+	fwrite("\x17\x08\x44tracing", 1, PFS_DAT_MAGIC_LEN, out);
+	fputc(version, out);
+	fputc('\0', out);
+	fputc(f->ring.big_endian, out);
+	fputc(f->ring.long_size, out);
+	dat_put32(out, content->page_size);
+}
+
+void dat_put_header_info(FILE *out, const struct pfs_formats *f)
+{
+	dat_put_str(out, "header_page");
+	dat_put_sized8(out, f->header_page);
+	dat_put_str(out, "header_event");
+	dat_put_sized8(out, f->header_event);
+}
+
+static bool same_system(const struct pfs_formats *f, unsigned int i, unsigned int k)
+{
+	return !strcmp(f->texts[i].system, f->texts[k].system);
+}
+
+/* Whether texts[i] is the first of its system. */
+static bool first_of_system(const struct pfs_formats *f, unsigned int i)
+{
+	for (unsigned int k = 1; k < i; k++)
+		if (same_system(f, i, k))
+			return false;
+	return true;
+}
+
+/* Those of the kernel's own "ftrace" system have a place apart. */
+static bool is_tracers(const struct pfs_formats *f, unsigned int i)
+{
+	return !strcmp(f->texts[i].system, "ftrace");
+}
+
+void dat_put_tracer_formats(FILE *out, const struct pfs_formats *f)
+{
+	uint32_t nr = 0;
+
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		nr += is_tracers(f, i);
+	dat_put32(out, nr);
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		if (is_tracers(f, i))
+			dat_put_sized8(out, f->texts[i].text);
+}
+
+void dat_put_event_formats(FILE *out, const struct pfs_formats *f)
+{
+	uint32_t nr_systems = 0;
+
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		nr_systems += !is_tracers(f, i) && first_of_system(f, i);
+	dat_put32(out, nr_systems);
+	for (unsigned int i = 1; i < f->nr_rows; i++) {
+		uint32_t nr_events = 0;
+
+		if (is_tracers(f, i) || !first_of_system(f, i))
+			continue;
+		for (unsigned int k = i; k < f->nr_rows; k++)
+			nr_events += same_system(f, i, k);
+		dat_put_str(out, f->texts[i].system);
+		dat_put32(out, nr_events);
+		for (unsigned int k = i; k < f->nr_rows; k++)
+			if (same_system(f, i, k))
+				dat_put_sized8(out, f->texts[k].text);
+	}
+}
+
+/* "1234 bash\n" lines. */
+void dat_put_tasks(FILE *out, const struct pfs_dat_content *content)
+{
+	uint64_t len = 0;
+
+	for (unsigned int pass = 0; pass < 2; pass++) {	/* their length comes first */
+		if (pass)
+			dat_put64(out, len);
+		for (unsigned int i = 0; i < content->nr_tasks; i++) {
+			const struct pfs_dat_task *task = &content->tasks[i];
+			const char *form = "%d %.*s\n";
+			int comm_len = strcspn(task->comm, "\n");
+
+			if (pass)
+				fprintf(out, form, task->tid, comm_len, task->comm);
+			else
+				len += snprintf(NULL, 0, form, task->tid, comm_len, task->comm);
+		}
+	}
+}
+
+void dat_put_symbols(FILE *out, const char *symbols)
+{
+	uint32_t len = symbols ? strlen(symbols) : 0;
+
+	dat_put32(out, len);
+	if (len)
+		fwrite(symbols, 1, len, out);
+}
+
+void dat_put_options(FILE *out, const struct pfs_dat_content *content, const char *clock)
+{
+	put_option(out, DAT_OPT_TRACECLOCK, clock);
+	put_option(out, DAT_OPT_UNAME, content->uname);
+	put_option(out, DAT_OPT_VERSION, content->version);
+	for (unsigned int i = 0; content->cpustats && i < content->nr_cpus; i++)
+		put_cpustat(out, i, content->cpustats[i]);
+}
+
+/* The clock in use, in brackets: "mono" becomes "[mono]", "local [mono]" stays. NULL: no memory. */
+char *dat_clock_text(const char *clock)
+{
+	char *text;
+
+	if (strchr(clock, '['))
+		return strdup(clock);
+	return asprintf(&text, "[%s]", clock) < 0 ? NULL : text;
+}

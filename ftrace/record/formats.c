@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Format texts to offsets, by name and once.
+ *
+ * A trace.dat may hold thousands of formats: only those of the events in raw_desc.c are looked
+ * into (format_text.c). Called by dat/meta.c for a file and by the capture for tracefs.
+ */
+#include "record/formats.h"
+
+#include "base/bytes.h"
+#include "record/format_text.h"
+#include "record/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ROWS 255	/* row_of[] has a byte an event */
+
+static char *copy_text(const char *text, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (copy) {
+		memcpy(copy, text, len);
+		copy[len] = 0;
+	}
+	return copy;
+}
+
+struct pfs_formats *pfs_formats_new(bool big_endian, unsigned int long_size)
+{
+	struct pfs_formats *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->rows = calloc(MAX_ROWS + 1, sizeof(*f->rows));
+	f->texts = calloc(MAX_ROWS + 1, sizeof(*f->texts));
+	if (!f->rows || !f->texts) {
+		pfs_formats_free(f);
+		return NULL;
+	}
+	f->nr_rows = 1;
+	f->pid_at = 4;
+	f->ring.big_endian = big_endian;
+	f->ring.swap = big_endian != PFS_HOST_BIG_ENDIAN;
+	f->ring.long_size = long_size == 4 ? 4 : 8;
+	f->ring.commit_at = 8;
+	f->ring.data_at = 8 + f->ring.long_size;
+	return f;
+}
+
+struct pfs_formats *pfs_formats_new_host(void)
+{
+	return pfs_formats_new(PFS_HOST_BIG_ENDIAN, sizeof(long));
+}
+
+void pfs_formats_free(struct pfs_formats *f)
+{
+	if (!f)
+		return;
+	for (unsigned int i = 1; f->texts && i < f->nr_rows; i++) {
+		free(f->texts[i].system);
+		free(f->texts[i].text);
+	}
+	free(f->texts);
+	free(f->rows);
+	pfs_symbols_free(f->symbols);
+	free(f->header_page);
+	free(f->header_event);
+	free(f);
+}
+
+static void place_arg(const char *text, const char *names, struct pfs_arg_at *arg)
+{
+	struct pfs_format_field field;
+
+	if (!pfs_format_field(text, names, &field) || field.form != PFS_FIELD_PLAIN)
+		return;
+	if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8)
+		return;
+	*arg = (struct pfs_arg_at){ field.off, field.size, field.is_signed };
+}
+
+static void place_str(const char *text, const char *names, struct pfs_row *row)
+{
+	struct pfs_format_field field;
+
+	if (!pfs_format_field(text, names, &field))
+		return;
+	row->str_at = field.off;
+	row->str_size = field.size;
+	if (field.form == PFS_FIELD_ARRAY)
+		row->str_form = PFS_STR_FIXED;
+	else if (field.form == PFS_FIELD_DATA_LOC && field.size == 4)
+		row->str_form = PFS_STR_LOC;
+	else if (field.form == PFS_FIELD_REL_LOC && field.size == 4)
+		row->str_form = PFS_STR_REL;
+}
+
+/* Whether record.c may take the short way: what the page-fault events are. */
+static void place_quick(const struct pfs_formats *f, struct pfs_row *row)
+{
+	row->quick = row->nr_args == 3 && !f->ring.swap && row->str_form == PFS_STR_NONE;
+	for (unsigned int i = 0; i < 3; i++) {
+		if (row->arg[i].size != 8)
+			row->quick = false;
+		if (row->arg[i].off + 8 > row->quick_len)
+			row->quick_len = row->arg[i].off + 8;
+	}
+}
+
+/* The fields that every record begins with; the same in all events of a kernel. */
+static void place_common(struct pfs_formats *f, const char *text)
+{
+	struct pfs_format_field type, pid;
+
+	if (f->common_known || !pfs_format_field(text, "common_type", &type) ||
+	    !pfs_format_field(text, "common_pid", &pid))
+		return;
+	if (type.size != 2 || pid.size != 4)
+		return;
+	f->type_at = type.off;
+	f->pid_at = pid.off;
+	f->common_known = true;
+}
+
+static int keep_text(struct pfs_format_text *kept, const char *system, const char *text,
+		     size_t len)
+{
+	kept->system = strdup(system);
+	kept->text = copy_text(text, len);
+	kept->len = len;
+	if (kept->system && kept->text)
+		return 0;
+	free(kept->system);
+	free(kept->text);
+	return -ENOMEM;
+}
+
+static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id,
+		   const char *text, size_t len)
+{
+	struct pfs_row *row = &f->rows[f->nr_rows];
+
+	if (keep_text(&f->texts[f->nr_rows], system, text, len) < 0)
+		return -ENOMEM;
+	memset(row, 0, sizeof(*row));
+	row->desc = desc;
+	place_common(f, text);
+	while (row->nr_args < RAW_MAX_ARGS && desc->args[row->nr_args]) {
+		place_arg(text, desc->args[row->nr_args], &row->arg[row->nr_args]);
+		row->nr_args++;
+	}
+	if (desc->str)
+		place_str(text, desc->str, row);
+	place_quick(f, row);
+	f->row_of[id] = f->nr_rows++;
+	return 1;
+}
+
+int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len)
+{
+	const struct raw_desc *desc;
+	char name[128], *copy;
+	int id, ret = 0;
+
+	copy = copy_text(text, len);
+	if (!copy)
+		return -ENOMEM;
+	id = pfs_format_name(copy, name, sizeof(name));
+	if (id > f->max_id)
+		f->max_id = id;
+	desc = id > 0 ? raw_desc_find(system, name) : NULL;
+	if (desc && !f->row_of[id] && f->nr_rows <= MAX_ROWS)
+		ret = add_row(f, desc, system, id, copy, len);
+	free(copy);
+	return ret;
+}
+
+int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len,
+				struct pfs_err *err)
+{
+	struct pfs_format_field ts, commit, data;
+	char *copy;
+	int ret = -EBADMSG;
+
+	if (!len)
+		return 0;
+	copy = copy_text(text, len);
+	if (!copy)
+		return pfs_err_set(err, -ENOMEM, "out of memory");
+	if (!pfs_format_field(copy, "timestamp", &ts) ||
+	    !pfs_format_field(copy, "commit", &commit) ||
+	    !pfs_format_field(copy, "data", &data)) {
+		pfs_err_set(err, ret, "header_page has no timestamp, commit or data field");
+		goto out;
+	}
+	if (ts.size != 8 || (commit.size != 4 && commit.size != 8)) {
+		pfs_err_set(err, ret, "header_page: a time stamp of %u bytes and a commit of %u",
+			    ts.size, commit.size);
+		goto out;
+	}
+	f->ring.long_size = commit.size;
+	f->ring.ts_at = ts.off;
+	f->ring.commit_at = commit.off;
+	f->ring.data_at = data.off;
+	free(f->header_page);
+	f->header_page = copy;
+	return 0;
+out:
+	free(copy);
+	return ret;
+}
+
+int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t len)
+{
+	free(f->header_event);
+	f->header_event = copy_text(text, len);
+	return f->header_event ? 0 : -ENOMEM;
+}
+
+/* A whole small file of tracefs, which says size 0 of itself. NULL with errno set. */
+static char *read_whole(const char *path, size_t *len)
+{
+	const size_t max = 1 << 16;
+	FILE *file = fopen(path, "re");
+	char *text = malloc(max);
+
+	*len = 0;
+	if (!file || !text) {
+		free(text);
+		text = NULL;
+	} else {
+		*len = fread(text, 1, max, file);
+	}
+	if (file)
+		fclose(file);
+	return text;
+}
+
+int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
+			   const char *name)
+{
+	char path[4096], *text;
+	size_t len;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir, system, name);
+	text = read_whole(path, &len);
+	ret = text ? pfs_formats_add(f, system, text, len) : 0;
+	free(text);
+	return ret;
+}
+
+int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
+{
+	char path[4096], *text;
+	size_t len;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/events/header_page", tracing_dir);
+	text = read_whole(path, &len);
+	if (!text)
+		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	ret = pfs_formats_set_header_page(f, text, len, err);
+	free(text);
+	snprintf(path, sizeof(path), "%s/events/header_event", tracing_dir);
+	text = ret < 0 ? NULL : read_whole(path, &len);
+	if (text)
+		ret = pfs_formats_set_header_event(f, text, len);
+	free(text);
+	return ret < 0 ? pfs_err_set(err, ret, "%s: %s", path, strerror(-ret)) : 0;
+}
+
+int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++)
+		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system,
+					     raw_descs[i].name);
+	return ret < 0 ? pfs_err_set(err, ret, "event formats: %s", strerror(-ret)) : 0;
+}
+
+const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system,
+				       const char *name)
+{
+	for (unsigned int i = 1; i < f->nr_rows; i++)
+		if (!strcmp(f->rows[i].desc->name, name) &&
+		    raw_desc_of_system(f->rows[i].desc, system))
+			return &f->rows[i];
+	return NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Streams of sub-buffers, one a processor, merged to raw events in order of time.
+ *
+ * One pass, no copying of records, flat memory. dat/read.c feeds it from a trace.dat, a live
+ * capture from spool files that still grow. Of equal times the stream added first goes first.
+ */
+#ifndef PFS_MERGE_H
+#define PFS_MERGE_H
+
+#include "base/err.h"
+#include "record/formats.h"
+#include "record/page_source.h"
+#include "record/raw.h"
+#include "record/ts_conv.h"
+
+struct pfs_merge;
+
+enum {
+	PFS_MERGE_SALVAGE = 1,	/* go on behind what is damaged, and count it */
+	PFS_MERGE_OTHER = 2,	/* pass RAW_OTHER on too (kind, ts_ns, cpu and tid only) */
+};
+
+struct pfs_merge_stats {
+	uint64_t records;		/* data records met */
+	uint64_t other;			/* those of no use */
+	uint64_t pages;
+	uint64_t lost;			/* events, where sub-buffers say how many */
+	uint64_t lost_unknown;		/* times that they do not */
+	uint64_t damaged;		/* sub-buffers or rests of streams, not readable */
+	struct pfs_err first_damage;	/* of those, where damaged is not 0 */
+};
+
+/* The formats stay the caller's and must outlive it. NULL: no memory. */
+struct pfs_merge *pfs_merge_new(const struct pfs_formats *formats, unsigned int flags);
+void pfs_merge_free(struct pfs_merge *m);
+
+/*
+ * Adds a stream; m frees src, also on failure (and src may be NULL: -ENOMEM). cpu -1 is no
+ * processor. conv is copied; NULL: the times are right as they are.
+ */
+int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
+		  const struct pfs_ts_conv *conv);
+
+/* The stream that was added last has lost its end: told as a RAW_LOST when all have ended. */
+void pfs_merge_cut(struct pfs_merge *m);
+
+/* From now on page faults of the everyday form go there (with pfs_merge_run()'s ctx), as many at once as come. */
+void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults);
+
+/* fn is told now and then how far it is, while pfs_merge_run() runs. */
+typedef void (*pfs_merge_watch_fn)(void *ctx, const struct pfs_merge_stats *stats);
+void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx);
+
+/*
+ * Passes every event before until_ns to fn; UINT64_MAX: every event there is. Growing sources are
+ * asked again on each call, so a live capture calls it again and again with times up to which it
+ * knows all sources to be complete. A sub-buffer that events were lost before gives a RAW_LOST of
+ * its time, and so does what cannot be read; where fn returns -ECANCELED also those that begin before. pfscope's own records have cpu -1, and strings that needed several records are whole
+ * again. 0, what fn returned if that is not 0, or -errno with err set.
+ */
+int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,
+		  struct pfs_err *err);
+
+const struct pfs_merge_stats *pfs_merge_stats(const struct pfs_merge *m);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of kernel events that pfscope reads: which fields become which arguments.
+ *
+ * Both readers and the capture go by it. Adding an event is a row here and a case in assemble.c.
+ */
+#include "record/raw.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SYSCALL(NR, name, ...)							\
+	{ "syscalls", "sys_enter_" name, RAW_SYS_ENTER, NR, { __VA_ARGS__ }, NULL },	\
+	{ "syscalls", "sys_exit_" name, RAW_SYS_EXIT, NR, { "ret" }, NULL }
+#define EVENT(system, name, KIND, str, ...)					\
+	{ system, name, KIND, SYS_OTHER, { __VA_ARGS__ }, str }
+
+const struct raw_desc raw_descs[] = {
+	EVENT("exceptions", "page_fault_user", RAW_FAULT_USER, NULL, "address", "ip", "error_code"),
+	EVENT("exceptions", "page_fault_kernel", RAW_FAULT_KERNEL, NULL,
+	      "address", "ip", "error_code"),
+	EVENT("maple_tree", "ma_write", RAW_MA_WRITE, NULL, "index", "last", "val"),
+	EVENT("filemap", "mm_filemap_map_pages", RAW_MAP_PAGES, NULL,
+	      "s_dev", "i_ino", "index", "last_index"),
+	EVENT("filemap", "mm_filemap_fault", RAW_FILE_FAULT, NULL, "s_dev", "i_ino", "index"),
+	EVENT("filemap", "mm_filemap_add_to_page_cache", RAW_ADD_CACHE, NULL,
+	      "s_dev", "i_ino", "index", "order"),
+	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
+	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
+	EVENT("damon", "damon_aggregated", RAW_DAMON, NULL, "target_id", "start", "end", "nr_accesses"),
+	EVENT("mmap", "exit_mmap", RAW_EXIT_MMAP, NULL, NULL),
+	EVENT("sched", "sched_process_exec", RAW_EXEC, "filename", "pid", "old_pid"),
+	EVENT("sched", "sched_process_fork", RAW_FORK, "child_comm", "parent_pid", "child_pid"),
+	EVENT("sched", "sched_process_exit", RAW_EXIT, "comm", "pid", "group_dead"),
+	EVENT("task", "task_newtask", RAW_NEWTASK, "comm", "pid", "clone_flags"),
+	EVENT("task", "task_rename", RAW_RENAME, "newcomm", "pid"),
+	SYSCALL(SYS_MMAP, "mmap", "addr", "len", "prot", "flags", "fd", "off"),
+	SYSCALL(SYS_MUNMAP, "munmap", "addr", "len"),
+	SYSCALL(SYS_MREMAP, "mremap", "addr", "old_len", "new_len", "flags", "new_addr"),
+	SYSCALL(SYS_MPROTECT, "mprotect", "start", "len", "prot"),
+	SYSCALL(SYS_PKEY_MPROTECT, "pkey_mprotect", "start", "len", "prot", "pkey"),
+	SYSCALL(SYS_BRK, "brk", "brk"),
+	SYSCALL(SYS_MADVISE, "madvise", "start", "len_in", "behavior"),
+	SYSCALL(SYS_PROCESS_MADVISE, "process_madvise", "pidfd", "vec", "vlen", "behavior"),
+	SYSCALL(SYS_SHMAT, "shmat", "shmid", "shmaddr", "shmflg"),
+	SYSCALL(SYS_SHMDT, "shmdt", "shmaddr"),
+	SYSCALL(SYS_EXECVE, "execve", "filename"),
+	SYSCALL(SYS_EXECVEAT, "execveat", "fd", "filename"),
+	SYSCALL(SYS_CLONE, "clone", "clone_flags", "newsp"),
+	SYSCALL(SYS_CLONE3, "clone3", "uargs", "size"),
+	SYSCALL(SYS_FORK, "fork", NULL),
+	SYSCALL(SYS_VFORK, "vfork", NULL),
+	SYSCALL(SYS_MLOCK, "mlock", "start", "len"),
+	SYSCALL(SYS_MLOCK2, "mlock2", "start", "len", "flags"),
+	SYSCALL(SYS_MLOCKALL, "mlockall", "flags"),
+	SYSCALL(SYS_MUNLOCKALL, "munlockall", NULL),
+	SYSCALL(SYS_REMAP_FILE_PAGES, "remap_file_pages", "start", "size", "prot", "pgoff", "flags"),
+	SYSCALL(SYS_MSEAL, "mseal", "start", "len"),
+	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
+	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
+	/* dynamic events of a pfscope, in a group of its own (dynevents.h) */
+	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL,
+	      "address", "flags", "vma", "start", "end"),
+	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
+	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
+	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name",
+	      "start", "end", "off", "dev", "ino", "prot", "flags", "source"),
+	EVENT("pfscope", "pfs_task", RAW_PFS_TASK, "comm", "tid", "pid", "ended"),
+	EVENT("pfscope", "pfs_note", RAW_PFS_NOTE, "text", NULL),
+	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL,
+	      "address", "error_code", "count", "kernel", "interval"),
+};
+const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
+
+bool raw_desc_of_system(const struct raw_desc *desc, const char *system)
+{
+	size_t len = strlen(desc->system);
+
+	if (desc->system[len - 1] == '*')
+		return !strncmp(desc->system, system, len - 1);
+	return !strcmp(desc->system, system);
+}
+
+const struct raw_desc *raw_desc_find(const char *system, const char *name)
+{
+	for (unsigned int i = 0; i < nr_raw_descs; i++)
+		if (!strcmp(raw_descs[i].name, name) &&
+		    (!system || raw_desc_of_system(&raw_descs[i], system)))
+			return &raw_descs[i];
+	return NULL;
+}

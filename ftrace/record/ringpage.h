@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks one sub-buffer of the kernel's trace ring buffer, record by record.
+ *
+ * Format: kernel/trace/ring_buffer.c (struct buffer_data_page, struct ring_buffer_event) and
+ * events/header_event. Any sub-buffer size, both byte orders, 32 and 64 bit. It knows nothing of
+ * what is in a record (record.c) or of where sub-buffers come from (page_source.h).
+ */
+#ifndef PFS_RINGPAGE_H
+#define PFS_RINGPAGE_H
+
+#include "record/formats.h"
+
+#include <stdint.h>
+
+#define PFS_LOST_UNKNOWN UINT64_MAX
+
+/* Bytes of a record, in words, whose header says them in its low 5 bits, of 32, on little-endian machines. */
+#define PFS_RING_SHORT (28 * 4)
+
+struct pfs_ring_page {
+	const struct pfs_ring_layout *ring;
+	const uint8_t *data;	/* of the first record's header */
+	uint32_t pos, end;	/* in data: of the next header, and where the records end */
+	uint64_t ts;		/* of the record returned last; at first the sub-buffer's own */
+	uint64_t lost;		/* events missed before this sub-buffer; 0: none */
+};
+
+/*
+ * Starts on the sub-buffer of `size` bytes. 0, or -EBADMSG if it says that it holds more than it
+ * can; what there is can still be walked then.
+ */
+int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring,
+		       const uint8_t *bytes, uint32_t size);
+
+/*
+ * The next data record: its payload is [*payload, *payload + *len), its time page->ts. 1, 0 at the
+ * end, or -EBADMSG at a record that cannot be one: page->pos is its place then, and the walk over.
+ */
+int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint32_t *len);
+
+#endif

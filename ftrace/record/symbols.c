@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel symbols as a sorted array, see symbols.h.
+ */
+#include "record/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbol {
+	uint64_t addr;
+	const char *name;	/* in text */
+};
+
+struct pfs_symbols {
+	char *text;		/* cut up: names end in NUL */
+	struct symbol *list;
+	size_t nr, max;
+};
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static int add(struct pfs_symbols *s, uint64_t addr, const char *name)
+{
+	if (s->nr == s->max) {
+		size_t max = s->max ? s->max * 2 : 1024;
+		struct symbol *bigger = realloc(s->list, max * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->list = bigger;
+		s->max = max;
+	}
+	s->list[s->nr++] = (struct symbol){ addr, name };
+	return 0;
+}
+
+/* ffffffff81234560 T do_wp_page		or, of a module:  ... t read_page	[ext4] */
+static int take_line(struct pfs_symbols *s, char *line)
+{
+	char *p, *name;
+	uint64_t addr = strtoull(line, &p, 16);
+
+	if (!addr || p == line || p[0] != ' ' || !p[1] || !strchr("tTwW", p[1]) || p[2] != ' ')
+		return 0;
+	name = p + 3;
+	name[strcspn(name, " \t\r")] = '\0';
+	return *name ? add(s, addr, name) : 0;
+}
+
+struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len)
+{
+	struct pfs_symbols *s = calloc(1, sizeof(*s));
+	char *save = NULL;
+
+	if (!s)
+		return NULL;
+	s->text = malloc(len + 1);
+	if (!s->text)
+		goto no_memory;
+	memcpy(s->text, text, len);
+	s->text[len] = '\0';
+	for (char *line = strtok_r(s->text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (take_line(s, line) < 0)
+			goto no_memory;
+	if (s->nr)
+		qsort(s->list, s->nr, sizeof(*s->list), by_addr);
+	return s;
+no_memory:
+	pfs_symbols_free(s);
+	return NULL;
+}
+
+/* A file that says size 0 of itself. NULL with errno set. */
+static char *read_all(const char *path, size_t *len)
+{
+	FILE *in = fopen(path, "re"), *out;
+	char *text = NULL, buf[1 << 16];
+	size_t got;
+
+	if (!in)
+		return NULL;
+	out = open_memstream(&text, len);
+	while (out && (got = fread(buf, 1, sizeof(buf), in)) > 0)
+		fwrite(buf, 1, got, out);
+	fclose(in);
+	if (!out || fclose(out)) {
+		free(text);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return text;
+}
+
+struct pfs_symbols *pfs_symbols_load(struct pfs_err *err)
+{
+	static const char path[] = "/proc/kallsyms";
+	struct pfs_symbols *s;
+	size_t len;
+	char *text = read_all(path, &len);
+	int code;
+
+	if (!text) {
+		code = errno;
+		pfs_err_set(err, -code, "%s: %s", path, strerror(code));
+		errno = code;
+		return NULL;
+	}
+	s = pfs_symbols_parse(text, len);
+	free(text);
+	if (s && s->nr)
+		return s;
+	code = s ? EPERM : ENOMEM;
+	pfs_err_set(err, -code, s ? "%s: the kernel hides its addresses" : "%s: no memory for it",
+		    path);
+	pfs_symbols_free(s);
+	errno = code;
+	return NULL;
+}
+
+void pfs_symbols_free(struct pfs_symbols *s)
+{
+	if (!s)
+		return;
+	free(s->list);
+	free(s->text);
+	free(s);
+}
+
+const char *pfs_symbols_find(const struct pfs_symbols *s, uint64_t addr, uint64_t *start)
+{
+	size_t lo = 0, hi = s ? s->nr : 0;
+
+	while (lo < hi) {	/* the last one that begins at or before addr */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->list[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	if (start)
+		*start = s->list[lo - 1].addr;
+	return s->list[lo - 1].name;
+}

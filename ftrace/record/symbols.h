@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses of the kernel's functions to names: lines of /proc/kallsyms, or of a trace.dat's copy.
+ *
+ * Needed for the function tracer's records only, which hold nothing but addresses.
+ */
+#ifndef PFS_SYMBOLS_H
+#define PFS_SYMBOLS_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pfs_symbols;
+
+/*
+ * Takes "ffffffff81234560 T do_wp_page" lines; what is no line, no function, or at address 0
+ * (hidden from who may not see it) is passed over. NULL: no memory.
+ */
+struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len);
+
+/* Of the running kernel. NULL with errno and err set: unreadable, or all hidden. */
+struct pfs_symbols *pfs_symbols_load(struct pfs_err *err);
+void pfs_symbols_free(struct pfs_symbols *symbols);
+
+/* The function that addr lies in: its name, and where it begins (if start is not NULL); or NULL. */
+const char *pfs_symbols_find(const struct pfs_symbols *symbols, uint64_t addr, uint64_t *start);
+
+#endif

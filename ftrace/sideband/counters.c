@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sideband/counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pfs_counters_open(struct pfs_counters *counters, pid_t pid)
+{
+	static const uint64_t configs[] = {
+		PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	};
+	struct perf_event_attr attr;
+	int err;
+
+	memset(counters->fds, -1, sizeof(counters->fds));
+	for (int i = 0; i < 3; i++) {
+		memset(&attr, 0, sizeof(attr));
+		attr.size = sizeof(attr);
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = configs[i];
+		attr.inherit = 1;
+		counters->fds[i] = syscall(SYS_perf_event_open, &attr, pid, -1, -1,
+					   PERF_FLAG_FD_CLOEXEC);
+		if (counters->fds[i] < 0) {
+			err = -errno;
+			pfs_counters_close(counters);
+			return err;
+		}
+	}
+	return 0;
+}
+
+int pfs_counters_read(const struct pfs_counters *counters, struct pfs_counts_read *counts)
+{
+	uint64_t *into[] = { &counts->faults, &counts->minor, &counts->major };
+
+	for (int i = 0; i < 3; i++) {
+		if (counters->fds[i] < 0)
+			return -ENOENT;
+		if (read(counters->fds[i], into[i], sizeof(uint64_t)) != sizeof(uint64_t))
+			return -EIO;
+	}
+	return 0;
+}
+
+void pfs_counters_close(struct pfs_counters *counters)
+{
+	for (int i = 0; i < 3; i++) {
+		if (counters->fds[i] >= 0)
+			close(counters->fds[i]);
+		counters->fds[i] = -1;
+	}
+}

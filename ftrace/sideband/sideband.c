@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf's side-band, see sideband.h: one ring a processor, its records queued until all that came
+ * before them is known.
+ */
+#include "sideband/sideband.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES 128	/* data pages a processor: about 4,000 mappings between two drains */
+
+struct ring {
+	struct perf_event_mmap_page *meta;	/* NULL: this processor has none yet */
+	int first_fd;
+	bool hung_up;		/* the thread of first_fd has ended: it wakes nobody any more */
+	int cpu;
+	uint64_t last_ns;	/* of its last record; 0: none yet */
+};
+
+struct queued {
+	struct raw_event ev;
+	uint64_t order;		/* of arrival: equal times keep it */
+	char *str;
+};
+
+struct pfs_sideband {
+	struct ring *rings;
+	int nr_cpus;
+	int *fds;
+	size_t nr_fds, max_fds;
+	struct queued *queue;
+	size_t nr_queued, max_queued;
+	bool sorted;
+	bool works;
+	uint64_t begin_ns;	/* of the recording */
+	uint64_t arrivals;
+	size_t page_size, ring_bytes;
+	char *scratch;		/* a record that wraps round the end of a ring */
+};
+
+struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
+{
+	struct pfs_sideband *sb = calloc(1, sizeof(*sb));
+
+	if (!sb)
+		goto no_memory;
+	sb->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	sb->page_size = sysconf(_SC_PAGESIZE);
+	sb->ring_bytes = RING_PAGES * sb->page_size;
+	sb->begin_ns = UINT64_MAX;
+	sb->rings = calloc(sb->nr_cpus, sizeof(*sb->rings));
+	sb->scratch = malloc(1 << 16);
+	if (!sb->rings || !sb->scratch)
+		goto no_memory;
+	for (int i = 0; i < sb->nr_cpus; i++)
+		sb->rings[i].first_fd = -1;
+	return sb;
+no_memory:
+	pfs_sideband_free(sb);
+	pfs_err_set(err, -ENOMEM, "no memory for the side-band of mappings");
+	errno = ENOMEM;
+	return NULL;
+}
+
+void pfs_sideband_free(struct pfs_sideband *sb)
+{
+	if (!sb)
+		return;
+	for (int i = 0; sb->rings && i < sb->nr_cpus; i++)
+		if (sb->rings[i].meta)
+			munmap(sb->rings[i].meta, sb->page_size + sb->ring_bytes);
+	for (size_t i = 0; i < sb->nr_fds; i++)
+		close(sb->fds[i]);
+	for (size_t i = 0; i < sb->nr_queued; i++)
+		free(sb->queue[i].str);
+	free(sb->queue);
+	free(sb->fds);
+	free(sb->rings);
+	free(sb->scratch);
+	free(sb);
+}
+
+int pfs_sideband_works(const struct pfs_sideband *sb)
+{
+	return sb->works;
+}
+
+/* ---- opening ---- */
+
+static void attr_init(struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->sample_id_all = 1;
+	attr->inherit = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->mmap_data = 1;	/* not only what may be executed */
+	attr->comm = 1;
+	attr->task = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;	/* the same as trace_clock mono */
+	attr->watermark = 1;
+	attr->wakeup_watermark = RING_PAGES * sysconf(_SC_PAGESIZE) / 4;
+}
+
+int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
+{
+	if (sb->nr_fds == sb->max_fds) {
+		size_t want = sb->max_fds ? sb->max_fds * 2 : 64;
+		int *fds = realloc(sb->fds, want * sizeof(*fds));
+
+		if (!fds) {
+			close(fd);
+			return -ENOMEM;
+		}
+		sb->fds = fds;
+		sb->max_fds = want;
+	}
+	sb->fds[sb->nr_fds++] = fd;
+	return 0;
+}
+
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	int fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	struct ring *ring = &sb->rings[cpu];
+	int fd = open_event(attr, tid, cpu);
+	void *meta;
+	int err;
+
+	if (fd < 0)
+		return fd == -ENODEV ? 0 : fd;	/* ENODEV: this processor is off line */
+	err = pfs_sideband_keep(sb, fd);
+	if (err)
+		return err;
+	if (ring->meta)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->first_fd) ? -errno : 0;
+	meta = mmap(NULL, sb->page_size + sb->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    0);
+	if (meta == MAP_FAILED)
+		return -errno;
+	ring->meta = meta;
+	ring->first_fd = fd;
+	ring->cpu = cpu;
+	return 0;
+}
+
+int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
+{
+	struct perf_event_attr attr;
+	int ret = 0;
+
+	attr_init(&attr);
+	for (int cpu = 0; !ret && cpu < sb->nr_cpus; cpu++)
+		ret = open_on(sb, &attr, tid, cpu);
+	if (ret)
+		return pfs_err_set(err, ret, "perf_event_open for thread %d: %s", tid,
+				   strerror(-ret));
+	sb->works = true;
+	return pfs_sideband_drain(sb);	/* each takes a while, and the rings are small */
+}
+
+/* By events of pfscope's own that tell nothing. */
+int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err)
+{
+	struct perf_event_attr attr;
+	int ret = 0;
+
+	attr_init(&attr);
+	attr.inherit = attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.task = 0;
+	for (int cpu = 0; !ret && cpu < sb->nr_cpus; cpu++)
+		ret = open_on(sb, &attr, 0, cpu);
+	if (ret)
+		return pfs_err_set(err, ret, "perf_event_open: %s", strerror(-ret));
+	sb->works = true;
+	return 0;
+}
+
+int pfs_sideband_ring_fd(const struct pfs_sideband *sb, int cpu)
+{
+	return cpu < sb->nr_cpus && sb->rings[cpu].meta ? sb->rings[cpu].first_fd : -1;
+}
+
+int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	attr_init(&attr);
+	fd = open_event(&attr, tid, cpu);
+	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd))
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
+int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns)
+{
+	int err;
+
+	sb->begin_ns = ts_ns;
+	err = pfs_sideband_drain(sb);
+	for (size_t i = 0; i < sb->nr_queued; i++)
+		if (sb->queue[i].ev.tid > 0 && sb->queue[i].ev.ts_ns < ts_ns)
+			sb->queue[i].ev.ts_ns = ts_ns;
+	return err;
+}
+
+/* ---- the queue ---- */
+
+int pfs_sideband_put(struct pfs_sideband *sb, const struct raw_event *ev)
+{
+	struct queued *q;
+
+	if (sb->nr_queued == sb->max_queued) {
+		size_t want = sb->max_queued ? sb->max_queued * 2 : 256;
+		struct queued *queue = realloc(sb->queue, want * sizeof(*queue));
+
+		if (!queue)
+			return -ENOMEM;
+		sb->queue = queue;
+		sb->max_queued = want;
+	}
+	q = &sb->queue[sb->nr_queued];
+	q->ev = *ev;
+	q->order = sb->arrivals++;
+	q->str = NULL;
+	if (ev->str && !(q->str = strdup(ev->str)))
+		return -ENOMEM;
+	q->ev.str = q->str;
+	q->ev.comm = NULL;
+	sb->nr_queued++;
+	sb->sorted = false;
+	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct queued *a = left, *b = right;
+
+	if (a->ev.ts_ns != b->ev.ts_ns)
+		return a->ev.ts_ns < b->ev.ts_ns ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+static void sort_queue(struct pfs_sideband *sb)
+{
+	if (!sb->sorted && sb->nr_queued)
+		qsort(sb->queue, sb->nr_queued, sizeof(*sb->queue), by_time);
+	sb->sorted = true;
+}
+
+int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx)
+{
+	size_t done = 0;
+	int ret = 0;
+
+	sort_queue(sb);
+	while (!ret && done < sb->nr_queued && sb->queue[done].ev.ts_ns < until_ns) {
+		ret = fn(ctx, &sb->queue[done].ev);
+		free(sb->queue[done++].str);
+	}
+	sb->nr_queued -= done;
+	memmove(sb->queue, sb->queue + done, sb->nr_queued * sizeof(*sb->queue));
+	return ret;
+}
+
+int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn,
+			      void *ctx)
+{
+	size_t i = 0;
+	int ret = 0;
+
+	sort_queue(sb);
+	while (!ret && i < sb->nr_queued && sb->queue[i].ev.ts_ns < until_ns) {
+		struct queued *q = &sb->queue[i];
+
+		if (q->ev.tid != tid) {
+			i++;
+			continue;
+		}
+		ret = fn(ctx, &q->ev);
+		free(q->str);
+		memmove(q, q + 1, (--sb->nr_queued - i) * sizeof(*q));
+	}
+	return ret;
+}
+
+/* ---- records ---- */
+
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct task {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct lost {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+/* What sample_id_all puts at the end of each record. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, res;
+};
+
+static int on_mmap2(struct pfs_sideband *sb, const struct mmap2 *r, struct raw_event *ev)
+{
+	ev->kind = RAW_PFS_MAP;
+	ev->arg[0] = r->addr;
+	ev->arg[1] = r->addr + r->len;
+	ev->arg[2] = r->pgoff;
+	ev->arg[3] = r->maj << 20 | r->min;
+	ev->arg[4] = r->ino;
+	ev->arg[5] = r->prot;
+	ev->arg[6] = r->flags;
+	ev->arg[7] = PFS_MAP_SIDEBAND;
+	ev->str = r->filename;
+	return pfs_sideband_put(sb, ev);
+}
+
+static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what, const char *comm,
+		   struct raw_event *ev)
+{
+	ev->kind = RAW_PFS_TASK;
+	ev->arg[0] = tid;
+	ev->arg[1] = pid;
+	ev->arg[2] = what;
+	ev->str = comm;
+	return pfs_sideband_put(sb, ev);
+}
+
+/* Of the recording as a whole: which processes it concerns, nobody knows. */
+static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since_ns, struct raw_event *ev)
+{
+	char note[80];
+
+	if (since_ns < sb->begin_ns)
+		since_ns = sb->begin_ns;
+	snprintf(note, sizeof(note), "sideband_lost=%" PRIu64 " since %" PRIu64, r->lost, since_ns);
+	ev->kind = RAW_PFS_NOTE;
+	ev->tid = 0;
+	ev->tgid = -1;
+	ev->str = note;
+	return pfs_sideband_put(sb, ev);
+}
+
+static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)
+{
+	const struct trailer *trailer = (const void *)((const char *)header + header->size -
+						       sizeof(*trailer));
+	const struct task *task = (const void *)header;
+	const struct comm *comm = (const void *)header;
+	struct raw_event ev = {
+		.ts_ns = trailer->time,
+		.cpu = ring->cpu,
+		.tid = trailer->tid,
+		.tgid = trailer->pid,
+	};
+	bool before = trailer->time < sb->begin_ns;
+	uint64_t since_ns = ring->last_ns;
+
+	ring->last_ns = trailer->time;
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		return before ? 0 : on_mmap2(sb, (const void *)header, &ev);
+	case PERF_RECORD_COMM:
+		ev.tid = comm->tid;
+		return on_task(sb, comm->tid, comm->pid, header->misc & PERF_RECORD_MISC_COMM_EXEC ?
+			       PFS_TASK_EXECS : PFS_TASK_LIVES, comm->comm, &ev);
+	case PERF_RECORD_FORK:
+		return on_task(sb, task->tid, task->pid, PFS_TASK_LIVES, NULL, &ev);
+	case PERF_RECORD_EXIT:
+		return on_task(sb, task->tid, task->pid, PFS_TASK_ENDED, NULL, &ev);
+	case PERF_RECORD_LOST:
+		return before ? 0 : on_lost(sb, (const void *)header, since_ns, &ev);
+	default:
+		return 0;
+	}
+}
+
+static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
+{
+	char *data = (char *)ring->meta + sb->page_size;
+	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)&ring->meta->data_head,
+					     memory_order_acquire);
+	uint64_t tail = ring->meta->data_tail;
+	int err = 0;
+
+	while (!err && tail < head) {
+		size_t at = tail % sb->ring_bytes, till_end = sb->ring_bytes - at;
+		const struct perf_event_header *header = (const void *)(data + at);
+
+		if (header->size > till_end) {
+			memcpy(sb->scratch, data + at, till_end);
+			memcpy(sb->scratch + till_end, data, header->size - till_end);
+			header = (const void *)sb->scratch;
+		}
+		tail += header->size;
+		err = on_record(sb, header, ring);
+	}
+	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail,
+			      memory_order_release);
+	return err;
+}
+
+unsigned int pfs_sideband_poll(const struct pfs_sideband *sb, struct pollfd *fds)
+{
+	unsigned int nr = 0;
+
+	for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
+		if (sb->rings[cpu].meta && !sb->rings[cpu].hung_up)
+			fds[nr++] = (struct pollfd){ sb->rings[cpu].first_fd, POLLIN, 0 };
+	return nr;
+}
+
+void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
+			if (fds[i].revents & (POLLHUP | POLLERR) &&
+			    fds[i].fd == sb->rings[cpu].first_fd)
+				sb->rings[cpu].hung_up = true;
+}
+
+int pfs_sideband_drain(struct pfs_sideband *sb)
+{
+	int err = 0;
+
+	for (int cpu = 0; !err && cpu < sb->nr_cpus; cpu++)
+		if (sb->rings[cpu].meta)
+			err = drain_ring(sb, &sb->rings[cpu]);
+	return err;
+}

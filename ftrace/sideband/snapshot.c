@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/maps, stat and task as raw events. See snapshot.h.
+ */
+#include "sideband/snapshot.h"
+
+#include "base/clock.h"
+#include "os/process.h"
+#include "sideband/maps_text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A program that is not in place by then may be on a file system that does not answer. */
+#define EXEC_PATIENCE_MS 50
+
+/* All there is to be read, terminated; the caller frees it. NULL with errno. */
+static char *read_whole(int fd)
+{
+	size_t len = 0, max = 1 << 16;
+	char *text = malloc(max);
+	ssize_t got = 1;
+
+	while (text && got > 0) {
+		if (max - len < 4096) {
+			char *bigger = realloc(text, max *= 2);
+
+			if (!bigger)
+				goto fail;
+			text = bigger;
+		}
+		got = read(fd, text + len, max - len - 1);
+		if (got < 0)
+			goto fail;
+		len += got;
+	}
+	if (text)
+		text[len] = '\0';
+	return text;
+fail:
+	free(text);
+	return NULL;
+}
+
+/* The same of a file of /proc. */
+static char *read_proc(pid_t pid, const char *file)
+{
+	int fd = pfs_process_open(pid, file);
+	char *text = fd < 0 ? NULL : read_whole(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* A field of the text of /proc/PID/stat, from 3 on, that is a number. False: it is not there. */
+static bool stat_field(const char *stat, int nr, uint64_t *value)
+{
+	const char *p = stat ? strrchr(stat, ')') : NULL;
+
+	for (int field = 2; p && field < nr; field++)
+		p = strchr(p + 1, ' ');
+	return p && sscanf(p, " %" SCNu64, value) == 1;
+}
+
+/* Field 47 says where the heap begins. */
+static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	uint64_t start_brk;
+	char note[80];
+
+	if (stat_field(stat, 47, &start_brk) && start_brk) {
+		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk,
+			 heap_end ? heap_end : start_brk);
+		ev->kind = RAW_PFS_NOTE;
+		ev->str = note;
+		return fn(ctx, ev);
+	}
+	return 0;
+}
+
+static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	ev->kind = RAW_PFS_NOTE;
+	ev->str = note;
+	return fn(ctx, ev);
+}
+
+/* The end of a file that has nothing at its start either: its address space is no more. */
+static bool is_gone(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) != 1;
+}
+
+/* The text that was read, as far as there is any. */
+static int emit_text(struct pfs_maps_text *look, const char *text)
+{
+	int err = 0;
+
+	while (!err && *text) {
+		size_t room, len;
+		char *to = pfs_maps_text_room(look, &room);
+
+		len = strnlen(text, room);
+		memcpy(to, text, len);
+		text += len;
+		look->len += len;
+		if (!len)
+			return -EINVAL;
+		err = pfs_maps_text_lines(look);
+	}
+	return err;
+}
+
+static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
+{
+	int ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
+
+	if (!ret)
+		ret = emit_text(look, s->maps);
+	if (!ret)
+		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+	return ret ? ret : emit_brk(s->stat, look->heap_end, &look->ev, look->fn, look->ctx);
+}
+
+/*
+ * The kernel gives about fifty lines a read. Each piece is dated at its own end and says when its own reading began:
+ * the shorter the time, the less has changed in it.
+ */
+static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
+{
+	const char *key = "snapshot=later";
+	int fd = s->maps_fd, err = 0;
+	char note[64];
+	ssize_t got;
+
+	if (fd < 0)
+		return -ESRCH;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	do {
+		uint64_t began = pfs_now_ns();
+		bool whole = !look->len;
+		size_t room;
+		char *to = pfs_maps_text_room(look, &room);
+
+		got = read(fd, to, room);
+		if (got < 0)
+			return -errno;
+		if (!got && is_gone(fd))
+			return -ESRCH;
+		look->len += got;
+		if (whole) {
+			look->ev.ts_ns = pfs_now_ns();
+			snprintf(note, sizeof(note), "%s %" PRIu64, key, began);
+			err = emit_note(note, &look->ev, look->fn, look->ctx);
+			key = "snapshot=then";
+		}
+		if (!err)
+			err = pfs_maps_text_lines(look);
+	} while (!err && got > 0);
+	return err ? err : emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+}
+
+/*
+ * Has it an address space in which its next program is not in place yet? What is recorded of an exec is its end: to
+ * whoever hears that, the regions that were there before are those of the program before. Field 26 is where code
+ * begins, the last but one thing to be known; field 23 how large it all is, 0 for one that has ended.
+ */
+static bool is_amid_exec(const struct pfs_snapshot *s)
+{
+	uint64_t size, start_code;
+
+	return stat_field(s->stat, 23, &size) && size && stat_field(s->stat, 26, &start_code) && !start_code;
+}
+
+static int open_once(struct pfs_snapshot *s, struct pfs_err *err)
+{
+	s->maps_fd = pfs_process_open(s->pid, "maps");
+	if (s->maps_fd < 0)
+		return pfs_err_set(err, errno == ENOENT ? -ESRCH : -errno, "/proc/%d/maps: %s", s->pid,
+				   strerror(errno));
+	s->stat = read_proc(s->pid, "stat");
+	return 0;
+}
+
+int pfs_snapshot_open(struct pfs_snapshot *s, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int ret = open_once(s, err);
+
+	for (int i = 0; !ret && is_amid_exec(s) && i < EXEC_PATIENCE_MS; i++) {
+		pfs_snapshot_close(s);
+		nanosleep(&moment, NULL);
+		ret = open_once(s, err);
+	}
+	return ret;
+}
+
+void pfs_snapshot_close(struct pfs_snapshot *s)
+{
+	if (s->maps_fd >= 0)
+		close(s->maps_fd);
+	free(s->stat);
+	free(s->maps);
+	*s = (struct pfs_snapshot){ .pid = s->pid, .maps_fd = -1 };
+}
+
+int pfs_snapshot_take(struct pfs_snapshot *s, int fd, uint64_t ts_ns, struct pfs_err *err)
+{
+	free(s->maps);
+	s->maps = lseek(fd, 0, SEEK_SET) ? NULL : read_whole(fd);
+	s->taken_ns = ts_ns;
+	if (!s->maps)
+		return pfs_err_set(err, -errno, "/proc/%d/maps: %s", s->pid, strerror(errno));
+	if (*s->maps)
+		return 0;
+	free(s->maps);
+	s->maps = NULL;
+	return pfs_err_set(err, -ESRCH, "process %d: no such process", s->pid);
+}
+
+int pfs_snapshot_renew(struct pfs_snapshot *s, struct pfs_err *err)
+{
+	struct pfs_snapshot now = { .pid = s->pid, .maps_fd = -1 };
+	int ret;
+
+	if (s->maps_fd >= 0 && !is_gone(s->maps_fd))
+		return 0;
+	ret = pfs_snapshot_open(&now, err);
+	if (s->maps) {		/* that was of the memory before, and so is what goes with it */
+		free(now.stat);
+		now.stat = s->stat;
+		now.maps = s->maps;
+		now.taken_ns = s->taken_ns;
+		s->stat = s->maps = NULL;
+	}
+	pfs_snapshot_close(s);
+	*s = now;
+	return ret;
+}
+
+static int emit(const struct pfs_snapshot *s, uint64_t ts_ns,
+		int (*how)(struct pfs_maps_text *look, const struct pfs_snapshot *s), raw_event_fn fn, void *ctx,
+		struct pfs_err *err)
+{
+	struct pfs_maps_text *look = calloc(1, sizeof(*look));
+	int ret;
+
+	if (!look)
+		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
+	look->ev = (struct raw_event){ .ts_ns = ts_ns, .cpu = -1, .tid = s->pid, .tgid = s->pid };
+	look->fn = fn;
+	look->ctx = ctx;
+	ret = how(look, s);
+	if (ret)
+		pfs_err_set(err, ret, "/proc/%d/maps: %s", s->pid, strerror(-ret));
+	free(look);
+	return ret;
+}
+
+int pfs_snapshot_first(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	return s->maps ? emit(s, s->taken_ns, emit_first, fn, ctx, err) : 0;
+}
+
+int pfs_snapshot_later(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	return emit(s, pfs_now_ns(), emit_pieces, fn, ctx, err);
+}
+
+int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct raw_event ev = {
+		.ts_ns = ts_ns, .cpu = -1, .tid = pid, .tgid = pid, .kind = RAW_PFS_TASK,
+	};
+	char path[64], file[64];
+	struct dirent *entry;
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
+	while (!ret && (entry = readdir(dir))) {
+		int tid = atoi(entry->d_name);
+		char *comm;
+
+		if (tid <= 0)
+			continue;
+		snprintf(file, sizeof(file), "task/%d/comm", tid);
+		comm = read_proc(pid, file);
+		if (!comm)
+			continue;	/* it ended meanwhile */
+		comm[strcspn(comm, "\n")] = '\0';
+		ev.tid = tid;
+		ev.arg[0] = tid;
+		ev.arg[1] = pid;
+		ev.str = comm;
+		ret = fn(ctx, &ev);
+		free(comm);
+	}
+	closedir(dir);
+	return ret;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an event says after its name, in each of the ways that the kernel and libtraceevent print
+ * it, to the arguments that raw_desc.c's row asks for.
+ *
+ * text/line.c has found the columns, text.c the row. Nothing here allocates or searches by row.
+ */
+#ifndef PFS_TEXT_ARGS_H
+#define PFS_TEXT_ARGS_H
+
+#include "record/raw.h"
+
+#include <stddef.h>
+
+/* A name of a field and its alternative ("a|b" in raw_desc.c). len 0: none. */
+struct text_key {
+	const char *name[2];
+	unsigned char len[2];
+};
+
+/* One name that a line may give an event: a row, made ready for reading. */
+struct text_event {
+	const char *name;
+	size_t name_len;
+	enum raw_kind call; /* RAW_OTHER: it is the event's own name */
+	const struct raw_desc *desc;
+	struct text_key arg[RAW_MAX_ARGS];
+	unsigned int nr_args;
+};
+
+/* Fills in desc and the names of its fields. */
+void text_event_init(struct text_event *te, const struct raw_desc *desc);
+
+/*
+ * Reads [s, end), the rest of the line after the name, into ev's arg and str; what is not there
+ * stays RAW_ABSENT and NULL, as the caller has set it. *end is as in text/line.h. `str` has room
+ * for the rest of the line and a NUL.
+ */
+void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift,
+	       char *str, struct raw_event *ev);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text reader: lines of trace_pipe, of the `trace` file and of `trace-cmd report` become raw
+ * events, in the order of the lines.
+ *
+ * It takes text in any pieces, allocates nothing per line and never fails on what it is given:
+ * lines that are no event are counted. The binary reader of the same events is record.c.
+ */
+#ifndef PFS_TEXT_H
+#define PFS_TEXT_H
+
+#include "record/raw.h"
+#include "text/line.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A longer line is counted and dropped. The kernel's own are at most two pages or so. */
+#define PFS_TEXT_LINE_MAX 65536
+
+struct pfs_text;
+
+/* All 0: what is usual. */
+struct pfs_text_options {
+	unsigned int page_shift; /* of the traced machine, which prints file offsets; 0: 12 */
+};
+
+/* Each line is one of events, other, lost, headers and unparsed. */
+struct pfs_text_stats {
+	uint64_t lines;
+	uint64_t events;	 /* of raw_desc.c's table */
+	uint64_t other;		 /* events that pfscope makes no use of */
+	uint64_t lost;		 /* lines that say that events were lost */
+	uint64_t headers;	 /* comments, headers, empty lines, frames of stacks */
+	uint64_t unparsed;	 /* no event: neither of these */
+	uint64_t first_unparsed; /* number of the first such line, from 1; 0: none */
+	uint64_t too_long;	 /* of unparsed: longer than PFS_TEXT_LINE_MAX */
+	uint64_t cut;		 /* of unparsed: the last line, if it does not end */
+	enum text_clock clock;	 /* finest seen: what a ts_ns is worth */
+};
+
+/* Events go to fn with ctx. opt is copied, NULL: all usual. NULL: no memory. */
+struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_options *opt);
+void pfs_text_free(struct pfs_text *text);
+
+/*
+ * From now on page faults of the everyday form go there (with the same ctx), as many at once as come; but those
+ * of a thread not before one of its events, with its name, has gone to fn.
+ */
+void pfs_text_take_faults(struct pfs_text *text, raw_faults_fn faults);
+
+/*
+ * Takes the next len bytes; a line may go on in the next call. 0, -ENOMEM, or what fn returned if
+ * that is not 0; the rest of buf is then not read.
+ */
+int pfs_text_feed(struct pfs_text *text, const char *buf, size_t len);
+
+/*
+ * The input has ended. A last line without a newline may end anywhere, in the middle of an address
+ * too, so it is no event but counted as `cut`. As pfs_text_feed().
+ */
+int pfs_text_finish(struct pfs_text *text);
+
+/* Valid until pfs_text_free(), always up to date. */
+const struct pfs_text_stats *pfs_text_stats(const struct pfs_text *text);
+
+/* How much the beginning of some input looks like such text: 0 (not at all) to 100. */
+int pfs_text_probe(const char *buf, size_t len);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "user/thread_list.h"
+
+#include "sideband/snapshot.h"
+#include "tracefs/instance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Nothing is ever in it. */
+#define BUFFER_KB 4
+
+struct pfs_thread_list {
+	struct pfs_instance *instance;
+	pid_t *tids;
+	unsigned int nr, max;
+};
+
+struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err)
+{
+	struct pfs_thread_list *list = calloc(1, sizeof(*list));
+	int ret;
+
+	if (!list) {
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
+	} else {
+		list->instance = pfs_instance_create(BUFFER_KB, err);
+		ret = list->instance ? pfs_instance_settle(list->instance, err) : -errno;
+	}
+	if (!ret)
+		return list;
+	pfs_thread_list_free(list, NULL);
+	errno = -ret;
+	return NULL;
+}
+
+int pfs_thread_list_free(struct pfs_thread_list *list, struct pfs_err *err)
+{
+	int ret;
+
+	if (!list)
+		return 0;
+	ret = pfs_instance_destroy(list->instance, err);
+	free(list->tids);
+	free(list);
+	return ret;
+}
+
+static int remember(void *ctx, const struct raw_event *ev)
+{
+	struct pfs_thread_list *list = ctx;
+
+	for (unsigned int i = 0; i < list->nr; i++)
+		if (list->tids[i] == ev->tid)
+			return 0;
+	if (list->nr == list->max) {
+		unsigned int want = list->max ? list->max * 2 : 64;
+		pid_t *bigger = realloc(list->tids, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		list->tids = bigger;
+		list->max = want;
+	}
+	list->tids[list->nr++] = ev->tid;
+	return 0;
+}
+
+/* A thread that was started by one not yet entered is found the next time. */
+int pfs_thread_list_add(struct pfs_thread_list *list, pid_t pid, struct pfs_err *err)
+{
+	unsigned int before;
+	int ret;
+
+	do {
+		before = list->nr;
+		ret = pfs_snapshot_tasks(pid, 0, remember, list, err);
+		if (!ret)
+			ret = pfs_instance_add_tids(list->instance, list->tids + before, list->nr - before, err);
+	} while (!ret && list->nr > before);
+	return ret;
+}
+
+void pfs_thread_list_file(const struct pfs_thread_list *list, char *path, size_t size)
+{
+	snprintf(path, size, "%s/set_event_pid", pfs_instance_dir(list->instance));
+}

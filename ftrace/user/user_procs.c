@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes of a user, by /proc/PID/status. See user_procs.h.
+ */
+#include "user/user_procs.h"
+
+#include "os/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HELPERS "pfscope-"	/* how the names of pfscope's helpers begin */
+
+struct status {
+	char name[32];
+	pid_t parent;
+	uid_t euid;
+	bool has_memory;
+};
+
+/*
+ * Name:	sh
+ * PPid:	4711
+ * Uid:	1000	1000	1000	1000		real, effective, ...
+ * VmSize:	    2576 kB		neither of kernel threads nor of what has ended
+ */
+static bool read_status(pid_t pid, struct status *st)
+{
+	char text[4096], *line, *save;
+
+	if (!pfs_process_read(pid, "status", text, sizeof(text)))
+		return false;
+	*st = (struct status){ .euid = -1 };
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		sscanf(line, "Name: %31[^\n]", st->name);
+		sscanf(line, "PPid: %d", &st->parent);
+		sscanf(line, "Uid: %*u %u", &st->euid);
+		st->has_memory |= !strncmp(line, "VmSize:", 7);
+	}
+	return true;
+}
+
+/* A helper is the same program, under a name of its own. */
+static bool is_helper(pid_t pid, const struct status *st)
+{
+	struct stat theirs, own;
+	char path[64];
+
+	if (strncmp(st->name, HELPERS, strlen(HELPERS)))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &theirs) && !stat("/proc/self/exe", &own) && theirs.st_dev == own.st_dev &&
+	       theirs.st_ino == own.st_ino;
+}
+
+static bool is_program(pid_t own, pid_t pid, const struct status *st)
+{
+	return st->has_memory && pid != own && st->parent != own && !is_helper(pid, st);
+}
+
+bool pfs_is_program(pid_t own, pid_t pid)
+{
+	struct status st;
+
+	return read_status(pid, &st) && is_program(own, pid, &st);
+}
+
+bool pfs_has_ended(pid_t pid)
+{
+	struct status st;
+
+	return !read_status(pid, &st) || !st.has_memory;
+}
+
+bool pfs_user_has(uid_t uid, pid_t own, pid_t pid)
+{
+	struct status st;
+
+	return read_status(pid, &st) && st.euid == uid && is_program(own, pid, &st);
+}
+
+pid_t *pfs_user_list(uid_t uid, pid_t own, unsigned int *nr)
+{
+	unsigned int max = 64;
+	pid_t *pids = malloc(max * sizeof(*pids)), *bigger;
+	DIR *dir = pids ? opendir("/proc") : NULL;
+	struct dirent *entry;
+
+	*nr = 0;
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || !pfs_user_has(uid, own, pid))
+			continue;
+		if (*nr == max) {
+			bigger = realloc(pids, (max *= 2) * sizeof(*pids));
+			if (!bigger) {
+				errno = ENOMEM;
+				goto fail;
+			}
+			pids = bigger;
+		}
+		pids[(*nr)++] = pid;
+	}
+	if (dir) {
+		closedir(dir);
+		return pids;
+	}
+fail:
+	if (dir)
+		closedir(dir);
+	free(pids);
+	return NULL;
+}

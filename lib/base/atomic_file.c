@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See base/atomic_file.h. */
+#include "base/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int cannot(const struct whole_file *file, int code, struct pfs_err *err)
+{
+	return pfs_err_set(err, code, "%s: cannot be written: %s", file->name, strerror(-code));
+}
+
+/* What a link leads to is replaced, not the link. *mode: of a file that is there, else 0. */
+static int find(struct whole_file *file, mode_t *mode, struct pfs_err *err)
+{
+	struct stat st;
+
+	*mode = 0;
+	file->path = realpath(file->name, NULL);
+	if (!file->path && errno == ENOENT)
+		file->path = strdup(file->name);
+	if (!file->path)
+		return pfs_err_set(err, -errno, "%s: %s", file->name, strerror(errno));
+	if (!stat(file->path, &st))
+		*mode = st.st_mode;
+	return S_ISDIR(*mode) ? pfs_err_set(err, -EISDIR, "%s: is a directory", file->name) : 0;
+}
+
+/* Under a name of its own beside the final one. mkostemp() makes it private. */
+static int make(struct whole_file *file, enum whole_file_kind kind, mode_t old, struct pfs_err *err)
+{
+	mode_t mask;
+
+	if (asprintf(&file->temp, "%s.XXXXXX", file->path) < 0) {
+		file->temp = NULL;
+		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
+	}
+	file->fd = mkostemp(file->temp, O_CLOEXEC);
+	if (file->fd < 0) {
+		free(file->temp);
+		file->temp = NULL;
+		return cannot(file, -errno, err);
+	}
+	if (kind == WHOLE_FILE_PRIVATE)
+		return 0;
+	umask(mask = umask(0));
+	if (fchmod(file->fd, old ? old & 07777 : 0666 & ~mask))
+		return cannot(file, -errno, err);
+	return 0;
+}
+
+int whole_file_open(struct whole_file *file, const char *name, enum whole_file_kind kind, struct pfs_err *err)
+{
+	mode_t old;
+	int ret;
+
+	*file = WHOLE_FILE_NONE;
+	file->name = name;
+	ret = find(file, &old, err);
+	if (!ret && old && !S_ISREG(old)) {
+		if (kind == WHOLE_FILE_PRIVATE)
+			ret = pfs_err_set(err, -EINVAL, "%s: is no regular file; a recording cannot be kept "
+					  "there", name);
+		else
+			file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
+		if (!ret && file->fd < 0)
+			ret = cannot(file, -errno, err);
+	} else if (!ret && old && euidaccess(file->path, W_OK)) {	/* renaming would not ask */
+		ret = cannot(file, -errno, err);
+	} else if (!ret) {
+		ret = make(file, kind, old, err);
+	}
+	if (ret)
+		whole_file_drop(file);
+	return ret;
+}
+
+int whole_file_keep(struct whole_file *file, struct pfs_err *err)
+{
+	int ret = close(file->fd) ? -errno : 0;
+
+	file->fd = -1;
+	if (!ret && file->temp && rename(file->temp, file->path))
+		ret = -errno;
+	if (ret) {
+		cannot(file, ret, err);
+	} else {
+		free(file->temp);
+		file->temp = NULL;
+	}
+	whole_file_drop(file);
+	return ret;
+}
+
+void whole_file_drop(struct whole_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->temp)
+		unlink(file->temp);
+	free(file->temp);
+	free(file->path);
+	*file = WHOLE_FILE_NONE;
+}
+
+/* A stream that writes to it, and is closed before the file is kept or dropped. NULL with err set. */
+static FILE *stream_of(const struct whole_file *file, struct pfs_err *err)
+{
+	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (stream)
+		return stream;
+	cannot(file, -errno, err);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+int whole_file_write(const char *name, whole_file_fn fn, void *ctx, struct pfs_err *err)
+{
+	struct whole_file file;
+	int ret = whole_file_open(&file, name, WHOLE_FILE_OUTPUT, err), kept;
+	FILE *out = ret ? NULL : stream_of(&file, err);
+
+	if (!ret)
+		ret = out ? fn(ctx, out, err) : -EIO;
+	if (out && fclose(out) && ret >= 0)
+		ret = cannot(&file, -errno, err);
+	if (ret < 0) {
+		whole_file_drop(&file);
+		return ret;
+	}
+	kept = whole_file_keep(&file, err);
+	return kept ? kept : ret;
+}

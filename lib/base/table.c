@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables in three forms: see table.h. The report view fills them.
+ */
+#include "base/table.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000 };
+
+struct cell {
+	char *word;		/* NULL: a number */
+	uint64_t number;
+	bool missing;
+};
+
+struct pfs_table {
+	const struct pfs_column *columns;
+	unsigned int nr_columns;
+	struct cell *cells;	/* row by row */
+	size_t nr, max;
+	unsigned int width;	/* that the text may take; 0: no bars */
+	int error;
+};
+
+struct pfs_table *pfs_table_new(const struct pfs_column *columns)
+{
+	struct pfs_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->columns = columns;
+	while (columns[table->nr_columns].key)
+		table->nr_columns++;
+	return table;
+}
+
+void pfs_table_free(struct pfs_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->nr; i++)
+		free(table->cells[i].word);
+	free(table->cells);
+	free(table);
+}
+
+static struct cell *cell_add(struct pfs_table *table)
+{
+	struct cell *bigger;
+	size_t want;
+
+	if (table->error)
+		return NULL;
+	if (table->nr == table->max) {
+		want = table->max ? table->max * 2 : 256;
+		bigger = realloc(table->cells, want * sizeof(*bigger));
+		if (!bigger) {
+			table->error = -ENOMEM;
+			return NULL;
+		}
+		table->cells = bigger;
+		table->max = want;
+	}
+	memset(&table->cells[table->nr], 0, sizeof(*table->cells));
+	return &table->cells[table->nr++];
+}
+
+void pfs_table_number(struct pfs_table *table, uint64_t number)
+{
+	struct cell *cell = cell_add(table);
+
+	if (cell)
+		cell->number = number;
+}
+
+void pfs_table_missing(struct pfs_table *table)
+{
+	struct cell *cell = cell_add(table);
+
+	if (cell)
+		cell->missing = true;
+}
+
+void pfs_table_word(struct pfs_table *table, const char *word)
+{
+	struct cell *cell = cell_add(table);
+	char escaped[4 * 4096 + 1];
+
+	if (!cell)
+		return;
+	pfs_escape(escaped, sizeof(escaped), word, PFS_ESCAPE_BACKSLASH);
+	cell->word = strdup(escaped);
+	if (!cell->word)
+		table->error = -ENOMEM;
+}
+
+int pfs_table_error(const struct pfs_table *table)
+{
+	return table->error;
+}
+
+unsigned int pfs_table_rows(const struct pfs_table *table)
+{
+	return table->nr / table->nr_columns;
+}
+
+static const struct cell *cell_at(const struct pfs_table *table, unsigned int row,
+				  unsigned int column)
+{
+	return &table->cells[(size_t)row * table->nr_columns + column];
+}
+
+/* A number as it is written in every form; "" if it is missing. */
+static void number_text(char buf[32], const struct cell *cell, unsigned int flags)
+{
+	uint64_t us = flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number;
+
+	if (cell->missing)
+		buf[0] = '\0';
+	else if (flags & (PFS_COLUMN_SECONDS | PFS_COLUMN_MILLIONTHS))
+		snprintf(buf, 32, "%" PRIu64 ".%06u", us / MILLION, (unsigned int)(us % MILLION));
+	else
+		snprintf(buf, 32, "%" PRIu64, cell->number);
+}
+
+/* ---- text ---- */
+
+static bool is_empty(const struct pfs_table *table, unsigned int column)
+{
+	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
+		const struct cell *cell = cell_at(table, row, column);
+
+		if (cell->word ? cell->word[0] != '\0' : cell->number != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Columns that the text form needs for this one; 0: left out. */
+static unsigned int text_width(const struct pfs_table *table, unsigned int column)
+{
+	const struct pfs_column *c = &table->columns[column];
+	unsigned int width = pfs_columns(c->head), used;
+	char number[32];
+
+	if (c->flags & (PFS_COLUMN_NOT_TEXT | PFS_COLUMN_BAR) ||
+	    (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column)))
+		return 0;
+	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
+		const struct cell *cell = cell_at(table, row, column);
+
+		number_text(number, cell, c->flags);
+		used = pfs_columns(cell->word ? cell->word : number);
+		if (used > width)
+			width = used;
+	}
+	return width;
+}
+
+static void put_aligned(FILE *out, const char *s, unsigned int width, bool left, bool last)
+{
+	unsigned int used = pfs_columns(s), pad = used < width ? width - used : 0;
+
+	if (left)
+		fprintf(out, "%s%*s", s, last ? 0 : (int)pad, "");
+	else
+		fprintf(out, "%*s%s", (int)pad, "", s);
+}
+
+/* What the other columns leave; 0: too little for a bar. */
+static unsigned int bar_width(const struct pfs_table *table, const unsigned int *widths)
+{
+	unsigned int used = 2, left;
+
+	for (unsigned int i = 0; i < table->nr_columns; i++)
+		used += widths[i] ? widths[i] + 2 : 0;
+	left = used < table->width ? table->width - used : 0;
+	return left < LEAST_BAR ? 0 : left < WIDEST_BAR ? left : WIDEST_BAR;
+}
+
+/* In whole columns, but what is not nothing is seen. */
+static void put_bar(FILE *out, uint64_t millionths, unsigned int width)
+{
+	uint64_t cells = (millionths * width + MILLION / 2) / MILLION;
+
+	cells = millionths && !cells ? 1 : cells;
+	for (fputs(cells ? "  " : "", out); cells; cells--)
+		fputc('#', out);
+}
+
+/* row -1: the heads */
+static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths,
+			 int row)
+{
+	char number[32];
+
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		const struct pfs_column *c = &table->columns[i];
+		const char *s = c->head;
+
+		if (!widths[i])
+			continue;
+		if (c->flags & PFS_COLUMN_BAR) {
+			if (row >= 0)
+				put_bar(out, cell_at(table, row, i)->number, widths[i]);
+			continue;
+		}
+		if (row >= 0) {
+			const struct cell *cell = cell_at(table, row, i);
+
+			number_text(number, cell, c->flags);
+			s = cell->word ? cell->word : number;
+		}
+		fputs("  ", out);
+		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT,
+			    i + 1 == table->nr_columns);
+	}
+}
+
+void pfs_table_fit(struct pfs_table *table, unsigned int width)
+{
+	table->width = width;
+}
+
+void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphasis)
+{
+	unsigned int widths[64] = { 0 };
+
+	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
+		widths[i] = text_width(table, i);
+	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
+		if (table->columns[i].flags & PFS_COLUMN_BAR)
+			widths[i] = bar_width(table, widths);
+	fputs(emphasis ? emphasis : "", out);
+	put_text_row(table, out, widths, -1);
+	fputs(emphasis ? "\033[0m\n" : "\n", out);
+	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
+		put_text_row(table, out, widths, row);
+		fputc('\n', out);
+	}
+}
+
+/* ---- CSV (RFC 4180) and JSON ---- */
+
+static void put_doubled(FILE *out, const char *s, const char *special, char before)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		if (strchr(special, *s))
+			fputc(before == '"' ? *s : before, out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+static void put_csv_word(FILE *out, const char *s)
+{
+	if (s[strcspn(s, "\",\r\n")])
+		put_doubled(out, s, "\"", '"');
+	else
+		fputs(s, out);
+}
+
+static bool is_text_only(const struct pfs_column *column)
+{
+	return column->flags & (PFS_COLUMN_TEXT_ONLY | PFS_COLUMN_BAR);
+}
+
+void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name)
+{
+	char number[32];
+
+	fputs("table", out);
+	for (unsigned int i = 0; i < table->nr_columns; i++)
+		if (!is_text_only(&table->columns[i]))
+			fprintf(out, ",%s", table->columns[i].key);
+	fputc('\n', out);
+	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
+		put_csv_word(out, name);
+		for (unsigned int i = 0; i < table->nr_columns; i++) {
+			const struct cell *cell = cell_at(table, row, i);
+
+			if (is_text_only(&table->columns[i]))
+				continue;
+			fputc(',', out);
+			number_text(number, cell, table->columns[i].flags);
+			put_csv_word(out, cell->word ? cell->word : number);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void put_json_cell(FILE *out, const struct cell *cell, unsigned int flags)
+{
+	char number[32];
+
+	number_text(number, cell, flags);
+	if (cell->word)
+		put_doubled(out, cell->word, "\"\\", '\\');
+	else
+		fputs(number[0] ? number : "null", out);
+}
+
+void pfs_table_json(const struct pfs_table *table, FILE *out)
+{
+	unsigned int nr = pfs_table_rows(table);
+
+	fputs("[", out);
+	for (unsigned int row = 0; row < nr; row++) {
+		const char *between = "";
+
+		fputs(row ? ",\n  {" : "\n  {", out);
+		for (unsigned int i = 0; i < table->nr_columns; i++) {
+			if (is_text_only(&table->columns[i]))
+				continue;
+			fprintf(out, "%s\"%s\": ", between, table->columns[i].key);
+			between = ", ";
+			put_json_cell(out, cell_at(table, row, i), table->columns[i].flags);
+		}
+		fputc('}', out);
+	}
+	fputs(nr ? "\n]" : "]", out);
+}

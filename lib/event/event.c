@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names of the event language: kinds, fields and the values of enumerated fields.
+ *
+ * Whatever writes or reads events by name (event/line.c, event/export.c) goes by these tables, so a
+ * new field is a row here and a bit in event.h. Nothing here runs per event on the binary path.
+ */
+#include "event/event.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const kind_names[PFS_NR_KINDS] = {
+	[PFS_FAULT] = "fault",		[PFS_AROUND] = "around",
+	[PFS_POPULATE] = "populate",	[PFS_MAP] = "map",
+	[PFS_UNMAP] = "unmap",		[PFS_PROTECT] = "protect",
+	[PFS_MOVE] = "move",		[PFS_BRK] = "brk",
+	[PFS_FORK] = "fork",		[PFS_THREAD] = "thread",
+	[PFS_EXEC] = "exec",		[PFS_EXIT] = "exit",
+	[PFS_COMM] = "comm",		[PFS_SIGNAL] = "signal",
+	[PFS_HUGE] = "huge",		[PFS_MAJOR] = "major",
+	[PFS_ACCESS] = "access",	[PFS_ALLOC] = "alloc",
+	[PFS_FREE] = "free",		[PFS_LOST] = "lost",
+	[PFS_NOTE] = "note",
+};
+
+/* Value 0 of most is "unknown", which an absent field says better: event/line.h. */
+static const char *const space_names[] = { "current", "fork", "exec", "other", NULL };
+static const char *const access_names[] = { "unknown", "read", "write", "exec", NULL };
+static const char *const mode_names[] = { "unknown", "user", "kernel", NULL };
+static const char *const class_names[] = { "unknown", "minor", "major", NULL };
+static const char *const how_names[] = {
+	"unknown", "anon", "file", "cow", "swap", "huge", "numa", NULL,
+};
+static const char *const by_names[] = {
+	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", NULL,
+};
+
+/* Of sets: the name of each bit. */
+static const char *const traits_names[] = {
+	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", NULL,
+};
+static const char *const flags_names[] = {
+	"write", "mkwrite", "allow_retry", "retry_nowait", "killable", "tried", "user", "remote",
+	"instruction", "interruptible", "unshare", "orig_pte_valid", "vma_lock", NULL,
+};
+
+const char *pfs_kind_name(enum pfs_kind kind)
+{
+	return (unsigned int)kind < PFS_NR_KINDS ? kind_names[kind] : NULL;
+}
+
+int pfs_kind_find(const char *name, size_t len)
+{
+	for (int i = 0; i < PFS_NR_KINDS; i++)
+		if (strlen(kind_names[i]) == len && !memcmp(kind_names[i], name, len))
+			return i;
+	return -ENOENT;
+}
+
+int pfs_field_find(const char *name, size_t len)
+{
+	for (int i = 0; i < PFS_NR_FIELDS; i++)
+		if (strlen(pfs_fields[i].name) == len && !memcmp(pfs_fields[i].name, name, len))
+			return i;
+	return -ENOENT;
+}
+
+#define FIELD(FIELD, name, type, member)						\
+	[PFS_F_##FIELD] = { name, PFS_T_##type, offsetof(struct pfs_event, member), NULL }
+#define ENUM(FIELD, member)								\
+	[PFS_F_##FIELD] = { #member, PFS_T_ENUM, offsetof(struct pfs_event, member),	\
+			    member##_names }
+#define SET(FIELD, member)								\
+	[PFS_F_##FIELD] = { #member, PFS_T_SET, offsetof(struct pfs_event, member),	\
+			    member##_names }
+
+const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
+	FIELD(CPU, "cpu", S32, cpu),
+	FIELD(PID, "pid", S32, pid),
+	FIELD(TID, "tid", S32, tid),
+	FIELD(COMM, "comm", STR, comm),
+	ENUM(SPACE, space),
+	FIELD(ADDR, "addr", HEX, addr),
+	FIELD(START, "start", HEX, start),
+	FIELD(END, "end", HEX, end),
+	FIELD(FROM, "from", HEX, from),
+	FIELD(LEN, "len", U64, len),
+	FIELD(IP, "ip", HEX, ip),
+	ENUM(ACCESS, access),
+	ENUM(MODE, mode),
+	ENUM(CLASS, class),
+	ENUM(HOW, how),
+	FIELD(CODE, "code", HEX, code),
+	SET(FLAGS, flags),
+	FIELD(PFN, "pfn", HEX, pfn),
+	FIELD(LATENCY, "latency", U64, latency_ns),
+	FIELD(ID, "id", HEX, id),
+	FIELD(PERMS, "perms", PERMS, perms),
+	FIELD(OFF, "off", U64, off),
+	FIELD(END_OFF, "end_off", U64, end_off),
+	FIELD(DEV, "dev", DEV, dev),
+	FIELD(INO, "ino", U64, ino),
+	SET(TRAITS, traits),
+	ENUM(BY, by),
+	FIELD(CHILD, "child", S32, child),
+	FIELD(CHILD_TID, "child_tid", S32, child_tid),
+	FIELD(SHARED, "shared", BOOL, shared),
+	FIELD(LAST, "last", BOOL, last),
+	FIELD(SIG, "sig", S32, sig),
+	FIELD(ORDER, "order", U8, order),
+	FIELD(COUNT, "count", U64, count),
+	FIELD(INTERVAL, "interval", U64, interval_ns),
+	FIELD(SITE, "site", HEX, site),
+	FIELD(PTR, "ptr", HEX, ptr),
+	FIELD(SIZE, "size", U64, size),
+	FIELD(ALLOCATED, "allocated", U64, allocated),
+	FIELD(CACHE, "cache", STR, cache),
+	FIELD(KEY, "key", STR, key),
+	FIELD(VALUE, "value", STR, value),
+	FIELD(NAME, "name", STR, name),
+};

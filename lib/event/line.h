@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events as lines of text: writing and reading. docs/event-format.md has the grammar.
+ *
+ *     # pfscope events 1
+ *     123.456789012 fault cpu=1 pid=42 tid=43 comm="cat" addr=7f0012345000 access=write class~minor
+ *
+ * What was written and read again is the same event: any bytes in strings, every field, and whether
+ * it was inferred (~). Not written are fields without a spelling (event/text.h), and what is beyond
+ * PFS_EVENT_STR_MAX bytes of a string.
+ */
+#ifndef PFS_EVENT_LINE_H
+#define PFS_EVENT_LINE_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "event/event.h"
+#include "event/text.h"
+
+/* No line is longer (its newline apart): five strings with every byte as \xNN, all other fields. */
+#define PFS_LINE_MAX (5 * (4 * PFS_EVENT_STR_MAX + 32) + 4096)
+
+/* Writes one line with its newline, without a NUL. Its length, or -ENOBUFS if size is too small. */
+ssize_t pfs_line_write(const struct pfs_event *ev, char *buf, size_t size);
+
+/* A sink that writes lines. */
+struct pfs_line_writer;
+
+/* Starts with the version line. The file stays the caller's. NULL: no memory. */
+struct pfs_line_writer *pfs_line_writer_new(FILE *out);
+struct pfs_sink pfs_line_writer_sink(struct pfs_line_writer *writer);
+
+/* Lines are gathered: flush for each picture of a live view, and at the end. 0 or -errno. */
+int pfs_line_writer_flush(struct pfs_line_writer *writer);
+
+/* What was not flushed is dropped. */
+void pfs_line_writer_free(struct pfs_line_writer *writer);
+
+struct pfs_line_stats {
+	uint64_t nr_lines;
+	uint64_t nr_events;		/* passed on */
+	uint64_t nr_errors;		/* lines that are no event: left out */
+	uint64_t nr_unknown_kinds;	/* lines left out: this version does not know their kind */
+	uint64_t nr_unknown_fields;	/* fields left out: unknown name, or unknown value name */
+	uint64_t first_error_line;
+	struct pfs_err first_error;	/* "line 7, column 31: ..."; the caller adds the file */
+};
+
+/* Reads lines in pieces of any size. */
+struct pfs_line_reader;
+
+/* NULL: no memory. */
+struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink);
+
+/*
+ * Passes on the events of all lines that are complete. A line that is no event is counted, not
+ * fatal. 0; -EPROTONOSUPPORT: the lines are of a newer version (first_error says so); or what the
+ * sink returned. After a failure every further call fails in the same way.
+ */
+int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t len);
+
+/*
+ * The input ended. A last line without its newline may be cut off anywhere, in a number too, so it
+ * is not an event but an error. As feed.
+ */
+int pfs_line_reader_end(struct pfs_line_reader *reader);
+
+const struct pfs_line_stats *pfs_line_reader_stats(const struct pfs_line_reader *reader);
+void pfs_line_reader_free(struct pfs_line_reader *reader);
+
+/* Whether a file that starts with these bytes is event lines (version line or not). */
+bool pfs_line_probe(const char *buf, size_t len);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Spelling of event values, and the buffer through which text forms go to a file.
+ *
+ * event/line.c and event/export.c call it once a field, so numbers are written by hand: a printf
+ * each would cost more than everything else together.
+ */
+#include "event/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { OUT_BATCH = 65536 };
+
+/* NULL: the value has no name. */
+static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	unsigned int value = field_u8(ev, f);
+
+	for (unsigned int i = 0; i < value; i++)
+		if (!f->names[i])
+			return NULL;
+	return f->names[value];
+}
+
+uint64_t pfs_event_fields(const struct pfs_event *ev)
+{
+	uint64_t fields = ev->have & (PFS_HAS(PFS_NR_FIELDS) - 1);
+
+	for (uint64_t bits = fields; bits; bits &= bits - 1) {
+		unsigned int i = __builtin_ctzll(bits);
+		const struct pfs_field_info *f = &pfs_fields[i];
+		const char *name;
+
+		if (f->type == PFS_T_STR && !field_str(ev, f))
+			fields &= ~PFS_HAS(i);
+		if (f->type != PFS_T_ENUM)
+			continue;
+		name = enum_name(ev, f);
+		if (!name || !strcmp(name, "unknown"))
+			fields &= ~PFS_HAS(i);
+	}
+	return fields;
+}
+
+/* As in /proc/PID/maps: rw-p */
+static char *put_perms(char *p, uint8_t perms)
+{
+	*p++ = perms & PFS_PERM_R ? 'r' : '-';
+	*p++ = perms & PFS_PERM_W ? 'w' : '-';
+	*p++ = perms & PFS_PERM_X ? 'x' : '-';
+	*p++ = perms & PFS_PERM_SHARED ? 's' : 'p';
+	return p;
+}
+
+/* stack,noreserve */
+static char *put_set(char *p, unsigned int set, const char *const *names)
+{
+	char *start = p;
+
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!(set >> i & 1))
+			continue;
+		if (p != start)
+			*p++ = ',';
+		p = put_text(p, names[i]);
+	}
+	return p == start ? put_text(p, "none") : p;
+}
+
+/* As in /proc/PID/maps: fe:00, two digits at least */
+static char *put_dev(char *p, uint32_t dev)
+{
+	uint32_t parts[] = { dev >> 20, dev & 0xfffff };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i)
+			*p++ = ':';
+		if (parts[i] < 16)
+			*p++ = '0';
+		p = put_hex(p, parts[i]);
+	}
+	return p;
+}
+
+static char *put_s32(char *p, int32_t value)
+{
+	if (value < 0)
+		*p++ = '-';
+	return put_dec(p, value < 0 ? -(int64_t)value : value);
+}
+
+char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	switch (f->type) {
+	case PFS_T_S32:
+		return put_s32(p, *(const int32_t *)field_value(ev, f));
+	case PFS_T_U64:
+		return put_dec(p, field_u64(ev, f));
+	case PFS_T_HEX:
+		return put_hex(p, field_u64(ev, f));
+	case PFS_T_ENUM:
+		return put_text(p, enum_name(ev, f));
+	case PFS_T_PERMS:
+		return put_perms(p, field_u8(ev, f));
+	case PFS_T_SET:
+		return put_set(p, field_set(ev, f), f->names);
+	case PFS_T_DEV:
+		return put_dev(p, *(const uint32_t *)field_value(ev, f));
+	case PFS_T_U8:
+		return put_dec(p, field_u8(ev, f));
+	case PFS_T_BOOL:
+		return put_dec(p, !!field_u8(ev, f));
+	case PFS_T_STR:
+		break;
+	}
+	return p;
+}
+
+int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room)
+{
+	out->file = file;
+	out->used = 0;
+	out->buf = malloc(OUT_BATCH + room);
+	return out->buf ? 0 : -ENOMEM;
+}
+
+void pfs_event_out_fini(struct pfs_event_out *out)
+{
+	free(out->buf);
+	out->buf = NULL;
+}
+
+static int write_out(struct pfs_event_out *out)
+{
+	size_t len = out->used;
+
+	out->used = 0;
+	errno = 0;
+	if (fwrite(out->buf, 1, len, out->file) != len)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int pfs_event_out_add(struct pfs_event_out *out, size_t len)
+{
+	out->used += len;
+	return out->used < OUT_BATCH ? 0 : write_out(out);
+}
+
+int pfs_event_out_flush(struct pfs_event_out *out)
+{
+	int ret = write_out(out);
+
+	errno = 0;
+	if (fflush(out->file) && !ret)
+		ret = errno ? -errno : -EIO;
+	return ret;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How values of events are spelled in every text form: numbers, times, permissions, names.
+ *
+ * Shared by event/line.c and event/export.c and by nobody else; it knows no form as a whole. All
+ * put_* functions write without a closing NUL, and return the end of what they wrote.
+ */
+#ifndef PFS_EVENT_TEXT_H
+#define PFS_EVENT_TEXT_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "event/event.h"
+
+/* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
+#define PFS_EVENT_STR_MAX 16384u
+#define PFS_EVENT_SCALAR_MAX 160u	/* bytes that a value which is no string takes at most */
+
+static inline char *put_text(char *p, const char *s)
+{
+	while (*s)
+		*p++ = *s++;
+	return p;
+}
+
+static inline char *put_hex(char *p, uint64_t value)
+{
+	int shift = value ? (63 - __builtin_clzll(value)) & ~3 : 0;
+
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[value >> shift & 15];
+	return p;
+}
+
+/* Exactly nr digits. */
+static inline char *put_digits(char *p, uint64_t value, unsigned int nr)
+{
+	for (unsigned int i = nr; i-- > 0; value /= 10)
+		p[i] = '0' + value % 10;
+	return p + nr;
+}
+
+static inline char *put_dec(char *p, uint64_t value)
+{
+	char digits[20];
+	unsigned int i = sizeof(digits);
+
+	do
+		digits[--i] = '0' + value % 10;
+	while (value /= 10);
+	memcpy(p, digits + i, sizeof(digits) - i);
+	return p + sizeof(digits) - i;
+}
+
+/* Seconds with nine places: 123.456789012 */
+static inline char *put_time(char *p, uint64_t ts_ns)
+{
+	p = put_dec(p, ts_ns / 1000000000);
+	*p++ = '.';
+	return put_digits(p, ts_ns % 1000000000, 9);
+}
+
+static inline const void *field_value(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return (const char *)ev + f->offset;
+}
+
+static inline uint64_t field_u64(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return *(const uint64_t *)field_value(ev, f);
+}
+
+static inline uint8_t field_u8(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return *(const uint8_t *)field_value(ev, f);
+}
+
+static inline uint16_t field_set(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return *(const uint16_t *)field_value(ev, f);
+}
+
+static inline const char *field_str(const struct pfs_event *ev, const struct pfs_field_info *f)
+{
+	return *(const char *const *)field_value(ev, f);
+}
+
+/*
+ * PFS_HAS() of the fields that a text form writes: those that are known and that have a spelling.
+ * An enumerated value without a name, or whose name is "unknown", is not written: it is absent.
+ */
+uint64_t pfs_event_fields(const struct pfs_event *ev);
+
+/* The text of a value that is no string, as event lines have it. */
+char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs_field_info *f);
+
+/* Text on its way to a file in pieces: write at buf + used, where `room` bytes are always free. */
+struct pfs_event_out {
+	FILE *file;
+	char *buf;
+	size_t used;
+};
+
+int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room);	/* 0 or -ENOMEM */
+void pfs_event_out_fini(struct pfs_event_out *out);
+
+/* Takes `len` more bytes as written; hands them on when there are enough. 0 or -errno. */
+int pfs_event_out_add(struct pfs_event_out *out, size_t len);
+
+/* Hands everything on to the kernel. 0 or -errno. */
+int pfs_event_out_flush(struct pfs_event_out *out);
+
+#endif

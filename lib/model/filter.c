@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which touches a filter lets through to the model, and which rows it leaves to the views.
+ */
+#include "model/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* ---- reading options ---- */
+
+/* Whole seconds, which may be left out before a point. */
+static bool parse_seconds(const char **s, uint64_t *seconds)
+{
+	const char *p = *s;
+
+	*seconds = 0;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		*seconds = *seconds * 10 + (*p - '0');
+		if (*seconds >= UINT64_MAX / NS_PER_S)
+			return false;
+	}
+	if (p == *s && *p != '.')
+		return false;
+	*s = p;
+	return true;
+}
+
+/* ".5" and the like. Digits beyond the ninth must be 0: nothing is rounded. */
+static bool parse_fraction(const char *s, uint64_t *ns)
+{
+	uint64_t unit = NS_PER_S / 10;
+
+	*ns = 0;
+	if (!*s)
+		return true;
+	if (*s++ != '.' || !*s)
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++, unit /= 10) {
+		if (!unit && *s != '0')
+			return false;
+		*ns += unit * (*s - '0');
+	}
+	return !*s;
+}
+
+int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
+{
+	const char *p = s + (*s == '@');
+	uint64_t seconds, ns;
+
+	if (!parse_seconds(&p, &seconds) || !parse_fraction(p, &ns))
+		return pfs_err_set(err, -EINVAL, "'%s' is no time: give seconds since the start (0.25) "
+				   "or, with @, of the recording's clock (@1234.567890123)", s);
+	*time = (struct pfs_time){ .ns = seconds * NS_PER_S + ns, .set = true, .of_clock = *s == '@' };
+	return 0;
+}
+
+/* One more element at the end of an array. */
+static int append(void *array, unsigned int *nr, size_t size, const void *value)
+{
+	char **bytes = array, *bigger = realloc(*bytes, (*nr + 1) * size);
+
+	if (!bigger)
+		return -ENOMEM;
+	memcpy(bigger + *nr * size, value, size);
+	*bytes = bigger;
+	(*nr)++;
+	return 0;
+}
+
+static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struct pfs_err *err)
+{
+	const char *p = arg;
+	char *end;
+
+	do {
+		long number;
+		int32_t value;
+
+		errno = 0;
+		number = strtol(p, &end, 10);
+		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX ||
+		    (*end && *end != ','))
+			return pfs_err_set(err, -EINVAL, "'%s' is no process or thread number", arg);
+		value = number;
+		if (append(array, nr, sizeof(value), &value))
+			return pfs_err_set(err, -ENOMEM, "no memory");
+		p = end + 1;
+	} while (*end);
+	return 0;
+}
+
+/* "file:GLOB" or a word for a kind of memory, of len bytes. Adds what it stands for; 0, -ENOENT or -ENOMEM. */
+static int add_kind(struct pfs_filter *filter, const char *word, size_t len, bool only_look)
+{
+	static const struct {
+		const char *word, *names[2];
+	} kinds[] = {
+		{ "heap", { "[[]heap]" } },
+		{ "stack", { "[[]stack]" } },
+		{ "anon", { "anon", "thread stack" } },		/* as rows without a name are called */
+	};
+	int ret = 0;
+
+	if (len > 5 && !strncmp(word, "file:", 5)) {
+		char *glob = only_look ? NULL : strndup(word + 5, len - 5);
+
+		if (only_look)
+			return 0;
+		ret = glob ? append(&filter->files, &filter->nr_files, sizeof(glob), &glob) : -ENOMEM;
+		if (ret)
+			free(glob);
+		return ret;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strlen(kinds[i].word) != len || strncmp(kinds[i].word, word, len))
+			continue;
+		for (int n = 0; n < 2 && kinds[i].names[n] && !ret && !only_look; n++)
+			ret = append(&filter->regions, &filter->nr_regions, sizeof(word), &kinds[i].names[n]);
+		return ret;
+	}
+	return -ENOENT;
+}
+
+/* Of words with commas between them: how many are kinds, and the first that is none (NULL: all are). */
+static unsigned int count_kinds(const char *arg, const char **stranger)
+{
+	unsigned int nr = 0;
+	bool more = true;
+
+	for (*stranger = NULL; more; arg += strcspn(arg, ",") + more) {
+		more = strchr(arg, ',');
+		if (!add_kind(NULL, arg, strcspn(arg, ","), true))
+			nr++;
+		else if (!*stranger)
+			*stranger = arg;
+	}
+	return nr;
+}
+
+/* A list of kinds, or one glob: names of files may hold commas, too, but not between words for kinds. */
+static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err *err)
+{
+	const char *stranger;
+	bool more = true;
+	int ret = 0;
+
+	if (!count_kinds(arg, &stranger))
+		return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+	if (stranger)
+		return pfs_err_set(err, -EINVAL, "'%s': '%.*s' is none of heap, stack, anon and file:GLOB; what is no such "
+				   "list is a --region of its own", arg, (int)strcspn(stranger, ","), stranger);
+	for (; more && !ret; arg += strcspn(arg, ",") + more) {
+		more = strchr(arg, ',');
+		ret = add_kind(filter, arg, strcspn(arg, ","), false);
+	}
+	return ret;
+}
+
+int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
+		   struct pfs_err *err)
+{
+	int ret = 0;
+
+	switch (key) {
+	case PFS_FILTER_PID: return add_numbers(&filter->pids, &filter->nr_pids, arg, err);
+	case PFS_FILTER_TID: return add_numbers(&filter->tids, &filter->nr_tids, arg, err);
+	case PFS_FILTER_FROM: return pfs_time_parse(arg, &filter->from, err);
+	case PFS_FILTER_TO: return pfs_time_parse(arg, &filter->to, err);
+	case PFS_FILTER_AT: return pfs_time_parse(arg, &filter->at, err);
+	case PFS_FILTER_COMM:
+		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
+		break;
+	case PFS_FILTER_REGION:
+		ret = add_region(filter, arg, err);
+		if (ret == -EINVAL)
+			return ret;
+		break;
+	}
+	return ret ? pfs_err_set(err, ret, "no memory") : 0;
+}
+
+void pfs_filter_fini(struct pfs_filter *filter)
+{
+	free(filter->pids);
+	free(filter->tids);
+	free(filter->comms);
+	free(filter->regions);
+	for (unsigned int i = 0; i < filter->nr_files; i++)
+		free(filter->files[i]);
+	free(filter->files);
+	memset(filter, 0, sizeof(*filter));
+}
+
+/* ---- events ---- */
+
+uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
+{
+	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+
+	if (time->of_clock)
+		return time->ns;
+	return time->ns + base < base ? UINT64_MAX : time->ns + base;
+}
+
+uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_model *model)
+{
+	uint64_t end_ns = UINT64_MAX;
+
+	if (filter && filter->to.set)
+		end_ns = pfs_time_ns(&filter->to, model);
+	if (end_ns && end_ns != UINT64_MAX)
+		end_ns--;
+	if (filter && filter->at.set && pfs_time_ns(&filter->at, model) < end_ns)
+		end_ns = pfs_time_ns(&filter->at, model);
+	return end_ns;
+}
+
+static bool holds(const int32_t *numbers, unsigned int nr, int32_t number)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+static bool matches(const char *const *globs, unsigned int nr, const char *s)
+{
+	for (unsigned int i = 0; s && i < nr; i++)
+		if (!fnmatch(globs[i], s, 0))
+			return true;
+	return false;
+}
+
+bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model,
+		      const struct pfs_event *ev)
+{
+	const struct pfs_thread *thread;
+	const char *comm;
+
+	if (filter->from.set && ev->ts_ns < pfs_time_ns(&filter->from, model))
+		return false;
+	if (filter->nr_tids && !holds(filter->tids, filter->nr_tids, ev->tid))
+		return false;
+	if (!filter->nr_pids && !filter->nr_comms)
+		return true;
+	thread = pfs_model_thread(model, ev->tid);
+	if (filter->nr_pids) {
+		int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid :
+			      thread ? thread->proc->pid : ev->tid;
+
+		if (!holds(filter->pids, filter->nr_pids, pid))
+			return false;
+	}
+	if (!filter->nr_comms)
+		return true;
+	comm = pfs_has(ev, PFS_F_COMM) ? ev->comm : thread ? thread->comm : NULL;
+	return matches(filter->comms, filter->nr_comms, comm);
+}
+
+/* Until an event has a time (notes of the header have none), no other moment is known. */
+static bool past(const struct pfs_time *time, const struct pfs_model *model, uint64_t now_ns)
+{
+	if (!time->set || (!time->of_clock && !model->start_ns && !model->first_ns))
+		return false;
+	return now_ns > pfs_time_ns(time, model);
+}
+
+/* Part of what a `lost` past the end is about may have been before it: that part. */
+static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint64_t end_ns)
+{
+	struct pfs_event part = *ev;
+
+	if (ev->kind != PFS_LOST || !pfs_has(ev, PFS_F_INTERVAL) || ev->interval_ns > ev->ts_ns ||
+	    ev->ts_ns - ev->interval_ns > end_ns)
+		return -ECANCELED;
+	part.ts_ns = end_ns;
+	part.interval_ns = end_ns - (ev->ts_ns - ev->interval_ns);
+	return pfs_model_apply(model, &part);
+}
+
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
+		     const struct pfs_event *ev)
+{
+	if (past(&filter->at, model, ev->ts_ns) || past(&filter->to, model, ev->ts_ns + 1))
+		return apply_loss(model, ev, pfs_filter_end_ns(filter, model));
+	if (pfs_has(ev, PFS_F_TID) && !pfs_filter_event(filter, model, ev))
+		return pfs_model_apply_muted(model, ev);
+	return pfs_model_apply(model, ev);
+}
+
+bool pfs_filter_is_open(const struct pfs_filter *filter)
+{
+	return !filter->nr_pids && !filter->nr_tids && !filter->nr_comms && !filter->from.set &&
+	       !filter->to.set && !filter->at.set;
+}
+
+/* ---- rows ---- */
+
+bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,
+		       uint64_t end)
+{
+	const char *base = name ? strrchr(name, '/') : NULL;
+	char range[40];
+
+	if (!filter || (!filter->nr_regions && !filter->nr_files))
+		return true;
+	if (name && name[0] == '/' && (matches((const char *const *)filter->files, filter->nr_files, name) ||
+				       matches((const char *const *)filter->files, filter->nr_files, base + 1)))
+		return true;
+	snprintf(range, sizeof(range), "%08" PRIx64 "-%08" PRIx64, start, end);
+	return matches(filter->regions, filter->nr_regions, name) ||
+	       matches(filter->regions, filter->nr_regions, base ? base + 1 : NULL) ||
+	       matches(filter->regions, filter->nr_regions, range);
+}
+
+bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name)
+{
+	return pfs_filter_region(filter, name, region->start, region->end) ||
+	       pfs_filter_region(filter, pfs_region_kind(region, name), region->start, region->end);
+}
+
+static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model,
+		       const struct pfs_proc *proc)
+{
+	for (unsigned int i = 0; i < filter->nr_tids; i++) {
+		const struct pfs_thread *thread = pfs_model_thread(model, filter->tids[i]);
+
+		if (thread && thread->proc == proc)
+			return true;
+	}
+	return false;
+}
+
+bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model,
+		     const struct pfs_proc *proc)
+{
+	if (!filter)
+		return true;
+	if (filter->nr_pids && !holds(filter->pids, filter->nr_pids, proc->pid))
+		return false;
+	if (filter->nr_tids && !has_thread(filter, model, proc))
+		return false;
+	return true;
+}
+
+bool pfs_filter_comm(const struct pfs_filter *filter, const char *comm)
+{
+	return !filter || !filter->nr_comms || matches(filter->comms, filter->nr_comms, comm);
+}

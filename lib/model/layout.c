@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changes of a layout: which space an event speaks of, and what of it the model has to remember. How regions
+ * change is space.c's.
+ */
+#include "model/model_priv.h"
+
+#include "base/intern.h"
+#include "model/space.h"
+
+#include <errno.h>
+
+/* The end of an address space, or of an exec that failed. */
+static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
+		       const struct pfs_event *ev)
+{
+	if (space != thread->execing)
+		return pfs_space_clear(space, ev->ts_ns);
+	pfs_space_put(space);
+	thread->execing = NULL;
+	thread->fault_space = NULL;
+	return 0;
+}
+
+/* The kernel's ranges are whole pages. What a file claims may be anything: make it so. */
+static struct pfs_event in_whole_pages(const struct pfs_model *model, const struct pfs_event *ev)
+{
+	uint64_t mask = model_page_size(model) - 1;
+	struct pfs_event whole = *ev;
+
+	if (ev->kind == PFS_BRK)
+		return whole;
+	whole.start = ev->start & ~mask;
+	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX)	/* that means: all there is */
+		whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
+	whole.addr = ev->addr & ~mask;
+	whole.from = ev->from & ~mask;
+	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
+	return whole;
+}
+
+/* Of shmdt two events come: before it, to remember what there is, and (last) when it has succeeded. */
+static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
+			const struct pfs_event *ev)
+{
+	struct pfs_segment segment;
+
+	if (!pfs_has(ev, PFS_F_BY)) {
+		thread->ring = ev->start;
+		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
+	}
+	if (!pfs_has(ev, PFS_F_LAST) || !ev->last) {
+		pfs_space_segment(space, ev->start, &segment);
+		thread->shmdt_first = segment.first;
+		thread->shmdt_len = segment.len;
+		thread->shmdt_ino = segment.ino;
+		return 0;
+	}
+	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len,
+					thread->shmdt_ino };
+	return pfs_space_detach(space, &segment, ev->ts_ns);
+}
+
+/* A fork may still copy a ring whose io_destroy has begun. What it was, the parent's space knows. */
+static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_event *map)
+{
+	const struct pfs_region *ring;
+
+	if (pfs_has(map, PFS_F_NAME) || pfs_space_find(thread->forking, map->start))
+		return;
+	ring = pfs_space_gone_ring(pfs_proc_space(thread->proc), map->start);
+	if (!ring || ring->end != map->end)
+		return;
+	map->perms = ring->perms;
+	map->off = ring->off;
+	map->dev = ring->dev;
+	map->ino = ring->ino;
+	map->name = ring->name;
+	map->have |= ring->have & (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |
+				   PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME));
+}
+
+/* A region of the copy that a fork is making, as the kernel tells them one by one. */
+static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
+{
+	struct pfs_region *region;
+	int err;
+
+	describe_leaving_ring(thread, map);
+	err = pfs_space_map(thread->forking, map);
+	region = pfs_space_find(thread->forking, map->start);
+	if (region)
+		region->inherited = true;
+	return err;
+}
+
+int layout_apply(struct pfs_model *model, struct pfs_thread *thread,
+			const struct pfs_event *said)
+{
+	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
+	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
+	struct pfs_space *space = other ? model_space_of_region(model, ev) :
+					  model_space_of(model, thread, ev);
+	struct pfs_counts *counts = &thread->proc->counts, *all;
+	struct pfs_event map;
+
+	if (!space)
+		return other ? 0 : -ENOMEM;
+	thread->ring = 0;
+	all = model_counts(model, space);
+	map = *ev;
+	if (pfs_has(ev, PFS_F_NAME)) {
+		map.name = pfs_intern(model->priv->names, ev->name);
+		if (!map.name)
+			return -ENOMEM;
+	}
+	switch (ev->kind) {
+	case PFS_MAP:
+		counts->maps += !space->launcher;
+		all->maps++;
+		return space == thread->forking ? map_copied(thread, &map) :
+						  pfs_space_map(space, &map);
+	case PFS_UNMAP:
+		counts->unmaps += !space->launcher;
+		all->unmaps++;
+		if (!pfs_has(ev, PFS_F_END))
+			return apply_detach(thread, space, ev);
+		if (pfs_has(ev, PFS_F_BY))
+			return pfs_space_unmap_moved(space, ev);
+		if (pfs_has(ev, PFS_F_LEN))
+			return pfs_space_replace(space, ev);
+		if (pfs_has(ev, PFS_F_FROM) && !pfs_space_find(space, ev->from))
+			return 0;
+		if (ev->start == 0 && ev->end == UINT64_MAX)
+			return clear_space(thread, space, ev);
+		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
+	case PFS_PROTECT:
+		return pfs_space_protect(space, &map);
+	case PFS_MOVE:
+		return pfs_space_move(space, ev);
+	default:	/* PFS_BRK */
+		if (pfs_has(ev, PFS_F_START))
+			space->start_brk = ev->start;
+		else if (!space->brk)
+			space->start_brk = ev->end;
+		space->brk = ev->end;
+		return 0;
+	}
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose events they are: processes and threads by number, address spaces by exec epoch; and how they begin,
+ * become others and end.
+ */
+#include "model/model_priv.h"
+
+#include "base/intern.h"
+#include "model/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- processes and threads ---- */
+
+void model_proc_free(struct proc_slot *slot)
+{
+	for (unsigned int i = 0; i < slot->proc.nr_epochs; i++)
+		pfs_space_put(slot->proc.epochs[i].space);
+	free(slot->proc.epochs);
+	free(slot);
+}
+
+void model_thread_free(struct thread_slot *slot)
+{
+	pfs_space_put(slot->thread.forking);
+	pfs_space_put(slot->thread.execing);
+	free(slot);
+}
+
+struct pfs_proc *pfs_model_proc(const struct pfs_model *model, int32_t pid)
+{
+	struct proc_slot *slot;
+
+	HASH_FIND_INT(model->priv->by_pid, &pid, slot);
+	return slot ? &slot->proc : NULL;
+}
+
+struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid)
+{
+	struct thread_slot *slot;
+
+	HASH_FIND_INT(model->priv->threads, &tid, slot);
+	return slot ? &slot->thread : NULL;
+}
+
+/* Ends the proc's current epoch and begins one with `space` (whose reference it takes). */
+static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t now_ns)
+{
+	struct pfs_epoch *epochs;
+
+	if (!space)
+		return -ENOMEM;
+	epochs = realloc(proc->epochs, (proc->nr_epochs + 1) * sizeof(*epochs));
+	if (!epochs) {
+		pfs_space_put(space);
+		return -ENOMEM;
+	}
+	proc->epochs = epochs;
+	epochs[proc->nr_epochs++] = (struct pfs_epoch){ .space = space, .start_ns = now_ns };
+	return 0;
+}
+
+/* As the kernel of the recording has them. NULL: no memory. */
+static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_ns)
+{
+	struct pfs_pages **beside = &model->priv->pages;
+	struct pfs_space *space;
+
+	if (!*beside)
+		*beside = pfs_pages_new(model->page_shift);
+	space = *beside ? pfs_space_new(*beside, now_ns) : NULL;
+	if (space)
+		space->heap_touches = model->heap_touches;
+	return space;
+}
+
+/* A new process of that pid, with `space` (reference taken; NULL: an empty one). */
+static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pfs_space *space,
+				 uint64_t now_ns)
+{
+	struct proc_slot *slot = calloc(1, sizeof(*slot)), *old;
+
+	if (!slot || epoch_add(&slot->proc, space ? space : space_new(model, now_ns), now_ns)) {
+		free(slot);
+		return NULL;
+	}
+	slot->proc.pid = slot->key = pid;
+	slot->proc.born_ns = now_ns;
+	slot->proc.died_ns = UINT64_MAX;
+	HASH_FIND_INT(model->priv->by_pid, &pid, old);
+	if (old)
+		HASH_DEL(model->priv->by_pid, old);
+	HASH_ADD_INT(model->priv->by_pid, key, slot);
+	if (HASH_ADD_FAILED(slot)) {
+		model_proc_free(slot);
+		return NULL;
+	}
+	*model->priv->tail = &slot->proc;
+	model->priv->tail = &slot->proc.next;
+	model->nr_procs++;
+	return &slot->proc;
+}
+
+static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struct pfs_proc *proc,
+				     uint64_t now_ns)
+{
+	struct thread_slot *slot;
+
+	HASH_FIND_INT(model->priv->threads, &tid, slot);
+	if (slot) {	/* the number came round again */
+		HASH_DEL(model->priv->threads, slot);
+		if (model->priv->last == &slot->thread)
+			model->priv->last = NULL;
+		memset(model->priv->hot, 0, sizeof(model->priv->hot));
+		model_thread_free(slot);
+	}
+	slot = calloc(1, sizeof(*slot));
+	if (!slot)
+		return NULL;
+	slot->thread.tid = tid;
+	slot->thread.proc = proc;
+	slot->thread.born_ns = now_ns;
+	slot->thread.died_ns = UINT64_MAX;
+	slot->thread.comm = proc->comm;
+	HASH_ADD_INT(model->priv->threads, thread.tid, slot);
+	if (HASH_ADD_FAILED(slot)) {
+		free(slot);
+		return NULL;
+	}
+	slot->thread.nr = ++proc->nr_threads;
+	return &slot->thread;
+}
+
+/* A record names the process of a thread that stood for itself until now: move it over. */
+static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid,
+			 uint64_t now_ns)
+{
+	struct pfs_proc *proc = pfs_model_proc(model, pid);
+
+	if (!proc) {
+		proc = proc_new(model, pid, NULL, now_ns);
+		if (!proc)
+			return -ENOMEM;
+		proc->pid_known = true;
+	}
+	thread->proc = proc;
+	thread->nr = ++proc->nr_threads;
+	return 0;
+}
+
+/* The thread of an event, made if it is new. NULL: no memory. */
+struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_thread *thread = model->priv->last;
+	bool known = pfs_has(ev, PFS_F_PID);
+	int32_t pid = known ? ev->pid : ev->tid;
+
+	if (thread && thread->tid == ev->tid &&
+	    (!known || (thread->proc->pid == pid && thread->proc->pid_known)))
+		return thread;
+	thread = pfs_model_thread(model, ev->tid);
+	if (!thread) {
+		struct pfs_proc *proc = pfs_model_proc(model, pid);
+
+		if (!proc)
+			proc = proc_new(model, pid, NULL, ev->ts_ns);
+		thread = proc ? thread_new(model, ev->tid, proc, ev->ts_ns) : NULL;
+		if (!thread)
+			return NULL;
+	} else if (known && thread->proc->pid != pid) {
+		if (thread_rebind(model, thread, pid, ev->ts_ns))
+			return NULL;
+	}
+	if (known)
+		thread->proc->pid_known = true;
+	model->priv->last = thread;
+	return thread;
+}
+
+struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev)
+{
+	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
+		struct pfs_space *space = pfs_proc_space(proc);
+
+		for (unsigned int i = pfs_space_lower(space, ev->start);
+		     i < space->nr_live && space->live[i]->start < ev->end; i++)
+			if (space->live[i]->have & PFS_HAS(PFS_F_ID) &&
+			    space->live[i]->id == ev->id)
+				return space;
+	}
+	return NULL;
+}
+
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
+				 const struct pfs_event *ev)
+{
+	if (!pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT)
+		return pfs_proc_space(thread->proc);
+	if (ev->space == PFS_SPACE_EXEC) {
+		if (!thread->execing)
+			thread->execing = space_new(model, ev->ts_ns);
+		return thread->execing;
+	}
+	if (!thread->forking)
+		thread->forking = pfs_space_copy(pfs_proc_space(thread->proc), ev->ts_ns);
+	return thread->forking;
+}
+
+/* ---- process life ---- */
+
+int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm)
+{
+	const char *name = pfs_intern(model->priv->names, comm);
+
+	if (!name)
+		return -ENOMEM;
+	thread->comm = name;
+	if (thread->tid == thread->proc->pid || !thread->proc->comm) {
+		thread->proc->comm = name;
+		thread->proc->epochs[thread->proc->nr_epochs - 1].comm = name;
+	}
+	return 0;
+}
+
+int life_fork(struct pfs_model *model, struct pfs_thread *parent,
+		      const struct pfs_event *ev)
+{
+	struct pfs_space *current = pfs_proc_space(parent->proc), *space;
+	struct pfs_thread *thread;
+	struct pfs_proc *child;
+
+	if (!pfs_has(ev, PFS_F_CHILD)) {	/* the copy begins; its regions follow */
+		if (parent->fault_space == parent->forking)
+			parent->fault_space = NULL;
+		pfs_space_put(parent->forking);
+		parent->forking = pfs_space_copy(current, ev->ts_ns);
+		return parent->forking ? 0 : -ENOMEM;
+	}
+	if (ev->shared) {
+		space = pfs_space_get(current);
+	} else {
+		space = parent->forking ? parent->forking : pfs_space_copy(current, ev->ts_ns);
+		if (parent->forking)
+			pfs_space_confirm(space);
+		parent->forking = NULL;
+		if (space)
+			space->launcher = current->launcher;
+	}
+	child = space ? proc_new(model, ev->child, space, ev->ts_ns) : NULL;
+	if (!child)
+		return -ENOMEM;
+	child->ppid = parent->proc->pid;
+	child->pid_known = true;
+	child->comm = parent->comm;
+	child->epochs[0].comm = parent->comm;
+	child->epochs[0].shared = ev->shared;
+	thread = thread_new(model, ev->child, child, ev->ts_ns);
+	return thread ? 0 : -ENOMEM;
+}
+
+/* The old image of a process ends. One that it shares (vfork) goes on without it. */
+static int leave_space(struct pfs_proc *proc, uint64_t now_ns)
+{
+	struct pfs_epoch *epoch = &proc->epochs[proc->nr_epochs - 1];
+
+	if (epoch->shared || epoch->space->empty)
+		return 0;
+	return pfs_space_clear(epoch->space, now_ns);
+}
+
+int life_exec(struct pfs_model *model, struct pfs_thread *thread,
+		      const struct pfs_event *ev)
+{
+	struct pfs_proc *proc = thread->proc;
+	struct pfs_thread *builder = thread;
+	struct pfs_space *space;
+	int err;
+
+	/* A thread that is not the first one takes over the first one's number by its exec. */
+	if (pfs_has(ev, PFS_F_CHILD_TID) && ev->child_tid != ev->tid) {
+		struct pfs_thread *old = pfs_model_thread(model, ev->child_tid);
+
+		if (old && old->proc == proc && old->execing)
+			builder = old;
+	}
+	space = builder->execing;
+	builder->execing = NULL;
+	if (space) {
+		space->complete = true;
+		pfs_space_begin(space);
+	} else {
+		space = space_new(model, ev->ts_ns);
+	}
+	if (!space)
+		return -ENOMEM;
+	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(model->priv->names, ev->name) : NULL;
+	err = pfs_has(ev, PFS_F_NAME) && ev->name && !space->exe ? -ENOMEM : leave_space(proc, ev->ts_ns);
+	if (err) {
+		pfs_space_put(space);
+		return err;
+	}
+	thread->fault_space = NULL;
+	thread->died_ns = UINT64_MAX;	/* of the first one: another took over its number */
+	err = epoch_add(proc, space, ev->ts_ns);
+	if (!err && pfs_has(ev, PFS_F_COMM))
+		err = life_comm(model, thread, ev->comm);
+	return err;
+}
+
+/* What a thread does may be told before it is told that it was made. */
+struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
+			       const struct pfs_event *ev)
+{
+	struct pfs_thread *child = pfs_model_thread(model, ev->child);
+
+	if (child && child->proc == maker->proc && child->died_ns == UINT64_MAX && child != maker)
+		return child;
+	return thread_new(model, ev->child, maker->proc, ev->ts_ns);
+}
+
+/* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
+void life_exit(struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	thread->died_ns = ev->ts_ns;
+	if (ev->last)
+		thread->proc->died_ns = ev->ts_ns;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is missing: the gaps of each processor, and how many events are missing there in all. What a gap may
+ * concern, loss.c works out.
+ */
+#include "model/model_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of more gaps than that, the last ones of a processor are one. */
+enum { MAX_GAPS = 4096 };
+
+/* The account of that cpu, made if it is new. */
+static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
+{
+	struct pfs_lost_cpu *bigger;
+
+	for (unsigned int i = 0; i < model->nr_lost_on; i++)
+		if (model->lost_on[i].cpu == cpu || i == PFS_MAX_LOST_ON - 1)
+			return &model->lost_on[i];
+	bigger = realloc(model->lost_on, (model->nr_lost_on + 1) * sizeof(*bigger));
+	if (!bigger)
+		return NULL;
+	model->lost_on = bigger;
+	bigger += model->nr_lost_on++;
+	*bigger = (struct pfs_lost_cpu){ .cpu = cpu };
+	return bigger;
+}
+
+/* The newest gap of that cpu, or NULL. */
+static struct pfs_loss *last_gap(struct pfs_model *model, int32_t cpu)
+{
+	for (unsigned int i = model->nr_losses; i-- > 0;)
+		if (model->losses[i].cpu == cpu)
+			return &model->losses[i];
+	return NULL;
+}
+
+static int add_gap(struct pfs_model *model, struct pfs_lost_cpu *account, const struct pfs_loss *gap)
+{
+	struct pfs_loss *last = model->nr_losses < MAX_GAPS ? NULL : last_gap(model, gap->cpu), *bigger;
+
+	if (last) {
+		last->count += gap->count;
+		last->unknown += gap->unknown;
+		last->to_ns = gap->to_ns > last->to_ns ? gap->to_ns : last->to_ns;
+		last->from_ns = gap->from_ns < last->from_ns ? gap->from_ns : last->from_ns;
+		return 0;
+	}
+	bigger = realloc(model->losses, (model->nr_losses + 1) * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	model->losses = bigger;
+	bigger[model->nr_losses] = *gap;
+	bigger[model->nr_losses++].on = account - model->lost_on;
+	account->nr_gaps++;
+	return 0;
+}
+
+/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
+static void launches_end(struct pfs_model *model)
+{
+	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
+		pfs_proc_space(proc)->launcher = false;
+}
+
+int loss_apply(struct pfs_model *model, const struct pfs_event *ev)
+{
+	bool counted = pfs_has(ev, PFS_F_COUNT);
+	struct pfs_loss gap = {
+		.cpu = pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1,
+		.count = counted ? ev->count : 0,
+		.unknown = !counted,
+		.to_ns = ev->ts_ns,
+	};
+	struct pfs_lost_cpu *account = account_of(model, gap.cpu);
+
+	if (!account)
+		return -ENOMEM;
+	if (pfs_has(ev, PFS_F_INTERVAL) && ev->interval_ns < ev->ts_ns)
+		gap.from_ns = ev->ts_ns - ev->interval_ns;
+	launches_end(model);
+	account->count += gap.count;
+	account->unknown += gap.unknown;
+	model->lost += gap.count;
+	model->lost_unknown += gap.unknown;
+	return add_gap(model, account, &gap);
+}
+
+/* So many more are missing of that cpu than its gaps say: where that is. */
+static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uint64_t rest)
+{
+	struct pfs_loss *only = NULL;
+
+	for (unsigned int i = 0; i < model->nr_losses; i++) {
+		struct pfs_loss *gap = &model->losses[i];
+
+		if (gap->on != account - model->lost_on || !gap->unknown)
+			continue;
+		if (only || gap->unknown > 1)	/* in all of those together */
+			return 0;
+		only = gap;
+	}
+	if (!only)	/* never came into the buffer: nothing says when */
+		return add_gap(model, account, &(struct pfs_loss){ .cpu = account->cpu, .count = rest,
+								  .to_ns = UINT64_MAX });
+	only->count += rest;
+	only->unknown = 0;
+	return 0;
+}
+
+/* "30043 on cpu 1": the source's own count of all that is missing, also where an event could not say how many. */
+int loss_total(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_lost_cpu *account;
+	uint64_t total, rest;
+	int32_t cpu;
+
+	if (sscanf(ev->value, "%" SCNu64 " on cpu %" SCNd32, &total, &cpu) != 2 || !total)
+		return 0;
+	account = account_of(model, cpu);
+	if (!account)
+		return -ENOMEM;
+	launches_end(model);
+	model->lost_unknown -= account->unknown;
+	account->unknown = 0;
+	if (total <= account->count)
+		return 0;
+	rest = total - account->count;
+	account->count = total;
+	model->lost += rest;
+	return place_rest(model, account, rest);
+}

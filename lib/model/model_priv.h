@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What model.c and its parts share, one for each family of events. Nobody else includes it.
+ */
+#ifndef PFS_MODEL_PRIV_H
+#define PFS_MODEL_PRIV_H
+
+#include "base/hash.h"
+#include "model/model.h"
+
+
+enum { NR_HOT = 16 };
+
+struct thread_slot {
+	struct pfs_thread thread;
+	UT_hash_handle hh;
+};
+
+struct proc_slot {
+	struct pfs_proc proc;
+	int32_t key;		/* uthash wants the key inside; proc.pid changes when it is learned */
+	UT_hash_handle hh;
+};
+
+struct pfs_model_private {
+	struct thread_slot *threads;
+	struct proc_slot *by_pid;	/* the newest process of each pid */
+	struct pfs_proc **tail;
+	struct pfs_thread *last;	/* the thread of the previous event */
+	struct pfs_thread *hot[NR_HOT];	/* by processor: the thread of its plain faults */
+	struct pfs_intern *names;
+	struct pfs_pages *pages;	/* always empty: all others are beside it; NULL: none yet */
+	bool muted;
+};
+
+static inline uint64_t model_page_size(const struct pfs_model *model)
+{
+	return UINT64_C(1) << model->page_shift;
+}
+
+/* Touches of pfscope's own child, not yet the command, are counted apart. */
+static inline struct pfs_counts *model_counts(struct pfs_model *model,
+					      const struct pfs_space *space)
+{
+	return space->launcher ? &model->launcher : &model->counts;
+}
+
+/* model/life.c */
+void model_proc_free(struct proc_slot *slot);
+void model_thread_free(struct thread_slot *slot);
+
+/* The thread of an event, made if it is new. NULL: no memory. */
+struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_event *ev);
+
+/* The space that has the region of that identity in that range (space=other); NULL: none. */
+struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
+
+/* The space that the event speaks of. NULL: no memory. */
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
+				 const struct pfs_event *ev);
+
+/* One a kind of event, and what every event may say of its thread: its name. 0 or -ENOMEM. */
+int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm);
+int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev);
+int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+void life_exit(struct pfs_thread *thread, const struct pfs_event *ev);
+
+/* The thread that begins. NULL: no memory. */
+struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
+			       const struct pfs_event *ev);
+
+/* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
+int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
+int loss_total(struct pfs_model *model, const struct pfs_event *ev);
+
+/* model/layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
+int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
+
+/*
+ * model/plain.c: takes as many faults of the run, from `at` on, as are plain in this model, too. Their number,
+ * or -ENOMEM.
+ */
+int touch_run(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_fault_run *run, uint32_t at);
+
+/* model/touch.c: one a kind of event. 0 or -ENOMEM. */
+int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread);
+int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pages of an address space: what happened to one of them. Ranges are pages_range.c's, reading many
+ * pages_walk.c's, the tree underneath pages_tree.c's.
+ *
+ * Of most pages all there is to say is one event, and most often the same as of the pages around them: a leaf
+ * keeps just the times then. It becomes a longer one (enum leaf_form) when something happens to one of its
+ * pages that does not fit. Reading never writes, so a finished tree can be read from several threads. Regions
+ * are not known here; model.c and space.c call this, views read.
+ *
+ * Ranges are widened to whole pages. In every function end == 0 means: up to the top of memory.
+ */
+#include "model/pages_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void from_brief(struct pfs_page *page, const struct brief *brief)
+{
+	uint32_t flags = brief->flags;
+
+	page->first_ns = page->last_ns = brief->ns;
+	page->first_tid = brief->tid;
+	page->flags = flags;
+	page->nr_faults = !!(flags & PFS_PAGE_TOUCHED);
+	page->nr_read = !!(flags & PFS_PAGE_READ);
+	page->nr_write = !!(flags & PFS_PAGE_WRITE);
+	page->nr_exec = !!(flags & PFS_PAGE_EXEC);
+	page->nr_kernel = !!(flags & PFS_PAGE_KERNEL);
+	page->nr_signal = !!(flags & PFS_PAGE_SIGNAL);
+}
+
+/* Says the brief form all there is to say of the page? */
+static bool to_brief(struct brief *brief, const struct pfs_page *page)
+{
+	struct pfs_page back;
+
+	*brief = (struct brief){ page->first_ns, page->first_tid, page->flags };
+	from_brief(&back, brief);
+	return !memcmp(&back, page, sizeof(back));
+}
+
+const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room)
+{
+	struct brief alike = { leaf->first_ns, leaf->tid, leaf->flags };
+
+	switch (leaf->form) {
+	case LEAF_ALIKE:
+		alike.ns += leaf->since[i];
+		from_brief(room, &alike);
+		return room;
+	case LEAF_BRIEF:
+		from_brief(room, &leaf->brief[i]);
+		return room;
+	default:
+		return &leaf->page[i];
+	}
+}
+
+void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page)
+{
+	switch (leaf->form) {
+	case LEAF_ALIKE:
+		leaf->since[i] = page->first_ns - leaf->first_ns;
+		break;
+	case LEAF_BRIEF:
+		leaf->brief[i] = (struct brief){ page->first_ns, page->first_tid, page->flags };
+		break;
+	default:
+		leaf->page[i] = *page;
+	}
+}
+
+/* The same leaf in a longer form. NULL: no memory. */
+static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf *leaf, enum leaf_form form)
+{
+	struct leaf *longer = pages_new_leaf(pages->pool, form);
+
+	if (!longer)
+		return NULL;
+	*longer = *leaf;
+	longer->form = form;
+	for (uint64_t bits = leaf->present; bits; bits &= bits - 1) {
+		unsigned int i = __builtin_ctzll(bits);
+		struct pfs_page room;
+
+		pages_write(longer, i, pages_in(leaf, i, &room));
+	}
+	if (pages_hang_leaf(pages, key, longer))
+		return NULL;
+	pages_pool_give(pages->pool, leaf->form, leaf);
+	return longer;
+}
+
+/* Are the leaf's pages alike, and such a page as well? */
+static bool is_alike(const struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
+{
+	return leaf->form == LEAF_ALIKE && leaf->tid == tid && leaf->flags == flags &&
+	       ns - leaf->first_ns <= UINT32_MAX;
+}
+
+enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page)
+{
+	struct brief brief;
+
+	if (!to_brief(&brief, page))
+		return LEAF_LONG;
+	return is_alike(leaf, brief.ns, brief.tid, brief.flags) ? LEAF_ALIKE : LEAF_BRIEF;
+}
+
+static void begin_leaf(struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
+{
+	leaf->first_ns = leaf->last_ns = ns;
+	leaf->tid = tid;
+	leaf->flags = flags;
+	leaf->mixed = false;
+}
+
+void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page)
+{
+	begin_leaf(leaf, page->first_ns, page->first_tid, page->flags);
+}
+
+/* Puts down all there is to say of that page. 0 or -ENOMEM. */
+static int put_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf, const struct pfs_page *page)
+{
+	uint64_t bit = UINT64_C(1) << number % FANOUT;
+	enum leaf_form form;
+
+	if (!leaf->present)
+		pages_begin_leaf(leaf, page);
+	form = pages_form_for(leaf, page);
+	if (form > leaf->form)
+		leaf = lengthen(pages, number >> FANOUT_SHIFT, leaf, form);
+	if (!leaf)
+		return -ENOMEM;
+	leaf->mixed |= leaf->form == LEAF_LONG || leaf->present & bit || page->flags != leaf->flags;
+	if (page->first_ns < leaf->first_ns)
+		leaf->first_ns = page->first_ns;
+	if (page->last_ns > leaf->last_ns)
+		leaf->last_ns = page->last_ns;
+	pages_write(leaf, number % FANOUT, page);
+	leaf->present |= bit;
+	return 0;
+}
+
+static uint32_t add_saturating(uint32_t a, uint32_t b)
+{
+	return a + b < a ? UINT32_MAX : a + b;
+}
+
+void pages_merge(struct pfs_page *to, const struct pfs_page *page)
+{
+	if (!to->flags) {
+		*to = *page;
+		return;
+	}
+	if (!page->flags)
+		return;
+	if (page->first_tid && (!to->first_tid || page->first_ns < to->first_ns))
+		to->first_tid = page->first_tid;
+	if (page->first_ns < to->first_ns)
+		to->first_ns = page->first_ns;
+	if (page->last_ns > to->last_ns)
+		to->last_ns = page->last_ns;
+	to->flags |= page->flags;
+	to->nr_read = add_saturating(to->nr_read, page->nr_read);
+	to->nr_write = add_saturating(to->nr_write, page->nr_write);
+	to->nr_exec = add_saturating(to->nr_exec, page->nr_exec);
+	to->nr_faults = add_saturating(to->nr_faults, page->nr_faults);
+	to->nr_kernel = add_saturating(to->nr_kernel, page->nr_kernel);
+	to->nr_signal = add_saturating(to->nr_signal, page->nr_signal);
+}
+
+int pages_add(struct pfs_pages *pages, uint64_t number, const struct pfs_page *what)
+{
+	struct leaf *leaf = pages_leaf_of(pages, number >> FANOUT_SHIFT);
+	unsigned int i = number % FANOUT;
+	struct pfs_page room;
+
+	if (!leaf)
+		return -ENOMEM;
+	if (!(leaf->present >> i & 1))
+		return put_page(pages, number, leaf, what);
+	if (leaf->form == LEAF_LONG) {
+		pages_merge(&leaf->page[i], what);
+		return 0;
+	}
+	room = *pages_in(leaf, i, &room);
+	pages_merge(&room, what);
+	return put_page(pages, number, leaf, &room);
+}
+
+int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what)
+{
+	return pages_add(pages, addr >> pages->page_shift, what);
+}
+
+/* ---- faults, many at a time ---- */
+
+/*
+ * One a form of leaf: takes as many faults, from `at` on, as are on pages of the leaf of key and fit into it as
+ * it is, and says how many.
+ */
+static uint32_t put_alike(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
+			  const struct pfs_faults_on *f, uint32_t at)
+{
+	uint64_t present = leaf->present, first_ns;
+	uint32_t i;
+
+	if (!present)
+		begin_leaf(leaf, f->ts_ns[at], f->tid, f->flags);
+	if (!is_alike(leaf, f->ts_ns[at], f->tid, f->flags))
+		return 0;
+	first_ns = leaf->first_ns;
+	for (i = at; i < f->nr; i++) {
+		uint64_t number = f->addr[i] >> pages->page_shift, since = f->ts_ns[i] - first_ns;
+		uint64_t bit = UINT64_C(1) << number % FANOUT;
+
+		if (number >> FANOUT_SHIFT != key || present & bit || since > UINT32_MAX)
+			break;
+		leaf->since[number % FANOUT] = since;
+		present |= bit;
+	}
+	if (i > at && f->ts_ns[i - 1] > leaf->last_ns)
+		leaf->last_ns = f->ts_ns[i - 1];
+	leaf->present = present;
+	return i - at;
+}
+
+static uint32_t put_brief(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
+			  const struct pfs_faults_on *f, uint32_t at)
+{
+	uint64_t present = leaf->present;
+	uint32_t i;
+
+	for (i = at; i < f->nr; i++) {
+		uint64_t number = f->addr[i] >> pages->page_shift, bit = UINT64_C(1) << number % FANOUT;
+
+		if (number >> FANOUT_SHIFT != key || present & bit)
+			break;
+		leaf->brief[number % FANOUT] = (struct brief){ f->ts_ns[i], f->tid, f->flags };
+		present |= bit;
+	}
+	if (i == at)
+		return 0;
+	leaf->mixed |= f->flags != leaf->flags;
+	if (f->ts_ns[at] < leaf->first_ns)
+		leaf->first_ns = f->ts_ns[at];
+	if (f->ts_ns[i - 1] > leaf->last_ns)
+		leaf->last_ns = f->ts_ns[i - 1];
+	leaf->present = present;
+	return i - at;
+}
+
+static struct pfs_page fault_page(const struct pfs_faults_on *f, uint32_t i)
+{
+	struct pfs_page page;
+
+	from_brief(&page, &(struct brief){ f->ts_ns[i], f->tid, f->flags });
+	return page;
+}
+
+static uint32_t put_long(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
+			 const struct pfs_faults_on *f, uint32_t at)
+{
+	struct pfs_page what = fault_page(f, at);
+	uint32_t i;
+
+	for (i = at; i < f->nr; i++) {
+		uint64_t number = f->addr[i] >> pages->page_shift, bit = UINT64_C(1) << number % FANOUT;
+
+		if (number >> FANOUT_SHIFT != key)
+			break;
+		what.first_ns = what.last_ns = f->ts_ns[i];
+		if (leaf->present & bit)
+			pages_merge(&leaf->page[number % FANOUT], &what);
+		else
+			leaf->page[number % FANOUT] = what;
+		leaf->present |= bit;
+	}
+	return i - at;
+}
+
+/* One that does not fit into its leaf as it is. */
+static int add_fault(struct pfs_pages *pages, const struct pfs_faults_on *f, uint32_t i)
+{
+	struct pfs_page what = fault_page(f, i);
+
+	return pages_add(pages, f->addr[i] >> pages->page_shift, &what);
+}
+
+int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *f)
+{
+	for (uint32_t i = 0, nr; i < f->nr; i += nr) {
+		uint64_t key = f->addr[i] >> pages->page_shift >> FANOUT_SHIFT;
+		struct leaf *leaf = pages_leaf_of(pages, key);
+
+		if (!leaf)
+			return -ENOMEM;
+		switch (leaf->form) {
+		case LEAF_ALIKE: nr = put_alike(pages, key, leaf, f, i); break;
+		case LEAF_BRIEF: nr = put_brief(pages, key, leaf, f, i); break;
+		default: nr = put_long(pages, key, leaf, f, i);
+		}
+		if (!nr && add_fault(pages, f, i))
+			return -ENOMEM;
+		nr += !nr;
+	}
+	return 0;
+}
+
+/* The page of that number if something happened to it, which may be put together in *room; or NULL. */
+static const struct pfs_page *find_page(const struct pfs_pages *pages, uint64_t number, struct pfs_page *room)
+{
+	struct spot spot = pages_at(pages, number >> FANOUT_SHIFT);
+
+	if (spot.whole)
+		return &spot.whole->page;
+	if (!spot.leaf || !(spot.leaf->present >> number % FANOUT & 1))
+		return NULL;
+	return pages_in(spot.leaf, number % FANOUT, room);
+}
+
+int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags)
+{
+	uint64_t number = addr >> pages->page_shift;
+	struct pfs_page page;
+	const struct pfs_page *found = find_page(pages, number, &page);
+	struct leaf *leaf;
+
+	if (!found)
+		return 0;
+	page = *found;
+	page.flags |= flags;
+	page.nr_signal = add_saturating(page.nr_signal, !!(flags & PFS_PAGE_SIGNAL));
+	leaf = pages_leaf_of(pages, number >> FANOUT_SHIFT);
+	return leaf ? put_page(pages, number, leaf, &page) : -ENOMEM;
+}
+
+bool pfs_pages_find(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *page)
+{
+	const struct pfs_page *found = find_page(pages, addr >> pages->page_shift, page);
+
+	if (found && found != page)
+		*page = *found;
+	return found;
+}
+
+bool pfs_pages_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags)
+{
+	struct pfs_page room;
+	const struct pfs_page *found = find_page(pages, addr >> pages->page_shift, &room);
+
+	return found && found->flags & flags;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What pages.c (what happens to pages), pages_tree.c (where they are kept), pages_range.c (many at once) and
+ * pages_walk.c (reading them) share. Not for others: their interface is pages.h.
+ *
+ * A radix tree: leaves of 64 pages under 64-way nodes. In place of a leaf, or of any node with all that is below
+ * it, there may be one `whole`: the same happened to each of those pages. So it does not matter how long a range
+ * is that is marked. What has to be told apart later is divided then, just there.
+ */
+#ifndef PFS_PAGES_PRIV_H
+#define PFS_PAGES_PRIV_H
+
+#include "model/pages.h"
+#include "model/pages_pool.h"
+
+enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
+#define NO_KEY UINT64_MAX
+
+/* How a leaf keeps its pages: from little to much. It only ever gets longer. */
+enum leaf_form {
+	LEAF_ALIKE,	/* the same thing happened to all of them, within 4 seconds: 4 bytes a page */
+	LEAF_BRIEF,	/* one thing happened to each: 16 bytes */
+	LEAF_LONG,	/* 48 bytes */
+};
+
+/* A page with one fault, or with no fault and one other event; the counts are what the flags say. */
+struct brief {
+	uint64_t ns;
+	uint32_t tid;
+	uint32_t flags;
+};
+
+/* Its key is the page number without the lowest 6 bits, which are the index into the array. */
+struct leaf {
+	uint64_t present;	/* one bit a page: something happened */
+	uint64_t first_ns, last_ns;	/* the earliest and the latest time; if mixed, bounds of them */
+	uint32_t flags;		/* of all its pages */
+	uint32_t tid;		/* of all its pages, if they are alike */
+	uint8_t form;		/* enum leaf_form */
+	bool mixed;		/* pages differ in their flags, or nothing else is said of them all */
+	union {
+		uint32_t since[0];	/* first_ns; ns */
+		struct brief brief[0];
+		struct pfs_page page[0];
+	};
+};
+
+/* In as many slots as refs says. The lowest bit of the pointer there tells it from a node or leaf. */
+struct whole {
+	uint64_t refs;
+	struct pfs_page page;
+};
+
+struct node {
+	uint64_t used;		/* one bit a slot */
+	void *slot[FANOUT];	/* node, leaf at level 1, or whole at any */
+};
+
+struct pfs_pages {
+	unsigned int page_shift;
+	unsigned int height;	/* levels of nodes; 0: root is the leaf or whole of key `base`, or NULL */
+	uint64_t base;		/* of all keys here the lowest: the tree is as high as they are above it */
+	void *root;
+	struct pages_pool *pool;
+	struct {
+		uint64_t key;
+		struct leaf *leaf;
+	} recent[NR_RECENT];
+};
+
+/* A range of page numbers, both inclusive: half-open could not say the top of memory. */
+struct span {
+	uint64_t first, last;
+};
+
+/* What is at a key: a leaf, or a whole, which is there for the keys [first, last]; neither: nothing. */
+struct spot {
+	struct leaf *leaf;
+	struct whole *whole;
+	uint64_t first, last;
+	unsigned int level;	/* of its slot: 0 is a leaf's */
+};
+
+/* The slot of a node of that level where a key, less the tree's base, is. */
+static inline unsigned int slot_of(uint64_t at, unsigned int level)
+{
+	return at >> (FANOUT_SHIFT * (level - 1)) & (FANOUT - 1);
+}
+
+/* The keys below a slot of that level differ in these bits, less the tree's base. */
+static inline uint64_t level_mask(unsigned int level)
+{
+	return FANOUT_SHIFT * level >= 64 ? UINT64_MAX : (UINT64_C(1) << FANOUT_SHIFT * level) - 1;
+}
+
+static inline struct whole *whole_in(const void *slot)
+{
+	return (uintptr_t)slot & 1 ? (struct whole *)((uintptr_t)slot - 1) : NULL;
+}
+
+/* ---- pages_tree.c ---- */
+
+struct spot pages_at(const struct pfs_pages *pages, uint64_t key);
+
+/* The first leaf or whole at or after *key; *key becomes its key, or stays if the whole begins before. */
+struct spot pages_next(const struct pfs_pages *pages, uint64_t *key);
+
+/* The node that the leaf of key hangs in; NULL: none, or it is the root, or there is a whole. */
+struct node *pages_node_of(const struct pfs_pages *pages, uint64_t key);
+
+/* The leaf of a key, made if there is none: of a whole, if one is there. NULL: no memory. */
+struct leaf *pages_make_leaf(struct pfs_pages *pages, uint64_t key);
+
+/* The same; it may have been recently used. */
+static inline struct leaf *pages_leaf_of(struct pfs_pages *pages, uint64_t key)
+{
+	if (pages->recent[key % NR_RECENT].key == key)
+		return pages->recent[key % NR_RECENT].leaf;
+	return pages_make_leaf(pages, key);
+}
+
+/* Hangs a leaf in at key, in place of the leaf or nothing that was there. 0 or -ENOMEM. */
+int pages_hang_leaf(struct pfs_pages *pages, uint64_t key, struct leaf *leaf);
+
+/*
+ * Hangs the node over all leaves of key .. key + 63 (key is the first of them) over from one tree to the same
+ * place in another, of the same pool, where there is nothing. 1; 0: there is, or nothing to hang; or -ENOMEM.
+ */
+int pages_hang_over(struct pfs_pages *from, struct pfs_pages *to, uint64_t key);
+
+/* Makes the tree high enough for key. 0 or -ENOMEM. */
+int pages_grow(struct pfs_pages *pages, uint64_t key);
+
+/* Divides the whole in a slot, which is of that level: into 64, or a leaf of 64 pages. 0 or -ENOMEM. */
+int pages_divide(struct pages_pool *pool, void **slot, unsigned int level);
+
+/* Takes what is in the slot of key, at that level, out of the tree, and nodes that only led to it. */
+void pages_unlink(struct pfs_pages *pages, uint64_t key, unsigned int level);
+
+/* Empty ones, and a whole as it goes into a slot. NULL: no memory. */
+struct leaf *pages_new_leaf(struct pages_pool *pool, enum leaf_form form);
+struct node *pages_new_node(struct pages_pool *pool);
+void *pages_new_whole(struct pages_pool *pool, const struct pfs_page *page);
+void pages_put_whole(struct pages_pool *pool, struct whole *whole);
+
+/* ---- pages.c: one page of a leaf ---- */
+
+/* What form of leaf may keep such a page beside those that it has. */
+enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page);
+
+/* Puts down all there is to say of page i, in a leaf of a form that has room for it. */
+void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page);
+
+/* Its first page is about to come into the leaf. */
+void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page);
+
+/* All there is to say of page i, in place or in room. */
+const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room);
+
+/* Its flags alone. */
+static inline uint32_t flags_in(const struct leaf *leaf, unsigned int i)
+{
+	switch (leaf->form) {
+	case LEAF_ALIKE: return leaf->flags;
+	case LEAF_BRIEF: return leaf->brief[i].flags;
+	default: return leaf->page[i].flags;
+	}
+}
+
+/* Adds what happened to `page` to what happened to `to`. */
+void pages_merge(struct pfs_page *to, const struct pfs_page *page);
+
+/* Adds it to the page of that number. 0 or -ENOMEM. */
+int pages_add(struct pfs_pages *pages, uint64_t number, const struct pfs_page *what);
+
+/* ---- ranges ---- */
+
+static inline bool span_of(const struct pfs_pages *pages, uint64_t start, uint64_t end, struct span *span)
+{
+	span->first = start >> pages->page_shift;
+	span->last = (end - 1) >> pages->page_shift;
+	return !end || start < end;
+}
+
+/* The bits of the leaf of key that lie in the span. */
+static inline uint64_t span_bits(const struct span *span, uint64_t key)
+{
+	uint64_t bits = UINT64_MAX;
+
+	if (key == span->first >> FANOUT_SHIFT)
+		bits &= UINT64_MAX << span->first % FANOUT;
+	if (key == span->last >> FANOUT_SHIFT)
+		bits &= UINT64_MAX >> (FANOUT - 1 - span->last % FANOUT);
+	return bits;
+}
+
+#endif

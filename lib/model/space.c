@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An address space's regions, kept as the kernel keeps its VMAs: a sorted array of ranges, changed by
+ * one primitive, cut at [start, end). Here are the array, what goes, and copies; what is mapped is
+ * space_map.c's, what moves, and segments, space_move.c's.
+ */
+#include "model/space_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HUGE_PAGE UINT64_C(0x200000)
+
+struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns)
+{
+	struct pfs_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->pages = pfs_pages_new_beside(beside, 0, 0);
+	if (!space->pages) {
+		free(space);
+		return NULL;
+	}
+	space->born_ns = now_ns;
+	space->died_ns = UINT64_MAX;
+	space->refs = 1;
+	return space;
+}
+
+struct pfs_space *pfs_space_get(struct pfs_space *space)
+{
+	space->refs++;
+	return space;
+}
+
+static void region_free(struct pfs_space *space, struct pfs_region *region)
+{
+	if (region->pages != space->pages)
+		pfs_pages_free(region->pages);
+	free(region);
+}
+
+void pfs_space_put(struct pfs_space *space)
+{
+	if (!space || --space->refs)
+		return;
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		region_free(space, space->live[i]);
+	for (unsigned int i = 0; i < space->nr_retired; i++)
+		region_free(space, space->retired[i]);
+	pfs_pages_free(space->pages);
+	if (space->live)
+		free(space->live - space->before_live);
+	free(space->retired);
+	free(space);
+}
+
+unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr)
+{
+	unsigned int lo = 0, hi = space->nr_live;
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (space->live[mid]->end > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+
+	if (i == space->nr_live || space->live[i]->start > addr)
+		return NULL;
+	return space->hot = space->live[i];
+}
+
+/* Room for one more live region on either side: the kernel maps downwards as a rule. */
+static int live_reserve(struct pfs_space *space)
+{
+	unsigned int nr = space->nr_live, room = nr < 16 ? 8 : nr / 2;
+	struct pfs_region **bigger;
+
+	if (space->before_live && space->after_live)
+		return 0;
+	bigger = malloc((nr + 2 * room) * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	if (space->live) {
+		memcpy(bigger + room, space->live, nr * sizeof(*bigger));
+		free(space->live - space->before_live);
+	}
+	space->live = bigger + room;
+	space->before_live = space->after_live = room;
+	return 0;
+}
+
+int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
+{
+	unsigned int above = space->nr_live - at;
+	int err = live_reserve(space);
+
+	if (err)
+		return err;
+	/* those on the side where there are fewer make room */
+	if (at < above) {
+		space->live--;
+		space->before_live--;
+		memmove(space->live, space->live + 1, at * sizeof(*space->live));
+	} else {
+		space->after_live--;
+		memmove(&space->live[at + 1], &space->live[at], above * sizeof(*space->live));
+	}
+	space->live[at] = region;
+	space->nr_live++;
+	return 0;
+}
+
+void space_remove(struct pfs_space *space, unsigned int at)
+{
+	unsigned int above = space->nr_live - 1 - at;
+
+	space->hot = NULL;
+	space->nr_live--;
+	if (at < above) {
+		memmove(space->live + 1, space->live, at * sizeof(*space->live));
+		space->live++;
+		space->before_live++;
+	} else {
+		memmove(&space->live[at], &space->live[at + 1], above * sizeof(*space->live));
+		space->after_live++;
+	}
+}
+
+/* Offsets in a file move along with the start of a region; anonymous memory has none. */
+bool space_is_file(const struct pfs_region *region)
+{
+	if (KNOWS(region, PFS_F_INO))
+		return pfs_is_file(region->dev, region->ino);
+	return KNOWS(region, PFS_F_OFF) && !(KNOWS(region, PFS_F_NAME) && !region->name[0]);
+}
+
+/* A new region with the attributes of `like` (NULL: none known), as if `like` reached to start. */
+struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like,
+				    uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	struct pfs_region *region = calloc(1, sizeof(*region));
+
+	if (!region)
+		return NULL;
+	if (like) {
+		*region = *like;
+		if (space_is_file(like))
+			region->off = like->off + (start - like->start);
+	} else {
+		region->born_ns = region->since_ns = now_ns;
+	}
+	region->start = start;
+	region->end = end;
+	region->died_ns = UINT64_MAX;
+	region->pages = space->pages;
+	return region;
+}
+
+/* Splits the live region that spans addr, if one does. The upper part is the new object. */
+static int split_at(struct pfs_space *space, uint64_t addr)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+	struct pfs_region *low, *high;
+
+	if (i == space->nr_live || space->live[i]->start >= addr)
+		return 0;
+	low = space->live[i];
+	high = space_region_new(space, low, addr, low->end, low->born_ns);
+	if (!high)
+		return -ENOMEM;
+	if (space_insert(space, i + 1, high)) {
+		free(high);
+		return -ENOMEM;
+	}
+	low->end = addr;
+	return 0;
+}
+
+int space_cut(struct pfs_space *space, uint64_t start, uint64_t end)
+{
+	int err = split_at(space, start);
+
+	return err ? err : split_at(space, end);
+}
+
+/* What the region is called while it lives is what it was called ever after. */
+static void freeze_name(struct pfs_space *space, struct pfs_region *region)
+{
+	const char *name = pfs_region_name(space, region);
+
+	if (!name)
+		return;
+	region->name = name;
+	region->have |= PFS_HAS(PFS_F_NAME);
+}
+
+static int retired_reserve(struct pfs_space *space)
+{
+	unsigned int want = space->max_retired ? space->max_retired * 2 : 16;
+	struct pfs_region **bigger;
+
+	if (space->nr_retired < space->max_retired)
+		return 0;
+	bigger = realloc(space->retired, want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	space->retired = bigger;
+	space->max_retired = want;
+	return 0;
+}
+
+/* Moves live region `at` to the retired ones, with the pages that were touched in it. */
+int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
+{
+	struct pfs_region *region = space->live[at];
+	struct pfs_pages *pages = NULL;
+	int err;
+
+	err = retired_reserve(space);
+	if (err)
+		return err;
+	if (pfs_pages_any(space->pages, region->start, region->end)) {
+		pages = pfs_pages_new_beside(space->pages, region->start, region->end);
+		if (!pages)
+			return -ENOMEM;
+		err = pfs_pages_move(space->pages, region->start, region->end, pages, 0);
+		if (err) {
+			pfs_pages_free(pages);
+			return err;
+		}
+	}
+	freeze_name(space, region);
+	region->pages = pages;
+	region->died_ns = now_ns;
+	space_remove(space, at);
+	space->retired[space->nr_retired++] = region;
+	return 0;
+}
+
+struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *region)
+{
+	if (!region || region->died_ns == UINT64_MAX)
+		return space->pages;
+	if (!region->pages) /* nothing was touched in it while it lived */
+		region->pages = pfs_pages_new_beside(space->pages, region->start, region->end);
+	return region->pages;
+}
+
+/* A huge page goes as a whole or not at all: where a removal that begins in one really begins. */
+static uint64_t whole_pages(struct pfs_space *space, uint64_t start)
+{
+	const struct pfs_region *r = pfs_space_find(space, start);
+
+	if (!r || !(r->traits & PFS_TRAIT_HUGETLB))
+		return start;
+	return (start + HUGE_PAGE - 1) & -HUGE_PAGE;
+}
+
+int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	unsigned int i;
+	int err;
+
+	start = whole_pages(space, start);
+
+	if (start >= end)
+		return 0;
+	err = space_cut(space, start, end);
+	i = pfs_space_lower(space, start);
+	while (!err && i < space->nr_live && space->live[i]->start < end)
+		err = space_retire(space, i, now_ns);
+	return err;
+}
+
+int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
+{
+	int err = 0;
+
+	/* Upwards, for what a piece of the stack is called depends on the piece above it. */
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		freeze_name(space, space->live[i]);
+	/* From the end, so that nothing is shifted. */
+	while (!err && space->nr_live)
+		err = space_retire(space, space->nr_live - 1, now_ns);
+	space->empty = true;
+	space->died_ns = now_ns;
+	return err;
+}
+
+struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
+{
+	struct pfs_space *copy = pfs_space_new(space->pages, now_ns);
+
+	if (!copy)
+		return NULL;
+	copy->heap_touches = space->heap_touches;
+	copy->start_brk = space->start_brk;
+	copy->brk = space->brk;
+	copy->exe = space->exe;
+	copy->complete = space->complete;
+	for (unsigned int i = 0; i < space->nr_live; i++) {
+		const struct pfs_region *from = space->live[i];
+		struct pfs_region *region =
+			space_region_new(copy, from, from->start, from->end, now_ns);
+
+		if (!region || space_insert(copy, i, region)) {
+			free(region);
+			pfs_space_put(copy);
+			return NULL;
+		}
+		/* The child's regions are other objects of the kernel. */
+		region->have &= ~PFS_HAS(PFS_F_ID);
+		region->born_ns = region->since_ns = now_ns;
+		region->inherited = true;
+	}
+	return copy;
+}
+
+void pfs_space_found(struct pfs_space *space)
+{
+	for (unsigned int i = 0; !space->complete && i < space->nr_live; i++)
+		space->live[i]->since_ns = 0;
+	space->complete = true;
+}
+
+void pfs_space_confirm(struct pfs_space *space)
+{
+	unsigned int kept = 0;
+
+	space->hot = NULL;
+	for (unsigned int i = 0; i < space->nr_live; i++) {
+		if (KNOWS(space->live[i], PFS_F_ID))
+			space->live[kept++] = space->live[i];
+		else
+			region_free(space, space->live[i]);
+	}
+	space->after_live += space->nr_live - kept;
+	space->nr_live = kept;
+}
+
+void pfs_space_begin(struct pfs_space *space)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < space->nr_retired; i++) {
+		if (space->retired[i]->pages)
+			space->retired[kept++] = space->retired[i];
+		else
+			region_free(space, space->retired[i]);
+	}
+	space->nr_retired = kept;
+}
+
+bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+
+	return i < space->nr_live && KNOWS(space->live[i], PFS_F_NAME) && !strcmp(space->live[i]->name, "[stack]");
+}
+
+const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region)
+{
+	unsigned int next;
+
+	if (region->died_ns != UINT64_MAX)
+		return KNOWS(region, PFS_F_NAME) ? region->name : NULL;
+	if (KNOWS(region, PFS_F_NAME) && region->name[0] && strcmp(region->name, "[heap]") &&
+	    strcmp(region->name, "[stack]"))
+		return region->name;
+	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
+	if (!(KNOWS(region, PFS_F_INO) && pfs_is_file(region->dev, region->ino)) && space->brk &&
+	    region->start < space->brk + space->heap_touches &&
+	    region->end + space->heap_touches > space->start_brk)
+		return "[heap]";
+	if (!KNOWS(region, PFS_F_NAME))
+		return NULL;
+	if (!strcmp(region->name, "[heap]"))
+		return space->brk ? "" : region->name;
+	/* Of a stack in pieces only the one that holds the first frame, the highest, has the name. */
+	next = pfs_space_lower(space, region->end);
+	if (!strcmp(region->name, "[stack]") && next < space->nr_live &&
+	    space->live[next]->start == region->end && KNOWS(space->live[next], PFS_F_NAME) &&
+	    !strcmp(space->live[next]->name, "[stack]"))
+		return "";
+	return region->name;
+}
+
+const char *pfs_region_kind(const struct pfs_region *region, const char *name)
+{
+	if (name && name[0])
+		return NULL;
+	if (KNOWS(region, PFS_F_TRAITS) && region->traits & PFS_TRAIT_STACK)
+		return "thread stack";
+	return name ? "anon" : "?";
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a `map` or `protect` event makes of an address space's regions.
+ *
+ * A `map` event says "this range is one region from now on". Attributes that it leaves out are taken
+ * from the region with the same identity, else from the one that the range lies in: the kernel's
+ * splits and merges come as such events, and its region tree says no more than ranges and identities.
+ */
+#include "model/space_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_attributes(struct pfs_region *region, const struct pfs_event *ev)
+{
+	if (pfs_has(ev, PFS_F_PERMS))
+		region->perms = ev->perms;
+	if (pfs_has(ev, PFS_F_DEV))
+		region->dev = ev->dev;
+	if (pfs_has(ev, PFS_F_INO))
+		region->ino = ev->ino;
+	if (pfs_has(ev, PFS_F_NAME)) {
+		region->name = ev->name;
+		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
+			region->segment_len = ev->off + (ev->end - ev->start);
+	}
+	/* A map with identity and permissions describes all of it; else what is told is what is added. */
+	if (pfs_has(ev, PFS_F_TRAITS))
+		region->traits = ev->traits | (ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) &&
+							       pfs_has(ev, PFS_F_PERMS)
+						       ? 0
+						       : region->traits);
+	region->have |= ev->have & ATTRIBUTES;
+	region->inferred &= ~(ev->have & ATTRIBUTES);
+	region->inferred |= ev->inferred & ATTRIBUTES;
+	if (pfs_has(ev, PFS_F_OFF))
+		region->off = ev->off + (space_is_file(region) ? region->start - ev->start : 0);
+}
+
+/* What the kernel merges is alike: a region of which little is known is what is known of the other one. */
+static void learn_from(struct pfs_region *region, const struct pfs_region *other)
+{
+	if (KNOWS(region, PFS_F_PERMS) || !KNOWS(other, PFS_F_PERMS))
+		return;
+	region->perms = other->perms;
+	if (KNOWS(other, PFS_F_DEV))
+		region->dev = other->dev;
+	if (KNOWS(other, PFS_F_INO))
+		region->ino = other->ino;
+	if (KNOWS(other, PFS_F_NAME))
+		region->name = other->name;
+	region->traits |= other->traits;
+	if (KNOWS(other, PFS_F_OFF))
+		region->off = other->off - (space_is_file(other) ? other->start - region->start : 0);
+	region->have |= other->have & ATTRIBUTES;
+	region->inferred |= other->inferred & ATTRIBUTES;
+}
+
+/* Makes `region` reach over exactly the union of itself and [start, end). */
+static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start,
+		     uint64_t end)
+{
+	unsigned int i;
+
+	if (region->start < start)
+		start = region->start;
+	if (region->end > end)
+		end = region->end;
+	if (space_cut(space, start, end))
+		return -ENOMEM;
+	i = pfs_space_lower(space, start);
+	while (i < space->nr_live && space->live[i]->start < end) {
+		if (space->live[i] == region) {
+			i++;
+			continue;
+		}
+		/* Merged into it: the pages stay where they are, the object goes. */
+		region->written |= space->live[i]->written;
+		learn_from(region, space->live[i]);
+		if (space->live[i]->since_ns < region->since_ns)
+			region->since_ns = space->live[i]->since_ns;
+		free(space->live[i]);
+		space_remove(space, i);
+	}
+	if (space_is_file(region))
+		region->off -= region->start - start;
+	region->start = start;
+	region->end = end;
+	return 0;
+}
+
+/* The region in [start, end) that has this identity, or that may take it: see pfs_space_map(). */
+struct pfs_region *space_identify(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *adopt = NULL;
+
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		struct pfs_region *r = space->live[i];
+
+		if (KNOWS(r, PFS_F_ID)) {
+			if (r->id == ev->id)
+				return r;
+		} else if (!adopt && r->start >= ev->start && r->end <= ev->end) {
+			adopt = r;
+		}
+	}
+	return adopt;
+}
+
+/* A region of its own over [start, end), whatever was there: cut out, or replaced. */
+static struct pfs_region *carve(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *within = pfs_space_find(space, ev->start), *region;
+	unsigned int i;
+
+	if (within && within->end < ev->end)
+		within = NULL;
+	if (within && within->start == ev->start && within->end == ev->end)
+		within = NULL;
+	region = space_region_new(space, within, ev->start, ev->end, ev->ts_ns);
+	if (!region || space_cut(space, ev->start, ev->end))
+		goto fail;
+	if (!within && !pfs_has(ev, PFS_F_PERMS)) /* found; what makes it says what it is */
+		region->since_ns = 0;
+	i = pfs_space_lower(space, ev->start);
+	while (i < space->nr_live && space->live[i]->start < ev->end) {
+		if (within) { /* the piece of it that the cut left here: same pages, new object */
+			free(space->live[i]);
+			space_remove(space, i);
+		} else if (space_retire(space, i, ev->ts_ns)) {
+			goto fail;
+		}
+	}
+	if (space_insert(space, i, region))
+		goto fail;
+	return region;
+fail:
+	free(region);
+	return NULL;
+}
+
+static bool may_merge(const struct pfs_region *a, const struct pfs_region *b)
+{
+	return a->perms == b->perms && a->dev == b->dev && a->ino == b->ino;
+}
+
+/* What lies in a range: regions told by the region tree, and others, as of a snapshot. */
+struct cover {
+	unsigned int nr;
+	bool same_id;			/* one has the identity that is looked for */
+	struct pfs_region *told, *seen; /* the first ones; NULL: none */
+	bool told_differ, seen_differ;	/* not all of them could be one region */
+};
+
+static void cover_add(struct cover *c, struct pfs_region *r, uint64_t id)
+{
+	struct pfs_region **first = KNOWS(r, PFS_F_ID) ? &c->told : &c->seen;
+	bool differs = *first && !may_merge(*first, r);
+
+	c->nr++;
+	c->same_id = c->same_id || (KNOWS(r, PFS_F_ID) && r->id == id);
+	c->told_differ = c->told_differ || (differs && first == &c->told);
+	c->seen_differ = c->seen_differ || (differs && first == &c->seen);
+	*first = *first ? *first : r;
+}
+
+static struct cover covered(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct cover c = { 0 };
+
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     i < space->nr_live && space->live[i]->start < ev->end; i++)
+		cover_add(&c, space->live[i], ev->id);
+	return c;
+}
+
+/*
+ * A snapshot of a process that runs on shows parts of the layout as they became only by changes that are
+ * replayed over it. So a region stored over several parts was there before they came to differ: if others
+ * tell of it, it is what they are, and else the parts, which are newer, stay. 1: done.
+ */
+static int map_over_newer(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct cover c = covered(space, ev);
+
+	if (c.same_id || c.nr < 2 || (c.told && c.told_differ) || (!c.told && !c.seen_differ))
+		return 0;
+	if (!c.told)
+		return 1;
+	if (space_cut(space, ev->start, ev->end))
+		return -ENOMEM;
+	c = covered(space, ev);
+	c.told->id = ev->id;
+	return grow_over(space, c.told, ev->start, ev->end) ? -ENOMEM : 1;
+}
+
+/* The kernel's region tree stored region `id` over [start, end). */
+static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
+{
+	int done = pfs_has(ev, PFS_F_PERMS) ? 0 : map_over_newer(space, ev);
+	struct pfs_region *region;
+
+	if (done)
+		return done < 0 ? done : 0;
+	region = space_identify(space, ev);
+	if (region) {
+		if (grow_over(space, region, ev->start, ev->end))
+			return -ENOMEM;
+	} else {
+		region = carve(space, ev);
+		if (!region)
+			return -ENOMEM;
+	}
+	region->id = ev->id;
+	region->have |= PFS_HAS(PFS_F_ID);
+	set_attributes(region, ev);
+	return 0;
+}
+
+/* A source without identities says what [start, end) is. */
+static int map_described(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_region *region = pfs_space_find(space, ev->start);
+	bool exact = region && region->start == ev->start && region->end == ev->end;
+	unsigned int i;
+
+	if (space_cut(space, ev->start, ev->end))
+		return -ENOMEM;
+	i = pfs_space_lower(space, ev->start);
+	if (i < space->nr_live && space->live[i]->start < ev->end) {
+		region = space->live[i];
+		if (!exact) /* rows are behind this: which one it is, they have yet to tell */
+			region->have &= ~PFS_HAS(PFS_F_ID);
+		if (grow_over(space, region, ev->start, ev->end))
+			return -ENOMEM;
+	} else {
+		region = space_region_new(space, NULL, ev->start, ev->end, ev->ts_ns);
+		if (!region)
+			return -ENOMEM;
+		if (space_insert(space, i, region)) {
+			free(region);
+			return -ENOMEM;
+		}
+	}
+	if (!region->since_ns && !KNOWS(region, PFS_F_PERMS) && pfs_has(ev, PFS_F_PERMS))
+		region->since_ns = ev->ts_ns;
+	set_attributes(region, ev);
+	return 0;
+}
+
+int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev)
+{
+	if (ev->start >= ev->end)
+		return 0;
+	space->hot = NULL;
+	space->empty = false;
+	return pfs_has(ev, PFS_F_ID) ? map_identified(space, ev) : map_described(space, ev);
+}
+
+/* Fills in what the region does not know yet, of what holds for all of [start, end). */
+static void fill_in(struct pfs_region *region, const struct pfs_event *ev)
+{
+	struct pfs_event unknown = *ev;
+
+	unknown.have &= ~(region->have & ATTRIBUTES) | PFS_HAS(PFS_F_TRAITS);
+	set_attributes(region, &unknown);
+}
+
+int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint64_t addr = ev->start;
+
+	while (addr < ev->end) {
+		unsigned int i = pfs_space_lower(space, addr);
+		struct pfs_region *r;
+		uint8_t perms;
+
+		if (i == space->nr_live || space->live[i]->start >= ev->end)
+			break;
+		r = space->live[i];
+		addr = r->end;
+		/* mprotect cannot change whether a mapping is shared */
+		perms = (ev->perms & ~PFS_PERM_SHARED) | (r->perms & PFS_PERM_SHARED);
+		if (pfs_has(ev, PFS_F_PERMS) && KNOWS(r, PFS_F_PERMS) && r->perms != perms) {
+			if (space_cut(space, ev->start, ev->end))
+				return -ENOMEM;
+			r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start
+										    : r->start)];
+			r->perms = perms;
+			addr = r->end;
+		}
+		fill_in(r, ev);
+	}
+	return 0;
+}

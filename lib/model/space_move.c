@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Regions that move (mremap), and those that go as a whole by what they were made by: System V segments,
+ * rings of io_setup.
+ */
+#include "model/space_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Does this region look like a piece of a segment attached at addr? As the kernel tells: by the offset. */
+static bool attached_at(const struct pfs_region *region, uint64_t addr)
+{
+	return region->segment_len && region->start - addr == region->off;
+}
+
+void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment)
+{
+	*segment = (struct pfs_segment){ .addr = addr };
+	for (unsigned int i = pfs_space_lower(space, addr); i < space->nr_live; i++) {
+		const struct pfs_region *r = space->live[i];
+
+		if (!attached_at(r, addr))
+			continue;
+		segment->first = r->start;
+		segment->len = r->segment_len;
+		segment->ino = r->ino;
+		return;
+	}
+}
+
+int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns)
+{
+	unsigned int i = pfs_space_lower(space, segment->addr);
+	int err = 0;
+
+	while (!err && segment->first && i < space->nr_live) {
+		struct pfs_region *r = space->live[i++];
+
+		if (!attached_at(r, segment->addr) || r->ino != segment->ino)
+			continue;
+		/* mremap may have made it reach beyond the segment: there only the first piece goes. */
+		if (r->start != segment->first && r->end - segment->addr > segment->len)
+			continue;
+		if (!(r->traits & PFS_TRAIT_SEALED)) /* on a sealed one it fails in silence */
+			err = space_retire(space, --i, now_ns);
+	}
+	return err;
+}
+
+static bool is_ring(const struct pfs_region *region)
+{
+	return KNOWS(region, PFS_F_NAME) && !strncmp(region->name, "/[aio]", 6);
+}
+
+/* A child has its parent's rings in its memory, but none to destroy: the call fails. */
+int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
+{
+	unsigned int i = pfs_space_lower(space, addr);
+
+	if (i == space->nr_live || space->live[i]->start != addr || !is_ring(space->live[i]) ||
+	    space->live[i]->inherited)
+		return 0;
+	space->had_rings = true;
+	return space_retire(space, i, now_ns);
+}
+
+struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t addr)
+{
+	for (unsigned int i = space->had_rings ? space->nr_retired : 0; i-- > 0;)
+		if (space->retired[i]->start == addr && is_ring(space->retired[i]))
+			return space->retired[i];
+	return NULL;
+}
+
+/* Did a region arrive somewhere from this address? */
+static bool moved_away(const struct pfs_space *space, uint64_t from)
+{
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		if (space->live[i]->moved_from == from)
+			return true;
+	return false;
+}
+
+int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint64_t addr = ev->start;
+	int err = 0;
+
+	while (!err && addr < ev->end) {
+		unsigned int i = pfs_space_lower(space, addr);
+		uint64_t start, end;
+
+		if (i == space->nr_live || space->live[i]->start >= ev->end)
+			break;
+		start = space->live[i]->start > addr ? space->live[i]->start : addr;
+		end = space->live[i]->end < ev->end ? space->live[i]->end : ev->end;
+		if (moved_away(space, start))
+			err = pfs_space_unmap(space, start, end, ev->ts_ns);
+		addr = end;
+	}
+	return err;
+}
+
+/* Is the range but a piece of a region that goes on beyond it, which the kernel split? */
+static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_region *r = pfs_space_find(space, ev->start);
+
+	return r && r->end >= ev->end && (r->start < ev->start || r->end > ev->end) &&
+	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
+}
+
+/* Is all of the range in one region? Then nothing can have been moved there, but to a fixed address. */
+static bool is_within(struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_region *r = pfs_space_find(space, ev->start);
+
+	return r && r->end >= ev->end;
+}
+
+int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_event row = *ev;
+
+	row.end = ev->start + ev->len;
+	if (is_split(space, &row))
+		return 0;
+	return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
+}
+
+/*
+ * A move to a fixed address takes several regions, the gaps between them stay as they were at the
+ * target. Which one arrived in [start, end)? Narrows *move to it; false: none of them.
+ */
+static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
+{
+	uint64_t from_end = move->from + move->len;
+
+	for (unsigned int i = pfs_space_lower(space, move->from);
+	     i < space->nr_live && space->live[i]->start < from_end; i++) {
+		const struct pfs_region *r = space->live[i];
+		uint64_t start = r->start > move->from ? r->start : move->from;
+		uint64_t end = r->end < from_end ? r->end : from_end;
+		uint64_t to = move->addr + (start - move->from);
+
+		if (to >= move->start && to + (end - start) <= move->end) {
+			move->from = start;
+			move->len = end - start;
+			move->addr = to;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A private mapping of /dev/zero is anonymous memory that shows a file. As long as nothing was written
+ * to it, the kernel numbers its pages anew by address when it moves it.
+ */
+static bool is_private_zero(const struct pfs_region *region)
+{
+	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") &&
+	       !(region->perms & PFS_PERM_SHARED);
+}
+
+/* Maps [start, end) with the attributes that the region at ev->from has. */
+static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
+{
+	const struct pfs_region *source = pfs_space_find(space, ev->from);
+	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
+	uint64_t since_ns = source ? source->since_ns : 0;
+	struct pfs_event map = *ev;
+	struct pfs_region *dest;
+	int err;
+
+	map.kind = PFS_MAP;
+	if (source && !merged) {
+		map.have |= source->have & ATTRIBUTES;
+		map.perms = source->perms;
+		map.traits = source->traits;
+		map.dev = source->dev;
+		map.ino = source->ino;
+		map.name = source->name;
+		map.off = source->off + (space_is_file(source) ? ev->from - source->start : 0);
+		if (is_private_zero(source) && !written)
+			map.off = map.addr;
+	}
+	err = pfs_space_map(space, &map);
+	dest = err ? NULL : pfs_space_find(space, ev->start);
+	if (dest) {
+		dest->written |= written;
+		if (since_ns < dest->since_ns)
+			dest->since_ns = since_ns;
+		dest->moved_from = merged ? 0 : ev->from;
+	}
+	return err;
+}
+
+int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_event move = *ev;
+	struct pfs_region *dest;
+	uint64_t room;
+	int err = 0;
+
+	if (pfs_has(ev, PFS_F_ADDR)) {
+		if (is_split(space, ev) || !narrow_move(space, &move))
+			return pfs_space_map(space, ev);
+		err = pfs_space_unmap(space, move.addr, move.addr + move.len, ev->ts_ns);
+	} else if (is_within(space, ev)) {
+		return pfs_space_map(space, ev);
+	}
+	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
+	dest = pfs_has(ev, PFS_F_ID) ? space_identify(space, ev) : NULL;
+	if (!pfs_has(ev, PFS_F_ADDR))
+		move.addr = dest && dest->start <= ev->start ? dest->end : ev->start;
+	room = ev->end > move.addr ? ev->end - move.addr : 0;
+	if (!err)
+		err = map_as_source(space, &move, dest);
+	if (!err)
+		err = pfs_pages_move(space->pages, move.from,
+				     move.from + (move.len < room ? move.len : room), space->pages,
+				     move.addr - move.from);
+	return err;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was touched: faults and what belongs to them, as marks on pages and counts. model.c calls it.
+ *
+ * A fault is one event; what came of it (the pages mapped beside it, a huge page, a read from disk, a
+ * signal) are events of the same thread that follow, until its next fault.
+ */
+#include "model/model_priv.h"
+
+#include "model/space.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Counts n for the whole and, but for pfscope's own child, for the process. */
+static void count_at(struct pfs_model *model, struct pfs_thread *thread,
+		     const struct pfs_space *space, size_t field, uint64_t n)
+{
+	*(uint64_t *)((char *)model_counts(model, space) + field) += n;
+	if (!space->launcher)
+		*(uint64_t *)((char *)&thread->proc->counts + field) += n;
+}
+#define COUNT(field, n) count_at(model, thread, space, offsetof(struct pfs_counts, field), n)
+
+/* 0 if it is absent, or nothing that this version knows. */
+static unsigned int access_of(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0;
+}
+
+static bool in_kernel_mode(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
+}
+
+static uint32_t fault_flags(const struct pfs_event *ev)
+{
+	static const uint32_t by_access[] = {
+		[0] = PFS_PAGE_ACCESS_UNKNOWN,
+		[PFS_READ] = PFS_PAGE_READ,
+		[PFS_WRITE] = PFS_PAGE_WRITE,
+		[PFS_EXECUTE] = PFS_PAGE_EXEC,
+	};
+	uint32_t flags = by_access[access_of(ev)];
+
+	if (pfs_has(ev, PFS_F_MODE))
+		flags |= ev->mode == PFS_USER ? PFS_PAGE_USER : PFS_PAGE_KERNEL;
+	if (pfs_has(ev, PFS_F_CLASS))
+		flags |= ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
+	return flags;
+}
+
+/* Something other than a fault happened at addr. 0 or -ENOMEM (or no pages, for want of it). */
+static int mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags, uint64_t now_ns)
+{
+	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
+
+	return pages ? pfs_pages_add(pages, addr, &what) : -ENOMEM;
+}
+
+/* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
+static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags,
+		      uint32_t unless, uint64_t now_ns, uint64_t *marked)
+{
+	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (start < end)	/* an end of 0 is no top of memory here */
+		err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
+	*marked += nr;
+	return err;
+}
+
+/* ---- faults ---- */
+
+/* How it was handled, as far as that is known, and how long that took. */
+static void count_handling(struct pfs_counts *counts, const struct pfs_event *ev)
+{
+	unsigned int how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0;
+	unsigned int class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0;
+	struct pfs_handling *h = &counts->handling[how][class];
+
+	*(ev->kind == PFS_FAULT ? &h->exceptions : &h->unasked) += 1;
+	if (!pfs_has(ev, PFS_F_LATENCY))
+		return;
+	h->nr_timed++;
+	h->total_ns += ev->latency_ns;
+	if (ev->latency_ns > h->max_ns)
+		h->max_ns = ev->latency_ns;
+}
+
+static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
+{
+	counts->faults++;
+	switch (access_of(ev)) {
+	case PFS_READ: counts->read++; break;
+	case PFS_WRITE: counts->write++; break;
+	case PFS_EXECUTE: counts->exec++; break;
+	default: counts->access_unknown++;
+	}
+	if (pfs_has(ev, PFS_F_MODE))
+		*(ev->mode == PFS_USER ? &counts->user : &counts->kernel) += 1;
+	if (pfs_has(ev, PFS_F_CLASS))
+		*(ev->class == PFS_MINOR ? &counts->minor : &counts->major) += 1;
+	counts->outside += outside;
+	count_handling(counts, ev);
+}
+
+bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
+{
+	if (!(region->have & PFS_HAS(PFS_F_PERMS)))
+		return false;
+	if (access == PFS_WRITE)
+		return !(region->perms & PFS_PERM_W);
+	return !(region->perms & (PFS_PERM_R | PFS_PERM_W | PFS_PERM_X));
+}
+
+/* Was the last fault of this thread the same one, refused in kernel mode and now tried again? */
+static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread,
+		     const struct pfs_space *space, const struct pfs_event *ev)
+{
+	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL &&
+	       in_kernel_mode(ev) && thread->fault_access == access_of(ev) &&
+	       thread->fault_addr >> model->page_shift == ev->addr >> model->page_shift;
+}
+
+static bool is_vsyscall(uint64_t addr)
+{
+	const uint64_t page = UINT64_C(0xffffffffff600000);
+
+	return addr >= page && addr < page + 4096;
+}
+
+/* Faults that the kernel's own counts leave out: see tests/workload/README.md. */
+static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
+			    struct pfs_space *space, const struct pfs_region *region,
+			    const struct pfs_event *ev)
+{
+	if (is_vsyscall(ev->addr))
+		COUNT(vsyscall, 1);
+	else if (ev->addr >> 63)
+		COUNT(kernel_addr, 1);
+	else if (is_retry(model, thread, space, ev))
+		COUNT(retried, 1);
+	else if (in_kernel_mode(ev) && space->complete &&
+		 (region ? pfs_region_forbids(region, access_of(ev)) : !pfs_space_below_stack(space, ev->addr)))
+		COUNT(no_access, 1);
+}
+
+/*
+ * io_destroy() is told when it begins, for it may well return after others have been given the address. But
+ * first of all it looks into the ring, which may be its first touch.
+ */
+static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space,
+				       uint64_t ring, const struct pfs_event *ev)
+{
+	if (!ring || !in_kernel_mode(ev) || ev->addr >> model->page_shift != ring >> model->page_shift)
+		return NULL;
+	return pfs_space_gone_ring(space, ring);
+}
+
+int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	struct pfs_faults_on fault = { &ev->addr, &ev->ts_ns, 1, ev->tid, fault_flags(ev) };
+	struct pfs_space *space = model_space_of(model, thread, ev);
+	struct pfs_region *region;
+	struct pfs_pages *pages;
+
+	if (!space)
+		return -ENOMEM;
+	/* What a region is, does not depend on what is to be seen of it. */
+	region = pfs_space_find(space, ev->addr);
+	if (!region)
+		region = leaving_ring(model, space, thread->ring, ev);
+	thread->ring = 0;
+	if (region && access_of(ev) == PFS_WRITE && region->perms & PFS_PERM_W)
+		region->written = true;
+	if (model->priv->muted) {
+		thread->fault_space = NULL;
+		return 0;
+	}
+	pages = pfs_space_pages(space, region);
+	if (!pages || pfs_pages_faults(pages, &fault))
+		return -ENOMEM;
+	count_fault(model_counts(model, space), ev, !region);
+	if (!space->launcher)
+		count_fault(&thread->proc->counts, ev, !region);
+	/* The everyday fault is in user mode, in the lower half, and counted by everybody. */
+	if (in_kernel_mode(ev) || ev->addr >> 63)
+		count_uncounted(model, thread, space, region, ev);
+	thread->fault_space = space;
+	thread->fault_addr = ev->addr;
+	thread->fault_ns = ev->ts_ns;
+	thread->fault_mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0;
+	thread->fault_access = access_of(ev);
+	thread->nr_faults++;
+	return 0;
+}
+
+/* ---- what came of the fault under way ---- */
+
+/* Its region, or NULL. */
+static struct pfs_region *fault_region(struct pfs_thread *thread)
+{
+	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
+}
+
+/* The file offset of the fault under way lies in [off, end_off): the same file, surely enough. */
+static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread,
+			 uint64_t off, uint64_t end_off)
+{
+	uint64_t at = region->off + (thread->fault_addr - region->start);
+
+	return at >= off && at < end_off;
+}
+
+static bool is_file(const struct pfs_region *region, const struct pfs_event *ev)
+{
+	return region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino &&
+	       region->dev == ev->dev;
+}
+
+static int mark_around(struct pfs_model *model, struct pfs_thread *thread,
+		       struct pfs_space *space, const struct pfs_region *region,
+		       const struct pfs_event *ev)
+{
+	uint64_t off = ev->off > region->off ? ev->off : region->off;
+	uint64_t len = region->end - region->start, marked = 0;
+	int err;
+
+	if (ev->end_off <= off || off - region->off >= len)
+		return 0;
+	if (ev->end_off - region->off < len)
+		len = ev->end_off - region->off;
+	err = mark_range(space, region->start + (off - region->off), region->start + len,
+			 PFS_PAGE_AROUND, PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED,
+			 ev->ts_ns, &marked);
+	COUNT(around, marked);
+	return err;
+}
+
+/* Fault-around: by file and offset; where that is in memory, the fault under way tells. */
+int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	struct pfs_region *region = fault_region(thread);
+	struct pfs_space *space;
+	int err = 0;
+
+	if (model->priv->muted)
+		return 0;
+	if (!pfs_has(ev, PFS_F_START)) {
+		if (region && beside_fault(region, thread, ev->off, ev->end_off))
+			err = mark_around(model, thread, thread->fault_space, region, ev);
+		return err;
+	}
+	/* The kernel populates [start, end): each mapping of that file part in it may be meant. */
+	space = model_space_of(model, thread, ev);
+	if (!space)
+		return -ENOMEM;
+	thread->nr_around++;
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++)
+		if (is_file(space->live[i], ev))
+			err = mark_around(model, thread, space, space->live[i], ev);
+	return err;
+}
+
+/* Somewhere in that range, one fault less for each page of it; or right there. */
+static int populate_huge(struct pfs_model *model, struct pfs_thread *thread,
+			 const struct pfs_event *ev)
+{
+	uint64_t size = model_page_size(model) << ev->order, marked = 0;
+	struct pfs_space *space;
+
+	thread->huge_saved += (UINT64_C(1) << ev->order) - 1;
+	if (!pfs_has(ev, PFS_F_END) || ev->end - ev->start != size || ev->start & (size - 1))
+		return 0;
+	space = model_space_of(model, thread, ev);
+	if (!space)
+		return -ENOMEM;
+	COUNT(huge, 1);
+	return mark_range(space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+}
+
+int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	struct pfs_space *space = thread->fault_space;
+	struct pfs_region *region = fault_region(thread);
+	uint64_t size, start, marked = 0;
+
+	if (model->priv->muted || ev->order > 18)
+		return 0;
+	if (pfs_has(ev, PFS_F_START))	/* the kernel populates */
+		return populate_huge(model, thread, ev);
+	if (!region)
+		return 0;
+	size = model_page_size(model) << ev->order;
+	start = thread->fault_addr & ~(size - 1);
+	if (start < region->start || start + size > region->end)
+		return 0;	/* not for this fault's own page */
+	COUNT(huge, 1);
+	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+}
+
+/* A page of the file was read while the fault was under way: it is major if it is its own page. */
+int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	const struct pfs_space *space = thread->fault_space;
+	struct pfs_region *region = fault_region(thread);
+
+	if (model->priv->muted || !region || !is_file(region, ev) ||
+	    !beside_fault(region, thread, ev->off, ev->end_off))
+		return 0;
+	COUNT(major, 1);
+	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
+}
+
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
+{
+	const struct pfs_space *space = thread->fault_space;
+
+	if (model->priv->muted || !space)
+		return 0;
+	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL))
+		return -ENOMEM;
+	COUNT(signal, 1);
+	if (is_vsyscall(thread->fault_addr))	/* not emulated by this kernel, but refused */
+		COUNT(vsyscall, -1);
+	thread->fault_space = NULL;
+	return 0;
+}
+
+/* ---- pages that the kernel faults in by itself ---- */
+
+/*
+ * How many faults that took: one a page that nothing is known to have mapped yet, but one for each range
+ * that fault-around mapped, and one for a whole huge page.
+ */
+static void count_unasked(struct pfs_model *model, struct pfs_thread *thread,
+			  const struct pfs_space *space, const struct pfs_event *ev, uint64_t alone)
+{
+	uint64_t saved = thread->huge_saved < alone ? thread->huge_saved : alone;
+	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
+
+	COUNT(unasked[by], alone - saved + thread->nr_around);
+	thread->huge_saved = thread->nr_around = 0;
+}
+
+static int populate_region(struct pfs_model *model, struct pfs_space *space,
+			   const struct pfs_region *region, const struct pfs_event *ev,
+			   uint64_t *marked, uint64_t *alone)
+{
+	uint64_t start = region->start > ev->start ? region->start : ev->start;
+	uint64_t end = region->end < ev->end ? region->end : ev->end;
+	uint32_t present = PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED | PFS_PAGE_HUGE;
+	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
+	int err;
+
+	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND,
+			 ev->ts_ns, alone);
+	if (!err && *alone - before < nr_pages)	/* those that came by fault-around */
+		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns,
+				 marked);
+	return err;
+}
+
+static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_event *ev)
+{
+	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
+
+	counts->unasked[by]++;
+	*(ev->class == PFS_MINOR ? &counts->unasked_minor : &counts->unasked_major) += 1;
+	count_handling(counts, ev);
+}
+
+/*
+ * One fault, told with its class: the kernel has counted it for this thread, whatever is known of the
+ * memory. It may be another process's (NULL: of none that was recorded).
+ */
+static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
+			     struct pfs_space *space, const struct pfs_event *ev)
+{
+	uint32_t class = ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
+	const struct pfs_space *own = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ?
+		space : pfs_proc_space(thread->proc);
+	uint64_t marked = 0, again = 0;
+	int err;
+
+	if (model->priv->muted)
+		return 0;
+	thread->nr_around = thread->huge_saved = 0;	/* estimates are for those without a class */
+	count_unasked_fault(model_counts(model, own), ev);
+	if (!own->launcher)
+		count_unasked_fault(&thread->proc->counts, ev);
+	if (!space)
+		return 0;
+	err = mark_range(space, ev->start, ev->end, PFS_PAGE_POPULATED,
+			 PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
+	if (!err)
+		err = mark_range(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
+	COUNT(populated, marked);
+	return err;
+}
+
+int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
+	struct pfs_space *space = other ? model_space_of_region(model, ev) :
+					  model_space_of(model, thread, ev);
+	uint64_t marked = 0, alone = 0;
+	int err = 0;
+
+	thread->fault_space = NULL;
+	if (!space && !other)
+		return -ENOMEM;
+	if (pfs_has(ev, PFS_F_CLASS))
+		return populate_by_fault(model, thread, space, ev);
+	if (!space)
+		return 0;
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		struct pfs_region *r = space->live[i];
+
+		/* The kernel cannot populate what may not be accessed, nor what is no memory. */
+		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
+			continue;
+		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))
+			continue;
+		r->written |= access_of(ev) != PFS_READ && r->perms & PFS_PERM_W;
+		if (!model->priv->muted)
+			err = populate_region(model, space, r, ev, &marked, &alone);
+	}
+	COUNT(populated, marked + alone);
+	if (!model->priv->muted)
+		count_unasked(model, thread, space, ev, alone);
+	return err;
+}
+
+int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	if (model->priv->muted)
+		return 0;
+	return mark(pfs_proc_space(thread->proc)->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The settings of transparent huge pages, see huge_pages.h (Documentation/admin-guide/mm/transhuge.rst).
+ */
+#include "os/huge_pages.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "always [madvise] never": what is in force. A size that inherits has what `enabled` says. */
+static enum pfs_huge_pages read_setting(const char *path)
+{
+	enum pfs_huge_pages setting = PFS_HUGE_NEVER;
+	FILE *f = fopen(path, "re");
+	char line[128];
+
+	if (!f)
+		return setting;
+	if (fgets(line, sizeof(line), f)) {
+		if (strstr(line, "[always]"))
+			setting = PFS_HUGE_ALWAYS;
+		else if (strstr(line, "[madvise]"))
+			setting = PFS_HUGE_ADVISED;
+	}
+	fclose(f);
+	return setting;
+}
+
+enum pfs_huge_pages pfs_huge_pages(const char *dir)
+{
+	enum pfs_huge_pages most, setting;
+	char path[PATH_MAX];
+	glob_t sizes;
+
+	snprintf(path, sizeof(path), "%s/enabled", dir);
+	most = read_setting(path);
+	snprintf(path, sizeof(path), "%s/hugepages-*kB/enabled", dir);
+	if (glob(path, GLOB_NOSORT, NULL, &sizes))
+		return most;
+	for (size_t i = 0; i < sizes.gl_pathc; i++) {
+		setting = read_setting(sizes.gl_pathv[i]);
+		if (setting > most)
+			most = setting;
+	}
+	globfree(&sizes);
+	return most;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "os/smaps.h"
+
+#include "event/event.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+FILE *pfs_smaps_open(pid_t pid)
+{
+	int fd = pfs_process_open(pid, "smaps");
+	FILE *smaps = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !smaps)
+		close(fd);
+	return smaps;
+}
+
+static bool begin_region(struct pfs_smap *region, char *line)
+{
+	unsigned int major, minor;
+	char perms[5];
+	int name = 0;
+
+	*region = (struct pfs_smap){ .name = "" };
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &region->start,
+		   &region->end, perms, &region->off, &major, &minor, &region->ino, &name) != 7 || !name ||
+	    strlen(perms) != 4)
+		return false;
+	region->dev = major << 20 | minor;
+	region->perms = (perms[0] == 'r' ? PFS_PERM_R : 0) | (perms[1] == 'w' ? PFS_PERM_W : 0) |
+			(perms[2] == 'x' ? PFS_PERM_X : 0) | (perms[3] == 's' ? PFS_PERM_SHARED : 0);
+	line[strcspn(line, "\n")] = '\0';
+	region->name = line + name;
+	return true;
+}
+
+/* Two letters each: locked, of a device, a device's page frames, huge pages of hugetlbfs. */
+static bool says_fixed(const char *flags)
+{
+	static const char *const fixed[] = { " lo", " io", " pf", " ht" };
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (strstr(flags, fixed[i]))
+			return true;
+	return false;
+}
+
+static void add_fact(struct pfs_smap *region, const char *line)
+{
+	uint64_t kb;
+
+	if (sscanf(line, "Rss: %" SCNu64 " kB", &kb) == 1)
+		region->resident = kb * 1024;
+	else if (sscanf(line, "Shared_Clean: %" SCNu64 " kB", &kb) == 1 ||
+		 sscanf(line, "Shared_Dirty: %" SCNu64 " kB", &kb) == 1)
+		region->shared += kb * 1024;
+	else if (!strncmp(line, "VmFlags:", 8))
+		region->fixed = says_fixed(line + 8);
+}
+
+/* A fact's line begins with a capital letter, a region's with its address. */
+static bool is_fact(const char *line)
+{
+	return *line >= 'A' && *line <= 'Z';
+}
+
+int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx)
+{
+	char *line = NULL, *header = NULL;
+	struct pfs_smap region = { 0 };
+	size_t max = 0, header_max = 0;
+	bool inside = false;
+	int ret = 0;
+
+	errno = 0;
+	while (!ret && getline(&line, &max, smaps) > 0) {
+		if (is_fact(line)) {
+			add_fact(&region, line);
+			continue;
+		}
+		if (inside)
+			ret = fn(ctx, &region);
+		/* The region's name is in its line: that one is kept, the other's room is for the next. */
+		char *spare = header;
+		size_t spare_max = header_max;
+
+		header = line;
+		header_max = max;
+		line = spare;
+		max = spare_max;
+		inside = begin_region(&region, header);
+		errno = 0;
+	}
+	if (!ret && errno)
+		ret = -errno;
+	if (!ret && !header)
+		ret = -ESRCH;
+	if (!ret && inside)
+		ret = fn(ctx, &region);
+	free(line);
+	free(header);
+	return ret;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events into cells: see plot/data.h.
+ */
+#include "plot/data.h"
+
+#include "base/hash.h"
+#include "model/space.h"
+#include "plot/data_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NEIGHBOURS = 8 };
+
+struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter)
+{
+	struct pfs_plot_data *data = calloc(1, sizeof(*data));
+
+	if (!data)
+		return NULL;
+	data->priv = calloc(1, sizeof(*data->priv));
+	data->sites = calloc(1, sizeof(*data->sites));
+	if (!data->priv || !data->sites) {
+		pfs_plot_data_free(data);
+		return NULL;
+	}
+	data->model = model;
+	data->filter = filter;
+	data->cells.max = PFS_PLOT_MAX_CELLS;
+	data->nr_sites = 1;
+	return data;
+}
+
+void pfs_plot_data_free(struct pfs_plot_data *data)
+{
+	if (!data)
+		return;
+	for (uint32_t i = 0; i < data->nr_groups; i++)
+		free(data->groups[i].ranges);
+	plot_numbers_free(data->priv);
+	pfs_plot_cells_fini(&data->cells);
+	free(data->images);
+	free(data->groups);
+	free(data->threads);
+	free(data->sites);
+	free(data->priv);
+	free(data);
+}
+
+static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_region *region,
+			     const char *name, uint64_t addr)
+{
+	uint64_t page = addr >> data->model->page_shift << data->model->page_shift;
+
+	if (region)
+		return pfs_filter_memory(data->filter, region, name);
+	return pfs_filter_region(data->filter, PFS_PLOT_NO_REGION, page, page + (1 << data->model->page_shift));
+}
+
+/*
+ * Its group has been there, and where neighbours of the same name are: the pieces of a file are one band, also
+ * if some between them are never touched. A few at a time; others come when they are touched themselves.
+ */
+static int reach(struct pfs_plot_group *group, const struct pfs_space *space, const struct pfs_region *region)
+{
+	const char *name = pfs_region_name(space, region);
+	unsigned int at = pfs_space_lower(space, region->start), low = at, high = at;
+
+	while (low && at - low < MAX_NEIGHBOURS && space->live[low - 1]->end == space->live[low]->start &&
+	       pfs_region_name(space, space->live[low - 1]) == name)
+		low--;
+	while (high + 1 < space->nr_live && high - at < MAX_NEIGHBOURS &&
+	       space->live[high]->end == space->live[high + 1]->start &&
+	       pfs_region_name(space, space->live[high + 1]) == name)
+		high++;
+	return plot_group_reach(group, space->live[low]->start, space->live[high]->end);
+}
+
+/* Whose page it is; what was so of the last one often is of the next. */
+static int look_at(struct pfs_plot_data *data, struct pfs_space *space, uint64_t addr)
+{
+	struct plot_place *place = &data->priv->place;
+	struct pfs_region *region = pfs_space_find(space, addr);
+	const char *name = region ? pfs_region_name(space, region) : NULL, *kind;
+	int ret;
+
+	if (region && place->space == space && place->region == region && place->name == name &&
+	    place->start == region->start && place->end == region->end)
+		return 0;
+	*place = (struct plot_place){ .space = space, .region = region, .name = name };
+	ret = plot_image_number(data, space, &place->image);
+	if (ret)
+		return ret;
+	kind = region ? pfs_region_kind(region, name) : PFS_PLOT_NO_REGION;
+	place->wanted = is_region_wanted(data, region, name, addr);
+	if (region) {
+		place->start = region->start;
+		place->end = region->end;
+	}
+	if (!place->wanted)
+		return 0;
+	ret = plot_group_number(data, place->image, kind ? kind : name, &place->group);
+	if (ret)
+		return ret;
+	if (region)
+		return reach(&data->groups[place->group], space, region);
+	data->groups[place->group].unknown = true;
+	return 0;
+}
+
+static struct pfs_plot_kind kind_of(const struct pfs_event *ev)
+{
+	return (struct pfs_plot_kind){
+		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
+		.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
+		.sampled = ev->kind == PFS_ACCESS,
+	};
+}
+
+/* The thread's last touch, there where the place is that was looked at: in the cells, or left out. */
+static int count(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+{
+	const struct plot_place *place = &data->priv->place;
+	struct pfs_plot_cell *cell = &thread->last;
+	int ret;
+
+	data->left_out += !place->wanted;
+	if (!place->wanted)
+		return 0;
+	cell->group = place->group;
+	ret = pfs_plot_cells_add(&data->cells, cell);
+	if (ret)
+		return ret;
+	thread->has_last = true;
+	data->threads[thread->nr].count++;
+	data->images[place->image].count++;
+	*(cell->kind.sampled ? &data->sampled : &data->faults) += 1;
+	data->outside += !cell->kind.sampled && !place->region;
+	return 0;
+}
+
+/* The same of a fault in no known region, as if it had not been counted. */
+static void count_back(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+{
+	if (!thread->has_last) {
+		data->left_out--;
+		return;
+	}
+	pfs_plot_cells_remove(&data->cells, &thread->last);
+	thread->has_last = false;
+	data->threads[thread->nr].count--;
+	data->images[data->priv->place.image].count--;
+	data->faults--;
+	data->outside--;
+}
+
+static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, struct pfs_space *space,
+		 const struct pfs_event *ev)
+{
+	const struct plot_place *place = &data->priv->place;
+	int ret = look_at(data, space, ev->addr);
+
+	thread->last = (struct pfs_plot_cell){
+		.count = 1, .page = ev->addr >> data->model->page_shift, .ts_ns = ev->ts_ns, .addr = ev->addr,
+		.thread = thread->nr, .kind = kind_of(ev),
+	};
+	thread->has_last = false;
+	thread->below_stack = ev->kind == PFS_FAULT && !place->region && pfs_space_below_stack(space, ev->addr);
+	if (!ret && pfs_has(ev, PFS_F_IP) && (place->wanted || thread->below_stack))
+		ret = plot_site_number(data, space, ev, &thread->last.site);
+	return ret ? ret : count(data, thread);
+}
+
+/* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
+static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot *slot)
+{
+	struct pfs_space *space = thread->fault_space;
+	int ret;
+
+	if (!slot->below_stack || !space || !pfs_space_below_stack(space, slot->last.addr) ||
+	    !pfs_space_find(space, slot->last.addr))
+		return 0;
+	slot->below_stack = false;
+	ret = look_at(data, space, slot->last.addr);
+	if (ret)
+		return ret;
+	count_back(data, slot);
+	return count(data, slot);
+}
+
+/* The thread's last fault was read from disk, or ended in a signal, if the model takes it for that. */
+static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, enum pfs_kind what)
+{
+	const struct pfs_counts *counts = &data->model->counts;
+	struct pfs_plot_kind kind = thread->last.kind;
+
+	if (!thread->has_last ||
+	    (what == PFS_MAJOR ? counts->major == data->priv->major : counts->signal == data->priv->signal))
+		return 0;
+	if (what == PFS_MAJOR)
+		kind.class = PFS_MAJOR_CLASS;
+	else
+		kind.signal = true;
+	if (!pfs_plot_cells_remove(&data->cells, &thread->last))
+		return 0;
+	thread->last.kind = kind;
+	return pfs_plot_cells_add(&data->cells, &thread->last);
+}
+
+/* The time that is shown goes on as long as something happens to who is shown. */
+static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev)
+{
+	if (!data->cells.any || ev->kind == PFS_NOTE || ev->kind == PFS_LOST ||
+	    (data->filter && !pfs_filter_event(data->filter, data->model, ev)))
+		return 0;
+	return pfs_plot_cells_reach(&data->cells, ev->ts_ns);
+}
+
+static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread,
+			  const struct pfs_event *ev)
+{
+	struct plot_thread_slot *slot;
+	struct pfs_space *space;
+	int ret = plot_thread_number(data, thread, &slot);
+
+	if (ret)
+		return ret;
+	switch (ev->kind) {
+	case PFS_FAULT:
+	case PFS_ACCESS:
+		space = ev->kind == PFS_FAULT ? thread->fault_space : pfs_proc_space(thread->proc);
+		return space && !space->launcher ? touch(data, slot, space, ev) : 0;
+	case PFS_MAJOR:
+	case PFS_SIGNAL:
+		return learn(data, slot, ev->kind);
+	case PFS_MAP:
+		ret = grown(data, thread, slot);
+		return ret ? ret : go_on(data, ev);
+	default:
+		return go_on(data, ev);
+	}
+}
+
+static int feed(void *ctx, const struct pfs_event *ev)
+{
+	struct pfs_plot_data *data = ctx;
+	const struct pfs_counts *counts = &data->model->counts;
+	const struct pfs_thread *thread =
+		pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
+	int ret = 0;
+
+	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
+		data->timeless += counts->faults - data->priv->faults;
+	else if (thread)
+		ret = feed_of_thread(data, thread, ev);
+	data->priv->faults = counts->faults;
+	data->priv->major = counts->major;
+	data->priv->signal = counts->signal;
+	return ret;
+}
+
+struct pfs_sink pfs_plot_data_sink(struct pfs_plot_data *data)
+{
+	return (struct pfs_sink){ .fn = feed, .ctx = data };
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The picture: see plot/draw.h.
+ */
+#include "plot/draw.h"
+
+#include "plot/legend.h"
+#include "plot/pen.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MARGIN = PFS_PLOT_MARGIN, HEAD = 58, HEADING = 20, LEFT = 190, RIGHT = 100, BAND = 14, LEAST_BAND = 9,
+	GOOD_BAND = 12, CHART = 64, LOW_CHART = 32, CHART_GAP = 18, AXIS = 34, MOST_HEIGHT = 1500,
+	DEFAULT_WIDTH = 1200, MOST_POINTS = 20000,
+};
+
+/* ---- plan ---- */
+
+static double chart_height(const struct pfs_plot_picture *p)
+{
+	return p->terse < PFS_PLOT_LOW_CHARTS ? CHART : p->terse < PFS_PLOT_NO_CHARTS ? LOW_CHART : 0;
+}
+
+/* Below the bands: two charts, the axis, the legend, remarks. */
+static double foot(const struct pfs_plot_picture *p)
+{
+	double chart = chart_height(p);
+
+	return (chart ? 2 * (chart + CHART_GAP) : 0) + AXIS +
+	       pfs_plot_legend_draw(p, pfs_plot_legend_line(p)) + MARGIN;
+}
+
+static double wish(const struct pfs_plot_band *band)
+{
+	return BAND + 9 * log2(1 + band->pages);
+}
+
+/* A picture that is not high has less beside its bands, until those have a fifth of it. */
+static double room_for_bands(struct pfs_plot_picture *p)
+{
+	double height = p->style->height ? p->style->height : MOST_HEIGHT;
+
+	for (; height - HEAD - p->foot < height / 5 && p->terse < PFS_PLOT_SHORT_LEGEND; p->foot = foot(p))
+		p->terse++;
+	return height - HEAD - p->foot;
+}
+
+static void place_bands(struct pfs_plot_picture *p, double room, double wishes)
+{
+	const struct pfs_plot *plot = p->plot;
+	double least = LEAST_BAND * plot->nr_bands, scale = (room - least) / (wishes + 1 - least), y = HEAD;
+
+	if (scale < 0)	/* not even one has room */
+		scale = 0;
+	p->first = y;
+	for (uint32_t block = 0; block < plot->nr_blocks; block++) {
+		p->heading[block] = y;
+		y += plot->nr_blocks > 1 ? HEADING : 0;
+		for (uint32_t i = plot->nr_bands; i-- > 0;) {
+			if (plot->bands[i].block != block)
+				continue;
+			p->top[i] = y;
+			p->height[i] = LEAST_BAND + (wish(&plot->bands[i]) - LEAST_BAND) * scale;
+			y += p->height[i];
+		}
+	}
+	p->last = y;
+	p->total = p->style->height ? p->style->height : ceil(y + p->foot);
+}
+
+/*
+ * A height for each band so that they fill the room that there is; the logarithm of their pages, for who is
+ * small. -ENOSPC: there are too many of them.
+ */
+static int plan_bands(struct pfs_plot_picture *p)
+{
+	const struct pfs_plot *plot = p->plot;
+	double headings = plot->nr_blocks > 1 ? plot->nr_blocks * HEADING : 0;
+	double wishes = 0, room = room_for_bands(p);
+
+	if (plot->nr_bands > 1 && room < headings + LEAST_BAND * plot->nr_bands) {
+		p->bands_fit = room > 0 ? room / (GOOD_BAND + headings / plot->nr_bands) : 0;
+		return -ENOSPC;
+	}
+	for (uint32_t i = 0; i < plot->nr_bands; i++)
+		wishes += wish(&plot->bands[i]);
+	room -= headings;
+	if (!p->style->height && wishes < room)
+		room = wishes > 200 ? wishes : 200;
+	place_bands(p, room, wishes);
+	return 0;
+}
+
+/* A place of the grid is so many pixels wide and high, or all of a page. */
+static int plan_grid(struct pfs_plot_picture *p)
+{
+	double place = p->style->heat ? 3 : 2;
+
+	for (uint32_t i = 0; i < p->plot->nr_bands; i++) {
+		double pages = ceil(p->plot->bands[i].pages), most = floor(p->height[i] / place);
+
+		p->rows[i] = pages < most ? pages : most < 1 ? 1 : most;
+	}
+	return pfs_plot_grid_make(&p->grid, p->plot, (p->right - p->left) / place, p->rows,
+				  p->style->heat ? PFS_PLOT_BY_NOTHING : p->style->by);
+}
+
+/* What the legend says, and so how high it is, is only known when all is in its place. */
+static int plan(struct pfs_plot_picture *p)
+{
+	double planned, height = foot(p);
+	int ret;
+
+	do {
+		p->foot = height;
+		pfs_plot_grid_fini(&p->grid);
+		ret = plan_bands(p);
+		if (!ret)
+			ret = plan_grid(p);
+		planned = p->foot;
+		height = foot(p);
+	} while (!ret && height > planned);
+	return ret;
+}
+
+int pfs_plot_picture_plan(struct pfs_plot_picture *p)
+{
+	uint32_t nr = p->plot->nr_bands;
+
+	p->width = p->style->width ? p->style->width : DEFAULT_WIDTH;
+	p->left = LEFT;
+	p->right = p->width - RIGHT;
+	p->rows = calloc(nr + 1, sizeof(*p->rows));
+	p->top = calloc(nr + 1, sizeof(*p->top));
+	p->height = calloc(nr + 1, sizeof(*p->height));
+	p->heading = calloc(p->plot->nr_blocks + 1, sizeof(*p->heading));
+	return p->rows && p->top && p->height && p->heading ? plan(p) : -ENOMEM;
+}
+
+void pfs_plot_picture_fini(struct pfs_plot_picture *p)
+{
+	pfs_plot_grid_fini(&p->grid);
+	free(p->rows);
+	free(p->top);
+	free(p->height);
+	free(p->heading);
+	p->rows = NULL;
+	p->top = p->height = p->heading = NULL;
+}
+
+/* ---- bands ---- */
+
+static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
+{
+	const struct pfs_plot_band *band = &p->plot->bands[nr];
+	double y = p->top[nr], h = p->height[nr], size = h < 12 ? h - 1 : 11;
+	char number[32];
+
+	pen_box(p, p->left, y, p->right - p->left, h,
+		band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
+	pen_line(p, p->left, y, p->right, y, "#d9dce3");
+	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, LEFT - 16, "#1f2430", band->label);
+	pen_text(p, p->right + 6, y + h / 2 + size * 0.36, size, PEN_LEFT, RIGHT - 10, "#5b6270",
+		 pfs_plot_number(number, band->faults + band->sampled));
+}
+
+/* Where a fold is, across the band: nothing was touched there. */
+static void draw_folds(const struct pfs_plot_picture *p)
+{
+	for (uint32_t i = 0; i < p->plot->nr_segments; i++) {
+		const struct pfs_plot_segment *segment = &p->plot->segments[i];
+		const struct pfs_plot_band *band = &p->plot->bands[segment->band];
+		double h = p->height[segment->band], y = p->top[segment->band] + h * (1 - segment->at);
+
+		if (band->nr_folds && band->nr_folds < h / 12 && segment->at > 0)
+			pen_dashes(p, p->left, y, p->right, y, "#c4c8d2");
+	}
+}
+
+static void draw_losses(const struct pfs_plot_picture *p)
+{
+	double w = (p->right - p->left) / p->grid.columns;
+
+	for (uint32_t i = 0; i < p->grid.columns; i++) {
+		uint64_t from = p->plot->from_ns + i * p->grid.column_ns;
+
+		if (pfs_plot_lost(p->plot, from, from + p->grid.column_ns))
+			pen_box(p, p->left + i * w, p->first, w, p->last - p->first, "#b0b4bd", 0.35);
+	}
+}
+
+static void draw_blocks(const struct pfs_plot_picture *p)
+{
+	const struct pfs_plot *plot = p->plot;
+	char text[PFS_PLOT_TEXT_MAX], number[32];
+
+	for (uint32_t i = 0; i < plot->nr_bands; i++)
+		draw_band(p, i);
+	for (uint32_t i = 0; i < plot->nr_blocks && plot->nr_blocks > 1; i++) {
+		pen_box(p, MARGIN, p->heading[i], p->right - MARGIN, HEADING, "#e6e9f0", 1);
+		snprintf(text, sizeof(text), "%.400s: %s", plot->blocks[i].label,
+			 pfs_plot_number(number, plot->blocks[i].faults + plot->blocks[i].sampled));
+		pen_text(p, MARGIN + 6, p->heading[i] + 14, 12, PEN_BOLD, p->right - MARGIN, "#1f2430", text);
+	}
+	pen_line(p, p->left, p->last, p->right, p->last, "#9aa0ad");
+}
+
+/* ---- spots ---- */
+
+static void draw_spot(const struct pfs_plot_picture *p, const struct pfs_plot_spot *spot, uint64_t sum)
+{
+	double w = (p->right - p->left) / p->grid.columns, h = p->height[spot->band] / p->rows[spot->band];
+	double x = p->left + w * spot->column,
+	       y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
+	bool sampled = spot->color == PFS_PLOT_SAMPLED;
+	unsigned int level =
+		pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
+
+	if (p->style->heat) {
+		pen_box(p, x, y, w, h, sampled ? pfs_plot_seen[level] : pfs_plot_hot[level], 1);
+		return;
+	}
+	y += h / 2;
+	h = h < 2.6 ? 2.6 : h > 4 ? 4 : h;
+	w = w < 2.6 ? 2.6 : w > 4 ? 4 : w;
+	pen_box(p, x, y - h / 2, w, h, pfs_plot_color(p->grid.by, spot->color), 0.55 + 0.05 * level);
+}
+
+/* The most frequent colour of a place comes last, and so on top; in a heat map faults do. */
+static void draw_spots(const struct pfs_plot_picture *p)
+{
+	for (int faults = 0; faults < 2; faults++)
+		for (uint32_t i = 0; i < p->grid.nr_spots; i++)
+			if ((p->grid.spots[i].color != PFS_PLOT_SAMPLED) == faults)
+				draw_spot(p, &p->grid.spots[i], p->grid.spots[i].count);
+}
+
+/* Many spots, and those of a heat map, which leave no gaps, become one image in the picture. */
+static int draw_image(const struct pfs_plot_picture *p)
+{
+	const struct pfs_cairo *c = p->cairo;
+	struct pfs_plot_picture part = *p;
+	cairo_surface_t *image;
+	int ret;
+
+	image = c->image_surface_create(CAIRO_FORMAT_ARGB32, ceil(2 * p->width), ceil(2 * p->last));
+	part.on = c->create(image);
+	c->scale(part.on, 2, 2);
+	if (p->style->heat)
+		c->set_antialias(part.on, CAIRO_ANTIALIAS_NONE);
+	draw_spots(&part);
+	ret = c->status(part.on) ? -ENOMEM : 0;
+	c->destroy(part.on);
+	if (!ret) {
+		c->save(p->on);
+		c->scale(p->on, 0.5, 0.5);
+		c->set_source_surface(p->on, image, 0, 0);
+		c->paint(p->on);
+		c->restore(p->on);
+	}
+	c->surface_destroy(image);
+	return ret;
+}
+
+/* ---- below ---- */
+
+static void draw_chart(const struct pfs_plot_picture *p, double y, const char *name, const char *scale,
+		       const uint64_t *values, const char *color)
+{
+	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < p->grid.columns; i++)
+		most = values[i] > most ? values[i] : most;
+	pen_box(p, p->left, y, p->right - p->left, h, "#fafbfc", 1);
+	for (uint32_t i = 0; i < p->grid.columns; i++)	/* one shape: there are no seams in it */
+		if (values[i])
+			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most),
+					    w, h * (double)values[i] / most);
+	pen_fill(p, color);
+	pen_line(p, p->left, y, p->right, y, "#d9dce3");
+	pen_line(p, p->left, y + h, p->right, y + h, "#9aa0ad");
+	pen_text(p, p->left - 6, y + h / 2, 11, PEN_RIGHT, LEFT - 16, "#1f2430", name);
+	pen_text(p, p->right + 6, y + 9, 11, PEN_LEFT, RIGHT - 10, "#5b6270", scale);
+	pen_text(p, p->right + 6, y + h, 11, PEN_LEFT, RIGHT - 10, "#5b6270", "0");
+}
+
+/* Below y. Returns their lower end. */
+static double draw_charts(const struct pfs_plot_picture *p, double y)
+{
+	const struct pfs_plot_grid *grid = &p->grid;
+	uint64_t faults = 0, pages = 0;
+	char scale[48], number[32];
+
+	for (uint32_t i = 0; i < grid->columns; i++) {
+		faults = grid->faults[i] > faults ? grid->faults[i] : faults;
+		pages = grid->resident[i] > pages ? grid->resident[i] : pages;
+	}
+	pfs_plot_rate_text(scale, p->plot, faults, grid->column_ns);
+	draw_chart(p, y, "faults a second", scale, grid->faults, "#7c8db5");
+	y += chart_height(p) + CHART_GAP;
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_number(number, pages), pages == 1 ? "" : "s");
+	draw_chart(p, y, "resident (estimate)", scale, grid->resident, "#b59a7c");
+	return y + chart_height(p);
+}
+
+static void draw_axis(const struct pfs_plot_picture *p, double y)
+{
+	const struct pfs_plot *plot = p->plot;
+	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, (p->right - p->left) / 110 + 2);
+	double scale = (p->right - p->left) / ((double)p->grid.column_ns * p->grid.columns);
+	double name = p->left - 24;	/* its right end */
+	char text[32];
+
+	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
+		double x = p->left + scale * (at - plot->from_ns);
+
+		pen_line(p, x, y, x, y + 5, "#5b6270");
+		pfs_plot_tick_text(text, plot, at, tick);
+		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430", text);
+		x -= pen_width(p, 11, text) / 2 + 8;
+		name = x < name ? x : name;
+	}
+	pen_text(p, name, y + 17, 11, PEN_RIGHT, LEFT, "#1f2430", "time (s)");
+}
+
+int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
+{
+	char text[PFS_PLOT_TEXT_MAX];
+	double y = p->last;
+	int ret = 0;
+
+	pen_box(p, 0, 0, p->width, p->total, "#ffffff", 1);
+	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, "#1f2430",
+		 pfs_plot_title(p->plot, p->style, text));
+	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430",
+		 pfs_plot_sum_text(p->plot, text));
+	draw_blocks(p);
+	draw_folds(p);
+	draw_losses(p);
+	if (p->style->heat || p->grid.nr_spots > MOST_POINTS)
+		ret = draw_image(p);
+	else
+		draw_spots(p);
+	if (chart_height(p))
+		y = draw_charts(p, y + CHART_GAP);
+	draw_axis(p, y);
+	pfs_plot_legend_draw(p, y + AXIS + pfs_plot_legend_line(p));
+	if (!ret && p->cairo->status(p->on))
+		ret = p->cairo->status(p->on) == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO;
+	return ret ? pfs_err_set(err, ret, "cairo cannot draw: %s", ret == -ENOMEM ? "no memory" :
+				 p->cairo->status_to_string(p->cairo->status(p->on))) : 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plot into a file: as SVG, PNG or PDF by cairo. SVG also says in words and numbers what it shows, for
+ * readers and programs.
+ */
+#include "plot/draw.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = { "text", "svg", "png", "pdf", "html" };
+
+int pfs_plot_format_find(const char *name)
+{
+	for (int i = 0; i < PFS_PLOT_FORMATS; i++)
+		if (!strcasecmp(names[i], name))
+			return i;
+	return -ENOENT;
+}
+
+int pfs_plot_format_of_file(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	if (dot && !strcasecmp(dot, ".txt"))
+		return PFS_PLOT_TEXT;
+	if (dot && !strcasecmp(dot, ".htm"))
+		return PFS_PLOT_HTML;
+	return dot ? pfs_plot_format_find(dot + 1) : -ENOENT;
+}
+
+/*
+ * A picture that has a height of its own has a band for so many pixels; less would do for a name, but not for
+ * what is in it.
+ */
+uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format)
+{
+	enum { OF_TEXT = 20, OF_PICTURE = 44, OF_PAGE = 100, PIXELS = 16, BESIDE = 400 };
+
+	if (format == PFS_PLOT_TEXT || format == PFS_PLOT_HTML)
+		return format == PFS_PLOT_TEXT ? OF_TEXT : OF_PAGE;
+	return style->height > BESIDE + OF_PICTURE * PIXELS ? (style->height - BESIDE) / PIXELS : OF_PICTURE;
+}
+
+/* ---- in words and numbers ---- */
+
+void pfs_plot_write_string(FILE *out, const char *s)
+{
+	size_t len = strlen(s), nr;
+	uint32_t code;
+
+	fputc('"', out);
+	for (; len; s += nr, len -= nr) {
+		nr = pfs_utf8_decode(s, len, &code);
+		if (!nr) {
+			nr = 1;
+			fputs("?", out);
+		} else if (strchr("\"\\<>&'", code < 128 ? (int)code : 'a') || pfs_escape_needed(code)) {
+			if (code >= 0x10000)
+				fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+			else
+				fprintf(out, "\\u%04x", code);
+		} else {
+			fwrite(s, 1, nr, out);
+		}
+	}
+	fputc('"', out);
+}
+
+void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, FILE *out)
+{
+	uint64_t faults = 0, sampled = 0;
+	char text[PFS_PLOT_TEXT_MAX];
+
+	for (uint32_t i = 0; i < grid->nr_spots; i++)
+		*(grid->spots[i].color == PFS_PLOT_SAMPLED ? &sampled : &faults) += grid->spots[i].count;
+	fprintf(out,
+		"{\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"outside\":%" PRIu64 ",\"timeless\":%" PRIu64
+		",\"drawn\":%" PRIu64 ",\"drawn_sampled\":%" PRIu64 ",\"colors\":{",
+		plot->data->faults, plot->data->sampled, plot->data->outside, plot->data->timeless, faults,
+		sampled);
+	for (uint32_t i = 0, nr = 0; i < PFS_PLOT_COLORS; i++) {
+		if (!pfs_plot_color_text(plot, grid, i, text, sizeof(text)))
+			continue;
+		fputs(nr++ ? "," : "", out);
+		pfs_plot_write_string(out, text);
+		fprintf(out, ":%" PRIu64, grid->by_color[i]);
+	}
+	fputs("},\"bands\":[", out);
+	for (uint32_t i = 0; i < plot->nr_bands; i++) {
+		fputs(i ? ",[" : "[", out);
+		pfs_plot_write_string(out, plot->blocks[plot->bands[i].block].label);
+		fputc(',', out);
+		pfs_plot_write_string(out, plot->bands[i].label);
+		fprintf(out, ",%" PRIu64 "]", plot->bands[i].faults + plot->bands[i].sampled);
+	}
+	fputs("]}", out);
+}
+
+/* Text in XML, after pfs_plot_escape(). */
+static void write_xml(FILE *out, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '<' || *s == '&' || *s == '>')
+			fputs(*s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;", out);
+		else
+			fputc(*s, out);
+	}
+}
+
+/* ---- surfaces ---- */
+
+static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned int length)
+{
+	return fwrite(data, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* out NULL: what is drawn goes nowhere. */
+static cairo_surface_t *surface_new(const struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out)
+{
+	char text[PFS_PLOT_TEXT_MAX];
+	cairo_surface_t *surface;
+
+	switch (format) {
+	case PFS_PLOT_SVG:
+		return p->cairo->svg_surface_create_for_stream(out ? write_bytes : NULL, out, p->width, p->total);
+	case PFS_PLOT_PDF:
+		surface = p->cairo->pdf_surface_create_for_stream(out ? write_bytes : NULL, out, p->width, p->total);
+		p->cairo->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
+						   pfs_plot_title(p->plot, p->style, text));
+		p->cairo->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT,
+						   pfs_plot_sum_text(p->plot, text));
+		return surface;
+	default:
+		return p->cairo->image_surface_create(CAIRO_FORMAT_RGB24, p->width, p->total);
+	}
+}
+
+/* All of it goes to a stream of memory first: cairo writes when it likes to. */
+static int draw_to(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *memory, struct pfs_err *err)
+{
+	cairo_surface_t *surface = surface_new(p, format, memory);
+	cairo_status_t status;
+	int ret;
+
+	p->on = p->cairo->create(surface);
+	ret = pfs_plot_picture_draw(p, err);
+	p->cairo->destroy(p->on);
+	status = ret || format != PFS_PLOT_PNG ? CAIRO_STATUS_SUCCESS :
+		 p->cairo->surface_write_to_png_stream(surface, write_bytes, memory);
+	p->cairo->surface_finish(surface);
+	if (!ret && !status)
+		status = p->cairo->surface_status(surface);
+	p->cairo->surface_destroy(surface);
+	if (ret || !status)
+		return ret;
+	return pfs_err_set(err, -ENOMEM, "cairo cannot draw: %s", p->cairo->status_to_string(status));
+}
+
+/* Behind <svg ...>: what a screen reader says, and what a program reads. */
+static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_t len, FILE *out)
+{
+	const char *svg = strstr(drawn, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
+	char text[PFS_PLOT_TEXT_MAX];
+
+	if (!end)
+		end = drawn - 1;
+	fwrite(drawn, 1, end + 1 - drawn, out);
+	fputs("\n<title>", out);
+	write_xml(out, pfs_plot_title(p->plot, p->style, text));
+	fputs("</title>\n<desc>", out);
+	write_xml(out, pfs_plot_sum_text(p->plot, text));
+	fputs("</desc>\n<metadata id=\"pfscope\">", out);
+	pfs_plot_write_summary(p->plot, &p->grid, out);
+	fputs("</metadata>", out);
+	fwrite(end + 1, 1, len - (end + 1 - drawn), out);
+}
+
+static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out,
+			  struct pfs_err *err)
+{
+	char *drawn = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&drawn, &len);
+	int ret;
+
+	if (!memory)
+		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
+	ret = draw_to(p, format, memory, err);
+	if (fclose(memory) && !ret)
+		ret = pfs_err_set(err, -ENOMEM, "no memory for the plot");
+	if (!ret && format == PFS_PLOT_SVG)
+		write_svg(p, drawn, len, out);
+	else if (!ret)
+		fwrite(drawn, 1, len, out);
+	free(drawn);
+	return ret;
+}
+
+/* On a surface of that kind, for widths of text differ. */
+static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
+{
+	cairo_surface_t *surface;
+	int ret;
+
+	p->width = p->total = 1;
+	surface = surface_new(p, format, NULL);
+	p->on = p->cairo->create(surface);
+	ret = pfs_plot_picture_plan(p);
+	if (!ret && p->cairo->status(p->on))	/* then it has measured nothing */
+		ret = -ENOMEM;
+	p->cairo->destroy(p->on);
+	p->cairo->surface_finish(surface);
+	p->cairo->surface_destroy(surface);
+	return ret;
+}
+
+/* With fewer bands where the picture is not high enough for those that it was laid out with. */
+static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, enum pfs_plot_format format)
+{
+	const struct pfs_plot_data *data = p->plot->data;
+	uint32_t nr = p->plot->nr_bands;
+	int ret;
+
+	while ((ret = plan(p, format)) == -ENOSPC) {
+		nr -= nr > 4 ? nr / 4 : nr > 1;
+		nr = p->bands_fit < nr && p->bands_fit ? p->bands_fit : nr;
+		pfs_plot_picture_fini(p);
+		pfs_plot_fini(fewer);
+		ret = pfs_plot_lay_out(fewer, data, nr);
+		if (ret)
+			return ret;
+		p->plot = fewer;
+	}
+	return ret;
+}
+
+static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+		       FILE *out, struct pfs_err *err)
+{
+	struct pfs_cairo cairo;
+	struct pfs_plot fewer = { 0 };
+	struct pfs_plot_picture p = { .plot = plot, .style = style, .cairo = &cairo };
+	int ret = pfs_cairo_load(&cairo, err);
+
+	if (ret)
+		return ret;
+	ret = plan_with_fewer(&p, &fewer, format);
+	ret = ret ? pfs_err_set(err, ret, "no memory for the plot") :
+		    draw_and_write(&p, format, out, err);
+	pfs_plot_picture_fini(&p);
+	pfs_plot_fini(&fewer);
+	return ret;
+}
+
+int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+		   FILE *out, struct pfs_err *err)
+{
+	int ret = format == PFS_PLOT_TEXT ? pfs_plot_write_text(plot, style, out, err) :
+		format == PFS_PLOT_HTML ? pfs_plot_write_html(plot, style, out, err) :
+		write_drawn(plot, style, format, out, err);
+
+	if (!ret && (fflush(out) || ferror(out)))
+		ret = pfs_err_set(err, -EIO, "the plot cannot be written: %s", strerror(errno));
+	return ret;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cells into rows and columns: see plot.h.
+ */
+#include "plot/plot.h"
+
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pfs_plot_access_texts[4] = { "touched, unknown how", "read", "written", "executed" };
+const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", "major: read from disk",
+					      "ended in a signal" };
+
+/* ---- colours ---- */
+
+struct busy { uint64_t count; uint32_t thread; };
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct busy *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* The busiest threads have colours of their own. */
+static int choose_threads(struct pfs_plot_grid *grid, const struct pfs_plot_data *data)
+{
+	struct busy *busy = malloc((data->nr_threads + 1) * sizeof(*busy));
+
+	if (!busy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < data->nr_threads; i++)
+		busy[i] = (struct busy){ data->threads[i].count, i };
+	qsort(busy, data->nr_threads, sizeof(*busy), compare_busy);
+	while (grid->nr_threads < PFS_PLOT_OTHERS && grid->nr_threads < data->nr_threads &&
+	       busy[grid->nr_threads].count) {
+		grid->threads[grid->nr_threads] = busy[grid->nr_threads].thread;
+		grid->nr_threads++;
+	}
+	free(busy);
+	return 0;
+}
+
+static uint32_t color_of(const struct pfs_plot_grid *grid, const struct pfs_plot_cell *cell)
+{
+	if (cell->kind.sampled)
+		return PFS_PLOT_SAMPLED;
+	switch (grid->by) {
+	case PFS_PLOT_BY_ACCESS:
+		return cell->kind.access;
+	case PFS_PLOT_BY_CLASS:
+		return cell->kind.signal ? 3 : cell->kind.class;
+	case PFS_PLOT_BY_THREAD:
+		for (uint32_t i = 0; i < grid->nr_threads; i++)
+			if (grid->threads[i] == cell->thread)
+				return i;
+		return PFS_PLOT_OTHERS;
+	default:
+		return 0;
+	}
+}
+
+const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t nr, char *buf, size_t size)
+{
+	const struct pfs_plot_thread *thread = &plot->data->threads[nr];
+	char comm[256];
+
+	pfs_plot_escape(comm, sizeof(comm), thread->comm ? thread->comm : "?");
+	if (thread->tid)
+		snprintf(buf, size, "%s %" PRId32, comm, thread->tid);
+	else
+		snprintf(buf, size, "threads beyond the first %d", PFS_PLOT_MAX_THREADS - 1);
+	return buf;
+}
+
+const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
+				char *buf, size_t size)
+{
+	if (!grid->by_color[color])
+		return NULL;
+	if (color == PFS_PLOT_SAMPLED)
+		snprintf(buf, size, "seen by sampling: no faults");
+	else if (grid->by == PFS_PLOT_BY_ACCESS)
+		snprintf(buf, size, "%s", pfs_plot_access_texts[color]);
+	else if (grid->by == PFS_PLOT_BY_CLASS)
+		snprintf(buf, size, "%s", pfs_plot_class_texts[color]);
+	else if (grid->by == PFS_PLOT_BY_NOTHING)
+		snprintf(buf, size, "faults");
+	else if (color == PFS_PLOT_OTHERS)
+		snprintf(buf, size, "other threads");
+	else
+		pfs_plot_thread_text(plot, grid->threads[color], buf, size);
+	return buf;
+}
+
+/* ---- spots ---- */
+
+static int compare_places(const struct pfs_plot_spot *x, const struct pfs_plot_spot *y)
+{
+	if (x->band != y->band)
+		return x->band < y->band ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->column > y->column) - (x->column < y->column);
+}
+
+static int compare_colors(const void *a, const void *b)
+{
+	const struct pfs_plot_spot *x = a, *y = b;
+	int order = compare_places(x, y);
+
+	return order ? order : (x->color > y->color) - (x->color < y->color);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct pfs_plot_spot *x = a, *y = b;
+	int order = compare_places(x, y);
+
+	if (order)
+		return order;
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return (x->color > y->color) - (x->color < y->color);
+}
+
+/* What came from several cells becomes one spot. */
+static void merge_spots(struct pfs_plot_grid *grid)
+{
+	uint32_t kept = 0;
+
+	qsort(grid->spots, grid->nr_spots, sizeof(*grid->spots), compare_colors);
+	for (uint32_t i = 0; i < grid->nr_spots; i++) {
+		if (kept && !compare_colors(&grid->spots[kept - 1], &grid->spots[i]))
+			grid->spots[kept - 1].count += grid->spots[i].count;
+		else
+			grid->spots[kept++] = grid->spots[i];
+	}
+	grid->nr_spots = kept;
+	qsort(grid->spots, grid->nr_spots, sizeof(*grid->spots), compare_counts);
+}
+
+/* The most faults in one place, of whatever colours. */
+static void find_most(struct pfs_plot_grid *grid)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < grid->nr_spots; i++) {
+		const struct pfs_plot_spot *spot = &grid->spots[i];
+
+		if (!i || compare_places(spot, spot - 1))
+			sum = 0;
+		if (spot->color == PFS_PLOT_SAMPLED) {
+			grid->most_sampled =
+				spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
+			continue;
+		}
+		sum += spot->count;
+		grid->most = sum > grid->most ? sum : grid->most;
+	}
+}
+
+static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const uint32_t *rows)
+{
+	const struct pfs_plot_cells *cells = &plot->data->cells;
+	const struct pfs_plot_cell *cell;
+
+	grid->spots = malloc((cells->nr + 1) * sizeof(*grid->spots));
+	if (!grid->spots)
+		return -ENOMEM;
+	pfs_plot_cells_for_each(cell, cells) {
+		struct pfs_plot_spot *spot = &grid->spots[grid->nr_spots++];
+		double at;
+		uint32_t band = pfs_plot_find(plot, cell, &at)->band;
+
+		*spot = (struct pfs_plot_spot){
+			.band = band, .row = at * rows[band],
+			.count = cell->count, .color = color_of(grid, cell),
+			.column = (cell->bin - cells->first_bin) / grid->bins,
+		};
+		if (spot->row >= rows[band])
+			spot->row = rows[band] - 1;
+		grid->by_color[spot->color] += spot->count;
+		if (spot->color != PFS_PLOT_SAMPLED)
+			grid->faults[spot->column] += spot->count;
+	}
+	return 0;
+}
+
+int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
+		       const uint32_t *rows, enum pfs_plot_by by)
+{
+	int ret;
+
+	*grid = (struct pfs_plot_grid){ .by = by };
+	grid->bins = (plot->nr_bins + max_columns - 1) / max_columns;
+	grid->columns = (plot->nr_bins + grid->bins - 1) / grid->bins;
+	grid->column_ns = grid->bins < UINT64_MAX >> plot->data->cells.time_shift ?
+		grid->bins << plot->data->cells.time_shift : UINT64_MAX;
+	grid->faults = calloc(grid->columns, sizeof(*grid->faults));
+	grid->resident = calloc(grid->columns, sizeof(*grid->resident));
+	ret = grid->faults && grid->resident ? choose_threads(grid, plot->data) : -ENOMEM;
+	if (!ret)
+		ret = fill(grid, plot, rows);
+	if (!ret)
+		ret = pfs_plot_resident(plot, grid->columns, grid->bins, grid->resident);
+	if (ret) {
+		pfs_plot_grid_fini(grid);
+		return ret;
+	}
+	if (grid->nr_spots)
+		merge_spots(grid);
+	find_most(grid);
+	return 0;
+}
+
+void pfs_plot_grid_fini(struct pfs_plot_grid *grid)
+{
+	free(grid->spots);
+	free(grid->faults);
+	free(grid->resident);
+	*grid = (struct pfs_plot_grid){ 0 };
+}

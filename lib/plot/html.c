@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plot as a page: plot/page.html with the numbers, plot/page_draw.js and plot/page.js in it. One file,
+ * which asks for nothing from anywhere.
+ */
+#include "plot/draw.h"
+
+#include "plot/sites.h"
+#include "view/labels.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Built from the top of the tree: the paths are as the assembler sees them. */
+__asm__(".section .rodata\n"
+	"pfs_plot_page:\n"
+	".incbin \"lib/plot/page.html\"\n"
+	".byte 0\n"
+	"pfs_plot_script:\n"
+	".incbin \"lib/plot/page_draw.js\"\n"
+	".incbin \"lib/plot/page.js\"\n"
+	".byte 0\n"
+	".previous\n");
+extern const char pfs_plot_page[], pfs_plot_script[];
+
+struct page {
+	const struct pfs_plot *plot;
+	const struct pfs_plot_style *style;
+	struct pfs_plot_grid grid, threads;	/* by access; by thread, for whose colours are whose */
+	const struct pfs_plot_cell **cells;	/* sorted by place and time */
+	struct pfs_plot_sites sites;
+	FILE *out;
+};
+
+/* ---- words ---- */
+
+static void write_words(const struct page *page)
+{
+	static const char *const by[] = { "heat", "access", "class", "thread" };
+	char text[PFS_PLOT_TEXT_MAX];
+	FILE *out = page->out;
+
+	fputs("{\"title\":", out);
+	pfs_plot_write_string(out, pfs_plot_title(page->plot, page->style, text));
+	fputs(",\n\"sum\":", out);
+	pfs_plot_write_string(out, pfs_plot_sum_text(page->plot, text));
+	fputs(",\n\"notes\":", out);
+	pfs_plot_write_string(out, pfs_plot_notes_text(page->plot, text));
+	fputs(",\n\"resident_says\":\"" PFS_PLOT_RESIDENT_SAYS "\",\n\"by\":", out);
+	pfs_plot_write_string(out, by[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
+	fputs(",\n\"summary\":", out);
+	pfs_plot_write_summary(page->plot, &page->grid, out);
+}
+
+/* Another member of an object. */
+static void write_array(FILE *out, const char *name, const char *const *strings, unsigned int nr)
+{
+	fprintf(out, ",\n\"%s\":[", name);
+	for (unsigned int i = 0; i < nr; i++) {
+		fputs(i ? "," : "", out);
+		pfs_plot_write_string(out, strings[i]);
+	}
+	fputs("]", out);
+}
+
+static void write_colors(FILE *out)
+{
+	static const struct { const char *name; enum pfs_plot_by by; unsigned int nr; } rows[] = {
+		{ "access", PFS_PLOT_BY_ACCESS, 4 }, { "class", PFS_PLOT_BY_CLASS, 4 },
+		{ "thread", PFS_PLOT_BY_THREAD, PFS_PLOT_OTHERS + 1 },
+	};
+
+	write_array(out, "access", pfs_plot_access_texts, 4);
+	write_array(out, "class", pfs_plot_class_texts, 4);
+	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"",
+		pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
+	write_array(out, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
+	write_array(out, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *colors[PFS_PLOT_COLORS];
+
+		for (unsigned int k = 0; k < rows[i].nr; k++)
+			colors[k] = pfs_plot_color(rows[i].by, k);
+		write_array(out, rows[i].name, colors, rows[i].nr);
+	}
+	fputs("}", out);
+}
+
+static void write_names(const struct page *page)
+{
+	const struct pfs_plot_data *data = page->plot->data;
+	char text[PFS_LABEL_MAX];
+	FILE *out = page->out;
+
+	fputs(",\n\"names\":[", out);
+	for (uint32_t i = 0; i < data->nr_groups; i++) {
+		fputs(i ? "," : "", out);
+		pfs_plot_escape(text, sizeof(text), data->groups[i].name);
+		pfs_plot_write_string(out, text);
+	}
+	fputs("],\n\"threads\":[", out);
+	for (uint32_t i = 0; i < data->nr_threads; i++) {
+		fputs(i ? "," : "", out);
+		pfs_plot_write_string(out, pfs_plot_thread_text(page->plot, i, text, sizeof(text)));
+	}
+	fputs("],\n\"ranks\":[", out);
+	for (uint32_t i = 0; i < data->nr_threads; i++) {
+		uint32_t rank = 0;
+
+		while (rank < page->threads.nr_threads && page->threads.threads[rank] != i)
+			rank++;
+		fprintf(out, "%s%u", i ? "," : "", rank < page->threads.nr_threads ? rank : PFS_PLOT_OTHERS);
+	}
+	fputs("]", out);
+	pfs_plot_sites_write(&page->sites, out);
+}
+
+/* ---- places ---- */
+
+/* The image of each group, by the number of its label. */
+static int write_images(const struct page *page)
+{
+	const struct pfs_plot_data *data = page->plot->data;
+	FILE *out = page->out;
+
+	fputs(",\n\"images\":[", out);
+	for (uint32_t i = 0; i < data->nr_images; i++) {
+		char *label = pfs_plot_image_label(data, i);
+
+		if (!label)
+			return -ENOMEM;
+		fputs(i ? "," : "", out);
+		pfs_plot_write_string(out, label);
+		free(label);
+	}
+	fputs("],\n\"image_of\":[", out);
+	for (uint32_t i = 0; i < data->nr_groups; i++)
+		fprintf(out, "%s%u", i ? "," : "", data->groups[i].image);
+	fputs("]", out);
+	return 0;
+}
+
+/* The range in which a segment begins. NULL: none is known. */
+static const struct pfs_plot_range *range_of(const struct pfs_plot *plot, uint32_t segment)
+{
+	const struct pfs_plot_segment *s = &plot->segments[segment];
+	const struct pfs_plot_group *group = &plot->data->groups[s->group];
+	uint32_t nr = pfs_plot_find_range(plot, s->group, s->first);
+
+	return nr < group->nr_ranges ? &group->ranges[nr] : NULL;
+}
+
+/* Segments of one range stand side by side: each range is there once, with its first segment. */
+static void write_ranges(const struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	const struct pfs_plot_range *last = NULL;
+
+	fputs(",\n\"ranges\":[", page->out);
+	for (uint32_t i = 0, nr = 0; i < plot->nr_segments; i++) {
+		const struct pfs_plot_range *range = range_of(plot, i);
+
+		if (range && range != last)
+			fprintf(page->out, "%s[%u,\"%" PRIx64 "-%" PRIx64 "\"]", nr++ ? "," : "", i,
+				range->start, range->end);
+		else if (!range && (last || !i))
+			fprintf(page->out, "%s[%u,\"\"]", nr++ ? "," : "", i);
+		last = range;
+	}
+	fputs("]", page->out);
+}
+
+static void write_bands(const struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	FILE *out = page->out;
+
+	fputs(",\n\"blocks\":[", out);
+	for (uint32_t i = 0; i < plot->nr_blocks; i++) {
+		fputs(i ? ",[" : "[", out);
+		pfs_plot_write_string(out, plot->blocks[i].label);
+		fprintf(out, ",%" PRIu64 "]", plot->blocks[i].faults + plot->blocks[i].sampled);
+	}
+	fputs("],\n\"bands\":[", out);
+	for (uint32_t i = 0; i < plot->nr_bands; i++) {
+		const struct pfs_plot_band *band = &plot->bands[i];
+
+		fputs(i ? ",\n{\"label\":" : "{\"label\":", out);
+		pfs_plot_write_string(out, band->label);
+		fprintf(out, ",\"block\":%u,\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"pages\":%.1f,"
+			"\"unknown\":%s}", band->block, band->faults, band->sampled, band->pages,
+			band->unknown ? "true" : "false");
+	}
+	fputs("],\n\"segments\":[", out);
+	for (uint32_t i = 0; i < plot->nr_segments; i++) {
+		const struct pfs_plot_segment *s = &plot->segments[i];
+
+		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at,
+			s->len, s->last - s->first + 1, s->first, s->group);
+	}
+	fputs("]", out);
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct pfs_plot_cell *x = *(const struct pfs_plot_cell *const *)a;
+	const struct pfs_plot_cell *y = *(const struct pfs_plot_cell *const *)b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->page != y->page)
+		return x->page < y->page ? -1 : 1;
+	return (x->bin > y->bin) - (x->bin < y->bin);
+}
+
+enum column { SEGMENT, PAGE, BIN, KIND, THREAD, COUNT, SITE, TIME, ADDRESS, NR_COLUMNS };
+
+static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *cell, enum column column)
+{
+	const struct pfs_plot *plot = page->plot;
+	const struct pfs_plot_cells *cells = &plot->data->cells;
+	const struct pfs_plot_segment *segment;
+	double at;
+
+	switch (column) {
+	case SEGMENT:
+		return pfs_plot_find(plot, cell, &at) - plot->segments;
+	case PAGE:
+		segment = pfs_plot_find(plot, cell, &at);
+		return cell->page - segment->first;
+	case BIN: return cell->bin - cells->first_bin;
+	case KIND:
+		return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 |
+		       cell->kind.sampled << 5;
+	case THREAD: return cell->thread;
+	case COUNT: return cell->count;
+	case SITE: return page->sites.number[cell->site];
+	case TIME: return cell->ts_ns - (cell->bin << cells->time_shift);
+	default: return cell->addr - (cell->page << plot->unit_shift);
+	}
+}
+
+/* A column after the other: numbers that are alike stand together. */
+static void write_cells(const struct page *page)
+{
+	static const char *const names[] = {
+		"segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr",
+	};
+	FILE *out = page->out;
+
+	fputs(",\n\"cells\":{", out);
+	for (enum column column = 0; column < NR_COLUMNS; column++) {
+		fprintf(out, "%s\"%s\":[", column ? ",\n" : "", names[column]);
+		for (size_t i = 0; i < page->plot->data->cells.nr; i++)
+			fprintf(out, "%s%" PRIu64, i ? "," : "", value_of(page, page->cells[i], column));
+		fputs("]", out);
+	}
+	fputs("}}", out);
+}
+
+static void write_times(const struct page *page)
+{
+	const struct pfs_model *model = page->plot->data->model;
+	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+
+	fprintf(page->out,
+		",\n\"from_ns\":%" PRId64 ",\"bin_ns\":%" PRIu64 ",\"bins\":%" PRIu64 ",\"unit_shift\":%u,"
+		"\"page_shift\":%u,\"resident_bins\":%" PRIu64 ",\"resident\":[",
+		(int64_t)(page->plot->from_ns - base), UINT64_C(1) << page->plot->data->cells.time_shift,
+		page->plot->nr_bins, page->plot->unit_shift, model->page_shift, page->grid.bins);
+	for (uint32_t i = 0; i < page->grid.columns; i++)
+		fprintf(page->out, "%s%" PRIu64, i ? "," : "", page->grid.resident[i]);
+	fputs("]", page->out);
+}
+
+/* Bins in which events may be missing: from, to. */
+static void write_losses(const struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	unsigned int shift = plot->data->cells.time_shift, nr = 0;
+	bool before = false;
+
+	fputs(",\n\"losses\":[", page->out);
+	for (uint64_t bin = 0; bin <= plot->nr_bins; bin++) {
+		uint64_t from = plot->from_ns + (bin << shift);
+		bool lost = bin < plot->nr_bins && pfs_plot_lost(plot, from, from + (UINT64_C(1) << shift));
+
+		if (lost && !before)
+			fprintf(page->out, "%s[%" PRIu64, nr++ ? "," : "", bin);
+		else if (before && !lost)
+			fprintf(page->out, ",%" PRIu64 "]", bin);
+		before = lost;
+	}
+	fputs("]", page->out);
+}
+
+static int collect(struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	const struct pfs_plot_cells *cells = &plot->data->cells;
+	uint32_t *rows = malloc((plot->nr_bands + 1) * sizeof(*rows));
+	const struct pfs_plot_cell *cell;
+	size_t nr = 0;
+	int ret;
+
+	page->cells = malloc((cells->nr + 1) * sizeof(*page->cells));
+	if (!rows || !page->cells) {
+		free(rows);
+		return -ENOMEM;
+	}
+	pfs_plot_cells_for_each(cell, cells)
+		page->cells[nr++] = cell;
+	qsort(page->cells, nr, sizeof(*page->cells), compare_cells);
+	for (uint32_t i = 0; i < plot->nr_bands; i++)
+		rows[i] = 1;
+	ret = pfs_plot_grid_make(&page->grid, plot, PFS_PLOT_MAX_BINS, rows, PFS_PLOT_BY_ACCESS);
+	if (!ret)
+		ret = pfs_plot_grid_make(&page->threads, plot, 1, rows, PFS_PLOT_BY_THREAD);
+	free(rows);
+	return ret ? ret : pfs_plot_sites_find(&page->sites, plot, page->style->recorded);
+}
+
+/* The page from there to before the mark. Returns what is behind it. */
+static const char *write_until(FILE *out, const char *from, const char *mark)
+{
+	const char *at = strstr(from, mark);
+
+	fwrite(from, 1, at - from, out);
+	return at + strlen(mark);
+}
+
+int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err)
+{
+	struct page page = { .plot = plot, .style = style, .out = out };
+	const char *rest;
+	int ret = collect(&page);
+
+	if (!ret) {
+		rest = write_until(out, pfs_plot_page, "@DATA@");
+		write_words(&page);
+		write_colors(out);
+		write_names(&page);
+		ret = write_images(&page);
+		write_bands(&page);
+		write_ranges(&page);
+		write_times(&page);
+		write_losses(&page);
+		write_cells(&page);
+		rest = write_until(out, rest, "@SCRIPT@");
+		fputs(pfs_plot_script, out);
+		fputs(rest, out);
+	}
+	pfs_plot_grid_fini(&page.grid);
+	pfs_plot_grid_fini(&page.threads);
+	pfs_plot_sites_fini(&page.sites);
+	free(page.cells);
+	return ret ? pfs_err_set(err, ret, "no memory for the plot") : 0;
+}

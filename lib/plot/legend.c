@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The legend of a drawn plot and the remarks under it: see plot/legend.h.
+ */
+#include "plot/legend.h"
+
+#include "plot/pen.h"
+#include "view/labels.h"
+
+#include <string.h>
+
+enum { LINE = 17, LOW_LINE = 14, SIZE = 11, SHORT_LINES = 2 };
+
+/* Items one after another, in as many lines as they need. */
+struct legend {
+	const struct pfs_plot_picture *p;
+	double x, y;			/* of the next */
+	unsigned int lines;
+};
+
+double pfs_plot_legend_line(const struct pfs_plot_picture *p)
+{
+	return p->terse < PFS_PLOT_LOW_CHARTS ? LINE : LOW_LINE;
+}
+
+static void add_item(struct legend *l, const char *color, const char *text)
+{
+	const struct pfs_plot_picture *p = l->p;
+	double width = 20 + pen_width(p, SIZE, text), right = p->width - PFS_PLOT_MARGIN;
+	bool wraps = l->x + width > right && l->x > PFS_PLOT_MARGIN;
+
+	if (l->lines == SHORT_LINES && wraps && p->terse >= PFS_PLOT_SHORT_LEGEND)
+		return;
+	if (wraps) {
+		l->x = PFS_PLOT_MARGIN;
+		l->y += pfs_plot_legend_line(p);
+		l->lines++;
+	}
+	if (color)
+		pen_box(p, l->x, l->y - 9, 11, 11, color, 1);
+	pen_text(p, l->x + (color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (color ? 15 : 0), "#1f2430",
+		 text);
+	l->x += width + 12;
+}
+
+static void draw_heat_scale(struct legend *l, uint64_t most, const char *const *colors)
+{
+	char number[32];
+
+	for (unsigned int level = 0; level < PFS_PLOT_LEVELS; level++) {
+		uint64_t from = pfs_plot_level_from(level, most, PFS_PLOT_LEVELS);
+
+		if (from <= most)
+			add_item(l, colors[level], pfs_plot_number(number, from));
+	}
+}
+
+static void draw_items(struct legend *l)
+{
+	const struct pfs_plot_picture *p = l->p;
+	const struct pfs_plot_grid *grid = &p->grid;
+	char name[400], text[480], number[32];
+
+	if (p->style->heat && grid->most) {
+		add_item(l, NULL, "faults in a place, at least:");
+		draw_heat_scale(l, grid->most, pfs_plot_hot);
+	}
+	if (p->style->heat && grid->most_sampled) {
+		add_item(l, NULL, "seen by sampling (no faults), at least:");
+		draw_heat_scale(l, grid->most_sampled, pfs_plot_seen);
+	}
+	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
+		if (!pfs_plot_color_text(p->plot, grid, i, name, sizeof(name)))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", name, pfs_plot_number(number, grid->by_color[i]));
+		add_item(l, pfs_plot_color(grid->by, i), text);
+	}
+}
+
+static double draw_note(const struct pfs_plot_picture *p, double y, const char *color, const char *text)
+{
+	return pen_lines(p, PFS_PLOT_MARGIN, y, pfs_plot_legend_line(p), SIZE, p->width - 2 * PFS_PLOT_MARGIN, color,
+			 text);
+}
+
+static double draw_explanations(const struct pfs_plot_picture *p, double y)
+{
+	char span[32], size[8], text[PFS_PLOT_TEXT_MAX];
+	size_t len;
+
+	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_plot_span(span, p->grid.column_ns));
+	if (p->plot->unit_shift > p->plot->data->model->page_shift)
+		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
+				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
+	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.",
+		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more"
+						     : "");
+	y = draw_note(p, y, "#5b6270", text);
+	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_SAYS ".");
+}
+
+double pfs_plot_legend_draw(const struct pfs_plot_picture *p, double y)
+{
+	struct legend l = { .p = p, .x = PFS_PLOT_MARGIN, .y = y, .lines = 1 };
+	char text[PFS_PLOT_TEXT_MAX], *line, *rest;
+
+	draw_items(&l);
+	y = l.y + pfs_plot_legend_line(p);
+	if (p->terse < PFS_PLOT_NO_EXPLANATIONS)
+		y = draw_explanations(p, y);
+	rest = (char *)pfs_plot_notes_text(p->plot, text);
+	while ((line = strsep(&rest, "\n")) && *line)
+		y = draw_note(p, y, "#a02020", line);
+	return y;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the page of a plot does: plot/page.html with the numbers of plot/html.c. Asks for nothing from anywhere.
+ */
+const D = JSON.parse(document.getElementById('data').textContent), C = D.cells, N = C.count.length;
+const $ = id => document.getElementById(id);
+const canvas = $('plot'), under = $('under'), g = canvas.getContext('2d'), u = under.getContext('2d');
+/* All spots: drawn once, painted often. */
+const layer = document.createElement('canvas').getContext('2d');
+const GAP = 20, AXIS = 30, HEADING = 20, LABEL = 10, DOT = 4, LEVELS = D.colors.hot.length;
+const number = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+const seconds = ns => (ns / 1e9).toFixed(9) + ' s';
+const clamp = (n, from, to) => Math.max(from, Math.min(n, to));
+const isDark = () => document.documentElement.classList.contains('dark');
+
+/* "12.3M", where there is no room for 12,345,678. */
+function short(n)
+{
+	const power = n < 9999.5 ? 0 : Math.floor(Math.log10(n) / 3 + 1e-9);
+	return power ? (n / 1000 ** power).toPrecision(3) + 'kMGT'[power - 1] : number(n);
+}
+
+/*
+ * The state: what is seen of time (in bins) and of addresses (of all bands, 0 to 1), what is shown how, where
+ * the mouse is in the window, and whether the wheel is the picture's.
+ */
+let view = { x0: 0, x1: D.bins, y0: 0, y1: 1 }, by = D.by, hidden = new Set(), mouse = null, taken = false;
+let plan, spots = [];
+
+/* ---- colours ---- */
+
+/* What has a colour of its own, and by cell which of them it is. */
+let keys = [], keyNumbers = [];
+
+function makeKeys()
+{
+	const numbers = new Map();
+	keys = [];
+	keyNumbers = new Uint8Array(N);
+	for (let i = 0; i < N; i++) {
+		const key = keyOf(i);
+		if (!numbers.has(key))
+			numbers.set(key, keys.push(key) - 1);
+		keyNumbers[i] = numbers.get(key);
+	}
+}
+
+function keyOf(i)
+{
+	const kind = C.kind[i];
+	if (kind & 32)
+		return 'sampled';
+	switch (by) {
+	case 'access': return 'access' + (kind & 3);
+	case 'class': return kind & 16 ? 'class3' : 'class' + (kind >> 2 & 3);
+	case 'thread': return D.ranks[C.thread[i]] < 10 ? 'thread' + D.ranks[C.thread[i]] : 'thread10';
+	default: return 'heat';
+	}
+}
+
+function keyText(key)
+{
+	if (key === 'sampled')
+		return 'seen by sampling: no faults';
+	if (key === 'heat')
+		return 'faults';
+	if (key === 'thread10')
+		return 'other threads';
+	const nr = +key.replace(/\D+/, '');
+	return key.startsWith('access') ? D.access[nr] : key.startsWith('class') ? D.class[nr] :
+		D.threads[D.ranks.indexOf(nr)];
+}
+
+function keyColor(key)
+{
+	return key === 'sampled' ? D.colors.sampled : key === 'heat' ? D.colors.hot[4] :
+		D.colors[key.replace(/\d+/, '')][+key.replace(/\D+/, '')];
+}
+
+function makeLegend()
+{
+	const sums = new Map(), box = $('legend');
+	for (let i = 0; i < N; i++)
+		sums.set(keys[keyNumbers[i]], (sums.get(keys[keyNumbers[i]]) || 0) + C.count[i]);
+	box.textContent = '';
+	for (const key of [...sums.keys()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))) {
+		const button = document.createElement('button'), mark = document.createElement('i');
+		mark.style.background = keyColor(key);
+		button.append(mark, keyText(key) + ': ' + number(sums.get(key)));
+		button.dataset.key = key;
+		button.setAttribute('aria-pressed', !hidden.has(key));
+		button.onclick = () => {
+			hidden.has(key) ? hidden.delete(key) : hidden.add(key);
+			button.setAttribute('aria-pressed', !hidden.has(key));
+			draw();
+		};
+		box.append(button, ' ');
+	}
+	return sums;
+}
+
+/* Of a heat map, as pfs_plot_level() and pfs_plot_level_from() have them. */
+function levelFrom(level, most)
+{
+	return Math.max(Math.ceil(most ** (level / (LEVELS - 1)) - 1e-9), level + 1);
+}
+
+function levelOf(count, most)
+{
+	let level = 0;
+	while (level + 1 < LEVELS && count >= levelFrom(level + 1, most))
+		level++;
+	return level;
+}
+
+/* On dark ground the most is bright, and the least still to be seen. */
+function heatColor(key, level)
+{
+	const colors = key === 'sampled' ? D.colors.seen : D.colors.hot;
+	return isDark() ? 'color-mix(in srgb, ' + colors[LEVELS - 1 - level] + ' 80%, white)' : colors[level];
+}
+
+/* style: a colour, or a class. */
+function swatch(box, style, words)
+{
+	const mark = document.createElement('i');
+	if (/^[a-z]+$/.test(style))
+		mark.className = style;
+	else
+		mark.style.background = style;
+	box.append(mark, words);
+}
+
+/* What the colours of a heat map stand for, as far as it is zoomed. */
+function makeScale(most)
+{
+	const box = $('scale');
+	box.textContent = '';
+	for (const key of Object.keys(most)) {
+		box.append(key === 'heat' ? 'faults in a place, at least:' : ' accesses seen, at least:');
+		for (let level = 0; level < LEVELS && levelFrom(level, most[key]) <= most[key]; level++)
+			swatch(box, heatColor(key, level), number(levelFrom(level, most[key])));
+	}
+}
+
+/* ---- the places of segments and folds, in bands that are 1 high ---- */
+
+/* Folds of each band: between segments of which the later does not begin where the other ends. */
+function findFolds()
+{
+	const folds = D.bands.map(() => []), order = D.segments.map((s, i) => i);
+	order.sort((a, b) => D.segments[a][0] - D.segments[b][0] || D.segments[a][1] - D.segments[b][1]);
+	for (let i = 1; i < order.length; i++) {
+		const below = D.segments[order[i - 1]], s = D.segments[order[i]];
+		if (below[0] === s[0] && BigInt(below[4]) + BigInt(below[3]) !== BigInt(s[4]))
+			folds[s[0]].push((below[1] + below[2] + s[1]) / 2);
+	}
+	return folds;
+}
+
+const folds = findFolds();
+/* "7f00-8f00", by segment. */
+const ranges = [];
+D.ranges.forEach(([first, range], i) => {
+	const end = i + 1 < D.ranges.length ? D.ranges[i + 1][0] : D.segments.length;
+	for (let k = first; k < end; k++)
+		ranges[k] = range;
+});
+/* A name that says nothing gets the address at which the region begins. */
+const labels = D.bands.map((band, i) => {
+	const nr = band.label === 'anon' ? D.segments.findIndex(s => s[0] === i) : -1;
+	return nr >= 0 && ranges[nr] ? 'anon ' + ranges[nr].replace(/-.*/, '') : band.label;
+});
+
+/* ---- hover ---- */
+
+/* What is there, or near; of several the one whose middle is nearest. */
+function spotAt(x, y)
+{
+	let best = null, least = 64;
+	for (const s of spots) {
+		const dx = Math.abs(s.x - x), dy = Math.abs(s.y - y);
+		const beside = Math.max(0, dx - s.w / 2) ** 2 + Math.max(0, dy - s.h / 2) ** 2;
+		const d = beside + (s.w ? (dx ** 2 + dy ** 2) * 1e-6 : 0);
+		if (d <= least) {
+			best = s;
+			least = d;
+		}
+	}
+	return best;
+}
+
+/* "libc.so.6 memcpy+0x1a"; where no function is known "libc.so.6+0x1a2b3c (another file now)". */
+function siteText(nr)
+{
+	const [name, between, why] = D.files[D.sites.file[nr]];
+	const symbol = D.sites.symbol[nr], off = D.sites.off[nr];
+	const hex = typeof off === 'string' ? off : '0x' + off.toString(16);
+	if (!nr)
+		return 'not known';
+	if (symbol > 0)
+		return name + ' ' + D.symbols[symbol] + '+' + hex;
+	return name + between + hex + (symbol < 0 ? ' (symbol left out: too many)' :
+		why ? ' (' + why + ')' : '');
+}
+
+function spotText(s)
+{
+	const i = s.cell, seg = D.segments[C.segment[i]], kind = C.kind[i];
+	const addr = (BigInt(seg[4]) + BigInt(C.page[i]) << BigInt(D.unit_shift)) + BigInt(C.addr[i]);
+	const what = kind & 32 ? 'access seen by sampling' : 'fault';
+	const lines = [
+		(s.count > 1 ? number(s.count) + ' of them; the first: ' : '') + what +
+			', ' + D.access[kind & 3] +
+			(kind >> 2 & 3 ? ', ' + D.class[kind >> 2 & 3] : '') +
+			(kind & 16 ? ', ' + D.class[3] : ''),
+		'address      0x' + addr.toString(16),
+		'region       ' + (D.names[seg[5]] + ' ' + ranges[C.segment[i]]).trim(),
+		'instruction  ' + siteText(C.site[i]),
+		'thread       ' + D.threads[C.thread[i]],
+		'time         ' + seconds(D.from_ns + timeOf(i)),
+		'process      ' + D.images[D.image_of[seg[5]]],
+	];
+	return lines.join('\n');
+}
+
+function hover(x, y)
+{
+	const s = spotAt(x, y), tip = $('tip');
+	tip.style.display = s ? 'block' : 'none';
+	if (s)
+		tip.textContent = spotText(s);
+	return tip;
+}
+
+/* Of what is under the mouse, beside it and inside the window. */
+function tell()
+{
+	const box = canvas.getBoundingClientRect(), root = document.documentElement;
+	const tip = hover(mouse.x - box.left, mouse.y - box.top);
+	tip.style.left = tip.style.top = '0';
+	const below = mouse.y + 14, fits = below + tip.offsetHeight + 8 <= root.clientHeight;
+	tip.style.left = clamp(mouse.x + 14, 0, Math.max(0, root.clientWidth - tip.offsetWidth - 8)) + 'px';
+	tip.style.top = Math.max(0, fits ? below : mouse.y - tip.offsetHeight - 14) + 'px';
+}
+
+function leave()
+{
+	mouse = null;
+	$('tip').style.display = 'none';
+}
+
+/* ---- zoom and move ---- */
+
+function limit(from, to, end, least)
+{
+	const size = Math.min(end, Math.max(least, to - from)), start = Math.min(Math.max(0, from), end - size);
+	return [start, start + size];
+}
+
+function zoomTime(factor, at)
+{
+	const least = Math.min(D.bins, 0.25);
+	[view.x0, view.x1] = limit(at - (at - view.x0) * factor, at + (view.x1 - at) * factor, D.bins, least);
+	draw();
+}
+
+function zoomAddresses(factor, at)
+{
+	[view.y0, view.y1] = limit(at - (at - view.y0) * factor, at + (view.y1 - at) * factor, 1, 0.002);
+	draw();
+}
+
+/* False: there is nothing more on that side. */
+function move(dx, dy)
+{
+	const { x0, y0 } = view;
+	[view.x0, view.x1] = limit(view.x0 + dx, view.x1 + dx, D.bins, 0);
+	[view.y0, view.y1] = limit(view.y0 + dy, view.y1 + dy, 1, 0);
+	draw();
+	return view.x0 !== x0 || view.y0 !== y0;
+}
+
+function reset()
+{
+	view = { x0: 0, x1: D.bins, y0: 0, y1: 1 };
+	draw();
+}
+
+/* The wheel is the page's until somebody has clicked into the picture. */
+function take(yes)
+{
+	taken = yes;
+	$('picture').classList.toggle('taken', yes);
+}
+
+let drag = null;
+const picture = $('picture');
+picture.onwheel = e => {
+	const factor = (e.deltaY || e.deltaX) > 0 ? 1.25 : 0.8, box = canvas.getBoundingClientRect();
+	if (!taken && !e.ctrlKey)
+		return;
+	e.preventDefault();
+	if (e.shiftKey)
+		zoomAddresses(factor, fromY(clamp(e.clientY - box.top, 0, plan.shown)));
+	else
+		zoomTime(factor, fromX(clamp(e.clientX - box.left, plan.left, plan.right)));
+};
+picture.onpointerdown = e => {
+	drag = { x: e.clientX, y: e.clientY };
+	picture.setPointerCapture(e.pointerId);
+	take(e.pointerType === 'mouse');
+};
+picture.onpointerup = picture.onpointercancel = () => { drag = null; };
+picture.onpointerleave = () => {
+	leave();
+	take(false);
+};
+picture.onpointermove = e => {
+	if (drag) {
+		const { x, y } = drag;
+		drag = { x: e.clientX, y: e.clientY };
+		mouse = null;
+		move((x - e.clientX) / pixelsOfBin(), (y - e.clientY) / plan.shown * (view.y1 - view.y0));
+	}
+	if (e.clientY >= under.getBoundingClientRect().top)
+		return leave();
+	mouse = { x: e.clientX, y: e.clientY };
+	tell();
+};
+/* Wherever the focus is: no other part of the page has a use for these. Without effect they are the page's. */
+document.onkeydown = e => {
+	const step = (view.x1 - view.x0) / 10, up = (view.y1 - view.y0) / 10, middle = (view.x0 + view.x1) / 2;
+	const keys = {
+		'+': () => zoomTime(0.8, middle), '=': () => zoomTime(0.8, middle),
+		'-': () => zoomTime(1.25, middle),
+		ArrowLeft: () => move(-step, 0), ArrowRight: () => move(step, 0), ArrowUp: () => move(0, -up),
+		ArrowDown: () => move(0, up), '0': reset, Escape: () => take(false),
+	};
+	if (keys[e.key] && !e.ctrlKey && !e.altKey && !e.metaKey && keys[e.key]() !== false)
+		e.preventDefault();
+};
+
+/* ---- begin ---- */
+
+function setBy(what)
+{
+	by = what;
+	hidden.clear();
+	for (const button of document.querySelectorAll('[data-by]'))
+		button.setAttribute('aria-pressed', button.dataset.by === by);
+	makeKeys();
+	const sums = makeLegend();
+	$('scale').textContent = '';
+	draw();
+	return sums;
+}
+
+for (const button of document.querySelectorAll('[data-by]'))
+	button.onclick = () => setBy(button.dataset.by);
+$('reset').onclick = reset;
+$('dark').onclick = () => {
+	document.documentElement.classList.toggle('dark');
+	draw();
+};
+if (matchMedia('(prefers-color-scheme: dark)').matches || location.hash === '#dark')
+	document.documentElement.classList.add('dark');
+$('title').textContent = D.title;
+document.title = D.title ? D.title + ' - pfscope plot' : 'pfscope plot';
+$('sum').textContent = D.sum;
+$('notes').textContent = D.notes;
+$('what').textContent = 'A point is what happened in ' + number(D.bin_ns) + ' ns on ' +
+	number(2 ** D.unit_shift) + ' bytes, or in several such; a single touch is where it was. Zoomed in, ' +
+	'several are a faint area: somewhere in it, no more is known. Addresses upwards, gaps folded. ' +
+	D.resident_says + '.';
+if (folds.some(f => f.length))
+	swatch($('marks'), 'fold', 'folded: nothing touched ');
+if (D.losses.length)
+	swatch($('marks'), 'lost', 'events lost');
+let painting = false;
+onscroll = () => {
+	if (!painting)
+		requestAnimationFrame(() => {
+			painting = false;
+			paint();
+		});
+	painting = true;
+};
+onresize = draw;
+new ResizeObserver(() => {
+	if (document.documentElement.clientWidth !== plan.width)
+		draw();
+}).observe(document.documentElement);
+setBy(by);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the page of a plot is drawn: where things are, and the strokes that put them there. What is shown, and
+ * what mouse and keys do, is plot/page.js's, which comes behind it in the page.
+ */
+'use strict';
+
+/* ---- the plan: where bands are, before zooming ---- */
+
+/*
+ * As high as the window, if that leaves room for all names and nothing grows too high. In narrow windows with
+ * less beside it.
+ */
+function makePlan(width)
+{
+	const wide = width >= 700, chart = innerHeight < 800 ? 40 : 70, below = 2 * (chart + GAP) + AXIS;
+	const wish = band => 14 + 9 * Math.log2(1 + band.pages);
+	const wishes = D.bands.reduce((sum, band) => sum + wish(band), 1);
+	const headings = D.blocks.length > 1 ? HEADING * D.blocks.length : 0;
+	const room = innerHeight - canvas.getBoundingClientRect().top - scrollY - below;
+	const least = LABEL * D.bands.length, most = Math.max(room - headings, 16 * D.bands.length, 200);
+	const wanted = clamp(Math.max(wishes, Math.min(room - headings, 2 * wishes)), 200, most);
+	const scale = (wanted - least) / (wishes - least);
+	let y = 0;
+	plan = { width, wide, chart, below, top: [], height: [], headings: [] };
+	plan.left = wide ? 190 : clamp(Math.round(width * 0.27), 60, 190);
+	plan.right = width - (wide ? 100 : 58);
+	plan.number = wide ? number : short;
+	for (let block = 0; block < D.blocks.length; block++) {
+		plan.headings.push(y);
+		y += headings ? HEADING : 0;
+		for (let i = D.bands.length - 1; i >= 0; i--) {
+			if (D.bands[i].block !== block)
+				continue;
+			plan.top[i] = y;
+			plan.height[i] = LABEL + (wish(D.bands[i]) - LABEL) * scale;
+			y += plan.height[i];
+		}
+	}
+	plan.bands = plan.shown = Math.max(y, 1);
+}
+
+const pixelsOfBin = () => (plan.right - plan.left) / (view.x1 - view.x0);
+const toX = bin => plan.left + (bin - view.x0) * pixelsOfBin();
+const toY = y => (y / plan.bands - view.y0) / (view.y1 - view.y0) * plan.shown;
+const fromY = y => view.y0 + y / plan.shown * (view.y1 - view.y0);
+const fromX = x => view.x0 + (x - plan.left) / pixelsOfBin();
+
+/* Of the first of its touches. */
+const timeOf = i => C.bin[i] * D.bin_ns + C.ts[i];
+
+/* Where it is among the bands, and how high: one touch is on its page, several are anywhere in the cell. */
+function cellY(i)
+{
+	const s = D.segments[C.segment[i]], one = C.count[i] === 1;
+	const page = 2 ** D.page_shift;
+	const middle = (Math.floor(C.addr[i] / page) + 0.5) * page / 2 ** D.unit_shift;
+	const at = s[1] + s[2] * (C.page[i] + (one ? middle : 0.5)) / s[3];
+	return [plan.top[s[0]] + plan.height[s[0]] * (1 - at), one ? 0 : plan.height[s[0]] * s[2] / s[3]];
+}
+
+/* ---- drawing ---- */
+
+function color(name)
+{
+	return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+}
+
+function text(g, s, x, y, align, room)
+{
+	g.textAlign = align;
+	while (room && s.length > 4 && g.measureText(s).width > room)
+		s = s.slice(0, -2).replace(/…?.$/, '') + '…';
+	g.fillText(s, x, y);
+}
+
+/* What the window shows of the bands: from where to where. */
+function inWindow()
+{
+	const top = canvas.getBoundingClientRect().top, from = clamp(-top, 0, plan.shown);
+	return [from, clamp(under.getBoundingClientRect().top - top, from, plan.shown)];
+}
+
+function drawBands()
+{
+	const dashes = color('fold'), line = color('line');
+	const bg = [color('bg'), color('odd')], odd = color('odd-one');
+	D.bands.forEach((band, i) => {
+		const y = toY(plan.top[i]), h = toY(plan.top[i] + plan.height[i]) - y;
+		if (y > plan.shown || y + h < 0)
+			return;
+		g.fillStyle = band.unknown ? odd : bg[i % 2];
+		g.fillRect(plan.left, y, plan.right - plan.left, h);
+		g.fillStyle = line;
+		g.fillRect(plan.left, y, plan.right - plan.left, 1);
+		if (folds[i].length >= h / 12)
+			return;
+		g.strokeStyle = dashes;
+		g.setLineDash([4, 3]);
+		g.beginPath();
+		for (const at of folds[i]) {
+			const middle = Math.round(y + h * (1 - at)) + 0.5;
+			g.moveTo(plan.left, middle);
+			g.lineTo(plan.right, middle);
+		}
+		g.stroke();
+	});
+}
+
+/* Where events may be missing. */
+function drawLosses(g, y, h)
+{
+	g.fillStyle = '#9aa0ad66';
+	g.beginPath();
+	for (const [from, to] of D.losses) {
+		const x = clamp(toX(from), plan.left, plan.right);
+		const end = clamp(Math.max(toX(to), toX(from) + 1), plan.left, plan.right);
+		g.rect(x, y, end - x, h);
+	}
+	g.fill();
+}
+
+/*
+ * Names are in the middle of what is seen of their bands; a heading stays at the top while there is something
+ * under it.
+ */
+function drawNames()
+{
+	const [top, to] = inWindow(), many = D.blocks.length > 1, from = top + (many ? HEADING : 0);
+	const fg = color('fg'), dim = color('dim');
+	g.font = '11px sans-serif';
+	D.bands.forEach((band, i) => {
+		const y = toY(plan.top[i]), end = toY(plan.top[i] + plan.height[i]);
+		const first = Math.max(y, from), last = Math.min(end, to), middle = (first + last) / 2 + 4;
+		if (last - first < LABEL - 0.01)
+			return;
+		g.fillStyle = fg;
+		text(g, labels[i], plan.left - 6, middle, 'right', plan.left - 12);
+		g.fillStyle = dim;
+		text(g, plan.number(band.faults + band.sampled), plan.right + 6, middle, 'left');
+	});
+	for (let i = 0; many && i < D.blocks.length; i++) {
+		const y = toY(plan.headings[i]), last = i + 1 === D.blocks.length;
+		const end = toY(last ? plan.bands : plan.headings[i + 1]);
+		const at = Math.min(Math.max(y, top), end - HEADING);
+		if (end < top || y > to)
+			continue;
+		g.fillStyle = color('head');
+		g.fillRect(0, y, plan.right, toY(plan.headings[i] + HEADING) - y);
+		g.fillRect(0, at, plan.right, HEADING);
+		g.fillStyle = fg;
+		g.font = 'bold 12px sans-serif';
+		text(g, D.blocks[i][0] + ': ' + number(D.blocks[i][1]), 14, at + 14, 'left', plan.right - 20);
+	}
+}
+
+/*
+ * What is at one place is one spot; in a heat map whatever it is. What stands for a bin that is larger than a dot
+ * is as large as that: no more is known of where it was.
+ */
+function findSpots()
+{
+	const places = new Map(), unit = pixelsOfBin(), zoom = plan.shown / plan.bands / (view.y1 - view.y0);
+	const step = by === 'heat' ? DOT : 2;
+	const hides = keys.map(key => hidden.has(key)), far = 2 ** 20;
+	let shown = 0;
+	spots = [];
+	for (let i = 0; i < N; i++) {
+		const key = keyNumbers[i];
+		if (hides[key])
+			continue;
+		shown += C.count[i];
+		const [at, high] = cellY(i), many = C.count[i] > 1;
+		const w = many ? unit : 0, h = high * zoom, wide = w > DOT || h > DOT;
+		const x = toX(C.bin[i] + (many ? 0.5 : C.ts[i] / D.bin_ns)), y = toY(at);
+		if (x + w / 2 < plan.left || x - w / 2 > plan.right || y + h / 2 < 0 || y - h / 2 > plan.shown)
+			continue;
+		const column = Math.floor(x / step) + far, row = Math.floor(y / step) + far;
+		const place = ((2 * key + wide) * 2 * far + column) * 2 * far + row;
+		const spot = places.get(place);
+		if (spot) {
+			spot.count += C.count[i];
+			if (timeOf(i) < timeOf(spot.cell))
+				spot.cell = i;
+		} else {
+			const s = { x, y, w: wide ? w : 0, h: wide ? h : 0, cell: i };
+			Object.assign(s, { key: keys[key], count: C.count[i] });
+			places.set(place, s);
+			spots.push(s);
+		}
+	}
+	return shown;
+}
+
+/*
+ * The many on top of the few, dots on top of what is wide, faults on top of what was sampled. Returns the most of
+ * each in one place.
+ */
+function drawSpots(scale)
+{
+	const heat = by === 'heat', faint = isDark() ? 0.85 : 0.6, most = {};
+	const order = s => (s.key === 'sampled' ? 0 : 2) + !s.w;
+	for (const s of spots) {
+		const key = s.key === 'sampled' ? 'sampled' : 'heat';
+		most[key] = Math.max(most[key] || 1, s.count);
+	}
+	spots.sort((a, b) => order(a) - order(b) || a.count - b.count);
+	layer.canvas.width = canvas.width;
+	layer.canvas.height = canvas.height;
+	layer.setTransform(scale, 0, 0, scale, 0, 0);
+	layer.beginPath();
+	layer.rect(plan.left, 0, plan.right - plan.left, plan.shown);
+	layer.clip();
+	for (const s of spots) {
+		const level = levelOf(s.count, most[s.key === 'sampled' ? 'sampled' : 'heat']);
+		const w = Math.max(s.w, DOT), h = Math.max(s.h, DOT), strong = level / (LEVELS - 1);
+		layer.fillStyle = heat ? heatColor(s.key, level) : keyColor(s.key);
+		layer.globalAlpha = heat ? 1 : s.w ? 0.25 + 0.4 * strong : faint + (1 - faint) * strong;
+		if (heat && !s.w)
+			layer.fillRect(Math.floor(s.x / DOT) * DOT, Math.floor(s.y / DOT) * DOT, DOT, DOT);
+		else
+			layer.fillRect(s.x - w / 2, s.y - h / 2, w, h);
+	}
+	return most;
+}
+
+/* Of so many values in a column of two pixels at least: the sum of faults, the most of pages. */
+function drawChart(y, name, values, bins, unit, fill)
+{
+	const g = u, { left, right, chart } = plan, width = bins * (right - left) / (view.x1 - view.x0);
+	const together = Math.max(1, Math.ceil(2 / width)), columns = [];
+	let most = 0;
+	for (let i = 0; i < values.length; i += together) {
+		let value = 0;
+		for (let k = i; k < i + together && k < values.length; k++)
+			value = unit ? Math.max(value, values[k]) : value + values[k];
+		columns.push(value);
+		if (toX((i + together) * bins) > left && toX(i * bins) < right)
+			most = Math.max(most, value);
+	}
+	g.fillStyle = color('odd');
+	g.fillRect(left, y, right - left, chart);
+	g.fillStyle = fill;
+	columns.forEach((value, i) => {
+		const from = Math.max(left, Math.round(toX(i * together * bins)));
+		const to = Math.min(right, Math.round(toX((i + 1) * together * bins)));
+		if (value && to > from)
+			g.fillRect(from, y + chart - chart * value / most, to - from, chart * value / most);
+	});
+	const columnSeconds = together * bins * D.bin_ns / 1e9;
+	g.font = '11px sans-serif';
+	g.fillStyle = color('fg');
+	text(g, name, left - 6, y + chart / 2, 'right', left - 12);
+	g.fillStyle = color('dim');
+	const scale = unit ? plan.number(most) + (plan.wide ? unit : '') :
+		plan.number(most / columnSeconds) + '/s';
+	text(g, scale, right + 6, y + 10, 'left');
+}
+
+function drawAxis(y)
+{
+	const g = u, span = (view.x1 - view.x0) * D.bin_ns, most = Math.max(2, (plan.right - plan.left) / 120);
+	let tick = 1;
+	for (const steps = [2, 2.5, 2]; span / tick > most;) {
+		tick *= steps[0];
+		steps.push(steps.shift());
+	}
+	tick = Math.max(1, Math.round(tick));
+	const digits = Math.max(0, Math.ceil(9 - Math.log10(tick) - 1e-9));
+	g.font = '11px sans-serif';
+	g.fillStyle = color('fg');
+	const first = D.from_ns + view.x0 * D.bin_ns;
+	for (let at = Math.ceil(first / tick) * tick; at <= first + span; at += tick) {
+		const x = toX((at - D.from_ns) / D.bin_ns);
+		g.fillRect(x, y, 1, 5);
+		text(g, (at / 1e9).toFixed(digits), x, y + 18, 'center');
+	}
+	text(g, 'time (s)', plan.left - 24, y + 18, 'right');
+}
+
+/* A canvas of that size in CSS pixels, on an empty ground. */
+function clear(g, height, scale)
+{
+	g.canvas.width = plan.width * scale;
+	g.canvas.height = height * scale;
+	g.canvas.style.width = plan.width + 'px';
+	g.canvas.style.height = height + 'px';
+	g.setTransform(scale, 0, 0, scale, 0, 0);
+	g.fillStyle = color('bg');
+	g.fillRect(0, 0, plan.width, height);
+}
+
+/* Again as it was computed, when the window has moved. */
+function paint()
+{
+	const scale = devicePixelRatio || 1;
+	clear(g, plan.shown, scale);
+	drawBands();
+	drawLosses(g, 0, plan.shown);
+	g.drawImage(layer.canvas, 0, 0, plan.width, layer.canvas.height / scale);
+	drawNames();
+	if (mouse)
+		tell();
+}
+
+function drawUnder()
+{
+	const rate = new Float64Array(D.bins), hides = keys.map(key => hidden.has(key)), wide = plan.wide;
+	for (let i = 0; i < N; i++)
+		if (!(C.kind[i] & 32) && !hides[keyNumbers[i]])
+			rate[C.bin[i]] += C.count[i];
+	clear(u, plan.below, devicePixelRatio || 1);
+	drawChart(GAP / 2, wide ? 'faults a second' : 'faults/s', rate, 1, '', '#7c8db5');
+	drawChart(GAP * 1.5 + plan.chart, wide ? 'resident (estimate)' : 'resident',
+		  D.resident, D.resident_bins, ' pages', '#b59a7c');
+	drawLosses(u, GAP / 2, GAP + 2 * plan.chart);
+	drawAxis(GAP * 1.5 + 2 * plan.chart);
+}
+
+/* Returns how many touches are not hidden. */
+function draw()
+{
+	const scale = devicePixelRatio || 1;
+	makePlan(document.documentElement.clientWidth);
+	canvas.width = plan.width * scale;
+	canvas.height = plan.shown * scale;
+	drawUnder();
+	const shown = findSpots(), most = drawSpots(scale);
+	if (by === 'heat')
+		makeScale(most);
+	paint();
+	return shown;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plot: time from left to right, addresses from bottom to top, folded where nothing was touched. What was
+ * gathered (plot/data.h) is laid out here in blocks (a process's image each) of bands (a region each, or
+ * several small ones), and put into a grid of rows and columns. How that is drawn is plot/text.c's,
+ * plot/draw.c's and plot/html.c's.
+ *
+ * All of them show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
+ */
+#ifndef PFS_PLOT_H
+#define PFS_PLOT_H
+
+#include "base/err.h"
+#include "plot/data.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* Pages side by side, of one group: what is touched, with the small gaps in it. */
+struct pfs_plot_segment {
+	uint32_t group, band;
+	uint64_t first, last;		/* as cells have them: numbers of pages >> page_shift */
+	double at, len;			/* of its band, which is 1 from bottom to top */
+};
+
+struct pfs_plot_band {
+	char *label;			/* escaped; short: a file without its path */
+	const char *name;		/* whole, not escaped; NULL: several regions */
+	uint32_t block;
+	uint64_t start, end;		/* from its first touched page to its last; end 0: the top of memory */
+	uint64_t faults, sampled;
+	double pages;			/* what its height stands for, in units of cells */
+	uint32_t nr_folds;
+	bool unknown;			/* no known region */
+};
+
+struct pfs_plot_block {
+	char *label;			/* escaped */
+	uint64_t faults, sampled;
+};
+
+struct pfs_plot {
+	const struct pfs_plot_data *data;
+	struct pfs_plot_block *blocks;		/* from top to bottom */
+	struct pfs_plot_band *bands;		/* block by block, each from the lowest address on */
+	struct pfs_plot_segment *segments;	/* sorted by group and page */
+	uint32_t nr_blocks, nr_bands, nr_segments;
+	uint64_t nr_bins;
+	uint64_t from_ns, to_ns;		/* where the first bin begins, and the last ends */
+	unsigned int unit_shift;		/* a unit of cells is so many bytes: 1 << unit_shift */
+};
+
+/* At most about so many bands. The data must not change while the plot lives. 0 or -ENOMEM. */
+int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, uint32_t max_bands);
+void pfs_plot_fini(struct pfs_plot *plot);
+
+/* Where a cell is: its segment, and the place in the band (0 to 1) of the middle of its pages. */
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
+					     double *at);
+
+/*
+ * Which of the group's ranges the unit begins in, or else the next one begins in it. Their number: none is known.
+ */
+uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t group, uint64_t page);
+
+/*
+ * "cc1 (pid 4711)", or "sh (pid 4711, image 2)" where the process has several of that name; escaped. The caller
+ * frees it. NULL: no memory.
+ */
+char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr);
+
+/* ---- the grid ---- */
+
+enum pfs_plot_by {
+	PFS_PLOT_BY_NOTHING,	/* all faults alike: a heat map */
+	PFS_PLOT_BY_ACCESS, PFS_PLOT_BY_CLASS, PFS_PLOT_BY_THREAD,
+};
+
+enum {
+	PFS_PLOT_COLORS = 12,
+	PFS_PLOT_OTHERS = 10,	/* threads that have no colour of their own */
+	PFS_PLOT_SAMPLED = 11,	/* sampled accesses, which are no faults, whatever faults are told apart by */
+};
+
+/* Touches of one colour in one place of the grid. */
+struct pfs_plot_spot {
+	uint32_t band, row, column, color;
+	uint64_t count;
+};
+
+struct pfs_plot_grid {
+	uint32_t columns;		/* at most as many as were asked for */
+	uint64_t bins;			/* each of so many */
+	uint64_t column_ns;
+	struct pfs_plot_spot *spots;	/* sorted by band, row, column; the most frequent colour last */
+	uint32_t nr_spots;
+	uint64_t most;			/* faults in one place */
+	uint64_t most_sampled;
+	uint64_t by_color[PFS_PLOT_COLORS];	/* touches */
+	uint64_t *faults;		/* by column */
+	uint64_t *resident;		/* pages by column, the most at any time of it; see plot/resident.c */
+	uint32_t threads[PFS_PLOT_OTHERS];	/* whose the colours are, the busiest first */
+	uint32_t nr_threads;
+	enum pfs_plot_by by;
+};
+
+/* rows: of each band. 0 or -ENOMEM. */
+int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
+		       const uint32_t *rows, enum pfs_plot_by by);
+void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
+
+/* "written"; of a thread "worker 4711", escaped; NULL: the colour is not in the picture. Returns buf. */
+const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
+				char *buf, size_t size);
+
+extern const char *const pfs_plot_access_texts[4];	/* by enum pfs_access */
+extern const char *const pfs_plot_class_texts[4];	/* by enum pfs_class; the last: ended in a signal */
+
+/* "worker 4711", escaped. Returns buf. */
+const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
+
+/*
+ * pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM.
+ */
+int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
+
+/* ---- what is said beside the picture ---- */
+
+enum { PFS_PLOT_TEXT_MAX = 1536 };
+
+/*
+ * As pfs_escape(), and without the codes that are no characters (U+FFFE and the like), which neither XML nor
+ * cairo takes: bytes of those become "?". Returns buf.
+ */
+char *pfs_plot_escape(char *buf, size_t size, const char *s);
+
+/* "4,016,219". Returns buf. */
+const char *pfs_plot_number(char buf[32], uint64_t number);
+
+/* "0.25", "4711", "954M": three digits at least, units of 1000. Returns buf. */
+const char *pfs_plot_short(char buf[32], double number);
+
+/* "14,441/s"; "1 at once" where the picture has only one moment. Returns buf. */
+const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64_t count, uint64_t ns);
+
+/* "250 us", "1.5 s": as long as that, rounded. Returns buf. */
+const char *pfs_plot_span(char buf[32], uint64_t ns);
+
+/* A round number of nanoseconds so that no more than `most` of them are in span_ns. */
+uint64_t pfs_plot_tick(uint64_t span_ns, unsigned int most);
+
+/* The seconds of a tick, with as many digits as its distance needs. Returns buf. */
+const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
+
+/* The first tick at or after ns. UINT64_MAX: there is none. */
+uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
+
+/* "no faults", "4,016,219 faults, 12 of them in no known region, in 1.5 s". Returns buf. */
+const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
+
+/* What else has to be said: one remark a line, "" if there is nothing. Returns buf. */
+const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
+
+/* The title: as the style has it, else the recorded command or the file; escaped. "" if there is none. Returns buf. */
+struct pfs_plot_style;
+const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
+			   char buf[PFS_PLOT_TEXT_MAX]);
+
+/* May events be missing in that time? */
+bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns);
+
+/* How hot a place is, from 0 (one touch) to levels - 1 (the most), by the logarithm. */
+unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
+
+/* The least count of that level. */
+uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
+
+#define PFS_PLOT_RESIDENT_SAYS \
+	"Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+
+/* ---- forms ---- */
+
+struct pfs_plot_style {
+	const char *title;		/* NULL: the recording's command */
+	const char *file;		/* where no command is known: its name; NULL: it has none */
+	struct timespec recorded;	/* when the recording was whole; 0: not known */
+	bool heat;
+	enum pfs_plot_by by;		/* unless it is a heat map */
+	unsigned int width, height;	/* columns of text, or pixels; 0: as the form has it */
+	bool color;			/* text */
+	bool blocks;			/* text: half blocks in colours instead of ASCII */
+};
+
+enum pfs_plot_format {
+	PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML,
+	PFS_PLOT_FORMATS
+};
+
+/* As many bands as that form has room for: what pfs_plot_lay_out() is to be given. */
+uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format);
+
+/* By its name, "svg" and so on; or by how the name of a file ends. -ENOENT: it is none. */
+int pfs_plot_format_find(const char *name);
+int pfs_plot_format_of_file(const char *file);
+
+/* 0 or -ENOMEM, -EIO (writing failed) or -ENOENT (no cairo here) with err set. */
+int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
+		   FILE *out, struct pfs_err *err);
+
+/* As its JSON says it to other programs: what is in the picture, in numbers. May stand in XML and in HTML. */
+void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, FILE *out);
+
+/* A string of JSON, with everything in it escaped that XML or HTML would act on. */
+void pfs_plot_write_string(FILE *out, const char *s);
+
+/* One of each: pfs_plot_write() calls it. */
+int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err);
+int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err);
+
+#endif

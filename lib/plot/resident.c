@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many pages were in memory, as far as a recording shows it: a page is from the first fault that asked for
+ * it, or from when it was mapped beside one or populated, until its region goes. Computed from the model when
+ * all is known.
+ *
+ * An estimate: what was there before the recording is not in it, nor what a fork shares; what the kernel took away
+ * again (MADV_DONTNEED, swapping) still counts; a page of two processes counts twice. Refused faults brought no page.
+ */
+#include "plot/plot.h"
+
+#include "view/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Pages that went at one time, whenever they came. */
+struct stay {
+	const struct pfs_pages *pages;
+	uint64_t start, end;
+	uint64_t gone_ns;
+};
+
+/*
+ * Between two moments pages only come: what is there at the moment, before any go, is the most since the one before.
+ * Moments are when pages went, and the last of each bin.
+ */
+struct moment {
+	uint64_t ts_ns;
+	uint64_t came, went;		/* since the moment before; at this one */
+};
+
+struct resident {
+	const struct pfs_plot *plot;
+	struct stay *stays;
+	struct moment *moments;		/* sorted by time */
+	size_t nr_stays, max_stays, nr_moments;
+	size_t last;			/* the moment that was found last */
+};
+
+/* ---- stays ---- */
+
+static int add_stay(struct resident *r, const struct pfs_row *row, uint64_t gone_ns)
+{
+	if (r->nr_stays == r->max_stays) {
+		size_t max = r->max_stays ? 2 * r->max_stays : 64;
+		struct stay *stays = realloc(r->stays, max * sizeof(*stays));
+
+		if (!stays)
+			return -ENOMEM;
+		r->stays = stays;
+		r->max_stays = max;
+	}
+	r->stays[r->nr_stays++] = (struct stay){ row->pages, row->start, row->end, gone_ns };
+	return 0;
+}
+
+static int add_epoch(struct resident *r, const struct pfs_epochs *at)
+{
+	const struct pfs_space *space = at->epoch->space;
+	struct pfs_rows rows;
+	int ret = pfs_rows_collect(&rows, at);
+
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < rows.nr && !ret; i++) {
+		const struct pfs_region *region = rows.row[i].region;
+
+		if (rows.row[i].pages)
+			ret = add_stay(r, &rows.row[i], region && region->died_ns < space->died_ns ?
+				       region->died_ns : space->died_ns);
+	}
+	pfs_rows_free(&rows);
+	return ret;
+}
+
+/* ---- moments ---- */
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
+}
+
+static uint64_t last_of_bin(const struct pfs_plot *plot, uint64_t bin)
+{
+	uint64_t after = bin + 1 < plot->nr_bins ? plot->from_ns + ((bin + 1) << plot->data->cells.time_shift) :
+						   plot->to_ns;
+
+	return after == UINT64_MAX ? after : after - 1;
+}
+
+static int make_moments(struct resident *r)
+{
+	size_t nr = 0;
+
+	r->moments = calloc(r->nr_stays + r->plot->nr_bins, sizeof(*r->moments));
+	if (!r->moments)
+		return -ENOMEM;
+	for (uint64_t bin = 0; bin < r->plot->nr_bins; bin++)
+		r->moments[nr++].ts_ns = last_of_bin(r->plot, bin);
+	for (size_t i = 0; i < r->nr_stays; i++)
+		if (r->stays[i].gone_ns < r->plot->to_ns)
+			r->moments[nr++].ts_ns = r->stays[i].gone_ns;
+	qsort(r->moments, nr, sizeof(*r->moments), compare_moments);
+	for (size_t i = 0; i < nr; i++)
+		if (!i || r->moments[i].ts_ns != r->moments[r->nr_moments - 1].ts_ns)
+			r->moments[r->nr_moments++] = r->moments[i];
+	return 0;
+}
+
+/* The first moment at that time or later; NULL: it is after all. */
+static struct moment *moment_at(struct resident *r, uint64_t ts_ns)
+{
+	size_t low = 0, high = r->nr_moments;
+
+	if (r->moments[r->last].ts_ns >= ts_ns && (!r->last || r->moments[r->last - 1].ts_ns < ts_ns))
+		return &r->moments[r->last];
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (r->moments[mid].ts_ns >= ts_ns)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (low == r->nr_moments)
+		return NULL;
+	r->last = low;
+	return &r->moments[low];
+}
+
+/* ---- pages ---- */
+
+static bool is_there(const struct pfs_page *page)
+{
+	const uint32_t present = PFS_PAGE_AROUND | PFS_PAGE_POPULATED | PFS_PAGE_HUGE;
+
+	return page->flags & present ||
+	       (page->flags & PFS_PAGE_TOUCHED && page->nr_faults > page->nr_signal);
+}
+
+/* How many of them are there at any time. */
+static uint64_t add_pages(struct resident *r, const struct pfs_page *page, uint64_t nr)
+{
+	struct moment *moment = is_there(page) ? moment_at(r, page->first_ns) : NULL;
+
+	if (!moment)
+		return 0;
+	moment->came += nr;
+	return nr;
+}
+
+/* A leaf of the tree of pages has no more. */
+enum { MAX_APART = 64 };
+
+/* Pages that are alike but for the time come one by one. */
+static void add_pages_of(struct resident *r, const struct stay *stay)
+{
+	struct pfs_page_walk walk, each;
+	struct moment *gone;
+	const struct pfs_page *page;
+	uint64_t nr, sum = 0;
+
+	pfs_page_walk_start(&walk, stay->pages, stay->start, stay->end);
+	while ((page = pfs_page_walk_alike(&walk, &nr))) {
+		if (nr == 1 || nr > MAX_APART || page->first_ns == page->last_ns) {
+			sum += add_pages(r, page, nr);
+			continue;
+		}
+		pfs_page_walk_start(&each, stay->pages, walk.addr, stay->end);
+		while (nr-- && (page = pfs_page_walk_next(&each)))
+			sum += add_pages(r, page, 1);
+	}
+	gone = moment_at(r, stay->gone_ns);
+	if (gone)
+		gone->went += sum;
+}
+
+/* The most of each bin: what is there at one of its moments. */
+static void add_up(const struct resident *r, uint32_t columns, uint64_t bins, uint64_t *pages)
+{
+	const struct pfs_plot *plot = r->plot;
+	int64_t now = 0;
+
+	for (size_t i = 0; i < r->nr_moments; i++) {
+		const struct moment *moment = &r->moments[i];
+		uint64_t bin = moment->ts_ns <= plot->from_ns ? 0 :
+			       (moment->ts_ns - plot->from_ns) >> plot->data->cells.time_shift;
+
+		now += moment->came;
+		if (now > 0 && bin / bins < columns && (uint64_t)now > pages[bin / bins])
+			pages[bin / bins] = now;
+		now -= moment->went;
+	}
+}
+
+int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages)
+{
+	struct resident r = { .plot = plot };
+	struct pfs_epochs walk = { .model = plot->data->model, .filter = plot->data->filter };
+	int ret = 0;
+
+	while (!ret && pfs_epochs_next(&walk))
+		ret = add_epoch(&r, &walk);
+	if (!ret)
+		ret = make_moments(&r);
+	if (!ret) {
+		for (size_t i = 0; i < r.nr_stays; i++)
+			add_pages_of(&r, &r.stays[i]);
+		add_up(&r, columns, bins, pages);
+	}
+	free(r.stays);
+	free(r.moments);
+	return ret;
+}

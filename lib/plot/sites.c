@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See plot/sites.h. File by file, so that the symbols of one only are in memory.
+ */
+#include "plot/sites.h"
+
+#include "base/hash.h"
+#include "symbol/symbolize.h"
+#include "view/labels.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_SYMBOL = 200,		/* bytes; of longer ones there is only the beginning */
+	MAX_SYMBOLS = 1 << 20,		/* bytes of all: the page stays small, whatever files say */
+};
+
+struct plot_symbol {
+	int32_t nr;
+	UT_hash_handle hh;
+	char name[];			/* escaped */
+};
+
+/* ---- which ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct pfs_plot_site *x = ((const struct pfs_plot_page_site *)a)->site;
+	const struct pfs_plot_site *y = ((const struct pfs_plot_page_site *)b)->site;
+	int names = strcmp(x->name ? x->name : "", y->name ? y->name : "");
+
+	if (x->kind != y->kind || names)
+		return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : names;
+	if (x->dev != y->dev || x->ino != y->ino)
+		return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev)
+					: (x->ino > y->ino) - (x->ino < y->ino);
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+/* Those that cells have, by file and offset; the one that is not known comes first. */
+static int collect(struct pfs_plot_sites *sites, const struct pfs_plot_data *data)
+{
+	const struct pfs_plot_cell *cell;
+
+	sites->number = calloc(data->nr_sites, sizeof(*sites->number));
+	sites->sites = calloc(data->nr_sites, sizeof(*sites->sites));
+	if (!sites->number || !sites->sites)
+		return -ENOMEM;
+	sites->sites[sites->nr_sites++].site = &data->sites[0];
+	pfs_plot_cells_for_each(cell, &data->cells) {
+		if (!cell->site || sites->number[cell->site])
+			continue;
+		sites->number[cell->site] = 1;
+		sites->sites[sites->nr_sites++].site = &data->sites[cell->site];
+	}
+	qsort(sites->sites, sites->nr_sites, sizeof(*sites->sites), compare);
+	for (uint32_t i = 0; i < sites->nr_sites; i++)
+		sites->number[sites->sites[i].site - data->sites] = i;
+	return 0;
+}
+
+/* ---- files ---- */
+
+static bool same_file(const struct pfs_plot_site *a, const struct pfs_plot_site *b)
+{
+	return a->kind == b->kind && a->name == b->name && a->dev == b->dev && a->ino == b->ino;
+}
+
+static int add_file(struct pfs_plot_sites *sites, const struct pfs_plot_site *site, const char *why)
+{
+	static const char *const between[] = {
+		[PFS_PLOT_IN_FILE] = "+", [PFS_PLOT_IN_REGION] = "+", [PFS_PLOT_IN_KERNEL] = " at ",
+		[PFS_PLOT_IN_NOTHING] = "", [PFS_PLOT_NOT_KNOWN] = "",
+	};
+	const char *name = site->kind == PFS_PLOT_IN_KERNEL ? "kernel" : site->name ? site->name : "";
+	struct pfs_plot_page_file *file = &sites->files[sites->nr_files];
+	char escaped[PFS_LABEL_MAX];
+
+	pfs_plot_escape(escaped, sizeof(escaped), name);
+	*file = (struct pfs_plot_page_file){ strdup(pfs_label_base(escaped)), between[site->kind], why };
+	if (!file->name)
+		return -ENOMEM;
+	sites->nr_files++;
+	return 0;
+}
+
+/* ---- symbols ---- */
+
+/* The number of a symbol, which is in the page once. -1: there is no room for it. 0: no memory. */
+static int32_t symbol_number(struct pfs_plot_sites *sites, const char *name)
+{
+	char cut[MAX_SYMBOL + 4], escaped[4 * sizeof(cut) + 1];
+	struct plot_symbol *symbol;
+	size_t len;
+
+	snprintf(cut, sizeof(cut), "%.*s%s", MAX_SYMBOL, name, strlen(name) > MAX_SYMBOL ? "..." : "");
+	pfs_plot_escape(escaped, sizeof(escaped), cut);
+	HASH_FIND_STR(sites->symbols, escaped, symbol);
+	if (symbol)
+		return symbol->nr;
+	len = strlen(escaped) + 1;
+	if (sites->bytes + len > MAX_SYMBOLS)
+		return -1;
+	symbol = malloc(sizeof(*symbol) + len);
+	if (!symbol)
+		return 0;
+	memcpy(symbol->name, escaped, len);
+	symbol->nr = sites->nr_symbols + 1;
+	HASH_ADD_STR(sites->symbols, name, symbol);
+	if (HASH_ADD_FAILED(symbol)) {
+		free(symbol);
+		return 0;
+	}
+	sites->bytes += len;
+	sites->nr_symbols++;
+	return symbol->nr;
+}
+
+/* The sites of one file: from first to before end. */
+static int look_up(struct pfs_plot_sites *sites, uint32_t first, uint32_t end,
+		   const struct pfs_elf_symbols *symbols)
+{
+	for (uint32_t i = first; i < end; i++) {
+		struct pfs_plot_page_site *site = &sites->sites[i];
+		uint64_t behind;
+		const char *name = pfs_elf_symbols_find(symbols, site->site->off, &behind);
+
+		site->file = sites->nr_files;
+		site->off = site->site->off;
+		site->symbol = name ? symbol_number(sites, name) : 0;
+		if (name && !site->symbol)
+			return -ENOMEM;
+		if (site->symbol > 0)
+			site->off = behind;
+	}
+	return 0;
+}
+
+int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until)
+{
+	uint32_t end;
+	int ret;
+
+	*sites = (struct pfs_plot_sites){ 0 };
+	ret = collect(sites, plot->data);
+	sites->files = ret ? NULL : calloc(sites->nr_sites, sizeof(*sites->files));
+	if (!sites->files)
+		return -ENOMEM;
+	for (uint32_t first = 0; !ret && first < sites->nr_sites; first = end) {
+		const struct pfs_plot_site *site = sites->sites[first].site;
+		bool in_file = site->kind == PFS_PLOT_IN_FILE;
+		struct pfs_elf_symbols symbols = { 0 };
+
+		for (end = first + 1; end < sites->nr_sites && same_file(sites->sites[end].site, site); end++)
+			continue;
+		if (in_file)
+			ret = pfs_elf_symbols_read(&symbols, site->name, site->dev, site->ino, until);
+		if (!ret)
+			ret = look_up(sites, first, end, &symbols);
+		if (!ret)
+			ret = add_file(sites, site, in_file ? pfs_elf_symbols_text(symbols.state) : "");
+		pfs_elf_symbols_fini(&symbols);
+	}
+	return ret;
+}
+
+void pfs_plot_sites_fini(struct pfs_plot_sites *sites)
+{
+	struct plot_symbol *symbol, *next;
+
+	HASH_ITER(hh, sites->symbols, symbol, next) {
+		HASH_DEL(sites->symbols, symbol);
+		free(symbol);
+	}
+	for (uint32_t i = 0; i < sites->nr_files; i++)
+		free(sites->files[i].name);
+	free(sites->files);
+	free(sites->sites);
+	free(sites->number);
+	*sites = (struct pfs_plot_sites){ 0 };
+}
+
+/* ---- JSON ---- */
+
+static void write_offset(FILE *out, uint64_t off)
+{
+	fprintf(out, off >> 53 ? "\"0x%" PRIx64 "\"" : "%" PRIu64, off); /* as exact as a number of JSON is */
+}
+
+void pfs_plot_sites_write(const struct pfs_plot_sites *sites, FILE *out)
+{
+	const struct plot_symbol *symbol;
+
+	fputs(",\n\"files\":[", out);
+	for (uint32_t i = 0; i < sites->nr_files; i++) {
+		fputs(i ? ",[" : "[", out);
+		pfs_plot_write_string(out, sites->files[i].name);
+		fprintf(out, ",\"%s\",\"%s\"]", sites->files[i].between, sites->files[i].why);
+	}
+	fputs("],\n\"symbols\":[\"\"", out);
+	for (symbol = sites->symbols; symbol; symbol = symbol->hh.next) {
+		fputs(",", out);
+		pfs_plot_write_string(out, symbol->name);
+	}
+	fputs("],\n\"sites\":{\"file\":[", out);
+	for (uint32_t i = 0; i < sites->nr_sites; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "", sites->sites[i].file);
+	fputs("],\n\"symbol\":[", out);
+	for (uint32_t i = 0; i < sites->nr_sites; i++)
+		fprintf(out, "%s%" PRId32, i ? "," : "", sites->sites[i].symbol);
+	fputs("],\n\"off\":[", out);
+	for (uint32_t i = 0; i < sites->nr_sites; i++) {
+		fputs(i ? "," : "", out);
+		write_offset(out, sites->sites[i].off);
+	}
+	fputs("]}", out);
+}

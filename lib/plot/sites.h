@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The instructions that the points of a page tell of: the file, the function and the offset in it.
+ */
+#ifndef PFS_PLOT_SITES_H
+#define PFS_PLOT_SITES_H
+
+#include "plot/plot.h"
+
+struct pfs_plot_page_site {
+	const struct pfs_plot_site *site;
+	uint32_t file;			/* number in `files` */
+	int32_t symbol;			/* number in `symbols`; 0: none; -1: left out, there are too many */
+	uint64_t off;			/* behind the symbol, if there is one */
+};
+
+struct pfs_plot_page_file {
+	char *name;			/* escaped, without its path */
+	const char *between;		/* name and offset */
+	const char *why;		/* there is no symbol where there is none; "" if nothing need be said */
+};
+
+struct plot_symbol;
+
+struct pfs_plot_sites {
+	uint32_t *number;		/* in `sites`, by the number that cells have */
+	struct pfs_plot_page_site *sites;	/* the first is not known */
+	struct pfs_plot_page_file *files;
+	struct plot_symbol *symbols;	/* in the order of their numbers, which begin with 1 */
+	uint32_t nr_sites, nr_files, nr_symbols;
+	size_t bytes;			/* of symbols */
+};
+
+/*
+ * Those of all cells, with the symbols that files on this machine have for them now; what was done to a file
+ * after `until` has not been recorded (0: no matter when). 0 or -ENOMEM; pfs_plot_sites_fini() in any case.
+ */
+int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until);
+void pfs_plot_sites_fini(struct pfs_plot_sites *sites);
+
+/* As members of the page's JSON: "files", "symbols", "sites". */
+void pfs_plot_sites_write(const struct pfs_plot_sites *sites, FILE *out);
+
+#endif

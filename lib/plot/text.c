@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plot in characters: a heat map with two places in each character (half blocks) where there are colours and UTF-8,
+ * shades of ASCII where not; under it faults a second and resident pages.
+ */
+#include "plot/plot.h"
+
+#include "view/glyph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 20, COUNT_COLUMNS = 12, LEVELS = 9, CHART_LINES = 3 };
+
+/* Colours of the 256, to be seen on black and on white. Of sampled accesses another row of them. */
+static const uint8_t hot[LEVELS] = { 97, 133, 169, 205, 204, 203, 209, 215, 220 };
+static const uint8_t seen[LEVELS] = { 28, 29, 30, 35, 36, 37, 43, 44, 51 };
+static const char shades[] = ".:-=+*#%@", digits[] = "123456789";
+static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+
+/* What is in a place: nothing, or a level of faults or of sampled accesses. */
+struct heat { bool any, sampled; uint8_t level; };
+
+struct canvas {
+	const struct pfs_plot *plot;
+	const struct pfs_plot_style *style;
+	struct pfs_plot_grid grid;
+	FILE *out;
+	uint32_t *rows, *lines;		/* of each band */
+	uint32_t *first;		/* its first row in `heat` */
+	struct heat *heat;
+	bool any_sampled;
+};
+
+/* ---- places ---- */
+
+static uint32_t lines_of(const struct pfs_plot_band *band)
+{
+	return 1 + (band->pages >= 24) + (band->pages >= 400) + (band->pages >= 6000);
+}
+
+static int measure(struct canvas *c)
+{
+	uint32_t nr = c->plot->nr_bands;
+
+	c->rows = calloc(nr + 1, sizeof(*c->rows));
+	c->lines = calloc(nr + 1, sizeof(*c->lines));
+	c->first = calloc(nr + 1, sizeof(*c->first));
+	if (!c->rows || !c->lines || !c->first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct pfs_plot_band *band = &c->plot->bands[i];
+		uint32_t room;
+
+		c->lines[i] = lines_of(band);
+		room = c->style->blocks ? 2 * c->lines[i] : c->lines[i];
+		c->rows[i] = band->pages < room ? (uint32_t)band->pages + (band->pages > (uint32_t)band->pages)
+						: room;
+		c->first[i + 1] = c->first[i] + c->rows[i];
+	}
+	return 0;
+}
+
+/* All faults of a place together; sampled accesses show where there are none. */
+static int heat_up(struct canvas *c)
+{
+	const struct pfs_plot_grid *grid = &c->grid;
+	uint64_t sum = 0;
+
+	c->heat = calloc((size_t)c->first[c->plot->nr_bands] * grid->columns + 1, sizeof(*c->heat));
+	if (!c->heat)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < grid->nr_spots; i++) {
+		const struct pfs_plot_spot *spot = &grid->spots[i];
+		struct heat *heat =
+			&c->heat[(size_t)(c->first[spot->band] + spot->row) * grid->columns + spot->column];
+
+		if (spot->color == PFS_PLOT_SAMPLED) {
+			c->any_sampled = true;
+			if (!heat->any)
+				*heat = (struct heat){
+					true, true, pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
+				};
+			continue;
+		}
+		sum = heat->any && !heat->sampled ? sum + spot->count : spot->count;
+		*heat = (struct heat){ true, false, pfs_plot_level(sum, grid->most, LEVELS) };
+	}
+	return 0;
+}
+
+static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places,
+			   uint32_t column)
+{
+	uint32_t row = place * c->rows[band] / places;
+
+	return c->heat[(size_t)(c->first[band] + row) * c->grid.columns + column];
+}
+
+static unsigned int color_of(struct heat heat)
+{
+	return heat.sampled ? seen[heat.level] : hot[heat.level];
+}
+
+/* ---- lines ---- */
+
+static void put_name(const struct canvas *c, const char *name)
+{
+	pfs_put_head(c->out, name, NAME_COLUMNS - 2);
+	fputs(" |", c->out);
+}
+
+static void put_half_blocks(const struct canvas *c, struct heat upper, struct heat lower)
+{
+	if (!upper.any && !lower.any)
+		fputc(' ', c->out);
+	else if (!upper.any)
+		fprintf(c->out, "\033[38;5;%um▄\033[0m", color_of(lower));
+	else if (!lower.any)
+		fprintf(c->out, "\033[38;5;%um▀\033[0m", color_of(upper));
+	else
+		fprintf(c->out, "\033[38;5;%u;48;5;%um▀\033[0m", color_of(upper), color_of(lower));
+}
+
+static char shade_of(struct heat heat)
+{
+	return !heat.any ? ' ' : heat.sampled ? digits[heat.level] : shades[heat.level];
+}
+
+static void put_shade(const struct canvas *c, struct heat heat)
+{
+	if (heat.any && c->style->color)
+		fprintf(c->out, "\033[38;5;%um%c\033[0m", color_of(heat), shade_of(heat));
+	else
+		fputc(shade_of(heat), c->out);
+}
+
+/* Lines from top to bottom, so from the highest pages to the lowest. */
+static void put_band(const struct canvas *c, uint32_t nr)
+{
+	const struct pfs_plot_band *band = &c->plot->bands[nr];
+	uint32_t lines = c->lines[nr], places = c->style->blocks ? 2 * lines : lines;
+	char count[32];
+
+	for (uint32_t line = lines; line-- > 0;) {
+		bool named = line == lines - 1;
+
+		put_name(c, named ? band->label : "");
+		for (uint32_t column = 0; column < c->grid.columns; column++) {
+			if (c->style->blocks)
+				put_half_blocks(c, heat_at(c, nr, 2 * line + 1, places, column),
+						heat_at(c, nr, 2 * line, places, column));
+			else
+				put_shade(c, heat_at(c, nr, line, places, column));
+		}
+		fputc('|', c->out);
+		if (named)
+			fprintf(c->out, "%*s", COUNT_COLUMNS - 1,
+				pfs_plot_number(count, band->faults + band->sampled));
+		fputc('\n', c->out);
+	}
+}
+
+static void put_bands(const struct canvas *c)
+{
+	const struct pfs_plot *plot = c->plot;
+	char number[32];
+
+	for (uint32_t block = 0; block < plot->nr_blocks; block++) {
+		const struct pfs_plot_block *b = &plot->blocks[block];
+
+		if (plot->nr_blocks > 1)
+			fprintf(c->out, "%s%s%s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
+				pfs_color_off(c->style->color),
+				pfs_plot_number(number, b->faults + b->sampled));
+		for (uint32_t i = plot->nr_bands; i-- > 0;)
+			if (plot->bands[i].block == block)
+				put_band(c, i);
+	}
+}
+
+/* A chart of the values, `most` of which is its full height. */
+static void put_chart(const struct canvas *c, const char *name, const char *scale, const uint64_t *values,
+		      uint64_t most)
+{
+	for (int line = CHART_LINES - 1; line >= 0; line--) {
+		put_name(c, line == CHART_LINES - 1 ? name : "");
+		for (uint32_t i = 0; i < c->grid.columns; i++) {
+			int full = most ? (double)values[i] / most * CHART_LINES * 8 + 0.5 : 0;
+			int here = (values[i] && !full ? 1 : full) - 8 * line;
+
+			here = here < 0 ? 0 : here > 8 ? 8 : here;
+			if (c->style->blocks)
+				fputs(eighths[here], c->out);
+			else
+				fputc(here > 5 ? '#' : here > 2 ? ':' : here ? '.' : ' ', c->out);
+		}
+		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "",
+			line == CHART_LINES - 1 ? scale : "");
+	}
+}
+
+static uint64_t most_of(const uint64_t *values, uint32_t nr)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		most = values[i] > most ? values[i] : most;
+	return most;
+}
+
+static void put_charts(const struct canvas *c)
+{
+	const struct pfs_plot_grid *grid = &c->grid;
+	uint64_t faults = most_of(grid->faults, grid->columns), pages = most_of(grid->resident, grid->columns);
+	char scale[48], number[32];
+
+	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults,
+		  faults);
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_short(number, pages), pages == 1 ? "" : "s");
+	put_chart(c, "resident (est.)", scale, grid->resident, pages);
+}
+
+/* "|    |    |" with the seconds below; where events may be missing "!". */
+static void put_axis(const struct canvas *c)
+{
+	const struct pfs_plot *plot = c->plot;
+	const struct pfs_plot_grid *grid = &c->grid;
+	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, grid->columns / 14 + 2);
+	uint32_t done = 0;
+	char text[32];
+
+	fprintf(c->out, "%*s", NAME_COLUMNS - 1, "");
+	fputc('+', c->out);
+	for (uint32_t i = 0; i < grid->columns; i++) {
+		uint64_t from = plot->from_ns + i * grid->column_ns;
+
+		fputc(pfs_plot_lost(plot, from, from + grid->column_ns) ? '!' :
+		      pfs_plot_tick_after(plot, from, tick) < from + grid->column_ns ? '+' : '-', c->out);
+	}
+	fprintf(c->out, "+\n%*s", NAME_COLUMNS, "");
+	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
+		uint32_t column = (at - plot->from_ns) / grid->column_ns;
+
+		pfs_plot_tick_text(text, plot, at, tick);
+		if (column < done || column + strlen(text) > grid->columns + COUNT_COLUMNS - 2)
+			continue;
+		fprintf(c->out, "%*s%s", (int)(column - done), "", text);
+		done = column + strlen(text) + 1;
+		fputc(' ', c->out);
+	}
+	fputs("s\n", c->out);
+}
+
+/* The numbers in the terminal's own colour: in that of their level not all could be read. */
+static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t most, bool sampled)
+{
+	char number[32], color[32], shade[2] = "";
+
+	list->first_word = true;
+	for (uint8_t level = 0; level < LEVELS; level++) {
+		uint64_t from = pfs_plot_level_from(level, most, LEVELS);
+
+		if (from > most)
+			break;
+		snprintf(color, sizeof(color), "\033[38;5;%um", color_of((struct heat){ true, sampled, level }));
+		list->start = pfs_color_on(c->style->color, color);
+		list->end = pfs_color_off(c->style->color);
+		shade[0] = shade_of((struct heat){ true, sampled, level });
+		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_plot_number(number, from));
+	}
+	list->start = list->end = NULL;
+}
+
+static void put_legend(const struct canvas *c)
+{
+	const struct pfs_plot_grid *grid = &c->grid;
+	struct pfs_list list = { .out = c->out, .width = c->style->width, .indent = 2, .separator = "  " };
+	char span[32], size[8], text[PFS_PLOT_TEXT_MAX];
+
+	if (grid->most) {
+		pfs_list_add(&list, "faults in a place, at least:");
+		put_scale(c, &list, grid->most, false);
+		pfs_list_end(&list);
+	}
+	if (c->any_sampled) {
+		pfs_list_add(&list, "seen by sampling (no faults), at least:");
+		put_scale(c, &list, grid->most_sampled, true);
+		pfs_list_end(&list);
+	}
+	fprintf(c->out, "A column is %s; ", pfs_plot_span(span, grid->column_ns));
+	if (c->plot->unit_shift > c->plot->data->model->page_shift)
+		fprintf(c->out, "places are of %s bytes or more; ",
+			pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));
+	fputs("addresses upwards, gaps folded.\n", c->out);
+	fputs(pfs_plot_notes_text(c->plot, text), c->out);
+}
+
+static int draw(struct canvas *c)
+{
+	uint32_t columns = c->style->width - NAME_COLUMNS - COUNT_COLUMNS;
+	int ret = measure(c);
+
+	if (!ret)
+		ret = pfs_plot_grid_make(&c->grid, c->plot, columns, c->rows, PFS_PLOT_BY_NOTHING);
+	if (!ret)
+		ret = heat_up(c);
+	if (ret)
+		return ret;
+	put_bands(c);
+	put_charts(c);
+	put_axis(c);
+	put_legend(c);
+	return 0;
+}
+
+int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
+			struct pfs_err *err)
+{
+	struct canvas c = { .plot = plot, .style = style, .out = out };
+	char text[PFS_PLOT_TEXT_MAX];
+	int ret = 0;
+
+	if (*pfs_plot_title(plot, style, text))
+		fprintf(out, "%s%s%s\n", pfs_color_on(style->color, "\033[1m"), text,
+			pfs_color_off(style->color));
+	fprintf(out, "%s\n", pfs_plot_sum_text(plot, text));
+	if (plot->nr_bands)
+		ret = draw(&c);
+	pfs_plot_grid_fini(&c.grid);
+	free(c.rows);
+	free(c.lines);
+	free(c.first);
+	free(c.heat);
+	if (ret)
+		return pfs_err_set(err, ret, "no memory for the plot");
+	return ferror(out) ? pfs_err_set(err, -EIO, "the plot cannot be written") : 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DAMON by its files in sysfs. See damon.h.
+ */
+#include "refault/damon.h"
+
+#include "base/write_all.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONTEXT "0/contexts/0"
+
+/* More than there are pages: nothing is merged as there were too many regions, nor split as too few. */
+#define MIN_REGIONS (1 << 21)
+#define MAX_REGIONS (1 << 23)
+
+static void rest_ms(unsigned int ms)
+{
+	const struct timespec rest = { .tv_nsec = ms * 1000000L };
+
+	nanosleep(&rest, NULL);
+}
+
+/* The kernel refuses what comes while another file is written to. */
+__attribute__((format(printf, 2, 3)))
+static int put(const char *text, const char *fmt, ...)
+{
+	char path[PATH_MAX] = PFS_DAMON_DIR "/";
+	size_t len = strlen(path);
+	int ret = -EBUSY;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path + len, sizeof(path) - len, fmt, ap);
+	va_end(ap);
+	for (int i = 0; ret == -EBUSY && i < 20; i++) {
+		if (i)
+			rest_ms(10);
+		ret = pfs_write_file(path, text);
+	}
+	return ret;
+}
+
+static int put_number(uint64_t number, const char *file)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
+	return put(text, "%s", file);
+}
+
+/* -1: it cannot be read. */
+static int64_t get_number(const char *file)
+{
+	char path[PATH_MAX], text[32];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), PFS_DAMON_DIR "/%s", file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (got <= 0)
+		return -1;
+	text[got] = '\0';
+	return strtoll(text, NULL, 10);
+}
+
+/* One check in each interval, so that of a page it is known whether it was used in it, and no more. */
+static int set_attributes(uint64_t interval_ns)
+{
+	int ret = put_number(MAX_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/max");
+
+	if (!ret)
+		ret = put_number(MIN_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/min");
+	if (!ret)
+		ret = put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/sample_us");
+	if (!ret)
+		ret = put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/aggr_us");
+	return ret;
+}
+
+static int set_targets(unsigned int nr_targets)
+{
+	const uint64_t none[PFS_DAMON_WORDS] = { 0 };
+	int ret = put_number(nr_targets, CONTEXT "/targets/nr_targets");
+
+	for (unsigned int i = 0; !ret && i < nr_targets; i++)
+		ret = pfs_damon_target(i, 0, 0, none);
+	return ret;
+}
+
+int pfs_damon_up(struct pfs_damon *damon, uint64_t interval_ns, unsigned int nr_targets, struct pfs_err *err)
+{
+	int64_t nr = get_number("nr_kdamonds");
+	int ret;
+
+	if (nr)
+		return pfs_err_set(err, nr < 0 ? -ENOTSUP : -EBUSY, nr < 0 ? "--refault by idle: %s/nr_kdamonds "
+				   "cannot be read" : "--refault by idle: somebody uses DAMON (%s/nr_kdamonds is not 0)",
+				   PFS_DAMON_DIR);
+	damon->mine = true;
+	ret = put_number(1, "nr_kdamonds");
+	if (!ret)
+		ret = put_number(1, "0/contexts/nr_contexts");
+	if (!ret && put("fvaddr", CONTEXT "/operations"))
+		return pfs_err_set(err, -ENOTSUP, "--refault by idle: DAMON does not know ranges of address spaces here "
+				   "(CONFIG_DAMON_VADDR, Linux 6.0)");
+	if (!ret)
+		ret = set_attributes(interval_ns);
+	if (!ret)
+		ret = set_targets(nr_targets);
+	if (!ret)
+		ret = pfs_damon_start(damon);
+	return ret ? pfs_err_set(err, ret, "--refault by idle: DAMON cannot be started: %s", strerror(-ret)) : 0;
+}
+
+int pfs_damon_target(unsigned int nr, pid_t pid, uint64_t start, const uint64_t pages[PFS_DAMON_WORDS])
+{
+	uint64_t page_size = sysconf(_SC_PAGESIZE);
+	unsigned int nr_pages = 0, at = 0;
+	char text[32];
+	int ret;
+
+	for (int i = 0; i < PFS_DAMON_WORDS; i++)
+		nr_pages += __builtin_popcountll(pages[i]);
+	snprintf(text, sizeof(text), "%d", pid ? pid : getpid());	/* one that is there is needed, even for nothing */
+	ret = put(text, CONTEXT "/targets/%u/pid_target", nr);
+	snprintf(text, sizeof(text), "%u", nr_pages);
+	if (!ret)
+		ret = put(text, CONTEXT "/targets/%u/regions/nr_regions", nr);
+	for (unsigned int i = 0; !ret && i < PFS_DAMON_PAGES; i++) {
+		if (!(pages[i / 64] >> i % 64 & 1))
+			continue;
+		snprintf(text, sizeof(text), "%" PRIu64, start + i * page_size);
+		ret = put(text, CONTEXT "/targets/%u/regions/%u/start", nr, at);
+		snprintf(text, sizeof(text), "%" PRIu64, start + (i + 1) * page_size);
+		if (!ret)
+			ret = put(text, CONTEXT "/targets/%u/regions/%u/end", nr, at);
+		at++;
+	}
+	return ret;
+}
+
+/* Who asks has to wait in the kernel for the interval's end, deaf to everything: another process does. */
+int pfs_damon_commit(struct pfs_damon *damon, bool (*stop)(void *ctx), void *ctx)
+{
+	bool stopped = false;
+	int status = 0;
+	pid_t pid;
+
+	damon->asked = true;
+	pid = fork();
+	if (!pid)
+		_exit(-put("commit", "0/state"));
+	if (pid < 0)
+		return -errno;
+	while (!waitpid(pid, &status, WNOHANG)) {
+		if (!stopped && stop(ctx)) {
+			stopped = true;
+			put("off", "0/state");	/* it comes back then */
+		}
+		rest_ms(2);
+	}
+	damon->asked = false;
+	if (stopped)
+		return -ECANCELED;
+	if (get_number("0/pid") != damon->tid)
+		return -ESRCH;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+int pfs_damon_stop(struct pfs_damon *damon, unsigned int nr_targets)
+{
+	int ret = damon->tid ? put("off", "0/state") : 0;
+
+	damon->tid = 0;
+	return ret ? ret : set_targets(nr_targets);
+}
+
+int pfs_damon_start(struct pfs_damon *damon)
+{
+	int ret = put("on", "0/state");
+
+	if (!ret)
+		damon->tid = get_number("0/pid");
+	return ret ? ret : damon->tid > 0 ? 0 : -ESRCH;
+}
+
+int pfs_damon_down(struct pfs_damon *damon, struct pfs_err *err)
+{
+	int ret;
+
+	if (!damon->mine)
+		return 0;
+	put("off", "0/state");	/* fails if it does not run */
+	if (damon->asked)	/* by one that was killed: it looks ten times a second whether there is still a kdamond */
+		rest_ms(300);
+	ret = put_number(0, "nr_kdamonds");
+	if (ret)
+		return pfs_err_set(err, ret, "--refault by idle: DAMON is left behind (%s/nr_kdamonds): %s", PFS_DAMON_DIR,
+				   strerror(-ret));
+	*damon = (struct pfs_damon){ 0 };
+	return 0;
+}

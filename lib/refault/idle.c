@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refault/idle.h"
+
+#include "os/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Each page is a folder in sysfs, and an event if it is used: some tenths of a second and 4 MB for so many. */
+#define MAX_PAGES 65536
+#define MAX_AREAS 4096
+
+/* Of longer regions not even the list of pages is read. */
+#define MAX_REGION (UINT64_C(4) << 30)
+
+/* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): 8 bytes a page. */
+#define IN_MEMORY (UINT64_C(1) << 63)
+
+/* A target of DAMON's, by its number. */
+struct area {
+	pid_t pid;		/* 0: it has no pages */
+	pid_t said;		/* whose it is for the recording */
+	uint64_t start;
+	uint64_t pages[PFS_DAMON_WORDS];	/* that are watched, or to be */
+	uint64_t seen[PFS_DAMON_WORDS];		/* in the look under way */
+	bool changed;		/* since the kernel was told */
+};
+
+struct pfs_idle {
+	struct pfs_damon *damon;
+	struct area *areas;
+	unsigned int nr, nr_targets;	/* of those; of DAMON's */
+	unsigned int at;		/* the last one that was found: the next is mostly the next */
+	unsigned int nr_pages;		/* in the look under way */
+	uint64_t page_size;
+	pid_t said_tid;			/* DAMON's, for the recording */
+};
+
+struct look {
+	struct pfs_idle *idle;
+	const struct pfs_pageout_want *want;
+	struct pfs_pageout *sums;
+	pid_t pid;
+	int pagemap;
+};
+
+struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets)
+{
+	struct pfs_idle *idle = calloc(1, sizeof(*idle));
+
+	if (idle)
+		idle->areas = calloc(MAX_AREAS, sizeof(*idle->areas));
+	if (!idle || !idle->areas) {
+		free(idle);
+		return NULL;
+	}
+	idle->damon = damon;
+	idle->nr_targets = nr_targets;
+	idle->page_size = sysconf(_SC_PAGESIZE);
+	return idle;
+}
+
+void pfs_idle_free(struct pfs_idle *idle)
+{
+	if (!idle)
+		return;
+	free(idle->areas);
+	free(idle);
+}
+
+/* ---- looking ---- */
+
+/* NULL: there are too many. */
+static struct area *area_of(struct pfs_idle *idle, pid_t pid, uint64_t start)
+{
+	struct area *unused = NULL;
+
+	for (unsigned int i = 0; i < idle->nr; i++) {
+		unsigned int at = (idle->at + i) % idle->nr;
+		struct area *area = &idle->areas[at];
+
+		if (area->pid == pid && area->start == start) {
+			idle->at = at;
+			return area;
+		}
+		if (!area->pid && !area->changed)
+			unused = area;
+	}
+	if (!unused && idle->nr < MAX_AREAS)
+		unused = &idle->areas[idle->nr++];
+	if (unused) {
+		unused->pid = pid;
+		unused->start = start;
+	}
+	return unused;
+}
+
+static bool see_page(struct pfs_idle *idle, pid_t pid, uint64_t addr)
+{
+	uint64_t size = PFS_DAMON_PAGES * idle->page_size, nr = addr % size / idle->page_size;
+	struct area *area = idle->nr_pages < MAX_PAGES ? area_of(idle, pid, addr - addr % size) : NULL;
+
+	if (!area)
+		return false;
+	area->seen[nr / 64] |= UINT64_C(1) << nr % 64;
+	idle->nr_pages++;
+	return true;
+}
+
+static int see_region(void *ctx, const struct pfs_smap *region)
+{
+	struct look *look = ctx;
+	uint64_t page_size = look->idle->page_size, map[512], addr = region->start;
+
+	if (!region->resident || (look->want->wanted && !look->want->wanted(look->want->ctx, region)))
+		return 0;
+	if (region->end - region->start > MAX_REGION) {
+		look->sums->fixed += region->resident / page_size;
+		return 0;
+	}
+	while (addr < region->end && !(look->want->stop && look->want->stop(look->want->ctx))) {
+		uint64_t left = (region->end - addr) / page_size, most = sizeof(map) / sizeof(map[0]);
+		ssize_t got = pread(look->pagemap, map, (left < most ? left : most) * 8, addr / page_size * 8);
+
+		if (got < 8)
+			break;
+		for (unsigned int i = 0; i < got / 8; i++, addr += page_size) {
+			if (!(map[i] & IN_MEMORY))
+				continue;
+			if (see_page(look->idle, look->pid, addr))
+				look->sums->pages++;
+			else
+				look->sums->fixed++;
+		}
+	}
+	return 0;
+}
+
+int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want,
+		 struct pfs_pageout *sums)
+{
+	struct look look = { .idle = idle, .want = want, .sums = sums, .pid = pid };
+	FILE *smaps = pfs_smaps_open(pid);
+	int ret = 0;
+
+	look.pagemap = smaps ? pfs_process_open(pid, "pagemap") : -1;
+	if (look.pagemap < 0)
+		ret = -errno;
+	else
+		ret = pfs_smaps_read(smaps, see_region, &look);
+	if (look.pagemap >= 0)
+		close(look.pagemap);
+	if (smaps)
+		fclose(smaps);
+	sums->nr_processes += !ret;
+	return ret == -ENOENT || ret == -ESRCH ? 0 : ret;
+}
+
+/* ---- having it watched ---- */
+
+/* A page that is gone may stay until others come: nobody uses it. True: the kernel has to be told. */
+static bool is_to_change(const struct area *area)
+{
+	uint64_t seen = 0, new = 0;
+
+	for (int i = 0; i < PFS_DAMON_WORDS; i++) {
+		seen |= area->seen[i];
+		new |= area->seen[i] & ~area->pages[i];
+	}
+	return area->pid && (new || !seen);
+}
+
+/* The pages that were seen are those to be watched from now on. True: that is news. */
+static bool take_over(struct pfs_idle *idle)
+{
+	bool changed = false;
+
+	for (unsigned int i = 0; i < idle->nr; i++) {
+		struct area *area = &idle->areas[i];
+
+		if (is_to_change(area)) {
+			uint64_t any = 0;
+
+			memcpy(area->pages, area->seen, sizeof(area->pages));
+			for (int k = 0; k < PFS_DAMON_WORDS; k++)
+				any |= area->pages[k];
+			area->pid = any ? area->pid : 0;
+			area->changed = true;
+		}
+		memset(area->seen, 0, sizeof(area->seen));
+		changed |= area->changed;
+	}
+	idle->nr_pages = 0;
+	return changed;
+}
+
+static bool is_unsaid(const struct area *area)
+{
+	return area->pid && area->said != area->pid;
+}
+
+/* "access_targets=0-5:4711 6-6:4712": whose they are from now on. */
+static int say_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
+{
+	char note[400] = "access_targets=";
+	size_t none = strlen(note), len = none;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < idle->nr; i++) {
+		unsigned int first = i;
+
+		if (!is_unsaid(&idle->areas[i]))
+			continue;
+		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) && idle->areas[i + 1].pid == idle->areas[first].pid)
+			i++;
+		len += snprintf(note + len, sizeof(note) - len, "%s%u-%u:%d", len > none ? " " : "", first, i,
+				idle->areas[first].pid);
+		if (len > sizeof(note) - 50) {
+			ret = to->say(to->ctx, note);
+			len = none;
+		}
+	}
+	if (!ret && len > none)
+		ret = to->say(to->ctx, note);
+	for (unsigned int i = 0; !ret && i < idle->nr; i++)
+		if (idle->areas[i].pid)
+			idle->areas[i].said = idle->areas[i].pid;
+	return ret;
+}
+
+/* More targets, or it stopped: DAMON starts anew, and is to be told all of them. */
+static int make_room(struct pfs_idle *idle)
+{
+	while (idle->nr_targets < idle->nr)
+		idle->nr_targets *= 2;
+	for (unsigned int i = 0; i < idle->nr; i++)
+		idle->areas[i].changed = true;
+	return pfs_damon_stop(idle->damon, idle->nr_targets);
+}
+
+static int tell_kernel(struct pfs_idle *idle, const struct pfs_pageout_want *want)
+{
+	bool anew = idle->nr_targets < idle->nr || !idle->damon->tid;
+	int ret = anew ? make_room(idle) : 0;
+
+	for (unsigned int i = 0; !ret && i < idle->nr; i++) {
+		const struct area *area = &idle->areas[i];
+
+		if (area->changed)
+			ret = pfs_damon_target(i, area->pid, area->start, area->pages);
+	}
+	if (!ret)
+		ret = anew ? pfs_damon_start(idle->damon) : pfs_damon_commit(idle->damon, want->stop, want->ctx);
+	for (unsigned int i = 0; !ret && i < idle->nr; i++)
+		idle->areas[i].changed = false;
+	return ret;
+}
+
+/* DAMON's thread is none of the target's: the recording has to know it before there is anything of it. */
+static int say_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
+{
+	char note[64];
+	int ret;
+
+	if (!idle->damon->tid || idle->said_tid == idle->damon->tid)
+		return 0;
+	snprintf(note, sizeof(note), "access_by=%d", idle->damon->tid);
+	ret = to->say(to->ctx, note);
+	if (!ret)
+		ret = to->add_tid(to->ctx, idle->damon->tid);
+	if (!ret)
+		idle->said_tid = idle->damon->tid;
+	return ret;
+}
+
+int pfs_idle_watch(struct pfs_idle *idle, const struct pfs_pageout_want *want, const struct pfs_idle_to *to)
+{
+	bool changed = take_over(idle);
+	int ret = changed ? say_targets(idle, to) : 0;
+
+	if (!ret)
+		ret = say_tid(idle, to);
+	if (!ret && changed)
+		ret = tell_kernel(idle, want);
+	if (!ret)
+		ret = say_tid(idle, to);
+	return ret == -ECANCELED || ret == -EINVAL ? 0 : ret;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refault/pageout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* About so much memory between two questions whether to stop: some 50 ms. */
+#define STEP (UINT64_C(64) << 20)
+
+/* With less swap than that left there is none. */
+#define FEW_BYTES (UINT64_C(64) << 12)
+
+struct region { uint64_t start, end, resident, shared; };
+
+struct look {
+	const struct pfs_pageout_want *want;
+	struct pfs_pageout *sums;
+	struct region *regions;
+	size_t nr, max;
+	size_t at;		/* the second look is there */
+	uint64_t page_size;
+};
+
+void pfs_pageout_begin(void)
+{
+	void *page = NULL;
+	int node = 0, status;
+
+	/* To move none at all empties the processors' own lists first, of all that have any. */
+	syscall(SYS_move_pages, 0, 0, &page, &node, &status, 0);
+}
+
+static int remember(struct look *look, const struct pfs_smap *from)
+{
+	if (look->nr == look->max) {
+		size_t want = look->max ? look->max * 2 : 64;
+		struct region *bigger = realloc(look->regions, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		look->regions = bigger;
+		look->max = want;
+	}
+	look->regions[look->nr++] = (struct region){ from->start, from->end, from->resident, from->shared };
+	return 0;
+}
+
+static int first_look(void *ctx, const struct pfs_smap *region)
+{
+	struct look *look = ctx;
+	const struct pfs_pageout_want *want = look->want;
+
+	if (!region->resident || (want->wanted && !want->wanted(want->ctx, region)))
+		return 0;
+	look->sums->pages += region->resident / look->page_size;
+	if (!region->fixed)
+		return remember(look, region);
+	look->sums->fixed += region->resident / look->page_size;
+	return 0;
+}
+
+/* What was split or moved meanwhile is as if it had stayed. */
+static int second_look(void *ctx, const struct pfs_smap *region)
+{
+	struct look *look = ctx;
+
+	while (look->at < look->nr && look->regions[look->at].start < region->start)
+		look->at++;
+	if (look->at < look->nr && look->regions[look->at].start == region->start) {
+		const struct region *before = &look->regions[look->at++];
+		uint64_t stayed = region->resident < before->resident ? region->resident : before->resident;
+
+		look->sums->away += (before->resident - stayed) / look->page_size;
+		look->sums->shared += (stayed < before->shared ? stayed : before->shared) / look->page_size;
+	}
+	return 0;
+}
+
+static bool stopped(const struct look *look)
+{
+	return look->want->stop && look->want->stop(look->want->ctx);
+}
+
+/* A region of which little is in memory, however long it is, takes few steps. */
+static uint64_t step_of(const struct region *region, uint64_t page_size)
+{
+	uint64_t nr_steps = region->resident / STEP + 1;
+
+	return ((region->end - region->start) / nr_steps + page_size) / page_size * page_size;
+}
+
+/* Each processor sets some slots aside for itself, so the last few are no room for others. */
+static bool is_swap_full(void)
+{
+	struct sysinfo info;
+
+	return !sysinfo(&info) && info.totalswap && info.freeswap * info.mem_unit < FEW_BYTES;
+}
+
+/* One that was unmapped or locked meanwhile is passed over. */
+static int advise_region(int pidfd, const struct look *look, const struct region *region)
+{
+	uint64_t step = step_of(region, look->page_size);
+	int ret = 0;
+
+	for (uint64_t at = region->start; !ret && at < region->end && !stopped(look); at += step) {
+		struct iovec range = {
+			(void *)(uintptr_t)at, region->end - at < step ? region->end - at : step,
+		};
+
+		ret = syscall(SYS_process_madvise, pidfd, &range, 1, MADV_PAGEOUT, 0) < 0 ? -errno : 0;
+		look->sums->full |= !look->want->files_only && is_swap_full();
+	}
+	return ret == -ESRCH || ret == -EPERM || ret == -ENOSYS ? ret : 0;
+}
+
+static int advise(int pidfd, const struct look *look)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < look->nr; i++)
+		ret = advise_region(pidfd, look, &look->regions[i]);
+	return ret;
+}
+
+static int look_and_advise(pid_t pid, int pidfd, struct look *look)
+{
+	FILE *smaps = pfs_smaps_open(pid);
+	int ret;
+
+	if (!smaps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	ret = pfs_smaps_read(smaps, first_look, look);
+	if (!ret && look->nr) {
+		ret = advise(pidfd, look);
+		rewind(smaps);
+		if (!ret)
+			ret = pfs_smaps_read(smaps, second_look, look);
+	}
+	fclose(smaps);
+	return ret;
+}
+
+int pfs_pageout_process(pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums)
+{
+	struct look look = { .want = want, .sums = sums, .page_size = sysconf(_SC_PAGESIZE) };
+	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret;
+
+	if (pidfd < 0)
+		return errno == ESRCH ? 0 : -errno;
+	ret = look_and_advise(pid, pidfd, &look);
+	sums->nr_processes += !ret;
+	free(look.regions);
+	close(pidfd);
+	return ret == -ESRCH ? 0 : ret;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The helper that makes pages fault again, and who speaks to it. See refault.h.
+ */
+#include "refault/refault.h"
+
+#include "base/clock.h"
+#include "os/helper.h"
+#include "os/process.h"
+#include "refault/idle.h"
+#include "refault/zram.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Targets of DAMON's to begin with. */
+#define NR_TARGETS 64
+
+/* What outlives a helper that is killed: its successor goes on with it. */
+struct memory {
+	struct pfs_zram zram;
+	struct pfs_damon damon;
+	bool ready;		/* it has been set up, and said so */
+	bool begun;
+};
+
+struct message {
+	enum { READY, FAILED, TICK, NOTE, DOWN } what;
+	int code;
+	struct pfs_refault_tick tick;
+	char note[PFS_REFAULT_SAID_MAX];
+	struct pfs_err err;
+};
+
+struct pfs_refault {
+	int fd;
+	struct memory *memory;
+	struct pfs_refault_tick *ticks;		/* told and not yet taken */
+	unsigned int nr_ticks;
+	bool down;				/* it has said so, or is no more */
+	int code;				/* how that went */
+	struct pfs_err err;
+};
+
+/* ---- the helper ---- */
+
+struct work {
+	struct pfs_refault_config config;
+	char tids_file[PATH_MAX];
+	struct memory *memory;
+	struct pfs_idle *idle;	/* NULL: pages are taken away */
+	pid_t owner;
+};
+
+/* A process at the end of an interval. */
+struct target { pid_t pid; uint64_t user_ns, faults; };
+
+struct targets { struct target *at; unsigned int nr, max; };
+
+static void say(const struct message *message)
+{
+	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* nobody listens any more */ }
+}
+
+/*
+ * Has pfscope asked for the end, or come to its own? Waits for it so long. What else it says was for one before
+ * that was killed.
+ */
+static bool over(uint64_t until_ns)
+{
+	struct pollfd fd = { PFS_HELPER_FD, POLLIN | POLLRDHUP, 0 };
+
+	do {
+		uint64_t now = pfs_now_ns(), left = until_ns > now ? until_ns - now : 0;
+		struct timespec rest = { left / 1000000000, left % 1000000000 };
+
+		char byte;
+
+		if (ppoll(&fd, 1, &rest, NULL) > 0 && recv(PFS_HELPER_FD, &byte, 1, MSG_DONTWAIT) != 1)
+			return true;
+	} while (pfs_now_ns() < until_ns);
+	return false;
+}
+
+static bool stop_asked(void *ctx)
+{
+	return over(0);
+}
+
+static bool is_among(const struct targets *targets, pid_t pid)
+{
+	for (unsigned int i = 0; i < targets->nr; i++)
+		if (targets->at[i].pid == pid)
+			return true;
+	return false;
+}
+
+static int add_target(struct targets *targets, pid_t pid)
+{
+	uint64_t minor, major;
+
+	if (targets->nr == targets->max) {
+		unsigned int want = targets->max ? targets->max * 2 : 64;
+		struct target *bigger = realloc(targets->at, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		targets->at = bigger;
+		targets->max = want;
+	}
+	pfs_process_faults(pid, &minor, &major);
+	targets->at[targets->nr++] = (struct target){ pid, pfs_process_user_ns(pid), minor + major };
+	return 0;
+}
+
+static int find_targets(const struct work *work, struct targets *targets)
+{
+	FILE *tids = fopen(work->tids_file, "re");
+	pid_t not = work->memory->damon.tid;
+	int tid, ret = 0;
+
+	targets->nr = 0;
+	if (!tids)
+		return -errno;
+	while (!ret && fscanf(tids, "%d", &tid) == 1) {
+		pid_t pid = tid == not ? 0 : pfs_process_of(tid);
+
+		if (pid && !is_among(targets, pid))
+			ret = add_target(targets, pid);
+	}
+	fclose(tids);
+	return ret;
+}
+
+/* What was done since the last interval's end, by those that are there at both. */
+static void add_up(const struct targets *before, const struct targets *now, struct pfs_refault_tick *tick)
+{
+	tick->user_ns = tick->faults = 0;
+	for (unsigned int i = 0; i < now->nr; i++) {
+		for (unsigned int j = 0; j < before->nr; j++) {
+			const struct target *was = &before->at[j], *is = &now->at[i];
+
+			if (was->pid != is->pid || was->user_ns > is->user_ns || was->faults > is->faults)
+				continue;
+			tick->user_ns += is->user_ns - was->user_ns;
+			tick->faults += is->faults - was->faults;
+		}
+	}
+}
+
+static int take_away(const struct pfs_pageout_want *want, const struct targets *targets,
+		     struct pfs_pageout *pages)
+{
+	int ret = 0;
+
+	pfs_pageout_begin();
+	for (unsigned int i = 0; !ret && i < targets->nr; i++)
+		ret = pfs_pageout_process(targets->at[i].pid, want, pages);
+	return ret;
+}
+
+static int say_note(void *ctx, const char *note)
+{
+	struct message message = { .what = NOTE };
+	char byte;
+
+	snprintf(message.note, sizeof(message.note), "%s", note);
+	say(&message);
+	return recv(PFS_HELPER_FD, &byte, 1, 0) == 1 ? 0 : -ECANCELED;
+}
+
+static int add_tid(void *ctx, pid_t tid)
+{
+	const struct work *work = ctx;
+	int fd = open(work->tids_file, O_WRONLY | O_APPEND | O_CLOEXEC), ret = 0;
+
+	if (fd < 0 || dprintf(fd, "%d", tid) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* Nothing is taken: their accessed bits are looked at. */
+static int watch(struct work *work, const struct pfs_pageout_want *want, const struct targets *targets,
+		 struct pfs_pageout *pages)
+{
+	const struct pfs_idle_to to = { say_note, add_tid, work };
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < targets->nr; i++)
+		ret = pfs_idle_see(work->idle, targets->at[i].pid, want, pages);
+	pfs_pageout_begin();	/* DAMON leaves the bits as they are of what is not on the kernel's lists yet */
+	return ret ? ret : pfs_idle_watch(work->idle, want, &to);
+}
+
+static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
+{
+	const struct pfs_pageout_want want = {
+		.wanted = work->config.wanted, .stop = stop_asked, .ctx = work->config.ctx,
+		.files_only = work->config.files_only,
+	};
+
+	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
+}
+
+/* How the interval that comes will begin. Right after a cycle pages still come back: that is nothing to compare with. */
+static enum pfs_refault_pace pace_of(const struct work *work, uint64_t nr)
+{
+	unsigned int quiet = work->config.quiet;
+	uint64_t left = quiet ? quiet - 1 - nr % quiet : 0;
+
+	if (work->idle || !quiet || left > 1)
+		return PFS_PACE_CYCLED;
+	return left ? PFS_PACE_REST : PFS_PACE_QUIET;
+}
+
+/* One interval after the other, until the end. */
+static void go_on(struct work *work)
+{
+	struct targets targets[2] = { 0 };
+	uint64_t began_ns = pfs_now_ns(), next_ns = began_ns + work->config.interval_ns;
+	struct message message = { .what = TICK, .tick.before = PFS_PACE_START };
+	struct pfs_refault_tick *tick = &message.tick;
+
+	find_targets(work, &targets[1]);
+	for (uint64_t nr = 0; !tick->error; nr++) {
+		struct targets *now = &targets[nr & 1];
+		bool end = over(next_ns);
+		uint64_t at_ns = pfs_now_ns(), late;
+
+		tick->error = find_targets(work, now);
+		tick->wall_ns = at_ns - began_ns;
+		add_up(&targets[!(nr & 1)], now, tick);
+		tick->cycle = !end && pace_of(work, nr) == PFS_PACE_CYCLED;
+		tick->pages = (struct pfs_pageout){ 0 };
+		if (tick->cycle && !tick->error)
+			tick->error = cycle(work, now, &tick->pages);
+		tick->took_ns = pfs_now_ns() - at_ns;
+		late = end ? 0 : (pfs_now_ns() - next_ns) / work->config.interval_ns;
+		tick->skipped = work->idle ? 0 : late;	/* DAMON looks at each, all the same */
+		next_ns += (late + 1) * work->config.interval_ns;
+		say(&message);
+		if (end)
+			break;
+		tick->before = pace_of(work, nr);
+		began_ns = at_ns;
+	}
+	free(targets[0].at);
+	free(targets[1].at);
+}
+
+/* again: one before was killed at it, and may have come half way. */
+static void set_up(struct work *work, bool again)
+{
+	struct message message = { .what = READY };
+
+	if (again)
+		message.code = pfs_err_set(&message.err, -EINTR, "--refault: its helper was killed");
+	else if (work->config.zram_bytes)
+		message.code = pfs_zram_up(&work->memory->zram, work->config.zram_bytes, work->owner, &message.err);
+	if (!message.code && work->config.method == PFS_REFAULT_IDLE)
+		message.code = pfs_damon_up(&work->memory->damon, work->config.interval_ns, NR_TARGETS, &message.err);
+	if (message.code)
+		message.what = FAILED;
+	else
+		work->memory->ready = true;
+	say(&message);
+}
+
+static void take_down(struct work *work)
+{
+	struct message message = { .what = DOWN };
+
+	message.code = pfs_zram_down(&work->memory->zram, &message.err);
+	if (!message.code)
+		message.code = pfs_damon_down(&work->memory->damon, &message.err);
+	say(&message);
+}
+
+/* What one before that was killed had DAMON watch nobody knows any more. */
+static int prepare(struct work *work, bool again)
+{
+	struct pfs_damon *damon = &work->memory->damon;
+	int ret = 0;
+
+	if (work->config.method != PFS_REFAULT_IDLE)
+		return 0;
+	if (again)
+		ret = pfs_damon_down(damon, NULL);
+	if (!ret && again)
+		ret = pfs_damon_up(damon, work->config.interval_ns, NR_TARGETS, NULL);
+	if (ret)
+		return ret;
+	work->idle = pfs_idle_new(damon, NR_TARGETS);
+	return work->idle ? 0 : -ENOMEM;
+}
+
+static void refault(void *ctx, bool again)
+{
+	struct message failed = { .what = TICK };
+	struct work *work = ctx;
+	char byte;
+
+	if (!work->memory->ready)
+		set_up(work, again);
+	failed.tick.error = work->memory->ready ? prepare(work, again) : 0;
+	if (work->memory->ready && !work->memory->begun &&
+	    recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
+		work->memory->begun = true;
+	if (work->memory->begun && failed.tick.error)
+		say(&failed);
+	else if (work->memory->begun)
+		go_on(work);
+	pfs_idle_free(work->idle);
+	over(UINT64_MAX);	/* after an error there is still swap to be kept until the end */
+	take_down(work);
+}
+
+/* ---- who speaks to it ---- */
+
+static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *config, const char *tids_file,
+			struct pfs_err *err)
+{
+	struct work work = { .config = *config, .memory = r->memory, .owner = getpid() };
+	struct pfs_helper helper = { .name = "pfscope-refault", .nr_fds = 1, .run = refault, .ctx = &work };
+	int fds[2], ret;
+
+	snprintf(work.tids_file, sizeof(work.tids_file), "%s", tids_file);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
+	helper.fds = &fds[1];
+	ret = pfs_helper_start(&helper, err);
+	close(fds[1]);
+	r->fd = fds[0];
+	return ret;
+}
+
+static int keep_tick(struct pfs_refault *r, const struct pfs_refault_tick *tick)
+{
+	struct pfs_refault_tick *bigger = realloc(r->ticks, (r->nr_ticks + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	r->ticks = bigger;
+	r->ticks[r->nr_ticks++] = *tick;
+	return 0;
+}
+
+/* One message; waits for it unless flags say otherwise. False: there is none, or never will be any more. */
+static bool take_message(struct pfs_refault *r, int flags, struct message *message)
+{
+	ssize_t got;
+
+	if (r->down)
+		return false;
+	do
+		got = recv(r->fd, message, sizeof(*message), flags);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return false;
+	if (got != sizeof(*message)) {
+		r->down = true;		/* killed for good: lib/os/helper.h */
+		r->code = pfs_err_set(&r->err, -EPIPE, "--refault: its helper is gone");
+		return false;
+	}
+	if (message->what == DOWN) {
+		r->down = true;
+		r->code = message->code;
+		r->err = message->err;
+	}
+	return true;
+}
+
+struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, const char *tids_file,
+				     struct pfs_err *err)
+{
+	struct pfs_refault *r = calloc(1, sizeof(*r));
+	struct message message = { .what = FAILED };
+	int ret = -ENOMEM;
+
+	if (r) {
+		r->fd = -1;
+		r->memory = mmap(NULL, sizeof(*r->memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	}
+	if (!r || r->memory == MAP_FAILED) {
+		free(r);
+		pfs_err_set(err, ret, "no memory to make pages fault again");
+		errno = ENOMEM;
+		return NULL;
+	}
+	r->memory->zram.nr = -1;
+	ret = start_helper(r, config, tids_file, err);
+	if (!ret && take_message(r, 0, &message) && message.what == READY)
+		return r;
+	if (!ret)
+		ret = pfs_err_set(err, message.code ? message.code : -EPIPE, "%s",
+				  message.code ? message.err.msg : r->err.msg);
+	pfs_refault_free(r, NULL);
+	errno = -ret;
+	return NULL;
+}
+
+void pfs_refault_begin(struct pfs_refault *r)
+{
+	if (send(r->fd, "b", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
+}
+
+enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_refault_tick *tick,
+				       char note[PFS_REFAULT_SAID_MAX])
+{
+	struct message message;
+
+	if (r->nr_ticks) {
+		*tick = r->ticks[0];
+		memmove(r->ticks, r->ticks + 1, --r->nr_ticks * sizeof(*r->ticks));
+		return PFS_TOLD_TICK;
+	}
+	if (!take_message(r, MSG_DONTWAIT, &message))
+		return PFS_TOLD_NOTHING;
+	*tick = message.tick;
+	memcpy(note, message.note, PFS_REFAULT_SAID_MAX);
+	return message.what == TICK ? PFS_TOLD_TICK : message.what == NOTE ? PFS_TOLD_NOTE : PFS_TOLD_NOTHING;
+}
+
+void pfs_refault_noted(struct pfs_refault *r)
+{
+	if (send(r->fd, "n", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
+}
+
+int pfs_refault_fd(const struct pfs_refault *r)
+{
+	return r->down ? -1 : r->fd;
+}
+
+void pfs_refault_stop(struct pfs_refault *r)
+{
+	struct message message;
+
+	shutdown(r->fd, SHUT_WR);
+	while (take_message(r, 0, &message))
+		if (message.what == TICK && keep_tick(r, &message.tick))
+			r->code = pfs_err_set(&r->err, -ENOMEM, "no memory for what --refault did");
+}
+
+int pfs_refault_free(struct pfs_refault *r, struct pfs_err *err)
+{
+	int ret = 0;
+
+	if (!r)
+		return 0;
+	if (r->fd >= 0) {
+		pfs_refault_stop(r);
+		ret = r->code ? pfs_err_set(err, r->code, "%s", r->err.msg) : 0;
+		close(r->fd);
+	}
+	munmap(r->memory, sizeof(*r->memory));
+	free(r->ticks);
+	free(r);
+	return ret;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refault/zram.h"
+
+#include "base/write_all.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONTROL "/sys/class/zram-control"
+#define LABEL "pfscope"
+
+/* The first page of a swap device, as mkswap(8) makes it; the last ten bytes of the page are the magic. */
+struct swap_header {
+	uint8_t boot[1024];
+	uint32_t version, last_page, nr_bad;
+	struct {			/* a UUID elsewhere */
+		uint64_t owner, start;
+	} by;
+	char label[16];
+} __attribute__((packed));
+
+static const char swap_magic[10] = "SWAPSPACE2";
+
+/* ---- the device ---- */
+
+static int put_of(int nr, const char *file, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/block/zram%d/%s", nr, file);
+	return pfs_write_file(path, text);
+}
+
+/* Reading it makes one. */
+static int hot_add(void)
+{
+	FILE *f = fopen(CONTROL "/hot_add", "re");
+	int nr, ret = f ? 0 : -errno;
+
+	if (f && fscanf(f, "%d", &nr) != 1)
+		ret = errno ? -errno : -EIO;
+	if (f)
+		fclose(f);
+	return ret ? ret : nr;
+}
+
+static int hot_remove(int nr)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nr);
+	return pfs_write_file(CONTROL "/hot_remove", text);
+}
+
+static void device_path(int nr, char *path, size_t size)
+{
+	snprintf(path, size, "/dev/zram%d", nr);
+}
+
+/* ---- the module ---- */
+
+static int modprobe(const char *const argv[])
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 1);
+		dup2(null, 2);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOENT;
+}
+
+/* Without the device that the module makes by itself. */
+static int load(bool *loaded)
+{
+	if (!access(CONTROL, F_OK))
+		return 0;
+	if (modprobe((const char *const[]){ "modprobe", "zram", "num_devices=0", NULL }))
+		return -ENOENT;
+	*loaded = true;
+	return access(CONTROL, F_OK) ? -errno : 0;
+}
+
+static void unload(void)
+{
+	modprobe((const char *const[]){ "modprobe", "-r", "zram", NULL });
+}
+
+/* ---- swap ---- */
+
+static int write_header(int fd, uint64_t bytes, pid_t owner)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct swap_header *header = calloc(1, page);
+	int ret = 0;
+
+	if (!header)
+		return -ENOMEM;
+	header->version = 1;
+	header->last_page = bytes / page - 1;
+	header->by.owner = owner;
+	header->by.start = pfs_process_start(owner);
+	memcpy(header->label, LABEL, sizeof(LABEL));
+	memcpy((char *)header + page - sizeof(swap_magic), swap_magic, sizeof(swap_magic));
+	if (pwrite(fd, header, page, 0) != (ssize_t)page || fsync(fd))
+		ret = errno ? -errno : -EIO;
+	free(header);
+	return ret;
+}
+
+/* Where nobody makes device nodes by itself, one is made for as long as it takes. */
+static int open_device(int nr, char *path, size_t size)
+{
+	char file[64];
+	unsigned int major, minor;
+	FILE *f;
+	int fd;
+
+	device_path(nr, path, size);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	snprintf(file, sizeof(file), "/sys/block/zram%d/dev", nr);
+	f = fopen(file, "re");
+	if (!f)
+		return -errno;
+	if (fscanf(f, "%u:%u", &major, &minor) != 2)
+		major = minor = 0;
+	fclose(f);
+	if (mknod(path, S_IFBLK | 0600, makedev(major, minor)))
+		return -errno;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int swap_on(int nr, uint64_t bytes, pid_t owner)
+{
+	char path[64];
+	int fd = open_device(nr, path, sizeof(path)), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = write_header(fd, bytes, owner);
+	close(fd);
+	if (!ret && swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
+		ret = -errno;
+	return ret;
+}
+
+int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, pid_t owner, struct pfs_err *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char text[32];
+	int ret;
+
+	*zram = (struct pfs_zram){ .nr = -1, .bytes = bytes / page * page };
+	ret = load(&zram->loaded);
+	if (ret)
+		return pfs_err_set(err, ret, "--zram: this kernel has no zram (module zram, CONFIG_ZRAM)");
+	ret = hot_add();
+	if (ret < 0)
+		return pfs_err_set(err, ret, "--zram: %s/hot_add: %s", CONTROL, strerror(-ret));
+	zram->nr = ret;
+	snprintf(text, sizeof(text), "%" PRIu64, zram->bytes);
+	ret = put_of(zram->nr, "disksize", text);
+	if (ret)
+		return pfs_err_set(err, ret, "--zram: a device of %s bytes: %s", text, strerror(-ret));
+	ret = swap_on(zram->nr, zram->bytes, owner);
+	return ret ? pfs_err_set(err, ret, "--zram: cannot swap to /dev/zram%d: %s", zram->nr, strerror(-ret)) : 0;
+}
+
+static int remove_device(int nr)
+{
+	char path[64];
+	int ret;
+
+	device_path(nr, path, sizeof(path));
+	if (swapoff(path) && errno != EINVAL && errno != ENOENT)	/* EINVAL: nobody swaps to it */
+		return -errno;
+	ret = put_of(nr, "reset", "1");
+	if (!ret)
+		ret = hot_remove(nr);
+	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
+}
+
+int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err)
+{
+	int ret = zram->nr >= 0 ? remove_device(zram->nr) : 0;
+
+	if (ret)
+		return pfs_err_set(err, ret, "/dev/zram%d: cannot be removed: %s; when that is mended: pfscope clean",
+				   zram->nr, strerror(-ret));
+	zram->nr = -1;
+	if (zram->loaded)
+		unload();
+	zram->loaded = false;
+	return 0;
+}
+
+/* ---- what others left ---- */
+
+static bool is_orphan(const char *path)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct swap_header header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char magic[sizeof(swap_magic)];
+	bool ours;
+
+	if (fd < 0)
+		return false;
+	ours = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	       pread(fd, magic, sizeof(magic), page - sizeof(magic)) == sizeof(magic) &&
+	       !memcmp(magic, swap_magic, sizeof(magic)) && !strncmp(header.label, LABEL, sizeof(header.label));
+	close(fd);
+	return ours && pfs_process_start(header.by.owner) != header.by.start;
+}
+
+int pfs_zram_clean(struct pfs_err *err)
+{
+	FILE *swaps = fopen("/proc/swaps", "re");
+	char line[4096], path[64];
+	int nr, removed = 0, ret;
+
+	while (swaps && fgets(line, sizeof(line), swaps)) {
+		if (sscanf(line, "/dev/zram%d", &nr) != 1)
+			continue;
+		device_path(nr, path, sizeof(path));
+		if (!is_orphan(path))
+			continue;
+		ret = pfs_zram_down(&(struct pfs_zram){ .nr = nr }, err);
+		if (ret) {
+			fclose(swaps);
+			return ret;
+		}
+		removed++;
+	}
+	if (swaps)
+		fclose(swaps);
+	return removed;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * References out of events: which events are one. Of what, places.c says.
+ */
+#include "reference/refs.h"
+
+#include "base/hash.h"
+#include "model/space.h"
+#include "reference/places.h"
+#include "reference/ref_queue.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct process {
+	const struct pfs_proc *proc;
+	uint32_t nr;
+	uint64_t retried, no_access, signal;	/* of its counts, as they were */
+	bool below_stack;		/* its last fault was, where nothing was mapped: */
+	struct pfs_ref last;
+	UT_hash_handle hh;
+};
+
+struct pfs_refs {
+	const struct pfs_model *model;
+	struct pfs_refs_options options;
+	pfs_ref_fn fn;
+	void *ctx;
+	struct pfs_refs_stats stats;
+	uint64_t last_ns;	/* of the reference that was found last */
+	struct pfs_ref_queue queue;
+	struct process *processes;
+	struct pfs_places places;
+};
+
+struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_refs_options *options,
+			      pfs_ref_fn fn, void *ctx)
+{
+	struct pfs_refs *refs = calloc(1, sizeof(*refs));
+
+	if (!refs)
+		return NULL;
+	refs->model = refs->places.model = model;
+	refs->options = *options;
+	refs->fn = fn;
+	refs->ctx = ctx;
+	return refs;
+}
+
+void pfs_refs_free(struct pfs_refs *refs)
+{
+	struct process *process, *next_process;
+
+	if (!refs)
+		return;
+	HASH_ITER(hh, refs->processes, process, next_process) {
+		HASH_DEL(refs->processes, process);
+		free(process);
+	}
+	pfs_ref_queue_fini(&refs->queue);
+	pfs_places_fini(&refs->places);
+	free(refs);
+}
+
+const struct pfs_refs_stats *pfs_refs_stats(const struct pfs_refs *refs)
+{
+	return &refs->stats;
+}
+
+/* ---- who ---- */
+
+static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *proc)
+{
+	struct process *p;
+
+	HASH_FIND_PTR(refs->processes, &proc, p);
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->proc = proc;
+	HASH_ADD_PTR(refs->processes, proc, p);
+	if (!HASH_ADD_FAILED(p))
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* ---- references ---- */
+
+static bool is_wanted(const struct pfs_refs *refs, unsigned int access, const struct pfs_region *region,
+		      const char *name)
+{
+	bool code = access == PFS_EXECUTE ||
+		(region && region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
+
+	if (refs->options.no_code && code)
+		return false;
+	if (!region)
+		return pfs_filter_region(refs->options.filter, NULL, 0, 0);
+	return pfs_filter_memory(refs->options.filter, region, name);
+}
+
+/* Completes the reference, and passes it on. */
+static int tell(struct pfs_refs *refs, const struct pfs_waiting_ref *waiting)
+{
+	struct process *process = waiting->process;
+	struct pfs_ref ref = waiting->ref;
+	int ret = pfs_places_number(&refs->places, &waiting->spot, &ref);
+
+	refs->stats.images = refs->places.nr_images;
+	refs->stats.frames = refs->places.frames.nr;
+	if (ret)
+		return ret;
+	if (ref.again && refs->options.first_only) {
+		refs->stats.left_out++;
+		return 0;
+	}
+	if (!process->nr)
+		process->nr = ++refs->stats.processes;
+	refs->stats.refs++;
+	refs->stats.sampled += ref.sampled;
+	ref.process = process->nr;
+	return refs->fn(refs->ctx, &ref);
+}
+
+static int tell_decided(struct pfs_refs *refs)
+{
+	const struct pfs_waiting_ref *waiting;
+	int ret = 0;
+
+	while (!ret && (waiting = pfs_ref_queue_next(&refs->queue)))
+		ret = tell(refs, waiting);
+	return ret;
+}
+
+/* Its pages that the kernel mapped by itself. Those of huge pages that somebody faulted on are references. */
+static void count_unasked(struct pfs_refs *refs, const struct pfs_space *space, const struct pfs_region *region)
+{
+	struct pfs_page_walk walk;
+	uint32_t flags;
+	uint64_t nr;
+
+	if (!region->pages || !is_wanted(refs, 0, region, pfs_region_name(space, region)))
+		return;
+	pfs_page_walk_start(&walk, region->pages, region->start, region->end);
+	while (pfs_page_walk_flags(&walk, 0, &flags, &nr)) {
+		bool huge = flags & PFS_PAGE_HUGE && !(flags & PFS_PAGE_TOUCHED);
+
+		refs->stats.unasked_huge += huge ? nr : 0;
+		refs->stats.unasked += huge || flags & (PFS_PAGE_AROUND | PFS_PAGE_POPULATED) ? nr : 0;
+	}
+}
+
+static void count_all_unasked(struct pfs_refs *refs)
+{
+	for (const struct pfs_proc *proc = refs->model->procs; proc; proc = proc->next) {
+		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+			const struct pfs_space *space = proc->epochs[i].space;
+
+			if (proc->epochs[i].shared || space->launcher)
+				continue;
+			for (unsigned int j = 0; j < space->nr_live; j++)
+				count_unasked(refs, space, space->live[j]);
+			for (unsigned int j = 0; j < space->nr_retired; j++)
+				count_unasked(refs, space, space->retired[j]);
+		}
+	}
+}
+
+int pfs_refs_end(struct pfs_refs *refs)
+{
+	refs->stats.unasked = refs->stats.unasked_huge = 0;
+	count_all_unasked(refs);
+	pfs_ref_queue_decide_all(&refs->queue);
+	return tell_decided(refs);
+}
+
+/* Did the model take this fault for one that was not served? */
+static bool was_refused(struct pfs_refs *refs, struct process *process)
+{
+	const struct pfs_counts *counts = &process->proc->counts;
+	bool retried = counts->retried != process->retried, refused = counts->no_access != process->no_access;
+
+	process->retried = counts->retried;
+	process->no_access = counts->no_access;
+	refs->stats.tried_again += retried;
+	refs->stats.refused += refused && !retried;
+	return retried || refused;
+}
+
+/* Where the reference is, now; it waits to be told, if it is wanted. */
+static int in_region(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space,
+		     struct process *process, const struct pfs_ref *ref, enum pfs_ref_fate fate)
+{
+	const struct pfs_region *region = pfs_space_find(space, ref->addr);
+	const char *name = region ? pfs_region_name(space, region) : NULL;
+	struct pfs_waiting_ref waiting = { .ref = *ref, .process = process, .fate = fate };
+	int ret;
+
+	if (!region && space->complete) {
+		refs->stats.outside++;
+		return 0;
+	}
+	if (region && pfs_region_forbids(region, ref->access)) {
+		refs->stats.refused++;
+		return 0;
+	}
+	if (!is_wanted(refs, ref->access, region, name)) {
+		refs->stats.left_out++;
+		return 0;
+	}
+	waiting.ref.by_address = !region;
+	waiting.ref.thread = thread->nr;
+	waiting.ref.comm = thread->comm;
+	refs->last_ns = ref->ts_ns;
+	ret = pfs_places_find(&refs->places, space, region, name, ref, &waiting.spot);
+	return ret ? ret : pfs_ref_queue_add(&refs->queue, &waiting);
+}
+
+static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread,
+		   struct pfs_space *space)
+{
+	uint64_t mask = ((uint64_t)1 << refs->model->page_shift) - 1;
+	struct pfs_ref ref = {
+		.ts_ns = ev->ts_ns, .addr = ev->addr & ~mask, .pid = thread->proc->pid, .tid = thread->tid,
+		.ip = pfs_has(ev, PFS_F_IP) ? ev->ip : 0,
+		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
+		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
+		.interval_ns = pfs_has(ev, PFS_F_INTERVAL) ? ev->interval_ns : 0,
+		.sampled = ev->kind == PFS_ACCESS,
+	};
+	struct process *process = process_of(refs, thread->proc);
+
+	if (!process)
+		return -ENOMEM;
+	if (was_refused(refs, process))
+		return 0;
+	process->below_stack = ev->kind == PFS_FAULT && space->complete && !pfs_space_find(space, ev->addr) &&
+			       pfs_space_below_stack(space, ev->addr);
+	process->last = ref;
+	return in_region(refs, thread, space, process, &ref, ev->kind == PFS_FAULT ? PFS_REF_HELD : PFS_REF_SERVED);
+}
+
+/*
+ * A region was made. If the stack reaches to where the thread has just faulted below it, that was a reference to the
+ * stack: told now, since until now it might have been the end of the process.
+ */
+static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space)
+{
+	struct process *process = process_of(refs, thread->proc);
+	struct pfs_ref *ref;
+
+	if (!process)
+		return -ENOMEM;
+	ref = &process->last;
+	if (!process->below_stack || ref->tid != thread->tid || !pfs_space_below_stack(space, ref->addr) ||
+	    !pfs_space_find(space, ref->addr))
+		return 0;
+	process->below_stack = false;
+	refs->stats.outside--;
+	if (ref->ts_ns < refs->last_ns)	/* there has been another thread's reference meanwhile */
+		ref->ts_ns = refs->last_ns;
+	return in_region(refs, thread, space, process, ref, PFS_REF_HELD);
+}
+
+static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
+{
+	struct pfs_refault_how how;
+
+	if (!pfs_has(ev, PFS_F_KEY) || strncmp(ev->key, PFS_REFAULT_NOTE, strlen(PFS_REFAULT_NOTE)))
+		return;
+	if (pfs_model_refault(refs->model, &how))
+		refs->stats.refault = how;
+}
+
+/* The thread's last fault ended in a signal, if the model takes it so: then it was no reference. */
+static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thread)
+{
+	struct process *process = process_of(refs, thread->proc);
+	uint64_t before;
+
+	if (!process)
+		return -ENOMEM;
+	before = process->signal;
+	process->signal = thread->proc->counts.signal;
+	if (process->signal == before)
+		return 0;
+	process->below_stack = false;
+	refs->stats.refused += pfs_ref_queue_decide(&refs->queue, thread->tid, PFS_REF_REFUSED);
+	return 0;
+}
+
+/* Does the event tell that its thread's last fault is over, and with a page? */
+static bool goes_on(const struct pfs_event *ev)
+{
+	switch (ev->kind) {
+	case PFS_AROUND:	/* what comes of a fault */
+	case PFS_MAJOR:
+	case PFS_HUGE:
+	case PFS_SIGNAL:
+	case PFS_ACCESS:	/* what others tell of a thread */
+	case PFS_COMM:
+	case PFS_NOTE:
+	case PFS_LOST:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Faults of which neither order nor time is known. Where they were, as far as that is still mapped. */
+static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+	const struct pfs_region *region = pfs_space_find(space, ev->addr);
+	bool wanted = !region || is_wanted(refs, pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0, region,
+					   pfs_region_name(space, region));
+
+	if (!space->launcher)
+		*(wanted ? &refs->stats.counted : &refs->stats.left_out) += ev->count;
+	return 0;
+}
+
+static int refer(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = ev->kind == PFS_ACCESS ? pfs_proc_space(thread->proc) : thread->fault_space;
+
+	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
+		return count(refs, ev, thread);
+	if (!space || space->launcher)
+		return 0;
+	return ev->kind == PFS_MAP ? grown(refs, thread, space) : touched(refs, ev, thread, space);
+}
+
+/* Changes of the layout that is the thread's own, and new ones. What an exec builds is told when it is over. */
+static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
+{
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+	const struct pfs_thread *child;
+
+	if (pfs_has(ev, PFS_F_SPACE) && ev->space != PFS_SPACE_CURRENT)
+		return 0;
+	if (ev->kind == PFS_FORK) {
+		child = pfs_has(ev, PFS_F_CHILD) ? pfs_model_thread(refs->model, ev->child) : NULL;
+		return child ? pfs_places_fork(&refs->places, space, pfs_proc_space(child->proc)) : 0;
+	}
+	if (space->launcher)
+		return 0;
+	switch (ev->kind) {
+	case PFS_MAP: return pfs_places_map(&refs->places, space, ev);
+	case PFS_UNMAP: return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev) : 0;
+	case PFS_MOVE: return pfs_places_move(&refs->places, space, ev);
+	case PFS_EXEC: return pfs_places_found(&refs->places, space);
+	default: return 0;
+	}
+}
+
+static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev)
+{
+	const struct pfs_thread *thread = pfs_model_thread(refs->model, ev->tid);
+	int ret;
+
+	if (goes_on(ev))
+		pfs_ref_queue_decide(&refs->queue, ev->tid, PFS_REF_SERVED);
+	if (ev->kind == PFS_EXEC && pfs_has(ev, PFS_F_CHILD_TID))
+		pfs_ref_queue_decide(&refs->queue, ev->child_tid, PFS_REF_SERVED);
+	if (!thread)
+		return 0;
+	ret = feed_layout(refs, ev, thread);
+	if (ret)
+		return ret;
+	if (ev->kind == PFS_SIGNAL)
+		return refused_by_signal(refs, thread);
+	if (ev->kind == PFS_FAULT || ev->kind == PFS_ACCESS || ev->kind == PFS_MAP)
+		return refer(refs, ev, thread);
+	return 0;
+}
+
+int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
+{
+	int ret;
+
+	if (ev->kind == PFS_NOTE)
+		note_said(refs, ev);
+	ret = pfs_has(ev, PFS_F_TID) ? feed_of_thread(refs, ev) : 0;
+	return ret ? ret : tell_decided(refs);
+}
+
+int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err)
+{
+	if (stats->counted)
+		return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were only counted (--histogram), in "
+				   "which order is not known", stats->counted);
+	if (!(stats->outside + stats->refused + stats->tried_again + stats->left_out))
+		return pfs_err_set(err, -ENOENT, "no references: nothing of what was asked for touched a page");
+	return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were where nothing was mapped, "
+			   "%" PRIu64 " forbidden or ended in a signal, %" PRIu64 " left out by the options",
+			   stats->outside, stats->refused + stats->tried_again, stats->left_out);
+}
+
+static int feed(void *ctx, const struct pfs_event *ev)
+{
+	return pfs_refs_feed(ctx, ev);
+}
+
+struct pfs_sink pfs_refs_sink(struct pfs_refs *refs)
+{
+	return (struct pfs_sink){ .fn = feed, .ctx = refs };
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tapes turned into rules for a prefetcher: when this page is referenced, those follow. A page that is referenced
+ * several times has one rule; each of its pages says in how many of these cases it followed.
+ */
+#include "reference/tape_text.h"
+
+#include "reference/page_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is summed up for a page while it follows one trigger after the other. */
+struct follower {
+	uint64_t delay_ns;		/* all of them */
+	uint64_t distance;		/* the same in entries */
+	uint32_t times;
+	uint32_t seen_at;		/* the case in which it was seen last, from 1 */
+};
+
+struct rules {
+	const struct pfs_tapes *tapes;
+	const struct pfs_prefetch_options *options;
+	FILE *out;
+	struct pfs_page_index index;
+	struct pfs_tape_entry *pages;	/* by number, as they are printed */
+	uint32_t *string;		/* their numbers, in order */
+	uint32_t *images;		/* of each: a page of a file is one in all of them */
+	uint64_t *ts_ns;
+	uint32_t *cases, *first_case;	/* positions in the string by page; where a page's begin */
+	struct follower *followers;	/* by number */
+	uint32_t *found, nr_found;	/* those with times */
+	size_t nr;
+};
+
+static void rules_free(struct rules *r)
+{
+	pfs_page_index_fini(&r->index);
+	free(r->pages);
+	free(r->string);
+	free(r->images);
+	free(r->ts_ns);
+	free(r->cases);
+	free(r->first_case);
+	free(r->followers);
+	free(r->found);
+}
+
+static int allocate(struct rules *r, const struct pfs_tape *tape)
+{
+	size_t n = tape->nr_entries + 2;
+
+	if (tape->nr_entries > UINT32_MAX - 2)
+		return -ENOMEM;
+	r->pages = calloc(n, sizeof(*r->pages));
+	r->string = calloc(n, sizeof(*r->string));
+	r->images = calloc(n, sizeof(*r->images));
+	r->ts_ns = calloc(n, sizeof(*r->ts_ns));
+	r->cases = calloc(n, sizeof(*r->cases));
+	r->first_case = calloc(n, sizeof(*r->first_case));
+	r->followers = calloc(n, sizeof(*r->followers));
+	r->found = calloc(n, sizeof(*r->found));
+	return r->pages && r->string && r->images && r->ts_ns && r->cases && r->first_case && r->followers &&
+	       r->found ? 0 : -ENOMEM;
+}
+
+/* The same address in another image is another page; an object tells by itself whose it is. */
+static int number_pages(struct rules *r, const struct pfs_tape *tape)
+{
+	struct pfs_tape_cursor cursor;
+	int ret;
+
+	for (pfs_tape_rewind(&cursor, r->tapes, tape); (ret = pfs_tape_next(&cursor)) > 0; r->nr++) {
+		const struct pfs_tape_entry *entry = &cursor.last;
+		uint32_t number;
+		bool new;
+
+		ret = pfs_page_index_get(&r->index, r->tapes->options.stable ? entry->object : entry->image,
+					 entry->page, &number, &new);
+		if (ret)
+			return ret;
+		if (new)
+			r->pages[number] = *entry;
+		r->string[r->nr] = number;
+		r->images[r->nr] = entry->image;
+		r->ts_ns[r->nr] = entry->ts_ns;
+	}
+	return ret;
+}
+
+/* Which positions each page has: counted, then dealt out. */
+static void sort_cases(struct rules *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		r->first_case[r->string[i] + 1]++;
+	for (uint32_t page = 0; page < r->index.nr; page++)
+		r->first_case[page + 1] += r->first_case[page];
+	for (size_t i = r->nr; i-- > 0;)
+		r->cases[--r->first_case[r->string[i] + 1]] = i;
+	/* Each is now where the one before it ended: one too far. */
+	memmove(r->first_case, r->first_case + 1, r->index.nr * sizeof(*r->first_case));
+	r->first_case[r->index.nr] = r->nr;
+}
+
+/*
+ * One case: what follows until the window ends, the page itself comes again, which is the next case, or the next
+ * entry is of another image: an exec's, or another process's on one tape, which did not come of it.
+ */
+static void follow(struct rules *r, size_t from, uint32_t nr_case)
+{
+	unsigned int distinct = 0;
+
+	for (size_t i = from + 1; i < r->nr; i++) {
+		uint64_t delay_ns = r->ts_ns[i] - r->ts_ns[from];
+		struct follower *f = &r->followers[r->string[i]];
+
+		if (r->string[i] == r->string[from] || r->images[i] != r->images[from] ||
+		    (r->options->window_ns && delay_ns > r->options->window_ns) ||
+		    (r->options->ahead && distinct == r->options->ahead))
+			break;
+		if (f->seen_at == nr_case)
+			continue;
+		f->seen_at = nr_case;
+		if (!f->times++)
+			r->found[r->nr_found++] = r->string[i];
+		f->delay_ns += delay_ns;
+		f->distance += i - from;
+		distinct++;
+	}
+}
+
+/* Those that follow most often first, of these the soonest. */
+static int by_use(const void *a, const void *b, void *ctx)
+{
+	const struct rules *r = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct follower *f = &r->followers[x], *g = &r->followers[y];
+
+	if (f->times != g->times)
+		return f->times > g->times ? -1 : 1;
+	if (f->delay_ns != g->delay_ns)
+		return f->delay_ns < g->delay_ns ? -1 : 1;
+	if (f->distance != g->distance)
+		return f->distance < g->distance ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void write_rule(struct rules *r, uint32_t trigger)
+{
+	uint32_t from = r->first_case[trigger], to = r->first_case[trigger + 1];
+
+	r->nr_found = 0;
+	for (uint32_t i = from; i < to; i++)
+		follow(r, r->cases[i], i + 1);
+	if (!r->nr_found)
+		return;
+	qsort_r(r->found, r->nr_found, sizeof(*r->found), by_use, r);
+	fprintf(r->out, "trigger %" PRIu32 " ", to - from);
+	pfs_tape_write_page(r->tapes, &r->pages[trigger], r->out);
+	for (uint32_t i = 0; i < r->nr_found; i++) {
+		struct follower *f = &r->followers[r->found[i]];
+
+		fprintf(r->out, "%" PRIu32 " ", f->times);
+		if (r->tapes->options.times)
+			fprintf(r->out, "%" PRIu64 " ", f->delay_ns / f->times);
+		pfs_tape_write_page(r->tapes, &r->pages[r->found[i]], r->out);
+		*f = (struct follower){ 0 };
+	}
+}
+
+static int write_rules(const struct pfs_tapes *t, const struct pfs_tape *tape,
+		       const struct pfs_prefetch_options *options, FILE *out)
+{
+	struct rules r = { .tapes = t, .options = options, .out = out };
+	uint32_t image = 0;
+	int ret = allocate(&r, tape);
+
+	if (!ret)
+		ret = number_pages(&r, tape);
+	if (!ret) {
+		sort_cases(&r);
+		pfs_tape_write_who(t, tape, "tape", out);
+	}
+	for (uint32_t page = 0; page < r.index.nr && !ret && !ferror(out); page++) {
+		if (r.pages[page].image != image)
+			fprintf(out, "image %" PRIu32 "\n", image = r.pages[page].image);
+		write_rule(&r, page);
+	}
+	rules_free(&r);
+	return ret;
+}
+
+int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetch_options *options, FILE *out)
+{
+	int ret = 0;
+
+	pfs_tape_write_head(t, "prefetch", out);
+	if (t->gaps.sampled)
+		fputs("# Order and delay of sampled references within their interval say nothing.\n", out);
+	if (options->window_ns)
+		fprintf(out, "# window %" PRIu64 " ns\n", options->window_ns);
+	if (options->ahead)
+		fprintf(out, "# ahead %u pages\n", options->ahead);
+	for (unsigned int i = 0; i < t->nr_tapes && !ret && !ferror(out); i++)
+		ret = write_rules(t, &t->tapes[i], options, out);
+	return ret ? ret : fflush(out) || ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "reference/tape_sim.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request that waits to hear of the next one of its page. 12 bytes: there may be a hundred million. */
+struct request {
+	uint32_t frame;
+	uint32_t seconds;
+	uint32_t next;			/* how many requests later; 0: never again */
+};
+
+struct pfs_sim {
+	const struct pfs_model *model;
+	enum pfs_sim_format format;
+	FILE *out;
+	struct request *requests;
+	size_t nr, max;
+	uint32_t nr_frames;
+};
+
+struct pfs_sim *pfs_sim_new(const struct pfs_model *model, enum pfs_sim_format format, FILE *out)
+{
+	struct pfs_sim *sim = calloc(1, sizeof(*sim));
+
+	if (!sim)
+		return NULL;
+	sim->model = model;
+	sim->format = format;
+	sim->out = out;
+	if (format == PFS_SIM_CSV)
+		fputs("time,object,size\n", out);
+	return sim;
+}
+
+void pfs_sim_free(struct pfs_sim *sim)
+{
+	if (!sim)
+		return;
+	free(sim->requests);
+	free(sim);
+}
+
+static uint64_t since_start(const struct pfs_sim *sim, const struct pfs_ref *ref)
+{
+	uint64_t start = sim->model->start_ns ? sim->model->start_ns : sim->model->first_ns;
+
+	return ref->ts_ns > start ? ref->ts_ns - start : 0;
+}
+
+static int keep(struct pfs_sim *sim, const struct pfs_ref *ref)
+{
+	if (sim->nr == sim->max) {
+		size_t max = sim->max ? 2 * sim->max : 4096;
+		struct request *more = reallocarray(sim->requests, max, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		sim->requests = more;
+		sim->max = max;
+	}
+	sim->requests[sim->nr++] = (struct request){
+		.frame = ref->frame, .seconds = since_start(sim, ref) / 1000000000,
+	};
+	if (ref->frame >= sim->nr_frames)
+		sim->nr_frames = ref->frame + 1;
+	return 0;
+}
+
+int pfs_sim_add(void *ctx, const struct pfs_ref *ref)
+{
+	/* An access of which nothing is known is a load: there is no letter for it. */
+	static const char *const letters[] = { " L", " L", " S", "I " };
+	struct pfs_sim *sim = ctx;
+	uint64_t size = UINT64_C(1) << sim->model->page_shift, ns;
+
+	switch (sim->format) {
+	case PFS_SIM_LACKEY:
+		fprintf(sim->out, "%s %08" PRIx64 ",%" PRIu64 "\n", letters[ref->access], ref->addr, size);
+		return 0;
+	case PFS_SIM_CSV:
+		ns = since_start(sim, ref);
+		fprintf(sim->out, "%" PRIu64 ".%09" PRIu64 ",%" PRIu32 ",%" PRIu64 "\n", ns / 1000000000,
+			ns % 1000000000, ref->frame + 1, size);
+		return 0;
+	case PFS_SIM_ORACLE:
+		break;
+	}
+	return keep(sim, ref);
+}
+
+static void put_request(const struct pfs_sim *sim, size_t i)
+{
+	const struct request *r = &sim->requests[i];
+	uint32_t time = htole32(r->seconds), size = htole32(1U << sim->model->page_shift);
+	uint64_t object = htole64((uint64_t)r->frame + 1), next = htole64(r->next ? i + r->next + 1 : UINT64_MAX);
+	uint8_t bytes[24];
+
+	memcpy(bytes, &time, 4);
+	memcpy(bytes + 4, &object, 8);
+	memcpy(bytes + 12, &size, 4);
+	memcpy(bytes + 16, &next, 8);
+	fwrite(bytes, 1, sizeof(bytes), sim->out);
+}
+
+/* Backwards: of each page the request that came after it. */
+static int find_next(struct pfs_sim *sim)
+{
+	size_t *next = calloc((size_t)sim->nr_frames + 1, sizeof(*next));	/* from 1; 0: none */
+
+	if (!next)
+		return -ENOMEM;
+	for (size_t i = sim->nr; i-- > 0;) {
+		struct request *r = &sim->requests[i];
+
+		r->next = next[r->frame] ? next[r->frame] - 1 - i : 0;
+		next[r->frame] = i + 1;
+	}
+	free(next);
+	return 0;
+}
+
+int pfs_sim_finish(struct pfs_sim *sim)
+{
+	if (sim->format == PFS_SIM_ORACLE) {
+		int ret = find_next(sim);
+
+		if (ret)
+			return ret;
+		for (size_t i = 0; i < sim->nr && !ferror(sim->out); i++)
+			put_request(sim, i);
+	}
+	return fflush(sim->out) || ferror(sim->out) ? -EIO : 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From references to tapes.
+ */
+#include "reference/tapes.h"
+
+#include "base/hash.h"
+#include "reference/tape_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the tape of a process and thread is. */
+struct slot {
+	uint32_t who[2];
+	unsigned int tape;
+	const char *comm;		/* the model's copy */
+	struct pfs_tape_entry before;	/* the last one that is among its bytes */
+	struct pfs_tape_entry pending;	/* the run under way */
+	UT_hash_handle hh;
+};
+
+/* The index of an object in the tapes' own table. */
+struct object_index {
+	const struct pfs_object *object;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
+struct pfs_tapes_private {
+	const struct pfs_model *model;
+	struct slot *slots, *hot;
+	struct object_index *objects;
+};
+
+struct pfs_tapes *pfs_tapes_new(const struct pfs_model *model, const struct pfs_tape_options *options)
+{
+	struct pfs_tapes *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->options = *options;
+	t->page_shift = model->page_shift;
+	t->priv = calloc(1, sizeof(*t->priv));
+	if (!t->priv) {
+		free(t);
+		return NULL;
+	}
+	t->priv->model = model;
+	return t;
+}
+
+static void private_free(struct pfs_tapes_private *priv)
+{
+	struct object_index *object, *next_object;
+	struct slot *slot, *next_slot;
+
+	if (!priv)
+		return;
+	HASH_ITER(hh, priv->slots, slot, next_slot) {
+		HASH_DEL(priv->slots, slot);
+		free(slot);
+	}
+	HASH_ITER(hh, priv->objects, object, next_object) {
+		HASH_DEL(priv->objects, object);
+		free(object);
+	}
+	free(priv);
+}
+
+void pfs_tapes_free(struct pfs_tapes *t)
+{
+	if (!t)
+		return;
+	private_free(t->priv);
+	for (unsigned int i = 0; i < t->nr_tapes; i++) {
+		free(t->tapes[i].comm);
+		free(t->tapes[i].bytes);
+	}
+	for (unsigned int i = 0; i < t->nr_objects; i++)
+		free((char *)t->objects[i].name);
+	free(t->objects);
+	free(t->tapes);
+	free(t);
+}
+
+/* Room for one more element. */
+static int more_room(void *array, unsigned int nr, unsigned int *max, size_t size)
+{
+	unsigned int more = *max ? 2 * *max : 8;
+	void **at = array, *bigger;
+
+	if (nr < *max)
+		return 0;
+	bigger = reallocarray(*at, more, size);
+	if (!bigger)
+		return -ENOMEM;
+	*at = bigger;
+	*max = more;
+	return 0;
+}
+
+/* ---- a tape ---- */
+
+static int write_pending(struct pfs_tapes *t, struct slot *slot)
+{
+	struct pfs_tape *tape = &t->tapes[slot->tape];
+
+	if (!slot->pending.count)
+		return 0;
+	if (tape->max_bytes - tape->nr_bytes < PFS_TAPE_ENTRY_MAX) {
+		size_t more = tape->max_bytes ? 2 * tape->max_bytes : 512;
+		uint8_t *bigger = realloc(tape->bytes, more);
+
+		if (!bigger)
+			return -ENOMEM;
+		tape->bytes = bigger;
+		tape->max_bytes = more;
+	}
+	tape->nr_bytes += pfs_tape_encode(tape->bytes + tape->nr_bytes, &t->options, &slot->pending, &slot->before);
+	tape->nr_entries++;
+	tape->nr_refs += slot->pending.count;
+	slot->before = slot->pending;
+	return 0;
+}
+
+static struct slot *slot_new(struct pfs_tapes *t, const uint32_t who[2])
+{
+	struct slot *slot;
+
+	if (more_room(&t->tapes, t->nr_tapes, &t->max_tapes, sizeof(*t->tapes)))
+		return NULL;
+	slot = calloc(1, sizeof(*slot));
+	if (!slot)
+		return NULL;
+	memcpy(slot->who, who, sizeof(slot->who));
+	slot->tape = t->nr_tapes;
+	HASH_ADD(hh, t->priv->slots, who, sizeof(slot->who), slot);
+	if (HASH_ADD_FAILED(slot)) {
+		free(slot);
+		return NULL;
+	}
+	t->tapes[t->nr_tapes++] = (struct pfs_tape){ .process = who[0], .thread = who[1] };
+	return slot;
+}
+
+static struct slot *slot_of(struct pfs_tapes *t, const struct pfs_ref *ref)
+{
+	bool stable = t->options.stable;
+	uint32_t who[2] = { stable ? ref->process : (uint32_t)ref->pid, stable ? ref->thread : (uint32_t)ref->tid };
+	struct slot *slot = t->priv->hot;
+
+	if (t->options.by != PFS_TAPE_BY_THREAD)
+		who[1] = 0;
+	if (t->options.by == PFS_TAPE_OF_ALL)
+		who[0] = 0;
+	if (slot && !memcmp(slot->who, who, sizeof(who)))
+		return slot;
+	HASH_FIND(hh, t->priv->slots, who, sizeof(who), slot);
+	if (!slot)
+		slot = slot_new(t, who);
+	t->priv->hot = slot;
+	return slot;
+}
+
+/* ---- references ---- */
+
+static int object_nr(struct pfs_tapes *t, const struct pfs_object *object, uint32_t *nr)
+{
+	struct object_index *index;
+	char *name;
+
+	HASH_FIND_PTR(t->priv->objects, &object, index);
+	if (index) {
+		*nr = index->nr;
+		return 0;
+	}
+	if (more_room(&t->objects, t->nr_objects, &t->max_objects, sizeof(*t->objects)))
+		return -ENOMEM;
+	index = calloc(1, sizeof(*index));
+	name = strdup(object->name);
+	if (index && name) {
+		index->object = object;
+		index->nr = *nr = t->nr_objects;
+		HASH_ADD_PTR(t->priv->objects, object, index);
+	}
+	if (!index || !name || HASH_ADD_FAILED(index)) {
+		free(index);
+		free(name);
+		return -ENOMEM;
+	}
+	t->objects[t->nr_objects] = *object;
+	t->objects[t->nr_objects++].name = name;
+	return 0;
+}
+
+static uint64_t since_start(const struct pfs_model *model, uint64_t ts_ns)
+{
+	return ts_ns - (model->start_ns ? model->start_ns : model->first_ns);
+}
+
+static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_tape_entry *entry)
+{
+	*entry = (struct pfs_tape_entry){
+		.ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0,
+		.interval_ns = ref->interval_ns, .sampled = ref->sampled, .count = 1, .image = ref->image,
+		.page = t->options.stable ? ref->page : (int64_t)(ref->addr >> t->page_shift),
+		.access = ref->access ? 1 << (ref->access - 1) : PFS_TAPE_UNKNOWN,
+	};
+	return t->options.stable ? object_nr(t, ref->object, &entry->object) : 0;
+}
+
+/* A sampled reference and an exact one are never one entry. */
+static bool same_page(const struct pfs_tape_entry *a, const struct pfs_tape_entry *b)
+{
+	return a->page == b->page && a->object == b->object && a->image == b->image &&
+	       a->sampled == b->sampled && a->interval_ns == b->interval_ns;
+}
+
+int pfs_tapes_add(void *ctx, const struct pfs_ref *ref)
+{
+	struct pfs_tapes *t = ctx;
+	struct pfs_tape_entry entry;
+	struct slot *slot = slot_of(t, ref);
+	int ret = slot ? entry_of(t, ref, &entry) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	if (ref->comm && (t->options.by == PFS_TAPE_BY_THREAD || ref->tid == ref->pid || !slot->comm))
+		slot->comm = ref->comm;
+	if (slot->pending.count && same_page(&slot->pending, &entry)) {
+		slot->pending.count++;
+		slot->pending.access |= entry.access;
+		return 0;
+	}
+	ret = write_pending(t, slot);
+	if (!ret)
+		slot->pending = entry;
+	return ret;
+}
+
+/* ---- the end ---- */
+
+static int by_who(const void *a, const void *b)
+{
+	const struct pfs_tape *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
+{
+	const struct pfs_model *model = t->priv->model;
+	struct slot *slot, *next;
+	int ret = 0;
+
+	HASH_ITER(hh, t->priv->slots, slot, next) {
+		struct pfs_tape *tape = &t->tapes[slot->tape];
+
+		if (!ret)
+			ret = write_pending(t, slot);
+		if (!tape->process || !slot->comm)
+			continue;
+		tape->comm = strdup(slot->comm);
+		if (!tape->comm)
+			ret = -ENOMEM;
+	}
+	t->gaps = (struct pfs_tape_gaps){
+		.sampled = stats->sampled, .unasked = stats->unasked, .unasked_huge = stats->unasked_huge,
+		.outside = stats->outside, .counted = stats->counted,
+		.refault = stats->refault,
+		.lost = model->lost, .lost_unknown = model->lost_unknown,
+	};
+	private_free(t->priv);
+	t->priv = NULL;
+	if (t->nr_tapes)
+		qsort(t->tapes, t->nr_tapes, sizeof(*t->tapes), by_who);
+	return ret;
+}
+
+/* ---- walking ---- */
+
+void pfs_tape_rewind(struct pfs_tape_cursor *cursor, const struct pfs_tapes *tapes, const struct pfs_tape *tape)
+{
+	*cursor = (struct pfs_tape_cursor){ .tapes = tapes, .at = tape->bytes, .end = tape->bytes + tape->nr_bytes };
+}
+
+int pfs_tape_next(struct pfs_tape_cursor *cursor)
+{
+	int ret;
+
+	if (cursor->at == cursor->end)
+		return 0;
+	ret = pfs_tape_decode(&cursor->at, cursor->end, &cursor->tapes->options, &cursor->last);
+	if (!ret && cursor->tapes->options.stable && cursor->last.object >= cursor->tapes->nr_objects)
+		ret = -EINVAL;
+	return ret ? ret : 1;
+}

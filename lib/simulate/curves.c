@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "simulate/curves.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pfs_mrc_policy_names[PFS_NR_MRC_POLICIES] = {
+	[PFS_MRC_LRU] = "lru", [PFS_MRC_CLOCK] = "clock", [PFS_MRC_CLOCK0] = "clock0", [PFS_MRC_OPT] = "opt",
+};
+
+void pfs_mrc_init(struct pfs_mrc *mrc, const struct pfs_model *model, const struct pfs_mrc_options *options)
+{
+	*mrc = (struct pfs_mrc){ .model = model, .options = *options };
+}
+
+static void curve_free(struct pfs_mrc_curve *curve)
+{
+	if (!curve)
+		return;
+	pfs_stack_distance_free(curve->distances);
+	pfs_string_fini(&curve->string);
+	pfs_working_sets_free(curve->sets);
+	pfs_page_index_fini(&curve->pages);
+	free(curve);
+}
+
+void pfs_mrc_fini(struct pfs_mrc *mrc)
+{
+	for (uint32_t i = 0; i < mrc->nr_curves; i++)
+		curve_free(mrc->curves[i]);
+	free(mrc->curves);
+}
+
+/* ---- strings ---- */
+
+static struct pfs_mrc_curve *curve_new(struct pfs_mrc *mrc, const struct pfs_ref *ref)
+{
+	const struct pfs_mrc_options *options = &mrc->options;
+	uint64_t start_ns = mrc->model->start_ns ? mrc->model->start_ns : mrc->model->first_ns;
+	struct pfs_mrc_curve *curve = calloc(1, sizeof(*curve));
+
+	if (!curve)
+		return NULL;
+	if (!mrc->nr_curves)
+		mrc->base_ns = start_ns < ref->ts_ns ? start_ns : ref->ts_ns;
+	if (options->each_process) {
+		curve->process = ref->process;
+		curve->pid = ref->pid;
+	}
+	curve->distances = pfs_stack_distance_new();
+	if (options->nr_windows)
+		curve->sets = pfs_working_sets_new(options->windows_ns, options->nr_windows, options->series,
+						   mrc->base_ns);
+	if (curve->distances && (curve->sets || !options->nr_windows))
+		return curve;
+	curve_free(curve);
+	return NULL;
+}
+
+/* Processes are numbered from 1 in the order of their first references, and so are curves. */
+static struct pfs_mrc_curve *curve_of(struct pfs_mrc *mrc, const struct pfs_ref *ref)
+{
+	uint32_t at = mrc->options.each_process ? ref->process - 1 : 0;
+
+	if (at < mrc->nr_curves)
+		return mrc->curves[at];
+	if (mrc->nr_curves == mrc->max_curves) {
+		uint32_t max = mrc->max_curves ? 2 * mrc->max_curves : 8;
+		struct pfs_mrc_curve **more = realloc(mrc->curves, max * sizeof(struct pfs_mrc_curve *));
+
+		if (!more)
+			return NULL;
+		mrc->curves = more;
+		mrc->max_curves = max;
+	}
+	mrc->curves[at] = curve_new(mrc, ref);
+	if (!mrc->curves[at])
+		return NULL;
+	mrc->nr_curves++;
+	return mrc->curves[at];
+}
+
+static int too_many_steps(struct pfs_err *err, int ret)
+{
+	if (ret != -EOVERFLOW)
+		return ret;
+	return pfs_err_set(err, ret, "a series of more than %d steps: give a longer window, or --from and --to",
+			   PFS_WORKING_SET_MAX_STEPS);
+}
+
+int pfs_mrc_refer(void *ctx, const struct pfs_ref *ref)
+{
+	struct pfs_mrc *mrc = ctx;
+	struct pfs_mrc_curve *curve = curve_of(mrc, ref);
+	uint32_t page = ref->frame;
+	bool is_new;
+	int ret = curve ? 0 : -ENOMEM;
+
+	/* Numbers of its own, so that each curve takes memory for its own pages only. */
+	if (!ret && mrc->options.each_process)
+		ret = pfs_page_index_get(&curve->pages, 0, ref->frame, &page, &is_new);
+	if (!ret)
+		ret = pfs_stack_distance_refer(curve->distances, page, NULL);
+	if (!ret && mrc->options.policies & ~(UINT32_C(1) << PFS_MRC_LRU))
+		ret = pfs_string_add(&curve->string, page);
+	if (ret)
+		return ret;
+	curve->refs++;
+	curve->sampled += ref->sampled;
+	curve->by_address += ref->by_address;
+	if (ref->interval_ns > curve->interval_ns)
+		curve->interval_ns = ref->interval_ns;
+	if (ref->comm)
+		curve->comm = ref->comm;	/* the model keeps it */
+	if (curve->sets)
+		ret = too_many_steps(&mrc->err, pfs_working_sets_refer(curve->sets, page, ref->ts_ns));
+	return ret;
+}
+
+int pfs_mrc_end(struct pfs_mrc *mrc, struct pfs_err *err)
+{
+	for (uint32_t i = 0; i < mrc->nr_curves; i++) {
+		int ret = mrc->curves[i]->sets ? pfs_working_sets_end(mrc->curves[i]->sets) : 0;
+
+		if (ret == -ENOMEM)
+			return pfs_err_set(err, ret, "no memory for the working sets");
+		if (ret)
+			return too_many_steps(err, ret);
+	}
+	return 0;
+}
+
+/* ---- sizes ---- */
+
+enum { MAX_KNEES = 8, MAX_RUNGS = 32 + MAX_KNEES + 3 };
+
+/* The size between two rungs at which the straight line between them is the most wrong, and by how much. */
+static uint64_t worst_between(const struct pfs_lru_curve *curve, uint64_t from, uint64_t to, double *worst)
+{
+	double high = curve->misses[from], slope = (high - curve->misses[to]) / (to - from);
+	uint64_t at = from;
+
+	*worst = 0;
+	for (uint64_t size = from + 1; size < to; size++) {
+		double wrong = high - slope * (size - from) - curve->misses[size];
+
+		wrong = wrong < 0 ? -wrong : wrong;
+		if (wrong > *worst) {
+			*worst = wrong;
+			at = size;
+		}
+	}
+	return at;
+}
+
+static void insert_rung(uint64_t *rungs, unsigned int *nr, unsigned int at, uint64_t size)
+{
+	memmove(&rungs[at + 1], &rungs[at], (*nr - at) * sizeof(*rungs));
+	rungs[at] = size;
+	++*nr;
+}
+
+/* One rung more, unless the line is right to a hundredth of what is not a first reference. */
+static bool add_knee(const struct pfs_lru_curve *curve, uint64_t *rungs, unsigned int *nr)
+{
+	double most = (curve->refs - curve->pages) / 100.0, wrong;
+	unsigned int before = 0;
+	uint64_t knee = 0;
+
+	for (unsigned int i = 0; i + 1 < *nr; i++) {
+		uint64_t size = worst_between(curve, rungs[i], rungs[i + 1], &wrong);
+
+		if (wrong <= most)
+			continue;
+		most = wrong;
+		knee = size;
+		before = i + 1;
+	}
+	if (before)
+		insert_rung(rungs, nr, before, knee);
+	return before;
+}
+
+int pfs_mrc_ladder(const struct pfs_lru_curve *curve, bool all_pages, uint64_t **sizes, unsigned int *nr)
+{
+	uint64_t *rungs = calloc(MAX_RUNGS, sizeof(*rungs));
+
+	if (!rungs)
+		return -ENOMEM;
+	*nr = 0;
+	for (uint64_t size = 1; size < curve->enough; size *= 2)
+		rungs[(*nr)++] = size;
+	rungs[(*nr)++] = curve->enough ? curve->enough : 1;
+	for (unsigned int knees = 0; knees < MAX_KNEES && add_knee(curve, rungs, nr); knees++)
+		;
+	if (all_pages && curve->pages > rungs[*nr - 1])
+		rungs[(*nr)++] = curve->pages;
+	*sizes = rungs;
+	return 0;
+}

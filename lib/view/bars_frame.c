@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Headers, legend and summary of the bars: see bars_frame.h.
+ */
+#include "view/bars_frame.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define ALARM "\033[1;31m"
+
+static struct pfs_list list_of(const struct pfs_bars *bars, const char *separator,
+			       unsigned int indent)
+{
+	return (struct pfs_list){ .out = bars->options->out, .width = bars->width,
+				  .indent = indent, .separator = separator };
+}
+
+/* One line in the colour of alarm, wrapped. */
+static void put_alarm(const struct pfs_bars *bars, const char *text)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	char part[512];
+
+	list.start = pfs_color_on(bars->options->color, ALARM);
+	list.end = pfs_color_off(bars->options->color);
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, text);
+		pfs_list_add(&list, "%s", part);
+		text += len;
+		text += strspn(text, ", ");
+	}
+	pfs_list_end(&list);
+}
+
+/* ---- header of an epoch ---- */
+
+static void put_span(struct pfs_bars *bars, struct pfs_list *list, const struct pfs_epochs *at)
+{
+	char from[32], to[32];
+
+	pfs_time_text(from, bars->model, at->epoch->start_ns);
+	if (at->end_ns == UINT64_MAX)
+		pfs_list_add(list, "since %s s", from);
+	else
+		pfs_list_add(list, "%s to %s s", from, pfs_time_text(to, bars->model, at->end_ns));
+}
+
+/* What part of the recording is drawn, if not all of it. */
+static void put_moment(const struct pfs_bars *bars, struct pfs_list *list)
+{
+	const struct pfs_filter *f = bars->options->filter;
+	char text[32];
+
+	if (f && f->from.set)
+		pfs_list_add(list, "touches from %s s on",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->from, bars->model)));
+	if (f && f->to.set)
+		pfs_list_add(list, "drawn up to %s s",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->to, bars->model)));
+	if (f && f->at.set)
+		pfs_list_add(list, "drawn as of %s s",
+			     pfs_time_text(text, bars->model, pfs_time_ns(&f->at, bars->model)));
+}
+
+static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
+{
+	char exe[PFS_LABEL_MAX], fitted[1024];
+
+	if (at->of > 1 && !at->epoch->shared)
+		pfs_list_add(list, "exec epoch %u of %u", at->number, at->of);
+	if (at->epoch->space->exe) {
+		pfs_escape(exe, sizeof(exe), at->epoch->space->exe, 0);
+		pfs_fit_tail(fitted, sizeof(fitted), exe, list->width - list->indent, "..");
+		pfs_list_add(list, "%s", fitted);
+	}
+	if (at->proc->ppid)
+		pfs_list_add(list, at->index ? "parent %d" : "forked by %d", at->proc->ppid);
+	if (at->epoch->shared)
+		pfs_list_add(list, "in its parent's address space (vfork)");
+}
+
+static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
+{
+	const struct pfs_space *space = at->epoch->space;
+	struct pfs_list list = list_of(bars, "  ", 4);
+	const char *comm = pfs_epoch_comm(at);
+	char name[256] = "";
+
+	if (bars->nr_epochs)
+		fputc('\n', list.out);
+	if (comm)
+		pfs_escape(name, sizeof(name), comm, 0);
+	list.start = pfs_color_on(bars->options->color, BOLD);
+	list.end = pfs_color_off(bars->options->color);
+	pfs_list_add(&list, "%s %d%s%s", at->proc->pid_known ? "pid" : "thread", at->proc->pid,
+		     comm ? " " : "", name);
+	list.start = list.end = NULL;
+	put_origin(&list, at);
+	put_span(bars, &list, at);
+	put_moment(bars, &list);
+	if (!at->proc->pid_known)
+		pfs_list_add(&list, "of an unknown process");
+	if (!space->nr_live && !space->nr_retired)
+		pfs_list_add(&list, "layout unknown");
+	else if (!space->complete)
+		pfs_list_add(&list, "layout partly known");
+	pfs_list_end(&list);
+}
+
+/* ---- losses ---- */
+
+/*
+ * Is what is missing the same for all rows? If not, those say so that are fewer: which it may concern, or which it
+ * does not.
+ */
+static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
+{
+	unsigned int nr = 0;
+
+	bars->epoch_gaps = pfs_gaps_of(&bars->gaps, at, NULL);
+	for (unsigned int i = 0; i < rows->nr; i++) {
+		struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, at, &rows->row[i]);
+
+		nr += !!pfs_gaps_sum(&gaps).nr;
+	}
+	bars->say = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
+}
+
+/* What may be missing of the rows, and from when on they themselves may be wrong. */
+static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
+{
+	static const char *const where[] = {
+		[ROWS_ALIKE] = "so more may have been touched than is drawn",
+		[ROWS_CONCERNED] = "so more may have been touched where it says so",
+		[ROWS_SPARED] = "so more may have been touched than is drawn, but where it says not",
+	};
+	struct pfs_gaps before = pfs_gaps_before(&bars->gaps, at);
+	uint64_t since_ns = pfs_gaps_sum(&before).from_ns;
+	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 200], since[48] = "", time[32];
+
+	if (since_ns)
+		snprintf(since, sizeof(since), " from %s s on", pfs_time_text(time, bars->model, since_ns));
+	compare_rows(bars, at, rows);
+	if (pfs_lost_text(lost, &bars->epoch_gaps))
+		snprintf(text, sizeof(text), "%s, %s, and regions may be wrong%s", lost, where[bars->say], since);
+	else if (pfs_lost_text(lost, &before))
+		snprintf(text, sizeof(text), "%s, so regions may be wrong%s", lost, since);
+	else
+		return;
+	put_alarm(bars, text);
+}
+
+void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
+{
+	struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, bars->epoch_gaps.at, row);
+	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 32];
+	bool concerned;
+
+	if (bars->say == ROWS_ALIKE)
+		return;
+	concerned = pfs_lost_text(lost, &gaps);
+	if (concerned && bars->say == ROWS_CONCERNED) {
+		snprintf(text, sizeof(text), "  (may lack faults: %s)", lost + strlen("lost "));
+		put_alarm(bars, text);
+	} else if (!concerned && bars->say == ROWS_SPARED)
+		fputs("  (lacks no faults)\n", bars->options->out);
+}
+
+/* ---- rows ---- */
+
+/* Of what was unmapped, so many regions of an epoch are drawn: those with the most pages touched. */
+#define MAX_GONE 48
+
+/* Takes out what is not drawn, and counts it. */
+struct left_out { uint64_t untouched, earlier, earlier_pages, more, more_pages; };
+
+static int more_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* How many pages a region that is gone must have touched to be drawn; *ties: how many of just so many. */
+static uint64_t gone_threshold(const struct pfs_rows *rows, unsigned int *ties)
+{
+	uint64_t *touched = calloc(rows->nr + 1, sizeof(*touched)), threshold = 0;
+	unsigned int nr = 0;
+
+	*ties = UINT_MAX;
+	for (unsigned int i = 0; touched && i < rows->nr; i++)
+		if (rows->row[i].gone && rows->row[i].tally.seen)
+			touched[nr++] = rows->row[i].tally.seen;
+	if (nr > MAX_GONE) {
+		qsort(touched, nr, sizeof(*touched), more_first);
+		threshold = touched[MAX_GONE - 1];
+		for (*ties = 1; *ties < MAX_GONE && touched[MAX_GONE - 1 - *ties] == threshold;)
+			++*ties;
+	}
+	free(touched);
+	return threshold;
+}
+
+static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
+{
+	const struct pfs_filter *filter = bars->options->filter;
+	bool moment = filter && filter->at.set;
+	struct left_out left = { 0 };
+	unsigned int kept = 0, ties;
+	uint64_t threshold = gone_threshold(rows, &ties);
+
+	for (unsigned int i = 0; i < rows->nr; i++) {
+		const struct pfs_row *row = &rows->row[i];
+
+		bars->nr_regions += !!row->region;
+		bars->nr_gone += row->gone;
+		if (row->gone && !row->tally.seen && !bars->options->all) {
+			left.untouched++;
+			continue;
+		}
+		if (row->gone && moment && !bars->options->all) {
+			left.earlier++;
+			left.earlier_pages += row->tally.touched;
+			continue;
+		}
+		pfs_tally_add(&bars->shown, &row->tally);
+		if (row->gone && !bars->options->all &&
+		    (row->tally.seen < threshold || (row->tally.seen == threshold && !ties--))) {
+			ties += row->tally.seen == threshold;
+			left.more++;
+			left.more_pages += row->tally.touched;
+			continue;
+		}
+		rows->row[kept++] = *row;
+	}
+	rows->nr = kept;
+	return left;
+}
+
+static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
+{
+	const char *dim = pfs_color_on(bars->options->color, DIM);
+	const char *off = pfs_color_off(bars->options->color);
+	FILE *out = bars->options->out;
+	char regions[48], pages[48];
+
+	if (left->untouched)
+		fprintf(out, "%s  %s came and went untouched (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->untouched, "region"), off);
+	if (left->more)
+		fprintf(out, "%s  %s gone, %s touched (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->more, "more region"),
+			pfs_plural(pages, sizeof(pages), left->more_pages, "page"), off);
+	if (left->earlier)
+		fprintf(out, "%s  %s with %s touched had gone by then (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
+			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"), off);
+}
+
+static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bars_rows_fn fn)
+{
+	struct left_out left;
+	struct pfs_rows rows;
+	int err;
+
+	err = pfs_rows_collect(&rows, at);
+	if (err)
+		return err;
+	if (rows.nr) {
+		put_header(bars, at);
+		left = leave_out(bars, &rows);
+		put_losses(bars, at, &rows);
+		fn(bars, &rows);
+		put_left_out(bars, &left);
+		bars->nr_epochs++;
+		bars->nr_procs += at->proc != bars->last_proc;
+		bars->last_proc = at->proc;
+	}
+	pfs_rows_free(&rows);
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void add_count(struct pfs_list *list, uint64_t number, const char *what)
+{
+	if (number)
+		pfs_list_add(list, "%" PRIu64 " %s", number, what);
+}
+
+static void put_details(struct pfs_bars *bars)
+{
+	const struct pfs_tally *t = &bars->shown;
+	struct pfs_list list = list_of(bars, ", ", 2);
+
+	fputs("  ", list.out);
+	list.column = 2;
+	add_count(&list, t->read, "by read");
+	add_count(&list, t->write, "by write");
+	add_count(&list, t->exec, "by execution");
+	add_count(&list, t->access_unknown, "by unknown access");
+	add_count(&list, t->user, "in user mode");
+	add_count(&list, t->kernel, "in kernel mode");
+	add_count(&list, t->signal, "ended in a signal");
+	add_count(&list, t->outside, "in no known region");
+	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
+	add_count(&list, t->around, t->around == 1 ? "page mapped beside a fault" :
+		  "pages mapped beside faults");
+	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
+	add_count(&list, t->huge, "pages in huge pages");
+	add_count(&list, t->referenced, "pages seen accessed");
+	pfs_list_end(&list);
+}
+
+/* What is not drawn because the kernel does not tell. */
+static void put_lacks(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	unsigned int at = 0;
+	char what[256];
+
+	while (pfs_lack_next(bars->model, &at, what, sizeof(what)))
+		pfs_list_add(&list, "%s%s", list.nr ? "" : "not told by this kernel: ", what);
+	if (list.nr)
+		pfs_list_end(&list);
+}
+
+static void put_summary(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, ", ", 2);
+	const struct pfs_tally *t = &bars->shown;
+	char n[48], lost[PFS_LOST_TEXT_MAX];
+	bool any_lost;
+
+	any_lost = pfs_lost_text(lost, &bars->gaps);
+	list.start = pfs_color_on(bars->options->color, BOLD);
+	list.end = pfs_color_off(bars->options->color);
+	pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), t->faults, "fault"));
+	pfs_list_add(&list, "%s touched", pfs_plural(n, sizeof(n), t->touched, "page"));
+	pfs_plural(n, sizeof(n), bars->nr_regions, "region");
+	if (bars->nr_gone)
+		pfs_list_add(&list, "%s (%" PRIu64 " gone)", n, bars->nr_gone);
+	else
+		pfs_list_add(&list, "%s", n);
+	if (bars->nr_procs != 1)
+		pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), bars->nr_procs, "process"));
+	if (!any_lost)
+		pfs_list_add(&list, "no events lost");
+	pfs_list_end(&list);
+	if (t->seen)
+		put_details(bars);
+	put_lacks(bars);
+	if (any_lost)
+		put_alarm(bars, lost);
+}
+
+static void put_legend(struct pfs_bars *bars)
+{
+	struct pfs_list list = list_of(bars, "  ", 0);
+
+	if (!bars->nr_epochs)
+		fprintf(list.out, "no process to draw, of %u in the recording\n",
+			bars->model->nr_procs);
+	if (!bars->pen.used)
+		return;
+	fputc('\n', list.out);
+	pfs_pen_legend(&bars->pen, &list);
+	if (bars->nr_gone)
+		pfs_list_add(&list, "- gone before the end");
+	pfs_list_end(&list);
+}
+
+int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
+		   pfs_bars_rows_fn fn, struct pfs_err *err)
+{
+	struct pfs_epochs at = { .model = model, .filter = options->filter };
+	struct pfs_bars bars = { .model = model, .options = options,
+				 .width = options->width ? options->width : 80,
+				 .pen = { .out = options->out, .color = options->color },
+				 .gaps = pfs_gaps_shown(model, options->filter) };
+	int ret = 0;
+
+	while (!ret && pfs_epochs_next(&at))
+		ret = put_epoch(&bars, &at, fn);
+	if (ret)
+		return pfs_err_set(err, ret, "no memory to draw with");
+	put_legend(&bars);
+	put_summary(&bars);
+	if (fflush(options->out) || ferror(options->out))
+		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));
+	return 0;
+}

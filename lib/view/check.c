@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recording against the kernel's own counts of page faults, and why they differ.
+ *
+ * rusage is always there: the faults that got a page, with those that the kernel made itself, without an exception.
+ * So the recording has more (faults that got no page) and less, and both are known as far as it tells of them itself;
+ * what it does not tell of is a difference without an explanation.
+ *
+ * With `run --count` three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
+ * kernel set out to handle), perf's minor and major ones (those that got a page), and rusage (these,
+ * and the faults that the kernel made itself, without an exception). Each difference is therefore
+ * exact; what it consists of, the recording says, and what is left over is said, too.
+ */
+#include "view/check.h"
+
+#include "view/loss.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* What `run` noted of the kernel's counts, all from the command's start to its end. */
+struct kernel_counts {
+	bool perf;				/* it has those of the next line */
+	uint64_t faults, minor, major;
+	uint64_t rusage;			/* minor + major, less those before the start */
+};
+
+struct check {
+	FILE *out;
+	struct pfs_missing missing;
+	unsigned int nr_unexplained;
+	unsigned int nr_maybe_lost;	/* of these: they may be among the lost events */
+	uint64_t untold;		/* faults that only the kernel's counters can put down to something */
+};
+
+static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor,
+		      uint64_t *major)
+{
+	const char *note = pfs_model_note(model, key);
+
+	return note && sscanf(note, "minor %" SCNu64 " major %" SCNu64, minor, major) == 2;
+}
+
+static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k)
+{
+	const char *note = pfs_model_note(model, "counters");
+	uint64_t minor, major, before_minor, before_major;
+
+	k->perf = note && sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64,
+				 &k->faults, &k->minor, &k->major) == 3;
+	if (!note_pair(model, "rusage", &minor, &major) ||
+	    !note_pair(model, "counted_before", &before_minor, &before_major))
+		return false;
+	if (minor + major < before_minor + before_major)
+		return false;
+	k->rusage = minor + major - before_minor - before_major;
+	return true;
+}
+
+static void line(struct check *c, uint64_t n, const char *what)
+{
+	fprintf(c->out, "%12" PRIu64 "  %s\n", n, what);
+}
+
+/* One reason for a difference; 0 is not worth a line. */
+static void reason(struct check *c, uint64_t n, const char *what)
+{
+	if (n)
+		fprintf(c->out, "%16" PRIu64 "  %s\n", n, what);
+}
+
+/*
+ * Heads a difference and returns what of it the reasons leave over. It cannot be negative: a
+ * recording that shows more of something than the kernel counted is wrong somewhere.
+ */
+static uint64_t left_over(struct check *c, uint64_t difference, uint64_t reasons, const char *what)
+{
+	fprintf(c->out, "%12" PRIu64 "  %s\n", difference, what);
+	if (reasons <= difference)
+		return difference - reasons;
+	c->nr_unexplained++;
+	fprintf(c->out, "%16s  UNEXPLAINED: the recording shows %" PRIu64 " of them\n", "", reasons);
+	return 0;
+}
+
+static bool may_be_lost(const struct check *c, uint64_t nr)
+{
+	return c->missing.nr && pfs_missing_may_be(&c->missing, nr);
+}
+
+/* There are at least as many of one as of the other. */
+static bool no_less(struct check *c, uint64_t more, uint64_t less, const char *what)
+{
+	if (more >= less)
+		return true;
+	c->nr_unexplained++;
+	c->nr_maybe_lost += may_be_lost(c, less - more);
+	fprintf(c->out, "%12" PRIu64 "  UNEXPLAINED: %s\n", less - more, what);
+	return false;
+}
+
+static void sum(struct pfs_counts *to, const struct pfs_model *model)
+{
+	*to = model->counts;
+	to->faults += model->launcher.faults;
+	to->signal += model->launcher.signal;
+	to->retried += model->launcher.retried;
+	to->no_access += model->launcher.no_access;
+	to->vsyscall += model->launcher.vsyscall;
+	to->kernel_addr += model->launcher.kernel_addr;
+}
+
+/* Why there are more exceptions than pages. */
+#define KERNEL_ADDR "at addresses of the kernel"
+#define SIGNALS "ended in a signal (SIGSEGV, SIGBUS)"
+#define VSYSCALL "calls into [vsyscall], emulated"
+#define RETRIED "in kernel mode with page faults off, then tried again"
+#define NO_ACCESS "system calls given memory that they may not touch (EFAULT)"
+
+/* Signals at addresses of the kernel's are refused before they are counted. */
+static uint64_t signals_counted(const struct pfs_counts *n)
+{
+	return n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
+}
+
+static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
+{
+	uint64_t rest = left_over(c, refused, n->kernel_addr, "refused at once, which the kernel "
+				  "does not count:");
+
+	reason(c, n->kernel_addr, KERNEL_ADDR);
+	reason(c, n->retried < rest ? n->retried : rest, RETRIED);
+	reason(c, n->retried < rest ? rest - n->retried : 0,
+	       "in kernel mode with page faults off, then done otherwise (futex, signal frame)");
+}
+
+static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t no_page)
+{
+	uint64_t signals = signals_counted(n);
+	uint64_t rest = left_over(c, no_page, signals + n->vsyscall, "got no page:");
+
+	reason(c, signals, SIGNALS);
+	reason(c, n->vsyscall, VSYSCALL);
+	reason(c, n->no_access < rest ? n->no_access : rest, NO_ACCESS);
+	reason(c, n->no_access < rest ? rest - n->no_access : 0,
+	       "given up: killed on the way, or EFAULT");
+}
+
+#define EXEC "arguments and environment copied by exec (exec-time copies)"
+
+/* Copies at exec are told for certain; what the others of the reasons are, and how many are left over. */
+static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
+{
+	static const char *const by[PFS_NR_BY] = {
+		[PFS_BY_MMAP] = "mmap with MAP_POPULATE (populate)",
+		[PFS_BY_MADVISE] = "madvise with MADV_POPULATE_* (populate)",
+		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
+		[PFS_BY_EXEC] = EXEC,
+	};
+	uint64_t rest = unasked;
+
+	for (int i = 1; i < PFS_NR_BY; i++) {
+		uint64_t some = n->unasked[i];
+
+		/* Pages dropped and brought back are not followed: what populating took is a limit. */
+		if (i != PFS_BY_EXEC)
+			some = some < rest ? some : rest, rest -= some;
+		if (by[i])
+			reason(c, some, by[i]);
+	}
+	reason(c, rest, "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
+	       "populated again)");
+	return rest;
+}
+
+#define UNASKED "made by the kernel itself, without an exception (get_user_pages):"
+
+static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
+{
+	put_unasked(c, n, left_over(c, unasked, n->unasked[PFS_BY_EXEC], UNASKED));
+}
+
+/*
+ * By rusage alone: of faults that got no page and pages that came without one, those that are certain, and of the
+ * others as many as there must have been.
+ */
+static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_t accounted)
+{
+	uint64_t signals = signals_counted(n), certain = n->kernel_addr + signals + n->vsyscall;
+	uint64_t exec = n->unasked[PFS_BY_EXEC], most, asked, refused, unasked, retried, no_access, other;
+
+	if (!no_less(c, accounted, exec, "more " EXEC " than the kernel accounts"))
+		return;
+	most = n->faults - certain;	/* each of these is one of them */
+	asked = accounted - exec;
+	refused = most > asked ? most - asked : 0;
+	unasked = asked > most ? asked - most : 0;
+	retried = n->retried < refused ? n->retried : refused;
+	no_access = n->no_access < refused - retried ? n->no_access : refused - retried;
+	other = refused - retried - no_access;
+
+	line(c, certain + refused, "got no page, or were tried again:");
+	reason(c, n->kernel_addr, KERNEL_ADDR);
+	reason(c, signals, SIGNALS);
+	reason(c, n->vsyscall, VSYSCALL);
+	reason(c, retried, RETRIED);
+	reason(c, no_access, NO_ACCESS);
+	reason(c, other, "done otherwise or given up (futex, signal frame, killed on the way)");
+	line(c, exec + unasked, UNASKED);
+	c->untold = other + put_unasked(c, n, unasked);
+}
+
+void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
+{
+	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (pfs_lost_text(lost, &all))
+		fprintf(out, "%s: the recording is not complete\n", lost);
+}
+
+static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
+{
+	const char *but = "";
+
+	pfs_check_put_losses(model, c->out);
+	if (!c->nr_unexplained && !c->untold) {
+		fprintf(c->out, "every fault is accounted for\n");
+		return 0;
+	}
+	if (c->nr_unexplained) {
+		but = c->nr_maybe_lost == c->nr_unexplained ? " but the lost events" : "";
+		return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an explanation%s",
+				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
+	}
+	but = may_be_lost(c, c->untold) ? ", lost events among them" : "";
+	return pfs_err_set(err, -ERANGE, "%" PRIu64 " page fault%s that only the kernel's own counters tell "
+			   "apart%s: `pfscope run --count' records these", c->untold, c->untold == 1 ? "" : "s", but);
+}
+
+#define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"
+
+int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+			struct pfs_err *err)
+{
+	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
+	struct check c = { .out = options->out, .missing = pfs_gaps_sum(&gaps) };
+	struct kernel_counts k;
+	struct pfs_counts n;
+	const char *source = pfs_model_note(model, "source");
+	uint64_t handled;
+
+	if (source && !strncmp(source, "stap", 4))
+		return pfs_check_all_draw(model, options, err);
+	if (!kernel_counts(model, &k))
+		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
+				   "against: only those of a finished `pfscope run` have");
+	sum(&n, model);
+	line(&c, n.faults, "page faults recorded, from the command's start to its end");
+	if (!k.perf) {
+		check_accounted(&c, &n, k.rusage);
+		line(&c, k.rusage, RUSAGE);
+		return verdict(&c, model, err);
+	}
+	handled = k.minor + k.major;
+	if (no_less(&c, n.faults, k.faults, "faults that the kernel counted and the recording lacks"))
+		check_refused(&c, &n, n.faults - k.faults);
+	line(&c, k.faults, "page faults that the kernel set out to handle (perf page-faults)");
+	if (no_less(&c, k.faults, handled, "more faults handled than begun"))
+		check_no_page(&c, &n, k.faults - handled);
+	line(&c, handled, "page faults that got a page (perf minor-faults + major-faults)");
+	if (no_less(&c, k.rusage, handled, "faults of children that nobody waited for"))
+		check_unasked(&c, &n, k.rusage - handled);
+	line(&c, k.rusage, RUSAGE);
+	return verdict(&c, model, err);
+}

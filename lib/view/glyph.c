@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of glyphs and the pen that writes them: see glyph.h.
+ */
+#include "view/glyph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct style {
+	char dense, sparse;
+	const char *color, *faint;	/* for most and for few of a cell's pages */
+	const char *what;		/* legend */
+};
+
+static const struct style styles[PFS_NR_GLYPHS] = {
+	[PFS_GLYPH_SIGNAL] = { '!', '!', "\033[1;97;41m", "\033[97;41m", "ended in a signal" },
+	[PFS_GLYPH_MAJOR] = { 'M', 'm', "\033[30;43m", "\033[33m", "major: read from disk" },
+	[PFS_GLYPH_BOTH] = { 'B', 'b', "\033[1;35m", "\033[35m", "both written and read" },
+	[PFS_GLYPH_WRITE] = { 'W', 'w', "\033[1;31m", "\033[31m", "written" },
+	[PFS_GLYPH_EXEC] = { 'X', 'x', "\033[1;94m", "\033[94m", "executed" },
+	[PFS_GLYPH_READ] = { 'R', 'r', "\033[1;32m", "\033[32m", "read" },
+	[PFS_GLYPH_TOUCHED] = { 'T', 't', "\033[1m", "\033[37m", "touched, unknown how" },
+	[PFS_GLYPH_KERNEL] = { 'K', 'k', "\033[1;33m", "\033[33m", "by the kernel only" },
+	[PFS_GLYPH_HUGE] = { 'H', 'h', "\033[1;95m", "\033[95m", "rest of a huge page" },
+	[PFS_GLYPH_POPULATED] = { 'P', 'p', "\033[1;36m", "\033[36m", "populated" },
+	[PFS_GLYPH_REFERENCED] = { 'A', 'a', "\033[1;37m", "\033[37m", "accessed" },
+	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "mapped beside a fault" },
+	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
+};
+
+static enum pfs_glyph touched_glyph(uint32_t flags)
+{
+	if (flags & PFS_PAGE_SIGNAL)
+		return PFS_GLYPH_SIGNAL;
+	if (flags & PFS_PAGE_MAJOR)
+		return PFS_GLYPH_MAJOR;
+	if (flags & PFS_PAGE_KERNEL && !(flags & PFS_PAGE_USER))
+		return PFS_GLYPH_KERNEL;
+	if (flags & PFS_PAGE_WRITE)
+		return flags & (PFS_PAGE_READ | PFS_PAGE_EXEC) ? PFS_GLYPH_BOTH : PFS_GLYPH_WRITE;
+	if (flags & PFS_PAGE_EXEC)
+		return PFS_GLYPH_EXEC;
+	return flags & PFS_PAGE_READ ? PFS_GLYPH_READ : PFS_GLYPH_TOUCHED;
+}
+
+enum pfs_glyph pfs_glyph_of(uint32_t flags)
+{
+	if (flags & PFS_PAGE_TOUCHED)
+		return touched_glyph(flags);
+	if (flags & PFS_PAGE_HUGE)
+		return PFS_GLYPH_HUGE;
+	if (flags & PFS_PAGE_POPULATED)
+		return PFS_GLYPH_POPULATED;
+	if (flags & PFS_PAGE_REFERENCED)
+		return PFS_GLYPH_REFERENCED;
+	return flags & PFS_PAGE_AROUND ? PFS_GLYPH_AROUND : PFS_GLYPH_NONE;
+}
+
+/* ---- the pen ---- */
+
+static void switch_to(struct pfs_pen *pen, const char *color)
+{
+	if (!pen->color || pen->current == color)
+		return;
+	if (pen->current)
+		fputs("\033[0m", pen->out);
+	if (color)
+		fputs(color, pen->out);
+	pen->current = color;
+}
+
+void pfs_pen_lift(struct pfs_pen *pen)
+{
+	switch_to(pen, NULL);
+}
+
+void pfs_pen_cell(struct pfs_pen *pen, const struct pfs_cell *cell, uint64_t nr_pages)
+{
+	enum pfs_glyph best = 0, glyph;
+	const struct style *style;
+	uint64_t count;
+	bool dense;
+
+	while (best < PFS_GLYPH_NONE && !cell->count[best])
+		best++;
+	style = &styles[best];
+	count = cell->count[best];
+	if (best <= PFS_GLYPH_KERNEL)	/* all that faulted count, whatever the kind */
+		for (glyph = best + 1; glyph <= PFS_GLYPH_KERNEL; glyph++)
+			count += cell->count[glyph];
+	dense = count > nr_pages / 2;
+	switch_to(pen, dense ? style->color : style->faint);
+	fputc(dense ? style->dense : style->sparse, pen->out);
+	pen->used |= 1u << best;
+	pen->sparse_used |= !dense && style->dense != style->sparse;
+}
+
+void pfs_pen_untouched(struct pfs_pen *pen, uint64_t nr)
+{
+	if (!nr)
+		return;
+	switch_to(pen, styles[PFS_GLYPH_NONE].color);
+	for (; nr; nr--)
+		fputc(styles[PFS_GLYPH_NONE].dense, pen->out);
+	pen->used |= 1u << PFS_GLYPH_NONE;
+}
+
+void pfs_pen_fold(struct pfs_pen *pen, uint64_t nr_pages)
+{
+	char number[8];
+
+	switch_to(pen, styles[PFS_GLYPH_NONE].color);
+	if (nr_pages)
+		fprintf(pen->out, "~%s~", pfs_short_number(number, nr_pages));
+	else
+		fputc('~', pen->out);
+	pen->fold_used = true;
+}
+
+const char *pfs_color_on(bool color, const char *sgr)
+{
+	return color ? sgr : "";
+}
+
+const char *pfs_color_off(bool color)
+{
+	return color ? "\033[0m" : "";
+}
+
+/* ---- the legend ---- */
+
+void pfs_pen_legend(const struct pfs_pen *pen, struct pfs_list *list)
+{
+	for (unsigned int i = 0; i < PFS_NR_GLYPHS; i++) {
+		if (!(pen->used >> i & 1))
+			continue;
+		list->start = pfs_color_on(pen->color, styles[i].color);
+		list->end = pfs_color_off(pen->color);
+		pfs_list_add(list, "%c %s", styles[i].dense, styles[i].what);
+	}
+	list->start = list->end = NULL;
+	if (pen->fold_used)
+		pfs_list_add(list, "~ untouched, folded");
+	if (pen->scale_used)
+		pfs_list_add(list, "xN: a cell is N pages");
+	if (pen->sparse_used)
+		pfs_list_add(list, "lower case: at most half of the cell's pages");
+}

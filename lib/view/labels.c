@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names, numbers and lists as the views write them: see labels.h.
+ */
+#include "view/labels.h"
+
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+const char *pfs_label_kind(const struct pfs_row *row)
+{
+	return row->region ? pfs_region_kind(row->region, row->name) : "(no known region)";
+}
+
+const char *pfs_label(const struct pfs_row *row, char *buf, size_t size)
+{
+	const char *kind = pfs_label_kind(row);
+
+	pfs_escape(buf, size, kind ? kind : row->name, 0);
+	return buf;
+}
+
+const char *pfs_label_base(const char *label)
+{
+	const char *slash = label[0] == '/' ? strrchr(label, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : label;
+}
+
+static void put_padded(FILE *out, const char *s, unsigned int columns)
+{
+	unsigned int used = pfs_columns(s);
+
+	fprintf(out, "%s%*s", s, used < columns ? (int)(columns - used) : 0, "");
+}
+
+void pfs_put_head(FILE *out, const char *s, unsigned int columns)
+{
+	char fitted[1024];
+
+	pfs_fit_head(fitted, sizeof(fitted), s, columns, "..");
+	put_padded(out, fitted, columns);
+}
+
+void pfs_put_tail(FILE *out, const char *s, unsigned int columns)
+{
+	char fitted[1024];
+
+	pfs_fit_tail(fitted, sizeof(fitted), s, columns, "..");
+	put_padded(out, fitted, columns);
+}
+
+void pfs_perms_text(char text[5], const struct pfs_region *region)
+{
+	uint8_t p = region->perms;
+
+	if (!(region->have & PFS_HAS(PFS_F_PERMS))) {
+		strcpy(text, "????");
+		return;
+	}
+	text[0] = p & PFS_PERM_R ? 'r' : '-';
+	text[1] = p & PFS_PERM_W ? 'w' : '-';
+	text[2] = p & PFS_PERM_X ? 'x' : '-';
+	text[3] = p & PFS_PERM_SHARED ? 's' : 'p';
+	text[4] = '\0';
+}
+
+void pfs_range_text(char text[40], uint64_t start, uint64_t end)
+{
+	/* The end of the topmost page does not fit in 64 bits. */
+	snprintf(text, 40, "%08" PRIx64 "-%s%0*" PRIx64, start, end ? "" : "1", end ? 8 : 16, end);
+}
+
+const char *pfs_short_number(char buf[8], uint64_t number)
+{
+	static const char units[] = "KMGTPE";
+	double n = number;
+	unsigned int i;
+
+	if (number < 100000) {
+		snprintf(buf, 8, "%u", (unsigned int)number);
+		return buf;
+	}
+	n /= 1024;
+	for (i = 0; n >= 1023.5; i++)
+		n /= 1024;
+	snprintf(buf, 8, "%.*f%c", n >= 99.95 || n == (unsigned int)n ? 0 : 1, n, units[i]);
+	return buf;
+}
+
+const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns)
+{
+	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+	uint64_t us = (ns < base ? base - ns : ns - base) / 1000;
+
+	snprintf(buf, 32, "%s%" PRIu64 ".%06u", ns < base ? "-" : "", us / 1000000,
+		 (unsigned int)(us % 1000000));
+	return buf;
+}
+
+const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun)
+{
+	size_t len = strlen(noun);
+
+	if (len > 2 && !strcmp(noun + len - 2, "ss"))
+		snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : "es");
+	else
+		snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : "s");
+	return buf;
+}
+
+const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size)
+{
+	while (*at < model->nr_notes) {
+		const struct pfs_note *note = &model->notes[(*at)++];
+		size_t name = strcspn(note->value, " ");	/* of an event; what it tells is behind */
+
+		if (strcmp(note->key, "lacks"))
+			continue;
+		if (!strncmp(note->value + name, " (", 2))
+			snprintf(buf, size, "%.*s", (int)strcspn(note->value + name + 2, ")"),
+				 note->value + name + 2);
+		else
+			snprintf(buf, size, "%s", note->value);
+		return buf;
+	}
+	return NULL;
+}
+
+/* ---- lists ---- */
+
+void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
+{
+	unsigned int columns, gap = list->nr ? strlen(list->separator) : 0;
+	unsigned int comma = strcspn(list->separator, " ");
+	char item[1200];
+	int colored;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(item, sizeof(item), fmt, args);
+	va_end(args);
+	columns = pfs_columns(item);
+	if (list->nr && list->column + gap + columns + comma > list->width) {
+		/* Of the separator, the comma stays at the end of the line. */
+		fprintf(list->out, "%.*s\n%*s", (int)comma, list->separator, list->indent, "");
+		list->column = list->indent;
+		gap = list->nr = 0;
+	}
+	colored = list->first_word ? strcspn(item, " ") : strlen(item);
+	fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "",
+		colored, item, list->end ? list->end : "", item + colored);
+	list->column += gap + columns;
+	list->nr++;
+}
+
+void pfs_list_end(struct pfs_list *list)
+{
+	fputc('\n', list->out);
+	list->column = list->nr = 0;
+}

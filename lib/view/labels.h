@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How views write what they show: names of rows, numbers, times, lists that wrap.
+ */
+#ifndef PFS_LABELS_H
+#define PFS_LABELS_H
+
+#include <stdio.h>
+
+#include "view/rows.h"
+
+/* As pfs_region_kind(); "(no known region)" where there is none. */
+const char *pfs_label_kind(const struct pfs_row *row);
+
+/* Room for any path, with each byte escaped. */
+enum { PFS_LABEL_MAX = 4 * 4096 + 1 };
+
+/* The row's name, escaped for printing, whole. Returns buf. */
+const char *pfs_label(const struct pfs_row *row, char *buf, size_t size);
+
+/* Just the file's name of a label that is a path; any other label as it is. */
+const char *pfs_label_base(const char *label);
+
+/* Writes s in exactly `columns` columns; if it is too long, its head (or its tail: for paths). */
+void pfs_put_head(FILE *out, const char *s, unsigned int columns);
+void pfs_put_tail(FILE *out, const char *s, unsigned int columns);
+
+/* "rw-p"; "????" if unknown. */
+void pfs_perms_text(char text[5], const struct pfs_region *region);
+
+/* "40000000-40019000", as /proc/PID/maps does it. */
+void pfs_range_text(char text[40], uint64_t start, uint64_t end);
+
+/* 99999, 97.7K, 256M: at most five columns. K is 1024. Returns buf. */
+const char *pfs_short_number(char buf[8], uint64_t number);
+
+/* Seconds since the start of the recording, "0.001204"; "-0.000010" for what came before. */
+const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns);
+
+/* "1 page", "2 pages". Returns buf. */
+const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun);
+
+/*
+ * What the recording's kernel did not tell, in words ("pages mapped beside a fault"), from its notes: the next
+ * one from *at on, which begins with 0. NULL: no more.
+ */
+const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size);
+
+/* A list whose items are never broken: lines end before `width`, later lines start indented. */
+struct pfs_list {
+	FILE *out;
+	unsigned int width, indent;
+	const char *separator;		/* between items */
+	const char *start, *end;	/* written around each item, or NULL: colours */
+	bool first_word;		/* around its first word only */
+	unsigned int column;		/* columns written on this line */
+	unsigned int nr;		/* items on this line */
+};
+
+void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void pfs_list_end(struct pfs_list *list);
+
+#endif

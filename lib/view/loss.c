@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What losses may concern, and how they are told: see loss.h.
+ */
+#include "view/loss.h"
+
+#include "view/labels.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- which ---- */
+
+struct pfs_gaps pfs_gaps_shown(const struct pfs_model *model, const struct pfs_filter *filter)
+{
+	struct pfs_gaps gaps = { .model = model, .to_ns = pfs_filter_end_ns(filter, model) };
+
+	if (filter && filter->from.set)
+		gaps.from_ns = pfs_time_ns(&filter->from, model);
+	return gaps;
+}
+
+struct pfs_gaps pfs_gaps_of(const struct pfs_gaps *gaps, const struct pfs_epochs *at, const struct pfs_row *row)
+{
+	struct pfs_gaps those = *gaps;
+
+	those.at = at;
+	those.row = row;
+	return those;
+}
+
+struct pfs_gaps pfs_gaps_before(const struct pfs_gaps *gaps, const struct pfs_epochs *at)
+{
+	struct pfs_gaps those = pfs_gaps_of(gaps, at, NULL);
+
+	those.from_ns = 0;
+	return those;
+}
+
+struct pfs_epochs pfs_whole_life(const struct pfs_model *model, const struct pfs_proc *proc)
+{
+	return (struct pfs_epochs){ .model = model, .proc = proc, .epoch = &proc->epochs[0],
+				    .end_ns = proc->died_ns };
+}
+
+static bool overlaps(const struct pfs_loss *loss, uint64_t from_ns, uint64_t to_ns)
+{
+	return loss->from_ns <= to_ns && loss->to_ns >= from_ns;
+}
+
+/*
+ * A process of which no fork is known may have been there before it was first heard of. What exec builds is touched
+ * before it runs.
+ */
+static uint64_t epoch_start(const struct pfs_epochs *at)
+{
+	uint64_t start_ns = at->index || at->proc->ppid ? at->epoch->start_ns : 0;
+
+	return at->index && !at->epoch->shared && at->epoch->space->born_ns < start_ns ?
+		at->epoch->space->born_ns : start_ns;
+}
+
+/* A region of which nothing is known but that it is there may be as old as its process. */
+static uint64_t region_start(const struct pfs_region *region)
+{
+	return region->have & PFS_HAS(PFS_F_PERMS) ? region->since_ns : 0;
+}
+
+bool pfs_gaps_have(const struct pfs_gaps *gaps, const struct pfs_loss *loss)
+{
+	const struct pfs_region *region = gaps->row ? gaps->row->region : NULL;
+
+	if (!overlaps(loss, gaps->from_ns, gaps->to_ns))
+		return false;
+	if (gaps->at && !overlaps(loss, epoch_start(gaps->at), gaps->at->end_ns))
+		return false;
+	return !region || overlaps(loss, region_start(region), region->died_ns);
+}
+
+/* ---- how many ---- */
+
+static void add(struct pfs_missing *sum, const struct pfs_loss *loss)
+{
+	if (!sum->nr || loss->from_ns < sum->from_ns)
+		sum->from_ns = loss->from_ns;
+	if (loss->to_ns > sum->to_ns)
+		sum->to_ns = loss->to_ns;
+	sum->count += loss->count;
+	sum->unknown += loss->unknown;
+	sum->nr++;
+}
+
+struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps)
+{
+	struct pfs_missing sum = { 0 };
+
+	for (unsigned int i = 0; i < gaps->model->nr_losses; i++)
+		if (pfs_gaps_have(gaps, &gaps->model->losses[i]))
+			add(&sum, &gaps->model->losses[i]);
+	return sum;
+}
+
+bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr)
+{
+	return missing->unknown || missing->count >= nr;
+}
+
+/* The same by cpu: of some each, of the others together. */
+struct by_cpu {
+	struct { struct pfs_missing sum; unsigned int on; } listed[4];
+	unsigned int nr_listed, nr_others;
+	struct pfs_missing others;
+	bool is_other[PFS_MAX_LOST_ON];
+};
+
+static struct pfs_missing *listed_as(struct by_cpu *by, unsigned int on)
+{
+	unsigned int i = 0;
+
+	while (i < by->nr_listed && by->listed[i].on != on)
+		i++;
+	if (i == sizeof(by->listed) / sizeof(by->listed[0]))
+		return NULL;
+	if (i == by->nr_listed)
+		by->listed[by->nr_listed++].on = on;
+	return &by->listed[i].sum;
+}
+
+static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
+{
+	for (unsigned int i = 0; i < gaps->model->nr_losses; i++) {
+		const struct pfs_loss *loss = &gaps->model->losses[i];
+		struct pfs_missing *sum;
+
+		if (!pfs_gaps_have(gaps, loss))
+			continue;
+		sum = listed_as(by, loss->on);
+		add(sum ? sum : &by->others, loss);
+		if (!sum && !by->is_other[loss->on]) {
+			by->is_other[loss->on] = true;
+			by->nr_others++;
+		}
+	}
+	for (unsigned int i = 0; i < by->nr_listed; i++) {	/* of all gaps together more may be known */
+		const struct pfs_lost_cpu *all = &gaps->model->lost_on[by->listed[i].on];
+
+		if (by->listed[i].sum.nr == all->nr_gaps) {
+			by->listed[i].sum.count = all->count;
+			by->listed[i].sum.unknown = all->unknown;
+		}
+	}
+}
+
+/* ---- in words ---- */
+
+static int number_text(char *buf, size_t size, const struct pfs_missing *sum, const char *where)
+{
+	if (!sum->unknown)
+		return snprintf(buf, size, "%" PRIu64 " event%s%s", sum->count, sum->count == 1 ? "" : "s",
+				where);
+	if (!sum->count)
+		return snprintf(buf, size, "an unknown number of events%s", where);
+	return snprintf(buf, size, "%" PRIu64 " event%s and more of unknown number%s", sum->count,
+			sum->count == 1 ? "" : "s", where);
+}
+
+static int time_text(char *buf, size_t size, const struct pfs_model *model, const struct pfs_missing *sum)
+{
+	char from[32], to[32];
+
+	if (sum->to_ns == UINT64_MAX)
+		return 0;
+	pfs_time_text(to, model, sum->to_ns);
+	if (!sum->from_ns)
+		return snprintf(buf, size, " before %s s", to);
+	return snprintf(buf, size, " between %s and %s s", pfs_time_text(from, model, sum->from_ns), to);
+}
+
+bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
+{
+	const size_t size = PFS_LOST_TEXT_MAX;
+	struct by_cpu by = { 0 };
+	char where[48];
+	size_t len = 0;
+
+	sum_by_cpu(gaps, &by);
+	for (unsigned int i = 0; i < by.nr_listed; i++) {
+		int32_t cpu = gaps->model->lost_on[by.listed[i].on].cpu;
+
+		where[0] = '\0';
+		if (cpu >= 0)
+			snprintf(where, sizeof(where), " on cpu %d", cpu);
+		len += snprintf(buf + len, size - len, i ? ", " : "lost ");
+		len += number_text(buf + len, size - len, &by.listed[i].sum, where);
+		len += time_text(buf + len, size - len, gaps->model, &by.listed[i].sum);
+	}
+	if (by.nr_others) {
+		snprintf(where, sizeof(where), " on %u other cpu%s", by.nr_others, by.nr_others == 1 ? "" : "s");
+		len += snprintf(buf + len, size - len, ", ");
+		len += number_text(buf + len, size - len, &by.others, where);
+	}
+	if (!gaps->at && gaps->model->missed)
+		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded", len ? ", " : "",
+			 gaps->model->missed, gaps->model->missed == 1 ? "" : "es", gaps->model->missed == 1 ? "it" : "they");
+	return by.nr_listed || (!gaps->at && gaps->model->missed);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Losses as the views tell them: when they were, on which processor, and what they may concern.
+ *
+ * Which thread ran on a processor is not recorded, so what is missing of one may be any thread's: a gap may concern
+ * every process that lived at that time, in it the image that it had, of that every region that was there. Nothing
+ * more is certain; what had gone before or came after is certainly not concerned.
+ */
+#ifndef PFS_LOSS_H
+#define PFS_LOSS_H
+
+#include "view/rows.h"
+
+/* Which gaps: all that are within a time, or those of them that may concern something. */
+struct pfs_gaps {
+	const struct pfs_model *model;
+	uint64_t from_ns, to_ns;	/* both included */
+	const struct pfs_epochs *at;	/* faults of this epoch may be missing; NULL: whatever is missing */
+	const struct pfs_row *row;	/* of this row in it; NULL: whatever is missing of it */
+};
+
+/* Those of the time that a filter leaves of the recording. filter may be NULL. */
+struct pfs_gaps pfs_gaps_shown(const struct pfs_model *model, const struct pfs_filter *filter);
+
+/* Those of them that may concern an epoch, or with a row, that row of it. */
+struct pfs_gaps pfs_gaps_of(const struct pfs_gaps *gaps, const struct pfs_epochs *at, const struct pfs_row *row);
+
+/*
+ * Those that may have hidden changes of an epoch's regions before the end of what the gaps' time is: also such as
+ * were before its beginning.
+ */
+struct pfs_gaps pfs_gaps_before(const struct pfs_gaps *gaps, const struct pfs_epochs *at);
+
+/* All of a process's life, as if it were one epoch. */
+struct pfs_epochs pfs_whole_life(const struct pfs_model *model, const struct pfs_proc *proc);
+
+bool pfs_gaps_have(const struct pfs_gaps *gaps, const struct pfs_loss *loss);
+
+/* What is missing in them together. */
+struct pfs_missing {
+	uint64_t nr;			/* gaps */
+	uint64_t count, unknown;	/* as of struct pfs_loss */
+	uint64_t from_ns, to_ns;	/* of the first one's beginning, of the last one's end */
+};
+struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps);
+
+/* May so many be among them? */
+bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr);
+
+/* Room for all that pfs_lost_text() may say. */
+enum { PFS_LOST_TEXT_MAX = 1024 };
+
+/*
+ * "lost 12 events on cpu 1 between 0.001000 and 0.001204 s, an unknown number of events on cpu 3 before 0.002000 s";
+ * of no process in particular also "8 processes ended before they could be recorded". False if there are none.
+ */
+bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps);
+
+#endif

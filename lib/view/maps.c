@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The layout in the form of /proc/PID/maps: fs/proc/task_mmu.c, show_map_vma().
+ *
+ *     7f5d58600000-7f5d58626000 r--p 00000000 fe:00 1234                       /usr/lib/libc.so.6
+ *
+ * What is not known is written as question marks, never guessed. One address space is printed as it
+ * is, so that it can be compared with the kernel's; before each of several stands a line "# pid N".
+ */
+#include "base/escape.h"
+#include "view/labels.h"
+#include "view/loss.h"
+#include "view/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Where the kernel has the name start: 25 + 6 * sizeof(void *) - 1 columns, and a blank. */
+enum { NAME_COLUMN = 73 };
+#define VSYSCALL 0xffffffffff600000
+#define KNOWS(region, field) ((region)->have & PFS_HAS(field))
+
+/* As the kernel writes names: a newline would be a line. For a terminal, all that it acts on. */
+static void put_name(FILE *out, const char *name, bool terminal)
+{
+	char escaped[PFS_LABEL_MAX];
+
+	if (terminal) {
+		pfs_escape(escaped, sizeof(escaped), name, 0);
+		fputs(escaped, out);
+		return;
+	}
+	for (; *name; name++) {
+		if (*name == '\n')
+			fputs("\\012", out);
+		else
+			fputc(*name, out);
+	}
+}
+
+static void put_line(FILE *out, const char *head, const char *name, bool terminal)
+{
+	if (name && !name[0]) {
+		fprintf(out, "%s\n", head);
+		return;
+	}
+	fprintf(out, "%-*s ", NAME_COLUMN - 1, head);
+	put_name(out, name ? name : "?", terminal);
+	fputc('\n', out);
+}
+
+static void put_region(FILE *out, const struct pfs_space *space, const struct pfs_region *region,
+		       bool terminal)
+{
+	char range[40], perms[5], off[24] = "????????", dev[24] = "??:??", ino[24] = "?", head[160];
+
+	pfs_range_text(range, region->start, region->end);
+	pfs_perms_text(perms, region);
+	if (KNOWS(region, PFS_F_OFF))
+		snprintf(off, sizeof(off), "%08" PRIx64, region->off);
+	if (KNOWS(region, PFS_F_DEV))
+		snprintf(dev, sizeof(dev), "%02x:%02x", region->dev >> 20, region->dev & 0xfffff);
+	if (KNOWS(region, PFS_F_INO))
+		snprintf(ino, sizeof(ino), "%" PRIu64, region->ino);
+	snprintf(head, sizeof(head), "%s %s %s %s %s ", range, perms, off, dev, ino);
+	put_line(out, head, pfs_region_name(space, region), terminal);
+}
+
+/*
+ * The gate area is in no region tree; that this machine shows it, and how, a note says. A layout
+ * that was read from /proc/PID/maps has it already.
+ */
+static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
+{
+	const char *perms = pfs_model_note(model, "vsyscall");
+	char head[160];
+
+	if (!perms || !space->complete ||
+	    (space->nr_live && space->live[space->nr_live - 1]->start >= VSYSCALL))
+		return;
+	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ",
+		 perms);
+	put_line(out, head, "[vsyscall]", true);
+}
+
+/* ---- whose layout ---- */
+
+/* The layout that a process had last, if it has none any more: what lived until the space's end. */
+static bool is_last(const struct pfs_space *space, const struct pfs_region *region)
+{
+	return region->died_ns == space->died_ns;
+}
+
+/* Retired regions are in order of death: of those that died together, the highest is first. */
+static void put_space(const struct pfs_model *model, const struct pfs_view_options *options,
+		      const struct pfs_space *space)
+{
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		put_region(options->out, space, space->live[i], options->terminal);
+	for (unsigned int i = space->nr_retired; space->empty && i-- > 0;)
+		if (is_last(space, space->retired[i]))
+			put_region(options->out, space, space->retired[i], options->terminal);
+	put_vsyscall(options->out, model, space);
+}
+
+/* Changes of the layout may be among what was lost. */
+static void put_doubt(const struct pfs_model *model, const struct pfs_view_options *options,
+		      const struct pfs_epochs *at)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(model, options->filter), gaps = pfs_gaps_before(&shown, at);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (pfs_lost_text(lost, &gaps))
+		fprintf(options->out, "# may be wrong: %s\n", lost);
+}
+
+static bool wanted(const struct pfs_epochs *at)
+{
+	/* Of each process the newest image only, and a shared one with its owner. */
+	return at->index + 1 == at->proc->nr_epochs;
+}
+
+static int nothing(const struct pfs_model *model, const struct pfs_view_options *options,
+		   struct pfs_err *err)
+{
+	const struct pfs_filter *filter = options->filter;
+
+	if (filter && filter->nr_pids == 1 && !pfs_model_proc(model, filter->pids[0]))
+		return pfs_err_set(err, -ENOENT, "no process %d in this recording; `report` lists them",
+				   filter->pids[0]);
+	if (filter && filter->at.set)
+		return pfs_err_set(err, -ENOENT, "no process with a known layout lived at that time");
+	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
+}
+
+int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+		       struct pfs_err *err)
+{
+	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
+	unsigned int nr = 0;
+	char comm[256];
+
+	while (pfs_epochs_next(&at))
+		nr += wanted(&at);
+	if (!nr)
+		return nothing(model, options, err);
+	for (at = start; pfs_epochs_next(&at);) {
+		if (!wanted(&at))
+			continue;
+		pfs_escape(comm, sizeof(comm), pfs_epoch_comm(&at) ? pfs_epoch_comm(&at) : "?", 0);
+		if (nr > 1)
+			fprintf(options->out, "# pid %d %s\n", at.proc->pid, comm);
+		put_doubt(model, options, &at);
+		put_space(model, options, at.epoch->space);
+	}
+	if (fflush(options->out) || ferror(options->out))
+		return pfs_err_set(err, -EIO, "writing the layout: %s", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/mrc_words.h"
+
+#include "base/escape.h"
+#include "view/labels.h"
+#include "view/loss.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *pfs_mrc_memory_text(char buf[24], uint64_t bytes)
+{
+	static const char units[] = "KMGTPE";
+	double n = bytes / 1024.0;
+	unsigned int i;
+
+	for (i = 0; n >= 1023.5 && units[i + 1]; i++)
+		n /= 1024;
+	snprintf(buf, 24, "%.*f%c", n >= 99.95 || n == (unsigned int)n ? 0 : 1, n, units[i]);
+	return buf;
+}
+
+const char *pfs_mrc_span_text(char buf[32], uint64_t ns)
+{
+	static const struct { uint64_t ns; const char *name; } units[] = {
+		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" },
+	};
+	unsigned int i = 0;
+
+	while (units[i].ns > 1 && ns < units[i].ns)
+		i++;
+	snprintf(buf, 32, "%.10g %s", (double)ns / units[i].ns, units[i].name);
+	return buf;
+}
+
+const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve)
+{
+	return !curve->sampled ? "exact" : curve->sampled == curve->refs ? "sampled" : "exact and sampled";
+}
+
+/* ---- a string ---- */
+
+const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve)
+{
+	uint32_t pages = pfs_stack_distance_pages(curve->distances);
+	char refs[48], to[48], span[32], within[48] = "", unplaced[192] = "";
+	size_t len;
+
+	if (curve->interval_ns)
+		snprintf(within, sizeof(within), "in the %s ", pfs_mrc_span_text(span, curve->interval_ns));
+	if (curve->by_address)
+		snprintf(unplaced, sizeof(unplaced), "; %" PRIu64 " where the layout is not known: there an "
+			 "address is taken for the same page all the time", curve->by_address);
+	len = snprintf(buf, PFS_MRC_WORDS_MAX, "%s to %s: %" PRIu32 " first touch%s, %" PRIu64 " again; ",
+		       pfs_plural(refs, sizeof(refs), curve->refs, "reference"),
+		       pfs_plural(to, sizeof(to), pages, "page"), pages, pages == 1 ? "" : "es",
+		       curve->refs - pages);
+	if (!curve->sampled)
+		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "all exact%s", unplaced);
+	else
+		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
+			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
+			 "was some time %sbefore, in which order is not known%s",
+			 curve->refs - curve->sampled, curve->sampled,
+			 within, unplaced);
+	return buf;
+}
+
+const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
+			   const struct pfs_refs_stats *stats)
+{
+	bool exact = curve->sampled < curve->refs;
+	bool again = curve->refs > pfs_stack_distance_pages(curve->distances);
+	char pages[48], how[PFS_REFAULT_HOW_MAX], refault[PFS_REFAULT_HOW_MAX + 64] = "";
+	char sampling[PFS_REFAULT_HOW_MAX + 64] = "", unasked[256] = "", huge[128] = "";
+
+	if (stats->unasked_huge)
+		snprintf(huge, sizeof(huge), ", %" PRIu64 " of them in huge pages, each of which counts as the one page that "
+			 "faulted", stats->unasked_huge);
+	if (stats->unasked)
+		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault%s; ",
+			 pfs_plural(pages, sizeof(pages), stats->unasked, "page"),
+			 curve->process ? " (in all processes)" : "", huge);
+	if (exact && stats->refault.method && stats->refault.method != PFS_REFAULT_IDLE) {
+		pfs_refault_how_text(how, &stats->refault);
+		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
+	}
+	if (curve->sampled && stats->refault.method == PFS_REFAULT_IDLE) {
+		pfs_refault_how_text(how, &stats->refault);
+		snprintf(sampling, sizeof(sampling), ", sampled %s", how);
+	}
+	snprintf(buf, PFS_MRC_WORDS_MAX,
+		 "%s%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+		 "of the program's accesses%s",
+		 exact ? "accesses to a page between two of its faults" : "", refault,
+		 exact && curve->sampled ? "; " : "",
+		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling,
+		 unasked[0] ? "any to " : "", unasked,
+		 again ? ""
+		       : ". No page was seen referenced a second time: every miss is a first touch, which "
+			 "says nothing about how much memory would do");
+	return buf;
+}
+
+/* A paragraph, its lines broken at spaces. */
+static void put_wrapped(const struct pfs_view_options *options, const char *head, const char *text)
+{
+	struct pfs_list list = { .out = options->out, .width = options->width ? options->width : 80,
+				 .indent = 2, .separator = " " };
+
+	pfs_list_add(&list, "%s", head);
+	while (*text) {
+		int len = strcspn(text, " ");
+
+		pfs_list_add(&list, "%.*s", len, text);
+		text += len + (text[len] == ' ');
+	}
+	pfs_list_end(&list);
+}
+
+void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
+		       const struct pfs_refs_stats *stats, bool behind)
+{
+	char words[PFS_MRC_WORDS_MAX], comm[256] = "";
+
+	fputs(behind ? "\n" : "", options->out);
+	if (curve->process) {
+		if (curve->comm)
+			pfs_escape(comm, sizeof(comm), curve->comm, 0);
+		fprintf(options->out, "%spid %d %s%s\n", options->color ? "\033[1m" : "", curve->pid, comm,
+			options->color ? "\033[0m" : "");
+	}
+	put_wrapped(options, "Seen:", pfs_mrc_seen(words, curve));
+	put_wrapped(options, "Not seen:", pfs_mrc_unseen(words, curve, stats));
+}
+
+/* ---- what is no reference ---- */
+
+static void put_left_out_text(const struct pfs_view_options *options, const struct pfs_refs_stats *stats,
+			      const struct pfs_gaps *gaps)
+{
+	const struct { uint64_t nr; const char *what; } kinds[] = {
+		{ stats->outside, "where nothing was mapped" },
+		{ stats->refused, "forbidden or ended in a signal" },
+		{ stats->tried_again, "of a fault that was tried again" },
+		{ stats->counted, "only counted (--histogram), when is not known" },
+		{ stats->left_out, "left out by the options" },
+	};
+	char lost[PFS_LOST_TEXT_MAX];
+	struct pfs_list list = { .out = options->out, .width = options->width ? options->width : 80,
+				 .indent = 2, .separator = ", " };
+
+	fputc('\n', options->out);
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!kinds[i].nr)
+			continue;
+		pfs_list_add(&list, "%s%" PRIu64 " %s", list.column ? "" : "No references, but faults: ",
+			     kinds[i].nr, kinds[i].what);
+	}
+	if (list.column)
+		pfs_list_end(&list);
+	if (pfs_lost_text(lost, gaps))
+		put_wrapped(options, lost, "(references may be among them)");
+	else
+		fputs("no events lost\n", options->out);
+}
+
+void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+			  const struct pfs_refs_stats *stats)
+{
+	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
+	struct pfs_missing missing = pfs_gaps_sum(&gaps);
+	const struct { const char *key; uint64_t value; } values[] = {
+		{ "page_size", UINT64_C(1) << model->page_shift }, { "refs", stats->refs },
+		{ "sampled", stats->sampled }, { "mapped_by_kernel", stats->unasked },
+		{ "outside", stats->outside }, { "refused", stats->refused },
+		{ "tried_again", stats->tried_again }, { "left_out", stats->left_out },
+		{ "lost", missing.count }, { "lost_unknown_times", missing.unknown },
+		{ "mapped_in_huge_pages", stats->unasked_huge }, { "counted", stats->counted },
+	};
+	const unsigned int nr = sizeof(values) / sizeof(values[0]);
+	FILE *out = options->out;
+
+	switch (options->format) {
+	case PFS_VIEW_CSV:
+		fputs("table", out);
+		for (unsigned int i = 0; i < nr; i++)
+			fprintf(out, ",%s", values[i].key);
+		fputs("\nrecording", out);
+		for (unsigned int i = 0; i < nr; i++)
+			fprintf(out, ",%" PRIu64, values[i].value);
+		fputc('\n', out);
+		break;
+	case PFS_VIEW_JSON:
+		fputs("{\"recording\": {", out);
+		for (unsigned int i = 0; i < nr; i++)
+			fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : "", values[i].key, values[i].value);
+		fputc('}', out);
+		break;
+	default:
+		put_left_out_text(options, stats, &gaps);
+	}
+}

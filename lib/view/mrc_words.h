@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a reference string consists of and what it lacks, in words: beside each of the curves that view/mrc.c
+ * writes.
+ */
+#ifndef PFS_VIEW_MRC_WORDS_H
+#define PFS_VIEW_MRC_WORDS_H
+
+#include "simulate/curves.h"
+#include "view/view.h"
+
+enum { PFS_MRC_WORDS_MAX = 1024 };
+
+/* "4K", "1.5M". Returns buf. */
+const char *pfs_mrc_memory_text(char buf[24], uint64_t bytes);
+
+/* "10 ms". Returns buf. */
+const char *pfs_mrc_span_text(char buf[32], uint64_t ns);
+
+/* "exact", "sampled", "exact and sampled". */
+const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve);
+
+/* What there is of references, and what there cannot be. Both return buf. */
+const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve);
+const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
+			   const struct pfs_refs_stats *stats);
+
+/* Both as text, above a curve's tables; behind another one's: with an empty line between. */
+void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
+		       const struct pfs_refs_stats *stats, bool behind);
+
+/* Events that are no references, and lost ones. In JSON it opens the object. */
+void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+			  const struct pfs_refs_stats *stats);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gathers and sorts the lines of the report: see report_lines.h.
+ */
+#include "view/report_lines.h"
+
+#include "view/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One more zeroed element at the end. NULL: no memory. */
+static void *append(void *array, size_t *nr, size_t size)
+{
+	char **bytes = array, *bigger;
+
+	if (!(*nr & (*nr - 1))) {	/* room doubles at each power of two */
+		bigger = realloc(*bytes, (*nr ? *nr * 2 : 1) * size);
+		if (!bigger)
+			return NULL;
+		*bytes = bigger;
+	}
+	bigger = *bytes + (*nr)++ * size;
+	memset(bigger, 0, size);
+	return bigger;
+}
+
+/* The whole life of a process as its events say, whatever the rows are. */
+static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
+{
+	struct pfs_tally pages = *tally;
+
+	*tally = (struct pfs_tally){
+		.faults = c->faults, .read = c->read, .write = c->write, .exec = c->exec,
+		.access_unknown = c->access_unknown, .user = c->user, .kernel = c->kernel,
+		.signal = c->signal, .outside = c->outside, .major = c->major,
+		.around = c->around, .populated = c->populated,
+		.touched = pages.touched, .huge = pages.huge, .seen = pages.seen,
+	};
+}
+
+static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
+		       struct pfs_process_line *line)
+{
+	bool moment = g->options->filter && g->options->filter->at.set;
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter), gaps;
+	struct pfs_rows rows;
+	int err = pfs_rows_collect(&rows, at);
+
+	for (unsigned int i = 0; !err && i < rows.nr; i++) {
+		const struct pfs_row *row = &rows.row[i];
+		struct pfs_region_line *region;
+
+		line->regions += !!row->region;
+		line->gone += row->gone;
+		if (row->gone && moment && !g->options->all)
+			continue;
+		pfs_tally_add(&line->tally, &row->tally);
+		region = append(&g->regions, &g->nr_regions, sizeof(*region));
+		gaps = pfs_gaps_of(&shown, at, row);
+		if (region)
+			*region = (struct pfs_region_line){ .at = *at, .row = *row,
+							    .missing = pfs_gaps_sum(&gaps) };
+		else
+			err = -ENOMEM;
+	}
+	pfs_rows_free(&rows);
+	return err;
+}
+
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
+			 const struct pfs_loss *gap)
+{
+	struct pfs_epochs life = pfs_whole_life(line->at.model, line->at.proc);
+	struct pfs_gaps gaps = pfs_gaps_of(shown, &life, NULL);
+
+	return pfs_gaps_have(&gaps, gap);
+}
+
+static void find_missing(struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		struct pfs_epochs life = pfs_whole_life(g->model, g->processes[i].at.proc);
+		struct pfs_gaps gaps = pfs_gaps_of(&shown, &life, NULL);
+
+		g->processes[i].missing = pfs_gaps_sum(&gaps);
+	}
+}
+
+/* Processes that lived in their parents' spaces only (vfork) have no rows, but they have faults. */
+static int gather_guests(struct pfs_report_lines *g)
+{
+	struct pfs_epochs at = { .model = g->model, .filter = g->options->filter };
+	struct pfs_process_line *line;
+	size_t listed = 0;
+
+	/* Lines are in the order of the model's list here: one pass along both. */
+	for (at.proc = g->model->procs; at.proc; at.proc = at.proc->next) {
+		if (listed < g->nr_processes && g->processes[listed].at.proc == at.proc) {
+			listed++;
+			continue;
+		}
+		if (!at.proc->counts.faults)
+			continue;
+		line = append(&g->processes, &g->nr_processes, sizeof(*line));
+		if (!line)
+			return -ENOMEM;
+		line->at = at;
+		line->at.epoch = &at.proc->epochs[0];
+	}
+	return 0;
+}
+
+static int gather_processes(struct pfs_report_lines *g)
+{
+	const struct pfs_filter *filter = g->options->filter;
+	struct pfs_epochs at = { .model = g->model, .filter = filter };
+	struct pfs_process_line *line = NULL;
+	int err = 0;
+
+	while (!err && pfs_epochs_next(&at)) {
+		if (!line || line->at.proc != at.proc)
+			line = append(&g->processes, &g->nr_processes, sizeof(*line));
+		if (!line)
+			return -ENOMEM;
+		if (!line->at.proc)
+			line->at = at;
+		err = gather_rows(g, &at, line);
+	}
+	/* Asked for some regions or for a moment, only rows can tell. */
+	if (err || (filter && (filter->nr_regions || filter->at.set)))
+		return err;
+	err = gather_guests(g);
+	for (size_t i = 0; i < g->nr_processes; i++)
+		count_events(&g->processes[i].tally, &g->processes[i].at.proc->counts);
+	return err;
+}
+
+/* ---- by file ---- */
+
+static bool has_file(const struct pfs_row *row)
+{
+	return row->region && row->region->have & PFS_HAS(PFS_F_INO) &&
+	       pfs_is_file(row->region->dev, row->region->ino);
+}
+
+/* Mappings of one file follow each other, and so do those of one label; of each, by process. */
+static int compare_by_file(const void *a, const void *b)
+{
+	const struct pfs_region_line *x = *(struct pfs_region_line *const *)a;
+	const struct pfs_region_line *y = *(struct pfs_region_line *const *)b;
+	const struct pfs_region *p = x->row.region, *q = y->row.region;
+	char left[PFS_LABEL_MAX], right[PFS_LABEL_MAX];
+	int by_name;
+
+	if (has_file(&x->row) != has_file(&y->row))
+		return has_file(&x->row) ? -1 : 1;
+	if (has_file(&x->row) && p->dev != q->dev)
+		return p->dev < q->dev ? -1 : 1;
+	if (has_file(&x->row) && p->ino != q->ino)
+		return p->ino < q->ino ? -1 : 1;
+	if (!has_file(&x->row)) {
+		by_name = strcmp(pfs_label(&x->row, left, sizeof(left)),
+				 pfs_label(&y->row, right, sizeof(right)));
+		if (by_name)
+			return by_name;
+	}
+	if (x->at.proc->pid != y->at.proc->pid)
+		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static bool same_file(const struct pfs_region_line *a, const struct pfs_region_line *b)
+{
+	char left[PFS_LABEL_MAX], right[PFS_LABEL_MAX];
+
+	if (has_file(&a->row) != has_file(&b->row))
+		return false;
+	if (has_file(&a->row))
+		return a->row.region->dev == b->row.region->dev &&
+		       a->row.region->ino == b->row.region->ino;
+	return !strcmp(pfs_label(&a->row, left, sizeof(left)),
+		       pfs_label(&b->row, right, sizeof(right)));
+}
+
+static int add_file(struct pfs_report_lines *g, const struct pfs_region_line *region,
+		    const struct pfs_region_line *before)
+{
+	bool same = before && same_file(before, region);
+	struct pfs_file_line *file = same ? &g->files[g->nr_files - 1] :
+				 append(&g->files, &g->nr_files, sizeof(*file));
+	char label[PFS_LABEL_MAX];
+
+	if (!file)
+		return -ENOMEM;
+	if (!same) {
+		file->label = strdup(pfs_label(&region->row, label, sizeof(label)));
+		if (!file->label)
+			return -ENOMEM;
+		file->dev = has_file(&region->row) ? region->row.region->dev : 0;
+		file->ino = has_file(&region->row) ? region->row.region->ino : 0;
+	}
+	file->mappings++;
+	file->processes += !same || before->at.proc != region->at.proc;
+	file->pages += pfs_row_pages(&region->row, g->model);
+	pfs_tally_add(&file->tally, &region->row.tally);
+	return 0;
+}
+
+static int gather_files(struct pfs_report_lines *g)
+{
+	const struct pfs_region_line **sorted = calloc(g->nr_regions + 1, sizeof(*sorted));
+	int err = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->nr_regions; i++)
+		sorted[i] = &g->regions[i];
+	qsort(sorted, g->nr_regions, sizeof(*sorted), compare_by_file);
+	for (size_t i = 0; !err && i < g->nr_regions; i++)
+		err = add_file(g, sorted[i], i ? sorted[i - 1] : NULL);
+	free(sorted);
+	return err;
+}
+
+/* ---- order ---- */
+
+static int compare_tallies(const struct pfs_tally *a, const struct pfs_tally *b)
+{
+	if (a->faults != b->faults)
+		return a->faults > b->faults ? -1 : 1;
+	return (a->seen < b->seen) - (a->seen > b->seen);
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct pfs_process_line *x = a, *y = b;
+	int order = compare_tallies(&x->tally, &y->tally);
+
+	if (order)
+		return order;
+	if (x->at.proc->pid != y->at.proc->pid)
+		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
+	return (x->at.proc->born_ns > y->at.proc->born_ns) -
+	       (x->at.proc->born_ns < y->at.proc->born_ns);
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct pfs_region_line *x = a, *y = b;
+	int order = compare_tallies(&x->row.tally, &y->row.tally);
+
+	if (order)
+		return order;
+	if (x->at.proc->pid != y->at.proc->pid)
+		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
+	if (x->at.epoch->start_ns != y->at.epoch->start_ns)
+		return x->at.epoch->start_ns < y->at.epoch->start_ns ? -1 : 1;
+	if (x->row.start != y->row.start)
+		return x->row.start < y->row.start ? -1 : 1;
+	if (x->row.region && y->row.region)
+		return (x->row.region->born_ns > y->row.region->born_ns) -
+		       (x->row.region->born_ns < y->row.region->born_ns);
+	return 0;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct pfs_file_line *x = a, *y = b;
+	int order = compare_tallies(&x->tally, &y->tally);
+
+	if (!order)
+		order = strcmp(x->label, y->label);
+	if (!order)
+		order = (x->dev > y->dev) - (x->dev < y->dev);
+	return order ? order : (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+/* ---- all of it ---- */
+
+int pfs_report_gather(struct pfs_report_lines *g, const struct pfs_model *model,
+		      const struct pfs_view_options *options)
+{
+	int err;
+
+	*g = (struct pfs_report_lines){ .model = model, .options = options };
+	err = gather_processes(g);
+	find_missing(g);
+	if (!err)
+		err = gather_files(g);
+	if (err) {
+		pfs_report_free(g);
+		return err;
+	}
+	if (g->nr_processes)
+		qsort(g->processes, g->nr_processes, sizeof(*g->processes), compare_processes);
+	if (g->nr_regions)
+		qsort(g->regions, g->nr_regions, sizeof(*g->regions), compare_regions);
+	if (g->nr_files)
+		qsort(g->files, g->nr_files, sizeof(*g->files), compare_files);
+	return 0;
+}
+
+void pfs_report_free(struct pfs_report_lines *g)
+{
+	for (size_t i = 0; i < g->nr_files; i++)
+		free(g->files[i].label);
+	free(g->files);
+	free(g->regions);
+	free(g->processes);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the report's tables say, gathered from the model: a line a process, a region, a file.
+ *
+ * The process lines count events, so they equal what the kernel counted for the process; the other
+ * two add up pages. They differ where processes share a space (vfork): there a region's faults are
+ * those of both. Only view/report.c calls this.
+ */
+#ifndef PFS_REPORT_LINES_H
+#define PFS_REPORT_LINES_H
+
+#include "view/loss.h"
+#include "view/rows.h"
+#include "view/view.h"
+
+struct pfs_process_line {
+	struct pfs_epochs at;		/* its first epoch that is shown */
+	struct pfs_tally tally;
+	uint64_t regions, gone;
+	struct pfs_missing missing;	/* of all its images */
+};
+
+struct pfs_region_line {
+	struct pfs_epochs at;
+	struct pfs_row row;
+	struct pfs_missing missing;
+};
+
+/* All mappings of one file (device and inode); of memory without one, all that are called the same. */
+struct pfs_file_line {
+	char *label;
+	uint32_t dev;
+	uint64_t ino;			/* and dev 0: no file, or not known which */
+	uint64_t pages, mappings, processes;
+	struct pfs_tally tally;
+};
+
+struct pfs_report_lines {
+	const struct pfs_model *model;
+	const struct pfs_view_options *options;
+	struct pfs_process_line *processes;	/* each array sorted by faults, most first */
+	struct pfs_region_line *regions;
+	struct pfs_file_line *files;
+	size_t nr_processes, nr_regions, nr_files;
+};
+
+/* 0 or -ENOMEM; then there is nothing to free. */
+int pfs_report_gather(struct pfs_report_lines *lines, const struct pfs_model *model,
+		      const struct pfs_view_options *options);
+
+/* May this gap concern the process, in any of its images? */
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
+			 const struct pfs_loss *gap);
+
+void pfs_report_free(struct pfs_report_lines *lines);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Epochs and rows for the views: see view/rows.h.
+ */
+#include "view/rows.h"
+
+#include "view/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Touched pages in no known region are one row up to a hole of that many untouched ones. */
+enum { CLUSTER_GAP = 256 };
+
+/* ---- tallies ---- */
+
+/* nr pages like that one. */
+static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64_t nr)
+{
+	t->faults += nr * page->nr_faults;
+	t->read += nr * page->nr_read;
+	t->write += nr * page->nr_write;
+	t->exec += nr * page->nr_exec;
+	t->access_unknown += nr * (page->nr_faults - page->nr_read - page->nr_write - page->nr_exec);
+	t->kernel += nr * page->nr_kernel;
+	if (page->flags & PFS_PAGE_USER)
+		t->user += nr * (page->nr_faults - page->nr_kernel);
+	t->signal += nr * page->nr_signal;
+	t->touched += page->flags & PFS_PAGE_TOUCHED ? nr : 0;
+	t->major += page->flags & PFS_PAGE_MAJOR ? nr : 0;
+	t->around += page->flags & PFS_PAGE_AROUND ? nr : 0;
+	t->populated += page->flags & PFS_PAGE_POPULATED ? nr : 0;
+	t->huge += page->flags & PFS_PAGE_HUGE ? nr : 0;
+	t->referenced += page->flags & PFS_PAGE_REFERENCED ? nr : 0;
+	if (!t->seen || page->first_ns < t->first_ns)
+		t->first_ns = page->first_ns;
+	if (page->last_ns > t->last_ns)
+		t->last_ns = page->last_ns;
+	t->seen += nr;
+}
+
+void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *t)
+{
+	sum->faults += t->faults;
+	sum->read += t->read;
+	sum->write += t->write;
+	sum->exec += t->exec;
+	sum->access_unknown += t->access_unknown;
+	sum->user += t->user;
+	sum->kernel += t->kernel;
+	sum->signal += t->signal;
+	sum->outside += t->outside;
+	sum->touched += t->touched;
+	sum->major += t->major;
+	sum->around += t->around;
+	sum->populated += t->populated;
+	sum->huge += t->huge;
+	sum->referenced += t->referenced;
+	if (t->seen && (!sum->seen || t->first_ns < sum->first_ns))
+		sum->first_ns = t->first_ns;
+	if (t->seen && t->last_ns > sum->last_ns)
+		sum->last_ns = t->last_ns;
+	sum->seen += t->seen;
+}
+
+uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model)
+{
+	return (row->end - row->start) >> model->page_shift;
+}
+
+/* ---- rows ---- */
+
+static struct pfs_row *row_add(struct pfs_rows *rows, unsigned int *max)
+{
+	if (rows->nr == *max) {
+		unsigned int want = *max ? *max * 2 : 64;
+		struct pfs_row *bigger = realloc(rows->row, want * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		rows->row = bigger;
+		*max = want;
+	}
+	memset(&rows->row[rows->nr], 0, sizeof(*rows->row));
+	return &rows->row[rows->nr++];
+}
+
+static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs_model *model,
+		      const struct pfs_space *space, const struct pfs_region *region)
+{
+	struct pfs_row *row = row_add(rows, max);
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t nr;
+
+	if (!row)
+		return -ENOMEM;
+	row->start = region->start;
+	row->end = region->end;
+	row->region = region;
+	row->pages = region->pages;
+	row->name = pfs_region_name(space, region);
+	row->gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns;
+	if (row->pages)
+		pfs_page_walk_start(&at, row->pages, row->start, row->end);
+	while (row->pages && (page = pfs_page_walk_alike(&at, &nr)))
+		tally_pages(&row->tally, page, nr);
+	return 0;
+}
+
+/* What was touched in [start, end), where no region is known. end == 0: to the top of memory. */
+static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct pfs_model *model,
+			const struct pfs_space *space, uint64_t start, uint64_t end)
+{
+	uint64_t size = UINT64_C(1) << model->page_shift;
+	struct pfs_row *row = NULL;
+	const struct pfs_page *page;
+	struct pfs_page_walk at;
+	uint64_t nr;
+
+	pfs_page_walk_start(&at, space->pages, start, end);
+	while ((page = pfs_page_walk_row(&at, &nr))) {
+		if (!row || at.addr - row->end > CLUSTER_GAP * size) {
+			row = row_add(rows, max);
+			if (!row)
+				return -ENOMEM;
+			row->start = at.addr;
+			row->pages = space->pages;
+		}
+		row->end = at.addr + nr * size;
+		tally_pages(&row->tally, page, nr);
+		row->tally.outside = row->tally.faults;
+	}
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct pfs_row *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->region && y->region && x->region->born_ns != y->region->born_ns)
+		return x->region->born_ns < y->region->born_ns ? -1 : 1;
+	if (x->region && y->region && x->region->died_ns != y->region->died_ns)
+		return x->region->died_ns < y->region->died_ns ? -1 : 1;
+	if (!x->region != !y->region)
+		return x->region ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Of a space that is another process's, what was touched in it is all that matters here. */
+static bool is_wanted(const struct pfs_row *row, const struct pfs_epochs *at)
+{
+	if (at->epoch->shared && !row->tally.seen)
+		return false;
+	return pfs_filter_region(at->filter, row->name, row->start, row->end) ||
+	       pfs_filter_region(at->filter, pfs_label_kind(row), row->start, row->end);
+}
+
+static void drop_unwanted(struct pfs_rows *rows, const struct pfs_epochs *at)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < rows->nr; i++)
+		if (is_wanted(&rows->row[i], at))
+			rows->row[kept++] = rows->row[i];
+	rows->nr = kept;
+}
+
+int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
+{
+	const struct pfs_space *space = at->epoch->space;
+	const struct pfs_model *model = at->model;
+	unsigned int max = 0;
+	uint64_t start = 0;
+	int err = 0;
+
+	*rows = (struct pfs_rows){ 0 };
+	for (unsigned int i = 0; !err && i < space->nr_live; i++) {
+		const struct pfs_region *region = space->live[i];
+
+		if (start < region->start)
+			err = add_clusters(rows, &max, model, space, start, region->start);
+		if (!err)
+			err = add_region(rows, &max, model, space, region);
+		start = region->end;
+	}
+	if (!err)
+		err = add_clusters(rows, &max, model, space, start, 0);
+	for (unsigned int i = 0; !err && i < space->nr_retired; i++)
+		err = add_region(rows, &max, model, space, space->retired[i]);
+	if (err) {
+		pfs_rows_free(rows);
+		return err;
+	}
+	drop_unwanted(rows, at);
+	if (rows->nr)
+		qsort(rows->row, rows->nr, sizeof(*rows->row), compare_rows);
+	return 0;
+}
+
+void pfs_rows_free(struct pfs_rows *rows)
+{
+	free(rows->row);
+	*rows = (struct pfs_rows){ 0 };
+}
+
+/* ---- epochs ---- */
+
+static bool space_touched(const struct pfs_space *space)
+{
+	if (pfs_pages_any(space->pages, 0, 0))
+		return true;
+	for (unsigned int i = 0; i < space->nr_retired; i++)
+		if (space->retired[i]->pages)
+			return true;
+	return false;
+}
+
+static bool owns(const struct pfs_epochs *walk, const struct pfs_proc *proc)
+{
+	if (proc == walk->proc || !pfs_filter_proc(walk->filter, walk->model, proc))
+		return false;
+	for (unsigned int i = 0; i < proc->nr_epochs; i++)
+		if (proc->epochs[i].space == walk->epoch->space && !proc->epochs[i].shared)
+			return true;
+	return false;
+}
+
+/* A process in its parent's space (vfork) is drawn with it, unless the filter hides the parent. */
+static bool drawn_elsewhere(const struct pfs_epochs *walk)
+{
+	const struct pfs_proc *parent;
+
+	parent = pfs_model_proc(walk->model, walk->proc->ppid);
+	if (parent && owns(walk, parent))
+		return true;
+	for (parent = walk->model->procs; parent; parent = parent->next)
+		if (owns(walk, parent))
+			return true;
+	return false;
+}
+
+static bool in_time(const struct pfs_epochs *walk)
+{
+	const struct pfs_filter *f = walk->filter;
+
+	if (f && f->at.set && walk->end_ns != UINT64_MAX)
+		return false;
+	return !f || !f->from.set || walk->end_ns >= pfs_time_ns(&f->from, walk->model);
+}
+
+static bool epoch_shown(const struct pfs_epochs *walk)
+{
+	const struct pfs_space *space = walk->epoch->space;
+
+	if (space->launcher || !in_time(walk) ||
+	    !pfs_filter_proc(walk->filter, walk->model, walk->proc))
+		return false;
+	if (walk->epoch->shared && drawn_elsewhere(walk))
+		return false;
+	if (space_touched(space))
+		return true;
+	if (!space->nr_live && !space->nr_retired)
+		return false;
+	return pfs_filter_comm(walk->filter, pfs_epoch_comm(walk));
+}
+
+const char *pfs_epoch_comm(const struct pfs_epochs *walk)
+{
+	return walk->epoch->comm ? walk->epoch->comm : walk->proc->comm;
+}
+
+/* Counts the process's epochs and says where the one at walk->index is among them. */
+static void place(struct pfs_epochs *walk)
+{
+	const struct pfs_proc *proc = walk->proc;
+
+	walk->epoch = &proc->epochs[walk->index];
+	walk->end_ns = walk->index + 1 < proc->nr_epochs ? walk->epoch[1].start_ns : proc->died_ns;
+	if (walk->epoch->space->died_ns < walk->end_ns && !walk->epoch->shared)
+		walk->end_ns = walk->epoch->space->died_ns;
+	walk->number = walk->of = 0;
+	for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+		if (proc->epochs[i].space->launcher || proc->epochs[i].shared)
+			continue;
+		walk->of++;
+		walk->number += i <= walk->index;
+	}
+}
+
+bool pfs_epochs_next(struct pfs_epochs *walk)
+{
+	for (;;) {
+		if (!walk->epoch) {
+			walk->proc = walk->proc ? walk->proc->next : walk->model->procs;
+			walk->index = 0;
+		} else {
+			walk->index++;
+		}
+		if (!walk->proc)
+			return false;
+		if (walk->index == walk->proc->nr_epochs) {
+			walk->epoch = NULL;
+			continue;
+		}
+		place(walk);
+		if (epoch_shown(walk))
+			return true;
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What views draw, picked out of the model: the epochs that a filter leaves, and an epoch's rows.
+ *
+ * A row is a region, live or gone, or a cluster of touched pages that lie in no known region. Every
+ * page that the model holds is in exactly one row of one space, so rows add up to the recording.
+ */
+#ifndef PFS_VIEW_ROWS_H
+#define PFS_VIEW_ROWS_H
+
+#include "model/filter.h"
+#include "model/model.h"
+
+/*
+ * Walks the epochs to draw, in order of appearance. Zeroed but for model and filter:
+ *	for (walk = (struct pfs_epochs){ .model = m, .filter = f }; pfs_epochs_next(&walk);)
+ */
+struct pfs_epochs {
+	const struct pfs_model *model;
+	const struct pfs_filter *filter;	/* NULL: everything */
+	/* the one that was reached */
+	const struct pfs_proc *proc;
+	const struct pfs_epoch *epoch;
+	unsigned int number, of;	/* among the images of its own: no launcher, no vfork */
+	uint64_t end_ns;		/* UINT64_MAX: it is not over */
+	unsigned int index;
+};
+
+bool pfs_epochs_next(struct pfs_epochs *walk);
+
+/* The name that the process had in it, or NULL. */
+const char *pfs_epoch_comm(const struct pfs_epochs *walk);
+
+/* Sums over pages. Faults are counted as often as they happened, the rest is pages. */
+struct pfs_tally {
+	uint64_t faults;
+	uint64_t read, write, exec, access_unknown;	/* of faults */
+	uint64_t user, kernel, signal;			/* of faults */
+	uint64_t outside;				/* of faults: in no known region */
+	uint64_t touched;				/* pages that faulted */
+	uint64_t major, around, populated, huge, referenced;	/* pages marked so */
+	uint64_t seen;					/* pages that anything happened to */
+	uint64_t first_ns, last_ns;			/* of what happened; only if seen */
+};
+
+struct pfs_row {
+	uint64_t start, end;
+	const struct pfs_region *region;	/* NULL: pages in no known region */
+	const struct pfs_pages *pages;		/* where its pages are; NULL: it has none */
+	const char *name;			/* as /proc/PID/maps has it; NULL: unknown */
+	bool gone;				/* unmapped before the space's end */
+	struct pfs_tally tally;
+};
+
+struct pfs_rows {
+	struct pfs_row *row;		/* sorted by start, then by birth */
+	unsigned int nr;
+};
+
+/*
+ * All rows of the epoch that was reached which the filter's globs leave; of a space that is another
+ * process's (vfork) the touched ones. 0 or -ENOMEM.
+ */
+int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at);
+void pfs_rows_free(struct pfs_rows *rows);
+
+void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *tally);
+
+/* Pages of a row, touched or not. */
+uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model);
+
+#endif

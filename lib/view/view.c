@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of views, by which the commands find them.
+ */
+#include "view/view.h"
+
+#include <string.h>
+
+const struct pfs_view *pfs_view_find(const char *name)
+{
+	for (const struct pfs_view *view = pfs_views; view->name; view++)
+		if (!strcmp(view->name, name))
+			return view;
+	return NULL;
+}
+
+const struct pfs_view pfs_views[] = {
+	{ "bars", "one row a region, with a bar of what was touched how", pfs_bars_draw },
+	{ "full", "one character a page, wrapped", pfs_bars_full_draw },
+	{ "classic", "one line a region, X faulted, . not", pfs_bars_classic_draw },
+	{ "report", "tables by process, region and file", pfs_view_report_draw },
+	{ "check", "the recording against the kernel's own counts", pfs_view_check_draw },
+	{ "maps", "the layout in the form of /proc/PID/maps", pfs_view_maps_draw },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The decoder's entrance: records are put in order, counted, and each is handed to who knows its type.
+ *
+ * What is missing is told where the gap is seen: a `lost` event with the processor and how many.
+ */
+#include "decode/decode_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink)
+{
+	struct pfs_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->names = pfs_intern_new();
+	if (!d->names) {
+		free(d);
+		return NULL;
+	}
+	d->sink = *sink;
+	d->page_shift = 12;
+	d->next_id = 1;
+	return d;
+}
+
+static void free_tables(struct pfs_decoder *d)
+{
+	struct dec_thread *t, *next_thread;
+	struct dec_proc *p, *next_proc;
+	struct dec_space *s, *next_space;
+
+	HASH_ITER(hh, d->threads, t, next_thread) {
+		HASH_DEL(d->threads, t);
+		free(t);
+	}
+	HASH_ITER(hh, d->procs, p, next_proc) {
+		HASH_DEL(d->procs, p);
+		free(p);
+	}
+	HASH_ITER(hh, d->spaces, s, next_space)
+		dec_mirror_drop(d, &s->mirror);
+}
+
+void pfs_decoder_free(struct pfs_decoder *d)
+{
+	if (!d)
+		return;
+	free_tables(d);
+	for (unsigned int i = 0; i < d->nr_cpus; i++) {
+		if (d->cpu[i])
+			free(d->cpu[i]->told);
+		free(d->cpu[i]);
+	}
+	free(d->cpu);
+	free(d->queue.ring);
+	pfs_intern_free(d->names);
+	free(d);
+}
+
+const struct pfs_decode_stats *pfs_decoder_stats(const struct pfs_decoder *d)
+{
+	return &d->stats;
+}
+
+static struct dec_cpu *cpu_get(struct pfs_decoder *d, uint16_t nr)
+{
+	if (nr >= d->nr_cpus) {
+		struct dec_cpu **bigger = realloc(d->cpu, (nr + 1) * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		memset(bigger + d->nr_cpus, 0, (nr + 1 - d->nr_cpus) * sizeof(*bigger));
+		d->cpu = bigger;
+		d->nr_cpus = nr + 1;
+	}
+	if (!d->cpu[nr])
+		d->cpu[nr] = calloc(1, sizeof(*d->cpu[nr]));
+	return d->cpu[nr];
+}
+
+/* ---- events ---- */
+
+void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice,
+	       enum pfs_kind kind)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = kind;
+	ev->ts_ns = rec->ts_ns;
+	ev->cpu = rec->cpu;
+	ev->pid = voice.pid;
+	ev->tid = voice.tid;
+	ev->space = voice.space;
+	ev->have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) |
+		   (voice.space ? PFS_HAS(PFS_F_SPACE) : 0);
+}
+
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice,
+	     const char *key, const char *value)
+{
+	static const struct dec_voice nobody;
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, voice ? *voice : nobody, PFS_NOTE);
+	if (!voice)
+		ev.have = 0;
+	ev.key = key;
+	ev.value = value;
+	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* ---- losses ---- */
+
+/* Since since_ns (0: not known). cpu -1: not known. count 0: not known how many. */
+static int lost(struct pfs_decoder *d, uint64_t since_ns, uint64_t ts_ns, int cpu, uint64_t count)
+{
+	struct pfs_event ev = { .kind = PFS_LOST, .ts_ns = ts_ns, .cpu = cpu, .count = count };
+
+	ev.have = (cpu >= 0 ? PFS_HAS(PFS_F_CPU) : 0) | (count ? PFS_HAS(PFS_F_COUNT) : 0);
+	if (since_ns && since_ns <= ts_ns) {
+		ev.interval_ns = ts_ns - since_ns;
+		ev.have |= PFS_HAS(PFS_F_INTERVAL);
+	}
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* Numbers wrap; one that goes back is damage, and where counting goes on from. Counters have none. */
+static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	uint32_t gap = rec->seq - cpu->next_seq;
+
+	if (rec->type == PFS_REC_COUNTERS)
+		return 0;
+	cpu->next_seq = rec->seq + 1;
+	if (!gap)
+		return 0;
+	cpu->torn = true;
+	cpu->name_bad = true;
+	if (gap > UINT32_MAX / 2) {
+		d->stats.damaged++;
+		return 0;
+	}
+	d->stats.lost += gap;
+	return lost(d, cpu->last_ns, rec->ts_ns, rec->cpu, gap);
+}
+
+/* What SystemTap itself says that it left out. Where and when, it does not say. */
+static int counters(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_counters *now = &rec->counters;
+	int err = 0;
+
+	if (now->skipped > d->counters.skipped)
+		err = lost(d, d->counters_ns, rec->ts_ns, -1, now->skipped - d->counters.skipped);
+	if (!err && now->no_memory > d->counters.no_memory)
+		err = lost(d, d->counters_ns, rec->ts_ns, -1, 0);
+	d->counters = *now;
+	d->counters_ns = rec->ts_ns;
+	d->stats.skipped = now->skipped;
+	return err;
+}
+
+/* ---- what several records say together ---- */
+
+/* A piece of a string. Pieces come one right after the other, on one processor. */
+static void name_piece(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_name *name = &rec->name;
+
+	if (!name->offset) {
+		cpu->name_len = 0;
+		cpu->name_total = name->total;
+		cpu->name_bad = false;
+	}
+	if (rec->len > PFS_NAME_MAX || name->total > MAX_NAME || name->total != cpu->name_total ||
+	    name->offset + (uint64_t)rec->len > name->total || name->offset != cpu->name_len) {
+		d->stats.damaged += !cpu->name_bad;
+		cpu->name_bad = true;
+		return;
+	}
+	memcpy(cpu->name + cpu->name_len, name->piece, rec->len);
+	cpu->name_len += rec->len;
+	cpu->name[cpu->name_len] = '\0';
+}
+
+/* The string that the record needs, or NULL. */
+static const char *name_for(struct dec_cpu *cpu)
+{
+	if (cpu->name_bad || !cpu->name_total || cpu->name_len != cpu->name_total)
+		return NULL;
+	return cpu->name;
+}
+
+static int hello(struct pfs_decoder *d, const struct pfs_rec_hello *hello)
+{
+	if (hello->magic != PFS_WIRE_MAGIC || hello->version != PFS_WIRE_VERSION ||
+	    hello->rec_size != sizeof(struct pfs_rec))
+		return -EPROTO;
+	if (hello->page_shift >= 10 && hello->page_shift <= 24)
+		d->page_shift = hello->page_shift;
+	else
+		d->stats.damaged++;
+	return 0;
+}
+
+static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	d->stats.ready = true;
+	d->counters = rec->counters;	/* what was skipped before was no target's */
+	d->counters_ns = rec->ts_ns;
+	return dec_note(d, rec, NULL, "start", "mono");
+}
+
+static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	struct dec_cpu *of;
+	const char *name;
+
+	switch (rec->type) {
+	case PFS_REC_HELLO: return hello(d, &rec->hello);
+	case PFS_REC_PROBE:
+		name = name_for(cpu);
+		return name ? dec_note(d, rec, NULL, "probe", name) : 0;
+	case PFS_REC_READY: return ready(d, rec);
+	case PFS_REC_FAULT: return dec_fault(d, rec);
+	case PFS_REC_AROUND: return dec_around(d, rec);
+	case PFS_REC_LAYOUT: return dec_layout(d, cpu, rec);
+	case PFS_REC_REGION: return dec_region(d, cpu, rec);
+	case PFS_REC_LAYOUT_END: return dec_layout_end(d, cpu, rec);
+	case PFS_REC_UNMAP: return dec_unmap(d, rec);
+	case PFS_REC_MOVE: return dec_move(d, rec);
+	case PFS_REC_FORK: return dec_fork(d, rec);
+	case PFS_REC_THREAD: return dec_thread(d, rec);
+	case PFS_REC_EXEC: return dec_exec(d, rec, name_for(cpu));
+	case PFS_REC_EXIT: return dec_exit(d, rec);
+	case PFS_REC_COMM: return dec_comm(d, rec);
+	case PFS_REC_SIGNAL: return dec_signal(d, rec);
+	case PFS_REC_COUNTERS: return counters(d, rec);
+	case PFS_REC_CPU:
+		of = cpu_get(d, rec->end.cpu);
+		if (!of)
+			return -ENOMEM;
+		of->final_nr = rec->end.nr;
+		of->final_known = true;
+		return 0;
+	case PFS_REC_END:
+		d->stats.ended = true;
+		return counters(d, rec);
+	default: return 0;
+	}
+}
+
+/* One record, in its place. */
+static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_cpu *cpu = cpu_get(d, rec->cpu);
+	int err = cpu ? count_record(d, cpu, rec) : -ENOMEM;
+
+	if (err)
+		return err;
+	d->last_ns = cpu->last_ns = rec->ts_ns;
+	if (rec->type == PFS_REC_NAME) {
+		name_piece(d, cpu, rec);
+		return 0;
+	}
+	err = dispatch(d, cpu, rec);
+	cpu->name_total = 0;	/* a string is for one record */
+	return err;
+}
+
+/* The oldest record that is held back, if it is that old. */
+static bool pass_one(struct pfs_decoder *d, uint64_t until_ns)
+{
+	struct pfs_rec rec;
+
+	if (!dec_queue_pop(&d->queue, until_ns, &rec))
+		return false;
+	d->failed = process(d, &rec);
+	return true;
+}
+
+/* ---- the entrance ---- */
+
+int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_cpu *cpu;
+	uint64_t key;
+
+	if (d->failed || rec->type == PFS_REC_NONE)
+		return d->failed;
+	d->stats.records++;
+	if (rec->type >= PFS_REC_NR ||
+	    (rec->type == PFS_REC_CPU && rec->end.cpu > UINT16_MAX)) {
+		d->stats.damaged++;
+		return 0;
+	}
+	cpu = cpu_get(d, rec->cpu);
+	if (!cpu)
+		return d->failed = -ENOMEM;
+	/* A fault is dated at its beginning, but written, like what else there is, when it is over. */
+	key = rec->ts_ns;
+	if (rec->type == PFS_REC_FAULT)
+		key += rec->fault.latency_ns + rec->fault.rest * UINT64_C(1024);
+	if (key < cpu->last_key)
+		key = cpu->last_key;
+	cpu->last_key = key;
+	d->stats.late += key < d->last_ns;
+	if (dec_queue_push(&d->queue, rec, key))
+		return d->failed = -ENOMEM;
+	while (!d->failed && d->queue.nr > PFS_DECODE_HELD_MAX)
+		pass_one(d, UINT64_MAX);
+	return d->queue.newest > PFS_DECODE_WINDOW_NS ?
+		pfs_decoder_flush(d, d->queue.newest - PFS_DECODE_WINDOW_NS) : d->failed;
+}
+
+int pfs_decoder_flush(struct pfs_decoder *d, uint64_t until_ns)
+{
+	while (!d->failed && pass_one(d, until_ns))
+		;
+	return d->failed;
+}
+
+static int last_losses(struct pfs_decoder *d)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < d->nr_cpus; i++) {
+		const struct dec_cpu *cpu = d->cpu[i];
+		uint32_t gap = cpu && cpu->final_known ? cpu->final_nr - cpu->next_seq : 0;
+
+		/* The processor that says so goes on numbering: its own number may be behind. */
+		if (!gap || gap > UINT32_MAX / 2)
+			continue;
+		d->stats.lost += gap;
+		err = lost(d, cpu->last_ns, d->last_ns, i, gap);
+	}
+	if (!err && !d->stats.ended && d->stats.records)	/* the end itself is missing */
+		err = lost(d, 0, d->last_ns, -1, 0);
+	return err;
+}
+
+int pfs_decoder_finish(struct pfs_decoder *d)
+{
+	int err = pfs_decoder_flush(d, UINT64_MAX);
+
+	for (unsigned int i = 0; !err && i < d->nr_cpus; i++)
+		if (d->cpu[i])
+			err = dec_layout_cut_off(d, d->cpu[i]);
+	return d->failed = err ? err : last_losses(d);
+}

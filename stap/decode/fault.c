@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * FAULT records to `fault` and `populate` events, with what came of them.
+ *
+ * An exception is a `fault`. What the kernel faulted in by itself (get_user_pages) is a `populate` of
+ * one page; it counts for the thread that did it, whoever's the page is. The class is what the kernel
+ * has counted: see mm_account_fault() in mm/memory.c.
+ */
+#include "decode/decode_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* enum vm_fault_reason, linux/mm_types.h */
+#define VM_FAULT_MAJOR	0x4
+#define VM_FAULT_RETRY	0x400
+#define VM_FAULT_ERROR	(0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x800)	/* OOM SIGBUS ... FALLBACK */
+
+/* ---- what a fault was ---- */
+
+static bool got_page(const struct pfs_rec_fault *fault)
+{
+	return fault->what & PFS_WHAT_HANDLED && !(fault->ret & (VM_FAULT_ERROR | VM_FAULT_RETRY));
+}
+
+static enum pfs_access access_of(const struct pfs_rec_fault *fault)
+{
+	if (fault->what & PFS_WHAT_HANDLED) {
+		if (fault->flags & PFS_FLAG_INSTRUCTION)
+			return PFS_EXECUTE;
+		return fault->flags & PFS_FLAG_WRITE ? PFS_WRITE : PFS_READ;
+	}
+#if defined(__x86_64__) || defined(__i386__)	/* arch/x86/include/asm/trap_pf.h */
+	if (fault->code & 0x10)
+		return PFS_EXECUTE;
+	return fault->code & 0x2 ? PFS_WRITE : PFS_READ;
+#else
+	return 0;
+#endif
+}
+
+/* Of memory without a file, though it may show one: a private mapping of /dev/zero. */
+static bool is_anon(const struct pfs_rec_fault *fault, const struct mirror_region *r)
+{
+	return !(fault->what & PFS_WHAT_FILE) ||
+	       (r && r->name && !strcmp(r->name, "/dev/zero") && !(r->perms & PFS_PERM_SHARED));
+}
+
+/* A page of a file, for the first time. Which of the two a write is, the mapping decides. */
+static enum pfs_how first_of_file(const struct mirror_region *r, enum pfs_access access)
+{
+	if (access != PFS_WRITE)
+		return PFS_HOW_FILE;
+	if (!r || !r->described)
+		return 0;
+	return r->perms & PFS_PERM_SHARED ? PFS_HOW_FILE : PFS_HOW_COW;
+}
+
+/* What the handler did; 0: it is not known. */
+static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirror_region *r,
+			   enum pfs_access access)
+{
+	if (!got_page(fault))
+		return 0;
+	if (r && r->traits & PFS_TRAIT_HUGETLB)
+		return PFS_HOW_HUGE;
+	switch (fault->how) {
+	case PFS_WAS_SWAP: return PFS_HOW_SWAP;
+	case PFS_WAS_NUMA: return PFS_HOW_NUMA;
+	case PFS_WAS_HUGE: return PFS_HOW_HUGE;
+	case PFS_WAS_PRESENT:
+		if (access != PFS_WRITE && !(fault->flags & PFS_FLAG_UNSHARE))
+			return 0;
+		if (r && r->described && r->perms & PFS_PERM_SHARED)
+			return PFS_HOW_FILE;
+		return r && r->described ? PFS_HOW_COW : 0;
+	case PFS_WAS_NONE:
+		if (fault->what & PFS_WHAT_HUGE)
+			return PFS_HOW_HUGE;
+		if (!is_anon(fault, r))
+			return first_of_file(r, access);
+		/* [vdso] and its like are neither a file's nor anonymous */
+		return r && r->name && r->name[0] == '[' && strcmp(r->name, "[stack]") &&
+			strncmp(r->name, "[anon", 5) ? 0 : PFS_HOW_ANON;
+	default: return 0;
+	}
+}
+
+/* ---- the region of a fault ---- */
+
+/* A region of which nothing but this fault is known. */
+static void region_of_fault(const struct pfs_decoder *d, struct mirror_region *r,
+			    const struct pfs_rec_fault *fault)
+{
+	*r = (struct mirror_region){ .start = fault->vm_start, .end = fault->vm_end,
+				     .vma = fault->vma, .uncertain = true };
+	if (!(fault->what & PFS_WHAT_FILE))
+		return;
+	r->dev = fault->dev;
+	r->ino = fault->ino;
+	r->off = (fault->pgoff - ((fault->addr - fault->vm_start) >> d->page_shift)) << d->page_shift;
+}
+
+/* Only a stack changes by itself: it grows down. */
+static bool grew_down(const struct mirror_region *r, const struct pfs_rec_fault *fault)
+{
+	return r && r->end == fault->vm_end && fault->vm_start < r->start;
+}
+
+/* What the region has no more became another one, nobody told which: as the kernel splits. */
+static int shrink(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+		  struct mirror *m, const struct mirror_region *known)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	struct mirror_region low = *known, high = *known;
+	int err = 0;
+
+	low.end = fault->vm_start;
+	high.off = mirror_off_at(known, fault->vm_end);
+	high.start = fault->vm_end;
+	low.vma = high.vma = 0;
+	low.id = d->next_id++;
+	high.id = d->next_id++;
+	if (high.start < high.end)
+		err = dec_emit_map(d, rec, voice, m, &high, false);
+	if (!err && low.start < low.end)
+		err = dec_emit_map(d, rec, voice, m, &low, false);
+	return err;
+}
+
+/* The mirror and the fault differ in where its region is: the fault is right. */
+static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+		struct mirror *m)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	struct mirror_region *known = mirror_by_vma(m, fault->vma, fault->vm_start, fault->vm_end), r;
+
+	if (!known) {	/* a piece, or something moved: its address was not told yet */
+		known = mirror_find(m, fault->addr);
+		if (known && known->vma)
+			known = NULL;
+	}
+	if (known && known->start == fault->vm_start && known->end == fault->vm_end) {
+		known->vma = fault->vma;
+		return 0;
+	}
+	region_of_fault(d, &r, fault);
+	d->stats.corrected += m->told && !grew_down(known, fault);
+	if (!known) {
+		int err = dec_split_off(d, rec, voice, m, r.start, r.end, false);
+
+		r.id = d->next_id++;
+		return err ? err : dec_emit_map(d, rec, voice, m, &r, true);
+	}
+	if (known->start < r.start || known->end > r.end)
+		return shrink(d, rec, voice, m, known);
+	r = *known;
+	r.off = pfs_is_file(known->dev, known->ino) ? known->off + (fault->vm_start - known->start) : 0;
+	r.start = fault->vm_start;
+	r.end = fault->vm_end;
+	r.vma = fault->vma;
+	return dec_emit_map(d, rec, voice, m, &r, false);
+}
+
+static bool region_is_told(const struct pfs_decoder *d, const struct pfs_rec_fault *fault)
+{
+	return fault->what & PFS_WHAT_HANDLED && fault->vma && fault->addr >= fault->vm_start &&
+	       fault->addr < fault->vm_end &&
+	       !((fault->vm_start | fault->vm_end) & (dec_page_size(d) - 1));
+}
+
+/* The region in the mirror, as the fault says it is. NULL: none. Valid until the next change. */
+static int find_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+		       struct mirror *m, struct mirror_region **r)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	int err = 0;
+
+	*r = mirror_find(m, fault->addr);
+	if (!region_is_told(d, fault))
+		return 0;
+	if (*r && (*r)->vma == fault->vma && (*r)->start == fault->vm_start &&
+	    (*r)->end == fault->vm_end)
+		return 0;
+	err = heal(d, rec, voice, m);
+	*r = mirror_find(m, fault->addr);
+	return err;
+}
+
+/* ---- events ---- */
+
+/* What exceptions and other faults have in common. */
+static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec *rec,
+		     const struct mirror_region *r)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	bool handled = fault->what & PFS_WHAT_HANDLED;
+
+	ev->access = access_of(fault);
+	ev->how = how_of(fault, r, ev->access);
+	ev->class = fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS :
+										   PFS_MINOR;
+	ev->flags = fault->flags & PFS_FLAGS_KNOWN;
+	ev->latency_ns = fault->latency_ns;
+	ev->pfn = fault->pfn;
+	ev->have |= (ev->access ? PFS_HAS(PFS_F_ACCESS) : 0) | (ev->how ? PFS_HAS(PFS_F_HOW) : 0) |
+		    (got_page(fault) ? PFS_HAS(PFS_F_CLASS) : 0) |
+		    (handled ? PFS_HAS(PFS_F_FLAGS) | PFS_HAS(PFS_F_LATENCY) : 0) |
+		    (fault->what & PFS_WHAT_PFN ? PFS_HAS(PFS_F_PFN) : 0);
+	if (handled && fault->what & PFS_WHAT_FILE) {
+		ev->dev = fault->dev;
+		ev->ino = fault->ino;
+		ev->off = fault->pgoff << d->page_shift;
+		ev->have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF);
+	}
+	if (r) {
+		ev->id = r->id;
+		ev->have |= PFS_HAS(PFS_F_ID);
+	}
+}
+
+static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+		      const struct mirror_region *r)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, voice, PFS_FAULT);
+	describe(d, &ev, rec, r);
+	ev.addr = fault->addr;
+	ev.ip = fault->ip;
+	ev.code = fault->code;
+	ev.mode = fault->what & PFS_WHAT_KERNEL ? PFS_KERNEL : PFS_USER;
+	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_IP) | PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_MODE);
+	if (r) {
+		ev.start = r->start;
+		ev.end = r->end;
+		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	}
+	return pfs_emit(&d->sink, &ev);
+}
+
+static unsigned int huge_order(const struct pfs_decoder *d)
+{
+	return d->page_shift - 3;	/* a page table full of pages */
+}
+
+/* The page, or the whole huge page, as far as the region goes. */
+static void page_range(const struct pfs_decoder *d, struct pfs_event *ev,
+		       const struct pfs_rec_fault *fault)
+{
+	uint64_t size = dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0);
+
+	ev->start = fault->addr & -size;
+	ev->end = ev->start + size;
+	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+}
+
+static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+			 const struct mirror_region *r, bool charged)
+{
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, voice, PFS_POPULATE);
+	page_range(d, &ev, &rec->fault);
+	describe(d, &ev, rec, r);
+	if (!charged)	/* counted for somebody who is not recorded */
+		ev.have &= ~PFS_HAS(PFS_F_CLASS);
+	ev.by = voice.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP;
+	ev.have |= PFS_HAS(PFS_F_BY);
+	return pfs_emit(&d->sink, &ev);
+}
+
+static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	struct pfs_event ev;
+
+	if (!(fault->what & PFS_WHAT_HUGE))
+		return 0;
+	dec_event(&ev, rec, voice, PFS_HUGE);
+	ev.order = huge_order(d);
+	ev.have |= PFS_HAS(PFS_F_ORDER);
+	if (fault->what & PFS_WHAT_PFN) {
+		ev.pfn = fault->pfn & -(UINT64_C(1) << ev.order);
+		ev.have |= PFS_HAS(PFS_F_PFN);
+	}
+	if (!(fault->what & PFS_WHAT_EXCEPTION))
+		page_range(d, &ev, fault);
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* ---- what came of it ---- */
+
+/* Pages offered beside the last fault of the thread; if that was no exception, in its region. */
+int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
+	struct pfs_event ev;
+
+	if (!t)
+		return -ENOMEM;
+	dec_event(&ev, rec, t->voice.pid ? t->voice :
+		  (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_AROUND);
+	ev.addr = rec->around.addr;
+	ev.dev = rec->around.dev;
+	ev.ino = rec->around.ino;
+	ev.off = rec->around.pgoff << d->page_shift;
+	ev.end_off = rec->around.end_pgoff << d->page_shift;
+	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) |
+		   PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
+	if (t->start < t->end) {
+		ev.start = t->start;
+		ev.end = t->end;
+		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	}
+	return pfs_emit(&d->sink, &ev);
+}
+
+/*
+ * The kernel's answer to a fault that got no page. It also sends SIGSEGV where there is no page fault
+ * (a general protection fault): that is no event.
+ */
+int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
+	struct pfs_event ev;
+
+	if (!t)
+		return -ENOMEM;
+	if (!t->failed || (rec->life.code != SIGSEGV && rec->life.code != SIGBUS))
+		return 0;
+	t->failed = false;
+	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_SIGNAL);
+	ev.sig = rec->life.code;
+	ev.have |= PFS_HAS(PFS_F_SIG);
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* ---- faults ---- */
+
+/* The space of an exception is its process's own, or the one that its exec has just entered. */
+static int space_of_exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
+{
+	struct dec_proc *p = dec_proc_get(d, rec->pid);
+
+	*m = rec->fault.mm ? dec_mirror_find(d, rec->fault.mm) : NULL;
+	if (!p)
+		return -ENOMEM;
+	/* Back in the program that called exec: it has failed. */
+	if (p->execing && p->execing != *m && p->execing->tid == rec->tid &&
+	    !(rec->fault.what & PFS_WHAT_KERNEL))
+		return dec_exec_failed(d, rec, p->execing);
+	if (*m || !rec->fault.mm)
+		return 0;
+	if (p->mirror || p->space_gone)
+		return dec_begin_exec(d, rec, rec->fault.mm, m);
+	*m = dec_mirror_get(d, rec->fault.mm);
+	if (!*m)
+		return -ENOMEM;
+	dec_take_space(d, p, *m);
+	return 0;
+}
+
+static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_thread *t)
+{
+	struct mirror_region *r = NULL;
+	struct mirror *m;
+	int err = space_of_exception(d, rec, &m);
+
+	if (err)
+		return err;
+	t->voice = dec_voice(d, rec, m);
+	t->start = t->end = 0;
+	if (m)
+		err = find_region(d, rec, t->voice, m, &r);
+	if (!err)
+		err = emit_fault(d, rec, t->voice, r);
+	if (!err)
+		err = emit_huge(d, rec, t->voice);
+	t->failed = !got_page(&rec->fault);
+	return err;
+}
+
+/* An own page, one of another process that is recorded (its mirror), or of one that is not (NULL). */
+static int space_of_page(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
+{
+	const struct dec_proc *p = dec_proc_find(d, rec->pid);
+
+	*m = dec_mirror_find(d, rec->fault.mm);
+	if (*m && (*m)->state != MIRROR_LEFT)
+		return 0;
+	*m = NULL;
+	if (!p || (!dec_is_first_stack(d, rec->fault.vm_end) && !p->space_gone))
+		return 0;
+	return dec_begin_exec(d, rec, rec->fault.mm, m);
+}
+
+static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_thread *t)
+{
+	const struct dec_proc *p = dec_proc_find(d, rec->pid);
+	struct dec_voice said = { rec->pid, rec->tid, PFS_SPACE_OTHER };
+	struct mirror_region *r = NULL;
+	struct mirror *m;
+	int err = space_of_page(d, rec, &m);
+
+	if (err)
+		return err;
+	t->voice = dec_voice(d, rec, m);
+	t->start = t->end = 0;
+	if (m)
+		err = find_region(d, rec, t->voice, m, &r);
+	if (err)
+		return err;
+	if (r) {
+		t->start = r->start;
+		t->end = r->end;
+	}
+	if (!got_page(&rec->fault)) {
+		d->stats.no_page++;
+		return 0;
+	}
+	/* Another one's page: the fault is counted for the thread that did it, if that is recorded. */
+	if (!p || (m && t->voice.pid == rec->pid))
+		said = t->voice;
+	err = emit_populate(d, rec, said, r, p);
+	return !err && m ? emit_huge(d, rec, t->voice) : err;
+}
+
+int dec_fault(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
+
+	if (!t)
+		return -ENOMEM;
+	if (rec->fault.what & PFS_WHAT_EXCEPTION)
+		return exception(d, rec, t);
+	return kernels_own(d, rec, t);
+}

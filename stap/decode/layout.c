@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records of layouts: LAYOUT, its REGIONs and LAYOUT_END are put together for each processor, and
+ * become the difference to what was known (decode/diff.c). UNMAP and MOVE come before the layout that
+ * shows their outcome, and say what became of the pages.
+ */
+#include "decode/decode_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VM_READ		UINT64_C(1)
+#define VM_WRITE	UINT64_C(2)
+#define VM_EXEC		UINT64_C(4)
+#define VM_MAYSHARE	UINT64_C(0x80)	/* what /proc/PID/maps shows as `s' */
+
+static uint8_t perms_of(uint64_t vm_flags)
+{
+	return (vm_flags & VM_READ ? PFS_PERM_R : 0) | (vm_flags & VM_WRITE ? PFS_PERM_W : 0) |
+	       (vm_flags & VM_EXEC ? PFS_PERM_X : 0) | (vm_flags & VM_MAYSHARE ? PFS_PERM_SHARED : 0);
+}
+
+static bool is_aligned(const struct pfs_decoder *d, uint64_t start, uint64_t end)
+{
+	return start < end && !((start | end) & (dec_page_size(d) - 1));
+}
+
+/* ---- regions as they come ---- */
+
+/* NULL: it is not known. *err: -ENOMEM. */
+static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu,
+			       const struct pfs_rec_region *region, int *err)
+{
+	char name[PFS_REGION_NAME_MAX + 1];
+	const char *text = name, *interned;
+
+	name[0] = '\0';
+	if (region->special == PFS_NAME_NONE) {
+		if (pfs_is_file(region->dev, region->ino))
+			return NULL;
+	} else if (region->special == PFS_NAME_UNKNOWN) {
+		return NULL;
+	} else if (region->name_len) {
+		memcpy(name, region->name, region->name_len);
+		name[region->name_len] = '\0';
+	} else if (cpu->name_bad || !cpu->name_total || cpu->name_len != cpu->name_total) {
+		return NULL;
+	} else {
+		text = cpu->name;
+	}
+	interned = pfs_intern(d->names, text);
+	*err = interned ? 0 : -ENOMEM;
+	return interned;
+}
+
+static int keep_region(struct dec_cpu *cpu, const struct mirror_region *region)
+{
+	if (cpu->nr_told == cpu->max_told) {
+		unsigned int want = cpu->max_told ? cpu->max_told * 2 : 64;
+		struct mirror_region *bigger = realloc(cpu->told, want * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		cpu->told = bigger;
+		cpu->max_told = want;
+	}
+	cpu->told[cpu->nr_told++] = *region;
+	return 0;
+}
+
+int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_region *region = &rec->region;
+	uint64_t behind = cpu->nr_told ? cpu->told[cpu->nr_told - 1].end : 0;
+	struct mirror_region r = {
+		.start = region->start, .end = region->end, .vma = region->vma, .described = true,
+		.perms = perms_of(region->vm_flags), .traits = region->traits,
+		.dev = region->dev, .ino = region->ino,
+	};
+	int err = 0;
+
+	if (!cpu->in_layout || region->mm != cpu->layout.layout.mm) {
+		cpu->in_layout = false;	/* whose beginning is missing: its end will be counted */
+		return 0;
+	}
+	if (!is_aligned(d, r.start, r.end) || r.start < behind ||
+	    region->name_len > PFS_REGION_NAME_MAX || region->special > PFS_NAME_UNKNOWN) {
+		d->stats.damaged++;
+		cpu->torn = true;
+		return 0;
+	}
+	if (pfs_is_file(r.dev, r.ino) || region->special == PFS_NAME_PATH)
+		r.off = region->pgoff << d->page_shift;
+	r.name = region_name(d, cpu, region, &err);
+	return err ? err : keep_region(cpu, &r);
+}
+
+/* ---- names that depend on where a region is ---- */
+
+/*
+ * As fs/proc/task_mmu.c decides it for memory without a file: the heap first, the stack, then a name
+ * that was given. The heap is named by whoever reads the events, who knows the break.
+ */
+static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirror_region *r)
+{
+	const char *name = NULL;
+
+	if (!r->name || pfs_is_file(r->dev, r->ino) || (r->name[0] && strncmp(r->name, "[anon:", 6)))
+		return 0;
+	if (m->brk && r->start < m->brk && r->end > m->start_brk)
+		name = "";
+	else if (m->start_stack && r->start <= m->start_stack && r->end >= m->start_stack)
+		name = "[stack]";
+	if (!name)
+		return 0;
+	r->name = pfs_intern(d->names, name);
+	return r->name ? 0 : -ENOMEM;
+}
+
+/* ---- the break ---- */
+
+static int tell_brk(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+		    struct mirror *m, const struct pfs_rec_layout *layout)
+{
+	bool same = layout->brk == m->brk && layout->start_brk == m->start_brk;
+	struct pfs_event ev;
+
+	m->start_stack = layout->start_stack ? layout->start_stack : m->start_stack;
+	if (!layout->brk || same)
+		return 0;
+	m->start_brk = layout->start_brk;
+	m->brk = layout->brk;
+	dec_event(&ev, rec, voice, PFS_BRK);
+	ev.start = m->start_brk;
+	ev.end = m->brk;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* ---- a fork's copy ---- */
+
+static struct dec_voice copy_voice(const struct mirror *child)
+{
+	return (struct dec_voice){ child->pid, child->tid, PFS_SPACE_FORK };
+}
+
+int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child)
+{
+	struct dec_voice voice = { child->pid, child->tid, PFS_SPACE_CURRENT };
+	const struct dec_proc *p = dec_proc_find(d, child->pid);
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, voice, PFS_FORK);
+	if (p && p->mirror && mirror_copy(child, p->mirror))
+		return -ENOMEM;
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* One region of the copy: mostly its parent's in all but identity. */
+static int copy_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child,
+		       struct mirror_region *n)
+{
+	const struct mirror_region *r = mirror_find(child, n->start);
+	bool same = r && r->start == n->start && r->end == n->end && r->described && !r->uncertain;
+
+	if (!n->name && r && n->ino == r->ino && n->dev == r->dev)
+		n->name = r->name;
+	same = same && n->perms == r->perms && n->traits == r->traits && n->dev == r->dev &&
+	       n->ino == r->ino && n->off == r->off && n->name == r->name;
+	n->id = d->next_id++;
+	return dec_emit_map(d, rec, copy_voice(child), child, n, !same);
+}
+
+/* The parent's regions in [lo, hi) that the child was not told to have. */
+static void copy_forget(struct mirror *child, uint64_t lo, uint64_t hi)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < child->nr; i++) {
+		const struct mirror_region *r = &child->region[i];
+
+		if (!r->copied || r->end <= lo || r->start >= hi)
+			child->region[kept++] = *r;
+	}
+	child->nr = kept;
+}
+
+static int copy_told(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child,
+		     struct dec_told *told)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < told->nr; i++)
+		err = copy_region(d, rec, child, &told->region[i]);
+	if (!err && told->whole)
+		copy_forget(child, told->lo, told->hi);
+	return err;
+}
+
+int dec_copy_rest(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < child->nr; i++) {
+		struct mirror_region r = child->region[i];
+
+		if (!r.copied)
+			continue;
+		r.copied = false;
+		r.id = d->next_id++;
+		err = dec_emit_map(d, rec, copy_voice(child), child, &r, false);
+	}
+	return err;
+}
+
+/* ---- a layout ---- */
+
+static bool is_first_stack(const struct pfs_decoder *d, const struct dec_told *told)
+{
+	return told->nr && dec_is_first_stack(d, told->region[told->nr - 1].end);
+}
+
+/*
+ * Of a space that is not known: a new one by the reason for which it is told. If a fault brought it
+ * up, it may be what an exec builds, or anybody's that this thread has reached into: NULL then.
+ */
+static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec,
+			const struct pfs_rec_layout *layout, const struct dec_told *told,
+			struct mirror **m)
+{
+	const struct dec_proc *p = dec_proc_find(d, rec->pid);
+
+	*m = NULL;
+	switch (layout->why) {
+	case PFS_WHY_FORK:
+		*m = p ? dec_begin_fork(d, rec, layout->mm) : NULL;
+		return *m ? dec_copy_begin(d, rec, *m) : p ? -ENOMEM : 0;
+	case PFS_WHY_EXEC:
+		return dec_begin_exec(d, rec, layout->mm, m);
+	case PFS_WHY_FAULT:
+		if (p && (p->space_gone || is_first_stack(d, told)))
+			return dec_begin_exec(d, rec, layout->mm, m);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int space_told(struct pfs_decoder *d, const struct pfs_rec *rec,
+		      const struct pfs_rec_layout *layout, const struct dec_told *told,
+		      struct mirror **m)
+{
+	*m = dec_mirror_find(d, layout->mm);
+	if (*m && ((*m)->users || (*m)->state == MIRROR_FORKING || (*m)->state == MIRROR_EXECING))
+		return 0;
+	return space_is_new(d, rec, layout, told, m);
+}
+
+static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec,
+			struct dec_told *told)
+{
+	const struct pfs_rec_layout *layout = &cpu->layout.layout;
+	struct dec_voice voice;
+	struct mirror *m;
+	bool full;
+	int err = space_told(d, rec, layout, told, &m);
+
+	if (err || !m)
+		return err;
+	voice = dec_voice(d, rec, m);
+	err = tell_brk(d, rec, voice, m, layout);
+	for (unsigned int i = 0; !err && i < told->nr; i++)
+		err = place_name(d, m, &told->region[i]);
+	if (err)
+		return err;
+	if (m->state == MIRROR_FORKING)
+		return copy_told(d, rec, m, told);
+	err = dec_diff(d, rec, voice, m, told);
+	/* Long ones come in pieces, from the bottom to the top. */
+	full = told->whole && told->hi == UINT64_MAX;
+	m->told = m->told || full;
+	if (!err && layout->why == PFS_WHY_START && full)
+		err = dec_note(d, rec, &voice, "snapshot", "start");
+	return err;
+}
+
+/* Of a layout with a gap only what is there is believed. */
+static int layout_over(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec,
+		       const struct pfs_rec_layout *end)
+{
+	struct dec_told told = { .region = cpu->told, .nr = cpu->nr_told };
+
+	cpu->in_layout = false;
+	told.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm &&
+		     end->nr_regions == cpu->nr_told && end->lo <= end->hi;
+	d->stats.torn += !told.whole;
+	if (told.whole) {
+		told.lo = end->lo;
+		told.hi = end->hi;
+	} else if (told.nr) {
+		told.lo = told.hi = told.region[0].start;
+	}
+	return apply_layout(d, cpu, rec, &told);
+}
+
+int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu)
+{
+	struct pfs_rec begin = cpu->layout;
+
+	return cpu->in_layout ? layout_over(d, cpu, &begin, NULL) : 0;
+}
+
+int dec_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	int err = dec_layout_cut_off(d, cpu);
+
+	cpu->in_layout = true;
+	cpu->torn = false;
+	cpu->nr_told = 0;
+	cpu->layout = *rec;
+	return err;
+}
+
+int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+{
+	if (!cpu->in_layout) {	/* its beginning is missing */
+		d->stats.torn++;
+		return 0;
+	}
+	if (!cpu->layout.layout.brk) {
+		cpu->layout.layout.brk = rec->layout.brk;
+		cpu->layout.layout.start_brk = rec->layout.start_brk;
+		cpu->layout.layout.start_stack = rec->layout.start_stack;
+	}
+	return layout_over(d, cpu, rec, &rec->layout);
+}
+
+/* ---- ranges ---- */
+
+int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct mirror *m = dec_mirror_find(d, rec->range.mm);
+
+	if (!m)
+		return 0;
+	if (!rec->range.start && rec->range.end == UINT64_MAX)
+		return dec_space_over(d, rec, m);
+	if (!is_aligned(d, rec->range.start, rec->range.end)) {
+		d->stats.damaged++;
+		return 0;
+	}
+	return dec_emit_unmap(d, rec, dec_voice(d, rec, m), m, rec->range.start, rec->range.end);
+}
+
+/* Whatever is at the target went without a word. */
+static int clear_target(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m,
+			uint64_t from, uint64_t to, uint64_t len)
+{
+	if (to < from + len && from < to + len)	/* an exec moves its stack within itself */
+		return 0;
+	return dec_emit_unmap(d, rec, dec_voice(d, rec, m), m, to, to + len);
+}
+
+static int emit_move(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m,
+		     const struct mirror_region *moved)
+{
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, dec_voice(d, rec, m), PFS_MOVE);
+	ev.start = moved->start;
+	ev.end = moved->end;
+	ev.from = rec->range.start;
+	ev.len = moved->end - moved->start;
+	ev.id = moved->id;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_FROM) |
+		   PFS_HAS(PFS_F_LEN) | PFS_HAS(PFS_F_ID);
+	return pfs_emit(&d->sink, &ev);
+}
+
+int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	uint64_t from = rec->range.start, len = rec->range.end - from, to = rec->range.to;
+	struct mirror *m = dec_mirror_find(d, rec->range.mm);
+	struct mirror_region moved;
+	int err;
+
+	if (!is_aligned(d, from, rec->range.end) || !is_aligned(d, to, to + len)) {
+		d->stats.damaged++;
+		return 0;
+	}
+	if (!m || !mirror_find(m, from))	/* not known: the layout will tell where it is now */
+		return 0;
+	err = clear_target(d, rec, m, from, to, len);
+	if (err)
+		return err;
+	moved = *mirror_find(m, from);
+	moved.off = mirror_off_at(&moved, from);
+	moved.start = to;
+	moved.end = to + len;
+	moved.id = d->next_id++;
+	moved.vma = 0;
+	moved.uncertain = true;
+	err = mirror_map(m, &moved);
+	return err ? err : emit_move(d, rec, m, &moved);
+}

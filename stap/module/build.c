@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/build.h"
+
+#include "module/diagnose.h"
+#include "module/overlay.h"
+#include "module/program.h"
+#include "module/scripts.h"
+#include "module/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Modules of so many kernels and versions are kept. */
+#define KEEP 16
+
+/*
+ * -g: embedded C. No time limits: they end a session where faults are many. MAXSTRINGLEN: of the list of
+ * processes.
+ */
+static const char *const flags[] = {
+	"-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL
+};
+
+static void say(const struct pfs_build *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct pfs_build *b, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	if (!b->config.say)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	b->config.say(b->config.say_ctx, line);
+}
+
+/* ---- what there is ---- */
+
+static int find_programs(struct pfs_build *b, struct pfs_err *err)
+{
+	char path[PATH_MAX];
+
+	if (!pfs_program_find("stap", b->stap, sizeof(b->stap)))
+		return pfs_err_set(err, -ENOENT, "stap is not installed, and --source=stap needs "
+				   "it: install systemtap, or build the module elsewhere (pfscope "
+				   "stap build) and load it with --module");
+	if (!pfs_program_find("gcc", path, sizeof(path)) && !pfs_program_find("cc", path, sizeof(path)))
+		return pfs_err_set(err, -ENOENT, "there is no C compiler, and SystemTap needs one: "
+				   "install gcc, or build the module elsewhere (pfscope stap "
+				   "build) and load it with --module");
+	if (!pfs_program_find("make", path, sizeof(path)))
+		return pfs_err_set(err, -ENOENT, "make is not installed, and SystemTap needs it: "
+				   "install make, or build the module elsewhere (pfscope stap "
+				   "build) and load it with --module");
+	return 0;
+}
+
+/* Beside the program, as it was installed: PREFIX/bin/stap, PREFIX/share/systemtap/runtime. */
+static void find_runtime(struct pfs_build *b)
+{
+	const char *named = getenv("SYSTEMTAP_RUNTIME");
+	char real[PATH_MAX], *slash;
+
+	if (named && *named) {
+		snprintf(b->runtime, sizeof(b->runtime), "%s", named);
+		return;
+	}
+	if (realpath(b->stap, real)) {
+		for (int i = 0; i < 2 && (slash = strrchr(real, '/')); i++)
+			*slash = '\0';
+		snprintf(b->runtime, sizeof(b->runtime), "%.*s/share/systemtap/runtime",
+			 PATH_MAX - 32, real);
+		if (!access(b->runtime, R_OK | X_OK))
+			return;
+	}
+	snprintf(b->runtime, sizeof(b->runtime), "/usr/share/systemtap/runtime");
+}
+
+/* What no module can make up for. */
+static int check_config(const struct pfs_build *b, struct pfs_err *err)
+{
+	static const struct { const char *line, *what; } needed[] = {
+		{ "CONFIG_MODULES=y", "loadable modules" },
+		{ "CONFIG_KPROBES=y", "kprobes" },
+		{ "CONFIG_TRACEPOINTS=y", "tracepoints" },
+	};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!pfs_kernel_config_has(&b->kernel, needed[i].line))
+			return pfs_err_set(err, -ENOTSUP, "kernel %s was built without %s (%s), "
+					   "and SystemTap needs them; --source=ftrace may work "
+					   "there", b->kernel.release,
+					   needed[i].what, needed[i].line);
+	return 0;
+}
+
+/* Locked down, SystemTap wants to sign; what makes it think otherwise needs root. */
+static int check_lockdown(const struct pfs_build *b, struct pfs_err *err)
+{
+	const struct pfs_kernel *k = &b->kernel;
+
+	if (!k->lockdown[0] || !geteuid())
+		return 0;
+	return pfs_err_set(err, -EPERM, "this machine is locked down (%s), and then SystemTap "
+			   "demands keys to sign modules with even to compile one; as root pfscope "
+			   "can do without",
+			   k->lockdown);
+}
+
+int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, struct pfs_err *err)
+{
+	int ret;
+
+	memset(b, 0, sizeof(*b));
+	b->config = *config;
+	ret = find_programs(b, err);
+	if (!ret)
+		ret = pfs_kernel_find(&b->kernel, config->release, err);
+	if (!ret)
+		ret = check_config(b, err);
+	if (!ret)
+		ret = check_lockdown(b, err);
+	if (!ret)
+		ret = pfs_cache_init(&b->cache, err);
+	find_runtime(b);
+	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
+	return ret;
+}
+
+const char *pfs_build_probes(const struct pfs_build *b)
+{
+	return b->dwarf ? "dwarf" : "symbols";
+}
+
+/* ---- running stap ---- */
+
+struct stap_run {
+	const char *pass;		/* "-p4" */
+	const char *dir;		/* in which the script is, and where it runs */
+	const char *words[10];		/* more words, before the script; NULL ends them */
+};
+
+static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status,
+		    struct pfs_said *out, struct pfs_said *error, struct pfs_err *err)
+{
+	char dir[PATH_MAX], runtime[PATH_MAX + 32];
+	const char *env[] = { "LC_ALL=C", dir, runtime, NULL };
+	const char *argv[48];
+	struct pfs_program program = {
+		.argv = argv, .env = env, .dir = run->dir, .hide_security = b->kernel.lockdown[0],
+		.give_up = b->config.give_up, .give_up_ctx = b->config.give_up_ctx,
+	};
+	unsigned int nr = 0;
+
+	snprintf(dir, sizeof(dir), "SYSTEMTAP_DIR=%s/systemtap", b->cache.dir);
+	snprintf(runtime, sizeof(runtime), "SYSTEMTAP_RUNTIME=%s", b->runtime);
+	argv[nr++] = b->stap;
+	for (unsigned int i = 0; flags[i]; i++)
+		argv[nr++] = flags[i];
+	argv[nr++] = "-r";
+	argv[nr++] = b->tree[0] ? b->tree : b->kernel.release;
+	argv[nr++] = run->pass;
+	for (unsigned int i = 0; run->words[i]; i++)
+		argv[nr++] = run->words[i];
+	for (const char *const *option = pfs_overlay_options(b->overlay); *option; option++)
+		argv[nr++] = *option;
+	argv[nr++] = "probe.stp";
+	argv[nr++] = b->dwarf ? "dwarf" : "plain";
+	argv[nr] = NULL;
+	return pfs_program_run(&program, status, out, error, err);
+}
+
+static int find_version(struct pfs_build *b, struct pfs_err *err)
+{
+	const char *const argv[] = { b->stap, "-V", NULL };
+	const struct pfs_program program = { .argv = argv };
+	struct pfs_said out = { 0 }, error = { 0 };
+	int status, ret;
+
+	ret = pfs_program_run(&program, &status, &out, &error, err);
+	if (!ret) {	/* it says so on either, differing by version */
+		b->version = out.text ? pfs_stap_version(out.text) : 0;
+		if (!b->version && error.text)
+			b->version = pfs_stap_version(error.text);
+		if (!b->version)
+			ret = pfs_err_set(err, -EINVAL, "%s: does not say which version it "
+							"is", b->stap);
+	}
+	pfs_said_free(&out);
+	pfs_said_free(&error);
+	return ret;
+}
+
+/* The user's own choice of a runtime is respected. */
+static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
+{
+	const char *named = getenv("SYSTEMTAP_RUNTIME");
+	char overlay[PATH_MAX];
+	unsigned int changes, nr;
+	int ret;
+
+	ret = find_version(b, err);
+	if (ret || (named && *named))
+		return ret;
+	changes = pfs_overlay_needed(b->version, b->runtime, &b->kernel);
+	if (!changes)
+		return 0;
+	ret = pfs_overlay_make(b->cache.dir, b->version, b->runtime, changes, overlay, sizeof(overlay), err);
+	if (ret)
+		return ret;
+	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
+	b->overlay = changes;
+	nr = pfs_overlay_nr_files(changes);
+	say(b, "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
+	    "with %u file%s changed, from %s", b->version / 100, b->version % 100, b->kernel.release,
+	    nr, nr == 1 ? "" : "s", overlay);
+	return 0;
+}
+
+/* ---- the cache ---- */
+
+static uint64_t hash_of_all(const struct pfs_build *b)
+{
+	uint64_t hash = pfs_kernel_identity(&b->kernel, b->dwarf);
+	struct stat st;
+
+	for (size_t i = 0; i < pfs_nr_scripts; i++)
+		hash = pfs_hash(hash, pfs_scripts[i].text, pfs_scripts[i].end - pfs_scripts[i].text);
+	for (unsigned int i = 0; flags[i]; i++)
+		hash = pfs_hash(hash, flags[i], strlen(flags[i]) + 1);
+	hash = pfs_hash(hash, b->dwarf ? "dwarf" : "plain", 6);
+	hash = pfs_hash(hash, b->runtime, strlen(b->runtime) + 1);
+	hash = pfs_hash(hash, (const int[]){ PFS_OVERLAY_VERSION }, sizeof(int));
+	if (!stat(b->stap, &st)) {
+		hash = pfs_hash(hash, &st.st_size, sizeof(st.st_size));
+		hash = pfs_hash(hash, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
+	}
+	return hash;
+}
+
+/* Without debuginfo SystemTap needs a list of the kernel's functions. */
+static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *err)
+{
+	char dir[PATH_MAX];
+	bool unchecked;
+	int ret;
+
+	if (b->dwarf || pfs_kernel_map_real(&b->kernel))
+		return 0;
+	snprintf(dir, sizeof(dir), "%s/tree-%s", b->cache.dir, b->kernel.release);
+	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
+	if (!ret && unchecked)
+		say(b, "there is no list of the functions of kernel %s here (/boot/System.map-%s "
+		    "is none): probes are taken to be possible that may not be", b->kernel.release,
+		    b->kernel.release);
+	return ret;
+}
+
+/* A folder that only we write to (the cache is locked), always the same: stap's own cache likes it. */
+static int make_work_dir(struct pfs_build *b, const char *dir, const char *script,
+			 struct pfs_err *err)
+{
+	char path[PATH_MAX + 64];
+	FILE *f = NULL;
+	int ret = pfs_cache_remove_tree(dir);
+
+	snprintf(path, sizeof(path), "%s/probe.stp", dir);
+	if (ret || mkdir(dir, 0700) || !(f = fopen(path, "we")) || fputs(script, f) < 0 || fflush(f))
+		ret = pfs_err_set(err, ret ? ret : -errno, "%s: %s", path,
+				  strerror(ret ? -ret : errno));
+	if (!ret)
+		ret = make_tree(b, script, err);
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+/* What the module says of itself (modinfo), for who loads it, perhaps on another machine. */
+static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
+{
+	const char *path = ctx;
+	char probes[64], by[64], made[PATH_MAX];
+	const struct stap_run run = { "-p4", dir, { "-m", "pfscope", "--modinfo", "pfscope=" PFS_VERSION,
+						    "--modinfo", probes, "--modinfo", by, NULL } };
+	const struct pfs_diagnosis d = { path, b->kernel.release, b->kernel.lockdown, false };
+	struct pfs_said out = { 0 }, error = { 0 };
+	int status, ret;
+
+	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
+	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
+		 b->overlay ? "_overlay" : "");
+	say(b, "compiling the probe module for kernel %s, %s; this takes a while, then it is kept",
+	    b->kernel.release, b->dwarf ? "with its debuginfo" : "without debuginfo");
+	ret = run_stap(b, &run, &status, &out, &error, err);
+	snprintf(made, sizeof(made), "%s/pfscope.ko", dir);
+	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		ret = pfs_diagnose(PFS_STAGE_BUILD, error.text ? error.text : "", &d, err);
+	if (!ret && chmod(made, 0600))
+		ret = pfs_err_set(err, -errno, "%s: %s", made, strerror(errno));
+	if (!ret && rename(made, path))
+		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	pfs_said_free(&out);
+	pfs_said_free(&error);
+	return ret;
+}
+
+static void say_waiting(void *ctx)
+{
+	say(ctx, "another pfscope compiles just now; waiting for it");
+}
+
+/* Those for other kernels, or with and without debuginfo, can be built at the same time. */
+static int lock(struct pfs_build *b, struct pfs_err *err)
+{
+	char what[192];
+	int ret = pfs_cache_make(&b->cache, err);
+
+	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, pfs_build_probes(b));
+	return ret ? ret : pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.give_up_ctx,
+					  say_waiting, b, err);
+}
+
+/* The script is written, fn() does what is to be done with it, and it is removed. */
+static int with_script(struct pfs_build *b, const char *script,
+		       int (*fn)(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err),
+		       void *ctx, struct pfs_err *err)
+{
+	char dir[PATH_MAX];
+	int ret;
+
+	if (!script)
+		return pfs_err_set(err, -ENOMEM, "no memory for the script");
+	ret = choose_runtime(b, err);
+	if (ret)
+		return ret;
+	snprintf(dir, sizeof(dir), "%s/build-%s-%s", b->cache.dir, b->kernel.release, pfs_build_probes(b));
+	ret = make_work_dir(b, dir, script, err);
+	if (!ret)
+		ret = fn(b, dir, ctx, err);
+	pfs_cache_remove_tree(dir);
+	return ret;
+}
+
+int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err *err)
+{
+	int ret;
+
+	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release,
+		 pfs_build_probes(b), hash_of_all(b));
+	ret = pfs_cache_trusted(buf, err);
+	if (ret != -ENOENT)
+		return ret;
+	ret = lock(b, err);
+	if (!ret && pfs_cache_trusted(buf, err)) {	/* nobody has built it while we waited */
+		char *script = pfs_scripts_whole();
+
+		ret = with_script(b, script, compile, buf, err);
+		if (!ret)
+			pfs_cache_trim(&b->cache, KEEP);
+		free(script);
+	}
+	pfs_cache_unlock(&b->cache);
+	return ret;
+}
+
+struct resolve { struct pfs_point *points; unsigned int nr; };
+
+static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
+{
+	const struct pfs_diagnosis d = { "the "
+					 "module", b->kernel.release, b->kernel.lockdown, false };
+	const struct stap_run run = { "-p2", dir, { "-v", NULL } };
+	struct pfs_said out = { 0 }, error = { 0 };
+	const struct resolve *r = ctx;
+	int status, ret;
+
+	ret = run_stap(b, &run, &status, &out, &error, err);
+	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		ret = pfs_diagnose(PFS_STAGE_BUILD, error.text ? error.text : "", &d, err);
+	if (!ret) {
+		FILE *symbols = pfs_kernel_symbols(&b->kernel);
+
+		pfs_points_find(r->points, r->nr, out.text ? out.text : "");
+		pfs_points_look_up(r->points, r->nr, symbols);
+		if (symbols)
+			fclose(symbols);
+	}
+	pfs_said_free(&out);
+	pfs_said_free(&error);
+	return ret;
+}
+
+int pfs_build_check(struct pfs_build *b, struct pfs_point points[PFS_POINTS_MAX], struct pfs_err *err)
+{
+	char *whole = pfs_scripts_whole(), *optional = whole ? pfs_script_optional(whole) : NULL;
+	struct resolve r = { points, whole ? pfs_points_of(whole, points) : 0 };
+	int ret = lock(b, err);
+
+	if (!ret)
+		ret = with_script(b, optional, resolve, &r, err);
+	pfs_cache_unlock(&b->cache);
+	free(whole);
+	free(optional);
+	return ret ? ret : (int)r.nr;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
+{
+	const char *named = getenv("PFSCOPE_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int len;
+
+	cache->lock_fd = -1;
+	if (named && *named)
+		len = snprintf(cache->dir, sizeof(cache->dir), "%s", named);
+	else if (!geteuid())
+		len = snprintf(cache->dir, sizeof(cache->dir), "/var/cache/pfscope");
+	else if (xdg && *xdg == '/')
+		len = snprintf(cache->dir, sizeof(cache->dir), "%s/pfscope", xdg);
+	else if (home && *home == '/')
+		len = snprintf(cache->dir, sizeof(cache->dir), "%s/.cache/pfscope", home);
+	else
+		return pfs_err_set(err, -ENOENT, "where to keep modules is not known: set HOME or "
+				   "PFSCOPE_CACHE");
+	if (cache->dir[0] != '/' || len >= (int)sizeof(cache->dir))
+		return pfs_err_set(err, -EINVAL, "%s: is no absolute path of a folder to keep "
+				   "modules in", cache->dir);
+	return 0;
+}
+
+/* Nobody but root and the caller can have put there what is there. */
+static int check_owner(const struct stat *st, const char *path, struct pfs_err *err)
+{
+	if (st->st_uid && st->st_uid != geteuid())
+		return pfs_err_set(err, -EPERM, "%s: belongs to user %u, neither to root nor to "
+				   "you: no module is loaded from there", path, st->st_uid);
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return pfs_err_set(err, -EPERM, "%s: others can write to it: no module is loaded "
+				   "from there; chmod go-w", path);
+	return 0;
+}
+
+int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	snprintf(dir, sizeof(dir), "%s", cache->dir);
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(dir, 0755) && errno != EEXIST && errno != EROFS)
+			return pfs_err_set(err, -errno, "%s: cannot be made: %s; PFSCOPE_CACHE "
+					   "names another place", dir, strerror(errno));
+		*slash = '/';
+	}
+	if (mkdir(dir, geteuid() ? 0700 : 0755) && errno != EEXIST)
+		return pfs_err_set(err, -errno, "%s: cannot be made: %s; PFSCOPE_CACHE names "
+				   "another place", dir, strerror(errno));
+	if (lstat(dir, &st))
+		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return pfs_err_set(err, -ENOTDIR, "%s: is no folder", dir);
+	return check_owner(&st, dir, err);
+}
+
+int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx),
+		   void *give_up_ctx, void (*waits)(void *ctx), void *waits_ctx, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 100000000 };
+	char path[PATH_MAX + 16];
+	bool told = false;
+
+	snprintf(path, sizeof(path), "%s/lock-%s", cache->dir, what);
+	cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (cache->lock_fd < 0)
+		return pfs_err_set(err, -errno, "%s: %s; PFSCOPE_CACHE names another place", path,
+				   strerror(errno));
+	while (flock(cache->lock_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+		if (!told && waits)
+			waits(waits_ctx);
+		told = true;
+		if (give_up && give_up(give_up_ctx))
+			return pfs_err_set(err, -EINTR, "interrupted");
+		nanosleep(&moment, NULL);
+	}
+	return 0;
+}
+
+void pfs_cache_unlock(struct pfs_cache *cache)
+{
+	if (cache->lock_fd >= 0)
+		close(cache->lock_fd);
+	cache->lock_fd = -1;
+}
+
+int pfs_cache_trusted(const char *path, struct pfs_err *err)
+{
+	char dir[PATH_MAX], *slash;
+	struct stat st;
+
+	if (!realpath(path, dir) || stat(dir, &st))
+		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return pfs_err_set(err, -EINVAL, "%s: is no file", path);
+	if (check_owner(&st, path, err))
+		return -EPERM;
+	/* Whoever can write to the folder can replace the file (unless it is sticky, as /tmp). */
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = '\0';
+	if (stat(dir, &st))
+		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
+	if (st.st_mode & S_ISVTX)
+		return 0;
+	return check_owner(&st, dir, err) ? -EPERM : 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path) && errno != ENOENT ? -1 : 0;
+}
+
+int pfs_cache_remove_tree(const char *path)
+{
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+static int is_module(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 3 && !strcmp(entry->d_name + len - 3, ".ko");
+}
+
+/* The oldest that is not among the newest `keep`; one is enough, for one is added at a time. */
+void pfs_cache_trim(const struct pfs_cache *cache, unsigned int keep)
+{
+	struct dirent **entries;
+	char path[PATH_MAX + NAME_MAX], oldest[PATH_MAX + NAME_MAX] = "";
+	int nr = scandir(cache->dir, &entries, is_module, NULL);
+	struct stat st;
+	time_t when = 0;
+
+	for (int i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%s", cache->dir, entries[i]->d_name);
+		if (!lstat(path, &st) && (!when || st.st_mtime < when)) {
+			when = st.st_mtime;
+			snprintf(oldest, sizeof(oldest), "%s", path);
+		}
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	if (nr > (int)keep)
+		unlink(oldest);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/check.h"
+
+#include "module/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the records that come of a point say. */
+static const struct { const char *name; bool at_return; const char *tells; } tells[] = {
+	{ "exceptions:page_fault_user", false, "faults: instruction, error code" },
+	{ "exceptions:page_fault_kernel", false, "faults in kernel mode: instruction, error code" },
+	{ "handle_mm_fault", false, "faults: address, flags, region, what was there before" },
+	{ "handle_mm_fault", true, "faults: minor or major, page frame, latency" },
+	{ "filemap_map_pages", false, "pages of a file offered beside a fault" },
+	{ "maple_tree:ma_write", false, "which part of a layout has changed" },
+	{ "up_write", false, "layouts: told when their lock is given back" },
+	{ "downgrade_write", false, "layouts: told before munmap frees pages" },
+	{ "unmap_vmas", false, "pages given up: munmap, exec, mapping over others" },
+	{ "exit_mmap", false, "the end of an address space" },
+	{ "move_page_tables", false, "pages moved by mremap" },
+	{ "move_page_tables", true, "pages moved by mremap: where they are" },
+	{ "sched:sched_process_fork", false, "new processes and threads" },
+	{ "sched:sched_process_exec", false, "new programs" },
+	{ "sched:sched_process_exit", false, "ends, and the kernel's own counts" },
+	{ "task:task_rename", false, "names of threads" },
+	{ "commit_creds", false, "processes that become another user's, for --user" },
+	{ "signal:signal_generate", false, "faults that end in a signal" },
+};
+
+static const char *tells_of(const struct pfs_point *point)
+{
+	for (size_t i = 0; i < sizeof(tells) / sizeof(tells[0]); i++)
+		if (!strcmp(tells[i].name, point->name) && tells[i].at_return == point->at_return)
+			return tells[i].tells;
+	return NULL;
+}
+
+/*
+ * A line of the script:
+ *     probe @place("handle_mm_fault").return.maxactive(4096) { pfs_at_fault_return() }
+ */
+static bool parse_function(const char *line, const char *end, struct pfs_point *point)
+{
+	static const char begin[] = "probe @place(\"";
+	const char *name = line + sizeof(begin) - 1, *brace, *quote;
+
+	if (strncmp(line, begin, sizeof(begin) - 1))
+		return false;
+	brace = memchr(line, '{', end - line);
+	quote = memchr(name, '"', end - name);
+	if (!brace || !quote || quote - name >= (long)sizeof(point->name))
+		return false;
+	memcpy(point->name, name, quote - name);
+	point->at_return = memmem(quote, brace - quote, ".return", 7);
+	point->needed = !memchr(quote, '?', brace - quote) && !memchr(quote, '!', brace - quote);
+	return true;
+}
+
+/*
+ * Or:
+ *	PFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, "fork", PFS_NEEDED),
+ */
+static bool parse_tracepoint(const char *line, const char *end, struct pfs_point *point)
+{
+	static const char begin[] = "\tPFS_TRACEPOINT(";
+	char system[32], name[64];
+
+	if (strncmp(line, begin, sizeof(begin) - 1) ||
+	    sscanf(line + sizeof(begin) - 1, "%31[^,\n], %63[^,\n], ", system, name) != 2)
+		return false;
+	snprintf(point->name, sizeof(point->name), "%s:%s", system, name);
+	point->tracepoint = true;
+	point->needed = memmem(line, end - line, "PFS_NEEDED", 10);
+	return true;
+}
+
+static bool parse_line(const char *line, size_t len, struct pfs_point *point)
+{
+	*point = (struct pfs_point){ .state = PFS_POINT_NO };
+	if (!parse_function(line, line + len, point) && !parse_tracepoint(line, line + len, point))
+		return false;
+	point->tells = tells_of(point);
+	return true;
+}
+
+unsigned int pfs_points_of(const char *script, struct pfs_point points[PFS_POINTS_MAX])
+{
+	unsigned int nr = 0;
+
+	for (const char *line = script; *line && nr < PFS_POINTS_MAX;) {
+		size_t len = strcspn(line, "\n");
+
+		nr += parse_line(line, len, &points[nr]);
+		line += len + (line[len] == '\n');
+	}
+	return nr;
+}
+
+char *pfs_script_optional(const char *script)
+{
+	char *result = NULL;
+	size_t size;
+	FILE *out = open_memstream(&result, &size);
+	struct pfs_point point;
+
+	if (!out)
+		return NULL;
+	for (const char *line = script; *line;) {
+		size_t len = strcspn(line, "\n"), head = 0;
+
+		if (parse_line(line, len, &point) && point.needed && !point.tracepoint) {
+			head = strcspn(line, "{");
+			fprintf(out, "%.*s? ", (int)head, line);
+		}
+		fprintf(out, "%.*s\n", (int)(len - head), line + head);
+		line += len + (line[len] == '\n');
+	}
+	if (!fclose(out))
+		return result;
+	free(result);
+	return NULL;
+}
+
+/*
+ * A line of stap's, behind "# probes":
+ *     kernel.function("up_write@kernel/locking/rwsem.c:1623") ...
+ *     kprobe.function("up_write") ...
+ */
+static bool is_at(const struct pfs_point *point, const char *line, size_t len)
+{
+	const char *name = memchr(line, '"', len), *behind;
+	size_t name_len = strlen(point->name);
+	bool at_return;
+
+	if (point->tracepoint || (strncmp(line, "kernel.", 7) && strncmp(line, "kprobe.", 7)))
+		return false;
+	if (!name++ || strncmp(name, point->name, name_len) || !strchr("\"@", name[name_len]))
+		return false;
+	behind = strpbrk(name, ")\n");
+	at_return = behind && !strncmp(behind, ").return", 8);
+	return at_return == point->at_return;
+}
+
+void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *said)
+{
+	const char *line = strstr(said, "# probes\n");
+
+	while (line && *line) {
+		size_t len = strcspn(line, "\n");
+
+		for (unsigned int i = 0; i < nr; i++)
+			if (is_at(&points[i], line, len))
+				points[i].state = PFS_POINT_YES;
+		line += len + (line[len] == '\n');
+	}
+}
+
+/* For each tracepoint the kernel has a function that calls what is registered there. */
+void pfs_points_look_up(struct pfs_point *points, unsigned int nr, FILE *symbols)
+{
+	static const char iterator[] = "__traceiter_";
+	char name[PFS_SYMBOL_MAX];
+
+	for (unsigned int i = 0; i < nr && !symbols; i++)
+		if (points[i].tracepoint)
+			points[i].state = PFS_POINT_UNKNOWN;
+	while (symbols && pfs_kernel_symbol_next(symbols, name)) {
+		if (strncmp(name, iterator, sizeof(iterator) - 1))
+			continue;
+		for (unsigned int i = 0; i < nr; i++)
+			if (points[i].tracepoint &&
+			    !strcmp(strchr(points[i].name, ':') + 1, name + sizeof(iterator) - 1))
+				points[i].state = PFS_POINT_YES;
+	}
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/kernel.h"
+
+#include "module/word.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	while (len--)
+		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint64_t pfs_hash_file(uint64_t hash, const char *path)
+{
+	char buf[65536];
+	ssize_t got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return hash;
+	while ((got = read(fd, buf, sizeof(buf))) > 0)
+		hash = pfs_hash(hash, buf, got);
+	close(fd);
+	return hash;
+}
+
+void pfs_lockdown_parse(const char *line, char *state, size_t size)
+{
+	const char *open = strchr(line, '['), *close = open ? strchr(open, ']') : NULL;
+
+	*state = '\0';
+	if (close && strncmp(open, "[none]", 6))
+		snprintf(state, size, "%.*s", (int)(close - open - 1), open + 1);
+}
+
+static void find_lockdown(struct pfs_kernel *kernel)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[128];
+
+	if (!f)
+		return;
+	if (fgets(line, sizeof(line), f))
+		pfs_lockdown_parse(line, kernel->lockdown, sizeof(kernel->lockdown));
+	fclose(f);
+}
+
+/* Where distributions put it; SystemTap looks in the same places. */
+static void find_vmlinux(struct pfs_kernel *kernel)
+{
+	static const char *const places[] = {
+		"/usr/lib/debug/boot/vmlinux-%s", "/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux.debug", "/lib/modules/%s/vmlinux",
+		"/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s",
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(kernel->vmlinux, sizeof(kernel->vmlinux), places[i], kernel->release);
+#pragma GCC diagnostic pop
+		if (!access(kernel->vmlinux, R_OK))
+			return;
+	}
+	kernel->vmlinux[0] = '\0';
+}
+
+int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err)
+{
+	char path[PATH_MAX + 32];
+	struct utsname uts;
+
+	memset(kernel, 0, sizeof(*kernel));
+	uname(&uts);
+	if (!release)
+		release = uts.release;
+	if (strchr(release, '/') || strlen(release) >= sizeof(kernel->release))
+		return pfs_err_set(err, -EINVAL, "%s: is no release of a kernel", release);
+	snprintf(kernel->release, sizeof(kernel->release), "%s", release);
+	kernel->running = !strcmp(release, uts.release);
+	find_lockdown(kernel);
+	find_vmlinux(kernel);
+	snprintf(kernel->build, sizeof(kernel->build), "/lib/modules/%s/build", release);
+	snprintf(path, sizeof(path), "%s/.config", kernel->build);
+	if (access(path, R_OK))
+		return pfs_err_set(err, -ENOENT, "the headers of kernel %s are not here (%s), and "
+				   "SystemTap compiles against them: install linux-headers-%s, or "
+				   "build on another machine (pfscope stap build -r %s -o FILE) "
+				   "and load with --module FILE", release, path, release, release);
+	return 0;
+}
+
+static uint64_t hash_in(uint64_t hash, const char *dir, const char *file)
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	return pfs_hash_file(hash, path);
+}
+
+uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf)
+{
+	uint64_t hash = pfs_hash(PFS_HASH_START, kernel->release, strlen(kernel->release) + 1);
+	struct stat st;
+
+	hash = hash_in(hash, kernel->build, ".config");
+	hash = hash_in(hash, kernel->build, "Module.symvers");
+	hash = hash_in(hash, kernel->build, "include/generated/utsrelease.h");
+	hash = hash_in(hash, kernel->build, "include/generated/compile.h");
+	if (dwarf && !stat(kernel->vmlinux, &st)) {
+		hash = pfs_hash(hash, &st.st_size, sizeof(st.st_size));
+		hash = pfs_hash(hash, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
+	}
+	return hash;
+}
+
+bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line)
+{
+	char path[PATH_MAX + 16], got[4096];
+	size_t len = strlen(line);
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/.config", kernel->build);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	while (!found && fgets(got, sizeof(got), f))
+		found = !strncmp(got, line, len) && (got[len] == '\n' || !got[len]);
+	fclose(f);
+	return found;
+}
+
+static bool file_has(const char *path, const char *word)
+{
+	char line[4096];
+	bool found = false;
+	FILE *f = fopen(path, "re");
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = pfs_word_find(line, line, word);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, const char *word)
+{
+	char path[PATH_MAX + 128];
+
+	snprintf(path, sizeof(path), "%s/include/%s", kernel->build, header);
+	if (file_has(path, word))
+		return true;
+	/* Debian: what all flavours share is elsewhere, /lib/modules/RELEASE/source says where. */
+	snprintf(path, sizeof(path), "/lib/modules/%s/source/include/%s", kernel->release, header);
+	return file_has(path, word);
+}
+
+/* A real table has thousands of lines. */
+#define REAL_TABLE 100000
+
+static bool is_table(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_size > REAL_TABLE && !access(path, R_OK);
+}
+
+bool pfs_kernel_map_real(const struct pfs_kernel *kernel)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/boot/System.map-%s", kernel->release);
+	return is_table(path);
+}
+
+FILE *pfs_kernel_symbols(const struct pfs_kernel *kernel)
+{
+	static const char *const places[] = { "/usr/lib/debug/boot", "/boot" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/System.map-%s", places[i], kernel->release);
+		if (is_table(path))
+			return fopen(path, "re");
+	}
+	return kernel->running ? fopen("/proc/kallsyms", "re") : NULL;
+}
+
+bool pfs_kernel_symbol_next(FILE *symbols, char *name)
+{
+	char line[1024], type;
+
+	while (fgets(line, sizeof(line), symbols))	/* those of modules have a [name] behind */
+		if (sscanf(line, "%*s %c %511s", &type, name) == 2 && (type == 'T' || type == 't') &&
+		    !strchr(line, '['))
+			return true;
+	return false;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel that a module is for: its release, what there is here to build for it, and whether this
+ * machine would load it.
+ */
+#ifndef PFS_STAP_KERNEL_H
+#define PFS_STAP_KERNEL_H
+
+#include "base/err.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct pfs_kernel {
+	char release[128];
+	bool running;			/* it is the one that runs here */
+	char build[PATH_MAX];		/* its headers: /lib/modules/RELEASE/build */
+	char vmlinux[PATH_MAX];		/* its debuginfo, "" if there is none */
+	char lockdown[32];		/* of the kernel that runs here: "", "integrity", ... */
+};
+
+/* release NULL: the kernel that runs. 0; -ENOENT: no headers; err set. */
+int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err);
+
+/*
+ * A number that changes with the headers and, if dwarf is set, the debuginfo: a module built with
+ * others must not be taken for one of these.
+ */
+uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf);
+
+/*
+ * Is /boot/System.map of this kernel a list of its symbols? Debian's is a stub that says where the real
+ * one is.
+ */
+bool pfs_kernel_map_real(const struct pfs_kernel *kernel);
+
+/*
+ * Where the kernel's symbols are listed ("ffffffff81252f40 T handle_mm_fault"): a table that came with
+ * debuginfo, /boot's, or the kernel that runs. The caller closes it. NULL: nowhere on this machine.
+ */
+FILE *pfs_kernel_symbols(const struct pfs_kernel *kernel);
+
+/*
+ * The next function of such a list, not of a module: its name, into a buffer of PFS_SYMBOL_MAX bytes. False:
+ * there are no more.
+ */
+#define PFS_SYMBOL_MAX 512
+bool pfs_kernel_symbol_next(FILE *symbols, char *name);
+
+/* Has a header below include/ of the kernel, or of the one that it shares them with, this word? */
+bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, const char *word);
+
+/* Has its configuration this line ("CONFIG_KPROBES=y")? True, too, if the configuration is not here. */
+bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line);
+
+/* "[none] integrity confidentiality": the word in brackets, "" for none. */
+void pfs_lockdown_parse(const char *line, char *state, size_t size);
+
+/* 64 bits of FNV-1a; begin with PFS_HASH_START. */
+#define PFS_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len);
+uint64_t pfs_hash_file(uint64_t hash, const char *path);	/* content; nothing if it is not there */
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/leftovers.h"
+
+#include "module/loader.h"
+#include "os/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PREFIX "pfscope_"
+
+void pfs_module_own_name(char *name, size_t size)
+{
+	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
+		snprintf(name, size, PREFIX "%d_%" PRIu64 "_%d", getpid(),
+			 pfs_process_start(getpid()), i);
+		if (!pfs_module_loaded(name))
+			break;
+	}
+}
+
+bool pfs_module_orphaned(const char *name)
+{
+	uint64_t start;
+	int pid, at = 0;
+
+	if (sscanf(name, PREFIX "%d_%" SCNu64 "_%*d%n", &pid, &start, &at) != 2 || !at || name[at])
+		return false;
+	return pfs_process_start(pid) != start;
+}
+
+/* Is one of its words the module, as a name or as the path of a file? */
+static bool runs_module(const char *words, size_t len, const char *name)
+{
+	size_t name_len = strlen(name);
+
+	for (const char *p = words; p < words + len; p += strlen(p) + 1) {
+		const char *slash = strrchr(p, '/'), *base = slash ? slash + 1 : p;
+
+		if (!strncmp(base, name, name_len) &&
+		    (!base[name_len] || !strcmp(base + name_len, ".ko")))
+			return true;
+	}
+	return false;
+}
+
+static bool is_reader(const char *pid, const char *name)
+{
+	char path[PATH_MAX], words[4096 + 1], comm[32] = "";
+	size_t len = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(comm, sizeof(comm), f))
+		comm[0] = '\0';
+	if (f)
+		fclose(f);
+	if (strcmp(comm, "stapio\n") && strcmp(comm, "staprun\n"))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
+	f = fopen(path, "re");
+	if (f) {
+		len = fread(words, 1, sizeof(words) - 1, f);
+		fclose(f);
+	}
+	words[len] = '\0';
+	return runs_module(words, len, name);
+}
+
+pid_t pfs_module_reader(const char *name)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	pid_t pid = 0;
+
+	while (dir && !pid && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]) && is_reader(entry->d_name, name))
+			pid = atoi(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+/* Its reader unloads it in order if it is told to end. */
+int pfs_module_end(const char *name, struct pfs_err *err)
+{
+	const struct timespec moment = { .tv_nsec = 100000000 };
+	pid_t reader = pfs_module_reader(name);
+
+	if (reader)
+		kill(reader, SIGTERM);
+	for (int i = 0; reader && i < 50 && pfs_module_loaded(name); i++) {
+		nanosleep(&moment, NULL);
+		reader = pfs_module_reader(name);
+	}
+	return pfs_module_loaded(name) ? pfs_module_remove(name, err) : 0;
+}
+
+int pfs_leftovers_remove(struct pfs_err *err)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	char line[1024], name[64];
+	int ret = 0, nr = 0;
+
+	if (!f)	/* a kernel without modules has none left */
+		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "/proc/modules: %s",
+							 strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s", name) != 1 || !pfs_module_orphaned(name))
+			continue;
+		if (pfs_module_end(name, err))
+			ret = -EBUSY;
+		else
+			nr++;
+	}
+	fclose(f);
+	return ret ? ret : nr;
+}

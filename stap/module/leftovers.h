@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Modules that dead pfscopes left in the kernel. Their names tell whose they are.
+ */
+#ifndef PFS_STAP_LEFTOVERS_H
+#define PFS_STAP_LEFTOVERS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The name of a module of this process, not in the kernel yet: "pfscope_4211_18446_0". */
+void pfs_module_own_name(char *name, size_t size);
+
+/* Is it the name of a module whose pfscope lives no more? */
+bool pfs_module_orphaned(const char *name);
+
+/* The process that reads the module's data (stapio), or 0. */
+pid_t pfs_module_reader(const char *name);
+
+/* Ends what reads the module, if anything does, and removes it. 0 or -errno with err set. */
+int pfs_module_end(const char *name, struct pfs_err *err);
+
+/*
+ * Ends what still reads them, and removes them: how many, or -errno with err set if one could not be.
+ * Modules and processes of others, and of pfscopes that run, are left alone.
+ */
+int pfs_leftovers_remove(struct pfs_err *err);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "module/overlay.h"
+
+#include "base/temp_file.h"
+#include "module/cache.h"
+#include "module/word.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TASK_WORK "stp_task_work.c"
+#define OLD_NAME "task_work_cancel"
+#define NEW_NAME "task_work_cancel_func"
+
+/*
+ * A file of the runtime, what comes before its text and after it. Of a file that is not in the runtime
+ * `before` is all there is.
+ */
+struct change {
+	unsigned int of;		/* PFS_OVERLAY_* */
+	const char *file, *before, *after;
+};
+
+static const struct change changes[] = {
+	/* Words are changed in it. */
+	{ PFS_OVERLAY_TASK_WORK, TASK_WORK, NULL, NULL },
+	/* Macros by now, which tests for functions do not see; and a warning about the old flush. */
+	{ PFS_OVERLAY_LINUX_6_10, "linux/alloc.c",
+	  "#undef flush_scheduled_work\n"
+	  "#define flush_scheduled_work() __flush_workqueue(system_wq)\n"
+	  "#define STAPCONF_VZALLOC 1\n"
+	  "#define STAPCONF_VMALLOC_NODE 1\n"
+	  "#define STAPCONF_VZALLOC_NODE 1\n"
+	  "#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n", "" },
+	/* Its way to look names up is gone; on PPC64 it leaves that to register_kprobe(). */
+	{ PFS_OVERLAY_LINUX_6_10, "linux/kprobes.c",
+	  "#include <linux/kallsyms.h>\n"
+	  "#include <linux/kprobes.h>\n"
+	  "#include <linux/module.h>\n"
+	  "#define CONFIG_PPC64 1\n"
+	  "#define kallsyms_on_each_symbol(fn, data) ((void) (fn))\n",
+	  "#undef CONFIG_PPC64\n"
+	  "#undef kallsyms_on_each_symbol\n" },
+	{ PFS_OVERLAY_LINUX_6_10, "linux/print.c",
+	  "#include <linux/module.h>\n"
+	  "#define module_core mem[MOD_TEXT].base\n"
+	  "#define core_size mem[MOD_TEXT].size\n"
+	  "#define core_text_size mem[MOD_TEXT].size\n", "" },
+	{ PFS_OVERLAY_LINUX_6_10, "linux/namespaces.h",
+	  "#undef do_each_thread\n"
+	  "#undef while_each_thread\n"
+	  "#define do_each_thread(g, t) for_each_process_thread(g, t)\n"
+	  "#define while_each_thread(g, t)\n", "" },
+	{ PFS_OVERLAY_LINUX_6_10, "linux/access_process_vm.h",
+	  "#define STAPCONF_GET_USER_PAGES_REMOTE_NOTASK_STRUCT 1\n"
+	  "#define get_user_pages_remote(mm, addr, nr, flags, pages, vmas, locked) ({ \\\n"
+	  "	*(vmas) = find_vma(mm, addr); \\\n"
+	  "	get_user_pages_remote(mm, addr, nr, flags, pages, locked); })\n",
+	  "#undef get_user_pages_remote\n" },
+	{ PFS_OVERLAY_LINUX_6_10, "stp_string.c", "#define strlcpy(d, s, n) strscpy(d, s, n)\n", "" },
+	{ PFS_OVERLAY_LINUX_6_10, "asm/unaligned.h", "#include <linux/unaligned.h>\n", "" },
+};
+#define NR_CHANGES (sizeof(changes) / sizeof(changes[0]))
+
+/*
+ * SystemTap finds out what a kernel has by compiling small pieces, and new warnings, which are errors there, are
+ * not about that.
+ */
+static const char *const options_6_10[] = {
+	"-DSTAPCONF_UPROBE_REGISTER_EXPORTED", "-DSTAPCONF_UPROBE_UNREGISTER_EXPORTED",
+	"-DSTAPCONF_UPROBE_GET_SWBP_ADDR_EXPORTED",
+	"-BKCFLAGS=-Wno-missing-prototypes -Wno-missing-declarations -Wno-empty-body "
+	"-Wno-old-style-declaration -Wno-attribute-warning", NULL
+};
+
+const char *const *pfs_overlay_options(unsigned int what)
+{
+	static const char *const none[] = { NULL };
+
+	return what & PFS_OVERLAY_LINUX_6_10 ? options_6_10 : none;
+}
+
+unsigned int pfs_overlay_nr_files(unsigned int what)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < NR_CHANGES; i++)
+		nr += !!(changes[i].of & what);
+	return nr;
+}
+
+unsigned int pfs_stap_version(const char *said)
+{
+	const char *p = strstr(said, "version ");
+	unsigned int major, minor;
+
+	if (!p || sscanf(p, "version %u.%u", &major, &minor) != 2 || minor > 99)
+		return 0;
+	return major * 100 + minor;
+}
+
+/* A whole file as a string; the caller frees. NULL with errno. */
+static char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!f)
+		return NULL;
+	if (getdelim(&text, &size, '\0', f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+/* A distribution may have mended it already. */
+static bool task_work_is_old(const char *runtime)
+{
+	char path[PATH_MAX], *text;
+	bool old;
+
+	snprintf(path, sizeof(path), "%s/" TASK_WORK, runtime);
+	text = read_text(path);
+	old = text && pfs_word_find(text, text, OLD_NAME) && !strstr(text, NEW_NAME);
+	free(text);
+	return old;
+}
+
+unsigned int pfs_overlay_needed(unsigned int version, const char *runtime,
+				const struct pfs_kernel *kernel)
+{
+	unsigned int what = 0;
+
+	if (version >= 400 && version < 502 && task_work_is_old(runtime) &&
+	    pfs_kernel_header_has(kernel, "linux/task_work.h", NEW_NAME))
+		what |= PFS_OVERLAY_TASK_WORK;
+	/* Of other versions it is not known what they would need. */
+	if (version == 408 && pfs_kernel_header_has(kernel, "linux/vmalloc.h", "vzalloc_noprof"))
+		what |= PFS_OVERLAY_LINUX_6_10;
+	return what;
+}
+
+/* Folders as folders, for what is included as "../x.c" must be found in the copy; files as links. */
+static int link_tree(const char *from, const char *to)
+{
+	char a[PATH_MAX + NAME_MAX], b[PATH_MAX + NAME_MAX];
+	struct dirent *entry;
+	struct stat st;
+	int ret = 0;
+	DIR *dir = opendir(from);
+
+	if (!dir || mkdir(to, 0755))
+		ret = -errno;
+	while (!ret && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(a, sizeof(a), "%s/%s", from, entry->d_name);
+		snprintf(b, sizeof(b), "%s/%s", to, entry->d_name);
+		if (strlen(a) >= PATH_MAX || strlen(b) >= PATH_MAX)
+			ret = -ENAMETOOLONG;
+		else if (stat(a, &st))
+			ret = -errno;
+		else if (S_ISDIR(st.st_mode))
+			ret = link_tree(a, b);
+		else if (symlink(a, b))
+			ret = -errno;
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* The new text of a file; the caller frees. NULL with errno. */
+static char *changed_text(const char *runtime, const struct change *change)
+{
+	char path[PATH_MAX + 64], *text, *changed = NULL;
+
+	snprintf(path, sizeof(path), "%s/%s", runtime, change->file);
+	if (!change->before) {
+		text = read_text(path);
+		changed = text ? pfs_word_replace(text, OLD_NAME, NEW_NAME) : NULL;
+		free(text);
+	} else if (access(path, R_OK)) {
+		changed = strdup(change->before);
+	} else if (asprintf(&changed, "%s#include \"%s\"\n%s", change->before, path, change->after) < 0) {
+		changed = NULL;
+	}
+	return changed;
+}
+
+static int change_file(const char *runtime, const char *copy, const struct change *change,
+		       struct pfs_err *err)
+{
+	char to[PATH_MAX + 64], *slash, *text = changed_text(runtime, change);
+	int fd, ret;
+
+	if (!text)
+		return pfs_err_set(err, -EIO, "%s/%s: cannot be read", runtime, change->file);
+	snprintf(to, sizeof(to), "%s/%s", copy, change->file);
+	slash = strrchr(to, '/');
+	*slash = '\0';
+	mkdir(to, 0755);
+	*slash = '/';
+	unlink(to);
+	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	ret = fd < 0 ? pfs_err_set(err, -errno, "%s: %s", to, strerror(errno)) :
+		pfs_temp_write(fd, text, strlen(text), err);
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return ret;
+}
+
+/* The copy, under a name for now. */
+static int make_copy(const char *temp, const char *runtime, unsigned int what, struct pfs_err *err)
+{
+	int ret = link_tree(runtime, temp);
+
+	if (ret)
+		return pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", temp, runtime,
+				   strerror(-ret));
+	for (size_t i = 0; !ret && i < NR_CHANGES; i++)
+		if (changes[i].of & what)
+			ret = change_file(runtime, temp, &changes[i], err);
+	return ret;
+}
+
+/* Changes with what the copy would be made of: a newer SystemTap gets a new one. */
+static uint64_t hash_of(const char *runtime, unsigned int what)
+{
+	uint64_t hash = pfs_hash(PFS_HASH_START, runtime, strlen(runtime));
+	char path[PATH_MAX + 64];
+
+	for (size_t i = 0; i < NR_CHANGES; i++) {
+		if (!(changes[i].of & what))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", runtime, changes[i].file);
+		hash = pfs_hash_file(hash, path);
+	}
+	return pfs_hash(hash, &what, sizeof(what));
+}
+
+int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime, unsigned int what,
+		     char *overlay, size_t size, struct pfs_err *err)
+{
+	uint64_t hash = hash_of(runtime, what);
+	char temp[PATH_MAX];
+	int ret;
+
+	snprintf(overlay, size, "%s/runtime-%u.%u-%d-%08x", dir, version / 100, version % 100,
+		 PFS_OVERLAY_VERSION, (unsigned int)(hash ^ hash >> 32));
+	if (!access(overlay, R_OK | X_OK))
+		return 0;
+	snprintf(temp, sizeof(temp), "%s/runtime.%d", dir, getpid());
+	pfs_cache_remove_tree(temp);
+	ret = make_copy(temp, runtime, what, err);
+	if (!ret && rename(temp, overlay) && errno != EEXIST && errno != ENOTEMPTY)
+		ret = pfs_err_set(err, -errno, "%s: %s", overlay, strerror(errno));
+	pfs_cache_remove_tree(temp);	/* somebody else was faster, or it failed */
+	return ret;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which module is loaded, under which name, and staprun's words.
+ *
+ * Who may load from anywhere (root, members of stapdev) loads a copy under a name of this recording's own,
+ * so that several can record at once and what is left over can be told. Who may not (stapusr alone) loads
+ * the file itself where the administrator has put it: one at a time. So is a signed one, by anybody.
+ */
+#include "session/session_priv.h"
+
+#include "module/leftovers.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The kernel's memory that the buffers of all processors may take together, unless somebody asks. */
+#define BUFFER_MB 16
+#define BUFFERS_MB 1024
+
+/* MAXSTRINGLEN of build.c, less the NUL. */
+#define PIDS_MAX 511
+
+/* ---- who may what ---- */
+
+static bool in_group(const char *name)
+{
+	const struct group *group = getgrnam(name);
+	gid_t groups[256];
+	int nr = getgroups(256, groups);
+
+	if (!group)
+		return false;
+	for (int i = 0; i < nr; i++)
+		if (groups[i] == group->gr_gid)
+			return true;
+	return getegid() == group->gr_gid;
+}
+
+static int check_staprun(struct pfs_err *err)
+{
+	char path[PATH_MAX];
+
+	if (pfs_program_find("staprun", path, sizeof(path)))
+		return 0;
+	if (!access("/usr/bin/staprun", F_OK))
+		return pfs_err_set(err, -EACCES, "you may not run staprun: loading a module needs "
+				   "root, or membership in the group stapusr (and in stapdev, to "
+				   "build them)");
+	return pfs_err_set(err, -ENOENT, "staprun is not installed, and --source=stap needs it: "
+			   "install systemtap-runtime");
+}
+
+/* ---- what is asked for ---- */
+
+/* Of the kernel's parser of parameters: what is not quoted ends at a space, a quote cannot be quoted. */
+static int check_comm(const char *comm, struct pfs_err *err)
+{
+	if (strlen(comm) > 15)
+		return pfs_err_set(err, -EINVAL, "%s: the kernel keeps 15 bytes of a name, give "
+						 "these", comm);
+	if (strpbrk(comm, "*?[\\"))
+		return pfs_err_set(err, -EINVAL, "%s: inside the probes a name is compared as it "
+				   "is: no patterns where no process is given by number", comm);
+	for (const char *p = comm; *p; p++)
+		if (*p == '"' || (unsigned char)*p < ' ')
+			return pfs_err_set(err, -EINVAL, "%s: such a name cannot be handed to a "
+							 "module", comm);
+	return 0;
+}
+
+/* ---- which module ---- */
+
+static int build_module(struct pfs_stap *s, struct pfs_err *err)
+{
+	struct pfs_build_config config = {
+		.no_dwarf = s->config.no_dwarf, .give_up = s->config.give_up,
+		.give_up_ctx = s->config.give_up_ctx, .say = s->config.say,
+		.say_ctx = s->config.say_ctx,
+	};
+	struct pfs_build build;
+	int ret;
+
+	if (geteuid() && !in_group("stapdev"))
+		return pfs_err_set(err, -EPERM, "only root and members of stapdev may load a "
+				   "module that they have built: let root build one (pfscope stap "
+				   "build -o /lib/modules/%s/systemtap/NAME.ko) and use "
+				   "--module", s->kernel.release);
+	if (s->kernel.lockdown[0])
+		return pfs_err_set(err, -EKEYREJECTED, "this kernel is locked down (%s) and takes "
+				   "signed modules only: sign one of `pfscope stap build' with a "
+				   "key that it knows and use --module; --source=ftrace needs no "
+				   "module", s->kernel.lockdown);
+	ret = pfs_build_init(&build, &config, err);
+	if (!ret)
+		ret = pfs_build_module(&build, s->path, sizeof(s->path), err);
+	return ret;
+}
+
+/* The user's own file: is it what it should be, for this kernel? */
+static int check_module(const struct pfs_stap *s, const struct pfs_module *m, struct pfs_err *err)
+{
+	const char *magic = pfs_module_info(m, "vermagic");
+	size_t len = strlen(s->kernel.release);
+
+	if (!pfs_module_info(m, "pfscope"))
+		return pfs_err_set(err, -EINVAL, "%s: is no module of pfscope's: `pfscope stap "
+				   "build' makes them", s->path);
+	if (magic && (strncmp(magic, s->kernel.release, len) || magic[len] != ' '))
+		return pfs_err_set(err, -ENOEXEC, "%s: was built for kernel %.*s, and %s runs "
+				   "here: pfscope stap build -r %s -o FILE", s->path, (int)strcspn(magic, " "),
+				   magic, s->kernel.release, s->kernel.release);
+	return 0;
+}
+
+static int note_module(struct pfs_stap *s, const struct pfs_module *m)
+{
+	const char *probes = pfs_module_info(m, "pfscope_probes");
+	const char *by = pfs_module_info(m, "pfscope_systemtap");
+	int ret = 0;
+
+	if (probes)
+		ret = pfs_stap_note(s, 0, "probes=%s", probes);
+	if (!ret && by)
+		ret = pfs_stap_note(s, 0, "systemtap=%.*s%s", (int)strcspn(by, "_"), by,
+				    strchr(by, '_') ? " with a changed runtime" : "");
+	return ret ? ret : pfs_stap_note(s, 0, "module=%s", s->path);
+}
+
+/* The loader knows of it before it is there: whoever is killed when, it goes. */
+static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	int ret;
+
+	pfs_module_own_name(s->name, sizeof(s->name));
+	pfs_module_rename(m, s->name);
+	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir && *dir ? dir : "/tmp", s->name);
+	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);
+	ret = pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file, err);
+	if (!ret && mkdir(s->temp_dir, 0700))	/* nobody else's */
+		ret = pfs_err_set(err, -errno, "%s: cannot be made: %s; TMPDIR chooses where",
+				  s->temp_dir, strerror(errno));
+	return ret ? ret : pfs_module_write(m, s->temp_file, err);
+}
+
+/* staprun goes by the name of the file. One that nobody reads any more was left over. */
+static int use_in_place(struct pfs_stap *s, const struct pfs_module *m, struct pfs_err *err)
+{
+	char copy[PATH_MAX], *base;
+
+	snprintf(copy, sizeof(copy), "%s", s->path);
+	base = basename(copy);
+	base[strcspn(base, ".")] = '\0';
+	if (strcmp(base, m->name))
+		return pfs_err_set(err, -EINVAL, "%s: the module in it is called %s, and staprun "
+				   "goes by the name of the file: call it "
+				   "%s.ko", s->path, m->name, m->name);
+	snprintf(s->name, sizeof(s->name), "%s", m->name);
+	s->in_place = true;
+	if (!pfs_module_loaded(s->name))
+		return 0;
+	if (pfs_module_reader(s->name) || pfs_module_remove(s->name, NULL))
+		return pfs_err_set(err, -EEXIST, "%s is loaded already: another recording uses it; "
+				   "a copy built under another name can be loaded beside "
+				   "it", s->path);
+	return 0;
+}
+
+int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
+{
+	struct pfs_module m = { 0 };
+	int ret = s->config.comm ? check_comm(s->config.comm, err) : 0;
+
+	if (!ret && access("/proc/modules", F_OK))
+		ret = pfs_err_set(err, -ENOSYS, "this kernel was built without loadable modules: "
+				  "SystemTap cannot work on it; --source=ftrace can");
+	if (!ret)
+		ret = check_staprun(err);
+	if (!ret && s->config.module) {
+		snprintf(s->path, sizeof(s->path), "%s", s->config.module);
+		ret = pfs_cache_trusted(s->path, err);
+	} else if (!ret) {
+		ret = build_module(s, err);
+	}
+	if (!ret)
+		ret = pfs_module_read(&m, s->path, err);
+	if (!ret)
+		ret = check_module(s, &m, err);
+	if (!ret && note_module(s, &m))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
+	if (!ret)
+		ret = pfs_loader_start(&s->loader, err);
+	if (!ret && (pfs_module_signed(&m) || (geteuid() && !in_group("stapdev"))))
+		ret = use_in_place(s, &m, err);
+	else if (!ret)
+		ret = copy_module(s, &m, err);
+	pfs_module_free(&m);
+	return ret;
+}
+
+/* ---- staprun's words ---- */
+
+/* For each processor: staprun takes 1 to 4095. */
+static unsigned int buffer_mb(const struct pfs_stap *s)
+{
+	unsigned int mb = s->config.buffer_kb / 1024 + !!(s->config.buffer_kb % 1024);
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!mb)
+		mb = nr_cpus > BUFFERS_MB / BUFFER_MB ? BUFFERS_MB / nr_cpus : BUFFER_MB;
+	return mb < 1 ? 1 : mb > 4095 ? 4095 : mb;
+}
+
+int stap_load(struct pfs_stap *s, struct pfs_err *err)
+{
+	char buffer[16], pids[PIDS_MAX + 16], comm[64], uid[32];
+	unsigned int mb = buffer_mb(s);
+	const char *argv[16] = { "staprun", "-C", "never", "-b", buffer };
+	unsigned int nr = 5;
+
+	if (s->pids && strlen(s->pids) > PIDS_MAX)
+		return pfs_err_set(err, -E2BIG, "too many processes by number for one module; all "
+				   "of a name (--comm) or of a user (--user) can be recorded");
+	snprintf(buffer, sizeof(buffer), "%u", mb);
+	argv[nr++] = s->in_place ? s->path : s->temp_file;
+	if (s->pids) {
+		snprintf(pids, sizeof(pids), "pfs_pids=%s", s->pids);
+		argv[nr++] = pids;
+	}
+	if (s->config.comm) {
+		snprintf(comm, sizeof(comm), "pfs_comm=\"%s\"", s->config.comm);
+		argv[nr++] = comm;
+	}
+	if (s->config.uid >= 0) {
+		snprintf(uid, sizeof(uid), "pfs_uid=%ld", s->config.uid);
+		argv[nr++] = uid;
+	}
+	if (s->config.no_follow)
+		argv[nr++] = "pfs_follow=0";
+	return pfs_loader_load(&s->loader, argv, s->name, err);
+}

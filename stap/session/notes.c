@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope's own notes, and how they get between the events.
+ */
+#include "session/session_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stap_note_add(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, const char *text)
+{
+	struct stap_note *note;
+	char *equals;
+
+	if (notes->nr == notes->max) {
+		unsigned int max = notes->max ? notes->max * 2 : 32;
+		struct stap_note *bigger = realloc(notes->notes, max * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		notes->notes = bigger;
+		notes->max = max;
+	}
+	note = &notes->notes[notes->nr];
+	*note = (struct stap_note){ ts_ns, tid, strdup(text), "" };
+	if (!note->key)
+		return -ENOMEM;
+	equals = strchr(note->key, '=');
+	if (equals) {
+		*equals = '\0';
+		note->value = equals + 1;
+	}
+	notes->nr++;
+	return 0;
+}
+
+void stap_notes_free(struct stap_notes *notes)
+{
+	for (unsigned int i = 0; i < notes->nr; i++)
+		free(notes->notes[i].key);
+	free(notes->notes);
+	memset(notes, 0, sizeof(*notes));
+}
+
+static int say_note(struct stap_outlet *outlet)
+{
+	const struct stap_note *note = &outlet->notes->notes[outlet->next++];
+	struct pfs_event ev = {
+		.ts_ns = note->ts_ns, .kind = PFS_NOTE, .key = note->key, .value = note->value,
+		.have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE),
+	};
+
+	if (note->tid) {
+		ev.pid = ev.tid = note->tid;
+		ev.have |= PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID);
+	}
+	return pfs_emit(&outlet->sink, &ev);
+}
+
+/* Of equal times a note comes first, for it may explain the event. */
+static int pass_on(void *ctx, const struct pfs_event *ev)
+{
+	struct stap_outlet *outlet = ctx;
+	int ret = 0;
+
+	while (!ret && outlet->next < outlet->notes->nr &&
+	       outlet->notes->notes[outlet->next].ts_ns <= ev->ts_ns)
+		ret = say_note(outlet);
+	return ret ? ret : pfs_emit(&outlet->sink, ev);
+}
+
+int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes,
+		     const struct pfs_sink *sink)
+{
+	const struct pfs_sink self = { .fn = pass_on, .ctx = outlet };
+
+	*outlet = (struct stap_outlet){ .notes = notes, .sink = *sink };
+	outlet->decoder = pfs_decoder_new(&self);
+	return outlet->decoder ? 0 : -ENOMEM;
+}
+
+void stap_outlet_fini(struct stap_outlet *outlet)
+{
+	pfs_decoder_free(outlet->decoder);
+	outlet->decoder = NULL;
+}
+
+int stap_outlet_finish(struct stap_outlet *outlet)
+{
+	int ret = pfs_decoder_finish(outlet->decoder);
+
+	while (!ret && outlet->next < outlet->notes->nr)
+		ret = say_note(outlet);
+	return ret;
+}

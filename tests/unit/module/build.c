@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What building and loading go by: the scripts in the program, their probe points, the cache and who may
+ * write to it, the names of modules, a module as a file.
+ */
+#include "module/check.h"
+#include "module/leftovers.h"
+#include "module/module.h"
+#include "module/program.h"
+#include "module/scripts.h"
+#include "os/process.h"
+#include "support/stap_dir.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+
+/* ---- the scripts ---- */
+
+static void test_scripts(void **state)
+{
+	char *whole = pfs_scripts_whole();
+
+	assert_non_null(whole);
+	assert_int_equal(strncmp(whole, "%{\n/* SPDX", 10), 0);
+	for (size_t i = 0; i < pfs_nr_scripts; i++) {
+		const struct pfs_script *script = &pfs_scripts[i];
+		char path[256];
+
+		assert_non_null(memmem(whole, strlen(whole), script->text, script->end - script->text));
+		snprintf(path, sizeof(path), "stap/tapset/%s", script->path);
+		if (access(path, R_OK))	/* run from elsewhere */
+			continue;
+		assert_int_equal(strlen(file_text(path)), script->end - script->text);
+		assert_memory_equal(file_text(path), script->text, script->end - script->text);
+	}
+	assert_string_equal(pfs_scripts[pfs_nr_scripts - 1].path, "pfscope.stp");
+	free(whole);
+}
+
+/* ---- probe points ---- */
+
+static const char script[] =
+	"probe begin { x() }\n"
+	"\tPFS_TRACEPOINT(maple_tree, ma_write, pfs_on_ma_write, \"ma_write\", 0),\n"
+	"\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"
+	"probe @place(\"handle_mm_fault\") { b() }\n"
+	"probe @place(\"handle_mm_fault\").return.maxactive(4096) { c() }\n"
+	"// probe @place(\"not_this\") { }\n"
+	"probe @place(\"up_write\") { d(\"?\") }\n";
+
+static void test_points(void **state)
+{
+	struct pfs_point points[PFS_POINTS_MAX];
+	char *optional;
+
+	assert_int_equal(pfs_points_of(script, points), 5);
+	assert_string_equal(points[0].name, "maple_tree:ma_write");
+	assert_true(points[0].tracepoint && !points[0].needed && !points[0].at_return);
+	assert_string_equal(points[1].name, "sched:sched_process_fork");
+	assert_true(points[1].tracepoint && points[1].needed);
+	assert_string_equal(points[2].name, "handle_mm_fault");
+	assert_true(!points[2].tracepoint && points[2].needed && !points[2].at_return);
+	assert_true(points[3].needed && points[3].at_return);
+	assert_true(points[4].needed);
+	optional = pfs_script_optional(script);
+	assert_non_null(strstr(optional, "probe begin { x() }\n"));
+	assert_non_null(strstr(optional, "\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"));
+	assert_non_null(strstr(optional, "(\"handle_mm_fault\") ? { b() }\n"));
+	assert_non_null(strstr(optional, ".maxactive(4096) ? { c() }\n"));
+	assert_non_null(strstr(optional, "(\"up_write\") ? { d(\"?\") }\n"));
+	free(optional);
+}
+
+/* Lines of `stap -p2 -v'. */
+static void test_points_found(void **state)
+{
+	static const char said[] =
+		"kernel.function(\"up_write\") in a comment before\n"
+		"# probes\n"
+		"  # locals\n"
+		"kernel.function(\"handle_mm_fault@mm/memory.c:5263\").return.maxactive(4096) /* pc=_stext */\n"
+		"kprobe.function(\"up_write_too\") /*  name = up_write_too*/\n";
+	struct pfs_point points[PFS_POINTS_MAX];
+	unsigned int nr = pfs_points_of(script, points);
+
+	pfs_points_find(points, nr, said);
+	assert_int_equal(points[2].state, PFS_POINT_NO);
+	assert_int_equal(points[3].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
+	pfs_points_find(points, nr, "# probes\nkprobe.function(\"handle_mm_fault\") /*  name */\n"
+				    "kprobe.function(\"up_write\") /* <- kprobe.function(\"up_write\") */\n");
+	assert_int_equal(points[2].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_YES);
+	pfs_points_find(points, nr, "");
+	assert_int_equal(points[0].state, PFS_POINT_NO);
+}
+
+/* Lines of /proc/kallsyms; without a list nothing is known. */
+static void test_points_looked_up(void **state)
+{
+	static char list[] =
+		"ffffffff81000000 T up_write\n"
+		"ffffffff81000010 T __traceiter_sched_process_fork\n"
+		"ffffffff81000020 D __traceiter_ma_write\n"
+		"ffffffffc0000000 t __traceiter_ma_write\t[module]\n"
+		"ffffffff81000030 t __traceiter_ma_write_too\n";
+	struct pfs_point points[PFS_POINTS_MAX];
+	unsigned int nr = pfs_points_of(script, points);
+	FILE *symbols = fmemopen(list, strlen(list), "r");
+
+	pfs_points_look_up(points, nr, symbols);
+	fclose(symbols);
+	assert_int_equal(points[0].state, PFS_POINT_NO);
+	assert_int_equal(points[1].state, PFS_POINT_YES);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
+	pfs_points_look_up(points, nr, NULL);
+	assert_int_equal(points[0].state, PFS_POINT_UNKNOWN);
+	assert_int_equal(points[4].state, PFS_POINT_NO);
+}
+
+/* Whatever probe is added to the script, `stap check' has to have words for it. */
+static void test_points_told(void **state)
+{
+	struct pfs_point points[PFS_POINTS_MAX];
+	char *whole = pfs_scripts_whole();
+	unsigned int nr = pfs_points_of(whole, points);
+
+	assert_in_range(nr, 10, PFS_POINTS_MAX - 1);
+	for (unsigned int i = 0; i < nr; i++)
+		if (!points[i].tells)
+			fail_msg("%s: check.c does not say what is known by it", points[i].name);
+	free(whole);
+}
+
+/* ---- the cache ---- */
+
+static void test_cache_place(void **state)
+{
+	struct pfs_cache cache;
+	struct pfs_err err;
+
+	setenv("PFSCOPE_CACHE", "/somewhere/else", 1);
+	assert_int_equal(pfs_cache_init(&cache, &err), 0);
+	assert_string_equal(cache.dir, "/somewhere/else");
+	setenv("PFSCOPE_CACHE", "relative", 1);
+	assert_int_equal(pfs_cache_init(&cache, &err), -EINVAL);
+	unsetenv("PFSCOPE_CACHE");
+	if (geteuid())
+		return;
+	setenv("XDG_CACHE_HOME", "/home/somebody/.cache", 1);	/* root's is not the caller's */
+	assert_int_equal(pfs_cache_init(&cache, &err), 0);
+	assert_string_equal(cache.dir, "/var/cache/pfscope");
+	unsetenv("XDG_CACHE_HOME");
+}
+
+static void test_cache_trust(void **state)
+{
+	struct pfs_err err;
+
+	put_file("m.ko", "x");
+	chmod(in_dir("m.ko"), 0644);
+	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), 0);
+	assert_int_equal(pfs_cache_trusted(in_dir("no.ko"), &err), -ENOENT);
+	chmod(in_dir("m.ko"), 0664);
+	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	assert_non_null(strstr(err.msg, "others can write to it"));
+	chmod(in_dir("m.ko"), 0600);
+	chmod(stap_dir, 0777);
+	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	chmod(stap_dir, 01777);	/* as /tmp: others cannot replace it */
+	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), 0);
+	chmod(stap_dir, 0700);
+	assert_int_equal(pfs_cache_trusted(stap_dir, &err), -EINVAL);
+	if (geteuid())
+		return;
+	assert_int_equal(chown(in_dir("m.ko"), 12345, 0), 0);
+	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	assert_non_null(strstr(err.msg, "belongs to user 12345"));
+}
+
+static void test_cache_make(void **state)
+{
+	struct pfs_cache cache = { .lock_fd = -1 };
+	struct pfs_err err;
+
+	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("a/b/c"));
+	assert_int_equal(pfs_cache_make(&cache, &err), 0);
+	assert_int_equal(pfs_cache_make(&cache, &err), 0);
+	chmod(cache.dir, 0777);
+	assert_int_equal(pfs_cache_make(&cache, &err), -EPERM);
+	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("file"));
+	put_file("file", "x");
+	assert_int_equal(pfs_cache_make(&cache, &err), -ENOTDIR);
+	assert_int_equal(symlink("a", in_dir("link")), 0);	/* may be anybody's */
+	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("link"));
+	assert_int_equal(pfs_cache_make(&cache, &err), -ENOTDIR);
+}
+
+static bool never(void *ctx)
+{
+	return false;
+}
+
+static bool at_once(void *ctx)
+{
+	return true;
+}
+
+static void count(void *ctx)
+{
+	++*(int *)ctx;
+}
+
+static void test_cache_lock(void **state)
+{
+	struct pfs_cache one = { .lock_fd = -1 }, two = { .lock_fd = -1 };
+	struct pfs_err err;
+	int waits = 0;
+
+	snprintf(one.dir, sizeof(one.dir), "%s", stap_dir);
+	two = one;
+	assert_int_equal(pfs_cache_lock(&one, "a", never, NULL, count, &waits, &err), 0);
+	assert_int_equal(waits, 0);
+	assert_int_equal(pfs_cache_lock(&two, "a", at_once, NULL, count, &waits, &err), -EINTR);
+	assert_int_equal(waits, 1);
+	pfs_cache_unlock(&two);
+	assert_int_equal(pfs_cache_lock(&two, "b", at_once, NULL, count, &waits, &err), 0);
+	assert_int_equal(waits, 1);
+	pfs_cache_unlock(&two);
+	pfs_cache_unlock(&one);
+	assert_int_equal(pfs_cache_lock(&two, "a", at_once, NULL, count, &waits, &err), 0);
+	pfs_cache_unlock(&two);
+	pfs_cache_unlock(&two);
+}
+
+static void test_cache_trim(void **state)
+{
+	struct pfs_cache cache = { .lock_fd = -1 };
+	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+
+	snprintf(cache.dir, sizeof(cache.dir), "%s", stap_dir);
+	put_file("a.ko", "x");
+	put_file("b.ko", "x");
+	put_file("c.ko", "x");
+	put_file("c.txt", "x");
+	assert_int_equal(utimensat(AT_FDCWD, in_dir("b.ko"), old, 0), 0);
+	pfs_cache_trim(&cache, 3);
+	assert_int_equal(access(in_dir("b.ko"), F_OK), 0);
+	pfs_cache_trim(&cache, 2);
+	assert_int_not_equal(access(in_dir("b.ko"), F_OK), 0);
+	assert_int_equal(access(in_dir("a.ko"), F_OK), 0);
+	assert_int_equal(access(in_dir("c.txt"), F_OK), 0);
+}
+
+/* ---- names of modules ---- */
+
+static void test_names(void **state)
+{
+	char name[64], other[64];
+
+	pfs_module_own_name(name, sizeof(name));
+	assert_in_range(strlen(name), 12, PFS_MODULE_NAME_MAX);
+	assert_false(pfs_module_orphaned(name));
+	snprintf(other, sizeof(other), "pfscope_%d_%" PRIu64 "_0", getpid(),
+		 pfs_process_start(getpid()) + 1);	/* the same number, another process */
+	assert_true(pfs_module_orphaned(other));
+	assert_true(pfs_module_orphaned("pfscope_4194303_1_0"));
+	assert_false(pfs_module_orphaned("pfscope"));
+	assert_false(pfs_module_orphaned("pfscope_1"));
+	assert_false(pfs_module_orphaned("pfscope_4194303_1_0_x"));
+	assert_false(pfs_module_orphaned("pfscope_4194303_1_"));
+	assert_false(pfs_module_orphaned("stap_4194303_1_0"));
+	assert_int_equal(pfs_module_reader("pfscope_4194303_1_0"), 0);
+}
+
+/* ---- a module as a file ---- */
+
+/* An ELF file with nothing but what pfscope looks for. */
+struct fake {
+	Elf64_Ehdr head;
+	Elf64_Shdr sections[4];
+	char names[64], info[64];
+	struct { uint64_t state, list[2]; char name[56]; char rest[64]; } module;
+};
+
+static void fake_section(struct fake *f, unsigned int i, unsigned int name, const void *at, size_t size)
+{
+	f->sections[i] = (Elf64_Shdr){
+		.sh_name = name, .sh_type = SHT_PROGBITS, .sh_offset = (const char *)at - (const char *)f,
+		.sh_size = size,
+	};
+}
+
+static void fake_module(struct fake *f)
+{
+	static const char names[] = "\0.names\0.modinfo\0.gnu.linkonce.this_module";
+	static const char info[] = "license=GPL\0vermagic=6.1.0 SMP\0\0pfscope=0.1.0";
+
+	memset(f, 0, sizeof(*f));
+	memcpy(f->head.e_ident, ELFMAG, SELFMAG);
+	f->head.e_ident[EI_CLASS] = ELFCLASS64;
+	f->head.e_type = ET_REL;
+	f->head.e_shoff = offsetof(struct fake, sections);
+	f->head.e_shentsize = sizeof(Elf64_Shdr);
+	f->head.e_shnum = 4;
+	f->head.e_shstrndx = 1;
+	memcpy(f->names, names, sizeof(names));
+	memcpy(f->info, info, sizeof(info));
+	strcpy(f->module.name, "pfscope");
+	fake_section(f, 1, 1, f->names, sizeof(f->names));
+	fake_section(f, 2, 8, f->info, sizeof(info));
+	fake_section(f, 3, 17, &f->module, sizeof(f->module));
+}
+
+static int read_fake(struct pfs_module *m, const struct fake *f, size_t len)
+{
+	struct pfs_err err;
+	FILE *file = fopen(in_dir("m.ko"), "w");
+
+	fwrite(f, 1, len, file);
+	fclose(file);
+	return pfs_module_read(m, in_dir("m.ko"), &err);
+}
+
+static void test_module(void **state)
+{
+	struct pfs_module m;
+	struct pfs_err err;
+	struct fake f;
+
+	fake_module(&f);
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), 0);
+	assert_string_equal(m.name, "pfscope");
+	assert_string_equal(pfs_module_info(&m, "vermagic"), "6.1.0 SMP");
+	assert_string_equal(pfs_module_info(&m, "pfscope"), "0.1.0");
+	assert_null(pfs_module_info(&m, "pfs"));
+	assert_null(pfs_module_info(&m, "SMP"));
+	assert_false(pfs_module_signed(&m));
+	pfs_module_rename(&m, "a_longer_name_of_exactly_fifty_five_bytes_for_a_test_xx_and_more");
+	assert_int_equal(strlen(m.name), PFS_MODULE_NAME_MAX);
+	pfs_module_rename(&m, "short");
+	assert_int_equal(pfs_module_write(&m, in_dir("n.ko"), &err), 0);
+	assert_int_equal(pfs_module_write(&m, in_dir("n.ko"), &err), -EEXIST);
+	pfs_module_free(&m);
+	assert_int_equal(pfs_module_read(&m, in_dir("n.ko"), &err), 0);
+	assert_string_equal(m.name, "short");
+	assert_memory_equal(m.name + 5, f.module.name + 8, 40);	/* nothing of the old name is left */
+	pfs_module_free(&m);
+}
+
+static void test_module_signed(void **state)
+{
+	struct pfs_module m;
+	struct pfs_err err;
+	struct fake f;
+	FILE *file;
+
+	fake_module(&f);
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), 0);
+	pfs_module_free(&m);
+	file = fopen(in_dir("m.ko"), "a");
+	fputs("signature~Module signature appended~\n", file);
+	fclose(file);
+	assert_int_equal(pfs_module_read(&m, in_dir("m.ko"), &err), 0);
+	assert_true(pfs_module_signed(&m));
+	pfs_module_free(&m);
+}
+
+/* A file can claim anything; every length of it is read, and some lies. */
+static void test_module_damage(void **state)
+{
+	struct pfs_module m;
+	struct fake f;
+
+	fake_module(&f);
+	for (size_t len = 0; len < sizeof(f); len++)
+		assert_int_equal(read_fake(&m, &f, len), -ENOEXEC);
+	f.sections[3].sh_offset = UINT64_MAX - 4;
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	fake_module(&f);
+	f.sections[2].sh_size = UINT64_MAX;
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	fake_module(&f);
+	f.head.e_shoff = UINT64_MAX;
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	fake_module(&f);
+	f.sections[3].sh_type = SHT_NOBITS;
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	fake_module(&f);
+	memset(f.module.name, 'x', sizeof(f.module.name));	/* no end */
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+}
+
+/* ---- programs ---- */
+
+static void test_program(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "echo out; echo err >&2; echo $A; pwd; exit 3", NULL };
+	const char *const env[] = { "A=b", NULL }, *const nothing[] = { "/no/such/program", NULL };
+	struct pfs_program program = { .argv = argv, .env = env, .dir = "/" };
+	struct pfs_said out = { 0 }, error = { 0 };
+	struct pfs_err err;
+	int status;
+
+	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	assert_string_equal(out.text, "out\nb\n/\n");
+	assert_string_equal(error.text, "err\n");
+	pfs_said_free(&out);
+	pfs_said_free(&error);
+	program.argv = nothing;
+	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "/no/such/program"));
+}
+
+static bool when_marked(void *ctx)
+{
+	return strchr(file_text(ctx), '\n');
+}
+
+/* It and what it started are ended. */
+static void test_program_given_up(void **state)
+{
+	char mark[PATH_MAX], words[PATH_MAX + 64];
+	const char *const argv[] = { "sh", "-c", words, NULL };
+	const struct pfs_program program = { .argv = argv, .give_up = when_marked, .give_up_ctx = mark };
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct pfs_said out = { 0 }, error = { 0 };
+	struct pfs_err err;
+	int status, pid;
+
+	snprintf(mark, sizeof(mark), "%s", in_dir("mark"));
+	snprintf(words, sizeof(words), "sleep 100 & echo $! >%s; wait", mark);
+	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), -EINTR);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	pid = atoi(file_text(mark));
+	for (int i = 0; i < 1000 && pfs_process_start(pid); i++)
+		nanosleep(&moment, NULL);
+	assert_int_equal(pfs_process_start(pid), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scripts),
+		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_points_found),
+		cmocka_unit_test(test_points_looked_up),
+		cmocka_unit_test(test_points_told),
+		cmocka_unit_test(test_cache_place),
+		cmocka_unit_test_setup_teardown(test_cache_trust, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_cache_make, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_cache_lock, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_cache_trim, make_dir, remove_dir),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_module, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_module_signed, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_module_damage, make_dir, remove_dir),
+		cmocka_unit_test(test_program),
+		cmocka_unit_test_setup_teardown(test_program_given_up, make_dir, remove_dir),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
