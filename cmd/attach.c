@@ -20,7 +20,7 @@
 
 struct attach_args {
 	struct recording_args recording;
-	double seconds;			/* -d; 0: until the end */
+	double seconds; /* -d; 0: until the end */
 	pid_t *pids;
 	unsigned int nr_pids;
 };
@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which process is to be recorded?");
 		else if (!args->recording.all_of_user && args->recording.source != &source_stap)
 			argp_error(state, "which process is to be recorded? (all of a name: with "
-				   "--source=stap)");
+					  "--source=stap)");
 		args->recording.by_trait = true;
 		return 0;
 	default:
@@ -84,7 +84,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
 
 static const struct argp argp = {
-	options, parse, "[PID...]",
+	options,
+	parse,
+	"[PID...]",
 	"Record every page fault and every change of the memory regions of running processes, with all "
 	"their threads and what they start from now on, until they end, for some seconds, or until "
 	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end. Also all processes of "
@@ -97,16 +99,22 @@ static const struct argp argp = {
 	"  pfscope attach --source=stap --comm cc1 -d 60\n"
 	"\n"
 	"Exit status: 0; 1 if recording failed or there is no such process; 2 for wrong usage.",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
-struct target { pid_t pid; int fd; bool ended; };
+struct target {
+	pid_t pid;
+	int fd;
+	bool ended;
+};
 
 struct attach {
 	struct recording r;
 	const struct attach_args *args;
 	struct target *targets;
-	struct pollfd *fds;		/* [0]: signals; [1 + i]: target i */
+	struct pollfd *fds; /* [0]: signals; [1 + i]: target i */
 	int signal_fd;
 	bool stop, quit;
 };
@@ -140,18 +148,21 @@ static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 	t->fd = syscall(SYS_pidfd_open, pid, 0);
 	/* EINVAL, or ENOENT since 6.16: the number is in use, but not for a process. */
 	if (t->fd < 0 && (errno == EINVAL || errno == ENOENT))
-		return pfs_err_set(err, -EINVAL, "%d: is a thread, not a process; "
-				   "see Tgid in /proc/%d/status", pid, pid);
+		return pfs_err_set(err, -EINVAL,
+				   "%d: is a thread, not a process; "
+				   "see Tgid in /proc/%d/status",
+				   pid, pid);
 	if (t->fd < 0)
 		return pfs_err_set(err, -errno, "process %d: %s", pid,
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
 	if (ret < 0)
-		return pfs_err_set(err, ret, "process %d: its memory regions cannot be read: %s", pid,
-				   strerror(-ret));
+		return pfs_err_set(err, ret, "process %d: its memory regions cannot be read: %s", pid, strerror(-ret));
 	if (!ret)
-		return pfs_err_set(err, -EINVAL, "process %d: is a kernel thread or has ended: it has "
-				   "no memory of its own", pid);
+		return pfs_err_set(err, -EINVAL,
+				   "process %d: is a kernel thread or has ended: it has "
+				   "no memory of its own",
+				   pid);
 	return 0;
 }
 
@@ -178,7 +189,7 @@ static void on_signals(struct attach *a)
 	while ((sig = stop_next(a->signal_fd))) {
 		if (sig == SIGCHLD)
 			continue;
-		a->quit = a->stop;	/* the second one: at once */
+		a->quit = a->stop; /* the second one: at once */
 		a->stop = true;
 	}
 }
@@ -190,9 +201,8 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 	int ret;
 
 	a->fds[0] = (struct pollfd){ a->signal_fd, POLLIN, 0 };
-	for (unsigned int i = 0; i < nr; i++)	/* a negative descriptor is passed over */
-		a->fds[1 + i] = (struct pollfd){ a->targets[i].ended ? -1 : a->targets[i].fd,
-						 POLLIN, 0 };
+	for (unsigned int i = 0; i < nr; i++) /* a negative descriptor is passed over */
+		a->fds[1 + i] = (struct pollfd){ a->targets[i].ended ? -1 : a->targets[i].fd, POLLIN, 0 };
 	ret = recording_wait(&a->r, a->fds, nr + 1, timeout_ms, err);
 	if (ret)
 		return ret;

@@ -19,12 +19,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	NULL, parse, NULL,
+	NULL,
+	parse,
+	NULL,
 	"Remove the tracefs instances, the SystemTap modules and the swap devices (--zram) of pfscopes that were killed and "
 	"so could not do it themselves. Those of running ones are left alone.\v"
 	"Example:\n"
 	"  sudo pfscope clean",
-	NULL, NULL, NULL,
+	NULL,
+	NULL,
+	NULL,
 };
 
 static int tell_removed(int nr, const char *what, const struct pfs_err *err)
@@ -47,7 +51,7 @@ int cmd_clean(int argc, char **argv)
 	if (swaps && tell_removed(swaps, "swap device", &err))
 		status = EXIT_FAILED;
 	modules = pfs_leftovers_remove(&err);
-	if (modules && tell_removed(modules, "module", &err))	/* nothing to say of none */
+	if (modules && tell_removed(modules, "module", &err)) /* nothing to say of none */
 		status = EXIT_FAILED;
 	return status;
 }

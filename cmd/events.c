@@ -49,14 +49,18 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "[FILE|-]",
+	options,
+	parse,
+	"[FILE|-]",
 	"Print the events of a recording, one a line, in the form that pfscope-events(5) describes. "
 	"`pfscope render' of these lines gives the same picture as of the recording.\v"
 	"Examples:\n"
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"
 	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 int cmd_events(int argc, char **argv)

@@ -20,8 +20,7 @@ static const struct command commands[] = {
 	{ "render", "show the bars of a recording", cmd_render },
 	{ "events", "print the events of a recording, one a line", cmd_events },
 	{ "maps", "print the layout at some moment, as /proc/PID/maps does", cmd_maps },
-	{ "report", "tables by process, region and file; check against the kernel's counts",
-	  cmd_report },
+	{ "report", "tables by process, region and file; check against the kernel's counts", cmd_report },
 	{ "tape", "the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "mrc", "what memory of each size would have missed, and working sets", cmd_mrc },
 	{ "plot", "a picture of time by address: characters, SVG, PNG, PDF or HTML", cmd_plot },
@@ -107,7 +106,8 @@ static int usage(FILE *out, int status)
 {
 	fputs("Usage: pfscope COMMAND [OPTION...] [ARG...]\n"
 	      "Record the page faults and the memory regions of a process, and show region by region\n"
-	      "which pages were touched, when, how and by whom.\n\n", out);
+	      "which pages were touched, when, how and by whom.\n\n",
+	      out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\n"
@@ -117,7 +117,8 @@ static int usage(FILE *out, int status)
 	      "  sudo pfscope attach -d 5 1234                  five seconds of a running process\n"
 	      "  pfscope render --at 0.25 py.dat                a quarter of a second in\n"
 	      "\n"
-	      "`pfscope COMMAND --help` has the options of each, `man pfscope` the rest.\n", out);
+	      "`pfscope COMMAND --help` has the options of each, `man pfscope` the rest.\n",
+	      out);
 	return status;
 }
 

@@ -23,14 +23,18 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	NULL, parse, "[FILE|-]",
+	NULL,
+	parse,
+	"[FILE|-]",
 	"Print the memory regions that the processes of a recording had at its end, or at the moment --at, "
 	"in the form of /proc/PID/maps. What the recording does not know is shown as `?'.\v"
 	"Examples:\n"
 	"  pfscope maps py.dat\n"
 	"  pfscope maps --pid 1234 --at 0.25 py.dat\n"
 	"  pfscope maps --at @5120.000123456 py.dat     a time of the recording's clock",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 int cmd_maps(int argc, char **argv)

@@ -13,7 +13,14 @@
 #include <unistd.h>
 
 enum {
-	OPT_NO_CODE = 0x700, OPT_SIZES, OPT_POLICY, OPT_WINDOW, OPT_SERIES, OPT_EACH_PROCESS, OPT_JSON, OPT_CSV,
+	OPT_NO_CODE = 0x700,
+	OPT_SIZES,
+	OPT_POLICY,
+	OPT_WINDOW,
+	OPT_SERIES,
+	OPT_EACH_PROCESS,
+	OPT_JSON,
+	OPT_CSV,
 };
 
 /* More of a kind than anybody reads. */
@@ -33,8 +40,7 @@ struct mrc_args {
 static const struct argp_option options[] = {
 	{ "sizes", OPT_SIZES, "LIST", 0, "Sizes of memory: pages, or bytes with K, M, G or T behind them", 1 },
 	{ "policy", OPT_POLICY, "LIST", 0, "What is dropped: lru (the default), clock, clock0, opt", 1 },
-	{ "window", OPT_WINDOW, "LIST", 0,
-	  "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
+	{ "window", OPT_WINDOW, "LIST", 0, "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
 	{ "series", OPT_SERIES, NULL, 0, "Working sets over time, window by window", 1 },
 	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve a process, as if it had memory of its own", 1 },
 	{ "no-code", OPT_NO_CODE, NULL, 0, "Without what can be executed", 1 },
@@ -115,8 +121,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			   &args->mrc.policies, 0, &none);
 		return 0;
 	case OPT_WINDOW:
-		parse_list(state, "window", arg, "window: give a time (10ms, 0.5s)", parse_window,
-			   args->windows_ns, sizeof(args->windows_ns[0]), &args->nr_windows);
+		parse_list(state, "window", arg, "window: give a time (10ms, 0.5s)", parse_window, args->windows_ns,
+			   sizeof(args->windows_ns[0]), &args->nr_windows);
 		return 0;
 	case OPT_SERIES:
 		args->mrc.series = true;
@@ -149,7 +155,9 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "[FILE|-]",
+	options,
+	parse,
+	"[FILE|-]",
 	"Print what a memory of each size would have missed of the page references that a recording shows: "
 	"under LRU, exactly and for all sizes, and under CLOCK and OPT for comparison. A reference is a fault "
 	"that the kernel served, or a sampled access: accesses between two faults of a page are not seen.\v"
@@ -158,18 +166,25 @@ static const struct argp argp = {
 	"  pfscope mrc --policy lru,clock,opt --sizes 1M,4M,16M py.dat\n"
 	"  pfscope mrc --window 10ms,100ms --series py.dat    working sets over time\n"
 	"  pfscope mrc --each-process --no-code --json py.dat",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
-static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct pfs_refs *refs,
-		struct pfs_err *err)
+static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct pfs_refs *refs, struct pfs_err *err)
 {
 	struct pfs_mrc_view view = {
-		mrc, pfs_refs_stats(refs), args->nr_sizes ? args->sizes : NULL, args->nr_sizes,
+		mrc,
+		pfs_refs_stats(refs),
+		args->nr_sizes ? args->sizes : NULL,
+		args->nr_sizes,
 	};
 	struct pfs_view_options how = {
-		.out = stdout, .format = args->format, .filter = &args->reading.view.filter,
-		.terminal = isatty(STDOUT_FILENO), .width = pfs_term_width(STDOUT_FILENO),
+		.out = stdout,
+		.format = args->format,
+		.filter = &args->reading.view.filter,
+		.terminal = isatty(STDOUT_FILENO),
+		.width = pfs_term_width(STDOUT_FILENO),
 		.color = pfs_term_color(STDOUT_FILENO, PFS_COLOR_AUTO),
 	};
 	int ret = pfs_mrc_end(mrc, err);

@@ -19,20 +19,20 @@
 
 enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
 
-enum { CELLS_OF_PAGE = 80000 };		/* some 3 MB */
+enum { CELLS_OF_PAGE = 80000 }; /* some 3 MB */
 
 struct plot_args {
 	struct reading_args reading;
 	struct pfs_plot_style style;
-	unsigned int width;		/* columns */
-	const char *color, *color_by;	/* as they were given; NULL: they were not */
-	const char *output;		/* NULL: standard output */
-	int format;			/* enum pfs_plot_format; -1: as the file's name says */
+	unsigned int width;	      /* columns */
+	const char *color, *color_by; /* as they were given; NULL: they were not */
+	const char *output;	      /* NULL: standard output */
+	int format;		      /* enum pfs_plot_format; -1: as the file's name says */
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0,
-	  "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt", 1 },
+	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt",
+	  1 },
 	{ "format", OPT_FORMAT, "FORMAT", 0, "`svg', `png', `pdf', `html' or `text', whatever the name", 1 },
 	{ "heat", OPT_HEAT, NULL, 0, "A heat map: by how many, not by how or by whom", 1 },
 	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "`access' (the default), `class' or `thread'", 1 },
@@ -73,8 +73,7 @@ static void choose_format(struct plot_args *args, const struct argp_state *state
 	}
 	args->format = args->output ? pfs_plot_format_of_file(args->output) : PFS_PLOT_TEXT;
 	if (args->format < 0)
-		argp_error(state,
-			   "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
+		argp_error(state, "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
 			   args->output);
 }
 
@@ -88,8 +87,8 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 	if (text && args->color_by)
 		argp_error(state, "--color-by: characters are a heat map; give -o FILE or --format");
 	if ((text || page) && args->style.width)
-		argp_error(state, "--size: is of svg, png and pdf; %s", text ?
-			   "characters have --width" : "a page is as large as its window");
+		argp_error(state, "--size: is of svg, png and pdf; %s",
+			   text ? "characters have --width" : "a page is as large as its window");
 	if (!text && (args->width || args->color))
 		argp_error(state, "--%s: is of characters only", args->width ? "width" : "color");
 }
@@ -151,7 +150,9 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "[FILE|-]",
+	options,
+	parse,
+	"[FILE|-]",
 	"Draw the touches of a recording: time from left to right, addresses from bottom to top, a band for "
 	"each region, and under it faults a second and resident pages. Without -o in characters.\v"
 	"Examples:\n"
@@ -159,7 +160,9 @@ static const struct argp argp = {
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
 	"  pfscope plot -o heap.png --heat --region heap py.dat",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 /* The file's name, and when it was written, at the latest. */
@@ -237,8 +240,7 @@ int cmd_plot(int argc, char **argv)
 		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
 	}
 	if (!ret)
-		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) :
-				    draw(&drawing, stdout, &err);
+		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) : draw(&drawing, stdout, &err);
 	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
 	pfs_plot_data_free(drawing.data);
 	pipeline_fini(&p);

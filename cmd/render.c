@@ -25,7 +25,9 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	NULL, parse, "[FILE|-]",
+	NULL,
+	parse,
+	"[FILE|-]",
 	"Draw the bars of a recording: a trace.dat of pfscope or of any trace-cmd, text of trace_pipe, of "
 	"the trace file or of trace-cmd report, or pfscope's event lines. Which it is, its content tells.\v"
 	"Examples:\n"
@@ -33,7 +35,9 @@ static const struct argp argp = {
 	"  pfscope render --classic trace.dat\n"
 	"  pfscope render --at 0.5 --region '*libc*' py.dat\n"
 	"  trace-cmd report trace.dat | pfscope render -",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 int cmd_render(int argc, char **argv)

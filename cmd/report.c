@@ -13,8 +13,10 @@ struct report_args {
 };
 
 static const struct argp_option options[] = {
-	{ "check", OPT_CHECK, NULL, 0, "Compare with the kernel's own counts of faults and explain each "
-	  "difference (recordings by `run')", 1 },
+	{ "check", OPT_CHECK, NULL, 0,
+	  "Compare with the kernel's own counts of faults and explain each "
+	  "difference (recordings by `run')",
+	  1 },
 	{ "json", OPT_JSON, NULL, 0, "As JSON", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "As comma-separated values", 1 },
 	{ 0 },
@@ -50,7 +52,9 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "[FILE|-]",
+	options,
+	parse,
+	"[FILE|-]",
 	"Print tables of a recording: by process, by region and by file, the faults by kind, the pages "
 	"touched, mapped beside a fault and populated, regions made and removed, events lost.\v"
 	"Examples:\n"
@@ -59,7 +63,9 @@ static const struct argp argp = {
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
 	"for wrong usage.",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 int cmd_report(int argc, char **argv)

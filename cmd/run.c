@@ -30,8 +30,10 @@ static const struct argp_option options[] = {
 	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Only the first process, not its children", 0 },
 	{ "no-aslr", OPT_NO_ASLR, NULL, 0, "Run the command without addresses at random", 0 },
 	{ "no-thp", OPT_NO_THP, NULL, 0, "Run the command without transparent huge pages", 0 },
-	{ "count", OPT_COUNT, NULL, 0, "Have the kernel count the faults as well, so that `pfscope report' "
-	  "can check them", 0 },
+	{ "count", OPT_COUNT, NULL, 0,
+	  "Have the kernel count the faults as well, so that `pfscope report' "
+	  "can check them",
+	  0 },
 	{ 0 },
 };
 
@@ -58,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_COUNT:
 		args->recording.tracers.count = true;
 		return 0;
-	case ARGP_KEY_ARG:	/* all that follows is the command's own */
+	case ARGP_KEY_ARG: /* all that follows is the command's own */
 		args->command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
@@ -73,7 +75,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
 
 static const struct argp argp = {
-	options, parse, "[--] COMMAND [ARG...]",
+	options,
+	parse,
+	"[--] COMMAND [ARG...]",
 	"Run COMMAND and record every page fault and every change of the memory regions of it, its "
 	"threads and its children. Bars are drawn on standard error when the last of them has ended; "
 	"without -o nothing is left behind. The exit status is the command's own.\v"
@@ -85,7 +89,9 @@ static const struct argp argp = {
 	"\n"
 	"Exit status: the command's (128+N after signal N); 127 if it is not found, 126 if it cannot be "
 	"executed, 1 if recording failed, 2 for wrong usage.",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 struct run {
@@ -93,10 +99,10 @@ struct run {
 	struct launch launch;
 	const struct run_args *args;
 	int signal_fd;
-	int status;			/* of the command, as wait gives it */
+	int status; /* of the command, as wait gives it */
 	bool command_ended, all_ended, quit;
 	unsigned int nr_interrupts;
-	uint64_t minor, major;		/* the kernel's counts of all that has ended */
+	uint64_t minor, major; /* the kernel's counts of all that has ended */
 };
 
 /* Everything that ended: the command, and what it left without a parent (it comes to us). */
@@ -187,8 +193,8 @@ static int note_usage(struct run *run)
 {
 	if (!run->all_ended)
 		return 0;
-	return recording_note(&run->r, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64,
-			      run->minor, run->major);
+	return recording_note(&run->r, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64, run->minor,
+			      run->major);
 }
 
 /* From a waiting child to the end of the recording. The exit status. */

@@ -25,8 +25,8 @@ enum { OPT_NO_DWARF = 0x800 };
 
 struct stap_cmd {
 	const struct step *step;
-	const char *release;		/* -r, NULL: the kernel that runs */
-	const char *file;		/* -o */
+	const char *release; /* -r, NULL: the kernel that runs */
+	const char *file;    /* -o */
 	bool no_dwarf;
 	int stop_fd;
 };
@@ -47,8 +47,7 @@ static int print_script(struct stap_cmd *cmd)
 		tell("no memory for the script");
 		return EXIT_FAILED;
 	}
-	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf",
-	       script);
+	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf", script);
 	free(script);
 	if (!fflush(stdout))
 		return EXIT_OK;
@@ -77,8 +76,11 @@ static void say(void *ctx, const char *line)
 static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_err *err)
 {
 	const struct pfs_build_config config = {
-		.release = cmd->release, .no_dwarf = cmd->no_dwarf, .give_up = give_up,
-		.give_up_ctx = cmd, .say = say,
+		.release = cmd->release,
+		.no_dwarf = cmd->no_dwarf,
+		.give_up = give_up,
+		.give_up_ctx = cmd,
+		.say = say,
 	};
 	struct stop_before before;
 
@@ -105,7 +107,8 @@ static const struct pfs_column columns[] = {
 static void put_build(const struct pfs_build *b)
 {
 	printf("kernel %s, SystemTap "
-	       "%u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
+	       "%u.%u\n",
+	       b->kernel.release, b->version / 100, b->version % 100);
 	if (b->dwarf)
 		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
 	else
@@ -113,11 +116,9 @@ static void put_build(const struct pfs_build *b)
 		       b->config.no_dwarf ? "" : " (there is none for this kernel)");
 	if (b->overlay)
 		printf("SystemTap's runtime is used with %u file%s changed, from %s\n",
-		       pfs_overlay_nr_files(b->overlay),
-		       pfs_overlay_nr_files(b->overlay) == 1 ? "" : "s", b->runtime);
+		       pfs_overlay_nr_files(b->overlay), pfs_overlay_nr_files(b->overlay) == 1 ? "" : "s", b->runtime);
 	if (b->kernel.running && b->kernel.lockdown[0])
-		printf("this machine is locked down (%s): it takes signed modules only\n",
-		       b->kernel.lockdown);
+		printf("this machine is locked down (%s): it takes signed modules only\n", b->kernel.lockdown);
 	putchar('\n');
 }
 
@@ -135,9 +136,10 @@ static int put_points(const struct pfs_point *points, unsigned int nr)
 
 		stpcpy(stpcpy(name, p->name), p->at_return ? ", return" : "");
 		pfs_table_word(table, name);
-		pfs_table_word(table, p->state == PFS_POINT_YES ? "yes" :
-				      p->state == PFS_POINT_UNKNOWN ? "not known" :
-				      p->needed ? "no, needed" : "no");
+		pfs_table_word(table, p->state == PFS_POINT_YES	      ? "yes"
+				      : p->state == PFS_POINT_UNKNOWN ? "not known"
+				      : p->needed		      ? "no, needed"
+								      : "no");
 		pfs_table_word(table, p->tells ? p->tells : "");
 		missing += p->needed && p->state == PFS_POINT_NO;
 	}
@@ -165,7 +167,8 @@ static int check_points(struct stap_cmd *cmd)
 		return status_of(pfs_err_set(&err, missing, "no memory for a table"), &err);
 	if (missing)
 		printf("\n%d probe%s that %s needed cannot be placed: nothing can be recorded here "
-		       "with --source=stap\n", missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
+		       "with --source=stap\n",
+		       missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
 	return missing ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -183,8 +186,10 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 		len = 0;
 	if (!len || len > PFS_MODULE_NAME_MAX || len >= size ||
 	    strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
-		return pfs_err_set(err, -EINVAL, "%s: the name of a module is up to %d of a-z, 0-9 "
-				   "and _, and .ko", file, PFS_MODULE_NAME_MAX);
+		return pfs_err_set(err, -EINVAL,
+				   "%s: the name of a module is up to %d of a-z, 0-9 "
+				   "and _, and .ko",
+				   file, PFS_MODULE_NAME_MAX);
 	snprintf(name, size, "%.*s", (int)len, base);
 	return 0;
 }
@@ -285,7 +290,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "print|check|build",
+	options,
+	parse,
+	"print|check|build",
 	"What --source=stap of run and attach does, step by step. `print' prints the SystemTap "
 	"script. `check' says which of its probes this kernel has, and what is known by each. "
 	"`build' makes a module for --module, for a machine without compiler or debuginfo or for "
@@ -296,7 +303,9 @@ static const struct argp argp = {
 	"\n"
 	"Exit status: 0; 1 if it failed, or if a probe that is needed cannot be placed; 2 for "
 	"wrong usage.",
-	NULL, NULL, NULL,
+	NULL,
+	NULL,
+	NULL,
 };
 
 int cmd_stap(int argc, char **argv)

@@ -32,13 +32,20 @@ struct tape_args {
 	struct pfs_prefetch_options prefetch;
 	enum format format;
 	const char *output;
-	bool shaped;			/* an option says what is to be on it */
-	bool any_window;		/* --window or --ahead */
-	bool split;			/* --by, and not all */
+	bool shaped;	 /* an option says what is to be on it */
+	bool any_window; /* --window or --ahead */
+	bool split;	 /* --by, and not all */
 };
 
 enum {
-	OPT_BY = 0x600, OPT_FIRST, OPT_NO_CODE, OPT_STABLE, OPT_NO_TIMES, OPT_FORMAT, OPT_WINDOW, OPT_AHEAD,
+	OPT_BY = 0x600,
+	OPT_FIRST,
+	OPT_NO_CODE,
+	OPT_STABLE,
+	OPT_NO_TIMES,
+	OPT_FORMAT,
+	OPT_WINDOW,
+	OPT_AHEAD,
 };
 
 static const struct argp_option options[] = {
@@ -91,18 +98,21 @@ static void check(struct argp_state *state, const struct tape_args *args)
 	if (args->any_window && args->format != PREFETCH)
 		argp_error(state, "--window and --ahead go with --format=prefetch");
 	if (args->format == PREFETCH && !args->prefetch.window_ns && !args->prefetch.ahead)
-		argp_error(state, "--ahead=0 wants a window: without either all that follows would be told of each page");
+		argp_error(state,
+			   "--ahead=0 wants a window: without either all that follows would be told of each page");
 	if (args->format >= LACKEY && (args->tape.stable || !args->tape.times || args->split))
-		argp_error(state, "--format=%s is one string of all references: --by, --stable and --no-times do not "
-			   "go with it; --pid and --tid choose whose they are", formats[args->format]);
+		argp_error(state,
+			   "--format=%s is one string of all references: --by, --stable and --no-times do not "
+			   "go with it; --pid and --tid choose whose they are",
+			   formats[args->format]);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct tape_args *args = state->input;
 
-	args->shaped |= key == OPT_BY || key == OPT_FIRST || key == OPT_NO_CODE || key == OPT_STABLE ||
-		key == OPT_NO_TIMES;
+	args->shaped |=
+		key == OPT_BY || key == OPT_FIRST || key == OPT_NO_CODE || key == OPT_STABLE || key == OPT_NO_TIMES;
 	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -155,7 +165,9 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "[FILE|-]",
+	options,
+	parse,
+	"[FILE|-]",
 	"Print the page reference string of a recording: the pages that were referenced, in order. A binary tape is "
 	"printed as well.\v"
 	"Examples:\n"
@@ -163,7 +175,9 @@ static const struct argp argp = {
 	"  pfscope tape --no-code --format=binary -o py.tape py.dat\n"
 	"  pfscope tape --format=prefetch --window=1ms py.tape\n"
 	"  pfscope tape --by=all --format=oracle-general -o py.bin py.dat",
-	children, NULL, NULL,
+	children,
+	NULL,
+	NULL,
 };
 
 static int cannot_write(int ret, const struct tape_args *args, struct pfs_err *err)
@@ -197,11 +211,12 @@ static void tell_gaps(const struct tape_args *args, const struct pfs_model *mode
 
 	if (stats->sampled)
 		tell("sampled, in an order that is not known, and not marked in --format=%s: %" PRIu64 " of %" PRIu64
-		     " references", formats[args->format], stats->sampled, stats->refs);
+		     " references",
+		     formats[args->format], stats->sampled, stats->refs);
 	if (stats->counted)
 		tell("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
 		     stats->counted == 1 ? " that was" : "s that were");
-	if (!args->reading.strict && pfs_lost_text(lost, &gaps))	/* --strict tells it itself */
+	if (!args->reading.strict && pfs_lost_text(lost, &gaps)) /* --strict tells it itself */
 		tell("%s", lost);
 }
 
@@ -249,7 +264,9 @@ static int make_tapes(const struct tape_args *args, struct pipeline *p, FILE *ou
 static int make_string(const struct tape_args *args, struct pipeline *p, FILE *out, struct pfs_err *err)
 {
 	static const enum pfs_sim_format forms[] = {
-		[LACKEY] = PFS_SIM_LACKEY, [CSV] = PFS_SIM_CSV, [ORACLE] = PFS_SIM_ORACLE,
+		[LACKEY] = PFS_SIM_LACKEY,
+		[CSV] = PFS_SIM_CSV,
+		[ORACLE] = PFS_SIM_ORACLE,
 	};
 	struct pfs_sim *sim = pfs_sim_new(p->model, forms[args->format], out);
 	struct pfs_refs_stats stats;
@@ -297,7 +314,8 @@ static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_e
 		return 0;
 	if (args->shaped || args->format >= LACKEY || args->reading.view.filter.nr_regions ||
 	    args->reading.view.filter.nr_files || !pfs_filter_is_open(&args->reading.view.filter))
-		return pfs_err_set(err, -EINVAL, "a tape is as it was made: only --format=text, binary or prefetch, and "
+		return pfs_err_set(err, -EINVAL,
+				   "a tape is as it was made: only --format=text, binary or prefetch, and "
 				   "no choice of its references; make another one of the recording");
 	bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -320,7 +338,7 @@ static int print(void *ctx, FILE *out, struct pfs_err *err)
 	const char *file = args->reading.file;
 	bool is_stdin = !file || !strcmp(file, "-");
 	int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err);	/* what cannot be opened is told below */
+	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err); /* what cannot be opened is told below */
 
 	if (fd >= 0 && !is_stdin)
 		close(fd);
@@ -332,7 +350,8 @@ static int print(void *ctx, FILE *out, struct pfs_err *err)
 int cmd_tape(int argc, char **argv)
 {
 	struct tape_args args = {
-		.tape = { .times = true }, .prefetch = { .window_ns = 10000000, .ahead = 16 },
+		.tape = { .times = true },
+		.prefetch = { .window_ns = 10000000, .ahead = 16 },
 	};
 	struct pfs_err err = { "" };
 	int ret;

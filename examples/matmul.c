@@ -16,8 +16,8 @@ enum { N = 512, BYTES = N * N * sizeof(double) };
 
 static double *matrix(unsigned long addr)
 {
-	void *p = mmap((void *)addr, BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	void *p = mmap((void *)addr, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+		       -1, 0);
 
 	if (p == MAP_FAILED) {
 		perror("mmap");

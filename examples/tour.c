@@ -18,10 +18,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define PAGE 4096ul
-#define PAGES(n) ((n) * PAGE)
-#define ANON (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define RW (PROT_READ | PROT_WRITE)
+#define PAGE	 4096ul
+#define PAGES(n) ((n)*PAGE)
+#define ANON	 (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define RW	 (PROT_READ | PROT_WRITE)
 
 static sigjmp_buf after_fault;
 
@@ -52,7 +52,7 @@ static void read_pages(volatile char *at, int first, int end, int step)
 /* A file in memory. The first page is code that returns at once. */
 static int make_file(size_t nr_pages)
 {
-	static const unsigned char code[] = { 0xc3 };	/* x86: ret */
+	static const unsigned char code[] = { 0xc3 }; /* x86: ret */
 	int fd = memfd_create("tour", MFD_CLOEXEC);
 	char *page = calloc(1, PAGE);
 
@@ -90,7 +90,7 @@ int main(void)
 	volatile char *at;
 	pthread_t painter;
 
-	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* or one touch would bring 512 pages */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* or one touch would bring 512 pages */
 	at = map_at(1, 32, RW, ANON, -1);
 	write_pages(at, 0, 16, 1);
 	pthread_create(&painter, NULL, paint, (void *)at);
@@ -114,7 +114,7 @@ int main(void)
 	at = map_at(7, 16, RW, ANON, -1);
 	write_pages(at, 4, 8, 1);
 	munmap((void *)at, PAGES(16));
-	at = map_at(8, 1ul << 28, RW, ANON, -1);	/* 1 TiB */
+	at = map_at(8, 1ul << 28, RW, ANON, -1); /* 1 TiB */
 	write_pages(at, 0, 2, 1);
 	at[PAGES(1ul << 27)] = 1;
 	return 0;

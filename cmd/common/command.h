@@ -11,13 +11,12 @@
 #include <argp.h>
 #include <stdbool.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_LOST = 3, EXIT_NOT_EXECUTABLE = 126,
-       EXIT_NOT_FOUND = 127 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_LOST = 3, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 struct command {
 	const char *name;
-	const char *what;				/* one line for `pfscope --help` */
-	int (*main)(int argc, char **argv);		/* argv[0] is "pfscope NAME"; the exit status */
+	const char *what;		    /* one line for `pfscope --help` */
+	int (*main)(int argc, char **argv); /* argv[0] is "pfscope NAME"; the exit status */
 };
 
 int cmd_run(int argc, char **argv);

@@ -10,7 +10,7 @@
 
 #include <argp.h>
 
-extern const struct argp ftrace_argp;	/* input: struct pfs_capture_tracers */
+extern const struct argp ftrace_argp; /* input: struct pfs_capture_tracers */
 
 /* Any of them? */
 bool ftrace_args_given(const struct pfs_capture_tracers *args);

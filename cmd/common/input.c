@@ -24,18 +24,18 @@
 
 struct input {
 	int fd;
-	const char *name;		/* for messages */
-	char head[HEAD_LEN + 1];	/* what was read to look at */
+	const char *name;	 /* for messages */
+	char head[HEAD_LEN + 1]; /* what was read to look at */
 	size_t head_len;
 	const struct input_options *options;
 	const struct pfs_sink *sink;
 	struct pfs_err *err;
 	struct progress progress;
-	uint32_t page_size;		/* of a trace.dat */
+	uint32_t page_size; /* of a trace.dat */
 };
 
 struct input_kind {
-	int (*probe)(const char *head, size_t len);	/* 0 (no) to 100 */
+	int (*probe)(const char *head, size_t len); /* 0 (no) to 100 */
 	int (*read)(struct input *in);
 };
 
@@ -50,8 +50,8 @@ static int read_some(const struct input *in, char *buf, size_t size, ssize_t *go
 }
 
 /* The head and then the rest of the input, in blocks. *nr_events: how many they have given so far. */
-static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, size_t len),
-		      const uint64_t *nr_events, void *ctx)
+static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, size_t len), const uint64_t *nr_events,
+		      void *ctx)
 {
 	char *buf = malloc(1 << 18);
 	uint64_t bytes = in->head_len;
@@ -113,9 +113,8 @@ static void tell_damage(const struct input *in, const struct pfs_dat *dat)
 	const struct pfs_merge_stats *stats = pfs_dat_stats(dat);
 
 	if (stats->damaged)
-		tell("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s",
-		     in->name, stats->damaged, stats->damaged == 1 ? "" : "s",
-		     stats->first_damage.msg);
+		tell("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s", in->name,
+		     stats->damaged, stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
 }
 
 static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
@@ -198,9 +197,8 @@ static int read_text(struct input *in)
 	progress_end(&in->progress);
 	stats = pfs_text_stats(text);
 	if (stats->unparsed)
-		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name,
-		     stats->unparsed, stats->unparsed == 1 ? " is" : "s are",
-		     stats->first_unparsed);
+		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name, stats->unparsed,
+		     stats->unparsed == 1 ? " is" : "s are", stats->first_unparsed);
 out:
 	pfs_text_free(text);
 	pfs_assembler_free(a);
@@ -245,8 +243,8 @@ static void tell_lines(const struct input *in, const struct pfs_line_stats *stat
 		     stats->nr_errors == 1 ? " is" : "s are", stats->first_error.msg);
 	if (stats->nr_unknown_kinds || stats->nr_unknown_fields)
 		tell("%s: made by a newer pfscope: %" PRIu64 " events and %" PRIu64
-		     " fields of kinds unknown here are left out", in->name,
-		     stats->nr_unknown_kinds, stats->nr_unknown_fields);
+		     " fields of kinds unknown here are left out",
+		     in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
 }
 
 static int read_lines(struct input *in)
@@ -263,8 +261,7 @@ static int read_lines(struct input *in)
 		ret = pfs_line_reader_end(reader);
 	progress_end(&in->progress);
 	if (ret == -EPROTONOSUPPORT)
-		pfs_err_set(in->err, ret, "%s: %s", in->name,
-			    pfs_line_reader_stats(reader)->first_error.msg);
+		pfs_err_set(in->err, ret, "%s: %s", in->name, pfs_line_reader_stats(reader)->first_error.msg);
 	else
 		tell_lines(in, pfs_line_reader_stats(reader));
 	pfs_line_reader_free(reader);
@@ -311,14 +308,15 @@ static int read_kind(struct input *in)
 		}
 	}
 	if (!best)
-		return pfs_err_set(in->err, -EBADMSG, "%s: is no recording that pfscope knows: "
+		return pfs_err_set(in->err, -EBADMSG,
+				   "%s: is no recording that pfscope knows: "
 				   "neither a trace.dat, nor text of trace_pipe or trace-cmd report, "
-				   "nor event lines (offset 0)", in->name);
+				   "nor event lines (offset 0)",
+				   in->name);
 	return best->read(in);
 }
 
-int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink,
-	       struct pfs_err *err)
+int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink, struct pfs_err *err)
 {
 	bool standard = !path || !strcmp(path, "-");
 	struct input *in = calloc(1, sizeof(*in));
@@ -343,7 +341,7 @@ int input_read(const char *path, const struct input_options *options, const stru
 		ret = read_kind(in);
 		progress_end(&in->progress);
 	}
-	if (ret && ret != -ECANCELED && !*err->msg)	/* whom the events go to could not take them */
+	if (ret && ret != -ECANCELED && !*err->msg) /* whom the events go to could not take them */
 		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
 	if (in->fd > 0)
 		close(in->fd);

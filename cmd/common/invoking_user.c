@@ -58,8 +58,7 @@ int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
 	caller->gid = gid;
 	caller->differs = uid != geteuid() || gid != getegid();
 	if (caller->differs && geteuid())
-		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user",
-				   user);
+		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user", user);
 	if (pw) {
 		snprintf(caller->name, sizeof(caller->name), "%s", pw->pw_name);
 		snprintf(caller->home, sizeof(caller->home), "%s", pw->pw_dir);
@@ -71,8 +70,7 @@ static int set_ids(const struct caller *caller)
 {
 	if (caller->name[0] ? initgroups(caller->name, caller->gid) : setgroups(1, &caller->gid))
 		return -errno;
-	if (setresgid(caller->gid, caller->gid, caller->gid) ||
-	    setresuid(caller->uid, caller->uid, caller->uid))
+	if (setresgid(caller->gid, caller->gid, caller->gid) || setresuid(caller->uid, caller->uid, caller->uid))
 		return -errno;
 	return 0;
 }
@@ -128,5 +126,5 @@ void caller_leave(const struct caller *caller)
 	if (!caller->differs)
 		return;
 	if (seteuid(getuid()) || setegid(getgid()))
-		abort();	/* half of one user and half of another must not go on */
+		abort(); /* half of one user and half of another must not go on */
 }

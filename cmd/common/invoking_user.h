@@ -14,10 +14,10 @@
 #include <sys/types.h>
 
 struct caller {
-	bool differs;		/* from who pfscope itself runs as */
+	bool differs; /* from who pfscope itself runs as */
 	uid_t uid;
 	gid_t gid;
-	char name[64];		/* for the supplementary groups; "" if the user has no entry */
+	char name[64]; /* for the supplementary groups; "" if the user has no entry */
 	char home[4096];
 };
 

@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 /* The child. It touches no more than it must: what it does before exec is in the recording. */
-static void become(char **argv, const struct caller *caller, const struct stop_before *before,
-		   int go_fd, int failed_fd)
+static void become(char **argv, const struct caller *caller, const struct stop_before *before, int go_fd, int failed_fd)
 {
 	int err;
 	char byte;
@@ -82,8 +81,8 @@ static void do_with_again(const struct launch_without *without, int personality_
 		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 }
 
-int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
-		 const struct caller *caller, const struct stop_before *before, struct pfs_err *err)
+int launch_start(struct launch *launch, char **argv, const struct launch_without *without, const struct caller *caller,
+		 const struct stop_before *before, struct pfs_err *err)
 {
 	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
 
@@ -138,6 +137,5 @@ int launch_go(struct launch *launch, const char *name, struct pfs_err *err)
 		return 0;
 	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return pfs_err_set(err, -code, "%s: %s", name, code == ENOENT ? "command not found" :
-			   strerror(code));
+	return pfs_err_set(err, -code, "%s: %s", name, code == ENOENT ? "command not found" : strerror(code));
 }

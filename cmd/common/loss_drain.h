@@ -9,13 +9,13 @@
 
 #include "event/event.h"
 
-enum { ENDING_CPUS = 1024 };	/* nobody waits for those beyond */
+enum { ENDING_CPUS = 1024 }; /* nobody waits for those beyond */
 
 struct ending {
 	const struct pfs_sink *to;
-	bool over;			/* nothing more is wanted but losses of what came before */
+	bool over; /* nothing more is wanted but losses of what came before */
 	unsigned int nr_awaited;
-	bool awaited[ENDING_CPUS];	/* processors: heard of before, and not since it is over */
+	bool awaited[ENDING_CPUS]; /* processors: heard of before, and not since it is over */
 };
 
 /* The sink before that one: it returns -ECANCELED later. Both are borrowed. */

@@ -40,8 +40,8 @@ static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int
 	return pfs_model_apply_faults(p->model, runs, nr);
 }
 
-int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
-		  FILE *out, struct pfs_err *err)
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
+		  struct pfs_err *err)
 {
 	*p = (struct pipeline){ .filter = filter, .writes = form != EVENTS_NONE };
 	p->model = pfs_model_new();
@@ -53,8 +53,9 @@ int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum even
 			goto no_memory;
 		p->writer = pfs_line_writer_sink(p->lines);
 	} else if (form != EVENTS_NONE) {
-		p->export = pfs_export_new(out, form == EVENTS_JSON ? PFS_EXPORT_JSON :
-					   isatty(fileno(out)) ? PFS_EXPORT_CSV_SHOWN : PFS_EXPORT_CSV);
+		p->export = pfs_export_new(out, form == EVENTS_JSON   ? PFS_EXPORT_JSON
+						: isatty(fileno(out)) ? PFS_EXPORT_CSV_SHOWN
+								      : PFS_EXPORT_CSV);
 		if (!p->export)
 			goto no_memory;
 		p->writer = pfs_export_sink(p->export);

@@ -15,15 +15,15 @@ enum event_form { EVENTS_NONE, EVENTS_LINES, EVENTS_JSON, EVENTS_CSV };
 struct pipeline {
 	struct pfs_model *model;
 	const struct pfs_filter *filter;
-	struct pfs_line_writer *lines;		/* or NULL */
-	struct pfs_export *export;		/* or NULL */
-	struct pfs_sink writer;			/* of whichever of the two there is, or somebody else's */
+	struct pfs_line_writer *lines; /* or NULL */
+	struct pfs_export *export;     /* or NULL */
+	struct pfs_sink writer;	       /* of whichever of the two there is, or somebody else's */
 	bool writes;
 };
 
 /* filter is borrowed. Events are also written to `out` in that form. 0 or -ENOMEM with err set. */
-int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form,
-		  FILE *out, struct pfs_err *err);
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
+		  struct pfs_err *err);
 void pipeline_fini(struct pipeline *p);
 
 /* Every event that passes the filter also goes there, after the model; instead of being written. */

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct progress {
-	bool on;			/* standard error is a terminal that can take a line back */
+	bool on; /* standard error is a terminal that can take a line back */
 	bool shown;
-	uint64_t total;			/* bytes; 0: unknown */
-	uint64_t start_ns, next_ns;	/* CLOCK_MONOTONIC: of the work, of the next line */
+	uint64_t total;		    /* bytes; 0: unknown */
+	uint64_t start_ns, next_ns; /* CLOCK_MONOTONIC: of the work, of the next line */
 };
 
 /* wanted: something else may be printed to the terminal meanwhile if not. total: bytes, 0: unknown. */

@@ -46,7 +46,7 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 	how.progress = !p->writes || !isatty(STDOUT_FILENO);
 	ret = input_read(args->file, &how, &sink, err);
 
-	return ret == -ECANCELED ? 0 : ret;	/* past --to or --at */
+	return ret == -ECANCELED ? 0 : ret; /* past --to or --at */
 }
 
 int reading_draw(const struct reading_args *args, enum pfs_view_format format)

@@ -10,10 +10,10 @@
 #include "common/view_args.h"
 
 struct reading_args {
-	const char *file;		/* NULL: standard input */
+	const char *file; /* NULL: standard input */
 	struct input_options input;
 	struct view_args view;
-	bool strict;			/* lost events are a failure */
+	bool strict; /* lost events are a failure */
 };
 
 /* Options of reading: --salvage, --strict, and the file itself. Input: struct reading_args. */

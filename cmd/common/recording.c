@@ -22,12 +22,13 @@ enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE, OPT_STRICT, OPT_COM
 
 static const struct argp_option options[] = {
 	{ "source", OPT_SOURCE, "SOURCE", 0, "Who sees the faults: `ftrace' or SystemTap (`stap')", 1 },
-	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or with "
-	  "--source=stap event lines", 1 },
+	{ "output-file", 'o', "FILE", 0,
+	  "Keep the recording in FILE: a trace.dat, or with "
+	  "--source=stap event lines",
+	  1 },
 	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 1 },
 	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
-	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe",
-	  1 },
+	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe", 1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they come: `lines', `json' or `csv'", 1 },
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
@@ -90,8 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		errno = 0;
 		kb = strtoul(arg, &end, 10);
 		if (errno || *end || kb < 8 || kb > 1 << 24)
-			argp_error(state, "--buffer-size: %s: is no number of KB from 8 to 16777216",
-				   arg);
+			argp_error(state, "--buffer-size: %s: is no number of KB from 8 to 16777216", arg);
 		args->buffer_kb = kb;
 		return 0;
 	case OPT_VIA:
@@ -191,7 +191,7 @@ static int live_event(void *ctx, const struct pfs_event *ev)
 	ret = pfs_emit(&sink, ev);
 	if (ret) {
 		r->live_over = true;
-		r->live_err = ret == -ECANCELED ? 0 : ret;	/* past --to or --at */
+		r->live_err = ret == -ECANCELED ? 0 : ret; /* past --to or --at */
 	}
 	return 0;
 }
@@ -207,14 +207,16 @@ bool recording_given_up(void *recording)
 	return false;
 }
 
-int recording_open(struct recording *r, const struct recording_args *args, int stop_fd,
-		   struct pfs_err *err)
+int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
 	struct pfs_sink sink = { .fn = live_event, .ctx = r };
 	int ret;
 
 	*r = (struct recording){
-		.args = args, .source = source_of(args), .file = WHOLE_FILE_NONE, .stop_fd = stop_fd,
+		.args = args,
+		.source = source_of(args),
+		.file = WHOLE_FILE_NONE,
+		.stop_fd = stop_fd,
 	};
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret)
@@ -289,16 +291,16 @@ static int draw(struct recording *r, struct pfs_err *err)
 	struct pfs_sink sink;
 	int ret;
 
-	if (r->is_live)	/* it has seen everything already */
+	if (r->is_live) /* it has seen everything already */
 		return draw_model(r, r->live.model, err);
 	ret = pipeline_init(&p, &r->args->view.filter, EVENTS_NONE, NULL, err);
 	if (ret)
 		return ret;
 	sink = pipeline_sink(&p);
 	ret = r->source->replay(r->capture, &sink, err);
-	if (ret == -ECANCELED)	/* past --to or --at */
+	if (ret == -ECANCELED) /* past --to or --at */
 		ret = 0;
-	if (ret && !*err->msg)	/* the model could not take them */
+	if (ret && !*err->msg) /* the model could not take them */
 		pfs_err_set(err, ret, "the bars cannot be drawn: %s", strerror(-ret));
 	if (!ret)
 		ret = draw_model(r, p.model, err);
@@ -320,14 +322,12 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 		ret = draw(r, err);
 	if (!ret && !r->args->no_bars)
 		refaulting_tell(r);
-	if (!ret && r->live_err && r->live_err != -EPIPE)	/* `| head' has seen enough */
-		ret = pfs_err_set(err, r->live_err, "standard output: %s",
-				  strerror(-r->live_err));
+	if (!ret && r->live_err && r->live_err != -EPIPE) /* `| head' has seen enough */
+		ret = pfs_err_set(err, r->live_err, "standard output: %s", strerror(-r->live_err));
 	return ret;
 }
 
-int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		   struct pfs_err *err)
+int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
 	struct pollfd *all = realloc(r->fds, (nr_fds + 1) * sizeof(*all));
 	int ret;
@@ -366,7 +366,7 @@ int recording_close(struct recording *r, struct pfs_err *err)
 	free(r->fds);
 	if (r->is_live)
 		pipeline_fini(&r->live);
-	if (r->file.temp && !caller_enter(&r->caller)) {	/* it may have failed before the drop */
+	if (r->file.temp && !caller_enter(&r->caller)) { /* it may have failed before the drop */
 		whole_file_drop(&r->file);
 		caller_leave(&r->caller);
 	}

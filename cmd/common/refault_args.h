@@ -8,12 +8,12 @@
 #include <argp.h>
 
 struct refault_args {
-	uint64_t interval_ns;		/* 0: they are not */
+	uint64_t interval_ns; /* 0: they are not */
 	enum pfs_refault_method method;
 	unsigned int quiet;
 	uint64_t zram_bytes;
 };
 
-extern const struct argp refault_argp;	/* input: struct refault_args */
+extern const struct argp refault_argp; /* input: struct refault_args */
 
 #endif

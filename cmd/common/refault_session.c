@@ -16,8 +16,13 @@ static bool wanted(void *ctx, const struct pfs_smap *smap)
 {
 	const struct pfs_filter *filter = ctx;
 	struct pfs_region region = {
-		.start = smap->start, .end = smap->end, .off = smap->off, .ino = smap->ino, .dev = smap->dev,
-		.perms = smap->perms, .name = smap->name,
+		.start = smap->start,
+		.end = smap->end,
+		.off = smap->off,
+		.ino = smap->ino,
+		.dev = smap->dev,
+		.perms = smap->perms,
+		.name = smap->name,
 		.have = PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) |
 			PFS_HAS(PFS_F_NAME),
 	};
@@ -42,9 +47,14 @@ int refaulting_open(struct recording *r, struct pfs_err *err)
 	const struct refault_args *args = &r->args->refault;
 	const struct pfs_filter *filter = &r->args->view.filter;
 	struct pfs_refault_config config = {
-		.interval_ns = args->interval_ns, .method = args->method, .zram_bytes = args->zram_bytes,
-		.quiet = args->quiet, .faults_only = !r->source->want_accesses, .files_only = filter->nr_files && !filter->nr_regions,
-		.wanted = wanted, .ctx = (void *)filter,
+		.interval_ns = args->interval_ns,
+		.method = args->method,
+		.zram_bytes = args->zram_bytes,
+		.quiet = args->quiet,
+		.faults_only = !r->source->want_accesses,
+		.files_only = filter->nr_files && !filter->nr_regions,
+		.wanted = wanted,
+		.ctx = (void *)filter,
 	};
 	struct pfs_refault_system system;
 	char tids_file[PATH_MAX], where[256], note[PFS_REFAULT_TEXT_MAX];
@@ -125,8 +135,10 @@ void refaulting_tell(const struct recording *r)
 	pfs_refault_cost_text(text, r->refaulting.method, &r->refaulting.sums);
 	tell("--refault by %s: %s", pfs_refault_methods[r->refaulting.method], text);
 	if (r->refaulting.sums.nr_full)
-		tell("swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room stayed in memory, and its use was "
-		     "not seen; --zram SIZE sets up more", r->refaulting.sums.nr_full, r->refaulting.sums.nr_cycles);
+		tell("swap was full in %" PRIu64 " of %" PRIu64
+		     " cycles: what found no room stayed in memory, and its use was "
+		     "not seen; --zram SIZE sets up more",
+		     r->refaulting.sums.nr_full, r->refaulting.sums.nr_cycles);
 }
 
 int refaulting_close(struct recording *r, struct pfs_err *err)

@@ -13,7 +13,7 @@
 struct recording;
 
 struct refaulting {
-	struct pfs_refault *helper;	/* NULL: there is nothing to be done */
+	struct pfs_refault *helper; /* NULL: there is nothing to be done */
 	enum pfs_refault_method method;
 	struct pfs_refault_sums sums;
 };

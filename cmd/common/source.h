@@ -18,7 +18,7 @@ struct recording;
 struct recording_args;
 
 struct recording_source {
-	const char *name;		/* as --source has it */
+	const char *name; /* as --source has it */
 
 	/* Refuses options that mean nothing to this source, before anything is opened. */
 	int (*check)(const struct recording_args *args, struct pfs_err *err);
@@ -58,8 +58,7 @@ struct recording_source {
 	 * Until there is something to drain, one of `fds` is ready, or timeout_ms (-1: for ever) is
 	 * over. Signals are no error.
 	 */
-	int (*wait)(void *capture, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		    struct pfs_err *err);
+	int (*wait)(void *capture, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 
 	int (*stop)(void *capture, struct pfs_err *err);
 

@@ -12,7 +12,7 @@
 
 struct ftrace_source {
 	struct pfs_capture *capture;
-	struct pfs_assembler *live;	/* NULL: nobody wants them as they come */
+	struct pfs_assembler *live; /* NULL: nobody wants them as they come */
 	struct recording *recording;
 	bool told_killed;
 };
@@ -63,9 +63,12 @@ static void *open_source(struct recording *r, const struct pfs_sink *live, struc
 {
 	struct ftrace_source *s = calloc(1, sizeof(*s));
 	struct pfs_capture_config config = {
-		.buffer_kb = r->args->buffer_kb, .text = r->args->text, .compress = r->args->compress,
+		.buffer_kb = r->args->buffer_kb,
+		.text = r->args->text,
+		.compress = r->args->compress,
 		.tracers = r->args->tracers,
-		.give_up = recording_given_up, .give_up_ctx = r,
+		.give_up = recording_given_up,
+		.give_up_ctx = r,
 	};
 	int ret = -ENOMEM;
 
@@ -147,8 +150,7 @@ static int look(void *source, struct pfs_err *err)
 	return pfs_capture_look(s->capture, err);
 }
 
-static int wait_for(void *source, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		    struct pfs_err *err)
+static int wait_for(void *source, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
 	struct ftrace_source *s = source;
 	int ret = pfs_capture_wait(s->capture, fds, nr_fds, timeout_ms, err);
@@ -179,8 +181,7 @@ static int replay(void *source, const struct pfs_sink *sink, struct pfs_err *err
 
 	if (!assembler)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = pfs_capture_replay(s->capture, pfs_assembler_feed, pfs_assembler_faults, assembler,
-				 err);
+	ret = pfs_capture_replay(s->capture, pfs_assembler_feed, pfs_assembler_faults, assembler, err);
 	if (!ret)
 		ret = pfs_assembler_finish(assembler);
 	pfs_assembler_free(assembler);
@@ -195,8 +196,19 @@ static int write_dat(void *source, int fd, struct pfs_err *err)
 }
 
 const struct recording_source source_ftrace = {
-	.name = "ftrace", .check = check, .open = open_source, .free = free_source,
-	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .want_accesses = want_accesses,
-	.start = start, .look = look,
-	.wait = wait_for, .stop = stop, .replay = replay, .write = write_dat,
+	.name = "ftrace",
+	.check = check,
+	.open = open_source,
+	.free = free_source,
+	.launch = launch,
+	.attach = attach,
+	.note = note,
+	.tids_file = tids_file,
+	.want_accesses = want_accesses,
+	.start = start,
+	.look = look,
+	.wait = wait_for,
+	.stop = stop,
+	.replay = replay,
+	.write = write_dat,
 };

@@ -16,26 +16,29 @@
 
 struct stap_source {
 	struct pfs_stap *session;
-	struct pfs_thread_list *threads;	/* NULL: nobody asks for them */
+	struct pfs_thread_list *threads; /* NULL: nobody asks for them */
 };
 
 static int check(const struct recording_args *args, struct pfs_err *err)
 {
 	if (ftrace_args_given(&args->tracers))
-		return pfs_err_set(err, -EINVAL, "--probes, --latency, --classify, --histogram and "
+		return pfs_err_set(err, -EINVAL,
+				   "--probes, --latency, --classify, --histogram and "
 				   "--count are of --source=ftrace only: with --source=stap all of it is "
 				   "known anyway");
 	if (args->via)
 		return pfs_err_set(err, -EINVAL, "--via is of --source=ftrace only");
 	/* Those are known to the probes alone, and not before there is something of them. */
 	if (args->refault.interval_ns && args->by_trait)
-		return pfs_err_set(err, -EINVAL, "--refault with --source=stap: of processes that are given by number; "
+		return pfs_err_set(err, -EINVAL,
+				   "--refault with --source=stap: of processes that are given by number; "
 				   "those of a user: with --source=ftrace");
 	if (args->compress)
 		return pfs_err_set(err, -EINVAL, "--compress makes a trace.dat, and --source=stap event lines");
 	if (args->stap.module && args->stap.no_dwarf)
-		return pfs_err_set(err, -EINVAL, "--no-dwarf is for building a module, --module "
-						 "loads one");
+		return pfs_err_set(err, -EINVAL,
+				   "--no-dwarf is for building a module, --module "
+				   "loads one");
 	return 0;
 }
 
@@ -49,10 +52,15 @@ static struct pfs_stap *open_session(struct recording *r, const struct pfs_sink 
 	const struct recording_args *args = r->args;
 	const struct pfs_filter *filter = &args->view.filter;
 	struct pfs_stap_config config = {
-		.module = args->stap.module, .uid = args->all_of_user ? (long)args->uid : -1,
-		.no_follow = args->no_follow, .no_dwarf = args->stap.no_dwarf,
-		.buffer_kb = args->buffer_kb, .live = live, .give_up = recording_given_up,
-		.give_up_ctx = r, .say = say,
+		.module = args->stap.module,
+		.uid = args->all_of_user ? (long)args->uid : -1,
+		.no_follow = args->no_follow,
+		.no_dwarf = args->stap.no_dwarf,
+		.buffer_kb = args->buffer_kb,
+		.live = live,
+		.give_up = recording_given_up,
+		.give_up_ctx = r,
+		.say = say,
 	};
 
 	/* Processes that are given by number are recorded whole, whatever is shown of them. */
@@ -183,7 +191,17 @@ static int write_lines(void *source, int fd, struct pfs_err *err)
 }
 
 const struct recording_source source_stap = {
-	.name = "stap", .check = check, .open = open_source, .free = free_source,
-	.launch = launch, .attach = attach, .note = note, .tids_file = tids_file, .start = start, .wait = wait_for,
-	.stop = stop, .replay = replay, .write = write_lines,
+	.name = "stap",
+	.check = check,
+	.open = open_source,
+	.free = free_source,
+	.launch = launch,
+	.attach = attach,
+	.note = note,
+	.tids_file = tids_file,
+	.start = start,
+	.wait = wait_for,
+	.stop = stop,
+	.replay = replay,
+	.write = write_lines,
 };

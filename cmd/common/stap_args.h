@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 struct stap_args {
-	const char *module;		/* --module, or NULL */
-	bool no_dwarf;			/* --no-dwarf */
+	const char *module; /* --module, or NULL */
+	bool no_dwarf;	    /* --no-dwarf */
 };
 
-extern const struct argp stap_argp;	/* input: struct stap_args */
+extern const struct argp stap_argp; /* input: struct stap_args */
 
 #endif

@@ -25,7 +25,7 @@ int stop_open(struct stop_before *before)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, &before->mask))
 		return -errno;
-	sigaction(SIGPIPE, &ignore, &before->pipe);	/* a reader that goes away: an error of writing */
+	sigaction(SIGPIPE, &ignore, &before->pipe); /* a reader that goes away: an error of writing */
 	sigaction(SIGCHLD, &heed, &before->child);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;

@@ -8,8 +8,19 @@
 #include <unistd.h>
 
 enum {
-	OPT_CLASSIC = 0x100, OPT_FULL, OPT_ALL, OPT_WIDTH, OPT_COLOR, OPT_OUTPUT,
-	OPT_PID, OPT_TID, OPT_COMM, OPT_REGION, OPT_FROM, OPT_TO, OPT_AT,
+	OPT_CLASSIC = 0x100,
+	OPT_FULL,
+	OPT_ALL,
+	OPT_WIDTH,
+	OPT_COLOR,
+	OPT_OUTPUT,
+	OPT_PID,
+	OPT_TID,
+	OPT_COMM,
+	OPT_REGION,
+	OPT_FROM,
+	OPT_TO,
+	OPT_AT,
 };
 
 static const struct argp_option view_options[] = {
@@ -75,11 +86,14 @@ static const struct argp_option filter_options[] = {
 	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
 	{ "tid", OPT_TID, "TID", 0, "Only what these threads touched", 0 },
 	{ "comm", OPT_COMM, "GLOB", 0, "Only what threads of such a name touched", 0 },
-	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, start-end or kind (heap,stack,anon,file:GLOB)", 0 },
+	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, start-end or kind (heap,stack,anon,file:GLOB)",
+	  0 },
 	{ "from", OPT_FROM, "TIME", 0, "Only touches from then on", 0 },
 	{ "to", OPT_TO, "TIME", 0, "Nothing from then on", 0 },
-	{ "at", OPT_AT, "TIME", 0, "Layout and touches as they were then. TIME is in seconds since the "
-	  "start, or @SECONDS of the recording's clock", 0 },
+	{ "at", OPT_AT, "TIME", 0,
+	  "Layout and touches as they were then. TIME is in seconds since the "
+	  "start, or @SECONDS of the recording's clock",
+	  0 },
 	{ 0 },
 };
 
@@ -99,13 +113,14 @@ static void check_times(const struct pfs_filter *filter, const struct argp_state
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
 {
-	static const struct { int option; const char *name; enum pfs_filter_key key; } keys[] = {
-		{ OPT_PID, "pid", PFS_FILTER_PID },
-		{ OPT_TID, "tid", PFS_FILTER_TID },
-		{ OPT_COMM, "comm", PFS_FILTER_COMM },
-		{ OPT_REGION, "region", PFS_FILTER_REGION },
-		{ OPT_FROM, "from", PFS_FILTER_FROM },
-		{ OPT_TO, "to", PFS_FILTER_TO },
+	static const struct {
+		int option;
+		const char *name;
+		enum pfs_filter_key key;
+	} keys[] = {
+		{ OPT_PID, "pid", PFS_FILTER_PID },    { OPT_TID, "tid", PFS_FILTER_TID },
+		{ OPT_COMM, "comm", PFS_FILTER_COMM }, { OPT_REGION, "region", PFS_FILTER_REGION },
+		{ OPT_FROM, "from", PFS_FILTER_FROM }, { OPT_TO, "to", PFS_FILTER_TO },
 		{ OPT_AT, "at", PFS_FILTER_AT },
 	};
 	struct pfs_err err;
@@ -139,7 +154,10 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	const struct view_args *args = picture->args;
 	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
 	struct pfs_view_options options = {
-		.all = args->all, .format = picture->format, .filter = &args->filter, .out = out,
+		.all = args->all,
+		.format = picture->format,
+		.filter = &args->filter,
+		.out = out,
 		.terminal = isatty(fileno(out)),
 		.width = args->width ? args->width : pfs_term_width(fileno(out)),
 		.color = pfs_term_color(fileno(out), args->color),
@@ -147,8 +165,8 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	int ret = view->draw(picture->model, &options, err);
 
 	if (!ret && fflush(out))
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s",
-				  args->output ? args->output : "the output", strerror(errno));
+		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output ? args->output : "the output",
+				  strerror(errno));
 	return ret;
 }
 

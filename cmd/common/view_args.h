@@ -12,17 +12,17 @@
 #include <argp.h>
 
 struct view_args {
-	const char *view;		/* name in the table of views; NULL: the default bars */
-	const char *output;		/* file, NULL: the command's default stream */
-	unsigned int width;		/* 0: as the terminal has it */
+	const char *view;   /* name in the table of views; NULL: the default bars */
+	const char *output; /* file, NULL: the command's default stream */
+	unsigned int width; /* 0: as the terminal has it */
 	enum pfs_color_when color;
 	bool all;
 	struct pfs_filter filter;
 };
 
 /* Children for a command's argp; their input is a struct view_args. */
-extern const struct argp view_argp;	/* form and output */
-extern const struct argp filter_argp;	/* --pid, --tid, --comm, --region, --from, --to, --at */
+extern const struct argp view_argp;   /* form and output */
+extern const struct argp filter_argp; /* --pid, --tid, --comm, --region, --from, --to, --at */
 
 /* Values of --width and --color (NULL: none was given) of a command that has its own; a bad one is refused. */
 unsigned int width_of_option(const char *arg, struct argp_state *state);

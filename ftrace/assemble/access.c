@@ -94,6 +94,6 @@ int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw)
 	ev.addr = start;
 	ev.interval_ns = a->access_ns;
 	ev.have = PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_INTERVAL);
-	ev.inferred = PFS_HAS(PFS_F_TID);	/* some thread of it, or the kernel */
+	ev.inferred = PFS_HAS(PFS_F_TID); /* some thread of it, or the kernel */
 	return asm_emit(a, &ev);
 }

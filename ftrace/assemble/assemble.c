@@ -33,12 +33,12 @@ void pfs_assembler_free(struct pfs_assembler *a)
 
 	if (!a)
 		return;
-	HASH_ITER(hh, a->threads, t, next_thread) {
+	HASH_ITER (hh, a->threads, t, next_thread) {
 		HASH_DEL(a->threads, t);
 		asm_held_free(t);
 		free(t);
 	}
-	HASH_ITER(hh, a->procs, p, next_proc) {
+	HASH_ITER (hh, a->procs, p, next_proc) {
 		HASH_DEL(a->procs, p);
 		free(p);
 	}
@@ -61,8 +61,8 @@ int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev)
 	return pfs_emit(&a->sink, ev);
 }
 
-void asm_event_init(struct pfs_event *ev, const struct raw_event *raw,
-		    const struct asm_thread *thread, enum pfs_kind kind)
+void asm_event_init(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *thread,
+		    enum pfs_kind kind)
 {
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = kind;
@@ -111,8 +111,7 @@ static bool is_before(const char *release, unsigned int major, unsigned int mino
 }
 
 /* Notes that change how the rest of the stream is read. */
-static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, const char *key,
-		      const char *value)
+static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, const char *key, const char *value)
 {
 	if (!strcmp(key, "page_size")) {
 		unsigned long size = strtoul(value, NULL, 10);
@@ -149,8 +148,7 @@ int pfs_assembler_header(struct pfs_assembler *a, const char *key, const char *v
 	return 0;
 }
 
-void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *ctx, int32_t tid),
-			     void *ctx)
+void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *ctx, int32_t tid), void *ctx)
 {
 	a->name = name;
 	a->name_ctx = ctx;
@@ -242,7 +240,7 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 	struct asm_thread *t, *next;
 	int err = asm_conclude_ends(a, 0);
 
-	HASH_ITER(hh, a->threads, t, next)
+	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
 			err = asm_held_release(a, t);
 	return err;
@@ -283,27 +281,49 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return err;
 	switch (raw->kind) {
 	case RAW_FAULT_USER:
-	case RAW_FAULT_KERNEL: return asm_fault(a, asm_exec_owner(t), raw);
-	case RAW_HANDLER: return asm_handler(a, asm_exec_owner(t), raw);
-	case RAW_HANDLER_END: return asm_handler_end(a, asm_exec_owner(t), raw);
-	case RAW_FUNCTION: return asm_function(a, asm_exec_owner(t), raw);
-	case RAW_SYS_ENTER: return asm_sys_enter(a, t, raw);
-	case RAW_SYS_EXIT: return asm_sys_exit(a, t, raw);
-	case RAW_MA_WRITE: return asm_ma_write(a, t, raw);
-	case RAW_MAP_PAGES: return asm_map_pages(a, asm_exec_owner(t), raw);
-	case RAW_PFS_MAP: return asm_pfs_map(a, t, raw);
-	case RAW_ADD_CACHE: return asm_add_cache(a, asm_exec_owner(t), raw);
-	case RAW_PAGE_ALLOC: return asm_page_alloc(a, asm_exec_owner(t), raw);
-	case RAW_SIGNAL: return asm_signal(a, asm_exec_owner(t), raw);
-	case RAW_EXIT_MMAP: return asm_mm_gone(a, t, raw);
-	case RAW_EXEC: return asm_executed(a, t, raw);
-	case RAW_FORK: return asm_forked(a, t, raw);
-	case RAW_NEWTASK: return asm_newtask(a, t, raw);
-	case RAW_EXIT: return asm_exit(a, t, raw);
-	case RAW_RENAME: return asm_renamed(a, t, raw);
-	case RAW_PFS_TASK: return asm_task_said(a, t, raw);
-	case RAW_PFS_NOTE: return note_said(a, t, raw);
-	case RAW_PFS_HIST: return asm_fault_counted(a, t, raw);
-	default: return 0;
+	case RAW_FAULT_KERNEL:
+		return asm_fault(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER:
+		return asm_handler(a, asm_exec_owner(t), raw);
+	case RAW_HANDLER_END:
+		return asm_handler_end(a, asm_exec_owner(t), raw);
+	case RAW_FUNCTION:
+		return asm_function(a, asm_exec_owner(t), raw);
+	case RAW_SYS_ENTER:
+		return asm_sys_enter(a, t, raw);
+	case RAW_SYS_EXIT:
+		return asm_sys_exit(a, t, raw);
+	case RAW_MA_WRITE:
+		return asm_ma_write(a, t, raw);
+	case RAW_MAP_PAGES:
+		return asm_map_pages(a, asm_exec_owner(t), raw);
+	case RAW_PFS_MAP:
+		return asm_pfs_map(a, t, raw);
+	case RAW_ADD_CACHE:
+		return asm_add_cache(a, asm_exec_owner(t), raw);
+	case RAW_PAGE_ALLOC:
+		return asm_page_alloc(a, asm_exec_owner(t), raw);
+	case RAW_SIGNAL:
+		return asm_signal(a, asm_exec_owner(t), raw);
+	case RAW_EXIT_MMAP:
+		return asm_mm_gone(a, t, raw);
+	case RAW_EXEC:
+		return asm_executed(a, t, raw);
+	case RAW_FORK:
+		return asm_forked(a, t, raw);
+	case RAW_NEWTASK:
+		return asm_newtask(a, t, raw);
+	case RAW_EXIT:
+		return asm_exit(a, t, raw);
+	case RAW_RENAME:
+		return asm_renamed(a, t, raw);
+	case RAW_PFS_TASK:
+		return asm_task_said(a, t, raw);
+	case RAW_PFS_NOTE:
+		return note_said(a, t, raw);
+	case RAW_PFS_HIST:
+		return asm_fault_counted(a, t, raw);
+	default:
+		return 0;
 	}
 }

@@ -15,10 +15,10 @@
 struct pfs_assembler;
 
 struct pfs_assembler_stats {
-	uint64_t raw;			/* raw events taken in */
-	uint64_t other;			/* of kinds that pfscope makes no use of */
-	uint64_t foreign_rows;		/* region-tree rows that belong to no process here */
-	uint64_t unpaired_exits;	/* system calls whose beginning is not in the recording */
+	uint64_t raw;		 /* raw events taken in */
+	uint64_t other;		 /* of kinds that pfscope makes no use of */
+	uint64_t foreign_rows;	 /* region-tree rows that belong to no process here */
+	uint64_t unpaired_exits; /* system calls whose beginning is not in the recording */
 };
 
 /*
@@ -50,8 +50,7 @@ int pfs_assembler_header(struct pfs_assembler *assembler, const char *key, const
  * Who knows the name of a thread that no record has named: asked once a thread. name() returns NULL
  * if it does not; the string is borrowed for the call.
  */
-void pfs_assembler_set_names(struct pfs_assembler *assembler,
-			     const char *(*name)(void *ctx, int32_t tid), void *ctx);
+void pfs_assembler_set_names(struct pfs_assembler *assembler, const char *(*name)(void *ctx, int32_t tid), void *ctx);
 
 /*
  * Names the process of a thread from outside the stream (a table in the file), before its first

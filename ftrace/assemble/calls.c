@@ -29,8 +29,8 @@ static bool failed(uint64_t result)
 	return result >= (uint64_t)-4095;
 }
 
-static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-			 struct range r, enum pfs_by by)
+static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
+			 enum pfs_by by)
 {
 	struct pfs_event ev;
 
@@ -104,8 +104,7 @@ static struct range removes(const struct pfs_assembler *a, const struct asm_thre
 	case SYS_MREMAP:
 		old_len = page_up(a, t->arg[1]);
 		if (page_up(a, t->arg[2]) < old_len && !(t->arg[3] & MREMAP_FIXED))
-			return range_of(t->arg[0] + page_up(a, t->arg[2]),
-					old_len - page_up(a, t->arg[2]));
+			return range_of(t->arg[0] + page_up(a, t->arg[2]), old_len - page_up(a, t->arg[2]));
 		return none;
 	case SYS_BRK:
 		if (t->proc && t->proc->brk && t->arg[0] && t->arg[0] < t->proc->brk)
@@ -120,8 +119,7 @@ static struct range removes(const struct pfs_assembler *a, const struct asm_thre
  * shmdt names where the segment begins. What all belongs to it the model knows, but only before the
  * call, as its rows may take away some; whether it succeeds, shows only after it.
  */
-static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		      bool last)
+static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool last)
 {
 	struct pfs_event ev;
 
@@ -137,8 +135,7 @@ static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struc
  * io_destroy unmaps its ring at once and then waits, long enough for another thread to be given the
  * same address: so the ring goes when the call begins. Of a ring that is not there, nothing goes.
  */
-static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t,
-			   const struct raw_event *raw)
+static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
 
@@ -226,8 +223,8 @@ static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return remove_rest(a, t, raw);
 }
 
-static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-			uint64_t old_len, uint64_t new_len)
+static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, uint64_t old_len,
+			uint64_t new_len)
 {
 	struct pfs_event ev;
 	int err = 0;
@@ -277,8 +274,7 @@ static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const st
 	return asm_emit(a, &ev);
 }
 
-static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		    uint64_t before)
+static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, uint64_t before)
 {
 	struct range r = { page_up(a, before), page_up(a, raw->arg[0]) };
 	struct pfs_event ev;
@@ -314,17 +310,15 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	err = asm_emit(a, &ev);
 	if (err || !before)
 		return err;
-	asm_changed(t, raw,
-		    (struct range){ now < before ? now : before,
-				    page_up(a, now < before ? before : now) });
+	asm_changed(t, raw, (struct range){ now < before ? now : before, page_up(a, now < before ? before : now) });
 	if (now > before)
 		return brk_grew(a, t, raw, before);
 	return remove_rest(a, t, raw);
 }
 
 /* What holds for regions of the range from now on, whatever else they are. */
-static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		       struct range r, uint8_t traits)
+static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
+		       uint8_t traits)
 {
 	struct pfs_event ev;
 
@@ -339,8 +333,7 @@ static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const str
 	struct pfs_event ev;
 
 	if (t->arg[2] == GUARD_INSTALL)
-		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])),
-				   PFS_TRAIT_GUARDED);
+		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])), PFS_TRAIT_GUARDED);
 	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_populates(a, t));
 	if (ev.start >= ev.end || a->handlers)
 		return 0;
@@ -368,8 +361,7 @@ static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const st
 	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
 }
 
-static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t,
-			   const struct raw_event *raw)
+static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	if (t->proc)
 		t->proc->mlock_future = false;
@@ -438,8 +430,7 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
  * Before 6.17 mremap to a fixed address removed what was there, and the end of what shrinks, before it
  * looked whether it can be done. Only that there is nothing to be moved it saw before that.
  */
-static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t,
-			  const struct raw_event *raw)
+static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
 	int error = -(int64_t)raw->arg[0];
@@ -481,8 +472,8 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 	if (t->nr != raw->nr) {
 		/* A new process or thread returns from a call that it never entered. */
-		if (raw->nr != SYS_CLONE && raw->nr != SYS_CLONE3 && raw->nr != SYS_FORK &&
-		    raw->nr != SYS_VFORK && raw->nr != SYS_EXECVE && raw->nr != SYS_EXECVEAT)
+		if (raw->nr != SYS_CLONE && raw->nr != SYS_CLONE3 && raw->nr != SYS_FORK && raw->nr != SYS_VFORK &&
+		    raw->nr != SYS_EXECVE && raw->nr != SYS_EXECVEAT)
 			a->stats.unpaired_exits++;
 		if (raw->nr == SYS_BRK)
 			err = brk_done(a, t, raw);

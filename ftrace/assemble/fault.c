@@ -14,7 +14,7 @@
 
 /* How a processor's page-fault error code says what kind of access it was. One row a processor. */
 struct asm_cpu_type {
-	const char *machine;	/* as in uname -m */
+	const char *machine; /* as in uname -m */
 	uint64_t exec_mask, exec_value;
 	uint64_t write_mask, write_value;
 };
@@ -62,8 +62,7 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	ev->code = raw->arg[2];
 	ev->mode = raw->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL;
 	ev->cpu = raw->cpu;
-	ev->have = always | (uint64_t)(raw->cpu >= 0) << PFS_F_CPU |
-		   (uint64_t)(ev->ip != RAW_ABSENT) << PFS_F_IP;
+	ev->have = always | (uint64_t)(raw->cpu >= 0) << PFS_F_CPU | (uint64_t)(ev->ip != RAW_ABSENT) << PFS_F_IP;
 	ev->access = 0;
 	if (ev->code != RAW_ABSENT) {
 		ev->have |= PFS_HAS(PFS_F_CODE);
@@ -86,9 +85,8 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 /* Does all that it takes to know of faults of the thread that was last on that processor stand in the run? */
 static bool is_plain(const struct pfs_assembler *a, const struct asm_thread *t, const struct pfs_fault_run *run)
 {
-	return t && t->tid == run->tid && t->comm_said && (!t->proc || t->proc->pid) && !t->in_exec &&
-	       !t->exited && run->code != RAW_ABSENT && run->cpu >= 0 &&
-	       a->sink.faults && !a->holds && !a->only_pid && a->cpu_type;
+	return t && t->tid == run->tid && t->comm_said && (!t->proc || t->proc->pid) && !t->in_exec && !t->exited &&
+	       run->code != RAW_ABSENT && run->cpu >= 0 && a->sink.faults && !a->holds && !a->only_pid && a->cpu_type;
 }
 
 static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)
@@ -100,10 +98,13 @@ static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *
 static int feed_first(struct pfs_assembler *a, struct pfs_fault_run *run)
 {
 	struct raw_event raw = {
-		.ts_ns = *run->ts_ns++, .cpu = run->cpu, .tid = run->tid, .tgid = -1,
+		.ts_ns = *run->ts_ns++,
+		.cpu = run->cpu,
+		.tid = run->tid,
+		.tgid = -1,
 		.kind = run->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
-		.arg = { *run->addr++, *run->ip++, run->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
-			 RAW_ABSENT, RAW_ABSENT },
+		.arg = { *run->addr++, *run->ip++, run->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
+			 RAW_ABSENT },
 	};
 
 	run->nr--;
@@ -128,7 +129,7 @@ int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned i
 		err = pass_runs(a, runs + passed, i - passed);
 		if (!err)
 			err = feed_first(a, &runs[i]);
-		i += !runs[i].nr;	/* the rest of the run may be plain by now */
+		i += !runs[i].nr; /* the rest of the run may be plain by now */
 		passed = i;
 	}
 	return err ? err : pass_runs(a, runs + passed, nr - passed);
@@ -139,15 +140,14 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
 	struct pfs_event ev;
 
-	if (a->handlers)	/* the handler's result says it for certain */
+	if (a->handlers) /* the handler's result says it for certain */
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_MAJOR);
 	ev.dev = raw->arg[0];
 	ev.ino = raw->arg[1];
 	ev.off = raw->arg[2] * (a->page_mask + 1);
 	ev.end_off = ev.off + ((a->page_mask + 1) << order);
-	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
-		   PFS_HAS(PFS_F_END_OFF);
+	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
 	return asm_emit_beside(a, t, &ev);
 }
 
@@ -208,8 +208,7 @@ int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struc
 	ev.count = raw->arg[2];
 	ev.mode = raw->arg[3] ? PFS_KERNEL : PFS_USER;
 	ev.interval_ns = raw->arg[4];
-	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_COUNT) |
-		   PFS_HAS(PFS_F_INTERVAL);
+	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_COUNT) | PFS_HAS(PFS_F_INTERVAL);
 	if (ev.code != RAW_ABSENT) {
 		ev.have |= PFS_HAS(PFS_F_CODE);
 		if (a->cpu_type) {

@@ -25,7 +25,7 @@
 #define RET_MAJOR 0x4u
 #define RET_RETRY 0x400u
 
-#define MAX_BESIDE 4096		/* of one fault: reading ahead adds some dozens to the page cache */
+#define MAX_BESIDE 4096 /* of one fault: reading ahead adds some dozens to the page cache */
 
 struct event_list {
 	struct pfs_event *list;
@@ -34,18 +34,18 @@ struct event_list {
 
 struct asm_held {
 	bool active;
-	bool exception;		/* else get_user_pages */
-	bool began;		/* a handler has run or runs */
-	bool again;		/* it has ended, and is to be run again */
-	struct pfs_event ev;	/* PFS_FAULT or PFS_POPULATE */
+	bool exception;	     /* else get_user_pages */
+	bool began;	     /* a handler has run or runs */
+	bool again;	     /* it has ended, and is to be run again */
+	struct pfs_event ev; /* PFS_FAULT or PFS_POPULATE */
 	uint64_t addr;
-	uint64_t began_ns;	/* of the handler that runs; 0: none does */
-	uint64_t flags;		/* of the handler's last run, RAW_ABSENT: not said */
-	uint32_t seen;		/* functions met: bits of enum pfs_handler */
-	uint64_t caller;	/* of the handler; 0: not known */
-	struct range region;	/* empty: not known */
-	struct event_list beside;	/* what came of it so far */
-	struct event_list exec;		/* populates of an exec's arguments, not moved yet */
+	uint64_t began_ns;	  /* of the handler that runs; 0: none does */
+	uint64_t flags;		  /* of the handler's last run, RAW_ABSENT: not said */
+	uint32_t seen;		  /* functions met: bits of enum pfs_handler */
+	uint64_t caller;	  /* of the handler; 0: not known */
+	struct range region;	  /* empty: not known */
+	struct event_list beside; /* what came of it so far */
+	struct event_list exec;	  /* populates of an exec's arguments, not moved yet */
 };
 
 static int append(struct event_list *l, const struct pfs_event *ev)
@@ -253,22 +253,29 @@ static enum pfs_by by_of(const struct asm_thread *t)
 			return PFS_BY_MMAP;
 		return PFS_BY_MLOCK;
 	case SYS_MADVISE:
-	case SYS_PROCESS_MADVISE: return PFS_BY_MADVISE;
+	case SYS_PROCESS_MADVISE:
+		return PFS_BY_MADVISE;
 	case SYS_MLOCK:
 	case SYS_MLOCK2:
-	case SYS_MLOCKALL: return PFS_BY_MLOCK;
-	case SYS_MREMAP: return PFS_BY_MREMAP;
-	case SYS_BRK: return PFS_BY_BRK;
-	case SYS_SHMAT: return PFS_BY_SHMAT;
+	case SYS_MLOCKALL:
+		return PFS_BY_MLOCK;
+	case SYS_MREMAP:
+		return PFS_BY_MREMAP;
+	case SYS_BRK:
+		return PFS_BY_BRK;
+	case SYS_SHMAT:
+		return PFS_BY_SHMAT;
 	case SYS_EXECVE:
-	case SYS_EXECVEAT: return PFS_BY_EXEC;
-	default: return PFS_BY_GUP;
+	case SYS_EXECVEAT:
+		return PFS_BY_EXEC;
+	default:
+		return PFS_BY_GUP;
 	}
 }
 
 /* get_user_pages' fault. One in another process's memory is told by its region's identity. */
-static void populate_event(const struct pfs_assembler *a, const struct asm_thread *t,
-			   const struct raw_event *raw, struct pfs_event *ev)
+static void populate_event(const struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw,
+			   struct pfs_event *ev)
 {
 	uint64_t flags = raw->arg[1];
 
@@ -290,8 +297,7 @@ static void populate_event(const struct pfs_assembler *a, const struct asm_threa
  * A fault in user mode whose exception is not in the recording: it was lost, or came before its
  * start.
  */
-static void late_event(const struct asm_thread *t, const struct raw_event *raw,
-		       struct pfs_event *ev)
+static void late_event(const struct asm_thread *t, const struct raw_event *raw, struct pfs_event *ev)
 {
 	asm_event_init(ev, raw, t, PFS_FAULT);
 	ev->addr = raw->arg[0];
@@ -311,8 +317,7 @@ static void take_arguments(struct asm_held *h, const struct raw_event *raw)
 		ev->have |= PFS_HAS(PFS_F_FLAGS);
 	}
 	if (flags != RAW_ABSENT && !pfs_has(ev, PFS_F_ACCESS)) {
-		ev->access = flags & PFS_FLAG_WRITE ? PFS_WRITE :
-			     flags & PFS_FLAG_INSTRUCTION ? PFS_EXECUTE : PFS_READ;
+		ev->access = flags & PFS_FLAG_WRITE ? PFS_WRITE : flags & PFS_FLAG_INSTRUCTION ? PFS_EXECUTE : PFS_READ;
 		ev->have |= PFS_HAS(PFS_F_ACCESS);
 	}
 	if (raw->arg[2] != RAW_ABSENT) {
@@ -339,14 +344,12 @@ static bool fits(const struct asm_held *h, uint64_t flags)
 	if (flags == RAW_ABSENT)
 		return true;
 	if (!h->exception || h->ev.mode == PFS_KERNEL)
-		return !(flags & PFS_FLAG_USER) &&
-		       (!h->exception || flags & PFS_FLAG_INTERRUPTIBLE);
+		return !(flags & PFS_FLAG_USER) && (!h->exception || flags & PFS_FLAG_INTERRUPTIBLE);
 	return flags & PFS_FLAG_USER;
 }
 
 /* Is this the handler of the fault that is held? */
-static bool is_its(const struct pfs_assembler *a, const struct asm_held *h,
-		   const struct raw_event *raw)
+static bool is_its(const struct pfs_assembler *a, const struct asm_held *h, const struct raw_event *raw)
 {
 	if (!h || !h->active || (h->began && !h->again) || !fits(h, raw->arg[1]))
 		return false;
@@ -361,7 +364,7 @@ int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	if (!a->handlers)
 		return 0;
 	if (!is_its(a, h, raw)) {
-		if (raw->arg[0] == RAW_ABSENT)	/* get_user_pages', nobody knows where */
+		if (raw->arg[0] == RAW_ABSENT) /* get_user_pages', nobody knows where */
 			return asm_held_release(a, t);
 		h = begin(a, t, &err);
 		if (!h)
@@ -396,7 +399,7 @@ int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	struct asm_held *h = t->held;
 	uint64_t ret = raw->arg[0];
 
-	if (!h || !h->active || !h->began_ns)	/* it began before the recording did */
+	if (!h || !h->active || !h->began_ns) /* it began before the recording did */
 		return 0;
 	if (!pfs_has(&h->ev, PFS_F_LATENCY))
 		h->ev.latency_ns = 0;
@@ -435,7 +438,7 @@ static bool goes_on(enum raw_kind kind)
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:
 	case RAW_FUNCTION:
-	case RAW_MA_WRITE:	/* the stack grows */
+	case RAW_MA_WRITE: /* the stack grows */
 	case RAW_MAP_PAGES:
 	case RAW_FILE_FAULT:
 	case RAW_ADD_CACHE:

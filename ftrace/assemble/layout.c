@@ -18,8 +18,8 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t,
-		     enum pfs_kind kind, struct range r)
+void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind,
+		     struct range r)
 {
 	asm_event_init(ev, raw, t, kind);
 	ev->start = r.start;
@@ -27,8 +27,7 @@ void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const st
 	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
 }
 
-int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		   struct range r)
+int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
 {
 	struct pfs_event ev;
 
@@ -41,8 +40,7 @@ int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct r
 void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r)
 {
 	if (t->proc)
-		t->proc->recent[t->proc->next_recent++ % NR_RECENT] =
-			(struct asm_change){ raw->ts_ns, r };
+		t->proc->recent[t->proc->next_recent++ % NR_RECENT] = (struct asm_change){ raw->ts_ns, r };
 }
 
 /*
@@ -51,8 +49,7 @@ void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range
  * asked for, the new part is merged with a neighbour, which may be what is about to be removed: whether
  * it is, rows of the removal yet to come will show.
  */
-static int others_removed(struct pfs_assembler *a, struct asm_thread *t,
-			  const struct raw_event *raw, struct range row)
+static int others_removed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row)
 {
 	bool merged = t->nr != SYS_MMAP || row.end - row.start != page_up(a, t->arg[1]);
 	struct asm_thread *other;
@@ -97,7 +94,7 @@ static struct range replaces(const struct pfs_assembler *a, const struct asm_thr
 		if (t->arg[3] & MAP_FIXED)
 			return range_of(t->arg[0], page_up(a, t->arg[1]));
 		return none;
-	case SYS_MREMAP:	/* several regions at once cannot change their length */
+	case SYS_MREMAP: /* several regions at once cannot change their length */
 		if (page_up(a, t->arg[1]) != page_up(a, t->arg[2]))
 			return asm_move_target(a, t);
 		return none;
@@ -132,7 +129,7 @@ static void exec_row(struct asm_thread *t, struct range row, uint64_t id)
 			t->exec_stack = row;
 		return;
 	}
-	if (!t->switched) {	/* seen by this row only: the growth before it was the move's */
+	if (!t->switched) { /* seen by this row only: the growth before it was the move's */
 		t->exec_stack = t->exec_stack_before;
 		t->switched = true;
 	}
@@ -148,16 +145,15 @@ int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const stru
 
 	if (!t->in_exec || !t->exec_stack_id)
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_POPULATE,
-		    (struct range){ t->exec_stack_top - len, t->exec_stack_top });
+	asm_event_range(&ev, raw, t, PFS_POPULATE, (struct range){ t->exec_stack_top - len, t->exec_stack_top });
 	ev.by = PFS_BY_EXEC;
 	ev.space = PFS_SPACE_EXEC;
 	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_SPACE);
 	return asm_emit(a, &ev);
 }
 
-static int emit_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		    struct range row, uint64_t id, enum pfs_which space)
+static int emit_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+		    uint64_t id, enum pfs_which space)
 {
 	struct pfs_event ev;
 
@@ -174,8 +170,8 @@ static int emit_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 }
 
 /* A fork copies the whole tree: the first row of the copy says that it begins. */
-static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		    struct range row, uint64_t id)
+static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+		    uint64_t id)
 {
 	struct pfs_event ev;
 	int err = 0;
@@ -197,8 +193,7 @@ static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, s
 	if (t->arg[3] & MREMAP_FIXED)
 		return overlap(row, asm_move_target(a, t));
 	/* What shrinks stays, and its rows are of what is left behind it. */
-	if (t->arg[1] && page_up(a, t->arg[2]) <= page_up(a, t->arg[1]) &&
-	    !(t->arg[3] & MREMAP_DONTUNMAP))
+	if (t->arg[1] && page_up(a, t->arg[2]) <= page_up(a, t->arg[1]) && !(t->arg[3] & MREMAP_DONTUNMAP))
 		return false;
 	return !(t->arg[0] >= row.start && t->arg[0] < row.end);
 }
@@ -207,8 +202,8 @@ static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, s
  * Of a fixed target the model finds out which of the regions moved it is (several may, since 6.17), or
  * that it is but what was left of another mapping there.
  */
-static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		    struct range row, uint64_t id)
+static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+		    uint64_t id)
 {
 	struct pfs_event ev;
 
@@ -230,14 +225,14 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
  * may be the new mapping (with the neighbour above it that it was merged with), or only the upper part
  * of a region that is being split there (6.1 begins with that). Which one it is, the model finds out.
  */
-static int replace_range(struct pfs_assembler *a, struct asm_thread *t,
-			 const struct raw_event *raw, struct range row, uint64_t id)
+static int replace_range(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+			 uint64_t id)
 {
 	struct range over = replaces(a, t);
 	struct pfs_event ev;
 
 	if (t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP && row.start == (t->arg[1] & ~a->page_mask))
-		over = row;	/* how long the segment is, only the row of its own says */
+		over = row; /* how long the segment is, only the row of its own says */
 	if (t->removed || over.start >= over.end || !covers(row, over))
 		return 0;
 	if (row.start < over.start) {
@@ -252,8 +247,8 @@ static int replace_range(struct pfs_assembler *a, struct asm_thread *t,
 }
 
 /* A region was stored in the tree of the thread's own process. */
-static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		      struct range row, uint64_t id)
+static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+		      uint64_t id)
 {
 	int err = 0;
 
@@ -308,7 +303,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
 	}
 	asm_changed(t, raw, row);
-	t->nr_taken = 0;	/* so what it removes was not removed before */
+	t->nr_taken = 0; /* so what it removes was not removed before */
 	if (id)
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->removes))

@@ -128,16 +128,14 @@ int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct a
 struct asm_thread *asm_exec_owner(struct asm_thread *t)
 {
 	/* After the first thread died in another one's exec, that one goes on under its number. */
-	if (t->exited && !t->in_exec && t->proc && t->proc->exec_thread &&
-	    t->tid == t->proc->pid)
+	if (t->exited && !t->in_exec && t->proc && t->proc->exec_thread && t->tid == t->proc->pid)
 		return t->proc->exec_thread;
 	return t;
 }
 
 /* ---- process life ---- */
 
-static int thread_begins(struct pfs_assembler *a, struct asm_thread *t,
-			 const struct raw_event *raw, int32_t tid)
+static int thread_begins(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, int32_t tid)
 {
 	struct asm_thread *child = thread_get(a, tid);
 	struct pfs_event ev;
@@ -146,7 +144,7 @@ static int thread_begins(struct pfs_assembler *a, struct asm_thread *t,
 		return -ENOMEM;
 	thread_renew(a, child);
 	child->proc = t->proc;
-	child->comm_said = true;	/* its creator's, as a copy */
+	child->comm_said = true; /* its creator's, as a copy */
 	thread_alive(child, true);
 	asm_event_init(&ev, raw, t, PFS_THREAD);
 	ev.child = tid;
@@ -170,15 +168,18 @@ static uint64_t fork_flags(const struct asm_thread *t, int32_t child)
 	if (t->new_tid == child && t->new_flags != RAW_ABSENT)
 		return t->new_flags;
 	switch (t->nr) {
-	case SYS_CLONE: return t->arg[0];
-	case SYS_VFORK: return CLONE_VM | CLONE_VFORK;
-	case SYS_FORK: return 0;
-	default: return RAW_ABSENT;
+	case SYS_CLONE:
+		return t->arg[0];
+	case SYS_VFORK:
+		return CLONE_VM | CLONE_VFORK;
+	case SYS_FORK:
+		return 0;
+	default:
+		return RAW_ABSENT;
 	}
 }
 
-int asm_forked(struct pfs_assembler *a, struct asm_thread *t,
-			  const struct raw_event *raw)
+int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	int32_t pid = raw->arg[1];
 	uint64_t flags = fork_flags(t, pid);
@@ -239,7 +240,7 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		ev.comm = builder->exec_comm;
 		ev.have |= PFS_HAS(PFS_F_COMM);
 	}
-	t->exited = false;	/* the first thread's number lives on in the one that did the exec */
+	t->exited = false; /* the first thread's number lives on in the one that did the exec */
 	t->comm_said = true;
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
 	if (t->proc) {
@@ -257,8 +258,12 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 /* An exec whose end was lost. */
 static int exec_over(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct raw_event end = { .kind = RAW_EXEC, .ts_ns = raw->ts_ns, .cpu = raw->cpu, .tid = t->tid,
-				 .tgid = raw->tgid, .arg = { t->tid, asm_exec_owner(t)->tid } };
+	struct raw_event end = { .kind = RAW_EXEC,
+				 .ts_ns = raw->ts_ns,
+				 .cpu = raw->cpu,
+				 .tid = t->tid,
+				 .tgid = raw->tgid,
+				 .arg = { t->tid, asm_exec_owner(t)->tid } };
 
 	return asm_executed(a, t, &end);
 }
@@ -272,7 +277,7 @@ static int exec_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 	if (!comm)
 		return -ENOMEM;
-	if (t->exec_said_ns)	/* it was all lost from then to the next one */
+	if (t->exec_said_ns) /* it was all lost from then to the next one */
 		err = exec_over(a, t, raw);
 	builder = asm_exec_owner(t);
 	if (!builder->in_exec) {
@@ -304,8 +309,9 @@ static bool is_after_exec(const struct asm_thread *t, const struct raw_event *ra
 	case RAW_EXIT:
 		return true;
 	case RAW_PFS_NOTE:
-		return raw->str && (!strcmp(raw->str, "snapshot=first") ||
-				    sscanf(raw->str, "snapshot=later %" SCNu64, &look_ns) == 1) &&
+		return raw->str &&
+		       (!strcmp(raw->str, "snapshot=first") ||
+			sscanf(raw->str, "snapshot=later %" SCNu64, &look_ns) == 1) &&
 		       look_ns > t->exec_said_ns;
 	default:
 		return false;
@@ -317,8 +323,7 @@ int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	return t->exec_said_ns && is_after_exec(t, raw) ? exec_over(a, t, raw) : 0;
 }
 
-static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t,
-		     const struct raw_event *raw)
+static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
 
@@ -367,8 +372,12 @@ int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_eve
 /* The exit event of a thread that the side-band told the end of is lost, or as good as. */
 static int conclude_end(struct pfs_assembler *a, struct asm_thread *t, uint64_t ts_ns)
 {
-	struct raw_event end = { .kind = RAW_EXIT, .ts_ns = ts_ns, .cpu = -1, .tid = t->tid,
-				 .tgid = t->proc ? t->proc->pid : -1, .arg = { t->tid, RAW_ABSENT } };
+	struct raw_event end = { .kind = RAW_EXIT,
+				 .ts_ns = ts_ns,
+				 .cpu = -1,
+				 .tid = t->tid,
+				 .tgid = t->proc ? t->proc->pid : -1,
+				 .arg = { t->tid, RAW_ABSENT } };
 
 	not_ending(a, t);
 	t->end_concluded = true;
@@ -382,7 +391,7 @@ int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns)
 
 	if (!a->nr_ending)
 		return 0;
-	HASH_ITER(hh, a->threads, t, next)
+	HASH_ITER (hh, a->threads, t, next)
 		if (!err && t->ending_ns)
 			err = conclude_end(a, t, ts_ns ? ts_ns : t->ending_ns);
 	return err;
@@ -411,7 +420,7 @@ int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 
 	if (!raw->str)
 		return 0;
-	if (owner->in_exec) {	/* the new image's name: said with the exec itself */
+	if (owner->in_exec) { /* the new image's name: said with the exec itself */
 		strncpy(owner->exec_comm, raw->str, sizeof(owner->exec_comm) - 1);
 		return 0;
 	}
@@ -419,7 +428,7 @@ int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	if (!who)
 		return -ENOMEM;
 	if (!who->proc)
-		who->proc = t->proc;	/* one may only rename threads of one's own process */
+		who->proc = t->proc; /* one may only rename threads of one's own process */
 	who->comm_said = true;
 	asm_event_init(&ev, raw, who, PFS_COMM);
 	ev.comm = raw->str;

@@ -45,10 +45,8 @@ uint8_t asm_perms_of(uint64_t prot, uint64_t flags)
 
 uint8_t asm_traits_of(uint64_t flags)
 {
-	return (flags & MAP_STACK ? PFS_TRAIT_STACK : 0) |
-	       (flags & MAP_HUGETLB_FLAG ? PFS_TRAIT_HUGETLB : 0) |
-	       (flags & MAP_LOCKED ? PFS_TRAIT_LOCKED : 0) |
-	       (flags & MAP_NORESERVE ? PFS_TRAIT_NORESERVE : 0);
+	return (flags & MAP_STACK ? PFS_TRAIT_STACK : 0) | (flags & MAP_HUGETLB_FLAG ? PFS_TRAIT_HUGETLB : 0) |
+	       (flags & MAP_LOCKED ? PFS_TRAIT_LOCKED : 0) | (flags & MAP_NORESERVE ? PFS_TRAIT_NORESERVE : 0);
 }
 
 /* ---- the side-band of mappings, and snapshots ---- */
@@ -62,13 +60,11 @@ static void set_file(struct pfs_event *ev, const struct raw_event *raw, const ch
 	/* the kernel numbers anonymous pages, too */
 	ev->off = pfs_is_file(ev->dev, ev->ino) ? raw->arg[2] : 0;
 	ev->name = anon ? "" : name;
-	ev->have |=
-		PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_NAME);
+	ev->have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_NAME);
 }
 
 /* Nothing is mapped from the snapshot's line before to this address. */
-static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-			uint64_t end)
+static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, uint64_t end)
 {
 	struct range gap = { t->proc->snapshot_end, end };
 
@@ -88,7 +84,7 @@ static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (r.end <= page_up(a, t->proc->brk))
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_BRK, r);
-	if (t->proc->brk)	/* where it begins, has been said */
+	if (t->proc->brk) /* where it begins, has been said */
 		ev.have &= ~PFS_HAS(PFS_F_START);
 	t->proc->brk = r.end;
 	return asm_emit(a, &ev);
@@ -140,8 +136,7 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
  * began at T0 ns: what has not changed since mends what the first could not know), "then T0" (it goes
  * on; what follows was read from T0 on), "end".
  */
-int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		 const char *value)
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
 {
 	struct asm_proc *p = t->proc;
 	uint64_t look_ns;
@@ -155,8 +150,7 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return counted ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : 0;
 	}
 	if (sscanf(value, "then %" SCNu64, &look_ns) == 1) {
-		p->gap_look_ns =
-			p->look_ns; /* what lies between two pieces, the first one decided */
+		p->gap_look_ns = p->look_ns; /* what lies between two pieces, the first one decided */
 		p->look_ns = look_ns;
 		return 0;
 	}
@@ -169,8 +163,7 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 }
 
 /* value: where the break began and where it is, both hex: what a snapshot says of it. */
-int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-		 const char *value)
+int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
 {
 	struct range brk;
 	struct pfs_event ev;
@@ -198,8 +191,7 @@ struct range asm_populates(const struct pfs_assembler *a, const struct asm_threa
 		return none;
 	case SYS_MLOCK:
 	case SYS_MLOCK2: /* every page that has a byte of it */
-		return range_of(t->arg[0] & ~a->page_mask,
-				page_up(a, t->arg[1] + (t->arg[0] & a->page_mask)));
+		return range_of(t->arg[0] & ~a->page_mask, page_up(a, t->arg[1] + (t->arg[0] & a->page_mask)));
 	case SYS_MLOCKALL:
 		return (struct range){ 0, UINT64_MAX };
 	default:
@@ -219,8 +211,7 @@ int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	ev.ino = raw->arg[1];
 	ev.off = raw->arg[2] * (a->page_mask + 1);
 	ev.end_off = (raw->arg[3] + 1) * (a->page_mask + 1);
-	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
-		   PFS_HAS(PFS_F_END_OFF);
+	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
 	if (r.start < r.end) {
 		ev.start = r.start;
 		ev.end = r.end;

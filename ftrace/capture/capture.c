@@ -45,8 +45,8 @@ static int splice_pages(struct pfs_capture *c, struct capture_cpu *cpu)
 	int ret = 0;
 
 	while (!ret) {
-		ssize_t got = splice(cpu->raw_fd, NULL, c->pipe_fds[1], NULL,
-				     (size_t)c->page_size * 16, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		ssize_t got = splice(cpu->raw_fd, NULL, c->pipe_fds[1], NULL, (size_t)c->page_size * 16,
+				     SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -140,7 +140,7 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = capture_hold(c, err);
 	if (ret)
 		return ret;
-	if (!c->config.live)	/* decoding takes longer than draining, and nobody shall wait for it */
+	if (!c->config.live) /* decoding takes longer than draining, and nobody shall wait for it */
 		pfs_urgency_raise(&c->urgency);
 	c->tracing = true;
 	ret = capture_take_layouts(c, err);
@@ -176,8 +176,8 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 	return nr;
 }
 
-int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_fds,
-		     int timeout_ms, struct pfs_err *err)
+int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
+		     struct pfs_err *err)
 {
 	/* The side-band is looked at ten times a second: its rings wake nobody once a thread ended. */
 	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
@@ -252,8 +252,7 @@ static int note_counts(struct pfs_capture *c)
 
 	if (!c->launched || pfs_counters_read(&c->counters, &counts))
 		return 0;
-	return pfs_capture_note(c, c->launched,
-				"counters=faults %" PRIu64 " minor %" PRIu64 " major %" PRIu64,
+	return pfs_capture_note(c, c->launched, "counters=faults %" PRIu64 " minor %" PRIu64 " major %" PRIu64,
 				counts.faults, counts.minor, counts.major);
 }
 
@@ -287,10 +286,9 @@ static int replay_pages(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn fa
 	ret = pfs_merge_add(merge, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
 	for (int i = 0; !ret && i < c->nr_cpus; i++)
 		if (c->cpus[i].spool_fd >= 0)
-			ret = pfs_merge_add(merge, i,
-					    pfs_page_source_file(c->cpus[i].spool_fd, 0,
-								 c->cpus[i].bytes, c->page_size),
-					    NULL);
+			ret = pfs_merge_add(
+				merge, i, pfs_page_source_file(c->cpus[i].spool_fd, 0, c->cpus[i].bytes, c->page_size),
+				NULL);
 	if (ret)
 		pfs_err_set(err, ret, "no memory to read the recording");
 	pfs_merge_take_faults(merge, faults);
@@ -326,8 +324,7 @@ static int replay_faults(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 	return r->faults(r->ctx, runs, nr);
 }
 
-int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx,
-		       struct pfs_err *err)
+int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err)
 {
 	struct replay replay = { &c->config, fn, faults, ctx, 0 };
 	int ret;

@@ -20,21 +20,21 @@ struct pfs_capture;
 
 /* What is asked for beyond the events; see capture/tracers.c. */
 struct pfs_capture_tracers {
-	bool probes;			/* what the fault handler was given, and what came of it */
-	bool latency;			/* the time it took */
-	bool classify;			/* the functions that it went through */
-	bool histogram;			/* faults counted by page in the kernel, none told */
-	bool count;			/* perf's counters of a launched command as well, for the check */
+	bool probes;	/* what the fault handler was given, and what came of it */
+	bool latency;	/* the time it took */
+	bool classify;	/* the functions that it went through */
+	bool histogram; /* faults counted by page in the kernel, none told */
+	bool count;	/* perf's counters of a launched command as well, for the check */
 };
 
 struct pfs_capture_config {
 	struct pfs_capture_tracers tracers;
-	unsigned int buffer_kb;		/* of the kernel's buffer, a processor; 0: 8192 */
-	bool text;			/* read trace_pipe's lines, not the binary buffer */
-	bool compress;			/* what pfs_capture_write() writes */
-	raw_event_fn live;		/* NULL, or who wants the events as they come */
+	unsigned int buffer_kb; /* of the kernel's buffer, a processor; 0: 8192 */
+	bool text;		/* read trace_pipe's lines, not the binary buffer */
+	bool compress;		/* what pfs_capture_write() writes */
+	raw_event_fn live;	/* NULL, or who wants the events as they come */
 	void *live_ctx;
-	bool (*give_up)(void *ctx);	/* NULL, or asked now and then while it is read back */
+	bool (*give_up)(void *ctx); /* NULL, or asked now and then while it is read back */
 	void *give_up_ctx;
 };
 
@@ -97,8 +97,8 @@ int pfs_capture_look(struct pfs_capture *capture, struct pfs_err *err);
  * Waits until there is something to drain, one of `fds` is ready, or timeout_ms (-1: for ever) is
  * over, and drains. 0 or -errno with err set; -EINTR is not an error but 0.
  */
-int pfs_capture_wait(struct pfs_capture *capture, struct pollfd *fds, unsigned int nr_fds,
-		     int timeout_ms, struct pfs_err *err);
+int pfs_capture_wait(struct pfs_capture *capture, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
+		     struct pfs_err *err);
 
 /* Tracing off, the rest drained, the kernel's counts noted. 0 or -errno with err set. */
 int pfs_capture_stop(struct pfs_capture *capture, struct pfs_err *err);

@@ -20,15 +20,15 @@
 #include "tracefs/hist.h"
 #include "tracefs/instance.h"
 
-#define MAX_LACKS 32
+#define MAX_LACKS   32
 #define MAX_REFUSED 4
-#define NR_HIST 2
+#define NR_HIST	    2
 
 struct capture_cpu {
-	int raw_fd;		/* trace_pipe_raw */
+	int raw_fd; /* trace_pipe_raw */
 	int spool_fd;
-	uint64_t bytes;		/* in the spool */
-	uint64_t fullest;	/* so many bytes were found at once */
+	uint64_t bytes;	  /* in the spool */
+	uint64_t fullest; /* so many bytes were found at once */
 };
 
 /* A process that came in while it was recorded, and is looked at some times more. */
@@ -42,10 +42,10 @@ struct capture_joined {
 struct capture_joins {
 	bool wanted;
 	uid_t uid;
-	int connector_fd;	/* until the watcher has it */
-	char *polls;		/* why there is no connector */
-	pid_t nobody;		/* who is always in the list of threads; 0: not yet */
-	int fd;			/* the watcher's socket */
+	int connector_fd; /* until the watcher has it */
+	char *polls;	  /* why there is no connector */
+	pid_t nobody;	  /* who is always in the list of threads; 0: not yet */
+	int fd;		  /* the watcher's socket */
 	bool ending, killed, lacks_told;
 	struct capture_joined *looking;
 	unsigned int nr_looking;
@@ -54,18 +54,18 @@ struct capture_joins {
 struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
-	bool settled;		/* it has been set up */
+	bool settled; /* it has been set up */
 	bool wants_accesses;
 	struct pfs_sideband *sideband;
 	struct pfs_counters counters;
 	pid_t launched;
-	struct pfs_snapshot *attached;	/* processes that ran already */
+	struct pfs_snapshot *attached; /* processes that ran already */
 	unsigned int nr_attached;
-	pid_t *entered;		/* their threads, as far as they were there */
+	pid_t *entered; /* their threads, as far as they were there */
 	unsigned int nr_entered, max_entered;
-	bool running_begun;	/* see capture_begin_running() */
+	bool running_begun; /* see capture_begin_running() */
 	struct capture_joins joins;
-	uint64_t flushed_ns;	/* own records are written up to then */
+	uint64_t flushed_ns; /* own records are written up to then */
 	struct pfs_formats *formats;
 	struct pfs_own own;
 	struct pfs_ringwrite *own_pages;
@@ -73,26 +73,26 @@ struct pfs_capture {
 	struct capture_cpu *cpus;
 	int nr_cpus;
 	int pipe_fds[2];
-	uint32_t page_size;		/* of a sub-buffer */
+	uint32_t page_size; /* of a sub-buffer */
 	uint8_t *page;
-	struct pfs_merge *live;		/* live decoding, or NULL */
+	struct pfs_merge *live; /* live decoding, or NULL */
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 	bool tracing;
 	struct pfs_urgency urgency;
 	/* text only */
-	int pipe_fd;			/* trace_pipe */
-	int text_fd;			/* spool */
-	char *carry;			/* lines that may have to wait for own records before them */
+	int pipe_fd; /* trace_pipe */
+	int text_fd; /* spool */
+	char *carry; /* lines that may have to wait for own records before them */
 	size_t carry_len, carry_max;
 	struct pfs_text *live_text;
 	/* beyond the events */
 	bool has_probes, has_functions, has_hist;
-	char group[128];		/* of the dynamic events; "": none were made */
+	char group[128]; /* of the dynamic events; "": none were made */
 	const char *probes_how;
-	char *functions;		/* traced, in one line */
+	char *functions; /* traced, in one line */
 	unsigned int functions_traced;
-	struct pfs_symbols *symbols;	/* until the formats have them */
+	struct pfs_symbols *symbols; /* until the formats have them */
 	struct pfs_hist hist[NR_HIST];
 	uint64_t start_ns;
 	char *refused[MAX_REFUSED + 1];
@@ -104,20 +104,20 @@ struct pfs_capture {
 /* capture/open.c. The first of them that is called sets the instance up. */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
 int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
-int capture_hold(struct pfs_capture *c, struct pfs_err *err);	/* opens what stop() and free() will need */
+int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what stop() and free() will need */
 
 /* capture/setup.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_header_notes(struct pfs_capture *c);
-int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);	/* of those that run, before tracing */
-int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);	/* what they started meanwhile, afterwards */
+int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);  /* of those that run, before tracing */
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err); /* what they started meanwhile, afterwards */
 int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
-int capture_begin_running(struct pfs_capture *c, struct pfs_err *err);	/* once one is entered */
+int capture_begin_running(struct pfs_capture *c, struct pfs_err *err); /* once one is entered */
 void capture_forget_running(struct pfs_capture *c);
 
 /* capture/joins.c. Nothing to do if no user is recorded. */
-int capture_joins_start(struct pfs_capture *c, struct pfs_err *err);	/* the last that needs privilege */
-int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);	/* what the watcher has told */
+int capture_joins_start(struct pfs_capture *c, struct pfs_err *err); /* the last that needs privilege */
+int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);  /* what the watcher has told */
 int capture_joins_end(struct pfs_capture *c, struct pfs_err *err);
 void capture_joins_free(struct pfs_capture *c);
 
@@ -127,7 +127,7 @@ int capture_tracers_notes(struct pfs_capture *c);
 int capture_tracers_load_formats(struct pfs_capture *c);
 int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
 int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
-int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err);	/* for stop() */
+int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err); /* for stop() */
 int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
 void capture_tracers_free(struct pfs_capture *c);
 

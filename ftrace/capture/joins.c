@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /* As in pfs_capture_look(). */
-#define NR_LOOKS 3
+#define NR_LOOKS      3
 #define LOOK_AGAIN_NS 20000000
 
 /* A watcher that does not end is left to itself: it holds nothing of the instance but one file. */
@@ -97,9 +97,9 @@ int pfs_capture_attach_user(struct pfs_capture *c, uid_t uid, struct pfs_err *er
 	ret = enter_nobody(c, err);
 	if (!ret)
 		ret = capture_begin_running(c, err);
-	if (!ret && (pfs_capture_note(c, 0, "user=%u", uid) ||
-		     (j->polls ? pfs_capture_note(c, 0, "watch=/proc: %s", j->polls) :
-				 pfs_capture_note(c, 0, "watch=connector"))))
+	if (!ret &&
+	    (pfs_capture_note(c, 0, "user=%u", uid) || (j->polls ? pfs_capture_note(c, 0, "watch=/proc: %s", j->polls)
+								 : pfs_capture_note(c, 0, "watch=connector"))))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return ret ? ret : attach_all(c, err);
 }
@@ -117,8 +117,12 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 	long nr_cpus = pfs_sideband_works(c->sideband) ? sysconf(_SC_NPROCESSORS_CONF) : 0;
 	int rings[PFS_WATCH_MAX_CPUS], ret;
 	struct pfs_watch watch = {
-		.uid = j->uid, .own = getpid(), .connector_fd = j->connector_fd, .event_pid_fd = -1,
-		.function_pid_fd = -1, .ring_fds = rings,
+		.uid = j->uid,
+		.own = getpid(),
+		.connector_fd = j->connector_fd,
+		.event_pid_fd = -1,
+		.function_pid_fd = -1,
+		.ring_fds = rings,
 		.nr_cpus = nr_cpus < PFS_WATCH_MAX_CPUS ? nr_cpus : PFS_WATCH_MAX_CPUS,
 	};
 
@@ -137,7 +141,7 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 		close(watch.function_pid_fd);
 	if (ret < 0)
 		return ret;
-	if (j->connector_fd >= 0)	/* it is the watcher's from here on, to be closed in order as well */
+	if (j->connector_fd >= 0) /* it is the watcher's from here on, to be closed in order as well */
 		close(j->connector_fd);
 	j->connector_fd = -1;
 	return 0;
@@ -154,15 +158,21 @@ static int lacks_sideband(struct pfs_capture *c)
 	if (c->joins.lacks_told)
 		return 0;
 	c->joins.lacks_told = true;
-	return pfs_capture_note(c, 0, "lacks=perf_event_open for all that joined (names, devices and "
+	return pfs_capture_note(c, 0,
+				"lacks=perf_event_open for all that joined (names, devices and "
 				"protections of their regions)");
 }
 
 static int thread_joined(struct pfs_capture *c, const struct pfs_join *join)
 {
 	const struct raw_event task = {
-		.ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid,
-		.kind = RAW_PFS_TASK, .arg = { join->tid, join->pid }, .str = join->text,
+		.ts_ns = not_before(c, join->ts_ns),
+		.cpu = -1,
+		.tid = join->pid,
+		.tgid = join->pid,
+		.kind = RAW_PFS_TASK,
+		.arg = { join->tid, join->pid },
+		.str = join->text,
 	};
 
 	return pfs_sideband_put(c->sideband, &task);
@@ -172,8 +182,12 @@ static int note_joined(struct pfs_capture *c, const struct pfs_join *join)
 {
 	char note[96];
 	const struct raw_event ev = {
-		.ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid,
-		.kind = RAW_PFS_NOTE, .str = note,
+		.ts_ns = not_before(c, join->ts_ns),
+		.cpu = -1,
+		.tid = join->pid,
+		.tgid = join->pid,
+		.kind = RAW_PFS_NOTE,
+		.str = note,
 	};
 
 	if (join->since_ns)

@@ -46,10 +46,9 @@ static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 	for (int i = 0; i < c->nr_cpus; i++)
 		c->cpus[i].raw_fd = c->cpus[i].spool_fd = -1;
 	for (int i = 0; i < c->nr_cpus; i++) {
-		int fd = pfs_instance_open_cpu(c->instance, i, "trace_pipe_raw",
-					       O_RDONLY | O_NONBLOCK, err);
+		int fd = pfs_instance_open_cpu(c->instance, i, "trace_pipe_raw", O_RDONLY | O_NONBLOCK, err);
 
-		if (fd == -ENOENT || fd == -ENODEV)	/* this processor is not there */
+		if (fd == -ENOENT || fd == -ENODEV) /* this processor is not there */
 			continue;
 		if (fd < 0)
 			return fd;
@@ -92,9 +91,8 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 	ret = pfs_merge_add(c->live, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
 	for (int i = 0; !ret && i < c->nr_cpus; i++)
 		if (c->cpus[i].spool_fd >= 0)
-			ret = pfs_merge_add(c->live, i,
-					    pfs_page_source_growing(c->cpus[i].spool_fd,
-								    c->page_size), NULL);
+			ret = pfs_merge_add(c->live, i, pfs_page_source_growing(c->cpus[i].spool_fd, c->page_size),
+					    NULL);
 	return ret ? pfs_err_set(err, ret, "no memory for live decoding") : 0;
 }
 
@@ -167,7 +165,7 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	c->pipe_fds[0] = c->pipe_fds[1] = c->joins.fd = c->joins.connector_fd = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
-	pfs_instance_clean(100, NULL);	/* what a dead one left is no reason not to start */
+	pfs_instance_clean(100, NULL); /* what a dead one left is no reason not to start */
 	pfs_zram_clean(NULL);
 	ret = open_all(c, err);
 	if (!ret)
@@ -186,7 +184,7 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 		ret = pfs_instance_hold(c->instance, "events/enable", O_WRONLY, err);
 	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
 		ret = pfs_instance_hold_cpu(c->instance, cpu, "stats", O_RDONLY, err);
-		if (ret == -ENOENT || ret == -ENODEV)	/* this processor is not there */
+		if (ret == -ENOENT || ret == -ENODEV) /* this processor is not there */
 			ret = 0;
 	}
 	return ret ? ret : capture_tracers_hold(c, err);

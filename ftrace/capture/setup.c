@@ -41,7 +41,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:
 		return false;
-	case RAW_PAGE_ALLOC:	/* see enable_page_alloc() */
+	case RAW_PAGE_ALLOC: /* see enable_page_alloc() */
 		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
@@ -57,14 +57,14 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
 {
 	switch (desc->kind) {
-	case RAW_MA_WRITE:	/* the kernel's other trees are not in whole pages */
+	case RAW_MA_WRITE: /* the kernel's other trees are not in whole pages */
 		snprintf(buf, size, "!(index & %ld)", sysconf(_SC_PAGESIZE) - 1);
 		return buf;
 	case RAW_SIGNAL:
 		return "sig == 11 || sig == 7";
 	case RAW_DAMON:
 		return "nr_accesses > 0";
-	case RAW_PAGE_ALLOC:	/* a huge page of anonymous memory: see page_alloc() in assemble.c */
+	case RAW_PAGE_ALLOC: /* a huge page of anonymous memory: see page_alloc() in assemble.c */
 		return "order > 0 && gfp_flags & 0x8 && gfp_flags & 0x80000";
 	default:
 		return NULL;
@@ -74,16 +74,26 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 static const char *lack_of(const struct raw_desc *desc)
 {
 	switch (desc->kind) {
-	case RAW_MA_WRITE: return "maple_tree:ma_write (identity, splits and merges of regions)";
-	case RAW_MAP_PAGES: return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
-	case RAW_FILE_FAULT: return "filemap:mm_filemap_fault (which faults were about files)";
-	case RAW_ADD_CACHE: return "filemap:mm_filemap_add_to_page_cache (major faults)";
-	case RAW_EXIT_MMAP: return "mmap:exit_mmap (end of an address space)";
-	case RAW_SIGNAL: return "signal:signal_generate (faults that end in a signal)";
-	case RAW_EXEC: return "sched:sched_process_exec";
-	case RAW_FORK: return "sched:sched_process_fork";
-	case RAW_EXIT: return "sched:sched_process_exit";
-	default: return NULL;	/* system calls of other processors, renames */
+	case RAW_MA_WRITE:
+		return "maple_tree:ma_write (identity, splits and merges of regions)";
+	case RAW_MAP_PAGES:
+		return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
+	case RAW_FILE_FAULT:
+		return "filemap:mm_filemap_fault (which faults were about files)";
+	case RAW_ADD_CACHE:
+		return "filemap:mm_filemap_add_to_page_cache (major faults)";
+	case RAW_EXIT_MMAP:
+		return "mmap:exit_mmap (end of an address space)";
+	case RAW_SIGNAL:
+		return "signal:signal_generate (faults that end in a signal)";
+	case RAW_EXEC:
+		return "sched:sched_process_exec";
+	case RAW_FORK:
+		return "sched:sched_process_fork";
+	case RAW_EXIT:
+		return "sched:sched_process_exit";
+	default:
+		return NULL; /* system calls of other processors, renames */
 	}
 }
 
@@ -112,9 +122,10 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 			continue;
 		if (!pfs_instance_has_event(c->instance, desc->system, desc->name)) {
 			if (is_required(desc))
-				return pfs_err_set(err, -ENOTSUP, "this kernel has no event %s:%s; "
-						   "the ftrace source needs it", desc->system,
-						   desc->name);
+				return pfs_err_set(err, -ENOTSUP,
+						   "this kernel has no event %s:%s; "
+						   "the ftrace source needs it",
+						   desc->system, desc->name);
 			add_lack(c, lack_of(desc));
 			continue;
 		}
@@ -131,7 +142,10 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 int pfs_capture_note(struct pfs_capture *c, pid_t tid, const char *fmt, ...)
 {
 	struct raw_event ev = {
-		.ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1,
+		.ts_ns = pfs_now_ns(),
+		.cpu = -1,
+		.tid = tid,
+		.tgid = tid ? tid : -1,
 		.kind = RAW_PFS_NOTE,
 	};
 	char *text = NULL;
@@ -241,7 +255,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	uint64_t minor, major;
 	int ret;
 
-	ret = watch(c, pid, err);	/* which takes its time: before the instance is needed */
+	ret = watch(c, pid, err); /* which takes its time: before the instance is needed */
 	if (!ret)
 		ret = capture_settle(c, err);
 	if (!ret)
@@ -253,15 +267,14 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	if (!ret)
 		ret = capture_tracers_add_tid(c, pid, err);
 	if (!ret)
-		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put,
-					 c->sideband, err);
+		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put, c->sideband, err);
 	if (!ret)
 		ret = pfs_capture_note(c, pid, "launch=%d", pid);
 	if (ret)
 		return ret;
 	c->launched = pid;
 	if (c->config.tracers.count)
-		pfs_counters_open(&c->counters, pid);	/* without them the check knows less, and says so */
+		pfs_counters_open(&c->counters, pid); /* without them the check knows less, and says so */
 	if (!pfs_process_faults(pid, &minor, &major))
 		return 0;
 	return pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);

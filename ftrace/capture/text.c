@@ -56,7 +56,10 @@ static int put_text(struct pfs_capture *c, const char *text, size_t len, struct 
 	return ret;
 }
 
-struct own_lines { struct pfs_capture *c; struct pfs_err *err; };
+struct own_lines {
+	struct pfs_capture *c;
+	struct pfs_err *err;
+};
 
 static int put_own(void *ctx, const struct raw_event *ev)
 {
@@ -158,7 +161,7 @@ int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 		got = read(c->pipe_fd, c->carry + c->carry_len, c->carry_max - c->carry_len - 1);
 		if (got > 0)
 			c->carry_len += got;
-		if (got > 0 && c->carry_len > 4 << 20)	/* the backlog of a burst */
+		if (got > 0 && c->carry_len > 4 << 20) /* the backlog of a burst */
 			break;
 	}
 	if (!ret && got < 0 && errno != EAGAIN && errno != EINTR)
@@ -174,8 +177,8 @@ int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 	return ret;
 }
 
-static int each_block(struct pfs_capture *c, int (*fn)(void *ctx, const char *buf, size_t len),
-		      void *ctx, struct pfs_err *err)
+static int each_block(struct pfs_capture *c, int (*fn)(void *ctx, const char *buf, size_t len), void *ctx,
+		      struct pfs_err *err)
 {
 	char *buf = malloc(1 << 18);
 	off_t at = 0;
@@ -216,7 +219,10 @@ int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struc
 	return ret;
 }
 
-struct to_file { int fd; struct pfs_err *err; };
+struct to_file {
+	int fd;
+	struct pfs_err *err;
+};
 
 static int write_block(void *ctx, const char *buf, size_t len)
 {

@@ -22,13 +22,12 @@
 #include <unistd.h>
 
 /* Entries of the kernel's tables of counted faults; 2^17 is the most there can be. */
-#define USER_ENTRIES (1u << 17)
+#define USER_ENTRIES   (1u << 17)
 #define KERNEL_ENTRIES (1u << 14)
 
 static void refused(struct pfs_capture *c, const char *option, const struct pfs_err *why)
 {
-	if (c->nr_refused < MAX_REFUSED &&
-	    asprintf(&c->refused[c->nr_refused], "%s: %s", option, why->msg) >= 0)
+	if (c->nr_refused < MAX_REFUSED && asprintf(&c->refused[c->nr_refused], "%s: %s", option, why->msg) >= 0)
 		c->nr_refused++;
 }
 
@@ -42,8 +41,7 @@ static int set_up_probes(struct pfs_capture *c, struct pfs_err *err)
 	if (!tracing)
 		return -errno;
 	pfs_dynevents_group(pfs_instance_dir(c->instance), c->group, sizeof(c->group));
-	ret = pfs_dynevents_create(tracing, c->group, c->config.tracers.probes, &c->probes_how,
-				   err);
+	ret = pfs_dynevents_create(tracing, c->group, c->config.tracers.probes, &c->probes_how, err);
 	if (ret)
 		return ret;
 	ret = pfs_instance_enable(c->instance, c->group, PFS_HANDLER_EVENT, NULL, err);
@@ -61,8 +59,7 @@ int capture_tracers_load_formats(struct pfs_capture *c)
 	if (c->has_probes) {
 		ret = pfs_formats_load_event(c->formats, tracing, c->group, PFS_HANDLER_EVENT);
 		if (ret >= 0)
-			ret = pfs_formats_load_event(c->formats, tracing, c->group,
-						     PFS_HANDLER_END_EVENT);
+			ret = pfs_formats_load_event(c->formats, tracing, c->group, PFS_HANDLER_END_EVENT);
 	}
 	c->formats->symbols = c->symbols;
 	c->symbols = NULL;
@@ -128,9 +125,8 @@ static int filter_functions(struct pfs_capture *c, struct pfs_err *err)
 	snprintf(path, sizeof(path), "%s/available_filter_functions", tracing ? tracing : "");
 	available = fopen(path, "re");
 	if (!available)
-		return errno == ENOENT ?
-			pfs_err_set(err, -ENOENT, "this kernel has no function tracer") :
-			pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+		return errno == ENOENT ? pfs_err_set(err, -ENOENT, "this kernel has no function tracer")
+				       : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	ret = choose_functions(c, available, err);
 	fclose(available);
 	return ret ? ret : list_functions(c, err);
@@ -172,12 +168,10 @@ static int set_up_histogram(struct pfs_capture *c, struct pfs_err *err)
 	int ret;
 
 	do
-		ret = pfs_hist_create(&c->hist[0], c->instance, "page_fault_user", page, entries,
-				      err);
+		ret = pfs_hist_create(&c->hist[0], c->instance, "page_fault_user", page, entries, err);
 	while (ret == -ENOMEM && (entries /= 2) >= KERNEL_ENTRIES);
 	if (!ret)
-		ret = pfs_hist_create(&c->hist[1], c->instance, "page_fault_kernel", page,
-				      KERNEL_ENTRIES, err);
+		ret = pfs_hist_create(&c->hist[1], c->instance, "page_fault_kernel", page, KERNEL_ENTRIES, err);
 	c->has_hist = !ret;
 	return ret;
 }
@@ -206,20 +200,26 @@ int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err)
 
 	for (unsigned int i = 0; c->has_hist && !ret && i < NR_HIST; i++)
 		ret = pfs_hist_hold(&c->hist[i], c->instance, err);
-	if (!ret && c->has_probes)	/* a kernel without the file does not count them */
+	if (!ret && c->has_probes) /* a kernel without the file does not count them */
 		pfs_instance_hold(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL);
 	return ret;
 }
 
-struct counting { struct pfs_capture *c; uint64_t now_ns, kernel; };
+struct counting {
+	struct pfs_capture *c;
+	uint64_t now_ns, kernel;
+};
 
 static int put_entry(void *ctx, const struct pfs_hist_entry *entry)
 {
 	struct counting *n = ctx;
 	struct raw_event ev = {
-		.ts_ns = n->now_ns, .kind = RAW_PFS_HIST, .cpu = -1, .tid = entry->tid, .tgid = -1,
-		.arg = { entry->page, entry->code, entry->count, n->kernel,
-			 n->now_ns - n->c->start_ns },
+		.ts_ns = n->now_ns,
+		.kind = RAW_PFS_HIST,
+		.cpu = -1,
+		.tid = entry->tid,
+		.tgid = -1,
+		.arg = { entry->page, entry->code, entry->count, n->kernel, n->now_ns - n->c->start_ns },
 	};
 
 	return pfs_sideband_put(n->c->sideband, &ev);

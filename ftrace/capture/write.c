@@ -128,7 +128,7 @@ static struct pfs_dat_task *task_list(struct named *names)
 
 	if (!tasks)
 		return NULL;
-	HASH_ITER(hh, names, n, next)
+	HASH_ITER (hh, names, n, next)
 		tasks[i++] = (struct pfs_dat_task){ n->tid, n->comm };
 	return tasks;
 }
@@ -138,11 +138,11 @@ static void forget(struct collected *all)
 	struct named *n, *next;
 	struct symbol *s, *next_s;
 
-	HASH_ITER(hh, all->names, n, next) {
+	HASH_ITER (hh, all->names, n, next) {
 		HASH_DEL(all->names, n);
 		free(n);
 	}
-	HASH_ITER(hh, all->functions, s, next_s) {
+	HASH_ITER (hh, all->functions, s, next_s) {
 		HASH_DEL(all->functions, s);
 		free(s);
 	}
@@ -188,8 +188,7 @@ int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 		stats[i] = cpu_stats(c, i);
 	}
 	uname(&uts);
-	snprintf(uname_text, sizeof(uname_text), "%s %s %s", uts.sysname, uts.release,
-		 uts.machine);
+	snprintf(uname_text, sizeof(uname_text), "%s %s %s", uts.sysname, uts.release, uts.machine);
 	content.formats = c->formats;
 	content.page_size = c->page_size;
 	content.spool_fds = fds;

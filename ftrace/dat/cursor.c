@@ -14,19 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WINDOW (64u << 10)
+#define WINDOW	   (64u << 10)
 #define MAX_STRING 4096
 
-void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end,
-		     struct pfs_err *err)
+void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end, struct pfs_err *err)
 {
 	*c = (struct dat_cursor){ .dat = dat, .err = err, .pos = pos, .end = end };
 	if (c->end > dat->size)
 		c->end = dat->size;
 }
 
-void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void *mem, size_t len,
-		    uint64_t base, struct pfs_err *err)
+void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void *mem, size_t len, uint64_t base,
+		    struct pfs_err *err)
 {
 	*c = (struct dat_cursor){ .dat = dat, .err = err, .mem = mem, .end = len, .base = base };
 }
@@ -43,8 +42,10 @@ int dat_cursor_fail(struct dat_cursor *c, const char *what)
 		return c->code;
 	c->code = -EBADMSG;
 	if (c->mem)
-		dat_fail(c->dat, c->err, c->code, c->base, "the block there is damaged at its byte "
-			 "%llu: %s", (unsigned long long)c->pos, what);
+		dat_fail(c->dat, c->err, c->code, c->base,
+			 "the block there is damaged at its byte "
+			 "%llu: %s",
+			 (unsigned long long)c->pos, what);
 	else
 		dat_fail(c->dat, c->err, c->code, c->pos, "damaged or cut short: %s", what);
 	return c->code;
@@ -68,8 +69,7 @@ static int fill(struct dat_cursor *c, size_t len)
 	c->window_pos = c->pos;
 	c->window_len = 0;
 	while (c->window_len < want) {
-		ssize_t n = pread(c->dat->fd, c->window + c->window_len, want - c->window_len,
-				  c->pos + c->window_len);
+		ssize_t n = pread(c->dat->fd, c->window + c->window_len, want - c->window_len, c->pos + c->window_len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -98,8 +98,7 @@ const void *dat_take(struct dat_cursor *c, uint64_t len, const char *what)
 		if (c->pos < c->window_pos || c->pos + len > c->window_pos + c->window_len) {
 			c->code = fill(c, len);
 			if (c->code) {
-				dat_fail(c->dat, c->err, c->code, c->pos, "cannot read: %s",
-					 strerror(-c->code));
+				dat_fail(c->dat, c->err, c->code, c->pos, "cannot read: %s", strerror(-c->code));
 				return NULL;
 			}
 		}

@@ -13,26 +13,44 @@
 
 /* Option ids (trace-cmd.dat.v7(5)); from 16 on also ids of sections. */
 enum {
-	DAT_OPT_DONE, DAT_OPT_DATE, DAT_OPT_CPUSTAT, DAT_OPT_BUFFER, DAT_OPT_TRACECLOCK,
-	DAT_OPT_UNAME, DAT_OPT_HOOK, DAT_OPT_OFFSET, DAT_OPT_CPUCOUNT, DAT_OPT_VERSION,
-	DAT_OPT_PROCMAPS, DAT_OPT_TRACEID, DAT_OPT_TIME_SHIFT, DAT_OPT_GUEST, DAT_OPT_TSC2NSEC,
-	DAT_OPT_STRINGS, DAT_OPT_HEADER_INFO, DAT_OPT_FTRACE_EVENTS, DAT_OPT_EVENT_FORMATS,
-	DAT_OPT_KALLSYMS, DAT_OPT_PRINTK, DAT_OPT_CMDLINES, DAT_OPT_BUFFER_TEXT,
+	DAT_OPT_DONE,
+	DAT_OPT_DATE,
+	DAT_OPT_CPUSTAT,
+	DAT_OPT_BUFFER,
+	DAT_OPT_TRACECLOCK,
+	DAT_OPT_UNAME,
+	DAT_OPT_HOOK,
+	DAT_OPT_OFFSET,
+	DAT_OPT_CPUCOUNT,
+	DAT_OPT_VERSION,
+	DAT_OPT_PROCMAPS,
+	DAT_OPT_TRACEID,
+	DAT_OPT_TIME_SHIFT,
+	DAT_OPT_GUEST,
+	DAT_OPT_TSC2NSEC,
+	DAT_OPT_STRINGS,
+	DAT_OPT_HEADER_INFO,
+	DAT_OPT_FTRACE_EVENTS,
+	DAT_OPT_EVENT_FORMATS,
+	DAT_OPT_KALLSYMS,
+	DAT_OPT_PRINTK,
+	DAT_OPT_CMDLINES,
+	DAT_OPT_BUFFER_TEXT,
 	DAT_NR_OPTS,
 };
 
 /* The data of one processor in one buffer. */
 struct dat_cpu {
 	uint32_t cpu;
-	uint64_t offset, size;		/* in the file */
-	bool cut;			/* there was more, which cannot be read */
+	uint64_t offset, size; /* in the file */
+	bool cut;	       /* there was more, which cannot be read */
 };
 
 struct dat_buffer {
-	char *name;			/* "" is the top one */
-	uint64_t offset;		/* of its section (v7) or of its part of the header (v6) */
+	char *name;	 /* "" is the top one */
+	uint64_t offset; /* of its section (v7) or of its part of the header (v6) */
 	uint32_t page_size;
-	bool text;			/* a `trace` file instead of records */
+	bool text; /* a `trace` file instead of records */
 	bool compressed;
 	struct dat_cpu *cpus;
 	uint32_t nr_cpus;
@@ -40,13 +58,13 @@ struct dat_buffer {
 
 struct dat_comm {
 	int32_t tid;
-	const char *comm;		/* in comm_text */
+	const char *comm; /* in comm_text */
 };
 
 struct pfs_dat {
 	int fd;
-	raw_faults_fn faults;		/* or NULL */
-	pfs_merge_watch_fn watch;	/* or NULL */
+	raw_faults_fn faults;	  /* or NULL */
+	pfs_merge_watch_fn watch; /* or NULL */
 	void *watch_ctx;
 	char *name;
 	uint64_t size;
@@ -64,21 +82,21 @@ struct pfs_dat {
 	struct dat_comm *comms;
 	unsigned int nr_comms;
 	char *clock, *uname, *writer, *cpustat, *procmaps;
-	uint64_t sections[DAT_NR_OPTS];	/* v7: where each is; 0: none */
+	uint64_t sections[DAT_NR_OPTS]; /* v7: where each is; 0: none */
 	struct pfs_ts_conv conv;
-	struct pfs_sync *sync;		/* by processor */
+	struct pfs_sync *sync; /* by processor */
 	uint32_t nr_sync;
-	uint64_t claimed;		/* bytes of data of all processors so far */
-	uint64_t claimed_headers;	/* bytes of what says where those are */
-	uint64_t blocks_left, chunks_left;	/* memory for what is uncompressed, see dat/unzip.h */
-	uint64_t open_damage;		/* things that pfs_dat_open() lived with */
+	uint64_t claimed;		   /* bytes of data of all processors so far */
+	uint64_t claimed_headers;	   /* bytes of what says where those are */
+	uint64_t blocks_left, chunks_left; /* memory for what is uncompressed, see dat/unzip.h */
+	uint64_t open_damage;		   /* things that pfs_dat_open() lived with */
 	struct pfs_err first_damage;
-	struct pfs_merge_stats stats;	/* of the last read, and that */
+	struct pfs_merge_stats stats; /* of the last read, and that */
 };
 
 /* "NAME: offset N: why"; returns code. */
-int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset,
-	     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* Damage that pfs_dat_open() may live with: err says what. 0 if it is to be salvaged, else code. */
 int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err);
@@ -101,18 +119,17 @@ struct dat_cursor {
 	const struct pfs_dat *dat;
 	struct pfs_err *err;
 	int code;
-	uint64_t pos, end;		/* in the file, or in mem */
-	const uint8_t *mem;		/* not NULL: all of it is here */
-	uint64_t base;			/* of mem: where in the file it came from */
-	uint8_t *window;		/* what was read last from the file */
+	uint64_t pos, end;  /* in the file, or in mem */
+	const uint8_t *mem; /* not NULL: all of it is here */
+	uint64_t base;	    /* of mem: where in the file it came from */
+	uint8_t *window;    /* what was read last from the file */
 	uint64_t window_pos;
 	size_t window_len, window_room;
 };
 
-void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end,
-		     struct pfs_err *err);
-void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void *mem, size_t len,
-		    uint64_t base, struct pfs_err *err);
+void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end, struct pfs_err *err);
+void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void *mem, size_t len, uint64_t base,
+		    struct pfs_err *err);
 void dat_cursor_fini(struct dat_cursor *c);
 
 /* len bytes, valid until the next read. `what` they are, for the message. NULL: there are not. */
@@ -133,7 +150,7 @@ int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_sized4(struct dat_cursor *c, const char *what);	/* printk: passed over */
+int dat_meta_sized4(struct dat_cursor *c, const char *what); /* printk: passed over */
 int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c);
 
 /* One option; the cursor is on its data and has no more than that. */

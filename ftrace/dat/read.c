@@ -16,11 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "\x17\x08\x44tracing"
+#define MAGIC	      "\x17\x08\x44tracing"
 #define MAX_PAGE_SIZE (64u << 20)
 
-int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset,
-	     const char *fmt, ...)
+int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
 {
 	char why[384];
 	va_list ap;
@@ -28,8 +27,7 @@ int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t 
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	return pfs_err_set(err, code, "%.100s: offset %llu: %s", dat->name,
-			   (unsigned long long)offset, why);
+	return pfs_err_set(err, code, "%.100s: offset %llu: %s", dat->name, (unsigned long long)offset, why);
 }
 
 int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err)
@@ -46,7 +44,7 @@ struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name)
 	size_t nr = dat->nr_buffers;
 	struct dat_buffer *all, *buffer;
 
-	if (!(nr & (nr - 1))) {	/* full: there is room for a power of two; a file may claim many */
+	if (!(nr & (nr - 1))) { /* full: there is room for a power of two; a file may claim many */
 		all = reallocarray(dat->buffers, nr ? 2 * nr : 1, sizeof(*all));
 		if (!all)
 			return NULL;
@@ -65,7 +63,7 @@ int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64
 	size_t nr = buffer->nr_cpus;
 	struct dat_cpu *cpus;
 
-	if (!(nr & (nr - 1))) {	/* as above */
+	if (!(nr & (nr - 1))) { /* as above */
 		cpus = reallocarray(buffer->cpus, nr ? 2 * nr : 1, sizeof(*cpus));
 		if (!cpus)
 			return -ENOMEM;
@@ -96,8 +94,10 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 		return c->code;
 	dat->version = strlen(version) == 1 ? *version - '0' : -1;
 	if (dat->version != 6 && dat->version != 7)
-		return dat_fail(dat, c->err, -ENOTSUP, PFS_DAT_MAGIC_LEN, "version \"%.16s\" of "
-				"trace.dat, of which pfscope knows 6 and 7", version);
+		return dat_fail(dat, c->err, -ENOTSUP, PFS_DAT_MAGIC_LEN,
+				"version \"%.16s\" of "
+				"trace.dat, of which pfscope knows 6 and 7",
+				version);
 	machine = dat_take(c, 2, "byte order and long size");
 	if (!machine)
 		return c->code;
@@ -128,16 +128,20 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 			return 0;
 		cpu->size = 0;
 		cpu->cut = true;
-		ret = dat_fail(dat, err, -EBADMSG, offset, "the data of processor %u is said to be "
-			       "in the place of another's", cpu->cpu);
+		ret = dat_fail(dat, err, -EBADMSG, offset,
+			       "the data of processor %u is said to be "
+			       "in the place of another's",
+			       cpu->cpu);
 		return dat_damage(dat, ret, err);
 	}
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
 	cpu->cut = true;
-	ret = dat_fail(dat, err, -EBADMSG, dat->size, "the file ends here, but the data of "
+	ret = dat_fail(dat, err, -EBADMSG, dat->size,
+		       "the file ends here, but the data of "
 		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
-		       "short%s", cpu->cpu, (unsigned long long)size,
-		       (unsigned long long)offset, dat->salvage ? "" : "; try --salvage");
+		       "short%s",
+		       cpu->cpu, (unsigned long long)size, (unsigned long long)offset,
+		       dat->salvage ? "" : "; try --salvage");
 	return dat_damage(dat, ret, err);
 }
 
@@ -145,12 +149,14 @@ static int check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct p
 {
 	int ret = 0;
 
-	if (buffer->nr_cpus && !buffer->text &&
-	    (buffer->page_size < 64 || buffer->page_size > MAX_PAGE_SIZE)) {
+	if (buffer->nr_cpus && !buffer->text && (buffer->page_size < 64 || buffer->page_size > MAX_PAGE_SIZE)) {
 		buffer->nr_cpus = 0;
-		return dat_damage(dat, dat_fail(dat, err, -EBADMSG, buffer->offset, "sub-buffers "
-						"of %u bytes in the buffer \"%.64s\"",
-						buffer->page_size, buffer->name), err);
+		return dat_damage(dat,
+				  dat_fail(dat, err, -EBADMSG, buffer->offset,
+					   "sub-buffers "
+					   "of %u bytes in the buffer \"%.64s\"",
+					   buffer->page_size, buffer->name),
+				  err);
 	}
 	for (unsigned int i = 0; !ret && i < buffer->nr_cpus; i++)
 		ret = check_cpu(dat, &buffer->cpus[i], err);
@@ -233,8 +239,8 @@ static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat
 	/* trace-cmd 3.1 leaves the count of chunks, 4 bytes, out of the size */
 	if (buffer->compressed)
 		return dat_unzip_chunks(dat->codec, dat->fd, cpu->offset,
-					cpu->size + 4 < dat->size - cpu->offset ?
-					cpu->offset + cpu->size + 4 : dat->size,
+					cpu->size + 4 < dat->size - cpu->offset ? cpu->offset + cpu->size + 4
+										: dat->size,
 					page_size, dat->swap, &dat->chunks_left);
 	/* one short sub-buffer: no memory for more than there is */
 	if (page_size > cpu->size)
@@ -242,8 +248,7 @@ static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat
 	return pfs_page_source_file(dat->fd, cpu->offset, cpu->size, page_size);
 }
 
-static int add_cpu(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer,
-		   const struct dat_cpu *cpu)
+static int add_cpu(struct pfs_dat *dat, struct pfs_merge *m, const struct dat_buffer *buffer, const struct dat_cpu *cpu)
 {
 	struct pfs_ts_conv conv = dat->conv;
 	int ret;
@@ -272,18 +277,19 @@ static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat
 	return ret;
 }
 
-int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void *ctx,
-		 struct pfs_err *err)
+int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct pfs_err why = { "" };
 	struct pfs_merge *m;
 	int ret = 0;
 
 	if (pfs_dat_is_text(dat))
-		return pfs_err_set(err, -EINVAL, "%s: it holds the text of a latency tracer, no "
-				   "records", dat->name);
-	m = pfs_merge_new(dat->formats, (dat->salvage ? PFS_MERGE_SALVAGE : 0) |
-			  (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
+		return pfs_err_set(err, -EINVAL,
+				   "%s: it holds the text of a latency tracer, no "
+				   "records",
+				   dat->name);
+	m = pfs_merge_new(dat->formats,
+			  (dat->salvage ? PFS_MERGE_SALVAGE : 0) | (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		ret = -ENOMEM;
 	dat->chunks_left = dat_unzip_chunks_max(dat->size);
@@ -343,8 +349,7 @@ bool pfs_dat_is_text(const struct pfs_dat *dat)
 }
 
 /* Copies one buffer's text to the end of out. */
-static int copy_text(struct pfs_dat *dat, const struct dat_buffer *buffer, int out,
-		     struct pfs_err *err)
+static int copy_text(struct pfs_dat *dat, const struct dat_buffer *buffer, int out, struct pfs_err *err)
 {
 	struct pfs_page_source *src;
 	const uint8_t *piece;
@@ -379,8 +384,7 @@ int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err)
 	return ret < 0 ? ret : out;
 }
 
-int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len,
-		  struct pfs_err *err)
+int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len, struct pfs_err *err)
 {
 	char buf[1 << 16];
 	struct stat st;

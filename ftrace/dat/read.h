@@ -17,8 +17,8 @@
 struct pfs_dat;
 
 enum {
-	PFS_DAT_SALVAGE = 1,	/* open: read what can be read of a damaged file */
-	PFS_DAT_OTHER = 2,	/* read: pass events of no use on too, as RAW_OTHER */
+	PFS_DAT_SALVAGE = 1, /* open: read what can be read of a damaged file */
+	PFS_DAT_OTHER = 2,   /* read: pass events of no use on too, as RAW_OTHER */
 };
 
 #define PFS_DAT_MAGIC_LEN 10
@@ -31,8 +31,7 @@ bool pfs_dat_is_magic(const void *bytes, size_t len);
  * a name that all of it was copied to (in $TMPDIR or /tmp). `head` is what the caller has already
  * read from it, if anything. -errno with err set; the caller closes what is not fd.
  */
-int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len,
-		  struct pfs_err *err);
+int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len, struct pfs_err *err);
 
 /*
  * Opens a file that can be read at any offset. fd stays the caller's and must outlive it; name is
@@ -53,8 +52,7 @@ void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults);
  * Passes all events to fn in order of time; may be called again. 0, what fn returned if that is not
  * 0, or -errno with err set: -EBADMSG for damage, unless it is to be salvaged.
  */
-int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void *ctx,
-		 struct pfs_err *err);
+int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
 /* Counts of the last pfs_dat_read(), and of damage since the open. */
 const struct pfs_merge_stats *pfs_dat_stats(const struct pfs_dat *dat);
@@ -69,13 +67,13 @@ int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err);
 
 /* What the file says of itself. Strings are the file's until it is closed; NULL: not said. */
 const char *pfs_dat_comm(const struct pfs_dat *dat, int32_t tid);
-const char *pfs_dat_clock(const struct pfs_dat *dat);	/* "mono" */
+const char *pfs_dat_clock(const struct pfs_dat *dat); /* "mono" */
 const char *pfs_dat_uname(const struct pfs_dat *dat);
-const char *pfs_dat_version(const struct pfs_dat *dat);	/* of the program that wrote it */
-const char *pfs_dat_cpustat(const struct pfs_dat *dat);	/* per_cpu/cpuN/stats, one after another */
-const char *pfs_dat_procmaps(const struct pfs_dat *dat);	/* of --proc-map */
-uint32_t pfs_dat_page_size(const struct pfs_dat *dat);	/* of the traced machine, or sub-buffers */
-int pfs_dat_file_version(const struct pfs_dat *dat);	/* 6 or 7 */
+const char *pfs_dat_version(const struct pfs_dat *dat);	 /* of the program that wrote it */
+const char *pfs_dat_cpustat(const struct pfs_dat *dat);	 /* per_cpu/cpuN/stats, one after another */
+const char *pfs_dat_procmaps(const struct pfs_dat *dat); /* of --proc-map */
+uint32_t pfs_dat_page_size(const struct pfs_dat *dat);	 /* of the traced machine, or sub-buffers */
+int pfs_dat_file_version(const struct pfs_dat *dat);	 /* 6 or 7 */
 const struct pfs_formats *pfs_dat_formats(const struct pfs_dat *dat);
 
 #endif

@@ -18,8 +18,8 @@
 
 /* A chunk of trace-cmd's has ten sub-buffers at most. The longest that a kernel can make are of 1 MB. */
 #define MAX_CHUNK_PAGES 16
-#define MIN_MAX_CHUNK (1u << 20)
-#define MAX_CHUNK (16u << 20)
+#define MIN_MAX_CHUNK	(1u << 20)
+#define MAX_CHUNK	(16u << 20)
 
 /*
  * A few bytes can be made that become 128 KiB, so what a file claims is no measure. What a file is, is: tables
@@ -48,16 +48,14 @@ int dat_codec_find(const char *name)
 }
 
 /* How many bytes became of it, or -EBADMSG. */
-static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *out,
-		     size_t out_len)
+static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *out, size_t out_len)
 {
 	uLongf zlib_len = out_len;
 	size_t ret;
 
 	switch (codec) {
 	case DAT_CODEC_ZLIB:
-		return uncompress(out, &zlib_len, in, in_len) == Z_OK ? (int64_t)zlib_len
-								      : -EBADMSG;
+		return uncompress(out, &zlib_len, in, in_len) == Z_OK ? (int64_t)zlib_len : -EBADMSG;
 	case DAT_CODEC_ZSTD:
 		ret = ZSTD_decompress(out, out_len, in, in_len);
 		return ZSTD_isError(ret) ? -EBADMSG : (int64_t)ret;
@@ -66,8 +64,7 @@ static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *
 	}
 }
 
-void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len,
-		      uint64_t *left)
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len, uint64_t *left)
 {
 	void *out = NULL;
 
@@ -92,25 +89,23 @@ struct chunk_source {
 	int fd;
 	bool swap, begun;
 	uint32_t page_size;
-	uint64_t pos, end;	/* in the file */
-	uint32_t nr_left;	/* chunks */
-	uint64_t *left;		/* of the memory for chunks */
+	uint64_t pos, end; /* in the file */
+	uint32_t nr_left;  /* chunks */
+	uint64_t *left;	   /* of the memory for chunks */
 	uint8_t *in, *out;
 	size_t in_room, out_room;
-	uint32_t given, filled;	/* in out */
+	uint32_t given, filled; /* in out */
 };
 
 /* Nothing behind this can be found. */
 static int bad_chunk(struct chunk_source *cs, const char *what, struct pfs_err *err)
 {
 	cs->nr_left = 0;
-	return pfs_err_set(err, -EBADMSG, "offset %llu: damaged or cut short: %s",
-			   (unsigned long long)cs->pos, what);
+	return pfs_err_set(err, -EBADMSG, "offset %llu: damaged or cut short: %s", (unsigned long long)cs->pos, what);
 }
 
 /* The next len bytes of the file. */
-static int take(struct chunk_source *cs, void *buf, size_t len, const char *what,
-		struct pfs_err *err)
+static int take(struct chunk_source *cs, void *buf, size_t len, const char *what, struct pfs_err *err)
 {
 	size_t done = 0;
 
@@ -192,8 +187,7 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 	return 0;
 }
 
-static int chunk_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size,
-		      struct pfs_err *err)
+static int chunk_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err)
 {
 	struct chunk_source *cs = (struct chunk_source *)src;
 	int ret = 0;
@@ -227,8 +221,8 @@ static void chunk_free(struct pfs_page_source *src)
 	free(cs);
 }
 
-struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end,
-					 uint32_t page_size, bool swap, uint64_t *left)
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end, uint32_t page_size,
+					 bool swap, uint64_t *left)
 {
 	struct chunk_source *cs = calloc(1, sizeof(*cs));
 

@@ -28,14 +28,13 @@ uint64_t dat_unzip_chunks_max(uint64_t file_size);
  * frees the result. NULL with errno set: -EBADMSG if it does not become that, or the claim is impossible,
  * or more than is left.
  */
-void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len,
-		      uint64_t *left);
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len, uint64_t *left);
 
 /*
  * The sub-buffers in the chunks that begin at `start` of the file and are before `end`. fd and left, of which
  * the memory that they need is taken off, stay the caller's. NULL: no memory.
  */
-struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end,
-					 uint32_t page_size, bool swap, uint64_t *left);
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end, uint32_t page_size,
+					 bool swap, uint64_t *left);
 
 #endif

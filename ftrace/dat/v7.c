@@ -15,9 +15,9 @@
 
 struct section {
 	unsigned int id, flags;
-	struct dat_cursor c;		/* on its contents */
-	void *mem;			/* what it was uncompressed to, or NULL */
-	uint64_t end;			/* where that was in the file */
+	struct dat_cursor c; /* on its contents */
+	void *mem;	     /* what it was uncompressed to, or NULL */
+	uint64_t end;	     /* where that was in the file */
 };
 
 static void section_close(struct section *s)
@@ -27,8 +27,7 @@ static void section_close(struct section *s)
 	s->mem = NULL;
 }
 
-static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t offset,
-			      struct pfs_err *err)
+static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t offset, struct pfs_err *err)
 {
 	uint32_t in_len = dat_u32(&s->c, "size of a compressed section");
 	uint32_t out_len = dat_u32(&s->c, "size of a compressed section");
@@ -46,8 +45,7 @@ static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t o
 }
 
 /* Goes to the section at `offset`, which is to have that id. */
-static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset,
-			struct pfs_err *err)
+static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset, struct pfs_err *err)
 {
 	uint64_t size;
 
@@ -61,8 +59,7 @@ static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id,
 	dat_u32(&s->c, "a section");
 	size = dat_u64(&s->c, "a section");
 	if (!s->c.code && s->id != id)
-		return s->c.code = dat_fail(dat, err, -EBADMSG, offset,
-					    "section %u where %u is said to be", s->id, id);
+		return s->c.code = dat_fail(dat, err, -EBADMSG, offset, "section %u where %u is said to be", s->id, id);
 	if (s->c.code)
 		return s->c.code;
 	if (size < s->c.end - s->c.pos)
@@ -118,8 +115,8 @@ static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err
 	return dat_fail(dat, err, -EBADMSG, offset, "the options go round in a circle");
 }
 
-static int meta(struct pfs_dat *dat, unsigned int id,
-		int (*read)(struct pfs_dat *dat, struct dat_cursor *c), struct pfs_err *err)
+static int meta(struct pfs_dat *dat, unsigned int id, int (*read)(struct pfs_dat *dat, struct dat_cursor *c),
+		struct pfs_err *err)
 {
 	struct section s;
 	int ret;
@@ -150,9 +147,8 @@ static int buffer_section(struct pfs_dat *dat, struct dat_buffer *buffer, struct
 	flags = dat_u16(&c, "a buffer's section");
 	dat_skip(&c, 4, "a buffer's section");
 	if (!c.code && got != id)
-		ret = dat_fail(dat, err, -EBADMSG, buffer->offset,
-			       "section %u where the buffer \"%s\" is said to be", got,
-			       buffer->name);
+		ret = dat_fail(dat, err, -EBADMSG, buffer->offset, "section %u where the buffer \"%s\" is said to be",
+			       got, buffer->name);
 	buffer->compressed = flags & FLAG_COMPRESSED;
 	if (!c.code && !ret && buffer->text) {
 		uint64_t size = dat_u64(&c, "a buffer's section");
@@ -180,7 +176,8 @@ int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c)
 	if (found < 0)
 		return dat_fail(dat, c->err, found, c->pos,
 				"compressed with \"%.32s\", which pfscope cannot read (known: "
-				"none, zlib, zstd); try trace-cmd convert", codec);
+				"none, zlib, zstd); try trace-cmd convert",
+				codec);
 	dat->codec = found;
 	dat_string(c, "version of the compression");
 	offset = dat_u64(c, "where the options are");

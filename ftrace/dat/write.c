@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 /* Everything up to the word "flyrecord". */
-static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned int nr_cpus,
-		     const char *clock)
+static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned int nr_cpus, const char *clock)
 {
 	const struct pfs_formats *f = content->formats;
 
@@ -26,7 +25,7 @@ static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned 
 	dat_put_tracer_formats(out, f);
 	dat_put_event_formats(out, f);
 	dat_put_symbols(out, content->symbols);
-	dat_put32(out, 0);		/* printk formats */
+	dat_put32(out, 0); /* printk formats */
 	dat_put_tasks(out, content);
 	dat_put32(out, nr_cpus);
 	dat_put_str(out, "options  ");
@@ -58,8 +57,7 @@ static struct dat_data *measure(const struct pfs_dat_content *content, unsigned 
  * The header up to its end, in memory. The clock's name comes once more behind the table, where old
  * versions look for it. NULL: no memory.
  */
-static char *make_head(const struct pfs_dat_content *content, struct dat_data *data, unsigned int nr,
-		       size_t *len)
+static char *make_head(const struct pfs_dat_content *content, struct dat_data *data, unsigned int nr, size_t *len)
 {
 	char *head = NULL, *clock = dat_clock_text(content->clock);
 	FILE *out = clock ? open_memstream(&head, len) : NULL;
@@ -120,7 +118,9 @@ static bool final(int error)
 static int copy_data(int out, const struct dat_data *data)
 {
 	ssize_t (*const ways[])(int out, int in, off_t *pos, size_t len) = {
-		copy_range, sendfile, copy_by_hand,
+		copy_range,
+		sendfile,
+		copy_by_hand,
 	};
 	const unsigned int last = sizeof(ways) / sizeof(ways[0]) - 1;
 	unsigned int way = 0;

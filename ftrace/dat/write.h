@@ -19,19 +19,19 @@ struct pfs_dat_task {
 
 /* What is to be written. Everything is borrowed for the call. */
 struct pfs_dat_content {
-	const struct pfs_formats *formats;	/* of this machine; with pfs_own_init()'s, if any */
-	uint32_t page_size;		/* of a sub-buffer of the instance */
-	const int *spool_fds;		/* whole sub-buffers, by processor; -1: none of this one */
+	const struct pfs_formats *formats; /* of this machine; with pfs_own_init()'s, if any */
+	uint32_t page_size;		   /* of a sub-buffer of the instance */
+	const int *spool_fds;		   /* whole sub-buffers, by processor; -1: none of this one */
 	unsigned int nr_cpus;
-	int own_fd;			/* pfscope's own records, as a last processor; -1: none */
+	int own_fd; /* pfscope's own records, as a last processor; -1: none */
 	const struct pfs_dat_task *tasks;
 	unsigned int nr_tasks;
-	const char *symbols;		/* of the kernel, lines as in kallsyms; NULL: none */
-	const char *clock;		/* "mono", or all of trace_clock: "local [mono] boot" */
-	const char *uname;		/* as uname -srm; NULL: not said, as of those below */
-	const char *version;		/* of the program: "pfscope 0.1" */
-	const char *const *cpustats;	/* per_cpu/cpuN/stats by processor */
-	bool compress;			/* with zstd */
+	const char *symbols;	     /* of the kernel, lines as in kallsyms; NULL: none */
+	const char *clock;	     /* "mono", or all of trace_clock: "local [mono] boot" */
+	const char *uname;	     /* as uname -srm; NULL: not said, as of those below */
+	const char *version;	     /* of the program: "pfscope 0.1" */
+	const char *const *cpustats; /* per_cpu/cpuN/stats by processor */
+	bool compress;		     /* with zstd */
 };
 
 /*

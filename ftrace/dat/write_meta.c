@@ -140,7 +140,7 @@ void dat_put_tasks(FILE *out, const struct pfs_dat_content *content)
 {
 	uint64_t len = 0;
 
-	for (unsigned int pass = 0; pass < 2; pass++) {	/* their length comes first */
+	for (unsigned int pass = 0; pass < 2; pass++) { /* their length comes first */
 		if (pass)
 			dat_put64(out, len);
 		for (unsigned int i = 0; i < content->nr_tasks; i++) {

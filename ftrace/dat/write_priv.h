@@ -11,8 +11,8 @@
 
 /* One processor's sub-buffers, and where they go. */
 struct dat_data {
-	int fd;				/* -1: none */
-	uint64_t offset, size;		/* in the trace.dat; size first in the spool */
+	int fd;		       /* -1: none */
+	uint64_t offset, size; /* in the trace.dat; size first in the spool */
 };
 
 /* Numbers in the machine's own byte order, a string with its NUL, a text behind its length (NULL: none). */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECTION_HEAD 16
+#define SECTION_HEAD	16
 #define FLAG_COMPRESSED 1
 
 /* Sub-buffers of a chunk: as many as trace-cmd puts into one. */
@@ -22,16 +22,16 @@
 
 /* A part of the file that is made in memory first. */
 struct part {
-	FILE *out;		/* NULL: no memory */
+	FILE *out; /* NULL: no memory */
 	char *bytes;
 	size_t len;
 };
 
 struct v7 {
 	int fd;
-	uint64_t pos;		/* in the file */
+	uint64_t pos; /* in the file */
 	struct dat_zip *zip;
-	struct part names;	/* of the sections, for people */
+	struct part names; /* of the sections, for people */
 	uint64_t sections[DAT_NR_OPTS];
 };
 
@@ -131,7 +131,7 @@ static void fill_symbols(FILE *out, const struct pfs_dat_content *content)
 
 static void fill_printk(FILE *out, const struct pfs_dat_content *content)
 {
-	dat_put32(out, 0);	/* none */
+	dat_put32(out, 0); /* none */
 }
 
 static void fill_tasks(FILE *out, const struct pfs_dat_content *content)
@@ -213,7 +213,8 @@ static int put_buffer(struct v7 *f, uint32_t page_size, struct dat_data *data, u
 {
 	const size_t chunk_size = (size_t)page_size * CHUNK_PAGES;
 	void *chunk = malloc(chunk_size);
-	int ret = chunk ? section_head(f, DAT_OPT_BUFFER, FLAG_COMPRESSED, add_name(f, "buffer flyrecord"), 0) : -ENOMEM;
+	int ret =
+		chunk ? section_head(f, DAT_OPT_BUFFER, FLAG_COMPRESSED, add_name(f, "buffer flyrecord"), 0) : -ENOMEM;
 
 	for (unsigned int i = 0; !ret && i < nr; i++)
 		ret = put_data(f, &data[i], chunk, chunk_size);
@@ -238,8 +239,8 @@ static void put_section_option(FILE *out, const struct v7 *f, unsigned int id)
 }
 
 /* Of "local [mono] boot" the one in brackets. */
-static void put_buffer_option(FILE *out, const struct v7 *f, const struct pfs_dat_content *content,
-			      const char *clock, const struct dat_data *data, unsigned int nr)
+static void put_buffer_option(FILE *out, const struct v7 *f, const struct pfs_dat_content *content, const char *clock,
+			      const struct dat_data *data, unsigned int nr)
 {
 	const char *name = strchr(clock, '[') + 1;
 	size_t len = strcspn(name, "]");
@@ -274,7 +275,7 @@ static int put_options(struct v7 *f, const struct pfs_dat_content *content, cons
 		dat_put_options(part.out, content, clock);
 		put_buffer_option(part.out, f, content, clock, data, nr);
 		put_option(part.out, DAT_OPT_DONE, 8);
-		dat_put64(part.out, 0);		/* there are no more */
+		dat_put64(part.out, 0); /* there are no more */
 	}
 	ret = part_close(&part);
 	if (!ret)
@@ -291,7 +292,7 @@ static int put_names(struct v7 *f)
 	uint32_t at = add_name(f, "strings");
 	int ret = put_section(f, DAT_OPT_STRINGS, at, &f->names);
 
-	f->names.out = NULL;	/* closed */
+	f->names.out = NULL; /* closed */
 	return ret;
 }
 

@@ -8,7 +8,7 @@
 /* Records of faults differ in a few bytes: the fast levels find as much in them as the slow ones. */
 #define LEVEL 1
 
-#define HEAD 8		/* both sizes */
+#define HEAD 8 /* both sizes */
 
 struct dat_zip {
 	ZSTD_CCtx *ctx;

@@ -10,10 +10,10 @@
 enum { FAULT_BATCH = 256 };
 
 struct fault_batch {
-	raw_faults_fn fn;	/* or NULL */
+	raw_faults_fn fn; /* or NULL */
 	unsigned int nr, nr_runs;
 	uint64_t ts_ns[FAULT_BATCH], addr[FAULT_BATCH], ip[FAULT_BATCH];
-	struct pfs_fault_run runs[FAULT_BATCH];	/* they point into the arrays */
+	struct pfs_fault_run runs[FAULT_BATCH]; /* they point into the arrays */
 };
 
 /*

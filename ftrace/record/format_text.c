@@ -83,13 +83,11 @@ static bool declares(const char *decl, const char *end, const char *name, size_t
 	}
 	while (end > decl && end[-1] == ' ')
 		end--;
-	return (size_t)(end - decl) > len && !memcmp(end - len, name, len) &&
-	       !is_word(end[-(ptrdiff_t)len - 1]);
+	return (size_t)(end - decl) > len && !memcmp(end - len, name, len) && !is_word(end[-(ptrdiff_t)len - 1]);
 }
 
 /* One line: 1 if it is the field of that name and whole. */
-static bool parse_line(const char *line, const char *end, const char *name, size_t len,
-		       struct pfs_format_field *field)
+static bool parse_line(const char *line, const char *end, const char *name, size_t len, struct pfs_format_field *field)
 {
 	const char *decl, *semicolon;
 	uint16_t is_signed = 0;
@@ -105,8 +103,7 @@ static bool parse_line(const char *line, const char *end, const char *name, size
 	semicolon = memchr(decl, ';', end - decl);
 	if (!semicolon || !declares(decl, semicolon, name, len, &array))
 		return false;
-	if (!number(semicolon, end, "\toffset:", &field->off) ||
-	    !number(semicolon, end, "\tsize:", &field->size))
+	if (!number(semicolon, end, "\toffset:", &field->off) || !number(semicolon, end, "\tsize:", &field->size))
 		return false;
 	/* kernels before 2.6.32 do not say */
 	number(semicolon, end, "\tsigned:", &is_signed);
@@ -115,8 +112,7 @@ static bool parse_line(const char *line, const char *end, const char *name, size
 	return field->size && (uint32_t)field->off + field->size <= UINT16_MAX;
 }
 
-static bool find_one(const char *text, const char *name, size_t len,
-		     struct pfs_format_field *field)
+static bool find_one(const char *text, const char *name, size_t len, struct pfs_format_field *field)
 {
 	while (*text && strncmp(text, "print fmt:", 10)) {
 		const char *end = text + strcspn(text, "\n");

@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 enum pfs_field_form {
-	PFS_FIELD_PLAIN,	/* unsigned long address */
-	PFS_FIELD_ARRAY,	/* char comm[16] */
-	PFS_FIELD_DATA_LOC,	/* __data_loc char[] filename */
-	PFS_FIELD_REL_LOC,	/* __rel_loc char[] filename */
+	PFS_FIELD_PLAIN,    /* unsigned long address */
+	PFS_FIELD_ARRAY,    /* char comm[16] */
+	PFS_FIELD_DATA_LOC, /* __data_loc char[] filename */
+	PFS_FIELD_REL_LOC,  /* __rel_loc char[] filename */
 };
 
 struct pfs_format_field {
 	uint16_t off, size;
 	bool is_signed;
-	uint8_t form;		/* enum pfs_field_form */
+	uint8_t form; /* enum pfs_field_form */
 };
 
 /* The field that "a|b" names: the first of the alternatives there is. False: none is. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROWS 255	/* row_of[] has a byte an event */
+#define MAX_ROWS 255 /* row_of[] has a byte an event */
 
 static char *copy_text(const char *text, size_t len)
 {
@@ -126,8 +126,7 @@ static void place_common(struct pfs_formats *f, const char *text)
 	f->common_known = true;
 }
 
-static int keep_text(struct pfs_format_text *kept, const char *system, const char *text,
-		     size_t len)
+static int keep_text(struct pfs_format_text *kept, const char *system, const char *text, size_t len)
 {
 	kept->system = strdup(system);
 	kept->text = copy_text(text, len);
@@ -139,8 +138,8 @@ static int keep_text(struct pfs_format_text *kept, const char *system, const cha
 	return -ENOMEM;
 }
 
-static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id,
-		   const char *text, size_t len)
+static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id, const char *text,
+		   size_t len)
 {
 	struct pfs_row *row = &f->rows[f->nr_rows];
 
@@ -179,8 +178,7 @@ int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text,
 	return ret;
 }
 
-int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len,
-				struct pfs_err *err)
+int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len, struct pfs_err *err)
 {
 	struct pfs_format_field ts, commit, data;
 	char *copy;
@@ -191,15 +189,13 @@ int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t 
 	copy = copy_text(text, len);
 	if (!copy)
 		return pfs_err_set(err, -ENOMEM, "out of memory");
-	if (!pfs_format_field(copy, "timestamp", &ts) ||
-	    !pfs_format_field(copy, "commit", &commit) ||
+	if (!pfs_format_field(copy, "timestamp", &ts) || !pfs_format_field(copy, "commit", &commit) ||
 	    !pfs_format_field(copy, "data", &data)) {
 		pfs_err_set(err, ret, "header_page has no timestamp, commit or data field");
 		goto out;
 	}
 	if (ts.size != 8 || (commit.size != 4 && commit.size != 8)) {
-		pfs_err_set(err, ret, "header_page: a time stamp of %u bytes and a commit of %u",
-			    ts.size, commit.size);
+		pfs_err_set(err, ret, "header_page: a time stamp of %u bytes and a commit of %u", ts.size, commit.size);
 		goto out;
 	}
 	f->ring.long_size = commit.size;
@@ -240,8 +236,7 @@ static char *read_whole(const char *path, size_t *len)
 	return text;
 }
 
-int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
-			   const char *name)
+int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name)
 {
 	char path[4096], *text;
 	size_t len;
@@ -279,17 +274,14 @@ int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, stru
 	int ret = 0;
 
 	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++)
-		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system,
-					     raw_descs[i].name);
+		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system, raw_descs[i].name);
 	return ret < 0 ? pfs_err_set(err, ret, "event formats: %s", strerror(-ret)) : 0;
 }
 
-const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system,
-				       const char *name)
+const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system, const char *name)
 {
 	for (unsigned int i = 1; i < f->nr_rows; i++)
-		if (!strcmp(f->rows[i].desc->name, name) &&
-		    raw_desc_of_system(f->rows[i].desc, system))
+		if (!strcmp(f->rows[i].desc->name, name) && raw_desc_of_system(f->rows[i].desc, system))
 			return &f->rows[i];
 	return NULL;
 }

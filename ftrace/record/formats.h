@@ -20,8 +20,8 @@
 /* How a ring-buffer sub-buffer is laid out: events/header_page, for ringpage.c. */
 struct pfs_ring_layout {
 	bool big_endian;
-	bool swap;			/* the byte order is not this machine's */
-	uint8_t long_size;		/* of the kernel: bytes of the commit word, 4 or 8 */
+	bool swap;	   /* the byte order is not this machine's */
+	uint8_t long_size; /* of the kernel: bytes of the commit word, 4 or 8 */
 	uint16_t ts_at, commit_at, data_at;
 };
 
@@ -34,19 +34,19 @@ struct pfs_arg_at {
 
 enum pfs_str_form {
 	PFS_STR_NONE,
-	PFS_STR_FIXED,			/* char comm[16] */
-	PFS_STR_LOC,			/* __data_loc char[]: length << 16 | offset in the record */
-	PFS_STR_REL,			/* __rel_loc char[]: offset from the field's end */
+	PFS_STR_FIXED, /* char comm[16] */
+	PFS_STR_LOC,   /* __data_loc char[]: length << 16 | offset in the record */
+	PFS_STR_REL,   /* __rel_loc char[]: offset from the field's end */
 };
 
 /* One event that pfscope makes use of. */
 struct pfs_row {
 	const struct raw_desc *desc;
 	uint8_t nr_args;
-	uint8_t str_form;		/* enum pfs_str_form */
-	bool quick;			/* at most three arguments, each 8 bytes in host order */
+	uint8_t str_form; /* enum pfs_str_form */
+	bool quick;	  /* at most three arguments, each 8 bytes in host order */
 	uint16_t str_at, str_size;
-	uint16_t quick_len;		/* bytes that a record must have for that */
+	uint16_t quick_len; /* bytes that a record must have for that */
 	struct pfs_arg_at arg[RAW_MAX_ARGS];
 };
 
@@ -59,15 +59,15 @@ struct pfs_format_text {
 
 struct pfs_formats {
 	struct pfs_ring_layout ring;
-	uint16_t type_at, pid_at;	/* common_type (2 bytes), common_pid (4 bytes) */
+	uint16_t type_at, pid_at; /* common_type (2 bytes), common_pid (4 bytes) */
 	bool common_known;
-	uint16_t max_id;		/* highest event id seen, of use or not */
+	uint16_t max_id; /* highest event id seen, of use or not */
 	unsigned int nr_rows;
-	struct pfs_row *rows;		/* rows[0] is of no event */
-	uint8_t row_of[UINT16_MAX + 1];	/* by event id; 0: none */
-	struct pfs_format_text *texts;	/* of rows[1], rows[2], ... */
-	char *header_page, *header_event;	/* NULL: not told */
-	struct pfs_symbols *symbols;	/* of the kernel, for function records; NULL: not told. Owned */
+	struct pfs_row *rows;		  /* rows[0] is of no event */
+	uint8_t row_of[UINT16_MAX + 1];	  /* by event id; 0: none */
+	struct pfs_format_text *texts;	  /* of rows[1], rows[2], ... */
+	char *header_page, *header_event; /* NULL: not told */
+	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: not told. Owned */
 };
 
 /* long_size: of the recording's kernel, 4 or 8; header_page corrects it. NULL: no memory. */
@@ -81,16 +81,14 @@ struct pfs_formats *pfs_formats_new_host(void);
  * Takes in the text of events/header_page (len 0: a kernel too old to have one). 0, or -EBADMSG if
  * it is none. header_event is only kept: its numbers have never changed.
  */
-int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len,
-				struct pfs_err *err);
+int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len, struct pfs_err *err);
 int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t len);
 
 /* Takes in one format text. 1: of use, 0: not (an unreadable text is not), or -ENOMEM. */
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len);
 
 /* One event of a tracefs or instance, if it is there; as pfs_formats_add(). */
-int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system,
-			   const char *name);
+int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);
 
 /* All events of raw_desc.c that exist under a tracefs or instance. 0 or -errno with err set. */
 int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
@@ -99,7 +97,6 @@ int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, stru
 int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
 
 /* The row of an event, NULL if this recording does not have it. */
-const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system,
-				       const char *name);
+const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system, const char *name);
 
 #endif

@@ -24,7 +24,7 @@ static const struct {
 	{ "do_read_fault", PFS_H_FILE_READ },
 	{ "do_cow_fault", PFS_H_FILE_COPY },
 	{ "do_shared_fault", PFS_H_FILE_SHARED },
-	{ "page_add_new_anon_rmap", PFS_H_NEW_ANON },	/* up to 6.2 */
+	{ "page_add_new_anon_rmap", PFS_H_NEW_ANON }, /* up to 6.2 */
 	{ "folio_add_new_anon_rmap", PFS_H_NEW_ANON },
 	{ "do_swap_page", PFS_H_SWAP },
 	{ "migration_entry_wait", PFS_H_MIGRATION },
@@ -44,8 +44,7 @@ static size_t without_suffix(const char *name, size_t len)
 	const char *dot = memchr(name, '.', len);
 	size_t left = dot ? name + len - dot : 0;
 
-	if ((left > 6 && !memcmp(dot, ".isra.", 6)) ||
-	    (left > 11 && !memcmp(dot, ".constprop.", 11)))
+	if ((left > 6 && !memcmp(dot, ".isra.", 6)) || (left > 11 && !memcmp(dot, ".constprop.", 11)))
 		return dot - name;
 	return len;
 }
@@ -96,8 +95,8 @@ static unsigned int of_file(uint32_t seen, uint32_t traced, bool *inferred)
  */
 static bool all_others(uint32_t traced)
 {
-	return !has(traced, PFS_H_ANON) && has(traced, PFS_H_WRITE_PROTECTED) &&
-	       has(traced, PFS_H_SWAP) && (has(traced, PFS_H_FILE) || has(traced, PFS_H_FILE_COPY));
+	return !has(traced, PFS_H_ANON) && has(traced, PFS_H_WRITE_PROTECTED) && has(traced, PFS_H_SWAP) &&
+	       (has(traced, PFS_H_FILE) || has(traced, PFS_H_FILE_COPY));
 }
 
 unsigned int pfs_handlers_how(uint32_t seen, uint32_t traced, bool *inferred)
@@ -113,8 +112,7 @@ unsigned int pfs_handlers_how(uint32_t seen, uint32_t traced, bool *inferred)
 		return PFS_HOW_HUGE;
 	if (has(seen, PFS_H_WRITE_PROTECTED))
 		return write_protected(seen, traced);
-	if (seen & (1u << PFS_H_FILE | 1u << PFS_H_FILE_READ | 1u << PFS_H_FILE_COPY |
-		    1u << PFS_H_FILE_SHARED))
+	if (seen & (1u << PFS_H_FILE | 1u << PFS_H_FILE_READ | 1u << PFS_H_FILE_COPY | 1u << PFS_H_FILE_SHARED))
 		return of_file(seen, traced, inferred);
 	if (has(seen, PFS_H_ANON))
 		return PFS_HOW_ANON;
@@ -124,7 +122,7 @@ unsigned int pfs_handlers_how(uint32_t seen, uint32_t traced, bool *inferred)
 
 uint64_t pfs_function_key(const char *name, size_t len)
 {
-	uint64_t key = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
+	uint64_t key = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
 	for (size_t i = 0; i < len; i++)
 		key = (key ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);

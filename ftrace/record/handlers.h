@@ -19,23 +19,23 @@
  * handler.
  */
 enum pfs_handler {
-	PFS_H_BEGIN,		/* handle_mm_fault itself: where a fault's own functions begin */
-	PFS_H_ANON,		/* a new page of anonymous memory */
-	PFS_H_WRITE_PROTECTED,	/* a write to a page that is there but may not be written yet */
-	PFS_H_COPIES,		/* ... which is copied */
-	PFS_H_DIRTIES,		/* ... which is a shared file's, and becomes dirty */
-	PFS_H_FILE,		/* a page of a file, or a private copy of one */
+	PFS_H_BEGIN,	       /* handle_mm_fault itself: where a fault's own functions begin */
+	PFS_H_ANON,	       /* a new page of anonymous memory */
+	PFS_H_WRITE_PROTECTED, /* a write to a page that is there but may not be written yet */
+	PFS_H_COPIES,	       /* ... which is copied */
+	PFS_H_DIRTIES,	       /* ... which is a shared file's, and becomes dirty */
+	PFS_H_FILE,	       /* a page of a file, or a private copy of one */
 	PFS_H_FILE_READ,
 	PFS_H_FILE_COPY,
 	PFS_H_FILE_SHARED,
-	PFS_H_NEW_ANON,		/* a page of the process's own is put in place */
-	PFS_H_SWAP,		/* an entry in place of a page: of swap, or while it is moved */
-	PFS_H_MIGRATION,	/* ... which is the latter */
+	PFS_H_NEW_ANON,	 /* a page of the process's own is put in place */
+	PFS_H_SWAP,	 /* an entry in place of a page: of swap, or while it is moved */
+	PFS_H_MIGRATION, /* ... which is the latter */
 	PFS_H_NUMA,
-	PFS_H_HUGE,		/* something with a huge page that is there, or of hugetlbfs */
-	PFS_H_HUGE_ANON,	/* tries for a huge page of anonymous memory */
-	PFS_H_HUGE_SPLIT,	/* a huge page becomes small ones */
-	PFS_H_HUGE_DONE,	/* a huge page is put in place */
+	PFS_H_HUGE,	  /* something with a huge page that is there, or of hugetlbfs */
+	PFS_H_HUGE_ANON,  /* tries for a huge page of anonymous memory */
+	PFS_H_HUGE_SPLIT, /* a huge page becomes small ones */
+	PFS_H_HUGE_DONE,  /* a huge page is put in place */
 	PFS_NR_HANDLERS,
 };
 

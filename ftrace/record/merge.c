@@ -17,40 +17,40 @@
 #include <stdlib.h>
 
 struct stream {
-	uint64_t ts;			/* of the head, converted */
-	uint64_t since;			/* of a loss: time of the record before it; 0: there was none */
-	const uint8_t *record;		/* the head; NULL: the loss before the page */
+	uint64_t ts;	       /* of the head, converted */
+	uint64_t since;	       /* of a loss: time of the record before it; 0: there was none */
+	const uint8_t *record; /* the head; NULL: the loss before the page */
 	uint32_t len;
 	int32_t cpu;
-	uint32_t order;			/* of equal times, who goes first */
+	uint32_t order; /* of equal times, who goes first */
 	struct pfs_ring_page page;
 	bool converts;
-	bool gap;			/* something before the next sub-buffer could not be read */
-	bool cut;			/* its end is missing */
-	bool own;			/* pfscope's own records: of no processor */
+	bool gap; /* something before the next sub-buffer could not be read */
+	bool cut; /* its end is missing */
+	bool own; /* pfscope's own records: of no processor */
 	struct pfs_ts_conv conv;
 	struct pfs_page_source *src;
 };
 
 /* Where the arguments are in records of one kind of page fault. */
 struct quick {
-	uint16_t id;			/* of the event; 0: not seen yet */
-	uint16_t len;			/* bytes that a record must have */
-	uint16_t at[3];			/* address, ip, error_code */
+	uint16_t id;	/* of the event; 0: not seen yet */
+	uint16_t len;	/* bytes that a record must have */
+	uint16_t at[3]; /* address, ip, error_code */
 };
 
 struct pfs_merge {
 	const struct pfs_formats *formats;
 	unsigned int flags;
-	struct stream **heap;		/* streams that have a head */
-	struct stream **dry;		/* streams that have none now */
+	struct stream **heap; /* streams that have a head */
+	struct stream **dry;  /* streams that have none now */
 	unsigned int nr_heap, nr_dry, nr_streams, max_streams;
 	struct pfs_own_join *join;
 	struct pfs_merge_stats stats;
-	pfs_merge_watch_fn watch;	/* or NULL */
+	pfs_merge_watch_fn watch; /* or NULL */
 	void *watch_ctx;
-	struct quick quick[2];		/* by enum pfs_mode - 1 */
-	struct fault_batch batch;	/* faults gathered, not passed on yet */
+	struct quick quick[2];	  /* by enum pfs_mode - 1 */
+	struct fault_batch batch; /* faults gathered, not passed on yet */
 	char scratch[PFS_RECORD_STR];
 };
 
@@ -110,8 +110,7 @@ static int make_room(struct pfs_merge *m)
 	return 0;
 }
 
-int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
-		  const struct pfs_ts_conv *conv)
+int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src, const struct pfs_ts_conv *conv)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 
@@ -186,10 +185,10 @@ static int damaged_page(struct pfs_merge *m, struct stream *s, uint32_t at, stru
 	if (s->gap)
 		return 0;
 	s->gap = true;
-	pfs_err_set(&why, 0, "damaged trace data at offset %llu, in the page at offset %llu of "
+	pfs_err_set(&why, 0,
+		    "damaged trace data at offset %llu, in the page at offset %llu of "
 		    "processor %d",
-		    (unsigned long long)s->src->where + at, (unsigned long long)s->src->where,
-		    s->cpu);
+		    (unsigned long long)s->src->where + at, (unsigned long long)s->src->where, s->cpu);
 	return damage(m, -EBADMSG, &why, err);
 }
 
@@ -294,8 +293,7 @@ static int advance(struct pfs_merge *m, struct pfs_err *err)
 	return ret < 0 ? ret : 0;
 }
 
-static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev,
-		     raw_event_fn fn, void *ctx)
+static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
 	ev->kind = RAW_LOST;
 	ev->ts_ns = s->ts;
@@ -398,8 +396,7 @@ static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
 	const struct quick *q = m->quick;
 	uint16_t id;
 
-	if (!s->record || s->len < f->type_at + 2u || s->len < f->pid_at + 4u || s->len % 4 ||
-	    s->len > PFS_RING_SHORT)
+	if (!s->record || s->len < f->type_at + 2u || s->len < f->pid_at + 4u || s->len % 4 || s->len > PFS_RING_SHORT)
 		return NULL;
 	id = pfs_load16(s->record + f->type_at, false);
 	q += q->id != id;
@@ -497,8 +494,7 @@ void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults)
 	m->batch.fn = faults;
 }
 
-int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,
-		  struct pfs_err *err)
+int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct raw_event ev = { .kind = RAW_OTHER, .tgid = -1 };
 	int ret = revive(m, err), passed;

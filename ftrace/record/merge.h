@@ -17,18 +17,18 @@
 struct pfs_merge;
 
 enum {
-	PFS_MERGE_SALVAGE = 1,	/* go on behind what is damaged, and count it */
-	PFS_MERGE_OTHER = 2,	/* pass RAW_OTHER on too (kind, ts_ns, cpu and tid only) */
+	PFS_MERGE_SALVAGE = 1, /* go on behind what is damaged, and count it */
+	PFS_MERGE_OTHER = 2,   /* pass RAW_OTHER on too (kind, ts_ns, cpu and tid only) */
 };
 
 struct pfs_merge_stats {
-	uint64_t records;		/* data records met */
-	uint64_t other;			/* those of no use */
+	uint64_t records; /* data records met */
+	uint64_t other;	  /* those of no use */
 	uint64_t pages;
-	uint64_t lost;			/* events, where sub-buffers say how many */
-	uint64_t lost_unknown;		/* times that they do not */
-	uint64_t damaged;		/* sub-buffers or rests of streams, not readable */
-	struct pfs_err first_damage;	/* of those, where damaged is not 0 */
+	uint64_t lost;		     /* events, where sub-buffers say how many */
+	uint64_t lost_unknown;	     /* times that they do not */
+	uint64_t damaged;	     /* sub-buffers or rests of streams, not readable */
+	struct pfs_err first_damage; /* of those, where damaged is not 0 */
 };
 
 /* The formats stay the caller's and must outlive it. NULL: no memory. */
@@ -39,8 +39,7 @@ void pfs_merge_free(struct pfs_merge *m);
  * Adds a stream; m frees src, also on failure (and src may be NULL: -ENOMEM). cpu -1 is no
  * processor. conv is copied; NULL: the times are right as they are.
  */
-int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src,
-		  const struct pfs_ts_conv *conv);
+int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src, const struct pfs_ts_conv *conv);
 
 /* The stream that was added last has lost its end: told as a RAW_LOST when all have ended. */
 void pfs_merge_cut(struct pfs_merge *m);
@@ -59,8 +58,7 @@ void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx);
  * its time, and so does what cannot be read; where fn returns -ECANCELED also those that begin before. pfscope's own records have cpu -1, and strings that needed several records are whole
  * again. 0, what fn returned if that is not 0, or -errno with err set.
  */
-int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx,
-		  struct pfs_err *err);
+int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
 const struct pfs_merge_stats *pfs_merge_stats(const struct pfs_merge *m);
 

@@ -20,8 +20,8 @@ struct file_source {
 	int fd;
 	bool growing;
 	uint32_t page_size;
-	uint64_t pos, end;	/* in the file: what to read next */
-	uint8_t *block;		/* made when first needed: many processors have no data */
+	uint64_t pos, end; /* in the file: what to read next */
+	uint8_t *block;	   /* made when first needed: many processors have no data */
 	uint32_t room, given, filled;
 };
 
@@ -48,8 +48,7 @@ static int fill(struct file_source *fs, struct pfs_err *err)
 	if (want > fs->room)
 		want = fs->room;
 	while (fs->filled < want) {
-		ssize_t n = pread(fs->fd, fs->block + fs->filled, want - fs->filled,
-				  fs->pos + fs->filled);
+		ssize_t n = pread(fs->fd, fs->block + fs->filled, want - fs->filled, fs->pos + fs->filled);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -67,8 +66,7 @@ static int fill(struct file_source *fs, struct pfs_err *err)
 	return 0;
 }
 
-static int file_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size,
-		     struct pfs_err *err)
+static int file_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err)
 {
 	struct file_source *fs = (struct file_source *)src;
 	int ret;
@@ -95,8 +93,7 @@ static void file_free(struct pfs_page_source *src)
 	free(fs);
 }
 
-struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len,
-					     uint32_t page_size)
+struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len, uint32_t page_size)
 {
 	struct file_source *fs = calloc(1, sizeof(*fs));
 

@@ -18,15 +18,13 @@ struct pfs_page_source {
 	 * there is none now (a growing file may have one later), or -errno; asked again after that,
 	 * it goes on behind what cannot be read.
 	 */
-	int (*next)(struct pfs_page_source *src, const uint8_t **page, uint32_t *size,
-		    struct pfs_err *err);
+	int (*next)(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err);
 	void (*free)(struct pfs_page_source *src);
-	uint64_t where;		/* offset in the file of the sub-buffer given last, for messages */
+	uint64_t where; /* offset in the file of the sub-buffer given last, for messages */
 };
 
 /* [start, start + len) of a file in sub-buffers of page_size; a shorter rest is given as it is. */
-struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len,
-					     uint32_t page_size);
+struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len, uint32_t page_size);
 
 /* A file that others append whole sub-buffers to. A shorter rest is not given: it is not done. */
 struct pfs_page_source *pfs_page_source_growing(int fd, uint32_t page_size);

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMON_LEN 8		/* common_type, flags, preempt_count, pid */
-#define PIECE "name+="
+#define COMMON_LEN 8 /* common_type, flags, preempt_count, pid */
+#define PIECE	   "name+="
 
 /* How each value is printed, in the order of raw_desc.c; an absent one is -1 or all f's. */
 static const struct own_desc {
@@ -24,8 +24,7 @@ static const struct own_desc {
 	const char *name;
 	const char *print[RAW_MAX_ARGS];
 } own_descs[] = {
-	{ RAW_PFS_MAP, "pfs_map",
-	  { "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" } },
+	{ RAW_PFS_MAP, "pfs_map", { "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" } },
 	{ RAW_PFS_TASK, "pfs_task", { "%lld", "%lld", "%lld" } },
 	{ RAW_PFS_NOTE, "pfs_note", { NULL } },
 	{ RAW_PFS_HIST, "pfs_hist", { "0x%llx", "0x%llx", "%lld", "%lld", "%lld" } },
@@ -63,13 +62,13 @@ static char *format_text(const struct own_desc *own, unsigned int id)
 	fputs("\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	      "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 	      "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n", out);
+	      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
+	      out);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "\tfield:s64 %s;\toffset:%u;\tsize:8;\tsigned:1;\n", desc->args[i],
-			COMMON_LEN + 8 * i);
+		fprintf(out, "\tfield:s64 %s;\toffset:%u;\tsize:8;\tsigned:1;\n", desc->args[i], COMMON_LEN + 8 * i);
 	if (desc->str)
-		fprintf(out, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
-			desc->str, COMMON_LEN + 8 * n);
+		fprintf(out, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n", desc->str,
+			COMMON_LEN + 8 * n);
 	fputs("\nprint fmt: \"", out);
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s%s=%s", i ? " " : "", desc->args[i], own->print[i]);
@@ -131,8 +130,7 @@ static char *escape(const char *str)
 
 static bool is_escape(const char *p)
 {
-	return p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' &&
-	       p[3] >= '0' && p[3] <= '7';
+	return p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' && p[3] >= '0' && p[3] <= '7';
 }
 
 size_t pfs_own_unescape(char *dst, size_t size, const char *src)
@@ -155,10 +153,10 @@ size_t pfs_own_unescape(char *dst, size_t size, const char *src)
 }
 
 /* One record of the id: n arguments, then prefix and len bytes of str as its string. */
-static int write_one(struct pfs_ringwrite *w, uint16_t id, const struct raw_event *ev,
-		     unsigned int n, const char *prefix, const char *str, size_t len)
+static int write_one(struct pfs_ringwrite *w, uint16_t id, const struct raw_event *ev, unsigned int n,
+		     const char *prefix, const char *str, size_t len)
 {
-	const bool host = false;	/* own records are in this machine's order */
+	const bool host = false; /* own records are in this machine's order */
 	uint32_t at = COMMON_LEN + 8 * n, pre = strlen(prefix), size = pre + len + 1;
 	uint8_t *rec = calloc(1, at + 4 + size);
 	int ret;
@@ -205,8 +203,7 @@ int pfs_own_write(const struct pfs_own *own, struct pfs_ringwrite *w, const stru
 	for (len = strlen(rest); !ret && len > room; len = strlen(rest)) {
 		if (piece > len - room)
 			piece = len - room;
-		ret = write_one(w, own->first_id + own_index(RAW_PFS_NOTE), ev, 0, PIECE, rest,
-				piece);
+		ret = write_one(w, own->first_id + own_index(RAW_PFS_NOTE), ev, 0, PIECE, rest, piece);
 		rest += piece;
 	}
 	if (!ret)
@@ -220,7 +217,7 @@ char *pfs_own_text(const struct raw_event *ev)
 	int i = own_index(ev->kind);
 	const struct raw_desc *desc = i < 0 ? NULL : raw_desc_find("pfscope", own_descs[i].name);
 	char *str = desc ? escape(ev->str) : NULL;
-	uint64_t us = (ev->ts_ns + 500) / 1000;	/* rounded as the kernel does */
+	uint64_t us = (ev->ts_ns + 500) / 1000; /* rounded as the kernel does */
 	char *text = NULL;
 	size_t len;
 	FILE *out = str ? open_memstream(&text, &len) : NULL;
@@ -229,9 +226,9 @@ char *pfs_own_text(const struct raw_event *ev)
 		free(str);
 		return NULL;
 	}
-	fprintf(out, "%16s-%-7d [%03d] ..... %5llu.%06llu: %s: ", ev->comm ? ev->comm : "<...>",
-		ev->tid, ev->cpu < 0 ? 0 : ev->cpu, (unsigned long long)us / 1000000,
-		(unsigned long long)us % 1000000, own_descs[i].name);
+	fprintf(out, "%16s-%-7d [%03d] ..... %5llu.%06llu: %s: ", ev->comm ? ev->comm : "<...>", ev->tid,
+		ev->cpu < 0 ? 0 : ev->cpu, (unsigned long long)us / 1000000, (unsigned long long)us % 1000000,
+		own_descs[i].name);
 	for (unsigned int a = 0; a < RAW_MAX_ARGS && desc->args[a]; a++) {
 		fprintf(out, "%s%s=", a ? " " : "", desc->args[a]);
 		/* the formats are those of own_descs, each for one 8-byte value */

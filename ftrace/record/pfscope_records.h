@@ -28,7 +28,7 @@
 #define PFS_OWN_STR_MAX (1u << 20)
 
 struct pfs_own {
-	uint16_t first_id;	/* of pfs_map; those after it in own_descs[] follow */
+	uint16_t first_id; /* of pfs_map; those after it in own_descs[] follow */
 };
 
 /* Chooses the ids and adds their formats to f. 0, -ENOMEM, or -ENOSPC: no ids are left. */

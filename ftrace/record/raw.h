@@ -15,46 +15,67 @@
 #include <stdint.h>
 
 enum raw_kind {
-	RAW_OTHER,		/* an event pfscope makes no use of; counted */
-	RAW_FAULT_USER,		/* arg: address, ip, error_code */
-	RAW_FAULT_KERNEL,	/* arg: address, ip, error_code */
-	RAW_SYS_ENTER,		/* nr = enum raw_sys; arg: the system call's arguments */
-	RAW_SYS_EXIT,		/* nr = enum raw_sys; arg[0]: result (as signed long) */
-	RAW_MA_WRITE,		/* arg: index, last, val (pointer, hashed in text) */
-	RAW_EXIT_MMAP,		/* no arguments */
-	RAW_EXEC,		/* arg: pid, old_pid; str: filename */
-	RAW_FORK,		/* arg: parent_pid, child_pid; str: child_comm */
-	RAW_NEWTASK,		/* arg: pid, clone_flags; str: comm */
-	RAW_EXIT,		/* arg: pid, group_dead (0, 1, or RAW_ABSENT); str: comm */
-	RAW_RENAME,		/* arg: pid; str: newcomm */
-	RAW_MAP_PAGES,		/* arg: dev, ino, first page index, last page index (inclusive) */
-	RAW_FILE_FAULT,		/* arg: dev, ino, page index */
-	RAW_ADD_CACHE,		/* arg: dev, ino, page index, order */
-	RAW_PAGE_ALLOC,		/* arg: pfn, order, gfp_flags */
-	RAW_SIGNAL,		/* arg: sig, code, pid (the thread it is sent to) */
-	RAW_LOST,		/* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
+	RAW_OTHER,	  /* an event pfscope makes no use of; counted */
+	RAW_FAULT_USER,	  /* arg: address, ip, error_code */
+	RAW_FAULT_KERNEL, /* arg: address, ip, error_code */
+	RAW_SYS_ENTER,	  /* nr = enum raw_sys; arg: the system call's arguments */
+	RAW_SYS_EXIT,	  /* nr = enum raw_sys; arg[0]: result (as signed long) */
+	RAW_MA_WRITE,	  /* arg: index, last, val (pointer, hashed in text) */
+	RAW_EXIT_MMAP,	  /* no arguments */
+	RAW_EXEC,	  /* arg: pid, old_pid; str: filename */
+	RAW_FORK,	  /* arg: parent_pid, child_pid; str: child_comm */
+	RAW_NEWTASK,	  /* arg: pid, clone_flags; str: comm */
+	RAW_EXIT,	  /* arg: pid, group_dead (0, 1, or RAW_ABSENT); str: comm */
+	RAW_RENAME,	  /* arg: pid; str: newcomm */
+	RAW_MAP_PAGES,	  /* arg: dev, ino, first page index, last page index (inclusive) */
+	RAW_FILE_FAULT,	  /* arg: dev, ino, page index */
+	RAW_ADD_CACHE,	  /* arg: dev, ino, page index, order */
+	RAW_PAGE_ALLOC,	  /* arg: pfn, order, gfp_flags */
+	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */
+	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
 	/* what capture/tracers.c asks the kernel for */
-	RAW_HANDLER,		/* handle_mm_fault begins; arg: address, flags, vma, start, end */
-	RAW_HANDLER_END,	/* ... ends; arg: its result */
-	RAW_FUNCTION,		/* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
+	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
+	RAW_HANDLER_END, /* ... ends; arg: its result */
+	RAW_FUNCTION,	 /* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
 	/* what DAMON saw, of pages that pfscope has it look at */
-	RAW_DAMON,		/* arg: number of the target, start, end, how often it was seen used */
+	RAW_DAMON, /* arg: number of the target, start, end, how often it was seen used */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
-	RAW_PFS_MAP,		/* arg: start, end, off, dev, ino, prot, flags, source; str: name */
-	RAW_PFS_TASK,		/* arg: tid, pid, PFS_TASK_*; str: comm */
-	RAW_PFS_NOTE,		/* str: "key=value" */
-	RAW_PFS_HIST,		/* arg: address, error code, count, 1 = kernel mode, interval in ns */
+	RAW_PFS_MAP,  /* arg: start, end, off, dev, ino, prot, flags, source; str: name */
+	RAW_PFS_TASK, /* arg: tid, pid, PFS_TASK_*; str: comm */
+	RAW_PFS_NOTE, /* str: "key=value" */
+	RAW_PFS_HIST, /* arg: address, error code, count, 1 = kernel mode, interval in ns */
 	RAW_NR_KINDS,
 };
-#define RAW_ABSENT UINT64_MAX
+#define RAW_ABSENT   UINT64_MAX
 #define RAW_MAX_ARGS 8
 
 /* The system calls that change or populate a layout. */
 enum raw_sys {
-	SYS_OTHER, SYS_MMAP, SYS_MUNMAP, SYS_MREMAP, SYS_MPROTECT, SYS_PKEY_MPROTECT, SYS_BRK,
-	SYS_MADVISE, SYS_PROCESS_MADVISE, SYS_SHMAT, SYS_SHMDT, SYS_EXECVE, SYS_EXECVEAT,
-	SYS_CLONE, SYS_CLONE3, SYS_FORK, SYS_VFORK, SYS_MLOCK, SYS_MLOCK2, SYS_MLOCKALL,
-	SYS_MUNLOCKALL, SYS_REMAP_FILE_PAGES, SYS_PRCTL, SYS_MSEAL, SYS_IO_DESTROY,
+	SYS_OTHER,
+	SYS_MMAP,
+	SYS_MUNMAP,
+	SYS_MREMAP,
+	SYS_MPROTECT,
+	SYS_PKEY_MPROTECT,
+	SYS_BRK,
+	SYS_MADVISE,
+	SYS_PROCESS_MADVISE,
+	SYS_SHMAT,
+	SYS_SHMDT,
+	SYS_EXECVE,
+	SYS_EXECVEAT,
+	SYS_CLONE,
+	SYS_CLONE3,
+	SYS_FORK,
+	SYS_VFORK,
+	SYS_MLOCK,
+	SYS_MLOCK2,
+	SYS_MLOCKALL,
+	SYS_MUNLOCKALL,
+	SYS_REMAP_FILE_PAGES,
+	SYS_PRCTL,
+	SYS_MSEAL,
+	SYS_IO_DESTROY,
 	SYS_NR,
 };
 
@@ -68,12 +89,12 @@ struct raw_event {
 	uint64_t ts_ns;
 	enum raw_kind kind;
 	enum raw_sys nr;
-	int32_t cpu;		/* -1: unknown */
+	int32_t cpu; /* -1: unknown */
 	int32_t tid;
-	int32_t tgid;		/* -1: not said by this record */
-	const char *comm;	/* of the thread, NULL: not said by this record */
-	const char *str;	/* NULL: absent. Borrowed, like comm */
-	uint64_t arg[RAW_MAX_ARGS];	/* RAW_ABSENT where the record does not have it */
+	int32_t tgid;		    /* -1: not said by this record */
+	const char *comm;	    /* of the thread, NULL: not said by this record */
+	const char *str;	    /* NULL: absent. Borrowed, like comm */
+	uint64_t arg[RAW_MAX_ARGS]; /* RAW_ABSENT where the record does not have it */
 };
 
 /* Where raw events go, in order of time. Returns 0, or -errno to stop the reader. */
@@ -90,10 +111,10 @@ typedef int (*raw_faults_fn)(void *ctx, struct pfs_fault_run *runs, unsigned int
  * One row an event: what adding one costs (and a case in assemble.c).
  */
 struct raw_desc {
-	const char *system, *name;	/* a system "GROUP_*" stands for all that begin with "GROUP_" */
+	const char *system, *name; /* a system "GROUP_*" stands for all that begin with "GROUP_" */
 	enum raw_kind kind;
 	enum raw_sys nr;
-	const char *args[RAW_MAX_ARGS];	/* field of each argument; alternatives as "a|b" */
+	const char *args[RAW_MAX_ARGS]; /* field of each argument; alternatives as "a|b" */
 	const char *str;		/* field of the string, or NULL */
 };
 extern const struct raw_desc raw_descs[];

@@ -9,22 +9,21 @@
 #include <stddef.h>
 #include <string.h>
 
+/* clang-format off */
 #define SYSCALL(NR, name, ...)							\
 	{ "syscalls", "sys_enter_" name, RAW_SYS_ENTER, NR, { __VA_ARGS__ }, NULL },	\
 	{ "syscalls", "sys_exit_" name, RAW_SYS_EXIT, NR, { "ret" }, NULL }
 #define EVENT(system, name, KIND, str, ...)					\
 	{ system, name, KIND, SYS_OTHER, { __VA_ARGS__ }, str }
+/* clang-format on */
 
 const struct raw_desc raw_descs[] = {
 	EVENT("exceptions", "page_fault_user", RAW_FAULT_USER, NULL, "address", "ip", "error_code"),
-	EVENT("exceptions", "page_fault_kernel", RAW_FAULT_KERNEL, NULL,
-	      "address", "ip", "error_code"),
+	EVENT("exceptions", "page_fault_kernel", RAW_FAULT_KERNEL, NULL, "address", "ip", "error_code"),
 	EVENT("maple_tree", "ma_write", RAW_MA_WRITE, NULL, "index", "last", "val"),
-	EVENT("filemap", "mm_filemap_map_pages", RAW_MAP_PAGES, NULL,
-	      "s_dev", "i_ino", "index", "last_index"),
+	EVENT("filemap", "mm_filemap_map_pages", RAW_MAP_PAGES, NULL, "s_dev", "i_ino", "index", "last_index"),
 	EVENT("filemap", "mm_filemap_fault", RAW_FILE_FAULT, NULL, "s_dev", "i_ino", "index"),
-	EVENT("filemap", "mm_filemap_add_to_page_cache", RAW_ADD_CACHE, NULL,
-	      "s_dev", "i_ino", "index", "order"),
+	EVENT("filemap", "mm_filemap_add_to_page_cache", RAW_ADD_CACHE, NULL, "s_dev", "i_ino", "index", "order"),
 	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
 	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
 	EVENT("damon", "damon_aggregated", RAW_DAMON, NULL, "target_id", "start", "end", "nr_accesses"),
@@ -59,16 +58,14 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
 	/* dynamic events of a pfscope, in a group of its own (dynevents.h) */
-	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL,
-	      "address", "flags", "vma", "start", "end"),
+	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
 	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
-	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name",
-	      "start", "end", "off", "dev", "ino", "prot", "flags", "source"),
+	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name", "start", "end", "off", "dev", "ino", "prot", "flags",
+	      "source"),
 	EVENT("pfscope", "pfs_task", RAW_PFS_TASK, "comm", "tid", "pid", "ended"),
 	EVENT("pfscope", "pfs_note", RAW_PFS_NOTE, "text", NULL),
-	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL,
-	      "address", "error_code", "count", "kernel", "interval"),
+	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL, "address", "error_code", "count", "kernel", "interval"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
 
@@ -84,8 +81,7 @@ bool raw_desc_of_system(const struct raw_desc *desc, const char *system)
 const struct raw_desc *raw_desc_find(const char *system, const char *name)
 {
 	for (unsigned int i = 0; i < nr_raw_descs; i++)
-		if (!strcmp(raw_descs[i].name, name) &&
-		    (!system || raw_desc_of_system(&raw_descs[i], system)))
+		if (!strcmp(raw_descs[i].name, name) && (!system || raw_desc_of_system(&raw_descs[i], system)))
 			return &raw_descs[i];
 	return NULL;
 }

@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uint32_t len,
-			 bool swap)
+static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uint32_t len, bool swap)
 {
 	const uint8_t *p = record + at->off;
 
@@ -24,11 +23,9 @@ static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uin
 	case 8:
 		return pfs_load64(p, swap);
 	case 4:
-		return at->is_signed ? (uint64_t)(int64_t)(int32_t)pfs_load32(p, swap)
-				     : pfs_load32(p, swap);
+		return at->is_signed ? (uint64_t)(int64_t)(int32_t)pfs_load32(p, swap) : pfs_load32(p, swap);
 	case 2:
-		return at->is_signed ? (uint64_t)(int64_t)(int16_t)pfs_load16(p, swap)
-				     : pfs_load16(p, swap);
+		return at->is_signed ? (uint64_t)(int64_t)(int16_t)pfs_load16(p, swap) : pfs_load16(p, swap);
 	case 1:
 		return at->is_signed ? (uint64_t)(int64_t)(int8_t)*p : *p;
 	}
@@ -36,8 +33,7 @@ static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uin
 }
 
 /* The string at [off, off + size): in place if it ends there, else a copy that does. */
-static const char *terminate(const uint8_t *record, uint32_t len, uint32_t off, uint32_t size,
-			     char *scratch)
+static const char *terminate(const uint8_t *record, uint32_t len, uint32_t off, uint32_t size, char *scratch)
 {
 	const char *str = (const char *)record + off;
 
@@ -54,8 +50,7 @@ static const char *terminate(const uint8_t *record, uint32_t len, uint32_t off, 
 	return scratch;
 }
 
-static const char *load_str(const struct pfs_row *row, const uint8_t *record, uint32_t len,
-			    bool swap, char *scratch)
+static const char *load_str(const struct pfs_row *row, const uint8_t *record, uint32_t len, bool swap, char *scratch)
 {
 	uint32_t loc, from = 0;
 
@@ -82,8 +77,8 @@ static void name_function(const struct pfs_formats *f, struct raw_event *ev)
 	ev->arg[1] = caller ? pfs_function_key(caller, strlen(caller)) : RAW_ABSENT;
 }
 
-enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *record, uint32_t len,
-				char *scratch, struct raw_event *ev)
+enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *record, uint32_t len, char *scratch,
+				struct raw_event *ev)
 {
 	const bool swap = f->ring.swap;
 	const struct pfs_row *row;

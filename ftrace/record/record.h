@@ -18,7 +18,7 @@
  * and returns the kind: RAW_OTHER for a record that pfscope has no use for, of which only the tid
  * is filled in. ev->str points into the record, or into scratch[PFS_RECORD_STR].
  */
-enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *record, uint32_t len,
-				char *scratch, struct raw_event *ev);
+enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *record, uint32_t len, char *scratch,
+				struct raw_event *ev);
 
 #endif

@@ -12,24 +12,23 @@
 #include <errno.h>
 
 /* Bits of the commit word beside the length of the data. */
-#define COMMIT_LEN	((1u << 27) - 1)
-#define MISSED_EVENTS	(1u << 31)
-#define MISSED_STORED	(1u << 30)	/* their number follows the data, as a long */
+#define COMMIT_LEN    ((1u << 27) - 1)
+#define MISSED_EVENTS (1u << 31)
+#define MISSED_STORED (1u << 30) /* their number follows the data, as a long */
 
 enum { TYPE_DATA_MAX = PFS_RING_SHORT / 4, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 
 /* An absolute time stamp has 59 bits; the others are those of the time before it. */
-#define TS_SHIFT	27
-#define TS_HIGH		(UINT64_C(0x1f) << 59)
+#define TS_SHIFT 27
+#define TS_HIGH	 (UINT64_C(0x1f) << 59)
 
-int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring,
-		       const uint8_t *bytes, uint32_t size)
+int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring, const uint8_t *bytes,
+		       uint32_t size)
 {
 	uint32_t commit, room;
 
 	*page = (struct pfs_ring_page){ .ring = ring };
-	if (size < ring->data_at || size < ring->ts_at + 8u ||
-	    size < (uint32_t)ring->commit_at + ring->long_size)
+	if (size < ring->data_at || size < ring->ts_at + 8u || size < (uint32_t)ring->commit_at + ring->long_size)
 		return -EBADMSG;
 	page->data = bytes + ring->data_at;
 	page->ts = pfs_load64(bytes + ring->ts_at, ring->swap);
@@ -39,8 +38,7 @@ int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout 
 	if (commit & MISSED_EVENTS) {
 		page->lost = PFS_LOST_UNKNOWN;
 		if (commit & MISSED_STORED && page->end + ring->long_size <= room)
-			page->lost = pfs_load_long(page->data + page->end, ring->long_size,
-						   ring->swap);
+			page->lost = pfs_load_long(page->data + page->end, ring->long_size, ring->swap);
 	}
 	if (page->end <= room)
 		return 0;
@@ -69,8 +67,7 @@ static int broken(struct pfs_ring_page *page)
  * A header that is not short data: moves past it. 1 if it was data, 0 if it only was time or
  * padding, or -EBADMSG. The word after the header is `array` bytes long data, or part of a time.
  */
-static int take_special(struct pfs_ring_page *page, uint32_t type, uint32_t delta, uint32_t left,
-			uint32_t *len)
+static int take_special(struct pfs_ring_page *page, uint32_t type, uint32_t delta, uint32_t left, uint32_t *len)
 {
 	uint32_t array;
 
@@ -116,7 +113,7 @@ int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint
 			return 1;
 		}
 		if (type == TYPE_PADDING && !delta)
-			break;	/* nothing more in this sub-buffer */
+			break; /* nothing more in this sub-buffer */
 		*payload = p + 8;
 		ret = take_special(page, type, delta, left, len);
 		if (ret)

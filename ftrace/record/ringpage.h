@@ -20,18 +20,18 @@
 
 struct pfs_ring_page {
 	const struct pfs_ring_layout *ring;
-	const uint8_t *data;	/* of the first record's header */
-	uint32_t pos, end;	/* in data: of the next header, and where the records end */
-	uint64_t ts;		/* of the record returned last; at first the sub-buffer's own */
-	uint64_t lost;		/* events missed before this sub-buffer; 0: none */
+	const uint8_t *data; /* of the first record's header */
+	uint32_t pos, end;   /* in data: of the next header, and where the records end */
+	uint64_t ts;	     /* of the record returned last; at first the sub-buffer's own */
+	uint64_t lost;	     /* events missed before this sub-buffer; 0: none */
 };
 
 /*
  * Starts on the sub-buffer of `size` bytes. 0, or -EBADMSG if it says that it holds more than it
  * can; what there is can still be walked then.
  */
-int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring,
-		       const uint8_t *bytes, uint32_t size);
+int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring, const uint8_t *bytes,
+		       uint32_t size);
 
 /*
  * The next data record: its payload is [*payload, *payload + *len), its time page->ts. 1, 0 at the

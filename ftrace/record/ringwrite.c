@@ -13,22 +13,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TS_SHIFT	27
-#define TYPE_DATA_MAX	28
+#define TS_SHIFT	 27
+#define TYPE_DATA_MAX	 28
 #define TYPE_TIME_EXTEND 30
 
 struct pfs_ringwrite {
 	int fd;
 	struct pfs_ring_layout ring;
 	uint32_t page_size;
-	uint32_t used;		/* bytes of records in page; 0: none yet */
+	uint32_t used; /* bytes of records in page; 0: none yet */
 	uint64_t last_ts;
 	uint64_t file_pos;
 	uint8_t page[];
 };
 
-struct pfs_ringwrite *pfs_ringwrite_new(int fd, const struct pfs_ring_layout *ring,
-					uint32_t page_size)
+struct pfs_ringwrite *pfs_ringwrite_new(int fd, const struct pfs_ring_layout *ring, uint32_t page_size)
 {
 	struct pfs_ringwrite *w;
 

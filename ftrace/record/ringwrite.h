@@ -16,8 +16,7 @@ struct pfs_ringwrite;
  * Writes whole sub-buffers to fd, from its offset 0 on. The descriptor stays the caller's, its file
  * position is not used. NULL with errno set: no memory, or a size no sub-buffer has.
  */
-struct pfs_ringwrite *pfs_ringwrite_new(int fd, const struct pfs_ring_layout *ring,
-					uint32_t page_size);
+struct pfs_ringwrite *pfs_ringwrite_new(int fd, const struct pfs_ring_layout *ring, uint32_t page_size);
 
 /* Frees it without writing what is not flushed. */
 void pfs_ringwrite_free(struct pfs_ringwrite *w);

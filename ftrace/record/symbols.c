@@ -11,11 +11,11 @@
 
 struct symbol {
 	uint64_t addr;
-	const char *name;	/* in text */
+	const char *name; /* in text */
 };
 
 struct pfs_symbols {
-	char *text;		/* cut up: names end in NUL */
+	char *text; /* cut up: names end in NUL */
 	struct symbol *list;
 	size_t nr, max;
 };
@@ -118,8 +118,7 @@ struct pfs_symbols *pfs_symbols_load(struct pfs_err *err)
 	if (s && s->nr)
 		return s;
 	code = s ? EPERM : ENOMEM;
-	pfs_err_set(err, -code, s ? "%s: the kernel hides its addresses" : "%s: no memory for it",
-		    path);
+	pfs_err_set(err, -code, s ? "%s: the kernel hides its addresses" : "%s: no memory for it", path);
 	pfs_symbols_free(s);
 	errno = code;
 	return NULL;
@@ -138,7 +137,7 @@ const char *pfs_symbols_find(const struct pfs_symbols *s, uint64_t addr, uint64_
 {
 	size_t lo = 0, hi = s ? s->nr : 0;
 
-	while (lo < hi) {	/* the last one that begins at or before addr */
+	while (lo < hi) { /* the last one that begins at or before addr */
 		size_t mid = lo + (hi - lo) / 2;
 
 		if (s->list[mid].addr <= addr)

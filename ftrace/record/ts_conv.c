@@ -7,8 +7,8 @@
  */
 #include "record/ts_conv.h"
 
-static uint64_t correct(const struct pfs_sync *sync, uint64_t ts,
-			const struct pfs_sync_sample *min, const struct pfs_sync_sample *max)
+static uint64_t correct(const struct pfs_sync *sync, uint64_t ts, const struct pfs_sync_sample *min,
+			const struct pfs_sync_sample *max)
 {
 	uint64_t offset = min->offset;
 

@@ -16,7 +16,7 @@ struct pfs_sync_sample {
 	uint64_t time;
 	int64_t offset;
 	uint64_t scaling;
-	uint8_t fraction;	/* scaling is in units of 2^-fraction */
+	uint8_t fraction; /* scaling is in units of 2^-fraction */
 };
 
 /* Of one processor, in order of time. */
@@ -27,10 +27,10 @@ struct pfs_sync {
 };
 
 struct pfs_ts_conv {
-	uint32_t mult;		/* ticks to ns: * mult >> shift; 0: they are ns */
-	uint32_t shift;		/* at most 63 */
-	uint64_t offset_ns;	/* added last; wraps, so it may stand for a negative one */
-	const struct pfs_sync *sync;	/* NULL: none */
+	uint32_t mult;		     /* ticks to ns: * mult >> shift; 0: they are ns */
+	uint32_t shift;		     /* at most 63 */
+	uint64_t offset_ns;	     /* added last; wraps, so it may stand for a negative one */
+	const struct pfs_sync *sync; /* NULL: none */
 };
 
 uint64_t pfs_ts_sync(const struct pfs_sync *sync, uint64_t ts);

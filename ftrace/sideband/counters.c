@@ -24,8 +24,7 @@ int pfs_counters_open(struct pfs_counters *counters, pid_t pid)
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = configs[i];
 		attr.inherit = 1;
-		counters->fds[i] = syscall(SYS_perf_event_open, &attr, pid, -1, -1,
-					   PERF_FLAG_FD_CLOEXEC);
+		counters->fds[i] = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 		if (counters->fds[i] < 0) {
 			err = -errno;
 			pfs_counters_close(counters);

@@ -10,11 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct pfs_counters { int fds[3]; };
+struct pfs_counters {
+	int fds[3];
+};
 
 struct pfs_counts_read {
-	uint64_t faults;	/* exceptions that the kernel set out to handle */
-	uint64_t minor, major;	/* those it handled, outside of get_user_pages */
+	uint64_t faults;       /* exceptions that the kernel set out to handle */
+	uint64_t minor, major; /* those it handled, outside of get_user_pages */
 };
 
 /* Counts from now on, for pid and all that it starts. 0 or -errno; then there is nothing to close. */

@@ -33,9 +33,9 @@ static int line_parse(char *line, struct raw_event *ev)
 	char perms[5] = "";
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &ev->arg[0], &ev->arg[1], perms, &ev->arg[2], &major, &minor, &ev->arg[4],
-		   &at) != 7 || !at)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ev->arg[0], &ev->arg[1],
+		   perms, &ev->arg[2], &major, &minor, &ev->arg[4], &at) != 7 ||
+	    !at)
 		return -EINVAL;
 	ev->arg[3] = major << 20 | minor;
 	ev->arg[5] = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
@@ -57,7 +57,7 @@ int pfs_maps_text_lines(struct pfs_maps_text *maps)
 		maps->ev.kind = RAW_PFS_MAP;
 		maps->ev.arg[7] = PFS_MAP_SNAPSHOT;
 		if (line_parse(line, &maps->ev) || !strcmp(maps->ev.str, "[vsyscall]"))
-			continue;	/* that one is in no process's region tree */
+			continue; /* that one is in no process's region tree */
 		if (!strcmp(maps->ev.str, "[heap]"))
 			maps->heap_end = maps->ev.arg[1];
 		err = maps->fn(maps->ctx, &maps->ev);

@@ -16,12 +16,12 @@
 #define PFS_MAPS_TEXT_MAX (1 << 16)
 
 struct pfs_maps_text {
-	struct raw_event ev;	/* of the process, dated: what the lines do not say */
+	struct raw_event ev; /* of the process, dated: what the lines do not say */
 	raw_event_fn fn;
 	void *ctx;
-	uint64_t heap_end;	/* of [heap], 0 if there was none yet */
+	uint64_t heap_end; /* of [heap], 0 if there was none yet */
 	char text[PFS_MAPS_TEXT_MAX];
-	size_t len;		/* of a line that is not whole yet */
+	size_t len; /* of a line that is not whole yet */
 };
 
 /* Where the next bytes go, and (*room) how many may: 0 if a line is too long. Add what came to len. */

@@ -20,19 +20,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES 128	/* data pages a processor: about 4,000 mappings between two drains */
+#define RING_PAGES 128 /* data pages a processor: about 4,000 mappings between two drains */
 
 struct ring {
-	struct perf_event_mmap_page *meta;	/* NULL: this processor has none yet */
+	struct perf_event_mmap_page *meta; /* NULL: this processor has none yet */
 	int first_fd;
-	bool hung_up;		/* the thread of first_fd has ended: it wakes nobody any more */
+	bool hung_up; /* the thread of first_fd has ended: it wakes nobody any more */
 	int cpu;
-	uint64_t last_ns;	/* of its last record; 0: none yet */
+	uint64_t last_ns; /* of its last record; 0: none yet */
 };
 
 struct queued {
 	struct raw_event ev;
-	uint64_t order;		/* of arrival: equal times keep it */
+	uint64_t order; /* of arrival: equal times keep it */
 	char *str;
 };
 
@@ -45,10 +45,10 @@ struct pfs_sideband {
 	size_t nr_queued, max_queued;
 	bool sorted;
 	bool works;
-	uint64_t begin_ns;	/* of the recording */
+	uint64_t begin_ns; /* of the recording */
 	uint64_t arrivals;
 	size_t page_size, ring_bytes;
-	char *scratch;		/* a record that wraps round the end of a ring */
+	char *scratch; /* a record that wraps round the end of a ring */
 };
 
 struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
@@ -111,11 +111,11 @@ static void attr_init(struct perf_event_attr *attr)
 	attr->inherit = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = 1;	/* not only what may be executed */
+	attr->mmap_data = 1; /* not only what may be executed */
 	attr->comm = 1;
 	attr->task = 1;
 	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;	/* the same as trace_clock mono */
+	attr->clockid = CLOCK_MONOTONIC; /* the same as trace_clock mono */
 	attr->watermark = 1;
 	attr->wakeup_watermark = RING_PAGES * sysconf(_SC_PAGESIZE) / 4;
 }
@@ -152,14 +152,13 @@ static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t 
 	int err;
 
 	if (fd < 0)
-		return fd == -ENODEV ? 0 : fd;	/* ENODEV: this processor is off line */
+		return fd == -ENODEV ? 0 : fd; /* ENODEV: this processor is off line */
 	err = pfs_sideband_keep(sb, fd);
 	if (err)
 		return err;
 	if (ring->meta)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->first_fd) ? -errno : 0;
-	meta = mmap(NULL, sb->page_size + sb->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		    0);
+	meta = mmap(NULL, sb->page_size + sb->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (meta == MAP_FAILED)
 		return -errno;
 	ring->meta = meta;
@@ -177,10 +176,9 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
 	for (int cpu = 0; !ret && cpu < sb->nr_cpus; cpu++)
 		ret = open_on(sb, &attr, tid, cpu);
 	if (ret)
-		return pfs_err_set(err, ret, "perf_event_open for thread %d: %s", tid,
-				   strerror(-ret));
+		return pfs_err_set(err, ret, "perf_event_open for thread %d: %s", tid, strerror(-ret));
 	sb->works = true;
-	return pfs_sideband_drain(sb);	/* each takes a while, and the rings are small */
+	return pfs_sideband_drain(sb); /* each takes a while, and the rings are small */
 }
 
 /* By events of pfscope's own that tell nothing. */
@@ -288,8 +286,7 @@ int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn 
 	return ret;
 }
 
-int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn,
-			      void *ctx)
+int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx)
 {
 	size_t i = 0;
 	int ret = 0;
@@ -388,8 +385,7 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since
 
 static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)
 {
-	const struct trailer *trailer = (const void *)((const char *)header + header->size -
-						       sizeof(*trailer));
+	const struct trailer *trailer = (const void *)((const char *)header + header->size - sizeof(*trailer));
 	const struct task *task = (const void *)header;
 	const struct comm *comm = (const void *)header;
 	struct raw_event ev = {
@@ -407,8 +403,9 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 		return before ? 0 : on_mmap2(sb, (const void *)header, &ev);
 	case PERF_RECORD_COMM:
 		ev.tid = comm->tid;
-		return on_task(sb, comm->tid, comm->pid, header->misc & PERF_RECORD_MISC_COMM_EXEC ?
-			       PFS_TASK_EXECS : PFS_TASK_LIVES, comm->comm, &ev);
+		return on_task(sb, comm->tid, comm->pid,
+			       header->misc & PERF_RECORD_MISC_COMM_EXEC ? PFS_TASK_EXECS : PFS_TASK_LIVES, comm->comm,
+			       &ev);
 	case PERF_RECORD_FORK:
 		return on_task(sb, task->tid, task->pid, PFS_TASK_LIVES, NULL, &ev);
 	case PERF_RECORD_EXIT:
@@ -423,8 +420,7 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
 {
 	char *data = (char *)ring->meta + sb->page_size;
-	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)&ring->meta->data_head,
-					     memory_order_acquire);
+	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)&ring->meta->data_head, memory_order_acquire);
 	uint64_t tail = ring->meta->data_tail;
 	int err = 0;
 
@@ -440,8 +436,7 @@ static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
 		tail += header->size;
 		err = on_record(sb, header, ring);
 	}
-	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail,
-			      memory_order_release);
+	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail, memory_order_release);
 	return err;
 }
 
@@ -459,8 +454,7 @@ void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsi
 {
 	for (unsigned int i = 0; i < nr; i++)
 		for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
-			if (fds[i].revents & (POLLHUP | POLLERR) &&
-			    fds[i].fd == sb->rings[cpu].first_fd)
+			if (fds[i].revents & (POLLHUP | POLLERR) && fds[i].fd == sb->rings[cpu].first_fd)
 				sb->rings[cpu].hung_up = true;
 }
 

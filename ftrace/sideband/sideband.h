@@ -61,8 +61,7 @@ int pfs_sideband_drain(struct pfs_sideband *sb);
 int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx);
 
 /* The same, but of one thread only. */
-int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn,
-			      void *ctx);
+int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx);
 
 /*
  * One more record, for flush to pass on in its place: notes and snapshots of the caller's own. The

@@ -77,8 +77,7 @@ static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, r
 	char note[80];
 
 	if (stat_field(stat, 47, &start_brk) && start_brk) {
-		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk,
-			 heap_end ? heap_end : start_brk);
+		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk, heap_end ? heap_end : start_brk);
 		ev->kind = RAW_PFS_NOTE;
 		ev->str = note;
 		return fn(ctx, ev);
@@ -237,7 +236,7 @@ int pfs_snapshot_renew(struct pfs_snapshot *s, struct pfs_err *err)
 	if (s->maps_fd >= 0 && !is_gone(s->maps_fd))
 		return 0;
 	ret = pfs_snapshot_open(&now, err);
-	if (s->maps) {		/* that was of the memory before, and so is what goes with it */
+	if (s->maps) { /* that was of the memory before, and so is what goes with it */
 		free(now.stat);
 		now.stat = s->stat;
 		now.maps = s->maps;
@@ -281,7 +280,11 @@ int pfs_snapshot_later(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx,
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct raw_event ev = {
-		.ts_ns = ts_ns, .cpu = -1, .tid = pid, .tgid = pid, .kind = RAW_PFS_TASK,
+		.ts_ns = ts_ns,
+		.cpu = -1,
+		.tid = pid,
+		.tgid = pid,
+		.kind = RAW_PFS_TASK,
 	};
 	char path[64], file[64];
 	struct dirent *entry;
@@ -301,7 +304,7 @@ int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, st
 		snprintf(file, sizeof(file), "task/%d/comm", tid);
 		comm = read_proc(pid, file);
 		if (!comm)
-			continue;	/* it ended meanwhile */
+			continue; /* it ended meanwhile */
 		comm[strcspn(comm, "\n")] = '\0';
 		ev.tid = tid;
 		ev.arg[0] = tid;

@@ -18,9 +18,9 @@
 struct pfs_snapshot {
 	pid_t pid;
 	int maps_fd;
-	char *stat;		/* the text of /proc/PID/stat */
-	char *maps;		/* of /proc/PID/maps, as it was taken; NULL: not yet */
-	uint64_t taken_ns;	/* when that reading began */
+	char *stat;	   /* the text of /proc/PID/stat */
+	char *maps;	   /* of /proc/PID/maps, as it was taken; NULL: not yet */
+	uint64_t taken_ns; /* when that reading began */
 };
 
 /*
@@ -51,7 +51,6 @@ int pfs_snapshot_first(const struct pfs_snapshot *snapshot, raw_event_fn fn, voi
 int pfs_snapshot_later(const struct pfs_snapshot *snapshot, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
 /* Passes the number and the name of each thread to fn, dated ts_ns. 0, -ESRCH, or -errno with err set. */
-int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx,
-		       struct pfs_err *err);
+int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
 #endif

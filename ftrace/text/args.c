@@ -32,8 +32,7 @@ static bool is_separator(char c, const char *separators)
  * Finds the field: its name as a whole word and one of the separators after it. Returns where its
  * value starts, or NULL.
  */
-static const char *find_field(const char *s, const char *end, const char *name, size_t len,
-			      const char *separators)
+static const char *find_field(const char *s, const char *end, const char *name, size_t len, const char *separators)
 {
 	const char *p = s;
 
@@ -45,8 +44,7 @@ static const char *find_field(const char *s, const char *end, const char *name, 
 	return NULL;
 }
 
-static const char *find_key(const char *s, const char *end, const struct text_key *key,
-			    const char *separators)
+static const char *find_key(const char *s, const char *end, const struct text_key *key, const char *separators)
 {
 	const char *p = find_field(s, end, key->name[0], key->len[0], separators);
 
@@ -80,8 +78,7 @@ static uint64_t address_at(const char *p)
 }
 
 /* "0x7fa3d0f6bd58" right here after `name`. Returns what follows it, or NULL. */
-static const char *quick_hex(const char *s, const char *end, const char *name, size_t len,
-			     uint64_t *val)
+static const char *quick_hex(const char *s, const char *end, const char *name, size_t len, uint64_t *val)
 {
 	const char *p;
 
@@ -205,9 +202,7 @@ static uint64_t device_at(const char *p)
 		return RAW_ABSENT;
 	if (*q != ':')
 		return number_at(p, 10);
-	return text_dec(q + 1, &minor) > q + 1 && major < 1 << 12 && minor < 1 << 20
-		       ? major << 20 | minor
-		       : RAW_ABSENT;
+	return text_dec(q + 1, &minor) > q + 1 && major < 1 << 12 && minor < 1 << 20 ? major << 20 | minor : RAW_ABSENT;
 }
 
 /* A page index: ofs is it in bytes. */
@@ -339,22 +334,18 @@ static void read_names(struct text_body *b)
 
 /* By kind; the rest prints its fields under their own names. */
 static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
-	[RAW_FAULT_USER] = read_fault,	 [RAW_FAULT_KERNEL] = read_fault,
-	[RAW_SYS_ENTER] = read_call,	 [RAW_SYS_EXIT] = read_result,
-	[RAW_MA_WRITE] = read_ma_write,	 [RAW_EXEC] = read_names,
-	[RAW_FORK] = read_names,	 [RAW_NEWTASK] = read_names,
-	[RAW_EXIT] = read_names,	 [RAW_RENAME] = read_names,
-	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
-	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,
-	[RAW_FUNCTION] = read_function,	 [RAW_HANDLER] = read_handler,
-	[RAW_DAMON] = read_damon,
+	[RAW_FAULT_USER] = read_fault,	 [RAW_FAULT_KERNEL] = read_fault, [RAW_SYS_ENTER] = read_call,
+	[RAW_SYS_EXIT] = read_result,	 [RAW_MA_WRITE] = read_ma_write,  [RAW_EXEC] = read_names,
+	[RAW_FORK] = read_names,	 [RAW_NEWTASK] = read_names,	  [RAW_EXIT] = read_names,
+	[RAW_RENAME] = read_names,	 [RAW_SIGNAL] = read_names,	  [RAW_MAP_PAGES] = read_filemap,
+	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,  [RAW_FUNCTION] = read_function,
+	[RAW_HANDLER] = read_handler,	 [RAW_DAMON] = read_damon,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)
 {
 	te->desc = desc;
-	for (te->nr_args = 0; te->nr_args < RAW_MAX_ARGS && desc->args[te->nr_args];
-	     te->nr_args++) {
+	for (te->nr_args = 0; te->nr_args < RAW_MAX_ARGS && desc->args[te->nr_args]; te->nr_args++) {
 		struct text_key *key = &te->arg[te->nr_args];
 		const char *name = desc->args[te->nr_args];
 		const char *bar = strchrnul(name, '|');
@@ -366,15 +357,14 @@ void text_event_init(struct text_event *te, const struct raw_desc *desc)
 	}
 }
 
-void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift,
-	       char *str, struct raw_event *ev)
+void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift, char *str,
+	       struct raw_event *ev)
 {
 	static const char failed[] = "[FAILED TO PARSE] ";
 	struct text_body b = { te, text_skip_spaces(s), end, page_shift, str, ev };
 	void (*read)(struct text_body *) = readers[te->desc->kind];
 
-	if (*b.s == '[' && end - b.s > (ptrdiff_t)strlen(failed) &&
-	    !memcmp(b.s, failed, strlen(failed)))
+	if (*b.s == '[' && end - b.s > (ptrdiff_t)strlen(failed) && !memcmp(b.s, failed, strlen(failed)))
 		b.s += strlen(failed);
 	(read ? read : read_fields)(&b);
 }

@@ -179,8 +179,7 @@ static const char *skip_ts_diff(const char *s)
 }
 
 /* Takes the columns after `dash` if there are some. Returns their length, 0 if not. */
-static ptrdiff_t try_dash(const char *line, const char *end, const char *dash,
-			  struct text_columns *c)
+static ptrdiff_t try_dash(const char *line, const char *end, const char *dash, struct text_columns *c)
 {
 	struct text_columns found;
 	const char *p;
@@ -320,8 +319,7 @@ int text_line_header(const char *line, const char *end)
 		return 1;
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
-	if (s == end || starts_with(s, end, "=> ") || is_empty_cpu(s, end) ||
-	    is_setting(s, end, "version = "))
+	if (s == end || starts_with(s, end, "=> ") || is_empty_cpu(s, end) || is_setting(s, end, "version = "))
 		return 1;
 	p = after_name(line, end, "cpus=");
 	if (p && is_setting(p, end, "cpus="))

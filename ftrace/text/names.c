@@ -129,9 +129,7 @@ static const char *key_is(const char *s, const char *end, const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
 
-	return len && (size_t)(end - s) > len && s[len] == '=' && !memcmp(s, name, len)
-		       ? s + len + 1
-		       : NULL;
+	return len && (size_t)(end - s) > len && s[len] == '=' && !memcmp(s, name, len) ? s + len + 1 : NULL;
 }
 
 static const char *key_at(const char *s, const char *end, const struct name_field *f)
@@ -183,8 +181,7 @@ static void store(struct raw_event *ev, const struct name_field *f, uint64_t val
 }
 
 /* Takes the numbers before the first name. Returns where that name's key is, *f at its field. */
-static const char *take_head(const char *s, const char *end, const struct name_field **f,
-			     struct raw_event *ev)
+static const char *take_head(const char *s, const char *end, const struct name_field **f, struct raw_event *ev)
 {
 	const char *p;
 	uint64_t val;
@@ -210,8 +207,7 @@ static const char *last_key(const char *s, const char *end, const struct name_fi
 }
 
 /* The last field `f` whose number reaches to `end` exactly. NULL: none. */
-static const char *last_number(const char *s, const char *end, const struct name_field *f,
-			       uint64_t *val)
+static const char *last_number(const char *s, const char *end, const struct name_field *f, uint64_t *val)
 {
 	const char *at = end;
 
@@ -250,8 +246,7 @@ static bool is_text(const char *s, const char *end, const char *text)
  * that it should be. After another name ("oldcomm=a newcomm=b newcomm=c") it could be each: the one
  * that makes it the task's name as the line's own column has it, else the first. NULL: none.
  */
-static const char *name_key(const char *s, const char *end, const struct name_field *f,
-			    const char *comm)
+static const char *name_key(const char *s, const char *end, const struct name_field *f, const char *comm)
 {
 	const char *at = end, *first = NULL, *value;
 	uint64_t val;
@@ -259,15 +254,13 @@ static const char *name_key(const char *s, const char *end, const struct name_fi
 	while ((at = last_key(s, at, f))) {
 		first = at;
 		value = key_at(at, end, f);
-		if (f[-1].type == NAME ? is_text(value, end, comm)
-				       : last_number(s, at - 1, f - 1, &val) != NULL)
+		if (f[-1].type == NAME ? is_text(value, end, comm) : last_number(s, at - 1, f - 1, &val) != NULL)
 			return at;
 	}
 	return f[-1].type == NAME ? first : NULL;
 }
 
-void text_names(const struct raw_desc *desc, const char *s, const char *end, char *str,
-		struct raw_event *ev)
+void text_names(const struct raw_desc *desc, const char *s, const char *end, char *str, struct raw_event *ev)
 {
 	const struct name_field *first = fields_of(desc->kind), *f;
 	const char *at;

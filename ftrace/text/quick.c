@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { DASH = 16 };	/* where the kernel's own columns begin, and trace-cmd's */
+enum { DASH = 16 }; /* where the kernel's own columns begin, and trace-cmd's */
 
 /* By what comes behind the dash: the thread's number. Lines are longer than that. */
 static unsigned int form_of(const char *line)
@@ -65,8 +65,12 @@ void text_quick_learn(struct text_quick *quick, const char *line, const char *en
 		return;
 	form = &quick->form[form_of(line)];
 	*form = (struct text_form){
-		.head_len = point + 1 - line, .digits = colon - point - 1, .middle_len = address - colon,
-		.mode = ev->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL, .cpu = c->cpu, .tid = c->tid,
+		.head_len = point + 1 - line,
+		.digits = colon - point - 1,
+		.middle_len = address - colon,
+		.mode = ev->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL,
+		.cpu = c->cpu,
+		.tid = c->tid,
 		.seconds_ns = c->ts_ns - c->ts_ns % 1000000000,
 	};
 	memcpy(form->head, line, form->head_len);
@@ -82,8 +86,13 @@ void text_quick_forget(struct text_quick *quick)
 /* The rest of the line: "7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6". */
 static bool read_rest(const char *s, const char *end, uint64_t v[3])
 {
-	static const struct { const char *text; size_t len; } before[] = {
-		{ "", 0 }, { " ip=0x", 6 }, { " error_code=0x", 14 },
+	static const struct {
+		const char *text;
+		size_t len;
+	} before[] = {
+		{ "", 0 },
+		{ " ip=0x", 6 },
+		{ " error_code=0x", 14 },
 	};
 	const char *p;
 
@@ -99,8 +108,7 @@ static bool read_rest(const char *s, const char *end, uint64_t v[3])
 	return s == end && v[1] != RAW_ABSENT;
 }
 
-bool text_quick_read(const struct text_quick *quick, const char *line, const char *end,
-		     struct fault_batch *batch)
+bool text_quick_read(const struct text_quick *quick, const char *line, const char *end, struct fault_batch *batch)
 {
 	const struct text_form *form = quick->form + (end - line > 2 * DASH ? form_of(line) : 0);
 	struct pfs_fault_run like = { .cpu = form->cpu, .tid = form->tid, .mode = form->mode };

@@ -16,8 +16,8 @@ enum { QUICK_FORMS = 16, QUICK_HEAD = 64, QUICK_MIDDLE = 48 };
 
 /* "          touch-6166    [001] d.... 37647.", digits, ": page_fault_user: address=0x", digits ... */
 struct text_form {
-	uint8_t head_len, digits, middle_len;	/* head_len 0: nothing learned */
-	uint8_t mode;				/* enum pfs_mode */
+	uint8_t head_len, digits, middle_len; /* head_len 0: nothing learned */
+	uint8_t mode;			      /* enum pfs_mode */
 	int32_t cpu, tid;
 	uint64_t seconds_ns;
 	char head[QUICK_HEAD], middle[QUICK_MIDDLE];
@@ -35,7 +35,6 @@ void text_quick_learn(struct text_quick *quick, const char *line, const char *en
 void text_quick_forget(struct text_quick *quick);
 
 /* Puts the fault of that line (behind it is a newline) into the batch. False: it is no such line. */
-bool text_quick_read(const struct text_quick *quick, const char *line, const char *end,
-		     struct fault_batch *batch);
+bool text_quick_read(const struct text_quick *quick, const char *line, const char *end, struct fault_batch *batch);
 
 #endif

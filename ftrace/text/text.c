@@ -18,7 +18,7 @@
 
 #define COMM_ROOM   16
 #define PROBE_LINES 256
-#define MAX_CPUS    1024	/* of those beyond, a loss is not known to begin with their last event */
+#define MAX_CPUS    1024 /* of those beyond, a loss is not known to begin with their last event */
 
 struct pfs_text {
 	raw_event_fn fn;
@@ -34,8 +34,8 @@ struct pfs_text {
 	bool lost_pending; /* lost waits for the time of the event after it */
 	struct raw_event lost;
 	uint64_t last_ns[MAX_CPUS]; /* of its last event; 0: none yet */
-	bool dropping;	/* in a line that is too long */
-	size_t nr_kept; /* bytes of a line that has not ended yet */
+	bool dropping;		    /* in a line that is too long */
+	size_t nr_kept;		    /* bytes of a line that has not ended yet */
 	char comm[COMM_ROOM];
 	char kept[PFS_TEXT_LINE_MAX + 1];
 	char str[PFS_TEXT_LINE_MAX + 1];
@@ -57,30 +57,26 @@ static unsigned int hash_name(const char *name, size_t len)
  * The place of that name, or the free one where it would be. call: the kind, if it is the name of a
  * system call; RAW_OTHER, if it is that of an event.
  */
-static struct text_event *find_place(const struct pfs_text *t, const char *name, size_t len,
-				     enum raw_kind call)
+static struct text_event *find_place(const struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
 {
 	unsigned int i = hash_name(name, len);
 	struct text_event *te;
 
 	for (;; i++) {
 		te = &t->table[i & t->table_mask];
-		if (!te->name ||
-		    (te->name_len == len && !memcmp(te->name, name, len) && te->call == call))
+		if (!te->name || (te->name_len == len && !memcmp(te->name, name, len) && te->call == call))
 			return te;
 	}
 }
 
-static const struct text_event *find_event(const struct pfs_text *t, const char *name, size_t len,
-					   enum raw_kind call)
+static const struct text_event *find_event(const struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
 {
 	const struct text_event *te = len < 4 ? NULL : find_place(t, name, len, call);
 
 	return te && te->name ? te : NULL;
 }
 
-static void add_name(struct pfs_text *t, const char *name, const struct raw_desc *desc,
-		     enum raw_kind call)
+static void add_name(struct pfs_text *t, const char *name, const struct raw_desc *desc, enum raw_kind call)
 {
 	const size_t len = strlen(name);
 	struct text_event *te = len < 4 ? NULL : find_place(t, name, len, call);
@@ -162,8 +158,7 @@ static bool is_function(const char *p)
  * with system calls, "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000", and with functions.
  * NULL: none of ours.
  */
-static const struct text_event *name_event(const struct pfs_text *t, const char *name,
-					   const char **rest)
+static const struct text_event *name_event(const struct pfs_text *t, const char *name, const char **rest)
 {
 	const char *p = name;
 

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 8		/* of unnamed structs inside one another */
-#define MAX_LOOKS 65536		/* at members: of ten thousand that are in themselves there is no end */
+#define MAX_DEPTH 8	/* of unnamed structs inside one another */
+#define MAX_LOOKS 65536 /* at members: of ten thousand that are in themselves there is no end */
 
 struct pfs_btf {
 	const uint8_t *types, *types_end;
 	const char *strings;
 	size_t strings_len;
-	const struct btf_type **by_id;	/* by_id[0] is void */
+	const struct btf_type **by_id; /* by_id[0] is void */
 	uint32_t nr;
 	void *owned;
 };
@@ -35,16 +35,25 @@ static int64_t extra_len(const struct btf_type *t)
 	uint32_t n = vlen(t);
 
 	switch (BTF_INFO_KIND(t->info)) {
-	case BTF_KIND_INT: return sizeof(uint32_t);
-	case BTF_KIND_ARRAY: return sizeof(struct btf_array);
+	case BTF_KIND_INT:
+		return sizeof(uint32_t);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
 	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION: return n * (int64_t)sizeof(struct btf_member);
-	case BTF_KIND_ENUM: return n * (int64_t)sizeof(struct btf_enum);
-	case BTF_KIND_FUNC_PROTO: return n * (int64_t)sizeof(struct btf_param);
-	case BTF_KIND_VAR: return sizeof(struct btf_var);
-	case BTF_KIND_DATASEC: return n * (int64_t)sizeof(struct btf_var_secinfo);
-	case BTF_KIND_DECL_TAG: return sizeof(struct btf_decl_tag);
-	case BTF_KIND_ENUM64: return n * (int64_t)sizeof(struct btf_enum64);
+	case BTF_KIND_UNION:
+		return n * (int64_t)sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return n * (int64_t)sizeof(struct btf_enum);
+	case BTF_KIND_FUNC_PROTO:
+		return n * (int64_t)sizeof(struct btf_param);
+	case BTF_KIND_VAR:
+		return sizeof(struct btf_var);
+	case BTF_KIND_DATASEC:
+		return n * (int64_t)sizeof(struct btf_var_secinfo);
+	case BTF_KIND_DECL_TAG:
+		return sizeof(struct btf_decl_tag);
+	case BTF_KIND_ENUM64:
+		return n * (int64_t)sizeof(struct btf_enum64);
 	case BTF_KIND_PTR:
 	case BTF_KIND_FWD:
 	case BTF_KIND_TYPEDEF:
@@ -53,8 +62,10 @@ static int64_t extra_len(const struct btf_type *t)
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_FUNC:
 	case BTF_KIND_FLOAT:
-	case BTF_KIND_TYPE_TAG: return 0;
-	default: return -1;
+	case BTF_KIND_TYPE_TAG:
+		return 0;
+	default:
+		return -1;
 	}
 }
 
@@ -85,8 +96,7 @@ static bool is_named(const struct pfs_btf *b, uint32_t off, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
-	return off < b->strings_len && b->strings_len - off >= len &&
-	       !memcmp(b->strings + off, name, len);
+	return off < b->strings_len && b->strings_len - off >= len && !memcmp(b->strings + off, name, len);
 }
 
 /* Inside the sections that the header names? */
@@ -101,8 +111,7 @@ struct pfs_btf *pfs_btf_parse(const void *bytes, size_t len, struct pfs_err *err
 	struct pfs_btf *b;
 
 	if (len < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len % 4 || h->type_off % 4 ||
-	    !has_section(h, len, h->type_off, h->type_len) ||
-	    !has_section(h, len, h->str_off, h->str_len)) {
+	    !has_section(h, len, h->type_off, h->type_len) || !has_section(h, len, h->str_off, h->str_len)) {
 		pfs_err_set(err, -EBADMSG, "the kernel's type information (BTF) is damaged");
 		errno = EBADMSG;
 		return NULL;
@@ -178,22 +187,19 @@ static const struct btf_type *type_of(const struct pfs_btf *b, uint32_t id, uint
 static const struct btf_type *find(const struct pfs_btf *b, uint32_t kind, const char *name)
 {
 	for (uint32_t id = 1; id < b->nr; id++)
-		if (BTF_INFO_KIND(b->by_id[id]->info) == kind &&
-		    is_named(b, b->by_id[id]->name_off, name))
+		if (BTF_INFO_KIND(b->by_id[id]->info) == kind && is_named(b, b->by_id[id]->name_off, name))
 			return b->by_id[id];
 	return NULL;
 }
 
 /* The offset in bits, or -ENOENT. *left: how many members may still be looked at. */
-static int64_t member_at(const struct pfs_btf *b, const struct btf_type *t, const char *name,
-			 int depth, uint32_t *left)
+static int64_t member_at(const struct pfs_btf *b, const struct btf_type *t, const char *name, int depth, uint32_t *left)
 {
 	const struct btf_member *m = (const struct btf_member *)(t + 1);
 
 	for (uint32_t i = 0; i < vlen(t) && *left; i++) {
 		/* with the flag, the upper byte is the size of a bit field */
-		uint32_t at = BTF_INFO_KFLAG(t->info) ? BTF_MEMBER_BIT_OFFSET(m[i].offset) :
-			m[i].offset;
+		uint32_t at = BTF_INFO_KFLAG(t->info) ? BTF_MEMBER_BIT_OFFSET(m[i].offset) : m[i].offset;
 		const struct btf_type *inner;
 		int64_t inside;
 

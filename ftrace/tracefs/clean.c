@@ -21,7 +21,7 @@ int pfs_instance_rmdir(const char *dir, unsigned int patience_ms)
 	const struct timespec moment = { .tv_nsec = 5000000 };
 
 	for (unsigned int waited_ms = 0;; waited_ms += 5) {
-		if (!rmdir(dir) || errno == ENOENT || errno == ENODEV)	/* or somebody else is at it */
+		if (!rmdir(dir) || errno == ENOENT || errno == ENODEV) /* or somebody else is at it */
 			return 0;
 		if (errno != EBUSY || waited_ms >= patience_ms)
 			return -errno;
@@ -35,8 +35,7 @@ static bool orphaned(const char *name)
 	uint64_t start;
 	int pid, at = 0;
 
-	if (sscanf(name, PFS_INSTANCE_PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at ||
-	    name[at])
+	if (sscanf(name, PFS_INSTANCE_PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at || name[at])
 		return false;
 	return pfs_process_start(pid) != start;
 }
@@ -54,8 +53,7 @@ static bool group_orphaned(const char *group)
  * Nothing in it is switched off first: one that is read is no orphan after all, but belongs to a pfscope
  * whose number means another process here (a container with process numbers of its own).
  */
-static int clean_one(const char *instances, const char *name, unsigned int patience_ms,
-		     struct pfs_err *err)
+static int clean_one(const char *instances, const char *name, unsigned int patience_ms, struct pfs_err *err)
 {
 	char dir[PATH_MAX + NAME_MAX + 2];
 	int ret;

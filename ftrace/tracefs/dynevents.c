@@ -24,7 +24,7 @@
  * limit.
  */
 #define MAX_AT_ONCE 4096
-#define BEGIN_LINE "%c:%s/" PFS_HANDLER_EVENT " handle_mm_fault %s\n"
+#define BEGIN_LINE  "%c:%s/" PFS_HANDLER_EVENT " handle_mm_fault %s\n"
 
 void pfs_dynevents_group(const char *dir, char *group, size_t size)
 {
@@ -83,17 +83,19 @@ static int args_by_place(char *args, size_t size, bool region, struct pfs_err *e
 	end = pfs_btf_member(btf, "vm_area_struct", "vm_end");
 	pfs_btf_free(btf);
 	if (address < 0 || flags < 0 || vma < 0 || start < 0 || end < 0)
-		return pfs_err_set(err, -ENOTSUP, "the kernel's type information has no "
+		return pfs_err_set(err, -ENOTSUP,
+				   "the kernel's type information has no "
 				   "handle_mm_fault(vma, address, flags)");
 	len = snprintf(args, size, "address=$arg%d:x64 flags=$arg%d:x32", address, flags);
 	if (region)
-		snprintf(args + len, size - len, " vma=$arg%d:x64 start=+%d($arg%d):x64 "
-			 "end=+%d($arg%d):x64", vma, start, vma, end, vma);
+		snprintf(args + len, size - len,
+			 " vma=$arg%d:x64 start=+%d($arg%d):x64 "
+			 "end=+%d($arg%d):x64",
+			 vma, start, vma, end, vma);
 	return 0;
 }
 
-static int create_begin(const char *tracing_dir, const char *group, bool region, const char **how,
-			struct pfs_err *err)
+static int create_begin(const char *tracing_dir, const char *group, bool region, const char **how, struct pfs_err *err)
 {
 	char line[512], args[256];
 	int ret;
@@ -125,8 +127,10 @@ static int create_fprobes(const char *tracing_dir, const char *group, bool regio
 	ret = append_line(tracing_dir, line);
 	if (ret)
 		return ret;
-	snprintf(line, sizeof(line), "f:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault%%return "
-		 "ret=$retval:x32\n", group);
+	snprintf(line, sizeof(line),
+		 "f:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault%%return "
+		 "ret=$retval:x32\n",
+		 group);
 	*how = "fprobe btf";
 	return append_line(tracing_dir, line);
 }
@@ -139,8 +143,7 @@ static bool has_file(const char *tracing_dir, const char *file)
 	return !access(path, F_OK);
 }
 
-int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region, const char **how,
-			 struct pfs_err *err)
+int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region, const char **how, struct pfs_err *err)
 {
 	char line[256];
 	int ret;
@@ -156,8 +159,10 @@ int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region
 			pfs_err_set(err, ret, "this kernel has no kprobe events");
 		goto failed;
 	}
-	snprintf(line, sizeof(line), "r%d:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault "
-		 "ret=$retval:x32\n", MAX_AT_ONCE, group);
+	snprintf(line, sizeof(line),
+		 "r%d:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault "
+		 "ret=$retval:x32\n",
+		 MAX_AT_ONCE, group);
 	ret = append_line(tracing_dir, line);
 	if (!ret)
 		return 0;
@@ -204,8 +209,7 @@ static bool group_of_line(char *line, char **group)
 }
 
 /* The file changes while it is being emptied, so it is read as a whole before. */
-int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group),
-			struct pfs_err *err)
+int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group), struct pfs_err *err)
 {
 	char path[PATH_MAX], last[128] = "", *text = NULL, *line, *save = NULL, *group;
 	size_t size = 0;
@@ -214,9 +218,8 @@ int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *gr
 
 	snprintf(path, sizeof(path), "%s/dynamic_events", tracing_dir);
 	f = fopen(path, "re");
-	if (!f)		/* a kernel that has none, or kprobes alone, has none of ours */
-		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "%s: %s", path,
-							  strerror(errno));
+	if (!f) /* a kernel that has none, or kprobes alone, has none of ours */
+		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (getdelim(&text, &size, '\0', f) < 0) {
 		free(text);
 		text = NULL;

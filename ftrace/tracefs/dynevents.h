@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PFS_HANDLER_EVENT "pfs_handler"
+#define PFS_HANDLER_EVENT     "pfs_handler"
 #define PFS_HANDLER_END_EVENT "pfs_handler_end"
 
 /* The group of the instance in `dir` ("…/instances/pfscope-1-2-0"): "pfscope_1_2_0". */
@@ -35,14 +35,13 @@ int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region
 void pfs_dynevents_remove(const char *tracing_dir, const char *group);
 
 /* How often the kernel had to let a hit of such an event pass by, whosever process it was. Closes fd. */
-#define PFS_DYNEVENTS_PROFILE "../../kprobe_profile"	/* as seen from an instance */
+#define PFS_DYNEVENTS_PROFILE "../../kprobe_profile" /* as seen from an instance */
 unsigned long long pfs_dynevents_missed(int fd);
 
 /*
  * Calls orphaned() with each group of a pfscope's that is there, and removes those it says yes to.
  * How many went, or -errno with err set.
  */
-int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group),
-			struct pfs_err *err);
+int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group), struct pfs_err *err);
 
 #endif

@@ -19,8 +19,7 @@ static void file_of(const char *event, const char *name, char *file, size_t size
 	snprintf(file, size, "events/exceptions/%s/%s", event, name);
 }
 
-static int write_trigger(struct pfs_instance *instance, const char *event, const char *text,
-			 struct pfs_err *err)
+static int write_trigger(struct pfs_instance *instance, const char *event, const char *text, struct pfs_err *err)
 {
 	char file[128];
 
@@ -28,28 +27,27 @@ static int write_trigger(struct pfs_instance *instance, const char *event, const
 	return pfs_instance_write(instance, file, text, err);
 }
 
-int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event,
-		    unsigned long page_size, unsigned int entries, struct pfs_err *err)
+int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event, unsigned long page_size,
+		    unsigned int entries, struct pfs_err *err)
 {
 	char path[PATH_MAX], text[sizeof(hist->trigger) + 8];
 	int ret;
 
 	hist->event = event;
-	snprintf(path, sizeof(path), "%s/events/exceptions/%s/hist", pfs_instance_dir(instance),
-		 event);
+	snprintf(path, sizeof(path), "%s/events/exceptions/%s/hist", pfs_instance_dir(instance), event);
 	if (access(path, F_OK)) {
 		hist->trigger[0] = '\0';
 		return pfs_err_set(err, -ENOTSUP, "this kernel has no hist triggers");
 	}
 	snprintf(hist->trigger, sizeof(hist->trigger),
-		 "hist:keys=common_pid,address.buckets=%lu,error_code.hex:size=%u", page_size,
-		 entries);
+		 "hist:keys=common_pid,address.buckets=%lu,error_code.hex:size=%u", page_size, entries);
 	snprintf(text, sizeof(text), "%s:pause", hist->trigger);
 	ret = write_trigger(instance, event, text, err);
 	if (ret)
 		hist->trigger[0] = '\0';
 	if (ret == -EINVAL)
-		pfs_err_set(err, ret, "this kernel cannot count by page (hist triggers with "
+		pfs_err_set(err, ret,
+			    "this kernel cannot count by page (hist triggers with "
 			    ".buckets came with 5.18)");
 	return ret;
 }
@@ -65,8 +63,7 @@ int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, st
 	return ret ? ret : pfs_instance_hold(instance, file, O_RDONLY, err);
 }
 
-int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on,
-		   struct pfs_err *err)
+int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err)
 {
 	char text[sizeof(hist->trigger) + 8];
 
@@ -77,13 +74,11 @@ int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on
 /*
  * A filter is needed even so: without one, triggers heed no threads but answer to anybody's event.
  */
-int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid,
-			     struct pfs_err *err)
+int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid, struct pfs_err *err)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "enable_hist:exceptions:%s if common_pid == %d", hist->event,
-		 tid);
+	snprintf(text, sizeof(text), "enable_hist:exceptions:%s if common_pid == %d", hist->event, tid);
 	return pfs_instance_write(instance, "events/mmap/exit_mmap/trigger", text, err);
 }
 
@@ -121,8 +116,8 @@ int pfs_hist_line(const char *line, unsigned long page_size, struct pfs_hist_ent
 }
 
 int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
-		  int (*fn)(void *ctx, const struct pfs_hist_entry *entry), void *ctx,
-		  uint64_t *dropped, struct pfs_err *err)
+		  int (*fn)(void *ctx, const struct pfs_hist_entry *entry), void *ctx, uint64_t *dropped,
+		  struct pfs_err *err)
 {
 	unsigned long page_size = sysconf(_SC_PAGESIZE);
 	struct pfs_hist_entry entry;

@@ -17,15 +17,15 @@
 
 /* One event's table. */
 struct pfs_hist {
-	const char *event;		/* "page_fault_user", of exceptions */
-	char trigger[160];		/* as it was written; "": none */
+	const char *event; /* "page_fault_user", of exceptions */
+	char trigger[160]; /* as it was written; "": none */
 };
 
 /* One entry of it. */
 struct pfs_hist_entry {
 	int32_t tid;
-	uint64_t page;			/* address of it */
-	uint64_t code;			/* error code; UINT64_MAX: the kernel has none */
+	uint64_t page; /* address of it */
+	uint64_t code; /* error code; UINT64_MAX: the kernel has none */
 	uint64_t count;
 };
 
@@ -33,27 +33,25 @@ struct pfs_hist_entry {
  * Sets it up for pages of page_size bytes, with room for that many entries, not counting yet. 0, or
  * -errno with err set: the kernel has no hist triggers, no buckets (up to 5.17), or no memory.
  */
-int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event,
-		    unsigned long page_size, unsigned int entries, struct pfs_err *err);
+int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event, unsigned long page_size,
+		    unsigned int entries, struct pfs_err *err);
 
 /* Opens what is needed later, when the right to do so has been given up. 0 or -errno with err set. */
 int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, struct pfs_err *err);
 
 /* Counts from now on; or not any more. 0 or -errno with err set. */
-int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on,
-		   struct pfs_err *err);
+int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err);
 
 /* Counts from the moment on at which the thread leaves its address space for another (exec). */
-int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid,
-			     struct pfs_err *err);
+int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid, struct pfs_err *err);
 
 /*
  * Passes every entry to fn. *dropped: hits that found no room. 0, what fn returned, or -errno with
  * err set.
  */
 int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
-		  int (*fn)(void *ctx, const struct pfs_hist_entry *entry), void *ctx,
-		  uint64_t *dropped, struct pfs_err *err);
+		  int (*fn)(void *ctx, const struct pfs_hist_entry *entry), void *ctx, uint64_t *dropped,
+		  struct pfs_err *err);
 
 /* A line of the table to an entry: 1, or 0 if it is none. `page_size` as above. */
 int pfs_hist_line(const char *line, unsigned long page_size, struct pfs_hist_entry *entry);

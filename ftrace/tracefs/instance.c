@@ -27,11 +27,11 @@ struct held {
 };
 
 struct pfs_instance {
-	struct tracefs_instance *tracefs;	/* NULL: not made yet */
+	struct tracefs_instance *tracefs; /* NULL: not made yet */
 	char dir[PATH_MAX];
 	int keeper_fd;
 	struct held *held;
-	pid_t clock_pid;			/* sets the clock; 0: nobody does any more */
+	pid_t clock_pid; /* sets the clock; 0: nobody does any more */
 };
 
 const char *pfs_tracing_dir(struct pfs_err *err)
@@ -40,14 +40,14 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 
 	/* Asked not to mount: where and whether to is the user's to say. */
 	if (tracefs_tracing_dir_is_mounted(false, &path) < 1 || !path) {
-		pfs_err_set(err, -ENOENT, "tracefs is not mounted: as root, run "
+		pfs_err_set(err, -ENOENT,
+			    "tracefs is not mounted: as root, run "
 			    "`mount -t tracefs nodev /sys/kernel/tracing`");
 		errno = ENOENT;
 		return NULL;
 	}
 	if (access(path, R_OK | X_OK)) {
-		pfs_err_set(err, -errno, "%s: %s: recording needs root (try sudo)", path,
-			    strerror(errno));
+		pfs_err_set(err, -errno, "%s: %s: recording needs root (try sudo)", path, strerror(errno));
 		return NULL;
 	}
 	return path;
@@ -88,7 +88,7 @@ static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 		ret = pfs_instance_write(instance, "buffer_size_kb", size, err);
 	/* Readers are woken at a quarter, so that they may come late and lose nothing. */
 	if (!ret)
-		pfs_instance_write(instance, "buffer_percent", "25", NULL);	/* not there before 5.0 */
+		pfs_instance_write(instance, "buffer_percent", "25", NULL); /* not there before 5.0 */
 	/* New threads and children of a traced thread are traced from their first moment. */
 	if (!ret)
 		ret = pfs_instance_write(instance, "options/event-fork", "1", err);
@@ -117,7 +117,7 @@ static int plan(char *dir, size_t size, struct pfs_err *err)
 
 	if (!tracing)
 		return -errno;
-	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
+	for (int i = 0; i < 100; i++) { /* several in one process: numbered */
 		snprintf(dir, size, "%s/instances/" PFS_INSTANCE_PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
 			 pfs_process_start(getpid()), i);
 		if (access(dir, F_OK))
@@ -202,8 +202,7 @@ const char *pfs_instance_dir(const struct pfs_instance *instance)
 	return instance->dir;
 }
 
-bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system,
-			    const char *name)
+bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system, const char *name)
 {
 	char path[PATH_MAX + 256];
 
@@ -260,8 +259,7 @@ int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags
 	return fd < 0 ? pfs_err_set(err, -errno, "%s/%s: %s", instance->dir, file, strerror(errno)) : fd;
 }
 
-int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text,
-		       struct pfs_err *err)
+int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text, struct pfs_err *err)
 {
 	int fd = pfs_instance_open(instance, file, O_WRONLY, err), ret = 0;
 
@@ -274,8 +272,8 @@ int pfs_instance_write(struct pfs_instance *instance, const char *file, const ch
 	return ret;
 }
 
-int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name,
-			const char *filter, struct pfs_err *err)
+int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name, const char *filter,
+			struct pfs_err *err)
 {
 	char file[256];
 	int ret = 0;
@@ -313,8 +311,7 @@ int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsi
 	return ret;
 }
 
-int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
-			  struct pfs_err *err)
+int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err)
 {
 	char path[128];
 
@@ -322,8 +319,7 @@ int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *fi
 	return pfs_instance_open(instance, path, flags, err);
 }
 
-int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
-			  struct pfs_err *err)
+int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err)
 {
 	char path[128];
 

@@ -48,16 +48,14 @@ int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags
 const char *pfs_instance_dir(const struct pfs_instance *instance);
 
 /* Has the kernel this event? */
-bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system,
-			    const char *name);
+bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system, const char *name);
 
 /* Switches an event on, with a filter (NULL: none). 0 or -errno with err set. */
-int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name,
-			const char *filter, struct pfs_err *err);
+int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name, const char *filter,
+			struct pfs_err *err);
 
 /* Writes to a file of the instance. 0 or -errno with err set. */
-int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text,
-		       struct pfs_err *err);
+int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text, struct pfs_err *err);
 
 /* As set_event_pid takes them, to be freed by the caller; "" for none. NULL: no memory. */
 char *pfs_tids_text(const pid_t *tids, unsigned int nr);
@@ -66,14 +64,11 @@ char *pfs_tids_text(const pid_t *tids, unsigned int nr);
  * Adds threads to those whose events are recorded: all of them at once, for each time the kernel takes a grace
  * period, before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.
  */
-int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr,
-			  struct pfs_err *err);
+int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err);
 
 /* The same of per_cpu/cpuN/FILE. */
-int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
-			  struct pfs_err *err);
-int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags,
-			  struct pfs_err *err);
+int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
+int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
 
 /*
  * Removes the instance in that folder, also if it has gone already. Until its last reader has let go it is busy,

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* How long the last reader may take to let go, in order and after its death. */
-#define PATIENCE_MS 2000
+#define PATIENCE_MS	 2000
 #define LONG_PATIENCE_MS 10000
 
 /* The kernel says in less that an instance cannot go; to remove one takes it twenty times as long. */
@@ -29,7 +29,8 @@ static void put(const char *dir, const char *file, const char *text)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (pfs_write_file(path, text)) { /* nobody is left to be told */ }
+	if (pfs_write_file(path, text)) { /* nobody is left to be told */
+	}
 }
 
 /* The dynamic events that were made for the instance, which used them as long as it was there. */
@@ -48,7 +49,8 @@ static void remove_probes(const char *dir)
 
 static void answer(int result)
 {
-	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody waits for it */ }
+	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody waits for it */
+	}
 }
 
 /*
@@ -89,7 +91,8 @@ static void keep(void *dir, bool again)
 		return;
 	}
 	answer(tear_down(dir, PATIENCE_MS, true));
-	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* pfscope is gone, and so is the message */ }
+	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* pfscope is gone, and so is the message */
+	}
 }
 
 int pfs_keeper_start(const char *dir, struct pfs_err *err)
@@ -142,6 +145,9 @@ int pfs_keeper_remove(int fd, const char *dir, struct pfs_err *err)
 	close(fd);
 	if (ret == -EPIPE)
 		ret = tear_down(dir, PATIENCE_MS, false);
-	return ret ? pfs_err_set(err, ret, "%s: cannot remove the tracefs instance: %s; `pfscope clean` "
-				 "as root tries again", dir, strerror(-ret)) : 0;
+	return ret ? pfs_err_set(err, ret,
+				 "%s: cannot remove the tracefs instance: %s; `pfscope clean` "
+				 "as root tries again",
+				 dir, strerror(-ret))
+		   : 0;
 }

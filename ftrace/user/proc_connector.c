@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_MS 200
+#define ANSWER_MS    200
 #define BUFFER_BYTES (1 << 20)
 
 /* The header is as long as its alignment has it; what follows is not aligned. */
@@ -69,8 +69,8 @@ static int next(int fd, struct message *m)
 			continue;
 		if (got < 0)
 			return errno == EAGAIN ? 0 : -errno;
-		if (!from.nl_pid && (size_t)got >= offsetof(struct message, event.event_data.id) +
-						       sizeof(m->event.event_data.id))
+		if (!from.nl_pid &&
+		    (size_t)got >= offsetof(struct message, event.event_data.id) + sizeof(m->event.event_data.id))
 			return 1;
 	}
 }
@@ -122,7 +122,8 @@ int pfs_connector_next(int fd, struct pfs_uid_change *change)
 		;
 	if (ret == 1)
 		*change = (struct pfs_uid_change){
-			.pid = m.event.event_data.id.process_tgid, .euid = m.event.event_data.id.e.euid,
+			.pid = m.event.event_data.id.process_tgid,
+			.euid = m.event.event_data.id.e.euid,
 			.ts_ns = m.event.timestamp_ns,
 		};
 	return ret;

@@ -15,8 +15,8 @@
 /* A process, or a thread of it, has become another user's. */
 struct pfs_uid_change {
 	pid_t pid;
-	uid_t euid;		/* the effective one that it has now */
-	uint64_t ts_ns;		/* CLOCK_MONOTONIC */
+	uid_t euid;	/* the effective one that it has now */
+	uint64_t ts_ns; /* CLOCK_MONOTONIC */
 };
 
 /* A descriptor to poll, which does not block; or -errno with err set. */

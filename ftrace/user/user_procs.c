@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HELPERS "pfscope-"	/* how the names of pfscope's helpers begin */
+#define HELPERS "pfscope-" /* how the names of pfscope's helpers begin */
 
 struct status {
 	char name[32];

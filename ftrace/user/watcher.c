@@ -43,16 +43,16 @@ _Static_assert(NR_FDS + PFS_WATCH_MAX_CPUS <= PFS_HELPER_MAX_FDS, "the helper ta
 
 struct watcher {
 	const struct pfs_watch *of;
-	bool over;			/* nobody listens any more */
-	pid_t *traced;			/* what set_event_pid said last, ascending */
+	bool over;     /* nobody listens any more */
+	pid_t *traced; /* what set_event_pid said last, ascending */
 	unsigned int nr_traced, max_traced;
-	uint64_t scan_ns;		/* when /proc is to be looked at; UINT64_MAX: not */
-	uint64_t rest_ns;		/* not before */
-	struct joining *joining;	/* those who are about to */
+	uint64_t scan_ns;	 /* when /proc is to be looked at; UINT64_MAX: not */
+	uint64_t rest_ns;	 /* not before */
+	struct joining *joining; /* those who are about to */
 	unsigned int nr_joining;
-	pid_t *tids;			/* their threads */
+	pid_t *tids; /* their threads */
 	unsigned int nr_tids, max_tids;
-	pid_t told[NR_TOLD];		/* those told of last, in turn: the kernel may speak of each several times */
+	pid_t told[NR_TOLD]; /* those told of last, in turn: the kernel may speak of each several times */
 	unsigned int nr_told;
 };
 
@@ -165,8 +165,7 @@ static bool watch_thread(struct watcher *w, struct pfs_join *join)
 	unsigned int nr_fds = 0;
 
 	for (unsigned int cpu = 0; cpu < w->of->nr_cpus; cpu++) {
-		int fd = w->of->ring_fds[cpu] < 0 ? -ENODEV :
-			 pfs_sideband_watch(join->tid, cpu, RINGS_FD + cpu);
+		int fd = w->of->ring_fds[cpu] < 0 ? -ENODEV : pfs_sideband_watch(join->tid, cpu, RINGS_FD + cpu);
 
 		if (fd == -ESRCH)
 			return false;
@@ -186,7 +185,10 @@ static int list_thread(void *ctx, const struct raw_event *ev)
 {
 	struct watcher *w = ctx;
 	struct pfs_join join = {
-		.kind = PFS_JOIN_THREAD, .pid = ev->tgid, .tid = ev->tid, .ts_ns = ev->ts_ns,
+		.kind = PFS_JOIN_THREAD,
+		.pid = ev->tgid,
+		.tid = ev->tid,
+		.ts_ns = ev->ts_ns,
 	};
 
 	for (unsigned int i = 0; i < w->nr_tids; i++)
@@ -206,7 +208,7 @@ static void enter_threads(struct watcher *w, unsigned int first)
 	char *text = pfs_tids_text(w->tids + first, w->nr_tids - first);
 
 	if (!text || (*text && write(EVENT_PID_FD, text, strlen(text)) < 0))
-		w->over = true;	/* nobody could join any more */
+		w->over = true; /* nobody could join any more */
 	free(text);
 	for (unsigned int i = first; !w->over && w->of->function_pid_fd >= 0 && i < w->nr_tids; i++) {
 		char tid[12];
@@ -234,7 +236,9 @@ static int copy_of(const char *text)
 static void tell_layout(struct watcher *w, struct joining *j)
 {
 	struct pfs_join join = {
-		.kind = PFS_JOIN_LAYOUT, .pid = j->layout.pid, .tid = j->layout.pid,
+		.kind = PFS_JOIN_LAYOUT,
+		.pid = j->layout.pid,
+		.tid = j->layout.pid,
 	};
 	struct pfs_err why;
 	int fd, ret = -ESRCH;
@@ -259,8 +263,12 @@ static void tell_layout(struct watcher *w, struct joining *j)
 static void tell_process(struct watcher *w, struct joining *j, uint64_t whole_ns)
 {
 	struct pfs_join join = {
-		.kind = PFS_JOIN_PROCESS, .pid = j->layout.pid, .tid = j->layout.pid, .ts_ns = j->ts_ns,
-		.whole_ns = whole_ns, .since_ns = j->since_ns,
+		.kind = PFS_JOIN_PROCESS,
+		.pid = j->layout.pid,
+		.tid = j->layout.pid,
+		.ts_ns = j->ts_ns,
+		.whole_ns = whole_ns,
+		.since_ns = j->since_ns,
 	};
 	struct pfs_err why;
 
@@ -339,7 +347,7 @@ static void join_all(struct watcher *w)
 		for (unsigned int i = 0; i < nr_listed; i++)
 			pfs_snapshot_tasks(w->joining[i].layout.pid, w->joining[i].ts_ns, list_thread, w, &why);
 		for (unsigned int i = before; i < w->nr_tids; i++)
-			join_children(w, w->tids[i]);	/* now, for it may end while it is entered */
+			join_children(w, w->tids[i]); /* now, for it may end while it is entered */
 		for (unsigned int i = 0; i < nr_listed; i++)
 			tell_layout(w, &w->joining[i]);
 		enter_threads(w, before);
@@ -392,9 +400,9 @@ static bool hear(struct watcher *w)
 			begin_to_join(w, change.pid, change.ts_ns);
 		else if (pfs_has_ended(change.pid))
 			tell_missed(w, change.pid, change.ts_ns);
-		w->scan_ns = 0;	/* if it has ended already, what it started may live */
+		w->scan_ns = 0; /* if it has ended already, what it started may live */
 	}
-	if (ret)	/* -ENOBUFS: some were not told */
+	if (ret) /* -ENOBUFS: some were not told */
 		w->scan_ns = 0;
 	joins = w->nr_joining;
 	join_all(w);
@@ -416,7 +424,8 @@ static void run(void *ctx, bool again)
 {
 	struct watcher w = { .of = ctx };
 	struct pollfd fds[] = {
-		{ SOCKET_FD, POLLIN, 0 }, { w.of->connector_fd < 0 ? -1 : CONNECTOR_FD, POLLIN, 0 },
+		{ SOCKET_FD, POLLIN, 0 },
+		{ w.of->connector_fd < 0 ? -1 : CONNECTOR_FD, POLLIN, 0 },
 	};
 
 	while (!w.over) {
@@ -426,7 +435,7 @@ static void run(void *ctx, bool again)
 			scan(&w);
 		if (poll(fds, 2, timeout_ms(&w)) < 0 && errno != EINTR)
 			break;
-		w.over |= !!fds[0].revents;	/* it is told nothing: this is the end */
+		w.over |= !!fds[0].revents; /* it is told nothing: this is the end */
 		/* What was told before that is still heard, unless pfscope is gone. */
 		if (w.of->connector_fd >= 0 && fds[0].revents && !(fds[0].revents & POLLHUP)) {
 			w.over = false;
@@ -447,7 +456,10 @@ int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err)
 {
 	int pair[2], fds[NR_FDS + PFS_WATCH_MAX_CPUS], ret;
 	struct pfs_helper helper = {
-		.name = "pfscope-watcher", .fds = fds, .nr_fds = NR_FDS + watch->nr_cpus, .run = run,
+		.name = "pfscope-watcher",
+		.fds = fds,
+		.nr_fds = NR_FDS + watch->nr_cpus,
+		.run = run,
 		.ctx = (void *)watch,
 	};
 
@@ -484,13 +496,15 @@ static unsigned int take_fds(struct msghdr *msg, int fds[PFS_JOIN_MAX_FDS])
 	return nr;
 }
 
-int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds,
-		     bool *dropped)
+int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds, bool *dropped)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(PFS_JOIN_MAX_FDS * sizeof(int))];
 	struct iovec iov = { join, sizeof(*join) };
 	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
 	};
 	ssize_t got;
 

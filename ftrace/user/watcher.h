@@ -15,34 +15,34 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PFS_JOIN_MAX_FDS 250	/* SCM_MAX_FD is 253 */
-#define PFS_WATCH_POLL_MS 100
+#define PFS_JOIN_MAX_FDS   250 /* SCM_MAX_FD is 253 */
+#define PFS_WATCH_POLL_MS  100
 #define PFS_WATCH_MAX_CPUS 8192
 
 struct pfs_watch {
 	uid_t uid;
-	pid_t own;			/* pfscope itself */
-	int connector_fd;		/* -1: /proc is looked at every PFS_WATCH_POLL_MS */
-	int event_pid_fd;		/* set_event_pid, to be read and written */
-	int function_pid_fd;		/* set_ftrace_pid; -1: that is not wanted */
-	const int *ring_fds;		/* of the side-band, a processor; -1 where it has none */
-	unsigned int nr_cpus;		/* at most PFS_WATCH_MAX_CPUS; 0: no side-band */
+	pid_t own;	      /* pfscope itself */
+	int connector_fd;     /* -1: /proc is looked at every PFS_WATCH_POLL_MS */
+	int event_pid_fd;     /* set_event_pid, to be read and written */
+	int function_pid_fd;  /* set_ftrace_pid; -1: that is not wanted */
+	const int *ring_fds;  /* of the side-band, a processor; -1 where it has none */
+	unsigned int nr_cpus; /* at most PFS_WATCH_MAX_CPUS; 0: no side-band */
 };
 
 /* What the watcher says of a new process: its threads, one by one, its layout, and when it has been entered. */
 struct pfs_join {
 	enum pfs_join_kind {
-		PFS_JOIN_THREAD,	/* fds: its side-band (sideband.h); it may take several messages */
-		PFS_JOIN_LAYOUT,	/* fds: a copy of what /proc/PID/maps said, read before it was entered */
-		PFS_JOIN_PROCESS,	/* fds: /proc/PID/maps; none if it has ended */
-		PFS_JOIN_MISSED,	/* it has ended already; pid and since_ns alone */
+		PFS_JOIN_THREAD,  /* fds: its side-band (sideband.h); it may take several messages */
+		PFS_JOIN_LAYOUT,  /* fds: a copy of what /proc/PID/maps said, read before it was entered */
+		PFS_JOIN_PROCESS, /* fds: /proc/PID/maps; none if it has ended */
+		PFS_JOIN_MISSED,  /* it has ended already; pid and since_ns alone */
 	} kind;
 	pid_t pid, tid;
-	uint64_t ts_ns;			/* when its thread, or its layout, was looked at */
-	uint64_t whole_ns;		/* from then on everything is recorded; of the process only */
-	uint64_t since_ns;		/* from when on it is the user's; 0: not known */
-	bool unwatched;			/* a thread without side-band though there is one */
-	char text[1024];		/* name of the thread; /proc/PID/stat, of the layout */
+	uint64_t ts_ns;	   /* when its thread, or its layout, was looked at */
+	uint64_t whole_ns; /* from then on everything is recorded; of the process only */
+	uint64_t since_ns; /* from when on it is the user's; 0: not known */
+	bool unwatched;	   /* a thread without side-band though there is one */
+	char text[1024];   /* name of the thread; /proc/PID/stat, of the layout */
 };
 
 /*
@@ -55,7 +55,6 @@ int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err);
  * The next it has said; the descriptors are the caller's. *dropped: there was no room for all of them. 1; 0:
  * nothing now; -EPIPE: there is no watcher any more; or another -errno.
  */
-int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds,
-		     bool *dropped);
+int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds, bool *dropped);
 
 #endif

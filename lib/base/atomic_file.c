@@ -64,13 +64,15 @@ int whole_file_open(struct whole_file *file, const char *name, enum whole_file_k
 	ret = find(file, &old, err);
 	if (!ret && old && !S_ISREG(old)) {
 		if (kind == WHOLE_FILE_PRIVATE)
-			ret = pfs_err_set(err, -EINVAL, "%s: is no regular file; a recording cannot be kept "
-					  "there", name);
+			ret = pfs_err_set(err, -EINVAL,
+					  "%s: is no regular file; a recording cannot be kept "
+					  "there",
+					  name);
 		else
 			file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
 		if (!ret && file->fd < 0)
 			ret = cannot(file, -errno, err);
-	} else if (!ret && old && euidaccess(file->path, W_OK)) {	/* renaming would not ask */
+	} else if (!ret && old && euidaccess(file->path, W_OK)) { /* renaming would not ask */
 		ret = cannot(file, -errno, err);
 	} else if (!ret) {
 		ret = make(file, kind, old, err);

@@ -11,18 +11,18 @@
 #include <stdio.h>
 
 struct whole_file {
-	const char *name;	/* as it was given; borrowed */
-	char *path;		/* what a link leads to */
-	char *temp;		/* while it is being written; NULL: no file, but a device or the like */
-	int fd;			/* -1: none */
+	const char *name; /* as it was given; borrowed */
+	char *path;	  /* what a link leads to */
+	char *temp;	  /* while it is being written; NULL: no file, but a device or the like */
+	int fd;		  /* -1: none */
 };
 
 /* Nothing is open: what whole_file_drop() may be called on. */
 #define WHOLE_FILE_NONE ((struct whole_file){ .fd = -1 })
 
 enum whole_file_kind {
-	WHOLE_FILE_PRIVATE,	/* for its owner's eyes; a regular file only */
-	WHOLE_FILE_OUTPUT,	/* with the rights that any new file would have; devices and pipes are written to */
+	WHOLE_FILE_PRIVATE, /* for its owner's eyes; a regular file only */
+	WHOLE_FILE_OUTPUT,  /* with the rights that any new file would have; devices and pipes are written to */
 };
 
 /* 0 with file->fd open for writing, or -errno with err set. */

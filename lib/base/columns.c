@@ -213,8 +213,7 @@ static size_t put_ellipsis(char *buf, size_t size, const char *ellipsis, unsigne
 	return len;
 }
 
-size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns,
-		    const char *ellipsis)
+size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis)
 {
 	size_t len = strlen(s), dots, max;
 
@@ -233,8 +232,7 @@ size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns,
 	return len + dots;
 }
 
-size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns,
-		    const char *ellipsis)
+size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis)
 {
 	size_t len = strlen(s), dots;
 

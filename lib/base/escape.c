@@ -13,8 +13,7 @@ size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned char lead = len ? *s : 0xff;
-	size_t nr = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 :
-		    lead < 0xf5 ? 4 : 0;
+	size_t nr = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
 	uint32_t value;
 
 	if (!nr || nr > len)
@@ -34,13 +33,12 @@ size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code)
 
 bool pfs_escape_needed(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-	       code == 0x61c || code == 0x180e ||	/* direction mark, vowel separator */
-	       (code >= 0x200b && code <= 0x200f) ||	/* zero width, direction marks */
-	       (code >= 0x2028 && code <= 0x202e) ||	/* line ends, direction overrides */
-	       (code >= 0x2060 && code <= 0x206f) ||	/* invisible operators, isolates */
-	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
-	       (code >= 0xe0000 && code <= 0xe007f);	/* tags */
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+	       code == 0x180e ||		     /* direction mark, vowel separator */
+	       (code >= 0x200b && code <= 0x200f) || /* zero width, direction marks */
+	       (code >= 0x2028 && code <= 0x202e) || /* line ends, direction overrides */
+	       (code >= 0x2060 && code <= 0x206f) || /* invisible operators, isolates */
+	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f); /* tags */
 }
 
 /* Writes the escape of the nr bytes at s to out (16 bytes); returns its length. */
@@ -75,8 +73,7 @@ size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags)
 		const char *piece = s;
 		size_t nr = pfs_utf8_decode(s, left, &code), piece_len = nr;
 
-		if (!nr || pfs_escape_needed(code) ||
-		    (code == '\\' && flags & PFS_ESCAPE_BACKSLASH)) {
+		if (!nr || pfs_escape_needed(code) || (code == '\\' && flags & PFS_ESCAPE_BACKSLASH)) {
 			nr = nr ? nr : 1;
 			piece_len = escape_bytes(escaped, s, nr);
 			piece = escaped;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	PFS_ESCAPE_BACKSLASH = 1,	/* double each backslash: the result can be read back */
+	PFS_ESCAPE_BACKSLASH = 1, /* double each backslash: the result can be read back */
 };
 
 /*
@@ -36,10 +36,8 @@ unsigned int pfs_columns(const char *s);
  * with `ellipsis` ("…", or "..." for plain terminals) where the rest was. Never more than
  * columns, never half a character, always a closing NUL (if size > 0). Returns the bytes written.
  */
-size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns,
-		    const char *ellipsis);
-size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns,
-		    const char *ellipsis);
+size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis);
+size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis);
 
 /* Length (1 to 4) of the UTF-8 character at s, which has len bytes; its code. 0: it is none. */
 size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code);

@@ -31,7 +31,7 @@ void pfs_intern_free(struct pfs_intern *pool)
 
 	if (!pool)
 		return;
-	HASH_ITER(hh, pool->entries, entry, next) {
+	HASH_ITER (hh, pool->entries, entry, next) {
 		HASH_DELETE(hh, pool->entries, entry);
 		free(entry);
 	}

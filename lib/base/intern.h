@@ -9,7 +9,7 @@
 
 struct pfs_intern;
 
-struct pfs_intern *pfs_intern_new(void);	/* NULL: no memory */
+struct pfs_intern *pfs_intern_new(void); /* NULL: no memory */
 
 /* Frees the pool and every string that it gave. */
 void pfs_intern_free(struct pfs_intern *pool);

@@ -14,7 +14,7 @@
 enum { LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000 };
 
 struct cell {
-	char *word;		/* NULL: a number */
+	char *word; /* NULL: a number */
 	uint64_t number;
 	bool missing;
 };
@@ -22,9 +22,9 @@ struct cell {
 struct pfs_table {
 	const struct pfs_column *columns;
 	unsigned int nr_columns;
-	struct cell *cells;	/* row by row */
+	struct cell *cells; /* row by row */
 	size_t nr, max;
-	unsigned int width;	/* that the text may take; 0: no bars */
+	unsigned int width; /* that the text may take; 0: no bars */
 	int error;
 };
 
@@ -110,8 +110,7 @@ unsigned int pfs_table_rows(const struct pfs_table *table)
 	return table->nr / table->nr_columns;
 }
 
-static const struct cell *cell_at(const struct pfs_table *table, unsigned int row,
-				  unsigned int column)
+static const struct cell *cell_at(const struct pfs_table *table, unsigned int row, unsigned int column)
 {
 	return &table->cells[(size_t)row * table->nr_columns + column];
 }
@@ -195,8 +194,7 @@ static void put_bar(FILE *out, uint64_t millionths, unsigned int width)
 }
 
 /* row -1: the heads */
-static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths,
-			 int row)
+static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths, int row)
 {
 	char number[32];
 
@@ -218,8 +216,7 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 			s = cell->word ? cell->word : number;
 		}
 		fputs("  ", out);
-		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT,
-			    i + 1 == table->nr_columns);
+		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == table->nr_columns);
 	}
 }
 

@@ -13,18 +13,18 @@
 #include <stdio.h>
 
 enum pfs_column_flags {
-	PFS_COLUMN_OPTIONAL = 1,	/* not in the text form if all its cells are 0 or empty */
-	PFS_COLUMN_LEFT = 2,		/* words: aligned to the left */
-	PFS_COLUMN_SECONDS = 4,		/* nanoseconds, written as seconds */
-	PFS_COLUMN_MILLIONTHS = 8,	/* written as a number with six digits behind the point */
-	PFS_COLUMN_NOT_TEXT = 16,	/* in CSV and JSON only */
+	PFS_COLUMN_OPTIONAL = 1,   /* not in the text form if all its cells are 0 or empty */
+	PFS_COLUMN_LEFT = 2,	   /* words: aligned to the left */
+	PFS_COLUMN_SECONDS = 4,	   /* nanoseconds, written as seconds */
+	PFS_COLUMN_MILLIONTHS = 8, /* written as a number with six digits behind the point */
+	PFS_COLUMN_NOT_TEXT = 16,  /* in CSV and JSON only */
 	PFS_COLUMN_TEXT_ONLY = 32,
-	PFS_COLUMN_BAR = 64,		/* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
+	PFS_COLUMN_BAR = 64, /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
 };
 
 struct pfs_column {
-	const char *key;		/* in CSV and JSON */
-	const char *head;		/* in text */
+	const char *key;  /* in CSV and JSON */
+	const char *head; /* in text */
 	unsigned int flags;
 };
 
@@ -41,7 +41,7 @@ void pfs_table_free(struct pfs_table *table);
 void pfs_table_number(struct pfs_table *table, uint64_t number);
 void pfs_table_word(struct pfs_table *table, const char *word);
 void pfs_table_missing(struct pfs_table *table);
-int pfs_table_error(const struct pfs_table *table);	/* 0 or -ENOMEM */
+int pfs_table_error(const struct pfs_table *table); /* 0 or -ENOMEM */
 
 unsigned int pfs_table_rows(const struct pfs_table *table);
 

@@ -29,9 +29,10 @@ int pfs_temp_open(struct pfs_err *err)
 			unlink(path);
 	}
 	if (fd < 0)
-		return pfs_err_set(err, -errno, "cannot make a temporary file in %s: %s; set "
-				   "TMPDIR to a directory that can be written", dir,
-				   strerror(errno));
+		return pfs_err_set(err, -errno,
+				   "cannot make a temporary file in %s: %s; set "
+				   "TMPDIR to a directory that can be written",
+				   dir, strerror(errno));
 	return fd;
 }
 
@@ -39,6 +40,6 @@ int pfs_temp_write(int fd, const void *bytes, size_t len, struct pfs_err *err)
 {
 	int ret = pfs_write_all(fd, bytes, len);
 
-	return ret ? pfs_err_set(err, ret, "cannot write a temporary file: %s; TMPDIR chooses where",
-				 strerror(-ret)) : 0;
+	return ret ? pfs_err_set(err, ret, "cannot write a temporary file: %s; TMPDIR chooses where", strerror(-ret))
+		   : 0;
 }

@@ -26,8 +26,14 @@ static bool parse_fraction(char **s, uint64_t *billionths)
 
 bool span_parse(const char *word, uint64_t *ns)
 {
-	static const struct { const char *name; uint64_t ns; } units[] = {
-		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "s", 1000000000 },
+		{ "ms", 1000000 },
+		{ "us", 1000 },
+		{ "ns", 1 },
 	};
 	uint64_t whole, billionths;
 	char *rest;

@@ -13,10 +13,10 @@
 
 struct pfs_cursor {
 	const char *at, *end;
-	char *string;		/* where the next unescaped string goes; has a line's room */
-	uint64_t nr_unknown;	/* enumerated values that this version does not know */
-	const char *token;	/* start of what `why` is about */
-	const char *why;	/* NULL: all is well */
+	char *string;	     /* where the next unescaped string goes; has a line's room */
+	uint64_t nr_unknown; /* enumerated values that this version does not know */
+	const char *token;   /* start of what `why` is about */
+	const char *why;     /* NULL: all is well */
 };
 
 static inline bool pfs_is_space(char c)

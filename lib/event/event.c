@@ -11,16 +11,11 @@
 #include <string.h>
 
 static const char *const kind_names[PFS_NR_KINDS] = {
-	[PFS_FAULT] = "fault",		[PFS_AROUND] = "around",
-	[PFS_POPULATE] = "populate",	[PFS_MAP] = "map",
-	[PFS_UNMAP] = "unmap",		[PFS_PROTECT] = "protect",
-	[PFS_MOVE] = "move",		[PFS_BRK] = "brk",
-	[PFS_FORK] = "fork",		[PFS_THREAD] = "thread",
-	[PFS_EXEC] = "exec",		[PFS_EXIT] = "exit",
-	[PFS_COMM] = "comm",		[PFS_SIGNAL] = "signal",
-	[PFS_HUGE] = "huge",		[PFS_MAJOR] = "major",
-	[PFS_ACCESS] = "access",	[PFS_ALLOC] = "alloc",
-	[PFS_FREE] = "free",		[PFS_LOST] = "lost",
+	[PFS_FAULT] = "fault",	 [PFS_AROUND] = "around",   [PFS_POPULATE] = "populate", [PFS_MAP] = "map",
+	[PFS_UNMAP] = "unmap",	 [PFS_PROTECT] = "protect", [PFS_MOVE] = "move",	 [PFS_BRK] = "brk",
+	[PFS_FORK] = "fork",	 [PFS_THREAD] = "thread",   [PFS_EXEC] = "exec",	 [PFS_EXIT] = "exit",
+	[PFS_COMM] = "comm",	 [PFS_SIGNAL] = "signal",   [PFS_HUGE] = "huge",	 [PFS_MAJOR] = "major",
+	[PFS_ACCESS] = "access", [PFS_ALLOC] = "alloc",	    [PFS_FREE] = "free",	 [PFS_LOST] = "lost",
 	[PFS_NOTE] = "note",
 };
 
@@ -41,8 +36,8 @@ static const char *const traits_names[] = {
 	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", NULL,
 };
 static const char *const flags_names[] = {
-	"write", "mkwrite", "allow_retry", "retry_nowait", "killable", "tried", "user", "remote",
-	"instruction", "interruptible", "unshare", "orig_pte_valid", "vma_lock", NULL,
+	"write",  "mkwrite",	 "allow_retry",	  "retry_nowait", "killable",	    "tried",	"user",
+	"remote", "instruction", "interruptible", "unshare",	  "orig_pte_valid", "vma_lock", NULL,
 };
 
 const char *pfs_kind_name(enum pfs_kind kind)
@@ -66,6 +61,7 @@ int pfs_field_find(const char *name, size_t len)
 	return -ENOENT;
 }
 
+/* clang-format off */
 #define FIELD(FIELD, name, type, member)						\
 	[PFS_F_##FIELD] = { name, PFS_T_##type, offsetof(struct pfs_event, member), NULL }
 #define ENUM(FIELD, member)								\
@@ -74,6 +70,7 @@ int pfs_field_find(const char *name, size_t len)
 #define SET(FIELD, member)								\
 	[PFS_F_##FIELD] = { #member, PFS_T_SET, offsetof(struct pfs_event, member),	\
 			    member##_names }
+/* clang-format on */
 
 const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
 	FIELD(CPU, "cpu", S32, cpu),

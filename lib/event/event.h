@@ -18,27 +18,27 @@
 #define PFS_EVENT_VERSION 1
 
 enum pfs_kind {
-	PFS_FAULT,	/* a page fault exception: addr ip access mode class how code flags pfn ... */
-	PFS_AROUND,	/* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
-	PFS_POPULATE,	/* pages the kernel faulted in itself: start end by, and as of a fault */
-	PFS_MAP,	/* [start, end) is one region from now on: id perms off dev ino name ... */
-	PFS_UNMAP,	/* nothing is mapped in [start, end) any more; no end: what is attached at start */
-	PFS_PROTECT,	/* what is mapped in [start, end) now has perms, and other attributes if unknown */
-	PFS_MOVE,	/* the pages and the attributes of [from, from+len) went to [start, end) */
-	PFS_BRK,	/* the program break: start = lowest break (where known), end = current one */
-	PFS_FORK,	/* a copy of the address space begins (no child yet), or child runs (child) */
-	PFS_THREAD,	/* a new thread `child` of the same process */
-	PFS_EXEC,	/* the pending new image (space=exec) becomes the process: name */
-	PFS_EXIT,	/* thread `tid` ended; `last` says that it was the last of its process */
-	PFS_COMM,	/* the thread is now called `comm` */
-	PFS_SIGNAL,	/* the last fault of this thread ended in signal `sig` instead of a page */
-	PFS_HUGE,	/* the fault (or populate) under way got a page of 2^order base pages */
-	PFS_MAJOR,	/* the fault under way had to read a page of the file (dev ino off) */
-	PFS_ACCESS,	/* a page was referenced in the interval_ns before (sampling sources) */
-	PFS_ALLOC,	/* kernel object allocated */
-	PFS_FREE,	/* kernel object freed */
-	PFS_LOST,	/* `count` events are missing on `cpu` since the last one there */
-	PFS_NOTE,	/* a header fact: key value */
+	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
+	PFS_AROUND,   /* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
+	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, and as of a fault */
+	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
+	PFS_UNMAP,    /* nothing is mapped in [start, end) any more; no end: what is attached at start */
+	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */
+	PFS_MOVE,     /* the pages and the attributes of [from, from+len) went to [start, end) */
+	PFS_BRK,      /* the program break: start = lowest break (where known), end = current one */
+	PFS_FORK,     /* a copy of the address space begins (no child yet), or child runs (child) */
+	PFS_THREAD,   /* a new thread `child` of the same process */
+	PFS_EXEC,     /* the pending new image (space=exec) becomes the process: name */
+	PFS_EXIT,     /* thread `tid` ended; `last` says that it was the last of its process */
+	PFS_COMM,     /* the thread is now called `comm` */
+	PFS_SIGNAL,   /* the last fault of this thread ended in signal `sig` instead of a page */
+	PFS_HUGE,     /* the fault (or populate) under way got a page of 2^order base pages */
+	PFS_MAJOR,    /* the fault under way had to read a page of the file (dev ino off) */
+	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
+	PFS_ALLOC,    /* kernel object allocated */
+	PFS_FREE,     /* kernel object freed */
+	PFS_LOST,     /* `count` events are missing on `cpu` since the last one there */
+	PFS_NOTE,     /* a header fact: key value */
 	PFS_NR_KINDS,
 };
 
@@ -46,23 +46,33 @@ enum pfs_access { PFS_READ = 1, PFS_WRITE, PFS_EXECUTE };
 enum pfs_mode { PFS_USER = 1, PFS_KERNEL };
 enum pfs_class { PFS_MINOR = 1, PFS_MAJOR_CLASS };
 enum pfs_how {
-	PFS_HOW_ANON = 1, PFS_HOW_FILE, PFS_HOW_COW, PFS_HOW_SWAP, PFS_HOW_HUGE, PFS_HOW_NUMA,
+	PFS_HOW_ANON = 1,
+	PFS_HOW_FILE,
+	PFS_HOW_COW,
+	PFS_HOW_SWAP,
+	PFS_HOW_HUGE,
+	PFS_HOW_NUMA,
 	PFS_NR_HOW,
 };
 
 /* Which of a thread's address spaces an event speaks of; absent or 0: the current one. */
 enum pfs_which {
 	PFS_SPACE_CURRENT = 0,
-	PFS_SPACE_FORK,		/* the copy that a fork of this thread is making */
-	PFS_SPACE_EXEC,		/* the new image that an exec of this thread is building */
-	PFS_SPACE_OTHER,	/* not its own: of whichever process has the region `id` there */
+	PFS_SPACE_FORK,	 /* the copy that a fork of this thread is making */
+	PFS_SPACE_EXEC,	 /* the new image that an exec of this thread is building */
+	PFS_SPACE_OTHER, /* not its own: of whichever process has the region `id` there */
 };
 
 /* What made the kernel fault pages in by itself (PFS_POPULATE). */
 enum pfs_by {
-	PFS_BY_MMAP = 1, PFS_BY_MADVISE, PFS_BY_MLOCK, PFS_BY_MREMAP, PFS_BY_BRK, PFS_BY_SHMAT,
+	PFS_BY_MMAP = 1,
+	PFS_BY_MADVISE,
+	PFS_BY_MLOCK,
+	PFS_BY_MREMAP,
+	PFS_BY_BRK,
+	PFS_BY_SHMAT,
 	PFS_BY_EXEC,
-	PFS_BY_GUP,		/* some get_user_pages: the source does not know whose */
+	PFS_BY_GUP, /* some get_user_pages: the source does not know whose */
 	PFS_NR_BY,
 };
 
@@ -70,28 +80,77 @@ enum { PFS_PERM_R = 1, PFS_PERM_W = 2, PFS_PERM_X = 4, PFS_PERM_SHARED = 8 };
 
 /* Traits of a region beyond what its /proc/PID/maps line says. */
 enum {
-	PFS_TRAIT_STACK = 1, PFS_TRAIT_HUGETLB = 2, PFS_TRAIT_LOCKED = 4, PFS_TRAIT_NORESERVE = 8,
-	PFS_TRAIT_SEALED = 16, PFS_TRAIT_GUARDED = 32,
+	PFS_TRAIT_STACK = 1,
+	PFS_TRAIT_HUGETLB = 2,
+	PFS_TRAIT_LOCKED = 4,
+	PFS_TRAIT_NORESERVE = 8,
+	PFS_TRAIT_SEALED = 16,
+	PFS_TRAIT_GUARDED = 32,
 };
 
 /* How the kernel handled a fault: its own FAULT_FLAG_*, bit by bit (linux/mm_types.h). */
 enum {
-	PFS_FLAG_WRITE = 1, PFS_FLAG_MKWRITE = 2, PFS_FLAG_ALLOW_RETRY = 4, PFS_FLAG_RETRY_NOWAIT = 8,
-	PFS_FLAG_KILLABLE = 0x10, PFS_FLAG_TRIED = 0x20, PFS_FLAG_USER = 0x40, PFS_FLAG_REMOTE = 0x80,
-	PFS_FLAG_INSTRUCTION = 0x100, PFS_FLAG_INTERRUPTIBLE = 0x200, PFS_FLAG_UNSHARE = 0x400,
-	PFS_FLAG_ORIG_PTE_VALID = 0x800, PFS_FLAG_VMA_LOCK = 0x1000,
+	PFS_FLAG_WRITE = 1,
+	PFS_FLAG_MKWRITE = 2,
+	PFS_FLAG_ALLOW_RETRY = 4,
+	PFS_FLAG_RETRY_NOWAIT = 8,
+	PFS_FLAG_KILLABLE = 0x10,
+	PFS_FLAG_TRIED = 0x20,
+	PFS_FLAG_USER = 0x40,
+	PFS_FLAG_REMOTE = 0x80,
+	PFS_FLAG_INSTRUCTION = 0x100,
+	PFS_FLAG_INTERRUPTIBLE = 0x200,
+	PFS_FLAG_UNSHARE = 0x400,
+	PFS_FLAG_ORIG_PTE_VALID = 0x800,
+	PFS_FLAG_VMA_LOCK = 0x1000,
 	PFS_FLAGS_KNOWN = 0x1fff,
 };
 
 /* One bit a field of struct pfs_event, in `have` and in `inferred`. */
 enum pfs_field {
-	PFS_F_CPU, PFS_F_PID, PFS_F_TID, PFS_F_COMM, PFS_F_SPACE,
-	PFS_F_ADDR, PFS_F_START, PFS_F_END, PFS_F_FROM, PFS_F_LEN,
-	PFS_F_IP, PFS_F_ACCESS, PFS_F_MODE, PFS_F_CLASS, PFS_F_HOW, PFS_F_CODE, PFS_F_FLAGS,
-	PFS_F_PFN, PFS_F_LATENCY, PFS_F_ID, PFS_F_PERMS, PFS_F_OFF, PFS_F_END_OFF, PFS_F_DEV, PFS_F_INO,
-	PFS_F_TRAITS, PFS_F_BY, PFS_F_CHILD, PFS_F_CHILD_TID, PFS_F_SHARED, PFS_F_LAST, PFS_F_SIG,
-	PFS_F_ORDER, PFS_F_COUNT, PFS_F_INTERVAL, PFS_F_SITE, PFS_F_PTR, PFS_F_SIZE,
-	PFS_F_ALLOCATED, PFS_F_CACHE, PFS_F_KEY, PFS_F_VALUE, PFS_F_NAME,
+	PFS_F_CPU,
+	PFS_F_PID,
+	PFS_F_TID,
+	PFS_F_COMM,
+	PFS_F_SPACE,
+	PFS_F_ADDR,
+	PFS_F_START,
+	PFS_F_END,
+	PFS_F_FROM,
+	PFS_F_LEN,
+	PFS_F_IP,
+	PFS_F_ACCESS,
+	PFS_F_MODE,
+	PFS_F_CLASS,
+	PFS_F_HOW,
+	PFS_F_CODE,
+	PFS_F_FLAGS,
+	PFS_F_PFN,
+	PFS_F_LATENCY,
+	PFS_F_ID,
+	PFS_F_PERMS,
+	PFS_F_OFF,
+	PFS_F_END_OFF,
+	PFS_F_DEV,
+	PFS_F_INO,
+	PFS_F_TRAITS,
+	PFS_F_BY,
+	PFS_F_CHILD,
+	PFS_F_CHILD_TID,
+	PFS_F_SHARED,
+	PFS_F_LAST,
+	PFS_F_SIG,
+	PFS_F_ORDER,
+	PFS_F_COUNT,
+	PFS_F_INTERVAL,
+	PFS_F_SITE,
+	PFS_F_PTR,
+	PFS_F_SIZE,
+	PFS_F_ALLOCATED,
+	PFS_F_CACHE,
+	PFS_F_KEY,
+	PFS_F_VALUE,
+	PFS_F_NAME,
 	PFS_NR_FIELDS,
 };
 #define PFS_HAS(field) (UINT64_C(1) << (field))
@@ -101,37 +160,37 @@ enum pfs_field {
  * Addresses and file offsets are in bytes; ranges are half-open.
  */
 struct pfs_event {
-	uint64_t ts_ns;		/* of the clock that the note "clock" names */
-	uint64_t have;		/* PFS_HAS(field) of each field that is known */
-	uint64_t inferred;	/* those of `have` that were concluded, not reported */
+	uint64_t ts_ns;	   /* of the clock that the note "clock" names */
+	uint64_t have;	   /* PFS_HAS(field) of each field that is known */
+	uint64_t inferred; /* those of `have` that were concluded, not reported */
 	enum pfs_kind kind;
 	int32_t cpu;
-	int32_t pid;		/* the process: tgid */
+	int32_t pid; /* the process: tgid */
 	int32_t tid;
-	uint8_t space;		/* enum pfs_which */
-	uint8_t access;		/* enum pfs_access */
-	uint8_t mode;		/* enum pfs_mode */
-	uint8_t class;		/* enum pfs_class */
-	uint8_t how;		/* enum pfs_how */
-	uint8_t perms;		/* PFS_PERM_* */
-	uint8_t by;		/* enum pfs_by */
-	uint8_t shared;		/* fork: the child runs in the parent's own space (vfork) */
+	uint8_t space;	/* enum pfs_which */
+	uint8_t access; /* enum pfs_access */
+	uint8_t mode;	/* enum pfs_mode */
+	uint8_t class;	/* enum pfs_class */
+	uint8_t how;	/* enum pfs_how */
+	uint8_t perms;	/* PFS_PERM_* */
+	uint8_t by;	/* enum pfs_by */
+	uint8_t shared; /* fork: the child runs in the parent's own space (vfork) */
 	uint8_t last;
 	uint8_t order;
-	uint16_t traits;	/* PFS_TRAIT_* */
-	uint16_t flags;		/* PFS_FLAG_* */
+	uint16_t traits; /* PFS_TRAIT_* */
+	uint16_t flags;	 /* PFS_FLAG_* */
 	int32_t sig;
-	int32_t child;		/* fork: pid of the child; thread: tid of the new thread */
+	int32_t child; /* fork: pid of the child; thread: tid of the new thread */
 	int32_t child_tid;
-	uint32_t dev;		/* major << 20 | minor, as the kernel's own dev_t */
+	uint32_t dev; /* major << 20 | minor, as the kernel's own dev_t */
 	uint64_t addr;
 	uint64_t start, end;
 	uint64_t from, len;
 	uint64_t ip;
-	uint64_t code;		/* raw error code of the processor */
+	uint64_t code; /* raw error code of the processor */
 	uint64_t pfn;
 	uint64_t latency_ns;
-	uint64_t id;		/* the kernel's identity of the region while it lives */
+	uint64_t id; /* the kernel's identity of the region while it lives */
 	uint64_t off, end_off;
 	uint64_t ino;
 	uint64_t count;
@@ -140,7 +199,7 @@ struct pfs_event {
 	const char *comm;
 	const char *cache;
 	const char *key, *value;
-	const char *name;	/* path or [heap], [stack], ...; "" is known to be anonymous */
+	const char *name; /* path or [heap], [stack], ...; "" is known to be anonymous */
 };
 
 /* Is what is mapped there a file? The first System V segment of a machine has inode 0, but a device. */
@@ -160,10 +219,10 @@ static inline bool pfs_has(const struct pfs_event *ev, enum pfs_field field)
  * time and differ in time, address and instruction only; each stands for the event that pfs_run_event() makes.
  */
 struct pfs_fault_run {
-	const uint64_t *ts_ns, *addr, *ip;	/* of each */
+	const uint64_t *ts_ns, *addr, *ip; /* of each */
 	uint32_t nr;
 	int32_t cpu, tid;
-	int32_t pid;	/* 0: not known, so their events do not have it */
+	int32_t pid; /* 0: not known, so their events do not have it */
 	uint64_t code;
 	uint8_t access, mode;
 };
@@ -171,9 +230,16 @@ struct pfs_fault_run {
 static inline void pfs_run_event(struct pfs_event *ev, const struct pfs_fault_run *run, uint32_t i)
 {
 	*ev = (struct pfs_event){
-		.ts_ns = run->ts_ns[i], .kind = PFS_FAULT, .cpu = run->cpu, .pid = run->pid,
-		.tid = run->tid, .access = run->access, .mode = run->mode, .addr = run->addr[i],
-		.ip = run->ip[i], .code = run->code,
+		.ts_ns = run->ts_ns[i],
+		.kind = PFS_FAULT,
+		.cpu = run->cpu,
+		.pid = run->pid,
+		.tid = run->tid,
+		.access = run->access,
+		.mode = run->mode,
+		.addr = run->addr[i],
+		.ip = run->ip[i],
+		.code = run->code,
 		.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_IP) |
 			PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_MODE) |
 			(run->pid ? PFS_HAS(PFS_F_PID) : 0),
@@ -197,16 +263,24 @@ static inline int pfs_emit(const struct pfs_sink *sink, const struct pfs_event *
 }
 
 enum pfs_type {
-	PFS_T_S32, PFS_T_U8, PFS_T_U64, PFS_T_HEX, PFS_T_ENUM, PFS_T_PERMS, PFS_T_SET, PFS_T_DEV,
-	PFS_T_BOOL, PFS_T_STR,
+	PFS_T_S32,
+	PFS_T_U8,
+	PFS_T_U64,
+	PFS_T_HEX,
+	PFS_T_ENUM,
+	PFS_T_PERMS,
+	PFS_T_SET,
+	PFS_T_DEV,
+	PFS_T_BOOL,
+	PFS_T_STR,
 };
 
 /* Describes one field for everything that writes or parses events by name. */
 struct pfs_field_info {
-	const char *name;		/* "addr", as in the text form */
+	const char *name; /* "addr", as in the text form */
 	enum pfs_type type;
-	size_t offset;			/* in struct pfs_event */
-	const char *const *names;	/* of values (ENUM) or bits (SET) 0, 1, ...; NULL ends it */
+	size_t offset;		  /* in struct pfs_event */
+	const char *const *names; /* of values (ENUM) or bits (SET) 0, 1, ...; NULL ends it */
 };
 
 /* The field table, indexed by enum pfs_field. */

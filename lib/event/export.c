@@ -20,7 +20,7 @@
 #define JSON_EXACT_MAX (UINT64_C(1) << 53)
 
 struct export_form {
-	char *(*head)(char *p);		/* NULL: none */
+	char *(*head)(char *p); /* NULL: none */
 	char *(*event)(char *p, const struct pfs_event *ev);
 };
 
@@ -209,7 +209,7 @@ static char *put_csv_value(char *p, const struct pfs_event *ev, const struct pfs
 {
 	if (f->type == PFS_T_STR)
 		return put_csv_string(p, field_str(ev, f), shown);
-	if (f->type == PFS_T_SET)	/* has commas */
+	if (f->type == PFS_T_SET) /* has commas */
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)
 		p = put_text(p, "0x");

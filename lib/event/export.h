@@ -15,9 +15,9 @@
 #include "event/event.h"
 
 enum pfs_export_form {
-	PFS_EXPORT_JSON,	/* one object a line: each line is valid JSON, whatever the bytes */
-	PFS_EXPORT_CSV,		/* RFC 4180, a header row, a column for each field there is */
-	PFS_EXPORT_CSV_SHOWN,	/* the same for a terminal: nothing in a string that it would act on */
+	PFS_EXPORT_JSON,      /* one object a line: each line is valid JSON, whatever the bytes */
+	PFS_EXPORT_CSV,	      /* RFC 4180, a header row, a column for each field there is */
+	PFS_EXPORT_CSV_SHOWN, /* the same for a terminal: nothing in a string that it would act on */
 };
 
 /* A sink that writes events in one of the forms. */

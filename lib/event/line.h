@@ -40,12 +40,12 @@ void pfs_line_writer_free(struct pfs_line_writer *writer);
 
 struct pfs_line_stats {
 	uint64_t nr_lines;
-	uint64_t nr_events;		/* passed on */
-	uint64_t nr_errors;		/* lines that are no event: left out */
-	uint64_t nr_unknown_kinds;	/* lines left out: this version does not know their kind */
-	uint64_t nr_unknown_fields;	/* fields left out: unknown name, or unknown value name */
+	uint64_t nr_events;	    /* passed on */
+	uint64_t nr_errors;	    /* lines that are no event: left out */
+	uint64_t nr_unknown_kinds;  /* lines left out: this version does not know their kind */
+	uint64_t nr_unknown_fields; /* fields left out: unknown name, or unknown value name */
 	uint64_t first_error_line;
-	struct pfs_err first_error;	/* "line 7, column 31: ..."; the caller adds the file */
+	struct pfs_err first_error; /* "line 7, column 31: ..."; the caller adds the file */
 };
 
 /* Reads lines in pieces of any size. */

@@ -34,11 +34,11 @@ struct pfs_line_reader {
 	struct pfs_sink sink;
 	struct pfs_line_stats stats;
 	struct name_table kinds, fields;
-	int failed;			/* what every further call returns */
-	bool skipping;			/* the rest of a line that is too long */
-	struct room carry;		/* start of a line whose end has not come yet */
-	size_t carried;			/* of it: bytes */
-	struct room strings;		/* of the event in hand; no longer than its line */
+	int failed;	     /* what every further call returns */
+	bool skipping;	     /* the rest of a line that is too long */
+	struct room carry;   /* start of a line whose end has not come yet */
+	size_t carried;	     /* of it: bytes */
+	struct room strings; /* of the event in hand; no longer than its line */
 };
 
 static unsigned int hash_name(const char *name, size_t len)
@@ -111,7 +111,7 @@ static uint64_t needed_fields(enum pfs_kind kind)
 	case PFS_MAP:
 	case PFS_PROTECT:
 		return range;
-	case PFS_UNMAP:	/* without end: what shmdt(start) takes away */
+	case PFS_UNMAP: /* without end: what shmdt(start) takes away */
 		return PFS_HAS(PFS_F_START);
 	case PFS_MOVE:
 		return range | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
@@ -152,12 +152,11 @@ static void explain(struct pfs_line_reader *reader, const char *line, const stru
 	token[len] = '\0';
 	pfs_escape(shown, sizeof(shown), token, 0);
 	pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu, column %zu: %s: %s",
-		    (unsigned long long)reader->stats.nr_lines, (size_t)(c->token - line) + 1,
-		    c->why, len ? shown : "end of line");
+		    (unsigned long long)reader->stats.nr_lines, (size_t)(c->token - line) + 1, c->why,
+		    len ? shown : "end of line");
 }
 
-static void missing_field(struct pfs_line_reader *reader, const struct pfs_event *ev,
-			  uint64_t missing)
+static void missing_field(struct pfs_line_reader *reader, const struct pfs_event *ev, uint64_t missing)
 {
 	pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu: this %s has no field %s",
 		    (unsigned long long)reader->stats.nr_lines, pfs_kind_name(ev->kind),
@@ -167,8 +166,7 @@ static void missing_field(struct pfs_line_reader *reader, const struct pfs_event
 static void long_line(struct pfs_line_reader *reader)
 {
 	if (first_error(reader))
-		pfs_err_set(&reader->stats.first_error, -EINVAL,
-			    "line %llu: this line is longer than %u bytes",
+		pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu: this line is longer than %u bytes",
 			    (unsigned long long)reader->stats.nr_lines, PFS_LINE_MAX);
 }
 
@@ -230,20 +228,18 @@ static int read_comment(struct pfs_line_reader *reader, struct pfs_cursor *c)
 	const char *digits = c->at + len;
 	uint64_t version;
 
-	if ((size_t)(c->end - c->at) <= len || memcmp(c->at, VERSION_PREFIX, len) ||
-	    *digits < '0' || *digits > '9')
+	if ((size_t)(c->end - c->at) <= len || memcmp(c->at, VERSION_PREFIX, len) || *digits < '0' || *digits > '9')
 		return 0;
 	c->at = digits;
 	version = pfs_cursor_dec(c, UINT64_MAX);
 	if (!c->why && version <= PFS_EVENT_VERSION)
 		return 0;
 	reader->stats.first_error_line = reader->stats.nr_lines;
-	return pfs_err_set(
-		&reader->stats.first_error, -EPROTONOSUPPORT,
-		"line %llu: these event lines are of version %.*s, but this pfscope reads "
-		"up to version %d only: read them with a newer one",
-		(unsigned long long)reader->stats.nr_lines, (int)(c->at - digits), digits,
-		PFS_EVENT_VERSION);
+	return pfs_err_set(&reader->stats.first_error, -EPROTONOSUPPORT,
+			   "line %llu: these event lines are of version %.*s, but this pfscope reads "
+			   "up to version %d only: read them with a newer one",
+			   (unsigned long long)reader->stats.nr_lines, (int)(c->at - digits), digits,
+			   PFS_EVENT_VERSION);
 }
 
 static int make_room(struct room *room, size_t size)

@@ -9,7 +9,9 @@
 #define ENOUGH_NS UINT64_C(100000000)
 
 static const char *const paces[PFS_PACE_NR] = {
-	[PFS_PACE_START] = "start", [PFS_PACE_CYCLED] = "cycle", [PFS_PACE_REST] = "rest",
+	[PFS_PACE_START] = "start",
+	[PFS_PACE_CYCLED] = "cycle",
+	[PFS_PACE_REST] = "rest",
 	[PFS_PACE_QUIET] = "quiet",
 };
 
@@ -77,8 +79,10 @@ void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refaul
 	put_interval(asked, sizeof(asked), how->interval_ns);
 	put_interval(mean, sizeof(mean), how->mean_ns);
 	if (how->nr_full)
-		snprintf(full, sizeof(full), "; swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room "
-			 "stayed in memory", how->nr_full, how->nr_cycles);
+		snprintf(full, sizeof(full),
+			 "; swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room "
+			 "stayed in memory",
+			 how->nr_full, how->nr_cycles);
 	if (!how->interval_ns)
 		snprintf(buf, PFS_REFAULT_HOW_MAX, "at the kernel's own pace (%s)", pfs_refault_methods[how->method]);
 	else if (how->mean_ns)
@@ -92,10 +96,12 @@ void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_ref
 {
 	const struct pfs_pageout *pages = &tick->pages;
 
-	snprintf(buf, PFS_REFAULT_TEXT_MAX, "%s of %" PRIu32 " processes: pages %" PRIu64 " away %" PRIu64 " shared %"
-		 PRIu64 " fixed %" PRIu64 " full %d took %" PRIu64 " ns skipped %" PRIu32 "; since %s: faults %" PRIu64
-		 " user %" PRIu64 " of %" PRIu64 " ns", tick->cycle ? "cycle" : "none", pages->nr_processes, pages->pages, pages->away,
-		 pages->shared, pages->fixed, pages->full, tick->took_ns, tick->skipped, paces[tick->before], tick->faults,
+	snprintf(buf, PFS_REFAULT_TEXT_MAX,
+		 "%s of %" PRIu32 " processes: pages %" PRIu64 " away %" PRIu64 " shared %" PRIu64 " fixed %" PRIu64
+		 " full %d took %" PRIu64 " ns skipped %" PRIu32 "; since %s: faults %" PRIu64 " user %" PRIu64
+		 " of %" PRIu64 " ns",
+		 tick->cycle ? "cycle" : "none", pages->nr_processes, pages->pages, pages->away, pages->shared,
+		 pages->fixed, pages->full, tick->took_ns, tick->skipped, paces[tick->before], tick->faults,
 		 tick->user_ns, tick->wall_ns);
 }
 
@@ -106,10 +112,12 @@ bool pfs_refault_tick_read(const char *value, struct pfs_refault_tick *tick)
 	int full;
 
 	memset(tick, 0, sizeof(*tick));
-	if (sscanf(value, "%7s of %" SCNu32 " processes: pages %" SCNu64 " away %" SCNu64 " shared %" SCNu64
-		   " fixed %" SCNu64 " full %d took %" SCNu64 " ns skipped %" SCNu32 "; since %7[a-z]: faults %" SCNu64
-		   " user %" SCNu64 " of %" SCNu64 " ns", what, &pages->nr_processes, &pages->pages, &pages->away, &pages->shared,
-		   &pages->fixed, &full, &tick->took_ns, &tick->skipped, since, &tick->faults, &tick->user_ns, &tick->wall_ns) != 13)
+	if (sscanf(value,
+		   "%7s of %" SCNu32 " processes: pages %" SCNu64 " away %" SCNu64 " shared %" SCNu64 " fixed %" SCNu64
+		   " full %d took %" SCNu64 " ns skipped %" SCNu32 "; since %7[a-z]: faults %" SCNu64 " user %" SCNu64
+		   " of %" SCNu64 " ns",
+		   what, &pages->nr_processes, &pages->pages, &pages->away, &pages->shared, &pages->fixed, &full,
+		   &tick->took_ns, &tick->skipped, since, &tick->faults, &tick->user_ns, &tick->wall_ns) != 13)
 		return false;
 	tick->cycle = !strcmp(what, "cycle");
 	pages->full = full;
@@ -161,11 +169,13 @@ static void put_slowdown(char *buf, size_t size, const struct pfs_refault_sums *
 		snprintf(buf, size, "; how much slower that made it is not known (no interval was left alone)");
 		return;
 	}
-	len = snprintf(buf, size, ", %.1f in the %" PRIu64 " to compare with; ", an_interval(sums, PFS_PACE_QUIET), nr_quiet);
+	len = snprintf(buf, size, ", %.1f in the %" PRIu64 " to compare with; ", an_interval(sums, PFS_PACE_QUIET),
+		       nr_quiet);
 	if (slowdown > 0)
 		snprintf(buf + len, size - len, "%.1f times as slow as in these, or slower", slowdown);
 	else
-		snprintf(buf + len, size - len, "how much slower that made it is not known (too little ran in these; "
+		snprintf(buf + len, size - len,
+			 "how much slower that made it is not known (too little ran in these; "
 			 "a smaller --refault-quiet leaves more alone)");
 }
 
@@ -176,7 +186,8 @@ static void put_watching(char *buf, size_t size, const struct pfs_refault_sums *
 			   sums->nr_cycles == 1 ? "" : "s", sums->pages.pages + sums->pages.fixed);
 
 	if (sums->pages.fixed)
-		len += snprintf(buf + len, size - len, ", %" PRIu64 " of them not watched (too many)", sums->pages.fixed);
+		len += snprintf(buf + len, size - len, ", %" PRIu64 " of them not watched (too many)",
+				sums->pages.fixed);
 	snprintf(buf + len, size - len, "; %.3f s of %.3f", sums->took_ns / 1e9, wall_s);
 }
 
@@ -194,8 +205,10 @@ void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_meth
 		put_watching(buf, size, sums, wall_s);
 		return;
 	}
-	len = snprintf(buf, size, "%" PRIu64 " cycle%s of %" PRIu64 " pages in memory, %" PRIu64 " of them away right "
-		       "after", sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s", pages->pages, pages->away);
+	len = snprintf(buf, size,
+		       "%" PRIu64 " cycle%s of %" PRIu64 " pages in memory, %" PRIu64 " of them away right "
+		       "after",
+		       sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s", pages->pages, pages->away);
 	if (pages->shared)
 		len += snprintf(buf + len, size - len, ", %" PRIu64 " other processes' as well", pages->shared);
 	if (pages->fixed)

@@ -8,22 +8,22 @@
 
 #include "refault/refault.h"
 
-#define PFS_REFAULT_NOTE "refault"
+#define PFS_REFAULT_NOTE      "refault"
 #define PFS_REFAULT_TICK_NOTE "refault_tick"
 
 /* All ticks of a recording. */
 struct pfs_refault_sums {
 	uint64_t nr_cycles, skipped;
-	uint64_t nr_full;		/* cycles in which there was no swap left */
+	uint64_t nr_full; /* cycles in which there was no swap left */
 	uint64_t took_ns;
 	struct pfs_pageout pages;
-	uint64_t nr[PFS_PACE_NR];	/* intervals, by how they began; and what was in them */
+	uint64_t nr[PFS_PACE_NR]; /* intervals, by how they began; and what was in them */
 	uint64_t wall_ns[PFS_PACE_NR], user_ns[PFS_PACE_NR], faults[PFS_PACE_NR];
 };
 
 /* How pages were made to fault again, for those who say it of a trace. */
 struct pfs_refault_how {
-	enum pfs_refault_method method;	/* AUTO: they were not */
+	enum pfs_refault_method method; /* AUTO: they were not */
 	uint64_t interval_ns;		/* as it was asked for; 0: it was not pfscope's to choose */
 	uint64_t mean_ns;		/* as it came to be; 0: the same */
 	uint64_t nr_cycles, nr_full;	/* in so many of them swap was full */

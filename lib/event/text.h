@@ -14,8 +14,8 @@
 #include "event/event.h"
 
 /* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
-#define PFS_EVENT_STR_MAX 16384u
-#define PFS_EVENT_SCALAR_MAX 160u	/* bytes that a value which is no string takes at most */
+#define PFS_EVENT_STR_MAX    16384u
+#define PFS_EVENT_SCALAR_MAX 160u /* bytes that a value which is no string takes at most */
 
 static inline char *put_text(char *p, const char *s)
 {
@@ -102,7 +102,7 @@ struct pfs_event_out {
 	size_t used;
 };
 
-int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room);	/* 0 or -ENOMEM */
+int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room); /* 0 or -ENOMEM */
 void pfs_event_out_fini(struct pfs_event_out *out);
 
 /* Takes `len` more bytes as written; hands them on when there are enough. 0 or -errno. */

@@ -42,9 +42,13 @@ static int mark(struct pfs_pages *pages, const struct pfs_event *ev)
 	bool kernel = pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
 	uint32_t nr = ev->count > UINT32_MAX ? UINT32_MAX : ev->count;
 	struct pfs_page what = {
-		.first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .first_tid = ev->tid,
-		.flags = access == PFS_READ ? PFS_PAGE_READ : access == PFS_WRITE ? PFS_PAGE_WRITE :
-			 access == PFS_EXECUTE ? PFS_PAGE_EXEC : PFS_PAGE_ACCESS_UNKNOWN,
+		.first_ns = ev->ts_ns,
+		.last_ns = ev->ts_ns,
+		.first_tid = ev->tid,
+		.flags = access == PFS_READ	 ? PFS_PAGE_READ
+			 : access == PFS_WRITE	 ? PFS_PAGE_WRITE
+			 : access == PFS_EXECUTE ? PFS_PAGE_EXEC
+						 : PFS_PAGE_ACCESS_UNKNOWN,
 		.nr_faults = nr,
 		.nr_read = access == PFS_READ ? nr : 0,
 		.nr_write = access == PFS_WRITE ? nr : 0,
@@ -60,10 +64,17 @@ static void count(struct pfs_counts *counts, const struct pfs_event *ev, bool ou
 {
 	counts->faults += ev->count;
 	switch (pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0) {
-	case PFS_READ: counts->read += ev->count; break;
-	case PFS_WRITE: counts->write += ev->count; break;
-	case PFS_EXECUTE: counts->exec += ev->count; break;
-	default: counts->access_unknown += ev->count;
+	case PFS_READ:
+		counts->read += ev->count;
+		break;
+	case PFS_WRITE:
+		counts->write += ev->count;
+		break;
+	case PFS_EXECUTE:
+		counts->exec += ev->count;
+		break;
+	default:
+		counts->access_unknown += ev->count;
 	}
 	if (pfs_has(ev, PFS_F_MODE))
 		*(ev->mode == PFS_USER ? &counts->user : &counts->kernel) += ev->count;
@@ -76,7 +87,7 @@ int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const stru
 	struct pfs_region *region = find_ever(thread->proc, ev->addr, &space);
 	struct pfs_pages *pages;
 
-	thread->fault_space = NULL;	/* nothing that follows came of it */
+	thread->fault_space = NULL; /* nothing that follows came of it */
 	if (model->priv->muted)
 		return 0;
 	pages = pfs_space_pages(space, region);

@@ -57,8 +57,10 @@ int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
 	uint64_t seconds, ns;
 
 	if (!parse_seconds(&p, &seconds) || !parse_fraction(p, &ns))
-		return pfs_err_set(err, -EINVAL, "'%s' is no time: give seconds since the start (0.25) "
-				   "or, with @, of the recording's clock (@1234.567890123)", s);
+		return pfs_err_set(err, -EINVAL,
+				   "'%s' is no time: give seconds since the start (0.25) "
+				   "or, with @, of the recording's clock (@1234.567890123)",
+				   s);
 	*time = (struct pfs_time){ .ns = seconds * NS_PER_S + ns, .set = true, .of_clock = *s == '@' };
 	return 0;
 }
@@ -87,8 +89,7 @@ static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struc
 
 		errno = 0;
 		number = strtol(p, &end, 10);
-		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX ||
-		    (*end && *end != ','))
+		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX || (*end && *end != ','))
 			return pfs_err_set(err, -EINVAL, "'%s' is no process or thread number", arg);
 		value = number;
 		if (append(array, nr, sizeof(value), &value))
@@ -106,7 +107,7 @@ static int add_kind(struct pfs_filter *filter, const char *word, size_t len, boo
 	} kinds[] = {
 		{ "heap", { "[[]heap]" } },
 		{ "stack", { "[[]stack]" } },
-		{ "anon", { "anon", "thread stack" } },		/* as rows without a name are called */
+		{ "anon", { "anon", "thread stack" } }, /* as rows without a name are called */
 	};
 	int ret = 0;
 
@@ -156,8 +157,10 @@ static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err
 	if (!count_kinds(arg, &stranger))
 		return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
 	if (stranger)
-		return pfs_err_set(err, -EINVAL, "'%s': '%.*s' is none of heap, stack, anon and file:GLOB; what is no such "
-				   "list is a --region of its own", arg, (int)strcspn(stranger, ","), stranger);
+		return pfs_err_set(err, -EINVAL,
+				   "'%s': '%.*s' is none of heap, stack, anon and file:GLOB; what is no such "
+				   "list is a --region of its own",
+				   arg, (int)strcspn(stranger, ","), stranger);
 	for (; more && !ret; arg += strcspn(arg, ",") + more) {
 		more = strchr(arg, ',');
 		ret = add_kind(filter, arg, strcspn(arg, ","), false);
@@ -165,17 +168,21 @@ static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err
 	return ret;
 }
 
-int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
-		   struct pfs_err *err)
+int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg, struct pfs_err *err)
 {
 	int ret = 0;
 
 	switch (key) {
-	case PFS_FILTER_PID: return add_numbers(&filter->pids, &filter->nr_pids, arg, err);
-	case PFS_FILTER_TID: return add_numbers(&filter->tids, &filter->nr_tids, arg, err);
-	case PFS_FILTER_FROM: return pfs_time_parse(arg, &filter->from, err);
-	case PFS_FILTER_TO: return pfs_time_parse(arg, &filter->to, err);
-	case PFS_FILTER_AT: return pfs_time_parse(arg, &filter->at, err);
+	case PFS_FILTER_PID:
+		return add_numbers(&filter->pids, &filter->nr_pids, arg, err);
+	case PFS_FILTER_TID:
+		return add_numbers(&filter->tids, &filter->nr_tids, arg, err);
+	case PFS_FILTER_FROM:
+		return pfs_time_parse(arg, &filter->from, err);
+	case PFS_FILTER_TO:
+		return pfs_time_parse(arg, &filter->to, err);
+	case PFS_FILTER_AT:
+		return pfs_time_parse(arg, &filter->at, err);
 	case PFS_FILTER_COMM:
 		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
 		break;
@@ -240,8 +247,7 @@ static bool matches(const char *const *globs, unsigned int nr, const char *s)
 	return false;
 }
 
-bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model,
-		      const struct pfs_event *ev)
+bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
 {
 	const struct pfs_thread *thread;
 	const char *comm;
@@ -254,8 +260,7 @@ bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *m
 		return true;
 	thread = pfs_model_thread(model, ev->tid);
 	if (filter->nr_pids) {
-		int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid :
-			      thread ? thread->proc->pid : ev->tid;
+		int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid : thread ? thread->proc->pid : ev->tid;
 
 		if (!holds(filter->pids, filter->nr_pids, pid))
 			return false;
@@ -287,8 +292,7 @@ static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint6
 	return pfs_model_apply(model, &part);
 }
 
-int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
-		     const struct pfs_event *ev)
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev)
 {
 	if (past(&filter->at, model, ev->ts_ns) || past(&filter->to, model, ev->ts_ns + 1))
 		return apply_loss(model, ev, pfs_filter_end_ns(filter, model));
@@ -299,22 +303,22 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
 
 bool pfs_filter_is_open(const struct pfs_filter *filter)
 {
-	return !filter->nr_pids && !filter->nr_tids && !filter->nr_comms && !filter->from.set &&
-	       !filter->to.set && !filter->at.set;
+	return !filter->nr_pids && !filter->nr_tids && !filter->nr_comms && !filter->from.set && !filter->to.set &&
+	       !filter->at.set;
 }
 
 /* ---- rows ---- */
 
-bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,
-		       uint64_t end)
+bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start, uint64_t end)
 {
 	const char *base = name ? strrchr(name, '/') : NULL;
 	char range[40];
 
 	if (!filter || (!filter->nr_regions && !filter->nr_files))
 		return true;
-	if (name && name[0] == '/' && (matches((const char *const *)filter->files, filter->nr_files, name) ||
-				       matches((const char *const *)filter->files, filter->nr_files, base + 1)))
+	if (name && name[0] == '/' &&
+	    (matches((const char *const *)filter->files, filter->nr_files, name) ||
+	     matches((const char *const *)filter->files, filter->nr_files, base + 1)))
 		return true;
 	snprintf(range, sizeof(range), "%08" PRIx64 "-%08" PRIx64, start, end);
 	return matches(filter->regions, filter->nr_regions, name) ||
@@ -328,8 +332,7 @@ bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region 
 	       pfs_filter_region(filter, pfs_region_kind(region, name), region->start, region->end);
 }
 
-static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model,
-		       const struct pfs_proc *proc)
+static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc)
 {
 	for (unsigned int i = 0; i < filter->nr_tids; i++) {
 		const struct pfs_thread *thread = pfs_model_thread(model, filter->tids[i]);
@@ -340,8 +343,7 @@ static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *
 	return false;
 }
 
-bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model,
-		     const struct pfs_proc *proc)
+bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc)
 {
 	if (!filter)
 		return true;

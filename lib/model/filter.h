@@ -20,18 +20,21 @@ struct pfs_time {
 
 struct pfs_filter {
 	int32_t *pids, *tids;
-	const char **comms, **regions;	/* globs; the strings stay the caller's */
-	char **files;			/* globs for regions that are a file's */
+	const char **comms, **regions; /* globs; the strings stay the caller's */
+	char **files;		       /* globs for regions that are a file's */
 	unsigned int nr_pids, nr_tids, nr_comms, nr_regions, nr_files;
-	struct pfs_time from, to;	/* touches of [from, to) */
-	struct pfs_time at;		/* everything up to and including at */
+	struct pfs_time from, to; /* touches of [from, to) */
+	struct pfs_time at;	  /* everything up to and including at */
 };
 
 enum pfs_filter_key {
-	PFS_FILTER_PID, PFS_FILTER_TID,		/* a number, or several with commas */
-	PFS_FILTER_COMM,			/* a glob (fnmatch) */
-	PFS_FILTER_REGION,			/* a glob, or kinds with commas: heap, stack, anon, file:GLOB */
-	PFS_FILTER_FROM, PFS_FILTER_TO, PFS_FILTER_AT,
+	PFS_FILTER_PID,
+	PFS_FILTER_TID,	   /* a number, or several with commas */
+	PFS_FILTER_COMM,   /* a glob (fnmatch) */
+	PFS_FILTER_REGION, /* a glob, or kinds with commas: heap, stack, anon, file:GLOB */
+	PFS_FILTER_FROM,
+	PFS_FILTER_TO,
+	PFS_FILTER_AT,
 };
 
 /* Reads "12.000000001" or "@1234.5", exact to the nanosecond. 0 or -EINVAL with err set. */
@@ -47,8 +50,7 @@ uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_mod
  * Adds what an option says; numbers and globs of one option are alternatives, options must all fit.
  * The string is borrowed while the filter lives. 0, -EINVAL or -ENOMEM with err set.
  */
-int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg,
-		   struct pfs_err *err);
+int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg, struct pfs_err *err);
 
 /* Frees what was added. A filter of zeroes is an empty one. */
 void pfs_filter_fini(struct pfs_filter *filter);
@@ -58,8 +60,7 @@ void pfs_filter_fini(struct pfs_filter *filter);
  * event is past `at` or `to` and was not applied; the source may stop, but a `lost` of what was before may follow:
  * of that what was before is applied.
  */
-int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model,
-		     const struct pfs_event *ev);
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev);
 
 /* Does it let everything through to the model? (Views may still leave out regions.) */
 bool pfs_filter_is_open(const struct pfs_filter *filter);
@@ -68,21 +69,18 @@ bool pfs_filter_is_open(const struct pfs_filter *filter);
  * Is a region of that name wanted? Globs are tried on the name, on its last component, and on the
  * address range as the views write it. name may be NULL. filter may be NULL (here and below).
  */
-bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start,
-		       uint64_t end);
+bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start, uint64_t end);
 
 /* The same of a region, by its name (NULL: not known) and its kind. */
 bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name);
 
 /* Is the process wanted, as far as pid and tid say? */
-bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model,
-		     const struct pfs_proc *proc);
+bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc);
 
 /* Does the name fit? comm may be NULL: unknown fits no glob. */
 bool pfs_filter_comm(const struct pfs_filter *filter, const char *comm);
 
 /* Does this touch fit? What pfs_filter_apply() goes by, for who filters a stream of events. */
-bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model,
-		      const struct pfs_event *ev);
+bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev);
 
 #endif

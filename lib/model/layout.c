@@ -11,8 +11,7 @@
 #include <errno.h>
 
 /* The end of an address space, or of an exec that failed. */
-static int clear_space(struct pfs_thread *thread, struct pfs_space *space,
-		       const struct pfs_event *ev)
+static int clear_space(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
 {
 	if (space != thread->execing)
 		return pfs_space_clear(space, ev->ts_ns);
@@ -31,7 +30,7 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	if (ev->kind == PFS_BRK)
 		return whole;
 	whole.start = ev->start & ~mask;
-	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX)	/* that means: all there is */
+	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX) /* that means: all there is */
 		whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
 	whole.addr = ev->addr & ~mask;
 	whole.from = ev->from & ~mask;
@@ -40,8 +39,7 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 }
 
 /* Of shmdt two events come: before it, to remember what there is, and (last) when it has succeeded. */
-static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
-			const struct pfs_event *ev)
+static int apply_detach(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct pfs_segment segment;
 
@@ -56,8 +54,7 @@ static int apply_detach(struct pfs_thread *thread, struct pfs_space *space,
 		thread->shmdt_ino = segment.ino;
 		return 0;
 	}
-	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len,
-					thread->shmdt_ino };
+	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len, thread->shmdt_ino };
 	return pfs_space_detach(space, &segment, ev->ts_ns);
 }
 
@@ -76,8 +73,8 @@ static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_ev
 	map->dev = ring->dev;
 	map->ino = ring->ino;
 	map->name = ring->name;
-	map->have |= ring->have & (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) |
-				   PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME));
+	map->have |= ring->have & (PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) |
+				   PFS_HAS(PFS_F_NAME));
 }
 
 /* A region of the copy that a fork is making, as the kernel tells them one by one. */
@@ -94,13 +91,11 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 	return err;
 }
 
-int layout_apply(struct pfs_model *model, struct pfs_thread *thread,
-			const struct pfs_event *said)
+int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said)
 {
 	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
-	struct pfs_space *space = other ? model_space_of_region(model, ev) :
-					  model_space_of(model, thread, ev);
+	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
 
@@ -118,8 +113,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread,
 	case PFS_MAP:
 		counts->maps += !space->launcher;
 		all->maps++;
-		return space == thread->forking ? map_copied(thread, &map) :
-						  pfs_space_map(space, &map);
+		return space == thread->forking ? map_copied(thread, &map) : pfs_space_map(space, &map);
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
@@ -138,7 +132,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread,
 		return pfs_space_protect(space, &map);
 	case PFS_MOVE:
 		return pfs_space_move(space, ev);
-	default:	/* PFS_BRK */
+	default: /* PFS_BRK */
 		if (pfs_has(ev, PFS_F_START))
 			space->start_brk = ev->start;
 		else if (!space->brk)

@@ -77,8 +77,7 @@ static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_n
 }
 
 /* A new process of that pid, with `space` (reference taken; NULL: an empty one). */
-static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pfs_space *space,
-				 uint64_t now_ns)
+static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pfs_space *space, uint64_t now_ns)
 {
 	struct proc_slot *slot = calloc(1, sizeof(*slot)), *old;
 
@@ -103,13 +102,12 @@ static struct pfs_proc *proc_new(struct pfs_model *model, int32_t pid, struct pf
 	return &slot->proc;
 }
 
-static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struct pfs_proc *proc,
-				     uint64_t now_ns)
+static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struct pfs_proc *proc, uint64_t now_ns)
 {
 	struct thread_slot *slot;
 
 	HASH_FIND_INT(model->priv->threads, &tid, slot);
-	if (slot) {	/* the number came round again */
+	if (slot) { /* the number came round again */
 		HASH_DEL(model->priv->threads, slot);
 		if (model->priv->last == &slot->thread)
 			model->priv->last = NULL;
@@ -134,8 +132,7 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 }
 
 /* A record names the process of a thread that stood for itself until now: move it over. */
-static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid,
-			 uint64_t now_ns)
+static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid, uint64_t now_ns)
 {
 	struct pfs_proc *proc = pfs_model_proc(model, pid);
 
@@ -157,8 +154,7 @@ struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_eve
 	bool known = pfs_has(ev, PFS_F_PID);
 	int32_t pid = known ? ev->pid : ev->tid;
 
-	if (thread && thread->tid == ev->tid &&
-	    (!known || (thread->proc->pid == pid && thread->proc->pid_known)))
+	if (thread && thread->tid == ev->tid && (!known || (thread->proc->pid == pid && thread->proc->pid_known)))
 		return thread;
 	thread = pfs_model_thread(model, ev->tid);
 	if (!thread) {
@@ -186,15 +182,13 @@ struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pf
 
 		for (unsigned int i = pfs_space_lower(space, ev->start);
 		     i < space->nr_live && space->live[i]->start < ev->end; i++)
-			if (space->live[i]->have & PFS_HAS(PFS_F_ID) &&
-			    space->live[i]->id == ev->id)
+			if (space->live[i]->have & PFS_HAS(PFS_F_ID) && space->live[i]->id == ev->id)
 				return space;
 	}
 	return NULL;
 }
 
-struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
-				 const struct pfs_event *ev)
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	if (!pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT)
 		return pfs_proc_space(thread->proc);
@@ -224,14 +218,13 @@ int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *co
 	return 0;
 }
 
-int life_fork(struct pfs_model *model, struct pfs_thread *parent,
-		      const struct pfs_event *ev)
+int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev)
 {
 	struct pfs_space *current = pfs_proc_space(parent->proc), *space;
 	struct pfs_thread *thread;
 	struct pfs_proc *child;
 
-	if (!pfs_has(ev, PFS_F_CHILD)) {	/* the copy begins; its regions follow */
+	if (!pfs_has(ev, PFS_F_CHILD)) { /* the copy begins; its regions follow */
 		if (parent->fault_space == parent->forking)
 			parent->fault_space = NULL;
 		pfs_space_put(parent->forking);
@@ -270,8 +263,7 @@ static int leave_space(struct pfs_proc *proc, uint64_t now_ns)
 	return pfs_space_clear(epoch->space, now_ns);
 }
 
-int life_exec(struct pfs_model *model, struct pfs_thread *thread,
-		      const struct pfs_event *ev)
+int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	struct pfs_proc *proc = thread->proc;
 	struct pfs_thread *builder = thread;
@@ -302,7 +294,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread,
 		return err;
 	}
 	thread->fault_space = NULL;
-	thread->died_ns = UINT64_MAX;	/* of the first one: another took over its number */
+	thread->died_ns = UINT64_MAX; /* of the first one: another took over its number */
 	err = epoch_add(proc, space, ev->ts_ns);
 	if (!err && pfs_has(ev, PFS_F_COMM))
 		err = life_comm(model, thread, ev->comm);
@@ -310,8 +302,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread,
 }
 
 /* What a thread does may be told before it is told that it was made. */
-struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
-			       const struct pfs_event *ev)
+struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct pfs_event *ev)
 {
 	struct pfs_thread *child = pfs_model_thread(model, ev->child);
 

@@ -100,13 +100,13 @@ static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uin
 
 		if (gap->on != account - model->lost_on || !gap->unknown)
 			continue;
-		if (only || gap->unknown > 1)	/* in all of those together */
+		if (only || gap->unknown > 1) /* in all of those together */
 			return 0;
 		only = gap;
 	}
-	if (!only)	/* never came into the buffer: nothing says when */
-		return add_gap(model, account, &(struct pfs_loss){ .cpu = account->cpu, .count = rest,
-								  .to_ns = UINT64_MAX });
+	if (!only) /* never came into the buffer: nothing says when */
+		return add_gap(model, account,
+			       &(struct pfs_loss){ .cpu = account->cpu, .count = rest, .to_ns = UINT64_MAX });
 	only->count += rest;
 	only->unknown = 0;
 	return 0;

@@ -43,7 +43,7 @@ void pfs_model_free(struct pfs_model *model)
 	if (!model)
 		return;
 	pfs_pages_free_all(model->priv->pages);
-	HASH_ITER(hh, model->priv->threads, slot, tmp) {
+	HASH_ITER (hh, model->priv->threads, slot, tmp) {
 		HASH_DEL(model->priv->threads, slot);
 		model_thread_free(slot);
 	}
@@ -122,8 +122,7 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 }
 
 /* Notes that speak of a process. */
-static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread,
-			   const struct pfs_event *ev)
+static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	struct pfs_space *space = pfs_proc_space(thread->proc);
 
@@ -167,29 +166,39 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 		return -ENOMEM;
 	switch (ev->kind) {
 	case PFS_FAULT:
-		return pfs_has(ev, PFS_F_COUNT) ? touch_counted(model, thread, ev) :
-						  touch_fault(model, thread, ev);
-	case PFS_AROUND: return touch_around(model, thread, ev);
-	case PFS_HUGE: return touch_huge(model, thread, ev);
-	case PFS_MAJOR: return touch_major(model, thread, ev);
-	case PFS_SIGNAL: return touch_signal(model, thread);
-	case PFS_POPULATE: return touch_populate(model, thread, ev);
-	case PFS_ACCESS: return touch_access(model, thread, ev);
+		return pfs_has(ev, PFS_F_COUNT) ? touch_counted(model, thread, ev) : touch_fault(model, thread, ev);
+	case PFS_AROUND:
+		return touch_around(model, thread, ev);
+	case PFS_HUGE:
+		return touch_huge(model, thread, ev);
+	case PFS_MAJOR:
+		return touch_major(model, thread, ev);
+	case PFS_SIGNAL:
+		return touch_signal(model, thread);
+	case PFS_POPULATE:
+		return touch_populate(model, thread, ev);
+	case PFS_ACCESS:
+		return touch_access(model, thread, ev);
 	case PFS_MAP:
 	case PFS_UNMAP:
 	case PFS_PROTECT:
 	case PFS_MOVE:
-	case PFS_BRK: return layout_apply(model, thread, ev);
-	case PFS_FORK: return life_fork(model, thread, ev);
-	case PFS_EXEC: return life_exec(model, thread, ev);
+	case PFS_BRK:
+		return layout_apply(model, thread, ev);
+	case PFS_FORK:
+		return life_fork(model, thread, ev);
+	case PFS_EXEC:
+		return life_exec(model, thread, ev);
 	case PFS_EXIT:
 		life_exit(thread, ev);
 		return 0;
 	case PFS_THREAD:
 		child = pfs_has(ev, PFS_F_CHILD) ? life_thread(model, thread, ev) : thread;
 		return child ? 0 : -ENOMEM;
-	case PFS_NOTE: return apply_proc_note(model, thread, ev);
-	default: return 0;
+	case PFS_NOTE:
+		return apply_proc_note(model, thread, ev);
+	default:
+		return 0;
 	}
 }
 
@@ -209,7 +218,7 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	int err = 0;
 
 	see(model, 1, ev->ts_ns, ev->ts_ns);
-	if (ev->kind == PFS_NOTE)	/* may be older than what it is about */
+	if (ev->kind == PFS_NOTE) /* may be older than what it is about */
 		model->first_ns = first_ns;
 	if (ev->kind == PFS_LOST)
 		return loss_apply(model, ev);

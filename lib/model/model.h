@@ -19,22 +19,22 @@
  */
 struct pfs_region {
 	uint64_t start, end;
-	uint64_t have;		/* PFS_HAS(PERMS OFF DEV INO NAME TRAITS ID): what is known */
+	uint64_t have; /* PFS_HAS(PERMS OFF DEV INO NAME TRAITS ID): what is known */
 	uint64_t inferred;
-	uint64_t id;		/* the kernel's identity, if PFS_F_ID is known */
-	uint64_t off;		/* file offset of start, bytes */
+	uint64_t id;  /* the kernel's identity, if PFS_F_ID is known */
+	uint64_t off; /* file offset of start, bytes */
 	uint64_t ino;
 	uint32_t dev;
-	uint64_t moved_from;	/* where mremap took it from; 0: it did not */
-	bool inherited;		/* a fork copied it */
-	uint64_t segment_len;	/* of a System V segment, as it was attached; 0: is none */
+	uint64_t moved_from;  /* where mremap took it from; 0: it did not */
+	bool inherited;	      /* a fork copied it */
+	uint64_t segment_len; /* of a System V segment, as it was attached; 0: is none */
 	uint8_t perms, traits;
-	bool written;		/* private pages were made in it (kernel: it has an anon_vma) */
-	const char *name;	/* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
+	bool written;	  /* private pages were made in it (kernel: it has an anon_vma) */
+	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
-	uint64_t died_ns;	/* UINT64_MAX while it lives */
-	uint64_t since_ns;	/* touches of it may be that old: born_ns, or before it was moved; 0: not known */
-	struct pfs_pages *pages;	/* where its pages are: the space's own, or a retired region's */
+	uint64_t died_ns;	 /* UINT64_MAX while it lives */
+	uint64_t since_ns;	 /* touches of it may be that old: born_ns, or before it was moved; 0: not known */
+	struct pfs_pages *pages; /* where its pages are: the space's own, or a retired region's */
 };
 
 /*
@@ -42,41 +42,41 @@ struct pfs_region {
  * Shared by the processes of a vfork until the child's exec.
  */
 struct pfs_space {
-	struct pfs_region **live;	/* sorted by start, never overlapping */
+	struct pfs_region **live; /* sorted by start, never overlapping */
 	unsigned int nr_live;
-	unsigned int before_live, after_live;	/* room for more, on either side of them */
-	struct pfs_region **retired;	/* in order of death */
+	unsigned int before_live, after_live; /* room for more, on either side of them */
+	struct pfs_region **retired;	      /* in order of death */
 	unsigned int nr_retired, max_retired;
-	struct pfs_pages *pages;	/* of the live regions and of no region ("unknown") */
-	uint64_t start_brk, brk;	/* 0: unknown */
+	struct pfs_pages *pages; /* of the live regions and of no region ("unknown") */
+	uint64_t start_brk, brk; /* 0: unknown */
 	uint64_t born_ns, died_ns;
-	const char *exe;		/* interned name given to exec; NULL: unknown */
-	bool complete;			/* the layout is known from the start, not pieced together */
-	bool launcher;			/* pfscope's own child before the command's exec: not shown */
-	bool empty;			/* unmapped by exit */
-	bool had_rings;			/* some of the retired regions were rings of io_destroy */
-	bool heap_touches;		/* a region that but touches the break's range is [heap], too */
+	const char *exe;   /* interned name given to exec; NULL: unknown */
+	bool complete;	   /* the layout is known from the start, not pieced together */
+	bool launcher;	   /* pfscope's own child before the command's exec: not shown */
+	bool empty;	   /* unmapped by exit */
+	bool had_rings;	   /* some of the retired regions were rings of io_destroy */
+	bool heap_touches; /* a region that but touches the break's range is [heap], too */
 	unsigned int refs;
-	struct pfs_region *hot;		/* live region found last, or NULL */
+	struct pfs_region *hot; /* live region found last, or NULL */
 };
 
 /* One exec epoch of a process: a space, and from when the process had it. */
 struct pfs_epoch {
 	struct pfs_space *space;
 	uint64_t start_ns;
-	const char *comm;		/* interned, last one known while it lasted; NULL: unknown */
-	bool shared;			/* the parent's space (vfork): drawn with the parent */
+	const char *comm; /* interned, last one known while it lasted; NULL: unknown */
+	bool shared;	  /* the parent's space (vfork): drawn with the parent */
 };
 
 struct pfs_thread {
 	int32_t tid;
 	struct pfs_proc *proc;
 	const char *comm;
-	unsigned int nr;		/* of its process, from 1, in the order of their making */
+	unsigned int nr; /* of its process, from 1, in the order of their making */
 	uint64_t born_ns, died_ns;
 	uint64_t nr_faults;
-	struct pfs_space *forking;	/* copy that its fork is making, or NULL */
-	struct pfs_space *execing;	/* image that its exec is building, or NULL */
+	struct pfs_space *forking; /* copy that its fork is making, or NULL */
+	struct pfs_space *execing; /* image that its exec is building, or NULL */
 	/* the fault under way: where a later `huge`, `major`, `signal` or `around` belongs */
 	struct pfs_space *fault_space;
 	uint64_t fault_addr;
@@ -84,61 +84,61 @@ struct pfs_thread {
 	uint8_t fault_mode, fault_access;
 	/* while the kernel populates: faults that mapped several pages each, and pages they saved */
 	uint64_t nr_around, huge_saved;
-	uint64_t shmdt_first, shmdt_len, shmdt_ino;	/* what its shmdt is to detach */
-	uint64_t ring;			/* the one that its io_destroy removes, or 0 */
+	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* what its shmdt is to detach */
+	uint64_t ring;				    /* the one that its io_destroy removes, or 0 */
 };
 
 /* Faults that were handled alike. */
 struct pfs_handling {
-	uint64_t exceptions, unasked;	/* unasked: without an exception */
-	uint64_t nr_timed;		/* those of them whose latency is known; of these: */
+	uint64_t exceptions, unasked; /* unasked: without an exception */
+	uint64_t nr_timed;	      /* those of them whose latency is known; of these: */
 	uint64_t total_ns, max_ns;
 };
 
 struct pfs_counts {
-	uint64_t faults;		/* all that follow are of these */
+	uint64_t faults; /* all that follow are of these */
 	uint64_t read, write, exec, access_unknown;
 	uint64_t user, kernel;
-	uint64_t minor, major;		/* where known */
-	uint64_t signal;		/* ended in a signal */
-	uint64_t outside;		/* in no known region */
-	uint64_t around;		/* pages mapped beside a fault */
-	uint64_t populated;		/* pages */
-	uint64_t huge;			/* faults that got a huge page */
+	uint64_t minor, major; /* where known */
+	uint64_t signal;       /* ended in a signal */
+	uint64_t outside;      /* in no known region */
+	uint64_t around;       /* pages mapped beside a fault */
+	uint64_t populated;    /* pages */
+	uint64_t huge;	       /* faults that got a huge page */
 	/* of the faults, those that the kernel's own counts leave out, as far as the recording shows */
-	uint64_t retried;		/* refused at once in kernel mode, and tried again */
-	uint64_t no_access;		/* kernel mode, where nothing is mapped or not for that: EFAULT */
-	uint64_t vsyscall;		/* calls into [vsyscall], emulated */
-	uint64_t kernel_addr;		/* at addresses of the kernel's own half */
+	uint64_t retried;     /* refused at once in kernel mode, and tried again */
+	uint64_t no_access;   /* kernel mode, where nothing is mapped or not for that: EFAULT */
+	uint64_t vsyscall;    /* calls into [vsyscall], emulated */
+	uint64_t kernel_addr; /* at addresses of the kernel's own half */
 	/* faults without an exception, by what made them (enum pfs_by); of these, where known */
 	uint64_t unasked[PFS_NR_BY];
 	uint64_t unasked_minor, unasked_major;
 	/* faults of both sorts, by what the handler did (enum pfs_how) and by class (enum pfs_class) */
 	struct pfs_handling handling[PFS_NR_HOW][PFS_MAJOR_CLASS + 1];
-	uint64_t maps, unmaps;		/* regions made, removed */
+	uint64_t maps, unmaps; /* regions made, removed */
 };
 
 struct pfs_proc {
 	int32_t pid;
-	int32_t ppid;			/* 0: unknown */
-	bool pid_known;			/* false: pid is a tid whose process no record names */
-	const char *comm;		/* interned, newest; NULL: unknown */
-	struct pfs_epoch *epochs;	/* at least one */
+	int32_t ppid;		  /* 0: unknown */
+	bool pid_known;		  /* false: pid is a tid whose process no record names */
+	const char *comm;	  /* interned, newest; NULL: unknown */
+	struct pfs_epoch *epochs; /* at least one */
 	unsigned int nr_epochs;
-	unsigned int nr_threads;	/* ever seen */
-	uint64_t born_ns, died_ns;	/* died: UINT64_MAX while it lives */
+	unsigned int nr_threads;   /* ever seen */
+	uint64_t born_ns, died_ns; /* died: UINT64_MAX while it lives */
 	struct pfs_counts counts;
-	struct pfs_proc *next;		/* in order of appearance */
+	struct pfs_proc *next; /* in order of appearance */
 };
 
 /* A gap: events that are missing of one cpu, some time in [from_ns, to_ns]. */
 struct pfs_loss {
-	int32_t cpu;			/* -1: not said */
-	uint64_t count;			/* events, where the number is known */
-	uint64_t unknown;		/* times that an unknown number was lost */
-	uint64_t from_ns;		/* of the last event before it; 0: from the beginning */
-	uint64_t to_ns;			/* of the first event after it; UINT64_MAX: nothing says when */
-	unsigned int on;		/* its cpu's index in lost_on */
+	int32_t cpu;	  /* -1: not said */
+	uint64_t count;	  /* events, where the number is known */
+	uint64_t unknown; /* times that an unknown number was lost */
+	uint64_t from_ns; /* of the last event before it; 0: from the beginning */
+	uint64_t to_ns;	  /* of the first event after it; UINT64_MAX: nothing says when */
+	unsigned int on;  /* its cpu's index in lost_on */
 };
 
 /* What is missing of one cpu in all. Its gaps may know less of the number. */
@@ -151,32 +151,36 @@ struct pfs_lost_cpu {
 /* More processors than any machine has share the last account. */
 enum { PFS_MAX_LOST_ON = 8192 };
 
-struct pfs_note { char *key, *value; uint64_t ts_ns; int32_t pid; };
+struct pfs_note {
+	char *key, *value;
+	uint64_t ts_ns;
+	int32_t pid;
+};
 
 struct pfs_model {
-	struct pfs_proc *procs;		/* in order of appearance */
+	struct pfs_proc *procs; /* in order of appearance */
 	unsigned int nr_procs;
-	unsigned int page_shift;	/* from the note "page_size"; 12 */
-	bool heap_touches;		/* from the note "kernel": as kernels before 6.6 name regions */
-	struct pfs_counts counts;	/* of all processes shown; launchers excluded */
-	struct pfs_counts launcher;	/* of pfscope's own child before the command's exec */
+	unsigned int page_shift;    /* from the note "page_size"; 12 */
+	bool heap_touches;	    /* from the note "kernel": as kernels before 6.6 name regions */
+	struct pfs_counts counts;   /* of all processes shown; launchers excluded */
+	struct pfs_counts launcher; /* of pfscope's own child before the command's exec */
 	uint64_t nr_events;
-	uint64_t first_ns, last_ns;	/* 0 if there was no event */
-	uint64_t start_ns;		/* what --from and --to count from: the start of the recording */
-	uint64_t lost;			/* events lost whose number is known */
-	uint64_t lost_unknown;		/* times that an unknown number was lost */
-	struct pfs_lost_cpu *lost_on;	/* the same by cpu, in order of appearance */
+	uint64_t first_ns, last_ns;   /* 0 if there was no event */
+	uint64_t start_ns;	      /* what --from and --to count from: the start of the recording */
+	uint64_t lost;		      /* events lost whose number is known */
+	uint64_t lost_unknown;	      /* times that an unknown number was lost */
+	struct pfs_lost_cpu *lost_on; /* the same by cpu, in order of appearance */
 	unsigned int nr_lost_on;
-	struct pfs_loss *losses;	/* each gap, in the order of their ends */
+	struct pfs_loss *losses; /* each gap, in the order of their ends */
 	unsigned int nr_losses;
-	struct pfs_note *notes;		/* but those of refault's ticks, of which there is no end: */
+	struct pfs_note *notes; /* but those of refault's ticks, of which there is no end: */
 	unsigned int nr_notes;
-	uint64_t missed;		/* processes that ended before they could be recorded, by their notes */
-	struct pfs_refault_sums refaults;	/* what they add up to */
+	uint64_t missed;		  /* processes that ended before they could be recorded, by their notes */
+	struct pfs_refault_sums refaults; /* what they add up to */
 	struct pfs_model_private *priv;
 };
 
-struct pfs_model *pfs_model_new(void);		/* NULL: no memory */
+struct pfs_model *pfs_model_new(void); /* NULL: no memory */
 void pfs_model_free(struct pfs_model *model);
 
 /* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "model/model.h"
 
-
 enum { NR_HOT = 16 };
 
 struct thread_slot {
@@ -18,18 +17,18 @@ struct thread_slot {
 
 struct proc_slot {
 	struct pfs_proc proc;
-	int32_t key;		/* uthash wants the key inside; proc.pid changes when it is learned */
+	int32_t key; /* uthash wants the key inside; proc.pid changes when it is learned */
 	UT_hash_handle hh;
 };
 
 struct pfs_model_private {
 	struct thread_slot *threads;
-	struct proc_slot *by_pid;	/* the newest process of each pid */
+	struct proc_slot *by_pid; /* the newest process of each pid */
 	struct pfs_proc **tail;
 	struct pfs_thread *last;	/* the thread of the previous event */
-	struct pfs_thread *hot[NR_HOT];	/* by processor: the thread of its plain faults */
+	struct pfs_thread *hot[NR_HOT]; /* by processor: the thread of its plain faults */
 	struct pfs_intern *names;
-	struct pfs_pages *pages;	/* always empty: all others are beside it; NULL: none yet */
+	struct pfs_pages *pages; /* always empty: all others are beside it; NULL: none yet */
 	bool muted;
 };
 
@@ -39,8 +38,7 @@ static inline uint64_t model_page_size(const struct pfs_model *model)
 }
 
 /* Touches of pfscope's own child, not yet the command, are counted apart. */
-static inline struct pfs_counts *model_counts(struct pfs_model *model,
-					      const struct pfs_space *space)
+static inline struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs_space *space)
 {
 	return space->launcher ? &model->launcher : &model->counts;
 }
@@ -56,8 +54,7 @@ struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_eve
 struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
 
 /* The space that the event speaks of. NULL: no memory. */
-struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread,
-				 const struct pfs_event *ev);
+struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 
 /* One a kind of event, and what every event may say of its thread: its name. 0 or -ENOMEM. */
 int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm);
@@ -66,8 +63,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 void life_exit(struct pfs_thread *thread, const struct pfs_event *ev);
 
 /* The thread that begins. NULL: no memory. */
-struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker,
-			       const struct pfs_event *ev);
+struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct pfs_event *ev);
 
 /* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev);

@@ -202,8 +202,8 @@ int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page 
  * One a form of leaf: takes as many faults, from `at` on, as are on pages of the leaf of key and fit into it as
  * it is, and says how many.
  */
-static uint32_t put_alike(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
-			  const struct pfs_faults_on *f, uint32_t at)
+static uint32_t put_alike(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf, const struct pfs_faults_on *f,
+			  uint32_t at)
 {
 	uint64_t present = leaf->present, first_ns;
 	uint32_t i;
@@ -228,8 +228,8 @@ static uint32_t put_alike(const struct pfs_pages *pages, uint64_t key, struct le
 	return i - at;
 }
 
-static uint32_t put_brief(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
-			  const struct pfs_faults_on *f, uint32_t at)
+static uint32_t put_brief(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf, const struct pfs_faults_on *f,
+			  uint32_t at)
 {
 	uint64_t present = leaf->present;
 	uint32_t i;
@@ -261,8 +261,8 @@ static struct pfs_page fault_page(const struct pfs_faults_on *f, uint32_t i)
 	return page;
 }
 
-static uint32_t put_long(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf,
-			 const struct pfs_faults_on *f, uint32_t at)
+static uint32_t put_long(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf, const struct pfs_faults_on *f,
+			 uint32_t at)
 {
 	struct pfs_page what = fault_page(f, at);
 	uint32_t i;
@@ -299,9 +299,14 @@ int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *f)
 		if (!leaf)
 			return -ENOMEM;
 		switch (leaf->form) {
-		case LEAF_ALIKE: nr = put_alike(pages, key, leaf, f, i); break;
-		case LEAF_BRIEF: nr = put_brief(pages, key, leaf, f, i); break;
-		default: nr = put_long(pages, key, leaf, f, i);
+		case LEAF_ALIKE:
+			nr = put_alike(pages, key, leaf, f, i);
+			break;
+		case LEAF_BRIEF:
+			nr = put_brief(pages, key, leaf, f, i);
+			break;
+		default:
+			nr = put_long(pages, key, leaf, f, i);
 		}
 		if (!nr && add_fault(pages, f, i))
 			return -ENOMEM;

@@ -25,8 +25,8 @@ struct pages_pool {
 	unsigned int refs;
 	bool closed;
 	struct block *blocks;
-	size_t block_size;	/* of the next one */
-	char *free, *end;	/* of the newest one */
+	size_t block_size; /* of the next one */
+	char *free, *end;  /* of the newest one */
 	struct spare *spare[POOL_NR_KINDS];
 };
 
@@ -87,7 +87,7 @@ static bool add_block(struct pages_pool *pool)
 
 	if (!block)
 		return false;
-	if (huge)	/* or not: it is only faster */
+	if (huge) /* or not: it is only faster */
 		madvise(block, HUGE_BLOCK, MADV_HUGEPAGE);
 	block->next = pool->blocks;
 	pool->blocks = block;

@@ -14,9 +14,9 @@ enum { POOL_NODE = 3, POOL_WHOLE, POOL_NR_KINDS };
 
 struct pages_pool;
 
-struct pages_pool *pages_pool_new(void);	/* with one user. NULL: no memory */
+struct pages_pool *pages_pool_new(void); /* with one user. NULL: no memory */
 struct pages_pool *pages_pool_get(struct pages_pool *pool);
-void pages_pool_put(struct pages_pool *pool);	/* NULL: nothing; the last one frees all pieces */
+void pages_pool_put(struct pages_pool *pool); /* NULL: nothing; the last one frees all pieces */
 
 /* Frees all pieces now; they need not be given back any more, and none can be taken. */
 void pages_pool_close(struct pages_pool *pool);

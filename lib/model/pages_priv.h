@@ -18,9 +18,9 @@ enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHI
 
 /* How a leaf keeps its pages: from little to much. It only ever gets longer. */
 enum leaf_form {
-	LEAF_ALIKE,	/* the same thing happened to all of them, within 4 seconds: 4 bytes a page */
-	LEAF_BRIEF,	/* one thing happened to each: 16 bytes */
-	LEAF_LONG,	/* 48 bytes */
+	LEAF_ALIKE, /* the same thing happened to all of them, within 4 seconds: 4 bytes a page */
+	LEAF_BRIEF, /* one thing happened to each: 16 bytes */
+	LEAF_LONG,  /* 48 bytes */
 };
 
 /* A page with one fault, or with no fault and one other event; the counts are what the flags say. */
@@ -32,14 +32,14 @@ struct brief {
 
 /* Its key is the page number without the lowest 6 bits, which are the index into the array. */
 struct leaf {
-	uint64_t present;	/* one bit a page: something happened */
-	uint64_t first_ns, last_ns;	/* the earliest and the latest time; if mixed, bounds of them */
-	uint32_t flags;		/* of all its pages */
-	uint32_t tid;		/* of all its pages, if they are alike */
-	uint8_t form;		/* enum leaf_form */
-	bool mixed;		/* pages differ in their flags, or nothing else is said of them all */
+	uint64_t present;	    /* one bit a page: something happened */
+	uint64_t first_ns, last_ns; /* the earliest and the latest time; if mixed, bounds of them */
+	uint32_t flags;		    /* of all its pages */
+	uint32_t tid;		    /* of all its pages, if they are alike */
+	uint8_t form;		    /* enum leaf_form */
+	bool mixed;		    /* pages differ in their flags, or nothing else is said of them all */
 	union {
-		uint32_t since[0];	/* first_ns; ns */
+		uint32_t since[0]; /* first_ns; ns */
 		struct brief brief[0];
 		struct pfs_page page[0];
 	};
@@ -52,14 +52,14 @@ struct whole {
 };
 
 struct node {
-	uint64_t used;		/* one bit a slot */
-	void *slot[FANOUT];	/* node, leaf at level 1, or whole at any */
+	uint64_t used;	    /* one bit a slot */
+	void *slot[FANOUT]; /* node, leaf at level 1, or whole at any */
 };
 
 struct pfs_pages {
 	unsigned int page_shift;
-	unsigned int height;	/* levels of nodes; 0: root is the leaf or whole of key `base`, or NULL */
-	uint64_t base;		/* of all keys here the lowest: the tree is as high as they are above it */
+	unsigned int height; /* levels of nodes; 0: root is the leaf or whole of key `base`, or NULL */
+	uint64_t base;	     /* of all keys here the lowest: the tree is as high as they are above it */
 	void *root;
 	struct pages_pool *pool;
 	struct {
@@ -78,7 +78,7 @@ struct spot {
 	struct leaf *leaf;
 	struct whole *whole;
 	uint64_t first, last;
-	unsigned int level;	/* of its slot: 0 is a leaf's */
+	unsigned int level; /* of its slot: 0 is a leaf's */
 };
 
 /* The slot of a node of that level where a key, less the tree's base, is. */
@@ -161,9 +161,12 @@ const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct 
 static inline uint32_t flags_in(const struct leaf *leaf, unsigned int i)
 {
 	switch (leaf->form) {
-	case LEAF_ALIKE: return leaf->flags;
-	case LEAF_BRIEF: return leaf->brief[i].flags;
-	default: return leaf->page[i].flags;
+	case LEAF_ALIKE:
+		return leaf->flags;
+	case LEAF_BRIEF:
+		return leaf->brief[i].flags;
+	default:
+		return leaf->page[i].flags;
 	}
 }
 

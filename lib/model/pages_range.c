@@ -16,7 +16,7 @@ struct adding {
 	struct span span;
 	const struct pfs_page *what;
 	uint32_t unless;
-	uint64_t nr;		/* of pages it was added to */
+	uint64_t nr; /* of pages it was added to */
 };
 
 static int add_below(struct adding *add, void **slot, unsigned int level, uint64_t key);
@@ -74,7 +74,7 @@ static int add_to_node(struct adding *add, void **slot, unsigned int level, uint
 	node = *slot;
 	if (!node)
 		return -ENOMEM;
-	for (key = first > key ? first & ~step : key; ; key += step + 1) {
+	for (key = first > key ? first & ~step : key;; key += step + 1) {
 		unsigned int i = slot_of(key, level);
 
 		node->used |= UINT64_C(1) << i;
@@ -102,8 +102,8 @@ static int add_below(struct adding *add, void **slot, unsigned int level, uint64
 }
 
 /* Adds it to each page of the span that has none of the flags in `unless`. *nr: how many that were. */
-static int add_span(struct pfs_pages *pages, const struct span *span, const struct pfs_page *what,
-		    uint32_t unless, uint64_t *nr)
+static int add_span(struct pfs_pages *pages, const struct span *span, const struct pfs_page *what, uint32_t unless,
+		    uint64_t *nr)
 {
 	uint64_t base = pages->base << FANOUT_SHIFT;
 	struct adding add = { pages, { span->first - base, span->last - base }, what, unless, 0 };
@@ -116,8 +116,8 @@ static int add_span(struct pfs_pages *pages, const struct span *span, const stru
 	return ret;
 }
 
-int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const struct pfs_page *what,
-		   uint32_t unless, uint64_t *nr)
+int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const struct pfs_page *what, uint32_t unless,
+		   uint64_t *nr)
 {
 	struct span span;
 
@@ -128,8 +128,7 @@ int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const 
 /* ---- moving ---- */
 
 /* Hangs a leaf over to another place, or another tree of the same pool, where there is nothing. */
-static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
-		     struct pfs_pages *to, uint64_t to_key)
+static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, struct pfs_pages *to, uint64_t to_key)
 {
 	if (pages_hang_leaf(to, to_key, leaf))
 		return -ENOMEM;
@@ -138,8 +137,8 @@ static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
 }
 
 /* Moves the pages `bits` of a leaf, one by one. */
-static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits,
-		     struct pfs_pages *to, uint64_t by)
+static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits, struct pfs_pages *to,
+		     uint64_t by)
 {
 	for (; bits; bits &= bits - 1) {
 		unsigned int i = __builtin_ctzll(bits);
@@ -148,7 +147,7 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 
 		if (pages_add(to, number & (UINT64_MAX >> to->page_shift), pages_in(leaf, i, &room)))
 			return -ENOMEM;
-		if (from == to)	/* it may have been its own target, and grown */
+		if (from == to) /* it may have been its own target, and grown */
 			leaf = pages_at(from, key).leaf;
 		leaf->present &= ~(UINT64_C(1) << i);
 		leaf->mixed = true;
@@ -185,8 +184,8 @@ static int add_moved(struct pfs_pages *to, uint64_t first, uint64_t last, uint64
  * Wholes from key on that lie in the span and are alike, as one range: what is put together here need not be
  * divided again at every move. *key becomes the one behind them.
  */
-static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span *span,
-		       struct pfs_pages *to, uint64_t by)
+static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to,
+		       uint64_t by)
 {
 	struct spot spot = pages_at(from, *key);
 	struct pfs_page page = spot.whole->page;
@@ -211,8 +210,8 @@ static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span 
 }
 
 /* Those of the leaf of key. */
-static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits,
-			struct pfs_pages *to, uint64_t by)
+static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits, struct pfs_pages *to,
+			uint64_t by)
 {
 	uint64_t max_key = UINT64_MAX >> to->page_shift >> FANOUT_SHIFT;
 	uint64_t to_key = (key + (by >> FANOUT_SHIFT)) & max_key;
@@ -226,8 +225,7 @@ static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
 }
 
 /* The node over the leaf of *key, if it can go as it is. 1: *key is behind it now; 0: no; or -ENOMEM. */
-static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to,
-		     uint64_t by)
+static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to, uint64_t by)
 {
 	uint64_t first = *key - *key % FANOUT;
 	int ret;
@@ -241,8 +239,7 @@ static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *s
 }
 
 /* pfs_pages_move() by `by` pages, where no page lands in the span that it still has to move. */
-static int move_span(struct pfs_pages *from, const struct span *span, struct pfs_pages *to,
-		     uint64_t by)
+static int move_span(struct pfs_pages *from, const struct span *span, struct pfs_pages *to, uint64_t by)
 {
 	uint64_t key = span->first >> FANOUT_SHIFT, last = span->last >> FANOUT_SHIFT;
 	int ret = 0;
@@ -270,8 +267,7 @@ static int move_span(struct pfs_pages *from, const struct span *span, struct pfs
 	return ret < 0 ? ret : 0;
 }
 
-int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end,
-		   struct pfs_pages *to, uint64_t delta)
+int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end, struct pfs_pages *to, uint64_t delta)
 {
 	uint64_t by = delta >> to->page_shift, len = end - start;
 	struct pfs_pages *aside;

@@ -97,7 +97,7 @@ struct leaf *pages_new_leaf(struct pages_pool *pool, enum leaf_form form)
 {
 	struct leaf *leaf = pages_pool_take(pool, form);
 
-	if (leaf)	/* a page of it is written when its bit is set */
+	if (leaf) /* a page of it is written when its bit is set */
 		*leaf = (struct leaf){ .form = form };
 	return leaf;
 }
@@ -236,8 +236,11 @@ static struct spot spot_of(const struct pfs_pages *pages, void *slot, uint64_t a
 	struct whole *whole = whole_in(slot);
 
 	return (struct spot){
-		.leaf = whole ? NULL : slot, .whole = whole, .first = (at & ~level_mask(level)) + pages->base,
-		.last = (at | level_mask(level)) + pages->base, .level = level,
+		.leaf = whole ? NULL : slot,
+		.whole = whole,
+		.first = (at & ~level_mask(level)) + pages->base,
+		.last = (at | level_mask(level)) + pages->base,
+		.level = level,
 	};
 }
 

@@ -4,8 +4,7 @@
  */
 #include "model/pages_priv.h"
 
-void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start,
-			 uint64_t end)
+void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start, uint64_t end)
 {
 	struct span span;
 
@@ -20,7 +19,7 @@ static struct spot next_spot(struct pfs_page_walk *walk)
 {
 	const struct node *node = walk->node;
 	unsigned int at = node ? (walk->key - walk->pages->base) % FANOUT : 0;
-	uint64_t used = at ? node->used & UINT64_MAX << at : 0;	/* 0: a new one begins */
+	uint64_t used = at ? node->used & UINT64_MAX << at : 0; /* 0: a new one begins */
 	void *slot = used ? node->slot[__builtin_ctzll(used)] : NULL;
 	struct spot spot;
 
@@ -41,7 +40,7 @@ static bool walk_leaf(struct pfs_page_walk *walk)
 	while (walk->pages && walk->key <= walk->last >> FANOUT_SHIFT) {
 		struct spot spot;
 
-		walk->key += walk->leaf || walk->whole;	/* never beyond the topmost: pages are not bytes */
+		walk->key += walk->leaf || walk->whole; /* never beyond the topmost: pages are not bytes */
 		spot = next_spot(walk);
 		walk->leaf = spot.leaf;
 		walk->whole = spot.whole;

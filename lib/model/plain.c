@@ -34,9 +34,14 @@ static void count(struct pfs_counts *counts, const struct pfs_fault_run *run, ui
 	counts->faults += nr;
 	counts->user += nr;
 	switch (run->access) {
-	case PFS_READ: counts->read += nr; break;
-	case PFS_WRITE: counts->write += nr; break;
-	default: counts->exec += nr;
+	case PFS_READ:
+		counts->read += nr;
+		break;
+	case PFS_WRITE:
+		counts->write += nr;
+		break;
+	default:
+		counts->exec += nr;
 	}
 	counts->outside += outside;
 	counts->handling[0][0].exceptions += nr;

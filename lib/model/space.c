@@ -147,8 +147,8 @@ bool space_is_file(const struct pfs_region *region)
 }
 
 /* A new region with the attributes of `like` (NULL: none known), as if `like` reached to start. */
-struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like,
-				    uint64_t start, uint64_t end, uint64_t now_ns)
+struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like, uint64_t start,
+				    uint64_t end, uint64_t now_ns)
 {
 	struct pfs_region *region = calloc(1, sizeof(*region));
 
@@ -312,8 +312,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 	copy->complete = space->complete;
 	for (unsigned int i = 0; i < space->nr_live; i++) {
 		const struct pfs_region *from = space->live[i];
-		struct pfs_region *region =
-			space_region_new(copy, from, from->start, from->end, now_ns);
+		struct pfs_region *region = space_region_new(copy, from, from->start, from->end, now_ns);
 
 		if (!region || space_insert(copy, i, region)) {
 			free(region);
@@ -381,8 +380,7 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 		return region->name;
 	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
 	if (!(KNOWS(region, PFS_F_INO) && pfs_is_file(region->dev, region->ino)) && space->brk &&
-	    region->start < space->brk + space->heap_touches &&
-	    region->end + space->heap_touches > space->start_brk)
+	    region->start < space->brk + space->heap_touches && region->end + space->heap_touches > space->start_brk)
 		return "[heap]";
 	if (!KNOWS(region, PFS_F_NAME))
 		return NULL;
@@ -390,9 +388,8 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 		return space->brk ? "" : region->name;
 	/* Of a stack in pieces only the one that holds the first frame, the highest, has the name. */
 	next = pfs_space_lower(space, region->end);
-	if (!strcmp(region->name, "[stack]") && next < space->nr_live &&
-	    space->live[next]->start == region->end && KNOWS(space->live[next], PFS_F_NAME) &&
-	    !strcmp(space->live[next]->name, "[stack]"))
+	if (!strcmp(region->name, "[stack]") && next < space->nr_live && space->live[next]->start == region->end &&
+	    KNOWS(space->live[next], PFS_F_NAME) && !strcmp(space->live[next]->name, "[stack]"))
 		return "";
 	return region->name;
 }

@@ -56,9 +56,9 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
 
 /* A System V segment as shmdt sees it. */
 struct pfs_segment {
-	uint64_t addr;		/* where it was attached */
-	uint64_t first;		/* start of the lowest piece of it that is left; 0: there is none */
-	uint64_t len;		/* as it was attached */
+	uint64_t addr;	/* where it was attached */
+	uint64_t first; /* start of the lowest piece of it that is left; 0: there is none */
+	uint64_t len;	/* as it was attached */
 	uint64_t ino;
 };
 

@@ -27,10 +27,9 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 	}
 	/* A map with identity and permissions describes all of it; else what is told is what is added. */
 	if (pfs_has(ev, PFS_F_TRAITS))
-		region->traits = ev->traits | (ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) &&
-							       pfs_has(ev, PFS_F_PERMS)
-						       ? 0
-						       : region->traits);
+		region->traits =
+			ev->traits |
+			(ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) && pfs_has(ev, PFS_F_PERMS) ? 0 : region->traits);
 	region->have |= ev->have & ATTRIBUTES;
 	region->inferred &= ~(ev->have & ATTRIBUTES);
 	region->inferred |= ev->inferred & ATTRIBUTES;
@@ -58,8 +57,7 @@ static void learn_from(struct pfs_region *region, const struct pfs_region *other
 }
 
 /* Makes `region` reach over exactly the union of itself and [start, end). */
-static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start,
-		     uint64_t end)
+static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start, uint64_t end)
 {
 	unsigned int i;
 
@@ -95,8 +93,8 @@ struct pfs_region *space_identify(struct pfs_space *space, const struct pfs_even
 {
 	struct pfs_region *adopt = NULL;
 
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
+	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
+	     i++) {
 		struct pfs_region *r = space->live[i];
 
 		if (KNOWS(r, PFS_F_ID)) {
@@ -170,8 +168,8 @@ static struct cover covered(struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct cover c = { 0 };
 
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     i < space->nr_live && space->live[i]->start < ev->end; i++)
+	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
+	     i++)
 		cover_add(&c, space->live[i], ev->id);
 	return c;
 }
@@ -286,8 +284,7 @@ int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 		if (pfs_has(ev, PFS_F_PERMS) && KNOWS(r, PFS_F_PERMS) && r->perms != perms) {
 			if (space_cut(space, ev->start, ev->end))
 				return -ENOMEM;
-			r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start
-										    : r->start)];
+			r = space->live[pfs_space_lower(space, ev->start > r->start ? ev->start : r->start)];
 			r->perms = perms;
 			addr = r->end;
 		}

@@ -160,8 +160,7 @@ static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
  */
 static bool is_private_zero(const struct pfs_region *region)
 {
-	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") &&
-	       !(region->perms & PFS_PERM_SHARED);
+	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") && !(region->perms & PFS_PERM_SHARED);
 }
 
 /* Maps [start, end) with the attributes that the region at ev->from has. */
@@ -219,8 +218,7 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 	if (!err)
 		err = map_as_source(space, &move, dest);
 	if (!err)
-		err = pfs_pages_move(space->pages, move.from,
-				     move.from + (move.len < room ? move.len : room), space->pages,
-				     move.addr - move.from);
+		err = pfs_pages_move(space->pages, move.from, move.from + (move.len < room ? move.len : room),
+				     space->pages, move.addr - move.from);
 	return err;
 }

@@ -7,9 +7,9 @@
 
 #include "model/space.h"
 
-#define ATTRIBUTES                                                                             \
-	(PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | \
-	 PFS_HAS(PFS_F_NAME) | PFS_HAS(PFS_F_TRAITS))
+#define ATTRIBUTES                                                                                                   \
+	(PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_NAME) | \
+	 PFS_HAS(PFS_F_TRAITS))
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 /* Into and out of the live regions, at that index. 0 or -ENOMEM. */
@@ -20,8 +20,8 @@ void space_remove(struct pfs_space *space, unsigned int at);
  * A new region, in no array yet, with the attributes of `like` (NULL: none known), as if `like` reached to
  * start. NULL: no memory.
  */
-struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like,
-				    uint64_t start, uint64_t end, uint64_t now_ns);
+struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like, uint64_t start,
+				    uint64_t end, uint64_t now_ns);
 
 /* Splits the live regions that span start and end. 0 or -ENOMEM. */
 int space_cut(struct pfs_space *space, uint64_t start, uint64_t end);

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* Counts n for the whole and, but for pfscope's own child, for the process. */
-static void count_at(struct pfs_model *model, struct pfs_thread *thread,
-		     const struct pfs_space *space, size_t field, uint64_t n)
+static void count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
+		     uint64_t n)
 {
 	*(uint64_t *)((char *)model_counts(model, space) + field) += n;
 	if (!space->launcher)
@@ -59,14 +59,14 @@ static int mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags, uint64_t
 }
 
 /* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
-static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags,
-		      uint32_t unless, uint64_t now_ns, uint64_t *marked)
+static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless,
+		      uint64_t now_ns, uint64_t *marked)
 {
 	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
 	uint64_t nr = 0;
 	int err = 0;
 
-	if (start < end)	/* an end of 0 is no top of memory here */
+	if (start < end) /* an end of 0 is no top of memory here */
 		err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
 	*marked += nr;
 	return err;
@@ -94,10 +94,17 @@ static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, b
 {
 	counts->faults++;
 	switch (access_of(ev)) {
-	case PFS_READ: counts->read++; break;
-	case PFS_WRITE: counts->write++; break;
-	case PFS_EXECUTE: counts->exec++; break;
-	default: counts->access_unknown++;
+	case PFS_READ:
+		counts->read++;
+		break;
+	case PFS_WRITE:
+		counts->write++;
+		break;
+	case PFS_EXECUTE:
+		counts->exec++;
+		break;
+	default:
+		counts->access_unknown++;
 	}
 	if (pfs_has(ev, PFS_F_MODE))
 		*(ev->mode == PFS_USER ? &counts->user : &counts->kernel) += 1;
@@ -117,11 +124,11 @@ bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 }
 
 /* Was the last fault of this thread the same one, refused in kernel mode and now tried again? */
-static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread,
-		     const struct pfs_space *space, const struct pfs_event *ev)
+static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread, const struct pfs_space *space,
+		     const struct pfs_event *ev)
 {
-	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL &&
-	       in_kernel_mode(ev) && thread->fault_access == access_of(ev) &&
+	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL && in_kernel_mode(ev) &&
+	       thread->fault_access == access_of(ev) &&
 	       thread->fault_addr >> model->page_shift == ev->addr >> model->page_shift;
 }
 
@@ -133,9 +140,8 @@ static bool is_vsyscall(uint64_t addr)
 }
 
 /* Faults that the kernel's own counts leave out: see tests/workload/README.md. */
-static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
-			    struct pfs_space *space, const struct pfs_region *region,
-			    const struct pfs_event *ev)
+static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+			    const struct pfs_region *region, const struct pfs_event *ev)
 {
 	if (is_vsyscall(ev->addr))
 		COUNT(vsyscall, 1);
@@ -152,8 +158,8 @@ static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread,
  * io_destroy() is told when it begins, for it may well return after others have been given the address. But
  * first of all it looks into the ring, which may be its first touch.
  */
-static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space,
-				       uint64_t ring, const struct pfs_event *ev)
+static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space, uint64_t ring,
+				       const struct pfs_event *ev)
 {
 	if (!ring || !in_kernel_mode(ev) || ev->addr >> model->page_shift != ring >> model->page_shift)
 		return NULL;
@@ -207,8 +213,8 @@ static struct pfs_region *fault_region(struct pfs_thread *thread)
 }
 
 /* The file offset of the fault under way lies in [off, end_off): the same file, surely enough. */
-static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread,
-			 uint64_t off, uint64_t end_off)
+static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, uint64_t off,
+			 uint64_t end_off)
 {
 	uint64_t at = region->off + (thread->fault_addr - region->start);
 
@@ -217,13 +223,11 @@ static bool beside_fault(const struct pfs_region *region, const struct pfs_threa
 
 static bool is_file(const struct pfs_region *region, const struct pfs_event *ev)
 {
-	return region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino &&
-	       region->dev == ev->dev;
+	return region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino && region->dev == ev->dev;
 }
 
-static int mark_around(struct pfs_model *model, struct pfs_thread *thread,
-		       struct pfs_space *space, const struct pfs_region *region,
-		       const struct pfs_event *ev)
+static int mark_around(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		       const struct pfs_region *region, const struct pfs_event *ev)
 {
 	uint64_t off = ev->off > region->off ? ev->off : region->off;
 	uint64_t len = region->end - region->start, marked = 0;
@@ -233,9 +237,8 @@ static int mark_around(struct pfs_model *model, struct pfs_thread *thread,
 		return 0;
 	if (ev->end_off - region->off < len)
 		len = ev->end_off - region->off;
-	err = mark_range(space, region->start + (off - region->off), region->start + len,
-			 PFS_PAGE_AROUND, PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED,
-			 ev->ts_ns, &marked);
+	err = mark_range(space, region->start + (off - region->off), region->start + len, PFS_PAGE_AROUND,
+			 PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
 	COUNT(around, marked);
 	return err;
 }
@@ -267,8 +270,7 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 }
 
 /* Somewhere in that range, one fault less for each page of it; or right there. */
-static int populate_huge(struct pfs_model *model, struct pfs_thread *thread,
-			 const struct pfs_event *ev)
+static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	uint64_t size = model_page_size(model) << ev->order, marked = 0;
 	struct pfs_space *space;
@@ -291,14 +293,14 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 
 	if (model->priv->muted || ev->order > 18)
 		return 0;
-	if (pfs_has(ev, PFS_F_START))	/* the kernel populates */
+	if (pfs_has(ev, PFS_F_START)) /* the kernel populates */
 		return populate_huge(model, thread, ev);
 	if (!region)
 		return 0;
 	size = model_page_size(model) << ev->order;
 	start = thread->fault_addr & ~(size - 1);
 	if (start < region->start || start + size > region->end)
-		return 0;	/* not for this fault's own page */
+		return 0; /* not for this fault's own page */
 	COUNT(huge, 1);
 	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
@@ -325,7 +327,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
 	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL))
 		return -ENOMEM;
 	COUNT(signal, 1);
-	if (is_vsyscall(thread->fault_addr))	/* not emulated by this kernel, but refused */
+	if (is_vsyscall(thread->fault_addr)) /* not emulated by this kernel, but refused */
 		COUNT(vsyscall, -1);
 	thread->fault_space = NULL;
 	return 0;
@@ -337,8 +339,8 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
  * How many faults that took: one a page that nothing is known to have mapped yet, but one for each range
  * that fault-around mapped, and one for a whole huge page.
  */
-static void count_unasked(struct pfs_model *model, struct pfs_thread *thread,
-			  const struct pfs_space *space, const struct pfs_event *ev, uint64_t alone)
+static void count_unasked(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
+			  const struct pfs_event *ev, uint64_t alone)
 {
 	uint64_t saved = thread->huge_saved < alone ? thread->huge_saved : alone;
 	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
@@ -347,9 +349,8 @@ static void count_unasked(struct pfs_model *model, struct pfs_thread *thread,
 	thread->huge_saved = thread->nr_around = 0;
 }
 
-static int populate_region(struct pfs_model *model, struct pfs_space *space,
-			   const struct pfs_region *region, const struct pfs_event *ev,
-			   uint64_t *marked, uint64_t *alone)
+static int populate_region(struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
+			   const struct pfs_event *ev, uint64_t *marked, uint64_t *alone)
 {
 	uint64_t start = region->start > ev->start ? region->start : ev->start;
 	uint64_t end = region->end < ev->end ? region->end : ev->end;
@@ -357,11 +358,9 @@ static int populate_region(struct pfs_model *model, struct pfs_space *space,
 	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
 	int err;
 
-	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND,
-			 ev->ts_ns, alone);
-	if (!err && *alone - before < nr_pages)	/* those that came by fault-around */
-		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns,
-				 marked);
+	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND, ev->ts_ns, alone);
+	if (!err && *alone - before < nr_pages) /* those that came by fault-around */
+		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
 	return err;
 }
 
@@ -378,25 +377,25 @@ static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_even
  * One fault, told with its class: the kernel has counted it for this thread, whatever is known of the
  * memory. It may be another process's (NULL: of none that was recorded).
  */
-static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
-			     struct pfs_space *space, const struct pfs_event *ev)
+static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+			     const struct pfs_event *ev)
 {
 	uint32_t class = ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
-	const struct pfs_space *own = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ?
-		space : pfs_proc_space(thread->proc);
+	const struct pfs_space *own =
+		pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ? space : pfs_proc_space(thread->proc);
 	uint64_t marked = 0, again = 0;
 	int err;
 
 	if (model->priv->muted)
 		return 0;
-	thread->nr_around = thread->huge_saved = 0;	/* estimates are for those without a class */
+	thread->nr_around = thread->huge_saved = 0; /* estimates are for those without a class */
 	count_unasked_fault(model_counts(model, own), ev);
 	if (!own->launcher)
 		count_unasked_fault(&thread->proc->counts, ev);
 	if (!space)
 		return 0;
-	err = mark_range(space, ev->start, ev->end, PFS_PAGE_POPULATED,
-			 PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
+	err = mark_range(space, ev->start, ev->end, PFS_PAGE_POPULATED, PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED,
+			 ev->ts_ns, &marked);
 	if (!err)
 		err = mark_range(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
 	COUNT(populated, marked);
@@ -406,8 +405,7 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
-	struct pfs_space *space = other ? model_space_of_region(model, ev) :
-					  model_space_of(model, thread, ev);
+	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	uint64_t marked = 0, alone = 0;
 	int err = 0;
 

@@ -40,7 +40,7 @@ static void live(const struct pfs_helper *helper)
 	for (int lives = 0; lives < MAX_LIVES; lives++) {
 		pid_t pid = fork();
 
-		if (pid <= 0) {	/* no process for a twin: alone, then */
+		if (pid <= 0) { /* no process for a twin: alone, then */
 			helper->run(helper->ctx, lives > 0);
 			_exit(0);
 		}
@@ -72,7 +72,7 @@ int pfs_helper_start(const struct pfs_helper *helper, struct pfs_err *err)
 		pid = fork();
 		if (!pid)
 			be_helper(helper);
-		_exit(pid < 0 ? errno : 0);	/* the one between ends at once: nobody's child is left */
+		_exit(pid < 0 ? errno : 0); /* the one between ends at once: nobody's child is left */
 	}
 	if (pid < 0)
 		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));

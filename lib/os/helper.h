@@ -13,12 +13,12 @@
 
 #include <stdbool.h>
 
-#define PFS_HELPER_MAX_FDS 8200	/* one a processor, and some */
-#define PFS_HELPER_FD 3		/* the first one that it is given, in the helper */
+#define PFS_HELPER_MAX_FDS 8200 /* one a processor, and some */
+#define PFS_HELPER_FD	   3	/* the first one that it is given, in the helper */
 
 struct pfs_helper {
-	const char *name;		/* as ps shows it, at most 15 bytes */
-	const int *fds;			/* in the helper PFS_HELPER_FD and following; the rest is closed */
+	const char *name; /* as ps shows it, at most 15 bytes */
+	const int *fds;	  /* in the helper PFS_HELPER_FD and following; the rest is closed */
 	unsigned int nr_fds;
 
 	/*

@@ -8,8 +8,8 @@
 
 enum pfs_huge_pages {
 	PFS_HUGE_NEVER,
-	PFS_HUGE_ADVISED,	/* memory that was asked for with MADV_HUGEPAGE */
-	PFS_HUGE_ALWAYS,	/* any that is large enough */
+	PFS_HUGE_ADVISED, /* memory that was asked for with MADV_HUGEPAGE */
+	PFS_HUGE_ALWAYS,  /* any that is large enough */
 };
 
 #define PFS_HUGE_PAGES_DIR "/sys/kernel/mm/transparent_hugepage"

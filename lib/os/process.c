@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STAT_MAX 1024
+#define STAT_MAX   1024
 #define STATUS_MAX 4096
 
 int pfs_process_open(pid_t pid, const char *file)
@@ -36,7 +36,7 @@ static const char *read_stat(pid_t pid, char buf[STAT_MAX])
 {
 	const char *p = pfs_process_read(pid, "stat", buf, STAT_MAX) ? strrchr(buf, ')') : NULL;
 
-	return p && p[1] ? p + 1 : NULL;	/* the name before it may hold anything */
+	return p && p[1] ? p + 1 : NULL; /* the name before it may hold anything */
 }
 
 char pfs_process_state(pid_t pid)
@@ -93,8 +93,7 @@ bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major)
 	const char *p = read_stat(pid, buf);
 
 	*minor = *major = 0;
-	return p && sscanf(p, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor,
-			   major) == 2;
+	return p && sscanf(p, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor, major) == 2;
 }
 
 void pfs_vsyscall_perms(char perms[5])

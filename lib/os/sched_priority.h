@@ -11,7 +11,7 @@
 
 struct pfs_urgency {
 	bool raised;
-	int policy;			/* what it was */
+	int policy; /* what it was */
 	struct sched_param param;
 };
 

@@ -27,9 +27,9 @@ static bool begin_region(struct pfs_smap *region, char *line)
 	int name = 0;
 
 	*region = (struct pfs_smap){ .name = "" };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &region->start,
-		   &region->end, perms, &region->off, &major, &minor, &region->ino, &name) != 7 || !name ||
-	    strlen(perms) != 4)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &region->start, &region->end,
+		   perms, &region->off, &major, &minor, &region->ino, &name) != 7 ||
+	    !name || strlen(perms) != 4)
 		return false;
 	region->dev = major << 20 | minor;
 	region->perms = (perms[0] == 'r' ? PFS_PERM_R : 0) | (perms[1] == 'w' ? PFS_PERM_W : 0) |

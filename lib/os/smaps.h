@@ -13,12 +13,12 @@
 
 struct pfs_smap {
 	uint64_t start, end, off, ino;
-	uint32_t dev;			/* major << 20 | minor */
-	uint8_t perms;			/* PFS_PERM_* */
-	uint64_t resident;		/* bytes that its page tables point to, the zero page apart */
-	uint64_t shared;		/* of these: some other page table points to them as well */
-	bool fixed;			/* none of it can be paged out: locked, a device's memory, hugetlbfs */
-	const char *name;		/* as the file has it; "" for none. Valid during the call */
+	uint32_t dev;	   /* major << 20 | minor */
+	uint8_t perms;	   /* PFS_PERM_* */
+	uint64_t resident; /* bytes that its page tables point to, the zero page apart */
+	uint64_t shared;   /* of these: some other page table points to them as well */
+	bool fixed;	   /* none of it can be paged out: locked, a device's memory, hugetlbfs */
+	const char *name;  /* as the file has it; "" for none. Valid during the call */
 };
 
 /* Called for each region, in order of address; what it returns ends the reading unless it is 0. */

@@ -14,33 +14,33 @@
 /* How a touch was, as far as is known: enum pfs_access, enum pfs_class. */
 struct pfs_plot_kind {
 	uint8_t access : 2, class : 2;
-	bool signal : 1;		/* ended in one */
-	bool sampled : 1;		/* no fault, but an access that a sampling source saw */
+	bool signal : 1;  /* ended in one */
+	bool sampled : 1; /* no fault, but an access that a sampling source saw */
 };
 
 struct pfs_plot_cell {
-	uint64_t count;			/* 0: a free slot */
-	uint64_t page;			/* number of its first page >> page_shift */
-	uint64_t bin;			/* its time >> time_shift */
-	uint64_t ts_ns, addr;		/* of the first of them */
-	uint32_t group;			/* whose page it is; the caller's number */
-	uint32_t site;			/* of the first of them; the caller's number of an instruction */
-	uint16_t thread;		/* the caller's number */
+	uint64_t count;	      /* 0: a free slot */
+	uint64_t page;	      /* number of its first page >> page_shift */
+	uint64_t bin;	      /* its time >> time_shift */
+	uint64_t ts_ns, addr; /* of the first of them */
+	uint32_t group;	      /* whose page it is; the caller's number */
+	uint32_t site;	      /* of the first of them; the caller's number of an instruction */
+	uint16_t thread;      /* the caller's number */
 	struct pfs_plot_kind kind;
 };
 
 struct pfs_plot_cells {
 	struct pfs_plot_cell *slots;
-	size_t nr_slots;		/* a power of two, or 0 */
-	size_t nr, max;			/* cells; at most, unless they cannot be made larger */
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr, max;	 /* cells; at most, unless they cannot be made larger */
 	unsigned int time_shift, page_shift;
-	uint64_t first_bin, last_bin;	/* that were seen */
+	uint64_t first_bin, last_bin; /* that were seen */
 	bool any;
 };
 
 enum {
-	PFS_PLOT_MAX_BINS = 2048,	/* more than half of them are used, if the time is long enough */
-	PFS_PLOT_MIN_BINS = 512,	/* below that pages are put together first */
+	PFS_PLOT_MAX_BINS = 2048, /* more than half of them are used, if the time is long enough */
+	PFS_PLOT_MIN_BINS = 512,  /* below that pages are put together first */
 };
 
 /* Cells of zeroes but for max are none. */
@@ -58,8 +58,8 @@ bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_c
 /* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);
 
-#define pfs_plot_cells_for_each(cell, cells)							\
-	for ((cell) = (cells)->slots; (cell) < (cells)->slots + (cells)->nr_slots; (cell)++)	\
+#define pfs_plot_cells_for_each(cell, cells)                                                 \
+	for ((cell) = (cells)->slots; (cell) < (cells)->slots + (cells)->nr_slots; (cell)++) \
 		if ((cell)->count)
 
 #endif

@@ -25,9 +25,13 @@ const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color)
 	if (color == PFS_PLOT_SAMPLED)
 		return "#00a5a5";
 	switch (by) {
-	case PFS_PLOT_BY_ACCESS: return by_access[color];
-	case PFS_PLOT_BY_CLASS: return by_class[color];
-	case PFS_PLOT_BY_THREAD: return by_thread[color];
-	default: return pfs_plot_hot[PFS_PLOT_LEVELS / 2];
+	case PFS_PLOT_BY_ACCESS:
+		return by_access[color];
+	case PFS_PLOT_BY_CLASS:
+		return by_class[color];
+	case PFS_PLOT_BY_THREAD:
+		return by_thread[color];
+	default:
+		return pfs_plot_hot[PFS_PLOT_LEVELS / 2];
 	}
 }

@@ -49,8 +49,8 @@ void pfs_plot_data_free(struct pfs_plot_data *data)
 	free(data);
 }
 
-static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_region *region,
-			     const char *name, uint64_t addr)
+static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_region *region, const char *name,
+			     uint64_t addr)
 {
 	uint64_t page = addr >> data->model->page_shift << data->model->page_shift;
 
@@ -163,8 +163,12 @@ static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, st
 	int ret = look_at(data, space, ev->addr);
 
 	thread->last = (struct pfs_plot_cell){
-		.count = 1, .page = ev->addr >> data->model->page_shift, .ts_ns = ev->ts_ns, .addr = ev->addr,
-		.thread = thread->nr, .kind = kind_of(ev),
+		.count = 1,
+		.page = ev->addr >> data->model->page_shift,
+		.ts_ns = ev->ts_ns,
+		.addr = ev->addr,
+		.thread = thread->nr,
+		.kind = kind_of(ev),
 	};
 	thread->has_last = false;
 	thread->below_stack = ev->kind == PFS_FAULT && !place->region && pfs_space_below_stack(space, ev->addr);
@@ -218,8 +222,7 @@ static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev)
 	return pfs_plot_cells_reach(&data->cells, ev->ts_ns);
 }
 
-static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread,
-			  const struct pfs_event *ev)
+static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	struct plot_thread_slot *slot;
 	struct pfs_space *space;
@@ -247,8 +250,7 @@ static int feed(void *ctx, const struct pfs_event *ev)
 {
 	struct pfs_plot_data *data = ctx;
 	const struct pfs_counts *counts = &data->model->counts;
-	const struct pfs_thread *thread =
-		pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
+	const struct pfs_thread *thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
 	int ret = 0;
 
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))

@@ -16,65 +16,67 @@
 
 enum {
 	PFS_PLOT_MAX_CELLS = 1 << 18,
-	PFS_PLOT_MAX_IMAGES = 1000,	/* more processes, groups and threads than that share the last number */
+	PFS_PLOT_MAX_IMAGES = 1000, /* more processes, groups and threads than that share the last number */
 	PFS_PLOT_MAX_GROUPS = 10000,
 	PFS_PLOT_MAX_THREADS = 1000,
-	PFS_PLOT_MAX_SITES = 60000,	/* of more instructions none is known */
-	PFS_PLOT_MAX_RANGES = 1000,	/* of a group; of more those side by side are one */
+	PFS_PLOT_MAX_SITES = 60000, /* of more instructions none is known */
+	PFS_PLOT_MAX_RANGES = 1000, /* of a group; of more those side by side are one */
 };
 
 /* A process from one exec to the next. */
 struct pfs_plot_image {
-	const struct pfs_space *space;	/* NULL: several that share the last number */
-	uint64_t count;			/* faults and sampled accesses */
+	const struct pfs_space *space; /* NULL: several that share the last number */
+	uint64_t count;		       /* faults and sampled accesses */
 };
 
-struct pfs_plot_range { uint64_t start, end; };
+struct pfs_plot_range {
+	uint64_t start, end;
+};
 
 struct pfs_plot_group {
 	uint32_t image;
-	const char *name;		/* as its region had it; "anon" and the like where no path says it */
-	bool unknown;			/* no known region */
-	struct pfs_plot_range *ranges;	/* where its regions have been: sorted, apart from each other */
+	const char *name;	       /* as its region had it; "anon" and the like where no path says it */
+	bool unknown;		       /* no known region */
+	struct pfs_plot_range *ranges; /* where its regions have been: sorted, apart from each other */
 	uint32_t nr_ranges;
 };
 
 struct pfs_plot_thread {
-	int32_t pid, tid;		/* 0: several that share the last number */
-	const char *comm;		/* its last one; NULL: not known */
+	int32_t pid, tid; /* 0: several that share the last number */
+	const char *comm; /* its last one; NULL: not known */
 	uint64_t count;
 };
 
 enum pfs_plot_site_kind {
 	PFS_PLOT_NOT_KNOWN,
 	PFS_PLOT_IN_FILE,
-	PFS_PLOT_IN_REGION,	/* of no file: [vdso], code that was made while it ran */
+	PFS_PLOT_IN_REGION, /* of no file: [vdso], code that was made while it ran */
 	PFS_PLOT_IN_KERNEL,
-	PFS_PLOT_IN_NOTHING,	/* no known region */
+	PFS_PLOT_IN_NOTHING, /* no known region */
 };
 
 /* An instruction that faulted, there where it was then. The first of all, number 0, is not known. */
 struct pfs_plot_site {
-	const char *name;		/* of its file or region; NULL: in the kernel, or in no region */
-	uint64_t off;			/* in the file or region, in bytes; else its address */
-	uint64_t ino;			/* of the file; with dev 0: not recorded */
+	const char *name; /* of its file or region; NULL: in the kernel, or in no region */
+	uint64_t off;	  /* in the file or region, in bytes; else its address */
+	uint64_t ino;	  /* of the file; with dev 0: not recorded */
 	uint32_t dev;
-	uint32_t kind;			/* enum pfs_plot_site_kind */
+	uint32_t kind; /* enum pfs_plot_site_kind */
 };
 
 struct pfs_plot_data {
 	const struct pfs_model *model;
-	const struct pfs_filter *filter;	/* regions, and whose time is shown; NULL: all */
+	const struct pfs_filter *filter; /* regions, and whose time is shown; NULL: all */
 	struct pfs_plot_cells cells;
 	struct pfs_plot_image *images;
 	struct pfs_plot_group *groups;
 	struct pfs_plot_thread *threads;
 	struct pfs_plot_site *sites;
 	uint32_t nr_images, nr_groups, nr_threads, nr_sites;
-	uint64_t faults, sampled;	/* in the cells */
-	uint64_t outside;		/* of the faults: in no known region */
-	uint64_t timeless;		/* faults that a source counted, and told at the end: in no cell */
-	uint64_t left_out;		/* by --region */
+	uint64_t faults, sampled; /* in the cells */
+	uint64_t outside;	  /* of the faults: in no known region */
+	uint64_t timeless;	  /* faults that a source counted, and told at the end: in no cell */
+	uint64_t left_out;	  /* by --region */
 	struct pfs_plot_data_private *priv;
 };
 

@@ -13,11 +13,13 @@
 enum { PLOT_SITE_CACHE = 1024 };
 
 struct plot_thread_slot {
-	struct { int32_t pid, tid; } key;
+	struct {
+		int32_t pid, tid;
+	} key;
 	uint32_t nr;
-	struct pfs_plot_cell last;	/* its last fault */
-	bool has_last;			/* in the cells */
-	bool below_stack;		/* in no region, but the stack may grow there by it */
+	struct pfs_plot_cell last; /* its last fault */
+	bool has_last;		   /* in the cells */
+	bool below_stack;	   /* in no region, but the stack may grow there by it */
 	UT_hash_handle hh;
 };
 
@@ -28,7 +30,10 @@ struct plot_image_slot {
 };
 
 struct plot_group_slot {
-	struct { uint64_t image; const char *name; } key;
+	struct {
+		uint64_t image;
+		const char *name;
+	} key;
 	uint32_t nr;
 	UT_hash_handle hh;
 };
@@ -42,9 +47,9 @@ struct plot_site_slot {
 /* Where the last touch was. */
 struct plot_place {
 	const struct pfs_space *space;
-	const struct pfs_region *region;	/* NULL: none is known */
+	const struct pfs_region *region; /* NULL: none is known */
 	const char *name;
-	uint64_t start, end;		/* as the region was then */
+	uint64_t start, end; /* as the region was then */
 	uint32_t image, group;
 	bool wanted;
 };
@@ -55,15 +60,17 @@ struct pfs_plot_data_private {
 	struct plot_image_slot *images;
 	struct plot_group_slot *groups;
 	struct plot_site_slot *sites;
-	struct { struct pfs_plot_site site; uint32_t nr; } recent[PLOT_SITE_CACHE];
-	uint64_t faults, major, signal;	/* the model's counts before this event */
+	struct {
+		struct pfs_plot_site site;
+		uint32_t nr;
+	} recent[PLOT_SITE_CACHE];
+	uint64_t faults, major, signal; /* the model's counts before this event */
 };
 
 /* Numbers of what cells are counted by. 0 or -ENOMEM. */
 int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space, uint32_t *nr);
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr);
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread,
-		       struct plot_thread_slot **slot);
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **slot);
 int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, const struct pfs_event *ev,
 		     uint32_t *nr);
 

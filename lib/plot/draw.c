@@ -13,9 +13,21 @@
 #include <string.h>
 
 enum {
-	MARGIN = PFS_PLOT_MARGIN, HEAD = 58, HEADING = 20, LEFT = 190, RIGHT = 100, BAND = 14, LEAST_BAND = 9,
-	GOOD_BAND = 12, CHART = 64, LOW_CHART = 32, CHART_GAP = 18, AXIS = 34, MOST_HEIGHT = 1500,
-	DEFAULT_WIDTH = 1200, MOST_POINTS = 20000,
+	MARGIN = PFS_PLOT_MARGIN,
+	HEAD = 58,
+	HEADING = 20,
+	LEFT = 190,
+	RIGHT = 100,
+	BAND = 14,
+	LEAST_BAND = 9,
+	GOOD_BAND = 12,
+	CHART = 64,
+	LOW_CHART = 32,
+	CHART_GAP = 18,
+	AXIS = 34,
+	MOST_HEIGHT = 1500,
+	DEFAULT_WIDTH = 1200,
+	MOST_POINTS = 20000,
 };
 
 /* ---- plan ---- */
@@ -30,8 +42,7 @@ static double foot(const struct pfs_plot_picture *p)
 {
 	double chart = chart_height(p);
 
-	return (chart ? 2 * (chart + CHART_GAP) : 0) + AXIS +
-	       pfs_plot_legend_draw(p, pfs_plot_legend_line(p)) + MARGIN;
+	return (chart ? 2 * (chart + CHART_GAP) : 0) + AXIS + pfs_plot_legend_draw(p, pfs_plot_legend_line(p)) + MARGIN;
 }
 
 static double wish(const struct pfs_plot_band *band)
@@ -54,7 +65,7 @@ static void place_bands(struct pfs_plot_picture *p, double room, double wishes)
 	const struct pfs_plot *plot = p->plot;
 	double least = LEAST_BAND * plot->nr_bands, scale = (room - least) / (wishes + 1 - least), y = HEAD;
 
-	if (scale < 0)	/* not even one has room */
+	if (scale < 0) /* not even one has room */
 		scale = 0;
 	p->first = y;
 	for (uint32_t block = 0; block < plot->nr_blocks; block++) {
@@ -160,8 +171,7 @@ static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
 	double y = p->top[nr], h = p->height[nr], size = h < 12 ? h - 1 : 11;
 	char number[32];
 
-	pen_box(p, p->left, y, p->right - p->left, h,
-		band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
+	pen_box(p, p->left, y, p->right - p->left, h, band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
 	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, LEFT - 16, "#1f2430", band->label);
 	pen_text(p, p->right + 6, y + h / 2 + size * 0.36, size, PEN_LEFT, RIGHT - 10, "#5b6270",
@@ -214,11 +224,9 @@ static void draw_blocks(const struct pfs_plot_picture *p)
 static void draw_spot(const struct pfs_plot_picture *p, const struct pfs_plot_spot *spot, uint64_t sum)
 {
 	double w = (p->right - p->left) / p->grid.columns, h = p->height[spot->band] / p->rows[spot->band];
-	double x = p->left + w * spot->column,
-	       y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
+	double x = p->left + w * spot->column, y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
 	bool sampled = spot->color == PFS_PLOT_SAMPLED;
-	unsigned int level =
-		pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
+	unsigned int level = pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
 
 	if (p->style->heat) {
 		pen_box(p, x, y, w, h, sampled ? pfs_plot_seen[level] : pfs_plot_hot[level], 1);
@@ -277,10 +285,10 @@ static void draw_chart(const struct pfs_plot_picture *p, double y, const char *n
 	for (uint32_t i = 0; i < p->grid.columns; i++)
 		most = values[i] > most ? values[i] : most;
 	pen_box(p, p->left, y, p->right - p->left, h, "#fafbfc", 1);
-	for (uint32_t i = 0; i < p->grid.columns; i++)	/* one shape: there are no seams in it */
+	for (uint32_t i = 0; i < p->grid.columns; i++) /* one shape: there are no seams in it */
 		if (values[i])
-			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most),
-					    w, h * (double)values[i] / most);
+			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most), w,
+					    h * (double)values[i] / most);
 	pen_fill(p, color);
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
 	pen_line(p, p->left, y + h, p->right, y + h, "#9aa0ad");
@@ -313,7 +321,7 @@ static void draw_axis(const struct pfs_plot_picture *p, double y)
 	const struct pfs_plot *plot = p->plot;
 	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, (p->right - p->left) / 110 + 2);
 	double scale = (p->right - p->left) / ((double)p->grid.column_ns * p->grid.columns);
-	double name = p->left - 24;	/* its right end */
+	double name = p->left - 24; /* its right end */
 	char text[32];
 
 	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
@@ -337,8 +345,7 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 	pen_box(p, 0, 0, p->width, p->total, "#ffffff", 1);
 	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, "#1f2430",
 		 pfs_plot_title(p->plot, p->style, text));
-	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430",
-		 pfs_plot_sum_text(p->plot, text));
+	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430", pfs_plot_sum_text(p->plot, text));
 	draw_blocks(p);
 	draw_folds(p);
 	draw_losses(p);
@@ -352,6 +359,7 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 	pfs_plot_legend_draw(p, y + AXIS + pfs_plot_legend_line(p));
 	if (!ret && p->cairo->status(p->on))
 		ret = p->cairo->status(p->on) == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO;
-	return ret ? pfs_err_set(err, ret, "cairo cannot draw: %s", ret == -ENOMEM ? "no memory" :
-				 p->cairo->status_to_string(p->cairo->status(p->on))) : 0;
+	return ret ? pfs_err_set(err, ret, "cairo cannot draw: %s",
+				 ret == -ENOMEM ? "no memory" : p->cairo->status_to_string(p->cairo->status(p->on)))
+		   : 0;
 }

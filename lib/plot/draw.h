@@ -13,7 +13,7 @@
 enum pfs_plot_terse {
 	PFS_PLOT_AMPLE,
 	PFS_PLOT_LOW_CHARTS,
-	PFS_PLOT_NO_EXPLANATIONS,	/* remarks on the recording stay */
+	PFS_PLOT_NO_EXPLANATIONS, /* remarks on the recording stay */
 	PFS_PLOT_NO_CHARTS,
 	PFS_PLOT_SHORT_LEGEND,
 };
@@ -24,15 +24,15 @@ struct pfs_plot_picture {
 	const struct pfs_cairo *cairo;
 	cairo_t *on;
 	struct pfs_plot_grid grid;
-	uint32_t *rows;			/* of each band */
-	double *top, *height;		/* of each band */
-	double *heading;		/* of each block: its upper end */
-	double width, total;		/* of the whole picture */
-	double left, right;		/* of the plot within it */
-	double first, last;		/* upper and lower end of all bands */
-	double foot;			/* height of what is below them */
-	unsigned int terse;		/* enum pfs_plot_terse */
-	uint32_t bands_fit;		/* where there are too many */
+	uint32_t *rows;	      /* of each band */
+	double *top, *height; /* of each band */
+	double *heading;      /* of each block: its upper end */
+	double width, total;  /* of the whole picture */
+	double left, right;   /* of the plot within it */
+	double first, last;   /* upper and lower end of all bands */
+	double foot;	      /* height of what is below them */
+	unsigned int terse;   /* enum pfs_plot_terse */
+	uint32_t bands_fit;   /* where there are too many */
 };
 
 enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 4000 };

@@ -81,8 +81,7 @@ void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_g
 	fprintf(out,
 		"{\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"outside\":%" PRIu64 ",\"timeless\":%" PRIu64
 		",\"drawn\":%" PRIu64 ",\"drawn_sampled\":%" PRIu64 ",\"colors\":{",
-		plot->data->faults, plot->data->sampled, plot->data->outside, plot->data->timeless, faults,
-		sampled);
+		plot->data->faults, plot->data->sampled, plot->data->outside, plot->data->timeless, faults, sampled);
 	for (uint32_t i = 0, nr = 0; i < PFS_PLOT_COLORS; i++) {
 		if (!pfs_plot_color_text(plot, grid, i, text, sizeof(text)))
 			continue;
@@ -150,8 +149,8 @@ static int draw_to(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE
 	p->on = p->cairo->create(surface);
 	ret = pfs_plot_picture_draw(p, err);
 	p->cairo->destroy(p->on);
-	status = ret || format != PFS_PLOT_PNG ? CAIRO_STATUS_SUCCESS :
-		 p->cairo->surface_write_to_png_stream(surface, write_bytes, memory);
+	status = ret || format != PFS_PLOT_PNG ? CAIRO_STATUS_SUCCESS
+					       : p->cairo->surface_write_to_png_stream(surface, write_bytes, memory);
 	p->cairo->surface_finish(surface);
 	if (!ret && !status)
 		status = p->cairo->surface_status(surface);
@@ -180,8 +179,7 @@ static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_
 	fwrite(end + 1, 1, len - (end + 1 - drawn), out);
 }
 
-static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out,
-			  struct pfs_err *err)
+static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out, struct pfs_err *err)
 {
 	char *drawn = NULL;
 	size_t len = 0;
@@ -211,7 +209,7 @@ static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
 	surface = surface_new(p, format, NULL);
 	p->on = p->cairo->create(surface);
 	ret = pfs_plot_picture_plan(p);
-	if (!ret && p->cairo->status(p->on))	/* then it has measured nothing */
+	if (!ret && p->cairo->status(p->on)) /* then it has measured nothing */
 		ret = -ENOMEM;
 	p->cairo->destroy(p->on);
 	p->cairo->surface_finish(surface);
@@ -250,8 +248,7 @@ static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style 
 	if (ret)
 		return ret;
 	ret = plan_with_fewer(&p, &fewer, format);
-	ret = ret ? pfs_err_set(err, ret, "no memory for the plot") :
-		    draw_and_write(&p, format, out, err);
+	ret = ret ? pfs_err_set(err, ret, "no memory for the plot") : draw_and_write(&p, format, out, err);
 	pfs_plot_picture_fini(&p);
 	pfs_plot_fini(&fewer);
 	return ret;
@@ -260,9 +257,9 @@ static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style 
 int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
 		   FILE *out, struct pfs_err *err)
 {
-	int ret = format == PFS_PLOT_TEXT ? pfs_plot_write_text(plot, style, out, err) :
-		format == PFS_PLOT_HTML ? pfs_plot_write_html(plot, style, out, err) :
-		write_drawn(plot, style, format, out, err);
+	int ret = format == PFS_PLOT_TEXT   ? pfs_plot_write_text(plot, style, out, err)
+		  : format == PFS_PLOT_HTML ? pfs_plot_write_html(plot, style, out, err)
+					    : write_drawn(plot, style, format, out, err);
 
 	if (!ret && (fflush(out) || ferror(out)))
 		ret = pfs_err_set(err, -EIO, "the plot cannot be written: %s", strerror(errno));

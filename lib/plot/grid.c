@@ -4,7 +4,6 @@
  */
 #include "plot/plot.h"
 
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +15,10 @@ const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", 
 
 /* ---- colours ---- */
 
-struct busy { uint64_t count; uint32_t thread; };
+struct busy {
+	uint64_t count;
+	uint32_t thread;
+};
 
 static int compare_busy(const void *a, const void *b)
 {
@@ -156,8 +158,7 @@ static void find_most(struct pfs_plot_grid *grid)
 		if (!i || compare_places(spot, spot - 1))
 			sum = 0;
 		if (spot->color == PFS_PLOT_SAMPLED) {
-			grid->most_sampled =
-				spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
+			grid->most_sampled = spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
 			continue;
 		}
 		sum += spot->count;
@@ -173,14 +174,16 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 	grid->spots = malloc((cells->nr + 1) * sizeof(*grid->spots));
 	if (!grid->spots)
 		return -ENOMEM;
-	pfs_plot_cells_for_each(cell, cells) {
+	pfs_plot_cells_for_each (cell, cells) {
 		struct pfs_plot_spot *spot = &grid->spots[grid->nr_spots++];
 		double at;
 		uint32_t band = pfs_plot_find(plot, cell, &at)->band;
 
 		*spot = (struct pfs_plot_spot){
-			.band = band, .row = at * rows[band],
-			.count = cell->count, .color = color_of(grid, cell),
+			.band = band,
+			.row = at * rows[band],
+			.count = cell->count,
+			.color = color_of(grid, cell),
 			.column = (cell->bin - cells->first_bin) / grid->bins,
 		};
 		if (spot->row >= rows[band])
@@ -200,8 +203,9 @@ int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, 
 	*grid = (struct pfs_plot_grid){ .by = by };
 	grid->bins = (plot->nr_bins + max_columns - 1) / max_columns;
 	grid->columns = (plot->nr_bins + grid->bins - 1) / grid->bins;
-	grid->column_ns = grid->bins < UINT64_MAX >> plot->data->cells.time_shift ?
-		grid->bins << plot->data->cells.time_shift : UINT64_MAX;
+	grid->column_ns = grid->bins < UINT64_MAX >> plot->data->cells.time_shift
+				  ? grid->bins << plot->data->cells.time_shift
+				  : UINT64_MAX;
 	grid->faults = calloc(grid->columns, sizeof(*grid->faults));
 	grid->resident = calloc(grid->columns, sizeof(*grid->resident));
 	ret = grid->faults && grid->resident ? choose_threads(grid, plot->data) : -ENOMEM;

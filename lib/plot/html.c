@@ -28,8 +28,8 @@ extern const char pfs_plot_page[], pfs_plot_script[];
 struct page {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
-	struct pfs_plot_grid grid, threads;	/* by access; by thread, for whose colours are whose */
-	const struct pfs_plot_cell **cells;	/* sorted by place and time */
+	struct pfs_plot_grid grid, threads; /* by access; by thread, for whose colours are whose */
+	const struct pfs_plot_cell **cells; /* sorted by place and time */
 	struct pfs_plot_sites sites;
 	FILE *out;
 };
@@ -67,15 +67,19 @@ static void write_array(FILE *out, const char *name, const char *const *strings,
 
 static void write_colors(FILE *out)
 {
-	static const struct { const char *name; enum pfs_plot_by by; unsigned int nr; } rows[] = {
-		{ "access", PFS_PLOT_BY_ACCESS, 4 }, { "class", PFS_PLOT_BY_CLASS, 4 },
+	static const struct {
+		const char *name;
+		enum pfs_plot_by by;
+		unsigned int nr;
+	} rows[] = {
+		{ "access", PFS_PLOT_BY_ACCESS, 4 },
+		{ "class", PFS_PLOT_BY_CLASS, 4 },
 		{ "thread", PFS_PLOT_BY_THREAD, PFS_PLOT_OTHERS + 1 },
 	};
 
 	write_array(out, "access", pfs_plot_access_texts, 4);
 	write_array(out, "class", pfs_plot_class_texts, 4);
-	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"",
-		pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
+	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
 	write_array(out, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
 	write_array(out, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -163,8 +167,8 @@ static void write_ranges(const struct page *page)
 		const struct pfs_plot_range *range = range_of(plot, i);
 
 		if (range && range != last)
-			fprintf(page->out, "%s[%u,\"%" PRIx64 "-%" PRIx64 "\"]", nr++ ? "," : "", i,
-				range->start, range->end);
+			fprintf(page->out, "%s[%u,\"%" PRIx64 "-%" PRIx64 "\"]", nr++ ? "," : "", i, range->start,
+				range->end);
 		else if (!range && (last || !i))
 			fprintf(page->out, "%s[%u,\"\"]", nr++ ? "," : "", i);
 		last = range;
@@ -189,16 +193,17 @@ static void write_bands(const struct page *page)
 
 		fputs(i ? ",\n{\"label\":" : "{\"label\":", out);
 		pfs_plot_write_string(out, band->label);
-		fprintf(out, ",\"block\":%u,\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"pages\":%.1f,"
-			"\"unknown\":%s}", band->block, band->faults, band->sampled, band->pages,
-			band->unknown ? "true" : "false");
+		fprintf(out,
+			",\"block\":%u,\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"pages\":%.1f,"
+			"\"unknown\":%s}",
+			band->block, band->faults, band->sampled, band->pages, band->unknown ? "true" : "false");
 	}
 	fputs("],\n\"segments\":[", out);
 	for (uint32_t i = 0; i < plot->nr_segments; i++) {
 		const struct pfs_plot_segment *s = &plot->segments[i];
 
-		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at,
-			s->len, s->last - s->first + 1, s->first, s->group);
+		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at, s->len,
+			s->last - s->first + 1, s->first, s->group);
 	}
 	fputs("]", out);
 }
@@ -230,15 +235,20 @@ static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *ce
 	case PAGE:
 		segment = pfs_plot_find(plot, cell, &at);
 		return cell->page - segment->first;
-	case BIN: return cell->bin - cells->first_bin;
+	case BIN:
+		return cell->bin - cells->first_bin;
 	case KIND:
-		return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 |
-		       cell->kind.sampled << 5;
-	case THREAD: return cell->thread;
-	case COUNT: return cell->count;
-	case SITE: return page->sites.number[cell->site];
-	case TIME: return cell->ts_ns - (cell->bin << cells->time_shift);
-	default: return cell->addr - (cell->page << plot->unit_shift);
+		return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 | cell->kind.sampled << 5;
+	case THREAD:
+		return cell->thread;
+	case COUNT:
+		return cell->count;
+	case SITE:
+		return page->sites.number[cell->site];
+	case TIME:
+		return cell->ts_ns - (cell->bin << cells->time_shift);
+	default:
+		return cell->addr - (cell->page << plot->unit_shift);
 	}
 }
 
@@ -310,7 +320,7 @@ static int collect(struct page *page)
 		free(rows);
 		return -ENOMEM;
 	}
-	pfs_plot_cells_for_each(cell, cells)
+	pfs_plot_cells_for_each (cell, cells)
 		page->cells[nr++] = cell;
 	qsort(page->cells, nr, sizeof(*page->cells), compare_cells);
 	for (uint32_t i = 0; i < plot->nr_bands; i++)
@@ -331,8 +341,7 @@ static const char *write_until(FILE *out, const char *from, const char *mark)
 	return at + strlen(mark);
 }
 
-int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
-			struct pfs_err *err)
+int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out, struct pfs_err *err)
 {
 	struct page page = { .plot = plot, .style = style, .out = out };
 	const char *rest;

@@ -16,19 +16,22 @@
 #include <string.h>
 
 enum {
-	MAX_BLOCKS = 8,		/* of more processes, the least busy ones share the last */
-	MIN_FOLD = 16,		/* so many untouched units are not folded */
+	MAX_BLOCKS = 8, /* of more processes, the least busy ones share the last */
+	MIN_FOLD = 16,	/* so many untouched units are not folded */
 };
 
 /* A page (or several) with all that happened to it. */
-struct leaf { uint64_t page, faults, sampled; uint32_t group; };
+struct leaf {
+	uint64_t page, faults, sampled;
+	uint32_t group;
+};
 
 struct strip {
 	uint32_t group, block;
-	uint32_t first, end;		/* leaves */
-	uint64_t start;			/* address */
+	uint32_t first, end; /* leaves */
+	uint64_t start;	     /* address */
 	uint64_t count;
-	bool own;			/* band */
+	bool own; /* band */
 };
 
 struct layout {
@@ -36,7 +39,7 @@ struct layout {
 	struct leaf *leaves;
 	struct strip *strips;
 	uint32_t nr_leaves, nr_strips;
-	uint32_t *block_of;		/* by image */
+	uint32_t *block_of; /* by image */
 	uint32_t max_blocks;
 };
 
@@ -65,9 +68,10 @@ static int collect_leaves(struct layout *l)
 	l->leaves = malloc((cells->nr + 1) * sizeof(*l->leaves));
 	if (!l->leaves)
 		return -ENOMEM;
-	pfs_plot_cells_for_each(cell, cells)
+	pfs_plot_cells_for_each (cell, cells)
 		l->leaves[l->nr_leaves++] = (struct leaf){
-			.page = cell->page, .group = cell->group,
+			.page = cell->page,
+			.group = cell->group,
 			.faults = cell->kind.sampled ? 0 : cell->count,
 			.sampled = cell->kind.sampled ? cell->count : 0,
 		};
@@ -155,9 +159,10 @@ char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
 			pfs_plot_escape(comm, sizeof(comm), epoch_comm(proc, i));
-			return asprintf(&label, "%s (%s %" PRId32 "%s)", comm,
-					proc->pid_known ? "pid" : "tid", proc->pid,
-					image_number(number, data, proc, i)) < 0 ? NULL : label;
+			return asprintf(&label, "%s (%s %" PRId32 "%s)", comm, proc->pid_known ? "pid" : "tid",
+					proc->pid, image_number(number, data, proc, i)) < 0
+				       ? NULL
+				       : label;
 		}
 	}
 	return strdup("a process");
@@ -252,7 +257,8 @@ static int make_strips(struct layout *l)
 		if (i && leaf->group == leaf[-1].group && at == range) {
 			strip--;
 		} else {
-			*strip = (struct strip){ .group = leaf->group, .first = i,
+			*strip = (struct strip){ .group = leaf->group,
+						 .first = i,
 						 .start = start_of(l, leaf, at),
 						 .block = l->block_of[group_of(l, leaf->group)->image] };
 			l->nr_strips++;
@@ -359,7 +365,8 @@ static void add_segments(struct layout *l, const struct strip *strip, uint64_t f
 
 		if (!segment || page - segment->last - 1 >= fold) {
 			segment = &plot->segments[plot->nr_segments++];
-			*segment = (struct pfs_plot_segment){ .group = strip->group, .band = plot->nr_bands,
+			*segment = (struct pfs_plot_segment){ .group = strip->group,
+							      .band = plot->nr_bands,
 							      .first = page };
 		}
 		segment->last = page;
@@ -454,7 +461,9 @@ int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, ui
 	const struct pfs_plot_cells *cells = &data->cells;
 	struct layout l = {
 		.plot = plot,
-		.max_blocks = max_bands >= 2 * MAX_BLOCKS ? MAX_BLOCKS : max_bands > 3 ? max_bands / 2 : 1,
+		.max_blocks = max_bands >= 2 * MAX_BLOCKS ? MAX_BLOCKS
+			      : max_bands > 3		  ? max_bands / 2
+							  : 1,
 	};
 	int ret;
 
@@ -462,8 +471,8 @@ int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, ui
 	plot->unit_shift = data->model->page_shift + cells->page_shift;
 	plot->nr_bins = cells->last_bin - cells->first_bin + 1;
 	plot->from_ns = cells->first_bin << cells->time_shift;
-	plot->to_ns = cells->last_bin < UINT64_MAX >> cells->time_shift ?
-		(cells->last_bin + 1) << cells->time_shift : UINT64_MAX;
+	plot->to_ns = cells->last_bin < UINT64_MAX >> cells->time_shift ? (cells->last_bin + 1) << cells->time_shift
+									: UINT64_MAX;
 	ret = collect_leaves(&l);
 	if (!ret)
 		ret = make_blocks(&l);
@@ -495,8 +504,7 @@ void pfs_plot_fini(struct pfs_plot *plot)
 	*plot = (struct pfs_plot){ 0 };
 }
 
-const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
-					     double *at)
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at)
 {
 	const struct pfs_plot_segment *segment;
 	uint32_t low = 0, high = plot->nr_segments;
@@ -505,14 +513,12 @@ const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const 
 		uint32_t mid = (low + high) / 2;
 
 		segment = &plot->segments[mid];
-		if (segment->group < cell->group ||
-		    (segment->group == cell->group && segment->last < cell->page))
+		if (segment->group < cell->group || (segment->group == cell->group && segment->last < cell->page))
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	segment = &plot->segments[low];
-	*at = segment->at +
-	      segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
+	*at = segment->at + segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
 	return segment;
 }

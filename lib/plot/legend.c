@@ -14,7 +14,7 @@ enum { LINE = 17, LOW_LINE = 14, SIZE = 11, SHORT_LINES = 2 };
 /* Items one after another, in as many lines as they need. */
 struct legend {
 	const struct pfs_plot_picture *p;
-	double x, y;			/* of the next */
+	double x, y; /* of the next */
 	unsigned int lines;
 };
 
@@ -38,8 +38,7 @@ static void add_item(struct legend *l, const char *color, const char *text)
 	}
 	if (color)
 		pen_box(p, l->x, l->y - 9, 11, 11, color, 1);
-	pen_text(p, l->x + (color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (color ? 15 : 0), "#1f2430",
-		 text);
+	pen_text(p, l->x + (color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (color ? 15 : 0), "#1f2430", text);
 	l->x += width + 12;
 }
 
@@ -93,8 +92,7 @@ static double draw_explanations(const struct pfs_plot_picture *p, double y)
 		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
 				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
 	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.",
-		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more"
-						     : "");
+		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more" : "");
 	y = draw_note(p, y, "#5b6270", text);
 	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_SAYS ".");
 }

@@ -115,7 +115,7 @@ int plot_group_reach(struct pfs_plot_group *group, uint64_t start, uint64_t end)
 		start = group->ranges[to].start < start ? group->ranges[to].start : start;
 		end = group->ranges[to].end - 1 > end - 1 ? group->ranges[to].end : end;
 	}
-	if (to == at && group->nr_ranges == PFS_PLOT_MAX_RANGES) {	/* with its neighbour */
+	if (to == at && group->nr_ranges == PFS_PLOT_MAX_RANGES) { /* with its neighbour */
 		at -= at == group->nr_ranges;
 		to = at + 1;
 		start = group->ranges[at].start < start ? group->ranges[at].start : start;
@@ -145,16 +145,13 @@ static int new_thread(struct pfs_plot_data *data, struct plot_thread_slot *slot)
 	}
 	if (make_room(&data->threads, slot->nr, sizeof(*data->threads)))
 		return -ENOMEM;
-	data->threads[data->nr_threads++] =
-		(struct pfs_plot_thread){ .pid = slot->key.pid, .tid = slot->key.tid };
+	data->threads[data->nr_threads++] = (struct pfs_plot_thread){ .pid = slot->key.pid, .tid = slot->key.tid };
 	return 0;
 }
 
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread,
-		       struct plot_thread_slot **found)
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **found)
 {
-	struct plot_thread_slot key = { .key = { thread->proc->pid, thread->tid } },
-				*slot = data->priv->last_thread;
+	struct plot_thread_slot key = { .key = { thread->proc->pid, thread->tid } }, *slot = data->priv->last_thread;
 
 	if (!slot || memcmp(&slot->key, &key.key, sizeof(key.key)))
 		HASH_FIND(hh, data->priv->threads, &key.key, sizeof(key.key), slot);
@@ -264,19 +261,19 @@ void plot_numbers_free(struct pfs_plot_data_private *priv)
 
 	if (!priv)
 		return;
-	HASH_ITER(hh, priv->threads, thread, next_thread) {
+	HASH_ITER (hh, priv->threads, thread, next_thread) {
 		HASH_DEL(priv->threads, thread);
 		free(thread);
 	}
-	HASH_ITER(hh, priv->images, image, next_image) {
+	HASH_ITER (hh, priv->images, image, next_image) {
 		HASH_DEL(priv->images, image);
 		free(image);
 	}
-	HASH_ITER(hh, priv->groups, group, next_group) {
+	HASH_ITER (hh, priv->groups, group, next_group) {
 		HASH_DEL(priv->groups, group);
 		free(group);
 	}
-	HASH_ITER(hh, priv->sites, site, next_site) {
+	HASH_ITER (hh, priv->sites, site, next_site) {
 		HASH_DEL(priv->sites, site);
 		free(site);
 	}

@@ -11,12 +11,10 @@ static void ink(const struct pfs_plot_picture *p, const char *color, double alph
 {
 	unsigned long rgb = strtoul(color + 1, NULL, 16);
 
-	p->cairo->set_source_rgba(p->on, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0,
-				  alpha);
+	p->cairo->set_source_rgba(p->on, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0, alpha);
 }
 
-void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color,
-	     double alpha)
+void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color, double alpha)
 {
 	ink(p, color, alpha);
 	p->cairo->rectangle(p->on, x, y, w, h);
@@ -63,8 +61,8 @@ double pen_width(const struct pfs_plot_picture *p, double size, const char *text
 	return extents.x_advance;
 }
 
-void pen_text(const struct pfs_plot_picture *p, double x, double y, double size, enum pen_align align,
-	      double room, const char *color, const char *text)
+void pen_text(const struct pfs_plot_picture *p, double x, double y, double size, enum pen_align align, double room,
+	      const char *color, const char *text)
 {
 	cairo_text_extents_t extents;
 	char fitted[1024];

@@ -19,35 +19,35 @@
 /* Pages side by side, of one group: what is touched, with the small gaps in it. */
 struct pfs_plot_segment {
 	uint32_t group, band;
-	uint64_t first, last;		/* as cells have them: numbers of pages >> page_shift */
-	double at, len;			/* of its band, which is 1 from bottom to top */
+	uint64_t first, last; /* as cells have them: numbers of pages >> page_shift */
+	double at, len;	      /* of its band, which is 1 from bottom to top */
 };
 
 struct pfs_plot_band {
-	char *label;			/* escaped; short: a file without its path */
-	const char *name;		/* whole, not escaped; NULL: several regions */
+	char *label;	  /* escaped; short: a file without its path */
+	const char *name; /* whole, not escaped; NULL: several regions */
 	uint32_t block;
-	uint64_t start, end;		/* from its first touched page to its last; end 0: the top of memory */
+	uint64_t start, end; /* from its first touched page to its last; end 0: the top of memory */
 	uint64_t faults, sampled;
-	double pages;			/* what its height stands for, in units of cells */
+	double pages; /* what its height stands for, in units of cells */
 	uint32_t nr_folds;
-	bool unknown;			/* no known region */
+	bool unknown; /* no known region */
 };
 
 struct pfs_plot_block {
-	char *label;			/* escaped */
+	char *label; /* escaped */
 	uint64_t faults, sampled;
 };
 
 struct pfs_plot {
 	const struct pfs_plot_data *data;
-	struct pfs_plot_block *blocks;		/* from top to bottom */
-	struct pfs_plot_band *bands;		/* block by block, each from the lowest address on */
-	struct pfs_plot_segment *segments;	/* sorted by group and page */
+	struct pfs_plot_block *blocks;	   /* from top to bottom */
+	struct pfs_plot_band *bands;	   /* block by block, each from the lowest address on */
+	struct pfs_plot_segment *segments; /* sorted by group and page */
 	uint32_t nr_blocks, nr_bands, nr_segments;
 	uint64_t nr_bins;
-	uint64_t from_ns, to_ns;		/* where the first bin begins, and the last ends */
-	unsigned int unit_shift;		/* a unit of cells is so many bytes: 1 << unit_shift */
+	uint64_t from_ns, to_ns; /* where the first bin begins, and the last ends */
+	unsigned int unit_shift; /* a unit of cells is so many bytes: 1 << unit_shift */
 };
 
 /* At most about so many bands. The data must not change while the plot lives. 0 or -ENOMEM. */
@@ -55,8 +55,7 @@ int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, ui
 void pfs_plot_fini(struct pfs_plot *plot);
 
 /* Where a cell is: its segment, and the place in the band (0 to 1) of the middle of its pages. */
-const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell,
-					     double *at);
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at);
 
 /*
  * Which of the group's ranges the unit begins in, or else the next one begins in it. Their number: none is known.
@@ -72,14 +71,16 @@ char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr);
 /* ---- the grid ---- */
 
 enum pfs_plot_by {
-	PFS_PLOT_BY_NOTHING,	/* all faults alike: a heat map */
-	PFS_PLOT_BY_ACCESS, PFS_PLOT_BY_CLASS, PFS_PLOT_BY_THREAD,
+	PFS_PLOT_BY_NOTHING, /* all faults alike: a heat map */
+	PFS_PLOT_BY_ACCESS,
+	PFS_PLOT_BY_CLASS,
+	PFS_PLOT_BY_THREAD,
 };
 
 enum {
 	PFS_PLOT_COLORS = 12,
-	PFS_PLOT_OTHERS = 10,	/* threads that have no colour of their own */
-	PFS_PLOT_SAMPLED = 11,	/* sampled accesses, which are no faults, whatever faults are told apart by */
+	PFS_PLOT_OTHERS = 10,  /* threads that have no colour of their own */
+	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are no faults, whatever faults are told apart by */
 };
 
 /* Touches of one colour in one place of the grid. */
@@ -89,17 +90,17 @@ struct pfs_plot_spot {
 };
 
 struct pfs_plot_grid {
-	uint32_t columns;		/* at most as many as were asked for */
-	uint64_t bins;			/* each of so many */
+	uint32_t columns; /* at most as many as were asked for */
+	uint64_t bins;	  /* each of so many */
 	uint64_t column_ns;
-	struct pfs_plot_spot *spots;	/* sorted by band, row, column; the most frequent colour last */
+	struct pfs_plot_spot *spots; /* sorted by band, row, column; the most frequent colour last */
 	uint32_t nr_spots;
-	uint64_t most;			/* faults in one place */
+	uint64_t most; /* faults in one place */
 	uint64_t most_sampled;
-	uint64_t by_color[PFS_PLOT_COLORS];	/* touches */
-	uint64_t *faults;		/* by column */
-	uint64_t *resident;		/* pages by column, the most at any time of it; see plot/resident.c */
-	uint32_t threads[PFS_PLOT_OTHERS];	/* whose the colours are, the busiest first */
+	uint64_t by_color[PFS_PLOT_COLORS]; /* touches */
+	uint64_t *faults;		    /* by column */
+	uint64_t *resident;		    /* pages by column, the most at any time of it; see plot/resident.c */
+	uint32_t threads[PFS_PLOT_OTHERS];  /* whose the colours are, the busiest first */
 	uint32_t nr_threads;
 	enum pfs_plot_by by;
 };
@@ -113,8 +114,8 @@ void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size);
 
-extern const char *const pfs_plot_access_texts[4];	/* by enum pfs_access */
-extern const char *const pfs_plot_class_texts[4];	/* by enum pfs_class; the last: ended in a signal */
+extern const char *const pfs_plot_access_texts[4]; /* by enum pfs_access */
+extern const char *const pfs_plot_class_texts[4];  /* by enum pfs_class; the last: ended in a signal */
 
 /* "worker 4711", escaped. Returns buf. */
 const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
@@ -175,26 +176,22 @@ unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 /* The least count of that level. */
 uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
 
-#define PFS_PLOT_RESIDENT_SAYS \
-	"Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+#define PFS_PLOT_RESIDENT_SAYS "Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
 
 /* ---- forms ---- */
 
 struct pfs_plot_style {
-	const char *title;		/* NULL: the recording's command */
-	const char *file;		/* where no command is known: its name; NULL: it has none */
-	struct timespec recorded;	/* when the recording was whole; 0: not known */
+	const char *title;	  /* NULL: the recording's command */
+	const char *file;	  /* where no command is known: its name; NULL: it has none */
+	struct timespec recorded; /* when the recording was whole; 0: not known */
 	bool heat;
-	enum pfs_plot_by by;		/* unless it is a heat map */
-	unsigned int width, height;	/* columns of text, or pixels; 0: as the form has it */
-	bool color;			/* text */
-	bool blocks;			/* text: half blocks in colours instead of ASCII */
+	enum pfs_plot_by by;	    /* unless it is a heat map */
+	unsigned int width, height; /* columns of text, or pixels; 0: as the form has it */
+	bool color;		    /* text */
+	bool blocks;		    /* text: half blocks in colours instead of ASCII */
 };
 
-enum pfs_plot_format {
-	PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML,
-	PFS_PLOT_FORMATS
-};
+enum pfs_plot_format { PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML, PFS_PLOT_FORMATS };
 
 /* As many bands as that form has room for: what pfs_plot_lay_out() is to be given. */
 uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format);

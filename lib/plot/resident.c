@@ -27,15 +27,15 @@ struct stay {
  */
 struct moment {
 	uint64_t ts_ns;
-	uint64_t came, went;		/* since the moment before; at this one */
+	uint64_t came, went; /* since the moment before; at this one */
 };
 
 struct resident {
 	const struct pfs_plot *plot;
 	struct stay *stays;
-	struct moment *moments;		/* sorted by time */
+	struct moment *moments; /* sorted by time */
 	size_t nr_stays, max_stays, nr_moments;
-	size_t last;			/* the moment that was found last */
+	size_t last; /* the moment that was found last */
 };
 
 /* ---- stays ---- */
@@ -67,8 +67,8 @@ static int add_epoch(struct resident *r, const struct pfs_epochs *at)
 		const struct pfs_region *region = rows.row[i].region;
 
 		if (rows.row[i].pages)
-			ret = add_stay(r, &rows.row[i], region && region->died_ns < space->died_ns ?
-				       region->died_ns : space->died_ns);
+			ret = add_stay(r, &rows.row[i],
+				       region && region->died_ns < space->died_ns ? region->died_ns : space->died_ns);
 	}
 	pfs_rows_free(&rows);
 	return ret;
@@ -85,8 +85,8 @@ static int compare_moments(const void *a, const void *b)
 
 static uint64_t last_of_bin(const struct pfs_plot *plot, uint64_t bin)
 {
-	uint64_t after = bin + 1 < plot->nr_bins ? plot->from_ns + ((bin + 1) << plot->data->cells.time_shift) :
-						   plot->to_ns;
+	uint64_t after =
+		bin + 1 < plot->nr_bins ? plot->from_ns + ((bin + 1) << plot->data->cells.time_shift) : plot->to_ns;
 
 	return after == UINT64_MAX ? after : after - 1;
 }
@@ -137,8 +137,7 @@ static bool is_there(const struct pfs_page *page)
 {
 	const uint32_t present = PFS_PAGE_AROUND | PFS_PAGE_POPULATED | PFS_PAGE_HUGE;
 
-	return page->flags & present ||
-	       (page->flags & PFS_PAGE_TOUCHED && page->nr_faults > page->nr_signal);
+	return page->flags & present || (page->flags & PFS_PAGE_TOUCHED && page->nr_faults > page->nr_signal);
 }
 
 /* How many of them are there at any time. */
@@ -186,8 +185,9 @@ static void add_up(const struct resident *r, uint32_t columns, uint64_t bins, ui
 
 	for (size_t i = 0; i < r->nr_moments; i++) {
 		const struct moment *moment = &r->moments[i];
-		uint64_t bin = moment->ts_ns <= plot->from_ns ? 0 :
-			       (moment->ts_ns - plot->from_ns) >> plot->data->cells.time_shift;
+		uint64_t bin = moment->ts_ns <= plot->from_ns
+				       ? 0
+				       : (moment->ts_ns - plot->from_ns) >> plot->data->cells.time_shift;
 
 		now += moment->came;
 		if (now > 0 && bin / bins < columns && (uint64_t)now > pages[bin / bins])

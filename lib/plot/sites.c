@@ -14,14 +14,14 @@
 #include <string.h>
 
 enum {
-	MAX_SYMBOL = 200,		/* bytes; of longer ones there is only the beginning */
-	MAX_SYMBOLS = 1 << 20,		/* bytes of all: the page stays small, whatever files say */
+	MAX_SYMBOL = 200,      /* bytes; of longer ones there is only the beginning */
+	MAX_SYMBOLS = 1 << 20, /* bytes of all: the page stays small, whatever files say */
 };
 
 struct plot_symbol {
 	int32_t nr;
 	UT_hash_handle hh;
-	char name[];			/* escaped */
+	char name[]; /* escaped */
 };
 
 /* ---- which ---- */
@@ -35,8 +35,7 @@ static int compare(const void *a, const void *b)
 	if (x->kind != y->kind || names)
 		return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : names;
 	if (x->dev != y->dev || x->ino != y->ino)
-		return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev)
-					: (x->ino > y->ino) - (x->ino < y->ino);
+		return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev) : (x->ino > y->ino) - (x->ino < y->ino);
 	return (x->off > y->off) - (x->off < y->off);
 }
 
@@ -50,7 +49,7 @@ static int collect(struct pfs_plot_sites *sites, const struct pfs_plot_data *dat
 	if (!sites->number || !sites->sites)
 		return -ENOMEM;
 	sites->sites[sites->nr_sites++].site = &data->sites[0];
-	pfs_plot_cells_for_each(cell, &data->cells) {
+	pfs_plot_cells_for_each (cell, &data->cells) {
 		if (!cell->site || sites->number[cell->site])
 			continue;
 		sites->number[cell->site] = 1;
@@ -72,7 +71,7 @@ static bool same_file(const struct pfs_plot_site *a, const struct pfs_plot_site 
 static int add_file(struct pfs_plot_sites *sites, const struct pfs_plot_site *site, const char *why)
 {
 	static const char *const between[] = {
-		[PFS_PLOT_IN_FILE] = "+", [PFS_PLOT_IN_REGION] = "+", [PFS_PLOT_IN_KERNEL] = " at ",
+		[PFS_PLOT_IN_FILE] = "+",   [PFS_PLOT_IN_REGION] = "+", [PFS_PLOT_IN_KERNEL] = " at ",
 		[PFS_PLOT_IN_NOTHING] = "", [PFS_PLOT_NOT_KNOWN] = "",
 	};
 	const char *name = site->kind == PFS_PLOT_IN_KERNEL ? "kernel" : site->name ? site->name : "";
@@ -120,8 +119,7 @@ static int32_t symbol_number(struct pfs_plot_sites *sites, const char *name)
 }
 
 /* The sites of one file: from first to before end. */
-static int look_up(struct pfs_plot_sites *sites, uint32_t first, uint32_t end,
-		   const struct pfs_elf_symbols *symbols)
+static int look_up(struct pfs_plot_sites *sites, uint32_t first, uint32_t end, const struct pfs_elf_symbols *symbols)
 {
 	for (uint32_t i = first; i < end; i++) {
 		struct pfs_plot_page_site *site = &sites->sites[i];
@@ -171,7 +169,7 @@ void pfs_plot_sites_fini(struct pfs_plot_sites *sites)
 {
 	struct plot_symbol *symbol, *next;
 
-	HASH_ITER(hh, sites->symbols, symbol, next) {
+	HASH_ITER (hh, sites->symbols, symbol, next) {
 		HASH_DEL(sites->symbols, symbol);
 		free(symbol);
 	}

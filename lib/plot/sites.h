@@ -9,26 +9,26 @@
 
 struct pfs_plot_page_site {
 	const struct pfs_plot_site *site;
-	uint32_t file;			/* number in `files` */
-	int32_t symbol;			/* number in `symbols`; 0: none; -1: left out, there are too many */
-	uint64_t off;			/* behind the symbol, if there is one */
+	uint32_t file;	/* number in `files` */
+	int32_t symbol; /* number in `symbols`; 0: none; -1: left out, there are too many */
+	uint64_t off;	/* behind the symbol, if there is one */
 };
 
 struct pfs_plot_page_file {
-	char *name;			/* escaped, without its path */
-	const char *between;		/* name and offset */
-	const char *why;		/* there is no symbol where there is none; "" if nothing need be said */
+	char *name;	     /* escaped, without its path */
+	const char *between; /* name and offset */
+	const char *why;     /* there is no symbol where there is none; "" if nothing need be said */
 };
 
 struct plot_symbol;
 
 struct pfs_plot_sites {
-	uint32_t *number;		/* in `sites`, by the number that cells have */
-	struct pfs_plot_page_site *sites;	/* the first is not known */
+	uint32_t *number;		  /* in `sites`, by the number that cells have */
+	struct pfs_plot_page_site *sites; /* the first is not known */
 	struct pfs_plot_page_file *files;
-	struct plot_symbol *symbols;	/* in the order of their numbers, which begin with 1 */
+	struct plot_symbol *symbols; /* in the order of their numbers, which begin with 1 */
 	uint32_t nr_sites, nr_files, nr_symbols;
-	size_t bytes;			/* of symbols */
+	size_t bytes; /* of symbols */
 };
 
 /*

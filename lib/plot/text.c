@@ -20,15 +20,18 @@ static const char shades[] = ".:-=+*#%@", digits[] = "123456789";
 static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
 /* What is in a place: nothing, or a level of faults or of sampled accesses. */
-struct heat { bool any, sampled; uint8_t level; };
+struct heat {
+	bool any, sampled;
+	uint8_t level;
+};
 
 struct canvas {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
 	struct pfs_plot_grid grid;
 	FILE *out;
-	uint32_t *rows, *lines;		/* of each band */
-	uint32_t *first;		/* its first row in `heat` */
+	uint32_t *rows, *lines; /* of each band */
+	uint32_t *first;	/* its first row in `heat` */
 	struct heat *heat;
 	bool any_sampled;
 };
@@ -55,8 +58,7 @@ static int measure(struct canvas *c)
 
 		c->lines[i] = lines_of(band);
 		room = c->style->blocks ? 2 * c->lines[i] : c->lines[i];
-		c->rows[i] = band->pages < room ? (uint32_t)band->pages + (band->pages > (uint32_t)band->pages)
-						: room;
+		c->rows[i] = band->pages < room ? (uint32_t)band->pages + (band->pages > (uint32_t)band->pages) : room;
 		c->first[i + 1] = c->first[i] + c->rows[i];
 	}
 	return 0;
@@ -73,14 +75,15 @@ static int heat_up(struct canvas *c)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < grid->nr_spots; i++) {
 		const struct pfs_plot_spot *spot = &grid->spots[i];
-		struct heat *heat =
-			&c->heat[(size_t)(c->first[spot->band] + spot->row) * grid->columns + spot->column];
+		struct heat *heat = &c->heat[(size_t)(c->first[spot->band] + spot->row) * grid->columns + spot->column];
 
 		if (spot->color == PFS_PLOT_SAMPLED) {
 			c->any_sampled = true;
 			if (!heat->any)
 				*heat = (struct heat){
-					true, true, pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
+					true,
+					true,
+					pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
 				};
 			continue;
 		}
@@ -90,8 +93,7 @@ static int heat_up(struct canvas *c)
 	return 0;
 }
 
-static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places,
-			   uint32_t column)
+static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places, uint32_t column)
 {
 	uint32_t row = place * c->rows[band] / places;
 
@@ -156,8 +158,7 @@ static void put_band(const struct canvas *c, uint32_t nr)
 		}
 		fputc('|', c->out);
 		if (named)
-			fprintf(c->out, "%*s", COUNT_COLUMNS - 1,
-				pfs_plot_number(count, band->faults + band->sampled));
+			fprintf(c->out, "%*s", COUNT_COLUMNS - 1, pfs_plot_number(count, band->faults + band->sampled));
 		fputc('\n', c->out);
 	}
 }
@@ -172,8 +173,7 @@ static void put_bands(const struct canvas *c)
 
 		if (plot->nr_blocks > 1)
 			fprintf(c->out, "%s%s%s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
-				pfs_color_off(c->style->color),
-				pfs_plot_number(number, b->faults + b->sampled));
+				pfs_color_off(c->style->color), pfs_plot_number(number, b->faults + b->sampled));
 		for (uint32_t i = plot->nr_bands; i-- > 0;)
 			if (plot->bands[i].block == block)
 				put_band(c, i);
@@ -196,8 +196,7 @@ static void put_chart(const struct canvas *c, const char *name, const char *scal
 			else
 				fputc(here > 5 ? '#' : here > 2 ? ':' : here ? '.' : ' ', c->out);
 		}
-		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "",
-			line == CHART_LINES - 1 ? scale : "");
+		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "", line == CHART_LINES - 1 ? scale : "");
 	}
 }
 
@@ -216,8 +215,7 @@ static void put_charts(const struct canvas *c)
 	uint64_t faults = most_of(grid->faults, grid->columns), pages = most_of(grid->resident, grid->columns);
 	char scale[48], number[32];
 
-	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults,
-		  faults);
+	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults, faults);
 	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_short(number, pages), pages == 1 ? "" : "s");
 	put_chart(c, "resident (est.)", scale, grid->resident, pages);
 }
@@ -236,8 +234,10 @@ static void put_axis(const struct canvas *c)
 	for (uint32_t i = 0; i < grid->columns; i++) {
 		uint64_t from = plot->from_ns + i * grid->column_ns;
 
-		fputc(pfs_plot_lost(plot, from, from + grid->column_ns) ? '!' :
-		      pfs_plot_tick_after(plot, from, tick) < from + grid->column_ns ? '+' : '-', c->out);
+		fputc(pfs_plot_lost(plot, from, from + grid->column_ns)		       ? '!'
+		      : pfs_plot_tick_after(plot, from, tick) < from + grid->column_ns ? '+'
+										       : '-',
+		      c->out);
 	}
 	fprintf(c->out, "+\n%*s", NAME_COLUMNS, "");
 	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
@@ -315,16 +315,14 @@ static int draw(struct canvas *c)
 	return 0;
 }
 
-int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
-			struct pfs_err *err)
+int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out, struct pfs_err *err)
 {
 	struct canvas c = { .plot = plot, .style = style, .out = out };
 	char text[PFS_PLOT_TEXT_MAX];
 	int ret = 0;
 
 	if (*pfs_plot_title(plot, style, text))
-		fprintf(out, "%s%s%s\n", pfs_color_on(style->color, "\033[1m"), text,
-			pfs_color_off(style->color));
+		fprintf(out, "%s%s%s\n", pfs_color_on(style->color, "\033[1m"), text, pfs_color_off(style->color));
 	fprintf(out, "%s\n", pfs_plot_sum_text(plot, text));
 	if (plot->nr_bands)
 		ret = draw(&c);

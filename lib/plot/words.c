@@ -48,7 +48,10 @@ const char *pfs_plot_short(char buf[32], double number)
 	const char *unit = "kMGTPE";
 
 	if (number < 99999.5) {
-		snprintf(buf, 32, "%.*f", number >= 9.95 || number == (uint64_t)number ? 0 : number >= 1 ? 1 : 2,
+		snprintf(buf, 32, "%.*f",
+			 number >= 9.95 || number == (uint64_t)number ? 0
+			 : number >= 1				      ? 1
+								      : 2,
 			 number);
 		if (number > 0 && number < 0.095)
 			snprintf(buf, 32, "%.1g", number);
@@ -74,15 +77,21 @@ const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64
 	if (is_moment(plot))
 		snprintf(buf, 48, "%s at once", pfs_plot_number(number, count));
 	else
-		snprintf(buf, 48, "%s/s", rate < 10 || rate >= 1e7 ? pfs_plot_short(number, rate) :
-			 pfs_plot_number(number, rate));
+		snprintf(buf, 48, "%s/s",
+			 rate < 10 || rate >= 1e7 ? pfs_plot_short(number, rate) : pfs_plot_number(number, rate));
 	return buf;
 }
 
 const char *pfs_plot_span(char buf[32], uint64_t ns)
 {
-	static const struct { const char *name; uint64_t ns; } units[] = {
-		{ "s", NS_PER_S }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "s", NS_PER_S },
+		{ "ms", 1000000 },
+		{ "us", 1000 },
+		{ "ns", 1 },
 	};
 	unsigned int i = 0;
 
@@ -132,7 +141,10 @@ const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64
 
 /* ---- sentences ---- */
 
-struct text { char *buf; size_t len; };
+struct text {
+	char *buf;
+	size_t len;
+};
 
 static void say(struct text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -206,23 +218,22 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 		say(&text, "%s\n", lost);
 	if (data->timeless)
 		say_number(&text, data->timeless,
-			   data->timeless == 1 ? "fault was counted without its time: not in the picture\n" :
-			   "faults were counted without their times: not in the picture\n");
+			   data->timeless == 1 ? "fault was counted without its time: not in the picture\n"
+					       : "faults were counted without their times: not in the picture\n");
 	if (data->left_out)
 		say_number(&text, data->left_out,
-			   data->left_out == 1 ? "touch of another region is left out\n" :
-			   "touches of other regions are left out\n");
+			   data->left_out == 1 ? "touch of another region is left out\n"
+					       : "touches of other regions are left out\n");
 	say_filter(&text, data->filter);
 	if (pfs_model_refault(plot->data->model, &how)) {
 		pfs_refault_how_text(again, &how);
-		say(&text, "%s %s%s\n", pfs_refault_what(how.method), again, how.method == PFS_REFAULT_IDLE ? "" :
-		    ": the resident ones are shown as if they had stayed");
+		say(&text, "%s %s%s\n", pfs_refault_what(how.method), again,
+		    how.method == PFS_REFAULT_IDLE ? "" : ": the resident ones are shown as if they had stayed");
 	}
 	return buf;
 }
 
-const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
-			   char buf[PFS_PLOT_TEXT_MAX])
+const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style, char buf[PFS_PLOT_TEXT_MAX])
 {
 	const char *command = pfs_model_note(plot->data->model, "command"), *title = style->title;
 

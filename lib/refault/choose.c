@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS] = {
-	[PFS_REFAULT_AUTO] = "auto", [PFS_REFAULT_PAGEOUT] = "pageout", [PFS_REFAULT_NUMA] = "numa",
+	[PFS_REFAULT_AUTO] = "auto",
+	[PFS_REFAULT_PAGEOUT] = "pageout",
+	[PFS_REFAULT_NUMA] = "numa",
 	[PFS_REFAULT_IDLE] = "idle",
 };
 
@@ -93,7 +95,10 @@ void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 	int on = 0;
 
 	*system = (struct pfs_refault_system){
-		.pageout = has_pageout(), .swap = has_swap(root), .nr_nodes = count_nodes(root), .numa = f,
+		.pageout = has_pageout(),
+		.swap = has_swap(root),
+		.nr_nodes = count_nodes(root),
+		.numa = f,
 		.damon = has_damon(root),
 	};
 	if (f) {
@@ -130,8 +135,8 @@ static const char *against_idle(const struct pfs_refault_config *config, const s
 {
 	if (config->faults_only)
 		return "accesses without a fault are recorded with --source=ftrace only";
-	return system->damon ? NULL :
-	       "this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)";
+	return system->damon ? NULL
+			     : "this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)";
 }
 
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,

@@ -32,8 +32,7 @@ static void rest_ms(unsigned int ms)
 }
 
 /* The kernel refuses what comes while another file is written to. */
-__attribute__((format(printf, 2, 3)))
-static int put(const char *text, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int put(const char *text, const char *fmt, ...)
 {
 	char path[PATH_MAX] = PFS_DAMON_DIR "/";
 	size_t len = strlen(path);
@@ -108,15 +107,18 @@ int pfs_damon_up(struct pfs_damon *damon, uint64_t interval_ns, unsigned int nr_
 	int ret;
 
 	if (nr)
-		return pfs_err_set(err, nr < 0 ? -ENOTSUP : -EBUSY, nr < 0 ? "--refault by idle: %s/nr_kdamonds "
-				   "cannot be read" : "--refault by idle: somebody uses DAMON (%s/nr_kdamonds is not 0)",
+		return pfs_err_set(err, nr < 0 ? -ENOTSUP : -EBUSY,
+				   nr < 0 ? "--refault by idle: %s/nr_kdamonds "
+					    "cannot be read"
+					  : "--refault by idle: somebody uses DAMON (%s/nr_kdamonds is not 0)",
 				   PFS_DAMON_DIR);
 	damon->mine = true;
 	ret = put_number(1, "nr_kdamonds");
 	if (!ret)
 		ret = put_number(1, "0/contexts/nr_contexts");
 	if (!ret && put("fvaddr", CONTEXT "/operations"))
-		return pfs_err_set(err, -ENOTSUP, "--refault by idle: DAMON does not know ranges of address spaces here "
+		return pfs_err_set(err, -ENOTSUP,
+				   "--refault by idle: DAMON does not know ranges of address spaces here "
 				   "(CONFIG_DAMON_VADDR, Linux 6.0)");
 	if (!ret)
 		ret = set_attributes(interval_ns);
@@ -136,7 +138,7 @@ int pfs_damon_target(unsigned int nr, pid_t pid, uint64_t start, const uint64_t 
 
 	for (int i = 0; i < PFS_DAMON_WORDS; i++)
 		nr_pages += __builtin_popcountll(pages[i]);
-	snprintf(text, sizeof(text), "%d", pid ? pid : getpid());	/* one that is there is needed, even for nothing */
+	snprintf(text, sizeof(text), "%d", pid ? pid : getpid()); /* one that is there is needed, even for nothing */
 	ret = put(text, CONTEXT "/targets/%u/pid_target", nr);
 	snprintf(text, sizeof(text), "%u", nr_pages);
 	if (!ret)
@@ -170,7 +172,7 @@ int pfs_damon_commit(struct pfs_damon *damon, bool (*stop)(void *ctx), void *ctx
 	while (!waitpid(pid, &status, WNOHANG)) {
 		if (!stopped && stop(ctx)) {
 			stopped = true;
-			put("off", "0/state");	/* it comes back then */
+			put("off", "0/state"); /* it comes back then */
 		}
 		rest_ms(2);
 	}
@@ -205,13 +207,13 @@ int pfs_damon_down(struct pfs_damon *damon, struct pfs_err *err)
 
 	if (!damon->mine)
 		return 0;
-	put("off", "0/state");	/* fails if it does not run */
-	if (damon->asked)	/* by one that was killed: it looks ten times a second whether there is still a kdamond */
+	put("off", "0/state"); /* fails if it does not run */
+	if (damon->asked) /* by one that was killed: it looks ten times a second whether there is still a kdamond */
 		rest_ms(300);
 	ret = put_number(0, "nr_kdamonds");
 	if (ret)
-		return pfs_err_set(err, ret, "--refault by idle: DAMON is left behind (%s/nr_kdamonds): %s", PFS_DAMON_DIR,
-				   strerror(-ret));
+		return pfs_err_set(err, ret, "--refault by idle: DAMON is left behind (%s/nr_kdamonds): %s",
+				   PFS_DAMON_DIR, strerror(-ret));
 	*damon = (struct pfs_damon){ 0 };
 	return 0;
 }

@@ -23,9 +23,9 @@
 
 /* In memory that outlives whoever is killed; all 0 in the beginning. */
 struct pfs_damon {
-	bool mine;		/* it has been taken */
-	bool asked;		/* somebody waits in the kernel for a commit */
-	pid_t tid;		/* of the kernel's thread, while it runs */
+	bool mine;  /* it has been taken */
+	bool asked; /* somebody waits in the kernel for a commit */
+	pid_t tid;  /* of the kernel's thread, while it runs */
 };
 
 /*

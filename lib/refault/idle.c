@@ -21,22 +21,22 @@
 
 /* A target of DAMON's, by its number. */
 struct area {
-	pid_t pid;		/* 0: it has no pages */
-	pid_t said;		/* whose it is for the recording */
+	pid_t pid;  /* 0: it has no pages */
+	pid_t said; /* whose it is for the recording */
 	uint64_t start;
-	uint64_t pages[PFS_DAMON_WORDS];	/* that are watched, or to be */
-	uint64_t seen[PFS_DAMON_WORDS];		/* in the look under way */
-	bool changed;		/* since the kernel was told */
+	uint64_t pages[PFS_DAMON_WORDS]; /* that are watched, or to be */
+	uint64_t seen[PFS_DAMON_WORDS];	 /* in the look under way */
+	bool changed;			 /* since the kernel was told */
 };
 
 struct pfs_idle {
 	struct pfs_damon *damon;
 	struct area *areas;
-	unsigned int nr, nr_targets;	/* of those; of DAMON's */
-	unsigned int at;		/* the last one that was found: the next is mostly the next */
-	unsigned int nr_pages;		/* in the look under way */
+	unsigned int nr, nr_targets; /* of those; of DAMON's */
+	unsigned int at;	     /* the last one that was found: the next is mostly the next */
+	unsigned int nr_pages;	     /* in the look under way */
 	uint64_t page_size;
-	pid_t said_tid;			/* DAMON's, for the recording */
+	pid_t said_tid; /* DAMON's, for the recording */
 };
 
 struct look {
@@ -139,8 +139,7 @@ static int see_region(void *ctx, const struct pfs_smap *region)
 	return 0;
 }
 
-int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want,
-		 struct pfs_pageout *sums)
+int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums)
 {
 	struct look look = { .idle = idle, .want = want, .sums = sums, .pid = pid };
 	FILE *smaps = pfs_smaps_open(pid);
@@ -214,7 +213,8 @@ static int say_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 
 		if (!is_unsaid(&idle->areas[i]))
 			continue;
-		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) && idle->areas[i + 1].pid == idle->areas[first].pid)
+		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) &&
+		       idle->areas[i + 1].pid == idle->areas[first].pid)
 			i++;
 		len += snprintf(note + len, sizeof(note) - len, "%s%u-%u:%d", len > none ? " " : "", first, i,
 				idle->areas[first].pid);

@@ -18,7 +18,7 @@ struct pfs_idle;
 /* Who is behind it. The note ("KEY=VALUE") has to be in the recording when say() returns. -errno: it is not. */
 struct pfs_idle_to {
 	int (*say)(void *ctx, const char *note);
-	int (*add_tid)(void *ctx, pid_t tid);	/* has a thread's events recorded, from now on */
+	int (*add_tid)(void *ctx, pid_t tid); /* has a thread's events recorded, from now on */
 	void *ctx;
 };
 
@@ -27,8 +27,7 @@ struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets);
 void pfs_idle_free(struct pfs_idle *idle);
 
 /* Looks which of its pages are in memory, and adds to *sums those to be watched, and (fixed) those not. */
-int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want,
-		 struct pfs_pageout *sums);
+int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums);
 
 /*
  * All of them were seen: has them watched. 0 (also if want->stop() said so, or a process ended: then they are

@@ -16,14 +16,16 @@
 /* With less swap than that left there is none. */
 #define FEW_BYTES (UINT64_C(64) << 12)
 
-struct region { uint64_t start, end, resident, shared; };
+struct region {
+	uint64_t start, end, resident, shared;
+};
 
 struct look {
 	const struct pfs_pageout_want *want;
 	struct pfs_pageout *sums;
 	struct region *regions;
 	size_t nr, max;
-	size_t at;		/* the second look is there */
+	size_t at; /* the second look is there */
 	uint64_t page_size;
 };
 
@@ -111,7 +113,8 @@ static int advise_region(int pidfd, const struct look *look, const struct region
 
 	for (uint64_t at = region->start; !ret && at < region->end && !stopped(look); at += step) {
 		struct iovec range = {
-			(void *)(uintptr_t)at, region->end - at < step ? region->end - at : step,
+			(void *)(uintptr_t)at,
+			region->end - at < step ? region->end - at : step,
 		};
 
 		ret = syscall(SYS_process_madvise, pidfd, &range, 1, MADV_PAGEOUT, 0) < 0 ? -errno : 0;

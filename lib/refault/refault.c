@@ -28,7 +28,7 @@
 struct memory {
 	struct pfs_zram zram;
 	struct pfs_damon damon;
-	bool ready;		/* it has been set up, and said so */
+	bool ready; /* it has been set up, and said so */
 	bool begun;
 };
 
@@ -43,10 +43,10 @@ struct message {
 struct pfs_refault {
 	int fd;
 	struct memory *memory;
-	struct pfs_refault_tick *ticks;		/* told and not yet taken */
+	struct pfs_refault_tick *ticks; /* told and not yet taken */
 	unsigned int nr_ticks;
-	bool down;				/* it has said so, or is no more */
-	int code;				/* how that went */
+	bool down; /* it has said so, or is no more */
+	int code;  /* how that went */
 	struct pfs_err err;
 };
 
@@ -56,18 +56,25 @@ struct work {
 	struct pfs_refault_config config;
 	char tids_file[PATH_MAX];
 	struct memory *memory;
-	struct pfs_idle *idle;	/* NULL: pages are taken away */
+	struct pfs_idle *idle; /* NULL: pages are taken away */
 	pid_t owner;
 };
 
 /* A process at the end of an interval. */
-struct target { pid_t pid; uint64_t user_ns, faults; };
+struct target {
+	pid_t pid;
+	uint64_t user_ns, faults;
+};
 
-struct targets { struct target *at; unsigned int nr, max; };
+struct targets {
+	struct target *at;
+	unsigned int nr, max;
+};
 
 static void say(const struct message *message)
 {
-	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* nobody listens any more */ }
+	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* nobody listens any more */
+	}
 }
 
 /*
@@ -156,8 +163,7 @@ static void add_up(const struct targets *before, const struct targets *now, stru
 	}
 }
 
-static int take_away(const struct pfs_pageout_want *want, const struct targets *targets,
-		     struct pfs_pageout *pages)
+static int take_away(const struct pfs_pageout_want *want, const struct targets *targets, struct pfs_pageout *pages)
 {
 	int ret = 0;
 
@@ -198,14 +204,16 @@ static int watch(struct work *work, const struct pfs_pageout_want *want, const s
 
 	for (unsigned int i = 0; !ret && i < targets->nr; i++)
 		ret = pfs_idle_see(work->idle, targets->at[i].pid, want, pages);
-	pfs_pageout_begin();	/* DAMON leaves the bits as they are of what is not on the kernel's lists yet */
+	pfs_pageout_begin(); /* DAMON leaves the bits as they are of what is not on the kernel's lists yet */
 	return ret ? ret : pfs_idle_watch(work->idle, want, &to);
 }
 
 static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
 {
 	const struct pfs_pageout_want want = {
-		.wanted = work->config.wanted, .stop = stop_asked, .ctx = work->config.ctx,
+		.wanted = work->config.wanted,
+		.stop = stop_asked,
+		.ctx = work->config.ctx,
 		.files_only = work->config.files_only,
 	};
 
@@ -246,7 +254,7 @@ static void go_on(struct work *work)
 			tick->error = cycle(work, now, &tick->pages);
 		tick->took_ns = pfs_now_ns() - at_ns;
 		late = end ? 0 : (pfs_now_ns() - next_ns) / work->config.interval_ns;
-		tick->skipped = work->idle ? 0 : late;	/* DAMON looks at each, all the same */
+		tick->skipped = work->idle ? 0 : late; /* DAMON looks at each, all the same */
 		next_ns += (late + 1) * work->config.interval_ns;
 		say(&message);
 		if (end)
@@ -313,15 +321,14 @@ static void refault(void *ctx, bool again)
 	if (!work->memory->ready)
 		set_up(work, again);
 	failed.tick.error = work->memory->ready ? prepare(work, again) : 0;
-	if (work->memory->ready && !work->memory->begun &&
-	    recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
+	if (work->memory->ready && !work->memory->begun && recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
 		work->memory->begun = true;
 	if (work->memory->begun && failed.tick.error)
 		say(&failed);
 	else if (work->memory->begun)
 		go_on(work);
 	pfs_idle_free(work->idle);
-	over(UINT64_MAX);	/* after an error there is still swap to be kept until the end */
+	over(UINT64_MAX); /* after an error there is still swap to be kept until the end */
 	take_down(work);
 }
 
@@ -368,7 +375,7 @@ static bool take_message(struct pfs_refault *r, int flags, struct message *messa
 	if (got < 0 && errno == EAGAIN)
 		return false;
 	if (got != sizeof(*message)) {
-		r->down = true;		/* killed for good: lib/os/helper.h */
+		r->down = true; /* killed for good: lib/os/helper.h */
 		r->code = pfs_err_set(&r->err, -EPIPE, "--refault: its helper is gone");
 		return false;
 	}
@@ -411,7 +418,8 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 
 void pfs_refault_begin(struct pfs_refault *r)
 {
-	if (send(r->fd, "b", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
+	if (send(r->fd, "b", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */
+	}
 }
 
 enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_refault_tick *tick,
@@ -433,7 +441,8 @@ enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_refault
 
 void pfs_refault_noted(struct pfs_refault *r)
 {
-	if (send(r->fd, "n", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */ }
+	if (send(r->fd, "n", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */
+	}
 }
 
 int pfs_refault_fd(const struct pfs_refault *r)

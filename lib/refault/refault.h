@@ -17,9 +17,9 @@
 
 enum pfs_refault_method {
 	PFS_REFAULT_AUTO,
-	PFS_REFAULT_PAGEOUT,	/* pages go to swap, or back to their files (pageout.h) */
-	PFS_REFAULT_NUMA,	/* the kernel's own hinting faults, at its own pace: nothing to be done here */
-	PFS_REFAULT_IDLE,	/* nothing faults: DAMON looks at accessed bits (idle.h) */
+	PFS_REFAULT_PAGEOUT, /* pages go to swap, or back to their files (pageout.h) */
+	PFS_REFAULT_NUMA,    /* the kernel's own hinting faults, at its own pace: nothing to be done here */
+	PFS_REFAULT_IDLE,    /* nothing faults: DAMON looks at accessed bits (idle.h) */
 	PFS_REFAULT_NR_METHODS,
 };
 
@@ -28,12 +28,12 @@ extern const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS];
 
 /* What a system has; pfs_refault_look() fills it in. */
 struct pfs_refault_system {
-	bool pageout;		/* process_madvise(MADV_PAGEOUT) */
+	bool pageout; /* process_madvise(MADV_PAGEOUT) */
 	bool swap;
 	unsigned int nr_nodes;
-	bool numa;		/* the kernel has NUMA balancing ... */
-	bool numa_on;		/* ... and it is switched on */
-	bool damon;		/* DAMON, by sysfs */
+	bool numa;    /* the kernel has NUMA balancing ... */
+	bool numa_on; /* ... and it is switched on */
+	bool damon;   /* DAMON, by sysfs */
 };
 
 /* root: "" for this system, or a folder that stands for its /proc and /sys. */
@@ -41,12 +41,12 @@ void pfs_refault_look(const char *root, struct pfs_refault_system *system);
 
 struct pfs_refault_config {
 	uint64_t interval_ns;
-	enum pfs_refault_method method;	/* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
+	enum pfs_refault_method method; /* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
 	bool faults_only;		/* accesses could not be recorded */
 	bool files_only;		/* no anonymous memory is wanted, so swap is no matter */
-	unsigned int quiet;		/* of so many intervals the last two are left alone, to compare with; 0: none is */
-	bool (*wanted)(void *ctx, const struct pfs_smap *region);	/* called in the helper; NULL: all */
+	unsigned int quiet; /* of so many intervals the last two are left alone, to compare with; 0: none is */
+	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* called in the helper; NULL: all */
 	void *ctx;
 };
 
@@ -62,15 +62,15 @@ enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE
 
 /* What the helper tells at the end of each interval. */
 struct pfs_refault_tick {
-	bool cycle;		/* pages were taken away now, or are watched; otherwise they are left alone */
-	uint64_t took_ns;	/* for that */
+	bool cycle;	  /* pages were taken away now, or are watched; otherwise they are left alone */
+	uint64_t took_ns; /* for that */
 	struct pfs_pageout pages;
 	enum pfs_refault_pace before;
-	uint64_t wall_ns;	/* of the interval that is over */
-	uint64_t user_ns;	/* in which the processes ran so long in user mode, all together ... */
-	uint64_t faults;	/* ... and faulted so often, as the kernel counts */
-	uint32_t skipped;	/* intervals that went by while this one's cycle was under way */
-	int error;		/* 0, or -errno: no more cycles */
+	uint64_t wall_ns; /* of the interval that is over */
+	uint64_t user_ns; /* in which the processes ran so long in user mode, all together ... */
+	uint64_t faults;  /* ... and faulted so often, as the kernel counts */
+	uint32_t skipped; /* intervals that went by while this one's cycle was under way */
+	int error;	  /* 0, or -errno: no more cycles */
 };
 
 struct pfs_refault;

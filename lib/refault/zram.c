@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #define CONTROL "/sys/class/zram-control"
-#define LABEL "pfscope"
+#define LABEL	"pfscope"
 
 /* The first page of a swap device, as mkswap(8) makes it; the last ten bytes of the page are the magic. */
 struct swap_header {
 	uint8_t boot[1024];
 	uint32_t version, last_page, nr_bad;
-	struct {			/* a UUID elsewhere */
+	struct { /* a UUID elsewhere */
 		uint64_t owner, start;
 	} by;
 	char label[16];
@@ -194,7 +194,7 @@ static int remove_device(int nr)
 	int ret;
 
 	device_path(nr, path, sizeof(path));
-	if (swapoff(path) && errno != EINVAL && errno != ENOENT)	/* EINVAL: nobody swaps to it */
+	if (swapoff(path) && errno != EINVAL && errno != ENOENT) /* EINVAL: nobody swaps to it */
 		return -errno;
 	ret = put_of(nr, "reset", "1");
 	if (!ret)

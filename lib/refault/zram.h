@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 struct pfs_zram {
-	int32_t nr;		/* of the device; -1: there is none */
-	bool loaded;		/* the module was loaded for it */
+	int32_t nr;  /* of the device; -1: there is none */
+	bool loaded; /* the module was loaded for it */
 	uint64_t bytes;
 };
 

@@ -11,16 +11,16 @@
 
 struct pfs_mapping {
 	uint64_t start, end;
-	uint64_t base;			/* where its page 0 is, or was */
-	struct object *object;		/* NULL: none yet, or private copies of pages of a file */
-	uint32_t key;			/* 0: nothing was referenced in it */
-	bool anon;			/* known to be anonymous when it was made */
+	uint64_t base;	       /* where its page 0 is, or was */
+	struct object *object; /* NULL: none yet, or private copies of pages of a file */
+	uint32_t key;	       /* 0: nothing was referenced in it */
+	bool anon;	       /* known to be anonymous when it was made */
 };
 
 /* Of zeroes it is an empty one. */
 struct pfs_mappings {
 	struct pfs_mapping **at;	/* sorted */
-	unsigned int nr, before, after;	/* room for more, on either side of them */
+	unsigned int nr, before, after; /* room for more, on either side of them */
 };
 
 void pfs_mappings_fini(struct pfs_mappings *mappings);

@@ -7,7 +7,7 @@
 struct pfs_page_slot {
 	int64_t page;
 	uint32_t object;
-	uint32_t nr_plus_1;	/* 0: free */
+	uint32_t nr_plus_1; /* 0: free */
 };
 
 #define FIRST_SLOTS 1024

@@ -12,8 +12,8 @@
 
 struct pfs_page_index {
 	struct pfs_page_slot *slots;
-	size_t nr_slots;		/* a power of two, or 0 */
-	uint32_t nr;			/* pages in it */
+	size_t nr_slots; /* a power of two, or 0 */
+	uint32_t nr;	 /* pages in it */
 };
 
 /* An index of zeroes is an empty one. */

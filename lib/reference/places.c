@@ -15,13 +15,13 @@
 #include <string.h>
 
 struct object {
-	struct pfs_object pub;		/* nr 0: not referenced yet */
-	struct image *image;		/* NULL: a file */
-	uint32_t key;			/* of the page index */
-	uint64_t dev_ino[2];		/* files; those without an inode by name alone */
+	struct pfs_object pub; /* nr 0: not referenced yet */
+	struct image *image;   /* NULL: a file */
+	uint32_t key;	       /* of the page index */
+	uint64_t dev_ino[2];   /* files; those without an inode by name alone */
 	UT_hash_handle hh;
-	struct object *next;		/* all of them */
-	struct object *next_named;	/* of its image's */
+	struct object *next;	   /* all of them */
+	struct object *next_named; /* of its image's */
 };
 
 /* How many objects of everybody's have that name (the model keeps one copy of each name). */
@@ -32,10 +32,10 @@ struct namesakes {
 };
 
 struct image {
-	struct pfs_space *space;	/* held: another one at its address would be taken for it */
-	uint32_t nr;			/* 0: nothing in it was referenced yet */
+	struct pfs_space *space; /* held: another one at its address would be taken for it */
+	uint32_t nr;		 /* 0: nothing in it was referenced yet */
 	struct pfs_mappings mappings;
-	struct object *named;		/* the few that it has one of */
+	struct object *named; /* the few that it has one of */
 	uint32_t nr_anon, nr_unknown;
 	UT_hash_handle hh;
 };
@@ -122,7 +122,7 @@ static struct object *file_of(struct pfs_places *places, const struct pfs_region
 		return NULL;
 	memcpy(file->dev_ino, key, sizeof(key));
 	HASH_ADD(hh, places->files, dev_ino, sizeof(key), file);
-	return HASH_ADD_FAILED(file) ? NULL : file;	/* it is freed with all others */
+	return HASH_ADD_FAILED(file) ? NULL : file; /* it is freed with all others */
 }
 
 /* What an image has one of: [heap], [stack], [vdso]. */
@@ -200,8 +200,8 @@ int pfs_places_map(struct pfs_places *places, struct pfs_space *space, const str
 	if (!image)
 		return -ENOMEM;
 	/* A region that was not there before is all new, whatever was. */
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     i < space->nr_live && space->live[i]->start < ev->end; i++) {
+	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
+	     i++) {
 		const struct pfs_region *r = space->live[i];
 
 		if (r->born_ns == ev->ts_ns && pfs_mappings_cut(&image->mappings, r->start, r->end))
@@ -258,14 +258,14 @@ int pfs_places_move(struct pfs_places *places, struct pfs_space *space, const st
 		end = r->end;
 		ret = pfs_mappings_cut(&image->mappings, to, end);
 	} else if (!r || !is_anon(pfs_region_name(space, r)) || !pfs_mappings_gap(&image->mappings, &to, &end)) {
-		len = 0;	/* nothing has moved there; else a neighbour took it in */
+		len = 0; /* nothing has moved there; else a neighbour took it in */
 	}
 	len = len < end - to ? len : end - to;
 	if (!ret && len)
 		ret = pfs_mappings_move(&image->mappings, from, len, to);
 	if (!ret && len) {
 		grow_moved(image, to + len, end);
-		ret = note_mappings(image, from, from + len);	/* until it is unmapped, or for good */
+		ret = note_mappings(image, from, from + len); /* until it is unmapped, or for good */
 	}
 	return ret ? ret : note_mappings(image, ev->start, ev->end);
 }
@@ -290,8 +290,8 @@ int pfs_places_fork(struct pfs_places *places, struct pfs_space *parent, struct 
 }
 
 /* The mapping that holds addr. One that nothing has told reaches as far as the region and its neighbours let it. */
-static struct pfs_mapping *mapping_at(struct pfs_places *places, struct image *image,
-				      const struct pfs_region *region, uint64_t addr)
+static struct pfs_mapping *mapping_at(struct pfs_places *places, struct image *image, const struct pfs_region *region,
+				      uint64_t addr)
 {
 	struct pfs_mapping *m = pfs_mappings_find(&image->mappings, addr), new = { 0 };
 
@@ -330,7 +330,7 @@ static int place_in_file(struct pfs_places *places, const struct pfs_region *reg
 	if (!spot->object)
 		return -ENOMEM;
 	spot->page = pages_between(places, region->start, ref->addr) +
-		(int64_t)(region->have & PFS_HAS(PFS_F_OFF) ? region->off >> places->model->page_shift : 0);
+		     (int64_t)(region->have & PFS_HAS(PFS_F_OFF) ? region->off >> places->model->page_shift : 0);
 	spot->key = spot->object->key;
 	if (!private || !region->written)
 		return 0;
@@ -452,11 +452,11 @@ void pfs_places_fini(struct pfs_places *places)
 		places->objects = object->next;
 		free(object);
 	}
-	HASH_ITER(hh, places->names, name, next_name) {
+	HASH_ITER (hh, places->names, name, next_name) {
 		HASH_DEL(places->names, name);
 		free(name);
 	}
-	HASH_ITER(hh, places->images, image, next_image) {
+	HASH_ITER (hh, places->images, image, next_image) {
 		HASH_DEL(places->images, image);
 		pfs_mappings_fini(&image->mappings);
 		pfs_space_put(image->space);

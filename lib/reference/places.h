@@ -12,7 +12,7 @@
 
 /* All but `model` begins as zeroes. */
 struct pfs_places {
-	const struct pfs_model *model;	/* borrowed */
+	const struct pfs_model *model; /* borrowed */
 	struct object *objects, *files;
 	struct namesakes *names;
 	struct image *images;
@@ -25,8 +25,8 @@ struct pfs_spot {
 	struct image *image;
 	struct object *object;
 	int64_t page;
-	uint32_t key;			/* of the page index; the object's, but for mappings */
-	bool may_be_copy;		/* of a page of a file: the mapping's own, if that has such a page */
+	uint32_t key;	  /* of the page index; the object's, but for mappings */
+	bool may_be_copy; /* of a page of a file: the mapping's own, if that has such a page */
 	uint32_t copies_key;
 	int64_t copies_page;
 };

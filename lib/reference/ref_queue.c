@@ -8,7 +8,7 @@
 
 struct last_of_thread {
 	int32_t tid;
-	uint64_t nr;			/* of the one held last; it may be decided, or gone */
+	uint64_t nr; /* of the one held last; it may be decided, or gone */
 	UT_hash_handle hh;
 };
 
@@ -16,7 +16,7 @@ void pfs_ref_queue_fini(struct pfs_ref_queue *queue)
 {
 	struct last_of_thread *last, *next;
 
-	HASH_ITER(hh, queue->last, last, next) {
+	HASH_ITER (hh, queue->last, last, next) {
 		HASH_DEL(queue->last, last);
 		free(last);
 	}

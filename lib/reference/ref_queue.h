@@ -9,7 +9,7 @@
 #include "reference/places.h"
 
 enum pfs_ref_fate {
-	PFS_REF_HELD,		/* it may still turn out to have been none */
+	PFS_REF_HELD, /* it may still turn out to have been none */
 	PFS_REF_SERVED,
 	PFS_REF_REFUSED,
 };
@@ -17,7 +17,7 @@ enum pfs_ref_fate {
 struct pfs_waiting_ref {
 	struct pfs_ref ref;
 	struct pfs_spot spot;
-	struct process *process;	/* refs.c's */
+	struct process *process; /* refs.c's */
 	enum pfs_ref_fate fate;
 };
 
@@ -30,8 +30,8 @@ enum { PFS_REFS_WAITING_MAX = 65536 };
 /* Of zeroes it is an empty one. */
 struct pfs_ref_queue {
 	struct pfs_waiting_ref *ring;
-	size_t size;			/* a power of two, or 0 */
-	uint64_t head, tail;		/* numbers of the first one, and behind the last one */
+	size_t size;	     /* a power of two, or 0 */
+	uint64_t head, tail; /* numbers of the first one, and behind the last one */
 	struct last_of_thread *last, *hot;
 };
 

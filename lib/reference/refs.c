@@ -17,8 +17,8 @@
 struct process {
 	const struct pfs_proc *proc;
 	uint32_t nr;
-	uint64_t retried, no_access, signal;	/* of its counts, as they were */
-	bool below_stack;		/* its last fault was, where nothing was mapped: */
+	uint64_t retried, no_access, signal; /* of its counts, as they were */
+	bool below_stack;		     /* its last fault was, where nothing was mapped: */
 	struct pfs_ref last;
 	UT_hash_handle hh;
 };
@@ -29,14 +29,14 @@ struct pfs_refs {
 	pfs_ref_fn fn;
 	void *ctx;
 	struct pfs_refs_stats stats;
-	uint64_t last_ns;	/* of the reference that was found last */
+	uint64_t last_ns; /* of the reference that was found last */
 	struct pfs_ref_queue queue;
 	struct process *processes;
 	struct pfs_places places;
 };
 
-struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_refs_options *options,
-			      pfs_ref_fn fn, void *ctx)
+struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_refs_options *options, pfs_ref_fn fn,
+			      void *ctx)
 {
 	struct pfs_refs *refs = calloc(1, sizeof(*refs));
 
@@ -55,7 +55,7 @@ void pfs_refs_free(struct pfs_refs *refs)
 
 	if (!refs)
 		return;
-	HASH_ITER(hh, refs->processes, process, next_process) {
+	HASH_ITER (hh, refs->processes, process, next_process) {
 		HASH_DEL(refs->processes, process);
 		free(process);
 	}
@@ -94,8 +94,8 @@ static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *
 static bool is_wanted(const struct pfs_refs *refs, unsigned int access, const struct pfs_region *region,
 		      const char *name)
 {
-	bool code = access == PFS_EXECUTE ||
-		(region && region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
+	bool code =
+		access == PFS_EXECUTE || (region && region->have & PFS_HAS(PFS_F_PERMS) && region->perms & PFS_PERM_X);
 
 	if (refs->options.no_code && code)
 		return false;
@@ -226,7 +226,10 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 {
 	uint64_t mask = ((uint64_t)1 << refs->model->page_shift) - 1;
 	struct pfs_ref ref = {
-		.ts_ns = ev->ts_ns, .addr = ev->addr & ~mask, .pid = thread->proc->pid, .tid = thread->tid,
+		.ts_ns = ev->ts_ns,
+		.addr = ev->addr & ~mask,
+		.pid = thread->proc->pid,
+		.tid = thread->tid,
 		.ip = pfs_has(ev, PFS_F_IP) ? ev->ip : 0,
 		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
@@ -262,7 +265,7 @@ static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct 
 		return 0;
 	process->below_stack = false;
 	refs->stats.outside--;
-	if (ref->ts_ns < refs->last_ns)	/* there has been another thread's reference meanwhile */
+	if (ref->ts_ns < refs->last_ns) /* there has been another thread's reference meanwhile */
 		ref->ts_ns = refs->last_ns;
 	return in_region(refs, thread, space, process, ref, PFS_REF_HELD);
 }
@@ -298,11 +301,11 @@ static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thr
 static bool goes_on(const struct pfs_event *ev)
 {
 	switch (ev->kind) {
-	case PFS_AROUND:	/* what comes of a fault */
+	case PFS_AROUND: /* what comes of a fault */
 	case PFS_MAJOR:
 	case PFS_HUGE:
 	case PFS_SIGNAL:
-	case PFS_ACCESS:	/* what others tell of a thread */
+	case PFS_ACCESS: /* what others tell of a thread */
 	case PFS_COMM:
 	case PFS_NOTE:
 	case PFS_LOST:
@@ -351,11 +354,16 @@ static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const 
 	if (space->launcher)
 		return 0;
 	switch (ev->kind) {
-	case PFS_MAP: return pfs_places_map(&refs->places, space, ev);
-	case PFS_UNMAP: return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev) : 0;
-	case PFS_MOVE: return pfs_places_move(&refs->places, space, ev);
-	case PFS_EXEC: return pfs_places_found(&refs->places, space);
-	default: return 0;
+	case PFS_MAP:
+		return pfs_places_map(&refs->places, space, ev);
+	case PFS_UNMAP:
+		return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev) : 0;
+	case PFS_MOVE:
+		return pfs_places_move(&refs->places, space, ev);
+	case PFS_EXEC:
+		return pfs_places_found(&refs->places, space);
+	default:
+		return 0;
 	}
 }
 
@@ -393,11 +401,14 @@ int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
 int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err)
 {
 	if (stats->counted)
-		return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were only counted (--histogram), in "
-				   "which order is not known", stats->counted);
+		return pfs_err_set(err, -ENOENT,
+				   "no references: %" PRIu64 " faults were only counted (--histogram), in "
+				   "which order is not known",
+				   stats->counted);
 	if (!(stats->outside + stats->refused + stats->tried_again + stats->left_out))
 		return pfs_err_set(err, -ENOENT, "no references: nothing of what was asked for touched a page");
-	return pfs_err_set(err, -ENOENT, "no references: %" PRIu64 " faults were where nothing was mapped, "
+	return pfs_err_set(err, -ENOENT,
+			   "no references: %" PRIu64 " faults were where nothing was mapped, "
 			   "%" PRIu64 " forbidden or ended in a signal, %" PRIu64 " left out by the options",
 			   stats->outside, stats->refused + stats->tried_again, stats->left_out);
 }

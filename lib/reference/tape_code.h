@@ -12,10 +12,10 @@ enum { PFS_TAPE_ENTRY_MAX = 1 + 7 * 10 };
 
 /* Bits of an entry's first byte; its lowest four are PFS_TAPE_READ and so on. */
 enum {
-	TAPE_COUNT = 0x10,	/* a count follows, less 2; else it is 1 */
-	TAPE_IMAGE = 0x20,	/* an image follows; else it is the one before */
-	TAPE_OBJECT = 0x40,	/* an object follows; else it is the one before */
-	TAPE_SAMPLED = 0x80,	/* an interval follows */
+	TAPE_COUNT = 0x10,   /* a count follows, less 2; else it is 1 */
+	TAPE_IMAGE = 0x20,   /* an image follows; else it is the one before */
+	TAPE_OBJECT = 0x40,  /* an object follows; else it is the one before */
+	TAPE_SAMPLED = 0x80, /* an interval follows */
 };
 
 /* Unsigned LEB128. Returns the end of what it wrote. */

@@ -51,7 +51,8 @@ int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
 
 	fwrite(magic, 1, sizeof(magic), out);
 	put(out, (t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0) |
-	    (gaps->refault.method ? FLAG_REFAULT : 0) | (gaps->counted || gaps->unasked_huge ? FLAG_MORE_GAPS : 0));
+			 (gaps->refault.method ? FLAG_REFAULT : 0) |
+			 (gaps->counted || gaps->unasked_huge ? FLAG_MORE_GAPS : 0));
 	put(out, t->options.by);
 	put(out, t->page_shift);
 	put(out, gaps->sampled);
@@ -93,7 +94,7 @@ bool pfs_tapes_probe(const void *bytes, size_t len)
 
 struct reader {
 	const uint8_t *start, *at, *end;
-	const char *why;		/* NULL: all is well */
+	const char *why; /* NULL: all is well */
 	int ret;
 };
 
@@ -151,7 +152,8 @@ static void get_head(struct reader *r, struct pfs_tapes *t)
 	uint64_t flags = get(r, FLAGS_KNOWN, "flags");
 
 	t->options = (struct pfs_tape_options){
-		.stable = flags & FLAG_STABLE, .times = flags & FLAG_TIMES,
+		.stable = flags & FLAG_STABLE,
+		.times = flags & FLAG_TIMES,
 		.by = get(r, PFS_TAPE_OF_ALL, "what a tape is of"),
 	};
 	t->page_shift = get(r, 30, "the size of pages");
@@ -233,7 +235,8 @@ static void get_tape(struct reader *r, struct pfs_tapes *t)
 
 struct pfs_tapes *pfs_tapes_read(const void *bytes, size_t len, int *ret, struct pfs_err *err)
 {
-	struct reader r = { .start = bytes, .at = (const uint8_t *)bytes + sizeof(magic),
+	struct reader r = { .start = bytes,
+			    .at = (const uint8_t *)bytes + sizeof(magic),
 			    .end = (const uint8_t *)bytes + len };
 	struct pfs_tapes *t = calloc(1, sizeof(*t));
 	unsigned int nr;

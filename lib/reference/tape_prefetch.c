@@ -14,10 +14,10 @@
 
 /* What is summed up for a page while it follows one trigger after the other. */
 struct follower {
-	uint64_t delay_ns;		/* all of them */
-	uint64_t distance;		/* the same in entries */
+	uint64_t delay_ns; /* all of them */
+	uint64_t distance; /* the same in entries */
 	uint32_t times;
-	uint32_t seen_at;		/* the case in which it was seen last, from 1 */
+	uint32_t seen_at; /* the case in which it was seen last, from 1 */
 };
 
 struct rules {
@@ -25,13 +25,13 @@ struct rules {
 	const struct pfs_prefetch_options *options;
 	FILE *out;
 	struct pfs_page_index index;
-	struct pfs_tape_entry *pages;	/* by number, as they are printed */
-	uint32_t *string;		/* their numbers, in order */
-	uint32_t *images;		/* of each: a page of a file is one in all of them */
+	struct pfs_tape_entry *pages; /* by number, as they are printed */
+	uint32_t *string;	      /* their numbers, in order */
+	uint32_t *images;	      /* of each: a page of a file is one in all of them */
 	uint64_t *ts_ns;
-	uint32_t *cases, *first_case;	/* positions in the string by page; where a page's begin */
-	struct follower *followers;	/* by number */
-	uint32_t *found, nr_found;	/* those with times */
+	uint32_t *cases, *first_case; /* positions in the string by page; where a page's begin */
+	struct follower *followers;   /* by number */
+	uint32_t *found, nr_found;    /* those with times */
 	size_t nr;
 };
 
@@ -62,8 +62,9 @@ static int allocate(struct rules *r, const struct pfs_tape *tape)
 	r->first_case = calloc(n, sizeof(*r->first_case));
 	r->followers = calloc(n, sizeof(*r->followers));
 	r->found = calloc(n, sizeof(*r->found));
-	return r->pages && r->string && r->images && r->ts_ns && r->cases && r->first_case && r->followers &&
-	       r->found ? 0 : -ENOMEM;
+	return r->pages && r->string && r->images && r->ts_ns && r->cases && r->first_case && r->followers && r->found
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* The same address in another image is another page; an object tells by itself whose it is. */

@@ -11,7 +11,7 @@
 struct request {
 	uint32_t frame;
 	uint32_t seconds;
-	uint32_t next;			/* how many requests later; 0: never again */
+	uint32_t next; /* how many requests later; 0: never again */
 };
 
 struct pfs_sim {
@@ -64,7 +64,8 @@ static int keep(struct pfs_sim *sim, const struct pfs_ref *ref)
 		sim->max = max;
 	}
 	sim->requests[sim->nr++] = (struct request){
-		.frame = ref->frame, .seconds = since_start(sim, ref) / 1000000000,
+		.frame = ref->frame,
+		.seconds = since_start(sim, ref) / 1000000000,
 	};
 	if (ref->frame >= sim->nr_frames)
 		sim->nr_frames = ref->frame + 1;
@@ -110,7 +111,7 @@ static void put_request(const struct pfs_sim *sim, size_t i)
 /* Backwards: of each page the request that came after it. */
 static int find_next(struct pfs_sim *sim)
 {
-	size_t *next = calloc((size_t)sim->nr_frames + 1, sizeof(*next));	/* from 1; 0: none */
+	size_t *next = calloc((size_t)sim->nr_frames + 1, sizeof(*next)); /* from 1; 0: none */
 
 	if (!next)
 		return -ENOMEM;

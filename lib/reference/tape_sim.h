@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 enum pfs_sim_format {
-	PFS_SIM_LACKEY,		/* text: "I  ADDR,SIZE", " L", " S", as Valgrind's lackey traces memory */
-	PFS_SIM_CSV,		/* time (s), object, size */
-	PFS_SIM_ORACLE,		/* libCacheSim's oracleGeneral: 24 bytes a request, with its page's next one */
+	PFS_SIM_LACKEY, /* text: "I  ADDR,SIZE", " L", " S", as Valgrind's lackey traces memory */
+	PFS_SIM_CSV,	/* time (s), object, size */
+	PFS_SIM_ORACLE, /* libCacheSim's oracleGeneral: 24 bytes a request, with its page's next one */
 };
 
 struct pfs_sim;

@@ -28,14 +28,16 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 	else if (gaps->lost_unknown)
 		fputs("# NOT COMPLETE: events are lost, nobody knows how many\n", out);
 	if (gaps->counted)
-		fprintf(out, "# NOT COMPLETE: without %" PRIu64 " fault%s that %s only counted (--histogram): when and in "
-			"which order is not known\n", gaps->counted, plural(gaps->counted),
-			gaps->counted == 1 ? "was" : "were");
+		fprintf(out,
+			"# NOT COMPLETE: without %" PRIu64 " fault%s that %s only counted (--histogram): when and in "
+			"which order is not known\n",
+			gaps->counted, plural(gaps->counted), gaps->counted == 1 ? "was" : "were");
 	if (t->options.stable && !t->options.times)
 		return;
-	fputs(gaps->refault.method == PFS_REFAULT_IDLE ?
-	      "# A reference is a fault, or an access that was sampled; others are not seen.\n" :
-	      "# A reference is a fault; accesses to a page between its faults are not seen.\n", out);
+	fputs(gaps->refault.method == PFS_REFAULT_IDLE
+		      ? "# A reference is a fault, or an access that was sampled; others are not seen.\n"
+		      : "# A reference is a fault; accesses to a page between its faults are not seen.\n",
+	      out);
 	if (gaps->refault.method) {
 		pfs_refault_how_text(how, &gaps->refault);
 		fprintf(out, "# %c%s %s.\n", toupper(*what), what + 1, how);
@@ -47,8 +49,10 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 		fprintf(out, "# Not seen: accesses to %" PRIu64 " page%s that the kernel mapped by itself.\n",
 			gaps->unasked, plural(gaps->unasked));
 	if (gaps->unasked_huge)
-		fprintf(out, "# Of these %" PRIu64 " are in huge pages, each of which is told as the one page that "
-			"faulted.\n", gaps->unasked_huge);
+		fprintf(out,
+			"# Of these %" PRIu64 " are in huge pages, each of which is told as the one page that "
+			"faulted.\n",
+			gaps->unasked_huge);
 	if (gaps->outside)
 		fprintf(out, "# Left out: %" PRIu64 " fault%s where nothing was mapped.\n", gaps->outside,
 			plural(gaps->outside));

@@ -15,9 +15,9 @@
 struct slot {
 	uint32_t who[2];
 	unsigned int tape;
-	const char *comm;		/* the model's copy */
-	struct pfs_tape_entry before;	/* the last one that is among its bytes */
-	struct pfs_tape_entry pending;	/* the run under way */
+	const char *comm;	       /* the model's copy */
+	struct pfs_tape_entry before;  /* the last one that is among its bytes */
+	struct pfs_tape_entry pending; /* the run under way */
 	UT_hash_handle hh;
 };
 
@@ -58,11 +58,11 @@ static void private_free(struct pfs_tapes_private *priv)
 
 	if (!priv)
 		return;
-	HASH_ITER(hh, priv->slots, slot, next_slot) {
+	HASH_ITER (hh, priv->slots, slot, next_slot) {
 		HASH_DEL(priv->slots, slot);
 		free(slot);
 	}
-	HASH_ITER(hh, priv->objects, object, next_object) {
+	HASH_ITER (hh, priv->objects, object, next_object) {
 		HASH_DEL(priv->objects, object);
 		free(object);
 	}
@@ -204,7 +204,10 @@ static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_t
 {
 	*entry = (struct pfs_tape_entry){
 		.ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0,
-		.interval_ns = ref->interval_ns, .sampled = ref->sampled, .count = 1, .image = ref->image,
+		.interval_ns = ref->interval_ns,
+		.sampled = ref->sampled,
+		.count = 1,
+		.image = ref->image,
 		.page = t->options.stable ? ref->page : (int64_t)(ref->addr >> t->page_shift),
 		.access = ref->access ? 1 << (ref->access - 1) : PFS_TAPE_UNKNOWN,
 	};
@@ -214,8 +217,8 @@ static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_t
 /* A sampled reference and an exact one are never one entry. */
 static bool same_page(const struct pfs_tape_entry *a, const struct pfs_tape_entry *b)
 {
-	return a->page == b->page && a->object == b->object && a->image == b->image &&
-	       a->sampled == b->sampled && a->interval_ns == b->interval_ns;
+	return a->page == b->page && a->object == b->object && a->image == b->image && a->sampled == b->sampled &&
+	       a->interval_ns == b->interval_ns;
 }
 
 int pfs_tapes_add(void *ctx, const struct pfs_ref *ref)
@@ -257,7 +260,7 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 	struct slot *slot, *next;
 	int ret = 0;
 
-	HASH_ITER(hh, t->priv->slots, slot, next) {
+	HASH_ITER (hh, t->priv->slots, slot, next) {
 		struct pfs_tape *tape = &t->tapes[slot->tape];
 
 		if (!ret)
@@ -269,10 +272,14 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 			ret = -ENOMEM;
 	}
 	t->gaps = (struct pfs_tape_gaps){
-		.sampled = stats->sampled, .unasked = stats->unasked, .unasked_huge = stats->unasked_huge,
-		.outside = stats->outside, .counted = stats->counted,
+		.sampled = stats->sampled,
+		.unasked = stats->unasked,
+		.unasked_huge = stats->unasked_huge,
+		.outside = stats->outside,
+		.counted = stats->counted,
 		.refault = stats->refault,
-		.lost = model->lost, .lost_unknown = model->lost_unknown,
+		.lost = model->lost,
+		.lost_unknown = model->lost_unknown,
 	};
 	private_free(t->priv);
 	t->priv = NULL;

@@ -18,56 +18,59 @@ enum pfs_tape_by { PFS_TAPE_BY_THREAD, PFS_TAPE_BY_PROCESS, PFS_TAPE_OF_ALL };
 
 /* How an entry's page was accessed. */
 enum {
-	PFS_TAPE_READ = 1, PFS_TAPE_WRITE = 2, PFS_TAPE_EXECUTE = 4, PFS_TAPE_UNKNOWN = 8,
+	PFS_TAPE_READ = 1,
+	PFS_TAPE_WRITE = 2,
+	PFS_TAPE_EXECUTE = 4,
+	PFS_TAPE_UNKNOWN = 8,
 };
 
 struct pfs_tape_options {
 	enum pfs_tape_by by;
-	bool stable;		/* pages by object, processes and threads by order: the same in every run */
-	bool times;		/* false: none are kept */
+	bool stable; /* pages by object, processes and threads by order: the same in every run */
+	bool times;  /* false: none are kept */
 };
 
 /* One page, referenced once or several times without another one between. */
 struct pfs_tape_entry {
-	uint64_t ts_ns;		/* of the first; since the start of the recording; 0 without times */
-	uint64_t interval_ns;	/* of a sampled one: some time in so long a span before ts_ns; 0: not known */
+	uint64_t ts_ns;	      /* of the first; since the start of the recording; 0 without times */
+	uint64_t interval_ns; /* of a sampled one: some time in so long a span before ts_ns; 0: not known */
 	uint64_t count;
-	int64_t page;		/* address in pages or, of a stable tape, in the object */
-	uint32_t object;	/* of a stable tape: index in pfs_tapes.objects */
-	uint32_t image;		/* from 1; a process has a new one from each exec on */
-	uint8_t access;		/* PFS_TAPE_* */
-	bool sampled;		/* not exact */
+	int64_t page;	 /* address in pages or, of a stable tape, in the object */
+	uint32_t object; /* of a stable tape: index in pfs_tapes.objects */
+	uint32_t image;	 /* from 1; a process has a new one from each exec on */
+	uint8_t access;	 /* PFS_TAPE_* */
+	bool sampled;	 /* not exact */
 };
 
 struct pfs_tape {
-	uint32_t process, thread;	/* pid and tid or, of a stable tape, from 1 in order; 0: of all */
-	char *comm;			/* the thread's (the process's first one's), as last known; NULL: not known */
+	uint32_t process, thread; /* pid and tid or, of a stable tape, from 1 in order; 0: of all */
+	char *comm;		  /* the thread's (the process's first one's), as last known; NULL: not known */
 	uint64_t nr_entries, nr_refs;
-	uint8_t *bytes;			/* the entries */
+	uint8_t *bytes; /* the entries */
 	size_t nr_bytes, max_bytes;
 };
 
 /* What is known of what is missing. */
 struct pfs_tape_gaps {
-	uint64_t sampled;	/* references that are not exact */
-	uint64_t unasked;	/* pages that the kernel mapped by itself, whose references were not seen */
-	uint64_t unasked_huge;	/* of these: the rest of huge pages */
-	uint64_t outside;	/* faults where nothing was mapped */
-	uint64_t counted;	/* faults that were only counted */
-	struct pfs_refault_how refault;	/* how pages were made to fault again */
-	uint64_t lost;		/* events, where the number is known */
-	uint64_t lost_unknown;	/* times that an unknown number was lost */
+	uint64_t sampled;		/* references that are not exact */
+	uint64_t unasked;		/* pages that the kernel mapped by itself, whose references were not seen */
+	uint64_t unasked_huge;		/* of these: the rest of huge pages */
+	uint64_t outside;		/* faults where nothing was mapped */
+	uint64_t counted;		/* faults that were only counted */
+	struct pfs_refault_how refault; /* how pages were made to fault again */
+	uint64_t lost;			/* events, where the number is known */
+	uint64_t lost_unknown;		/* times that an unknown number was lost */
 };
 
 struct pfs_tapes {
 	struct pfs_tape_options options;
 	unsigned int page_shift;
 	struct pfs_tape_gaps gaps;
-	struct pfs_tape *tapes;		/* by process and thread */
+	struct pfs_tape *tapes; /* by process and thread */
 	unsigned int nr_tapes, max_tapes;
-	struct pfs_object *objects;	/* of stable tapes; their names are the tapes' own */
+	struct pfs_object *objects; /* of stable tapes; their names are the tapes' own */
 	unsigned int nr_objects, max_objects;
-	struct pfs_tapes_private *priv;	/* while they are being made; else NULL */
+	struct pfs_tapes_private *priv; /* while they are being made; else NULL */
 };
 
 /* ---- making them ---- */
@@ -102,8 +105,8 @@ int pfs_tapes_write_text(const struct pfs_tapes *tapes, FILE *out);
 
 /* What follows each page, and how soon. */
 struct pfs_prefetch_options {
-	uint64_t window_ns;	/* within so long a time; 0: however late */
-	unsigned int ahead;	/* so many pages; 0: no limit */
+	uint64_t window_ns; /* within so long a time; 0: however late */
+	unsigned int ahead; /* so many pages; 0: no limit */
 };
 
 /* For each page of each tape those that follow it, as lines. 0, -ENOMEM, -EIO or -EINVAL, as above. */

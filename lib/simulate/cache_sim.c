@@ -113,7 +113,7 @@ int pfs_next_uses(const struct pfs_string *string, uint32_t **next)
 	}
 	for (uint32_t page = 0; page < string->nr_pages; page++)
 		seen[page] = string->nr;
-	for (size_t i = string->nr; i--; ) {
+	for (size_t i = string->nr; i--;) {
 		(*next)[i] = seen[string->pages[i]];
 		seen[string->pages[i]] = i;
 	}
@@ -123,8 +123,10 @@ int pfs_next_uses(const struct pfs_string *string, uint32_t **next)
 
 /* Pages in memory, the one that is needed last on top. */
 struct heap {
-	struct use { uint32_t next, page; } *uses;
-	uint32_t *where;		/* of each page, its index */
+	struct use {
+		uint32_t next, page;
+	} * uses;
+	uint32_t *where; /* of each page, its index */
 	uint32_t nr;
 };
 

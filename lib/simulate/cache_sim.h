@@ -15,7 +15,7 @@
 struct pfs_string {
 	uint32_t *pages;
 	size_t nr, max;
-	uint32_t nr_pages;	/* the largest number and 1 */
+	uint32_t nr_pages; /* the largest number and 1 */
 };
 
 /* 0 or -ENOMEM. */

@@ -6,7 +6,10 @@
 #include <string.h>
 
 const char *const pfs_mrc_policy_names[PFS_NR_MRC_POLICIES] = {
-	[PFS_MRC_LRU] = "lru", [PFS_MRC_CLOCK] = "clock", [PFS_MRC_CLOCK0] = "clock0", [PFS_MRC_OPT] = "opt",
+	[PFS_MRC_LRU] = "lru",
+	[PFS_MRC_CLOCK] = "clock",
+	[PFS_MRC_CLOCK0] = "clock0",
+	[PFS_MRC_OPT] = "opt",
 };
 
 void pfs_mrc_init(struct pfs_mrc *mrc, const struct pfs_model *model, const struct pfs_mrc_options *options)
@@ -50,8 +53,8 @@ static struct pfs_mrc_curve *curve_new(struct pfs_mrc *mrc, const struct pfs_ref
 	}
 	curve->distances = pfs_stack_distance_new();
 	if (options->nr_windows)
-		curve->sets = pfs_working_sets_new(options->windows_ns, options->nr_windows, options->series,
-						   mrc->base_ns);
+		curve->sets =
+			pfs_working_sets_new(options->windows_ns, options->nr_windows, options->series, mrc->base_ns);
 	if (curve->distances && (curve->sets || !options->nr_windows))
 		return curve;
 	curve_free(curve);
@@ -112,7 +115,7 @@ int pfs_mrc_refer(void *ctx, const struct pfs_ref *ref)
 	if (ref->interval_ns > curve->interval_ns)
 		curve->interval_ns = ref->interval_ns;
 	if (ref->comm)
-		curve->comm = ref->comm;	/* the model keeps it */
+		curve->comm = ref->comm; /* the model keeps it */
 	if (curve->sets)
 		ret = too_many_steps(&mrc->err, pfs_working_sets_refer(curve->sets, page, ref->ts_ns));
 	return ret;

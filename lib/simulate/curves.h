@@ -15,8 +15,8 @@
 
 enum pfs_mrc_policy {
 	PFS_MRC_LRU,
-	PFS_MRC_CLOCK,		/* a page comes in with its bit set */
-	PFS_MRC_CLOCK0,		/* with its bit clear */
+	PFS_MRC_CLOCK,	/* a page comes in with its bit set */
+	PFS_MRC_CLOCK0, /* with its bit clear */
 	PFS_MRC_OPT,
 	PFS_NR_MRC_POLICIES,
 };
@@ -24,35 +24,35 @@ enum pfs_mrc_policy {
 extern const char *const pfs_mrc_policy_names[PFS_NR_MRC_POLICIES];
 
 struct pfs_mrc_options {
-	uint32_t policies;		/* one bit each; LRU is always there */
-	const uint64_t *windows_ns;	/* of working sets */
+	uint32_t policies;	    /* one bit each; LRU is always there */
+	const uint64_t *windows_ns; /* of working sets */
 	unsigned int nr_windows;
-	bool series;			/* working sets step by step as well */
+	bool series; /* working sets step by step as well */
 	bool each_process;
 };
 
 /* One string. */
 struct pfs_mrc_curve {
-	uint32_t process;		/* of the recording, from 1; 0: all together */
+	uint32_t process; /* of the recording, from 1; 0: all together */
 	int32_t pid;
-	const char *comm;		/* the last thread's that referenced; NULL: not known */
+	const char *comm; /* the last thread's that referenced; NULL: not known */
 	uint64_t refs;
-	uint64_t sampled;		/* of these: not exact */
-	uint64_t interval_ns;		/* the longest of these; 0: not known of any */
-	uint64_t by_address;		/* of refs: where the layout is not known; a page is an address there */
+	uint64_t sampled;     /* of these: not exact */
+	uint64_t interval_ns; /* the longest of these; 0: not known of any */
+	uint64_t by_address;  /* of refs: where the layout is not known; a page is an address there */
 	struct pfs_stack_distance *distances;
-	struct pfs_string string;	/* if a policy needs it */
-	struct pfs_working_sets *sets;	/* NULL: no windows */
-	struct pfs_page_index pages;	/* numbers for its own pages, of several strings */
+	struct pfs_string string;      /* if a policy needs it */
+	struct pfs_working_sets *sets; /* NULL: no windows */
+	struct pfs_page_index pages;   /* numbers for its own pages, of several strings */
 };
 
 struct pfs_mrc {
 	const struct pfs_model *model;
 	struct pfs_mrc_options options;
-	uint64_t base_ns;		/* where steps of series begin */
-	struct pfs_mrc_curve **curves;	/* in the order of their first references */
+	uint64_t base_ns;	       /* where steps of series begin */
+	struct pfs_mrc_curve **curves; /* in the order of their first references */
 	uint32_t nr_curves, max_curves;
-	struct pfs_err err;		/* why a reference could not be taken, if that needs words */
+	struct pfs_err err; /* why a reference could not be taken, if that needs words */
 };
 
 /* The model and the windows are borrowed. Never fails; what it holds is freed by fini. */

@@ -12,15 +12,15 @@ enum { FIRST_PAGES = 256, FIRST_POSITIONS = 2 * BLOCK };
 
 struct pfs_stack_distance {
 	uint64_t refs;
-	uint32_t pages;		/* referenced; so many positions are the last of a page */
-	uint32_t *last;		/* of each page, its last position and 1; 0: not referenced */
-	uint64_t *counts;	/* by distance; [0]: first references */
+	uint32_t pages;	  /* referenced; so many positions are the last of a page */
+	uint32_t *last;	  /* of each page, its last position and 1; 0: not referenced */
+	uint64_t *counts; /* by distance; [0]: first references */
 	uint32_t max_pages;
 	uint32_t *page_at;	/* of each position */
 	uint64_t *bits;		/* of each position: is it the last of its page? */
 	uint32_t *tree;		/* Fenwick's, of blocks from 1 on: how many bits are set */
 	uint32_t now;		/* the next position */
-	uint32_t max_positions;	/* a multiple of BLOCK */
+	uint32_t max_positions; /* a multiple of BLOCK */
 };
 
 struct pfs_stack_distance *pfs_stack_distance_new(void)

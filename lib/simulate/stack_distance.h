@@ -31,9 +31,9 @@ uint32_t pfs_stack_distance_pages(const struct pfs_stack_distance *s);
 /* What an LRU memory of each size misses: with 0, 1, ... `enough` pages; more pages miss no less. */
 struct pfs_lru_curve {
 	uint64_t refs;
-	uint32_t pages;			/* referenced: each misses once at least */
-	uint32_t enough;		/* the smallest memory in which nothing but first references misses */
-	uint64_t *misses;		/* [enough + 1] */
+	uint32_t pages;	  /* referenced: each misses once at least */
+	uint32_t enough;  /* the smallest memory in which nothing but first references misses */
+	uint64_t *misses; /* [enough + 1] */
 };
 
 /* Of the references so far. The caller frees `misses`. 0 or -ENOMEM. */

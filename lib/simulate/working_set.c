@@ -14,16 +14,16 @@ enum { FIRST_PAGES = 256 };
 
 struct entry {
 	uint64_t last_ns;
-	uint32_t older, newer;	/* NOBODY: the end */
+	uint32_t older, newer; /* NOBODY: the end */
 	bool seen;
 };
 
 struct window {
 	uint64_t tau_ns;
-	uint32_t edge;		/* the oldest page in the set; NOBODY: it is empty */
+	uint32_t edge; /* the oldest page in the set; NOBODY: it is empty */
 	uint32_t pages, max;
-	unsigned __int128 page_ns;	/* how long pages were in it, together */
-	uint64_t step_ns;	/* the end of the step under way; 0: none yet */
+	unsigned __int128 page_ns; /* how long pages were in it, together */
+	uint64_t step_ns;	   /* the end of the step under way; 0: none yet */
 	struct pfs_working_set_step *steps;
 	uint32_t nr_steps, max_steps;
 };
@@ -170,8 +170,7 @@ static void link_newest(struct pfs_working_sets *w, uint32_t page)
 }
 
 /* The page goes to the newer end of a window's set, wherever it was. `e` is still what it was. */
-static void refresh(const struct pfs_working_sets *w, struct window *window, uint32_t page,
-		    const struct entry *e)
+static void refresh(const struct pfs_working_sets *w, struct window *window, uint32_t page, const struct entry *e)
 {
 	uint64_t gap = w->now_ns - e->last_ns;
 
@@ -236,8 +235,10 @@ struct pfs_working_set pfs_working_sets_get(const struct pfs_working_sets *w, un
 	uint64_t span_ns = w->now_ns - w->first_ns;
 
 	return (struct pfs_working_set){
-		.window_ns = window->tau_ns, .max = window->max,
+		.window_ns = window->tau_ns,
+		.max = window->max,
 		.mean = w->begun && span_ns ? (double)window->page_ns / span_ns : window->max,
-		.steps = window->steps, .nr_steps = window->nr_steps,
+		.steps = window->steps,
+		.nr_steps = window->nr_steps,
 	};
 }

@@ -22,8 +22,8 @@ struct pfs_working_set_step {
 
 struct pfs_working_set {
 	uint64_t window_ns;
-	uint32_t max;			/* of all moments */
-	double mean;			/* over time; of no time at all: max */
+	uint32_t max; /* of all moments */
+	double mean;  /* over time; of no time at all: max */
 	const struct pfs_working_set_step *steps;
 	uint32_t nr_steps;
 };

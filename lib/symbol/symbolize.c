@@ -22,26 +22,28 @@
 #include <unistd.h>
 
 enum {
-	MAX_BYTES = 1 << 30,		/* of symbol tables that are read of a file */
-	MAX_SEGMENTS = 16,		/* of code; there is one as a rule */
-	MAX_NESTED = 1000,		/* functions that begin in another one, before it */
+	MAX_BYTES = 1 << 30, /* of symbol tables that are read of a file */
+	MAX_SEGMENTS = 16,   /* of code; there is one as a rule */
+	MAX_NESTED = 1000,   /* functions that begin in another one, before it */
 };
 
 struct pfs_elf_symbol {
-	uint64_t start, end;		/* offsets in the file */
-	uint64_t reach;			/* the furthest end of all symbols up to this one */
-	const char *name;		/* libelf's */
-	uint8_t rank;			/* of several in one place the lowest is the name */
+	uint64_t start, end; /* offsets in the file */
+	uint64_t reach;	     /* the furthest end of all symbols up to this one */
+	const char *name;    /* libelf's */
+	uint8_t rank;	     /* of several in one place the lowest is the name */
 };
 
+/* clang-format off */
 #define ELF_FUNCTIONS(X)									\
 	X(elf_version) X(elf_begin) X(elf_end) X(elf_kind) X(elf_getphdrnum) X(gelf_getphdr)	\
 	X(elf_nextscn) X(elf_getscn) X(gelf_getshdr) X(elf_getdata) X(gelf_getsym) X(elf_strptr)
+/* clang-format on */
 
 struct reader {
 	int fd;
 	Elf *elf;
-	uint64_t left;			/* bytes that may still be read */
+	uint64_t left; /* bytes that may still be read */
 	GElf_Phdr segments[MAX_SEGMENTS];
 	unsigned int nr_segments;
 #define X(name) typeof(name) *name;
@@ -51,7 +53,11 @@ struct reader {
 
 /* ---- is it the recorded file? ---- */
 
-struct mapped { uint64_t start; uint32_t dev; uint64_t ino; };
+struct mapped {
+	uint64_t start;
+	uint32_t dev;
+	uint64_t ino;
+};
 
 static int find_mapped(void *ctx, const struct pfs_smap *region)
 {
@@ -98,8 +104,8 @@ static bool is_after(struct timespec a, struct timespec b)
 }
 
 /* Opens it. Nothing but a regular file is, for others may act on being opened. */
-static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const char *path, uint32_t dev,
-					    uint64_t ino, struct timespec until)
+static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const char *path, uint32_t dev, uint64_t ino,
+						struct timespec until)
 {
 	struct stat st;
 
@@ -144,9 +150,9 @@ static int load(struct pfs_elf_symbols *symbols, struct reader *r)
 
 	if (!library)
 		return cannot_load(symbols);
-#define X(name)								\
-	r->name = (typeof(name) *)dlsym(library, #name);		\
-	if (!r->name)							\
+#define X(name)                                          \
+	r->name = (typeof(name) *)dlsym(library, #name); \
+	if (!r->name)                                    \
 		return cannot_load(symbols);
 	ELF_FUNCTIONS(X)
 #undef X
@@ -209,8 +215,7 @@ static int add(struct pfs_elf_symbols *symbols, const struct pfs_elf_symbol *sym
 	return 0;
 }
 
-static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r, const GElf_Sym *sym,
-			size_t strings)
+static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r, const GElf_Sym *sym, size_t strings)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	struct pfs_elf_symbol symbol;
@@ -235,8 +240,7 @@ static bool may_read(struct reader *r, const GElf_Shdr *section)
 	return true;
 }
 
-static int read_table(struct pfs_elf_symbols *symbols, struct reader *r, Elf_Scn *section,
-		      const GElf_Shdr *header)
+static int read_table(struct pfs_elf_symbols *symbols, struct reader *r, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Scn *strings = r->elf_getscn(r->elf, header->sh_link);
 	GElf_Shdr strings_header;
@@ -276,7 +280,7 @@ static int compare(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;	/* the last one is found first */
+		return x->rank > y->rank ? -1 : 1; /* the last one is found first */
 	return -strcmp(x->name, y->name);
 }
 
@@ -310,14 +314,14 @@ static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r)
 	}
 	find_segments(r);
 	ret = read_tables(symbols, r);
-	if (!ret)	/* a section that libelf had no memory for is the last one that it tells of */
+	if (!ret) /* a section that libelf had no memory for is the last one that it tells of */
 		ret = unless_memory(symbols, symbols->state);
 	sort(symbols);
 	return ret;
 }
 
 int pfs_elf_symbols_read(struct pfs_elf_symbols *symbols, const char *path, uint32_t dev, uint64_t ino,
-		     struct timespec until)
+			 struct timespec until)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 
@@ -369,14 +373,10 @@ const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t
 const char *pfs_elf_symbols_text(enum pfs_elf_symbols_state state)
 {
 	static const char *const texts[] = {
-		[PFS_ELF_READ] = "no symbol there",
-		[PFS_ELF_UNKNOWN_FILE] = "no inode was recorded",
-		[PFS_ELF_NO_FILE] = "no such file here",
-		[PFS_ELF_OTHER_FILE] = "another file now",
-		[PFS_ELF_CHANGED] = "changed since",
-		[PFS_ELF_NO_ELF] = "no ELF file",
-		[PFS_ELF_DAMAGED] = "damaged symbols",
-		[PFS_ELF_NO_LIBRARY] = "libelf is not installed",
+		[PFS_ELF_READ] = "no symbol there",	 [PFS_ELF_UNKNOWN_FILE] = "no inode was recorded",
+		[PFS_ELF_NO_FILE] = "no such file here", [PFS_ELF_OTHER_FILE] = "another file now",
+		[PFS_ELF_CHANGED] = "changed since",	 [PFS_ELF_NO_ELF] = "no ELF file",
+		[PFS_ELF_DAMAGED] = "damaged symbols",	 [PFS_ELF_NO_LIBRARY] = "libelf is not installed",
 	};
 
 	return texts[state];

@@ -14,10 +14,10 @@
 
 enum pfs_elf_symbols_state {
 	PFS_ELF_READ,
-	PFS_ELF_UNKNOWN_FILE,	/* the recording does not say which file it was */
-	PFS_ELF_NO_FILE,		/* nothing of that name can be read here */
-	PFS_ELF_OTHER_FILE,		/* the name is another file's now */
-	PFS_ELF_CHANGED,		/* the same file, but written or renamed since */
+	PFS_ELF_UNKNOWN_FILE, /* the recording does not say which file it was */
+	PFS_ELF_NO_FILE,      /* nothing of that name can be read here */
+	PFS_ELF_OTHER_FILE,   /* the name is another file's now */
+	PFS_ELF_CHANGED,      /* the same file, but written or renamed since */
 	PFS_ELF_NO_ELF,
 	PFS_ELF_DAMAGED,
 	PFS_ELF_NO_LIBRARY,
@@ -27,7 +27,7 @@ struct pfs_elf_symbol;
 
 struct pfs_elf_symbols {
 	enum pfs_elf_symbols_state state;
-	struct pfs_elf_symbol *symbols;	/* sorted; the rest is symbolize.c's own */
+	struct pfs_elf_symbol *symbols; /* sorted; the rest is symbolize.c's own */
 	uint32_t nr_symbols, max_symbols;
 	void *reader;
 };
@@ -38,7 +38,7 @@ struct pfs_elf_symbols {
  * became of it, or -ENOMEM. What it leaves is to be given to pfs_elf_symbols_fini() in any case.
  */
 int pfs_elf_symbols_read(struct pfs_elf_symbols *symbols, const char *path, uint32_t dev, uint64_t ino,
-		     struct timespec until);
+			 struct timespec until);
 void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols);
 
 /*

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-	FOLD_FROM_PAGES = 1024,		/* smaller rows are folded only if wholly untouched */
-	FOLD_CELLS = 16,		/* and no shorter stretches than that */
+	FOLD_FROM_PAGES = 1024, /* smaller rows are folded only if wholly untouched */
+	FOLD_CELLS = 16,	/* and no shorter stretches than that */
 };
 
 /* What a walk over a bar meets, in order. Each returns false to end the walk. */
@@ -24,7 +24,7 @@ struct bar_walk {
 	const struct pfs_bar *bar;
 	const struct bar_ops *ops;
 	void *ctx;
-	uint64_t next;			/* index of the first cell that is not written yet */
+	uint64_t next; /* index of the first cell that is not written yet */
 };
 
 static uint64_t cells_of(const struct pfs_bar *bar)
@@ -101,7 +101,7 @@ static void walk_bar(const struct pfs_bar *bar, const struct bar_ops *ops, void 
 /* ---- measuring ---- */
 
 struct measure {
-	uint64_t columns, limit;	/* it ends when it is known not to fit: mostly at once */
+	uint64_t columns, limit; /* it ends when it is known not to fit: mostly at once */
 	bool numbered;
 };
 
@@ -123,8 +123,7 @@ static bool measure_fold(void *ctx, uint64_t nr_pages)
 	struct measure *measure = ctx;
 	char number[8];
 
-	return measure_gap(ctx, measure->numbered ?
-			   2 + strlen(pfs_short_number(number, nr_pages)) : 1);
+	return measure_gap(ctx, measure->numbered ? 2 + strlen(pfs_short_number(number, nr_pages)) : 1);
 }
 
 static const struct bar_ops measure_ops = { measure_cell, measure_gap, measure_fold };
@@ -149,12 +148,13 @@ static uint64_t next_size(uint64_t pages)
 	return pages & (pages - 1) ? pages / 3 * 4 : pages / 2 * 3;
 }
 
-struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *model,
-			    unsigned int columns)
+struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *model, unsigned int columns)
 {
-	struct pfs_bar bar = { .pages = row->pages, .start = row->start,
+	struct pfs_bar bar = { .pages = row->pages,
+			       .start = row->start,
 			       .nr_pages = pfs_row_pages(row, model),
-			       .page_shift = model->page_shift, .cell_pages = 1 };
+			       .page_shift = model->page_shift,
+			       .cell_pages = 1 };
 	bool may_fold = !row->tally.seen || bar.nr_pages >= FOLD_FROM_PAGES;
 
 	/* So many touched pages take so many cells at least: no need to try less. */

@@ -14,21 +14,20 @@
 
 enum pfs_fold {
 	PFS_FOLD_NONE,
-	PFS_FOLD_NUMBERED,	/* "~256M~" */
-	PFS_FOLD_PLAIN,		/* "~" */
+	PFS_FOLD_NUMBERED, /* "~256M~" */
+	PFS_FOLD_PLAIN,	   /* "~" */
 };
 
 struct pfs_bar {
-	const struct pfs_pages *pages;	/* NULL: nothing happened here */
+	const struct pfs_pages *pages; /* NULL: nothing happened here */
 	uint64_t start, nr_pages;
 	unsigned int page_shift;
-	uint64_t cell_pages;		/* pages that a cell stands for */
+	uint64_t cell_pages; /* pages that a cell stands for */
 	enum pfs_fold fold;
 };
 
 /* Chooses scale and folding so that the bar and its mark for the scale take at most `columns`. */
-struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *model,
-			    unsigned int columns);
+struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *model, unsigned int columns);
 
 /* Writes the cells. */
 void pfs_bar_draw(const struct pfs_bar *bar, struct pfs_pen *pen);

@@ -17,7 +17,7 @@ enum { MAX_RANGE = 25 };
 /* Widths of the columns of one epoch's table. */
 struct columns {
 	unsigned int range, count, name, bar;
-	bool base_names;		/* file names only: the paths do not fit */
+	bool base_names; /* file names only: the paths do not fit */
 };
 
 static void count_text(char buf[24], const struct pfs_row *row, const struct pfs_model *model)
@@ -64,9 +64,8 @@ static struct columns measure(const struct pfs_bars *bars, const struct pfs_rows
 
 static void put_heading(const struct pfs_bars *bars, const struct columns *c)
 {
-	fprintf(bars->options->out, "%s %-*s perm %*s name%s\n",
-		pfs_color_on(bars->options->color, "\033[2m"), (int)c->range, "address range",
-		(int)c->count, "touched", pfs_color_off(bars->options->color));
+	fprintf(bars->options->out, "%s %-*s perm %*s name%s\n", pfs_color_on(bars->options->color, "\033[2m"),
+		(int)c->range, "address range", (int)c->count, "touched", pfs_color_off(bars->options->color));
 }
 
 static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const struct columns *c)
@@ -83,8 +82,8 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const stru
 	if (row->region)
 		pfs_perms_text(perms, row->region);
 	count_text(count, row, bars->model);
-	fprintf(out, "%s%c%-*s %s %*s ", pfs_color_on(faint, "\033[2m"), row->gone ? '-' : ' ',
-		(int)c->range, range, perms, (int)c->count, count);
+	fprintf(out, "%s%c%-*s %s %*s ", pfs_color_on(faint, "\033[2m"), row->gone ? '-' : ' ', (int)c->range, range,
+		perms, (int)c->count, count);
 	if (c->base_names)
 		pfs_put_head(out, pfs_label_base(label), c->name - excess);
 	else
@@ -105,8 +104,7 @@ static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)
 		put_row(bars, &rows->row[i], &c);
 }
 
-int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		  struct pfs_err *err)
+int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	return pfs_bars_frame(model, options, put_rows, err);
 }

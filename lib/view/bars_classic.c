@@ -36,8 +36,8 @@ static void put_row(FILE *out, const struct pfs_model *model, const struct pfs_r
 	struct pfs_page_walk at;
 	uint64_t nr;
 
-	fprintf(out, "%s: %08" PRIx64 " - %08" PRIx64 " (%4" PRIu64 " pages): |",
-		row->region ? "Region" : "Unknown", row->start, row->end, nr_pages);
+	fprintf(out, "%s: %08" PRIx64 " - %08" PRIx64 " (%4" PRIu64 " pages): |", row->region ? "Region" : "Unknown",
+		row->start, row->end, nr_pages);
 	if (row->pages)
 		pfs_page_walk_start(&at, row->pages, row->start, row->end);
 	while (row->pages && (page = pfs_page_walk_row(&at, &nr))) {
@@ -68,8 +68,7 @@ static void put_process(FILE *out, const struct pfs_epochs *at)
 	fputc('\n', out);
 }
 
-static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options *options,
-		     bool title)
+static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options *options, bool title)
 {
 	struct pfs_rows rows;
 	int err = pfs_rows_collect(&rows, at);
@@ -85,8 +84,7 @@ static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options 
 	return 0;
 }
 
-int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			  struct pfs_err *err)
+int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
 	unsigned int nr_epochs = 0;

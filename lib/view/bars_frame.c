@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
 #define ALARM "\033[1;31m"
 
-static struct pfs_list list_of(const struct pfs_bars *bars, const char *separator,
-			       unsigned int indent)
+static struct pfs_list list_of(const struct pfs_bars *bars, const char *separator, unsigned int indent)
 {
-	return (struct pfs_list){ .out = bars->options->out, .width = bars->width,
-				  .indent = indent, .separator = separator };
+	return (struct pfs_list){
+		.out = bars->options->out, .width = bars->width, .indent = indent, .separator = separator
+	};
 }
 
 /* One line in the colour of alarm, wrapped. */
@@ -102,8 +102,7 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 		pfs_escape(name, sizeof(name), comm, 0);
 	list.start = pfs_color_on(bars->options->color, BOLD);
 	list.end = pfs_color_off(bars->options->color);
-	pfs_list_add(&list, "%s %d%s%s", at->proc->pid_known ? "pid" : "thread", at->proc->pid,
-		     comm ? " " : "", name);
+	pfs_list_add(&list, "%s %d%s%s", at->proc->pid_known ? "pid" : "thread", at->proc->pid, comm ? " " : "", name);
 	list.start = list.end = NULL;
 	put_origin(&list, at);
 	put_span(bars, &list, at);
@@ -182,7 +181,9 @@ void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 #define MAX_GONE 48
 
 /* Takes out what is not drawn, and counts it. */
-struct left_out { uint64_t untouched, earlier, earlier_pages, more, more_pages; };
+struct left_out {
+	uint64_t untouched, earlier, earlier_pages, more, more_pages;
+};
 
 static int more_first(const void *a, const void *b)
 {
@@ -314,8 +315,7 @@ static void put_details(struct pfs_bars *bars)
 	add_count(&list, t->signal, "ended in a signal");
 	add_count(&list, t->outside, "in no known region");
 	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
-	add_count(&list, t->around, t->around == 1 ? "page mapped beside a fault" :
-		  "pages mapped beside faults");
+	add_count(&list, t->around, t->around == 1 ? "page mapped beside a fault" : "pages mapped beside faults");
 	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
 	add_count(&list, t->huge, "pages in huge pages");
 	add_count(&list, t->referenced, "pages seen accessed");
@@ -369,8 +369,7 @@ static void put_legend(struct pfs_bars *bars)
 	struct pfs_list list = list_of(bars, "  ", 0);
 
 	if (!bars->nr_epochs)
-		fprintf(list.out, "no process to draw, of %u in the recording\n",
-			bars->model->nr_procs);
+		fprintf(list.out, "no process to draw, of %u in the recording\n", bars->model->nr_procs);
 	if (!bars->pen.used)
 		return;
 	fputc('\n', list.out);
@@ -380,11 +379,12 @@ static void put_legend(struct pfs_bars *bars)
 	pfs_list_end(&list);
 }
 
-int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
-		   pfs_bars_rows_fn fn, struct pfs_err *err)
+int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options, pfs_bars_rows_fn fn,
+		   struct pfs_err *err)
 {
 	struct pfs_epochs at = { .model = model, .filter = options->filter };
-	struct pfs_bars bars = { .model = model, .options = options,
+	struct pfs_bars bars = { .model = model,
+				 .options = options,
 				 .width = options->width ? options->width : 80,
 				 .pen = { .out = options->out, .color = options->color },
 				 .gaps = pfs_gaps_shown(model, options->filter) };

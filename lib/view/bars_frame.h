@@ -20,7 +20,7 @@ struct pfs_bars {
 	uint64_t nr_regions, nr_gone;
 	unsigned int nr_procs, nr_epochs;
 	const struct pfs_proc *last_proc;
-	struct pfs_gaps gaps;		/* of the time that is drawn */
+	struct pfs_gaps gaps; /* of the time that is drawn */
 	/* of the epoch that is drawn: whether rows say that the gaps concern them, or that they do not */
 	enum { ROWS_ALIKE, ROWS_CONCERNED, ROWS_SPARED } say;
 	struct pfs_gaps epoch_gaps;
@@ -33,7 +33,7 @@ typedef void (*pfs_bars_rows_fn)(struct pfs_bars *bars, const struct pfs_rows *r
 void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row);
 
 /* All of it: each epoch's header and rows, then legend and summary. A pfs_draw_fn but for fn. */
-int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options,
-		   pfs_bars_rows_fn fn, struct pfs_err *err);
+int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options, pfs_bars_rows_fn fn,
+		   struct pfs_err *err);
 
 #endif

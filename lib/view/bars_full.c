@@ -20,15 +20,14 @@ enum { FOLD_LINES = 3, MANY_ALIKE = 1 << 16 };
 struct lines {
 	struct pfs_bars *bars;
 	const struct pfs_row *row;
-	uint64_t nr_pages, next;	/* page indices: all of them, and the next to draw */
+	uint64_t nr_pages, next; /* page indices: all of them, and the next to draw */
 	unsigned int per_line;
 };
 
 static void start_line(struct lines *l)
 {
 	pfs_pen_lift(&l->bars->pen);
-	fprintf(l->bars->options->out, "  %08" PRIx64 " |",
-		l->row->start + (l->next << l->bars->model->page_shift));
+	fprintf(l->bars->options->out, "  %08" PRIx64 " |", l->row->start + (l->next << l->bars->model->page_shift));
 }
 
 static void end_line(struct lines *l)
@@ -68,7 +67,7 @@ static void put_gap(struct lines *l, uint64_t index)
 	while (l->next < index && l->next % l->per_line)
 		put_page(l, NULL);
 	whole = (index - l->next) / l->per_line;
-	if (index == l->nr_pages)	/* the last line may be short */
+	if (index == l->nr_pages) /* the last line may be short */
 		whole = (index - l->next + l->per_line - 1) / l->per_line;
 	if (whole >= FOLD_LINES)
 		put_fold(l, whole, "untouched pages");
@@ -86,7 +85,7 @@ static void put_alike(struct lines *l, const struct pfs_cell *cell, uint64_t nr)
 	whole = nr / l->per_line;
 	if (!whole)
 		return;
-	for (unsigned int i = 0; i < l->per_line; i++)	/* one line to look at */
+	for (unsigned int i = 0; i < l->per_line; i++) /* one line to look at */
 		put_page(l, cell);
 	put_fold(l, whole - 1, "more pages like these");
 	for (nr %= l->per_line; nr; nr--)
@@ -124,20 +123,21 @@ static void put_pages(struct lines *l)
 static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 {
 	unsigned int room = bars->width > 40 ? bars->width - 17 : 24;
-	struct lines l = { .bars = bars, .row = row, .per_line = room / 16 * 16,
-			   .nr_pages = pfs_row_pages(row, bars->model) };
+	struct lines l = {
+		.bars = bars, .row = row, .per_line = room / 16 * 16, .nr_pages = pfs_row_pages(row, bars->model)
+	};
 	char range[40], perms[5] = "    ", name[PFS_LABEL_MAX], fitted[1024];
 	int used;
 
 	pfs_range_text(range, row->start, row->end);
 	if (row->region)
 		pfs_perms_text(perms, row->region);
-	used = fprintf(bars->options->out, "%c%s %s %" PRIu64 "/%" PRIu64 " pages  ",
-		       row->gone ? '-' : ' ', range, perms, row->tally.touched, l.nr_pages);
+	used = fprintf(bars->options->out, "%c%s %s %" PRIu64 "/%" PRIu64 " pages  ", row->gone ? '-' : ' ', range,
+		       perms, row->tally.touched, l.nr_pages);
 	pfs_fit_tail(fitted, sizeof(fitted), pfs_label(row, name, sizeof(name)),
 		     (int)bars->width > used + 16 ? bars->width - used : 16, "..");
-	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"),
-		fitted, pfs_color_off(bars->options->color));
+	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"), fitted,
+		pfs_color_off(bars->options->color));
 	pfs_bars_row_lost(bars, row);
 	put_pages(&l);
 }
@@ -148,8 +148,7 @@ static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)
 		put_row(bars, &rows->row[i]);
 }
 
-int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		       struct pfs_err *err)
+int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	return pfs_bars_frame(model, options, put_rows, err);
 }

@@ -21,21 +21,20 @@
 
 /* What `run` noted of the kernel's counts, all from the command's start to its end. */
 struct kernel_counts {
-	bool perf;				/* it has those of the next line */
+	bool perf; /* it has those of the next line */
 	uint64_t faults, minor, major;
-	uint64_t rusage;			/* minor + major, less those before the start */
+	uint64_t rusage; /* minor + major, less those before the start */
 };
 
 struct check {
 	FILE *out;
 	struct pfs_missing missing;
 	unsigned int nr_unexplained;
-	unsigned int nr_maybe_lost;	/* of these: they may be among the lost events */
-	uint64_t untold;		/* faults that only the kernel's counters can put down to something */
+	unsigned int nr_maybe_lost; /* of these: they may be among the lost events */
+	uint64_t untold;	    /* faults that only the kernel's counters can put down to something */
 };
 
-static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor,
-		      uint64_t *major)
+static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor, uint64_t *major)
 {
 	const char *note = pfs_model_note(model, key);
 
@@ -47,8 +46,8 @@ static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k
 	const char *note = pfs_model_note(model, "counters");
 	uint64_t minor, major, before_minor, before_major;
 
-	k->perf = note && sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64,
-				 &k->faults, &k->minor, &k->major) == 3;
+	k->perf = note && sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64, &k->faults, &k->minor,
+				 &k->major) == 3;
 	if (!note_pair(model, "rusage", &minor, &major) ||
 	    !note_pair(model, "counted_before", &before_minor, &before_major))
 		return false;
@@ -113,10 +112,10 @@ static void sum(struct pfs_counts *to, const struct pfs_model *model)
 
 /* Why there are more exceptions than pages. */
 #define KERNEL_ADDR "at addresses of the kernel"
-#define SIGNALS "ended in a signal (SIGSEGV, SIGBUS)"
-#define VSYSCALL "calls into [vsyscall], emulated"
-#define RETRIED "in kernel mode with page faults off, then tried again"
-#define NO_ACCESS "system calls given memory that they may not touch (EFAULT)"
+#define SIGNALS	    "ended in a signal (SIGSEGV, SIGBUS)"
+#define VSYSCALL    "calls into [vsyscall], emulated"
+#define RETRIED	    "in kernel mode with page faults off, then tried again"
+#define NO_ACCESS   "system calls given memory that they may not touch (EFAULT)"
 
 /* Signals at addresses of the kernel's are refused before they are counted. */
 static uint64_t signals_counted(const struct pfs_counts *n)
@@ -126,7 +125,8 @@ static uint64_t signals_counted(const struct pfs_counts *n)
 
 static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
 {
-	uint64_t rest = left_over(c, refused, n->kernel_addr, "refused at once, which the kernel "
+	uint64_t rest = left_over(c, refused, n->kernel_addr,
+				  "refused at once, which the kernel "
 				  "does not count:");
 
 	reason(c, n->kernel_addr, KERNEL_ADDR);
@@ -143,8 +143,7 @@ static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t 
 	reason(c, signals, SIGNALS);
 	reason(c, n->vsyscall, VSYSCALL);
 	reason(c, n->no_access < rest ? n->no_access : rest, NO_ACCESS);
-	reason(c, n->no_access < rest ? rest - n->no_access : 0,
-	       "given up: killed on the way, or EFAULT");
+	reason(c, n->no_access < rest ? rest - n->no_access : 0, "given up: killed on the way, or EFAULT");
 }
 
 #define EXEC "arguments and environment copied by exec (exec-time copies)"
@@ -169,7 +168,8 @@ static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_
 		if (by[i])
 			reason(c, some, by[i]);
 	}
-	reason(c, rest, "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
+	reason(c, rest,
+	       "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
 	       "populated again)");
 	return rest;
 }
@@ -192,7 +192,7 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 
 	if (!no_less(c, accounted, exec, "more " EXEC " than the kernel accounts"))
 		return;
-	most = n->faults - certain;	/* each of these is one of them */
+	most = n->faults - certain; /* each of these is one of them */
 	asked = accounted - exec;
 	refused = most > asked ? most - asked : 0;
 	unasked = asked > most ? asked - most : 0;
@@ -235,14 +235,15 @@ static int verdict(struct check *c, const struct pfs_model *model, struct pfs_er
 				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
 	}
 	but = may_be_lost(c, c->untold) ? ", lost events among them" : "";
-	return pfs_err_set(err, -ERANGE, "%" PRIu64 " page fault%s that only the kernel's own counters tell "
-			   "apart%s: `pfscope run --count' records these", c->untold, c->untold == 1 ? "" : "s", but);
+	return pfs_err_set(err, -ERANGE,
+			   "%" PRIu64 " page fault%s that only the kernel's own counters tell "
+			   "apart%s: `pfscope run --count' records these",
+			   c->untold, c->untold == 1 ? "" : "s", but);
 }
 
 #define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"
 
-int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			struct pfs_err *err)
+int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
 	struct check c = { .out = options->out, .missing = pfs_gaps_sum(&gaps) };
@@ -254,7 +255,8 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 	if (source && !strncmp(source, "stap", 4))
 		return pfs_check_all_draw(model, options, err);
 	if (!kernel_counts(model, &k))
-		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
+		return pfs_err_set(err, -ENOENT,
+				   "this recording has no counts of the kernel to check "
 				   "against: only those of a finished `pfscope run` have");
 	sum(&n, model);
 	line(&c, n.faults, "page faults recorded, from the command's start to its end");

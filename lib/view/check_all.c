@@ -15,16 +15,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct pair { uint64_t minor, major; };
+struct pair {
+	uint64_t minor, major;
+};
 
 /* What the kernel counted for a process, and how many of its threads ran when the recording began. */
-struct account { struct pair n; uint64_t running; };
+struct account {
+	struct pair n;
+	uint64_t running;
+};
 
 struct totals {
 	FILE *out;
-	unsigned int nr_held;		/* accounts of the kernel that were looked at */
+	unsigned int nr_held; /* accounts of the kernel that were looked at */
 	unsigned int nr_different;
-	unsigned int nr_maybe_lost;	/* of these: they may be among the lost events */
+	unsigned int nr_maybe_lost; /* of these: they may be among the lost events */
 };
 
 static struct pair recorded(const struct pfs_counts *n)
@@ -69,12 +74,13 @@ static void compare_one(struct totals *t, uint64_t ours, uint64_t kernel, const 
 	}
 	fprintf(t->out, "%24s  UNEXPLAINED: %" PRIu64 " %s faults %s, %s\n", "",
 		ours > kernel ? ours - kernel : kernel - ours, class,
-		ours > kernel ? "recorded that the kernel did not count" :
-				"that the kernel counted and the recording lacks", whose);
+		ours > kernel ? "recorded that the kernel did not count"
+			      : "that the kernel counted and the recording lacks",
+		whose);
 }
 
-static void compare(struct totals *t, struct pair ours, struct pair kernel,
-		    const struct pfs_missing *missing, const char *whose)
+static void compare(struct totals *t, struct pair ours, struct pair kernel, const struct pfs_missing *missing,
+		    const char *whose)
 {
 	t->nr_held++;
 	compare_one(t, ours.minor, kernel.minor, "minor", missing, whose);
@@ -86,8 +92,7 @@ static void compare(struct totals *t, struct pair ours, struct pair kernel,
 static void put_recorded(FILE *out, const struct pfs_model *model, struct pair all)
 {
 	const struct pfs_counts *n = &model->counts, *launcher = &model->launcher;
-	struct pair exceptions = { n->minor, n->major },
-		unasked = { n->unasked_minor, n->unasked_major };
+	struct pair exceptions = { n->minor, n->major }, unasked = { n->unasked_minor, n->unasked_major };
 	uint64_t no_page = n->faults - n->minor - n->major;
 
 	fprintf(out, "%12s%12s\n", "minor", "major");
@@ -97,8 +102,10 @@ static void put_recorded(FILE *out, const struct pfs_model *model, struct pair a
 		line(out, recorded(launcher), "pfscope's own child, before the command");
 	line(out, all, "recorded in all");
 	if (no_page)
-		fprintf(out, "%24" PRIu64 "  got no page, and are not counted (%" PRIu64 " ended in a "
-			"signal)\n", no_page, n->signal);
+		fprintf(out,
+			"%24" PRIu64 "  got no page, and are not counted (%" PRIu64 " ended in a "
+			"signal)\n",
+			no_page, n->signal);
 }
 
 /* ---- the kernel's accounts ---- */
@@ -149,8 +156,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
  * Of a thread that runs, its count is read a moment after it is recorded, and a fault that is under way
  * then is not: there may be one too few or too many.
  */
-static void compare_process(struct totals *t, const struct pfs_model *model,
-			    const struct pfs_proc *proc, const struct account *kernel)
+static void compare_process(struct totals *t, const struct pfs_model *model, const struct pfs_proc *proc,
+			    const struct account *kernel)
 {
 	struct pair ours = recorded_of(model, proc);
 	uint64_t off = distance(ours.minor, kernel->n.minor) + distance(ours.major, kernel->n.major);
@@ -198,14 +205,13 @@ static void check_processes(struct totals *t, const struct pfs_model *model)
 
 static void check_rusage(struct totals *t, const struct pfs_model *model, struct pair all)
 {
-	const char *usage = pfs_model_note(model, "rusage"),
-		*note = pfs_model_note(model, "counted_before");
+	const char *usage = pfs_model_note(model, "rusage"), *note = pfs_model_note(model, "counted_before");
 	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
 	struct pair kernel, before;
 
-	if (!usage || !note || !parse(usage, &kernel) || !parse(note, &before) ||
-	    kernel.minor < before.minor || kernel.major < before.major)
+	if (!usage || !note || !parse(usage, &kernel) || !parse(note, &before) || kernel.minor < before.minor ||
+	    kernel.major < before.major)
 		return;
 	kernel.minor -= before.minor;
 	kernel.major -= before.major;
@@ -213,8 +219,7 @@ static void check_rusage(struct totals *t, const struct pfs_model *model, struct
 	compare(t, all, kernel, &missing, "in the command's rusage");
 }
 
-int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		       struct pfs_err *err)
+int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct totals t = { .out = options->out };
 	struct pair all = add(recorded(&model->counts), recorded(&model->launcher));
@@ -224,13 +229,16 @@ int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_opti
 	check_rusage(&t, model, all);
 	pfs_check_put_losses(model, t.out);
 	if (!t.nr_held)
-		return pfs_err_set(err, -ENOENT, "this recording has no counts of the kernel to check "
+		return pfs_err_set(err, -ENOENT,
+				   "this recording has no counts of the kernel to check "
 				   "against: no process of it has ended");
 	if (!t.nr_different) {
 		fprintf(t.out, "every fault is accounted for\n");
 		return 0;
 	}
-	return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an "
-			   "explanation%s", t.nr_different, t.nr_different == 1 ? "" : "s",
+	return pfs_err_set(err, -ERANGE,
+			   "%u difference%s to the kernel's counts without an "
+			   "explanation%s",
+			   t.nr_different, t.nr_different == 1 ? "" : "s",
 			   t.nr_maybe_lost == t.nr_different ? " but the lost events" : "");
 }

@@ -9,8 +9,8 @@
 
 struct style {
 	char dense, sparse;
-	const char *color, *faint;	/* for most and for few of a cell's pages */
-	const char *what;		/* legend */
+	const char *color, *faint; /* for most and for few of a cell's pages */
+	const char *what;	   /* legend */
 };
 
 static const struct style styles[PFS_NR_GLYPHS] = {
@@ -86,7 +86,7 @@ void pfs_pen_cell(struct pfs_pen *pen, const struct pfs_cell *cell, uint64_t nr_
 		best++;
 	style = &styles[best];
 	count = cell->count[best];
-	if (best <= PFS_GLYPH_KERNEL)	/* all that faulted count, whatever the kind */
+	if (best <= PFS_GLYPH_KERNEL) /* all that faulted count, whatever the kind */
 		for (glyph = best + 1; glyph <= PFS_GLYPH_KERNEL; glyph++)
 			count += cell->count[glyph];
 	dense = count > nr_pages / 2;

@@ -15,9 +15,20 @@
 #include "view/labels.h"
 
 enum pfs_glyph {
-	PFS_GLYPH_SIGNAL, PFS_GLYPH_MAJOR, PFS_GLYPH_BOTH, PFS_GLYPH_WRITE, PFS_GLYPH_EXEC,
-	PFS_GLYPH_READ, PFS_GLYPH_TOUCHED, PFS_GLYPH_KERNEL, PFS_GLYPH_HUGE, PFS_GLYPH_POPULATED,
-	PFS_GLYPH_REFERENCED, PFS_GLYPH_AROUND, PFS_GLYPH_NONE, PFS_NR_GLYPHS,
+	PFS_GLYPH_SIGNAL,
+	PFS_GLYPH_MAJOR,
+	PFS_GLYPH_BOTH,
+	PFS_GLYPH_WRITE,
+	PFS_GLYPH_EXEC,
+	PFS_GLYPH_READ,
+	PFS_GLYPH_TOUCHED,
+	PFS_GLYPH_KERNEL,
+	PFS_GLYPH_HUGE,
+	PFS_GLYPH_POPULATED,
+	PFS_GLYPH_REFERENCED,
+	PFS_GLYPH_AROUND,
+	PFS_GLYPH_NONE,
+	PFS_NR_GLYPHS,
 };
 
 /* What a page with these flags (PFS_PAGE_*) is drawn as. */
@@ -38,8 +49,8 @@ static inline void pfs_cell_add(struct pfs_cell *cell, uint32_t flags, uint64_t 
 struct pfs_pen {
 	FILE *out;
 	bool color;
-	const char *current;		/* colour switched on, or NULL */
-	uint32_t used;			/* one bit a glyph */
+	const char *current; /* colour switched on, or NULL */
+	uint32_t used;	     /* one bit a glyph */
 	bool sparse_used, fold_used, scale_used;
 };
 

@@ -96,8 +96,7 @@ const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t 
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
 	uint64_t us = (ns < base ? base - ns : ns - base) / 1000;
 
-	snprintf(buf, 32, "%s%" PRIu64 ".%06u", ns < base ? "-" : "", us / 1000000,
-		 (unsigned int)(us % 1000000));
+	snprintf(buf, 32, "%s%" PRIu64 ".%06u", ns < base ? "-" : "", us / 1000000, (unsigned int)(us % 1000000));
 	return buf;
 }
 
@@ -116,13 +115,12 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 {
 	while (*at < model->nr_notes) {
 		const struct pfs_note *note = &model->notes[(*at)++];
-		size_t name = strcspn(note->value, " ");	/* of an event; what it tells is behind */
+		size_t name = strcspn(note->value, " "); /* of an event; what it tells is behind */
 
 		if (strcmp(note->key, "lacks"))
 			continue;
 		if (!strncmp(note->value + name, " (", 2))
-			snprintf(buf, size, "%.*s", (int)strcspn(note->value + name + 2, ")"),
-				 note->value + name + 2);
+			snprintf(buf, size, "%.*s", (int)strcspn(note->value + name + 2, ")"), note->value + name + 2);
 		else
 			snprintf(buf, size, "%s", note->value);
 		return buf;
@@ -151,8 +149,8 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 		gap = list->nr = 0;
 	}
 	colored = list->first_word ? strcspn(item, " ") : strlen(item);
-	fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "",
-		colored, item, list->end ? list->end : "", item + colored);
+	fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "", colored, item,
+		list->end ? list->end : "", item + colored);
 	list->column += gap + columns;
 	list->nr++;
 }

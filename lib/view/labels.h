@@ -50,15 +50,14 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 struct pfs_list {
 	FILE *out;
 	unsigned int width, indent;
-	const char *separator;		/* between items */
-	const char *start, *end;	/* written around each item, or NULL: colours */
-	bool first_word;		/* around its first word only */
-	unsigned int column;		/* columns written on this line */
-	unsigned int nr;		/* items on this line */
+	const char *separator;	 /* between items */
+	const char *start, *end; /* written around each item, or NULL: colours */
+	bool first_word;	 /* around its first word only */
+	unsigned int column;	 /* columns written on this line */
+	unsigned int nr;	 /* items on this line */
 };
 
-void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void pfs_list_add(struct pfs_list *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void pfs_list_end(struct pfs_list *list);
 
 #endif

@@ -39,8 +39,7 @@ struct pfs_gaps pfs_gaps_before(const struct pfs_gaps *gaps, const struct pfs_ep
 
 struct pfs_epochs pfs_whole_life(const struct pfs_model *model, const struct pfs_proc *proc)
 {
-	return (struct pfs_epochs){ .model = model, .proc = proc, .epoch = &proc->epochs[0],
-				    .end_ns = proc->died_ns };
+	return (struct pfs_epochs){ .model = model, .proc = proc, .epoch = &proc->epochs[0], .end_ns = proc->died_ns };
 }
 
 static bool overlaps(const struct pfs_loss *loss, uint64_t from_ns, uint64_t to_ns)
@@ -56,8 +55,8 @@ static uint64_t epoch_start(const struct pfs_epochs *at)
 {
 	uint64_t start_ns = at->index || at->proc->ppid ? at->epoch->start_ns : 0;
 
-	return at->index && !at->epoch->shared && at->epoch->space->born_ns < start_ns ?
-		at->epoch->space->born_ns : start_ns;
+	return at->index && !at->epoch->shared && at->epoch->space->born_ns < start_ns ? at->epoch->space->born_ns
+										       : start_ns;
 }
 
 /* A region of which nothing is known but that it is there may be as old as its process. */
@@ -107,7 +106,10 @@ bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr)
 
 /* The same by cpu: of some each, of the others together. */
 struct by_cpu {
-	struct { struct pfs_missing sum; unsigned int on; } listed[4];
+	struct {
+		struct pfs_missing sum;
+		unsigned int on;
+	} listed[4];
 	unsigned int nr_listed, nr_others;
 	struct pfs_missing others;
 	bool is_other[PFS_MAX_LOST_ON];
@@ -141,7 +143,7 @@ static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
 			by->nr_others++;
 		}
 	}
-	for (unsigned int i = 0; i < by->nr_listed; i++) {	/* of all gaps together more may be known */
+	for (unsigned int i = 0; i < by->nr_listed; i++) { /* of all gaps together more may be known */
 		const struct pfs_lost_cpu *all = &gaps->model->lost_on[by->listed[i].on];
 
 		if (by->listed[i].sum.nr == all->nr_gaps) {
@@ -156,8 +158,7 @@ static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
 static int number_text(char *buf, size_t size, const struct pfs_missing *sum, const char *where)
 {
 	if (!sum->unknown)
-		return snprintf(buf, size, "%" PRIu64 " event%s%s", sum->count, sum->count == 1 ? "" : "s",
-				where);
+		return snprintf(buf, size, "%" PRIu64 " event%s%s", sum->count, sum->count == 1 ? "" : "s", where);
 	if (!sum->count)
 		return snprintf(buf, size, "an unknown number of events%s", where);
 	return snprintf(buf, size, "%" PRIu64 " event%s and more of unknown number%s", sum->count,
@@ -200,7 +201,8 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 		len += number_text(buf + len, size - len, &by.others, where);
 	}
 	if (!gaps->at && gaps->model->missed)
-		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded", len ? ", " : "",
-			 gaps->model->missed, gaps->model->missed == 1 ? "" : "es", gaps->model->missed == 1 ? "it" : "they");
+		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded",
+			 len ? ", " : "", gaps->model->missed, gaps->model->missed == 1 ? "" : "es",
+			 gaps->model->missed == 1 ? "it" : "they");
 	return by.nr_listed || (!gaps->at && gaps->model->missed);
 }

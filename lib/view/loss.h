@@ -14,9 +14,9 @@
 /* Which gaps: all that are within a time, or those of them that may concern something. */
 struct pfs_gaps {
 	const struct pfs_model *model;
-	uint64_t from_ns, to_ns;	/* both included */
-	const struct pfs_epochs *at;	/* faults of this epoch may be missing; NULL: whatever is missing */
-	const struct pfs_row *row;	/* of this row in it; NULL: whatever is missing of it */
+	uint64_t from_ns, to_ns;     /* both included */
+	const struct pfs_epochs *at; /* faults of this epoch may be missing; NULL: whatever is missing */
+	const struct pfs_row *row;   /* of this row in it; NULL: whatever is missing of it */
 };
 
 /* Those of the time that a filter leaves of the recording. filter may be NULL. */
@@ -38,9 +38,9 @@ bool pfs_gaps_have(const struct pfs_gaps *gaps, const struct pfs_loss *loss);
 
 /* What is missing in them together. */
 struct pfs_missing {
-	uint64_t nr;			/* gaps */
-	uint64_t count, unknown;	/* as of struct pfs_loss */
-	uint64_t from_ns, to_ns;	/* of the first one's beginning, of the last one's end */
+	uint64_t nr;		 /* gaps */
+	uint64_t count, unknown; /* as of struct pfs_loss */
+	uint64_t from_ns, to_ns; /* of the first one's beginning, of the last one's end */
 };
 struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps);
 

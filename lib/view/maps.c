@@ -18,7 +18,7 @@
 
 /* Where the kernel has the name start: 25 + 6 * sizeof(void *) - 1 columns, and a blank. */
 enum { NAME_COLUMN = 73 };
-#define VSYSCALL 0xffffffffff600000
+#define VSYSCALL	     0xffffffffff600000
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 /* As the kernel writes names: a newline would be a line. For a terminal, all that it acts on. */
@@ -50,8 +50,7 @@ static void put_line(FILE *out, const char *head, const char *name, bool termina
 	fputc('\n', out);
 }
 
-static void put_region(FILE *out, const struct pfs_space *space, const struct pfs_region *region,
-		       bool terminal)
+static void put_region(FILE *out, const struct pfs_space *space, const struct pfs_region *region, bool terminal)
 {
 	char range[40], perms[5], off[24] = "????????", dev[24] = "??:??", ino[24] = "?", head[160];
 
@@ -76,11 +75,9 @@ static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct 
 	const char *perms = pfs_model_note(model, "vsyscall");
 	char head[160];
 
-	if (!perms || !space->complete ||
-	    (space->nr_live && space->live[space->nr_live - 1]->start >= VSYSCALL))
+	if (!perms || !space->complete || (space->nr_live && space->live[space->nr_live - 1]->start >= VSYSCALL))
 		return;
-	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ",
-		 perms);
+	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ", perms);
 	put_line(out, head, "[vsyscall]", true);
 }
 
@@ -121,8 +118,7 @@ static bool wanted(const struct pfs_epochs *at)
 	return at->index + 1 == at->proc->nr_epochs;
 }
 
-static int nothing(const struct pfs_model *model, const struct pfs_view_options *options,
-		   struct pfs_err *err)
+static int nothing(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	const struct pfs_filter *filter = options->filter;
 
@@ -134,8 +130,7 @@ static int nothing(const struct pfs_model *model, const struct pfs_view_options 
 	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
 }
 
-int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		       struct pfs_err *err)
+int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
 	unsigned int nr = 0;

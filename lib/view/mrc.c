@@ -22,17 +22,28 @@ struct drawing {
 };
 
 /* Whose string it is; in text a heading says that. */
+/* clang-format off */
 #define WHOSE					\
 	{ "process", "", PFS_COLUMN_NOT_TEXT },	\
 	{ "pid", "", PFS_COLUMN_NOT_TEXT },	\
 	{ "comm", "", PFS_COLUMN_NOT_TEXT }
 #define KIND { "references", "", PFS_COLUMN_NOT_TEXT }	/* exact, sampled */
 #define END { NULL, NULL, 0 }
+/* clang-format on */
 
 static const struct pfs_column string_columns[] = {
-	WHOSE, { "refs", "", 0 }, { "pages", "", 0 }, { "first", "", 0 }, { "again", "", 0 },
-	{ "exact", "", 0 }, { "sampled", "", 0 }, { "interval_ns", "", 0 }, { "by_address", "", 0 },
-	{ "seen", "", 0 }, { "unseen", "", 0 }, END,
+	WHOSE,
+	{ "refs", "", 0 },
+	{ "pages", "", 0 },
+	{ "first", "", 0 },
+	{ "again", "", 0 },
+	{ "exact", "", 0 },
+	{ "sampled", "", 0 },
+	{ "interval_ns", "", 0 },
+	{ "by_address", "", 0 },
+	{ "seen", "", 0 },
+	{ "unseen", "", 0 },
+	END,
 };
 
 static const struct pfs_column miss_columns[] = {
@@ -112,8 +123,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The sizes asked for, in pages, in their order, each once; and `enough`. */
-static int asked_sizes(const struct drawing *d, const struct pfs_lru_curve *lru, uint64_t **sizes,
-		       unsigned int *nr)
+static int asked_sizes(const struct drawing *d, const struct pfs_lru_curve *lru, uint64_t **sizes, unsigned int *nr)
 {
 	uint64_t *pages = malloc((d->view->nr_sizes + 1) * sizeof(*pages));
 	unsigned int to = 0;
@@ -132,8 +142,8 @@ static int asked_sizes(const struct drawing *d, const struct pfs_lru_curve *lru,
 	return 0;
 }
 
-static int misses_of(const struct pfs_mrc_curve *curve, enum pfs_mrc_policy policy,
-		     const struct pfs_lru_curve *lru, const uint32_t *next, uint64_t size, uint64_t *misses)
+static int misses_of(const struct pfs_mrc_curve *curve, enum pfs_mrc_policy policy, const struct pfs_lru_curve *lru,
+		     const uint32_t *next, uint64_t size, uint64_t *misses)
 {
 	switch (policy) {
 	case PFS_MRC_CLOCK:
@@ -187,8 +197,8 @@ static int fill_misses(struct pfs_table *table, const struct drawing *d, const s
 	if (!ret && policies & UINT32_C(1) << PFS_MRC_OPT)
 		ret = pfs_next_uses(&curve->string, &next);
 	if (!ret)
-		ret = d->view->sizes ? asked_sizes(d, &lru, &sizes, &nr) :
-			pfs_mrc_ladder(&lru, policies & clocks, &sizes, &nr);
+		ret = d->view->sizes ? asked_sizes(d, &lru, &sizes, &nr)
+				     : pfs_mrc_ladder(&lru, policies & clocks, &sizes, &nr);
 	for (unsigned int i = 0; !ret && i < nr; i++)
 		ret = add_misses(table, d, curve, &lru, next, sizes[i]);
 	free(next);
@@ -272,7 +282,7 @@ static int fill_string(struct pfs_table *table, const struct drawing *d, const s
 /* ---- the three forms ---- */
 
 struct section {
-	const char *key, *title;		/* title NULL: not in text */
+	const char *key, *title; /* title NULL: not in text */
 	const struct pfs_column *columns;
 	int (*fill)(struct pfs_table *table, const struct drawing *d, const struct pfs_mrc_curve *curve);
 	bool of_windows, series;
@@ -281,16 +291,15 @@ struct section {
 static const struct section sections[] = {
 	{ "string", NULL, string_columns, fill_string, false, false },
 	{ "misses", "Misses of the references seen, by memory", miss_columns, fill_misses, false, false },
-	{ "working_set", "Working set: pages of the references seen in a window of time", set_columns,
-	  fill_sets, true, false },
+	{ "working_set", "Working set: pages of the references seen in a window of time", set_columns, fill_sets, true,
+	  false },
 	{ "series", "Working set over time, a window each", step_columns, fill_steps, true, true },
 };
 enum { NR_SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 
 static bool is_wanted(const struct drawing *d, const struct section *section)
 {
-	return (!section->of_windows || d->mrc->options.nr_windows) &&
-	       (!section->series || d->mrc->options.series);
+	return (!section->of_windows || d->mrc->options.nr_windows) && (!section->series || d->mrc->options.series);
 }
 
 static void put_table(const struct drawing *d, const struct section *section, struct pfs_table *table)
@@ -363,14 +372,15 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 		const struct pfs_mrc_size *size = &d->view->sizes[i];
 
 		if (size->in_bytes && !(size->nr >> d->page_shift))
-			return pfs_err_set(err, -EINVAL, "--sizes: %" PRIu64 " bytes are less than a page, "
-					   "which is %u bytes", size->nr, 1U << d->page_shift);
+			return pfs_err_set(err, -EINVAL,
+					   "--sizes: %" PRIu64 " bytes are less than a page, "
+					   "which is %u bytes",
+					   size->nr, 1U << d->page_shift);
 	}
 	return 0;
 }
 
-int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options,
-		      struct pfs_err *err)
+int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct drawing d = { view, options, view->mrc, view->mrc->model->page_shift };
 	int ret = check_sizes(&d, err);

@@ -22,8 +22,14 @@ const char *pfs_mrc_memory_text(char buf[24], uint64_t bytes)
 
 const char *pfs_mrc_span_text(char buf[32], uint64_t ns)
 {
-	static const struct { uint64_t ns; const char *name; } units[] = {
-		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" },
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {
+		{ 1000000000, "s" },
+		{ 1000000, "ms" },
+		{ 1000, "us" },
+		{ 1, "ns" },
 	};
 	unsigned int i = 0;
 
@@ -49,20 +55,20 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	if (curve->interval_ns)
 		snprintf(within, sizeof(within), "in the %s ", pfs_mrc_span_text(span, curve->interval_ns));
 	if (curve->by_address)
-		snprintf(unplaced, sizeof(unplaced), "; %" PRIu64 " where the layout is not known: there an "
-			 "address is taken for the same page all the time", curve->by_address);
+		snprintf(unplaced, sizeof(unplaced),
+			 "; %" PRIu64 " where the layout is not known: there an "
+			 "address is taken for the same page all the time",
+			 curve->by_address);
 	len = snprintf(buf, PFS_MRC_WORDS_MAX, "%s to %s: %" PRIu32 " first touch%s, %" PRIu64 " again; ",
 		       pfs_plural(refs, sizeof(refs), curve->refs, "reference"),
-		       pfs_plural(to, sizeof(to), pages, "page"), pages, pages == 1 ? "" : "es",
-		       curve->refs - pages);
+		       pfs_plural(to, sizeof(to), pages, "page"), pages, pages == 1 ? "" : "es", curve->refs - pages);
 	if (!curve->sampled)
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "all exact%s", unplaced);
 	else
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
 			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
 			 "was some time %sbefore, in which order is not known%s",
-			 curve->refs - curve->sampled, curve->sampled,
-			 within, unplaced);
+			 curve->refs - curve->sampled, curve->sampled, within, unplaced);
 	return buf;
 }
 
@@ -75,8 +81,10 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 	char sampling[PFS_REFAULT_HOW_MAX + 64] = "", unasked[256] = "", huge[128] = "";
 
 	if (stats->unasked_huge)
-		snprintf(huge, sizeof(huge), ", %" PRIu64 " of them in huge pages, each of which counts as the one page that "
-			 "faulted", stats->unasked_huge);
+		snprintf(huge, sizeof(huge),
+			 ", %" PRIu64 " of them in huge pages, each of which counts as the one page that "
+			 "faulted",
+			 stats->unasked_huge);
 	if (stats->unasked)
 		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault%s; ",
 			 pfs_plural(pages, sizeof(pages), stats->unasked, "page"),
@@ -105,8 +113,9 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 /* A paragraph, its lines broken at spaces. */
 static void put_wrapped(const struct pfs_view_options *options, const char *head, const char *text)
 {
-	struct pfs_list list = { .out = options->out, .width = options->width ? options->width : 80,
-				 .indent = 2, .separator = " " };
+	struct pfs_list list = {
+		.out = options->out, .width = options->width ? options->width : 80, .indent = 2, .separator = " "
+	};
 
 	pfs_list_add(&list, "%s", head);
 	while (*text) {
@@ -139,7 +148,10 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 static void put_left_out_text(const struct pfs_view_options *options, const struct pfs_refs_stats *stats,
 			      const struct pfs_gaps *gaps)
 {
-	const struct { uint64_t nr; const char *what; } kinds[] = {
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} kinds[] = {
 		{ stats->outside, "where nothing was mapped" },
 		{ stats->refused, "forbidden or ended in a signal" },
 		{ stats->tried_again, "of a fault that was tried again" },
@@ -147,15 +159,16 @@ static void put_left_out_text(const struct pfs_view_options *options, const stru
 		{ stats->left_out, "left out by the options" },
 	};
 	char lost[PFS_LOST_TEXT_MAX];
-	struct pfs_list list = { .out = options->out, .width = options->width ? options->width : 80,
-				 .indent = 2, .separator = ", " };
+	struct pfs_list list = {
+		.out = options->out, .width = options->width ? options->width : 80, .indent = 2, .separator = ", "
+	};
 
 	fputc('\n', options->out);
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!kinds[i].nr)
 			continue;
-		pfs_list_add(&list, "%s%" PRIu64 " %s", list.column ? "" : "No references, but faults: ",
-			     kinds[i].nr, kinds[i].what);
+		pfs_list_add(&list, "%s%" PRIu64 " %s", list.column ? "" : "No references, but faults: ", kinds[i].nr,
+			     kinds[i].what);
 	}
 	if (list.column)
 		pfs_list_end(&list);
@@ -170,13 +183,22 @@ void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct p
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
-	const struct { const char *key; uint64_t value; } values[] = {
-		{ "page_size", UINT64_C(1) << model->page_shift }, { "refs", stats->refs },
-		{ "sampled", stats->sampled }, { "mapped_by_kernel", stats->unasked },
-		{ "outside", stats->outside }, { "refused", stats->refused },
-		{ "tried_again", stats->tried_again }, { "left_out", stats->left_out },
-		{ "lost", missing.count }, { "lost_unknown_times", missing.unknown },
-		{ "mapped_in_huge_pages", stats->unasked_huge }, { "counted", stats->counted },
+	const struct {
+		const char *key;
+		uint64_t value;
+	} values[] = {
+		{ "page_size", UINT64_C(1) << model->page_shift },
+		{ "refs", stats->refs },
+		{ "sampled", stats->sampled },
+		{ "mapped_by_kernel", stats->unasked },
+		{ "outside", stats->outside },
+		{ "refused", stats->refused },
+		{ "tried_again", stats->tried_again },
+		{ "left_out", stats->left_out },
+		{ "lost", missing.count },
+		{ "lost_unknown_times", missing.unknown },
+		{ "mapped_in_huge_pages", stats->unasked_huge },
+		{ "counted", stats->counted },
 	};
 	const unsigned int nr = sizeof(values) / sizeof(values[0]);
 	FILE *out = options->out;

@@ -15,6 +15,7 @@
 #define BOLD "\033[1m"
 
 /* What every table says of its rows, in this order. */
+/* clang-format off */
 #define COUNT_COLUMNS									\
 	{ "faults", "faults", 0 },							\
 	{ "read", "read", PFS_COLUMN_OPTIONAL },					\
@@ -30,11 +31,14 @@
 	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
 	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
 	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
 
 /* What it may lack: how many gaps may concern it, and how many events are missing in these. */
+/* clang-format off */
 #define LOSS_COLUMNS									\
 	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
 	{ "may_lack", "may lack", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
 
 static const struct pfs_column process_columns[] = {
 	{ "pid", "pid", 0 },
@@ -94,8 +98,8 @@ static const struct pfs_column handling_columns[] = {
 static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 {
 	const uint64_t counts[] = {
-		t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel,
-		t->major, t->signal, t->outside, t->touched, t->around, t->populated, t->huge,
+		t->faults, t->read,   t->write,	  t->exec,    t->access_unknown, t->user,      t->kernel,
+		t->major,  t->signal, t->outside, t->touched, t->around,	 t->populated, t->huge,
 	};
 
 	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -103,8 +107,7 @@ static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 }
 
 /* Seconds since the start of the recording; what came before it is at 0. */
-static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known,
-		     uint64_t ns)
+static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
 {
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
 
@@ -166,8 +169,7 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 		add_missing(table, &line->missing);
 		add_time(table, g->model, t->seen, t->first_ns);
 		add_time(table, g->model, t->seen, t->last_ns);
-		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) :
-			       line->row.name);
+		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) : line->row.name);
 	}
 }
 
@@ -194,8 +196,7 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 	}
 }
 
-static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class,
-			 const struct pfs_handling *h)
+static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
 {
 	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
 	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
@@ -216,7 +217,7 @@ static void fill_handling(struct pfs_table *table, const struct pfs_report_lines
 	const struct pfs_counts *counts = &g->model->counts;
 
 	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
-		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class++) {
+		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class ++) {
 			/* what is unknown comes last */
 			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
 			const struct pfs_handling *h = &counts->handling[i][k];
@@ -232,7 +233,7 @@ static bool has_handling(const struct pfs_report_lines *g)
 	const struct pfs_counts *counts = &g->model->counts;
 
 	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
-		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class++) {
+		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++) {
 			const struct pfs_handling *h = &counts->handling[how][class];
 
 			if (how ? h->exceptions + h->unasked : h->nr_timed)
@@ -349,7 +350,7 @@ struct section {
 	const char *key, *title;
 	const struct pfs_column *columns;
 	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *g);
-	bool (*wanted)(const struct pfs_report_lines *g);	/* NULL: always */
+	bool (*wanted)(const struct pfs_report_lines *g); /* NULL: always */
 };
 
 static const struct section sections[] = {
@@ -410,15 +411,19 @@ static void put_refault(const struct pfs_model *m, enum pfs_view_format format, 
 		return;
 	}
 	if (format == PFS_VIEW_CSV)
-		fputs("table,method,interval_ns,mean_ns,cycles,full,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n", out);
-	fprintf(out, format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "," :
-		", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64 ", \"mean_ns\": %" PRIu64
-		", \"cycles\": %" PRIu64 ", \"full\": %" PRIu64 ", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"fixed\": %" PRIu64
-		", \"took_ns\": %" PRIu64 ", \"quiet\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"slowdown\": ",
+		fputs("table,method,interval_ns,mean_ns,cycles,full,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n",
+		      out);
+	fprintf(out,
+		format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+					 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ","
+				       : ", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64
+					 ", \"mean_ns\": %" PRIu64 ", \"cycles\": %" PRIu64 ", \"full\": %" PRIu64
+					 ", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64
+					 ", \"fixed\": %" PRIu64 ", \"took_ns\": %" PRIu64 ", \"quiet\": %" PRIu64
+					 ", \"skipped\": %" PRIu64 ", \"slowdown\": ",
 		pfs_refault_methods[how.method], how.interval_ns, how.mean_ns ? how.mean_ns : how.interval_ns,
-		sums->nr_cycles, sums->nr_full, sums->pages.pages, sums->pages.away,
-		sums->pages.shared, sums->pages.fixed, sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
+		sums->nr_cycles, sums->nr_full, sums->pages.pages, sums->pages.away, sums->pages.shared,
+		sums->pages.fixed, sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
 	if (pfs_refault_slowdown(sums) > 0)
 		fprintf(out, "%.3f", pfs_refault_slowdown(sums));
 	else if (format == PFS_VIEW_JSON)
@@ -437,14 +442,15 @@ static void put_recording(const struct pfs_report_lines *g)
 	if (g->options->format == PFS_VIEW_CSV) {
 		fputs("table,cpu,lost,lost_unknown_times\n", out);
 		for (unsigned int i = 0; i < m->nr_lost_on; i++)
-			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu,
-				m->lost_on[i].count, m->lost_on[i].unknown);
+			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu, m->lost_on[i].count,
+				m->lost_on[i].unknown);
 		put_refault(m, PFS_VIEW_CSV, out);
 	} else if (g->options->format == PFS_VIEW_JSON) {
-		fprintf(out, "{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64
-			", \"last_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64
-			", \"lost_unknown_times\": %" PRIu64 ", \"processes_missed\": %" PRIu64, m->nr_events, m->first_ns,
-			m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
+		fprintf(out,
+			"{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
+			", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"lost_unknown_times\": %" PRIu64
+			", \"processes_missed\": %" PRIu64,
+			m->nr_events, m->first_ns, m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
 			m->lost_unknown, m->missed);
 		put_refault(m, PFS_VIEW_JSON, out);
 		fputc('}', out);
@@ -458,8 +464,7 @@ static void put_recording(const struct pfs_report_lines *g)
 	}
 }
 
-int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			 struct pfs_err *err)
+int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_report_lines g;
 	int ret = pfs_report_gather(&g, model, options);

@@ -15,7 +15,7 @@ static void *append(void *array, size_t *nr, size_t size)
 {
 	char **bytes = array, *bigger;
 
-	if (!(*nr & (*nr - 1))) {	/* room doubles at each power of two */
+	if (!(*nr & (*nr - 1))) { /* room doubles at each power of two */
 		bigger = realloc(*bytes, (*nr ? *nr * 2 : 1) * size);
 		if (!bigger)
 			return NULL;
@@ -32,16 +32,25 @@ static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
 	struct pfs_tally pages = *tally;
 
 	*tally = (struct pfs_tally){
-		.faults = c->faults, .read = c->read, .write = c->write, .exec = c->exec,
-		.access_unknown = c->access_unknown, .user = c->user, .kernel = c->kernel,
-		.signal = c->signal, .outside = c->outside, .major = c->major,
-		.around = c->around, .populated = c->populated,
-		.touched = pages.touched, .huge = pages.huge, .seen = pages.seen,
+		.faults = c->faults,
+		.read = c->read,
+		.write = c->write,
+		.exec = c->exec,
+		.access_unknown = c->access_unknown,
+		.user = c->user,
+		.kernel = c->kernel,
+		.signal = c->signal,
+		.outside = c->outside,
+		.major = c->major,
+		.around = c->around,
+		.populated = c->populated,
+		.touched = pages.touched,
+		.huge = pages.huge,
+		.seen = pages.seen,
 	};
 }
 
-static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
-		       struct pfs_process_line *line)
+static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, struct pfs_process_line *line)
 {
 	bool moment = g->options->filter && g->options->filter->at.set;
 	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter), gaps;
@@ -60,8 +69,7 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
 		region = append(&g->regions, &g->nr_regions, sizeof(*region));
 		gaps = pfs_gaps_of(&shown, at, row);
 		if (region)
-			*region = (struct pfs_region_line){ .at = *at, .row = *row,
-							    .missing = pfs_gaps_sum(&gaps) };
+			*region = (struct pfs_region_line){ .at = *at, .row = *row, .missing = pfs_gaps_sum(&gaps) };
 		else
 			err = -ENOMEM;
 	}
@@ -69,8 +77,7 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at,
 	return err;
 }
 
-bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
-			 const struct pfs_loss *gap)
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown, const struct pfs_loss *gap)
 {
 	struct pfs_epochs life = pfs_whole_life(line->at.model, line->at.proc);
 	struct pfs_gaps gaps = pfs_gaps_of(shown, &life, NULL);
@@ -143,8 +150,7 @@ static int gather_processes(struct pfs_report_lines *g)
 
 static bool has_file(const struct pfs_row *row)
 {
-	return row->region && row->region->have & PFS_HAS(PFS_F_INO) &&
-	       pfs_is_file(row->region->dev, row->region->ino);
+	return row->region && row->region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(row->region->dev, row->region->ino);
 }
 
 /* Mappings of one file follow each other, and so do those of one label; of each, by process. */
@@ -163,8 +169,7 @@ static int compare_by_file(const void *a, const void *b)
 	if (has_file(&x->row) && p->ino != q->ino)
 		return p->ino < q->ino ? -1 : 1;
 	if (!has_file(&x->row)) {
-		by_name = strcmp(pfs_label(&x->row, left, sizeof(left)),
-				 pfs_label(&y->row, right, sizeof(right)));
+		by_name = strcmp(pfs_label(&x->row, left, sizeof(left)), pfs_label(&y->row, right, sizeof(right)));
 		if (by_name)
 			return by_name;
 	}
@@ -180,18 +185,15 @@ static bool same_file(const struct pfs_region_line *a, const struct pfs_region_l
 	if (has_file(&a->row) != has_file(&b->row))
 		return false;
 	if (has_file(&a->row))
-		return a->row.region->dev == b->row.region->dev &&
-		       a->row.region->ino == b->row.region->ino;
-	return !strcmp(pfs_label(&a->row, left, sizeof(left)),
-		       pfs_label(&b->row, right, sizeof(right)));
+		return a->row.region->dev == b->row.region->dev && a->row.region->ino == b->row.region->ino;
+	return !strcmp(pfs_label(&a->row, left, sizeof(left)), pfs_label(&b->row, right, sizeof(right)));
 }
 
 static int add_file(struct pfs_report_lines *g, const struct pfs_region_line *region,
 		    const struct pfs_region_line *before)
 {
 	bool same = before && same_file(before, region);
-	struct pfs_file_line *file = same ? &g->files[g->nr_files - 1] :
-				 append(&g->files, &g->nr_files, sizeof(*file));
+	struct pfs_file_line *file = same ? &g->files[g->nr_files - 1] : append(&g->files, &g->nr_files, sizeof(*file));
 	char label[PFS_LABEL_MAX];
 
 	if (!file)
@@ -244,8 +246,7 @@ static int compare_processes(const void *a, const void *b)
 		return order;
 	if (x->at.proc->pid != y->at.proc->pid)
 		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	return (x->at.proc->born_ns > y->at.proc->born_ns) -
-	       (x->at.proc->born_ns < y->at.proc->born_ns);
+	return (x->at.proc->born_ns > y->at.proc->born_ns) - (x->at.proc->born_ns < y->at.proc->born_ns);
 }
 
 static int compare_regions(const void *a, const void *b)
@@ -281,8 +282,7 @@ static int compare_files(const void *a, const void *b)
 
 /* ---- all of it ---- */
 
-int pfs_report_gather(struct pfs_report_lines *g, const struct pfs_model *model,
-		      const struct pfs_view_options *options)
+int pfs_report_gather(struct pfs_report_lines *g, const struct pfs_model *model, const struct pfs_view_options *options)
 {
 	int err;
 

@@ -14,10 +14,10 @@
 #include "view/view.h"
 
 struct pfs_process_line {
-	struct pfs_epochs at;		/* its first epoch that is shown */
+	struct pfs_epochs at; /* its first epoch that is shown */
 	struct pfs_tally tally;
 	uint64_t regions, gone;
-	struct pfs_missing missing;	/* of all its images */
+	struct pfs_missing missing; /* of all its images */
 };
 
 struct pfs_region_line {
@@ -30,7 +30,7 @@ struct pfs_region_line {
 struct pfs_file_line {
 	char *label;
 	uint32_t dev;
-	uint64_t ino;			/* and dev 0: no file, or not known which */
+	uint64_t ino; /* and dev 0: no file, or not known which */
 	uint64_t pages, mappings, processes;
 	struct pfs_tally tally;
 };
@@ -38,7 +38,7 @@ struct pfs_file_line {
 struct pfs_report_lines {
 	const struct pfs_model *model;
 	const struct pfs_view_options *options;
-	struct pfs_process_line *processes;	/* each array sorted by faults, most first */
+	struct pfs_process_line *processes; /* each array sorted by faults, most first */
 	struct pfs_region_line *regions;
 	struct pfs_file_line *files;
 	size_t nr_processes, nr_regions, nr_files;
@@ -49,8 +49,7 @@ int pfs_report_gather(struct pfs_report_lines *lines, const struct pfs_model *mo
 		      const struct pfs_view_options *options);
 
 /* May this gap concern the process, in any of its images? */
-bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown,
-			 const struct pfs_loss *gap);
+bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown, const struct pfs_loss *gap);
 
 void pfs_report_free(struct pfs_report_lines *lines);
 

@@ -256,8 +256,7 @@ static bool epoch_shown(const struct pfs_epochs *walk)
 {
 	const struct pfs_space *space = walk->epoch->space;
 
-	if (space->launcher || !in_time(walk) ||
-	    !pfs_filter_proc(walk->filter, walk->model, walk->proc))
+	if (space->launcher || !in_time(walk) || !pfs_filter_proc(walk->filter, walk->model, walk->proc))
 		return false;
 	if (walk->epoch->shared && drawn_elsewhere(walk))
 		return false;

@@ -17,12 +17,12 @@
  */
 struct pfs_epochs {
 	const struct pfs_model *model;
-	const struct pfs_filter *filter;	/* NULL: everything */
+	const struct pfs_filter *filter; /* NULL: everything */
 	/* the one that was reached */
 	const struct pfs_proc *proc;
 	const struct pfs_epoch *epoch;
-	unsigned int number, of;	/* among the images of its own: no launcher, no vfork */
-	uint64_t end_ns;		/* UINT64_MAX: it is not over */
+	unsigned int number, of; /* among the images of its own: no launcher, no vfork */
+	uint64_t end_ns;	 /* UINT64_MAX: it is not over */
 	unsigned int index;
 };
 
@@ -34,26 +34,26 @@ const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 /* Sums over pages. Faults are counted as often as they happened, the rest is pages. */
 struct pfs_tally {
 	uint64_t faults;
-	uint64_t read, write, exec, access_unknown;	/* of faults */
-	uint64_t user, kernel, signal;			/* of faults */
-	uint64_t outside;				/* of faults: in no known region */
-	uint64_t touched;				/* pages that faulted */
-	uint64_t major, around, populated, huge, referenced;	/* pages marked so */
-	uint64_t seen;					/* pages that anything happened to */
-	uint64_t first_ns, last_ns;			/* of what happened; only if seen */
+	uint64_t read, write, exec, access_unknown;	     /* of faults */
+	uint64_t user, kernel, signal;			     /* of faults */
+	uint64_t outside;				     /* of faults: in no known region */
+	uint64_t touched;				     /* pages that faulted */
+	uint64_t major, around, populated, huge, referenced; /* pages marked so */
+	uint64_t seen;					     /* pages that anything happened to */
+	uint64_t first_ns, last_ns;			     /* of what happened; only if seen */
 };
 
 struct pfs_row {
 	uint64_t start, end;
-	const struct pfs_region *region;	/* NULL: pages in no known region */
-	const struct pfs_pages *pages;		/* where its pages are; NULL: it has none */
-	const char *name;			/* as /proc/PID/maps has it; NULL: unknown */
-	bool gone;				/* unmapped before the space's end */
+	const struct pfs_region *region; /* NULL: pages in no known region */
+	const struct pfs_pages *pages;	 /* where its pages are; NULL: it has none */
+	const char *name;		 /* as /proc/PID/maps has it; NULL: unknown */
+	bool gone;			 /* unmapped before the space's end */
 	struct pfs_tally tally;
 };
 
 struct pfs_rows {
-	struct pfs_row *row;		/* sorted by start, then by birth */
+	struct pfs_row *row; /* sorted by start, then by birth */
 	unsigned int nr;
 };
 

@@ -18,24 +18,23 @@ enum pfs_view_format { PFS_VIEW_TEXT, PFS_VIEW_CSV, PFS_VIEW_JSON };
 
 struct pfs_view_options {
 	FILE *out;
-	unsigned int width;		/* columns; 0: 80 */
+	unsigned int width; /* columns; 0: 80 */
 	bool color;
-	bool terminal;			/* out is one: nothing that it would act on is written */
-	bool all;			/* also what came and went untouched */
-	enum pfs_view_format format;	/* report only */
-	const struct pfs_filter *filter;	/* NULL: everything */
+	bool terminal;			 /* out is one: nothing that it would act on is written */
+	bool all;			 /* also what came and went untouched */
+	enum pfs_view_format format;	 /* report only */
+	const struct pfs_filter *filter; /* NULL: everything */
 };
 
 /*
  * Draws. 0; -EIO if writing failed; -ENOENT if what was asked for is not in the recording; -ENOMEM.
  * On failure err says why.
  */
-typedef int (*pfs_draw_fn)(const struct pfs_model *model, const struct pfs_view_options *options,
-			   struct pfs_err *err);
+typedef int (*pfs_draw_fn)(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
 struct pfs_view {
 	const char *name;
-	const char *what;		/* one line for --help */
+	const char *what; /* one line for --help */
 	pfs_draw_fn draw;
 };
 
@@ -46,17 +45,11 @@ extern const struct pfs_view pfs_views[];
 const struct pfs_view *pfs_view_find(const char *name);
 
 /* The views themselves, each in the file of its name. */
-int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		  struct pfs_err *err);
-int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		       struct pfs_err *err);
-int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			  struct pfs_err *err);
-int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			 struct pfs_err *err);
-int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-			struct pfs_err *err);
-int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options,
-		       struct pfs_err *err);
+int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
 #endif

@@ -34,15 +34,15 @@ static void free_tables(struct pfs_decoder *d)
 	struct dec_proc *p, *next_proc;
 	struct dec_space *s, *next_space;
 
-	HASH_ITER(hh, d->threads, t, next_thread) {
+	HASH_ITER (hh, d->threads, t, next_thread) {
 		HASH_DEL(d->threads, t);
 		free(t);
 	}
-	HASH_ITER(hh, d->procs, p, next_proc) {
+	HASH_ITER (hh, d->procs, p, next_proc) {
 		HASH_DEL(d->procs, p);
 		free(p);
 	}
-	HASH_ITER(hh, d->spaces, s, next_space)
+	HASH_ITER (hh, d->spaces, s, next_space)
 		dec_mirror_drop(d, &s->mirror);
 }
 
@@ -85,8 +85,7 @@ static struct dec_cpu *cpu_get(struct pfs_decoder *d, uint16_t nr)
 
 /* ---- events ---- */
 
-void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice,
-	       enum pfs_kind kind)
+void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice, enum pfs_kind kind)
 {
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = kind;
@@ -95,12 +94,12 @@ void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice
 	ev->pid = voice.pid;
 	ev->tid = voice.tid;
 	ev->space = voice.space;
-	ev->have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) |
-		   (voice.space ? PFS_HAS(PFS_F_SPACE) : 0);
+	ev->have =
+		PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | (voice.space ? PFS_HAS(PFS_F_SPACE) : 0);
 }
 
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice,
-	     const char *key, const char *value)
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice, const char *key,
+	     const char *value)
 {
 	static const struct dec_voice nobody;
 	struct pfs_event ev;
@@ -211,7 +210,7 @@ static int hello(struct pfs_decoder *d, const struct pfs_rec_hello *hello)
 static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	d->stats.ready = true;
-	d->counters = rec->counters;	/* what was skipped before was no target's */
+	d->counters = rec->counters; /* what was skipped before was no target's */
 	d->counters_ns = rec->ts_ns;
 	return dec_note(d, rec, NULL, "start", "mono");
 }
@@ -222,25 +221,41 @@ static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs
 	const char *name;
 
 	switch (rec->type) {
-	case PFS_REC_HELLO: return hello(d, &rec->hello);
+	case PFS_REC_HELLO:
+		return hello(d, &rec->hello);
 	case PFS_REC_PROBE:
 		name = name_for(cpu);
 		return name ? dec_note(d, rec, NULL, "probe", name) : 0;
-	case PFS_REC_READY: return ready(d, rec);
-	case PFS_REC_FAULT: return dec_fault(d, rec);
-	case PFS_REC_AROUND: return dec_around(d, rec);
-	case PFS_REC_LAYOUT: return dec_layout(d, cpu, rec);
-	case PFS_REC_REGION: return dec_region(d, cpu, rec);
-	case PFS_REC_LAYOUT_END: return dec_layout_end(d, cpu, rec);
-	case PFS_REC_UNMAP: return dec_unmap(d, rec);
-	case PFS_REC_MOVE: return dec_move(d, rec);
-	case PFS_REC_FORK: return dec_fork(d, rec);
-	case PFS_REC_THREAD: return dec_thread(d, rec);
-	case PFS_REC_EXEC: return dec_exec(d, rec, name_for(cpu));
-	case PFS_REC_EXIT: return dec_exit(d, rec);
-	case PFS_REC_COMM: return dec_comm(d, rec);
-	case PFS_REC_SIGNAL: return dec_signal(d, rec);
-	case PFS_REC_COUNTERS: return counters(d, rec);
+	case PFS_REC_READY:
+		return ready(d, rec);
+	case PFS_REC_FAULT:
+		return dec_fault(d, rec);
+	case PFS_REC_AROUND:
+		return dec_around(d, rec);
+	case PFS_REC_LAYOUT:
+		return dec_layout(d, cpu, rec);
+	case PFS_REC_REGION:
+		return dec_region(d, cpu, rec);
+	case PFS_REC_LAYOUT_END:
+		return dec_layout_end(d, cpu, rec);
+	case PFS_REC_UNMAP:
+		return dec_unmap(d, rec);
+	case PFS_REC_MOVE:
+		return dec_move(d, rec);
+	case PFS_REC_FORK:
+		return dec_fork(d, rec);
+	case PFS_REC_THREAD:
+		return dec_thread(d, rec);
+	case PFS_REC_EXEC:
+		return dec_exec(d, rec, name_for(cpu));
+	case PFS_REC_EXIT:
+		return dec_exit(d, rec);
+	case PFS_REC_COMM:
+		return dec_comm(d, rec);
+	case PFS_REC_SIGNAL:
+		return dec_signal(d, rec);
+	case PFS_REC_COUNTERS:
+		return counters(d, rec);
 	case PFS_REC_CPU:
 		of = cpu_get(d, rec->end.cpu);
 		if (!of)
@@ -251,7 +266,8 @@ static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs
 	case PFS_REC_END:
 		d->stats.ended = true;
 		return counters(d, rec);
-	default: return 0;
+	default:
+		return 0;
 	}
 }
 
@@ -269,7 +285,7 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 		return 0;
 	}
 	err = dispatch(d, cpu, rec);
-	cpu->name_total = 0;	/* a string is for one record */
+	cpu->name_total = 0; /* a string is for one record */
 	return err;
 }
 
@@ -294,8 +310,7 @@ int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (d->failed || rec->type == PFS_REC_NONE)
 		return d->failed;
 	d->stats.records++;
-	if (rec->type >= PFS_REC_NR ||
-	    (rec->type == PFS_REC_CPU && rec->end.cpu > UINT16_MAX)) {
+	if (rec->type >= PFS_REC_NR || (rec->type == PFS_REC_CPU && rec->end.cpu > UINT16_MAX)) {
 		d->stats.damaged++;
 		return 0;
 	}
@@ -314,8 +329,8 @@ int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
 		return d->failed = -ENOMEM;
 	while (!d->failed && d->queue.nr > PFS_DECODE_HELD_MAX)
 		pass_one(d, UINT64_MAX);
-	return d->queue.newest > PFS_DECODE_WINDOW_NS ?
-		pfs_decoder_flush(d, d->queue.newest - PFS_DECODE_WINDOW_NS) : d->failed;
+	return d->queue.newest > PFS_DECODE_WINDOW_NS ? pfs_decoder_flush(d, d->queue.newest - PFS_DECODE_WINDOW_NS)
+						      : d->failed;
 }
 
 int pfs_decoder_flush(struct pfs_decoder *d, uint64_t until_ns)
@@ -339,7 +354,7 @@ static int last_losses(struct pfs_decoder *d)
 		d->stats.lost += gap;
 		err = lost(d, cpu->last_ns, d->last_ns, i, gap);
 	}
-	if (!err && !d->stats.ended && d->stats.records)	/* the end itself is missing */
+	if (!err && !d->stats.ended && d->stats.records) /* the end itself is missing */
 		err = lost(d, 0, d->last_ns, -1, 0);
 	return err;
 }

@@ -17,23 +17,23 @@
 #include "event/event.h"
 
 #define PFS_DECODE_WINDOW_NS UINT64_C(10000000000)
-#define PFS_DECODE_HELD_MAX (1u << 19)		/* records: 64 MB */
+#define PFS_DECODE_HELD_MAX  (1u << 19) /* records: 64 MB */
 
 struct pfs_decoder;
 
 struct pfs_decode_stats {
-	uint64_t records;		/* read */
-	uint64_t lost;			/* numbered, and not there */
-	uint64_t skipped;		/* hits that SystemTap skipped, as its last counters say */
-	uint64_t damaged;		/* of no known type, or impossible */
-	uint64_t late;			/* came after later ones had been passed on */
-	uint64_t torn;			/* layouts with a gap in them */
-	uint64_t corrected;		/* faults whose region was not the one told before */
-	uint64_t no_page;		/* faults by the kernel itself that got no page: no events */
-	bool ready, ended;		/* PFS_REC_READY, PFS_REC_END came */
+	uint64_t records;   /* read */
+	uint64_t lost;	    /* numbered, and not there */
+	uint64_t skipped;   /* hits that SystemTap skipped, as its last counters say */
+	uint64_t damaged;   /* of no known type, or impossible */
+	uint64_t late;	    /* came after later ones had been passed on */
+	uint64_t torn;	    /* layouts with a gap in them */
+	uint64_t corrected; /* faults whose region was not the one told before */
+	uint64_t no_page;   /* faults by the kernel itself that got no page: no events */
+	bool ready, ended;  /* PFS_REC_READY, PFS_REC_END came */
 };
 
-struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink);	/* NULL: no memory */
+struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink); /* NULL: no memory */
 void pfs_decoder_free(struct pfs_decoder *decoder);
 
 /*

@@ -12,59 +12,61 @@
 #include "decode/decode.h"
 #include "decode/mirror.h"
 
-
 enum { MAX_NAME = 8192 };
 
 /* Who an event is said of, and in which of its spaces. */
 struct dec_voice {
 	int32_t pid, tid;
-	uint8_t space;			/* enum pfs_which */
+	uint8_t space; /* enum pfs_which */
 };
 
 /* Records on their way into order, sorted by `key`. */
 struct dec_queue {
-	struct dec_queued { uint64_t key; struct pfs_rec rec; } *ring;
-	size_t first, nr, max;		/* max: a power of two, or 0 */
+	struct dec_queued {
+		uint64_t key;
+		struct pfs_rec rec;
+	} * ring;
+	size_t first, nr, max; /* max: a power of two, or 0 */
 	uint64_t newest;
 };
 
 /* A processor: its numbers, and what several records of it say together. */
 struct dec_cpu {
-	uint64_t last_key;		/* of the queue: its own order is kept */
+	uint64_t last_key; /* of the queue: its own order is kept */
 	uint32_t next_seq;
-	uint64_t last_ns;		/* of the last record that was looked at; 0: none */
-	uint32_t final_nr;		/* PFS_REC_CPU */
+	uint64_t last_ns;  /* of the last record that was looked at; 0: none */
+	uint32_t final_nr; /* PFS_REC_CPU */
 	bool final_known;
-	bool in_layout, torn;		/* between LAYOUT and LAYOUT_END; something of it is missing */
+	bool in_layout, torn; /* between LAYOUT and LAYOUT_END; something of it is missing */
 	bool name_bad;
 	size_t name_len, name_total;
 	char name[MAX_NAME + 1];
 	struct pfs_rec layout;
-	struct mirror_region *told;	/* regions of the layout so far; id 0 */
+	struct mirror_region *told; /* regions of the layout so far; id 0 */
 	unsigned int nr_told, max_told;
 };
 
 struct dec_thread {
 	int32_t tid, pid;
-	bool found;			/* it ran already when it was heard of */
-	bool known;			/* what it had counted then is known: */
+	bool found; /* it ran already when it was heard of */
+	bool known; /* what it had counted then is known: */
 	uint64_t minor, major;
 	char comm[17];
-	bool failed;			/* its last fault got no page, and no signal has come yet */
-	struct dec_voice voice;		/* of its last fault */
-	uint64_t start, end;		/* the region of that, if it was no exception; else 0 */
+	bool failed;		/* its last fault got no page, and no signal has come yet */
+	struct dec_voice voice; /* of its last fault */
+	uint64_t start, end;	/* the region of that, if it was no exception; else 0 */
 	UT_hash_handle hh;
 };
 
 struct dec_proc {
 	int32_t pid;
-	struct mirror *mirror;		/* its current space; NULL: not known */
-	struct mirror *execing;		/* the image that an exec of it is building, or NULL */
-	bool space_gone;		/* it had one, which was given up */
-	bool over;			/* its last thread has ended */
-	bool uncounted;			/* not all of its threads were heard of before they ended */
-	unsigned int nr_found;		/* threads that ran already when they were heard of */
-	uint64_t minor, major;		/* what those that ended have counted since */
+	struct mirror *mirror;	/* its current space; NULL: not known */
+	struct mirror *execing; /* the image that an exec of it is building, or NULL */
+	bool space_gone;	/* it had one, which was given up */
+	bool over;		/* its last thread has ended */
+	bool uncounted;		/* not all of its threads were heard of before they ended */
+	unsigned int nr_found;	/* threads that ran already when they were heard of */
+	uint64_t minor, major;	/* what those that ended have counted since */
 	UT_hash_handle hh;
 };
 
@@ -81,14 +83,14 @@ struct pfs_decoder {
 	unsigned int nr_cpus;
 	struct dec_thread *threads;
 	struct dec_proc *procs;
-	struct dec_space *spaces;	/* by mm */
+	struct dec_space *spaces; /* by mm */
 	struct pfs_intern *names;
 	uint64_t next_id;
 	uint64_t last_ns;
 	unsigned int page_shift;
-	struct pfs_rec_counters counters;	/* the newest */
-	uint64_t counters_ns;		/* of these; 0: there were none */
-	int failed;			/* what every further call returns */
+	struct pfs_rec_counters counters; /* the newest */
+	uint64_t counters_ns;		  /* of these; 0: there were none */
+	int failed;			  /* what every further call returns */
 };
 
 static inline uint64_t dec_page_size(const struct pfs_decoder *d)
@@ -97,10 +99,9 @@ static inline uint64_t dec_page_size(const struct pfs_decoder *d)
 }
 
 /* decode.c: an event of the time and the processor of a record. */
-void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice,
-	       enum pfs_kind kind);
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice,
-	     const char *key, const char *value);
+void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice, enum pfs_kind kind);
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice, const char *key,
+	     const char *value);
 
 /* decode/order.c. push: 0 or -ENOMEM. pop: false if there is none up to that key. */
 int dec_queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key);
@@ -128,26 +129,26 @@ int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec);
 
 /* decode/diff.c: [lo, hi) of the mirror becomes what was told, and the difference is passed on. */
 struct dec_told {
-	struct mirror_region *region;	/* sorted, `id` 0; becomes what was made of it */
+	struct mirror_region *region; /* sorted, `id` 0; becomes what was made of it */
 	unsigned int nr;
 	uint64_t lo, hi;
-	bool whole;			/* what is not there is gone */
+	bool whole; /* what is not there is gone */
 };
-int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-	     struct mirror *m, struct dec_told *told);
-int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		 struct mirror *m, const struct mirror_region *region, bool all);
+int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+	     struct dec_told *told);
+int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		 const struct mirror_region *region, bool all);
 /* A region that goes on on both sides of [start, end): its lower or upper rest becomes a new one. */
-int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		  struct mirror *m, uint64_t start, uint64_t end, bool lower);
-int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		   struct mirror *m, uint64_t start, uint64_t end);
+int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		  uint64_t start, uint64_t end, bool lower);
+int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		   uint64_t start, uint64_t end);
 
 /* decode/layout.c. */
 int dec_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
 int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
 int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
-int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu);	/* its end did not come */
+int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu); /* its end did not come */
 int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child);

@@ -28,9 +28,9 @@ static bool same_name(const char *a, const char *b)
 /* All but range, identity and permissions. */
 static bool same_but_perms(const struct mirror_region *n, const struct mirror_region *r)
 {
-	return r->described && !r->uncertain && n->traits == r->traits && n->dev == r->dev &&
-	       n->ino == r->ino && mirror_off_at(r, n->start) == n->off &&
-	       !((n->perms ^ r->perms) & PFS_PERM_SHARED) && (!n->name || same_name(n->name, r->name));
+	return r->described && !r->uncertain && n->traits == r->traits && n->dev == r->dev && n->ino == r->ino &&
+	       mirror_off_at(r, n->start) == n->off && !((n->perms ^ r->perms) & PFS_PERM_SHARED) &&
+	       (!n->name || same_name(n->name, r->name));
 }
 
 static bool same_range(const struct mirror_region *a, const struct mirror_region *b)
@@ -66,8 +66,8 @@ static void event_attributes(struct pfs_event *ev, const struct mirror_region *r
 	}
 }
 
-int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		 struct mirror *m, const struct mirror_region *region, bool all)
+int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		 const struct mirror_region *region, bool all)
 {
 	struct pfs_event ev;
 	int err = mirror_map(m, region);
@@ -96,8 +96,8 @@ static int emit_protect(struct pfs_decoder *d, const struct pfs_rec *rec, struct
 	return pfs_emit(&d->sink, &ev);
 }
 
-static int rest_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		       struct mirror *m, const struct mirror_region *r, uint64_t start, uint64_t end)
+static int rest_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		       const struct mirror_region *r, uint64_t start, uint64_t end)
 {
 	struct mirror_region rest = *r;
 
@@ -109,8 +109,8 @@ static int rest_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 	return dec_emit_map(d, rec, voice, m, &rest, false);
 }
 
-int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		  struct mirror *m, uint64_t start, uint64_t end, bool lower)
+int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		  uint64_t start, uint64_t end, bool lower)
 {
 	const struct mirror_region *r = mirror_find(m, start);
 
@@ -119,15 +119,15 @@ int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_v
 	return rest_is_new(d, rec, voice, m, r, lower ? r->start : end, lower ? start : r->end);
 }
 
-int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		   struct mirror *m, uint64_t start, uint64_t end)
+int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		   uint64_t start, uint64_t end)
 {
 	unsigned int i = mirror_lower(m, start);
 	struct pfs_event ev;
 	int err;
 
 	if (start >= end || i == m->nr || m->region[i].start >= end)
-		return 0;	/* nothing there that anybody knows of */
+		return 0; /* nothing there that anybody knows of */
 	err = dec_split_off(d, rec, voice, m, start, end, false);
 	if (!err)
 		err = mirror_unmap(m, start, end);
@@ -146,7 +146,7 @@ struct diff {
 	const struct pfs_rec *rec;
 	struct dec_voice voice;
 	struct mirror *m;
-	struct mirror_region *n;	/* told */
+	struct mirror_region *n; /* told */
 	unsigned int nr;
 	uint64_t lo, hi;
 };
@@ -203,8 +203,8 @@ static void match(struct diff *f)
 	for (unsigned int i = 0; i < f->nr; i++) {
 		struct mirror_region *n = &f->n[i];
 
-		for (unsigned int k = mirror_lower(m, n->start);
-		     !n->id && k < m->nr && m->region[k].start < n->end; k++)
+		for (unsigned int k = mirror_lower(m, n->start); !n->id && k < m->nr && m->region[k].start < n->end;
+		     k++)
 			if (!m->region[k].taken && same_backing(n, &m->region[k]))
 				take(n, &m->region[k]);
 	}
@@ -236,8 +236,7 @@ static int replace(struct diff *f, struct mirror_region *n)
 /* The first region under n that maps the same, or NULL. */
 static const struct mirror_region *under(const struct diff *f, const struct mirror_region *n)
 {
-	for (unsigned int k = mirror_lower(f->m, n->start);
-	     k < f->m->nr && f->m->region[k].start < n->end; k++)
+	for (unsigned int k = mirror_lower(f->m, n->start); k < f->m->nr && f->m->region[k].start < n->end; k++)
 		if (same_backing(n, &f->m->region[k]))
 			return &f->m->region[k];
 	return NULL;
@@ -261,8 +260,7 @@ static int carve(struct diff *f, unsigned int i)
 	piece.start = r->start > n->start ? r->start : n->start;
 	piece.end = r->end < n->end ? r->end : n->end;
 	piece.off = mirror_off_at(n, piece.start);
-	err = dec_split_off(f->d, f->rec, f->voice, f->m, piece.start, piece.end,
-			    keeper_is_behind(f, i, r->id));
+	err = dec_split_off(f->d, f->rec, f->voice, f->m, piece.start, piece.end, keeper_is_behind(f, i, r->id));
 	piece.id = n->id = f->d->next_id++;
 	if (!err)
 		err = dec_emit_map(f->d, f->rec, f->voice, f->m, &piece, true);
@@ -293,8 +291,7 @@ static int grow(struct diff *f)
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < f->nr; i++) {
-		const struct mirror_region *n = &f->n[i],
-			*r = mirror_by_id(f->m, n->id, n->start, n->end);
+		const struct mirror_region *n = &f->n[i], *r = mirror_by_id(f->m, n->id, n->start, n->end);
 
 		if (r && (n->start < r->start || n->end > r->end))
 			err = dec_emit_map(f->d, f->rec, f->voice, f->m, n,
@@ -324,8 +321,8 @@ static int change(struct diff *f)
 	return err;
 }
 
-int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-	     struct mirror *m, struct dec_told *told)
+int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+	     struct dec_told *told)
 {
 	struct diff f = { d, rec, voice, m, told->region, told->nr, told->lo, told->hi };
 	int err = 0;

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* enum vm_fault_reason, linux/mm_types.h */
-#define VM_FAULT_MAJOR	0x4
-#define VM_FAULT_RETRY	0x400
-#define VM_FAULT_ERROR	(0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x800)	/* OOM SIGBUS ... FALLBACK */
+#define VM_FAULT_MAJOR 0x4
+#define VM_FAULT_RETRY 0x400
+#define VM_FAULT_ERROR (0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x800) /* OOM SIGBUS ... FALLBACK */
 
 /* ---- what a fault was ---- */
 
@@ -31,7 +31,7 @@ static enum pfs_access access_of(const struct pfs_rec_fault *fault)
 			return PFS_EXECUTE;
 		return fault->flags & PFS_FLAG_WRITE ? PFS_WRITE : PFS_READ;
 	}
-#if defined(__x86_64__) || defined(__i386__)	/* arch/x86/include/asm/trap_pf.h */
+#if defined(__x86_64__) || defined(__i386__) /* arch/x86/include/asm/trap_pf.h */
 	if (fault->code & 0x10)
 		return PFS_EXECUTE;
 	return fault->code & 0x2 ? PFS_WRITE : PFS_READ;
@@ -58,17 +58,19 @@ static enum pfs_how first_of_file(const struct mirror_region *r, enum pfs_access
 }
 
 /* What the handler did; 0: it is not known. */
-static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirror_region *r,
-			   enum pfs_access access)
+static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirror_region *r, enum pfs_access access)
 {
 	if (!got_page(fault))
 		return 0;
 	if (r && r->traits & PFS_TRAIT_HUGETLB)
 		return PFS_HOW_HUGE;
 	switch (fault->how) {
-	case PFS_WAS_SWAP: return PFS_HOW_SWAP;
-	case PFS_WAS_NUMA: return PFS_HOW_NUMA;
-	case PFS_WAS_HUGE: return PFS_HOW_HUGE;
+	case PFS_WAS_SWAP:
+		return PFS_HOW_SWAP;
+	case PFS_WAS_NUMA:
+		return PFS_HOW_NUMA;
+	case PFS_WAS_HUGE:
+		return PFS_HOW_HUGE;
 	case PFS_WAS_PRESENT:
 		if (access != PFS_WRITE && !(fault->flags & PFS_FLAG_UNSHARE))
 			return 0;
@@ -81,20 +83,22 @@ static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirro
 		if (!is_anon(fault, r))
 			return first_of_file(r, access);
 		/* [vdso] and its like are neither a file's nor anonymous */
-		return r && r->name && r->name[0] == '[' && strcmp(r->name, "[stack]") &&
-			strncmp(r->name, "[anon", 5) ? 0 : PFS_HOW_ANON;
-	default: return 0;
+		return r && r->name && r->name[0] == '[' && strcmp(r->name, "[stack]") && strncmp(r->name, "[anon", 5)
+			       ? 0
+			       : PFS_HOW_ANON;
+	default:
+		return 0;
 	}
 }
 
 /* ---- the region of a fault ---- */
 
 /* A region of which nothing but this fault is known. */
-static void region_of_fault(const struct pfs_decoder *d, struct mirror_region *r,
-			    const struct pfs_rec_fault *fault)
+static void region_of_fault(const struct pfs_decoder *d, struct mirror_region *r, const struct pfs_rec_fault *fault)
 {
-	*r = (struct mirror_region){ .start = fault->vm_start, .end = fault->vm_end,
-				     .vma = fault->vma, .uncertain = true };
+	*r = (struct mirror_region){
+		.start = fault->vm_start, .end = fault->vm_end, .vma = fault->vma, .uncertain = true
+	};
 	if (!(fault->what & PFS_WHAT_FILE))
 		return;
 	r->dev = fault->dev;
@@ -109,8 +113,8 @@ static bool grew_down(const struct mirror_region *r, const struct pfs_rec_fault 
 }
 
 /* What the region has no more became another one, nobody told which: as the kernel splits. */
-static int shrink(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		  struct mirror *m, const struct mirror_region *known)
+static int shrink(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		  const struct mirror_region *known)
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	struct mirror_region low = *known, high = *known;
@@ -130,13 +134,12 @@ static int shrink(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_v
 }
 
 /* The mirror and the fault differ in where its region is: the fault is right. */
-static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		struct mirror *m)
+static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m)
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	struct mirror_region *known = mirror_by_vma(m, fault->vma, fault->vm_start, fault->vm_end), r;
 
-	if (!known) {	/* a piece, or something moved: its address was not told yet */
+	if (!known) { /* a piece, or something moved: its address was not told yet */
 		known = mirror_find(m, fault->addr);
 		if (known && known->vma)
 			known = NULL;
@@ -166,13 +169,12 @@ static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voi
 static bool region_is_told(const struct pfs_decoder *d, const struct pfs_rec_fault *fault)
 {
 	return fault->what & PFS_WHAT_HANDLED && fault->vma && fault->addr >= fault->vm_start &&
-	       fault->addr < fault->vm_end &&
-	       !((fault->vm_start | fault->vm_end) & (dec_page_size(d) - 1));
+	       fault->addr < fault->vm_end && !((fault->vm_start | fault->vm_end) & (dec_page_size(d) - 1));
 }
 
 /* The region in the mirror, as the fault says it is. NULL: none. Valid until the next change. */
-static int find_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		       struct mirror *m, struct mirror_region **r)
+static int find_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		       struct mirror_region **r)
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	int err = 0;
@@ -180,8 +182,7 @@ static int find_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 	*r = mirror_find(m, fault->addr);
 	if (!region_is_told(d, fault))
 		return 0;
-	if (*r && (*r)->vma == fault->vma && (*r)->start == fault->vm_start &&
-	    (*r)->end == fault->vm_end)
+	if (*r && (*r)->vma == fault->vma && (*r)->start == fault->vm_start && (*r)->end == fault->vm_end)
 		return 0;
 	err = heal(d, rec, voice, m);
 	*r = mirror_find(m, fault->addr);
@@ -199,8 +200,7 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 
 	ev->access = access_of(fault);
 	ev->how = how_of(fault, r, ev->access);
-	ev->class = fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS :
-										   PFS_MINOR;
+	ev->class = fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS : PFS_MINOR;
 	ev->flags = fault->flags & PFS_FLAGS_KNOWN;
 	ev->latency_ns = fault->latency_ns;
 	ev->pfn = fault->pfn;
@@ -243,12 +243,11 @@ static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct d
 
 static unsigned int huge_order(const struct pfs_decoder *d)
 {
-	return d->page_shift - 3;	/* a page table full of pages */
+	return d->page_shift - 3; /* a page table full of pages */
 }
 
 /* The page, or the whole huge page, as far as the region goes. */
-static void page_range(const struct pfs_decoder *d, struct pfs_event *ev,
-		       const struct pfs_rec_fault *fault)
+static void page_range(const struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec_fault *fault)
 {
 	uint64_t size = dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0);
 
@@ -265,7 +264,7 @@ static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struc
 	dec_event(&ev, rec, voice, PFS_POPULATE);
 	page_range(d, &ev, &rec->fault);
 	describe(d, &ev, rec, r);
-	if (!charged)	/* counted for somebody who is not recorded */
+	if (!charged) /* counted for somebody who is not recorded */
 		ev.have &= ~PFS_HAS(PFS_F_CLASS);
 	ev.by = voice.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP;
 	ev.have |= PFS_HAS(PFS_F_BY);
@@ -301,15 +300,15 @@ int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (!t)
 		return -ENOMEM;
-	dec_event(&ev, rec, t->voice.pid ? t->voice :
-		  (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_AROUND);
+	dec_event(&ev, rec, t->voice.pid ? t->voice : (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT },
+		  PFS_AROUND);
 	ev.addr = rec->around.addr;
 	ev.dev = rec->around.dev;
 	ev.ino = rec->around.ino;
 	ev.off = rec->around.pgoff << d->page_shift;
 	ev.end_off = rec->around.end_pgoff << d->page_shift;
-	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) |
-		   PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
+	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
+		   PFS_HAS(PFS_F_END_OFF);
 	if (t->start < t->end) {
 		ev.start = t->start;
 		ev.end = t->end;
@@ -349,8 +348,7 @@ static int space_of_exception(struct pfs_decoder *d, const struct pfs_rec *rec, 
 	if (!p)
 		return -ENOMEM;
 	/* Back in the program that called exec: it has failed. */
-	if (p->execing && p->execing != *m && p->execing->tid == rec->tid &&
-	    !(rec->fault.what & PFS_WHAT_KERNEL))
+	if (p->execing && p->execing != *m && p->execing->tid == rec->tid && !(rec->fault.what & PFS_WHAT_KERNEL))
 		return dec_exec_failed(d, rec, p->execing);
 	if (*m || !rec->fault.mm)
 		return 0;

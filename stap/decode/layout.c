@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VM_READ		UINT64_C(1)
-#define VM_WRITE	UINT64_C(2)
-#define VM_EXEC		UINT64_C(4)
-#define VM_MAYSHARE	UINT64_C(0x80)	/* what /proc/PID/maps shows as `s' */
+#define VM_READ	    UINT64_C(1)
+#define VM_WRITE    UINT64_C(2)
+#define VM_EXEC	    UINT64_C(4)
+#define VM_MAYSHARE UINT64_C(0x80) /* what /proc/PID/maps shows as `s' */
 
 static uint8_t perms_of(uint64_t vm_flags)
 {
@@ -29,8 +29,8 @@ static bool is_aligned(const struct pfs_decoder *d, uint64_t start, uint64_t end
 /* ---- regions as they come ---- */
 
 /* NULL: it is not known. *err: -ENOMEM. */
-static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu,
-			       const struct pfs_rec_region *region, int *err)
+static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec_region *region,
+			       int *err)
 {
 	char name[PFS_REGION_NAME_MAX + 1];
 	const char *text = name, *interned;
@@ -74,18 +74,23 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 	const struct pfs_rec_region *region = &rec->region;
 	uint64_t behind = cpu->nr_told ? cpu->told[cpu->nr_told - 1].end : 0;
 	struct mirror_region r = {
-		.start = region->start, .end = region->end, .vma = region->vma, .described = true,
-		.perms = perms_of(region->vm_flags), .traits = region->traits,
-		.dev = region->dev, .ino = region->ino,
+		.start = region->start,
+		.end = region->end,
+		.vma = region->vma,
+		.described = true,
+		.perms = perms_of(region->vm_flags),
+		.traits = region->traits,
+		.dev = region->dev,
+		.ino = region->ino,
 	};
 	int err = 0;
 
 	if (!cpu->in_layout || region->mm != cpu->layout.layout.mm) {
-		cpu->in_layout = false;	/* whose beginning is missing: its end will be counted */
+		cpu->in_layout = false; /* whose beginning is missing: its end will be counted */
 		return 0;
 	}
-	if (!is_aligned(d, r.start, r.end) || r.start < behind ||
-	    region->name_len > PFS_REGION_NAME_MAX || region->special > PFS_NAME_UNKNOWN) {
+	if (!is_aligned(d, r.start, r.end) || r.start < behind || region->name_len > PFS_REGION_NAME_MAX ||
+	    region->special > PFS_NAME_UNKNOWN) {
 		d->stats.damaged++;
 		cpu->torn = true;
 		return 0;
@@ -120,8 +125,8 @@ static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirr
 
 /* ---- the break ---- */
 
-static int tell_brk(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-		    struct mirror *m, const struct pfs_rec_layout *layout)
+static int tell_brk(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
+		    const struct pfs_rec_layout *layout)
 {
 	bool same = layout->brk == m->brk && layout->start_brk == m->start_brk;
 	struct pfs_event ev;
@@ -158,16 +163,15 @@ int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirr
 }
 
 /* One region of the copy: mostly its parent's in all but identity. */
-static int copy_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child,
-		       struct mirror_region *n)
+static int copy_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child, struct mirror_region *n)
 {
 	const struct mirror_region *r = mirror_find(child, n->start);
 	bool same = r && r->start == n->start && r->end == n->end && r->described && !r->uncertain;
 
 	if (!n->name && r && n->ino == r->ino && n->dev == r->dev)
 		n->name = r->name;
-	same = same && n->perms == r->perms && n->traits == r->traits && n->dev == r->dev &&
-	       n->ino == r->ino && n->off == r->off && n->name == r->name;
+	same = same && n->perms == r->perms && n->traits == r->traits && n->dev == r->dev && n->ino == r->ino &&
+	       n->off == r->off && n->name == r->name;
 	n->id = d->next_id++;
 	return dec_emit_map(d, rec, copy_voice(child), child, n, !same);
 }
@@ -186,8 +190,7 @@ static void copy_forget(struct mirror *child, uint64_t lo, uint64_t hi)
 	child->nr = kept;
 }
 
-static int copy_told(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child,
-		     struct dec_told *told)
+static int copy_told(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child, struct dec_told *told)
 {
 	int err = 0;
 
@@ -225,9 +228,8 @@ static bool is_first_stack(const struct pfs_decoder *d, const struct dec_told *t
  * Of a space that is not known: a new one by the reason for which it is told. If a fault brought it
  * up, it may be what an exec builds, or anybody's that this thread has reached into: NULL then.
  */
-static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec,
-			const struct pfs_rec_layout *layout, const struct dec_told *told,
-			struct mirror **m)
+static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
+			const struct dec_told *told, struct mirror **m)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
 
@@ -247,9 +249,8 @@ static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec,
 	}
 }
 
-static int space_told(struct pfs_decoder *d, const struct pfs_rec *rec,
-		      const struct pfs_rec_layout *layout, const struct dec_told *told,
-		      struct mirror **m)
+static int space_told(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
+		      const struct dec_told *told, struct mirror **m)
 {
 	*m = dec_mirror_find(d, layout->mm);
 	if (*m && ((*m)->users || (*m)->state == MIRROR_FORKING || (*m)->state == MIRROR_EXECING))
@@ -257,8 +258,7 @@ static int space_told(struct pfs_decoder *d, const struct pfs_rec *rec,
 	return space_is_new(d, rec, layout, told, m);
 }
 
-static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec,
-			struct dec_told *told)
+static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec, struct dec_told *told)
 {
 	const struct pfs_rec_layout *layout = &cpu->layout.layout;
 	struct dec_voice voice;
@@ -292,8 +292,8 @@ static int layout_over(struct pfs_decoder *d, struct dec_cpu *cpu, const struct 
 	struct dec_told told = { .region = cpu->told, .nr = cpu->nr_told };
 
 	cpu->in_layout = false;
-	told.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm &&
-		     end->nr_regions == cpu->nr_told && end->lo <= end->hi;
+	told.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm && end->nr_regions == cpu->nr_told &&
+		     end->lo <= end->hi;
 	d->stats.torn += !told.whole;
 	if (told.whole) {
 		told.lo = end->lo;
@@ -324,7 +324,7 @@ int dec_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 
 int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
-	if (!cpu->in_layout) {	/* its beginning is missing */
+	if (!cpu->in_layout) { /* its beginning is missing */
 		d->stats.torn++;
 		return 0;
 	}
@@ -354,10 +354,10 @@ int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec)
 }
 
 /* Whatever is at the target went without a word. */
-static int clear_target(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m,
-			uint64_t from, uint64_t to, uint64_t len)
+static int clear_target(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m, uint64_t from, uint64_t to,
+			uint64_t len)
 {
-	if (to < from + len && from < to + len)	/* an exec moves its stack within itself */
+	if (to < from + len && from < to + len) /* an exec moves its stack within itself */
 		return 0;
 	return dec_emit_unmap(d, rec, dec_voice(d, rec, m), m, to, to + len);
 }
@@ -373,8 +373,8 @@ static int emit_move(struct pfs_decoder *d, const struct pfs_rec *rec, const str
 	ev.from = rec->range.start;
 	ev.len = moved->end - moved->start;
 	ev.id = moved->id;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_FROM) |
-		   PFS_HAS(PFS_F_LEN) | PFS_HAS(PFS_F_ID);
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN) |
+		   PFS_HAS(PFS_F_ID);
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -389,7 +389,7 @@ int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
 		d->stats.damaged++;
 		return 0;
 	}
-	if (!m || !mirror_find(m, from))	/* not known: the layout will tell where it is now */
+	if (!m || !mirror_find(m, from)) /* not known: the layout will tell where it is now */
 		return 0;
 	err = clear_target(d, rec, m, from, to, len);
 	if (err)

@@ -111,7 +111,7 @@ void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
 
 	if (p)
 		space_goes(p, m);
-	for (p = d->procs; p && m->users; p = p->hh.next)	/* shared: vfork */
+	for (p = d->procs; p && m->users; p = p->hh.next) /* shared: vfork */
 		space_goes(p, m);
 	HASH_DEL(d->spaces, s);
 	mirror_fini(m);
@@ -154,7 +154,7 @@ struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, 
 {
 	struct mirror *m = dec_mirror_find(d, mm);
 
-	if (m)	/* an address that is used again, and whose end is missing */
+	if (m) /* an address that is used again, and whose end is missing */
 		dec_mirror_drop(d, m);
 	m = dec_mirror_get(d, mm);
 	if (!m)
@@ -184,7 +184,7 @@ int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm
 
 	if (!p)
 		return -ENOMEM;
-	if (m)	/* as above */
+	if (m) /* as above */
 		dec_mirror_drop(d, m);
 	if (p->execing)
 		err = dec_exec_failed(d, rec, p->execing);
@@ -231,17 +231,19 @@ struct dec_voice dec_voice(struct pfs_decoder *d, const struct pfs_rec *rec, con
 	if (!m || (p && p->mirror == m))
 		return (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT };
 	switch (m->state) {
-	case MIRROR_FORKING: return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_FORK };
-	case MIRROR_EXECING: return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_EXEC };
-	default: return (struct dec_voice){ m->pid, m->pid, PFS_SPACE_CURRENT };
+	case MIRROR_FORKING:
+		return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_FORK };
+	case MIRROR_EXECING:
+		return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_EXEC };
+	default:
+		return (struct dec_voice){ m->pid, m->pid, PFS_SPACE_CURRENT };
 	}
 }
 
 /* ---- names of threads ---- */
 
 /* Passed on if it is news. */
-static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, int32_t tid,
-		 const char comm[16])
+static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, int32_t tid, const char comm[16])
 {
 	struct dec_thread *t = dec_thread_get(d, tid, pid);
 	struct pfs_event ev;
@@ -287,7 +289,7 @@ int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec)
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
 	int err = p ? found(d, rec, p) : -ENOMEM;
 
-	if (err || p->execing)	/* the new image's name: EXEC says it, too */
+	if (err || p->execing) /* the new image's name: EXEC says it, too */
 		return err;
 	return named(d, rec, rec->pid, rec->tid, rec->comm.comm);
 }
@@ -295,8 +297,7 @@ int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec)
 /* ---- birth ---- */
 
 /* A number that is given anew starts from nothing, but with its maker's name. */
-static struct dec_thread *thread_begins(struct pfs_decoder *d, int32_t tid, int32_t pid,
-					const struct dec_thread *maker)
+static struct dec_thread *thread_begins(struct pfs_decoder *d, int32_t tid, int32_t pid, const struct dec_thread *maker)
 {
 	struct dec_thread *t = dec_thread_get(d, tid, pid);
 
@@ -326,8 +327,8 @@ int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec)
 }
 
 /* The child's space: its parent's, the copy that was told, or for want of that one of our own. */
-static int child_space(struct pfs_decoder *d, const struct pfs_rec *rec,
-		       const struct dec_proc *parent, struct mirror **m)
+static int child_space(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_proc *parent,
+		       struct mirror **m)
 {
 	int err = 0;
 
@@ -381,15 +382,14 @@ int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 /* ---- exec ---- */
 
 /* Another thread than the first goes on under the first one's number, with what it has counted. */
-static void take_over(struct pfs_decoder *d, struct dec_proc *p, struct dec_thread *t,
-		      int32_t old_tid)
+static void take_over(struct pfs_decoder *d, struct dec_proc *p, struct dec_thread *t, int32_t old_tid)
 {
 	struct dec_thread *old;
 
 	HASH_FIND_INT(d->threads, &old_tid, old);
 	if (!old || old == t || old->pid != t->pid)
 		return;
-	if (t->found && p->nr_found)	/* its new name had made it look like one */
+	if (t->found && p->nr_found) /* its new name had made it look like one */
 		p->nr_found--;
 	t->found = old->found;
 	t->known = old->known;
@@ -442,8 +442,8 @@ static int tell_counts(struct pfs_decoder *d, const struct pfs_rec *rec, const s
 
 	if (p->uncounted)
 		return 0;
-	snprintf(value, sizeof(value), "minor %" PRIu64 " major %" PRIu64 " running %u", p->minor,
-		 p->major, p->nr_found);
+	snprintf(value, sizeof(value), "minor %" PRIu64 " major %" PRIu64 " running %u", p->minor, p->major,
+		 p->nr_found);
 	return dec_note(d, rec, &voice, "counted", value);
 }
 
@@ -459,12 +459,11 @@ static void process_over(struct pfs_decoder *d, struct dec_proc *p)
 	if (!m || m->pid != p->pid || !m->users)
 		return;
 	for (struct dec_proc *other = d->procs; other; other = other->hh.next)
-		if (other->mirror == m)	/* a vfork child has it still */
+		if (other->mirror == m) /* a vfork child has it still */
 			m->pid = m->tid = other->pid;
 }
 
-static void count_thread(struct dec_proc *p, const struct dec_thread *t,
-			 const struct pfs_rec_life *life)
+static void count_thread(struct dec_proc *p, const struct dec_thread *t, const struct pfs_rec_life *life)
 {
 	if (!t->known || life->min_flt < t->minor || life->maj_flt < t->major)
 		p->uncounted = true;

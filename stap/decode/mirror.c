@@ -39,8 +39,7 @@ struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr)
 	return i < m->nr && m->region[i].start <= addr ? &m->region[i] : NULL;
 }
 
-struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t start,
-				   uint64_t end)
+struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t start, uint64_t end)
 {
 	for (unsigned int i = mirror_lower(m, start); i < m->nr && m->region[i].start < end; i++)
 		if (m->region[i].id == id)
@@ -48,8 +47,7 @@ struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t
 	return NULL;
 }
 
-struct mirror_region *mirror_by_vma(const struct mirror *m, uint64_t vma, uint64_t start,
-				    uint64_t end)
+struct mirror_region *mirror_by_vma(const struct mirror *m, uint64_t vma, uint64_t start, uint64_t end)
 {
 	for (unsigned int i = mirror_lower(m, start); i < m->nr && m->region[i].start < end; i++)
 		if (m->region[i].vma == vma)

@@ -19,34 +19,34 @@
 struct mirror_region {
 	uint64_t start, end;
 	uint64_t id;
-	uint64_t vma;		/* 0: not told yet */
-	uint64_t off;		/* of start, bytes; 0 if there is no file */
+	uint64_t vma; /* 0: not told yet */
+	uint64_t off; /* of start, bytes; 0 if there is no file */
 	uint64_t ino;
 	uint32_t dev;
 	uint8_t perms, traits;
-	bool described;		/* perms, traits, off, dev and ino were told; else it is a mere range */
-	bool uncertain;		/* readers may see it otherwise: to be told again */
-	bool copied;		/* fork: the parent's, not told of the child yet */
-	bool taken;		/* decode/diff.c: one that is told now goes by its identity */
-	const char *name;	/* interned; NULL: unknown */
+	bool described;	  /* perms, traits, off, dev and ino were told; else it is a mere range */
+	bool uncertain;	  /* readers may see it otherwise: to be told again */
+	bool copied;	  /* fork: the parent's, not told of the child yet */
+	bool taken;	  /* decode/diff.c: one that is told now goes by its identity */
+	const char *name; /* interned; NULL: unknown */
 };
 
 enum mirror_state {
-	MIRROR_CURRENT,		/* some process has it */
-	MIRROR_FORKING,		/* a fork of pid's thread tid is copying it */
-	MIRROR_EXECING,		/* an exec of that thread is building it */
-	MIRROR_LEFT,		/* its process has gone on to another one */
+	MIRROR_CURRENT, /* some process has it */
+	MIRROR_FORKING, /* a fork of pid's thread tid is copying it */
+	MIRROR_EXECING, /* an exec of that thread is building it */
+	MIRROR_LEFT,	/* its process has gone on to another one */
 };
 
 struct mirror {
-	uint64_t mm;		/* the kernel's address of it */
+	uint64_t mm; /* the kernel's address of it */
 	struct mirror_region *region;
 	unsigned int nr, max;
 	enum mirror_state state;
-	int32_t pid, tid;	/* whose it is; tid: see the states */
-	unsigned int users;	/* processes that have it: a vfork child has its parent's */
-	uint64_t start_brk, brk, start_stack;	/* 0: not told */
-	bool told;		/* its whole layout was told */
+	int32_t pid, tid;		      /* whose it is; tid: see the states */
+	unsigned int users;		      /* processes that have it: a vfork child has its parent's */
+	uint64_t start_brk, brk, start_stack; /* 0: not told */
+	bool told;			      /* its whole layout was told */
 };
 
 /* All 0 is an empty one. Frees what it holds, not itself. */
@@ -59,12 +59,10 @@ unsigned int mirror_lower(const struct mirror *m, uint64_t addr);
 struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr);
 
 /* The region of that identity that overlaps [start, end), or NULL. */
-struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t start,
-				   uint64_t end);
+struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t start, uint64_t end);
 
 /* The region of that kernel address that overlaps [start, end), or NULL. */
-struct mirror_region *mirror_by_vma(const struct mirror *m, uint64_t vma, uint64_t start,
-				    uint64_t end);
+struct mirror_region *mirror_by_vma(const struct mirror *m, uint64_t vma, uint64_t start, uint64_t end);
 
 /*
  * As a `map` event with all attributes does: a region of that id which is in the range already comes to

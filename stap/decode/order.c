@@ -53,7 +53,7 @@ bool dec_queue_pop(struct dec_queue *q, uint64_t until, struct pfs_rec *rec)
 	if (!q->nr || slot(q, 0)->key > until)
 		return false;
 	*rec = slot(q, 0)->rec;
-	rec->ts_ns = slot(q, 0)->key;	/* so that what is passed on is in order */
+	rec->ts_ns = slot(q, 0)->key; /* so that what is passed on is in order */
 	q->first = (q->first + 1) & (q->max - 1);
 	q->nr--;
 	return true;

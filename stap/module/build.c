@@ -24,12 +24,9 @@
  * -g: embedded C. No time limits: they end a session where faults are many. MAXSTRINGLEN: of the list of
  * processes.
  */
-static const char *const flags[] = {
-	"-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL
-};
+static const char *const flags[] = { "-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL };
 
-static void say(const struct pfs_build *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static void say(const struct pfs_build *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(const struct pfs_build *b, const char *fmt, ...)
 {
@@ -51,15 +48,18 @@ static int find_programs(struct pfs_build *b, struct pfs_err *err)
 	char path[PATH_MAX];
 
 	if (!pfs_program_find("stap", b->stap, sizeof(b->stap)))
-		return pfs_err_set(err, -ENOENT, "stap is not installed, and --source=stap needs "
+		return pfs_err_set(err, -ENOENT,
+				   "stap is not installed, and --source=stap needs "
 				   "it: install systemtap, or build the module elsewhere (pfscope "
 				   "stap build) and load it with --module");
 	if (!pfs_program_find("gcc", path, sizeof(path)) && !pfs_program_find("cc", path, sizeof(path)))
-		return pfs_err_set(err, -ENOENT, "there is no C compiler, and SystemTap needs one: "
+		return pfs_err_set(err, -ENOENT,
+				   "there is no C compiler, and SystemTap needs one: "
 				   "install gcc, or build the module elsewhere (pfscope stap "
 				   "build) and load it with --module");
 	if (!pfs_program_find("make", path, sizeof(path)))
-		return pfs_err_set(err, -ENOENT, "make is not installed, and SystemTap needs it: "
+		return pfs_err_set(err, -ENOENT,
+				   "make is not installed, and SystemTap needs it: "
 				   "install make, or build the module elsewhere (pfscope stap "
 				   "build) and load it with --module");
 	return 0;
@@ -78,8 +78,7 @@ static void find_runtime(struct pfs_build *b)
 	if (realpath(b->stap, real)) {
 		for (int i = 0; i < 2 && (slash = strrchr(real, '/')); i++)
 			*slash = '\0';
-		snprintf(b->runtime, sizeof(b->runtime), "%.*s/share/systemtap/runtime",
-			 PATH_MAX - 32, real);
+		snprintf(b->runtime, sizeof(b->runtime), "%.*s/share/systemtap/runtime", PATH_MAX - 32, real);
 		if (!access(b->runtime, R_OK | X_OK))
 			return;
 	}
@@ -89,7 +88,9 @@ static void find_runtime(struct pfs_build *b)
 /* What no module can make up for. */
 static int check_config(const struct pfs_build *b, struct pfs_err *err)
 {
-	static const struct { const char *line, *what; } needed[] = {
+	static const struct {
+		const char *line, *what;
+	} needed[] = {
 		{ "CONFIG_MODULES=y", "loadable modules" },
 		{ "CONFIG_KPROBES=y", "kprobes" },
 		{ "CONFIG_TRACEPOINTS=y", "tracepoints" },
@@ -97,10 +98,11 @@ static int check_config(const struct pfs_build *b, struct pfs_err *err)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!pfs_kernel_config_has(&b->kernel, needed[i].line))
-			return pfs_err_set(err, -ENOTSUP, "kernel %s was built without %s (%s), "
+			return pfs_err_set(err, -ENOTSUP,
+					   "kernel %s was built without %s (%s), "
 					   "and SystemTap needs them; --source=ftrace may work "
-					   "there", b->kernel.release,
-					   needed[i].what, needed[i].line);
+					   "there",
+					   b->kernel.release, needed[i].what, needed[i].line);
 	return 0;
 }
 
@@ -111,7 +113,8 @@ static int check_lockdown(const struct pfs_build *b, struct pfs_err *err)
 
 	if (!k->lockdown[0] || !geteuid())
 		return 0;
-	return pfs_err_set(err, -EPERM, "this machine is locked down (%s), and then SystemTap "
+	return pfs_err_set(err, -EPERM,
+			   "this machine is locked down (%s), and then SystemTap "
 			   "demands keys to sign modules with even to compile one; as root pfscope "
 			   "can do without",
 			   k->lockdown);
@@ -145,20 +148,24 @@ const char *pfs_build_probes(const struct pfs_build *b)
 /* ---- running stap ---- */
 
 struct stap_run {
-	const char *pass;		/* "-p4" */
-	const char *dir;		/* in which the script is, and where it runs */
-	const char *words[10];		/* more words, before the script; NULL ends them */
+	const char *pass;      /* "-p4" */
+	const char *dir;       /* in which the script is, and where it runs */
+	const char *words[10]; /* more words, before the script; NULL ends them */
 };
 
-static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status,
-		    struct pfs_said *out, struct pfs_said *error, struct pfs_err *err)
+static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status, struct pfs_said *out,
+		    struct pfs_said *error, struct pfs_err *err)
 {
 	char dir[PATH_MAX], runtime[PATH_MAX + 32];
 	const char *env[] = { "LC_ALL=C", dir, runtime, NULL };
 	const char *argv[48];
 	struct pfs_program program = {
-		.argv = argv, .env = env, .dir = run->dir, .hide_security = b->kernel.lockdown[0],
-		.give_up = b->config.give_up, .give_up_ctx = b->config.give_up_ctx,
+		.argv = argv,
+		.env = env,
+		.dir = run->dir,
+		.hide_security = b->kernel.lockdown[0],
+		.give_up = b->config.give_up,
+		.give_up_ctx = b->config.give_up_ctx,
 	};
 	unsigned int nr = 0;
 
@@ -188,13 +195,15 @@ static int find_version(struct pfs_build *b, struct pfs_err *err)
 	int status, ret;
 
 	ret = pfs_program_run(&program, &status, &out, &error, err);
-	if (!ret) {	/* it says so on either, differing by version */
+	if (!ret) { /* it says so on either, differing by version */
 		b->version = out.text ? pfs_stap_version(out.text) : 0;
 		if (!b->version && error.text)
 			b->version = pfs_stap_version(error.text);
 		if (!b->version)
-			ret = pfs_err_set(err, -EINVAL, "%s: does not say which version it "
-							"is", b->stap);
+			ret = pfs_err_set(err, -EINVAL,
+					  "%s: does not say which version it "
+					  "is",
+					  b->stap);
 	}
 	pfs_said_free(&out);
 	pfs_said_free(&error);
@@ -221,9 +230,10 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
 	b->overlay = changes;
 	nr = pfs_overlay_nr_files(changes);
-	say(b, "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
-	    "with %u file%s changed, from %s", b->version / 100, b->version % 100, b->kernel.release,
-	    nr, nr == 1 ? "" : "s", overlay);
+	say(b,
+	    "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
+	    "with %u file%s changed, from %s",
+	    b->version / 100, b->version % 100, b->kernel.release, nr, nr == 1 ? "" : "s", overlay);
 	return 0;
 }
 
@@ -260,15 +270,15 @@ static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *er
 	snprintf(dir, sizeof(dir), "%s/tree-%s", b->cache.dir, b->kernel.release);
 	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
 	if (!ret && unchecked)
-		say(b, "there is no list of the functions of kernel %s here (/boot/System.map-%s "
-		    "is none): probes are taken to be possible that may not be", b->kernel.release,
-		    b->kernel.release);
+		say(b,
+		    "there is no list of the functions of kernel %s here (/boot/System.map-%s "
+		    "is none): probes are taken to be possible that may not be",
+		    b->kernel.release, b->kernel.release);
 	return ret;
 }
 
 /* A folder that only we write to (the cache is locked), always the same: stap's own cache likes it. */
-static int make_work_dir(struct pfs_build *b, const char *dir, const char *script,
-			 struct pfs_err *err)
+static int make_work_dir(struct pfs_build *b, const char *dir, const char *script, struct pfs_err *err)
 {
 	char path[PATH_MAX + 64];
 	FILE *f = NULL;
@@ -276,8 +286,7 @@ static int make_work_dir(struct pfs_build *b, const char *dir, const char *scrip
 
 	snprintf(path, sizeof(path), "%s/probe.stp", dir);
 	if (ret || mkdir(dir, 0700) || !(f = fopen(path, "we")) || fputs(script, f) < 0 || fflush(f))
-		ret = pfs_err_set(err, ret ? ret : -errno, "%s: %s", path,
-				  strerror(ret ? -ret : errno));
+		ret = pfs_err_set(err, ret ? ret : -errno, "%s: %s", path, strerror(ret ? -ret : errno));
 	if (!ret)
 		ret = make_tree(b, script, err);
 	if (f)
@@ -290,8 +299,10 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 {
 	const char *path = ctx;
 	char probes[64], by[64], made[PATH_MAX];
-	const struct stap_run run = { "-p4", dir, { "-m", "pfscope", "--modinfo", "pfscope=" PFS_VERSION,
-						    "--modinfo", probes, "--modinfo", by, NULL } };
+	const struct stap_run run = { "-p4",
+				      dir,
+				      { "-m", "pfscope", "--modinfo", "pfscope=" PFS_VERSION, "--modinfo", probes,
+					"--modinfo", by, NULL } };
 	const struct pfs_diagnosis d = { path, b->kernel.release, b->kernel.lockdown, false };
 	struct pfs_said out = { 0 }, error = { 0 };
 	int status, ret;
@@ -299,8 +310,8 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
 	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
 		 b->overlay ? "_overlay" : "");
-	say(b, "compiling the probe module for kernel %s, %s; this takes a while, then it is kept",
-	    b->kernel.release, b->dwarf ? "with its debuginfo" : "without debuginfo");
+	say(b, "compiling the probe module for kernel %s, %s; this takes a while, then it is kept", b->kernel.release,
+	    b->dwarf ? "with its debuginfo" : "without debuginfo");
 	ret = run_stap(b, &run, &status, &out, &error, err);
 	snprintf(made, sizeof(made), "%s/pfscope.ko", dir);
 	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
@@ -326,14 +337,14 @@ static int lock(struct pfs_build *b, struct pfs_err *err)
 	int ret = pfs_cache_make(&b->cache, err);
 
 	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, pfs_build_probes(b));
-	return ret ? ret : pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.give_up_ctx,
-					  say_waiting, b, err);
+	return ret ? ret
+		   : pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.give_up_ctx, say_waiting, b, err);
 }
 
 /* The script is written, fn() does what is to be done with it, and it is removed. */
 static int with_script(struct pfs_build *b, const char *script,
-		       int (*fn)(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err),
-		       void *ctx, struct pfs_err *err)
+		       int (*fn)(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err), void *ctx,
+		       struct pfs_err *err)
 {
 	char dir[PATH_MAX];
 	int ret;
@@ -355,13 +366,13 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 {
 	int ret;
 
-	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release,
-		 pfs_build_probes(b), hash_of_all(b));
+	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release, pfs_build_probes(b),
+		 hash_of_all(b));
 	ret = pfs_cache_trusted(buf, err);
 	if (ret != -ENOENT)
 		return ret;
 	ret = lock(b, err);
-	if (!ret && pfs_cache_trusted(buf, err)) {	/* nobody has built it while we waited */
+	if (!ret && pfs_cache_trusted(buf, err)) { /* nobody has built it while we waited */
 		char *script = pfs_scripts_whole();
 
 		ret = with_script(b, script, compile, buf, err);
@@ -373,12 +384,16 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 	return ret;
 }
 
-struct resolve { struct pfs_point *points; unsigned int nr; };
+struct resolve {
+	struct pfs_point *points;
+	unsigned int nr;
+};
 
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
 	const struct pfs_diagnosis d = { "the "
-					 "module", b->kernel.release, b->kernel.lockdown, false };
+					 "module",
+					 b->kernel.release, b->kernel.lockdown, false };
 	const struct stap_run run = { "-p2", dir, { "-v", NULL } };
 	struct pfs_said out = { 0 }, error = { 0 };
 	const struct resolve *r = ctx;

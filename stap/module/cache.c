@@ -29,11 +29,14 @@ int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
 	else if (home && *home == '/')
 		len = snprintf(cache->dir, sizeof(cache->dir), "%s/.cache/pfscope", home);
 	else
-		return pfs_err_set(err, -ENOENT, "where to keep modules is not known: set HOME or "
+		return pfs_err_set(err, -ENOENT,
+				   "where to keep modules is not known: set HOME or "
 				   "PFSCOPE_CACHE");
 	if (cache->dir[0] != '/' || len >= (int)sizeof(cache->dir))
-		return pfs_err_set(err, -EINVAL, "%s: is no absolute path of a folder to keep "
-				   "modules in", cache->dir);
+		return pfs_err_set(err, -EINVAL,
+				   "%s: is no absolute path of a folder to keep "
+				   "modules in",
+				   cache->dir);
 	return 0;
 }
 
@@ -41,11 +44,15 @@ int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
 static int check_owner(const struct stat *st, const char *path, struct pfs_err *err)
 {
 	if (st->st_uid && st->st_uid != geteuid())
-		return pfs_err_set(err, -EPERM, "%s: belongs to user %u, neither to root nor to "
-				   "you: no module is loaded from there", path, st->st_uid);
+		return pfs_err_set(err, -EPERM,
+				   "%s: belongs to user %u, neither to root nor to "
+				   "you: no module is loaded from there",
+				   path, st->st_uid);
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return pfs_err_set(err, -EPERM, "%s: others can write to it: no module is loaded "
-				   "from there; chmod go-w", path);
+		return pfs_err_set(err, -EPERM,
+				   "%s: others can write to it: no module is loaded "
+				   "from there; chmod go-w",
+				   path);
 	return 0;
 }
 
@@ -58,13 +65,17 @@ int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err)
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(dir, 0755) && errno != EEXIST && errno != EROFS)
-			return pfs_err_set(err, -errno, "%s: cannot be made: %s; PFSCOPE_CACHE "
-					   "names another place", dir, strerror(errno));
+			return pfs_err_set(err, -errno,
+					   "%s: cannot be made: %s; PFSCOPE_CACHE "
+					   "names another place",
+					   dir, strerror(errno));
 		*slash = '/';
 	}
 	if (mkdir(dir, geteuid() ? 0700 : 0755) && errno != EEXIST)
-		return pfs_err_set(err, -errno, "%s: cannot be made: %s; PFSCOPE_CACHE names "
-				   "another place", dir, strerror(errno));
+		return pfs_err_set(err, -errno,
+				   "%s: cannot be made: %s; PFSCOPE_CACHE names "
+				   "another place",
+				   dir, strerror(errno));
 	if (lstat(dir, &st))
 		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
@@ -72,8 +83,8 @@ int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err)
 	return check_owner(&st, dir, err);
 }
 
-int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx),
-		   void *give_up_ctx, void (*waits)(void *ctx), void *waits_ctx, struct pfs_err *err)
+int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx), void *give_up_ctx,
+		   void (*waits)(void *ctx), void *waits_ctx, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000000 };
 	char path[PATH_MAX + 16];
@@ -82,8 +93,7 @@ int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(vo
 	snprintf(path, sizeof(path), "%s/lock-%s", cache->dir, what);
 	cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (cache->lock_fd < 0)
-		return pfs_err_set(err, -errno, "%s: %s; PFSCOPE_CACHE names another place", path,
-				   strerror(errno));
+		return pfs_err_set(err, -errno, "%s: %s; PFSCOPE_CACHE names another place", path, strerror(errno));
 	while (flock(cache->lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));

@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 struct pfs_cache {
-	char dir[PATH_MAX - 256];	/* room for names in it */
-	int lock_fd;			/* -1: not locked */
+	char dir[PATH_MAX - 256]; /* room for names in it */
+	int lock_fd;		  /* -1: not locked */
 };
 
 /* Finds out where it is; nothing is made yet. 0 or -errno with err set. */

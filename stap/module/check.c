@@ -8,7 +8,11 @@
 #include <string.h>
 
 /* What the records that come of a point say. */
-static const struct { const char *name; bool at_return; const char *tells; } tells[] = {
+static const struct {
+	const char *name;
+	bool at_return;
+	const char *tells;
+} tells[] = {
 	{ "exceptions:page_fault_user", false, "faults: instruction, error code" },
 	{ "exceptions:page_fault_kernel", false, "faults in kernel mode: instruction, error code" },
 	{ "handle_mm_fault", false, "faults: address, flags, region, what was there before" },

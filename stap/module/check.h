@@ -15,12 +15,12 @@
 enum pfs_point_state { PFS_POINT_NO, PFS_POINT_YES, PFS_POINT_UNKNOWN };
 
 struct pfs_point {
-	char name[96];		/* "handle_mm_fault", "sched:sched_process_fork" */
-	bool at_return;		/* of the function */
+	char name[96];	/* "handle_mm_fault", "sched:sched_process_fork" */
+	bool at_return; /* of the function */
 	bool tracepoint;
-	bool needed;		/* without it there is no recording */
+	bool needed; /* without it there is no recording */
 	enum pfs_point_state state;
-	const char *tells;	/* what is known by it; NULL: check.c has no words for it */
+	const char *tells; /* what is known by it; NULL: check.c has no words for it */
 };
 
 #define PFS_POINTS_MAX 64

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ANY (PFS_STAGE_BUILD | PFS_STAGE_LOAD | PFS_STAGE_RUN)
+#define ANY    (PFS_STAGE_BUILD | PFS_STAGE_LOAD | PFS_STAGE_RUN)
 #define LOADED (PFS_STAGE_LOAD | PFS_STAGE_RUN)
 
 static const struct row {
@@ -70,8 +70,7 @@ static const struct row {
 	{ LOADED, "Couldn't insert module|Key was rejected", -EKEYREJECTED,
 	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot "
 	  "without module.sig_enforce and secure boot" },
-	{ LOADED, "Couldn't insert module|Operation not permitted", -EPERM,
-	  "%L; --source=ftrace needs no module" },
+	{ LOADED, "Couldn't insert module|Operation not permitted", -EPERM, "%L; --source=ftrace needs no module" },
 	{ LOADED, "Couldn't insert module|Invalid module format", -ENOEXEC,
 	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r "
 	  "%R" },
@@ -89,8 +88,7 @@ static const struct row {
 	{ LOADED, "Build-id mismatch", -ENOEXEC,
 	  "%M was built with the debuginfo of another build of kernel %R: install the one that "
 	  "fits, or use --no-dwarf" },
-	{ LOADED, "Couldn't mount", -ENOENT,
-	  "debugfs cannot be mounted, and SystemTap's data comes through it: %Q" },
+	{ LOADED, "Couldn't mount", -ENOENT, "debugfs cannot be mounted, and SystemTap's data comes through it: %Q" },
 	{ LOADED, "registration error", -ENOTSUP,
 	  "the kernel did not let a probe be placed (%Q): is it built without kprobes, or are they "
 	  "switched off (/sys/kernel/debug/kprobes/enabled)?" },
@@ -100,14 +98,16 @@ static const struct row {
 	{ LOADED, "Skipped too many probes", -EBUSY,
 	  "SystemTap ended the recording because it had skipped too many probes; build the module "
 	  "again (this one has such a limit)" },
-	{ LOADED, "Unexpected EOF in read", -EPIPE,
-	  "the module went away while it ran: somebody removed it" },
+	{ LOADED, "Unexpected EOF in read", -EPIPE, "the module went away while it ran: somebody removed it" },
 	{ LOADED, "control channel", -ENODEV,
 	  "the module is loaded but staprun does not find it (%Q): is debugfs mounted on "
 	  "/sys/kernel/debug?" },
 };
 
-struct found { const char *line; int len; };
+struct found {
+	const char *line;
+	int len;
+};
 
 /* The line around p, without what every line begins with. */
 static struct found line_of(const char *said, const char *p)
@@ -167,8 +167,10 @@ static const char *refusal(const struct pfs_diagnosis *d, char *buf, size_t size
 	if (!d->lockdown || !*d->lockdown)
 		return "the kernel refused the module, or this could not begin: dmesg may say why "
 		       "(too large a --buffer-size? a container?)";
-	snprintf(buf, size, "this kernel is locked down (%s) and takes signed modules "
-			    "only", d->lockdown);
+	snprintf(buf, size,
+		 "this kernel is locked down (%s) and takes signed modules "
+		 "only",
+		 d->lockdown);
 	return buf;
 }
 
@@ -192,8 +194,8 @@ static struct found whole(const char *s)
 	return (struct found){ s, strlen(s) };
 }
 
-static void expand(const char *message, const char *said, const char *at,
-		   const struct pfs_diagnosis *d, struct pfs_err *err)
+static void expand(const char *message, const char *said, const char *at, const struct pfs_diagnosis *d,
+		   struct pfs_err *err)
 {
 	char lockdown[128], text[sizeof(err->msg)];
 	struct found quote = { "", 0 };
@@ -205,12 +207,24 @@ static void expand(const char *message, const char *said, const char *at,
 			continue;
 		}
 		switch (*++p) {
-		case 'M': quote = whole(d->module ? d->module : "the module"); break;
-		case 'R': quote = whole(d->release ? d->release : ""); break;
-		case 'L': quote = whole(refusal(d, lockdown, sizeof(lockdown))); break;
-		case 'Q': quote = line_of(said, at); break;
-		case 'E': quote = first_error(said); break;
-		case 'S': quote = source_of(said); break;
+		case 'M':
+			quote = whole(d->module ? d->module : "the module");
+			break;
+		case 'R':
+			quote = whole(d->release ? d->release : "");
+			break;
+		case 'L':
+			quote = whole(refusal(d, lockdown, sizeof(lockdown)));
+			break;
+		case 'Q':
+			quote = line_of(said, at);
+			break;
+		case 'E':
+			quote = first_error(said);
+			break;
+		case 'S':
+			quote = source_of(said);
+			break;
 		}
 		len += snprintf(text + len, sizeof(text) - len, "%.*s", quote.len, quote.line);
 	}
@@ -220,11 +234,11 @@ static void expand(const char *message, const char *said, const char *at,
 	pfs_err_set(err, 0, "%s", text);
 }
 
-int pfs_diagnose(enum pfs_stage stage, const char *said, const struct pfs_diagnosis *d,
-		 struct pfs_err *err)
+int pfs_diagnose(enum pfs_stage stage, const char *said, const struct pfs_diagnosis *d, struct pfs_err *err)
 {
-	static const char *const who[] = { [PFS_STAGE_BUILD] = "stap", [PFS_STAGE_LOAD] = "staprun",
-					   [PFS_STAGE_RUN] = "staprun" };
+	static const char *const who[] = {
+		[PFS_STAGE_BUILD] = "stap", [PFS_STAGE_LOAD] = "staprun", [PFS_STAGE_RUN] = "staprun"
+	};
 	struct found error;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

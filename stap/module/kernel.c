@@ -60,9 +60,12 @@ static void find_lockdown(struct pfs_kernel *kernel)
 static void find_vmlinux(struct pfs_kernel *kernel)
 {
 	static const char *const places[] = {
-		"/usr/lib/debug/boot/vmlinux-%s", "/usr/lib/debug/lib/modules/%s/vmlinux",
-		"/usr/lib/debug/lib/modules/%s/vmlinux.debug", "/lib/modules/%s/vmlinux",
-		"/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s",
+		"/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux.debug",
+		"/lib/modules/%s/vmlinux",
+		"/lib/modules/%s/build/vmlinux",
+		"/boot/vmlinux-%s",
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -94,10 +97,12 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	snprintf(kernel->build, sizeof(kernel->build), "/lib/modules/%s/build", release);
 	snprintf(path, sizeof(path), "%s/.config", kernel->build);
 	if (access(path, R_OK))
-		return pfs_err_set(err, -ENOENT, "the headers of kernel %s are not here (%s), and "
+		return pfs_err_set(err, -ENOENT,
+				   "the headers of kernel %s are not here (%s), and "
 				   "SystemTap compiles against them: install linux-headers-%s, or "
 				   "build on another machine (pfscope stap build -r %s -o FILE) "
-				   "and load with --module FILE", release, path, release, release);
+				   "and load with --module FILE",
+				   release, path, release, release);
 	return 0;
 }
 
@@ -202,7 +207,7 @@ bool pfs_kernel_symbol_next(FILE *symbols, char *name)
 {
 	char line[1024], type;
 
-	while (fgets(line, sizeof(line), symbols))	/* those of modules have a [name] behind */
+	while (fgets(line, sizeof(line), symbols)) /* those of modules have a [name] behind */
 		if (sscanf(line, "%*s %c %511s", &type, name) == 2 && (type == 'T' || type == 't') &&
 		    !strchr(line, '['))
 			return true;

@@ -16,10 +16,10 @@
 
 struct pfs_kernel {
 	char release[128];
-	bool running;			/* it is the one that runs here */
-	char build[PATH_MAX];		/* its headers: /lib/modules/RELEASE/build */
-	char vmlinux[PATH_MAX];		/* its debuginfo, "" if there is none */
-	char lockdown[32];		/* of the kernel that runs here: "", "integrity", ... */
+	bool running;		/* it is the one that runs here */
+	char build[PATH_MAX];	/* its headers: /lib/modules/RELEASE/build */
+	char vmlinux[PATH_MAX]; /* its debuginfo, "" if there is none */
+	char lockdown[32];	/* of the kernel that runs here: "", "integrity", ... */
 };
 
 /* release NULL: the kernel that runs. 0; -ENOENT: no headers; err set. */
@@ -62,6 +62,6 @@ void pfs_lockdown_parse(const char *line, char *state, size_t size);
 /* 64 bits of FNV-1a; begin with PFS_HASH_START. */
 #define PFS_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len);
-uint64_t pfs_hash_file(uint64_t hash, const char *path);	/* content; nothing if it is not there */
+uint64_t pfs_hash_file(uint64_t hash, const char *path); /* content; nothing if it is not there */
 
 #endif

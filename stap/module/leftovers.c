@@ -20,9 +20,8 @@
 
 void pfs_module_own_name(char *name, size_t size)
 {
-	for (int i = 0; i < 100; i++) {	/* several in one process: numbered */
-		snprintf(name, size, PREFIX "%d_%" PRIu64 "_%d", getpid(),
-			 pfs_process_start(getpid()), i);
+	for (int i = 0; i < 100; i++) { /* several in one process: numbered */
+		snprintf(name, size, PREFIX "%d_%" PRIu64 "_%d", getpid(), pfs_process_start(getpid()), i);
 		if (!pfs_module_loaded(name))
 			break;
 	}
@@ -46,8 +45,7 @@ static bool runs_module(const char *words, size_t len, const char *name)
 	for (const char *p = words; p < words + len; p += strlen(p) + 1) {
 		const char *slash = strrchr(p, '/'), *base = slash ? slash + 1 : p;
 
-		if (!strncmp(base, name, name_len) &&
-		    (!base[name_len] || !strcmp(base + name_len, ".ko")))
+		if (!strncmp(base, name, name_len) && (!base[name_len] || !strcmp(base + name_len, ".ko")))
 			return true;
 	}
 	return false;
@@ -112,9 +110,8 @@ int pfs_leftovers_remove(struct pfs_err *err)
 	char line[1024], name[64];
 	int ret = 0, nr = 0;
 
-	if (!f)	/* a kernel without modules has none left */
-		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "/proc/modules: %s",
-							 strerror(errno));
+	if (!f) /* a kernel without modules has none left */
+		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "/proc/modules: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%63s", name) != 1 || !pfs_module_orphaned(name))
 			continue;

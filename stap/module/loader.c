@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define MAX_MESSAGE 65536
-#define MAX_WORDS 64
+#define MAX_WORDS   64
 
 /* How long staprun may take to end once pfscope is dead, before it is killed. */
 #define PATIENCE_MS 10000
@@ -53,8 +53,7 @@ int pfs_module_remove(const char *name, struct pfs_err *err)
 	ret = pfs_program_run(&program, &status, &out, &error, err);
 	if (!ret && pfs_module_loaded(name))
 		ret = pfs_err_set(err, -EBUSY, "module %s cannot be removed: %.*s", name,
-				  error.text ? (int)strcspn(error.text, "\n") : 0,
-				  error.text ? error.text : "");
+				  error.text ? (int)strcspn(error.text, "\n") : 0, error.text ? error.text : "");
 	pfs_said_free(&out);
 	pfs_said_free(&error);
 	return ret;
@@ -77,10 +76,10 @@ static bool remove_left(const char *name)
 
 /* In memory that a successor shares. */
 struct job {
-	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1];	/* messages, as they came */
-	const char *temp[3];		/* folder, file */
-	const char *words[MAX_WORDS + 2];	/* name of the module, staprun, its words */
-	bool loading;			/* staprun is to be started, or was */
+	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1]; /* messages, as they came */
+	const char *temp[3];				   /* folder, file */
+	const char *words[MAX_WORDS + 2];		   /* name of the module, staprun, its words */
+	bool loading;					   /* staprun is to be started, or was */
 	pid_t pid;
 	int pid_fd;
 };
@@ -123,7 +122,7 @@ static void become_staprun(struct job *job, const int fds[3], pid_t loader)
 	sigset_t none;
 	int err;
 
-	job->pid = getpid();	/* for a successor, whenever the loader is killed */
+	job->pid = getpid(); /* for a successor, whenever the loader is killed */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != loader)
 		_exit(127);
@@ -135,7 +134,8 @@ static void become_staprun(struct job *job, const int fds[3], pid_t loader)
 	if (dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0)
 		execvp(job->words[1], (char **)job->words + 1);
 	err = errno;
-	if (write(fds[0], &err, sizeof(err)) < 0) { /* the loader sees it end */ }
+	if (write(fds[0], &err, sizeof(err)) < 0) { /* the loader sees it end */
+	}
 	_exit(127);
 }
 
@@ -157,7 +157,7 @@ static int start_staprun(struct job *job, int out_fd, int error_fd)
 	close(failed[1]);
 	close(out_fd);
 	close(error_fd);
-	job->pid = pid;	/* shared with the child: so not earlier */
+	job->pid = pid; /* shared with the child: so not earlier */
 	if (pid < 0)
 		err = errno;
 	else
@@ -217,7 +217,7 @@ static void remove_temp(const struct job *job)
 
 static void load_module(struct job *job, int out_fd, int error_fd, int control_fd)
 {
-	bool foreign = pfs_module_loaded(job->words[0]);	/* then this one cannot be loaded */
+	bool foreign = pfs_module_loaded(job->words[0]); /* then this one cannot be loaded */
 	struct pfs_loader_end end;
 
 	job->loading = !foreign;
@@ -228,7 +228,8 @@ static void load_module(struct job *job, int out_fd, int error_fd, int control_f
 		end.left = !foreign && !remove_left(job->words[0]);
 	}
 	remove_temp(job);
-	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */
+	}
 }
 
 /* For who was not its parent. It cannot have been another process for long: its parent died just now. */
@@ -254,7 +255,8 @@ static void clean_up(const struct job *job, int control_fd)
 	if (job->loading && pfs_module_loaded(job->words[0]))
 		end.left = pfs_module_end(job->words[0], NULL) != 0;
 	remove_temp(job);
-	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */ }
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */
+	}
 }
 
 /* In the helper: the socket, staprun's standard output and standard error. */
@@ -278,8 +280,11 @@ static int start_helper(int control_fd, int out_fd, int error_fd, struct pfs_err
 	struct job *job = mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const int fds[] = { control_fd, out_fd, error_fd };
 	const struct pfs_helper helper = {
-		.name = "pfscope-loader", .fds = fds, .nr_fds = 3,
-		.run = load_and_keep, .ctx = job,
+		.name = "pfscope-loader",
+		.fds = fds,
+		.nr_fds = 3,
+		.run = load_and_keep,
+		.ctx = job,
 	};
 	int ret;
 
@@ -294,8 +299,8 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 {
 	int fds[6] = { -1, -1, -1, -1, -1, -1 }, ret = 0;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) ||
-	    pipe2(fds + 2, O_CLOEXEC) || pipe2(fds + 4, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) || pipe2(fds + 2, O_CLOEXEC) ||
+	    pipe2(fds + 4, O_CLOEXEC))
 		ret = pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	if (!ret)
 		ret = start_helper(fds[1], fds[3], fds[5], err);
@@ -304,7 +309,7 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 			close(fds[i]);
 	if (ret)
 		return ret;
-	fcntl(fds[2], F_SETPIPE_SZ, 1 << 20);	/* as large as may be: it is drained now and then */
+	fcntl(fds[2], F_SETPIPE_SZ, 1 << 20); /* as large as may be: it is drained now and then */
 	fcntl(fds[2], F_SETFL, O_NONBLOCK);
 	fcntl(fds[4], F_SETFL, O_NONBLOCK);
 	*loader = (struct pfs_loader){ fds[0], fds[2], fds[4] };
@@ -312,8 +317,8 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 }
 
 /* The letter, and strings: first, and then those of the list. */
-static int send_strings(struct pfs_loader *loader, char letter, const char *first,
-			const char *const *list, struct pfs_err *err)
+static int send_strings(struct pfs_loader *loader, char letter, const char *first, const char *const *list,
+			struct pfs_err *err)
 {
 	char *message = NULL;
 	size_t len;
@@ -331,29 +336,27 @@ static int send_strings(struct pfs_loader *loader, char letter, const char *firs
 	else if (len > MAX_MESSAGE)
 		ret = pfs_err_set(err, -E2BIG, "too much to ask of one module: fewer processes");
 	else if (send(loader->control_fd, message, len, MSG_NOSIGNAL) < 0)
-		ret = pfs_err_set(err, -errno, "the process that loads the module is gone: %s",
-				  strerror(errno));
+		ret = pfs_err_set(err, -errno, "the process that loads the module is gone: %s", strerror(errno));
 	free(message);
 	return ret;
 }
 
-int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file,
-		    struct pfs_err *err)
+int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file, struct pfs_err *err)
 {
 	const char *const list[] = { file, NULL };
 
 	return send_strings(loader, 'K', dir, list, err);
 }
 
-int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
-		    struct pfs_err *err)
+int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name, struct pfs_err *err)
 {
 	return send_strings(loader, 'L', name, argv, err);
 }
 
 void pfs_loader_stop(struct pfs_loader *loader)
 {
-	if (send(loader->control_fd, "S", 1, MSG_NOSIGNAL) < 0) { /* it has ended already */ }
+	if (send(loader->control_fd, "S", 1, MSG_NOSIGNAL) < 0) { /* it has ended already */
+	}
 }
 
 int pfs_loader_ended(struct pfs_loader *loader, int timeout_ms, struct pfs_loader_end *end)
@@ -364,7 +367,7 @@ int pfs_loader_ended(struct pfs_loader *loader, int timeout_ms, struct pfs_loade
 		return 0;
 	memset(end, 0, sizeof(*end));
 	if (recv(loader->control_fd, end, sizeof(*end), 0) != sizeof(*end))
-		end->failed = -EPIPE;	/* the loader itself was killed */
+		end->failed = -EPIPE; /* the loader itself was killed */
 	return 1;
 }
 

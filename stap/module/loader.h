@@ -15,16 +15,16 @@
 #include <stdbool.h>
 
 struct pfs_loader {
-	int control_fd;		/* to the process; -1: there is none */
-	int out_fd;		/* staprun's standard output */
-	int error_fd;		/* its standard error */
+	int control_fd; /* to the process; -1: there is none */
+	int out_fd;	/* staprun's standard output */
+	int error_fd;	/* its standard error */
 };
 
 /* What became of staprun. */
 struct pfs_loader_end {
-	int status;		/* as wait() gives it */
-	int failed;		/* -errno: it could not even be started; then there is no status */
-	int left;		/* 1: the module is still there, it cannot be removed */
+	int status; /* as wait() gives it */
+	int failed; /* -errno: it could not even be started; then there is no status */
+	int left;   /* 1: the module is still there, it cannot be removed */
 };
 
 /* Before the caller becomes a subreaper (the loader is nobody's child). Nothing is loaded yet. 0 or -errno with err set. */
@@ -34,15 +34,13 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err);
  * A file, and the folder that it is alone in: they go when staprun ends, or when pfscope does. To be
  * said before they are made, and at most once. 0 or -errno with err set.
  */
-int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file,
-		    struct pfs_err *err);
+int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file, struct pfs_err *err);
 
 /*
  * Runs staprun with these words (NULL ends them; argv[0] is found through PATH). `name` is what the
  * module is called once it is loaded. 0 or -errno with err set.
  */
-int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name,
-		    struct pfs_err *err);
+int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name, struct pfs_err *err);
 
 /* Asks staprun to end its probes and to unload. */
 void pfs_loader_stop(struct pfs_loader *loader);

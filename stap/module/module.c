@@ -36,8 +36,7 @@ static bool within(const struct pfs_module *m, uint64_t at, uint64_t len)
 	return at <= m->len && len <= m->len - at;
 }
 
-static bool section_at(const struct pfs_module *m, const elf_header *head, unsigned int i,
-		       elf_section *section)
+static bool section_at(const struct pfs_module *m, const elf_header *head, unsigned int i, elf_section *section)
 {
 	uint64_t at = head->e_shoff + (uint64_t)i * sizeof(*section);
 
@@ -47,8 +46,7 @@ static bool section_at(const struct pfs_module *m, const elf_header *head, unsig
 	return section->sh_type == SHT_NOBITS || within(m, section->sh_offset, section->sh_size);
 }
 
-static bool section_find(const struct pfs_module *m, const elf_header *head, const char *name,
-			 elf_section *section)
+static bool section_find(const struct pfs_module *m, const elf_header *head, const char *name, elf_section *section)
 {
 	elf_section names;
 	size_t len = strlen(name) + 1;
@@ -103,11 +101,10 @@ static bool parse(struct pfs_module *m)
 	if (m->len < sizeof(head))
 		return false;
 	memcpy(&head, m->bytes, sizeof(head));
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELF_CLASS ||
-	    head.e_type != ET_REL || head.e_shentsize != sizeof(elf_section) ||
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELF_CLASS || head.e_type != ET_REL ||
+	    head.e_shentsize != sizeof(elf_section) ||
 	    !section_find(m, &head, ".gnu.linkonce.this_module", &this_module) ||
-	    !section_find(m, &head, ".modinfo", &info) ||
-	    this_module.sh_size < NAME_OFFSET + NAME_ROOM)
+	    !section_find(m, &head, ".modinfo", &info) || this_module.sh_size < NAME_OFFSET + NAME_ROOM)
 		return false;
 	m->name = (char *)m->bytes + this_module.sh_offset + NAME_OFFSET;
 	m->info = (char *)m->bytes + info.sh_offset;
@@ -153,7 +150,7 @@ const char *pfs_module_info(const struct pfs_module *m, const char *key)
 
 bool pfs_module_signed(const struct pfs_module *m)
 {
-	static const char mark[] = "~Module signature appended~\n";	/* scripts/sign-file's */
+	static const char mark[] = "~Module signature appended~\n"; /* scripts/sign-file's */
 	size_t len = sizeof(mark) - 1;
 
 	return m->len > len && !memcmp(m->bytes + m->len - len, mark, len);

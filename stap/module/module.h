@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PFS_MODULE_NAME_MAX 55		/* the kernel's struct module has so much room, and a NUL */
+#define PFS_MODULE_NAME_MAX 55 /* the kernel's struct module has so much room, and a NUL */
 
 struct pfs_module {
 	unsigned char *bytes;
 	size_t len;
-	char *name;			/* in bytes */
-	const char *info;		/* in bytes: "KEY=VALUE" strings, each with its NUL ... */
-	size_t info_len;		/* ... this long in all */
+	char *name;	  /* in bytes */
+	const char *info; /* in bytes: "KEY=VALUE" strings, each with its NUL ... */
+	size_t info_len;  /* ... this long in all */
 };
 
 /* Reads it. 0; -ENOEXEC: it is no module for this kind of processor; or -errno; err set. */

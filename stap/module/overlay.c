@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #define TASK_WORK "stp_task_work.c"
-#define OLD_NAME "task_work_cancel"
-#define NEW_NAME "task_work_cancel_func"
+#define OLD_NAME  "task_work_cancel"
+#define NEW_NAME  "task_work_cancel_func"
 
 /*
  * A file of the runtime, what comes before its text and after it. Of a file that is not in the runtime
  * `before` is all there is.
  */
 struct change {
-	unsigned int of;		/* PFS_OVERLAY_* */
+	unsigned int of; /* PFS_OVERLAY_* */
 	const char *file, *before, *after;
 };
 
@@ -37,7 +37,8 @@ static const struct change changes[] = {
 	  "#define STAPCONF_VZALLOC 1\n"
 	  "#define STAPCONF_VMALLOC_NODE 1\n"
 	  "#define STAPCONF_VZALLOC_NODE 1\n"
-	  "#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n", "" },
+	  "#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
+	  "" },
 	/* Its way to look names up is gone; on PPC64 it leaves that to register_kprobe(). */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/kprobes.c",
 	  "#include <linux/kallsyms.h>\n"
@@ -51,12 +52,14 @@ static const struct change changes[] = {
 	  "#include <linux/module.h>\n"
 	  "#define module_core mem[MOD_TEXT].base\n"
 	  "#define core_size mem[MOD_TEXT].size\n"
-	  "#define core_text_size mem[MOD_TEXT].size\n", "" },
+	  "#define core_text_size mem[MOD_TEXT].size\n",
+	  "" },
 	{ PFS_OVERLAY_LINUX_6_10, "linux/namespaces.h",
 	  "#undef do_each_thread\n"
 	  "#undef while_each_thread\n"
 	  "#define do_each_thread(g, t) for_each_process_thread(g, t)\n"
-	  "#define while_each_thread(g, t)\n", "" },
+	  "#define while_each_thread(g, t)\n",
+	  "" },
 	{ PFS_OVERLAY_LINUX_6_10, "linux/access_process_vm.h",
 	  "#define STAPCONF_GET_USER_PAGES_REMOTE_NOTASK_STRUCT 1\n"
 	  "#define get_user_pages_remote(mm, addr, nr, flags, pages, vmas, locked) ({ \\\n"
@@ -76,7 +79,8 @@ static const char *const options_6_10[] = {
 	"-DSTAPCONF_UPROBE_REGISTER_EXPORTED", "-DSTAPCONF_UPROBE_UNREGISTER_EXPORTED",
 	"-DSTAPCONF_UPROBE_GET_SWBP_ADDR_EXPORTED",
 	"-BKCFLAGS=-Wno-missing-prototypes -Wno-missing-declarations -Wno-empty-body "
-	"-Wno-old-style-declaration -Wno-attribute-warning", NULL
+	"-Wno-old-style-declaration -Wno-attribute-warning",
+	NULL
 };
 
 const char *const *pfs_overlay_options(unsigned int what)
@@ -135,8 +139,7 @@ static bool task_work_is_old(const char *runtime)
 	return old;
 }
 
-unsigned int pfs_overlay_needed(unsigned int version, const char *runtime,
-				const struct pfs_kernel *kernel)
+unsigned int pfs_overlay_needed(unsigned int version, const char *runtime, const struct pfs_kernel *kernel)
 {
 	unsigned int what = 0;
 
@@ -197,8 +200,7 @@ static char *changed_text(const char *runtime, const struct change *change)
 	return changed;
 }
 
-static int change_file(const char *runtime, const char *copy, const struct change *change,
-		       struct pfs_err *err)
+static int change_file(const char *runtime, const char *copy, const struct change *change, struct pfs_err *err)
 {
 	char to[PATH_MAX + 64], *slash, *text = changed_text(runtime, change);
 	int fd, ret;
@@ -212,8 +214,8 @@ static int change_file(const char *runtime, const char *copy, const struct chang
 	*slash = '/';
 	unlink(to);
 	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	ret = fd < 0 ? pfs_err_set(err, -errno, "%s: %s", to, strerror(errno)) :
-		pfs_temp_write(fd, text, strlen(text), err);
+	ret = fd < 0 ? pfs_err_set(err, -errno, "%s: %s", to, strerror(errno))
+		     : pfs_temp_write(fd, text, strlen(text), err);
 	if (fd >= 0)
 		close(fd);
 	free(text);
@@ -226,8 +228,7 @@ static int make_copy(const char *temp, const char *runtime, unsigned int what, s
 	int ret = link_tree(runtime, temp);
 
 	if (ret)
-		return pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", temp, runtime,
-				   strerror(-ret));
+		return pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", temp, runtime, strerror(-ret));
 	for (size_t i = 0; !ret && i < NR_CHANGES; i++)
 		if (changes[i].of & what)
 			ret = change_file(runtime, temp, &changes[i], err);
@@ -249,15 +250,15 @@ static uint64_t hash_of(const char *runtime, unsigned int what)
 	return pfs_hash(hash, &what, sizeof(what));
 }
 
-int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime, unsigned int what,
-		     char *overlay, size_t size, struct pfs_err *err)
+int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime, unsigned int what, char *overlay,
+		     size_t size, struct pfs_err *err)
 {
 	uint64_t hash = hash_of(runtime, what);
 	char temp[PATH_MAX];
 	int ret;
 
-	snprintf(overlay, size, "%s/runtime-%u.%u-%d-%08x", dir, version / 100, version % 100,
-		 PFS_OVERLAY_VERSION, (unsigned int)(hash ^ hash >> 32));
+	snprintf(overlay, size, "%s/runtime-%u.%u-%d-%08x", dir, version / 100, version % 100, PFS_OVERLAY_VERSION,
+		 (unsigned int)(hash ^ hash >> 32));
 	if (!access(overlay, R_OK | X_OK))
 		return 0;
 	snprintf(temp, sizeof(temp), "%s/runtime.%d", dir, getpid());
@@ -265,6 +266,6 @@ int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime,
 	ret = make_copy(temp, runtime, what, err);
 	if (!ret && rename(temp, overlay) && errno != EEXIST && errno != ENOTEMPTY)
 		ret = pfs_err_set(err, -errno, "%s: %s", overlay, strerror(errno));
-	pfs_cache_remove_tree(temp);	/* somebody else was faster, or it failed */
+	pfs_cache_remove_tree(temp); /* somebody else was faster, or it failed */
 	return ret;
 }

@@ -27,15 +27,14 @@ enum { PFS_OVERLAY_TASK_WORK = 1, PFS_OVERLAY_LINUX_6_10 = 2 };
 unsigned int pfs_stap_version(const char *said);
 
 /* Which changes this SystemTap (its runtime in that folder) needs for this kernel: PFS_OVERLAY_*; 0: none. */
-unsigned int pfs_overlay_needed(unsigned int version, const char *runtime,
-				const struct pfs_kernel *kernel);
+unsigned int pfs_overlay_needed(unsigned int version, const char *runtime, const struct pfs_kernel *kernel);
 
 /*
  * Makes a copy with these changes below `dir` unless it is there, and puts its path into overlay. 0 or -errno
  * with err set.
  */
-int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime, unsigned int changes,
-		     char *overlay, size_t size, struct pfs_err *err);
+int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime, unsigned int changes, char *overlay,
+		     size_t size, struct pfs_err *err);
 
 /* How many files that changes. */
 unsigned int pfs_overlay_nr_files(unsigned int changes);

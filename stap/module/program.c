@@ -101,7 +101,8 @@ static void become(const struct pfs_program *program, int fds[NR_FDS])
 		execvp(program->argv[0], (char **)program->argv);
 		err = errno;
 	}
-	if (write(fds[FD_FAILED], &err, sizeof(err)) < 0) { /* it will be seen to have ended */ }
+	if (write(fds[FD_FAILED], &err, sizeof(err)) < 0) { /* it will be seen to have ended */
+	}
 	_exit(127);
 }
 
@@ -126,8 +127,7 @@ static void close_all(int fds[NR_FDS])
 }
 
 /* Until both of its outputs are closed. */
-static int gather(const struct pfs_program *program, int fds[NR_FDS], struct pfs_said *out,
-		  struct pfs_said *error)
+static int gather(const struct pfs_program *program, int fds[NR_FDS], struct pfs_said *out, struct pfs_said *error)
 {
 	struct pollfd poll_fds[2] = { { fds[FD_OUT], POLLIN, 0 }, { fds[FD_ERROR], POLLIN, 0 } };
 	struct pfs_said *said[2] = { out, error };
@@ -166,8 +166,8 @@ static void end_group(pid_t pid)
 	kill(-pid, SIGKILL);
 }
 
-static int watch(const struct pfs_program *program, pid_t pid, int fds[NR_FDS], int *status,
-		 struct pfs_said *out, struct pfs_said *error, struct pfs_err *err)
+static int watch(const struct pfs_program *program, pid_t pid, int fds[NR_FDS], int *status, struct pfs_said *out,
+		 struct pfs_said *error, struct pfs_err *err)
 {
 	int ret = gather(program, fds, out, error), code;
 	ssize_t got;
@@ -184,13 +184,12 @@ static int watch(const struct pfs_program *program, pid_t pid, int fds[NR_FDS], 
 		got = read(fds[FD_FAILED], &code, sizeof(code));
 	while (got < 0 && errno == EINTR);
 	if (got == sizeof(code))
-		return pfs_err_set(err, -code, "%s: cannot be run: %s", program->argv[0],
-				   strerror(code));
+		return pfs_err_set(err, -code, "%s: cannot be run: %s", program->argv[0], strerror(code));
 	return 0;
 }
 
-int pfs_program_run(const struct pfs_program *program, int *status, struct pfs_said *out,
-		    struct pfs_said *error, struct pfs_err *err)
+int pfs_program_run(const struct pfs_program *program, int *status, struct pfs_said *out, struct pfs_said *error,
+		    struct pfs_err *err)
 {
 	int mine[NR_FDS] = { -1, -1, -1 }, theirs[NR_FDS] = { -1, -1, -1 }, ret;
 	pid_t pid;
@@ -207,7 +206,7 @@ int pfs_program_run(const struct pfs_program *program, int *status, struct pfs_s
 		ret = pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
 		goto out;
 	}
-	setpgid(pid, pid);	/* whoever of the two comes first */
+	setpgid(pid, pid); /* whoever of the two comes first */
 	close_all(theirs);
 	memset(theirs, -1, sizeof(theirs));
 	ret = watch(program, pid, mine, status, out, error, err);

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* Built from the top of the tree: the path is as the assembler sees it. */
-#define SCRIPT(id, file)						\
-	__asm__(".section .rodata\n"					\
-		"pfs_script_" #id ":\n"					\
-		".incbin \"stap/tapset/" file "\"\n"				\
-		"pfs_script_" #id "_end:\n"				\
-		".byte 0\n"						\
-		".previous\n");						\
+#define SCRIPT(id, file)                             \
+	__asm__(".section .rodata\n"                 \
+		"pfs_script_" #id ":\n"              \
+		".incbin \"stap/tapset/" file "\"\n" \
+		"pfs_script_" #id "_end:\n"          \
+		".byte 0\n"                          \
+		".previous\n");                      \
 	extern const char pfs_script_##id[], pfs_script_##id##_end[]
 
 SCRIPT(wire, "wire.h");
@@ -32,19 +32,13 @@ SCRIPT(session, "session.stp");
 SCRIPT(pfscope, "pfscope.stp");
 
 /* In this order they make one script: what a file uses comes before it. */
+/* clang-format off */
 #define ROW(id, file) { file, pfs_script_##id, pfs_script_##id##_end }
+/* clang-format on */
 const struct pfs_script pfs_scripts[] = {
-	ROW(wire, "wire.h"),
-	ROW(record, "record.stp"),
-	ROW(trace, "trace.stp"),
-	ROW(target, "target.stp"),
-	ROW(page, "page.stp"),
-	ROW(layout, "layout.stp"),
-	ROW(change, "change.stp"),
-	ROW(fault, "fault.stp"),
-	ROW(life, "life.stp"),
-	ROW(session, "session.stp"),
-	ROW(pfscope, "pfscope.stp"),
+	ROW(wire, "wire.h"),   ROW(record, "record.stp"),   ROW(trace, "trace.stp"),	 ROW(target, "target.stp"),
+	ROW(page, "page.stp"), ROW(layout, "layout.stp"),   ROW(change, "change.stp"),	 ROW(fault, "fault.stp"),
+	ROW(life, "life.stp"), ROW(session, "session.stp"), ROW(pfscope, "pfscope.stp"),
 };
 const size_t pfs_nr_scripts = sizeof(pfs_scripts) / sizeof(pfs_scripts[0]);
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct pfs_script {
-	const char *path;		/* in stap/: "wire.h", "tapset/record.stp", ..., "pfscope.stp" */
-	const char *text, *end;		/* not NUL-terminated */
+	const char *path;	/* in stap/: "wire.h", "tapset/record.stp", ..., "pfscope.stp" */
+	const char *text, *end; /* not NUL-terminated */
 };
 
 extern const struct pfs_script pfs_scripts[];

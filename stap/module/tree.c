@@ -65,8 +65,8 @@ static void put_all(FILE *out, const char *names)
 	}
 }
 
-static int write_table(const char *path, const struct pfs_kernel *kernel, const char *script,
-		       bool *unchecked, struct pfs_err *err)
+static int write_table(const char *path, const struct pfs_kernel *kernel, const char *script, bool *unchecked,
+		       struct pfs_err *err)
 {
 	char *names = pfs_placed_names(script);
 	FILE *out = fopen(path, "we"), *symbols = pfs_kernel_symbols(kernel);
@@ -100,8 +100,7 @@ static int link_all(const char *from, const char *to)
 	if (!realpath(from, real) || !(dir = opendir(real)))
 		return -errno;
 	while (!ret && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    !strcmp(entry->d_name, "System.map"))
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !strcmp(entry->d_name, "System.map"))
 			continue;
 		snprintf(target, sizeof(target), "%s/%s", real, entry->d_name);
 		snprintf(link, sizeof(link), "%s/%s", to, entry->d_name);
@@ -127,8 +126,8 @@ static void date_table(const char *path, const struct pfs_kernel *kernel)
 }
 
 /* "build" and "source" side by side, as they are in /lib/modules: stap looks for the latter there. */
-int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *script, char *build,
-		  size_t size, bool *unchecked, struct pfs_err *err)
+int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *script, char *build, size_t size,
+		  bool *unchecked, struct pfs_err *err)
 {
 	char source[PATH_MAX], path[PATH_MAX], link[PATH_MAX];
 	int ret;
@@ -144,9 +143,10 @@ int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *
 	if (!ret && realpath(path, source) && symlink(source, link))
 		ret = -errno;
 	if (ret)
-		return pfs_err_set(err, ret, "%s: no copy of %s can be made: "
-					     "%s", dir, kernel->build,
-				   strerror(-ret));
+		return pfs_err_set(err, ret,
+				   "%s: no copy of %s can be made: "
+				   "%s",
+				   dir, kernel->build, strerror(-ret));
 	snprintf(path, sizeof(path), "%s/System.map", build);
 	ret = write_table(path, kernel, script, unchecked, err);
 	date_table(path, kernel);

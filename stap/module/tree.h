@@ -21,8 +21,8 @@
  * read from the kernel that runs, or from a table that came with debuginfo; where there is neither all that
  * `script` names are taken to be there, and *unchecked is set. 0 or -errno with err set.
  */
-int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *script, char *build,
-		  size_t size, bool *unchecked, struct pfs_err *err);
+int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *script, char *build, size_t size,
+		  bool *unchecked, struct pfs_err *err);
 
 /*
  * The functions at which the script places probes: @place("NAME"), each once, one a line. The caller

@@ -47,7 +47,10 @@ static int say_note(struct stap_outlet *outlet)
 {
 	const struct stap_note *note = &outlet->notes->notes[outlet->next++];
 	struct pfs_event ev = {
-		.ts_ns = note->ts_ns, .kind = PFS_NOTE, .key = note->key, .value = note->value,
+		.ts_ns = note->ts_ns,
+		.kind = PFS_NOTE,
+		.key = note->key,
+		.value = note->value,
 		.have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE),
 	};
 
@@ -64,14 +67,12 @@ static int pass_on(void *ctx, const struct pfs_event *ev)
 	struct stap_outlet *outlet = ctx;
 	int ret = 0;
 
-	while (!ret && outlet->next < outlet->notes->nr &&
-	       outlet->notes->notes[outlet->next].ts_ns <= ev->ts_ns)
+	while (!ret && outlet->next < outlet->notes->nr && outlet->notes->notes[outlet->next].ts_ns <= ev->ts_ns)
 		ret = say_note(outlet);
 	return ret ? ret : pfs_emit(&outlet->sink, ev);
 }
 
-int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes,
-		     const struct pfs_sink *sink)
+int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes, const struct pfs_sink *sink)
 {
 	const struct pfs_sink self = { .fn = pass_on, .ctx = outlet };
 

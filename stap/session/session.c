@@ -23,7 +23,7 @@
 
 /* How long the kernel may take to place the probes, and to take them out again. */
 #define START_MS 120000
-#define STOP_MS 60000
+#define STOP_MS	 60000
 
 /* staprun writes each record by itself: so many are waited for that one wake-up takes many. */
 #define GATHER_NS 2000000
@@ -70,7 +70,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	uname(&uts);
 	pfs_kernel_find(&s->kernel, NULL, NULL);
 	snprintf(s->kernel.release, sizeof(s->kernel.release), "%s", uts.release);
-	pfs_leftovers_remove(NULL);	/* what a dead one left is no reason not to start */
+	pfs_leftovers_remove(NULL); /* what a dead one left is no reason not to start */
 	if (pfs_header_notes("stap", put_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	ret = stap_choose_module(s, err);
@@ -110,9 +110,11 @@ int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
 	pfs_loader_close(&s->loader);
 	/* Left behind by the loader, or this was killed. (Without HELLO it is not ours.) */
 	if (s->hello && pfs_module_loaded(s->name) && pfs_module_end(s->name, NULL))
-		ret = pfs_err_set(err, -EBUSY, "module %s is still in the kernel; `pfscope clean' "
-				  "tries again", s->name);
-	if (s->temp_dir[0]) {	/* gone already, unless the loader was killed */
+		ret = pfs_err_set(err, -EBUSY,
+				  "module %s is still in the kernel; `pfscope clean' "
+				  "tries again",
+				  s->name);
+	if (s->temp_dir[0]) { /* gone already, unless the loader was killed */
 		unlink(s->temp_file);
 		rmdir(s->temp_dir);
 	}
@@ -183,8 +185,7 @@ static int drain(struct pfs_stap *s, struct pfs_err *err)
 
 		ret = pfs_said_read(&s->said, s->loader.error_fd);
 		if (ret < 0)
-			return pfs_err_set(err, ret, "cannot read what staprun says: %s",
-					   strerror(-ret));
+			return pfs_err_set(err, ret, "cannot read what staprun says: %s", strerror(-ret));
 		if (s->said.len == before)
 			break;
 	} while (ret);
@@ -210,8 +211,7 @@ static int decode_live(struct pfs_stap *s, struct pfs_err *err)
 }
 
 /* Waits for staprun's words or the caller's descriptors. */
-static int poll_all(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		    struct pfs_err *err)
+static int poll_all(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	unsigned int nr = 0;
@@ -252,8 +252,7 @@ static bool modules_disabled(void)
 /* It has ended, or is about to. 0 if in order, else what was the matter. */
 static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *err)
 {
-	const struct pfs_diagnosis d = { s->path, s->kernel.release, s->kernel.lockdown,
-					 modules_disabled() };
+	const struct pfs_diagnosis d = { s->path, s->kernel.release, s->kernel.lockdown, modules_disabled() };
 	struct pfs_loader_end end;
 	int ret = drain(s, err);
 
@@ -266,14 +265,18 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 	if (end.failed == -EPIPE)
 		return pfs_err_set(err, -EPIPE, "the process that kept the module was killed");
 	if (end.failed)
-		return pfs_err_set(err, end.failed, "staprun: cannot be run: "
-						    "%s", strerror(-end.failed));
-	if (end.left)	/* free() tries again */
+		return pfs_err_set(err, end.failed,
+				   "staprun: cannot be run: "
+				   "%s",
+				   strerror(-end.failed));
+	if (end.left) /* free() tries again */
 		return pfs_err_set(err, -EBUSY, "staprun left the module in the kernel: %.200s",
 				   s->said.text ? s->said.text : "");
 	if (WIFSIGNALED(end.status))
-		return pfs_err_set(err, -EIO, "staprun was killed by signal %d; what came after "
-				   "that is not recorded", WTERMSIG(end.status));
+		return pfs_err_set(err, -EIO,
+				   "staprun was killed by signal %d; what came after "
+				   "that is not recorded",
+				   WTERMSIG(end.status));
 	if (WEXITSTATUS(end.status))
 		return pfs_diagnose(stage, s->said.text ? s->said.text : "", &d, err);
 	return 0;
@@ -281,7 +284,10 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 
 /* ---- starting ---- */
 
-struct looking { struct pfs_stap *s; struct pfs_err *err; };
+struct looking {
+	struct pfs_stap *s;
+	struct pfs_err *err;
+};
 
 static int look_at(void *ctx, const struct pfs_rec *rec)
 {
@@ -291,8 +297,10 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 	if (!s->hello) {
 		if (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
 		    rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec))
-			return pfs_err_set(l->err, -EPROTO, "%s: was built by another version of "
-					   "pfscope: build it again", s->path);
+			return pfs_err_set(l->err, -EPROTO,
+					   "%s: was built by another version of "
+					   "pfscope: build it again",
+					   s->path);
 		s->hello = true;
 	}
 	s->ready |= rec->type == PFS_REC_READY;
@@ -309,10 +317,10 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
 		if (pfs_now_ns() > end_ns)
-			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d "
-							    "s%s%.200s",
-					   START_MS / 1000, s->said.text ? ": " : "",
-					   s->said.text ? s->said.text : "");
+			return pfs_err_set(err, -ETIMEDOUT,
+					   "the probes were not in place after %d "
+					   "s%s%.200s",
+					   START_MS / 1000, s->said.text ? ": " : "", s->said.text ? s->said.text : "");
 		ret = poll_all(s, NULL, 0, 100, err);
 		if (!ret)
 			ret = drain(s, err);
@@ -321,8 +329,9 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (!ret && s->over && !s->ready) {
 			ret = judge_end(s, PFS_STAGE_LOAD, err);
 			if (!ret)
-				ret = pfs_err_set(err, -EIO, "the module ended before it had "
-							     "begun");
+				ret = pfs_err_set(err, -EIO,
+						  "the module ended before it had "
+						  "begun");
 		}
 		if (ret)
 			return ret;
@@ -337,8 +346,7 @@ int pfs_stap_start(struct pfs_stap *s, struct pfs_err *err)
 	return ret ? ret : wait_ready(s, err);
 }
 
-int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		  struct pfs_err *err)
+int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
 	int ret;
 
@@ -353,8 +361,10 @@ int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, i
 	if (ret || (!s->over && !s->poll_fds[nr_fds + 1].revents))
 		return ret;
 	ret = judge_end(s, PFS_STAGE_RUN, err);
-	return ret ? ret : pfs_err_set(err, -EIO, "somebody ended staprun; what came after that is "
-				       "not recorded");
+	return ret ? ret
+		   : pfs_err_set(err, -EIO,
+				 "somebody ended staprun; what came after that is "
+				 "not recorded");
 }
 
 /* ---- stopping ---- */
@@ -400,7 +410,11 @@ int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 
 /* ---- reading back ---- */
 
-struct replay { struct pfs_stap *s; struct stap_outlet outlet; uint64_t nr; };
+struct replay {
+	struct pfs_stap *s;
+	struct stap_outlet outlet;
+	uint64_t nr;
+};
 
 static int replay_one(void *ctx, const struct pfs_rec *rec)
 {

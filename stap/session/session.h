@@ -19,16 +19,16 @@
 struct pfs_stap;
 
 struct pfs_stap_config {
-	const char *module;		/* a module built before (`stap build`), or NULL: build or cache */
-	const char *comm;		/* record every process of that name, or NULL */
-	long uid;			/* record every process of that user, or -1 */
-	bool no_follow;			/* not what the processes start */
-	bool no_dwarf;			/* place probes without debuginfo even where there is some */
-	unsigned int buffer_kb;		/* SystemTap's buffer, a processor; 0: 16 MB */
-	const struct pfs_sink *live;	/* NULL, or who wants the events as they come (copied) */
-	bool (*give_up)(void *ctx);	/* NULL, or asked now and then while it is built or read back */
+	const char *module;	     /* a module built before (`stap build`), or NULL: build or cache */
+	const char *comm;	     /* record every process of that name, or NULL */
+	long uid;		     /* record every process of that user, or -1 */
+	bool no_follow;		     /* not what the processes start */
+	bool no_dwarf;		     /* place probes without debuginfo even where there is some */
+	unsigned int buffer_kb;	     /* SystemTap's buffer, a processor; 0: 16 MB */
+	const struct pfs_sink *live; /* NULL, or who wants the events as they come (copied) */
+	bool (*give_up)(void *ctx);  /* NULL, or asked now and then while it is built or read back */
 	void *give_up_ctx;
-	void (*say)(void *ctx, const char *line);	/* what is being done, a line for people; or NULL */
+	void (*say)(void *ctx, const char *line); /* what is being done, a line for people; or NULL */
 	void *say_ctx;
 };
 
@@ -48,15 +48,13 @@ int pfs_stap_launch(struct pfs_stap *s, pid_t pid, struct pfs_err *err);
 int pfs_stap_attach(struct pfs_stap *s, pid_t pid, struct pfs_err *err);
 
 /* A header fact ("KEY=VALUE"), dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
-int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Loads the module and returns when it is READY: what happens to the targets from now on is recorded. */
 int pfs_stap_start(struct pfs_stap *s, struct pfs_err *err);
 
 /* As pfs_capture_wait(). An error if staprun ended by itself. */
-int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		  struct pfs_err *err);
+int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 
 /* Unloads; the rest is drained up to PFS_REC_END; what is missing is known then. 0 or -errno. */
 int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err);

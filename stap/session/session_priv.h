@@ -21,7 +21,7 @@
 struct stap_note {
 	uint64_t ts_ns;
 	pid_t tid;
-	char *key;		/* NUL after it; the value behind that is in the same allocation */
+	char *key; /* NUL after it; the value behind that is in the same allocation */
 	const char *value;
 };
 
@@ -34,27 +34,27 @@ struct stap_notes {
 struct stap_outlet {
 	const struct stap_notes *notes;
 	struct pfs_sink sink;
-	unsigned int next;	/* note to be said */
+	unsigned int next; /* note to be said */
 	struct pfs_decoder *decoder;
-	uint64_t at;		/* in the spool */
+	uint64_t at; /* in the spool */
 };
 
 struct pfs_stap {
 	struct pfs_stap_config config;
-	struct pfs_kernel kernel;	/* release and lockdown of the one that runs */
-	char path[PATH_MAX];		/* of the module: in the cache, or the user's */
-	bool in_place;			/* the file itself is loaded, under its own name */
-	char name[PFS_MODULE_NAME_MAX + 1];	/* in the kernel */
-	char temp_dir[PATH_MAX], temp_file[PATH_MAX + 64];	/* the copy that is loaded, or "" */
-	char *pids;			/* "12,345", NULL: none */
+	struct pfs_kernel kernel;			   /* release and lockdown of the one that runs */
+	char path[PATH_MAX];				   /* of the module: in the cache, or the user's */
+	bool in_place;					   /* the file itself is loaded, under its own name */
+	char name[PFS_MODULE_NAME_MAX + 1];		   /* in the kernel */
+	char temp_dir[PATH_MAX], temp_file[PATH_MAX + 64]; /* the copy that is loaded, or "" */
+	char *pids;					   /* "12,345", NULL: none */
 	struct pfs_loader loader;
 	struct pfs_spool spool;
-	struct pfs_said said;		/* by staprun, on standard error */
+	struct pfs_said said; /* by staprun, on standard error */
 	struct stap_notes notes;
-	struct stap_outlet live;	/* decoder NULL: nobody wants them as they come */
-	uint64_t looked;		/* how far of the spool was looked for READY */
-	bool hello, ready;		/* these records came */
-	bool over;			/* the pipe is at its end */
+	struct stap_outlet live; /* decoder NULL: nobody wants them as they come */
+	uint64_t looked;	 /* how far of the spool was looked for READY */
+	bool hello, ready;	 /* these records came */
+	bool over;		 /* the pipe is at its end */
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 };
@@ -64,8 +64,7 @@ int stap_note_add(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, const cha
 void stap_notes_free(struct stap_notes *notes);
 
 /* A sink that passes events on with the notes between them. decoder is made with it. 0 or -ENOMEM. */
-int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes,
-		     const struct pfs_sink *sink);
+int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes, const struct pfs_sink *sink);
 void stap_outlet_fini(struct stap_outlet *outlet);
 
 /* The notes that are left. 0 or what the sink returned. */

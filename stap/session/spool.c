@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK 1024	/* records read at once */
+#define BLOCK 1024 /* records read at once */
 
 int pfs_spool_init(struct pfs_spool *spool, struct pfs_err *err)
 {
@@ -27,24 +27,25 @@ void pfs_spool_fini(struct pfs_spool *spool)
 int pfs_spool_fill(struct pfs_spool *spool, int pipe_fd, struct pfs_err *err)
 {
 	while (1) {
-		ssize_t got = splice(pipe_fd, NULL, spool->fd, NULL, 1 << 20,
-				     SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		ssize_t got = splice(pipe_fd, NULL, spool->fd, NULL, 1 << 20, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN)
 			return 1;
 		if (got < 0)
-			return pfs_err_set(err, -errno, "cannot spool the recording: %s; TMPDIR "
-					   "chooses where", strerror(errno));
+			return pfs_err_set(err, -errno,
+					   "cannot spool the recording: %s; TMPDIR "
+					   "chooses where",
+					   strerror(errno));
 		if (!got)
 			return 0;
 		spool->len += got;
 	}
 }
 
-int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at,
-		   int (*fn)(void *ctx, const struct pfs_rec *rec), void *ctx, struct pfs_err *err)
+int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at, int (*fn)(void *ctx, const struct pfs_rec *rec),
+		   void *ctx, struct pfs_err *err)
 {
 	struct pfs_rec block[BLOCK];
 
@@ -54,8 +55,10 @@ int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < (ssize_t)sizeof(block[0]))
-			return pfs_err_set(err, got < 0 ? -errno : -EIO, "cannot read the spooled "
-					   "recording: %s", strerror(got < 0 ? errno : EIO));
+			return pfs_err_set(err, got < 0 ? -errno : -EIO,
+					   "cannot read the spooled "
+					   "recording: %s",
+					   strerror(got < 0 ? errno : EIO));
 		for (size_t i = 0; i < got / sizeof(block[0]); i++) {
 			int ret = fn(ctx, &block[i]);
 

@@ -12,7 +12,7 @@
 
 struct pfs_spool {
 	int fd;
-	uint64_t len;		/* bytes in it */
+	uint64_t len; /* bytes in it */
 };
 
 /* 0 or -errno with err set. */
@@ -26,7 +26,7 @@ int pfs_spool_fill(struct pfs_spool *spool, int pipe_fd, struct pfs_err *err);
  * Passes the whole records from *at on to fn, and leaves *at behind the last one that fn took. 0, what
  * fn returned, or -errno with err set.
  */
-int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at,
-		   int (*fn)(void *ctx, const struct pfs_rec *rec), void *ctx, struct pfs_err *err);
+int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at, int (*fn)(void *ctx, const struct pfs_rec *rec),
+		   void *ctx, struct pfs_err *err);
 
 #endif

@@ -28,7 +28,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 struct fuzz {
 	struct pfs_model *model;
 	struct pfs_filter filter;
-	struct pfs_sink writer;		/* fn NULL: events are not written */
+	struct pfs_sink writer; /* fn NULL: events are not written */
 	struct pfs_line_writer *lines;
 	struct pfs_export *export;
 	struct pfs_refs *refs;
@@ -86,7 +86,7 @@ static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
 	*f = (struct fuzz){ .choice = size, .model = pfs_model_new() };
 	if (!f->model)
 		abort();
-	switch (size % 16) {	/* most runs without: those have large buffers */
+	switch (size % 16) { /* most runs without: those have large buffers */
 	case 0:
 		f->lines = pfs_line_writer_new(fuzz_nowhere());
 		f->writer = pfs_line_writer_sink(f->lines);
@@ -101,9 +101,10 @@ static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
 		pfs_filter_add(&f->filter, PFS_FILTER_FROM, "0.0001", &err);
 		break;
 	case 4:
-		f->tapes = pfs_tapes_new(f->model, &(struct pfs_tape_options){ .stable = size & 16, .times = size & 32 });
-		f->refs = pfs_refs_new(f->model, &(struct pfs_refs_options){ .filter = &f->filter },
-				       pfs_tapes_add, f->tapes);
+		f->tapes =
+			pfs_tapes_new(f->model, &(struct pfs_tape_options){ .stable = size & 16, .times = size & 32 });
+		f->refs = pfs_refs_new(f->model, &(struct pfs_refs_options){ .filter = &f->filter }, pfs_tapes_add,
+				       f->tapes);
 		f->writer = pfs_refs_sink(f->refs);
 		break;
 	}
@@ -118,16 +119,22 @@ static inline void fuzz_end(struct fuzz *f)
 
 	while (pfs_views[nr].name)
 		nr++;
-	pfs_views[f->choice % nr].draw(f->model, &(struct pfs_view_options){
-		.out = fuzz_nowhere(), .width = f->choice % 5 ? 0 : 40 + f->choice % 200,
-		.color = f->choice & 1, .terminal = f->choice & 2, .all = f->choice & 4,
-		.format = f->choice / 8 % 3, .filter = &f->filter,
-	}, &err);
+	pfs_views[f->choice % nr].draw(f->model,
+				       &(struct pfs_view_options){
+					       .out = fuzz_nowhere(),
+					       .width = f->choice % 5 ? 0 : 40 + f->choice % 200,
+					       .color = f->choice & 1,
+					       .terminal = f->choice & 2,
+					       .all = f->choice & 4,
+					       .format = f->choice / 8 % 3,
+					       .filter = &f->filter,
+				       },
+				       &err);
 	if (f->tapes) {
 		pfs_refs_end(f->refs);
 		pfs_tapes_finish(f->tapes, pfs_refs_stats(f->refs));
 		if (pfs_tapes_write_text(f->tapes, fuzz_nowhere()))
-			abort();	/* what we made ourselves is a tape */
+			abort(); /* what we made ourselves is a tape */
 	}
 	fflush(fuzz_nowhere());
 	pfs_tapes_free(f->tapes);

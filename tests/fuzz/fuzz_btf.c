@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint32_t *bytes = malloc(size + 1);	/* aligned, as what is read from the kernel's file */
+	uint32_t *bytes = malloc(size + 1); /* aligned, as what is read from the kernel's file */
 	struct pfs_btf *btf;
 	struct pfs_err err;
 

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pfs_err err;
 	struct fuzz f;
 
-	if (!pfs_dat_is_magic(data, size))	/* of what begins otherwise, nobody thinks that it is one */
+	if (!pfs_dat_is_magic(data, size)) /* of what begins otherwise, nobody thinks that it is one */
 		return -1;
 	dat = pfs_dat_open(file_of(data, size), "fuzz.dat", flags, &err);
 	if (!dat)

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	own = data[0] * RING_CUT < size - 2 ? data[0] * RING_CUT : size - 2;
 	rest = size - 2 - own;
 	first = data[1] * RING_CUT < rest ? data[1] * RING_CUT : rest;
-	bytes = malloc(size - 2);	/* of its own length, so that no byte behind it is read unseen */
+	bytes = malloc(size - 2); /* of its own length, so that no byte behind it is read unseen */
 	memcpy(bytes, data + 2, size - 2);
 	sink = fuzz_begin(&f, size);
 	a = pfs_assembler_new(&sink);

@@ -20,10 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	decoder = pfs_decoder_new(&sink);
 	for (; !err && size >= sizeof(rec); data += sizeof(rec), size -= sizeof(rec)) {
 		memcpy(&rec, data, sizeof(rec));
-		if (size % 16)	/* a number of 65535 makes a table that long, which takes its time */
+		if (size % 16) /* a number of 65535 makes a table that long, which takes its time */
 			rec.cpu %= 8;
 		err = pfs_decoder_feed(decoder, &rec);
-		if (!err && rec.seq % 64 == 63)	/* as a live view does */
+		if (!err && rec.seq % 64 == 63) /* as a live view does */
 			err = pfs_decoder_flush(decoder, rec.ts_ns);
 	}
 	if (!err)

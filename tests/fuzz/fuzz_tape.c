@@ -35,8 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tapes = pfs_tapes_read(data, size, &ret, &err);
 	if (!tapes)
 		return 0;
-	if (pfs_tapes_write_text(tapes, fuzz_nowhere()) ||
-	    pfs_tapes_write_prefetch(tapes, &options, fuzz_nowhere()))
+	if (pfs_tapes_write_text(tapes, fuzz_nowhere()) || pfs_tapes_write_prefetch(tapes, &options, fuzz_nowhere()))
 		abort();
 	again(tapes);
 	pfs_tapes_free(tapes);

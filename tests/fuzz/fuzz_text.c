@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sink = fuzz_begin(&f, size);
 	a = pfs_assembler_new(&sink);
 	text = pfs_text_new(pfs_assembler_feed, a, NULL);
-	if (!pfs_text_feed(text, bytes, size / 3) &&
-	    !pfs_text_feed(text, bytes + size / 3, size - size / 3) && !pfs_text_finish(text))
+	if (!pfs_text_feed(text, bytes, size / 3) && !pfs_text_feed(text, bytes + size / 3, size - size / 3) &&
+	    !pfs_text_finish(text))
 		pfs_assembler_finish(a);
 	pfs_text_free(text);
 	pfs_assembler_free(a);

@@ -29,12 +29,14 @@ static inline void ring_format(const struct raw_desc *desc, unsigned int id, FIL
 {
 	unsigned int nr = ring_nr_args(desc);
 
-	fprintf(out, "name: %s\nID: %u\nformat:\n"
+	fprintf(out,
+		"name: %s\nID: %u\nformat:\n"
 		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n", desc->name, id);
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
+		desc->name, id);
 	for (unsigned int i = 0; i < nr; i++)
-		fprintf(out, "\tfield:u64 %.*s;\toffset:%u;\tsize:8;\tsigned:0;\n",
-			(int)strcspn(desc->args[i], "|"), desc->args[i], RING_ARGS_AT + 8 * i);
+		fprintf(out, "\tfield:u64 %.*s;\toffset:%u;\tsize:8;\tsigned:0;\n", (int)strcspn(desc->args[i], "|"),
+			desc->args[i], RING_ARGS_AT + 8 * i);
 	if (desc->str)
 		fprintf(out, "\tfield:__data_loc char[] %.*s;\toffset:%u;\tsize:4;\tsigned:0;\n",
 			(int)strcspn(desc->str, "|"), desc->str, RING_ARGS_AT + 8 * nr);
@@ -45,10 +47,10 @@ static inline void ring_format(const struct raw_desc *desc, unsigned int id, FIL
 static inline struct pfs_formats *ring_formats(void)
 {
 	static const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-		"\tfield: char data;\toffset:16;\tsize:496;\tsigned:1;\n";
+				   "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+				   "\tfield: char data;\toffset:16;\tsize:496;\tsigned:1;\n";
 	static const char symbols[] = "ffffffff81000000 T do_anonymous_page\nffffffff81001000 T do_wp_page\n"
-		"ffffffff81002000 T handle_mm_fault\nffffffff81003000 T __handle_mm_fault\n";
+				      "ffffffff81002000 T handle_mm_fault\nffffffff81003000 T __handle_mm_fault\n";
 	struct pfs_formats *formats = pfs_formats_new_host();
 	struct pfs_err err;
 	char *text;

@@ -5,7 +5,7 @@
  *
  *     seeds DIR [FILE.dat]...
  */
-#define FORGE_PAGE 512
+#define FORGE_PAGE   512
 #define FORGE_EVENTS 24
 #include "support/dat_forge.h"
 
@@ -35,14 +35,17 @@ static void save(const char *dir, const char *target, const char *name, const vo
 static void save_forged(const char *dir)
 {
 	static const char text[] = "          <idle>-0       [001]  5000.000001: page_fault_user: "
-		"address=0x7f0012345000 ip=0x400123 error_code=0x6\n";
+				   "address=0x7f0012345000 ip=0x400123 error_code=0x6\n";
 	static const char *const codecs[] = { NULL, "zlib", "zstd" };
 	char name[64], *bytes;
 	size_t len;
 
 	for (unsigned int i = 0; i < 64; i++) {
-		struct forge kind = { .version = i & 1 ? 7 : 6, .big_endian = i & 2, .long_size = i & 4 ? 4 : 8,
-				      .instance = i & 8 ? "inst" : NULL, .text = i & 16 ? text : NULL,
+		struct forge kind = { .version = i & 1 ? 7 : 6,
+				      .big_endian = i & 2,
+				      .long_size = i & 4 ? 4 : 8,
+				      .instance = i & 8 ? "inst" : NULL,
+				      .text = i & 16 ? text : NULL,
 				      .codec = i & 1 ? codecs[i / 2 % 3] : NULL };
 
 		if (i & 32) {
@@ -65,10 +68,28 @@ static void save_btf(const char *dir)
 {
 	static const char strings[] = "\0vm_area_struct\0vm_start\0handle_mm_fault\0vma\0address";
 	const uint32_t types[] = {
-		0, BTF_KIND_STRUCT << 24 | 1, 8, 16, 0, 0,
-		1, BTF_KIND_STRUCT << 24 | 1, 8, 0, 1, 0,
-		0, BTF_KIND_FUNC_PROTO << 24 | 2, 0, 41, 2, 45, 0,
-		25, BTF_KIND_FUNC << 24, 3,
+		0,
+		BTF_KIND_STRUCT << 24 | 1,
+		8,
+		16,
+		0,
+		0,
+		1,
+		BTF_KIND_STRUCT << 24 | 1,
+		8,
+		0,
+		1,
+		0,
+		0,
+		BTF_KIND_FUNC_PROTO << 24 | 2,
+		0,
+		41,
+		2,
+		45,
+		0,
+		25,
+		BTF_KIND_FUNC << 24,
+		3,
 	};
 	struct {
 		struct btf_header h;
@@ -76,8 +97,11 @@ static void save_btf(const char *dir)
 		char strings[sizeof(strings)];
 	} btf;
 
-	btf.h = (struct btf_header){ .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(btf.h),
-				     .type_len = sizeof(types), .str_off = sizeof(types),
+	btf.h = (struct btf_header){ .magic = BTF_MAGIC,
+				     .version = 1,
+				     .hdr_len = sizeof(btf.h),
+				     .type_len = sizeof(types),
+				     .str_off = sizeof(types),
 				     .str_len = sizeof(strings) };
 	memcpy(btf.types, types, sizeof(types));
 	memcpy(btf.strings, strings, sizeof(strings));
@@ -92,7 +116,8 @@ static void save_formats(const char *dir)
 	FILE *out = open_memstream(&bytes, &len);
 
 	fputs("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;"
-	      "\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n", out);
+	      "\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n",
+	      out);
 	fputc(0, out);
 	fputs("ffffffff81234560 T do_wp_page\nffffffff81235560 t do_fault\t[ext4]\n", out);
 	for (unsigned int id = FORGE_FAULT; id <= FORGE_NEWTASK; id++) {

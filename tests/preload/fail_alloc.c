@@ -30,7 +30,7 @@ __attribute__((constructor)) static void begin(void)
 
 	fail_at = at ? strtoul(at, NULL, 10) : 0;
 	objects = getenv("FAIL_ALLOC_IN");
-	unsetenv("LD_PRELOAD");	/* of this program, not of its children */
+	unsetenv("LD_PRELOAD"); /* of this program, not of its children */
 	counting = at;
 }
 

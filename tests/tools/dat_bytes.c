@@ -19,7 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct sums { uint64_t pages, events, bytes; };
+struct sums {
+	uint64_t pages, events, bytes;
+};
 
 static void add_page(struct sums *sums, const struct pfs_ring_layout *ring, const uint8_t *bytes, uint32_t size)
 {
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
 		uint64_t start = pfs_load64(table + 10 + 16 * i, false), size = pfs_load64(table + 18 + 16 * i, false);
 
 		if (start < head || start % page_size || start + size > (uint64_t)st.st_size)
-			break;	/* behind the table is the clock */
+			break; /* behind the table is the clock */
 		for (uint64_t at = 0; at < size; at += page_size)
 			add_page(&all, &pfs_dat_formats(dat)->ring, file + start + at, page_size);
 	}

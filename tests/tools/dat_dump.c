@@ -40,9 +40,8 @@ static int count_only(int fd, const char *name)
 	if (ret < 0)
 		fprintf(stderr, "%s\n", err.msg);
 	else
-		printf("%llu events, open %.1f ms, read %.1f ms, %.1f million a second\n",
-		       (unsigned long long)sums[0], (opened - start) * 1e3, (end - opened) * 1e3,
-		       sums[0] / (end - opened) / 1e6);
+		printf("%llu events, open %.1f ms, read %.1f ms, %.1f million a second\n", (unsigned long long)sums[0],
+		       (opened - start) * 1e3, (end - opened) * 1e3, sums[0] / (end - opened) / 1e6);
 	pfs_dat_close(dat);
 	return ret < 0;
 }

@@ -28,9 +28,12 @@ static struct shape {
 	bool down, hop, random;
 } shape = { .faults = 1000, .pages = 100, .regions = 1, .procs = 1, .threads = 1, .cpus = 1, .burst = 64 };
 
-static const struct { const char *name; uint64_t *value; } numbers[] = {
-	{ "faults=", &shape.faults }, { "pages=", &shape.pages }, { "regions=", &shape.regions },
-	{ "procs=", &shape.procs }, { "threads=", &shape.threads }, { "cpus=", &shape.cpus },
+static const struct {
+	const char *name;
+	uint64_t *value;
+} numbers[] = {
+	{ "faults=", &shape.faults }, { "pages=", &shape.pages },     { "regions=", &shape.regions },
+	{ "procs=", &shape.procs },   { "threads=", &shape.threads }, { "cpus=", &shape.cpus },
 	{ "burst=", &shape.burst },
 };
 
@@ -49,7 +52,7 @@ static void check(int ret, const char *what)
 static void usage(void)
 {
 	fprintf(stderr, "dat_make OUT [faults=N] [pages=N] [regions=N] [procs=N] [threads=N] [cpus=N] "
-		"[burst=N] [order=up|down|hop|random]\n");
+			"[burst=N] [order=up|down|hop|random]\n");
 	exit(2);
 }
 
@@ -143,7 +146,10 @@ static void own_map(const struct pfs_own *own, struct pfs_ringwrite *w, int32_t 
 static int own_stream(const struct pfs_own *own, const struct pfs_formats *f)
 {
 	static const char *const notes[] = {
-		"pfscope=made", "machine=x86_64", "page_size=4096", "sideband=mmap2",
+		"pfscope=made",
+		"machine=x86_64",
+		"page_size=4096",
+		"sideband=mmap2",
 	};
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE_SIZE);
@@ -206,7 +212,10 @@ int main(int argc, char **argv)
 {
 	struct pfs_dat_task task = { 1000, "made" };
 	struct pfs_dat_content content = {
-		.page_size = PAGE_SIZE, .clock = "mono", .uname = "Linux 6.18.0 x86_64", .tasks = &task,
+		.page_size = PAGE_SIZE,
+		.clock = "mono",
+		.uname = "Linux 6.18.0 x86_64",
+		.tasks = &task,
 		.nr_tasks = 1,
 	};
 	struct pfs_ringwrite *w[MAX_CPUS];

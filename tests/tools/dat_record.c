@@ -118,8 +118,9 @@ int main(int argc, char **argv)
 {
 	struct pfs_formats *f = pfs_formats_new_host();
 	int cpus = sysconf(_SC_NPROCESSORS_CONF), out, ret;
-	struct pfs_dat_content content = { .formats = f, .page_size = 4096, .nr_cpus = cpus,
-		.clock = "mono", .version = "dat_record" };
+	struct pfs_dat_content content = {
+		.formats = f, .page_size = 4096, .nr_cpus = cpus, .clock = "mono", .version = "dat_record"
+	};
 	struct pfs_dat_task task = { getpid(), "dat_record" };
 	int *spools = calloc(cpus, sizeof(*spools));
 	struct pfs_err err = { "" };

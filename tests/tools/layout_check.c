@@ -25,8 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SHOWN	3	/* checkpoints whose differences are printed */
-#define MAX_SHOWN_LINES 8	/* of each */
+#define MAX_SHOWN	3 /* checkpoints whose differences are printed */
+#define MAX_SHOWN_LINES 8 /* of each */
 
 struct point {
 	const char *path;
@@ -36,7 +36,7 @@ struct point {
 
 struct check {
 	struct pfs_model *model;
-	struct point *points;		/* in order of time */
+	struct point *points; /* in order of time */
 	unsigned int nr_points, nr_done, nr_equal;
 };
 
@@ -51,7 +51,7 @@ static void die(const char *what, const char *why)
 /* A text that is walked line by line; blanks at the end of lines and comments are not seen. */
 struct lines {
 	char *next;
-	char *line;		/* the one looked at, NULL at the end */
+	char *line; /* the one looked at, NULL at the end */
 	uint64_t start;
 };
 
@@ -83,8 +83,8 @@ static bool compare(const struct point *point, char *kernel, char *ours, unsigne
 
 		if (!take_k || !take_o || strcmp(k.line, o.line)) {
 			if (!nr && max)
-				printf("%s at %" PRIu64 ".%09" PRIu64 ":\n", point->path,
-				       point->at_ns / 1000000000, point->at_ns % 1000000000);
+				printf("%s at %" PRIu64 ".%09" PRIu64 ":\n", point->path, point->at_ns / 1000000000,
+				       point->at_ns % 1000000000);
 			if (take_k && nr < max)
 				printf("  - %s\n", k.line);
 			if (take_o && nr < max)

@@ -25,8 +25,8 @@ struct line {
 	uint64_t start, end, off, ino;
 	unsigned int major, minor;
 	char perms[5];
-	char *path;		/* in text */
-	char *text;		/* the whole line */
+	char *path; /* in text */
+	char *text; /* the whole line */
 };
 
 struct maps {
@@ -37,7 +37,7 @@ struct maps {
 
 struct options {
 	bool full;
-	const char *skip[MAX_SKIP];	/* paths of regions that do not count */
+	const char *skip[MAX_SKIP]; /* paths of regions that do not count */
 	unsigned int nr_skip;
 	unsigned long max_shown;
 };
@@ -55,9 +55,8 @@ static int parse_line(struct line *line, char *text)
 	int n = 0;
 
 	line->text = text;
-	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n",
-		   &line->start, &line->end, line->perms, &line->off, &line->major, &line->minor,
-		   &line->ino, &n) != 7 ||
+	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n", &line->start, &line->end,
+		   line->perms, &line->off, &line->major, &line->minor, &line->ino, &n) != 7 ||
 	    !n || line->start >= line->end)
 		return -EINVAL;
 	line->path = text + n + strspn(text + n, " ");
@@ -208,8 +207,7 @@ int main(int argc, char **argv)
 		goto out;
 	nr = compare(&a, &b, &opt);
 	if (nr)
-		printf("%lu different: %s has %zu regions (-), %s has %zu (+)\n", nr, a.name, a.nr,
-		       b.name, b.nr);
+		printf("%lu different: %s has %zu regions (-), %s has %zu (+)\n", nr, a.name, a.nr, b.name, b.nr);
 	status = nr != 0;
 out:
 	free_maps(&a);

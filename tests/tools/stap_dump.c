@@ -14,69 +14,77 @@
 #define MAX_CPUS 1024
 
 static const char *const types[PFS_REC_NR] = {
-	[PFS_REC_HELLO] = "hello",	     [PFS_REC_PROBE] = "probe",
-	[PFS_REC_READY] = "ready",	     [PFS_REC_FAULT] = "fault",
-	[PFS_REC_AROUND] = "around",	     [PFS_REC_LAYOUT] = "layout",
-	[PFS_REC_REGION] = "region",	     [PFS_REC_LAYOUT_END] = "layout_end",
-	[PFS_REC_UNMAP] = "unmap",	     [PFS_REC_MOVE] = "move",
-	[PFS_REC_FORK] = "fork",	     [PFS_REC_THREAD] = "thread",
-	[PFS_REC_EXEC] = "exec",	     [PFS_REC_EXIT] = "exit",
-	[PFS_REC_COMM] = "comm",	     [PFS_REC_SIGNAL] = "signal",
-	[PFS_REC_NAME] = "name",	     [PFS_REC_COUNTERS] = "counters",
-	[PFS_REC_CPU] = "cpu",		     [PFS_REC_END] = "end",
+	[PFS_REC_HELLO] = "hello",   [PFS_REC_PROBE] = "probe",
+	[PFS_REC_READY] = "ready",   [PFS_REC_FAULT] = "fault",
+	[PFS_REC_AROUND] = "around", [PFS_REC_LAYOUT] = "layout",
+	[PFS_REC_REGION] = "region", [PFS_REC_LAYOUT_END] = "layout_end",
+	[PFS_REC_UNMAP] = "unmap",   [PFS_REC_MOVE] = "move",
+	[PFS_REC_FORK] = "fork",     [PFS_REC_THREAD] = "thread",
+	[PFS_REC_EXEC] = "exec",     [PFS_REC_EXIT] = "exit",
+	[PFS_REC_COMM] = "comm",     [PFS_REC_SIGNAL] = "signal",
+	[PFS_REC_NAME] = "name",     [PFS_REC_COUNTERS] = "counters",
+	[PFS_REC_CPU] = "cpu",	     [PFS_REC_END] = "end",
 };
 
 static void print_hello(const struct pfs_rec_hello *h)
 {
-	printf("version=%u size=%u page_shift=%u cpus=%u dwarf=%u%s", h->version, h->rec_size,
-	       h->page_shift, h->nr_cpus, h->dwarf, h->magic == PFS_WIRE_MAGIC ? "" : " BAD MAGIC");
+	printf("version=%u size=%u page_shift=%u cpus=%u dwarf=%u%s", h->version, h->rec_size, h->page_shift,
+	       h->nr_cpus, h->dwarf, h->magic == PFS_WIRE_MAGIC ? "" : " BAD MAGIC");
 }
 
 static void print_fault(const struct pfs_rec_fault *f)
 {
-	printf("addr=%llx ip=%llx what=%x how=%u flags=%x ret=%x code=%x latency=%llu", f->addr, f->ip,
-	       f->what, f->how, f->flags, f->ret, f->code, f->latency_ns);
+	printf("addr=%llx ip=%llx what=%x how=%u flags=%x ret=%x code=%x latency=%llu", f->addr, f->ip, f->what, f->how,
+	       f->flags, f->ret, f->code, f->latency_ns);
 	printf(" mm=%llx vma=%llx %llx-%llx pfn=%llx", f->mm, f->vma, f->vm_start, f->vm_end, f->pfn);
 	printf(" dev=%x ino=%llu pgoff=%llx", f->dev, f->ino, f->pgoff);
 }
 
 static void print_layout(const struct pfs_rec_layout *l)
 {
-	printf("mm=%llx %llx-%llx why=%u nr=%u brk=%llx-%llx stack=%llx", l->mm, l->lo, l->hi, l->why,
-	       l->nr_regions, l->start_brk, l->brk, l->start_stack);
+	printf("mm=%llx %llx-%llx why=%u nr=%u brk=%llx-%llx stack=%llx", l->mm, l->lo, l->hi, l->why, l->nr_regions,
+	       l->start_brk, l->brk, l->start_stack);
 }
 
 static void print_region(const struct pfs_rec_region *r)
 {
-	printf("%llx-%llx flags=%llx off=%llx dev=%x ino=%llu traits=%x mm=%llx vma=%llx special=%u %.*s",
-	       r->start, r->end, r->vm_flags, r->pgoff, r->dev, r->ino, r->traits, r->mm, r->vma,
-	       r->special, r->name_len, r->name);
+	printf("%llx-%llx flags=%llx off=%llx dev=%x ino=%llu traits=%x mm=%llx vma=%llx special=%u %.*s", r->start,
+	       r->end, r->vm_flags, r->pgoff, r->dev, r->ino, r->traits, r->mm, r->vma, r->special, r->name_len,
+	       r->name);
 }
 
 static void print_life(const struct pfs_rec_life *l)
 {
-	printf("mm=%llx child=%d/%d flags=%x code=%x flt=%llu+%llu comm=%.16s", l->mm, l->child_pid,
-	       l->child_tid, l->flags, l->code, l->min_flt, l->maj_flt, l->comm);
+	printf("mm=%llx child=%d/%d flags=%x code=%x flt=%llu+%llu comm=%.16s", l->mm, l->child_pid, l->child_tid,
+	       l->flags, l->code, l->min_flt, l->maj_flt, l->comm);
 }
 
 static void print_counters(const struct pfs_rec_counters *c)
 {
-	printf("skipped=%llu transport=%llu no_memory=%llu untold=%llu targets=%llu", c->skipped,
-	       c->transport_failures, c->no_memory, c->untold, c->nr_targets);
+	printf("skipped=%llu transport=%llu no_memory=%llu untold=%llu targets=%llu", c->skipped, c->transport_failures,
+	       c->no_memory, c->untold, c->nr_targets);
 }
 
 static void print_body(const struct pfs_rec *r)
 {
 	switch (r->type) {
-	case PFS_REC_HELLO: print_hello(&r->hello); break;
-	case PFS_REC_FAULT: print_fault(&r->fault); break;
+	case PFS_REC_HELLO:
+		print_hello(&r->hello);
+		break;
+	case PFS_REC_FAULT:
+		print_fault(&r->fault);
+		break;
 	case PFS_REC_AROUND:
-		printf("addr=%llx mm=%llx dev=%x ino=%llu pages=%llx-%llx", r->around.addr, r->around.mm,
-		       r->around.dev, r->around.ino, r->around.pgoff, r->around.end_pgoff);
+		printf("addr=%llx mm=%llx dev=%x ino=%llu pages=%llx-%llx", r->around.addr, r->around.mm, r->around.dev,
+		       r->around.ino, r->around.pgoff, r->around.end_pgoff);
 		break;
 	case PFS_REC_LAYOUT:
-	case PFS_REC_LAYOUT_END: print_layout(&r->layout); break;
-	case PFS_REC_REGION: print_region(&r->region); break;
+	case PFS_REC_LAYOUT_END:
+		print_layout(&r->layout);
+		break;
+	case PFS_REC_REGION:
+		print_region(&r->region);
+		break;
 	case PFS_REC_UNMAP:
 	case PFS_REC_MOVE:
 		printf("mm=%llx %llx-%llx to=%llx", r->range.mm, r->range.start, r->range.end, r->range.to);
@@ -85,18 +93,23 @@ static void print_body(const struct pfs_rec *r)
 	case PFS_REC_THREAD:
 	case PFS_REC_EXEC:
 	case PFS_REC_EXIT:
-	case PFS_REC_SIGNAL: print_life(&r->life); break;
+	case PFS_REC_SIGNAL:
+		print_life(&r->life);
+		break;
 	case PFS_REC_COMM:
-		printf("comm=%.16s mm=%llx flt=%llu+%llu", r->comm.comm, r->comm.mm, r->comm.min_flt,
-		       r->comm.maj_flt);
+		printf("comm=%.16s mm=%llx flt=%llu+%llu", r->comm.comm, r->comm.mm, r->comm.min_flt, r->comm.maj_flt);
 		break;
 	case PFS_REC_NAME:
 		printf("%u/%u %.*s", r->name.offset, r->name.total, r->len, r->name.piece);
 		break;
 	case PFS_REC_READY:
 	case PFS_REC_COUNTERS:
-	case PFS_REC_END: print_counters(&r->counters); break;
-	case PFS_REC_CPU: printf("cpu=%u nr=%u", r->end.cpu, r->end.nr); break;
+	case PFS_REC_END:
+		print_counters(&r->counters);
+		break;
+	case PFS_REC_CPU:
+		printf("cpu=%u nr=%u", r->end.cpu, r->end.nr);
+		break;
 	}
 }
 
@@ -125,8 +138,8 @@ int main(int argc, char **argv)
 			lost += r.seq - next[cpu];
 			next[cpu] = r.seq + 1;
 		}
-		printf("%-10s %llu.%09llu %u %d/%d ", type ? type : "?", r.ts_ns / 1000000000,
-		       r.ts_ns % 1000000000, r.cpu, r.pid, r.tid);
+		printf("%-10s %llu.%09llu %u %d/%d ", type ? type : "?", r.ts_ns / 1000000000, r.ts_ns % 1000000000,
+		       r.cpu, r.pid, r.tid);
 		print_body(&r);
 		putchar('\n');
 	}

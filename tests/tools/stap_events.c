@@ -18,8 +18,7 @@
 static int note(const struct pfs_sink *sink, char *text)
 {
 	char *equals = strchr(text, '=');
-	struct pfs_event ev = { .kind = PFS_NOTE, .key = text,
-				.have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE) };
+	struct pfs_event ev = { .kind = PFS_NOTE, .key = text, .have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE) };
 
 	if (!equals)
 		return -EINVAL;
@@ -62,10 +61,11 @@ int main(int argc, char **argv)
 		ret = pfs_line_writer_flush(writer);
 	if (ret)
 		fprintf(stderr, "stap_events: %s: %s\n", argv[1], strerror(-ret));
-	fprintf(stderr, "records=%" PRIu64 " lost=%" PRIu64 " skipped=%" PRIu64 " damaged=%" PRIu64
-		" late=%" PRIu64 " torn=%" PRIu64 " corrected=%" PRIu64 " no_page=%" PRIu64
-		" ready=%d ended=%d\n", s->records, s->lost, s->skipped, s->damaged, s->late, s->torn,
-		s->corrected, s->no_page, s->ready, s->ended);
+	fprintf(stderr,
+		"records=%" PRIu64 " lost=%" PRIu64 " skipped=%" PRIu64 " damaged=%" PRIu64 " late=%" PRIu64
+		" torn=%" PRIu64 " corrected=%" PRIu64 " no_page=%" PRIu64 " ready=%d ended=%d\n",
+		s->records, s->lost, s->skipped, s->damaged, s->late, s->torn, s->corrected, s->no_page, s->ready,
+		s->ended);
 	pfs_decoder_free(decoder);
 	pfs_line_writer_free(writer);
 	fclose(f);

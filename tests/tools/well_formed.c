@@ -36,8 +36,8 @@ static int check_json(void)
 			at++;
 		if (at == len)
 			break;
-		value = json_loadb(text + at, len - at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES |
-				   JSON_DECODE_ANY, &error);
+		value = json_loadb(text + at, len - at,
+				   JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 		if (!value)
 			return wrong(error.text, at + error.position);
 		json_decref(value);

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define DEBUG_EXIT_PORT 0xf4
-#define ROOT "/new"
+#define ROOT		"/new"
 
 /* Ends the guest. qemu's own status is 2 * status + 1. */
 static void __attribute__((noreturn)) leave(int status)
@@ -48,8 +48,7 @@ static void __attribute__((noreturn)) fail(const char *what, const char *on)
 	leave(125);
 }
 
-static void mounted(const char *what, const char *where, const char *type, unsigned long flags,
-		    const char *options)
+static void mounted(const char *what, const char *where, const char *type, unsigned long flags, const char *options)
 {
 	mkdir(where, 0755);
 	if (mount(what, where, type, flags, options))
@@ -125,8 +124,7 @@ static void make_root(void)
 	mounted("rw", "/rw", "tmpfs", 0, "mode=0755,size=80%");
 	mkdir("/rw/upper", 0755);
 	mkdir("/rw/work", 0755);
-	mounted("overlay", ROOT, "overlay", 0,
-		"lowerdir=/host,upperdir=/rw/upper,workdir=/rw/work");
+	mounted("overlay", ROOT, "overlay", 0, "lowerdir=/host,upperdir=/rw/upper,workdir=/rw/work");
 	mounted("proc", ROOT "/proc", "proc", 0, NULL);
 	mounted("sys", ROOT "/sys", "sysfs", 0, NULL);
 	mounted("dev", ROOT "/dev", "devtmpfs", 0, NULL);

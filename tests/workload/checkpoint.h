@@ -17,9 +17,9 @@
 /* One process's series of checkpoints: PREFIX.PID.0.maps, PREFIX.PID.1.maps, ... */
 struct checkpoints {
 	const char *prefix;
-	unsigned int nr;		/* taken so far */
-	int verbose;			/* a line of output each */
-	char path[4096];		/* of the last one */
+	unsigned int nr; /* taken so far */
+	int verbose;	 /* a line of output each */
+	char path[4096]; /* of the last one */
 	char text[1 << 20];
 };
 
@@ -75,16 +75,16 @@ static int checkpoint(struct checkpoints *cps)
 	if (len < 0)
 		wl_die("cannot read /proc/self/maps");
 	iov[0].iov_base = head;
-	iov[0].iov_len = snprintf(head, sizeof(head), "# t0=%llu t1=%llu pid=%d tid=%d\n",
-				  (unsigned long long)t0, (unsigned long long)t1, pid, tid);
+	iov[0].iov_len = snprintf(head, sizeof(head), "# t0=%llu t1=%llu pid=%d tid=%d\n", (unsigned long long)t0,
+				  (unsigned long long)t1, pid, tid);
 	iov[1].iov_base = cps->text;
 	iov[1].iov_len = len;
 	snprintf(cps->path, sizeof(cps->path), "%s.%d.%u.maps", cps->prefix, pid, cps->nr++);
 	if (checkpoint_write(cps->path, iov))
 		wl_die("cannot write %s", cps->path);
 	if (cps->verbose)
-		dprintf(STDOUT_FILENO, "checkpoint %s pid=%d tid=%d t0=%llu bytes=%zd\n", cps->path,
-			pid, tid, (unsigned long long)t0, len);
+		dprintf(STDOUT_FILENO, "checkpoint %s pid=%d tid=%d t0=%llu bytes=%zd\n", cps->path, pid, tid,
+			(unsigned long long)t0, len);
 	return 0;
 }
 

@@ -80,8 +80,7 @@ int main(int argc, char **argv)
 	child = copy(parent_first, wl.start, n);
 	wl_end(&wl);
 
-	printf("%ld pages written by child %d and parent, %s first\n", n, child,
-	       parent_first ? "parent" : "child");
+	printf("%ld pages written by child %d and parent, %s first\n", n, child, parent_first ? "parent" : "child");
 	wl_report(&wl);
 	printf("child=%d\n", child);
 	return 0;

@@ -13,16 +13,17 @@
 
 #include <pthread.h>
 
-#define MAX_BYTES (128 * 1024 - 1)	/* the longest argument that Linux takes */
+#define MAX_BYTES (128 * 1024 - 1) /* the longest argument that Linux takes */
 
-struct next { char left[24], pages[24], bytes[24], *padding, *mode; };
+struct next {
+	char left[24], pages[24], bytes[24], *padding, *mode;
+};
 
 /* Argument 5 is only there for its length. */
 static void *exec_next(void *arg)
 {
 	struct next *next = arg;
-	char *argv[] = { "execs", next->left, next->pages, next->bytes, next->mode, next->padding,
-			 NULL };
+	char *argv[] = { "execs", next->left, next->pages, next->bytes, next->mode, next->padding, NULL };
 
 	execv("/proc/self/exe", argv);
 	wl_die("exec");
@@ -55,8 +56,7 @@ int main(int argc, char **argv)
 	static struct wl wl;
 	long left, pages, bytes;
 
-	wl_check_args(argc, 1, 5, "execs N [PAGES] [BYTES]", "first|thread",
-		      argc > 4 ? argv[4] : "first");
+	wl_check_args(argc, 1, 5, "execs N [PAGES] [BYTES]", "first|thread", argc > 4 ? argv[4] : "first");
 	left = wl_number(argv[1], 10000);
 	pages = argc > 2 ? wl_number(argv[2], 1L << 20) : 3;
 	bytes = argc > 3 ? wl_number(argv[3], MAX_BYTES) : 0;

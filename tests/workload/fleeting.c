@@ -14,7 +14,10 @@
 #define REGIONS 32
 #define PAGES	64
 
-struct row { char *regions[REGIONS]; int next[REGIONS]; };
+struct row {
+	char *regions[REGIONS];
+	int next[REGIONS];
+};
 
 /* None of them is where another one was: that would be taken for it. */
 static char *map_one(void)
@@ -26,7 +29,7 @@ static char *map_one(void)
 	if (p == MAP_FAILED)
 		wl_die("mmap");
 	madvise(p, len, MADV_NOHUGEPAGE);
-	mprotect(p + PAGES * WL_PAGE, WL_PAGE, PROT_NONE);	/* or neighbours would be one region */
+	mprotect(p + PAGES * WL_PAGE, WL_PAGE, PROT_NONE); /* or neighbours would be one region */
 	return p;
 }
 
@@ -50,7 +53,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < REGIONS; i++) {
 		row.regions[i] = map_one();
-		row.next[i] = i * PAGES / REGIONS;	/* their ends are spread */
+		row.next[i] = i * PAGES / REGIONS; /* their ends are spread */
 	}
 	puts("ready");
 	fflush(stdout);

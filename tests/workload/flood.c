@@ -12,7 +12,10 @@
 
 #define MAX_PROCS 256
 
-struct limit { long rounds; uint64_t end_ns; };
+struct limit {
+	long rounds;
+	uint64_t end_ns;
+};
 
 /* Not counted: each of the kernel's counters costs a few per cent of a fault, traced or not. */
 static void without_counters(struct wl *wl)
@@ -44,8 +47,8 @@ static long flood(long pages, struct limit limit)
 
 static long flood_all(long procs, long pages, struct limit limit)
 {
-	volatile long *done = mmap(NULL, procs * sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				   -1, 0);
+	volatile long *done =
+		mmap(NULL, procs * sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	long sum = 0;
 
 	if (done == MAP_FAILED)
@@ -87,9 +90,10 @@ int main(int argc, char **argv)
 	flood(pages, (struct limit){ .rounds = 1 });
 
 	wl_begin(&wl);
-	wl.pages = flood_all(procs, pages, unit ?
-		(struct limit){ .end_ns = wl_now_ns() + wl_number(argv[3], 86400) * UINT64_C(1000000000) } :
-		(struct limit){ .rounds = wl_number(argv[3], 1L << 30) });
+	wl.pages = flood_all(
+		procs, pages,
+		unit ? (struct limit){ .end_ns = wl_now_ns() + wl_number(argv[3], 86400) * UINT64_C(1000000000) }
+		     : (struct limit){ .rounds = wl_number(argv[3], 1L << 30) });
 	wl_end(&wl);
 
 	printf("%ld processes touched %ld pages\n", procs, wl.pages);

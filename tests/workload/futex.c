@@ -19,8 +19,7 @@ static void one(const char *mode, uint32_t *word, uint32_t *other)
 	if (*mode == 'w')
 		syscall(SYS_futex, other, FUTEX_WAKE_OP_PRIVATE, 0, 0L, word, op);
 	else
-		syscall(SYS_futex, word, *mode == 's' ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, 1, NULL,
-			NULL, 0);
+		syscall(SYS_futex, word, *mode == 's' ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void each(const char *mode, char *start, long pages)

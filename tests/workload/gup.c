@@ -14,10 +14,12 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
-#define TMPFS 0x01021994	/* takes O_DIRECT and copies all the same */
-#define CHUNK 16		/* pages a pipe holds by default */
+#define TMPFS 0x01021994 /* takes O_DIRECT and copies all the same */
+#define CHUNK 16	 /* pages a pipe holds by default */
 
-struct ends { int mem, file, null, pipe[2]; };
+struct ends {
+	int mem, file, null, pipe[2];
+};
 
 static char page[4096] __attribute__((aligned(4096)));
 
@@ -63,8 +65,8 @@ static int each_page(const struct ends *ends, const char *mode, char *start, lon
 {
 	for (long i = 0; i < pages; i++) {
 		char *p = start + i * WL_PAGE;
-		ssize_t n = *mode == 'm' ? pwrite(ends->mem, page, WL_PAGE, (uintptr_t)p) :
-					   pread(ends->file, p, WL_PAGE, 0);
+		ssize_t n = *mode == 'm' ? pwrite(ends->mem, page, WL_PAGE, (uintptr_t)p)
+					 : pread(ends->file, p, WL_PAGE, 0);
 
 		if (n != (ssize_t)WL_PAGE)
 			return -1;

@@ -19,12 +19,12 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#define STEPS		150
-#define MAX_CHECKPOINTS 32		/* an image */
+#define STEPS		  150
+#define MAX_CHECKPOINTS	  32 /* an image */
 #define CHILD_CHECKPOINTS 6
-#define NR_ACTORS	4		/* the process's own, and threads at the same time */
-#define MAX_CHILDREN	6
-#define STACK_PAGES	900		/* of 2048 that Linux allows by default */
+#define NR_ACTORS	  4 /* the process's own, and threads at the same time */
+#define MAX_CHILDREN	  6
+#define STACK_PAGES	  900 /* of 2048 that Linux allows by default */
 
 static const char usage[] = "layout [--verbose] [--anon-names] SEED [STEPS] PREFIX";
 
@@ -98,8 +98,7 @@ static void op_heap(struct process *p, struct actor *a)
 	else if (kind == 3)
 		madvise(s.start, bytes(s), MADV_DONTDUMP);
 	else if (kind == 4)
-		mmap(s.start, bytes(s), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		mmap(s.start, bytes(s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	else
 		mlock(s.start, bytes(s));
 	touch_span(a, s, false);
@@ -310,8 +309,7 @@ static void op_spawn(struct process *p, struct actor *a)
 	pid_t pid;
 
 	(void)a;
-	if (posix_spawn(&pid, p->layout.self, NULL, NULL, argv, NULL) ||
-	    waitpid(pid, &status, 0) != pid || status)
+	if (posix_spawn(&pid, p->layout.self, NULL, NULL, argv, NULL) || waitpid(pid, &status, 0) != pid || status)
 		wl_die("posix_spawn");
 }
 
@@ -341,6 +339,7 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 }
 
 /* Operations on memory alone take no process. */
+/* clang-format off */
 #define MEMORY_OPS(X)									\
 	X(op_touch, 12) X(op_map_anon, 14) X(op_map_file, 12) X(op_map_beside, 5)	\
 	X(op_unmap, 12) X(op_protect, 14) X(op_remap, 8) X(op_remap_fixed, 8)		\
@@ -348,28 +347,30 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 	X(op_policy, 2) X(op_seal, 1) X(op_shm_attach, 4) X(op_shm_detach, 3)		\
 	X(op_grow_down, 4) X(op_odd_memory, 2) X(op_userfaultfd, 1) X(op_reserve, 2)	\
 	X(op_malloc, 4) X(op_personality, 1) X(op_anon_name, 1)
+/* clang-format on */
 
-#define WRAP(name, weight)								\
-	static void do_##name(struct process *p, struct actor *a)			\
-	{										\
-		(void)p;								\
-		name(a);								\
+#define WRAP(name, weight)                                        \
+	static void do_##name(struct process *p, struct actor *a) \
+	{                                                         \
+		(void)p;                                          \
+		name(a);                                          \
 	}
 MEMORY_OPS(WRAP)
 WRAP(op_whole_process, 0)
 
+/* clang-format off */
 #define ROW(name, weight) { do_##name, weight, false, false },
+/* clang-format on */
 
 struct op {
 	op_fn fn;
-	unsigned int weight;	/* how often, relative to the others */
-	bool alone;		/* not while others run: it reaches beyond what the actor owns */
-	bool first;		/* only by the first thread */
+	unsigned int weight; /* how often, relative to the others */
+	bool alone;	     /* not while others run: it reaches beyond what the actor owns */
+	bool first;	     /* only by the first thread */
 };
 
 static const struct op ops[] = {
-	MEMORY_OPS(ROW)
-	{ do_op_whole_process, 2, true, false },
+	MEMORY_OPS(ROW){ do_op_whole_process, 2, true, false },
 	{ op_brk, 8, true, false },
 	{ op_heap, 4, true, false },
 	{ op_stack, 2, true, true },
@@ -497,8 +498,10 @@ static void *exec_next(void *arg)
 	struct process *p = arg;
 	struct layout *l = &p->layout;
 	char where[64], seed[32], nr_steps[32];
-	char *argv[] = { "layout", "--continue", where, seed, nr_steps, (char *)l->cps.prefix,
-			 l->verbose ? "--verbose" : NULL, NULL };
+	char *argv[] = {
+		"layout", "--continue", where, seed, nr_steps, (char *)l->cps.prefix, l->verbose ? "--verbose" : NULL,
+		NULL
+	};
 
 	snprintf(where, sizeof(where), "%u:%u:%u", l->depth + 1, l->level, l->cps.nr);
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)l->seed);

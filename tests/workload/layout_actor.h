@@ -15,32 +15,38 @@
 #include <setjmp.h>
 #include <stdbool.h>
 
-#define ARENA_PAGES	 512
-#define ARENA_BASE	 0x100000000000ul	/* far below mmap, far above the low 2 GiB */
-#define ARENA_STRIDE	 0x40000000ul		/* per actor; the second half is for growing down */
-#define MAX_AREAS	 24
-#define MAX_SHM		 8
-#define MAX_MEMO	 8
-#define MAX_KEPT	 6
-#define NR_FILES	 10
-#define RET		 0xc3	/* all files are full of it: any of their pages can be called */
+#define ARENA_PAGES  512
+#define ARENA_BASE   0x100000000000ul /* far below mmap, far above the low 2 GiB */
+#define ARENA_STRIDE 0x40000000ul     /* per actor; the second half is for growing down */
+#define MAX_AREAS    24
+#define MAX_SHM	     8
+#define MAX_MEMO     8
+#define MAX_KEPT     6
+#define NR_FILES     10
+#define RET	     0xc3 /* all files are full of it: any of their pages can be called */
 
-struct span { char *start; size_t pages; };
+struct span {
+	char *start;
+	size_t pages;
+};
 
 struct area {
 	struct span span;
-	bool code;		/* each page begins with RET, unless it is behind a file's end */
-	bool dontfork;		/* part of it may be missing in a child */
+	bool code;     /* each page begins with RET, unless it is behind a file's end */
+	bool dontfork; /* part of it may be missing in a child */
 };
 
-struct shm { char *start; size_t pages; };
+struct shm {
+	char *start;
+	size_t pages;
+};
 
 struct actor {
 	struct layout *layout;
 	uint64_t rng;
 	char *arena;
-	char *low;			/* lowest page of the region that grows down, or NULL */
-	struct span memo[MAX_MEMO];	/* ranges of the arena that were used before */
+	char *low;		    /* lowest page of the region that grows down, or NULL */
+	struct span memo[MAX_MEMO]; /* ranges of the arena that were used before */
 	unsigned int nr_memo;
 	struct area areas[MAX_AREAS];
 	unsigned int nr_areas;
@@ -48,23 +54,23 @@ struct actor {
 	unsigned int nr_shm;
 	void *kept[MAX_KEPT];
 	bool arena_dontfork;
-	bool alone;			/* nobody else runs in this address space */
+	bool alone; /* nobody else runs in this address space */
 };
 
 /* What belongs to the process. */
 struct layout {
 	struct checkpoints cps;
-	const char *self;		/* path of this program */
+	const char *self; /* path of this program */
 	uint64_t seed;
 	long steps;
-	unsigned int depth;		/* images before this one */
-	unsigned int level;		/* forks before this process */
+	unsigned int depth; /* images before this one */
+	unsigned int level; /* forks before this process */
 	unsigned int max_checkpoints;
 	bool verbose, anon_names;
 	bool vdso_moved;
 	int fds[NR_FILES];
-	char *heap_base, *heap_end;	/* of the part of the heap that is not malloc's */
-	bool heap_mixed;		/* not all of that is plain memory any more */
+	char *heap_base, *heap_end; /* of the part of the heap that is not malloc's */
+	bool heap_mixed;	    /* not all of that is plain memory any more */
 };
 
 static uint64_t rnd(struct actor *a)
@@ -176,8 +182,15 @@ static struct span target(struct actor *a, int *i)
 static int random_prot(struct actor *a)
 {
 	static const int prots[] = {
-		PROT_READ, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE,
-		PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC, PROT_NONE, PROT_WRITE, PROT_EXEC,
+		PROT_READ,
+		PROT_READ,
+		PROT_READ | PROT_WRITE,
+		PROT_READ | PROT_WRITE,
+		PROT_READ | PROT_WRITE,
+		PROT_READ | PROT_EXEC,
+		PROT_NONE,
+		PROT_WRITE,
+		PROT_EXEC,
 		PROT_READ | PROT_WRITE | PROT_EXEC,
 	};
 

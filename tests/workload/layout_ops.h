@@ -18,13 +18,13 @@
 #include <sys/shm.h>
 
 /* What older headers lack. */
-#define L_MAP_DROPPABLE		 0x08
-#define L_MREMAP_DONTUNMAP	 4
-#define L_MADV_GUARD_INSTALL	 102
-#define L_MADV_GUARD_REMOVE	 103
-#define L_PR_SET_MEMORY_MERGE	 67
-#define L_SYS_MEMFD_SECRET	 447
-#define L_SYS_MSEAL		 462
+#define L_MAP_DROPPABLE	      0x08
+#define L_MREMAP_DONTUNMAP    4
+#define L_MADV_GUARD_INSTALL  102
+#define L_MADV_GUARD_REMOVE   103
+#define L_PR_SET_MEMORY_MERGE 67
+#define L_SYS_MEMFD_SECRET    447
+#define L_SYS_MSEAL	      462
 
 static void op_touch(struct actor *a)
 {
@@ -218,8 +218,7 @@ static void op_remap_file_pages(struct actor *a)
 	struct span s = target(a, &i);
 
 	for (unsigned int n = 0; n < a->nr_shm; n++)
-		if (s.start < a->shm[n].start + a->shm[n].pages * WL_PAGE &&
-		    s.start + bytes(s) > a->shm[n].start)
+		if (s.start < a->shm[n].start + a->shm[n].pages * WL_PAGE && s.start + bytes(s) > a->shm[n].start)
 			return;
 	syscall(SYS_remap_file_pages, s.start, bytes(s), 0, below(a, 8), 0);
 }
@@ -227,12 +226,30 @@ static void op_remap_file_pages(struct actor *a)
 static void op_advise(struct actor *a)
 {
 	static const int advices[] = {
-		MADV_DONTFORK, MADV_DONTFORK, MADV_DOFORK, MADV_NOHUGEPAGE, MADV_NOHUGEPAGE,
-		MADV_HUGEPAGE, MADV_DONTDUMP, MADV_DONTDUMP, MADV_DODUMP, MADV_MERGEABLE,
-		MADV_UNMERGEABLE, MADV_WIPEONFORK, MADV_KEEPONFORK, MADV_RANDOM, MADV_SEQUENTIAL,
-		MADV_NORMAL, MADV_DONTNEED, MADV_WILLNEED, MADV_COLD, MADV_FREE,
-		22 /* MADV_POPULATE_READ */, 23 /* MADV_POPULATE_WRITE */,
-		L_MADV_GUARD_INSTALL, L_MADV_GUARD_REMOVE,
+		MADV_DONTFORK,
+		MADV_DONTFORK,
+		MADV_DOFORK,
+		MADV_NOHUGEPAGE,
+		MADV_NOHUGEPAGE,
+		MADV_HUGEPAGE,
+		MADV_DONTDUMP,
+		MADV_DONTDUMP,
+		MADV_DODUMP,
+		MADV_MERGEABLE,
+		MADV_UNMERGEABLE,
+		MADV_WIPEONFORK,
+		MADV_KEEPONFORK,
+		MADV_RANDOM,
+		MADV_SEQUENTIAL,
+		MADV_NORMAL,
+		MADV_DONTNEED,
+		MADV_WILLNEED,
+		MADV_COLD,
+		MADV_FREE,
+		22 /* MADV_POPULATE_READ */,
+		23 /* MADV_POPULATE_WRITE */,
+		L_MADV_GUARD_INSTALL,
+		L_MADV_GUARD_REMOVE,
 	};
 	int advice = advices[below(a, sizeof(advices) / sizeof(*advices))], i;
 	struct span s = target(a, &i);
@@ -263,15 +280,16 @@ static bool may_lock_all(void)
 {
 	struct rlimit limit;
 
-	return !geteuid() ||
-	       (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY);
+	return !geteuid() || (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY);
 }
 
 /* Marks every region of the process at once, which splits and merges. */
 static void op_whole_process(struct actor *a)
 {
 	static const int flags[] = {
-		MCL_CURRENT, MCL_CURRENT | 4 /* MCL_ONFAULT */, MCL_CURRENT | MCL_FUTURE,
+		MCL_CURRENT,
+		MCL_CURRENT | 4 /* MCL_ONFAULT */,
+		MCL_CURRENT | MCL_FUTURE,
 		MCL_FUTURE | 4,
 	};
 	unsigned int kind = below(a, 8);
@@ -388,14 +406,12 @@ static void op_odd_memory(struct actor *a)
 	} else if (kind == 1) {
 		area.span.pages = WL_HUGE / WL_PAGE;
 		area.span.start = mmap(NULL, WL_HUGE, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE,
-				       -1, 0);
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
 	} else {
 		fd = syscall(L_SYS_MEMFD_SECRET, O_CLOEXEC);
 		if (fd < 0 || ftruncate(fd, bytes(area.span)))
 			return;
-		area.span.start = mmap(NULL, bytes(area.span), PROT_READ | PROT_WRITE, MAP_SHARED,
-				       fd, 0);
+		area.span.start = mmap(NULL, bytes(area.span), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
 	}
 	if (area.span.start && area.span.start != MAP_FAILED)
@@ -408,8 +424,7 @@ static void op_userfaultfd(struct actor *a)
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | 1 /* UFFD_USER_MODE_ONLY */);
-	char *p = mmap(NULL, 16 * WL_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		       0);
+	char *p = mmap(NULL, 16 * WL_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		goto out;

@@ -18,13 +18,13 @@
 #include <pthread.h>
 #include <sys/signalfd.h>
 
-#define MAP_PAGES    8
-#define TOUCH_PAGES  5
-#define KEEP	     16
-#define MAX_THREADS  256
+#define MAP_PAGES   8
+#define TOUCH_PAGES 5
+#define KEEP	    16
+#define MAX_THREADS 256
 
 struct loop {
-	pthread_rwlock_t gate;		/* a round holds it to read, a checkpoint to write */
+	pthread_rwlock_t gate; /* a round holds it to read, a checkpoint to write */
 	volatile int stop;
 	long pace;
 };
@@ -131,7 +131,10 @@ static int take_signals(void)
 	return fd;
 }
 
-struct options { long seconds, threads, pace, uid; const char *prefix; };
+struct options {
+	long seconds, threads, pace, uid;
+	const char *prefix;
+};
 
 static void parse(struct options *opt, int argc, char **argv)
 {

@@ -10,7 +10,6 @@
  */
 #include "workload.h"
 
-
 #define PAGES 4
 
 static const char default_comm[] = "a\033[31mb\n\t\\ c\351";

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define MAX_REGIONS 8000	/* a checkpoint has room for so many lines */
+#define MAX_REGIONS 8000 /* a checkpoint has room for so many lines */
 
 static struct checkpoints cps;
 

@@ -25,8 +25,7 @@ int main(int argc, char **argv)
 	len = (size_t)(argc > 1 ? wl_number(argv[1], 64 << 10) : 1024) << 30;
 	wl.pages = 3;
 	touch(wl_map_anon(3, PROT_READ | PROT_WRITE), 3 * WL_PAGE);
-	wl.start = mmap(NULL, len, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	wl.start = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (wl.start == MAP_FAILED)
 		wl_die("cannot reserve %zu bytes (see vm.overcommit_memory)", len);
 	madvise(wl.start, len, MADV_NOHUGEPAGE);

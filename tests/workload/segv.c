@@ -21,15 +21,14 @@
 #include <setjmp.h>
 
 #define FRAME_PAGES	 8
-#define KERNEL_ADDRESS	 0xffff888000000000ul	/* x86-64: where all memory is mapped */
+#define KERNEL_ADDRESS	 0xffff888000000000ul /* x86-64: where all memory is mapped */
 #define VSYSCALL_ADDRESS 0xffffffffff600000ul
 
-static const char modes[] =
-	"handler|unmapped|bus|ro|read|read-hole|write|kernel|vsyscall|frame|fatal";
+static const char modes[] = "handler|unmapped|bus|ro|read|read-hole|write|kernel|vsyscall|frame|fatal";
 
 static struct {
 	sigjmp_buf out;
-	int allow;		/* the handler makes the page usable instead of jumping out */
+	int allow; /* the handler makes the page usable instead of jumping out */
 	volatile long signals, efaults;
 } now;
 
@@ -153,8 +152,7 @@ static void catch_signals(void)
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	struct sigaction frame = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
 
-	if (sigaction(SIGSEGV, &sa, NULL) || sigaction(SIGBUS, &sa, NULL) ||
-	    sigaction(SIGUSR1, &frame, NULL))
+	if (sigaction(SIGSEGV, &sa, NULL) || sigaction(SIGBUS, &sa, NULL) || sigaction(SIGUSR1, &frame, NULL))
 		wl_die("sigaction");
 }
 
@@ -183,8 +181,7 @@ static void expect_retry(struct wl *wl, const char *mode)
 	uint64_t counted = wl->after.perf[0] - wl->before.perf[0];
 	long n = 2 * wl->pages;
 
-	if ((*mode == 'w' || !strncmp(mode, "read", 4)) && !strcmp(wl->perf, "all") &&
-	    counted == (uint64_t)n)
+	if ((*mode == 'w' || !strncmp(mode, "read", 4)) && !strcmp(wl->perf, "all") && counted == (uint64_t)n)
 		wl->expect = (struct wl_expect){ 0, n, n, 0, 0 };
 }
 
@@ -211,8 +208,7 @@ int main(int argc, char **argv)
 	wl_end(&wl);
 	expect_retry(&wl, mode);
 
-	printf("%s on %ld pages: %ld signals, %ld times EFAULT\n", mode, wl.pages, now.signals,
-	       now.efaults);
+	printf("%s on %ld pages: %ld signals, %ld times EFAULT\n", mode, wl.pages, now.signals, now.efaults);
 	wl_report(&wl);
 	printf("signals=%ld\nefaults=%ld\n", now.signals, now.efaults);
 	return 0;

@@ -11,9 +11,12 @@
 
 #include <pthread.h>
 
-#define WARM 32		/* pages deeper than any call before, so that what follows is untouched */
+#define WARM 32 /* pages deeper than any call before, so that what follows is untouched */
 
-struct job { struct wl *wl; long pages; };
+struct job {
+	struct wl *wl;
+	long pages;
+};
 
 /* One page of stack and a little a call; the address of the deepest byte written. */
 static __attribute__((noinline)) char *descend(long calls)

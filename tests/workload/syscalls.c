@@ -17,7 +17,9 @@
 
 #define BYTES 64
 
-struct ends { int file, zero, pipe[2]; };
+struct ends {
+	int file, zero, pipe[2];
+};
 
 static const char modes[] = "read|zero|pipe|getrandom|getcwd|stat|uname|write|write-pipe";
 

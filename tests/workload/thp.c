@@ -69,6 +69,8 @@ int main(int argc, char **argv)
 	printf("touched %ld areas of 2 MiB, %ld kB are huge\n", areas, huge_kb(wl.start));
 	wl_report(&wl);
 	printf("areas=%ld\nhuge_kb=%ld\nhuge=%s\n", areas, huge_kb(wl.start),
-	       faults == areas ? "all" : faults == wl.pages ? "none" : "some");
+	       faults == areas	    ? "all"
+	       : faults == wl.pages ? "none"
+				    : "some");
 	return 0;
 }

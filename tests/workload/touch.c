@@ -22,8 +22,7 @@
 enum how { READ, WRITE, EXEC, NR_HOWS };
 enum what { ANON, FILE_SHARED, SHARED, PRIVATE_FILE, NR_WHATS };
 
-static const char usage[] =
-	"touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large|paused|timed]";
+static const char usage[] = "touch PAGES [read|write|exec] [anon|file|shared|private-file] [cold|large|paused|timed]";
 static const char *const hows[] = { "read", "write", "exec" };
 static const char *const whats[] = { "anon", "file", "shared", "private-file" };
 
@@ -40,7 +39,10 @@ static int find(const char *name, const char *const *names, int nr)
 static char *map(enum what what, enum how how, long pages, int fd)
 {
 	static const int flags[NR_WHATS] = {
-		MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED, MAP_SHARED | MAP_ANONYMOUS, MAP_PRIVATE,
+		MAP_PRIVATE | MAP_ANONYMOUS,
+		MAP_SHARED,
+		MAP_SHARED | MAP_ANONYMOUS,
+		MAP_PRIVATE,
 	};
 	int prot = PROT_READ | (how == WRITE ? PROT_WRITE : 0) | (how == EXEC ? PROT_EXEC : 0);
 
@@ -150,7 +152,7 @@ int main(int argc, char **argv)
 	wl.start = prepare(how, what, wl.pages, state);
 	wl.end = wl.start + wl.pages * WL_PAGE;
 	expect(&wl, how, what, state);
-	if (*state == 't')	/* its pages are there already: it adds no faults of its own */
+	if (*state == 't') /* its pages are there already: it adds no faults of its own */
 		times = mmap(NULL, (wl.pages + 1) * sizeof(*times), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (times == MAP_FAILED)
@@ -166,7 +168,7 @@ int main(int argc, char **argv)
 	printf("touched %ld pages by %s: %s %s\n", wl.pages, hows[how], whats[what], state);
 	wl_report(&wl);
 	for (long i = 0; times && i < wl.pages; i++)
-		printf("at %lx %llu %llu\n", (unsigned long)wl.start + i * WL_PAGE,
-		       (unsigned long long)times[i], (unsigned long long)times[i + 1]);
+		printf("at %lx %llu %llu\n", (unsigned long)wl.start + i * WL_PAGE, (unsigned long long)times[i],
+		       (unsigned long long)times[i + 1]);
 	return 0;
 }

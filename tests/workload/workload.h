@@ -27,24 +27,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WL_UNUSED __attribute__((unused))
-#define WL_PAGE ((size_t)4096)
-#define WL_HUGE ((size_t)2 << 20)
-#define WL_UNKNOWN (-1L)	/* not exact: depends on more than the number of pages */
+#define WL_UNUSED  __attribute__((unused))
+#define WL_PAGE	   ((size_t)4096)
+#define WL_HUGE	   ((size_t)2 << 20)
+#define WL_UNKNOWN (-1L) /* not exact: depends on more than the number of pages */
 #define WL_NR_PERF 3
 
 /* What the kernel counted for this process up to a moment. */
 struct wl_count {
-	uint64_t t_ns;			/* CLOCK_MONOTONIC */
-	long cpu_us;			/* of the processor, children that were waited for included */
-	long minflt, majflt;		/* rusage of the process */
-	long child_minflt, child_majflt;	/* rusage of its children that were waited for */
-	uint64_t perf[WL_NR_PERF];	/* page-faults, minor-faults, major-faults, with children */
+	uint64_t t_ns;			 /* CLOCK_MONOTONIC */
+	long cpu_us;			 /* of the processor, children that were waited for included */
+	long minflt, majflt;		 /* rusage of the process */
+	long child_minflt, child_majflt; /* rusage of its children that were waited for */
+	uint64_t perf[WL_NR_PERF];	 /* page-faults, minor-faults, major-faults, with children */
 };
 
 /* What the kernel is known to count for the section; exceptions are those inside [start, end). */
 struct wl_expect {
-	long user, kernel;		/* exceptions:page_fault_user, page_fault_kernel */
+	long user, kernel; /* exceptions:page_fault_user, page_fault_kernel */
 	long perf_faults, perf_minor;
 	long minflt;
 };
@@ -52,11 +52,11 @@ struct wl_expect {
 struct wl {
 	const char *kind;
 	long pages;
-	char *start, *end;		/* the memory that the section is about */
+	char *start, *end; /* the memory that the section is about */
 	struct wl_count before, after;
 	struct wl_expect expect;
 	int perf_fd[WL_NR_PERF];
-	const char *perf;		/* all, user (no right to count in kernel mode) or none */
+	const char *perf; /* all, user (no right to count in kernel mode) or none */
 };
 
 static WL_UNUSED void wl_die(const char *fmt, ...)
@@ -98,8 +98,7 @@ static WL_UNUSED int wl_one_of(const char *words, const char *word)
 }
 
 /* The end of the program, unless the number of arguments is right and the mode one of `modes`. */
-static WL_UNUSED void wl_check_args(int argc, int min, int max, const char *name,
-				    const char *modes, const char *mode)
+static WL_UNUSED void wl_check_args(int argc, int min, int max, const char *name, const char *modes, const char *mode)
 {
 	if (argc - 1 >= min && argc - 1 <= max && wl_one_of(modes, mode))
 		return;
@@ -184,14 +183,14 @@ static WL_UNUSED void wl_end(struct wl *wl)
 static WL_UNUSED void wl_init(struct wl *wl, const char *kind)
 {
 	static const unsigned int configs[WL_NR_PERF] = {
-		PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 	};
 
 	memset(wl, 0, sizeof(*wl));
 	wl->kind = kind;
-	wl->expect = (struct wl_expect){ WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN,
-					 WL_UNKNOWN };
+	wl->expect = (struct wl_expect){ WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN, WL_UNKNOWN };
 	wl->perf = "all";
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	for (int i = 0; i < WL_NR_PERF; i++) {
@@ -218,16 +217,15 @@ static WL_UNUSED void wl_report(const struct wl *wl)
 
 	printf("kind=%s\npid=%d\npages=%ld\n", wl->kind, getpid(), wl->pages);
 	printf("start=%#lx\nend=%#lx\n", (unsigned long)wl->start, (unsigned long)wl->end);
-	printf("t0_ns=%llu\nt1_ns=%llu\n", (unsigned long long)b->t_ns,
-	       (unsigned long long)a->t_ns);
+	printf("t0_ns=%llu\nt1_ns=%llu\n", (unsigned long long)b->t_ns, (unsigned long long)a->t_ns);
 	printf("cpu_us=%ld\n", a->cpu_us - b->cpu_us);
 	printf("minflt=%ld\nmajflt=%ld\n", a->minflt - b->minflt, a->majflt - b->majflt);
 	printf("child_minflt=%ld\nchild_majflt=%ld\n", a->child_minflt - b->child_minflt,
 	       a->child_majflt - b->child_majflt);
 	printf("perf=%s\n", wl->perf);
 	if (strcmp(wl->perf, "none"))
-		printf("perf_faults=%lu\nperf_minor=%lu\nperf_major=%lu\n",
-		       a->perf[0] - b->perf[0], a->perf[1] - b->perf[1], a->perf[2] - b->perf[2]);
+		printf("perf_faults=%lu\nperf_minor=%lu\nperf_major=%lu\n", a->perf[0] - b->perf[0],
+		       a->perf[1] - b->perf[1], a->perf[2] - b->perf[2]);
 	wl_print_expected("user", wl->expect.user);
 	wl_print_expected("kernel", wl->expect.kernel);
 	wl_print_expected("perf_faults", wl->expect.perf_faults);
@@ -244,8 +242,7 @@ static WL_UNUSED char *wl_map(long pages, int prot, int flags, int fd)
 	size_t len = pages * WL_PAGE;
 	char *hole, *start, *p;
 
-	hole = mmap(NULL, len + 3 * WL_HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		    -1, 0);
+	hole = mmap(NULL, len + 3 * WL_HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (hole == MAP_FAILED)
 		wl_die("cannot reserve %zu bytes", len + 3 * WL_HUGE);
 	start = (char *)(((uintptr_t)hole + 2 * WL_HUGE - 1) & -WL_HUGE);

@@ -49,7 +49,7 @@ static void what_is_not_known_is_no_access(void **state)
 	SAW(&f, 3, 0x5000, 0x6000);
 	SAW(&f, RAW_ABSENT, 0x5000, 0x6000);
 	SAW(&f, 0, RAW_ABSENT, 0x6000);
-	SAW(&f, 0, 0x5000, 0x7000);		/* of which page? */
+	SAW(&f, 0, 0x5000, 0x7000); /* of which page? */
 	RAW(&f, RAW_DAMON, 0, 0x5000, 0x6000, 0);
 	expect(&f, "");
 	f.tid = 0;
@@ -88,7 +88,7 @@ static void damons_thread_is_no_process(void **state)
 	expect(&f, "access pid=100 tid~100 addr=5000 interval=50000000\n");
 	f.comm = "new";
 	f.tgid = 900;
-	RAW(&f, RAW_FAULT_USER, 0x5000, 0x400000, 6);	/* another one of that number */
+	RAW(&f, RAW_FAULT_USER, 0x5000, 0x400000, 6); /* another one of that number */
 	assert_non_null(strstr(f.got, "comm pid=900 tid=900"));
 	assert_non_null(strstr(f.got, "fault pid=900 tid=900 "));
 	raw_feed_fini(&f);
@@ -113,10 +113,8 @@ static void what_has_ended_accesses_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_access_is_its_process_s),
-		cmocka_unit_test(what_is_not_known_is_no_access),
-		cmocka_unit_test(without_notes_there_is_none),
-		cmocka_unit_test(damons_thread_is_no_process),
+		cmocka_unit_test(an_access_is_its_process_s),	   cmocka_unit_test(what_is_not_known_is_no_access),
+		cmocka_unit_test(without_notes_there_is_none),	   cmocka_unit_test(damons_thread_is_no_process),
 		cmocka_unit_test(what_has_ended_accesses_nothing),
 	};
 

@@ -109,14 +109,14 @@ static void test_huge_pages_by_their_flags(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 0, 0x80008);	/* an ordinary page */
-	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x80000);	/* not movable */
-	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x8);	/* the page cache's */
-	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9);		/* who knows */
+	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 0, 0x80008); /* an ordinary page */
+	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x80000); /* not movable */
+	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x8);     /* the page cache's */
+	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9);	     /* who knows */
 	expect(&f, "");
 	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 9, 0x80008);
 	expect(&f, "huge pfn=1200 order=9\n");
-	NOTE(&f, "pfscope=0.1.0");	/* which filters by the flags */
+	NOTE(&f, "pfscope=0.1.0"); /* which filters by the flags */
 	forget(&f);
 	RAW(&f, RAW_PAGE_ALLOC, 0x1200, 4);
 	expect(&f, "huge pfn=1200 order=4\n");
@@ -186,7 +186,7 @@ static void test_a_rename(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	RAW_STR(&f, "other", RAW_RENAME, 105);	/* of another thread of the process */
+	RAW_STR(&f, "other", RAW_RENAME, 105); /* of another thread of the process */
 	expect(&f, "comm pid=100 tid=105 comm=\"other\"\n");
 	RAW_STR(&f, "self", RAW_RENAME);
 	expect(&f, "comm comm=\"self\"\n");
@@ -200,7 +200,7 @@ static void test_a_task_is_named(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	RAW_STR(&f, "a\\134b\\012", RAW_PFS_TASK, 300, 299, 0);	/* escaped */
+	RAW_STR(&f, "a\\134b\\012", RAW_PFS_TASK, 300, 299, 0); /* escaped */
 	expect(&f, "comm pid=299 tid=300 comm=\"a\\\\b\\n\"\n");
 	RAW_STR(&f, "again", RAW_PFS_TASK, 300, 299, 0);
 	RAW_STR(&f, "ended", RAW_PFS_TASK, 301, 299, 1);
@@ -213,8 +213,8 @@ static void test_names_of_files_are_escaped(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	RAW_STR(&f, "/a\\040b", RAW_PFS_MAP, 0x10000, 0x11000, 0x2000, 0xfe00000, 7,
-		PROT_READ, MAP_SHARED, PFS_MAP_SIDEBAND);
+	RAW_STR(&f, "/a\\040b", RAW_PFS_MAP, 0x10000, 0x11000, 0x2000, 0xfe00000, 7, PROT_READ, MAP_SHARED,
+		PFS_MAP_SIDEBAND);
 	expect(&f, "map start=10000 end=11000 perms=r--s off=8192 dev=fe:00 ino=7 name=\"/a b\"\n");
 	raw_feed_fini(&f);
 }
@@ -242,13 +242,13 @@ static void test_the_page_size_is_heeded(void **state)
 
 	raw_feed_init(&f);
 	NOTE(&f, "page_size=16384");
-	NOTE(&f, "page_size=1000");	/* none */
+	NOTE(&f, "page_size=1000"); /* none */
 	forget(&f);
 	ROW(&f, 0x11000, 0x14000, ID);
 	ROW(&f, 0x10000, 0x14000, ID);
 	RAW(&f, RAW_ADD_CACHE, 0, 7, 1);
 	expect(&f, "map start=10000 end=14000 id=a000\n"
-	       "major off=16384 end_off=32768 dev=00:00 ino=7\n");
+		   "major off=16384 end_off=32768 dev=00:00 ino=7\n");
 	raw_feed_fini(&f);
 }
 
@@ -297,10 +297,10 @@ static void test_losses(void **state)
 	RAW(&f, RAW_LOST, 5);
 	RAW(&f, RAW_LOST, UINT64_MAX);
 	expect(&f, "lost cpu=2 count=5\nlost cpu=2\n");
-	RAW(&f, RAW_LOST, 5, 1000);	/* since the record of that time */
+	RAW(&f, RAW_LOST, 5, 1000); /* since the record of that time */
 	snprintf(want, sizeof(want), "lost cpu=2 count=5 interval=%llu\n", (unsigned long long)f.last_ns - 1000);
 	expect(&f, want);
-	RAW(&f, RAW_LOST, 5, f.last_ns + 1000000);	/* that is damage */
+	RAW(&f, RAW_LOST, 5, f.last_ns + 1000000); /* that is damage */
 	expect(&f, "lost cpu=2 count=5\n");
 	raw_feed_fini(&f);
 }

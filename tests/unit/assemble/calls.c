@@ -50,9 +50,9 @@ static void test_brk(void **state)
 	expect(&f, "");
 	brk_to(&f, 0x101800, 0x101800);
 	expect(&f, "brk end=101800\nmap start=100000 end=102000 perms=rw-p name=\"\"\n");
-	brk_to(&f, 0x101900, 0x101900);		/* in the same page */
+	brk_to(&f, 0x101900, 0x101900); /* in the same page */
 	expect(&f, "brk end=101900\n");
-	brk_to(&f, 0x900000, 0x101900);		/* refused */
+	brk_to(&f, 0x900000, 0x101900); /* refused */
 	expect(&f, "");
 	brk_to(&f, 0x100800, 0x100800);
 	expect(&f, "brk end=100800\nunmap start=101000 end=102000\n");
@@ -121,7 +121,7 @@ static void test_mlock(void **state)
 	ENTER(&f, SYS_MLOCK, 0x10000, 0x1800);
 	LEAVE(&f, SYS_MLOCK, 0);
 	expect(&f, "populate start=10000 end=12000 by=mlock\n");
-	ENTER(&f, SYS_MLOCK, 0x10800, 0x1000);	/* every page that has a byte of it */
+	ENTER(&f, SYS_MLOCK, 0x10800, 0x1000); /* every page that has a byte of it */
 	LEAVE(&f, SYS_MLOCK, 0);
 	expect(&f, "populate start=10000 end=12000 by=mlock\n");
 	ENTER(&f, SYS_MLOCK2, 0x10000, 0x1000, MLOCK_ONFAULT);
@@ -162,7 +162,7 @@ static void test_mlockall_of_the_future(void **state)
 	expect(&f, "populate start=10000 end=11000 by=mlock\n");
 	brk_to(&f, 0x101000, 0x101000);
 	expect(&f, "brk end=101000\nmap start=100000 end=101000 perms=rw-p name=\"\"\n"
-	       "populate start=100000 end=101000 by=mlock\n");
+		   "populate start=100000 end=101000 by=mlock\n");
 	ENTER(&f, SYS_MUNLOCKALL);
 	LEAVE(&f, SYS_MUNLOCKALL, 0);
 	mmap_with(&f, 0);
@@ -209,12 +209,12 @@ static void test_shmat_over_others(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_SHMAT, 1, 0x50000, SHM_REMAP);
-	ROW(&f, 0x50000, 0x58000, 0xb000);	/* a split of what is there, for all that is known */
+	ROW(&f, 0x50000, 0x58000, 0xb000); /* a split of what is there, for all that is known */
 	expect(&f, "unmap start=50000 end=58000 len=32768 id=b000\n"
-	       "map start=50000 end=58000 id=b000\n");
+		   "map start=50000 end=58000 id=b000\n");
 	ROW(&f, 0x50000, 0x52000, ID);
 	expect(&f, "unmap start=50000 end=52000 len=8192 id=a000\n"
-	       "map start=50000 end=52000 id=a000\n");
+		   "map start=50000 end=52000 id=a000\n");
 	raw_feed_fini(&f);
 }
 
@@ -224,7 +224,7 @@ static void test_io_destroy(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_IO_DESTROY, 0x50000);
-	expect(&f, "unmap start=50000\n");	/* its address is free long before its return */
+	expect(&f, "unmap start=50000\n"); /* its address is free long before its return */
 	LEAVE(&f, SYS_IO_DESTROY, 0);
 	expect(&f, "");
 	raw_feed_fini(&f);
@@ -262,7 +262,7 @@ static void test_a_snapshot_is_all_there_is(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	SNAPSHOT(&f, 0x10000, 0x11000);	/* of no snapshot that counts */
+	SNAPSHOT(&f, 0x10000, 0x11000); /* of no snapshot that counts */
 	expect(&f, "");
 	NOTE(&f, "snapshot=first");
 	forget(&f);
@@ -272,7 +272,7 @@ static void test_a_snapshot_is_all_there_is(void **state)
 	expect(&f, "map start=12000 end=13000" DESCRIBED);
 	NOTE(&f, "snapshot=end");
 	expect(&f, "note key=\"snapshot\" value=\"end\"\n"
-	       "unmap start=13000 end=fffffffffffff000\n");
+		   "unmap start=13000 end=fffffffffffff000\n");
 	SNAPSHOT(&f, 0x10000, 0x12000);
 	expect(&f, "");
 	raw_feed_fini(&f);
@@ -290,8 +290,8 @@ static void test_a_later_snapshot(void **state)
 	SNAPSHOT(&f, 0x10000, 0x12000);
 	NOTE(&f, "snapshot=end");
 	expect(&f, "note key=\"snapshot\" value=\"later 5500\"\nunmap start=0 end=10000\n"
-	       "map start=10000 end=12000" DESCRIBED "note key=\"snapshot\" value=\"end\"\n"
-	       "unmap start=12000 end=fffffffffffff000\n");
+		   "map start=10000 end=12000" DESCRIBED "note key=\"snapshot\" value=\"end\"\n"
+		   "unmap start=12000 end=fffffffffffff000\n");
 	raw_feed_fini(&f);
 }
 
@@ -312,7 +312,7 @@ static void test_a_later_snapshot_of_a_heap(void **state)
 	assert_null(strstr(f.got, "brk "));
 	RAW_STR(&f, "[heap]", RAW_PFS_MAP, 0x12000, 0x14000, 0, 0, 0, 3, 2, PFS_MAP_SNAPSHOT);
 	assert_non_null(strstr(f.got, "brk end=14000\n"));
-	NOTE(&f, "brk=10000 15800");	/* in the page that is looked at: known better */
+	NOTE(&f, "brk=10000 15800"); /* in the page that is looked at: known better */
 	forget(&f);
 	RAW_STR(&f, "[heap]", RAW_PFS_MAP, 0x14000, 0x16000, 0, 0, 0, 3, 2, PFS_MAP_SNAPSHOT);
 	assert_null(strstr(f.got, "brk "));
@@ -378,11 +378,11 @@ static void test_the_gap_between_two_pieces(void **state)
 	ROW(&f, 0x15000, 0x16000, ID);
 	NOTE(&f, "snapshot=then 8500");
 	forget(&f);
-	SNAPSHOT(&f, 0x13000, 0x14000);	/* what is before it, the first piece was too old to say */
+	SNAPSHOT(&f, 0x13000, 0x14000); /* what is before it, the first piece was too old to say */
 	expect(&f, "map start=13000 end=14000" DESCRIBED);
 	NOTE(&f, "snapshot=then 12500");
 	forget(&f);
-	SNAPSHOT(&f, 0x17000, 0x18000);	/* but the second one was not */
+	SNAPSHOT(&f, 0x17000, 0x18000); /* but the second one was not */
 	expect(&f, "unmap start=14000 end=17000\nmap start=17000 end=18000" DESCRIBED);
 	raw_feed_fini(&f);
 }

@@ -6,10 +6,10 @@
 #include "record/handlers.h"
 #include "support/raw_feed.h"
 
-#define DEFAULT 0x254		/* FAULT_FLAG_ALLOW_RETRY, KILLABLE, USER, INTERRUPTIBLE */
-#define TRIED 0x20
-#define RETRY 0x400		/* VM_FAULT_RETRY */
-#define MAJOR 4
+#define DEFAULT	   0x254 /* FAULT_FLAG_ALLOW_RETRY, KILLABLE, USER, INTERRUPTIBLE */
+#define TRIED	   0x20
+#define RETRY	   0x400 /* VM_FAULT_RETRY */
+#define MAJOR	   4
 #define SIGBUS_RET 2
 
 static const char flags[] = "flags=allow_retry,killable,user,interruptible";
@@ -27,7 +27,7 @@ static void finish(struct raw_feed *f)
 	assert_int_equal(pfs_assembler_finish(f->a), 0);
 }
 
-#define HANDLER(f, address, fl) RAW(f, RAW_HANDLER, address, fl, 0xabc, 0x4000, 0x9000)
+#define HANDLER(f, address, fl)	     RAW(f, RAW_HANDLER, address, fl, 0xabc, 0x4000, 0x9000)
 #define FUNCTION(f, handler, caller) RAW(f, RAW_FUNCTION, handler, caller)
 
 static void test_fault_is_told_whole(void **state)
@@ -41,10 +41,12 @@ static void test_fault_is_told_whole(void **state)
 	HANDLER(&f, 0x5123, DEFAULT | 1);
 	expect(&f, "");
 	RAW(&f, RAW_HANDLER_END, 0);
-	snprintf(want, sizeof(want), "fault addr=5123 start=4000 end=9000 ip=77 access=write "
-		 "mode=user class=minor code=6 flags=write,%s latency=1000 id=abc\n", flags + 6);
+	snprintf(want, sizeof(want),
+		 "fault addr=5123 start=4000 end=9000 ip=77 access=write "
+		 "mode=user class=minor code=6 flags=write,%s latency=1000 id=abc\n",
+		 flags + 6);
 	expect(&f, want);
-	assert_int_equal(f.last_ns, f.now_ns - 3000);	/* it happened when the exception did */
+	assert_int_equal(f.last_ns, f.now_ns - 3000); /* it happened when the exception did */
 	raw_feed_fini(&f);
 }
 
@@ -60,11 +62,11 @@ static void test_retry(void **state)
 	RAW(&f, RAW_HANDLER, 0x5123, DEFAULT);
 	RAW(&f, RAW_HANDLER_END, RETRY | MAJOR);
 	expect(&f, "");
-	f.now_ns += 5000000;	/* waiting is not handling */
+	f.now_ns += 5000000; /* waiting is not handling */
 	RAW(&f, RAW_HANDLER, 0x5123, DEFAULT | TRIED);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "fault addr=5123 ip=77 access=read mode=user class=major code=4 "
-	       "flags=allow_retry,killable,tried,user,interruptible latency=2000\n");
+		   "flags=allow_retry,killable,tried,user,interruptible latency=2000\n");
 	raw_feed_fini(&f);
 }
 
@@ -78,7 +80,7 @@ static void test_refused(void **state)
 	RAW(&f, RAW_HANDLER, 0x5123, DEFAULT);
 	RAW(&f, RAW_HANDLER_END, SIGBUS_RET);
 	expect(&f, "fault addr=5123 ip=77 access=read mode=user code=4 "
-	       "flags=allow_retry,killable,user,interruptible latency=1000\n");
+		   "flags=allow_retry,killable,user,interruptible latency=1000\n");
 	forget(&f);
 	RAW(&f, RAW_FAULT_USER, 0x6123, 0x77, 4);
 	RAW(&f, RAW_SIGNAL, 11, 1, 100);
@@ -96,18 +98,18 @@ static void test_unasked(void **state)
 	HANDLER(&f, 0x5000, 0x14 | 1);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "populate start=5000 end=6000 access=write class=minor "
-	       "flags=write,allow_retry,killable latency=1000 id=abc by=mmap\n");
+		   "flags=write,allow_retry,killable latency=1000 id=abc by=mmap\n");
 	forget(&f);
 	HANDLER(&f, 0x6000, 0x14 | 1);
-	RAW(&f, RAW_HANDLER_END, SIGBUS_RET);	/* nothing came of it */
+	RAW(&f, RAW_HANDLER_END, SIGBUS_RET); /* nothing came of it */
 	LEAVE(&f, SYS_MMAP, 0x5000);
 	/* and the call tells no pages again */
 	assert_null(strstr(f.got, "populate start=5000 end=7000"));
 	forget(&f);
-	HANDLER(&f, 0x8000, 0x94);	/* in another's memory */
+	HANDLER(&f, 0x8000, 0x94); /* in another's memory */
 	RAW(&f, RAW_HANDLER_END, MAJOR);
 	expect(&f, "populate space=other start=8000 end=9000 access=read class=major "
-	       "flags=allow_retry,killable,remote latency=1000 id=abc by=gup\n");
+		   "flags=allow_retry,killable,remote latency=1000 id=abc by=gup\n");
 	raw_feed_fini(&f);
 }
 
@@ -123,13 +125,13 @@ static void test_refused_then_unasked(void **state)
 	RAW(&f, RAW_HANDLER, 0x5000, 0x15);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "fault addr=5004 ip=77 access=write mode=kernel code=2\n"
-	       "populate start=5000 end=6000 access=write class=minor "
-	       "flags=write,allow_retry,killable latency=1000 by=gup\n");
+		   "populate start=5000 end=6000 access=write class=minor "
+		   "flags=write,allow_retry,killable latency=1000 by=gup\n");
 	RAW(&f, RAW_FAULT_KERNEL, 0x6004, 0x77, 2);
 	RAW(&f, RAW_HANDLER, 0x6004, 0x215);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "fault addr=6004 ip=77 access=write mode=kernel class=minor code=2 "
-	       "flags=write,allow_retry,killable,interruptible latency=1000\n");
+		   "flags=write,allow_retry,killable,interruptible latency=1000\n");
 	raw_feed_fini(&f);
 }
 
@@ -144,8 +146,8 @@ static void test_unasked_huge(void **state)
 	RAW(&f, RAW_PAGE_ALLOC, 0x99, 9, 0x80008);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "huge start=200000 end=600000 pfn=99 order=9\n"
-	       "populate start=200000 end=400000 access=write class=minor "
-	       "flags=write,allow_retry,killable latency=2000 id=abc by=mlock\n");
+		   "populate start=200000 end=400000 access=write class=minor "
+		   "flags=write,allow_retry,killable latency=2000 id=abc by=mlock\n");
 	raw_feed_fini(&f);
 }
 
@@ -155,12 +157,12 @@ static void test_exception_missing(void **state)
 	struct raw_feed f;
 
 	setup(&f, "probes=kprobe");
-	RAW(&f, RAW_HANDLER_END, 0);	/* began before the recording did */
+	RAW(&f, RAW_HANDLER_END, 0); /* began before the recording did */
 	expect(&f, "");
 	RAW(&f, RAW_HANDLER, 0x5123, DEFAULT | 0x100);
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "fault addr=5123 access=exec mode=user class=minor "
-	       "flags=allow_retry,killable,user,instruction,interruptible latency=1000\n");
+		   "flags=allow_retry,killable,user,instruction,interruptible latency=1000\n");
 	raw_feed_fini(&f);
 }
 
@@ -180,10 +182,10 @@ static void test_threads(void **state)
 	f.tid = 100;
 	RAW(&f, RAW_HANDLER_END, 0);
 	expect(&f, "fault pid=100 tid=101 addr=6000 ip=77 access=read mode=user class=minor code=4 "
-	       "flags=allow_retry,killable,user,interruptible latency=1000\n"
-	       "fault addr=5000 ip=77 access=read mode=user class=minor code=4 "
-	       "flags=allow_retry,killable,user,interruptible latency=5000\n"
-	       "huge pfn=99 order=9\n");
+		   "flags=allow_retry,killable,user,interruptible latency=1000\n"
+		   "fault addr=5000 ip=77 access=read mode=user class=minor code=4 "
+		   "flags=allow_retry,killable,user,interruptible latency=5000\n"
+		   "huge pfn=99 order=9\n");
 	raw_feed_fini(&f);
 }
 
@@ -197,7 +199,7 @@ static void test_end_unknown(void **state)
 	RAW(&f, RAW_HANDLER, 0x5000, DEFAULT);
 	RAW(&f, RAW_FAULT_USER, 0x6000, 0x77, 4);
 	expect(&f, "fault addr=5000 ip=77 access=read mode=user code=4 "
-	       "flags=allow_retry,killable,user,interruptible\n");
+		   "flags=allow_retry,killable,user,interruptible\n");
 	forget(&f);
 	finish(&f);
 	expect(&f, "fault addr=6000 ip=77 access=read mode=user code=4\n");
@@ -223,7 +225,7 @@ static void test_exec_arguments(void **state)
 	forget(&f);
 	RAW(&f, RAW_EXEC, 100, 100);
 	assert_non_null(strstr(f.got, "populate space=exec start=7ff0ffffe000 end=7ff0fffff000 "
-			       "access=write class=minor"));
+				      "access=write class=minor"));
 	assert_non_null(strstr(f.got, "exec"));
 	raw_feed_fini(&f);
 }
@@ -244,7 +246,7 @@ static void test_functions(void **state)
 	forget(&f);
 	FUNCTION(&f, PFS_H_BEGIN, 1);
 	FUNCTION(&f, PFS_H_WRITE_PROTECTED, 2);
-	FUNCTION(&f, PFS_H_BEGIN, 1);	/* run again */
+	FUNCTION(&f, PFS_H_BEGIN, 1); /* run again */
 	/* get_user_pages, called from elsewhere: not this fault's any more */
 	FUNCTION(&f, PFS_H_BEGIN, 3);
 	expect(&f, "fault addr=6000 ip=77 access=write mode=user how=cow code=7\n");
@@ -280,7 +282,7 @@ static void test_counted(void **state)
 	RAW(&f, RAW_PFS_HIST, 0x5000, 6, 12, 0, 777);
 	RAW(&f, RAW_PFS_HIST, 0x6000, RAW_ABSENT, 1, 1, 777);
 	expect(&f, "fault addr=5000 access=write mode=user code=6 count=12 interval=777\n"
-	       "fault addr=6000 mode=kernel count=1 interval=777\n");
+		   "fault addr=6000 mode=kernel count=1 interval=777\n");
 	forget(&f);
 	f.str = "histogram_lost=5";
 	RAW(&f, RAW_PFS_NOTE, 0);
@@ -295,13 +297,19 @@ static void test_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fault_is_told_whole), cmocka_unit_test(test_retry),
-		cmocka_unit_test(test_refused),		cmocka_unit_test(test_unasked),
-		cmocka_unit_test(test_unasked_huge),	cmocka_unit_test(test_refused_then_unasked),
+		cmocka_unit_test(test_fault_is_told_whole),
+		cmocka_unit_test(test_retry),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_unasked),
+		cmocka_unit_test(test_unasked_huge),
+		cmocka_unit_test(test_refused_then_unasked),
 		cmocka_unit_test(test_exception_missing),
-		cmocka_unit_test(test_threads),		cmocka_unit_test(test_end_unknown),
-		cmocka_unit_test(test_exec_arguments),	cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_functions_unasked), cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_end_unknown),
+		cmocka_unit_test(test_exec_arguments),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_functions_unasked),
+		cmocka_unit_test(test_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void test_a_return_without_its_call_is_counted(void **state)
 	ENTER(&f, SYS_MUNMAP, 0x10000, 0x1000);
 	LEAVE(&f, SYS_MMAP, 0x50000);
 	LEAVE(&f, SYS_MUNMAP, 0);
-	LEAVE(&f, SYS_CLONE, 0);	/* a new process's first sight */
+	LEAVE(&f, SYS_CLONE, 0); /* a new process's first sight */
 	expect(&f, "");
 	assert_int_equal(pfs_assembler_stats(f.a)->unpaired_exits, 3);
 	raw_feed_fini(&f);
@@ -87,7 +87,7 @@ static void test_mmap_row_without_sideband(void **state)
 	ROW(&f, 0x10000, 0x12000, ID);
 	LEAVE(&f, SYS_MMAP, 0x10000);
 	expect(&f, "map start=10000 end=12000 id=a000\n"
-	       "protect start=10000 end=12000 perms=rw-p off=0 name=\"\"\n");
+		   "protect start=10000 end=12000 perms=rw-p off=0 name=\"\"\n");
 	raw_feed_fini(&f);
 }
 
@@ -100,7 +100,7 @@ static void test_mmap_without_rows(void **state)
 	expect(&f, "");
 	LEAVE(&f, SYS_MMAP, 0x10000);
 	expect(&f, "unmap start=10000 end=12000\n"
-	       "map start=10000 end=12000 perms=r--s off=16384\n");
+		   "map start=10000 end=12000 perms=r--s off=16384\n");
 	raw_feed_fini(&f);
 }
 
@@ -124,9 +124,9 @@ static void test_fixed_over_others(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MMAP, 0x10000, 0x2000, RW, ANON | MAP_FIXED, -1, 0);
-	ROW(&f, 0xf000, 0x12000, ID);	/* merged with the one before */
+	ROW(&f, 0xf000, 0x12000, ID); /* merged with the one before */
 	expect(&f, "unmap start=10000 end=12000\nmap start=f000 end=12000 id=a000\n");
-	ROW(&f, 0xf000, 0x13000, ID);	/* the range is its own by now */
+	ROW(&f, 0xf000, 0x13000, ID); /* the range is its own by now */
 	expect(&f, "map start=f000 end=13000 id=a000\n");
 	raw_feed_fini(&f);
 }
@@ -137,11 +137,11 @@ static void test_fixed_waits_for_its_own_row(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MMAP, 0x10000, 0x2000, RW, ANON | MAP_FIXED, -1, 0);
-	ROW(&f, 0x12000, 0x14000, ID);	/* a split of what is there */
+	ROW(&f, 0x12000, 0x14000, ID); /* a split of what is there */
 	expect(&f, "map start=12000 end=14000 id=a000\n");
 	ROW(&f, 0x10000, 0x12000, ID2);
 	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
-	       "map start=10000 end=12000 id=b000\n");
+		   "map start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -154,10 +154,10 @@ static void test_fixed_or_a_split_there(void **state)
 	ENTER(&f, SYS_MMAP, 0x10000, 0x2000, RW, ANON | MAP_FIXED, -1, 0);
 	ROW(&f, 0x10000, 0x18000, ID);
 	expect(&f, "unmap start=10000 end=12000 len=32768 id=a000\n"
-	       "map start=10000 end=18000 id=a000\n");
+		   "map start=10000 end=18000 id=a000\n");
 	ROW(&f, 0x10000, 0x12000, ID2);
 	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
-	       "map start=10000 end=12000 id=b000\n");
+		   "map start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -172,7 +172,7 @@ static void test_mmap_populates(void **state)
 	expect(&f, "");
 	mmap_with(&f, MAP_LOCKED);
 	expect(&f, "protect start=10000 end=11000 traits=locked\n"
-	       "populate start=10000 end=11000 by=mlock\n");
+		   "populate start=10000 end=11000 by=mlock\n");
 	raw_feed_fini(&f);
 }
 
@@ -215,7 +215,7 @@ static void test_a_row_to_the_top(void **state)
 	raw_feed_init(&f);
 	RAW(&f, RAW_MA_WRITE, 0x7ffffffff000, UINT64_MAX, 0);
 	expect(&f, "unmap start=7ffffffff000 end=fffffffffffff000\n");
-	RAW(&f, RAW_MA_WRITE, 0x10000, 0x10fff, 0xfff);	/* the tree's own marks are no regions */
+	RAW(&f, RAW_MA_WRITE, 0x10000, 0x10fff, 0xfff); /* the tree's own marks are no regions */
 	expect(&f, "unmap start=10000 end=11000\n");
 	raw_feed_fini(&f);
 }
@@ -256,7 +256,7 @@ static void test_munmap_by_row(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MUNMAP, 0x10000, 0x1234);
-	ROW(&f, 0xf000, 0x20000, 0);	/* the gap that there is now is wider */
+	ROW(&f, 0xf000, 0x20000, 0); /* the gap that there is now is wider */
 	expect(&f, "unmap start=f000 end=20000\n");
 	LEAVE(&f, SYS_MUNMAP, 0);
 	expect(&f, "");
@@ -269,7 +269,7 @@ static void test_munmap_without_a_row(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MUNMAP, 0x10000, 0x1234);
-	ROW(&f, 0x12000, 0x14000, ID);	/* its splits are not the removal */
+	ROW(&f, 0x12000, 0x14000, ID); /* its splits are not the removal */
 	expect(&f, "map start=12000 end=14000 id=a000\n");
 	LEAVE(&f, SYS_MUNMAP, 0);
 	expect(&f, "unmap start=10000 end=12000\n");
@@ -300,7 +300,7 @@ static void test_munmap_whose_range_is_taken(void **state)
 	ENTER(&f, SYS_MMAP, 0, 0x1000, RW, ANON, -1, 0);
 	ROW(&f, 0x11000, 0x12000, ID);
 	expect(&f, "unmap pid=100 tid=101 start=10000 end=12000\n"
-	       "map pid=100 tid=101 start=11000 end=12000 id=a000\n");
+		   "map pid=100 tid=101 start=11000 end=12000 id=a000\n");
 	f.tid = 100;
 	LEAVE(&f, SYS_MUNMAP, 0);
 	expect(&f, "");
@@ -312,7 +312,7 @@ static void take_merged(struct raw_feed *f)
 	ENTER(f, SYS_MUNMAP, 0x10000, 0x4000);
 	f->tid = 101;
 	ENTER(f, SYS_MMAP, 0, 0x1000, RW, ANON, -1, 0);
-	ROW(f, 0x8000, 0x11000, ID);	/* more than was asked for: merged with its neighbour */
+	ROW(f, 0x8000, 0x11000, ID); /* more than was asked for: merged with its neighbour */
 	expect(f, "map pid=100 tid=101 start=8000 end=11000 id=a000\n");
 	f->tid = 100;
 }
@@ -394,8 +394,8 @@ static void test_mremap_moves_without_rows(void **state)
 	ENTER(&f, SYS_MREMAP, 0x10000, 0x1000, 0x3000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x50000);
 	LEAVE(&f, SYS_MREMAP, 0x50000);
 	expect(&f, "unmap start=50000 end=53000\n"
-	       "move start=50000 end=53000 from=10000 len=4096\n"
-	       "unmap start=10000 end=11000\n");
+		   "move start=50000 end=53000 from=10000 len=4096\n"
+		   "unmap start=10000 end=11000\n");
 	raw_feed_fini(&f);
 }
 
@@ -405,11 +405,11 @@ static void test_mremap_fixed(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MREMAP, 0x10000, 0x1000, 0x3000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x50000);
-	ROW(&f, 0x53000, 0x58000, ID);	/* what is left of the target's neighbour */
+	ROW(&f, 0x53000, 0x58000, ID); /* what is left of the target's neighbour */
 	expect(&f, "map start=53000 end=58000 id=a000\n");
 	ROW(&f, 0x50000, 0x53000, ID2);
 	expect(&f, "unmap start=50000 end=53000 len=12288 id=b000\n"
-	       "move addr=50000 start=50000 end=53000 from=10000 len=4096 id=b000\n");
+		   "move addr=50000 start=50000 end=53000 from=10000 len=4096 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -423,7 +423,7 @@ static void test_mremap_fixed_of_several(void **state)
 	ROW(&f, 0x50000, 0x51000, ID);
 	ROW(&f, 0x53000, 0x54000, ID2);
 	expect(&f, "move addr=50000 start=50000 end=51000 from=10000 len=16384 id=a000\n"
-	       "move addr=50000 start=53000 end=54000 from=10000 len=16384 id=b000\n");
+		   "move addr=50000 start=53000 end=54000 from=10000 len=16384 id=b000\n");
 	LEAVE(&f, SYS_MREMAP, 0x50000);
 	expect(&f, "unmap start=10000 end=14000\n");
 	/* Even if one row fills the target: it may be what was left of another mapping there. */
@@ -456,7 +456,7 @@ static void test_mremap_splits_first(void **state)
 	ROW(&f, 0x8000, 0x10000, ID);
 	ROW(&f, 0x50000, 0x51000, ID2);
 	expect(&f, "move start=8000 end=10000 from=10000 len=4096 id=a000\n"
-	       "move start=50000 end=51000 from=10000 len=4096 id=b000\n");
+		   "move start=50000 end=51000 from=10000 len=4096 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -474,8 +474,8 @@ static void test_mremap_fixed_empties_before_it_fails(void **state)
 	struct raw_feed f;
 
 	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EFAULT);
-	expect(&f, "unmap start=50000 end=52000 from=10000\n"	/* if there is something at 10000 */
-	       "unmap start=12000 end=13000 from=10000\n");
+	expect(&f, "unmap start=50000 end=52000 from=10000\n" /* if there is something at 10000 */
+		   "unmap start=12000 end=13000 from=10000\n");
 	raw_feed_fini(&f);
 	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EINVAL);
 	expect(&f, "");
@@ -491,7 +491,7 @@ static void test_mremap_shrinks(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MREMAP, 0x10000, 0x3000, 0x1000, 0, 0);
-	ROW(&f, 0x13000, 0x14000, ID);	/* what is left behind it */
+	ROW(&f, 0x13000, 0x14000, ID); /* what is left behind it */
 	expect(&f, "map start=13000 end=14000 id=a000\n");
 	LEAVE(&f, SYS_MREMAP, 0x10000);
 	expect(&f, "unmap start=11000 end=13000\n");

@@ -20,17 +20,17 @@ static void test_fork(void **state)
 	raw_feed_init(&f);
 	ENTER(&f, SYS_CLONE, SIGCHLD, 0);
 	ROW(&f, 0x10000, 0x12000, ID);
-	ROW(&f, 0x12000, 0x14000, 0);	/* MADV_DONTFORK */
+	ROW(&f, 0x12000, 0x14000, 0); /* MADV_DONTFORK */
 	expect(&f, "fork\nmap space=fork start=10000 end=12000 id=a000\n"
-	       "unmap space=fork start=12000 end=14000\n");
+		   "unmap space=fork start=12000 end=14000\n");
 	RAW(&f, RAW_FORK, 100, 200);
 	expect(&f, "fork child=200 shared=0\n");
-	ROW(&f, 0x20000, 0x21000, ID);	/* its own again */
+	ROW(&f, 0x20000, 0x21000, ID); /* its own again */
 	LEAVE(&f, SYS_CLONE, 200);
 	f.tid = 200;
 	ROW(&f, 0x30000, 0x31000, ID2);
 	expect(&f, "map start=20000 end=21000 id=a000\n"
-	       "map pid=200 tid=200 start=30000 end=31000 id=b000\n");
+		   "map pid=200 tid=200 start=30000 end=31000 id=b000\n");
 	raw_feed_fini(&f);
 }
 
@@ -70,11 +70,11 @@ static void test_vfork_shares(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_VFORK);
-	ROW(&f, 0x10000, 0x12000, ID);	/* no copy is made */
+	ROW(&f, 0x10000, 0x12000, ID); /* no copy is made */
 	RAW(&f, RAW_FORK, 100, 200);
 	expect(&f, "map start=10000 end=12000 id=a000\nfork child=200 shared=1\n");
 	f.tid = 200;
-	RAW(&f, RAW_EXIT, 200, 1);	/* the space goes on */
+	RAW(&f, RAW_EXIT, 200, 1); /* the space goes on */
 	expect(&f, "exit pid=200 tid=200 last=1\n");
 	raw_feed_fini(&f);
 }
@@ -85,10 +85,10 @@ static void test_threads(void **state)
 
 	raw_feed_init(&f);
 	RAW(&f, RAW_NEWTASK, 102, CLONE_THREAD | CLONE_VM);
-	RAW(&f, RAW_FORK, 100, 102);	/* the same once more */
+	RAW(&f, RAW_FORK, 100, 102); /* the same once more */
 	expect(&f, "thread child=102\n");
 	ENTER(&f, SYS_CLONE, CLONE_THREAD | CLONE_VM);
-	RAW(&f, RAW_FORK, 100, 103);	/* no task_newtask in this recording */
+	RAW(&f, RAW_FORK, 100, 103); /* no task_newtask in this recording */
 	expect(&f, "thread child=103\n");
 	f.tid = 103;
 	RAW(&f, RAW_FAULT_USER, 0x1000);
@@ -127,7 +127,7 @@ static void test_fork_keeps_the_break(void **state)
 	ENTER(&f, SYS_BRK, 0x101000);
 	LEAVE(&f, SYS_BRK, 0x101000);
 	expect(&f, "brk pid=200 tid=200 end=101000\n"
-	       "unmap pid=200 tid=200 start=101000 end=102000\n");
+		   "unmap pid=200 tid=200 start=101000 end=102000\n");
 	raw_feed_fini(&f);
 }
 
@@ -148,7 +148,7 @@ static void test_exec(void **state)
 	raw_feed_init(&f);
 	exec_begins(&f);
 	expect(&f, "map space=exec start=7ffff000 end=80000000 id=c000\n"
-	       "map space=exec start=7fffd000 end=80000000 id=c000\n");
+		   "map space=exec start=7fffd000 end=80000000 id=c000\n");
 	RAW(&f, RAW_FAULT_KERNEL, 0x1000);
 	expect(&f, "fault addr=1000 mode=kernel\n");
 	RAW(&f, RAW_EXIT_MMAP);
@@ -156,11 +156,11 @@ static void test_exec(void **state)
 	RAW(&f, RAW_MAP_PAGES, 0, 7, 0, 0);
 	BAND(&f, 0x10000, 0x11000);
 	expect(&f, "fault space=exec addr=1000 mode=kernel\n"
-	       "around space=exec off=0 end_off=4096 dev=00:00 ino=7\n"
-	       "map space=exec start=10000 end=11000" DESCRIBED);
+		   "around space=exec off=0 end_off=4096 dev=00:00 ino=7\n"
+		   "map space=exec start=10000 end=11000" DESCRIBED);
 	RAW_STR(&f, "/bin/new", RAW_EXEC, 100, 100);
 	expect(&f, "populate space=exec start=7fffd000 end=80000000 by=exec\n"
-	       "exec name=\"/bin/new\"\n");
+		   "exec name=\"/bin/new\"\n");
 	LEAVE(&f, SYS_EXECVE, 0);
 	RAW(&f, RAW_FAULT_USER, 0x1000);
 	expect(&f, "fault addr=1000 mode=user\n");
@@ -195,7 +195,7 @@ static void test_exec_without_exit_mmap(void **state)
 	RAW(&f, RAW_FAULT_KERNEL, 0x1000);
 	RAW(&f, RAW_EXEC, 100, 100);
 	expect(&f, "fault space=exec addr=1000 mode=kernel\n"
-	       "populate space=exec start=7ff0d000 end=7ff10000 by=exec\nexec\n");
+		   "populate space=exec start=7ff0d000 end=7ff10000 by=exec\nexec\n");
 	raw_feed_fini(&f);
 }
 
@@ -209,7 +209,7 @@ static void test_exec_that_fails(void **state)
 	LEAVE(&f, SYS_EXECVE, -ENOEXEC);
 	ROW(&f, 0x10000, 0x12000, ID);
 	expect(&f, "unmap space=exec start=0 end=ffffffffffffffff\n"
-	       "map start=10000 end=12000 id=a000\n");
+		   "map start=10000 end=12000 id=a000\n");
 	raw_feed_fini(&f);
 }
 
@@ -228,10 +228,10 @@ static void test_exec_by_another_thread(void **state)
 	ROW(&f, 0x10000, 0x12000, ID);
 	BAND(&f, 0x10000, 0x12000);
 	expect(&f, "map pid=100 tid=101 space=exec start=10000 end=12000 id=a000\n"
-	       "map pid=100 tid=101 space=exec start=10000 end=12000" DESCRIBED);
+		   "map pid=100 tid=101 space=exec start=10000 end=12000" DESCRIBED);
 	RAW(&f, RAW_EXEC, 100, 101);
 	expect(&f, "populate pid=100 tid=101 space=exec start=7fffd000 end=80000000 by=exec\n"
-	       "exec child_tid=101\n");
+		   "exec child_tid=101\n");
 	ROW(&f, 0x20000, 0x22000, ID2);
 	expect(&f, "map start=20000 end=22000 id=b000\n");
 	raw_feed_fini(&f);
@@ -253,8 +253,8 @@ static void test_faults_in_the_exec_of_another_thread(void **state)
 	RAW(&f, RAW_MAP_PAGES, 0, 7, 0, 0);
 	RAW(&f, RAW_ADD_CACHE, 0, 7, 0);
 	expect(&f, "fault pid=100 tid=101 space=exec addr=1000 mode=kernel\n"
-	       "around pid=100 tid=101 space=exec off=0 end_off=4096 dev=00:00 ino=7\n"
-	       "major pid=100 tid=101 off=0 end_off=4096 dev=00:00 ino=7\n");
+		   "around pid=100 tid=101 space=exec off=0 end_off=4096 dev=00:00 ino=7\n"
+		   "major pid=100 tid=101 off=0 end_off=4096 dev=00:00 ino=7\n");
 	raw_feed_fini(&f);
 }
 
@@ -272,7 +272,7 @@ static void test_a_name_given_by_exec(void **state)
 	RAW(&f, RAW_EXIT_MMAP);
 	RAW_STR(&f, "/bin/new", RAW_EXEC, 100, 100);
 	expect(&f, "populate space=exec start=7fffd000 end=80000000 by=exec\n"
-	       "exec comm=\"new\" name=\"/bin/new\"\n");
+		   "exec comm=\"new\" name=\"/bin/new\"\n");
 	raw_feed_fini(&f);
 }
 
@@ -294,14 +294,14 @@ static void test_exit_and_exit_mmap(void **state)
 	static const char both[] = "exit last=1\nunmap start=0 end=ffffffffffffffff\n";
 	struct raw_feed f;
 
-	raw_feed_init(&f);	/* the space first */
+	raw_feed_init(&f); /* the space first */
 	RAW(&f, RAW_EXIT_MMAP);
 	expect(&f, "");
 	RAW(&f, RAW_EXIT, 100, 1);
 	expect(&f, both);
 	raw_feed_fini(&f);
 
-	raw_feed_init(&f);	/* the thread first */
+	raw_feed_init(&f); /* the thread first */
 	NOTE(&f, "exit_mmap=yes");
 	forget(&f);
 	RAW(&f, RAW_EXIT, 100, 1);
@@ -309,7 +309,7 @@ static void test_exit_and_exit_mmap(void **state)
 	expect(&f, both);
 	raw_feed_fini(&f);
 
-	raw_feed_init(&f);	/* a recording without that event */
+	raw_feed_init(&f); /* a recording without that event */
 	RAW(&f, RAW_EXIT, 100, 1);
 	expect(&f, both);
 	raw_feed_fini(&f);
@@ -331,7 +331,7 @@ static void test_the_last_exit_by_counting(void **state)
 	f.tid = 201;
 	RAW(&f, RAW_EXIT, 201);
 	expect(&f, "exit pid=200 tid=201 last=1\n"
-	       "unmap pid=200 tid=201 start=0 end=ffffffffffffffff\n");
+		   "unmap pid=200 tid=201 start=0 end=ffffffffffffffff\n");
 	raw_feed_fini(&f);
 }
 
@@ -376,7 +376,7 @@ static void test_tasks_found_are_counted(void **state)
 	f.tid = 301;
 	RAW(&f, RAW_EXIT, 301);
 	expect(&f, "exit pid=300 tid=301 last=1\n"
-	       "unmap pid=300 tid=301 start=0 end=ffffffffffffffff\n");
+		   "unmap pid=300 tid=301 start=0 end=ffffffffffffffff\n");
 	raw_feed_fini(&f);
 }
 
@@ -386,7 +386,7 @@ static void test_an_exec_that_is_lost(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
-	ENTER(&f, SYS_EXECVE);		/* and then a gap */
+	ENTER(&f, SYS_EXECVE); /* and then a gap */
 	RAW_STR(&f, "new", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
 	RAW_STR(&f, "/bin/new", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
 	RAW(&f, RAW_FAULT_KERNEL, 0x11000, 0x1, 2);
@@ -409,7 +409,7 @@ static void test_an_exec_before_a_look(void **state)
 	RAW_STR(&f, "new", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
 	RAW_STR(&f, "/bin/new", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
 	forget(&f);
-	NOTE(&f, "snapshot=later 1000");	/* that was at the old ones */
+	NOTE(&f, "snapshot=later 1000"); /* that was at the old ones */
 	expect(&f, "note key=\"snapshot\" value=\"later 1000\"\n");
 	NOTE(&f, "snapshot=later 2000");
 	expect(&f, "exec comm=\"new\"\nnote key=\"snapshot\" value=\"later 2000\"\n");
@@ -452,13 +452,13 @@ static void test_an_end_that_is_lost(void **state)
 	forget(&f);
 	f.tid = 301;
 	RAW_STR(&f, "", RAW_PFS_TASK, 301, 300, PFS_TASK_ENDED);
-	expect(&f, "");		/* its own event may come yet */
+	expect(&f, ""); /* its own event may come yet */
 	RAW(&f, RAW_LOST, 5, RAW_ABSENT);
 	assert_non_null(strstr(f.got, "exit pid=300 tid=301 last=0\n"));
 	forget(&f);
 	RAW_STR(&f, "", RAW_PFS_TASK, 301, 300, PFS_TASK_ENDED);
 	expect(&f, "");
-	RAW(&f, RAW_EXIT, 301, RAW_ABSENT);	/* it was not lost after all */
+	RAW(&f, RAW_EXIT, 301, RAW_ABSENT); /* it was not lost after all */
 	expect(&f, "");
 	f.tid = 300;
 	RAW(&f, RAW_EXIT, 300, RAW_ABSENT);

@@ -14,7 +14,7 @@ struct both {
 	uint64_t ts_ns[MAX_PENDING], addr[MAX_PENDING], ip[MAX_PENDING];
 	struct pfs_fault_run run[MAX_PENDING];
 	unsigned int nr, nr_runs;
-	unsigned int nr_passed;		/* by the sink that takes runs */
+	unsigned int nr_passed; /* by the sink that takes runs */
 };
 
 static int sink_runs(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
@@ -87,13 +87,18 @@ static void fault(struct both *b, int32_t tid, int32_t cpu, enum pfs_mode mode, 
 	b->ts_ns[b->nr] = b->one.now_ns;
 	b->addr[b->nr] = addr;
 	b->ip[b->nr] = addr + 1;
-	if (b->nr_runs && run[-1].tid == tid && run[-1].cpu == cpu && run[-1].mode == mode &&
-	    run[-1].code == code) {
+	if (b->nr_runs && run[-1].tid == tid && run[-1].cpu == cpu && run[-1].mode == mode && run[-1].code == code) {
 		run[-1].nr++;
 	} else {
 		*run = (struct pfs_fault_run){
-			.ts_ns = &b->ts_ns[b->nr], .addr = &b->addr[b->nr], .ip = &b->ip[b->nr], .nr = 1,
-			.cpu = cpu, .tid = tid, .code = code, .mode = mode,
+			.ts_ns = &b->ts_ns[b->nr],
+			.addr = &b->addr[b->nr],
+			.ip = &b->ip[b->nr],
+			.nr = 1,
+			.cpu = cpu,
+			.tid = tid,
+			.code = code,
+			.mode = mode,
 		};
 		b->nr_runs++;
 	}
@@ -106,8 +111,8 @@ static void fault(struct both *b, int32_t tid, int32_t cpu, enum pfs_mode mode, 
 }
 
 /* Anything else, of that thread. */
-static void other(struct both *b, int32_t tid, enum raw_kind kind, enum raw_sys nr, uint64_t arg0,
-		  uint64_t arg1, const char *str)
+static void other(struct both *b, int32_t tid, enum raw_kind kind, enum raw_sys nr, uint64_t arg0, uint64_t arg1,
+		  const char *str)
 {
 	struct raw_feed *of[] = { &b->one, &b->many };
 
@@ -129,16 +134,27 @@ static void random_step(struct both *b, uint64_t r)
 	unsigned int nr = 1 + (r >> 24) % 20;
 
 	switch (r % 60) {
-	case 0: other(b, tid, RAW_RENAME, SYS_OTHER, tid, RAW_ABSENT, "new"); break;
-	case 1: other(b, tid, RAW_EXIT, SYS_OTHER, tid, 0, "new"); break;
-	case 2: other(b, tid, RAW_SYS_ENTER, SYS_EXECVE, 0, 0, "new"); break;
-	case 3: other(b, tid, RAW_EXIT_MMAP, SYS_OTHER, 0, 0, "new"); break;
-	case 4: other(b, tid, RAW_EXEC, SYS_OTHER, tid, tid, "new"); break;
-	case 5: other(b, 100, RAW_FORK, SYS_OTHER, 100, tid, "new"); break;
+	case 0:
+		other(b, tid, RAW_RENAME, SYS_OTHER, tid, RAW_ABSENT, "new");
+		break;
+	case 1:
+		other(b, tid, RAW_EXIT, SYS_OTHER, tid, 0, "new");
+		break;
+	case 2:
+		other(b, tid, RAW_SYS_ENTER, SYS_EXECVE, 0, 0, "new");
+		break;
+	case 3:
+		other(b, tid, RAW_EXIT_MMAP, SYS_OTHER, 0, 0, "new");
+		break;
+	case 4:
+		other(b, tid, RAW_EXEC, SYS_OTHER, tid, tid, "new");
+		break;
+	case 5:
+		other(b, 100, RAW_FORK, SYS_OTHER, 100, tid, "new");
+		break;
 	}
 	for (; nr; nr--)
-		fault(b, tid, cpu, r >> 32 & 7 ? PFS_USER : PFS_KERNEL,
-		      r >> 40 & 15 ? 4 + (r >> 48 & 2) : RAW_ABSENT);
+		fault(b, tid, cpu, r >> 32 & 7 ? PFS_USER : PFS_KERNEL, r >> 40 & 15 ? 4 + (r >> 48 & 2) : RAW_ABSENT);
 }
 
 static void test_runs(void **state)

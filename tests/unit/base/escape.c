@@ -20,16 +20,22 @@ static void test_escape(void **state)
 		{ "/usr/lib/libc.so.6", "/usr/lib/libc.so.6", 0 },
 		{ "a\nb\tc\rd\033[31m", "a\\nb\\tc\\rd\\e[31m", 0 },
 		{ "\001\177", "\\x01\\x7f", 0 },
-		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac "
-		  "\xf0\x9f\x98\x80", 0 },
-		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m", 0 },		/* C1: CSI */
-		{ "caf\xe9", "caf\\xe9", 0 },				/* Latin-1 */
-		{ "\xc0\xaf", "\\xc0\\xaf", 0 },			/* overlong / */
+		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+		  "caf\xc3\xa9 \xe2\x82\xac "
+		  "\xf0\x9f\x98\x80",
+		  0 },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\xc2\\x9b31m", 0 },		 /* C1: CSI */
+		{ "caf\xe9", "caf\\xe9", 0 },	 /* Latin-1 */
+		{ "\xc0\xaf", "\\xc0\\xaf", 0 }, /* overlong / */
 		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", 0 },
-		{ "\xed\xa0\x80", "\\xed\\xa0\\x80", 0 },		/* surrogate */
-		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", 0 },	/* beyond Unicode */
-		{ "\xe2\x82", "\\xe2\\x82", 0 },			/* cut short */
-		{ "a\xe2\x80\xae" "b", "a\\xe2\\x80\\xaeb", 0 },	/* right-to-left override */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80", 0 },	   /* surrogate */
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", 0 }, /* beyond Unicode */
+		{ "\xe2\x82", "\\xe2\\x82", 0 },		   /* cut short */
+		{ "a\xe2\x80\xae"
+		  "b",
+		  "a\\xe2\\x80\\xaeb", 0 }, /* right-to-left override */
 		{ "a\\b", "a\\b", 0 },
 		{ "a\\b", "a\\\\b", PFS_ESCAPE_BACKSLASH },
 	};
@@ -69,7 +75,7 @@ static void test_escape_any(void **state)
 
 static void test_escape_bounds(void **state)
 {
-	static const char in[] = "ab\n\xe2\x82\xac\001z";	/* ab \n euro \x01 z */
+	static const char in[] = "ab\n\xe2\x82\xac\001z"; /* ab \n euro \x01 z */
 	static const size_t cuts[] = { 0, 0, 1, 2, 2, 4, 4, 4, 7, 7, 7, 7, 11, 12 };
 
 	for (size_t size = 0; size < sizeof(cuts) / sizeof(cuts[0]); size++) {
@@ -89,10 +95,10 @@ static void test_columns(void **state)
 	assert_int_equal(pfs_columns(""), 0);
 	assert_int_equal(pfs_columns("[heap]"), 6);
 	assert_int_equal(pfs_columns("caf\xc3\xa9"), 4);
-	assert_int_equal(pfs_columns("cafe\xcc\x81"), 4);		/* e and a combining accent */
-	assert_int_equal(pfs_columns("\xe6\x97\xa5\xe6\x9c\xac"), 4);	/* two ideographs */
+	assert_int_equal(pfs_columns("cafe\xcc\x81"), 4);	      /* e and a combining accent */
+	assert_int_equal(pfs_columns("\xe6\x97\xa5\xe6\x9c\xac"), 4); /* two ideographs */
 	assert_int_equal(pfs_columns("\xf0\x9f\x98\x80"), 2);
-	assert_int_equal(pfs_columns("\xe2\x96\x88\xe2\x80\xa6"), 2);	/* full block, ellipsis */
+	assert_int_equal(pfs_columns("\xe2\x96\x88\xe2\x80\xa6"), 2); /* full block, ellipsis */
 	assert_int_equal(pfs_columns("\xff\xfe"), 2);
 }
 
@@ -142,8 +148,8 @@ static void test_fit_any(void **state)
 		for (size_t i = 0; i < len; i++)
 			in[i] = rand() % 3 ? 'a' + rand() % 26 : 1 + rand() % 255;
 		in[len] = '\0';
-		nr = rand() % 2 ? pfs_fit_head(buf, size, in, columns, DOTS) :
-				  pfs_fit_tail(buf, size, in, columns, DOTS);
+		nr = rand() % 2 ? pfs_fit_head(buf, size, in, columns, DOTS)
+				: pfs_fit_tail(buf, size, in, columns, DOTS);
 		if (size) {
 			assert_true(nr < size && nr == strlen(buf));
 			assert_true(pfs_columns(buf) <= columns);
@@ -155,12 +161,8 @@ static void test_fit_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_escape_any),
-		cmocka_unit_test(test_escape_bounds),
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_fit_any),
+		cmocka_unit_test(test_escape),	cmocka_unit_test(test_escape_any), cmocka_unit_test(test_escape_bounds),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_fit),	   cmocka_unit_test(test_fit_any),
 	};
 
 	return cmocka_run_group_tests_name("escape", tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void test_terminal(void **state)
 	assert_true(pfs_term_color(fd, PFS_COLOR_AUTO));
 	setenv("TERM", "dumb", 1);
 	assert_false(pfs_term_color(fd, PFS_COLOR_AUTO));
-	size.ws_col = 0;	/* a serial line says nothing */
+	size.ws_col = 0; /* a serial line says nothing */
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
 	assert_int_equal(pfs_term_width(fd), 77);
 	close(fd);

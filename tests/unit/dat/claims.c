@@ -23,7 +23,7 @@
 
 static void put(FILE *out, uint64_t v, unsigned int size)
 {
-	fwrite(&v, 1, size, out);	/* in this machine's order, which the files say */
+	fwrite(&v, 1, size, out); /* in this machine's order, which the files say */
 }
 
 static void put_name(FILE *out, const char *name)
@@ -40,7 +40,16 @@ static void put_beginning(FILE *out, int version)
 
 /* The numbers of a version 6 header, in their order. All 0 but for one is what the tests make. */
 enum {
-	HEADER_PAGE, HEADER_EVENT, FTRACE_FORMATS, SYSTEMS, SYMBOLS, PRINTK, COMMANDS, CPUS, OPTION, NR_NUMBERS,
+	HEADER_PAGE,
+	HEADER_EVENT,
+	FTRACE_FORMATS,
+	SYSTEMS,
+	SYMBOLS,
+	PRINTK,
+	COMMANDS,
+	CPUS,
+	OPTION,
+	NR_NUMBERS,
 };
 
 static void put_v6(FILE *out, const uint64_t numbers[NR_NUMBERS])
@@ -141,7 +150,7 @@ static void test_buffers_in_one_place(void **state)
 	FILE *out = open_memstream(&bytes, &len);
 
 	put_v6(out, numbers);
-	table = ftell(out) + NR * 16;	/* two bytes less, for the end of the options comes later */
+	table = ftell(out) + NR * 16; /* two bytes less, for the end of the options comes later */
 	fseek(out, -2, SEEK_CUR);
 	for (unsigned int i = 0; i < NR; i++) {
 		put(out, 3, 2);

@@ -29,8 +29,7 @@ static int add(void *ctx, const struct raw_event *ev)
 }
 
 /* Opens and reads; *damaged is what salvage counted. 0 or -errno. */
-static int read_fd(int fd, unsigned int flags, struct sum *sum, uint64_t *damaged,
-		   struct pfs_err *err)
+static int read_fd(int fd, unsigned int flags, struct sum *sum, uint64_t *damaged, struct pfs_err *err)
 {
 	struct pfs_dat *dat = pfs_dat_open(fd, "x", flags, err);
 	int ret = 0;
@@ -49,8 +48,8 @@ static int read_fd(int fd, unsigned int flags, struct sum *sum, uint64_t *damage
 	return ret;
 }
 
-static int read_bytes(const void *bytes, size_t len, unsigned int flags, struct sum *sum,
-		      uint64_t *damaged, struct pfs_err *err)
+static int read_bytes(const void *bytes, size_t len, unsigned int flags, struct sum *sum, uint64_t *damaged,
+		      struct pfs_err *err)
 {
 	int fd = forge_fd(bytes, len), ret = read_fd(fd, flags, sum, damaged, err);
 
@@ -68,8 +67,9 @@ static struct forge kind_of(unsigned int i)
 {
 	static const char *const codecs[] = { NULL, NULL, "zstd", "zlib" };
 
-	return (struct forge){ .version = i ? 7 : 6, .codec = codecs[i], .big_endian = i & 1,
-			       .instance = i & 1 ? "inst" : NULL };
+	return (struct forge){
+		.version = i ? 7 : 6, .codec = codecs[i], .big_endian = i & 1, .instance = i & 1 ? "inst" : NULL
+	};
 }
 
 static void test_truncated(void **state)
@@ -148,8 +148,7 @@ static void test_flipped(void **state)
 }
 
 /* Puts v at the place where `needle` ends. */
-static void set_after(char *bytes, size_t len, const char *needle, size_t n, uint64_t v,
-		      unsigned int size)
+static void set_after(char *bytes, size_t len, const char *needle, size_t n, uint64_t v, unsigned int size)
 {
 	char *p = memmem(bytes, len, needle, n);
 
@@ -161,14 +160,17 @@ static void set_after(char *bytes, size_t len, const char *needle, size_t n, uin
 static void test_claims(void **state)
 {
 	static const uint64_t claims[] = { UINT64_MAX, INT64_MAX, UINT32_MAX, 1ull << 40, 0 };
-	static const struct { const char *needle; size_t n; unsigned int size; } places[] = {
-		{ "header_page", 12, 8 },
-		{ "header_event", 13, 8 },
-		{ "flyrecord", 10, 8 },			/* offset of the first processor */
-		{ "options  \0\5", 11, 4 },		/* size of an option */
-		{ "exceptions", 11, 4 },		/* events of a system */
-		{ "exceptions\0\1\0\0", 15, 8 },	/* size of a format */
-		{ "tracing6\0\0\10", 11, 4 },		/* page size */
+	static const struct {
+		const char *needle;
+		size_t n;
+		unsigned int size;
+	} places[] = {
+		{ "header_page", 12, 8 },	 { "header_event", 13, 8 },
+		{ "flyrecord", 10, 8 },		 /* offset of the first processor */
+		{ "options  \0\5", 11, 4 },	 /* size of an option */
+		{ "exceptions", 11, 4 },	 /* events of a system */
+		{ "exceptions\0\1\0\0", 15, 8 }, /* size of a format */
+		{ "tracing6\0\0\10", 11, 4 },	 /* page size */
 	};
 	struct forge kind = kind_of(0);
 	size_t len;
@@ -181,8 +183,7 @@ static void test_claims(void **state)
 			struct sum sum;
 
 			memcpy(copy, bytes, len);
-			set_after(copy, len, places[i].needle, places[i].n, claims[k],
-				  places[i].size);
+			set_after(copy, len, places[i].needle, places[i].n, claims[k], places[i].size);
 			for (unsigned int flags = 0; flags <= PFS_DAT_SALVAGE; flags++)
 				if (read_bytes(copy, len, flags, &sum, &damaged, &err) < 0)
 					assert_message(&err);
@@ -261,10 +262,10 @@ static void test_bad_page(void **state)
 		assert_non_null(buffer);
 		memcpy(&at, buffer + 18, 8);
 		if (zip) {
-			bytes[at + 30] ^= 0xff;	/* in the first chunk */
+			bytes[at + 30] ^= 0xff; /* in the first chunk */
 			at += 4;
 		} else {
-			bytes[at + 9] |= 0x70;	/* its length */
+			bytes[at + 9] |= 0x70; /* its length */
 		}
 		assert_int_equal(read_bytes(bytes, len, 0, &sum, &damaged, &err), -EBADMSG);
 		assert_message(&err);
@@ -284,12 +285,8 @@ static void test_bad_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_claims),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_bad_page),
+		cmocka_unit_test(test_truncated), cmocka_unit_test(test_flipped), cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_overlap),	  cmocka_unit_test(test_circle),  cmocka_unit_test(test_bad_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

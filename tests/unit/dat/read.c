@@ -79,12 +79,14 @@ static struct ev_list check_fd(int fd)
 static void test_recordings(void **state)
 {
 	/* the numbers are those of `trace-cmd report FILE | grep -c`; one loss more in lost.dat */
-	static const struct { const char *name; size_t nr, faults; } files[] = {
-		{ "v6.dat", 182, 147 }, { "v6-date.dat", 149, 148 }, { "v6-counter.dat", 148, 147 },
-		{ "v6-buffers.dat", 82, 76 }, { "v6-split.dat", 62, 32 },
-		{ "v7-none.dat", 148, 147 }, { "v7-zstd.dat", 183, 148 },
-		{ "v7-buffers.dat", 78, 73 }, { "pfs-v6.dat", 172, 162 },
-		{ "pfs-v7.dat", 172, 162 }, { "lost.dat", 341, 338 },
+	static const struct {
+		const char *name;
+		size_t nr, faults;
+	} files[] = {
+		{ "v6.dat", 182, 147 },	      { "v6-date.dat", 149, 148 },  { "v6-counter.dat", 148, 147 },
+		{ "v6-buffers.dat", 82, 76 }, { "v6-split.dat", 62, 32 },   { "v7-none.dat", 148, 147 },
+		{ "v7-zstd.dat", 183, 148 },  { "v7-buffers.dat", 78, 73 }, { "pfs-v6.dat", 172, 162 },
+		{ "pfs-v7.dat", 172, 162 },   { "lost.dat", 341, 338 },
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -109,8 +111,10 @@ static void test_kinds(void **state)
 	static const char *const codecs[] = { NULL, NULL, "zstd", "zlib" };
 
 	for (unsigned int i = 0; i < 32; i++) {
-		struct forge kind = { .version = i < 8 ? 6 : 7, .big_endian = i & 1,
-				      .long_size = i & 2 ? 4 : 8, .codec = codecs[i / 8],
+		struct forge kind = { .version = i < 8 ? 6 : 7,
+				      .big_endian = i & 1,
+				      .long_size = i & 2 ? 4 : 8,
+				      .codec = codecs[i / 8],
 				      .instance = i & 4 ? "inst" : NULL };
 		struct forge plain = { .version = 6, .long_size = kind.long_size };
 		struct ev_list ours = { 0 }, same;
@@ -136,8 +140,7 @@ static void test_kinds(void **state)
 }
 
 /* Options that move time: both readers print the same times. */
-static void check_time(struct forge kind, uint16_t id, const void *data, uint32_t len,
-		       uint64_t first)
+static void check_time(struct forge kind, uint16_t id, const void *data, uint32_t len, uint64_t first)
 {
 	struct ev_list list;
 
@@ -232,8 +235,7 @@ static void test_text(void **state)
 	static const char *const codecs[] = { NULL, NULL, "zlib", "zstd" };
 
 	for (unsigned int i = 0; i < 4; i++) {
-		struct forge kind = { .version = i ? 7 : 6, .codec = codecs[i],
-				      .text = "# tracer: wakeup\n" };
+		struct forge kind = { .version = i ? 7 : 6, .codec = codecs[i], .text = "# tracer: wakeup\n" };
 		struct ev_list list = { 0 };
 		struct pfs_err err = { "" };
 		int fd = forge_file(&kind), text;
@@ -257,7 +259,12 @@ static void test_text(void **state)
 /* What is no trace.dat, or of a kind not known, says what and where. */
 static void test_foreign(void **state)
 {
-	static const struct { const char *bytes; size_t len; int ret; const char *why; } files[] = {
+	static const struct {
+		const char *bytes;
+		size_t len;
+		int ret;
+		const char *why;
+	} files[] = {
 		{ "", 0, EBADMSG, "x: offset 0: this is no trace.dat file" },
 		{ "\x17\x08\x44trac", 7, EBADMSG, "x: offset 0: this is no trace.dat file" },
 		{ "\177ELF............", 16, EBADMSG, "x: offset 0: this is no trace.dat file" },
@@ -300,7 +307,7 @@ static void test_spool(void **state)
 	close(ends[1]);
 	fd = pfs_dat_spool(ends[0], "stdin", bytes, 10, &err);
 	assert_true(fd >= 0 && fd != ends[0]);
-	lseek(fd, 0, SEEK_SET);		/* for libtracecmd */
+	lseek(fd, 0, SEEK_SET); /* for libtracecmd */
 	list = check_fd(fd);
 	assert_true(list.nr > 300);
 	ev_list_fini(&list);
@@ -347,14 +354,9 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recordings),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_spool),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_recordings), cmocka_unit_test(test_kinds), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_facts),	   cmocka_unit_test(test_text),	 cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_spool),	   cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

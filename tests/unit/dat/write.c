@@ -19,27 +19,26 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 
-#define COMMON									\
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"	\
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FAULT									\
-	"name: page_fault_user\nID: 10\nformat:\n" COMMON				\
-	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\n"		\
+#define FAULT                                                               \
+	"name: page_fault_user\nID: 10\nformat:\n" COMMON                   \
+	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\n" \
 	"print fmt: \"address=%lx\", REC->address\n"
-#define EXIT_MMAP								\
-	"name: exit_mmap\nID: 12\nformat:\n" COMMON					\
-	"\tfield:void * mm;\toffset:8;\tsize:8;\tsigned:0;\n\n"				\
+#define EXIT_MMAP                                                                                           \
+	"name: exit_mmap\nID: 12\nformat:\n" COMMON "\tfield:void * mm;\toffset:8;\tsize:8;\tsigned:0;\n\n" \
 	"print fmt: \"%p\", REC->mm\n"
-#define FAULT_KERNEL								\
-	"name: page_fault_kernel\nID: 11\nformat:\n" COMMON				\
-	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\n"		\
+#define FAULT_KERNEL                                                        \
+	"name: page_fault_kernel\nID: 11\nformat:\n" COMMON                 \
+	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\n" \
 	"print fmt: \"address=%lx\", REC->address\n"
-#define HEADER_PAGE								\
-	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"			\
-	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"			\
-	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"			\
+#define HEADER_PAGE                                                 \
+	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"  \
+	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n" \
+	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"  \
 	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n"
 
 enum { PAGE = 4096, EVENTS = 2000 };
@@ -92,9 +91,17 @@ static void set_up(struct recording *r)
 	r->tasks[0] = (struct pfs_dat_task){ 40, "forty \n two" };
 	r->tasks[1] = (struct pfs_dat_task){ 7, "seven" };
 	r->content = (struct pfs_dat_content){
-		.formats = r->f, .page_size = PAGE, .spool_fds = r->spools, .nr_cpus = 3,
-		.own_fd = r->own_fd, .tasks = r->tasks, .nr_tasks = 2, .clock = "mono",
-		.uname = "Linux 6.18 x86_64", .version = "pfscope test", .cpustats = stats,
+		.formats = r->f,
+		.page_size = PAGE,
+		.spool_fds = r->spools,
+		.nr_cpus = 3,
+		.own_fd = r->own_fd,
+		.tasks = r->tasks,
+		.nr_tasks = 2,
+		.clock = "mono",
+		.uname = "Linux 6.18 x86_64",
+		.version = "pfscope test",
+		.cpustats = stats,
 	};
 }
 

@@ -17,13 +17,13 @@ static void test_the_header(void **state)
 	rec = forge_rec(f, PFS_REC_PROBE);
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_READY);
-	rec.counters.skipped = 5;	/* before the beginning: nobody's loss */
+	rec.counters.skipped = 5; /* before the beginning: nobody's loss */
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_COUNTERS);
 	rec.counters.skipped = 7;
 	forge_put(f, &rec);
 	forge_expect(f, "note key=\"probe\" value=\"fault\"\nnote key=\"start\" value=\"mono\"\n"
-		     "lost count=2 interval=1000\n");
+			"lost count=2 interval=1000\n");
 	assert_true(pfs_decoder_stats(f->d)->ready);
 	forge_free(f);
 }
@@ -33,8 +33,7 @@ static void test_another_version(void **state)
 	struct forge *f = forge_new();
 	struct pfs_rec rec = forge_rec(f, PFS_REC_HELLO);
 
-	rec.hello = (struct pfs_rec_hello){ PFS_WIRE_MAGIC, PFS_WIRE_VERSION + 1, sizeof(rec), 12,
-					    1, 1, 0 };
+	rec.hello = (struct pfs_rec_hello){ PFS_WIRE_MAGIC, PFS_WIRE_VERSION + 1, sizeof(rec), 12, 1, 1, 0 };
 	forge_put(f, &rec);
 	assert_int_equal(pfs_decoder_flush(f->d, f->now_ns), -EPROTO);
 	assert_int_equal(pfs_decoder_feed(f->d, &rec), -EPROTO);
@@ -65,9 +64,9 @@ static void test_processors_out_of_order(void **state)
 	comm_at(f, 1, 1000004000, "fourth");
 	comm_at(f, 2, 1000002000, "second");
 	forge_expect(f, "comm cpu=2 comm=\"first\"\n"
-		     "comm cpu=2 comm=\"second\"\n"
-		     "comm cpu=1 comm=\"third\"\n"
-		     "comm cpu=1 comm=\"fourth\"\n");
+			"comm cpu=2 comm=\"second\"\n"
+			"comm cpu=1 comm=\"third\"\n"
+			"comm cpu=1 comm=\"fourth\"\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->late, 0);
 	forge_free(f);
 }
@@ -81,8 +80,8 @@ static void test_one_processor_keeps_its_order(void **state)
 	comm_at(f, 1, 1000001000, "second");
 	comm_at(f, 2, 1000005000, "before");
 	forge_expect(f, "comm cpu=2 comm=\"before\"\n"
-		     "comm cpu=1 comm=\"first\"\n"
-		     "comm cpu=1 comm=\"second\"\n");
+			"comm cpu=1 comm=\"first\"\n"
+			"comm cpu=1 comm=\"second\"\n");
 	forge_free(f);
 }
 
@@ -96,7 +95,7 @@ static void test_too_late_is_passed_on(void **state)
 	comm_at(f, 2, 1000000900, "late");
 	comm_at(f, 2, 1000002000, "early");
 	forge_expect(f, "comm cpu=1 comm=\"one\"\ncomm cpu=2 comm=\"late\"\n"
-		     "comm cpu=2 comm=\"early\"\ncomm cpu=1 comm=\"two\"\n");
+			"comm cpu=2 comm=\"early\"\ncomm cpu=1 comm=\"two\"\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->late, 1);
 	forge_free(f);
 }
@@ -178,7 +177,7 @@ static void test_the_end_says_what_is_missing(void **state)
 	struct pfs_rec rec;
 
 	forge_comm(f, "one", 0, 0);
-	for (uint32_t cpu = 0; cpu < 3; cpu++) {	/* 0 is the one that says it */
+	for (uint32_t cpu = 0; cpu < 3; cpu++) { /* 0 is the one that says it */
 		rec = forge_rec(f, PFS_REC_CPU);
 		rec.end = (struct pfs_rec_cpu){ cpu, cpu == 2 ? 7 : cpu == 1 ? 0 : 2 };
 		forge_put(f, &rec);
@@ -214,7 +213,7 @@ static void test_skipped(void **state)
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_COUNTERS);
 	rec.counters.skipped = 10;
-	rec.counters.transport_failures = 5;	/* these have numbers, and are counted as gaps */
+	rec.counters.transport_failures = 5; /* these have numbers, and are counted as gaps */
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_COUNTERS);
 	rec.counters.skipped = 10;
@@ -239,9 +238,11 @@ static void test_long_names(void **state)
 	v.ino = 7;
 	forge_comm(f, "cat", 0, 0);
 	LAYOUT(f, START, 0, UINT64_MAX, v);
-	snprintf(line, sizeof(line), "comm comm=\"cat\"\nmap start=10000 end=20000 id=1 perms=rw-p "
+	snprintf(line, sizeof(line),
+		 "comm comm=\"cat\"\nmap start=10000 end=20000 id=1 perms=rw-p "
 		 "off=0 dev=fe:00 ino=7 traits=none name=\"%s\"\n"
-		 "note key=\"snapshot\" value=\"start\"\n", name);
+		 "note key=\"snapshot\" value=\"start\"\n",
+		 name);
 	forge_expect(f, line);
 	forge_free(f);
 }
@@ -293,7 +294,7 @@ static void test_damaged_records(void **state)
 	struct forge *f = forge_new();
 	struct pfs_rec rec = { 0 };
 
-	forge_put(f, &rec);	/* fills up a batch */
+	forge_put(f, &rec); /* fills up a batch */
 	rec.type = PFS_REC_NR;
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_NAME);

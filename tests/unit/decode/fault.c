@@ -6,20 +6,43 @@
 
 static const struct forge_vma anon = { .vma = 0xa, .start = 0x10000, .end = 0x20000, .flags = VM_RW };
 static const struct forge_vma private_file = {
-	.vma = 0xb, .start = 0x30000, .end = 0x40000, .flags = VM_RW, .name = "/lib/c", .ino = 7,
+	.vma = 0xb,
+	.start = 0x30000,
+	.end = 0x40000,
+	.flags = VM_RW,
+	.name = "/lib/c",
+	.ino = 7,
 	.pgoff = 2,
 };
 static const struct forge_vma shared_file = {
-	.vma = 0xc, .start = 0x50000, .end = 0x60000, .flags = VM_RW | VM_S, .name = "/tmp/s", .ino = 8,
+	.vma = 0xc,
+	.start = 0x50000,
+	.end = 0x60000,
+	.flags = VM_RW | VM_S,
+	.name = "/tmp/s",
+	.ino = 8,
 };
 static const struct forge_vma zero = {
-	.vma = 0xd, .start = 0x70000, .end = 0x80000, .flags = VM_RW, .name = "/dev/zero", .ino = 9,
+	.vma = 0xd,
+	.start = 0x70000,
+	.end = 0x80000,
+	.flags = VM_RW,
+	.name = "/dev/zero",
+	.ino = 9,
 };
 static const struct forge_vma vdso = {
-	.vma = 0xe, .start = 0x90000, .end = 0xa0000, .flags = VM_RX, .name = "[vdso]",
+	.vma = 0xe,
+	.start = 0x90000,
+	.end = 0xa0000,
+	.flags = VM_RX,
+	.name = "[vdso]",
 };
 static const struct forge_vma hugetlb = {
-	.vma = 0xf, .start = 0x200000, .end = 0x400000, .flags = VM_RW, .traits = PFS_WIRE_HUGETLB,
+	.vma = 0xf,
+	.start = 0x200000,
+	.end = 0x400000,
+	.flags = VM_RW,
+	.traits = PFS_WIRE_HUGETLB,
 };
 
 static struct forge *running(void)
@@ -55,30 +78,36 @@ static void expect_fields(struct forge *f, const char *want)
 static void test_all_of_a_fault(void **state)
 {
 	struct forge *f = running();
-	struct pfs_rec rec = forge_fault(f, &private_file, 0x31234,
-					 PFS_FLAG_WRITE | PFS_FLAG_USER, MINOR);
+	struct pfs_rec rec = forge_fault(f, &private_file, 0x31234, PFS_FLAG_WRITE | PFS_FLAG_USER, MINOR);
 
 	rec.fault.what |= PFS_WHAT_PFN;
 	rec.fault.pfn = 0x1234;
 	forge_put(f, &rec);
 	forge_expect(f, "fault addr=31234 start=30000 end=40000 ip=401000 access=write mode=user "
-		     "class=minor how=cow code=6 flags=write,user pfn=1234 latency=7 "
-		     "id=2 off=12288 dev=fe:00 ino=7\n");
+			"class=minor how=cow code=6 flags=write,user pfn=1234 latency=7 "
+			"id=2 off=12288 dev=fe:00 ino=7\n");
 	forge_free(f);
 }
 
 /* As mm_account_fault() has it. */
 static void test_classes(void **state)
 {
-	static const struct { uint16_t flags, ret; const char *want; } rows[] = {
+	static const struct {
+		uint16_t flags, ret;
+		const char *want;
+	} rows[] = {
 		{ 0, 0, "class=minor" },
-		{ 0, 0x100 | 0x200 | 8, "class=minor" },	/* NOPAGE, LOCKED, WRITE */
+		{ 0, 0x100 | 0x200 | 8, "class=minor" }, /* NOPAGE, LOCKED, WRITE */
 		{ 0, MAJOR, "class=major" },
 		{ PFS_FLAG_TRIED, 0, "class=major" },
-		{ 0, 0x4000, "class=minor" },			/* COMPLETED */
+		{ 0, 0x4000, "class=minor" }, /* COMPLETED */
 		{ 0, MAJOR | RETRY, "!class=" },
-		{ 0, 1, "!class=" }, { 0, 2, "!class=" }, { 0, 0x10, "!class=" },
-		{ 0, 0x20, "!class=" }, { 0, 0x40, "!class=" }, { 0, 0x800 | MAJOR, "!class=" },
+		{ 0, 1, "!class=" },
+		{ 0, 2, "!class=" },
+		{ 0, 0x10, "!class=" },
+		{ 0, 0x20, "!class=" },
+		{ 0, 0x40, "!class=" },
+		{ 0, 0x800 | MAJOR, "!class=" },
 	};
 	struct forge *f = running();
 
@@ -102,7 +131,7 @@ static void test_how(void **state)
 		{ &anon, PFS_WAS_NONE, W, "how=anon" },
 		{ &anon, PFS_WAS_PRESENT, W, "how=cow" },
 		{ &anon, PFS_WAS_PRESENT, PFS_FLAG_UNSHARE, "how=cow" },
-		{ &anon, PFS_WAS_PRESENT, 0, "!how=" },		/* somebody else was quicker */
+		{ &anon, PFS_WAS_PRESENT, 0, "!how=" }, /* somebody else was quicker */
 		{ &anon, PFS_WAS_SWAP, 0, "how=swap" },
 		{ &anon, PFS_WAS_NUMA, 0, "how=numa" },
 		{ &anon, PFS_WAS_HUGE, W, "how=huge" },
@@ -132,8 +161,13 @@ static void test_how(void **state)
 /* What never came to the handler: only the processor has said anything. */
 static void test_not_handled(void **state)
 {
-	static const struct { uint32_t code; const char *want; } rows[] = {
-		{ 4, "access=read" }, { 6, "access=write" }, { 0x14, "access=exec" },
+	static const struct {
+		uint32_t code;
+		const char *want;
+	} rows[] = {
+		{ 4, "access=read" },
+		{ 6, "access=write" },
+		{ 0x14, "access=exec" },
 	};
 	struct forge *f = running();
 
@@ -150,7 +184,7 @@ static void test_not_handled(void **state)
 #endif
 		forge_put(f, &rec);
 		expect_fields(f, "fault addr=123 mode=kernel ip=0 !class= !how= !flags= !latency= "
-			      "!pfn= !id= !start=");
+				 "!pfn= !id= !start=");
 	}
 	forge_free(f);
 }
@@ -165,8 +199,8 @@ static void test_a_stack_that_grew(void **state)
 	grown.start = 0x8000;
 	forge_touch(f, &grown, 0x8010, PFS_FLAG_WRITE, MINOR);
 	forge_expect(f, "map start=8000 end=20000 id=1\n"
-		     "fault addr=8010 start=8000 end=20000 ip=401000 access=write mode=user "
-		     "class=minor how=anon code=6 flags=write latency=7 id=1\n");
+			"fault addr=8010 start=8000 end=20000 ip=401000 access=write mode=user "
+			"class=minor how=anon code=6 flags=write latency=7 id=1\n");
 	forge_touch(f, &grown, 0x9010, PFS_FLAG_WRITE, MINOR);
 	expect_fields(f, "!map fault start=8000");
 	assert_int_equal(pfs_decoder_stats(f->d)->corrected, 0);
@@ -180,14 +214,14 @@ static void test_a_region_that_nobody_told(void **state)
 
 	forge_touch(f, &other, 0xb1000, 0, MINOR);
 	forge_expect(f, "map start=b0000 end=c0000 id=7 off=12288 dev=fe:00 ino=5\n"
-		     "fault addr=b1000 start=b0000 end=c0000 ip=401000 access=read mode=user "
-		     "class=minor how=file code=4 flags=none latency=7 id=7 off=16384 dev=fe:00 ino=5\n");
+			"fault addr=b1000 start=b0000 end=c0000 ip=401000 access=read mode=user "
+			"class=minor how=file code=4 flags=none latency=7 id=7 off=16384 dev=fe:00 ino=5\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->corrected, 1);
 	other.flags = VM_R;
 	other.name = "/x";
 	LAYOUT(f, CHANGE, other.start, other.end, other);
 	forge_expect(f, "map start=b0000 end=c0000 id=7 perms=r--p off=12288 dev=fe:00 ino=5 traits=none "
-		     "name=\"/x\"\n");
+			"name=\"/x\"\n");
 	forge_free(f);
 }
 
@@ -216,7 +250,7 @@ static void test_a_region_that_is_less_than_told(void **state)
 		forge_touch(f, &part, 0x14000, 0, MINOR);
 		if (!i)
 			expect_fields(f, "start=18000 end=20000 id=7 start=10000 end=14000 id=8 "
-				      "fault start=14000 end=18000");
+					 "fault start=14000 end=18000");
 	}
 	expect_fields(f, "!map fault id=1");
 	assert_int_equal(pfs_decoder_stats(f->d)->corrected, 1);
@@ -245,8 +279,8 @@ static void test_get_user_pages(void **state)
 
 	forge_gup(f, &anon, 0x11234, PFS_FLAG_WRITE, MINOR);
 	forge_expect(f, "populate start=11000 end=12000 access=write class=minor how=anon flags=write "
-		     "latency=7 id=1 by=gup\n");
-	forge_gup(f, &anon, 0x11234, PFS_FLAG_WRITE, RETRY);	/* no page came of it */
+			"latency=7 id=1 by=gup\n");
+	forge_gup(f, &anon, 0x11234, PFS_FLAG_WRITE, RETRY); /* no page came of it */
 	forge_gup(f, &anon, 0x11234, PFS_FLAG_WRITE, 2);
 	forge_expect(f, "");
 	assert_int_equal(pfs_decoder_stats(f->d)->no_page, 2);
@@ -266,7 +300,7 @@ static void test_a_page_of_another_process(void **state)
 	f->model = pfs_model_new();
 	forge_gup(f, &anon, 0x11234, PFS_FLAG_WRITE | PFS_FLAG_REMOTE, MINOR);
 	forge_expect(f, "populate pid=200 tid=200 space=other start=11000 end=12000 access=write "
-		     "class=minor how=anon flags=write,remote latency=7 id=1 by=gup\n");
+			"class=minor how=anon flags=write,remote latency=7 id=1 by=gup\n");
 	assert_int_equal(pfs_model_proc(f->model, 200)->counts.unasked_minor, 1);
 	forge_free(f);
 }
@@ -279,7 +313,7 @@ static void test_touched_by_a_stranger(void **state)
 	f->pid = f->tid = 300;
 	forge_gup(f, &anon, 0x11234, PFS_FLAG_REMOTE, MINOR);
 	forge_expect(f, "populate start=11000 end=12000 access=read how=anon flags=remote "
-		     "latency=7 id=1 by=gup\n");
+			"latency=7 id=1 by=gup\n");
 	forge_free(f);
 }
 
@@ -293,7 +327,7 @@ static void test_a_page_of_a_stranger(void **state)
 	LAYOUT(f, FAULT, theirs.start, theirs.end, theirs);
 	forge_gup(f, &theirs, 0x500000, PFS_FLAG_WRITE | PFS_FLAG_REMOTE, MINOR);
 	forge_expect(f, "populate space=other start=500000 end=501000 access=write class=minor "
-		     "how=anon flags=write,remote latency=7 by=gup\n");
+			"how=anon flags=write,remote latency=7 by=gup\n");
 	forge_free(f);
 }
 
@@ -333,13 +367,13 @@ static void test_huge_pages(void **state)
 	rec.fault.pfn = 0x12345;
 	forge_put(f, &rec);
 	forge_expect(f, "fault addr=345678 start=200000 end=800000 ip=401000 access=write mode=user "
-		     "class=minor how=huge code=6 flags=write pfn=12345 latency=7 id=1\n"
-		     "huge pfn=12200 order=9\n");
+			"class=minor how=huge code=6 flags=write pfn=12345 latency=7 id=1\n"
+			"huge pfn=12200 order=9\n");
 	rec = forge_fault(f, &big, 0x445678, PFS_FLAG_WRITE, MINOR);
 	rec.fault.what = PFS_WHAT_HANDLED | PFS_WHAT_KERNEL | PFS_WHAT_HUGE;
 	forge_put(f, &rec);
 	forge_expect(f, "populate start=400000 end=600000 access=write class=minor how=huge flags=write "
-		     "latency=7 id=1 by=gup\nhuge start=400000 end=600000 order=9\n");
+			"latency=7 id=1 by=gup\nhuge start=400000 end=600000 order=9\n");
 	forge_free(f);
 }
 
@@ -363,7 +397,7 @@ static void test_around(void **state)
 	forge_forget(f);
 	put_around(f, &private_file, 0x31000);
 	forge_expect(f, "around addr=31000 start=30000 end=40000 off=8192 end_off=40960 "
-		     "dev=fe:00 ino=7\n");
+			"dev=fe:00 ino=7\n");
 	forge_free(f);
 }
 

@@ -4,11 +4,13 @@
  */
 #include "support/stap_forge.h"
 
+/* clang-format off */
 #define RW(address, from, to) { .vma = address, .start = from, .end = to, .flags = VM_RW }
 #define RO(address, from, to) { .vma = address, .start = from, .end = to, .flags = VM_R }
 #define FILE_RX(address, from, to, page)							\
 	{ .vma = address, .start = from, .end = to, .flags = VM_RX, .name = "/bin/cat", .ino = 7,	\
 	  .pgoff = page }
+/* clang-format on */
 
 /* A process found running, with one region of 16 pages. */
 static struct forge *running(void)
@@ -18,7 +20,7 @@ static struct forge *running(void)
 	forge_comm(f, "cat", 0, 0);
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW
-		     "note key=\"snapshot\" value=\"start\"\n");
+			"note key=\"snapshot\" value=\"start\"\n");
 	return f;
 }
 
@@ -31,7 +33,7 @@ static void test_start_is_told_by_somebody_else(void **state)
 	f->pid = f->tid = 53;
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW
-		     "note key=\"snapshot\" value=\"start\"\n");
+			"note key=\"snapshot\" value=\"start\"\n");
 	forge_free(f);
 }
 
@@ -44,8 +46,7 @@ static void test_start_in_pieces(void **state)
 	LAYOUT(f, START, 0, 0x30000, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW);
 	LAYOUT(f, START, 0x30000, UINT64_MAX, RW(0xb, 0x30000, 0x40000));
-	forge_expect(f, "map start=30000 end=40000 id=2" ANON_RW
-		     "note key=\"snapshot\" value=\"start\"\n");
+	forge_expect(f, "map start=30000 end=40000 id=2" ANON_RW "note key=\"snapshot\" value=\"start\"\n");
 	forge_free(f);
 }
 
@@ -76,10 +77,9 @@ static void test_a_new_region(void **state)
 {
 	struct forge *f = running();
 
-	LAYOUT(f, CHANGE, 0x10000, 0x40000, RW(0xa, 0x10000, 0x20000),
-	       FILE_RX(0xb, 0x30000, 0x40000, 5));
+	LAYOUT(f, CHANGE, 0x10000, 0x40000, RW(0xa, 0x10000, 0x20000), FILE_RX(0xb, 0x30000, 0x40000, 5));
 	forge_expect(f, "map start=30000 end=40000 id=2 perms=r-xp off=20480 dev=fe:00 ino=7 "
-		     "traits=none name=\"/bin/cat\"\n");
+			"traits=none name=\"/bin/cat\"\n");
 	forge_free(f);
 }
 
@@ -101,7 +101,7 @@ static void test_split(void **state)
 	LAYOUT(f, CHANGE, 0x10000, 0x20000, RW(0xa, 0x10000, 0x14000), RO(0xb, 0x14000, 0x18000),
 	       RW(0xc, 0x18000, 0x20000));
 	forge_expect(f, "map start=18000 end=20000 id=2" ANON_RW "map start=14000 end=18000 id=3 "
-		     "perms=r--p off=0 dev=00:00 ino=0 traits=none name=\"\"\n");
+			"perms=r--p off=0 dev=00:00 ino=0 traits=none name=\"\"\n");
 	forge_free(f);
 }
 
@@ -113,7 +113,7 @@ static void test_split_the_other_way(void **state)
 	LAYOUT(f, CHANGE, 0x10000, 0x20000, RW(0xb, 0x10000, 0x14000), RO(0xc, 0x14000, 0x18000),
 	       RW(0xa, 0x18000, 0x20000));
 	forge_expect(f, "map start=10000 end=14000 id=2" ANON_RW "map start=14000 end=18000 id=3 "
-		     "perms=r--p off=0 dev=00:00 ino=0 traits=none name=\"\"\n");
+			"perms=r--p off=0 dev=00:00 ino=0 traits=none name=\"\"\n");
 	forge_free(f);
 }
 
@@ -142,14 +142,14 @@ static void test_traits_and_names(void **state)
 {
 	struct forge *f = running();
 
-	LAYOUT(f, CHANGE, 0x10000, 0x20000, { .vma = 0xa, .start = 0x10000, .end = 0x20000,
-	       .flags = VM_RW, .traits = PFS_WIRE_LOCKED });
+	LAYOUT(f, CHANGE, 0x10000, 0x20000,
+	       { .vma = 0xa, .start = 0x10000, .end = 0x20000, .flags = VM_RW, .traits = PFS_WIRE_LOCKED });
 	forge_expect(f, "map start=10000 end=20000 id=1 perms=rw-p off=0 dev=00:00 ino=0 "
-		     "traits=locked name=\"\"\n");
+			"traits=locked name=\"\"\n");
 	LAYOUT(f, CHANGE, 0x10000, 0x20000,
 	       { .vma = 0xa, .start = 0x10000, .end = 0x20000, .flags = VM_RW, .name = "[anon:x]" });
 	forge_expect(f, "map start=10000 end=20000 id=1 perms=rw-p off=0 dev=00:00 ino=0 "
-		     "traits=none name=\"[anon:x]\"\n");
+			"traits=none name=\"[anon:x]\"\n");
 	forge_free(f);
 }
 
@@ -215,11 +215,11 @@ static void test_mapped_over(void **state)
 	struct forge *f = running();
 
 	forge_unmap(f, 0x14000, 0x18000);
-	LAYOUT(f, CHANGE, 0x10000, 0x20000, RW(0xa, 0x10000, 0x14000),
-	       FILE_RX(0xb, 0x14000, 0x18000, 0), RW(0xc, 0x18000, 0x20000));
+	LAYOUT(f, CHANGE, 0x10000, 0x20000, RW(0xa, 0x10000, 0x14000), FILE_RX(0xb, 0x14000, 0x18000, 0),
+	       RW(0xc, 0x18000, 0x20000));
 	forge_expect(f, "map start=18000 end=20000 id=2\nunmap start=14000 end=18000\n"
-		     "map start=14000 end=18000 id=3 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
-		     "name=\"/bin/cat\"\n");
+			"map start=14000 end=18000 id=3 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
+			"name=\"/bin/cat\"\n");
 	forge_free(f);
 }
 
@@ -230,8 +230,8 @@ static void test_replaced_without_a_word(void **state)
 
 	LAYOUT(f, CHANGE, 0x10000, 0x20000, FILE_RX(0xb, 0x10000, 0x20000, 0));
 	forge_expect(f, "unmap start=10000 end=20000\n"
-		     "map start=10000 end=20000 id=2 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
-		     "name=\"/bin/cat\"\n");
+			"map start=10000 end=20000 id=2 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
+			"name=\"/bin/cat\"\n");
 	forge_free(f);
 }
 
@@ -256,7 +256,7 @@ static void test_move(void **state)
 	forge_unmap(f, 0x10000, 0x20000);
 	LAYOUT(f, CHANGE, 0x10000, 0x58000, RW(0xb, 0x40000, 0x58000));
 	forge_expect(f, "move start=40000 end=50000 from=10000 len=65536 id=2\n"
-		     "unmap start=10000 end=20000\nmap start=40000 end=58000 id=2" ANON_RW);
+			"unmap start=10000 end=20000\nmap start=40000 end=58000 id=2" ANON_RW);
 	forge_free(f);
 }
 
@@ -272,8 +272,8 @@ static void test_move_and_merge(void **state)
 	LAYOUT(f, CHANGE, 0x10000, 0x44000, RW(0xa, 0x10000, 0x14000), RW(0xc, 0x18000, 0x20000),
 	       RW(0xb, 0x30000, 0x44000));
 	forge_expect(f, "move start=40000 end=44000 from=14000 len=16384 id=3\n"
-		     "map start=18000 end=20000 id=4\nunmap start=14000 end=18000\n"
-		     "map start=30000 end=44000 id=2\n");
+			"map start=18000 end=20000 id=4\nunmap start=14000 end=18000\n"
+			"map start=30000 end=44000 id=2\n");
 	forge_free(f);
 }
 
@@ -298,9 +298,9 @@ static void test_the_stack_and_the_heap(void **state)
 	forge_comm(f, "cat", 0, 0);
 	for (int i = 0; i < 2; i++) {
 		rec = forge_rec(f, PFS_REC_LAYOUT);
-		rec.layout = (struct pfs_rec_layout){ .mm = f->mm, .hi = UINT64_MAX,
-						      .start_brk = 0x10000, .brk = 0x12345,
-						      .start_stack = 0x7ffe10 };
+		rec.layout = (struct pfs_rec_layout){
+			.mm = f->mm, .hi = UINT64_MAX, .start_brk = 0x10000, .brk = 0x12345, .start_stack = 0x7ffe10
+		};
 		forge_put(f, &rec);
 		forge_region(f, &(const struct forge_vma)RW(0xa, 0x10000, 0x13000));
 		forge_region(f, &(const struct forge_vma)RW(0xb, 0x7f0000, 0x800000));
@@ -309,10 +309,10 @@ static void test_the_stack_and_the_heap(void **state)
 		forge_put(f, &rec);
 		if (!i)
 			forge_expect(f, "comm comm=\"cat\"\nbrk start=10000 end=12345\n"
-				     "map start=10000 end=13000 id=1" ANON_RW
-				     "map start=7f0000 end=800000 id=2 perms=rw-p off=0 dev=00:00 ino=0 "
-				     "traits=none name=\"[stack]\"\n"
-				     "note key=\"snapshot\" value=\"start\"\n");
+					"map start=10000 end=13000 id=1" ANON_RW
+					"map start=7f0000 end=800000 id=2 perms=rw-p off=0 dev=00:00 ino=0 "
+					"traits=none name=\"[stack]\"\n"
+					"note key=\"snapshot\" value=\"start\"\n");
 	}
 	forge_expect(f, "note key=\"snapshot\" value=\"start\"\n");
 	forge_free(f);
@@ -332,16 +332,20 @@ static void test_a_name_that_is_not_known(void **state)
 		}
 		forge_layout_edge(f, PFS_REC_LAYOUT, PFS_WHY_CHANGE, 0x30000, 0x40000, 0);
 		rec = forge_rec(f, PFS_REC_REGION);
-		rec.region = (struct pfs_rec_region){ .mm = f->mm, .vma = v.vma,
-						      .start = v.start, .end = v.end,
-						      .vm_flags = VM_RX, .ino = 7, .dev = DEV,
+		rec.region = (struct pfs_rec_region){ .mm = f->mm,
+						      .vma = v.vma,
+						      .start = v.start,
+						      .end = v.end,
+						      .vm_flags = VM_RX,
+						      .ino = 7,
+						      .dev = DEV,
 						      .special = PFS_NAME_UNKNOWN };
 		forge_put(f, &rec);
 		forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0x30000, 0x40000, 1);
 	}
 	forge_expect(f, "map start=30000 end=40000 id=2 perms=r-xp off=0 dev=fe:00 ino=7 traits=none\n"
-		     "map start=30000 end=40000 id=2 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
-		     "name=\"/bin/cat\"\n");
+			"map start=30000 end=40000 id=2 perms=r-xp off=0 dev=fe:00 ino=7 traits=none "
+			"name=\"/bin/cat\"\n");
 	forge_free(f);
 }
 
@@ -372,9 +376,9 @@ static void test_torn(void **state)
 		EMPTY_LAYOUT(f, CHANGE, 0x90000, 0x90000);
 		snprintf(want, sizeof(want), "lost count=1 interval=1000\n%s%s",
 			 missing == 0 || missing == 1 ? "" : "map start=30000 end=40000 id=2" ANON_RW,
-			 missing == 0 || missing == 2 ? "" : missing == 1 ?
-			 "map start=50000 end=60000 id=2" ANON_RW :
-			 "map start=50000 end=60000 id=3" ANON_RW);
+			 missing == 0 || missing == 2 ? ""
+			 : missing == 1		      ? "map start=50000 end=60000 id=2" ANON_RW
+						      : "map start=50000 end=60000 id=3" ANON_RW);
 		forge_expect(f, want);
 		assert_int_equal(pfs_decoder_stats(f->d)->torn, 1);
 		forge_free(f);
@@ -394,8 +398,9 @@ static void test_not_believed(void **state)
 		if (why == 3)
 			forge_region(f, &(const struct forge_vma)RW(0xc, 0x3f000, 0x50000));
 		forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, why);
-		forge_expect(f, why == 0 ? "lost count=1 interval=1000\n" : why == 1 ? "" :
-			     "map start=30000 end=40000 id=2" ANON_RW);
+		forge_expect(f, why == 0   ? "lost count=1 interval=1000\n"
+				: why == 1 ? ""
+					   : "map start=30000 end=40000 id=2" ANON_RW);
 		assert_int_equal(pfs_decoder_stats(f->d)->torn, 1);
 		assert_int_equal(pfs_decoder_stats(f->d)->damaged, why == 3);
 		forge_free(f);
@@ -413,7 +418,7 @@ static void test_not_told_in_between(void **state)
 	forge_region(f, &(const struct forge_vma)RW(0xc, 0x30000, 0x40000));
 	forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, 3);
 	forge_expect(f, "lost count=1 interval=1000\nmap start=8000 end=9000 id=2" ANON_RW
-		     "map start=30000 end=40000 id=3" ANON_RW);
+			"map start=30000 end=40000 id=3" ANON_RW);
 	forge_free(f);
 }
 
@@ -430,14 +435,13 @@ static void test_told_by_two_at_once(void **state)
 			if (step == 1)
 				forge_region(f, &v);
 			else
-				forge_layout_edge(f, step ? PFS_REC_LAYOUT_END : PFS_REC_LAYOUT,
-						  PFS_WHY_CHANGE, cpu * 0x100000, cpu * 0x100000 + 0x1000,
-						  step ? 1 : 0);
+				forge_layout_edge(f, step ? PFS_REC_LAYOUT_END : PFS_REC_LAYOUT, PFS_WHY_CHANGE,
+						  cpu * 0x100000, cpu * 0x100000 + 0x1000, step ? 1 : 0);
 		}
 	}
 	f->cpu = 0;
-	forge_expect(f, "map cpu=1 start=100000 end=101000 id=2" ANON_RW
-		     "map cpu=2 start=200000 end=201000 id=3" ANON_RW);
+	forge_expect(f,
+		     "map cpu=1 start=100000 end=101000 id=2" ANON_RW "map cpu=2 start=200000 end=201000 id=3" ANON_RW);
 	assert_int_equal(pfs_decoder_stats(f->d)->torn, 0);
 	forge_free(f);
 }

@@ -4,8 +4,10 @@
  */
 #include "support/stap_forge.h"
 
+/* clang-format off */
 #define RW(address, from, to) { .vma = address, .start = from, .end = to, .flags = VM_RW }
 #define RO(address, from, to) { .vma = address, .start = from, .end = to, .flags = VM_R }
+/* clang-format on */
 #define STACK_TOP 0x7ffffffff000
 
 static const struct forge_vma first_stack = RW(0x5, STACK_TOP - 0x1000, STACK_TOP);
@@ -16,8 +18,8 @@ static struct forge *running(void)
 	struct forge *f = forge_new();
 
 	forge_comm(f, "cat", 10, 1);
-	LAYOUT(f, START, 0, UINT64_MAX, heap, { .vma = 0xb, .start = 0x30000, .end = 0x40000,
-	       .flags = VM_RX, .name = "/bin/cat", .ino = 7 });
+	LAYOUT(f, START, 0, UINT64_MAX, heap,
+	       { .vma = 0xb, .start = 0x30000, .end = 0x40000, .flags = VM_RX, .name = "/bin/cat", .ino = 7 });
 	forge_forget(f);
 	return f;
 }
@@ -37,11 +39,11 @@ static void test_fork(void **state)
 	struct forge *f = running();
 
 	f->mm = 0xee00;
-	LAYOUT(f, FORK, 0, UINT64_MAX, RW(0x1a, 0x10000, 0x20000), { .vma = 0x1b, .start = 0x30000,
-	       .end = 0x40000, .flags = VM_RX, .name = "/bin/cat", .ino = 7 });
+	LAYOUT(f, FORK, 0, UINT64_MAX, RW(0x1a, 0x10000, 0x20000),
+	       { .vma = 0x1b, .start = 0x30000, .end = 0x40000, .flags = VM_RX, .name = "/bin/cat", .ino = 7 });
 	forge_fork(f, 200, 0xee00, 0);
 	forge_expect(f, "fork\nmap space=fork start=10000 end=20000 id=3\n"
-		     "map space=fork start=30000 end=40000 id=4\nfork child=200 shared=0\n");
+			"map space=fork start=30000 end=40000 id=4\nfork child=200 shared=0\n");
 	as(f, 200, 200, 0xee00);
 	LAYOUT(f, CHANGE, 0x10000, 0x20000, RO(0x1a, 0x10000, 0x20000));
 	as(f, 100, 100, 0xff00);
@@ -56,8 +58,8 @@ static void test_fork_of_less(void **state)
 	struct forge *f = running();
 	struct pfs_space *space;
 
-	LAYOUT(f, CHANGE, 0x50000, 0x60000, { .vma = 0xc, .start = 0x50000, .end = 0x60000,
-	       .flags = VM_RW, .traits = PFS_WIRE_LOCKED });
+	LAYOUT(f, CHANGE, 0x50000, 0x60000,
+	       { .vma = 0xc, .start = 0x50000, .end = 0x60000, .flags = VM_RW, .traits = PFS_WIRE_LOCKED });
 	forge_forget(f);
 	f->model = pfs_model_new();
 	forge_unmap(f, 0x90000, 0xa0000);
@@ -65,7 +67,7 @@ static void test_fork_of_less(void **state)
 	LAYOUT(f, FORK, 0, UINT64_MAX, RW(0x1a, 0x10000, 0x20000), RW(0x1c, 0x50000, 0x60000));
 	forge_fork(f, 200, 0xee00, 0);
 	forge_expect(f, "fork\nmap space=fork start=10000 end=20000 id=4\n"
-		     "map space=fork start=50000 end=60000 id=5" ANON_RW "fork child=200 shared=0\n");
+			"map space=fork start=50000 end=60000 id=5" ANON_RW "fork child=200 shared=0\n");
 	space = pfs_proc_space(pfs_model_proc(f->model, 200));
 	assert_int_equal(space->nr_live, 2);
 	assert_int_equal(space->live[1]->traits, 0);
@@ -80,8 +82,7 @@ static void test_the_break_of_a_copy(void **state)
 
 	f->mm = 0xee00;
 	rec = forge_rec(f, PFS_REC_LAYOUT);
-	rec.layout = (struct pfs_rec_layout){ .mm = f->mm, .why = PFS_WHY_FORK,
-					      .start_brk = 0x5000, .brk = 0x6000 };
+	rec.layout = (struct pfs_rec_layout){ .mm = f->mm, .why = PFS_WHY_FORK, .start_brk = 0x5000, .brk = 0x6000 };
 	forge_put(f, &rec);
 	forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_FORK, 0, 0, 0);
 	forge_expect(f, "fork\nbrk space=fork start=5000 end=6000\n");
@@ -99,13 +100,13 @@ static void test_fork_told_late(void **state)
 			LAYOUT(f, FORK, 0, 0x20000, RW(0x1a, 0x10000, 0x20000));
 		forge_fork(f, 200, 0xee00, 0);
 		forge_expect(f, "fork\nmap space=fork start=10000 end=20000 id=3\n"
-			     "map space=fork start=30000 end=40000 id=4\nfork child=200 shared=0\n");
-		f->pid = f->tid = 53;	/* a work item tells the rest; there is a difference by now */
-		LAYOUT(f, FORK, told ? 0x20000 : 0, UINT64_MAX, { .vma = 0x1b, .start = 0x30000,
-		       .end = 0x40000, .flags = VM_R, .name = "/bin/cat", .ino = 7 });
-		forge_expect(f, told ? "protect pid=200 tid=200 start=30000 end=40000 perms=r--p\n" :
-			     "unmap pid=200 tid=200 start=10000 end=20000\n"
-			     "protect pid=200 tid=200 start=30000 end=40000 perms=r--p\n");
+				"map space=fork start=30000 end=40000 id=4\nfork child=200 shared=0\n");
+		f->pid = f->tid = 53; /* a work item tells the rest; there is a difference by now */
+		LAYOUT(f, FORK, told ? 0x20000 : 0, UINT64_MAX,
+		       { .vma = 0x1b, .start = 0x30000, .end = 0x40000, .flags = VM_R, .name = "/bin/cat", .ino = 7 });
+		forge_expect(f, told ? "protect pid=200 tid=200 start=30000 end=40000 perms=r--p\n"
+				     : "unmap pid=200 tid=200 start=10000 end=20000\n"
+				       "protect pid=200 tid=200 start=30000 end=40000 perms=r--p\n");
 		forge_free(f);
 	}
 }
@@ -122,8 +123,8 @@ static void test_vfork(void **state)
 	as(f, 100, 100, 0xff00);
 	forge_unmap(f, 0x10000, 0x20000);
 	forge_expect(f, "protect pid=200 tid=200 start=10000 end=20000 perms=r--p\n"
-		     "note pid=200 tid=200 key=\"counted\" value=\"minor 0 major 0 running 0\"\n"
-		     "exit pid=200 tid=200 last=1\nunmap start=10000 end=20000\n");
+			"note pid=200 tid=200 key=\"counted\" value=\"minor 0 major 0 running 0\"\n"
+			"exit pid=200 tid=200 last=1\nunmap start=10000 end=20000\n");
 	forge_free(f);
 }
 
@@ -165,24 +166,22 @@ static void test_exec(void **state)
 	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
 	forge_gup(f, &first_stack, STACK_TOP - 12, PFS_FLAG_WRITE | PFS_FLAG_REMOTE, MINOR);
 	forge_expect(f, BUILT("") "populate space=exec start=7fffffffe000 end=7ffffffff000 access=write "
-		     "class=minor how=anon flags=write,remote latency=7 id=3 by=exec\n");
+				  "class=minor how=anon flags=write,remote latency=7 id=3 by=exec\n");
 	f->mm = 0xff00;
 	forge_unmap(f, 0, UINT64_MAX);
 	f->mm = 0xee00;
-	forge_comm(f, "new", 20, 1);	/* the name is the new image's */
+	forge_comm(f, "new", 20, 1); /* the name is the new image's */
 	forge_range(f, PFS_REC_MOVE, first_stack.start, first_stack.end, 0x7ff000);
 	LAYOUT(f, EXEC, 0, UINT64_MAX, RW(0x6, 0x400000, 0x401000), RW(0x5, 0x7fe000, 0x800000));
 	forge_exec(f, 0xee00, 100, "/bin/new");
-	forge_touch(f, &(const struct forge_vma)RW(0x6, 0x400000, 0x401000), 0x400010,
-		    PFS_FLAG_WRITE, MINOR);
+	forge_touch(f, &(const struct forge_vma)RW(0x6, 0x400000, 0x401000), 0x400010, PFS_FLAG_WRITE, MINOR);
 	forge_expect(f, "unmap start=0 end=ffffffffffffffff\n"
-		     "move space=exec start=7ff000 end=800000 from=7fffffffe000 len=4096 id=4\n"
-		     "unmap space=exec start=7fffffffe000 end=7ffffffff000\n"
-		     "map space=exec start=400000 end=401000 id=5" ANON_RW
-		     "map space=exec start=7fe000 end=800000 id=4" ANON_RW
-		     "exec comm=\"new\" name=\"/bin/new\"\n"
-		     "fault addr=400010 start=400000 end=401000 ip=401000 access=write mode=user "
-		     "class=minor how=anon code=6 flags=write latency=7 id=5\n");
+			"move space=exec start=7ff000 end=800000 from=7fffffffe000 len=4096 id=4\n"
+			"unmap space=exec start=7fffffffe000 end=7ffffffff000\n"
+			"map space=exec start=400000 end=401000 id=5" ANON_RW
+			"map space=exec start=7fe000 end=800000 id=4" ANON_RW "exec comm=\"new\" name=\"/bin/new\"\n"
+			"fault addr=400010 start=400000 end=401000 ip=401000 access=write mode=user "
+			"class=minor how=anon code=6 flags=write latency=7 id=5\n");
 	forge_free(f);
 }
 
@@ -196,10 +195,10 @@ static void test_exec_by_another_thread(void **state)
 	f->tid = 100;
 	LAYOUT(f, EXEC, 0, UINT64_MAX, RW(0x6, 0x400000, 0x401000));
 	forge_exec(f, 0xee00, 101, "/bin/new");
-	forge_expect(f, BUILT(" pid=100 tid=101")
-		     "unmap pid=100 tid=101 space=exec start=7fffffffe000 end=7ffffffff000\n"
-		     "map pid=100 tid=101 space=exec start=400000 end=401000 id=4" ANON_RW
-		     "exec comm=\"new\" child_tid=101 name=\"/bin/new\"\n");
+	forge_expect(f,
+		     BUILT(" pid=100 tid=101") "unmap pid=100 tid=101 space=exec start=7fffffffe000 end=7ffffffff000\n"
+					       "map pid=100 tid=101 space=exec start=400000 end=401000 id=4" ANON_RW
+					       "exec comm=\"new\" child_tid=101 name=\"/bin/new\"\n");
 	forge_free(f);
 }
 
@@ -209,13 +208,13 @@ static void test_counts_of_a_thread_that_took_over(void **state)
 	struct forge *f = running();
 
 	forge_thread(f, 101);
-	forge_exit(f, false, 12, 1);	/* the first one */
-	forge_comm(f, "new", 3, 0);	/* the other, with 3 faults so far, under its number */
+	forge_exit(f, false, 12, 1); /* the first one */
+	forge_comm(f, "new", 3, 0);  /* the other, with 3 faults so far, under its number */
 	forge_exec(f, 0xee00, 101, "/bin/new");
 	forge_exit(f, true, 8, 0);
 	forge_expect(f, "thread child=101\nexit last=0\ncomm comm=\"new\"\n"
-		     "exec comm=\"new\" child_tid=101 name=\"/bin/new\"\n"
-		     "note key=\"counted\" value=\"minor 10 major 0 running 1\"\nexit last=1\n");
+			"exec comm=\"new\" child_tid=101 name=\"/bin/new\"\n"
+			"note key=\"counted\" value=\"minor 10 major 0 running 1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -229,8 +228,8 @@ static void test_an_exec_that_fails(void **state)
 	f->mm = 0xff00;
 	forge_touch(f, &heap, 0x10000, 0, MINOR);
 	forge_expect(f, BUILT("") "unmap space=exec start=0 end=ffffffffffffffff\n"
-		     "fault addr=10000 start=10000 end=20000 ip=401000 access=read mode=user "
-		     "class=minor how=anon code=4 flags=none latency=7 id=1\n");
+				  "fault addr=10000 start=10000 end=20000 ip=401000 access=read mode=user "
+				  "class=minor how=anon code=4 flags=none latency=7 id=1\n");
 	forge_free(f);
 }
 
@@ -243,7 +242,7 @@ static void test_an_exec_after_one_that_failed(void **state)
 	f->mm = 0xdd00;
 	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
 	forge_expect(f, BUILT("") "unmap space=exec start=0 end=ffffffffffffffff\n"
-		     "map space=exec start=7fffffffe000 end=7ffffffff000 id=4" ANON_RW);
+				  "map space=exec start=7fffffffe000 end=7ffffffff000 id=4" ANON_RW);
 	f->mm = 0xdd00;
 	forge_unmap(f, 0, UINT64_MAX);
 	forge_expect(f, "unmap space=exec start=0 end=ffffffffffffffff\n");
@@ -262,8 +261,7 @@ static void test_an_exec_into_an_address_used_before(void **state)
 	f->mm = 0xff00;
 	LAYOUT(f, EXEC, 0, UINT64_MAX, heap);
 	forge_exec(f, 0xff00, 100, "/bin/two");
-	forge_expect(f, "map space=exec start=10000 end=20000 id=4" ANON_RW
-		     "exec comm=\"new\" name=\"/bin/two\"\n");
+	forge_expect(f, "map space=exec start=10000 end=20000 id=4" ANON_RW "exec comm=\"new\" name=\"/bin/two\"\n");
 	forge_free(f);
 }
 
@@ -281,10 +279,10 @@ static void test_exec_of_a_vfork_child(void **state)
 	as(f, 200, 200, 0xee00);
 	LAYOUT(f, CHANGE, 0x400000, 0x401000, RO(6, 0x400000, 0x401000));
 	forge_expect(f, "fork child=200 shared=1\n"
-		     "map pid=200 tid=200 space=exec start=400000 end=401000 id=3" ANON_RW
-		     "exec pid=200 tid=200 comm=\"new\" name=\"/bin/new\"\n"
-		     "protect start=10000 end=20000 perms=r--p\n"
-		     "protect pid=200 tid=200 start=400000 end=401000 perms=r--p\n");
+			"map pid=200 tid=200 space=exec start=400000 end=401000 id=3" ANON_RW
+			"exec pid=200 tid=200 comm=\"new\" name=\"/bin/new\"\n"
+			"protect start=10000 end=20000 perms=r--p\n"
+			"protect pid=200 tid=200 start=400000 end=401000 perms=r--p\n");
 	forge_free(f);
 }
 
@@ -295,8 +293,7 @@ static void test_known_from_its_exec_on(void **state)
 
 	LAYOUT(f, EXEC, 0, UINT64_MAX, RW(0x6, 0x400000, 0x401000));
 	forge_exec(f, 0xff00, 100, "/bin/new");
-	forge_expect(f, "map space=exec start=400000 end=401000 id=1" ANON_RW
-		     "exec comm=\"new\" name=\"/bin/new\"\n");
+	forge_expect(f, "map space=exec start=400000 end=401000 id=1" ANON_RW "exec comm=\"new\" name=\"/bin/new\"\n");
 	forge_free(f);
 }
 
@@ -313,7 +310,7 @@ static void test_counts_at_the_end(void **state)
 	f->tid = 100;
 	forge_exit(f, true, 30, 3);
 	forge_expect(f, "thread child=101\nexit pid=100 tid=101 last=0\n"
-		     "note key=\"counted\" value=\"minor 25 major 2 running 1\"\nexit last=1\n");
+			"note key=\"counted\" value=\"minor 25 major 2 running 1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -327,9 +324,9 @@ static void test_two_last_threads(void **state)
 	f->tid = 101;
 	forge_exit(f, true, 5, 0);
 	forge_expect(f, "thread child=101\nnote key=\"counted\" value=\"minor 1 major 0 running 1\"\n"
-		     "exit last=1\n"
-		     "note pid=100 tid=101 key=\"counted\" value=\"minor 6 major 0 running 1\"\n"
-		     "exit pid=100 tid=101 last=1\n");
+			"exit last=1\n"
+			"note pid=100 tid=101 key=\"counted\" value=\"minor 6 major 0 running 1\"\n"
+			"exit pid=100 tid=101 last=1\n");
 	forge_free(f);
 }
 
@@ -359,8 +356,8 @@ static void test_numbers_used_again(void **state)
 		forge_unmap(f, 0, UINT64_MAX);
 		forge_exit(f, true, 2, 0);
 		forge_expect(f, "unmap pid=200 tid=200 start=0 end=ffffffffffffffff\n"
-			     "note pid=200 tid=200 key=\"counted\" value=\"minor 2 major 0 running 0\"\n"
-			     "exit pid=200 tid=200 last=1\n");
+				"note pid=200 tid=200 key=\"counted\" value=\"minor 2 major 0 running 0\"\n"
+				"exit pid=200 tid=200 last=1\n");
 	}
 	forge_free(f);
 }
@@ -376,10 +373,10 @@ static void test_a_number_found_again(void **state)
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_exit(f, true, 51, 0);
 	forge_expect(f, "unmap start=0 end=ffffffffffffffff\n"
-		     "note key=\"counted\" value=\"minor 2 major 0 running 1\"\n"
-		     "exit last=1\ncomm comm=\"dog\"\n"
-		     "map start=10000 end=20000 id=3" ANON_RW "note key=\"snapshot\" value=\"start\"\n"
-		     "note key=\"counted\" value=\"minor 1 major 0 running 1\"\nexit last=1\n");
+			"note key=\"counted\" value=\"minor 2 major 0 running 1\"\n"
+			"exit last=1\ncomm comm=\"dog\"\n"
+			"map start=10000 end=20000 id=3" ANON_RW "note key=\"snapshot\" value=\"start\"\n"
+			"note key=\"counted\" value=\"minor 1 major 0 running 1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -392,7 +389,7 @@ static void test_a_space_that_outlives_its_process(void **state)
 	f->pid = f->tid = 53;
 	forge_unmap(f, 0, UINT64_MAX);
 	forge_expect(f, "note key=\"counted\" value=\"minor 0 major 0 running 1\"\nexit last=1\n"
-		     "unmap start=0 end=ffffffffffffffff\n");
+			"unmap start=0 end=ffffffffffffffff\n");
 	forge_free(f);
 }
 

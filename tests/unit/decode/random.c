@@ -18,10 +18,10 @@ struct kernel {
 	uint64_t seed;
 	struct forge_vma vma[MAX_VMAS];
 	unsigned int nr;
-	bool used[NR_ADDRESSES];	/* addresses of regions: 0x1000 + i */
+	bool used[NR_ADDRESSES]; /* addresses of regions: 0x1000 + i */
 	bool touched[NR_PAGES];
-	uint64_t lo, hi;		/* dirty */
-	bool losing;			/* records get lost */
+	uint64_t lo, hi; /* dirty */
+	bool losing;	 /* records get lost */
 };
 
 static unsigned int roll(struct kernel *k, unsigned int sides)
@@ -114,9 +114,8 @@ static void split(struct kernel *k, uint64_t addr)
 
 static bool can_merge(const struct forge_vma *a, const struct forge_vma *b)
 {
-	return a->end == b->start && a->flags == b->flags && a->ino == b->ino &&
-	       a->traits == b->traits && a->name == b->name &&
-	       (!a->ino || a->pgoff + (a->end - a->start) / PAGE_BYTES == b->pgoff);
+	return a->end == b->start && a->flags == b->flags && a->ino == b->ino && a->traits == b->traits &&
+	       a->name == b->name && (!a->ino || a->pgoff + (a->end - a->start) / PAGE_BYTES == b->pgoff);
 }
 
 static void merge(struct kernel *k)
@@ -142,8 +141,7 @@ static void merge(struct kernel *k)
 
 /* ---- what the kernel does, and what it says of it at once ---- */
 
-static void say_range(struct kernel *k, enum pfs_rec_type type, uint64_t start, uint64_t end,
-		      uint64_t to)
+static void say_range(struct kernel *k, enum pfs_rec_type type, uint64_t start, uint64_t end, uint64_t to)
 {
 	if (k->losing && !roll(k, 40))
 		k->f->seq[0]++;
@@ -220,7 +218,7 @@ static void move(struct kernel *k, uint64_t start, uint64_t end, uint64_t to)
 	memcpy(pages, &k->touched[index_of(start)], n * sizeof(*pages));
 	say_range(k, PFS_REC_MOVE, start, end, to);
 	memset(&k->touched[index_of(start)], 0, n * sizeof(*pages));
-	if (roll(k, 3))	/* else: MREMAP_DONTUNMAP */
+	if (roll(k, 3)) /* else: MREMAP_DONTUNMAP */
 		unmap(k, start, end);
 	memcpy(&k->touched[index_of(to)], pages, n * sizeof(*pages));
 	v.vma = new_address(k);
@@ -231,15 +229,21 @@ static void move(struct kernel *k, uint64_t start, uint64_t end, uint64_t to)
 
 static void act(struct kernel *k)
 {
-	unsigned int first = roll(k, NR_PAGES - 1),
-		     last = first + 1 + roll(k, roll(k, 3) ? 6 : NR_PAGES);
+	unsigned int first = roll(k, NR_PAGES - 1), last = first + 1 + roll(k, roll(k, 3) ? 6 : NR_PAGES);
 	uint64_t start = page(first), end = page(last < NR_PAGES ? last : NR_PAGES);
 
 	switch (roll(k, 5)) {
-	case 0: unmap(k, start, end); break;
-	case 1: move(k, start, end, page(roll(k, NR_PAGES))); break;
-	case 2: change(k, start, end); break;
-	default: map(k, start, end);
+	case 0:
+		unmap(k, start, end);
+		break;
+	case 1:
+		move(k, start, end, page(roll(k, NR_PAGES)));
+		break;
+	case 2:
+		change(k, start, end);
+		break;
+	default:
+		map(k, start, end);
 	}
 }
 
@@ -283,8 +287,7 @@ static void touch(struct kernel *k)
 
 /* ---- the comparison ---- */
 
-static void check_region(const struct pfs_space *space, const struct pfs_region *r,
-			 const struct forge_vma *v)
+static void check_region(const struct pfs_space *space, const struct pfs_region *r, const struct forge_vma *v)
 {
 	const char *name = pfs_region_name(space, r);
 
@@ -307,7 +310,7 @@ static void check(struct kernel *k, bool pages)
 	assert_int_equal(space->nr_live, k->nr);
 	for (unsigned int i = 0; i < k->nr; i++) {
 		check_region(space, space->live[i], &k->vma[i]);
-		for (unsigned int j = 0; j < i; j++)	/* equal would mean: the same region */
+		for (unsigned int j = 0; j < i; j++) /* equal would mean: the same region */
 			assert_true(space->live[i]->id != space->live[j]->id);
 	}
 	for (unsigned int i = 0; pages && i < NR_PAGES; i++)

@@ -77,8 +77,9 @@ static int apply(void *ctx, const struct pfs_event *ev)
 
 static void check(const char *name, unsigned int nr_procs, uint64_t nr_faults, uint64_t nr_unasked)
 {
-	struct pfs_event source = { .kind = PFS_NOTE, .key = "source", .value = "stap",
-				    .have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE) };
+	struct pfs_event source = {
+		.kind = PFS_NOTE, .key = "source", .value = "stap", .have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE)
+	};
 	struct pfs_model *model = pfs_model_new();
 	struct pfs_sink sink = { .fn = apply, .ctx = model };
 	struct pfs_decoder *d = pfs_decoder_new(&sink);

@@ -34,15 +34,26 @@ static char *export_all(const struct pfs_event *evs, size_t nr, enum pfs_export_
 }
 
 static const struct pfs_event example = {
-	.kind = PFS_FAULT, .ts_ns = 123456789012, .cpu = 1, .pid = 42, .tid = -1, .comm = "cat \"x\"",
-	.addr = 0x7f0012345000, .access = PFS_WRITE, .class = PFS_MINOR, .ino = UINT64_MAX,
-	.traits = PFS_TRAIT_STACK | PFS_TRAIT_LOCKED, .dev = 0xfe << 20, .perms = 3, .last = 1,
-	.name = "caf\xe9", .latency_ns = UINT64_C(1) << 53,
+	.kind = PFS_FAULT,
+	.ts_ns = 123456789012,
+	.cpu = 1,
+	.pid = 42,
+	.tid = -1,
+	.comm = "cat \"x\"",
+	.addr = 0x7f0012345000,
+	.access = PFS_WRITE,
+	.class = PFS_MINOR,
+	.ino = UINT64_MAX,
+	.traits = PFS_TRAIT_STACK | PFS_TRAIT_LOCKED,
+	.dev = 0xfe << 20,
+	.perms = 3,
+	.last = 1,
+	.name = "caf\xe9",
+	.latency_ns = UINT64_C(1) << 53,
 	.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_COMM) |
-		PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_CLASS) |
-		PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_TRAITS) | PFS_HAS(PFS_F_DEV) |
-		PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_LAST) | PFS_HAS(PFS_F_NAME) |
-		PFS_HAS(PFS_F_LATENCY),
+		PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_CLASS) | PFS_HAS(PFS_F_INO) |
+		PFS_HAS(PFS_F_TRAITS) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_LAST) |
+		PFS_HAS(PFS_F_NAME) | PFS_HAS(PFS_F_LATENCY),
 	.inferred = PFS_HAS(PFS_F_CLASS) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_IP),
 };
 
@@ -50,14 +61,13 @@ static void test_json_golden(void **state)
 {
 	char *text = export_all(&example, 1, PFS_EXPORT_JSON);
 
-	assert_string_equal(text,
-			    "{\"time\":\"123.456789012\",\"kind\":\"fault\",\"cpu\":1,\"pid\":42,"
-			    "\"tid\":-1,\"comm\":\"cat \\\"x\\\"\",\"addr\":\"0x7f0012345000\","
-			    "\"access\":\"write\",\"class\":\"minor\",\"latency\":9007199254740992,"
-			    "\"perms\":\"rw-p\",\"dev\":\"fe:00\",\"ino\":\"18446744073709551615\","
-			    "\"traits\":[\"stack\",\"locked\"],\"last\":true,"
-			    "\"name\":\"caf\xef\xbf\xbd\",\"name_hex\":\"636166e9\","
-			    "\"inferred\":[\"class\",\"dev\"]}\n");
+	assert_string_equal(text, "{\"time\":\"123.456789012\",\"kind\":\"fault\",\"cpu\":1,\"pid\":42,"
+				  "\"tid\":-1,\"comm\":\"cat \\\"x\\\"\",\"addr\":\"0x7f0012345000\","
+				  "\"access\":\"write\",\"class\":\"minor\",\"latency\":9007199254740992,"
+				  "\"perms\":\"rw-p\",\"dev\":\"fe:00\",\"ino\":\"18446744073709551615\","
+				  "\"traits\":[\"stack\",\"locked\"],\"last\":true,"
+				  "\"name\":\"caf\xef\xbf\xbd\",\"name_hex\":\"636166e9\","
+				  "\"inferred\":[\"class\",\"dev\"]}\n");
 	free(text);
 }
 
@@ -65,14 +75,13 @@ static void test_csv_golden(void **state)
 {
 	char *text = export_all(&example, 1, PFS_EXPORT_CSV);
 
-	assert_string_equal(text,
-			    "time,kind,cpu,pid,tid,comm,space,addr,start,end,from,len,ip,access,mode,"
-			    "class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,child,"
-			    "child_tid,shared,last,sig,order,count,interval,site,ptr,size,allocated,"
-			    "cache,key,value,name,inferred\r\n"
-			    "123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,0x7f0012345000,,,,,,write,,"
-			    "minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
-			    "\"stack,locked\",,,,,1,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
+	assert_string_equal(text, "time,kind,cpu,pid,tid,comm,space,addr,start,end,from,len,ip,access,mode,"
+				  "class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,child,"
+				  "child_tid,shared,last,sig,order,count,interval,site,ptr,size,allocated,"
+				  "cache,key,value,name,inferred\r\n"
+				  "123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,0x7f0012345000,,,,,,write,,"
+				  "minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
+				  "\"stack,locked\",,,,,1,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
 	free(text);
 }
 
@@ -164,16 +173,14 @@ static void test_json_random(void **state)
 			assert_true((unsigned char)*c >= 0x20 && *c != 0x7f);
 		object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 		assert_non_null(object);
-		assert_string_equal(json_string_value(json_object_get(object, "kind")),
-				    pfs_kind_name(random.ev.kind));
-		snprintf(expected, sizeof(expected), "%" PRIu64 ".%09" PRIu64,
-			 random.ev.ts_ns / 1000000000, random.ev.ts_ns % 1000000000);
+		assert_string_equal(json_string_value(json_object_get(object, "kind")), pfs_kind_name(random.ev.kind));
+		snprintf(expected, sizeof(expected), "%" PRIu64 ".%09" PRIu64, random.ev.ts_ns / 1000000000,
+			 random.ev.ts_ns % 1000000000);
 		assert_string_equal(json_string_value(json_object_get(object, "time")), expected);
 		for (unsigned int i = 0; i < PFS_NR_FIELDS; i++)
 			check_json_field(object, &random.ev, i);
 		inferred = json_object_get(object, "inferred");
-		assert_int_equal(json_array_size(inferred),
-				 __builtin_popcountll(random.ev.inferred));
+		assert_int_equal(json_array_size(inferred), __builtin_popcountll(random.ev.inferred));
 		json_decref(object);
 		free(text);
 	}
@@ -195,13 +202,15 @@ static void test_json_strings(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct pfs_event ev = {
-			.kind = PFS_EXEC, .name = rows[i].in, .have = PFS_HAS(PFS_F_NAME),
+			.kind = PFS_EXEC,
+			.name = rows[i].in,
+			.have = PFS_HAS(PFS_F_NAME),
 		};
 		char *text = export_all(&ev, 1, PFS_EXPORT_JSON), expected[256];
 		json_t *object = json_loads(text, 0, NULL);
 
-		snprintf(expected, sizeof(expected),
-			 "{\"time\":\"0.000000000\",\"kind\":\"exec\",\"name\":\"%s\"}\n", rows[i].out);
+		snprintf(expected, sizeof(expected), "{\"time\":\"0.000000000\",\"kind\":\"exec\",\"name\":\"%s\"}\n",
+			 rows[i].out);
 		assert_string_equal(text, expected);
 		assert_string_equal(json_string_value(json_object_get(object, "name")), rows[i].in);
 		json_decref(object);
@@ -333,12 +342,9 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json_golden),
-		cmocka_unit_test(test_csv_golden),
-		cmocka_unit_test(test_json_random),
-		cmocka_unit_test(test_json_strings),
-		cmocka_unit_test(test_csv_random),
-		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_json_golden), cmocka_unit_test(test_csv_golden),
+		cmocka_unit_test(test_json_random), cmocka_unit_test(test_json_strings),
+		cmocka_unit_test(test_csv_random),  cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_full_disk),
 	};
 

@@ -114,8 +114,8 @@ static void test_every_field(void **state)
 			len = pfs_line_write(&random.ev, line, sizeof(line));
 			assert_true(len > 0);
 			line[len] = '\0';
-			snprintf(start, sizeof(start), "0.000000000 lost %s%c",
-				 pfs_fields[field].name, inferred ? '~' : '=');
+			snprintf(start, sizeof(start), "0.000000000 lost %s%c", pfs_fields[field].name,
+				 inferred ? '~' : '=');
 			assert_memory_equal(line, start, strlen(start));
 			stats = reread(line, &again);
 			assert_int_equal(stats.nr_unknown_fields, 0);
@@ -154,14 +154,18 @@ static void test_every_byte(void **state)
 static void test_not_written(void **state)
 {
 	struct pfs_event ev = {
-		.kind = PFS_LOST, .access = 0, .mode = 200, .space = 4, .how = 7,
+		.kind = PFS_LOST,
+		.access = 0,
+		.mode = 200,
+		.space = 4,
+		.how = 7,
 		.have = UINT64_MAX & ~(PFS_HAS(PFS_NR_FIELDS) - 1),
 	};
 	char line[256];
 	ssize_t len;
 
-	ev.have |= PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_SPACE) |
-		   PFS_HAS(PFS_F_HOW) | PFS_HAS(PFS_F_NAME);
+	ev.have |= PFS_HAS(PFS_F_ACCESS) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_SPACE) | PFS_HAS(PFS_F_HOW) |
+		   PFS_HAS(PFS_F_NAME);
 	len = pfs_line_write(&ev, line, sizeof(line));
 	assert_true(len > 0);
 	line[len] = '\0';
@@ -297,16 +301,11 @@ static void test_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_random_round_trip),
-		cmocka_unit_test(test_every_field),
-		cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_not_written),
-		cmocka_unit_test(test_write_bounds),
-		cmocka_unit_test(test_longest),
-		cmocka_unit_test(test_writer),
-		cmocka_unit_test(test_writer_full_disk),
-		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_golden),		 cmocka_unit_test(test_random_round_trip),
+		cmocka_unit_test(test_every_field),	 cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_not_written),	 cmocka_unit_test(test_write_bounds),
+		cmocka_unit_test(test_longest),		 cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_writer_full_disk), cmocka_unit_test(test_tables),
 	};
 
 	return cmocka_run_group_tests_name("event lines", tests, NULL, NULL);

@@ -83,7 +83,10 @@ static void test_too_long(void **state)
 {
 	static char text[2 * PFS_LINE_MAX];
 	static const size_t lengths[] = {
-		PFS_LINE_MAX - 1, PFS_LINE_MAX, PFS_LINE_MAX + 1, PFS_LINE_MAX + 70000,
+		PFS_LINE_MAX - 1,
+		PFS_LINE_MAX,
+		PFS_LINE_MAX + 1,
+		PFS_LINE_MAX + 70000,
 	};
 
 	for (size_t i = 0; i < NR(lengths); i++) {
@@ -160,11 +163,10 @@ static void test_garbage(void **state)
 
 		for (uint64_t nr = random_u64(&seed) % 60; nr; nr--)
 			text[19 + random_u64(&seed) % (len - 19)] =
-				random_u64(&seed) % 4 ? some[random_u64(&seed) % (sizeof(some) - 1)] :
-							(char)random_u64(&seed);
+				random_u64(&seed) % 4 ? some[random_u64(&seed) % (sizeof(some) - 1)]
+						      : (char)random_u64(&seed);
 		assert_int_equal(read_text(&echo, &stats, text, len, random_u64(&seed) % 200), 0);
-		assert_true(stats.nr_events + stats.nr_errors + stats.nr_unknown_kinds <=
-			    stats.nr_lines);
+		assert_true(stats.nr_events + stats.nr_errors + stats.nr_unknown_kinds <= stats.nr_lines);
 		assert_int_equal(!stats.nr_errors, !stats.first_error.msg[0]);
 		if (echo.len) {
 			read_text(&again, &again_stats, echo.text, echo.len, 0);
@@ -183,7 +185,8 @@ static void test_unknown(void **state)
 	char *again;
 
 	stats = reread("1 teleport from=1 to=\"x y\"\n2 exit new=1 other~\"a b\\x41\" tid=5\n"
-		       "3 exit access=sniff class~odd traits=stack,blue,locked\n", &again);
+		       "3 exit access=sniff class~odd traits=stack,blue,locked\n",
+		       &again);
 	assert_string_equal(again, "2.000000000 exit tid=5\n3.000000000 exit traits=stack,locked\n");
 	assert_int_equal(stats.nr_unknown_kinds, 1);
 	assert_int_equal(stats.nr_unknown_fields, 5);
@@ -194,13 +197,14 @@ static void test_unknown(void **state)
 static void test_version(void **state)
 {
 	static const char *const good[] = {
-		"# pfscope events 1\n1 exit\n", "# pfscope events 1.9 x\n1 exit\n",
-		"# pfscope events x\n1 exit\n", "# pfscope events \n1 exit\n",
-		"#pfscope events 2\n1 exit\n",
+		"# pfscope events 1\n1 exit\n", "# pfscope events 1.9 x\n1 exit\n", "# pfscope events x\n1 exit\n",
+		"# pfscope events \n1 exit\n",	"#pfscope events 2\n1 exit\n",
 	};
 	static const char *const newer[] = {
-		"# pfscope events 2\n1 exit\n", "1 exit\n# pfscope events 2.1\n1 exit\n",
-		"# pfscope events 99999999999999999999999\n", "# pfscope events 2",
+		"# pfscope events 2\n1 exit\n",
+		"1 exit\n# pfscope events 2.1\n1 exit\n",
+		"# pfscope events 99999999999999999999999\n",
+		"# pfscope events 2",
 	};
 	struct pfs_line_stats stats;
 
@@ -214,8 +218,7 @@ static void test_version(void **state)
 	for (size_t i = 0; i < NR(newer); i++) {
 		struct echo echo = { 0 };
 
-		assert_int_equal(read_text(&echo, &stats, newer[i], strlen(newer[i]), 3),
-				 -EPROTONOSUPPORT);
+		assert_int_equal(read_text(&echo, &stats, newer[i], strlen(newer[i]), 3), -EPROTONOSUPPORT);
 		assert_true(echo.nr <= (newer[i][0] == '1'));
 		assert_non_null(strstr(stats.first_error.msg, "reads up to version 1 only"));
 		free(echo.text);
@@ -233,10 +236,9 @@ static void test_errors(void **state)
 		{ "hello", "line 1, column 1: a decimal number is missing here: hello" },
 		{ "1", "line 1, column 2: a space and a kind are missing behind the time: end of line" },
 		{ "1.x exit", "line 1, column 1: digits are missing after the point of the time: 1.x exit" },
-		{ "1.1234567890 exit",
-		  "line 1, column 12: a space and a kind are missing behind the time: 0 exit" },
+		{ "1.1234567890 exit", "line 1, column 12: a space and a kind are missing behind the time: 0 exit" },
 		{ "18446744073.709551616 exit", "line 1, column 1: this time is too large: "
-		  "18446744073.709551616 exit" },
+						"18446744073.709551616 exit" },
 		{ "18446744074 exit", "line 1, column 1: this number is too large: 18446744074 exit" },
 		{ "1 Exit", "line 1, column 3: the kind of the event is missing here: Exit" },
 		{ "1 exit:", "line 1, column 7: a space is missing behind the kind: :" },
@@ -244,16 +246,14 @@ static void test_errors(void **state)
 		{ "1 exit =1", "line 1, column 8: a field like name=value is missing here: =1" },
 		{ "1 exit tid=", "line 1, column 12: a decimal number is missing here: end of line" },
 		{ "1 exit tid=a", "line 1, column 12: a decimal number is missing here: a" },
-		{ "1 exit tid=1x",
-		  "line 1, column 8: this value goes on where a space should be: tid=1x" },
+		{ "1 exit tid=1x", "line 1, column 8: this value goes on where a space should be: tid=1x" },
 		{ "1 exit tid=2147483648", "line 1, column 12: this number is too large: 2147483648" },
 		{ "1 exit tid=-2147483649", "line 1, column 13: this number is too large: 2147483649" },
 		{ "1 exit tid=1 tid=1", "line 1, column 14: this field comes twice: tid=1" },
-		{ "1 fault addr=10000000000000000",
-		  "line 1, column 14: this number is too large: 10000000000000000" },
+		{ "1 fault addr=10000000000000000", "line 1, column 14: this number is too large: 10000000000000000" },
 		{ "1 fault addr=g", "line 1, column 14: a hexadecimal number is missing here: g" },
 		{ "1 fault addr=0x", "line 1, column 9: this value goes on where a space should be: "
-		  "addr=0x" },
+				     "addr=0x" },
 		{ "1 exit ino=18446744073709551616",
 		  "line 1, column 12: this number is too large: 18446744073709551616" },
 		{ "1 exit order=256", "line 1, column 14: this number is too large: 256" },
@@ -263,19 +263,19 @@ static void test_errors(void **state)
 		{ "1 exit dev=1000:0", "line 1, column 12: this number is too large: 1000:0" },
 		{ "1 exit access=6", "line 1, column 15: the name of a value is missing here: 6" },
 		{ "1 exit traits=stack,", "line 1, column 21: a name is missing here: "
-		  "end of line" },
+					  "end of line" },
 		{ "1 exit comm=cat", "line 1, column 13: a string in double quotes is missing here: cat" },
 		{ "1 exit comm=\"cat", "line 1, column 13: this string has no closing quote: \"cat" },
 		{ "1 exit comm=\"cat\\\"", "line 1, column 13: this string has no closing quote: "
-		  "\"cat\\\"" },
+					   "\"cat\\\"" },
 		{ "1 exit comm=\"\\q\"", "line 1, column 14: this is no escape, or a NUL: \\q\"" },
 		{ "1 exit comm=\"\\x0g\"", "line 1, column 14: this is no escape, or a NUL: \\x0g\"" },
 		{ "1 exit comm=\"\\x00\"", "line 1, column 14: this is no escape, or a NUL: \\x00\"" },
 		{ "1 exit comm=\"a\"b", "line 1, column 8: this value goes on where a space should be: "
-		  "comm=\"a\"b" },
+					"comm=\"a\"b" },
 		{ "1 exit new=\"a", "line 1, column 12: this string has no closing quote: \"a" },
 		{ "1 exit \033[31m", "line 1, column 8: a field like name=value is missing here: "
-		  "\\e[31m" },
+				     "\\e[31m" },
 		{ "1 fault tid=1", "line 1: this fault has no field addr" },
 		{ "1 map start=1000", "line 1: this map has no field end" },
 	};
@@ -299,7 +299,10 @@ static void test_errors(void **state)
 static void test_cut_line(void **state)
 {
 	static const char *const rows[] = {
-		"1 exit\n2 fault addr=7f00", "1 exit\n2", "1 exit\n \t", "1 exit\n# tid=",
+		"1 exit\n2 fault addr=7f00",
+		"1 exit\n2",
+		"1 exit\n \t",
+		"1 exit\n# tid=",
 	};
 
 	for (size_t i = 0; i < NR(rows); i++) {
@@ -324,7 +327,10 @@ static void test_cut_line(void **state)
 static void test_cut_escape(void **state)
 {
 	static const char *const rows[] = {
-		"1 exit comm=\"\\\n", "1 exit comm=\"\\x\n", "1 exit comm=\"\\x4\n", "1 exit comm=\"\n",
+		"1 exit comm=\"\\\n",
+		"1 exit comm=\"\\x\n",
+		"1 exit comm=\"\\x4\n",
+		"1 exit comm=\"\n",
 	};
 
 	for (size_t i = 0; i < NR(rows); i++) {
@@ -372,18 +378,10 @@ static void test_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_tolerance),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_version),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_cut_line),
-		cmocka_unit_test(test_cut_escape),
-		cmocka_unit_test(test_sink_stops),
-		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_tolerance),  cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_pieces),	   cmocka_unit_test(test_garbage),    cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_version),	   cmocka_unit_test(test_errors),     cmocka_unit_test(test_cut_line),
+		cmocka_unit_test(test_cut_escape), cmocka_unit_test(test_sink_stops), cmocka_unit_test(test_probe),
 	};
 
 	return cmocka_run_group_tests_name("reading event lines", tests, NULL, NULL);

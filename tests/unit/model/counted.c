@@ -12,8 +12,8 @@ enum { PID = 1 };
 
 static void count(struct feed *f, uint64_t addr, int access, uint64_t n)
 {
-	struct pfs_event ev = feed_event(f, PFS_FAULT, HAS(ADDR) | HAS(ACCESS) | HAS(MODE) |
-					 HAS(COUNT) | HAS(INTERVAL));
+	struct pfs_event ev =
+		feed_event(f, PFS_FAULT, HAS(ADDR) | HAS(ACCESS) | HAS(MODE) | HAS(COUNT) | HAS(INTERVAL));
 
 	ev.addr = addr;
 	ev.access = access;
@@ -61,9 +61,8 @@ static void test_counts_as_often(void **state)
 	page = page_at(pfs_proc_space(proc_of(&f))->pages, 0x400000);
 	assert_int_equal(page->nr_write, 12);
 	assert_int_equal(page->nr_kernel, 3);
-	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_USER |
-			 PFS_PAGE_KERNEL);
-	count(&f, 0x400000, PFS_READ, UINT64_MAX / 2);	/* more than a page can say */
+	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_USER | PFS_PAGE_KERNEL);
+	count(&f, 0x400000, PFS_READ, UINT64_MAX / 2); /* more than a page can say */
 	page = page_at(pfs_proc_space(proc_of(&f))->pages, 0x400000);
 	assert_int_equal(page->nr_read, UINT32_MAX);
 	feed_free(&f);

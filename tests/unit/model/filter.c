@@ -25,8 +25,25 @@ static void assert_time(const char *s, uint64_t ns, bool of_clock)
 static void test_times(void **state)
 {
 	static const char *const bad[] = {
-		"", "@", ".", "-1", "+1", "1.", "1,5", "1s", " 1", "1 ", "0x10", "1e3", "@@1", "1.2.3",
-		"0.1234567891", "18446744074", "99999999999999999999", "nan", "1.-5",
+		"",
+		"@",
+		".",
+		"-1",
+		"+1",
+		"1.",
+		"1,5",
+		"1s",
+		" 1",
+		"1 ",
+		"0x10",
+		"1e3",
+		"@@1",
+		"1.2.3",
+		"0.1234567891",
+		"18446744074",
+		"99999999999999999999",
+		"nan",
+		"1.-5",
 	};
 	struct pfs_err err;
 
@@ -51,8 +68,7 @@ static void test_times(void **state)
 static void test_numbers(void **state)
 {
 	static const char *const bad[] = {
-		"", ",", "1,", ",1", "x", "0", "-1", "1x", "1,,2", "2147483648", " 1", "1 ",
-		"99999999999999999999",
+		"", ",", "1,", ",1", "x", "0", "-1", "1x", "1,,2", "2147483648", " 1", "1 ", "99999999999999999999",
 	};
 	struct pfs_filter filter = { 0 };
 	struct pfs_err err;
@@ -101,7 +117,7 @@ static uint64_t faults_with(enum pfs_filter_key key, const char *arg)
 	feed_map(&f, 0x400000, 0x410000, RW, "");
 	feed_thread(&f, 11);
 	feed_faults(&f, 0x400000, 1, PFS_WRITE);
-	feed_as(&f, 0, 11);		/* whose process only the model knows */
+	feed_as(&f, 0, 11); /* whose process only the model knows */
 	feed_comm(&f, "worker");
 	feed_faults(&f, 0x401000, 2, PFS_WRITE);
 	feed_fork(&f, 12, false);
@@ -147,7 +163,8 @@ static void test_what_belongs_to_a_touch(void **state)
 	feed_populate(&f, 0x400000, 0x402000);
 	assert_int_equal(pages_total(pfs_proc_space(f.model->procs)->pages), 0);
 	assert_int_equal(f.model->counts.signal + f.model->counts.major + f.model->counts.around +
-			 f.model->counts.populated + f.model->counts.huge, 0);
+				 f.model->counts.populated + f.model->counts.huge,
+			 0);
 	pfs_filter_fini(&filter);
 	feed_free(&f);
 }
@@ -171,7 +188,7 @@ static uint64_t pages_between(const char *from, const char *to, const char *at, 
 	if (at)
 		assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_AT, at, NULL), 0);
 	f.now_ns = 0;
-	feed_note(&f, "clock", "mono", false);	/* header notes have no time */
+	feed_note(&f, "clock", "mono", false); /* header notes have no time */
 	f.now_ns = 1999980000;
 	feed_map(&f, 0x400000, 0x500000, RW, "");
 	f.now_ns = 1999990000;

@@ -45,8 +45,8 @@ static void test_a_fault_marks_its_page(void **state)
 	feed_fault_mode(&f, 0x401123, 0, 0);
 	page = page_at(space_of(&f, 1)->pages, 0x401000);
 	assert_non_null(page);
-	assert_int_equal(page->flags, PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_ACCESS_UNKNOWN |
-			 PFS_PAGE_USER | PFS_PAGE_KERNEL);
+	assert_int_equal(page->flags,
+			 PFS_PAGE_READ | PFS_PAGE_WRITE | PFS_PAGE_ACCESS_UNKNOWN | PFS_PAGE_USER | PFS_PAGE_KERNEL);
 	assert_int_equal(page->nr_faults, 3);
 	assert_int_equal(page->nr_read, 1);
 	assert_int_equal(page->nr_write, 1);
@@ -102,23 +102,23 @@ static void test_around(void **state)
 
 	feed_maps_line(&f, 0x400000, 0x408000, R, 0x10000, 1, 9, "/f");
 	feed_fault(&f, 0x403000, PFS_READ);
-	feed_around(&f, 1, 9, 0x8000, 0x15000);	/* reaches below the region: cut there */
+	feed_around(&f, 1, 9, 0x8000, 0x15000); /* reaches below the region: cut there */
 	for (uint64_t addr = 0x400000; addr < 0x408000; addr += PAGE) {
-		uint32_t expected = addr == 0x403000 ? PFS_PAGE_READ | PFS_PAGE_USER :
-				    addr < 0x405000 ? PFS_PAGE_AROUND : 0;
+		uint32_t expected = addr == 0x403000  ? PFS_PAGE_READ | PFS_PAGE_USER
+				    : addr < 0x405000 ? PFS_PAGE_AROUND
+						      : 0;
 
 		assert_int_equal(flags_at(&f, 1, addr), expected);
 	}
 	assert_int_equal(f.model->counts.around, 4);
-	feed_around(&f, 1, 9, 0x10000, 0x15000);	/* nothing new */
+	feed_around(&f, 1, 9, 0x10000, 0x15000); /* nothing new */
 	assert_int_equal(f.model->counts.around, 4);
 	/* Of another part of the file than the fault's: not its neighbours. */
 	feed_around(&f, 1, 9, 0x16000, 0x18000);
 	assert_int_equal(f.model->counts.around, 4);
 	/* A page mapped unasked can still fault later (a write to it). */
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	assert_int_equal(flags_at(&f, 1, 0x400000),
-			 PFS_PAGE_AROUND | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	assert_int_equal(flags_at(&f, 1, 0x400000), PFS_PAGE_AROUND | PFS_PAGE_WRITE | PFS_PAGE_USER);
 	feed_free(&f);
 }
 
@@ -128,7 +128,7 @@ static void test_major(void **state)
 
 	feed_maps_line(&f, 0x400000, 0x408000, R, 0, 1, 9, "/f");
 	feed_fault(&f, 0x403000, PFS_READ);
-	feed_major(&f, 1, 9, 0x4000);	/* read ahead: not the page asked for */
+	feed_major(&f, 1, 9, 0x4000); /* read ahead: not the page asked for */
 	feed_major(&f, 1, 8, 0x3000);
 	feed_major(&f, 2, 9, 0x3000);
 	assert_int_equal(f.model->counts.major, 0);
@@ -164,7 +164,7 @@ static void test_signal(void **state)
 	feed_map(&f, 0x400000, 0x401000, 0, "");
 	feed_fault(&f, 0x400000, PFS_READ);
 	feed_signal(&f, 11);
-	feed_signal(&f, 11);		/* of no fault */
+	feed_signal(&f, 11); /* of no fault */
 	assert_int_equal(f.model->counts.signal, 1);
 	assert_int_equal(page_at(space_of(&f, 1)->pages, 0x400000)->nr_signal, 1);
 	/* The fault under way is per thread. */
@@ -183,7 +183,7 @@ static void test_populate(void **state)
 	struct feed f = feed_new(1);
 
 	feed_map(&f, 0x400000, 0x404000, RW, "");
-	feed_map(&f, 0x404000, 0x406000, 0, "");	/* may not be accessed: cannot be populated */
+	feed_map(&f, 0x404000, 0x406000, 0, ""); /* may not be accessed: cannot be populated */
 	feed_map(&f, 0x408000, 0x40a000, R, "");
 	feed_fault(&f, 0x401000, PFS_WRITE);
 	feed_populate(&f, 0x400000, 0x409000);
@@ -345,7 +345,7 @@ static void test_rows_of_another_process(void **state)
 	feed_map(&f, 0x400000, 0x402000, R, "");
 	f.space = PFS_SPACE_OTHER;
 	feed_row(&f, 0x400000, 0x404000, 77);
-	feed_row(&f, 0x500000, 0x501000, 78);	/* nobody's */
+	feed_row(&f, 0x500000, 0x501000, 78); /* nobody's */
 	assert_int_equal(space_of(&f, 1)->nr_live, 1);
 	assert_int_equal(space_of(&f, 1)->live[0]->end, 0x404000);
 	assert_int_equal(space_of(&f, 2)->nr_live, 1);
@@ -491,7 +491,7 @@ static void test_notes_and_times(void **state)
 	assert_string_equal(pfs_model_note(f.model, "clock"), "boot");
 	assert_int_equal(f.model->start_ns, 7000);
 	assert_int_equal(f.model->last_ns, 8000);
-	feed_note(&f, "page_size", "8192", false);	/* too late: there are pages already */
+	feed_note(&f, "page_size", "8192", false); /* too late: there are pages already */
 	feed_note(&f, "page_size", "12345", false);
 	assert_int_equal(f.model->page_shift, 14);
 	feed_free(&f);
@@ -525,7 +525,7 @@ static void test_losses_by_cpu(void **state)
 	at = f.now_ns - 1000;
 	feed_gap(&f, 0, 0, 300);
 	feed_gap(&f, 3, 5, 200);
-	feed_gap(&f, -1, 1, UINT64_MAX);	/* longer than there is time */
+	feed_gap(&f, -1, 1, UINT64_MAX); /* longer than there is time */
 	assert_int_equal(f.model->lost, 16);
 	assert_int_equal(f.model->lost_unknown, 1);
 	assert_int_equal(f.model->nr_lost_on, 3);
@@ -537,7 +537,7 @@ static void test_losses_by_cpu(void **state)
 	assert_gap(&f, 1, 0, 0, at + 1000 - 300, at + 1000);
 	assert_gap(&f, 2, 3, 5, at + 2000 - 200, at + 2000);
 	assert_gap(&f, 3, -1, 1, 0, at + 3000);
-	for (int cpu = 0; cpu < 10000; cpu++)	/* no file makes it grow without end */
+	for (int cpu = 0; cpu < 10000; cpu++) /* no file makes it grow without end */
 		feed_lost(&f, cpu, 1);
 	assert_in_range(f.model->nr_lost_on, 4096, 9999);
 	assert_int_equal(f.model->lost, 10016);
@@ -588,10 +588,10 @@ static void test_losses_counted_at_the_end(void **state)
 	assert_on(&f, 4, 5, 2, 0);
 	assert_int_equal(f.model->nr_losses, 7);
 	assert_gap(&f, 0, 3, 10, at - 1, at);
-	assert_gap(&f, 1, 3, 20, at + 999, at + 1000);	/* the only one that they can be of */
-	assert_gap(&f, 4, 2, 0, at + 3999, at + 4000);	/* of one of two */
+	assert_gap(&f, 1, 3, 20, at + 999, at + 1000); /* the only one that they can be of */
+	assert_gap(&f, 4, 2, 0, at + 3999, at + 4000); /* of one of two */
 	assert_gap(&f, 5, 2, 0, at + 4999, at + 5000);
-	assert_gap(&f, 6, 5, 2, 0, UINT64_MAX);		/* of none: any time */
+	assert_gap(&f, 6, 5, 2, 0, UINT64_MAX); /* of none: any time */
 	assert_int_equal(f.model->lost, 89);
 	assert_int_equal(f.model->lost_unknown, 1);
 	feed_free(&f);
@@ -604,7 +604,7 @@ static uint64_t pages_faults(const struct pfs_pages *pages)
 	uint64_t faults = 0;
 
 	if (pages)
-		pfs_pages_for_each(page, &at, pages, 0, 0)
+		pfs_pages_for_each (page, &at, pages, 0, 0)
 			faults += page->nr_faults;
 	return faults;
 }
@@ -649,8 +649,7 @@ static void test_anything(void **state)
 		if (any_space)
 			assert_true(all_faults(model) <= model->counts.faults + model->launcher.faults);
 		else
-			assert_int_equal(all_faults(model),
-					 model->counts.faults + model->launcher.faults);
+			assert_int_equal(all_faults(model), model->counts.faults + model->launcher.faults);
 		pfs_model_free(model);
 	}
 }
@@ -674,8 +673,9 @@ static void random_faults(struct random_faults *f, uint64_t *seed, uint64_t *now
 		uint64_t r = next_random(seed), tid = 1 + r % 5;
 
 		f->ts_ns[i] = *now += (r >> 8 & 127) ? r >> 8 & 3 : UINT64_C(3) << 30;
-		f->addr[i] = i && r >> 12 & 3 ? f->addr[i - 1] + 4096 :
-			     r >> 40 & 31 ? 0x100000 + ((r >> 24) % 300 << 12) : VSYSCALL;
+		f->addr[i] = i && r >> 12 & 3 ? f->addr[i - 1] + 4096
+			     : r >> 40 & 31   ? 0x100000 + ((r >> 24) % 300 << 12)
+					      : VSYSCALL;
 		f->ip[i] = 5;
 		if (run && r >> 14 & 7) {
 			run->nr++;
@@ -683,9 +683,16 @@ static void random_faults(struct random_faults *f, uint64_t *seed, uint64_t *now
 		}
 		run = &f->run[f->nr_runs++];
 		*run = (struct pfs_fault_run){
-			.ts_ns = &f->ts_ns[i], .addr = &f->addr[i], .ip = &f->ip[i], .nr = 1, .tid = tid,
-			.pid = r >> 36 & 7 ? tid < 4 ? 1 : 4 : 0, .cpu = r >> 10 & 3 ? tid % 2 : 2, .code = 6,
-			.access = PFS_READ + (r >> 17) % 3, .mode = (r >> 20) % 8 ? PFS_USER : PFS_KERNEL,
+			.ts_ns = &f->ts_ns[i],
+			.addr = &f->addr[i],
+			.ip = &f->ip[i],
+			.nr = 1,
+			.tid = tid,
+			.pid = r >> 36 & 7 ? tid < 4 ? 1 : 4 : 0,
+			.cpu = r >> 10 & 3 ? tid % 2 : 2,
+			.code = 6,
+			.access = PFS_READ + (r >> 17) % 3,
+			.mode = (r >> 20) % 8 ? PFS_USER : PFS_KERNEL,
 		};
 	}
 }
@@ -694,8 +701,9 @@ static void random_faults(struct random_faults *f, uint64_t *seed, uint64_t *now
 static void test_a_process_that_becomes_known(void **state)
 {
 	uint64_t ts_ns[] = { 1, 2, 3 }, addr[] = { 0x1000, 0x2000, 0x3000 }, ip[] = { 5, 5, 5 };
-	struct pfs_fault_run run = { .ts_ns = ts_ns, .addr = addr, .ip = ip, .nr = 3, .tid = 9,
-				     .access = PFS_READ, .mode = PFS_USER };
+	struct pfs_fault_run run = {
+		.ts_ns = ts_ns, .addr = addr, .ip = ip, .nr = 3, .tid = 9, .access = PFS_READ, .mode = PFS_USER
+	};
 	struct pfs_model *model = pfs_model_new();
 
 	assert_int_equal(pfs_model_apply_faults(model, &run, 1), 0);
@@ -812,7 +820,7 @@ static void test_a_thread_told_late(void **state)
 	feed_as(&f, 1, 2);
 	feed_exit(&f, false);
 	feed_as(&f, 1, 1);
-	feed_thread(&f, 2);	/* its number is given again */
+	feed_thread(&f, 2); /* its number is given again */
 	assert_int_equal(pfs_model_thread(f.model, 2)->nr_faults, 0);
 	feed_free(&f);
 }

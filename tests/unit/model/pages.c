@@ -17,7 +17,7 @@
 enum { SHIFT = 12, SIZE = 1 << SHIFT, NR_WINDOWS = 5, WINDOW = 400, NR = NR_WINDOWS * WINDOW };
 
 static const uint64_t window_start[NR_WINDOWS] = {
-	0, 0x555555554000, 0x7ffff7c00000, 0xffff800000000000, -(uint64_t)WINDOW * SIZE,
+	0, 0x555555554000, 0x7ffff7c00000, 0xffff800000000000, -(uint64_t)WINDOW *SIZE,
 };
 
 struct naive {
@@ -90,8 +90,7 @@ static void naive_add(struct pfs_page *to, const struct pfs_page *page)
 }
 
 /* Moves [i, i + nr) of `from` to j on in `to`: all out first, then in. */
-static void naive_move(struct naive *from, unsigned int i, unsigned int nr, struct naive *to,
-		       unsigned int j)
+static void naive_move(struct naive *from, unsigned int i, unsigned int nr, struct naive *to, unsigned int j)
 {
 	static struct naive aside;
 
@@ -149,15 +148,14 @@ static void check_groups(const struct pfs_pages *pages, const struct naive *naiv
 	assert_int_equal(faults, 0);
 }
 
-static void check_same(const struct pfs_pages *pages, const struct naive *naive, uint64_t start,
-		       uint64_t end)
+static void check_same(const struct pfs_pages *pages, const struct naive *naive, uint64_t start, uint64_t end)
 {
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	uint64_t nr = 0, nr_total = 0;
 	unsigned int i = 0;
 
-	pfs_pages_for_each(page, &at, pages, start, end) {
+	pfs_pages_for_each (page, &at, pages, start, end) {
 		for (; i < NR && (!naive->present[i] || addr_of(i) < start); i++)
 			;
 		assert_true(i < NR);
@@ -191,18 +189,21 @@ static void random_run(uint64_t *seed, unsigned int *i, unsigned int *nr)
 }
 
 /* Faults that are alike, mostly upwards from page i on, some on a page twice or long after the one before. */
-static void random_faults(struct pfs_pages *pages, struct naive *naive, uint64_t *seed, uint64_t now,
-			  unsigned int i, unsigned int nr)
+static void random_faults(struct pfs_pages *pages, struct naive *naive, uint64_t *seed, uint64_t now, unsigned int i,
+			  unsigned int nr)
 {
 	uint64_t addr[WINDOW], ts[WINDOW];
 	bool writes = !(next_random(seed) % 4);
 	struct pfs_page what = {
-		.first_tid = 1 + now % 3, .nr_faults = 1, .nr_read = !writes, .nr_write = writes,
+		.first_tid = 1 + now % 3,
+		.nr_faults = 1,
+		.nr_read = !writes,
+		.nr_write = writes,
 		.flags = PFS_PAGE_USER | (writes ? PFS_PAGE_WRITE : PFS_PAGE_READ),
 	};
 	struct pfs_faults_on faults = { addr, ts, nr, what.first_tid, what.flags };
 
-	if (!(next_random(seed) % 4))	/* out of order with all else */
+	if (!(next_random(seed) % 4)) /* out of order with all else */
 		now /= 2;
 	for (unsigned int k = 0, at = i; k < nr; k++) {
 		uint64_t r = next_random(seed);
@@ -220,8 +221,8 @@ static void random_faults(struct pfs_pages *pages, struct naive *naive, uint64_t
 }
 
 /* Marks pages that have none of some flags. */
-static void mark_run(struct pfs_pages *pages, struct naive *naive, unsigned int i, unsigned int nr,
-		     uint64_t *seed, uint64_t now)
+static void mark_run(struct pfs_pages *pages, struct naive *naive, unsigned int i, unsigned int nr, uint64_t *seed,
+		     uint64_t now)
 {
 	struct pfs_page what = random_event(seed, now);
 	uint32_t unless = next_random(seed) % 2 ? 1u << next_random(seed) % 12 : 0;
@@ -238,8 +239,7 @@ static void mark_run(struct pfs_pages *pages, struct naive *naive, unsigned int 
 	assert_int_equal(marked, wanted);
 }
 
-static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint64_t *seed,
-			uint64_t now)
+static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint64_t *seed, uint64_t now)
 {
 	unsigned int i, j, nr, room, to = next_random(seed) % 2;
 
@@ -248,7 +248,7 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 		random_faults(pages[to], naive[to], seed, now, i, nr);
 		return;
 	}
-	if (!(next_random(seed) % 30)) {	/* all there is from a page on, or below it: whole nodes */
+	if (!(next_random(seed) % 30)) { /* all there is from a page on, or below it: whole nodes */
 		bool below = next_random(seed) % 2;
 		uint64_t start = below ? 0 : addr_of(i), end = below ? addr_of(i) : 0;
 
@@ -276,10 +276,11 @@ static void random_step(struct pfs_pages *pages[2], struct naive *naive[2], uint
 	}
 	room = WINDOW - nr;
 	j = next_random(seed) % NR_WINDOWS * WINDOW + (room ? next_random(seed) % room : 0);
-	if (next_random(seed) % 2 && i / 64 * 64 + 64 < NR)	/* whole leaves, too */
+	if (next_random(seed) % 2 && i / 64 * 64 + 64 < NR) /* whole leaves, too */
 		j = j / WINDOW * WINDOW + i % WINDOW;
-	assert_int_equal(pfs_pages_move(pages[0], addr_of(i), addr_of(i + nr - 1) + SIZE, pages[to],
-					addr_of(j) - addr_of(i)), 0);
+	assert_int_equal(
+		pfs_pages_move(pages[0], addr_of(i), addr_of(i + nr - 1) + SIZE, pages[to], addr_of(j) - addr_of(i)),
+		0);
 	naive_move(naive[0], i, nr, naive[to], j);
 }
 
@@ -310,14 +311,18 @@ static void test_random(void **state)
 }
 
 static const struct pfs_page a_read = {
-	.first_ns = 7, .last_ns = 7, .first_tid = 3, .flags = PFS_PAGE_READ | PFS_PAGE_USER,
-	.nr_read = 1, .nr_faults = 1,
+	.first_ns = 7,
+	.last_ns = 7,
+	.first_tid = 3,
+	.flags = PFS_PAGE_READ | PFS_PAGE_USER,
+	.nr_read = 1,
+	.nr_faults = 1,
 };
 
 /* ---- long ranges: as many pages as make several levels of the tree ---- */
 
 enum { MANY = 13000 };
-#define MANY_START ((UINT64_C(4096) - 70) * SIZE)		/* level 1 begins at 4096, 8192 */
+#define MANY_START ((UINT64_C(4096) - 70) * SIZE) /* level 1 begins at 4096, 8192 */
 
 static void check_many(const struct pfs_pages *pages, const struct pfs_page *naive)
 {
@@ -361,20 +366,19 @@ static void many_step(struct pfs_pages *pages[2], struct pfs_page *naive[2], uin
 	if (next_random(seed) % 2) {
 		uint32_t unless = next_random(seed) % 2 ? 1u << next_random(seed) % 12 : 0;
 
-		assert_int_equal(pfs_pages_mark(pages[to], start, start + (uint64_t)n * SIZE, &what, unless, &nr),
-				 0);
+		assert_int_equal(pfs_pages_mark(pages[to], start, start + (uint64_t)n * SIZE, &what, unless, &nr), 0);
 		for (unsigned int k = i; k < i + n; k++)
 			if (!(naive[to][k].flags & unless))
 				naive_add(&naive[to][k], &what);
 		return;
 	}
 	j = next_random(seed) % (MANY - n + 1);
-	if (next_random(seed) % 3 == 0 && j > 4096)	/* whole subtrees */
+	if (next_random(seed) % 3 == 0 && j > 4096) /* whole subtrees */
 		j -= (j - i) % 4096;
 	if (j > MANY - n)
 		j = i;
-	assert_int_equal(pfs_pages_move(pages[0], start, start + (uint64_t)n * SIZE, pages[to],
-					((uint64_t)j - i) * SIZE), 0);
+	assert_int_equal(
+		pfs_pages_move(pages[0], start, start + (uint64_t)n * SIZE, pages[to], ((uint64_t)j - i) * SIZE), 0);
 	memcpy(aside, naive[0], sizeof(aside));
 	memset(naive[0] + i, 0, n * sizeof(*aside));
 	for (unsigned int k = 0; k < n; k++)
@@ -475,7 +479,7 @@ static void test_ends_of_a_walk(void **state)
 
 	assert_int_equal(pfs_pages_add(pages, 0x7f0012345678, &a_read), 0);
 	assert_true(pfs_pages_any(pages, 0, 0));
-	assert_true(pfs_pages_any(pages, 0x7f0012345fff, 0));	/* whole pages */
+	assert_true(pfs_pages_any(pages, 0x7f0012345fff, 0)); /* whole pages */
 	assert_false(pfs_pages_any(pages, 0x7f0012346000, 0));
 	assert_false(pfs_pages_any(pages, 0, 0x7f0012345000));
 	assert_true(pfs_pages_any(pages, 0, 0x7f0012345001));
@@ -537,9 +541,14 @@ static void fault_ten(struct pfs_pages *pages, uint64_t i, uint64_t ns, int32_t 
 /* Faults of several threads beside one another, each with its own time, thread and flags. */
 static void test_neighbours_that_differ(void **state)
 {
-	static const struct { uint64_t ns; int32_t tid; uint32_t flags; } tens[] = {
-		{ 1000, 1, PFS_PAGE_READ }, { 2000, 2, PFS_PAGE_READ }, { 500, 2, PFS_PAGE_READ },
-		{ UINT64_C(1) << 40, 1, PFS_PAGE_WRITE }, { 100, 1, PFS_PAGE_WRITE },
+	static const struct {
+		uint64_t ns;
+		int32_t tid;
+		uint32_t flags;
+	} tens[] = {
+		{ 1000, 1, PFS_PAGE_READ }, { 2000, 2, PFS_PAGE_READ },
+		{ 500, 2, PFS_PAGE_READ },  { UINT64_C(1) << 40, 1, PFS_PAGE_WRITE },
+		{ 100, 1, PFS_PAGE_WRITE },
 	};
 	struct pfs_pages *pages = pfs_pages_new(SHIFT);
 	const struct pfs_page *page;
@@ -579,9 +588,10 @@ static void test_neighbours_that_differ(void **state)
 /* Trees for one range only, and what they are for: to take pages over, and give them back. */
 static void test_of_a_range(void **state)
 {
-	static const struct { uint64_t first, nr; } ranges[] = {
-		{ 5, 1 }, { 63, 2 }, { 70, 500 }, { 4000, 1000 }, { 4000, 5000 }, { 4096, 8192 },
-		{ 100, 20000 },
+	static const struct {
+		uint64_t first, nr;
+	} ranges[] = {
+		{ 5, 1 }, { 63, 2 }, { 70, 500 }, { 4000, 1000 }, { 4000, 5000 }, { 4096, 8192 }, { 100, 20000 },
 	};
 
 	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
@@ -659,7 +669,7 @@ static void test_memory_is_used_again(void **state)
 
 		for (uint64_t addr = 0; addr < 6400 * SIZE; addr += SIZE) {
 			assert_int_equal(pfs_pages_add(pages, addr, &a_read), 0);
-			if (!(addr % (64 * SIZE)))	/* a long leaf: 3 KiB */
+			if (!(addr % (64 * SIZE))) /* a long leaf: 3 KiB */
 				assert_int_equal(pfs_pages_add(pages, addr, &a_read), 0);
 		}
 		pfs_pages_free(pages);
@@ -715,7 +725,7 @@ static void test_other_page_sizes(void **state)
 
 		assert_int_equal(pfs_pages_add(pages, UINT64_MAX, &a_read), 0);
 		assert_int_equal(pfs_pages_add(pages, 0, &a_read), 0);
-		pfs_pages_for_each(page, &at, pages, 0, 0)
+		pfs_pages_for_each (page, &at, pages, 0, 0)
 			nr += page->nr_read;
 		assert_int_equal(nr, 2);
 		pfs_pages_free(pages);

@@ -20,7 +20,7 @@ enum { NR = 64, BASE = 0x10000000, PID = 7 };
 struct cell {
 	bool mapped;
 	uint8_t perms;
-	uint64_t id;		/* of the region; in the first test, which knows none, 0 */
+	uint64_t id; /* of the region; in the first test, which knows none, 0 */
 	uint32_t faults;
 };
 
@@ -91,8 +91,7 @@ static void check_live(const struct feed *f, const struct naive *n, bool exact)
 			assert_true(same_region(&n->cell[page], &n->cell[start]));
 		}
 		if (exact && end < NR)
-			assert_false(n->cell[end].mapped && same_region(&n->cell[end],
-									&n->cell[start]));
+			assert_false(n->cell[end].mapped && same_region(&n->cell[end], &n->cell[start]));
 		last = r->end;
 	}
 	for (; page < NR; page++)
@@ -115,7 +114,7 @@ static void check_pages(const struct feed *f, const struct naive *n)
 
 		assert_true(r->died_ns >= r->born_ns && r->died_ns < UINT64_MAX);
 		if (r->pages)
-			pfs_pages_for_each(page, &at, r->pages, r->start, r->end)
+			pfs_pages_for_each (page, &at, r->pages, r->start, r->end)
 				retired += page->nr_faults;
 	}
 	assert_int_equal(retired, n->retired_faults);
@@ -190,8 +189,8 @@ static void described_move(struct feed *f, struct naive *n)
 	unsigned int from = pick(n, NR), len = 0, start, end;
 	struct cell moved[NR];
 
-	while (from + len < NR && n->cell[from + len].mapped &&
-	       n->cell[from + len].perms == n->cell[from].perms && len < 5)
+	while (from + len < NR && n->cell[from + len].mapped && n->cell[from + len].perms == n->cell[from].perms &&
+	       len < 5)
 		len++;
 	start = pick(n, NR);
 	end = start + len + pick(n, 3);
@@ -216,14 +215,21 @@ static void described_step(struct feed *f, struct naive *n)
 	unsigned int start, end;
 
 	switch (pick(n, 8)) {
-	case 0: described_map(f, n); break;
-	case 1: described_protect(f, n); break;
-	case 2: described_move(f, n); break;
+	case 0:
+		described_map(f, n);
+		break;
+	case 1:
+		described_protect(f, n);
+		break;
+	case 2:
+		described_move(f, n);
+		break;
 	case 3:
 		pick_range(n, &start, &end);
 		both_unmap(f, n, start, end);
 		break;
-	default: both_fault(f, n);
+	default:
+		both_fault(f, n);
 	}
 }
 
@@ -244,8 +250,7 @@ static unsigned int region_end(const struct naive *n, unsigned int i)
 	return i + 1;
 }
 
-static void kernel_store(struct feed *f, struct naive *n, unsigned int start, unsigned int end,
-			 uint64_t id)
+static void kernel_store(struct feed *f, struct naive *n, unsigned int start, unsigned int end, uint64_t id)
 {
 	for (unsigned int i = start; i < end; i++) {
 		n->cell[i].mapped = true;
@@ -294,7 +299,7 @@ static void kernel_map(struct feed *f, struct naive *n)
 		n->cell[i].perms = perms;
 	before = start && n->cell[start - 1].mapped && n->cell[start - 1].perms == perms;
 	after = end < NR && n->cell[end].mapped && n->cell[end].perms == perms;
-	if (before) {	/* grows, and may swallow the one behind; its attributes are known */
+	if (before) { /* grows, and may swallow the one behind; its attributes are known */
 		kernel_store(f, n, region_start(n, start - 1), end, n->cell[start - 1].id);
 		kernel_merge(f, n, end);
 		return;
@@ -328,8 +333,7 @@ static void kernel_shift(struct feed *f, struct naive *n)
 	unsigned int at = pick(n, NR), end, stop;
 	uint64_t id;
 
-	if (!at || !n->cell[at - 1].mapped || !n->cell[at].mapped ||
-	    same_region(&n->cell[at - 1], &n->cell[at]))
+	if (!at || !n->cell[at - 1].mapped || !n->cell[at].mapped || same_region(&n->cell[at - 1], &n->cell[at]))
 		return;
 	stop = region_end(n, at);
 	end = at + 1 + pick(n, stop - at);
@@ -349,14 +353,21 @@ static void kernel_step(struct feed *f, struct naive *n)
 
 	switch (pick(n, 9)) {
 	case 0:
-	case 1: kernel_map(f, n); break;
-	case 2: kernel_protect(f, n); break;
-	case 4: kernel_shift(f, n); break;
+	case 1:
+		kernel_map(f, n);
+		break;
+	case 2:
+		kernel_protect(f, n);
+		break;
+	case 4:
+		kernel_shift(f, n);
+		break;
 	case 3:
 		pick_range(n, &start, &end);
 		kernel_unmap(f, n, start, end);
 		break;
-	default: both_fault(f, n);
+	default:
+		both_fault(f, n);
 	}
 }
 
@@ -413,9 +424,8 @@ static void assert_live(const struct feed *f, const char *expected)
 		const struct pfs_region *r = space->live[i];
 		const char *name = pfs_region_name(space, r);
 
-		len += snprintf(buf + len, sizeof(buf) - len, "%s%lx-%lx+%lx:%s", i ? " " : "",
-				(long)r->start >> 12, (long)r->end >> 12, (long)r->off >> 12,
-				name ? name : "?");
+		len += snprintf(buf + len, sizeof(buf) - len, "%s%lx-%lx+%lx:%s", i ? " " : "", (long)r->start >> 12,
+				(long)r->end >> 12, (long)r->off >> 12, name ? name : "?");
 	}
 	assert_string_equal(buf, expected);
 }
@@ -477,20 +487,21 @@ static void test_names(void **state)
 	feed_map(&f, 0x7ffd00020000, 0x7ffd00030000, RW, "[stack]");
 	feed_row(&f, 0x300000, 0x301000, 5);
 	assert_live(&f, "100-101+0: 200-221+0: 300-301+0:? 7ffd00000-7ffd00010+0: "
-		    "7ffd00010-7ffd00020+0: 7ffd00020-7ffd00030+0:[stack]");
+			"7ffd00010-7ffd00020+0: 7ffd00020-7ffd00030+0:[stack]");
 	feed_brk(&f, 0x200000, 0x221000);
 	feed_unmap(&f, 0x300000, 0x301000);
 	assert_live(&f, "100-101+0: 200-221+0:[heap] 7ffd00000-7ffd00010+0: "
-		    "7ffd00010-7ffd00020+0: 7ffd00020-7ffd00030+0:[stack]");
+			"7ffd00010-7ffd00020+0: 7ffd00020-7ffd00030+0:[stack]");
 	/* They keep their names when the process ends. */
 	assert_int_equal(pfs_space_clear(space_of(&f), f.now_ns), 0);
 	for (unsigned int i = 0; i < space_of(&f)->nr_retired; i++) {
 		const struct pfs_region *r = space_of(&f)->retired[i];
 		const char *name = pfs_region_name(space_of(&f), r);
 
-		assert_string_equal(name ? name : "?", r->start == 0x200000 ? "[heap]" :
-				    r->start == 0x7ffd00020000 ? "[stack]" :
-				    r->start == 0x300000 ? "?" : "");
+		assert_string_equal(name ? name : "?", r->start == 0x200000	    ? "[heap]"
+						       : r->start == 0x7ffd00020000 ? "[stack]"
+						       : r->start == 0x300000	    ? "?"
+										    : "");
 	}
 	feed_free(&f);
 }

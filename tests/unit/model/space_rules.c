@@ -28,9 +28,8 @@ static void assert_layout(const struct pfs_space *space, const char *expected)
 		const struct pfs_region *r = space->live[i];
 		const char *name = pfs_region_name(space, r);
 
-		len += snprintf(buf + len, sizeof(buf) - len, "%s%lx-%lx+%lx:%s", i ? " " : "",
-				(long)r->start >> 12, (long)r->end >> 12, (long)r->off >> 12,
-				name ? name : "?");
+		len += snprintf(buf + len, sizeof(buf) - len, "%s%lx-%lx+%lx:%s", i ? " " : "", (long)r->start >> 12,
+				(long)r->end >> 12, (long)r->off >> 12, name ? name : "?");
 	}
 	assert_string_equal(buf, expected);
 }
@@ -52,11 +51,11 @@ static void map_file(struct feed *f, uint64_t start, uint64_t end, uint64_t off)
 }
 
 /* As mremap with MREMAP_FIXED to `addr` says it, for each row that it leaves. */
-static void move_fixed(struct feed *f, uint64_t from, uint64_t len, uint64_t addr, uint64_t start,
-		       uint64_t end, uint64_t id)
+static void move_fixed(struct feed *f, uint64_t from, uint64_t len, uint64_t addr, uint64_t start, uint64_t end,
+		       uint64_t id)
 {
-	struct pfs_event ev = feed_event(f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) |
-					 HAS(LEN) | HAS(ADDR) | HAS(ID));
+	struct pfs_event ev =
+		feed_event(f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) | HAS(LEN) | HAS(ADDR) | HAS(ID));
 
 	ev.from = from;
 	ev.len = len;
@@ -67,11 +66,9 @@ static void move_fixed(struct feed *f, uint64_t from, uint64_t len, uint64_t add
 	feed_apply(f, &ev);
 }
 
-static void move_identified(struct feed *f, uint64_t from, uint64_t len, uint64_t start,
-			    uint64_t end, uint64_t id)
+static void move_identified(struct feed *f, uint64_t from, uint64_t len, uint64_t start, uint64_t end, uint64_t id)
 {
-	struct pfs_event ev = feed_event(f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) |
-					 HAS(LEN) | HAS(ID));
+	struct pfs_event ev = feed_event(f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) | HAS(LEN) | HAS(ID));
 
 	ev.from = from;
 	ev.len = len;
@@ -105,7 +102,7 @@ static void test_a_move_that_shrinks(void **state)
 	feed_faults(&f, 0x100000, 4, PFS_WRITE);
 	feed_move(&f, 0x100000, 0x4000, 0x200000, 0x202000);
 	assert_true(is_touched(&f, 0x201000));
-	assert_false(is_touched(&f, 0x202000));	/* what did not fit stays, and goes by its unmap */
+	assert_false(is_touched(&f, 0x202000)); /* what did not fit stays, and goes by its unmap */
 	assert_true(is_touched(&f, 0x102000));
 	feed_free(&f);
 }
@@ -145,7 +142,7 @@ static void test_several_regions_move(void **state)
 
 	map_file(&f, 0x100000, 0x101000, 0x1000);
 	map_file(&f, 0x103000, 0x104000, 0x7000);
-	map_file(&f, 0x200000, 0x204000, 0x50000);	/* at the target */
+	map_file(&f, 0x200000, 0x204000, 0x50000); /* at the target */
 	feed_fault(&f, 0x100000, PFS_WRITE);
 	feed_fault(&f, 0x103000, PFS_WRITE);
 	/* What each is to replace is split off first. */
@@ -221,8 +218,8 @@ static void test_private_zero_is_numbered_anew(void **state)
 	feed_maps_line(&f, 0x120000, 0x121000, RW | S, 0, 1, 4, "/dev/zero");
 	feed_fault(&f, 0x110000, PFS_WRITE);
 	feed_move(&f, 0x100000, 0x1000, 0x200000, 0x201000);
-	feed_move(&f, 0x110000, 0x1000, 0x210000, 0x211000);	/* it was written to */
-	feed_move(&f, 0x120000, 0x1000, 0x220000, 0x221000);	/* it is shared */
+	feed_move(&f, 0x110000, 0x1000, 0x210000, 0x211000); /* it was written to */
+	feed_move(&f, 0x120000, 0x1000, 0x220000, 0x221000); /* it is shared */
 	feed_unmap(&f, 0x100000, 0x121000);
 	assert_live(&f, "200-201+200:/dev/zero 210-211+0:/dev/zero 220-221+0:/dev/zero");
 	feed_free(&f);
@@ -278,8 +275,8 @@ static void test_detach(void **state)
 	attach(&f, 0x100000, 0x104000, 5);
 	attach(&f, 0x104000, 0x106000, 6);
 	map_file(&f, 0x106000, 0x107000, 0x6000);
-	detach(&f, 0x101000);	/* nothing begins there */
-	detach(&f, 0x106000);	/* no segment */
+	detach(&f, 0x101000); /* nothing begins there */
+	detach(&f, 0x106000); /* no segment */
 	assert_int_equal(space_of(&f, PID)->nr_live, 3);
 	detach(&f, 0x100000);
 	assert_live(&f, "104-106+0:/SYSV00000000 (deleted) 106-107+6:/f");
@@ -291,7 +288,7 @@ static void test_detach_in_pieces(void **state)
 	struct feed f = feed_new(PID);
 
 	attach(&f, 0x100000, 0x106000, 5);
-	feed_unmap(&f, 0x100000, 0x101000);	/* even its beginning may be gone */
+	feed_unmap(&f, 0x100000, 0x101000); /* even its beginning may be gone */
 	feed_unmap(&f, 0x103000, 0x104000);
 	detach(&f, 0x100000);
 	assert_live(&f, "");
@@ -428,7 +425,7 @@ static void test_a_copy_told_row_by_row(void **state)
 	struct pfs_event begin;
 
 	map_file(&f, 0x100000, 0x101000, 0);
-	map_file(&f, 0x110000, 0x111000, 0x3000);	/* MADV_DONTFORK: no row */
+	map_file(&f, 0x110000, 0x111000, 0x3000); /* MADV_DONTFORK: no row */
 	begin = feed_event(&f, PFS_FORK, 0);
 	feed_apply(&f, &begin);
 	f.space = PFS_SPACE_FORK;
@@ -561,10 +558,10 @@ static void test_a_row_older_than_its_parts(void **state)
 
 	feed_map(&f, 0x100000, 0x102000, R, "");
 	feed_map(&f, 0x102000, 0x108000, RW, "");
-	feed_row(&f, 0x100000, 0x108000, 0xa);	/* one region then */
+	feed_row(&f, 0x100000, 0x108000, 0xa); /* one region then */
 	assert_perms(&f, 0x100000, R);
 	assert_perms(&f, 0x102000, RW);
-	feed_row(&f, 0x102000, 0x108000, 0xa);	/* split, to protect the lower part */
+	feed_row(&f, 0x102000, 0x108000, 0xa); /* split, to protect the lower part */
 	assert_perms(&f, 0x102000, RW);
 	assert_int_equal(space_of(&f, PID)->nr_live, 2);
 	feed_free(&f);
@@ -612,7 +609,7 @@ static void test_a_row_over_newer_and_told(void **state)
 	feed_row(&f, 0x100000, 0x104000, 0xa);
 	assert_int_equal(space_of(&f, PID)->nr_live, 1);
 	assert_perms(&f, 0x100000, RW);
-	feed_row(&f, 0x102000, 0x104000, 0xa);	/* its identity is known now */
+	feed_row(&f, 0x102000, 0x104000, 0xa); /* its identity is known now */
 	assert_perms(&f, 0x103000, RW);
 	feed_free(&f);
 }
@@ -672,7 +669,7 @@ static void test_a_split_makes_no_room(void **state)
 	replace(&f, 0x102000, 0x104000, 0x104000, 0xb);
 	assert_live(&f, "100-102+0:/f 102-104+2:/f 104-108+4:/f");
 	assert_true(is_touched(&f, 0x102000));
-	replace(&f, 0x102000, 0x104000, 0x104000, 0xc);	/* now it is the new mapping */
+	replace(&f, 0x102000, 0x104000, 0x104000, 0xc); /* now it is the new mapping */
 	assert_live(&f, "100-102+0:/f 102-104+0:? 104-108+4:/f");
 	assert_false(is_touched(&f, 0x102000));
 	feed_free(&f);
@@ -754,8 +751,7 @@ static void assert_heap_on(const char *kernel, const char *expected)
 static void test_the_heaps_neighbours(void **state)
 {
 	assert_heap_on("6.18.44", "100-101+0: 101-103+0:[heap] 103-104+0: 105-106+0:");
-	assert_heap_on("6.1.0-56-cloud-amd64",
-		       "100-101+0:[heap] 101-103+0:[heap] 103-104+0:[heap] 105-106+0:");
+	assert_heap_on("6.1.0-56-cloud-amd64", "100-101+0:[heap] 101-103+0:[heap] 103-104+0:[heap] 105-106+0:");
 }
 
 /* ---- huge pages of hugetlbfs ---- */
@@ -771,7 +767,7 @@ static void test_hugetlb_goes_by_whole_pages(void **state)
 	ev.end = 0x40800000;
 	ev.traits = PFS_TRAIT_HUGETLB;
 	feed_apply(&f, &ev);
-	feed_unmap(&f, 0x40201000, 0x40400000);	/* of a shrink: begins within a huge page */
+	feed_unmap(&f, 0x40201000, 0x40400000); /* of a shrink: begins within a huge page */
 	assert_int_equal(space_of(&f, PID)->nr_live, 1);
 	assert_int_equal(space_of(&f, PID)->live[0]->end, 0x40800000);
 	feed_unmap(&f, 0x40201000, 0x40800000);
@@ -787,16 +783,17 @@ static void test_traits_of_a_whole_description(void **state)
 	struct pfs_event ev;
 
 	for (int whole = 0; whole < 3; whole++) {
-		ev = feed_event(&f, PFS_MAP, HAS(START) | HAS(END) | HAS(ID) | HAS(TRAITS) |
-				(whole == 1 ? 0 : HAS(PERMS)));
+		ev = feed_event(&f, PFS_MAP,
+				HAS(START) | HAS(END) | HAS(ID) | HAS(TRAITS) | (whole == 1 ? 0 : HAS(PERMS)));
 		ev.start = 0x10000;
 		ev.end = 0x20000;
 		ev.id = 7;
 		ev.traits = whole == 0 ? PFS_TRAIT_LOCKED : whole == 1 ? PFS_TRAIT_NORESERVE : 0;
 		feed_apply(&f, &ev);
 		space = pfs_proc_space(pfs_model_proc(f.model, 1));
-		assert_int_equal(space->live[0]->traits, whole == 0 ? PFS_TRAIT_LOCKED : whole == 1 ?
-				 PFS_TRAIT_LOCKED | PFS_TRAIT_NORESERVE : 0);
+		assert_int_equal(space->live[0]->traits, whole == 0   ? PFS_TRAIT_LOCKED
+							 : whole == 1 ? PFS_TRAIT_LOCKED | PFS_TRAIT_NORESERVE
+								      : 0);
 	}
 	feed_free(&f);
 }

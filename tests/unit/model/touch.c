@@ -44,8 +44,7 @@ static struct pfs_event fault_event(struct feed *f, uint64_t addr, int access)
 
 static void populate_by(struct feed *f, uint64_t start, uint64_t end, int by, int access)
 {
-	struct pfs_event ev = feed_event(f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(BY) |
-					 (access ? HAS(ACCESS) : 0));
+	struct pfs_event ev = feed_event(f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(BY) | (access ? HAS(ACCESS) : 0));
 
 	ev.start = start;
 	ev.end = end;
@@ -55,8 +54,8 @@ static void populate_by(struct feed *f, uint64_t start, uint64_t end, int by, in
 }
 
 /* Fault-around or a huge page, while the kernel populates [start, end). */
-static struct pfs_event while_populating(struct feed *f, enum pfs_kind kind, uint64_t have,
-					 uint64_t start, uint64_t end)
+static struct pfs_event while_populating(struct feed *f, enum pfs_kind kind, uint64_t have, uint64_t start,
+					 uint64_t end)
 {
 	struct pfs_event ev = feed_event(f, kind, HAS(START) | HAS(END) | have);
 
@@ -65,11 +64,11 @@ static struct pfs_event while_populating(struct feed *f, enum pfs_kind kind, uin
 	return ev;
 }
 
-static void around_populating(struct feed *f, uint64_t start, uint64_t end, uint64_t ino,
-			      uint64_t off, uint64_t end_off)
+static void around_populating(struct feed *f, uint64_t start, uint64_t end, uint64_t ino, uint64_t off,
+			      uint64_t end_off)
 {
-	struct pfs_event ev = while_populating(f, PFS_AROUND, HAS(DEV) | HAS(INO) | HAS(OFF) |
-					       HAS(END_OFF), start, end);
+	struct pfs_event ev =
+		while_populating(f, PFS_AROUND, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF), start, end);
 
 	ev.dev = 1;
 	ev.ino = ino;
@@ -104,7 +103,7 @@ static void test_a_class_that_the_source_knows(void **state)
 	struct feed f = feed_new(PID);
 	struct pfs_event ev;
 
-	for (int class = PFS_MINOR; class <= PFS_MAJOR_CLASS; class++) {
+	for (int class = PFS_MINOR; class <= PFS_MAJOR_CLASS; class ++) {
 		ev = fault_event(&f, 0x400000 + class * PAGE, PFS_READ);
 		ev.have |= HAS(CLASS);
 		ev.class = class;
@@ -135,7 +134,7 @@ static void test_what_was_written(void **state)
 	feed_map(&f, 0x400000, 0x401000, RW, "");
 	feed_map(&f, 0x500000, 0x501000, R, "");
 	feed_fault(&f, 0x400000, PFS_READ);
-	feed_fault(&f, 0x500000, PFS_WRITE);	/* may not: ends in a signal */
+	feed_fault(&f, 0x500000, PFS_WRITE); /* may not: ends in a signal */
 	assert_false(space_of(&f)->live[0]->written);
 	assert_false(space_of(&f)->live[1]->written);
 	feed_fault(&f, 0x400000, PFS_WRITE);
@@ -164,8 +163,9 @@ static void test_muted_leaves_no_mark(void **state)
 	feed_muted(&f, ev);
 	assert_int_equal(nr_pages(&f), 0);
 	assert_int_equal(f.model->counts.faults + f.model->counts.around + f.model->counts.major +
-			 f.model->counts.huge + f.model->counts.signal +
-			 f.model->counts.populated + f.model->counts.unasked[0], 0);
+				 f.model->counts.huge + f.model->counts.signal + f.model->counts.populated +
+				 f.model->counts.unasked[0],
+			 0);
 	feed_free(&f);
 }
 
@@ -190,11 +190,11 @@ static void test_populate_passes_over_what_it_cannot(void **state)
 	struct feed f = feed_new(PID);
 
 	feed_map(&f, 0x400000, 0x401000, 0, "");
-	feed_map(&f, 0x401000, 0x402000, S, "");	/* PROT_NONE, shared */
+	feed_map(&f, 0x401000, 0x402000, S, ""); /* PROT_NONE, shared */
 	feed_map(&f, 0x402000, 0x403000, R, "[vvar]");
 	feed_map(&f, 0x403000, 0x404000, R, "[vvar_vclock]");
 	feed_map(&f, 0x404000, 0x405000, X, "");
-	feed_row(&f, 0x500000, 0x501000, 7);		/* permissions unknown */
+	feed_row(&f, 0x500000, 0x501000, 7); /* permissions unknown */
 	feed_populate(&f, 0, UINT64_MAX);
 	assert_int_equal(f.model->counts.populated, 2);
 	assert_int_equal(flags_at(&f, 0x404000), PFS_PAGE_POPULATED);
@@ -209,7 +209,7 @@ static void test_populate_counts_by_its_cause(void **state)
 	feed_map(&f, 0x400000, 0x408000, RW, "");
 	populate_by(&f, 0x400000, 0x401000, PFS_BY_MMAP, 0);
 	populate_by(&f, 0x401000, 0x403000, PFS_BY_MLOCK, 0);
-	populate_by(&f, 0x400000, 0x408000, 99, 0);	/* of a newer version, say */
+	populate_by(&f, 0x400000, 0x408000, 99, 0); /* of a newer version, say */
 	assert_int_equal(f.model->counts.unasked[PFS_BY_MMAP], 1);
 	assert_int_equal(f.model->counts.unasked[PFS_BY_MLOCK], 2);
 	assert_int_equal(f.model->counts.unasked[0], 5);
@@ -235,8 +235,8 @@ static void test_around_while_populating(void **state)
 	struct feed f = feed_new(PID);
 
 	feed_maps_line(&f, 0x400000, 0x406000, R, 0, 1, 9, "/f");
-	feed_maps_line(&f, 0x500000, 0x506000, R, 0, 1, 9, "/f");	/* not populated */
-	feed_maps_line(&f, 0x406000, 0x407000, R, 0, 1, 8, "/g");	/* another file */
+	feed_maps_line(&f, 0x500000, 0x506000, R, 0, 1, 9, "/f"); /* not populated */
+	feed_maps_line(&f, 0x406000, 0x407000, R, 0, 1, 8, "/g"); /* another file */
 	around_populating(&f, 0x400000, 0x406000, 9, 0, 0x4000);
 	assert_int_equal(f.model->counts.around, 4);
 	populate_by(&f, 0x400000, 0x406000, PFS_BY_MADVISE, PFS_READ);
@@ -343,11 +343,11 @@ static void test_retried(void **state)
 	feed_fault_mode(&f, 0x400000, PFS_READ, PFS_KERNEL);
 	feed_fault_mode(&f, 0x400008, PFS_READ, PFS_KERNEL);
 	assert_int_equal(f.model->counts.retried, 1);
-	feed_fault_mode(&f, 0x401000, PFS_READ, PFS_KERNEL);	/* another page */
-	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);	/* another access */
-	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_USER);	/* another mode */
+	feed_fault_mode(&f, 0x401000, PFS_READ, PFS_KERNEL);  /* another page */
+	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL); /* another access */
+	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_USER);   /* another mode */
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
-	feed_as(&f, PID, 2);					/* another thread */
+	feed_as(&f, PID, 2); /* another thread */
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
 	assert_int_equal(f.model->counts.retried, 1);
 	assert_int_equal(f.model->counts.faults, 7);
@@ -358,13 +358,13 @@ static void test_no_access(void **state)
 {
 	struct feed f = feed_new(PID);
 
-	feed_note(&f, "snapshot", "first", true);	/* so what is not there, is not there */
+	feed_note(&f, "snapshot", "first", true); /* so what is not there, is not there */
 	feed_map(&f, 0x400000, 0x401000, R, "");
 	feed_map(&f, 0x500000, 0x501000, 0, "");
 	feed_row(&f, 0x600000, 0x601000, 7);
 	feed_fault_mode(&f, 0x400000, PFS_READ, PFS_KERNEL);
-	feed_fault_mode(&f, 0x600000, PFS_WRITE, PFS_KERNEL);	/* permissions unknown */
-	feed_fault_mode(&f, 0x700000, PFS_WRITE, PFS_USER);	/* a signal will tell */
+	feed_fault_mode(&f, 0x600000, PFS_WRITE, PFS_KERNEL); /* permissions unknown */
+	feed_fault_mode(&f, 0x700000, PFS_WRITE, PFS_USER);   /* a signal will tell */
 	assert_int_equal(f.model->counts.no_access, 0);
 	feed_fault_mode(&f, 0x400000, PFS_WRITE, PFS_KERNEL);
 	feed_fault_mode(&f, 0x500000, PFS_READ, PFS_KERNEL);

@@ -37,7 +37,7 @@ static void test_scripts(void **state)
 
 		assert_non_null(memmem(whole, strlen(whole), script->text, script->end - script->text));
 		snprintf(path, sizeof(path), "stap/tapset/%s", script->path);
-		if (access(path, R_OK))	/* run from elsewhere */
+		if (access(path, R_OK)) /* run from elsewhere */
 			continue;
 		assert_int_equal(strlen(file_text(path)), script->end - script->text);
 		assert_memory_equal(file_text(path), script->text, script->end - script->text);
@@ -48,14 +48,13 @@ static void test_scripts(void **state)
 
 /* ---- probe points ---- */
 
-static const char script[] =
-	"probe begin { x() }\n"
-	"\tPFS_TRACEPOINT(maple_tree, ma_write, pfs_on_ma_write, \"ma_write\", 0),\n"
-	"\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"
-	"probe @place(\"handle_mm_fault\") { b() }\n"
-	"probe @place(\"handle_mm_fault\").return.maxactive(4096) { c() }\n"
-	"// probe @place(\"not_this\") { }\n"
-	"probe @place(\"up_write\") { d(\"?\") }\n";
+static const char script[] = "probe begin { x() }\n"
+			     "\tPFS_TRACEPOINT(maple_tree, ma_write, pfs_on_ma_write, \"ma_write\", 0),\n"
+			     "\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"
+			     "probe @place(\"handle_mm_fault\") { b() }\n"
+			     "probe @place(\"handle_mm_fault\").return.maxactive(4096) { c() }\n"
+			     "// probe @place(\"not_this\") { }\n"
+			     "probe @place(\"up_write\") { d(\"?\") }\n";
 
 static void test_points(void **state)
 {
@@ -73,7 +72,8 @@ static void test_points(void **state)
 	assert_true(points[4].needed);
 	optional = pfs_script_optional(script);
 	assert_non_null(strstr(optional, "probe begin { x() }\n"));
-	assert_non_null(strstr(optional, "\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"));
+	assert_non_null(
+		strstr(optional, "\tPFS_TRACEPOINT(sched, sched_process_fork, pfs_on_fork, \"fork\", PFS_NEEDED),\n"));
 	assert_non_null(strstr(optional, "(\"handle_mm_fault\") ? { b() }\n"));
 	assert_non_null(strstr(optional, ".maxactive(4096) ? { c() }\n"));
 	assert_non_null(strstr(optional, "(\"up_write\") ? { d(\"?\") }\n"));
@@ -96,8 +96,9 @@ static void test_points_found(void **state)
 	assert_int_equal(points[2].state, PFS_POINT_NO);
 	assert_int_equal(points[3].state, PFS_POINT_YES);
 	assert_int_equal(points[4].state, PFS_POINT_NO);
-	pfs_points_find(points, nr, "# probes\nkprobe.function(\"handle_mm_fault\") /*  name */\n"
-				    "kprobe.function(\"up_write\") /* <- kprobe.function(\"up_write\") */\n");
+	pfs_points_find(points, nr,
+			"# probes\nkprobe.function(\"handle_mm_fault\") /*  name */\n"
+			"kprobe.function(\"up_write\") /* <- kprobe.function(\"up_write\") */\n");
 	assert_int_equal(points[2].state, PFS_POINT_YES);
 	assert_int_equal(points[4].state, PFS_POINT_YES);
 	pfs_points_find(points, nr, "");
@@ -107,12 +108,11 @@ static void test_points_found(void **state)
 /* Lines of /proc/kallsyms; without a list nothing is known. */
 static void test_points_looked_up(void **state)
 {
-	static char list[] =
-		"ffffffff81000000 T up_write\n"
-		"ffffffff81000010 T __traceiter_sched_process_fork\n"
-		"ffffffff81000020 D __traceiter_ma_write\n"
-		"ffffffffc0000000 t __traceiter_ma_write\t[module]\n"
-		"ffffffff81000030 t __traceiter_ma_write_too\n";
+	static char list[] = "ffffffff81000000 T up_write\n"
+			     "ffffffff81000010 T __traceiter_sched_process_fork\n"
+			     "ffffffff81000020 D __traceiter_ma_write\n"
+			     "ffffffffc0000000 t __traceiter_ma_write\t[module]\n"
+			     "ffffffff81000030 t __traceiter_ma_write_too\n";
 	struct pfs_point points[PFS_POINTS_MAX];
 	unsigned int nr = pfs_points_of(script, points);
 	FILE *symbols = fmemopen(list, strlen(list), "r");
@@ -156,7 +156,7 @@ static void test_cache_place(void **state)
 	unsetenv("PFSCOPE_CACHE");
 	if (geteuid())
 		return;
-	setenv("XDG_CACHE_HOME", "/home/somebody/.cache", 1);	/* root's is not the caller's */
+	setenv("XDG_CACHE_HOME", "/home/somebody/.cache", 1); /* root's is not the caller's */
 	assert_int_equal(pfs_cache_init(&cache, &err), 0);
 	assert_string_equal(cache.dir, "/var/cache/pfscope");
 	unsetenv("XDG_CACHE_HOME");
@@ -176,7 +176,7 @@ static void test_cache_trust(void **state)
 	chmod(in_dir("m.ko"), 0600);
 	chmod(stap_dir, 0777);
 	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
-	chmod(stap_dir, 01777);	/* as /tmp: others cannot replace it */
+	chmod(stap_dir, 01777); /* as /tmp: others cannot replace it */
 	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), 0);
 	chmod(stap_dir, 0700);
 	assert_int_equal(pfs_cache_trusted(stap_dir, &err), -EINVAL);
@@ -200,7 +200,7 @@ static void test_cache_make(void **state)
 	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("file"));
 	put_file("file", "x");
 	assert_int_equal(pfs_cache_make(&cache, &err), -ENOTDIR);
-	assert_int_equal(symlink("a", in_dir("link")), 0);	/* may be anybody's */
+	assert_int_equal(symlink("a", in_dir("link")), 0); /* may be anybody's */
 	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("link"));
 	assert_int_equal(pfs_cache_make(&cache, &err), -ENOTDIR);
 }
@@ -271,7 +271,7 @@ static void test_names(void **state)
 	assert_in_range(strlen(name), 12, PFS_MODULE_NAME_MAX);
 	assert_false(pfs_module_orphaned(name));
 	snprintf(other, sizeof(other), "pfscope_%d_%" PRIu64 "_0", getpid(),
-		 pfs_process_start(getpid()) + 1);	/* the same number, another process */
+		 pfs_process_start(getpid()) + 1); /* the same number, another process */
 	assert_true(pfs_module_orphaned(other));
 	assert_true(pfs_module_orphaned("pfscope_4194303_1_0"));
 	assert_false(pfs_module_orphaned("pfscope"));
@@ -289,13 +289,19 @@ struct fake {
 	Elf64_Ehdr head;
 	Elf64_Shdr sections[4];
 	char names[64], info[64];
-	struct { uint64_t state, list[2]; char name[56]; char rest[64]; } module;
+	struct {
+		uint64_t state, list[2];
+		char name[56];
+		char rest[64];
+	} module;
 };
 
 static void fake_section(struct fake *f, unsigned int i, unsigned int name, const void *at, size_t size)
 {
 	f->sections[i] = (Elf64_Shdr){
-		.sh_name = name, .sh_type = SHT_PROGBITS, .sh_offset = (const char *)at - (const char *)f,
+		.sh_name = name,
+		.sh_type = SHT_PROGBITS,
+		.sh_offset = (const char *)at - (const char *)f,
 		.sh_size = size,
 	};
 }
@@ -353,7 +359,7 @@ static void test_module(void **state)
 	pfs_module_free(&m);
 	assert_int_equal(pfs_module_read(&m, in_dir("n.ko"), &err), 0);
 	assert_string_equal(m.name, "short");
-	assert_memory_equal(m.name + 5, f.module.name + 8, 40);	/* nothing of the old name is left */
+	assert_memory_equal(m.name + 5, f.module.name + 8, 40); /* nothing of the old name is left */
 	pfs_module_free(&m);
 }
 
@@ -396,7 +402,7 @@ static void test_module_damage(void **state)
 	f.sections[3].sh_type = SHT_NOBITS;
 	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
 	fake_module(&f);
-	memset(f.module.name, 'x', sizeof(f.module.name));	/* no end */
+	memset(f.module.name, 'x', sizeof(f.module.name)); /* no end */
 	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
 }
 

@@ -23,7 +23,7 @@ static const struct said {
 	const struct pfs_diagnosis *d;
 	const char *text;
 	int err;
-	const char *wanted;	/* somewhere in the message */
+	const char *wanted; /* somewhere in the message */
 } table[] = {
 	/* stap -r 6.99.0-nope */
 	{ PFS_STAGE_BUILD, &plain,
@@ -31,8 +31,7 @@ static const struct said {
 	  "Tip: /usr/share/doc/systemtap/README.Debian should help you get started.\n",
 	  -ENOENT, "install linux-headers-6.1.0-56-amd64" },
 	/* under lockdown=integrity */
-	{ PFS_STAGE_BUILD, &locked,
-	  "Failed to get list of machine owner keys (MOK) for module signing: rc -1\n",
+	{ PFS_STAGE_BUILD, &locked, "Failed to get list of machine owner keys (MOK) for module signing: rc -1\n",
 	  -EKEYREJECTED, "takes signed modules only" },
 	/* the runtime as it is, on 6.1.192 */
 	{ PFS_STAGE_BUILD, &plain,
@@ -82,32 +81,33 @@ static const struct said {
 	  "ERROR: Unable to verify the signature for the module /tmp/m.ko.\n",
 	  -EPERM, "only from /lib/modules/6.1.0-56-amd64/systemtap" },
 	/* a kernel without CONFIG_MODULES */
-	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Function not implemented\n",
-	  -ENOSYS, "without loadable modules" },
+	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Function not implemented\n", -ENOSYS,
+	  "without loadable modules" },
 	{ PFS_STAGE_LOAD, &plain,
 	  "ERROR: Couldn't insert module '/tmp/m.ko': File exists\n"
 	  "ERROR: Rerun with staprun option '-R' to rename this module.\n",
 	  -EEXIST, "/tmp/m.ko is loaded already" },
 	/* kernel.modules_disabled=1; lockdown; a buffer of 4095 MB */
-	{ PFS_STAGE_LOAD, &disabled, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n",
-	  -EPERM, "kernel.modules_disabled is 1" },
-	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n",
-	  -EPERM, "too large a --buffer-size" },
-	{ PFS_STAGE_LOAD, &locked, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n",
-	  -EPERM, "locked down (integrity)" },
+	{ PFS_STAGE_LOAD, &disabled, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
+	  "kernel.modules_disabled is 1" },
+	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
+	  "too large a --buffer-size" },
+	{ PFS_STAGE_LOAD, &locked, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
+	  "locked down (integrity)" },
 	/* module.sig_enforce */
 	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Key was rejected by service\n",
-	  -EKEYREJECTED, "signed modules only (Couldn't insert module '/tmp/m.ko': Key was rejected by "
+	  -EKEYREJECTED,
+	  "signed modules only (Couldn't insert module '/tmp/m.ko': Key was rejected by "
 	  "service)" },
-	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Invalid module format\n",
-	  -ENOEXEC, "not built for the kernel that runs (6.1.0-56-amd64)" },
-	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Invalid parameters\n",
-	  -EINVAL, "built by another version" },
-	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Cannot allocate memory\n",
-	  -ENOMEM, "smaller --buffer-size" },
+	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Invalid module format\n", -ENOEXEC,
+	  "not built for the kernel that runs (6.1.0-56-amd64)" },
+	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Invalid parameters\n", -EINVAL,
+	  "built by another version" },
+	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Cannot allocate memory\n", -ENOMEM,
+	  "smaller --buffer-size" },
 	{ PFS_STAGE_LOAD, &plain,
-	  "ERROR: probe kernel.function(\"up_write\") registration error [man warning::pass5] (rc -38)\n",
-	  -ENOTSUP, "without kprobes" },
+	  "ERROR: probe kernel.function(\"up_write\") registration error [man warning::pass5] (rc -38)\n", -ENOTSUP,
+	  "without kprobes" },
 	{ PFS_STAGE_RUN, &plain,
 	  "ERROR: probe overhead (500000123 cycles) exceeded threshold (500000000 cycles) in last 1000000000 "
 	  "cycles\n",
@@ -125,8 +125,7 @@ static void test_messages(void **state)
 		const struct said *said = &table[i];
 		struct pfs_err err = { "" };
 
-		if (pfs_diagnose(said->stage, said->text, said->d, &err) != said->err ||
-		    !strstr(err.msg, said->wanted))
+		if (pfs_diagnose(said->stage, said->text, said->d, &err) != said->err || !strstr(err.msg, said->wanted))
 			fail_msg("of\n%s\nbecame %s", said->text, err.msg);
 		assert_null(strchr(err.msg, '\n'));
 		assert_null(strchr(err.msg, '%'));
@@ -142,8 +141,7 @@ static void test_long_words(void **state)
 
 	memset(name, 'n', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(pfs_diagnose(PFS_STAGE_LOAD, "Couldn't insert module 'x': File exists", &d, &err),
-			 -EEXIST);
+	assert_int_equal(pfs_diagnose(PFS_STAGE_LOAD, "Couldn't insert module 'x': File exists", &d, &err), -EEXIST);
 	assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "ERROR: ", 7);
@@ -160,7 +158,7 @@ static void test_warnings(void **state)
 
 	p = pfs_warning_next(p, line, sizeof(line));
 	assert_string_equal(line, "There were 5 transport failures. Try stap -s to increase the buffer size "
-			    "from 1.");
+				  "from 1.");
 	p = pfs_warning_next(p, line, sizeof(line));
 	assert_string_equal(line, "Number of errors: 0, skipped probes: 12");
 	assert_null(pfs_warning_next(p, line, sizeof(line)));

@@ -20,13 +20,12 @@
 #include <cmocka.h>
 
 /* Says its number, runs until it is told to end, and leaves a mark of how. */
-static const char runs[] =
-	"#!/bin/sh\n"
-	"trap 'echo INT >$1.end; echo bye; exit 0' INT\n"
-	"trap 'echo TERM >$1.end; exit 0' TERM\n"
-	"echo words >&2\n"	/* first: who has read the other line may be gone at once */
-	"echo $$ $PPID\n"
-	"while :; do sleep 0.02; done\n";
+static const char runs[] = "#!/bin/sh\n"
+			   "trap 'echo INT >$1.end; echo bye; exit 0' INT\n"
+			   "trap 'echo TERM >$1.end; exit 0' TERM\n"
+			   "echo words >&2\n" /* first: who has read the other line may be gone at once */
+			   "echo $$ $PPID\n"
+			   "while :; do sleep 0.02; done\n";
 
 static const char *put_script(const char *text)
 {
@@ -158,7 +157,7 @@ static void test_orphaned(void **state)
 	}
 	close(started[1]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(read(started[0], &byte, 1), 0);	/* the loader keeps nobody's descriptors */
+	assert_int_equal(read(started[0], &byte, 1), 0); /* the loader keeps nobody's descriptors */
 	close(started[0]);
 	assert_true(gone("copy"));
 	assert_string_equal(file_text(in_dir("mark.end")), "TERM\n");
@@ -193,7 +192,7 @@ static void test_closed(void **state)
 	load(&loader, put_script(runs));
 	pid = atoi(said_on(loader.out_fd, true));
 	pfs_loader_close(&loader);
-	assert_int_equal(kill(pid, 0), -1);	/* waited for, by the loader */
+	assert_int_equal(kill(pid, 0), -1); /* waited for, by the loader */
 	assert_true(gone("copy"));
 	assert_int_equal(pfs_loader_start(&loader, &err), 0);
 	assert_int_equal(pfs_loader_keep(&loader, in_dir("copy"), in_dir("copy/m.ko"), &err), 0);
@@ -224,7 +223,7 @@ static void test_spool(void **state)
 
 	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
 	assert_int_equal(pfs_spool_init(&spool, &err), 0);
-	for (rec.seq = 0; rec.seq < 2500; rec.seq++) {	/* each in two pieces */
+	for (rec.seq = 0; rec.seq < 2500; rec.seq++) { /* each in two pieces */
 		assert_int_equal(write(fds[1], &rec, 50), 50);
 		if (rec.seq % 100 == 50) {
 			assert_int_equal(pfs_spool_fill(&spool, fds[0], &err), 1);
@@ -238,7 +237,7 @@ static void test_spool(void **state)
 	assert_int_equal(pfs_spool_each(&spool, &at, count_rec, &nr, &err), 0);
 	assert_int_equal(nr, 2500);
 	assert_int_equal(at, 2500 * sizeof(rec));
-	at = nr = 0;	/* again */
+	at = nr = 0; /* again */
 	assert_int_equal(pfs_spool_each(&spool, &at, count_rec, &nr, &err), 0);
 	assert_int_equal(nr, 2500);
 	close(fds[0]);

@@ -16,9 +16,9 @@
 static void test_versions(void **state)
 {
 	assert_int_equal(pfs_stap_version("Systemtap translator/driver (version 4.8/0.188, Debian version "
-					  "4.8-2)\nCopyright (C) 2005-2022"), 408);
-	assert_int_equal(pfs_stap_version("Systemtap translator/driver (version 5.0/0.189, rpm 5.0-2.el9)"),
-			 500);
+					  "4.8-2)\nCopyright (C) 2005-2022"),
+			 408);
+	assert_int_equal(pfs_stap_version("Systemtap translator/driver (version 5.0/0.189, rpm 5.0-2.el9)"), 500);
 	assert_int_equal(pfs_stap_version("Systemtap translator/driver (version 5.1/0.191)"), 501);
 	assert_int_equal(pfs_stap_version("version unknown"), 0);
 	assert_int_equal(pfs_stap_version(""), 0);
@@ -68,7 +68,7 @@ static void test_needed(void **state)
 			 PFS_OVERLAY_TASK_WORK | PFS_OVERLAY_LINUX_6_10);
 	assert_int_equal(pfs_overlay_needed(501, in_dir("rt"), &kernel), PFS_OVERLAY_TASK_WORK);
 	unlink(in_dir("build/include/linux/vmalloc.h"));
-	put_file("build/include/linux/task_work.h",	/* as before the renaming */
+	put_file("build/include/linux/task_work.h", /* as before the renaming */
 		 "struct callback_head *task_work_cancel(struct task_struct *, task_work_func_t);\n");
 	assert_false(pfs_overlay_needed(408, in_dir("rt"), &kernel));
 	kernel = old_and_new();
@@ -85,13 +85,13 @@ static void test_overlay(void **state)
 	old_and_new();
 	mkdir(in_dir("cache"), 0755);
 	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, overlay,
-					  sizeof(overlay), &err), 0);
+					  sizeof(overlay), &err),
+			 0);
 	snprintf(path, sizeof(path), "%s/stp_task_work.c", overlay);
-	assert_string_equal(file_text(path),
-			    "p = kallsyms_lookup_name(\"task_work_cancel_func\");\n"
-			    "#define task_work_cancel_func (* (fn)kallsyms_task_work_cancel)\n");
+	assert_string_equal(file_text(path), "p = kallsyms_lookup_name(\"task_work_cancel_func\");\n"
+					     "#define task_work_cancel_func (* (fn)kallsyms_task_work_cancel)\n");
 	assert_string_equal(file_text(in_dir("rt/runtime.h")), "runtime\n");
-	snprintf(path, sizeof(path), "%s/linux/../runtime.h", overlay);	/* folders are folders */
+	snprintf(path, sizeof(path), "%s/linux/../runtime.h", overlay); /* folders are folders */
 	assert_string_equal(file_text(path), "runtime\n");
 	snprintf(path, sizeof(path), "%s/linux/alloc.c", overlay);
 	assert_int_equal(lstat(path, &st), 0);
@@ -99,15 +99,18 @@ static void test_overlay(void **state)
 	assert_non_null(strstr(file_text(in_dir("rt/stp_task_work.c")), "(\"task_work_cancel\")"));
 
 	/* The same again; of a runtime that has changed another one. */
-	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
-					  sizeof(again), &err), 0);
+	assert_int_equal(
+		pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again, sizeof(again), &err),
+		0);
 	assert_string_equal(overlay, again);
 	put_file("rt/stp_task_work.c", "task_work_cancel\n");
-	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
-					  sizeof(again), &err), 0);
+	assert_int_equal(
+		pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again, sizeof(again), &err),
+		0);
 	assert_string_not_equal(overlay, again);
 	assert_int_not_equal(pfs_overlay_make(in_dir("nowhere"), 408, in_dir("rt"), PFS_OVERLAY_TASK_WORK, again,
-					      sizeof(again), &err), 0);
+					      sizeof(again), &err),
+			     0);
 	assert_non_null(strstr(err.msg, "nowhere"));
 }
 
@@ -122,7 +125,8 @@ static void test_overlay_of_new_kernels(void **state)
 	old_and_new();
 	mkdir(in_dir("cache"), 0755);
 	assert_int_equal(pfs_overlay_make(in_dir("cache"), 408, in_dir("rt"), PFS_OVERLAY_LINUX_6_10, overlay,
-					  sizeof(overlay), &err), 0);
+					  sizeof(overlay), &err),
+			 0);
 	snprintf(path, sizeof(path), "%s/linux/alloc.c", overlay);
 	snprintf(include, sizeof(include), "#include \"%s\"\n", in_dir("rt/linux/alloc.c"));
 	text = file_text(path);
@@ -130,7 +134,7 @@ static void test_overlay_of_new_kernels(void **state)
 	assert_string_equal(strstr(text, "#include"), include);
 	snprintf(path, sizeof(path), "%s/asm/unaligned.h", overlay);
 	assert_string_equal(file_text(path), "#include <linux/unaligned.h>\n");
-	snprintf(path, sizeof(path), "%s/stp_task_work.c", overlay);	/* not asked for */
+	snprintf(path, sizeof(path), "%s/stp_task_work.c", overlay); /* not asked for */
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_string_equal(file_text(in_dir("rt/linux/alloc.c")), "alloc\n");
@@ -164,12 +168,13 @@ static void test_tree(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, in_dir("build/.config"), old, 0), 0);
 	assert_false(pfs_kernel_map_real(&kernel));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(pfs_tree_make(in_dir("tree"), &kernel, "@place(\"up_write\") @place(\"b\")",
-					       build, sizeof(build), &unchecked, &err), 0);
+		assert_int_equal(pfs_tree_make(in_dir("tree"), &kernel, "@place(\"up_write\") @place(\"b\")", build,
+					       sizeof(build), &unchecked, &err),
+				 0);
 		assert_true(unchecked);
 		snprintf(path, sizeof(path), "%s/System.map", build);
 		assert_string_equal(file_text(path), "ffffffff81000010 T up_write\nffffffff81000020 T b\n");
-		assert_int_equal(stat(path, &st), 0);	/* or stap does it all anew */
+		assert_int_equal(stat(path, &st), 0); /* or stap does it all anew */
 		assert_int_equal(st.st_mtime, 1000);
 		snprintf(path, sizeof(path), "%s/.config", build);
 		assert_string_equal(file_text(path), "CONFIG_X=y\n");

@@ -22,7 +22,7 @@
 /* What the helper tells of itself, at its start and when it is asked. */
 struct told {
 	pid_t pid, parent, session;
-	int nr_fds;		/* beyond its own and that of the folder they are counted in */
+	int nr_fds; /* beyond its own and that of the folder they are counted in */
 	bool again, ctx;
 	char name[16];
 };
@@ -42,8 +42,12 @@ static int other_fds(void)
 static void tell(void *ctx, bool again)
 {
 	struct told told = {
-		.pid = getpid(), .parent = getppid(), .session = getsid(0), .nr_fds = other_fds(),
-		.again = again, .ctx = !strcmp(ctx, "context"),
+		.pid = getpid(),
+		.parent = getppid(),
+		.session = getsid(0),
+		.nr_fds = other_fds(),
+		.again = again,
+		.ctx = !strcmp(ctx, "context"),
 	};
 	FILE *comm = fopen("/proc/self/comm", "r");
 	char byte;
@@ -67,7 +71,7 @@ static int start(void)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
 	helper.fds = &fds[1];
 	assert_int_equal(pfs_helper_start(&helper, &err), 0);
-	memset(ctx, 'x', sizeof(ctx) - 1);	/* it has its own */
+	memset(ctx, 'x', sizeof(ctx) - 1); /* it has its own */
 	close(fds[1]);
 	return fds[0];
 }
@@ -101,7 +105,7 @@ static void test_alone(void **state)
 	assert_true(told.ctx && !told.again);
 	assert_int_equal(told.nr_fds, 0);
 	assert_int_not_equal(told.session, getsid(0));
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no child of ours */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child of ours */
 	assert_int_equal(errno, ECHILD);
 	kill(told.pid, SIGINT);
 	kill(told.pid, SIGTERM);

@@ -18,7 +18,7 @@ static uint64_t total(const struct pfs_plot_cells *cells, int group, int thread,
 	const struct pfs_plot_cell *cell;
 	uint64_t sum = 0, nr = 0;
 
-	pfs_plot_cells_for_each(cell, cells) {
+	pfs_plot_cells_for_each (cell, cells) {
 		nr++;
 		if ((group < 0 || (int)cell->group == group) && (thread < 0 || cell->thread == thread) &&
 		    (access < 0 || cell->kind.access == access))
@@ -32,9 +32,12 @@ static uint64_t total(const struct pfs_plot_cells *cells, int group, int thread,
 static struct pfs_plot_cell random_touch(uint64_t *s, uint64_t now)
 {
 	return (struct pfs_plot_cell){
-		.count = 1 + next_random(s) % 3, .page = next_random(s) % (next_random(s) % 2 ? 64 : 100000),
-		.ts_ns = now - next_random(s) % 500, .group = next_random(s) % GROUPS,
-		.thread = next_random(s) % THREADS, .kind = { .access = next_random(s) % 4 },
+		.count = 1 + next_random(s) % 3,
+		.page = next_random(s) % (next_random(s) % 2 ? 64 : 100000),
+		.ts_ns = now - next_random(s) % 500,
+		.group = next_random(s) % GROUPS,
+		.thread = next_random(s) % THREADS,
+		.kind = { .access = next_random(s) % 4 },
 	};
 }
 
@@ -74,7 +77,7 @@ static void test_cells_double(void **state)
 		assert_int_equal(pfs_plot_cells_add(&cells, &what), 0);
 	}
 	assert_int_equal(cells.page_shift, 0);
-	assert_int_equal(cells.time_shift, 12);		/* 7.7 ms in bins of 4.1 us */
+	assert_int_equal(cells.time_shift, 12); /* 7.7 ms in bins of 4.1 us */
 	assert_int_equal(cells.first_bin, 5000 >> 12);
 	assert_int_equal(cells.last_bin, (5000 + 99999 * 77) >> 12);
 	assert_int_equal(total(&cells, -1, -1, -1), 100000);
@@ -86,7 +89,7 @@ static void expect_distinct(const struct pfs_plot_cells *cells)
 {
 	const struct pfs_plot_cell *a, *b;
 
-	pfs_plot_cells_for_each(a, cells)
+	pfs_plot_cells_for_each (a, cells)
 		for (b = a + 1; b < cells->slots + cells->nr_slots; b++)
 			assert_false(b->count && a->page == b->page && a->bin == b->bin && a->group == b->group &&
 				     a->thread == b->thread && a->kind.access == b->kind.access);
@@ -134,7 +137,7 @@ static void test_ranges(void **state)
 			assert_int_equal(plot_group_reach(&group, start, end), 0);
 			for (uint64_t p = start; p < end; p++) {
 				there[p] = true;
-				joined[p] |= p > start;		/* nothing between it and the one before */
+				joined[p] |= p > start; /* nothing between it and the one before */
 			}
 			joined[start] |= start && there[start - 1];
 			joined[end] |= there[end];
@@ -221,22 +224,22 @@ static void test_bands(void **state)
 	feed_map(&d.f, 0x600000, 0x602000, RW, "[heap]");
 	feed_faults(&d.f, 0x600000, 2, PFS_WRITE);
 	feed_brk(&d.f, 0x600000, 0x610000);
-	feed_map(&d.f, 0x600000, 0x610000, RW, "[heap]");	/* it grows, and stays one band */
+	feed_map(&d.f, 0x600000, 0x610000, RW, "[heap]"); /* it grows, and stays one band */
 	feed_faults(&d.f, 0x602000, 6, PFS_WRITE);
 	feed_maps_line(&d.f, 0x700000, 0x710000, R, 0, LIBC);
-	feed_maps_line(&d.f, 0x710000, 0x720000, R, 0x10000, LIBC);	/* never touched, but between the others */
+	feed_maps_line(&d.f, 0x710000, 0x720000, R, 0x10000, LIBC); /* never touched, but between the others */
 	feed_maps_line(&d.f, 0x720000, 0x730000, RW, 0x20000, LIBC);
 	feed_fault(&d.f, 0x701000, PFS_READ);
 	feed_fault(&d.f, 0x721000, PFS_WRITE);
 	feed_map(&d.f, 0x800000, 0x810000, RW, "");
-	feed_map(&d.f, 0x900000, 0x910000, RW, "");		/* another one, never touched */
+	feed_map(&d.f, 0x900000, 0x910000, RW, ""); /* another one, never touched */
 	feed_fault(&d.f, 0x800000, PFS_WRITE);
-	feed_fault(&d.f, 0xa00000, PFS_READ);			/* nothing is known there */
+	feed_fault(&d.f, 0xa00000, PFS_READ); /* nothing is known there */
 	lay_out(&d);
 	expect_bands(&d, "prog (pid 10): [heap] 8+0\n"
-		     "prog (pid 10): libc.so 2+0\n"
-		     "prog (pid 10): anon 1+0\n"
-		     "prog (pid 10): (no known region) 1+0\n");
+			 "prog (pid 10): libc.so 2+0\n"
+			 "prog (pid 10): anon 1+0\n"
+			 "prog (pid 10): (no known region) 1+0\n");
 	assert_int_equal(d.data->outside, 1);
 	assert_true(d.plot.bands[3].unknown);
 	end(&d);
@@ -258,7 +261,7 @@ static void test_bands_in_a_unit(void **state)
 		assert_int_equal(pfs_plot_cells_shrink(&d.data->cells, d.data->cells.nr - 1), 0);
 	lay_out(&d);
 	expect_bands(&d, "prog (pid 10): [lower] 1+0\n"
-		     "prog (pid 10): [upper] 1+0\n");
+			 "prog (pid 10): [upper] 1+0\n");
 	end(&d);
 }
 
@@ -276,20 +279,20 @@ static void test_stack_grows(void **state)
 	feed_comm(&d.f, "prog");
 	feed_map(&d.f, 0x300000, 0x301000, RW, "[heap]");
 	feed_map(&d.f, 0x7d0000, 0x7f0000, RW, "[stack]");
-	feed_fault(&d.f, 0x7ef000, PFS_WRITE);		/* already in it */
+	feed_fault(&d.f, 0x7ef000, PFS_WRITE); /* already in it */
 	feed_map(&d.f, 0x7cf000, 0x7f0000, RW, "[stack]");
 	for (uint64_t addr = 0x7ceff0; addr > 0x7c0000; addr -= 0x1800)
 		feed_growth(&d.f, addr);
-	feed_fault(&d.f, 0x7bf000, PFS_WRITE);		/* refused, and something else put there */
+	feed_fault(&d.f, 0x7bf000, PFS_WRITE); /* refused, and something else put there */
 	feed_signal(&d.f, 11);
 	feed_map(&d.f, 0x7bf000, 0x7c0000, RW, "");
-	feed_fault(&d.f, 0x301000, PFS_WRITE);		/* no stack is above the heap, */
+	feed_fault(&d.f, 0x301000, PFS_WRITE); /* no stack is above the heap, */
 	feed_map(&d.f, 0x302000, 0x303000, RW, "");
 	feed_fault(&d.f, 0x301000, PFS_WRITE);
-	feed_map(&d.f, 0x300000, 0x302000, RW, "[heap]");	/* and a heap does not grow by faults */
+	feed_map(&d.f, 0x300000, 0x302000, RW, "[heap]"); /* and a heap does not grow by faults */
 	lay_out(&d);
 	expect_bands(&d, "prog (pid 10): (no known region) 3+0\n"
-		     "prog (pid 10): [stack] 11+0\n");
+			 "prog (pid 10): [stack] 11+0\n");
 	assert_int_equal(d.data->outside, 3);
 	assert_int_equal(d.data->faults, 14);
 	assert_int_equal(d.data->images[0].count, 14);
@@ -332,7 +335,7 @@ static void test_folds(void **state)
 	begin(&d);
 	feed_map(&d.f, 0x700000, 0x700000 + 100000 * (uint64_t)PAGE, RW, "");
 	feed_faults(&d.f, 0x700000, 6, PFS_WRITE);
-	feed_faults(&d.f, 0x700000 + 16 * PAGE, 4, PFS_WRITE);		/* 10 pages further on */
+	feed_faults(&d.f, 0x700000 + 16 * PAGE, 4, PFS_WRITE); /* 10 pages further on */
 	feed_faults(&d.f, 0x705000 + 5000 * PAGE, 10, PFS_WRITE);
 	lay_out(&d);
 	assert_int_equal(d.plot.nr_bands, 1);
@@ -342,7 +345,7 @@ static void test_folds(void **state)
 	assert_ptr_equal(pfs_plot_find(&d.plot, &low, &below), &d.plot.segments[0]);
 	assert_ptr_equal(pfs_plot_find(&d.plot, &high, &above), &d.plot.segments[1]);
 	assert_true(below > 0 && below < 0.3 && above > 0.6 && above < 1);
-	assert_true(d.plot.segments[1].at > d.plot.segments[0].len + 0.02);	/* the fold itself */
+	assert_true(d.plot.segments[1].at > d.plot.segments[0].len + 0.02); /* the fold itself */
 	assert_true(d.plot.segments[1].at + d.plot.segments[1].len > 1 - 1e-9);
 	end(&d);
 }
@@ -405,7 +408,7 @@ static void test_colors(void **state)
 	feed_fault(&d.f, 0x700000, PFS_READ);
 	feed_major(&d.f, 0xfe00000, 77, 0);
 	feed_fault(&d.f, 0x701000, PFS_READ);
-	feed_major(&d.f, 0xfe00000, 77, 0x9000);	/* another page was read */
+	feed_major(&d.f, 0xfe00000, 77, 0x9000); /* another page was read */
 	feed_fault(&d.f, 0x702000, PFS_WRITE);
 	feed_signal(&d.f, 11);
 	feed_fault(&d.f, 0x703000, PFS_EXECUTE);
@@ -448,8 +451,8 @@ static void check_grid(struct drawn *d, uint64_t *s)
 
 		*(spot->color == PFS_PLOT_SAMPLED ? &seen : &faults) += spot->count;
 		assert_true(spot->row < rows[spot->band] && spot->column < grid.columns);
-		assert_true(spot->color == PFS_PLOT_SAMPLED ? spot->count <= grid.most_sampled :
-			    spot->count <= grid.most);
+		assert_true(spot->color == PFS_PLOT_SAMPLED ? spot->count <= grid.most_sampled
+							    : spot->count <= grid.most);
 	}
 	for (uint32_t i = 0; i < grid.columns; i++)
 		by_column += grid.faults[i];
@@ -520,8 +523,8 @@ static void test_resident(void **state)
 	feed_map(&d.f, 0x700000, 0x800000, RW, "");
 	feed_map(&d.f, 0x900000, 0xa00000, RW, "");
 	feed_faults(&d.f, 0x700000, 10, PFS_WRITE);
-	feed_populate(&d.f, 0x900000, 0x964000);	/* 100 pages */
-	feed_fault(&d.f, 0x700000, PFS_READ);		/* again: it is there already */
+	feed_populate(&d.f, 0x900000, 0x964000); /* 100 pages */
+	feed_fault(&d.f, 0x700000, PFS_READ);	 /* again: it is there already */
 	feed_unmap(&d.f, 0x900000, 0xa00000);
 	feed_fault(&d.f, 0x70b000, PFS_WRITE);
 	lay_out(&d);

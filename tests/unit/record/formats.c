@@ -17,13 +17,12 @@
 #include <event-parse.h>
 #include <cmocka.h>
 
-#define COMMON									\
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"	\
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FIELD(decl, off, size, sign)						\
-	"\tfield:" decl ";\toffset:" off ";\tsize:" size ";\tsigned:" sign ";\n"
+#define FIELD(decl, off, size, sign) "\tfield:" decl ";\toffset:" off ";\tsize:" size ";\tsigned:" sign ";\n"
 
 static void assert_same_field(const char *text, const struct tep_format_field *tep)
 {
@@ -38,14 +37,11 @@ static void assert_same_field(const char *text, const struct tep_format_field *t
 	assert_int_equal(field.off, tep->offset);
 	assert_int_equal(field.size, tep->size);
 	assert_int_equal(field.is_signed, !!(tep->flags & TEP_FIELD_IS_SIGNED));
-	assert_int_equal(field.form == PFS_FIELD_DATA_LOC || field.form == PFS_FIELD_REL_LOC,
-			 !!dynamic);
+	assert_int_equal(field.form == PFS_FIELD_DATA_LOC || field.form == PFS_FIELD_REL_LOC, !!dynamic);
 	if (dynamic)
-		assert_int_equal(field.form == PFS_FIELD_REL_LOC,
-				 !!(tep->flags & TEP_FIELD_IS_RELATIVE));
+		assert_int_equal(field.form == PFS_FIELD_REL_LOC, !!(tep->flags & TEP_FIELD_IS_RELATIVE));
 	else
-		assert_int_equal(field.form == PFS_FIELD_ARRAY,
-				 !!(tep->flags & TEP_FIELD_IS_ARRAY));
+		assert_int_equal(field.form == PFS_FIELD_ARRAY, !!(tep->flags & TEP_FIELD_IS_ARRAY));
 }
 
 /* One format text, without its print line. */
@@ -77,7 +73,7 @@ static int check_format(char *text)
 /* Formats of a 6.18 kernel (tests/data/dat/formats.txt), one after the other. */
 static void test_against_libtraceevent(void **state)
 {
-	const char *name = getenv("PFS_FORMATS");	/* for trying a whole kernel's by hand */
+	const char *name = getenv("PFS_FORMATS"); /* for trying a whole kernel's by hand */
 	FILE *file = fopen(name ? name : "tests/data/dat/formats.txt", "r");
 	char *text = calloc(1, 4 << 20), *at = text;
 	int events = 0, fields = 0;
@@ -103,19 +99,16 @@ static void test_against_libtraceevent(void **state)
 
 static void test_fields(void **state)
 {
-	static const char text[] =
-		"name: x\nID: 7\nformat:\n" COMMON
-		FIELD("char comm[16]", "8", "16", "0")
-		FIELD("unsigned long args[6]", "24", "48", "0")
-		FIELD("__rel_loc char[] rel", "72", "4", "0")
-		FIELD("const char *const * argv", "80", "8", "0")
-		FIELD("__attribute__((btf_type_tag(\"user\"))) const char * name", "88", "8", "0")
-		"\tfield:int old;\toffset:96;\tsize:4;\n"
-		"\tfield:int nosize;\toffset:96;\tsigned:0;\n"
-		"\tfield:int wide;\toffset:96000;\tsize:4;\n"
-		"\tfield:int empty;\toffset:96;\tsize:0;\n"
-		"\tfield:int negative;\toffset:-1;\tsize:4;\n"
-		"\nprint fmt: \"\"\n\tfield:int after;\toffset:8;\tsize:4;\tsigned:0;\n";
+	static const char text[] = "name: x\nID: 7\nformat:\n" COMMON FIELD("char comm[16]", "8", "16", "0")
+		FIELD("unsigned long args[6]", "24", "48", "0") FIELD("__rel_loc char[] rel", "72", "4", "0")
+			FIELD("const char *const * argv", "80", "8", "0")
+				FIELD("__attribute__((btf_type_tag(\"user\"))) const char * name", "88", "8",
+				      "0") "\tfield:int old;\toffset:96;\tsize:4;\n"
+					   "\tfield:int nosize;\toffset:96;\tsigned:0;\n"
+					   "\tfield:int wide;\toffset:96000;\tsize:4;\n"
+					   "\tfield:int empty;\toffset:96;\tsize:0;\n"
+					   "\tfield:int negative;\toffset:-1;\tsize:4;\n"
+					   "\nprint fmt: \"\"\n\tfield:int after;\toffset:8;\tsize:4;\tsigned:0;\n";
 	struct pfs_format_field f;
 
 	assert_true(pfs_format_field(text, "comm", &f));
@@ -157,28 +150,22 @@ static void test_names(void **state)
 	assert_int_equal(pfs_format_name("", name, 8), -EBADMSG);
 }
 
-#define FAULT								\
-	"name: page_fault_user\nID: 10\nformat:\n" COMMON		\
-	FIELD("unsigned long address", "8", "8", "0")			\
-	FIELD("unsigned long ip", "16", "8", "0")			\
-	FIELD("unsigned long error_code", "24", "8", "0") "\nprint fmt: \"\"\n"
-#define FAULT32								\
-	"name: page_fault_user\nID: 10\nformat:\n" COMMON		\
-	FIELD("unsigned long address", "8", "4", "0")			\
-	FIELD("unsigned long ip", "12", "4", "0") "\nprint fmt: \"\"\n"
-#define EXEC								\
-	"name: sched_process_exec\nID: 11\nformat:\n" COMMON		\
-	FIELD("__data_loc char[] filename", "8", "4", "0")		\
-	FIELD("pid_t pid", "12", "4", "1")				\
-	FIELD("pid_t old_pid", "16", "4", "1") "\nprint fmt: \"\"\n"
-#define RENAME								\
-	"name: task_rename\nID: 12\nformat:\n" COMMON			\
-	FIELD("pid_t pid", "8", "4", "1")				\
-	FIELD("char newcomm[16]", "12", "16", "0") "\nprint fmt: \"\"\n"
-#define EXIT								\
-	"name: sched_process_exit\nID: 13\nformat:\n" COMMON		\
-	FIELD("pid_t pid", "8", "2", "1")				\
-	FIELD("bool group_dead", "10", "1", "0") "\nprint fmt: \"\"\n"
+#define FAULT                                                                                           \
+	"name: page_fault_user\nID: 10\nformat:\n" COMMON FIELD("unsigned long address", "8", "8", "0") \
+		FIELD("unsigned long ip", "16", "8", "0")                                               \
+			FIELD("unsigned long error_code", "24", "8", "0") "\nprint fmt: \"\"\n"
+#define FAULT32                                                                                         \
+	"name: page_fault_user\nID: 10\nformat:\n" COMMON FIELD("unsigned long address", "8", "4", "0") \
+		FIELD("unsigned long ip", "12", "4", "0") "\nprint fmt: \"\"\n"
+#define EXEC                                                                                                    \
+	"name: sched_process_exec\nID: 11\nformat:\n" COMMON FIELD("__data_loc char[] filename", "8", "4", "0") \
+		FIELD("pid_t pid", "12", "4", "1") FIELD("pid_t old_pid", "16", "4", "1") "\nprint fmt: \"\"\n"
+#define RENAME                                                                          \
+	"name: task_rename\nID: 12\nformat:\n" COMMON FIELD("pid_t pid", "8", "4", "1") \
+		FIELD("char newcomm[16]", "12", "16", "0") "\nprint fmt: \"\"\n"
+#define EXIT                                                                                   \
+	"name: sched_process_exit\nID: 13\nformat:\n" COMMON FIELD("pid_t pid", "8", "2", "1") \
+		FIELD("bool group_dead", "10", "1", "0") "\nprint fmt: \"\"\n"
 
 static struct pfs_formats *formats(bool big_endian)
 {
@@ -214,9 +201,8 @@ static void test_rows(void **state)
 
 static void test_header_page(void **state)
 {
-	static const char good[] = FIELD(" u64 timestamp", "0", "8", "0")
-		FIELD(" local_t commit", "8", "4", "1") FIELD(" int overwrite", "8", "1", "1")
-		FIELD(" char data", "12", "4084", "1");
+	static const char good[] = FIELD(" u64 timestamp", "0", "8", "0") FIELD(" local_t commit", "8", "4", "1")
+		FIELD(" int overwrite", "8", "1", "1") FIELD(" char data", "12", "4084", "1");
 	struct pfs_formats *f = pfs_formats_new(false, 8);
 	struct pfs_err err;
 
@@ -231,11 +217,10 @@ static void test_header_page(void **state)
 	pfs_formats_free(f);
 }
 
-static enum raw_kind decode(const struct pfs_formats *f, const void *bytes, uint32_t len,
-			    struct raw_event *ev)
+static enum raw_kind decode(const struct pfs_formats *f, const void *bytes, uint32_t len, struct raw_event *ev)
 {
 	static char scratch[PFS_RECORD_STR];
-	uint8_t *copy = malloc(len ? len : 1);	/* of its own, so that overruns are seen */
+	uint8_t *copy = malloc(len ? len : 1); /* of its own, so that overruns are seen */
 	enum raw_kind kind;
 
 	memcpy(copy, bytes, len);

@@ -20,12 +20,12 @@
 
 enum { PAGE = 512, MAX = 100000 };
 
-#define FAULT(name, id)								\
-	"name: " name "\nID: " id "\nformat:\n"					\
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"			\
-	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n"		\
-	"\tfield:unsigned long ip;\toffset:16;\tsize:8;\tsigned:0;\n"			\
+#define FAULT(name, id)                                                        \
+	"name: " name "\nID: " id "\nformat:\n"                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"           \
+	"\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n"      \
+	"\tfield:unsigned long ip;\toffset:16;\tsize:8;\tsigned:0;\n"          \
 	"\tfield:unsigned long error_code;\toffset:24;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"
 
 struct seen {
@@ -55,7 +55,10 @@ static int keep_faults(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 	assert_true(nr > 0);
 	for (unsigned int i = 0; nr && !ret; i++) {
 		struct raw_event ev = {
-			.ts_ns = runs->ts_ns[i], .cpu = runs->cpu, .tid = runs->tid, .tgid = -1,
+			.ts_ns = runs->ts_ns[i],
+			.cpu = runs->cpu,
+			.tid = runs->tid,
+			.tgid = -1,
 			.kind = runs->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
 			.arg = { runs->addr[i], runs->ip[i], runs->code },
 		};
@@ -144,8 +147,9 @@ static void test_order(void **state)
 		}
 		pfs_ringwrite_flush(w);
 		pfs_ringwrite_free(w);
-		assert_int_equal(pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0,
-				 lseek(fds[i], 0, SEEK_END), PAGE), NULL), 0);
+		assert_int_equal(
+			pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0, lseek(fds[i], 0, SEEK_END), PAGE), NULL),
+			0);
 	}
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
 	assert_int_equal(seen.nr, STREAMS * EVENTS);
@@ -157,8 +161,7 @@ static void test_order(void **state)
 		assert_int_equal(ev->arg[2], ev->arg[0] + 2);
 		assert_int_equal(ev->cpu, ev->tid);
 		if (i)
-			assert_true(prev->ts_ns < ev->ts_ns ||
-				    (prev->ts_ns == ev->ts_ns && prev->cpu <= ev->cpu));
+			assert_true(prev->ts_ns < ev->ts_ns || (prev->ts_ns == ev->ts_ns && prev->cpu <= ev->cpu));
 	}
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
 	assert_int_equal(seen.nr, STREAMS * EVENTS);
@@ -293,7 +296,7 @@ static void test_lost_and_damage(void **state)
 		pfs_ringwrite_flush(w);
 	}
 	set_commit(fd, 1, 1u << 31, 0);
-	set_commit(fd, 2, 46, UINT32_MAX);	/* ends within the second record */
+	set_commit(fd, 2, 46, UINT32_MAX); /* ends within the second record */
 	pfs_merge_add(m, 3, pfs_page_source_growing(fd, PAGE), NULL);
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
 	assert_int_equal(seen.nr, 9);
@@ -301,15 +304,15 @@ static void test_lost_and_damage(void **state)
 	assert_int_equal(seen.ev[2].cpu, 3);
 	assert_int_equal(seen.ev[2].ts_ns, 101);
 	assert_true(seen.ev[2].arg[0] == UINT64_MAX);
-	assert_int_equal(seen.ev[2].arg[1], 2);		/* of the record before */
+	assert_int_equal(seen.ev[2].arg[1], 2); /* of the record before */
 	assert_int_equal(seen.ev[5].arg[0], 2);
-	assert_int_equal(seen.ev[6].arg[1], 201);	/* the last one that could be read */
+	assert_int_equal(seen.ev[6].arg[1], 201); /* the last one that could be read */
 	assert_int_equal(seen.ev[6].kind, RAW_LOST);
 	assert_int_equal(seen.ev[6].ts_ns, 301);
 	assert_int_equal(pfs_merge_stats(m)->damaged, 1);
 	assert_int_equal(pfs_merge_stats(m)->lost_unknown, 2);
 	assert_string_equal(pfs_merge_stats(m)->first_damage.msg, "damaged trace data at offset "
-			    "1076, in the page at offset 1024 of processor 3");
+								  "1076, in the page at offset 1024 of processor 3");
 	pfs_merge_free(m);
 
 	seen.nr = 0;
@@ -355,7 +358,7 @@ static void test_losses_over_the_end(void **state)
 	}
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep_until, &seen, &err), -ECANCELED);
 	assert_int_equal(seen.nr, 6);
-	assert_int_equal(seen.ev[3].cpu, 2);		/* the first one behind it */
+	assert_int_equal(seen.ev[3].cpu, 2); /* the first one behind it */
 	for (int i = 4; i < 6; i++) {
 		assert_int_equal(seen.ev[i].kind, RAW_LOST);
 		assert_int_equal(seen.ev[i].ts_ns, 200 - 10 * seen.ev[i].cpu);
@@ -387,7 +390,7 @@ static void test_loss_at_the_end(void **state)
 		pfs_ringwrite_free(w);
 		pfs_merge_add(m, cpu, pfs_page_source_growing(fd[cpu], PAGE), NULL);
 	}
-	set_commit(fd[0], 0, 46, UINT32_MAX);	/* ends within the second record */
+	set_commit(fd[0], 0, 46, UINT32_MAX); /* ends within the second record */
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
 	assert_int_equal(seen.nr, 4);
 	assert_int_equal(seen.ev[3].kind, RAW_LOST);
@@ -396,7 +399,7 @@ static void test_loss_at_the_end(void **state)
 	assert_int_equal(seen.ev[3].arg[1], 10);
 	assert_int_equal(seen.ev[3].ts_ns, 101);
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, &err), 0);
-	assert_int_equal(seen.nr, 4);			/* told once */
+	assert_int_equal(seen.nr, 4); /* told once */
 	pfs_merge_free(m);
 	pfs_formats_free(f);
 	close(fd[0]);
@@ -467,10 +470,18 @@ static void odd_record(struct pfs_ringwrite *w, uint64_t ts, uint64_t r, uint64_
 	uint64_t args[] = { addr, 5, 6 };
 
 	switch (r % 6) {
-	case 0: record(w, ts, 12, 1, args, 32); break;			/* of no use */
-	case 1: record(w, ts, 10, 1, args, 40 + r % 3); break;
-	case 2: record(w, ts, 10, 1, args, 200); break;
-	case 3: record(w, ts, 10, 1, args, 20); break;
+	case 0:
+		record(w, ts, 12, 1, args, 32);
+		break; /* of no use */
+	case 1:
+		record(w, ts, 10, 1, args, 40 + r % 3);
+		break;
+	case 2:
+		record(w, ts, 10, 1, args, 200);
+		break;
+	case 3:
+		record(w, ts, 10, 1, args, 20);
+		break;
 	case 4:
 		args[1] = RAW_ABSENT;
 		record(w, ts, 10, 1, args, 32);
@@ -497,10 +508,18 @@ static int random_stream(const struct pfs_formats *f, uint64_t *rnd, unsigned in
 		args[0] += 4096;
 		args[1] = 5 + r % 3;
 		switch (r >> 8 & 63) {
-		case 0: id = 10 + (r >> 16 & 1); break;
-		case 1: tid = 1 + (r >> 16 & 1); break;
-		case 2: args[2] = 4 + (r >> 16 & 2); break;
-		case 3: odd_record(w, ts, r >> 16, args[0]); break;
+		case 0:
+			id = 10 + (r >> 16 & 1);
+			break;
+		case 1:
+			tid = 1 + (r >> 16 & 1);
+			break;
+		case 2:
+			args[2] = 4 + (r >> 16 & 2);
+			break;
+		case 3:
+			odd_record(w, ts, r >> 16, args[0]);
+			break;
 		}
 		record(w, ts, id, tid, args, 32);
 	}
@@ -532,8 +551,10 @@ static void test_runs(void **state)
 		struct pfs_merge *m = merge_new((void **)&how, f, PFS_MERGE_OTHER);
 
 		for (int i = 0; i < STREAMS; i++)
-			assert_int_equal(pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0,
-					 lseek(fds[i], 0, SEEK_END), PAGE), &convs[i]), 0);
+			assert_int_equal(
+				pfs_merge_add(m, i, pfs_page_source_file(fds[i], 0, lseek(fds[i], 0, SEEK_END), PAGE),
+					      &convs[i]),
+				0);
 		for (uint64_t until = 1000000; until; until = until < UINT64_C(1) << 40 ? until * 3 / 2 : 0)
 			assert_int_equal(pfs_merge_run(m, until, keep, &seen, NULL), 0);
 		assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);
@@ -559,23 +580,37 @@ static void test_runs(void **state)
 int main(void)
 {
 	static const CMUnitTestFunction by_either[] = {
-		test_order, test_growing, test_times, test_lost_and_damage, test_shrunk, test_own,
-		test_losses_over_the_end, test_loss_at_the_end,
+		test_order,
+		test_growing,
+		test_times,
+		test_lost_and_damage,
+		test_shrunk,
+		test_own,
+		test_losses_over_the_end,
+		test_loss_at_the_end,
 	};
 	enum { NR = sizeof(by_either) / sizeof(by_either[0]) };
 	struct CMUnitTest tests[2 * NR + 2] = {
-		[2 * NR] = cmocka_unit_test(test_stop), cmocka_unit_test(test_runs),
+		[2 * NR] = cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_runs),
 	};
 	static const char *const names[] = {
-		"order", "growing", "times", "lost and damage", "shrunk", "own records",
-		"losses over the end", "loss at the end",
+		"order",
+		"growing",
+		"times",
+		"lost and damage",
+		"shrunk",
+		"own records",
+		"losses over the end",
+		"loss at the end",
 	};
 	static char of[2 * NR][64];
 	static bool by_the_hundred = true;
 
 	for (int i = 0; i < 2 * NR; i++) {
 		snprintf(of[i], sizeof(of[i]), "%s, %s", names[i / 2], i % 2 ? "by the hundred" : "one by one");
-		tests[i] = (struct CMUnitTest){ .name = of[i], .test_func = by_either[i / 2],
+		tests[i] = (struct CMUnitTest){ .name = of[i],
+						.test_func = by_either[i / 2],
 						.initial_state = i % 2 ? &by_the_hundred : NULL };
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

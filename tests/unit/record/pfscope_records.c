@@ -91,8 +91,7 @@ static char *any_string(size_t len, unsigned int seed)
 
 static void round_trip(uint32_t page_size)
 {
-	static const size_t lens[] = { 0, 1, 2, 15, 100, 399, 400, 401, 1000, 3990, 3995, 3996,
-				       4096, 20000 };
+	static const size_t lens[] = { 0, 1, 2, 15, 100, 399, 400, 401, 1000, 3990, 3995, 3996, 4096, 20000 };
 	struct pfs_formats *f = pfs_formats_new_host();
 	struct expect x = { .nr = 0 };
 	int fd = pfs_temp_open(NULL);
@@ -106,8 +105,7 @@ static void round_trip(uint32_t page_size)
 		struct raw_event *ev = &x.ev[x.nr];
 
 		x.str[x.nr] = any_string(lens[i / 3], i);
-		*ev = (struct raw_event){ .ts_ns = ts, .kind = RAW_PFS_MAP + i % 3, .tid = -5 + i,
-					  .str = x.str[x.nr] };
+		*ev = (struct raw_event){ .ts_ns = ts, .kind = RAW_PFS_MAP + i % 3, .tid = -5 + i, .str = x.str[x.nr] };
 		for (int k = 0; k < RAW_MAX_ARGS; k++)
 			ev->arg[k] = k == 3 ? RAW_ABSENT : 0x1234567890abcdefull * k + i;
 		x.nr++;
@@ -173,21 +171,26 @@ static void test_unescape(void **state)
 
 static void test_text(void **state)
 {
-	struct raw_event ev = { .ts_ns = 12345678901499, .kind = RAW_PFS_MAP, .cpu = -1, .tid = 42,
-		.comm = "a b", .str = " /x\n[y] ",
-		.arg = { 0x7f0000000000, 0x7f0000001000, 0, RAW_ABSENT, RAW_ABSENT, 5, 2, 1 } };
+	struct raw_event ev = { .ts_ns = 12345678901499,
+				.kind = RAW_PFS_MAP,
+				.cpu = -1,
+				.tid = 42,
+				.comm = "a b",
+				.str = " /x\n[y] ",
+				.arg = { 0x7f0000000000, 0x7f0000001000, 0, RAW_ABSENT, RAW_ABSENT, 5, 2, 1 } };
 	char *text = pfs_own_text(&ev);
 
 	assert_string_equal(text, "             a b-42      [000] ..... 12345.678901: pfs_map: "
-			    "start=0x7f0000000000 end=0x7f0000001000 off=0x0 "
-			    "dev=0xffffffffffffffff ino=-1 prot=0x5 flags=0x2 source=1 "
-			    "name=\\040/x\\012[y]\\040\n");
+				  "start=0x7f0000000000 end=0x7f0000001000 off=0x0 "
+				  "dev=0xffffffffffffffff ino=-1 prot=0x5 flags=0x2 source=1 "
+				  "name=\\040/x\\012[y]\\040\n");
 	free(text);
-	ev = (struct raw_event){ .ts_ns = 1499, .kind = RAW_PFS_TASK, .cpu = 3, .tid = 1234567,
-				 .str = "x", .arg = { 7, 6, 1 } };
+	ev = (struct raw_event){
+		.ts_ns = 1499, .kind = RAW_PFS_TASK, .cpu = 3, .tid = 1234567, .str = "x", .arg = { 7, 6, 1 }
+	};
 	text = pfs_own_text(&ev);
 	assert_string_equal(text, "           <...>-1234567 [003] .....     0.000001: pfs_task: "
-			    "tid=7 pid=6 ended=1 comm=x\n");
+				  "tid=7 pid=6 ended=1 comm=x\n");
 	free(text);
 	ev = (struct raw_event){ .ts_ns = 1500, .kind = RAW_PFS_NOTE, .str = "key=va lue" };
 	text = pfs_own_text(&ev);
@@ -230,16 +233,18 @@ static void test_report(void **state)
 {
 	struct pfs_formats *f = pfs_formats_new_host();
 	struct printed p = { .tep = tep_alloc() };
-	struct raw_event ev = { .ts_ns = 1, .kind = RAW_PFS_MAP, .tid = 42, .str = "/lib/a b.so",
-		.arg = { 0x7f0000000000, 0x7f0000001000, 0x3000, 0xfe00001, 77, 5, 2, 0 } };
+	struct raw_event ev = { .ts_ns = 1,
+				.kind = RAW_PFS_MAP,
+				.tid = 42,
+				.str = "/lib/a b.so",
+				.arg = { 0x7f0000000000, 0x7f0000001000, 0x3000, 0xfe00001, 77, 5, 2, 0 } };
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, 4096);
 	struct pfs_own own;
 
 	assert_int_equal(pfs_own_init(&own, f), 0);
 	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
-	ev = (struct raw_event){ .ts_ns = 2, .kind = RAW_PFS_TASK, .str = "bash",
-				 .arg = { 5, RAW_ABSENT, 0 } };
+	ev = (struct raw_event){ .ts_ns = 2, .kind = RAW_PFS_TASK, .str = "bash", .arg = { 5, RAW_ABSENT, 0 } };
 	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
 	ev = (struct raw_event){ .ts_ns = 3, .kind = RAW_PFS_NOTE, .str = "a=b" };
 	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
@@ -247,14 +252,12 @@ static void test_report(void **state)
 	assert_int_equal(pfs_own_write(&own, w, &ev), -EINVAL);
 	pfs_ringwrite_flush(w);
 	for (unsigned int i = 1; i < f->nr_rows; i++)
-		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, f->texts[i].len,
-						 "pfscope"), 0);
+		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, f->texts[i].len, "pfscope"), 0);
 	print(fd, f, &p);
-	assert_string_equal(p.text,
-		"pfs_map start=0x7f0000000000 end=0x7f0000001000 off=0x3000 dev=0xfe00001 ino=77 "
-		"prot=0x5 flags=0x2 source=0 name=/lib/a b.so\n"
-		"pfs_task tid=5 pid=-1 ended=0 comm=bash\n"
-		"pfs_note text=a=b\n");
+	assert_string_equal(p.text, "pfs_map start=0x7f0000000000 end=0x7f0000001000 off=0x3000 dev=0xfe00001 ino=77 "
+				    "prot=0x5 flags=0x2 source=0 name=/lib/a b.so\n"
+				    "pfs_task tid=5 pid=-1 ended=0 comm=bash\n"
+				    "pfs_note text=a=b\n");
 	tep_free(p.tep);
 	pfs_ringwrite_free(w);
 	pfs_formats_free(f);
@@ -264,11 +267,8 @@ static void test_report(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_unescape),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_ids),	  cmocka_unit_test(test_unescape),
+		cmocka_unit_test(test_text),	   cmocka_unit_test(test_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,8 @@ static struct maker make(bool big_endian, unsigned int long_size, uint64_t ts)
 	struct maker m = { .ring = { .big_endian = big_endian,
 				     .swap = big_endian != PFS_HOST_BIG_ENDIAN,
 				     .long_size = long_size,
-				     .commit_at = 8, .data_at = 8 + long_size } };
+				     .commit_at = 8,
+				     .data_at = 8 + long_size } };
 
 	pfs_store64(m.bytes, ts, m.ring.swap);
 	return m;
@@ -95,15 +96,15 @@ static void walk_all_kinds(bool big_endian, unsigned int long_size)
 	header(&m, EXTEND, 5);
 	word(&m, 3);
 	data(&m, 7, 13);
-	header(&m, PADDING, 1);		/* a record that was taken back: 8 bytes with this word */
+	header(&m, PADDING, 1); /* a record that was taken back: 8 bytes with this word */
 	word(&m, 8);
 	word(&m, 99);
-	header(&m, 0, 2);		/* 6 bytes in 8 */
+	header(&m, 0, 2); /* 6 bytes in 8 */
 	word(&m, 10);
 	word(&m, 14);
 	word(&m, 0);
 	header(&m, PADDING, 0);
-	data(&m, 1, 98);		/* behind the end */
+	data(&m, 1, 98); /* behind the end */
 	assert_int_equal(load(&m, 0, &page), 0);
 	assert_int_equal(page.lost, 0);
 	assert_int_equal(page.ts, 1000);
@@ -136,7 +137,7 @@ static void test_absolute(void **state)
 	header(&m, STAMP, 44);
 	word(&m, 9);
 	data(&m, 1, 1);
-	header(&m, STAMP, 40);		/* less than before: the low bits went round */
+	header(&m, STAMP, 40); /* less than before: the low bits went round */
 	word(&m, 9);
 	data(&m, 0, 2);
 	assert_int_equal(load(&m, 0, &page), 0);
@@ -238,7 +239,7 @@ static void test_random(void **state)
 	for (int round = 0; round < 3000; round++) {
 		struct maker m = make(round & 1, round & 2 ? 8 : 4, 5);
 		struct pfs_ring_page page;
-		uint8_t *copy = malloc(PAGE);	/* of its own, so that overruns are seen */
+		uint8_t *copy = malloc(PAGE); /* of its own, so that overruns are seen */
 
 		for (int i = 0; i < PAGE; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -259,14 +260,12 @@ static void test_random(void **state)
 /* What the writer is given comes back, from our walker and from libtraceevent's. */
 static void round_trip(bool big_endian, unsigned int long_size)
 {
-	static const uint64_t deltas[] = { 0, 1, (1u << 27) - 1, 1u << 27, 1ull << 40, 1ull << 58,
-					   1ull << 59, 3 };
+	static const uint64_t deltas[] = { 0, 1, (1u << 27) - 1, 1u << 27, 1ull << 40, 1ull << 58, 1ull << 59, 3 };
 	struct maker m = make(big_endian, long_size, 0);
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &m.ring, PAGE);
 	struct kbuffer *kbuf = kbuffer_alloc(long_size == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-					     big_endian ? KBUFFER_ENDIAN_BIG
-							: KBUFFER_ENDIAN_LITTLE);
+					     big_endian ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE);
 	uint8_t record[PAGE], bytes[PAGE];
 	uint64_t ts = 1234567890123, kts = ts;
 	uint32_t nr = 0, i = 0, max = pfs_ringwrite_max(w);
@@ -322,12 +321,8 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_absolute),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_lost_no_room),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_kinds),	     cmocka_unit_test(test_absolute), cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost_no_room), cmocka_unit_test(test_damaged),  cmocka_unit_test(test_random),
 		cmocka_unit_test(test_round_trip),
 	};
 

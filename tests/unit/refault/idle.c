@@ -74,7 +74,7 @@ static void what_is_too_much_is_counted(void **state)
 	struct pfs_pageout sums = { 0 };
 
 	assert_ptr_not_equal(start, MAP_FAILED);
-	for (size_t i = 0; i < 3; i++) {	/* of at most 4 GiB each, one beside the other but for a page */
+	for (size_t i = 0; i < 3; i++) { /* of at most 4 GiB each, one beside the other but for a page */
 		char *part = start + i * ((size_t)1500 << 21);
 		const struct pfs_pageout_want want = { .wanted = is_at, .ctx = part };
 		size_t len = ((size_t)1500 << 21) - (1 << 21);
@@ -102,7 +102,6 @@ static void who_is_gone_has_none(void **state)
 	assert_int_equal(sums.pages + sums.nr_processes, 0);
 	pfs_idle_free(idle);
 }
-
 
 int main(void)
 {

@@ -68,7 +68,7 @@ static void a_system_is_read(void **state)
 	assert_false(system.swap || system.numa || system.numa_on || system.damon);
 	put(PFS_DAMON_DIR "/nr_kdamonds", "0\n");
 	assert_false(look(NULL, NULL, NULL).damon);
-	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n");	/* of physical memory alone */
+	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n"); /* of physical memory alone */
 	assert_false(look(NULL, NULL, NULL).damon);
 	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n0000000000000000 t damon_va_init\n");
 	assert_true(look(NULL, NULL, NULL).damon);
@@ -78,7 +78,8 @@ static void a_system_is_read(void **state)
 	assert_int_equal(system.nr_nodes, 0);
 }
 
-static const struct pfs_refault_system bare = { .pageout = true, .nr_nodes = 1, .numa = true },
+static const struct pfs_refault_system
+	bare = { .pageout = true, .nr_nodes = 1, .numa = true },
 	swapping = { .pageout = true, .swap = true, .nr_nodes = 1 },
 	balancing = { .pageout = true, .nr_nodes = 2, .numa = true, .numa_on = true },
 	old = { .swap = true, .nr_nodes = 1 }, looking = { .pageout = true, .nr_nodes = 1, .damon = true },
@@ -122,8 +123,9 @@ static void what_is_missing_is_said(void **state)
 	assert_non_null(strstr(why, "one NUMA node"));
 	assert_non_null(strstr(why, "idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, "
 				    "CONFIG_DAMON_SYSFS)"));
-	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &swapping),
-			    "--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
+	assert_string_equal(
+		chosen(WITH(.method = PFS_REFAULT_IDLE), &swapping),
+		"--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
 	why = chosen(WITH(.faults_only = true), &looking);
 	assert_non_null(strstr(why, "idle: accesses without a fault are recorded with --source=ftrace only"));
 	assert_string_equal(chosen(WITH(.faults_only = true), &balancing), "numa");
@@ -131,17 +133,22 @@ static void what_is_missing_is_said(void **state)
 	assert_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &balancing), "numa"));
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_PAGEOUT), &old), "no process_madvise"));
 	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_NUMA), &old), "CONFIG_NUMA_BALANCING"));
-	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_NUMA),
-				      &(struct pfs_refault_system){ .numa = true, .nr_nodes = 2 }),
-			       "sysctl kernel.numa_balancing=1"));
+	assert_non_null(strstr(
+		chosen(WITH(.method = PFS_REFAULT_NUMA), &(struct pfs_refault_system){ .numa = true, .nr_nodes = 2 }),
+		"sysctl kernel.numa_balancing=1"));
 }
 
 /* ---- notes ---- */
 
 static const struct pfs_refault_tick some = {
-	.cycle = true, .took_ns = 1234567, .before = PFS_PACE_CYCLED, .wall_ns = 50000001, .user_ns = 40000000,
+	.cycle = true,
+	.took_ns = 1234567,
+	.before = PFS_PACE_CYCLED,
+	.wall_ns = 50000001,
+	.user_ns = 40000000,
 	.faults = 950,
-	.skipped = 3, .pages = { .pages = 1000, .away = 900, .shared = 80, .fixed = 20, .nr_processes = 2 },
+	.skipped = 3,
+	.pages = { .pages = 1000, .away = 900, .shared = 80, .fixed = 20, .nr_processes = 2 },
 };
 
 static void a_tick_comes_back(void **state)
@@ -238,7 +245,8 @@ static void what_became_of_it_is_said(void **state)
 	tick.pages.full = true;
 	pfs_refault_sum(&sums, &tick);
 	pfs_refault_how(&how, &sums);
-	assert_string_equal(in_words(&how), "every 35 ms on average (pageout; every 5 ms was asked for; swap was full in 1 "
+	assert_string_equal(in_words(&how),
+			    "every 35 ms on average (pageout; every 5 ms was asked for; swap was full in 1 "
 			    "of 2 cycles: what found no room stayed in memory)");
 }
 
@@ -257,8 +265,10 @@ static struct pfs_refault_tick tick_of(enum pfs_refault_pace before, uint64_t us
 static double slowdown_of(uint64_t cycled_ms, uint64_t quiet_ms)
 {
 	struct pfs_refault_tick ticks[] = {
-		tick_of(PFS_PACE_START, 5000, 1000), tick_of(PFS_PACE_CYCLED, cycled_ms, 1000),
-		tick_of(PFS_PACE_QUIET, quiet_ms, 500), tick_of(PFS_PACE_CYCLED, cycled_ms, 1000),
+		tick_of(PFS_PACE_START, 5000, 1000),
+		tick_of(PFS_PACE_CYCLED, cycled_ms, 1000),
+		tick_of(PFS_PACE_QUIET, quiet_ms, 500),
+		tick_of(PFS_PACE_CYCLED, cycled_ms, 1000),
 	};
 	struct pfs_refault_sums sums = { 0 };
 
@@ -271,9 +281,9 @@ static double slowdown_of(uint64_t cycled_ms, uint64_t quiet_ms)
 
 static void slower_than_when_left_alone(void **state)
 {
-	assert_true(slowdown_of(500, 500) == 2);	/* half of the time instead of all of it */
+	assert_true(slowdown_of(500, 500) == 2); /* half of the time instead of all of it */
 	assert_true(slowdown_of(1000, 500) == 1);
-	assert_true(slowdown_of(1000, 99) == 0);	/* of too little */
+	assert_true(slowdown_of(1000, 99) == 0); /* of too little */
 	assert_true(slowdown_of(49, 500) == 0);
 }
 
@@ -285,27 +295,35 @@ static void the_cost_in_words(void **state)
 
 	pfs_refault_sum(&sums, &tick);
 	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
-	assert_string_equal(text, "1 cycle of 1000 pages in memory, 900 of them away right after, 80 other processes' as "
+	assert_string_equal(text,
+			    "1 cycle of 1000 pages in memory, 900 of them away right after, 80 other processes' as "
 			    "well, 20 locked or a device's; 0.001 s of 1.000, 3 intervals went by meanwhile; 950.0 "
 			    "faults an interval; how much slower that made it is not known (no interval was left "
 			    "alone)");
 	pfs_refault_cost_text(text, PFS_REFAULT_IDLE, &sums);
 	assert_string_equal(text, "1 look for 1020 pages in memory, 20 of them not watched (too many); 0.001 s of "
-			    "1.000");
+				  "1.000");
 	quiet.cycle = false;
 	quiet.faults = 3;
 	quiet.pages = (struct pfs_pageout){ 0 };
 	pfs_refault_sum(&sums, &quiet);
 	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
-	assert_non_null(strstr(text, "; 950.0 faults an interval, 3.0 in the 1 to compare with; 2.0 times as slow as in these, or slower"));
-	memset(&sums, 0xff, sizeof(sums));	/* whatever a recording says */
+	assert_non_null(strstr(
+		text,
+		"; 950.0 faults an interval, 3.0 in the 1 to compare with; 2.0 times as slow as in these, or slower"));
+	memset(&sums, 0xff, sizeof(sums)); /* whatever a recording says */
 	pfs_refault_cost_text(text, PFS_REFAULT_PAGEOUT, &sums);
 	assert_true(strlen(text) < sizeof(text) - 1);
 }
 
 /* ---- smaps ---- */
 
-struct seen { struct pfs_smap regions[8]; char names[8][64]; unsigned int nr; int ret; };
+struct seen {
+	struct pfs_smap regions[8];
+	char names[8][64];
+	unsigned int nr;
+	int ret;
+};
 
 static int see(void *ctx, const struct pfs_smap *region)
 {
@@ -402,9 +420,18 @@ static void the_kernels_own(void **state)
 static int make_root(void **state)
 {
 	static const char *const dirs[] = {
-		"/proc", "/proc/sys", "/proc/sys/kernel", "/sys", "/sys/devices", "/sys/devices/system",
-		"/sys/devices/system/node", "/sys/kernel", "/sys/kernel/mm", "/sys/kernel/mm/damon",
-		"/sys/kernel/mm/damon/admin", PFS_DAMON_DIR,
+		"/proc",
+		"/proc/sys",
+		"/proc/sys/kernel",
+		"/sys",
+		"/sys/devices",
+		"/sys/devices/system",
+		"/sys/devices/system/node",
+		"/sys/kernel",
+		"/sys/kernel/mm",
+		"/sys/kernel/mm/damon",
+		"/sys/kernel/mm/damon/admin",
+		PFS_DAMON_DIR,
 	};
 	char path[256];
 
@@ -429,18 +456,12 @@ static int remove_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_system_is_read),
-		cmocka_unit_test(the_method_is_what_there_is),
-		cmocka_unit_test(what_is_missing_is_said),
-		cmocka_unit_test(a_tick_comes_back),
-		cmocka_unit_test(what_is_no_tick_is_none),
-		cmocka_unit_test(how_comes_back),
-		cmocka_unit_test(what_became_of_it_is_said),
-		cmocka_unit_test(slower_than_when_left_alone),
-		cmocka_unit_test(the_cost_in_words),
-		cmocka_unit_test(smaps_are_read),
-		cmocka_unit_test(no_region_is_no_process),
-		cmocka_unit_test(reading_ends_when_told),
+		cmocka_unit_test(a_system_is_read),	     cmocka_unit_test(the_method_is_what_there_is),
+		cmocka_unit_test(what_is_missing_is_said),   cmocka_unit_test(a_tick_comes_back),
+		cmocka_unit_test(what_is_no_tick_is_none),   cmocka_unit_test(how_comes_back),
+		cmocka_unit_test(what_became_of_it_is_said), cmocka_unit_test(slower_than_when_left_alone),
+		cmocka_unit_test(the_cost_in_words),	     cmocka_unit_test(smaps_are_read),
+		cmocka_unit_test(no_region_is_no_process),   cmocka_unit_test(reading_ends_when_told),
 		cmocka_unit_test(the_kernels_own),
 	};
 

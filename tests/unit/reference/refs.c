@@ -26,8 +26,7 @@ static int write_ref(void *ctx, const struct pfs_ref *ref)
 
 	s->len += snprintf(s->text + s->len, sizeof(s->text) - s->len, "%u.%u %s%+d %c f%u%s%s\n", ref->process,
 			   ref->thread, pfs_object_text(ref->object, name, sizeof(name)), (int)ref->page,
-			   access[ref->access], ref->frame, ref->again ? " again" : "",
-			   ref->sampled ? " sampled" : "");
+			   access[ref->access], ref->frame, ref->again ? " again" : "", ref->sampled ? " sampled" : "");
 	assert_int_equal(ref->addr % PAGE, 0);
 	return 0;
 }
@@ -72,12 +71,12 @@ static void test_objects(void **state)
 	feed_fault(&s.f, 0x401000, PFS_EXECUTE);
 	feed_fault(&s.f, 0x600123, PFS_READ);
 	end(&s, "1.1 [heap]+0 w f0\n"
-	    "1.1 [heap]+2 w f1\n"
-	    "1.1 anon#1+3 r f2\n"
-	    "1.1 [vdso]+0 r f3\n"
-	    "1.1 [stack]-1 w f4\n"
-	    "1.1 /lib/libc.so+4 x f5\n"
-	    "1.1 [heap]+0 r f0 again\n");
+		"1.1 [heap]+2 w f1\n"
+		"1.1 anon#1+3 r f2\n"
+		"1.1 [vdso]+0 r f3\n"
+		"1.1 [stack]-1 w f4\n"
+		"1.1 /lib/libc.so+4 x f5\n"
+		"1.1 [heap]+0 r f0 again\n");
 }
 
 /* Whatever the kernel makes of neighbours, what was mapped apart stays apart, in the order of first touches. */
@@ -88,12 +87,12 @@ static void test_mappings_that_merge(void **state)
 	begin(&s, &all);
 	feed_map(&s.f, 0x700000, 0x704000, RW, "");
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
-	feed_map(&s.f, 0x6fc000, 0x704000, RW, "");	/* one more below it: one region now */
+	feed_map(&s.f, 0x6fc000, 0x704000, RW, ""); /* one more below it: one region now */
 	feed_fault(&s.f, 0x6fd000, PFS_WRITE);
 	feed_fault(&s.f, 0x702000, PFS_WRITE);
 	end(&s, "1.1 anon#1+1 w f0\n"
-	    "1.1 anon#2+1 w f1\n"
-	    "1.1 anon#1+2 w f2\n");
+		"1.1 anon#2+1 w f1\n"
+		"1.1 anon#1+2 w f2\n");
 }
 
 /* As the region tree and the side-band tell two mmaps of which the kernel makes one region before any touch. */
@@ -120,9 +119,9 @@ static void test_mappings_that_merge_untouched(void **state)
 		feed_fault(&s.f, 0x701000, PFS_WRITE);
 		feed_fault(&s.f, below + 0x3000, PFS_WRITE);
 		end(&s, "1.1 anon#1+0 w f0\n"
-		    "1.1 anon#2+0 w f1\n"
-		    "1.1 anon#2+1 w f2\n"
-		    "1.1 anon#1+3 w f3\n");
+			"1.1 anon#2+0 w f1\n"
+			"1.1 anon#2+1 w f2\n"
+			"1.1 anon#1+3 w f3\n");
 	}
 }
 
@@ -145,9 +144,9 @@ static void test_mappings_of_a_child(void **state)
 	feed_fault(&s.f, 0x6fd000, PFS_WRITE);
 	feed_fault(&s.f, 0x703000, PFS_WRITE);
 	end(&s, "1.1 anon#1+1 w f0\n"
-	    "1.1 anon#2+1 w f1\n"
-	    "1.1 anon#1+1 w f2\n"
-	    "1.1 anon#2+3 w f3\n");
+		"1.1 anon#2+1 w f1\n"
+		"1.1 anon#1+1 w f2\n"
+		"1.1 anon#2+3 w f3\n");
 }
 
 /* What is mapped into a hole of another one is another one, also if all is one region again. */
@@ -162,13 +161,13 @@ static void test_mapping_in_a_hole(void **state)
 	feed_mmap(&s.f, 0x700000, 0x708000, 1);
 	feed_fault(&s.f, 0x702000, PFS_WRITE);
 	feed_fault(&s.f, 0x704000, PFS_WRITE);
-	feed_map(&s.f, 0x710000, 0x720000, RW, "");	/* its beginning goes before it is touched */
+	feed_map(&s.f, 0x710000, 0x720000, RW, ""); /* its beginning goes before it is touched */
 	feed_unmap(&s.f, 0x710000, 0x718000);
 	feed_fault(&s.f, 0x719000, PFS_WRITE);
 	end(&s, "1.1 anon#1+2 w f0\n"
-	    "1.1 anon#2+0 w f1\n"
-	    "1.1 anon#1+4 w f2\n"
-	    "1.1 anon#3+1 w f3\n");
+		"1.1 anon#2+0 w f1\n"
+		"1.1 anon#1+4 w f2\n"
+		"1.1 anon#3+1 w f3\n");
 }
 
 /* The fault comes first, and is told once the stack has grown; what it does not reach was outside. */
@@ -184,17 +183,17 @@ static void test_stack_that_grows(void **state)
 	assert_string_equal(s.text, "");
 	feed_map(&s.f, 0x90d000, 0x910000, RW, "[stack]");
 	assert_int_equal(pfs_refs_stats(s.refs)->outside, 0);
-	feed_map(&s.f, 0x90c000, 0x910000, RW, "[stack]");	/* by nothing that faulted */
-	feed_fault(&s.f, 0x908000, PFS_WRITE);			/* not reached by that: */
+	feed_map(&s.f, 0x90c000, 0x910000, RW, "[stack]"); /* by nothing that faulted */
+	feed_fault(&s.f, 0x908000, PFS_WRITE);		   /* not reached by that: */
 	feed_map(&s.f, 0x90b000, 0x910000, RW, "[stack]");
-	feed_fault(&s.f, 0x90a000, PFS_WRITE);			/* the end of it: something else comes first */
+	feed_fault(&s.f, 0x90a000, PFS_WRITE); /* the end of it: something else comes first */
 	feed_fault(&s.f, 0x700000, PFS_READ);
 	feed_map(&s.f, 0x90a000, 0x910000, RW, "[stack]");
-	feed_fault(&s.f, 0x600000, PFS_WRITE);			/* below, but not just below the stack */
+	feed_fault(&s.f, 0x600000, PFS_WRITE); /* below, but not just below the stack */
 	feed_map(&s.f, 0x600000, 0x601000, RW, "");
 	assert_int_equal(pfs_refs_stats(s.refs)->outside, 3);
 	end(&s, "1.1 [stack]-2 w f0\n"
-	    "1.1 anon#1+0 r f1\n");
+		"1.1 anon#1+0 r f1\n");
 }
 
 static void test_mapped_anew(void **state)
@@ -208,7 +207,7 @@ static void test_mapped_anew(void **state)
 	feed_map(&s.f, 0x700000, 0x702000, RW, "");
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
 	end(&s, "1.1 anon#1+1 w f0\n"
-	    "1.1 anon#2+1 w f1\n");
+		"1.1 anon#2+1 w f1\n");
 }
 
 static void test_moved(void **state)
@@ -220,16 +219,16 @@ static void test_moved(void **state)
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
 	feed_move(&s.f, 0x700000, 0x4000, 0x800000, 0x808000);
 	feed_fault(&s.f, 0x801000, PFS_READ);
-	feed_fault(&s.f, 0x805000, PFS_WRITE);		/* it grew there */
-	feed_fault(&s.f, 0x701000, PFS_WRITE);		/* MREMAP_DONTUNMAP: fresh memory */
+	feed_fault(&s.f, 0x805000, PFS_WRITE); /* it grew there */
+	feed_fault(&s.f, 0x701000, PFS_WRITE); /* MREMAP_DONTUNMAP: fresh memory */
 	feed_unmap(&s.f, 0x700000, 0x704000);
 	feed_map(&s.f, 0x700000, 0x704000, RW, "");
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
 	end(&s, "1.1 anon#1+1 w f0\n"
-	    "1.1 anon#1+1 r f0 again\n"
-	    "1.1 anon#1+5 w f1\n"
-	    "1.1 anon#2+1 w f2\n"
-	    "1.1 anon#3+1 w f3\n");
+		"1.1 anon#1+1 r f0 again\n"
+		"1.1 anon#1+5 w f1\n"
+		"1.1 anon#2+1 w f2\n"
+		"1.1 anon#3+1 w f3\n");
 }
 
 /* A file's page is one for all, until somebody's private copy of it is written. */
@@ -248,11 +247,11 @@ static void test_files(void **state)
 	feed_fault(&s.f, 0x404000, PFS_READ);
 	feed_fault(&s.f, 0x510000, PFS_READ);
 	end(&s, "1.1 /lib/libc.so+3 r f0\n"
-	    "1.1 /lib/libc.so+3 w f0 again\n"
-	    "1.1 /lib/libc.so+3 w f1\n"
-	    "1.1 /lib/libc.so+3 r f1 again\n"
-	    "1.1 /lib/libc.so+4 r f2\n"
-	    "1.1 /lib/libc.so#2+0 r f3\n");
+		"1.1 /lib/libc.so+3 w f0 again\n"
+		"1.1 /lib/libc.so+3 w f1\n"
+		"1.1 /lib/libc.so+3 r f1 again\n"
+		"1.1 /lib/libc.so+4 r f2\n"
+		"1.1 /lib/libc.so#2+0 r f3\n");
 }
 
 static void test_processes_and_threads(void **state)
@@ -280,10 +279,10 @@ static void test_processes_and_threads(void **state)
 	assert_int_equal(pfs_refs_stats(s.refs)->images, 2);
 	assert_int_equal(pfs_refs_stats(s.refs)->frames, 3);
 	end(&s, "1.3 anon#1+0 w f0\n"
-	    "1.2 anon#1+0 w f0 again\n"
-	    "2.1 anon#1+0 w f1\n"
-	    "2.1 /lib/libc.so+0 r f2\n"
-	    "1.1 /lib/libc.so+0 r f2 again\n");
+		"1.2 anon#1+0 w f0 again\n"
+		"2.1 anon#1+0 w f1\n"
+		"2.1 /lib/libc.so+0 r f2\n"
+		"1.1 /lib/libc.so+0 r f2 again\n");
 }
 
 /* ---- what is no reference ---- */
@@ -322,7 +321,7 @@ static void test_signals(void **state)
 	feed_maps_line(&s.f, 0x400000, 0x410000, RW | S, 0, LIBC);
 	feed_thread(&s.f, 11);
 	feed_fault(&s.f, 0x700000, PFS_WRITE);
-	feed_fault(&s.f, 0x405000, PFS_WRITE);		/* beyond the file's end */
+	feed_fault(&s.f, 0x405000, PFS_WRITE); /* beyond the file's end */
 	feed_as(&s.f, 10, 11);
 	feed_fault(&s.f, 0x401000, PFS_WRITE);
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
@@ -332,20 +331,20 @@ static void test_signals(void **state)
 	assert_string_equal(s.text, "1.1 anon#1+0 w f0\n");
 	feed_signal(&s.f, 7);
 	assert_string_equal(s.text, "1.1 anon#1+0 w f0\n1.2 /lib/libc.so+1 w f1\n");
-	feed_fault(&s.f, 0x702000, PFS_EXECUTE);	/* served, and then forbidden: */
+	feed_fault(&s.f, 0x702000, PFS_EXECUTE); /* served, and then forbidden: */
 	feed_fault(&s.f, 0x702000, PFS_EXECUTE);
 	feed_signal(&s.f, 11);
-	feed_signal(&s.f, 11);				/* another one, of no fault */
+	feed_signal(&s.f, 11); /* another one, of no fault */
 	feed_exit(&s.f, false);
 	feed_as(&s.f, 10, 11);
-	feed_populate(&s.f, 0x70a000, 0x70b000);	/* the last fault is over */
+	feed_populate(&s.f, 0x70a000, 0x70b000); /* the last fault is over */
 	feed_signal(&s.f, 11);
 	assert_int_equal(pfs_refs_stats(s.refs)->refused, 2);
 	assert_int_equal(s.f.model->counts.signal, 2);
 	end(&s, "1.1 anon#1+0 w f0\n"
-	    "1.2 /lib/libc.so+1 w f1\n"
-	    "1.2 anon#1+1 w f2\n"
-	    "1.1 anon#1+2 x f3\n");
+		"1.2 /lib/libc.so+1 w f1\n"
+		"1.2 anon#1+1 w f2\n"
+		"1.1 anon#1+2 x f3\n");
 }
 
 /* Where it was is asked when it happens: what is mapped there by the time it is told is another thing. */
@@ -363,7 +362,7 @@ static void test_told_late(void **state)
 	feed_fault(&s.f, 0x701000, PFS_READ);
 	assert_string_equal(s.text, "");
 	end(&s, "1.1 anon#1+0 w f0\n"
-	    "1.2 /lib/libc.so+1 r f1\n");
+		"1.2 /lib/libc.so+1 r f1\n");
 }
 
 /* A thread that never goes on holds others up for so long only. */
@@ -383,7 +382,7 @@ static void test_sleeper(void **state)
 	feed_fault(&s.f, 0x701000, PFS_WRITE);
 	assert_string_equal(s.text, "1.1 anon#1+0 w f0\n1.2 anon#1+1 w f1\n");
 	feed_as(&s.f, 10, 10);
-	feed_signal(&s.f, 11);				/* too late */
+	feed_signal(&s.f, 11); /* too late */
 	assert_int_equal(pfs_refs_stats(s.refs)->refused, 0);
 	end(&s, "1.1 anon#1+0 w f0\n1.2 anon#1+1 w f1\n");
 }
@@ -453,13 +452,13 @@ static void test_sampled(void **state)
 	ev.addr = 0x705000;
 	ev.interval_ns = 1000000;
 	feed_apply(&s.f, &ev);
-	ev.have &= ~HAS(INTERVAL);	/* nobody knows since when: sampled all the same */
+	ev.have &= ~HAS(INTERVAL); /* nobody knows since when: sampled all the same */
 	ev.interval_ns = 0;
 	feed_apply(&s.f, &ev);
 	assert_int_equal(pfs_refs_end(s.refs), 0);
 	assert_int_equal(pfs_refs_stats(s.refs)->sampled, 2);
 	end(&s, "1.1 anon#1+5 - f0 sampled\n"
-	    "1.1 anon#1+5 - f0 again sampled\n");
+		"1.1 anon#1+5 - f0 again sampled\n");
 }
 
 /* ---- options ---- */
@@ -490,9 +489,9 @@ static void test_no_code(void **state)
 	feed_code_and_data(&s);
 	assert_int_equal(pfs_refs_stats(s.refs)->left_out, 3);
 	end(&s, "1.1 /lib/libc.so+16 r f0\n"
-	    "1.1 anon#1+0 w f1\n"
-	    "1.1 [heap]+0 w f2\n"
-	    "1.1 [stack]-1 w f3\n");
+		"1.1 anon#1+0 w f1\n"
+		"1.1 [heap]+0 w f2\n"
+		"1.1 [stack]-1 w f3\n");
 }
 
 static void test_regions(void **state)
@@ -503,7 +502,7 @@ static void test_regions(void **state)
 		{ "heap,anon", "1.1 anon#1+0 w f0\n1.1 [heap]+0 w f1\n1.1 [heap]+0 w f1 again\n" },
 		{ "stack", "1.1 [stack]-1 w f0\n" },
 		{ "file:libc*,stack", "1.1 /lib/libc.so+0 x f0\n1.1 /lib/libc.so+1 r f1\n"
-		  "1.1 /lib/libc.so+16 r f2\n1.1 [stack]-1 w f3\n" },
+				      "1.1 /lib/libc.so+16 r f2\n1.1 [stack]-1 w f3\n" },
 		{ "file:/lib/*", "1.1 /lib/libc.so+0 x f0\n1.1 /lib/libc.so+1 r f1\n1.1 /lib/libc.so+16 r f2\n" },
 		{ "file:heap", "" },
 		{ "[[]st*", "1.1 [stack]-1 w f0\n" },
@@ -530,8 +529,15 @@ static void test_region_lists(void **state)
 		const char *regions;
 		int ret;
 	} cases[] = {
-		{ "heap,anno", -EINVAL }, { "anno,heap", -EINVAL }, { "heap,", -EINVAL }, { ",heap", -EINVAL },
-		{ "file:libc*,stak", -EINVAL }, { "heap,,anon", -EINVAL }, { "anno", 0 }, { "a, b.so", 0 }, { ",", 0 },
+		{ "heap,anno", -EINVAL },
+		{ "anno,heap", -EINVAL },
+		{ "heap,", -EINVAL },
+		{ ",heap", -EINVAL },
+		{ "file:libc*,stak", -EINVAL },
+		{ "heap,,anon", -EINVAL },
+		{ "anno", 0 },
+		{ "a, b.so", 0 },
+		{ ",", 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -17,11 +17,9 @@ struct recorder {
 };
 
 static const struct pfs_refs_options all;
-static const struct pfs_tape_options
-	by_thread = { .times = true },
-	stable = { .stable = true },
-	by_process = { .by = PFS_TAPE_BY_PROCESS, .stable = true },
-	of_all = { .by = PFS_TAPE_OF_ALL, .stable = true };
+static const struct pfs_tape_options by_thread = { .times = true }, stable = { .stable = true },
+				     by_process = { .by = PFS_TAPE_BY_PROCESS, .stable = true },
+				     of_all = { .by = PFS_TAPE_OF_ALL, .stable = true };
 
 static void begin(struct recorder *r, const struct pfs_tape_options *options)
 {
@@ -111,12 +109,11 @@ static void test_runs(void **state)
 	feed_fault(&r.f, 0x702000, PFS_WRITE);
 	feed_fault(&r.f, 0x700000, PFS_EXECUTE);
 	feed_fault(&r.f, 0x700000, 0);
-	assert_tapes(&r, HEAD "# pages by address\n" SEEN
-		     "tape pid=10 tid=10 references=5\n"
-		     "image 1\n"
-		     "1000 rw 2 700000\n"
-		     "2000 w 1 702000\n"
-		     "1000 x? 2 700000\n");
+	assert_tapes(&r, HEAD "# pages by address\n" SEEN "tape pid=10 tid=10 references=5\n"
+			      "image 1\n"
+			      "1000 rw 2 700000\n"
+			      "2000 w 1 702000\n"
+			      "1000 x? 2 700000\n");
 }
 
 static void test_stable(void **state)
@@ -134,13 +131,13 @@ static void test_stable(void **state)
 	feed_comm(&r.f, "a\\b\n");
 	feed_fault(&r.f, 0x704000, PFS_WRITE);
 	assert_tapes(&r, HEAD "# pages of objects\n"
-		     "tape process=1 thread=1 references=5 comm=a\\\\b\\n\n"
-		     "image 1\n"
-		     "w 1 3 anon#1\n"
-		     "w 1 -2 [stack]\n"
-		     "r 1 6 /lib/two words\\n\n"
-		     "r 1 0 /lib/two words\\\\n\n"
-		     "w 1 4 anon#1\n");
+			      "tape process=1 thread=1 references=5 comm=a\\\\b\\n\n"
+			      "image 1\n"
+			      "w 1 3 anon#1\n"
+			      "w 1 -2 [stack]\n"
+			      "r 1 6 /lib/two words\\n\n"
+			      "r 1 0 /lib/two words\\\\n\n"
+			      "w 1 4 anon#1\n");
 }
 
 static void feed_two_processes(struct recorder *r)
@@ -163,9 +160,9 @@ static void test_threads(void **state)
 	begin(&r, &stable);
 	feed_two_processes(&r);
 	assert_tapes(&r, HEAD "# pages of objects\n"
-		     "tape process=1 thread=1 references=2\nimage 1\nw 1 0 anon#1\nr 1 2 anon#1\n"
-		     "tape process=1 thread=2 references=1\nimage 1\nw 1 1 anon#1\n"
-		     "tape process=2 thread=1 references=1\nimage 2\nw 1 0 anon#1\n");
+			      "tape process=1 thread=1 references=2\nimage 1\nw 1 0 anon#1\nr 1 2 anon#1\n"
+			      "tape process=1 thread=2 references=1\nimage 1\nw 1 1 anon#1\n"
+			      "tape process=2 thread=1 references=1\nimage 2\nw 1 0 anon#1\n");
 }
 
 static void test_processes(void **state)
@@ -175,8 +172,8 @@ static void test_processes(void **state)
 	begin(&r, &by_process);
 	feed_two_processes(&r);
 	assert_tapes(&r, HEAD "# pages of objects\n"
-		     "tape process=1 references=3\nimage 1\nw 1 0 anon#1\nw 1 1 anon#1\nr 1 2 anon#1\n"
-		     "tape process=2 references=1\nimage 2\nw 1 0 anon#1\n");
+			      "tape process=1 references=3\nimage 1\nw 1 0 anon#1\nw 1 1 anon#1\nr 1 2 anon#1\n"
+			      "tape process=2 references=1\nimage 2\nw 1 0 anon#1\n");
 }
 
 static void test_all_in_one(void **state)
@@ -186,8 +183,8 @@ static void test_all_in_one(void **state)
 	begin(&r, &of_all);
 	feed_two_processes(&r);
 	assert_tapes(&r, HEAD "# pages of objects\n"
-		     "tape all references=4\nimage 1\nw 1 0 anon#1\nw 1 1 anon#1\nimage 2\nw 1 0 anon#1\n"
-		     "image 1\nr 1 2 anon#1\n");
+			      "tape all references=4\nimage 1\nw 1 0 anon#1\nw 1 1 anon#1\nimage 2\nw 1 0 anon#1\n"
+			      "image 1\nr 1 2 anon#1\n");
 }
 
 static void test_empty(void **state)
@@ -224,20 +221,21 @@ static void test_gaps(void **state)
 	feed_huge(&r.f, 9);
 	feed_lost(&r.f, 0, 3);
 	feed_lost(&r.f, 0, 0);
-	assert_tapes(&r, HEAD "# pages by address\n"
-		     "# NOT COMPLETE: at least 3 events lost\n"
-		     "# NOT COMPLETE: without 5 faults that were only counted (--histogram): when and in which order is "
-		     "not known\n" SEEN
-		     "# Sampled (~INTERVAL): 2, each some time in the interval before.\n"
-		     "# Not seen: accesses to 513 pages that the kernel mapped by itself.\n"
-		     "# Of these 511 are in huge pages, each of which is told as the one page that faulted.\n"
-		     "# Left out: 1 fault where nothing was mapped.\n"
-		     "tape pid=10 tid=10 references=4\n"
-		     "image 1\n"
-		     "1000 w 1 700000\n"
-		     "1000 ?~5000 1 700000\n"
-		     "0 ?~? 1 700000\n"
-		     "5000 w 1 c00000\n");
+	assert_tapes(
+		&r, HEAD
+		"# pages by address\n"
+		"# NOT COMPLETE: at least 3 events lost\n"
+		"# NOT COMPLETE: without 5 faults that were only counted (--histogram): when and in which order is "
+		"not known\n" SEEN "# Sampled (~INTERVAL): 2, each some time in the interval before.\n"
+		"# Not seen: accesses to 513 pages that the kernel mapped by itself.\n"
+		"# Of these 511 are in huge pages, each of which is told as the one page that faulted.\n"
+		"# Left out: 1 fault where nothing was mapped.\n"
+		"tape pid=10 tid=10 references=4\n"
+		"image 1\n"
+		"1000 w 1 700000\n"
+		"1000 ?~5000 1 700000\n"
+		"0 ?~? 1 700000\n"
+		"5000 w 1 c00000\n");
 }
 
 /* ---- bytes ---- */
@@ -261,9 +259,14 @@ static void test_codes(void **state)
 		srand(seed);
 		for (int i = 0; i < 64; i++) {
 			entries[i] = (struct pfs_tape_entry){
-				.ts_ns = o->times ? random_number() : 0, .interval_ns = random_number(),
-				.count = 1 + random_number() / 2, .page = random_number(),
-				.sampled = !(rand() % 3), .object = o->stable ? rand() % 5 : 0, .image = 1 + rand() % 3, .access = 1 + rand() % 15,
+				.ts_ns = o->times ? random_number() : 0,
+				.interval_ns = random_number(),
+				.count = 1 + random_number() / 2,
+				.page = random_number(),
+				.sampled = !(rand() % 3),
+				.object = o->stable ? rand() % 5 : 0,
+				.image = 1 + rand() % 3,
+				.access = 1 + rand() % 15,
 			};
 			entries[i].interval_ns *= entries[i].sampled;
 			len += pfs_tape_encode(bytes + len, o, &entries[i], &before);
@@ -337,11 +340,11 @@ static void test_prefetch(void **state)
 	assert_int_equal(pfs_tapes_write_prefetch(r.tapes, &options, out), 0);
 	fclose(out);
 	assert_string_equal(text.at, "# pfscope prefetch 1\n# page_size 4096\n# pages of objects\n# ahead 2 pages\n"
-			    "tape process=1 thread=1 references=8\n"
-			    "image 1\n"
-			    "trigger 3 0 anon#1\n3 1 anon#1\n2 2 anon#1\n"
-			    "trigger 3 1 anon#1\n2 0 anon#1\n1 2 anon#1\n"
-			    "trigger 2 2 anon#1\n2 0 anon#1\n1 1 anon#1\n");
+				     "tape process=1 thread=1 references=8\n"
+				     "image 1\n"
+				     "trigger 3 0 anon#1\n3 1 anon#1\n2 2 anon#1\n"
+				     "trigger 3 1 anon#1\n2 0 anon#1\n1 2 anon#1\n"
+				     "trigger 2 2 anon#1\n2 0 anon#1\n1 1 anon#1\n");
 	free(text.at);
 	end(&r);
 }
@@ -364,8 +367,8 @@ static void test_prefetch_window(void **state)
 	finish(&r);
 	assert_int_equal(pfs_tapes_write_prefetch(r.tapes, &options, out), 0);
 	fclose(out);
-	assert_string_equal(text.at, "# pfscope prefetch 1\n# page_size 4096\n# pages by address\n" SEEN
-			    "# window 2500 ns\n"
+	assert_string_equal(text.at,
+			    "# pfscope prefetch 1\n# page_size 4096\n# pages by address\n" SEEN "# window 2500 ns\n"
 			    "tape pid=10 tid=10 references=6\n"
 			    "image 1\n"
 			    "trigger 2 700000\n2 1500 701000\n1 2000 702000\n"
@@ -395,11 +398,11 @@ static void test_prefetch_images(void **state)
 	assert_int_equal(pfs_tapes_write_prefetch(r.tapes, &options, out), 0);
 	fclose(out);
 	assert_string_equal(text.at, "# pfscope prefetch 1\n# page_size 4096\n# pages of objects\n"
-			    "tape process=1 thread=1 references=6 comm=x\n"
-			    "image 1\n"
-			    "trigger 2 0 /lib/ld.so\n2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
-			    "trigger 2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
-			    "image 2\n");
+				     "tape process=1 thread=1 references=6 comm=x\n"
+				     "image 1\n"
+				     "trigger 2 0 /lib/ld.so\n2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
+				     "trigger 2 1 /lib/ld.so\n1 2 /lib/ld.so\n1 3 /lib/ld.so\n"
+				     "image 2\n");
 	free(text.at);
 	end(&r);
 }
@@ -450,7 +453,7 @@ static void test_csv(void **state)
 static void test_oracle(void **state)
 {
 	static const uint8_t wanted[] = {
-		0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 3,   0,   0,	0,   0,	  0,   0,   0,
 		1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
 		1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
 	};

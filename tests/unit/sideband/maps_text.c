@@ -130,10 +130,8 @@ static void test_stopped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_short_permissions),
-		cmocka_unit_test(test_no_lines),
-		cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_lines),	 cmocka_unit_test(test_short_permissions),
+		cmocka_unit_test(test_no_lines), cmocka_unit_test(test_endless_line),
 		cmocka_unit_test(test_stopped),
 	};
 

@@ -73,7 +73,10 @@ static void test_trivial_sizes(void **state)
 
 /* ---- memories that are searched ---- */
 
-struct resident { uint32_t page; bool bit; };
+struct resident {
+	uint32_t page;
+	bool bit;
+};
 
 static size_t index_of(const struct resident *memory, size_t nr, uint32_t page)
 {

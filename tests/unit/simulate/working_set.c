@@ -62,8 +62,7 @@ static struct pfs_working_sets *fed(const struct dated *d, bool series)
 	return w;
 }
 
-static void check_window(const struct dated *d, const struct pfs_working_sets *w, unsigned int nr,
-			 uint64_t seed)
+static void check_window(const struct dated *d, const struct pfs_working_sets *w, unsigned int nr, uint64_t seed)
 {
 	struct pfs_working_set set = pfs_working_sets_get(w, nr);
 	uint64_t first = d->ts[0], last = d->ts[d->nr - 1], sum = 0;
@@ -73,7 +72,7 @@ static void check_window(const struct dated *d, const struct pfs_working_sets *w
 	for (uint64_t t = first; t <= last; t++) {
 		uint32_t pages = naive(d, t, windows[nr]);
 
-		sum += t < last ? pages : 0;	/* until t + 1 */
+		sum += t < last ? pages : 0; /* until t + 1 */
 		max = pages > max ? pages : max;
 	}
 	if (set.max != max)
@@ -168,10 +167,8 @@ static void test_too_many_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),
-		cmocka_unit_test(test_against_counting),
-		cmocka_unit_test(test_no_time),
-		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_by_hand),	       cmocka_unit_test(test_against_counting),
+		cmocka_unit_test(test_no_time),	       cmocka_unit_test(test_out_of_order),
 		cmocka_unit_test(test_too_many_steps),
 	};
 

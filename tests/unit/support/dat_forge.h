@@ -20,8 +20,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#ifndef FORGE_PAGE	/* seeds for fuzzing are smaller */
-#define FORGE_PAGE 4096		/* a page as libtracecmd can map it */
+#ifndef FORGE_PAGE	  /* seeds for fuzzing are smaller */
+#define FORGE_PAGE   4096 /* a page as libtracecmd can map it */
 #define FORGE_EVENTS 500
 #endif
 
@@ -32,12 +32,12 @@ struct forge_option {
 };
 
 struct forge {
-	int version;			/* 6 or 7 */
+	int version; /* 6 or 7 */
 	bool big_endian;
 	unsigned int long_size;
-	const char *codec;		/* v7: NULL is "none" */
-	const char *instance;		/* NULL: the data is in the top buffer */
-	const char *text;		/* not NULL: instead of records */
+	const char *codec;    /* v7: NULL is "none" */
+	const char *instance; /* NULL: the data is in the top buffer */
+	const char *text;     /* not NULL: instead of records */
 	unsigned int nr_cpus;
 	struct forge_option options[4];
 	unsigned int nr_options;
@@ -82,10 +82,10 @@ static inline void fg_sized(struct forge *fg, const char *text)
 	fputs(text, fg->out);
 }
 
-#define FORGE_COMMON								\
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"		\
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"	\
+#define FORGE_COMMON                                                                   \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 enum { FORGE_FAULT = 10, FORGE_EXEC, FORGE_NEWTASK, FORGE_EXIT_MMAP, FORGE_OTHER };
@@ -98,38 +98,47 @@ static inline char *forge_format(unsigned int id, unsigned int l)
 
 	switch (id) {
 	case FORGE_FAULT:
-		ret = asprintf(&text, "name: page_fault_user\nID: %u\nformat:\n" FORGE_COMMON
-			"\tfield:unsigned long address;\toffset:8;\tsize:%u;\tsigned:0;\n"
-			"\tfield:unsigned long ip;\toffset:%u;\tsize:%u;\tsigned:0;\n"
-			"\tfield:unsigned long error_code;\toffset:%u;\tsize:%u;\tsigned:0;\n\n"
-			"print fmt: \"address=%%ps ip=%%ps error_code=0x%%lx\", "
-			"(void *)REC->address, (void *)REC->ip, REC->error_code\n",
-			id, l, 8 + l, l, 8 + 2 * l, l);
+		ret = asprintf(&text,
+			       "name: page_fault_user\nID: %u\nformat:\n" FORGE_COMMON
+			       "\tfield:unsigned long address;\toffset:8;\tsize:%u;\tsigned:0;\n"
+			       "\tfield:unsigned long ip;\toffset:%u;\tsize:%u;\tsigned:0;\n"
+			       "\tfield:unsigned long error_code;\toffset:%u;\tsize:%u;\tsigned:0;\n\n"
+			       "print fmt: \"address=%%ps ip=%%ps error_code=0x%%lx\", "
+			       "(void *)REC->address, (void *)REC->ip, REC->error_code\n",
+			       id, l, 8 + l, l, 8 + 2 * l, l);
 		break;
 	case FORGE_EXEC:
-		ret = asprintf(&text, "name: sched_process_exec\nID: %u\nformat:\n" FORGE_COMMON
-			"\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
-			"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
-			"\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n\n"
-			"print fmt: \"filename=%%s\", __get_str(filename)\n", id);
+		ret = asprintf(&text,
+			       "name: sched_process_exec\nID: %u\nformat:\n" FORGE_COMMON
+			       "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+			       "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+			       "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+			       "print fmt: \"filename=%%s\", __get_str(filename)\n",
+			       id);
 		break;
 	case FORGE_NEWTASK:
-		ret = asprintf(&text, "name: task_newtask\nID: %u\nformat:\n" FORGE_COMMON
-			"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
-			"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
-			"\tfield:unsigned long clone_flags;\toffset:%u;\tsize:%u;\tsigned:0;\n\n"
-			"print fmt: \"pid=%%d\", REC->pid\n", id, l == 8 ? 32 : 28, l);
+		ret = asprintf(&text,
+			       "name: task_newtask\nID: %u\nformat:\n" FORGE_COMMON
+			       "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+			       "\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
+			       "\tfield:unsigned long clone_flags;\toffset:%u;\tsize:%u;\tsigned:0;\n\n"
+			       "print fmt: \"pid=%%d\", REC->pid\n",
+			       id, l == 8 ? 32 : 28, l);
 		break;
 	case FORGE_EXIT_MMAP:
-		ret = asprintf(&text, "name: sys_exit_mmap\nID: %u\nformat:\n" FORGE_COMMON
-			"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
-			"\tfield:long ret;\toffset:%u;\tsize:%u;\tsigned:1;\n\n"
-			"print fmt: \"0x%%lx\", REC->ret\n", id, l == 8 ? 16 : 12, l);
+		ret = asprintf(&text,
+			       "name: sys_exit_mmap\nID: %u\nformat:\n" FORGE_COMMON
+			       "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+			       "\tfield:long ret;\toffset:%u;\tsize:%u;\tsigned:1;\n\n"
+			       "print fmt: \"0x%%lx\", REC->ret\n",
+			       id, l == 8 ? 16 : 12, l);
 		break;
 	default:
-		ret = asprintf(&text, "name: other\nID: %u\nformat:\n" FORGE_COMMON
-			"\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n\n"
-			"print fmt: \"%%d\", REC->x\n", id);
+		ret = asprintf(&text,
+			       "name: other\nID: %u\nformat:\n" FORGE_COMMON
+			       "\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+			       "print fmt: \"%%d\", REC->x\n",
+			       id);
 	}
 	return ret < 0 ? NULL : text;
 }
@@ -146,8 +155,11 @@ static inline void fg_long(struct forge *fg, uint8_t *p, uint64_t v)
 static inline uint32_t forge_record(struct forge *fg, unsigned int i, uint8_t *rec)
 {
 	const unsigned int l = fg->long_size;
-	unsigned int id = i % 11 == 3 ? FORGE_EXEC : i % 11 == 5 ? FORGE_NEWTASK :
-			  i % 11 == 7 ? FORGE_EXIT_MMAP : i % 11 == 9 ? FORGE_OTHER : FORGE_FAULT;
+	unsigned int id = i % 11 == 3	? FORGE_EXEC
+			  : i % 11 == 5 ? FORGE_NEWTASK
+			  : i % 11 == 7 ? FORGE_EXIT_MMAP
+			  : i % 11 == 9 ? FORGE_OTHER
+					: FORGE_FAULT;
 	char name[64];
 
 	memset(rec, 0, 256);
@@ -218,11 +230,12 @@ static inline char *forge_header_page(const struct forge *fg)
 {
 	char *text;
 
-	if (asprintf(&text, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+	if (asprintf(&text,
+		     "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		     "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
 		     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-		     "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n", fg->long_size,
-		     8 + fg->long_size, FORGE_PAGE - 8 - fg->long_size) < 0)
+		     "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n",
+		     fg->long_size, 8 + fg->long_size, FORGE_PAGE - 8 - fg->long_size) < 0)
 		abort();
 	return text;
 }
@@ -521,7 +534,7 @@ static inline void forge_v7(struct forge *fg)
 	fg16(fg, 0);
 	fg16(fg, 0);
 	fg32(fg, -1);
-	fg64(fg, 1 << 20);	/* more than there is: readers go by the option DONE */
+	fg64(fg, 1 << 20); /* more than there is: readers go by the option DONE */
 	forge_options(fg);
 	if (top)
 		forge_option(fg, 3, top, top_len);
@@ -547,8 +560,10 @@ static inline char *forge_bytes(const struct forge *kind, size_t *len)
 	fg.nr_cpus = fg.nr_cpus ? fg.nr_cpus : 2;
 	fg.long_size = fg.long_size ? fg.long_size : 8;
 	fg.swap = fg.big_endian != PFS_HOST_BIG_ENDIAN;
-	fg.ring = (struct pfs_ring_layout){ .big_endian = fg.big_endian, .swap = fg.swap,
-					    .long_size = fg.long_size, .commit_at = 8,
+	fg.ring = (struct pfs_ring_layout){ .big_endian = fg.big_endian,
+					    .swap = fg.swap,
+					    .long_size = fg.long_size,
+					    .commit_at = 8,
 					    .data_at = 8 + fg.long_size };
 	fg.out = tmpfile();
 	fwrite("\x17\x08\x44tracing", 1, 10, fg.out);

@@ -57,7 +57,7 @@ static inline int ev_list_add(void *ctx, const struct raw_event *ev)
 			return -ENOMEM;
 	}
 	list->ev[list->nr] = *ev;
-	if (ev->kind == RAW_OTHER) {	/* nothing else of it is said */
+	if (ev->kind == RAW_OTHER) { /* nothing else of it is said */
 		list->ev[list->nr].nr = SYS_OTHER;
 		list->ev[list->nr].str = NULL;
 		memset(list->ev[list->nr].arg, 0, sizeof(ev->arg));
@@ -69,8 +69,7 @@ static inline int ev_list_add(void *ctx, const struct raw_event *ev)
 }
 
 /* pfscope's view. 0 or -errno. */
-static inline int ev_list_pfs(struct ev_list *list, int fd, unsigned int flags,
-			      struct pfs_err *err)
+static inline int ev_list_pfs(struct ev_list *list, int fd, unsigned int flags, struct pfs_err *err)
 {
 	struct pfs_dat *dat = pfs_dat_open(fd, "file", flags, err);
 	int ret;
@@ -82,8 +81,7 @@ static inline int ev_list_pfs(struct ev_list *list, int fd, unsigned int flags,
 	return ret;
 }
 
-static inline uint64_t oracle_arg(struct tep_event *event, const char *names,
-				  struct tep_record *record)
+static inline uint64_t oracle_arg(struct tep_event *event, const char *names, struct tep_record *record)
 {
 	char copy[128], *save = NULL;
 
@@ -96,15 +94,15 @@ static inline uint64_t oracle_arg(struct tep_event *event, const char *names,
 			continue;
 		if (!(field->flags & TEP_FIELD_IS_SIGNED))
 			return v;
-		return field->size == 4 ? (uint64_t)(int64_t)(int32_t)v :
-		       field->size == 2 ? (uint64_t)(int64_t)(int16_t)v :
-		       field->size == 1 ? (uint64_t)(int64_t)(int8_t)v : v;
+		return field->size == 4	  ? (uint64_t)(int64_t)(int32_t)v
+		       : field->size == 2 ? (uint64_t)(int64_t)(int16_t)v
+		       : field->size == 1 ? (uint64_t)(int64_t)(int8_t)v
+					  : v;
 	}
 	return RAW_ABSENT;
 }
 
-static inline int oracle_event(struct tracecmd_input *handle, struct tep_record *record, int cpu,
-			       void *ctx)
+static inline int oracle_event(struct tracecmd_input *handle, struct tep_record *record, int cpu, void *ctx)
 {
 	struct tep_event *event = tep_find_event_by_record(tracecmd_get_tep(handle), record);
 	const struct raw_desc *desc = event ? raw_desc_find(event->system, event->name) : NULL;
@@ -119,8 +117,7 @@ static inline int oracle_event(struct tracecmd_input *handle, struct tep_record 
 
 		lost.kind = RAW_LOST;
 		lost.tid = -1;
-		lost.arg[0] = record->missed_events < 0 ? PFS_LOST_UNKNOWN
-							: (uint64_t)record->missed_events;
+		lost.arg[0] = record->missed_events < 0 ? PFS_LOST_UNKNOWN : (uint64_t)record->missed_events;
 		for (size_t i = list->nr; i-- > 0 && lost.arg[1] == RAW_ABSENT;)
 			if (list->ev[i].cpu == record->cpu)
 				lost.arg[1] = list->ev[i].ts_ns;
@@ -164,8 +161,8 @@ static inline int ev_list_oracle(struct ev_list *list, int fd)
 /* One line of text an event, the same for both views. */
 static inline void ev_print(FILE *out, const struct raw_event *ev)
 {
-	fprintf(out, "%llu cpu=%d tid=%d kind=%d nr=%d", (unsigned long long)ev->ts_ns, ev->cpu,
-		ev->tid, ev->kind, ev->nr);
+	fprintf(out, "%llu cpu=%d tid=%d kind=%d nr=%d", (unsigned long long)ev->ts_ns, ev->cpu, ev->tid, ev->kind,
+		ev->nr);
 	for (int i = 0; i < RAW_MAX_ARGS; i++)
 		if (ev->arg[i] != RAW_ABSENT)
 			fprintf(out, " %d=%llx", i, (unsigned long long)ev->arg[i]);

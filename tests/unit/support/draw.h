@@ -21,8 +21,7 @@ struct drawing {
 };
 
 /* `options` but for out; the caller frees text. */
-static inline struct drawing draw(const struct feed *f, const char *view,
-				  struct pfs_view_options options)
+static inline struct drawing draw(const struct feed *f, const char *view, struct pfs_view_options options)
 {
 	struct drawing d = { 0 };
 
@@ -53,8 +52,8 @@ static inline void assert_same_text(const char *text, const char *expected)
 	}
 }
 
-static inline void assert_drawn(const struct feed *f, const char *view,
-				struct pfs_view_options options, const char *expected)
+static inline void assert_drawn(const struct feed *f, const char *view, struct pfs_view_options options,
+				const char *expected)
 {
 	struct drawing d = draw(f, view, options);
 
@@ -64,8 +63,7 @@ static inline void assert_drawn(const struct feed *f, const char *view,
 }
 
 /* Whether a line of the drawing holds `part`. */
-static inline bool drawn_with(const struct feed *f, const char *view,
-			      struct pfs_view_options options, const char *part)
+static inline bool drawn_with(const struct feed *f, const char *view, struct pfs_view_options options, const char *part)
 {
 	struct drawing d = draw(f, view, options);
 	bool found;

@@ -63,11 +63,11 @@ static inline void random_field(uint64_t *state, struct random_event *random, un
 	case PFS_T_HEX:
 		*(uint64_t *)to = random_value(state);
 		break;
-	case PFS_T_ENUM:	/* named values, but not "unknown", which is the field's absence */
+	case PFS_T_ENUM: /* named values, but not "unknown", which is the field's absence */
 		while (f->names[nr])
 			nr++;
-		*(uint8_t *)to = strcmp(f->names[0], "unknown") ? random_u64(state) % nr :
-								  1 + random_u64(state) % (nr - 1);
+		*(uint8_t *)to =
+			strcmp(f->names[0], "unknown") ? random_u64(state) % nr : 1 + random_u64(state) % (nr - 1);
 		break;
 	case PFS_T_SET:
 		while (f->names[nr])

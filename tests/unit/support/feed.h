@@ -21,17 +21,22 @@
 #define HAS(field) PFS_HAS(PFS_F_##field)
 
 enum {
-	R = PFS_PERM_R, W = PFS_PERM_W, X = PFS_PERM_X, S = PFS_PERM_SHARED, RW = R | W, RX = R | X,
+	R = PFS_PERM_R,
+	W = PFS_PERM_W,
+	X = PFS_PERM_X,
+	S = PFS_PERM_SHARED,
+	RW = R | W,
+	RX = R | X,
 	PAGE = 4096,
 };
 
 struct feed {
 	struct pfs_model *model;
-	struct pfs_filter *filter;	/* NULL: none */
-	struct pfs_sink behind;		/* who gets the event after the model; of zeroes: nobody */
+	struct pfs_filter *filter; /* NULL: none */
+	struct pfs_sink behind;	   /* who gets the event after the model; of zeroes: nobody */
 	uint64_t now_ns;
-	int32_t pid, tid;		/* whose events follow; pid 0: unknown */
-	uint8_t space;			/* enum pfs_which of what follows */
+	int32_t pid, tid; /* whose events follow; pid 0: unknown */
+	uint8_t space;	  /* enum pfs_which of what follows */
 };
 
 static inline struct feed feed_new(int32_t pid)
@@ -49,8 +54,7 @@ static inline void feed_free(struct feed *f)
 
 static inline struct pfs_event feed_event(struct feed *f, enum pfs_kind kind, uint64_t have)
 {
-	struct pfs_event ev = { .kind = kind, .ts_ns = f->now_ns, .tid = f->tid, .pid = f->pid,
-				.space = f->space };
+	struct pfs_event ev = { .kind = kind, .ts_ns = f->now_ns, .tid = f->tid, .pid = f->pid, .space = f->space };
 
 	ev.have = have | HAS(TID) | (f->pid ? HAS(PID) : 0) | (f->space ? HAS(SPACE) : 0);
 	f->now_ns += 1000;
@@ -70,8 +74,7 @@ static inline void feed_apply(struct feed *f, const struct pfs_event *ev)
 }
 
 /* A region with a name ("" is anonymous) and nothing else known but its permissions. */
-static inline void feed_map(struct feed *f, uint64_t start, uint64_t end, int perms,
-			    const char *name)
+static inline void feed_map(struct feed *f, uint64_t start, uint64_t end, int perms, const char *name)
 {
 	struct pfs_event ev = feed_event(f, PFS_MAP, HAS(START) | HAS(END) | HAS(PERMS) | HAS(NAME));
 
@@ -83,11 +86,11 @@ static inline void feed_map(struct feed *f, uint64_t start, uint64_t end, int pe
 }
 
 /* As a line of /proc/PID/maps says it: everything. */
-static inline void feed_maps_line(struct feed *f, uint64_t start, uint64_t end, int perms,
-				  uint64_t off, uint32_t dev, uint64_t ino, const char *name)
+static inline void feed_maps_line(struct feed *f, uint64_t start, uint64_t end, int perms, uint64_t off, uint32_t dev,
+				  uint64_t ino, const char *name)
 {
-	struct pfs_event ev = feed_event(f, PFS_MAP, HAS(START) | HAS(END) | HAS(PERMS) | HAS(NAME) |
-					 HAS(OFF) | HAS(DEV) | HAS(INO));
+	struct pfs_event ev =
+		feed_event(f, PFS_MAP, HAS(START) | HAS(END) | HAS(PERMS) | HAS(NAME) | HAS(OFF) | HAS(DEV) | HAS(INO));
 
 	ev.start = start;
 	ev.end = end;
@@ -134,8 +137,7 @@ static inline void feed_protect(struct feed *f, uint64_t start, uint64_t end, in
 	feed_apply(f, &ev);
 }
 
-static inline void feed_move(struct feed *f, uint64_t from, uint64_t len, uint64_t start,
-			     uint64_t end)
+static inline void feed_move(struct feed *f, uint64_t from, uint64_t len, uint64_t start, uint64_t end)
 {
 	struct pfs_event ev = feed_event(f, PFS_MOVE, HAS(START) | HAS(END) | HAS(FROM) | HAS(LEN));
 
@@ -153,8 +155,7 @@ static inline void feed_brk(struct feed *f, uint64_t start, uint64_t end)
 
 static inline void feed_fault_mode(struct feed *f, uint64_t addr, int access, int mode)
 {
-	struct pfs_event ev = feed_event(f, PFS_FAULT, HAS(ADDR) | (access ? HAS(ACCESS) : 0) |
-					 (mode ? HAS(MODE) : 0));
+	struct pfs_event ev = feed_event(f, PFS_FAULT, HAS(ADDR) | (access ? HAS(ACCESS) : 0) | (mode ? HAS(MODE) : 0));
 
 	ev.addr = addr;
 	ev.access = access;
@@ -174,11 +175,9 @@ static inline void feed_faults(struct feed *f, uint64_t start, unsigned int nr, 
 		feed_fault(f, start + (uint64_t)i * PAGE, access);
 }
 
-static inline void feed_around(struct feed *f, uint32_t dev, uint64_t ino, uint64_t off,
-			       uint64_t end_off)
+static inline void feed_around(struct feed *f, uint32_t dev, uint64_t ino, uint64_t off, uint64_t end_off)
 {
-	struct pfs_event ev = feed_event(f, PFS_AROUND, HAS(DEV) | HAS(INO) | HAS(OFF) |
-					 HAS(END_OFF));
+	struct pfs_event ev = feed_event(f, PFS_AROUND, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF));
 
 	ev.dev = dev;
 	ev.ino = ino;
@@ -189,8 +188,7 @@ static inline void feed_around(struct feed *f, uint32_t dev, uint64_t ino, uint6
 
 static inline void feed_major(struct feed *f, uint32_t dev, uint64_t ino, uint64_t off)
 {
-	struct pfs_event ev = feed_event(f, PFS_MAJOR, HAS(DEV) | HAS(INO) | HAS(OFF) |
-					 HAS(END_OFF));
+	struct pfs_event ev = feed_event(f, PFS_MAJOR, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF));
 
 	ev.dev = dev;
 	ev.ino = ino;

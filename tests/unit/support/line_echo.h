@@ -18,8 +18,8 @@
 struct echo {
 	char *text;
 	size_t len, nr;
-	int ret;		/* what the sink returns */
-	struct pfs_event last;	/* its strings are gone */
+	int ret;	       /* what the sink returns */
+	struct pfs_event last; /* its strings are gone */
 	char name[PFS_EVENT_STR_MAX + 1];
 };
 
@@ -43,8 +43,7 @@ static inline int echo_event(void *ctx, const struct pfs_event *ev)
 }
 
 /* Reads text in pieces of `piece` bytes (0: at once), each in memory of its own. */
-static inline int read_text(struct echo *echo, struct pfs_line_stats *stats, const char *text, size_t len,
-		     size_t piece)
+static inline int read_text(struct echo *echo, struct pfs_line_stats *stats, const char *text, size_t len, size_t piece)
 {
 	struct pfs_sink sink = { .fn = echo_event, .ctx = echo };
 	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);

@@ -26,14 +26,13 @@ static inline uint64_t pages_total(const struct pfs_pages *pages)
 }
 
 /* How many pages in [start, end) have any of the flags. */
-static inline unsigned int pages_with(const struct pfs_pages *pages, uint64_t start, uint64_t end,
-				      uint32_t flags)
+static inline unsigned int pages_with(const struct pfs_pages *pages, uint64_t start, uint64_t end, uint32_t flags)
 {
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	unsigned int nr = 0;
 
-	pfs_pages_for_each(page, &at, pages, start, end)
+	pfs_pages_for_each (page, &at, pages, start, end)
 		nr += !!(page->flags & flags);
 	return nr;
 }

@@ -21,10 +21,10 @@
 
 struct raw_feed {
 	struct pfs_assembler *a;
-	uint64_t now_ns, last_ns;	/* last: time of the newest event */
-	int32_t tid, tgid, cpu;		/* of what follows */
-	const char *comm, *str;		/* of the next raw event only */
-	int ret;			/* what the sink returns */
+	uint64_t now_ns, last_ns; /* last: time of the newest event */
+	int32_t tid, tgid, cpu;	  /* of what follows */
+	const char *comm, *str;	  /* of the next raw event only */
+	int ret;		  /* what the sink returns */
 	char got[8192];
 	size_t len;
 };
@@ -64,11 +64,17 @@ static inline void raw_feed_fini(struct raw_feed *f)
 	pfs_assembler_free(f->a);
 }
 
-static inline int raw_feed_event(struct raw_feed *f, enum raw_kind kind, enum raw_sys nr,
-				 const uint64_t *args, size_t nr_args)
+static inline int raw_feed_event(struct raw_feed *f, enum raw_kind kind, enum raw_sys nr, const uint64_t *args,
+				 size_t nr_args)
 {
-	struct raw_event raw = { .ts_ns = f->now_ns, .kind = kind, .nr = nr, .cpu = f->cpu,
-				 .tid = f->tid, .tgid = f->tgid, .comm = f->comm, .str = f->str };
+	struct raw_event raw = { .ts_ns = f->now_ns,
+				 .kind = kind,
+				 .nr = nr,
+				 .cpu = f->cpu,
+				 .tid = f->tid,
+				 .tgid = f->tgid,
+				 .comm = f->comm,
+				 .str = f->str };
 
 	f->now_ns += 1000;
 	f->comm = f->str = NULL;
@@ -77,22 +83,18 @@ static inline int raw_feed_event(struct raw_feed *f, enum raw_kind kind, enum ra
 	return pfs_assembler_feed(f->a, &raw);
 }
 
-#define RAW_ARGS(...) (const uint64_t[]){ __VA_ARGS__ }, \
-		      sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
+#define RAW_ARGS(...) (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 /* Arguments not given are absent. */
-#define RAW(f, kind, ...) \
-	assert_int_equal(raw_feed_event(f, kind, SYS_OTHER, RAW_ARGS(__VA_ARGS__)), 0)
-#define ENTER(f, nr, ...) \
-	assert_int_equal(raw_feed_event(f, RAW_SYS_ENTER, nr, RAW_ARGS(__VA_ARGS__)), 0)
-#define LEAVE(f, nr, result) \
-	assert_int_equal(raw_feed_event(f, RAW_SYS_EXIT, nr, RAW_ARGS((uint64_t)(result))), 0)
+#define RAW(f, kind, ...)    assert_int_equal(raw_feed_event(f, kind, SYS_OTHER, RAW_ARGS(__VA_ARGS__)), 0)
+#define ENTER(f, nr, ...)    assert_int_equal(raw_feed_event(f, RAW_SYS_ENTER, nr, RAW_ARGS(__VA_ARGS__)), 0)
+#define LEAVE(f, nr, result) assert_int_equal(raw_feed_event(f, RAW_SYS_EXIT, nr, RAW_ARGS((uint64_t)(result))), 0)
 /* A row of the region tree; id 0: nothing is there. */
-#define ROW(f, start, end, id) RAW(f, RAW_MA_WRITE, start, (uint64_t)(end) - 1, id)
+#define ROW(f, start, end, id) RAW(f, RAW_MA_WRITE, start, (uint64_t)(end)-1, id)
 /* Checks a raw event that carries a string. */
-#define RAW_STR(f, string, kind, ...)		\
-	do {					\
-		(f)->str = string;		\
-		RAW(f, kind, __VA_ARGS__);	\
+#define RAW_STR(f, string, kind, ...)      \
+	do {                               \
+		(f)->str = string;         \
+		RAW(f, kind, __VA_ARGS__); \
 	} while (0)
 #define NOTE(f, text) RAW_STR(f, text, RAW_PFS_NOTE)
 
@@ -114,11 +116,9 @@ static inline void forget(struct raw_feed *f)
 enum { RW = PROT_READ | PROT_WRITE, ANON = MAP_PRIVATE | MAP_ANONYMOUS };
 
 /* Private anonymous memory as the side-band and as a snapshot describe it. */
-#define BAND(f, start, end) \
-	RAW_STR(f, "//anon", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SIDEBAND)
-#define SNAPSHOT(f, start, end) \
-	RAW_STR(f, "", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SNAPSHOT)
-#define DESCRIBED " perms=rw-p off=0 dev=00:00 ino=0 name=\"\"\n"
+#define BAND(f, start, end)	RAW_STR(f, "//anon", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SIDEBAND)
+#define SNAPSHOT(f, start, end) RAW_STR(f, "", RAW_PFS_MAP, start, end, 0, 0, 0, RW, ANON, PFS_MAP_SNAPSHOT)
+#define DESCRIBED		" perms=rw-p off=0 dev=00:00 ino=0 name=\"\"\n"
 
 /* A page of anonymous memory at 10000, by row and side-band; what the return adds, is left. */
 static inline void mmap_with(struct raw_feed *f, int flags)

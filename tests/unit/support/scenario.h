@@ -108,7 +108,7 @@ static inline void scenario(struct feed *f)
 	scenario_memory(f);
 	feed_lost(f, 1, 12);
 	scenario_unknown(f);
-	feed_fork(f, 101, true);	/* vfork: touches its parent's pages until its exec */
+	feed_fork(f, 101, true); /* vfork: touches its parent's pages until its exec */
 	feed_as(f, 101, 101);
 	feed_fault(f, 0x7ffd1a01f000, PFS_WRITE);
 	scenario_image(f, "/usr/bin/cat", 88);

@@ -20,22 +20,29 @@
 #include <cmocka.h>
 
 enum {
-	VM_R = 1, VM_W = 2, VM_X = 4, VM_S = 0x88, VM_RW = VM_R | VM_W, VM_RX = VM_R | VM_X,
-	PAGE_BYTES = 4096, DEV = 0xfe << 20, NR_FORGE_CPUS = 4,
+	VM_R = 1,
+	VM_W = 2,
+	VM_X = 4,
+	VM_S = 0x88,
+	VM_RW = VM_R | VM_W,
+	VM_RX = VM_R | VM_X,
+	PAGE_BYTES = 4096,
+	DEV = 0xfe << 20,
+	NR_FORGE_CPUS = 4,
 };
 
 struct forge {
 	struct pfs_decoder *d;
-	struct pfs_model *model;	/* NULL: only lines */
+	struct pfs_model *model; /* NULL: only lines */
 	uint64_t now_ns;
 	uint32_t seq[NR_FORGE_CPUS];
-	int32_t pid, tid;		/* of what follows */
+	int32_t pid, tid; /* of what follows */
 	uint16_t cpu;
 	uint64_t mm;
-	int ret;			/* what the sink returns */
+	int ret; /* what the sink returns */
 	char got[65536];
 	size_t len;
-	bool quiet;			/* keep no lines */
+	bool quiet; /* keep no lines */
 };
 
 static inline void forge_cut(char *line, const char *usual)
@@ -69,8 +76,9 @@ static inline int forge_sink(void *ctx, const struct pfs_event *ev)
 
 static inline struct pfs_rec forge_rec(struct forge *f, enum pfs_rec_type type)
 {
-	struct pfs_rec rec = { .type = type, .cpu = f->cpu, .seq = f->seq[f->cpu],
-			       .ts_ns = f->now_ns, .pid = f->pid, .tid = f->tid };
+	struct pfs_rec rec = {
+		.type = type, .cpu = f->cpu, .seq = f->seq[f->cpu], .ts_ns = f->now_ns, .pid = f->pid, .tid = f->tid
+	};
 
 	f->seq[f->cpu] += type != PFS_REC_COUNTERS;
 	f->now_ns += 1000;
@@ -152,7 +160,7 @@ static inline void forge_name(struct forge *f, const char *name)
 struct forge_vma {
 	uint64_t vma, start, end;
 	uint64_t flags;
-	const char *name;		/* NULL: none */
+	const char *name; /* NULL: none */
 	uint64_t ino, pgoff;
 	uint8_t traits;
 };
@@ -166,9 +174,18 @@ static inline void forge_region(struct forge *f, const struct forge_vma *v)
 		forge_name(f, v->name);
 	rec = forge_rec(f, PFS_REC_REGION);
 	rec.region = (struct pfs_rec_region){
-		.mm = f->mm, .vma = v->vma, .start = v->start, .end = v->end, .vm_flags = v->flags,
-		.pgoff = v->pgoff, .ino = v->ino, .dev = v->ino ? DEV : 0, .traits = v->traits,
-		.special = !v->name ? PFS_NAME_NONE : v->ino ? PFS_NAME_PATH : PFS_NAME_SPECIAL,
+		.mm = f->mm,
+		.vma = v->vma,
+		.start = v->start,
+		.end = v->end,
+		.vm_flags = v->flags,
+		.pgoff = v->pgoff,
+		.ino = v->ino,
+		.dev = v->ino ? DEV : 0,
+		.traits = v->traits,
+		.special = !v->name ? PFS_NAME_NONE
+			   : v->ino ? PFS_NAME_PATH
+				    : PFS_NAME_SPECIAL,
 	};
 	if (len && len <= PFS_REGION_NAME_MAX) {
 		rec.region.name_len = len;
@@ -177,34 +194,32 @@ static inline void forge_region(struct forge *f, const struct forge_vma *v)
 	forge_put(f, &rec);
 }
 
-static inline void forge_layout_edge(struct forge *f, enum pfs_rec_type type, uint32_t why,
-				     uint64_t lo, uint64_t hi, uint32_t nr)
+static inline void forge_layout_edge(struct forge *f, enum pfs_rec_type type, uint32_t why, uint64_t lo, uint64_t hi,
+				     uint32_t nr)
 {
 	struct pfs_rec rec = forge_rec(f, type);
 
-	rec.layout = (struct pfs_rec_layout){ .mm = f->mm, .lo = lo, .hi = hi, .why = why,
-					      .nr_regions = nr };
+	rec.layout = (struct pfs_rec_layout){ .mm = f->mm, .lo = lo, .hi = hi, .why = why, .nr_regions = nr };
 	forge_put(f, &rec);
 }
 
-static inline void forge_layout(struct forge *f, uint32_t why, uint64_t lo, uint64_t hi,
-				const struct forge_vma *v, unsigned int nr)
+static inline void forge_layout(struct forge *f, uint32_t why, uint64_t lo, uint64_t hi, const struct forge_vma *v,
+				unsigned int nr)
 {
 	forge_layout_edge(f, PFS_REC_LAYOUT, why, lo, hi, 0);
 	for (unsigned int i = 0; i < nr; i++)
 		forge_region(f, &v[i]);
 	forge_layout_edge(f, PFS_REC_LAYOUT_END, why, lo, hi, nr);
 }
-#define LAYOUT(f, why, lo, hi, ...)							\
-	forge_layout(f, PFS_WHY_##why, lo, hi, (const struct forge_vma[]){ __VA_ARGS__ },	\
+#define LAYOUT(f, why, lo, hi, ...)                                                       \
+	forge_layout(f, PFS_WHY_##why, lo, hi, (const struct forge_vma[]){ __VA_ARGS__ }, \
 		     sizeof((const struct forge_vma[]){ __VA_ARGS__ }) / sizeof(struct forge_vma))
 #define EMPTY_LAYOUT(f, why, lo, hi) forge_layout(f, PFS_WHY_##why, lo, hi, NULL, 0)
 
 /* Anonymous private memory is described so. */
 #define ANON_RW " perms=rw-p off=0 dev=00:00 ino=0 traits=none name=\"\"\n"
 
-static inline void forge_range(struct forge *f, enum pfs_rec_type type, uint64_t start, uint64_t end,
-			       uint64_t to)
+static inline void forge_range(struct forge *f, enum pfs_rec_type type, uint64_t start, uint64_t end, uint64_t to)
 {
 	struct pfs_rec rec = forge_rec(f, type);
 
@@ -284,23 +299,32 @@ static inline void forge_exit(struct forge *f, bool last, uint64_t minor, uint64
 enum { MINOR = 0, MAJOR = 4, SIGBUS_RET = 2, RETRY = 0x400 };
 
 /* In region v; the caller may change it before it is fed. */
-static inline struct pfs_rec forge_fault(struct forge *f, const struct forge_vma *v, uint64_t addr,
-					 uint16_t flags, uint16_t ret)
+static inline struct pfs_rec forge_fault(struct forge *f, const struct forge_vma *v, uint64_t addr, uint16_t flags,
+					 uint16_t ret)
 {
 	struct pfs_rec rec = forge_rec(f, PFS_REC_FAULT);
 
 	rec.fault = (struct pfs_rec_fault){
-		.addr = addr, .ip = 0x401000, .mm = f->mm, .vma = v->vma, .vm_start = v->start,
-		.vm_end = v->end, .flags = flags, .ret = ret, .code = flags & 1 ? 6 : 4,
+		.addr = addr,
+		.ip = 0x401000,
+		.mm = f->mm,
+		.vma = v->vma,
+		.vm_start = v->start,
+		.vm_end = v->end,
+		.flags = flags,
+		.ret = ret,
+		.code = flags & 1 ? 6 : 4,
 		.what = PFS_WHAT_EXCEPTION | PFS_WHAT_HANDLED | (v->ino ? PFS_WHAT_FILE : 0),
-		.how = PFS_WAS_NONE, .ino = v->ino, .dev = v->ino ? DEV : 0,
-		.pgoff = v->pgoff + ((addr - v->start) >> 12), .latency_ns = 7,
+		.how = PFS_WAS_NONE,
+		.ino = v->ino,
+		.dev = v->ino ? DEV : 0,
+		.pgoff = v->pgoff + ((addr - v->start) >> 12),
+		.latency_ns = 7,
 	};
 	return rec;
 }
 
-static inline void forge_touch(struct forge *f, const struct forge_vma *v, uint64_t addr,
-			       uint16_t flags, uint16_t ret)
+static inline void forge_touch(struct forge *f, const struct forge_vma *v, uint64_t addr, uint16_t flags, uint16_t ret)
 {
 	struct pfs_rec rec = forge_fault(f, v, addr, flags, ret);
 
@@ -308,8 +332,7 @@ static inline void forge_touch(struct forge *f, const struct forge_vma *v, uint6
 }
 
 /* By get_user_pages. */
-static inline void forge_gup(struct forge *f, const struct forge_vma *v, uint64_t addr,
-			     uint16_t flags, uint16_t ret)
+static inline void forge_gup(struct forge *f, const struct forge_vma *v, uint64_t addr, uint16_t flags, uint16_t ret)
 {
 	struct pfs_rec rec = forge_fault(f, v, addr, flags, ret);
 

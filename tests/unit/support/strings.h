@@ -50,9 +50,9 @@ static inline uint32_t string_page(int shape, uint32_t nr_pages, size_t n, uint6
 	switch (shape) {
 	case STRING_LOOP:
 		return n % nr_pages;
-	case STRING_SKEWED:	/* as Zipf's law has it: the lowest are the most likely */
+	case STRING_SKEWED: /* as Zipf's law has it: the lowest are the most likely */
 		return string_random(state, page + 1);
-	case STRING_SCANS:	/* some are hot, between runs through all of them */
+	case STRING_SCANS: /* some are hot, between runs through all of them */
 		return n / 50 % 3 ? string_random(state, nr_pages / 8 + 1) : n % nr_pages;
 	case STRING_PHASES:
 		return (n / 100 * 7 + string_random(state, nr_pages / 5 + 1)) % nr_pages;
@@ -69,8 +69,7 @@ static inline struct pfs_string string_of_seed(uint64_t seed, uint32_t max_refs)
 	struct pfs_string string = { 0 };
 
 	for (uint32_t i = 0; i < nr; i++)
-		assert_int_equal(pfs_string_add(&string, string_page(seed % NR_STRING_SHAPES, nr_pages, i,
-									     &state)), 0);
+		assert_int_equal(pfs_string_add(&string, string_page(seed % NR_STRING_SHAPES, nr_pages, i, &state)), 0);
 	return string;
 }
 

@@ -55,8 +55,7 @@ static inline void text_sink_fini(struct text_sink *sink)
 }
 
 /* Reads the whole text; stats may be NULL. What pfs_text_feed() or pfs_text_finish() returned. */
-static inline int text_sink_read(struct text_sink *sink, const char *buf, size_t len,
-				 struct pfs_text_stats *stats)
+static inline int text_sink_read(struct text_sink *sink, const char *buf, size_t len, struct pfs_text_stats *stats)
 {
 	struct pfs_text *text = pfs_text_new(text_sink_fn, sink, NULL);
 	int ret = pfs_text_feed(text, buf, len);

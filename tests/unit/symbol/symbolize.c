@@ -54,7 +54,8 @@ static uint64_t file_at(const void *addr, char path[PATH_MAX])
 
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &off, path) != 4 ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &off, path) !=
+			    4 ||
 		    at < start || at >= end)
 			continue;
 		fclose(maps);
@@ -111,7 +112,7 @@ enum { CODE = 0x1000, CODE_LEN = 0x800, ADDR = 0x401000, MAX_NAMES = 256 };
 struct made {
 	Elf64_Ehdr head;
 	Elf64_Phdr code, data;
-	Elf64_Shdr sections[3];		/* none, symbols, their names */
+	Elf64_Shdr sections[3]; /* none, symbols, their names */
 	Elf64_Sym symbols[13];	/* the first is none */
 	char names[MAX_NAMES];
 };
@@ -121,18 +122,36 @@ static void made_begin(struct made *made)
 	memset(made, 0, sizeof(*made));
 	made->head = (Elf64_Ehdr){
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_ehsize = sizeof(made->head),
-		.e_phoff = offsetof(struct made, code), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
-		.e_shoff = offsetof(struct made, sections), .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3,
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(made->head),
+		.e_phoff = offsetof(struct made, code),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+		.e_shoff = offsetof(struct made, sections),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
 	};
-	made->code = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = CODE, .p_vaddr = ADDR,
-				   .p_filesz = CODE_LEN, .p_memsz = CODE_LEN };
-	made->data = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = CODE, .p_vaddr = 0x600000,
-				   .p_filesz = CODE_LEN, .p_memsz = CODE_LEN };
-	made->sections[1] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct made, symbols),
-					  .sh_size = sizeof(Elf64_Sym), .sh_entsize = sizeof(Elf64_Sym), .sh_link = 2 };
-	made->sections[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made, names),
-					  .sh_size = 1 };
+	made->code = (Elf64_Phdr){ .p_type = PT_LOAD,
+				   .p_flags = PF_R | PF_X,
+				   .p_offset = CODE,
+				   .p_vaddr = ADDR,
+				   .p_filesz = CODE_LEN,
+				   .p_memsz = CODE_LEN };
+	made->data = (Elf64_Phdr){ .p_type = PT_LOAD,
+				   .p_flags = PF_R | PF_W,
+				   .p_offset = CODE,
+				   .p_vaddr = 0x600000,
+				   .p_filesz = CODE_LEN,
+				   .p_memsz = CODE_LEN };
+	made->sections[1] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+					  .sh_offset = offsetof(struct made, symbols),
+					  .sh_size = sizeof(Elf64_Sym),
+					  .sh_entsize = sizeof(Elf64_Sym),
+					  .sh_link = 2 };
+	made->sections[2] =
+		(Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made, names), .sh_size = 1 };
 }
 
 static void made_add(struct made *made, const char *name, uint64_t addr, uint64_t size, int type, int binding)
@@ -140,7 +159,10 @@ static void made_add(struct made *made, const char *name, uint64_t addr, uint64_
 	uint64_t *nr = &made->sections[1].sh_size, *names = &made->sections[2].sh_size;
 
 	made->symbols[*nr / sizeof(Elf64_Sym)] = (Elf64_Sym){
-		.st_name = *names, .st_value = addr, .st_size = size, .st_info = ELF64_ST_INFO(binding, type),
+		.st_name = *names,
+		.st_value = addr,
+		.st_size = size,
+		.st_info = ELF64_ST_INFO(binding, type),
 		.st_shndx = strcmp(name, "undefined") ? 1 : SHN_UNDEF,
 	};
 	*nr += sizeof(Elf64_Sym);
@@ -179,13 +201,30 @@ static void make(struct made *made)
 
 static void test_made(void **state)
 {
-	static const struct { uint64_t off; const char *name; uint64_t behind; } rows[] = {
-		{ CODE - 1, NULL, 0 }, { CODE, "outer", 0 }, { CODE + 0x3f, "outer", 0x3f },
-		{ CODE + 0x40, "inner", 0 }, { CODE + 0x4f, "inner", 0xf }, { CODE + 0x50, "outer", 0x50 },
-		{ CODE + 0xff, "outer", 0xff }, { CODE + 0x100, NULL, 0 }, { CODE + 0x200, "_alias", 0 },
-		{ CODE + 0x21f, "_alias", 0x1f }, { CODE + 0x220, NULL, 0 }, { CODE + 0x300, NULL, 0 },
-		{ CODE + 0x400, NULL, 0 }, { CODE + 0x500, NULL, 0 }, { CODE + 0x600, "picked", 0 },
-		{ CODE + 0x601, NULL, 0 }, { CODE + 0x700, NULL, 0 }, { UINT64_MAX, NULL, 0 }, { 0, NULL, 0 },
+	static const struct {
+		uint64_t off;
+		const char *name;
+		uint64_t behind;
+	} rows[] = {
+		{ CODE - 1, NULL, 0 },
+		{ CODE, "outer", 0 },
+		{ CODE + 0x3f, "outer", 0x3f },
+		{ CODE + 0x40, "inner", 0 },
+		{ CODE + 0x4f, "inner", 0xf },
+		{ CODE + 0x50, "outer", 0x50 },
+		{ CODE + 0xff, "outer", 0xff },
+		{ CODE + 0x100, NULL, 0 },
+		{ CODE + 0x200, "_alias", 0 },
+		{ CODE + 0x21f, "_alias", 0x1f },
+		{ CODE + 0x220, NULL, 0 },
+		{ CODE + 0x300, NULL, 0 },
+		{ CODE + 0x400, NULL, 0 },
+		{ CODE + 0x500, NULL, 0 },
+		{ CODE + 0x600, "picked", 0 },
+		{ CODE + 0x601, NULL, 0 },
+		{ CODE + 0x700, NULL, 0 },
+		{ UINT64_MAX, NULL, 0 },
+		{ 0, NULL, 0 },
 	};
 	struct pfs_elf_symbols symbols;
 	struct made made;
@@ -256,7 +295,7 @@ static void test_claims(void **state)
 	made.sections[1].sh_size = UINT64_C(24) << 28;
 	fd = write_made(&made, sizeof(made), path);
 	assert_int_equal(state_of(path, 0, any_time), PFS_ELF_DAMAGED);
-	assert_int_equal(ftruncate(fd, INT64_C(1) << 40), 0);		/* nor because it is */
+	assert_int_equal(ftruncate(fd, INT64_C(1) << 40), 0); /* nor because it is */
 	assert_int_equal(state_of(path, 0, any_time), PFS_ELF_DAMAGED);
 	close(fd);
 }
@@ -283,7 +322,7 @@ static void test_other_files(void **state)
 	assert_int_equal(pfs_elf_symbols_read(&symbols, "/proc/self/exe", 0, 0, any_time), 0);
 	assert_int_equal(symbols.state, PFS_ELF_UNKNOWN_FILE);
 	pfs_elf_symbols_fini(&symbols);
-	assert_int_equal(state_of(".", 0, any_time), PFS_ELF_NO_FILE);		/* no absolute path */
+	assert_int_equal(state_of(".", 0, any_time), PFS_ELF_NO_FILE); /* no absolute path */
 	assert_int_equal(state_of("/tmp", 0, any_time), PFS_ELF_OTHER_FILE);
 	assert_int_equal(state_of("/dev/zero", 0, any_time), PFS_ELF_OTHER_FILE);
 	fd = write_made("#!/bin/sh\n", 10, path);
@@ -296,12 +335,8 @@ static void test_other_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_this_program),
-		cmocka_unit_test(test_libc),
-		cmocka_unit_test(test_made),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_claims),
-		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_this_program), cmocka_unit_test(test_libc),   cmocka_unit_test(test_made),
+		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_claims), cmocka_unit_test(test_other_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

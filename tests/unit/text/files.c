@@ -82,8 +82,7 @@ static bool same_pointer(uint64_t real, uint64_t hash)
 	return true;
 }
 
-static bool same_arg(const struct view *view, const struct raw_event *want,
-		     const struct raw_event *got, unsigned int i)
+static bool same_arg(const struct view *view, const struct raw_event *want, const struct raw_event *got, unsigned int i)
 {
 	/* a symbol in the text, an address in the record */
 	if (want->kind == RAW_FAULT_KERNEL && i == 1)
@@ -96,13 +95,13 @@ static bool same_arg(const struct view *view, const struct raw_event *want,
 	return want->arg[i] == got->arg[i];
 }
 
-static bool same_event(const struct view *view, const struct raw_event *want,
-		       const struct raw_event *got, const char *str)
+static bool same_event(const struct view *view, const struct raw_event *want, const struct raw_event *got,
+		       const char *str)
 {
 	uint64_t ts = (want->ts_ns + view->ts_unit / 2) / view->ts_unit * view->ts_unit;
 
-	if (ts != got->ts_ns || want->cpu != got->cpu || want->tid != got->tid ||
-	    want->kind != got->kind || want->nr != got->nr)
+	if (ts != got->ts_ns || want->cpu != got->cpu || want->tid != got->tid || want->kind != got->kind ||
+	    want->nr != got->nr)
 		return false;
 	if (want->kind == RAW_OTHER)
 		return true;
@@ -121,8 +120,7 @@ static void check_view(const struct view *view, const struct ev_list *want)
 	read_file(&sink, view->name);
 	for (size_t i = 0; i < sink.nr; i++, at++) {
 		for (; at < want->nr; at++, skipped++)
-			if (same_event(view, &want->ev[at], &sink.got[i].ev,
-				       text_got_str(&sink, i)))
+			if (same_event(view, &want->ev[at], &sink.got[i].ev, text_got_str(&sink, i)))
 				break;
 		if (at == want->nr || (view->whole && skipped))
 			fail_msg("%s: event %zu is not in the recording", view->name, i);
@@ -137,12 +135,9 @@ static void check_view(const struct view *view, const struct ev_list *want)
 static void test_same_as_libtracecmd(void **state)
 {
 	static const struct view views[] = {
-		{ "report-t.txt", 1, false, true },
-		{ "kernel.trace", 1000, true, true },
-		{ "report.txt", 1000, false, false },
-		{ "report-l.txt", 1000, false, false },
-		{ "report-R.txt", 1000, false, false },
-		{ "report-diff.txt", 1000, false, false },
+		{ "report-t.txt", 1, false, true },	      { "kernel.trace", 1000, true, true },
+		{ "report.txt", 1000, false, false },	      { "report-l.txt", 1000, false, false },
+		{ "report-R.txt", 1000, false, false },	      { "report-diff.txt", 1000, false, false },
 		{ "report-buffers.txt", 1000, false, false },
 	};
 	struct ev_list want = { 0 };
@@ -157,7 +152,7 @@ static void test_same_as_libtracecmd(void **state)
 	for (int kind = 0; kind < RAW_LOST; kind++)
 		if (!seen[kind])
 			fail_msg("small.dat has no event of kind %d", kind);
-	for (int nr = SYS_MMAP; nr < SYS_MSEAL; nr++)	/* it is older than those from there on */
+	for (int nr = SYS_MMAP; nr < SYS_MSEAL; nr++) /* it is older than those from there on */
 		/* a new image leaves execveat as execve (seen on 6.18) */
 		if (!called[nr][0] || !called[nr == SYS_EXECVEAT ? SYS_EXECVE : nr][1])
 			fail_msg("small.dat has no call %d", nr);
@@ -180,8 +175,7 @@ static bool may_lack(const char *file, const struct raw_event *ev, int arg)
 		return true;
 	/* options/fields shows where it keeps a char *, not what it is */
 	return strstr(file, "fields") && ev->kind == RAW_SYS_ENTER &&
-	       (ev->nr == SYS_SHMAT || ev->nr == SYS_SHMDT || ev->nr == SYS_EXECVE ||
-		ev->nr == SYS_EXECVEAT);
+	       (ev->nr == SYS_SHMAT || ev->nr == SYS_SHMDT || ev->nr == SYS_EXECVE || ev->nr == SYS_EXECVEAT);
 }
 
 /* Of other runs: which columns and which kinds there are, and that every argument was found. */
@@ -191,14 +185,10 @@ static void test_options(void **state)
 		const char *name;
 		enum text_clock clock;
 	} files[] = {
-		{ "kernel-pipe.trace", TEXT_CLOCK_US },
-		{ "kernel-irq0.trace", TEXT_CLOCK_US },
-		{ "kernel-latency.trace", TEXT_CLOCK_US },
-		{ "kernel-fields.trace", TEXT_CLOCK_US },
-		{ "kernel-verbose.trace", TEXT_CLOCK_US },
-		{ "kernel-counter.trace", TEXT_CLOCK_PLAIN },
-		{ "kernel-tsc.trace", TEXT_CLOCK_PLAIN },
-		{ "kernel-stacks.trace", TEXT_CLOCK_US },
+		{ "kernel-pipe.trace", TEXT_CLOCK_US },	   { "kernel-irq0.trace", TEXT_CLOCK_US },
+		{ "kernel-latency.trace", TEXT_CLOCK_US }, { "kernel-fields.trace", TEXT_CLOCK_US },
+		{ "kernel-verbose.trace", TEXT_CLOCK_US }, { "kernel-counter.trace", TEXT_CLOCK_PLAIN },
+		{ "kernel-tsc.trace", TEXT_CLOCK_PLAIN },  { "kernel-stacks.trace", TEXT_CLOCK_US },
 	};
 
 	for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
@@ -218,8 +208,8 @@ static void test_options(void **state)
 			assert_true(i == 0 || ev->ts_ns >= sink.got[i - 1].ev.ts_ns);
 			for (int a = 0; ev->kind && a < RAW_MAX_ARGS && desc->args[a]; a++)
 				if (ev->arg[a] == RAW_ABSENT && !may_lack(files[f].name, ev, a))
-					fail_msg("%s: event %zu, kind %d, call %d: no argument %d",
-						 files[f].name, i, ev->kind, ev->nr, a);
+					fail_msg("%s: event %zu, kind %d, call %d: no argument %d", files[f].name, i,
+						 ev->kind, ev->nr, a);
 		}
 		for (int kind = 0; kind < RAW_LOST; kind++)
 			if (!seen[kind])
@@ -317,8 +307,7 @@ static void make_name(uint32_t *seed, char *name, size_t max)
 	size_t want = 1 + rnd(seed, max);
 
 	for (*name = 0; strlen(name) < want;)
-		strncat(name, parts[rnd(seed, sizeof(parts) / sizeof(parts[0]))],
-			want - strlen(name));
+		strncat(name, parts[rnd(seed, sizeof(parts) / sizeof(parts[0]))], want - strlen(name));
 }
 
 static const struct layout {
@@ -370,8 +359,7 @@ static void test_names_in_columns(void **state)
 
 	for (unsigned int i = 0; i < NAMES; i++) {
 		const struct layout *layout = &layouts[i % (sizeof(layouts) / sizeof(layouts[0]))];
-		int tid = rnd(&seed, 2) ? rnd(&seed, 4194304) : rnd(&seed, 100),
-		    cpu = rnd(&seed, 200);
+		int tid = rnd(&seed, 2) ? rnd(&seed, 4194304) : rnd(&seed, 100), cpu = rnd(&seed, 200);
 		const char *want;
 		int len;
 
@@ -403,31 +391,13 @@ static void test_names_in_events(void **state)
 		bool str;
 	} forms[] = {
 		{ "sched_process_exec: filename=%s pid=11 old_pid=12", 60, { 11, 12, -1 }, true },
-		{ "sched_process_exec: filename=%s pid=0xb (11) old_pid=0xc (12)",
-		  60,
-		  { 11, 12, -1 },
-		  true },
-		{ "sched_process_fork: comm=%1$s pid=11 child_comm=%1$s child_pid=12",
-		  15,
-		  { 11, 12, -1 },
-		  true },
-		{ "task_newtask: pid=11 comm=%s clone_flags=c oom_score_adj=-500",
-		  15,
-		  { 11, 12, -1 },
-		  true },
-		{ "sched_process_exit: comm=%s pid=11 prio=120 group_dead=true",
-		  15,
-		  { 11, 1, -1 },
-		  true },
+		{ "sched_process_exec: filename=%s pid=0xb (11) old_pid=0xc (12)", 60, { 11, 12, -1 }, true },
+		{ "sched_process_fork: comm=%1$s pid=11 child_comm=%1$s child_pid=12", 15, { 11, 12, -1 }, true },
+		{ "task_newtask: pid=11 comm=%s clone_flags=c oom_score_adj=-500", 15, { 11, 12, -1 }, true },
+		{ "sched_process_exit: comm=%s pid=11 prio=120 group_dead=true", 15, { 11, 1, -1 }, true },
 		{ "sched_process_exit: comm=%s pid=11 prio=120", 15, { 11, -1, -1 }, true },
-		{ "task_rename: pid=11 oldcomm=%s newcomm=%1$s oom_score_adj=0",
-		  15,
-		  { 11, -1, -1 },
-		  true },
-		{ "signal_generate: sig=11 errno=0 code=-6 comm=%s pid=12 grp=0 res=0",
-		  15,
-		  { 11, -6, 12 },
-		  false },
+		{ "task_rename: pid=11 oldcomm=%s newcomm=%1$s oom_score_adj=0", 15, { 11, -1, -1 }, true },
+		{ "signal_generate: sig=11 errno=0 code=-6 comm=%s pid=12 grp=0 res=0", 15, { 11, -6, 12 }, false },
 		{ "pfs_task: tid=11 pid=12 ended=1 comm=%s", 15, { 11, 12, 1 }, true },
 	};
 	struct text_sink sink = { 0 };
@@ -446,16 +416,14 @@ static void test_names_in_events(void **state)
 				strlen(strstr(format, "=%s")) - 1),
 				memcpy(strstr(format, "=%"), "=%1$", 4);
 		snprintf(body, sizeof(body), format, name);
-		snprintf(line, sizeof(line),
-			 "            task-7       [001] d..1.    1.000000: %s\n", body);
+		snprintf(line, sizeof(line), "            task-7       [001] d..1.    1.000000: %s\n", body);
 		sink.nr = 0;
 		text_sink_read(&sink, line, strlen(line), NULL);
 		for (int a = 0; a < 3; a++)
 			if (sink.got[0].ev.arg[a] != (uint64_t)forms[f].arg[a])
 				fail_msg("argument %d with name '%s': %s", a, name, line);
 		/* a name at the line's end may lose nothing either: own names have no spaces there */
-		if (forms[f].str &&
-		    strcmp(text_got_str(&sink, 0), name + strspn(name, f == 8 ? " " : "")))
+		if (forms[f].str && strcmp(text_got_str(&sink, 0), name + strspn(name, f == 8 ? " " : "")))
 			fail_msg("'%s' is not '%s': %s", text_got_str(&sink, 0), name, line);
 	}
 	text_sink_fini(&sink);
@@ -553,8 +521,7 @@ static void test_lost_files(void **state)
 			lines += !memcmp(file.buf + i, "CPU:", 4);
 		text_sink_read(&sink, file.buf, file.len, &stats);
 		for (size_t i = 0; i < sink.nr; i++)
-			lost += sink.got[i].ev.kind == RAW_LOST && sink.got[i].ev.cpu >= 0 &&
-				sink.got[i].ev.ts_ns > 0;
+			lost += sink.got[i].ev.kind == RAW_LOST && sink.got[i].ev.cpu >= 0 && sink.got[i].ev.ts_ns > 0;
 		assert_true(lines > 0);
 		assert_int_equal(lost, lines);
 		assert_int_equal(stats.lost, lines);

@@ -18,9 +18,9 @@ enum { NR_LINES = 3000, MAX_EVENTS = 2 * NR_LINES };
 
 struct got {
 	struct raw_event ev[MAX_EVENTS];
-	char named[MAX_EVENTS];	/* the first byte of the thread's name, or 0 */
+	char named[MAX_EVENTS]; /* the first byte of the thread's name, or 0 */
 	unsigned int nr, nr_in_runs;
-	unsigned int since;	/* the last event that made threads others */
+	unsigned int since; /* the last event that made threads others */
 };
 
 static int keep(void *ctx, const struct raw_event *ev)
@@ -52,7 +52,10 @@ static int keep_runs(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 		assert_true(runs[i].nr > 0 && was_named(got, runs[i].tid));
 		for (uint32_t k = 0; k < runs[i].nr; k++) {
 			struct raw_event ev = {
-				.ts_ns = runs[i].ts_ns[k], .cpu = runs[i].cpu, .tid = runs[i].tid, .tgid = -1,
+				.ts_ns = runs[i].ts_ns[k],
+				.cpu = runs[i].cpu,
+				.tid = runs[i].tid,
+				.tgid = -1,
 				.kind = runs[i].mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
 				.arg = { runs[i].addr[k], runs[i].ip[k], runs[i].code, RAW_ABSENT, RAW_ABSENT,
 					 RAW_ABSENT, RAW_ABSENT, RAW_ABSENT },
@@ -104,7 +107,9 @@ static void odd_line(FILE *out, uint64_t r)
 static void fault_line(FILE *out, unsigned int form, uint64_t now, uint64_t r, uint64_t i)
 {
 	static const char *const columns[] = {
-		"%16s-%-7d [%03d] d.... ", "%16s-%-7d (   4818) [%03d] d..1. ", "%16s-%-5d [%03d] ",
+		"%16s-%-7d [%03d] d.... ",
+		"%16s-%-7d (   4818) [%03d] d..1. ",
+		"%16s-%-5d [%03d] ",
 	};
 	static const char *const comms[] = { "touch", "a b-7  [1] 2.3:", "x" };
 	int tid = 6166 + r % 3;
@@ -116,9 +121,8 @@ static void fault_line(FILE *out, unsigned int form, uint64_t now, uint64_t r, u
 	else
 		fprintf(out, "%5llu.%06llu: ", (unsigned long long)(now / 1000000000),
 			(unsigned long long)(now % 1000000000 / 1000));
-	fprintf(out, "page_fault_%s:%s address=0x%llx ip=0x%llx error_code=0x%x\n",
-		r >> 3 & 7 ? "user" : "kernel", form == 2 ? "     " : "", 0x7f0000000000 + 4096ull * i,
-		0x400000ull + i % 7, r >> 6 & 7 ? 6 : 4);
+	fprintf(out, "page_fault_%s:%s address=0x%llx ip=0x%llx error_code=0x%x\n", r >> 3 & 7 ? "user" : "kernel",
+		form == 2 ? "     " : "", 0x7f0000000000 + 4096ull * i, 0x400000ull + i % 7, r >> 6 & 7 ? 6 : 4);
 }
 
 static char *random_text(uint64_t *seed, size_t *len)

@@ -34,44 +34,45 @@ struct form {
 	uint64_t arg[RAW_MAX_ARGS];
 	const char *str;
 };
+/* clang-format off */
 #define S(name, line, event, call, ...)                                                       \
 	{                                                                                     \
 		.text = line, .kind = event, .nr = call, .str = name, .arg = { __VA_ARGS__ }, \
 		.nr_args = sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)             \
 	}
+/* clang-format on */
 #define F(...) S(NULL, __VA_ARGS__)
 
 static const struct form fault_forms[] = {
-	F("page_fault_user: address=0x7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6",
-	  RAW_FAULT_USER, SYS_OTHER, 0x7fa3d0f6bd58, 0x7fa3d0ff8d6c, 6),
-	F("page_fault_user:      address=0x7fa3d0f6bd58 ip=0x401000 error_code=0x14",
-	  RAW_FAULT_USER, SYS_OTHER, 0x7fa3d0f6bd58, 0x401000, 0x14),
-	F("page_fault_kernel: address=0x7fa3d1110178 ip=_copy_from_user error_code=0x0",
-	  RAW_FAULT_KERNEL, SYS_OTHER, 0x7fa3d1110178, A, 0),
-	F("page_fault_kernel: address=0x7fa3d1110178 ip=elf_load+0x28a/0x2b0 error_code=0x2",
-	  RAW_FAULT_KERNEL, SYS_OTHER, 0x7fa3d1110178, A, 2),
-	F("page_fault_kernel: address=fixed_percpu_data ip=elf_load error_code=0x2",
-	  RAW_FAULT_KERNEL, SYS_OTHER, A, A, 2),
+	F("page_fault_user: address=0x7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6", RAW_FAULT_USER, SYS_OTHER,
+	  0x7fa3d0f6bd58, 0x7fa3d0ff8d6c, 6),
+	F("page_fault_user:      address=0x7fa3d0f6bd58 ip=0x401000 error_code=0x14", RAW_FAULT_USER, SYS_OTHER,
+	  0x7fa3d0f6bd58, 0x401000, 0x14),
+	F("page_fault_kernel: address=0x7fa3d1110178 ip=_copy_from_user error_code=0x0", RAW_FAULT_KERNEL, SYS_OTHER,
+	  0x7fa3d1110178, A, 0),
+	F("page_fault_kernel: address=0x7fa3d1110178 ip=elf_load+0x28a/0x2b0 error_code=0x2", RAW_FAULT_KERNEL,
+	  SYS_OTHER, 0x7fa3d1110178, A, 2),
+	F("page_fault_kernel: address=fixed_percpu_data ip=elf_load error_code=0x2", RAW_FAULT_KERNEL, SYS_OTHER, A, A,
+	  2),
 	/* without 0x; "fade" is as likely a symbol */
-	F("page_fault_user: address=00007fa3d0f6bd58 ip=fade error_code=0x6", RAW_FAULT_USER,
-	  SYS_OTHER, 0x7fa3d0f6bd58, A, 6),
+	F("page_fault_user: address=00007fa3d0f6bd58 ip=fade error_code=0x6", RAW_FAULT_USER, SYS_OTHER, 0x7fa3d0f6bd58,
+	  A, 6),
 	F("page_fault_user: address=0x7fb0e0407110 (140397653291280) ip=elf_load+0x28a/0x2b0 "
 	  "(-2123025558) error_code=0x2 (2)",
 	  RAW_FAULT_USER, SYS_OTHER, 0x7fb0e0407110, A, 2),
 	/* arm64 has a longer name and more digits */
-	F("page_fault_user: user_address=0xffff8000 address=0xffffffffffffffee ip=0x0 error_code=0x1",
-	  RAW_FAULT_USER, SYS_OTHER, 0xffffffffffffffee, 0, 1),
-	F("page_fault_user: address=0x10000000000000000 ip=0x1 error_code=0x1", RAW_FAULT_USER,
-	  SYS_OTHER, A, 1, 1),
+	F("page_fault_user: user_address=0xffff8000 address=0xffffffffffffffee ip=0x0 error_code=0x1", RAW_FAULT_USER,
+	  SYS_OTHER, 0xffffffffffffffee, 0, 1),
+	F("page_fault_user: address=0x10000000000000000 ip=0x1 error_code=0x1", RAW_FAULT_USER, SYS_OTHER, A, 1, 1),
 	F("page_fault_user: nonsense", RAW_FAULT_USER, SYS_OTHER),
 	F("page_fault_user:", RAW_FAULT_USER, SYS_OTHER),
 };
 
 static const struct form call_forms[] = {
-	F("sys_mmap(addr: 0, len: 0x801000, prot: 3, flags: 0x20022, fd: 0xffffffff, off: 0)",
-	  RAW_SYS_ENTER, SYS_MMAP, 0, 0x801000, 3, 0x20022, 0xffffffff, 0),
-	F("sys_mmap(addr: 0, len: 801000, prot: 3, flags: 20022, fd: ffffffffffffffff, off: a000)",
-	  RAW_SYS_ENTER, SYS_MMAP, 0, 0x801000, 3, 0x20022, UINT64_MAX, 0xa000),
+	F("sys_mmap(addr: 0, len: 0x801000, prot: 3, flags: 0x20022, fd: 0xffffffff, off: 0)", RAW_SYS_ENTER, SYS_MMAP,
+	  0, 0x801000, 3, 0x20022, 0xffffffff, 0),
+	F("sys_mmap(addr: 0, len: 801000, prot: 3, flags: 20022, fd: ffffffffffffffff, off: a000)", RAW_SYS_ENTER,
+	  SYS_MMAP, 0, 0x801000, 3, 0x20022, UINT64_MAX, 0xa000),
 	F("sys_mmap(unsigned long addr: 0, size_t len: 0x801000, unsigned long prot: 0, unsigned long "
 	  "flags: 0x22, unsigned long fd: 0x3, unsigned long off: 0x1000)",
 	  RAW_SYS_ENTER, SYS_MMAP, 0, 0x801000, 0, 0x22, 3, 0x1000),
@@ -84,35 +85,34 @@ static const struct form call_forms[] = {
 	F("sys_enter_mmap:         __syscall_nr=9 addr=0x00000000 len=0x00002000 prot=0x00000003 "
 	  "flags=0x00000022 fd=0xffffffff off=0x00000000",
 	  RAW_SYS_ENTER, SYS_MMAP, 0, 0x2000, 3, 0x22, 0xffffffff, 0),
-	F("sys_mmap(addr: 0, len: 0x1000, prot: PROT_READ|PROT_WRITE, flags: 0x22, fd: 3, off: 0)",
-	  RAW_SYS_ENTER, SYS_MMAP, 0, 0x1000, A, 0x22, 3, 0),
+	F("sys_mmap(addr: 0, len: 0x1000, prot: PROT_READ|PROT_WRITE, flags: 0x22, fd: 3, off: 0)", RAW_SYS_ENTER,
+	  SYS_MMAP, 0, 0x1000, A, 0x22, 3, 0),
 	F("sys_munlockall()", RAW_SYS_ENTER, SYS_MUNLOCKALL),
 	F("sys_enter_munlockall: ", RAW_SYS_ENTER, SYS_MUNLOCKALL),
 	F("sys_brk(brk: 0x55b651dd2000)", RAW_SYS_ENTER, SYS_BRK, 0x55b651dd2000),
-	F("sys_mremap(addr: 0x7000, old_len: 0x1000, new_len: 0x2000, flags: 1, new_addr: 0)",
-	  RAW_SYS_ENTER, SYS_MREMAP, 0x7000, 0x1000, 0x2000, 1, 0),
-	F("sys_pkey_mprotect(start: 0x7000, len: 0x1000, prot: 1, pkey: 0x2)", RAW_SYS_ENTER,
-	  SYS_PKEY_MPROTECT, 0x7000, 0x1000, 1, 2),
-	F("sys_madvise(start: 0x7000, len_in: 0x7fb000, behavior: 4)", RAW_SYS_ENTER, SYS_MADVISE,
-	  0x7000, 0x7fb000, 4),
-	F("sys_execve(filename: 0x55b630f350ac \"/bin/a, argv: 0x1\", argv: 0x7ffc, envp: 0x7ffd)",
-	  RAW_SYS_ENTER, SYS_EXECVE, 0x55b630f350ac),
-	F("sys_execveat(fd: 6, filename: 0x55b630f3506e, argv: 0x1, envp: 0x2, flags: 0x1000)",
-	  RAW_SYS_ENTER, SYS_EXECVEAT, 6, 0x55b630f3506e),
-	F("sys_clone(clone_flags: 0x1200011, newsp: 0, parent_tidptr: 0, child_tidptr: 0x7f, tls: 0)",
-	  RAW_SYS_ENTER, SYS_CLONE, 0x1200011, 0),
-	F("sys_prctl(option: 0xf, arg2: 0x55b630f35004, arg3: 0, arg4: 0x7fa3d0ff8006, arg5: 0)",
-	  RAW_SYS_ENTER, SYS_PRCTL, 0xf, 0x55b630f35004, 0, 0x7fa3d0ff8006, 0),
-	F("sys_process_madvise(pidfd: 3, vec: 0x7ffc20cb5510, vlen: 1, behavior: 0x14, flags: 0)",
-	  RAW_SYS_ENTER, SYS_PROCESS_MADVISE, 3, 0x7ffc20cb5510, 1, 0x14),
+	F("sys_mremap(addr: 0x7000, old_len: 0x1000, new_len: 0x2000, flags: 1, new_addr: 0)", RAW_SYS_ENTER,
+	  SYS_MREMAP, 0x7000, 0x1000, 0x2000, 1, 0),
+	F("sys_pkey_mprotect(start: 0x7000, len: 0x1000, prot: 1, pkey: 0x2)", RAW_SYS_ENTER, SYS_PKEY_MPROTECT, 0x7000,
+	  0x1000, 1, 2),
+	F("sys_madvise(start: 0x7000, len_in: 0x7fb000, behavior: 4)", RAW_SYS_ENTER, SYS_MADVISE, 0x7000, 0x7fb000, 4),
+	F("sys_execve(filename: 0x55b630f350ac \"/bin/a, argv: 0x1\", argv: 0x7ffc, envp: 0x7ffd)", RAW_SYS_ENTER,
+	  SYS_EXECVE, 0x55b630f350ac),
+	F("sys_execveat(fd: 6, filename: 0x55b630f3506e, argv: 0x1, envp: 0x2, flags: 0x1000)", RAW_SYS_ENTER,
+	  SYS_EXECVEAT, 6, 0x55b630f3506e),
+	F("sys_clone(clone_flags: 0x1200011, newsp: 0, parent_tidptr: 0, child_tidptr: 0x7f, tls: 0)", RAW_SYS_ENTER,
+	  SYS_CLONE, 0x1200011, 0),
+	F("sys_prctl(option: 0xf, arg2: 0x55b630f35004, arg3: 0, arg4: 0x7fa3d0ff8006, arg5: 0)", RAW_SYS_ENTER,
+	  SYS_PRCTL, 0xf, 0x55b630f35004, 0, 0x7fa3d0ff8006, 0),
+	F("sys_process_madvise(pidfd: 3, vec: 0x7ffc20cb5510, vlen: 1, behavior: 0x14, flags: 0)", RAW_SYS_ENTER,
+	  SYS_PROCESS_MADVISE, 3, 0x7ffc20cb5510, 1, 0x14),
 	F("sys_mmap -> 0x7fa3d076b000", RAW_SYS_EXIT, SYS_MMAP, 0x7fa3d076b000),
 	F("sys_mlock -> 0xffffffffffffffea", RAW_SYS_EXIT, SYS_MLOCK, (uint64_t)-EINVAL),
 	F("sys_mlock2 -> 0x0", RAW_SYS_EXIT, SYS_MLOCK2, 0),
 	F("sys_mlock -> 0xffffffea", RAW_SYS_EXIT, SYS_MLOCK, (uint64_t)-EINVAL),
 	F("sys_mlock -> -22", RAW_SYS_EXIT, SYS_MLOCK, (uint64_t)-0x22),
 	F("sys_exit_mmap:        0x7f8e30b46000", RAW_SYS_EXIT, SYS_MMAP, 0x7f8e30b46000),
-	F("sys_exit_mmap: __syscall_nr=0x9 (9) ret=0x7faef2f90000 (140389377441792)", RAW_SYS_EXIT,
-	  SYS_MMAP, 0x7faef2f90000),
+	F("sys_exit_mmap: __syscall_nr=0x9 (9) ret=0x7faef2f90000 (140389377441792)", RAW_SYS_EXIT, SYS_MMAP,
+	  0x7faef2f90000),
 	F("sys_exit_vfork:         __syscall_nr=58 ret=0x12df", RAW_SYS_EXIT, SYS_VFORK, 0x12df),
 };
 
@@ -126,8 +126,8 @@ static const struct form tree_and_file_forms[] = {
 	F("ma_write:             0xffffffff825218d0\tNode 0xffff888104252a0c (0 9) range:5-7 piv (0) "
 	  "val (nil)",
 	  RAW_MA_WRITE, SYS_OTHER, 5, 7, 0),
-	F("ma_write: mas_store\tNode (____ptrval____) (0 9) range:5-7 piv (0) val (____ptrval____)",
-	  RAW_MA_WRITE, SYS_OTHER, 5, 7, A),
+	F("ma_write: mas_store\tNode (____ptrval____) (0 9) range:5-7 piv (0) val (____ptrval____)", RAW_MA_WRITE,
+	  SYS_OTHER, 5, 7, A),
 	F("ma_write:             [FAILED TO PARSE] fn=0xffffffff825218d0 min=0x0 "
 	  "max=0xffffffffffffffff index=0x7fff645b4000 last=0x7fffffffefff piv=0x0 "
 	  "val=0xffff888118e220c0 node=0xffff8881240bd10c",
@@ -135,32 +135,30 @@ static const struct form tree_and_file_forms[] = {
 	F("ma_write: fn=(0xffff888102b3600c:mas_store) min=0x0 (0) max=0x9 (9) index=0x5 (5) "
 	  "last=0x7 (7) piv=0x0 (0) val=0xffff888118e8c0c0 (-131386926645056) node=0x0 (0)",
 	  RAW_MA_WRITE, SYS_OTHER, 5, 7, 0xffff888118e8c0c0),
-	F("mm_filemap_map_pages: dev=254:0 ino=51423 ofs=1183744-1249279", RAW_MAP_PAGES, SYS_OTHER,
-	  DEV(254, 0), 0x51423, 289, 304),
-	F("mm_filemap_map_pages: dev=8:3 ino=a ofs=0-4095", RAW_MAP_PAGES, SYS_OTHER, DEV(8, 3), 10,
-	  0, 0),
-	F("mm_filemap_map_pages: i_ino=5125f s_dev=266338304 index=0x10 last_index=0x1f",
-	  RAW_MAP_PAGES, SYS_OTHER, DEV(254, 0), 0x5125f, 16, 31),
+	F("mm_filemap_map_pages: dev=254:0 ino=51423 ofs=1183744-1249279", RAW_MAP_PAGES, SYS_OTHER, DEV(254, 0),
+	  0x51423, 289, 304),
+	F("mm_filemap_map_pages: dev=8:3 ino=a ofs=0-4095", RAW_MAP_PAGES, SYS_OTHER, DEV(8, 3), 10, 0, 0),
+	F("mm_filemap_map_pages: i_ino=5125f s_dev=266338304 index=0x10 last_index=0x1f", RAW_MAP_PAGES, SYS_OTHER,
+	  DEV(254, 0), 0x5125f, 16, 31),
 	F("mm_filemap_map_pages: i_ino=0xa720a8 (10952872) s_dev=0xfe00000 (266338304) index=0x1c (28) "
 	  "last_index=0x1e (30)",
 	  RAW_MAP_PAGES, SYS_OTHER, DEV(254, 0), 0xa720a8, 28, 30),
-	F("mm_filemap_fault: dev=254:0 ino=51423 ofs=1187840", RAW_FILE_FAULT, SYS_OTHER,
-	  DEV(254, 0), 0x51423, 290),
-	F("mm_filemap_fault:     i_ino=a72082 s_dev=266338304 index=0x3", RAW_FILE_FAULT, SYS_OTHER,
-	  DEV(254, 0), 0xa72082, 3),
-	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=2",
-	  RAW_ADD_CACHE, SYS_OTHER, DEV(254, 0), 0x51423, 443, 2),
-	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 page=0000000067a63c69 pfn=12 ofs=8192",
-	  RAW_ADD_CACHE, SYS_OTHER, DEV(254, 0), 0x51423, 2, A),
-	F("mm_filemap_add_to_page_cache:  pfn=0x106858 i_ino=a72032 index=0x0 s_dev=266338304 order=1",
-	  RAW_ADD_CACHE, SYS_OTHER, DEV(254, 0), 0xa72032, 0, 1),
+	F("mm_filemap_fault: dev=254:0 ino=51423 ofs=1187840", RAW_FILE_FAULT, SYS_OTHER, DEV(254, 0), 0x51423, 290),
+	F("mm_filemap_fault:     i_ino=a72082 s_dev=266338304 index=0x3", RAW_FILE_FAULT, SYS_OTHER, DEV(254, 0),
+	  0xa72082, 3),
+	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=2", RAW_ADD_CACHE,
+	  SYS_OTHER, DEV(254, 0), 0x51423, 443, 2),
+	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 page=0000000067a63c69 pfn=12 ofs=8192", RAW_ADD_CACHE,
+	  SYS_OTHER, DEV(254, 0), 0x51423, 2, A),
+	F("mm_filemap_add_to_page_cache:  pfn=0x106858 i_ino=a72032 index=0x0 s_dev=266338304 order=1", RAW_ADD_CACHE,
+	  SYS_OTHER, DEV(254, 0), 0xa72032, 0, 1),
 	F("mm_filemap_add_to_page_cache: pfn=0x13cb1e (1297182) i_ino=0xa7239b (10953627) index=0x0 (0) "
 	  "s_dev=0xfe00000 (266338304) order=(1)",
 	  RAW_ADD_CACHE, SYS_OTHER, DEV(254, 0), 0xa7239b, 0, 1),
-	F("mm_page_alloc: page=00000000f46de1d0 pfn=0x10c42a order=3 migratetype=1 gfp_flags=GFP_X",
-	  RAW_PAGE_ALLOC, SYS_OTHER, 0x10c42a, 3),
-	F("mm_page_alloc: page=00000000f46de1d0 pfn=4660 order=0 migratetype=1 gfp_flags=GFP_X",
-	  RAW_PAGE_ALLOC, SYS_OTHER, 4660, 0),
+	F("mm_page_alloc: page=00000000f46de1d0 pfn=0x10c42a order=3 migratetype=1 gfp_flags=GFP_X", RAW_PAGE_ALLOC,
+	  SYS_OTHER, 0x10c42a, 3),
+	F("mm_page_alloc: page=00000000f46de1d0 pfn=4660 order=0 migratetype=1 gfp_flags=GFP_X", RAW_PAGE_ALLOC,
+	  SYS_OTHER, 4660, 0),
 	F("damon_aggregated: target_id=3 nr_regions=64 140737347485696-140737347489792: 1 0", RAW_DAMON, SYS_OTHER, 3,
 	  140737347485696, 140737347489792, 1),
 	F("damon_aggregated:     target_id=3 nr_regions=64 start=0x7ffff7200000 end=0x7ffff7201000 "
@@ -174,60 +172,52 @@ static const struct form tree_and_file_forms[] = {
 };
 
 static const struct form task_forms[] = {
-	S("/dev/fd/6", "sched_process_exec: filename=/dev/fd/6 pid=4832 old_pid=4831", RAW_EXEC,
-	  SYS_OTHER, 4832, 4831),
-	S("/tmp/a b=c pid=9 old_pid=8",
-	  "sched_process_exec: filename=/tmp/a b=c pid=9 old_pid=8 pid=4832 old_pid=4831", RAW_EXEC,
-	  SYS_OTHER, 4832, 4831),
-	S("/tmp/a", "sched_process_exec: filename=/tmp/a pid=0x570e (22286) old_pid=0x570d (22285)",
-	  RAW_EXEC, SYS_OTHER, 22286, 22285),
+	S("/dev/fd/6", "sched_process_exec: filename=/dev/fd/6 pid=4832 old_pid=4831", RAW_EXEC, SYS_OTHER, 4832, 4831),
+	S("/tmp/a b=c pid=9 old_pid=8", "sched_process_exec: filename=/tmp/a b=c pid=9 old_pid=8 pid=4832 old_pid=4831",
+	  RAW_EXEC, SYS_OTHER, 4832, 4831),
+	S("/tmp/a", "sched_process_exec: filename=/tmp/a pid=0x570e (22286) old_pid=0x570d (22285)", RAW_EXEC,
+	  SYS_OTHER, 22286, 22285),
 	S("", "sched_process_exec: filename= pid=2 old_pid=1", RAW_EXEC, SYS_OTHER, 2, 1),
-	S("kid", "sched_process_fork: comm=kid pid=4818 child_comm=kid child_pid=4820", RAW_FORK,
-	  SYS_OTHER, 4818, 4820),
-	S("a child_comm=b",
-	  "sched_process_fork: comm=a child_comm=b pid=6842 child_comm=a child_comm=b child_pid=6843",
+	S("kid", "sched_process_fork: comm=kid pid=4818 child_comm=kid child_pid=4820", RAW_FORK, SYS_OTHER, 4818,
+	  4820),
+	S("a child_comm=b", "sched_process_fork: comm=a child_comm=b pid=6842 child_comm=a child_comm=b child_pid=6843",
 	  RAW_FORK, SYS_OTHER, 6842, 6843),
-	S("b", "sched_process_fork:   parent_comm=a parent_pid=6842 child_comm=b child_pid=6843",
-	  RAW_FORK, SYS_OTHER, 6842, 6843),
-	S("kid", "task_newtask: pid=4820 comm=kid clone_flags=3d0f00 oom_score_adj=0", RAW_NEWTASK,
-	  SYS_OTHER, 4820, 0x3d0f00),
+	S("b", "sched_process_fork:   parent_comm=a parent_pid=6842 child_comm=b child_pid=6843", RAW_FORK, SYS_OTHER,
+	  6842, 6843),
+	S("kid", "task_newtask: pid=4820 comm=kid clone_flags=3d0f00 oom_score_adj=0", RAW_NEWTASK, SYS_OTHER, 4820,
+	  0x3d0f00),
 	S("clone_flags=1",
 	  "task_newtask: pid=22278 comm=clone_flags=1 clone_flags=0x3d0f00 (4001536) "
 	  "oom_score_adj=0x0 (0)",
 	  RAW_NEWTASK, SYS_OTHER, 22278, 0x3d0f00),
-	S(" a comm=b ", "task_newtask: pid=1 comm= a comm=b  clone_flags=11 oom_score_adj=-1000",
-	  RAW_NEWTASK, SYS_OTHER, 1, 0x11),
-	S("a) [000] ....: ",
-	  "sched_process_exit: comm=a) [000] ....:  pid=4822 prio=120 group_dead=false", RAW_EXIT,
+	S(" a comm=b ", "task_newtask: pid=1 comm= a comm=b  clone_flags=11 oom_score_adj=-1000", RAW_NEWTASK,
+	  SYS_OTHER, 1, 0x11),
+	S("a) [000] ....: ", "sched_process_exit: comm=a) [000] ....:  pid=4822 prio=120 group_dead=false", RAW_EXIT,
 	  SYS_OTHER, 4822, 0),
-	S("c pid=9 prio=1",
-	  "sched_process_exit: comm=c pid=9 prio=1 pid=4822 prio=120 group_dead=true", RAW_EXIT,
+	S("c pid=9 prio=1", "sched_process_exit: comm=c pid=9 prio=1 pid=4822 prio=120 group_dead=true", RAW_EXIT,
 	  SYS_OTHER, 4822, 1),
 	S("kid", "sched_process_exit: comm=kid pid=4822 prio=120", RAW_EXIT, SYS_OTHER, 4822, A),
 	/* an old kernel, which has no group_dead of its own */
-	S("x group_dead=1", "sched_process_exit: comm=x group_dead=1 pid=4822 prio=120", RAW_EXIT,
-	  SYS_OTHER, 4822, A),
+	S("x group_dead=1", "sched_process_exit: comm=x group_dead=1 pid=4822 prio=120", RAW_EXIT, SYS_OTHER, 4822, A),
 	/* a newer kernel than any we know */
-	S("kid",
-	  "sched_process_exit: comm=kid pid=4822 prio=120 group_dead=true mood=7 colour=green",
-	  RAW_EXIT, SYS_OTHER, 4822, 1),
-	S("kid", "sched_process_exit: comm=kid pid=0x5706 (22278) prio=0x78 (120) group_dead=(1)",
-	  RAW_EXIT, SYS_OTHER, 22278, 1),
-	S("[001] d..1. 1.2",
-	  "task_rename: pid=4821 oldcomm=kid newcomm=[001] d..1. 1.2 oom_score_adj=0", RAW_RENAME,
+	S("kid", "sched_process_exit: comm=kid pid=4822 prio=120 group_dead=true mood=7 colour=green", RAW_EXIT,
+	  SYS_OTHER, 4822, 1),
+	S("kid", "sched_process_exit: comm=kid pid=0x5706 (22278) prio=0x78 (120) group_dead=(1)", RAW_EXIT, SYS_OTHER,
+	  22278, 1),
+	S("[001] d..1. 1.2", "task_rename: pid=4821 oldcomm=kid newcomm=[001] d..1. 1.2 oom_score_adj=0", RAW_RENAME,
 	  SYS_OTHER, 4821),
 	/* names that could end here or there: one of them is what the line's column says */
-	S("task", "task_rename: pid=4821 oldcomm=d newcomm=e newcomm=task oom_score_adj=-17",
-	  RAW_RENAME, SYS_OTHER, 4821),
-	S("e newcomm=f", "task_rename: pid=4821 oldcomm=d newcomm=e newcomm=f oom_score_adj=-17",
-	  RAW_RENAME, SYS_OTHER, 4821),
+	S("task", "task_rename: pid=4821 oldcomm=d newcomm=e newcomm=task oom_score_adj=-17", RAW_RENAME, SYS_OTHER,
+	  4821),
+	S("e newcomm=f", "task_rename: pid=4821 oldcomm=d newcomm=e newcomm=f oom_score_adj=-17", RAW_RENAME, SYS_OTHER,
+	  4821),
 	S("b", "task_rename: oldcomm=a newcomm=b oom_score_adj=0", RAW_RENAME, SYS_OTHER, A),
 	S("\xff\xfe\x01 z",
 	  "task_rename:           pid=1 oldcomm=names newcomm=ARRAY[ff, fe, 01, 20, 7a, 00, 00, 00, "
 	  "00, 00, 00, 00, 00, 00, 00, 00] oom_score_adj=0",
 	  RAW_RENAME, SYS_OTHER, 1),
-	F("signal_generate: sig=11 errno=0 code=-6 comm=x pid=1 grp=2 pid=4830 grp=0 res=0",
-	  RAW_SIGNAL, SYS_OTHER, 11, (uint64_t)-6, 4830),
+	F("signal_generate: sig=11 errno=0 code=-6 comm=x pid=1 grp=2 pid=4830 grp=0 res=0", RAW_SIGNAL, SYS_OTHER, 11,
+	  (uint64_t)-6, 4830),
 	F("signal_generate: sig=0xb (11) errno=0x0 (0) code=0xfffffffa (-6) comm=x y pid=0x570d (22285) "
 	  "group=0x0 (0) result=0x0 (0)",
 	  RAW_SIGNAL, SYS_OTHER, 11, (uint64_t)-6, 22285),
@@ -239,8 +229,7 @@ static const struct form task_forms[] = {
 	  "pfs_map: start=0x1000 end=0x3000 off=0xffffffffffffffff dev=0xfe00000 ino=-1 prot=0x5 "
 	  "flags=0x2 source=0 name=",
 	  RAW_PFS_MAP, SYS_OTHER, 0x1000, 0x3000, A, DEV(254, 0), A, 5, 2, 0),
-	S("x tid=9", "pfs_task: tid=8 pid=7 ended=-1 comm=x tid=9", RAW_PFS_TASK, SYS_OTHER, 8, 7,
-	  A),
+	S("x tid=9", "pfs_task: tid=8 pid=7 ended=-1 comm=x tid=9", RAW_PFS_TASK, SYS_OTHER, 8, 7, A),
 	S("page_size=4096", "pfs_note:             text=page_size=4096", RAW_PFS_NOTE, SYS_OTHER),
 	F("sched_wakeup: comm=a pid=2 prio=120 target_cpu=001", RAW_OTHER, SYS_OTHER),
 	F("sys_read(fd: 3, buf: 0x7f, count: 0x10)", RAW_OTHER, SYS_OTHER),
@@ -268,8 +257,7 @@ static void check_form(const struct form *f, const char *end)
 		fail_msg("kind %d, call %d: %s", ev->kind, ev->nr, line);
 	for (unsigned int i = 0; i < RAW_MAX_ARGS; i++)
 		if (ev->arg[i] != (i < f->nr_args ? f->arg[i] : A))
-			fail_msg("argument %u is %#llx: %s", i, (unsigned long long)ev->arg[i],
-				 line);
+			fail_msg("argument %u is %#llx: %s", i, (unsigned long long)ev->arg[i], line);
 	if (!f->str != !ev->str || (f->str && strcmp(f->str, sink.got[0].str)))
 		fail_msg("string is '%s': %s", ev->str ? sink.got[0].str : "NULL", line);
 	assert_int_equal(stats.events, f->kind != RAW_OTHER);
@@ -322,8 +310,7 @@ static void test_page_shift(void **state)
 {
 	const char line[] = HEAD "mm_filemap_map_pages: dev=8:1 ino=a ofs=65536-262143\n";
 	struct text_sink sink = { 0 };
-	struct pfs_text *text =
-		pfs_text_new(text_sink_fn, &sink, &(struct pfs_text_options){ .page_shift = 16 });
+	struct pfs_text *text = pfs_text_new(text_sink_fn, &sink, &(struct pfs_text_options){ .page_shift = 16 });
 
 	pfs_text_feed(text, line, strlen(line));
 	pfs_text_free(text);
@@ -342,9 +329,8 @@ static void test_own_events(void **state)
 				.arg = { 0x1000, 0x2000, A, DEV(8, 1), 12, 5, 2, 1 },
 				.str = "/a\nb c" };
 	const char *piece = HEAD "pfs_note: text=name+=/some/\n";
-	const char *last =
-		HEAD "pfs_map: start=0x1 end=0x2 off=0x0 dev=0x0 ino=0 prot=0x0 flags=0x0 "
-		     "source=0 name=where\n";
+	const char *last = HEAD "pfs_map: start=0x1 end=0x2 off=0x0 dev=0x0 ino=0 prot=0x0 flags=0x0 "
+				"source=0 name=where\n";
 	struct text_sink sink = { 0 };
 	char *line = pfs_own_text(&ev), *both;
 
@@ -372,49 +358,39 @@ static const struct {
 	uint64_t ts_ns;
 	enum text_clock clock;
 } columns[] = {
-	{ "             kid-4818    (   4817) [003] d..1.  1281.049542: x: y", "kid", 4818, 4817, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818    (-------) [003] .....  1281.049542: x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  (-----) [003] ....  1281.049542: x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000,
+	{ "             kid-4818    (   4817) [003] d..1.  1281.049542: x: y", "kid", 4818, 4817, 3, 1281049542000,
 	  TEXT_CLOCK_US },
-	{ "          <idle>-0     [128] dNh2  0.000001: x: y", "<idle>", 0, -1, 128, 1000,
+	{ "             kid-4818    (-------) [003] .....  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000,
 	  TEXT_CLOCK_US },
-	{ "           <...>-1234567 [000] ....  1281.049542: x: y", NULL, 1234567, -1, 0,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  [003] .....  1281.049542317: x: y", "kid", 4818, -1, 3,
-	  1281049542317, TEXT_CLOCK_NS },
-	{ "             kid-4818  [003] ..... 3414584783418: x: y", "kid", 4818, -1, 3,
-	  3414584783418, TEXT_CLOCK_PLAIN },
-	{ "             kid-4818  [003] .....            2: x: y", "kid", 4818, -1, 3, 2,
+	{ "             kid-4818  (-----) [003] ....  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000,
+	  TEXT_CLOCK_US },
+	{ "             kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000, TEXT_CLOCK_US },
+	{ "          <idle>-0     [128] dNh2  0.000001: x: y", "<idle>", 0, -1, 128, 1000, TEXT_CLOCK_US },
+	{ "           <...>-1234567 [000] ....  1281.049542: x: y", NULL, 1234567, -1, 0, 1281049542000,
+	  TEXT_CLOCK_US },
+	{ "             kid-4818  [003] .....  1281.049542317: x: y", "kid", 4818, -1, 3, 1281049542317,
+	  TEXT_CLOCK_NS },
+	{ "             kid-4818  [003] ..... 3414584783418: x: y", "kid", 4818, -1, 3, 3414584783418,
 	  TEXT_CLOCK_PLAIN },
-	{ "             kid-4818  [003]  1281.049542: (+12)    x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  [003]  1281.049542:          x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  [003]-0x1  1281.049542: x:  y=1", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "     kid-4818      3d..1. 1281049542us+: x: y", "kid", 4818, -1, 3, 1281049542000,
+	{ "             kid-4818  [003] .....            2: x: y", "kid", 4818, -1, 3, 2, TEXT_CLOCK_PLAIN },
+	{ "             kid-4818  [003]  1281.049542: (+12)    x: y", "kid", 4818, -1, 3, 1281049542000,
 	  TEXT_CLOCK_US },
-	{ "     kid-4818    12d..1. 1281049542us : x: y", "kid", 4818, -1, 12, 1281049542000,
+	{ "             kid-4818  [003]  1281.049542:          x: y", "kid", 4818, -1, 3, 1281049542000,
 	  TEXT_CLOCK_US },
-	{ "     kid-4818    0.....  1281.049542: x: y", "kid", 4818, -1, 0, 1281049542000,
-	  TEXT_CLOCK_US },
+	{ "             kid-4818  [003]-0x1  1281.049542: x:  y=1", "kid", 4818, -1, 3, 1281049542000, TEXT_CLOCK_US },
+	{ "     kid-4818      3d..1. 1281049542us+: x: y", "kid", 4818, -1, 3, 1281049542000, TEXT_CLOCK_US },
+	{ "     kid-4818    12d..1. 1281049542us : x: y", "kid", 4818, -1, 12, 1281049542000, TEXT_CLOCK_US },
+	{ "     kid-4818    0.....  1281.049542: x: y", "kid", 4818, -1, 0, 1281049542000, TEXT_CLOCK_US },
 	/* cut to eight bytes: who knows what follows */
-	{ "my - [ta-4818    0.....  1281.049542: x: y", NULL, 4818, -1, 0, 1281049542000,
-	  TEXT_CLOCK_US },
-	{ "#1234567-4818    0.....  1281.049542: x: y", NULL, 4818, -1, 0, 1281049542000,
-	  TEXT_CLOCK_US },
+	{ "my - [ta-4818    0.....  1281.049542: x: y", NULL, 4818, -1, 0, 1281049542000, TEXT_CLOCK_US },
+	{ "#1234567-4818    0.....  1281.049542: x: y", NULL, 4818, -1, 0, 1281049542000, TEXT_CLOCK_US },
 	{ "kid-4818 [003] 1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000, TEXT_CLOCK_US },
 	{ "  kid-4818 [003] 2: x: y", "kid", 4818, -1, 3, 2, TEXT_CLOCK_PLAIN },
-	{ "inst:              kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "in-1 [000] 1.2: x:              kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3,
-	  1281049542000, TEXT_CLOCK_US },
-	{ "             kid-4818  [003] ..... 18446744073.709551615: x: y", "kid", 4818, -1, 3,
-	  UINT64_MAX, TEXT_CLOCK_NS },
+	{ "inst:              kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000, TEXT_CLOCK_US },
+	{ "in-1 [000] 1.2: x:              kid-4818  [003]  1281.049542: x: y", "kid", 4818, -1, 3, 1281049542000,
+	  TEXT_CLOCK_US },
+	{ "             kid-4818  [003] ..... 18446744073.709551615: x: y", "kid", 4818, -1, 3, UINT64_MAX,
+	  TEXT_CLOCK_NS },
 };
 
 static void test_columns(void **state)
@@ -497,12 +473,11 @@ static void test_no_event(void **state)
 static void test_headers(void **state)
 {
 	struct text_sink sink = { 0 };
-	struct pfs_text_stats stats = read_lines(
-		&sink,
-		"# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n\n   \n"
-		"##### CPU 1 buffer started ####\nversion = 6\ncpus=2\n  in: cpus=2\nCPU 1 is empty\n"
-		"CPU:1 [SUBBUFFER START]\n => do_fault\n=> do_fault (ffffffff81000000)\n"
-		"# kid-4818 [003] 1281.049542: x: quoted\n\r\n");
+	struct pfs_text_stats stats =
+		read_lines(&sink, "# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n\n   \n"
+				  "##### CPU 1 buffer started ####\nversion = 6\ncpus=2\n  in: cpus=2\nCPU 1 is empty\n"
+				  "CPU:1 [SUBBUFFER START]\n => do_fault\n=> do_fault (ffffffff81000000)\n"
+				  "# kid-4818 [003] 1281.049542: x: quoted\n\r\n");
 
 	assert_int_equal(stats.headers, 15);
 	assert_int_equal(stats.lines, 15);
@@ -516,17 +491,16 @@ static void test_lost(void **state)
 		int cpu;
 		uint64_t lost, ts_ns, since_ns;
 	} want[] = {
-		{ 1, 5, 1000000000, A }, { 0, A, 2000000000, A },  { 12, 7, 2000000000, A },
-		{ 3, A, 3000000000, A }, { -1, 9, 3000000000, A }, { 1, A, 4000000000, 3000000000 },
+		{ 1, 5, 1000000000, A },    { 0, A, 2000000000, A },  { 12, 7, 2000000000, A },
+		{ 3, A, 3000000000, A },    { -1, 9, 3000000000, A }, { 1, A, 4000000000, 3000000000 },
 		{ 5000, A, 4000000000, A },
 	};
 	struct text_sink sink = { 0 };
 	struct pfs_text_stats stats = read_lines(
-		&sink,
-		"CPU:1 [LOST 5 EVENTS]\nkid-1 [001] 1.000000: a: b\nCPU:0 [LOST EVENTS]\n"
-		"kid-1 [001] 2.000000: a: b\n   in: CPU:12 [7 EVENTS DROPPED]\nCPU:3 [EVENTS DROPPED]\n"
-		"kid-1 [001] 3.000000: a: b\n[9 EVENTS DROPPED]\nCPU:1 [LOST EVENTS]\n"
-		"kid-1 [000] 4.000000: a: b\nCPU:5000 [LOST EVENTS]\n");
+		&sink, "CPU:1 [LOST 5 EVENTS]\nkid-1 [001] 1.000000: a: b\nCPU:0 [LOST EVENTS]\n"
+		       "kid-1 [001] 2.000000: a: b\n   in: CPU:12 [7 EVENTS DROPPED]\nCPU:3 [EVENTS DROPPED]\n"
+		       "kid-1 [001] 3.000000: a: b\n[9 EVENTS DROPPED]\nCPU:1 [LOST EVENTS]\n"
+		       "kid-1 [000] 4.000000: a: b\nCPU:5000 [LOST EVENTS]\n");
 
 	assert_int_equal(stats.lost, 7);
 	assert_int_equal(stats.unparsed, 0);
@@ -567,12 +541,10 @@ static void test_long_and_cut(void **state)
 {
 	const size_t sizes[] = { PFS_TEXT_LINE_MAX - 1, PFS_TEXT_LINE_MAX, PFS_TEXT_LINE_MAX + 1,
 				 5 * PFS_TEXT_LINE_MAX };
-	const char *head = HEAD "sched_process_exec: filename=",
-		   *next = "\n" HEAD "a: b\n" HEAD "a:";
+	const char *head = HEAD "sched_process_exec: filename=", *next = "\n" HEAD "a: b\n" HEAD "a:";
 
 	for (unsigned int i = 0; i < 8; i++) {
-		size_t size = sizes[i % 4], len = size + strlen(next),
-		       half = i < 4 ? len : size / 2;
+		size_t size = sizes[i % 4], len = size + strlen(next), half = i < 4 ? len : size / 2;
 		struct text_sink sink = { 0 };
 		struct pfs_text *t = pfs_text_new(text_sink_fn, &sink, NULL);
 		char *text = malloc(len + 1);

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define HEAD "            task-7       [001] d..1.    12.345678: "
+#define HEAD   "            task-7       [001] d..1.    12.345678: "
 #define BIT(h) (1u << PFS_H_##h)
 
 /* ---- text ---- */
@@ -44,16 +44,18 @@ static struct raw_event read_one(const char *text)
 
 static void test_function_lines(void **state)
 {
-	static const struct { const char *line; uint64_t handler; const char *caller; } lines[] = {
+	static const struct {
+		const char *line;
+		uint64_t handler;
+		const char *caller;
+	} lines[] = {
 		{ "do_wp_page <-__handle_mm_fault", PFS_H_WRITE_PROTECTED, "__handle_mm_fault" },
 		{ "do_fault.isra.0 <-handle_pte_fault", PFS_H_FILE, "handle_pte_fault" },
 		{ "do_fault.part.0 <-handle_pte_fault", RAW_ABSENT, "handle_pte_fault" },
-		{ "do_wp_page+0x4/0x1a0 <-__handle_mm_fault+0x9f/0x100", PFS_H_WRITE_PROTECTED,
-		  "__handle_mm_fault" },
+		{ "do_wp_page+0x4/0x1a0 <-__handle_mm_fault+0x9f/0x100", PFS_H_WRITE_PROTECTED, "__handle_mm_fault" },
 		{ "schedule <-x", RAW_ABSENT, "x" },
 		/* libtraceevent, with and without the caller */
-		{ "function:             do_fault <-- __handle_mm_fault", PFS_H_FILE,
-		  "__handle_mm_fault" },
+		{ "function:             do_fault <-- __handle_mm_fault", PFS_H_FILE, "__handle_mm_fault" },
 		{ "function:             do_fault", PFS_H_FILE, NULL },
 	};
 
@@ -64,8 +66,7 @@ static void test_function_lines(void **state)
 		assert_int_equal(ev.ts_ns, 12345678000);
 		assert_int_equal(ev.arg[0], lines[i].handler);
 		if (lines[i].caller)
-			assert_int_equal(ev.arg[1], pfs_function_key(lines[i].caller,
-								     strlen(lines[i].caller)));
+			assert_int_equal(ev.arg[1], pfs_function_key(lines[i].caller, strlen(lines[i].caller)));
 		else
 			assert_int_equal(ev.arg[1], RAW_ABSENT);
 	}
@@ -102,13 +103,12 @@ static void test_probe_lines(void **state)
 
 static void test_symbols(void **state)
 {
-	static const char text[] =
-		"0000000000000000 A hidden\n"
-		"ffffffff81002000 T second\n"
-		"not a line\n"
-		"ffffffff81001000 t first\n"
-		"ffffffff81003000 D data\n"
-		"ffffffffc0001000 t third\t[mod]\n";
+	static const char text[] = "0000000000000000 A hidden\n"
+				   "ffffffff81002000 T second\n"
+				   "not a line\n"
+				   "ffffffff81001000 t first\n"
+				   "ffffffff81003000 D data\n"
+				   "ffffffffc0001000 t third\t[mod]\n";
 	struct pfs_symbols *s = pfs_symbols_parse(text, sizeof(text) - 1);
 	uint64_t start = 0;
 
@@ -134,12 +134,15 @@ static void test_how(void **state)
 {
 	/* as Debian's 6.12 and 6.1 let them be traced */
 	const uint32_t all = ~0u;
-	const uint32_t old = ~(BIT(ANON) | BIT(FILE_COPY) | BIT(FILE_READ) | BIT(FILE_SHARED) |
-			       BIT(NUMA));
-	const struct { uint32_t seen, traced; unsigned int how; bool inferred; } cases[] = {
+	const uint32_t old = ~(BIT(ANON) | BIT(FILE_COPY) | BIT(FILE_READ) | BIT(FILE_SHARED) | BIT(NUMA));
+	const struct {
+		uint32_t seen, traced;
+		unsigned int how;
+		bool inferred;
+	} cases[] = {
 		{ BIT(BEGIN), all, 0, false },
 		{ BIT(BEGIN) | BIT(ANON) | BIT(NEW_ANON), all, PFS_HOW_ANON, false },
-		{ BIT(ANON), all, PFS_HOW_ANON, false },		/* the zero page */
+		{ BIT(ANON), all, PFS_HOW_ANON, false }, /* the zero page */
 		{ BIT(NEW_ANON), old, PFS_HOW_ANON, true },
 		{ BIT(NEW_ANON), old & ~BIT(WRITE_PROTECTED), 0, false },
 		{ BIT(NEW_ANON), old & ~BIT(FILE), 0, false },
@@ -149,7 +152,7 @@ static void test_how(void **state)
 		{ BIT(FILE) | BIT(FILE_COPY), all, PFS_HOW_COW, false },
 		{ BIT(FILE) | BIT(FILE_SHARED), all, PFS_HOW_FILE, false },
 		{ BIT(WRITE_PROTECTED) | BIT(NEW_ANON), all, PFS_HOW_COW, false },
-		{ BIT(WRITE_PROTECTED), all, PFS_HOW_COW, false },	/* nobody else has it */
+		{ BIT(WRITE_PROTECTED), all, PFS_HOW_COW, false }, /* nobody else has it */
 		{ BIT(WRITE_PROTECTED), all & ~BIT(DIRTIES), 0, false },
 		{ BIT(WRITE_PROTECTED) | BIT(DIRTIES), all, PFS_HOW_FILE, false },
 		{ BIT(SWAP), all, PFS_HOW_SWAP, false },
@@ -158,7 +161,7 @@ static void test_how(void **state)
 		{ BIT(SWAP), all & ~BIT(MIGRATION), 0, false },
 		{ BIT(NUMA), all, PFS_HOW_NUMA, false },
 		{ BIT(HUGE_ANON) | BIT(HUGE_DONE), all, PFS_HOW_HUGE, false },
-		{ BIT(HUGE_ANON) | BIT(ANON), all, PFS_HOW_ANON, false },	/* none was free */
+		{ BIT(HUGE_ANON) | BIT(ANON), all, PFS_HOW_ANON, false }, /* none was free */
 		{ BIT(HUGE), all, PFS_HOW_HUGE, false },
 		{ BIT(HUGE) | BIT(HUGE_SPLIT) | BIT(WRITE_PROTECTED), all, PFS_HOW_COW, false },
 	};
@@ -191,14 +194,17 @@ static void test_hist_lines(void **state)
 
 	assert_int_equal(pfs_hist_line("{ common_pid:        125, address: ~ 139732268941312-"
 				       "139732268945407, error_code: 14 } hitcount:          3\n",
-				       4096, &e), 1);
+				       4096, &e),
+			 1);
 	assert_int_equal(e.tid, 125);
 	assert_int_equal(e.page, 139732268941312);
 	assert_int_equal(e.code, 0x14);
 	assert_int_equal(e.count, 3);
 	/* not in buckets: the address itself */
 	assert_int_equal(pfs_hist_line("{ common_pid: 7, address: 4097 } "
-				       "hitcount: 18446744073709551615", 4096, &e), 1);
+				       "hitcount: 18446744073709551615",
+				       4096, &e),
+			 1);
 	assert_int_equal(e.page, 4096);
 	assert_int_equal(e.code, UINT64_MAX);
 	assert_int_equal(e.count, UINT64_MAX);
@@ -218,22 +224,53 @@ static void test_hist_lines(void **state)
  */
 static size_t make_btf(unsigned char *buf)
 {
-	static const char strings[] =
-		"\0vm_area_struct\0mm\0vm_start\0vm_end\0handle_mm_fault\0vma\0address";
+	static const char strings[] = "\0vm_area_struct\0mm\0vm_start\0vm_end\0handle_mm_fault\0vma\0address";
 	enum { AREA = 1, MM = 16, START = 19, END = 28, HANDLE = 35, VMA = 51, ADDRESS = 55 };
 	const uint32_t types[] = {
 		/* 1: struct { vm_start, vm_end } */
-		0, BTF_KIND_STRUCT << 24 | 2, 16, START, 0, 0, END, 0, 64,
+		0,
+		BTF_KIND_STRUCT << 24 | 2,
+		16,
+		START,
+		0,
+		0,
+		END,
+		0,
+		64,
 		/* 2: union { 1 } */
-		0, BTF_KIND_UNION << 24 | 1, 16, 0, 1, 0,
+		0,
+		BTF_KIND_UNION << 24 | 1,
+		16,
+		0,
+		1,
+		0,
 		/* 3: struct vm_area_struct { mm at 0, 2 at 8 }, with the flag for bit fields */
-		AREA, 1u << 31 | BTF_KIND_STRUCT << 24 | 2, 24, MM, 0, 8u << 24, 0, 2, 64,
+		AREA,
+		1u << 31 | BTF_KIND_STRUCT << 24 | 2,
+		24,
+		MM,
+		0,
+		8u << 24,
+		0,
+		2,
+		64,
 		/* 4: (vma, address), 5: handle_mm_fault */
-		0, BTF_KIND_FUNC_PROTO << 24 | 2, 0, VMA, 3, ADDRESS, 0,
-		HANDLE, BTF_KIND_FUNC << 24, 4,
+		0,
+		BTF_KIND_FUNC_PROTO << 24 | 2,
+		0,
+		VMA,
+		3,
+		ADDRESS,
+		0,
+		HANDLE,
+		BTF_KIND_FUNC << 24,
+		4,
 	};
-	struct btf_header h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(h),
-				.type_len = sizeof(types), .str_off = sizeof(types),
+	struct btf_header h = { .magic = BTF_MAGIC,
+				.version = 1,
+				.hdr_len = sizeof(h),
+				.type_len = sizeof(types),
+				.str_off = sizeof(types),
 				.str_len = sizeof(strings) };
 
 	memcpy(buf, &h, sizeof(h));
@@ -253,9 +290,12 @@ static void test_btf_of_itself(void **state)
 		struct btf_member members[NR];
 		char strings[sizeof(strings)];
 	} btf = {
-		.h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(btf.h),
+		.h = { .magic = BTF_MAGIC,
+		       .version = 1,
+		       .hdr_len = sizeof(btf.h),
 		       .type_len = offsetof(typeof(btf), strings) - sizeof(btf.h),
-		       .str_off = offsetof(typeof(btf), strings) - sizeof(btf.h), .str_len = sizeof(strings) },
+		       .str_off = offsetof(typeof(btf), strings) - sizeof(btf.h),
+		       .str_len = sizeof(strings) },
 		.outer = { .info = BTF_KIND_TYPEDEF << 24 },
 		.inner = { .name_off = 1, .info = BTF_KIND_STRUCT << 24 | NR },
 	};
@@ -329,10 +369,14 @@ static void test_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_function_lines),	cmocka_unit_test(test_probe_lines),
-		cmocka_unit_test(test_symbols),		cmocka_unit_test(test_how),
-		cmocka_unit_test(test_handler_table),	cmocka_unit_test(test_hist_lines),
-		cmocka_unit_test(test_btf),		cmocka_unit_test(test_btf_damage),
+		cmocka_unit_test(test_function_lines),
+		cmocka_unit_test(test_probe_lines),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_how),
+		cmocka_unit_test(test_handler_table),
+		cmocka_unit_test(test_hist_lines),
+		cmocka_unit_test(test_btf),
+		cmocka_unit_test(test_btf_damage),
 		cmocka_unit_test(test_btf_of_itself),
 		cmocka_unit_test(test_group),
 	};

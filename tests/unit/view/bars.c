@@ -19,8 +19,7 @@ static void test_classic_sample(void **state)
 	feed_map(&f, 0x40000000, 0x40019000, RW, "");
 	feed_faults(&f, 0x40000000, 17, PFS_WRITE);
 	feed_faults(&f, 0x40012000, 5, PFS_READ);
-	assert_drawn(&f, "classic", plain,
-		     "Region: 40000000 - 40019000 (  25 pages): |XXXXXXXXXXXXXXXXX.XXXXX..|\n");
+	assert_drawn(&f, "classic", plain, "Region: 40000000 - 40019000 (  25 pages): |XXXXXXXXXXXXXXXXX.XXXXX..|\n");
 	feed_free(&f);
 }
 
@@ -93,67 +92,66 @@ static void test_classic_folds_giants(void **state)
 
 /* ---- the default form ---- */
 
-static const char bars_80[] =
-	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
-	"  so more may have been touched than is drawn, but where it says not,\n"
-	"  and regions may be wrong from 0.000294 s on\n"
-	" address range             perm touched name\n"
-	" 10000000-10011000                 4/17 (no known region) |WWW.............R|\n"
-	" 20000000-20001000                  1/1 (no known region) |R|\n"
-	" 55d0c8e00000-55d0c8e02000 r--p     0/2 dash              |..|\n"
-	" 55d0c8e02000-55d0c8e07000 r-xp     1/5 dash              |X+++.|\n"
-	" 55d0c8e0a000-55d0c8e0b000 rw-p     1/1 dash              |W|\n"
-	" 55d0ca9ee000-55d0cab0f000 rw-p 204/289 [heap]            |WWWWWWWWw..b.|x24\n"
-	" 7e0000000000-7f0000000000 rw-p  3/256M anon              |WW~144M~R~112M~|\n"
-	" 7f4000000000-7f4000800000 rw-p  1/2048 anon              |~wHHHHHHH........|x64\n"
-	" 7f4100000000-7f4100800000 rw-p  3/2048 thread stack      |~2045~WWW|\n"
-	"-7f4200000000-7f4200010000 rw-p    4/16 anon              |...WWWW.........|\n"
-	"  (lacks no faults)\n"
-	" 7f4300000000-7f4300004000 ---p     1/4 anon              |.!..|\n"
-	" 7f4400000000-7f4400003000 ????     1/3 ?                 |.T.|\n"
-	" 7f5d58600000-7f5d58626000 r--p    1/38 libc.so.6         |r+++++.......|x3\n"
-	" 7f5d58626000-7f5d5877c000 r-xp  12/342 libc.so.6         |xmxxmxxmxx.....|x24\n"
-	" 7f5d587cf000-7f5d587d3000 rw-p     3/4 libc.so.6         |WWW.|\n"
-	" 7ffd1a000000-7ffd1a021000 rw-p    1/33 [stack]           |...............wP|x2\n"
-	" 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]            |..|\n"
-	"  11 regions came and went untouched (--all shows them)\n"
-	"\n"
-	"pid 101 cat  /usr/bin/cat  parent 100  0.000311 to 0.000314 s\n"
-	" address range             perm touched name\n"
-	" 55d0c8e00000-55d0c8e02000 r--p     2/2 /usr/bin/cat |RR|\n"
-	" 55d0c8e02000-55d0c8e07000 r-xp     0/5 /usr/bin/cat |.....|\n"
-	" 55d0c8e0a000-55d0c8e0b000 rw-p     0/1 /usr/bin/cat |.|\n"
-	" 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]      |................P|x2\n"
-	" 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]       |..|\n"
-	"\n"
-	"pid 102 sh  /usr/bin/dash  forked by 100  since 0.000316 s\n"
-	" address range             perm touched name\n"
-	" 55d0c8e00000-55d0c8e02000 r--p     0/2 dash         |..|\n"
-	" 55d0c8e02000-55d0c8e07000 r-xp     0/5 dash         |.....|\n"
-	" 55d0c8e0a000-55d0c8e0b000 rw-p     1/1 dash         |W|\n"
-	" 55d0ca9ee000-55d0cab0f000 rw-p   0/289 [heap]       |~289~|\n"
-	" 7e0000000000-7f0000000000 rw-p  0/256M anon         |~256M~|\n"
-	" 7f4000000000-7f4000800000 rw-p  0/2048 anon         |~2048~|\n"
-	" 7f4100000000-7f4100800000 rw-p  0/2048 thread stack |~2048~|\n"
-	" 7f4300000000-7f4300004000 ---p     0/4 anon         |....|\n"
-	" 7f4400000000-7f4400003000 ????     0/3 ?            |...|\n"
-	" 7f5d58600000-7f5d58626000 r--p    0/38 libc.so.6    |~38~|\n"
-	" 7f5d58626000-7f5d5877c000 r-xp   0/342 libc.so.6    |~342~|\n"
-	" 7f5d587cf000-7f5d587d3000 rw-p     0/4 libc.so.6    |....|\n"
-	" 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]      |~33~|\n"
-	" 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]       |..|\n"
-	"\n"
-	"! ended in a signal  M major: read from disk  B both written and read  W written\n"
-	"X executed  R read  T touched, unknown how  H rest of a huge page  P populated\n"
-	"+ mapped beside a fault  . untouched  ~ untouched, folded  xN: a cell is N pages\n"
-	"lower case: at most half of the cell's pages  - gone before the end\n"
-	"245 faults, 244 pages touched, 45 regions (12 gone), 3 processes\n"
-	"  10 by read, 221 by write, 13 by execution, 1 by unknown access,\n"
-	"  243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region,\n"
-	"  3 pages read from disk, 126 pages mapped beside faults, 2 pages populated,\n"
-	"  512 pages in huge pages\n"
-	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
+static const char bars_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
+			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
+			      "  so more may have been touched than is drawn, but where it says not,\n"
+			      "  and regions may be wrong from 0.000294 s on\n"
+			      " address range             perm touched name\n"
+			      " 10000000-10011000                 4/17 (no known region) |WWW.............R|\n"
+			      " 20000000-20001000                  1/1 (no known region) |R|\n"
+			      " 55d0c8e00000-55d0c8e02000 r--p     0/2 dash              |..|\n"
+			      " 55d0c8e02000-55d0c8e07000 r-xp     1/5 dash              |X+++.|\n"
+			      " 55d0c8e0a000-55d0c8e0b000 rw-p     1/1 dash              |W|\n"
+			      " 55d0ca9ee000-55d0cab0f000 rw-p 204/289 [heap]            |WWWWWWWWw..b.|x24\n"
+			      " 7e0000000000-7f0000000000 rw-p  3/256M anon              |WW~144M~R~112M~|\n"
+			      " 7f4000000000-7f4000800000 rw-p  1/2048 anon              |~wHHHHHHH........|x64\n"
+			      " 7f4100000000-7f4100800000 rw-p  3/2048 thread stack      |~2045~WWW|\n"
+			      "-7f4200000000-7f4200010000 rw-p    4/16 anon              |...WWWW.........|\n"
+			      "  (lacks no faults)\n"
+			      " 7f4300000000-7f4300004000 ---p     1/4 anon              |.!..|\n"
+			      " 7f4400000000-7f4400003000 ????     1/3 ?                 |.T.|\n"
+			      " 7f5d58600000-7f5d58626000 r--p    1/38 libc.so.6         |r+++++.......|x3\n"
+			      " 7f5d58626000-7f5d5877c000 r-xp  12/342 libc.so.6         |xmxxmxxmxx.....|x24\n"
+			      " 7f5d587cf000-7f5d587d3000 rw-p     3/4 libc.so.6         |WWW.|\n"
+			      " 7ffd1a000000-7ffd1a021000 rw-p    1/33 [stack]           |...............wP|x2\n"
+			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]            |..|\n"
+			      "  11 regions came and went untouched (--all shows them)\n"
+			      "\n"
+			      "pid 101 cat  /usr/bin/cat  parent 100  0.000311 to 0.000314 s\n"
+			      " address range             perm touched name\n"
+			      " 55d0c8e00000-55d0c8e02000 r--p     2/2 /usr/bin/cat |RR|\n"
+			      " 55d0c8e02000-55d0c8e07000 r-xp     0/5 /usr/bin/cat |.....|\n"
+			      " 55d0c8e0a000-55d0c8e0b000 rw-p     0/1 /usr/bin/cat |.|\n"
+			      " 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]      |................P|x2\n"
+			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]       |..|\n"
+			      "\n"
+			      "pid 102 sh  /usr/bin/dash  forked by 100  since 0.000316 s\n"
+			      " address range             perm touched name\n"
+			      " 55d0c8e00000-55d0c8e02000 r--p     0/2 dash         |..|\n"
+			      " 55d0c8e02000-55d0c8e07000 r-xp     0/5 dash         |.....|\n"
+			      " 55d0c8e0a000-55d0c8e0b000 rw-p     1/1 dash         |W|\n"
+			      " 55d0ca9ee000-55d0cab0f000 rw-p   0/289 [heap]       |~289~|\n"
+			      " 7e0000000000-7f0000000000 rw-p  0/256M anon         |~256M~|\n"
+			      " 7f4000000000-7f4000800000 rw-p  0/2048 anon         |~2048~|\n"
+			      " 7f4100000000-7f4100800000 rw-p  0/2048 thread stack |~2048~|\n"
+			      " 7f4300000000-7f4300004000 ---p     0/4 anon         |....|\n"
+			      " 7f4400000000-7f4400003000 ????     0/3 ?            |...|\n"
+			      " 7f5d58600000-7f5d58626000 r--p    0/38 libc.so.6    |~38~|\n"
+			      " 7f5d58626000-7f5d5877c000 r-xp   0/342 libc.so.6    |~342~|\n"
+			      " 7f5d587cf000-7f5d587d3000 rw-p     0/4 libc.so.6    |....|\n"
+			      " 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]      |~33~|\n"
+			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]       |..|\n"
+			      "\n"
+			      "! ended in a signal  M major: read from disk  B both written and read  W written\n"
+			      "X executed  R read  T touched, unknown how  H rest of a huge page  P populated\n"
+			      "+ mapped beside a fault  . untouched  ~ untouched, folded  xN: a cell is N pages\n"
+			      "lower case: at most half of the cell's pages  - gone before the end\n"
+			      "245 faults, 244 pages touched, 45 regions (12 gone), 3 processes\n"
+			      "  10 by read, 221 by write, 13 by execution, 1 by unknown access,\n"
+			      "  243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region,\n"
+			      "  3 pages read from disk, 126 pages mapped beside faults, 2 pages populated,\n"
+			      "  512 pages in huge pages\n"
+			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
 
 static const char bars_200[] =
 	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
@@ -211,74 +209,73 @@ static const char bars_200[] =
 	"  2 pages populated, 512 pages in huge pages\n"
 	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
 
-static const char full_80[] =
-	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
-	"  so more may have been touched than is drawn, but where it says not,\n"
-	"  and regions may be wrong from 0.000294 s on\n"
-	" 10000000-10011000      4/17 pages  (no known region)\n"
-	"  10000000 |WWW.............R|\n"
-	" 20000000-20001000      1/1 pages  (no known region)\n"
-	"  20000000 |R|\n"
-	" 55d0c8e00000-55d0c8e02000 r--p 0/2 pages  /usr/bin/dash\n"
-	"  55d0c8e00000 |..|\n"
-	" 55d0c8e02000-55d0c8e07000 r-xp 1/5 pages  /usr/bin/dash\n"
-	"  55d0c8e02000 |X+++.|\n"
-	" 55d0c8e0a000-55d0c8e0b000 rw-p 1/1 pages  /usr/bin/dash\n"
-	"  55d0c8e0a000 |W|\n"
-	" 55d0ca9ee000-55d0cab0f000 rw-p 204/289 pages  [heap]\n"
-	"  55d0ca9ee000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
-	"  55d0caa1e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
-	"  55d0caa4e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
-	"  55d0caa7e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
-	"  55d0caaae000 |WWWWWWWW........................................|\n"
-	"  55d0caade000 |................................RBR.K...........|\n"
-	"  55d0cab0e000 |.|\n"
-	" 7e0000000000-7f0000000000 rw-p 3/268435456 pages  anon\n"
-	"  7e0000000000 |WW..............................................|\n"
-	"  ~ 150994896 untouched pages ~\n"
-	"  7e9000000000 |R...............................................|\n"
-	"  ~ 117440464 untouched pages ~\n"
-	" 7f4000000000-7f4000800000 rw-p 1/2048 pages  anon\n"
-	"  ~ 1008 untouched pages ~\n"
-	"  7f40003f0000 |................WHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000420000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000450000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000480000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f40004b0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f40004e0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000510000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000540000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f4000570000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f40005a0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  7f40005d0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
-	"  ~ 512 untouched pages ~\n"
-	" 7f4100000000-7f4100800000 rw-p 3/2048 pages  thread stack\n"
-	"  ~ 2016 untouched pages ~\n"
-	"  7f41007e0000 |.............................WWW|\n"
-	"-7f4200000000-7f4200010000 rw-p 4/16 pages  anon\n"
-	"  (lacks no faults)\n"
-	"  7f4200000000 |...WWWW.........|\n"
-	" 7f4300000000-7f4300004000 ---p 1/4 pages  anon\n"
-	"  7f4300000000 |.!..|\n"
-	" 7f4400000000-7f4400003000 ???? 1/3 pages  ?\n"
-	"  7f4400000000 |.T.|\n"
-	" 7f5d58600000-7f5d58626000 r--p 1/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6\n"
-	"  7f5d58600000 |R+++++++++++++++......................|\n"
-	" 7f5d58626000-7f5d5877c000 r-xp 12/342 pages  ..r/lib/x86_64-linux-gnu/libc.so.6\n"
-	"  7f5d58626000 |..........X+++++++++..........M+++++++++........|\n"
-	"  7f5d58656000 |..X+++++++++..........X+++++++++..........X+++++|\n"
-	"  7f5d58686000 |++++..........M+++++++++..........X+++++++++....|\n"
-	"  7f5d586b6000 |......X+++++++++..........X+++++++++..........M+|\n"
-	"  7f5d586e6000 |++++++++..........X+++++++++..........X+++++++++|\n"
-	"  ~ 102 untouched pages ~\n"
-	" 7f5d587cf000-7f5d587d3000 rw-p 3/4 pages  /usr/lib/x86_64-linux-gnu/libc.so.6\n"
-	"  7f5d587cf000 |WWW.|\n"
-	" 7ffd1a000000-7ffd1a021000 rw-p 1/33 pages  [stack]\n"
-	"  7ffd1a000000 |...............................WP|\n"
-	" 7ffd1a1f0000-7ffd1a1f2000 r-xp 0/2 pages  [vdso]\n"
-	"  7ffd1a1f0000 |..|\n"
-	"  11 regions came and went untouched (--all shows them)\n";
+static const char full_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
+			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
+			      "  so more may have been touched than is drawn, but where it says not,\n"
+			      "  and regions may be wrong from 0.000294 s on\n"
+			      " 10000000-10011000      4/17 pages  (no known region)\n"
+			      "  10000000 |WWW.............R|\n"
+			      " 20000000-20001000      1/1 pages  (no known region)\n"
+			      "  20000000 |R|\n"
+			      " 55d0c8e00000-55d0c8e02000 r--p 0/2 pages  /usr/bin/dash\n"
+			      "  55d0c8e00000 |..|\n"
+			      " 55d0c8e02000-55d0c8e07000 r-xp 1/5 pages  /usr/bin/dash\n"
+			      "  55d0c8e02000 |X+++.|\n"
+			      " 55d0c8e0a000-55d0c8e0b000 rw-p 1/1 pages  /usr/bin/dash\n"
+			      "  55d0c8e0a000 |W|\n"
+			      " 55d0ca9ee000-55d0cab0f000 rw-p 204/289 pages  [heap]\n"
+			      "  55d0ca9ee000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
+			      "  55d0caa1e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
+			      "  55d0caa4e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
+			      "  55d0caa7e000 |WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW|\n"
+			      "  55d0caaae000 |WWWWWWWW........................................|\n"
+			      "  55d0caade000 |................................RBR.K...........|\n"
+			      "  55d0cab0e000 |.|\n"
+			      " 7e0000000000-7f0000000000 rw-p 3/268435456 pages  anon\n"
+			      "  7e0000000000 |WW..............................................|\n"
+			      "  ~ 150994896 untouched pages ~\n"
+			      "  7e9000000000 |R...............................................|\n"
+			      "  ~ 117440464 untouched pages ~\n"
+			      " 7f4000000000-7f4000800000 rw-p 1/2048 pages  anon\n"
+			      "  ~ 1008 untouched pages ~\n"
+			      "  7f40003f0000 |................WHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000420000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000450000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000480000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f40004b0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f40004e0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000510000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000540000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f4000570000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f40005a0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  7f40005d0000 |HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH|\n"
+			      "  ~ 512 untouched pages ~\n"
+			      " 7f4100000000-7f4100800000 rw-p 3/2048 pages  thread stack\n"
+			      "  ~ 2016 untouched pages ~\n"
+			      "  7f41007e0000 |.............................WWW|\n"
+			      "-7f4200000000-7f4200010000 rw-p 4/16 pages  anon\n"
+			      "  (lacks no faults)\n"
+			      "  7f4200000000 |...WWWW.........|\n"
+			      " 7f4300000000-7f4300004000 ---p 1/4 pages  anon\n"
+			      "  7f4300000000 |.!..|\n"
+			      " 7f4400000000-7f4400003000 ???? 1/3 pages  ?\n"
+			      "  7f4400000000 |.T.|\n"
+			      " 7f5d58600000-7f5d58626000 r--p 1/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6\n"
+			      "  7f5d58600000 |R+++++++++++++++......................|\n"
+			      " 7f5d58626000-7f5d5877c000 r-xp 12/342 pages  ..r/lib/x86_64-linux-gnu/libc.so.6\n"
+			      "  7f5d58626000 |..........X+++++++++..........M+++++++++........|\n"
+			      "  7f5d58656000 |..X+++++++++..........X+++++++++..........X+++++|\n"
+			      "  7f5d58686000 |++++..........M+++++++++..........X+++++++++....|\n"
+			      "  7f5d586b6000 |......X+++++++++..........X+++++++++..........M+|\n"
+			      "  7f5d586e6000 |++++++++..........X+++++++++..........X+++++++++|\n"
+			      "  ~ 102 untouched pages ~\n"
+			      " 7f5d587cf000-7f5d587d3000 rw-p 3/4 pages  /usr/lib/x86_64-linux-gnu/libc.so.6\n"
+			      "  7f5d587cf000 |WWW.|\n"
+			      " 7ffd1a000000-7ffd1a021000 rw-p 1/33 pages  [stack]\n"
+			      "  7ffd1a000000 |...............................WP|\n"
+			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp 0/2 pages  [vdso]\n"
+			      "  7ffd1a1f0000 |..|\n"
+			      "  11 regions came and went untouched (--all shows them)\n";
 
 static void test_bars_80(void **state)
 {
@@ -360,15 +357,14 @@ static void test_full_folds_lines(void **state)
 {
 	struct feed f = feed_new(1);
 
-	feed_map(&f, 0x400000, 0x4f1000, RW, "");	/* 241 pages, 48 a line */
+	feed_map(&f, 0x400000, 0x4f1000, RW, ""); /* 241 pages, 48 a line */
 	feed_fault(&f, 0x400000, PFS_WRITE);
 	assert_true(drawn_with(&f, "full", plain, "  ~ 193 untouched pages ~\n"));
-	feed_fault(&f, 0x490000, PFS_WRITE);		/* the first page of the fourth line */
+	feed_fault(&f, 0x490000, PFS_WRITE); /* the first page of the fourth line */
 	assert_true(drawn_with(&f, "full", plain, "\n  00460000 |......"));
 	assert_false(drawn_with(&f, "full", plain, "~"));
 	feed_free(&f);
 }
-
 
 static void test_full_folds_what_is_alike(void **state)
 {
@@ -445,15 +441,14 @@ static void test_scaled_cells(void **state)
 
 	/* 60 pages, 36 columns left of 80: two pages a cell. */
 	feed_map(&f, 0x400000, 0x43c000, RW, "");
-	feed_faults(&f, 0x400000, 2, PFS_WRITE);	/* both: upper case */
-	feed_fault(&f, 0x402000, PFS_READ);		/* one of two is not more than half */
-	feed_fault(&f, 0x404000, PFS_READ);		/* the stronger one shows, both count */
+	feed_faults(&f, 0x400000, 2, PFS_WRITE); /* both: upper case */
+	feed_fault(&f, 0x402000, PFS_READ);	 /* one of two is not more than half */
+	feed_fault(&f, 0x404000, PFS_READ);	 /* the stronger one shows, both count */
 	feed_fault(&f, 0x405000, PFS_WRITE);
 	feed_fault(&f, 0x43b000, PFS_EXECUTE);
 	assert_bar(&f, 80, "|WrW..........................x|x2");
 	/* All of it is seen where it fits. */
-	assert_bar(&f, 200,
-		   "|WWR.RW.....................................................X|");
+	assert_bar(&f, 200, "|WWR.RW.....................................................X|");
 	assert_true(drawn_with(&f, "bars", plain, "lower case: at most half"));
 	feed_free(&f);
 }
@@ -513,22 +508,26 @@ static void test_losses(void **state)
 	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on cpu 1 between 0.000000 and 0.000001 s\n"));
 	feed_lost(&f, 1, 1);
 	feed_lost(&f, 0, 1);
-	assert_true(drawn_with(&f, "bars", wide, "\nlost 13 events on cpu 1 between 0.000000 and 0.000002 s, "
+	assert_true(drawn_with(&f, "bars", wide,
+			       "\nlost 13 events on cpu 1 between 0.000000 and 0.000002 s, "
 			       "1 event on cpu 0 between 0.000002 and 0.000003 s\n"));
-	assert_true(drawn_with(&f, "bars", wide, " 0.000003 s, so more may have been touched than is drawn, and "
+	assert_true(drawn_with(&f, "bars", wide,
+			       " 0.000003 s, so more may have been touched than is drawn, and "
 			       "regions may be wrong from 0.000000 s on\n"));
 	feed_gap(&f, 0, 0, 0);
 	feed_gap(&f, -1, 0, 0);
-	assert_true(drawn_with(&f, "bars", wide, "1 event and more of unknown number on cpu 0 before 0.000004 s, "
+	assert_true(drawn_with(&f, "bars", wide,
+			       "1 event and more of unknown number on cpu 0 before 0.000004 s, "
 			       "an unknown number of events before 0.000005 s\n"));
 	assert_true(drawn_with(&f, "bars", wide, "drawn, and regions may be wrong\n"));
 	for (int cpu = 2; cpu < 40; cpu++)
 		feed_lost(&f, cpu, 2);
-	assert_true(drawn_with(&f, "bars", wide, "2 events on cpu 2 between 0.000005 and 0.000006 s, 74 events on "
+	assert_true(drawn_with(&f, "bars", wide,
+			       "2 events on cpu 2 between 0.000005 and 0.000006 s, 74 events on "
 			       "37 other cpus\n"));
 	feed_free(&f);
 	f = feed_new(1);
-	feed_note(&f, "lost", "5 on cpu 1", false);	/* nothing says when */
+	feed_note(&f, "lost", "5 on cpu 1", false); /* nothing says when */
 	assert_true(drawn_with(&f, "bars", wide, "\nlost 5 events on cpu 1\n"));
 	feed_free(&f);
 }
@@ -550,10 +549,10 @@ static void test_losses_by_row(void **state)
 	feed_map(&f, 0x700000, 0x701000, RW, "");
 	d = draw(&f, "bars", wide);
 	assert_non_null(strstr(d.text, "so more may have been touched where it says so, and regions may be wrong "
-			       "from 0.000002 s on\n"));
+				       "from 0.000002 s on\n"));
 	assert_non_null(strstr(d.text, "|W|\n 00500000-00501000 rw-p     0/1 anon |.|\n"
-			       "  (may lack faults: an unknown number of events on cpu 0 between 0.000004 and "
-			       "0.000005 s)\n 00600000"));
+				       "  (may lack faults: an unknown number of events on cpu 0 between 0.000004 and "
+				       "0.000005 s)\n 00600000"));
 	assert_null(strstr(strstr(d.text, "(may lack") + 1, "(may lack"));
 	assert_null(strstr(d.text, "(lacks no"));
 	free(d.text);
@@ -577,9 +576,11 @@ static void test_not_told(void **state)
 	assert_false(drawn_with(&f, "bars", wide, "not told"));
 	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped beside a fault)", false);
 	feed_note(&f, "lacks", "--classify: no function tracer here (CONFIG_X)", false);
-	assert_true(drawn_with(&f, "bars", wide, "\nnot told by this kernel: pages mapped beside a fault, "
+	assert_true(drawn_with(&f, "bars", wide,
+			       "\nnot told by this kernel: pages mapped beside a fault, "
 			       "--classify: no function tracer here (CONFIG_X)\n"));
-	assert_true(drawn_with(&f, "report", wide, "\nNot told by this kernel\n  what\n"
+	assert_true(drawn_with(&f, "report", wide,
+			       "\nNot told by this kernel\n  what\n"
 			       "  pages mapped beside a fault\n"));
 	feed_free(&f);
 }
@@ -668,7 +669,8 @@ static void test_empty(void **state)
 {
 	struct feed f = feed_new(0);
 
-	assert_drawn(&f, "bars", plain, "no process to draw, of 0 in the recording\n"
+	assert_drawn(&f, "bars", plain,
+		     "no process to draw, of 0 in the recording\n"
 		     "0 faults, 0 pages touched, 0 regions, 0 processes, no events lost\n");
 	assert_drawn(&f, "classic", plain, "");
 	feed_free(&f);
@@ -795,8 +797,7 @@ static void test_of_many_gone_the_most_touched_are_drawn(void **state)
 
 	feed_gone(&f, 51);
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
-	assert_true(drawn_with(&f, "bars", plain,
-			       "\n  3 more regions gone, 6 pages touched (--all shows them)\n"));
+	assert_true(drawn_with(&f, "bars", plain, "\n  3 more regions gone, 6 pages touched (--all shows them)\n"));
 	assert_false(drawn_with(&f, "bars", plain, "\n-10200000-"));
 	assert_true(drawn_with(&f, "bars", plain, "\n-10300000-"));
 	assert_true(drawn_with(&f, "bars", plain, "51 regions (51 gone)"));
@@ -851,11 +852,21 @@ static void random_events(struct feed *f, uint64_t seed)
 		uint64_t len = (1 + next_random(&s) % (next_random(&s) % 8 ? 20 : 3000)) << 12;
 
 		switch (next_random(&s) % 10) {
-		case 0: feed_map(f, start, start + len, RW, next_random(&s) % 2 ? "" : "/a/b"); break;
-		case 1: feed_unmap(f, start, start + len); break;
-		case 2: feed_protect(f, start, start + len, R); break;
-		case 3: feed_populate(f, start, start + len); break;
-		case 4: feed_fork(f, 100 + i, next_random(&s) % 2); break;
+		case 0:
+			feed_map(f, start, start + len, RW, next_random(&s) % 2 ? "" : "/a/b");
+			break;
+		case 1:
+			feed_unmap(f, start, start + len);
+			break;
+		case 2:
+			feed_protect(f, start, start + len, R);
+			break;
+		case 3:
+			feed_populate(f, start, start + len);
+			break;
+		case 4:
+			feed_fork(f, 100 + i, next_random(&s) % 2);
+			break;
 		default:
 			feed_fault_mode(f, start, next_random(&s) % 4, next_random(&s) % 3);
 			if (next_random(&s) % 8 == 0)

@@ -65,8 +65,7 @@ static void assert_unexplained(struct feed *f, const char *line, const char *ver
 	feed_free(f);
 }
 
-static const char one_difference[] =
-	"1 difference to the kernel's counts without an explanation";
+static const char one_difference[] = "1 difference to the kernel's counts without an explanation";
 
 static void test_all_of_it(void **state)
 {
@@ -74,14 +73,14 @@ static void test_all_of_it(void **state)
 
 	kernel_said(&f, "faults 2 minor 1 major 1", "minor 11 major 2");
 	assert_drawn(&f, "check", plain,
-	     "           2  page faults recorded, from the command's start to its end\n"
-	     "           0  refused at once, which the kernel does not count:\n"
-	     "           2  page faults that the kernel set out to handle (perf page-faults)\n"
-	     "           0  got no page:\n"
-	     "           2  page faults that got a page (perf minor-faults + major-faults)\n"
-	     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
-	     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
-	     "every fault is accounted for\n");
+		     "           2  page faults recorded, from the command's start to its end\n"
+		     "           0  refused at once, which the kernel does not count:\n"
+		     "           2  page faults that the kernel set out to handle (perf page-faults)\n"
+		     "           0  got no page:\n"
+		     "           2  page faults that got a page (perf minor-faults + major-faults)\n"
+		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
+		     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
+		     "every fault is accounted for\n");
 	feed_free(&f);
 }
 
@@ -119,11 +118,11 @@ static void test_accounted(void **state)
 	struct feed f = accounted("minor 11 major 2");
 
 	assert_drawn(&f, "check", plain,
-	     "           2  page faults recorded, from the command's start to its end\n"
-	     "           0  got no page, or were tried again:\n"
-	     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
-	     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
-	     "every fault is accounted for\n");
+		     "           2  page faults recorded, from the command's start to its end\n"
+		     "           0  got no page, or were tried again:\n"
+		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
+		     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
+		     "every fault is accounted for\n");
 	feed_free(&f);
 }
 
@@ -131,26 +130,28 @@ static void test_accounted_more(void **state)
 {
 	struct feed f = accounted("minor 14 major 2");
 
-	assert_unexplained(&f,
-	     "           2  page faults recorded, from the command's start to its end\n"
-	     "           0  got no page, or were tried again:\n"
-	     "           3  made by the kernel itself, without an exception (get_user_pages):\n"
-	     "               3  other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)\n"
-	     "           5  page faults as the kernel accounts them (rusage minor + major)\n",
-	     "3 page faults that only the kernel's own counters tell apart: `pfscope run --count' records these");
+	assert_unexplained(
+		&f,
+		"           2  page faults recorded, from the command's start to its end\n"
+		"           0  got no page, or were tried again:\n"
+		"           3  made by the kernel itself, without an exception (get_user_pages):\n"
+		"               3  other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)\n"
+		"           5  page faults as the kernel accounts them (rusage minor + major)\n",
+		"3 page faults that only the kernel's own counters tell apart: `pfscope run --count' records these");
 }
 
 static void test_accounted_less(void **state)
 {
 	struct feed f = accounted("minor 11 major 1");
 
-	assert_unexplained(&f,
-	     "           2  page faults recorded, from the command's start to its end\n"
-	     "           1  got no page, or were tried again:\n"
-	     "               1  done otherwise or given up (futex, signal frame, killed on the way)\n"
-	     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
-	     "           1  page faults as the kernel accounts them (rusage minor + major)\n",
-	     "1 page fault that only the kernel's own counters tell apart: `pfscope run --count' records these");
+	assert_unexplained(
+		&f,
+		"           2  page faults recorded, from the command's start to its end\n"
+		"           1  got no page, or were tried again:\n"
+		"               1  done otherwise or given up (futex, signal frame, killed on the way)\n"
+		"           0  made by the kernel itself, without an exception (get_user_pages):\n"
+		"           1  page faults as the kernel accounts them (rusage minor + major)\n",
+		"1 page fault that only the kernel's own counters tell apart: `pfscope run --count' records these");
 }
 
 static void test_accounted_and_lost(void **state)
@@ -159,8 +160,8 @@ static void test_accounted_and_lost(void **state)
 
 	feed_lost(&f, 0, 3);
 	assert_unexplained(&f, "\nlost 3 events on cpu 0 between",
-	     "3 page faults that only the kernel's own counters tell apart, lost events among them: "
-	     "`pfscope run --count' records these");
+			   "3 page faults that only the kernel's own counters tell apart, lost events among them: "
+			   "`pfscope run --count' records these");
 }
 
 static void test_accounted_less_than_exec_copies(void **state)
@@ -172,8 +173,10 @@ static void test_accounted_less_than_exec_copies(void **state)
 	ev.end = 0x407000;
 	ev.by = PFS_BY_EXEC;
 	feed_apply(&f, &ev);
-	assert_unexplained(&f, "\n           1  UNEXPLAINED: more arguments and environment copied by exec "
-			   "(exec-time copies) than the kernel accounts\n", one_difference);
+	assert_unexplained(&f,
+			   "\n           1  UNEXPLAINED: more arguments and environment copied by exec "
+			   "(exec-time copies) than the kernel accounts\n",
+			   one_difference);
 }
 
 static void test_counts_that_are_none(void **state)
@@ -197,7 +200,7 @@ static void test_retried(void **state)
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 12 major 1");
 	assert_explained(&f, "\n               1  in kernel mode with page faults off, then tried "
-			 "again\n");
+			     "again\n");
 }
 
 static void test_refused_and_done_otherwise(void **state)
@@ -206,7 +209,7 @@ static void test_refused_and_done_otherwise(void **state)
 
 	kernel_said(&f, "faults 1 minor 1 major 0", "minor 11 major 1");
 	assert_explained(&f, "\n               1  in kernel mode with page faults off, then done "
-			 "otherwise (futex, signal frame)\n");
+			     "otherwise (futex, signal frame)\n");
 }
 
 static void test_at_addresses_of_the_kernel(void **state)
@@ -233,8 +236,10 @@ static void test_fewer_faults_than_the_kernel_counted(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 5 minor 5 major 0", "minor 15 major 1");
-	assert_unexplained(&f, "           3  UNEXPLAINED: faults that the kernel counted and the "
-			   "recording lacks\n", one_difference);
+	assert_unexplained(&f,
+			   "           3  UNEXPLAINED: faults that the kernel counted and the "
+			   "recording lacks\n",
+			   one_difference);
 }
 
 /* ---- got no page ---- */
@@ -286,7 +291,7 @@ static void test_efault(void **state)
 	feed_fault_mode(&f, 0x500000, PFS_READ, PFS_KERNEL);
 	kernel_said(&f, "faults 3 minor 2 major 0", "minor 12 major 1");
 	assert_explained(&f, "\n               1  system calls given memory that they may not "
-			 "touch (EFAULT)\n");
+			     "touch (EFAULT)\n");
 }
 
 static void test_given_up(void **state)
@@ -302,21 +307,23 @@ static void test_more_handled_than_begun(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 2 minor 2 major 2", "minor 12 major 3");
-	assert_unexplained(&f, "           2  UNEXPLAINED: more faults handled than begun\n",
-			   one_difference);
+	assert_unexplained(&f, "           2  UNEXPLAINED: more faults handled than begun\n", one_difference);
 }
 
 /* ---- made by the kernel itself ---- */
 
 static void test_made_by_the_kernel(void **state)
 {
-	static const struct { int by; const char *line; } rows[] = {
+	static const struct {
+		int by;
+		const char *line;
+	} rows[] = {
 		{ PFS_BY_MMAP, "\n               3  mmap with MAP_POPULATE (populate)\n" },
 		{ PFS_BY_MADVISE, "\n               3  madvise with MADV_POPULATE_* (populate)\n" },
 		{ PFS_BY_MLOCK, "\n               3  mlock, mlockall, and mappings made under it "
-		  "(mlock)\n" },
+				"(mlock)\n" },
 		{ PFS_BY_EXEC, "\n               3  arguments and environment copied by exec "
-		  "(exec-time copies)\n" },
+			       "(exec-time copies)\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -359,8 +366,10 @@ static void test_children_that_nobody_waited_for(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 11 major 1");
-	assert_unexplained(&f, "           1  UNEXPLAINED: faults of children that nobody waited "
-			   "for\n", one_difference);
+	assert_unexplained(&f,
+			   "           1  UNEXPLAINED: faults of children that nobody waited "
+			   "for\n",
+			   one_difference);
 }
 
 /* ---- verdicts ---- */
@@ -372,7 +381,8 @@ static void test_lost_events_are_mentioned(void **state)
 	feed_lost(&f, 0, 3);
 	feed_lost(&f, 0, 0);
 	kernel_said(&f, "faults 5 minor 5 major 5", "minor 15 major 1");
-	assert_unexplained(&f, "\nlost 3 events and more of unknown number on cpu 0 between 0.000003 and "
+	assert_unexplained(&f,
+			   "\nlost 3 events and more of unknown number on cpu 0 between 0.000003 and "
 			   "0.000005 s: the recording is not complete\n",
 			   "3 differences to the kernel's counts without an explanation but the "
 			   "lost events");
@@ -385,7 +395,7 @@ static void test_losses_that_made_no_difference(void **state)
 	feed_lost(&f, 0, 3);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 12 major 1");
 	assert_explained(&f, "\nlost 3 events on cpu 0 between 0.000003 and 0.000004 s: the recording is not "
-			 "complete\n");
+			     "complete\n");
 }
 
 /* What pfscope's own child did before the command's exec is in the kernel's counts as well. */

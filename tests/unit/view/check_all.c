@@ -10,8 +10,8 @@ static const struct pfs_view_options plain = { .width = 80 };
 
 static void fault(struct feed *f, uint64_t addr, int class, int how, uint64_t latency_ns)
 {
-	struct pfs_event ev = feed_event(f, PFS_FAULT, HAS(ADDR) | HAS(ACCESS) | HAS(CLASS) | HAS(HOW) |
-					 HAS(LATENCY) | HAS(MODE));
+	struct pfs_event ev =
+		feed_event(f, PFS_FAULT, HAS(ADDR) | HAS(ACCESS) | HAS(CLASS) | HAS(HOW) | HAS(LATENCY) | HAS(MODE));
 
 	ev.addr = addr;
 	ev.access = PFS_WRITE;
@@ -25,8 +25,8 @@ static void fault(struct feed *f, uint64_t addr, int class, int how, uint64_t la
 /* The kernel's own fault; id: of the region in another space, 0: it is in its own. */
 static void unasked(struct feed *f, uint64_t start, uint64_t end, int class, uint64_t id)
 {
-	struct pfs_event ev = feed_event(f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(CLASS) | HAS(BY) |
-					 HAS(HOW) | HAS(LATENCY));
+	struct pfs_event ev =
+		feed_event(f, PFS_POPULATE, HAS(START) | HAS(END) | HAS(CLASS) | HAS(BY) | HAS(HOW) | HAS(LATENCY));
 
 	ev.start = start;
 	ev.end = end;
@@ -82,22 +82,26 @@ static void test_exact(void **state)
 	feed_note(&f, "counted_before", "minor 100 major 7", false);
 	feed_note(&f, "rusage", "minor 104 major 9", false);
 	assert_drawn(&f, "check", plain,
-	     "       minor       major\n"
-	     "           3           1  page faults (exceptions) that got a page\n"
-	     "           1           1  made by the kernel itself, without an exception (get_user_pages)\n"
-	     "           4           2  recorded in all\n"
-	     "           4           2  as the kernel counted for 1 process that ended\n"
-	     "           4           2  as the kernel accounts for the command (rusage)\n"
-	     "every fault is accounted for\n");
+		     "       minor       major\n"
+		     "           3           1  page faults (exceptions) that got a page\n"
+		     "           1           1  made by the kernel itself, without an exception (get_user_pages)\n"
+		     "           4           2  recorded in all\n"
+		     "           4           2  as the kernel counted for 1 process that ended\n"
+		     "           4           2  as the kernel accounts for the command (rusage)\n"
+		     "every fault is accounted for\n");
 	feed_free(&f);
 }
 
 /* Minor and major apart: that the sum is right is not enough. */
 static void test_differences(void **state)
 {
-	static const struct { const char *counted, *line, *verdict; } rows[] = {
-		{ "minor 5 major 2", "UNEXPLAINED: 1 minor faults that the kernel counted and the recording "
-		  "lacks, in process 1", "1 difference to" },
+	static const struct {
+		const char *counted, *line, *verdict;
+	} rows[] = {
+		{ "minor 5 major 2",
+		  "UNEXPLAINED: 1 minor faults that the kernel counted and the recording "
+		  "lacks, in process 1",
+		  "1 difference to" },
 		{ "minor 2 major 2", "UNEXPLAINED: 2 minor faults recorded that the kernel did not count",
 		  "1 difference to" },
 		{ "minor 5 major 1", "UNEXPLAINED: 1 major faults recorded", "2 differences to" },
@@ -116,8 +120,13 @@ static void test_differences(void **state)
 /* Of those found running one each may be missing or too much, no more. */
 static void test_under_way(void **state)
 {
-	static const struct { const char *counted; int ret; const char *line; } rows[] = {
-		{ "minor 5 major 2 running 1", 0, "\n                       1  under way when the recording "
+	static const struct {
+		const char *counted;
+		int ret;
+		const char *line;
+	} rows[] = {
+		{ "minor 5 major 2 running 1", 0,
+		  "\n                       1  under way when the recording "
 		  "began, in process 1\n" },
 		{ "minor 3 major 2 running 1", 0, "\n                       1  under way" },
 		{ "minor 5 major 1 running 2", 0, "\n                       2  under way" },
@@ -167,15 +176,15 @@ static void test_what_losses_explain(void **state)
 	feed_note(&f, "counted", "minor 6 major 2", true);
 	assert_verdict(&f, -ERANGE, "  MAY BE LOST: 2 minor faults that the kernel counted, in process 1\n");
 	f = recorded();
-	feed_lost(&f, 0, 1);	/* too few */
+	feed_lost(&f, 0, 1); /* too few */
 	feed_note(&f, "counted", "minor 6 major 2", true);
 	assert_verdict(&f, -ERANGE, "UNEXPLAINED: 2 minor faults that the kernel counted and the recording lacks, in");
 	f = recorded();
-	feed_lost(&f, 0, 0);	/* who knows */
+	feed_lost(&f, 0, 0); /* who knows */
 	feed_note(&f, "counted", "minor 6 major 2", true);
 	assert_verdict(&f, -ERANGE, "MAY BE LOST: 2 minor");
 	f = recorded();
-	feed_lost(&f, 0, 5);	/* but it shows more than there were */
+	feed_lost(&f, 0, 5); /* but it shows more than there were */
 	feed_note(&f, "counted", "minor 3 major 2", true);
 	assert_verdict(&f, -ERANGE, "1 difference to the kernel's counts without an explanation");
 	f = recorded();
@@ -183,8 +192,9 @@ static void test_what_losses_explain(void **state)
 	feed_as(&f, 2, 2);
 	feed_note(&f, "counted", "minor 1 major 0", true);
 	feed_exit(&f, true);
-	feed_lost(&f, 0, 5);	/* when it had gone */
-	assert_verdict(&f, -ERANGE, "UNEXPLAINED: 1 minor faults that the kernel counted and the recording lacks, in process 2");
+	feed_lost(&f, 0, 5); /* when it had gone */
+	assert_verdict(&f, -ERANGE,
+		       "UNEXPLAINED: 1 minor faults that the kernel counted and the recording lacks, in process 2");
 }
 
 /* What pfscope's own child did before the command is the first process's, too. */
@@ -216,7 +226,8 @@ static void test_whose_account(void **state)
 	fault(&f, 0x9000, PFS_MINOR, PFS_HOW_ANON, 10);
 	feed_note(&f, "counted", "minor 1 major 0", true);
 	feed_exit(&f, true);
-	assert_verdict(&f, 0, "           5           2  as the kernel counted for 2 processes "
+	assert_verdict(&f, 0,
+		       "           5           2  as the kernel counted for 2 processes "
 		       "that ended");
 }
 
@@ -228,7 +239,8 @@ static void test_no_page(void **state)
 	feed_fault(&f, 0x900000, PFS_READ);
 	feed_signal(&f, 11);
 	feed_note(&f, "counted", "minor 4 major 2", true);
-	assert_verdict(&f, 0, "\n                       1  got no page, and are not counted "
+	assert_verdict(&f, 0,
+		       "\n                       1  got no page, and are not counted "
 		       "(1 ended in a signal)\n");
 }
 
@@ -239,10 +251,8 @@ static void test_pages_of_unasked_faults(void **state)
 	struct feed f = recorded();
 	struct pfs_space *space = pfs_proc_space(pfs_model_proc(f.model, 1));
 
-	assert_int_equal(page_at(space->pages, 0x403000)->flags,
-			 PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
-	assert_int_equal(page_at(space->pages, 0x404000)->flags,
-			 PFS_PAGE_POPULATED | PFS_PAGE_MAJOR);
+	assert_int_equal(page_at(space->pages, 0x403000)->flags, PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
+	assert_int_equal(page_at(space->pages, 0x404000)->flags, PFS_PAGE_POPULATED | PFS_PAGE_MAJOR);
 	assert_int_equal(f.model->counts.populated, 2);
 	assert_int_equal(f.model->counts.unasked[PFS_BY_GUP], 2);
 	/* a page that was touched before stays one */
@@ -264,8 +274,7 @@ static void test_pages_of_others(void **state)
 	feed_as(&f, 2, 2);
 	unasked(&f, 0x401000, 0x402000, PFS_MINOR, 0x77);
 	unasked(&f, 0x401000, 0x402000, PFS_MINOR, 0x78);
-	assert_int_equal(page_at(space->pages, 0x401000)->flags,
-			 PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
+	assert_int_equal(page_at(space->pages, 0x401000)->flags, PFS_PAGE_POPULATED | PFS_PAGE_MINOR);
 	assert_int_equal(pages_total(pfs_proc_space(pfs_model_proc(f.model, 2))->pages), 0);
 	assert_int_equal(pfs_model_proc(f.model, 1)->counts.unasked_minor, 0);
 	assert_int_equal(pfs_model_proc(f.model, 2)->counts.unasked_minor, 2);
@@ -300,13 +309,13 @@ static void test_handling(void **state)
 
 	feed_fault(&f, 0x400000, PFS_READ);
 	assert_true(drawn_with(&f, "report", plain,
-		"By handling\n"
-		"  handled as  class    faults  unasked  ns in all  mean ns   max ns\n"
-		"  anon        minor         2        1        140       46      100\n"
-		"  anon        major         0        1        100      100      100\n"
-		"  cow         minor         1        0         50       50       50\n"
-		"  swap        major         1        0    1000000  1000000  1000000\n"
-		"  unknown     unknown       1        0                             \n"));
+			       "By handling\n"
+			       "  handled as  class    faults  unasked  ns in all  mean ns   max ns\n"
+			       "  anon        minor         2        1        140       46      100\n"
+			       "  anon        major         0        1        100      100      100\n"
+			       "  cow         minor         1        0         50       50       50\n"
+			       "  swap        major         1        0    1000000  1000000  1000000\n"
+			       "  unknown     unknown       1        0                             \n"));
 	feed_free(&f);
 }
 

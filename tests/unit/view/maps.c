@@ -16,10 +16,11 @@ static void feed_kernel_line(struct feed *f, const char *line)
 	uint64_t start, end, off, ino;
 	char perms[5], name[4096] = "";
 
-	assert_true(sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %4095[^\n]",
-			   &start, &end, perms, &off, &major, &minor, &ino, name) >= 7);
-	feed_maps_line(f, start, end, (perms[0] == 'r') * R | (perms[1] == 'w') * W |
-		       (perms[2] == 'x') * X | (perms[3] == 's') * S, off, major << 20 | minor, ino, name);
+	assert_true(sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %4095[^\n]", &start, &end,
+			   perms, &off, &major, &minor, &ino, name) >= 7);
+	feed_maps_line(f, start, end,
+		       (perms[0] == 'r') * R | (perms[1] == 'w') * W | (perms[2] == 'x') * X | (perms[3] == 's') * S,
+		       off, major << 20 | minor, ino, name);
 }
 
 static void test_as_the_kernel(void **state)
@@ -59,10 +60,10 @@ static void test_known_lines(void **state)
 	feed_maps_line(&f, 0x700000, 0x701000, RW, 0, 0, 0, "");
 	feed_maps_line(&f, 0x800000, 0x801000, RW, 0, 1, UINT64_MAX, "[anon:a name]");
 	assert_drawn(&f, "maps", plain,
-"00400000-00452000 r-xp 00000000 08:02 173521                             /usr/bin/dbus daemon\n"
-"00600000-00601000 rw-s 123456789000 fe:12c 9999999999                    /x\\012 y\\ (deleted)\n"
-"00700000-00701000 rw-p 00000000 00:00 0 \n"
-"00800000-00801000 rw-p 00000000 00:01 18446744073709551615               [anon:a name]\n");
+		     "00400000-00452000 r-xp 00000000 08:02 173521                             /usr/bin/dbus daemon\n"
+		     "00600000-00601000 rw-s 123456789000 fe:12c 9999999999                    /x\\012 y\\ (deleted)\n"
+		     "00700000-00701000 rw-p 00000000 00:00 0 \n"
+		     "00800000-00801000 rw-p 00000000 00:01 18446744073709551615               [anon:a name]\n");
 	feed_free(&f);
 }
 
@@ -84,16 +85,15 @@ static void test_unknown_fields(void **state)
 	feed_row(&f, 0x400000, 0x401000, 7);
 	feed_map(&f, 0x500000, 0x501000, R, "/lib");
 	assert_drawn(&f, "maps", plain,
-"00400000-00401000 ???? ???????? ??:?? ?                                  ?\n"
-"00500000-00501000 r--p ???????? ??:?? ?                                  /lib\n");
+		     "00400000-00401000 ???? ???????? ??:?? ?                                  ?\n"
+		     "00500000-00501000 r--p ???????? ??:?? ?                                  /lib\n");
 	feed_free(&f);
 }
 
 static void test_vsyscall(void **state)
 {
 	struct feed f = feed_new(1);
-	const char *line =
-"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
+	const char *line = "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
 
 	feed_map(&f, 0x400000, 0x401000, R, "");
 	feed_note(&f, "vsyscall", "--xp", false);
@@ -104,8 +104,8 @@ static void test_vsyscall(void **state)
 	/* A snapshot that has the line itself has it once. */
 	feed_maps_line(&f, 0xffffffffff600000, 0xffffffffff601000, X, 0, 0, 0, "[vsyscall]");
 	assert_drawn(&f, "maps", plain,
-"00400000-00401000 r--p ???????? ??:?? ? \n"
-"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
+		     "00400000-00401000 r--p ???????? ??:?? ? \n"
+		     "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
 	feed_free(&f);
 }
 
@@ -124,13 +124,12 @@ static void test_processes(void **state)
 	feed_unmap(&f, 0x400000, 0x401000);
 	feed_maps_line(&f, 0x500000, 0x501000, R, 0, 1, 2, "/b");
 	assert_drawn(&f, "maps", plain,
-"# pid 1 a\n"
-"00400000-00401000 r--p 00000000 00:01 2                                  /a\n"
-"# pid 2 b\\n\n"
-"00500000-00501000 r--p 00000000 00:01 2                                  /b\n");
+		     "# pid 1 a\n"
+		     "00400000-00401000 r--p 00000000 00:01 2                                  /a\n"
+		     "# pid 2 b\\n\n"
+		     "00500000-00501000 r--p 00000000 00:01 2                                  /b\n");
 	assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_PID, "2", NULL), 0);
-	assert_drawn(&f, "maps", one,
-"00500000-00501000 r--p 00000000 00:01 2                                  /b\n");
+	assert_drawn(&f, "maps", one, "00500000-00501000 r--p 00000000 00:01 2                                  /b\n");
 	filter.pids[0] = 3;
 	d = draw(&f, "maps", one);
 	assert_int_equal(d.ret, -ENOENT);
@@ -157,8 +156,8 @@ static void test_the_end(void **state)
 	feed_unmap(&f, 0, UINT64_MAX);
 	feed_exit(&f, true);
 	assert_drawn(&f, "maps", plain,
-"00400000-00401000 r--p 00000000 00:01 2                                  /a\n"
-"00500000-00501000 rw-p 00000000 00:00 0                                  [heap]\n");
+		     "00400000-00401000 r--p 00000000 00:01 2                                  /a\n"
+		     "00500000-00501000 rw-p 00000000 00:00 0                                  [heap]\n");
 	d = draw(&f, "maps", late);
 	assert_int_equal(d.ret, -ENOENT);
 	assert_string_equal(d.err.msg, "no process with a known layout lived at that time");
@@ -169,7 +168,7 @@ static void test_the_end(void **state)
 	feed_maps_line(&f, 0x400000, 0x401000, R, 0, 1, 2, "/a");
 	feed_unmap(&f, 0, UINT64_MAX);
 	assert_drawn(&f, "maps", plain,
-"00400000-00401000 r--p 00000000 00:01 2                                  /a\n");
+		     "00400000-00401000 r--p 00000000 00:01 2                                  /a\n");
 	feed_free(&f);
 }
 
@@ -183,7 +182,7 @@ static void test_only_the_newest_image(void **state)
 	assert_true(drawn_with(&f, "maps", plain, "/old"));
 	feed_exec(&f, "/new", "new");
 	assert_drawn(&f, "maps", plain,
-"00500000-00501000 r--p 00000000 00:01 3                                  /new\n");
+		     "00500000-00501000 r--p 00000000 00:01 3                                  /new\n");
 	feed_free(&f);
 }
 

@@ -51,8 +51,7 @@ static struct drawing drawn(struct run *r, enum pfs_view_format format, unsigned
 {
 	struct pfs_mrc_view view = { &r->mrc, pfs_refs_stats(r->refs), NULL, 0 };
 	struct drawing d = { 0 };
-	struct pfs_view_options options = { .out = open_memstream(&d.text, &d.len), .format = format,
-					    .width = width };
+	struct pfs_view_options options = { .out = open_memstream(&d.text, &d.len), .format = format, .width = width };
 
 	assert_int_equal(pfs_refs_end(r->refs), 0);
 	d.ret = pfs_mrc_end(&r->mrc, &d.err);
@@ -75,14 +74,17 @@ static void test_text(void **state)
 	struct run r;
 
 	begin(&r, (struct pfs_mrc_options){ .policies = UINT32_C(1) << PFS_MRC_LRU | UINT32_C(1) << PFS_MRC_OPT,
-					    .windows_ns = &window, .nr_windows = 1, .series = true });
+					    .windows_ns = &window,
+					    .nr_windows = 1,
+					    .series = true });
 	for (unsigned int i = 0; i < 6; i++)
 		touch(&r, i % 3);
 	feed_fault(&r.f, 0x10000, PFS_WRITE);
 	feed_populate(&r.f, 0x740000, 0x742000);
 	d = drawn(&r, PFS_VIEW_TEXT, 100);
 	assert_int_equal(d.ret, 0);
-	assert_same_text(d.text,
+	assert_same_text(
+		d.text,
 		"Seen: 6 references to 3 pages: 3 first touches, 3 again; all exact\n"
 		"Not seen: accesses to a page between two of its faults; any to 2 pages that the kernel mapped by\n"
 		"  itself, until they fault; misses and ratios are those of the references seen, not of the program's\n"
@@ -134,7 +136,7 @@ static void test_each_process(void **state)
 	assert_part(d.text, "No page was seen referenced a second time");
 	assert_part(d.text, "string,2,20,sec\\tond,3,2,2,1,3,0,0,0,\"3 references to 2 pages: ");
 	assert_part(d.text, "\nmisses,1,10,first,lru,1,4096,2,2,0,1.000000,exact\n"
-		    "misses,2,20,sec\\tond,lru,1,4096,2,2,0,0.666667,exact\n");
+			    "misses,2,20,sec\\tond,lru,1,4096,2,2,0,0.666667,exact\n");
 	free(d.text);
 	d = drawn(&r, PFS_VIEW_TEXT, 80);
 	assert_part(d.text, "pid 10 first\nSeen: ");
@@ -161,7 +163,7 @@ static void test_sampled(void **state)
 	d = drawn(&r, PFS_VIEW_JSON, 0);
 	assert_part(d.text, "1 exact, 2 sampled");
 	assert_part(d.text, "\"accesses to a page between two of its faults; all accesses in a sample's "
-		    "interval but one; ");
+			    "interval but one; ");
 	assert_part(d.text, "\"references\": \"exact and sampled\"}");
 	free(d.text);
 	end(&r);
@@ -214,7 +216,8 @@ static void test_unknown_layout(void **state)
 	feed_fault(&r.f, 0x10000, PFS_WRITE);
 	feed_fault(&r.f, 0x10000, PFS_WRITE);
 	d = drawn(&r, PFS_VIEW_CSV, 80);
-	assert_part(d.text, "\nstring,,,,2,1,1,1,2,0,0,2,\"2 references to 1 page: 1 first touch, 1 again; all exact; 2 "
+	assert_part(d.text,
+		    "\nstring,,,,2,1,1,1,2,0,0,2,\"2 references to 1 page: 1 first touch, 1 again; all exact; 2 "
 		    "where the layout is not known: there an address is taken for the same page all the time\",");
 	free(d.text);
 	end(&r);
@@ -222,8 +225,7 @@ static void test_unknown_layout(void **state)
 
 /* ---- ladders ---- */
 
-static void ladder_of(const uint64_t *misses, uint32_t pages, uint32_t enough, bool all_pages,
-		      const char *wanted)
+static void ladder_of(const uint64_t *misses, uint32_t pages, uint32_t enough, bool all_pages, const char *wanted)
 {
 	struct pfs_lru_curve curve = { misses[0], pages, enough, (uint64_t *)misses };
 	char text[512] = "";
@@ -271,12 +273,9 @@ static void test_ladder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_each_process),
-		cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_unknown_layout),
+		cmocka_unit_test(test_text),	cmocka_unit_test(test_each_process),
+		cmocka_unit_test(test_sampled), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_lost),	cmocka_unit_test(test_unknown_layout),
 		cmocka_unit_test(test_ladder),
 	};
 

@@ -36,28 +36,29 @@ static void test_text(void **state)
 	struct feed f = feed_new(1);
 
 	small(&f);
-	assert_drawn(&f, "report", plain,
-"By process\n"
-"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  gone  gaps  may lack     start       end  name\n"
-"    1       0       1        1       3     1      1     1     3       0        2       3        2     0     1        12  0.000000            parent\n"
-"    2       1       1        1       1     1      0     0     0       1        1       0        2     1     0         0  0.000007  0.000011  parent\n"
-"\n"
-"By region\n"
-"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  may lack     first      last  name\n"
-"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1        12  0.000005  0.000006  anon\n"
-"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1        12  0.000003  0.000004  /usr/bin/x\n"
-"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0         0  0.000008  0.000008  /usr/bin/x\n"
-"\n"
-"By file\n"
-"  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
-"         2          2      8       2     1      0     1     1       1        2       3  08:01      77  /usr/bin/x\n"
-"         2          2      2       2     1      1     0     2       0        1       0                 anon\n"
-"\n"
-"Lost events\n"
-"  cpu      from        to  events  processes  regions  may concern\n"
-"    1  0.000011  0.000012      12          1        2  1\n"
-"\n"
-"13 events in 0.000012 s, lost 12 events on cpu 1 between 0.000011 and 0.000012 s\n");
+	assert_drawn(
+		&f, "report", plain,
+		"By process\n"
+		"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  gone  gaps  may lack     start       end  name\n"
+		"    1       0       1        1       3     1      1     1     3       0        2       3        2     0     1        12  0.000000            parent\n"
+		"    2       1       1        1       1     1      0     0     0       1        1       0        2     1     0         0  0.000007  0.000011  parent\n"
+		"\n"
+		"By region\n"
+		"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  may lack     first      last  name\n"
+		"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1        12  0.000005  0.000006  anon\n"
+		"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1        12  0.000003  0.000004  /usr/bin/x\n"
+		"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0         0  0.000008  0.000008  /usr/bin/x\n"
+		"\n"
+		"By file\n"
+		"  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
+		"         2          2      8       2     1      0     1     1       1        2       3  08:01      77  /usr/bin/x\n"
+		"         2          2      2       2     1      1     0     2       0        1       0                 anon\n"
+		"\n"
+		"Lost events\n"
+		"  cpu      from        to  events  processes  regions  may concern\n"
+		"    1  0.000011  0.000012      12          1        2  1\n"
+		"\n"
+		"13 events in 0.000012 s, lost 12 events on cpu 1 between 0.000011 and 0.000012 s\n");
 	feed_free(&f);
 }
 
@@ -66,28 +67,28 @@ static void test_csv(void **state)
 	struct feed f = feed_new(1);
 
 	small(&f);
-	assert_drawn(&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
-"table,cpu,lost,lost_unknown_times\n"
-"lost,1,12,0\n"
-"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
-"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,2,0,1,12,0.000000,,parent\n"
-"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
-"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,gaps,may_lack,first_s,last_s,name\n"
-"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,1,12,0.000005,0.000006,anon\n"
-"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
-"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
-"table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,device,inode,name\n"
-"file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,08:01,77,/usr/bin/x\n"
-"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,,,anon\n"
-"table,cpu,from_s,to_s,events,processes,regions,pids\n"
-"gap,1,0.000011,0.000012,12,1,2,1\n");
+	assert_drawn(
+		&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
+		"table,cpu,lost,lost_unknown_times\n"
+		"lost,1,12,0\n"
+		"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
+		"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,2,0,1,12,0.000000,,parent\n"
+		"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
+		"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,gaps,may_lack,first_s,last_s,name\n"
+		"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,1,12,0.000005,0.000006,anon\n"
+		"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
+		"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
+		"table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,device,inode,name\n"
+		"file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,08:01,77,/usr/bin/x\n"
+		"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,,,anon\n"
+		"table,cpu,from_s,to_s,events,processes,regions,pids\n"
+		"gap,1,0.000011,0.000012,12,1,2,1\n");
 	feed_free(&f);
 }
 
 static json_t *report_json(const struct feed *f, bool all)
 {
-	struct drawing d = draw(f, "report", (struct pfs_view_options){ .format = PFS_VIEW_JSON,
-									.all = all });
+	struct drawing d = draw(f, "report", (struct pfs_view_options){ .format = PFS_VIEW_JSON, .all = all });
 	json_error_t error;
 	json_t *root = json_loads(d.text, JSON_REJECT_DUPLICATES, &error);
 
@@ -132,8 +133,7 @@ static void test_json(void **state)
 	assert_true(json_is_null(json_object_get(row, "end_s")));
 	assert_true(json_is_real(json_object_get(row, "start_s")));
 	assert_string_equal(json_string_value(json_object_get(row, "comm")), "parent");
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "recording"),
-							     "lost")), 12);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "recording"), "lost")), 12);
 	table = json_object_get(root, "gap");
 	assert_int_equal(json_array_size(table), 1);
 	assert_int_equal(number_at(table, 0, "events"), 12);
@@ -150,8 +150,7 @@ static void test_json(void **state)
 static void test_sums(void **state)
 {
 	static const char *const keys[] = {
-		"read", "write", "exec", "access_unknown", "user", "kernel", "signal", "outside",
-		"around", "populated",
+		"read", "write", "exec", "access_unknown", "user", "kernel", "signal", "outside", "around", "populated",
 	};
 	struct feed f = feed_new(0);
 	json_t *root;
@@ -228,8 +227,9 @@ static void test_hostile_names(void **state)
 	feed_map(&f, 0x400000, 0x401000, RW, "/\xff\"\\,\r\n\033[2J");
 	feed_fault(&f, 0x400000, PFS_READ);
 	root = report_json(&f, false);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(
-				json_object_get(root, "process"), 0), "comm")), "a,\"b\"\\n\\\\");
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(json_object_get(root, "process"), 0), "comm")),
+		"a,\"b\"\\n\\\\");
 	json_decref(root);
 	assert_true(drawn_with(&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
 			       ",\"/\\xff\"\"\\\\,\\r\\n\\e[2J\"\n"));
@@ -277,17 +277,16 @@ static void test_table(void **state)
 	pfs_table_csv(table, out, "t");
 	pfs_table_json(table, out);
 	fclose(out);
-	assert_same_text(text,
-			 "                number      seconds  word\n"
-			 "  18446744073709551615  1234.567890  größe\n"
-			 "                     1               \n"
-			 "table,n,zero,s,w\n"
-			 "t,18446744073709551615,0,1234.567890,größe\n"
-			 "t,1,,,\n"
-			 "[\n"
-			 "  {\"n\": 18446744073709551615, \"zero\": 0, \"s\": 1234.567890, \"w\": \"größe\"},\n"
-			 "  {\"n\": 1, \"zero\": null, \"s\": null, \"w\": \"\"}\n"
-			 "]");
+	assert_same_text(text, "                number      seconds  word\n"
+			       "  18446744073709551615  1234.567890  größe\n"
+			       "                     1               \n"
+			       "table,n,zero,s,w\n"
+			       "t,18446744073709551615,0,1234.567890,größe\n"
+			       "t,1,,,\n"
+			       "[\n"
+			       "  {\"n\": 18446744073709551615, \"zero\": 0, \"s\": 1234.567890, \"w\": \"größe\"},\n"
+			       "  {\"n\": 1, \"zero\": null, \"s\": null, \"w\": \"\"}\n"
+			       "]");
 	free(text);
 	pfs_table_free(table);
 	pfs_table_free(NULL);
@@ -322,28 +321,27 @@ static void test_table_with_bars(void **state)
 	pfs_table_csv(table, out, "t");
 	pfs_table_json(table, out);
 	fclose(out);
-	assert_same_text(text,
-			 "  memory     ratio\n"
-			 "      4K  0.000000\n"
-			 "      4K  0.000001\n"
-			 "      4K  0.500000\n"
-			 "      4K  1.000000\n"
-			 "  memory     ratio\n"
-			 "      4K  0.000000\n"
-			 "      4K  0.000001  #\n"
-			 "      4K  0.500000  ####\n"
-			 "      4K  1.000000  ########\n"
-			 "table,bytes,ratio\n"
-			 "t,0,0.000000\n"
-			 "t,4096,0.000001\n"
-			 "t,8192,0.500000\n"
-			 "t,12288,1.000000\n"
-			 "[\n"
-			 "  {\"bytes\": 0, \"ratio\": 0.000000},\n"
-			 "  {\"bytes\": 4096, \"ratio\": 0.000001},\n"
-			 "  {\"bytes\": 8192, \"ratio\": 0.500000},\n"
-			 "  {\"bytes\": 12288, \"ratio\": 1.000000}\n"
-			 "]");
+	assert_same_text(text, "  memory     ratio\n"
+			       "      4K  0.000000\n"
+			       "      4K  0.000001\n"
+			       "      4K  0.500000\n"
+			       "      4K  1.000000\n"
+			       "  memory     ratio\n"
+			       "      4K  0.000000\n"
+			       "      4K  0.000001  #\n"
+			       "      4K  0.500000  ####\n"
+			       "      4K  1.000000  ########\n"
+			       "table,bytes,ratio\n"
+			       "t,0,0.000000\n"
+			       "t,4096,0.000001\n"
+			       "t,8192,0.500000\n"
+			       "t,12288,1.000000\n"
+			       "[\n"
+			       "  {\"bytes\": 0, \"ratio\": 0.000000},\n"
+			       "  {\"bytes\": 4096, \"ratio\": 0.000001},\n"
+			       "  {\"bytes\": 8192, \"ratio\": 0.500000},\n"
+			       "  {\"bytes\": 12288, \"ratio\": 1.000000}\n"
+			       "]");
 	free(text);
 	pfs_table_free(table);
 }
@@ -362,8 +360,10 @@ static void test_any_model(void **state)
 			feed_apply(&f, &ev);
 		}
 		for (const struct pfs_view *view = pfs_views; view->name; view++) {
-			struct drawing d = draw(&f, view->name, (struct pfs_view_options){
-				.width = 40 + seed * 9, .all = seed % 2, .color = seed % 3 == 0 });
+			struct drawing d =
+				draw(&f, view->name,
+				     (struct pfs_view_options){
+					     .width = 40 + seed * 9, .all = seed % 2, .color = seed % 3 == 0 });
 
 			assert_true(d.ret == 0 || d.ret == -ENOENT);
 			free(d.text);
