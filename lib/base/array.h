@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The growing array: three members of a struct, a pointer, how many elements are in use and how many fit.
+ *
+ *     struct { struct range *ranges; size_t nr_ranges, max_ranges; } *l;
+ *
+ *     struct range *range = pfs_array_add(l->ranges, l->nr_ranges, l->max_ranges);
+ *     if (!range)
+ *             return -ENOMEM;
+ *     *range = (struct range){ ... };
+ *
+ * The caller frees the pointer. Elements move when the array grows, so keep indexes, not pointers.
+ */
+#ifndef PFS_ARRAY_H
+#define PFS_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/*
+ * The array with room for `wanted` elements of that size in all, at another place perhaps; *max is then how many fit, at
+ * least twice as many as before. NULL, and all stays as it is: no memory, or the size overflows.
+ */
+static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, size_t size)
+{
+	size_t room = *max ? *max : 8;
+	void *larger;
+
+	if (wanted <= *max)
+		return array;
+	while (room < wanted) {
+		if (room > SIZE_MAX / 2)
+			return NULL;
+		room *= 2;
+	}
+	larger = room <= SIZE_MAX / size ? realloc(array, room * size) : NULL;
+	if (larger)
+		*max = room;
+	return larger;
+}
+
+/* Makes room for `more` (one or more) elements behind the nr in use: true, or false if there is no memory. */
+#define pfs_array_reserve(array, nr, max, more)                                                        \
+	({                                                                                             \
+		size_t max_ = (max);                                                                   \
+		void *grown_ = pfs_array_grown(array, &max_, (size_t)(nr) + (more), sizeof(*(array))); \
+		if (grown_)                                                                            \
+			(array) = grown_;                                                              \
+		if (grown_ && (typeof(max))max_ == max_)                                               \
+			(max) = max_;                                                                  \
+		grown_ && (max) == max_;                                                               \
+	})
+
+/* A pointer to one more element at the end, counted in nr, its content undefined; NULL: no memory. */
+#define pfs_array_add(array, nr, max) (pfs_array_reserve(array, nr, max, 1) ? &(array)[(nr)++] : NULL)
+
+#endif
