@@ -10,6 +10,8 @@
 #ifndef PFS_EVENT_H
 #define PFS_EVENT_H
 
+#include "base/perms.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,8 +77,6 @@ enum pfs_by {
 	PFS_BY_GUP, /* some get_user_pages: the source does not know whose */
 	PFS_NR_BY,
 };
-
-enum { PFS_PERM_R = 1, PFS_PERM_W = 2, PFS_PERM_X = 4, PFS_PERM_SHARED = 8 };
 
 /* Traits of a region beyond what its /proc/PID/maps line says. */
 enum {

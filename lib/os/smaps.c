@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/smaps.h"
 
-#include "event/event.h"
+#include "base/perms.h"
 #include "os/process.h"
 
 #include <errno.h>

@@ -1,61 +1,120 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The order of the rooms, read from the includes: cmd -> {ftrace, stap, perf} -> lib -> libc and small
-# libraries. And what holds for every file: a name of its own, a licence tag, no traces of a machine.
+# The order of the rooms, read from the includes and from the symbols of the built objects. The table below is
+# the whole truth: docs/ARCHITECTURE.md draws it. Beside it what holds for every file: a licence tag, no traces of a
+# machine.
 
 . "${0%/*}/../tap.sh"
 cd "$ROOT" || exit 1
 
-rooms='lib ftrace stap perf cmd'
-sources=$(for room in $rooms; do [ -d $room ] && find $room -name '*.[ch]'; done)
+# LAYER ROOM: the rooms that it may include, each of which it does include. Files of cmd itself are room `commands`.
+rooms()
+{
+	cat <<-'END'
+	lib base:
+	lib os: base
+	lib event: base
+	lib model: event base
+	lib reference: model event base
+	lib simulate: reference base
+	lib view: simulate model event base
+	lib symbol: os base
+	lib plot: view symbol model base
+	lib refault: os event base
+	ftrace record: event base
+	ftrace tracefs: os base
+	ftrace dat: record base
+	ftrace text: record
+	ftrace assemble: record event base
+	ftrace sideband: record os base
+	ftrace user: sideband tracefs os base
+	ftrace capture: user sideband text dat tracefs record event os base
+	stap tapset:
+	stap module: tapset os base
+	stap decode: tapset event base
+	stap session: decode module tapset event os base
+	cmd common: capture user text dat assemble session view refault model event os base
+	cmd commands: common capture tracefs module plot view simulate reference refault model event os base
+	END
+}
 
-# Lines "room file header" of every include of one of our own headers, with the header's room.
+# What libraries the rooms may use beyond libc; all others none of these.
+foreign='tracefs|traceevent|event-parse|kbuffer|trace-cmd|trace-seq'
+
+sources=$(find lib ftrace stap cmd -name '*.[ch]' 2>/dev/null)
+
+# Lines "ROOM FILE HEADER'S_ROOM HEADER" of every include of one of our own headers.
 own_includes()
 {
 	grep -HoE '^# *include *"[^"]+"' $sources | sed -E 's/:# *include *"(.*)"/ \1/' |
-	while read -r file header; do
-		found=$(find $rooms -name "${header##*/}" 2>/dev/null | head -n 1)
-		echo "${file%%/*} $file ${found%%/*} $header"
-	done
-}
-
-# violations ROOM ALLOWED_ROOMS: includes from ROOM that go elsewhere.
-violations()
-{
-	awk -v room="$1" -v may=" $2 " '$1 == room && !index(may, " " $3 " ") { print $2 ": " $4 }' \
-		"$T/includes"
+		awk '{ n = split($1, at, "/"); split($2, to, "/")
+		       print (n > 2 ? at[2] : "commands"), $1, (index($2, "/") ? to[1] : "?"), $2 }'
 }
 
 own_includes >"$T/includes"
 [ "$(wc -l <"$T/includes")" -gt 100 ]
 is $? 0 'includes are found at all'
-is "$(violations lib lib)" '' 'lib includes lib only'
-is "$(violations ftrace 'ftrace lib')" '' 'ftrace includes itself and lib'
-is "$(violations stap 'stap lib')" '' 'stap includes itself and lib'
-is "$(violations perf 'perf lib')" '' 'perf includes itself and lib'
-is "$(violations cmd "$rooms")" '' 'every own header that is included exists'
 
-foreign='tracefs|traceevent|event-parse|kbuffer|trace-cmd|trace-seq'
-is "$(grep -nE "^# *include *[<\"](.*/)?($foreign)" $(find lib cmd -name '*.[ch]'))" '' \
+rooms | sed 's/^[a-z]* //; s/://' >"$T/rooms"
+is "$(awk 'NR == FNR { room = $1; may[room, room]; for (i = 2; i <= NF; i++) may[room, $i]; next }
+	!(($1, $3) in may) { print $2 ": " $4 }' "$T/rooms" "$T/includes")" '' \
+	'every include is one that the table allows'
+is "$(awk 'NR == FNR { used[$1, $3]; next }
+	{ for (i = 2; i <= NF; i++) if (!(($1, $i) in used)) print $1 " does not use " $i }' \
+	"$T/includes" "$T/rooms")" '' 'and the table allows no more than is used'
+is "$(awk '$4 ~ /_priv\.h$/ && $1 != $3 { print $2 ": " $4 }' "$T/includes")" '' \
+	'private headers are included in their own room only'
+is "$(while read -r room file to header; do
+	[ -f "${file%%/*}/$header" ] || ls -- {lib,ftrace,stap,cmd}/"$header" >/dev/null 2>&1 || echo "$file: $header"
+done <"$T/includes")" '' 'every own header that is included exists, under the name of its room'
+is "$(rooms | awk '{ sub(":", ""); print $2 == "commands" ? $1 : $1 "/" $2 }' | sort)" \
+	"$(for file in $sources stap/tapset/wire.h; do dirname "$file"; done | sort -u)" \
+	'every folder of sources is a room of the table, and every room a folder'
+is "$(git ls-files lib ftrace stap cmd tests/unit 2>/dev/null | xargs -rn1 dirname | sort | uniq -c |
+	awk '$1 > 32 { print $1 " files in " $2 }')" '' 'no folder has more than 32 files'
+
+# The objects tell the same without trusting the includes: who calls whom.
+objects=$(for layer in lib ftrace stap cmd; do find "$BUILD/$layer" -name '*.o' 2>/dev/null; done)
+# Lines "FILE FILE": the first uses a symbol of the second. Only objects whose source is still there.
+calls()
+{
+	local object
+
+	for object in $objects; do
+		[ -f "${object#"$BUILD/"}" ] || [ -f "$(sed 's/\.o$/.c/' <<<"${object#"$BUILD/"}")" ] || continue
+		nm "$object" | sed "s|^|${object#"$BUILD/"} |"
+	done | awk '
+		{ file = $1; sub(/\.o$/, "", file); type = $(NF - 1); name = $NF }
+		type == "U" { uses[file, name]; next }
+		type ~ /^[TDBRCVW]$/ { where[name] = file }
+		END { for (use in uses) { split(use, at, SUBSEP)
+			if (at[2] in where && where[at[2]] != at[1]) print at[1], where[at[2]] } }' | sort -u
+}
+calls >"$T/calls"
+[ "$(wc -l <"$T/calls")" -gt 100 ]
+is $? 0 'symbols are found at all'
+is "$(awk 'NR == FNR { room = $1; may[room, room]; for (i = 2; i <= NF; i++) may[room, $i]; next }
+	function at(file, part, n) { n = split(file, part, "/"); return n > 2 ? part[2] : "commands" }
+	!((at($1), at($2)) in may) { print $1 ": " $2 }' "$T/rooms" "$T/calls")" '' \
+	'no object uses a symbol of a room that the table does not allow'
+is "$(tsort "$T/calls" 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //')" '' \
+	'no files call each other in a circle'
+
+is "$(grep -nE "^# *include *<(.*/)?($foreign)" $(find lib cmd -name '*.[ch]'))" '' \
 	'lib and cmd include no header of libtracefs, libtraceevent or libtracecmd'
 is "$(grep -nE '^# *include *[<"](.*/)?trace-cmd' $sources)" '' \
 	'the program does without libtracecmd'
 is "$(nm -u "$BUILD/liblib.a" 2>/dev/null | grep -E ' (tracefs|tep|tracecmd|kbuffer)_' | sort -u)" '' \
 	'and so does what lib became'
-is "$(grep -lE '^# *include *"(\.\./)*(ftrace|stap|perf|cmd)/' tests/unit/test_lib_*.c)" '' \
-	'tests of lib include nothing above it'
 is "$(grep -nE '\b(printf|puts|perror|exit|abort)\(' $(find lib ftrace stap perf -name '*.c' 2>/dev/null) |
-	grep -vE '\b_exit\(|^ftrace/keeper\.c')" '' 'libraries neither print nor exit'
+	grep -vE '\b_exit\(|^ftrace/tracefs/keeper\.c')" '' 'libraries neither print nor exit'
 
 all=$(find Makefile README.md LICENSE .ci .clang-format lib ftrace stap perf cmd tests docs completion \
 	examples -type f ! -name '*.o' 2>/dev/null)
-is "$(printf '%s\n' $all | grep -E '\.[cht]$' | grep -v ^tests/data/ | xargs basename -a | sort | uniq -d)" '' \
-	'names of sources are unique in the tree'
-
 tagged=$(for file in $all; do
 	case $file in
-	*.c | *.h | *.t | *.sh | *.py | *.1 | *.5 | Makefile | completion/* | .ci/*) echo "$file" ;;
+	*.c | *.h | *.t | *.sh | *.py | *.stp | *.1 | *.5 | Makefile | completion/* | .ci/*) echo "$file" ;;
 	tests/run | tests/bench | tests/fuzz/fuzz | *.dict) echo "$file" ;;
 	esac
 done)
