@@ -87,13 +87,13 @@ static const char *dat_name(void *ctx, int32_t tid)
 /* What the file says of itself; our own files say it again in notes of their own. */
 static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 {
-	const char *uname = pfs_dat_uname(dat), *clock = pfs_dat_clock(dat), *machine;
+	const char *uname = pfs_dat_info(dat)->uname, *clock = pfs_dat_info(dat)->clock, *machine;
 	char size[16];
 	int ret = 0;
 
-	if (pfs_formats_find(pfs_dat_formats(dat), "pfscope", "pfs_note"))
+	if (pfs_formats_find(pfs_dat_info(dat)->formats, "pfscope", "pfs_note"))
 		return 0;
-	snprintf(size, sizeof(size), "%u", pfs_dat_page_size(dat));
+	snprintf(size, sizeof(size), "%u", pfs_dat_info(dat)->page_size);
 	ret = pfs_assembler_header(a, "page_size", size);
 	machine = uname ? strrchr(uname, ' ') : NULL;
 	if (!ret && machine)
@@ -151,8 +151,8 @@ static int read_dat(struct input *in)
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
 	pfs_dat_take_faults(dat, pfs_assembler_faults);
-	in->page_size = pfs_dat_page_size(dat);
-	if (pfs_dat_is_compressed(dat))
+	in->page_size = pfs_dat_info(dat)->page_size;
+	if (pfs_dat_info(dat)->compressed)
 		in->progress.total = 0;
 	pfs_dat_watch(dat, dat_progress, in);
 	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);

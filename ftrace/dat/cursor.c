@@ -8,11 +8,11 @@
 #include "dat/dat_priv.h"
 
 #include "base/bytes.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WINDOW	   (64u << 10)
 #define MAX_STRING 4096
@@ -55,6 +55,7 @@ int dat_cursor_fail(struct dat_cursor *c, const char *what)
 static int fill(struct dat_cursor *c, size_t len)
 {
 	size_t want = len < WINDOW ? WINDOW : len;
+	ssize_t n;
 
 	if (want > c->end - c->pos)
 		want = c->end - c->pos;
@@ -68,17 +69,10 @@ static int fill(struct dat_cursor *c, size_t len)
 	}
 	c->window_pos = c->pos;
 	c->window_len = 0;
-	while (c->window_len < want) {
-		ssize_t n = pread(c->dat->fd, c->window + c->window_len, want - c->window_len, c->pos + c->window_len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		c->window_len += n;
-	}
+	n = pfs_read_all_at(c->dat->fd, c->window, want, c->pos);
+	if (n < 0)
+		return n;
+	c->window_len = n;
 	return c->window_len < len ? -EIO : 0;
 }
 

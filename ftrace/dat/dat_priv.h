@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the trace.dat reader share: dat/read.c (open, read, close), dat/cursor.c
- * (numbers out of the file), dat/meta.c (formats, names), dat/options.c, dat/v6.c, dat/v7.c and
- * dat/unzip.c. Not for others: their interface is dat/read.h.
+ * What the files of the trace.dat reader share. From the top: read.c (open, read, close), v6.c and v7.c, options.c and
+ * meta.c (formats, names), buffers.c, cursor.c (numbers out of the file), fail.c. Other rooms use dat/read.h.
  */
 #ifndef PFS_DAT_PRIV_H
 #define PFS_DAT_PRIV_H
@@ -53,7 +52,7 @@ struct dat_buffer {
 	bool text; /* a `trace` file instead of records */
 	bool compressed;
 	struct dat_cpu *cpus;
-	uint32_t nr_cpus;
+	uint32_t nr_cpus, max_cpus;
 };
 
 struct dat_comm {
@@ -69,19 +68,15 @@ struct pfs_dat {
 	char *name;
 	uint64_t size;
 	bool salvage;
-	int version;
+	struct pfs_dat_info info;
 	bool swap;
-	uint8_t long_size;
-	uint32_t page_size;
 	uint32_t nr_cpus;
 	enum dat_codec codec;
-	struct pfs_formats *formats;
 	struct dat_buffer *buffers;
-	unsigned int nr_buffers;
+	unsigned int nr_buffers, max_buffers;
 	char *comm_text;
 	struct dat_comm *comms;
 	unsigned int nr_comms;
-	char *clock, *uname, *writer, *cpustat, *procmaps;
 	uint64_t sections[DAT_NR_OPTS]; /* v7: where each is; 0: none */
 	struct pfs_ts_conv conv;
 	struct pfs_sync *sync; /* by processor */
@@ -145,20 +140,28 @@ const char *dat_string(struct dat_cursor *c, const char *what);
 /* The failure of the place where the cursor is. */
 int dat_cursor_fail(struct dat_cursor *c, const char *what);
 
-/* The parts that both versions have. 0 or -errno. */
-int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c);
-int dat_meta_sized4(struct dat_cursor *c, const char *what); /* printk: passed over */
-int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c);
+/* The parts that both versions have, in the order of version 6. read() returns 0 or -errno. */
+enum { DAT_NR_METAS = 6 };
+extern const struct dat_meta {
+	unsigned int id; /* of the section in version 7 */
+	int (*read)(struct pfs_dat *dat, struct dat_cursor *c);
+} dat_metas[DAT_NR_METAS];
 
-/* One option; the cursor is on its data and has no more than that. */
-int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c);
+/*
+ * Reads options up to the last one. next: where the offset of the next section of options goes, 0 if there is none; NULL
+ * in version 6, which has one section. 0 or -errno.
+ */
+int dat_options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next);
 
 /* A new buffer of that name, owned by dat. NULL: no memory. */
 struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name);
 int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64_t size);
+
+/*
+ * Checks what the header claims of a buffer's data against the file; no byte may belong to two CPUs, or a file could make
+ * pfscope read, and take memory for, far more than it is. 0 or -errno.
+ */
+int dat_check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_err *err);
 
 /* Everything behind the initial format. 0 or -errno. */
 int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c);

@@ -25,7 +25,7 @@ static int tag(struct dat_cursor *c, const char *expected, size_t len)
 	return c->code;
 }
 
-int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c)
+static int read_header_info(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	struct pfs_err why;
 	const char *text;
@@ -38,14 +38,14 @@ int dat_meta_header_info(struct pfs_dat *dat, struct dat_cursor *c)
 	text = dat_take(c, len, "header_page");
 	if (!text)
 		return c->code;
-	ret = pfs_formats_set_header_page(dat->formats, text, len, &why);
+	ret = pfs_formats_set_header_page(dat->info.formats, text, len, &why);
 	if (ret < 0)
 		return c->code = dat_fail(dat, c->err, ret, c->mem ? c->base : at, "%s", why.msg);
 	tag(c, "header_event", 13);
 	len = dat_u64(c, "size of header_event");
 	text = dat_take(c, len, "header_event");
 	if (text)
-		ret = pfs_formats_set_header_event(dat->formats, text, len);
+		ret = pfs_formats_set_header_event(dat->info.formats, text, len);
 	return c->code ? c->code : ret;
 }
 
@@ -56,13 +56,13 @@ static int event_format(struct pfs_dat *dat, const char *system, struct dat_curs
 	int ret = 0;
 
 	if (text)
-		ret = pfs_formats_add(dat->formats, system, text, len);
+		ret = pfs_formats_add(dat->info.formats, system, text, len);
 	if (ret < 0)
 		c->code = dat_fail(dat, c->err, ret, c->pos, "%s", strerror(-ret));
 	return c->code;
 }
 
-int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
+static int read_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t n = dat_u32(c, "number of ftrace formats");
 
@@ -75,25 +75,26 @@ int dat_meta_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
  * The kernel's symbols. Only a recording of pfscope's own has use for them: there are few in it, where other
  * files have all.
  */
-int dat_meta_symbols(struct pfs_dat *dat, struct dat_cursor *c)
+static int read_symbols(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t len = dat_u32(c, "kernel symbols");
 	const char *text;
 
-	if (!pfs_formats_find(dat->formats, "pfscope", "pfs_note")) {
+	if (!pfs_formats_find(dat->info.formats, "pfscope", "pfs_note")) {
 		dat_skip(c, len, "kernel symbols");
 		return c->code;
 	}
 	text = dat_take(c, len, "kernel symbols");
 	if (!text)
 		return c->code;
-	pfs_symbols_free(dat->formats->symbols);
-	dat->formats->symbols = pfs_symbols_parse(text, len);
-	if (!dat->formats->symbols)
+	pfs_symbols_free(dat->info.formats->symbols);
+	dat->info.formats->symbols = pfs_symbols_parse(text, len);
+	if (!dat->info.formats->symbols)
 		c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
 	return c->code;
 }
-int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
+
+static int read_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t nr_systems = dat_u32(c, "number of event systems");
 
@@ -111,9 +112,10 @@ int dat_meta_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
 	return c->code;
 }
 
-int dat_meta_sized4(struct dat_cursor *c, const char *what)
+static int skip_printk(struct pfs_dat *dat, struct dat_cursor *c)
 {
-	dat_skip(c, dat_u32(c, what), what);
+	(void)dat;
+	dat_skip(c, dat_u32(c, "printk formats"), "printk formats");
 	return c->code;
 }
 
@@ -147,7 +149,7 @@ static int parse_comms(struct pfs_dat *dat, size_t max)
 	return 0;
 }
 
-int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
+static int read_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint64_t len = dat_u64(c, "size of the command lines");
 	const char *text = dat_take(c, len, "command lines");
@@ -166,6 +168,15 @@ int dat_meta_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
 		return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
 	return c->code;
 }
+
+const struct dat_meta dat_metas[DAT_NR_METAS] = {
+	{ DAT_OPT_HEADER_INFO, read_header_info },
+	{ DAT_OPT_FTRACE_EVENTS, read_ftrace_formats },
+	{ DAT_OPT_EVENT_FORMATS, read_event_formats },
+	{ DAT_OPT_KALLSYMS, read_symbols },
+	{ DAT_OPT_PRINTK, skip_printk },
+	{ DAT_OPT_CMDLINES, read_cmdlines },
+};
 
 const char *pfs_dat_comm(const struct pfs_dat *dat, int32_t tid)
 {

@@ -35,21 +35,6 @@ static int set_text(char **where, struct dat_cursor *c)
 	return c->code;
 }
 
-/* One processor's statistics, or a title; one after the other. */
-static int add_cpustat(struct pfs_dat *dat, struct dat_cursor *c)
-{
-	char *text = rest_text(c), *all = NULL;
-
-	if (!text || asprintf(&all, "%s%s\n", dat->cpustat ? dat->cpustat : "", text) < 0) {
-		free(text);
-		return c->code ? c->code : -ENOMEM;
-	}
-	free(text);
-	free(dat->cpustat);
-	dat->cpustat = all;
-	return 0;
-}
-
 /* "local global [mono] boot": the clock in use is the one in brackets. */
 static int set_clock(struct pfs_dat *dat, struct dat_cursor *c)
 {
@@ -65,8 +50,8 @@ static int set_clock(struct pfs_dat *dat, struct dat_cursor *c)
 		return -ENOMEM;
 	}
 	if (clock) {
-		free(dat->clock);
-		dat->clock = clock;
+		free(dat->info.clock);
+		dat->info.clock = clock;
 	}
 	free(text);
 	return 0;
@@ -191,19 +176,19 @@ static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
 	if (!name)
 		return c->code;
 	/* v6 has the top buffer in the header itself */
-	if (dat->version < 7 && !*name)
+	if (dat->info.version < 7 && !*name)
 		return 0;
 	buffer = dat_add_buffer(dat, name);
 	if (!buffer)
 		return -ENOMEM;
 	buffer->offset = offset;
 	buffer->text = text;
-	if (dat->version < 7)
+	if (dat->info.version < 7)
 		return c->code;
 	name = dat_string(c, "clock of a buffer");
-	if (name && !dat->clock) {
-		dat->clock = strdup(name);
-		if (!dat->clock)
+	if (name && !dat->info.clock) {
+		dat->info.clock = strdup(name);
+		if (!dat->info.clock)
 			return -ENOMEM;
 	}
 	return text || c->code ? c->code : buffer_cpus(buffer, c);
@@ -225,15 +210,14 @@ static int set_cpu_count(struct pfs_dat *dat, struct dat_cursor *c)
 	return c->code;
 }
 
-int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
+/* One option; the cursor is on its data and has no more than that. */
+static int read_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 {
 	switch (id) {
 	case DAT_OPT_DATE:
 		return add_offset(dat, c, 1000);
 	case DAT_OPT_OFFSET:
 		return add_offset(dat, c, 1);
-	case DAT_OPT_CPUSTAT:
-		return add_cpustat(dat, c);
 	case DAT_OPT_BUFFER:
 		return add_buffer(dat, c, false);
 	case DAT_OPT_BUFFER_TEXT:
@@ -241,13 +225,9 @@ int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 	case DAT_OPT_TRACECLOCK:
 		return set_clock(dat, c);
 	case DAT_OPT_UNAME:
-		return set_text(&dat->uname, c);
+		return set_text(&dat->info.uname, c);
 	case DAT_OPT_VERSION:
-		return set_text(&dat->writer, c);
-	case DAT_OPT_PROCMAPS:
-		free(dat->procmaps);
-		dat->procmaps = rest_text(c);
-		return dat->procmaps ? 0 : c->code ? c->code : -ENOMEM;
+		return set_text(&dat->info.writer, c);
 	case DAT_OPT_CPUCOUNT:
 		return set_cpu_count(dat, c);
 	case DAT_OPT_TIME_SHIFT:
@@ -263,4 +243,35 @@ int dat_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 	default:
 		return 0;
 	}
+}
+
+int dat_options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next)
+{
+	while (!c->code) {
+		unsigned int id = dat_u16(c, "an option");
+		struct dat_cursor data;
+		const void *bytes;
+		uint32_t size;
+		uint64_t at;
+		int ret;
+
+		if (id == DAT_OPT_DONE && !next)
+			break;
+		size = dat_u32(c, "size of an option");
+		at = c->mem ? c->base : c->pos;
+		bytes = dat_take(c, size, "an option");
+		if (!bytes)
+			break;
+		dat_cursor_mem(&data, dat, bytes, size, at, c->err);
+		if (id == DAT_OPT_DONE) {
+			*next = dat_u64(&data, "where the next options are");
+			return data.code;
+		}
+		ret = read_option(dat, id, &data);
+		if (ret < 0 && !data.code)
+			dat_fail(dat, c->err, ret, at, "%s", strerror(-ret));
+		if (ret < 0)
+			c->code = ret;
+	}
+	return c->code;
 }

@@ -9,69 +9,13 @@
 #include "base/temp_file.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC	      "\x17\x08\x44tracing"
-#define MAX_PAGE_SIZE (64u << 20)
-
-int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
-{
-	char why[384];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	return pfs_err_set(err, code, "%.100s: offset %llu: %s", dat->name, (unsigned long long)offset, why);
-}
-
-int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err)
-{
-	if (!dat->salvage || code == -ENOMEM)
-		return code;
-	if (!dat->open_damage++ && err)
-		dat->first_damage = *err;
-	return 0;
-}
-
-struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name)
-{
-	size_t nr = dat->nr_buffers;
-	struct dat_buffer *all, *buffer;
-
-	if (!(nr & (nr - 1))) { /* full: there is room for a power of two; a file may claim many */
-		all = reallocarray(dat->buffers, nr ? 2 * nr : 1, sizeof(*all));
-		if (!all)
-			return NULL;
-		dat->buffers = all;
-	}
-	buffer = &dat->buffers[nr];
-	*buffer = (struct dat_buffer){ .name = strdup(name) };
-	if (!buffer->name)
-		return NULL;
-	dat->nr_buffers++;
-	return buffer;
-}
-
-int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64_t size)
-{
-	size_t nr = buffer->nr_cpus;
-	struct dat_cpu *cpus;
-
-	if (!(nr & (nr - 1))) { /* as above */
-		cpus = reallocarray(buffer->cpus, nr ? 2 * nr : 1, sizeof(*cpus));
-		if (!cpus)
-			return -ENOMEM;
-		buffer->cpus = cpus;
-	}
-	buffer->cpus[buffer->nr_cpus++] = (struct dat_cpu){ .cpu = cpu, .offset = offset, .size = size };
-	return 0;
-}
+#define MAGIC "\x17\x08\x44tracing"
 
 bool pfs_dat_is_magic(const void *bytes, size_t len)
 {
@@ -92,8 +36,8 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 	version = dat_string(c, "version of the file");
 	if (!version)
 		return c->code;
-	dat->version = strlen(version) == 1 ? *version - '0' : -1;
-	if (dat->version != 6 && dat->version != 7)
+	dat->info.version = strlen(version) == 1 ? *version - '0' : -1;
+	if (dat->info.version != 6 && dat->info.version != 7)
 		return dat_fail(dat, c->err, -ENOTSUP, PFS_DAT_MAGIC_LEN,
 				"version \"%.16s\" of "
 				"trace.dat, of which pfscope knows 6 and 7",
@@ -106,61 +50,11 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 		return dat_cursor_fail(c, "byte order and long size");
 	}
 	dat->swap = machine[0] != PFS_HOST_BIG_ENDIAN;
-	dat->page_size = dat_u32(c, "page size");
+	dat->info.page_size = dat_u32(c, "page size");
 	if (c->code)
 		return c->code;
-	dat->formats = pfs_formats_new(machine[0], machine[1]);
-	return dat->formats ? 0 : dat_fail(dat, c->err, -ENOMEM, 0, "out of memory");
-}
-
-/*
- * What the header says of one processor's data, against the file. No byte belongs to two: a file
- * that says so would make us read, and take memory for, far more than it is.
- */
-static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *err)
-{
-	uint64_t offset = cpu->offset, size = cpu->size;
-	int ret;
-
-	if (offset <= dat->size && size <= dat->size - offset) {
-		dat->claimed += size;
-		if (dat->claimed <= dat->size)
-			return 0;
-		cpu->size = 0;
-		cpu->cut = true;
-		ret = dat_fail(dat, err, -EBADMSG, offset,
-			       "the data of processor %u is said to be "
-			       "in the place of another's",
-			       cpu->cpu);
-		return dat_damage(dat, ret, err);
-	}
-	cpu->size = offset < dat->size ? dat->size - offset : 0;
-	cpu->cut = true;
-	ret = dat_fail(dat, err, -EBADMSG, dat->size,
-		       "the file ends here, but the data of "
-		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
-		       "short%s",
-		       cpu->cpu, (unsigned long long)size, (unsigned long long)offset,
-		       dat->salvage ? "" : "; try --salvage");
-	return dat_damage(dat, ret, err);
-}
-
-static int check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_err *err)
-{
-	int ret = 0;
-
-	if (buffer->nr_cpus && !buffer->text && (buffer->page_size < 64 || buffer->page_size > MAX_PAGE_SIZE)) {
-		buffer->nr_cpus = 0;
-		return dat_damage(dat,
-				  dat_fail(dat, err, -EBADMSG, buffer->offset,
-					   "sub-buffers "
-					   "of %u bytes in the buffer \"%.64s\"",
-					   buffer->page_size, buffer->name),
-				  err);
-	}
-	for (unsigned int i = 0; !ret && i < buffer->nr_cpus; i++)
-		ret = check_cpu(dat, &buffer->cpus[i], err);
-	return ret;
+	dat->info.formats = pfs_formats_new(machine[0], machine[1]);
+	return dat->info.formats ? 0 : dat_fail(dat, c->err, -ENOMEM, 0, "out of memory");
 }
 
 static int open_all(struct pfs_dat *dat, struct pfs_err *err)
@@ -176,10 +70,10 @@ static int open_all(struct pfs_dat *dat, struct pfs_err *err)
 	dat_cursor_file(&c, dat, 0, dat->size, err);
 	ret = initial_format(dat, &c);
 	if (!ret)
-		ret = dat->version == 6 ? dat_v6_open(dat, &c) : dat_v7_open(dat, &c);
+		ret = dat->info.version == 6 ? dat_v6_open(dat, &c) : dat_v7_open(dat, &c);
 	dat_cursor_fini(&c);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
-		ret = check_buffer(dat, &dat->buffers[i], err);
+		ret = dat_check_buffer(dat, &dat->buffers[i], err);
 	return ret;
 }
 
@@ -202,6 +96,7 @@ struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struc
 		errno = -ret;
 		return NULL;
 	}
+	dat->info.compressed = dat->codec != DAT_CODEC_NONE;
 	dat->stats.damaged = dat->open_damage;
 	dat->stats.first_damage = dat->first_damage;
 	return dat;
@@ -221,12 +116,10 @@ void pfs_dat_close(struct pfs_dat *dat)
 	free(dat->buffers);
 	free(dat->comms);
 	free(dat->comm_text);
-	free(dat->clock);
-	free(dat->uname);
-	free(dat->writer);
-	free(dat->cpustat);
-	free(dat->procmaps);
-	pfs_formats_free(dat->formats);
+	free(dat->info.clock);
+	free(dat->info.uname);
+	free(dat->info.writer);
+	pfs_formats_free(dat->info.formats);
 	free(dat->name);
 	free(dat);
 }
@@ -270,7 +163,7 @@ static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat
 	int ret = 0;
 
 	/* pfscope's own records, its last processor, go first where times are equal, as live */
-	if (nr && pfs_formats_find(dat->formats, "pfscope", "pfs_note"))
+	if (nr && pfs_formats_find(dat->info.formats, "pfscope", "pfs_note"))
 		ret = add_cpu(dat, m, buffer, &buffer->cpus[--nr]);
 	for (unsigned int i = 0; !ret && i < nr; i++)
 		ret = add_cpu(dat, m, buffer, &buffer->cpus[i]);
@@ -288,7 +181,7 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 				   "%s: it holds the text of a latency tracer, no "
 				   "records",
 				   dat->name);
-	m = pfs_merge_new(dat->formats,
+	m = pfs_merge_new(dat->info.formats,
 			  (dat->salvage ? PFS_MERGE_SALVAGE : 0) | (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		ret = -ENOMEM;
@@ -312,11 +205,6 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	dat->stats.damaged += dat->open_damage;
 	pfs_merge_free(m);
 	return ret;
-}
-
-bool pfs_dat_is_compressed(const struct pfs_dat *dat)
-{
-	return dat->codec != DAT_CODEC_NONE;
 }
 
 void pfs_dat_watch(struct pfs_dat *dat, pfs_merge_watch_fn fn, void *ctx)
@@ -407,42 +295,7 @@ int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len, s
 	return ret < 0 ? ret : out;
 }
 
-const char *pfs_dat_clock(const struct pfs_dat *dat)
+const struct pfs_dat_info *pfs_dat_info(const struct pfs_dat *dat)
 {
-	return dat->clock;
-}
-
-const char *pfs_dat_uname(const struct pfs_dat *dat)
-{
-	return dat->uname;
-}
-
-const char *pfs_dat_version(const struct pfs_dat *dat)
-{
-	return dat->writer;
-}
-
-const char *pfs_dat_cpustat(const struct pfs_dat *dat)
-{
-	return dat->cpustat;
-}
-
-const char *pfs_dat_procmaps(const struct pfs_dat *dat)
-{
-	return dat->procmaps;
-}
-
-uint32_t pfs_dat_page_size(const struct pfs_dat *dat)
-{
-	return dat->page_size;
-}
-
-int pfs_dat_file_version(const struct pfs_dat *dat)
-{
-	return dat->version;
-}
-
-const struct pfs_formats *pfs_dat_formats(const struct pfs_dat *dat)
-{
-	return dat->formats;
+	return &dat->info;
 }

@@ -40,9 +40,7 @@ int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len, s
 struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struct pfs_err *err);
 void pfs_dat_close(struct pfs_dat *dat);
 
-bool pfs_dat_is_compressed(const struct pfs_dat *dat);
-
-/* fn is told how far pfs_dat_read() is; pages are of pfs_dat_page_size() bytes, compressed ones as well. */
+/* pfs_dat_read() reports its progress to fn; pages are of info's page_size bytes, compressed ones as well. */
 void pfs_dat_watch(struct pfs_dat *dat, pfs_merge_watch_fn fn, void *ctx);
 
 /* From now on pfs_dat_read() passes page faults of the everyday form there, with its ctx, several at once. */
@@ -65,15 +63,19 @@ const struct pfs_merge_stats *pfs_dat_stats(const struct pfs_dat *dat);
 bool pfs_dat_is_text(const struct pfs_dat *dat);
 int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err);
 
-/* What the file says of itself. Strings are the file's until it is closed; NULL: not said. */
+/* What the file records about itself. Strings are NULL where it does not; all is the file's until it is closed. */
+struct pfs_dat_info {
+	int version;	    /* of the format: 6 or 7 */
+	uint32_t page_size; /* of the traced machine, or of its sub-buffers */
+	bool compressed;
+	char *clock;  /* "mono" */
+	char *uname;  /* as of uname -srm */
+	char *writer; /* the program that wrote it, with its version */
+	struct pfs_formats *formats;
+};
+const struct pfs_dat_info *pfs_dat_info(const struct pfs_dat *dat);
+
+/* The name of that thread in the file's table, or NULL. */
 const char *pfs_dat_comm(const struct pfs_dat *dat, int32_t tid);
-const char *pfs_dat_clock(const struct pfs_dat *dat); /* "mono" */
-const char *pfs_dat_uname(const struct pfs_dat *dat);
-const char *pfs_dat_version(const struct pfs_dat *dat);	 /* of the program that wrote it */
-const char *pfs_dat_cpustat(const struct pfs_dat *dat);	 /* per_cpu/cpuN/stats, one after another */
-const char *pfs_dat_procmaps(const struct pfs_dat *dat); /* of --proc-map */
-uint32_t pfs_dat_page_size(const struct pfs_dat *dat);	 /* of the traced machine, or sub-buffers */
-int pfs_dat_file_version(const struct pfs_dat *dat);	 /* 6 or 7 */
-const struct pfs_formats *pfs_dat_formats(const struct pfs_dat *dat);
 
 #endif

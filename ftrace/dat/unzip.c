@@ -8,11 +8,11 @@
 #include "dat/unzip.h"
 
 #include "base/bytes.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -107,19 +107,13 @@ static int bad_chunk(struct chunk_source *cs, const char *what, struct pfs_err *
 /* The next len bytes of the file. */
 static int take(struct chunk_source *cs, void *buf, size_t len, const char *what, struct pfs_err *err)
 {
-	size_t done = 0;
+	ssize_t n;
 
 	if (len > cs->end - cs->pos)
 		return bad_chunk(cs, what, err);
-	while (done < len) {
-		ssize_t n = pread(cs->fd, (char *)buf + done, len - done, cs->pos + done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return bad_chunk(cs, n ? strerror(errno) : "the file became shorter", err);
-		done += n;
-	}
+	n = pfs_read_all_at(cs->fd, buf, len, cs->pos);
+	if (n < (ssize_t)len)
+		return bad_chunk(cs, n < 0 ? strerror(-n) : "the file became shorter", err);
 	cs->pos += len;
 	return 0;
 }
@@ -156,7 +150,7 @@ static int grow(uint8_t **buf, size_t *room, size_t len, struct pfs_err *err)
 
 static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 {
-	uint32_t in_len, out_len;
+	uint32_t in_len = 0, out_len = 0;
 	int ret;
 
 	cs->src.where = cs->pos;

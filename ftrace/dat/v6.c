@@ -13,32 +13,6 @@
 
 #define WORD_LEN 10
 
-static int options(struct pfs_dat *dat, struct dat_cursor *c)
-{
-	for (;;) {
-		unsigned int id = dat_u16(c, "an option");
-		struct dat_cursor data;
-		const void *bytes;
-		uint64_t at;
-		uint32_t size;
-		int ret;
-
-		if (!id || c->code)
-			return c->code;
-		size = dat_u32(c, "size of an option");
-		at = c->pos;
-		bytes = dat_take(c, size, "an option");
-		if (!bytes)
-			return c->code;
-		dat_cursor_mem(&data, dat, bytes, size, at, c->err);
-		ret = dat_option(dat, id, &data);
-		if (ret < 0 && !data.code)
-			dat_fail(dat, c->err, ret, at, "%s", strerror(-ret));
-		if (ret < 0)
-			return c->code = ret;
-	}
-}
-
 /* "flyrecord\0": where each processor's data is. */
 static int flyrecord(struct pfs_dat *dat, struct dat_buffer *buffer, struct dat_cursor *c)
 {
@@ -61,7 +35,7 @@ static int buffer_header(struct pfs_dat *dat, unsigned int index, struct dat_cur
 	const char *word = dat_take(c, WORD_LEN, "the part that says what data there is");
 
 	if (word && !memcmp(word, "options  ", WORD_LEN)) {
-		if (options(dat, c) < 0)
+		if (dat_options(dat, c, NULL) < 0)
 			return c->code;
 		word = dat_take(c, WORD_LEN, "the part that says what data there is");
 	}
@@ -69,7 +43,7 @@ static int buffer_header(struct pfs_dat *dat, unsigned int index, struct dat_cur
 		return c->code;
 	/* options may have added buffers, and moved them with it */
 	buffer = &dat->buffers[index];
-	buffer->page_size = dat->page_size;
+	buffer->page_size = dat->info.page_size;
 	if (!memcmp(word, "flyrecord", WORD_LEN))
 		return flyrecord(dat, buffer, c);
 	if (!memcmp(word, "latency  ", WORD_LEN)) {
@@ -111,21 +85,12 @@ static int other_buffers(struct pfs_dat *dat, struct pfs_err *err)
 
 int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c)
 {
-	int ret;
+	int ret = 0;
 
 	if (!dat_add_buffer(dat, ""))
 		return dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
-	ret = dat_meta_header_info(dat, c);
-	if (!ret)
-		ret = dat_meta_ftrace_formats(dat, c);
-	if (!ret)
-		ret = dat_meta_event_formats(dat, c);
-	if (!ret)
-		ret = dat_meta_symbols(dat, c);
-	if (!ret)
-		ret = dat_meta_sized4(c, "printk formats");
-	if (!ret)
-		ret = dat_meta_cmdlines(dat, c);
+	for (unsigned int i = 0; !ret && i < DAT_NR_METAS; i++)
+		ret = dat_metas[i].read(dat, c);
 	dat->nr_cpus = dat_u32(c, "number of processors");
 	if (!ret)
 		ret = buffer_header(dat, 0, c);

@@ -69,33 +69,6 @@ static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id,
 	return uncompress_section(dat, s, offset, err);
 }
 
-/* One section of options. 1 and *next: there is another; 0: there is not. */
-static int options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next)
-{
-	while (!c->code) {
-		unsigned int id = dat_u16(c, "an option");
-		uint32_t size = dat_u32(c, "size of an option");
-		uint64_t at = c->mem ? c->base : c->pos;
-		const void *bytes = dat_take(c, size, "an option");
-		struct dat_cursor data;
-		int ret;
-
-		if (!bytes)
-			break;
-		dat_cursor_mem(&data, dat, bytes, size, at, c->err);
-		if (id == DAT_OPT_DONE) {
-			*next = dat_u64(&data, "where the next options are");
-			return data.code ? data.code : *next != 0;
-		}
-		ret = dat_option(dat, id, &data);
-		if (ret < 0 && !data.code)
-			dat_fail(dat, c->err, ret, at, "%s", strerror(-ret));
-		if (ret < 0)
-			return ret;
-	}
-	return c->code;
-}
-
 static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err)
 {
 	uint64_t start, end;
@@ -106,26 +79,25 @@ static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err
 
 		start = offset;
 		if (!ret)
-			ret = options(dat, &s.c, &offset);
+			ret = dat_options(dat, &s.c, &offset);
 		end = s.mem ? s.end : s.c.pos;
 		section_close(&s);
-		if (ret <= 0)
+		if (ret < 0 || !offset)
 			return ret;
 	} while (dat_claim_header(dat, start, end));
 	return dat_fail(dat, err, -EBADMSG, offset, "the options go round in a circle");
 }
 
-static int meta(struct pfs_dat *dat, unsigned int id, int (*read)(struct pfs_dat *dat, struct dat_cursor *c),
-		struct pfs_err *err)
+static int read_meta(struct pfs_dat *dat, const struct dat_meta *meta, struct pfs_err *err)
 {
 	struct section s;
 	int ret;
 
-	if (!dat->sections[id])
+	if (!dat->sections[meta->id])
 		return 0;
-	ret = section_open(dat, &s, id, dat->sections[id], err);
+	ret = section_open(dat, &s, meta->id, dat->sections[meta->id], err);
 	if (!ret)
-		ret = read(dat, &s.c);
+		ret = meta->read(dat, &s.c);
 	section_close(&s);
 	return ret < 0 ? dat_damage(dat, ret, err) : 0;
 }
@@ -188,16 +160,8 @@ int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c)
 		ret = dat_damage(dat, ret, c->err);
 	if (!ret && !dat->sections[DAT_OPT_HEADER_INFO])
 		ret = dat_fail(dat, c->err, -EBADMSG, offset, "the options name no header_page");
-	if (!ret)
-		ret = meta(dat, DAT_OPT_HEADER_INFO, dat_meta_header_info, c->err);
-	if (!ret)
-		ret = meta(dat, DAT_OPT_FTRACE_EVENTS, dat_meta_ftrace_formats, c->err);
-	if (!ret)
-		ret = meta(dat, DAT_OPT_EVENT_FORMATS, dat_meta_event_formats, c->err);
-	if (!ret)
-		ret = meta(dat, DAT_OPT_KALLSYMS, dat_meta_symbols, c->err);
-	if (!ret)
-		ret = meta(dat, DAT_OPT_CMDLINES, dat_meta_cmdlines, c->err);
+	for (unsigned int i = 0; !ret && i < DAT_NR_METAS; i++)
+		ret = read_meta(dat, &dat_metas[i], c->err);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
 		ret = buffer_section(dat, &dat->buffers[i], c->err);
 	return ret;

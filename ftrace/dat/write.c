@@ -18,15 +18,9 @@
 /* Everything up to the word "flyrecord". */
 static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned int nr_cpus, const char *clock)
 {
-	const struct pfs_formats *f = content->formats;
-
 	dat_put_magic(out, content, '6');
-	dat_put_header_info(out, f);
-	dat_put_tracer_formats(out, f);
-	dat_put_event_formats(out, f);
-	dat_put_symbols(out, content->symbols);
-	dat_put32(out, 0); /* printk formats */
-	dat_put_tasks(out, content);
+	for (unsigned int i = 0; i < DAT_NR_PARTS; i++)
+		dat_parts[i].put(out, content);
 	dat_put32(out, nr_cpus);
 	dat_put_str(out, "options  ");
 	dat_put_options(out, content, clock);

@@ -73,8 +73,10 @@ void dat_put_magic(FILE *out, const struct pfs_dat_content *content, char versio
 	dat_put32(out, content->page_size);
 }
 
-void dat_put_header_info(FILE *out, const struct pfs_formats *f)
+static void put_header_info(FILE *out, const struct pfs_dat_content *content)
 {
+	const struct pfs_formats *f = content->formats;
+
 	dat_put_str(out, "header_page");
 	dat_put_sized8(out, f->header_page);
 	dat_put_str(out, "header_event");
@@ -101,8 +103,9 @@ static bool is_tracers(const struct pfs_formats *f, unsigned int i)
 	return !strcmp(f->texts[i].system, "ftrace");
 }
 
-void dat_put_tracer_formats(FILE *out, const struct pfs_formats *f)
+static void put_tracer_formats(FILE *out, const struct pfs_dat_content *content)
 {
+	const struct pfs_formats *f = content->formats;
 	uint32_t nr = 0;
 
 	for (unsigned int i = 1; i < f->nr_rows; i++)
@@ -113,8 +116,9 @@ void dat_put_tracer_formats(FILE *out, const struct pfs_formats *f)
 			dat_put_sized8(out, f->texts[i].text);
 }
 
-void dat_put_event_formats(FILE *out, const struct pfs_formats *f)
+static void put_event_formats(FILE *out, const struct pfs_dat_content *content)
 {
+	const struct pfs_formats *f = content->formats;
 	uint32_t nr_systems = 0;
 
 	for (unsigned int i = 1; i < f->nr_rows; i++)
@@ -136,7 +140,7 @@ void dat_put_event_formats(FILE *out, const struct pfs_formats *f)
 }
 
 /* "1234 bash\n" lines. */
-void dat_put_tasks(FILE *out, const struct pfs_dat_content *content)
+static void put_tasks(FILE *out, const struct pfs_dat_content *content)
 {
 	uint64_t len = 0;
 
@@ -156,14 +160,30 @@ void dat_put_tasks(FILE *out, const struct pfs_dat_content *content)
 	}
 }
 
-void dat_put_symbols(FILE *out, const char *symbols)
+static void put_symbols(FILE *out, const struct pfs_dat_content *content)
 {
+	const char *symbols = content->symbols;
 	uint32_t len = symbols ? strlen(symbols) : 0;
 
 	dat_put32(out, len);
 	if (len)
 		fwrite(symbols, 1, len, out);
 }
+
+static void put_printk(FILE *out, const struct pfs_dat_content *content)
+{
+	(void)content;
+	dat_put32(out, 0); /* none */
+}
+
+const struct dat_part dat_parts[DAT_NR_PARTS] = {
+	{ DAT_OPT_HEADER_INFO, "headers", put_header_info },
+	{ DAT_OPT_FTRACE_EVENTS, "ftrace events", put_tracer_formats },
+	{ DAT_OPT_EVENT_FORMATS, "events format", put_event_formats },
+	{ DAT_OPT_KALLSYMS, "kallsyms", put_symbols },
+	{ DAT_OPT_PRINTK, "printk", put_printk },
+	{ DAT_OPT_CMDLINES, "command lines", put_tasks },
+};
 
 void dat_put_options(FILE *out, const struct pfs_dat_content *content, const char *clock)
 {

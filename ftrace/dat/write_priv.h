@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the writers of a trace.dat share: dat/write.c (version 6), dat/write_v7.c, dat/write_meta.c.
+ * What the writers of a trace.dat share: write.c (the entrance, and version 6), write_v7.c, write_meta.c below both.
  */
 #ifndef PFS_DAT_WRITE_PRIV_H
 #define PFS_DAT_WRITE_PRIV_H
@@ -25,11 +25,13 @@ void dat_put_sized8(FILE *out, const char *text);
 /* What comes first in every version, with a number of one digit. */
 void dat_put_magic(FILE *out, const struct pfs_dat_content *content, char version);
 
-void dat_put_header_info(FILE *out, const struct pfs_formats *f);
-void dat_put_tracer_formats(FILE *out, const struct pfs_formats *f);
-void dat_put_event_formats(FILE *out, const struct pfs_formats *f);
-void dat_put_symbols(FILE *out, const char *symbols);
-void dat_put_tasks(FILE *out, const struct pfs_dat_content *content);
+/* The parts that both versions have, in the order of version 6. */
+enum { DAT_NR_PARTS = 6 };
+extern const struct dat_part {
+	unsigned int id; /* of the section in version 7 */
+	const char *name;
+	void (*put)(FILE *out, const struct pfs_dat_content *content);
+} dat_parts[DAT_NR_PARTS];
 
 /* Those of the content, each behind its number and its length. */
 void dat_put_options(FILE *out, const struct pfs_dat_content *content, const char *clock);

@@ -107,85 +107,22 @@ static int put_section(struct v7 *f, unsigned int id, uint32_t name_at, struct p
 	return ret ? ret : put(f, zipped, len);
 }
 
-/* ---- what it says of the kernel ---- */
-
-static void fill_header_info(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put_header_info(out, content->formats);
-}
-
-static void fill_tracer_formats(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put_tracer_formats(out, content->formats);
-}
-
-static void fill_event_formats(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put_event_formats(out, content->formats);
-}
-
-static void fill_symbols(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put_symbols(out, content->symbols);
-}
-
-static void fill_printk(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put32(out, 0); /* none */
-}
-
-static void fill_tasks(FILE *out, const struct pfs_dat_content *content)
-{
-	dat_put_tasks(out, content);
-}
-
-static const struct {
-	unsigned int id;
-	const char *name;
-	void (*fill)(FILE *out, const struct pfs_dat_content *content);
-} metas[] = {
-	{ DAT_OPT_HEADER_INFO, "headers", fill_header_info },
-	{ DAT_OPT_FTRACE_EVENTS, "ftrace events", fill_tracer_formats },
-	{ DAT_OPT_EVENT_FORMATS, "events format", fill_event_formats },
-	{ DAT_OPT_KALLSYMS, "kallsyms", fill_symbols },
-	{ DAT_OPT_PRINTK, "printk", fill_printk },
-	{ DAT_OPT_CMDLINES, "command lines", fill_tasks },
-};
-
-#define NR_METAS (sizeof(metas) / sizeof(metas[0]))
-
 static int put_meta(struct v7 *f, const struct pfs_dat_content *content)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < NR_METAS; i++) {
+	for (unsigned int i = 0; !ret && i < DAT_NR_PARTS; i++) {
 		struct part part;
 
 		part_open(&part);
 		if (part.out)
-			metas[i].fill(part.out, content);
-		ret = put_section(f, metas[i].id, add_name(f, metas[i].name), &part);
+			dat_parts[i].put(part.out, content);
+		ret = put_section(f, dat_parts[i].id, add_name(f, dat_parts[i].name), &part);
 	}
 	return ret;
 }
 
 /* ---- data ---- */
-
-static int read_chunk(int fd, void *chunk, size_t len, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(fd, (char *)chunk + done, len - done, at + done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		done += n;
-	}
-	return 0;
-}
 
 /* A processor's spool as chunks behind their number. data becomes where it is in the file. */
 static int put_data(struct v7 *f, struct dat_data *data, void *chunk, size_t chunk_size)
@@ -196,11 +133,11 @@ static int put_data(struct v7 *f, struct dat_data *data, void *chunk, size_t chu
 
 	for (uint64_t at = 0; !ret && at < size; at += chunk_size) {
 		size_t len = size - at < chunk_size ? size - at : chunk_size, zipped_len;
+		ssize_t got = pfs_read_all_at(data->fd, chunk, len, at);
 		const void *zipped;
 
-		ret = read_chunk(data->fd, chunk, len, at);
-		if (ret)
-			break;
+		if (got < (ssize_t)len)
+			return got < 0 ? got : -EIO;
 		zipped = dat_zip_block(f->zip, chunk, len, &zipped_len);
 		ret = zipped ? put(f, zipped, zipped_len) : -ENOMEM;
 	}
@@ -268,8 +205,8 @@ static int put_options(struct v7 *f, const struct pfs_dat_content *content, cons
 
 	part_open(&part);
 	if (part.out) {
-		for (unsigned int i = 0; i < NR_METAS; i++)
-			put_section_option(part.out, f, metas[i].id);
+		for (unsigned int i = 0; i < DAT_NR_PARTS; i++)
+			put_section_option(part.out, f, dat_parts[i].id);
 		put_option(part.out, DAT_OPT_CPUCOUNT, 4);
 		dat_put32(part.out, nr);
 		dat_put_options(part.out, content, clock);

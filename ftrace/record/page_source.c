@@ -7,11 +7,12 @@
  */
 #include "record/page_source.h"
 
+#include "base/write_all.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BLOCK (128u << 10)
 
@@ -39,6 +40,7 @@ static int give_up(struct file_source *fs, int code, struct pfs_err *err)
 static int fill(struct file_source *fs, struct pfs_err *err)
 {
 	uint64_t want = fs->end - fs->pos;
+	ssize_t n;
 
 	fs->given = fs->filled = 0;
 	if (!fs->block)
@@ -47,17 +49,10 @@ static int fill(struct file_source *fs, struct pfs_err *err)
 		return give_up(fs, -ENOMEM, err);
 	if (want > fs->room)
 		want = fs->room;
-	while (fs->filled < want) {
-		ssize_t n = pread(fs->fd, fs->block + fs->filled, want - fs->filled, fs->pos + fs->filled);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return give_up(fs, -errno, err);
-		if (!n)
-			break;
-		fs->filled += n;
-	}
+	n = pfs_read_all_at(fs->fd, fs->block, want, fs->pos);
+	if (n < 0)
+		return give_up(fs, n, err);
+	fs->filled = n;
 	if (fs->growing)
 		fs->filled -= fs->filled % fs->page_size;
 	else if (fs->filled < want)

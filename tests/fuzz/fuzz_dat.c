@@ -57,10 +57,10 @@ static void read_all(struct pfs_dat *dat, struct pfs_assembler *a)
 	struct pfs_err err;
 
 	pfs_assembler_set_names(a, name_of, dat);
-	if (pfs_dat_uname(dat))
-		pfs_assembler_header(a, "uname", pfs_dat_uname(dat));
-	if (pfs_dat_clock(dat))
-		pfs_assembler_header(a, "clock", pfs_dat_clock(dat));
+	if (pfs_dat_info(dat)->uname)
+		pfs_assembler_header(a, "uname", pfs_dat_info(dat)->uname);
+	if (pfs_dat_info(dat)->clock)
+		pfs_assembler_header(a, "clock", pfs_dat_info(dat)->clock);
 	if (pfs_dat_is_text(dat)) {
 		read_text(dat, a);
 	} else {

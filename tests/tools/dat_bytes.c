@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	uint32_t page_size, nr;
 	struct stat st;
 
-	if (!dat || pfs_dat_file_version(dat) != 6 || fstat(fd, &st)) {
+	if (!dat || pfs_dat_info(dat)->version != 6 || fstat(fd, &st)) {
 		fprintf(stderr, "dat_bytes FILE, a trace.dat of version 6 %s\n", err.msg);
 		return 2;
 	}
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	table = file == MAP_FAILED ? NULL : memmem(file, st.st_size, "flyrecord", 10);
 	if (!table)
 		return 1;
-	page_size = pfs_dat_page_size(dat);
+	page_size = pfs_dat_info(dat)->page_size;
 	/* A processor's entry is its offset and its size; that of the first begins where the head ends. */
 	head = pfs_load64(table + 10, false);
 	nr = (head - (table + 10 - file)) / 16;
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 		if (start < head || start % page_size || start + size > (uint64_t)st.st_size)
 			break; /* behind the table is the clock */
 		for (uint64_t at = 0; at < size; at += page_size)
-			add_page(&all, &pfs_dat_formats(dat)->ring, file + start + at, page_size);
+			add_page(&all, &pfs_dat_info(dat)->formats->ring, file + start + at, page_size);
 	}
 	printf("size=%lld head=%llu pages=%llu events=%llu bytes=%llu\n", (long long)st.st_size,
 	       (unsigned long long)head, (unsigned long long)all.pages, (unsigned long long)all.events,

@@ -214,16 +214,14 @@ static void test_facts(void **state)
 		struct pfs_dat *dat = pfs_dat_open(fd, "x", 0, &err);
 
 		assert_non_null(dat);
-		assert_int_equal(pfs_dat_file_version(dat), kind.version);
-		assert_string_equal(pfs_dat_clock(dat), "mono");
-		assert_string_equal(pfs_dat_uname(dat), "Linux forge 1.0");
-		assert_string_equal(pfs_dat_version(dat), "3.1.6");
-		assert_non_null(strstr(pfs_dat_cpustat(dat), "entries: 1"));
-		assert_null(pfs_dat_procmaps(dat));
+		assert_int_equal(pfs_dat_info(dat)->version, kind.version);
+		assert_string_equal(pfs_dat_info(dat)->clock, "mono");
+		assert_string_equal(pfs_dat_info(dat)->uname, "Linux forge 1.0");
+		assert_string_equal(pfs_dat_info(dat)->writer, "3.1.6");
 		assert_string_equal(pfs_dat_comm(dat, 1000), "first name");
 		assert_string_equal(pfs_dat_comm(dat, 1002), "<third>");
 		assert_null(pfs_dat_comm(dat, 1001));
-		assert_int_equal(pfs_dat_page_size(dat), FORGE_PAGE);
+		assert_int_equal(pfs_dat_info(dat)->page_size, FORGE_PAGE);
 		assert_false(pfs_dat_is_text(dat));
 		pfs_dat_close(dat);
 		close(fd);
