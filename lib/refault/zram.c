@@ -3,6 +3,7 @@
 
 #include "base/write_all.h"
 #include "os/process.h"
+#include "os/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define CONTROL "/sys/class/zram-control"
@@ -71,22 +71,12 @@ static void device_path(int nr, char *path, size_t size)
 
 static int modprobe(const char *const argv[])
 {
-	int status = 0;
-	pid_t pid = fork();
+	const struct pfs_program program = { .argv = argv };
+	struct pfs_program_result result = { 0 };
+	int ret = pfs_program_run(&program, &result, NULL);
 
-	if (!pid) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, 1);
-		dup2(null, 2);
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
-	if (pid < 0)
-		return -errno;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOENT;
+	pfs_program_result_free(&result);
+	return ret ? ret : pfs_program_succeeded(&result) ? 0 : -ENOENT;
 }
 
 /* Without the device that the module makes by itself. */

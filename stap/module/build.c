@@ -3,9 +3,9 @@
 
 #include "module/diagnose.h"
 #include "module/overlay.h"
-#include "module/program.h"
 #include "module/scripts.h"
 #include "module/tree.h"
+#include "os/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Modules of so many kernels and versions are kept. */
@@ -150,12 +149,15 @@ const char *pfs_build_probes(const struct pfs_build *b)
 struct stap_run {
 	const char *pass;      /* "-p4" */
 	const char *dir;       /* in which the script is, and where it runs */
+	const char *module;    /* as messages name what is built */
 	const char *words[10]; /* more words, before the script; NULL ends them */
 };
 
-static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status, struct pfs_said *out,
-		    struct pfs_said *error, struct pfs_err *err)
+/* 0 if it succeeded, else -errno with err set to what was wrong and how to remedy it. */
+static int run_stap(struct pfs_build *b, const struct stap_run *run, struct pfs_program_result *result,
+		    struct pfs_err *err)
 {
+	const struct pfs_diagnosis d = { run->module, b->kernel.release, b->kernel.lockdown, false };
 	char dir[PATH_MAX], runtime[PATH_MAX + 32];
 	const char *env[] = { "LC_ALL=C", dir, runtime, NULL };
 	const char *argv[48];
@@ -168,6 +170,7 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status
 		.give_up_ctx = b->config.give_up_ctx,
 	};
 	unsigned int nr = 0;
+	int ret;
 
 	snprintf(dir, sizeof(dir), "SYSTEMTAP_DIR=%s/systemtap", b->cache.dir);
 	snprintf(runtime, sizeof(runtime), "SYSTEMTAP_RUNTIME=%s", b->runtime);
@@ -184,29 +187,27 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, int *status
 	argv[nr++] = "probe.stp";
 	argv[nr++] = b->dwarf ? "dwarf" : "plain";
 	argv[nr] = NULL;
-	return pfs_program_run(&program, status, out, error, err);
+	ret = pfs_program_run(&program, result, err);
+	if (!ret && !pfs_program_succeeded(result))
+		ret = pfs_diagnose(PFS_STAGE_BUILD, pfs_output_text(&result->error), &d, err);
+	return ret;
 }
 
 static int find_version(struct pfs_build *b, struct pfs_err *err)
 {
 	const char *const argv[] = { b->stap, "-V", NULL };
 	const struct pfs_program program = { .argv = argv };
-	struct pfs_said out = { 0 }, error = { 0 };
-	int status, ret;
+	struct pfs_program_result result = { 0 };
+	int ret = pfs_program_run(&program, &result, err);
 
-	ret = pfs_program_run(&program, &status, &out, &error, err);
-	if (!ret) { /* it says so on either, differing by version */
-		b->version = out.text ? pfs_stap_version(out.text) : 0;
-		if (!b->version && error.text)
-			b->version = pfs_stap_version(error.text);
+	if (!ret) { /* which of the two it prints to differs by version */
+		b->version = pfs_stap_version(pfs_output_text(&result.out));
 		if (!b->version)
-			ret = pfs_err_set(err, -EINVAL,
-					  "%s: does not say which version it "
-					  "is",
-					  b->stap);
+			b->version = pfs_stap_version(pfs_output_text(&result.error));
+		if (!b->version)
+			ret = pfs_err_set(err, -EINVAL, "%s: stap -V prints no version", b->stap);
 	}
-	pfs_said_free(&out);
-	pfs_said_free(&error);
+	pfs_program_result_free(&result);
 	return ret;
 }
 
@@ -301,27 +302,24 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	char probes[64], by[64], made[PATH_MAX];
 	const struct stap_run run = { "-p4",
 				      dir,
+				      path,
 				      { "-m", "pfscope", "--modinfo", "pfscope=" PFS_VERSION, "--modinfo", probes,
 					"--modinfo", by, NULL } };
-	const struct pfs_diagnosis d = { path, b->kernel.release, b->kernel.lockdown, false };
-	struct pfs_said out = { 0 }, error = { 0 };
-	int status, ret;
+	struct pfs_program_result result = { 0 };
+	int ret;
 
 	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
 	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
 		 b->overlay ? "_overlay" : "");
 	say(b, "compiling the probe module for kernel %s, %s; this takes a while, then it is kept", b->kernel.release,
 	    b->dwarf ? "with its debuginfo" : "without debuginfo");
-	ret = run_stap(b, &run, &status, &out, &error, err);
+	ret = run_stap(b, &run, &result, err);
 	snprintf(made, sizeof(made), "%s/pfscope.ko", dir);
-	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		ret = pfs_diagnose(PFS_STAGE_BUILD, error.text ? error.text : "", &d, err);
 	if (!ret && chmod(made, 0600))
 		ret = pfs_err_set(err, -errno, "%s: %s", made, strerror(errno));
 	if (!ret && rename(made, path))
 		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	pfs_said_free(&out);
-	pfs_said_free(&error);
+	pfs_program_result_free(&result);
 	return ret;
 }
 
@@ -391,27 +389,20 @@ struct resolve {
 
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
-	const struct pfs_diagnosis d = { "the "
-					 "module",
-					 b->kernel.release, b->kernel.lockdown, false };
-	const struct stap_run run = { "-p2", dir, { "-v", NULL } };
-	struct pfs_said out = { 0 }, error = { 0 };
+	const struct stap_run run = { "-p2", dir, "the module", { "-v", NULL } };
+	struct pfs_program_result result = { 0 };
 	const struct resolve *r = ctx;
-	int status, ret;
+	int ret = run_stap(b, &run, &result, err);
 
-	ret = run_stap(b, &run, &status, &out, &error, err);
-	if (!ret && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		ret = pfs_diagnose(PFS_STAGE_BUILD, error.text ? error.text : "", &d, err);
 	if (!ret) {
 		FILE *symbols = pfs_kernel_symbols(&b->kernel);
 
-		pfs_points_find(r->points, r->nr, out.text ? out.text : "");
+		pfs_points_find(r->points, r->nr, pfs_output_text(&result.out));
 		pfs_points_look_up(r->points, r->nr, symbols);
 		if (symbols)
 			fclose(symbols);
 	}
-	pfs_said_free(&out);
-	pfs_said_free(&error);
+	pfs_program_result_free(&result);
 	return ret;
 }
 

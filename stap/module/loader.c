@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/loader.h"
 
-#include "module/leftovers.h"
-#include "module/program.h"
+#include "module/loaded.h"
+#include "os/program.h"
 #include "os/helper.h"
 
 #include <errno.h>
@@ -25,39 +25,6 @@
 
 /* How long staprun may take to end once pfscope is dead, before it is killed. */
 #define PATIENCE_MS 10000
-
-/* ---- modules in the kernel ---- */
-
-/* "pfscope_42_7_0 204800 2 - Live 0xffffffffc0a3f000 (OE)" */
-bool pfs_module_loaded(const char *name)
-{
-	FILE *f = fopen("/proc/modules", "re");
-	size_t len = strlen(name);
-	char line[1024];
-	bool found = false;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = !strncmp(line, name, len) && line[len] == ' ';
-	if (f)
-		fclose(f);
-	return found;
-}
-
-int pfs_module_remove(const char *name, struct pfs_err *err)
-{
-	const char *const argv[] = { "staprun", "-C", "never", "-d", name, NULL };
-	const struct pfs_program program = { .argv = argv };
-	struct pfs_said out = { 0 }, error = { 0 };
-	int status, ret;
-
-	ret = pfs_program_run(&program, &status, &out, &error, err);
-	if (!ret && pfs_module_loaded(name))
-		ret = pfs_err_set(err, -EBUSY, "module %s cannot be removed: %.*s", name,
-				  error.text ? (int)strcspn(error.text, "\n") : 0, error.text ? error.text : "");
-	pfs_said_free(&out);
-	pfs_said_free(&error);
-	return ret;
-}
 
 /* One whose reader was killed is in use a moment longer. */
 static bool remove_left(const char *name)
@@ -116,60 +83,16 @@ static bool receive_job(struct job *job, int control_fd)
 	return false;
 }
 
-/* staprun. Should the loader be killed, it is told (as root; setuid programs are not). */
-static void become_staprun(struct job *job, const int fds[3], pid_t loader)
-{
-	sigset_t none;
-	int err;
-
-	job->pid = getpid(); /* for a successor, whenever the loader is killed */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != loader)
-		_exit(127);
-	setenv("LC_ALL", "C", 1);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0)
-		execvp(job->words[1], (char **)job->words + 1);
-	err = errno;
-	if (write(fds[0], &err, sizeof(err)) < 0) { /* the loader sees it end */
-	}
-	_exit(127);
-}
-
-/* 0, or -errno of the exec. */
 static int start_staprun(struct job *job, int out_fd, int error_fd)
 {
-	pid_t pid, loader = getpid();
-	int failed[2], err = 0;
-	ssize_t got;
+	static const char *const env[] = { "LC_ALL=C", NULL };
+	const struct pfs_program staprun = { .argv = job->words + 1, .env = env, .dies_with_parent = true };
+	int ret = pfs_program_spawn(&staprun, out_fd, error_fd, &job->pid);
 
-	if (pipe2(failed, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (!pid) {
-		const int fds[3] = { failed[1], out_fd, error_fd };
-
-		become_staprun(job, fds, loader);
-	}
-	close(failed[1]);
 	close(out_fd);
 	close(error_fd);
-	job->pid = pid; /* shared with the child: so not earlier */
-	if (pid < 0)
-		err = errno;
-	else
-		do
-			got = read(failed[0], &err, sizeof(err));
-		while (got < 0 && errno == EINTR);
-	close(failed[0]);
-	if (err) {
-		while (job->pid > 0 && waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		return -err;
-	}
+	if (ret)
+		return ret;
 	job->pid_fd = syscall(SYS_pidfd_open, job->pid, 0);
 	return job->pid_fd < 0 ? -errno : 0;
 }

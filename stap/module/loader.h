@@ -51,10 +51,4 @@ int pfs_loader_ended(struct pfs_loader *loader, int timeout_ms, struct pfs_loade
 /* Ends all of it, if it runs still, and waits until the module is gone (some seconds at most). */
 void pfs_loader_close(struct pfs_loader *loader);
 
-/* Is a module of that name in the kernel? */
-bool pfs_module_loaded(const char *name);
-
-/* Removes one that nothing uses any more. 0 or -errno with err set. */
-int pfs_module_remove(const char *name, struct pfs_err *err);
-
 #endif

@@ -8,7 +8,7 @@
  */
 #include "session/session_priv.h"
 
-#include "module/leftovers.h"
+#include "module/loaded.h"
 
 #include <errno.h>
 #include <grp.h>

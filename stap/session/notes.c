@@ -4,35 +4,45 @@
  */
 #include "session/session_priv.h"
 
+#include "base/array.h"
+#include "base/clock.h"
+
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int stap_note_add(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, const char *text)
+static int add_note(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, char *text)
 {
-	struct stap_note *note;
-	char *equals;
+	struct stap_note *note = pfs_array_add(notes->notes, notes->nr, notes->max);
+	char *equals = strchr(text, '=');
 
-	if (notes->nr == notes->max) {
-		unsigned int max = notes->max ? notes->max * 2 : 32;
-		struct stap_note *bigger = realloc(notes->notes, max * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		notes->notes = bigger;
-		notes->max = max;
-	}
-	note = &notes->notes[notes->nr];
-	*note = (struct stap_note){ ts_ns, tid, strdup(text), "" };
-	if (!note->key)
+	if (!note)
 		return -ENOMEM;
-	equals = strchr(note->key, '=');
+	*note = (struct stap_note){ ts_ns, tid, text, "" };
 	if (equals) {
 		*equals = '\0';
 		note->value = equals + 1;
 	}
-	notes->nr++;
 	return 0;
+}
+
+int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (ret < 0)
+		return -ENOMEM;
+	ret = add_note(&s->notes, pfs_now_ns(), tid, text);
+	if (ret)
+		free(text);
+	return ret;
 }
 
 void stap_notes_free(struct stap_notes *notes)

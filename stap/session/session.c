@@ -4,15 +4,15 @@
  */
 #include "session/session_priv.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "event/header.h"
-#include "module/leftovers.h"
+#include "module/loaded.h"
 #include "os/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,22 +37,6 @@ static bool given_up(const struct pfs_stap *s)
 }
 
 /* ---- notes ---- */
-
-int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int ret;
-
-	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (ret < 0)
-		return -ENOMEM;
-	ret = stap_note_add(&s->notes, pfs_now_ns(), tid, text);
-	free(text);
-	return ret;
-}
 
 static int put_note(void *ctx, const char *text)
 {
@@ -120,7 +104,7 @@ int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
 	}
 	stap_outlet_fini(&s->live);
 	pfs_spool_fini(&s->spool);
-	pfs_said_free(&s->said);
+	pfs_output_free(&s->errors);
 	stap_notes_free(&s->notes);
 	free(s->pids);
 	free(s->poll_fds);
@@ -181,12 +165,12 @@ static int drain(struct pfs_stap *s, struct pfs_err *err)
 		return more;
 	s->over = !more;
 	do {
-		size_t before = s->said.len;
+		size_t before = s->errors.len;
 
-		ret = pfs_said_read(&s->said, s->loader.error_fd);
+		ret = pfs_output_read(&s->errors, s->loader.error_fd);
 		if (ret < 0)
 			return pfs_err_set(err, ret, "cannot read what staprun says: %s", strerror(-ret));
-		if (s->said.len == before)
+		if (s->errors.len == before)
 			break;
 	} while (ret);
 	return 0;
@@ -216,14 +200,8 @@ static int poll_all(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds,
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	unsigned int nr = 0;
 
-	if (nr_fds + 2 > s->max_poll) {
-		struct pollfd *bigger = realloc(s->poll_fds, (nr_fds + 2) * sizeof(*bigger));
-
-		if (!bigger)
-			return pfs_err_set(err, -ENOMEM, "no memory to wait with");
-		s->poll_fds = bigger;
-		s->max_poll = nr_fds + 2;
-	}
+	if (!pfs_array_reserve(s->poll_fds, 0, s->max_poll, nr_fds + 2))
+		return pfs_err_set(err, -ENOMEM, "no memory to wait with");
 	for (; nr < nr_fds; nr++)
 		s->poll_fds[nr] = fds[nr];
 	s->poll_fds[nr++] = (struct pollfd){ s->over ? -1 : s->loader.out_fd, POLLIN, 0 };
@@ -271,14 +249,14 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 				   strerror(-end.failed));
 	if (end.left) /* free() tries again */
 		return pfs_err_set(err, -EBUSY, "staprun left the module in the kernel: %.200s",
-				   s->said.text ? s->said.text : "");
+				   pfs_output_text(&s->errors));
 	if (WIFSIGNALED(end.status))
 		return pfs_err_set(err, -EIO,
 				   "staprun was killed by signal %d; what came after "
 				   "that is not recorded",
 				   WTERMSIG(end.status));
 	if (WEXITSTATUS(end.status))
-		return pfs_diagnose(stage, s->said.text ? s->said.text : "", &d, err);
+		return pfs_diagnose(stage, pfs_output_text(&s->errors), &d, err);
 	return 0;
 }
 
@@ -320,7 +298,7 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 			return pfs_err_set(err, -ETIMEDOUT,
 					   "the probes were not in place after %d "
 					   "s%s%.200s",
-					   START_MS / 1000, s->said.text ? ": " : "", s->said.text ? s->said.text : "");
+					   START_MS / 1000, s->errors.len ? ": " : "", pfs_output_text(&s->errors));
 		ret = poll_all(s, NULL, 0, 100, err);
 		if (!ret)
 			ret = drain(s, err);
@@ -372,7 +350,7 @@ int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, i
 /* What staprun warned of: notes, for what was lost is in the records, too. */
 static int note_warnings(struct pfs_stap *s)
 {
-	const char *p = s->said.text ? s->said.text : "";
+	const char *p = pfs_output_text(&s->errors);
 	char line[256];
 	int ret = 0;
 

@@ -12,7 +12,7 @@
 #include "module/diagnose.h"
 #include "module/loader.h"
 #include "module/module.h"
-#include "module/program.h"
+#include "os/program.h"
 #include "session/spool.h"
 
 #include <stdint.h>
@@ -49,7 +49,7 @@ struct pfs_stap {
 	char *pids;					   /* "12,345", NULL: none */
 	struct pfs_loader loader;
 	struct pfs_spool spool;
-	struct pfs_said said; /* by staprun, on standard error */
+	struct pfs_output errors; /* what staprun wrote on standard error */
 	struct stap_notes notes;
 	struct stap_outlet live; /* decoder NULL: nobody wants them as they come */
 	uint64_t looked;	 /* how far of the spool was looked for READY */
@@ -60,7 +60,6 @@ struct pfs_stap {
 };
 
 /* session/notes.c */
-int stap_note_add(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, const char *text);
 void stap_notes_free(struct stap_notes *notes);
 
 /* A sink that passes events on with the notes between them. decoder is made with it. 0 or -ENOMEM. */

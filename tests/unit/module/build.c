@@ -4,9 +4,8 @@
  * write to it, the names of modules, a module as a file.
  */
 #include "module/check.h"
-#include "module/leftovers.h"
+#include "module/loaded.h"
 #include "module/module.h"
-#include "module/program.h"
 #include "module/scripts.h"
 #include "os/process.h"
 #include "support/stap_dir.h"
@@ -406,54 +405,6 @@ static void test_module_damage(void **state)
 	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
 }
 
-/* ---- programs ---- */
-
-static void test_program(void **state)
-{
-	const char *const argv[] = { "sh", "-c", "echo out; echo err >&2; echo $A; pwd; exit 3", NULL };
-	const char *const env[] = { "A=b", NULL }, *const nothing[] = { "/no/such/program", NULL };
-	struct pfs_program program = { .argv = argv, .env = env, .dir = "/" };
-	struct pfs_said out = { 0 }, error = { 0 };
-	struct pfs_err err;
-	int status;
-
-	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), 0);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-	assert_string_equal(out.text, "out\nb\n/\n");
-	assert_string_equal(error.text, "err\n");
-	pfs_said_free(&out);
-	pfs_said_free(&error);
-	program.argv = nothing;
-	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "/no/such/program"));
-}
-
-static bool when_marked(void *ctx)
-{
-	return strchr(file_text(ctx), '\n');
-}
-
-/* It and what it started are ended. */
-static void test_program_given_up(void **state)
-{
-	char mark[PATH_MAX], words[PATH_MAX + 64];
-	const char *const argv[] = { "sh", "-c", words, NULL };
-	const struct pfs_program program = { .argv = argv, .give_up = when_marked, .give_up_ctx = mark };
-	const struct timespec moment = { .tv_nsec = 10000000 };
-	struct pfs_said out = { 0 }, error = { 0 };
-	struct pfs_err err;
-	int status, pid;
-
-	snprintf(mark, sizeof(mark), "%s", in_dir("mark"));
-	snprintf(words, sizeof(words), "sleep 100 & echo $! >%s; wait", mark);
-	assert_int_equal(pfs_program_run(&program, &status, &out, &error, &err), -EINTR);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	pid = atoi(file_text(mark));
-	for (int i = 0; i < 1000 && pfs_process_start(pid); i++)
-		nanosleep(&moment, NULL);
-	assert_int_equal(pfs_process_start(pid), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,8 +422,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_signed, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_damage, make_dir, remove_dir),
-		cmocka_unit_test(test_program),
-		cmocka_unit_test_setup_teardown(test_program_given_up, make_dir, remove_dir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
  * told to, and whoever is killed, nothing is left.
  */
 #include "module/loader.h"
-#include "module/program.h"
 #include "session/spool.h"
 #include "support/stap_dir.h"
 

@@ -2,14 +2,20 @@
 /*
  * Modules that dead pfscopes left in the kernel. Their names tell whose they are.
  */
-#ifndef PFS_STAP_LEFTOVERS_H
-#define PFS_STAP_LEFTOVERS_H
+#ifndef PFS_STAP_LOADED_H
+#define PFS_STAP_LOADED_H
 
 #include "base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* Is a module of that name in the kernel? */
+bool pfs_module_loaded(const char *name);
+
+/* Removes one that nothing uses any more. 0 or -errno with err set. */
+int pfs_module_remove(const char *name, struct pfs_err *err);
 
 /* The name of a module of this process, not in the kernel yet: "pfscope_4211_18446_0". */
 void pfs_module_own_name(char *name, size_t size);

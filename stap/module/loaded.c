@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "module/leftovers.h"
+#include "module/loaded.h"
 
-#include "module/loader.h"
 #include "os/process.h"
+#include "os/program.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -17,6 +17,36 @@
 #include <unistd.h>
 
 #define PREFIX "pfscope_"
+
+/* "pfscope_42_7_0 204800 2 - Live 0xffffffffc0a3f000 (OE)" */
+bool pfs_module_loaded(const char *name)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	size_t len = strlen(name);
+	char line[1024];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = !strncmp(line, name, len) && line[len] == ' ';
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int pfs_module_remove(const char *name, struct pfs_err *err)
+{
+	const char *const argv[] = { "staprun", "-C", "never", "-d", name, NULL };
+	const struct pfs_program program = { .argv = argv };
+	struct pfs_program_result result = { 0 };
+	int ret = pfs_program_run(&program, &result, err);
+	const char *text = pfs_output_text(&result.error);
+
+	if (!ret && pfs_module_loaded(name))
+		ret = pfs_err_set(err, -EBUSY, "module %s cannot be removed: %.*s", name, (int)strcspn(text, "\n"),
+				  text);
+	pfs_program_result_free(&result);
+	return ret;
+}
 
 void pfs_module_own_name(char *name, size_t size)
 {
