@@ -211,20 +211,11 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 	c->untold = other + put_unasked(c, n, unasked);
 }
 
-void pfs_check_put_losses(const struct pfs_model *model, FILE *out)
-{
-	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
-	char lost[PFS_LOST_TEXT_MAX];
-
-	if (pfs_lost_text(lost, &all))
-		fprintf(out, "%s: the recording is not complete\n", lost);
-}
-
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
 {
 	const char *but = "";
 
-	pfs_check_put_losses(model, c->out);
+	pfs_put_losses(model, c->out);
 	if (!c->nr_unexplained && !c->untold) {
 		fprintf(c->out, "every fault is accounted for\n");
 		return 0;

@@ -11,7 +11,4 @@
 /* view/check_all.c, for sources that see every fault. As a pfs_draw_fn. */
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
-/* What the recording says to be missing: a line, if it does. */
-void pfs_check_put_losses(const struct pfs_model *model, FILE *out);
-
 #endif

@@ -227,7 +227,7 @@ int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_opti
 	put_recorded(t.out, model, all);
 	check_processes(&t, model);
 	check_rusage(&t, model, all);
-	pfs_check_put_losses(model, t.out);
+	pfs_put_losses(model, t.out);
 	if (!t.nr_held)
 		return pfs_err_set(err, -ENOENT,
 				   "this recording has no counts of the kernel to check "

@@ -206,3 +206,12 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 			 gaps->model->missed == 1 ? "it" : "they");
 	return by.nr_listed || (!gaps->at && gaps->model->missed);
 }
+
+void pfs_put_losses(const struct pfs_model *model, FILE *out)
+{
+	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (pfs_lost_text(lost, &all))
+		fprintf(out, "%s: the recording is not complete\n", lost);
+}

@@ -9,6 +9,8 @@
 #ifndef PFS_LOSS_H
 #define PFS_LOSS_H
 
+#include <stdio.h>
+
 #include "view/rows.h"
 
 /* Which gaps: all that are within a time, or those of them that may concern something. */
@@ -55,5 +57,8 @@ enum { PFS_LOST_TEXT_MAX = 1024 };
  * of no process in particular also "8 processes ended before they could be recorded". False if there are none.
  */
 bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps);
+
+/* Prints one line if anything was lost in the recording. */
+void pfs_put_losses(const struct pfs_model *model, FILE *out);
 
 #endif
