@@ -240,7 +240,8 @@ int cmd_plot(int argc, char **argv)
 		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
 	}
 	if (!ret)
-		ret = args.output ? whole_file_write(args.output, draw, &drawing, &err) : draw(&drawing, stdout, &err);
+		ret = args.output ? pfs_atomic_file_write(args.output, draw, &drawing, &err)
+				  : draw(&drawing, stdout, &err);
 	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
 	pfs_plot_data_free(drawing.data);
 	pipeline_fini(&p);

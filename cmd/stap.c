@@ -197,21 +197,21 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 /* Under a name of its own beside the final one. */
 static int put_module(const char *path, const char *name, const char *file, struct pfs_err *err)
 {
-	struct whole_file out;
+	struct pfs_atomic_file out;
 	struct pfs_module module;
 	int ret = pfs_module_read(&module, path, err);
 
 	if (ret)
 		return ret;
 	pfs_module_rename(&module, name);
-	ret = whole_file_open(&out, file, WHOLE_FILE_PRIVATE, err);
+	ret = pfs_atomic_file_open(&out, file, PFS_ATOMIC_FILE_PRIVATE, err);
 	if (!ret) {
 		ret = pfs_write_all(out.fd, module.bytes, module.len);
 		if (ret)
 			pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
 		else
-			ret = whole_file_keep(&out, err);
-		whole_file_drop(&out);
+			ret = pfs_atomic_file_keep(&out, err);
+		pfs_atomic_file_drop(&out);
 	}
 	pfs_module_free(&module);
 	return ret;

@@ -362,7 +362,7 @@ int cmd_tape(int argc, char **argv)
 		tell("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
 		return EXIT_USAGE;
 	}
-	ret = args.output ? whole_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);
+	ret = args.output ? pfs_atomic_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);
 	view_args_fini(&args.reading.view);
 	return ret < 0 ? fail(&err) : ret;
 }

@@ -174,7 +174,7 @@ static int open_files(struct recording *r, struct pfs_err *err)
 	if (output)
 		ret = check_output(output, err);
 	if (!ret && r->args->file)
-		ret = whole_file_open(&r->file, r->args->file, WHOLE_FILE_PRIVATE, err);
+		ret = pfs_atomic_file_open(&r->file, r->args->file, PFS_ATOMIC_FILE_PRIVATE, err);
 	caller_leave(&r->caller);
 	return ret;
 }
@@ -215,7 +215,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	*r = (struct recording){
 		.args = args,
 		.source = source_of(args),
-		.file = WHOLE_FILE_NONE,
+		.file = PFS_ATOMIC_FILE_NONE,
 		.stop_fd = stop_fd,
 	};
 	ret = caller_find(&r->caller, args->user, err);
@@ -274,7 +274,7 @@ static int keep_file(struct recording *r, struct pfs_err *err)
 {
 	int ret = r->source->write(r->capture, r->file.fd, err);
 
-	return ret ? ret : whole_file_keep(&r->file, err);
+	return ret ? ret : pfs_atomic_file_keep(&r->file, err);
 }
 
 static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
@@ -367,7 +367,7 @@ int recording_close(struct recording *r, struct pfs_err *err)
 	if (r->is_live)
 		pipeline_fini(&r->live);
 	if (r->file.temp && !caller_enter(&r->caller)) { /* it may have failed before the drop */
-		whole_file_drop(&r->file);
+		pfs_atomic_file_drop(&r->file);
 		caller_leave(&r->caller);
 	}
 	return ret;

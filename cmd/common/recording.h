@@ -50,9 +50,9 @@ struct recording {
 	int live_err;	/* ... for this reason */
 	bool lost;	/* --strict: something was */
 	struct refaulting refaulting;
-	struct pollfd *fds;	/* what is waited for */
-	struct whole_file file; /* where it is to be kept, if it is */
-	int stop_fd;		/* of stop_open(): a signal while it is set up or finished ends that */
+	struct pollfd *fds;	     /* what is waited for */
+	struct pfs_atomic_file file; /* where it is to be kept, if it is */
+	int stop_fd;		     /* of stop_open(): a signal while it is set up or finished ends that */
 };
 
 /*

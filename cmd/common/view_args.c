@@ -175,7 +175,7 @@ int view_args_draw(const struct view_args *args, const struct pfs_model *model, 
 {
 	struct picture picture = { args, model, format };
 
-	return args->output ? whole_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
+	return args->output ? pfs_atomic_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
 }
 
 void view_args_fini(struct view_args *args)

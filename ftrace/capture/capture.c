@@ -141,7 +141,7 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 	if (ret)
 		return ret;
 	if (!c->config.live) /* decoding takes longer than draining, and nobody shall wait for it */
-		pfs_urgency_raise(&c->urgency);
+		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
 	ret = capture_take_layouts(c, err);
 	if (!ret)
@@ -262,7 +262,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 
 	if (!ret)
 		ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
-	pfs_urgency_restore(&c->urgency);
+	pfs_sched_priority_restore(&c->priority);
 	c->tracing = false;
 	if (!ret)
 		ret = capture_tracers_stop(c, err);

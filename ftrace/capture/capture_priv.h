@@ -79,7 +79,7 @@ struct pfs_capture {
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 	bool tracing;
-	struct pfs_urgency urgency;
+	struct pfs_sched_priority priority;
 	/* text only */
 	int pipe_fd; /* trace_pipe */
 	int text_fd; /* spool */

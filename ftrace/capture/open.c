@@ -202,7 +202,7 @@ int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
 
 	if (!c)
 		return 0;
-	pfs_urgency_restore(&c->urgency);
+	pfs_sched_priority_restore(&c->priority);
 	capture_joins_free(c);
 	pfs_merge_free(c->live);
 	for (int i = 0; c->cpus && i < c->nr_cpus; i++) {

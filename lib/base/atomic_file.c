@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int cannot(const struct whole_file *file, int code, struct pfs_err *err)
+static int cannot(const struct pfs_atomic_file *file, int code, struct pfs_err *err)
 {
 	return pfs_err_set(err, code, "%s: cannot be written: %s", file->name, strerror(-code));
 }
 
 /* What a link leads to is replaced, not the link. *mode: of a file that is there, else 0. */
-static int find(struct whole_file *file, mode_t *mode, struct pfs_err *err)
+static int find(struct pfs_atomic_file *file, mode_t *mode, struct pfs_err *err)
 {
 	struct stat st;
 
@@ -32,7 +32,7 @@ static int find(struct whole_file *file, mode_t *mode, struct pfs_err *err)
 }
 
 /* Under a name of its own beside the final one. mkostemp() makes it private. */
-static int make(struct whole_file *file, enum whole_file_kind kind, mode_t old, struct pfs_err *err)
+static int make(struct pfs_atomic_file *file, enum pfs_atomic_file_kind kind, mode_t old, struct pfs_err *err)
 {
 	mode_t mask;
 
@@ -46,7 +46,7 @@ static int make(struct whole_file *file, enum whole_file_kind kind, mode_t old, 
 		file->temp = NULL;
 		return cannot(file, -errno, err);
 	}
-	if (kind == WHOLE_FILE_PRIVATE)
+	if (kind == PFS_ATOMIC_FILE_PRIVATE)
 		return 0;
 	umask(mask = umask(0));
 	if (fchmod(file->fd, old ? old & 07777 : 0666 & ~mask))
@@ -54,16 +54,17 @@ static int make(struct whole_file *file, enum whole_file_kind kind, mode_t old, 
 	return 0;
 }
 
-int whole_file_open(struct whole_file *file, const char *name, enum whole_file_kind kind, struct pfs_err *err)
+int pfs_atomic_file_open(struct pfs_atomic_file *file, const char *name, enum pfs_atomic_file_kind kind,
+			 struct pfs_err *err)
 {
 	mode_t old;
 	int ret;
 
-	*file = WHOLE_FILE_NONE;
+	*file = PFS_ATOMIC_FILE_NONE;
 	file->name = name;
 	ret = find(file, &old, err);
 	if (!ret && old && !S_ISREG(old)) {
-		if (kind == WHOLE_FILE_PRIVATE)
+		if (kind == PFS_ATOMIC_FILE_PRIVATE)
 			ret = pfs_err_set(err, -EINVAL,
 					  "%s: is no regular file; a recording cannot be kept "
 					  "there",
@@ -78,11 +79,11 @@ int whole_file_open(struct whole_file *file, const char *name, enum whole_file_k
 		ret = make(file, kind, old, err);
 	}
 	if (ret)
-		whole_file_drop(file);
+		pfs_atomic_file_drop(file);
 	return ret;
 }
 
-int whole_file_keep(struct whole_file *file, struct pfs_err *err)
+int pfs_atomic_file_keep(struct pfs_atomic_file *file, struct pfs_err *err)
 {
 	int ret = close(file->fd) ? -errno : 0;
 
@@ -95,11 +96,11 @@ int whole_file_keep(struct whole_file *file, struct pfs_err *err)
 		free(file->temp);
 		file->temp = NULL;
 	}
-	whole_file_drop(file);
+	pfs_atomic_file_drop(file);
 	return ret;
 }
 
-void whole_file_drop(struct whole_file *file)
+void pfs_atomic_file_drop(struct pfs_atomic_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
@@ -107,11 +108,11 @@ void whole_file_drop(struct whole_file *file)
 		unlink(file->temp);
 	free(file->temp);
 	free(file->path);
-	*file = WHOLE_FILE_NONE;
+	*file = PFS_ATOMIC_FILE_NONE;
 }
 
 /* A stream that writes to it, and is closed before the file is kept or dropped. NULL with err set. */
-static FILE *stream_of(const struct whole_file *file, struct pfs_err *err)
+static FILE *stream_of(const struct pfs_atomic_file *file, struct pfs_err *err)
 {
 	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
@@ -124,10 +125,10 @@ static FILE *stream_of(const struct whole_file *file, struct pfs_err *err)
 	return NULL;
 }
 
-int whole_file_write(const char *name, whole_file_fn fn, void *ctx, struct pfs_err *err)
+int pfs_atomic_file_write(const char *name, pfs_atomic_file_fn fn, void *ctx, struct pfs_err *err)
 {
-	struct whole_file file;
-	int ret = whole_file_open(&file, name, WHOLE_FILE_OUTPUT, err), kept;
+	struct pfs_atomic_file file;
+	int ret = pfs_atomic_file_open(&file, name, PFS_ATOMIC_FILE_OUTPUT, err), kept;
 	FILE *out = ret ? NULL : stream_of(&file, err);
 
 	if (!ret)
@@ -135,9 +136,9 @@ int whole_file_write(const char *name, whole_file_fn fn, void *ctx, struct pfs_e
 	if (out && fclose(out) && ret >= 0)
 		ret = cannot(&file, -errno, err);
 	if (ret < 0) {
-		whole_file_drop(&file);
+		pfs_atomic_file_drop(&file);
 		return ret;
 	}
-	kept = whole_file_keep(&file, err);
+	kept = pfs_atomic_file_keep(&file, err);
 	return kept ? kept : ret;
 }

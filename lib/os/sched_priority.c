@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/sched_priority.h"
 
-void pfs_urgency_raise(struct pfs_urgency *before)
+void pfs_sched_priority_raise(struct pfs_sched_priority *before)
 {
 	const struct sched_param least = { .sched_priority = sched_get_priority_min(SCHED_RR) };
 
@@ -10,7 +10,7 @@ void pfs_urgency_raise(struct pfs_urgency *before)
 			 !sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &least);
 }
 
-void pfs_urgency_restore(struct pfs_urgency *before)
+void pfs_sched_priority_restore(struct pfs_sched_priority *before)
 {
 	if (!before->raised)
 		return;
