@@ -43,12 +43,23 @@ ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at)
 
 int pfs_write_file(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
 
 	if (fd < 0)
 		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
 	close(fd);
+	return ret;
+}
+
+int pfs_read_file(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, buf, size - 1);
+	int ret = len < 0 ? -errno : len;
+
+	buf[len > 0 ? len : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
 	return ret;
 }

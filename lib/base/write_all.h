@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bytes to a descriptor, and the small files of /proc and /sys, which are read and written as a whole.
+ */
 #ifndef PFS_WRITE_ALL_H
 #define PFS_WRITE_ALL_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* All of it, at the file's position, however many writes that takes. 0 or -errno. */
+/* Writes all of it at the file position, in as many calls as that takes. 0 or -errno. */
 int pfs_write_all(int fd, const void *bytes, size_t len);
 
 /*
@@ -14,7 +17,10 @@ int pfs_write_all(int fd, const void *bytes, size_t len);
  */
 ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
 
-/* Text to a file that takes it as a whole, as those of /proc and /sys do. 0 or -errno. */
+/* Writes the text to a small file with one write(), as /proc and /sys want it. 0 or -errno. */
 int pfs_write_file(const char *path, const char *text);
+
+/* Reads a small file, or its first size - 1 bytes, into buf and terminates it. The number of bytes, or -errno. */
+int pfs_read_file(const char *path, char *buf, size_t size);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "os/huge_pages.h"
 
+#include "base/write_all.h"
+
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,20 +14,13 @@
 /* "always [madvise] never": what is in force. A size that inherits has what `enabled` says. */
 static enum pfs_huge_pages read_setting(const char *path)
 {
-	enum pfs_huge_pages setting = PFS_HUGE_NEVER;
-	FILE *f = fopen(path, "re");
 	char line[128];
 
-	if (!f)
-		return setting;
-	if (fgets(line, sizeof(line), f)) {
-		if (strstr(line, "[always]"))
-			setting = PFS_HUGE_ALWAYS;
-		else if (strstr(line, "[madvise]"))
-			setting = PFS_HUGE_ADVISED;
-	}
-	fclose(f);
-	return setting;
+	if (pfs_read_file(path, line, sizeof(line)) <= 0)
+		return PFS_HUGE_NEVER;
+	return strstr(line, "[always]")	   ? PFS_HUGE_ALWAYS
+	       : strstr(line, "[madvise]") ? PFS_HUGE_ADVISED
+					   : PFS_HUGE_NEVER;
 }
 
 enum pfs_huge_pages pfs_huge_pages(const char *dir)

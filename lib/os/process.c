@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/process.h"
 
+#include "base/write_all.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,25 +12,24 @@
 #define STAT_MAX   1024
 #define STATUS_MAX 4096
 
+static const char *path_of(char path[64], pid_t pid, const char *file)
+{
+	snprintf(path, 64, "/proc/%d/%s", pid, file);
+	return path;
+}
+
 int pfs_process_open(pid_t pid, const char *file)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open(path_of(path, pid, file), O_RDONLY | O_CLOEXEC);
 }
 
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
 {
-	int fd = pfs_process_open(pid, file);
-	ssize_t len;
+	char path[64];
 
-	if (fd < 0)
-		return false;
-	len = read(fd, buf, size - 1);
-	close(fd);
-	buf[len > 0 ? len : 0] = '\0';
-	return len > 0;
+	return pfs_read_file(path_of(path, pid, file), buf, size) > 0;
 }
 
 /* "4211 (a name) S 1 4211 ...", from " S" on, in buf; NULL: no such process. */
@@ -47,20 +48,24 @@ char pfs_process_state(pid_t pid)
 	return p ? p[1] : 'X';
 }
 
-/* Field 22. */
+/* The number in a field of /proc/PID/stat, counted from 1; stat begins before field 3. 0: there is none. */
+static uint64_t field_of(const char *stat, int nr)
+{
+	uint64_t value = 0;
+
+	for (int field = 3; stat && field < nr; field++)
+		stat = strchr(stat + 1, ' ');
+	if (stat)
+		sscanf(stat, " %" SCNu64, &value);
+	return value;
+}
+
 uint64_t pfs_process_start(pid_t pid)
 {
 	char buf[STAT_MAX];
 	const char *p = read_stat(pid, buf);
-	uint64_t start = 0;
 
-	if (!p || strchr("ZX", p[1]))
-		return 0;
-	for (int field = 3; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (p)
-		sscanf(p, " %" SCNu64, &start);
-	return start;
+	return p && !strchr("ZX", p[1]) ? field_of(p, 22) : 0;
 }
 
 pid_t pfs_process_of(pid_t tid)
@@ -72,28 +77,21 @@ pid_t pfs_process_of(pid_t tid)
 	return line && sscanf(line, " Tgid: %d", &pid) == 1 ? pid : 0;
 }
 
-/* Field 14. */
 uint64_t pfs_process_user_ns(pid_t pid)
 {
 	char buf[STAT_MAX];
-	const char *p = read_stat(pid, buf);
-	uint64_t ticks;
 
-	for (int field = 3; p && field < 14; field++)
-		p = strchr(p + 1, ' ');
-	if (!p || sscanf(p, " %" SCNu64, &ticks) != 1)
-		return 0;
-	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+	return field_of(read_stat(pid, buf), 14) * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
-/* Fields 10 and 12. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major)
 {
 	char buf[STAT_MAX];
 	const char *p = read_stat(pid, buf);
 
-	*minor = *major = 0;
-	return p && sscanf(p, " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64, minor, major) == 2;
+	*minor = field_of(p, 10);
+	*major = field_of(p, 12);
+	return p;
 }
 
 void pfs_vsyscall_perms(char perms[5])

@@ -4,11 +4,13 @@
  */
 #include "refault/refault.h"
 
+#include "base/write_all.h"
 #include "refault/damon.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,45 +25,41 @@ const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS] = {
 
 /* ---- the system ---- */
 
-static FILE *open_of(const char *root, const char *file)
+/* Reads a small file. False: it cannot be read, or is empty. */
+static bool read_of(const char *root, const char *file, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", root, file);
-	return fopen(path, "re");
+	return pfs_read_file(path, buf, size) > 0;
 }
 
 /* Below the heading of /proc/swaps there is one. */
 static bool has_swap(const char *root)
 {
-	FILE *f = open_of(root, "/proc/swaps");
-	char line[1024];
-	unsigned int nr = 0;
+	char text[4096];
+	const char *heading;
 
-	while (f && fgets(line, sizeof(line), f))
-		nr += !!strchr(line, '\n');
-	if (f)
-		fclose(f);
-	return nr > 1;
+	heading = read_of(root, "/proc/swaps", text, sizeof(text)) ? strchr(text, '\n') : NULL;
+	return heading && heading[1];
 }
 
 /* "0", "0-1", "0,2-3". */
 static unsigned int count_nodes(const char *root)
 {
-	FILE *f = open_of(root, "/sys/devices/system/node/online");
+	char text[256], *at = text;
 	unsigned int nr = 0, from, to;
-	char comma;
 
-	while (f && fscanf(f, "%u", &from) == 1) {
-		to = from;
-		if (fscanf(f, "-%u", &to) < 0)
-			to = from;
-		nr += to >= from ? to - from + 1 : 1;
-		if (fscanf(f, "%c", &comma) != 1 || comma != ',')
+	if (!read_of(root, "/sys/devices/system/node/online", text, sizeof(text)))
+		return 0;
+	for (char *range; (range = strsep(&at, ",")); nr += to >= from ? to - from + 1 : 1) {
+		int parts = sscanf(range, "%u-%u", &from, &to);
+
+		if (parts < 1)
 			break;
+		if (parts == 1)
+			to = from;
 	}
-	if (f)
-		fclose(f);
 	return nr;
 }
 
@@ -74,14 +72,14 @@ static bool has_pageout(void)
 /* Whether it knows address spaces, or physical memory alone, sysfs tells only once one is set up. */
 static bool has_damon(const char *root)
 {
-	FILE *f = open_of(root, PFS_DAMON_DIR "/nr_kdamonds");
-	char line[1024];
+	char line[PATH_MAX];
 	bool has = false;
+	FILE *f;
 
-	if (!f)
+	if (!read_of(root, PFS_DAMON_DIR "/nr_kdamonds", line, sizeof(line)))
 		return false;
-	fclose(f);
-	f = open_of(root, "/proc/kallsyms");
+	snprintf(line, sizeof(line), "%s/proc/kallsyms", root);
+	f = fopen(line, "re");
 	while (f && !has && fgets(line, sizeof(line), f))
 		has = strstr(line, " damon_va_");
 	if (f)
@@ -91,20 +89,17 @@ static bool has_damon(const char *root)
 
 void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 {
-	FILE *f = open_of(root, "/proc/sys/kernel/numa_balancing");
-	int on = 0;
+	char on[16];
+	bool numa = read_of(root, "/proc/sys/kernel/numa_balancing", on, sizeof(on));
 
 	*system = (struct pfs_refault_system){
 		.pageout = has_pageout(),
 		.swap = has_swap(root),
 		.nr_nodes = count_nodes(root),
-		.numa = f,
+		.numa = numa,
+		.numa_on = numa && atoi(on),
 		.damon = has_damon(root),
 	};
-	if (f) {
-		system->numa_on = fscanf(f, "%d", &on) == 1 && on;
-		fclose(f);
-	}
 }
 
 /* ---- the choice ---- */

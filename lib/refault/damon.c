@@ -7,7 +7,6 @@
 #include "base/write_all.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -31,17 +30,13 @@ static void rest_ms(unsigned int ms)
 	nanosleep(&rest, NULL);
 }
 
-/* The kernel refuses what comes while another file is written to. */
-__attribute__((format(printf, 2, 3))) static int put(const char *text, const char *fmt, ...)
+/* The kernel refuses a write while another file is being written. */
+static int put(const char *text, const char *file)
 {
-	char path[PATH_MAX] = PFS_DAMON_DIR "/";
-	size_t len = strlen(path);
+	char path[PATH_MAX];
 	int ret = -EBUSY;
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(path + len, sizeof(path) - len, fmt, ap);
-	va_end(ap);
+	snprintf(path, sizeof(path), PFS_DAMON_DIR "/%s", file);
 	for (int i = 0; ret == -EBUSY && i < 20; i++) {
 		if (i)
 			rest_ms(10);
@@ -50,31 +45,26 @@ __attribute__((format(printf, 2, 3))) static int put(const char *text, const cha
 	return ret;
 }
 
-static int put_number(uint64_t number, const char *file)
+/* fmt and what follows: the file. */
+__attribute__((format(printf, 2, 3))) static int put_number(uint64_t number, const char *fmt, ...)
 {
-	char text[32];
+	char text[32], file[128];
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(file, sizeof(file), fmt, ap);
+	va_end(ap);
 	snprintf(text, sizeof(text), "%" PRIu64, number);
-	return put(text, "%s", file);
+	return put(text, file);
 }
 
 /* -1: it cannot be read. */
 static int64_t get_number(const char *file)
 {
 	char path[PATH_MAX], text[32];
-	ssize_t got = -1;
-	int fd;
 
 	snprintf(path, sizeof(path), PFS_DAMON_DIR "/%s", file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	if (got <= 0)
-		return -1;
-	text[got] = '\0';
-	return strtoll(text, NULL, 10);
+	return pfs_read_file(path, text, sizeof(text)) > 0 ? strtoll(text, NULL, 10) : -1;
 }
 
 /* One check in each interval, so that of a page it is known whether it was used in it, and no more. */
@@ -133,24 +123,20 @@ int pfs_damon_target(unsigned int nr, pid_t pid, uint64_t start, const uint64_t 
 {
 	uint64_t page_size = sysconf(_SC_PAGESIZE);
 	unsigned int nr_pages = 0, at = 0;
-	char text[32];
 	int ret;
 
 	for (int i = 0; i < PFS_DAMON_WORDS; i++)
 		nr_pages += __builtin_popcountll(pages[i]);
-	snprintf(text, sizeof(text), "%d", pid ? pid : getpid()); /* one that is there is needed, even for nothing */
-	ret = put(text, CONTEXT "/targets/%u/pid_target", nr);
-	snprintf(text, sizeof(text), "%u", nr_pages);
+	/* Even a target without pages needs a process that exists. */
+	ret = put_number(pid ? pid : getpid(), CONTEXT "/targets/%u/pid_target", nr);
 	if (!ret)
-		ret = put(text, CONTEXT "/targets/%u/regions/nr_regions", nr);
+		ret = put_number(nr_pages, CONTEXT "/targets/%u/regions/nr_regions", nr);
 	for (unsigned int i = 0; !ret && i < PFS_DAMON_PAGES; i++) {
 		if (!(pages[i / 64] >> i % 64 & 1))
 			continue;
-		snprintf(text, sizeof(text), "%" PRIu64, start + i * page_size);
-		ret = put(text, CONTEXT "/targets/%u/regions/%u/start", nr, at);
-		snprintf(text, sizeof(text), "%" PRIu64, start + (i + 1) * page_size);
+		ret = put_number(start + i * page_size, CONTEXT "/targets/%u/regions/%u/start", nr, at);
 		if (!ret)
-			ret = put(text, CONTEXT "/targets/%u/regions/%u/end", nr, at);
+			ret = put_number(start + (i + 1) * page_size, CONTEXT "/targets/%u/regions/%u/end", nr, at);
 		at++;
 	}
 	return ret;

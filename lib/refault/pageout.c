@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "refault/pageout.h"
 
+#include "base/array.h"
+
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -40,16 +40,11 @@ void pfs_pageout_begin(void)
 
 static int remember(struct look *look, const struct pfs_smap *from)
 {
-	if (look->nr == look->max) {
-		size_t want = look->max ? look->max * 2 : 64;
-		struct region *bigger = realloc(look->regions, want * sizeof(*bigger));
+	struct region *region = pfs_array_add(look->regions, look->nr, look->max);
 
-		if (!bigger)
-			return -ENOMEM;
-		look->regions = bigger;
-		look->max = want;
-	}
-	look->regions[look->nr++] = (struct region){ from->start, from->end, from->resident, from->shared };
+	if (!region)
+		return -ENOMEM;
+	*region = (struct region){ from->start, from->end, from->resident, from->shared };
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "refault/refault.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "os/helper.h"
 #include "os/process.h"
@@ -44,7 +45,7 @@ struct pfs_refault {
 	int fd;
 	struct memory *memory;
 	struct pfs_refault_tick *ticks; /* told and not yet taken */
-	unsigned int nr_ticks;
+	unsigned int nr_ticks, max_ticks;
 	bool down; /* it has said so, or is no more */
 	int code;  /* how that went */
 	struct pfs_err err;
@@ -112,19 +113,13 @@ static bool is_among(const struct targets *targets, pid_t pid)
 
 static int add_target(struct targets *targets, pid_t pid)
 {
+	struct target *target = pfs_array_add(targets->at, targets->nr, targets->max);
 	uint64_t minor, major;
 
-	if (targets->nr == targets->max) {
-		unsigned int want = targets->max ? targets->max * 2 : 64;
-		struct target *bigger = realloc(targets->at, want * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		targets->at = bigger;
-		targets->max = want;
-	}
+	if (!target)
+		return -ENOMEM;
 	pfs_process_faults(pid, &minor, &major);
-	targets->at[targets->nr++] = (struct target){ pid, pfs_process_user_ns(pid), minor + major };
+	*target = (struct target){ pid, pfs_process_user_ns(pid), minor + major };
 	return 0;
 }
 
@@ -351,15 +346,13 @@ static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *
 	return ret;
 }
 
-static int keep_tick(struct pfs_refault *r, const struct pfs_refault_tick *tick)
+static bool keep_tick(struct pfs_refault *r, const struct pfs_refault_tick *tick)
 {
-	struct pfs_refault_tick *bigger = realloc(r->ticks, (r->nr_ticks + 1) * sizeof(*bigger));
+	struct pfs_refault_tick *kept = pfs_array_add(r->ticks, r->nr_ticks, r->max_ticks);
 
-	if (!bigger)
-		return -ENOMEM;
-	r->ticks = bigger;
-	r->ticks[r->nr_ticks++] = *tick;
-	return 0;
+	if (kept)
+		*kept = *tick;
+	return kept;
 }
 
 /* One message; waits for it unless flags say otherwise. False: there is none, or never will be any more. */
@@ -456,7 +449,7 @@ void pfs_refault_stop(struct pfs_refault *r)
 
 	shutdown(r->fd, SHUT_WR);
 	while (take_message(r, 0, &message))
-		if (message.what == TICK && keep_tick(r, &message.tick))
+		if (message.what == TICK && !keep_tick(r, &message.tick))
 			r->code = pfs_err_set(&r->err, -ENOMEM, "no memory for what --refault did");
 }
 

@@ -44,14 +44,10 @@ static int put_of(int nr, const char *file, const char *text)
 /* Reading it makes one. */
 static int hot_add(void)
 {
-	FILE *f = fopen(CONTROL "/hot_add", "re");
-	int nr, ret = f ? 0 : -errno;
+	char text[16];
+	int ret = pfs_read_file(CONTROL "/hot_add", text, sizeof(text));
 
-	if (f && fscanf(f, "%d", &nr) != 1)
-		ret = errno ? -errno : -EIO;
-	if (f)
-		fclose(f);
-	return ret ? ret : nr;
+	return ret > 0 ? atoi(text) : ret ? ret : -EIO;
 }
 
 static int hot_remove(int nr)
@@ -120,22 +116,20 @@ static int write_header(int fd, uint64_t bytes, pid_t owner)
 /* Where nobody makes device nodes by itself, one is made for as long as it takes. */
 static int open_device(int nr, char *path, size_t size)
 {
-	char file[64];
+	char file[64], text[32];
 	unsigned int major, minor;
-	FILE *f;
-	int fd;
+	int fd, ret;
 
 	device_path(nr, path, size);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 || errno != ENOENT)
 		return fd < 0 ? -errno : fd;
 	snprintf(file, sizeof(file), "/sys/block/zram%d/dev", nr);
-	f = fopen(file, "re");
-	if (!f)
-		return -errno;
-	if (fscanf(f, "%u:%u", &major, &minor) != 2)
+	ret = pfs_read_file(file, text, sizeof(text));
+	if (ret < 0)
+		return ret;
+	if (sscanf(text, "%u:%u", &major, &minor) != 2)
 		major = minor = 0;
-	fclose(f);
 	if (mknod(path, S_IFBLK | 0600, makedev(major, minor)))
 		return -errno;
 	fd = open(path, O_RDWR | O_CLOEXEC);

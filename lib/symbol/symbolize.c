@@ -5,6 +5,7 @@
  */
 #include "symbol/symbolize.h"
 
+#include "base/array.h"
 #include "os/smaps.h"
 
 #include <dlfcn.h>
@@ -200,18 +201,11 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 
 static int add(struct pfs_elf_symbols *symbols, const struct pfs_elf_symbol *symbol)
 {
-	struct pfs_elf_symbol *more;
-	uint32_t max;
+	struct pfs_elf_symbol *added = pfs_array_add(symbols->symbols, symbols->nr_symbols, symbols->max_symbols);
 
-	if (symbols->nr_symbols == symbols->max_symbols) {
-		max = symbols->max_symbols ? 2 * symbols->max_symbols : 1024;
-		more = realloc(symbols->symbols, max * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		symbols->symbols = more;
-		symbols->max_symbols = max;
-	}
-	symbols->symbols[symbols->nr_symbols++] = *symbol;
+	if (!added)
+		return -ENOMEM;
+	*added = *symbol;
 	return 0;
 }
 

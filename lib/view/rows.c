@@ -4,6 +4,7 @@
  */
 #include "view/rows.h"
 
+#include "base/array.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -71,25 +72,19 @@ uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model)
 
 /* ---- rows ---- */
 
-static struct pfs_row *row_add(struct pfs_rows *rows, unsigned int *max)
+static struct pfs_row *row_add(struct pfs_rows *rows)
 {
-	if (rows->nr == *max) {
-		unsigned int want = *max ? *max * 2 : 64;
-		struct pfs_row *bigger = realloc(rows->row, want * sizeof(*bigger));
+	struct pfs_row *row = pfs_array_add(rows->row, rows->nr, rows->max);
 
-		if (!bigger)
-			return NULL;
-		rows->row = bigger;
-		*max = want;
-	}
-	memset(&rows->row[rows->nr], 0, sizeof(*rows->row));
-	return &rows->row[rows->nr++];
+	if (row)
+		*row = (struct pfs_row){ 0 };
+	return row;
 }
 
-static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs_model *model,
-		      const struct pfs_space *space, const struct pfs_region *region)
+static int add_region(struct pfs_rows *rows, const struct pfs_model *model, const struct pfs_space *space,
+		      const struct pfs_region *region)
 {
-	struct pfs_row *row = row_add(rows, max);
+	struct pfs_row *row = row_add(rows);
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	uint64_t nr;
@@ -110,8 +105,8 @@ static int add_region(struct pfs_rows *rows, unsigned int *max, const struct pfs
 }
 
 /* What was touched in [start, end), where no region is known. end == 0: to the top of memory. */
-static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct pfs_model *model,
-			const struct pfs_space *space, uint64_t start, uint64_t end)
+static int add_clusters(struct pfs_rows *rows, const struct pfs_model *model, const struct pfs_space *space,
+			uint64_t start, uint64_t end)
 {
 	uint64_t size = UINT64_C(1) << model->page_shift;
 	struct pfs_row *row = NULL;
@@ -122,7 +117,7 @@ static int add_clusters(struct pfs_rows *rows, unsigned int *max, const struct p
 	pfs_page_walk_start(&at, space->pages, start, end);
 	while ((page = pfs_page_walk_row(&at, &nr))) {
 		if (!row || at.addr - row->end > CLUSTER_GAP * size) {
-			row = row_add(rows, max);
+			row = row_add(rows);
 			if (!row)
 				return -ENOMEM;
 			row->start = at.addr;
@@ -173,7 +168,6 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 {
 	const struct pfs_space *space = at->epoch->space;
 	const struct pfs_model *model = at->model;
-	unsigned int max = 0;
 	uint64_t start = 0;
 	int err = 0;
 
@@ -182,15 +176,15 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 		const struct pfs_region *region = space->live[i];
 
 		if (start < region->start)
-			err = add_clusters(rows, &max, model, space, start, region->start);
+			err = add_clusters(rows, model, space, start, region->start);
 		if (!err)
-			err = add_region(rows, &max, model, space, region);
+			err = add_region(rows, model, space, region);
 		start = region->end;
 	}
 	if (!err)
-		err = add_clusters(rows, &max, model, space, start, 0);
+		err = add_clusters(rows, model, space, start, 0);
 	for (unsigned int i = 0; !err && i < space->nr_retired; i++)
-		err = add_region(rows, &max, model, space, space->retired[i]);
+		err = add_region(rows, model, space, space->retired[i]);
 	if (err) {
 		pfs_rows_free(rows);
 		return err;

@@ -54,7 +54,7 @@ struct pfs_row {
 
 struct pfs_rows {
 	struct pfs_row *row; /* sorted by start, then by birth */
-	unsigned int nr;
+	unsigned int nr, max;
 };
 
 /*
