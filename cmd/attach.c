@@ -5,6 +5,7 @@
 #include "common/invoking_user.h"
 #include "base/clock.h"
 #include "common/command.h"
+#include "common/message.h"
 #include "common/recording.h"
 #include "common/stop.h"
 #include "os/process.h"
@@ -46,6 +47,18 @@ static void add_pid(struct attach_args *args, const char *arg, struct argp_state
 	args->pids[args->nr_pids++] = pid;
 }
 
+/* Without a PID. */
+static void check_traits(const struct recording_args *args, struct argp_state *state)
+{
+	if (args->config.all_of_user)
+		return;
+	if (!args->view.filter.nr_comms)
+		argp_error(state, "no process given");
+	if (!(args->sources.source->can & PFS_CAN_COMM))
+		argp_error(state, "no process given (--comm without a PID: only with --source=%s)",
+			   source_that(PFS_CAN_COMM));
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct attach_args *args = state->input;
@@ -64,16 +77,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_pid(args, arg, state);
 		return 0;
 	case 'u':
-		if (!caller_find_uid(arg, &args->recording.uid))
+		if (!caller_find_uid(arg, &args->recording.config.uid))
 			argp_error(state, "--user: %s: no such user", arg);
-		args->recording.all_of_user = true;
+		args->recording.config.all_of_user = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		if (!args->recording.all_of_user && !args->recording.view.filter.nr_comms)
-			argp_error(state, "which process is to be recorded?");
-		else if (!args->recording.all_of_user && args->recording.source != &source_stap)
-			argp_error(state, "which process is to be recorded? (all of a name: with "
-					  "--source=stap)");
+		check_traits(&args->recording, state);
 		args->recording.by_trait = true;
 		return 0;
 	default:
@@ -212,7 +221,7 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 		nr_running += !a->targets[i].ended;
 	}
 	/* Of a name or a user more may always come. */
-	return nr && !a->args->recording.all_of_user ? nr_running : 1;
+	return nr && !a->args->recording.config.all_of_user ? nr_running : 1;
 }
 
 static int watch(struct attach *a, struct pfs_err *err)
@@ -263,7 +272,7 @@ int cmd_attach(int argc, char **argv)
 	int ret;
 
 	if (!args.pids) {
-		tell("no memory for the arguments");
+		message("no memory for the arguments");
 		return EXIT_FAILED;
 	}
 	if (cannot_parse(&argp, argc, argv, 0, &args)) {
@@ -286,7 +295,7 @@ int cmd_attach(int argc, char **argv)
 	}
 	attach_close(&a);
 	close(a.signal_fd);
-	view_args_fini(&args.recording.view);
+	recording_args_fini(&args.recording);
 	free(args.pids);
 	if (a.quit)
 		return 128 + SIGINT;

@@ -3,6 +3,7 @@
  * pfscope clean: what a killed pfscope left in the kernel. The next start does the same by itself.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "module/loaded.h"
 #include "refault/zram.h"
 #include "tracefs/instance.h"

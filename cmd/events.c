@@ -3,6 +3,7 @@
  * pfscope events: a recording in the one event format.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "common/reading.h"
 
 #include <errno.h>

@@ -3,16 +3,11 @@
  * pfscope: which command is meant. What each does is in the file of its name.
  */
 #include "common/command.h"
-
-#include "base/escape.h"
-#include "view/loss.h"
+#include "common/message.h"
 
 #include <argp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct command commands[] = {
 	{ "run", "record a command and show its bars when it ends", cmd_run },
@@ -28,79 +23,6 @@ static const struct command commands[] = {
 	{ "stap", "the SystemTap source: its script, its probes, a module to take along", cmd_stap },
 };
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-void tell(const char *fmt, ...)
-{
-	char text[2048], safe[8192];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	pfs_escape(safe, sizeof(safe), text, 0);
-	fprintf(stderr, "pfscope: %s\n", safe);
-}
-
-/* Writes to the descriptor what a terminal can be shown, line by line. */
-static ssize_t write_escaped(void *cookie, const char *text, size_t len)
-{
-	const char *end = text + len;
-	char line[4096], safe[4 * sizeof(line)];
-
-	while (text < end) {
-		const char *newline = memchr(text, '\n', end - text);
-		size_t size = (newline ? newline : end) - text;
-
-		if (size >= sizeof(line))
-			size = sizeof(line) - 1;
-		memcpy(line, text, size);
-		line[size] = '\0';
-		pfs_escape(safe, sizeof(safe), line, 0);
-		text += size;
-		if (newline == text) {
-			text++;
-			dprintf(STDERR_FILENO, "%s\n", safe);
-		} else {
-			dprintf(STDERR_FILENO, "%s", safe);
-		}
-	}
-	return len;
-}
-
-/* argp repeats what it was given, as it is: to a stream of ours, which it keeps if it exits. */
-bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
-{
-	static const cookie_io_functions_t escaped = { .write = write_escaped };
-	FILE *standard = stderr, *safe = fopencookie(NULL, "w", escaped);
-	int ret;
-
-	if (safe)
-		stderr = safe;
-	ret = argp_parse(argp, argc, argv, flags, NULL, input);
-	stderr = standard;
-	if (safe)
-		fclose(safe);
-	if (ret)
-		tell("cannot read the arguments: %s", strerror(ret));
-	return ret;
-}
-
-int strict_status(bool strict, const struct pfs_model *model, int status)
-{
-	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
-	char lost[PFS_LOST_TEXT_MAX];
-
-	if (!strict || !pfs_lost_text(lost, &all))
-		return status;
-	tell("%s (--strict)", lost);
-	return EXIT_LOST;
-}
-
-int fail(const struct pfs_err *err)
-{
-	tell("%s", err->msg);
-	return EXIT_FAILED;
-}
 
 static int usage(FILE *out, int status)
 {
@@ -150,6 +72,6 @@ int main(int argc, char **argv)
 		argv[1] = name;
 		return commands[i].main(argc - 1, argv + 1);
 	}
-	tell("%s: no such command; `pfscope --help` lists them", argv[1]);
+	message("%s: no such command; `pfscope --help` lists them", argv[1]);
 	return EXIT_USAGE;
 }

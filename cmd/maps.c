@@ -3,6 +3,7 @@
  * pfscope maps: the layout at a moment, as /proc/PID/maps would have shown it.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "common/reading.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)

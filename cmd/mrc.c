@@ -3,8 +3,10 @@
  * pfscope mrc: what a memory of each size would have missed of the references that a recording shows.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "base/units.h"
 #include "common/reading.h"
+#include "simulate/curves.h"
 #include "view/mrc.h"
 
 #include <errno.h>

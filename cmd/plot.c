@@ -3,6 +3,7 @@
  * pfscope plot: time by address, as a picture in a file or in characters.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "base/atomic_file.h"
 #include "common/reading.h"
 #include "plot/draw.h"

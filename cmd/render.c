@@ -3,6 +3,7 @@
  * pfscope render: the bars of a recording, whatever made it.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "common/reading.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)

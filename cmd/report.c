@@ -3,6 +3,7 @@
  * pfscope report: tables, and the check of a recording against the kernel's own counts.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "common/reading.h"
 
 enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };

@@ -3,9 +3,11 @@
  * pfscope run: records a command from its first instruction until the last of its processes ends.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "common/launch.h"
 #include "common/recording.h"
 #include "common/stop.h"
+#include "event/source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->recording.user = arg;
 		return 0;
 	case OPT_NO_FOLLOW:
-		args->recording.no_follow = true;
+		args->recording.config.no_follow = true;
 		return 0;
 	case OPT_NO_ASLR:
 		args->without.aslr = true;
@@ -58,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->without.thp = true;
 		return 0;
 	case OPT_COUNT:
-		args->recording.tracers.count = true;
+		args->recording.config.count = true;
 		return 0;
 	case ARGP_KEY_ARG: /* all that follows is the command's own */
 		args->command = &state->argv[state->next - 1];
@@ -144,7 +146,7 @@ static void on_signal(struct run *run, int sig)
 
 static bool over(const struct run *run)
 {
-	return run->quit || run->all_ended || (run->args->recording.no_follow && run->command_ended);
+	return run->quit || run->all_ended || (run->args->recording.config.no_follow && run->command_ended);
 }
 
 /* If recording fails on the way, the command is waited for all the same. */
@@ -181,11 +183,11 @@ static int early_signal(const struct run *run)
 static int note_command(struct run *run)
 {
 	char *line = recording_command_line(run->args->command);
-	int ret = line ? recording_note(&run->r, 0, "command=%s", line) : -ENOMEM;
+	int ret = line ? pfs_live_note(run->r.live, 0, "command=%s", line) : -ENOMEM;
 
 	free(line);
-	if (!ret && run->args->recording.no_follow)
-		ret = recording_note(&run->r, 0, "only=%d", run->launch.pid);
+	if (!ret && run->args->recording.config.no_follow)
+		ret = pfs_live_note(run->r.live, 0, "only=%d", run->launch.pid);
 	return ret;
 }
 
@@ -193,8 +195,8 @@ static int note_usage(struct run *run)
 {
 	if (!run->all_ended)
 		return 0;
-	return recording_note(&run->r, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64, run->minor,
-			      run->major);
+	return pfs_live_note(run->r.live, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64, run->minor,
+			     run->major);
 }
 
 /* From a waiting child to the end of the recording. The exit status. */
@@ -255,7 +257,7 @@ int cmd_run(int argc, char **argv)
 	} else if (ret) {
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
-		tell("cannot follow orphans: %s", strerror(errno));
+		message("cannot follow orphans: %s", strerror(errno));
 	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.caller, &before, &err)) {
 		fail(&err);
 	} else {
@@ -264,6 +266,6 @@ int cmd_run(int argc, char **argv)
 	if (recording_close(&run.r, &err))
 		status = fail(&err);
 	close(run.signal_fd);
-	view_args_fini(&args.recording.view);
+	recording_args_fini(&args.recording);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/write_all.h"
 #include "common/command.h"
+#include "common/message.h"
 #include "common/stop.h"
 #include "module/module.h"
 #include "module/overlay.h"
@@ -44,14 +45,14 @@ static int print_script(struct stap_cmd *cmd)
 	char *script = pfs_scripts_whole();
 
 	if (!script) {
-		tell("no memory for the script");
+		message("no memory for the script");
 		return EXIT_FAILED;
 	}
 	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf", script);
 	free(script);
 	if (!fflush(stdout))
 		return EXIT_OK;
-	tell("standard output: %s", strerror(errno));
+	message("standard output: %s", strerror(errno));
 	return EXIT_FAILED;
 }
 
@@ -68,11 +69,6 @@ static bool give_up(void *ctx)
 	return false;
 }
 
-static void say(void *ctx, const char *line)
-{
-	tell("%s", line);
-}
-
 static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_err *err)
 {
 	const struct pfs_build_config config = {
@@ -80,7 +76,7 @@ static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_
 		.no_dwarf = cmd->no_dwarf,
 		.give_up = give_up,
 		.give_up_ctx = cmd,
-		.say = say,
+		.say = report_message,
 	};
 	struct stop_before before;
 

@@ -3,9 +3,11 @@
  * pfscope tape: the page reference string of a recording.
  */
 #include "common/command.h"
+#include "common/message.h"
 #include "base/atomic_file.h"
 #include "base/units.h"
 #include "common/reading.h"
+#include "model/filter.h"
 #include "reference/tape_sim.h"
 #include "reference/tapes.h"
 #include "view/loss.h"
@@ -210,14 +212,14 @@ static void tell_gaps(const struct tape_args *args, const struct pfs_model *mode
 	char lost[PFS_LOST_TEXT_MAX];
 
 	if (stats->sampled)
-		tell("sampled, in an order that is not known, and not marked in --format=%s: %" PRIu64 " of %" PRIu64
-		     " references",
-		     formats[args->format], stats->sampled, stats->refs);
+		message("sampled, in an order that is not known, and not marked in --format=%s: %" PRIu64 " of %" PRIu64
+			" references",
+			formats[args->format], stats->sampled, stats->refs);
 	if (stats->counted)
-		tell("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
-		     stats->counted == 1 ? " that was" : "s that were");
+		message("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
+			stats->counted == 1 ? " that was" : "s that were");
 	if (!args->reading.strict && pfs_lost_text(lost, &gaps)) /* --strict tells it itself */
-		tell("%s", lost);
+		message("%s", lost);
 }
 
 /* Everything in the recording goes through references to fn. */
@@ -238,7 +240,7 @@ static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_f
 		struct pfs_err none;
 
 		pfs_refs_none(stats, &none);
-		tell("%s", none.msg);
+		message("%s", none.msg);
 	}
 	pfs_refs_free(refs);
 	return ret;
@@ -359,7 +361,7 @@ int cmd_tape(int argc, char **argv)
 	if (cannot_parse(&argp, argc, argv, 0, &args))
 		return EXIT_FAILED;
 	if (!args.output && (args.format == BINARY || args.format == ORACLE) && isatty(STDOUT_FILENO)) {
-		tell("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
+		message("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
 		return EXIT_USAGE;
 	}
 	ret = args.output ? pfs_atomic_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);

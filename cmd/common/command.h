@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The commands of the program: a file and a row in main.c's table each.
- */
+/* The commands of the program: each is a file and a row in main.c's table. */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
-
-#include "base/err.h"
-#include "model/model.h"
-
-#include <argp.h>
-#include <stdbool.h>
-
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_LOST = 3, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 struct command {
 	const char *name;
@@ -30,17 +20,5 @@ int cmd_mrc(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_stap(int argc, char **argv);
-
-/* "pfscope: MESSAGE" on standard error, with what a terminal would act on escaped. */
-void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* argp_parse(), which exits by itself with EXIT_USAGE on a wrong use. True: it could not, and that was told. */
-bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
-
-/* --strict: status, or, told, EXIT_LOST if events are missing of what the model was made of. */
-int strict_status(bool strict, const struct pfs_model *model, int status);
-
-/* tell() and the exit status of a failure. */
-int fail(const struct pfs_err *err);
 
 #endif

@@ -5,11 +5,12 @@
 #include "common/input.h"
 
 #include "assemble/assemble.h"
-#include "common/command.h"
+#include "common/message.h"
 #include "common/loss_drain.h"
 #include "common/progress.h"
 #include "dat/read.h"
 #include "event/line.h"
+#include "record/formats.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -113,8 +114,8 @@ static void tell_damage(const struct input *in, const struct pfs_dat *dat)
 	const struct pfs_merge_stats *stats = pfs_dat_stats(dat);
 
 	if (stats->damaged)
-		tell("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s", in->name,
-		     stats->damaged, stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
+		message("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s", in->name,
+			stats->damaged, stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
 }
 
 static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
@@ -197,8 +198,8 @@ static int read_text(struct input *in)
 	progress_end(&in->progress);
 	stats = pfs_text_stats(text);
 	if (stats->unparsed)
-		tell("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name, stats->unparsed,
-		     stats->unparsed == 1 ? " is" : "s are", stats->first_unparsed);
+		message("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name, stats->unparsed,
+			stats->unparsed == 1 ? " is" : "s are", stats->first_unparsed);
 out:
 	pfs_text_free(text);
 	pfs_assembler_free(a);
@@ -239,12 +240,12 @@ static int feed_lines(void *ctx, const char *buf, size_t len)
 static void tell_lines(const struct input *in, const struct pfs_line_stats *stats)
 {
 	if (stats->nr_errors)
-		tell("%s: %" PRIu64 " line%s no event; the first: %s", in->name, stats->nr_errors,
-		     stats->nr_errors == 1 ? " is" : "s are", stats->first_error.msg);
+		message("%s: %" PRIu64 " line%s no event; the first: %s", in->name, stats->nr_errors,
+			stats->nr_errors == 1 ? " is" : "s are", stats->first_error.msg);
 	if (stats->nr_unknown_kinds || stats->nr_unknown_fields)
-		tell("%s: made by a newer pfscope: %" PRIu64 " events and %" PRIu64
-		     " fields of kinds unknown here are left out",
-		     in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
+		message("%s: made by a newer pfscope: %" PRIu64 " events and %" PRIu64
+			" fields of kinds unknown here are left out",
+			in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
 }
 
 static int read_lines(struct input *in)

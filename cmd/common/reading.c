@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/reading.h"
 
-#include "common/command.h"
+#include "common/message.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  */
 #include "common/recording.h"
 
-#include "common/command.h"
+#include "common/message.h"
 #include "common/stop.h"
 
 #include <errno.h>
@@ -18,38 +18,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_VIA = 0x200, OPT_EVENTS, OPT_NO_BARS, OPT_SOURCE, OPT_STRICT, OPT_COMPRESS };
+enum { OPT_EVENTS = 0x200, OPT_NO_BARS, OPT_STRICT };
 
 static const struct argp_option options[] = {
-	{ "source", OPT_SOURCE, "SOURCE", 0, "Who sees the faults: `ftrace' or SystemTap (`stap')", 1 },
 	{ "output-file", 'o', "FILE", 0,
 	  "Keep the recording in FILE: a trace.dat, or with "
 	  "--source=stap event lines",
 	  1 },
-	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 1 },
 	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
-	{ "via", OPT_VIA, "HOW", 0, "Read the buffer as pages (`binary') or as `text' of trace_pipe", 1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they come: `lines', `json' or `csv'", 1 },
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
 	{ "strict", OPT_STRICT, NULL, 0, "Exit with 3 if events were lost, whatever the command's status", 1 },
 	{ 0 },
 };
-
-static const struct recording_source *const sources[] = { &source_ftrace, &source_stap };
-
-const struct recording_source *recording_source_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-		if (!strcmp(sources[i]->name, name))
-			return sources[i];
-	return NULL;
-}
-
-static const struct recording_source *source_of(const struct recording_args *args)
-{
-	return args->source ? args->source : &source_ftrace;
-}
 
 static error_t set_events(struct recording_args *args, const char *form, struct argp_state *state)
 {
@@ -64,6 +46,34 @@ static error_t set_events(struct recording_args *args, const char *form, struct 
 	return 0;
 }
 
+/* Completes args->config, and refuses what the source cannot do. */
+static int check(struct recording_args *args, struct pfs_err *err)
+{
+	const struct pfs_source *source = args->sources.source;
+	const struct pfs_filter *filter = &args->view.filter;
+	struct pfs_source_config *config = &args->config;
+	int ret = source_args_check(&args->sources, &config->options, err);
+
+	if (ret)
+		return ret;
+	if (config->count && !(source->can & PFS_CAN_COUNT))
+		return pfs_err_set(err, -EINVAL, "--count: only with --source=%s", source_that(PFS_CAN_COUNT));
+	if (config->all_of_user && !(source->can & PFS_CAN_USER))
+		return pfs_err_set(err, -EINVAL, "--user: only with --source=%s", source_that(PFS_CAN_USER));
+	/* The source knows such processes only by what they do, after it has started. */
+	if (args->refault.interval_ns && args->by_trait && !source->tids_file)
+		return pfs_err_set(err, -EINVAL, "--refault: no process given (--source=%s needs PIDs for it)",
+				   source->name);
+	/* Processes that are given by PID are recorded whole; --comm then filters the views only. */
+	if (args->by_trait && source->can & PFS_CAN_COMM) {
+		if (filter->nr_comms > 1)
+			return pfs_err_set(err, -EINVAL, "--comm: only one name without a PID");
+		config->comm = filter->nr_comms ? filter->comms[0] : NULL;
+	}
+	config->to_file = args->file;
+	return source->check(config, err);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct recording_args *args = state->input;
@@ -75,14 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->view;
 		state->child_inputs[1] = &args->view.filter;
-		state->child_inputs[2] = &args->stap;
-		state->child_inputs[3] = &args->tracers;
-		state->child_inputs[4] = &args->refault;
-		return 0;
-	case OPT_SOURCE:
-		args->source = recording_source_find(arg);
-		if (!args->source)
-			argp_error(state, "--source: %s: is neither ftrace nor stap", arg);
+		state->child_inputs[2] = &args->sources;
+		state->child_inputs[3] = &args->refault;
 		return 0;
 	case 'o':
 		args->file = arg;
@@ -92,19 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		kb = strtoul(arg, &end, 10);
 		if (errno || *end || kb < 8 || kb > 1 << 24)
 			argp_error(state, "--buffer-size: %s: is no number of KB from 8 to 16777216", arg);
-		args->buffer_kb = kb;
-		return 0;
-	case OPT_VIA:
-		if (strcmp(arg, "text") && strcmp(arg, "binary"))
-			argp_error(state, "--via: %s: is neither binary nor text", arg);
-		args->via = true;
-		args->text = !strcmp(arg, "text");
+		args->config.buffer_kb = kb;
 		return 0;
 	case OPT_EVENTS:
 		return set_events(args, arg, state);
-	case OPT_COMPRESS:
-		args->compress = true;
-		return 0;
 	case OPT_STRICT:
 		args->strict = true;
 		return 0;
@@ -112,9 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->no_bars = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (args->compress && !args->file)
-			argp_error(state, "--compress: which file is to be written? (-o FILE)");
-		if (source_of(args)->check(args, &err))
+		if (check(args, &err))
 			argp_error(state, "%s", err.msg);
 		return 0;
 	default:
@@ -125,13 +118,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
 	{ &view_argp, 0, "What is drawn:", 2 },
 	{ &filter_argp, 0, NULL, 3 },
-	{ &stap_argp, 0, "With --source=stap:", 4 },
-	{ &ftrace_argp, 0, "With --source=ftrace, where the kernel has it:", 5 },
-	{ &refault_argp, 0, "What is used again:", 6 },
+	{ &sources_argp, 0, "Sources:", 4 },
+	{ &refault_argp, 0, "Re-reference sampling:", 5 },
 	{ 0 },
 };
 
 const struct argp recording_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+void recording_args_fini(struct recording_args *args)
+{
+	source_args_fini(&args->sources);
+	view_args_fini(&args->view);
+}
 
 char *recording_command_line(char **argv)
 {
@@ -179,24 +177,22 @@ static int open_files(struct recording *r, struct pfs_err *err)
 	return ret;
 }
 
-/* The recording goes on though nobody may want to read its events any more. */
-static int live_event(void *ctx, const struct pfs_event *ev)
+/* The recording goes on when nobody reads its events any more. */
+static int print_event(void *ctx, const struct pfs_event *ev)
 {
 	struct recording *r = ctx;
-	struct pfs_sink sink = pipeline_sink(&r->live);
-	int ret;
+	struct pfs_sink sink = pipeline_sink(&r->printer);
+	int ret = r->print_over ? -ECANCELED : pfs_emit(&sink, ev);
 
-	if (r->live_over)
+	if (!ret)
 		return 0;
-	ret = pfs_emit(&sink, ev);
-	if (ret) {
-		r->live_over = true;
-		r->live_err = ret == -ECANCELED ? 0 : ret; /* past --to or --at */
-	}
-	return 0;
+	r->print_over = true;
+	if (ret != -ECANCELED) /* past --to or --at */
+		r->print_err = ret;
+	return -ECANCELED;
 }
 
-bool recording_given_up(void *recording)
+static bool is_stop_requested(void *recording)
 {
 	struct recording *r = recording;
 	int sig;
@@ -209,70 +205,60 @@ bool recording_given_up(void *recording)
 
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
-	struct pfs_sink sink = { .fn = live_event, .ctx = r };
+	struct pfs_sink printer = { .fn = print_event, .ctx = r };
+	struct pfs_source_config config = args->config;
 	int ret;
 
-	*r = (struct recording){
-		.args = args,
-		.source = source_of(args),
-		.file = PFS_ATOMIC_FILE_NONE,
-		.stop_fd = stop_fd,
-	};
+	*r = (struct recording){ .args = args, .file = PFS_ATOMIC_FILE_NONE, .stop_fd = stop_fd };
+	config.give_up = is_stop_requested;
+	config.report = report_message;
+	config.ctx = r;
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);
 	if (!ret && args->events != EVENTS_NONE) {
-		ret = pipeline_init(&r->live, &args->view.filter, args->events, stdout, err);
-		r->is_live = !ret;
+		ret = pipeline_init(&r->printer, &args->view.filter, args->events, stdout, err);
+		r->prints = !ret;
+		config.live = &printer;
 	}
 	if (ret)
 		return ret;
-	r->capture = r->source->open(r, r->is_live ? &sink : NULL, err);
-	return r->capture ? refaulting_open(r, err) : -errno;
+	r->live = args->sources.source->open(&config, err);
+	if (!r->live)
+		return -errno;
+	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, err);
 }
 
 int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err)
 {
-	return r->source->launch(r->capture, pid, err);
+	int ret = refault_session_add(&r->refault, pid, err);
+
+	return ret ? ret : r->live->source->launch(r->live, pid, err);
 }
 
 int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err)
 {
-	return r->source->attach(r->capture, pid, err);
+	int ret = refault_session_add(&r->refault, pid, err);
+
+	return ret ? ret : r->live->source->attach(r->live, pid, err);
 }
 
 int recording_start(struct recording *r, struct pfs_err *err)
 {
-	int ret = r->source->start(r->capture, err);
+	int ret = r->live->source->start(r->live, err);
 
 	if (ret)
 		return ret;
 	ret = caller_drop(&r->caller);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
-	refaulting_begin(r);
-	return r->source->look ? r->source->look(r->capture, err) : 0;
-}
-
-int recording_note(struct recording *r, pid_t tid, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int ret;
-
-	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (ret < 0)
-		return -ENOMEM;
-	ret = r->source->note(r->capture, tid, text);
-	free(text);
-	return ret;
+	refault_session_begin(&r->refault);
+	return r->live->source->look ? r->live->source->look(r->live, err) : 0;
 }
 
 static int keep_file(struct recording *r, struct pfs_err *err)
 {
-	int ret = r->source->write(r->capture, r->file.fd, err);
+	int ret = r->live->source->write(r->live, r->file.fd, err);
 
 	return ret ? ret : pfs_atomic_file_keep(&r->file, err);
 }
@@ -291,13 +277,13 @@ static int draw(struct recording *r, struct pfs_err *err)
 	struct pfs_sink sink;
 	int ret;
 
-	if (r->is_live) /* it has seen everything already */
-		return draw_model(r, r->live.model, err);
+	if (r->prints) /* its model has all events already */
+		return draw_model(r, r->printer.model, err);
 	ret = pipeline_init(&p, &r->args->view.filter, EVENTS_NONE, NULL, err);
 	if (ret)
 		return ret;
 	sink = pipeline_sink(&p);
-	ret = r->source->replay(r->capture, &sink, err);
+	ret = r->live->source->replay(r->live, &sink, err);
 	if (ret == -ECANCELED) /* past --to or --at */
 		ret = 0;
 	if (ret && !*err->msg) /* the model could not take them */
@@ -310,20 +296,20 @@ static int draw(struct recording *r, struct pfs_err *err)
 
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
-	int ret = refaulting_stop(r, err);
+	int ret = refault_session_stop(&r->refault, err);
 
 	if (!ret)
-		ret = r->source->stop(r->capture, err);
-	if (!ret && r->is_live && !r->live_err)
-		r->live_err = pipeline_flush(&r->live);
+		ret = r->live->source->stop(r->live, err);
+	if (!ret && r->prints && !r->print_err)
+		r->print_err = pipeline_flush(&r->printer);
 	if (!ret && r->args->file)
 		ret = keep_file(r, err);
 	if (!ret && (!r->args->no_bars || r->args->strict))
 		ret = draw(r, err);
 	if (!ret && !r->args->no_bars)
-		refaulting_tell(r);
-	if (!ret && r->live_err && r->live_err != -EPIPE) /* `| head' has seen enough */
-		ret = pfs_err_set(err, r->live_err, "standard output: %s", strerror(-r->live_err));
+		refault_session_print(&r->refault);
+	if (!ret && r->print_err && r->print_err != -EPIPE) /* `| head' has seen enough */
+		ret = pfs_err_set(err, r->print_err, "standard output: %s", strerror(-r->print_err));
 	return ret;
 }
 
@@ -336,36 +322,42 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 		return pfs_err_set(err, -ENOMEM, "no memory to wait with");
 	r->fds = all;
 	memcpy(all, fds, nr_fds * sizeof(*fds));
-	all[nr_fds] = (struct pollfd){ refaulting_fd(r), POLLIN, 0 };
-	ret = r->source->wait(r->capture, all, nr_fds + 1, timeout_ms, err);
+	all[nr_fds] = (struct pollfd){ refault_session_fd(&r->refault), POLLIN, 0 };
+	ret = r->live->source->wait(r->live, all, nr_fds + 1, timeout_ms, err);
 	memcpy(fds, all, nr_fds * sizeof(*fds));
 
 	if (!ret)
-		ret = refaulting_note(r, err);
-	if (!ret && r->is_live && !r->live_over) {
-		r->live_err = pipeline_flush(&r->live);
-		r->live_over = r->live_err;
+		ret = refault_session_note(&r->refault, err);
+	if (!ret && r->prints && !r->print_over) {
+		r->print_err = pipeline_flush(&r->printer);
+		r->print_over = r->print_err;
 	}
 	return ret;
+}
+
+static int close_live(struct recording *r, struct pfs_err *err)
+{
+	int ret = refault_session_close(&r->refault, err), closed = 0;
+
+	if (r->live)
+		closed = r->live->source->close(r->live, ret ? NULL : err);
+	r->live = NULL;
+	return ret ? ret : closed;
 }
 
 void recording_failed(struct recording *r, const struct pfs_err *err)
 {
 	fail(err);
-	refaulting_close(r, NULL);
-	r->source->free(r->capture, NULL);
-	r->capture = NULL;
+	close_live(r, NULL);
 }
 
 int recording_close(struct recording *r, struct pfs_err *err)
 {
-	int ret = refaulting_close(r, err), freed = r->source->free(r->capture, ret ? NULL : err);
+	int ret = close_live(r, err);
 
-	if (!ret)
-		ret = freed;
 	free(r->fds);
-	if (r->is_live)
-		pipeline_fini(&r->live);
+	if (r->prints)
+		pipeline_fini(&r->printer);
 	if (r->file.temp && !caller_enter(&r->caller)) { /* it may have failed before the drop */
 		pfs_atomic_file_drop(&r->file);
 		caller_leave(&r->caller);

@@ -1,15 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/refault_session.h"
 
-#include "common/command.h"
-#include "common/recording.h"
-#include "model/filter.h"
+#include "base/units.h"
+#include "common/message.h"
+#include "refault/refault.h"
+#include "user/thread_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- options ---- */
+
+/* Of sixteen intervals two are left alone: enough to compare with, and little that is not seen. */
+#define USUAL_QUIET 16
+
+#define SHORTEST_NS 1000000
+
+enum { OPT_REFAULT = 0x800, OPT_BY, OPT_QUIET, OPT_ZRAM };
+
+static const struct argp_option options[] = {
+	{ "refault", OPT_REFAULT, "INTERVAL", 0,
+	  "Make the pages fault again at every INTERVAL (100ms, 1s), so that "
+	  "it is seen what is used again; of --region only, if that is given",
+	  0 },
+	{ "refault-by", OPT_BY, "METHOD", 0,
+	  "How: `pageout' (to swap, or back to their files), `numa' (the kernel's "
+	  "own hinting faults), `idle' (not at all: their accessed bits are looked at), or what the system "
+	  "has (`auto')",
+	  0 },
+	{ "refault-quiet", OPT_QUIET, "N", 0,
+	  "Of every N intervals leave the last two alone, so that it is known how "
+	  "much slower the others are (16); 0: none",
+	  0 },
+	{ "zram", OPT_ZRAM, "SIZE", 0, "Set up swap in compressed memory for the recording (64M, 1G)", 0 },
+	{ 0 },
+};
+
+static void set_method(struct refault_args *args, const char *arg, struct argp_state *state)
+{
+	for (int i = 0; i < PFS_REFAULT_NR_METHODS; i++) {
+		if (!strcmp(arg, pfs_refault_methods[i])) {
+			args->method = i;
+			return;
+		}
+	}
+	argp_error(state, "--refault-by: %s: is neither pageout, numa, idle nor auto", arg);
+}
+
+static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
+{
+	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
+		argp_error(state, "%s: at which interval are pages to fault again? (--refault INTERVAL)",
+			   args->method	      ? "--refault-by"
+			   : args->zram_bytes ? "--zram"
+					      : "--refault-quiet");
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && args->zram_bytes)
+		argp_error(state, "--zram is of --refault-by=pageout only");
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
+		argp_error(state, "--refault-quiet is of --refault-by=pageout only: nothing else takes pages away");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct refault_args *args = state->input;
+	bool unit;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		args->quiet = USUAL_QUIET;
+		return 0;
+	case OPT_REFAULT:
+		if (!span_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
+			argp_error(state, "--refault: %s: is no interval from 1ms on (100ms, 1.5s)", arg);
+		return 0;
+	case OPT_BY:
+		set_method(args, arg, state);
+		return 0;
+	case OPT_QUIET:
+		errno = 0;
+		args->quiet = strtoul(arg, &end, 10);
+		if (errno || *end || *arg < '0' || *arg > '9' || args->quiet == 1 || args->quiet == 2 ||
+		    args->quiet > 1000000)
+			argp_error(state, "--refault-quiet: %s: is neither 0 nor a number from 3 on", arg);
+		state->hook = args; /* it was given */
+		return 0;
+	case OPT_ZRAM:
+		if (!amount_parse(arg, &args->zram_bytes, &unit) || !unit || args->zram_bytes < 1 << 20)
+			argp_error(state, "--zram: %s: is no size from 1M on (64M, 1G)", arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(args, state->hook, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp refault_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+/* ---- the session ---- */
 
 /* In the helper: is the region one of --region? */
 static bool wanted(void *ctx, const struct pfs_smap *smap)
@@ -41,17 +135,30 @@ static void put_regions(const struct pfs_filter *filter, char *buf, size_t size)
 		len += snprintf(buf + len, size - len, "%sfile:%s", len ? "," : "", filter->files[i]);
 }
 
-/* The method is noted, whatever it is; for numa there is nothing to be done. */
-int refaulting_open(struct recording *r, struct pfs_err *err)
+/* Where the traced threads are listed: by the source, or in a list of our own. */
+static int find_tids_file(struct refault_session *s, char *path, size_t size, struct pfs_err *err)
 {
-	const struct refault_args *args = &r->args->refault;
-	const struct pfs_filter *filter = &r->args->view.filter;
+	if (s->live->source->tids_file) {
+		s->live->source->tids_file(s->live, path, size);
+		return 0;
+	}
+	s->threads = pfs_thread_list_new(err);
+	if (!s->threads)
+		return -errno;
+	pfs_thread_list_file(s->threads, path, size);
+	return 0;
+}
+
+/* The method is recorded in any case; for numa there is nothing else to do. */
+int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
+			 struct pfs_live *live, struct pfs_err *err)
+{
 	struct pfs_refault_config config = {
 		.interval_ns = args->interval_ns,
 		.method = args->method,
 		.zram_bytes = args->zram_bytes,
 		.quiet = args->quiet,
-		.faults_only = !r->source->want_accesses,
+		.faults_only = !live->source->want_accesses,
 		.files_only = filter->nr_files && !filter->nr_regions,
 		.wanted = wanted,
 		.ctx = (void *)filter,
@@ -60,91 +167,97 @@ int refaulting_open(struct recording *r, struct pfs_err *err)
 	char tids_file[PATH_MAX], where[256], note[PFS_REFAULT_TEXT_MAX];
 	int ret;
 
+	*s = (struct refault_session){ .live = live };
 	if (!args->interval_ns)
 		return 0;
 	pfs_refault_look("", &system);
-	ret = pfs_refault_choose(&config, &system, &r->refaulting.method, err);
+	ret = pfs_refault_choose(&config, &system, &s->method, err);
 	if (ret)
 		return ret;
 	put_regions(filter, where, sizeof(where));
-	pfs_refault_note_write(note, r->refaulting.method, args->interval_ns, where);
-	if (recording_note(r, 0, PFS_REFAULT_NOTE "=%s", note))
+	pfs_refault_note_write(note, s->method, args->interval_ns, where);
+	if (pfs_live_note(live, 0, PFS_REFAULT_NOTE "=%s", note))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
-	if (r->refaulting.method == PFS_REFAULT_NUMA)
+	if (s->method == PFS_REFAULT_NUMA)
 		return 0;
-	config.method = r->refaulting.method;
+	config.method = s->method;
 	if (config.method == PFS_REFAULT_IDLE)
-		r->source->want_accesses(r->capture);
-	ret = r->source->tids_file(r->capture, tids_file, sizeof(tids_file), err);
+		live->source->want_accesses(live);
+	ret = find_tids_file(s, tids_file, sizeof(tids_file), err);
 	if (ret)
 		return ret;
-	r->refaulting.helper = pfs_refault_open(&config, tids_file, err);
-	return r->refaulting.helper ? 0 : -errno;
+	s->helper = pfs_refault_open(&config, tids_file, err);
+	return s->helper ? 0 : -errno;
 }
 
-void refaulting_begin(struct recording *r)
+int refault_session_add(struct refault_session *s, pid_t pid, struct pfs_err *err)
 {
-	if (r->refaulting.helper)
-		pfs_refault_begin(r->refaulting.helper);
+	return s->threads ? pfs_thread_list_add(s->threads, pid, err) : 0;
 }
 
-int refaulting_note(struct recording *r, struct pfs_err *err)
+void refault_session_begin(struct refault_session *s)
 {
-	struct refaulting *of = &r->refaulting;
+	if (s->helper)
+		pfs_refault_begin(s->helper);
+}
+
+int refault_session_note(struct refault_session *s, struct pfs_err *err)
+{
 	char text[PFS_REFAULT_TEXT_MAX], note[PFS_REFAULT_SAID_MAX];
 	enum pfs_refault_told told;
 	struct pfs_refault_tick tick;
 
-	while (of->helper && (told = pfs_refault_next(of->helper, &tick, note))) {
+	while (s->helper && (told = pfs_refault_next(s->helper, &tick, note))) {
 		if (told == PFS_TOLD_NOTE) {
-			if (recording_note(r, 0, "%s", note))
+			if (pfs_live_note(s->live, 0, "%s", note))
 				return pfs_err_set(err, -ENOMEM, "no memory for a note");
-			pfs_refault_noted(of->helper);
+			pfs_refault_noted(s->helper);
 			continue;
 		}
-		pfs_refault_sum(&of->sums, &tick);
+		pfs_refault_sum(&s->sums, &tick);
 		pfs_refault_tick_write(text, &tick);
-		if (recording_note(r, 0, PFS_REFAULT_TICK_NOTE "=%s", text))
+		if (pfs_live_note(s->live, 0, PFS_REFAULT_TICK_NOTE "=%s", text))
 			return pfs_err_set(err, -ENOMEM, "no memory for a note");
 		if (tick.error)
-			tell("--refault by %s: it cannot be done any more: %s; going on without",
-			     pfs_refault_methods[of->method], strerror(-tick.error));
+			message("--refault by %s: failed: %s; continuing without", pfs_refault_methods[s->method],
+				strerror(-tick.error));
 	}
 	return 0;
 }
 
-int refaulting_fd(const struct recording *r)
+int refault_session_fd(const struct refault_session *s)
 {
-	return r->refaulting.helper ? pfs_refault_fd(r->refaulting.helper) : -1;
+	return s->helper ? pfs_refault_fd(s->helper) : -1;
 }
 
-int refaulting_stop(struct recording *r, struct pfs_err *err)
+int refault_session_stop(struct refault_session *s, struct pfs_err *err)
 {
-	if (!r->refaulting.helper)
+	if (!s->helper)
 		return 0;
-	pfs_refault_stop(r->refaulting.helper);
-	return refaulting_note(r, err);
+	pfs_refault_stop(s->helper);
+	return refault_session_note(s, err);
 }
 
-void refaulting_tell(const struct recording *r)
+void refault_session_print(const struct refault_session *s)
 {
 	char text[PFS_REFAULT_TEXT_MAX];
 
-	if (!r->refaulting.sums.nr_cycles)
+	if (!s->sums.nr_cycles)
 		return;
-	pfs_refault_cost_text(text, r->refaulting.method, &r->refaulting.sums);
-	tell("--refault by %s: %s", pfs_refault_methods[r->refaulting.method], text);
-	if (r->refaulting.sums.nr_full)
-		tell("swap was full in %" PRIu64 " of %" PRIu64
-		     " cycles: what found no room stayed in memory, and its use was "
-		     "not seen; --zram SIZE sets up more",
-		     r->refaulting.sums.nr_full, r->refaulting.sums.nr_cycles);
+	pfs_refault_cost_text(text, s->method, &s->sums);
+	message("--refault by %s: %s", pfs_refault_methods[s->method], text);
+	if (s->sums.nr_full)
+		message("swap was full in %" PRIu64 " of %" PRIu64
+			" cycles: the pages that did not fit stayed in memory, so their use was not recorded (--zram SIZE "
+			"sets up more)",
+			s->sums.nr_full, s->sums.nr_cycles);
 }
 
-int refaulting_close(struct recording *r, struct pfs_err *err)
+int refault_session_close(struct refault_session *s, struct pfs_err *err)
 {
-	int ret = pfs_refault_free(r->refaulting.helper, err);
+	int ret = pfs_refault_free(s->helper, err), freed = pfs_thread_list_free(s->threads, ret ? NULL : err);
 
-	r->refaulting.helper = NULL;
-	return ret;
+	s->helper = NULL;
+	s->threads = NULL;
+	return ret ? ret : freed;
 }

@@ -1,40 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --refault of a recording: its pages are made to fault again, or watched (lib/refault/refault.h), and what that did is
- * noted in it.
- * Without the option all of it does nothing.
+ * --refault of a recording: its options, the helper that makes pages fault again or samples accesses
+ * (lib/refault/refault.h), and the notes that report what it did. Without the option all functions do nothing.
  */
-#ifndef CMD_REFAULTING_H
-#define CMD_REFAULTING_H
+#ifndef CMD_REFAULT_SESSION_H
+#define CMD_REFAULT_SESSION_H
 
-#include "base/err.h"
 #include "event/refault_note.h"
+#include "event/source.h"
+#include "model/filter.h"
 
-struct recording;
+struct refault_args {
+	uint64_t interval_ns; /* 0: no re-reference sampling */
+	enum pfs_refault_method method;
+	unsigned int quiet;
+	uint64_t zram_bytes;
+};
 
-struct refaulting {
-	struct pfs_refault *helper; /* NULL: there is nothing to be done */
+extern const struct argp refault_argp; /* input: struct refault_args */
+
+struct refault_session {
+	struct pfs_live *live;		 /* the recording's */
+	struct pfs_refault *helper;	 /* NULL: no helper is needed */
+	struct pfs_thread_list *threads; /* for a source without a list of its own, or NULL */
 	enum pfs_refault_method method;
 	struct pfs_refault_sums sums;
 };
 
-/* With the source open and root's privileges. 0 or -errno with err set. */
-int refaulting_open(struct recording *r, struct pfs_err *err);
+/* Needs root's privileges. live and filter are borrowed. 0 or -errno with err set. */
+int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
+			 struct pfs_live *live, struct pfs_err *err);
 
-/* Once the recording has begun. */
-void refaulting_begin(struct recording *r);
+/* Before a process is added to the recording. 0 or -errno with err set. */
+int refault_session_add(struct refault_session *s, pid_t pid, struct pfs_err *err);
 
-/* Notes what was done since; to be called now and then, and when the descriptor (-1: none) can be read. */
-int refaulting_note(struct recording *r, struct pfs_err *err);
-int refaulting_fd(const struct recording *r);
+/* Once the recording has started. */
+void refault_session_begin(struct refault_session *s);
 
-/* No more of it; before the recording stops. 0 or -errno with err set. */
-int refaulting_stop(struct recording *r, struct pfs_err *err);
+/* Records notes of what was done since the last call: now and then, and when the descriptor (-1: none) is readable. */
+int refault_session_note(struct refault_session *s, struct pfs_err *err);
+int refault_session_fd(const struct refault_session *s);
 
-/* Says what it cost. */
-void refaulting_tell(const struct recording *r);
+/* Before the recording stops. 0 or -errno with err set. */
+int refault_session_stop(struct refault_session *s, struct pfs_err *err);
 
-/* 0 or -errno with err set: something is left behind. */
-int refaulting_close(struct recording *r, struct pfs_err *err);
+/* Prints what it cost. */
+void refault_session_print(const struct refault_session *s);
+
+/* 0, or -errno with err set: something is left behind. */
+int refault_session_close(struct refault_session *s, struct pfs_err *err);
 
 #endif

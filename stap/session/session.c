@@ -181,6 +181,15 @@ static int feed(void *ctx, const struct pfs_rec *rec)
 	return pfs_decoder_feed(ctx, rec);
 }
 
+/* The sink has returned ret: -ECANCELED is not an error, but the end of what it wants. */
+static int live_result(struct pfs_stap *s, int ret)
+{
+	if (ret != -ECANCELED)
+		return ret;
+	stap_outlet_fini(&s->live);
+	return 0;
+}
+
 static int decode_live(struct pfs_stap *s, struct pfs_err *err)
 {
 	uint64_t now = pfs_now_ns();
@@ -191,7 +200,7 @@ static int decode_live(struct pfs_stap *s, struct pfs_err *err)
 	ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err);
 	if (!ret && now > LIVE_MARGIN_NS)
 		ret = pfs_decoder_flush(s->live.decoder, now - LIVE_MARGIN_NS);
-	return ret;
+	return live_result(s, ret);
 }
 
 /* Waits for staprun's words or the caller's descriptors. */
@@ -382,6 +391,7 @@ int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 		ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err);
 		if (!ret)
 			ret = stap_outlet_finish(&s->live);
+		ret = live_result(s, ret);
 	}
 	return ret;
 }

@@ -29,13 +29,13 @@ rooms()
 	ftrace assemble: record event base
 	ftrace sideband: record os base
 	ftrace user: sideband tracefs os base
-	ftrace capture: user sideband text dat tracefs record event os base
+	ftrace capture: user sideband assemble text dat tracefs record event os base
 	stap tapset:
 	stap module: tapset os base
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
-	cmd common: capture user text dat assemble session view refault model event os base
-	cmd commands: common capture tracefs module plot view simulate reference refault model event os base
+	cmd common: capture user text dat assemble record session view refault model event os base
+	cmd commands: common tracefs module plot view simulate reference refault model event os base
 	END
 }
 
@@ -110,7 +110,7 @@ is "$(grep -nE '^# *include *[<"](.*/)?trace-cmd' $sources)" '' \
 	'the program does without libtracecmd'
 is "$(nm -u "$BUILD/liblib.a" 2>/dev/null | grep -E ' (tracefs|tep|tracecmd|kbuffer)_' | sort -u)" '' \
 	'and so does what lib became'
-is "$(grep -nE '\b(printf|puts|perror|exit|abort)\(' $(find lib ftrace stap perf -name '*.c' 2>/dev/null) |
+is "$(grep -nE '\b(printf|puts|perror|exit|abort|argp_(parse|error|failure|usage|help))\(' $(find lib ftrace stap perf -name '*.c' 2>/dev/null) |
 	grep -vE '\b_exit\(|^ftrace/tracefs/keeper\.c')" '' 'libraries neither print nor exit'
 
 all=$(find Makefile README.md LICENSE .ci .clang-format lib ftrace stap perf cmd tests docs completion \

@@ -30,18 +30,18 @@ for file in x.so X.ko a-b.ko .ko dir/.ko "$(printf 'x%.0s' {1..60}).ko"; do
 	refused 1 'the name of a module is' "build -o $file" stap build -o "$file"
 done
 refused 1 'is no release' 'a release that is a path' stap build -r ../x -o x.ko
-refused 2 'is neither ftrace nor stap' '--source=perf' run --source=perf -- true
-refused 2 'via is of --source=ftrace only' '--via with stap' run --source=stap --via=text -- true
-for option in --probes --latency --classify --histogram; do
-	refused 2 'are of --source=ftrace only' "$option with stap" run --source=stap $option -- true
+refused 2 '--source: perf: must be ftrace or stap' '--source=perf' run --source=perf -- true
+refused 2 '--via: only with --source=ftrace' '--via with stap' run --source=stap --via=text -- true
+for option in --probes --latency --classify --histogram --count; do
+	refused 2 "$option: only with --source=ftrace" "$option with stap" run --source=stap $option -- true
 done
-refused 2 '--module is of --source=stap only' '--module with ftrace' run --module=x.ko -- true
-refused 2 '--no-dwarf is of --source=stap only' '--no-dwarf with ftrace' attach --no-dwarf $$
+refused 2 '--module: only with --source=stap' '--module with ftrace' run --module=x.ko -- true
+refused 2 '--no-dwarf: only with --source=stap' '--no-dwarf with ftrace' attach --no-dwarf $$
 refused 2 'no such user' '--user of nobody there, with ftrace' attach --user=no-such-user
-refused 2 'with --source=stap' '--comm without a process, with ftrace' attach --comm=x
+refused 2 'no process given .--comm without a PID: only with --source=stap' '--comm without a process, with ftrace' attach --comm=x
 refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user
-refused 2 '--no-dwarf is for building' '--module and --no-dwarf' run --source=stap --module=x --no-dwarf -- true
-refused 2 'which process' 'nobody at all' attach --source=stap
+refused 2 '--no-dwarf: applies to building' '--module and --no-dwarf' run --source=stap --module=x --no-dwarf -- true
+refused 2 'no process given' 'nobody at all' attach --source=stap
 refused 1 'process 4194303: no such process' 'a process that never existed: refused before anything is built' \
 	attach --source=stap 4194303
 

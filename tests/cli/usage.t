@@ -44,7 +44,7 @@ for command in run attach render events maps report mrc clean stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 'which command' 'run without a command' run
-refused 2 'which process' 'attach without a process' attach
+refused 2 'attach: no process given' 'attach without a process' attach
 for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
 	[ "$pid" = -- ] && continue
 	refused 2 'is no process number' "attach to '$pid'" attach -- "$pid"
@@ -60,8 +60,8 @@ for pid in x '' 0 1, ,1 -5 4294967297; do
 done
 refused 2 '--color: ' '--color=green' render --color=green "$good"
 refused 2 '--via: ' 'run --via smoke' run --via smoke -- true
-refused 2 '--compress: which file' 'run --compress without -o' run --compress -- true
-refused 2 '--compress makes a trace.dat' 'run --compress --via=text' run --compress --via=text -o x -- true
+refused 2 '--compress: no file given' 'run --compress without -o' run --compress -- true
+refused 2 '--compress: --via=text writes text' 'run --compress --via=text' run --compress --via=text -o x -- true
 for interval in 0 1us x 1 -1ms ''; do
 	refused 2 '--refault: ' "run --refault=$interval" run --refault="$interval" -- true
 done
@@ -80,8 +80,8 @@ for method in numa idle; do
 	refused 2 '--refault-quiet is of ' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
 		--refault-by=$method -- true
 done
-refused 2 'processes that are given by number' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root
-refused 2 '--compress makes a trace.dat' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
+refused 2 '--refault: no process given .--source=stap needs PIDs' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root
+refused 2 '--compress: only with --source=ftrace' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
 for kb in 0 7 x 8k 99999999999; do
 	refused 2 '--buffer-size: ' "run -b $kb" run -b $kb -- true

@@ -24,7 +24,7 @@ for option in --probes --latency --classify --histogram; do
 	if grep -q " note key=\"$(key_of $option)\" " "$T/events"; then
 		is "$err" '' "$option: in force, and nothing to say"
 	else
-		like "$err" "^pfscope: $option: .*; going on without\$" "$option: refused, and the reason"
+		like "$err" "^pfscope: $option: .*; continuing without\$" "$option: refused, and the reason"
 		is "$said" 1 "$option: it is said once"
 		like "$(grep 'key="lacks"' "$T/events")" "value=\"$option: " "$option: the recording says it, too"
 	fi

@@ -237,7 +237,7 @@ done
 before=(unshare -n)
 start_attach --user $USER_ID -o "$T/poll.dat"
 before=()
-is "$(grep -c "^pfscope: going on by looking at /proc every 100 ms: the kernel's process connector: " "$T/err")" \
+is "$(grep -c "^pfscope: the kernel's process connector: .*; polling /proc every 100 ms instead" "$T/err")" \
 	1 'no connector: it says so, once'
 start_loop poll --threads 2
 poll=$loop

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/message.h"
+
+#include "base/escape.h"
+#include "view/loss.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void message(const char *fmt, ...)
+{
+	char text[2048], safe[8192];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	pfs_escape(safe, sizeof(safe), text, 0);
+	fprintf(stderr, "pfscope: %s\n", safe);
+}
+
+void report_message(void *unused, const char *line)
+{
+	message("%s", line);
+}
+
+/* Writes to the descriptor what a terminal can be shown, line by line. */
+static ssize_t write_escaped(void *cookie, const char *text, size_t len)
+{
+	const char *end = text + len;
+	char line[4096], safe[4 * sizeof(line)];
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', end - text);
+		size_t size = (newline ? newline : end) - text;
+
+		if (size >= sizeof(line))
+			size = sizeof(line) - 1;
+		memcpy(line, text, size);
+		line[size] = '\0';
+		pfs_escape(safe, sizeof(safe), line, 0);
+		text += size;
+		if (newline == text) {
+			text++;
+			dprintf(STDERR_FILENO, "%s\n", safe);
+		} else {
+			dprintf(STDERR_FILENO, "%s", safe);
+		}
+	}
+	return len;
+}
+
+/* argp repeats what it was given, as it is: to a stream of ours, which it keeps if it exits. */
+bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
+{
+	static const cookie_io_functions_t escaped = { .write = write_escaped };
+	FILE *standard = stderr, *safe = fopencookie(NULL, "w", escaped);
+	int ret;
+
+	if (safe)
+		stderr = safe;
+	ret = argp_parse(argp, argc, argv, flags, NULL, input);
+	stderr = standard;
+	if (safe)
+		fclose(safe);
+	if (ret)
+		message("cannot read the arguments: %s", strerror(ret));
+	return ret;
+}
+
+int strict_status(bool strict, const struct pfs_model *model, int status)
+{
+	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
+	char lost[PFS_LOST_TEXT_MAX];
+
+	if (!strict || !pfs_lost_text(lost, &all))
+		return status;
+	message("%s (--strict)", lost);
+	return EXIT_LOST;
+}
+
+int fail(const struct pfs_err *err)
+{
+	message("%s", err->msg);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A live source of events: what `run` and `attach` need of one, as a table of operations.
+ *
+ * ftrace/capture/source.c and stap/session/source.c are the two; cmd/common/sources.c lists them. A source
+ * owns its options and declares its capabilities, so no command and no other source names it. All
+ * operations that return int return 0, or -errno with err set.
+ */
+#ifndef PFS_SOURCE_H
+#define PFS_SOURCE_H
+
+#include "base/err.h"
+#include "event/event.h"
+
+#include <argp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* What not every source can do. Each is a bit. */
+enum pfs_source_can {
+	PFS_CAN_COUNT = 1, /* have the kernel count the faults of a launched process, too */
+	PFS_CAN_USER = 2,  /* record all processes of a user */
+	PFS_CAN_COMM = 4,  /* record all processes of a name */
+};
+
+/* What every source is asked for. *live is copied; strings and options are borrowed until the source is closed. */
+struct pfs_source_config {
+	const void *options;	     /* the source's own, see set_option() */
+	const struct pfs_sink *live; /* receives the events as they come, until it returns -ECANCELED; or NULL */
+	unsigned int buffer_kb;	     /* of a CPU's buffer; 0: the source's default */
+	bool to_file;		     /* write() will be called */
+	bool no_follow;		     /* the processes that are added, not their children */
+	bool count;		     /* the kernel's own count of faults, too (PFS_CAN_COUNT) */
+	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */
+	uid_t uid;
+	const char *comm; /* every process of that name (PFS_CAN_COMM); or NULL */
+
+	bool (*give_up)(void *ctx);		     /* polled during long work: does the user want to stop? */
+	void (*report)(void *ctx, const char *line); /* progress and refusals, a line each */
+	void *ctx;				     /* of both */
+};
+
+/* An open source; each source's own struct begins with one. */
+struct pfs_live {
+	const struct pfs_source *source;
+};
+
+struct pfs_source {
+	const char *name; /* as --source takes it */
+
+	const struct argp_option *options; /* ends with a row of zeroes */
+	size_t options_size;		   /* of the struct that set_option() fills in; zeroes at first */
+
+	unsigned int can; /* enum pfs_source_can */
+
+	/* One option. err holds only what is wrong with arg ("must be ..."); the caller names both. */
+	int (*set_option)(void *options, int key, const char *arg, struct pfs_err *err);
+
+	/* Refuses options that contradict each other or the rest. Called before open(). */
+	int (*check)(const struct pfs_source_config *config, struct pfs_err *err);
+
+	/* NULL with errno and err set. */
+	struct pfs_live *(*open)(const struct pfs_source_config *config, struct pfs_err *err);
+
+	/* Removes what was set up and forgets the recording. NULL is fine. */
+	int (*close)(struct pfs_live *live, struct pfs_err *err);
+
+	/* Adds a process that waits for its exec; a running process. Both before start(). */
+	int (*launch)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
+	int (*attach)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
+
+	/* See pfs_live_note(). */
+	int (*note)(struct pfs_live *live, pid_t tid, const char *text);
+
+	/*
+	 * The file that lists the traced threads at any time, one number a line. Writing a number to it adds that
+	 * thread. NULL: the source has no such file.
+	 */
+	void (*tids_file)(struct pfs_live *live, char *path, size_t size);
+
+	/*
+	 * Also records damon:damon_aggregated of a DAMON thread that is added to tids_file. Called before launch()
+	 * and attach(). NULL: the source records faults only.
+	 */
+	void (*want_accesses)(struct pfs_live *live);
+
+	/*
+	 * From its return on everything that the processes do is recorded. The operations below need no
+	 * privilege; they are called as the user on whose behalf pfscope records.
+	 */
+	int (*start)(struct pfs_live *live, struct pfs_err *err);
+
+	/* Reads the layouts of processes that were running before start(). NULL: there is nothing to read. */
+	int (*look)(struct pfs_live *live, struct pfs_err *err);
+
+	/* Returns when there is something to drain, one of fds is ready, timeout_ms (-1: never) is over or a signal came. */
+	int (*wait)(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
+		    struct pfs_err *err);
+
+	int (*stop)(struct pfs_live *live, struct pfs_err *err);
+
+	/* After stop(): passes on all events in order; writes the recording in the source's own file format. */
+	int (*replay)(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
+	int (*write)(struct pfs_live *live, int fd, struct pfs_err *err);
+};
+
+/* Records the note "KEY=VALUE", dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
+int pfs_live_note(struct pfs_live *live, pid_t tid, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
