@@ -3,7 +3,6 @@
  * pfscope events: a recording in the one event format.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "common/reading.h"
 
 #include <errno.h>
@@ -11,11 +10,6 @@
 #include <string.h>
 
 enum { OPT_JSON = 0x500, OPT_CSV };
-
-struct events_args {
-	struct reading_args reading;
-	enum event_form form;
-};
 
 static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "One JSON object a line", 1 },
@@ -25,29 +19,19 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct events_args *args = state->input;
+	struct reading_args *args = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->reading;
-		state->child_inputs[1] = &args->reading.view.filter;
-		return 0;
 	case OPT_JSON:
-		args->form = EVENTS_JSON;
+		args->events = EVENTS_JSON;
 		return 0;
 	case OPT_CSV:
-		args->form = EVENTS_CSV;
+		args->events = EVENTS_CSV;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return reading_parse(key, arg, state);
 	}
 }
-
-static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 1 },
-	{ &filter_argp, 0, NULL, 2 },
-	{ 0 },
-};
 
 static const struct argp argp = {
 	options,
@@ -59,32 +43,27 @@ static const struct argp argp = {
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"
 	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat",
-	children,
+	reading_children,
 	NULL,
 	NULL,
 };
 
-int cmd_events(int argc, char **argv)
+static int print(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
-	struct events_args args = { .form = EVENTS_LINES };
-	struct pfs_err err = { "" };
-	struct pipeline p;
-	int ret, flushed, status;
+	int ret = reading_read(args, p, err);
+	/* After a failure prints the events before it, but not a header alone. */
+	int flushed = ret && !p->model->nr_events ? 0 : pipeline_flush(p);
 
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	ret = pipeline_init(&p, &args.reading.view.filter, args.form, stdout, &err);
-	if (ret)
-		return fail(&err);
-	ret = reading_read(&args.reading, &p, &err);
-	/* What came before a failure as well; but not a bare heading. */
-	flushed = ret && !p.model->nr_events ? 0 : pipeline_flush(&p);
 	if (!flushed && fflush(stdout))
 		flushed = -errno;
 	if (!ret && flushed)
-		ret = pfs_err_set(&err, flushed, "standard output: %s", strerror(-flushed));
-	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
-	pipeline_fini(&p);
-	view_args_fini(&args.reading.view);
-	return status;
+		ret = pfs_err_set(err, flushed, "standard output: %s", strerror(-flushed));
+	return ret;
+}
+
+int cmd_events(int argc, char **argv)
+{
+	struct reading_args args = { .events = EVENTS_LINES };
+
+	return reading_main(&args, &argp, argc, argv, print);
 }

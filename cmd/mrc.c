@@ -3,7 +3,6 @@
  * pfscope mrc: what a memory of each size would have missed of the references that a recording shows.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "base/units.h"
 #include "common/reading.h"
 #include "simulate/curves.h"
@@ -32,7 +31,6 @@ struct mrc_args {
 	struct reading_args reading;
 	struct pfs_refs_options refs;
 	struct pfs_mrc_options mrc;
-	enum pfs_view_format format;
 	struct pfs_mrc_size sizes[MAX_LISTED];
 	unsigned int nr_sizes;
 	uint64_t windows_ns[MAX_LISTED];
@@ -110,10 +108,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	unsigned int none = 0;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->reading;
-		state->child_inputs[1] = &args->reading.view.filter;
-		return 0;
 	case OPT_SIZES:
 		parse_list(state, "sizes", arg, "size: give pages (1000) or bytes (64K, 10M, 1G)", parse_size,
 			   args->sizes, sizeof(args->sizes[0]), &args->nr_sizes);
@@ -136,25 +130,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->refs.no_code = true;
 		return 0;
 	case OPT_JSON:
-		args->format = PFS_VIEW_JSON;
+		args->reading.format = PFS_VIEW_JSON;
 		return 0;
 	case OPT_CSV:
-		args->format = PFS_VIEW_CSV;
+		args->reading.format = PFS_VIEW_CSV;
 		return 0;
 	case ARGP_KEY_END:
 		if (args->mrc.series && !args->nr_windows)
-			argp_error(state, "--series: of which --window?");
+			argp_error(state, "--series: no window given (--window TIME)");
+		if (!args->mrc.policies)
+			args->mrc.policies = UINT32_C(1) << PFS_MRC_LRU;
+		args->mrc.nr_windows = args->nr_windows;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return reading_parse(key, arg, state);
 	}
 }
-
-static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 1 },
-	{ &filter_argp, 0, NULL, 2 },
-	{ 0 },
-};
 
 static const struct argp argp = {
 	options,
@@ -168,7 +159,7 @@ static const struct argp argp = {
 	"  pfscope mrc --policy lru,clock,opt --sizes 1M,4M,16M py.dat\n"
 	"  pfscope mrc --window 10ms,100ms --series py.dat    working sets over time\n"
 	"  pfscope mrc --each-process --no-code --json py.dat",
-	children,
+	reading_children,
 	NULL,
 	NULL,
 };
@@ -183,7 +174,7 @@ static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct p
 	};
 	struct pfs_view_options how = {
 		.out = stdout,
-		.format = args->format,
+		.format = args->reading.format,
 		.filter = &args->reading.view.filter,
 		.terminal = isatty(STDOUT_FILENO),
 		.width = pfs_term_width(STDOUT_FILENO),
@@ -194,8 +185,9 @@ static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct p
 	return ret ? ret : pfs_view_mrc_draw(&view, &how, err);
 }
 
-static int read_and_draw(struct mrc_args *args, struct pipeline *p, struct pfs_err *err)
+static int read_and_draw(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
 {
+	struct mrc_args *args = (struct mrc_args *)reading;
 	struct pfs_refs *refs;
 	struct pfs_mrc mrc;
 	int ret;
@@ -221,24 +213,9 @@ static int read_and_draw(struct mrc_args *args, struct pipeline *p, struct pfs_e
 
 int cmd_mrc(int argc, char **argv)
 {
-	struct mrc_args args = { .format = PFS_VIEW_TEXT };
-	struct pfs_err err = { "" };
-	struct pipeline p;
-	int ret, status;
+	struct mrc_args args = { 0 };
 
 	args.refs.filter = &args.reading.view.filter;
 	args.mrc.windows_ns = args.windows_ns;
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	if (!args.mrc.policies)
-		args.mrc.policies = UINT32_C(1) << PFS_MRC_LRU;
-	args.mrc.nr_windows = args.nr_windows;
-	ret = pipeline_init(&p, &args.reading.view.filter, EVENTS_NONE, NULL, &err);
-	if (ret)
-		return fail(&err);
-	ret = read_and_draw(&args, &p, &err);
-	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
-	pipeline_fini(&p);
-	view_args_fini(&args.reading.view);
-	return status;
+	return reading_main(&args.reading, &argp, argc, argv, read_and_draw);
 }

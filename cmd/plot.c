@@ -3,7 +3,6 @@
  * pfscope plot: time by address, as a picture in a file or in characters.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "base/atomic_file.h"
 #include "common/reading.h"
 #include "plot/draw.h"
@@ -99,10 +98,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct plot_args *args = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->reading;
-		state->child_inputs[1] = &args->reading.view.filter;
-		return 0;
 	case ARGP_KEY_END:
 		choose_format(args, state);
 		check_options(args, state);
@@ -140,15 +135,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->reading.view.color = color_of_option(arg, state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return reading_parse(key, arg, state);
 	}
 }
-
-static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 2 },
-	{ &filter_argp, 0, NULL, 3 },
-	{ 0 },
-};
 
 static const struct argp argp = {
 	options,
@@ -161,7 +150,7 @@ static const struct argp argp = {
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
 	"  pfscope plot -o heap.png --heat --region heap py.dat",
-	children,
+	reading_children,
 	NULL,
 	NULL,
 };
@@ -218,34 +207,27 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	return ret;
 }
 
+static int read_and_draw(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
+{
+	struct plot_args *args = (struct plot_args *)reading;
+	struct drawing drawing = { args, pfs_plot_data_new(p->model, &reading->view.filter) };
+	int ret;
+
+	if (!drawing.data)
+		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
+	look_at_file(reading, &args->style);
+	pipeline_behind(p, pfs_plot_data_sink(drawing.data));
+	ret = reading_read(reading, p, err);
+	if (!ret)
+		ret = args->output ? pfs_atomic_file_write(args->output, draw, &drawing, err)
+				   : draw(&drawing, stdout, err);
+	pfs_plot_data_free(drawing.data);
+	return ret;
+}
+
 int cmd_plot(int argc, char **argv)
 {
 	struct plot_args args = { .format = -1, .style.by = PFS_PLOT_BY_ACCESS };
-	const struct pfs_filter *filter = &args.reading.view.filter;
-	struct pfs_err err = { "" };
-	struct drawing drawing = { .args = &args };
-	struct pipeline p;
-	int ret, status;
 
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	ret = pipeline_init(&p, filter, EVENTS_NONE, NULL, &err);
-	if (ret)
-		return fail(&err);
-	look_at_file(&args.reading, &args.style);
-	drawing.data = pfs_plot_data_new(p.model, filter);
-	if (drawing.data) {
-		pipeline_behind(&p, pfs_plot_data_sink(drawing.data));
-		ret = reading_read(&args.reading, &p, &err);
-	} else {
-		ret = pfs_err_set(&err, -ENOMEM, "no memory for the plot");
-	}
-	if (!ret)
-		ret = args.output ? pfs_atomic_file_write(args.output, draw, &drawing, &err)
-				  : draw(&drawing, stdout, &err);
-	status = ret ? fail(&err) : strict_status(args.reading.strict, p.model, EXIT_OK);
-	pfs_plot_data_free(drawing.data);
-	pipeline_fini(&p);
-	view_args_fini(&args.reading.view);
-	return status;
+	return reading_main(&args.reading, &argp, argc, argv, read_and_draw);
 }

@@ -3,25 +3,20 @@
  * pfscope render: the bars of a recording, whatever made it.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "common/reading.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = args;
-	state->child_inputs[1] = &args->view;
-	state->child_inputs[2] = &args->view.filter;
-	return 0;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[1] = &args->view;
+	return reading_parse(key, arg, state);
 }
 
 static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 1 },
+	{ &reading_argp, 0, NULL, 0 },
 	{ &view_argp, 0, "What is drawn:", 2 },
-	{ &filter_argp, 0, NULL, 3 },
 	{ 0 },
 };
 
@@ -44,11 +39,6 @@ static const struct argp argp = {
 int cmd_render(int argc, char **argv)
 {
 	struct reading_args args = { 0 };
-	int status;
 
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	status = reading_draw(&args, PFS_VIEW_TEXT);
-	view_args_fini(&args.view);
-	return status;
+	return reading_main(&args, &argp, argc, argv, reading_draw);
 }

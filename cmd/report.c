@@ -3,15 +3,9 @@
  * pfscope report: tables, and the check of a recording against the kernel's own counts.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "common/reading.h"
 
 enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };
-
-struct report_args {
-	struct reading_args reading;
-	enum pfs_view_format format;
-};
 
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
@@ -25,15 +19,11 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct report_args *args = state->input;
+	struct reading_args *args = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->reading;
-		state->child_inputs[1] = &args->reading.view.filter;
-		return 0;
 	case OPT_CHECK:
-		args->reading.view.view = "check";
+		args->view.view = "check";
 		return 0;
 	case OPT_JSON:
 		args->format = PFS_VIEW_JSON;
@@ -42,15 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->format = PFS_VIEW_CSV;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return reading_parse(key, arg, state);
 	}
 }
-
-static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 1 },
-	{ &filter_argp, 0, NULL, 2 },
-	{ 0 },
-};
 
 static const struct argp argp = {
 	options,
@@ -64,19 +48,14 @@ static const struct argp argp = {
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
 	"for wrong usage.",
-	children,
+	reading_children,
 	NULL,
 	NULL,
 };
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_args args = { .reading = { .view = { .view = "report" } } };
-	int status;
+	struct reading_args args = { .view = { .view = "report" } };
 
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	status = reading_draw(&args.reading, args.format);
-	view_args_fini(&args.reading.view);
-	return status;
+	return reading_main(&args, &argp, argc, argv, reading_draw);
 }

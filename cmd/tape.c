@@ -117,10 +117,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		key == OPT_BY || key == OPT_FIRST || key == OPT_NO_CODE || key == OPT_STABLE || key == OPT_NO_TIMES;
 	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->reading;
-		state->child_inputs[1] = &args->reading.view.filter;
-		return 0;
 	case OPT_BY:
 		args->tape.by = parse_by(state, arg);
 		args->split = args->tape.by != PFS_TAPE_OF_ALL;
@@ -156,15 +152,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(state, args);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return reading_parse(key, arg, state);
 	}
 }
-
-static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 1 },
-	{ &filter_argp, 0, NULL, 2 },
-	{ 0 },
-};
 
 static const struct argp argp = {
 	options,
@@ -177,7 +167,7 @@ static const struct argp argp = {
 	"  pfscope tape --no-code --format=binary -o py.tape py.dat\n"
 	"  pfscope tape --format=prefetch --window=1ms py.tape\n"
 	"  pfscope tape --by=all --format=oracle-general -o py.bin py.dat",
-	children,
+	reading_children,
 	NULL,
 	NULL,
 };

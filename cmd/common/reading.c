@@ -19,6 +19,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct reading_args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->view.filter;
+		return 0;
 	case OPT_SALVAGE:
 		args->input.salvage = true;
 		return 0;
@@ -35,7 +38,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp reading_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+static const struct argp_child filter_children[] = {
+	{ &filter_argp, 0, FILTERS_HEADER, 3 },
+	{ 0 },
+};
+
+const struct argp reading_argp = { options, parse, NULL, NULL, filter_children, NULL, NULL };
+
+const struct argp_child reading_children[] = { { &reading_argp, 0, NULL, 0 }, { 0 } };
+
+error_t reading_parse(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
 
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
@@ -49,18 +67,28 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 	return ret == -ECANCELED ? 0 : ret; /* past --to or --at */
 }
 
-int reading_draw(const struct reading_args *args, enum pfs_view_format format)
+int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
+{
+	int ret = reading_read(args, p, err);
+
+	return ret ? ret : view_args_draw(&args->view, p->model, stdout, args->format, err);
+}
+
+int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
+		 int (*body)(struct reading_args *args, struct pipeline *p, struct pfs_err *err))
 {
 	struct pfs_err err = { "" };
 	struct pipeline p;
-	int status, ret = pipeline_init(&p, &args->view.filter, EVENTS_NONE, NULL, &err);
+	int status = EXIT_FAILED;
 
-	if (ret)
-		return fail(&err);
-	ret = reading_read(args, &p, &err);
-	if (!ret)
-		ret = view_args_draw(&args->view, p.model, stdout, format, &err);
-	status = ret ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
-	pipeline_fini(&p);
+	if (cannot_parse(argp, argc, argv, 0, args))
+		return status;
+	if (pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
+		fail(&err);
+	} else {
+		status = body(args, &p, &err) ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
+		pipeline_fini(&p);
+	}
+	view_args_fini(&args->view);
 	return status;
 }

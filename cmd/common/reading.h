@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What render, maps and report have in common: a file read into a model, and a view of it drawn.
+ * The skeleton of every command that reads a recording: arguments, file, filter, model, exit status.
  */
 #ifndef CMD_READING_H
 #define CMD_READING_H
@@ -9,20 +9,32 @@
 #include "common/pipeline.h"
 #include "common/view_args.h"
 
+/* The arguments of such a command begin with this struct. */
 struct reading_args {
 	const char *file; /* NULL: standard input */
 	struct input_options input;
 	struct view_args view;
-	bool strict; /* lost events are a failure */
+	enum event_form events;	     /* printed while reading */
+	enum pfs_view_format format; /* of the view */
+	bool strict;		     /* lost events are a failure */
 };
 
-/* Options of reading: --salvage, --strict, and the file itself. Input: struct reading_args. */
+/*
+ * The only child of such a command's argp: the file, --salvage, --strict and the filters. Its input is the
+ * command's own; reading_parse() is the parser of a command without options.
+ */
 extern const struct argp reading_argp;
+extern const struct argp_child reading_children[];
+error_t reading_parse(int key, char *arg, struct argp_state *state);
 
-/* Reads the file through the filter, and writes events on the way. 0 or -errno with err set. */
+/* Reads the file through the filter into the pipeline. 0 or -errno with err set. */
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err);
 
-/* All of a command that draws one view: the exit status. */
-int reading_draw(const struct reading_args *args, enum pfs_view_format format);
+/* Reads the file and draws args->view. 0 or -errno with err set. */
+int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err);
+
+/* All of a command: parses the arguments, calls body with a pipeline. Returns the exit status. */
+int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
+		 int (*body)(struct reading_args *args, struct pipeline *p, struct pfs_err *err));
 
 #endif

@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
 	{ &view_argp, 0, "What is drawn:", 2 },
-	{ &filter_argp, 0, NULL, 3 },
+	{ &filter_argp, 0, FILTERS_HEADER, 3 },
 	{ &sources_argp, 0, "Sources:", 4 },
 	{ &refault_argp, 0, "Re-reference sampling:", 5 },
 	{ 0 },

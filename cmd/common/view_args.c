@@ -82,7 +82,6 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 const struct argp view_argp = { view_options, parse_view, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option filter_options[] = {
-	{ NULL, 0, NULL, 0, "What of it (of one option any, of several all must fit):", 0 },
 	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
 	{ "tid", OPT_TID, "TID", 0, "Only what these threads touched", 0 },
 	{ "comm", OPT_COMM, "GLOB", 0, "Only what threads of such a name touched", 0 },

@@ -21,7 +21,8 @@ struct view_args {
 };
 
 /* Children for a command's argp; their input is a struct view_args. */
-extern const struct argp view_argp;   /* form and output */
+extern const struct argp view_argp; /* form and output */
+#define FILTERS_HEADER "Filters (repeat an option for OR; different options are ANDed):"
 extern const struct argp filter_argp; /* --pid, --tid, --comm, --region, --from, --to, --at */
 
 /* Values of --width and --color (NULL: none was given) of a command that has its own; a bad one is refused. */
