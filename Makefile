@@ -34,7 +34,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 PKGS      := libtracefs libtraceevent libzstd zlib
 LIB_PKGS  := jansson
 TEST_PKGS := cmocka libtracecmd
-# Headers only: they are loaded when they are needed (lib/plot/cairo.c, lib/symbol/symbolize.c).
+# Headers only: they are loaded when they are needed (lib/plot/cairo.c, lib/symbol/symbol.c).
 HEADER_PKGS := cairo libelf
 
 # Recursive on purpose: `make deps`, `try` and `check` install what these name before they are read.

@@ -4,6 +4,7 @@
  */
 #include "base/table.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 
 #include <errno.h>
@@ -52,23 +53,13 @@ void pfs_table_free(struct pfs_table *table)
 
 static struct cell *cell_add(struct pfs_table *table)
 {
-	struct cell *bigger;
-	size_t want;
+	struct cell *cell = table->error ? NULL : pfs_array_add(table->cells, table->nr, table->max);
 
-	if (table->error)
-		return NULL;
-	if (table->nr == table->max) {
-		want = table->max ? table->max * 2 : 256;
-		bigger = realloc(table->cells, want * sizeof(*bigger));
-		if (!bigger) {
-			table->error = -ENOMEM;
-			return NULL;
-		}
-		table->cells = bigger;
-		table->max = want;
-	}
-	memset(&table->cells[table->nr], 0, sizeof(*table->cells));
-	return &table->cells[table->nr++];
+	if (cell)
+		*cell = (struct cell){ 0 };
+	else
+		table->error = -ENOMEM;
+	return cell;
 }
 
 void pfs_table_number(struct pfs_table *table, uint64_t number)
@@ -122,6 +113,8 @@ static void number_text(char buf[32], const struct cell *cell, unsigned int flag
 
 	if (cell->missing)
 		buf[0] = '\0';
+	else if (flags & PFS_COLUMN_THOUSANDTHS)
+		snprintf(buf, 32, "%" PRIu64 ".%03u", cell->number / 1000, (unsigned int)(cell->number % 1000));
 	else if (flags & (PFS_COLUMN_SECONDS | PFS_COLUMN_MILLIONTHS))
 		snprintf(buf, 32, "%" PRIu64 ".%06u", us / MILLION, (unsigned int)(us % MILLION));
 	else
@@ -304,23 +297,28 @@ static void put_json_cell(FILE *out, const struct cell *cell, unsigned int flags
 		fputs(number[0] ? number : "null", out);
 }
 
+void pfs_table_json_row(const struct pfs_table *table, unsigned int row, FILE *out)
+{
+	const char *between = "{";
+
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		if (is_text_only(&table->columns[i]))
+			continue;
+		fprintf(out, "%s\"%s\": ", between, table->columns[i].key);
+		between = ", ";
+		put_json_cell(out, cell_at(table, row, i), table->columns[i].flags);
+	}
+	fputc('}', out);
+}
+
 void pfs_table_json(const struct pfs_table *table, FILE *out)
 {
 	unsigned int nr = pfs_table_rows(table);
 
 	fputs("[", out);
 	for (unsigned int row = 0; row < nr; row++) {
-		const char *between = "";
-
-		fputs(row ? ",\n  {" : "\n  {", out);
-		for (unsigned int i = 0; i < table->nr_columns; i++) {
-			if (is_text_only(&table->columns[i]))
-				continue;
-			fprintf(out, "%s\"%s\": ", between, table->columns[i].key);
-			between = ", ";
-			put_json_cell(out, cell_at(table, row, i), table->columns[i].flags);
-		}
-		fputc('}', out);
+		fputs(row ? ",\n  " : "\n  ", out);
+		pfs_table_json_row(table, row, out);
 	}
 	fputs(nr ? "\n]" : "]", out);
 }

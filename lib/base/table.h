@@ -19,7 +19,8 @@ enum pfs_column_flags {
 	PFS_COLUMN_MILLIONTHS = 8, /* written as a number with six digits behind the point */
 	PFS_COLUMN_NOT_TEXT = 16,  /* in CSV and JSON only */
 	PFS_COLUMN_TEXT_ONLY = 32,
-	PFS_COLUMN_BAR = 64, /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
+	PFS_COLUMN_THOUSANDTHS = 128, /* written as a number with three digits behind the point */
+	PFS_COLUMN_BAR = 64,	      /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
 };
 
 struct pfs_column {
@@ -54,7 +55,10 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 /* A head row and one row each, the first column being the table's name. */
 void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name);
 
-/* An array of objects. */
+/* One row as a JSON object. */
+void pfs_table_json_row(const struct pfs_table *table, unsigned int row, FILE *out);
+
+/* An array of such objects. */
 void pfs_table_json(const struct pfs_table *table, FILE *out);
 
 #endif

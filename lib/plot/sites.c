@@ -5,7 +5,7 @@
 #include "plot/sites.h"
 
 #include "base/hash.h"
-#include "symbol/symbolize.h"
+#include "symbol/symbol.h"
 #include "view/labels.h"
 
 #include <errno.h>

@@ -11,9 +11,8 @@
  */
 #include "base/escape.h"
 #include "view/loss.h"
-#include "view/view.h"
+#include "view/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -100,7 +99,5 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 		return pfs_err_set(err, ret, "no memory to draw with");
 	if (pfs_lost_text(lost, &gaps))
 		fprintf(options->out, "Lost: %s\n", lost + (strncmp(lost, "lost ", 5) ? 0 : 5));
-	if (fflush(options->out) || ferror(options->out))
-		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));
-	return 0;
+	return pfs_output_end(options->out, "the bars", err);
 }

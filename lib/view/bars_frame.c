@@ -5,8 +5,8 @@
 #include "view/bars_frame.h"
 
 #include "base/escape.h"
+#include "view/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -396,7 +396,5 @@ int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options 
 		return pfs_err_set(err, ret, "no memory to draw with");
 	put_legend(&bars);
 	put_summary(&bars);
-	if (fflush(options->out) || ferror(options->out))
-		return pfs_err_set(err, -EIO, "writing the bars: %s", strerror(errno));
-	return 0;
+	return pfs_output_end(options->out, "the bars", err);
 }

@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "view/labels.h"
 #include "view/loss.h"
+#include "view/output.h"
 #include "view/view.h"
 
 #include <errno.h>
@@ -149,7 +150,5 @@ int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_opti
 		put_doubt(model, options, &at);
 		put_space(model, options, at.epoch->space);
 	}
-	if (fflush(options->out) || ferror(options->out))
-		return pfs_err_set(err, -EIO, "writing the layout: %s", strerror(errno));
-	return 0;
+	return pfs_output_end(options->out, "the layout", err);
 }

@@ -4,8 +4,8 @@
  */
 #include "view/mrc.h"
 
-#include "base/table.h"
 #include "view/mrc_words.h"
+#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -302,26 +302,6 @@ static bool is_wanted(const struct drawing *d, const struct section *section)
 	return (!section->of_windows || d->mrc->options.nr_windows) && (!section->series || d->mrc->options.series);
 }
 
-static void put_table(const struct drawing *d, const struct section *section, struct pfs_table *table)
-{
-	FILE *out = d->options->out;
-	bool color = d->options->color;
-
-	switch (d->options->format) {
-	case PFS_VIEW_CSV:
-		pfs_table_csv(table, out, section->key);
-		break;
-	case PFS_VIEW_JSON:
-		fprintf(out, ",\n\"%s\": ", section->key);
-		pfs_table_json(table, out);
-		break;
-	default:
-		fprintf(out, "\n%s%s%s\n", color ? "\033[1m" : "", section->title, color ? "\033[0m" : "");
-		pfs_table_fit(table, d->options->width);
-		pfs_table_text(table, out, color ? "\033[2m" : NULL);
-	}
-}
-
 /* Of the curves from one to another. */
 static int put_section(const struct drawing *d, const struct section *section, uint32_t from, uint32_t to)
 {
@@ -332,8 +312,12 @@ static int put_section(const struct drawing *d, const struct section *section, u
 		ret = section->fill(table, d, d->mrc->curves[i]);
 	if (!ret)
 		ret = pfs_table_error(table);
+	if (!ret && d->options->format == PFS_VIEW_TEXT) {
+		fputc('\n', d->options->out);
+		pfs_table_fit(table, d->options->width);
+	}
 	if (!ret)
-		put_table(d, section, table);
+		pfs_output_table(d->options, table, section->key, section->title);
 	pfs_table_free(table);
 	return ret;
 }
@@ -349,15 +333,13 @@ static int put_text(const struct drawing *d)
 			if (sections[j].title && is_wanted(d, &sections[j]))
 				ret = put_section(d, &sections[j], i, i + 1);
 	}
-	pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
-	return ret;
+	return ret ? ret : pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
 }
 
 static int put_data(const struct drawing *d)
 {
-	int ret = 0;
+	int ret = pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
 
-	pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
 	for (unsigned int i = 0; !ret && i < NR_SECTIONS; i++)
 		if (is_wanted(d, &sections[i]))
 			ret = put_section(d, &sections[i], 0, d->mrc->nr_curves);
@@ -394,7 +376,5 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 		return pfs_err_set(err, ret, "more references than opt can look ahead in (2^32)");
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the curves");
-	if (fflush(options->out) || ferror(options->out))
-		return pfs_err_set(err, -EIO, "writing the curves: %s", strerror(errno));
-	return 0;
+	return pfs_output_end(options->out, "the curves", err);
 }

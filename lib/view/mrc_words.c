@@ -2,9 +2,11 @@
 #include "view/mrc_words.h"
 
 #include "base/escape.h"
+#include "base/table.h"
 #include "view/labels.h"
 #include "view/loss.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -178,48 +180,60 @@ static void put_left_out_text(const struct pfs_view_options *options, const stru
 		fputs("no events lost\n", options->out);
 }
 
-void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
-			  const struct pfs_refs_stats *stats)
+static const struct pfs_column left_out_columns[] = {
+	{ "page_size", "", 0 },
+	{ "refs", "", 0 },
+	{ "sampled", "", 0 },
+	{ "mapped_by_kernel", "", 0 },
+	{ "outside", "", 0 },
+	{ "refused", "", 0 },
+	{ "tried_again", "", 0 },
+	{ "left_out", "", 0 },
+	{ "lost", "", 0 },
+	{ "lost_unknown_times", "", 0 },
+	{ "mapped_in_huge_pages", "", 0 },
+	{ "counted", "", 0 },
+	{ NULL, NULL, 0 },
+};
+
+int pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+			 const struct pfs_refs_stats *stats)
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
-	const struct {
-		const char *key;
-		uint64_t value;
-	} values[] = {
-		{ "page_size", UINT64_C(1) << model->page_shift },
-		{ "refs", stats->refs },
-		{ "sampled", stats->sampled },
-		{ "mapped_by_kernel", stats->unasked },
-		{ "outside", stats->outside },
-		{ "refused", stats->refused },
-		{ "tried_again", stats->tried_again },
-		{ "left_out", stats->left_out },
-		{ "lost", missing.count },
-		{ "lost_unknown_times", missing.unknown },
-		{ "mapped_in_huge_pages", stats->unasked_huge },
-		{ "counted", stats->counted },
+	const uint64_t values[] = {
+		UINT64_C(1) << model->page_shift,
+		stats->refs,
+		stats->sampled,
+		stats->unasked,
+		stats->outside,
+		stats->refused,
+		stats->tried_again,
+		stats->left_out,
+		missing.count,
+		missing.unknown,
+		stats->unasked_huge,
+		stats->counted,
 	};
-	const unsigned int nr = sizeof(values) / sizeof(values[0]);
-	FILE *out = options->out;
+	struct pfs_table *table;
+	int ret;
 
-	switch (options->format) {
-	case PFS_VIEW_CSV:
-		fputs("table", out);
-		for (unsigned int i = 0; i < nr; i++)
-			fprintf(out, ",%s", values[i].key);
-		fputs("\nrecording", out);
-		for (unsigned int i = 0; i < nr; i++)
-			fprintf(out, ",%" PRIu64, values[i].value);
-		fputc('\n', out);
-		break;
-	case PFS_VIEW_JSON:
-		fputs("{\"recording\": {", out);
-		for (unsigned int i = 0; i < nr; i++)
-			fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : "", values[i].key, values[i].value);
-		fputc('}', out);
-		break;
-	default:
+	if (options->format == PFS_VIEW_TEXT) {
 		put_left_out_text(options, stats, &gaps);
+		return 0;
 	}
+	table = pfs_table_new(left_out_columns);
+	if (!table)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		pfs_table_number(table, values[i]);
+	ret = pfs_table_error(table);
+	if (!ret && options->format == PFS_VIEW_CSV) {
+		pfs_table_csv(table, options->out, "recording");
+	} else if (!ret) {
+		fputs("{\"recording\": ", options->out);
+		pfs_table_json_row(table, 0, options->out);
+	}
+	pfs_table_free(table);
+	return ret;
 }

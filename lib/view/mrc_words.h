@@ -29,8 +29,8 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
 		       const struct pfs_refs_stats *stats, bool behind);
 
-/* Events that are no references, and lost ones. In JSON it opens the object. */
-void pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
-			  const struct pfs_refs_stats *stats);
+/* Events that are no references, and lost ones. In JSON it opens the object. 0 or -ENOMEM. */
+int pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+			 const struct pfs_refs_stats *stats);
 
 #endif

@@ -1,458 +1,138 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report: tables by process, by region and by file, each sorted by faults; text, CSV or JSON.
- * What is in the tables' lines, report_lines.c gathers.
+ * The report: tables by process, by region and by file (view/report_tables.c), each sorted by faults, and what
+ * concerns the whole recording; as text, CSV or JSON.
  */
+#include "view/report_priv.h"
+
 #include "view/labels.h"
-#include "base/table.h"
-#include "view/loss.h"
-#include "view/report_lines.h"
+#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define BOLD "\033[1m"
-
-/* What every table says of its rows, in this order. */
-/* clang-format off */
-#define COUNT_COLUMNS									\
-	{ "faults", "faults", 0 },							\
-	{ "read", "read", PFS_COLUMN_OPTIONAL },					\
-	{ "write", "write", PFS_COLUMN_OPTIONAL },					\
-	{ "exec", "exec", PFS_COLUMN_OPTIONAL },					\
-	{ "access_unknown", "unknown", PFS_COLUMN_OPTIONAL },				\
-	{ "user", "user", PFS_COLUMN_OPTIONAL },					\
-	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },					\
-	{ "major", "major", PFS_COLUMN_OPTIONAL },					\
-	{ "signal", "signal", PFS_COLUMN_OPTIONAL },					\
-	{ "outside", "outside", PFS_COLUMN_OPTIONAL },					\
-	{ "touched", "touched", 0 },							\
-	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
-	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
-	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
-/* clang-format on */
-
-/* What it may lack: how many gaps may concern it, and how many events are missing in these. */
-/* clang-format off */
-#define LOSS_COLUMNS									\
-	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
-	{ "may_lack", "may lack", PFS_COLUMN_OPTIONAL }
-/* clang-format on */
-
-static const struct pfs_column process_columns[] = {
-	{ "pid", "pid", 0 },
-	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
-	{ "epochs", "epochs", 0 },
-	{ "threads", "threads", 0 },
-	COUNT_COLUMNS,
-	{ "regions", "regions", 0 },
-	{ "gone", "gone", 0 },
-	LOSS_COLUMNS,
-	{ "start_s", "start", PFS_COLUMN_SECONDS },
-	{ "end_s", "end", PFS_COLUMN_SECONDS },
-	{ "comm", "name", PFS_COLUMN_LEFT },
-	{ NULL, NULL, 0 },
-};
-
-static const struct pfs_column region_columns[] = {
-	{ "pid", "pid", 0 },
-	{ "epoch", "epoch", 0 },
-	{ "range", "address range", PFS_COLUMN_LEFT },
-	{ "perms", "perm", PFS_COLUMN_LEFT },
-	{ "gone", "gone", PFS_COLUMN_OPTIONAL },
-	{ "pages", "pages", 0 },
-	COUNT_COLUMNS,
-	LOSS_COLUMNS,
-	{ "first_s", "first", PFS_COLUMN_SECONDS },
-	{ "last_s", "last", PFS_COLUMN_SECONDS },
-	{ "name", "name", PFS_COLUMN_LEFT },
-	{ NULL, NULL, 0 },
-};
-
-static const struct pfs_column file_columns[] = {
-	{ "mappings", "mappings", 0 },
-	{ "processes", "processes", 0 },
-	{ "pages", "pages", 0 },
-	COUNT_COLUMNS,
-	{ "device", "device", PFS_COLUMN_LEFT | PFS_COLUMN_OPTIONAL },
-	{ "inode", "inode", PFS_COLUMN_OPTIONAL },
-	{ "name", "name", PFS_COLUMN_LEFT },
-	{ NULL, NULL, 0 },
-};
-
-/* Of the whole recording; only where a source knows how faults were handled. */
-static const struct pfs_column handling_columns[] = {
-	{ "how", "handled as", PFS_COLUMN_LEFT },
-	{ "class", "class", PFS_COLUMN_LEFT },
-	{ "faults", "faults", 0 },
-	{ "unasked", "unasked", PFS_COLUMN_OPTIONAL },
-	{ "latency_ns", "ns in all", PFS_COLUMN_OPTIONAL },
-	{ "latency_mean_ns", "mean ns", PFS_COLUMN_OPTIONAL },
-	{ "latency_max_ns", "max ns", PFS_COLUMN_OPTIONAL },
-	{ NULL, NULL, 0 },
-};
-
-/* ---- tables ---- */
-
-static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
-{
-	const uint64_t counts[] = {
-		t->faults, t->read,   t->write,	  t->exec,    t->access_unknown, t->user,      t->kernel,
-		t->major,  t->signal, t->outside, t->touched, t->around,	 t->populated, t->huge,
-	};
-
-	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		pfs_table_number(table, counts[i]);
-}
-
-/* Seconds since the start of the recording; what came before it is at 0. */
-static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
-{
-	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
-
-	if (known)
-		pfs_table_number(table, ns > base ? ns - base : 0);
-	else
-		pfs_table_missing(table);
-}
-
-static void add_missing(struct pfs_table *table, const struct pfs_missing *missing)
-{
-	pfs_table_number(table, missing->nr);
-	if (missing->unknown)
-		pfs_table_missing(table);
-	else
-		pfs_table_number(table, missing->count);
-}
-
-static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	for (size_t i = 0; i < g->nr_processes; i++) {
-		const struct pfs_process_line *line = &g->processes[i];
-		const struct pfs_proc *proc = line->at.proc;
-
-		pfs_table_number(table, proc->pid);
-		pfs_table_number(table, proc->ppid);
-		pfs_table_number(table, line->at.of);
-		pfs_table_number(table, proc->nr_threads);
-		add_counts(table, &line->tally);
-		pfs_table_number(table, line->regions);
-		pfs_table_number(table, line->gone);
-		add_missing(table, &line->missing);
-		add_time(table, g->model, true, line->at.epoch->start_ns);
-		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
-		pfs_table_word(table, proc->comm ? proc->comm : "?");
-	}
-}
-
-static void fill_regions(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	char text[40], perms[5] = "";
-
-	for (size_t i = 0; i < g->nr_regions; i++) {
-		const struct pfs_region_line *line = &g->regions[i];
-		const struct pfs_tally *t = &line->row.tally;
-
-		if (!t->seen && !line->missing.nr && !g->options->all)
-			continue;
-		pfs_table_number(table, line->at.proc->pid);
-		pfs_table_number(table, line->at.number);
-		pfs_range_text(text, line->row.start, line->row.end);
-		pfs_table_word(table, text);
-		if (line->row.region)
-			pfs_perms_text(perms, line->row.region);
-		pfs_table_word(table, line->row.region ? perms : "");
-		pfs_table_number(table, line->row.gone);
-		pfs_table_number(table, pfs_row_pages(&line->row, g->model));
-		add_counts(table, t);
-		add_missing(table, &line->missing);
-		add_time(table, g->model, t->seen, t->first_ns);
-		add_time(table, g->model, t->seen, t->last_ns);
-		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) : line->row.name);
-	}
-}
-
-static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	char device[24] = "";
-
-	for (size_t i = 0; i < g->nr_files; i++) {
-		const struct pfs_file_line *file = &g->files[i];
-
-		if (!file->tally.seen && !g->options->all)
-			continue;
-		pfs_table_number(table, file->mappings);
-		pfs_table_number(table, file->processes);
-		pfs_table_number(table, file->pages);
-		add_counts(table, &file->tally);
-		snprintf(device, sizeof(device), "%02x:%02x", file->dev >> 20, file->dev & 0xfffff);
-		pfs_table_word(table, pfs_is_file(file->dev, file->ino) ? device : "");
-		if (pfs_is_file(file->dev, file->ino))
-			pfs_table_number(table, file->ino);
-		else
-			pfs_table_missing(table);
-		pfs_table_word(table, file->label);
-	}
-}
-
-static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
-{
-	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
-	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
-	pfs_table_number(table, h->exceptions);
-	pfs_table_number(table, h->unasked);
-	if (h->nr_timed) {
-		pfs_table_number(table, h->total_ns);
-		pfs_table_number(table, h->total_ns / h->nr_timed);
-		pfs_table_number(table, h->max_ns);
-		return;
-	}
-	for (int i = 0; i < 3; i++)
-		pfs_table_missing(table);
-}
-
-static void fill_handling(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	const struct pfs_counts *counts = &g->model->counts;
-
-	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
-		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class ++) {
-			/* what is unknown comes last */
-			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
-			const struct pfs_handling *h = &counts->handling[i][k];
-
-			if (h->exceptions + h->unasked)
-				add_handling(table, i, k, h);
-		}
-}
-
-/* Is anything known of how any fault was handled? */
-static bool has_handling(const struct pfs_report_lines *g)
-{
-	const struct pfs_counts *counts = &g->model->counts;
-
-	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
-		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++) {
-			const struct pfs_handling *h = &counts->handling[how][class];
-
-			if (how ? h->exceptions + h->unasked : h->nr_timed)
-				return true;
-		}
-	return false;
-}
-
-/* ---- what the kernel did not tell ---- */
-
-static const struct pfs_column not_told_columns[] = {
-	{ "what", "what", PFS_COLUMN_LEFT },
-	{ NULL, NULL, 0 },
-};
-
-static void fill_not_told(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	unsigned int at = 0;
-	char what[256];
-
-	while (pfs_lack_next(g->model, &at, what, sizeof(what)))
-		pfs_table_word(table, what);
-}
-
-static bool has_not_told(const struct pfs_report_lines *g)
-{
-	unsigned int at = 0;
-	char what[256];
-
-	return pfs_lack_next(g->model, &at, what, sizeof(what));
-}
-
-/* ---- losses ---- */
-
-static const struct pfs_column gap_columns[] = {
-	{ "cpu", "cpu", 0 },
-	{ "from_s", "from", PFS_COLUMN_SECONDS },
-	{ "to_s", "to", PFS_COLUMN_SECONDS },
-	{ "events", "events", 0 },
-	{ "processes", "processes", 0 },
-	{ "regions", "regions", 0 },
-	{ "pids", "may concern", PFS_COLUMN_LEFT },
-	{ NULL, NULL, 0 },
-};
-
-/* "12 34 56": those that the gap may concern. */
-struct concerned {
-	unsigned int processes, regions;
-	char pids[4096];
-};
-
-static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const struct pfs_report_lines *g)
-{
-	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
-	size_t len = 0;
-
-	*c = (struct concerned){ 0 };
-	for (size_t i = 0; i < g->nr_processes; i++) {
-		const struct pfs_process_line *line = &g->processes[i];
-
-		if (!pfs_report_concerns(line, &shown, gap))
-			continue;
-		c->processes++;
-		if (len + 20 < sizeof(c->pids))
-			len += snprintf(c->pids + len, sizeof(c->pids) - len, "%s%d", len ? " " : "",
-					line->at.proc->pid);
-		else
-			snprintf(c->pids + len, sizeof(c->pids) - len, " ...");
-	}
-	for (size_t i = 0; i < g->nr_regions; i++) {
-		struct pfs_gaps gaps = pfs_gaps_of(&shown, &g->regions[i].at, &g->regions[i].row);
-
-		c->regions += g->regions[i].row.region && pfs_gaps_have(&gaps, gap);
-	}
-}
-
-static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
-{
-	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
-	struct concerned c;
-
-	for (unsigned int i = 0; i < g->model->nr_losses; i++) {
-		const struct pfs_loss *gap = &g->model->losses[i];
-
-		if (!pfs_gaps_have(&shown, gap))
-			continue;
-		if (gap->cpu < 0)
-			pfs_table_missing(table);
-		else
-			pfs_table_number(table, gap->cpu);
-		add_time(table, g->model, gap->from_ns, gap->from_ns);
-		add_time(table, g->model, gap->to_ns != UINT64_MAX, gap->to_ns);
-		if (gap->unknown)
-			pfs_table_missing(table);
-		else
-			pfs_table_number(table, gap->count);
-		add_concerned(&c, gap, g);
-		pfs_table_number(table, c.processes);
-		pfs_table_number(table, c.regions);
-		pfs_table_word(table, c.pids);
-	}
-}
-
-static bool has_gaps(const struct pfs_report_lines *g)
-{
-	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
-
-	return pfs_gaps_sum(&shown).nr;
-}
-
-/* ---- the three forms ---- */
-
-struct section {
-	const char *key, *title;
-	const struct pfs_column *columns;
-	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *g);
-	bool (*wanted)(const struct pfs_report_lines *g); /* NULL: always */
-};
-
-static const struct section sections[] = {
-	{ "process", "By process", process_columns, fill_processes, NULL },
-	{ "region", "By region", region_columns, fill_regions, NULL },
-	{ "file", "By file", file_columns, fill_files, NULL },
-	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
-	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
-	{ "not_told", "Not told by this kernel", not_told_columns, fill_not_told, has_not_told },
-};
-
-static int put_section(const struct pfs_report_lines *g, const struct section *section)
+static int put_section(const struct pfs_report_lines *g, const struct pfs_report_section *section)
 {
 	struct pfs_table *table = pfs_table_new(section->columns);
-	FILE *out = g->options->out;
-	bool color = g->options->color;
 	int err;
 
 	if (!table)
 		return -ENOMEM;
 	section->fill(table, g);
 	err = pfs_table_error(table);
-	if (err) {
-		pfs_table_free(table);
-		return err;
-	}
-	switch (g->options->format) {
-	case PFS_VIEW_CSV:
-		pfs_table_csv(table, out, section->key);
-		break;
-	case PFS_VIEW_JSON:
-		fprintf(out, ",\n\"%s\": ", section->key);
-		pfs_table_json(table, out);
-		break;
-	default:
-		fprintf(out, "%s%s%s\n", color ? BOLD : "", section->title, color ? "\033[0m" : "");
-		pfs_table_text(table, out, color ? "\033[2m" : NULL);
-		fputc('\n', out);
-	}
+	if (!err)
+		pfs_output_table(g->options, table, section->key, section->title);
+	if (!err && g->options->format == PFS_VIEW_TEXT)
+		fputc('\n', g->options->out);
 	pfs_table_free(table);
-	return 0;
+	return err;
 }
 
-/* Where pages were made to fault again, some of the faults are pfscope's doing: how, and what it cost. */
-static void put_refault(const struct pfs_model *m, enum pfs_view_format format, FILE *out)
+/* ---- re-reference ---- */
+
+static const struct pfs_column refault_columns[] = {
+	{ "method", "", 0 },
+	{ "interval_ns", "", 0 },
+	{ "mean_ns", "", 0 },
+	{ "cycles", "", 0 },
+	{ "full", "", 0 },
+	{ "pages", "", 0 },
+	{ "away", "", 0 },
+	{ "shared", "", 0 },
+	{ "fixed", "", 0 },
+	{ "took_ns", "", 0 },
+	{ "quiet", "", 0 },
+	{ "skipped", "", 0 },
+	{ "slowdown", "", PFS_COLUMN_THOUSANDTHS },
+	{ NULL, NULL, 0 },
+};
+
+static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *how,
+			 const struct pfs_refault_sums *sums)
 {
-	const struct pfs_refault_sums *sums = &m->refaults;
+	const uint64_t values[] = {
+		how->interval_ns,   how->mean_ns ? how->mean_ns : how->interval_ns,
+		sums->nr_cycles,    sums->nr_full,
+		sums->pages.pages,  sums->pages.away,
+		sums->pages.shared, sums->pages.fixed,
+		sums->took_ns,	    sums->nr[PFS_PACE_QUIET],
+		sums->skipped,
+	};
+
+	pfs_table_word(table, pfs_refault_methods[how->method]);
+	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		pfs_table_number(table, values[i]);
+	if (pfs_refault_slowdown(sums) > 0)
+		pfs_table_number(table, pfs_refault_slowdown(sums) * 1000 + 0.5);
+	else
+		pfs_table_missing(table);
+}
+
+static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const struct pfs_refault_sums *sums)
+{
 	char text[PFS_REFAULT_HOW_MAX], cost[PFS_REFAULT_TEXT_MAX];
+
+	pfs_refault_how_text(text, how);
+	pfs_refault_cost_text(cost, how->method, sums);
+	fprintf(out, "%s %s%s%s\n", pfs_refault_what(how->method), text, sums->nr_cycles ? ": " : "",
+		sums->nr_cycles ? cost : "");
+}
+
+/* Pages that pfscope made fault again caused some of the faults: by which method, and at what cost. */
+static int put_refault(const struct pfs_model *m, const struct pfs_view_options *options)
+{
 	struct pfs_refault_how how;
+	struct pfs_table *table;
+	int err;
 
 	if (!pfs_model_refault(m, &how))
-		return;
-	if (format == PFS_VIEW_TEXT) {
-		pfs_refault_how_text(text, &how);
-		pfs_refault_cost_text(cost, how.method, sums);
-		fprintf(out, "%s %s%s%s\n", pfs_refault_what(how.method), text, sums->nr_cycles ? ": " : "",
-			sums->nr_cycles ? cost : "");
-		return;
+		return 0;
+	if (options->format == PFS_VIEW_TEXT) {
+		put_refault_text(options->out, &how, &m->refaults);
+		return 0;
 	}
-	if (format == PFS_VIEW_CSV)
-		fputs("table,method,interval_ns,mean_ns,cycles,full,pages,away,shared,fixed,took_ns,quiet,skipped,slowdown\n",
-		      out);
-	fprintf(out,
-		format == PFS_VIEW_CSV ? "refault,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-					 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ","
-				       : ", \"refault\": {\"method\": \"%s\", \"interval_ns\": %" PRIu64
-					 ", \"mean_ns\": %" PRIu64 ", \"cycles\": %" PRIu64 ", \"full\": %" PRIu64
-					 ", \"pages\": %" PRIu64 ", \"away\": %" PRIu64 ", \"shared\": %" PRIu64
-					 ", \"fixed\": %" PRIu64 ", \"took_ns\": %" PRIu64 ", \"quiet\": %" PRIu64
-					 ", \"skipped\": %" PRIu64 ", \"slowdown\": ",
-		pfs_refault_methods[how.method], how.interval_ns, how.mean_ns ? how.mean_ns : how.interval_ns,
-		sums->nr_cycles, sums->nr_full, sums->pages.pages, sums->pages.away, sums->pages.shared,
-		sums->pages.fixed, sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
-	if (pfs_refault_slowdown(sums) > 0)
-		fprintf(out, "%.3f", pfs_refault_slowdown(sums));
-	else if (format == PFS_VIEW_JSON)
-		fputs("null", out);
-	fputs(format == PFS_VIEW_CSV ? "\n" : "}", out);
+	table = pfs_table_new(refault_columns);
+	if (!table)
+		return -ENOMEM;
+	fill_refault(table, &how, &m->refaults);
+	err = pfs_table_error(table);
+	if (!err && options->format == PFS_VIEW_CSV) {
+		pfs_table_csv(table, options->out, "refault");
+	} else if (!err) {
+		fputs(", \"refault\": ", options->out);
+		pfs_table_json_row(table, 0, options->out);
+	}
+	pfs_table_free(table);
+	return err;
 }
 
-/* Losses belong to no process and no region: they stand for themselves, in front or at the end. */
-static void put_recording(const struct pfs_report_lines *g)
-{
-	const struct pfs_model *m = g->model;
-	FILE *out = g->options->out;
-	struct pfs_gaps shown = pfs_gaps_shown(m, g->options->filter);
-	char lost[PFS_LOST_TEXT_MAX], end[32];
+/* ---- the whole recording ---- */
 
-	if (g->options->format == PFS_VIEW_CSV) {
+/* Losses belong to no process and no region: they stand for themselves, in front or at the end. */
+static int put_recording(const struct pfs_report_lines *g)
+{
+	const struct pfs_view_options *options = g->options;
+	const struct pfs_model *m = g->model;
+	FILE *out = options->out;
+	struct pfs_gaps shown = pfs_gaps_shown(m, options->filter);
+	char lost[PFS_LOST_TEXT_MAX], end[32];
+	int ret;
+
+	if (options->format == PFS_VIEW_CSV) {
 		fputs("table,cpu,lost,lost_unknown_times\n", out);
 		for (unsigned int i = 0; i < m->nr_lost_on; i++)
 			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu, m->lost_on[i].count,
 				m->lost_on[i].unknown);
-		put_refault(m, PFS_VIEW_CSV, out);
-	} else if (g->options->format == PFS_VIEW_JSON) {
+		ret = put_refault(m, options);
+	} else if (options->format == PFS_VIEW_JSON) {
 		fprintf(out,
 			"{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
 			", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"lost_unknown_times\": %" PRIu64
 			", \"processes_missed\": %" PRIu64,
 			m->nr_events, m->first_ns, m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
 			m->lost_unknown, m->missed);
-		put_refault(m, PFS_VIEW_JSON, out);
+		ret = put_refault(m, options);
 		fputc('}', out);
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
@@ -460,8 +140,9 @@ static void put_recording(const struct pfs_report_lines *g)
 		if (!pfs_lost_text(lost, &shown))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
-		put_refault(m, PFS_VIEW_TEXT, out);
+		ret = put_refault(m, options);
 	}
+	return ret;
 }
 
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
@@ -472,18 +153,15 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the tables");
 	if (options->format != PFS_VIEW_TEXT)
-		put_recording(&g);
-	for (unsigned int i = 0; !ret && i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (!sections[i].wanted || sections[i].wanted(&g))
-			ret = put_section(&g, &sections[i]);
+		ret = put_recording(&g);
+	for (const struct pfs_report_section *section = pfs_report_sections; !ret && section->key; section++)
+		if (!section->wanted || section->wanted(&g))
+			ret = put_section(&g, section);
 	if (options->format == PFS_VIEW_JSON)
 		fputs("}\n", options->out);
-	else if (options->format == PFS_VIEW_TEXT)
-		put_recording(&g);
+	else if (!ret && options->format == PFS_VIEW_TEXT)
+		ret = put_recording(&g);
 	pfs_report_free(&g);
-	if (ret)
-		return pfs_err_set(err, ret, "no memory for the tables");
-	if (fflush(options->out) || ferror(options->out))
-		return pfs_err_set(err, -EIO, "writing the tables: %s", strerror(errno));
-	return 0;
+	return ret ? pfs_err_set(err, ret, "no memory for the tables")
+		   : pfs_output_end(options->out, "the tables", err);
 }

@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gathers and sorts the lines of the report: see report_lines.h.
+ * Gathers and sorts the lines of the report: see report_priv.h.
  */
-#include "view/report_lines.h"
+#include "view/report_priv.h"
 
+#include "base/array.h"
 #include "view/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One more zeroed element at the end. NULL: no memory. */
-static void *append(void *array, size_t *nr, size_t size)
+static struct pfs_process_line *add_process(struct pfs_report_lines *g, const struct pfs_epochs *at)
 {
-	char **bytes = array, *bigger;
+	struct pfs_process_line *line = pfs_array_add(g->processes, g->nr_processes, g->max_processes);
 
-	if (!(*nr & (*nr - 1))) { /* room doubles at each power of two */
-		bigger = realloc(*bytes, (*nr ? *nr * 2 : 1) * size);
-		if (!bigger)
-			return NULL;
-		*bytes = bigger;
-	}
-	bigger = *bytes + (*nr)++ * size;
-	memset(bigger, 0, size);
-	return bigger;
+	if (line)
+		*line = (struct pfs_process_line){ .at = *at };
+	return line;
 }
 
 /* The whole life of a process as its events say, whatever the rows are. */
@@ -66,7 +60,7 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, 
 		if (row->gone && moment && !g->options->all)
 			continue;
 		pfs_tally_add(&line->tally, &row->tally);
-		region = append(&g->regions, &g->nr_regions, sizeof(*region));
+		region = pfs_array_add(g->regions, g->nr_regions, g->max_regions);
 		gaps = pfs_gaps_of(&shown, at, row);
 		if (region)
 			*region = (struct pfs_region_line){ .at = *at, .row = *row, .missing = pfs_gaps_sum(&gaps) };
@@ -112,10 +106,9 @@ static int gather_guests(struct pfs_report_lines *g)
 		}
 		if (!at.proc->counts.faults)
 			continue;
-		line = append(&g->processes, &g->nr_processes, sizeof(*line));
+		line = add_process(g, &at);
 		if (!line)
 			return -ENOMEM;
-		line->at = at;
 		line->at.epoch = &at.proc->epochs[0];
 	}
 	return 0;
@@ -130,11 +123,9 @@ static int gather_processes(struct pfs_report_lines *g)
 
 	while (!err && pfs_epochs_next(&at)) {
 		if (!line || line->at.proc != at.proc)
-			line = append(&g->processes, &g->nr_processes, sizeof(*line));
+			line = add_process(g, &at);
 		if (!line)
 			return -ENOMEM;
-		if (!line->at.proc)
-			line->at = at;
 		err = gather_rows(g, &at, line);
 	}
 	/* Asked for some regions or for a moment, only rows can tell. */
@@ -193,12 +184,14 @@ static int add_file(struct pfs_report_lines *g, const struct pfs_region_line *re
 		    const struct pfs_region_line *before)
 {
 	bool same = before && same_file(before, region);
-	struct pfs_file_line *file = same ? &g->files[g->nr_files - 1] : append(&g->files, &g->nr_files, sizeof(*file));
+	struct pfs_file_line *file =
+		same ? &g->files[g->nr_files - 1] : pfs_array_add(g->files, g->nr_files, g->max_files);
 	char label[PFS_LABEL_MAX];
 
 	if (!file)
 		return -ENOMEM;
 	if (!same) {
+		*file = (struct pfs_file_line){ 0 };
 		file->label = strdup(pfs_label(&region->row, label, sizeof(label)));
 		if (!file->label)
 			return -ENOMEM;

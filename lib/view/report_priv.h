@@ -6,9 +6,10 @@
  * two add up pages. They differ where processes share a space (vfork): there a region's faults are
  * those of both. Only view/report.c calls this.
  */
-#ifndef PFS_REPORT_LINES_H
-#define PFS_REPORT_LINES_H
+#ifndef PFS_REPORT_PRIV_H
+#define PFS_REPORT_PRIV_H
 
+#include "base/table.h"
 #include "view/loss.h"
 #include "view/rows.h"
 #include "view/view.h"
@@ -42,6 +43,7 @@ struct pfs_report_lines {
 	struct pfs_region_line *regions;
 	struct pfs_file_line *files;
 	size_t nr_processes, nr_regions, nr_files;
+	size_t max_processes, max_regions, max_files;
 };
 
 /* 0 or -ENOMEM; then there is nothing to free. */
@@ -52,5 +54,16 @@ int pfs_report_gather(struct pfs_report_lines *lines, const struct pfs_model *mo
 bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown, const struct pfs_loss *gap);
 
 void pfs_report_free(struct pfs_report_lines *lines);
+
+/* One table. */
+struct pfs_report_section {
+	const char *key, *title;
+	const struct pfs_column *columns;
+	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *lines);
+	bool (*wanted)(const struct pfs_report_lines *lines); /* NULL: always */
+};
+
+/* All of them in order; an entry without a key ends it. In view/report_tables.c. */
+extern const struct pfs_report_section pfs_report_sections[];
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See symbolize.h. An ELF file may say anything: libelf checks where its parts lie, and what is read of them is
+ * See symbol.h. An ELF file may say anything: libelf checks where its parts lie, and what is read of them is
  * no more than the file is long.
  */
-#include "symbol/symbolize.h"
+#include "symbol/symbol.h"
 
 #include "base/array.h"
 #include "os/smaps.h"

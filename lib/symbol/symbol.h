@@ -6,8 +6,8 @@
  *
  * What is not read: line numbers, and symbols in files of their own (debug packages).
  */
-#ifndef PFS_SYMBOLIZE_H
-#define PFS_SYMBOLIZE_H
+#ifndef PFS_SYMBOL_H
+#define PFS_SYMBOL_H
 
 #include <stdint.h>
 #include <time.h>
@@ -27,7 +27,7 @@ struct pfs_elf_symbol;
 
 struct pfs_elf_symbols {
 	enum pfs_elf_symbols_state state;
-	struct pfs_elf_symbol *symbols; /* sorted; the rest is symbolize.c's own */
+	struct pfs_elf_symbol *symbols; /* sorted; the rest is symbol.c's own */
 	uint32_t nr_symbols, max_symbols;
 	void *reader;
 };

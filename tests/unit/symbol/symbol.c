@@ -4,7 +4,7 @@
  * what is damaged, another file or none.
  */
 #include "support/random_event.h"
-#include "symbol/symbolize.h"
+#include "symbol/symbol.h"
 
 #include <dlfcn.h>
 #include <elf.h>

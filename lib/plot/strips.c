@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The strips of a plot: what was touched of one region, or of several adjacent ones of one name; and the choice of
+ * those that get a band of their own.
+ */
+#include "plot/layout_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- leaves ---- */
+
+static int compare_leaves(const void *a, const void *b)
+{
+	const struct plot_leaf *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return (x->page > y->page) - (x->page < y->page);
+}
+
+static int collect_leaves(struct plot_layout *l)
+{
+	const struct pfs_plot_cells *cells = &l->plot->data->cells;
+	const struct pfs_plot_cell *cell;
+	uint32_t kept = 0;
+
+	l->leaves = malloc((cells->nr + 1) * sizeof(*l->leaves));
+	if (!l->leaves)
+		return -ENOMEM;
+	pfs_plot_cells_for_each (cell, cells)
+		l->leaves[l->nr_leaves++] = (struct plot_leaf){
+			.page = cell->page,
+			.group = cell->group,
+			.faults = cell->kind.sampled ? 0 : cell->count,
+			.sampled = cell->kind.sampled ? cell->count : 0,
+		};
+	qsort(l->leaves, l->nr_leaves, sizeof(*l->leaves), compare_leaves);
+	for (uint32_t i = 0; i < l->nr_leaves; i++) {
+		struct plot_leaf *last = kept ? &l->leaves[kept - 1] : NULL;
+
+		if (last && !compare_leaves(last, &l->leaves[i])) {
+			last->faults += l->leaves[i].faults;
+			last->sampled += l->leaves[i].sampled;
+		} else {
+			l->leaves[kept++] = l->leaves[i];
+		}
+	}
+	l->nr_leaves = kept;
+	return 0;
+}
+
+/* ---- strips ---- */
+
+uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t nr, uint64_t page)
+{
+	const struct pfs_plot_group *group = &plot->data->groups[nr];
+	uint64_t addr = page << plot->unit_shift;
+	uint32_t low = 0, high = group->nr_ranges;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (group->ranges[mid].end - 1 >= addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static int compare_strips(const void *a, const void *b)
+{
+	const struct plot_strip *x = a, *y = b;
+
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Where it begins, as exactly as is known: regions that share a unit are in order, too. */
+static uint64_t start_of(const struct plot_layout *l, const struct plot_leaf *leaf, unsigned int range)
+{
+	const struct pfs_plot_group *group = plot_group_of(l, leaf->group);
+	uint64_t addr = leaf->page << l->plot->unit_shift;
+
+	return range < group->nr_ranges && group->ranges[range].start > addr ? group->ranges[range].start : addr;
+}
+
+int plot_strips_make(struct plot_layout *l)
+{
+	uint32_t range = 0;
+	int ret = collect_leaves(l);
+
+	if (ret)
+		return ret;
+	l->strips = malloc((l->nr_leaves + 1) * sizeof(*l->strips));
+	if (!l->strips)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->nr_leaves; i++) {
+		const struct plot_leaf *leaf = &l->leaves[i];
+		struct plot_strip *strip = &l->strips[l->nr_strips];
+		uint32_t at = pfs_plot_find_range(l->plot, leaf->group, leaf->page);
+
+		if (i && leaf->group == leaf[-1].group && at == range) {
+			strip--;
+		} else {
+			*strip = (struct plot_strip){ .group = leaf->group,
+						      .first = i,
+						      .start = start_of(l, leaf, at),
+						      .block = l->block_of[plot_group_of(l, leaf->group)->image] };
+			l->nr_strips++;
+		}
+		strip->end = i + 1;
+		strip->count += leaf->faults + leaf->sampled;
+		range = at;
+	}
+	qsort(l->strips, l->nr_strips, sizeof(*l->strips), compare_strips);
+	return 0;
+}
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct plot_strip *x = *(const struct plot_strip *const *)a, *y = *(const struct plot_strip *const *)b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+/*
+ * Gives bands of their own to the first nr of them, and to what lies in no region if `unknown`. How many bands that
+ * makes.
+ */
+static uint32_t choose_first(struct plot_layout *l, struct plot_strip **order, uint32_t nr, bool unknown)
+{
+	uint32_t bands = 0;
+
+	for (uint32_t i = 0; i < l->nr_strips; i++)
+		order[i]->own = i < nr || (unknown && plot_group_of(l, order[i]->group)->unknown);
+	for (uint32_t i = 0; i < l->nr_strips; i++) {
+		const struct plot_strip *strip = &l->strips[i];
+
+		bands += strip->own || !i || strip[-1].own || strip[-1].block != strip->block;
+	}
+	return bands;
+}
+
+/*
+ * As many of the busiest as can be: each more makes one band more, or two, or puts one in the place of another.
+ */
+int plot_strips_choose(struct plot_layout *l, uint32_t max_bands)
+{
+	struct plot_strip **order = malloc((l->nr_strips + 1) * sizeof(*order));
+	uint32_t low = 0, high = l->nr_strips;
+	bool unknown;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->nr_strips; i++)
+		order[i] = &l->strips[i];
+	qsort(order, l->nr_strips, sizeof(*order), compare_busy);
+	unknown = choose_first(l, order, 0, true) <= max_bands;
+	while (low < high) {
+		uint32_t mid = low + (high - low + 1) / 2;
+
+		if (choose_first(l, order, mid, unknown) <= max_bands)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	choose_first(l, order, low, unknown);
+	free(order);
+	return 0;
+}

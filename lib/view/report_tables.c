@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tables of the report: their columns, and how the gathered lines fill them.
+ */
+#include "view/report_priv.h"
+
+#include "view/labels.h"
+
+/* What every table says of its rows, in this order. */
+/* clang-format off */
+#define COUNT_COLUMNS									\
+	{ "faults", "faults", 0 },							\
+	{ "read", "read", PFS_COLUMN_OPTIONAL },					\
+	{ "write", "write", PFS_COLUMN_OPTIONAL },					\
+	{ "exec", "exec", PFS_COLUMN_OPTIONAL },					\
+	{ "access_unknown", "unknown", PFS_COLUMN_OPTIONAL },				\
+	{ "user", "user", PFS_COLUMN_OPTIONAL },					\
+	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },					\
+	{ "major", "major", PFS_COLUMN_OPTIONAL },					\
+	{ "signal", "signal", PFS_COLUMN_OPTIONAL },					\
+	{ "outside", "outside", PFS_COLUMN_OPTIONAL },					\
+	{ "touched", "touched", 0 },							\
+	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
+	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
+	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
+
+/* What it may lack: how many gaps may concern it, and how many events are missing in these. */
+/* clang-format off */
+#define LOSS_COLUMNS									\
+	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
+	{ "may_lack", "may lack", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
+
+static const struct pfs_column process_columns[] = {
+	{ "pid", "pid", 0 },
+	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
+	{ "epochs", "epochs", 0 },
+	{ "threads", "threads", 0 },
+	COUNT_COLUMNS,
+	{ "regions", "regions", 0 },
+	{ "gone", "gone", 0 },
+	LOSS_COLUMNS,
+	{ "start_s", "start", PFS_COLUMN_SECONDS },
+	{ "end_s", "end", PFS_COLUMN_SECONDS },
+	{ "comm", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct pfs_column region_columns[] = {
+	{ "pid", "pid", 0 },
+	{ "epoch", "epoch", 0 },
+	{ "range", "address range", PFS_COLUMN_LEFT },
+	{ "perms", "perm", PFS_COLUMN_LEFT },
+	{ "gone", "gone", PFS_COLUMN_OPTIONAL },
+	{ "pages", "pages", 0 },
+	COUNT_COLUMNS,
+	LOSS_COLUMNS,
+	{ "first_s", "first", PFS_COLUMN_SECONDS },
+	{ "last_s", "last", PFS_COLUMN_SECONDS },
+	{ "name", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct pfs_column file_columns[] = {
+	{ "mappings", "mappings", 0 },
+	{ "processes", "processes", 0 },
+	{ "pages", "pages", 0 },
+	COUNT_COLUMNS,
+	{ "device", "device", PFS_COLUMN_LEFT | PFS_COLUMN_OPTIONAL },
+	{ "inode", "inode", PFS_COLUMN_OPTIONAL },
+	{ "name", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* Of the whole recording; only where a source knows how faults were handled. */
+static const struct pfs_column handling_columns[] = {
+	{ "how", "handled as", PFS_COLUMN_LEFT },
+	{ "class", "class", PFS_COLUMN_LEFT },
+	{ "faults", "faults", 0 },
+	{ "unasked", "unasked", PFS_COLUMN_OPTIONAL },
+	{ "latency_ns", "ns in all", PFS_COLUMN_OPTIONAL },
+	{ "latency_mean_ns", "mean ns", PFS_COLUMN_OPTIONAL },
+	{ "latency_max_ns", "max ns", PFS_COLUMN_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+/* ---- tables ---- */
+
+static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
+{
+	const uint64_t counts[] = {
+		t->faults, t->read,   t->write,	  t->exec,    t->access_unknown, t->user,      t->kernel,
+		t->major,  t->signal, t->outside, t->touched, t->around,	 t->populated, t->huge,
+	};
+
+	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		pfs_table_number(table, counts[i]);
+}
+
+/* Seconds since the start of the recording; what came before it is at 0. */
+static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
+{
+	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+
+	if (known)
+		pfs_table_number(table, ns > base ? ns - base : 0);
+	else
+		pfs_table_missing(table);
+}
+
+static void add_missing(struct pfs_table *table, const struct pfs_missing *missing)
+{
+	pfs_table_number(table, missing->nr);
+	if (missing->unknown)
+		pfs_table_missing(table);
+	else
+		pfs_table_number(table, missing->count);
+}
+
+static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		const struct pfs_process_line *line = &g->processes[i];
+		const struct pfs_proc *proc = line->at.proc;
+
+		pfs_table_number(table, proc->pid);
+		pfs_table_number(table, proc->ppid);
+		pfs_table_number(table, line->at.of);
+		pfs_table_number(table, proc->nr_threads);
+		add_counts(table, &line->tally);
+		pfs_table_number(table, line->regions);
+		pfs_table_number(table, line->gone);
+		add_missing(table, &line->missing);
+		add_time(table, g->model, true, line->at.epoch->start_ns);
+		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
+		pfs_table_word(table, proc->comm ? proc->comm : "?");
+	}
+}
+
+static void fill_regions(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	char text[40], perms[5] = "";
+
+	for (size_t i = 0; i < g->nr_regions; i++) {
+		const struct pfs_region_line *line = &g->regions[i];
+		const struct pfs_tally *t = &line->row.tally;
+
+		if (!t->seen && !line->missing.nr && !g->options->all)
+			continue;
+		pfs_table_number(table, line->at.proc->pid);
+		pfs_table_number(table, line->at.number);
+		pfs_range_text(text, line->row.start, line->row.end);
+		pfs_table_word(table, text);
+		if (line->row.region)
+			pfs_perms_text(perms, line->row.region);
+		pfs_table_word(table, line->row.region ? perms : "");
+		pfs_table_number(table, line->row.gone);
+		pfs_table_number(table, pfs_row_pages(&line->row, g->model));
+		add_counts(table, t);
+		add_missing(table, &line->missing);
+		add_time(table, g->model, t->seen, t->first_ns);
+		add_time(table, g->model, t->seen, t->last_ns);
+		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) : line->row.name);
+	}
+}
+
+static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	char device[24] = "";
+
+	for (size_t i = 0; i < g->nr_files; i++) {
+		const struct pfs_file_line *file = &g->files[i];
+
+		if (!file->tally.seen && !g->options->all)
+			continue;
+		pfs_table_number(table, file->mappings);
+		pfs_table_number(table, file->processes);
+		pfs_table_number(table, file->pages);
+		add_counts(table, &file->tally);
+		snprintf(device, sizeof(device), "%02x:%02x", file->dev >> 20, file->dev & 0xfffff);
+		pfs_table_word(table, pfs_is_file(file->dev, file->ino) ? device : "");
+		if (pfs_is_file(file->dev, file->ino))
+			pfs_table_number(table, file->ino);
+		else
+			pfs_table_missing(table);
+		pfs_table_word(table, file->label);
+	}
+}
+
+static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
+{
+	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
+	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
+	pfs_table_number(table, h->exceptions);
+	pfs_table_number(table, h->unasked);
+	if (h->nr_timed) {
+		pfs_table_number(table, h->total_ns);
+		pfs_table_number(table, h->total_ns / h->nr_timed);
+		pfs_table_number(table, h->max_ns);
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		pfs_table_missing(table);
+}
+
+static void fill_handling(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
+		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class ++) {
+			/* what is unknown comes last */
+			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
+			const struct pfs_handling *h = &counts->handling[i][k];
+
+			if (h->exceptions + h->unasked)
+				add_handling(table, i, k, h);
+		}
+}
+
+/* Is anything known of how any fault was handled? */
+static bool has_handling(const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
+		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++) {
+			const struct pfs_handling *h = &counts->handling[how][class];
+
+			if (how ? h->exceptions + h->unasked : h->nr_timed)
+				return true;
+		}
+	return false;
+}
+
+/* ---- what the kernel did not tell ---- */
+
+static const struct pfs_column not_told_columns[] = {
+	{ "what", "what", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static void fill_not_told(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	while (pfs_lack_next(g->model, &at, what, sizeof(what)))
+		pfs_table_word(table, what);
+}
+
+static bool has_not_told(const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	return pfs_lack_next(g->model, &at, what, sizeof(what));
+}
+
+/* ---- losses ---- */
+
+static const struct pfs_column gap_columns[] = {
+	{ "cpu", "cpu", 0 },
+	{ "from_s", "from", PFS_COLUMN_SECONDS },
+	{ "to_s", "to", PFS_COLUMN_SECONDS },
+	{ "events", "events", 0 },
+	{ "processes", "processes", 0 },
+	{ "regions", "regions", 0 },
+	{ "pids", "may concern", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* "12 34 56": those that the gap may concern. */
+struct concerned {
+	unsigned int processes, regions;
+	char pids[4096];
+};
+
+static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	size_t len = 0;
+
+	*c = (struct concerned){ 0 };
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		const struct pfs_process_line *line = &g->processes[i];
+
+		if (!pfs_report_concerns(line, &shown, gap))
+			continue;
+		c->processes++;
+		if (len + 20 < sizeof(c->pids))
+			len += snprintf(c->pids + len, sizeof(c->pids) - len, "%s%d", len ? " " : "",
+					line->at.proc->pid);
+		else
+			snprintf(c->pids + len, sizeof(c->pids) - len, " ...");
+	}
+	for (size_t i = 0; i < g->nr_regions; i++) {
+		struct pfs_gaps gaps = pfs_gaps_of(&shown, &g->regions[i].at, &g->regions[i].row);
+
+		c->regions += g->regions[i].row.region && pfs_gaps_have(&gaps, gap);
+	}
+}
+
+static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	struct concerned c;
+
+	for (unsigned int i = 0; i < g->model->nr_losses; i++) {
+		const struct pfs_loss *gap = &g->model->losses[i];
+
+		if (!pfs_gaps_have(&shown, gap))
+			continue;
+		if (gap->cpu < 0)
+			pfs_table_missing(table);
+		else
+			pfs_table_number(table, gap->cpu);
+		add_time(table, g->model, gap->from_ns, gap->from_ns);
+		add_time(table, g->model, gap->to_ns != UINT64_MAX, gap->to_ns);
+		if (gap->unknown)
+			pfs_table_missing(table);
+		else
+			pfs_table_number(table, gap->count);
+		add_concerned(&c, gap, g);
+		pfs_table_number(table, c.processes);
+		pfs_table_number(table, c.regions);
+		pfs_table_word(table, c.pids);
+	}
+}
+
+static bool has_gaps(const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+
+	return pfs_gaps_sum(&shown).nr;
+}
+
+/* ---- all of them ---- */
+
+const struct pfs_report_section pfs_report_sections[] = {
+	{ "process", "By process", process_columns, fill_processes, NULL },
+	{ "region", "By region", region_columns, fill_regions, NULL },
+	{ "file", "By file", file_columns, fill_files, NULL },
+	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
+	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
+	{ "not_told", "Not told by this kernel", not_told_columns, fill_not_told, has_not_told },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
