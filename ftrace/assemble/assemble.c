@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events: the one entrance, notes, losses. Threads and processes are assemble/life.c's, faults
- * assemble/fault.c's, layouts assemble/layout.c's, assemble/calls.c's and assemble/maps.c's.
+ * The entrance of the assembler: hands each raw event to its file, and takes in notes and losses itself.
  */
 #include "assemble/assemble_priv.h"
 
-#include "record/pfscope_records.h"
+#include "record/fault_batch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +34,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 		return;
 	HASH_ITER (hh, a->threads, t, next_thread) {
 		HASH_DEL(a->threads, t);
-		asm_held_free(t);
+		asm_pending_free(t);
 		free(t);
 	}
 	HASH_ITER (hh, a->procs, p, next_proc) {
@@ -54,51 +53,7 @@ const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler
 	return &a->stats;
 }
 
-int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev)
-{
-	if (a->only_pid && pfs_has(ev, PFS_F_PID) && ev->pid != a->only_pid)
-		return 0;
-	return pfs_emit(&a->sink, ev);
-}
-
-void asm_event_init(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *thread,
-		    enum pfs_kind kind)
-{
-	memset(ev, 0, sizeof(*ev));
-	ev->kind = kind;
-	ev->ts_ns = raw->ts_ns;
-	if (raw->cpu >= 0) {
-		ev->cpu = raw->cpu;
-		ev->have |= PFS_HAS(PFS_F_CPU);
-	}
-	if (!thread)
-		return;
-	ev->tid = thread->tid;
-	ev->have |= PFS_HAS(PFS_F_TID);
-	if (thread->proc) {
-		ev->pid = thread->proc->pid;
-		ev->have |= PFS_HAS(PFS_F_PID);
-	}
-}
-
 /* ---- pfscope's own records ---- */
-
-/* pfscope's records carry their strings escaped. Valid until the next call. NULL: no memory. */
-const char *asm_own_string(struct pfs_assembler *a, const char *str)
-{
-	size_t size = strlen(str) + 1;
-
-	if (size > a->max_unescaped) {
-		char *bigger = realloc(a->unescaped, size);
-
-		if (!bigger)
-			return NULL;
-		a->unescaped = bigger;
-		a->max_unescaped = size;
-	}
-	pfs_own_unescape(a->unescaped, a->max_unescaped, str);
-	return a->unescaped;
-}
 
 /* "6.1.0-56-cloud-amd64" is before 6.17. */
 static bool is_before(const char *release, unsigned int major, unsigned int minor)
@@ -111,7 +66,7 @@ static bool is_before(const char *release, unsigned int major, unsigned int mino
 }
 
 /* Notes that change how the rest of the stream is read. */
-static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, const char *key, const char *value)
+static void heed_note(struct pfs_assembler *a, const char *key, const char *value)
 {
 	if (!strcmp(key, "page_size")) {
 		unsigned long size = strtoul(value, NULL, 10);
@@ -131,20 +86,18 @@ static void heed_note(struct pfs_assembler *a, const struct raw_event *raw, cons
 	} else if (!strcmp(key, "only")) {
 		a->only_pid = atoi(value);
 	} else {
-		asm_held_note(a, key, value);
+		asm_pending_note(a, key, value);
 	}
 }
 
 int pfs_assembler_header(struct pfs_assembler *a, const char *key, const char *value)
 {
-	struct raw_event none = { 0 };
-
 	if (a->nr_header == MAX_HEADER)
 		return -ENOMEM;
 	if (asprintf(&a->header[a->nr_header], "%s=%s", key, value) < 0)
 		return -ENOMEM;
 	a->nr_header++;
-	heed_note(a, &none, key, value);
+	heed_note(a, key, value);
 	return 0;
 }
 
@@ -196,7 +149,7 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 }
 
 /* "12 since 3624957203779": what the side-band or the kernel's tables had no room for; the time may be missing. */
-static int lost_said(struct pfs_assembler *a, const struct raw_event *raw, const char *said)
+static int take_lost_note(struct pfs_assembler *a, const struct raw_event *raw, const char *said)
 {
 	uint64_t count = RAW_ABSENT, since_ns = RAW_ABSENT;
 
@@ -204,9 +157,9 @@ static int lost_said(struct pfs_assembler *a, const struct raw_event *raw, const
 	return lost(a, raw, count, since_ns);
 }
 
-static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	const char *text = asm_own_string(a, raw->str ? raw->str : ""), *equals;
+	const char *text = asm_unescaped(a, raw->str ? raw->str : ""), *equals;
 	struct pfs_event ev;
 	char key[64];
 	int err = 0;
@@ -218,7 +171,7 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 		return 0;
 	memcpy(key, text, equals - text);
 	key[equals - text] = '\0';
-	heed_note(a, raw, key, equals + 1);
+	heed_note(a, key, equals + 1);
 	asm_event_init(&ev, raw, raw->tid > 0 ? t : NULL, PFS_NOTE);
 	ev.key = key;
 	ev.value = equals + 1;
@@ -227,9 +180,9 @@ static int note_said(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (!err)
 		err = asm_access_note(a, key, equals + 1);
 	if (!err && !strcmp(key, "brk"))
-		err = asm_brk_said(a, t, raw, equals + 1);
+		err = asm_brk_note(a, t, raw, equals + 1);
 	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
-		err = lost_said(a, raw, equals + 1);
+		err = take_lost_note(a, raw, equals + 1);
 	if (!err && !strcmp(key, "snapshot"))
 		err = asm_snapshot(a, t, raw, equals + 1);
 	return err;
@@ -242,15 +195,45 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 
 	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
-			err = asm_held_release(a, t);
+			err = asm_pending_release(a, t);
 	return err;
 }
 
 /* ---- the one entrance ---- */
 
+/* Per kind of raw event. During an exec, some belong to the thread that executes rather than to the one recorded. */
+static const struct handler {
+	int (*fn)(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+	bool of_exec_owner;
+} handlers[RAW_NR_KINDS] = {
+	[RAW_FAULT_USER] = { asm_fault, true },
+	[RAW_FAULT_KERNEL] = { asm_fault, true },
+	[RAW_HANDLER] = { asm_handler, true },
+	[RAW_HANDLER_END] = { asm_handler_end, true },
+	[RAW_FUNCTION] = { asm_function, true },
+	[RAW_MAP_PAGES] = { asm_map_pages, true },
+	[RAW_ADD_CACHE] = { asm_add_cache, true },
+	[RAW_PAGE_ALLOC] = { asm_page_alloc, true },
+	[RAW_SIGNAL] = { asm_signal, true },
+	[RAW_SYS_ENTER] = { asm_sys_enter },
+	[RAW_SYS_EXIT] = { asm_sys_exit },
+	[RAW_MA_WRITE] = { asm_ma_write },
+	[RAW_EXIT_MMAP] = { asm_mm_gone },
+	[RAW_EXEC] = { asm_executed },
+	[RAW_FORK] = { asm_forked },
+	[RAW_NEWTASK] = { asm_newtask },
+	[RAW_EXIT] = { asm_exit },
+	[RAW_RENAME] = { asm_renamed },
+	[RAW_PFS_MAP] = { asm_pfs_map },
+	[RAW_PFS_TASK] = { asm_task_reported },
+	[RAW_PFS_NOTE] = { take_note },
+	[RAW_PFS_HIST] = { asm_fault_counted },
+};
+
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 {
 	struct pfs_assembler *a = assembler;
+	const struct handler *handler;
 	struct asm_thread *t;
 	int err;
 
@@ -275,55 +258,38 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	err = asm_thread_of(a, raw, &t);
 	if (!err)
 		err = asm_after_exec(a, t, raw);
-	if (!err && a->holds)
-		err = asm_held_heed(a, asm_exec_owner(t), raw);
+	if (!err && a->defers)
+		err = asm_pending_heed(a, asm_exec_owner(t), raw);
 	if (err)
 		return err;
-	switch (raw->kind) {
-	case RAW_FAULT_USER:
-	case RAW_FAULT_KERNEL:
-		return asm_fault(a, asm_exec_owner(t), raw);
-	case RAW_HANDLER:
-		return asm_handler(a, asm_exec_owner(t), raw);
-	case RAW_HANDLER_END:
-		return asm_handler_end(a, asm_exec_owner(t), raw);
-	case RAW_FUNCTION:
-		return asm_function(a, asm_exec_owner(t), raw);
-	case RAW_SYS_ENTER:
-		return asm_sys_enter(a, t, raw);
-	case RAW_SYS_EXIT:
-		return asm_sys_exit(a, t, raw);
-	case RAW_MA_WRITE:
-		return asm_ma_write(a, t, raw);
-	case RAW_MAP_PAGES:
-		return asm_map_pages(a, asm_exec_owner(t), raw);
-	case RAW_PFS_MAP:
-		return asm_pfs_map(a, t, raw);
-	case RAW_ADD_CACHE:
-		return asm_add_cache(a, asm_exec_owner(t), raw);
-	case RAW_PAGE_ALLOC:
-		return asm_page_alloc(a, asm_exec_owner(t), raw);
-	case RAW_SIGNAL:
-		return asm_signal(a, asm_exec_owner(t), raw);
-	case RAW_EXIT_MMAP:
-		return asm_mm_gone(a, t, raw);
-	case RAW_EXEC:
-		return asm_executed(a, t, raw);
-	case RAW_FORK:
-		return asm_forked(a, t, raw);
-	case RAW_NEWTASK:
-		return asm_newtask(a, t, raw);
-	case RAW_EXIT:
-		return asm_exit(a, t, raw);
-	case RAW_RENAME:
-		return asm_renamed(a, t, raw);
-	case RAW_PFS_TASK:
-		return asm_task_said(a, t, raw);
-	case RAW_PFS_NOTE:
-		return note_said(a, t, raw);
-	case RAW_PFS_HIST:
-		return asm_fault_counted(a, t, raw);
-	default:
-		return 0;
+	handler = &handlers[raw->kind];
+	return handler->fn ? handler->fn(a, handler->of_exec_owner ? asm_exec_owner(t) : t, raw) : 0;
+}
+
+static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	return nr ? a->sink.faults(a->sink.ctx, runs, nr) : 0;
+}
+
+int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr)
+{
+	struct pfs_assembler *a = assembler;
+	unsigned int passed = 0, i = 0;
+	int err = 0;
+
+	while (i < nr && !err) {
+		struct raw_event raw;
+
+		if (asm_fault_run(a, &runs[i])) {
+			a->stats.raw += runs[i++].nr;
+			continue;
+		}
+		err = pass_runs(a, runs + passed, i - passed);
+		fault_run_shift(&runs[i], &raw);
+		if (!err)
+			err = pfs_assembler_feed(a, &raw);
+		i += !runs[i].nr; /* the rest of the run may be passed on as such by now */
+		passed = i;
 	}
+	return err ? err : pass_runs(a, runs + passed, nr - passed);
 }

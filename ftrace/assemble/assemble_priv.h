@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What assemble.c (process life), assemble/fault.c, assemble/held.c (faults), assemble/layout.c,
- * assemble/calls.c and assemble/maps.c (layouts), assemble/access.c (accesses without a fault) share.
- * Nobody else includes it.
+ * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); calls.c (system calls),
+ * life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c (DAMON),
+ * pending_fault.c (faults whose handler is watched); emit.c, thread.c, call_range.c.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
 #define PFS_ASSEMBLE_PRIV_H
@@ -11,6 +11,7 @@
 #include "base/hash.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define MAX_HEADER 16
 #define MAX_TAKEN  4
@@ -20,7 +21,7 @@ struct range {
 	uint64_t start, end;
 };
 
-/* A change of a layout: what was changed, and when that was told. */
+/* A change of a layout: the range, and when it was recorded. */
 struct asm_change {
 	uint64_t ts_ns;
 	struct range range;
@@ -43,42 +44,54 @@ struct asm_proc {
 	UT_hash_handle hh;
 };
 
+/* The system call that a thread is in; asm_call_over() resets it. */
+struct asm_call {
+	enum raw_sys nr;
+	uint64_t arg[RAW_MAX_ARGS];
+	struct range removes;	       /* what it removes if it succeeds */
+	bool removed;		       /* a row has reported that removal already */
+	struct range taken[MAX_TAKEN]; /* what other threads seem to have mapped there since */
+	unsigned int nr_taken;
+	bool stored; /* it stored a region: a row was seen */
+	struct range last_row;
+	struct range seen_row; /* the newest row: one write may appear several times */
+	uint64_t seen_id;
+	bool moved;
+};
+
+/* The fork that a thread is making. */
+struct asm_fork {
+	bool copying;
+	int32_t child; /* of the last task_newtask */
+	uint64_t flags;
+};
+
+/* The exec that a thread is making. */
+struct asm_exec {
+	bool under_way;
+	bool switched;	      /* the old address space is given up */
+	uint64_t reported_ns; /* when the side-band reported that it can no longer fail; 0: it did not */
+	uint64_t stack_id;
+	struct range stack, stack_before;
+	uint64_t stack_top;
+	char comm[64];
+};
+
 struct asm_thread {
 	int32_t tid;
 	struct asm_proc *proc; /* NULL: unknown */
-	bool comm_said;
-	bool alive; /* counted in proc->nr_live */
+	bool named;	       /* its name was passed on */
+	bool alive;	       /* counted in proc->nr_live */
 	bool exited;
-	uint64_t ending_ns; /* the side-band told of its end then, its exit event did not come yet */
-	bool end_concluded; /* ... and was taken for lost */
-	bool mm_gone;	    /* exit_mmap seen; it was its own if it exits next */
-	/* the system call it is in */
-	enum raw_sys nr;
-	uint64_t arg[RAW_MAX_ARGS];
-	uint64_t enter_ns;
-	struct range removes;	       /* what the call will have removed when it returns */
-	bool removed;		       /* ... and already has */
-	struct range taken[MAX_TAKEN]; /* that others have mapped since, as it seems */
-	unsigned int nr_taken;
-	bool is_in_flight;
-	bool stored; /* the call stored a region: a row was seen */
-	struct range last_row;
-	struct range seen_row; /* the newest row: one write shows up several times */
-	uint64_t seen_id;
-	bool moved;
+	bool mm_gone;		  /* exit_mmap seen; it was its own if it exits next */
+	uint64_t end_reported_ns; /* the side-band reported its end at that time, its exit event is yet to come; or 0 */
+	bool end_concluded;	  /* ... and was taken for lost */
+	struct asm_call call;
+	bool is_in_flight; /* in proc->in_flight */
 	struct asm_thread *next_in_flight;
-	/* fork */
-	bool copying;
-	int32_t new_tid; /* of the last task_newtask here */
-	uint64_t new_flags;
-	/* exec */
-	bool in_exec, switched;
-	uint64_t exec_said_ns; /* when the side-band told that it cannot fail any more; 0: it did not */
-	uint64_t exec_stack_id;
-	struct range exec_stack, exec_stack_before;
-	uint64_t exec_stack_top;
-	char exec_comm[64];
-	struct asm_held *held; /* the fault under way, where faults are held back; or NULL */
+	struct asm_fork fork;
+	struct asm_exec exec;
+	struct asm_pending *pending; /* the fault whose handler runs, where handlers are watched; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -97,7 +110,7 @@ struct pfs_assembler {
 	bool rows;		    /* the region tree's writes are in the recording */
 	bool handlers;		    /* handle_mm_fault's beginnings and ends are */
 	uint32_t functions;	    /* of enum pfs_handler: those the function tracer watched */
-	bool holds;		    /* either: faults are held back until they are through */
+	bool defers;		    /* either: faults are passed on when their handler has returned */
 	int32_t only_pid;	    /* --no-follow: 0 or the one process */
 	int32_t *targets;	    /* DAMON's, by number: the process of each, or 0 */
 	unsigned int nr_targets;
@@ -113,32 +126,141 @@ struct pfs_assembler {
 	struct pfs_assembler_stats stats;
 };
 
-/* An event of this thread with nothing in it yet but time, cpu, pid and tid. */
-void asm_event_init(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *thread,
-		    enum pfs_kind kind);
+static inline uint64_t page_up(const struct pfs_assembler *a, uint64_t addr)
+{
+	return (addr + a->page_mask) & ~a->page_mask;
+}
 
-/* Hands it on. 0 or what the sink returned. */
+static inline bool covers(struct range outer, struct range inner)
+{
+	return outer.start <= inner.start && outer.end >= inner.end;
+}
+
+static inline bool overlap(struct range a, struct range b)
+{
+	return a.start < b.end && b.start < a.end;
+}
+
+static inline struct range range_of(uint64_t start, uint64_t len)
+{
+	return (struct range){ start, start + len < start ? UINT64_MAX : start + len };
+}
+
+/* In all that follows `t` is the thread of the event. Functions return 0, what the sink returned, or -ENOMEM. */
+
+/* ---- emit.c ---- */
+
+/* An event of this thread with only time, CPU, pid and tid set; t may be NULL. */
+void asm_event_init(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind);
+
+/* As asm_event_init(), of a range. */
+void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind,
+		     struct range r);
+
+static inline void asm_event_set_range(struct pfs_event *ev, struct range r)
+{
+	ev->start = r.start;
+	ev->end = r.end;
+	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+}
+
+static inline void asm_event_set_space(struct pfs_event *ev, enum pfs_which space)
+{
+	ev->space = space;
+	ev->have |= PFS_HAS(PFS_F_SPACE);
+}
+
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
 
-/* assemble/life.c. The thread of a raw event; its name is passed on the first time that a record says it. */
-int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out);
+/* Emits that the range is unmapped; nothing if it is empty. */
+int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r);
 
-/* One a raw kind. */
-int asm_newtask(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_task_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm);
 
-/* Before any event: one that only comes after an exec ends one whose own event was lost. */
-int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
+const char *asm_unescaped(struct pfs_assembler *a, const char *str);
 
-/* Exit events that were to come may be among what is missing: as of ts_ns, or (0) when the side-band told of them. */
-int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);
+/* ---- thread.c ---- */
 
-/* assemble/fault.c: one a raw kind. */
+/* The thread or process of that number, created if need be. NULL: no memory. */
+struct asm_proc *asm_proc_get(struct pfs_assembler *a, int32_t pid);
+struct asm_thread *asm_thread_get(struct pfs_assembler *a, int32_t tid);
+
+void asm_thread_set_alive(struct asm_thread *t, bool alive);
+void asm_thread_not_ending(struct pfs_assembler *a, struct asm_thread *t);
+
+/* The kernel gave the number to a new thread or process, which starts with nothing known. */
+void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_proc *proc);
+void asm_proc_renew(struct asm_proc *p);
+
+/* The thread whose exec this is: a thread other than the first continues under the first one's number. */
+struct asm_thread *asm_exec_owner(struct asm_thread *t);
+void asm_exec_begin(struct asm_thread *t);
+
+/* A system call begins; it is over, or its beginning was never seen. */
+void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+void asm_call_over(struct asm_thread *t);
+
+/* The layout of the thread's process has changed there: a snapshot may no longer be right about it. */
+void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
+
+/* ---- call_range.c ---- */
+
+/* The range in the first two arguments. */
+struct range asm_call_range(const struct pfs_assembler *a, const struct asm_thread *t);
+
+/* What the call removes; what it replaces with a mapping of its own; what it makes the kernel populate. */
+struct range asm_call_removes(const struct pfs_assembler *a, const struct asm_thread *t);
+struct range asm_call_replaces(const struct pfs_assembler *a, const struct asm_thread *t);
+struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_thread *t);
+
+/* Where mremap with MREMAP_FIXED puts the pages that it moves. */
+struct range asm_call_target(const struct pfs_assembler *a, const struct asm_thread *t);
+
+/* ---- pending_fault.c: a fault while its handler runs ---- */
+int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Takes in the notes on how the handler is watched. */
+void asm_pending_note(struct pfs_assembler *a, const char *key, const char *value);
+
+/* Defers a fault until its handler has returned. */
+int asm_pending_begin(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
+
+/* Passes the pending fault on if this raw event of its thread, about to be taken in, ends it. */
+int asm_pending_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Passes the pending fault on with what is known of it. */
+int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t);
+
+/* An exec has succeeded: passes on the pages of its arguments, at their final addresses. */
+int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t);
+void asm_pending_free(struct asm_thread *t);
+
+/* Passes on an event that belongs to the thread's last fault: after that fault, if it is pending. */
+int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
+
+/* ---- access.c: DAMON. Its notes; whether the event is of its thread; the pages that it saw accessed ---- */
+int asm_access_note(struct pfs_assembler *a, const char *key, const char *value);
+bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw);
+int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw);
+
+/* ---- maps.c: the side-band of mappings, snapshots, fault-around ---- */
+int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
+int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
+
+/* PFS_PERM_*, PFS_TRAIT_* of mmap's arguments. */
+uint8_t asm_perms_of(uint64_t prot, uint64_t flags);
+uint8_t asm_traits_of(uint64_t flags);
+
+/* ---- layout.c: rows of the region tree ---- */
+int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* ---- fault.c ---- */
 int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
@@ -146,82 +268,36 @@ int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct r
 int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 void asm_fault_init(struct pfs_assembler *a);
 
-/* The processor of the recording, as uname -m calls it: how its error codes are read. */
+/* The recorded machine, as in uname -m: determines how error codes are read. */
 void asm_fault_machine(struct pfs_assembler *a, const char *machine);
 
-/* The kind of access that an error code of that processor says. Not without a->cpu_type. */
-enum pfs_access asm_fault_access(const struct pfs_assembler *a, uint64_t code);
+/*
+ * Fills in what the assembler knows of a run of faults, all from its thread's state. False: the events of these faults
+ * hold more than a run can, or other events come before them, so they have to be fed one by one.
+ */
+bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 
-/* assemble/held.c: a fault while its handler runs. */
-int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* ---- life.c ---- */
 
-/* Notes that say what of the handler is watched. */
-void asm_held_note(struct pfs_assembler *a, const char *key, const char *value);
+/* The thread of a raw event; passes on its name the first time that a record holds it. */
+int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out);
 
-/* Begins to hold a fault back. */
-int asm_hold(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
+int asm_newtask(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+int asm_task_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 
-/* A raw event of the thread is about to be taken in: passes on what is held, if it ends that. */
-int asm_held_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* Before any event: one that can only follow an exec completes an exec whose own event was lost. */
+int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 
-/* Passes on what is held, as far as it is known. */
-int asm_held_release(struct pfs_assembler *a, struct asm_thread *t);
+/* Concludes the exits that the side-band reported and no event did: as of ts_ns, or (0) of the reports. */
+int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);
 
-/* An exec has succeeded: passes on the pages of its arguments, where they are now. */
-int asm_held_exec(struct pfs_assembler *a, struct asm_thread *t);
-void asm_held_free(struct asm_thread *t);
-
-/* Hands on what came of the fault under way: after it, if that is held. */
-int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
-
-/* assemble/layout.c: rows of the region tree. In all that follows `t` is the thread of the event. */
-int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-
-/* As asm_event_init(), of a range. */
-void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind,
-		     struct range r);
-
-/* The range is unmapped; nothing if it is empty. */
-int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r);
-
-/* The layout of the thread's process has changed there: what a snapshot said of it may be over. */
-void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
-
-/* Where the mremap under way puts what it moves, if that is fixed; else empty. */
-struct range asm_move_target(const struct pfs_assembler *a, const struct asm_thread *t);
-
-/* assemble/calls.c: system calls. */
+/* ---- calls.c: system calls ---- */
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-
-/* assemble/maps.c: the side-band of mappings, snapshots, pages mapped beside a fault. */
-int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
-int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
-
-/* assemble/access.c: DAMON. What notes say of it; whether this is of its thread; what it saw. */
-int asm_access_note(struct pfs_assembler *a, const char *key, const char *value);
-bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw);
-int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw);
-
-/* PFS_PERM_*, PFS_TRAIT_* of what is given to mmap. */
-uint8_t asm_perms_of(uint64_t prot, uint64_t flags);
-uint8_t asm_traits_of(uint64_t flags);
-
-/* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
-const char *asm_own_string(struct pfs_assembler *a, const char *str);
-
-/* The range that the call under way makes the kernel populate; empty if it does not, as far as known. */
-struct range asm_populates(const struct pfs_assembler *a, const struct asm_thread *t);
-
-/* The call that the thread was in is over, or was never seen to begin. */
-void asm_call_over(struct asm_thread *t);
-
-/* The thread whose exec this is: a thread other than the first goes on under the first's number. */
-struct asm_thread *asm_exec_owner(struct asm_thread *t);
 
 #endif

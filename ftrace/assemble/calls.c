@@ -3,7 +3,6 @@
  * Raw events to pfscope events: what system calls say of a layout, as they begin and when they return.
  */
 #include "assemble/assemble_priv.h"
-#include "assemble/range.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,75 +43,22 @@ static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const st
 
 /* ---- calls that remove a range, while they run ---- */
 
-static void in_flight_add(struct asm_thread *t)
-{
-	if (!t->proc || t->is_in_flight)
-		return;
-	t->next_in_flight = t->proc->in_flight;
-	t->proc->in_flight = t;
-	t->is_in_flight = true;
-}
-
-static void in_flight_remove(struct asm_thread *t)
-{
-	struct asm_thread **p;
-
-	if (!t->is_in_flight)
-		return;
-	for (p = &t->proc->in_flight; *p && *p != t; p = &(*p)->next_in_flight)
-		;
-	if (*p)
-		*p = t->next_in_flight;
-	t->is_in_flight = false;
-}
-
-void asm_call_over(struct asm_thread *t)
-{
-	in_flight_remove(t);
-	t->nr = SYS_OTHER;
-	t->stored = t->moved = t->removed = false;
-	t->nr_taken = 0;
-	t->removes = t->last_row = t->seen_row = (struct range){ 0, 0 };
-}
-
 /* At the end of a call that removes: what no row said, less what others have mapped there since. */
 static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct range rest = t->removes;
+	struct range rest = t->call.removes;
 	int err = 0;
 
-	while (!err && !t->removed && rest.start < rest.end) {
+	while (!err && !t->call.removed && rest.start < rest.end) {
 		struct range next = { rest.end, rest.end };
 
-		for (unsigned int i = 0; i < t->nr_taken; i++)
-			if (overlap(t->taken[i], rest) && t->taken[i].start < next.start)
-				next = t->taken[i];
+		for (unsigned int i = 0; i < t->call.nr_taken; i++)
+			if (overlap(t->call.taken[i], rest) && t->call.taken[i].start < next.start)
+				next = t->call.taken[i];
 		err = asm_emit_unmap(a, t, raw, (struct range){ rest.start, next.start });
 		rest.start = next.end;
 	}
 	return err;
-}
-
-static struct range removes(const struct pfs_assembler *a, const struct asm_thread *t)
-{
-	static const struct range none;
-	uint64_t old_len;
-
-	switch (t->nr) {
-	case SYS_MUNMAP:
-		return range_of(t->arg[0], page_up(a, t->arg[1]));
-	case SYS_MREMAP:
-		old_len = page_up(a, t->arg[1]);
-		if (page_up(a, t->arg[2]) < old_len && !(t->arg[3] & MREMAP_FIXED))
-			return range_of(t->arg[0] + page_up(a, t->arg[2]), old_len - page_up(a, t->arg[2]));
-		return none;
-	case SYS_BRK:
-		if (t->proc && t->proc->brk && t->arg[0] && t->arg[0] < t->proc->brk)
-			return (struct range){ page_up(a, t->arg[0]), page_up(a, t->proc->brk) };
-		return none;
-	default:
-		return none;
-	}
 }
 
 /*
@@ -124,7 +70,7 @@ static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struc
 	struct pfs_event ev;
 
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->arg[0];
+	ev.start = t->call.arg[0];
 	ev.by = PFS_BY_SHMAT;
 	ev.last = last;
 	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_LAST);
@@ -141,35 +87,23 @@ static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const 
 
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* how long it is, is not said */
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->arg[0];
+	ev.start = t->call.arg[0];
 	ev.have |= PFS_HAS(PFS_F_START);
 	return asm_emit(a, &ev);
 }
 
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	asm_call_over(t);
-	t->nr = raw->nr;
-	memcpy(t->arg, raw->arg, sizeof(t->arg));
-	t->enter_ns = raw->ts_ns;
-	t->removes = removes(a, t);
-	if (t->removes.start < t->removes.end)
-		in_flight_add(t);
+	asm_call_begin(a, t, raw);
 	switch (raw->nr) {
 	case SYS_EXECVE:
 	case SYS_EXECVEAT:
-		t->in_exec = true;
-		t->switched = false;
-		t->exec_stack_id = 0;
-		t->exec_comm[0] = '\0';
-		if (t->proc)
-			t->proc->exec_thread = t;
+		asm_exec_begin(t);
 		break;
 	case SYS_CLONE:
 	case SYS_CLONE3:
 	case SYS_FORK:
-		t->copying = true;
-		t->new_tid = 0;
+		t->fork = (struct asm_fork){ .copying = true };
 		break;
 	case SYS_SHMDT:
 		return emit_shmdt(a, t, raw, false);
@@ -185,21 +119,21 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 
 static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct range r = range_of(raw->arg[0], page_up(a, t->arg[1]));
-	uint64_t flags = t->arg[3];
+	struct range r = range_of(raw->arg[0], page_up(a, t->call.arg[1]));
+	uint64_t flags = t->call.arg[3];
 	struct pfs_event ev;
 	int err = 0;
 
-	if (!t->stored)
+	if (!t->call.stored)
 		err = asm_emit_unmap(a, t, raw, r);
 	if (err)
 		return err;
-	asm_event_range(&ev, raw, t, t->stored ? PFS_PROTECT : PFS_MAP, r);
+	asm_event_range(&ev, raw, t, t->call.stored ? PFS_PROTECT : PFS_MAP, r);
 	ev.traits = asm_traits_of(flags);
 	ev.have |= ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0;
 	if (!a->sideband) {
-		ev.perms = asm_perms_of(t->arg[2], flags);
-		ev.off = flags & MAP_ANONYMOUS ? 0 : t->arg[5];
+		ev.perms = asm_perms_of(t->call.arg[2], flags);
+		ev.off = flags & MAP_ANONYMOUS ? 0 : t->call.arg[5];
 		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF);
 		if (flags & MAP_ANONYMOUS && !(flags & MAP_SHARED)) {
 			ev.name = "";
@@ -219,7 +153,7 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	asm_changed(t, raw, t->removes);
+	asm_changed(t, raw, t->call.removes);
 	return remove_rest(a, t, raw);
 }
 
@@ -229,35 +163,35 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 	struct pfs_event ev;
 	int err = 0;
 
-	if (!t->moved && !t->stored) {
+	if (!t->call.moved && !t->call.stored) {
 		asm_event_range(&ev, raw, t, PFS_MOVE, range_of(raw->arg[0], new_len));
-		ev.from = t->arg[0];
+		ev.from = t->call.arg[0];
 		ev.len = old_len;
 		ev.have |= PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-		err = asm_emit_unmap(a, t, raw, asm_move_target(a, t));
+		err = asm_emit_unmap(a, t, raw, asm_call_target(a, t));
 		if (!err)
 			err = asm_emit(a, &ev);
 	}
 	/* It may leave no row; a range that is gone already is no matter. */
-	if (!err && !(t->arg[3] & MREMAP_DONTUNMAP))
-		err = asm_emit_unmap(a, t, raw, range_of(t->arg[0], old_len));
+	if (!err && !(t->call.arg[3] & MREMAP_DONTUNMAP))
+		err = asm_emit_unmap(a, t, raw, range_of(t->call.arg[0], old_len));
 	return err;
 }
 
 static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
+	uint64_t old_len = page_up(a, t->call.arg[1]), new_len = page_up(a, t->call.arg[2]);
 	struct pfs_event ev;
 
-	asm_changed(t, raw, range_of(t->arg[0], old_len));
+	asm_changed(t, raw, range_of(t->call.arg[0], old_len));
 	asm_changed(t, raw, range_of(raw->arg[0], new_len));
-	if (raw->arg[0] != t->arg[0])
+	if (raw->arg[0] != t->call.arg[0])
 		return mremap_moved(a, t, raw, old_len, new_len);
 	if (new_len < old_len)
 		return remove_rest(a, t, raw);
 	if (a->rows || new_len == old_len) /* in huge pages it may not have grown at all */
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_MAP, range_of(t->arg[0], new_len));
+	asm_event_range(&ev, raw, t, PFS_MAP, range_of(t->call.arg[0], new_len));
 	return asm_emit(a, &ev);
 }
 
@@ -265,11 +199,11 @@ static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const st
 {
 	struct pfs_event ev;
 
-	asm_changed(t, raw, range_of(t->arg[0], page_up(a, t->arg[1])));
+	asm_changed(t, raw, asm_call_range(a, t));
 	if (a->sideband)
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[0], page_up(a, t->arg[1])));
-	ev.perms = asm_perms_of(t->arg[2], 0);
+	asm_event_range(&ev, raw, t, PFS_PROTECT, asm_call_range(a, t));
+	ev.perms = asm_perms_of(t->call.arg[2], 0);
 	ev.have |= PFS_HAS(PFS_F_PERMS);
 	return asm_emit(a, &ev);
 }
@@ -282,8 +216,8 @@ static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct 
 
 	if (r.start >= r.end)
 		return 0;
-	if (!t->stored || !a->sideband) {
-		asm_event_range(&ev, raw, t, t->stored ? PFS_PROTECT : PFS_MAP, r);
+	if (!t->call.stored || !a->sideband) {
+		asm_event_range(&ev, raw, t, t->call.stored ? PFS_PROTECT : PFS_MAP, r);
 		ev.perms = PFS_PERM_R | PFS_PERM_W;
 		ev.name = "";
 		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_NAME);
@@ -332,33 +266,33 @@ static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const str
 {
 	struct pfs_event ev;
 
-	if (t->arg[2] == GUARD_INSTALL)
-		return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])), PFS_TRAIT_GUARDED);
-	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_populates(a, t));
+	if (t->call.arg[2] == GUARD_INSTALL)
+		return emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_GUARDED);
+	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_call_populates(a, t));
 	if (ev.start >= ev.end || a->handlers)
 		return 0;
 	ev.by = PFS_BY_MADVISE;
-	ev.access = t->arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
+	ev.access = t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
 	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_ACCESS);
 	return asm_emit(a, &ev);
 }
 
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	if (t->nr == SYS_MLOCK2 && t->arg[2] & MLOCK_ONFAULT)
+	if (t->call.nr == SYS_MLOCK2 && t->call.arg[2] & MLOCK_ONFAULT)
 		return 0;
-	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK);
 }
 
 static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	bool on_fault = t->arg[0] & MCL_ONFAULT;
+	bool on_fault = t->call.arg[0] & MCL_ONFAULT;
 
 	if (t->proc)
-		t->proc->mlock_future = t->arg[0] & MCL_FUTURE && !on_fault;
-	if (!(t->arg[0] & MCL_CURRENT) || on_fault)
+		t->proc->mlock_future = t->call.arg[0] & MCL_FUTURE && !on_fault;
+	if (!(t->call.arg[0] & MCL_CURRENT) || on_fault)
 		return 0;
-	return emit_populate(a, t, raw, asm_populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK);
 }
 
 static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -376,7 +310,7 @@ static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 
 static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	return emit_traits(a, t, raw, range_of(t->arg[0], page_up(a, t->arg[1])), PFS_TRAIT_SEALED);
+	return emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_SEALED);
 }
 
 /* A name given to anonymous memory: the text is the program's own and not in the trace. */
@@ -384,10 +318,10 @@ static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 {
 	struct pfs_event ev;
 
-	if (t->arg[0] != PR_SET_VMA)
+	if (t->call.arg[0] != PR_SET_VMA)
 		return 0;
-	asm_changed(t, raw, range_of(t->arg[2], page_up(a, t->arg[3])));
-	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->arg[2], page_up(a, t->arg[3])));
+	asm_changed(t, raw, range_of(t->call.arg[2], page_up(a, t->call.arg[3])));
+	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->call.arg[2], page_up(a, t->call.arg[3])));
 	return asm_emit(a, &ev);
 }
 
@@ -415,14 +349,13 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 {
 	struct pfs_event ev;
 
-	if (!t->in_exec)
+	if (!t->exec.under_way)
 		return 0;
-	t->in_exec = t->switched = false;
+	t->exec = (struct asm_exec){ 0 };
 	if (t->proc)
 		t->proc->exec_thread = NULL;
 	asm_event_range(&ev, raw, t, PFS_UNMAP, (struct range){ 0, UINT64_MAX });
-	ev.space = PFS_SPACE_EXEC;
-	ev.have |= PFS_HAS(PFS_F_SPACE);
+	asm_event_set_space(&ev, PFS_SPACE_EXEC);
 	return asm_emit(a, &ev);
 }
 
@@ -432,21 +365,21 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
  */
 static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t old_len = page_up(a, t->arg[1]), new_len = page_up(a, t->arg[2]);
+	uint64_t old_len = page_up(a, t->call.arg[1]), new_len = page_up(a, t->call.arg[2]);
 	int error = -(int64_t)raw->arg[0];
 	struct pfs_event ev;
 	int err;
 
-	if (!(t->stored || error == EFAULT || error == EAGAIN || error == ENOMEM))
+	if (!(t->call.stored || error == EFAULT || error == EAGAIN || error == ENOMEM))
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_move_target(a, t));
-	ev.from = t->arg[0];
+	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_call_target(a, t));
+	ev.from = t->call.arg[0];
 	ev.have |= PFS_HAS(PFS_F_FROM);
 	err = asm_emit(a, &ev);
 	if (err || old_len <= new_len)
 		return err;
-	ev.start = t->arg[0] + new_len;
-	ev.end = t->arg[0] + old_len;
+	ev.start = t->call.arg[0] + new_len;
+	ev.end = t->call.arg[0] + old_len;
 	return asm_emit(a, &ev);
 }
 
@@ -455,11 +388,11 @@ static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const st
 {
 	struct pfs_event ev;
 
-	if (t->arg[3] & MREMAP_FIXED && !a->checks_first)
+	if (t->call.arg[3] & MREMAP_FIXED && !a->checks_first)
 		return mremap_emptied(a, t, raw);
-	if (!t->moved || t->arg[3] & MREMAP_DONTUNMAP)
+	if (!t->call.moved || t->call.arg[3] & MREMAP_DONTUNMAP)
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_UNMAP, range_of(t->arg[0], page_up(a, t->arg[1])));
+	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_call_range(a, t));
 	ev.by = PFS_BY_MREMAP;
 	ev.have |= PFS_HAS(PFS_F_BY);
 	return asm_emit(a, &ev);
@@ -470,7 +403,7 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	call_done done = calls_done[raw->nr];
 	int err = 0;
 
-	if (t->nr != raw->nr) {
+	if (t->call.nr != raw->nr) {
 		/* A new process or thread returns from a call that it never entered. */
 		if (raw->nr != SYS_CLONE && raw->nr != SYS_CLONE3 && raw->nr != SYS_FORK && raw->nr != SYS_VFORK &&
 		    raw->nr != SYS_EXECVE && raw->nr != SYS_EXECVEAT)
@@ -486,7 +419,7 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		err = done(a, t, raw);
 	else if (raw->nr == SYS_MREMAP && failed(raw->arg[0]))
 		err = mremap_failed(a, t, raw);
-	t->copying = false;
+	t->fork = (struct asm_fork){ 0 };
 	asm_call_over(t);
 	return err;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events: faults, and what comes of them.
+ * Raw events to pfscope events: faults and their results.
  *
- * A fault's exception is told before the kernel handles it. Where nothing tells of the handling,
- * the fault is passed on at once, and what came of it are events that follow. Where the handler is
- * watched (probes at handle_mm_fault, function tracer), the fault is held back until it is through,
- * and passed on whole (assemble/held.c), in its thread's own order.
+ * The kernel records a fault's exception before it handles the fault. Where the handling is not recorded, the fault is
+ * passed on at once, and its results are events that follow. Where the handler is watched (probes at handle_mm_fault,
+ * function tracer), the fault stays pending until the handler has returned (pending_fault.c).
  */
 #include "assemble/assemble_priv.h"
+
+#include "record/fault_batch.h"
 
 #include <signal.h>
 #include <string.h>
 
-/* How a processor's page-fault error code says what kind of access it was. One row a processor. */
+/* How the error code of a page fault encodes the kind of access. One row per CPU architecture. */
 struct asm_cpu_type {
 	const char *machine; /* as in uname -m */
 	uint64_t exec_mask, exec_value;
@@ -41,13 +42,27 @@ void asm_fault_machine(struct pfs_assembler *a, const char *machine)
 			a->cpu_type = &cpu_types[i];
 }
 
-enum pfs_access asm_fault_access(const struct pfs_assembler *a, uint64_t code)
+/* The kind of access that an error code of that CPU type stands for. Requires a->cpu_type. */
+static enum pfs_access fault_access(const struct pfs_assembler *a, uint64_t code)
 {
 	const struct asm_cpu_type *type = a->cpu_type;
 
 	if ((code & type->exec_mask) == type->exec_value)
 		return PFS_EXECUTE;
 	return (code & type->write_mask) == type->write_value ? PFS_WRITE : PFS_READ;
+}
+
+static void set_code(const struct pfs_assembler *a, struct pfs_event *ev, uint64_t code)
+{
+	ev->code = code;
+	ev->access = 0;
+	if (code == RAW_ABSENT)
+		return;
+	ev->have |= PFS_HAS(PFS_F_CODE);
+	if (a->cpu_type) {
+		ev->have |= PFS_HAS(PFS_F_ACCESS);
+		ev->access = fault_access(a, code);
+	}
 }
 
 int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -59,80 +74,37 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	ev->tid = t->tid;
 	ev->addr = raw->arg[0];
 	ev->ip = raw->arg[1];
-	ev->code = raw->arg[2];
-	ev->mode = raw->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL;
+	ev->mode = fault_mode(raw->kind);
 	ev->cpu = raw->cpu;
 	ev->have = always | (uint64_t)(raw->cpu >= 0) << PFS_F_CPU | (uint64_t)(ev->ip != RAW_ABSENT) << PFS_F_IP;
-	ev->access = 0;
-	if (ev->code != RAW_ABSENT) {
-		ev->have |= PFS_HAS(PFS_F_CODE);
-		if (a->cpu_type) {
-			ev->have |= PFS_HAS(PFS_F_ACCESS);
-			ev->access = asm_fault_access(a, ev->code);
-		}
-	}
+	set_code(a, ev, raw->arg[2]);
 	if (t->proc) {
 		ev->pid = t->proc->pid;
 		ev->have |= PFS_HAS(PFS_F_PID);
 	}
-	if (__builtin_expect(t->in_exec, 0) && t->switched) {
+	if (__builtin_expect(t->exec.under_way, 0) && t->exec.switched) {
 		ev->have |= PFS_HAS(PFS_F_SPACE);
 		ev->space = PFS_SPACE_EXEC;
 	}
-	return a->holds ? asm_hold(a, t, ev) : asm_emit(a, ev);
+	return a->defers ? asm_pending_begin(a, t, ev) : asm_emit(a, ev);
 }
 
-/* Does all that it takes to know of faults of the thread that was last on that processor stand in the run? */
-static bool is_plain(const struct pfs_assembler *a, const struct asm_thread *t, const struct pfs_fault_run *run)
+/* Is everything about the thread known, and its fault an event of its current address space? */
+static bool is_settled(const struct asm_thread *t)
 {
-	return t && t->tid == run->tid && t->comm_said && (!t->proc || t->proc->pid) && !t->in_exec && !t->exited &&
-	       run->code != RAW_ABSENT && run->cpu >= 0 && a->sink.faults && !a->holds && !a->only_pid && a->cpu_type;
+	return t->named && (!t->proc || t->proc->pid) && !t->exec.under_way && !t->exited;
 }
 
-static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)
+bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)
 {
-	return nr ? a->sink.faults(a->sink.ctx, runs, nr) : 0;
-}
+	const struct asm_thread *t = a->hot[run->cpu & 63];
 
-/* The first fault of the run, which loses it. */
-static int feed_first(struct pfs_assembler *a, struct pfs_fault_run *run)
-{
-	struct raw_event raw = {
-		.ts_ns = *run->ts_ns++,
-		.cpu = run->cpu,
-		.tid = run->tid,
-		.tgid = -1,
-		.kind = run->mode == PFS_USER ? RAW_FAULT_USER : RAW_FAULT_KERNEL,
-		.arg = { *run->addr++, *run->ip++, run->code, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT, RAW_ABSENT,
-			 RAW_ABSENT },
-	};
-
-	run->nr--;
-	return pfs_assembler_feed(a, &raw);
-}
-
-int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr)
-{
-	struct pfs_assembler *a = assembler;
-	unsigned int passed = 0, i = 0;
-	int err = 0;
-
-	while (i < nr && !err) {
-		struct asm_thread *t = a->hot[runs[i].cpu & 63];
-
-		if (is_plain(a, t, &runs[i])) {
-			runs[i].pid = t->proc ? t->proc->pid : 0;
-			runs[i].access = asm_fault_access(a, runs[i].code);
-			a->stats.raw += runs[i++].nr;
-			continue;
-		}
-		err = pass_runs(a, runs + passed, i - passed);
-		if (!err)
-			err = feed_first(a, &runs[i]);
-		i += !runs[i].nr; /* the rest of the run may be plain by now */
-		passed = i;
-	}
-	return err ? err : pass_runs(a, runs + passed, nr - passed);
+	if (!fault_is_plain(run, *run->ip) || !a->sink.faults || a->defers || a->only_pid || !a->cpu_type || !t ||
+	    t->tid != run->tid || !is_settled(t))
+		return false;
+	run->pid = t->proc ? t->proc->pid : 0;
+	run->access = fault_access(a, run->code);
+	return true;
 }
 
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -140,7 +112,7 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
 	struct pfs_event ev;
 
-	if (a->handlers) /* the handler's result says it for certain */
+	if (a->handlers) /* the handler's result determines the class */
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_MAJOR);
 	ev.dev = raw->arg[0];
@@ -152,15 +124,14 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 }
 
 /*
- * Several pages at once for a process: a huge page of anonymous memory, if the allocation is
- * movable (__GFP_MOVABLE) and must not dip into reserves (__GFP_NOMEMALLOC), which the page cache's
- * are not.
+ * An allocation of several pages is a huge page of anonymous memory if it is movable (__GFP_MOVABLE) and must not use
+ * reserves (__GFP_NOMEMALLOC); those of the page cache are neither.
  */
 int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	const uint64_t movable = 0x8, no_reserves = 0x80000;
 	uint64_t gfp = raw->arg[2];
-	struct range r = asm_populates(a, t);
+	struct range r = asm_call_populates(a, t);
 	struct pfs_event ev;
 
 	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT)
@@ -172,14 +143,12 @@ int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	ev.pfn = raw->arg[0];
 	ev.have |= PFS_HAS(PFS_F_ORDER) | PFS_HAS(PFS_F_PFN);
 	if (r.start < r.end) {
-		ev.start = r.start;
-		ev.end = r.end;
-		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+		asm_event_set_range(&ev, r);
 	}
 	return asm_emit_beside(a, t, &ev);
 }
 
-/* A signal that the kernel itself sends to the thread it runs in: the answer to a fault. */
+/* A signal that the kernel sends to the current thread: the result of a fault. */
 int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	int sig = raw->arg[0], code = raw->arg[1];
@@ -194,8 +163,8 @@ int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 }
 
 /*
- * Faults that the kernel counted by page instead of telling each (a hist trigger): read at the end,
- * they happened at some time in the interval before, and nothing says which instruction it was.
+ * Faults that the kernel counted per page (a hist trigger). The counts are read at the end: the faults happened in the
+ * interval before, at an unknown instruction.
  */
 int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -204,17 +173,10 @@ int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struc
 	asm_event_init(&ev, raw, t, PFS_FAULT);
 	ev.have &= ~PFS_HAS(PFS_F_CPU);
 	ev.addr = raw->arg[0];
-	ev.code = raw->arg[1];
 	ev.count = raw->arg[2];
 	ev.mode = raw->arg[3] ? PFS_KERNEL : PFS_USER;
 	ev.interval_ns = raw->arg[4];
 	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_COUNT) | PFS_HAS(PFS_F_INTERVAL);
-	if (ev.code != RAW_ABSENT) {
-		ev.have |= PFS_HAS(PFS_F_CODE);
-		if (a->cpu_type) {
-			ev.have |= PFS_HAS(PFS_F_ACCESS);
-			ev.access = asm_fault_access(a, ev.code);
-		}
-	}
+	set_code(a, &ev, raw->arg[1]);
 	return asm_emit(a, &ev);
 }

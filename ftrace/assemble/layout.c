@@ -9,7 +9,6 @@
  * what the other two did not say. (Side-band: assemble/maps.c, system calls: assemble/calls.c.)
  */
 #include "assemble/assemble_priv.h"
-#include "assemble/range.h"
 
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -17,31 +16,6 @@
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
-
-void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind,
-		     struct range r)
-{
-	asm_event_init(ev, raw, t, kind);
-	ev->start = r.start;
-	ev->end = r.end;
-	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-}
-
-int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
-{
-	struct pfs_event ev;
-
-	if (r.start >= r.end)
-		return 0;
-	asm_event_range(&ev, raw, t, PFS_UNMAP, r);
-	return asm_emit(a, &ev);
-}
-
-void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r)
-{
-	if (t->proc)
-		t->proc->recent[t->proc->next_recent++ % NR_RECENT] = (struct asm_change){ raw->ts_ns, r };
-}
 
 /*
  * A new mapping can only take a range that another thread's munmap has already emptied, though that
@@ -51,22 +25,22 @@ void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range
  */
 static int others_removed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row)
 {
-	bool merged = t->nr != SYS_MMAP || row.end - row.start != page_up(a, t->arg[1]);
+	bool merged = t->call.nr != SYS_MMAP || row.end - row.start != page_up(a, t->call.arg[1]);
 	struct asm_thread *other;
 	int err = 0;
 
 	if (!t->proc)
 		return 0;
 	for (other = t->proc->in_flight; other && !err; other = other->next_in_flight) {
-		if (other == t || other->removed || !overlap(other->removes, row))
+		if (other == t || other->call.removed || !overlap(other->call.removes, row))
 			continue;
 		if (merged) {
-			if (other->nr_taken < MAX_TAKEN)
-				other->taken[other->nr_taken++] = row;
+			if (other->call.nr_taken < MAX_TAKEN)
+				other->call.taken[other->call.nr_taken++] = row;
 			continue;
 		}
-		other->removed = true;
-		err = asm_emit_unmap(a, t, raw, other->removes);
+		other->call.removed = true;
+		err = asm_emit_unmap(a, t, raw, other->call.removes);
 	}
 	return err;
 }
@@ -74,35 +48,6 @@ static int others_removed(struct pfs_assembler *a, struct asm_thread *t, const s
 static bool maps_anew(enum raw_sys nr)
 {
 	return nr == SYS_MMAP || nr == SYS_MREMAP || nr == SYS_BRK || nr == SYS_SHMAT;
-}
-
-/* Where MREMAP_FIXED puts what it moves; empty without it. */
-struct range asm_move_target(const struct pfs_assembler *a, const struct asm_thread *t)
-{
-	static const struct range none;
-
-	return t->arg[3] & MREMAP_FIXED ? range_of(t->arg[4], page_up(a, t->arg[2])) : none;
-}
-
-/* The range that the call, when it succeeds, replaces with a mapping of its own. */
-static struct range replaces(const struct pfs_assembler *a, const struct asm_thread *t)
-{
-	static const struct range none;
-
-	switch (t->nr) {
-	case SYS_MMAP:
-		if (t->arg[3] & MAP_FIXED)
-			return range_of(t->arg[0], page_up(a, t->arg[1]));
-		return none;
-	case SYS_MREMAP: /* several regions at once cannot change their length */
-		if (page_up(a, t->arg[1]) != page_up(a, t->arg[2]))
-			return asm_move_target(a, t);
-		return none;
-	case SYS_REMAP_FILE_PAGES:
-		return range_of(t->arg[0], page_up(a, t->arg[1]));
-	default:
-		return none;
-	}
 }
 
 /* ---- rows of the region tree ---- */
@@ -114,38 +59,38 @@ static struct range replaces(const struct pfs_assembler *a, const struct asm_thr
  */
 static void exec_row(struct asm_thread *t, struct range row, uint64_t id)
 {
-	if (!t->exec_stack_id && id) {
-		t->exec_stack_id = id;
-		t->exec_stack = t->exec_stack_before = row;
-		t->exec_stack_top = row.end;
+	if (!t->exec.stack_id && id) {
+		t->exec.stack_id = id;
+		t->exec.stack = t->exec.stack_before = row;
+		t->exec.stack_top = row.end;
 		return;
 	}
-	if (id == t->exec_stack_id && row.end == t->exec_stack_top) {
-		if (row.start >= t->exec_stack.start)
+	if (id == t->exec.stack_id && row.end == t->exec.stack_top) {
+		if (row.start >= t->exec.stack.start)
 			return;
-		if (!t->switched)
-			t->exec_stack_before = t->exec_stack;
-		if (!t->switched)
-			t->exec_stack = row;
+		if (!t->exec.switched)
+			t->exec.stack_before = t->exec.stack;
+		if (!t->exec.switched)
+			t->exec.stack = row;
 		return;
 	}
-	if (!t->switched) { /* seen by this row only: the growth before it was the move's */
-		t->exec_stack = t->exec_stack_before;
-		t->switched = true;
+	if (!t->exec.switched) { /* seen by this row only: the growth before it was the move's */
+		t->exec.stack = t->exec.stack_before;
+		t->exec.switched = true;
 	}
-	if (!id && row.start < t->exec_stack_top && row.end >= t->exec_stack_top)
-		t->exec_stack_top = row.start;
+	if (!id && row.start < t->exec.stack_top && row.end >= t->exec.stack_top)
+		t->exec.stack_top = row.start;
 }
 
 /* The pages of the arguments, in the new space: nothing but this tells of them. */
 int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t len = t->exec_stack.end - t->exec_stack.start;
+	uint64_t len = t->exec.stack.end - t->exec.stack.start;
 	struct pfs_event ev;
 
-	if (!t->in_exec || !t->exec_stack_id)
+	if (!t->exec.under_way || !t->exec.stack_id)
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_POPULATE, (struct range){ t->exec_stack_top - len, t->exec_stack_top });
+	asm_event_range(&ev, raw, t, PFS_POPULATE, (struct range){ t->exec.stack_top - len, t->exec.stack_top });
 	ev.by = PFS_BY_EXEC;
 	ev.space = PFS_SPACE_EXEC;
 	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_SPACE);
@@ -176,8 +121,8 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	struct pfs_event ev;
 	int err = 0;
 
-	if (!t->stored) {
-		t->stored = true;
+	if (!t->call.stored) {
+		t->call.stored = true;
 		asm_event_init(&ev, raw, t, PFS_FORK);
 		err = asm_emit(a, &ev);
 	}
@@ -190,12 +135,13 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
  */
 static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row)
 {
-	if (t->arg[3] & MREMAP_FIXED)
-		return overlap(row, asm_move_target(a, t));
+	if (t->call.arg[3] & MREMAP_FIXED)
+		return overlap(row, asm_call_target(a, t));
 	/* What shrinks stays, and its rows are of what is left behind it. */
-	if (t->arg[1] && page_up(a, t->arg[2]) <= page_up(a, t->arg[1]) && !(t->arg[3] & MREMAP_DONTUNMAP))
+	if (t->call.arg[1] && page_up(a, t->call.arg[2]) <= page_up(a, t->call.arg[1]) &&
+	    !(t->call.arg[3] & MREMAP_DONTUNMAP))
 		return false;
-	return !(t->arg[0] >= row.start && t->arg[0] < row.end);
+	return !(t->call.arg[0] >= row.start && t->call.arg[0] < row.end);
 }
 
 /*
@@ -207,14 +153,14 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 {
 	struct pfs_event ev;
 
-	t->moved = true;
+	t->call.moved = true;
 	asm_event_range(&ev, raw, t, PFS_MOVE, row);
 	ev.id = id;
-	ev.from = t->arg[0];
-	ev.len = page_up(a, t->arg[1]);
+	ev.from = t->call.arg[0];
+	ev.len = page_up(a, t->call.arg[1]);
 	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-	if (t->arg[3] & MREMAP_FIXED) {
-		ev.addr = t->arg[4];
+	if (t->call.arg[3] & MREMAP_FIXED) {
+		ev.addr = t->call.arg[4];
 		ev.have |= PFS_HAS(PFS_F_ADDR);
 	}
 	return asm_emit(a, &ev);
@@ -228,15 +174,15 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 static int replace_range(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
 			 uint64_t id)
 {
-	struct range over = replaces(a, t);
+	struct range over = asm_call_replaces(a, t);
 	struct pfs_event ev;
 
-	if (t->nr == SYS_SHMAT && t->arg[2] & SHM_REMAP && row.start == (t->arg[1] & ~a->page_mask))
+	if (t->call.nr == SYS_SHMAT && t->call.arg[2] & SHM_REMAP && row.start == (t->call.arg[1] & ~a->page_mask))
 		over = row; /* how long the segment is, only the row of its own says */
-	if (t->removed || over.start >= over.end || !covers(row, over))
+	if (t->call.removed || over.start >= over.end || !covers(row, over))
 		return 0;
 	if (row.start < over.start) {
-		t->removed = true;
+		t->call.removed = true;
 		return asm_emit_unmap(a, t, raw, over);
 	}
 	asm_event_range(&ev, raw, t, PFS_UNMAP, over);
@@ -252,15 +198,15 @@ static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struc
 {
 	int err = 0;
 
-	if (maps_anew(t->nr))
+	if (maps_anew(t->call.nr))
 		err = others_removed(a, t, raw, row);
 	if (!err)
 		err = replace_range(a, t, raw, row, id);
-	t->stored = true;
-	t->last_row = row;
+	t->call.stored = true;
+	t->call.last_row = row;
 	if (err)
 		return err;
-	if (t->nr == SYS_MREMAP && is_move(a, t, row))
+	if (t->call.nr == SYS_MREMAP && is_move(a, t, row))
 		return move_row(a, t, raw, row, id);
 	return emit_row(a, t, raw, row, id, PFS_SPACE_CURRENT);
 }
@@ -277,15 +223,15 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	/* The kernel has other trees of this kind; none but an address space's is in whole pages. */
 	if ((row.start | row.end) & a->page_mask || row.start >= row.end)
 		return 0;
-	if (row.start == t->seen_row.start && row.end == t->seen_row.end && id == t->seen_id)
+	if (row.start == t->call.seen_row.start && row.end == t->call.seen_row.end && id == t->call.seen_id)
 		return 0;
-	t->seen_row = row;
-	t->seen_id = id;
-	if (t->nr == SYS_PROCESS_MADVISE) {
+	t->call.seen_row = row;
+	t->call.seen_id = id;
+	if (t->call.nr == SYS_PROCESS_MADVISE) {
 		a->stats.foreign_rows++;
 		return 0;
 	}
-	if (owner->in_exec) {
+	if (owner->exec.under_way) {
 		exec_row(owner, row, id);
 		if (owner != t && owner->tid != t->tid) {
 			struct raw_event as_owner = *raw;
@@ -295,7 +241,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		}
 		return emit_row(a, t, raw, row, id, PFS_SPACE_EXEC);
 	}
-	if (t->copying)
+	if (t->fork.copying)
 		return fork_row(a, t, raw, row, id);
 	/* Its own space is gone: the last one to close a userfaultfd mends another process's. */
 	if (t->exited) {
@@ -303,10 +249,10 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
 	}
 	asm_changed(t, raw, row);
-	t->nr_taken = 0; /* so what it removes was not removed before */
+	t->call.nr_taken = 0; /* so what it removes was not removed before */
 	if (id)
 		return stored_row(a, t, raw, row, id);
-	if (covers(row, t->removes))
-		t->removed = true;
+	if (covers(row, t->call.removes))
+		t->call.removed = true;
 	return asm_emit_unmap(a, t, raw, row);
 }

@@ -4,7 +4,6 @@
  * mapped beside a fault.
  */
 #include "assemble/assemble_priv.h"
-#include "assemble/range.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +31,7 @@ static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_n
 		if (p->recent[i].ts_ns >= since_ns && overlap(p->recent[i].range, r))
 			return false;
 	for (t = p->in_flight; t; t = t->next_in_flight)
-		if (overlap(t->removes, r))
+		if (overlap(t->call.removes, r))
 			return false;
 	return true;
 }
@@ -95,7 +94,7 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	struct asm_thread *owner = asm_exec_owner(t);
 	bool snapshot = raw->arg[7] == PFS_MAP_SNAPSHOT;
 	struct range r = { raw->arg[0], raw->arg[1] };
-	const char *name = asm_own_string(a, raw->str ? raw->str : "");
+	const char *name = asm_unescaped(a, raw->str ? raw->str : "");
 	struct pfs_event ev;
 	int err = 0;
 
@@ -115,17 +114,16 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	}
 	if (err)
 		return err;
-	asm_event_range(&ev, raw, owner->in_exec && !snapshot ? owner : t, PFS_MAP, r);
+	asm_event_range(&ev, raw, owner->exec.under_way && !snapshot ? owner : t, PFS_MAP, r);
 	set_file(&ev, raw, name);
 	ev.perms = asm_perms_of(raw->arg[5], raw->arg[6]);
 	ev.traits = asm_traits_of(raw->arg[6]);
 	ev.have |= PFS_HAS(PFS_F_PERMS) | (ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0);
-	if (owner->in_exec && !snapshot) {
-		ev.space = PFS_SPACE_EXEC;
-		ev.have |= PFS_HAS(PFS_F_SPACE);
+	if (owner->exec.under_way && !snapshot) {
+		asm_event_set_space(&ev, PFS_SPACE_EXEC);
 	} else if (!snapshot) {
-		t->last_row = r;
-		t->stored = t->stored || t->nr == SYS_MMAP || t->nr == SYS_SHMAT;
+		t->call.last_row = r;
+		t->call.stored = t->call.stored || t->call.nr == SYS_MMAP || t->call.nr == SYS_SHMAT;
 		asm_changed(t, raw, r);
 	}
 	return asm_emit(a, &ev);
@@ -163,7 +161,7 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 }
 
 /* value: where the break began and where it is, both hex: what a snapshot says of it. */
-int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
+int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
 {
 	struct range brk;
 	struct pfs_event ev;
@@ -178,30 +176,9 @@ int asm_brk_said(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 /* ---- fault-around ---- */
 
-struct range asm_populates(const struct pfs_assembler *a, const struct asm_thread *t)
-{
-	static const struct range none;
-
-	switch (t->nr) {
-	case SYS_MMAP:
-		return t->stored ? t->last_row : none;
-	case SYS_MADVISE:
-		if (t->arg[2] == MADV_POPULATE_READ || t->arg[2] == MADV_POPULATE_WRITE)
-			return range_of(t->arg[0], page_up(a, t->arg[1]));
-		return none;
-	case SYS_MLOCK:
-	case SYS_MLOCK2: /* every page that has a byte of it */
-		return range_of(t->arg[0] & ~a->page_mask, page_up(a, t->arg[1] + (t->arg[0] & a->page_mask)));
-	case SYS_MLOCKALL:
-		return (struct range){ 0, UINT64_MAX };
-	default:
-		return none;
-	}
-}
-
 int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct range r = asm_populates(a, t);
+	struct range r = asm_call_populates(a, t);
 	struct pfs_event ev;
 
 	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
@@ -213,13 +190,10 @@ int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	ev.end_off = (raw->arg[3] + 1) * (a->page_mask + 1);
 	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
 	if (r.start < r.end) {
-		ev.start = r.start;
-		ev.end = r.end;
-		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+		asm_event_set_range(&ev, r);
 	}
-	if (t->in_exec && t->switched) {
-		ev.space = PFS_SPACE_EXEC;
-		ev.have |= PFS_HAS(PFS_F_SPACE);
+	if (t->exec.under_way && t->exec.switched) {
+		asm_event_set_space(&ev, PFS_SPACE_EXEC);
 	}
 	return asm_emit_beside(a, t, &ev);
 }

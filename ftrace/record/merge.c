@@ -381,16 +381,15 @@ static const struct quick *learn_quick(struct pfs_merge *m, uint16_t id)
 	const struct pfs_row *row = &m->formats->rows[m->formats->row_of[id]];
 	struct quick *q;
 
-	if (!row->desc || !row->quick || m->formats->ring.big_endian ||
-	    (row->desc->kind != RAW_FAULT_USER && row->desc->kind != RAW_FAULT_KERNEL))
+	if (!row->desc || !row->quick || m->formats->ring.big_endian || !fault_mode(row->desc->kind))
 		return NULL;
 	q = &m->quick[row->desc->kind == RAW_FAULT_KERNEL];
 	*q = (struct quick){ id, row->quick_len, { row->arg[0].off, row->arg[1].off, row->arg[2].off } };
 	return q;
 }
 
-/* Of the stream's head; NULL: it has to go the long way. */
-static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
+/* Of the stream's head, with *like what faults of one run share; NULL: no plain fault. */
+static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s, struct pfs_fault_run *like)
 {
 	const struct pfs_formats *f = m->formats;
 	const struct quick *q = m->quick;
@@ -402,9 +401,15 @@ static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
 	q += q->id != id;
 	if (q->id != id || !id)
 		q = learn_quick(m, id);
-	if (!q || s->len < q->len || pfs_load64(s->record + q->at[1], false) == RAW_ABSENT)
+	if (!q || s->len < q->len)
 		return NULL;
-	return q;
+	*like = (struct pfs_fault_run){
+		.cpu = s->cpu,
+		.tid = pfs_load32(s->record + f->pid_at, false),
+		.code = pfs_load64(s->record + q->at[2], false),
+		.mode = q == m->quick ? PFS_USER : PFS_KERNEL,
+	};
+	return fault_is_plain(like, pfs_load64(s->record + q->at[1], false)) ? q : NULL;
 }
 
 /*
@@ -412,15 +417,13 @@ static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s)
  * address and instruction: those before until_ns, and no more than there is room for. Whether the stream is at
  * its next record then; else that is still to be found behind the last one that was put down.
  */
-static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *q, uint64_t until_ns)
+static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *q, const struct pfs_fault_run *like,
+		     uint64_t until_ns)
 {
 	const unsigned int type_at = m->formats->type_at, pid_at = m->formats->pid_at;
 	const uint8_t *record = s->record, *data = s->page.data;
 	struct fault_batch *b = &m->batch;
-	struct pfs_fault_run like = {
-		.code = pfs_load64(record + q->at[2], false), .tid = pfs_load32(record + pid_at, false),
-		.cpu = s->cpu, .mode = q == m->quick ? PFS_USER : PFS_KERNEL,
-	}, *run = fault_batch_run(b, &like, s->ts);
+	struct pfs_fault_run *run = fault_batch_run(b, like, s->ts);
 	unsigned int first = b->nr, nr = first;
 	uint32_t pos = s->page.pos, step = s->len + 4, words = s->len / 4;
 	uint64_t page_ts = s->page.ts, ts = s->ts, ip = pfs_load64(record + q->at[1], false);
@@ -438,8 +441,8 @@ static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *
 		head = pfs_load32(record - 4, false);
 		ip = pfs_load64(record + q->at[1], false);
 		if ((head & 31) != words || pfs_load16(record + type_at, false) != q->id ||
-		    pfs_load32(record + pid_at, false) != (uint32_t)like.tid ||
-		    pfs_load64(record + q->at[2], false) != like.code || ip == RAW_ABSENT)
+		    pfs_load32(record + pid_at, false) != (uint32_t)like->tid ||
+		    pfs_load64(record + q->at[2], false) != like->code || !fault_is_plain(like, ip))
 			break;
 		pos += step;
 		page_ts += head >> 5;
@@ -461,7 +464,8 @@ static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *
  * Gathers page faults from the stream on top, for as long as nothing else comes before them. Streams may take
  * turns at it. The stream is at its next record then, or has left.
  */
-static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns, void *ctx, struct pfs_err *err)
+static int gather(struct pfs_merge *m, const struct quick *q, struct pfs_fault_run *like, uint64_t until_ns, void *ctx,
+		  struct pfs_err *err)
 {
 	struct stream *s = m->heap[0];
 	int ret = 0, got;
@@ -470,10 +474,10 @@ static int gather(struct pfs_merge *m, const struct quick *q, uint64_t until_ns,
 		if (m->heap[child]->ts < until_ns)
 			until_ns = m->heap[child]->ts;
 	do {
-		got = put_down(m, s, q, until_ns) ? 1 : next_record(m, s, err);
+		got = put_down(m, s, q, like, until_ns) ? 1 : next_record(m, s, err);
 		if (m->batch.nr == FAULT_BATCH)
 			ret = fault_batch_pass(&m->batch, ctx);
-	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s)));
+	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s, like)));
 	if (got <= 0) {
 		m->dry[m->nr_dry++] = s;
 		m->heap[0] = m->heap[--m->nr_heap];
@@ -497,14 +501,15 @@ void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults)
 int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct raw_event ev = { .kind = RAW_OTHER, .tgid = -1 };
+	struct pfs_fault_run like;
 	int ret = revive(m, err), passed;
 
 	while (!ret && m->nr_heap && (m->heap[0]->ts < until_ns || until_ns == UINT64_MAX)) {
-		const struct quick *q = m->batch.fn ? quick_of(m, m->heap[0]) : NULL;
+		const struct quick *q = m->batch.fn ? quick_of(m, m->heap[0], &like) : NULL;
 		int moved;
 
 		if (q) {
-			ret = gather(m, q, until_ns, ctx, err);
+			ret = gather(m, q, &like, until_ns, ctx, err);
 			continue;
 		}
 		ret = fault_batch_pass(&m->batch, ctx);

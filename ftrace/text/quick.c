@@ -68,7 +68,7 @@ void text_quick_learn(struct text_quick *quick, const char *line, const char *en
 		.head_len = point + 1 - line,
 		.digits = colon - point - 1,
 		.middle_len = address - colon,
-		.mode = ev->kind == RAW_FAULT_USER ? PFS_USER : PFS_KERNEL,
+		.mode = fault_mode(ev->kind),
 		.cpu = c->cpu,
 		.tid = c->tid,
 		.seconds_ns = c->ts_ns - c->ts_ns % 1000000000,
@@ -105,7 +105,7 @@ static bool read_rest(const char *s, const char *end, uint64_t v[3])
 			return false;
 		s = p;
 	}
-	return s == end && v[1] != RAW_ABSENT;
+	return s == end;
 }
 
 bool text_quick_read(const struct text_quick *quick, const char *line, const char *end, struct fault_batch *batch)
@@ -126,6 +126,8 @@ bool text_quick_read(const struct text_quick *quick, const char *line, const cha
 	if (memcmp(p, form->middle, form->middle_len) || !read_rest(p + form->middle_len, end, v))
 		return false;
 	like.code = v[2];
+	if (!fault_is_plain(&like, v[1]))
+		return false;
 	ns = form->seconds_ns + (form->digits == 6 ? ns * 1000 : ns);
 	fault_batch_run(batch, &like, ns)->nr++;
 	batch->ts_ns[batch->nr] = ns;

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The fault of a thread whose handler runs: passed on when that has returned, with all that was recorded of it.
+ *
+ * Sources: the entries and returns of handle_mm_fault (probes: flags, region, result, time) and the functions in between
+ * (the function tracer: which class). A handler that runs without an exception before it is get_user_pages at work: a
+ * `populate` of that page. The kernel may run a handler again for the same fault (VM_FAULT_RETRY): the time of all runs
+ * is added up.
+ *
+ * Only records of its own thread end a pending fault, so the order within a thread stays. Between threads it becomes more
+ * exact: the kernel handles a fault under a lock against changes of its region, so a fault that is passed on at the
+ * handler's return stands where the layout is the one it met.
+ */
+#include "assemble/assemble_priv.h"
+
+#include "base/array.h"
+#include "record/handlers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* VM_FAULT_* of linux/mm_types.h; each error has a bit of its own. */
+#define RET_ERROR 0x873u
+#define RET_MAJOR 0x4u
+#define RET_RETRY 0x400u
+
+#define MAX_BESIDE 4096 /* of one fault: reading ahead adds some dozens to the page cache */
+
+struct event_list {
+	struct pfs_event *list;
+	unsigned int nr, max;
+};
+
+struct asm_pending {
+	bool active;
+	bool exception;	     /* else get_user_pages */
+	bool began;	     /* a handler has run or runs */
+	bool again;	     /* it has ended, and is to be run again */
+	struct pfs_event ev; /* PFS_FAULT or PFS_POPULATE */
+	uint64_t addr;
+	uint64_t began_ns;	  /* of the handler that runs; 0: none does */
+	uint64_t flags;		  /* of the handler's last run, RAW_ABSENT: not recorded */
+	uint32_t seen;		  /* functions met: bits of enum pfs_handler */
+	uint64_t caller;	  /* of the handler; 0: not known */
+	struct range region;	  /* empty: not known */
+	struct event_list beside; /* what came of it so far */
+	struct event_list exec;	  /* populates of an exec's arguments, not moved yet */
+};
+
+static int append(struct event_list *l, const struct pfs_event *ev)
+{
+	struct pfs_event *added = pfs_array_add(l->list, l->nr, l->max);
+
+	if (!added)
+		return -ENOMEM;
+	*added = *ev;
+	return 0;
+}
+
+static int emit_list(struct pfs_assembler *a, struct event_list *l)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < l->nr; i++)
+		err = asm_emit(a, &l->list[i]);
+	l->nr = 0;
+	return err;
+}
+
+void asm_pending_free(struct asm_thread *t)
+{
+	if (!t->pending)
+		return;
+	free(t->pending->beside.list);
+	free(t->pending->exec.list);
+	free(t->pending);
+}
+
+void asm_pending_note(struct pfs_assembler *a, const char *key, const char *value)
+{
+	if (!strcmp(key, "probes"))
+		a->handlers = true;
+	if (!strcmp(key, "classify"))
+		for (const char *p = value; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+			int handler = pfs_handler_find(p, strcspn(p, " "));
+
+			if (handler >= 0)
+				a->functions |= 1u << handler;
+		}
+	a->defers = a->handlers || a->functions;
+}
+
+/* Starts a pending fault after passing on the one before. NULL with *err set. */
+static struct asm_pending *begin(struct pfs_assembler *a, struct asm_thread *t, int *err)
+{
+	struct asm_pending *p;
+
+	*err = asm_pending_release(a, t);
+	if (!t->pending)
+		t->pending = calloc(1, sizeof(*t->pending));
+	p = t->pending;
+	if (!p)
+		*err = -ENOMEM;
+	if (*err)
+		return NULL;
+	p->active = true;
+	p->exception = p->began = p->again = false;
+	p->began_ns = p->caller = p->seen = 0;
+	p->flags = RAW_ABSENT;
+	p->region = (struct range){ 0, 0 };
+	return p;
+}
+
+int asm_pending_begin(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev)
+{
+	int err;
+	struct asm_pending *p = begin(a, t, &err);
+
+	if (!p)
+		return err;
+	p->exception = true;
+	p->ev = *ev;
+	p->addr = ev->addr;
+	return 0;
+}
+
+int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev)
+{
+	struct asm_pending *p = t->pending;
+
+	if (!p || !p->active || p->beside.nr >= MAX_BESIDE)
+		return asm_emit(a, ev);
+	return append(&p->beside, ev);
+}
+
+/* ---- passing on ---- */
+
+static uint64_t page_of(const struct pfs_assembler *a, uint64_t addr)
+{
+	return addr & ~a->page_mask;
+}
+
+/* Of get_user_pages: a huge page populates all of its pages, and pages mapped or allocated with it lie in the region. */
+static void widen(struct pfs_assembler *a, struct asm_pending *p)
+{
+	struct range r = p->region;
+
+	if (r.start >= r.end)
+		r = (struct range){ p->ev.start, p->ev.end };
+	for (unsigned int i = 0; i < p->beside.nr; i++) {
+		struct pfs_event *ev = &p->beside.list[i];
+		uint64_t size = (a->page_mask + 1) << (ev->order & 31);
+		uint64_t start = p->addr & ~(size - 1);
+
+		if (ev->kind != PFS_HUGE && ev->kind != PFS_AROUND)
+			continue;
+		asm_event_set_range(ev, r);
+		if (ev->kind == PFS_HUGE && start >= r.start && start + size <= r.end) {
+			p->ev.start = start;
+			p->ev.end = start + size;
+		}
+	}
+}
+
+static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
+{
+	bool inferred;
+	unsigned int how = pfs_handlers_how(p->seen, a->functions, &inferred);
+
+	if (!how)
+		return;
+	p->ev.how = how;
+	p->ev.have |= PFS_HAS(PFS_F_HOW);
+	if (inferred)
+		p->ev.inferred |= PFS_HAS(PFS_F_HOW);
+}
+
+static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
+{
+	bool arguments = t->exec.under_way && !t->exec.switched;
+	int err;
+
+	/* Without a class it brought no page, or its result is unknown. */
+	if (!pfs_has(&p->ev, PFS_F_CLASS)) {
+		p->beside.nr = 0;
+		return 0;
+	}
+	widen(a, p);
+	if (arguments) {
+		p->beside.nr = 0;
+		return append(&p->exec, &p->ev);
+	}
+	err = emit_list(a, &p->beside);
+	return err ? err : asm_emit(a, &p->ev);
+}
+
+int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
+{
+	struct asm_pending *p = t->pending;
+	int err;
+
+	if (!p || !p->active)
+		return 0;
+	p->active = false;
+	set_how(a, p);
+	if (!p->exception)
+		return release_populate(a, t, p);
+	err = asm_emit(a, &p->ev);
+	return err ? err : emit_list(a, &p->beside);
+}
+
+/*
+ * The arguments are written at the top of the new space, and moved down with their region later: by
+ * as much as the top of that is now lower than the highest of them was.
+ */
+int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t)
+{
+	struct event_list *l = t->pending ? &t->pending->exec : NULL;
+	uint64_t top = 0, down;
+
+	if (!l || !l->nr)
+		return 0;
+	for (unsigned int i = 0; i < l->nr; i++)
+		if (l->list[i].end > top)
+			top = l->list[i].end;
+	down = t->exec.stack_id && t->exec.stack_top < top ? top - t->exec.stack_top : 0;
+	for (unsigned int i = 0; i < l->nr; i++) {
+		l->list[i].start -= down;
+		l->list[i].end -= down;
+	}
+	return emit_list(a, l);
+}
+
+/* ---- the handler ---- */
+
+static enum pfs_by by_of(const struct asm_thread *t)
+{
+	switch (t->call.nr) {
+	case SYS_MMAP:
+		if (t->call.arg[3] & MAP_POPULATE && !(t->call.arg[3] & MAP_LOCKED))
+			return PFS_BY_MMAP;
+		return PFS_BY_MLOCK;
+	case SYS_MADVISE:
+	case SYS_PROCESS_MADVISE:
+		return PFS_BY_MADVISE;
+	case SYS_MLOCK:
+	case SYS_MLOCK2:
+	case SYS_MLOCKALL:
+		return PFS_BY_MLOCK;
+	case SYS_MREMAP:
+		return PFS_BY_MREMAP;
+	case SYS_BRK:
+		return PFS_BY_BRK;
+	case SYS_SHMAT:
+		return PFS_BY_SHMAT;
+	case SYS_EXECVE:
+	case SYS_EXECVEAT:
+		return PFS_BY_EXEC;
+	default:
+		return PFS_BY_GUP;
+	}
+}
+
+/* get_user_pages' fault. The region's identity shows when it is in another process's memory. */
+static void populate_event(const struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw,
+			   struct pfs_event *ev)
+{
+	uint64_t flags = raw->arg[1];
+
+	asm_event_init(ev, raw, t, PFS_POPULATE);
+	ev->start = page_of(a, raw->arg[0]);
+	ev->end = ev->start + a->page_mask + 1;
+	ev->by = by_of(t);
+	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_BY);
+	if (t->exec.under_way) {
+		asm_event_set_space(ev, PFS_SPACE_EXEC);
+	} else if (flags != RAW_ABSENT && flags & PFS_FLAG_REMOTE) {
+		asm_event_set_space(ev, PFS_SPACE_OTHER);
+	}
+}
+
+/* A fault in user mode whose exception is not in the recording: it was lost, or came before the recording started. */
+static void late_event(const struct asm_thread *t, const struct raw_event *raw, struct pfs_event *ev)
+{
+	asm_event_init(ev, raw, t, PFS_FAULT);
+	ev->addr = raw->arg[0];
+	ev->mode = PFS_USER;
+	ev->have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE);
+}
+
+/* The handler's arguments, as far as the probe recorded them. */
+static void take_arguments(struct asm_pending *p, const struct raw_event *raw)
+{
+	struct pfs_event *ev = &p->ev;
+	uint64_t flags = raw->arg[1];
+
+	p->flags = flags;
+	if (flags != RAW_ABSENT) {
+		ev->flags = flags & PFS_FLAGS_KNOWN;
+		ev->have |= PFS_HAS(PFS_F_FLAGS);
+	}
+	if (flags != RAW_ABSENT && !pfs_has(ev, PFS_F_ACCESS)) {
+		ev->access = flags & PFS_FLAG_WRITE ? PFS_WRITE : flags & PFS_FLAG_INSTRUCTION ? PFS_EXECUTE : PFS_READ;
+		ev->have |= PFS_HAS(PFS_F_ACCESS);
+	}
+	if (raw->arg[2] != RAW_ABSENT) {
+		ev->id = raw->arg[2];
+		ev->have |= PFS_HAS(PFS_F_ID);
+	}
+	if (raw->arg[3] == RAW_ABSENT || raw->arg[4] == RAW_ABSENT)
+		return;
+	p->region = (struct range){ raw->arg[3], raw->arg[4] };
+	if (p->exception) {
+		ev->start = raw->arg[3];
+		ev->end = raw->arg[4];
+		ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	}
+}
+
+/*
+ * Do the flags fit? The kernel refuses an exception in kernel mode with page faults off at once, and get_user_pages may
+ * bring the same page then: an exception's FAULT_FLAG_DEFAULT has INTERRUPTIBLE, get_user_pages' flags have not.
+ */
+static bool fits(const struct asm_pending *p, uint64_t flags)
+{
+	if (flags == RAW_ABSENT)
+		return true;
+	if (!p->exception || p->ev.mode == PFS_KERNEL)
+		return !(flags & PFS_FLAG_USER) && (!p->exception || flags & PFS_FLAG_INTERRUPTIBLE);
+	return flags & PFS_FLAG_USER;
+}
+
+/* Is this the handler of the pending fault? */
+static bool is_its(const struct pfs_assembler *a, const struct asm_pending *p, const struct raw_event *raw)
+{
+	if (!p || !p->active || (p->began && !p->again) || !fits(p, raw->arg[1]))
+		return false;
+	return raw->arg[0] == RAW_ABSENT || page_of(a, raw->arg[0]) == page_of(a, p->addr);
+}
+
+int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+	int err = 0;
+
+	if (!a->handlers)
+		return 0;
+	if (!is_its(a, p, raw)) {
+		if (raw->arg[0] == RAW_ABSENT) /* get_user_pages', at an unknown address */
+			return asm_pending_release(a, t);
+		p = begin(a, t, &err);
+		if (!p)
+			return err;
+		p->addr = raw->arg[0];
+		p->exception = raw->arg[1] != RAW_ABSENT && raw->arg[1] & PFS_FLAG_USER;
+		if (p->exception)
+			late_event(t, raw, &p->ev);
+		else
+			populate_event(a, t, raw, &p->ev);
+	}
+	p->began = true;
+	p->again = false;
+	p->began_ns = raw->ts_ns;
+	take_arguments(p, raw);
+	return 0;
+}
+
+/* As the kernel's mm_account_fault() counts: it leaves out failures and retries. */
+static void set_class(struct asm_pending *p, uint64_t ret)
+{
+	bool tried = p->flags != RAW_ABSENT && p->flags & PFS_FLAG_TRIED;
+
+	if (ret == RAW_ABSENT || ret & (RET_ERROR | RET_RETRY))
+		return;
+	p->ev.class = ret & RET_MAJOR || tried ? PFS_MAJOR_CLASS : PFS_MINOR;
+	p->ev.have |= PFS_HAS(PFS_F_CLASS);
+}
+
+int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+	uint64_t ret = raw->arg[0];
+
+	if (!p || !p->active || !p->began_ns) /* it began before the recording did */
+		return 0;
+	if (!pfs_has(&p->ev, PFS_F_LATENCY))
+		p->ev.latency_ns = 0;
+	p->ev.latency_ns += raw->ts_ns - p->began_ns;
+	p->ev.have |= PFS_HAS(PFS_F_LATENCY);
+	p->began_ns = 0;
+	p->again = ret != RAW_ABSENT && ret & RET_RETRY;
+	if (p->again)
+		return 0;
+	set_class(p, ret);
+	return asm_pending_release(a, t);
+}
+
+int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+
+	if (!a->functions || !p || !p->active || raw->arg[0] == RAW_ABSENT)
+		return 0;
+	if (raw->arg[0] == PFS_H_BEGIN) {
+		/* Called from elsewhere: get_user_pages, and no longer this fault. */
+		if (p->caller && p->caller != raw->arg[1])
+			return asm_pending_release(a, t);
+		p->caller = raw->arg[1];
+	}
+	p->seen |= 1u << raw->arg[0];
+	return 0;
+}
+
+/* Records that occur while a fault is handled, and those that are unrelated to what their thread does. */
+static bool leaves_pending(enum raw_kind kind)
+{
+	switch (kind) {
+	case RAW_HANDLER:
+	case RAW_HANDLER_END:
+	case RAW_FUNCTION:
+	case RAW_MA_WRITE: /* the stack grows */
+	case RAW_MAP_PAGES:
+	case RAW_ADD_CACHE:
+	case RAW_PAGE_ALLOC:
+	case RAW_PFS_MAP:
+	case RAW_PFS_TASK:
+	case RAW_PFS_NOTE:
+	case RAW_PFS_HIST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int asm_pending_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	int err = leaves_pending(raw->kind) ? 0 : asm_pending_release(a, t);
+
+	/* An exec that returns here has failed: its arguments were in an address space that no longer exists. */
+	if (!err && raw->kind == RAW_SYS_EXIT && t->pending && t->pending->exec.nr)
+		err = emit_list(a, &t->pending->exec);
+	return err;
+}
