@@ -67,6 +67,6 @@ const char *asm_unescaped(struct pfs_assembler *a, const char *str)
 {
 	if (!pfs_array_reserve(a->unescaped, 0, a->max_unescaped, strlen(str) + 1))
 		return NULL;
-	pfs_own_unescape(a->unescaped, a->max_unescaped, str);
+	pfs_records_unescape(a->unescaped, a->max_unescaped, str);
 	return a->unescaped;
 }

@@ -94,7 +94,7 @@ static int append_own(void *ctx, const struct raw_event *ev)
 {
 	struct pfs_capture *c = ctx;
 
-	return pfs_own_write(&c->own, c->own_pages, ev);
+	return pfs_records_write(&c->own, c->own_pages, ev);
 }
 
 /* Everything there is. `all`: with the pages under way, as live decoding and the end need it. */

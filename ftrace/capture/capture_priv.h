@@ -67,7 +67,7 @@ struct pfs_capture {
 	struct capture_joins joins;
 	uint64_t flushed_ns; /* own records are written up to then */
 	struct pfs_formats *formats;
-	struct pfs_own own;
+	struct pfs_records own;
 	struct pfs_ringwrite *own_pages;
 	int own_fd;
 	struct capture_cpu *cpus;

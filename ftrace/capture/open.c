@@ -70,7 +70,7 @@ static int open_own(struct pfs_capture *c, struct pfs_err *err)
 	if (!ret && capture_tracers_load_formats(c))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	if (!ret)
-		ret = pfs_own_init(&c->own, c->formats);
+		ret = pfs_records_init(&c->own, c->formats);
 	if (ret)
 		return ret;
 	c->own_fd = pfs_temp_open(err);

@@ -78,8 +78,6 @@ static const char *lack_of(const struct raw_desc *desc)
 		return "maple_tree:ma_write (identity, splits and merges of regions)";
 	case RAW_MAP_PAGES:
 		return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
-	case RAW_FILE_FAULT:
-		return "filemap:mm_filemap_fault (which faults were about files)";
 	case RAW_ADD_CACHE:
 		return "filemap:mm_filemap_add_to_page_cache (major faults)";
 	case RAW_EXIT_MMAP:

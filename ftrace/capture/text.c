@@ -64,7 +64,7 @@ struct own_lines {
 static int put_own(void *ctx, const struct raw_event *ev)
 {
 	struct own_lines *own = ctx;
-	char *line = pfs_own_text(ev);
+	char *line = pfs_records_text(ev);
 	int ret;
 
 	if (!line)

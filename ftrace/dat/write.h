@@ -19,7 +19,7 @@ struct pfs_dat_task {
 
 /* What is to be written. Everything is borrowed for the call. */
 struct pfs_dat_content {
-	const struct pfs_formats *formats; /* of this machine; with pfs_own_init()'s, if any */
+	const struct pfs_formats *formats; /* of this machine; with pfs_records_init()'s, if any */
 	uint32_t page_size;		   /* of a sub-buffer of the instance */
 	const int *spool_fds;		   /* whole sub-buffers, by processor; -1: none of this one */
 	unsigned int nr_cpus;

@@ -45,7 +45,7 @@ struct pfs_merge {
 	struct stream **heap; /* streams that have a head */
 	struct stream **dry;  /* streams that have none now */
 	unsigned int nr_heap, nr_dry, nr_streams, max_streams;
-	struct pfs_own_join *join;
+	struct pfs_records_join *join;
 	struct pfs_merge_stats stats;
 	pfs_merge_watch_fn watch; /* or NULL */
 	void *watch_ctx;
@@ -62,7 +62,7 @@ struct pfs_merge *pfs_merge_new(const struct pfs_formats *formats, unsigned int 
 		return NULL;
 	m->formats = formats;
 	m->flags = flags;
-	m->join = pfs_own_join_new();
+	m->join = pfs_records_join_new();
 	if (!m->join) {
 		free(m);
 		return NULL;
@@ -84,7 +84,7 @@ void pfs_merge_free(struct pfs_merge *m)
 		free_stream(m->heap[i]);
 	for (unsigned int i = 0; i < m->nr_dry; i++)
 		free_stream(m->dry[i]);
-	pfs_own_join_free(m->join);
+	pfs_records_join_free(m->join);
 	free(m->heap);
 	free(m->dry);
 	free(m);
@@ -344,7 +344,7 @@ static int emit_last_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
 
 static int emit_own(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
-	int ret = pfs_own_join(m->join, ev);
+	int ret = pfs_records_join(m->join, ev);
 
 	ev->cpu = -1;
 	return ret > 0 ? fn(ctx, ev) : ret;

@@ -19,22 +19,22 @@
 #define PIECE	   "name+="
 
 /* How each value is printed, in the order of raw_desc.c; an absent one is -1 or all f's. */
-static const struct own_desc {
+static const struct record_desc {
 	enum raw_kind kind;
 	const char *name;
 	const char *print[RAW_MAX_ARGS];
-} own_descs[] = {
+} record_descs[] = {
 	{ RAW_PFS_MAP, "pfs_map", { "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" } },
 	{ RAW_PFS_TASK, "pfs_task", { "%lld", "%lld", "%lld" } },
 	{ RAW_PFS_NOTE, "pfs_note", { NULL } },
 	{ RAW_PFS_HIST, "pfs_hist", { "0x%llx", "0x%llx", "%lld", "%lld", "%lld" } },
 };
-#define NR_OWN (sizeof(own_descs) / sizeof(own_descs[0]))
+#define NR_RECORDS (sizeof(record_descs) / sizeof(record_descs[0]))
 
-static int own_index(enum raw_kind kind)
+static int record_index(enum raw_kind kind)
 {
-	for (unsigned int i = 0; i < NR_OWN; i++)
-		if (own_descs[i].kind == kind)
+	for (unsigned int i = 0; i < NR_RECORDS; i++)
+		if (record_descs[i].kind == kind)
 			return i;
 	return -EINVAL;
 }
@@ -48,7 +48,7 @@ static unsigned int count_args(const struct raw_desc *desc)
 	return n;
 }
 
-static char *format_text(const struct own_desc *own, unsigned int id)
+static char *format_text(const struct record_desc *own, unsigned int id)
 {
 	const struct raw_desc *desc = raw_desc_find("pfscope", own->name);
 	unsigned int n = count_args(desc);
@@ -83,16 +83,16 @@ static char *format_text(const struct own_desc *own, unsigned int id)
 	return fclose(out) ? (free(text), NULL) : text;
 }
 
-int pfs_own_init(struct pfs_own *own, struct pfs_formats *f)
+int pfs_records_init(struct pfs_records *own, struct pfs_formats *f)
 {
-	unsigned int first = f->max_id < PFS_OWN_FIRST_ID ? PFS_OWN_FIRST_ID : f->max_id + 1u;
+	unsigned int first = f->max_id < PFS_RECORDS_FIRST_ID ? PFS_RECORDS_FIRST_ID : f->max_id + 1u;
 	int ret = 0;
 
-	if (first + NR_OWN - 1 > UINT16_MAX)
+	if (first + NR_RECORDS - 1 > UINT16_MAX)
 		return -ENOSPC;
 	own->first_id = first;
-	for (unsigned int i = 0; ret >= 0 && i < NR_OWN; i++) {
-		char *text = format_text(&own_descs[i], first + i);
+	for (unsigned int i = 0; ret >= 0 && i < NR_RECORDS; i++) {
+		char *text = format_text(&record_descs[i], first + i);
 
 		ret = text ? pfs_formats_add(f, "pfscope", text, strlen(text)) : -ENOMEM;
 		free(text);
@@ -133,7 +133,7 @@ static bool is_escape(const char *p)
 	return p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' && p[3] >= '0' && p[3] <= '7';
 }
 
-size_t pfs_own_unescape(char *dst, size_t size, const char *src)
+size_t pfs_records_unescape(char *dst, size_t size, const char *src)
 {
 	size_t len = 0;
 
@@ -185,9 +185,9 @@ static size_t str_room(const struct pfs_ringwrite *w, unsigned int n, size_t pre
 	return room - prefix - 1;
 }
 
-int pfs_own_write(const struct pfs_own *own, struct pfs_ringwrite *w, const struct raw_event *ev)
+int pfs_records_write(const struct pfs_records *own, struct pfs_ringwrite *w, const struct raw_event *ev)
 {
-	int i = own_index(ev->kind), ret = 0;
+	int i = record_index(ev->kind), ret = 0;
 	size_t room, piece, len;
 	unsigned int n;
 	char *str, *rest;
@@ -197,13 +197,13 @@ int pfs_own_write(const struct pfs_own *own, struct pfs_ringwrite *w, const stru
 	str = rest = escape(ev->str);
 	if (!str)
 		return -ENOMEM;
-	n = count_args(raw_desc_find("pfscope", own_descs[i].name));
+	n = count_args(raw_desc_find("pfscope", record_descs[i].name));
 	room = str_room(w, n, 0);
 	piece = str_room(w, 0, strlen(PIECE));
 	for (len = strlen(rest); !ret && len > room; len = strlen(rest)) {
 		if (piece > len - room)
 			piece = len - room;
-		ret = write_one(w, own->first_id + own_index(RAW_PFS_NOTE), ev, 0, PIECE, rest, piece);
+		ret = write_one(w, own->first_id + record_index(RAW_PFS_NOTE), ev, 0, PIECE, rest, piece);
 		rest += piece;
 	}
 	if (!ret)
@@ -212,10 +212,10 @@ int pfs_own_write(const struct pfs_own *own, struct pfs_ringwrite *w, const stru
 	return ret;
 }
 
-char *pfs_own_text(const struct raw_event *ev)
+char *pfs_records_text(const struct raw_event *ev)
 {
-	int i = own_index(ev->kind);
-	const struct raw_desc *desc = i < 0 ? NULL : raw_desc_find("pfscope", own_descs[i].name);
+	int i = record_index(ev->kind);
+	const struct raw_desc *desc = i < 0 ? NULL : raw_desc_find("pfscope", record_descs[i].name);
 	char *str = desc ? escape(ev->str) : NULL;
 	uint64_t us = (ev->ts_ns + 500) / 1000; /* rounded as the kernel does */
 	char *text = NULL;
@@ -228,11 +228,11 @@ char *pfs_own_text(const struct raw_event *ev)
 	}
 	fprintf(out, "%16s-%-7d [%03d] ..... %5llu.%06llu: %s: ", ev->comm ? ev->comm : "<...>", ev->tid,
 		ev->cpu < 0 ? 0 : ev->cpu, (unsigned long long)us / 1000000, (unsigned long long)us % 1000000,
-		own_descs[i].name);
+		record_descs[i].name);
 	for (unsigned int a = 0; a < RAW_MAX_ARGS && desc->args[a]; a++) {
 		fprintf(out, "%s%s=", a ? " " : "", desc->args[a]);
-		/* the formats are those of own_descs, each for one 8-byte value */
-		fprintf(out, own_descs[i].print[a], (unsigned long long)ev->arg[a]);
+		/* the formats are those of record_descs, each for one 8-byte value */
+		fprintf(out, record_descs[i].print[a], (unsigned long long)ev->arg[a]);
 	}
 	if (desc->str)
 		fprintf(out, "%s%s=%s", desc->args[0] ? " " : "", desc->str, str);
@@ -241,33 +241,33 @@ char *pfs_own_text(const struct raw_event *ev)
 	return fclose(out) ? (free(text), NULL) : text;
 }
 
-struct pfs_own_join {
+struct pfs_records_join {
 	char *str;
 	size_t len, room;
 	bool begun;
 };
 
-struct pfs_own_join *pfs_own_join_new(void)
+struct pfs_records_join *pfs_records_join_new(void)
 {
-	return calloc(1, sizeof(struct pfs_own_join));
+	return calloc(1, sizeof(struct pfs_records_join));
 }
 
-void pfs_own_join_free(struct pfs_own_join *join)
+void pfs_records_join_free(struct pfs_records_join *join)
 {
 	if (join)
 		free(join->str);
 	free(join);
 }
 
-static int join_piece(struct pfs_own_join *join, const char *piece)
+static int join_piece(struct pfs_records_join *join, const char *piece)
 {
 	size_t len = strlen(piece);
 
 	if (!join->begun)
 		join->len = 0;
 	join->begun = true;
-	if (len > PFS_OWN_STR_MAX - join->len)
-		len = PFS_OWN_STR_MAX - join->len;
+	if (len > PFS_RECORDS_STR_MAX - join->len)
+		len = PFS_RECORDS_STR_MAX - join->len;
 	if (join->len + len >= join->room) {
 		size_t room = join->len + len + 4096;
 		char *str = realloc(join->str, room);
@@ -283,7 +283,7 @@ static int join_piece(struct pfs_own_join *join, const char *piece)
 	return 0;
 }
 
-int pfs_own_join(struct pfs_own_join *join, struct raw_event *ev)
+int pfs_records_join(struct pfs_records_join *join, struct raw_event *ev)
 {
 	const char *str = ev->str ? ev->str : "";
 	int ret;

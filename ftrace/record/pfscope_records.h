@@ -8,12 +8,12 @@
  * records exist as lines in trace_pipe's layout, for a capture of text.
  *
  * Strings are escaped (control characters and backslash as \ooo), so that a line holds any; they
- * stay so in struct raw_event, and who uses one calls pfs_own_unescape(). A string too long for its
+ * stay so in struct raw_event, and who uses one calls pfs_records_unescape(). A string too long for its
  * record is begun in pfs_note records before it, "name+=" and a piece each; the pieces and the
  * record's own string, one after the other, are the whole.
  */
-#ifndef PFS_OWN_EVENTS_H
-#define PFS_OWN_EVENTS_H
+#ifndef PFS_PFSCOPE_RECORDS_H
+#define PFS_PFSCOPE_RECORDS_H
 
 #include "record/formats.h"
 #include "record/raw.h"
@@ -22,39 +22,39 @@
 /*
  * Ids begin here or above the highest of the recording's. KernelShark keeps them in 16 bits with a sign.
  */
-#define PFS_OWN_FIRST_ID 32000
+#define PFS_RECORDS_FIRST_ID 32000
 
 /* A joined string is cut to this. */
-#define PFS_OWN_STR_MAX (1u << 20)
+#define PFS_RECORDS_STR_MAX (1u << 20)
 
-struct pfs_own {
+struct pfs_records {
 	uint16_t first_id; /* of pfs_map; those after it in own_descs[] follow */
 };
 
 /* Chooses the ids and adds their formats to f. 0, -ENOMEM, or -ENOSPC: no ids are left. */
-int pfs_own_init(struct pfs_own *own, struct pfs_formats *f);
+int pfs_records_init(struct pfs_records *own, struct pfs_formats *f);
 
 /*
  * Appends the record (kind, ts_ns, tid, arg, str unescaped) in one piece or several. 0, -ENOMEM,
  * -EINVAL for another kind, or what pfs_ringwrite_append() returns.
  */
-int pfs_own_write(const struct pfs_own *own, struct pfs_ringwrite *w, const struct raw_event *ev);
+int pfs_records_write(const struct pfs_records *own, struct pfs_ringwrite *w, const struct raw_event *ev);
 
 /* The same as one line of text, '\n' at its end; the caller frees it. NULL: no memory. */
-char *pfs_own_text(const struct raw_event *ev);
+char *pfs_records_text(const struct raw_event *ev);
 
 /* Unescapes src to dst (may be src), at most size bytes with the NUL. Returns the whole length. */
-size_t pfs_own_unescape(char *dst, size_t size, const char *src);
+size_t pfs_records_unescape(char *dst, size_t size, const char *src);
 
 /* Puts strings that came in pieces together again, for whoever reads such records. */
-struct pfs_own_join;
-struct pfs_own_join *pfs_own_join_new(void);
-void pfs_own_join_free(struct pfs_own_join *join);
+struct pfs_records_join;
+struct pfs_records_join *pfs_records_join_new(void);
+void pfs_records_join_free(struct pfs_records_join *join);
 
 /*
  * To be called with each own record in order. 0: it was a piece, keep it to yourself; 1: pass ev
  * on, its str is whole (and borrowed until the next call); -ENOMEM.
  */
-int pfs_own_join(struct pfs_own_join *join, struct raw_event *ev);
+int pfs_records_join(struct pfs_records_join *join, struct raw_event *ev);
 
 #endif

@@ -217,9 +217,8 @@ static uint64_t page_at(const struct text_body *b, const char *ofs, const struct
 
 /*
  * mm_filemap_map_pages: dev=254:0 ino=51423 ofs=1183744-1249279	bytes, the last one included
- * mm_filemap_fault: dev=254:0 ino=51423 ofs=1187840
  * mm_filemap_add_to_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=0
- * mm_filemap_fault: i_ino=51423 s_dev=266338304 index=0x122		bare fields
+ * mm_filemap_map_pages: i_ino=5125f s_dev=266338304 index=0x10 last_index=0x1f	bare fields
  */
 static void read_filemap(struct text_body *b)
 {
@@ -232,8 +231,6 @@ static void read_filemap(struct text_body *b)
 	arg[0] = device_at(dev ? dev : find_key(b->s, b->end, &key[0], "="));
 	arg[1] = number_at(ino ? ino : find_key(b->s, b->end, &key[1], "="), 16);
 	arg[2] = page_at(b, ofs, &key[2]);
-	if (b->te->nr_args < 4)
-		return;
 	if (b->te->desc->kind != RAW_MAP_PAGES) {
 		arg[3] = number_at(find_key(b->s, b->end, &key[3], "="), 10);
 		return;
@@ -334,12 +331,12 @@ static void read_names(struct text_body *b)
 
 /* By kind; the rest prints its fields under their own names. */
 static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
-	[RAW_FAULT_USER] = read_fault,	 [RAW_FAULT_KERNEL] = read_fault, [RAW_SYS_ENTER] = read_call,
-	[RAW_SYS_EXIT] = read_result,	 [RAW_MA_WRITE] = read_ma_write,  [RAW_EXEC] = read_names,
-	[RAW_FORK] = read_names,	 [RAW_NEWTASK] = read_names,	  [RAW_EXIT] = read_names,
-	[RAW_RENAME] = read_names,	 [RAW_SIGNAL] = read_names,	  [RAW_MAP_PAGES] = read_filemap,
-	[RAW_FILE_FAULT] = read_filemap, [RAW_ADD_CACHE] = read_filemap,  [RAW_FUNCTION] = read_function,
-	[RAW_HANDLER] = read_handler,	 [RAW_DAMON] = read_damon,
+	[RAW_FAULT_USER] = read_fault,	[RAW_FAULT_KERNEL] = read_fault, [RAW_SYS_ENTER] = read_call,
+	[RAW_SYS_EXIT] = read_result,	[RAW_MA_WRITE] = read_ma_write,	 [RAW_EXEC] = read_names,
+	[RAW_FORK] = read_names,	[RAW_NEWTASK] = read_names,	 [RAW_EXIT] = read_names,
+	[RAW_RENAME] = read_names,	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
+	[RAW_ADD_CACHE] = read_filemap, [RAW_FUNCTION] = read_function,	 [RAW_HANDLER] = read_handler,
+	[RAW_DAMON] = read_damon,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

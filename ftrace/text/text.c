@@ -27,7 +27,7 @@ struct pfs_text {
 	struct text_event *table; /* by hash_name(), free where name is NULL */
 	unsigned int table_mask;
 	struct pfs_text_stats stats;
-	struct pfs_own_join *join;
+	struct pfs_records_join *join;
 	struct fault_batch batch;
 	struct text_quick quick;
 	struct raw_event ev;
@@ -122,7 +122,7 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 	t->fn = fn;
 	t->ctx = ctx;
 	t->page_shift = opt && opt->page_shift ? opt->page_shift : 12;
-	t->join = pfs_own_join_new();
+	t->join = pfs_records_join_new();
 	if (!t->join || fill_table(t)) {
 		pfs_text_free(t);
 		return NULL;
@@ -139,7 +139,7 @@ void pfs_text_free(struct pfs_text *text)
 {
 	if (!text)
 		return;
-	pfs_own_join_free(text->join);
+	pfs_records_join_free(text->join);
 	free(text->table);
 	free(text);
 }
@@ -218,7 +218,7 @@ static int emit(struct pfs_text *t)
 	note_time(t, t->ev.cpu);
 	if (t->ev.kind >= RAW_PFS_MAP) {
 		t->ev.cpu = -1;
-		ret = pfs_own_join(t->join, &t->ev);
+		ret = pfs_records_join(t->join, &t->ev);
 		if (ret <= 0)
 			return ret;
 	}

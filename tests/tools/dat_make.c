@@ -124,26 +124,26 @@ static struct raw_event own_event(enum raw_kind kind, int32_t tid, const char *s
 	return ev;
 }
 
-static void own_task(const struct pfs_own *own, struct pfs_ringwrite *w, int32_t tid, int32_t pid)
+static void own_task(const struct pfs_records *own, struct pfs_ringwrite *w, int32_t tid, int32_t pid)
 {
 	struct raw_event ev = own_event(RAW_PFS_TASK, tid, "made");
 
 	ev.arg[0] = tid;
 	ev.arg[1] = pid;
-	check(pfs_own_write(own, w, &ev), "cannot write a task");
+	check(pfs_records_write(own, w, &ev), "cannot write a task");
 }
 
-static void own_map(const struct pfs_own *own, struct pfs_ringwrite *w, int32_t pid, uint64_t region)
+static void own_map(const struct pfs_records *own, struct pfs_ringwrite *w, int32_t pid, uint64_t region)
 {
 	struct raw_event ev = own_event(RAW_PFS_MAP, pid, "//anon");
 	uint64_t start = region_start(region);
 	uint64_t args[] = { start, start + pages_per_region() * PAGE_SIZE, 0, 0, 0, 3, 0x22, PFS_MAP_SIDEBAND };
 
 	memcpy(ev.arg, args, sizeof(args));
-	check(pfs_own_write(own, w, &ev), "cannot write a mapping");
+	check(pfs_records_write(own, w, &ev), "cannot write a mapping");
 }
 
-static int own_stream(const struct pfs_own *own, const struct pfs_formats *f)
+static int own_stream(const struct pfs_records *own, const struct pfs_formats *f)
 {
 	static const char *const notes[] = {
 		"pfscope=made",
@@ -157,7 +157,7 @@ static int own_stream(const struct pfs_own *own, const struct pfs_formats *f)
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
 		struct raw_event ev = own_event(RAW_PFS_NOTE, 1, notes[i]);
 
-		check(pfs_own_write(own, w, &ev), "cannot write a note");
+		check(pfs_records_write(own, w, &ev), "cannot write a note");
 	}
 	for (uint64_t p = 0; p < shape.procs; p++) {
 		for (uint64_t t = 0; t < shape.threads; t++)
@@ -194,14 +194,14 @@ static void write_faults(struct pfs_ringwrite *const *w)
 	free(nth);
 }
 
-static struct pfs_formats *formats(struct pfs_own *own)
+static struct pfs_formats *formats(struct pfs_records *own)
 {
 	struct forge forge = { .long_size = 8 };
 	struct pfs_formats *f = pfs_formats_new_host();
 	char *page = forge_header_page(&forge), *fault = forge_format(FORGE_FAULT, 8);
 
 	if (!f || pfs_formats_set_header_page(f, page, strlen(page), NULL) ||
-	    pfs_formats_add(f, "exceptions", fault, strlen(fault)) < 0 || pfs_own_init(own, f))
+	    pfs_formats_add(f, "exceptions", fault, strlen(fault)) < 0 || pfs_records_init(own, f))
 		die("no formats");
 	free(page);
 	free(fault);
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
 	};
 	struct pfs_ringwrite *w[MAX_CPUS];
 	struct pfs_err err = { "" };
-	struct pfs_own own;
+	struct pfs_records own;
 	int spools[MAX_CPUS], out;
 
 	for (int i = 2; i < argc; i++)

@@ -71,14 +71,14 @@ static int drain(int cpu, uint32_t page_size)
 	return spool;
 }
 
-static void note(struct pfs_own *own, struct pfs_ringwrite *w, const char *text)
+static void note(struct pfs_records *own, struct pfs_ringwrite *w, const char *text)
 {
 	struct raw_event ev = { .kind = RAW_PFS_NOTE, .tid = getpid(), .str = text };
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	ev.ts_ns = ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
-	if (pfs_own_write(own, w, &ev) < 0)
+	if (pfs_records_write(own, w, &ev) < 0)
 		die("own record");
 }
 
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	int *spools = calloc(cpus, sizeof(*spools));
 	struct pfs_err err = { "" };
 	struct pfs_ringwrite *w;
-	struct pfs_own own;
+	struct pfs_records own;
 
 	if (argc < 5)
 		return 2;
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	put("mono", "trace_clock");
 	put(argv[2], "buffer_size_kb");
 	if (pfs_formats_load_events(f, instance, &err) || pfs_formats_load_headers(f, instance, &err) ||
-	    pfs_own_init(&own, f) < 0)
+	    pfs_records_init(&own, f) < 0)
 		die(err.msg);
 	content.own_fd = pfs_temp_open(&err);
 	w = pfs_ringwrite_new(content.own_fd, &f->ring, content.page_size);

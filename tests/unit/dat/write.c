@@ -45,7 +45,7 @@ enum { PAGE = 4096, EVENTS = 2000 };
 
 struct recording {
 	struct pfs_formats *f;
-	struct pfs_own own;
+	struct pfs_records own;
 	int spools[3], own_fd;
 	struct pfs_dat_content content;
 	struct pfs_dat_task tasks[2];
@@ -64,7 +64,7 @@ static void set_up(struct recording *r)
 	pfs_formats_add(r->f, "exceptions", FAULT, strlen(FAULT));
 	pfs_formats_add(r->f, "mmap", EXIT_MMAP, strlen(EXIT_MMAP));
 	pfs_formats_add(r->f, "exceptions", FAULT_KERNEL, strlen(FAULT_KERNEL));
-	assert_int_equal(pfs_own_init(&r->own, r->f), 0);
+	assert_int_equal(pfs_records_init(&r->own, r->f), 0);
 	for (int i = 0; i < 3; i++) {
 		r->spools[i] = i == 1 ? -1 : pfs_temp_open(NULL);
 		if (i == 1)
@@ -85,7 +85,7 @@ static void set_up(struct recording *r)
 	assert_int_equal(pwrite(r->spools[2], "rest", 4, lseek(r->spools[2], 0, SEEK_END)), 4);
 	r->own_fd = pfs_temp_open(NULL);
 	w = pfs_ringwrite_new(r->own_fd, &r->f->ring, PAGE);
-	assert_int_equal(pfs_own_write(&r->own, w, &note), 0);
+	assert_int_equal(pfs_records_write(&r->own, w, &note), 0);
 	pfs_ringwrite_flush(w);
 	pfs_ringwrite_free(w);
 	r->tasks[0] = (struct pfs_dat_task){ 40, "forty \n two" };

@@ -434,19 +434,19 @@ static void test_own(void **state)
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, PAGE);
 	struct raw_event ev = { .kind = RAW_PFS_MAP, .ts_ns = 5, .tid = 7 };
 	struct pfs_merge *m;
-	struct pfs_own own;
+	struct pfs_records own;
 	char name[4097];
 
-	assert_int_equal(pfs_own_init(&own, f), 0);
+	assert_int_equal(pfs_records_init(&own, f), 0);
 	m = merge_new(state, f, 0);
 	memset(name, 'n', sizeof(name) - 1);
 	name[4096] = 0;
 	ev.str = name;
 	for (int i = 0; i < RAW_MAX_ARGS; i++)
 		ev.arg[i] = i == 4 ? RAW_ABSENT : 0x1000u * i;
-	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	assert_int_equal(pfs_records_write(&own, w, &ev), 0);
 	ev = (struct raw_event){ .kind = RAW_PFS_TASK, .ts_ns = 6, .tid = 7, .str = "x" };
-	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	assert_int_equal(pfs_records_write(&own, w, &ev), 0);
 	pfs_ringwrite_flush(w);
 	pfs_merge_add(m, 9, pfs_page_source_growing(fd, PAGE), NULL);
 	assert_int_equal(pfs_merge_run(m, UINT64_MAX, keep, &seen, NULL), 0);

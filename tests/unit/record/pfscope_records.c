@@ -25,7 +25,7 @@
 static int read_back(int fd, const struct pfs_formats *f, uint32_t page_size,
 		     void (*fn)(const struct raw_event *ev, void *ctx), void *ctx)
 {
-	struct pfs_own_join *join = pfs_own_join_new();
+	struct pfs_records_join *join = pfs_records_join_new();
 	char scratch[PFS_RECORD_STR];
 	uint8_t *bytes = malloc(page_size);
 	int nr = 0;
@@ -41,11 +41,11 @@ static int read_back(int fd, const struct pfs_formats *f, uint32_t page_size,
 
 			pfs_record_decode(f, payload, len, scratch, &ev);
 			assert_true(ev.kind >= RAW_PFS_MAP);
-			if (pfs_own_join(join, &ev) > 0)
+			if (pfs_records_join(join, &ev) > 0)
 				fn(&ev, ctx);
 		}
 	}
-	pfs_own_join_free(join);
+	pfs_records_join_free(join);
 	free(bytes);
 	return nr;
 }
@@ -70,7 +70,7 @@ static void compare(const struct raw_event *ev, void *ctx)
 	assert_int_equal(ev->ts_ns, want->ts_ns);
 	assert_int_equal(ev->tid, want->tid);
 	assert_null(strpbrk(ev->str, "\n\r\t\033\177"));
-	assert_int_equal(pfs_own_unescape(plain, len + 1, ev->str), strlen(str));
+	assert_int_equal(pfs_records_unescape(plain, len + 1, ev->str), strlen(str));
 	assert_string_equal(plain, str);
 	for (int i = 0; i < nr_args[want->kind - RAW_PFS_MAP]; i++)
 		assert_true(ev->arg[i] == want->arg[i]);
@@ -96,11 +96,11 @@ static void round_trip(uint32_t page_size)
 	struct expect x = { .nr = 0 };
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, page_size);
-	struct pfs_own own;
+	struct pfs_records own;
 	uint64_t ts = 1;
 	int nr;
 
-	assert_int_equal(pfs_own_init(&own, f), 0);
+	assert_int_equal(pfs_records_init(&own, f), 0);
 	for (unsigned int i = 0; i < 3 * sizeof(lens) / sizeof(lens[0]); i++, ts += 1ull << i) {
 		struct raw_event *ev = &x.ev[x.nr];
 
@@ -109,7 +109,7 @@ static void round_trip(uint32_t page_size)
 		for (int k = 0; k < RAW_MAX_ARGS; k++)
 			ev->arg[k] = k == 3 ? RAW_ABSENT : 0x1234567890abcdefull * k + i;
 		x.nr++;
-		assert_int_equal(pfs_own_write(&own, w, ev), 0);
+		assert_int_equal(pfs_records_write(&own, w, ev), 0);
 	}
 	assert_int_equal(pfs_ringwrite_flush(w), 0);
 	nr = read_back(fd, f, page_size, compare, &x);
@@ -132,10 +132,10 @@ static void test_round_trip(void **state)
 static void test_ids(void **state)
 {
 	struct pfs_formats *f = pfs_formats_new_host();
-	struct pfs_own own;
+	struct pfs_records own;
 
 	f->max_id = 60007;
-	assert_int_equal(pfs_own_init(&own, f), 0);
+	assert_int_equal(pfs_records_init(&own, f), 0);
 	assert_int_equal(own.first_id, 60008);
 	assert_non_null(pfs_formats_find(f, "pfscope", "pfs_map"));
 	assert_non_null(pfs_formats_find(f, "pfscope", "pfs_task"));
@@ -143,12 +143,12 @@ static void test_ids(void **state)
 	pfs_formats_free(f);
 	f = pfs_formats_new_host();
 	f->max_id = 2323;
-	assert_int_equal(pfs_own_init(&own, f), 0);
-	assert_int_equal(own.first_id, PFS_OWN_FIRST_ID);
+	assert_int_equal(pfs_records_init(&own, f), 0);
+	assert_int_equal(own.first_id, PFS_RECORDS_FIRST_ID);
 	pfs_formats_free(f);
 	f = pfs_formats_new_host();
 	f->max_id = 65533;
-	assert_int_equal(pfs_own_init(&own, f), -ENOSPC);
+	assert_int_equal(pfs_records_init(&own, f), -ENOSPC);
 	pfs_formats_free(f);
 }
 
@@ -156,16 +156,16 @@ static void test_unescape(void **state)
 {
 	char buf[16];
 
-	assert_int_equal(pfs_own_unescape(buf, 16, "a\\134b\\012"), 4);
+	assert_int_equal(pfs_records_unescape(buf, 16, "a\\134b\\012"), 4);
 	assert_string_equal(buf, "a\\b\n");
 	/* no escapes: too short, too large, no octal digit */
-	assert_int_equal(pfs_own_unescape(buf, 16, "\\01 \\400 \\08"), 12);
+	assert_int_equal(pfs_records_unescape(buf, 16, "\\01 \\400 \\08"), 12);
 	assert_string_equal(buf, "\\01 \\400 \\08");
-	assert_int_equal(pfs_own_unescape(buf, 3, "abcdef"), 6);
+	assert_int_equal(pfs_records_unescape(buf, 3, "abcdef"), 6);
 	assert_string_equal(buf, "ab");
-	assert_int_equal(pfs_own_unescape(buf, 0, "abc"), 3);
+	assert_int_equal(pfs_records_unescape(buf, 0, "abc"), 3);
 	strcpy(buf, "x\\040");
-	assert_int_equal(pfs_own_unescape(buf, 16, buf), 2);
+	assert_int_equal(pfs_records_unescape(buf, 16, buf), 2);
 	assert_string_equal(buf, "x ");
 }
 
@@ -178,7 +178,7 @@ static void test_text(void **state)
 				.comm = "a b",
 				.str = " /x\n[y] ",
 				.arg = { 0x7f0000000000, 0x7f0000001000, 0, RAW_ABSENT, RAW_ABSENT, 5, 2, 1 } };
-	char *text = pfs_own_text(&ev);
+	char *text = pfs_records_text(&ev);
 
 	assert_string_equal(text, "             a b-42      [000] ..... 12345.678901: pfs_map: "
 				  "start=0x7f0000000000 end=0x7f0000001000 off=0x0 "
@@ -188,16 +188,16 @@ static void test_text(void **state)
 	ev = (struct raw_event){
 		.ts_ns = 1499, .kind = RAW_PFS_TASK, .cpu = 3, .tid = 1234567, .str = "x", .arg = { 7, 6, 1 }
 	};
-	text = pfs_own_text(&ev);
+	text = pfs_records_text(&ev);
 	assert_string_equal(text, "           <...>-1234567 [003] .....     0.000001: pfs_task: "
 				  "tid=7 pid=6 ended=1 comm=x\n");
 	free(text);
 	ev = (struct raw_event){ .ts_ns = 1500, .kind = RAW_PFS_NOTE, .str = "key=va lue" };
-	text = pfs_own_text(&ev);
+	text = pfs_records_text(&ev);
 	assert_non_null(strstr(text, " 0.000002: pfs_note: text=key=va lue\n"));
 	free(text);
 	ev.kind = RAW_FORK;
-	assert_null(pfs_own_text(&ev));
+	assert_null(pfs_records_text(&ev));
 }
 
 struct printed {
@@ -240,16 +240,16 @@ static void test_report(void **state)
 				.arg = { 0x7f0000000000, 0x7f0000001000, 0x3000, 0xfe00001, 77, 5, 2, 0 } };
 	int fd = pfs_temp_open(NULL);
 	struct pfs_ringwrite *w = pfs_ringwrite_new(fd, &f->ring, 4096);
-	struct pfs_own own;
+	struct pfs_records own;
 
-	assert_int_equal(pfs_own_init(&own, f), 0);
-	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	assert_int_equal(pfs_records_init(&own, f), 0);
+	assert_int_equal(pfs_records_write(&own, w, &ev), 0);
 	ev = (struct raw_event){ .ts_ns = 2, .kind = RAW_PFS_TASK, .str = "bash", .arg = { 5, RAW_ABSENT, 0 } };
-	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	assert_int_equal(pfs_records_write(&own, w, &ev), 0);
 	ev = (struct raw_event){ .ts_ns = 3, .kind = RAW_PFS_NOTE, .str = "a=b" };
-	assert_int_equal(pfs_own_write(&own, w, &ev), 0);
+	assert_int_equal(pfs_records_write(&own, w, &ev), 0);
 	ev.kind = RAW_EXEC;
-	assert_int_equal(pfs_own_write(&own, w, &ev), -EINVAL);
+	assert_int_equal(pfs_records_write(&own, w, &ev), -EINVAL);
 	pfs_ringwrite_flush(w);
 	for (unsigned int i = 1; i < f->nr_rows; i++)
 		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, f->texts[i].len, "pfscope"), 0);

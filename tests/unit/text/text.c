@@ -143,9 +143,6 @@ static const struct form tree_and_file_forms[] = {
 	F("mm_filemap_map_pages: i_ino=0xa720a8 (10952872) s_dev=0xfe00000 (266338304) index=0x1c (28) "
 	  "last_index=0x1e (30)",
 	  RAW_MAP_PAGES, SYS_OTHER, DEV(254, 0), 0xa720a8, 28, 30),
-	F("mm_filemap_fault: dev=254:0 ino=51423 ofs=1187840", RAW_FILE_FAULT, SYS_OTHER, DEV(254, 0), 0x51423, 290),
-	F("mm_filemap_fault:     i_ino=a72082 s_dev=266338304 index=0x3", RAW_FILE_FAULT, SYS_OTHER, DEV(254, 0),
-	  0xa72082, 3),
 	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=2", RAW_ADD_CACHE,
 	  SYS_OTHER, DEV(254, 0), 0x51423, 443, 2),
 	F("mm_filemap_add_to_page_cache: dev 254:0 ino 51423 page=0000000067a63c69 pfn=12 ofs=8192", RAW_ADD_CACHE,
@@ -332,7 +329,7 @@ static void test_own_events(void **state)
 	const char *last = HEAD "pfs_map: start=0x1 end=0x2 off=0x0 dev=0x0 ino=0 prot=0x0 flags=0x0 "
 				"source=0 name=where\n";
 	struct text_sink sink = { 0 };
-	char *line = pfs_own_text(&ev), *both;
+	char *line = pfs_records_text(&ev), *both;
 
 	read_lines(&sink, line);
 	free(line);
