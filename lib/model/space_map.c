@@ -217,14 +217,44 @@ static int map_identified(struct pfs_space *space, const struct pfs_event *ev)
 	return 0;
 }
 
-/* A source without identities says what [start, end) is. */
-static int map_described(struct pfs_space *space, const struct pfs_event *ev)
+/* Can it be a part of the mapping that is described, as far as is known? */
+static bool same_backing(const struct pfs_region *r, const struct pfs_event *ev)
+{
+	if (KNOWS(r, PFS_F_PERMS) && (r->perms ^ ev->perms) & PFS_PERM_SHARED)
+		return false;
+	if (!KNOWS(r, PFS_F_INO) || !pfs_has(ev, PFS_F_INO))
+		return true;
+	if (r->dev != ev->dev || r->ino != ev->ino)
+		return false;
+	return !pfs_is_file(ev->dev, ev->ino) || !pfs_has(ev, PFS_F_OFF) || r->off - r->start == ev->off - ev->start;
+}
+
+/* Retires what was mapped in the range before, if it is not the same mapping. Regions do not reach out of it. */
+static int retire_others(struct pfs_space *space, const struct pfs_event *ev)
+{
+	unsigned int i = pfs_space_lower(space, ev->start);
+	int err = 0;
+
+	while (!err && i < space->nr_live && space->live[i]->start < ev->end) {
+		if (same_backing(space->live[i], ev))
+			i++;
+		else
+			err = space_retire(space, i, ev->ts_ns);
+	}
+	return err;
+}
+
+/*
+ * A statement: [start, end) is one region with these attributes. From a source with identities that is all of
+ * the region; another one may have yet to report what it is a part of.
+ */
+static int map_stated(struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct pfs_region *region = pfs_space_find(space, ev->start);
-	bool exact = region && region->start == ev->start && region->end == ev->end;
+	bool exact = region && region->start == ev->start && region->end == ev->end, id = pfs_has(ev, PFS_F_ID);
 	unsigned int i;
 
-	if (space_cut(space, ev->start, ev->end))
+	if (space_cut(space, ev->start, ev->end) || (id && retire_others(space, ev)))
 		return -ENOMEM;
 	i = pfs_space_lower(space, ev->start);
 	if (i < space->nr_live && space->live[i]->start < ev->end) {
@@ -242,8 +272,11 @@ static int map_described(struct pfs_space *space, const struct pfs_event *ev)
 			return -ENOMEM;
 		}
 	}
-	if (!region->since_ns && !KNOWS(region, PFS_F_PERMS) && pfs_has(ev, PFS_F_PERMS))
+	if (!id && !region->since_ns && !KNOWS(region, PFS_F_PERMS) && pfs_has(ev, PFS_F_PERMS))
 		region->since_ns = ev->ts_ns;
+	if (id)
+		region->id = ev->id;
+	region->have |= ev->have & PFS_HAS(PFS_F_ID);
 	set_attributes(region, ev);
 	return 0;
 }
@@ -254,7 +287,10 @@ int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev)
 		return 0;
 	space->hot = NULL;
 	space->empty = false;
-	return pfs_has(ev, PFS_F_ID) ? map_identified(space, ev) : map_described(space, ev);
+	/* What has moved has its attributes from where it was; like a row it may be but a part of a region. */
+	if (pfs_has(ev, PFS_F_ID) && (!pfs_has(ev, PFS_F_PERMS) || pfs_has(ev, PFS_F_FROM)))
+		return map_identified(space, ev);
+	return map_stated(space, ev);
 }
 
 /* Fills in what the region does not know yet, of what holds for all of [start, end). */

@@ -53,7 +53,7 @@ void pfs_decoder_free(struct pfs_decoder *d)
 	free_tables(d);
 	for (unsigned int i = 0; i < d->nr_cpus; i++) {
 		if (d->cpu[i])
-			free(d->cpu[i]->told);
+			free(d->cpu[i]->stated);
 		free(d->cpu[i]);
 	}
 	free(d->cpu);
@@ -81,36 +81,6 @@ static struct dec_cpu *cpu_get(struct pfs_decoder *d, uint16_t nr)
 	if (!d->cpu[nr])
 		d->cpu[nr] = calloc(1, sizeof(*d->cpu[nr]));
 	return d->cpu[nr];
-}
-
-/* ---- events ---- */
-
-void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice, enum pfs_kind kind)
-{
-	memset(ev, 0, sizeof(*ev));
-	ev->kind = kind;
-	ev->ts_ns = rec->ts_ns;
-	ev->cpu = rec->cpu;
-	ev->pid = voice.pid;
-	ev->tid = voice.tid;
-	ev->space = voice.space;
-	ev->have =
-		PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | (voice.space ? PFS_HAS(PFS_F_SPACE) : 0);
-}
-
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice, const char *key,
-	     const char *value)
-{
-	static const struct dec_voice nobody;
-	struct pfs_event ev;
-
-	dec_event(&ev, rec, voice ? *voice : nobody, PFS_NOTE);
-	if (!voice)
-		ev.have = 0;
-	ev.key = key;
-	ev.value = value;
-	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
-	return pfs_emit(&d->sink, &ev);
 }
 
 /* ---- losses ---- */

@@ -15,7 +15,7 @@
 enum { MAX_NAME = 8192 };
 
 /* Who an event is said of, and in which of its spaces. */
-struct dec_voice {
+struct dec_subject {
 	int32_t pid, tid;
 	uint8_t space; /* enum pfs_which */
 };
@@ -42,8 +42,8 @@ struct dec_cpu {
 	size_t name_len, name_total;
 	char name[MAX_NAME + 1];
 	struct pfs_rec layout;
-	struct mirror_region *told; /* regions of the layout so far; id 0 */
-	unsigned int nr_told, max_told;
+	struct mirror_region *stated; /* regions of the layout so far; id 0 */
+	unsigned int nr_stated, max_stated;
 };
 
 struct dec_thread {
@@ -52,9 +52,9 @@ struct dec_thread {
 	bool known; /* what it had counted then is known: */
 	uint64_t minor, major;
 	char comm[17];
-	bool failed;		/* its last fault got no page, and no signal has come yet */
-	struct dec_voice voice; /* of its last fault */
-	uint64_t start, end;	/* the region of that, if it was no exception; else 0 */
+	bool failed;		    /* its last fault got no page, and no signal has come yet */
+	struct dec_subject subject; /* of its last fault */
+	uint64_t start, end;	    /* the region of that, if it was no exception; else 0 */
 	UT_hash_handle hh;
 };
 
@@ -98,16 +98,16 @@ static inline uint64_t dec_page_size(const struct pfs_decoder *d)
 	return UINT64_C(1) << d->page_shift;
 }
 
-/* decode.c: an event of the time and the processor of a record. */
-void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_voice voice, enum pfs_kind kind);
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_voice *voice, const char *key,
+/* decode/emit.c: an event with the time and the CPU of the record. */
+void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_subject subject, enum pfs_kind kind);
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject, const char *key,
 	     const char *value);
 
 /* decode/order.c. push: 0 or -ENOMEM. pop: false if there is none up to that key. */
 int dec_queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key);
 bool dec_queue_pop(struct dec_queue *q, uint64_t until, struct pfs_rec *rec);
 
-/* decode/life.c. Those that make what is not there return NULL for want of memory. */
+/* decode/space.c. get: made if it is not there; NULL: no memory. */
 struct dec_proc *dec_proc_find(struct pfs_decoder *d, int32_t pid);
 struct dec_proc *dec_proc_get(struct pfs_decoder *d, int32_t pid);
 struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pid);
@@ -120,29 +120,43 @@ int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm
 int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end);
 int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
-struct dec_voice dec_voice(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m);
+struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m);
+void dec_leave_space(struct dec_proc *p);
+void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p);
+
+/* decode/life.c */
 int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name);
 int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec);
 
-/* decode/diff.c: [lo, hi) of the mirror becomes what was told, and the difference is passed on. */
-struct dec_told {
-	struct mirror_region *region; /* sorted, `id` 0; becomes what was made of it */
+/* A change of one address space: the record that reports it, and whose events it becomes. */
+struct dec_site {
+	struct pfs_decoder *d;
+	const struct pfs_rec *rec;
+	struct dec_subject subject;
+	struct mirror *m;
+};
+
+/* decode/diff.c: all regions of [lo, hi), sorted, `id` 0; that becomes the identity they are given. */
+struct dec_statement {
+	struct mirror_region *region;
 	unsigned int nr;
 	uint64_t lo, hi;
-	bool whole; /* what is not there is gone */
+	bool whole; /* nothing of it is missing: between the regions nothing is mapped */
 };
-int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-	     struct dec_told *told);
-int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		 const struct mirror_region *region, bool all);
-/* A region that goes on on both sides of [start, end): its lower or upper rest becomes a new one. */
-int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		  uint64_t start, uint64_t end, bool lower);
-int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		   uint64_t start, uint64_t end);
+int dec_diff(const struct dec_site *site, struct dec_statement *statement);
+
+/* The region becomes this one, here and for readers; `all`: with its attributes, which else are inherited. */
+int dec_emit_map(const struct dec_site *site, const struct mirror_region *region, bool all);
+
+/* What the region has outside of [start, end) becomes regions of their own. */
+int dec_shrink(const struct dec_site *site, const struct mirror_region *region, uint64_t start, uint64_t end);
+
+/* If a region goes on on both sides of [start, end), what is above becomes a region of its own. */
+int dec_split_upper(const struct dec_site *site, uint64_t start, uint64_t end);
+int dec_emit_unmap(const struct dec_site *site, uint64_t start, uint64_t end);
 
 /* decode/layout.c. */
 int dec_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From one layout to the next with the fewest events.
+ * From a statement ("these are all regions of [lo, hi)") to the few events that make the mirror equal to it. If a
+ * part of the statement is lost, each of its regions is a statement of its own.
  *
- * What UNMAP records have not said is unmapped first. Then each region told is matched with one of the
- * mirror: by the kernel's address of it, else by what it maps; pages stay where a match is. New
- * regions inside old ones are pieces that the kernel split off: they are carved from the ends towards
- * the piece that keeps the old identity, so that no identity is ever in two places.
+ * Each region stated takes the identity of one in the mirror: of the one with the same kernel address, else of one
+ * that maps the same. A region without a match gets a new identity and is reported first, in full; it takes its
+ * range from those around it. Then those that grew take theirs, and what is left to report are changed attributes.
+ * A `map' with identity and permissions keeps the pages in its range (lib/model/space_map.c), so no order has
+ * to be kept within a step.
  */
 #include "decode/decode_priv.h"
 
@@ -33,12 +35,7 @@ static bool same_but_perms(const struct mirror_region *n, const struct mirror_re
 	       (!n->name || same_name(n->name, r->name));
 }
 
-static bool same_range(const struct mirror_region *a, const struct mirror_region *b)
-{
-	return a->start == b->start && a->end == b->end;
-}
-
-/* ---- events, and the same done to the mirror ---- */
+/* ---- events, each with its change of the mirror ---- */
 
 static void event_range(struct pfs_event *ev, uint64_t start, uint64_t end)
 {
@@ -66,278 +63,212 @@ static void event_attributes(struct pfs_event *ev, const struct mirror_region *r
 	}
 }
 
-int dec_emit_map(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		 const struct mirror_region *region, bool all)
+int dec_emit_map(const struct dec_site *site, const struct mirror_region *region, bool all)
 {
 	struct pfs_event ev;
-	int err = mirror_map(m, region);
+	int err = mirror_map(site->m, region);
 
 	if (err)
 		return err;
-	dec_event(&ev, rec, voice, PFS_MAP);
+	dec_event(&ev, site->rec, site->subject, PFS_MAP);
 	event_range(&ev, region->start, region->end);
 	ev.id = region->id;
 	ev.have |= PFS_HAS(PFS_F_ID);
 	if (all)
 		event_attributes(&ev, region);
-	return pfs_emit(&d->sink, &ev);
+	return pfs_emit(&site->d->sink, &ev);
 }
 
-static int emit_protect(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
-			struct mirror_region *r, uint8_t perms)
+static int emit_protect(const struct dec_site *site, struct mirror_region *r, uint8_t perms)
 {
 	struct pfs_event ev;
 
 	r->perms = perms;
-	dec_event(&ev, rec, voice, PFS_PROTECT);
+	dec_event(&ev, site->rec, site->subject, PFS_PROTECT);
 	event_range(&ev, r->start, r->end);
 	ev.perms = perms;
 	ev.have |= PFS_HAS(PFS_F_PERMS);
-	return pfs_emit(&d->sink, &ev);
+	return pfs_emit(&site->d->sink, &ev);
 }
 
-static int rest_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		       const struct mirror_region *r, uint64_t start, uint64_t end)
+static int split_off(const struct dec_site *site, const struct mirror_region *r, uint64_t start, uint64_t end)
 {
-	struct mirror_region rest = *r;
+	struct mirror_region part = mirror_part(r, start, end);
 
-	rest.off = mirror_off_at(r, start);
-	rest.start = start;
-	rest.end = end;
-	rest.id = d->next_id++;
-	rest.vma = 0;
-	return dec_emit_map(d, rec, voice, m, &rest, false);
-}
-
-int dec_split_off(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		  uint64_t start, uint64_t end, bool lower)
-{
-	const struct mirror_region *r = mirror_find(m, start);
-
-	if (!r || r->start >= start || r->end <= end)
+	if (start >= end)
 		return 0;
-	return rest_is_new(d, rec, voice, m, r, lower ? r->start : end, lower ? start : r->end);
+	part.id = site->d->next_id++;
+	part.vma = 0;
+	return dec_emit_map(site, &part, false);
 }
 
-int dec_emit_unmap(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		   uint64_t start, uint64_t end)
+int dec_shrink(const struct dec_site *site, const struct mirror_region *region, uint64_t start, uint64_t end)
 {
-	unsigned int i = mirror_lower(m, start);
+	const struct mirror_region r = *region;
+	int err = split_off(site, &r, end, r.end);
+
+	return err ? err : split_off(site, &r, r.start, start);
+}
+
+int dec_split_upper(const struct dec_site *site, uint64_t start, uint64_t end)
+{
+	const struct mirror_region *r = mirror_find(site->m, start);
+
+	return r && r->start < start ? split_off(site, r, end, r->end) : 0;
+}
+
+int dec_emit_unmap(const struct dec_site *site, uint64_t start, uint64_t end)
+{
 	struct pfs_event ev;
 	int err;
 
-	if (start >= end || i == m->nr || m->region[i].start >= end)
-		return 0; /* nothing there that anybody knows of */
-	err = dec_split_off(d, rec, voice, m, start, end, false);
+	if (start >= end || !mirror_next(site->m, start, end, NULL))
+		return 0;
+	err = dec_split_upper(site, start, end);
 	if (!err)
-		err = mirror_unmap(m, start, end);
+		err = mirror_unmap(site->m, start, end);
 	if (err)
 		return err;
-	dec_event(&ev, rec, voice, PFS_UNMAP);
+	dec_event(&ev, site->rec, site->subject, PFS_UNMAP);
 	event_range(&ev, start, end);
-	return pfs_emit(&d->sink, &ev);
+	return pfs_emit(&site->d->sink, &ev);
 }
 
 /* ---- the steps ---- */
 
-/* What one layout is about; the arguments of every step. */
-struct diff {
-	struct pfs_decoder *d;
-	const struct pfs_rec *rec;
-	struct dec_voice voice;
-	struct mirror *m;
-	struct mirror_region *n; /* told */
-	unsigned int nr;
-	uint64_t lo, hi;
-};
-
-/* [start, end) where nothing is told to be: from the mirror's first region in it to the last. */
-static int unmap_gap(struct diff *f, uint64_t start, uint64_t end)
+/* Nothing is mapped in [start, end): reported from the mirror's first region there to its last. */
+static int unmap_gap(const struct dec_site *site, uint64_t start, uint64_t end)
 {
-	unsigned int first = mirror_lower(f->m, start), last = first;
+	const struct mirror_region *first = mirror_next(site->m, start, end, NULL), *last = first, *r = first;
 
-	while (last < f->m->nr && f->m->region[last].start < end)
-		last++;
-	if (first == last)
+	if (!first)
 		return 0;
-	if (f->m->region[first].start > start)
-		start = f->m->region[first].start;
-	if (f->m->region[last - 1].end < end)
-		end = f->m->region[last - 1].end;
-	return dec_emit_unmap(f->d, f->rec, f->voice, f->m, start, end);
+	while ((r = mirror_next(site->m, start, end, r)))
+		last = r;
+	return dec_emit_unmap(site, first->start > start ? first->start : start, last->end < end ? last->end : end);
 }
 
-static int unmap_gaps(struct diff *f)
+static int unmap_gaps(const struct dec_site *site, const struct dec_statement *s)
 {
-	uint64_t at = f->lo;
+	uint64_t at = s->lo;
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < f->nr; i++) {
-		if (f->n[i].start > at)
-			err = unmap_gap(f, at, f->n[i].start);
-		at = f->n[i].end;
+	for (unsigned int i = 0; !err && i < s->nr; i++) {
+		err = unmap_gap(site, at, s->region[i].start);
+		at = s->region[i].end;
 	}
-	return err || at >= f->hi ? err : unmap_gap(f, at, f->hi);
+	return err ? err : unmap_gap(site, at, s->hi);
 }
 
-static void take(struct mirror_region *n, struct mirror_region *r)
+static bool take(struct mirror_region *n, struct mirror_region *r)
 {
+	if (!r || r->taken)
+		return false;
 	n->id = r->id;
-	r->taken = true;
-	if (!n->name && n->ino == r->ino && n->dev == r->dev)
-		n->name = r->name;
+	return r->taken = true;
 }
 
-static void match(struct diff *f)
+static void match(const struct dec_site *site, struct dec_statement *s)
 {
-	struct mirror *m = f->m;
+	for (unsigned int i = 0; i < s->nr; i++) {
+		struct mirror_region *n = &s->region[i], *r = NULL;
 
-	for (unsigned int i = mirror_lower(m, f->lo); i < m->nr && m->region[i].start < f->hi; i++)
-		m->region[i].taken = false;
-	for (unsigned int i = 0; i < f->nr; i++) {
-		struct mirror_region *r = mirror_by_vma(m, f->n[i].vma, f->n[i].start, f->n[i].end);
-
-		if (r && !r->taken)
-			take(&f->n[i], r);
+		while ((r = mirror_next(site->m, n->start, n->end, r))) {
+			r->taken = false;
+			if (!n->name && n->ino == r->ino && n->dev == r->dev)
+				n->name = r->name;
+		}
 	}
-	for (unsigned int i = 0; i < f->nr; i++) {
-		struct mirror_region *n = &f->n[i];
+	for (unsigned int i = 0; i < s->nr; i++)
+		take(&s->region[i], mirror_by_vma(site->m, s->region[i].vma, s->region[i].start, s->region[i].end));
+	for (unsigned int i = 0; i < s->nr; i++) {
+		struct mirror_region *n = &s->region[i], *r = NULL;
 
-		for (unsigned int k = mirror_lower(m, n->start); !n->id && k < m->nr && m->region[k].start < n->end;
-		     k++)
-			if (!m->region[k].taken && same_backing(n, &m->region[k]))
-				take(n, &m->region[k]);
+		while (!n->id && (r = mirror_next(site->m, n->start, n->end, r)))
+			if (same_backing(n, r))
+				take(n, r);
 	}
 }
 
-static bool is_piece(const struct mirror_region *n, const struct mirror_region *of)
+static int add_new(const struct dec_site *site, struct dec_statement *s)
 {
-	return of->start <= n->start && of->end >= n->end && !same_range(n, of);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < s->nr; i++) {
+		if (s->region[i].id)
+			continue;
+		s->region[i].id = site->d->next_id++;
+		err = dec_emit_map(site, &s->region[i], true);
+	}
+	return err;
 }
 
-/* Does the piece that keeps this identity come behind the i-th? */
-static bool keeper_is_behind(const struct diff *f, unsigned int i, uint64_t id)
+static int grow(const struct dec_site *site, const struct dec_statement *s)
 {
-	while (++i < f->nr)
-		if (f->n[i].id == id)
-			return true;
-	return false;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < s->nr; i++) {
+		const struct mirror_region *n = &s->region[i], *r = mirror_by_id(site->m, n->id, n->start, n->end);
+
+		if (r && n->start <= r->start && n->end >= r->end && n->end - n->start > r->end - r->start)
+			err = dec_emit_map(site, n, !same_but_perms(n, r) || n->perms != r->perms);
+	}
+	return err;
 }
 
-/* Whatever was there is another mapping, whose end nobody told. */
-static int replace(struct diff *f, struct mirror_region *n)
+static int change(const struct dec_site *site, const struct mirror_region *n)
 {
-	int err = dec_emit_unmap(f->d, f->rec, f->voice, f->m, n->start, n->end);
+	struct mirror_region *r = mirror_find(site->m, n->start);
 
-	n->id = f->d->next_id++;
-	return err ? err : dec_emit_map(f->d, f->rec, f->voice, f->m, n, true);
+	if (!r || r->id != n->id || r->start != n->start || r->end != n->end || !same_but_perms(n, r))
+		return dec_emit_map(site, n, true);
+	r->vma = n->vma;
+	return n->perms != r->perms ? emit_protect(site, r, n->perms) : 0;
 }
 
-/* The first region under n that maps the same, or NULL. */
-static const struct mirror_region *under(const struct diff *f, const struct mirror_region *n)
+/* A statement names whole regions: if one in the mirror reaches out of [lo, hi), the mirror is out of date. */
+static int split_at_edges(const struct dec_site *site, const struct dec_statement *s)
 {
-	for (unsigned int k = mirror_lower(f->m, n->start); k < f->m->nr && f->m->region[k].start < n->end; k++)
-		if (same_backing(n, &f->m->region[k]))
-			return &f->m->region[k];
-	return NULL;
+	const struct mirror_region *r = s->lo < s->hi ? mirror_find(site->m, s->lo) : NULL;
+	int err = r ? split_off(site, r, r->start, s->lo) : 0;
+
+	r = s->lo < s->hi ? mirror_find(site->m, s->hi - 1) : NULL;
+	return err || !r ? err : split_off(site, r, s->hi, r->end);
 }
 
-/*
- * A region of its own, cut out of the one that it was a piece of; if it goes on into the next one
- * (pieces of two regions that became alike are merged), it takes that in a second step.
- */
-static int carve(struct diff *f, unsigned int i)
+static int apply_whole(const struct dec_site *site, struct dec_statement *s)
 {
-	struct mirror_region *n = &f->n[i], piece;
-	const struct mirror_region *r = under(f, n);
 	int err;
 
-	if (!r)
-		return replace(f, n);
-	if (!n->name)
-		n->name = r->name;
-	piece = *n;
-	piece.start = r->start > n->start ? r->start : n->start;
-	piece.end = r->end < n->end ? r->end : n->end;
-	piece.off = mirror_off_at(n, piece.start);
-	err = dec_split_off(f->d, f->rec, f->voice, f->m, piece.start, piece.end, keeper_is_behind(f, i, r->id));
-	piece.id = n->id = f->d->next_id++;
+	if (s->nr && s->region[0].start < s->lo)
+		s->lo = s->region[0].start;
+	if (s->nr && s->region[s->nr - 1].end > s->hi)
+		s->hi = s->region[s->nr - 1].end;
+	err = split_at_edges(site, s);
 	if (!err)
-		err = dec_emit_map(f->d, f->rec, f->voice, f->m, &piece, true);
-	if (err || same_range(&piece, n))
-		return err;
-	return dec_emit_map(f->d, f->rec, f->voice, f->m, n, false);
-}
-
-static int add_new(struct diff *f)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < f->nr; i++) {
-		const struct mirror_region *r = mirror_find(f->m, f->n[i].start);
-
-		if (!f->n[i].id && (!r || !is_piece(&f->n[i], r) || keeper_is_behind(f, i, r->id)))
-			err = carve(f, i);
-	}
-	for (unsigned int i = f->nr; !err && i-- > 0;)
-		if (!f->n[i].id)
-			err = carve(f, i);
-	return err;
-}
-
-/* Those that became longer take their new parts from others, or from where nothing was. */
-static int grow(struct diff *f)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < f->nr; i++) {
-		const struct mirror_region *n = &f->n[i], *r = mirror_by_id(f->m, n->id, n->start, n->end);
-
-		if (r && (n->start < r->start || n->end > r->end))
-			err = dec_emit_map(f->d, f->rec, f->voice, f->m, n,
-					   !same_but_perms(n, r) || n->perms != r->perms);
-	}
-	return err;
-}
-
-/* Everything is in its place now: what is left is what became of it there. */
-static int change(struct diff *f)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < f->nr; i++) {
-		struct mirror_region *n = &f->n[i], *r = mirror_find(f->m, n->start);
-
-		if (!r || !same_range(n, r))
-			err = replace(f, n);
-		else if (!same_but_perms(n, r))
-			err = dec_emit_map(f->d, f->rec, f->voice, f->m, n, true);
-		else if (n->perms != r->perms)
-			err = emit_protect(f->d, f->rec, f->voice, r, n->perms);
-		r = mirror_find(f->m, n->start);
-		if (r)
-			r->vma = n->vma;
-	}
-	return err;
-}
-
-int dec_diff(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-	     struct dec_told *told)
-{
-	struct diff f = { d, rec, voice, m, told->region, told->nr, told->lo, told->hi };
-	int err = 0;
-
-	if (f.nr && f.n[0].start < f.lo)
-		f.lo = f.n[0].start;
-	if (f.nr && f.n[f.nr - 1].end > f.hi)
-		f.hi = f.n[f.nr - 1].end;
-	if (told->whole)
-		err = unmap_gaps(&f);
+		err = unmap_gaps(site, s);
 	if (err)
 		return err;
-	match(&f);
-	err = add_new(&f);
+	match(site, s);
+	err = add_new(site, s);
 	if (!err)
-		err = grow(&f);
-	return err ? err : change(&f);
+		err = grow(site, s);
+	for (unsigned int i = 0; !err && i < s->nr; i++)
+		err = change(site, &s->region[i]);
+	return err;
+}
+
+int dec_diff(const struct dec_site *site, struct dec_statement *s)
+{
+	int err = 0;
+
+	if (s->whole)
+		return apply_whole(site, s);
+	for (unsigned int i = 0; !err && i < s->nr; i++) {
+		struct mirror_region *n = &s->region[i];
+		struct dec_statement one = { .region = n, .nr = 1, .lo = n->start, .hi = n->end, .whole = true };
+
+		err = apply_whole(site, &one);
+	}
+	return err;
 }

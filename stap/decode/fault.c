@@ -112,35 +112,14 @@ static bool grew_down(const struct mirror_region *r, const struct pfs_rec_fault 
 	return r && r->end == fault->vm_end && fault->vm_start < r->start;
 }
 
-/* What the region has no more became another one, nobody told which: as the kernel splits. */
-static int shrink(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		  const struct mirror_region *known)
-{
-	const struct pfs_rec_fault *fault = &rec->fault;
-	struct mirror_region low = *known, high = *known;
-	int err = 0;
-
-	low.end = fault->vm_start;
-	high.off = mirror_off_at(known, fault->vm_end);
-	high.start = fault->vm_end;
-	low.vma = high.vma = 0;
-	low.id = d->next_id++;
-	high.id = d->next_id++;
-	if (high.start < high.end)
-		err = dec_emit_map(d, rec, voice, m, &high, false);
-	if (!err && low.start < low.end)
-		err = dec_emit_map(d, rec, voice, m, &low, false);
-	return err;
-}
-
 /* The mirror and the fault differ in where its region is: the fault is right. */
-static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m)
+static int heal(const struct dec_site *site)
 {
-	const struct pfs_rec_fault *fault = &rec->fault;
-	struct mirror_region *known = mirror_by_vma(m, fault->vma, fault->vm_start, fault->vm_end), r;
+	const struct pfs_rec_fault *fault = &site->rec->fault;
+	struct mirror_region *known = mirror_by_vma(site->m, fault->vma, fault->vm_start, fault->vm_end), r;
 
-	if (!known) { /* a piece, or something moved: its address was not told yet */
-		known = mirror_find(m, fault->addr);
+	if (!known) { /* a piece, or something moved: its kernel address is not known yet */
+		known = mirror_find(site->m, fault->addr);
 		if (known && known->vma)
 			known = NULL;
 	}
@@ -148,44 +127,40 @@ static int heal(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voi
 		known->vma = fault->vma;
 		return 0;
 	}
-	region_of_fault(d, &r, fault);
-	d->stats.corrected += m->told && !grew_down(known, fault);
+	region_of_fault(site->d, &r, fault);
+	site->d->stats.corrected += site->m->stated && !grew_down(known, fault);
 	if (!known) {
-		int err = dec_split_off(d, rec, voice, m, r.start, r.end, false);
+		int err = dec_split_upper(site, r.start, r.end);
 
-		r.id = d->next_id++;
-		return err ? err : dec_emit_map(d, rec, voice, m, &r, true);
+		r.id = site->d->next_id++;
+		return err ? err : dec_emit_map(site, &r, true);
 	}
 	if (known->start < r.start || known->end > r.end)
-		return shrink(d, rec, voice, m, known);
-	r = *known;
-	r.off = pfs_is_file(known->dev, known->ino) ? known->off + (fault->vm_start - known->start) : 0;
-	r.start = fault->vm_start;
-	r.end = fault->vm_end;
+		return dec_shrink(site, known, r.start, r.end);
+	r = mirror_part(known, fault->vm_start, fault->vm_end);
 	r.vma = fault->vma;
-	return dec_emit_map(d, rec, voice, m, &r, false);
+	return dec_emit_map(site, &r, false);
 }
 
-static bool region_is_told(const struct pfs_decoder *d, const struct pfs_rec_fault *fault)
+static bool has_region(const struct pfs_decoder *d, const struct pfs_rec_fault *fault)
 {
 	return fault->what & PFS_WHAT_HANDLED && fault->vma && fault->addr >= fault->vm_start &&
 	       fault->addr < fault->vm_end && !((fault->vm_start | fault->vm_end) & (dec_page_size(d) - 1));
 }
 
-/* The region in the mirror, as the fault says it is. NULL: none. Valid until the next change. */
-static int find_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		       struct mirror_region **r)
+/* The region in the mirror, as the fault reports it. NULL: none. Valid until the next change. */
+static int find_region(const struct dec_site *site, struct mirror_region **r)
 {
-	const struct pfs_rec_fault *fault = &rec->fault;
+	const struct pfs_rec_fault *fault = &site->rec->fault;
 	int err = 0;
 
-	*r = mirror_find(m, fault->addr);
-	if (!region_is_told(d, fault))
+	*r = site->m ? mirror_find(site->m, fault->addr) : NULL;
+	if (!site->m || !has_region(site->d, fault))
 		return 0;
 	if (*r && (*r)->vma == fault->vma && (*r)->start == fault->vm_start && (*r)->end == fault->vm_end)
 		return 0;
-	err = heal(d, rec, voice, m);
-	*r = mirror_find(m, fault->addr);
+	err = heal(site);
+	*r = mirror_find(site->m, fault->addr);
 	return err;
 }
 
@@ -220,13 +195,13 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	}
 }
 
-static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
 		      const struct mirror_region *r)
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, voice, PFS_FAULT);
+	dec_event(&ev, rec, subject, PFS_FAULT);
 	describe(d, &ev, rec, r);
 	ev.addr = fault->addr;
 	ev.ip = fault->ip;
@@ -256,29 +231,29 @@ static void page_range(const struct pfs_decoder *d, struct pfs_event *ev, const 
 	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
 }
 
-static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice,
+static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
 			 const struct mirror_region *r, bool charged)
 {
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, voice, PFS_POPULATE);
+	dec_event(&ev, rec, subject, PFS_POPULATE);
 	page_range(d, &ev, &rec->fault);
 	describe(d, &ev, rec, r);
 	if (!charged) /* counted for somebody who is not recorded */
 		ev.have &= ~PFS_HAS(PFS_F_CLASS);
-	ev.by = voice.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP;
+	ev.by = subject.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP;
 	ev.have |= PFS_HAS(PFS_F_BY);
 	return pfs_emit(&d->sink, &ev);
 }
 
-static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice)
+static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject)
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	struct pfs_event ev;
 
 	if (!(fault->what & PFS_WHAT_HUGE))
 		return 0;
-	dec_event(&ev, rec, voice, PFS_HUGE);
+	dec_event(&ev, rec, subject, PFS_HUGE);
 	ev.order = huge_order(d);
 	ev.have |= PFS_HAS(PFS_F_ORDER);
 	if (fault->what & PFS_WHAT_PFN) {
@@ -300,7 +275,7 @@ int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (!t)
 		return -ENOMEM;
-	dec_event(&ev, rec, t->voice.pid ? t->voice : (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT },
+	dec_event(&ev, rec, t->subject.pid ? t->subject : (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT },
 		  PFS_AROUND);
 	ev.addr = rec->around.addr;
 	ev.dev = rec->around.dev;
@@ -331,7 +306,7 @@ int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (!t->failed || (rec->life.code != SIGSEGV && rec->life.code != SIGBUS))
 		return 0;
 	t->failed = false;
-	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_SIGNAL);
+	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_SIGNAL);
 	ev.sig = rec->life.code;
 	ev.have |= PFS_HAS(PFS_F_SIG);
 	return pfs_emit(&d->sink, &ev);
@@ -369,14 +344,13 @@ static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 
 	if (err)
 		return err;
-	t->voice = dec_voice(d, rec, m);
+	t->subject = dec_subject_of(d, rec, m);
 	t->start = t->end = 0;
-	if (m)
-		err = find_region(d, rec, t->voice, m, &r);
+	err = find_region(&(const struct dec_site){ d, rec, t->subject, m }, &r);
 	if (!err)
-		err = emit_fault(d, rec, t->voice, r);
+		err = emit_fault(d, rec, t->subject, r);
 	if (!err)
-		err = emit_huge(d, rec, t->voice);
+		err = emit_huge(d, rec, t->subject);
 	t->failed = !got_page(&rec->fault);
 	return err;
 }
@@ -398,17 +372,16 @@ static int space_of_page(struct pfs_decoder *d, const struct pfs_rec *rec, struc
 static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_thread *t)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
-	struct dec_voice said = { rec->pid, rec->tid, PFS_SPACE_OTHER };
+	struct dec_subject said = { rec->pid, rec->tid, PFS_SPACE_OTHER };
 	struct mirror_region *r = NULL;
 	struct mirror *m;
 	int err = space_of_page(d, rec, &m);
 
 	if (err)
 		return err;
-	t->voice = dec_voice(d, rec, m);
+	t->subject = dec_subject_of(d, rec, m);
 	t->start = t->end = 0;
-	if (m)
-		err = find_region(d, rec, t->voice, m, &r);
+	err = find_region(&(const struct dec_site){ d, rec, t->subject, m }, &r);
 	if (err)
 		return err;
 	if (r) {
@@ -420,10 +393,10 @@ static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 		return 0;
 	}
 	/* Another one's page: the fault is counted for the thread that did it, if that is recorded. */
-	if (!p || (m && t->voice.pid == rec->pid))
-		said = t->voice;
+	if (!p || (m && t->subject.pid == rec->pid))
+		said = t->subject;
 	err = emit_populate(d, rec, said, r, p);
-	return !err && m ? emit_huge(d, rec, t->voice) : err;
+	return !err && m ? emit_huge(d, rec, t->subject) : err;
 }
 
 int dec_fault(struct pfs_decoder *d, const struct pfs_rec *rec)

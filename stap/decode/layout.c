@@ -6,6 +6,8 @@
  */
 #include "decode/decode_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,25 +56,10 @@ static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu, const
 	return interned;
 }
 
-static int keep_region(struct dec_cpu *cpu, const struct mirror_region *region)
-{
-	if (cpu->nr_told == cpu->max_told) {
-		unsigned int want = cpu->max_told ? cpu->max_told * 2 : 64;
-		struct mirror_region *bigger = realloc(cpu->told, want * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		cpu->told = bigger;
-		cpu->max_told = want;
-	}
-	cpu->told[cpu->nr_told++] = *region;
-	return 0;
-}
-
 int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
 	const struct pfs_rec_region *region = &rec->region;
-	uint64_t behind = cpu->nr_told ? cpu->told[cpu->nr_told - 1].end : 0;
+	uint64_t behind = cpu->nr_stated ? cpu->stated[cpu->nr_stated - 1].end : 0;
 	struct mirror_region r = {
 		.start = region->start,
 		.end = region->end,
@@ -83,6 +70,7 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 		.dev = region->dev,
 		.ino = region->ino,
 	};
+	struct mirror_region *stated;
 	int err = 0;
 
 	if (!cpu->in_layout || region->mm != cpu->layout.layout.mm) {
@@ -98,7 +86,13 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 	if (pfs_is_file(r.dev, r.ino) || region->special == PFS_NAME_PATH)
 		r.off = region->pgoff << d->page_shift;
 	r.name = region_name(d, cpu, region, &err);
-	return err ? err : keep_region(cpu, &r);
+	if (err)
+		return err;
+	stated = pfs_array_add(cpu->stated, cpu->nr_stated, cpu->max_stated);
+	if (!stated)
+		return -ENOMEM;
+	*stated = r;
+	return 0;
 }
 
 /* ---- names that depend on where a region is ---- */
@@ -125,9 +119,9 @@ static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirr
 
 /* ---- the break ---- */
 
-static int tell_brk(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_voice voice, struct mirror *m,
-		    const struct pfs_rec_layout *layout)
+static int report_brk(const struct dec_site *site, const struct pfs_rec_layout *layout)
 {
+	struct mirror *m = site->m;
 	bool same = layout->brk == m->brk && layout->start_brk == m->start_brk;
 	struct pfs_event ev;
 
@@ -136,44 +130,39 @@ static int tell_brk(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec
 		return 0;
 	m->start_brk = layout->start_brk;
 	m->brk = layout->brk;
-	dec_event(&ev, rec, voice, PFS_BRK);
+	dec_event(&ev, site->rec, site->subject, PFS_BRK);
 	ev.start = m->start_brk;
 	ev.end = m->brk;
 	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	return pfs_emit(&d->sink, &ev);
+	return pfs_emit(&site->d->sink, &ev);
 }
 
 /* ---- a fork's copy ---- */
 
-static struct dec_voice copy_voice(const struct mirror *child)
-{
-	return (struct dec_voice){ child->pid, child->tid, PFS_SPACE_FORK };
-}
-
 int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child)
 {
-	struct dec_voice voice = { child->pid, child->tid, PFS_SPACE_CURRENT };
+	struct dec_subject subject = { child->pid, child->tid, PFS_SPACE_CURRENT };
 	const struct dec_proc *p = dec_proc_find(d, child->pid);
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, voice, PFS_FORK);
+	dec_event(&ev, rec, subject, PFS_FORK);
 	if (p && p->mirror && mirror_copy(child, p->mirror))
 		return -ENOMEM;
 	return pfs_emit(&d->sink, &ev);
 }
 
 /* One region of the copy: mostly its parent's in all but identity. */
-static int copy_region(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child, struct mirror_region *n)
+static int copy_region(const struct dec_site *site, struct mirror_region *n)
 {
-	const struct mirror_region *r = mirror_find(child, n->start);
+	const struct mirror_region *r = mirror_find(site->m, n->start);
 	bool same = r && r->start == n->start && r->end == n->end && r->described && !r->uncertain;
 
 	if (!n->name && r && n->ino == r->ino && n->dev == r->dev)
 		n->name = r->name;
 	same = same && n->perms == r->perms && n->traits == r->traits && n->dev == r->dev && n->ino == r->ino &&
 	       n->off == r->off && n->name == r->name;
-	n->id = d->next_id++;
-	return dec_emit_map(d, rec, copy_voice(child), child, n, !same);
+	n->id = site->d->next_id++;
+	return dec_emit_map(site, n, !same);
 }
 
 /* The parent's regions in [lo, hi) that the child was not told to have. */
@@ -190,19 +179,20 @@ static void copy_forget(struct mirror *child, uint64_t lo, uint64_t hi)
 	child->nr = kept;
 }
 
-static int copy_told(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child, struct dec_told *told)
+static int copy_stated(const struct dec_site *site, struct dec_statement *s)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < told->nr; i++)
-		err = copy_region(d, rec, child, &told->region[i]);
-	if (!err && told->whole)
-		copy_forget(child, told->lo, told->hi);
+	for (unsigned int i = 0; !err && i < s->nr; i++)
+		err = copy_region(site, &s->region[i]);
+	if (!err && s->whole)
+		copy_forget(site->m, s->lo, s->hi);
 	return err;
 }
 
 int dec_copy_rest(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child)
 {
+	const struct dec_site site = { d, rec, { child->pid, child->tid, PFS_SPACE_FORK }, child };
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < child->nr; i++) {
@@ -212,24 +202,24 @@ int dec_copy_rest(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirro
 			continue;
 		r.copied = false;
 		r.id = d->next_id++;
-		err = dec_emit_map(d, rec, copy_voice(child), child, &r, false);
+		err = dec_emit_map(&site, &r, false);
 	}
 	return err;
 }
 
 /* ---- a layout ---- */
 
-static bool is_first_stack(const struct pfs_decoder *d, const struct dec_told *told)
+static bool is_first_stack(const struct pfs_decoder *d, const struct dec_statement *s)
 {
-	return told->nr && dec_is_first_stack(d, told->region[told->nr - 1].end);
+	return s->nr && dec_is_first_stack(d, s->region[s->nr - 1].end);
 }
 
 /*
- * Of a space that is not known: a new one by the reason for which it is told. If a fault brought it
+ * Of a space that is not known: a new one by the reason for which it is s. If a fault brought it
  * up, it may be what an exec builds, or anybody's that this thread has reached into: NULL then.
  */
 static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
-			const struct dec_told *told, struct mirror **m)
+			const struct dec_statement *s, struct mirror **m)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
 
@@ -241,7 +231,7 @@ static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, const 
 	case PFS_WHY_EXEC:
 		return dec_begin_exec(d, rec, layout->mm, m);
 	case PFS_WHY_FAULT:
-		if (p && (p->space_gone || is_first_stack(d, told)))
+		if (p && (p->space_gone || is_first_stack(d, s)))
 			return dec_begin_exec(d, rec, layout->mm, m);
 		return 0;
 	default:
@@ -249,39 +239,38 @@ static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, const 
 	}
 }
 
-static int space_told(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
-		      const struct dec_told *told, struct mirror **m)
+static int find_space(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
+		      const struct dec_statement *s, struct mirror **m)
 {
 	*m = dec_mirror_find(d, layout->mm);
 	if (*m && ((*m)->users || (*m)->state == MIRROR_FORKING || (*m)->state == MIRROR_EXECING))
 		return 0;
-	return space_is_new(d, rec, layout, told, m);
+	return space_is_new(d, rec, layout, s, m);
 }
 
-static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec, struct dec_told *told)
+static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec, struct dec_statement *s)
 {
 	const struct pfs_rec_layout *layout = &cpu->layout.layout;
-	struct dec_voice voice;
-	struct mirror *m;
+	struct dec_site site = { .d = d, .rec = rec };
 	bool full;
-	int err = space_told(d, rec, layout, told, &m);
+	int err = find_space(d, rec, layout, s, &site.m);
 
-	if (err || !m)
+	if (err || !site.m)
 		return err;
-	voice = dec_voice(d, rec, m);
-	err = tell_brk(d, rec, voice, m, layout);
-	for (unsigned int i = 0; !err && i < told->nr; i++)
-		err = place_name(d, m, &told->region[i]);
+	site.subject = dec_subject_of(d, rec, site.m);
+	err = report_brk(&site, layout);
+	for (unsigned int i = 0; !err && i < s->nr; i++)
+		err = place_name(d, site.m, &s->region[i]);
 	if (err)
 		return err;
-	if (m->state == MIRROR_FORKING)
-		return copy_told(d, rec, m, told);
-	err = dec_diff(d, rec, voice, m, told);
+	if (site.m->state == MIRROR_FORKING)
+		return copy_stated(&site, s);
+	err = dec_diff(&site, s);
 	/* Long ones come in pieces, from the bottom to the top. */
-	full = told->whole && told->hi == UINT64_MAX;
-	m->told = m->told || full;
+	full = s->whole && s->hi == UINT64_MAX;
+	site.m->stated = site.m->stated || full;
 	if (!err && layout->why == PFS_WHY_START && full)
-		err = dec_note(d, rec, &voice, "snapshot", "start");
+		err = dec_note(d, rec, &site.subject, "snapshot", "start");
 	return err;
 }
 
@@ -289,19 +278,19 @@ static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 static int layout_over(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec,
 		       const struct pfs_rec_layout *end)
 {
-	struct dec_told told = { .region = cpu->told, .nr = cpu->nr_told };
+	struct dec_statement s = { .region = cpu->stated, .nr = cpu->nr_stated };
 
 	cpu->in_layout = false;
-	told.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm && end->nr_regions == cpu->nr_told &&
-		     end->lo <= end->hi;
-	d->stats.torn += !told.whole;
-	if (told.whole) {
-		told.lo = end->lo;
-		told.hi = end->hi;
-	} else if (told.nr) {
-		told.lo = told.hi = told.region[0].start;
+	s.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm && end->nr_regions == cpu->nr_stated &&
+		  end->lo <= end->hi;
+	d->stats.torn += !s.whole;
+	if (s.whole) {
+		s.lo = end->lo;
+		s.hi = end->hi;
+	} else if (s.nr) {
+		s.lo = s.hi = s.region[0].start;
 	}
-	return apply_layout(d, cpu, rec, &told);
+	return apply_layout(d, cpu, rec, &s);
 }
 
 int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu)
@@ -317,7 +306,7 @@ int dec_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 
 	cpu->in_layout = true;
 	cpu->torn = false;
-	cpu->nr_told = 0;
+	cpu->nr_stated = 0;
 	cpu->layout = *rec;
 	return err;
 }
@@ -340,67 +329,61 @@ int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_
 
 int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
-	struct mirror *m = dec_mirror_find(d, rec->range.mm);
+	struct dec_site site = { .d = d, .rec = rec, .m = dec_mirror_find(d, rec->range.mm) };
 
-	if (!m)
+	if (!site.m)
 		return 0;
 	if (!rec->range.start && rec->range.end == UINT64_MAX)
-		return dec_space_over(d, rec, m);
+		return dec_space_over(d, rec, site.m);
 	if (!is_aligned(d, rec->range.start, rec->range.end)) {
 		d->stats.damaged++;
 		return 0;
 	}
-	return dec_emit_unmap(d, rec, dec_voice(d, rec, m), m, rec->range.start, rec->range.end);
+	site.subject = dec_subject_of(d, rec, site.m);
+	return dec_emit_unmap(&site, rec->range.start, rec->range.end);
 }
 
-/* Whatever is at the target went without a word. */
-static int clear_target(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m, uint64_t from, uint64_t to,
-			uint64_t len)
-{
-	if (to < from + len && from < to + len) /* an exec moves its stack within itself */
-		return 0;
-	return dec_emit_unmap(d, rec, dec_voice(d, rec, m), m, to, to + len);
-}
-
-static int emit_move(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m,
-		     const struct mirror_region *moved)
+static int emit_move(const struct dec_site *site, const struct mirror_region *moved)
 {
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, dec_voice(d, rec, m), PFS_MOVE);
+	dec_event(&ev, site->rec, site->subject, PFS_MOVE);
 	ev.start = moved->start;
 	ev.end = moved->end;
-	ev.from = rec->range.start;
+	ev.from = site->rec->range.start;
 	ev.len = moved->end - moved->start;
 	ev.id = moved->id;
 	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN) |
 		   PFS_HAS(PFS_F_ID);
-	return pfs_emit(&d->sink, &ev);
+	return pfs_emit(&site->d->sink, &ev);
 }
 
 int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	uint64_t from = rec->range.start, len = rec->range.end - from, to = rec->range.to;
-	struct mirror *m = dec_mirror_find(d, rec->range.mm);
+	struct dec_site site = { .d = d, .rec = rec, .m = dec_mirror_find(d, rec->range.mm) };
 	struct mirror_region moved;
-	int err;
+	int err = 0;
 
 	if (!is_aligned(d, from, rec->range.end) || !is_aligned(d, to, to + len)) {
 		d->stats.damaged++;
 		return 0;
 	}
-	if (!m || !mirror_find(m, from)) /* not known: the layout will tell where it is now */
+	if (!site.m || !mirror_find(site.m, from)) /* unknown: the layout that follows shows where it is now */
 		return 0;
-	err = clear_target(d, rec, m, from, to, len);
+	site.subject = dec_subject_of(d, rec, site.m);
+	if (to >= from + len ||
+	    from >= to + len) /* an exec moves its stack within itself; else the target is cleared */
+		err = dec_emit_unmap(&site, to, to + len);
 	if (err)
 		return err;
-	moved = *mirror_find(m, from);
+	moved = *mirror_find(site.m, from);
 	moved.off = mirror_off_at(&moved, from);
 	moved.start = to;
 	moved.end = to + len;
 	moved.id = d->next_id++;
 	moved.vma = 0;
 	moved.uncertain = true;
-	err = mirror_map(m, &moved);
-	return err ? err : emit_move(d, rec, m, &moved);
+	err = mirror_map(site.m, &moved);
+	return err ? err : emit_move(&site, &moved);
 }

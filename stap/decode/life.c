@@ -14,232 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ---- */
-
-struct dec_proc *dec_proc_find(struct pfs_decoder *d, int32_t pid)
-{
-	struct dec_proc *p;
-
-	HASH_FIND_INT(d->procs, &pid, p);
-	return p;
-}
-
-struct dec_proc *dec_proc_get(struct pfs_decoder *d, int32_t pid)
-{
-	struct dec_proc *p = dec_proc_find(d, pid);
-
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->pid = pid;
-	HASH_ADD_INT(d->procs, pid, p);
-	if (!HASH_ADD_FAILED(p))
-		return p;
-	free(p);
-	return NULL;
-}
-
-struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pid)
-{
-	struct dec_thread *t;
-
-	HASH_FIND_INT(d->threads, &tid, t);
-	if (!t) {
-		t = calloc(1, sizeof(*t));
-		if (!t)
-			return NULL;
-		t->tid = tid;
-		HASH_ADD_INT(d->threads, tid, t);
-		if (HASH_ADD_FAILED(t)) {
-			free(t);
-			return NULL;
-		}
-	}
-	t->pid = pid;
-	return t;
-}
-
-struct mirror *dec_mirror_find(struct pfs_decoder *d, uint64_t mm)
-{
-	struct dec_space *s;
-
-	HASH_FIND(hh, d->spaces, &mm, sizeof(mm), s);
-	return s ? &s->mirror : NULL;
-}
-
-struct mirror *dec_mirror_get(struct pfs_decoder *d, uint64_t mm)
-{
-	struct mirror *m = dec_mirror_find(d, mm);
-	struct dec_space *s;
-
-	if (m)
-		return m;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
-	s->mirror.mm = mm;
-	HASH_ADD(hh, d->spaces, mirror.mm, sizeof(mm), s);
-	if (!HASH_ADD_FAILED(s))
-		return &s->mirror;
-	free(s);
-	return NULL;
-}
-
-static void leave_space(struct dec_proc *p)
-{
-	if (p->mirror)
-		p->mirror->users--;
-	p->mirror = NULL;
-}
-
-static void space_goes(struct dec_proc *p, const struct mirror *m)
-{
-	if (p->execing == m)
-		p->execing = NULL;
-	if (p->mirror != m)
-		return;
-	leave_space(p);
-	p->space_gone = true;
-}
-
-void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
-{
-	struct dec_space *s = (struct dec_space *)m;
-	struct dec_proc *p = dec_proc_find(d, m->pid);
-
-	if (p)
-		space_goes(p, m);
-	for (p = d->procs; p && m->users; p = p->hh.next) /* shared: vfork */
-		space_goes(p, m);
-	HASH_DEL(d->spaces, s);
-	mirror_fini(m);
-	free(s);
-}
-
-/* A number that is given to a new process. */
-static void proc_renew(struct pfs_decoder *d, struct dec_proc *p)
-{
-	if (p->execing)
-		dec_mirror_drop(d, p->execing);
-	leave_space(p);
-	p->space_gone = p->over = p->uncounted = false;
-	p->minor = p->major = p->nr_found = 0;
-}
-
-void dec_take_space(struct pfs_decoder *d, struct dec_proc *p, struct mirror *m)
-{
-	struct dec_proc *builder = m->state == MIRROR_EXECING ? dec_proc_find(d, m->pid) : NULL;
-	struct mirror *old = p->mirror;
-
-	m->users++;
-	leave_space(p);
-	p->mirror = m;
-	p->space_gone = false;
-	if (builder && builder->execing == m)
-		builder->execing = NULL;
-	if (m->state != MIRROR_CURRENT || !m->pid) {
-		m->pid = p->pid;
-		m->tid = p->pid;
-		m->state = MIRROR_CURRENT;
-	}
-	if (old && !old->users)
-		old->state = MIRROR_LEFT;
-}
-
-/* ---- whose ---- */
-
-struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm)
-{
-	struct mirror *m = dec_mirror_find(d, mm);
-
-	if (m) /* an address that is used again, and whose end is missing */
-		dec_mirror_drop(d, m);
-	m = dec_mirror_get(d, mm);
-	if (!m)
-		return NULL;
-	m->state = MIRROR_FORKING;
-	m->pid = rec->pid;
-	m->tid = rec->tid;
-	return m;
-}
-
-int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
-{
-	struct pfs_event ev;
-
-	dec_event(&ev, rec, (struct dec_voice){ m->pid, m->tid, PFS_SPACE_EXEC }, PFS_UNMAP);
-	ev.end = UINT64_MAX;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	dec_mirror_drop(d, m);
-	return pfs_emit(&d->sink, &ev);
-}
-
-int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm, struct mirror **out)
-{
-	struct dec_proc *p = dec_proc_get(d, rec->pid);
-	struct mirror *m = dec_mirror_find(d, mm);
-	int err = 0;
-
-	if (!p)
-		return -ENOMEM;
-	if (m) /* as above */
-		dec_mirror_drop(d, m);
-	if (p->execing)
-		err = dec_exec_failed(d, rec, p->execing);
-	*out = m = dec_mirror_get(d, mm);
-	if (!m)
-		return -ENOMEM;
-	m->state = MIRROR_EXECING;
-	m->pid = rec->pid;
-	m->tid = rec->tid;
-	p->execing = m;
-	return err;
-}
-
-/* Where an exec puts the stack of the image that it builds, until it knows better: at the very top. */
-bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end)
-{
-	uint64_t above = end + dec_page_size(d);
-
-	return end && (!(end & (end - 1)) || !(above & (above - 1)));
-}
-
-int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
-{
-	struct dec_voice voice = dec_voice(d, rec, m);
-	const struct dec_proc *p = dec_proc_find(d, voice.pid);
-	bool current = m->state == MIRROR_CURRENT && (!p || p->over || p->mirror == m);
-	struct pfs_event ev;
-
-	if (m->state == MIRROR_EXECING)
-		return dec_exec_failed(d, rec, m);
-	dec_mirror_drop(d, m);
-	if (!current || !voice.pid)
-		return 0;
-	dec_event(&ev, rec, voice, PFS_UNMAP);
-	ev.end = UINT64_MAX;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	return pfs_emit(&d->sink, &ev);
-}
-
-struct dec_voice dec_voice(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m)
-{
-	const struct dec_proc *p = dec_proc_find(d, rec->pid);
-
-	if (!m || (p && p->mirror == m))
-		return (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT };
-	switch (m->state) {
-	case MIRROR_FORKING:
-		return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_FORK };
-	case MIRROR_EXECING:
-		return (struct dec_voice){ m->pid, m->tid, PFS_SPACE_EXEC };
-	default:
-		return (struct dec_voice){ m->pid, m->pid, PFS_SPACE_CURRENT };
-	}
-}
-
 /* ---- names of threads ---- */
 
 /* Passed on if it is news. */
@@ -253,7 +27,7 @@ static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, 
 	if (!comm[0] || !strncmp(t->comm, comm, 16))
 		return 0;
 	memcpy(t->comm, comm, 16);
-	dec_event(&ev, rec, (struct dec_voice){ pid, tid, PFS_SPACE_CURRENT }, PFS_COMM);
+	dec_event(&ev, rec, (struct dec_subject){ pid, tid, PFS_SPACE_CURRENT }, PFS_COMM);
 	ev.comm = t->comm;
 	ev.have |= PFS_HAS(PFS_F_COMM);
 	return pfs_emit(&d->sink, &ev);
@@ -268,7 +42,7 @@ static int found(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_pr
 	if (!t)
 		return -ENOMEM;
 	if (p->over)
-		proc_renew(d, p);
+		dec_proc_renew(d, p);
 	if (!t->known) {
 		t->known = t->found = true;
 		p->nr_found++;
@@ -319,7 +93,7 @@ int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (!maker || !thread_begins(d, rec->life.child_tid, rec->pid, maker))
 		return -ENOMEM;
-	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_THREAD);
+	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_THREAD);
 	ev.child = rec->life.child_tid;
 	ev.have |= PFS_HAS(PFS_F_CHILD);
 	err = pfs_emit(&d->sink, &ev);
@@ -347,7 +121,7 @@ static int emit_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_FORK);
+	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_FORK);
 	ev.child = rec->life.child_pid;
 	ev.shared = !!(rec->life.flags & PFS_LIFE_SHARED);
 	ev.have |= PFS_HAS(PFS_F_CHILD) | PFS_HAS(PFS_F_SHARED);
@@ -374,7 +148,7 @@ int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 		err = emit_fork(d, rec);
 	if (err)
 		return err;
-	proc_renew(d, child);
+	dec_proc_renew(d, child);
 	dec_take_space(d, child, m);
 	return named(d, rec, pid, pid, rec->life.comm);
 }
@@ -413,7 +187,7 @@ int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
 	/* Whoever began to build it: the model has it there. */
 	if (m->state == MIRROR_EXECING && m->tid != rec->tid)
 		old_tid = m->tid;
-	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXEC);
+	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXEC);
 	if (name) {
 		ev.name = name;
 		ev.have |= PFS_HAS(PFS_F_NAME);
@@ -437,14 +211,14 @@ int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
 /* The kernel's own account of what the process faulted since it was first heard of. */
 static int tell_counts(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_proc *p)
 {
-	struct dec_voice voice = { rec->pid, rec->tid, PFS_SPACE_CURRENT };
+	struct dec_subject subject = { rec->pid, rec->tid, PFS_SPACE_CURRENT };
 	char value[96];
 
 	if (p->uncounted)
 		return 0;
 	snprintf(value, sizeof(value), "minor %" PRIu64 " major %" PRIu64 " running %u", p->minor, p->major,
 		 p->nr_found);
-	return dec_note(d, rec, &voice, "counted", value);
+	return dec_note(d, rec, &subject, "counted", value);
 }
 
 /* Its number stays known: two threads that end at the same moment may both be the last. */
@@ -453,7 +227,7 @@ static void process_over(struct pfs_decoder *d, struct dec_proc *p)
 	struct mirror *m = p->mirror;
 
 	p->over = true;
-	leave_space(p);
+	dec_leave_space(p);
 	if (p->execing)
 		dec_mirror_drop(d, p->execing);
 	if (!m || m->pid != p->pid || !m->users)
@@ -490,7 +264,7 @@ int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec)
 	}
 	if (err)
 		return err;
-	dec_event(&ev, rec, (struct dec_voice){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXIT);
+	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXIT);
 	ev.last = last;
 	ev.have |= PFS_HAS(PFS_F_LAST);
 	return pfs_emit(&d->sink, &ev);

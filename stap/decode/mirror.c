@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The mirror of an address space: see mirror.h. Its rules are those of lib/model/space.c, less the pages.
- */
 #include "decode/mirror.h"
 
+#include "base/array.h"
 #include "event/event.h"
 
 #include <errno.h>
@@ -34,125 +32,97 @@ unsigned int mirror_lower(const struct mirror *m, uint64_t addr)
 
 struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr)
 {
-	unsigned int i = mirror_lower(m, addr);
+	return mirror_next(m, addr, addr + 1, NULL);
+}
 
-	return i < m->nr && m->region[i].start <= addr ? &m->region[i] : NULL;
+struct mirror_region *mirror_next(const struct mirror *m, uint64_t start, uint64_t end,
+				  const struct mirror_region *after)
+{
+	unsigned int i = after ? after - m->region + 1 : mirror_lower(m, start);
+
+	return i < m->nr && m->region[i].start < end ? &m->region[i] : NULL;
 }
 
 struct mirror_region *mirror_by_id(const struct mirror *m, uint64_t id, uint64_t start, uint64_t end)
 {
-	for (unsigned int i = mirror_lower(m, start); i < m->nr && m->region[i].start < end; i++)
-		if (m->region[i].id == id)
-			return &m->region[i];
-	return NULL;
+	struct mirror_region *r = NULL;
+
+	while ((r = mirror_next(m, start, end, r)) && r->id != id)
+		;
+	return r;
 }
 
 struct mirror_region *mirror_by_vma(const struct mirror *m, uint64_t vma, uint64_t start, uint64_t end)
 {
-	for (unsigned int i = mirror_lower(m, start); i < m->nr && m->region[i].start < end; i++)
-		if (m->region[i].vma == vma)
-			return &m->region[i];
-	return NULL;
+	struct mirror_region *r = NULL;
+
+	while ((r = mirror_next(m, start, end, r)) && r->vma != vma)
+		;
+	return r;
 }
 
-/* A gap of one at `at`. 0 or -ENOMEM. */
-static int open_gap(struct mirror *m, unsigned int at)
+uint64_t mirror_off_at(const struct mirror_region *r, uint64_t addr)
 {
-	if (m->nr == m->max) {
-		unsigned int want = m->max ? m->max * 2 : 32;
-		struct mirror_region *bigger = realloc(m->region, want * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->region = bigger;
-		m->max = want;
-	}
-	memmove(&m->region[at + 1], &m->region[at], (m->nr - at) * sizeof(*m->region));
-	m->nr++;
-	return 0;
+	return pfs_is_file(r->dev, r->ino) ? r->off + (addr - r->start) : 0;
 }
 
-/* Splits the region that spans addr, if one does: two pieces with one identity. */
-static int split_at(struct mirror *m, uint64_t addr)
+struct mirror_region mirror_part(const struct mirror_region *r, uint64_t start, uint64_t end)
 {
-	unsigned int i = mirror_lower(m, addr);
-	struct mirror_region *low;
+	struct mirror_region part = *r;
 
-	if (i == m->nr || m->region[i].start >= addr)
-		return 0;
-	if (open_gap(m, i + 1))
-		return -ENOMEM;
-	low = &m->region[i];
-	low[1] = *low;
-	low[1].off = mirror_off_at(low, addr);
-	low[1].start = addr;
-	low->end = addr;
-	return 0;
+	part.off = mirror_off_at(r, start);
+	part.start = start;
+	part.end = end;
+	return part;
 }
 
-int mirror_unmap(struct mirror *m, uint64_t start, uint64_t end)
+/* [start, end) becomes `region` (NULL: nothing); what regions have outside of it stays. */
+static int replace(struct mirror *m, uint64_t start, uint64_t end, const struct mirror_region *region)
 {
-	unsigned int first, last;
-	int err;
+	unsigned int first = mirror_lower(m, start), last = first, nr = 0;
+	struct mirror_region part[3];
 
-	if (start >= end)
-		return 0;
-	err = split_at(m, start);
-	if (!err)
-		err = split_at(m, end);
-	if (err)
-		return err;
-	first = last = mirror_lower(m, start);
 	while (last < m->nr && m->region[last].start < end)
 		last++;
-	if (first == last)
-		return 0;
-	memmove(&m->region[first], &m->region[last], (m->nr - last) * sizeof(*m->region));
-	m->nr -= last - first;
+	if (first < last && m->region[first].start < start)
+		part[nr++] = mirror_part(&m->region[first], m->region[first].start, start);
+	if (region)
+		part[nr++] = *region;
+	if (first < last && m->region[last - 1].end > end)
+		part[nr++] = mirror_part(&m->region[last - 1], end, m->region[last - 1].end);
+	if (nr && !pfs_array_reserve(m->region, m->nr, m->max, nr))
+		return -ENOMEM;
+	if (first < m->nr)
+		memmove(&m->region[first + nr], &m->region[last], (m->nr - last) * sizeof(*part));
+	if (nr)
+		memcpy(&m->region[first], part, nr * sizeof(*part));
+	m->nr += nr - (last - first);
 	return 0;
 }
 
 int mirror_map(struct mirror *m, const struct mirror_region *region)
 {
-	const struct mirror_region *own = mirror_by_id(m, region->id, region->start, region->end);
-	struct mirror_region whole = *region;
-	unsigned int at;
-	int err;
+	return replace(m, region->start, region->end, region);
+}
 
-	if (own && own->start < whole.start) {
-		whole.off = pfs_is_file(whole.dev, whole.ino) ? whole.off - (whole.start - own->start) : 0;
-		whole.start = own->start;
-	}
-	if (own && own->end > whole.end)
-		whole.end = own->end;
-	err = mirror_unmap(m, whole.start, whole.end);
-	at = mirror_lower(m, whole.start);
-	if (!err)
-		err = open_gap(m, at);
-	if (!err)
-		m->region[at] = whole;
-	return err;
+int mirror_unmap(struct mirror *m, uint64_t start, uint64_t end)
+{
+	return start < end ? replace(m, start, end, NULL) : 0;
 }
 
 int mirror_copy(struct mirror *to, const struct mirror *from)
 {
-	struct mirror_region *copy = calloc(from->nr + 1, sizeof(*copy));
-
-	if (!copy)
+	to->nr = 0;
+	if (from->nr && !pfs_array_reserve(to->region, 0, to->max, from->nr))
 		return -ENOMEM;
-	free(to->region);
-	to->region = copy;
-	to->nr = from->nr;
-	to->max = from->nr + 1;
-	if (from->nr)
-		memcpy(copy, from->region, from->nr * sizeof(*copy));
-	for (unsigned int i = 0; i < to->nr; i++) {
-		copy[i].id = copy[i].vma = 0;
-		copy[i].copied = true;
+	for (; to->nr < from->nr; to->nr++) {
+		to->region[to->nr] = from->region[to->nr];
+		to->region[to->nr].id = to->region[to->nr].vma = 0;
+		to->region[to->nr].copied = true;
 	}
 	to->start_brk = from->start_brk;
 	to->brk = from->brk;
 	to->start_stack = from->start_stack;
-	to->told = from->told;
+	to->stated = from->stated;
 	return 0;
 }

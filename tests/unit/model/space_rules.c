@@ -417,6 +417,63 @@ static void test_destroy_ring_touches_it(void **state)
 	feed_free(&f);
 }
 
+/* ---- statements: a map with identity and permissions ---- */
+
+static void state(struct feed *f, uint64_t start, uint64_t end, uint64_t id, uint64_t off, uint64_t ino)
+{
+	struct pfs_event ev = feed_event(
+		f, PFS_MAP, HAS(START) | HAS(END) | HAS(ID) | HAS(PERMS) | HAS(OFF) | HAS(DEV) | HAS(INO) | HAS(NAME));
+
+	ev.start = start;
+	ev.end = end;
+	ev.id = id;
+	ev.perms = RW;
+	ev.off = off;
+	ev.dev = ino ? 1 : 0;
+	ev.ino = ino;
+	ev.name = ino ? "/f" : "";
+	feed_apply(f, &ev);
+}
+
+/* Whatever identities its parts had, and whether all of it was mapped. */
+static void test_a_statement_keeps_the_pages_of_the_same_mapping(void **unused)
+{
+	struct feed f = feed_new(PID);
+
+	state(&f, 0x100000, 0x110000, 1, 0, 9);
+	feed_faults(&f, 0x100000, 16, PFS_READ);
+	state(&f, 0x108000, 0x110000, 2, 0x8000, 9);
+	state(&f, 0x108000, 0x110000, 3, 0x8000, 9);
+	state(&f, 0x104000, 0x114000, 4, 0x4000, 9);
+	assert_live(&f, "100-104+0:/f 104-114+4:/f");
+	assert_int_equal(space_of(&f, PID)->live[1]->id, 4);
+	assert_int_equal(space_of(&f, PID)->nr_retired, 0);
+	for (uint64_t addr = 0x100000; addr < 0x110000; addr += PAGE)
+		assert_true(is_touched(&f, addr));
+	feed_free(&f);
+}
+
+/* Another file, another place in it, no file: the unmap was not reported. */
+static void test_a_statement_replaces_other_mappings(void **unused)
+{
+	static const struct {
+		uint64_t off, ino;
+	} other[] = { { 0, 8 }, { 0x1000, 9 }, { 0, 0 } };
+
+	for (int i = 0; i < 3; i++) {
+		struct feed f = feed_new(PID);
+
+		state(&f, 0x100000, 0x104000, 1, 0, 9);
+		feed_faults(&f, 0x100000, 4, PFS_READ);
+		state(&f, 0x101000, 0x103000, 2, 0x1000 + other[i].off, other[i].ino);
+		assert_int_equal(space_of(&f, PID)->nr_live, 3);
+		assert_int_equal(space_of(&f, PID)->nr_retired, 1);
+		for (uint64_t addr = 0x100000; addr < 0x104000; addr += PAGE)
+			assert_int_equal(is_touched(&f, addr), addr < 0x101000 || addr >= 0x103000);
+		feed_free(&f);
+	}
+}
+
 /* ---- fork ---- */
 
 static void test_a_copy_told_row_by_row(void **state)
@@ -838,6 +895,8 @@ int main(void)
 		cmocka_unit_test(test_detach_leaves_what_reaches_beyond),
 		cmocka_unit_test(test_detach_leaves_what_is_sealed),
 		cmocka_unit_test(test_a_segment_of_inode_0),
+		cmocka_unit_test(test_a_statement_keeps_the_pages_of_the_same_mapping),
+		cmocka_unit_test(test_a_statement_replaces_other_mappings),
 		cmocka_unit_test(test_destroy_ring),
 		cmocka_unit_test(test_destroy_ring_of_the_parent),
 		cmocka_unit_test(test_destroy_ring_touches_it),

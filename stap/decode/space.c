@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes, threads and address spaces: the tables, and which process has which space.
+ *
+ * Records name an address space by its mm, the kernel's address of it. It is the current one of a process, or the
+ * copy that a fork is making, or the image that an exec is building, until FORK or EXEC makes it current. A
+ * vfork child shares its parent's.
+ */
+#include "decode/decode_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- tables ---- */
+
+struct dec_proc *dec_proc_find(struct pfs_decoder *d, int32_t pid)
+{
+	struct dec_proc *p;
+
+	HASH_FIND_INT(d->procs, &pid, p);
+	return p;
+}
+
+struct dec_proc *dec_proc_get(struct pfs_decoder *d, int32_t pid)
+{
+	struct dec_proc *p = dec_proc_find(d, pid);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	HASH_ADD_INT(d->procs, pid, p);
+	if (!HASH_ADD_FAILED(p))
+		return p;
+	free(p);
+	return NULL;
+}
+
+struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pid)
+{
+	struct dec_thread *t;
+
+	HASH_FIND_INT(d->threads, &tid, t);
+	if (!t) {
+		t = calloc(1, sizeof(*t));
+		if (!t)
+			return NULL;
+		t->tid = tid;
+		HASH_ADD_INT(d->threads, tid, t);
+		if (HASH_ADD_FAILED(t)) {
+			free(t);
+			return NULL;
+		}
+	}
+	t->pid = pid;
+	return t;
+}
+
+struct mirror *dec_mirror_find(struct pfs_decoder *d, uint64_t mm)
+{
+	struct dec_space *s;
+
+	HASH_FIND(hh, d->spaces, &mm, sizeof(mm), s);
+	return s ? &s->mirror : NULL;
+}
+
+struct mirror *dec_mirror_get(struct pfs_decoder *d, uint64_t mm)
+{
+	struct mirror *m = dec_mirror_find(d, mm);
+	struct dec_space *s;
+
+	if (m)
+		return m;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->mirror.mm = mm;
+	HASH_ADD(hh, d->spaces, mirror.mm, sizeof(mm), s);
+	if (!HASH_ADD_FAILED(s))
+		return &s->mirror;
+	free(s);
+	return NULL;
+}
+
+void dec_leave_space(struct dec_proc *p)
+{
+	if (p->mirror)
+		p->mirror->users--;
+	p->mirror = NULL;
+}
+
+static void space_goes(struct dec_proc *p, const struct mirror *m)
+{
+	if (p->execing == m)
+		p->execing = NULL;
+	if (p->mirror != m)
+		return;
+	dec_leave_space(p);
+	p->space_gone = true;
+}
+
+void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
+{
+	struct dec_space *s = (struct dec_space *)m;
+	struct dec_proc *p = dec_proc_find(d, m->pid);
+
+	if (p)
+		space_goes(p, m);
+	for (p = d->procs; p && m->users; p = p->hh.next) /* shared: vfork */
+		space_goes(p, m);
+	HASH_DEL(d->spaces, s);
+	mirror_fini(m);
+	free(s);
+}
+
+/* A number that is given to a new process. */
+void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p)
+{
+	if (p->execing)
+		dec_mirror_drop(d, p->execing);
+	dec_leave_space(p);
+	p->space_gone = p->over = p->uncounted = false;
+	p->minor = p->major = p->nr_found = 0;
+}
+
+void dec_take_space(struct pfs_decoder *d, struct dec_proc *p, struct mirror *m)
+{
+	struct dec_proc *builder = m->state == MIRROR_EXECING ? dec_proc_find(d, m->pid) : NULL;
+	struct mirror *old = p->mirror;
+
+	m->users++;
+	dec_leave_space(p);
+	p->mirror = m;
+	p->space_gone = false;
+	if (builder && builder->execing == m)
+		builder->execing = NULL;
+	if (m->state != MIRROR_CURRENT || !m->pid) {
+		m->pid = p->pid;
+		m->tid = p->pid;
+		m->state = MIRROR_CURRENT;
+	}
+	if (old && !old->users)
+		old->state = MIRROR_LEFT;
+}
+
+/* ---- whose ---- */
+
+struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm)
+{
+	struct mirror *m = dec_mirror_find(d, mm);
+
+	if (m) /* an address that is used again, and whose end is missing */
+		dec_mirror_drop(d, m);
+	m = dec_mirror_get(d, mm);
+	if (!m)
+		return NULL;
+	m->state = MIRROR_FORKING;
+	m->pid = rec->pid;
+	m->tid = rec->tid;
+	return m;
+}
+
+int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
+{
+	struct pfs_event ev;
+
+	dec_event(&ev, rec, (struct dec_subject){ m->pid, m->tid, PFS_SPACE_EXEC }, PFS_UNMAP);
+	ev.end = UINT64_MAX;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	dec_mirror_drop(d, m);
+	return pfs_emit(&d->sink, &ev);
+}
+
+int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm, struct mirror **out)
+{
+	struct dec_proc *p = dec_proc_get(d, rec->pid);
+	struct mirror *m = dec_mirror_find(d, mm);
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	if (m) /* as above */
+		dec_mirror_drop(d, m);
+	if (p->execing)
+		err = dec_exec_failed(d, rec, p->execing);
+	*out = m = dec_mirror_get(d, mm);
+	if (!m)
+		return -ENOMEM;
+	m->state = MIRROR_EXECING;
+	m->pid = rec->pid;
+	m->tid = rec->tid;
+	p->execing = m;
+	return err;
+}
+
+/* Where an exec puts the stack of the image that it builds, until it knows better: at the very top. */
+bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end)
+{
+	uint64_t above = end + dec_page_size(d);
+
+	return end && (!(end & (end - 1)) || !(above & (above - 1)));
+}
+
+int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
+{
+	struct dec_subject subject = dec_subject_of(d, rec, m);
+	const struct dec_proc *p = dec_proc_find(d, subject.pid);
+	bool current = m->state == MIRROR_CURRENT && (!p || p->over || p->mirror == m);
+	struct pfs_event ev;
+
+	if (m->state == MIRROR_EXECING)
+		return dec_exec_failed(d, rec, m);
+	dec_mirror_drop(d, m);
+	if (!current || !subject.pid)
+		return 0;
+	dec_event(&ev, rec, subject, PFS_UNMAP);
+	ev.end = UINT64_MAX;
+	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	return pfs_emit(&d->sink, &ev);
+}
+
+struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m)
+{
+	const struct dec_proc *p = dec_proc_find(d, rec->pid);
+
+	if (!m || (p && p->mirror == m))
+		return (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT };
+	switch (m->state) {
+	case MIRROR_FORKING:
+		return (struct dec_subject){ m->pid, m->tid, PFS_SPACE_FORK };
+	case MIRROR_EXECING:
+		return (struct dec_subject){ m->pid, m->tid, PFS_SPACE_EXEC };
+	default:
+		return (struct dec_subject){ m->pid, m->pid, PFS_SPACE_CURRENT };
+	}
+}
