@@ -185,7 +185,7 @@ need_tracefs()
 {
 	local reason
 
-	reason=$("$ROOT/tests/run" --why-not-live) && return
+	reason=$("$ROOT/tests/live/why-not.sh") && return
 	skip_all "$reason"
 }
 
