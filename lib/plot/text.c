@@ -259,7 +259,7 @@ static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t mo
 	char number[32], color[32], shade[2] = "";
 
 	list->first_word = true;
-	for (uint8_t level = 0; level < LEVELS; level++) {
+	for (unsigned int level = 0; level < LEVELS; level++) {
 		uint64_t from = pfs_plot_level_from(level, most, LEVELS);
 
 		if (from > most)

@@ -61,7 +61,7 @@ like "$out" '^// [^'$'\n'']*"plain"' 'print --no-dwarf'
 # A PATH with these programs only.
 only()
 {
-	rm -rf "$T/bin" && mkdir "$T/bin"
+	rm -rf "${T:?}/bin" && mkdir "$T/bin"
 	for program; do
 		printf '#!/bin/sh\nexit 1\n' >"$T/bin/$program"
 		chmod +x "$T/bin/$program"
