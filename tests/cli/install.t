@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make install into a DESTDIR: what is there afterwards, that the manual is well-formed, that uninstall
-# leaves nothing. And the Makefile's own promises: help lists every target that is meant to be called.
+# make install into a DESTDIR: the installed files, a well-formed manual, and nothing left after uninstall. Then the
+# Makefile itself: its help, its variables, a machine without compiler or libraries; and the hardening flags.
 
 . "${0%/*}/../tap.sh"
 cd "$ROOT" || exit 1
 
-# What is under test is built already; -o keeps make from building it again with other flags.
+# The program under test is built already; -o keeps make from building it again with other flags.
 make_it()
 {
 	env -u MAKEFLAGS -u MAKELEVEL make -s O="$BUILD" -o "$BUILD/pfscope" DESTDIR="$T/root" "$@"
@@ -18,6 +18,7 @@ cat >"$T/wanted" <<EOF_FILES
 bin/pfscope
 share/bash-completion/completions/pfscope
 share/doc/pfscope/LICENSE
+share/doc/pfscope/NEWS.md
 share/doc/pfscope/README.md
 $(cd docs && ls -- *.md | sed 's|^|share/doc/pfscope/|')
 $(cd docs/man && ls -- *.1 | sed 's|^|share/man/man1/|')
@@ -41,9 +42,9 @@ is "$(grep -l /usr/local -r "$T/root/usr/share/man")" '' '... and the manual say
 for page in docs/man/*; do
 	name=${page##*/}
 	if command -v mandoc >/dev/null; then
-		is "$(mandoc -Tlint -W warning "$page" 2>&1 | grep -v 'mandoc.db')" '' "$name: mandoc finds no fault"
+		is "$(mandoc -Tlint -W warning "$page" 2>&1 | grep -v 'mandoc.db')" '' "$name: mandoc finds no error"
 	elif command -v man >/dev/null; then
-		is "$(man --warnings -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" '' "$name: man finds no fault"
+		is "$(man --warnings -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" '' "$name: man finds no error"
 	else
 		skip 'neither mandoc nor man' "$name"
 	fi
@@ -55,23 +56,47 @@ done)" '' 'every page that another refers to is there'
 # ---- the Makefile ----
 
 help=$(make -s help)
-for target in all try check check-unit check-cli check-live check-fuzz fuzz bench deps install uninstall clean help; do
-	like "$help" "(^|"$'\n'")$target " "make help tells of $target"
+for target in all try test check check-unit check-cli check-live check-vm check-fuzz fuzz bench deps format \
+	format-check lint coverage install uninstall clean help; do
+	like "$help" "(^|"$'\n'")$target " "make help lists $target"
 done
 for variable in O= V= SAN= prefix= DESTDIR=; do
-	like "$help" "$variable" "make help tells of $variable"
+	like "$help" "$variable" "make help lists $variable"
 done
-like "$(make -n O="$T/elsewhere" all)" "$T/elsewhere/lib/" 'O= is heeded'
-like "$(make -n O="$T/elsewhere" SAN=address all)" '-fsanitize=address' 'SAN= is heeded'
+like "$(make -n O="$T/elsewhere" all)" "$T/elsewhere/lib/" 'O= has its effect'
+like "$(make -n O="$T/elsewhere" SAN=address all)" '-fsanitize=address' 'SAN= has its effect'
 like "$(make -n -B V=1 O="$T/elsewhere" all)" '(^|'$'\n'')gcc |(^|'$'\n'')[^@ ]*cc ' 'V=1 shows the commands'
-# A machine on which nothing is installed: reading the Makefile must not fail.
+# On a machine without compiler and pkg-config make can still read the Makefile.
 mkdir "$T/bin"
 for tool in make sh bash grep sed expand find id nproc uname rm mkdir touch cat env; do
 	ln -s "$(command -v $tool)" "$T/bin/$tool"
 done
 try env -i PATH="$T/bin" make -n deps O="$T/elsewhere"
-like "$status|$out" '^0\|.*apt-get' 'deps can be made where there is neither compiler nor pkg-config'
+like "$status|$out" '^0\|.*apt-get' 'make deps needs neither compiler nor pkg-config'
 try env -i PATH="$T/bin" make O="$T/elsewhere" all
-like "$status|$err" 'make deps' 'without the libraries make says what to do'
+like "$status|$err" 'make deps' 'make without the libraries names make deps'
+
+# ---- hardening ----
+
+flags=$(env -u CFLAGS -u CPPFLAGS -u LDFLAGS make -n V=1 O="$T/elsewhere" all)
+for flag in -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Werror=format-security -Wl,-z,relro,-z,now; do
+	like "$flags" " $flag( |"$'\n'')' "$flag is a default flag"
+done
+like "$(make -n V=1 O="$T/elsewhere" CFLAGS=-Og all)" ' -Og ' 'CFLAGS= replaces them'
+unlike "$(make -n V=1 O="$T/elsewhere" CFLAGS=-Og all)" stack-protector '... all of them'
+unlike "$(make -n V=1 O="$T/elsewhere" SAN=address all)" FORTIFY 'not FORTIFY with a sanitizer'
+plain=${TOOLS%/tests/tools}
+if grep -q -e '-D_FORTIFY_SOURCE=2 .*-pie -Wl,-z,relro,-z,now' "$plain/.flags"; then
+	elf=$(readelf -hldW "$plain/pfscope")
+	symbols=$(nm -Du "$plain/pfscope")
+	like "$elf" 'Type: *DYN.*Flags: [^\n]*PIE' 'the program is position-independent'
+	like "$elf" 'GNU_RELRO' '... with read-only relocations'
+	like "$elf" 'BIND_NOW' '... that are all bound at its start'
+	like "$elf" 'GNU_STACK +[0-9a-fx ]+ RW ' '... with a stack that is not executable'
+	like "$symbols" ' __stack_chk_fail' '... and guarded'
+	like "$symbols" ' __[a-z]+_chk' '... and with checked library calls'
+else
+	skip 'built with other CFLAGS or LDFLAGS' 'the program is hardened'
+fi
 
 done_testing

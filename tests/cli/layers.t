@@ -113,18 +113,18 @@ is "$(nm -u "$BUILD/liblib.a" 2>/dev/null | grep -E ' (tracefs|tep|tracecmd|kbuf
 is "$(grep -nE '\b(printf|puts|perror|exit|abort|argp_(parse|error|failure|usage|help))\(' $(find lib ftrace stap perf -name '*.c' 2>/dev/null) |
 	grep -vE '\b_exit\(|^ftrace/tracefs/keeper\.c')" '' 'libraries neither print nor exit'
 
-all=$(find Makefile README.md LICENSE .ci .clang-format lib ftrace stap perf cmd tests docs completion \
+all=$(find Makefile bootstrap *.md LICENSE .ci .clang-format .clang-tidy .editorconfig .shellcheckrc lib ftrace stap perf cmd tests docs completion \
 	examples -type f ! -name '*.o' 2>/dev/null)
 tagged=$(for file in $all; do
 	case $file in
 	*.c | *.h | *.t | *.sh | *.py | *.stp | *.1 | *.5 | Makefile | completion/* | .ci/*) echo "$file" ;;
-	tests/run | tests/bench | tests/fuzz/fuzz | *.dict) echo "$file" ;;
+	bootstrap | tests/run | tests/bench | tests/coverage | tests/fuzz/fuzz | *.dict) echo "$file" ;;
 	esac
 done)
 is "$(for file in $tagged; do
 	head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' || echo "$file"
 done)" '' 'every source, script and page begins with its licence tag'
-is "$(for file in .ci/run tests/run tests/bench tests/fuzz/fuzz; do [ -x $file ] || echo $file; done)" '' \
+is "$(for file in bootstrap .ci/run tests/run tests/bench tests/coverage tests/live/why-not.sh tests/fuzz/fuzz; do [ -x $file ] || echo $file; done)" '' \
 	'scripts can be executed'
 
 text=$(for file in $all; do [[ $file = tests/data/* && $file != *.py ]] || echo "$file"; done)
