@@ -36,8 +36,9 @@ static int take(void *ctx, const struct pfs_event *ev)
 static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct pipeline *p = ctx;
+	int err = pfs_model_apply_faults(p->model, runs, nr);
 
-	return pfs_model_apply_faults(p->model, runs, nr);
+	return err || !p->writes ? err : p->writer.faults(p->writer.ctx, runs, nr);
 }
 
 int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
@@ -81,7 +82,7 @@ void pipeline_behind(struct pipeline *p, struct pfs_sink sink)
 
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
-	bool all = !p->writes && pfs_filter_is_open(p->filter);
+	bool all = pfs_filter_is_open(p->filter) && (!p->writes || p->writer.faults);
 
 	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = all ? take_faults : NULL };
 }

@@ -109,6 +109,48 @@ static int write_event(void *ctx, const struct pfs_event *ev)
 	return pfs_event_out_add(&writer->out, len);
 }
 
+/* Writes a run of faults: of their lines, only time, address and instruction differ. */
+static int write_run(struct pfs_event_out *out, const struct pfs_fault_run *run)
+{
+	static const char before_addr[] = " addr=", before_ip[] = " ip=";
+	const uint64_t zero = 0;
+	struct pfs_fault_run first = *run;
+	char like[8 * PFS_EVENT_SCALAR_MAX], *head = like + strlen("0.000000000"), *ip, *end;
+	struct pfs_event ev;
+	ssize_t len;
+	int err = 0;
+
+	first.ts_ns = first.addr = first.ip = &zero;
+	pfs_run_event(&ev, &first, 0);
+	len = pfs_line_write(&ev, like, sizeof(like));
+	if (len < 0)
+		return len;
+	end = like + len;
+	ip = memmem(head, end - head, " addr=0 ip=0", strlen(" addr=0 ip=0"));
+	for (uint32_t i = 0; !err && i < run->nr; i++) {
+		char *start = out->buf + out->used, *p = put_time(start, run->ts_ns[i]);
+
+		p = mempcpy(p, head, ip - head);
+		p = mempcpy(p, before_addr, strlen(before_addr));
+		p = put_hex(p, run->addr[i]);
+		p = mempcpy(p, before_ip, strlen(before_ip));
+		p = put_hex(p, run->ip[i]);
+		p = mempcpy(p, ip + strlen(" addr=0 ip=0"), end - ip - strlen(" addr=0 ip=0"));
+		err = pfs_event_out_add(out, p - start);
+	}
+	return err;
+}
+
+static int write_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	struct pfs_line_writer *writer = ctx;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = write_run(&writer->out, &runs[i]);
+	return err;
+}
+
 struct pfs_line_writer *pfs_line_writer_new(FILE *out)
 {
 	struct pfs_line_writer *writer = malloc(sizeof(*writer));
@@ -125,7 +167,7 @@ struct pfs_line_writer *pfs_line_writer_new(FILE *out)
 
 struct pfs_sink pfs_line_writer_sink(struct pfs_line_writer *writer)
 {
-	return (struct pfs_sink){ .fn = write_event, .ctx = writer };
+	return (struct pfs_sink){ .fn = write_event, .ctx = writer, .faults = write_faults };
 }
 
 int pfs_line_writer_flush(struct pfs_line_writer *writer)

@@ -252,6 +252,41 @@ static void test_writer(void **state)
 	free(text);
 }
 
+/* The lines of runs are those of their faults as events. */
+static void test_writer_runs(void **state)
+{
+	const uint64_t ts_ns[] = { 1, 999999999, 3817606724371 }, addr[] = { 0, 0x7f061ed3c000, UINT64_MAX },
+		       ip[] = { 0x558d12bae841, 0, 0xffffffff81000000 };
+	const struct pfs_fault_run runs[] = {
+		{ ts_ns, addr, ip, .nr = 3, .cpu = 1, .tid = 9566, .pid = 9566, .code = 6, .access = PFS_WRITE,
+		  .mode = PFS_USER },
+		{ ts_ns + 1, addr, ip, .nr = 2, .cpu = 0, .tid = 7, .code = 0x14, .access = PFS_EXECUTE,
+		  .mode = PFS_KERNEL },
+	};
+	char *text[2] = { NULL };
+	size_t size[2];
+
+	for (unsigned int by_run = 0; by_run < 2; by_run++) {
+		FILE *file = open_memstream(&text[by_run], &size[by_run]);
+		struct pfs_line_writer *writer = pfs_line_writer_new(file);
+		struct pfs_sink sink = pfs_line_writer_sink(writer);
+		struct pfs_event ev;
+
+		if (by_run)
+			assert_int_equal(sink.faults(sink.ctx, runs, 2), 0);
+		for (unsigned int i = 0; !by_run && i < runs[0].nr + runs[1].nr; i++) {
+			pfs_run_event(&ev, &runs[i >= runs[0].nr], i % runs[0].nr);
+			assert_int_equal(pfs_emit(&sink, &ev), 0);
+		}
+		assert_int_equal(pfs_line_writer_flush(writer), 0);
+		pfs_line_writer_free(writer);
+		fclose(file);
+	}
+	assert_string_equal(text[0], text[1]);
+	free(text[0]);
+	free(text[1]);
+}
+
 static void test_writer_full_disk(void **state)
 {
 	struct pfs_event ev = { .kind = PFS_EXIT };
@@ -305,7 +340,8 @@ int main(void)
 		cmocka_unit_test(test_every_field),	 cmocka_unit_test(test_every_byte),
 		cmocka_unit_test(test_not_written),	 cmocka_unit_test(test_write_bounds),
 		cmocka_unit_test(test_longest),		 cmocka_unit_test(test_writer),
-		cmocka_unit_test(test_writer_full_disk), cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_writer_full_disk), cmocka_unit_test(test_writer_runs),
+		cmocka_unit_test(test_tables),
 	};
 
 	return cmocka_run_group_tests_name("event lines", tests, NULL, NULL);
