@@ -46,6 +46,23 @@ trap tap_end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# for_others: other users can run $PFSCOPE and what is in $WORK and $TOOLS from now on. If the clone lies where only
+# its owner may enter, these become copies in $T, which they may enter.
+for_others()
+{
+	local name path
+
+	chmod a+x "$T"
+	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$PFSCOPE" && return
+	mkdir -m 755 "$T/for_others"
+	for name in PFSCOPE WORK TOOLS; do
+		path=${!name}
+		cp -r "$path" "$T/for_others"
+		declare -g "$name=$T/for_others/${path##*/}"
+	done
+	chmod -R a+rX "$T/for_others"
+}
+
 # diag TEXT...: for people; shown if anything fails.
 diag()
 {
