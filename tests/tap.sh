@@ -206,6 +206,17 @@ need_tracefs()
 	skip_all "$reason"
 }
 
+# for_other_users: lets any user run the program and the workloads. Copies of them are used where the folder of the
+# build is closed to others, as one in /root is.
+for_other_users()
+{
+	chmod go+rwx "$T"
+	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$PFSCOPE" -a -x "$WORK/touch" && return
+	mkdir -m 755 "$T/copies"
+	cp -r "$PFSCOPE" "$WORK" "$T/copies" && chmod -R go+rX "$T/copies"
+	PFSCOPE=$T/copies/pfscope WORK=$T/copies/workload
+}
+
 # said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum; it may go on in the next line. The last
 # that is said.
 said_lost()

@@ -8,7 +8,7 @@
 . "${0%/*}/live.sh"
 
 [ "$(id -nu 65534 2>/dev/null)" = nobody ] || skip_all 'no user nobody with number 65534'
-chmod 755 "$T"
+for_other_users
 mkdir -m 777 "$T/cwd"
 cd "$T/cwd" || exit
 
