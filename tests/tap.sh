@@ -210,7 +210,7 @@ need_tracefs()
 # build is closed to others, as one in /root is.
 for_other_users()
 {
-	chmod go+rwx "$T"
+	chmod go+rx "$T"
 	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$PFSCOPE" -a -x "$WORK/touch" && return
 	mkdir -m 755 "$T/copies"
 	cp -r "$PFSCOPE" "$WORK" "$T/copies" && chmod -R go+rX "$T/copies"

@@ -27,6 +27,7 @@ late()
 
 taskset -c 0 true 2>/dev/null || skip_all 'there is no processor 0 for this test'
 for_other_users
+chmod 777 "$T"
 
 late 160000
 is "$status" 0 'late, but not too late: nothing is lost' || diag "$(<"$T/log")"

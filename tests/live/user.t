@@ -13,6 +13,7 @@ USER_ID=$((64000 + $$ % 1000))
 # Where all takes longer: less at once.
 many_processes=$((slowness > 1 ? 40 : 200)) busy=$((slowness > 1 ? 100 : 1000))
 for_other_users
+chmod 777 "$T"
 
 # as_user COMMAND [ARG...]: starts it, and becomes the user before. With setpriv: `pid` goes on as the command.
 as_user()
