@@ -6,7 +6,7 @@
 #include "common/message.h"
 #include "module/loaded.h"
 #include "refault/zram.h"
-#include "tracefs/instance.h"
+#include "tracefs/clean.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "common/message.h"
 #include "common/stop.h"
+#include "refault/zram.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,6 +204,11 @@ static bool is_stop_requested(void *recording)
 	return false;
 }
 
+static void remove_swap_devices(void)
+{
+	pfs_zram_clean(NULL);
+}
+
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
 	struct pfs_sink printer = { .fn = print_event, .ctx = r };
@@ -213,6 +219,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	config.give_up = is_stop_requested;
 	config.report = report_message;
 	config.ctx = r;
+	config.leftovers = remove_swap_devices;
 	ret = caller_find(&r->caller, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);

@@ -148,7 +148,11 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
 	if (!ret)
 		ret = capture_enter_running(c, err);
-	return ret ? ret : capture_joins_start(c, err);
+	if (!ret)
+		ret = capture_joins_start(c, err);
+	/* Only now: removing an instance keeps the kernel from making one. */
+	pfs_instance_clean_others(c->instance);
+	return ret;
 }
 
 static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)
@@ -268,6 +272,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 		ret = capture_tracers_stop(c, err);
 	if (ret)
 		return ret;
+	pfs_instance_silence(c->instance);
 	if (note_losses(c) || note_late(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return drain(c, true, err);

@@ -36,14 +36,15 @@ struct pfs_capture_config {
 	void *live_ctx;
 	bool (*give_up)(void *ctx); /* NULL, or asked now and then while it is read back */
 	void *give_up_ctx;
+	void (*leftovers)(void); /* NULL, or removes what dead pfscopes left beside tracefs; the keeper calls it */
 };
 
 /* What could not be had, in words for the user; NULL ends the list. Borrowed. */
 typedef const char *const *pfs_capture_missing;
 
 /*
- * Begins to make the instance; tracing is off yet. NULL with errno and err set. Also removes what dead pfscopes
- * left behind.
+ * Begins to make the instance; tracing is off yet. NULL with errno and err set. Once it
+ * is started, what dead pfscopes left is removed, too.
  */
 struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, struct pfs_err *err);
 

@@ -18,6 +18,7 @@
 #include "sideband/snapshot.h"
 #include "text/text.h"
 #include "tracefs/hist.h"
+#include "tracefs/dir.h"
 #include "tracefs/instance.h"
 
 #define MAX_LACKS   32

@@ -10,7 +10,6 @@
 #include "base/temp_file.h"
 #include "os/fd_limit.h"
 #include "record/page_source.h"
-#include "refault/zram.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +97,7 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
-	c->instance = pfs_instance_create(c->config.buffer_kb, err);
+	c->instance = pfs_instance_create(c->config.buffer_kb, c->config.leftovers, err);
 	if (!c->instance)
 		return -errno;
 	c->sideband = pfs_sideband_new(err);
@@ -165,8 +164,6 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 	c->pipe_fds[0] = c->pipe_fds[1] = c->joins.fd = c->joins.connector_fd = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
-	pfs_instance_clean(100, NULL); /* what a dead one left is no reason not to start */
-	pfs_zram_clean(NULL);
 	ret = open_all(c, err);
 	if (!ret)
 		return c;

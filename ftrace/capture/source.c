@@ -132,6 +132,7 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 		.compress = o->compress,
 		.give_up = config->give_up,
 		.give_up_ctx = config->ctx,
+		.leftovers = config->leftovers,
 	};
 	int ret = -ENOMEM;
 

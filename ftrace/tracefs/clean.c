@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Instances that go: with patience, and those that nobody removed. See instance.h.
- */
-#include "tracefs/instance.h"
+#include "tracefs/clean.h"
 
 #include "os/process.h"
+#include "tracefs/dir.h"
 #include "tracefs/dynevents.h"
 
 #include <dirent.h>
@@ -13,23 +11,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-int pfs_instance_rmdir(const char *dir, unsigned int patience_ms)
-{
-	const struct timespec moment = { .tv_nsec = 5000000 };
-
-	for (unsigned int waited_ms = 0;; waited_ms += 5) {
-		if (!rmdir(dir) || errno == ENOENT || errno == ENODEV) /* or somebody else is at it */
-			return 0;
-		if (errno != EBUSY || waited_ms >= patience_ms)
-			return -errno;
-		nanosleep(&moment, NULL);
-	}
-}
-
-/* Does an instance of that name belong to a pfscope that is gone? */
+/* Returns true if the pfscope that made the instance of that name is dead. */
 static bool orphaned(const char *name)
 {
 	uint64_t start;
@@ -40,7 +23,7 @@ static bool orphaned(const char *name)
 	return pfs_process_start(pid) != start;
 }
 
-/* The same of the dynamic events made for an instance. */
+/* The same for the group of dynamic events of an instance. */
 static bool group_orphaned(const char *group)
 {
 	uint64_t start;
@@ -50,8 +33,8 @@ static bool group_orphaned(const char *group)
 }
 
 /*
- * Nothing in it is switched off first: one that is read is no orphan after all, but belongs to a pfscope
- * whose number means another process here (a container with process numbers of its own).
+ * Does not switch the instance off first: an instance that is being read belongs to a live pfscope after all, whose
+ * pid names another process here (a container with a pid namespace of its own).
  */
 static int clean_one(const char *instances, const char *name, unsigned int patience_ms, struct pfs_err *err)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A private tracefs instance, through libtracefs. See instance.h.
+ * A private tracefs instance, see instance.h. libtracefs makes it. Its files are written by hand: many are written after
+ * the right to open them was given up, and libtracefs truncates what it opens, which empties set_event_pid and triggers.
  */
 #include "tracefs/instance.h"
 
 #include "os/process.h"
+#include "tracefs/clean.h"
+#include "tracefs/dir.h"
 #include "tracefs/keeper.h"
 
 #include <tracefs.h>
@@ -16,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,88 +30,87 @@ struct held {
 	char file[];
 };
 
-struct pfs_instance {
-	struct tracefs_instance *tracefs; /* NULL: not made yet */
-	char dir[PATH_MAX];
-	int keeper_fd;
-	struct held *held;
-	pid_t clock_pid; /* sets the clock; 0: nobody does any more */
+/* What came of the set-up, shared with the child that does it. */
+struct result {
+	int ret;
+	struct pfs_err err;
 };
 
-const char *pfs_tracing_dir(struct pfs_err *err)
+struct pfs_instance {
+	char dir[PATH_MAX];
+	int keeper_fd;
+	unsigned int pending; /* answers of the keeper */
+	struct held *held;
+	pid_t set_up_pid; /* 0: the set-up is over */
+	struct result *result;
+};
+
+/* The part of the set-up that waits for grace periods of the kernel. */
+static int set_up(const char *dir, unsigned int buffer_kb, struct pfs_err *err)
 {
-	const char *path = NULL;
+	struct tracefs_instance *instance;
+	char size[32];
+	/*
+	 * events/enable before the size: the first use of any event makes the kernel expand the buffer at the top level
+	 * to the size that it promises. Up to Linux 6.5 a resize in an instance would make it forget that.
+	 * Readers are woken at a quarter of the buffer (not before 5.0), so that they may come late and lose nothing.
+	 * event-fork: new threads and children of a traced thread are traced from their first moment.
+	 */
+	const char *const writes[][2] = {
+		{ "tracing_on", "0" },	    { "events/enable", "0" },	   { "buffer_size_kb", size },
+		{ "buffer_percent", "25" }, { "options/event-fork", "1" }, { "trace_clock", "mono" },
+	};
+	int ret = 0;
 
-	/* Asked not to mount: where and whether to is the user's to say. */
-	if (tracefs_tracing_dir_is_mounted(false, &path) < 1 || !path) {
-		pfs_err_set(err, -ENOENT,
-			    "tracefs is not mounted: as root, run "
-			    "`mount -t tracefs nodev /sys/kernel/tracing`");
-		errno = ENOENT;
-		return NULL;
+	snprintf(size, sizeof(size), "%u", buffer_kb);
+	errno = 0;
+	instance = tracefs_instance_create(strrchr(dir, '/') + 1);
+	if (!instance) {
+		ret = errno ? -errno : -EIO;
+		return pfs_err_set(err, ret, "cannot make a tracefs instance: %s%s", strerror(-ret),
+				   ret == -EACCES || ret == -EPERM ? ": recording needs root (try sudo)" : "");
 	}
-	if (access(path, R_OK | X_OK)) {
-		pfs_err_set(err, -errno, "%s: %s: recording needs root (try sudo)", path, strerror(errno));
-		return NULL;
-	}
-	return path;
-}
-
-/*
- * Takes the kernel a grace period, in which there is enough to be done beside. By a process: a thread would take
- * the C library's signals, which the command shall have as they were.
- */
-static int set_clock(struct pfs_instance *instance, struct pfs_err *err)
-{
-	struct pfs_err ignored;
-	int ret;
-
-	instance->clock_pid = fork();
-	if (instance->clock_pid > 0)
-		return 0;
-	ret = pfs_instance_write(instance, "trace_clock", "mono", instance->clock_pid ? err : &ignored);
-	if (!instance->clock_pid)
-		_exit(-ret);
+	for (size_t i = 0; !ret && i < sizeof(writes) / sizeof(writes[0]); i++)
+		if (tracefs_instance_file_write(instance, writes[i][0], writes[i][1]) < 0 &&
+		    strcmp(writes[i][0], "buffer_percent"))
+			ret = pfs_err_set(err, errno ? -errno : -EIO, "%s/%s: cannot write \"%s\": %s", dir,
+					  writes[i][0], writes[i][1], strerror(errno));
+	tracefs_instance_free(instance);
 	return ret;
 }
 
-static int setup(struct pfs_instance *instance, unsigned int buffer_kb, struct pfs_err *err)
+/*
+ * Sets up in a child, while the caller does what needs no instance: the kernel takes a grace period for the clock, and
+ * makes an instance only after it has removed another one. Not in a thread: a thread would take signals that the
+ * command shall get as they were.
+ */
+static int begin(struct pfs_instance *instance, unsigned int buffer_kb, struct pfs_err *err)
 {
-	char size[32];
-	int ret;
-
-	snprintf(size, sizeof(size), "%u", buffer_kb);
-	ret = pfs_instance_write(instance, "tracing_on", "0", err);
-	/*
-	 * Before anything else: the first use of any event makes the kernel expand the buffer at the top level
-	 * to the size that it promises. Up to Linux 6.5 a resize in an instance would make it forget that.
-	 */
-	if (!ret)
-		ret = pfs_instance_write(instance, "events/enable", "0", err);
-	if (!ret)
-		ret = pfs_instance_write(instance, "buffer_size_kb", size, err);
-	/* Readers are woken at a quarter, so that they may come late and lose nothing. */
-	if (!ret)
-		pfs_instance_write(instance, "buffer_percent", "25", NULL); /* not there before 5.0 */
-	/* New threads and children of a traced thread are traced from their first moment. */
-	if (!ret)
-		ret = pfs_instance_write(instance, "options/event-fork", "1", err);
-	return ret ? ret : set_clock(instance, err);
+	instance->result =
+		mmap(NULL, sizeof(*instance->result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (instance->result == MAP_FAILED) {
+		instance->result = NULL;
+		return pfs_err_set(err, -ENOMEM, "no memory for a tracefs instance");
+	}
+	instance->result->ret = pfs_err_set(&instance->result->err, -EIO, "%s: the set-up was killed", instance->dir);
+	instance->set_up_pid = fork();
+	if (instance->set_up_pid > 0)
+		return 0;
+	instance->result->ret = set_up(instance->dir, buffer_kb, &instance->result->err);
+	if (!instance->set_up_pid)
+		_exit(0);
+	instance->set_up_pid = 0;
+	return 0;
 }
 
 int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
 {
-	int status = 0;
-
-	if (instance->clock_pid <= 0)
-		return 0;
-	while (waitpid(instance->clock_pid, &status, 0) < 0 && errno == EINTR)
+	while (instance->set_up_pid > 0 && waitpid(instance->set_up_pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	instance->clock_pid = 0;
-	if (!status)
+	instance->set_up_pid = 0;
+	if (!instance->result || !instance->result->ret)
 		return 0;
-	return pfs_err_set(err, -EIO, "%s/trace_clock: cannot write \"mono\": %s", instance->dir,
-			   WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : "killed");
+	return pfs_err_set(err, instance->result->ret, "%s", instance->result->err.msg);
 }
 
 /* Where the next instance of this process will be: so that its keeper can be there before it. */
@@ -126,20 +129,7 @@ static int plan(char *dir, size_t size, struct pfs_err *err)
 	return pfs_err_set(err, -EEXIST, "too many tracefs instances of this process");
 }
 
-static int make(struct pfs_instance *instance, struct pfs_err *err)
-{
-	int code;
-
-	errno = 0;
-	instance->tracefs = tracefs_instance_create(strrchr(instance->dir, '/') + 1);
-	if (instance->tracefs)
-		return 0;
-	code = errno ? errno : EIO;
-	return pfs_err_set(err, -code, "cannot make a tracefs instance: %s%s", strerror(code),
-			   code == EACCES || code == EPERM ? ": recording needs root (try sudo)" : "");
-}
-
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err)
+struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, void (*leftovers)(void), struct pfs_err *err)
 {
 	struct pfs_instance *instance = calloc(1, sizeof(*instance));
 	int ret;
@@ -150,12 +140,10 @@ struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err 
 	}
 	instance->keeper_fd = -1;
 	ret = plan(instance->dir, sizeof(instance->dir), err);
-	if (!ret) {
-		instance->keeper_fd = pfs_keeper_start(instance->dir, err);
-		ret = instance->keeper_fd < 0 ? instance->keeper_fd : make(instance, err);
-	}
 	if (!ret)
-		ret = setup(instance, buffer_kb, err);
+		ret = instance->keeper_fd = pfs_keeper_start(instance->dir, leftovers, err);
+	if (ret >= 0)
+		ret = begin(instance, buffer_kb, err);
 	if (!ret)
 		return instance;
 	pfs_instance_destroy(instance, NULL);
@@ -163,7 +151,17 @@ struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err 
 	return NULL;
 }
 
-static void let_go(struct pfs_instance *instance)
+void pfs_instance_clean_others(struct pfs_instance *instance)
+{
+	instance->pending += pfs_keeper_ask(instance->keeper_fd, PFS_KEEPER_CLEAN);
+}
+
+void pfs_instance_silence(struct pfs_instance *instance)
+{
+	instance->pending += pfs_keeper_ask(instance->keeper_fd, PFS_KEEPER_SILENCE);
+}
+
+static void close_held(struct pfs_instance *instance)
 {
 	struct held *held;
 
@@ -180,19 +178,17 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 
 	if (!instance)
 		return 0;
-	/* Should nobody be left who may remove it, it shall at least be still. */
-	if (instance->tracefs && !pfs_keeper_lives(instance->keeper_fd)) {
+	pfs_instance_settle(instance, NULL);
+	/* If nobody is left who may remove it, it is at least silent. */
+	if (instance->keeper_fd >= 0 && !pfs_keeper_lives(instance->keeper_fd)) {
 		pfs_instance_write(instance, "tracing_on", "0", NULL);
 		pfs_instance_write(instance, "events/enable", "0", NULL);
 	}
-	pfs_instance_settle(instance, NULL);
-	let_go(instance);
-	if (instance->tracefs) {
-		tracefs_instance_free(instance->tracefs);
-		ret = pfs_keeper_remove(instance->keeper_fd, instance->dir, err);
-	} else if (instance->keeper_fd >= 0) {
-		close(instance->keeper_fd);
-	}
+	close_held(instance);
+	if (instance->keeper_fd >= 0)
+		ret = pfs_keeper_remove(instance->keeper_fd, instance->pending, instance->dir, err);
+	if (instance->result)
+		munmap(instance->result, sizeof(*instance->result));
 	free(instance);
 	return ret;
 }

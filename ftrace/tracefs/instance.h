@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A private tracefs instance: made, set up for some processes, switched on and off, removed.
+ * tracefs/: what pfscope sets up in tracefs.
  *
- * Nothing at the top level of tracefs is ever written. The name of an instance carries the pid and
- * the start time of the pfscope that owns it, so that one that was left behind can be told.
+ *     instance.h   a private instance: made, set up for some processes, switched on and off, removed
+ *     dir.h        where tracefs is mounted
+ *     keeper.h     the process that removes the instance however pfscope ends
+ *     clean.h      removes what dead pfscopes left
+ *     dynevents.h  probes at the kernel's fault handler
+ *     hist.h       faults counted inside the kernel
+ *     btf.h        the running kernel's type information
+ *
+ * Nothing at the top level of tracefs is ever written. The name of an instance carries the pid and the start time of its
+ * pfscope, so that instances of dead ones can be found.
  */
 #ifndef PFS_INSTANCE_H
 #define PFS_INSTANCE_H
@@ -13,25 +21,27 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define PFS_INSTANCE_PREFIX "pfscope-"
-
 struct pfs_instance;
 
-/* Where tracefs is mounted, or NULL with err set (what to do included). Borrowed. */
-const char *pfs_tracing_dir(struct pfs_err *err);
-
 /*
- * A new instance, with every event off, tracing off, clock mono, and its keeper. NULL with errno and err set.
- * Events and threads can be entered at once; pfs_instance_settle() comes before all else.
+ * Begins to make an instance with every event off, tracing off and clock mono, and starts its keeper, which gets
+ * leftovers() (keeper.h; may be NULL). Nothing of the instance may be used before pfs_instance_settle(). NULL with errno
+ * and err set.
  */
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, struct pfs_err *err);
+struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, void (*leftovers)(void), struct pfs_err *err);
 
-/* Waits until the kernel has done its part. 0 or -errno with err set. */
+/* Waits until the instance has been made. 0 or -errno with err set. */
 int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err);
 
+/* Has the keeper remove what dead pfscopes left, while pfscope goes on. */
+void pfs_instance_clean_others(struct pfs_instance *instance);
+
+/* Has the keeper switch everything off, while pfscope goes on: half of what a removal takes. */
+void pfs_instance_silence(struct pfs_instance *instance);
+
 /*
- * Has the keeper remove it, or says why it could not be. Nothing in it may be open any more but what the
- * instance holds itself. NULL is fine.
+ * Has the keeper remove it, or reports why that fails. Everything in it must be closed except what the instance holds
+ * itself. NULL is fine.
  */
 int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err);
 
@@ -69,17 +79,5 @@ int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsi
 /* The same of per_cpu/cpuN/FILE. */
 int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
 int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
-
-/*
- * Removes the instance in that folder, also if it has gone already. Until its last reader has let go it is busy,
- * a moment longer than the reader lives: so long is waited. 0 or -errno. Safe in a keeper: no memory.
- */
-int pfs_instance_rmdir(const char *dir, unsigned int patience_ms);
-
-/*
- * Removes the instances of pfscopes that live no more, waiting so long for one that is still read; how
- * many, or -errno with err set. Also what `pfscope clean` does.
- */
-int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err);
 
 #endif

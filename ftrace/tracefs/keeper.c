@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper, see keeper.h. Everything it will need is made before it is forked.
+ * The keeper, see keeper.h. It writes tracefs files by hand: after pfscope's death it has nothing but its
+ * descriptors and what was allocated before the fork, and libtracefs allocates.
  */
 #include "tracefs/keeper.h"
 
 #include "base/write_all.h"
 #include "os/helper.h"
+#include "tracefs/clean.h"
+#include "tracefs/dir.h"
 #include "tracefs/dynevents.h"
-#include "tracefs/instance.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,23 +19,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How long the last reader may take to let go, in order and after its death. */
+/* How long the last reader may take to let go: when pfscope asks, after pfscope's death, and of other instances. */
 #define PATIENCE_MS	 2000
 #define LONG_PATIENCE_MS 10000
+#define OTHERS_MS	 100
 
-/* The kernel says in less that an instance cannot go; to remove one takes it twenty times as long. */
+/* The kernel reports sooner than this that an instance is busy; removing one takes it twenty times as long. */
 #define ANSWER_MS 2
+
+/* The third message, beside those of enum pfs_keeper_task. */
+#define REMOVE 'r'
+
+struct keeper {
+	char dir[PATH_MAX];
+	void (*leftovers)(void);
+};
 
 static void put(const char *dir, const char *file, const char *text)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (pfs_write_file(path, text)) { /* nobody is left to be told */
+	if (pfs_write_file(path, text)) { /* there is nobody to report it to */
 	}
 }
 
-/* The dynamic events that were made for the instance, which used them as long as it was there. */
+/* Removes the dynamic events that were made for the instance, once nothing uses them. */
 static void remove_probes(const char *dir)
 {
 	char tracing[PATH_MAX], group[256], *end;
@@ -49,22 +60,23 @@ static void remove_probes(const char *dir)
 
 static void answer(int result)
 {
-	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* nobody waits for it */
+	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* pfscope does not wait any more */
 	}
 }
 
-/*
- * Where it cannot go yet it shall at least be still; and events that are on by themselves take the kernel longer to
- * remove. Who asked for it hears when that has to wait.
- */
+/* An instance that cannot be removed yet is at least silent, and the kernel removes a silent one in half the time. */
+static void silence(const char *dir)
+{
+	put(dir, "tracing_on", "0");
+	put(dir, "events/enable", "0");
+}
+
+/* If pfscope asked, it learns that the removal has to wait. */
 static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 {
-	int ret;
+	int ret = pfs_instance_rmdir(dir, 0);
 
-	put(dir, "tracing_on", "0");
-	ret = pfs_instance_rmdir(dir, 0);
 	if (ret == -EBUSY) {
-		put(dir, "events/enable", "0");
 		if (asked)
 			answer(-EAGAIN);
 		ret = pfs_instance_rmdir(dir, patience_ms);
@@ -74,38 +86,50 @@ static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 	return ret;
 }
 
-/*
- * A message: remove it, and answer how that went; the message is only taken then, so that a keeper that is killed
- * in between has a successor that goes on. End of file: pfscope is dead.
- */
-static void keep(void *dir, bool again)
+/* The next message, which stays in the socket; 0: pfscope is dead. */
+static char peek(void)
 {
-	char byte;
 	ssize_t got;
+	char byte;
 
 	do
 		got = recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK);
 	while (got < 0 && errno == EINTR);
-	if (got != 1) {
-		tear_down(dir, LONG_PATIENCE_MS, false);
-		return;
-	}
-	answer(tear_down(dir, PATIENCE_MS, true));
-	if (recv(PFS_HELPER_FD, &byte, 1, 0) < 0) { /* pfscope is gone, and so is the message */
-	}
+	return got == 1 ? byte : 0;
 }
 
-int pfs_keeper_start(const char *dir, struct pfs_err *err)
+/* A message is taken only when it has been served, so the successor of a killed keeper serves it again. */
+static void keep(void *ctx, bool again)
 {
-	struct pfs_helper helper = { .name = "pfscope-keeper", .nr_fds = 1, .run = keep };
-	char copy[PATH_MAX];
+	const struct keeper *keeper = ctx;
+	char message;
+
+	while ((message = peek())) {
+		if (message == PFS_KEEPER_CLEAN) {
+			pfs_instance_clean(OTHERS_MS, NULL);
+			if (keeper->leftovers)
+				keeper->leftovers();
+		} else {
+			silence(keeper->dir);
+		}
+		answer(message == REMOVE ? tear_down(keeper->dir, PATIENCE_MS, true) : 0);
+		if (recv(PFS_HELPER_FD, &message, 1, 0) < 0 || message == REMOVE)
+			return;
+	}
+	silence(keeper->dir);
+	tear_down(keeper->dir, LONG_PATIENCE_MS, false);
+}
+
+int pfs_keeper_start(const char *dir, void (*leftovers)(void), struct pfs_err *err)
+{
+	struct keeper keeper = { .leftovers = leftovers };
+	struct pfs_helper helper = { .name = "pfscope-keeper", .nr_fds = 1, .run = keep, .ctx = &keeper };
 	int fds[2], ret;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
-	snprintf(copy, sizeof(copy), "%s", dir);
+	snprintf(keeper.dir, sizeof(keeper.dir), "%s", dir);
 	helper.fds = &fds[1];
-	helper.ctx = copy;
 	ret = pfs_helper_start(&helper, err);
 	close(fds[1]);
 	if (!ret)
@@ -121,30 +145,47 @@ bool pfs_keeper_lives(int fd)
 	return poll(&poll_fd, 1, 0) >= 0 && !(poll_fd.revents & (POLLHUP | POLLERR));
 }
 
-/* The keeper's answer; 0 as well if it is at it; -EPIPE: there is no keeper any more. */
-static int ask(int fd)
+int pfs_keeper_ask(int fd, enum pfs_keeper_task task)
 {
-	struct pollfd poll_fd = { fd, POLLIN, 0 };
+	const char message = task;
+
+	return send(fd, &message, 1, MSG_NOSIGNAL) == 1;
+}
+
+/* The keeper's next answer; -EPIPE: the keeper is dead. */
+static int receive(int fd)
+{
 	int result = 0;
 	ssize_t got;
 
-	if (send(fd, "r", 1, MSG_NOSIGNAL) < 0)
-		return -EPIPE;
-	if (!poll(&poll_fd, 1, ANSWER_MS))
-		return 0;
 	do
 		got = recv(fd, &result, sizeof(result), 0);
 	while ((got < 0 && errno == EINTR) || (got == sizeof(result) && result == -EAGAIN));
 	return got == sizeof(result) ? result : -EPIPE;
 }
 
-int pfs_keeper_remove(int fd, const char *dir, struct pfs_err *err)
+static int ask_to_remove(int fd, unsigned int pending)
 {
-	int ret = ask(fd);
+	struct pollfd poll_fd = { fd, POLLIN, 0 };
+	const char message = REMOVE;
+	int ret = 0;
+
+	while (!ret && pending--)
+		ret = receive(fd);
+	if (ret || send(fd, &message, 1, MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	return poll(&poll_fd, 1, ANSWER_MS) ? receive(fd) : 0;
+}
+
+int pfs_keeper_remove(int fd, unsigned int pending, const char *dir, struct pfs_err *err)
+{
+	int ret = ask_to_remove(fd, pending);
 
 	close(fd);
-	if (ret == -EPIPE)
+	if (ret == -EPIPE) {
+		silence(dir);
 		ret = tear_down(dir, PATIENCE_MS, false);
+	}
 	return ret ? pfs_err_set(err, ret,
 				 "%s: cannot remove the tracefs instance: %s; `pfscope clean` "
 				 "as root tries again",

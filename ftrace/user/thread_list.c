@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/thread_list.h"
 
+#include "base/array.h"
 #include "sideband/snapshot.h"
 #include "tracefs/instance.h"
 
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Nothing is ever in it. */
+/* It stays empty: the instance only holds the list of threads. */
 #define BUFFER_KB 4
 
 struct pfs_thread_list {
@@ -25,7 +26,7 @@ struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err)
 	if (!list) {
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
 	} else {
-		list->instance = pfs_instance_create(BUFFER_KB, err);
+		list->instance = pfs_instance_create(BUFFER_KB, NULL, err);
 		ret = list->instance ? pfs_instance_settle(list->instance, err) : -errno;
 	}
 	if (!ret)
@@ -50,20 +51,15 @@ int pfs_thread_list_free(struct pfs_thread_list *list, struct pfs_err *err)
 static int remember(void *ctx, const struct raw_event *ev)
 {
 	struct pfs_thread_list *list = ctx;
+	pid_t *tid;
 
 	for (unsigned int i = 0; i < list->nr; i++)
 		if (list->tids[i] == ev->tid)
 			return 0;
-	if (list->nr == list->max) {
-		unsigned int want = list->max ? list->max * 2 : 64;
-		pid_t *bigger = realloc(list->tids, want * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		list->tids = bigger;
-		list->max = want;
-	}
-	list->tids[list->nr++] = ev->tid;
+	tid = pfs_array_add(list->tids, list->nr, list->max);
+	if (!tid)
+		return -ENOMEM;
+	*tid = ev->tid;
 	return 0;
 }
 

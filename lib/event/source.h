@@ -40,6 +40,7 @@ struct pfs_source_config {
 	bool (*give_up)(void *ctx);		     /* polled during long work: does the user want to stop? */
 	void (*report)(void *ctx, const char *line); /* progress and refusals, a line each */
 	void *ctx;				     /* of both */
+	void (*leftovers)(void); /* removes what dead pfscopes left beside the source; called once it runs, if ever */
 };
 
 /* An open source; each source's own struct begins with one. */
