@@ -27,8 +27,8 @@ struct attach_args {
 };
 
 static const struct argp_option options[] = {
-	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 0 },
-	{ "user", 'u', "USER", 0, "All processes of USER (a name or a number), those to come too", 0 },
+	{ "duration", 'd', "SECONDS", 0, "Stop after SECONDS", 0 },
+	{ "user", 'u', "USER", 0, "Record all processes of USER (a name or a number), including later ones", 0 },
 	{ 0 },
 };
 
@@ -40,7 +40,7 @@ static void add_pid(struct attach_args *args, const char *arg, struct argp_state
 	errno = 0;
 	pid = strtol(arg, &end, 10);
 	if (errno || *end || end == arg || pid <= 0 || pid > INT32_MAX)
-		argp_error(state, "%s: is no process number", arg);
+		argp_error(state, "%s: not a process ID", arg);
 	for (unsigned int i = 0; i < args->nr_pids; i++)
 		if (args->pids[i] == pid)
 			return;
@@ -71,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd':
 		args->seconds = strtod(arg, &end);
 		if (*end || end == arg || !(args->seconds > 0) || !isfinite(args->seconds))
-			argp_error(state, "--duration: %s: is no number of seconds", arg);
+			argp_error(state, "--duration: %s: must be a positive number of seconds", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		add_pid(args, arg, state);
@@ -96,18 +96,15 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[PID...]",
-	"Record every page fault and every change of the memory regions of running processes, with all "
-	"their threads and what they start from now on, until they end, for some seconds, or until "
-	"Ctrl-C. They run on undisturbed. Bars are drawn on standard error at the end. Also all processes of "
-	"a user (--user), or with --source=stap of a name (--comm), those to come included.\v"
+	"Record every page fault and every change of the memory regions of running processes, their threads and future children, until the processes end, SECONDS are over or Ctrl-C. The processes are not stopped. The bars are drawn on standard error at the end. Without a PID, --user selects all processes of a user, and with --source=stap --comm all processes of a name, including later ones.\v"
 	"Examples:\n"
-	"  pfscope attach 1234                     until it ends or Ctrl-C\n"
-	"  pfscope attach -d 10 -o db.dat 1234     ten seconds, kept\n"
+	"  pfscope attach 1234                     until the process ends or Ctrl-C\n"
+	"  pfscope attach -d 10 -o db.dat 1234     for 10 s, and keep the recording\n"
 	"  pfscope attach $(pidof -s firefox)\n"
-	"  pfscope attach --user www-data -d 60    all that it runs, and will run\n"
+	"  pfscope attach --user www-data -d 60    all its processes\n"
 	"  pfscope attach --source=stap --comm cc1 -d 60\n"
 	"\n"
-	"Exit status: 0; 1 if recording failed or there is no such process; 2 for wrong usage.",
+	"Exit status: 0; 1 if the recording failed or there is no such process; 2 for wrong usage.",
 	children,
 	NULL,
 	NULL,
@@ -157,21 +154,17 @@ static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 	t->fd = syscall(SYS_pidfd_open, pid, 0);
 	/* EINVAL, or ENOENT since 6.16: the number is in use, but not for a process. */
 	if (t->fd < 0 && (errno == EINVAL || errno == ENOENT))
-		return pfs_err_set(err, -EINVAL,
-				   "%d: is a thread, not a process; "
-				   "see Tgid in /proc/%d/status",
+		return pfs_err_set(err, -EINVAL, "process %d: is a thread, not a process (see Tgid in /proc/%d/status)",
 				   pid, pid);
 	if (t->fd < 0)
 		return pfs_err_set(err, -errno, "process %d: %s", pid,
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
 	if (ret < 0)
-		return pfs_err_set(err, ret, "process %d: its memory regions cannot be read: %s", pid, strerror(-ret));
+		return pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s", pid, strerror(-ret));
 	if (!ret)
 		return pfs_err_set(err, -EINVAL,
-				   "process %d: is a kernel thread or has ended: it has "
-				   "no memory of its own",
-				   pid);
+				   "process %d: is a kernel thread or has ended (it has no memory of its own)", pid);
 	return 0;
 }
 

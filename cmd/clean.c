@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope clean: what a killed pfscope left in the kernel. The next start does the same by itself.
+ * pfscope clean: removes what killed pfscopes left in the kernel. `run` and `attach` do the same when they start.
  */
 #include "common/command.h"
 #include "common/message.h"
@@ -15,7 +15,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	argp_error(state, "%s: nothing is to be named", arg);
+	argp_error(state, "%s: unexpected argument", arg);
 	return 0;
 }
 
@@ -23,8 +23,7 @@ static const struct argp argp = {
 	NULL,
 	parse,
 	NULL,
-	"Remove the tracefs instances, the SystemTap modules and the swap devices (--zram) of pfscopes that were killed and "
-	"so could not do it themselves. Those of running ones are left alone.\v"
+	"Remove the tracefs instances, SystemTap modules and swap devices (--zram) that killed pfscopes left behind. Those of running ones stay.\v"
 	"Example:\n"
 	"  sudo pfscope clean",
 	NULL,
@@ -32,7 +31,7 @@ static const struct argp argp = {
 	NULL,
 };
 
-static int tell_removed(int nr, const char *what, const struct pfs_err *err)
+static int print_removed(int nr, const char *what, const struct pfs_err *err)
 {
 	if (nr < 0)
 		return fail(err);
@@ -47,12 +46,12 @@ int cmd_clean(int argc, char **argv)
 
 	if (cannot_parse(&argp, argc, argv, 0, NULL))
 		return EXIT_FAILED;
-	status = tell_removed(pfs_instance_clean(2000, &err), "instance", &err);
+	status = print_removed(pfs_instance_clean(2000, &err), "instance", &err);
 	swaps = pfs_zram_clean(&err);
-	if (swaps && tell_removed(swaps, "swap device", &err))
+	if (swaps && print_removed(swaps, "swap device", &err))
 		status = EXIT_FAILED;
 	modules = pfs_leftovers_remove(&err);
-	if (modules && tell_removed(modules, "module", &err)) /* nothing to say of none */
+	if (modules && print_removed(modules, "module", &err))
 		status = EXIT_FAILED;
 	return status;
 }

@@ -12,8 +12,8 @@
 enum { OPT_JSON = 0x500, OPT_CSV };
 
 static const struct argp_option options[] = {
-	{ "json", OPT_JSON, NULL, 0, "One JSON object a line", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "Comma-separated values with a header", 1 },
+	{ "json", OPT_JSON, NULL, 0, "Print one JSON object per line", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values with a header", 1 },
 	{ 0 },
 };
 
@@ -37,8 +37,7 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[FILE|-]",
-	"Print the events of a recording, one a line, in the form that pfscope-events(5) describes. "
-	"`pfscope render' of these lines gives the same picture as of the recording.\v"
+	"Print the events of a recording, one per line, in the format of pfscope-events(5). `pfscope render' draws the same bars from these lines as from the recording.\v"
 	"Examples:\n"
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"

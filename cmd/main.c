@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope: which command is meant. What each does is in the file of its name.
+ * pfscope: finds the command in its table and calls it. Each command is in the file of its name.
  */
 #include "common/command.h"
 #include "common/message.h"
@@ -10,36 +10,36 @@
 #include <string.h>
 
 static const struct command commands[] = {
-	{ "run", "record a command and show its bars when it ends", cmd_run },
+	{ "run", "record a command and draw its bars when it ends", cmd_run },
 	{ "attach", "record running processes until they end or Ctrl-C", cmd_attach },
-	{ "render", "show the bars of a recording", cmd_render },
-	{ "events", "print the events of a recording, one a line", cmd_events },
-	{ "maps", "print the layout at some moment, as /proc/PID/maps does", cmd_maps },
-	{ "report", "tables by process, region and file; check against the kernel's counts", cmd_report },
-	{ "tape", "the page reference string, for simulators and prefetchers", cmd_tape },
-	{ "mrc", "what memory of each size would have missed, and working sets", cmd_mrc },
-	{ "plot", "a picture of time by address: characters, SVG, PNG, PDF or HTML", cmd_plot },
-	{ "clean", "remove what a killed pfscope left in the kernel", cmd_clean },
-	{ "stap", "the SystemTap source: its script, its probes, a module to take along", cmd_stap },
+	{ "render", "draw the bars of a recording", cmd_render },
+	{ "events", "print the events of a recording, one per line", cmd_events },
+	{ "maps", "print the memory layout at a point in time, like /proc/PID/maps", cmd_maps },
+	{ "report", "print tables by process, region and file; compare with the kernel's counts", cmd_report },
+	{ "tape", "print the page reference string, for simulators and prefetchers", cmd_tape },
+	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },
+	{ "plot", "plot touches by time and address as text, SVG, PNG, PDF or HTML", cmd_plot },
+	{ "clean", "remove what killed pfscopes left in the kernel", cmd_clean },
+	{ "stap", "print the SystemTap script, check its probes, build its module", cmd_stap },
 };
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static int usage(FILE *out, int status)
 {
 	fputs("Usage: pfscope COMMAND [OPTION...] [ARG...]\n"
-	      "Record the page faults and the memory regions of a process, and show region by region\n"
-	      "which pages were touched, when, how and by whom.\n\n",
+	      "Record the page faults and the memory regions of processes, and show for each region\n"
+	      "which of its pages were touched, when, how and by which thread.\n\n",
 	      out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\n"
 	      "Examples:\n"
-	      "  sudo pfscope run -- python3 -c 'import json'   bars of a command\n"
-	      "  sudo pfscope run -o py.dat -- python3 app.py   the same, and keep the recording\n"
-	      "  sudo pfscope attach -d 5 1234                  five seconds of a running process\n"
-	      "  pfscope render --at 0.25 py.dat                a quarter of a second in\n"
+	      "  sudo pfscope run -- python3 -c 'import json'   draw the bars of a command\n"
+	      "  sudo pfscope run -o py.dat -- python3 app.py   also keep the recording\n"
+	      "  sudo pfscope attach -d 5 1234                  record a running process for 5 s\n"
+	      "  pfscope render --at 0.25 py.dat                draw the state after 0.25 s\n"
 	      "\n"
-	      "`pfscope COMMAND --help` has the options of each, `man pfscope` the rest.\n",
+	      "See `pfscope COMMAND --help` for the options of a command, and `man pfscope`.\n",
 	      out);
 	return status;
 }
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
 		argv[1] = name;
 		return commands[i].main(argc - 1, argv + 1);
 	}
-	message("%s: no such command; `pfscope --help` lists them", argv[1]);
+	message("%s: no such command (see `pfscope --help`)", argv[1]);
 	return EXIT_USAGE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope mrc: what a memory of each size would have missed of the references that a recording shows.
+ * pfscope mrc: prints the miss ratio curve of the references of a recording.
  */
 #include "common/command.h"
 #include "base/units.h"
@@ -38,14 +38,15 @@ struct mrc_args {
 };
 
 static const struct argp_option options[] = {
-	{ "sizes", OPT_SIZES, "LIST", 0, "Sizes of memory: pages, or bytes with K, M, G or T behind them", 1 },
-	{ "policy", OPT_POLICY, "LIST", 0, "What is dropped: lru (the default), clock, clock0, opt", 1 },
-	{ "window", OPT_WINDOW, "LIST", 0, "Working sets in windows of such a time: 1.5s, 10ms, 20us, 100ns", 1 },
-	{ "series", OPT_SERIES, NULL, 0, "Working sets over time, window by window", 1 },
-	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve a process, as if it had memory of its own", 1 },
-	{ "no-code", OPT_NO_CODE, NULL, 0, "Without what can be executed", 1 },
-	{ "json", OPT_JSON, NULL, 0, "As JSON", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "As comma-separated values", 1 },
+	{ "sizes", OPT_SIZES, "LIST", 0, "Memory sizes: in pages, or in bytes with suffix K, M, G or T", 1 },
+	{ "policy", OPT_POLICY, "LIST", 0, "Replacement policies: lru (the default), clock, clock0, opt", 1 },
+	{ "window", OPT_WINDOW, "LIST", 0, "Print working sets for windows of these lengths (1.5s, 10ms, 20us, 100ns)",
+	  1 },
+	{ "series", OPT_SERIES, NULL, 0, "Print the working set of each window over time", 1 },
+	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve per process, as if each had its own memory", 1 },
+	{ "no-code", OPT_NO_CODE, NULL, 0, "Leave out executable regions", 1 },
+	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
 	{ 0 },
 };
 
@@ -91,10 +92,10 @@ static void parse_list(struct argp_state *state, const char *option, const char 
 		size_t len = strcspn(list, ",");
 
 		if (size && *nr == MAX_LISTED)
-			argp_error(state, "--%s: more than %d", option, MAX_LISTED);
+			argp_error(state, "--%s: more than %d values", option, MAX_LISTED);
 		snprintf(word, sizeof(word), "%.*s", (int)len, list);
 		if (len >= sizeof(word) || !parse_word(word, (char *)to + (size ? *nr * size : 0)))
-			argp_error(state, "--%s: %.*s: is no %s", option, (int)len, list, what);
+			argp_error(state, "--%s: %.*s: must be %s", option, (int)len, list, what);
 		*nr += size != 0;
 		if (!list[len])
 			return;
@@ -109,15 +110,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_SIZES:
-		parse_list(state, "sizes", arg, "size: give pages (1000) or bytes (64K, 10M, 1G)", parse_size,
-			   args->sizes, sizeof(args->sizes[0]), &args->nr_sizes);
+		parse_list(state, "sizes", arg, "pages (1000) or bytes (64K, 10M, 1G)", parse_size, args->sizes,
+			   sizeof(args->sizes[0]), &args->nr_sizes);
 		return 0;
 	case OPT_POLICY:
-		parse_list(state, "policy", arg, "policy: there are lru, clock, clock0 and opt", parse_policy,
-			   &args->mrc.policies, 0, &none);
+		parse_list(state, "policy", arg, "lru, clock, clock0 or opt", parse_policy, &args->mrc.policies, 0,
+			   &none);
 		return 0;
 	case OPT_WINDOW:
-		parse_list(state, "window", arg, "window: give a time (10ms, 0.5s)", parse_window, args->windows_ns,
+		parse_list(state, "window", arg, "a time (10ms, 0.5s)", parse_window, args->windows_ns,
 			   sizeof(args->windows_ns[0]), &args->nr_windows);
 		return 0;
 	case OPT_SERIES:
@@ -151,9 +152,7 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[FILE|-]",
-	"Print what a memory of each size would have missed of the page references that a recording shows: "
-	"under LRU, exactly and for all sizes, and under CLOCK and OPT for comparison. A reference is a fault "
-	"that the kernel served, or a sampled access: accesses between two faults of a page are not seen.\v"
+	"Print the miss ratio curve of the page references of a recording: exact under LRU for all memory sizes, and simulated under CLOCK and OPT for comparison. A reference is a fault that the kernel served, or a sampled access; accesses between two faults of a page are not recorded.\v"
 	"Examples:\n"
 	"  pfscope mrc py.dat\n"
 	"  pfscope mrc --policy lru,clock,opt --sizes 1M,4M,16M py.dat\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope plot: time by address, as a picture in a file or in characters.
+ * pfscope plot: plots touches by time and address, into a file or as text.
  */
 #include "common/command.h"
 #include "base/atomic_file.h"
@@ -31,15 +31,14 @@ struct plot_args {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format that its name ends in: svg, png, pdf, html or txt",
-	  1 },
-	{ "format", OPT_FORMAT, "FORMAT", 0, "`svg', `png', `pdf', `html' or `text', whatever the name", 1 },
-	{ "heat", OPT_HEAT, NULL, 0, "A heat map: by how many, not by how or by whom", 1 },
-	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "`access' (the default), `class' or `thread'", 1 },
-	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Of the picture, in pixels", 1 },
-	{ "title", OPT_TITLE, "TEXT", 0, "Instead of the recorded command", 1 },
-	{ "width", OPT_WIDTH, "COLUMNS", 0, "Of characters; instead of the terminal's", 1 },
-	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Of characters: `always', `never' or `auto'", 1 },
+	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format of its suffix: svg, png, pdf, html or txt", 1 },
+	{ "format", OPT_FORMAT, "FORMAT", 0, "Output format: `svg', `png', `pdf', `html' or `text'", 1 },
+	{ "heat", OPT_HEAT, NULL, 0, "Draw a heat map of the number of touches", 1 },
+	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "Color the points by `access' (the default), `class' or `thread'", 1 },
+	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Size of the picture in pixels", 1 },
+	{ "title", OPT_TITLE, "TEXT", 0, "Title (default: the recorded command)", 1 },
+	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of text output (default: the terminal's)", 1 },
+	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Color text output: `always', `never' or `auto'", 1 },
 	{ 0 },
 };
 
@@ -73,7 +72,7 @@ static void choose_format(struct plot_args *args, const struct argp_state *state
 	}
 	args->format = args->output ? pfs_plot_format_of_file(args->output) : PFS_PLOT_TEXT;
 	if (args->format < 0)
-		argp_error(state, "--output: %s: ends in no format; give svg, png, pdf, html or txt, or --format",
+		argp_error(state, "--output: %s: unknown suffix (svg, png, pdf, html or txt, or --format)",
 			   args->output);
 }
 
@@ -83,14 +82,14 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 	bool text = args->format == PFS_PLOT_TEXT, page = args->format == PFS_PLOT_HTML;
 
 	if (args->style.heat && args->color_by)
-		argp_error(state, "--heat and --color-by: the colour says either how many or which");
+		argp_error(state, "--heat: cannot be combined with --color-by");
 	if (text && args->color_by)
-		argp_error(state, "--color-by: characters are a heat map; give -o FILE or --format");
+		argp_error(state, "--color-by: text output is a heat map (-o FILE or --format)");
 	if ((text || page) && args->style.width)
-		argp_error(state, "--size: is of svg, png and pdf; %s",
-			   text ? "characters have --width" : "a page is as large as its window");
+		argp_error(state, "--size: only for svg, png and pdf (%s)",
+			   text ? "text output has --width" : "an HTML page fills its window");
 	if (!text && (args->width || args->color))
-		argp_error(state, "--%s: is of characters only", args->width ? "width" : "color");
+		argp_error(state, "--%s: only for text output", args->width ? "width" : "color");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -108,7 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_FORMAT:
 		args->format = pfs_plot_format_find(arg);
 		if (args->format < 0)
-			argp_error(state, "--format: %s: is neither svg, png, pdf, html nor text", arg);
+			argp_error(state, "--format: %s: must be svg, png, pdf, html or text", arg);
 		return 0;
 	case OPT_HEAT:
 		args->style.heat = true;
@@ -116,11 +115,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_COLOR_BY:
 		args->color_by = arg;
 		if (!parse_color_by(arg, &args->style.by))
-			argp_error(state, "--color-by: %s: is neither access, class nor thread", arg);
+			argp_error(state, "--color-by: %s: must be access, class or thread", arg);
 		return 0;
 	case OPT_SIZE:
 		if (!parse_size(arg, &args->style))
-			argp_error(state, "--size: %s: is no size like 1200x800, from %dx%d to %dx%d", arg,
+			argp_error(state, "--size: %s: must be WIDTHxHEIGHT from %dx%d to %dx%d", arg,
 				   PFS_PLOT_LEAST_WIDTH, PFS_PLOT_LEAST_HEIGHT, PFS_PLOT_MOST_PIXELS,
 				   PFS_PLOT_MOST_PIXELS);
 		return 0;
@@ -143,8 +142,7 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[FILE|-]",
-	"Draw the touches of a recording: time from left to right, addresses from bottom to top, a band for "
-	"each region, and under it faults a second and resident pages. Without -o in characters.\v"
+	"Plot the touches of a recording: time from left to right, addresses from bottom to top, one band per region, and below faults per second and resident pages. Without -o the plot is text.\v"
 	"Examples:\n"
 	"  pfscope plot py.dat\n"
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"

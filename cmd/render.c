@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope render: the bars of a recording, whatever made it.
+ * pfscope render: draws the bars of a recording.
  */
 #include "common/command.h"
 #include "common/reading.h"
@@ -16,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
 	{ &reading_argp, 0, NULL, 0 },
-	{ &view_argp, 0, "What is drawn:", 2 },
+	{ &view_argp, 0, "Drawing:", 2 },
 	{ 0 },
 };
 
@@ -24,8 +24,7 @@ static const struct argp argp = {
 	NULL,
 	parse,
 	"[FILE|-]",
-	"Draw the bars of a recording: a trace.dat of pfscope or of any trace-cmd, text of trace_pipe, of "
-	"the trace file or of trace-cmd report, or pfscope's event lines. Which it is, its content tells.\v"
+	"Draw the bars of a recording: a trace.dat of pfscope or trace-cmd, the text of trace_pipe, of the trace file or of trace-cmd report, or pfscope's event lines. The format is detected.\v"
 	"Examples:\n"
 	"  pfscope render py.dat\n"
 	"  pfscope render --classic trace.dat\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope report: tables, and the check of a recording against the kernel's own counts.
+ * pfscope report: prints tables, and compares a recording with the kernel's own counts.
  */
 #include "common/command.h"
 #include "common/reading.h"
@@ -9,11 +9,9 @@ enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };
 
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
-	  "Compare with the kernel's own counts of faults and explain each "
-	  "difference (recordings by `run')",
-	  1 },
-	{ "json", OPT_JSON, NULL, 0, "As JSON", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "As comma-separated values", 1 },
+	  "Compare the faults with the kernel's own counts and explain each difference (recordings made by `run')", 1 },
+	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
 	{ 0 },
 };
 
@@ -40,11 +38,10 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[FILE|-]",
-	"Print tables of a recording: by process, by region and by file, the faults by kind, the pages "
-	"touched, mapped beside a fault and populated, regions made and removed, events lost.\v"
+	"Print tables of a recording by process, by region and by file: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
-	"  pfscope report --check py.dat     does it agree with the kernel's own counts?\n"
+	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
 	"for wrong usage.",

@@ -28,14 +28,11 @@ struct run_args {
 };
 
 static const struct argp_option options[] = {
-	{ "user", 'u', "USER", 0, "Run the command as USER (behind sudo: as who called it)", 0 },
-	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Only the first process, not its children", 0 },
-	{ "no-aslr", OPT_NO_ASLR, NULL, 0, "Run the command without addresses at random", 0 },
+	{ "user", 'u', "USER", 0, "Run the command as USER (default: the user who invoked sudo)", 0 },
+	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Record only the first process, not its children", 0 },
+	{ "no-aslr", OPT_NO_ASLR, NULL, 0, "Run the command without address space randomization", 0 },
 	{ "no-thp", OPT_NO_THP, NULL, 0, "Run the command without transparent huge pages", 0 },
-	{ "count", OPT_COUNT, NULL, 0,
-	  "Have the kernel count the faults as well, so that `pfscope report' "
-	  "can check them",
-	  0 },
+	{ "count", OPT_COUNT, NULL, 0, "Also count the faults in the kernel, for `pfscope report --check'", 0 },
 	{ 0 },
 };
 
@@ -67,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which command is to be run?");
+		argp_error(state, "no command given");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -80,17 +77,14 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[--] COMMAND [ARG...]",
-	"Run COMMAND and record every page fault and every change of the memory regions of it, its "
-	"threads and its children. Bars are drawn on standard error when the last of them has ended; "
-	"without -o nothing is left behind. The exit status is the command's own.\v"
+	"Run COMMAND and record every page fault and every change of the memory regions of its processes and threads, including all children. The bars are drawn on standard error when the last process has ended. The exit status is that of COMMAND.\v"
 	"Examples:\n"
-	"  pfscope run -- ls -l                     bars of ls\n"
+	"  pfscope run -- ls -l                     draw the bars of ls\n"
 	"  pfscope run -o gcc.dat -- gcc -c x.c     keep the recording\n"
-	"  pfscope run --classic -- python3 -c ''   one character a page\n"
+	"  pfscope run --classic -- python3 -c ''   one character per page\n"
 	"  pfscope run --events=json --no-bars -- true | jq .kind\n"
 	"\n"
-	"Exit status: the command's (128+N after signal N); 127 if it is not found, 126 if it cannot be "
-	"executed, 1 if recording failed, 2 for wrong usage.",
+	"Exit status: that of COMMAND (128+N after signal N); 127 if it is not found, 126 if it cannot be executed, 1 if the recording failed, 2 for wrong usage.",
 	children,
 	NULL,
 	NULL,
@@ -257,7 +251,7 @@ int cmd_run(int argc, char **argv)
 	} else if (ret) {
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
-		message("cannot follow orphans: %s", strerror(errno));
+		message("cannot become a subreaper: %s", strerror(errno));
 	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.caller, &before, &err)) {
 		fail(&err);
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope stap: what the SystemTap source does, one step at a time: print, check, build.
+ * pfscope stap: runs one step of the SystemTap source: print, check or build.
  */
 #include "module/build.h"
 #include "base/atomic_file.h"
@@ -182,9 +182,7 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 		len = 0;
 	if (!len || len > PFS_MODULE_NAME_MAX || len >= size ||
 	    strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
-		return pfs_err_set(err, -EINVAL,
-				   "%s: the name of a module is up to %d of a-z, 0-9 "
-				   "and _, and .ko",
+		return pfs_err_set(err, -EINVAL, "%s: a module name must be 1 to %d of a-z, 0-9 and _, with suffix .ko",
 				   file, PFS_MODULE_NAME_MAX);
 	snprintf(name, size, "%.*s", (int)len, base);
 	return 0;
@@ -204,7 +202,7 @@ static int put_module(const char *path, const char *name, const char *file, stru
 	if (!ret) {
 		ret = pfs_write_all(out.fd, module.bytes, module.len);
 		if (ret)
-			pfs_err_set(err, ret, "%s: cannot be written: %s", file, strerror(-ret));
+			pfs_err_set(err, ret, "%s: cannot write: %s", file, strerror(-ret));
 		else
 			ret = pfs_atomic_file_keep(&out, err);
 		pfs_atomic_file_drop(&out);
@@ -238,21 +236,21 @@ static const struct step steps[] = {
 };
 
 static const struct argp_option options[] = {
-	{ "release", 'r', "RELEASE", 0, "Of the kernel that it is for (the one that runs)", 0 },
-	{ "output-file", 'o', "FILE", 0, "build: where the module goes, NAME.ko", 0 },
-	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if there is some", 0 },
+	{ "release", 'r', "RELEASE", 0, "Kernel release (default: the running kernel)", 0 },
+	{ "output-file", 'o', "FILE", 0, "build: write the module to FILE (NAME.ko)", 0 },
+	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if it is installed", 0 },
 	{ 0 },
 };
 
 static void choose(struct stap_cmd *cmd, const char *name, struct argp_state *state)
 {
 	if (cmd->step)
-		argp_error(state, "%s: one thing at a time", name);
+		argp_error(state, "%s: only one step can be given", name);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (!strcmp(steps[i].name, name))
 			cmd->step = &steps[i];
 	if (!cmd->step)
-		argp_error(state, "%s: is neither print, check nor build", name);
+		argp_error(state, "%s: must be print, check or build", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -274,11 +272,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!cmd->step)
-			argp_error(state, "print, check or build?");
+			argp_error(state, "no step given (print, check or build)");
 		if (cmd->step->run == build_module && !cmd->file)
-			argp_error(state, "build: -o says where the module goes");
+			argp_error(state, "build: no file given (-o FILE)");
 		if (cmd->step->run != build_module && cmd->file)
-			argp_error(state, "-o is of build only");
+			argp_error(state, "-o: only with build");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -289,16 +287,12 @@ static const struct argp argp = {
 	options,
 	parse,
 	"print|check|build",
-	"What --source=stap of run and attach does, step by step. `print' prints the SystemTap "
-	"script. `check' says which of its probes this kernel has, and what is known by each. "
-	"`build' makes a module for --module, for a machine without compiler or debuginfo or for "
-	"members of the group stapusr.\vExamples:\n"
+	"Run one step of --source=stap. `print' prints the SystemTap script. `check' lists which of its probes this kernel has, and what each records. `build' builds a module for --module, for a machine without compiler or debuginfo, or for members of the group stapusr.\vExamples:\n"
 	"  pfscope stap check\n"
 	"  pfscope stap build -r 6.1.0-56-cloud-amd64 -o pfscope.ko\n"
 	"  pfscope stap print | less\n"
 	"\n"
-	"Exit status: 0; 1 if it failed, or if a probe that is needed cannot be placed; 2 for "
-	"wrong usage.",
+	"Exit status: 0; 1 on failure, or if a required probe cannot be placed; 2 for wrong usage.",
 	NULL,
 	NULL,
 	NULL,

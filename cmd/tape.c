@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope tape: the page reference string of a recording.
+ * pfscope tape: prints the page reference string of a recording.
  */
 #include "common/command.h"
 #include "common/message.h"
@@ -51,15 +51,16 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ "by", OPT_BY, "WHAT", 0, "A tape for each `thread' (default) or `process', or one of `all'", 1 },
+	{ "by", OPT_BY, "WHAT", 0, "One tape per `thread' (default), per `process', or one for `all'", 1 },
 	{ "first", OPT_FIRST, NULL, 0, "Only the first reference to each page", 1 },
-	{ "no-code", OPT_NO_CODE, NULL, 0, "No executable regions", 1 },
-	{ "stable", OPT_STABLE, NULL, 0, "Pages by file or mapping, not by address: the same in every run", 1 },
-	{ "no-times", OPT_NO_TIMES, NULL, 0, "Only the order", 1 },
-	{ "format", OPT_FORMAT, "FORMAT", 0, "text, binary, prefetch, lackey, csv or oracle-general", 1 },
-	{ "window", OPT_WINDOW, "TIME", 0, "prefetch: what follows within so long a time (10ms)", 1 },
-	{ "ahead", OPT_AHEAD, "N", 0, "prefetch: at most so many pages (16; 0: no limit)", 1 },
-	{ "output", 'o', "FILE", 0, "Write it there", 1 },
+	{ "no-code", OPT_NO_CODE, NULL, 0, "Leave out executable regions", 1 },
+	{ "stable", OPT_STABLE, NULL, 0, "Identify pages by file or mapping instead of address: the same in every run",
+	  1 },
+	{ "no-times", OPT_NO_TIMES, NULL, 0, "Leave out the times", 1 },
+	{ "format", OPT_FORMAT, "FORMAT", 0, "text (default), binary, prefetch, lackey, csv or oracle-general", 1 },
+	{ "window", OPT_WINDOW, "TIME", 0, "prefetch: pages that follow within TIME (default 10ms; 0: no limit)", 1 },
+	{ "ahead", OPT_AHEAD, "N", 0, "prefetch: at most N pages (default 16; 0: no limit)", 1 },
+	{ "output", 'o', "FILE", 0, "Write to FILE", 1 },
 	{ 0 },
 };
 
@@ -68,7 +69,7 @@ static enum format parse_format(struct argp_state *state, const char *arg)
 	for (int i = 0; i < NR_FORMATS; i++)
 		if (!strcmp(arg, formats[i]))
 			return i;
-	argp_error(state, "--format: %s: is none of text, binary, prefetch, lackey, csv and oracle-general", arg);
+	argp_error(state, "--format: %s: must be text, binary, prefetch, lackey, csv or oracle-general", arg);
 	return TEXT;
 }
 
@@ -79,7 +80,7 @@ static enum pfs_tape_by parse_by(struct argp_state *state, const char *arg)
 	if (!strcmp(arg, "process"))
 		return PFS_TAPE_BY_PROCESS;
 	if (strcmp(arg, "all"))
-		argp_error(state, "--by: %s: is none of thread, process and all", arg);
+		argp_error(state, "--by: %s: must be thread, process or all", arg);
 	return PFS_TAPE_OF_ALL;
 }
 
@@ -91,22 +92,21 @@ static unsigned int parse_ahead(struct argp_state *state, const char *arg)
 	errno = 0;
 	nr = strtoul(arg, &end, 10);
 	if (errno || *end || *arg < '0' || *arg > '9' || nr > 1000000)
-		argp_error(state, "--ahead: %s: is no number from 0 to 1000000", arg);
+		argp_error(state, "--ahead: %s: must be between 0 and 1000000", arg);
 	return nr;
 }
 
 static void check(struct argp_state *state, const struct tape_args *args)
 {
 	if (args->any_window && args->format != PREFETCH)
-		argp_error(state, "--window and --ahead go with --format=prefetch");
+		argp_error(state, "--window and --ahead: only with --format=prefetch");
 	if (args->format == PREFETCH && !args->prefetch.window_ns && !args->prefetch.ahead)
-		argp_error(state,
-			   "--ahead=0 wants a window: without either all that follows would be told of each page");
+		argp_error(state, "--ahead=0: needs a window (--window TIME)");
 	if (args->format >= LACKEY && (args->tape.stable || !args->tape.times || args->split))
-		argp_error(state,
-			   "--format=%s is one string of all references: --by, --stable and --no-times do not "
-			   "go with it; --pid and --tid choose whose they are",
-			   formats[args->format]);
+		argp_error(
+			state,
+			"--format=%s: cannot be combined with --by, --stable or --no-times (--pid and --tid select processes and threads)",
+			formats[args->format]);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -140,7 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WINDOW:
 		args->prefetch.window_ns = 0;
 		if (strcmp(arg, "0") && !span_parse(arg, &args->prefetch.window_ns))
-			argp_error(state, "--window: %s: is no time such as 10ms, 1.5s or 0 (no limit)", arg);
+			argp_error(state, "--window: %s: must be a time (10ms, 1.5s), or 0 for no limit", arg);
 		return 0;
 	case OPT_AHEAD:
 		args->prefetch.ahead = parse_ahead(state, arg);
@@ -160,8 +160,7 @@ static const struct argp argp = {
 	options,
 	parse,
 	"[FILE|-]",
-	"Print the page reference string of a recording: the pages that were referenced, in order. A binary tape is "
-	"printed as well.\v"
+	"Print the page reference string of a recording: the referenced pages, in order. FILE may also be a binary tape.\v"
 	"Examples:\n"
 	"  pfscope tape --stable --region heap,anon py.dat\n"
 	"  pfscope tape --no-code --format=binary -o py.tape py.dat\n"
@@ -175,7 +174,7 @@ static const struct argp argp = {
 static int cannot_write(int ret, const struct tape_args *args, struct pfs_err *err)
 {
 	if (ret == -EIO)
-		return pfs_err_set(err, ret, "%s: cannot be written: %s", args->output ? args->output : "the tape",
+		return pfs_err_set(err, ret, "%s: cannot write: %s", args->output ? args->output : "the tape",
 				   strerror(errno));
 	return ret ? pfs_err_set(err, ret, "no memory for the tape") : 0;
 }
@@ -306,12 +305,12 @@ static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_e
 		return 0;
 	if (args->shaped || args->format >= LACKEY || args->reading.view.filter.nr_regions ||
 	    args->reading.view.filter.nr_files || !pfs_filter_is_open(&args->reading.view.filter))
-		return pfs_err_set(err, -EINVAL,
-				   "a tape is as it was made: only --format=text, binary or prefetch, and "
-				   "no choice of its references; make another one of the recording");
+		return pfs_err_set(
+			err, -EINVAL,
+			"a tape cannot be filtered or converted except to --format=text, binary or prefetch (make another tape from the recording)");
 	bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
-		return pfs_err_set(err, -errno, "%s: cannot be read: %s",
+		return pfs_err_set(err, -errno, "%s: cannot read: %s",
 				   args->reading.file ? args->reading.file : "standard input", strerror(errno));
 	tapes = pfs_tapes_read(bytes, st.st_size, &ret, err);
 	munmap(bytes, st.st_size);
@@ -351,7 +350,7 @@ int cmd_tape(int argc, char **argv)
 	if (cannot_parse(&argp, argc, argv, 0, &args))
 		return EXIT_FAILED;
 	if (!args.output && (args.format == BINARY || args.format == ORACLE) && isatty(STDOUT_FILENO)) {
-		message("--format=%s is nothing for a terminal: -o FILE", formats[args.format]);
+		message("--format=%s: is binary, and standard output is a terminal (-o FILE)", formats[args.format]);
 		return EXIT_USAGE;
 	}
 	ret = args.output ? pfs_atomic_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);

@@ -26,7 +26,7 @@
 struct input {
 	int fd;
 	const char *name;	 /* for messages */
-	char head[HEAD_LEN + 1]; /* what was read to look at */
+	char head[HEAD_LEN + 1]; /* read to detect the kind */
 	size_t head_len;
 	const struct input_options *options;
 	const struct pfs_sink *sink;
@@ -85,7 +85,7 @@ static const char *dat_name(void *ctx, int32_t tid)
 	return pfs_dat_comm(ctx, tid);
 }
 
-/* What the file says of itself; our own files say it again in notes of their own. */
+/* The file's metadata as header notes; pfscope's own files already have such notes. */
 static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 {
 	const char *uname = pfs_dat_info(dat)->uname, *clock = pfs_dat_info(dat)->clock, *machine;
@@ -106,16 +106,16 @@ static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 	return ret;
 }
 
-/* A latency tracer's file: its records are the lines of a `trace` file. */
+/* A latency tracer's file contains the lines of a `trace` file. */
 static int read_dat_text(struct input *in, struct pfs_dat *dat);
 
-static void tell_damage(const struct input *in, const struct pfs_dat *dat)
+static void print_damage(const struct input *in, const struct pfs_dat *dat)
 {
 	const struct pfs_merge_stats *stats = pfs_dat_stats(dat);
 
 	if (stats->damaged)
-		message("%s: damaged in %" PRIu64 " place%s, what could be read is shown; first: %s", in->name,
-			stats->damaged, stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
+		message("%s: damaged in %" PRIu64 " place%s, the rest is shown (first: %s)", in->name, stats->damaged,
+			stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
 }
 
 static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
@@ -160,7 +160,7 @@ static int read_dat(struct input *in)
 	if (!ret)
 		ret = pfs_assembler_finish(a);
 	progress_end(&in->progress);
-	tell_damage(in, dat);
+	print_damage(in, dat);
 out:
 	pfs_assembler_free(a);
 	pfs_dat_close(dat);
@@ -198,8 +198,8 @@ static int read_text(struct input *in)
 	progress_end(&in->progress);
 	stats = pfs_text_stats(text);
 	if (stats->unparsed)
-		message("%s: %" PRIu64 " line%s no event; the first is line %" PRIu64, in->name, stats->unparsed,
-			stats->unparsed == 1 ? " is" : "s are", stats->first_unparsed);
+		message("%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
+			stats->unparsed, stats->first_unparsed);
 out:
 	pfs_text_free(text);
 	pfs_assembler_free(a);
@@ -237,14 +237,14 @@ static int feed_lines(void *ctx, const char *buf, size_t len)
 	return pfs_line_reader_feed(ctx, buf, len);
 }
 
-static void tell_lines(const struct input *in, const struct pfs_line_stats *stats)
+static void print_line_errors(const struct input *in, const struct pfs_line_stats *stats)
 {
 	if (stats->nr_errors)
-		message("%s: %" PRIu64 " line%s no event; the first: %s", in->name, stats->nr_errors,
-			stats->nr_errors == 1 ? " is" : "s are", stats->first_error.msg);
+		message("%s: lines that are not events: %" PRIu64 " (first: %s)", in->name, stats->nr_errors,
+			stats->first_error.msg);
 	if (stats->nr_unknown_kinds || stats->nr_unknown_fields)
-		message("%s: made by a newer pfscope: %" PRIu64 " events and %" PRIu64
-			" fields of kinds unknown here are left out",
+		message("%s: written by a newer pfscope: %" PRIu64 " events and %" PRIu64
+			" fields of unknown kinds are ignored",
 			in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
 }
 
@@ -264,12 +264,12 @@ static int read_lines(struct input *in)
 	if (ret == -EPROTONOSUPPORT)
 		pfs_err_set(in->err, ret, "%s: %s", in->name, pfs_line_reader_stats(reader)->first_error.msg);
 	else
-		tell_lines(in, pfs_line_reader_stats(reader));
+		print_line_errors(in, pfs_line_reader_stats(reader));
 	pfs_line_reader_free(reader);
 	return ret;
 }
 
-/* ---- which it is ---- */
+/* ---- detecting the kind ---- */
 
 static const struct input_kind kinds[] = {
 	{ probe_dat, read_dat },
@@ -299,7 +299,7 @@ static int read_kind(struct input *in)
 	if (ret)
 		return ret;
 	if (!in->head_len)
-		return pfs_err_set(in->err, -EBADMSG, "%s: is empty, not a recording", in->name);
+		return pfs_err_set(in->err, -EBADMSG, "%s: is empty", in->name);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int likely = kinds[i].probe(in->head, in->head_len);
 
@@ -309,11 +309,10 @@ static int read_kind(struct input *in)
 		}
 	}
 	if (!best)
-		return pfs_err_set(in->err, -EBADMSG,
-				   "%s: is no recording that pfscope knows: "
-				   "neither a trace.dat, nor text of trace_pipe or trace-cmd report, "
-				   "nor event lines (offset 0)",
-				   in->name);
+		return pfs_err_set(
+			in->err, -EBADMSG,
+			"%s: offset 0: not a recording (neither trace.dat, nor text of trace_pipe or trace-cmd report, nor event lines)",
+			in->name);
 	return best->read(in);
 }
 
@@ -325,7 +324,7 @@ int input_read(const char *path, const struct input_options *options, const stru
 	int ret;
 
 	if (!in)
-		return pfs_err_set(err, -ENOMEM, "no memory to read with");
+		return pfs_err_set(err, -ENOMEM, "no memory to read");
 	in->name = standard ? "standard input" : path;
 	in->options = options;
 	in->sink = sink;
@@ -336,13 +335,13 @@ int input_read(const char *path, const struct input_options *options, const stru
 	else if (fstat(in->fd, &st))
 		ret = pfs_err_set(err, -errno, "%s: %s", in->name, strerror(errno));
 	else if (S_ISDIR(st.st_mode))
-		ret = pfs_err_set(err, -EISDIR, "%s: is a directory, not a recording", path);
+		ret = pfs_err_set(err, -EISDIR, "%s: is a directory", path);
 	else {
 		progress_start(&in->progress, options->progress, S_ISREG(st.st_mode) ? st.st_size : 0);
 		ret = read_kind(in);
 		progress_end(&in->progress);
 	}
-	if (ret && ret != -ECANCELED && !*err->msg) /* whom the events go to could not take them */
+	if (ret && ret != -ECANCELED && !*err->msg) /* from the sink */
 		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
 	if (in->fd > 0)
 		close(in->fd);

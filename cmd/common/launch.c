@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The child. It touches no more than it must: what it does before exec is in the recording. */
+/* The child. It touches as little memory as possible, because it is recorded before its exec, too. */
 static void become(char **argv, const struct caller *caller, const struct stop_before *before, int go_fd, int failed_fd)
 {
 	int err;
@@ -40,7 +40,7 @@ static void become(char **argv, const struct caller *caller, const struct stop_b
 	_exit(127);
 }
 
-/* Until it is blocked in its read and takes no fault any more: its counts stand still then. */
+/* Waits until the child blocks in its read: from then on its fault counts do not change. */
 static int wait_ready(struct launch *launch, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000 };
@@ -51,29 +51,29 @@ static int wait_ready(struct launch *launch, struct pfs_err *err)
 		got = read(launch->failed_fd, &byte, 1);
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
-		return pfs_err_set(err, -ECHILD, "the process for the command ended early");
+		return pfs_err_set(err, -ECHILD, "the child process ended before it could execute the command");
 	while ((state = pfs_process_state(launch->pid)) != 'S') {
 		if (state == 'X' || state == 'Z')
-			return pfs_err_set(err, -ECHILD, "the process for the command ended early");
+			return pfs_err_set(err, -ECHILD, "the child process ended before it could execute the command");
 		nanosleep(&moment, NULL);
 	}
 	return 0;
 }
 
-/* For a child to inherit. 0 or -errno with err set. */
-static int do_without(const struct launch_without *without, struct pfs_err *err)
+/* Switches off what the child shall inherit as switched off. 0 or -errno with err set. */
+static int disable_features(const struct launch_without *without, struct pfs_err *err)
 {
 	int now = personality(0xffffffff);
 
 	if (without->aslr && (now < 0 || personality(now | ADDR_NO_RANDOMIZE) < 0))
-		return pfs_err_set(err, -errno, "--no-aslr: addresses cannot be kept from being random: %s",
+		return pfs_err_set(err, -errno, "--no-aslr: cannot disable address space randomization: %s",
 				   strerror(errno));
 	if (without->thp && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
-		return pfs_err_set(err, -errno, "--no-thp: huge pages cannot be switched off: %s", strerror(errno));
+		return pfs_err_set(err, -errno, "--no-thp: cannot disable transparent huge pages: %s", strerror(errno));
 	return 0;
 }
 
-static void do_with_again(const struct launch_without *without, int personality_before)
+static void restore_features(const struct launch_without *without, int personality_before)
 {
 	if (without->aslr && personality_before >= 0)
 		personality(personality_before);
@@ -87,21 +87,21 @@ int launch_start(struct launch *launch, char **argv, const struct launch_without
 	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
 
 	if (pipe2(go, O_CLOEXEC))
-		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	if (pipe2(failed, O_CLOEXEC)) {
 		close(go[0]);
 		close(go[1]);
-		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	}
-	ret = do_without(without, err);
+	ret = disable_features(without, err);
 	launch->pid = ret ? -1 : fork();
 	if (!launch->pid) {
 		close(go[1]);
 		become(argv, caller, before, go[0], failed[1]);
 	}
 	if (!ret && launch->pid < 0)
-		ret = pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	do_with_again(without, personality_before);
+		ret = pfs_err_set(err, -errno, "cannot fork: %s", strerror(errno));
+	restore_features(without, personality_before);
 	close(go[0]);
 	close(failed[1]);
 	launch->go_fd = go[1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starts the command that `run` records: the process waits, blocked, until it may become the command.
+ * Starts the command that `run` records: a child that blocks until launch_go() and then executes it.
  */
 #ifndef CMD_LAUNCH_H
 #define CMD_LAUNCH_H
@@ -10,24 +10,24 @@
 
 struct launch {
 	pid_t pid;
-	int go_fd;     /* a byte here lets it go on, closing it ends it */
-	int failed_fd; /* what exec failed with comes from here, end of file: nothing */
+	int go_fd;     /* a byte lets the child execute the command; closing it ends the child */
+	int failed_fd; /* errno of a failed exec; end of file: success */
 };
 
-/* What the command and its children do without; nobody else does. */
+/* Features that are off for the command and its children only. */
 struct launch_without {
-	bool aslr; /* addresses at random (personality(2)) */
+	bool aslr; /* address space randomization (personality(2)) */
 	bool thp;  /* transparent huge pages (PR_SET_THP_DISABLE) */
 };
 
-/* argv ends in NULL and is found through PATH; signals are as `before`. 0 or -errno with err set. */
+/* argv ends in NULL, argv[0] is found through PATH; the child restores the signals of `before`. 0 or -errno with err set. */
 int launch_start(struct launch *launch, char **argv, const struct launch_without *without, const struct caller *caller,
 		 const struct stop_before *before, struct pfs_err *err);
 
-/* Lets it become the command. 0, or -errno of its exec with err set; then it has ended. */
+/* Executes the command. 0, or -errno of its exec with err set; the child has ended then. */
 int launch_go(struct launch *launch, const char *name, struct pfs_err *err);
 
-/* Ends one that never went on. */
+/* Ends a child for which launch_go() was not called. */
 void launch_abandon(struct launch *launch);
 
 #endif

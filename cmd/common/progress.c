@@ -58,7 +58,7 @@ void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 		size_text(all + strlen(all), sizeof(all) - strlen(all), p->total);
 		snprintf(left, sizeof(left), ", %.0f s left", seconds * (p->total - bytes) / bytes);
 	}
-	fprintf(stderr, "\r%s, %.1f million events, %.1f million a second%s\033[K",
+	fprintf(stderr, "\r%s, %.1f M events, %.1f M events/s%s\033[K",
 		*all ? all : size_text(read, sizeof(read), bytes), events / 1e6, events / seconds / 1e6, left);
 	fflush(stderr);
 }

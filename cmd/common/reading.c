@@ -9,8 +9,8 @@
 enum { OPT_SALVAGE = 0x400, OPT_STRICT };
 
 static const struct argp_option options[] = {
-	{ "salvage", OPT_SALVAGE, NULL, 0, "Show what can still be read of a damaged file", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "Exit with 3 if events were lost", 1 },
+	{ "salvage", OPT_SALVAGE, NULL, 0, "Show what is readable of a damaged file", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost", 1 },
 	{ 0 },
 };
 
@@ -30,7 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (args->file)
-			argp_error(state, "%s: only one recording at a time", arg);
+			argp_error(state, "%s: only one recording can be read", arg);
 		args->file = arg;
 		return 0;
 	default:

@@ -22,15 +22,13 @@
 enum { OPT_EVENTS = 0x200, OPT_NO_BARS, OPT_STRICT };
 
 static const struct argp_option options[] = {
-	{ "output-file", 'o', "FILE", 0,
-	  "Keep the recording in FILE: a trace.dat, or with "
-	  "--source=stap event lines",
+	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or event lines with --source=stap",
 	  1 },
-	{ "buffer-size", 'b', "KB", 0, "Of the kernel's buffer, per processor (8192)", 1 },
+	{ "buffer-size", 'b', "KB", 0, "Ring buffer size per CPU in KB (default 8192)", 1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
-	  "Print events on standard output as they come: `lines', `json' or `csv'", 1 },
+	  "Print events on standard output as they arrive: `lines' (the default), `json' or `csv'", 1 },
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "Exit with 3 if events were lost, whatever the command's status", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost, whatever the command's status", 1 },
 	{ 0 },
 };
 
@@ -43,7 +41,7 @@ static error_t set_events(struct recording_args *args, const char *form, struct 
 	else if (!strcmp(form, "csv"))
 		args->events = EVENTS_CSV;
 	else
-		argp_error(state, "--events: %s: is neither lines, json nor csv", form);
+		argp_error(state, "--events: %s: must be lines, json or csv", form);
 	return 0;
 }
 
@@ -96,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		errno = 0;
 		kb = strtoul(arg, &end, 10);
 		if (errno || *end || kb < 8 || kb > 1 << 24)
-			argp_error(state, "--buffer-size: %s: is no number of KB from 8 to 16777216", arg);
+			argp_error(state, "--buffer-size: %s: must be between 8 and 16777216 KB", arg);
 		args->config.buffer_kb = kb;
 		return 0;
 	case OPT_EVENTS:
@@ -117,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &view_argp, 0, "What is drawn:", 2 },
+	{ &view_argp, 0, "Drawing:", 2 },
 	{ &filter_argp, 0, FILTERS_HEADER, 3 },
 	{ &sources_argp, 0, "Sources:", 4 },
 	{ &refault_argp, 0, "Re-reference sampling:", 5 },
@@ -157,7 +155,7 @@ static int check_output(const char *output, struct pfs_err *err)
 	if (!copy)
 		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
 	if (euidaccess(output, W_OK) && (errno != ENOENT || euidaccess(dirname(copy), W_OK | X_OK)))
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", output, strerror(errno));
+		ret = pfs_err_set(err, -errno, "%s: cannot write: %s", output, strerror(errno));
 	free(copy);
 	return ret;
 }

@@ -15,7 +15,7 @@
 
 /* ---- options ---- */
 
-/* Of sixteen intervals two are left alone: enough to compare with, and little that is not seen. */
+/* Two of sixteen intervals are skipped: enough to compare with, and few re-references missed. */
 #define USUAL_QUIET 16
 
 #define SHORTEST_NS 1000000
@@ -24,19 +24,15 @@ enum { OPT_REFAULT = 0x800, OPT_BY, OPT_QUIET, OPT_ZRAM };
 
 static const struct argp_option options[] = {
 	{ "refault", OPT_REFAULT, "INTERVAL", 0,
-	  "Make the pages fault again at every INTERVAL (100ms, 1s), so that "
-	  "it is seen what is used again; of --region only, if that is given",
+	  "Every INTERVAL (100ms, 1s) make the pages fault again, so that re-references are recorded; with --region only the pages of these regions",
 	  0 },
 	{ "refault-by", OPT_BY, "METHOD", 0,
-	  "How: `pageout' (to swap, or back to their files), `numa' (the kernel's "
-	  "own hinting faults), `idle' (not at all: their accessed bits are looked at), or what the system "
-	  "has (`auto')",
+	  "Method: `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), or the first that works (`auto', the default)",
 	  0 },
 	{ "refault-quiet", OPT_QUIET, "N", 0,
-	  "Of every N intervals leave the last two alone, so that it is known how "
-	  "much slower the others are (16); 0: none",
+	  "Skip the last two of every N intervals, to measure the slowdown in the others (default 16; 0: skip none)",
 	  0 },
-	{ "zram", OPT_ZRAM, "SIZE", 0, "Set up swap in compressed memory for the recording (64M, 1G)", 0 },
+	{ "zram", OPT_ZRAM, "SIZE", 0, "Set up swap in compressed memory during the recording (64M, 1G)", 0 },
 	{ 0 },
 };
 
@@ -48,20 +44,20 @@ static void set_method(struct refault_args *args, const char *arg, struct argp_s
 			return;
 		}
 	}
-	argp_error(state, "--refault-by: %s: is neither pageout, numa, idle nor auto", arg);
+	argp_error(state, "--refault-by: %s: must be pageout, numa, idle or auto", arg);
 }
 
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
 {
 	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
-		argp_error(state, "%s: at which interval are pages to fault again? (--refault INTERVAL)",
+		argp_error(state, "%s: no interval given (--refault INTERVAL)",
 			   args->method	      ? "--refault-by"
 			   : args->zram_bytes ? "--zram"
 					      : "--refault-quiet");
 	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && args->zram_bytes)
-		argp_error(state, "--zram is of --refault-by=pageout only");
+		argp_error(state, "--zram: only with --refault-by=pageout");
 	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
-		argp_error(state, "--refault-quiet is of --refault-by=pageout only: nothing else takes pages away");
+		argp_error(state, "--refault-quiet: only with --refault-by=pageout");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_REFAULT:
 		if (!span_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
-			argp_error(state, "--refault: %s: is no interval from 1ms on (100ms, 1.5s)", arg);
+			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5s)", arg);
 		return 0;
 	case OPT_BY:
 		set_method(args, arg, state);
@@ -86,12 +82,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->quiet = strtoul(arg, &end, 10);
 		if (errno || *end || *arg < '0' || *arg > '9' || args->quiet == 1 || args->quiet == 2 ||
 		    args->quiet > 1000000)
-			argp_error(state, "--refault-quiet: %s: is neither 0 nor a number from 3 on", arg);
+			argp_error(state, "--refault-quiet: %s: must be 0, or between 3 and 1000000", arg);
 		state->hook = args; /* it was given */
 		return 0;
 	case OPT_ZRAM:
 		if (!amount_parse(arg, &args->zram_bytes, &unit) || !unit || args->zram_bytes < 1 << 20)
-			argp_error(state, "--zram: %s: is no size from 1M on (64M, 1G)", arg);
+			argp_error(state, "--zram: %s: must be a size of at least 1M (64M, 1G)", arg);
 		return 0;
 	case ARGP_KEY_END:
 		check(args, state->hook, state);
@@ -105,7 +101,7 @@ const struct argp refault_argp = { options, parse, NULL, NULL, NULL, NULL, NULL 
 
 /* ---- the session ---- */
 
-/* In the helper: is the region one of --region? */
+/* Is the region one of --region? Called in the helper. */
 static bool wanted(void *ctx, const struct pfs_smap *smap)
 {
 	const struct pfs_filter *filter = ctx;

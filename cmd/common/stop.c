@@ -10,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Nobody insists sooner. */
+/* A user who presses Ctrl-C twice is slower than this. */
 #define STOP_MOMENT_NS 50000000
 
 int stop_open(struct stop_before *before)
@@ -25,7 +25,7 @@ int stop_open(struct stop_before *before)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, &before->mask))
 		return -errno;
-	sigaction(SIGPIPE, &ignore, &before->pipe); /* a reader that goes away: an error of writing */
+	sigaction(SIGPIPE, &ignore, &before->pipe); /* a reader that exits becomes an error of write() */
 	sigaction(SIGCHLD, &heed, &before->child);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
@@ -38,7 +38,7 @@ void stop_restore(const struct stop_before *before)
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-/* Signals are of the process: so is what came last. */
+/* Static, because signals belong to the process. */
 int stop_next(int fd)
 {
 	static uint64_t last_ns;
@@ -48,9 +48,9 @@ int stop_next(int fd)
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		int sig = info.ssi_signo;
 		uint64_t now = pfs_now_ns();
-		bool again = sig == last && sig != SIGCHLD && now - last_ns < STOP_MOMENT_NS;
+		bool repeated = sig == last && sig != SIGCHLD && now - last_ns < STOP_MOMENT_NS;
 
-		if (again)
+		if (repeated)
 			continue;
 		if (sig != SIGCHLD) {
 			last = sig;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user's wish to stop, as a descriptor to poll: signals, read one by one.
+ * Signals that ask to stop, as a descriptor to poll.
  */
 #ifndef CMD_STOP_H
 #define CMD_STOP_H
 
 #include <signal.h>
 
-/* What a command that is started is to have again. */
+/* The signal state that a started command gets back. */
 struct stop_before {
 	sigset_t mask;
 	struct sigaction pipe, child;
@@ -15,15 +15,15 @@ struct stop_before {
 
 /*
  * Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD, ignores SIGPIPE, and returns a descriptor for the
- * former, or -errno. Children that end are heard of even if the caller does not care for its own. How it
- * was before goes to *before, for stop_restore() in a child.
+ * former, or -errno. SIGCHLD is set to its default, so that children can be waited for. The previous state
+ * goes to *before, for stop_restore() in a child.
  */
 int stop_open(struct stop_before *before);
 void stop_restore(const struct stop_before *before);
 
 /*
- * The next signal that came, 0 if there is none. The same one within a moment is not another: timeout(1) sends it to
- * its command, and then to the group that the command is in as well.
+ * The next pending signal, or 0. A repetition within 50 ms is ignored: timeout(1) sends the signal to its command,
+ * and then to the command's process group.
  */
 int stop_next(int fd);
 

@@ -24,11 +24,12 @@ enum {
 };
 
 static const struct argp_option view_options[] = {
-	{ "classic", OPT_CLASSIC, NULL, 0, "One line a region, one character a page: X or .", 0 },
-	{ "full", OPT_FULL, NULL, 0, "One character a page, wrapped at the width", 0 },
-	{ "all", OPT_ALL, NULL, 0, "Also regions that came and went untouched", 0 },
-	{ "width", OPT_WIDTH, "COLUMNS", 0, "Instead of the terminal's", 0 },
-	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "`always', `never' or `auto'", 0 },
+	{ "classic", OPT_CLASSIC, NULL, 0, "One line per region, one character per page: X (touched) or .", 0 },
+	{ "full", OPT_FULL, NULL, 0, "One character per page, wrapped at the width", 0 },
+	{ "all", OPT_ALL, NULL, 0, "Also draw regions that were mapped and unmapped without being touched", 0 },
+	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of the output (default: the terminal's)", 0 },
+	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
+	  "Color the output: `always' (also without WHEN), `never' or `auto' (the default)", 0 },
 	{ "output", OPT_OUTPUT, "FILE", 0, "Draw into FILE", 0 },
 	{ 0 },
 };
@@ -38,7 +39,7 @@ unsigned int width_of_option(const char *arg, struct argp_state *state)
 	int width = pfs_term_width_parse(arg);
 
 	if (width < 0)
-		argp_error(state, "--width: %s: is no number of columns from 40 to 10000", arg);
+		argp_error(state, "--width: %s: must be between 40 and 10000 columns", arg);
 	return width;
 }
 
@@ -47,7 +48,7 @@ enum pfs_color_when color_of_option(const char *arg, struct argp_state *state)
 	int color = arg ? pfs_color_parse(arg) : PFS_COLOR_ALWAYS;
 
 	if (color < 0)
-		argp_error(state, "--color: %s: is neither always, never nor auto", arg);
+		argp_error(state, "--color: %s: must be always, never or auto", arg);
 	return color;
 }
 
@@ -83,15 +84,14 @@ const struct argp view_argp = { view_options, parse_view, NULL, NULL, NULL, NULL
 
 static const struct argp_option filter_options[] = {
 	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
-	{ "tid", OPT_TID, "TID", 0, "Only what these threads touched", 0 },
-	{ "comm", OPT_COMM, "GLOB", 0, "Only what threads of such a name touched", 0 },
-	{ "region", OPT_REGION, "GLOB", 0, "Only regions of such a name, start-end or kind (heap,stack,anon,file:GLOB)",
-	  0 },
-	{ "from", OPT_FROM, "TIME", 0, "Only touches from then on", 0 },
-	{ "to", OPT_TO, "TIME", 0, "Nothing from then on", 0 },
+	{ "tid", OPT_TID, "TID", 0, "Only touches by these threads", 0 },
+	{ "comm", OPT_COMM, "GLOB", 0, "Only touches by threads with a matching name", 0 },
+	{ "region", OPT_REGION, "GLOB", 0,
+	  "Only regions with a matching name or start-end, or of a kind (heap,stack,anon,file:GLOB)", 0 },
+	{ "from", OPT_FROM, "TIME", 0, "Only touches at or after TIME", 0 },
+	{ "to", OPT_TO, "TIME", 0, "Nothing at or after TIME", 0 },
 	{ "at", OPT_AT, "TIME", 0,
-	  "Layout and touches as they were then. TIME is in seconds since the "
-	  "start, or @SECONDS of the recording's clock",
+	  "Layout and touches as of TIME. TIME is in seconds since the start, or @SECONDS of the recording's clock",
 	  0 },
 	{ 0 },
 };
@@ -105,9 +105,9 @@ static bool is_before(const struct pfs_time *a, const struct pfs_time *b, bool o
 static void check_times(const struct pfs_filter *filter, const struct argp_state *state)
 {
 	if (is_before(&filter->to, &filter->from, true))
-		argp_error(state, "--to: is not after --from");
+		argp_error(state, "--to: must be after --from");
 	if (is_before(&filter->at, &filter->from, false))
-		argp_error(state, "--at: is before --from");
+		argp_error(state, "--at: must not be before --from");
 }
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
@@ -164,7 +164,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	int ret = view->draw(picture->model, &options, err);
 
 	if (!ret && fflush(out))
-		ret = pfs_err_set(err, -errno, "%s: cannot be written: %s", args->output ? args->output : "the output",
+		ret = pfs_err_set(err, -errno, "%s: cannot write: %s", args->output ? args->output : "the output",
 				  strerror(errno));
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The options that every command which draws has in common: which view, how wide, what of it.
+ * The options that all drawing commands share: view, width, colors, filters.
  */
 #ifndef CMD_VIEW_ARGS_H
 #define CMD_VIEW_ARGS_H
@@ -14,7 +14,7 @@
 struct view_args {
 	const char *view;   /* name in the table of views; NULL: the default bars */
 	const char *output; /* file, NULL: the command's default stream */
-	unsigned int width; /* 0: as the terminal has it */
+	unsigned int width; /* 0: the terminal's */
 	enum pfs_color_when color;
 	bool all;
 	struct pfs_filter filter;
@@ -25,7 +25,7 @@ extern const struct argp view_argp; /* form and output */
 #define FILTERS_HEADER "Filters (repeat an option for OR; different options are ANDed):"
 extern const struct argp filter_argp; /* --pid, --tid, --comm, --region, --from, --to, --at */
 
-/* Values of --width and --color (NULL: none was given) of a command that has its own; a bad one is refused. */
+/* Parse --width and --color (NULL: no value) for commands with such options of their own; errors exit. */
 unsigned int width_of_option(const char *arg, struct argp_state *state);
 enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
 

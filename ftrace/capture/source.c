@@ -25,15 +25,13 @@ const struct argp_option pfs_ftrace_options[] = {
 	{ "via", OPT_VIA, "HOW", 0, "Read the ring buffer as pages (`binary', the default) or as `text' of trace_pipe",
 	  0 },
 	{ "probes", OPT_PROBES, NULL, 0,
-	  "Each fault's flags, region, and whether it was minor or "
-	  "major, and faults that the kernel makes itself (probes at its fault handler)",
+	  "Record each fault's flags, region and class (minor or major), and faults of the kernel itself (probes on the fault handler)",
 	  0 },
-	{ "latency", OPT_LATENCY, NULL, 0, "The time that each fault took in the kernel (probes)", 0 },
+	{ "latency", OPT_LATENCY, NULL, 0, "Record the time that each fault took in the kernel (probes)", 0 },
 	{ "classify", OPT_CLASSIFY, NULL, 0,
-	  "What each fault was (anon, file, cow, swap, huge, numa), "
-	  "from the functions that it went through (function tracer)",
+	  "Record the kind of each fault (anon, file, cow, swap, huge, numa), from the functions that it called (function tracer)",
 	  0 },
-	{ "histogram", OPT_HISTOGRAM, NULL, 0, "Count faults by page inside the kernel instead of recording each", 0 },
+	{ "histogram", OPT_HISTOGRAM, NULL, 0, "Count faults per page inside the kernel instead of recording each", 0 },
 	{ 0 },
 };
 

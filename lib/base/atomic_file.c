@@ -12,7 +12,7 @@
 
 static int cannot(const struct pfs_atomic_file *file, int code, struct pfs_err *err)
 {
-	return pfs_err_set(err, code, "%s: cannot be written: %s", file->name, strerror(-code));
+	return pfs_err_set(err, code, "%s: cannot write: %s", file->name, strerror(-code));
 }
 
 /* What a link leads to is replaced, not the link. *mode: of a file that is there, else 0. */

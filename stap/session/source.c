@@ -22,7 +22,7 @@ enum { OPT_MODULE = 1, OPT_NO_DWARF };
 
 const struct argp_option pfs_stap_options[] = {
 	{ "module", OPT_MODULE, "FILE", 0, "Load a module that `pfscope stap build' made", 0 },
-	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if there is some", 0 },
+	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if it is installed", 0 },
 	{ 0 },
 };
 

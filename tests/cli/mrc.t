@@ -173,18 +173,18 @@ refused()
 }
 
 for size in 0 x 1x 1KK -1 1.5 '' 1, ,1 0K 99999999999999999999 2000000000000 2000000000T K; do
-	refused 2 "--sizes: .*is no size: give pages" "--sizes '$size'" --sizes "$size" "$belady"
+	refused 2 "--sizes: .*must be pages" "--sizes '$size'" --sizes "$size" "$belady"
 done
 for policy in fifo LRU '' lru, lru,,opt; do
-	refused 2 "--policy: .*is no policy: there are lru, clock, clock0 and opt" "--policy '$policy'" --policy "$policy" "$belady"
+	refused 2 "--policy: .*must be lru, clock, clock0 or opt" "--policy '$policy'" --policy "$policy" "$belady"
 done
 for window in 0 1 0ns 0.1ns x 1h ms 1mss '' 1s,, -1s .5s @1s 1.0000000001s 1000000001s 99999999999999999999s 1e3s; do
-	refused 2 "--window: .*is no window: give a time" "--window '$window'" --window "$window" "$belady"
+	refused 2 "--window: .*must be a time" "--window '$window'" --window "$window" "$belady"
 done
-refused 2 '--sizes: more than 1024' 'too many sizes' --sizes "$(seq -s, 1 1025)" "$belady"
+refused 2 '--sizes: more than 1024 values' 'too many sizes' --sizes "$(seq -s, 1 1025)" "$belady"
 pfscope mrc --csv --sizes "$(seq -s, 1 1024)" "$belady"
 is "$status|$(grep -c ^misses, "$T/out")" '0|1024' 'not too many'
-refused 2 '--series: of which --window' '--series alone' --series "$belady"
+refused 2 '--series: no window given' '--series alone' --series "$belady"
 refused 1 '.*/none: No such file' 'no such file' "$T/none"
 lines </dev/null | head -n 3 >"$T/empty"
 refused 1 'no references: nothing of what was asked for touched a page' 'a recording without faults' "$T/empty"

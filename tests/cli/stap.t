@@ -21,13 +21,13 @@ refused()
 
 # ---- what makes no sense ----
 
-refused 2 'print, check or build\?' 'stap alone' stap
-refused 2 'frob: is neither print, check nor build' 'stap frob' stap frob
-refused 2 'one thing at a time' 'two steps' stap print check
-refused 2 'build: -o says where' 'build without a file' stap build
-refused 2 'is of build only' 'print with a file' stap print -o x.ko
+refused 2 'no step given' 'stap alone' stap
+refused 2 'frob: must be print, check or build' 'stap frob' stap frob
+refused 2 'check: only one step can be given' 'two steps' stap print check
+refused 2 'build: no file given' 'build without a file' stap build
+refused 2 '-o: only with build' 'print with a file' stap print -o x.ko
 for file in x.so X.ko a-b.ko .ko dir/.ko "$(printf 'x%.0s' {1..60}).ko"; do
-	refused 1 'the name of a module is' "build -o $file" stap build -o "$file"
+	refused 1 'a module name must be' "build -o $file" stap build -o "$file"
 done
 refused 1 'is no release' 'a release that is a path' stap build -r ../x -o x.ko
 refused 2 '--source: perf: must be ftrace or stap' '--source=perf' run --source=perf -- true
@@ -50,7 +50,7 @@ refused 1 'process 4194303: no such process' 'a process that never existed: refu
 pfscope stap print
 is "$status$err" 0 'print'
 like "$out" '^// pfscope [0-9.]+; stap.s argument is "dwarf"' 'print: what it is'
-for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/pfscope.stp" "$ROOT/stap/wire.h"; do
+for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/wire.h"; do
 	[[ $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
 done
 pfscope stap print --no-dwarf

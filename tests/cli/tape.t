@@ -161,11 +161,11 @@ fails()
 }
 head -c 50 tape >cut
 fails 'a tape that was cut' 1 'damaged tape: byte [0-9]+' cut
-fails 'another choice of a tape' 1 'as it was made' --stable tape
-fails 'a region of a tape' 1 'as it was made' --region heap tape
-fails 'a simulator form of a tape' 1 'as it was made' --format=csv tape
+fails 'another choice of a tape' 1 'a tape cannot be filtered or converted' --stable tape
+fails 'a region of a tape' 1 'a tape cannot be filtered or converted' --region heap tape
+fails 'a simulator form of a tape' 1 'a tape cannot be filtered or converted' --format=csv tape
 fails 'no such file' 1 'No such file' nothing
-fails 'a file that is no recording' 1 'neither a trace.dat' "$PFSCOPE"
+fails 'a file that is no recording' 1 'neither trace.dat' "$PFSCOPE"
 fails 'no room' 1 'No space left' -o /dev/full hand.events
 usage()
 {
@@ -177,14 +177,14 @@ usage()
 	like "$err" "$wanted" "$name: why"
 }
 usage 'a mistyped kind of memory' "'anno' is none of heap, stack, anon and file:GLOB" --region heap,anno hand.events
-usage 'a form that there is not' 'is none of text, binary' --format=xml hand.events
-usage 'a tape of what' 'is none of thread, process and all' --by=core hand.events
-usage 'a window' 'is no time such as' --format=prefetch --window=soon hand.events
-usage 'no window' 'is no time such as' --format=prefetch --window=10 hand.events
-usage 'pages' 'is no number' --format=prefetch --ahead=-1 hand.events
-usage 'a window for what' 'go with --format=prefetch' --window=1ms hand.events
-usage 'a stable form for simulators' 'one string of all' --format=csv --stable hand.events
-usage 'all that follows' 'wants a window' --format=prefetch --no-times --ahead=0 hand.events
+usage 'a form that there is not' 'must be text, binary' --format=xml hand.events
+usage 'a tape of what' 'must be thread, process or all' --by=core hand.events
+usage 'a window' 'must be a time' --format=prefetch --window=soon hand.events
+usage 'no window' 'must be a time' --format=prefetch --window=10 hand.events
+usage 'pages' 'must be between 0' --format=prefetch --ahead=-1 hand.events
+usage 'a window for what' 'only with --format=prefetch' --window=1ms hand.events
+usage 'a stable form for simulators' 'cannot be combined' --format=csv --stable hand.events
+usage 'all that follows' 'needs a window' --format=prefetch --no-times --ahead=0 hand.events
 usage 'two recordings' 'only one recording' hand.events hand.events
 
 # ---- what is to be said of a string ----

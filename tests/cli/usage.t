@@ -43,11 +43,11 @@ refused 2 'no such command' 'help for an unknown command' help frob
 for command in run attach render events maps report mrc clean stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
-refused 2 'which command' 'run without a command' run
+refused 2 'no command given' 'run without a command' run
 refused 2 'attach: no process given' 'attach without a process' attach
 for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
 	[ "$pid" = -- ] && continue
-	refused 2 'is no process number' "attach to '$pid'" attach -- "$pid"
+	refused 2 'not a process ID' "attach to '$pid'" attach -- "$pid"
 done
 for width in 39 0 -1 x '' 80x 10001; do
 	refused 2 '--width: .*columns' "--width '$width'" render --width "$width" "$good"
@@ -75,9 +75,9 @@ refused 2 '--refault-by: ' 'run --refault-by smoke' run --refault 1s --refault-b
 for option in --zram=1G --refault-by=pageout --refault-quiet=3; do
 	refused 2 '--refault INTERVAL' "run $option alone" run $option -- true
 done
-refused 2 '--zram is of ' 'run --zram --refault-by=numa' run --refault 1s --zram 1G --refault-by=numa -- true
+refused 2 '--zram: only with --refault-by=pageout' 'run --zram --refault-by=numa' run --refault 1s --zram 1G --refault-by=numa -- true
 for method in numa idle; do
-	refused 2 '--refault-quiet is of ' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
+	refused 2 '--refault-quiet: only with --refault-by=pageout' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
 		--refault-by=$method -- true
 done
 refused 2 '--refault: no process given .--source=stap needs PIDs' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root
@@ -90,7 +90,7 @@ for seconds in 0 -1 x inf nan ''; do
 	refused 2 '--duration: ' "attach -d '$seconds'" attach -d "$seconds" 1
 done
 refused 2 'only one recording' 'two files' render "$good" "$good"
-refused 2 'nothing is to be named' 'clean with a name' clean x
+refused 2 'x: unexpected argument' 'clean with a name' clean x
 
 # ---- files that are no recording ----
 
@@ -99,15 +99,15 @@ for command in render events maps report; do
 	refused 1 'directory' "$command: a directory" $command "$T"
 	: >"$T/empty"
 	refused 1 'empty' "$command: an empty file" $command "$T/empty"
-	refused 1 'no recording.*offset 0' "$command: a program" $command /bin/ls
+	refused 1 'offset 0: not a recording' "$command: a program" $command /bin/ls
 done
 refused 1 'standard input: is empty' 'nothing on standard input' render -
 head -c 300000 /dev/zero >"$T/zeroes"
-refused 1 'no recording' 'zeroes' render "$T/zeroes"
+refused 1 'not a recording' 'zeroes' render "$T/zeroes"
 printf '\x17\x08\x44' >"$T/magic"
-refused 1 'no recording|offset' 'half a magic number' render "$T/magic"
+refused 1 'not a recording|offset' 'half a magic number' render "$T/magic"
 echo 'hello world' >"$T/prose"
-refused 1 'no recording' 'prose' render "$T/prose"
+refused 1 'not a recording' 'prose' render "$T/prose"
 : >"$T/secret"
 chmod 0 "$T/secret"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
@@ -189,14 +189,14 @@ is "$crashes" '' 'changed bytes: 300 readings, no crash'
 
 { echo 'not an event'; cat "$DATA/text/report.txt"; echo 'nor this'; } >"$T/garbage"
 pfscope render "$T/garbage"
-like "$status|$err" '^0\|pfscope: .*: 2 lines are no event; the first is line 1$' \
+like "$status|$err" '^0\|pfscope: .*: lines that are not events: 2 .first: line 1.$' \
 	'text: lines that are no event are counted and named'
 mv "$T/out" "$T/a"
 "$PFSCOPE" render "$DATA/text/report.txt" >"$T/b"
 same "$T/a" "$T/b" '... and change nothing'
 { "$PFSCOPE" events "$good"; echo '12.5 fault addr=zero'; echo '12.6 frobnicate x=1'; } >"$T/garbage"
 pfscope render "$T/garbage"
-like "$status|$err" '^0\|.*1 line is no event; the first: line [0-9]+, column [0-9]+: ' \
+like "$status|$err" '^0\|.*lines that are not events: 1 .first: line [0-9]+, column [0-9]+: ' \
 	'event lines: the same, with line and column'
 like "$err" 'newer pfscope: 1 events' '... and unknown kinds are counted'
 
@@ -207,7 +207,7 @@ for command in render events maps report; do
 	status=$?
 	like "$status|$(cat "$T/err")" '^1\|pfscope: .*No space left' "$command: a full disk is noticed"
 done
-refused 1 'x: cannot be written: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
+refused 1 'x: cannot write: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
 "$PFSCOPE" events "$DATA/text/small.dat" 2>"$T/err" | head -n 1 >/dev/null
 is "$(grep -c Sanitizer "$T/err")" 0 'a reader that goes away is no accident'
 

@@ -221,7 +221,7 @@ refuse 1 'process 4194303: no such process' 'no such process' 4194303
 refuse 1 "$thread: is a thread, not a process" 'a thread' "$thread"
 refuse 1 'process 2: is a kernel thread' 'a kernel thread' 2
 refuse 1 'process 4194303: no such process' 'one of two does not exist' "$loop" 4194303
-refuse 2 '0: is no process number' 'no number' 0
+refuse 2 '0: not a process ID' 'no number' 0
 refuse 2 '-d: |--duration: ' 'no duration' -d x 1
 stop_loop
 

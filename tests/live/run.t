@@ -54,7 +54,7 @@ run --output /no/such/dir/bars -- touch started
 is "$status $(ls)" '1 ' '--output that cannot be: the command is not even started'
 run -o /no/such/dir/file -- touch started
 is "$status $(ls)" '1 ' '-o that cannot be: the command is not even started'
-like "$err" '^pfscope: /no/such/dir/file: cannot be written: No such file' '-o that cannot be: message'
+like "$err" '^pfscope: /no/such/dir/file: cannot write: No such file' '-o that cannot be: message'
 run -o . -- touch started
 is "$status $(ls) $err" '1  pfscope: .: is a directory' '-o of a directory'
 mkfifo fifo
@@ -142,7 +142,7 @@ if [ "$(id -nu 65534 2>/dev/null)" = nobody ]; then
 	like "$(<sudo.bars)" 'no events lost' 'behind sudo it records'
 	mkdir -m 755 mine
 	SUDO_UID=65534 SUDO_GID=65534 run -o mine/x.dat -- touch started
-	is "$status $(ls mine) $err" '1  pfscope: mine/x.dat: cannot be written: Permission denied' \
+	is "$status $(ls mine) $err" '1  pfscope: mine/x.dat: cannot write: Permission denied' \
 		'behind sudo -o writes where the caller may'
 	SUDO_UID=65534 SUDO_GID=65534 run -o mine/../kept.dat --no-bars -- sh -c 'kill -9 $$'
 	is "$status $(stat -c %u kept.dat)" '137 65534' 'behind sudo: the status is passed on'
