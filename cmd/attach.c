@@ -77,7 +77,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_pid(args, arg, state);
 		return 0;
 	case 'u':
-		if (!caller_find_uid(arg, &args->recording.config.uid))
+		if (!invoking_user_find_uid(arg, &args->recording.config.uid))
 			argp_error(state, "--user: %s: no such user", arg);
 		args->recording.config.all_of_user = true;
 		return 0;
@@ -125,10 +125,10 @@ struct attach {
 	bool stop, quit;
 };
 
-/* How often a process may be found between two programs. */
+/* How often a process may be caught during an exec. */
 #define MOST_EXECS 5
 
-/* Has it memory of its own? 1, 0, or -errno. What is opened before an exec has nothing in it after that. */
+/* Does it have memory of its own? 1, 0, or -errno. A file opened before an exec is empty afterwards. */
 static int has_memory(pid_t pid)
 {
 	ssize_t got = 0;
@@ -145,7 +145,7 @@ static int has_memory(pid_t pid)
 	return got > 0;
 }
 
-/* A process can be waited for; a thread cannot, nor what has no memory of its own. */
+/* Refuses threads, and processes without memory of their own. */
 static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
 {
 	int ret;
@@ -191,19 +191,19 @@ static void on_signals(struct attach *a)
 	while ((sig = stop_next(a->signal_fd))) {
 		if (sig == SIGCHLD)
 			continue;
-		a->quit = a->stop; /* the second one: at once */
+		a->quit = a->stop; /* the second signal quits at once */
 		a->stop = true;
 	}
 }
 
-/* One wait. How many targets still run, or -errno. */
+/* Waits once. Returns the number of running targets, or -errno. */
 static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 {
 	unsigned int nr = a->args->nr_pids, nr_running = 0;
 	int ret;
 
 	a->fds[0] = (struct pollfd){ a->signal_fd, POLLIN, 0 };
-	for (unsigned int i = 0; i < nr; i++) /* a negative descriptor is passed over */
+	for (unsigned int i = 0; i < nr; i++) /* poll() ignores negative descriptors */
 		a->fds[1 + i] = (struct pollfd){ a->targets[i].ended ? -1 : a->targets[i].fd, POLLIN, 0 };
 	ret = recording_wait(&a->r, a->fds, nr + 1, timeout_ms, err);
 	if (ret)
@@ -213,7 +213,7 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 		a->targets[i].ended |= !!a->fds[1 + i].revents;
 		nr_running += !a->targets[i].ended;
 	}
-	/* Of a name or a user more may always come. */
+	/* More processes of the name or user may start at any time. */
 	return nr && !a->args->recording.config.all_of_user ? nr_running : 1;
 }
 

@@ -24,7 +24,7 @@ enum {
 	OPT_CSV,
 };
 
-/* More of a kind than anybody reads. */
+/* An upper limit of each list. */
 enum { MAX_LISTED = 1024 };
 
 struct mrc_args {
@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
 static bool parse_size(const char *word, void *to)
 {
 	struct pfs_mrc_size *size = to;
-	bool in_bytes, ok = amount_parse(word, &size->nr, &in_bytes);
+	bool in_bytes, ok = pfs_size_parse(word, &size->nr, &in_bytes);
 
 	size->in_bytes = in_bytes;
 	return ok;
@@ -63,7 +63,7 @@ static bool parse_size(const char *word, void *to)
 
 static bool parse_window(const char *word, void *to)
 {
-	return span_parse(word, to);
+	return pfs_duration_parse(word, to);
 }
 
 static bool parse_policy(const char *word, void *to)

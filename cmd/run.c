@@ -59,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_COUNT:
 		args->recording.config.count = true;
 		return 0;
-	case ARGP_KEY_ARG: /* all that follows is the command's own */
+	case ARGP_KEY_ARG: /* the rest belongs to the command */
 		args->command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
@@ -98,10 +98,10 @@ struct run {
 	int status; /* of the command, as wait gives it */
 	bool command_ended, all_ended, quit;
 	unsigned int nr_interrupts;
-	uint64_t minor, major; /* the kernel's counts of all that has ended */
+	uint64_t minor, major; /* the kernel's counts of all processes that ended */
 };
 
-/* Everything that ended: the command, and what it left without a parent (it comes to us). */
+/* Reaps the command and its orphans (pfscope is their subreaper). */
 static void reap(struct run *run)
 {
 	struct rusage usage;
@@ -128,8 +128,8 @@ static void on_signal(struct run *run, int sig)
 		break;
 	case SIGINT:
 	case SIGQUIT:
-		/* The terminal sent it to the command as well: what it means is the command's to say.
-		 * Whoever insists gets out. */
+		/* The terminal sent it to the command as well, which decides what it means.
+		 * The second one stops pfscope. */
 		run->quit = ++run->nr_interrupts > 1;
 		break;
 	default:
@@ -143,7 +143,7 @@ static bool over(const struct run *run)
 	return run->quit || run->all_ended || (run->args->recording.config.no_follow && run->command_ended);
 }
 
-/* If recording fails on the way, the command is waited for all the same. */
+/* If the recording fails, pfscope still waits for the command. */
 static int watch(struct run *run, struct pfs_err *err)
 {
 	struct pollfd fd = { run->signal_fd, POLLIN, 0 };
@@ -163,7 +163,7 @@ static int watch(struct run *run, struct pfs_err *err)
 	return ret;
 }
 
-/* A signal that came before there was a command to pass it to; 0: none. */
+/* A signal that arrived before the command was started; 0: none. */
 static int early_signal(const struct run *run)
 {
 	int sig;
@@ -193,7 +193,7 @@ static int note_usage(struct run *run)
 			     run->major);
 }
 
-/* From a waiting child to the end of the recording. The exit status. */
+/* From the waiting child to the end of the recording. Returns the exit status. */
 static int record(struct run *run, struct pfs_err *err)
 {
 	int ret, sig;
@@ -252,7 +252,7 @@ int cmd_run(int argc, char **argv)
 		fail(&err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		message("cannot become a subreaper: %s", strerror(errno));
-	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.caller, &before, &err)) {
+	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.user, &before, &err)) {
 		fail(&err);
 	} else {
 		status = record(&run, &err);

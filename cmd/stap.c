@@ -118,7 +118,7 @@ static void put_build(const struct pfs_build *b)
 	putchar('\n');
 }
 
-/* How many are missing that are needed, or -ENOMEM. */
+/* Prints the table. Returns the number of missing required probes, or -ENOMEM. */
 static int put_points(const struct pfs_point *points, unsigned int nr)
 {
 	struct pfs_table *table = pfs_table_new(columns);
@@ -170,7 +170,7 @@ static int check_points(struct stap_cmd *cmd)
 
 /* ---- build ---- */
 
-/* staprun goes by the name of the file, and the kernel's modules have short plain names. */
+/* staprun derives the module's name from the file's, and the kernel accepts only short plain names. */
 static int module_name(const char *file, char *name, size_t size, struct pfs_err *err)
 {
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;

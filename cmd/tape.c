@@ -139,7 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_WINDOW:
 		args->prefetch.window_ns = 0;
-		if (strcmp(arg, "0") && !span_parse(arg, &args->prefetch.window_ns))
+		if (strcmp(arg, "0") && !pfs_duration_parse(arg, &args->prefetch.window_ns))
 			argp_error(state, "--window: %s: must be a time (10ms, 1.5s), or 0 for no limit", arg);
 		return 0;
 	case OPT_AHEAD:

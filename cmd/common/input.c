@@ -178,8 +178,8 @@ static int feed_text(void *ctx, const char *buf, size_t len)
 
 static int read_text(struct input *in)
 {
-	struct ending ending;
-	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct loss_drain drain;
+	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
 	struct pfs_assembler *a = pfs_assembler_new(&sink);
 	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, NULL) : NULL;
 	const struct pfs_text_stats *stats;
@@ -250,8 +250,8 @@ static void print_line_errors(const struct input *in, const struct pfs_line_stat
 
 static int read_lines(struct input *in)
 {
-	struct ending ending;
-	struct pfs_sink sink = ending_sink(&ending, in->sink);
+	struct loss_drain drain;
+	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
 	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);
 	int ret;
 

@@ -22,7 +22,7 @@ static bool number_of(const char *text, unsigned long *number)
 	return !*end && !errno && *text != '-' && *number < UINT32_MAX;
 }
 
-bool caller_find_uid(const char *user, uid_t *uid)
+bool invoking_user_find_uid(const char *user, uid_t *uid)
 {
 	const struct passwd *pw = getpwnam(user);
 	unsigned long number;
@@ -33,18 +33,18 @@ bool caller_find_uid(const char *user, uid_t *uid)
 	return true;
 }
 
-int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
+int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_err *err)
 {
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
 	unsigned long uid = getuid(), gid = getgid();
 	struct passwd *pw;
 	uid_t theirs;
 
-	memset(caller, 0, sizeof(*caller));
-	if (user) {
-		pw = caller_find_uid(user, &theirs) ? getpwuid(theirs) : NULL;
+	memset(user, 0, sizeof(*user));
+	if (name) {
+		pw = invoking_user_find_uid(name, &theirs) ? getpwuid(theirs) : NULL;
 		if (!pw)
-			return pfs_err_set(err, -ENOENT, "%s: no such user", user);
+			return pfs_err_set(err, -ENOENT, "%s: no such user", name);
 		uid = pw->pw_uid;
 		gid = pw->pw_gid;
 	} else if (geteuid() == 0 && number_of(sudo_uid, &uid)) {
@@ -54,76 +54,77 @@ int caller_find(struct caller *caller, const char *user, struct pfs_err *err)
 	} else {
 		pw = getpwuid(uid);
 	}
-	caller->uid = uid;
-	caller->gid = gid;
-	caller->differs = uid != geteuid() || gid != getegid();
-	if (caller->differs && geteuid())
-		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user", user);
+	user->uid = uid;
+	user->gid = gid;
+	user->differs = uid != geteuid() || gid != getegid();
+	if (user->differs && geteuid())
+		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user",
+				   name ? name : "sudo");
 	if (pw) {
-		snprintf(caller->name, sizeof(caller->name), "%s", pw->pw_name);
-		snprintf(caller->home, sizeof(caller->home), "%s", pw->pw_dir);
+		snprintf(user->name, sizeof(user->name), "%s", pw->pw_name);
+		snprintf(user->home, sizeof(user->home), "%s", pw->pw_dir);
 	}
 	return 0;
 }
 
-static int set_ids(const struct caller *caller)
+static int set_ids(const struct invoking_user *user)
 {
-	if (caller->name[0] ? initgroups(caller->name, caller->gid) : setgroups(1, &caller->gid))
+	if (user->name[0] ? initgroups(user->name, user->gid) : setgroups(1, &user->gid))
 		return -errno;
-	if (setresgid(caller->gid, caller->gid, caller->gid) || setresuid(caller->uid, caller->uid, caller->uid))
+	if (setresgid(user->gid, user->gid, user->gid) || setresuid(user->uid, user->uid, user->uid))
 		return -errno;
 	return 0;
 }
 
-int caller_drop(struct caller *caller)
+int invoking_user_drop(struct invoking_user *user)
 {
 	int ret;
 
-	if (!caller->differs)
+	if (!user->differs)
 		return 0;
-	ret = set_ids(caller);
+	ret = set_ids(user);
 	if (!ret && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		ret = -errno;
-	caller->differs = ret != 0;
+	user->differs = ret != 0;
 	return ret;
 }
 
-int caller_become(const struct caller *caller)
+int invoking_user_become(const struct invoking_user *user)
 {
 	int ret;
 
-	if (!caller->differs)
+	if (!user->differs)
 		return 0;
-	ret = set_ids(caller);
+	ret = set_ids(user);
 	if (ret)
 		return ret;
-	if (caller->home[0])
-		setenv("HOME", caller->home, 1);
-	if (caller->name[0]) {
-		setenv("USER", caller->name, 1);
-		setenv("LOGNAME", caller->name, 1);
+	if (user->home[0])
+		setenv("HOME", user->home, 1);
+	if (user->name[0]) {
+		setenv("USER", user->name, 1);
+		setenv("LOGNAME", user->name, 1);
 	}
 	return 0;
 }
 
-int caller_enter(const struct caller *caller)
+int invoking_user_enter(const struct invoking_user *user)
 {
-	if (!caller->differs)
+	if (!user->differs)
 		return 0;
-	if (setegid(caller->gid))
+	if (setegid(user->gid))
 		return -errno;
-	if (seteuid(caller->uid)) {
+	if (seteuid(user->uid)) {
 		int err = -errno;
 
-		caller_leave(caller);
+		invoking_user_leave(user);
 		return err;
 	}
 	return 0;
 }
 
-void caller_leave(const struct caller *caller)
+void invoking_user_leave(const struct invoking_user *user)
 {
-	if (!caller->differs)
+	if (!user->differs)
 		return;
 	if (seteuid(getuid()) || setegid(getgid()))
 		abort(); /* half of one user and half of another must not go on */

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On whose behalf pfscope runs: behind sudo the user who called it, or the one named by -u.
+ * The user on whose behalf pfscope runs: the one who invoked sudo, or the one named by -u.
  *
- * Traced commands run as that user, and files are made as that user and belong to it. So does pfscope itself
- * as soon as it is set up.
+ * The traced command runs as that user and output files belong to that user. Once everything is set up, pfscope
+ * itself becomes that user, too.
  */
-#ifndef CMD_CALLER_H
-#define CMD_CALLER_H
+#ifndef CMD_INVOKING_USER_H
+#define CMD_INVOKING_USER_H
 
 #include "base/err.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct caller {
-	bool differs; /* from who pfscope itself runs as */
+struct invoking_user {
+	bool differs; /* from pfscope's own user */
 	uid_t uid;
 	gid_t gid;
 	char name[64]; /* for the supplementary groups; "" if the user has no entry */
 	char home[4096];
 };
 
-/* By name or by number, whether that one has an entry or not. False: it is neither. */
-bool caller_find_uid(const char *user, uid_t *uid);
+/* By name, or by number whether or not that user exists. False: neither. */
+bool invoking_user_find_uid(const char *user, uid_t *uid);
 
-/* user: -u's argument (name or number), NULL: sudo's caller, if there is one. 0 or -ENOENT. */
-int caller_find(struct caller *caller, const char *user, struct pfs_err *err);
+/* user: -u's argument (name or number), NULL: sudo's user, if there is one. 0 or -ENOENT. */
+int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_err *err);
 
-/* For good: no way back, nor to any other privilege. 0 or -errno. */
-int caller_drop(struct caller *caller);
+/* Permanently: neither these nor other privileges can be regained. 0 or -errno. */
+int invoking_user_drop(struct invoking_user *user);
 
-/* The same in the child that becomes the command, which may gain privileges as any other. 0 or -errno. */
-int caller_become(const struct caller *caller);
+/* In the child that executes the command, which may gain privileges as usual (set-user-ID). 0 or -errno. */
+int invoking_user_become(const struct invoking_user *user);
 
-/* For a while, around the making of files: effective ids only. 0 or -errno. */
-int caller_enter(const struct caller *caller);
-void caller_leave(const struct caller *caller);
+/* Temporarily, to create files: effective IDs only. 0 or -errno. */
+int invoking_user_enter(const struct invoking_user *user);
+void invoking_user_leave(const struct invoking_user *user);
 
 #endif

@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 /* The child. It touches as little memory as possible, because it is recorded before its exec, too. */
-static void become(char **argv, const struct caller *caller, const struct stop_before *before, int go_fd, int failed_fd)
+static void become(char **argv, const struct invoking_user *user, const struct stop_before *before, int go_fd,
+		   int failed_fd)
 {
 	int err;
 	char byte;
 	ssize_t got;
 
-	err = -caller_become(caller);
+	err = -invoking_user_become(user);
 	stop_restore(before);
 	pfs_fd_limit_restore();
 	if (write(failed_fd, "r", 1) < 0)
@@ -81,8 +82,8 @@ static void restore_features(const struct launch_without *without, int personali
 		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 }
 
-int launch_start(struct launch *launch, char **argv, const struct launch_without *without, const struct caller *caller,
-		 const struct stop_before *before, struct pfs_err *err)
+int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
+		 const struct invoking_user *user, const struct stop_before *before, struct pfs_err *err)
 {
 	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
 
@@ -97,7 +98,7 @@ int launch_start(struct launch *launch, char **argv, const struct launch_without
 	launch->pid = ret ? -1 : fork();
 	if (!launch->pid) {
 		close(go[1]);
-		become(argv, caller, before, go[0], failed[1]);
+		become(argv, user, before, go[0], failed[1]);
 	}
 	if (!ret && launch->pid < 0)
 		ret = pfs_err_set(err, -errno, "cannot fork: %s", strerror(errno));

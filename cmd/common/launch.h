@@ -21,8 +21,8 @@ struct launch_without {
 };
 
 /* argv ends in NULL, argv[0] is found through PATH; the child restores the signals of `before`. 0 or -errno with err set. */
-int launch_start(struct launch *launch, char **argv, const struct launch_without *without, const struct caller *caller,
-		 const struct stop_before *before, struct pfs_err *err);
+int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
+		 const struct invoking_user *user, const struct stop_before *before, struct pfs_err *err);
 
 /* Executes the command. 0, or -errno of its exec with err set; the child has ended then. */
 int launch_go(struct launch *launch, const char *name, struct pfs_err *err);

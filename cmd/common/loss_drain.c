@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-static void await(struct ending *e, const struct pfs_event *ev, bool awaited)
+static void await(struct loss_drain *e, const struct pfs_event *ev, bool awaited)
 {
-	if (!pfs_has(ev, PFS_F_CPU) || ev->cpu < 0 || ev->cpu >= ENDING_CPUS)
+	if (!pfs_has(ev, PFS_F_CPU) || ev->cpu < 0 || ev->cpu >= LOSS_DRAIN_CPUS)
 		return;
 	e->nr_awaited += awaited - e->awaited[ev->cpu];
 	e->awaited[ev->cpu] = awaited;
@@ -13,7 +13,7 @@ static void await(struct ending *e, const struct pfs_event *ev, bool awaited)
 
 static int take(void *ctx, const struct pfs_event *ev)
 {
-	struct ending *e = ctx;
+	struct loss_drain *e = ctx;
 	int ret = 0;
 
 	if (!e->over || ev->kind == PFS_LOST)
@@ -25,16 +25,16 @@ static int take(void *ctx, const struct pfs_event *ev)
 	return e->over && !e->nr_awaited ? -ECANCELED : 0;
 }
 
-/* Who takes many at once takes all there is: that has no end to wait for. */
+/* Batching sinks have no time filter, so there is nothing to drain. */
 static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
-	const struct ending *e = ctx;
+	const struct loss_drain *e = ctx;
 
 	return e->to->faults(e->to->ctx, runs, nr);
 }
 
-struct pfs_sink ending_sink(struct ending *ending, const struct pfs_sink *to)
+struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pfs_sink *to)
 {
-	*ending = (struct ending){ .to = to };
-	return (struct pfs_sink){ .fn = take, .ctx = ending, .faults = to->faults ? take_faults : NULL };
+	*drain = (struct loss_drain){ .to = to };
+	return (struct pfs_sink){ .fn = take, .ctx = drain, .faults = to->faults ? take_faults : NULL };
 }

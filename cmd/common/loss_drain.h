@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of what is wanted of a recording that is read line by line (--to, --at). What was lost before it may be told
- * only behind it, by the next event of that processor: so such a reader goes on until each processor that was heard
- * of before has said something more.
+ * Ends the reading of text and event lines early (--to, --at). Events lost before that time may be reported only by the
+ * next event of the same CPU, so the reader continues until each CPU that appeared before has another event.
  */
-#ifndef PFS_ENDING_H
-#define PFS_ENDING_H
+#ifndef CMD_LOSS_DRAIN_H
+#define CMD_LOSS_DRAIN_H
 
 #include "event/event.h"
 
-enum { ENDING_CPUS = 1024 }; /* nobody waits for those beyond */
+enum { LOSS_DRAIN_CPUS = 1024 }; /* CPUs beyond are not waited for */
 
-struct ending {
+struct loss_drain {
 	const struct pfs_sink *to;
-	bool over; /* nothing more is wanted but losses of what came before */
+	bool over; /* only losses from before the end are still passed on */
 	unsigned int nr_awaited;
-	bool awaited[ENDING_CPUS]; /* processors: heard of before, and not since it is over */
+	bool awaited[LOSS_DRAIN_CPUS]; /* by CPU: appeared before the end, and not since */
 };
 
-/* The sink before that one: it returns -ECANCELED later. Both are borrowed. */
-struct pfs_sink ending_sink(struct ending *ending, const struct pfs_sink *to);
+/* A sink before `to` that delays its -ECANCELED. Both are borrowed. */
+struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pfs_sink *to);
 
 #endif

@@ -26,7 +26,7 @@ void report_message(void *unused, const char *line)
 	message("%s", line);
 }
 
-/* Writes to the descriptor what a terminal can be shown, line by line. */
+/* Writes text to standard error, escaped line by line. */
 static ssize_t write_escaped(void *cookie, const char *text, size_t len)
 {
 	const char *end = text + len;
@@ -52,7 +52,7 @@ static ssize_t write_escaped(void *cookie, const char *text, size_t len)
 	return len;
 }
 
-/* argp repeats what it was given, as it is: to a stream of ours, which it keeps if it exits. */
+/* argp prints arguments unescaped, so it gets a stream that escapes them. */
 bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
 {
 	static const cookie_io_functions_t escaped = { .write = write_escaped };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording's life for `run` and `attach`, see recording.h.
+ * The life cycle of a recording for `run` and `attach`, see recording.h.
  */
 #include "common/recording.h"
 
@@ -146,7 +146,7 @@ char *recording_command_line(char **argv)
 	return line;
 }
 
-/* So that an hour of recording does not end with it. */
+/* Checked before the recording, so that it is not lost at its end. */
 static int check_output(const char *output, struct pfs_err *err)
 {
 	char *copy = strdup(output);
@@ -160,19 +160,19 @@ static int check_output(const char *output, struct pfs_err *err)
 	return ret;
 }
 
-/* As the user whose files they will be. */
+/* As the invoking user, who will own them. */
 static int open_files(struct recording *r, struct pfs_err *err)
 {
 	const char *output = r->args->no_bars ? NULL : r->args->view.output;
-	int ret = caller_enter(&r->caller);
+	int ret = invoking_user_enter(&r->user);
 
 	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->user.name, strerror(-ret));
 	if (output)
 		ret = check_output(output, err);
 	if (!ret && r->args->file)
 		ret = pfs_atomic_file_open(&r->file, r->args->file, PFS_ATOMIC_FILE_PRIVATE, err);
-	caller_leave(&r->caller);
+	invoking_user_leave(&r->user);
 	return ret;
 }
 
@@ -218,7 +218,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	config.report = report_message;
 	config.ctx = r;
 	config.leftovers = remove_swap_devices;
-	ret = caller_find(&r->caller, args->user, err);
+	ret = invoking_user_find(&r->user, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);
 	if (!ret && args->events != EVENTS_NONE) {
@@ -254,9 +254,9 @@ int recording_start(struct recording *r, struct pfs_err *err)
 
 	if (ret)
 		return ret;
-	ret = caller_drop(&r->caller);
+	ret = invoking_user_drop(&r->user);
 	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->caller.name, strerror(-ret));
+		return pfs_err_set(err, ret, "cannot become %s: %s", r->user.name, strerror(-ret));
 	refault_session_begin(&r->refault);
 	return r->live->source->look ? r->live->source->look(r->live, err) : 0;
 }
@@ -363,9 +363,9 @@ int recording_close(struct recording *r, struct pfs_err *err)
 	free(r->fds);
 	if (r->prints)
 		pipeline_fini(&r->printer);
-	if (r->file.temp && !caller_enter(&r->caller)) { /* it may have failed before the drop */
+	if (r->file.temp && !invoking_user_enter(&r->user)) { /* it may have failed before the drop */
 		pfs_atomic_file_drop(&r->file);
-		caller_leave(&r->caller);
+		invoking_user_leave(&r->user);
 	}
 	return ret;
 }

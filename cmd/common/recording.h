@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `run` and `attach` have in common: the options of a recording, its life, and what becomes of it.
+ * What `run` and `attach` share: the options of a recording, its life cycle, its file and its bars.
  */
 #ifndef CMD_RECORDING_H
 #define CMD_RECORDING_H
@@ -34,21 +34,21 @@ extern const struct argp recording_argp; /* input: struct recording_args */
 struct recording {
 	const struct recording_args *args;
 	struct pfs_live *live; /* NULL: not opened, or given up */
-	struct caller caller;
+	struct invoking_user user;
 	struct pipeline printer; /* prints --events while it runs */
 	bool prints;
 	bool print_over; /* nothing more is to be printed ... */
 	int print_err;	 /* ... for this reason, if any */
-	bool lost;	 /* --strict: something was */
+	bool lost;	 /* --strict: events were lost */
 	struct refault_session refault;
-	struct pollfd *fds;	     /* what is waited for */
-	struct pfs_atomic_file file; /* where it is to be kept, if it is */
-	int stop_fd;		     /* of stop_open(): a signal while it is set up or finished ends that */
+	struct pollfd *fds;	     /* for poll() */
+	struct pfs_atomic_file file; /* -o */
+	int stop_fd;		     /* of stop_open(): a signal during set-up or finishing aborts that */
 };
 
 /*
- * Opens the source and the file. 0 or -errno with err set; -EINTR: the user did not want to wait for
- * it. recording_close() must follow in any case.
+ * Opens the source and the file. 0 or -errno with err set; -EINTR: the user interrupted it.
+ * recording_close() must follow in any case.
  */
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err);
 
@@ -57,27 +57,26 @@ int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err);
 int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err);
 
 /*
- * As well; from here on pfscope is the user on whose behalf it records, for good. What was left to root is with
- * the source's helper (lib/os/helper.h).
+ * As in struct pfs_source; afterwards pfscope runs permanently as the invoking user. What needs root is done by
+ * helpers (lib/os/helper.h).
  */
 int recording_start(struct recording *r, struct pfs_err *err);
 
-/* The source's wait(), and printed what came. */
+/* The source's wait(); also prints new events and records refault notes. */
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 
-/* Says why, and ends the tracing: what was traced goes on. Then only recording_close() may follow. */
+/* Prints the error and ends the tracing; the traced processes continue. Only recording_close() may follow. */
 void recording_failed(struct recording *r, const struct pfs_err *err);
 
 /*
- * Stops, writes the file under its name, draws the bars. 0 or -errno with err set; -EINTR: the user did
- * not want to wait for it.
+ * Stops, writes the file, draws the bars. 0 or -errno with err set; -EINTR: the user interrupted it.
  */
 int recording_finish(struct recording *r, struct pfs_err *err);
 
-/* Gives up what was not finished, and the instance. 0 or -errno with err set. */
+/* Discards what was not finished and removes the instance. 0 or -errno with err set. */
 int recording_close(struct recording *r, struct pfs_err *err);
 
-/* The words of a command line, for the note; the caller frees. NULL: no memory. */
+/* The command line as one string, for the note; the caller frees it. NULL: no memory. */
 char *recording_command_line(char **argv);
 
 #endif

@@ -71,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->quiet = USUAL_QUIET;
 		return 0;
 	case OPT_REFAULT:
-		if (!span_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
+		if (!pfs_duration_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
 			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5s)", arg);
 		return 0;
 	case OPT_BY:
@@ -86,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->hook = args; /* it was given */
 		return 0;
 	case OPT_ZRAM:
-		if (!amount_parse(arg, &args->zram_bytes, &unit) || !unit || args->zram_bytes < 1 << 20)
+		if (!pfs_size_parse(arg, &args->zram_bytes, &unit) || !unit || args->zram_bytes < 1 << 20)
 			argp_error(state, "--zram: %s: must be a size of at least 1M (64M, 1G)", arg);
 		return 0;
 	case ARGP_KEY_END:

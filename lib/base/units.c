@@ -7,7 +7,7 @@
 
 #define LONGEST_NS UINT64_C(1000000000000000000)
 
-/* Digits behind the point, nine at most, in billionths. */
+/* Up to nine decimals, in billionths. */
 static bool parse_fraction(char **s, uint64_t *billionths)
 {
 	uint64_t weight = 1000000000;
@@ -24,7 +24,7 @@ static bool parse_fraction(char **s, uint64_t *billionths)
 	return true;
 }
 
-bool span_parse(const char *word, uint64_t *ns)
+bool pfs_duration_parse(const char *word, uint64_t *ns)
 {
 	static const struct {
 		const char *name;
@@ -52,7 +52,7 @@ bool span_parse(const char *word, uint64_t *ns)
 	return false;
 }
 
-bool amount_parse(const char *word, uint64_t *nr, bool *unit)
+bool pfs_size_parse(const char *word, uint64_t *nr, bool *unit)
 {
 	static const char units[] = "KMGT";
 	const char *of;
