@@ -64,7 +64,7 @@ programs = $(patsubst %.c,$(O)/%,$(filter-out $(CANNOT_BUILD),$(wildcard $(1))))
 # Tests whose library is missing are not built; tests/run reports them as skipped.
 without = $(if $(shell pkg-config --exists $(1) 2>/dev/null && echo yes),,$(shell grep -l '$(2)' $(3)))
 CANNOT_BUILD := $(call without,cmocka,,tests/unit/*/*.c) \
-	$(call without,libtracecmd,trace-cmd.h,tests/unit/*/*.c tests/tools/*.c)
+	$(call without,libtracecmd,dat_oracle.h,tests/unit/*/*.c tests/tools/*.c)
 
 # The unit tests of a layer are tests/unit/ROOM/*.c of each of its rooms. Those of a source link with that source and
 # lib alone, and those of lib without libtracefs.
