@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What tests/cli/*.t and tests/live/*.t have in common; each begins with
+# Functions for test scripts; each script begins with
 #
 #     . "${0%/*}/../tap.sh"
 #     render "$DATA/dat/v6.dat"			# sets $status, $out, $err
-#     is "$status" 0 'it is drawn'
+#     is "$status" 0 'it is rendered'
 #     done_testing
 #
-# They write TAP on standard output, which tests/run reads. It runs nothing by itself. tests/run sets
-# PFSCOPE, TOOLS, WORK and BUILD; a test run by hand takes them from O= or from build/.
+# They print TAP, which tests/run reads. tests/run sets PFSCOPE, TOOLS, WORK and BUILD; a test that is run by hand takes
+# them from the build directory O, or from build/.
 
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DATA=$ROOT/tests/data
-BUILD=${BUILD:-$(cd "$ROOT" && cd "${O:-build}" && pwd)}	# where make built it all
+BUILD=${BUILD:-$(cd "$ROOT" && cd "${O:-build}" && pwd)}	# the build directory
 PFSCOPE=${PFSCOPE:-$BUILD/pfscope}	# the program under test
-TOOLS=${TOOLS:-$BUILD/tests/tools}	# what tests/tools/*.c became
-WORK=${WORK:-$BUILD/tests/workload}	# what tests/workload/*.c became
-T=$(mktemp -d "${TMPDIR:-/tmp}/pfscope-test.XXXXXX")	# the test's own, removed at its end
+TOOLS=${TOOLS:-$BUILD/tests/tools}	# the programs of tests/tools
+WORK=${WORK:-$BUILD/tests/workload}	# the programs of tests/workload
+T=$(mktemp -d "${TMPDIR:-/tmp}/pfscope-test.XXXXXX")	# the test's own folder, removed at its end
 export LC_ALL=C.UTF-8
 unset COLUMNS NO_COLOR
 tap_nr=0 tap_failed=0 tap_done= tap_cleanup=()
 
-# at_exit COMMAND [ARG...]: run at the end, however the test ends, last one first.
+# at_exit COMMAND [ARG...]: runs it when the test ends, for whatever reason; the last one first.
 at_exit()
 {
 	tap_cleanup=("$(printf '%q ' "$@")" ${tap_cleanup[@]+"${tap_cleanup[@]}"})
@@ -63,7 +63,7 @@ for_others()
 	chmod -R a+rX "$T/for_others"
 }
 
-# diag TEXT...: for people; shown if anything fails.
+# diag TEXT...: a remark, which is shown if anything in the file fails.
 diag()
 {
 	printf '%s\n' "$*" | sed 's/^/# /'
@@ -75,7 +75,7 @@ pass()
 	echo "ok $tap_nr - ${*//#/}"
 }
 
-# Returns 1, so that `is ... || diag ...` can say more.
+# Returns 1, so that a remark can follow: is ... || diag ...
 fail()
 {
 	tap_nr=$((tap_nr + 1)) tap_failed=$((tap_failed + 1))
@@ -83,7 +83,7 @@ fail()
 	return 1
 }
 
-# skip REASON NAME...: what the machine cannot do. In CI a skip under tests/live fails.
+# skip REASON NAME...: the machine cannot run this test. In CI a skipped live, vm or fuzz test fails.
 skip()
 {
 	local reason=$1
@@ -93,7 +93,7 @@ skip()
 	echo "ok $tap_nr - ${*//#/} # SKIP $reason"
 }
 
-# skip_all REASON: the whole file; ends it.
+# skip_all REASON: skips the whole file and ends it.
 skip_all()
 {
 	echo "1..0 # SKIP $*"
@@ -101,14 +101,14 @@ skip_all()
 	exit 0
 }
 
-# plan N: as the first line, where the number is known; otherwise done_testing says it.
+# plan N: prints the plan first, where the number is known; otherwise done_testing prints it.
 plan()
 {
 	tap_planned=$1
 	echo "1..$1"
 }
 
-# The last line of every test: one that ends without it has failed.
+# The last line of every script: one that ends without it has failed.
 done_testing()
 {
 	[ "${tap_planned:-}" ] || echo "1..$tap_nr"
@@ -182,7 +182,7 @@ same()
 	return 1
 }
 
-# try COMMAND [ARG...]: sets $status, and $out and $err to what it wrote; the same is in $T/out, $T/err.
+# try COMMAND [ARG...]: sets $status, $out and $err; $T/out and $T/err have the output byte for byte.
 try()
 {
 	"$@" >"$T/out" 2>"$T/err"
@@ -191,13 +191,13 @@ try()
 	err=$(tr -d '\0' <"$T/err")
 }
 
-# pfscope's commands, as try() has them.
+# pfscope ARG...: runs it as try() does.
 pfscope()
 {
 	try "$PFSCOPE" "$@"
 }
 
-# need_tracefs: for tests/live; skips the file on a machine where pfscope cannot record.
+# need_tracefs: skips the file on a machine where pfscope cannot record.
 need_tracefs()
 {
 	local reason
@@ -217,8 +217,8 @@ for_other_users()
 	PFSCOPE=$T/copies/pfscope WORK=$T/copies/workload
 }
 
-# said_lost: from "lost 55178 events on cpu 1, 1582 events on cpu 0", the sum; it may go on in the next line. The last
-# that is said.
+# said_lost: the sum of the last "lost 55178 events on cpu 1, 1582 events on cpu 0" of its input, which may continue
+# on the next line.
 said_lost()
 {
 	awk '
@@ -232,10 +232,10 @@ said_lost()
 	END { print n + 0 }'
 }
 
-# What takes a second takes that many in a virtual machine that may have half a processor.
+# A virtual machine with half a CPU is this many times slower.
 slowness=$([ "${KERNEL:-}" ] && echo 8 || echo 1)
 
-# wait_for SECONDS COMMAND [ARG...]: until it succeeds. Its last status.
+# wait_for SECONDS COMMAND [ARG...]: repeats it until it succeeds; returns its last status.
 wait_for()
 {
 	local end=$((${EPOCHREALTIME/./} + $1 * slowness * 1000000))
@@ -247,7 +247,7 @@ wait_for()
 	done
 }
 
-# lost_in FILE: how many events the event lines in it say that are lost; by the notes at the end, if they say.
+# lost_in FILE: the number of lost events by its event lines; by the notes at the end, if there are any.
 lost_in()
 {
 	awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) }

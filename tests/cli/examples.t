@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The pictures in README.md and examples/README.md are what the commands above them print. Commands that
-# would record examples/tour render examples/tour.events instead, a run of it that was kept.
+# The pictures in README.md and examples/README.md are the output of the commands above them. A command that would
+# record examples/tour renders examples/tour.events instead, a recording of it.
 
 . "${0%/*}/../tap.sh"
 cd "$ROOT" || exit 1
@@ -27,14 +27,14 @@ for page in README.md examples/README.md; do
 	for command in "$T"/block.*.command; do
 		output=${command%.command}.output
 		[ -f "$output" ] || continue
-		# what the page leaves out at the end are empty lines
+		# the page leaves out empty lines at the end
 		sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$output" >"$T/wanted"
 		[ -s "$T/wanted" ] || continue
 		line=$(sed -E 's|^sudo ./pfscope run (.*) -- build/examples/tour$|pfscope render \1 examples/tour.events|;
 			s|\./pfscope|pfscope|' "$command")
 		[[ $line = *examples/tour*.events* ]] || continue
 		bash -c "$line" 2>&1 | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$T/got"
-		# of a table a page may show a part
+		# a page may show a part of a table
 		if [[ $line = *'pfscope report'* ]]; then
 			grep -Fxf "$T/wanted" "$T/got" | awk 'NF' >"$T/part"
 			awk 'NF' "$T/wanted" >"$T/wanted.part"
@@ -47,10 +47,10 @@ for page in README.md examples/README.md; do
 done
 ok 'pictures were found' test $nr -ge 6
 
-# What plots.sh records it has built first, in a tree where nothing was. Nothing is recorded here.
+# plots.sh builds the program that it records, here in an empty build directory. A fake recorder records nothing.
 printf '#!/bin/sh\nexit 0\n' >"$T/recorder"
 chmod +x "$T/recorder"
 PFSCOPE=$T/recorder TO=$T BUILD=$T/build examples/plots.sh matmul-ij >"$T/out" 2>&1
 is "$? $(<"$T/out")" "0 $T/plot-matmul-ij.png" 'plots.sh draws a picture'
-ok 'and builds what is recorded for it' test -x "$T/build/examples/matmul"
+ok 'and builds the program that it records' test -x "$T/build/examples/matmul"
 done_testing

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# Each allocation, and each system call on a file, fails in turn while recordings are read and drawn: one clear
-# line says so, nothing crashes or hangs, and no output gets its final name that is not whole. (A failure that
-# makes no difference is none: a buffer that libc does without, a call that is made again.)
+# Each allocation, and each system call on a file, fails in turn while recordings are read and drawn: pfscope reports it
+# in one line, does not crash or hang, and gives no partial output its final name. (A failure without effect does not
+# count: libc works without some buffers, and some calls are repeated.)
 
 . "${0%/*}/../tap.sh"
 
@@ -35,7 +35,7 @@ judge()
 	local lines left
 
 	lines=$(wc -l <"$T/err")
-	into_file || [ "$1" = 0 ] || rm -f "$target"	# as far as it got: not ours to name
+	into_file || [ "$1" = 0 ] || rm -f "$target"	# partial standard output is no file of pfscope's
 	left=$(find "$T/room" -mindepth 1)
 	if [ "$1" = 0 ]; then
 		cmp -s "$target" "$T/whole" || echo "number $2: status 0, but another output"
@@ -51,7 +51,7 @@ judge()
 	rm -f "$T"/room/*
 }
 
-# verdict WHAT: $T/wrong has what went wrong.
+# verdict NAME LEAST: $T/wrong has the errors; at least LEAST runs must have failed.
 verdict()
 {
 	local wrong
@@ -61,7 +61,7 @@ verdict()
 	ok "$1: there were some" test "$failed" -ge "$2"
 }
 
-# Of those that are called for in `objects`; of all, if that is not set.
+# FAIL_ALLOC_IN limits the failures to the callers in these objects.
 each_allocation()
 {
 	local nr
@@ -77,8 +77,8 @@ each_allocation()
 	verdict "${words[*]} of ${file##*/}, allocations" 50
 }
 
-# What cairo makes of it when it has no memory is told, and no file is left. There are places where it crashes itself,
-# or draws less and says nothing: few, so that the rest can be told from them.
+# An error of cairo's without memory is reported, and no file is left. In a few places cairo crashes, or draws less
+# without an error.
 some_of_cairo()
 {
 	local nr total=0
@@ -95,7 +95,7 @@ some_of_cairo()
 		-a "$total" -gt 20 || diag "$(head -n 5 "$T/wrong")"
 }
 
-# each_call CALL ERROR [PATH]: of that system call, on that file.
+# each_call CALL ERROR [PATH]: that system call on that file fails with ERROR.
 each_call()
 {
 	local nr only=()
@@ -124,7 +124,7 @@ for file in "$PWD/examples/tour.events" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.
 	done
 done
 
-# What fontconfig does without memory is not looked at: it crashes.
+# Failures in fontconfig are left out: it crashes without memory.
 file=$DATA/dat/v6-buffers.dat
 for format in svg png; do
 	words=(plot "--format=$format")
@@ -147,7 +147,7 @@ for format in png 'png --heat' 'svg --heat' 'pdf --heat'; do
 	is "$(find "$T/room" -mindepth 1)" '' "a large $format and little memory: no file is left"
 done
 
-# A page that has the functions of a program.
+# A page with the functions of a program.
 program=$TOOLS/well_formed
 cat >"$T/functions.events" <<EVENTS
 # pfscope events 1

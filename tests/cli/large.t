@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What memory a large recording takes to draw: none for its length, little for a page, and little for regions,
-# processes and threads. (How long it takes, tests/bench says.)
+# The memory for rendering a large recording: none for its length, little for each page, region, process and thread.
+# (tests/bench measures the time.)
 
 . "${0%/*}/../tap.sh"
 
 # The plain program: a sanitizer needs memory of its own.
 PFSCOPE=${TOOLS%/tests/tools}/pfscope
 
-# peak NAME SHAPE...: KiB to draw such a recording; what was drawn is in $T/NAME. The command may be another one.
+# peak NAME SHAPE...: prints the KiB for rendering a recording of that shape; the output is in $T/NAME. The array
+# `command` has another command.
 command=(render)
 peak()
 {
@@ -31,7 +32,7 @@ small=$(peak small faults=100000 pages=1000)
 long=$(peak long faults=3000000 pages=1000)
 ok "thirty times as many faults need no more memory ($small KiB, $long KiB)" within "$long" $((small + 512))
 
-# 4 bytes a page and a little, where no page was touched twice
+# a page that was touched once takes little more than 4 bytes
 wide=$(peak wide faults=1000000 pages=1000000)
 ok "a million pages need 8 MiB at most (${wide} KiB)" within "$wide" $((small + 8192))
 twice=$(peak twice faults=2000000 pages=1000000)
