@@ -176,21 +176,23 @@ static int early_signal(const struct run *run)
 
 static int note_command(struct run *run)
 {
+	struct pfs_live *live = run->r.live;
 	char *line = recording_command_line(run->args->command);
-	int ret = line ? pfs_live_note(run->r.live, 0, "command=%s", line) : -ENOMEM;
+	int ret = line ? live->source->note(live, 0, PFS_FACT(COMMAND, .text = line)) : -ENOMEM;
 
 	free(line);
 	if (!ret && run->args->recording.config.no_follow)
-		ret = pfs_live_note(run->r.live, 0, "only=%d", run->launch.pid);
+		ret = live->source->note(live, 0, PFS_FACT(ONLY, .pid = run->launch.pid));
 	return ret;
 }
 
 static int note_usage(struct run *run)
 {
+	struct pfs_live *live = run->r.live;
+
 	if (!run->all_ended)
 		return 0;
-	return pfs_live_note(run->r.live, run->launch.pid, "rusage=minor %" PRIu64 " major %" PRIu64, run->minor,
-			     run->major);
+	return live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major));
 }
 
 /* From the waiting child to the end of the recording. Returns the exit status. */

@@ -160,7 +160,8 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 		.ctx = (void *)filter,
 	};
 	struct pfs_refault_system system;
-	char tids_file[PATH_MAX], where[256], note[PFS_REFAULT_TEXT_MAX];
+	char tids_file[PATH_MAX], where[256];
+	struct pfs_fact fact = { .key = PFS_NOTE_REFAULT };
 	int ret;
 
 	*s = (struct refault_session){ .live = live };
@@ -171,8 +172,12 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 	if (ret)
 		return ret;
 	put_regions(filter, where, sizeof(where));
-	pfs_refault_note_write(note, s->method, args->interval_ns, where);
-	if (pfs_live_note(live, 0, PFS_REFAULT_NOTE "=%s", note))
+	fact.method = s->method;
+	if (fact.method != PFS_REFAULT_NUMA) {
+		fact.interval_ns = args->interval_ns;
+		fact.text = *where ? where : NULL;
+	}
+	if (live->source->note(live, 0, &fact))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (s->method == PFS_REFAULT_NUMA)
 		return 0;
@@ -199,24 +204,20 @@ void refault_session_begin(struct refault_session *s)
 
 int refault_session_note(struct refault_session *s, struct pfs_err *err)
 {
-	char text[PFS_REFAULT_TEXT_MAX], note[PFS_REFAULT_SAID_MAX];
 	enum pfs_refault_told told;
-	struct pfs_refault_tick tick;
+	struct pfs_fact fact;
 
-	while (s->helper && (told = pfs_refault_next(s->helper, &tick, note))) {
+	while (s->helper && (told = pfs_refault_next(s->helper, &fact))) {
+		if (s->live->source->note(s->live, 0, &fact))
+			return pfs_err_set(err, -ENOMEM, "no memory for a note");
 		if (told == PFS_TOLD_NOTE) {
-			if (pfs_live_note(s->live, 0, "%s", note))
-				return pfs_err_set(err, -ENOMEM, "no memory for a note");
 			pfs_refault_noted(s->helper);
 			continue;
 		}
-		pfs_refault_sum(&s->sums, &tick);
-		pfs_refault_tick_write(text, &tick);
-		if (pfs_live_note(s->live, 0, PFS_REFAULT_TICK_NOTE "=%s", text))
-			return pfs_err_set(err, -ENOMEM, "no memory for a note");
-		if (tick.error)
+		pfs_refault_sum(&s->sums, &fact.tick);
+		if (fact.tick.error)
 			message("--refault by %s: failed: %s; continuing without", pfs_refault_methods[s->method],
-				strerror(-tick.error));
+				strerror(-fact.tick.error));
 	}
 	return 0;
 }

@@ -6,8 +6,6 @@
  */
 #include "assemble/assemble_priv.h"
 
-#include "event/refault_note.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,33 +29,27 @@ static int set_target(struct pfs_assembler *a, unsigned int nr, int32_t pid)
 	return 0;
 }
 
-/* "0-5:4711 6-6:4712" */
-static int set_targets(struct pfs_assembler *a, const char *value)
+static int set_targets(struct pfs_assembler *a, struct pfs_fact targets)
 {
-	unsigned int first, last;
-	int err = 0, len;
-	int32_t pid;
+	int err = 0;
 
-	while (!err && sscanf(value, "%u-%u:%d%n", &first, &last, &pid, &len) == 3) {
-		if (last >= MAX_TARGETS)
+	do {
+		if (targets.last >= MAX_TARGETS)
 			break;
-		for (; !err && first <= last; first++)
-			err = set_target(a, first, pid);
-		value += len;
-	}
+		for (uint64_t nr = targets.first; !err && nr <= targets.last; nr++)
+			err = set_target(a, nr, targets.pid);
+	} while (!err && *targets.rest && pfs_note_read(&targets, pfs_note_key(targets.key), targets.rest));
 	return err;
 }
 
-int asm_access_note(struct pfs_assembler *a, const char *key, const char *value)
+int asm_access_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
-	struct pfs_refault_how how;
-
-	if (!strcmp(key, "access_targets"))
-		return set_targets(a, value);
-	if (!strcmp(key, "access_by"))
-		a->access_tid = atoi(value);
-	else if (!strcmp(key, PFS_REFAULT_NOTE) && pfs_refault_note_read(value, &how))
-		a->access_ns = how.method == PFS_REFAULT_IDLE ? how.interval_ns : 0;
+	if (fact->key == PFS_NOTE_ACCESS_TARGETS)
+		return set_targets(a, *fact);
+	if (fact->key == PFS_NOTE_ACCESS_BY)
+		a->access_tid = fact->pid;
+	else
+		a->access_ns = fact->method == PFS_REFAULT_IDLE ? fact->interval_ns : 0;
 	return 0;
 }
 

@@ -55,50 +55,55 @@ const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler
 
 /* ---- pfscope's own records ---- */
 
-/* "6.1.0-56-cloud-amd64" is before 6.17. */
-static bool is_before(const char *release, unsigned int major, unsigned int minor)
-{
-	unsigned int has_major, has_minor;
-
-	if (sscanf(release, "%u.%u", &has_major, &has_minor) != 2)
-		return false;
-	return has_major < major || (has_major == major && has_minor < minor);
-}
-
 /* Notes that change how the rest of the stream is read. */
-static void heed_note(struct pfs_assembler *a, const char *key, const char *value)
+static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
-	if (!strcmp(key, "page_size")) {
-		unsigned long size = strtoul(value, NULL, 10);
-
-		if (size >= 1024 && !(size & (size - 1)))
-			a->page_mask = size - 1;
-	} else if (!strcmp(key, "pfscope")) {
+	switch (fact->key) {
+	case PFS_NOTE_PAGE_SIZE:
+		if (fact->count >= 1024 && !(fact->count & (fact->count - 1)))
+			a->page_mask = fact->count - 1;
+		return 0;
+	case PFS_NOTE_PFSCOPE:
 		a->own = true;
-	} else if (!strcmp(key, "kernel")) {
-		a->checks_first = !is_before(value, 6, 17);
-	} else if (!strcmp(key, "machine")) {
-		asm_fault_machine(a, value);
-	} else if (!strcmp(key, "sideband")) {
-		a->sideband = !strcmp(value, "mmap2");
-	} else if (!strcmp(key, "exit_mmap")) {
-		a->exit_mmap = !strcmp(value, "yes");
-	} else if (!strcmp(key, "only")) {
-		a->only_pid = atoi(value);
-	} else {
-		asm_pending_note(a, key, value);
+		return 0;
+	case PFS_NOTE_KERNEL:
+		a->checks_first = !pfs_kernel_before(fact->text, 6, 17);
+		return 0;
+	case PFS_NOTE_MACHINE:
+		asm_fault_machine(a, fact->text);
+		return 0;
+	case PFS_NOTE_SIDEBAND:
+		a->sideband = !strcmp(fact->text, "mmap2");
+		return 0;
+	case PFS_NOTE_EXIT_MMAP:
+		a->exit_mmap = !strcmp(fact->text, "yes");
+		return 0;
+	case PFS_NOTE_ONLY:
+		a->only_pid = fact->pid;
+		return 0;
+	case PFS_NOTE_PROBES:
+	case PFS_NOTE_CLASSIFY:
+		asm_pending_note(a, fact);
+		return 0;
+	case PFS_NOTE_ACCESS_BY:
+	case PFS_NOTE_ACCESS_TARGETS:
+	case PFS_NOTE_REFAULT:
+		return asm_access_note(a, fact);
+	default:
+		return 0;
 	}
 }
 
 int pfs_assembler_header(struct pfs_assembler *a, const char *key, const char *value)
 {
+	struct pfs_fact fact;
+
 	if (a->nr_header == MAX_HEADER)
 		return -ENOMEM;
 	if (asprintf(&a->header[a->nr_header], "%s=%s", key, value) < 0)
 		return -ENOMEM;
 	a->nr_header++;
-	heed_note(a, key, value);
-	return 0;
+	return pfs_note_read(&fact, key, value) ? heed_note(a, &fact) : 0;
 }
 
 void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *ctx, int32_t tid), void *ctx)
@@ -148,20 +153,30 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 	return err ? err : asm_conclude_ends(a, raw->ts_ns);
 }
 
-/* "12 since 3624957203779": what the side-band or the kernel's tables had no room for; the time may be missing. */
-static int take_lost_note(struct pfs_assembler *a, const struct raw_event *raw, const char *said)
+/* Notes that are events of their own, too. */
+static int apply_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		      const struct pfs_fact *fact)
 {
-	uint64_t count = RAW_ABSENT, since_ns = RAW_ABSENT;
-
-	sscanf(said, "%" SCNu64 " since %" SCNu64, &count, &since_ns);
-	return lost(a, raw, count, since_ns);
+	switch (fact->key) {
+	case PFS_NOTE_BRK:
+		return asm_brk_note(a, t, raw, (struct range){ fact->start, fact->end });
+	case PFS_NOTE_SIDEBAND_LOST:
+	case PFS_NOTE_HISTOGRAM_LOST:
+		return lost(a, raw, fact->count, fact->since_ns ? fact->since_ns : RAW_ABSENT);
+	case PFS_NOTE_SNAPSHOT:
+		return asm_snapshot(a, t, raw, fact);
+	default:
+		return 0;
+	}
 }
 
 static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	const char *text = asm_unescaped(a, raw->str ? raw->str : ""), *equals;
+	const char *text = asm_unescaped(a, raw->str ? raw->str : ""), *equals, *value;
+	struct pfs_fact fact;
 	struct pfs_event ev;
-	char key[64];
+	char key[64], renewed[1024];
+	bool known;
 	int err = 0;
 
 	if (!text)
@@ -171,21 +186,17 @@ static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 		return 0;
 	memcpy(key, text, equals - text);
 	key[equals - text] = '\0';
-	heed_note(a, key, equals + 1);
+	value = pfs_note_renew(key, equals + 1, renewed, sizeof(renewed));
 	asm_event_init(&ev, raw, raw->tid > 0 ? t : NULL, PFS_NOTE);
 	ev.key = key;
-	ev.value = equals + 1;
+	ev.value = value;
 	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
-	err = asm_emit(a, &ev);
+	known = pfs_note_read(&fact, key, value);
+	if (known)
+		err = heed_note(a, &fact);
 	if (!err)
-		err = asm_access_note(a, key, equals + 1);
-	if (!err && !strcmp(key, "brk"))
-		err = asm_brk_note(a, t, raw, equals + 1);
-	if (!err && (!strcmp(key, "sideband_lost") || !strcmp(key, "histogram_lost")))
-		err = take_lost_note(a, raw, equals + 1);
-	if (!err && !strcmp(key, "snapshot"))
-		err = asm_snapshot(a, t, raw, equals + 1);
-	return err;
+		err = asm_emit(a, &ev);
+	return err || !known ? err : apply_note(a, t, raw, &fact);
 }
 
 int pfs_assembler_finish(struct pfs_assembler *a)

@@ -9,6 +9,7 @@
 
 #include "assemble/assemble.h"
 #include "base/hash.h"
+#include "event/notes.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -223,7 +224,7 @@ int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct 
 int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 
 /* Takes in the notes on how the handler is watched. */
-void asm_pending_note(struct pfs_assembler *a, const char *key, const char *value);
+void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact);
 
 /* Defers a fault until its handler has returned. */
 int asm_pending_begin(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
@@ -242,15 +243,16 @@ void asm_pending_free(struct asm_thread *t);
 int asm_emit_beside(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
 
 /* ---- access.c: DAMON. Its notes; whether the event is of its thread; the pages that it saw accessed ---- */
-int asm_access_note(struct pfs_assembler *a, const char *key, const char *value);
+int asm_access_note(struct pfs_assembler *a, const struct pfs_fact *fact);
 bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw);
 int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw);
 
 /* ---- maps.c: the side-band of mappings, snapshots, fault-around ---- */
 int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
-int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value);
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const struct pfs_fact *fact);
+int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range brk);
 
 /* PFS_PERM_*, PFS_TRAIT_* of mmap's arguments. */
 uint8_t asm_perms_of(uint64_t prot, uint64_t flags);

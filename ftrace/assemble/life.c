@@ -206,7 +206,8 @@ static int exec_reported(struct pfs_assembler *a, struct asm_thread *t, const st
  */
 static bool is_after_exec(const struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t look_ns = raw->ts_ns;
+	struct pfs_fact fact;
+	uint64_t look_ns;
 
 	switch (raw->kind) {
 	case RAW_FAULT_USER:
@@ -215,10 +216,10 @@ static bool is_after_exec(const struct asm_thread *t, const struct raw_event *ra
 	case RAW_EXIT:
 		return true;
 	case RAW_PFS_NOTE:
-		return raw->str &&
-		       (!strcmp(raw->str, "snapshot=first") ||
-			sscanf(raw->str, "snapshot=later %" SCNu64, &look_ns) == 1) &&
-		       look_ns > t->exec.reported_ns;
+		if (!raw->str || strncmp(raw->str, "snapshot=", 9) || !pfs_note_read(&fact, "snapshot", raw->str + 9))
+			return false;
+		look_ns = fact.op == PFS_SNAPSHOT_FIRST ? raw->ts_ns : fact.op == PFS_SNAPSHOT_LATER ? fact.look_ns : 0;
+		return look_ns > t->exec.reported_ns;
 	default:
 		return false;
 	}

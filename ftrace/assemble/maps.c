@@ -129,45 +129,35 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	return asm_emit(a, &ev);
 }
 
-/*
- * value: "first" (stands for itself: later changes are replayed on it), "later T0" (a second look that
- * began at T0 ns: what has not changed since mends what the first could not know), "then T0" (it goes
- * on; what follows was read from T0 on), "end".
- */
-int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
+int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+		 const struct pfs_fact *fact)
 {
 	struct asm_proc *p = t->proc;
-	uint64_t look_ns;
 
 	if (!p)
 		return 0;
-	if (!strcmp(value, "end")) {
+	if (fact->op == PFS_SNAPSHOT_END) {
 		bool counted = p->in_snapshot;
 
 		p->in_snapshot = false;
 		return counted ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : 0;
 	}
-	if (sscanf(value, "then %" SCNu64, &look_ns) == 1) {
+	if (fact->op == PFS_SNAPSHOT_THEN) {
 		p->gap_look_ns = p->look_ns; /* what lies between two pieces, the first one decided */
-		p->look_ns = look_ns;
+		p->look_ns = fact->look_ns;
 		return 0;
 	}
 	p->snapshot_end = 0;
 	p->in_snapshot = true;
-	if (sscanf(value, "later %" SCNu64, &look_ns) != 1)
-		look_ns = 0;
-	p->look_ns = p->gap_look_ns = look_ns;
+	p->look_ns = p->gap_look_ns = fact->look_ns;
 	return 0;
 }
 
-/* value: where the break began and where it is, both hex: what a snapshot says of it. */
-int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *value)
+/* The break as a snapshot found it. */
+int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range brk)
 {
-	struct range brk;
 	struct pfs_event ev;
 
-	if (sscanf(value, "%" SCNx64 " %" SCNx64, &brk.start, &brk.end) != 2)
-		return 0;
 	if (t->proc)
 		t->proc->brk = brk.end;
 	asm_event_range(&ev, raw, t, PFS_BRK, brk);

@@ -78,12 +78,12 @@ void asm_pending_free(struct asm_thread *t)
 	free(t->pending);
 }
 
-void asm_pending_note(struct pfs_assembler *a, const char *key, const char *value)
+void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
-	if (!strcmp(key, "probes"))
+	if (fact->key == PFS_NOTE_PROBES)
 		a->handlers = true;
-	if (!strcmp(key, "classify"))
-		for (const char *p = value; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+	else
+		for (const char *p = fact->text; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
 			int handler = pfs_handler_find(p, strcspn(p, " "));
 
 			if (handler >= 0)

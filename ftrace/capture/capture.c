@@ -130,7 +130,7 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 
 	if (ret)
 		return ret;
-	ret = pfs_capture_note(c, 0, "start=mono");
+	ret = pfs_capture_note(c, 0, PFS_FACT(START, .text = "mono"));
 	if (!ret)
 		ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
 	if (ret)
@@ -229,7 +229,7 @@ static int note_losses(struct pfs_capture *c)
 		uint64_t lost = not_delivered(c, cpu);
 
 		if (lost)
-			ret = pfs_capture_note(c, 0, "lost=%" PRIu64 " on cpu %d", lost, cpu);
+			ret = pfs_capture_note(c, 0, PFS_FACT(LOST, .count = lost, .cpu = cpu));
 	}
 	return ret;
 }
@@ -245,8 +245,9 @@ static int note_late(struct pfs_capture *c)
 
 	for (int cpu = 0; !ret && cpu < c->nr_cpus; cpu++)
 		if (c->cpus[cpu].fullest > size / 2)
-			ret = pfs_capture_note(c, 0, "buffer_found=%d%% of %u KB on cpu %d",
-					       (int)(c->cpus[cpu].fullest * 100 / size), c->config.buffer_kb, cpu);
+			ret = pfs_capture_note(c, 0,
+					       PFS_FACT(BUFFER_FOUND, .percent = c->cpus[cpu].fullest * 100 / size,
+							.kb = c->config.buffer_kb, .cpu = cpu));
 	return ret;
 }
 
@@ -256,8 +257,9 @@ static int note_counts(struct pfs_capture *c)
 
 	if (!c->launched || pfs_counters_read(&c->counters, &counts))
 		return 0;
-	return pfs_capture_note(c, c->launched, "counters=faults %" PRIu64 " minor %" PRIu64 " major %" PRIu64,
-				counts.faults, counts.minor, counts.major);
+	return pfs_capture_note(
+		c, c->launched,
+		PFS_FACT(COUNTERS, .faults = counts.faults, .minor = counts.minor, .major = counts.major));
 }
 
 int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
@@ -273,7 +275,7 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 	if (ret)
 		return ret;
 	pfs_instance_silence(c->instance);
-	if (note_losses(c) || note_late(c) || note_counts(c) || pfs_capture_note(c, 0, "end=mono"))
+	if (note_losses(c) || note_late(c) || note_counts(c) || pfs_capture_note(c, 0, PFS_FACT(END, .text = "mono")))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return drain(c, true, err);
 }

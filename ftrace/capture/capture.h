@@ -10,6 +10,7 @@
 #define PFS_CAPTURE_H
 
 #include "base/err.h"
+#include "event/notes.h"
 #include "record/raw.h"
 
 #include <poll.h>
@@ -73,8 +74,7 @@ const char *pfs_capture_polls(const struct pfs_capture *capture);
 bool pfs_capture_watcher_killed(const struct pfs_capture *capture);
 
 /* A header fact, dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
-int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int pfs_capture_note(struct pfs_capture *capture, pid_t tid, const struct pfs_fact *fact);
 
 /* Where the kernel lists the threads that are traced, those that were started since included; root's to read. */
 void pfs_capture_tids_file(const struct pfs_capture *capture, char *path, size_t size);
@@ -116,8 +116,5 @@ int pfs_capture_write(struct pfs_capture *capture, int fd, struct pfs_err *err);
 
 /* After the start: what was asked for in config.tracers and the kernel refused, and why. */
 pfs_capture_missing pfs_capture_refused(const struct pfs_capture *capture);
-
-/* After the start: what this kernel does not have and the recording therefore does not say. */
-pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *capture);
 
 #endif

@@ -52,6 +52,12 @@ struct capture_joins {
 	unsigned int nr_looking;
 };
 
+/* An event that this kernel does not have, and what the recording therefore does not show (NULL: all of it). */
+struct capture_lack {
+	char what[64];
+	const char *tells;
+};
+
 struct pfs_capture {
 	struct pfs_capture_config config;
 	struct pfs_instance *instance;
@@ -96,9 +102,10 @@ struct pfs_capture {
 	struct pfs_symbols *symbols; /* until the formats have them */
 	struct pfs_hist hist[NR_HIST];
 	uint64_t start_ns;
-	char *refused[MAX_REFUSED + 1];
+	char *refused[MAX_REFUSED + 1]; /* "OPTION: WHY" */
+	const char *refused_option[MAX_REFUSED];
 	unsigned int nr_refused;
-	const char *lacks[MAX_LACKS + 1];
+	struct capture_lack lacks[MAX_LACKS];
 	unsigned int nr_lacks;
 };
 

@@ -58,7 +58,7 @@ static bool is_readable(struct pfs_capture *c, pid_t pid)
 
 	pfs_snapshot_close(&s);
 	if (ret && ret != -ESRCH)
-		pfs_capture_note(c, 0, "left_out=%s", why.msg);
+		pfs_capture_note(c, 0, PFS_FACT(LEFT_OUT, .text = why.msg));
 	return !ret;
 }
 
@@ -97,9 +97,10 @@ int pfs_capture_attach_user(struct pfs_capture *c, uid_t uid, struct pfs_err *er
 	ret = enter_nobody(c, err);
 	if (!ret)
 		ret = capture_begin_running(c, err);
-	if (!ret &&
-	    (pfs_capture_note(c, 0, "user=%u", uid) || (j->polls ? pfs_capture_note(c, 0, "watch=/proc: %s", j->polls)
-								 : pfs_capture_note(c, 0, "watch=connector"))))
+	if (!ret && (pfs_capture_note(c, 0, PFS_FACT(USER, .count = uid)) ||
+		     pfs_capture_note(c, 0,
+				      PFS_FACT(WATCH, .watch = j->polls ? PFS_WATCH_PROC : PFS_WATCH_CONNECTOR,
+					       .text = j->polls))))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return ret ? ret : attach_all(c, err);
 }
@@ -158,9 +159,10 @@ static int lacks_sideband(struct pfs_capture *c)
 	if (c->joins.lacks_told)
 		return 0;
 	c->joins.lacks_told = true;
-	return pfs_capture_note(c, 0,
-				"lacks=perf_event_open for all that joined (names, devices and "
-				"protections of their regions)");
+	return pfs_capture_note(
+		c, 0,
+		PFS_FACT(LACKS, .what = "perf_event_open",
+			 .tells = "names, devices and protections of the regions of processes that joined"));
 }
 
 static int thread_joined(struct pfs_capture *c, const struct pfs_join *join)
@@ -180,22 +182,10 @@ static int thread_joined(struct pfs_capture *c, const struct pfs_join *join)
 
 static int note_joined(struct pfs_capture *c, const struct pfs_join *join)
 {
-	char note[96];
-	const struct raw_event ev = {
-		.ts_ns = not_before(c, join->ts_ns),
-		.cpu = -1,
-		.tid = join->pid,
-		.tgid = join->pid,
-		.kind = RAW_PFS_NOTE,
-		.str = note,
-	};
+	struct raw_event ev = { .ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid };
 
-	if (join->since_ns)
-		snprintf(note, sizeof(note), "joined=whole from %" PRIu64 " since %" PRIu64, join->whole_ns,
-			 join->since_ns);
-	else
-		snprintf(note, sizeof(note), "joined=whole from %" PRIu64, join->whole_ns);
-	return pfs_sideband_put(c->sideband, &ev);
+	return pfs_records_note(&ev, PFS_FACT(JOINED, .whole_ns = join->whole_ns, .since_ns = join->since_ns),
+			    (raw_event_fn)pfs_sideband_put, c->sideband);
 }
 
 static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int fd, struct pfs_err *err)
@@ -241,10 +231,8 @@ static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, un
 {
 	int ret = 0;
 
-	if (join->kind == PFS_JOIN_MISSED && !join->since_ns)
-		return pfs_capture_note(c, 0, "missed=%d", join->pid);
 	if (join->kind == PFS_JOIN_MISSED)
-		return pfs_capture_note(c, 0, "missed=%d since %" PRIu64, join->pid, join->since_ns);
+		return pfs_capture_note(c, 0, PFS_FACT(MISSED, .pid = join->pid, .since_ns = join->since_ns));
 	if (join->kind == PFS_JOIN_PROCESS)
 		return process_joined(c, join, nr_fds ? fds[0] : -1);
 	if (join->kind == PFS_JOIN_LAYOUT)
@@ -263,7 +251,7 @@ static int watcher_over(struct pfs_capture *c)
 	close(c->joins.fd);
 	c->joins.fd = -1;
 	c->joins.killed = !c->joins.ending;
-	return c->joins.killed ? pfs_capture_note(c, 0, "watch=over") : 0;
+	return c->joins.killed ? pfs_capture_note(c, 0, PFS_FACT(WATCH, .watch = PFS_WATCH_OVER)) : 0;
 }
 
 bool pfs_capture_watcher_killed(const struct pfs_capture *c)

@@ -71,34 +71,38 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 	}
 }
 
+/* What nobody records without the event; "": everything that its name promises; NULL: nothing that matters. */
 static const char *lack_of(const struct raw_desc *desc)
 {
 	switch (desc->kind) {
 	case RAW_MA_WRITE:
-		return "maple_tree:ma_write (identity, splits and merges of regions)";
+		return "identity, splits and merges of regions";
 	case RAW_MAP_PAGES:
-		return "filemap:mm_filemap_map_pages (pages mapped beside a fault)";
+		return "pages mapped beside a fault";
 	case RAW_ADD_CACHE:
-		return "filemap:mm_filemap_add_to_page_cache (major faults)";
+		return "major faults";
 	case RAW_EXIT_MMAP:
-		return "mmap:exit_mmap (end of an address space)";
+		return "end of an address space";
 	case RAW_SIGNAL:
-		return "signal:signal_generate (faults that end in a signal)";
+		return "faults that end in a signal";
 	case RAW_EXEC:
-		return "sched:sched_process_exec";
 	case RAW_FORK:
-		return "sched:sched_process_fork";
 	case RAW_EXIT:
-		return "sched:sched_process_exit";
+		return "";
 	default:
 		return NULL; /* system calls of other processors, renames */
 	}
 }
 
-static void add_lack(struct pfs_capture *c, const char *what)
+static void add_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells)
 {
-	if (what && c->nr_lacks < MAX_LACKS)
-		c->lacks[c->nr_lacks++] = what;
+	struct capture_lack *lack = &c->lacks[c->nr_lacks];
+
+	if (!tells || c->nr_lacks == MAX_LACKS)
+		return;
+	snprintf(lack->what, sizeof(lack->what), "%s%s%s", system, *system ? ":" : "", name);
+	lack->tells = *tells ? tells : NULL;
+	c->nr_lacks++;
 }
 
 static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs_err *err)
@@ -124,7 +128,7 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 						   "this kernel has no event %s:%s; "
 						   "the ftrace source needs it",
 						   desc->system, desc->name);
-			add_lack(c, lack_of(desc));
+			add_lack(c, desc->system, desc->name, lack_of(desc));
 			continue;
 		}
 		syscalls |= desc->kind == RAW_SYS_ENTER;
@@ -133,47 +137,38 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 			return ret;
 	}
 	if (!syscalls)
-		add_lack(c, "syscalls:* (mappings asked for, removals, populated pages)");
+		add_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages");
 	return 0;
 }
 
-int pfs_capture_note(struct pfs_capture *c, pid_t tid, const char *fmt, ...)
+int pfs_capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact)
 {
-	struct raw_event ev = {
-		.ts_ns = pfs_now_ns(),
-		.cpu = -1,
-		.tid = tid,
-		.tgid = tid ? tid : -1,
-		.kind = RAW_PFS_NOTE,
-	};
-	char *text = NULL;
-	va_list ap;
-	int ret;
+	struct raw_event ev = { .ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1 };
 
-	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (ret < 0)
-		return -ENOMEM;
-	ev.str = text;
-	ret = pfs_sideband_put(c->sideband, &ev);
-	free(text);
-	return ret;
+	return pfs_records_note(&ev, fact, (raw_event_fn)pfs_sideband_put, c->sideband);
 }
 
-static int put_note(void *ctx, const char *text)
+static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
 {
-	return pfs_capture_note(ctx, 0, "%s", text);
+	return pfs_capture_note(ctx, tid, fact);
+}
+
+static int note_lack(struct pfs_capture *c, const struct capture_lack *lack)
+{
+	return pfs_capture_note(c, 0, PFS_FACT(LACKS, .what = lack->what, .tells = lack->tells));
 }
 
 int capture_header_notes(struct pfs_capture *c)
 {
-	int ret = pfs_header_notes(c->config.text ? "ftrace text" : "ftrace", put_note, c);
+	char vsyscall[5];
+	int ret;
 
+	pfs_vsyscall_perms(vsyscall);
+	ret = pfs_header_notes(c->config.text ? "ftrace text" : "ftrace", vsyscall, put_note, c);
 	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
-		ret = pfs_capture_note(c, 0, "exit_mmap=yes");
+		ret = pfs_capture_note(c, 0, PFS_FACT(EXIT_MMAP, .text = "yes"));
 	for (unsigned int i = 0; !ret && i < c->nr_lacks; i++)
-		ret = pfs_capture_note(c, 0, "lacks=%s", c->lacks[i]);
+		ret = note_lack(c, &c->lacks[i]);
 	return ret ? ret : capture_tracers_notes(c);
 }
 
@@ -196,9 +191,9 @@ static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
 	if (ret == -ESRCH)
 		return ret;
 	if (ret && !pfs_sideband_works(c->sideband)) {
-		add_lack(c, "perf_event_open (names, devices and protections of regions)");
+		add_lack(c, "", "perf_event_open", "names, devices and protections of regions");
 		/* Before that the note is among those of the header. */
-		return c->settled ? pfs_capture_note(c, 0, "lacks=%s", c->lacks[c->nr_lacks - 1]) : 0;
+		return c->settled ? note_lack(c, &c->lacks[c->nr_lacks - 1]) : 0;
 	}
 	if (ret)
 		return pfs_err_set(err, ret, "%s", why.msg);
@@ -207,7 +202,7 @@ static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
 
 static int note_sideband(struct pfs_capture *c)
 {
-	return pfs_sideband_works(c->sideband) ? pfs_capture_note(c, 0, "sideband=mmap2") : 0;
+	return pfs_sideband_works(c->sideband) ? pfs_capture_note(c, 0, PFS_FACT(SIDEBAND, .text = "mmap2")) : 0;
 }
 
 /* ---- huge pages ---- */
@@ -267,7 +262,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	if (!ret)
 		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put, c->sideband, err);
 	if (!ret)
-		ret = pfs_capture_note(c, pid, "launch=%d", pid);
+		ret = pfs_capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	if (ret)
 		return ret;
 	c->launched = pid;
@@ -275,7 +270,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 		pfs_counters_open(&c->counters, pid); /* without them the check knows less, and says so */
 	if (!pfs_process_faults(pid, &minor, &major))
 		return 0;
-	return pfs_capture_note(c, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);
+	return pfs_capture_note(c, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
 }
 
 /* ---- processes that run already ---- */
@@ -401,7 +396,7 @@ int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, st
 	if (!ret && c->nr_attached > first)
 		ret = capture_begin_running(c, err);
 	for (unsigned int i = first; !ret && i < c->nr_attached; i++)
-		ret = pfs_capture_note(c, c->attached[i].pid, "attach=%d", c->attached[i].pid);
+		ret = pfs_capture_note(c, c->attached[i].pid, PFS_FACT(ATTACH, .pid = c->attached[i].pid));
 	return ret;
 }
 
@@ -463,9 +458,4 @@ int pfs_capture_look(struct pfs_capture *c, struct pfs_err *err)
 			ret = look_at_all(c, pfs_snapshot_later, err);
 	}
 	return ret;
-}
-
-pfs_capture_missing pfs_capture_lacks(const struct pfs_capture *c)
-{
-	return c->lacks;
 }

@@ -171,9 +171,9 @@ static int attach(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	return pfs_capture_attach(of(live)->capture, pid, err);
 }
 
-static int note(struct pfs_live *live, pid_t tid, const char *text)
+static int note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact)
 {
-	return pfs_capture_note(of(live)->capture, tid, "%s", text);
+	return pfs_capture_note(of(live)->capture, tid, fact);
 }
 
 static void tids_file(struct pfs_live *live, char *path, size_t size)

@@ -28,7 +28,7 @@
 static void refused(struct pfs_capture *c, const char *option, const struct pfs_err *why)
 {
 	if (c->nr_refused < MAX_REFUSED && asprintf(&c->refused[c->nr_refused], "%s: %s", option, why->msg) >= 0)
-		c->nr_refused++;
+		c->refused_option[c->nr_refused++] = option;
 }
 
 /* ---- probes ---- */
@@ -230,7 +230,7 @@ static int note_missed(struct pfs_capture *c)
 	int fd = c->has_probes ? pfs_instance_open(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL) : -1;
 	unsigned long long missed = fd >= 0 ? pfs_dynevents_missed(fd) : 0;
 
-	return missed ? pfs_capture_note(c, 0, "probes_missed=%llu", missed) : 0;
+	return missed ? pfs_capture_note(c, 0, PFS_FACT(PROBES_MISSED, .count = missed)) : 0;
 }
 
 int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err)
@@ -250,7 +250,7 @@ int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err)
 	}
 	if (ret)
 		return ret;
-	if ((sum && pfs_capture_note(c, 0, "histogram_lost=%" PRIu64, sum)) || note_missed(c))
+	if ((sum && pfs_capture_note(c, 0, PFS_FACT(HISTOGRAM_LOST, .count = sum))) || note_missed(c))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return ret;
 }
@@ -275,13 +275,15 @@ int capture_tracers_notes(struct pfs_capture *c)
 	int ret = 0;
 
 	if (c->has_probes)
-		ret = pfs_capture_note(c, 0, "probes=%s", c->probes_how);
+		ret = pfs_capture_note(c, 0, PFS_FACT(PROBES, .text = c->probes_how));
 	if (!ret && c->has_functions)
-		ret = pfs_capture_note(c, 0, "classify=%s", c->functions);
+		ret = pfs_capture_note(c, 0, PFS_FACT(CLASSIFY, .text = c->functions));
 	if (!ret && c->has_hist)
-		ret = pfs_capture_note(c, 0, "histogram=%ld", sysconf(_SC_PAGESIZE));
+		ret = pfs_capture_note(c, 0, PFS_FACT(HISTOGRAM, .count = sysconf(_SC_PAGESIZE)));
 	for (unsigned int i = 0; !ret && i < c->nr_refused; i++)
-		ret = pfs_capture_note(c, 0, "lacks=%s", c->refused[i]);
+		ret = pfs_capture_note(c, 0,
+				       PFS_FACT(LACKS, .what = c->refused_option[i],
+						.text = c->refused[i] + strlen(c->refused_option[i]) + 2));
 	return ret;
 }
 

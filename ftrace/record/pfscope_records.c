@@ -152,6 +152,21 @@ size_t pfs_records_unescape(char *dst, size_t size, const char *src)
 	return len;
 }
 
+int pfs_records_note(const struct raw_event *ev, const struct pfs_fact *fact, raw_event_fn fn, void *ctx)
+{
+	struct raw_event note = *ev;
+	char *text = pfs_note_text(fact);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	note.kind = RAW_PFS_NOTE;
+	note.str = text;
+	ret = fn(ctx, &note);
+	free(text);
+	return ret;
+}
+
 /* One record of the id: n arguments, then prefix and len bytes of str as its string. */
 static int write_one(struct pfs_ringwrite *w, uint16_t id, const struct raw_event *ev, unsigned int n,
 		     const char *prefix, const char *str, size_t len)

@@ -15,6 +15,7 @@
 #ifndef PFS_PFSCOPE_RECORDS_H
 #define PFS_PFSCOPE_RECORDS_H
 
+#include "event/notes.h"
 #include "record/formats.h"
 #include "record/raw.h"
 #include "record/ringwrite.h"
@@ -39,6 +40,9 @@ int pfs_records_init(struct pfs_records *own, struct pfs_formats *f);
  * -EINVAL for another kind, or what pfs_ringwrite_append() returns.
  */
 int pfs_records_write(const struct pfs_records *own, struct pfs_ringwrite *w, const struct raw_event *ev);
+
+/* Passes a note as a record to fn, dated and placed as ev. 0, -ENOMEM, or what fn returned. */
+int pfs_records_note(const struct raw_event *ev, const struct pfs_fact *fact, raw_event_fn fn, void *ctx);
 
 /* The same as one line of text, '\n' at its end; the caller frees it. NULL: no memory. */
 char *pfs_records_text(const struct raw_event *ev);

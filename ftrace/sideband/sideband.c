@@ -5,6 +5,8 @@
  */
 #include "sideband/sideband.h"
 
+#include "record/pfscope_records.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -371,16 +373,12 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what
 /* Of the recording as a whole: which processes it concerns, nobody knows. */
 static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since_ns, struct raw_event *ev)
 {
-	char note[80];
-
 	if (since_ns < sb->begin_ns)
 		since_ns = sb->begin_ns;
-	snprintf(note, sizeof(note), "sideband_lost=%" PRIu64 " since %" PRIu64, r->lost, since_ns);
-	ev->kind = RAW_PFS_NOTE;
 	ev->tid = 0;
 	ev->tgid = -1;
-	ev->str = note;
-	return pfs_sideband_put(sb, ev);
+	return pfs_records_note(ev, PFS_FACT(SIDEBAND_LOST, .count = r->lost, .since_ns = since_ns),
+			    (raw_event_fn)pfs_sideband_put, sb);
 }
 
 static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "os/process.h"
+#include "record/pfscope_records.h"
 #include "sideband/maps_text.h"
 
 #include <dirent.h>
@@ -71,25 +72,18 @@ static bool stat_field(const char *stat, int nr, uint64_t *value)
 }
 
 /* Field 47 says where the heap begins. */
-static int emit_brk(const char *stat, uint64_t heap_end, struct raw_event *ev, raw_event_fn fn, void *ctx)
+static int emit_brk(const char *stat, uint64_t heap_end, const struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
 	uint64_t start_brk;
-	char note[80];
 
-	if (stat_field(stat, 47, &start_brk) && start_brk) {
-		snprintf(note, sizeof(note), "brk=%" PRIx64 " %" PRIx64, start_brk, heap_end ? heap_end : start_brk);
-		ev->kind = RAW_PFS_NOTE;
-		ev->str = note;
-		return fn(ctx, ev);
-	}
-	return 0;
+	if (!stat_field(stat, 47, &start_brk) || !start_brk)
+		return 0;
+	return pfs_records_note(ev, PFS_FACT(BRK, .start = start_brk, .end = heap_end ? heap_end : start_brk), fn, ctx);
 }
 
-static int emit_note(const char *note, struct raw_event *ev, raw_event_fn fn, void *ctx)
+static int emit_step(struct pfs_maps_text *look, enum pfs_snapshot_op op, uint64_t look_ns)
 {
-	ev->kind = RAW_PFS_NOTE;
-	ev->str = note;
-	return fn(ctx, ev);
+	return pfs_records_note(&look->ev, PFS_FACT(SNAPSHOT, .op = op, .look_ns = look_ns), look->fn, look->ctx);
 }
 
 /* The end of a file that has nothing at its start either: its address space is no more. */
@@ -122,12 +116,12 @@ static int emit_text(struct pfs_maps_text *look, const char *text)
 
 static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 {
-	int ret = emit_note("snapshot=first", &look->ev, look->fn, look->ctx);
+	int ret = emit_step(look, PFS_SNAPSHOT_FIRST, 0);
 
 	if (!ret)
 		ret = emit_text(look, s->maps);
 	if (!ret)
-		ret = emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+		ret = emit_step(look, PFS_SNAPSHOT_END, 0);
 	return ret ? ret : emit_brk(s->stat, look->heap_end, &look->ev, look->fn, look->ctx);
 }
 
@@ -137,9 +131,8 @@ static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
  */
 static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 {
-	const char *key = "snapshot=later";
+	enum pfs_snapshot_op op = PFS_SNAPSHOT_LATER;
 	int fd = s->maps_fd, err = 0;
-	char note[64];
 	ssize_t got;
 
 	if (fd < 0)
@@ -160,14 +153,13 @@ static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 		look->len += got;
 		if (whole) {
 			look->ev.ts_ns = pfs_now_ns();
-			snprintf(note, sizeof(note), "%s %" PRIu64, key, began);
-			err = emit_note(note, &look->ev, look->fn, look->ctx);
-			key = "snapshot=then";
+			err = emit_step(look, op, began);
+			op = PFS_SNAPSHOT_THEN;
 		}
 		if (!err)
 			err = pfs_maps_text_lines(look);
 	} while (!err && got > 0);
-	return err ? err : emit_note("snapshot=end", &look->ev, look->fn, look->ctx);
+	return err ? err : emit_step(look, PFS_SNAPSHOT_END, 0);
 }
 
 /*

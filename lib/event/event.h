@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* Version of the event language, written in the first line of its text form. */
-#define PFS_EVENT_VERSION 1
+#define PFS_EVENT_VERSION 2
 
 enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/header.h"
 
-#include "os/process.h"
-
-#include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-int pfs_header_notes(const char *source, int (*put)(void *ctx, const char *text), void *ctx)
+int pfs_header_notes(const char *source, const char *vsyscall, pfs_note_fn *put, void *ctx)
 {
-	char notes[7][128], perms[5];
 	struct utsname uts;
-	int ret = 0;
 
 	uname(&uts);
-	pfs_vsyscall_perms(perms);
-	snprintf(notes[0], sizeof(notes[0]), "pfscope=%s", PFS_VERSION);
-	snprintf(notes[1], sizeof(notes[1]), "page_size=%ld", sysconf(_SC_PAGESIZE));
-	snprintf(notes[2], sizeof(notes[2]), "machine=%s", uts.machine);
-	snprintf(notes[3], sizeof(notes[3]), "kernel=%s", uts.release);
-	snprintf(notes[4], sizeof(notes[4]), "clock=mono");
-	snprintf(notes[5], sizeof(notes[5]), "source=%s", source);
-	snprintf(notes[6], sizeof(notes[6]), "vsyscall=%s", perms);
-	for (unsigned int i = 0; !ret && i < (perms[0] ? 7 : 6); i++)
-		ret = put(ctx, notes[i]);
+	const struct pfs_fact facts[] = {
+		{ .key = PFS_NOTE_PFSCOPE, .text = PFS_VERSION },
+		{ .key = PFS_NOTE_PAGE_SIZE, .count = sysconf(_SC_PAGESIZE) },
+		{ .key = PFS_NOTE_MACHINE, .text = uts.machine },
+		{ .key = PFS_NOTE_KERNEL, .text = uts.release },
+		{ .key = PFS_NOTE_CLOCK, .text = "mono" },
+		{ .key = PFS_NOTE_SOURCE, .text = source },
+		{ .key = PFS_NOTE_VSYSCALL, .text = vsyscall },
+	};
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < (*vsyscall ? 7 : 6); i++)
+		ret = put(ctx, 0, &facts[i]);
 	return ret;
 }

@@ -5,10 +5,12 @@
 #ifndef PFS_HEADER_H
 #define PFS_HEADER_H
 
+#include "event/notes.h"
+
 /*
- * Hands each to put(), as "key=value": of pfscope, the machine and its kernel, and the source's name. 0 or what
- * put() returned.
+ * Passes each to put(): pfscope, the machine and its kernel, the source's name, and the permissions of [vsyscall]
+ * ("": none). 0 or what put() returned.
  */
-int pfs_header_notes(const char *source, int (*put)(void *ctx, const char *text), void *ctx);
+int pfs_header_notes(const char *source, const char *vsyscall, pfs_note_fn *put, void *ctx);
 
 #endif

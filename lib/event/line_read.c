@@ -14,6 +14,7 @@
 
 #include "base/escape.h"
 #include "event/cursor.h"
+#include "event/notes.h"
 
 #define VERSION_PREFIX "# pfscope events "
 enum { HASH_SIZE = 256, MIN_ROOM = 1024 };
@@ -39,6 +40,8 @@ struct pfs_line_reader {
 	struct room carry;   /* start of a line whose end has not come yet */
 	size_t carried;	     /* of it: bytes */
 	struct room strings; /* of the event in hand; no longer than its line */
+	uint64_t version;
+	char renewed[1024]; /* the value of a note of version 1 */
 };
 
 static unsigned int hash_name(const char *name, size_t len)
@@ -217,6 +220,8 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 			missing_field(reader, &ev, missing);
 		return 0;
 	}
+	if (reader->version < 2 && ev.kind == PFS_NOTE)
+		ev.value = pfs_note_renew(ev.key, ev.value, reader->renewed, sizeof(reader->renewed));
 	reader->stats.nr_events++;
 	return pfs_emit(&reader->sink, &ev);
 }
@@ -232,8 +237,10 @@ static int read_comment(struct pfs_line_reader *reader, struct pfs_cursor *c)
 		return 0;
 	c->at = digits;
 	version = pfs_cursor_dec(c, UINT64_MAX);
-	if (!c->why && version <= PFS_EVENT_VERSION)
+	if (!c->why && version <= PFS_EVENT_VERSION) {
+		reader->version = version;
 		return 0;
+	}
 	reader->stats.first_error_line = reader->stats.nr_lines;
 	return pfs_err_set(&reader->stats.first_error, -EPROTONOSUPPORT,
 			   "line %llu: these event lines are of version %.*s, but this pfscope reads "

@@ -8,43 +8,13 @@
 /* The kernel looks who runs 100 to 1000 times a second: less than this says nothing. */
 #define ENOUGH_NS UINT64_C(100000000)
 
-static const char *const paces[PFS_PACE_NR] = {
-	[PFS_PACE_START] = "start",
-	[PFS_PACE_CYCLED] = "cycle",
-	[PFS_PACE_REST] = "rest",
-	[PFS_PACE_QUIET] = "quiet",
+const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS + 1] = {
+	[PFS_REFAULT_AUTO] = "auto",
+	[PFS_REFAULT_PAGEOUT] = "pageout",
+	[PFS_REFAULT_NUMA] = "numa",
+	[PFS_REFAULT_IDLE] = "idle",
+	NULL,
 };
-
-/* The index of the word with which text begins; nr: none. */
-static int find_word(const char *const *words, int nr, const char *text)
-{
-	size_t len = strcspn(text, " ");
-
-	for (int i = 0; i < nr; i++)
-		if (strlen(words[i]) == len && !strncmp(words[i], text, len))
-			return i;
-	return nr;
-}
-
-void pfs_refault_note_write(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method, uint64_t interval_ns,
-			    const char *where)
-{
-	int len = snprintf(buf, PFS_REFAULT_TEXT_MAX, "%s", pfs_refault_methods[method]);
-
-	if (method == PFS_REFAULT_NUMA)
-		snprintf(buf + len, PFS_REFAULT_TEXT_MAX - len, " at the kernel's own pace");
-	else
-		snprintf(buf + len, PFS_REFAULT_TEXT_MAX - len, " every %" PRIu64 " ns%s%s", interval_ns,
-			 *where ? " in " : "", where);
-}
-
-bool pfs_refault_note_read(const char *value, struct pfs_refault_how *how)
-{
-	*how = (struct pfs_refault_how){ .method = find_word(pfs_refault_methods, PFS_REFAULT_NR_METHODS, value) };
-	if (how->method == PFS_REFAULT_NR_METHODS || how->method == PFS_REFAULT_AUTO)
-		return false;
-	return how->method == PFS_REFAULT_NUMA || sscanf(value, "%*s every %" SCNu64 " ns", &how->interval_ns) == 1;
-}
 
 const char *pfs_refault_what(enum pfs_refault_method method)
 {
@@ -90,39 +60,6 @@ void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refaul
 			 pfs_refault_methods[how->method], asked, full);
 	else
 		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, pfs_refault_methods[how->method], full);
-}
-
-void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refault_tick *tick)
-{
-	const struct pfs_pageout *pages = &tick->pages;
-
-	snprintf(buf, PFS_REFAULT_TEXT_MAX,
-		 "%s of %" PRIu32 " processes: pages %" PRIu64 " away %" PRIu64 " shared %" PRIu64 " fixed %" PRIu64
-		 " full %d took %" PRIu64 " ns skipped %" PRIu32 "; since %s: faults %" PRIu64 " user %" PRIu64
-		 " of %" PRIu64 " ns",
-		 tick->cycle ? "cycle" : "none", pages->nr_processes, pages->pages, pages->away, pages->shared,
-		 pages->fixed, pages->full, tick->took_ns, tick->skipped, paces[tick->before], tick->faults,
-		 tick->user_ns, tick->wall_ns);
-}
-
-bool pfs_refault_tick_read(const char *value, struct pfs_refault_tick *tick)
-{
-	struct pfs_pageout *pages = &tick->pages;
-	char what[8], since[8];
-	int full;
-
-	memset(tick, 0, sizeof(*tick));
-	if (sscanf(value,
-		   "%7s of %" SCNu32 " processes: pages %" SCNu64 " away %" SCNu64 " shared %" SCNu64 " fixed %" SCNu64
-		   " full %d took %" SCNu64 " ns skipped %" SCNu32 "; since %7[a-z]: faults %" SCNu64 " user %" SCNu64
-		   " of %" SCNu64 " ns",
-		   what, &pages->nr_processes, &pages->pages, &pages->away, &pages->shared, &pages->fixed, &full,
-		   &tick->took_ns, &tick->skipped, since, &tick->faults, &tick->user_ns, &tick->wall_ns) != 13)
-		return false;
-	tick->cycle = !strcmp(what, "cycle");
-	pages->full = full;
-	tick->before = find_word(paces, PFS_PACE_NR, since);
-	return tick->before < PFS_PACE_NR;
 }
 
 void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tick *tick)

@@ -1,15 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What --refault did, as notes of a recording: one says how (key PFS_REFAULT_NOTE), one for each interval what became
- * of it (key PFS_REFAULT_TICK_NOTE). Written and read here.
+ * What --refault did, as the notes `refault` and `refault_tick` record it (event/notes.h): sums, costs and their texts.
  */
 #ifndef PFS_REFAULT_NOTE_H
 #define PFS_REFAULT_NOTE_H
 
-#include "refault/refault.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#define PFS_REFAULT_NOTE      "refault"
-#define PFS_REFAULT_TICK_NOTE "refault_tick"
+enum pfs_refault_method {
+	PFS_REFAULT_AUTO,
+	PFS_REFAULT_PAGEOUT, /* pages go to swap, or back to their files (pageout.h) */
+	PFS_REFAULT_NUMA,    /* the kernel's own hinting faults, at its own pace: nothing to be done here */
+	PFS_REFAULT_IDLE,    /* nothing faults: DAMON looks at accessed bits (idle.h) */
+	PFS_REFAULT_NR_METHODS,
+};
+
+/* As the user writes them and a recording has them; NULL ends them. */
+extern const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS + 1];
+
+/* What became of the regions that were wanted, in pages. */
+struct pfs_pageout {
+	uint64_t pages;	 /* were in memory before */
+	uint64_t away;	 /* of these, were not right after: what was used at once is back already */
+	uint64_t shared; /* of what was there, so many were other processes' as well, at most */
+	uint64_t fixed;	 /* were left alone: locked, a device's, of hugetlbfs */
+	uint32_t nr_processes;
+	bool full; /* at some moment there was no swap left: what found no room stayed */
+};
+
+/*
+ * How the interval before a tick began: with a cycle; or left alone, first to get over the cycle before (REST), then
+ * to be compared with (QUIET).
+ */
+enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE_QUIET, PFS_PACE_NR };
+
+/* What the helper tells at the end of each interval. */
+struct pfs_refault_tick {
+	bool cycle;	  /* pages were taken away now, or are watched; otherwise they are left alone */
+	uint64_t took_ns; /* for that */
+	struct pfs_pageout pages;
+	enum pfs_refault_pace before;
+	uint64_t wall_ns; /* of the interval that is over */
+	uint64_t user_ns; /* in which the processes ran so long in user mode, all together ... */
+	uint64_t faults;  /* ... and faulted so often, as the kernel counts */
+	uint32_t skipped; /* intervals that went by while this one's cycle was under way */
+	int error;	  /* 0, or -errno: no more cycles */
+};
 
 /* All ticks of a recording. */
 struct pfs_refault_sums {
@@ -30,15 +67,6 @@ struct pfs_refault_how {
 };
 
 enum { PFS_REFAULT_TEXT_MAX = 1024, PFS_REFAULT_HOW_MAX = 256 };
-
-/* The values of the two notes. `where`: the regions that were chosen, "" for all. */
-void pfs_refault_note_write(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method, uint64_t interval_ns,
-			    const char *where);
-void pfs_refault_tick_write(char buf[PFS_REFAULT_TEXT_MAX], const struct pfs_refault_tick *tick);
-
-/* Back again. False: it is none. Of how the first two members; the others are 0. */
-bool pfs_refault_note_read(const char *value, struct pfs_refault_how *how);
-bool pfs_refault_tick_read(const char *value, struct pfs_refault_tick *tick);
 
 /* What it does: "pages were made to fault again", "accesses were sampled". */
 const char *pfs_refault_what(enum pfs_refault_method method);

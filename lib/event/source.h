@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "event/event.h"
+#include "event/notes.h"
 
 #include <argp.h>
 #include <poll.h>
@@ -72,8 +73,8 @@ struct pfs_source {
 	int (*launch)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 	int (*attach)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 
-	/* See pfs_live_note(). */
-	int (*note)(struct pfs_live *live, pid_t tid, const char *text);
+	/* Records a note, dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
+	int (*note)(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact);
 
 	/*
 	 * The file that lists the traced threads at any time, one number a line. Writing a number to it adds that
@@ -106,8 +107,5 @@ struct pfs_source {
 	int (*replay)(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
 	int (*write)(struct pfs_live *live, int fd, struct pfs_err *err);
 };
-
-/* Records the note "KEY=VALUE", dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
-int pfs_live_note(struct pfs_live *live, pid_t tid, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

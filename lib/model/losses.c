@@ -112,14 +112,13 @@ static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uin
 	return 0;
 }
 
-/* "30043 on cpu 1": the source's own count of all that is missing, also where an event could not say how many. */
-int loss_total(struct pfs_model *model, const struct pfs_event *ev)
+/* The source's own count of all that is missing, also where an event could not say how many. */
+int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total)
 {
 	struct pfs_lost_cpu *account;
-	uint64_t total, rest;
-	int32_t cpu;
+	uint64_t rest;
 
-	if (sscanf(ev->value, "%" SCNu64 " on cpu %" SCNd32, &total, &cpu) != 2 || !total)
+	if (!total)
 		return 0;
 	account = account_of(model, cpu);
 	if (!account)

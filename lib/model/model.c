@@ -66,28 +66,20 @@ void pfs_model_free(struct pfs_model *model)
 
 /* ---- notes ---- */
 
-/* "6.1.0-56-cloud-amd64"? Linux 6.7, and 6.6 later on, no longer call neighbours of the heap [heap]. */
-static bool before_6_6(const char *release)
-{
-	unsigned int major, minor;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2)
-		return false;
-	return major < 6 || (major == 6 && minor < 6);
-}
-
 static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 {
 	struct pfs_note *notes, *note;
-	struct pfs_refault_tick tick;
+	struct pfs_fact fact;
+	bool known;
 
 	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE))
 		return 0;
-	if (!strcmp(ev->key, PFS_REFAULT_TICK_NOTE) && pfs_refault_tick_read(ev->value, &tick)) {
-		pfs_refault_sum(&model->refaults, &tick);
+	known = pfs_note_read(&fact, ev->key, ev->value);
+	if (known && fact.key == PFS_NOTE_REFAULT_TICK) {
+		pfs_refault_sum(&model->refaults, &fact.tick);
 		return 0;
 	}
-	if (!strcmp(ev->key, "missed")) {
+	if (known && fact.key == PFS_NOTE_MISSED) {
 		model->missed++;
 		return 0;
 	}
@@ -106,19 +98,23 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		return -ENOMEM;
 	}
 	model->nr_notes++;
-	if (!strcmp(note->key, "page_size") && !model->procs) {
-		unsigned long size = strtoul(note->value, NULL, 10);
-
-		if (size >= 1024 && size <= (1UL << 24) && !(size & (size - 1)))
-			model->page_shift = __builtin_ctzl(size);
-	} else if (!strcmp(note->key, "kernel")) {
-		model->heap_touches = before_6_6(note->value);
-	} else if (!strcmp(note->key, "start")) {
+	switch (known ? fact.key : PFS_NR_NOTES) {
+	case PFS_NOTE_PAGE_SIZE:
+		if (!model->procs && fact.count >= 1024 && fact.count <= (1UL << 24) &&
+		    !(fact.count & (fact.count - 1)))
+			model->page_shift = __builtin_ctzl(fact.count);
+		return 0;
+	case PFS_NOTE_KERNEL: /* 6.7, and 6.6 later on, no longer call neighbours of the heap [heap] */
+		model->heap_touches = pfs_kernel_before(fact.text, 6, 6);
+		return 0;
+	case PFS_NOTE_START:
 		model->start_ns = ev->ts_ns;
-	} else if (!strcmp(note->key, "lost")) {
-		return loss_total(model, ev);
+		return 0;
+	case PFS_NOTE_LOST:
+		return loss_total(model, fact.cpu, fact.count);
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 /* Notes that speak of a process. */
@@ -143,12 +139,20 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 	return NULL;
 }
 
+bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact)
+{
+	const char *value = pfs_model_note(model, pfs_note_key(key));
+
+	return value && pfs_note_read(fact, pfs_note_key(key), value);
+}
+
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how)
 {
-	const char *note = pfs_model_note(model, PFS_REFAULT_NOTE);
+	struct pfs_fact fact;
 
-	if (!note || !pfs_refault_note_read(note, how))
+	if (!pfs_model_fact(model, PFS_NOTE_REFAULT, &fact) || fact.method == PFS_REFAULT_AUTO)
 		return false;
+	*how = (struct pfs_refault_how){ .method = fact.method, .interval_ns = fact.interval_ns };
 	pfs_refault_how(how, &model->refaults);
 	return true;
 }

@@ -10,7 +10,7 @@
 #define PFS_MODEL_H
 
 #include "event/event.h"
-#include "event/refault_note.h"
+#include "event/notes.h"
 #include "model/pages.h"
 
 /*
@@ -219,6 +219,9 @@ struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid);
 
 /* The newest note of that key, or NULL. Borrowed. */
 const char *pfs_model_note(const struct pfs_model *model, const char *key);
+
+/* Reads the newest note of that key. False: there is none, or it is unreadable. */
+bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact);
 
 /* How pages were made to fault again, or accesses sampled, as far as was said by now. False: they were not. */
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how);

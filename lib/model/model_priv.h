@@ -67,7 +67,7 @@ struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker
 
 /* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
-int loss_total(struct pfs_model *model, const struct pfs_event *ev);
+int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total);
 
 /* model/layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);

@@ -16,13 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS] = {
-	[PFS_REFAULT_AUTO] = "auto",
-	[PFS_REFAULT_PAGEOUT] = "pageout",
-	[PFS_REFAULT_NUMA] = "numa",
-	[PFS_REFAULT_IDLE] = "idle",
-};
-
 /* ---- the system ---- */
 
 /* Reads a small file. False: it cannot be read, or is empty. */

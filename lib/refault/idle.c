@@ -201,30 +201,21 @@ static bool is_unsaid(const struct area *area)
 	return area->pid && area->said != area->pid;
 }
 
-/* "access_targets=0-5:4711 6-6:4712": whose they are from now on. */
+/* Whose targets they are from now on: a note for each range of one process. */
 static int say_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 {
-	char note[400] = "access_targets=";
-	size_t none = strlen(note), len = none;
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < idle->nr; i++) {
 		unsigned int first = i;
+		pid_t pid = idle->areas[i].pid;
 
 		if (!is_unsaid(&idle->areas[i]))
 			continue;
-		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) &&
-		       idle->areas[i + 1].pid == idle->areas[first].pid)
+		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) && idle->areas[i + 1].pid == pid)
 			i++;
-		len += snprintf(note + len, sizeof(note) - len, "%s%u-%u:%d", len > none ? " " : "", first, i,
-				idle->areas[first].pid);
-		if (len > sizeof(note) - 50) {
-			ret = to->say(to->ctx, note);
-			len = none;
-		}
+		ret = to->say(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i, .pid = pid));
 	}
-	if (!ret && len > none)
-		ret = to->say(to->ctx, note);
 	for (unsigned int i = 0; !ret && i < idle->nr; i++)
 		if (idle->areas[i].pid)
 			idle->areas[i].said = idle->areas[i].pid;
@@ -262,13 +253,11 @@ static int tell_kernel(struct pfs_idle *idle, const struct pfs_pageout_want *wan
 /* DAMON's thread is none of the target's: the recording has to know it before there is anything of it. */
 static int say_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 {
-	char note[64];
 	int ret;
 
 	if (!idle->damon->tid || idle->said_tid == idle->damon->tid)
 		return 0;
-	snprintf(note, sizeof(note), "access_by=%d", idle->damon->tid);
-	ret = to->say(to->ctx, note);
+	ret = to->say(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid));
 	if (!ret)
 		ret = to->add_tid(to->ctx, idle->damon->tid);
 	if (!ret)

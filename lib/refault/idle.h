@@ -10,15 +10,16 @@
 #ifndef PFS_IDLE_H
 #define PFS_IDLE_H
 
+#include "event/notes.h"
 #include "refault/damon.h"
 #include "refault/pageout.h"
 
 struct pfs_idle;
 
-/* Who is behind it. The note ("KEY=VALUE") has to be in the recording when say() returns. -errno: it is not. */
+/* Who receives it. The note has to be in the recording when say() returns. -errno: it is not. */
 struct pfs_idle_to {
-	int (*say)(void *ctx, const char *note);
-	int (*add_tid)(void *ctx, pid_t tid); /* has a thread's events recorded, from now on */
+	int (*say)(void *ctx, const struct pfs_fact *fact); /* without strings */
+	int (*add_tid)(void *ctx, pid_t tid);		    /* has a thread's events recorded, from now on */
 	void *ctx;
 };
 

@@ -8,19 +8,10 @@
 #ifndef PFS_PAGEOUT_H
 #define PFS_PAGEOUT_H
 
+#include "event/refault_note.h"
 #include "os/smaps.h"
 
 #include <sys/types.h>
-
-/* What became of the regions that were wanted, in pages. */
-struct pfs_pageout {
-	uint64_t pages;	 /* were in memory before */
-	uint64_t away;	 /* of these, were not right after: what was used at once is back already */
-	uint64_t shared; /* of what was there, so many were other processes' as well, at most */
-	uint64_t fixed;	 /* were left alone: locked, a device's, of hugetlbfs */
-	uint32_t nr_processes;
-	bool full; /* at some moment there was no swap left: what found no room stayed */
-};
 
 struct pfs_pageout_want {
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* NULL: all */

@@ -36,8 +36,7 @@ struct memory {
 struct message {
 	enum { READY, FAILED, TICK, NOTE, DOWN } what;
 	int code;
-	struct pfs_refault_tick tick;
-	char note[PFS_REFAULT_SAID_MAX];
+	struct pfs_fact fact; /* of a TICK only the tick */
 	struct pfs_err err;
 };
 
@@ -168,12 +167,11 @@ static int take_away(const struct pfs_pageout_want *want, const struct targets *
 	return ret;
 }
 
-static int say_note(void *ctx, const char *note)
+static int say_note(void *ctx, const struct pfs_fact *fact)
 {
-	struct message message = { .what = NOTE };
+	const struct message message = { .what = NOTE, .fact = *fact };
 	char byte;
 
-	snprintf(message.note, sizeof(message.note), "%s", note);
 	say(&message);
 	return recv(PFS_HELPER_FD, &byte, 1, 0) == 1 ? 0 : -ECANCELED;
 }
@@ -231,8 +229,9 @@ static void go_on(struct work *work)
 {
 	struct targets targets[2] = { 0 };
 	uint64_t began_ns = pfs_now_ns(), next_ns = began_ns + work->config.interval_ns;
-	struct message message = { .what = TICK, .tick.before = PFS_PACE_START };
-	struct pfs_refault_tick *tick = &message.tick;
+	struct message message = { .what = TICK,
+				   .fact = { .key = PFS_NOTE_REFAULT_TICK, .tick.before = PFS_PACE_START } };
+	struct pfs_refault_tick *tick = &message.fact.tick;
 
 	find_targets(work, &targets[1]);
 	for (uint64_t nr = 0; !tick->error; nr++) {
@@ -309,16 +308,16 @@ static int prepare(struct work *work, bool again)
 
 static void refault(void *ctx, bool again)
 {
-	struct message failed = { .what = TICK };
+	struct message failed = { .what = TICK, .fact.key = PFS_NOTE_REFAULT_TICK };
 	struct work *work = ctx;
 	char byte;
 
 	if (!work->memory->ready)
 		set_up(work, again);
-	failed.tick.error = work->memory->ready ? prepare(work, again) : 0;
+	failed.fact.tick.error = work->memory->ready ? prepare(work, again) : 0;
 	if (work->memory->ready && !work->memory->begun && recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
 		work->memory->begun = true;
-	if (work->memory->begun && failed.tick.error)
+	if (work->memory->begun && failed.fact.tick.error)
 		say(&failed);
 	else if (work->memory->begun)
 		go_on(work);
@@ -415,20 +414,18 @@ void pfs_refault_begin(struct pfs_refault *r)
 	}
 }
 
-enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_refault_tick *tick,
-				       char note[PFS_REFAULT_SAID_MAX])
+enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_fact *fact)
 {
 	struct message message;
 
 	if (r->nr_ticks) {
-		*tick = r->ticks[0];
+		*fact = (struct pfs_fact){ .key = PFS_NOTE_REFAULT_TICK, .tick = r->ticks[0] };
 		memmove(r->ticks, r->ticks + 1, --r->nr_ticks * sizeof(*r->ticks));
 		return PFS_TOLD_TICK;
 	}
 	if (!take_message(r, MSG_DONTWAIT, &message))
 		return PFS_TOLD_NOTHING;
-	*tick = message.tick;
-	memcpy(note, message.note, PFS_REFAULT_SAID_MAX);
+	*fact = message.fact;
 	return message.what == TICK ? PFS_TOLD_TICK : message.what == NOTE ? PFS_TOLD_NOTE : PFS_TOLD_NOTHING;
 }
 
@@ -449,7 +446,7 @@ void pfs_refault_stop(struct pfs_refault *r)
 
 	shutdown(r->fd, SHUT_WR);
 	while (take_message(r, 0, &message))
-		if (message.what == TICK && !keep_tick(r, &message.tick))
+		if (message.what == TICK && !keep_tick(r, &message.fact.tick))
 			r->code = pfs_err_set(&r->err, -ENOMEM, "no memory for what --refault did");
 }
 

@@ -4,27 +4,17 @@
  * bits are looked at, so that the recording shows what is used again and when, not only what was ever used.
  *
  * A helper with root's rights (lib/os/helper.h) does it at every interval, and tells of each; it ends, and with it the
- * swap device that was made for it, however pfscope ends. refault_note.h is how a recording keeps what it told.
+ * swap device that was made for it, however pfscope ends. event/refault_note.h has what it reports.
  */
 #ifndef PFS_REFAULT_H
 #define PFS_REFAULT_H
 
 #include "base/err.h"
+#include "event/notes.h"
 #include "refault/pageout.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum pfs_refault_method {
-	PFS_REFAULT_AUTO,
-	PFS_REFAULT_PAGEOUT, /* pages go to swap, or back to their files (pageout.h) */
-	PFS_REFAULT_NUMA,    /* the kernel's own hinting faults, at its own pace: nothing to be done here */
-	PFS_REFAULT_IDLE,    /* nothing faults: DAMON looks at accessed bits (idle.h) */
-	PFS_REFAULT_NR_METHODS,
-};
-
-/* As the user writes it and a recording has it. */
-extern const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS];
 
 /* What a system has; pfs_refault_look() fills it in. */
 struct pfs_refault_system {
@@ -54,25 +44,6 @@ struct pfs_refault_config {
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err);
 
-/*
- * How the interval before a tick began: with a cycle; or left alone, first to get over the cycle before (REST), then
- * to be compared with (QUIET).
- */
-enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE_QUIET, PFS_PACE_NR };
-
-/* What the helper tells at the end of each interval. */
-struct pfs_refault_tick {
-	bool cycle;	  /* pages were taken away now, or are watched; otherwise they are left alone */
-	uint64_t took_ns; /* for that */
-	struct pfs_pageout pages;
-	enum pfs_refault_pace before;
-	uint64_t wall_ns; /* of the interval that is over */
-	uint64_t user_ns; /* in which the processes ran so long in user mode, all together ... */
-	uint64_t faults;  /* ... and faulted so often, as the kernel counts */
-	uint32_t skipped; /* intervals that went by while this one's cycle was under way */
-	int error;	  /* 0, or -errno: no more cycles */
-};
-
 struct pfs_refault;
 
 /*
@@ -88,14 +59,11 @@ void pfs_refault_begin(struct pfs_refault *refault);
 
 enum pfs_refault_told { PFS_TOLD_NOTHING, PFS_TOLD_TICK, PFS_TOLD_NOTE };
 
-enum { PFS_REFAULT_SAID_MAX = 512 };
-
 /*
- * The next thing told: a tick, or "KEY=VALUE" for the recording, dated now; the helper waits until
- * pfs_refault_noted() says that it is there, for what is seen then makes no sense without.
+ * The next message: a tick, or a note for the recording, dated now; the helper waits until pfs_refault_noted()
+ * confirms that it is recorded, for what it sees then makes no sense without it.
  */
-enum pfs_refault_told pfs_refault_next(struct pfs_refault *refault, struct pfs_refault_tick *tick,
-				       char note[PFS_REFAULT_SAID_MAX]);
+enum pfs_refault_told pfs_refault_next(struct pfs_refault *refault, struct pfs_fact *fact);
 void pfs_refault_noted(struct pfs_refault *refault);
 
 /* Can be read when something was told. -1: nothing will be any more. */

@@ -273,10 +273,9 @@ static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct 
 static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
 {
 	struct pfs_refault_how how;
+	int key = pfs_has(ev, PFS_F_KEY) ? pfs_note_find(ev->key) : -1;
 
-	if (!pfs_has(ev, PFS_F_KEY) || strncmp(ev->key, PFS_REFAULT_NOTE, strlen(PFS_REFAULT_NOTE)))
-		return;
-	if (pfs_model_refault(refs->model, &how))
+	if ((key == PFS_NOTE_REFAULT || key == PFS_NOTE_REFAULT_TICK) && pfs_model_refault(refs->model, &how))
 		refs->stats.refault = how;
 }
 

@@ -34,26 +34,21 @@ struct check {
 	uint64_t untold;	    /* faults that only the kernel's counters can put down to something */
 };
 
-static bool note_pair(const struct pfs_model *model, const char *key, uint64_t *minor, uint64_t *major)
-{
-	const char *note = pfs_model_note(model, key);
-
-	return note && sscanf(note, "minor %" SCNu64 " major %" SCNu64, minor, major) == 2;
-}
-
 static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k)
 {
-	const char *note = pfs_model_note(model, "counters");
-	uint64_t minor, major, before_minor, before_major;
+	struct pfs_fact usage, before, counters;
 
-	k->perf = note && sscanf(note, "faults %" SCNu64 " minor %" SCNu64 " major %" SCNu64, &k->faults, &k->minor,
-				 &k->major) == 3;
-	if (!note_pair(model, "rusage", &minor, &major) ||
-	    !note_pair(model, "counted_before", &before_minor, &before_major))
+	k->perf = pfs_model_fact(model, PFS_NOTE_COUNTERS, &counters);
+	if (k->perf) {
+		k->faults = counters.faults;
+		k->minor = counters.minor;
+		k->major = counters.major;
+	}
+	if (!pfs_model_fact(model, PFS_NOTE_RUSAGE, &usage) ||
+	    !pfs_model_fact(model, PFS_NOTE_COUNTED_BEFORE, &before) ||
+	    usage.minor + usage.major < before.minor + before.major)
 		return false;
-	if (minor + major < before_minor + before_major)
-		return false;
-	k->rusage = minor + major - before_minor - before_major;
+	k->rusage = usage.minor + usage.major - before.minor - before.major;
 	return true;
 }
 

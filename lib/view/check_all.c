@@ -20,11 +20,6 @@ struct pair {
 };
 
 /* What the kernel counted for a process, and how many of its threads ran when the recording began. */
-struct account {
-	struct pair n;
-	uint64_t running;
-};
-
 struct totals {
 	FILE *out;
 	unsigned int nr_held; /* accounts of the kernel that were looked at */
@@ -42,17 +37,9 @@ static struct pair add(struct pair a, struct pair b)
 	return (struct pair){ a.minor + b.minor, a.major + b.major };
 }
 
-static bool parse(const char *value, struct pair *pair)
+static struct pair counted(const struct pfs_fact *fact)
 {
-	return sscanf(value, "minor %" SCNu64 " major %" SCNu64, &pair->minor, &pair->major) == 2;
-}
-
-/* "minor 5 major 0 running 1" */
-static bool parse_account(const char *value, struct account *account)
-{
-	account->running = 0;
-	return sscanf(value, "minor %" SCNu64 " major %" SCNu64 " running %" SCNu64, &account->n.minor,
-		      &account->n.major, &account->running) >= 2;
+	return (struct pair){ fact->minor, fact->major };
 }
 
 static void line(FILE *out, struct pair n, const char *what)
@@ -157,10 +144,10 @@ static uint64_t distance(uint64_t a, uint64_t b)
  * then is not: there may be one too few or too many.
  */
 static void compare_process(struct totals *t, const struct pfs_model *model, const struct pfs_proc *proc,
-			    const struct account *kernel)
+			    const struct pfs_fact *kernel)
 {
 	struct pair ours = recorded_of(model, proc);
-	uint64_t off = distance(ours.minor, kernel->n.minor) + distance(ours.major, kernel->n.major);
+	uint64_t off = distance(ours.minor, kernel->minor) + distance(ours.major, kernel->major);
 	struct pfs_epochs life = pfs_whole_life(model, proc);
 	struct pfs_gaps all = pfs_gaps_shown(model, NULL), gaps = pfs_gaps_of(&all, &life, NULL);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
@@ -168,7 +155,7 @@ static void compare_process(struct totals *t, const struct pfs_model *model, con
 
 	snprintf(whose, sizeof(whose), "in process %d", proc->pid);
 	if (!off || off > kernel->running) {
-		compare(t, ours, kernel->n, &missing, whose);
+		compare(t, ours, counted(kernel), &missing, whose);
 		return;
 	}
 	t->nr_held++;
@@ -183,15 +170,15 @@ static void check_processes(struct totals *t, const struct pfs_model *model)
 	for (unsigned int i = 0; i < model->nr_notes; i++) {
 		const struct pfs_note *note = &model->notes[i];
 		const struct pfs_proc *proc;
-		struct account kernel;
+		struct pfs_fact kernel;
 
-		if (strcmp(note->key, "counted") || !parse_account(note->value, &kernel))
+		if (strcmp(note->key, "counted") || !pfs_note_read(&kernel, note->key, note->value))
 			continue;
 		proc = proc_at(model, note->pid, note->ts_ns);
 		if (!proc || !is_newest(model, i, proc))
 			continue;
 		compare_process(t, model, proc, &kernel);
-		sum = add(sum, kernel.n);
+		sum = add(sum, counted(&kernel));
 		nr++;
 	}
 	if (nr) {
@@ -205,16 +192,16 @@ static void check_processes(struct totals *t, const struct pfs_model *model)
 
 static void check_rusage(struct totals *t, const struct pfs_model *model, struct pair all)
 {
-	const char *usage = pfs_model_note(model, "rusage"), *note = pfs_model_note(model, "counted_before");
 	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
-	struct pair kernel, before;
+	struct pfs_fact usage, before;
+	struct pair kernel;
 
-	if (!usage || !note || !parse(usage, &kernel) || !parse(note, &before) || kernel.minor < before.minor ||
-	    kernel.major < before.major)
+	if (!pfs_model_fact(model, PFS_NOTE_RUSAGE, &usage) ||
+	    !pfs_model_fact(model, PFS_NOTE_COUNTED_BEFORE, &before) || usage.minor < before.minor ||
+	    usage.major < before.major)
 		return;
-	kernel.minor -= before.minor;
-	kernel.major -= before.major;
+	kernel = (struct pair){ usage.minor - before.minor, usage.major - before.major };
 	line(t->out, kernel, "as the kernel accounts for the command (rusage)");
 	compare(t, all, kernel, &missing, "in the command's rusage");
 }

@@ -115,14 +115,14 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 {
 	while (*at < model->nr_notes) {
 		const struct pfs_note *note = &model->notes[(*at)++];
-		size_t name = strcspn(note->value, " "); /* of an event; what it tells is behind */
+		struct pfs_fact fact;
 
-		if (strcmp(note->key, "lacks"))
+		if (strcmp(note->key, "lacks") || !pfs_note_read(&fact, note->key, note->value))
 			continue;
-		if (!strncmp(note->value + name, " (", 2))
-			snprintf(buf, size, "%.*s", (int)strcspn(note->value + name + 2, ")"), note->value + name + 2);
+		if (fact.text && fact.what)
+			snprintf(buf, size, "%s: %s", fact.what, fact.text);
 		else
-			snprintf(buf, size, "%s", note->value);
+			snprintf(buf, size, "%s", fact.tells ? fact.tells : fact.text ? fact.text : fact.what);
 		return buf;
 	}
 	return NULL;

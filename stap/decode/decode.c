@@ -182,7 +182,7 @@ static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 	d->stats.ready = true;
 	d->counters = rec->counters; /* what was skipped before was no target's */
 	d->counters_ns = rec->ts_ns;
-	return dec_note(d, rec, NULL, "start", "mono");
+	return dec_note(d, rec, NULL, PFS_FACT(START, .text = "mono"));
 }
 
 static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
@@ -195,7 +195,7 @@ static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs
 		return hello(d, &rec->hello);
 	case PFS_REC_PROBE:
 		name = name_for(cpu);
-		return name ? dec_note(d, rec, NULL, "probe", name) : 0;
+		return name ? dec_note(d, rec, NULL, PFS_FACT(PROBE, .text = name)) : 0;
 	case PFS_REC_READY:
 		return ready(d, rec);
 	case PFS_REC_FAULT:

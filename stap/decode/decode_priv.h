@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "decode/decode.h"
 #include "decode/mirror.h"
+#include "event/notes.h"
 
 enum { MAX_NAME = 8192 };
 
@@ -100,8 +101,8 @@ static inline uint64_t dec_page_size(const struct pfs_decoder *d)
 
 /* decode/emit.c: an event with the time and the CPU of the record. */
 void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_subject subject, enum pfs_kind kind);
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject, const char *key,
-	     const char *value);
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject,
+	     const struct pfs_fact *fact);
 
 /* decode/order.c. push: 0 or -ENOMEM. pop: false if there is none up to that key. */
 int dec_queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key);

@@ -19,16 +19,18 @@ void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_subje
 		   (subject.space ? PFS_HAS(PFS_F_SPACE) : 0);
 }
 
-int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject, const char *key,
-	     const char *value)
+int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject,
+	     const struct pfs_fact *fact)
 {
 	static const struct dec_subject nobody;
 	struct pfs_event ev;
+	char value[256];
 
 	dec_event(&ev, rec, subject ? *subject : nobody, PFS_NOTE);
 	if (!subject)
 		ev.have = 0;
-	ev.key = key;
+	pfs_note_write(fact, value, sizeof(value));
+	ev.key = pfs_note_key(fact->key);
 	ev.value = value;
 	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
 	return pfs_emit(&d->sink, &ev);

@@ -270,7 +270,7 @@ static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 	full = s->whole && s->hi == UINT64_MAX;
 	site.m->stated = site.m->stated || full;
 	if (!err && layout->why == PFS_WHY_START && full)
-		err = dec_note(d, rec, &site.subject, "snapshot", "start");
+		err = dec_note(d, rec, &site.subject, PFS_FACT(SNAPSHOT, .op = PFS_SNAPSHOT_START));
 	return err;
 }
 

@@ -212,13 +212,11 @@ int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
 static int tell_counts(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_proc *p)
 {
 	struct dec_subject subject = { rec->pid, rec->tid, PFS_SPACE_CURRENT };
-	char value[96];
 
 	if (p->uncounted)
 		return 0;
-	snprintf(value, sizeof(value), "minor %" PRIu64 " major %" PRIu64 " running %u", p->minor, p->major,
-		 p->nr_found);
-	return dec_note(d, rec, &subject, "counted", value);
+	return dec_note(d, rec, &subject,
+			PFS_FACT(COUNTED, .minor = p->minor, .major = p->major, .running = p->nr_found));
 }
 
 /* Its number stays known: two threads that end at the same moment may both be the last. */

@@ -139,14 +139,17 @@ static int note_module(struct pfs_stap *s, const struct pfs_module *m)
 {
 	const char *probes = pfs_module_info(m, "pfscope_probes");
 	const char *by = pfs_module_info(m, "pfscope_systemtap");
+	char version[64];
 	int ret = 0;
 
 	if (probes)
-		ret = pfs_stap_note(s, 0, "probes=%s", probes);
-	if (!ret && by)
-		ret = pfs_stap_note(s, 0, "systemtap=%.*s%s", (int)strcspn(by, "_"), by,
-				    strchr(by, '_') ? " with a changed runtime" : "");
-	return ret ? ret : pfs_stap_note(s, 0, "module=%s", s->path);
+		ret = pfs_stap_note(s, 0, PFS_FACT(PROBES, .text = probes));
+	if (!ret && by) {
+		snprintf(version, sizeof(version), "%.*s%s", (int)strcspn(by, "_"), by,
+			 strchr(by, '_') ? " with a changed runtime" : "");
+		ret = pfs_stap_note(s, 0, PFS_FACT(SYSTEMTAP, .text = version));
+	}
+	return ret ? ret : pfs_stap_note(s, 0, PFS_FACT(MODULE, .text = s->path));
 }
 
 /* The loader knows of it before it is there: whoever is killed when, it goes. */

@@ -8,41 +8,25 @@
 #include "base/clock.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int add_note(struct stap_notes *notes, uint64_t ts_ns, pid_t tid, char *text)
+int pfs_stap_note(struct pfs_stap *s, pid_t tid, const struct pfs_fact *fact)
 {
-	struct stap_note *note = pfs_array_add(notes->notes, notes->nr, notes->max);
-	char *equals = strchr(text, '=');
+	char *text = pfs_note_text(fact), *equals;
+	struct stap_note *note = text ? pfs_array_add(s->notes.notes, s->notes.nr, s->notes.max) : NULL;
 
-	if (!note)
+	if (!note) {
+		free(text);
 		return -ENOMEM;
-	*note = (struct stap_note){ ts_ns, tid, text, "" };
+	}
+	*note = (struct stap_note){ pfs_now_ns(), tid, text, "" };
+	equals = strchr(text, '=');
 	if (equals) {
 		*equals = '\0';
 		note->value = equals + 1;
 	}
 	return 0;
-}
-
-int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int ret;
-
-	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (ret < 0)
-		return -ENOMEM;
-	ret = add_note(&s->notes, pfs_now_ns(), tid, text);
-	if (ret)
-		free(text);
-	return ret;
 }
 
 void stap_notes_free(struct stap_notes *notes)

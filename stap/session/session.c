@@ -38,9 +38,9 @@ static bool given_up(const struct pfs_stap *s)
 
 /* ---- notes ---- */
 
-static int put_note(void *ctx, const char *text)
+static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
 {
-	return pfs_stap_note(ctx, 0, "%s", text);
+	return pfs_stap_note(ctx, tid, fact);
 }
 
 /* ---- opening ---- */
@@ -48,14 +48,16 @@ static int put_note(void *ctx, const char *text)
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	struct utsname uts;
+	char vsyscall[5];
 	int ret;
 
 	/* The one that runs; that its headers are missing matters only to who builds. */
 	uname(&uts);
 	pfs_kernel_find(&s->kernel, NULL, NULL);
 	snprintf(s->kernel.release, sizeof(s->kernel.release), "%s", uts.release);
+	pfs_vsyscall_perms(vsyscall);
 	pfs_leftovers_remove(NULL); /* what a dead one left is no reason not to start */
-	if (pfs_header_notes("stap", put_note, s))
+	if (pfs_header_notes("stap", vsyscall, put_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	ret = stap_choose_module(s, err);
 	if (!ret)
@@ -133,14 +135,14 @@ static int note_counted(struct pfs_stap *s, pid_t pid)
 
 	if (!pfs_process_faults(pid, &minor, &major))
 		return 0;
-	return pfs_stap_note(s, pid, "counted_before=minor %" PRIu64 " major %" PRIu64, minor, major);
+	return pfs_stap_note(s, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
 }
 
 int pfs_stap_launch(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 {
 	int ret = add_pid(s, pid, err);
 
-	if (!ret && (pfs_stap_note(s, pid, "launch=%d", pid) || note_counted(s, pid)))
+	if (!ret && (pfs_stap_note(s, pid, PFS_FACT(LAUNCH, .pid = pid)) || note_counted(s, pid)))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return ret;
 }
@@ -149,7 +151,7 @@ int pfs_stap_attach(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 {
 	int ret = add_pid(s, pid, err);
 
-	if (!ret && pfs_stap_note(s, pid, "attach=%d", pid))
+	if (!ret && pfs_stap_note(s, pid, PFS_FACT(ATTACH, .pid = pid)))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	return ret;
 }
@@ -364,7 +366,7 @@ static int note_warnings(struct pfs_stap *s)
 	int ret = 0;
 
 	while (!ret && (p = pfs_warning_next(p, line, sizeof(line))))
-		ret = pfs_stap_note(s, 0, "warning=%s", line);
+		ret = pfs_stap_note(s, 0, PFS_FACT(WARNING, .text = line));
 	return ret;
 }
 
@@ -385,7 +387,7 @@ int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 	}
 	if (!ret)
 		ret = judge_end(s, PFS_STAGE_RUN, err);
-	if (!ret && (note_warnings(s) || pfs_stap_note(s, 0, "end=mono")))
+	if (!ret && (note_warnings(s) || pfs_stap_note(s, 0, PFS_FACT(END, .text = "mono"))))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret && s->live.decoder) {
 		ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err);

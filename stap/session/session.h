@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "event/event.h"
+#include "event/notes.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -48,7 +49,7 @@ int pfs_stap_launch(struct pfs_stap *s, pid_t pid, struct pfs_err *err);
 int pfs_stap_attach(struct pfs_stap *s, pid_t pid, struct pfs_err *err);
 
 /* A header fact ("KEY=VALUE"), dated now; tid 0: of the recording as a whole. 0 or -ENOMEM. */
-int pfs_stap_note(struct pfs_stap *s, pid_t tid, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int pfs_stap_note(struct pfs_stap *s, pid_t tid, const struct pfs_fact *fact);
 
 /* Loads the module and returns when it is READY: what happens to the targets from now on is recorded. */
 int pfs_stap_start(struct pfs_stap *s, struct pfs_err *err);

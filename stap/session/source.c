@@ -104,9 +104,9 @@ static int attach(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	return pfs_stap_attach(of(live), pid, err);
 }
 
-static int note(struct pfs_live *live, pid_t tid, const char *text)
+static int note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact)
 {
-	return pfs_stap_note(of(live), tid, "%s", text);
+	return pfs_stap_note(of(live), tid, fact);
 }
 
 static int start(struct pfs_live *live, struct pfs_err *err)

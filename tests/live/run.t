@@ -283,7 +283,7 @@ lines='^(#|[0-9]+\.)' live --events --via text
 "$PFSCOPE" events live.dat >kept.txt
 same live.txt kept.txt 'through text'
 head=$({ "$PFSCOPE" run --events -- sh -c 'sleep 0.5; exit 7' 2>"$T/err"; echo $? >"$T/status"; } | head -1)
-is "$head $(<"$T/status")" '# pfscope events 1 7' 'a reader that goes away does no harm'
+is "$head $(<"$T/status")" '# pfscope events 2 7' 'a reader that goes away does no harm'
 is "$(grep -c '^pfscope' "$T/err")" 0 '... and is no error'
 run --events --no-bars -- true >/dev/full
 is "$("$PFSCOPE" run --events --no-bars -- true 2>&1 >/dev/full; echo $?)" \

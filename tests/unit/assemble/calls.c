@@ -85,7 +85,7 @@ static void test_brk_note(void **state)
 
 	raw_feed_init(&f);
 	NOTE(&f, "brk=100000 101000");
-	expect(&f, "note key=\"brk\" value=\"100000 101000\"\nbrk start=100000 end=101000\n");
+	expect(&f, "note key=\"brk\" value=\"start=100000 end=101000\"\nbrk start=100000 end=101000\n");
 	brk_to(&f, 0x100000, 0x100000);
 	expect(&f, "brk end=100000\nunmap start=100000 end=101000\n");
 	raw_feed_fini(&f);
@@ -271,7 +271,7 @@ static void test_a_snapshot_is_all_there_is(void **state)
 	SNAPSHOT(&f, 0x12000, 0x13000);
 	expect(&f, "map start=12000 end=13000" DESCRIBED);
 	NOTE(&f, "snapshot=end");
-	expect(&f, "note key=\"snapshot\" value=\"end\"\n"
+	expect(&f, "note key=\"snapshot\" value=\"op=end\"\n"
 		   "unmap start=13000 end=fffffffffffff000\n");
 	SNAPSHOT(&f, 0x10000, 0x12000);
 	expect(&f, "");
@@ -289,8 +289,8 @@ static void test_a_later_snapshot(void **state)
 	NOTE(&f, "snapshot=later 5500");
 	SNAPSHOT(&f, 0x10000, 0x12000);
 	NOTE(&f, "snapshot=end");
-	expect(&f, "note key=\"snapshot\" value=\"later 5500\"\nunmap start=0 end=10000\n"
-		   "map start=10000 end=12000" DESCRIBED "note key=\"snapshot\" value=\"end\"\n"
+	expect(&f, "note key=\"snapshot\" value=\"op=later look=5500\"\nunmap start=0 end=10000\n"
+		   "map start=10000 end=12000" DESCRIBED "note key=\"snapshot\" value=\"op=end\"\n"
 		   "unmap start=12000 end=fffffffffffff000\n");
 	raw_feed_fini(&f);
 }

@@ -410,12 +410,12 @@ static void test_an_exec_before_a_look(void **state)
 	RAW_STR(&f, "/bin/new", RAW_PFS_MAP, 0x10000, 0x12000, 0, 0, 7, 5, 2, 0);
 	forget(&f);
 	NOTE(&f, "snapshot=later 1000"); /* that was at the old ones */
-	expect(&f, "note key=\"snapshot\" value=\"later 1000\"\n");
+	expect(&f, "note key=\"snapshot\" value=\"op=later look=1000\"\n");
 	NOTE(&f, "snapshot=later 2000");
-	expect(&f, "exec comm=\"new\"\nnote key=\"snapshot\" value=\"later 2000\"\n");
+	expect(&f, "exec comm=\"new\"\nnote key=\"snapshot\" value=\"op=later look=2000\"\n");
 	RAW_STR(&f, "other", RAW_PFS_TASK, 100, 100, PFS_TASK_EXECS);
 	NOTE(&f, "snapshot=first");
-	expect(&f, "exec comm=\"other\"\nnote key=\"snapshot\" value=\"first\"\n");
+	expect(&f, "exec comm=\"other\"\nnote key=\"snapshot\" value=\"op=first\"\n");
 	raw_feed_fini(&f);
 }
 

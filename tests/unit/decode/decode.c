@@ -241,7 +241,7 @@ static void test_long_names(void **state)
 	snprintf(line, sizeof(line),
 		 "comm comm=\"cat\"\nmap start=10000 end=20000 id=1 perms=rw-p "
 		 "off=0 dev=fe:00 ino=7 traits=none name=\"%s\"\n"
-		 "note key=\"snapshot\" value=\"start\"\n",
+		 "note key=\"snapshot\" value=\"op=start\"\n",
 		 name);
 	forge_expect(f, line);
 	forge_free(f);

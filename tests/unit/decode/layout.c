@@ -20,7 +20,7 @@ static struct forge *running(void)
 	forge_comm(f, "cat", 0, 0);
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW
-			"note key=\"snapshot\" value=\"start\"\n");
+			"note key=\"snapshot\" value=\"op=start\"\n");
 	return f;
 }
 
@@ -33,7 +33,7 @@ static void test_start_is_told_by_somebody_else(void **state)
 	f->pid = f->tid = 53;
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW
-			"note key=\"snapshot\" value=\"start\"\n");
+			"note key=\"snapshot\" value=\"op=start\"\n");
 	forge_free(f);
 }
 
@@ -46,7 +46,7 @@ static void test_start_in_pieces(void **state)
 	LAYOUT(f, START, 0, 0x30000, RW(0xa, 0x10000, 0x20000));
 	forge_expect(f, "comm comm=\"cat\"\nmap start=10000 end=20000 id=1" ANON_RW);
 	LAYOUT(f, START, 0x30000, UINT64_MAX, RW(0xb, 0x30000, 0x40000));
-	forge_expect(f, "map start=30000 end=40000 id=2" ANON_RW "note key=\"snapshot\" value=\"start\"\n");
+	forge_expect(f, "map start=30000 end=40000 id=2" ANON_RW "note key=\"snapshot\" value=\"op=start\"\n");
 	forge_free(f);
 }
 
@@ -311,9 +311,9 @@ static void test_the_stack_and_the_heap(void **state)
 					"map start=10000 end=13000 id=1" ANON_RW
 					"map start=7f0000 end=800000 id=2 perms=rw-p off=0 dev=00:00 ino=0 "
 					"traits=none name=\"[stack]\"\n"
-					"note key=\"snapshot\" value=\"start\"\n");
+					"note key=\"snapshot\" value=\"op=start\"\n");
 	}
-	forge_expect(f, "note key=\"snapshot\" value=\"start\"\n");
+	forge_expect(f, "note key=\"snapshot\" value=\"op=start\"\n");
 	forge_free(f);
 }
 

@@ -123,7 +123,7 @@ static void test_vfork(void **state)
 	as(f, 100, 100, 0xff00);
 	forge_unmap(f, 0x10000, 0x20000);
 	forge_expect(f, "protect pid=200 tid=200 start=10000 end=20000 perms=r--p\n"
-			"note pid=200 tid=200 key=\"counted\" value=\"minor 0 major 0 running 0\"\n"
+			"note pid=200 tid=200 key=\"counted\" value=\"minor=0 major=0\"\n"
 			"exit pid=200 tid=200 last=1\nunmap start=10000 end=20000\n");
 	forge_free(f);
 }
@@ -214,7 +214,7 @@ static void test_counts_of_a_thread_that_took_over(void **state)
 	forge_exit(f, true, 8, 0);
 	forge_expect(f, "thread child=101\nexit last=0\ncomm comm=\"new\"\n"
 			"exec comm=\"new\" child_tid=101 name=\"/bin/new\"\n"
-			"note key=\"counted\" value=\"minor 10 major 0 running 1\"\nexit last=1\n");
+			"note key=\"counted\" value=\"minor=10 major=0 running=1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -310,7 +310,7 @@ static void test_counts_at_the_end(void **state)
 	f->tid = 100;
 	forge_exit(f, true, 30, 3);
 	forge_expect(f, "thread child=101\nexit pid=100 tid=101 last=0\n"
-			"note key=\"counted\" value=\"minor 25 major 2 running 1\"\nexit last=1\n");
+			"note key=\"counted\" value=\"minor=25 major=2 running=1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -323,9 +323,9 @@ static void test_two_last_threads(void **state)
 	forge_exit(f, true, 11, 1);
 	f->tid = 101;
 	forge_exit(f, true, 5, 0);
-	forge_expect(f, "thread child=101\nnote key=\"counted\" value=\"minor 1 major 0 running 1\"\n"
+	forge_expect(f, "thread child=101\nnote key=\"counted\" value=\"minor=1 major=0 running=1\"\n"
 			"exit last=1\n"
-			"note pid=100 tid=101 key=\"counted\" value=\"minor 6 major 0 running 1\"\n"
+			"note pid=100 tid=101 key=\"counted\" value=\"minor=6 major=0 running=1\"\n"
 			"exit pid=100 tid=101 last=1\n");
 	forge_free(f);
 }
@@ -356,7 +356,7 @@ static void test_numbers_used_again(void **state)
 		forge_unmap(f, 0, UINT64_MAX);
 		forge_exit(f, true, 2, 0);
 		forge_expect(f, "unmap pid=200 tid=200 start=0 end=ffffffffffffffff\n"
-				"note pid=200 tid=200 key=\"counted\" value=\"minor 2 major 0 running 0\"\n"
+				"note pid=200 tid=200 key=\"counted\" value=\"minor=2 major=0\"\n"
 				"exit pid=200 tid=200 last=1\n");
 	}
 	forge_free(f);
@@ -373,10 +373,10 @@ static void test_a_number_found_again(void **state)
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_exit(f, true, 51, 0);
 	forge_expect(f, "unmap start=0 end=ffffffffffffffff\n"
-			"note key=\"counted\" value=\"minor 2 major 0 running 1\"\n"
+			"note key=\"counted\" value=\"minor=2 major=0 running=1\"\n"
 			"exit last=1\ncomm comm=\"dog\"\n"
-			"map start=10000 end=20000 id=3" ANON_RW "note key=\"snapshot\" value=\"start\"\n"
-			"note key=\"counted\" value=\"minor 1 major 0 running 1\"\nexit last=1\n");
+			"map start=10000 end=20000 id=3" ANON_RW "note key=\"snapshot\" value=\"op=start\"\n"
+			"note key=\"counted\" value=\"minor=1 major=0 running=1\"\nexit last=1\n");
 	forge_free(f);
 }
 
@@ -388,7 +388,7 @@ static void test_a_space_that_outlives_its_process(void **state)
 	forge_exit(f, true, 10, 1);
 	f->pid = f->tid = 53;
 	forge_unmap(f, 0, UINT64_MAX);
-	forge_expect(f, "note key=\"counted\" value=\"minor 0 major 0 running 1\"\nexit last=1\n"
+	forge_expect(f, "note key=\"counted\" value=\"minor=0 major=0 running=1\"\nexit last=1\n"
 			"unmap start=0 end=ffffffffffffffff\n");
 	forge_free(f);
 }

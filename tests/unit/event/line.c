@@ -243,7 +243,7 @@ static void test_writer(void **state)
 	pfs_line_writer_free(writer);
 	pfs_line_writer_free(NULL);
 	fclose(file);
-	assert_memory_equal(text, "# pfscope events 1\n0.000000001 exit tid=0\n", 42);
+	assert_memory_equal(text, "# pfscope events 2\n0.000000001 exit tid=0\n", 42);
 	stats = reread(text, &again);
 	assert_int_equal(stats.nr_events, 5000);
 	assert_int_equal(stats.nr_lines, 5001);

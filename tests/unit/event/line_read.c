@@ -197,14 +197,14 @@ static void test_unknown(void **state)
 static void test_version(void **state)
 {
 	static const char *const good[] = {
-		"# pfscope events 1\n1 exit\n", "# pfscope events 1.9 x\n1 exit\n", "# pfscope events x\n1 exit\n",
-		"# pfscope events \n1 exit\n",	"#pfscope events 2\n1 exit\n",
+		"# pfscope events 1\n1 exit\n", "# pfscope events 2\n1 exit\n", "# pfscope events 1.9 x\n1 exit\n",
+		"# pfscope events x\n1 exit\n", "# pfscope events \n1 exit\n",	"#pfscope events 3\n1 exit\n",
 	};
 	static const char *const newer[] = {
-		"# pfscope events 2\n1 exit\n",
-		"1 exit\n# pfscope events 2.1\n1 exit\n",
+		"# pfscope events 3\n1 exit\n",
+		"1 exit\n# pfscope events 3.1\n1 exit\n",
 		"# pfscope events 99999999999999999999999\n",
-		"# pfscope events 2",
+		"# pfscope events 3",
 	};
 	struct pfs_line_stats stats;
 
@@ -220,12 +220,29 @@ static void test_version(void **state)
 
 		assert_int_equal(read_text(&echo, &stats, newer[i], strlen(newer[i]), 3), -EPROTONOSUPPORT);
 		assert_true(echo.nr <= (newer[i][0] == '1'));
-		assert_non_null(strstr(stats.first_error.msg, "reads up to version 1 only"));
+		assert_non_null(strstr(stats.first_error.msg, "reads up to version 2 only"));
 		free(echo.text);
 	}
 	assert_string_equal(stats.first_error.msg,
-			    "line 1: these event lines are of version 2, but this pfscope reads up "
-			    "to version 1 only: read them with a newer one");
+			    "line 1: these event lines are of version 3, but this pfscope reads up "
+			    "to version 2 only: read them with a newer one");
+}
+
+/* Notes of version 1 held prose; lines without a version are of version 1. */
+static void test_notes_of_version_1(void **state)
+{
+	static const char prose[] = "1 note key=\"rusage\" value=\"minor 209 major 0\"\n";
+	static const char pairs[] = "1.000000000 note key=\"rusage\" value=\"minor=209 major=0\"\n";
+	char text[256], *again;
+
+	reread(prose, &again);
+	assert_string_equal(again, pairs);
+	free(again);
+	snprintf(text, sizeof(text), "# pfscope events 1\n%s%s", prose, pairs);
+	reread(text, &again);
+	snprintf(text, sizeof(text), "%s%s", pairs, pairs);
+	assert_string_equal(again, text);
+	free(again);
 }
 
 static void test_errors(void **state)
@@ -378,10 +395,13 @@ static void test_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	   cmocka_unit_test(test_tolerance),  cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_pieces),	   cmocka_unit_test(test_garbage),    cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_version),	   cmocka_unit_test(test_errors),     cmocka_unit_test(test_cut_line),
-		cmocka_unit_test(test_cut_escape), cmocka_unit_test(test_sink_stops), cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_too_long),   cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_version),	   cmocka_unit_test(test_notes_of_version_1),
+		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_cut_line),
+		cmocka_unit_test(test_cut_escape), cmocka_unit_test(test_sink_stops),
+		cmocka_unit_test(test_probe),
 	};
 
 	return cmocka_run_group_tests_name("reading event lines", tests, NULL, NULL);

@@ -5,7 +5,8 @@
  */
 #include "refault/damon.h"
 #include "event/event.h"
-#include "event/refault_note.h"
+#include "event/notes.h"
+#include "refault/refault.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -153,8 +154,8 @@ static const struct pfs_refault_tick some = {
 
 static void a_tick_comes_back(void **state)
 {
-	struct pfs_refault_tick back;
 	char text[PFS_REFAULT_TEXT_MAX];
+	struct pfs_fact back;
 
 	for (int pace = 0; pace < PFS_PACE_NR; pace++) {
 		struct pfs_refault_tick tick = some;
@@ -162,32 +163,32 @@ static void a_tick_comes_back(void **state)
 		tick.before = pace;
 		tick.cycle = pace != PFS_PACE_QUIET;
 		tick.pages.full = tick.cycle;
-		pfs_refault_tick_write(text, &tick);
-		assert_true(pfs_refault_tick_read(text, &back));
-		assert_memory_equal(&back.pages, &tick.pages, sizeof(tick.pages));
-		assert_int_equal(back.cycle, tick.cycle);
-		assert_int_equal(back.before, tick.before);
-		assert_int_equal(back.took_ns, tick.took_ns);
-		assert_int_equal(back.wall_ns, tick.wall_ns);
-		assert_int_equal(back.user_ns, tick.user_ns);
-		assert_int_equal(back.faults, tick.faults);
-		assert_int_equal(back.skipped, tick.skipped);
+		pfs_note_write(PFS_FACT(REFAULT_TICK, .tick = tick), text, sizeof(text));
+		assert_true(pfs_note_read(&back, "refault_tick", text));
+		assert_memory_equal(&back.tick.pages, &tick.pages, sizeof(tick.pages));
+		assert_int_equal(back.tick.cycle, tick.cycle);
+		assert_int_equal(back.tick.before, tick.before);
+		assert_int_equal(back.tick.took_ns, tick.took_ns);
+		assert_int_equal(back.tick.wall_ns, tick.wall_ns);
+		assert_int_equal(back.tick.user_ns, tick.user_ns);
+		assert_int_equal(back.tick.faults, tick.faults);
+		assert_int_equal(back.tick.skipped, tick.skipped);
 	}
 }
 
 static void what_is_no_tick_is_none(void **state)
 {
-	struct pfs_refault_tick tick;
 	char text[PFS_REFAULT_TEXT_MAX];
+	struct pfs_fact fact;
 
-	assert_false(pfs_refault_tick_read("", &tick));
-	assert_false(pfs_refault_tick_read("cycle of 1 processes: pages", &tick));
-	pfs_refault_tick_write(text, &some);
-	*strstr(text, "since c") = 'S';
-	assert_false(pfs_refault_tick_read(text, &tick));
-	pfs_refault_tick_write(text, &some);
-	strstr(text, "since c")[6] = 'k';
-	assert_false(pfs_refault_tick_read(text, &tick));
+	assert_false(pfs_note_read(&fact, "refault_tick", ""));
+	assert_false(pfs_note_read(&fact, "refault_tick", "cycle of 1 processes: pages"));
+	pfs_note_write(PFS_FACT(REFAULT_TICK, .tick = some), text, sizeof(text));
+	*strstr(text, "since=c") = 'S';
+	assert_false(pfs_note_read(&fact, "refault_tick", text));
+	pfs_note_write(PFS_FACT(REFAULT_TICK, .tick = some), text, sizeof(text));
+	strstr(text, "since=c")[6] = 'k';
+	assert_false(pfs_note_read(&fact, "refault_tick", text));
 }
 
 static const char *in_words(const struct pfs_refault_how *how)
@@ -198,34 +199,39 @@ static const char *in_words(const struct pfs_refault_how *how)
 	return text;
 }
 
+/* What the note `refault` records, and how that reads. NULL: unreadable. */
+static const char *how_words(const char *value)
+{
+	struct pfs_refault_how how;
+	struct pfs_fact fact;
+
+	if (!pfs_note_read(&fact, "refault", value))
+		return NULL;
+	how = (struct pfs_refault_how){ .method = fact.method, .interval_ns = fact.interval_ns };
+	return in_words(&how);
+}
+
 static void how_comes_back(void **state)
 {
 	char text[PFS_REFAULT_TEXT_MAX];
-	struct pfs_refault_how how;
 
-	pfs_refault_note_write(text, PFS_REFAULT_PAGEOUT, 50000000, "heap,file:*.so");
-	assert_string_equal(text, "pageout every 50000000 ns in heap,file:*.so");
-	assert_true(pfs_refault_note_read(text, &how));
-	assert_int_equal(how.method, PFS_REFAULT_PAGEOUT);
-	assert_int_equal(how.interval_ns, 50000000);
-	assert_string_equal(in_words(&how), "every 50 ms (pageout)");
-	how.interval_ns = 1500000000;
-	assert_string_equal(in_words(&how), "every 1.5 s (pageout)");
-	pfs_refault_note_write(text, PFS_REFAULT_NUMA, 50000000, "");
-	assert_true(pfs_refault_note_read(text, &how));
-	assert_int_equal(how.method, PFS_REFAULT_NUMA);
-	assert_int_equal(how.interval_ns, 0);
-	assert_string_equal(in_words(&how), "at the kernel's own pace (numa)");
-	pfs_refault_note_write(text, PFS_REFAULT_IDLE, 50000000, "heap");
-	assert_string_equal(text, "idle every 50000000 ns in heap");
-	assert_true(pfs_refault_note_read(text, &how));
-	assert_int_equal(how.method, PFS_REFAULT_IDLE);
-	assert_int_equal(how.interval_ns, 50000000);
-	assert_string_equal(pfs_refault_what(how.method), "accesses were sampled");
-	assert_false(pfs_refault_note_read("", &how));
-	assert_false(pfs_refault_note_read("auto every 1 ns", &how));
-	assert_false(pfs_refault_note_read("pageout every x ns", &how));
-	assert_false(pfs_refault_note_read("pagein every 1 ns", &how));
+	pfs_note_write(
+		PFS_FACT(REFAULT, .method = PFS_REFAULT_PAGEOUT, .interval_ns = 50000000, .text = "heap,file:*.so"),
+		text, sizeof(text));
+	assert_string_equal(text, "method=pageout interval=50000000 regions=heap,file:*.so");
+	assert_string_equal(how_words(text), "every 50 ms (pageout)");
+	assert_string_equal(how_words("method=pageout interval=1500000000"), "every 1.5 s (pageout)");
+	pfs_note_write(PFS_FACT(REFAULT, .method = PFS_REFAULT_NUMA), text, sizeof(text));
+	assert_string_equal(text, "method=numa");
+	assert_string_equal(how_words(text), "at the kernel's own pace (numa)");
+	pfs_note_write(PFS_FACT(REFAULT, .method = PFS_REFAULT_IDLE, .interval_ns = 50000000, .text = "heap"), text,
+		       sizeof(text));
+	assert_string_equal(text, "method=idle interval=50000000 regions=heap");
+	assert_string_equal(how_words(text), "every 50 ms (idle)");
+	assert_string_equal(pfs_refault_what(PFS_REFAULT_IDLE), "accesses were sampled");
+	assert_null(how_words(""));
+	assert_null(how_words("method=pageout interval=x"));
+	assert_null(how_words("method=pagein interval=1"));
 }
 
 /* Cycles that took longer than an interval, and swap that was full: a trace is not what was asked for then. */

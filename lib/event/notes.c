@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of notes, and the one writer and one reader of their values.
+ *
+ * A value of one field is that field; of several, pairs `name=value` with spaces between them. A STRING takes
+ * the rest of the value, so it comes last; a WORD has no spaces. The last column holds the prose of version 1.
+ */
+#include "event/notes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum type { NUMBER = 1, SIGNED, HEX, ENUM, WORD, STRING };
+enum { MAX_FIELDS = 13, MAX_PROSE = 4 };
+
+struct field {
+	const char *name;
+	enum type type;
+	bool optional; /* absent if 0 */
+	size_t offset, size;
+	const char *const *names; /* of an ENUM's values; NULL ends them */
+};
+
+struct note {
+	const char *key;
+	struct field fields[MAX_FIELDS + 1];
+	bool repeats; /* one value may hold several groups of the fields */
+	const char *meaning;
+	const char *prose[MAX_PROSE + 1]; /* values of version 1, with {name} where a field is */
+};
+
+static const char *const snapshot_ops[] = { "first", "later", "then", "end", "start", NULL };
+static const char *const watches[] = { "connector", "proc", "over", NULL };
+static const char *const what_ticks[] = { "none", "cycle", NULL };
+static const char *const paces[] = { "start", "cycle", "rest", "quiet", NULL };
+
+/* clang-format off */
+#define FIELD_(name, type, opt, member, names) \
+	{ name, type, opt, offsetof(struct pfs_fact, member), sizeof(((struct pfs_fact *)0)->member), names }
+#define FIELD(name, type, member) FIELD_(name, type, false, member, NULL)
+#define OPTIONAL(name, type, member) FIELD_(name, type, true, member, NULL)
+#define NAMED(name, member, names) FIELD_(name, ENUM, false, member, names)
+#define TEXT { FIELD("text", STRING, text) }
+
+static const struct note notes[PFS_NR_NOTES] = {
+	[PFS_NOTE_PFSCOPE] = { "pfscope", TEXT, .meaning = "version of the pfscope that recorded this" },
+	[PFS_NOTE_PAGE_SIZE] = { "page_size", { FIELD("bytes", NUMBER, count) },
+		.meaning = "size of a page; before the first event of a process; 4096 without it" },
+	[PFS_NOTE_MACHINE] = { "machine", TEXT, .meaning = "processor, as `uname -m` prints it" },
+	[PFS_NOTE_KERNEL] = { "kernel", TEXT, .meaning = "release of the kernel" },
+	[PFS_NOTE_UNAME] = { "uname", TEXT, .meaning = "system, from the header of a trace.dat" },
+	[PFS_NOTE_CLOCK] = { "clock", TEXT, .meaning = "clock of the event times: `mono`" },
+	[PFS_NOTE_SOURCE] = { "source", TEXT, .meaning = "source of the events: `ftrace`, `ftrace text`, `stap`" },
+	[PFS_NOTE_VSYSCALL] = { "vsyscall", TEXT, .meaning = "permissions of [vsyscall] where the machine has it" },
+	[PFS_NOTE_COMMAND] = { "command", TEXT, .meaning = "command line that `pfscope run` started" },
+	[PFS_NOTE_START] = { "start", TEXT,
+		.meaning = "clock at the start of the recording; `--from` and `--to` count from this note" },
+	[PFS_NOTE_END] = { "end", TEXT, .meaning = "clock at the end of the recording" },
+	[PFS_NOTE_LAUNCH] = { "launch", { FIELD("pid", SIGNED, pid) },
+		.meaning = "this process is pfscope's own until its exec, and not shown" },
+	[PFS_NOTE_ATTACH] = { "attach", { FIELD("pid", SIGNED, pid) },
+		.meaning = "this process was running when it was recorded" },
+	[PFS_NOTE_ONLY] = { "only", { FIELD("pid", SIGNED, pid) }, .meaning = "only this process was asked for" },
+	[PFS_NOTE_SNAPSHOT] = { "snapshot",
+		{ NAMED("op", op, snapshot_ops), OPTIONAL("look", NUMBER, look_ns) },
+		.meaning = "step of a snapshot of the process's layout, read from `look` (ns) on; "
+			   "after `start` the layout is complete",
+		.prose = { "{op} {look}", "{op}" } },
+	[PFS_NOTE_BRK] = { "brk", { FIELD("start", HEX, start), FIELD("end", HEX, end) },
+		.meaning = "lowest and current program break at a snapshot",
+		.prose = { "{start} {end}" } },
+	[PFS_NOTE_SIDEBAND] = { "sideband", TEXT, .meaning = "perf's side-band records mappings: `mmap2`" },
+	[PFS_NOTE_EXIT_MMAP] = { "exit_mmap", TEXT, .meaning = "the end of address spaces is recorded: `yes`" },
+	[PFS_NOTE_LACKS] = { "lacks",
+		{ FIELD_("what", WORD, true, what, NULL), OPTIONAL("tells", STRING, tells),
+		  OPTIONAL("why", STRING, text) },
+		.meaning = "event or option that the kernel refused, what it would have recorded, or why",
+		.prose = { "{what} ({tells})", "{what}: {why}", "{what}", "{why}" } },
+	[PFS_NOTE_PROBES] = { "probes", TEXT, .meaning = "how the fault handler was probed" },
+	[PFS_NOTE_CLASSIFY] = { "classify", TEXT, .meaning = "functions of the fault handler that were traced" },
+	[PFS_NOTE_HISTOGRAM] = { "histogram", { FIELD("bytes", NUMBER, count) },
+		.meaning = "faults were counted in the kernel by ranges of this size" },
+	[PFS_NOTE_PROBES_MISSED] = { "probes_missed", { FIELD("count", NUMBER, count) },
+		.meaning = "hits of probes that the kernel dropped" },
+	[PFS_NOTE_HISTOGRAM_LOST] = { "histogram_lost",
+		{ FIELD("count", NUMBER, count), OPTIONAL("since", NUMBER, since_ns) },
+		.meaning = "faults for which the kernel's histogram had no room, since that time (ns)",
+		.prose = { "{count} since {since}", "{count}" } },
+	[PFS_NOTE_SIDEBAND_LOST] = { "sideband_lost",
+		{ FIELD("count", NUMBER, count), OPTIONAL("since", NUMBER, since_ns) },
+		.meaning = "records of perf's side-band that are lost, since that time (ns)",
+		.prose = { "{count} since {since}", "{count}" } },
+	[PFS_NOTE_LOST] = { "lost", { FIELD("count", NUMBER, count), FIELD("cpu", SIGNED, cpu) },
+		.meaning = "at the end: the kernel's count of all events lost on that CPU, "
+			   "also where a `lost` event could not count them",
+		.prose = { "{count} on cpu {cpu}" } },
+	[PFS_NOTE_BUFFER_FOUND] = { "buffer_found",
+		{ FIELD("percent", NUMBER, percent), FIELD("kb", NUMBER, kb), FIELD("cpu", SIGNED, cpu) },
+		.meaning = "at the end: more than half of the ring buffer of that CPU was found full at once",
+		.prose = { "{percent}% of {kb} KB on cpu {cpu}" } },
+	[PFS_NOTE_COUNTERS] = { "counters",
+		{ FIELD("faults", NUMBER, faults), FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
+		.meaning = "faults of the command by perf's software counters",
+		.prose = { "faults {faults} minor {minor} major {major}" } },
+	[PFS_NOTE_RUSAGE] = { "rusage", { FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
+		.meaning = "faults of the command by the kernel's accounting (getrusage)",
+		.prose = { "minor {minor} major {major}" } },
+	[PFS_NOTE_COUNTED_BEFORE] = { "counted_before",
+		{ FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
+		.meaning = "faults that the kernel had counted for the process when its recording began",
+		.prose = { "minor {minor} major {major}" } },
+	[PFS_NOTE_COUNTED] = { "counted",
+		{ FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major),
+		  OPTIONAL("running", NUMBER, running) },
+		.meaning = "at the end of a process: faults that the kernel counted for it since the recording first "
+			   "heard of its threads, `running` of which were running then",
+		.prose = { "minor {minor} major {major} running {running}", "minor {minor} major {major}" } },
+	[PFS_NOTE_USER] = { "user", { FIELD("uid", NUMBER, count) },
+		.meaning = "all processes of this user are recorded" },
+	[PFS_NOTE_WATCH] = { "watch", { NAMED("by", watch, watches), OPTIONAL("why", STRING, text) },
+		.meaning = "how new processes of the user are found: by the `connector`, by polling /proc (and why), "
+			   "or not any more (`over`)",
+		.prose = { "/{by}: {why}", "{by}" } },
+	[PFS_NOTE_JOINED] = { "joined", { FIELD("whole", NUMBER, whole_ns), OPTIONAL("since", NUMBER, since_ns) },
+		.meaning = "this process became the user's at `since` (ns, if known) and is recorded completely "
+			   "from `whole` on; what it did in between may be missing",
+		.prose = { "whole from {whole} since {since}", "whole from {whole}" } },
+	[PFS_NOTE_MISSED] = { "missed", { FIELD("pid", SIGNED, pid), OPTIONAL("since", NUMBER, since_ns) },
+		.meaning = "this process became the user's (at `since`) and ended before it could be recorded",
+		.prose = { "{pid} since {since}", "{pid}" } },
+	[PFS_NOTE_LEFT_OUT] = { "left_out", TEXT, .meaning = "process of the user that could not be inspected" },
+	[PFS_NOTE_REFAULT] = { "refault",
+		{ NAMED("method", method, pfs_refault_methods), OPTIONAL("interval", NUMBER, interval_ns),
+		  OPTIONAL("regions", STRING, text) },
+		.meaning = "how pages were made to fault again: method, interval (ns; none: the kernel's own pace), "
+			   "and the regions if they were chosen",
+		.prose = { "{method} every {interval} ns in {regions}", "{method} every {interval} ns",
+			   "{method} at the kernel's own pace" } },
+	[PFS_NOTE_REFAULT_TICK] = { "refault_tick",
+		{ NAMED("what", tick.cycle, what_ticks), FIELD("processes", NUMBER, tick.pages.nr_processes),
+		  FIELD("pages", NUMBER, tick.pages.pages), FIELD("away", NUMBER, tick.pages.away),
+		  FIELD("shared", NUMBER, tick.pages.shared), FIELD("fixed", NUMBER, tick.pages.fixed),
+		  FIELD("full", NUMBER, tick.pages.full), FIELD("took", NUMBER, tick.took_ns),
+		  FIELD("skipped", NUMBER, tick.skipped), NAMED("since", tick.before, paces),
+		  FIELD("faults", NUMBER, tick.faults), FIELD("user", NUMBER, tick.user_ns),
+		  FIELD("wall", NUMBER, tick.wall_ns) },
+		.meaning = "one interval of re-reference: a `cycle` or `none`; pages in memory, `away` right after, "
+			   "`shared` with other processes, `fixed`; `full=1`: swap was full; ns it `took`, intervals "
+			   "`skipped`; and the interval before, by how it began (`since`: `start`, `cycle`, `rest`, "
+			   "`quiet`): faults, ns in user mode, ns in all",
+		.prose = { "{what} of {processes} processes: pages {pages} away {away} shared {shared} fixed {fixed} "
+			   "full {full} took {took} ns skipped {skipped}; since {since}: faults {faults} user {user} "
+			   "of {wall} ns" } },
+	[PFS_NOTE_ACCESS_BY] = { "access_by", { FIELD("tid", SIGNED, pid) },
+		.meaning = "kernel thread that samples accesses; it belongs to no recorded process" },
+	[PFS_NOTE_ACCESS_TARGETS] = { "access_targets",
+		{ FIELD("first", NUMBER, first), FIELD("last", NUMBER, last), FIELD("pid", SIGNED, pid) },
+		.repeats = true,
+		.meaning = "process that DAMON's targets `first` to `last` belong to from now on; may repeat",
+		.prose = { "{first}-{last}:{pid}" } },
+	[PFS_NOTE_PROBE] = { "probe", TEXT, .meaning = "kind of probe that was in force" },
+	[PFS_NOTE_SYSTEMTAP] = { "systemtap", TEXT, .meaning = "version of the SystemTap that built the module" },
+	[PFS_NOTE_MODULE] = { "module", TEXT, .meaning = "kernel module that recorded" },
+	[PFS_NOTE_WARNING] = { "warning", TEXT, .meaning = "warning of staprun" },
+};
+/* clang-format on */
+
+const char *pfs_note_key(enum pfs_note_key key)
+{
+	return notes[key].key;
+}
+
+int pfs_note_find(const char *name)
+{
+	for (int i = 0; i < PFS_NR_NOTES; i++)
+		if (!strcmp(notes[i].key, name))
+			return i;
+	return -ENOENT;
+}
+
+static bool is_string(const struct field *f)
+{
+	return f->type == WORD || f->type == STRING;
+}
+
+static uint64_t load(const struct pfs_fact *fact, const struct field *f)
+{
+	const void *from = (const char *)fact + f->offset;
+
+	switch (f->size) {
+	case 1:
+		return *(const uint8_t *)from;
+	case 4:
+		return f->type == SIGNED ? (uint64_t) * (const int32_t *)from : *(const uint32_t *)from;
+	default:
+		return *(const uint64_t *)from; /* a string's pointer, too */
+	}
+}
+
+/* False: the value is too large for the member. */
+static bool store(struct pfs_fact *fact, const struct field *f, uint64_t value)
+{
+	void *to = (char *)fact + f->offset;
+
+	if (f->size == 1)
+		*(uint8_t *)to = value;
+	else if (f->size == 4)
+		*(uint32_t *)to = value;
+	else
+		*(uint64_t *)to = value;
+	return load(fact, f) == value;
+}
+
+/* ---- the writer ---- */
+
+size_t pfs_note_write(const struct pfs_fact *fact, char *buf, size_t size)
+{
+	const struct note *note = &notes[fact->key];
+	bool bare = !note->fields[1].name;
+	size_t len = 0;
+
+	if (size)
+		*buf = '\0';
+	for (const struct field *f = note->fields; f->name; f++) {
+		uint64_t value = load(fact, f);
+		const char *string = is_string(f)      ? (const char *)(uintptr_t)value
+				     : f->type == ENUM ? f->names[value]
+						       : NULL;
+		char *to = len < size ? buf + len : NULL;
+		size_t room = len < size ? size - len : 0;
+
+		if ((f->optional || is_string(f)) && !value)
+			continue;
+		if (!bare) {
+			len += snprintf(to, room, "%s%s=", len ? " " : "", f->name);
+			to = len < size ? buf + len : NULL;
+			room = len < size ? size - len : 0;
+		}
+		if (string)
+			len += snprintf(to, room, "%s", string);
+		else if (f->type == HEX)
+			len += snprintf(to, room, "%" PRIx64, value);
+		else
+			len += snprintf(to, room, "%" PRId64, (int64_t)value);
+	}
+	return len;
+}
+
+char *pfs_note_text(const struct pfs_fact *fact)
+{
+	const char *key = notes[fact->key].key;
+	size_t key_len = strlen(key), size = pfs_note_write(fact, NULL, 0) + 1;
+	char *text = malloc(key_len + 1 + size);
+
+	if (!text)
+		return NULL;
+	memcpy(text, key, key_len);
+	text[key_len] = '=';
+	pfs_note_write(fact, text + key_len + 1, size);
+	return text;
+}
+
+/* ---- the reader ---- */
+
+struct reading {
+	const char *at;
+	struct pfs_fact *fact;
+	char *room; /* where the next string goes */
+};
+
+/* The string ends before `end`; one that ends with the value is not copied. */
+static bool read_string(struct reading *r, const struct field *f, const char *end)
+{
+	size_t len = end - r->at;
+	const char *string = r->at;
+
+	if (f->type == WORD && memchr(r->at, ' ', len))
+		return false;
+	if (*end) {
+		if (len >= (size_t)(r->fact->room + sizeof(r->fact->room) - r->room))
+			return false;
+		memcpy(r->room, r->at, len);
+		r->room[len] = '\0';
+		string = r->room;
+		r->room += len + 1;
+	}
+	r->at = end;
+	return store(r->fact, f, (uintptr_t)string);
+}
+
+static bool read_name(struct reading *r, const struct field *f)
+{
+	for (unsigned int i = 0; f->names[i]; i++) {
+		size_t len = strlen(f->names[i]);
+
+		if (strncmp(r->at, f->names[i], len) || (r->at[len] >= 'a' && r->at[len] <= 'z'))
+			continue;
+		r->at += len;
+		return store(r->fact, f, i);
+	}
+	return false;
+}
+
+static bool read_number(struct reading *r, const struct field *f)
+{
+	const char *digits = r->at + (f->type == SIGNED && *r->at == '-');
+	uint64_t value;
+	char *end;
+
+	if (f->type == HEX ? !strchr("0123456789abcdefABCDEF", *digits) || !*digits : *digits < '0' || *digits > '9')
+		return false;
+	errno = 0;
+	value = f->type == SIGNED ? (uint64_t)strtoll(r->at, &end, 10)
+				  : strtoull(r->at, &end, f->type == HEX ? 16 : 10);
+	r->at = end;
+	return !errno && store(r->fact, f, value);
+}
+
+/* `end` bounds a string. */
+static bool read_value(struct reading *r, const struct field *f, const char *end)
+{
+	if (is_string(f))
+		return end && read_string(r, f, end);
+	return f->type == ENUM ? read_name(r, f) : read_number(r, f);
+}
+
+static const struct field *field_of(const struct note *note, const char *name, size_t len)
+{
+	for (const struct field *f = note->fields; f->name; f++)
+		if (strlen(f->name) == len && !memcmp(f->name, name, len))
+			return f;
+	return NULL;
+}
+
+/* faults=12 minor=10 major=2; names of later versions are passed over; a group ends where a name returns */
+static bool read_pairs(struct reading *r, const struct note *note)
+{
+	unsigned int seen = 0;
+
+	while (*r->at) {
+		size_t len = strcspn(r->at, "= ");
+		const struct field *f = field_of(note, r->at, len);
+		const char *space = strchrnul(r->at, ' ');
+
+		if (r->at[len] != '=')
+			return false;
+		if (f && seen & 1u << (f - note->fields))
+			break;
+		r->at += len + 1;
+		if (!f)
+			r->at = space;
+		else if (!read_value(r, f, f->type == STRING ? strchr(r->at, '\0') : space))
+			return false;
+		else
+			seen |= 1u << (f - note->fields);
+		if (*r->at && *r->at++ != ' ')
+			return false;
+	}
+	for (const struct field *f = note->fields; f->name; f++)
+		if (!f->optional && !(seen & 1u << (f - note->fields)))
+			return false;
+	return seen;
+}
+
+/* "30043 on cpu 1", by "{count} on cpu {cpu}" */
+static bool read_prose(struct reading *r, const struct note *note, const char *prose)
+{
+	while (*prose) {
+		size_t len = strcspn(prose, "{"), name;
+		const char *end = NULL;
+		char literal[64];
+
+		if (strncmp(r->at, prose, len))
+			return false;
+		r->at += len;
+		prose += len;
+		if (!*prose)
+			break;
+		name = strcspn(++prose, "}");
+		len = strcspn(prose + name + 1, "{");
+		snprintf(literal, sizeof(literal), "%.*s", (int)len, prose + name + 1);
+		end = *literal ? strstr(r->at, literal) : strchr(r->at, '\0');
+		if (!read_value(r, field_of(note, prose, name), end))
+			return false;
+		prose += name + 1;
+	}
+	if (note->repeats)
+		r->at += strspn(r->at, " ");
+	return true;
+}
+
+static bool read_as(struct pfs_fact *fact, enum pfs_note_key key, const char *value, const char *prose)
+{
+	const struct note *note = &notes[key];
+	struct reading r = { value, fact, fact->room };
+	bool read;
+
+	memset(fact, 0, offsetof(struct pfs_fact, room));
+	fact->key = key;
+	if (prose)
+		read = read_prose(&r, note, prose);
+	else if (note->fields[1].name)
+		read = read_pairs(&r, note);
+	else
+		read = read_value(&r, note->fields, strchr(value, '\0'));
+	fact->rest = r.at;
+	return read && (note->repeats || !*r.at);
+}
+
+/* Returns true with *prose set to the form of version 1 in which the value is, or to NULL. */
+static bool read_any(struct pfs_fact *fact, const char *name, const char *value, const char **prose)
+{
+	int key = pfs_note_find(name);
+
+	*prose = NULL;
+	if (key < 0)
+		return false;
+	if (read_as(fact, key, value, NULL))
+		return true;
+	for (const char *const *p = notes[key].prose; (*prose = *p); p++)
+		if (read_as(fact, key, value, *prose))
+			return true;
+	return false;
+}
+
+bool pfs_note_read(struct pfs_fact *fact, const char *key, const char *value)
+{
+	const char *prose;
+
+	return read_any(fact, key, value, &prose);
+}
+
+const char *pfs_note_renew(const char *key, const char *value, char *buf, size_t size)
+{
+	struct pfs_fact fact;
+	const char *prose, *at = value;
+	size_t len = 0;
+
+	do {
+		if (!read_any(&fact, key, at, &prose) || !prose)
+			return value;
+		if (len)
+			buf[len++] = ' ';
+		len += pfs_note_write(&fact, buf + len, size - len);
+		if (len + 1 >= size)
+			return value;
+		at = fact.rest;
+	} while (*at);
+	return buf;
+}
+
+bool pfs_kernel_before(const char *release, unsigned int major, unsigned int minor)
+{
+	char *dot, *end;
+	unsigned long has_major = strtoul(release, &dot, 10), has_minor;
+
+	if (dot == release || *dot != '.')
+		return false;
+	has_minor = strtoul(dot + 1, &end, 10);
+	return end > dot + 1 && (has_major < major || (has_major == major && has_minor < minor));
+}
