@@ -219,7 +219,7 @@ int pfs_program_run(const struct pfs_program *program, struct pfs_program_result
 	close(out[1]);
 	close(error[1]);
 	if (ret) {
-		pfs_err_set(err, ret, "%s: cannot be run: %s", program->argv[0], strerror(-ret));
+		pfs_err_set(err, ret, "cannot run %s: %s", program->argv[0], strerror(-ret));
 	} else {
 		ret = collect(program, (const int[]){ out[0], error[0] }, result);
 		if (ret)

@@ -47,20 +47,17 @@ static int find_programs(struct pfs_build *b, struct pfs_err *err)
 	char path[PATH_MAX];
 
 	if (!pfs_program_find("stap", b->stap, sizeof(b->stap)))
-		return pfs_err_set(err, -ENOENT,
-				   "stap is not installed, and --source=stap needs "
-				   "it: install systemtap, or build the module elsewhere (pfscope "
-				   "stap build) and load it with --module");
+		return pfs_err_set(
+			err, -ENOENT,
+			"stap, which --source=stap needs, is not installed: install systemtap, or build the module elsewhere (pfscope stap build) and load it with --module");
 	if (!pfs_program_find("gcc", path, sizeof(path)) && !pfs_program_find("cc", path, sizeof(path)))
-		return pfs_err_set(err, -ENOENT,
-				   "there is no C compiler, and SystemTap needs one: "
-				   "install gcc, or build the module elsewhere (pfscope stap "
-				   "build) and load it with --module");
+		return pfs_err_set(
+			err, -ENOENT,
+			"no C compiler is installed, and SystemTap needs one: install gcc, or build the module elsewhere (pfscope stap build) and load it with --module");
 	if (!pfs_program_find("make", path, sizeof(path)))
-		return pfs_err_set(err, -ENOENT,
-				   "make is not installed, and SystemTap needs it: "
-				   "install make, or build the module elsewhere (pfscope stap "
-				   "build) and load it with --module");
+		return pfs_err_set(
+			err, -ENOENT,
+			"make is not installed, and SystemTap needs it: install make, or build the module elsewhere (pfscope stap build) and load it with --module");
 	return 0;
 }
 
@@ -97,11 +94,10 @@ static int check_config(const struct pfs_build *b, struct pfs_err *err)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!pfs_kernel_config_has(&b->kernel, needed[i].line))
-			return pfs_err_set(err, -ENOTSUP,
-					   "kernel %s was built without %s (%s), "
-					   "and SystemTap needs them; --source=ftrace may work "
-					   "there",
-					   b->kernel.release, needed[i].what, needed[i].line);
+			return pfs_err_set(
+				err, -ENOTSUP,
+				"kernel %s was built without %s (%s), and SystemTap needs them; --source=ftrace may work there",
+				b->kernel.release, needed[i].what, needed[i].line);
 	return 0;
 }
 
@@ -112,11 +108,10 @@ static int check_lockdown(const struct pfs_build *b, struct pfs_err *err)
 
 	if (!k->lockdown[0] || !geteuid())
 		return 0;
-	return pfs_err_set(err, -EPERM,
-			   "this machine is locked down (%s), and then SystemTap "
-			   "demands keys to sign modules with even to compile one; as root pfscope "
-			   "can do without",
-			   k->lockdown);
+	return pfs_err_set(
+		err, -EPERM,
+		"this kernel is locked down (%s), where SystemTap demands signing keys even to compile a module; as root pfscope can compile without them",
+		k->lockdown);
 }
 
 int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, struct pfs_err *err)
@@ -232,8 +227,7 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 	b->overlay = changes;
 	nr = pfs_overlay_nr_files(changes);
 	say(b,
-	    "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used "
-	    "with %u file%s changed, from %s",
+	    "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with %u file%s changed, from %s",
 	    b->version / 100, b->version % 100, b->kernel.release, nr, nr == 1 ? "" : "s", overlay);
 	return 0;
 }
@@ -272,8 +266,7 @@ static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *er
 	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
 	if (!ret && unchecked)
 		say(b,
-		    "there is no list of the functions of kernel %s here (/boot/System.map-%s "
-		    "is none): probes are taken to be possible that may not be",
+		    "no list of the functions of kernel %s is installed (/boot/System.map-%s is a stub): probes that the kernel lacks are noticed only when the module is loaded",
 		    b->kernel.release, b->kernel.release);
 	return ret;
 }
@@ -311,7 +304,7 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
 	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
 		 b->overlay ? "_overlay" : "");
-	say(b, "compiling the probe module for kernel %s, %s; this takes a while, then it is kept", b->kernel.release,
+	say(b, "compiling the probe module for kernel %s, %s; this takes a while and is done once", b->kernel.release,
 	    b->dwarf ? "with its debuginfo" : "without debuginfo");
 	ret = run_stap(b, &run, &result, err);
 	snprintf(made, sizeof(made), "%s/pfscope.ko", dir);
@@ -325,7 +318,7 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 
 static void say_waiting(void *ctx)
 {
-	say(ctx, "another pfscope compiles just now; waiting for it");
+	say(ctx, "waiting for another pfscope that is compiling a module");
 }
 
 /* Those for other kernels, or with and without debuginfo, can be built at the same time. */

@@ -29,14 +29,9 @@ int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
 	else if (home && *home == '/')
 		len = snprintf(cache->dir, sizeof(cache->dir), "%s/.cache/pfscope", home);
 	else
-		return pfs_err_set(err, -ENOENT,
-				   "where to keep modules is not known: set HOME or "
-				   "PFSCOPE_CACHE");
+		return pfs_err_set(err, -ENOENT, "no folder to keep modules in: set HOME or PFSCOPE_CACHE");
 	if (cache->dir[0] != '/' || len >= (int)sizeof(cache->dir))
-		return pfs_err_set(err, -EINVAL,
-				   "%s: is no absolute path of a folder to keep "
-				   "modules in",
-				   cache->dir);
+		return pfs_err_set(err, -EINVAL, "%s: the folder to keep modules in must be an absolute path", cache->dir);
 	return 0;
 }
 
@@ -45,14 +40,11 @@ static int check_owner(const struct stat *st, const char *path, struct pfs_err *
 {
 	if (st->st_uid && st->st_uid != geteuid())
 		return pfs_err_set(err, -EPERM,
-				   "%s: belongs to user %u, neither to root nor to "
-				   "you: no module is loaded from there",
+				   "%s: belongs to user %u, neither to root nor to you: no module is loaded from there",
 				   path, st->st_uid);
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return pfs_err_set(err, -EPERM,
-				   "%s: others can write to it: no module is loaded "
-				   "from there; chmod go-w",
-				   path);
+				   "%s: others can write to it: no module is loaded from there; chmod go-w", path);
 	return 0;
 }
 
@@ -65,21 +57,17 @@ int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err)
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(dir, 0755) && errno != EEXIST && errno != EROFS)
-			return pfs_err_set(err, -errno,
-					   "%s: cannot be made: %s; PFSCOPE_CACHE "
-					   "names another place",
+			return pfs_err_set(err, -errno, "cannot create %s: %s; PFSCOPE_CACHE chooses another folder",
 					   dir, strerror(errno));
 		*slash = '/';
 	}
 	if (mkdir(dir, geteuid() ? 0700 : 0755) && errno != EEXIST)
-		return pfs_err_set(err, -errno,
-				   "%s: cannot be made: %s; PFSCOPE_CACHE names "
-				   "another place",
-				   dir, strerror(errno));
+		return pfs_err_set(err, -errno, "cannot create %s: %s; PFSCOPE_CACHE chooses another folder", dir,
+				   strerror(errno));
 	if (lstat(dir, &st))
 		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return pfs_err_set(err, -ENOTDIR, "%s: is no folder", dir);
+		return pfs_err_set(err, -ENOTDIR, "%s: not a directory", dir);
 	return check_owner(&st, dir, err);
 }
 
@@ -93,7 +81,7 @@ int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(vo
 	snprintf(path, sizeof(path), "%s/lock-%s", cache->dir, what);
 	cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (cache->lock_fd < 0)
-		return pfs_err_set(err, -errno, "%s: %s; PFSCOPE_CACHE names another place", path, strerror(errno));
+		return pfs_err_set(err, -errno, "%s: %s; PFSCOPE_CACHE chooses another folder", path, strerror(errno));
 	while (flock(cache->lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
@@ -122,7 +110,7 @@ int pfs_cache_trusted(const char *path, struct pfs_err *err)
 	if (!realpath(path, dir) || stat(dir, &st))
 		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return pfs_err_set(err, -EINVAL, "%s: is no file", path);
+		return pfs_err_set(err, -EINVAL, "%s: not a regular file", path);
 	if (check_owner(&st, path, err))
 		return -EPERM;
 	/* Whoever can write to the folder can replace the file (unless it is sticky, as /tmp). */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A row: in which stage, the words to look for (all of them, "|" between), the error, the message. In a
- * message %M is the module, %R the kernel's release, %L why it may refuse modules, %Q the line of the program
- * in which the first words stand, %E its first error, %S the probe that it is about.
+ * One table of all known failures. A row: the stages, the texts to look for in the output (all of them, "|" between),
+ * the error, the message. In a message %M is the module, %R the kernel's release, %L why it may refuse modules,
+ * %Q the line with the first text, %E the first error in the output, %S the probe that it is about.
  *
- * Words are SystemTap's (4.x to 5.x) and strerror's, which it appends.
+ * The texts are SystemTap's (4.x to 5.x) and strerror's, which it appends.
  */
 #include "module/diagnose.h"
 
@@ -17,91 +17,68 @@
 
 static const struct row {
 	unsigned int stages;
-	const char *words;
+	const char *texts;
 	int err;
 	const char *message;
 } rows[] = {
 	/* ---- building ---- */
 	{ PFS_STAGE_BUILD, "build/.config|failed with error", -ENOENT,
-	  "the headers of kernel %R are not here, and SystemTap compiles against them: install "
-	  "linux-headers-%R, or build on another machine and use --module" },
+	  "the headers of kernel %R, which SystemTap needs, are not installed: install linux-headers-%R, or build the module on another machine and use --module" },
 	{ PFS_STAGE_BUILD, "machine owner key", -EKEYREJECTED,
-	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no "
-	  "key to sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot "
-	  "off" },
+	  "this kernel accepts signed modules only (lockdown or secure boot), and SystemTap has no signing key (%Q): enroll one (stap-server, mokutil), or boot with secure boot off" },
 	{ PFS_STAGE_BUILD, "MOK", -EKEYREJECTED,
-	  "this kernel takes signed modules only (lockdown or secure boot), and SystemTap has no "
-	  "key to sign with (%Q): enroll one (stap-server, mokutil), or boot with secure boot "
-	  "off" },
+	  "this kernel accepts signed modules only (lockdown or secure boot), and SystemTap has no signing key (%Q): enroll one (stap-server, mokutil), or boot with secure boot off" },
 	{ PFS_STAGE_BUILD, "task_work_cancel", -ENOTSUP,
-	  "this SystemTap is older than kernel %R and does not compile against it "
-	  "(task_work_cancel): a SystemTap from 5.2 on does" },
+	  "this SystemTap is older than kernel %R and does not compile against it (task_work_cancel): a SystemTap from 5.2 on does" },
 	{ PFS_STAGE_BUILD, "Linux has since 6.1", -ENOTSUP,
-	  "kernel %R is too old for pfscope's probes, they need Linux 6.1; --source=ftrace works "
-	  "there" },
+	  "kernel %R is too old for pfscope's probes, which need Linux 6.1; --source=ftrace works there" },
 	{ PFS_STAGE_BUILD, "No space left on device", -ENOSPC,
-	  "there is no room to build the module: %Q; TMPDIR and PFSCOPE_CACHE choose where" },
+	  "no space left to build the module: %Q; TMPDIR and PFSCOPE_CACHE choose another folder" },
 	{ PFS_STAGE_BUILD, "Pass 4: compilation failed", -ENOEXEC,
-	  "the probe module does not compile for kernel %R: %E; a newer SystemTap may, or "
-	  "--source=ftrace" },
+	  "the probe module does not compile for kernel %R: %E; a newer SystemTap may, or --source=ftrace" },
 	{ PFS_STAGE_BUILD, "cannot find module kernel debuginfo|Pass 2: analysis failed", -ENOENT,
-	  "kernel %R has no debuginfo here: --no-dwarf does without" },
+	  "no debuginfo of kernel %R is installed: use --no-dwarf" },
 	{ PFS_STAGE_BUILD, "Pass 2: analysis failed", -ENOTSUP,
-	  "kernel %R has no place for %S; `pfscope stap check' says which probes it has" },
+	  "kernel %R has no place for %S; `pfscope stap check' lists the probes that it has" },
 
 	/* ---- loading ---- */
 	{ LOADED, "can only use unsigned modules within", -EPERM,
-	  "you may load modules only from /lib/modules/%R/systemtap: let root put one there "
-	  "(pfscope stap build -r %R -o FILE) and name it with --module, or become a member of "
-	  "stapdev" },
+	  "you may load modules only from /lib/modules/%R/systemtap: ask root to put one there (pfscope stap build -r %R -o FILE) and name it with --module, or become a member of stapdev" },
 	{ LOADED, "trying to run systemtap as a normal user", -EPERM,
 	  "loading a module needs root, or membership in the groups stapusr and stapdev" },
 	{ LOADED, "effective user ID of staprun must be set to the root", -EPERM,
 	  "staprun is not set up to be run by users (setuid root): try sudo" },
 	{ LOADED, "Couldn't insert module|Function not implemented", -ENOSYS,
-	  "this kernel was built without loadable modules: SystemTap cannot work on it; "
-	  "--source=ftrace can" },
+	  "this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can" },
 	{ LOADED, "Couldn't insert module|File exists", -EEXIST,
-	  "%M is loaded already: another recording uses it (staprun -d removes one that is left "
-	  "over); a copy of the file under another name can be loaded beside it" },
+	  "%M is already loaded: another recording uses it (staprun -d removes one that was left behind); a copy of the file under another name can be loaded beside it" },
 	{ LOADED, "Couldn't insert module|Required key not available", -EKEYREJECTED,
-	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot "
-	  "without module.sig_enforce and secure boot" },
+	  "this kernel accepts signed modules only (%Q): sign %M with a key that it trusts, or boot without module.sig_enforce and secure boot" },
 	{ LOADED, "Couldn't insert module|Key was rejected", -EKEYREJECTED,
-	  "this kernel takes signed modules only (%Q): sign %M with a key that it knows, or boot "
-	  "without module.sig_enforce and secure boot" },
+	  "this kernel accepts signed modules only (%Q): sign %M with a key that it trusts, or boot without module.sig_enforce and secure boot" },
 	{ LOADED, "Couldn't insert module|Operation not permitted", -EPERM, "%L; --source=ftrace needs no module" },
 	{ LOADED, "Couldn't insert module|Invalid module format", -ENOEXEC,
-	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r "
-	  "%R" },
+	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r %R" },
 	{ LOADED, "Couldn't insert module|wrong symbol version", -ENOEXEC,
-	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r "
-	  "%R" },
+	  "%M was not built for the kernel that runs (%R): build it again, pfscope stap build -r %R" },
 	{ LOADED, "Couldn't insert module|Unknown symbol", -ENOEXEC,
-	  "%M needs what this kernel (%R) does not have: build it again for it, pfscope stap build "
-	  "-r %R" },
+	  "%M needs what this kernel (%R) does not have: build it again for it, pfscope stap build -r %R" },
 	{ LOADED, "Couldn't insert module|Cannot allocate memory", -ENOMEM,
-	  "the kernel has no memory for the module and its buffer: a smaller --buffer-size" },
+	  "the kernel has no memory for the module and its buffer: use a smaller --buffer-size" },
 	{ LOADED, "Couldn't insert module|Invalid parameters", -EINVAL,
-	  "%M does not take pfscope's parameters: it was built by another version; build it "
-	  "again" },
+	  "%M does not take pfscope's parameters: it was built by another version; build it again" },
 	{ LOADED, "Build-id mismatch", -ENOEXEC,
-	  "%M was built with the debuginfo of another build of kernel %R: install the one that "
-	  "fits, or use --no-dwarf" },
-	{ LOADED, "Couldn't mount", -ENOENT, "debugfs cannot be mounted, and SystemTap's data comes through it: %Q" },
+	  "%M was built with the debuginfo of another build of kernel %R: install the one that fits, or use --no-dwarf" },
+	{ LOADED, "Couldn't mount", -ENOENT, "debugfs, which SystemTap sends its data through, cannot be mounted: %Q" },
 	{ LOADED, "registration error", -ENOTSUP,
-	  "the kernel did not let a probe be placed (%Q): is it built without kprobes, or are they "
-	  "switched off (/sys/kernel/debug/kprobes/enabled)?" },
+	  "the kernel refused a probe (%Q): was it built without kprobes, or are they switched off (/sys/kernel/debug/kprobes/enabled)?" },
 	{ LOADED, "probe overhead|exceeded threshold", -EBUSY,
-	  "SystemTap ended the recording because its probes took too much time; build the module "
-	  "again (this one has a time limit)" },
+	  "SystemTap ended the recording because its probes took too much time; build the module again (this one has a time limit)" },
 	{ LOADED, "Skipped too many probes", -EBUSY,
-	  "SystemTap ended the recording because it had skipped too many probes; build the module "
-	  "again (this one has such a limit)" },
-	{ LOADED, "Unexpected EOF in read", -EPIPE, "the module went away while it ran: somebody removed it" },
+	  "SystemTap ended the recording because it had skipped too many probes; build the module again (this one has such a limit)" },
+	{ LOADED, "Unexpected EOF in read", -EPIPE, "the module was removed while it ran" },
 	{ LOADED, "control channel", -ENODEV,
-	  "the module is loaded but staprun does not find it (%Q): is debugfs mounted on "
-	  "/sys/kernel/debug?" },
+	  "the module is loaded but staprun does not find it (%Q): is debugfs mounted on /sys/kernel/debug?" },
 };
 
 struct found {
@@ -109,12 +86,12 @@ struct found {
 	int len;
 };
 
-/* The line around p, without what every line begins with. */
-static struct found line_of(const char *said, const char *p)
+/* The line around p, without "ERROR: " or "WARNING: ". */
+static struct found line_of(const char *output, const char *p)
 {
 	const char *start = p;
 
-	while (start > said && start[-1] != '\n')
+	while (start > output && start[-1] != '\n')
 		start--;
 	if (!strncmp(start, "ERROR: ", 7))
 		start += 7;
@@ -123,65 +100,60 @@ static struct found line_of(const char *said, const char *p)
 	return (struct found){ start, strcspn(start, "\n") };
 }
 
-/* Are all the words there? The first one's place. */
-static const char *words_in(const char *said, const char *words)
+/* Where the first of the texts is, if all of them are there; else NULL. */
+static const char *find_texts(const char *output, const char *texts)
 {
 	const char *first = NULL;
 
-	while (*words) {
-		size_t len = strcspn(words, "|");
-		const char *p = memmem(said, strlen(said), words, len);
+	while (*texts) {
+		size_t len = strcspn(texts, "|");
+		const char *p = memmem(output, strlen(output), texts, len);
 
 		if (!p)
 			return NULL;
 		if (!first)
 			first = p;
-		words += len + (words[len] == '|');
+		texts += len + (texts[len] == '|');
 	}
 	return first;
 }
 
-/* The first line that says what is wrong: not where, and not a warning. */
-static struct found first_error(const char *said)
+/* The first line with an error, without its place; no warning. */
+static struct found first_error(const char *output)
 {
 	static const char *const marks[] = {
 		"ERROR: ", " error: ", "semantic error: ", "parse error: ", "rror: ",
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		const char *p = strstr(said, marks[i]);
+		const char *p = strstr(output, marks[i]);
 
 		if (p)
-			return line_of(said, p);
+			return line_of(output, p);
 	}
-	said += strspn(said, "\n ");
-	return (struct found){ said, strcspn(said, "\n") };
+	output += strspn(output, "\n ");
+	return (struct found){ output, strcspn(output, "\n") };
 }
 
-/* "Not permitted" is also what SystemTap's modules return when they cannot begin. */
+/* SystemTap's modules also return EPERM when they cannot start. */
 static const char *refusal(const struct pfs_diagnosis *d, char *buf, size_t size)
 {
 	if (d->disabled)
-		return "this kernel takes no modules any more (kernel.modules_disabled is 1, until "
-		       "it is booted again)";
+		return "this kernel accepts no more modules until it is rebooted (kernel.modules_disabled is 1)";
 	if (!d->lockdown || !*d->lockdown)
-		return "the kernel refused the module, or this could not begin: dmesg may say why "
-		       "(too large a --buffer-size? a container?)";
-	snprintf(buf, size,
-		 "this kernel is locked down (%s) and takes signed modules "
-		 "only",
-		 d->lockdown);
+		return "the kernel refused the module, or the module could not start: see dmesg (--buffer-size too large? a container?)";
+	snprintf(buf, size, "this kernel is locked down (%s) and accepts signed modules only", d->lockdown);
 	return buf;
 }
 
-/* "        source: probe kernel.function("x") { ... }": the probe, without what it does. */
-static struct found source_of(const char *said)
+/* "        source: probe kernel.function("x") { ... }": the probe point alone. */
+static struct found source_of(const char *output)
 {
-	const char *p = strstr(said, "source: probe ");
+	const char *p = strstr(output, "source: probe ");
 	int len;
 
 	if (!p)
-		return first_error(said);
+		return first_error(output);
 	p += 8;
 	len = strcspn(p, "{\n");
 	while (len > 0 && p[len - 1] == ' ')
@@ -194,7 +166,7 @@ static struct found whole(const char *s)
 	return (struct found){ s, strlen(s) };
 }
 
-static void expand(const char *message, const char *said, const char *at, const struct pfs_diagnosis *d,
+static void expand(const char *message, const char *output, const char *at, const struct pfs_diagnosis *d,
 		   struct pfs_err *err)
 {
 	char lockdown[128], text[sizeof(err->msg)];
@@ -217,13 +189,13 @@ static void expand(const char *message, const char *said, const char *at, const 
 			quote = whole(refusal(d, lockdown, sizeof(lockdown)));
 			break;
 		case 'Q':
-			quote = line_of(said, at);
+			quote = line_of(output, at);
 			break;
 		case 'E':
-			quote = first_error(said);
+			quote = first_error(output);
 			break;
 		case 'S':
-			quote = source_of(said);
+			quote = source_of(output);
 			break;
 		}
 		len += snprintf(text + len, sizeof(text) - len, "%.*s", quote.len, quote.line);
@@ -234,7 +206,7 @@ static void expand(const char *message, const char *said, const char *at, const 
 	pfs_err_set(err, 0, "%s", text);
 }
 
-int pfs_diagnose(enum pfs_stage stage, const char *said, const struct pfs_diagnosis *d, struct pfs_err *err)
+int pfs_diagnose(enum pfs_stage stage, const char *output, const struct pfs_diagnosis *d, struct pfs_err *err)
 {
 	static const char *const who[] = {
 		[PFS_STAGE_BUILD] = "stap", [PFS_STAGE_LOAD] = "staprun", [PFS_STAGE_RUN] = "staprun"
@@ -242,22 +214,22 @@ int pfs_diagnose(enum pfs_stage stage, const char *said, const struct pfs_diagno
 	struct found error;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *at = rows[i].stages & stage ? words_in(said, rows[i].words) : NULL;
+		const char *at = rows[i].stages & stage ? find_texts(output, rows[i].texts) : NULL;
 
 		if (!at)
 			continue;
-		expand(rows[i].message, said, at, d, err);
+		expand(rows[i].message, output, at, d, err);
 		return rows[i].err;
 	}
-	error = first_error(said);
+	error = first_error(output);
 	if (!error.len)
-		return pfs_err_set(err, -EIO, "%s failed without a word", who[stage]);
+		return pfs_err_set(err, -EIO, "%s failed without an error message", who[stage]);
 	return pfs_err_set(err, -EIO, "%s: %.*s", who[stage], error.len, error.line);
 }
 
-const char *pfs_warning_next(const char *said, char *line, int size)
+const char *pfs_warning_next(const char *output, char *line, int size)
 {
-	const char *p = strstr(said, "WARNING: ");
+	const char *p = strstr(output, "WARNING: ");
 	int len;
 
 	if (!p)

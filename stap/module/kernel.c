@@ -89,7 +89,7 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	if (!release)
 		release = uts.release;
 	if (strchr(release, '/') || strlen(release) >= sizeof(kernel->release))
-		return pfs_err_set(err, -EINVAL, "%s: is no release of a kernel", release);
+		return pfs_err_set(err, -EINVAL, "%s: not a kernel release", release);
 	snprintf(kernel->release, sizeof(kernel->release), "%s", release);
 	kernel->running = !strcmp(release, uts.release);
 	find_lockdown(kernel);
@@ -97,12 +97,10 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	snprintf(kernel->build, sizeof(kernel->build), "/lib/modules/%s/build", release);
 	snprintf(path, sizeof(path), "%s/.config", kernel->build);
 	if (access(path, R_OK))
-		return pfs_err_set(err, -ENOENT,
-				   "the headers of kernel %s are not here (%s), and "
-				   "SystemTap compiles against them: install linux-headers-%s, or "
-				   "build on another machine (pfscope stap build -r %s -o FILE) "
-				   "and load with --module FILE",
-				   release, path, release, release);
+		return pfs_err_set(
+			err, -ENOENT,
+			"the headers of kernel %s (%s), which SystemTap needs, are not installed: install linux-headers-%s, or build on another machine (pfscope stap build -r %s -o FILE) and load with --module FILE",
+			release, path, release, release);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static int read_all(struct pfs_module *m, const char *path, struct pfs_err *err)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > 1 << 28) {
-		ret = pfs_err_set(err, -ENOEXEC, "%s: is no kernel module", path);
+		ret = pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
 		goto out;
 	}
 	m->bytes = malloc(st.st_size + 1);
@@ -119,7 +119,7 @@ int pfs_module_read(struct pfs_module *m, const char *path, struct pfs_err *err)
 	memset(m, 0, sizeof(*m));
 	ret = read_all(m, path, err);
 	if (!ret && !parse(m))
-		ret = pfs_err_set(err, -ENOEXEC, "%s: is no kernel module", path);
+		ret = pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
 	if (ret)
 		pfs_module_free(m);
 	return ret;
@@ -167,12 +167,12 @@ int pfs_module_write(const struct pfs_module *m, const char *path, struct pfs_er
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), ret;
 
 	if (fd < 0)
-		return pfs_err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
+		return pfs_err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 	ret = pfs_write_all(fd, m->bytes, m->len);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret)
 		return 0;
 	unlink(path);
-	return pfs_err_set(err, ret, "%s: cannot be written: %s", path, strerror(-ret));
+	return pfs_err_set(err, ret, "cannot write %s: %s", path, strerror(-ret));
 }

@@ -32,39 +32,20 @@ static const struct change changes[] = {
 	{ PFS_OVERLAY_TASK_WORK, TASK_WORK, NULL, NULL },
 	/* Macros by now, which tests for functions do not see; and a warning about the old flush. */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/alloc.c",
-	  "#undef flush_scheduled_work\n"
-	  "#define flush_scheduled_work() __flush_workqueue(system_wq)\n"
-	  "#define STAPCONF_VZALLOC 1\n"
-	  "#define STAPCONF_VMALLOC_NODE 1\n"
-	  "#define STAPCONF_VZALLOC_NODE 1\n"
-	  "#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
+	  "#undef flush_scheduled_work\n#define flush_scheduled_work() __flush_workqueue(system_wq)\n#define STAPCONF_VZALLOC 1\n#define STAPCONF_VMALLOC_NODE 1\n#define STAPCONF_VZALLOC_NODE 1\n#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
 	  "" },
 	/* Its way to look names up is gone; on PPC64 it leaves that to register_kprobe(). */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/kprobes.c",
-	  "#include <linux/kallsyms.h>\n"
-	  "#include <linux/kprobes.h>\n"
-	  "#include <linux/module.h>\n"
-	  "#define CONFIG_PPC64 1\n"
-	  "#define kallsyms_on_each_symbol(fn, data) ((void) (fn))\n",
-	  "#undef CONFIG_PPC64\n"
-	  "#undef kallsyms_on_each_symbol\n" },
+	  "#include <linux/kallsyms.h>\n#include <linux/kprobes.h>\n#include <linux/module.h>\n#define CONFIG_PPC64 1\n#define kallsyms_on_each_symbol(fn, data) ((void) (fn))\n",
+	  "#undef CONFIG_PPC64\n#undef kallsyms_on_each_symbol\n" },
 	{ PFS_OVERLAY_LINUX_6_10, "linux/print.c",
-	  "#include <linux/module.h>\n"
-	  "#define module_core mem[MOD_TEXT].base\n"
-	  "#define core_size mem[MOD_TEXT].size\n"
-	  "#define core_text_size mem[MOD_TEXT].size\n",
+	  "#include <linux/module.h>\n#define module_core mem[MOD_TEXT].base\n#define core_size mem[MOD_TEXT].size\n#define core_text_size mem[MOD_TEXT].size\n",
 	  "" },
 	{ PFS_OVERLAY_LINUX_6_10, "linux/namespaces.h",
-	  "#undef do_each_thread\n"
-	  "#undef while_each_thread\n"
-	  "#define do_each_thread(g, t) for_each_process_thread(g, t)\n"
-	  "#define while_each_thread(g, t)\n",
+	  "#undef do_each_thread\n#undef while_each_thread\n#define do_each_thread(g, t) for_each_process_thread(g, t)\n#define while_each_thread(g, t)\n",
 	  "" },
 	{ PFS_OVERLAY_LINUX_6_10, "linux/access_process_vm.h",
-	  "#define STAPCONF_GET_USER_PAGES_REMOTE_NOTASK_STRUCT 1\n"
-	  "#define get_user_pages_remote(mm, addr, nr, flags, pages, vmas, locked) ({ \\\n"
-	  "	*(vmas) = find_vma(mm, addr); \\\n"
-	  "	get_user_pages_remote(mm, addr, nr, flags, pages, locked); })\n",
+	  "#define STAPCONF_GET_USER_PAGES_REMOTE_NOTASK_STRUCT 1\n#define get_user_pages_remote(mm, addr, nr, flags, pages, vmas, locked) ({ \\\n	*(vmas) = find_vma(mm, addr); \\\n	get_user_pages_remote(mm, addr, nr, flags, pages, locked); })\n",
 	  "#undef get_user_pages_remote\n" },
 	{ PFS_OVERLAY_LINUX_6_10, "stp_string.c", "#define strlcpy(d, s, n) strscpy(d, s, n)\n", "" },
 	{ PFS_OVERLAY_LINUX_6_10, "asm/unaligned.h", "#include <linux/unaligned.h>\n", "" },
@@ -78,8 +59,7 @@ static const struct change changes[] = {
 static const char *const options_6_10[] = {
 	"-DSTAPCONF_UPROBE_REGISTER_EXPORTED", "-DSTAPCONF_UPROBE_UNREGISTER_EXPORTED",
 	"-DSTAPCONF_UPROBE_GET_SWBP_ADDR_EXPORTED",
-	"-BKCFLAGS=-Wno-missing-prototypes -Wno-missing-declarations -Wno-empty-body "
-	"-Wno-old-style-declaration -Wno-attribute-warning",
+	"-BKCFLAGS=-Wno-missing-prototypes -Wno-missing-declarations -Wno-empty-body -Wno-old-style-declaration -Wno-attribute-warning",
 	NULL
 };
 
@@ -228,7 +208,7 @@ static int make_copy(const char *temp, const char *runtime, unsigned int what, s
 	int ret = link_tree(runtime, temp);
 
 	if (ret)
-		return pfs_err_set(err, ret, "%s: no copy of %s can be made: %s", temp, runtime, strerror(-ret));
+		return pfs_err_set(err, ret, "%s: cannot copy %s: %s", temp, runtime, strerror(-ret));
 	for (size_t i = 0; !ret && i < NR_CHANGES; i++)
 		if (changes[i].of & what)
 			ret = change_file(runtime, temp, &changes[i], err);

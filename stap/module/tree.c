@@ -143,10 +143,7 @@ int pfs_tree_make(const char *dir, const struct pfs_kernel *kernel, const char *
 	if (!ret && realpath(path, source) && symlink(source, link))
 		ret = -errno;
 	if (ret)
-		return pfs_err_set(err, ret,
-				   "%s: no copy of %s can be made: "
-				   "%s",
-				   dir, kernel->build, strerror(-ret));
+		return pfs_err_set(err, ret, "%s: cannot copy %s: %s", dir, kernel->build, strerror(-ret));
 	snprintf(path, sizeof(path), "%s/System.map", build);
 	ret = write_table(path, kernel, script, unchecked, err);
 	date_table(path, kernel);

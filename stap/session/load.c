@@ -49,13 +49,11 @@ static int check_staprun(struct pfs_err *err)
 	if (pfs_program_find("staprun", path, sizeof(path)))
 		return 0;
 	if (!access("/usr/bin/staprun", F_OK))
-		return pfs_err_set(err, -EACCES,
-				   "you may not run staprun: loading a module needs "
-				   "root, or membership in the group stapusr (and in stapdev, to "
-				   "build them)");
+		return pfs_err_set(
+			err, -EACCES,
+			"you may not run staprun: loading a module needs root, or membership in the group stapusr (and in stapdev, to build them)");
 	return pfs_err_set(err, -ENOENT,
-			   "staprun is not installed, and --source=stap needs it: "
-			   "install systemtap-runtime");
+			   "staprun, which --source=stap needs, is not installed: install systemtap-runtime");
 }
 
 /* ---- what is asked for ---- */
@@ -64,21 +62,15 @@ static int check_staprun(struct pfs_err *err)
 static int check_comm(const char *comm, struct pfs_err *err)
 {
 	if (strlen(comm) > 15)
-		return pfs_err_set(err, -EINVAL,
-				   "%s: the kernel keeps 15 bytes of a name, give "
-				   "these",
-				   comm);
+		return pfs_err_set(err, -EINVAL, "%s: the kernel keeps only the first 15 bytes of a name: give those", comm);
 	if (strpbrk(comm, "*?[\\"))
-		return pfs_err_set(err, -EINVAL,
-				   "%s: inside the probes a name is compared as it "
-				   "is: no patterns where no process is given by number",
-				   comm);
+		return pfs_err_set(
+			err, -EINVAL,
+			"%s: no patterns unless processes are given by number: the probes compare whole names",
+			comm);
 	for (const char *p = comm; *p; p++)
 		if (*p == '"' || (unsigned char)*p < ' ')
-			return pfs_err_set(err, -EINVAL,
-					   "%s: such a name cannot be handed to a "
-					   "module",
-					   comm);
+			return pfs_err_set(err, -EINVAL, "%s: this name cannot be passed to a module", comm);
 	return 0;
 }
 
@@ -97,19 +89,15 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 	int ret;
 
 	if (geteuid() && !in_group("stapdev"))
-		return pfs_err_set(err, -EPERM,
-				   "only root and members of stapdev may load a "
-				   "module that they have built: let root build one (pfscope stap "
-				   "build -o /lib/modules/%s/systemtap/NAME.ko) and use "
-				   "--module",
-				   s->kernel.release);
+		return pfs_err_set(
+			err, -EPERM,
+			"only root and members of stapdev may load a module that they have built: ask root to build one (pfscope stap build -o /lib/modules/%s/systemtap/NAME.ko) and use --module",
+			s->kernel.release);
 	if (s->kernel.lockdown[0])
-		return pfs_err_set(err, -EKEYREJECTED,
-				   "this kernel is locked down (%s) and takes "
-				   "signed modules only: sign one of `pfscope stap build' with a "
-				   "key that it knows and use --module; --source=ftrace needs no "
-				   "module",
-				   s->kernel.lockdown);
+		return pfs_err_set(
+			err, -EKEYREJECTED,
+			"this kernel is locked down (%s) and accepts signed modules only: sign one of `pfscope stap build' with a key that it trusts and use --module; --source=ftrace needs no module",
+			s->kernel.lockdown);
 	ret = pfs_build_init(&build, &config, err);
 	if (!ret)
 		ret = pfs_build_module(&build, s->path, sizeof(s->path), err);
@@ -123,14 +111,11 @@ static int check_module(const struct pfs_stap *s, const struct pfs_module *m, st
 	size_t len = strlen(s->kernel.release);
 
 	if (!pfs_module_info(m, "pfscope"))
-		return pfs_err_set(err, -EINVAL,
-				   "%s: is no module of pfscope's: `pfscope stap "
-				   "build' makes them",
+		return pfs_err_set(err, -EINVAL, "%s: not a module of pfscope: build one with `pfscope stap build'",
 				   s->path);
 	if (magic && (strncmp(magic, s->kernel.release, len) || magic[len] != ' '))
 		return pfs_err_set(err, -ENOEXEC,
-				   "%s: was built for kernel %.*s, and %s runs "
-				   "here: pfscope stap build -r %s -o FILE",
+				   "%s: built for kernel %.*s, but %s is running: pfscope stap build -r %s -o FILE",
 				   s->path, (int)strcspn(magic, " "), magic, s->kernel.release, s->kernel.release);
 	return 0;
 }
@@ -164,7 +149,7 @@ static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err 
 	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);
 	ret = pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file, err);
 	if (!ret && mkdir(s->temp_dir, 0700)) /* nobody else's */
-		ret = pfs_err_set(err, -errno, "%s: cannot be made: %s; TMPDIR chooses where", s->temp_dir,
+		ret = pfs_err_set(err, -errno, "cannot create %s: %s; TMPDIR chooses another folder", s->temp_dir,
 				  strerror(errno));
 	return ret ? ret : pfs_module_write(m, s->temp_file, err);
 }
@@ -178,21 +163,19 @@ static int use_in_place(struct pfs_stap *s, const struct pfs_module *m, struct p
 	base = basename(copy);
 	base[strcspn(base, ".")] = '\0';
 	if (strcmp(base, m->name))
-		return pfs_err_set(err, -EINVAL,
-				   "%s: the module in it is called %s, and staprun "
-				   "goes by the name of the file: call it "
-				   "%s.ko",
-				   s->path, m->name, m->name);
+		return pfs_err_set(
+			err, -EINVAL,
+			"%s: the module in it is called %s, and staprun expects a file of that name: rename it to %s.ko",
+			s->path, m->name, m->name);
 	snprintf(s->name, sizeof(s->name), "%s", m->name);
 	s->in_place = true;
 	if (!pfs_module_loaded(s->name))
 		return 0;
 	if (pfs_module_reader(s->name) || pfs_module_remove(s->name, NULL))
-		return pfs_err_set(err, -EEXIST,
-				   "%s is loaded already: another recording uses it; "
-				   "a copy built under another name can be loaded beside "
-				   "it",
-				   s->path);
+		return pfs_err_set(
+			err, -EEXIST,
+			"%s is already loaded: another recording uses it; a copy built under another name can be loaded beside it",
+			s->path);
 	return 0;
 }
 
@@ -202,9 +185,9 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 	int ret = s->config.comm ? check_comm(s->config.comm, err) : 0;
 
 	if (!ret && access("/proc/modules", F_OK))
-		ret = pfs_err_set(err, -ENOSYS,
-				  "this kernel was built without loadable modules: "
-				  "SystemTap cannot work on it; --source=ftrace can");
+		ret = pfs_err_set(
+			err, -ENOSYS,
+			"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can");
 	if (!ret)
 		ret = check_staprun(err);
 	if (!ret && s->config.module) {
@@ -250,9 +233,9 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	unsigned int nr = 5;
 
 	if (s->pids && strlen(s->pids) > PIDS_MAX)
-		return pfs_err_set(err, -E2BIG,
-				   "too many processes by number for one module; all "
-				   "of a name (--comm) or of a user (--user) can be recorded");
+		return pfs_err_set(
+			err, -E2BIG,
+			"too many processes given by number; use --comm or --user instead");
 	snprintf(buffer, sizeof(buffer), "%u", mb);
 	argv[nr++] = s->in_place ? s->path : s->temp_file;
 	if (s->pids) {

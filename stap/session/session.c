@@ -96,9 +96,7 @@ int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
 	pfs_loader_close(&s->loader);
 	/* Left behind by the loader, or this was killed. (Without HELLO it is not ours.) */
 	if (s->hello && pfs_module_loaded(s->name) && pfs_module_end(s->name, NULL))
-		ret = pfs_err_set(err, -EBUSY,
-				  "module %s is still in the kernel; `pfscope clean' "
-				  "tries again",
+		ret = pfs_err_set(err, -EBUSY, "module %s is still loaded; `pfscope clean' tries again to remove it",
 				  s->name);
 	if (s->temp_dir[0]) { /* gone already, unless the loader was killed */
 		unlink(s->temp_file);
@@ -171,7 +169,7 @@ static int drain(struct pfs_stap *s, struct pfs_err *err)
 
 		ret = pfs_output_read(&s->errors, s->loader.error_fd);
 		if (ret < 0)
-			return pfs_err_set(err, ret, "cannot read what staprun says: %s", strerror(-ret));
+			return pfs_err_set(err, ret, "cannot read staprun's messages: %s", strerror(-ret));
 		if (s->errors.len == before)
 			break;
 	} while (ret);
@@ -246,25 +244,20 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 	int ret = drain(s, err);
 
 	if (!ret && !pfs_loader_ended(&s->loader, STOP_MS, &end))
-		ret = pfs_err_set(err, -ETIMEDOUT, "staprun does not end");
+		ret = pfs_err_set(err, -ETIMEDOUT, "staprun did not end in time");
 	if (!ret)
 		ret = drain(s, err);
 	if (ret)
 		return ret;
 	if (end.failed == -EPIPE)
-		return pfs_err_set(err, -EPIPE, "the process that kept the module was killed");
+		return pfs_err_set(err, -EPIPE, "the loader of the module was killed");
 	if (end.failed)
-		return pfs_err_set(err, end.failed,
-				   "staprun: cannot be run: "
-				   "%s",
-				   strerror(-end.failed));
+		return pfs_err_set(err, end.failed, "cannot run staprun: %s", strerror(-end.failed));
 	if (end.left) /* free() tries again */
-		return pfs_err_set(err, -EBUSY, "staprun left the module in the kernel: %.200s",
+		return pfs_err_set(err, -EBUSY, "staprun did not unload the module: %.200s",
 				   pfs_output_text(&s->errors));
 	if (WIFSIGNALED(end.status))
-		return pfs_err_set(err, -EIO,
-				   "staprun was killed by signal %d; what came after "
-				   "that is not recorded",
+		return pfs_err_set(err, -EIO, "staprun was killed by signal %d; the recording ends there",
 				   WTERMSIG(end.status));
 	if (WEXITSTATUS(end.status))
 		return pfs_diagnose(stage, pfs_output_text(&s->errors), &d, err);
@@ -287,9 +280,7 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 		if (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
 		    rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec))
 			return pfs_err_set(l->err, -EPROTO,
-					   "%s: was built by another version of "
-					   "pfscope: build it again",
-					   s->path);
+					   "%s: built by another version of pfscope: build it again", s->path);
 		s->hello = true;
 	}
 	s->ready |= rec->type == PFS_REC_READY;
@@ -306,9 +297,7 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
 		if (pfs_now_ns() > end_ns)
-			return pfs_err_set(err, -ETIMEDOUT,
-					   "the probes were not in place after %d "
-					   "s%s%.200s",
+			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d s%s%.200s",
 					   START_MS / 1000, s->errors.len ? ": " : "", pfs_output_text(&s->errors));
 		ret = poll_all(s, NULL, 0, 100, err);
 		if (!ret)
@@ -318,9 +307,7 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (!ret && s->over && !s->ready) {
 			ret = judge_end(s, PFS_STAGE_LOAD, err);
 			if (!ret)
-				ret = pfs_err_set(err, -EIO,
-						  "the module ended before it had "
-						  "begun");
+				ret = pfs_err_set(err, -EIO, "the module ended before it was ready");
 		}
 		if (ret)
 			return ret;
@@ -350,10 +337,7 @@ int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, i
 	if (ret || (!s->over && !s->poll_fds[nr_fds + 1].revents))
 		return ret;
 	ret = judge_end(s, PFS_STAGE_RUN, err);
-	return ret ? ret
-		   : pfs_err_set(err, -EIO,
-				 "somebody ended staprun; what came after that is "
-				 "not recorded");
+	return ret ? ret : pfs_err_set(err, -EIO, "staprun was ended from outside; the recording ends there");
 }
 
 /* ---- stopping ---- */
@@ -380,7 +364,7 @@ int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 		if (given_up(s))
 			return pfs_err_set(err, -EINTR, "interrupted");
 		if (pfs_now_ns() > end_ns)
-			return pfs_err_set(err, -ETIMEDOUT, "staprun does not end");
+			return pfs_err_set(err, -ETIMEDOUT, "staprun did not end in time");
 		ret = poll_all(s, NULL, 0, 100, err);
 		if (!ret)
 			ret = drain(s, err);

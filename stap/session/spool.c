@@ -34,9 +34,7 @@ int pfs_spool_fill(struct pfs_spool *spool, int pipe_fd, struct pfs_err *err)
 		if (got < 0 && errno == EAGAIN)
 			return 1;
 		if (got < 0)
-			return pfs_err_set(err, -errno,
-					   "cannot spool the recording: %s; TMPDIR "
-					   "chooses where",
+			return pfs_err_set(err, -errno, "cannot spool the recording: %s; TMPDIR chooses another folder",
 					   strerror(errno));
 		if (!got)
 			return 0;
@@ -55,9 +53,7 @@ int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at, int (*fn)(void *
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < (ssize_t)sizeof(block[0]))
-			return pfs_err_set(err, got < 0 ? -errno : -EIO,
-					   "cannot read the spooled "
-					   "recording: %s",
+			return pfs_err_set(err, got < 0 ? -errno : -EIO, "cannot read the spooled recording: %s",
 					   strerror(got < 0 ? errno : EIO));
 		for (size_t i = 0; i < got / sizeof(block[0]); i++) {
 			int ret = fn(ctx, &block[i]);

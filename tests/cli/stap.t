@@ -29,7 +29,7 @@ refused 2 '-o: only with build' 'print with a file' stap print -o x.ko
 for file in x.so X.ko a-b.ko .ko dir/.ko "$(printf 'x%.0s' {1..60}).ko"; do
 	refused 1 'a module name must be' "build -o $file" stap build -o "$file"
 done
-refused 1 'is no release' 'a release that is a path' stap build -r ../x -o x.ko
+refused 1 'not a kernel release' 'a release that is a path' stap build -r ../x -o x.ko
 refused 2 '--source: perf: must be ftrace or stap' '--source=perf' run --source=perf -- true
 refused 2 '--via: only with --source=ftrace' '--via with stap' run --source=stap --via=text -- true
 for option in --probes --latency --classify --histogram --count; do
@@ -68,13 +68,13 @@ only()
 	done
 }
 release=6.99.0-none
-for missing in 'stap: stap is not installed' 'gcc: there is no C compiler' 'make: make is not installed'; do
+for missing in 'stap: stap, which --source=stap needs, is not' 'gcc: no C compiler is' 'make: make is not installed'; do
 	only stap gcc make
 	rm "$T/bin/${missing%%:*}"
 	path=$T/bin refused 1 "${missing#*: }.*--module" "without ${missing%%:*}" stap build -r $release -o x.ko
 done
 only stap gcc make
-path=$T/bin refused 1 "headers of kernel $release are not here.*linux-headers-$release" 'without headers' \
+path=$T/bin refused 1 "headers of kernel $release .*are not installed: install linux-headers-$release" 'without headers' \
 	stap build -r $release -o x.ko
 
 # ---- the cache, with a stap that only pretends ----
@@ -135,7 +135,7 @@ first=$!
 is $? 0 'two at once: one'
 wait $first
 is "$?|$(wc -l <"$T/log")" '0|1' 'two at once: the other, and it was built once'
-like "$(cat "$T/err.a" "$T/err.b")" 'another pfscope compiles just now' 'two at once: who waits says so'
+like "$(cat "$T/err.a" "$T/err.b")" 'waiting for another pfscope that is compiling' 'two at once: who waits says so'
 
 # Interrupted: all of it ends, nothing is left.
 rm -rf "$T/cache"
@@ -155,7 +155,7 @@ is "$(find "$T/cache" -name '*.ko')$(ls "$T"/c.ko* 2>/dev/null)" '' 'SIGINT: no 
 # What stap says becomes one line.
 echo 'Failed to get list of machine owner keys (MOK) for module signing: rc -1' >"$T/words"
 pfscope stap build -r "$release" -o "$T/d.ko"
-like "$status|$(tail -n 1 "$T/err")" '^1\|pfscope: this kernel takes signed modules only' 'its failure is ours'
+like "$status|$(tail -n 1 "$T/err")" '^1\|pfscope: this kernel accepts signed modules only' 'its failure is ours'
 : >"$T/words"
 
 # Nothing is taken from where others can write.

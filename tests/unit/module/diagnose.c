@@ -32,7 +32,7 @@ static const struct said {
 	  -ENOENT, "install linux-headers-6.1.0-56-amd64" },
 	/* under lockdown=integrity */
 	{ PFS_STAGE_BUILD, &locked, "Failed to get list of machine owner keys (MOK) for module signing: rc -1\n",
-	  -EKEYREJECTED, "takes signed modules only" },
+	  -EKEYREJECTED, "accepts signed modules only" },
 	/* the runtime as it is, on 6.1.192 */
 	{ PFS_STAGE_BUILD, &plain,
 	  "/usr/share/systemtap/runtime/stp_task_work.c: In function 'stp_task_work_cancel':\n"
@@ -60,7 +60,7 @@ static const struct said {
 	  "                      ^\n\n"
 	  "semantic error: no match\n\n"
 	  "Pass 2: analysis failed.  [man error::pass2]\n",
-	  -ENOENT, "--no-dwarf does without" },
+	  -ENOENT, "use --no-dwarf" },
 	/* a function that the kernel does not have */
 	{ PFS_STAGE_BUILD, &plain,
 	  "WARNING: Kernel function symbol table missing [man warning::symbols]\n"
@@ -70,7 +70,7 @@ static const struct said {
 	  "semantic error: no match (similar functions: pci_function_0, trace_function)\n\n"
 	  "Pass 2: analysis failed.  [man error::pass2]\n",
 	  -ENOTSUP, "has no place for probe kernel.function(\"no_such_function_x\"); `pfscope stap check'" },
-	{ PFS_STAGE_BUILD, &plain, "", -EIO, "stap failed without a word" },
+	{ PFS_STAGE_BUILD, &plain, "", -EIO, "stap failed without an error message" },
 	{ PFS_STAGE_BUILD, &plain, "Segmentation fault\n", -EIO, "stap: Segmentation fault" },
 
 	/* as nobody, as a member of stapusr */
@@ -86,12 +86,12 @@ static const struct said {
 	{ PFS_STAGE_LOAD, &plain,
 	  "ERROR: Couldn't insert module '/tmp/m.ko': File exists\n"
 	  "ERROR: Rerun with staprun option '-R' to rename this module.\n",
-	  -EEXIST, "/tmp/m.ko is loaded already" },
+	  -EEXIST, "/tmp/m.ko is already loaded" },
 	/* kernel.modules_disabled=1; lockdown; a buffer of 4095 MB */
 	{ PFS_STAGE_LOAD, &disabled, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
 	  "kernel.modules_disabled is 1" },
 	{ PFS_STAGE_LOAD, &plain, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
-	  "too large a --buffer-size" },
+	  "--buffer-size too large" },
 	{ PFS_STAGE_LOAD, &locked, "ERROR: Couldn't insert module '/tmp/m.ko': Operation not permitted\n", -EPERM,
 	  "locked down (integrity)" },
 	/* module.sig_enforce */
