@@ -251,6 +251,6 @@ wait_for()
 lost_in()
 {
 	awk '$2 == "lost" { for (i = 3; i <= NF; i++) if ($i ~ /^count=/) n += substr($i, 7) }
-		/ note .*key="lost" value="[0-9]+ on cpu/ { sub(/.* value="/, ""); total += $1 }
+		/ note .*key="lost" value="count=[0-9]+ / { sub(/.* value="count=/, ""); total += $1 }
 		END { print total ? total : n + 0 }' "$1"
 }

@@ -2,7 +2,7 @@
 /*
  * Events as lines of text: writing and reading. docs/event-format.md has the grammar.
  *
- *     # pfscope events 1
+ *     # pfscope events 2
  *     123.456789012 fault cpu=1 pid=42 tid=43 comm="cat" addr=7f0012345000 access=write class~minor
  *
  * What was written and read again is the same event: any bytes in strings, every field, and whether

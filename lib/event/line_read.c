@@ -226,7 +226,7 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 	return pfs_emit(&reader->sink, &ev);
 }
 
-/* # pfscope events 1 */
+/* # pfscope events 2 */
 static int read_comment(struct pfs_line_reader *reader, struct pfs_cursor *c)
 {
 	size_t len = strlen(VERSION_PREFIX);

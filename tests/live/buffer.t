@@ -31,10 +31,10 @@ chmod 777 "$T"
 
 late 160000
 is "$status" 0 'late, but not too late: nothing is lost' || diag "$(<"$T/log")"
-like "$(<"$T/notes")" '^[67][0-9]% of 8192 KB on cpu 0$' 'the buffer that was found more than half full is noted, and no other'
+like "$(<"$T/notes")" '^percent=[67][0-9] kb=8192 cpu=0$' 'the buffer that was found more than half full is noted, and no other'
 rm -f "$T/late.dat"
 AS=65534 late 160000
-like "$status $(<"$T/notes")" '^0 [67][0-9]% of 8192 KB on cpu 0$' 'behind sudo as well'
+like "$status $(<"$T/notes")" '^0 percent=[67][0-9] kb=8192 cpu=0$' 'behind sudo as well'
 rm -f "$T/late.dat"
 late 70000
 is "$status $(<"$T/notes")" '0 ' 'less than half full: nothing to be noted'

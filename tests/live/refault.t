@@ -49,7 +49,7 @@ pfscope report anon.dat
 like "$out" "made to fault again $every: "'[0-9]+ cycles of [0-9]+ pages in memory, [0-9]+ of them away right after' \
 	'the report says how, and what it cost'
 pfscope events anon.dat
-like "$out" 'note key="refault" value="pageout every 50000000 ns"' 'the recording names the method'
+like "$out" 'note key="refault" value="method=pageout interval=50000000"' 'the recording names the method'
 cycles=$(grep -c 'key="refault_tick" value="cycle' <<<"$out") none=$(grep -c 'key="refault_tick" value="none' <<<"$out")
 ok "it has a note of each interval, two of sixteen left alone ($cycles cycles, $none not)" \
 	test $((cycles >= 10 && none >= 2 && none <= 14)) = 1
@@ -106,7 +106,7 @@ if [ "$(wc -l <"/proc/swaps")" = 1 ]; then
 	pfscope mrc full.dat
 	like "$(tr -s '\n ' '  ' <<<"$out")" 'made to take every [^)]*swap was full in [0-9]+ of' 'swap is full: by a curve'
 	pfscope events full.dat
-	ok 'swap is full: of each cycle it is noted' grep -q 'key="refault_tick" value="cycle .* full 1 took' <<<"$out"
+	ok 'swap is full: of each cycle it is noted' grep -q 'key="refault_tick" value="what=cycle .* full=1 took=' <<<"$out"
 	pfscope report anon.dat
 	unlike "$out" 'swap was full' 'there is swap enough: nothing is told'
 fi
@@ -120,7 +120,7 @@ like "$out" 'every [0-9.]+ ms on average \(pageout; every 1 ms was asked for' 'c
 "$PFSCOPE" run --strict --refault 50ms --region='file:*libc*' --no-bars -o files.dat -- "$WORK/phases" 32 4 300 anon >said 2>err
 is "$?|$(<err)" '0|' 'files alone: no swap is needed'
 is "$(phases_seen files.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 'files alone: anonymous memory stays'
-like "$("$PFSCOPE" events files.dat)" 'key="refault" value="pageout every 50000000 ns in file:\*libc\*"' \
+like "$("$PFSCOPE" events files.dat)" 'key="refault" value="method=pageout interval=50000000 regions=file:\*libc\*"' \
 	'files alone: the recording says which'
 "$PFSCOPE" run --strict --refault 50ms --zram 64M --region=heap --no-bars -o heap.dat -- "$WORK/phases" 32 4 300 anon >said 2>err
 is "$(phases_seen heap.dat said 32 | awk '{ n += $1 + $2 } END { print n }')" 0 'the heap alone: other anonymous memory stays'

@@ -26,7 +26,7 @@ for option in --probes --latency --classify --histogram; do
 	else
 		like "$err" "^pfscope: $option: .*; continuing without\$" "$option: refused, and the reason"
 		is "$said" 1 "$option: it is said once"
-		like "$(grep 'key="lacks"' "$T/events")" "value=\"$option: " "$option: the recording says it, too"
+		like "$(grep 'key="lacks"' "$T/events")" "value=\"what=$option why=" "$option: the recording says it, too"
 	fi
 	ok "$option: the faults are in the recording" test "$(grep -c ' fault ' "$T/events")" -ge 100
 done

@@ -125,7 +125,7 @@ is "$("$PFSCOPE" report --csv "$T/all.dat" | awk -F, '$1 == "process" { print " 
 layouts_equal 'one that ran already' "$T/all.dat" "$T"/old.*.maps
 layouts_equal 'what it starts' "$T/all.dat" "$T"/child.*.maps
 layouts_equal 'one that becomes the user'"'"'s' "$T/all.dat" "$T"/new.*.maps
-like "$(joined $new "$T/all.dat")" '^whole from [0-9]+ since [0-9]+$' \
+like "$(joined $new "$T/all.dat")" '^whole=[0-9]+ since=[0-9]+$' \
 	'a note says since when it is, and from when on it is all there'
 layouts_equal 'one that is amid its work then' "$T/all.dat" "$T"/middle.*.maps
 for loop in $new $middle; do
@@ -134,7 +134,7 @@ for loop in $new $middle; do
 		'0 some' 'every fault is in a known region'
 done
 is "$(joined $old "$T/all.dat")" '' 'of one that ran already none'
-whole=$(joined $new "$T/all.dat") whole=${whole#whole from }
+whole=$(joined $new "$T/all.dat") whole=${whole//[a-z=]/}
 ok 'it takes less than a second to join' test $((${whole%% *} - ${whole##* })) -lt $((slowness * 1000000000))
 is "$(awk -v pid=pid=$new -v since="${whole##* }" '$2 == "fault" && $4 == pid {
 		all = 1; split($1, at, "."); if ((at[1] at[2]) + 0 < since + 0) early++ }
@@ -223,7 +223,7 @@ kill -INT $attach
 wait $attach
 status=$?
 events=$("$PFSCOPE" events "$T/soon.dat")
-missed=$(grep -c 'key="missed" value="[0-9]*\( since [0-9]*\)\?"' <<<"$events")
+missed=$(grep -c 'key="missed" value="pid=[0-9]*\( since=[0-9]*\)\?"' <<<"$events")
 is $((missed + $(grep -c 'key="joined"' <<<"$events"))) 20 "of 20 that end at once each is recorded or missed ($missed)"
 is $status $((missed ? 3 : 0)) '--strict says whether all is there'
 # A machine on which processes take long enough misses none; then nothing may be said.
@@ -249,7 +249,7 @@ kill -INT $attach
 wait $attach
 is "$? $(pids_in "$T/poll.dat")" "0 $(pids $poll)" 'no connector: who comes is recorded'
 layouts_equal 'no connector' "$T/poll.dat" "$T"/poll.*.maps
-like "$(joined $poll "$T/poll.dat")" '^whole from [0-9]+$' \
+like "$(joined $poll "$T/poll.dat")" '^whole=[0-9]+$' \
 	'no connector: since when it is the user'"'"'s is not known'
 kill $poll
 wait $poll
@@ -274,7 +274,7 @@ sleep 0.3
 kill -INT $attach
 wait $attach
 is "$? $(pids_in "$T/k.dat")" "0 $(pids $heir)" 'both killed: the recording ends in order'
-is "$("$PFSCOPE" events "$T/k.dat" | grep -c 'key="watch" value="over"')" 1 'a note says so'
+is "$("$PFSCOPE" events "$T/k.dat" | grep -c 'key="watch" value="by=over"')" 1 'a note says so'
 is "$(grep -c '^pfscope: pfscope-watcher was killed' "$T/err")" 1 'and so does it itself'
 kill $heir
 wait $heir
