@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decoder's entrance: records are put in order, counted, and each is handed to who knows its type.
+ * The decoder's entrance: orders and counts the records and hands each to the part for its type.
  *
- * What is missing is told where the gap is seen: a `lost` event with the processor and how many.
+ * A gap in the numbers becomes a `lost` event with the CPU and the count, at the record after the gap.
  */
 #include "decode/decode_priv.h"
 

@@ -2,13 +2,14 @@
 /*
  * Records of the probe module (wire.h) to events.
  *
- * It keeps what it was told of each address space (mirror.c), so that a layout told again gives no
- * event and a changed one gives just the change; and it counts the gaps in each processor's numbers.
+ * The room decode/ offers this header alone. Records report layouts as states; the decoder keeps the regions that it
+ * has reported of each address space (mirror.c) and emits only the difference. It counts the gaps in the record
+ * numbers of each CPU.
  *
- * Records of different processors come out of order: those of a quiet one wait in the kernel for a
- * while. They are held back until nothing older can be expected: PFS_DECODE_WINDOW_NS, or as many as
- * PFS_DECODE_HELD_MAX. Who wants events sooner calls pfs_decoder_flush(); what comes too late for that
- * is passed on all the same, and counted.
+ * Records of different CPUs arrive out of order: those of a quiet CPU wait in the kernel for a while. The decoder
+ * holds records back for PFS_DECODE_WINDOW_NS, and at most PFS_DECODE_HELD_MAX of them. A caller that wants
+ * events sooner calls pfs_decoder_flush(); records that arrive too late for that are decoded all the same, and
+ * counted.
  */
 #ifndef PFS_STAP_DECODE_H
 #define PFS_STAP_DECODE_H
@@ -23,12 +24,12 @@ struct pfs_decoder;
 
 struct pfs_decode_stats {
 	uint64_t records;   /* read */
-	uint64_t lost;	    /* numbered, and not there */
-	uint64_t skipped;   /* hits that SystemTap skipped, as its last counters say */
+	uint64_t lost;	    /* missing by their numbers */
+	uint64_t skipped;   /* probe hits that SystemTap skipped, by its last counters */
 	uint64_t damaged;   /* of no known type, or impossible */
-	uint64_t late;	    /* came after later ones had been passed on */
-	uint64_t torn;	    /* layouts with a gap in them */
-	uint64_t corrected; /* faults whose region was not the one told before */
+	uint64_t late;	    /* arrived after later ones had been decoded */
+	uint64_t torn;	    /* layouts of which a record is missing */
+	uint64_t corrected; /* faults in another region than the one reported before */
 	uint64_t no_page;   /* faults by the kernel itself that got no page: no events */
 	bool ready, ended;  /* PFS_REC_READY, PFS_REC_END came */
 };
@@ -42,10 +43,10 @@ void pfs_decoder_free(struct pfs_decoder *decoder);
  */
 int pfs_decoder_feed(struct pfs_decoder *decoder, const struct pfs_rec *rec);
 
-/* Passes on what happened up to that time (CLOCK_MONOTONIC). As feed. */
+/* Decodes the records up to that time (CLOCK_MONOTONIC). Returns as pfs_decoder_feed(). */
 int pfs_decoder_flush(struct pfs_decoder *decoder, uint64_t until_ns);
 
-/* The end: what is still open is passed on, losses are told. 0, what the sink returned, or -ENOMEM. */
+/* Decodes the rest and reports the last losses. 0, what the sink returned, or -ENOMEM. */
 int pfs_decoder_finish(struct pfs_decoder *decoder);
 
 const struct pfs_decode_stats *pfs_decoder_stats(const struct pfs_decoder *decoder);

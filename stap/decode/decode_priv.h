@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the decoder share: decode.c (the entrance and the losses), decode/order.c (time),
- * decode/life.c (processes and their address spaces), decode/layout.c and decode/diff.c (regions),
- * decode/fault.c (faults). Nobody else includes it.
+ * What the parts of the decoder share. From the bottom: emit.c (begins events), order.c (records by time), mirror.c
+ * (regions of a space), space.c (processes and their spaces), diff.c and layout.c (changes of regions), fault.c,
+ * life.c (forks, execs, exits), and decode.c on top, which hands records out and counts losses.
  */
 #ifndef PFS_STAP_DECODE_PRIV_H
 #define PFS_STAP_DECODE_PRIV_H
@@ -15,7 +15,7 @@
 
 enum { MAX_NAME = 8192 };
 
-/* Who an event is said of, and in which of its spaces. */
+/* The thread that an event is about, and which of its address spaces. */
 struct dec_subject {
 	int32_t pid, tid;
 	uint8_t space; /* enum pfs_which */

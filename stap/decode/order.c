@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records back in the order of their times. Those of one processor come in order, those of several
- * nearly so: a record is put in from the end of the queue, mostly right there.
+ * Records back in the order of their times. Those of one CPU come in order, those of several
+ * nearly so: a record is inserted from the end of the queue, mostly right there.
  */
 #include "decode/decode_priv.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Modules that dead pfscopes left in the kernel. Their names tell whose they are.
+ * Modules in the kernel: whether one is loaded, what reads it, its removal, and those that dead pfscopes left. A
+ * module's name contains the process that loaded it.
  */
 #ifndef PFS_STAP_LOADED_H
 #define PFS_STAP_LOADED_H

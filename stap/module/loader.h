@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader: a small process (lib/os/helper.h) that runs staprun and sees to it that the module goes with it.
+ * The loader: a small process (lib/os/helper.h) that runs staprun and unloads the module when it ends.
  *
  * It holds one end of a socket of which pfscope has the other, so that any end of pfscope, kill -9
  * included, wakes it: then it ends staprun, and removes the module should staprun have left it. If it is killed
@@ -32,12 +32,12 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err);
 
 /*
  * A file, and the folder that it is alone in: they go when staprun ends, or when pfscope does. To be
- * said before they are made, and at most once. 0 or -errno with err set.
+ * called before they are created, and at most once. 0 or -errno with err set.
  */
 int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file, struct pfs_err *err);
 
 /*
- * Runs staprun with these words (NULL ends them; argv[0] is found through PATH). `name` is what the
+ * Runs staprun with these arguments (NULL ends them; argv[0] is found through PATH). `name` is what the
  * module is called once it is loaded. 0 or -errno with err set.
  */
 int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name, struct pfs_err *err);
