@@ -4,6 +4,7 @@
  */
 #include "reference/refs.h"
 
+#include "event/notes.h"
 #include "base/hash.h"
 #include "model/space.h"
 #include "reference/places.h"

@@ -9,6 +9,7 @@
  */
 #include "view/check.h"
 
+#include "event/notes.h"
 #include "view/loss.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  */
 #include "view/labels.h"
 
+#include "event/notes.h"
 #include "base/escape.h"
 
 #include <inttypes.h>
