@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_JSON = 0x500, OPT_CSV };
+enum { OPT_JSON = 0x500, OPT_CSV, OPT_ALL };
 
 static const struct argp_option options[] = {
+	{ "all", OPT_ALL, NULL, 0, "Also print trace events that pfscope does not decode", 1 },
 	{ "json", OPT_JSON, NULL, 0, "Print one JSON object per line", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values with a header", 1 },
 	{ 0 },
@@ -28,6 +29,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CSV:
 		args->events = EVENTS_CSV;
 		return 0;
+	case OPT_ALL:
+		args->input.other = true;
+		return 0;
 	default:
 		return reading_parse(key, arg, state);
 	}
@@ -41,6 +45,7 @@ static const struct argp argp = {
 	"Examples:\n"
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"
+	"  pfscope events --all switches.dat\n"
 	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat",
 	reading_children,
 	NULL,

@@ -127,7 +127,7 @@ static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
 
 static int read_dat(struct input *in)
 {
-	unsigned int flags = in->options->salvage ? PFS_DAT_SALVAGE : 0;
+	unsigned int flags = (in->options->salvage ? PFS_DAT_SALVAGE : 0) | (in->options->other ? PFS_DAT_PRINT : 0);
 	struct pfs_assembler *a = NULL;
 	struct pfs_dat *dat = NULL;
 	int fd, ret;
@@ -156,7 +156,7 @@ static int read_dat(struct input *in)
 	if (pfs_dat_info(dat)->compressed)
 		in->progress.total = 0;
 	pfs_dat_watch(dat, dat_progress, in);
-	ret = pfs_dat_read(dat, 0, pfs_assembler_feed, a, in->err);
+	ret = pfs_dat_read(dat, in->options->other ? PFS_DAT_OTHER : 0, pfs_assembler_feed, a, in->err);
 	if (!ret)
 		ret = pfs_assembler_finish(a);
 	progress_end(&in->progress);
@@ -181,7 +181,8 @@ static int read_text(struct input *in)
 	struct loss_drain drain;
 	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
 	struct pfs_assembler *a = pfs_assembler_new(&sink);
-	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, NULL) : NULL;
+	const struct pfs_text_options options = { .other = in->options->other };
+	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, &options) : NULL;
 	const struct pfs_text_stats *stats;
 	int ret = -ENOMEM;
 

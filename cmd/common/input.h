@@ -15,6 +15,7 @@
 
 struct input_options {
 	bool salvage;  /* read what is readable of a damaged file */
+	bool other;    /* also events that pfscope does not decode */
 	bool progress; /* show progress on a terminal; nothing else may print there meanwhile */
 };
 

@@ -14,6 +14,7 @@ static bool is_touch(enum pfs_kind kind)
 	case PFS_MAJOR:
 	case PFS_SIGNAL:
 	case PFS_ACCESS:
+	case PFS_TRACE:
 		return true;
 	default:
 		return false;

@@ -240,6 +240,28 @@ static const struct handler {
 	[RAW_PFS_NOTE] = { take_note },
 	[RAW_PFS_HIST] = { asm_fault_counted },
 };
+/* An event of no use to pfscope, passed on as it was printed. Its thread need not be one that is traced. */
+static int trace_event(struct pfs_assembler *a, const struct raw_event *raw)
+{
+	struct pfs_event ev = {
+		.kind = PFS_TRACE,
+		.ts_ns = raw->ts_ns,
+		.cpu = raw->cpu,
+		.tid = raw->tid,
+		.key = raw->str,
+		.value = raw->text,
+		.have = PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE),
+	};
+	struct asm_thread *thread;
+
+	a->stats.other++;
+	HASH_FIND_INT(a->threads, &ev.tid, thread);
+	if (thread && thread->proc) {
+		ev.pid = thread->proc->pid;
+		ev.have |= PFS_HAS(PFS_F_PID);
+	}
+	return asm_emit(a, &ev);
+}
 
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 {
@@ -254,6 +276,8 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		if (err)
 			return err;
 	}
+	if (raw->kind == RAW_OTHER && raw->str)
+		return trace_event(a, raw);
 	if (raw->kind == RAW_OTHER || (raw->kind == RAW_FUNCTION && !a->functions)) {
 		a->stats.other++;
 		return 0;

@@ -8,6 +8,7 @@
 
 #include "dat/read.h"
 #include "dat/unzip.h"
+#include "print/print.h"
 #include "record/ts_conv.h"
 
 /* Option ids (trace-cmd.dat.v7(5)); from 16 on also ids of sections. */
@@ -67,11 +68,12 @@ struct pfs_dat {
 	void *watch_ctx;
 	char *name;
 	uint64_t size;
-	bool salvage;
+	bool salvage, prints;
 	struct pfs_dat_info info;
 	bool swap;
 	uint32_t nr_cpus;
 	enum dat_codec codec;
+	struct pfs_printer *printer; /* of events of no use; NULL: they are not printed */
 	struct dat_buffer *buffers;
 	unsigned int nr_buffers, max_buffers;
 	char *comm_text;

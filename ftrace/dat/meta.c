@@ -57,6 +57,8 @@ static int event_format(struct pfs_dat *dat, const char *system, struct dat_curs
 
 	if (text)
 		ret = pfs_formats_add(dat->info.formats, system, text, len);
+	if (!ret && text && dat->printer)
+		ret = pfs_printer_add(dat->printer, system, text, len);
 	if (ret < 0)
 		c->code = dat_fail(dat, c->err, ret, c->pos, "%s", strerror(-ret));
 	return c->code;
@@ -80,13 +82,15 @@ static int read_symbols(struct pfs_dat *dat, struct dat_cursor *c)
 	uint32_t len = dat_u32(c, "kernel symbols");
 	const char *text;
 
-	if (!pfs_formats_find(dat->info.formats, "pfscope", "pfs_note")) {
+	if (!dat->printer && !pfs_formats_find(dat->info.formats, "pfscope", "pfs_note")) {
 		dat_skip(c, len, "kernel symbols");
 		return c->code;
 	}
 	text = dat_take(c, len, "kernel symbols");
 	if (!text)
 		return c->code;
+	if (dat->printer && pfs_printer_symbols(dat->printer, text, len))
+		return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
 	pfs_symbols_free(dat->info.formats->symbols);
 	dat->info.formats->symbols = pfs_symbols_parse(text, len);
 	if (!dat->info.formats->symbols)

@@ -54,7 +54,10 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 	if (c->code)
 		return c->code;
 	dat->info.formats = pfs_formats_new(machine[0], machine[1]);
-	return dat->info.formats ? 0 : dat_fail(dat, c->err, -ENOMEM, 0, "out of memory");
+	if (dat->prints)
+		dat->printer = pfs_printer_new(machine[0], machine[1]);
+	return dat->info.formats && (dat->printer || !dat->prints) ? 0
+								   : dat_fail(dat, c->err, -ENOMEM, 0, "out of memory");
 }
 
 static int open_all(struct pfs_dat *dat, struct pfs_err *err)
@@ -90,6 +93,7 @@ struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struc
 	dat->fd = fd;
 	dat->name = strdup(name);
 	dat->salvage = flags & PFS_DAT_SALVAGE;
+	dat->prints = flags & PFS_DAT_PRINT;
 	ret = open_all(dat, err ? err : &ignored);
 	if (ret < 0) {
 		pfs_dat_close(dat);
@@ -120,6 +124,7 @@ void pfs_dat_close(struct pfs_dat *dat)
 	free(dat->info.uname);
 	free(dat->info.writer);
 	pfs_formats_free(dat->info.formats);
+	pfs_printer_free(dat->printer);
 	free(dat->name);
 	free(dat);
 }
@@ -170,8 +175,33 @@ static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat
 	return ret;
 }
 
+/* Between the merge and the caller of pfs_dat_read(), where records of other events are printed. */
+struct others {
+	struct pfs_dat *dat;
+	raw_event_fn fn;
+	void *ctx;
+};
+
+static int print_other(void *ctx, const struct raw_event *raw)
+{
+	const struct others *others = ctx;
+	const struct pfs_formats *f = others->dat->info.formats;
+	struct raw_event printed = *raw;
+	unsigned int id = 0;
+	int err;
+
+	if (raw->kind != RAW_OTHER)
+		return others->fn(others->ctx, raw);
+	if (raw->record_len >= f->type_at + 2u)
+		id = pfs_load16((const uint8_t *)raw->record + f->type_at, f->ring.swap);
+	err = pfs_printer_print(others->dat->printer, id, raw->record, raw->record_len, raw->cpu, raw->ts_ns,
+				&printed.str, &printed.text);
+	return err || !printed.str ? err : others->fn(others->ctx, &printed);
+}
+
 int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
+	struct others others = { dat, fn, ctx };
 	struct pfs_err why = { "" };
 	struct pfs_merge *m;
 	int ret = 0;
@@ -187,7 +217,7 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 		ret = -ENOMEM;
 	dat->chunks_left = dat_unzip_chunks_max(dat->size);
 	if (m) {
-		pfs_merge_take_faults(m, dat->faults);
+		pfs_merge_take_faults(m, dat->printer ? NULL : dat->faults);
 		pfs_merge_watch(m, dat->watch, dat->watch_ctx);
 	}
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
@@ -195,7 +225,8 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	if (ret < 0)
 		pfs_err_set(&why, ret, "out of memory");
 	else
-		ret = pfs_merge_run(m, UINT64_MAX, fn, ctx, &why);
+		ret = dat->printer ? pfs_merge_run(m, UINT64_MAX, print_other, &others, &why)
+				   : pfs_merge_run(m, UINT64_MAX, fn, ctx, &why);
 	if (m)
 		dat->stats = *pfs_merge_stats(m);
 	if (*why.msg)

@@ -19,6 +19,7 @@ struct pfs_dat;
 enum {
 	PFS_DAT_SALVAGE = 1, /* open: read what can be read of a damaged file */
 	PFS_DAT_OTHER = 2,   /* read: pass events of no use on too, as RAW_OTHER */
+	PFS_DAT_PRINT = 4,   /* open: those then come with their name and text */
 };
 
 #define PFS_DAT_MAGIC_LEN 10

@@ -364,6 +364,8 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 	kind = pfs_record_decode(m->formats, s->record, s->len, m->scratch, ev);
 	if (kind == RAW_OTHER) {
 		m->stats.other++;
+		ev->record = s->record;
+		ev->record_len = s->len;
 		return m->flags & PFS_MERGE_OTHER ? fn(ctx, ev) : 0;
 	}
 	if (kind >= RAW_PFS_MAP) {

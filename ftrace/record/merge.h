@@ -18,7 +18,7 @@ struct pfs_merge;
 
 enum {
 	PFS_MERGE_SALVAGE = 1, /* go on behind what is damaged, and count it */
-	PFS_MERGE_OTHER = 2,   /* pass RAW_OTHER on too (kind, ts_ns, cpu and tid only) */
+	PFS_MERGE_OTHER = 2,   /* pass RAW_OTHER on too (kind, ts_ns, cpu, tid and record only) */
 };
 
 struct pfs_merge_stats {

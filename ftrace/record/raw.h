@@ -94,6 +94,10 @@ struct raw_event {
 	const char *comm;	    /* of the thread, NULL: not said by this record */
 	const char *str;	    /* NULL: absent. Borrowed, like comm */
 	uint64_t arg[RAW_MAX_ARGS]; /* RAW_ABSENT where the record does not have it */
+	/* of RAW_OTHER, where a reader was asked for those; str is the event's name */
+	const char *text;   /* its fields, as the kernel or libtraceevent prints them */
+	const void *record; /* from pfs_merge: its bytes instead, text and str are not set */
+	uint32_t record_len;
 };
 
 /* Where raw events go, in order of time. Returns 0, or -errno to stop the reader. */

@@ -24,6 +24,7 @@ struct pfs_text {
 	raw_event_fn fn;
 	void *ctx;
 	unsigned int page_shift;
+	bool other;
 	struct text_event *table; /* by hash_name(), free where name is NULL */
 	unsigned int table_mask;
 	struct pfs_text_stats stats;
@@ -122,6 +123,7 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 	t->fn = fn;
 	t->ctx = ctx;
 	t->page_shift = opt && opt->page_shift ? opt->page_shift : 12;
+	t->other = opt && opt->other;
 	t->join = pfs_records_join_new();
 	if (!t->join || fill_table(t)) {
 		pfs_text_free(t);
@@ -246,6 +248,26 @@ static void learn(struct pfs_text *t, const char *line, const char *end, const s
 	}
 }
 
+/* Name and fields of an event of no use: "sched_wakeup: comm=sh pid=12". */
+static void copy_other(struct pfs_text *t, const char *name, const char *end)
+{
+	const char *rest = name;
+	size_t len;
+
+	while (text_is_word(*rest))
+		rest++;
+	len = rest - name;
+	if (!len)
+		return;
+	memcpy(t->str, name, end - name);
+	t->str[len] = 0;
+	t->str[end - name] = 0;
+	for (rest = t->str + len + (name + len < end); *rest == ' ' || *rest == ':';)
+		rest++;
+	t->ev.str = t->str;
+	t->ev.text = rest;
+}
+
 /* my - [task] 12--4818    (   4818) [000] d....  1281.049571: page_fault_user: address=0x7f ... */
 static int read_event(struct pfs_text *t, const char *line, const struct text_columns *c, const char *end)
 {
@@ -273,6 +295,8 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 		ev->kind = RAW_OTHER;
 		ev->nr = SYS_OTHER;
 		t->stats.other++;
+		if (t->other)
+			copy_other(t, c->event, end);
 	}
 	return emit(t);
 }

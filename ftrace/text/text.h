@@ -23,6 +23,7 @@ struct pfs_text;
 /* All 0: what is usual. */
 struct pfs_text_options {
 	unsigned int page_shift; /* of the traced machine, which prints file offsets; 0: 12 */
+	bool other;		 /* events of no use come with their name and text */
 };
 
 /* Each line is one of events, other, lost, headers and unparsed. */

@@ -16,7 +16,7 @@ static const char *const kind_names[PFS_NR_KINDS] = {
 	[PFS_FORK] = "fork",	 [PFS_THREAD] = "thread",   [PFS_EXEC] = "exec",	 [PFS_EXIT] = "exit",
 	[PFS_COMM] = "comm",	 [PFS_SIGNAL] = "signal",   [PFS_HUGE] = "huge",	 [PFS_MAJOR] = "major",
 	[PFS_ACCESS] = "access", [PFS_ALLOC] = "alloc",	    [PFS_FREE] = "free",	 [PFS_LOST] = "lost",
-	[PFS_NOTE] = "note",
+	[PFS_NOTE] = "note",	 [PFS_TRACE] = "trace",
 };
 
 /* Value 0 of most is "unknown", which an absent field says better: event/line.h. */

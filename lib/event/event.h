@@ -41,6 +41,7 @@ enum pfs_kind {
 	PFS_FREE,     /* kernel object freed */
 	PFS_LOST,     /* `count` events are missing on `cpu` since the last one there */
 	PFS_NOTE,     /* a header fact: key value */
+	PFS_TRACE,    /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
 	PFS_NR_KINDS,
 };
 

@@ -131,6 +131,8 @@ static uint64_t needed_fields(enum pfs_kind kind)
 		return PFS_HAS(PFS_F_PTR);
 	case PFS_NOTE:
 		return PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
+	case PFS_TRACE:
+		return PFS_HAS(PFS_F_KEY);
 	default:
 		return 0;
 	}

@@ -221,6 +221,8 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
 	uint64_t first_ns = model->first_ns;
 	int err = 0;
 
+	if (ev->kind == PFS_TRACE)
+		return 0;
 	see(model, 1, ev->ts_ns, ev->ts_ns);
 	if (ev->kind == PFS_NOTE) /* may be older than what it is about */
 		model->first_ns = first_ns;

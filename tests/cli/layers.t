@@ -24,7 +24,8 @@ rooms()
 	lib refault: os event base
 	ftrace record: event base
 	ftrace tracefs: os base
-	ftrace dat: record base
+	ftrace print: base
+	ftrace dat: print record base
 	ftrace text: record
 	ftrace assemble: record event base
 	ftrace sideband: record os base
