@@ -16,9 +16,9 @@ rooms()
 	lib os: base
 	lib event: base
 	lib model: event base
-	lib reference: model event base
+	lib reference: model base
 	lib simulate: reference base
-	lib view: simulate model event base
+	lib view: simulate model base
 	lib symbol: os base
 	lib plot: view symbol model base
 	lib refault: os event base
@@ -32,7 +32,7 @@ rooms()
 	ftrace user: sideband tracefs os base
 	ftrace capture: user sideband assemble text dat tracefs record event os base
 	stap tapset:
-	stap module: tapset os base
+	stap module: os base
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	cmd common: capture user text dat assemble record session view refault model event os base
