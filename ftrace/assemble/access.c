@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Accesses without a fault: what DAMON saw used, of the pages that pfscope had it look at (lib/refault/idle.h). It
- * tells of the number of a target, and notes of pfscope's say whose that is, how long an interval is, and which
- * thread is DAMON's.
+ * Accesses without a fault: pages that DAMON saw accessed, of those that pfscope had it watch (refault/idle.h). DAMON
+ * reports the number of a target; pfscope's notes hold the process of each number, the interval, and DAMON's thread.
  */
 #include "assemble/assemble_priv.h"
+
+#include "base/array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,15 +16,12 @@
 
 static int set_target(struct pfs_assembler *a, unsigned int nr, int32_t pid)
 {
-	if (nr >= a->nr_targets) {
-		unsigned int want = nr + 256;
-		int32_t *bigger = realloc(a->targets, want * sizeof(*bigger));
+	while (nr >= a->nr_targets) {
+		int32_t *added = pfs_array_add(a->targets, a->nr_targets, a->max_targets);
 
-		if (!bigger)
+		if (!added)
 			return -ENOMEM;
-		memset(bigger + a->nr_targets, 0, (want - a->nr_targets) * sizeof(*bigger));
-		a->targets = bigger;
-		a->nr_targets = want;
+		*added = 0;
 	}
 	a->targets[nr] = pid;
 	return 0;
@@ -53,7 +51,7 @@ int asm_access_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 	return 0;
 }
 
-/* DAMON's thread is none of the processes'. That it ends makes its number free for another. */
+/* DAMON's thread belongs to no recorded process. After its exit another thread may get its number. */
 bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw)
 {
 	bool is = raw->tid == a->access_tid && a->access_tid > 0 && raw->kind != RAW_PFS_NOTE;
@@ -63,7 +61,7 @@ bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw)
 	return is;
 }
 
-static bool is_gone(struct pfs_assembler *a, int32_t pid)
+static bool has_exited(struct pfs_assembler *a, int32_t pid)
 {
 	const struct asm_thread *first;
 
@@ -77,9 +75,9 @@ int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw)
 	struct pfs_event ev;
 	int32_t pid = target < a->nr_targets ? a->targets[target] : 0;
 
-	/* Of a range of several pages it is not known which of them: somebody else's monitoring. */
+	/* A range of several pages comes from somebody else's monitoring, and does not identify the page. */
 	if (pid <= 0 || !a->access_ns || start == RAW_ABSENT || end - start != a->page_mask + 1 || !raw->arg[3] ||
-	    is_gone(a, pid))
+	    has_exited(a, pid))
 		return 0;
 	asm_event_init(&ev, raw, NULL, PFS_ACCESS);
 	ev.pid = ev.tid = pid;

@@ -134,7 +134,7 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
 	return err;
 }
 
-/* since_ns: of the last record before what is missing. Each may be RAW_ABSENT. */
+/* since_ns: time of the last record before the loss. Both may be RAW_ABSENT. */
 static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count, uint64_t since_ns)
 {
 	struct pfs_event ev;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From raw events to pfscope events: pairs system calls, follows fork and exec, says whose region a
- * change of the region tree belongs to.
+ * From raw events to pfscope events: pairs system calls, follows fork and exec, attributes changes of the region tree
+ * to processes.
  *
- * The one consumer of both readers (binary and text), so that the same run looks the same through
- * either. It keeps no layout of its own: it passes facts on, the model adds them up.
+ * The one consumer of both readers (binary and text), so that the same run looks the same through either. It keeps no
+ * layout: it passes facts on, and the model adds them up.
  */
 #ifndef PFS_ASSEMBLE_H
 #define PFS_ASSEMBLE_H
@@ -16,14 +16,14 @@ struct pfs_assembler;
 
 struct pfs_assembler_stats {
 	uint64_t raw;		 /* raw events taken in */
-	uint64_t other;		 /* of kinds that pfscope makes no use of */
-	uint64_t foreign_rows;	 /* region-tree rows that belong to no process here */
+	uint64_t other;		 /* of kinds that pfscope does not use */
+	uint64_t foreign_rows;	 /* region-tree rows of unknown processes */
 	uint64_t unpaired_exits; /* system calls whose beginning is not in the recording */
 };
 
 /*
- * Events go to `sink`, in the order in which raw events come; but where a fault's handler is watched, the
- * fault comes when that is through, and only the order within its thread stays. NULL: no memory.
+ * Events go to `sink` in the order of the raw events. Where handlers are watched, a fault is passed on when its
+ * handler has returned, so that only the order within its thread stays. NULL: no memory.
  */
 struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink);
 void pfs_assembler_free(struct pfs_assembler *assembler);
@@ -31,24 +31,23 @@ void pfs_assembler_free(struct pfs_assembler *assembler);
 /* Takes one raw event; a raw_event_fn (ctx is the assembler). 0 or what the sink returned. */
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw);
 
-/* Takes runs of page faults, as a raw_faults_fn does; what they stand for is the same as one by one. */
+/* Takes runs of page faults, as a raw_faults_fn does; equivalent to feeding them one by one. */
 int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr);
 
 /*
- * The stream has ended: passes on what was held back of faults that had not ended yet. 0 or what the sink
- * returned.
+ * The stream has ended: passes on the pending faults. 0 or what the sink returned.
  */
 int pfs_assembler_finish(struct pfs_assembler *assembler);
 
 /*
- * A header fact of the recording from outside the stream ("machine", "clock", ...): heeded, and
- * passed on as a note before the first event. 0 or -ENOMEM.
+ * A header fact of the recording from outside the stream ("machine", "clock", ...): taken in,
+ * and passed on as a note before the first event. 0 or -ENOMEM.
  */
 int pfs_assembler_header(struct pfs_assembler *assembler, const char *key, const char *value);
 
 /*
- * Who knows the name of a thread that no record has named: asked once a thread. name() returns NULL
- * if it does not; the string is borrowed for the call.
+ * Where to look up the name of a thread that no record has named, once per thread. name() returns NULL for unknown
+ * ones; the string is borrowed for the call.
  */
 void pfs_assembler_set_names(struct pfs_assembler *assembler, const char *(*name)(void *ctx, int32_t tid), void *ctx);
 

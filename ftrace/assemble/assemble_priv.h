@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); calls.c (system calls),
- * life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c (DAMON),
- * pending_fault.c (faults whose handler is watched); emit.c, thread.c, call_range.c.
+ * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); calls.c (system
+ * calls), life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
+ * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c, call_range.c.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
 #define PFS_ASSEMBLE_PRIV_H
@@ -41,7 +41,7 @@ struct asm_proc {
 	bool shared_space;	       /* a vfork child before its exec */
 	bool in_snapshot;	       /* lines of a snapshot that counts are coming */
 	uint64_t snapshot_end;	       /* how far up its lines have come */
-	uint64_t look_ns, gap_look_ns; /* since when its lines, and gaps, are as it says; 0: the first */
+	uint64_t look_ns, gap_look_ns; /* since when its lines, and gaps, are valid; 0: the first */
 	UT_hash_handle hh;
 };
 
@@ -114,11 +114,11 @@ struct pfs_assembler {
 	bool defers;		    /* either: faults are passed on when their handler has returned */
 	int32_t only_pid;	    /* --no-follow: 0 or the one process */
 	int32_t *targets;	    /* DAMON's, by number: the process of each, or 0 */
-	unsigned int nr_targets;
+	unsigned int nr_targets, max_targets;
 	int32_t access_tid; /* DAMON's thread, or 0 */
 	uint64_t access_ns; /* how often it looks; 0: accesses are not recorded */
 	const struct asm_cpu_type *cpu_type;
-	char *unescaped; /* the string of the own record at hand */
+	char *unescaped; /* the string of the current own record */
 	size_t max_unescaped;
 	const char *(*name)(void *ctx, int32_t tid); /* or NULL */
 	void *name_ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events: what system calls say of a layout, as they begin and when they return.
+ * Raw events to pfscope events: changes of a layout by system calls, at their entry and return.
  */
 #include "assemble/assemble_priv.h"
 
@@ -33,7 +33,7 @@ static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const st
 {
 	struct pfs_event ev;
 
-	if (r.start >= r.end || a->handlers) /* probes tell of each page */
+	if (r.start >= r.end || a->handlers) /* probes record each page */
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
 	ev.by = by;
@@ -43,7 +43,7 @@ static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const st
 
 /* ---- calls that remove a range, while they run ---- */
 
-/* At the end of a call that removes: what no row said, less what others have mapped there since. */
+/* At the end of a call that removes: what no row reported, less what other threads have mapped there since. */
 static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct range rest = t->call.removes;
@@ -85,7 +85,7 @@ static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const 
 {
 	struct pfs_event ev;
 
-	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* how long it is, is not said */
+	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* its length is unknown */
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
 	ev.start = t->call.arg[0];
 	ev.have |= PFS_HAS(PFS_F_START);
@@ -172,7 +172,7 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 		if (!err)
 			err = asm_emit(a, &ev);
 	}
-	/* It may leave no row; a range that is gone already is no matter. */
+	/* It may leave no row; to unmap a range twice does no harm. */
 	if (!err && !(t->call.arg[3] & MREMAP_DONTUNMAP))
 		err = asm_emit_unmap(a, t, raw, range_of(t->call.arg[0], old_len));
 	return err;
@@ -250,7 +250,7 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return remove_rest(a, t, raw);
 }
 
-/* What holds for regions of the range from now on, whatever else they are. */
+/* Traits that the regions of the range have from now on, besides those they had. */
 static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
 		       uint8_t traits)
 {
@@ -344,7 +344,7 @@ static const call_done calls_done[SYS_NR] = {
 	[SYS_PRCTL] = prctl_done,
 };
 
-/* The old image goes on: forget what was built of the new one. */
+/* The old image continues: the new one is dropped. */
 static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
@@ -383,7 +383,7 @@ static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const s
 	return asm_emit(a, &ev);
 }
 
-/* Of several regions that mremap was to move, some have arrived: those are gone from where they were. */
+/* mremap was to move several regions, and has moved some of them: those are no longer at their old place. */
 static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events: what changes a layout, and here first of all the rows of the region tree.
+ * Raw events to pfscope events: the rows of the region tree.
  *
- * Three witnesses, each with its gaps: the writes of the kernel's region tree (ranges and identities,
+ * Three sources, each with its gaps: the writes of the kernel's region tree (ranges and identities,
  * but no attributes, and some removals leave no row), the side-band of mappings (all attributes, but
  * no removals and no moves) and the system calls (what was asked, and whether it was granted). Each
  * fact is passed on by the first that knows it; a system call's own account is used at its return for
- * what the other two did not say. (Side-band: assemble/maps.c, system calls: assemble/calls.c.)
+ * what the other two did not report. (Side-band: maps.c, system calls: calls.c.)
  */
 #include "assemble/assemble_priv.h"
 
@@ -82,7 +82,7 @@ static void exec_row(struct asm_thread *t, struct range row, uint64_t id)
 		t->exec.stack_top = row.start;
 }
 
-/* The pages of the arguments, in the new space: nothing but this tells of them. */
+/* The pages of the arguments, in the new space: nothing else reports them. */
 int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t len = t->exec.stack.end - t->exec.stack.start;
@@ -114,7 +114,7 @@ static int emit_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return asm_emit(a, &ev);
 }
 
-/* A fork copies the whole tree: the first row of the copy says that it begins. */
+/* A fork copies the whole tree: the first row of the child's tree marks the beginning. */
 static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
 		    uint64_t id)
 {
@@ -167,7 +167,7 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 }
 
 /*
- * The kernel empties a range that it maps over, with or without a row that says so. A row from there on
+ * The kernel empties a range that it maps over, with or without a row for that. A row from there on
  * may be the new mapping (with the neighbour above it that it was merged with), or only the upper part
  * of a region that is being split there (6.1 begins with that). Which one it is, the model finds out.
  */
@@ -178,7 +178,7 @@ static int replace_range(struct pfs_assembler *a, struct asm_thread *t, const st
 	struct pfs_event ev;
 
 	if (t->call.nr == SYS_SHMAT && t->call.arg[2] & SHM_REMAP && row.start == (t->call.arg[1] & ~a->page_mask))
-		over = row; /* how long the segment is, only the row of its own says */
+		over = row; /* only its own row has the length of the segment */
 	if (t->call.removed || over.start >= over.end || !covers(row, over))
 		return 0;
 	if (row.start < over.start) {
@@ -243,7 +243,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	}
 	if (t->fork.copying)
 		return fork_row(a, t, raw, row, id);
-	/* Its own space is gone: the last one to close a userfaultfd mends another process's. */
+	/* Its own space is torn down: the last one to close a userfaultfd changes another process's tree. */
 	if (t->exited) {
 		a->stats.foreign_rows++;
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads and processes by number, and their lives: fork, exec, exit, names; by the kernel's events, and where those
- * were lost by the side-band's word.
+ * Threads and processes by number, and their lives: fork, exec, exit, names; by the kernel's events, and by the
+ * side-band where those were lost.
  */
 #include "assemble/assemble_priv.h"
 
@@ -24,7 +24,6 @@ int pfs_assembler_thread(struct pfs_assembler *a, int32_t tid, int32_t pid)
 	return t->proc ? 0 : -ENOMEM;
 }
 
-/* The thread of a raw event. Its name is passed on the first time that a record says it. */
 int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out)
 {
 	struct asm_thread **hot = &a->hot[raw->cpu & 63], *t = *hot;
@@ -76,7 +75,7 @@ int asm_newtask(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	return 0;
 }
 
-/* The clone flags of the fork under way; RAW_ABSENT if nothing says them. */
+/* The clone flags of the fork under way; RAW_ABSENT if they are unknown. */
 static uint64_t fork_flags(const struct asm_thread *t, int32_t child)
 {
 	if (t->fork.child == child && t->fork.flags != RAW_ABSENT)
@@ -179,7 +178,7 @@ static int exec_over(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return asm_executed(a, t, &end);
 }
 
-/* The side-band's word for an exec: what follows is of the new image, whatever else was lost. */
+/* The side-band reported an exec: what follows is of the new image, whatever else was lost. */
 static int exec_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	const char *comm = asm_unescaped(a, raw->str);
@@ -188,7 +187,7 @@ static int exec_reported(struct pfs_assembler *a, struct asm_thread *t, const st
 
 	if (!comm)
 		return -ENOMEM;
-	if (t->exec.reported_ns) /* it was all lost from then to the next one */
+	if (t->exec.reported_ns) /* everything between two execs was lost */
 		err = exec_over(a, t, raw);
 	builder = asm_exec_owner(t);
 	if (!builder->exec.under_way)
@@ -201,8 +200,8 @@ static int exec_reported(struct pfs_assembler *a, struct asm_thread *t, const st
 }
 
 /*
- * What only a program does, and its end, come after its exec; and a look at its regions that began later, for it waits
- * until they are all there.
+ * Only after its exec can a program do these, or end; and a snapshot that began later waits until all regions are
+ * there.
  */
 static bool is_after_exec(const struct asm_thread *t, const struct raw_event *raw)
 {
@@ -275,7 +274,7 @@ int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_eve
 	return concluded ? 0 : exited(a, t, raw);
 }
 
-/* The exit event of a thread that the side-band told the end of is lost, or as good as. */
+/* The side-band reported the end of a thread whose exit event is lost, or too late. */
 static int conclude_end(struct pfs_assembler *a, struct asm_thread *t, uint64_t ts_ns)
 {
 	struct raw_event end = { .kind = RAW_EXIT,
@@ -314,30 +313,30 @@ int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	}
 	if (t->exited)
 		return emit_gone(a, t, raw);
-	/* Perhaps another process's, whose last user this thread was: its own exit will tell. */
+	/* Perhaps another process's, whose last user this thread was: its own exit will show. */
 	t->mm_gone = true;
 	return 0;
 }
 
 int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct asm_thread *owner = asm_exec_owner(t), *who;
+	struct asm_thread *owner = asm_exec_owner(t), *task;
 
 	if (!raw->str)
 		return 0;
-	if (owner->exec.under_way) { /* the new image's name: said with the exec itself */
+	if (owner->exec.under_way) { /* the new image's name, which belongs to the exec event */
 		strncpy(owner->exec.comm, raw->str, sizeof(owner->exec.comm) - 1);
 		return 0;
 	}
-	who = raw->arg[0] == RAW_ABSENT ? t : asm_thread_get(a, raw->arg[0]);
-	if (!who)
+	task = raw->arg[0] == RAW_ABSENT ? t : asm_thread_get(a, raw->arg[0]);
+	if (!task)
 		return -ENOMEM;
-	if (!who->proc)
-		who->proc = t->proc; /* one may only rename threads of one's own process */
-	return asm_emit_comm(a, who, raw, raw->str);
+	if (!task->proc)
+		task->proc = t->proc; /* one may only rename threads of one's own process */
+	return asm_emit_comm(a, task, raw, raw->str);
 }
 
-/* ---- what the side-band and snapshots say of them ---- */
+/* ---- reports of the side-band and of snapshots ---- */
 
 /*
  * The exit event comes before or after this, by kernel, unless it is lost; perhaps all that there was of the thread
@@ -356,24 +355,24 @@ static int end_reported(struct pfs_assembler *a, struct asm_thread *t, const str
 
 int asm_task_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct asm_thread *who = asm_thread_get(a, raw->arg[0]);
+	struct asm_thread *task = asm_thread_get(a, raw->arg[0]);
 	const char *comm;
 
-	if (!who)
+	if (!task)
 		return -ENOMEM;
 	if (raw->arg[2] == PFS_TASK_ENDED)
-		return end_reported(a, who, raw);
-	if (!who->proc && !who->exited) {
-		who->proc = asm_proc_get(a, raw->arg[1]);
-		if (!who->proc)
+		return end_reported(a, task, raw);
+	if (!task->proc && !task->exited) {
+		task->proc = asm_proc_get(a, raw->arg[1]);
+		if (!task->proc)
 			return -ENOMEM;
-		who->proc->counted = true;
-		asm_thread_set_alive(who, true);
+		task->proc->counted = true;
+		asm_thread_set_alive(task, true);
 	}
 	if (raw->arg[2] == PFS_TASK_EXECS && raw->str)
-		return exec_reported(a, who, raw);
-	if (who->named || !raw->str || !raw->str[0])
+		return exec_reported(a, task, raw);
+	if (task->named || !raw->str || !raw->str[0])
 		return 0;
 	comm = asm_unescaped(a, raw->str);
-	return comm ? asm_emit_comm(a, who, raw, comm) : -ENOMEM;
+	return comm ? asm_emit_comm(a, task, raw, comm) : -ENOMEM;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Raw events to pfscope events: mappings as the side-band and snapshots tell them, and the pages that are
- * mapped beside a fault.
+ * Raw events to pfscope events: mappings that the side-band and snapshots report, and fault-around.
  */
 #include "assemble/assemble_priv.h"
 
@@ -17,7 +16,7 @@
 #endif
 #define MAP_HUGETLB_FLAG 0x40000
 
-/* Has the range been as it is since then, as far as can be told? 0: does not matter. */
+/* Is the range unchanged since then, as far as is known? 0: since ever. */
 static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_ns)
 {
 	const struct asm_change *oldest = &p->recent[p->next_recent % NR_RECENT];
@@ -74,7 +73,7 @@ static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const str
 
 /*
  * A later look sees more of the heap than is known of: it grew before anything of the process was recorded. Where the
- * break is in its last page, the next brk() says.
+ * break is in its last page, the next brk() shows.
  */
 static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
 {
@@ -83,7 +82,7 @@ static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (r.end <= page_up(a, t->proc->brk))
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_BRK, r);
-	if (t->proc->brk) /* where it begins, has been said */
+	if (t->proc->brk) /* its beginning was reported before */
 		ev.have &= ~PFS_HAS(PFS_F_START);
 	t->proc->brk = r.end;
 	return asm_emit(a, &ev);

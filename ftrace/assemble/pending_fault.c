@@ -2,14 +2,14 @@
 /*
  * The fault of a thread whose handler runs: passed on when that has returned, with all that was recorded of it.
  *
- * Sources: the entries and returns of handle_mm_fault (probes: flags, region, result, time) and the functions in between
- * (the function tracer: which class). A handler that runs without an exception before it is get_user_pages at work: a
- * `populate` of that page. The kernel may run a handler again for the same fault (VM_FAULT_RETRY): the time of all runs
- * is added up.
+ * Sources: the entries and returns of handle_mm_fault (probes: flags, region, result, time) and the functions in
+ * between (the function tracer: which class). A handler that runs without an exception before it is get_user_pages at
+ * work: a `populate` of that page. The kernel may run a handler again for the same fault (VM_FAULT_RETRY): the time of
+ * all runs is added up.
  *
- * Only records of its own thread end a pending fault, so the order within a thread stays. Between threads it becomes more
- * exact: the kernel handles a fault under a lock against changes of its region, so a fault that is passed on at the
- * handler's return stands where the layout is the one it met.
+ * Only records of its own thread end a pending fault, so the order within a thread stays. Between threads it becomes
+ * more exact: the kernel handles a fault under a lock against changes of its region, so a fault that is passed on at
+ * the handler's return stands where the layout is the one it met.
  */
 #include "assemble/assemble_priv.h"
 
@@ -142,7 +142,9 @@ static uint64_t page_of(const struct pfs_assembler *a, uint64_t addr)
 	return addr & ~a->page_mask;
 }
 
-/* Of get_user_pages: a huge page populates all of its pages, and pages mapped or allocated with it lie in the region. */
+/*
+ * Of get_user_pages: a huge page populates all of its pages, and pages mapped or allocated with it lie in the region.
+ */
 static void widen(struct pfs_assembler *a, struct asm_pending *p)
 {
 	struct range r = p->region;

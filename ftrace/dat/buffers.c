@@ -34,10 +34,7 @@ int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64
 	return 0;
 }
 
-/*
- * What the header says of one processor's data, against the file. No byte belongs to two: a file
- * that says so would make us read, and take memory for, far more than it is.
- */
+/* Checks the header's claim of one CPU's data against the file. */
 static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *err)
 {
 	uint64_t offset = cpu->offset, size = cpu->size;
@@ -49,17 +46,14 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 			return 0;
 		cpu->size = 0;
 		cpu->cut = true;
-		ret = dat_fail(dat, err, -EBADMSG, offset,
-			       "the data of processor %u is said to be "
-			       "in the place of another's",
-			       cpu->cpu);
+		ret = dat_fail(dat, err, -EBADMSG, offset, "the data of CPU %u overlaps that of another CPU", cpu->cpu);
 		return dat_damage(dat, ret, err);
 	}
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
 	cpu->cut = true;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size,
 		       "the file ends here, but the data of "
-		       "processor %u is said to be %llu bytes from offset %llu on: it is cut "
+		       "CPU %u should be %llu bytes from offset %llu on: it is cut "
 		       "short%s",
 		       cpu->cpu, (unsigned long long)size, (unsigned long long)offset,
 		       dat->salvage ? "" : "; try --salvage");

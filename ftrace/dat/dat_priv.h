@@ -39,7 +39,7 @@ enum {
 	DAT_NR_OPTS,
 };
 
-/* The data of one processor in one buffer. */
+/* The data of one CPU in one buffer. */
 struct dat_cpu {
 	uint32_t cpu;
 	uint64_t offset, size; /* in the file */
@@ -81,26 +81,26 @@ struct pfs_dat {
 	unsigned int nr_comms;
 	uint64_t sections[DAT_NR_OPTS]; /* v7: where each is; 0: none */
 	struct pfs_ts_conv conv;
-	struct pfs_sync *sync; /* by processor */
+	struct pfs_sync *sync; /* by CPU */
 	uint32_t nr_sync;
-	uint64_t claimed;		   /* bytes of data of all processors so far */
-	uint64_t claimed_headers;	   /* bytes of what says where those are */
+	uint64_t claimed;		   /* bytes of data of all CPUs so far */
+	uint64_t claimed_headers;	   /* bytes of the headers of buffers, or sections of options */
 	uint64_t blocks_left, chunks_left; /* memory for what is uncompressed, see dat/unzip.h */
-	uint64_t open_damage;		   /* things that pfs_dat_open() lived with */
+	uint64_t open_damage;		   /* damaged parts that pfs_dat_open() left out */
 	struct pfs_err first_damage;
-	struct pfs_merge_stats stats; /* of the last read, and that */
+	struct pfs_merge_stats stats; /* of the last read, with open_damage */
 };
 
 /* "NAME: offset N: why"; returns code. */
 int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Damage that pfs_dat_open() may live with: err says what. 0 if it is to be salvaged, else code. */
+/* Damage described by err. Returns 0 if the reader may go on (--salvage), else code. */
 int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err);
 
 /*
- * [start, end) of the file was read as a header that there may be several of. False: all of them together are
- * longer than the file, so it leads back to the same ones, which may take as much memory as they like.
+ * Counts [start, end) of the file as a header of which there may be several. False: all of them together are longer
+ * than the file, so they lead back to the same ones, and would take memory without end.
  */
 static inline bool dat_claim_header(struct pfs_dat *dat, uint64_t start, uint64_t end)
 {
@@ -109,8 +109,8 @@ static inline bool dat_claim_header(struct pfs_dat *dat, uint64_t start, uint64_
 }
 
 /*
- * A place in the file (or in what a compressed section became) that is read forward. The first
- * failure sticks: later reads give 0 or NULL, and `code` is what to return.
+ * A position in the file, or in an uncompressed section, that reads move forward. The first failure sticks: later reads
+ * return 0 or NULL, and `code` is the result.
  */
 struct dat_cursor {
 	const struct pfs_dat *dat;
@@ -118,8 +118,8 @@ struct dat_cursor {
 	int code;
 	uint64_t pos, end;  /* in the file, or in mem */
 	const uint8_t *mem; /* not NULL: all of it is here */
-	uint64_t base;	    /* of mem: where in the file it came from */
-	uint8_t *window;    /* what was read last from the file */
+	uint64_t base;	    /* of mem: its offset in the file */
+	uint8_t *window;    /* the part of the file read last */
 	uint64_t window_pos;
 	size_t window_len, window_room;
 };
@@ -129,7 +129,7 @@ void dat_cursor_mem(struct dat_cursor *c, const struct pfs_dat *dat, const void 
 		    struct pfs_err *err);
 void dat_cursor_fini(struct dat_cursor *c);
 
-/* len bytes, valid until the next read. `what` they are, for the message. NULL: there are not. */
+/* The next len bytes, valid until the next read, or NULL. `what` names them in the message. */
 const void *dat_take(struct dat_cursor *c, uint64_t len, const char *what);
 void dat_skip(struct dat_cursor *c, uint64_t len, const char *what);
 uint16_t dat_u16(struct dat_cursor *c, const char *what);
@@ -139,7 +139,7 @@ uint64_t dat_u64(struct dat_cursor *c, const char *what);
 /* A string up to its NUL, of at most 4095 bytes, as dat_take(). */
 const char *dat_string(struct dat_cursor *c, const char *what);
 
-/* The failure of the place where the cursor is. */
+/* Fails at the cursor's position. */
 int dat_cursor_fail(struct dat_cursor *c, const char *what);
 
 /* The parts that both versions have, in the order of version 6. read() returns 0 or -errno. */
@@ -150,8 +150,8 @@ extern const struct dat_meta {
 } dat_metas[DAT_NR_METAS];
 
 /*
- * Reads options up to the last one. next: where the offset of the next section of options goes, 0 if there is none; NULL
- * in version 6, which has one section. 0 or -errno.
+ * Reads options up to the last one. next: where the offset of the next section of options goes, 0 if there is none;
+ * NULL in version 6, which has one section. 0 or -errno.
  */
 int dat_options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next);
 
@@ -160,12 +160,12 @@ struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name);
 int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64_t size);
 
 /*
- * Checks what the header claims of a buffer's data against the file; no byte may belong to two CPUs, or a file could make
- * pfscope read, and take memory for, far more than it is. 0 or -errno.
+ * Checks what the header claims of a buffer's data against the file; no byte may belong to two CPUs, or a file could
+ * make pfscope read, and take memory for, far more than it is. 0 or -errno.
  */
 int dat_check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_err *err);
 
-/* Everything behind the initial format. 0 or -errno. */
+/* Read all that follows the initial format. 0 or -errno. */
 int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c);
 

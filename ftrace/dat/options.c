@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The options of a trace.dat: what it says about clocks, the machine, the buffers.
+ * The options of a trace.dat: clocks, the machine, the buffers.
  *
- * The ids and forms are those of trace-cmd.dat.v7(5); version 6 has the same up to TSC2NSEC. An
- * unknown one is passed over, as the format asks.
+ * The ids and forms are those of trace-cmd.dat.v7(5); version 6 has the same up to TSC2NSEC. The
+ * format asks readers to skip unknown ones.
  */
 #include "dat/dat_priv.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that is left, as a string of its own. */
+/* The rest of the option as a string. The caller frees it. */
 static char *rest_text(struct dat_cursor *c)
 {
 	uint64_t len = c->end - c->pos;
@@ -120,7 +120,7 @@ static void order_samples(struct pfs_sync *sync)
 	sync->nr_samples = kept;
 }
 
-/* The host's clock against this guest's, by processor. */
+/* The host's clock against this guest's, by CPU. */
 static int set_time_shift(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t flags, n;
@@ -129,9 +129,9 @@ static int set_time_shift(struct pfs_dat *dat, struct dat_cursor *c)
 		return 0;
 	dat_u64(c, "trace id of the host");
 	flags = dat_u32(c, "flags of a time shift");
-	n = dat_u32(c, "number of processors of a time shift");
+	n = dat_u32(c, "number of CPUs of a time shift");
 	if (!c->code && n > (c->end - c->pos) / 4)
-		return dat_cursor_fail(c, "number of processors of a time shift");
+		return dat_cursor_fail(c, "number of CPUs of a time shift");
 	dat->sync = calloc(n + 1, sizeof(*dat->sync));
 	if (!dat->sync)
 		return c->code = -ENOMEM;
@@ -149,17 +149,17 @@ static int set_time_shift(struct pfs_dat *dat, struct dat_cursor *c)
 	return c->code;
 }
 
-/* v7: the processors that a buffer has data of. */
+/* v7: the CPUs of a buffer, with offset and size of their data. */
 static int buffer_cpus(struct dat_buffer *buffer, struct dat_cursor *c)
 {
 	uint32_t n;
 
 	buffer->page_size = dat_u32(c, "page size of a buffer");
-	n = dat_u32(c, "number of processors of a buffer");
+	n = dat_u32(c, "number of CPUs of a buffer");
 	while (n-- && !c->code) {
-		uint32_t cpu = dat_u32(c, "a processor");
-		uint64_t offset = dat_u64(c, "where a processor's data is");
-		uint64_t size = dat_u64(c, "size of a processor's data");
+		uint32_t cpu = dat_u32(c, "a CPU");
+		uint64_t offset = dat_u64(c, "offset of a CPU's data");
+		uint64_t size = dat_u64(c, "size of a CPU's data");
 
 		if (!c->code && dat_add_cpu(buffer, cpu, offset, size) < 0)
 			c->code = -ENOMEM;
@@ -169,7 +169,7 @@ static int buffer_cpus(struct dat_buffer *buffer, struct dat_cursor *c)
 
 static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
 {
-	uint64_t offset = dat_u64(c, "where a buffer is");
+	uint64_t offset = dat_u64(c, "offset of a buffer");
 	const char *name = dat_string(c, "name of a buffer");
 	struct dat_buffer *buffer;
 
@@ -197,13 +197,13 @@ static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
 static int set_section(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 {
 	if (c->end - c->pos >= 8)
-		dat->sections[id] = dat_u64(c, "where a section is");
+		dat->sections[id] = dat_u64(c, "offset of a section");
 	return c->code;
 }
 
 static int set_cpu_count(struct pfs_dat *dat, struct dat_cursor *c)
 {
-	uint32_t n = dat_u32(c, "number of processors");
+	uint32_t n = dat_u32(c, "number of CPUs");
 
 	if (!c->code)
 		dat->nr_cpus = n;
@@ -264,7 +264,7 @@ int dat_options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next)
 			break;
 		dat_cursor_mem(&data, dat, bytes, size, at, c->err);
 		if (id == DAT_OPT_DONE) {
-			*next = dat_u64(&data, "where the next options are");
+			*next = dat_u64(&data, "offset of the next options");
 			return data.code;
 		}
 		ret = read_option(dat, id, &data);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The trace.dat reader: opening (which part reads what: dat_priv.h), checking what the header
- * claims against the file, and feeding the data of all buffers to merge.c.
+ * The trace.dat reader: it opens a file and feeds the data of all buffers to merge.c.
  */
 #include "dat/dat_priv.h"
 
@@ -140,7 +139,7 @@ static struct pfs_page_source *open_source(struct pfs_dat *dat, const struct dat
 					cpu->size + 4 < dat->size - cpu->offset ? cpu->offset + cpu->size + 4
 										: dat->size,
 					page_size, dat->swap, &dat->chunks_left);
-	/* one short sub-buffer: no memory for more than there is */
+	/* for a short sub-buffer, take no more memory than it has bytes */
 	if (page_size > cpu->size)
 		page_size = cpu->size;
 	return pfs_page_source_file(dat->fd, cpu->offset, cpu->size, page_size);
@@ -167,7 +166,7 @@ static int add_buffer(struct pfs_dat *dat, struct pfs_merge *m, const struct dat
 	unsigned int nr = buffer->text ? 0 : buffer->nr_cpus;
 	int ret = 0;
 
-	/* pfscope's own records, its last processor, go first where times are equal, as live */
+	/* pfscope's own records, its last CPU, go first where times are equal, as live */
 	if (nr && pfs_formats_find(dat->info.formats, "pfscope", "pfs_note"))
 		ret = add_cpu(dat, m, buffer, &buffer->cpus[--nr]);
 	for (unsigned int i = 0; !ret && i < nr; i++)
@@ -207,10 +206,7 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	int ret = 0;
 
 	if (pfs_dat_is_text(dat))
-		return pfs_err_set(err, -EINVAL,
-				   "%s: it holds the text of a latency tracer, no "
-				   "records",
-				   dat->name);
+		return pfs_err_set(err, -EINVAL, "%s: it holds the text of a latency tracer, no records", dat->name);
 	m = pfs_merge_new(dat->info.formats,
 			  (dat->salvage ? PFS_MERGE_SALVAGE : 0) | (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)

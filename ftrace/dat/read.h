@@ -28,15 +28,15 @@ enum {
 bool pfs_dat_is_magic(const void *bytes, size_t len);
 
 /*
- * A descriptor that can be read at any offset: fd itself, or, of a pipe, a temporary file without
- * a name that all of it was copied to (in $TMPDIR or /tmp). `head` is what the caller has already
- * read from it, if anything. -errno with err set; the caller closes what is not fd.
+ * A descriptor that can be read at any offset: fd itself or, for a pipe, an unnamed temporary file (in $TMPDIR or /tmp)
+ * with all its bytes. `head` is what the caller has read from it already. -errno with err set; the caller closes a
+ * descriptor that is not fd.
  */
 int pfs_dat_spool(int fd, const char *name, const void *head, size_t head_len, struct pfs_err *err);
 
 /*
- * Opens a file that can be read at any offset. fd stays the caller's and must outlive it; name is
- * for messages. NULL with errno and err set: -EBADMSG for what is no trace.dat or damaged.
+ * Opens a file that can be read at any offset. fd stays the caller's and must outlive it; name is for messages. NULL
+ * with errno and err set: EBADMSG for a damaged file, or one that is no trace.dat.
  */
 struct pfs_dat *pfs_dat_open(int fd, const char *name, unsigned int flags, struct pfs_err *err);
 void pfs_dat_close(struct pfs_dat *dat);
@@ -44,7 +44,7 @@ void pfs_dat_close(struct pfs_dat *dat);
 /* pfs_dat_read() reports its progress to fn; pages are of info's page_size bytes, compressed ones as well. */
 void pfs_dat_watch(struct pfs_dat *dat, pfs_merge_watch_fn fn, void *ctx);
 
-/* From now on pfs_dat_read() passes page faults of the everyday form there, with its ctx, several at once. */
+/* From now on pfs_dat_read() passes plain faults there, with its ctx, many at once. */
 void pfs_dat_take_faults(struct pfs_dat *dat, raw_faults_fn faults);
 
 /*
@@ -57,9 +57,9 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 const struct pfs_merge_stats *pfs_dat_stats(const struct pfs_dat *dat);
 
 /*
- * The file holds no records but the text of a `trace` file (latency tracers). pfs_dat_read() is an
- * error then; pfs_dat_text() gives a descriptor with that text, at its start, which the caller
- * closes, or -errno with err set.
+ * Does the file hold the text of a `trace` file (latency tracers) instead of records? pfs_dat_read() fails then;
+ * pfs_dat_text() returns a descriptor positioned at the start of that text, which the caller closes, or -errno with
+ * err set.
  */
 bool pfs_dat_is_text(const struct pfs_dat *dat);
 int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err);

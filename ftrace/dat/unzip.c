@@ -2,8 +2,8 @@
 /*
  * Uncompressing, with claims of size checked before memory is taken for them.
  *
- * Trace data of a processor is a count of chunks (4 bytes), then of each its compressed size, its
- * size (4 bytes each) and its bytes; a chunk holds whole sub-buffers (ten, of trace-cmd).
+ * The trace data of a CPU is a count of chunks (4 bytes), then each chunk: its compressed size, its size (4 bytes
+ * each) and its bytes. A chunk holds whole sub-buffers (trace-cmd: ten).
  */
 #include "dat/unzip.h"
 
@@ -16,15 +16,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* A chunk of trace-cmd's has ten sub-buffers at most. The longest that a kernel can make are of 1 MB. */
+/* trace-cmd puts at most ten sub-buffers into a chunk, and a sub-buffer has at most 1 MB. */
 #define MAX_CHUNK_PAGES 16
 #define MIN_MAX_CHUNK	(1u << 20)
 #define MAX_CHUNK	(16u << 20)
 
 /*
- * A few bytes can be made that become 128 KiB, so what a file claims is no measure. What a file is, is: tables
- * are text that becomes ten times as long; of sub-buffers, most of which may be empty, each processor has but
- * one chunk at a time.
+ * A few bytes can uncompress to 128 KiB, so only the size of the file can limit memory: tables are text, which becomes
+ * ten times as long; of sub-buffers, most of which may be empty, each CPU has but one chunk at a time.
  */
 uint64_t dat_unzip_blocks_max(uint64_t file_size)
 {
@@ -47,7 +46,7 @@ int dat_codec_find(const char *name)
 	return -ENOTSUP;
 }
 
-/* How many bytes became of it, or -EBADMSG. */
+/* The number of uncompressed bytes, or -EBADMSG. */
 static int64_t unzip(enum dat_codec codec, const void *in, size_t in_len, void *out, size_t out_len)
 {
 	uLongf zlib_len = out_len;
@@ -97,7 +96,7 @@ struct chunk_source {
 	uint32_t given, filled; /* in out */
 };
 
-/* Nothing behind this can be found. */
+/* The chunks behind this one cannot be found. */
 static int bad_chunk(struct chunk_source *cs, const char *what, struct pfs_err *err)
 {
 	cs->nr_left = 0;
@@ -175,7 +174,7 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 	if (ret < 0)
 		return ret;
 	if (unzip(cs->codec, cs->in, in_len, cs->out, out_len) != out_len)
-		return pfs_err_set(err, -EBADMSG, "offset %llu: a chunk that does not uncompress",
+		return pfs_err_set(err, -EBADMSG, "offset %llu: a chunk that cannot be uncompressed",
 				   (unsigned long long)cs->src.where);
 	cs->filled = out_len;
 	return 0;

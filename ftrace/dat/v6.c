@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Version 6 of trace.dat: everything one after the other, the data at the end.
+ * Version 6 of trace.dat: all parts one after the other, the data at the end.
  *
- * Of other buffers than the top one (option BUFFER) there is a part of the header at an offset:
- * the same words from the options on.
+ * Each other buffer (option BUFFER) has a header of its own at an offset, which begins with its options.
  */
 #include "dat/dat_priv.h"
 
@@ -13,12 +12,12 @@
 
 #define WORD_LEN 10
 
-/* "flyrecord\0": where each processor's data is. */
+/* "flyrecord\0": offset and size of each CPU's data. */
 static int flyrecord(struct pfs_dat *dat, struct dat_buffer *buffer, struct dat_cursor *c)
 {
 	for (uint32_t cpu = 0; cpu < dat->nr_cpus; cpu++) {
-		uint64_t offset = dat_u64(c, "where a processor's data is");
-		uint64_t size = dat_u64(c, "size of a processor's data");
+		uint64_t offset = dat_u64(c, "offset of a CPU's data");
+		uint64_t size = dat_u64(c, "size of a CPU's data");
 
 		if (c->code)
 			return c->code;
@@ -32,16 +31,16 @@ static int flyrecord(struct pfs_dat *dat, struct dat_buffer *buffer, struct dat_
 static int buffer_header(struct pfs_dat *dat, unsigned int index, struct dat_cursor *c)
 {
 	struct dat_buffer *buffer;
-	const char *word = dat_take(c, WORD_LEN, "the part that says what data there is");
+	const char *word = dat_take(c, WORD_LEN, "options, flyrecord or latency");
 
 	if (word && !memcmp(word, "options  ", WORD_LEN)) {
 		if (dat_options(dat, c, NULL) < 0)
 			return c->code;
-		word = dat_take(c, WORD_LEN, "the part that says what data there is");
+		word = dat_take(c, WORD_LEN, "options, flyrecord or latency");
 	}
 	if (!word)
 		return c->code;
-	/* options may have added buffers, and moved them with it */
+	/* the options may have added buffers, and so moved this one */
 	buffer = &dat->buffers[index];
 	buffer->page_size = dat->info.page_size;
 	if (!memcmp(word, "flyrecord", WORD_LEN))
@@ -56,7 +55,7 @@ static int buffer_header(struct pfs_dat *dat, unsigned int index, struct dat_cur
 
 static int other_buffers(struct pfs_dat *dat, struct pfs_err *err)
 {
-	/* their own options may not add more: that could go on for ever */
+	/* the options of these may not add more, which could go on for ever */
 	const unsigned int nr_buffers = dat->nr_buffers;
 
 	for (unsigned int i = 1; i < nr_buffers; i++) {
@@ -66,13 +65,12 @@ static int other_buffers(struct pfs_dat *dat, struct pfs_err *err)
 		dat_cursor_file(&c, dat, dat->buffers[i].offset, dat->size, err);
 		if (dat->buffers[i].offset > dat->size)
 			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset,
-				       "a buffer is said to be behind the end of the file");
+				       "the header of a buffer should be there, behind the end of the file");
 		else
 			ret = buffer_header(dat, i, &c);
 		if (!ret && !dat_claim_header(dat, dat->buffers[i].offset, c.pos)) {
 			dat->buffers[i].nr_cpus = 0;
-			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset,
-				       "a buffer is said to be in the place of another one");
+			ret = dat_fail(dat, err, -EBADMSG, dat->buffers[i].offset, "two buffers have the same header");
 		}
 		dat_cursor_fini(&c);
 		if (ret < 0)
@@ -91,7 +89,7 @@ int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c)
 		return dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
 	for (unsigned int i = 0; !ret && i < DAT_NR_METAS; i++)
 		ret = dat_metas[i].read(dat, c);
-	dat->nr_cpus = dat_u32(c, "number of processors");
+	dat->nr_cpus = dat_u32(c, "number of CPUs");
 	if (!ret)
 		ret = buffer_header(dat, 0, c);
 	return ret < 0 ? ret : other_buffers(dat, c->err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Version 7 of trace.dat: a chain of option sections that say where everything else is.
+ * Version 7 of trace.dat: a chain of option sections, which hold the offsets of all others.
  *
  * A section is its id and flags (2 bytes each), a description (4), its size (8), then its bytes,
  * which may be compressed: their compressed size and size (4 bytes each) come first then.
@@ -16,8 +16,8 @@
 struct section {
 	unsigned int id, flags;
 	struct dat_cursor c; /* on its contents */
-	void *mem;	     /* what it was uncompressed to, or NULL */
-	uint64_t end;	     /* where that was in the file */
+	void *mem;	     /* its uncompressed contents, or NULL */
+	uint64_t end;	     /* of the compressed ones, in the file */
 };
 
 static void section_close(struct section *s)
@@ -44,7 +44,7 @@ static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t o
 	return 0;
 }
 
-/* Goes to the section at `offset`, which is to have that id. */
+/* Opens the section at `offset`, which has to be of that id. */
 static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset, struct pfs_err *err)
 {
 	uint64_t size;
@@ -53,13 +53,13 @@ static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id,
 	dat_cursor_file(&s->c, dat, offset, dat->size, err);
 	if (offset > dat->size)
 		return s->c.code = dat_fail(dat, err, -EBADMSG, offset,
-					    "a section is said to be behind the end of the file");
+					    "a section should be there, behind the end of the file");
 	s->id = dat_u16(&s->c, "a section");
 	s->flags = dat_u16(&s->c, "a section");
 	dat_u32(&s->c, "a section");
 	size = dat_u64(&s->c, "a section");
 	if (!s->c.code && s->id != id)
-		return s->c.code = dat_fail(dat, err, -EBADMSG, offset, "section %u where %u is said to be", s->id, id);
+		return s->c.code = dat_fail(dat, err, -EBADMSG, offset, "section %u instead of %u", s->id, id);
 	if (s->c.code)
 		return s->c.code;
 	if (size < s->c.end - s->c.pos)
@@ -85,7 +85,7 @@ static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err
 		if (ret < 0 || !offset)
 			return ret;
 	} while (dat_claim_header(dat, start, end));
-	return dat_fail(dat, err, -EBADMSG, offset, "the options go round in a circle");
+	return dat_fail(dat, err, -EBADMSG, offset, "the options form a circle");
 }
 
 static int read_meta(struct pfs_dat *dat, const struct dat_meta *meta, struct pfs_err *err)
@@ -102,7 +102,7 @@ static int read_meta(struct pfs_dat *dat, const struct dat_meta *meta, struct pf
 	return ret < 0 ? dat_damage(dat, ret, err) : 0;
 }
 
-/* The section that a buffer's data is in says only whether it is compressed. */
+/* The header of a buffer's section only records whether its data is compressed. */
 static int buffer_section(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_err *err)
 {
 	unsigned int id = buffer->text ? DAT_OPT_BUFFER_TEXT : DAT_OPT_BUFFER;
@@ -119,8 +119,8 @@ static int buffer_section(struct pfs_dat *dat, struct dat_buffer *buffer, struct
 	flags = dat_u16(&c, "a buffer's section");
 	dat_skip(&c, 4, "a buffer's section");
 	if (!c.code && got != id)
-		ret = dat_fail(dat, err, -EBADMSG, buffer->offset, "section %u where the buffer \"%s\" is said to be",
-			       got, buffer->name);
+		ret = dat_fail(dat, err, -EBADMSG, buffer->offset, "section %u instead of the buffer \"%s\"", got,
+			       buffer->name);
 	buffer->compressed = flags & FLAG_COMPRESSED;
 	if (!c.code && !ret && buffer->text) {
 		uint64_t size = dat_u64(&c, "a buffer's section");
@@ -152,7 +152,7 @@ int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c)
 				codec);
 	dat->codec = found;
 	dat_string(c, "version of the compression");
-	offset = dat_u64(c, "where the options are");
+	offset = dat_u64(c, "offset of the options");
 	if (c->code)
 		return c->code;
 	ret = all_options(dat, offset, c->err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer of trace.dat files, and version 6: a header made in memory, then each processor's data on a page
+ * The writer of trace.dat files, and version 6: a header made in memory, then each CPU's data on a page
  * boundary. dat/v6.c reads it back.
  */
 #include "dat/write_priv.h"
@@ -27,7 +27,7 @@ static void put_head(FILE *out, const struct pfs_dat_content *content, unsigned 
 	dat_put16(out, DAT_OPT_DONE);
 }
 
-/* The spools and how much of each; the last one is pfscope's own. NULL: see errno. */
+/* The spools and their sizes; the last one holds pfscope's own records. NULL with errno set. */
 static struct dat_data *measure(const struct pfs_dat_content *content, unsigned int *nr)
 {
 	struct dat_data *data = calloc(content->nr_cpus + 1, sizeof(*data));
@@ -102,7 +102,7 @@ static ssize_t copy_range(int out, int in, off_t *pos, size_t len)
 	return copy_file_range(in, pos, out, NULL, len, 0);
 }
 
-/* A full or failing disk: another way of copying will not help. */
+/* A full or failing disk, where no other way of copying helps. */
 static bool final(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO;

@@ -17,26 +17,26 @@ struct pfs_dat_task {
 	const char *comm;
 };
 
-/* What is to be written. Everything is borrowed for the call. */
+/* The content of the file. All of it is borrowed for the call. */
 struct pfs_dat_content {
 	const struct pfs_formats *formats; /* of this machine; with pfs_records_init()'s, if any */
 	uint32_t page_size;		   /* of a sub-buffer of the instance */
-	const int *spool_fds;		   /* whole sub-buffers, by processor; -1: none of this one */
+	const int *spool_fds;		   /* whole sub-buffers, by CPU; -1: none of this one */
 	unsigned int nr_cpus;
-	int own_fd; /* pfscope's own records, as a last processor; -1: none */
+	int own_fd; /* pfscope's own records, as a last CPU; -1: none */
 	const struct pfs_dat_task *tasks;
 	unsigned int nr_tasks;
 	const char *symbols;	     /* of the kernel, lines as in kallsyms; NULL: none */
 	const char *clock;	     /* "mono", or all of trace_clock: "local [mono] boot" */
-	const char *uname;	     /* as uname -srm; NULL: not said, as of those below */
+	const char *uname;	     /* as of uname -srm; NULL: none, as those below */
 	const char *version;	     /* of the program: "pfscope 0.1" */
-	const char *const *cpustats; /* per_cpu/cpuN/stats by processor */
+	const char *const *cpustats; /* per_cpu/cpuN/stats by CPU */
 	bool compress;		     /* with zstd */
 };
 
 /*
- * Writes from fd's position 0 on. fd is a regular file, stays the caller's, and holds rubbish if
- * this fails: 0 or -errno with err set. What spools hold beyond whole sub-buffers is left out.
+ * Writes from fd's position 0 on. fd is a regular file, stays the caller's, and its content is
+ * undefined on failure: 0 or -errno with err set. An incomplete sub-buffer at the end of a spool is left out.
  */
 int pfs_dat_write(int fd, const struct pfs_dat_content *content, struct pfs_err *err);
 

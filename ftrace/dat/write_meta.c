@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace.dat says of the kernel and of itself, the same in version 6 and version 7.
+ * The parts of a trace.dat that describe the kernel and the file itself: the same in version 6 and version 7.
  */
 #include "dat/write_priv.h"
 
@@ -47,7 +47,7 @@ static void put_option(FILE *out, uint16_t id, const char *text)
 	dat_put_str(out, text);
 }
 
-/* "CPU: 0\nentries: 1\n...": the number is not in the kernel's text. */
+/* "CPU: 0\nentries: 1\n...": the kernel's text lacks the number. */
 static void put_cpustat(FILE *out, unsigned int cpu, const char *stats)
 {
 	char number[32];

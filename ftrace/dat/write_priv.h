@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* One processor's sub-buffers, and where they go. */
+/* one CPU's sub-buffers, and where they go. */
 struct dat_data {
 	int fd;		       /* -1: none */
 	uint64_t offset, size; /* in the trace.dat; size first in the spool */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer of version 7: sections, each compressed by itself, options that say where they are, and their names.
- * dat/v7.c reads it back, and tells of the form.
+ * The writer of version 7: sections, each compressed by itself, options with their offsets, and their names.
+ * dat/v7.c reads it back and describes the format.
  */
 #include "dat/write_priv.h"
 
@@ -60,7 +60,7 @@ static int put(struct v7 *f, const void *bytes, size_t len)
 	return ret;
 }
 
-/* Overwrites 8 bytes that were not known when they were written. */
+/* Overwrites 8 bytes whose value was not known yet. */
 static int patch64(struct v7 *f, uint64_t at, uint64_t v)
 {
 	ssize_t n = pwrite(f->fd, &v, sizeof(v), at);
@@ -124,7 +124,7 @@ static int put_meta(struct v7 *f, const struct pfs_dat_content *content)
 
 /* ---- data ---- */
 
-/* A processor's spool as chunks behind their number. data becomes where it is in the file. */
+/* Writes a CPU's spool as chunks behind their number. *data becomes their offset and size in the file. */
 static int put_data(struct v7 *f, struct dat_data *data, void *chunk, size_t chunk_size)
 {
 	const uint64_t size = data->size, start = f->pos;
@@ -223,7 +223,10 @@ static int put_options(struct v7 *f, const struct pfs_dat_content *content, cons
 	return ret;
 }
 
-/* What the heads of the sections point into. It comes last, and no option says where: readers look for it. */
+/*
+ * The names that the headers of sections refer to. They come last, and readers search for them: no option has their
+ * offset.
+ */
 static int put_names(struct v7 *f)
 {
 	uint32_t at = add_name(f, "strings");
@@ -233,7 +236,7 @@ static int put_names(struct v7 *f)
 	return ret;
 }
 
-/* Where the options are is said behind it, at *options_at. */
+/* The offset of the options belongs at *options_at, which is the end of the head. */
 static int put_head(struct v7 *f, const struct pfs_dat_content *content, uint64_t *options_at)
 {
 	struct part part;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dat/zip.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-/* Records of faults differ in a few bytes: the fast levels find as much in them as the slow ones. */
+/* Records of faults differ in a few bytes: fast levels compress them as well as slow ones. */
 #define LEVEL 1
 
 #define HEAD 8 /* both sizes */
@@ -55,14 +57,8 @@ const void *dat_zip_block(struct dat_zip *zip, const void *block, size_t len, si
 
 	if (len > UINT32_MAX || want > UINT32_MAX)
 		return NULL;
-	if (want > zip->room) {
-		uint8_t *bigger = realloc(zip->out, want);
-
-		if (!bigger)
-			return NULL;
-		zip->out = bigger;
-		zip->room = want;
-	}
+	if (!pfs_array_reserve(zip->out, 0, zip->room, want))
+		return NULL;
 	zipped = ZSTD_compressCCtx(zip->ctx, zip->out + HEAD, zip->room - HEAD, block, len, LEVEL);
 	if (ZSTD_isError(zipped))
 		return NULL;

@@ -2,8 +2,8 @@
 /*
  * Plain faults, which fill most of a recording, gathered by a reader (merge.c, text/quick.c) and passed on in runs.
  *
- * The one place that decides which faults are plain. Readers batch only those; the assembler adds whether the state of the
- * thread allows to pass a run on as such (asm_fault_run()), or takes its faults out one by one.
+ * The one place that decides which faults are plain. Readers batch only those; the assembler adds whether the state of
+ * the thread allows to pass a run on as such (asm_fault_run()), or takes its faults out one by one.
  */
 #ifndef PFS_FAULT_BATCH_H
 #define PFS_FAULT_BATCH_H
@@ -31,8 +31,8 @@ static inline bool fault_is_plain(const struct pfs_fault_run *like, uint64_t ip)
 }
 
 /*
- * The run for plain faults like that one from time ts on: the last one if it holds such faults, else a new one. The caller
- * puts them into the arrays, counts them in nr and in the run, and passes the batch on when it is full.
+ * The run for plain faults like that one from time ts on: the last one if it holds such faults, else a new one. The
+ * caller puts them into the arrays, counts them in nr and in the run, and passes the batch on when it is full.
  */
 static inline struct pfs_fault_run *fault_batch_run(struct fault_batch *b, const struct pfs_fault_run *like,
 						    uint64_t ts)

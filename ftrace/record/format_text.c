@@ -105,7 +105,7 @@ static bool parse_line(const char *line, const char *end, const char *name, size
 		return false;
 	if (!number(semicolon, end, "\toffset:", &field->off) || !number(semicolon, end, "\tsize:", &field->size))
 		return false;
-	/* kernels before 2.6.32 do not say */
+	/* kernels before 2.6.32 have no such field */
 	number(semicolon, end, "\tsigned:", &is_signed);
 	field->is_signed = is_signed;
 	field->form = form_of(decl, array);

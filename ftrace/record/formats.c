@@ -99,7 +99,7 @@ static void place_str(const char *text, const char *names, struct pfs_row *row)
 		row->str_form = PFS_STR_REL;
 }
 
-/* Whether record.c may take the short way: what the page-fault events are. */
+/* Can record.c load the arguments without looking at their sizes? Page faults qualify. */
 static void place_quick(const struct pfs_formats *f, struct pfs_row *row)
 {
 	row->quick = row->nr_args == 3 && !f->ring.swap && row->str_form == PFS_STR_NONE;
@@ -217,7 +217,7 @@ int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t
 	return f->header_event ? 0 : -ENOMEM;
 }
 
-/* A whole small file of tracefs, which says size 0 of itself. NULL with errno set. */
+/* The content of a small file of tracefs, where stat() reports size 0. NULL with errno set. */
 static char *read_whole(const char *path, size_t *len)
 {
 	const size_t max = 1 << 16;

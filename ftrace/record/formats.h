@@ -2,8 +2,8 @@
 /*
  * The formats of a recording: where in a record each argument that pfscope wants is.
  *
- * Built once, by name, from the event format texts of tracefs or of a trace.dat (raw_desc.c says
- * which events and fields); after that record.c goes by event id and offset alone. Events and
+ * Built once, by name, from the event format texts of tracefs or of a trace.dat (raw_desc.c lists
+ * events and fields); record.c then needs only event id and offset. Events and
  * fields that the kernel does not have are absent, never an error. Byte order and long size are
  * those of the recording, not of this machine.
  */
@@ -50,7 +50,7 @@ struct pfs_row {
 	struct pfs_arg_at arg[RAW_MAX_ARGS];
 };
 
-/* A format text that is of use, kept for whoever writes a trace.dat. */
+/* The text of a format in use, kept for the writer of a trace.dat. */
 struct pfs_format_text {
 	char *system;
 	char *text;
@@ -61,13 +61,13 @@ struct pfs_formats {
 	struct pfs_ring_layout ring;
 	uint16_t type_at, pid_at; /* common_type (2 bytes), common_pid (4 bytes) */
 	bool common_known;
-	uint16_t max_id; /* highest event id seen, of use or not */
+	uint16_t max_id; /* highest event id seen, in use or not */
 	unsigned int nr_rows;
 	struct pfs_row *rows;		  /* rows[0] is of no event */
 	uint8_t row_of[UINT16_MAX + 1];	  /* by event id; 0: none */
 	struct pfs_format_text *texts;	  /* of rows[1], rows[2], ... */
-	char *header_page, *header_event; /* NULL: not told */
-	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: not told. Owned */
+	char *header_page, *header_event; /* NULL: unknown */
+	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: unknown. Owned */
 };
 
 /* long_size: of the recording's kernel, 4 or 8; header_page corrects it. NULL: no memory. */
@@ -84,7 +84,7 @@ struct pfs_formats *pfs_formats_new_host(void);
 int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t len, struct pfs_err *err);
 int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t len);
 
-/* Takes in one format text. 1: of use, 0: not (an unreadable text is not), or -ENOMEM. */
+/* Takes in one format text. 1: pfscope uses it, 0: not (or the text is unreadable), -ENOMEM. */
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len);
 
 /* One event of a tracefs or instance, if it is there; as pfs_formats_add(). */

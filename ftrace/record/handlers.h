@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's functions that a page fault passes through, and what they say of it.
+ * The kernel functions that handle page faults, and the class of fault that each implies.
  *
  * Kernels differ in which of them can be traced (the compiler makes some part of their callers), so
- * what a fault's functions say depends on which were watched at all. The capture switches on those
+ * the meaning of a fault's functions depends on which were watched. The capture switches on those
  * of the table that the kernel has (capture/tracers.c), the assembler collects what each fault has
  * met.
  */

@@ -22,12 +22,12 @@ struct stream {
 	const uint8_t *record; /* the head; NULL: the loss before the page */
 	uint32_t len;
 	int32_t cpu;
-	uint32_t order; /* of equal times, who goes first */
+	uint32_t order; /* among streams of equal times */
 	struct pfs_ring_page page;
 	bool converts;
 	bool gap; /* something before the next sub-buffer could not be read */
 	bool cut; /* its end is missing */
-	bool own; /* pfscope's own records: of no processor */
+	bool own; /* pfscope's own records: of no CPU */
 	struct pfs_ts_conv conv;
 	struct pfs_page_source *src;
 };
@@ -167,7 +167,7 @@ static void sift_down(struct pfs_merge *m)
 	m->heap[i] = s;
 }
 
-/* Something cannot be read: counted where that is allowed, else the end. */
+/* Something cannot be read: counted with PFS_MERGE_SALVAGE, else an error. */
 static int damage(struct pfs_merge *m, int code, const struct pfs_err *why, struct pfs_err *err)
 {
 	if (!(m->flags & PFS_MERGE_SALVAGE))
@@ -181,13 +181,13 @@ static int damaged_page(struct pfs_merge *m, struct stream *s, uint32_t at, stru
 {
 	struct pfs_err why;
 
-	/* of one sub-buffer one thing is enough */
+	/* one message per sub-buffer is enough */
 	if (s->gap)
 		return 0;
 	s->gap = true;
 	pfs_err_set(&why, 0,
 		    "damaged trace data at offset %llu, in the page at offset %llu of "
-		    "processor %d",
+		    "CPU %d",
 		    (unsigned long long)s->src->where + at, (unsigned long long)s->src->where, s->cpu);
 	return damage(m, -EBADMSG, &why, err);
 }
@@ -255,7 +255,7 @@ static int next_record(struct pfs_merge *m, struct stream *s, struct pfs_err *er
 	return 1;
 }
 
-/* Asks all dry streams whether they have something by now. */
+/* Looks for new records in all dry streams. */
 static int revive(struct pfs_merge *m, struct pfs_err *err)
 {
 	unsigned int kept = 0;
@@ -309,7 +309,7 @@ static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev
 	return fn(ctx, ev);
 }
 
-/* Who wants nothing more wants to know what was lost before that: the heads say it. */
+/* A reader that stops still gets the losses before the next records. */
 static void emit_pending_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
 {
 	struct raw_event ev = { 0 };
@@ -319,7 +319,7 @@ static void emit_pending_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
 			emit_lost(m, m->heap[i], &ev, fn, ctx);
 }
 
-/* What could not be read at the end of a stream is missing of its processor until the end of all. */
+/* What could not be read at the end of a stream is lost on its CPU until the end of all streams. */
 static int emit_last_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
 {
 	struct raw_event ev = { 0 };
@@ -375,9 +375,9 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 	return fn(ctx, ev);
 }
 
-/* ---- the short way: page faults by the hundred ---- */
+/* ---- plain faults, many at once ---- */
 
-/* Is that event a page fault in the everyday form? Notes where its arguments are. */
+/* Stores where the arguments are in records of that event. NULL: it is no page fault, or not in the usual layout. */
 static const struct quick *learn_quick(struct pfs_merge *m, uint16_t id)
 {
 	const struct pfs_row *row = &m->formats->rows[m->formats->row_of[id]];
@@ -415,12 +415,12 @@ static const struct quick *quick_of(struct pfs_merge *m, const struct stream *s,
 }
 
 /*
- * Puts down the stream's head, and the records behind it on the same page that differ in nothing but time,
- * address and instruction: those before until_ns, and no more than there is room for. Whether the stream is at
- * its next record then; else that is still to be found behind the last one that was put down.
+ * Adds to the batch the stream's head and the records behind it on the same page that belong to its run: those before
+ * until_ns, as many as there is room for. Returns true if the stream's head is its next record then; else the caller
+ * has to look for that behind the last one added.
  */
-static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *q, const struct pfs_fault_run *like,
-		     uint64_t until_ns)
+static bool batch_records(struct pfs_merge *m, struct stream *s, const struct quick *q,
+			  const struct pfs_fault_run *like, uint64_t until_ns)
 {
 	const unsigned int type_at = m->formats->type_at, pid_at = m->formats->pid_at;
 	const uint8_t *record = s->record, *data = s->page.data;
@@ -463,8 +463,8 @@ static bool put_down(struct pfs_merge *m, struct stream *s, const struct quick *
 }
 
 /*
- * Gathers page faults from the stream on top, for as long as nothing else comes before them. Streams may take
- * turns at it. The stream is at its next record then, or has left.
+ * Gathers plain faults from the stream on top until a record of another stream comes first. Moves the stream to its
+ * next record, or to the dry ones.
  */
 static int gather(struct pfs_merge *m, const struct quick *q, struct pfs_fault_run *like, uint64_t until_ns, void *ctx,
 		  struct pfs_err *err)
@@ -476,7 +476,7 @@ static int gather(struct pfs_merge *m, const struct quick *q, struct pfs_fault_r
 		if (m->heap[child]->ts < until_ns)
 			until_ns = m->heap[child]->ts;
 	do {
-		got = put_down(m, s, q, like, until_ns) ? 1 : next_record(m, s, err);
+		got = batch_records(m, s, q, like, until_ns) ? 1 : next_record(m, s, err);
 		if (m->batch.nr == FAULT_BATCH)
 			ret = fault_batch_pass(&m->batch, ctx);
 	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s, like)));
@@ -518,7 +518,7 @@ int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void 
 		if (ret)
 			break;
 		ret = emit(m, &ev, fn, ctx);
-		/* also when fn stops us: it has had this one */
+		/* also when fn stops the merge: it has had this event */
 		moved = advance(m, err);
 		if (!ret)
 			ret = moved;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Streams of sub-buffers, one a processor, merged to raw events in order of time.
+ * Streams of sub-buffers, one per CPU, merged to raw events in order of time.
  *
  * One pass, no copying of records, flat memory. dat/read.c feeds it from a trace.dat, a live
- * capture from spool files that still grow. Of equal times the stream added first goes first.
+ * capture from spool files that still grow. At equal times the stream added first comes first.
  */
 #ifndef PFS_MERGE_H
 #define PFS_MERGE_H
@@ -23,10 +23,10 @@ enum {
 
 struct pfs_merge_stats {
 	uint64_t records; /* data records met */
-	uint64_t other;	  /* those of no use */
+	uint64_t other;	  /* those that pfscope does not use */
 	uint64_t pages;
-	uint64_t lost;		     /* events, where sub-buffers say how many */
-	uint64_t lost_unknown;	     /* times that they do not */
+	uint64_t lost;		     /* events, where sub-buffers hold their number */
+	uint64_t lost_unknown;	     /* losses of an unknown number */
 	uint64_t damaged;	     /* sub-buffers or rests of streams, not readable */
 	struct pfs_err first_damage; /* of those, where damaged is not 0 */
 };
@@ -36,27 +36,27 @@ struct pfs_merge *pfs_merge_new(const struct pfs_formats *formats, unsigned int 
 void pfs_merge_free(struct pfs_merge *m);
 
 /*
- * Adds a stream; m frees src, also on failure (and src may be NULL: -ENOMEM). cpu -1 is no
- * processor. conv is copied; NULL: the times are right as they are.
+ * Adds a stream; m frees src, also on failure (and src may be NULL: -ENOMEM). cpu -1: none.
+ * conv is copied; NULL: the times need no conversion.
  */
 int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src, const struct pfs_ts_conv *conv);
 
-/* The stream that was added last has lost its end: told as a RAW_LOST when all have ended. */
+/* The end of the stream added last is missing: reported as a RAW_LOST when all streams have ended. */
 void pfs_merge_cut(struct pfs_merge *m);
 
-/* From now on page faults of the everyday form go there (with pfs_merge_run()'s ctx), as many at once as come. */
+/* From now on plain faults go there, with pfs_merge_run()'s ctx, many at once. */
 void pfs_merge_take_faults(struct pfs_merge *m, raw_faults_fn faults);
 
-/* fn is told now and then how far it is, while pfs_merge_run() runs. */
+/* pfs_merge_run() reports its progress to fn from time to time. */
 typedef void (*pfs_merge_watch_fn)(void *ctx, const struct pfs_merge_stats *stats);
 void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx);
 
 /*
- * Passes every event before until_ns to fn; UINT64_MAX: every event there is. Growing sources are
- * asked again on each call, so a live capture calls it again and again with times up to which it
- * knows all sources to be complete. A sub-buffer that events were lost before gives a RAW_LOST of
- * its time, and so does what cannot be read; where fn returns -ECANCELED also those that begin before. pfscope's own records have cpu -1, and strings that needed several records are whole
- * again. 0, what fn returned if that is not 0, or -errno with err set.
+ * Passes every event before until_ns to fn; UINT64_MAX: all events. A live capture calls it repeatedly, with times up
+ * to which all its growing sources are complete. Events lost before a sub-buffer become a RAW_LOST of its time, and so
+ * does what cannot be read; if fn returns -ECANCELED, it still gets the losses that began before. pfscope's own
+ * records have cpu -1, and strings that needed several records are whole again. 0, what fn returned if that is not 0,
+ * or -errno with err set.
  */
 int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void *ctx, struct pfs_err *err);
 

@@ -3,11 +3,12 @@
  * Own records to bytes and to text, and the joining of what came in pieces.
  *
  * All have one form: the kernel's common fields, each argument as 8 bytes, the string (if any) as
- * __data_loc. So the formats are made from the rows of raw_desc.c; only how a value is printed is
- * said here. Reading them is record.c's work, as with any event.
+ * __data_loc. So the formats are made from the rows of raw_desc.c; only the printing of values is
+ * defined here. Reading them is record.c's work, as with any event.
  */
 #include "record/pfscope_records.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ int pfs_records_init(struct pfs_records *own, struct pfs_formats *f)
 	return ret < 0 ? ret : 0;
 }
 
-/* A byte that a line of text cannot hold as it is; a space at either end would get lost. */
+/* Bytes that a line of text cannot hold; a space at either end would be dropped. */
 static bool must_escape(const char *str, const char *p)
 {
 	unsigned char c = *p;
@@ -283,15 +284,8 @@ static int join_piece(struct pfs_records_join *join, const char *piece)
 	join->begun = true;
 	if (len > PFS_RECORDS_STR_MAX - join->len)
 		len = PFS_RECORDS_STR_MAX - join->len;
-	if (join->len + len >= join->room) {
-		size_t room = join->len + len + 4096;
-		char *str = realloc(join->str, room);
-
-		if (!str)
-			return -ENOMEM;
-		join->str = str;
-		join->room = room;
-	}
+	if (!pfs_array_reserve(join->str, join->len, join->room, len + 1))
+		return -ENOMEM;
 	memcpy(join->str + join->len, piece, len);
 	join->len += len;
 	join->str[join->len] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope's own records: facts of its own making (layouts, tasks, notes) as ordinary trace events.
+ * pfscope's own records: layouts, tasks and notes as ordinary trace events.
  *
  * RAW_PFS_MAP and the kinds after it become events pfs_map, pfs_task, pfs_note and pfs_hist of the
  * system "pfscope", with ids that no kernel event of the recording has, in a stream of sub-buffers
@@ -8,7 +8,7 @@
  * records exist as lines in trace_pipe's layout, for a capture of text.
  *
  * Strings are escaped (control characters and backslash as \ooo), so that a line holds any; they
- * stay so in struct raw_event, and who uses one calls pfs_records_unescape(). A string too long for its
+ * stay escaped in struct raw_event: see pfs_records_unescape(). A string too long for its
  * record is begun in pfs_note records before it, "name+=" and a piece each; the pieces and the
  * record's own string, one after the other, are the whole.
  */
@@ -50,14 +50,14 @@ char *pfs_records_text(const struct raw_event *ev);
 /* Unescapes src to dst (may be src), at most size bytes with the NUL. Returns the whole length. */
 size_t pfs_records_unescape(char *dst, size_t size, const char *src);
 
-/* Puts strings that came in pieces together again, for whoever reads such records. */
+/* Joins strings that were divided into several records. */
 struct pfs_records_join;
 struct pfs_records_join *pfs_records_join_new(void);
 void pfs_records_join_free(struct pfs_records_join *join);
 
 /*
- * To be called with each own record in order. 0: it was a piece, keep it to yourself; 1: pass ev
- * on, its str is whole (and borrowed until the next call); -ENOMEM.
+ * To be called with each own record in order. 0: it was a piece, to be dropped; 1: ev is to be passed on, its str is
+ * whole and borrowed until the next call; -ENOMEM.
  */
 int pfs_records_join(struct pfs_records_join *join, struct raw_event *ev);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A raw event: one record of the kernel's trace as pfscope needs it, before anything is concluded.
+ * A raw event: one record of a ring buffer as pfscope needs it, before any conclusion.
  *
  * Both readers fill it: the binary one (record.c, from ring-buffer pages and event formats) and
  * the text one (text.c, from trace_pipe and trace-cmd report lines). assemble.c turns a stream of
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum raw_kind {
-	RAW_OTHER,	  /* an event pfscope makes no use of; counted */
+	RAW_OTHER,	  /* an event that pfscope does not use; counted */
 	RAW_FAULT_USER,	  /* arg: address, ip, error_code */
 	RAW_FAULT_KERNEL, /* arg: address, ip, error_code */
 	RAW_SYS_ENTER,	  /* nr = enum raw_sys; arg: the system call's arguments */
@@ -90,8 +90,8 @@ struct raw_event {
 	enum raw_sys nr;
 	int32_t cpu; /* -1: unknown */
 	int32_t tid;
-	int32_t tgid;		    /* -1: not said by this record */
-	const char *comm;	    /* of the thread, NULL: not said by this record */
+	int32_t tgid;		    /* -1: not in this record */
+	const char *comm;	    /* of the thread, NULL: not in this record */
 	const char *str;	    /* NULL: absent. Borrowed, like comm */
 	uint64_t arg[RAW_MAX_ARGS]; /* RAW_ABSENT where the record does not have it */
 	/* of RAW_OTHER, where a reader was asked for those; str is the event's name */
@@ -104,8 +104,8 @@ struct raw_event {
 typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);
 
 /*
- * The same for page faults of the everyday form, several runs at once, in order of time and in place of as many
- * events. pid and access are for the receiver to fill in, and the runs are its to change.
+ * The same for plain faults (fault_batch.h): several runs at once, in order of time. The receiver fills in pid and
+ * access, and may change the runs.
  */
 typedef int (*raw_faults_fn)(void *ctx, struct pfs_fault_run *runs, unsigned int nr);
 

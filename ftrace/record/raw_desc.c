@@ -56,7 +56,7 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_MSEAL, "mseal", "start", "len"),
 	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
-	/* dynamic events of a pfscope, in a group of its own (dynevents.h) */
+	/* dynamic events, in a group named after the pfscope that placed them (dynevents.h) */
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
 	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),

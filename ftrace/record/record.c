@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The decoder of one record. Page faults are most of what comes by, so they take the short way.
+ * The decoder of one record. Most records are page faults, for which it has a fast path.
  *
- * It takes what the record has and calls the rest absent: a record shorter than its format says
- * is no error.
+ * Arguments that the record lacks are absent: a record shorter than its format is no error.
  */
 #include "record/record.h"
 

@@ -15,7 +15,7 @@
 
 #define PFS_LOST_UNKNOWN UINT64_MAX
 
-/* Bytes of a record, in words, whose header says them in its low 5 bits, of 32, on little-endian machines. */
+/* Longest record, in bytes, whose length in words fits in the 5 bits of its header. */
 #define PFS_RING_SHORT (28 * 4)
 
 struct pfs_ring_page {
@@ -27,8 +27,8 @@ struct pfs_ring_page {
 };
 
 /*
- * Starts on the sub-buffer of `size` bytes. 0, or -EBADMSG if it says that it holds more than it
- * can; what there is can still be walked then.
+ * Starts on the sub-buffer of `size` bytes. 0, or -EBADMSG if it claims more bytes than it
+ * has; those that it has can still be walked.
  */
 int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring, const uint8_t *bytes,
 		       uint32_t size);

@@ -78,7 +78,7 @@ no_memory:
 	return NULL;
 }
 
-/* A file that says size 0 of itself. NULL with errno set. */
+/* The content of a file where stat() reports size 0. NULL with errno set. */
 static char *read_all(const char *path, size_t *len)
 {
 	FILE *in = fopen(path, "re"), *out;

@@ -16,7 +16,7 @@ struct pfs_symbols;
 
 /*
  * Takes "ffffffff81234560 T do_wp_page" lines; what is no line, no function, or at address 0
- * (hidden from who may not see it) is passed over. NULL: no memory.
+ * (hidden from unprivileged readers) is passed over. NULL: no memory.
  */
 struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len);
 

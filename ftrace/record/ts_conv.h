@@ -2,7 +2,7 @@
 /*
  * A recording's time stamps to the times that `trace-cmd report` prints.
  *
- * In this order: a guest's clock to its host's (per processor), ticks to nanoseconds, a fixed
+ * In this order: a guest's clock to its host's (per CPU), ticks to nanoseconds, a fixed
  * offset. dat/options.c fills it from a trace.dat; a live capture has none.
  */
 #ifndef PFS_TS_CONV_H
@@ -19,7 +19,7 @@ struct pfs_sync_sample {
 	uint8_t fraction; /* scaling is in units of 2^-fraction */
 };
 
-/* Of one processor, in order of time. */
+/* Of one CPU, in order of time. */
 struct pfs_sync {
 	struct pfs_sync_sample *samples;
 	uint32_t nr_samples;

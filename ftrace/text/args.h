@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an event says after its name, in each of the ways that the kernel and libtraceevent print
- * it, to the arguments that raw_desc.c's row asks for.
+ * Parses the text after an event's name, in each form that the kernel and libtraceevent print, into the arguments of
+ * the row in raw_desc.c.
  *
  * text/line.c has found the columns, text.c the row. Nothing here allocates or searches by row.
  */

@@ -200,8 +200,8 @@ static ptrdiff_t try_dash(const char *line, const char *end, const char *dash, s
 
 /*
  * The first columns that are too long to be part of a name are the ones; what follows them may
- * look the same (a name in the event's text), what comes before cannot. Text whose columns somebody
- * squeezed may have only short ones: then the last within a name's length from the first.
+ * look the same (a name in the event's text), what comes before cannot. Reformatted text may have only
+ * short columns: then the last within a name's length from the first.
  */
 static int search_dash(const char *line, const char *end, struct text_columns *c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines that are like one before, see text/quick.h.
+ * The fast path for lines of faults: see text/quick.h.
  */
 #include "text/quick.h"
 
@@ -34,7 +34,7 @@ static const char *find_time(const char *line, const struct text_columns *c, con
 	return p;
 }
 
-/* Behind the "address=0x" of a fault's text, which begins at p. NULL: it does not say it so. */
+/* Behind the "address=0x" of a fault's text, which begins at p. NULL: the text has another form. */
 static const char *find_address(const char *p, const char *end)
 {
 	static const char name[] = "address=0x";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The short way for lines of page faults, of which text is full: all but a few digits of such a line are the
- * same as in the line of that thread before it. What was learned from one that text.c has read is compared, the
- * digits are read. Anything else is text.c's.
+ * The fast path for lines of page faults: all but a few digits of such a line equal those of the same thread's line
+ * before. It compares a line with the form learned from one that text.c has read, and parses only the digits. Lines
+ * that differ are left to text.c.
  */
 #ifndef PFS_TEXT_QUICK_H
 #define PFS_TEXT_QUICK_H
@@ -31,7 +31,7 @@ struct text_quick {
 void text_quick_learn(struct text_quick *quick, const char *line, const char *end, const struct text_columns *c,
 		      const struct raw_event *ev);
 
-/* Threads may have become others. */
+/* Forgets all forms: a thread may have another name or number now. */
 void text_quick_forget(struct text_quick *quick);
 
 /* Puts the fault of that line (behind it is a newline) into the batch. False: it is no such line. */

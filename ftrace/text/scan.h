@@ -76,7 +76,7 @@ static inline const char *text_hex(const char *s, uint64_t *val)
 }
 
 /*
- * A number as the kernel and libtraceevent print them: "0x1f" is hexadecimal whatever `base` says,
+ * A number as the kernel and libtraceevent print them: "0x1f" is hexadecimal regardless of `base`,
  * "-6" is decimal, anything else is of `base` (10 or 16). A word that only starts like a number
  * ("add_to_page_cache") is none. As text_dec().
  */

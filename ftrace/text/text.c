@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From bytes to lines to raw events: cuts lines, says what each is and hands events on.
+ * Divides bytes into lines, classifies each, and passes on its raw event.
  *
  * A line that is whole in what feed() was given is read where it is, only one that is not is
- * copied. Where columns are is text/line.c's, what an event says text/args.c's.
+ * copied. text/line.c finds the columns, text/args.c parses the event.
  */
 #include "text/text.h"
 
@@ -91,8 +91,7 @@ static void add_name(struct pfs_text *t, const char *name, const struct raw_desc
 }
 
 /*
- * Every event by its name, and each system call also as "_mmap", which is what the kernel's own
- * text says after "sys".
+ * Every event by its name, and each system call also as "_mmap": the kernel's own text has "sys_mmap".
  */
 static int fill_table(struct pfs_text *t)
 {
@@ -204,7 +203,7 @@ static int emit_lost(struct pfs_text *t, uint64_t ts_ns)
 	return t->fn(t->ctx, &t->lost);
 }
 
-/* That of t->ev is the last one on that processor. */
+/* Stores the time of t->ev as that of the last event on its CPU. */
 static void note_time(struct pfs_text *t, int32_t cpu)
 {
 	if (cpu >= 0 && cpu < MAX_CPUS)
@@ -227,7 +226,7 @@ static int emit(struct pfs_text *t)
 	return t->fn(t->ctx, &t->ev);
 }
 
-/* Lines like this one may take the short way from now on, or others may no longer. */
+/* Learns the form of a fault's line for the fast path, or forgets those of threads that have changed. */
 static void learn(struct pfs_text *t, const char *line, const char *end, const struct text_columns *c)
 {
 	switch (t->ev.kind) {
@@ -324,7 +323,7 @@ static void count_unparsed(struct pfs_text *t, uint64_t *why)
 		t->stats.first_unparsed = t->stats.lines;
 }
 
-/* The short way, for whom it is open. */
+/* Takes the fast path if the line is a plain fault like one before. */
 static bool is_quick(struct pfs_text *t, const char *line, const char *end)
 {
 	struct fault_batch *b = &t->batch;
@@ -368,7 +367,7 @@ static int read_line(struct pfs_text *t, const char *line, const char *end)
 	return 0;
 }
 
-/* Keeps bytes of a line that has not ended. */
+/* Stores the bytes of an incomplete line. */
 static void keep(struct pfs_text *t, const char *buf, size_t len)
 {
 	if (len > PFS_TEXT_LINE_MAX - t->nr_kept)

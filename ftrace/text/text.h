@@ -31,7 +31,7 @@ struct pfs_text_stats {
 	uint64_t lines;
 	uint64_t events;	 /* of raw_desc.c's table */
 	uint64_t other;		 /* events that pfscope makes no use of */
-	uint64_t lost;		 /* lines that say that events were lost */
+	uint64_t lost;		 /* lines that report lost events */
 	uint64_t headers;	 /* comments, headers, empty lines, frames of stacks */
 	uint64_t unparsed;	 /* no event: neither of these */
 	uint64_t first_unparsed; /* number of the first such line, from 1; 0: none */
@@ -45,8 +45,8 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 void pfs_text_free(struct pfs_text *text);
 
 /*
- * From now on page faults of the everyday form go there (with the same ctx), as many at once as come; but those
- * of a thread not before one of its events, with its name, has gone to fn.
+ * From now on plain faults go there, with the same ctx, many at once. The first event of a thread, with its name,
+ * still goes to fn.
  */
 void pfs_text_take_faults(struct pfs_text *text, raw_faults_fn faults);
 

@@ -165,7 +165,7 @@ static void test_buffers_in_one_place(void **state)
 		put(out, 1, 8);
 	}
 	assert_refused(read_file(out, &bytes, &len, 0, &err), &err);
-	if (!strstr(err.msg, "in the place of another"))
+	if (!strstr(err.msg, "two buffers have the same header"))
 		fail_msg("%s", err.msg);
 }
 

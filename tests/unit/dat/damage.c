@@ -218,7 +218,7 @@ static void test_overlap(void **state)
 	memcpy(table + 8, "\240\206\1\0", 4);
 	assert_int_equal(read_bytes(bytes, len, 0, &sum, &damaged, &err), -EBADMSG);
 	assert_message(&err);
-	assert_non_null(strstr(err.msg, "in the place of another's"));
+	assert_non_null(strstr(err.msg, "overlaps that of another CPU"));
 	read_bytes(bytes, len, PFS_DAT_SALVAGE, &sum, &damaged, &err);
 	assert_true(damaged > 90000);
 	free(bytes);

@@ -312,7 +312,7 @@ static void test_lost_and_damage(void **state)
 	assert_int_equal(pfs_merge_stats(m)->damaged, 1);
 	assert_int_equal(pfs_merge_stats(m)->lost_unknown, 2);
 	assert_string_equal(pfs_merge_stats(m)->first_damage.msg, "damaged trace data at offset "
-								  "1076, in the page at offset 1024 of processor 3");
+								  "1076, in the page at offset 1024 of CPU 3");
 	pfs_merge_free(m);
 
 	seen.nr = 0;
