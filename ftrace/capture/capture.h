@@ -30,10 +30,11 @@ struct pfs_capture_tracers {
 
 struct pfs_capture_config {
 	struct pfs_capture_tracers tracers;
-	unsigned int buffer_kb; /* of the kernel's buffer, a processor; 0: 8192 */
-	bool text;		/* read trace_pipe's lines, not the binary buffer */
-	bool compress;		/* what pfs_capture_write() writes */
-	raw_event_fn live;	/* NULL, or who wants the events as they come */
+	unsigned int buffer_kb;	   /* of the kernel's buffer, a processor; 0: 8192 */
+	bool text;		   /* read trace_pipe's lines, not the binary buffer */
+	bool compress;		   /* what pfs_capture_write() writes */
+	const char *const *events; /* other events to record, "SYSTEM:EVENT" or "SYSTEM"; NULL ends the list */
+	raw_event_fn live;	   /* NULL, or who wants the events as they come */
 	void *live_ctx;
 	bool (*give_up)(void *ctx); /* NULL, or asked now and then while it is read back */
 	void *give_up_ctx;

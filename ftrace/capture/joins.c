@@ -195,7 +195,7 @@ static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int f
 
 	close(fd);
 	if (!ret)
-		ret = pfs_snapshot_first(&layout, (raw_event_fn)pfs_sideband_put, c->sideband, err);
+		ret = pfs_snapshot_first(&layout, pfs_sideband_put, c->sideband, err);
 	pfs_snapshot_close(&layout);
 	return ret;
 }
@@ -287,7 +287,7 @@ static int look_again(struct pfs_capture *c, struct pfs_err *err)
 
 		if (of->next_ns > now)
 			continue;
-		ret = pfs_snapshot_later(&of->layout, (raw_event_fn)pfs_sideband_put, c->sideband, err);
+		ret = pfs_snapshot_later(&of->layout, pfs_sideband_put, c->sideband, err);
 		of->next_ns = now + LOOK_AGAIN_NS;
 		if (!ret && ++of->nr_looks < NR_LOOKS)
 			continue;

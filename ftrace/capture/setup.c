@@ -17,6 +17,8 @@
 #include "os/huge_pages.h"
 #include "os/process.h"
 
+#include <tracefs.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -112,6 +114,49 @@ static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs
 	return pfs_instance_enable(c->instance, desc->system, desc->name, filter_of(desc, buf, sizeof(buf)), err);
 }
 
+/* ---- other events, as the user names them ---- */
+
+static int enable_other(struct pfs_capture *c, const char *system, const char *name, struct pfs_err *err)
+{
+	int ret = pfs_instance_enable(c->instance, system, name, NULL, err);
+
+	if (!ret && c->formats && pfs_formats_keep(c->formats, pfs_tracing_dir(NULL), system, name))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for event formats");
+	return ret;
+}
+
+static int enable_system(struct pfs_capture *c, const char *system, struct pfs_err *err)
+{
+	char **names = tracefs_system_events(pfs_tracing_dir(NULL), system);
+	int ret = names ? 0 : -ENOENT;
+
+	for (char **name = names; !ret && *name; name++)
+		if (pfs_instance_has_event(c->instance, system, *name))
+			ret = enable_other(c, system, *name, err);
+	tracefs_list_free(names);
+	return ret;
+}
+
+static int enable_named(struct pfs_capture *c, const char *text, struct pfs_err *err)
+{
+	char system[128], *name;
+	int ret = -ENOENT;
+
+	snprintf(system, sizeof(system), "%s", text);
+	name = strchr(system, ':');
+	if (name)
+		*name++ = '\0';
+	if (*system && !strchr(text, '/') && *system != '.') {
+		if (!name)
+			ret = enable_system(c, system, err);
+		else if (*name && pfs_instance_has_event(c->instance, system, name))
+			ret = enable_other(c, system, name, err);
+	}
+	return ret == -ENOENT
+		       ? pfs_err_set(err, ret, "-e %s: no such event (see %s/events/)", text, pfs_tracing_dir(NULL))
+		       : ret;
+}
+
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 {
 	bool syscalls = false;
@@ -138,6 +183,12 @@ int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 	}
 	if (!syscalls)
 		add_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages");
+	for (const char *const *event = c->config.events; event && *event; event++) {
+		int ret = enable_named(c, *event, err);
+
+		if (ret)
+			return ret;
+	}
 	return 0;
 }
 
@@ -260,7 +311,7 @@ int pfs_capture_launch(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	if (!ret)
 		ret = capture_tracers_add_tid(c, pid, err);
 	if (!ret)
-		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), (raw_event_fn)pfs_sideband_put, c->sideband, err);
+		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), pfs_sideband_put, c->sideband, err);
 	if (!ret)
 		ret = pfs_capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	if (ret)
@@ -441,7 +492,7 @@ static int look_at_all(struct pfs_capture *c,
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->nr_attached; i++)
-		ret = unless_ended(look(&c->attached[i], (raw_event_fn)pfs_sideband_put, c->sideband, err));
+		ret = unless_ended(look(&c->attached[i], pfs_sideband_put, c->sideband, err));
 	return ret;
 }
 

@@ -13,9 +13,13 @@
 
 /* ---- options ---- */
 
+#define MAX_EVENTS 64
+
 struct ftrace_options {
 	struct pfs_capture_tracers tracers;
 	bool text, compress;
+	const char *events[MAX_EVENTS + 1]; /* NULL ends the list */
+	unsigned int nr_events;
 };
 
 enum { OPT_PROBES = 1, OPT_LATENCY, OPT_CLASSIFY, OPT_HISTOGRAM, OPT_VIA, OPT_COMPRESS };
@@ -24,6 +28,7 @@ const struct argp_option pfs_ftrace_options[] = {
 	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 0 },
 	{ "via", OPT_VIA, "HOW", 0, "Read the ring buffer as pages (`binary', the default) or as `text' of trace_pipe",
 	  0 },
+	{ "event", 'e', "SYSTEM:EVENT", 0, "Also record this trace event, or all of SYSTEM (repeatable)", 0 },
 	{ "probes", OPT_PROBES, NULL, 0,
 	  "Record each fault's flags, region and class (minor or major), and faults of the kernel itself (probes on the fault handler)",
 	  0 },
@@ -47,6 +52,11 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 		o->text = !strcmp(arg, "text");
 		if (!o->text && strcmp(arg, "binary"))
 			return pfs_err_set(err, -EINVAL, "must be binary or text");
+		return 0;
+	case 'e':
+		if (o->nr_events == MAX_EVENTS)
+			return pfs_err_set(err, -EINVAL, "must be one of at most %d", MAX_EVENTS);
+		o->events[o->nr_events++] = arg;
 		return 0;
 	case OPT_PROBES:
 		o->tracers.probes = true;
@@ -128,6 +138,7 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 		.buffer_kb = config->buffer_kb,
 		.text = o->text,
 		.compress = o->compress,
+		.events = o->events,
 		.give_up = config->give_up,
 		.give_up_ctx = config->ctx,
 		.leftovers = config->leftovers,

@@ -83,22 +83,22 @@ static void put_header_info(FILE *out, const struct pfs_dat_content *content)
 	dat_put_sized8(out, f->header_event);
 }
 
-static bool same_system(const struct pfs_formats *f, unsigned int i, unsigned int k)
+static bool same_system(const struct pfs_formats *f, size_t i, size_t k)
 {
 	return !strcmp(f->texts[i].system, f->texts[k].system);
 }
 
 /* Whether texts[i] is the first of its system. */
-static bool first_of_system(const struct pfs_formats *f, unsigned int i)
+static bool first_of_system(const struct pfs_formats *f, size_t i)
 {
-	for (unsigned int k = 1; k < i; k++)
+	for (size_t k = 0; k < i; k++)
 		if (same_system(f, i, k))
 			return false;
 	return true;
 }
 
 /* Those of the kernel's own "ftrace" system have a place apart. */
-static bool is_tracers(const struct pfs_formats *f, unsigned int i)
+static bool is_tracers(const struct pfs_formats *f, size_t i)
 {
 	return !strcmp(f->texts[i].system, "ftrace");
 }
@@ -108,10 +108,10 @@ static void put_tracer_formats(FILE *out, const struct pfs_dat_content *content)
 	const struct pfs_formats *f = content->formats;
 	uint32_t nr = 0;
 
-	for (unsigned int i = 1; i < f->nr_rows; i++)
+	for (size_t i = 0; i < f->nr_texts; i++)
 		nr += is_tracers(f, i);
 	dat_put32(out, nr);
-	for (unsigned int i = 1; i < f->nr_rows; i++)
+	for (size_t i = 0; i < f->nr_texts; i++)
 		if (is_tracers(f, i))
 			dat_put_sized8(out, f->texts[i].text);
 }
@@ -121,19 +121,19 @@ static void put_event_formats(FILE *out, const struct pfs_dat_content *content)
 	const struct pfs_formats *f = content->formats;
 	uint32_t nr_systems = 0;
 
-	for (unsigned int i = 1; i < f->nr_rows; i++)
+	for (size_t i = 0; i < f->nr_texts; i++)
 		nr_systems += !is_tracers(f, i) && first_of_system(f, i);
 	dat_put32(out, nr_systems);
-	for (unsigned int i = 1; i < f->nr_rows; i++) {
+	for (size_t i = 0; i < f->nr_texts; i++) {
 		uint32_t nr_events = 0;
 
 		if (is_tracers(f, i) || !first_of_system(f, i))
 			continue;
-		for (unsigned int k = i; k < f->nr_rows; k++)
+		for (size_t k = i; k < f->nr_texts; k++)
 			nr_events += same_system(f, i, k);
 		dat_put_str(out, f->texts[i].system);
 		dat_put32(out, nr_events);
-		for (unsigned int k = i; k < f->nr_rows; k++)
+		for (size_t k = i; k < f->nr_texts; k++)
 			if (same_system(f, i, k))
 				dat_put_sized8(out, f->texts[k].text);
 	}

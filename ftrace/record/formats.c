@@ -7,6 +7,8 @@
  */
 #include "record/formats.h"
 
+#include "base/array.h"
+
 #include "base/bytes.h"
 #include "record/format_text.h"
 #include "record/symbols.h"
@@ -36,8 +38,7 @@ struct pfs_formats *pfs_formats_new(bool big_endian, unsigned int long_size)
 	if (!f)
 		return NULL;
 	f->rows = calloc(MAX_ROWS + 1, sizeof(*f->rows));
-	f->texts = calloc(MAX_ROWS + 1, sizeof(*f->texts));
-	if (!f->rows || !f->texts) {
+	if (!f->rows) {
 		pfs_formats_free(f);
 		return NULL;
 	}
@@ -60,7 +61,7 @@ void pfs_formats_free(struct pfs_formats *f)
 {
 	if (!f)
 		return;
-	for (unsigned int i = 1; f->texts && i < f->nr_rows; i++) {
+	for (size_t i = 0; i < f->nr_texts; i++) {
 		free(f->texts[i].system);
 		free(f->texts[i].text);
 	}
@@ -126,16 +127,14 @@ static void place_common(struct pfs_formats *f, const char *text)
 	f->common_known = true;
 }
 
-static int keep_text(struct pfs_format_text *kept, const char *system, const char *text, size_t len)
+static int keep_text(struct pfs_formats *f, const char *system, const char *text, size_t len)
 {
-	kept->system = strdup(system);
-	kept->text = copy_text(text, len);
-	kept->len = len;
-	if (kept->system && kept->text)
-		return 0;
-	free(kept->system);
-	free(kept->text);
-	return -ENOMEM;
+	struct pfs_format_text *kept = pfs_array_add(f->texts, f->nr_texts, f->max_texts);
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct pfs_format_text){ strdup(system), copy_text(text, len), len };
+	return kept->system && kept->text ? 0 : -ENOMEM;
 }
 
 static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id, const char *text,
@@ -143,7 +142,7 @@ static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const cha
 {
 	struct pfs_row *row = &f->rows[f->nr_rows];
 
-	if (keep_text(&f->texts[f->nr_rows], system, text, len) < 0)
+	if (keep_text(f, system, text, len) < 0)
 		return -ENOMEM;
 	memset(row, 0, sizeof(*row));
 	row->desc = desc;
@@ -247,6 +246,21 @@ int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const
 	ret = text ? pfs_formats_add(f, system, text, len) : 0;
 	free(text);
 	return ret;
+}
+
+int pfs_formats_keep(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name)
+{
+	size_t before = f->nr_texts, len;
+	char path[4096], *text;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir, system, name);
+	text = read_whole(path, &len);
+	ret = text ? pfs_formats_add(f, system, text, len) : 0;
+	if (!ret && text && f->nr_texts == before && !pfs_formats_find(f, system, name))
+		ret = keep_text(f, system, text, len);
+	free(text);
+	return ret < 0 ? ret : 0;
 }
 
 int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)

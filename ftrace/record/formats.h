@@ -63,9 +63,10 @@ struct pfs_formats {
 	bool common_known;
 	uint16_t max_id; /* highest event id seen, in use or not */
 	unsigned int nr_rows;
-	struct pfs_row *rows;		  /* rows[0] is of no event */
-	uint8_t row_of[UINT16_MAX + 1];	  /* by event id; 0: none */
-	struct pfs_format_text *texts;	  /* of rows[1], rows[2], ... */
+	struct pfs_row *rows;		/* rows[0] is of no event */
+	uint8_t row_of[UINT16_MAX + 1]; /* by event id; 0: none */
+	struct pfs_format_text *texts;	/* of the rows, and of other events that are recorded */
+	size_t nr_texts, max_texts;
 	char *header_page, *header_event; /* NULL: unknown */
 	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: unknown. Owned */
 };
@@ -86,6 +87,9 @@ int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t
 
 /* Takes in one format text. 1: pfscope uses it, 0: not (or the text is unreadable), -ENOMEM. */
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len);
+
+/* Keeps the text of an event that is recorded, but which pfscope does not decode. 0 or -ENOMEM. */
+int pfs_formats_keep(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);
 
 /* One event of a tracefs or instance, if it is there; as pfs_formats_add(). */
 int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);

@@ -5,6 +5,7 @@
  */
 #include "sideband/sideband.h"
 
+#include "base/array.h"
 #include "record/pfscope_records.h"
 
 #include <errno.h>
@@ -231,19 +232,13 @@ int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns)
 
 /* ---- the queue ---- */
 
-int pfs_sideband_put(struct pfs_sideband *sb, const struct raw_event *ev)
+int pfs_sideband_put(void *sideband, const struct raw_event *ev)
 {
+	struct pfs_sideband *sb = sideband;
 	struct queued *q;
 
-	if (sb->nr_queued == sb->max_queued) {
-		size_t want = sb->max_queued ? sb->max_queued * 2 : 256;
-		struct queued *queue = realloc(sb->queue, want * sizeof(*queue));
-
-		if (!queue)
-			return -ENOMEM;
-		sb->queue = queue;
-		sb->max_queued = want;
-	}
+	if (!pfs_array_reserve(sb->queue, sb->nr_queued, sb->max_queued, 1))
+		return -ENOMEM;
 	q = &sb->queue[sb->nr_queued];
 	q->ev = *ev;
 	q->order = sb->arrivals++;

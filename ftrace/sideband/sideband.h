@@ -64,10 +64,10 @@ int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn 
 int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx);
 
 /*
- * One more record, for flush to pass on in its place: notes and snapshots of the caller's own. The
- * string is copied. 0 or -ENOMEM.
+ * Queues a record of the caller's own (a note, a snapshot), for flush to pass on in its place. The string is copied.
+ * A raw_event_fn, whose ctx is the side-band. 0 or -ENOMEM.
  */
-int pfs_sideband_put(struct pfs_sideband *sb, const struct raw_event *ev);
+int pfs_sideband_put(void *sideband, const struct raw_event *ev);
 
 /* Is the side-band itself there, or only the queue for own records (kernel without perf)? */
 int pfs_sideband_works(const struct pfs_sideband *sb);

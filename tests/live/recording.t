@@ -128,4 +128,12 @@ same "$T/classic.dat" "$T/classic.txt" 'binary buffer and trace_pipe text show t
 "$PFSCOPE" report --csv "$T/two.txt" | grep '^process,' | cut -d, -f1-12 >"$T/counts.txt"
 same "$T/counts.dat" "$T/counts.txt" 'and the same counts'
 
+# ---- other events beside the faults ----
+
+pfscope run --no-bars -e sched:sched_switch -o "$T/other.dat" -- sleep 0.01
+is "$status" 0 'other events are recorded beside the faults'
+like "$(trace-cmd report "$T/other.dat" 2>/dev/null)" 'sched_switch:' 'trace-cmd report prints them'
+pfscope run --no-bars -e sched:nope -- true
+is "$status|$err" "1|pfscope: -e sched:nope: no such event (see /sys/kernel/tracing/events/)" 'an unknown event: one line'
+
 done_testing

@@ -193,8 +193,8 @@ static void test_rows(void **state)
 	assert_non_null(pfs_formats_find(f, "task", "task_rename"));
 	assert_null(pfs_formats_find(f, "sched", "task_rename"));
 	assert_null(pfs_formats_find(f, "task", "task_newtask"));
-	assert_string_equal(f->texts[1].system, "sched");
-	assert_string_equal(f->texts[1].text, EXEC);
+	assert_string_equal(f->texts[0].system, "sched");
+	assert_string_equal(f->texts[0].text, EXEC);
 	pfs_formats_free(f);
 	pfs_formats_free(NULL);
 }

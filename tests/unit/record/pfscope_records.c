@@ -251,7 +251,7 @@ static void test_report(void **state)
 	ev.kind = RAW_EXEC;
 	assert_int_equal(pfs_records_write(&own, w, &ev), -EINVAL);
 	pfs_ringwrite_flush(w);
-	for (unsigned int i = 1; i < f->nr_rows; i++)
+	for (size_t i = 0; i < f->nr_texts; i++)
 		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, f->texts[i].len, "pfscope"), 0);
 	print(fd, f, &p);
 	assert_string_equal(p.text, "pfs_map start=0x7f0000000000 end=0x7f0000001000 off=0x3000 dev=0xfe00001 ino=77 "
