@@ -217,7 +217,7 @@ for_other_users()
 	PFSCOPE=$T/copies/pfscope WORK=$T/copies/workload
 }
 
-# said_lost: the sum of the last "lost 55178 events on cpu 1, 1582 events on cpu 0" of its input, which may continue
+# said_lost: the sum of the last "lost 55178 events on CPU 1, 1582 events on CPU 0" of its input, which may continue
 # on the next line.
 said_lost()
 {
@@ -227,7 +227,7 @@ said_lost()
 			n += substr(text, RSTART)
 	}
 	match($0, /(^|[^a-z])lost [0-9]+ events/) { n = 0; on = 1; add(substr($0, RSTART)); next }
-	on && /^ *[0-9]+ events on cpu/ { add($0); next }
+	on && /^ *[0-9]+ events on CPU/ { add($0); next }
 	{ on = 0 }
 	END { print n + 0 }'
 }

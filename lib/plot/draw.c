@@ -309,7 +309,7 @@ static double draw_charts(const struct pfs_plot_picture *p, double y)
 		pages = grid->resident[i] > pages ? grid->resident[i] : pages;
 	}
 	pfs_plot_rate_text(scale, p->plot, faults, grid->column_ns);
-	draw_chart(p, y, "faults a second", scale, grid->faults, "#7c8db5");
+	draw_chart(p, y, "faults per second", scale, grid->faults, "#7c8db5");
 	y += chart_height(p) + CHART_GAP;
 	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_number(number, pages), pages == 1 ? "" : "s");
 	draw_chart(p, y, "resident (estimate)", scale, grid->resident, "#b59a7c");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pfs_plot_access_texts[4] = { "touched, unknown how", "read", "written", "executed" };
+const char *const pfs_plot_access_texts[4] = { "touched, access unknown", "read", "written", "executed" };
 const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", "major: read from disk",
 					      "ended in a signal" };
 
@@ -86,7 +86,7 @@ const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_pl
 	if (!grid->by_color[color])
 		return NULL;
 	if (color == PFS_PLOT_SAMPLED)
-		snprintf(buf, size, "seen by sampling: no faults");
+		snprintf(buf, size, "sampled accesses (not faults)");
 	else if (grid->by == PFS_PLOT_BY_ACCESS)
 		snprintf(buf, size, "%s", pfs_plot_access_texts[color]);
 	else if (grid->by == PFS_PLOT_BY_CLASS)

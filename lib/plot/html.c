@@ -48,7 +48,7 @@ static void write_words(const struct page *page)
 	pfs_plot_write_string(out, pfs_plot_sum_text(page->plot, text));
 	fputs(",\n\"notes\":", out);
 	pfs_plot_write_string(out, pfs_plot_notes_text(page->plot, text));
-	fputs(",\n\"resident_says\":\"" PFS_PLOT_RESIDENT_SAYS "\",\n\"by\":", out);
+	fputs(",\n\"resident_text\":\"" PFS_PLOT_RESIDENT_TEXT "\",\n\"by\":", out);
 	pfs_plot_write_string(out, by[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
 	fputs(",\n\"summary\":", out);
 	pfs_plot_write_summary(page->plot, &page->grid, out);

@@ -65,7 +65,7 @@ static void draw_items(struct legend *l)
 		draw_heat_scale(l, grid->most, pfs_plot_hot);
 	}
 	if (p->style->heat && grid->most_sampled) {
-		add_item(l, NULL, "seen by sampling (no faults), at least:");
+		add_item(l, NULL, "sampled accesses (not faults), at least:");
 		draw_heat_scale(l, grid->most_sampled, pfs_plot_seen);
 	}
 	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
@@ -91,10 +91,10 @@ static double draw_explanations(const struct pfs_plot_picture *p, double y)
 	if (p->plot->unit_shift > p->plot->data->model->page_shift)
 		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
 				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
-	snprintf(text + len, sizeof(text) - len, "addresses upwards, gaps folded%s.",
-		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, stronger with more" : "");
+	snprintf(text + len, sizeof(text) - len, "addresses grow upwards, gaps are folded%s.",
+		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, darker with more" : "");
 	y = draw_note(p, y, "#5b6270", text);
-	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_SAYS ".");
+	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_TEXT ".");
 }
 
 double pfs_plot_legend_draw(const struct pfs_plot_picture *p, double y)

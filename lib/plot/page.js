@@ -61,7 +61,7 @@ function keyOf(i)
 function keyText(key)
 {
 	if (key === 'sampled')
-		return 'seen by sampling: no faults';
+		return 'sampled accesses (not faults)';
 	if (key === 'heat')
 		return 'faults';
 	if (key === 'thread10')
@@ -197,10 +197,10 @@ function siteText(nr)
 	const symbol = D.sites.symbol[nr], off = D.sites.off[nr];
 	const hex = typeof off === 'string' ? off : '0x' + off.toString(16);
 	if (!nr)
-		return 'not known';
+		return 'unknown';
 	if (symbol > 0)
 		return name + ' ' + D.symbols[symbol] + '+' + hex;
-	return name + between + hex + (symbol < 0 ? ' (symbol left out: too many)' :
+	return name + between + hex + (symbol < 0 ? ' (symbol omitted: too many)' :
 		why ? ' (' + why + ')' : '');
 }
 
@@ -208,7 +208,7 @@ function spotText(s)
 {
 	const i = s.cell, seg = D.segments[C.segment[i]], kind = C.kind[i];
 	const addr = (BigInt(seg[4]) + BigInt(C.page[i]) << BigInt(D.unit_shift)) + BigInt(C.addr[i]);
-	const what = kind & 32 ? 'access seen by sampling' : 'fault';
+	const what = kind & 32 ? 'sampled access' : 'fault';
 	const lines = [
 		(s.count > 1 ? number(s.count) + ' of them; the first: ' : '') + what +
 			', ' + D.access[kind & 3] +
@@ -369,10 +369,10 @@ $('title').textContent = D.title;
 document.title = D.title ? D.title + ' - pfscope plot' : 'pfscope plot';
 $('sum').textContent = D.sum;
 $('notes').textContent = D.notes;
-$('what').textContent = 'A point is what happened in ' + number(D.bin_ns) + ' ns on ' +
-	number(2 ** D.unit_shift) + ' bytes, or in several such; a single touch is where it was. Zoomed in, ' +
-	'several are a faint area: somewhere in it, no more is known. Addresses upwards, gaps folded. ' +
-	D.resident_says + '.';
+$('what').textContent = 'A point covers ' + number(D.bin_ns) + ' ns by ' + number(2 ** D.unit_shift) +
+	' bytes, or several such cells; a single touch is drawn at its own time and address. Zoomed in, ' +
+	'several touches are a faint area: they lie anywhere in it. Addresses grow upwards, gaps are folded. ' +
+	D.resident_text + '.';
 if (folds.some(f => f.length))
 	swatch($('marks'), 'fold', 'folded: nothing touched ');
 if (D.losses.length)

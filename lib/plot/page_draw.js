@@ -310,7 +310,7 @@ function drawUnder()
 		if (!(C.kind[i] & 32) && !hides[keyNumbers[i]])
 			rate[C.bin[i]] += C.count[i];
 	clear(u, plan.below, devicePixelRatio || 1);
-	drawChart(GAP / 2, wide ? 'faults a second' : 'faults/s', rate, 1, '', '#7c8db5');
+	drawChart(GAP / 2, wide ? 'faults per second' : 'faults/s', rate, 1, '', '#7c8db5');
 	drawChart(GAP * 1.5 + plan.chart, wide ? 'resident (estimate)' : 'resident',
 		  D.resident, D.resident_bins, ' pages', '#b59a7c');
 	drawLosses(u, GAP / 2, GAP + 2 * plan.chart);

@@ -176,7 +176,7 @@ unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 /* The least count of that level. */
 uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
 
-#define PFS_PLOT_RESIDENT_SAYS "Resident pages (estimate: touched, mapped beside a fault, populated, until unmapped)"
+#define PFS_PLOT_RESIDENT_TEXT "Resident pages (estimate: touched, fault-around, populated, until unmapped)"
 
 /* ---- forms ---- */
 

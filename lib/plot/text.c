@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A plot in characters: a heat map with two places in each character (half blocks) where there are colours and UTF-8,
- * shades of ASCII where not; under it faults a second and resident pages.
+ * shades of ASCII where not; under it faults per second and resident pages.
  */
 #include "plot/plot.h"
 
@@ -285,7 +285,7 @@ static void put_legend(const struct canvas *c)
 		pfs_list_end(&list);
 	}
 	if (c->any_sampled) {
-		pfs_list_add(&list, "seen by sampling (no faults), at least:");
+		pfs_list_add(&list, "sampled accesses (not faults), at least:");
 		put_scale(c, &list, grid->most_sampled, true);
 		pfs_list_end(&list);
 	}
@@ -293,7 +293,7 @@ static void put_legend(const struct canvas *c)
 	if (c->plot->unit_shift > c->plot->data->model->page_shift)
 		fprintf(c->out, "places are of %s bytes or more; ",
 			pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));
-	fputs("addresses upwards, gaps folded.\n", c->out);
+	fputs("addresses grow upwards, gaps are folded.\n", c->out);
 	fputs(pfs_plot_notes_text(c->plot, text), c->out);
 }
 

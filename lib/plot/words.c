@@ -184,8 +184,7 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 	if (data->faults && data->sampled)
 		say(&text, " and ");
 	if (data->sampled)
-		say_number(&text, data->sampled,
-			   data->sampled == 1 ? "access seen by sampling" : "accesses seen by sampling");
+		say_number(&text, data->sampled, data->sampled == 1 ? "sampled access" : "sampled accesses");
 	if (!is_moment(plot))
 		say(&text, " in %s", pfs_plot_span(span, plot->to_ns - plot->from_ns));
 	if (data->outside) {
@@ -201,7 +200,7 @@ static void say_filter(struct text *text, const struct pfs_filter *filter)
 	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
 
 	if (threads || from)
-		say(text, "Only touches%s%s are shown, and resident pages are of these only\n",
+		say(text, "Only touches%s%s are shown; resident pages count these only\n",
 		    threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
 }
 
@@ -218,17 +217,17 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 		say(&text, "%s\n", lost);
 	if (data->timeless)
 		say_number(&text, data->timeless,
-			   data->timeless == 1 ? "fault was counted without its time: not in the picture\n"
-					       : "faults were counted without their times: not in the picture\n");
+			   data->timeless == 1 ? "fault was counted without its time: not in the plot\n"
+					       : "faults were counted without their times: not in the plot\n");
 	if (data->left_out)
 		say_number(&text, data->left_out,
-			   data->left_out == 1 ? "touch of another region is left out\n"
-					       : "touches of other regions are left out\n");
+			   data->left_out == 1 ? "touch of another region is excluded\n"
+					       : "touches of other regions are excluded\n");
 	say_filter(&text, data->filter);
 	if (pfs_model_refault(plot->data->model, &how)) {
 		pfs_refault_how_text(again, &how);
 		say(&text, "%s %s%s\n", pfs_refault_what(how.method), again,
-		    how.method == PFS_REFAULT_IDLE ? "" : ": the resident ones are shown as if they had stayed");
+		    how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
 	}
 	return buf;
 }

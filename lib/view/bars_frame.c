@@ -139,9 +139,9 @@ static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, con
 static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
 {
 	static const char *const where[] = {
-		[ROWS_ALIKE] = "so more may have been touched than is drawn",
-		[ROWS_CONCERNED] = "so more may have been touched where it says so",
-		[ROWS_SPARED] = "so more may have been touched than is drawn, but where it says not",
+		[ROWS_ALIKE] = "so more pages may have been touched than are drawn",
+		[ROWS_CONCERNED] = "so more pages may have been touched where noted",
+		[ROWS_SPARED] = "so more pages may have been touched than are drawn, except where noted",
 	};
 	struct pfs_gaps before = pfs_gaps_before(&bars->gaps, at);
 	uint64_t since_ns = pfs_gaps_sum(&before).from_ns;
@@ -169,10 +169,10 @@ void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 		return;
 	concerned = pfs_lost_text(lost, &gaps);
 	if (concerned && bars->say == ROWS_CONCERNED) {
-		snprintf(text, sizeof(text), "  (may lack faults: %s)", lost + strlen("lost "));
+		snprintf(text, sizeof(text), "  (faults may be lost: %s)", lost + strlen("lost "));
 		put_alarm(bars, text);
 	} else if (!concerned && bars->say == ROWS_SPARED)
-		fputs("  (lacks no faults)\n", bars->options->out);
+		fputs("  (no faults lost)\n", bars->options->out);
 }
 
 /* ---- rows ---- */
@@ -256,14 +256,14 @@ static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
 	char regions[48], pages[48];
 
 	if (left->untouched)
-		fprintf(out, "%s  %s came and went untouched (--all shows them)%s\n", dim,
-			pfs_plural(regions, sizeof(regions), left->untouched, "region"), off);
+		fprintf(out, "%s  %s unmapped (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->untouched, "untouched region"), off);
 	if (left->more)
-		fprintf(out, "%s  %s gone, %s touched (--all shows them)%s\n", dim,
-			pfs_plural(regions, sizeof(regions), left->more, "more region"),
+		fprintf(out, "%s  %s, %s touched (--all shows them)%s\n", dim,
+			pfs_plural(regions, sizeof(regions), left->more, "more unmapped region"),
 			pfs_plural(pages, sizeof(pages), left->more_pages, "page"), off);
 	if (left->earlier)
-		fprintf(out, "%s  %s with %s touched had gone by then (--all shows them)%s\n", dim,
+		fprintf(out, "%s  %s with %s touched, unmapped by then (--all shows them)%s\n", dim,
 			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
 			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"), off);
 }
@@ -315,7 +315,7 @@ static void put_details(struct pfs_bars *bars)
 	add_count(&list, t->signal, "ended in a signal");
 	add_count(&list, t->outside, "in no known region");
 	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
-	add_count(&list, t->around, t->around == 1 ? "page mapped beside a fault" : "pages mapped beside faults");
+	add_count(&list, t->around, t->around == 1 ? "page mapped by fault-around" : "pages mapped by fault-around");
 	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
 	add_count(&list, t->huge, "pages in huge pages");
 	add_count(&list, t->referenced, "pages seen accessed");
@@ -330,7 +330,7 @@ static void put_lacks(struct pfs_bars *bars)
 	char what[256];
 
 	while (pfs_lack_next(bars->model, &at, what, sizeof(what)))
-		pfs_list_add(&list, "%s%s", list.nr ? "" : "not told by this kernel: ", what);
+		pfs_list_add(&list, "%s%s", list.nr ? "" : "not reported by this kernel: ", what);
 	if (list.nr)
 		pfs_list_end(&list);
 }
@@ -349,7 +349,7 @@ static void put_summary(struct pfs_bars *bars)
 	pfs_list_add(&list, "%s touched", pfs_plural(n, sizeof(n), t->touched, "page"));
 	pfs_plural(n, sizeof(n), bars->nr_regions, "region");
 	if (bars->nr_gone)
-		pfs_list_add(&list, "%s (%" PRIu64 " gone)", n, bars->nr_gone);
+		pfs_list_add(&list, "%s (%" PRIu64 " unmapped)", n, bars->nr_gone);
 	else
 		pfs_list_add(&list, "%s", n);
 	if (bars->nr_procs != 1)
@@ -369,13 +369,13 @@ static void put_legend(struct pfs_bars *bars)
 	struct pfs_list list = list_of(bars, "  ", 0);
 
 	if (!bars->nr_epochs)
-		fprintf(list.out, "no process to draw, of %u in the recording\n", bars->model->nr_procs);
+		fprintf(list.out, "no process to draw (of %u in the recording)\n", bars->model->nr_procs);
 	if (!bars->pen.used)
 		return;
 	fputc('\n', list.out);
 	pfs_pen_legend(&bars->pen, &list);
 	if (bars->nr_gone)
-		pfs_list_add(&list, "- gone before the end");
+		pfs_list_add(&list, "- unmapped before the end");
 	pfs_list_end(&list);
 }
 

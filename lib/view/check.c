@@ -109,8 +109,8 @@ static void sum(struct pfs_counts *to, const struct pfs_model *model)
 #define KERNEL_ADDR "at addresses of the kernel"
 #define SIGNALS	    "ended in a signal (SIGSEGV, SIGBUS)"
 #define VSYSCALL    "calls into [vsyscall], emulated"
-#define RETRIED	    "in kernel mode with page faults off, then tried again"
-#define NO_ACCESS   "system calls given memory that they may not touch (EFAULT)"
+#define RETRIED	    "in kernel mode with page faults disabled, then retried"
+#define NO_ACCESS   "system calls on inaccessible memory (EFAULT)"
 
 /* Signals at addresses of the kernel's are refused before they are counted. */
 static uint64_t signals_counted(const struct pfs_counts *n)
@@ -120,14 +120,12 @@ static uint64_t signals_counted(const struct pfs_counts *n)
 
 static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
 {
-	uint64_t rest = left_over(c, refused, n->kernel_addr,
-				  "refused at once, which the kernel "
-				  "does not count:");
+	uint64_t rest = left_over(c, refused, n->kernel_addr, "rejected at once, not counted by the kernel:");
 
 	reason(c, n->kernel_addr, KERNEL_ADDR);
 	reason(c, n->retried < rest ? n->retried : rest, RETRIED);
 	reason(c, n->retried < rest ? rest - n->retried : 0,
-	       "in kernel mode with page faults off, then done otherwise (futex, signal frame)");
+	       "in kernel mode with page faults disabled, then handled otherwise (futex, signal frame)");
 }
 
 static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t no_page)
@@ -138,7 +136,7 @@ static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t 
 	reason(c, signals, SIGNALS);
 	reason(c, n->vsyscall, VSYSCALL);
 	reason(c, n->no_access < rest ? n->no_access : rest, NO_ACCESS);
-	reason(c, n->no_access < rest ? rest - n->no_access : 0, "given up: killed on the way, or EFAULT");
+	reason(c, n->no_access < rest ? rest - n->no_access : 0, "given up: killed meanwhile, or EFAULT");
 }
 
 #define EXEC "arguments and environment copied by exec (exec-time copies)"
@@ -195,13 +193,13 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 	no_access = n->no_access < refused - retried ? n->no_access : refused - retried;
 	other = refused - retried - no_access;
 
-	line(c, certain + refused, "got no page, or were tried again:");
+	line(c, certain + refused, "got no page, or were retried:");
 	reason(c, n->kernel_addr, KERNEL_ADDR);
 	reason(c, signals, SIGNALS);
 	reason(c, n->vsyscall, VSYSCALL);
 	reason(c, retried, RETRIED);
 	reason(c, no_access, NO_ACCESS);
-	reason(c, other, "done otherwise or given up (futex, signal frame, killed on the way)");
+	reason(c, other, "handled otherwise or given up (futex, signal frame, killed meanwhile)");
 	line(c, exec + unasked, UNASKED);
 	c->untold = other + put_unasked(c, n, unasked);
 }
@@ -216,14 +214,14 @@ static int verdict(struct check *c, const struct pfs_model *model, struct pfs_er
 		return 0;
 	}
 	if (c->nr_unexplained) {
-		but = c->nr_maybe_lost == c->nr_unexplained ? " but the lost events" : "";
-		return pfs_err_set(err, -ERANGE, "%u difference%s to the kernel's counts without an explanation%s",
+		but = c->nr_maybe_lost == c->nr_unexplained ? ", possibly lost events" : "";
+		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s",
 				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
 	}
 	but = may_be_lost(c, c->untold) ? ", lost events among them" : "";
 	return pfs_err_set(err, -ERANGE,
-			   "%" PRIu64 " page fault%s that only the kernel's own counters tell "
-			   "apart%s: `pfscope run --count' records these",
+			   "%" PRIu64 " page fault%s that only the kernel's own counters can "
+			   "distinguish%s: `pfscope run --count' records these",
 			   c->untold, c->untold == 1 ? "" : "s", but);
 }
 
@@ -242,7 +240,7 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 		return pfs_check_all_draw(model, options, err);
 	if (!kernel_counts(model, &k))
 		return pfs_err_set(err, -ENOENT,
-				   "this recording has no counts of the kernel to check "
+				   "this recording has no kernel counts to compare "
 				   "against: only those of a finished `pfscope run` have");
 	sum(&n, model);
 	line(&c, n.faults, "page faults recorded, from the command's start to its end");
@@ -254,11 +252,11 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 	handled = k.minor + k.major;
 	if (no_less(&c, n.faults, k.faults, "faults that the kernel counted and the recording lacks"))
 		check_refused(&c, &n, n.faults - k.faults);
-	line(&c, k.faults, "page faults that the kernel set out to handle (perf page-faults)");
-	if (no_less(&c, k.faults, handled, "more faults handled than begun"))
+	line(&c, k.faults, "page faults that the kernel started to handle (perf page-faults)");
+	if (no_less(&c, k.faults, handled, "more faults handled than started"))
 		check_no_page(&c, &n, k.faults - handled);
 	line(&c, handled, "page faults that got a page (perf minor-faults + major-faults)");
-	if (no_less(&c, k.rusage, handled, "faults of children that nobody waited for"))
+	if (no_less(&c, k.rusage, handled, "faults of children that were not waited for"))
 		check_unasked(&c, &n, k.rusage - handled);
 	line(&c, k.rusage, RUSAGE);
 	return verdict(&c, model, err);

@@ -88,7 +88,7 @@ static void put_recorded(FILE *out, const struct pfs_model *model, struct pair a
 	line(out, unasked, "made by the kernel itself, without an exception (get_user_pages)");
 	if (launcher->faults)
 		line(out, recorded(launcher), "pfscope's own child, before the command");
-	line(out, all, "recorded in all");
+	line(out, all, "recorded in total");
 	if (no_page)
 		fprintf(out,
 			"%24" PRIu64 "  got no page, and are not counted (%" PRIu64 " ended in a "
@@ -160,7 +160,7 @@ static void compare_process(struct totals *t, const struct pfs_model *model, con
 		return;
 	}
 	t->nr_held++;
-	fprintf(t->out, "%24" PRIu64 "  under way when the recording began, %s\n", off, whose);
+	fprintf(t->out, "%24" PRIu64 "  in progress when the recording began, %s\n", off, whose);
 }
 
 static void check_processes(struct totals *t, const struct pfs_model *model)
@@ -185,7 +185,7 @@ static void check_processes(struct totals *t, const struct pfs_model *model)
 	if (nr) {
 		char what[96];
 
-		snprintf(what, sizeof(what), "as the kernel counted for %u process%s that ended", nr,
+		snprintf(what, sizeof(what), "counted by the kernel for %u process%s that ended", nr,
 			 nr == 1 ? "" : "es");
 		line(t->out, sum, what);
 	}
@@ -203,7 +203,7 @@ static void check_rusage(struct totals *t, const struct pfs_model *model, struct
 	    usage.major < before.major)
 		return;
 	kernel = (struct pair){ usage.minor - before.minor, usage.major - before.major };
-	line(t->out, kernel, "as the kernel accounts for the command (rusage)");
+	line(t->out, kernel, "accounted by the kernel to the command (rusage)");
 	compare(t, all, kernel, &missing, "in the command's rusage");
 }
 
@@ -218,15 +218,13 @@ int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_opti
 	pfs_put_losses(model, t.out);
 	if (!t.nr_held)
 		return pfs_err_set(err, -ENOENT,
-				   "this recording has no counts of the kernel to check "
+				   "this recording has no kernel counts to compare "
 				   "against: no process of it has ended");
 	if (!t.nr_different) {
 		fprintf(t.out, "every fault is accounted for\n");
 		return 0;
 	}
-	return pfs_err_set(err, -ERANGE,
-			   "%u difference%s to the kernel's counts without an "
-			   "explanation%s",
-			   t.nr_different, t.nr_different == 1 ? "" : "s",
-			   t.nr_maybe_lost == t.nr_different ? " but the lost events" : "");
+	return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s", t.nr_different,
+			   t.nr_different == 1 ? "" : "s",
+			   t.nr_maybe_lost == t.nr_different ? ", possibly lost events" : "");
 }

@@ -16,16 +16,16 @@ struct style {
 static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_SIGNAL] = { '!', '!', "\033[1;97;41m", "\033[97;41m", "ended in a signal" },
 	[PFS_GLYPH_MAJOR] = { 'M', 'm', "\033[30;43m", "\033[33m", "major: read from disk" },
-	[PFS_GLYPH_BOTH] = { 'B', 'b', "\033[1;35m", "\033[35m", "both written and read" },
+	[PFS_GLYPH_BOTH] = { 'B', 'b', "\033[1;35m", "\033[35m", "read and written" },
 	[PFS_GLYPH_WRITE] = { 'W', 'w', "\033[1;31m", "\033[31m", "written" },
 	[PFS_GLYPH_EXEC] = { 'X', 'x', "\033[1;94m", "\033[94m", "executed" },
 	[PFS_GLYPH_READ] = { 'R', 'r', "\033[1;32m", "\033[32m", "read" },
-	[PFS_GLYPH_TOUCHED] = { 'T', 't', "\033[1m", "\033[37m", "touched, unknown how" },
+	[PFS_GLYPH_TOUCHED] = { 'T', 't', "\033[1m", "\033[37m", "touched, access unknown" },
 	[PFS_GLYPH_KERNEL] = { 'K', 'k', "\033[1;33m", "\033[33m", "by the kernel only" },
 	[PFS_GLYPH_HUGE] = { 'H', 'h', "\033[1;95m", "\033[95m", "rest of a huge page" },
 	[PFS_GLYPH_POPULATED] = { 'P', 'p', "\033[1;36m", "\033[36m", "populated" },
 	[PFS_GLYPH_REFERENCED] = { 'A', 'a', "\033[1;37m", "\033[37m", "accessed" },
-	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "mapped beside a fault" },
+	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "fault-around" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
 };
 

@@ -161,7 +161,7 @@ static int number_text(char *buf, size_t size, const struct pfs_missing *sum, co
 		return snprintf(buf, size, "%" PRIu64 " event%s%s", sum->count, sum->count == 1 ? "" : "s", where);
 	if (!sum->count)
 		return snprintf(buf, size, "an unknown number of events%s", where);
-	return snprintf(buf, size, "%" PRIu64 " event%s and more of unknown number%s", sum->count,
+	return snprintf(buf, size, "%" PRIu64 " event%s and an unknown number more%s", sum->count,
 			sum->count == 1 ? "" : "s", where);
 }
 
@@ -190,13 +190,13 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 
 		where[0] = '\0';
 		if (cpu >= 0)
-			snprintf(where, sizeof(where), " on cpu %d", cpu);
+			snprintf(where, sizeof(where), " on CPU %d", cpu);
 		len += snprintf(buf + len, size - len, i ? ", " : "lost ");
 		len += number_text(buf + len, size - len, &by.listed[i].sum, where);
 		len += time_text(buf + len, size - len, gaps->model, &by.listed[i].sum);
 	}
 	if (by.nr_others) {
-		snprintf(where, sizeof(where), " on %u other cpu%s", by.nr_others, by.nr_others == 1 ? "" : "s");
+		snprintf(where, sizeof(where), " on %u other CPU%s", by.nr_others, by.nr_others == 1 ? "" : "s");
 		len += snprintf(buf + len, size - len, ", ");
 		len += number_text(buf + len, size - len, &by.others, where);
 	}

@@ -53,7 +53,7 @@ bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr);
 enum { PFS_LOST_TEXT_MAX = 1024 };
 
 /*
- * "lost 12 events on cpu 1 between 0.001000 and 0.001204 s, an unknown number of events on cpu 3 before 0.002000 s";
+ * "lost 12 events on CPU 1 between 0.001000 and 0.001204 s, an unknown number of events on CPU 3 before 0.002000 s";
  * of no process in particular also "8 processes ended before they could be recorded". False if there are none.
  */
 bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps);

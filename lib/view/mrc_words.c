@@ -58,10 +58,9 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 		snprintf(within, sizeof(within), "in the %s ", pfs_mrc_span_text(span, curve->interval_ns));
 	if (curve->by_address)
 		snprintf(unplaced, sizeof(unplaced),
-			 "; %" PRIu64 " where the layout is not known: there an "
-			 "address is taken for the same page all the time",
+			 "; %" PRIu64 " at unknown layout, where an address counts as one page throughout",
 			 curve->by_address);
-	len = snprintf(buf, PFS_MRC_WORDS_MAX, "%s to %s: %" PRIu32 " first touch%s, %" PRIu64 " again; ",
+	len = snprintf(buf, PFS_MRC_WORDS_MAX, "%s to %s: %" PRIu32 " first touch%s, %" PRIu64 " repeated; ",
 		       pfs_plural(refs, sizeof(refs), curve->refs, "reference"),
 		       pfs_plural(to, sizeof(to), pages, "page"), pages, pages == 1 ? "" : "es", curve->refs - pages);
 	if (!curve->sampled)
@@ -69,7 +68,7 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	else
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
 			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
-			 "was some time %sbefore, in which order is not known%s",
+			 "occurred at some time %sbefore, in unknown order%s",
 			 curve->refs - curve->sampled, curve->sampled, within, unplaced);
 	return buf;
 }
@@ -93,7 +92,7 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 			 curve->process ? " (in all processes)" : "", huge);
 	if (exact && stats->refault.method && stats->refault.method != PFS_REFAULT_IDLE) {
 		pfs_refault_how_text(how, &stats->refault);
-		snprintf(refault, sizeof(refault), ", which it was made to take %s", how);
+		snprintf(refault, sizeof(refault), ", which pfscope caused %s", how);
 	}
 	if (curve->sampled && stats->refault.method == PFS_REFAULT_IDLE) {
 		pfs_refault_how_text(how, &stats->refault);
@@ -105,10 +104,10 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
 		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling,
-		 unasked[0] ? "any to " : "", unasked,
+		 unasked[0] ? "accesses to " : "", unasked,
 		 again ? ""
 		       : ". No page was seen referenced a second time: every miss is a first touch, which "
-			 "says nothing about how much memory would do");
+			 "does not show how much memory would suffice");
 	return buf;
 }
 
@@ -156,9 +155,9 @@ static void put_left_out_text(const struct pfs_view_options *options, const stru
 	} kinds[] = {
 		{ stats->outside, "where nothing was mapped" },
 		{ stats->refused, "forbidden or ended in a signal" },
-		{ stats->tried_again, "of a fault that was tried again" },
-		{ stats->counted, "only counted (--histogram), when is not known" },
-		{ stats->left_out, "left out by the options" },
+		{ stats->tried_again, "retried faults" },
+		{ stats->counted, "only counted (--histogram), at unknown times" },
+		{ stats->left_out, "excluded by the options" },
 	};
 	char lost[PFS_LOST_TEXT_MAX];
 	struct pfs_list list = {
@@ -169,8 +168,8 @@ static void put_left_out_text(const struct pfs_view_options *options, const stru
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!kinds[i].nr)
 			continue;
-		pfs_list_add(&list, "%s%" PRIu64 " %s", list.column ? "" : "No references, but faults: ", kinds[i].nr,
-			     kinds[i].what);
+		pfs_list_add(&list, "%s%" PRIu64 " %s",
+			     list.column ? "" : "Faults that are not references: ", kinds[i].nr, kinds[i].what);
 	}
 	if (list.column)
 		pfs_list_end(&list);

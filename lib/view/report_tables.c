@@ -29,7 +29,7 @@
 /* clang-format off */
 #define LOSS_COLUMNS									\
 	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
-	{ "may_lack", "may lack", PFS_COLUMN_OPTIONAL }
+	{ "may_lack", "maybe lost", PFS_COLUMN_OPTIONAL }
 /* clang-format on */
 
 static const struct pfs_column process_columns[] = {
@@ -39,7 +39,7 @@ static const struct pfs_column process_columns[] = {
 	{ "threads", "threads", 0 },
 	COUNT_COLUMNS,
 	{ "regions", "regions", 0 },
-	{ "gone", "gone", 0 },
+	{ "gone", "unmapped", 0 },
 	LOSS_COLUMNS,
 	{ "start_s", "start", PFS_COLUMN_SECONDS },
 	{ "end_s", "end", PFS_COLUMN_SECONDS },
@@ -52,7 +52,7 @@ static const struct pfs_column region_columns[] = {
 	{ "epoch", "epoch", 0 },
 	{ "range", "address range", PFS_COLUMN_LEFT },
 	{ "perms", "perm", PFS_COLUMN_LEFT },
-	{ "gone", "gone", PFS_COLUMN_OPTIONAL },
+	{ "gone", "unmapped", PFS_COLUMN_OPTIONAL },
 	{ "pages", "pages", 0 },
 	COUNT_COLUMNS,
 	LOSS_COLUMNS,
@@ -78,8 +78,8 @@ static const struct pfs_column handling_columns[] = {
 	{ "how", "handled as", PFS_COLUMN_LEFT },
 	{ "class", "class", PFS_COLUMN_LEFT },
 	{ "faults", "faults", 0 },
-	{ "unasked", "unasked", PFS_COLUMN_OPTIONAL },
-	{ "latency_ns", "ns in all", PFS_COLUMN_OPTIONAL },
+	{ "unasked", "by kernel", PFS_COLUMN_OPTIONAL },
+	{ "latency_ns", "total ns", PFS_COLUMN_OPTIONAL },
 	{ "latency_mean_ns", "mean ns", PFS_COLUMN_OPTIONAL },
 	{ "latency_max_ns", "max ns", PFS_COLUMN_OPTIONAL },
 	{ NULL, NULL, 0 },
@@ -344,6 +344,6 @@ const struct pfs_report_section pfs_report_sections[] = {
 	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
-	{ "not_told", "Not told by this kernel", not_told_columns, fill_not_told, has_not_told },
+	{ "not_told", "Not reported by this kernel", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };

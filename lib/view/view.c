@@ -15,11 +15,11 @@ const struct pfs_view *pfs_view_find(const char *name)
 }
 
 const struct pfs_view pfs_views[] = {
-	{ "bars", "one row a region, with a bar of what was touched how", pfs_bars_draw },
-	{ "full", "one character a page, wrapped", pfs_bars_full_draw },
-	{ "classic", "one line a region, X faulted, . not", pfs_bars_classic_draw },
+	{ "bars", "one row per region, with a bar of how its pages were touched", pfs_bars_draw },
+	{ "full", "one character per page, wrapped", pfs_bars_full_draw },
+	{ "classic", "one line per region, X for a page that faulted", pfs_bars_classic_draw },
 	{ "report", "tables by process, region and file", pfs_view_report_draw },
-	{ "check", "the recording against the kernel's own counts", pfs_view_check_draw },
+	{ "check", "the recording compared with the kernel's own counts", pfs_view_check_draw },
 	{ "maps", "the layout in the form of /proc/PID/maps", pfs_view_maps_draw },
 	{ NULL, NULL, NULL },
 };

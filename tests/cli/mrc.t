@@ -63,7 +63,7 @@ like "$status|$out|$err" '^1\|\|pfscope: --sizes: 8192 bytes are less than a pag
 # ---- text ----
 
 pfscope mrc "$belady"
-like "$out" '^Seen: 12 references to 5 pages: 5 first touches, 7 again; all exact'$'\n' 'text: what is seen'
+like "$out" '^Seen: 12 references to 5 pages: 5 first touches, 7 repeated; all exact'$'\n' 'text: what is seen'
 like "$out" $'\n''Not seen: accesses to a page between two of its faults;' 'text: what is not'
 like "$out" $'\n''  lru         4     16K       8               3    0\.666667  #{13}'$'\n' 'text: a row with a bar'
 is "$(awk 'length > 80' "$T/out")" '' 'no line is wider than 80 columns'
@@ -80,7 +80,7 @@ like "$(tr -s '\n ' ' ' <<<"$out")" 'No page was seen referenced a second time: 
 
 pfscope mrc --json --policy lru,opt --window 2ms,1s --series "$belady"
 is "$(form json)" 1 'JSON: one value'
-like "$out" '"seen": "12 references to 5 pages: 5 first touches, 7 again; all exact"' 'JSON: what is seen'
+like "$out" '"seen": "12 references to 5 pages: 5 first touches, 7 repeated; all exact"' 'JSON: what is seen'
 like "$out" '"unseen": "accesses to a page between two of its faults; misses and ratios are those of the ' 'JSON: what is not'
 like "$out" '"policy": "opt", "pages": 4, "bytes": 16384, "misses": 6, "first": 5, "again": 1, "ratio": 0.500000, "references": "exact"' \
 	'JSON: a row'
@@ -121,7 +121,7 @@ like "$out" $'^pid 7 loop\nSeen: .*\n\npid 8 child\nSeen: ' 'each process, in te
 pfscope mrc --csv --no-code "$T/two"
 like "$out" $'\nstring,,,,14,6,' '--no-code'
 pfscope mrc --no-code "$T/two"
-like "$out" $'\nNo references, but faults: 1 left out by the options\n' '... which is said'
+like "$out" $'\nFaults that are not references: 1 excluded by the options\n' '... which is said'
 pfscope mrc --csv --region 'file:code' "$T/two"
 like "$out" $'\nstring,,,,1,1,' '--region'
 pfscope mrc --csv --pid 8 "$T/two"
@@ -137,7 +137,7 @@ like "$out" $'\nstring,,,,12,5,' 'standard input'
 } >"$T/mixed"
 pfscope mrc --csv "$T/mixed"
 like "$out" $'\nmisses,[^\n]*,exact and sampled\n' 'exact and sampled references are never mixed in silence'
-like "$out" '12 exact, 2 sampled: each of these was some time in the 10 ms before, in which order is not known' '... in words'
+like "$out" '12 exact, 2 sampled: each of these occurred at some time in the 10 ms before, in unknown order' '... in words'
 pfscope mrc --csv --from 0.02 "$T/mixed"
 like "$out" $'\nmisses,[^\n]*,sampled$' 'only sampled ones'
 
@@ -155,8 +155,8 @@ done
 
 printf '0.05 lost cpu=1 count=5\n' >>"$T/two"
 pfscope mrc --strict "$T/two"
-like "$status|$err" '^3\|pfscope: lost 5 events on cpu 1.*--strict' '--strict'
-like "$(tr -s '\n ' ' ' <<<"$out")" ' lost 5 events on cpu 1 .*\(references may be among them\)' 'losses, in text'
+like "$status|$err" '^3\|pfscope: lost 5 events on CPU 1.*--strict' '--strict'
+like "$(tr -s '\n ' ' ' <<<"$out")" ' lost 5 events on CPU 1 .*\(references may be among them\)' 'losses, in text'
 pfscope mrc --csv "$T/two"
 like "$status|$out" $'^0\|.*\nrecording,4096,15,0,0,0,0,0,0,5,0,0,0\n' 'losses, in CSV'
 
@@ -209,7 +209,7 @@ sed -i '3a 1.000000200 fault pid=10 tid=10 addr=100000000 access=write mode=user
 3a 1.000000400 access pid=10 tid=10 addr=100000000' "$T/counted"
 pfscope mrc "$T/counted"
 out=$(tr -s ' \n' '  ' <<<"$out")
-like "$out" '1 exact, 1 sampled: each of these was some time before' 'a sampled reference without an interval is none that is exact'
+like "$out" '1 exact, 1 sampled: each of these occurred at some time before' 'a sampled reference without an interval is none that is exact'
 like "$out" 'any to 511 pages that the kernel mapped by itself, until they fault, 511 of them in huge pages' 'huge pages'
 like "$out" 'faults: 5 only counted' 'counted faults are told'
 pfscope mrc --json "$T/counted"

@@ -133,7 +133,7 @@ for options in '--comm painter' '--tid 29316' '--from 0.0006' '--from 0.0006 --t
 	chosen=
 	[[ $options != *--[ct]* ]] || chosen+=' of the chosen threads'
 	[[ $options != *--from* ]] || chosen+=' from the chosen time on'
-	like "$out" "Only touches$chosen are shown, and resident pages are of these only" "$options: it is said"
+	like "$out" "Only touches$chosen are shown; resident pages count these only" "$options: it is said"
 done
 pfscope plot --to 0.1 "$tour"
 unlike "$out" 'Only touches' 'and not without'

@@ -183,7 +183,7 @@ sed '2i 9.000000000 note key="pfscope" value="0"' "$T/hand" >"$T/hand.notes"
 "$PFSCOPE" render --classic --at 0.35 "$T/hand.notes" >"$T/got"
 "$PFSCOPE" render --classic --at @10.35 "$T/hand" >"$T/wanted"
 same "$T/got" "$T/wanted" '--at counts from the start, not from a note before it'
-is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw, of 2 in the recording' \
+is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw .of 2 in the recording' \
 	'a process that is not in it'
 
 pfscope maps --at 0.45 --pid 100 "$T/hand"
@@ -228,20 +228,20 @@ cat >"$T/lost.events" <<-'END'
 	1.000900000 fault cpu=1 pid=1 tid=1 addr=500000 access=read mode=user
 	1.001000000 note key="end" value="mono"
 END
-cpu0='7 events on cpu 0 between 0.000500 and 0.000600 s'
-cpu1='an unknown number of events on cpu 1 between 0.000600 and 0.000800 s'
+cpu0='7 events on CPU 0 between 0.000500 and 0.000600 s'
+cpu1='an unknown number of events on CPU 1 between 0.000600 and 0.000800 s'
 pfscope render --width 300 "$T/lost.events"
-like "$out" $'\n'"lost $cpu0, $cpu1, so more may have been touched where it says so, and regions may be wrong from 0.000500 s on" \
+like "$out" $'\n'"lost $cpu0, $cpu1, so more pages may have been touched where noted, and regions may be wrong from 0.000500 s on" \
 	'losses: the header says how many, where and when'
-like "$out" "500000-00501000 [^|]*\|B\|"$'\n'"  \(may lack faults: $cpu0, $cpu1\)" 'losses: and a row'
-unlike "$out" '00402000 [^|]*\|[^|]*\|'$'\n''  \(may' 'losses: what had gone lacks nothing'
+like "$out" "500000-00501000 [^|]*\|B\|"$'\n'"  \(faults may be lost: $cpu0, $cpu1\)" 'losses: and a row'
+unlike "$out" '00402000 [^|]*\|[^|]*\|'$'\n''  \(faults' 'losses: what had gone lacks nothing'
 pfscope render --width 300 --from 0.0007 "$T/lost.events"
-unlike "$out" 'cpu 0 between' 'losses before --from are none of what is shown'
+unlike "$out" 'CPU 0 between' 'losses before --from are none of what is shown'
 like "$out" "lost $cpu1" 'losses that reach into it are'
 # It ends in the gap of cpu 1, which is told behind the end; nothing else of what comes there is.
 for file in "$T/lost.events" -; do
 	pfscope render --width 300 --to 0.00065 $file <"$T/lost.events"
-	like "$out" "an unknown number of events on cpu 1 between 0.000600 and 0.000649 s" "losses that reach over --to ($file)"
+	like "$out" "an unknown number of events on CPU 1 between 0.000600 and 0.000649 s" "losses that reach over --to ($file)"
 	like "$out" $'\n2 faults' "losses that reach over --to ($file): no faults from there"
 done
 pfscope render --width 300 --at 0.0004 "$T/lost.events"

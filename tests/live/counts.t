@@ -95,11 +95,11 @@ for how in vm-self mem direct vmsplice; do
 	exactly 'other get_user_pages' 100 "put down to get_user_pages ($how)"
 done
 counted futex 100 private
-exactly 'then tried again' 100 'put down to retried atomic faults'
+exactly 'then retried' 100 'put down to retried atomic faults'
 counted futex 100 shared
 exactly 'other get_user_pages' 100 'put down to get_user_pages (shared futex)'
 counted futex 100 wake-op
-exactly 'then done otherwise' 100 'put down to faults done otherwise'
+exactly 'then handled otherwise' 100 'put down to faults done otherwise'
 counted segv 100 handler
 exactly 'ended in a signal' 100 'put down to SIGSEGV'
 counted segv 100 unmapped

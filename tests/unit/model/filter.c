@@ -318,7 +318,7 @@ static void test_views_at(void **state)
 	feed_unmap(&f, 0, UINT64_MAX);
 	feed_exit(&f, true);
 	assert_drawn(&f, "classic", plain, "Region: 00500000 - 00501000 (   1 pages): |.|\n");
-	assert_true(drawn_with(&f, "bars", plain, "1 region with 1 page touched had gone by then"));
+	assert_true(drawn_with(&f, "bars", plain, "1 region with 1 page touched, unmapped by then"));
 	assert_true(drawn_with(&f, "bars", plain, "drawn as of 3600.000000 s"));
 	assert_false(drawn_with(&f, "bars", plain, "pid 11"));
 	feed_free(&f);

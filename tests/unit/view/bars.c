@@ -42,7 +42,7 @@ static void test_classic_gone_and_unknown(void **state)
 		     "Region: 00500000 - 00503000 (   3 pages): |.X.|\n"
 		     "Region: 00500000 - 00502000 (   2 pages): |X.|\n"
 		     "Unknown: 123456789000 - 12345678a000 (   1 pages): |X|\n"
-		     "Lost: an unknown number of events on cpu 3 between 0.000008 and 0.000009 s\n");
+		     "Lost: an unknown number of events on CPU 3 between 0.000008 and 0.000009 s\n");
 	feed_free(&f);
 }
 
@@ -93,8 +93,8 @@ static void test_classic_folds_giants(void **state)
 /* ---- the default form ---- */
 
 static const char bars_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
-			      "  so more may have been touched than is drawn, but where it says not,\n"
+			      "lost 12 events on CPU 1 between 0.000294 and 0.000295 s,\n"
+			      "  so more pages may have been touched than are drawn, except where noted,\n"
 			      "  and regions may be wrong from 0.000294 s on\n"
 			      " address range             perm touched name\n"
 			      " 10000000-10011000                 4/17 (no known region) |WWW.............R|\n"
@@ -107,7 +107,7 @@ static const char bars_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
 			      " 7f4000000000-7f4000800000 rw-p  1/2048 anon              |~wHHHHHHH........|x64\n"
 			      " 7f4100000000-7f4100800000 rw-p  3/2048 thread stack      |~2045~WWW|\n"
 			      "-7f4200000000-7f4200010000 rw-p    4/16 anon              |...WWWW.........|\n"
-			      "  (lacks no faults)\n"
+			      "  (no faults lost)\n"
 			      " 7f4300000000-7f4300004000 ---p     1/4 anon              |.!..|\n"
 			      " 7f4400000000-7f4400003000 ????     1/3 ?                 |.T.|\n"
 			      " 7f5d58600000-7f5d58626000 r--p    1/38 libc.so.6         |r+++++.......|x3\n"
@@ -115,7 +115,7 @@ static const char bars_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
 			      " 7f5d587cf000-7f5d587d3000 rw-p     3/4 libc.so.6         |WWW.|\n"
 			      " 7ffd1a000000-7ffd1a021000 rw-p    1/33 [stack]           |...............wP|x2\n"
 			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]            |..|\n"
-			      "  11 regions came and went untouched (--all shows them)\n"
+			      "  11 untouched regions unmapped (--all shows them)\n"
 			      "\n"
 			      "pid 101 cat  /usr/bin/cat  parent 100  0.000311 to 0.000314 s\n"
 			      " address range             perm touched name\n"
@@ -142,20 +142,21 @@ static const char bars_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
 			      " 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]      |~33~|\n"
 			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]       |..|\n"
 			      "\n"
-			      "! ended in a signal  M major: read from disk  B both written and read  W written\n"
-			      "X executed  R read  T touched, unknown how  H rest of a huge page  P populated\n"
-			      "+ mapped beside a fault  . untouched  ~ untouched, folded  xN: a cell is N pages\n"
-			      "lower case: at most half of the cell's pages  - gone before the end\n"
-			      "245 faults, 244 pages touched, 45 regions (12 gone), 3 processes\n"
+			      "! ended in a signal  M major: read from disk  B read and written  W written\n"
+			      "X executed  R read  T touched, access unknown  H rest of a huge page\n"
+			      "P populated  + fault-around  . untouched  ~ untouched, folded\n"
+			      "xN: a cell is N pages  lower case: at most half of the cell's pages\n"
+			      "- unmapped before the end\n"
+			      "245 faults, 244 pages touched, 45 regions (12 unmapped), 3 processes\n"
 			      "  10 by read, 221 by write, 13 by execution, 1 by unknown access,\n"
 			      "  243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region,\n"
-			      "  3 pages read from disk, 126 pages mapped beside faults, 2 pages populated,\n"
+			      "  3 pages read from disk, 126 pages mapped by fault-around, 2 pages populated,\n"
 			      "  512 pages in huge pages\n"
-			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
+			      "lost 12 events on CPU 1 between 0.000294 and 0.000295 s\n";
 
 static const char bars_200[] =
 	"pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s, so more may have been touched than is drawn, but where it says not, and regions may be wrong from 0.000294 s on\n"
+	"lost 12 events on CPU 1 between 0.000294 and 0.000295 s, so more pages may have been touched than are drawn, except where noted, and regions may be wrong from 0.000294 s on\n"
 	" address range             perm touched name\n"
 	" 10000000-10011000                 4/17 (no known region)                   |WWW.............R|\n"
 	" 20000000-20001000                  1/1 (no known region)                   |R|\n"
@@ -167,7 +168,7 @@ static const char bars_200[] =
 	" 7f4000000000-7f4000800000 rw-p  1/2048 anon                                |~1020~wHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH~512~|x6\n"
 	" 7f4100000000-7f4100800000 rw-p  3/2048 thread stack                        |~2045~WWW|\n"
 	"-7f4200000000-7f4200010000 rw-p    4/16 anon                                |...WWWW.........|\n"
-	"  (lacks no faults)\n"
+	"  (no faults lost)\n"
 	" 7f4300000000-7f4300004000 ---p     1/4 anon                                |.!..|\n"
 	" 7f4400000000-7f4400003000 ????     1/3 ?                                   |.T.|\n"
 	" 7f5d58600000-7f5d58626000 r--p    1/38 /usr/lib/x86_64-linux-gnu/libc.so.6 |R+++++++++++++++......................|\n"
@@ -175,7 +176,7 @@ static const char bars_200[] =
 	" 7f5d587cf000-7f5d587d3000 rw-p     3/4 /usr/lib/x86_64-linux-gnu/libc.so.6 |WWW.|\n"
 	" 7ffd1a000000-7ffd1a021000 rw-p    1/33 [stack]                             |...............................WP|\n"
 	" 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]                              |..|\n"
-	"  11 regions came and went untouched (--all shows them)\n"
+	"  11 untouched regions unmapped (--all shows them)\n"
 	"\n"
 	"pid 101 cat  /usr/bin/cat  parent 100  0.000311 to 0.000314 s\n"
 	" address range             perm touched name\n"
@@ -202,16 +203,16 @@ static const char bars_200[] =
 	" 7ffd1a000000-7ffd1a021000 rw-p    0/33 [stack]                             |.................................|\n"
 	" 7ffd1a1f0000-7ffd1a1f2000 r-xp     0/2 [vdso]                              |..|\n"
 	"\n"
-	"! ended in a signal  M major: read from disk  B both written and read  W written  X executed  R read  T touched, unknown how  K by the kernel only  H rest of a huge page  P populated\n"
-	"+ mapped beside a fault  . untouched  ~ untouched, folded  xN: a cell is N pages  lower case: at most half of the cell's pages  - gone before the end\n"
-	"245 faults, 244 pages touched, 45 regions (12 gone), 3 processes\n"
-	"  10 by read, 221 by write, 13 by execution, 1 by unknown access, 243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region, 3 pages read from disk, 126 pages mapped beside faults,\n"
-	"  2 pages populated, 512 pages in huge pages\n"
-	"lost 12 events on cpu 1 between 0.000294 and 0.000295 s\n";
+	"! ended in a signal  M major: read from disk  B read and written  W written  X executed  R read  T touched, access unknown  K by the kernel only  H rest of a huge page  P populated  + fault-around\n"
+	". untouched  ~ untouched, folded  xN: a cell is N pages  lower case: at most half of the cell's pages  - unmapped before the end\n"
+	"245 faults, 244 pages touched, 45 regions (12 unmapped), 3 processes\n"
+	"  10 by read, 221 by write, 13 by execution, 1 by unknown access, 243 in user mode, 1 in kernel mode, 1 ended in a signal, 5 in no known region, 3 pages read from disk,\n"
+	"  126 pages mapped by fault-around, 2 pages populated, 512 pages in huge pages\n"
+	"lost 12 events on CPU 1 between 0.000294 and 0.000295 s\n";
 
 static const char full_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
-			      "lost 12 events on cpu 1 between 0.000294 and 0.000295 s,\n"
-			      "  so more may have been touched than is drawn, but where it says not,\n"
+			      "lost 12 events on CPU 1 between 0.000294 and 0.000295 s,\n"
+			      "  so more pages may have been touched than are drawn, except where noted,\n"
 			      "  and regions may be wrong from 0.000294 s on\n"
 			      " 10000000-10011000      4/17 pages  (no known region)\n"
 			      "  10000000 |WWW.............R|\n"
@@ -254,7 +255,7 @@ static const char full_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
 			      "  ~ 2016 untouched pages ~\n"
 			      "  7f41007e0000 |.............................WWW|\n"
 			      "-7f4200000000-7f4200010000 rw-p 4/16 pages  anon\n"
-			      "  (lacks no faults)\n"
+			      "  (no faults lost)\n"
 			      "  7f4200000000 |...WWWW.........|\n"
 			      " 7f4300000000-7f4300004000 ---p 1/4 pages  anon\n"
 			      "  7f4300000000 |.!..|\n"
@@ -275,7 +276,7 @@ static const char full_80[] = "pid 100 sh  /usr/bin/dash  since 0.000007 s\n"
 			      "  7ffd1a000000 |...............................WP|\n"
 			      " 7ffd1a1f0000-7ffd1a1f2000 r-xp 0/2 pages  [vdso]\n"
 			      "  7ffd1a1f0000 |..|\n"
-			      "  11 regions came and went untouched (--all shows them)\n";
+			      "  11 untouched regions unmapped (--all shows them)\n";
 
 static void test_bars_80(void **state)
 {
@@ -425,7 +426,7 @@ static void test_each_glyph(void **state)
 	feed_apply(&f, &sampled);
 	assert_bar(&f, 100, "|RWXBTKM!R+P.WHA.|");
 	assert_true(drawn_with(&f, "bars", plain, "A accessed"));
-	assert_true(drawn_with(&f, "bars", plain, "T touched, unknown how"));
+	assert_true(drawn_with(&f, "bars", plain, "T touched, access unknown"));
 	assert_false(drawn_with(&f, "bars", plain, "folded"));
 	assert_false(drawn_with(&f, "bars", plain, "xN"));
 	assert_false(drawn_with(&f, "bars", plain, "lower case"));
@@ -505,30 +506,30 @@ static void test_losses(void **state)
 	feed_map(&f, 0x400000, 0x401000, RW, "");
 	assert_true(drawn_with(&f, "bars", plain, "no events lost"));
 	feed_lost(&f, 1, 12);
-	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on cpu 1 between 0.000000 and 0.000001 s\n"));
+	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on CPU 1 between 0.000000 and 0.000001 s\n"));
 	feed_lost(&f, 1, 1);
 	feed_lost(&f, 0, 1);
 	assert_true(drawn_with(&f, "bars", wide,
-			       "\nlost 13 events on cpu 1 between 0.000000 and 0.000002 s, "
-			       "1 event on cpu 0 between 0.000002 and 0.000003 s\n"));
+			       "\nlost 13 events on CPU 1 between 0.000000 and 0.000002 s, "
+			       "1 event on CPU 0 between 0.000002 and 0.000003 s\n"));
 	assert_true(drawn_with(&f, "bars", wide,
-			       " 0.000003 s, so more may have been touched than is drawn, and "
+			       " 0.000003 s, so more pages may have been touched than are drawn, and "
 			       "regions may be wrong from 0.000000 s on\n"));
 	feed_gap(&f, 0, 0, 0);
 	feed_gap(&f, -1, 0, 0);
 	assert_true(drawn_with(&f, "bars", wide,
-			       "1 event and more of unknown number on cpu 0 before 0.000004 s, "
+			       "1 event and an unknown number more on CPU 0 before 0.000004 s, "
 			       "an unknown number of events before 0.000005 s\n"));
 	assert_true(drawn_with(&f, "bars", wide, "drawn, and regions may be wrong\n"));
 	for (int cpu = 2; cpu < 40; cpu++)
 		feed_lost(&f, cpu, 2);
 	assert_true(drawn_with(&f, "bars", wide,
-			       "2 events on cpu 2 between 0.000005 and 0.000006 s, 74 events on "
-			       "37 other cpus\n"));
+			       "2 events on CPU 2 between 0.000005 and 0.000006 s, 74 events on "
+			       "37 other CPUs\n"));
 	feed_free(&f);
 	f = feed_new(1);
 	feed_note(&f, "lost", "5 on cpu 1", false); /* nothing says when */
-	assert_true(drawn_with(&f, "bars", wide, "\nlost 5 events on cpu 1\n"));
+	assert_true(drawn_with(&f, "bars", wide, "\nlost 5 events on CPU 1\n"));
 	feed_free(&f);
 }
 
@@ -548,20 +549,20 @@ static void test_losses_by_row(void **state)
 	feed_map(&f, 0x600000, 0x601000, RW, "");
 	feed_map(&f, 0x700000, 0x701000, RW, "");
 	d = draw(&f, "bars", wide);
-	assert_non_null(strstr(d.text, "so more may have been touched where it says so, and regions may be wrong "
+	assert_non_null(strstr(d.text, "so more pages may have been touched where noted, and regions may be wrong "
 				       "from 0.000002 s on\n"));
 	assert_non_null(strstr(d.text, "|W|\n 00500000-00501000 rw-p     0/1 anon |.|\n"
-				       "  (may lack faults: an unknown number of events on cpu 0 between 0.000004 and "
+				       "  (faults may be lost: an unknown number of events on CPU 0 between 0.000004 and "
 				       "0.000005 s)\n 00600000"));
-	assert_null(strstr(strstr(d.text, "(may lack") + 1, "(may lack"));
-	assert_null(strstr(d.text, "(lacks no"));
+	assert_null(strstr(strstr(d.text, "(faults may be lost") + 1, "(faults may be lost"));
+	assert_null(strstr(d.text, "(no faults lost"));
 	free(d.text);
-	assert_true(drawn_with(&f, "full", wide, "0/1 pages  anon\n  (may lack faults: an unknown"));
+	assert_true(drawn_with(&f, "full", wide, "0/1 pages  anon\n  (faults may be lost: an unknown"));
 	feed_lost(&f, 0, 1);
 	d = draw(&f, "bars", wide);
-	assert_non_null(strstr(d.text, "drawn, but where it says not, and"));
-	assert_non_null(strstr(d.text, "|W|\n  (lacks no faults)\n 00500000"));
-	assert_null(strstr(d.text, "(may lack"));
+	assert_non_null(strstr(d.text, "drawn, except where noted, and"));
+	assert_non_null(strstr(d.text, "|W|\n  (no faults lost)\n 00500000"));
+	assert_null(strstr(d.text, "(faults may be lost"));
 	free(d.text);
 	feed_free(&f);
 }
@@ -573,14 +574,14 @@ static void test_not_told(void **state)
 	const struct pfs_view_options wide = { .width = 200 };
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
-	assert_false(drawn_with(&f, "bars", wide, "not told"));
+	assert_false(drawn_with(&f, "bars", wide, "not reported"));
 	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped beside a fault)", false);
 	feed_note(&f, "lacks", "--classify: no function tracer here (CONFIG_X)", false);
 	assert_true(drawn_with(&f, "bars", wide,
-			       "\nnot told by this kernel: pages mapped beside a fault, "
+			       "\nnot reported by this kernel: pages mapped beside a fault, "
 			       "--classify: no function tracer here (CONFIG_X)\n"));
 	assert_true(drawn_with(&f, "report", wide,
-			       "\nNot told by this kernel\n  what\n"
+			       "\nNot reported by this kernel\n  what\n"
 			       "  pages mapped beside a fault\n"));
 	feed_free(&f);
 }
@@ -601,10 +602,10 @@ static void test_losses_concern_who_was_there(void **state)
 	feed_lost(&f, 1, 12);
 	feed_fork(&f, 2, false);
 	d = draw(&f, "bars", plain);
-	at = strstr(d.text, "more may have been touched");
+	at = strstr(d.text, "more pages may have been touched");
 	assert_non_null(at);
 	assert_true(at < strstr(d.text, "pid 3") && at < strstr(d.text, "pid 2"));
-	assert_null(strstr(at + 1, "more may have been touched"));
+	assert_null(strstr(at + 1, "more pages may have been touched"));
 	free(d.text);
 	feed_free(&f);
 }
@@ -670,7 +671,7 @@ static void test_empty(void **state)
 	struct feed f = feed_new(0);
 
 	assert_drawn(&f, "bars", plain,
-		     "no process to draw, of 0 in the recording\n"
+		     "no process to draw (of 0 in the recording)\n"
 		     "0 faults, 0 pages touched, 0 regions, 0 processes, no events lost\n");
 	assert_drawn(&f, "classic", plain, "");
 	feed_free(&f);
@@ -707,7 +708,7 @@ static void test_a_launcher_is_not_drawn(void **state)
 
 	feed_note(&f, "launch", "x", true);
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	assert_true(drawn_with(&f, "bars", plain, "no process to draw, of 1"));
+	assert_true(drawn_with(&f, "bars", plain, "no process to draw (of 1 in"));
 	f.space = PFS_SPACE_EXEC;
 	feed_map(&f, 0x600000, 0x601000, R, "/bin/x");
 	feed_exec(&f, "/bin/x", "x");
@@ -748,9 +749,9 @@ static void test_gone_regions(void **state)
 	feed_unmap(&f, 0x400000, 0x403000);
 	assert_true(drawn_with(&f, "bars", plain, "\n-00400000-00403000"));
 	assert_false(drawn_with(&f, "bars", plain, "-00400000-00402000"));
-	assert_true(drawn_with(&f, "bars", plain, "1 region came and went untouched (--all"));
-	assert_true(drawn_with(&f, "bars", plain, "2 regions (2 gone)"));
-	assert_true(drawn_with(&f, "bars", plain, "- gone before the end"));
+	assert_true(drawn_with(&f, "bars", plain, "1 untouched region unmapped (--all"));
+	assert_true(drawn_with(&f, "bars", plain, "2 regions (2 unmapped)"));
+	assert_true(drawn_with(&f, "bars", plain, "- unmapped before the end"));
 	assert_true(drawn_with(&f, "bars", all, "\n-00400000-00402000"));
 	assert_false(drawn_with(&f, "bars", all, "came and went"));
 	feed_free(&f);
@@ -797,10 +798,10 @@ static void test_of_many_gone_the_most_touched_are_drawn(void **state)
 
 	feed_gone(&f, 51);
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
-	assert_true(drawn_with(&f, "bars", plain, "\n  3 more regions gone, 6 pages touched (--all shows them)\n"));
+	assert_true(drawn_with(&f, "bars", plain, "\n  3 more unmapped regions, 6 pages touched (--all shows them)\n"));
 	assert_false(drawn_with(&f, "bars", plain, "\n-10200000-"));
 	assert_true(drawn_with(&f, "bars", plain, "\n-10300000-"));
-	assert_true(drawn_with(&f, "bars", plain, "51 regions (51 gone)"));
+	assert_true(drawn_with(&f, "bars", plain, "51 regions (51 unmapped)"));
 	assert_true(drawn_with(&f, "bars", plain, "1326 faults, 1326 pages touched"));
 	assert_int_equal(nr_gone_rows(&f, all), 51);
 	assert_false(drawn_with(&f, "bars", all, "more region"));
@@ -822,7 +823,7 @@ static void test_many_gone_alike(void **state)
 	}
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
 	assert_true(drawn_with(&f, "bars", plain, "\n-10100000-"));
-	assert_true(drawn_with(&f, "bars", plain, "14 more regions gone, 14 pages touched"));
+	assert_true(drawn_with(&f, "bars", plain, "14 more unmapped regions, 14 pages touched"));
 	feed_free(&f);
 }
 
@@ -831,7 +832,7 @@ static void test_one_more_gone(void **state)
 	struct feed f = feed_new(7);
 
 	feed_gone(&f, 49);
-	assert_true(drawn_with(&f, "bars", plain, "  1 more region gone, 1 page touched (--all"));
+	assert_true(drawn_with(&f, "bars", plain, "  1 more unmapped region, 1 page touched (--all"));
 	feed_free(&f);
 }
 

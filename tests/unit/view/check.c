@@ -65,7 +65,7 @@ static void assert_unexplained(struct feed *f, const char *line, const char *ver
 	feed_free(f);
 }
 
-static const char one_difference[] = "1 difference to the kernel's counts without an explanation";
+static const char one_difference[] = "1 unexplained difference from the kernel's counts";
 
 static void test_all_of_it(void **state)
 {
@@ -74,8 +74,8 @@ static void test_all_of_it(void **state)
 	kernel_said(&f, "faults 2 minor 1 major 1", "minor 11 major 2");
 	assert_drawn(&f, "check", plain,
 		     "           2  page faults recorded, from the command's start to its end\n"
-		     "           0  refused at once, which the kernel does not count:\n"
-		     "           2  page faults that the kernel set out to handle (perf page-faults)\n"
+		     "           0  rejected at once, not counted by the kernel:\n"
+		     "           2  page faults that the kernel started to handle (perf page-faults)\n"
 		     "           0  got no page:\n"
 		     "           2  page faults that got a page (perf minor-faults + major-faults)\n"
 		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
@@ -97,7 +97,7 @@ static void test_without_counts(void **state)
 		d = check(&f);
 		assert_int_equal(d.ret, -ENOENT);
 		assert_string_equal(d.text, "");
-		assert_line(d.err.msg, "no counts of the kernel");
+		assert_line(d.err.msg, "no kernel counts");
 		free(d.text);
 		feed_free(&f);
 	}
@@ -119,7 +119,7 @@ static void test_accounted(void **state)
 
 	assert_drawn(&f, "check", plain,
 		     "           2  page faults recorded, from the command's start to its end\n"
-		     "           0  got no page, or were tried again:\n"
+		     "           0  got no page, or were retried:\n"
 		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
 		     "           2  page faults as the kernel accounts them (rusage minor + major)\n"
 		     "every fault is accounted for\n");
@@ -133,11 +133,11 @@ static void test_accounted_more(void **state)
 	assert_unexplained(
 		&f,
 		"           2  page faults recorded, from the command's start to its end\n"
-		"           0  got no page, or were tried again:\n"
+		"           0  got no page, or were retried:\n"
 		"           3  made by the kernel itself, without an exception (get_user_pages):\n"
 		"               3  other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)\n"
 		"           5  page faults as the kernel accounts them (rusage minor + major)\n",
-		"3 page faults that only the kernel's own counters tell apart: `pfscope run --count' records these");
+		"3 page faults that only the kernel's own counters can distinguish: `pfscope run --count' records these");
 }
 
 static void test_accounted_less(void **state)
@@ -147,11 +147,11 @@ static void test_accounted_less(void **state)
 	assert_unexplained(
 		&f,
 		"           2  page faults recorded, from the command's start to its end\n"
-		"           1  got no page, or were tried again:\n"
-		"               1  done otherwise or given up (futex, signal frame, killed on the way)\n"
+		"           1  got no page, or were retried:\n"
+		"               1  handled otherwise or given up (futex, signal frame, killed meanwhile)\n"
 		"           0  made by the kernel itself, without an exception (get_user_pages):\n"
 		"           1  page faults as the kernel accounts them (rusage minor + major)\n",
-		"1 page fault that only the kernel's own counters tell apart: `pfscope run --count' records these");
+		"1 page fault that only the kernel's own counters can distinguish: `pfscope run --count' records these");
 }
 
 static void test_accounted_and_lost(void **state)
@@ -159,8 +159,8 @@ static void test_accounted_and_lost(void **state)
 	struct feed f = accounted("minor 14 major 2");
 
 	feed_lost(&f, 0, 3);
-	assert_unexplained(&f, "\nlost 3 events on cpu 0 between",
-			   "3 page faults that only the kernel's own counters tell apart, lost events among them: "
+	assert_unexplained(&f, "\nlost 3 events on CPU 0 between",
+			   "3 page faults that only the kernel's own counters can distinguish, lost events among them: "
 			   "`pfscope run --count' records these");
 }
 
@@ -199,8 +199,8 @@ static void test_retried(void **state)
 
 	feed_fault_mode(&f, 0x401000, PFS_WRITE, PFS_KERNEL);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 12 major 1");
-	assert_explained(&f, "\n               1  in kernel mode with page faults off, then tried "
-			     "again\n");
+	assert_explained(&f, "\n               1  in kernel mode with page faults disabled, then "
+			     "retried\n");
 }
 
 static void test_refused_and_done_otherwise(void **state)
@@ -208,8 +208,8 @@ static void test_refused_and_done_otherwise(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 1 minor 1 major 0", "minor 11 major 1");
-	assert_explained(&f, "\n               1  in kernel mode with page faults off, then done "
-			     "otherwise (futex, signal frame)\n");
+	assert_explained(&f, "\n               1  in kernel mode with page faults disabled, then "
+			     "handled otherwise (futex, signal frame)\n");
 }
 
 static void test_at_addresses_of_the_kernel(void **state)
@@ -290,8 +290,8 @@ static void test_efault(void **state)
 
 	feed_fault_mode(&f, 0x500000, PFS_READ, PFS_KERNEL);
 	kernel_said(&f, "faults 3 minor 2 major 0", "minor 12 major 1");
-	assert_explained(&f, "\n               1  system calls given memory that they may not "
-			     "touch (EFAULT)\n");
+	assert_explained(&f, "\n               1  system calls on inaccessible memory "
+			     "(EFAULT)\n");
 }
 
 static void test_given_up(void **state)
@@ -299,7 +299,7 @@ static void test_given_up(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 2 minor 1 major 0", "minor 11 major 1");
-	assert_explained(&f, "\n               1  given up: killed on the way, or EFAULT\n");
+	assert_explained(&f, "\n               1  given up: killed meanwhile, or EFAULT\n");
 }
 
 static void test_more_handled_than_begun(void **state)
@@ -307,7 +307,7 @@ static void test_more_handled_than_begun(void **state)
 	struct feed f = two_faults();
 
 	kernel_said(&f, "faults 2 minor 2 major 2", "minor 12 major 3");
-	assert_unexplained(&f, "           2  UNEXPLAINED: more faults handled than begun\n", one_difference);
+	assert_unexplained(&f, "           2  UNEXPLAINED: more faults handled than started\n", one_difference);
 }
 
 /* ---- made by the kernel itself ---- */
@@ -367,7 +367,7 @@ static void test_children_that_nobody_waited_for(void **state)
 
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 11 major 1");
 	assert_unexplained(&f,
-			   "           1  UNEXPLAINED: faults of children that nobody waited "
+			   "           1  UNEXPLAINED: faults of children that were not waited "
 			   "for\n",
 			   one_difference);
 }
@@ -382,9 +382,9 @@ static void test_lost_events_are_mentioned(void **state)
 	feed_lost(&f, 0, 0);
 	kernel_said(&f, "faults 5 minor 5 major 5", "minor 15 major 1");
 	assert_unexplained(&f,
-			   "\nlost 3 events and more of unknown number on cpu 0 between 0.000003 and "
+			   "\nlost 3 events and an unknown number more on CPU 0 between 0.000003 and "
 			   "0.000005 s: the recording is not complete\n",
-			   "3 differences to the kernel's counts without an explanation but the "
+			   "3 unexplained differences from the kernel's counts, possibly "
 			   "lost events");
 }
 
@@ -394,7 +394,7 @@ static void test_losses_that_made_no_difference(void **state)
 
 	feed_lost(&f, 0, 3);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 12 major 1");
-	assert_explained(&f, "\nlost 3 events on cpu 0 between 0.000003 and 0.000004 s: the recording is not "
+	assert_explained(&f, "\nlost 3 events on CPU 0 between 0.000003 and 0.000004 s: the recording is not "
 			     "complete\n");
 }
 

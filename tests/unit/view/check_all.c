@@ -85,9 +85,9 @@ static void test_exact(void **state)
 		     "       minor       major\n"
 		     "           3           1  page faults (exceptions) that got a page\n"
 		     "           1           1  made by the kernel itself, without an exception (get_user_pages)\n"
-		     "           4           2  recorded in all\n"
-		     "           4           2  as the kernel counted for 1 process that ended\n"
-		     "           4           2  as the kernel accounts for the command (rusage)\n"
+		     "           4           2  recorded in total\n"
+		     "           4           2  counted by the kernel for 1 process that ended\n"
+		     "           4           2  accounted by the kernel to the command (rusage)\n"
 		     "every fault is accounted for\n");
 	feed_free(&f);
 }
@@ -101,10 +101,10 @@ static void test_differences(void **state)
 		{ "minor 5 major 2",
 		  "UNEXPLAINED: 1 minor faults that the kernel counted and the recording "
 		  "lacks, in process 1",
-		  "1 difference to" },
+		  "1 unexplained difference from" },
 		{ "minor 2 major 2", "UNEXPLAINED: 2 minor faults recorded that the kernel did not count",
-		  "1 difference to" },
-		{ "minor 5 major 1", "UNEXPLAINED: 1 major faults recorded", "2 differences to" },
+		  "1 unexplained difference from" },
+		{ "minor 5 major 1", "UNEXPLAINED: 1 major faults recorded", "2 unexplained differences from" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -126,10 +126,10 @@ static void test_under_way(void **state)
 		const char *line;
 	} rows[] = {
 		{ "minor 5 major 2 running 1", 0,
-		  "\n                       1  under way when the recording "
+		  "\n                       1  in progress when the recording "
 		  "began, in process 1\n" },
-		{ "minor 3 major 2 running 1", 0, "\n                       1  under way" },
-		{ "minor 5 major 1 running 2", 0, "\n                       2  under way" },
+		{ "minor 3 major 2 running 1", 0, "\n                       1  in progress" },
+		{ "minor 5 major 1 running 2", 0, "\n                       2  in progress" },
 		{ "minor 6 major 2 running 1", -ERANGE, "UNEXPLAINED: 2 minor faults that" },
 		{ "minor 5 major 2 running 0", -ERANGE, "UNEXPLAINED: 1 minor faults that" },
 	};
@@ -164,7 +164,7 @@ static void test_losses_are_mentioned(void **state)
 
 	feed_lost(&f, 0, 2);
 	feed_note(&f, "counted", "minor 6 major 2", true);
-	assert_verdict(&f, -ERANGE, "without an explanation but the lost events");
+	assert_verdict(&f, -ERANGE, "counts, possibly lost events");
 }
 
 /* A difference may be lost events where as many are missing at a time when the process lived. */
@@ -186,7 +186,7 @@ static void test_what_losses_explain(void **state)
 	f = recorded();
 	feed_lost(&f, 0, 5); /* but it shows more than there were */
 	feed_note(&f, "counted", "minor 3 major 2", true);
-	assert_verdict(&f, -ERANGE, "1 difference to the kernel's counts without an explanation");
+	assert_verdict(&f, -ERANGE, "1 unexplained difference from the kernel's counts");
 	f = recorded();
 	feed_fork(&f, 2, false);
 	feed_as(&f, 2, 2);
@@ -227,7 +227,7 @@ static void test_whose_account(void **state)
 	feed_note(&f, "counted", "minor 1 major 0", true);
 	feed_exit(&f, true);
 	assert_verdict(&f, 0,
-		       "           5           2  as the kernel counted for 2 processes "
+		       "           5           2  counted by the kernel for 2 processes "
 		       "that ended");
 }
 
@@ -310,12 +310,12 @@ static void test_handling(void **state)
 	feed_fault(&f, 0x400000, PFS_READ);
 	assert_true(drawn_with(&f, "report", plain,
 			       "By handling\n"
-			       "  handled as  class    faults  unasked  ns in all  mean ns   max ns\n"
-			       "  anon        minor         2        1        140       46      100\n"
-			       "  anon        major         0        1        100      100      100\n"
-			       "  cow         minor         1        0         50       50       50\n"
-			       "  swap        major         1        0    1000000  1000000  1000000\n"
-			       "  unknown     unknown       1        0                             \n"));
+			       "  handled as  class    faults  by kernel  total ns  mean ns   max ns\n"
+			       "  anon        minor         2          1       140       46      100\n"
+			       "  anon        major         0          1       100      100      100\n"
+			       "  cow         minor         1          0        50       50       50\n"
+			       "  swap        major         1          0   1000000  1000000  1000000\n"
+			       "  unknown     unknown       1          0                            \n"));
 	feed_free(&f);
 }
 

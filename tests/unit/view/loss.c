@@ -204,18 +204,18 @@ static void test_the_time_that_is_shown(void **state)
 	f.now_ns += 3000;
 	feed_gap(&f, 0, 0, 3000); /* 12 to 15 */
 	assert_true(shown(&f, NULL, text));
-	assert_string_equal(text, "lost 3 events and more of unknown number on cpu 0 between 0.000005 and 0.000015 s, "
-				  "4 events on cpu 1 between 0.000010 and 0.000011 s");
+	assert_string_equal(text, "lost 3 events and an unknown number more on CPU 0 between 0.000005 and 0.000015 s, "
+				  "4 events on CPU 1 between 0.000010 and 0.000011 s");
 	assert_true(shown(&f, &filter, text));
-	assert_string_equal(text, "lost an unknown number of events on cpu 0 between 0.000012 and 0.000015 s");
+	assert_string_equal(text, "lost an unknown number of events on CPU 0 between 0.000012 and 0.000015 s");
 	filter.from.ns = 15001;
 	assert_false(shown(&f, &filter, text));
 	filter = (struct pfs_filter){ .to = { .ns = 10000, .set = true } }; /* not included */
 	assert_true(shown(&f, &filter, text));
-	assert_string_equal(text, "lost 3 events on cpu 0 between 0.000005 and 0.000010 s");
+	assert_string_equal(text, "lost 3 events on CPU 0 between 0.000005 and 0.000010 s");
 	filter = (struct pfs_filter){ .at = { .ns = 10000, .set = true } }; /* included */
 	assert_true(shown(&f, &filter, text));
-	assert_non_null(strstr(text, "on cpu 1"));
+	assert_non_null(strstr(text, "on CPU 1"));
 	filter = (struct pfs_filter){ .to = { .set = true, .of_clock = true } };
 	assert_false(shown(&f, &filter, text));
 	feed_free(&f);

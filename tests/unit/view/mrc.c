@@ -85,30 +85,30 @@ static void test_text(void **state)
 	assert_int_equal(d.ret, 0);
 	assert_same_text(
 		d.text,
-		"Seen: 6 references to 3 pages: 3 first touches, 3 again; all exact\n"
-		"Not seen: accesses to a page between two of its faults; any to 2 pages that the kernel mapped by\n"
-		"  itself, until they fault; misses and ratios are those of the references seen, not of the program's\n"
-		"  accesses\n"
+		"Seen: 6 references to 3 pages: 3 first touches, 3 repeated; all exact\n"
+		"Not seen: accesses to a page between two of its faults; accesses to 2 pages that the kernel mapped\n"
+		"  by itself, until they fault; misses and ratios are those of the references seen, not of the\n"
+		"  program's accesses\n"
 		"\n"
 		"Misses of the references seen, by memory\n"
-		"  policy  pages  memory  misses  of these again  miss ratio\n"
-		"  lru         1      4K       6               3    1.000000  ########################\n"
-		"  opt         1      4K       6               3    1.000000  ########################\n"
-		"  lru         2      8K       6               3    1.000000  ########################\n"
-		"  opt         2      8K       4               1    0.666667  ################\n"
-		"  lru         3     12K       3               0    0.500000  ############\n"
-		"  opt         3     12K       3               0    0.500000  ############\n"
+		"  policy  pages  memory  misses  repeated  miss ratio\n"
+		"  lru         1      4K       6         3    1.000000  ########################\n"
+		"  opt         1      4K       6         3    1.000000  ########################\n"
+		"  lru         2      8K       6         3    1.000000  ########################\n"
+		"  opt         2      8K       4         1    0.666667  ################\n"
+		"  lru         3     12K       3         0    0.500000  ############\n"
+		"  opt         3     12K       3         0    0.500000  ############\n"
 		"\n"
 		"Working set: pages of the references seen in a window of time\n"
-		"  window  pages on average  memory  at most  memory\n"
-		"    4 us          2.400000      8K        3     12K\n"
+		"  window  mean pages  memory  max pages  memory\n"
+		"    4 us    2.400000      8K          3     12K\n"
 		"\n"
 		"Working set over time, a window each\n"
 		"  window     until  pages  memory\n"
 		"    4 us  0.000004      3     12K  ########################\n"
 		"    4 us  0.000008      2      8K  ################\n"
 		"\n"
-		"No references, but faults: 1 where nothing was mapped\n"
+		"Faults that are not references: 1 where nothing was mapped\n"
 		"no events lost\n");
 	free(d.text);
 	end(&r);
@@ -155,7 +155,7 @@ static void test_sampled(void **state)
 	sample(&r, 1, 5000000);
 	sample(&r, 1, 1000);
 	d = drawn(&r, PFS_VIEW_CSV, 0);
-	assert_part(d.text, "0 exact, 2 sampled: each of these was some time in the 5 ms before");
+	assert_part(d.text, "0 exact, 2 sampled: each of these occurred at some time in the 5 ms before");
 	assert_part(d.text, ",\"all accesses in a sample's interval but one; misses");
 	assert_part(d.text, ",0.500000,sampled\n");
 	free(d.text);
@@ -196,7 +196,7 @@ static void test_lost(void **state)
 	touch(&r, 1);
 	feed_gap(&r.f, 0, 12, 1000);
 	d = drawn(&r, PFS_VIEW_TEXT, 80);
-	assert_part(d.text, "lost 12 events on cpu 0");
+	assert_part(d.text, "lost 12 events on CPU 0");
 	assert_part(d.text, "(references may be among\n  them)\n");
 	free(d.text);
 	d = drawn(&r, PFS_VIEW_JSON, 80);
@@ -217,8 +217,8 @@ static void test_unknown_layout(void **state)
 	feed_fault(&r.f, 0x10000, PFS_WRITE);
 	d = drawn(&r, PFS_VIEW_CSV, 80);
 	assert_part(d.text,
-		    "\nstring,,,,2,1,1,1,2,0,0,2,\"2 references to 1 page: 1 first touch, 1 again; all exact; 2 "
-		    "where the layout is not known: there an address is taken for the same page all the time\",");
+		    "\nstring,,,,2,1,1,1,2,0,0,2,\"2 references to 1 page: 1 first touch, 1 repeated; all exact; 2 "
+		    "at unknown layout, where an address counts as one page throughout\",");
 	free(d.text);
 	end(&r);
 }

@@ -39,15 +39,15 @@ static void test_text(void **state)
 	assert_drawn(
 		&f, "report", plain,
 		"By process\n"
-		"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  gone  gaps  may lack     start       end  name\n"
-		"    1       0       1        1       3     1      1     1     3       0        2       3        2     0     1        12  0.000000            parent\n"
-		"    2       1       1        1       1     1      0     0     0       1        1       0        2     1     0         0  0.000007  0.000011  parent\n"
+		"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  unmapped  gaps  maybe lost     start       end  name\n"
+		"    1       0       1        1       3     1      1     1     3       0        2       3        2         0     1          12  0.000000            parent\n"
+		"    2       1       1        1       1     1      0     0     0       1        1       0        2         1     0           0  0.000007  0.000011  parent\n"
 		"\n"
 		"By region\n"
-		"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  may lack     first      last  name\n"
-		"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1        12  0.000005  0.000006  anon\n"
-		"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1        12  0.000003  0.000004  /usr/bin/x\n"
-		"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0         0  0.000008  0.000008  /usr/bin/x\n"
+		"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  maybe lost     first      last  name\n"
+		"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1          12  0.000005  0.000006  anon\n"
+		"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1          12  0.000003  0.000004  /usr/bin/x\n"
+		"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0           0  0.000008  0.000008  /usr/bin/x\n"
 		"\n"
 		"By file\n"
 		"  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
@@ -58,7 +58,7 @@ static void test_text(void **state)
 		"  cpu      from        to  events  processes  regions  may concern\n"
 		"    1  0.000011  0.000012      12          1        2  1\n"
 		"\n"
-		"13 events in 0.000012 s, lost 12 events on cpu 1 between 0.000011 and 0.000012 s\n");
+		"13 events in 0.000012 s, lost 12 events on CPU 1 between 0.000011 and 0.000012 s\n");
 	feed_free(&f);
 }
 
