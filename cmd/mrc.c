@@ -195,7 +195,7 @@ static int read_and_draw(struct reading_args *reading, struct pipeline *p, struc
 	refs = pfs_refs_new(p->model, &args->refs, pfs_mrc_refer, &mrc);
 	if (!refs)
 		return pfs_err_set(err, -ENOMEM, "no memory for the references");
-	pipeline_behind(p, pfs_refs_sink(refs));
+	pipeline_observe(p, pfs_refs_observer(refs));
 	ret = reading_read(&args->reading, p, err);
 	if (!ret)
 		ret = pfs_refs_end(refs);

@@ -214,7 +214,7 @@ static int read_and_draw(struct reading_args *reading, struct pipeline *p, struc
 	if (!drawing.data)
 		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
 	look_at_file(reading, &args->style);
-	pipeline_behind(p, pfs_plot_data_sink(drawing.data));
+	pipeline_observe(p, pfs_plot_data_observer(drawing.data));
 	ret = reading_read(reading, p, err);
 	if (!ret)
 		ret = args->output ? pfs_atomic_file_write(args->output, draw, &drawing, err)

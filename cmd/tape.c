@@ -220,7 +220,7 @@ static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_f
 
 	if (!refs)
 		return pfs_err_set(err, -ENOMEM, "no memory for the references");
-	pipeline_behind(p, pfs_refs_sink(refs));
+	pipeline_observe(p, pfs_refs_observer(refs));
 	ret = reading_read(&args->reading, p, err);
 	if (!ret)
 		ret = cannot_write(pfs_refs_end(refs), args, err);

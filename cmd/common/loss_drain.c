@@ -3,34 +3,40 @@
 
 #include <errno.h>
 
-static void await(struct loss_drain *e, const struct pfs_event *ev, bool awaited)
+static void await(struct loss_drain *e, int32_t cpu, bool awaited)
 {
-	if (!pfs_has(ev, PFS_F_CPU) || ev->cpu < 0 || ev->cpu >= LOSS_DRAIN_CPUS)
+	if (cpu < 0 || cpu >= LOSS_DRAIN_CPUS)
 		return;
-	e->nr_awaited += awaited - e->awaited[ev->cpu];
-	e->awaited[ev->cpu] = awaited;
+	e->nr_awaited += awaited - e->awaited[cpu];
+	e->awaited[cpu] = awaited;
+}
+
+/* The sink has returned that for something of that CPU. */
+static int taken(struct loss_drain *e, int32_t cpu, int ret)
+{
+	if (ret && ret != -ECANCELED)
+		return ret;
+	e->over |= ret == -ECANCELED;
+	await(e, cpu, !e->over);
+	return e->over && !e->nr_awaited ? -ECANCELED : 0;
 }
 
 static int take(void *ctx, const struct pfs_event *ev)
 {
 	struct loss_drain *e = ctx;
-	int ret = 0;
 
-	if (!e->over || ev->kind == PFS_LOST)
-		ret = pfs_emit(e->to, ev);
-	if (ret && ret != -ECANCELED)
-		return ret;
-	e->over |= ret == -ECANCELED;
-	await(e, ev, !e->over);
-	return e->over && !e->nr_awaited ? -ECANCELED : 0;
+	return taken(e, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1,
+		     !e->over || ev->kind == PFS_LOST ? pfs_emit(e->to, ev) : 0);
 }
 
-/* Batching sinks have no time filter, so there is nothing to drain. */
 static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
-	const struct loss_drain *e = ctx;
+	struct loss_drain *e = ctx;
+	int ret = 0;
 
-	return e->to->faults(e->to->ctx, runs, nr);
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = taken(e, runs[i].cpu, e->over ? 0 : e->to->faults(e->to->ctx, &runs[i], 1));
+	return ret;
 }
 
 struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pfs_sink *to)

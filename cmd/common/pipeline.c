@@ -21,31 +21,43 @@ static bool is_touch(enum pfs_kind kind)
 	}
 }
 
-/* The layout and the life of processes are written in any case: without them no touch has a place. */
+/* The layout and the life of processes are passed on in any case: without them no touch has a place. */
 static int take(void *ctx, const struct pfs_event *ev)
 {
 	struct pipeline *p = ctx;
-	int err = pfs_filter_apply(p->filter, p->model, ev);
+	struct pfs_outcome outcome;
+	int err = pfs_filter_apply(p->filter, p->model, ev, &outcome);
 
-	if (err || !p->writes)
+	if (err || (outcome.muted && is_touch(ev->kind)))
 		return err;
-	if (is_touch(ev->kind) && !pfs_filter_event(p->filter, p->model, ev))
-		return 0;
-	return pfs_emit(&p->writer, ev);
+	return p->observer.event ? p->observer.event(p->observer.ctx, ev, &outcome) : 0;
 }
 
 static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct pipeline *p = ctx;
-	int err = pfs_model_apply_faults(p->model, runs, nr);
 
-	return err || !p->writes ? err : p->writer.faults(p->writer.ctx, runs, nr);
+	return pfs_filter_apply_faults(p->filter, p->model, runs, nr, p->observer.event ? &p->observer : NULL);
+}
+
+static int write_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	const struct pipeline *p = ctx;
+
+	return pfs_emit(&p->writer, ev);
+}
+
+static int write_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
+{
+	const struct pipeline *p = ctx;
+
+	return p->writer.faults(p->writer.ctx, run, 1);
 }
 
 int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
 		  struct pfs_err *err)
 {
-	*p = (struct pipeline){ .filter = filter, .writes = form != EVENTS_NONE };
+	*p = (struct pipeline){ .filter = filter };
 	p->model = pfs_model_new();
 	if (!p->model)
 		goto no_memory;
@@ -62,6 +74,8 @@ int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum even
 			goto no_memory;
 		p->writer = pfs_export_sink(p->export);
 	}
+	if (p->writer.fn)
+		p->observer = (struct pfs_observer){ write_event, p->writer.faults ? write_faults : NULL, p };
 	return 0;
 no_memory:
 	pipeline_fini(p);
@@ -75,17 +89,16 @@ void pipeline_fini(struct pipeline *p)
 	pfs_model_free(p->model);
 }
 
-void pipeline_behind(struct pipeline *p, struct pfs_sink sink)
+void pipeline_observe(struct pipeline *p, struct pfs_observer observer)
 {
-	p->writer = sink;
-	p->writes = true;
+	p->observer = observer;
 }
 
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
-	bool all = pfs_filter_is_open(p->filter) && (!p->writes || p->writer.faults);
+	bool runs = !p->observer.event || p->observer.faults;
 
-	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = all ? take_faults : NULL };
+	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = runs ? take_faults : NULL };
 }
 
 int pipeline_flush(struct pipeline *p)

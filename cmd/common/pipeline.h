@@ -17,8 +17,8 @@ struct pipeline {
 	const struct pfs_filter *filter;
 	struct pfs_line_writer *lines; /* or NULL */
 	struct pfs_export *export;     /* or NULL */
-	struct pfs_sink writer;	       /* of whichever of the two there is, or somebody else's */
-	bool writes;
+	struct pfs_sink writer;	       /* of whichever of the two there is */
+	struct pfs_observer observer;  /* passes events to the writer, or is another one; of zeroes: none */
 };
 
 /* filter is borrowed. Events are also written to `out` in that form. 0 or -ENOMEM with err set. */
@@ -26,8 +26,14 @@ int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum even
 		  struct pfs_err *err);
 void pipeline_fini(struct pipeline *p);
 
-/* Every event that passes the filter also goes there, after the model; instead of being written. */
-void pipeline_behind(struct pipeline *p, struct pfs_sink sink);
+/* Every event that passes the filter goes there after the model, instead of being written. */
+void pipeline_observe(struct pipeline *p, struct pfs_observer observer);
+
+/* Is anything done with events beside taking them into the model? */
+static inline bool pipeline_passes_on(const struct pipeline *p)
+{
+	return p->observer.event;
+}
 
 /* The sink of the whole. It returns -ECANCELED when nothing more is wanted. */
 struct pfs_sink pipeline_sink(struct pipeline *p);

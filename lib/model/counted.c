@@ -81,7 +81,8 @@ static void count(struct pfs_counts *counts, const struct pfs_event *ev, bool ou
 	counts->outside += outside ? ev->count : 0;
 }
 
-int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		  struct pfs_outcome *outcome)
 {
 	struct pfs_space *space;
 	struct pfs_region *region = find_ever(thread->proc, ev->addr, &space);
@@ -97,5 +98,6 @@ int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const stru
 	if (!space->launcher)
 		count(&thread->proc->counts, ev, !region);
 	thread->nr_faults += ev->count;
+	outcome->space = space;
 	return 0;
 }

@@ -209,13 +209,26 @@ void pfs_filter_fini(struct pfs_filter *filter)
 
 /* ---- events ---- */
 
-uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
+static uint64_t after(uint64_t base_ns, const struct pfs_time *time)
 {
-	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
-
 	if (time->of_clock)
 		return time->ns;
-	return time->ns + base < base ? UINT64_MAX : time->ns + base;
+	return time->ns + base_ns < base_ns ? UINT64_MAX : time->ns + base_ns;
+}
+
+uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
+{
+	return after(model->start_ns ? model->start_ns : model->first_ns, time);
+}
+
+/* When touches begin to pass, as an event at that time sees it: it may be the first event of all. */
+static uint64_t from_ns(const struct pfs_filter *filter, const struct pfs_model *model, uint64_t ts_ns)
+{
+	bool first = !model->start_ns && (!model->first_ns || ts_ns < model->first_ns);
+
+	if (!filter->from.set)
+		return 0;
+	return first ? after(ts_ns, &filter->from) : pfs_time_ns(&filter->from, model);
 }
 
 uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_model *model)
@@ -247,12 +260,12 @@ static bool matches(const char *const *globs, unsigned int nr, const char *s)
 	return false;
 }
 
-bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
+static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
 {
 	const struct pfs_thread *thread;
 	const char *comm;
 
-	if (filter->from.set && ev->ts_ns < pfs_time_ns(&filter->from, model))
+	if (ev->ts_ns < from_ns(filter, model, ev->ts_ns))
 		return false;
 	if (filter->nr_tids && !holds(filter->tids, filter->nr_tids, ev->tid))
 		return false;
@@ -267,7 +280,12 @@ bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *m
 	}
 	if (!filter->nr_comms)
 		return true;
-	comm = pfs_has(ev, PFS_F_COMM) ? ev->comm : thread ? thread->comm : NULL;
+	if (!thread && !pfs_has(ev, PFS_F_COMM)) { /* its first event: it will be called as its process is */
+		const struct pfs_proc *proc = pfs_model_proc(model, pfs_has(ev, PFS_F_PID) ? ev->pid : ev->tid);
+
+		return matches(filter->comms, filter->nr_comms, proc ? proc->comm : NULL);
+	}
+	comm = pfs_has(ev, PFS_F_COMM) ? ev->comm : thread->comm;
 	return matches(filter->comms, filter->nr_comms, comm);
 }
 
@@ -280,7 +298,7 @@ static bool past(const struct pfs_time *time, const struct pfs_model *model, uin
 }
 
 /* Part of what a `lost` past the end is about may have been before it: that part. */
-static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint64_t end_ns)
+static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint64_t end_ns, struct pfs_outcome *outcome)
 {
 	struct pfs_event part = *ev;
 
@@ -289,16 +307,79 @@ static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint6
 		return -ECANCELED;
 	part.ts_ns = end_ns;
 	part.interval_ns = end_ns - (ev->ts_ns - ev->interval_ns);
-	return pfs_model_apply(model, &part);
+	return pfs_model_apply(model, &part, outcome);
 }
 
-int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev)
+static bool is_past_end(const struct pfs_filter *filter, const struct pfs_model *model, uint64_t ts_ns)
 {
-	if (past(&filter->at, model, ev->ts_ns) || past(&filter->to, model, ev->ts_ns + 1))
-		return apply_loss(model, ev, pfs_filter_end_ns(filter, model));
-	if (pfs_has(ev, PFS_F_TID) && !pfs_filter_event(filter, model, ev))
-		return pfs_model_apply_muted(model, ev);
-	return pfs_model_apply(model, ev);
+	return past(&filter->at, model, ts_ns) || past(&filter->to, model, ts_ns + 1);
+}
+
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
+		     struct pfs_outcome *outcome)
+{
+	int ret;
+
+	if (is_past_end(filter, model, ev->ts_ns))
+		return apply_loss(model, ev, pfs_filter_end_ns(filter, model), outcome);
+	pfs_model_mute(model, pfs_has(ev, PFS_F_TID) && !is_wanted(filter, model, ev));
+	ret = pfs_model_apply(model, ev, outcome);
+	pfs_model_mute(model, false);
+	return ret;
+}
+
+/* How many faults of the run, from the first on, the filter's times treat alike. */
+static uint32_t nr_alike(const struct pfs_filter *filter, const struct pfs_model *model,
+			 const struct pfs_fault_run *run)
+{
+	uint64_t start_ns = from_ns(filter, model, run->ts_ns[0]), end_ns = pfs_filter_end_ns(filter, model);
+	bool began = run->ts_ns[0] >= start_ns;
+	uint32_t nr = 1;
+
+	if (!filter->from.set && !filter->to.set && !filter->at.set)
+		return run->nr;
+	/* Times may count from the first event of all, which this one may be. */
+	if (!model->start_ns && (!model->first_ns || run->ts_ns[0] < model->first_ns))
+		return 1;
+	while (nr < run->nr && (run->ts_ns[nr] >= start_ns) == began && run->ts_ns[nr] <= end_ns)
+		nr++;
+	return nr;
+}
+
+static int apply_run(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_fault_run *run,
+		     const struct pfs_observer *observer)
+{
+	struct pfs_fault_run part = *run;
+	int ret = 0;
+
+	for (uint32_t rest = run->nr; rest && !ret; rest -= part.nr) {
+		struct pfs_event first;
+		bool wanted;
+
+		part.nr = rest;
+		if (is_past_end(filter, model, part.ts_ns[0]))
+			return -ECANCELED;
+		pfs_run_event(&first, &part, 0);
+		wanted = is_wanted(filter, model, &first);
+		part.nr = nr_alike(filter, model, &part);
+		pfs_model_mute(model, !wanted);
+		ret = pfs_model_apply_faults(model, &part, wanted ? observer : NULL);
+		pfs_model_mute(model, false);
+		part.ts_ns += part.nr;
+		part.addr += part.nr;
+		part.ip += part.nr;
+	}
+	return ret;
+}
+
+int pfs_filter_apply_faults(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_fault_run *runs,
+			    unsigned int nr, const struct pfs_observer *observer)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = apply_run(filter, model, &runs[i], observer);
+	return ret;
 }
 
 bool pfs_filter_is_open(const struct pfs_filter *filter)

@@ -56,11 +56,16 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 void pfs_filter_fini(struct pfs_filter *filter);
 
 /*
- * Hands an event to the model, muted if its touch is not wanted. 0, -ENOMEM, or -ECANCELED: this
+ * Hands an event to the model, muted if its touch is not wanted; outcome may be NULL. 0, -ENOMEM, or -ECANCELED: this
  * event is past `at` or `to` and was not applied; the source may stop, but a `lost` of what was before may follow:
  * of that what was before is applied.
  */
-int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev);
+int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
+		     struct pfs_outcome *outcome);
+
+/* The same for runs of faults; the observer (or NULL) gets those that pass. 0, -ENOMEM, -ECANCELED or the observer's. */
+int pfs_filter_apply_faults(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_fault_run *runs,
+			    unsigned int nr, const struct pfs_observer *observer);
 
 /* Does it let everything through to the model? (Views may still leave out regions.) */
 bool pfs_filter_is_open(const struct pfs_filter *filter);
@@ -79,8 +84,5 @@ bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *mo
 
 /* Does the name fit? comm may be NULL: unknown fits no glob. */
 bool pfs_filter_comm(const struct pfs_filter *filter, const char *comm);
-
-/* Does this touch fit? What pfs_filter_apply() goes by, for who filters a stream of events. */
-bool pfs_filter_event(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev);
 
 #endif

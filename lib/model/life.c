@@ -147,29 +147,28 @@ static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int
 	return 0;
 }
 
-/* The thread of an event, made if it is new. NULL: no memory. */
-struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_event *ev)
+struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pid_known, int32_t pid, uint64_t ts_ns)
 {
 	struct pfs_thread *thread = model->priv->last;
-	bool known = pfs_has(ev, PFS_F_PID);
-	int32_t pid = known ? ev->pid : ev->tid;
 
-	if (thread && thread->tid == ev->tid && (!known || (thread->proc->pid == pid && thread->proc->pid_known)))
+	if (thread && thread->tid == tid && (!pid_known || (thread->proc->pid == pid && thread->proc->pid_known)))
 		return thread;
-	thread = pfs_model_thread(model, ev->tid);
+	thread = pfs_model_thread(model, tid);
 	if (!thread) {
-		struct pfs_proc *proc = pfs_model_proc(model, pid);
+		struct pfs_proc *proc;
 
+		pid = pid_known ? pid : tid;
+		proc = pfs_model_proc(model, pid);
 		if (!proc)
-			proc = proc_new(model, pid, NULL, ev->ts_ns);
-		thread = proc ? thread_new(model, ev->tid, proc, ev->ts_ns) : NULL;
+			proc = proc_new(model, pid, NULL, ts_ns);
+		thread = proc ? thread_new(model, tid, proc, ts_ns) : NULL;
 		if (!thread)
 			return NULL;
-	} else if (known && thread->proc->pid != pid) {
-		if (thread_rebind(model, thread, pid, ev->ts_ns))
+	} else if (pid_known && thread->proc->pid != pid) {
+		if (thread_rebind(model, thread, pid, ts_ns))
 			return NULL;
 	}
-	if (known)
+	if (pid_known)
 		thread->proc->pid_known = true;
 	model->priv->last = thread;
 	return thread;

@@ -159,9 +159,9 @@ bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *ho
 
 /* ---- the one entrance ---- */
 
-static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
+static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)
 {
-	struct pfs_thread *thread = model_thread_of(model, ev), *child;
+	struct pfs_thread *child, *thread = model_thread_of(model, ev->tid, pfs_has(ev, PFS_F_PID), ev->pid, ev->ts_ns);
 
 	if (!thread)
 		return -ENOMEM;
@@ -170,19 +170,19 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev)
 		return -ENOMEM;
 	switch (ev->kind) {
 	case PFS_FAULT:
-		return pfs_has(ev, PFS_F_COUNT) ? touch_counted(model, thread, ev) : touch_fault(model, thread, ev);
+		return (pfs_has(ev, PFS_F_COUNT) ? touch_counted : touch_fault)(model, thread, ev, outcome);
 	case PFS_AROUND:
 		return touch_around(model, thread, ev);
 	case PFS_HUGE:
 		return touch_huge(model, thread, ev);
 	case PFS_MAJOR:
-		return touch_major(model, thread, ev);
+		return touch_major(model, thread, ev, outcome);
 	case PFS_SIGNAL:
-		return touch_signal(model, thread);
+		return touch_signal(model, thread, outcome);
 	case PFS_POPULATE:
 		return touch_populate(model, thread, ev);
 	case PFS_ACCESS:
-		return touch_access(model, thread, ev);
+		return touch_access(model, thread, ev, outcome);
 	case PFS_MAP:
 	case PFS_UNMAP:
 	case PFS_PROTECT:
@@ -216,74 +216,79 @@ static void see(struct pfs_model *model, uint64_t nr, uint64_t from_ns, uint64_t
 		model->last_ns = to_ns;
 }
 
-int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev)
+int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)
 {
+	struct pfs_outcome unwanted;
 	uint64_t first_ns = model->first_ns;
 	int err = 0;
 
+	if (!outcome)
+		outcome = &unwanted;
+	*outcome = (struct pfs_outcome){ 0 };
 	if (ev->kind == PFS_TRACE)
 		return 0;
 	see(model, 1, ev->ts_ns, ev->ts_ns);
 	if (ev->kind == PFS_NOTE) /* may be older than what it is about */
 		model->first_ns = first_ns;
 	if (ev->kind == PFS_LOST)
-		return loss_apply(model, ev);
-	if (ev->kind == PFS_NOTE)
+		err = loss_apply(model, ev);
+	else if (ev->kind == PFS_NOTE)
 		err = apply_note(model, ev);
-	if (!err && pfs_has(ev, PFS_F_TID))
-		err = apply_of_thread(model, ev);
+	if (err || !pfs_has(ev, PFS_F_TID))
+		return err;
+	if (ev->kind != PFS_LOST)
+		err = apply_of_thread(model, ev, outcome);
+	outcome->muted = model->priv->muted;
+	/* A new thread may have been given the number of this one. */
+	outcome->thread = model->priv->last && model->priv->last->tid == ev->tid ? model->priv->last
+										 : pfs_model_thread(model, ev->tid);
 	return err;
 }
 
-/* As many faults of the run, from `at` on, as there is nothing else to know about. Their number, or -ENOMEM. */
-static int apply_plain(struct pfs_model *model, const struct pfs_fault_run *run, uint32_t at)
+/* The thread of a run: the one that had the last run of that CPU, most often. NULL: no memory. */
+static struct pfs_thread *thread_of_run(struct pfs_model *model, const struct pfs_fault_run *run)
 {
-	struct pfs_thread *t = model->priv->hot[(unsigned int)run->cpu % NR_HOT];
-	int nr;
+	struct pfs_thread **hot = &model->priv->hot[(unsigned int)run->cpu % NR_HOT], *t = *hot;
 
 	if (!t || t->tid != run->tid || (run->pid && (t->proc->pid != run->pid || !t->proc->pid_known)))
-		return 0;
-	nr = touch_run(model, t, run, at);
-	if (nr > 0)
-		see(model, nr, run->ts_ns[at], run->ts_ns[at + nr - 1]);
-	return nr;
+		*hot = t = model_thread_of(model, run->tid, run->pid, run->pid, run->ts_ns[0]);
+	return t;
 }
 
-static int apply_run(struct pfs_model *model, const struct pfs_fault_run *run)
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *run,
+			   const struct pfs_observer *observer)
 {
-	for (uint32_t i = 0; i < run->nr; i++) {
-		struct pfs_event ev;
-		int nr = apply_plain(model, run, i), err;
+	struct pfs_thread *thread = thread_of_run(model, run);
+	struct pfs_fault_run part = *run;
+	struct pfs_outcome outcome;
+	int nr, err = 0;
 
+	if (!thread)
+		return -ENOMEM;
+	for (uint32_t rest = run->nr; rest && !err; rest -= nr) {
+		const struct fault_batch batch = {
+			.addr = part.addr,
+			.ts_ns = part.ts_ns,
+			.nr = rest,
+			.access = run->access <= PFS_EXECUTE ? run->access : 0,
+			.mode = run->mode,
+		};
+
+		nr = touch_faults(model, thread, pfs_proc_space(thread->proc), &batch, &outcome);
 		if (nr < 0)
 			return nr;
-		i += nr;
-		if (i == run->nr)
-			break;
-		pfs_run_event(&ev, run, i);
-		err = pfs_model_apply(model, &ev);
-		if (err)
-			return err;
-		model->priv->hot[(unsigned int)run->cpu % NR_HOT] = model->priv->last;
+		see(model, nr, part.ts_ns[0], part.ts_ns[nr - 1]);
+		part.nr = nr;
+		if (observer)
+			err = observer->faults(observer->ctx, &part, &outcome);
+		part.addr += nr;
+		part.ts_ns += nr;
+		part.ip += nr;
 	}
-	return 0;
-}
-
-int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *runs, unsigned int nr)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < nr && !err; i++)
-		err = apply_run(model, &runs[i]);
 	return err;
 }
 
-int pfs_model_apply_muted(struct pfs_model *model, const struct pfs_event *ev)
+void pfs_model_mute(struct pfs_model *model, bool muted)
 {
-	int err;
-
-	model->priv->muted = true;
-	err = pfs_model_apply(model, ev);
-	model->priv->muted = false;
-	return err;
+	model->priv->muted = muted;
 }

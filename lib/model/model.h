@@ -183,17 +183,48 @@ struct pfs_model {
 struct pfs_model *pfs_model_new(void); /* NULL: no memory */
 void pfs_model_free(struct pfs_model *model);
 
-/* Takes one event in. Events come in order of time, per thread at least. 0 or -ENOMEM. */
-int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev);
+enum pfs_fate {
+	PFS_SERVED,
+	PFS_RETRIED,   /* the same fault as the last one of the thread: the kernel refused that at once */
+	PFS_NO_ACCESS, /* kernel mode, where nothing is mapped or not for that: EFAULT */
+};
 
-/* Takes runs of faults in, as as many events would be. 0 or -ENOMEM. */
-int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *runs, unsigned int nr);
+/* What came of an event, or of several faults alike. */
+struct pfs_outcome {
+	struct pfs_thread *thread; /* of the event; NULL: of none */
+	/*
+	 * The space of a fault or an access, or of the fault that a `major` or `signal` belongs to. NULL: they left
+	 * no mark (they are muted, or belong to no fault), or it is another kind of event.
+	 */
+	struct pfs_space *space;
+	struct pfs_region *region; /* of a fault or an access; NULL: in no known region */
+	enum pfs_fate fate;	   /* of a fault */
+	bool muted;		   /* a filter hides what this thread touches now */
+};
+
+/* What stands behind the model: events, and runs of faults, that the model has just taken in, and their outcomes. */
+struct pfs_observer {
+	/* 0, or -errno to stop the source with that error. */
+	int (*event)(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome);
+	int (*faults)(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome);
+	void *ctx;
+};
+
+/* Takes one event in. Events come in order of time, per thread at least. outcome may be NULL. 0 or -ENOMEM. */
+int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome);
 
 /*
- * As pfs_model_apply(), but a touch (fault, around, populate, access and what belongs to them) leaves no mark:
- * what a filter uses for the touches that it hides. Layout and process life are taken in.
+ * Takes a run of faults in, as as many events would be. The observer (or NULL) gets it in parts that have one outcome
+ * each. 0, -ENOMEM, or what the observer returned.
  */
-int pfs_model_apply_muted(struct pfs_model *model, const struct pfs_event *ev);
+int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *run,
+			   const struct pfs_observer *observer);
+
+/*
+ * While it is muted, touches (fault, around, populate, access and what belongs to them) leave no mark: what a filter
+ * uses for those that it hides. Layout and process life are taken in.
+ */
+void pfs_model_mute(struct pfs_model *model, bool muted);
 
 /*
  * The name that /proc/PID/maps would show for a region: its path, [heap], [stack], [vdso], "" for

@@ -26,7 +26,7 @@ struct pfs_model_private {
 	struct proc_slot *by_pid; /* the newest process of each pid */
 	struct pfs_proc **tail;
 	struct pfs_thread *last;	/* the thread of the previous event */
-	struct pfs_thread *hot[NR_HOT]; /* by processor: the thread of its plain faults */
+	struct pfs_thread *hot[NR_HOT]; /* by CPU: the thread of its last run of faults */
 	struct pfs_intern *names;
 	struct pfs_pages *pages; /* always empty: all others are beside it; NULL: none yet */
 	bool muted;
@@ -47,8 +47,8 @@ static inline struct pfs_counts *model_counts(struct pfs_model *model, const str
 void model_proc_free(struct proc_slot *slot);
 void model_thread_free(struct thread_slot *slot);
 
-/* The thread of an event, made if it is new. NULL: no memory. */
-struct pfs_thread *model_thread_of(struct pfs_model *model, const struct pfs_event *ev);
+/* The thread of that number, made if it is new, and its process, if that is known (pid not 0). NULL: no memory. */
+struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pid_known, int32_t pid, uint64_t ts_ns);
 
 /* The space that has the region of that identity in that range (space=other); NULL: none. */
 struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
@@ -72,20 +72,33 @@ int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total);
 /* model/layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
 
-/*
- * model/plain.c: takes as many faults of the run, from `at` on, as are plain in this model, too. Their number,
- * or -ENOMEM.
- */
-int touch_run(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_fault_run *run, uint32_t at);
+/* Faults of one thread, alike but for time and address. A single fault is a batch of one. */
+struct fault_batch {
+	const uint64_t *addr, *ts_ns;
+	uint32_t nr;
+	uint8_t access, mode, class;   /* 0: not known */
+	const struct pfs_event *event; /* of a single one: how it was handled; or NULL */
+};
 
-/* model/touch.c: one a kind of event. 0 or -ENOMEM. */
-int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+/*
+ * model/touch.c: takes as many faults of the batch, from the first on, as lie in one region and have the same outcome.
+ * Their number, or -ENOMEM.
+ */
+int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		 const struct fault_batch *batch, struct pfs_outcome *outcome);
+
+/* One a kind of event. 0 or -ENOMEM. */
+int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		struct pfs_outcome *outcome);
+int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		  struct pfs_outcome *outcome);
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_signal(struct pfs_model *model, struct pfs_thread *thread);
+int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		struct pfs_outcome *outcome);
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread, struct pfs_outcome *outcome);
 int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
+int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct pfs_outcome *outcome);
 
 #endif

@@ -28,12 +28,7 @@ static unsigned int access_of(const struct pfs_event *ev)
 	return pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0;
 }
 
-static bool in_kernel_mode(const struct pfs_event *ev)
-{
-	return pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
-}
-
-static uint32_t fault_flags(const struct pfs_event *ev)
+static uint32_t fault_flags(const struct fault_batch *batch)
 {
 	static const uint32_t by_access[] = {
 		[0] = PFS_PAGE_ACCESS_UNKNOWN,
@@ -41,12 +36,12 @@ static uint32_t fault_flags(const struct pfs_event *ev)
 		[PFS_WRITE] = PFS_PAGE_WRITE,
 		[PFS_EXECUTE] = PFS_PAGE_EXEC,
 	};
-	uint32_t flags = by_access[access_of(ev)];
+	uint32_t flags = by_access[batch->access];
 
-	if (pfs_has(ev, PFS_F_MODE))
-		flags |= ev->mode == PFS_USER ? PFS_PAGE_USER : PFS_PAGE_KERNEL;
-	if (pfs_has(ev, PFS_F_CLASS))
-		flags |= ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
+	if (batch->mode)
+		flags |= batch->mode == PFS_USER ? PFS_PAGE_USER : PFS_PAGE_KERNEL;
+	if (batch->class)
+		flags |= batch->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
 	return flags;
 }
 
@@ -74,44 +69,40 @@ static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uin
 
 /* ---- faults ---- */
 
-/* How it was handled, as far as that is known, and how long that took. */
-static void count_handling(struct pfs_counts *counts, const struct pfs_event *ev)
+/* Where faults that were handled like the event's are counted, whose time is counted here, if it is known. */
+static struct pfs_handling *count_time(struct pfs_counts *counts, const struct pfs_event *ev)
 {
 	unsigned int how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0;
 	unsigned int class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0;
 	struct pfs_handling *h = &counts->handling[how][class];
 
-	*(ev->kind == PFS_FAULT ? &h->exceptions : &h->unasked) += 1;
 	if (!pfs_has(ev, PFS_F_LATENCY))
-		return;
+		return h;
 	h->nr_timed++;
 	h->total_ns += ev->latency_ns;
 	if (ev->latency_ns > h->max_ns)
 		h->max_ns = ev->latency_ns;
+	return h;
 }
 
-static void count_fault(struct pfs_counts *counts, const struct pfs_event *ev, bool outside)
+static void count_faults(struct pfs_counts *counts, const struct fault_batch *batch, uint32_t nr, bool outside)
 {
-	counts->faults++;
-	switch (access_of(ev)) {
-	case PFS_READ:
-		counts->read++;
-		break;
-	case PFS_WRITE:
-		counts->write++;
-		break;
-	case PFS_EXECUTE:
-		counts->exec++;
-		break;
-	default:
-		counts->access_unknown++;
-	}
-	if (pfs_has(ev, PFS_F_MODE))
-		*(ev->mode == PFS_USER ? &counts->user : &counts->kernel) += 1;
-	if (pfs_has(ev, PFS_F_CLASS))
-		*(ev->class == PFS_MINOR ? &counts->minor : &counts->major) += 1;
-	counts->outside += outside;
-	count_handling(counts, ev);
+	uint64_t *const by_access[] = {
+		[0] = &counts->access_unknown,
+		[PFS_READ] = &counts->read,
+		[PFS_WRITE] = &counts->write,
+		[PFS_EXECUTE] = &counts->exec,
+	};
+	struct pfs_handling *h = batch->event ? count_time(counts, batch->event) : &counts->handling[0][0];
+
+	counts->faults += nr;
+	*by_access[batch->access] += nr;
+	if (batch->mode)
+		*(batch->mode == PFS_USER ? &counts->user : &counts->kernel) += nr;
+	if (batch->class)
+		*(batch->class == PFS_MINOR ? &counts->minor : &counts->major) += nr;
+	counts->outside += outside ? nr : 0;
+	h->exceptions += nr;
 }
 
 bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
@@ -125,11 +116,11 @@ bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 
 /* Was the last fault of this thread the same one, refused in kernel mode and now tried again? */
 static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread, const struct pfs_space *space,
-		     const struct pfs_event *ev)
+		     const struct fault_batch *batch)
 {
-	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL && in_kernel_mode(ev) &&
-	       thread->fault_access == access_of(ev) &&
-	       thread->fault_addr >> model->page_shift == ev->addr >> model->page_shift;
+	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL && batch->mode == PFS_KERNEL &&
+	       thread->fault_access == batch->access &&
+	       thread->fault_addr >> model->page_shift == batch->addr[0] >> model->page_shift;
 }
 
 static bool is_vsyscall(uint64_t addr)
@@ -139,19 +130,25 @@ static bool is_vsyscall(uint64_t addr)
 	return addr >= page && addr < page + 4096;
 }
 
-/* Faults that the kernel's own counts leave out: see tests/workload/README.md. */
-static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
-			    const struct pfs_region *region, const struct pfs_event *ev)
+/* Counts a fault that the kernel's own counts leave out: see tests/workload/README.md. Returns what came of it. */
+static enum pfs_fate count_uncounted(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+				     const struct pfs_region *region, const struct fault_batch *batch)
 {
-	if (is_vsyscall(ev->addr))
+	uint64_t addr = batch->addr[0];
+
+	if (is_vsyscall(addr)) {
 		COUNT(vsyscall, 1);
-	else if (ev->addr >> 63)
+	} else if (addr >> 63) {
 		COUNT(kernel_addr, 1);
-	else if (is_retry(model, thread, space, ev))
+	} else if (is_retry(model, thread, space, batch)) {
 		COUNT(retried, 1);
-	else if (in_kernel_mode(ev) && space->complete &&
-		 (region ? pfs_region_forbids(region, access_of(ev)) : !pfs_space_below_stack(space, ev->addr)))
+		return PFS_RETRIED;
+	} else if (batch->mode == PFS_KERNEL && space->complete &&
+		   (region ? pfs_region_forbids(region, batch->access) : !pfs_space_below_stack(space, addr))) {
 		COUNT(no_access, 1);
+		return PFS_NO_ACCESS;
+	}
+	return PFS_SERVED;
 }
 
 /*
@@ -159,49 +156,100 @@ static void count_uncounted(struct pfs_model *model, struct pfs_thread *thread, 
  * first of all it looks into the ring, which may be its first touch.
  */
 static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space, uint64_t ring,
-				       const struct pfs_event *ev)
+				       const struct fault_batch *batch)
 {
-	if (!ring || !in_kernel_mode(ev) || ev->addr >> model->page_shift != ring >> model->page_shift)
+	if (!ring || batch->mode != PFS_KERNEL || batch->addr[0] >> model->page_shift != ring >> model->page_shift)
 		return NULL;
 	return pfs_space_gone_ring(space, ring);
 }
 
-int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+/* How many faults of the batch, from the first on, the same holds for: they are in one region, or before the next one. */
+static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region *region,
+			 const struct fault_batch *batch)
 {
-	struct pfs_faults_on fault = { &ev->addr, &ev->ts_ns, 1, ev->tid, fault_flags(ev) };
-	struct pfs_space *space = model_space_of(model, thread, ev);
-	struct pfs_region *region;
+	const uint64_t upper_half = UINT64_C(1) << 63;
+	uint64_t start = batch->addr[0], end = upper_half;
+	uint32_t nr = 1;
+
+	if (batch->mode == PFS_KERNEL || start >= upper_half) /* those are looked at one by one */
+		return 1;
+	if (!region) {
+		unsigned int next = pfs_space_lower(space, start);
+
+		end = next < space->nr_live ? space->live[next]->start : upper_half;
+	} else if (region->end <= upper_half) {
+		end = region->end;
+	}
+	if (region)
+		start = region->start;
+	if (end > upper_half)
+		end = upper_half;
+	while (nr < batch->nr && batch->addr[nr] - start < end - start)
+		nr++;
+	return nr;
+}
+
+/* The first nr faults of the batch are on record; later events of the thread may be about the last of them. */
+static void remember_fault(struct pfs_thread *thread, struct pfs_space *space, const struct fault_batch *batch,
+			   uint32_t nr)
+{
+	thread->fault_space = space;
+	thread->fault_addr = batch->addr[nr - 1];
+	thread->fault_ns = batch->ts_ns[nr - 1];
+	thread->fault_mode = batch->mode;
+	thread->fault_access = batch->access;
+	thread->nr_faults += nr;
+}
+
+int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		 const struct fault_batch *batch, struct pfs_outcome *outcome)
+{
+	struct pfs_region *region = pfs_space_find(space, batch->addr[0]);
+	struct pfs_faults_on faults = { batch->addr, batch->ts_ns, nr_alike(space, region, batch), thread->tid,
+					fault_flags(batch) };
 	struct pfs_pages *pages;
 
-	if (!space)
-		return -ENOMEM;
-	/* What a region is, does not depend on what is to be seen of it. */
-	region = pfs_space_find(space, ev->addr);
+	*outcome = (struct pfs_outcome){ .thread = thread, .region = region };
 	if (!region)
-		region = leaving_ring(model, space, thread->ring, ev);
+		region = leaving_ring(model, space, thread->ring, batch);
 	thread->ring = 0;
-	if (region && access_of(ev) == PFS_WRITE && region->perms & PFS_PERM_W)
+	/* What a region is does not depend on the touches that are let through. */
+	if (region && batch->access == PFS_WRITE && region->perms & PFS_PERM_W)
 		region->written = true;
 	if (model->priv->muted) {
 		thread->fault_space = NULL;
-		return 0;
+		return faults.nr;
 	}
 	pages = pfs_space_pages(space, region);
-	if (!pages || pfs_pages_faults(pages, &fault))
+	if (!pages || pfs_pages_faults(pages, &faults))
 		return -ENOMEM;
-	count_fault(model_counts(model, space), ev, !region);
+	count_faults(model_counts(model, space), batch, faults.nr, !region);
 	if (!space->launcher)
-		count_fault(&thread->proc->counts, ev, !region);
+		count_faults(&thread->proc->counts, batch, faults.nr, !region);
 	/* The everyday fault is in user mode, in the lower half, and counted by everybody. */
-	if (in_kernel_mode(ev) || ev->addr >> 63)
-		count_uncounted(model, thread, space, region, ev);
-	thread->fault_space = space;
-	thread->fault_addr = ev->addr;
-	thread->fault_ns = ev->ts_ns;
-	thread->fault_mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0;
-	thread->fault_access = access_of(ev);
-	thread->nr_faults++;
-	return 0;
+	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
+		outcome->fate = count_uncounted(model, thread, space, region, batch);
+	outcome->space = space;
+	remember_fault(thread, space, batch, faults.nr);
+	return faults.nr;
+}
+
+int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		struct pfs_outcome *outcome)
+{
+	struct pfs_space *space = model_space_of(model, thread, ev);
+	struct fault_batch batch = {
+		.addr = &ev->addr,
+		.ts_ns = &ev->ts_ns,
+		.nr = 1,
+		.access = access_of(ev),
+		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
+		.class = pfs_has(ev, PFS_F_CLASS) ? ev->class : 0,
+		.event = ev,
+	};
+	int ret = space ? touch_faults(model, thread, space, &batch, outcome) : -ENOMEM;
+
+	return ret < 0 ? ret : 0;
 }
 
 /* ---- what came of the fault under way ---- */
@@ -306,21 +354,23 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 }
 
 /* A page of the file was read while the fault was under way: it is major if it is its own page. */
-int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		struct pfs_outcome *outcome)
 {
-	const struct pfs_space *space = thread->fault_space;
+	struct pfs_space *space = thread->fault_space;
 	struct pfs_region *region = fault_region(thread);
 
 	if (model->priv->muted || !region || !is_file(region, ev) ||
 	    !beside_fault(region, thread, ev->off, ev->end_off))
 		return 0;
 	COUNT(major, 1);
+	outcome->space = space;
 	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
 }
 
-int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread, struct pfs_outcome *outcome)
 {
-	const struct pfs_space *space = thread->fault_space;
+	struct pfs_space *space = thread->fault_space;
 
 	if (model->priv->muted || !space)
 		return 0;
@@ -329,6 +379,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread)
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr)) /* not emulated by this kernel, but refused */
 		COUNT(vsyscall, -1);
+	outcome->space = space;
 	thread->fault_space = NULL;
 	return 0;
 }
@@ -370,7 +421,7 @@ static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_even
 
 	counts->unasked[by]++;
 	*(ev->class == PFS_MINOR ? &counts->unasked_minor : &counts->unasked_major) += 1;
-	count_handling(counts, ev);
+	count_time(counts, ev)->unasked++;
 }
 
 /*
@@ -435,9 +486,14 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 	return err;
 }
 
-int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct pfs_outcome *outcome)
 {
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+
 	if (model->priv->muted)
 		return 0;
-	return mark(pfs_proc_space(thread->proc)->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns);
+	outcome->space = space;
+	outcome->region = pfs_space_find(space, ev->addr);
+	return mark(space->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns);
 }

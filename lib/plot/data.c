@@ -79,10 +79,9 @@ static int reach(struct pfs_plot_group *group, const struct pfs_space *space, co
 }
 
 /* Whose page it is; what was so of the last one often is of the next. */
-static int look_at(struct pfs_plot_data *data, struct pfs_space *space, uint64_t addr)
+static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const struct pfs_region *region, uint64_t addr)
 {
 	struct plot_place *place = &data->priv->place;
-	struct pfs_region *region = pfs_space_find(space, addr);
 	const char *name = region ? pfs_region_name(space, region) : NULL, *kind;
 	int ret;
 
@@ -108,15 +107,6 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, uint64_t
 		return reach(&data->groups[place->group], space, region);
 	data->groups[place->group].unknown = true;
 	return 0;
-}
-
-static struct pfs_plot_kind kind_of(const struct pfs_event *ev)
-{
-	return (struct pfs_plot_kind){
-		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
-		.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
-		.sampled = ev->kind == PFS_ACCESS,
-	};
 }
 
 /* The thread's last touch, there where the place is that was looked at: in the cells, or left out. */
@@ -156,52 +146,68 @@ static void count_back(struct pfs_plot_data *data, struct plot_thread_slot *thre
 	data->outside--;
 }
 
-static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, struct pfs_space *space,
-		 const struct pfs_event *ev)
+/* A touch of that kind in the region (NULL: in none that is known), by an instruction in that mode (0: not known). */
+static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, const struct pfs_outcome *outcome,
+		 const struct pfs_plot_cell *touch, uint64_t ip, unsigned int mode)
 {
-	const struct plot_place *place = &data->priv->place;
-	int ret = look_at(data, space, ev->addr);
+	struct pfs_plot_data_private *priv = data->priv;
+	struct pfs_space *space = outcome->space;
+	int ret = look_at(data, space, outcome->region, touch->addr);
 
-	thread->last = (struct pfs_plot_cell){
+	thread->last = *touch;
+	thread->has_last = false;
+	thread->below_stack = !touch->kind.sampled && !outcome->region && pfs_space_below_stack(space, touch->addr);
+	if (!ret && ip != PLOT_NO_IP && (priv->place.wanted || thread->below_stack))
+		ret = plot_site_number(data, space, ip, mode, &thread->last.site);
+	return ret ? ret : count(data, thread);
+}
+
+static int touch_once(struct pfs_plot_data *data, struct plot_thread_slot *thread, const struct pfs_event *ev,
+		      const struct pfs_outcome *outcome)
+{
+	const struct pfs_plot_cell cell = {
 		.count = 1,
 		.page = ev->addr >> data->model->page_shift,
 		.ts_ns = ev->ts_ns,
 		.addr = ev->addr,
 		.thread = thread->nr,
-		.kind = kind_of(ev),
+		.kind = {
+			.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
+			.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
+			.sampled = ev->kind == PFS_ACCESS,
+		},
 	};
-	thread->has_last = false;
-	thread->below_stack = ev->kind == PFS_FAULT && !place->region && pfs_space_below_stack(space, ev->addr);
-	if (!ret && pfs_has(ev, PFS_F_IP) && (place->wanted || thread->below_stack))
-		ret = plot_site_number(data, space, ev, &thread->last.site);
-	return ret ? ret : count(data, thread);
+
+	return touch(data, thread, outcome, &cell, pfs_has(ev, PFS_F_IP) ? ev->ip : PLOT_NO_IP,
+		     pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
 }
 
 /* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
 static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot *slot)
 {
 	struct pfs_space *space = thread->fault_space;
+	const struct pfs_region *region;
 	int ret;
 
-	if (!slot->below_stack || !space || !pfs_space_below_stack(space, slot->last.addr) ||
-	    !pfs_space_find(space, slot->last.addr))
+	if (!slot->below_stack || !space || !pfs_space_below_stack(space, slot->last.addr))
+		return 0;
+	region = pfs_space_find(space, slot->last.addr);
+	if (!region)
 		return 0;
 	slot->below_stack = false;
-	ret = look_at(data, space, slot->last.addr);
+	ret = look_at(data, space, region, slot->last.addr);
 	if (ret)
 		return ret;
 	count_back(data, slot);
 	return count(data, slot);
 }
 
-/* The thread's last fault was read from disk, or ended in a signal, if the model takes it for that. */
+/* The thread's last fault was read from disk, or ended in a signal. */
 static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, enum pfs_kind what)
 {
-	const struct pfs_counts *counts = &data->model->counts;
 	struct pfs_plot_kind kind = thread->last.kind;
 
-	if (!thread->has_last ||
-	    (what == PFS_MAJOR ? counts->major == data->priv->major : counts->signal == data->priv->signal))
+	if (!thread->has_last)
 		return 0;
 	if (what == PFS_MAJOR)
 		kind.class = PFS_MAJOR_CLASS;
@@ -213,57 +219,72 @@ static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, en
 	return pfs_plot_cells_add(&data->cells, &thread->last);
 }
 
-/* The time that is shown goes on as long as something happens to who is shown. */
-static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev)
+/* The time that is shown goes on as long as something happens to what is shown. */
+static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
-	if (!data->cells.any || ev->kind == PFS_NOTE || ev->kind == PFS_LOST ||
-	    (data->filter && !pfs_filter_event(data->filter, data->model, ev)))
+	if (!data->cells.any || ev->kind == PFS_NOTE || ev->kind == PFS_LOST || outcome->muted)
 		return 0;
 	return pfs_plot_cells_reach(&data->cells, ev->ts_ns);
 }
 
-static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_thread *thread, const struct pfs_event *ev)
+static bool is_shown(const struct pfs_outcome *outcome)
+{
+	return outcome->space && !outcome->space->launcher;
+}
+
+static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct plot_thread_slot *slot;
-	struct pfs_space *space;
-	int ret = plot_thread_number(data, thread, &slot);
+	int ret = plot_thread_number(data, outcome->thread, &slot);
 
 	if (ret)
 		return ret;
 	switch (ev->kind) {
 	case PFS_FAULT:
 	case PFS_ACCESS:
-		space = ev->kind == PFS_FAULT ? thread->fault_space : pfs_proc_space(thread->proc);
-		return space && !space->launcher ? touch(data, slot, space, ev) : 0;
+		return is_shown(outcome) ? touch_once(data, slot, ev, outcome) : 0;
 	case PFS_MAJOR:
 	case PFS_SIGNAL:
-		return learn(data, slot, ev->kind);
+		return is_shown(outcome) ? learn(data, slot, ev->kind) : 0;
 	case PFS_MAP:
-		ret = grown(data, thread, slot);
-		return ret ? ret : go_on(data, ev);
+		ret = grown(data, outcome->thread, slot);
+		return ret ? ret : go_on(data, ev, outcome);
 	default:
-		return go_on(data, ev);
+		return go_on(data, ev, outcome);
 	}
 }
 
-static int feed(void *ctx, const struct pfs_event *ev)
+static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct pfs_plot_data *data = ctx;
-	const struct pfs_counts *counts = &data->model->counts;
-	const struct pfs_thread *thread = pfs_has(ev, PFS_F_TID) ? pfs_model_thread(data->model, ev->tid) : NULL;
-	int ret = 0;
 
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
-		data->timeless += counts->faults - data->priv->faults;
-	else if (thread)
-		ret = feed_of_thread(data, thread, ev);
-	data->priv->faults = counts->faults;
-	data->priv->major = counts->major;
-	data->priv->signal = counts->signal;
+		data->timeless += is_shown(outcome) ? ev->count : 0;
+	else if (outcome->thread)
+		return feed_of_thread(data, ev, outcome);
+	return 0;
+}
+
+static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
+{
+	struct pfs_plot_data *data = ctx;
+	struct plot_thread_slot *slot;
+	struct pfs_plot_cell cell = { .count = 1, .kind.access = run->access <= PFS_EXECUTE ? run->access : 0 };
+	int ret = plot_thread_number(data, outcome->thread, &slot);
+
+	if (ret || !is_shown(outcome))
+		return ret;
+	cell.thread = slot->nr;
+	for (uint32_t i = 0; i < run->nr && !ret; i++) {
+		cell.ts_ns = run->ts_ns[i];
+		cell.addr = run->addr[i];
+		cell.page = cell.addr >> data->model->page_shift;
+		ret = touch(data, slot, outcome, &cell, run->ip[i], run->mode);
+	}
 	return ret;
 }
 
-struct pfs_sink pfs_plot_data_sink(struct pfs_plot_data *data)
+struct pfs_observer pfs_plot_data_observer(struct pfs_plot_data *data)
 {
-	return (struct pfs_sink){ .fn = feed, .ctx = data };
+	return (struct pfs_observer){ feed, feed_faults, data };
 }

@@ -66,7 +66,7 @@ struct pfs_plot_site {
 
 struct pfs_plot_data {
 	const struct pfs_model *model;
-	const struct pfs_filter *filter; /* regions, and whose time is shown; NULL: all */
+	const struct pfs_filter *filter; /* regions; NULL: all */
 	struct pfs_plot_cells cells;
 	struct pfs_plot_image *images;
 	struct pfs_plot_group *groups;
@@ -84,7 +84,7 @@ struct pfs_plot_data {
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter);
 void pfs_plot_data_free(struct pfs_plot_data *data);
 
-/* Takes each event that the model has just taken in. 0 or -ENOMEM. */
-struct pfs_sink pfs_plot_data_sink(struct pfs_plot_data *data);
+/* Takes what the model has just taken in. It returns 0 or -ENOMEM. */
+struct pfs_observer pfs_plot_data_observer(struct pfs_plot_data *data);
 
 #endif

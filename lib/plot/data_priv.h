@@ -11,6 +11,7 @@
 #define PFS_PLOT_NO_REGION "(no known region)"
 
 enum { PLOT_SITE_CACHE = 1024 };
+#define PLOT_NO_IP UINT64_MAX
 
 struct plot_thread_slot {
 	struct {
@@ -64,14 +65,13 @@ struct pfs_plot_data_private {
 		struct pfs_plot_site site;
 		uint32_t nr;
 	} recent[PLOT_SITE_CACHE];
-	uint64_t faults, major, signal; /* the model's counts before this event */
 };
 
 /* Numbers of what cells are counted by. 0 or -ENOMEM. */
 int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space, uint32_t *nr);
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr);
 int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **slot);
-int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, const struct pfs_event *ev,
+int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, uint64_t ip, unsigned int mode,
 		     uint32_t *nr);
 
 /* A region of the group has been at [start, end). 0 or -ENOMEM. */

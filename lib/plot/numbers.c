@@ -178,26 +178,21 @@ int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thre
 
 /* ---- instructions ---- */
 
-static bool is_in_kernel(const struct pfs_event *ev)
+/* Where the instruction is, by the layout of now. mode 0: not known. *site is all zeroes. */
+static void locate(struct pfs_plot_site *site, const struct pfs_space *space, uint64_t ip, unsigned int mode)
 {
-	return pfs_has(ev, PFS_F_MODE) && ev->mode ? ev->mode == PFS_KERNEL : ev->ip >> 63;
-}
-
-/* Where the event's instruction is, by the layout of now. *site is all zeroes. */
-static void locate(struct pfs_plot_site *site, const struct pfs_space *space, const struct pfs_event *ev)
-{
-	unsigned int at = pfs_space_lower(space, ev->ip);
+	unsigned int at = pfs_space_lower(space, ip);
 	const struct pfs_region *region = at < space->nr_live ? space->live[at] : NULL;
 	const char *kind;
 
-	site->off = ev->ip;
-	site->kind = is_in_kernel(ev) ? PFS_PLOT_IN_KERNEL : PFS_PLOT_IN_NOTHING;
-	if (site->kind == PFS_PLOT_IN_KERNEL || !region || region->start > ev->ip)
+	site->off = ip;
+	site->kind = (mode ? mode == PFS_KERNEL : ip >> 63) ? PFS_PLOT_IN_KERNEL : PFS_PLOT_IN_NOTHING;
+	if (site->kind == PFS_PLOT_IN_KERNEL || !region || region->start > ip)
 		return;
 	site->name = pfs_region_name(space, region);
 	kind = pfs_region_kind(region, site->name);
 	site->name = kind ? kind : site->name;
-	site->off = ev->ip - region->start;
+	site->off = ip - region->start;
 	site->kind = PFS_PLOT_IN_REGION;
 	if (site->name[0] != '/' || !(region->have & PFS_HAS(PFS_F_OFF)))
 		return;
@@ -221,15 +216,15 @@ static int new_site(struct pfs_plot_data *data, struct plot_site_slot *slot)
 	return 0;
 }
 
-int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, const struct pfs_event *ev,
+int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, uint64_t ip, unsigned int mode,
 		     uint32_t *nr)
 {
-	typeof(*data->priv->recent) *recent = &data->priv->recent[(ev->ip ^ ev->ip >> 12) % PLOT_SITE_CACHE];
+	typeof(*data->priv->recent) *recent = &data->priv->recent[(ip ^ ip >> 12) % PLOT_SITE_CACHE];
 	struct pfs_plot_site site;
 	struct plot_site_slot *slot;
 
 	memset(&site, 0, sizeof(site));
-	locate(&site, space, ev);
+	locate(&site, space, ip, mode);
 	*nr = recent->nr;
 	if (recent->nr && !memcmp(&recent->site, &site, sizeof(site)))
 		return 0;

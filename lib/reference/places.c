@@ -320,6 +320,24 @@ static int64_t pages_between(const struct pfs_places *places, uint64_t from, uin
 	return (int64_t)(to - from) >> places->model->page_shift;
 }
 
+/* Only there the spot is in that mapping. */
+static void stay_within(struct pfs_spot *spot, const struct pfs_mapping *mapping)
+{
+	if (mapping->start > spot->start)
+		spot->start = mapping->start;
+	if (mapping->end < spot->end)
+		spot->end = mapping->end;
+}
+
+void pfs_places_next(const struct pfs_places *places, uint64_t addr, struct pfs_spot *spot)
+{
+	int64_t by = pages_between(places, spot->addr, addr);
+
+	spot->addr = addr;
+	spot->page += by;
+	spot->copies_page += by;
+}
+
 static int place_in_file(struct pfs_places *places, const struct pfs_region *region, const char *name,
 			 const struct pfs_ref *ref, struct pfs_spot *spot)
 {
@@ -341,6 +359,7 @@ static int place_in_file(struct pfs_places *places, const struct pfs_region *reg
 	spot->may_be_copy = true;
 	spot->copies_key = copies->key;
 	spot->copies_page = pages_between(places, copies->base, ref->addr);
+	stay_within(spot, copies);
 	return 0;
 }
 
@@ -359,6 +378,7 @@ static int place_in_mapping(struct pfs_places *places, const struct pfs_region *
 	spot->object = mapping->object;
 	spot->page = pages_between(places, mapping->base, ref->addr);
 	spot->key = mapping->key;
+	stay_within(spot, mapping);
 	return 0;
 }
 
@@ -377,7 +397,12 @@ static int place_in_named(struct pfs_places *places, enum pfs_object_kind kind, 
 int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const struct pfs_region *region,
 		    const char *name, const struct pfs_ref *ref, struct pfs_spot *spot)
 {
-	*spot = (struct pfs_spot){ .image = image_of(places, space) };
+	*spot = (struct pfs_spot){
+		.image = image_of(places, space),
+		.start = region ? region->start : ref->addr,
+		.end = region ? region->end : ref->addr + 1,
+		.addr = ref->addr,
+	};
 	if (!spot->image)
 		return -ENOMEM;
 	if (!region)

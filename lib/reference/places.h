@@ -24,6 +24,8 @@ struct pfs_places {
 struct pfs_spot {
 	struct image *image;
 	struct object *object;
+	uint64_t start, end; /* until the layout changes, pages of [start, end) are numbered on from here: */
+	uint64_t addr;
 	int64_t page;
 	uint32_t key;	  /* of the page index; the object's, but for mappings */
 	bool may_be_copy; /* of a page of a file: the mapping's own, if that has such a page */
@@ -37,6 +39,14 @@ struct pfs_spot {
  */
 int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const struct pfs_region *region,
 		    const char *region_name, const struct pfs_ref *ref, struct pfs_spot *spot);
+
+static inline bool pfs_spot_holds(const struct pfs_spot *spot, uint64_t addr)
+{
+	return addr - spot->start < spot->end - spot->start;
+}
+
+/* The spot of another reference alike that it holds. */
+void pfs_places_next(const struct pfs_places *places, uint64_t addr, struct pfs_spot *spot);
 
 /*
  * It was one: completes it. Object, page, frame, whether it was there before, and the number of the image; all are

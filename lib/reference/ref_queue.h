@@ -46,6 +46,11 @@ bool pfs_ref_queue_decide(struct pfs_ref_queue *queue, int32_t tid, enum pfs_ref
 /* None is held any longer. */
 void pfs_ref_queue_decide_all(struct pfs_ref_queue *queue);
 
+static inline bool pfs_ref_queue_is_empty(const struct pfs_ref_queue *queue)
+{
+	return queue->head == queue->tail;
+}
+
 /* Takes out the first one if it need not wait; NULL: there is none. Valid until the next call. */
 const struct pfs_waiting_ref *pfs_ref_queue_next(struct pfs_ref_queue *queue);
 

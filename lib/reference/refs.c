@@ -18,8 +18,7 @@
 struct process {
 	const struct pfs_proc *proc;
 	uint32_t nr;
-	uint64_t retried, no_access, signal; /* of its counts, as they were */
-	bool below_stack;		     /* its last fault was, where nothing was mapped: */
+	bool below_stack; /* its last fault was, where nothing was mapped: */
 	struct pfs_ref last;
 	UT_hash_handle hh;
 };
@@ -32,7 +31,7 @@ struct pfs_refs {
 	struct pfs_refs_stats stats;
 	uint64_t last_ns; /* of the reference that was found last */
 	struct pfs_ref_queue queue;
-	struct process *processes;
+	struct process *processes, *hot;
 	struct pfs_places places;
 };
 
@@ -74,23 +73,30 @@ const struct pfs_refs_stats *pfs_refs_stats(const struct pfs_refs *refs)
 
 static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *proc)
 {
-	struct process *p;
+	struct process *p = refs->hot;
 
+	if (p && p->proc == proc)
+		return p;
 	HASH_FIND_PTR(refs->processes, &proc, p);
 	if (p)
-		return p;
+		return refs->hot = p;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->proc = proc;
 	HASH_ADD_PTR(refs->processes, proc, p);
 	if (!HASH_ADD_FAILED(p))
-		return p;
+		return refs->hot = p;
 	free(p);
 	return NULL;
 }
 
 /* ---- references ---- */
+
+static uint64_t page_of(const struct pfs_refs *refs, uint64_t addr)
+{
+	return addr >> refs->model->page_shift << refs->model->page_shift;
+}
 
 static bool is_wanted(const struct pfs_refs *refs, unsigned int access, const struct pfs_region *region,
 		      const char *name)
@@ -180,73 +186,113 @@ int pfs_refs_end(struct pfs_refs *refs)
 	return tell_decided(refs);
 }
 
-/* Did the model take this fault for one that was not served? */
-static bool was_refused(struct pfs_refs *refs, struct process *process)
-{
-	const struct pfs_counts *counts = &process->proc->counts;
-	bool retried = counts->retried != process->retried, refused = counts->no_access != process->no_access;
+/*
+ * References to one region (NULL: none is known), alike but for time, address and instruction, which the run has. Those
+ * of a thread but its last one were served, since the thread has gone on; the last one has that fate.
+ */
+struct alike {
+	const struct pfs_thread *thread;
+	struct pfs_space *space;
+	const struct pfs_region *region;
+	struct process *process;
+	struct pfs_fault_run run;
+	enum pfs_ref_fate fate;
+};
 
-	process->retried = counts->retried;
-	process->no_access = counts->no_access;
-	refs->stats.tried_again += retried;
-	refs->stats.refused += refused && !retried;
-	return retried || refused;
+/* Each reference goes to the place where it is now, and waits to be passed on, if it has to. */
+static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const char *name,
+			   struct pfs_waiting_ref *waiting)
+{
+	const struct pfs_fault_run *run = &a->run;
+	int ret = tell_decided(refs);
+
+	for (uint32_t i = 0; i < run->nr && !ret; i++) {
+		waiting->ref.ts_ns = run->ts_ns[i];
+		waiting->ref.addr = page_of(refs, run->addr[i]);
+		waiting->ref.ip = run->ip[i];
+		waiting->fate = i + 1 < run->nr ? PFS_REF_SERVED : a->fate;
+		if (i && pfs_spot_holds(&waiting->spot, waiting->ref.addr))
+			pfs_places_next(&refs->places, waiting->ref.addr, &waiting->spot);
+		else
+			ret = pfs_places_find(&refs->places, a->space, a->region, name, &waiting->ref, &waiting->spot);
+		if (ret)
+			return ret;
+		if (waiting->fate == PFS_REF_SERVED && pfs_ref_queue_is_empty(&refs->queue))
+			ret = tell(refs, waiting);
+		else
+			ret = pfs_ref_queue_add(&refs->queue, waiting);
+	}
+	return ret;
 }
 
-/* Where the reference is, now; it waits to be told, if it is wanted. */
-static int in_region(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space,
-		     struct process *process, const struct pfs_ref *ref, enum pfs_ref_fate fate)
+/* Which of them are references: all of them, or none. */
+static int in_region(struct pfs_refs *refs, const struct alike *a, const struct pfs_ref *ref)
 {
-	const struct pfs_region *region = pfs_space_find(space, ref->addr);
-	const char *name = region ? pfs_region_name(space, region) : NULL;
-	struct pfs_waiting_ref waiting = { .ref = *ref, .process = process, .fate = fate };
-	int ret;
+	const char *name = a->region ? pfs_region_name(a->space, a->region) : NULL;
+	struct pfs_waiting_ref waiting = { .ref = *ref, .process = a->process };
 
-	if (!region && space->complete) {
-		refs->stats.outside++;
+	if (!a->region && a->space->complete) {
+		refs->stats.outside += a->run.nr;
 		return 0;
 	}
-	if (region && pfs_region_forbids(region, ref->access)) {
-		refs->stats.refused++;
+	if (a->region && pfs_region_forbids(a->region, ref->access)) {
+		refs->stats.refused += a->run.nr;
 		return 0;
 	}
-	if (!is_wanted(refs, ref->access, region, name)) {
-		refs->stats.left_out++;
+	if (!is_wanted(refs, ref->access, a->region, name)) {
+		refs->stats.left_out += a->run.nr;
 		return 0;
 	}
-	waiting.ref.by_address = !region;
-	waiting.ref.thread = thread->nr;
-	waiting.ref.comm = thread->comm;
-	refs->last_ns = ref->ts_ns;
-	ret = pfs_places_find(&refs->places, space, region, name, ref, &waiting.spot);
-	return ret ? ret : pfs_ref_queue_add(&refs->queue, &waiting);
+	waiting.ref.by_address = !a->region;
+	waiting.ref.thread = a->thread->nr;
+	waiting.ref.comm = a->thread->comm;
+	refs->last_ns = a->run.ts_ns[a->run.nr - 1];
+	return refer_to_places(refs, a, name, &waiting);
 }
 
-static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread,
-		   struct pfs_space *space)
+/* Faults of a run, or one touch alone; `ref` is what they have in common. */
+static int touched(struct pfs_refs *refs, const struct pfs_outcome *outcome, const struct pfs_fault_run *run,
+		   struct pfs_ref *ref)
 {
-	uint64_t mask = ((uint64_t)1 << refs->model->page_shift) - 1;
+	struct pfs_space *space = outcome->space;
+	struct alike a = {
+		.thread = outcome->thread,
+		.space = space,
+		.region = outcome->region,
+		.process = process_of(refs, outcome->thread->proc),
+		.run = *run,
+		.fate = ref->sampled ? PFS_REF_SERVED : PFS_REF_HELD,
+	};
+	uint64_t last = run->addr[run->nr - 1];
+
+	if (!a.process)
+		return -ENOMEM;
+	if (outcome->fate != PFS_SERVED) {
+		*(outcome->fate == PFS_RETRIED ? &refs->stats.tried_again : &refs->stats.refused) += run->nr;
+		return 0;
+	}
+	ref->pid = outcome->thread->proc->pid;
+	ref->tid = outcome->thread->tid;
+	a.process->below_stack = !ref->sampled && space->complete && !a.region && pfs_space_below_stack(space, last);
+	a.process->last = *ref;
+	a.process->last.ts_ns = run->ts_ns[run->nr - 1];
+	a.process->last.addr = page_of(refs, last);
+	a.process->last.ip = run->ip[run->nr - 1];
+	return in_region(refs, &a, ref);
+}
+
+static int touched_once(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	uint64_t ip = pfs_has(ev, PFS_F_IP) ? ev->ip : 0;
+	const struct pfs_fault_run run = { .ts_ns = &ev->ts_ns, .addr = &ev->addr, .ip = &ip, .nr = 1 };
 	struct pfs_ref ref = {
-		.ts_ns = ev->ts_ns,
-		.addr = ev->addr & ~mask,
-		.pid = thread->proc->pid,
-		.tid = thread->tid,
-		.ip = pfs_has(ev, PFS_F_IP) ? ev->ip : 0,
 		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
 		.interval_ns = pfs_has(ev, PFS_F_INTERVAL) ? ev->interval_ns : 0,
 		.sampled = ev->kind == PFS_ACCESS,
 	};
-	struct process *process = process_of(refs, thread->proc);
 
-	if (!process)
-		return -ENOMEM;
-	if (was_refused(refs, process))
-		return 0;
-	process->below_stack = ev->kind == PFS_FAULT && space->complete && !pfs_space_find(space, ev->addr) &&
-			       pfs_space_below_stack(space, ev->addr);
-	process->last = ref;
-	return in_region(refs, thread, space, process, &ref, ev->kind == PFS_FAULT ? PFS_REF_HELD : PFS_REF_SERVED);
+	return touched(refs, outcome, &run, &ref);
 }
 
 /*
@@ -256,19 +302,23 @@ static int touched(struct pfs_refs *refs, const struct pfs_event *ev, const stru
 static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space)
 {
 	struct process *process = process_of(refs, thread->proc);
+	struct alike a = { .thread = thread, .space = space, .process = process, .fate = PFS_REF_HELD };
 	struct pfs_ref *ref;
 
 	if (!process)
 		return -ENOMEM;
 	ref = &process->last;
-	if (!process->below_stack || ref->tid != thread->tid || !pfs_space_below_stack(space, ref->addr) ||
-	    !pfs_space_find(space, ref->addr))
+	a.region = process->below_stack && ref->tid == thread->tid && pfs_space_below_stack(space, ref->addr)
+			   ? pfs_space_find(space, ref->addr)
+			   : NULL;
+	if (!a.region)
 		return 0;
 	process->below_stack = false;
 	refs->stats.outside--;
 	if (ref->ts_ns < refs->last_ns) /* there has been another thread's reference meanwhile */
 		ref->ts_ns = refs->last_ns;
-	return in_region(refs, thread, space, process, ref, PFS_REF_HELD);
+	a.run = (struct pfs_fault_run){ .ts_ns = &ref->ts_ns, .addr = &ref->addr, .ip = &ref->ip, .nr = 1 };
+	return in_region(refs, &a, ref);
 }
 
 static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
@@ -280,18 +330,13 @@ static void note_said(struct pfs_refs *refs, const struct pfs_event *ev)
 		refs->stats.refault = how;
 }
 
-/* The thread's last fault ended in a signal, if the model takes it so: then it was no reference. */
+/* The thread's last fault ended in a signal: it was no reference. */
 static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thread)
 {
 	struct process *process = process_of(refs, thread->proc);
-	uint64_t before;
 
 	if (!process)
 		return -ENOMEM;
-	before = process->signal;
-	process->signal = thread->proc->counts.signal;
-	if (process->signal == before)
-		return 0;
 	process->below_stack = false;
 	refs->stats.refused += pfs_ref_queue_decide(&refs->queue, thread->tid, PFS_REF_REFUSED);
 	return 0;
@@ -328,17 +373,6 @@ static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct
 	return 0;
 }
 
-static int refer(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
-{
-	struct pfs_space *space = ev->kind == PFS_ACCESS ? pfs_proc_space(thread->proc) : thread->fault_space;
-
-	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
-		return count(refs, ev, thread);
-	if (!space || space->launcher)
-		return 0;
-	return ev->kind == PFS_MAP ? grown(refs, thread, space) : touched(refs, ev, thread, space);
-}
-
 /* Changes of the layout that is the thread's own, and new ones. What an exec builds is told when it is over. */
 static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
 {
@@ -367,9 +401,14 @@ static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const 
 	}
 }
 
-static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev)
+static bool is_shown(const struct pfs_space *space)
 {
-	const struct pfs_thread *thread = pfs_model_thread(refs->model, ev->tid);
+	return space && !space->launcher;
+}
+
+static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	const struct pfs_thread *thread = outcome->thread;
 	int ret;
 
 	if (goes_on(ev))
@@ -381,21 +420,47 @@ static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev)
 	ret = feed_layout(refs, ev, thread);
 	if (ret)
 		return ret;
-	if (ev->kind == PFS_SIGNAL)
-		return refused_by_signal(refs, thread);
-	if (ev->kind == PFS_FAULT || ev->kind == PFS_ACCESS || ev->kind == PFS_MAP)
-		return refer(refs, ev, thread);
-	return 0;
+	switch (ev->kind) {
+	case PFS_SIGNAL:
+		return is_shown(outcome->space) ? refused_by_signal(refs, thread) : 0;
+	case PFS_FAULT:
+		if (pfs_has(ev, PFS_F_COUNT))
+			return count(refs, ev, thread);
+		/* fallthrough */
+	case PFS_ACCESS:
+		return is_shown(outcome->space) ? touched_once(refs, ev, outcome) : 0;
+	case PFS_MAP:
+		return is_shown(thread->fault_space) ? grown(refs, thread, thread->fault_space) : 0;
+	default:
+		return 0;
+	}
 }
 
-int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev)
+static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
+	struct pfs_refs *refs = ctx;
 	int ret;
 
 	if (ev->kind == PFS_NOTE)
 		note_said(refs, ev);
-	ret = pfs_has(ev, PFS_F_TID) ? feed_of_thread(refs, ev) : 0;
+	ret = pfs_has(ev, PFS_F_TID) ? feed_of_thread(refs, ev, outcome) : 0;
 	return ret ? ret : tell_decided(refs);
+}
+
+static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
+{
+	struct pfs_ref ref = { .access = run->access <= PFS_EXECUTE ? run->access : 0, .mode = run->mode };
+	struct pfs_refs *refs = ctx;
+	int ret;
+
+	pfs_ref_queue_decide(&refs->queue, run->tid, PFS_REF_SERVED);
+	ret = is_shown(outcome->space) ? touched(refs, outcome, run, &ref) : 0;
+	return ret ? ret : tell_decided(refs);
+}
+
+struct pfs_observer pfs_refs_observer(struct pfs_refs *refs)
+{
+	return (struct pfs_observer){ feed, feed_faults, refs };
 }
 
 int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err)
@@ -411,14 +476,4 @@ int pfs_refs_none(const struct pfs_refs_stats *stats, struct pfs_err *err)
 			   "no references: %" PRIu64 " faults were where nothing was mapped, "
 			   "%" PRIu64 " forbidden or ended in a signal, %" PRIu64 " left out by the options",
 			   stats->outside, stats->refused + stats->tried_again, stats->left_out);
-}
-
-static int feed(void *ctx, const struct pfs_event *ev)
-{
-	return pfs_refs_feed(ctx, ev);
-}
-
-struct pfs_sink pfs_refs_sink(struct pfs_refs *refs)
-{
-	return (struct pfs_sink){ .fn = feed, .ctx = refs };
 }

@@ -98,14 +98,11 @@ struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_re
 			      void *ctx);
 void pfs_refs_free(struct pfs_refs *refs);
 
-/* Takes an event that the model has just taken in. 0, -ENOMEM, -EOVERFLOW (2^32 pages), or what fn returned. */
-int pfs_refs_feed(struct pfs_refs *refs, const struct pfs_event *ev);
+/* Takes what the model has just taken in. It returns 0, -ENOMEM, -EOVERFLOW (2^32 pages), or what fn returned. */
+struct pfs_observer pfs_refs_observer(struct pfs_refs *refs);
 
-/* There are no more: tells the references that still waited, and completes the numbers. As above. */
+/* There are no more events: passes on the references that still waited, and completes the numbers. As above. */
 int pfs_refs_end(struct pfs_refs *refs);
-
-/* Feeds. */
-struct pfs_sink pfs_refs_sink(struct pfs_refs *refs);
 
 const struct pfs_refs_stats *pfs_refs_stats(const struct pfs_refs *refs);
 

@@ -29,6 +29,7 @@ struct fuzz {
 	struct pfs_model *model;
 	struct pfs_filter filter;
 	struct pfs_sink writer; /* fn NULL: events are not written */
+	struct pfs_observer observer;
 	struct pfs_line_writer *lines;
 	struct pfs_export *export;
 	struct pfs_refs *refs;
@@ -56,8 +57,11 @@ static inline FILE *fuzz_nowhere(void)
 static inline int fuzz_take(void *ctx, const struct pfs_event *ev)
 {
 	struct fuzz *f = ctx;
-	int err = pfs_filter_apply(&f->filter, f->model, ev);
+	struct pfs_outcome outcome;
+	int err = pfs_filter_apply(&f->filter, f->model, ev, &outcome);
 
+	if (!err && f->refs)
+		err = f->observer.event(f->refs, ev, &outcome);
 	return err || !f->writer.fn ? err : pfs_emit(&f->writer, ev);
 }
 
@@ -66,8 +70,8 @@ static inline int fuzz_take_faults(void *ctx, const struct pfs_fault_run *runs, 
 	struct fuzz *f = ctx;
 	int err = 0;
 
-	if (!f->writer.fn && pfs_filter_is_open(&f->filter))
-		return pfs_model_apply_faults(f->model, runs, nr);
+	if (!f->writer.fn)
+		return pfs_filter_apply_faults(&f->filter, f->model, runs, nr, f->refs ? &f->observer : NULL);
 	for (; nr && !err; runs++, nr--)
 		for (uint32_t i = 0; i < runs->nr && !err; i++) {
 			struct pfs_event ev;
@@ -105,7 +109,7 @@ static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
 			pfs_tapes_new(f->model, &(struct pfs_tape_options){ .stable = size & 16, .times = size & 32 });
 		f->refs = pfs_refs_new(f->model, &(struct pfs_refs_options){ .filter = &f->filter }, pfs_tapes_add,
 				       f->tapes);
-		f->writer = pfs_refs_sink(f->refs);
+		f->observer = pfs_refs_observer(f->refs);
 		break;
 	}
 	return (struct pfs_sink){ .fn = fuzz_take, .ctx = f, .faults = fuzz_take_faults };

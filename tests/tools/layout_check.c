@@ -155,7 +155,7 @@ static int take(void *ctx, const struct pfs_event *ev)
 	struct check *c = ctx;
 
 	check_until(c, ev->ts_ns);
-	return pfs_model_apply(c->model, ev);
+	return pfs_model_apply(c->model, ev, NULL);
 }
 
 /* ---- the checkpoints ---- */

@@ -75,7 +75,7 @@ static void test_lines(void **state)
 
 static int apply(void *ctx, const struct pfs_event *ev)
 {
-	return pfs_model_apply(ctx, ev);
+	return pfs_model_apply(ctx, ev, NULL);
 }
 
 static void check(const char *name, unsigned int nr_procs, uint64_t nr_faults, uint64_t nr_unasked)
@@ -89,7 +89,7 @@ static void check(const char *name, unsigned int nr_procs, uint64_t nr_faults, u
 	struct pfs_view_options options = { .out = stderr };
 	struct pfs_err err = { "" };
 
-	assert_int_equal(pfs_model_apply(model, &source), 0);
+	assert_int_equal(pfs_model_apply(model, &source, NULL), 0);
 	decode(d, name);
 	assert_int_equal(model->nr_procs, nr_procs);
 	assert_int_equal(model->counts.faults, nr_faults);

@@ -184,7 +184,7 @@ static void begin(struct drawn *d)
 	d->f = feed_new(10);
 	d->data = pfs_plot_data_new(d->f.model, NULL);
 	assert_non_null(d->data);
-	d->f.behind = pfs_plot_data_sink(d->data);
+	d->f.behind = pfs_plot_data_observer(d->data);
 	feed_note(&d->f, "snapshot", "first", true);
 }
 

@@ -38,7 +38,7 @@ static void begin(struct string *s, const struct pfs_refs_options *options)
 	s->f = feed_new(10);
 	s->refs = pfs_refs_new(s->f.model, options, write_ref, s);
 	assert_non_null(s->refs);
-	s->f.behind = pfs_refs_sink(s->refs);
+	s->f.behind = pfs_refs_observer(s->refs);
 	feed_note(&s->f, "snapshot", "first", true);
 }
 
@@ -561,6 +561,7 @@ static void test_stopped(void **state)
 {
 	struct feed f = feed_new(1);
 	struct pfs_refs *refs = pfs_refs_new(f.model, &all, stop, NULL);
+	struct pfs_observer behind = pfs_refs_observer(refs);
 	struct pfs_event ev;
 
 	feed_note(&f, "snapshot", "first", true);
@@ -568,8 +569,8 @@ static void test_stopped(void **state)
 	ev = feed_event(&f, PFS_FAULT, HAS(ADDR));
 	ev.addr = 0x700000;
 	feed_apply(&f, &ev);
-	assert_int_equal(pfs_refs_feed(refs, &ev), 0);
-	assert_int_equal(pfs_refs_feed(refs, &ev), -ECANCELED);
+	assert_int_equal(behind.event(refs, &ev, &f.outcome), 0);
+	assert_int_equal(behind.event(refs, &ev, &f.outcome), -ECANCELED);
 	assert_int_equal(pfs_refs_end(refs), -ECANCELED);
 	pfs_refs_free(refs);
 	feed_free(&f);

@@ -27,7 +27,7 @@ static void begin(struct recorder *r, const struct pfs_tape_options *options)
 	r->tapes = pfs_tapes_new(r->f.model, options);
 	r->refs = pfs_refs_new(r->f.model, &all, pfs_tapes_add, r->tapes);
 	assert_non_null(r->refs);
-	r->f.behind = pfs_refs_sink(r->refs);
+	r->f.behind = pfs_refs_observer(r->refs);
 	feed_note(&r->f, "snapshot", "first", true);
 	feed_map(&r->f, 0x700000, 0x800000, RW, "");
 }
@@ -417,7 +417,7 @@ static struct bytes simulated(enum pfs_sim_format format)
 	struct pfs_sim *sim = pfs_sim_new(f.model, format, out);
 	struct pfs_refs *refs = pfs_refs_new(f.model, &all, pfs_sim_add, sim);
 
-	f.behind = pfs_refs_sink(refs);
+	f.behind = pfs_refs_observer(refs);
 	feed_note(&f, "snapshot", "first", true);
 	feed_map(&f, 0x700000, 0x800000, RW, "");
 	feed_fault(&f, 0x700123, PFS_WRITE);

@@ -32,8 +32,9 @@ enum {
 
 struct feed {
 	struct pfs_model *model;
-	struct pfs_filter *filter; /* NULL: none */
-	struct pfs_sink behind;	   /* who gets the event after the model; of zeroes: nobody */
+	struct pfs_filter *filter;  /* NULL: none */
+	struct pfs_observer behind; /* gets the event after the model; of zeroes: none */
+	struct pfs_outcome outcome; /* of the last event */
 	uint64_t now_ns;
 	int32_t pid, tid; /* whose events follow; pid 0: unknown */
 	uint8_t space;	  /* enum pfs_which of what follows */
@@ -63,14 +64,15 @@ static inline struct pfs_event feed_event(struct feed *f, enum pfs_kind kind, ui
 
 static inline int feed_try(struct feed *f, const struct pfs_event *ev)
 {
-	return f->filter ? pfs_filter_apply(f->filter, f->model, ev) : pfs_model_apply(f->model, ev);
+	return f->filter ? pfs_filter_apply(f->filter, f->model, ev, &f->outcome)
+			 : pfs_model_apply(f->model, ev, &f->outcome);
 }
 
 static inline void feed_apply(struct feed *f, const struct pfs_event *ev)
 {
 	assert_int_equal(feed_try(f, ev), 0);
-	if (f->behind.fn)
-		assert_int_equal(pfs_emit(&f->behind, ev), 0);
+	if (f->behind.event)
+		assert_int_equal(f->behind.event(f->behind.ctx, ev, &f->outcome), 0);
 }
 
 /* A region with a name ("" is anonymous) and nothing else known but its permissions. */

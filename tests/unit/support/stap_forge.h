@@ -60,7 +60,7 @@ static inline int forge_sink(void *ctx, const struct pfs_event *ev)
 	ssize_t len;
 
 	if (f->model)
-		assert_int_equal(pfs_model_apply(f->model, ev), 0);
+		assert_int_equal(pfs_model_apply(f->model, ev, NULL), 0);
 	if (f->quiet)
 		return f->ret;
 	len = pfs_line_write(ev, line, sizeof(line) - 1);

@@ -240,16 +240,16 @@ static void test_a_gap_over_the_end(void **state)
 				   .have = HAS(TID) | HAS(PID) | HAS(ADDR) };
 
 	feed_fault(&f, 0x1000, PFS_WRITE);
-	assert_int_equal(pfs_filter_apply(&filter, f.model, &fault), -ECANCELED);
-	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev), 0);
+	assert_int_equal(pfs_filter_apply(&filter, f.model, &fault, NULL), -ECANCELED);
+	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev, NULL), 0);
 	assert_int_equal(f.model->nr_losses, 1);
 	assert_int_equal(f.model->losses[0].from_ns, 1000009000);
 	assert_int_equal(f.model->losses[0].to_ns, 1000009999);
 	assert_int_equal(f.model->last_ns, 1000009999);
 	ev.interval_ns = 20000; /* begins at the end */
-	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev), -ECANCELED);
+	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev, NULL), -ECANCELED);
 	ev.have &= ~HAS(INTERVAL);
-	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev), -ECANCELED);
+	assert_int_equal(pfs_filter_apply(&filter, f.model, &ev, NULL), -ECANCELED);
 	assert_int_equal(f.model->nr_losses, 1);
 	feed_free(&f);
 }

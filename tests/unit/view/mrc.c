@@ -20,7 +20,7 @@ static void begin(struct run *r, struct pfs_mrc_options options)
 	pfs_mrc_init(&r->mrc, r->f.model, &options);
 	r->refs = pfs_refs_new(r->f.model, &all, pfs_mrc_refer, &r->mrc);
 	assert_non_null(r->refs);
-	r->f.behind = pfs_refs_sink(r->refs);
+	r->f.behind = pfs_refs_observer(r->refs);
 	feed_note(&r->f, "snapshot", "first", true);
 	feed_map(&r->f, 0x700000, 0x780000, RW, "");
 }
