@@ -204,7 +204,7 @@ static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const c
 			   struct pfs_waiting_ref *waiting)
 {
 	const struct pfs_fault_run *run = &a->run;
-	int ret = tell_decided(refs);
+	int ret = run->nr > 1 ? tell_decided(refs) : 0; /* so that most of them need not wait */
 
 	for (uint32_t i = 0; i < run->nr && !ret; i++) {
 		waiting->ref.ts_ns = run->ts_ns[i];
