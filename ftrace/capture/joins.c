@@ -185,7 +185,7 @@ static int note_joined(struct pfs_capture *c, const struct pfs_join *join)
 	struct raw_event ev = { .ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid };
 
 	return pfs_records_note(&ev, PFS_FACT(JOINED, .whole_ns = join->whole_ns, .since_ns = join->since_ns),
-			    (raw_event_fn)pfs_sideband_put, c->sideband);
+				(raw_event_fn)pfs_sideband_put, c->sideband);
 }
 
 static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int fd, struct pfs_err *err)

@@ -373,7 +373,7 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since
 	ev->tid = 0;
 	ev->tgid = -1;
 	return pfs_records_note(ev, PFS_FACT(SIDEBAND_LOST, .count = r->lost, .since_ns = since_ns),
-			    (raw_event_fn)pfs_sideband_put, sb);
+				(raw_event_fn)pfs_sideband_put, sb);
 }
 
 static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)

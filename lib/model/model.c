@@ -225,8 +225,10 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct 
 	if (!outcome)
 		outcome = &unwanted;
 	*outcome = (struct pfs_outcome){ 0 };
-	if (ev->kind == PFS_TRACE)
+	if (ev->kind == PFS_TRACE) {
+		outcome->muted = model->priv->muted;
 		return 0;
+	}
 	see(model, 1, ev->ts_ns, ev->ts_ns);
 	if (ev->kind == PFS_NOTE) /* may be older than what it is about */
 		model->first_ns = first_ns;

@@ -31,7 +31,8 @@ int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
 	else
 		return pfs_err_set(err, -ENOENT, "no folder to keep modules in: set HOME or PFSCOPE_CACHE");
 	if (cache->dir[0] != '/' || len >= (int)sizeof(cache->dir))
-		return pfs_err_set(err, -EINVAL, "%s: the folder to keep modules in must be an absolute path", cache->dir);
+		return pfs_err_set(err, -EINVAL, "%s: the folder to keep modules in must be an absolute path",
+				   cache->dir);
 	return 0;
 }
 

@@ -62,12 +62,12 @@ static int check_staprun(struct pfs_err *err)
 static int check_comm(const char *comm, struct pfs_err *err)
 {
 	if (strlen(comm) > 15)
-		return pfs_err_set(err, -EINVAL, "%s: the kernel keeps only the first 15 bytes of a name: give those", comm);
+		return pfs_err_set(err, -EINVAL, "%s: the kernel keeps only the first 15 bytes of a name: give those",
+				   comm);
 	if (strpbrk(comm, "*?[\\"))
 		return pfs_err_set(
 			err, -EINVAL,
-			"%s: no patterns unless processes are given by number: the probes compare whole names",
-			comm);
+			"%s: no patterns unless processes are given by number: the probes compare whole names", comm);
 	for (const char *p = comm; *p; p++)
 		if (*p == '"' || (unsigned char)*p < ' ')
 			return pfs_err_set(err, -EINVAL, "%s: this name cannot be passed to a module", comm);
@@ -233,9 +233,7 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	unsigned int nr = 5;
 
 	if (s->pids && strlen(s->pids) > PIDS_MAX)
-		return pfs_err_set(
-			err, -E2BIG,
-			"too many processes given by number; use --comm or --user instead");
+		return pfs_err_set(err, -E2BIG, "too many processes given by number; use --comm or --user instead");
 	snprintf(buffer, sizeof(buffer), "%u", mb);
 	argv[nr++] = s->in_place ? s->path : s->temp_file;
 	if (s->pids) {

@@ -279,8 +279,8 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 	if (!s->hello) {
 		if (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
 		    rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec))
-			return pfs_err_set(l->err, -EPROTO,
-					   "%s: built by another version of pfscope: build it again", s->path);
+			return pfs_err_set(l->err, -EPROTO, "%s: built by another version of pfscope: build it again",
+					   s->path);
 		s->hello = true;
 	}
 	s->ready |= rec->type == PFS_REC_READY;

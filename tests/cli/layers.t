@@ -16,9 +16,9 @@ rooms()
 	lib os: base
 	lib event: base
 	lib model: event base
-	lib reference: model base
+	lib reference: model event base
 	lib simulate: reference base
-	lib view: simulate model base
+	lib view: simulate model event base
 	lib symbol: os base
 	lib plot: view symbol model base
 	lib refault: os event base

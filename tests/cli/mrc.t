@@ -65,7 +65,7 @@ like "$status|$out|$err" '^1\|\|pfscope: --sizes: 8192 bytes are less than a pag
 pfscope mrc "$belady"
 like "$out" '^Seen: 12 references to 5 pages: 5 first touches, 7 repeated; all exact'$'\n' 'text: what is seen'
 like "$out" $'\n''Not seen: accesses to a page between two of its faults;' 'text: what is not'
-like "$out" $'\n''  lru         4     16K       8               3    0\.666667  #{13}'$'\n' 'text: a row with a bar'
+like "$out" $'\n''  lru         4     16K       8         3    0\.666667  #{16}'$'\n' 'text: a row with a bar'
 is "$(awk 'length > 80' "$T/out")" '' 'no line is wider than 80 columns'
 COLUMNS=120 pfscope mrc "$belady"
 like "$out" $'0\.666667  #{16}\n' 'a wider bar where there is room'
@@ -210,10 +210,10 @@ sed -i '3a 1.000000200 fault pid=10 tid=10 addr=100000000 access=write mode=user
 pfscope mrc "$T/counted"
 out=$(tr -s ' \n' '  ' <<<"$out")
 like "$out" '1 exact, 1 sampled: each of these occurred at some time before' 'a sampled reference without an interval is none that is exact'
-like "$out" 'any to 511 pages that the kernel mapped by itself, until they fault, 511 of them in huge pages' 'huge pages'
-like "$out" 'faults: 5 only counted' 'counted faults are told'
+like "$out" 'accesses to 511 pages that the kernel mapped by itself, until they fault, 511 of them in huge pages' 'huge pages'
+like "$out" 'Faults that are not references: 5 only counted' 'counted faults are told'
 pfscope mrc --json "$T/counted"
 like "$out" '"mapped_by_kernel": 511, .*"mapped_in_huge_pages": 511, "counted": 5}' 'and in JSON'
 pfscope mrc --region '100[0-9]*' --no-code "$T/counted"
-like "$out" 'any to 511 pages' 'of the region'
+like "$out" 'accesses to 511 pages' 'of the region'
 done_testing

@@ -302,7 +302,7 @@ well_formed+0x$(printf %x $((off + 7))) (no inode was recorded)
 anon+0x456
 kernel at 0xffffffff81234567
 0x5b0000000789
-not known
+unknown
 well_formed main+0x7
 INSTRUCTIONS
 pfscope plot -o "$T/functions.html" "$T/functions"

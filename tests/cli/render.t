@@ -183,7 +183,7 @@ sed '2i 9.000000000 note key="pfscope" value="0"' "$T/hand" >"$T/hand.notes"
 "$PFSCOPE" render --classic --at 0.35 "$T/hand.notes" >"$T/got"
 "$PFSCOPE" render --classic --at @10.35 "$T/hand" >"$T/wanted"
 same "$T/got" "$T/wanted" '--at counts from the start, not from a note before it'
-is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw .of 2 in the recording' \
+is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw (of 2 in the recording)' \
 	'a process that is not in it'
 
 pfscope maps --at 0.45 --pid 100 "$T/hand"
@@ -215,7 +215,7 @@ same "$T/other" "$T/drawn" 'and the picture is the same'
 # ---- losses ----
 
 cat >"$T/lost.events" <<-'END'
-	# pfscope events 1
+	# pfscope events 2
 	1.000000000 note key="start" value="mono"
 	1.000100000 map cpu=0 pid=1 tid=1 start=400000 end=402000 perms=rw-p name=""
 	1.000200000 fault cpu=0 pid=1 tid=1 addr=400000 access=write mode=user

@@ -551,9 +551,10 @@ static void test_losses_by_row(void **state)
 	d = draw(&f, "bars", wide);
 	assert_non_null(strstr(d.text, "so more pages may have been touched where noted, and regions may be wrong "
 				       "from 0.000002 s on\n"));
-	assert_non_null(strstr(d.text, "|W|\n 00500000-00501000 rw-p     0/1 anon |.|\n"
-				       "  (faults may be lost: an unknown number of events on CPU 0 between 0.000004 and "
-				       "0.000005 s)\n 00600000"));
+	assert_non_null(strstr(d.text,
+			       "|W|\n 00500000-00501000 rw-p     0/1 anon |.|\n"
+			       "  (faults may be lost: an unknown number of events on CPU 0 between 0.000004 and "
+			       "0.000005 s)\n 00600000"));
 	assert_null(strstr(strstr(d.text, "(faults may be lost") + 1, "(faults may be lost"));
 	assert_null(strstr(d.text, "(no faults lost"));
 	free(d.text);
