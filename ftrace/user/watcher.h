@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The watcher: the small process (lib/os/helper.h) that adds to a recording what becomes a user's later.
+ * The watcher: the helper (lib/os/helper.h) that adds processes to a recording of `attach --user` when they become the
+ * user's.
  *
- * It keeps the privileges that pfscope drops: it is told nothing, hears the kernel (proc_connector.h) or
- * looks at /proc, enters the threads of each new process, and passes on what pfscope needs to read its
- * layout. It ends with pfscope, and when its socket is shut down.
+ * It keeps the privileges that pfscope drops, and takes no requests. The kernel's process connector (proc_connector.h)
+ * notifies it of changes of users; without a connector it reads /proc every PFS_WATCH_POLL_MS. For each process it
+ *
+ * 1. opens /proc/PID/maps, once the process is not in an exec;
+ * 2. opens the side-band of each thread, into the rings that pfscope has mapped;
+ * 3. reads maps and passes the text to pfscope, dated then: what is touched and unmapped during step 4 is in no later text;
+ * 4. enters all threads in set_event_pid with one write (each write takes a grace period), until there are no new ones;
+ * 5. passes maps as a descriptor, which pfscope reads as the caller at once, and again a few times;
+ * 6. scans /proc, because the kernel's list lacks what the process started before it was entered.
+ *
+ * The kernel's list is the only state, so the successor of a killed watcher knows everything. It ends with pfscope, or
+ * when its socket is shut down.
  */
 #ifndef PFS_WATCHER_H
 #define PFS_WATCHER_H

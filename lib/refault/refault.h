@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Re-reference: while a recording runs, the pages of its processes are made to fault again, or their accessed
- * bits are looked at, so that the recording shows what is used again and when, not only what was ever used.
+ * Re-reference sampling: while a recording runs, the pages of its processes are made to fault again, or their accessed
+ * bits are read, so that the recording shows later accesses as well as first ones.
  *
- * A helper with root's rights (lib/os/helper.h) does it at every interval, and tells of each; it ends, and with it the
- * swap device that was made for it, however pfscope ends. event/refault_note.h has what it reports.
+ * A helper that stays root (lib/os/helper.h) does it at each interval and reports each (event/refault_note.h). It reads
+ * the traced threads where the kernel keeps them, in set_event_pid, so children are included. It ends, and with it the
+ * swap device that was made for it, however pfscope ends.
+ *
+ * Of N intervals of pageout the last two are left alone. They show the cost: the processes' share of time in user mode
+ * in the second of them, compared with the other intervals. In the first, pages that were taken away before still return.
  */
 #ifndef PFS_REFAULT_H
 #define PFS_REFAULT_H

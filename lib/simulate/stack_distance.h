@@ -7,6 +7,9 @@
  * Exact and online, O(log pages) a reference: of the positions in the string that are the last of some page, a
  * Fenwick tree says how many are behind one. Positions are given anew when they run out, so memory is in
  * proportion to the pages.
+ *
+ * For the cloudPhysics trace that comes with libCacheSim (113872 requests, 48974 blocks) the result equals all six miss
+ * ratios of its test of LRU: 0.976421, 0.970607, 0.965681, 0.959024 and 0.956934 with 1 to 5 blocks, 0.927015 with 20.
  */
 #ifndef PFS_STACK_DISTANCE_H
 #define PFS_STACK_DISTANCE_H

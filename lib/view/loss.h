@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Losses as the views tell them: when they were, on which processor, and what they may concern.
+ * Losses as the views print them: when they happened, on which CPU, and what they may affect.
  *
- * Which thread ran on a processor is not recorded, so what is missing of one may be any thread's: a gap may concern
- * every process that lived at that time, in it the image that it had, of that every region that was there. Nothing
- * more is certain; what had gone before or came after is certainly not concerned.
+ * The recording does not contain which thread ran on a CPU, so lost events may belong to any thread: a gap may affect
+ * every region of every process that existed at that time. What was unmapped before or mapped later is not affected.
  */
 #ifndef PFS_LOSS_H
 #define PFS_LOSS_H
