@@ -4,39 +4,45 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Pages of one block share a slot: references to neighbours find it in the CPU's cache, and mostly need no hash. */
+enum { BLOCK_SHIFT = 3, BLOCK = 1 << BLOCK_SHIFT };
+
 struct pfs_page_slot {
-	int64_t page;
+	int64_t block;
 	uint32_t object;
-	uint32_t nr_plus_1; /* 0: free */
+	bool used;
+	uint32_t nr_plus_1[BLOCK]; /* 0: the page has no number */
 };
 
-#define FIRST_SLOTS 1024
+#define FIRST_SLOTS 256
 
 /* Neighbours shall not be neighbours in the table, for whole mappings would make long runs: Fibonacci hashing. */
-static size_t slot_of(const struct pfs_page_index *index, uint32_t object, int64_t page)
+static size_t slot_of(const struct pfs_page_index *index, uint32_t object, int64_t block)
 {
-	uint64_t key = (uint64_t)page ^ (uint64_t)object << 40 ^ (uint64_t)object >> 8;
+	uint64_t key = (uint64_t)block ^ (uint64_t)object << 40 ^ (uint64_t)object >> 8;
 
 	key *= UINT64_C(0x9e3779b97f4a7c15);
 	return (key ^ key >> 32) & (index->nr_slots - 1);
 }
 
-/* The page's slot, or the free one where it belongs. There is always a free one. */
-static struct pfs_page_slot *look_up(const struct pfs_page_index *index, uint32_t object, int64_t page)
+static bool is_of(const struct pfs_page_slot *slot, uint32_t object, int64_t block)
 {
-	size_t at = slot_of(index, object, page);
+	return slot->block == block && slot->object == object && slot->used;
+}
 
-	for (;; at = (at + 1) & (index->nr_slots - 1)) {
-		struct pfs_page_slot *slot = &index->slots[at];
+/* The block's slot, or the free one where it belongs. There is always a free one. */
+static struct pfs_page_slot *look_up(const struct pfs_page_index *index, uint32_t object, int64_t block)
+{
+	size_t at = slot_of(index, object, block);
 
-		if (!slot->nr_plus_1 || (slot->page == page && slot->object == object))
-			return slot;
-	}
+	while (index->slots[at].used && !is_of(&index->slots[at], object, block))
+		at = (at + 1) & (index->nr_slots - 1);
+	return &index->slots[at];
 }
 
 static int grow(struct pfs_page_index *index)
 {
-	struct pfs_page_index larger = { .nr = index->nr };
+	struct pfs_page_index larger = { .nr = index->nr, .nr_blocks = index->nr_blocks };
 
 	larger.nr_slots = index->nr_slots ? 2 * index->nr_slots : FIRST_SLOTS;
 	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
@@ -45,8 +51,8 @@ static int grow(struct pfs_page_index *index)
 	for (size_t i = 0; i < index->nr_slots; i++) {
 		const struct pfs_page_slot *slot = &index->slots[i];
 
-		if (slot->nr_plus_1)
-			*look_up(&larger, slot->object, slot->page) = *slot;
+		if (slot->used)
+			*look_up(&larger, slot->object, slot->block) = *slot;
 	}
 	free(index->slots);
 	*index = larger;
@@ -59,36 +65,51 @@ void pfs_page_index_fini(struct pfs_page_index *index)
 	*index = (struct pfs_page_index){ 0 };
 }
 
+/* The block's slot; a new one if it has none. NULL: no memory. */
+static struct pfs_page_slot *slot_for(struct pfs_page_index *index, uint32_t object, int64_t block)
+{
+	struct pfs_page_slot *slot = index->hot;
+
+	if (slot && is_of(slot, object, block))
+		return slot;
+	if (index->nr_blocks >= index->nr_slots / 4 * 3 && grow(index))
+		return NULL;
+	slot = index->hot = look_up(index, object, block);
+	if (!slot->used) {
+		*slot = (struct pfs_page_slot){ .block = block, .object = object, .used = true };
+		index->nr_blocks++;
+	}
+	return slot;
+}
+
 int pfs_page_index_get(struct pfs_page_index *index, uint32_t object, int64_t page, uint32_t *nr, bool *is_new)
 {
-	struct pfs_page_slot *slot;
+	struct pfs_page_slot *slot = slot_for(index, object, page >> BLOCK_SHIFT);
+	uint32_t *nr_plus_1;
 
-	if (index->nr >= index->nr_slots / 4 * 3) {
-		int ret = grow(index);
-
-		if (ret)
-			return ret;
-	}
-	slot = look_up(index, object, page);
-	*is_new = !slot->nr_plus_1;
+	if (!slot)
+		return -ENOMEM;
+	nr_plus_1 = &slot->nr_plus_1[page & (BLOCK - 1)];
+	*is_new = !*nr_plus_1;
 	if (*is_new) {
 		if (index->nr == UINT32_MAX)
 			return -EOVERFLOW;
-		*slot = (struct pfs_page_slot){ page, object, ++index->nr };
+		*nr_plus_1 = ++index->nr;
 	}
-	*nr = slot->nr_plus_1 - 1;
+	*nr = *nr_plus_1 - 1;
 	return 0;
 }
 
 bool pfs_page_index_find(const struct pfs_page_index *index, uint32_t object, int64_t page, uint32_t *nr)
 {
-	const struct pfs_page_slot *slot;
+	uint32_t nr_plus_1;
 
 	if (!index->nr_slots)
 		return false;
-	slot = look_up(index, object, page);
-	if (!slot->nr_plus_1)
+	/* A free slot holds zeroes. */
+	nr_plus_1 = look_up(index, object, page >> BLOCK_SHIFT)->nr_plus_1[page & (BLOCK - 1)];
+	if (!nr_plus_1)
 		return false;
-	*nr = slot->nr_plus_1 - 1;
+	*nr = nr_plus_1 - 1;
 	return true;
 }

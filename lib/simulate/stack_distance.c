@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "simulate/stack_distance.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +14,14 @@ enum { FIRST_PAGES = 256, FIRST_POSITIONS = 2 * BLOCK };
 
 struct pfs_stack_distance {
 	uint64_t refs;
-	uint32_t pages;	  /* referenced; so many positions are the last of a page */
-	uint32_t *last;	  /* of each page, its last position and 1; 0: not referenced */
-	uint64_t *counts; /* by distance; [0]: first references */
+	uint32_t pages; /* referenced; so many positions are the last of a page */
+	uint32_t *last; /* of each page, its last position and 1; 0: not referenced */
 	uint32_t max_pages;
+	uint64_t *counts; /* by distance; [0]: first references */
+	size_t max_counts;
 	uint32_t *page_at;	/* of each position */
 	uint64_t *bits;		/* of each position: is it the last of its page? */
-	uint32_t *tree;		/* Fenwick's, of blocks from 1 on: how many bits are set */
+	uint32_t *tree;		/* Fenwick's, of full blocks from 1 on: how many bits are set */
 	uint32_t now;		/* the next position */
 	uint32_t max_positions; /* a multiple of BLOCK */
 };
@@ -42,13 +45,33 @@ void pfs_stack_distance_free(struct pfs_stack_distance *s)
 
 /* ---- bits ---- */
 
-static void bit_change(struct pfs_stack_distance *s, uint32_t position, uint32_t by)
+static void tree_add(struct pfs_stack_distance *s, uint32_t block, uint32_t by)
 {
 	uint32_t nr_blocks = s->max_positions >> BLOCK_SHIFT;
 
-	s->bits[position / 64] ^= UINT64_C(1) << position % 64;
-	for (uint32_t i = (position >> BLOCK_SHIFT) + 1; i <= nr_blocks; i += i & -i)
+	for (uint32_t i = block + 1; i <= nr_blocks; i += i & -i)
 		s->tree[i] += by;
+}
+
+/* The next position is the last of its page. Its block enters the tree when it is full. */
+static void bit_append(struct pfs_stack_distance *s)
+{
+	uint32_t block = s->now >> BLOCK_SHIFT, sum = 0;
+
+	s->bits[s->now / 64] |= UINT64_C(1) << s->now % 64;
+	s->now++;
+	if (s->now % BLOCK)
+		return;
+	for (uint32_t word = block * WORDS; word < (block + 1) * WORDS; word++)
+		sum += __builtin_popcountll(s->bits[word]);
+	tree_add(s, block, sum);
+}
+
+static void bit_clear(struct pfs_stack_distance *s, uint32_t position)
+{
+	s->bits[position / 64] ^= UINT64_C(1) << position % 64;
+	if (position >> BLOCK_SHIFT < s->now >> BLOCK_SHIFT)
+		tree_add(s, position >> BLOCK_SHIFT, -1);
 }
 
 /* How many are set up to that one, which is. */
@@ -63,7 +86,7 @@ static uint32_t bits_up_to(const struct pfs_stack_distance *s, uint32_t position
 	return sum;
 }
 
-/* The first ones are set, all others are not: each entry of the tree sums the blocks under it. */
+/* The first ones are set, all others are not: each entry of the tree sums the full blocks under it. */
 static void bits_fill(struct pfs_stack_distance *s, uint32_t ones)
 {
 	uint32_t full = ones / 64;
@@ -72,6 +95,7 @@ static void bits_fill(struct pfs_stack_distance *s, uint32_t ones)
 	memset(s->bits, 0xff, full * sizeof(*s->bits));
 	if (ones % 64)
 		s->bits[full] = (UINT64_C(1) << ones % 64) - 1;
+	ones -= ones % BLOCK;
 	for (uint32_t i = 1; i <= s->max_positions >> BLOCK_SHIFT; i++) {
 		uint64_t below = (uint64_t)(i - (i & -i)) << BLOCK_SHIFT, to = (uint64_t)i << BLOCK_SHIFT;
 
@@ -85,7 +109,6 @@ static int more_pages(struct pfs_stack_distance *s, uint32_t page)
 {
 	uint64_t max = s->max_pages ? s->max_pages : FIRST_PAGES;
 	uint32_t *last;
-	uint64_t *counts;
 
 	if (page >= MAX_PAGES)
 		return -EOVERFLOW;
@@ -95,15 +118,20 @@ static int more_pages(struct pfs_stack_distance *s, uint32_t page)
 	if (!last)
 		return -ENOMEM;
 	s->last = last;
-	counts = realloc(s->counts, (max + 1) * sizeof(*counts));
+	memset(last + s->max_pages, 0, (max - s->max_pages) * sizeof(*last));
+	s->max_pages = max;
+	return 0;
+}
+
+static int more_counts(struct pfs_stack_distance *s, uint32_t distance)
+{
+	size_t before = s->max_counts;
+	uint64_t *counts = pfs_array_grown(s->counts, &s->max_counts, (size_t)distance + 1, sizeof(*counts));
+
 	if (!counts)
 		return -ENOMEM;
+	memset(counts + before, 0, (s->max_counts - before) * sizeof(*counts));
 	s->counts = counts;
-	memset(last + s->max_pages, 0, (max - s->max_pages) * sizeof(*last));
-	if (!s->max_pages)
-		counts[0] = 0;
-	memset(counts + s->max_pages + 1, 0, (max - s->max_pages) * sizeof(*counts));
-	s->max_pages = max;
 	return 0;
 }
 
@@ -169,15 +197,17 @@ int pfs_stack_distance_refer(struct pfs_stack_distance *s, uint32_t page, uint64
 	if (ret)
 		return ret;
 	last = s->last[page];
-	if (last) {
+	if (last)
 		d = s->pages - bits_up_to(s, last - 1) + 1;
-		bit_change(s, last - 1, -1);
-	} else {
+	if (d >= s->max_counts && more_counts(s, d))
+		return -ENOMEM;
+	if (last)
+		bit_clear(s, last - 1);
+	else
 		s->pages++;
-	}
-	bit_change(s, s->now, 1);
 	s->page_at[s->now] = page;
-	s->last[page] = ++s->now;
+	bit_append(s);
+	s->last[page] = s->now;
 	s->counts[d]++;
 	s->refs++;
 	if (distance)
@@ -192,7 +222,7 @@ uint32_t pfs_stack_distance_pages(const struct pfs_stack_distance *s)
 
 int pfs_stack_distance_curve(const struct pfs_stack_distance *s, struct pfs_lru_curve *curve)
 {
-	uint32_t enough = s->max_pages;
+	uint32_t enough = s->max_counts ? s->max_counts - 1 : 0;
 	uint64_t misses = s->refs;
 
 	while (enough && !s->counts[enough])
