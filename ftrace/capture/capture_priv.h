@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a capture share: capture/open.c, capture.c (life), capture/setup.c (events and
- * processes), capture/joins.c (a user's), capture/tracers.c (what is asked for beyond) and capture/text.c
- * (trace_pipe instead of pages). Nobody else includes it.
+ * The parts of a capture, from the bottom up; each calls only those before it:
+ *
+ *     note.c	    notes, and what this kernel does not offer
+ *     tracers.c    probes, function tracer, histogram
+ *     text.c	    trace_pipe instead of pages
+ *     events.c	    the events that are switched on
+ *     settle.c	    the set-up of the instance
+ *     processes.c  the processes that are added
+ *     joins.c	    all processes of a user
+ *     open.c	    opening and freeing
+ *     capture.c    the life in between
  */
 #ifndef PFS_CAPTURE_PRIV_H
 #define PFS_CAPTURE_PRIV_H
@@ -109,19 +117,28 @@ struct pfs_capture {
 	unsigned int nr_lacks;
 };
 
-/* capture/open.c. The first of them that is called sets the instance up. */
-int capture_settle(struct pfs_capture *c, struct pfs_err *err);
-int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
-int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what stop() and free() will need */
+/* capture/note.c */
+void capture_add_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells);
+int capture_note_lack(struct pfs_capture *c, const struct capture_lack *lack);
 
-/* capture/setup.c */
+/* capture/events.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
+int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
 int capture_header_notes(struct pfs_capture *c);
+
+/* capture/settle.c. The first call sets the instance up. */
+int capture_settle(struct pfs_capture *c, struct pfs_err *err);
+
+/* capture/processes.c */
 int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);  /* of those that run, before tracing */
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err); /* what they started meanwhile, afterwards */
 int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
 int capture_begin_running(struct pfs_capture *c, struct pfs_err *err); /* once one is entered */
 void capture_forget_running(struct pfs_capture *c);
+
+/* capture/open.c */
+int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
+int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what stop() and free() will need */
 
 /* capture/joins.c. Nothing to do if no user is recorded. */
 int capture_joins_start(struct pfs_capture *c, struct pfs_err *err); /* the last that needs privilege */

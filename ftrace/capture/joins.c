@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +91,7 @@ int pfs_capture_attach_user(struct pfs_capture *c, uid_t uid, struct pfs_err *er
 	j->connector_fd = pfs_connector_open(&why);
 	if (j->connector_fd < 0 && !(j->polls = strdup(why.msg)))
 		return pfs_err_set(err, -ENOMEM, "no memory to record a user");
-	/* Without: see watch() in capture/setup.c, and lacks_sideband() for those to come. */
+	/* Without: see watch() in capture/processes.c, and lacks_sideband() for those to come. */
 	pfs_sideband_open_rings(c->sideband, NULL);
 	ret = enter_nobody(c, err);
 	if (!ret)

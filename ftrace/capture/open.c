@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a capture is opened, and given up again. See capture.h.
- *
- * The kernel takes a grace period for the clock of a new instance, holding a lock, and another one for the first
- * event of perf's: so the instance is used late (capture_settle()), and meanwhile is done what needs no instance.
+ * How a capture is opened and freed. See capture.h.
  */
 #include "capture/capture_priv.h"
 
@@ -17,24 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static uint32_t sub_buffer_size(const struct pfs_instance *instance)
-{
-	char path[4096];
-	unsigned int kb;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/buffer_subbuf_size_kb", pfs_instance_dir(instance));
-	f = fopen(path, "re");
-	if (f) {
-		int got = fscanf(f, "%u", &kb);
-
-		fclose(f);
-		if (got == 1 && kb)
-			return kb * 1024;
-	}
-	return sysconf(_SC_PAGESIZE);
-}
 
 static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 {
@@ -59,24 +38,6 @@ static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 	if (pipe2(c->pipe_fds, O_CLOEXEC | O_NONBLOCK))
 		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	return 0;
-}
-
-/* One more stream beside the kernel's for what pfscope itself has to say. */
-static int open_own(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = pfs_formats_load_headers(c->formats, pfs_tracing_dir(NULL), err);
-
-	if (!ret && capture_tracers_load_formats(c))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for event formats");
-	if (!ret)
-		ret = pfs_records_init(&c->own, c->formats);
-	if (ret)
-		return ret;
-	c->own_fd = pfs_temp_open(err);
-	if (c->own_fd < 0)
-		return c->own_fd;
-	c->own_pages = pfs_ringwrite_new(c->own_fd, &c->formats->ring, c->page_size);
-	return c->own_pages ? 0 : pfs_err_set(err, -errno, "no memory for pfscope's own records");
 }
 
 static int open_live(struct pfs_capture *c, struct pfs_err *err)
@@ -109,32 +70,6 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	if (!c->formats)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), err);
-}
-
-/* What needs the instance, all but the buffers. */
-static int settle(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = pfs_instance_settle(c->instance, err);
-
-	if (ret)
-		return ret;
-	c->page_size = sub_buffer_size(c->instance);
-	c->page = malloc(c->page_size);
-	if (!c->page)
-		return pfs_err_set(err, -ENOMEM, "no memory for a page");
-	capture_tracers_set_up(c);
-	ret = capture_enable_events(c, err);
-	if (!ret && capture_header_notes(c))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for header notes");
-	return ret || c->config.text ? ret : open_own(c, err);
-}
-
-int capture_settle(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = c->settled ? 0 : settle(c, err);
-
-	c->settled = true;
-	return ret;
 }
 
 int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err)

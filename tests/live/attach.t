@@ -218,7 +218,7 @@ refuse()
 start_loop --threads 2
 thread=$(find "/proc/$loop/task" -maxdepth 1 -name '[0-9]*' ! -name "$loop" -printf '%f\n' | head -1)
 refuse 1 'process 4194303: no such process' 'no such process' 4194303
-refuse 1 "$thread: is a thread, not a process" 'a thread' "$thread"
+refuse 1 "process $thread: is a thread, not a process" 'a thread' "$thread"
 refuse 1 'process 2: is a kernel thread' 'a kernel thread' 2
 refuse 1 'process 4194303: no such process' 'one of two does not exist' "$loop" 4194303
 refuse 2 '0: not a process ID' 'no number' 0
