@@ -5,8 +5,7 @@
 # A recording is a trace.dat like any other, and one run looks the same however it is seen: through the
 # binary buffer, the file, trace-cmd's conversion and report of it, the text of trace_pipe, event lines.
 
-. "${0%/*}/../tap.sh"
-need_tracefs
+. "${0%/*}/live.sh"
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
 # faults_of FILE: address, ip and error code of each recorded fault, as trace-cmd report says them.
@@ -133,6 +132,35 @@ same "$T/counts.dat" "$T/counts.txt" 'and the same counts'
 pfscope run --no-bars -e sched:sched_switch -o "$T/other.dat" -- sleep 0.01
 is "$status" 0 'other events are recorded beside the faults'
 like "$(trace-cmd report "$T/other.dat" 2>/dev/null)" 'sched_switch:' 'trace-cmd report prints them'
+other='trace cpu=[0-9]+ pid=[0-9]+ tid=[0-9]+ key="sched:sched_switch" value="prev_comm=sleep prev_pid=[0-9]+ '
+pfscope events --all "$T/other.dat"
+like "$out" "$other" 'events --all prints them'
+like "$out" ' fault cpu=' 'and the faults'
+pfscope events "$T/other.dat"
+unlike "$out" 'sched_switch' 'events prints the faults alone'
+
+pfscope run --no-bars -e sched:sched_switch --via text -o "$T/other.txt" -- sleep 0.01
+is "$status" 0 'they are recorded through trace_pipe'
+pfscope events --all "$T/other.txt"
+like "$out" "${other/sched:/}" 'events --all prints them as trace_pipe names them'
+
+bash -c 'while read -r -t 0.05; [ $? -gt 128 ]; do :; done' < <(exec sleep 1000) &
+target=$!
+at_exit eval "kill $target 2>/dev/null"
+for via in binary text; do
+	"$PFSCOPE" attach --no-bars -e sched:sched_switch -e signal --via $via -o "$T/attached.$via" $target 2>"$T/log" &
+	attach=$!
+	ok "attach, $via: it is entered" wait_for 5 has_entered $attach
+	sleep 0.3
+	kill -INT $attach
+	wait $attach
+	is $? 0 "attach, $via: records other events"
+	pfscope events --all "$T/attached.$via"
+	like "$out" "trace cpu=[0-9]+ pid=$target tid=$target key=\"(sched:)?sched_switch\" value=\"prev_comm=bash " \
+		"attach, $via: events --all prints them"
+done
+kill $target
+
 pfscope run --no-bars -e sched:nope -- true
 is "$status|$err" "1|pfscope: -e sched:nope: no such event (see /sys/kernel/tracing/events/)" 'an unknown event: one line'
 
