@@ -50,7 +50,7 @@ like "$out" "made to fault again $every: "'[0-9]+ cycles of [0-9]+ pages in memo
 	'the report says how, and what it cost'
 pfscope events anon.dat
 like "$out" 'note key="refault" value="method=pageout interval=50000000"' 'the recording names the method'
-cycles=$(grep -c 'key="refault_tick" value="cycle' <<<"$out") none=$(grep -c 'key="refault_tick" value="none' <<<"$out")
+cycles=$(grep -c 'key="refault_tick" value="what=cycle' <<<"$out") none=$(grep -c 'key="refault_tick" value="what=none' <<<"$out")
 ok "it has a note of each interval, two of sixteen left alone ($cycles cycles, $none not)" \
 	test $((cycles >= 10 && none >= 2 && none <= 14)) = 1
 pfscope report --json anon.dat
@@ -62,7 +62,7 @@ pfscope tape --format=binary -o anon.tape anon.dat
 pfscope tape anon.tape
 like "$out" "# Pages were made to fault again $every\." 'a binary one as well'
 pfscope mrc anon.dat
-like "$(tr -s '\n ' '  ' <<<"$out")" "which it was made to take $every" 'a curve says it'
+like "$(tr -s '\n ' '  ' <<<"$out")" "which pfscope caused $every" 'a curve says it'
 
 "$PFSCOPE" run --strict --refault 50ms --zram 64M --no-bars -o child.dat -- "$WORK/phases" 32 4 1000 anon child >said 2>err
 is "$?|$(<err)" '0|' 'a child: it is recorded'
@@ -104,7 +104,7 @@ if [ "$(wc -l <"/proc/swaps")" = 1 ]; then
 		like "$out" '# Pages were made to fault again every [^)]*swap was full in [0-9]+ of' "swap is full: by a tape of $from"
 	done
 	pfscope mrc full.dat
-	like "$(tr -s '\n ' '  ' <<<"$out")" 'made to take every [^)]*swap was full in [0-9]+ of' 'swap is full: by a curve'
+	like "$(tr -s '\n ' '  ' <<<"$out")" 'which pfscope caused every [^)]*swap was full in [0-9]+ of' 'swap is full: by a curve'
 	pfscope events full.dat
 	ok 'swap is full: of each cycle it is noted' grep -q 'key="refault_tick" value="what=cycle .* full=1 took=' <<<"$out"
 	pfscope report anon.dat
