@@ -192,6 +192,52 @@ for name in bare run drawn kept; do
 	printf '%-38s %-21s %-21s %s\n' "$what" "$(added $name 1)" "$(added $name 2)" "$(added $name 3)"
 done
 
+# ---- back to back ----
+
+# enabled_events: "SYSTEM/EVENT" lines, those that a recording switches on.
+enabled_events()
+{
+	"$dir/pfscope" run --no-bars -- bash -c 'sed "s,:,/," "$0"/instances/pfscope-$PPID-*/set_event' "$tracing"
+}
+
+# What a recording sets up in tracefs and removes, by hand.
+bare_recording()
+{
+	local event
+
+	mkdir "$instance" || return
+	echo 8192 >"$instance/buffer_size_kb"
+	echo mono >"$instance/trace_clock"
+	echo 1 >"$instance/options/event-fork"
+	for event in $events; do
+		echo 1 >"$instance/events/$event/enable"
+	done
+	echo $$ >"$instance/set_event_pid"
+	"$@"
+	rmdir "$instance"
+}
+
+twice()
+{
+	"$@" && "$@"
+}
+
+events=$(enabled_events)
+[ -n "$events" ] || { echo 'bench: no events of a recording found' >&2; exit 1; }
+for ((i = 0; i < 4 * rounds; i++)); do
+	sleep 0.3
+	timed bare_twice twice bare_recording true
+	sleep 0.3
+	timed run_twice twice "$dir/pfscope" run --no-bars -- true
+done
+echo
+echo "Two recordings of \`true' in a row, milliseconds each, median of $((4 * rounds)) [quartiles]"
+printf '%-38s %s\n' "an instance with the same $(wc -w <<<"$events") events" \
+	"$(awk '{ print $1 * 500 }' "$T/bare_twice" | quartiles 1)" \
+	'pfscope run --no-bars -- true' "$(awk '{ print $1 * 500 }' "$T/run_twice" | quartiles 1)" \
+	'... more than the instance' \
+	"$(paste -d ' ' "$T/run_twice" "$T/bare_twice" | awk '{ print ($1 - $2) * 500 }' | quartiles 1)"
+
 # ---- all processors at once ----
 
 if [ "$seconds" -gt 0 ]; then
