@@ -15,7 +15,8 @@
 enum { LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000 };
 
 struct cell {
-	char *word; /* NULL: a number */
+	char *word;  /* NULL: a number */
+	char *shown; /* the word as text and CSV have it: escaped; the word itself where that is the same */
 	uint64_t number;
 	bool missing;
 };
@@ -45,8 +46,11 @@ void pfs_table_free(struct pfs_table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->nr; i++)
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->cells[i].shown != table->cells[i].word)
+			free(table->cells[i].shown);
 		free(table->cells[i].word);
+	}
 	free(table->cells);
 	free(table);
 }
@@ -86,8 +90,9 @@ void pfs_table_word(struct pfs_table *table, const char *word)
 	if (!cell)
 		return;
 	pfs_escape(escaped, sizeof(escaped), word, PFS_ESCAPE_BACKSLASH);
-	cell->word = strdup(escaped);
-	if (!cell->word)
+	cell->word = strdup(word);
+	cell->shown = cell->word && strcmp(word, escaped) ? strdup(escaped) : cell->word;
+	if (!cell->shown)
 		table->error = -ENOMEM;
 }
 
@@ -148,7 +153,7 @@ static unsigned int text_width(const struct pfs_table *table, unsigned int colum
 		const struct cell *cell = cell_at(table, row, column);
 
 		number_text(number, cell, c->flags);
-		used = pfs_columns(cell->word ? cell->word : number);
+		used = pfs_columns(cell->shown ? cell->shown : number);
 		if (used > width)
 			width = used;
 	}
@@ -206,7 +211,7 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 			const struct cell *cell = cell_at(table, row, i);
 
 			number_text(number, cell, c->flags);
-			s = cell->word ? cell->word : number;
+			s = cell->shown ? cell->shown : number;
 		}
 		fputs("  ", out);
 		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == table->nr_columns);
@@ -238,23 +243,19 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 
 /* ---- CSV (RFC 4180) and JSON ---- */
 
-static void put_doubled(FILE *out, const char *s, const char *special, char before)
+static void put_csv_word(FILE *out, const char *s)
 {
+	if (!s[strcspn(s, "\",\r\n")]) {
+		fputs(s, out);
+		return;
+	}
 	fputc('"', out);
 	for (; *s; s++) {
-		if (strchr(special, *s))
-			fputc(before == '"' ? *s : before, out);
+		if (*s == '"')
+			fputc('"', out);
 		fputc(*s, out);
 	}
 	fputc('"', out);
-}
-
-static void put_csv_word(FILE *out, const char *s)
-{
-	if (s[strcspn(s, "\",\r\n")])
-		put_doubled(out, s, "\"", '"');
-	else
-		fputs(s, out);
 }
 
 static bool is_text_only(const struct pfs_column *column)
@@ -280,45 +281,45 @@ void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name)
 				continue;
 			fputc(',', out);
 			number_text(number, cell, table->columns[i].flags);
-			put_csv_word(out, cell->word ? cell->word : number);
+			put_csv_word(out, cell->shown ? cell->shown : number);
 		}
 		fputc('\n', out);
 	}
 }
 
-static void put_json_cell(FILE *out, const struct cell *cell, unsigned int flags)
+static void put_json_row(const struct pfs_table *table, unsigned int row, struct pfs_json *json, const char *key)
 {
 	char number[32];
 
-	number_text(number, cell, flags);
-	if (cell->word)
-		put_doubled(out, cell->word, "\"\\", '\\');
-	else
-		fputs(number[0] ? number : "null", out);
-}
-
-void pfs_table_json_row(const struct pfs_table *table, unsigned int row, FILE *out)
-{
-	const char *between = "{";
-
+	pfs_json_begin(json, key, "{");
 	for (unsigned int i = 0; i < table->nr_columns; i++) {
-		if (is_text_only(&table->columns[i]))
+		const struct pfs_column *column = &table->columns[i];
+		const struct cell *cell = cell_at(table, row, i);
+
+		if (is_text_only(column))
 			continue;
-		fprintf(out, "%s\"%s\": ", between, table->columns[i].key);
-		between = ", ";
-		put_json_cell(out, cell_at(table, row, i), table->columns[i].flags);
+		number_text(number, cell, column->flags);
+		if (cell->word)
+			pfs_json_string(json, column->key, cell->word);
+		else
+			pfs_json_raw(json, column->key, number[0] ? number : "null");
 	}
-	fputc('}', out);
+	pfs_json_end(json, "}");
 }
 
-void pfs_table_json(const struct pfs_table *table, FILE *out)
+void pfs_table_json_row(const struct pfs_table *table, struct pfs_json *json, const char *key)
+{
+	put_json_row(table, 0, json, key);
+}
+
+void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const char *key)
 {
 	unsigned int nr = pfs_table_rows(table);
 
-	fputs("[", out);
+	pfs_json_begin(json, key, "[");
 	for (unsigned int row = 0; row < nr; row++) {
-		fputs(row ? ",\n  " : "\n  ", out);
-		pfs_table_json_row(table, row, out);
+		pfs_json_line(json, "\n  ");
+		put_json_row(table, row, json, NULL);
 	}
-	fputs(nr ? "\n]" : "]", out);
+	pfs_json_end(json, nr ? "\n]" : "]");
 }

@@ -2,8 +2,8 @@
 /*
  * A table of numbers and words, written as aligned text, CSV or JSON.
  *
- * Knows nothing of what it holds. Words are escaped when they come in, so that every form is safe
- * to print and valid, whatever the bytes.
+ * The table knows nothing of what it holds. Text and CSV show words escaped, so that both are safe to print, whatever
+ * the bytes; JSON has them exact, by the rules of base/json.h.
  */
 #ifndef PFS_TABLE_H
 #define PFS_TABLE_H
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "base/json.h"
 
 enum pfs_column_flags {
 	PFS_COLUMN_OPTIONAL = 1,   /* not in the text form if all its cells are 0 or empty */
@@ -55,10 +57,8 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 /* A head row and one row each, the first column being the table's name. */
 void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name);
 
-/* One row as a JSON object. */
-void pfs_table_json_row(const struct pfs_table *table, unsigned int row, FILE *out);
-
-/* An array of such objects. */
-void pfs_table_json(const struct pfs_table *table, FILE *out);
+/* The first row as a JSON object; all rows as an array of objects. Numbers stay numbers, however large. */
+void pfs_table_json_row(const struct pfs_table *table, struct pfs_json *json, const char *key);
+void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const char *key);
 
 #endif

@@ -11,13 +11,11 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "base/json.h"
 #include "event/text.h"
 
 /* JSON's worst case of a byte: \uXXXX, and two digits more in the _hex member. */
 #define EXPORT_EVENT_MAX (5 * (8 * PFS_EVENT_STR_MAX + 128) + 8192)
-
-/* Greater integers are not exact in programs that read JSON numbers as floating point. */
-#define JSON_EXACT_MAX (UINT64_C(1) << 53)
 
 struct export_form {
 	char *(*head)(char *p); /* NULL: none */
@@ -29,115 +27,28 @@ struct pfs_export {
 	const struct export_form *form;
 };
 
-static char *put_u16_escape(char *p, unsigned int unit)
+static void put_json_set(struct pfs_json *json, const char *key, unsigned int set, const char *const *names)
 {
-	p = put_text(p, "\\u");
-	for (int shift = 12; shift >= 0; shift -= 4)
-		*p++ = "0123456789abcdef"[unit >> shift & 15];
-	return p;
+	pfs_json_begin(json, key, "[");
+	for (unsigned int i = 0; names[i]; i++)
+		if (set >> i & 1)
+			pfs_json_word(json, NULL, names[i]);
+	pfs_json_end(json, "]");
 }
 
-/* Controls as in RFC 8259; other invisible characters too, so that a terminal may see the line. */
-static char *put_json_escape(char *p, uint32_t code)
-{
-	static const char named[] = "\"\\\n\t\r\b\f", letters[] = "\"\\ntrbf";
-	const char *name = code && code < 0x80 ? strchr(named, code) : NULL;
-
-	if (name) {
-		*p++ = '\\';
-		*p++ = letters[name - named];
-		return p;
-	}
-	if (code < 0x10000)
-		return put_u16_escape(p, code);
-	p = put_u16_escape(p, 0xd800 + ((code - 0x10000) >> 10));
-	return put_u16_escape(p, 0xdc00 + (code & 0x3ff));
-}
-
-/* A quoted string. Bytes that are not UTF-8 become U+FFFD each, and *exact false. */
-static char *put_json_string(char *p, const char *s, size_t len, bool *exact)
-{
-	*exact = true;
-	*p++ = '"';
-	while (len) {
-		uint32_t code;
-		size_t nr = pfs_utf8_decode(s, len, &code);
-
-		if (!nr) {
-			p = put_text(p, "\xef\xbf\xbd");
-			*exact = false;
-			nr = 1;
-		} else if (code == '"' || code == '\\' || pfs_escape_needed(code)) {
-			p = put_json_escape(p, code);
-		} else {
-			p = mempcpy(p, s, nr);
-		}
-		s += nr;
-		len -= nr;
-	}
-	*p++ = '"';
-	return p;
-}
-
-/* "name": */
-static char *put_json_key(char *p, const char *name, const char *suffix)
-{
-	*p++ = '"';
-	p = put_text(p, name);
-	p = put_text(p, suffix);
-	return put_text(p, "\":");
-}
-
-/* "name":"caf?","name_hex":"636166e9" */
-static char *put_json_text(char *p, const char *name, const char *s)
-{
-	size_t len = strnlen(s, PFS_EVENT_STR_MAX);
-	bool exact;
-
-	p = put_json_key(p, name, "");
-	p = put_json_string(p, s, len, &exact);
-	if (exact)
-		return p;
-	*p++ = ',';
-	p = put_json_key(p, name, "_hex");
-	*p++ = '"';
-	for (size_t i = 0; i < len; i++) {
-		*p++ = "0123456789abcdef"[(unsigned char)s[i] >> 4];
-		*p++ = "0123456789abcdef"[s[i] & 15];
-	}
-	*p++ = '"';
-	return p;
-}
-
-static char *put_json_set(char *p, unsigned int set, const char *const *names)
-{
-	bool first = true;
-
-	*p++ = '[';
-	for (unsigned int i = 0; names[i]; i++) {
-		if (!(set >> i & 1))
-			continue;
-		if (!first)
-			*p++ = ',';
-		first = false;
-		*p++ = '"';
-		p = put_text(p, names[i]);
-		*p++ = '"';
-	}
-	*p++ = ']';
-	return p;
-}
-
-static char *put_json_scalar(char *p, const struct pfs_event *ev, const struct pfs_field_info *f)
+static void put_json_field(struct pfs_json *json, const struct pfs_event *ev, const struct pfs_field_info *f)
 {
 	bool number = f->type == PFS_T_S32 || f->type == PFS_T_U8 ||
-		      (f->type == PFS_T_U64 && field_u64(ev, f) <= JSON_EXACT_MAX);
+		      (f->type == PFS_T_U64 && field_u64(ev, f) <= PFS_JSON_EXACT_MAX);
+	char *p;
 
-	p = put_json_key(p, f->name, "");
+	if (f->type == PFS_T_STR)
+		return pfs_json_bytes(json, f->name, field_str(ev, f), strnlen(field_str(ev, f), PFS_EVENT_STR_MAX));
 	if (f->type == PFS_T_BOOL)
-		return put_text(p, field_u8(ev, f) ? "true" : "false");
+		return pfs_json_bool(json, f->name, field_u8(ev, f));
 	if (f->type == PFS_T_SET)
-		return put_json_set(p, field_set(ev, f), f->names);
+		return put_json_set(json, f->name, field_set(ev, f), f->names);
+	p = pfs_json_next(json, f->name);
 	if (!number)
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)
@@ -145,43 +56,32 @@ static char *put_json_scalar(char *p, const struct pfs_event *ev, const struct p
 	p = pfs_event_put_scalar(p, ev, f);
 	if (!number)
 		*p++ = '"';
-	return p;
-}
-
-/* "inferred":["class","how"] */
-static char *put_json_inferred(char *p, uint64_t inferred)
-{
-	p = put_text(p, ",\"inferred\":[");
-	for (; inferred; inferred &= inferred - 1) {
-		*p++ = '"';
-		p = put_text(p, pfs_fields[__builtin_ctzll(inferred)].name);
-		p = put_text(p, inferred & (inferred - 1) ? "\"," : "\"");
-	}
-	*p++ = ']';
-	return p;
+	pfs_json_done(json, p);
 }
 
 static char *put_json_event(char *p, const struct pfs_event *ev)
 {
-	uint64_t fields = pfs_event_fields(ev);
+	uint64_t fields = pfs_event_fields(ev), inferred = fields & ev->inferred;
+	struct pfs_json json;
 
-	p = put_text(p, "{\"time\":\"");
-	p = put_time(p, ev->ts_ns);
-	p = put_text(p, "\",\"kind\":\"");
-	p = put_text(p, pfs_kind_name(ev->kind));
+	pfs_json_init_memory(&json, p);
+	pfs_json_begin(&json, NULL, "{");
+	p = pfs_json_next(&json, "time");
 	*p++ = '"';
-	for (uint64_t bits = fields; bits; bits &= bits - 1) {
-		const struct pfs_field_info *f = &pfs_fields[__builtin_ctzll(bits)];
-
-		*p++ = ',';
-		if (f->type == PFS_T_STR)
-			p = put_json_text(p, f->name, field_str(ev, f));
-		else
-			p = put_json_scalar(p, ev, f);
+	p = put_time(p, ev->ts_ns);
+	*p++ = '"';
+	pfs_json_done(&json, p);
+	pfs_json_word(&json, "kind", pfs_kind_name(ev->kind));
+	for (uint64_t bits = fields; bits; bits &= bits - 1)
+		put_json_field(&json, ev, &pfs_fields[__builtin_ctzll(bits)]);
+	if (inferred) {
+		pfs_json_begin(&json, "inferred", "[");
+		for (; inferred; inferred &= inferred - 1)
+			pfs_json_word(&json, NULL, pfs_fields[__builtin_ctzll(inferred)].name);
+		pfs_json_end(&json, "]");
 	}
-	if (fields & ev->inferred)
-		p = put_json_inferred(p, fields & ev->inferred);
-	return put_text(p, "}\n");
+	pfs_json_end(&json, "}\n");
+	return json.p;
 }
 
 /* Always in quotes, so that "" (known to be empty) is told from an absent field. */

@@ -9,49 +9,13 @@
 #define PFS_EVENT_TEXT_H
 
 #include <stdio.h>
-#include <string.h>
 
+#include "base/put.h"
 #include "event/event.h"
 
 /* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
 #define PFS_EVENT_STR_MAX    16384u
 #define PFS_EVENT_SCALAR_MAX 160u /* bytes that a value which is no string takes at most */
-
-static inline char *put_text(char *p, const char *s)
-{
-	while (*s)
-		*p++ = *s++;
-	return p;
-}
-
-static inline char *put_hex(char *p, uint64_t value)
-{
-	int shift = value ? (63 - __builtin_clzll(value)) & ~3 : 0;
-
-	for (; shift >= 0; shift -= 4)
-		*p++ = "0123456789abcdef"[value >> shift & 15];
-	return p;
-}
-
-/* Exactly nr digits. */
-static inline char *put_digits(char *p, uint64_t value, unsigned int nr)
-{
-	for (unsigned int i = nr; i-- > 0; value /= 10)
-		p[i] = '0' + value % 10;
-	return p + nr;
-}
-
-static inline char *put_dec(char *p, uint64_t value)
-{
-	char digits[20];
-	unsigned int i = sizeof(digits);
-
-	do
-		digits[--i] = '0' + value % 10;
-	while (value /= 10);
-	memcpy(p, digits + i, sizeof(digits) - i);
-	return p + sizeof(digits) - i;
-}
 
 /* Seconds with nine places: 123.456789012 */
 static inline char *put_time(char *p, uint64_t ts_ns)

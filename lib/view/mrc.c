@@ -19,6 +19,7 @@ struct drawing {
 	const struct pfs_view_options *options;
 	const struct pfs_mrc *mrc;
 	unsigned int page_shift;
+	struct pfs_json *json; /* where JSON goes; that form only */
 };
 
 /* Whose string it is; in text a heading says that. */
@@ -310,20 +311,19 @@ static int put_section(const struct drawing *d, const struct section *section, u
 
 	for (uint32_t i = from; !ret && i < to; i++)
 		ret = section->fill(table, d, d->mrc->curves[i]);
-	if (!ret)
-		ret = pfs_table_error(table);
-	if (!ret && d->options->format == PFS_VIEW_TEXT) {
+	if (ret) {
+		pfs_table_free(table);
+		return ret;
+	}
+	if (d->options->format == PFS_VIEW_TEXT) {
 		fputc('\n', d->options->out);
 		pfs_table_fit(table, d->options->width);
 	}
-	if (!ret)
-		pfs_output_table(d->options, table, section->key, section->title);
-	pfs_table_free(table);
-	return ret;
+	return pfs_output_table(d->options, d->json, table, section->key, section->title);
 }
 
 /* In text each string has its tables for itself, below what is to be said of it. */
-static int put_text(const struct drawing *d)
+static int put_as_text(const struct drawing *d)
 {
 	int ret = 0;
 
@@ -333,18 +333,18 @@ static int put_text(const struct drawing *d)
 			if (sections[j].title && is_wanted(d, &sections[j]))
 				ret = put_section(d, &sections[j], i, i + 1);
 	}
-	return ret ? ret : pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
+	return ret ? ret : pfs_mrc_put_left_out(d->options, d->json, d->mrc->model, d->view->stats);
 }
 
 static int put_data(const struct drawing *d)
 {
-	int ret = pfs_mrc_put_left_out(d->options, d->mrc->model, d->view->stats);
+	int ret = pfs_mrc_put_left_out(d->options, d->json, d->mrc->model, d->view->stats);
 
 	for (unsigned int i = 0; !ret && i < NR_SECTIONS; i++)
 		if (is_wanted(d, &sections[i]))
 			ret = put_section(d, &sections[i], 0, d->mrc->nr_curves);
 	if (d->options->format == PFS_VIEW_JSON)
-		fputs("}\n", d->options->out);
+		pfs_json_end(d->json, "}\n");
 	return ret;
 }
 
@@ -364,14 +364,17 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 
 int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options, struct pfs_err *err)
 {
-	struct drawing d = { view, options, view->mrc, view->mrc->model->page_shift };
+	struct pfs_json json;
+	struct drawing d = { view, options, view->mrc, view->mrc->model->page_shift, &json };
 	int ret = check_sizes(&d, err);
 
 	if (ret)
 		return ret;
+	pfs_json_init(&json, options->out);
+	json.spaced = true;
 	if (!view->mrc->nr_curves)
 		return pfs_refs_none(view->stats, err);
-	ret = options->format == PFS_VIEW_TEXT ? put_text(&d) : put_data(&d);
+	ret = options->format == PFS_VIEW_TEXT ? put_as_text(&d) : put_data(&d);
 	if (ret == -EOVERFLOW)
 		return pfs_err_set(err, ret, "more references than opt can look ahead in (2^32)");
 	if (ret)

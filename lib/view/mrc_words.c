@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "view/labels.h"
 #include "view/loss.h"
+#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -195,7 +196,7 @@ static const struct pfs_column left_out_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-int pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json *json, const struct pfs_model *model,
 			 const struct pfs_refs_stats *stats)
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
@@ -215,24 +216,15 @@ int pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pf
 		stats->counted,
 	};
 	struct pfs_table *table;
-	int ret;
 
 	if (options->format == PFS_VIEW_TEXT) {
 		put_left_out_text(options, stats, &gaps);
 		return 0;
 	}
 	table = pfs_table_new(left_out_columns);
-	if (!table)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (unsigned int i = 0; table && i < sizeof(values) / sizeof(values[0]); i++)
 		pfs_table_number(table, values[i]);
-	ret = pfs_table_error(table);
-	if (!ret && options->format == PFS_VIEW_CSV) {
-		pfs_table_csv(table, options->out, "recording");
-	} else if (!ret) {
-		fputs("{\"recording\": ", options->out);
-		pfs_table_json_row(table, 0, options->out);
-	}
-	pfs_table_free(table);
-	return ret;
+	if (options->format == PFS_VIEW_JSON)
+		pfs_json_begin(json, NULL, "{");
+	return pfs_output_row(options, json, table, "recording");
 }

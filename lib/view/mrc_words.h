@@ -6,6 +6,7 @@
 #ifndef PFS_VIEW_MRC_WORDS_H
 #define PFS_VIEW_MRC_WORDS_H
 
+#include "base/json.h"
 #include "simulate/curves.h"
 #include "view/view.h"
 
@@ -30,7 +31,7 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 		       const struct pfs_refs_stats *stats, bool behind);
 
 /* Events that are no references, and lost ones. In JSON it opens the object. 0 or -ENOMEM. */
-int pfs_mrc_put_left_out(const struct pfs_view_options *options, const struct pfs_model *model,
+int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json *json, const struct pfs_model *model,
 			 const struct pfs_refs_stats *stats);
 
 #endif

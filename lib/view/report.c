@@ -17,15 +17,11 @@ static int put_section(const struct pfs_report_lines *g, const struct pfs_report
 	struct pfs_table *table = pfs_table_new(section->columns);
 	int err;
 
-	if (!table)
-		return -ENOMEM;
-	section->fill(table, g);
-	err = pfs_table_error(table);
-	if (!err)
-		pfs_output_table(g->options, table, section->key, section->title);
+	if (table)
+		section->fill(table, g);
+	err = pfs_output_table(g->options, g->json, table, section->key, section->title);
 	if (!err && g->options->format == PFS_VIEW_TEXT)
 		fputc('\n', g->options->out);
-	pfs_table_free(table);
 	return err;
 }
 
@@ -80,31 +76,22 @@ static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const
 }
 
 /* Pages that pfscope made fault again caused some of the faults: by which method, and at what cost. */
-static int put_refault(const struct pfs_model *m, const struct pfs_view_options *options)
+static int put_refault(const struct pfs_report_lines *g)
 {
+	const struct pfs_refault_sums *sums = &g->model->refaults;
 	struct pfs_refault_how how;
 	struct pfs_table *table;
-	int err;
 
-	if (!pfs_model_refault(m, &how))
+	if (!pfs_model_refault(g->model, &how))
 		return 0;
-	if (options->format == PFS_VIEW_TEXT) {
-		put_refault_text(options->out, &how, &m->refaults);
+	if (g->options->format == PFS_VIEW_TEXT) {
+		put_refault_text(g->options->out, &how, sums);
 		return 0;
 	}
 	table = pfs_table_new(refault_columns);
-	if (!table)
-		return -ENOMEM;
-	fill_refault(table, &how, &m->refaults);
-	err = pfs_table_error(table);
-	if (!err && options->format == PFS_VIEW_CSV) {
-		pfs_table_csv(table, options->out, "refault");
-	} else if (!err) {
-		fputs(", \"refault\": ", options->out);
-		pfs_table_json_row(table, 0, options->out);
-	}
-	pfs_table_free(table);
-	return err;
+	if (table)
+		fill_refault(table, &how, sums);
+	return pfs_output_row(g->options, g->json, table, "refault");
 }
 
 /* ---- the whole recording ---- */
@@ -124,23 +111,26 @@ static int put_recording(const struct pfs_report_lines *g)
 		for (unsigned int i = 0; i < m->nr_lost_on; i++)
 			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu, m->lost_on[i].count,
 				m->lost_on[i].unknown);
-		ret = put_refault(m, options);
+		ret = put_refault(g);
 	} else if (options->format == PFS_VIEW_JSON) {
-		fprintf(out,
-			"{\"recording\": {\"events\": %" PRIu64 ", \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
-			", \"start_ns\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"lost_unknown_times\": %" PRIu64
-			", \"processes_missed\": %" PRIu64,
-			m->nr_events, m->first_ns, m->last_ns, m->start_ns ? m->start_ns : m->first_ns, m->lost,
-			m->lost_unknown, m->missed);
-		ret = put_refault(m, options);
-		fputc('}', out);
+		pfs_json_begin(g->json, NULL, "{");
+		pfs_json_begin(g->json, "recording", "{");
+		pfs_json_u64(g->json, "events", m->nr_events);
+		pfs_json_u64(g->json, "first_ns", m->first_ns);
+		pfs_json_u64(g->json, "last_ns", m->last_ns);
+		pfs_json_u64(g->json, "start_ns", m->start_ns ? m->start_ns : m->first_ns);
+		pfs_json_u64(g->json, "lost", m->lost);
+		pfs_json_u64(g->json, "lost_unknown_times", m->lost_unknown);
+		pfs_json_u64(g->json, "processes_missed", m->missed);
+		ret = put_refault(g);
+		pfs_json_end(g->json, "}");
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
 		fprintf(out, "%s in %s s, ", lost, pfs_time_text(end, m, m->last_ns));
 		if (!pfs_lost_text(lost, &shown))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
-		ret = put_refault(m, options);
+		ret = put_refault(g);
 	}
 	return ret;
 }
@@ -148,17 +138,21 @@ static int put_recording(const struct pfs_report_lines *g)
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_report_lines g;
+	struct pfs_json json;
 	int ret = pfs_report_gather(&g, model, options);
 
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the tables");
+	pfs_json_init(&json, options->out);
+	json.spaced = true;
+	g.json = &json;
 	if (options->format != PFS_VIEW_TEXT)
 		ret = put_recording(&g);
 	for (const struct pfs_report_section *section = pfs_report_sections; !ret && section->key; section++)
 		if (!section->wanted || section->wanted(&g))
 			ret = put_section(&g, section);
 	if (options->format == PFS_VIEW_JSON)
-		fputs("}\n", options->out);
+		pfs_json_end(&json, "}\n");
 	else if (!ret && options->format == PFS_VIEW_TEXT)
 		ret = put_recording(&g);
 	pfs_report_free(&g);

@@ -186,13 +186,13 @@ static int add_file(struct pfs_report_lines *g, const struct pfs_region_line *re
 	bool same = before && same_file(before, region);
 	struct pfs_file_line *file =
 		same ? &g->files[g->nr_files - 1] : pfs_array_add(g->files, g->nr_files, g->max_files);
-	char label[PFS_LABEL_MAX];
+	const char *kind = pfs_label_kind(&region->row);
 
 	if (!file)
 		return -ENOMEM;
 	if (!same) {
 		*file = (struct pfs_file_line){ 0 };
-		file->label = strdup(pfs_label(&region->row, label, sizeof(label)));
+		file->label = strdup(kind ? kind : region->row.name);
 		if (!file->label)
 			return -ENOMEM;
 		file->dev = has_file(&region->row) ? region->row.region->dev : 0;

@@ -39,6 +39,7 @@ struct pfs_file_line {
 struct pfs_report_lines {
 	const struct pfs_model *model;
 	const struct pfs_view_options *options;
+	struct pfs_json *json;		    /* where JSON goes; that form only */
 	struct pfs_process_line *processes; /* each array sorted by faults, most first */
 	struct pfs_region_line *regions;
 	struct pfs_file_line *files;

@@ -105,6 +105,12 @@ static uint64_t number_at(const json_t *array, size_t i, const char *key)
 	return json_integer_value(json_object_get(json_array_get(array, i), key));
 }
 
+/* NULL: no such key. */
+static const char *text_at(const json_t *root, const char *table, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(json_object_get(root, table), i), key));
+}
+
 /* Sum of a column. */
 static uint64_t sum_of(const json_t *root, const char *table, const char *key)
 {
@@ -226,10 +232,19 @@ static void test_hostile_names(void **state)
 	feed_comm(&f, "a,\"b\"\n\\");
 	feed_map(&f, 0x400000, 0x401000, RW, "/\xff\"\\,\r\n\033[2J");
 	feed_fault(&f, 0x400000, PFS_READ);
+	feed_map(&f, 0x402000, 0x403000, RW, "/a\033[2J\001\\");
+	feed_fault(&f, 0x402000, PFS_READ);
 	root = report_json(&f, false);
-	assert_string_equal(
-		json_string_value(json_object_get(json_array_get(json_object_get(root, "process"), 0), "comm")),
-		"a,\"b\"\\n\\\\");
+	assert_string_equal(text_at(root, "process", 0, "comm"), "a,\"b\"\n\\");
+	for (size_t i = 0; i < 2; i++) {
+		const char *table = i ? "file" : "region";
+		size_t hex = text_at(root, table, 0, "name_hex") ? 0 : 1;
+
+		assert_string_equal(text_at(root, table, hex, "name"), "/\xef\xbf\xbd\"\\,\r\n\033[2J");
+		assert_string_equal(text_at(root, table, hex, "name_hex"), "2fff225c2c0d0a1b5b324a");
+		assert_string_equal(text_at(root, table, !hex, "name"), "/a\033[2J\001\\");
+		assert_null(text_at(root, table, !hex, "name_hex"));
+	}
 	json_decref(root);
 	assert_true(drawn_with(&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
 			       ",\"/\\xff\"\"\\\\,\\r\\n\\e[2J\"\n"));
@@ -258,6 +273,7 @@ static void test_table(void **state)
 		{ NULL, NULL, 0 },
 	};
 	struct pfs_table *table = pfs_table_new(columns);
+	struct pfs_json json;
 	size_t len = 0;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &len);
@@ -275,7 +291,9 @@ static void test_table(void **state)
 	assert_int_equal(pfs_table_error(table), 0);
 	pfs_table_text(table, out, NULL);
 	pfs_table_csv(table, out, "t");
-	pfs_table_json(table, out);
+	pfs_json_init(&json, out);
+	json.spaced = true;
+	pfs_table_json(table, &json, NULL);
 	fclose(out);
 	assert_same_text(text, "                number      seconds  word\n"
 			       "  18446744073709551615  1234.567890  größe\n"
@@ -304,6 +322,7 @@ static void test_table_with_bars(void **state)
 	};
 	static const uint64_t ratios[] = { 0, 1, 500000, 1000000 };
 	struct pfs_table *table = pfs_table_new(columns);
+	struct pfs_json json;
 	size_t len = 0;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &len);
@@ -319,7 +338,9 @@ static void test_table_with_bars(void **state)
 	pfs_table_fit(table, 28);
 	pfs_table_text(table, out, NULL);
 	pfs_table_csv(table, out, "t");
-	pfs_table_json(table, out);
+	pfs_json_init(&json, out);
+	json.spaced = true;
+	pfs_table_json(table, &json, NULL);
 	fclose(out);
 	assert_same_text(text, "  memory     ratio\n"
 			       "      4K  0.000000\n"
