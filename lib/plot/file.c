@@ -108,6 +108,7 @@ static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_
 {
 	const char *svg = strstr(drawn, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
 	char text[PFS_PLOT_TEXT_MAX];
+	struct pfs_json json;
 
 	if (!end)
 		end = drawn - 1;
@@ -117,7 +118,9 @@ static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_
 	fputs("</title>\n<desc>", out);
 	write_xml(out, pfs_plot_sum_text(p->plot, text));
 	fputs("</desc>\n<metadata id=\"pfscope\">", out);
-	pfs_plot_write_summary(p->plot, &p->grid, out);
+	pfs_json_init(&json, out);
+	json.markup = true;
+	pfs_plot_write_summary(p->plot, &p->grid, &json, NULL);
 	fputs("</metadata>", out);
 	fwrite(end + 1, 1, len - (end + 1 - drawn), out);
 }

@@ -31,41 +31,49 @@ struct page {
 	struct pfs_plot_grid grid, threads; /* by access; by thread, for whose colours are whose */
 	const struct pfs_plot_cell **cells; /* sorted by place and time */
 	struct pfs_plot_sites sites;
-	FILE *out;
+	struct pfs_json json;
 };
+
+/* Another member of an object, on a line of its own. */
+static void begin_array(struct pfs_json *json, const char *name)
+{
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, name, "[");
+}
+
+static void write_string(struct pfs_json *json, const char *name, const char *s)
+{
+	pfs_json_line(json, "\n");
+	pfs_json_string(json, name, s);
+}
 
 /* ---- words ---- */
 
-static void write_words(const struct page *page)
+static void write_words(struct page *page)
 {
 	static const char *const by[] = { "heat", "access", "class", "thread" };
+	struct pfs_json *json = &page->json;
 	char text[PFS_PLOT_TEXT_MAX];
-	FILE *out = page->out;
 
-	fputs("{\"title\":", out);
-	pfs_plot_write_string(out, pfs_plot_title(page->plot, page->style, text));
-	fputs(",\n\"sum\":", out);
-	pfs_plot_write_string(out, pfs_plot_sum_text(page->plot, text));
-	fputs(",\n\"notes\":", out);
-	pfs_plot_write_string(out, pfs_plot_notes_text(page->plot, text));
-	fputs(",\n\"resident_text\":\"" PFS_PLOT_RESIDENT_TEXT "\",\n\"by\":", out);
-	pfs_plot_write_string(out, by[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
-	fputs(",\n\"summary\":", out);
-	pfs_plot_write_summary(page->plot, &page->grid, out);
+	pfs_json_begin(json, NULL, "{");
+	pfs_json_string(json, "title", pfs_plot_title(page->plot, page->style, text));
+	write_string(json, "sum", pfs_plot_sum_text(page->plot, text));
+	write_string(json, "notes", pfs_plot_notes_text(page->plot, text));
+	write_string(json, "resident_text", PFS_PLOT_RESIDENT_TEXT);
+	write_string(json, "by", by[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
+	pfs_json_line(json, "\n");
+	pfs_plot_write_summary(page->plot, &page->grid, json, "summary");
 }
 
-/* Another member of an object. */
-static void write_array(FILE *out, const char *name, const char *const *strings, unsigned int nr)
+static void write_array(struct pfs_json *json, const char *name, const char *const *strings, unsigned int nr)
 {
-	fprintf(out, ",\n\"%s\":[", name);
-	for (unsigned int i = 0; i < nr; i++) {
-		fputs(i ? "," : "", out);
-		pfs_plot_write_string(out, strings[i]);
-	}
-	fputs("]", out);
+	begin_array(json, name);
+	for (unsigned int i = 0; i < nr; i++)
+		pfs_json_string(json, NULL, strings[i]);
+	pfs_json_end(json, "]");
 }
 
-static void write_colors(FILE *out)
+static void write_colors(struct pfs_json *json)
 {
 	static const struct {
 		const char *name;
@@ -77,72 +85,71 @@ static void write_colors(FILE *out)
 		{ "thread", PFS_PLOT_BY_THREAD, PFS_PLOT_OTHERS + 1 },
 	};
 
-	write_array(out, "access", pfs_plot_access_texts, 4);
-	write_array(out, "class", pfs_plot_class_texts, 4);
-	fprintf(out, ",\n\"colors\":{\"sampled\":\"%s\"", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
-	write_array(out, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
-	write_array(out, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
+	write_array(json, "access", pfs_plot_access_texts, 4);
+	write_array(json, "class", pfs_plot_class_texts, 4);
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "colors", "{");
+	pfs_json_string(json, "sampled", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
+	write_array(json, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
+	write_array(json, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *colors[PFS_PLOT_COLORS];
 
 		for (unsigned int k = 0; k < rows[i].nr; k++)
 			colors[k] = pfs_plot_color(rows[i].by, k);
-		write_array(out, rows[i].name, colors, rows[i].nr);
+		write_array(json, rows[i].name, colors, rows[i].nr);
 	}
-	fputs("}", out);
+	pfs_json_end(json, "}");
 }
 
-static void write_names(const struct page *page)
+static void write_names(struct page *page)
 {
 	const struct pfs_plot_data *data = page->plot->data;
+	struct pfs_json *json = &page->json;
 	char text[PFS_LABEL_MAX];
-	FILE *out = page->out;
 
-	fputs(",\n\"names\":[", out);
-	for (uint32_t i = 0; i < data->nr_groups; i++) {
-		fputs(i ? "," : "", out);
-		pfs_plot_escape(text, sizeof(text), data->groups[i].name);
-		pfs_plot_write_string(out, text);
-	}
-	fputs("],\n\"threads\":[", out);
-	for (uint32_t i = 0; i < data->nr_threads; i++) {
-		fputs(i ? "," : "", out);
-		pfs_plot_write_string(out, pfs_plot_thread_text(page->plot, i, text, sizeof(text)));
-	}
-	fputs("],\n\"ranks\":[", out);
+	begin_array(json, "names");
+	for (uint32_t i = 0; i < data->nr_groups; i++)
+		pfs_json_string(json, NULL, pfs_plot_escape(text, sizeof(text), data->groups[i].name));
+	pfs_json_end(json, "]");
+	begin_array(json, "threads");
+	for (uint32_t i = 0; i < data->nr_threads; i++)
+		pfs_json_string(json, NULL, pfs_plot_thread_text(page->plot, i, text, sizeof(text)));
+	pfs_json_end(json, "]");
+	begin_array(json, "ranks");
 	for (uint32_t i = 0; i < data->nr_threads; i++) {
 		uint32_t rank = 0;
 
 		while (rank < page->threads.nr_threads && page->threads.threads[rank] != i)
 			rank++;
-		fprintf(out, "%s%u", i ? "," : "", rank < page->threads.nr_threads ? rank : PFS_PLOT_OTHERS);
+		pfs_json_u64(json, NULL, rank < page->threads.nr_threads ? rank : PFS_PLOT_OTHERS);
 	}
-	fputs("]", out);
-	pfs_plot_sites_write(&page->sites, out);
+	pfs_json_end(json, "]");
+	pfs_plot_sites_write(&page->sites, json);
 }
 
 /* ---- places ---- */
 
 /* The image of each group, by the number of its label. */
-static int write_images(const struct page *page)
+static int write_images(struct page *page)
 {
 	const struct pfs_plot_data *data = page->plot->data;
-	FILE *out = page->out;
+	struct pfs_json *json = &page->json;
 
-	fputs(",\n\"images\":[", out);
+	begin_array(json, "images");
 	for (uint32_t i = 0; i < data->nr_images; i++) {
 		char *label = pfs_plot_image_label(data, i);
 
 		if (!label)
 			return -ENOMEM;
-		fputs(i ? "," : "", out);
-		pfs_plot_write_string(out, label);
+		pfs_json_string(json, NULL, label);
 		free(label);
 	}
-	fputs("],\n\"image_of\":[", out);
+	pfs_json_end(json, "]");
+	begin_array(json, "image_of");
 	for (uint32_t i = 0; i < data->nr_groups; i++)
-		fprintf(out, "%s%u", i ? "," : "", data->groups[i].image);
-	fputs("]", out);
+		pfs_json_u64(json, NULL, data->groups[i].image);
+	pfs_json_end(json, "]");
 	return 0;
 }
 
@@ -157,55 +164,62 @@ static const struct pfs_plot_range *range_of(const struct pfs_plot *plot, uint32
 }
 
 /* Segments of one range stand side by side: each range is there once, with its first segment. */
-static void write_ranges(const struct page *page)
+static void write_ranges(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
 	const struct pfs_plot_range *last = NULL;
+	struct pfs_json *json = &page->json;
 
-	fputs(",\n\"ranges\":[", page->out);
-	for (uint32_t i = 0, nr = 0; i < plot->nr_segments; i++) {
+	begin_array(json, "ranges");
+	for (uint32_t i = 0; i < plot->nr_segments; i++) {
 		const struct pfs_plot_range *range = range_of(plot, i);
 
 		if (range && range != last)
-			fprintf(page->out, "%s[%u,\"%" PRIx64 "-%" PRIx64 "\"]", nr++ ? "," : "", i, range->start,
-				range->end);
+			pfs_json_format(json, NULL, "[%u,\"%" PRIx64 "-%" PRIx64 "\"]", i, range->start, range->end);
 		else if (!range && (last || !i))
-			fprintf(page->out, "%s[%u,\"\"]", nr++ ? "," : "", i);
+			pfs_json_format(json, NULL, "[%u,\"\"]", i);
 		last = range;
 	}
-	fputs("]", page->out);
+	pfs_json_end(json, "]");
 }
 
-static void write_bands(const struct page *page)
+static void write_bands(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
-	FILE *out = page->out;
+	struct pfs_json *json = &page->json;
 
-	fputs(",\n\"blocks\":[", out);
+	begin_array(json, "blocks");
 	for (uint32_t i = 0; i < plot->nr_blocks; i++) {
-		fputs(i ? ",[" : "[", out);
-		pfs_plot_write_string(out, plot->blocks[i].label);
-		fprintf(out, ",%" PRIu64 "]", plot->blocks[i].faults + plot->blocks[i].sampled);
+		pfs_json_begin(json, NULL, "[");
+		pfs_json_string(json, NULL, plot->blocks[i].label);
+		pfs_json_u64(json, NULL, plot->blocks[i].faults + plot->blocks[i].sampled);
+		pfs_json_end(json, "]");
 	}
-	fputs("],\n\"bands\":[", out);
+	pfs_json_end(json, "]");
+	begin_array(json, "bands");
 	for (uint32_t i = 0; i < plot->nr_bands; i++) {
 		const struct pfs_plot_band *band = &plot->bands[i];
 
-		fputs(i ? ",\n{\"label\":" : "{\"label\":", out);
-		pfs_plot_write_string(out, band->label);
-		fprintf(out,
-			",\"block\":%u,\"faults\":%" PRIu64 ",\"sampled\":%" PRIu64 ",\"pages\":%.1f,"
-			"\"unknown\":%s}",
-			band->block, band->faults, band->sampled, band->pages, band->unknown ? "true" : "false");
+		if (i)
+			pfs_json_line(json, "\n");
+		pfs_json_begin(json, NULL, "{");
+		pfs_json_string(json, "label", band->label);
+		pfs_json_u64(json, "block", band->block);
+		pfs_json_u64(json, "faults", band->faults);
+		pfs_json_u64(json, "sampled", band->sampled);
+		pfs_json_format(json, "pages", "%.1f", band->pages);
+		pfs_json_bool(json, "unknown", band->unknown);
+		pfs_json_end(json, "}");
 	}
-	fputs("],\n\"segments\":[", out);
+	pfs_json_end(json, "]");
+	begin_array(json, "segments");
 	for (uint32_t i = 0; i < plot->nr_segments; i++) {
 		const struct pfs_plot_segment *s = &plot->segments[i];
 
-		fprintf(out, "%s[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", i ? "," : "", s->band, s->at, s->len,
-			s->last - s->first + 1, s->first, s->group);
+		pfs_json_format(json, NULL, "[%u,%.6g,%.6g,%" PRIu64 ",\"0x%" PRIx64 "\",%u]", s->band, s->at, s->len,
+				s->last - s->first + 1, s->first, s->group);
 	}
-	fputs("]", out);
+	pfs_json_end(json, "]");
 }
 
 static int compare_cells(const void *a, const void *b)
@@ -253,57 +267,66 @@ static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *ce
 }
 
 /* A column after the other: numbers that are alike stand together. */
-static void write_cells(const struct page *page)
+static void write_cells(struct page *page)
 {
 	static const char *const names[] = {
 		"segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr",
 	};
-	FILE *out = page->out;
+	struct pfs_json *json = &page->json;
 
-	fputs(",\n\"cells\":{", out);
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "cells", "{");
 	for (enum column column = 0; column < NR_COLUMNS; column++) {
-		fprintf(out, "%s\"%s\":[", column ? ",\n" : "", names[column]);
+		if (column)
+			pfs_json_line(json, "\n");
+		pfs_json_begin(json, names[column], "[");
 		for (size_t i = 0; i < page->plot->data->cells.nr; i++)
-			fprintf(out, "%s%" PRIu64, i ? "," : "", value_of(page, page->cells[i], column));
-		fputs("]", out);
+			pfs_json_u64(json, NULL, value_of(page, page->cells[i], column));
+		pfs_json_end(json, "]");
 	}
-	fputs("}}", out);
+	pfs_json_end(json, "}");
+	pfs_json_end(json, "}");
 }
 
-static void write_times(const struct page *page)
+static void write_times(struct page *page)
 {
 	const struct pfs_model *model = page->plot->data->model;
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+	struct pfs_json *json = &page->json;
 
-	fprintf(page->out,
-		",\n\"from_ns\":%" PRId64 ",\"bin_ns\":%" PRIu64 ",\"bins\":%" PRIu64 ",\"unit_shift\":%u,"
-		"\"page_shift\":%u,\"resident_bins\":%" PRIu64 ",\"resident\":[",
-		(int64_t)(page->plot->from_ns - base), UINT64_C(1) << page->plot->data->cells.time_shift,
-		page->plot->nr_bins, page->plot->unit_shift, model->page_shift, page->grid.bins);
+	pfs_json_line(json, "\n");
+	pfs_json_format(json, "from_ns", "%" PRId64, (int64_t)(page->plot->from_ns - base));
+	pfs_json_u64(json, "bin_ns", UINT64_C(1) << page->plot->data->cells.time_shift);
+	pfs_json_u64(json, "bins", page->plot->nr_bins);
+	pfs_json_u64(json, "unit_shift", page->plot->unit_shift);
+	pfs_json_u64(json, "page_shift", model->page_shift);
+	pfs_json_u64(json, "resident_bins", page->grid.bins);
+	pfs_json_begin(json, "resident", "[");
 	for (uint32_t i = 0; i < page->grid.columns; i++)
-		fprintf(page->out, "%s%" PRIu64, i ? "," : "", page->grid.resident[i]);
-	fputs("]", page->out);
+		pfs_json_u64(json, NULL, page->grid.resident[i]);
+	pfs_json_end(json, "]");
 }
 
 /* Bins in which events may be missing: from, to. */
-static void write_losses(const struct page *page)
+static void write_losses(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
-	unsigned int shift = plot->data->cells.time_shift, nr = 0;
+	unsigned int shift = plot->data->cells.time_shift;
+	uint64_t first = 0;
 	bool before = false;
 
-	fputs(",\n\"losses\":[", page->out);
+	begin_array(&page->json, "losses");
 	for (uint64_t bin = 0; bin <= plot->nr_bins; bin++) {
 		uint64_t from = plot->from_ns + (bin << shift);
 		bool lost = bin < plot->nr_bins && pfs_plot_lost(plot, from, from + (UINT64_C(1) << shift));
 
 		if (lost && !before)
-			fprintf(page->out, "%s[%" PRIu64, nr++ ? "," : "", bin);
+			first = bin;
 		else if (before && !lost)
-			fprintf(page->out, ",%" PRIu64 "]", bin);
+			pfs_json_format(&page->json, NULL, "[%" PRIu64 ",%" PRIu64 "]", first, bin);
 		before = lost;
 	}
-	fputs("]", page->out);
+	pfs_json_end(&page->json, "]");
 }
 
 static int collect(struct page *page)
@@ -343,14 +366,16 @@ static const char *write_until(FILE *out, const char *from, const char *mark)
 
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out, struct pfs_err *err)
 {
-	struct page page = { .plot = plot, .style = style, .out = out };
+	struct page page = { .plot = plot, .style = style };
 	const char *rest;
 	int ret = collect(&page);
 
+	pfs_json_init(&page.json, out);
+	page.json.markup = true;
 	if (!ret) {
 		rest = write_until(out, pfs_plot_page, "@DATA@");
 		write_words(&page);
-		write_colors(out);
+		write_colors(&page.json);
 		write_names(&page);
 		ret = write_images(&page);
 		write_bands(&page);

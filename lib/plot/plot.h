@@ -11,6 +11,7 @@
 #define PFS_PLOT_H
 
 #include "base/err.h"
+#include "base/json.h"
 #include "plot/data.h"
 
 #include <stdio.h>
@@ -204,11 +205,9 @@ int pfs_plot_format_of_file(const char *file);
 int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
 		   FILE *out, struct pfs_err *err);
 
-/* As its JSON says it to other programs: what is in the picture, in numbers. May stand in XML and in HTML. */
-void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, FILE *out);
-
-/* A string of JSON, with everything in it escaped that XML or HTML would act on. */
-void pfs_plot_write_string(FILE *out, const char *s);
+/* What is in the picture, in numbers for other programs: the next value of the JSON, by `key` or (NULL) without. */
+void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, struct pfs_json *json,
+			    const char *key);
 
 /* One of each: pfs_plot_write() calls it. */
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,

@@ -183,36 +183,42 @@ void pfs_plot_sites_fini(struct pfs_plot_sites *sites)
 
 /* ---- JSON ---- */
 
-static void write_offset(FILE *out, uint64_t off)
-{
-	fprintf(out, off >> 53 ? "\"0x%" PRIx64 "\"" : "%" PRIu64, off); /* as exact as a number of JSON is */
-}
-
-void pfs_plot_sites_write(const struct pfs_plot_sites *sites, FILE *out)
+void pfs_plot_sites_write(const struct pfs_plot_sites *sites, struct pfs_json *json)
 {
 	const struct plot_symbol *symbol;
 
-	fputs(",\n\"files\":[", out);
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "files", "[");
 	for (uint32_t i = 0; i < sites->nr_files; i++) {
-		fputs(i ? ",[" : "[", out);
-		pfs_plot_write_string(out, sites->files[i].name);
-		fprintf(out, ",\"%s\",\"%s\"]", sites->files[i].between, sites->files[i].why);
+		pfs_json_begin(json, NULL, "[");
+		pfs_json_string(json, NULL, sites->files[i].name);
+		pfs_json_string(json, NULL, sites->files[i].between);
+		pfs_json_string(json, NULL, sites->files[i].why);
+		pfs_json_end(json, "]");
 	}
-	fputs("],\n\"symbols\":[\"\"", out);
-	for (symbol = sites->symbols; symbol; symbol = symbol->hh.next) {
-		fputs(",", out);
-		pfs_plot_write_string(out, symbol->name);
-	}
-	fputs("],\n\"sites\":{\"file\":[", out);
+	pfs_json_end(json, "]");
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "symbols", "[");
+	pfs_json_string(json, NULL, "");
+	for (symbol = sites->symbols; symbol; symbol = symbol->hh.next)
+		pfs_json_string(json, NULL, symbol->name);
+	pfs_json_end(json, "]");
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "sites", "{");
+	pfs_json_begin(json, "file", "[");
 	for (uint32_t i = 0; i < sites->nr_sites; i++)
-		fprintf(out, "%s%" PRIu32, i ? "," : "", sites->sites[i].file);
-	fputs("],\n\"symbol\":[", out);
+		pfs_json_u64(json, NULL, sites->sites[i].file);
+	pfs_json_end(json, "]");
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "symbol", "[");
 	for (uint32_t i = 0; i < sites->nr_sites; i++)
-		fprintf(out, "%s%" PRId32, i ? "," : "", sites->sites[i].symbol);
-	fputs("],\n\"off\":[", out);
-	for (uint32_t i = 0; i < sites->nr_sites; i++) {
-		fputs(i ? "," : "", out);
-		write_offset(out, sites->sites[i].off);
-	}
-	fputs("]}", out);
+		pfs_json_format(json, NULL, "%" PRId32, sites->sites[i].symbol);
+	pfs_json_end(json, "]");
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "off", "[");
+	for (uint32_t i = 0; i < sites->nr_sites; i++) /* beyond what a JSON number holds exactly: a string */
+		pfs_json_format(json, NULL, sites->sites[i].off >> 53 ? "\"0x%" PRIx64 "\"" : "%" PRIu64,
+				sites->sites[i].off);
+	pfs_json_end(json, "]");
+	pfs_json_end(json, "}");
 }

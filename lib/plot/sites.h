@@ -39,6 +39,6 @@ int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plo
 void pfs_plot_sites_fini(struct pfs_plot_sites *sites);
 
 /* As members of the page's JSON: "files", "symbols", "sites". */
-void pfs_plot_sites_write(const struct pfs_plot_sites *sites, FILE *out);
+void pfs_plot_sites_write(const struct pfs_plot_sites *sites, struct pfs_json *json);
 
 #endif
