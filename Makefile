@@ -10,8 +10,8 @@
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
 # virtual machines. VM_KERNELS asks apt for the names of Debian's kernels, which change.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev libjansson-dev uthash-dev libcairo2-dev libelf-dev
-TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
+	zlib1g-dev uthash-dev libcairo2-dev libelf-dev
+TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap
 LINT_DEPS  := clang-format clang-tidy shellcheck
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
@@ -35,15 +35,14 @@ Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
-LIB_PKGS  := jansson
-TEST_PKGS := cmocka libtracecmd
+TEST_PKGS := cmocka jansson libtracecmd
 # Headers only: these libraries are loaded when they are needed (lib/plot/cairo.c, lib/symbol/symbol.c).
 HEADER_PKGS := cairo libelf
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.
 each_pkg   = $(foreach p,$(2),$(shell pkg-config $(1) $p 2>/dev/null))
-PKG_CFLAGS = $(eval PKG_CFLAGS := $(call each_pkg,--cflags,$(PKGS) $(LIB_PKGS) $(TEST_PKGS) $(HEADER_PKGS)))$(PKG_CFLAGS)
-LIB_LIBS   = $(call each_pkg,--libs,$(LIB_PKGS)) -lm
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(call each_pkg,--cflags,$(PKGS) $(TEST_PKGS) $(HEADER_PKGS)))$(PKG_CFLAGS)
+LIB_LIBS  := -lm
 LIBS       = $(call each_pkg,--libs,$(PKGS)) $(LIB_LIBS)
 TEST_LIBS  = $(call each_pkg,--libs,$(TEST_PKGS))
 
@@ -79,7 +78,7 @@ endef
 $(eval $(call layer_rules,lib,,$(O)/liblib.a))
 $(foreach source,$(SOURCES),$(eval INC_$(source) := -I$(source)) \
 	$(eval $(call layer_rules,$(source),-I$(source),$(O)/lib$(source).a $(O)/liblib.a)))
-$(UNIT_lib): USES = $(LIB_LIBS) -lcmocka
+$(UNIT_lib): USES = $(LIB_LIBS) -lcmocka -ljansson
 INC_cmd     := -Icmd $(INC_SOURCES)
 OBJ_cmd     := $(call objects,cmd)
 ARCHIVES    := $(SOURCES:%=$(O)/lib%.a) $(O)/liblib.a
@@ -134,7 +133,7 @@ $(PRELOADS): $(O)/%.so: %.c
 FLAGS = $(subst ",\",$(subst ','\'',$(CC) $(ALL_CFLAGS) $(LDFLAGS)))
 $(O)/.flags: force
 	@mkdir -p $(@D)
-	@[ -e $@ ] || { pkg-config --exists --print-errors $(PKGS) $(LIB_PKGS) $(HEADER_PKGS) && \
+	@[ -e $@ ] || { pkg-config --exists --print-errors $(PKGS) $(HEADER_PKGS) && \
 		echo '#include <uthash.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null; } || \
 		{ echo 'Libraries are missing: `make deps` installs them.' >&2; exit 1; }
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
