@@ -15,62 +15,6 @@
 #include <errno.h>
 #include <string.h>
 
-static void from_brief(struct pfs_page *page, const struct brief *brief)
-{
-	uint32_t flags = brief->flags;
-
-	page->first_ns = page->last_ns = brief->ns;
-	page->first_tid = brief->tid;
-	page->flags = flags;
-	page->nr_faults = !!(flags & PFS_PAGE_TOUCHED);
-	page->nr_read = !!(flags & PFS_PAGE_READ);
-	page->nr_write = !!(flags & PFS_PAGE_WRITE);
-	page->nr_exec = !!(flags & PFS_PAGE_EXEC);
-	page->nr_kernel = !!(flags & PFS_PAGE_KERNEL);
-	page->nr_signal = !!(flags & PFS_PAGE_SIGNAL);
-}
-
-/* Says the brief form all there is to say of the page? */
-static bool to_brief(struct brief *brief, const struct pfs_page *page)
-{
-	struct pfs_page back;
-
-	*brief = (struct brief){ page->first_ns, page->first_tid, page->flags };
-	from_brief(&back, brief);
-	return !memcmp(&back, page, sizeof(back));
-}
-
-const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room)
-{
-	struct brief alike = { leaf->first_ns, leaf->tid, leaf->flags };
-
-	switch (leaf->form) {
-	case LEAF_ALIKE:
-		alike.ns += leaf->since[i];
-		from_brief(room, &alike);
-		return room;
-	case LEAF_BRIEF:
-		from_brief(room, &leaf->brief[i]);
-		return room;
-	default:
-		return &leaf->page[i];
-	}
-}
-
-void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page)
-{
-	switch (leaf->form) {
-	case LEAF_ALIKE:
-		leaf->since[i] = page->first_ns - leaf->first_ns;
-		break;
-	case LEAF_BRIEF:
-		leaf->brief[i] = (struct brief){ page->first_ns, page->first_tid, page->flags };
-		break;
-	default:
-		leaf->page[i] = *page;
-	}
-}
-
 /* The same leaf in a longer form. NULL: no memory. */
 static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf *leaf, enum leaf_form form)
 {
@@ -90,35 +34,6 @@ static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf 
 		return NULL;
 	pages_pool_give(pages->pool, leaf->form, leaf);
 	return longer;
-}
-
-/* Are the leaf's pages alike, and such a page as well? */
-static bool is_alike(const struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
-{
-	return leaf->form == LEAF_ALIKE && leaf->tid == tid && leaf->flags == flags &&
-	       ns - leaf->first_ns <= UINT32_MAX;
-}
-
-enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page)
-{
-	struct brief brief;
-
-	if (!to_brief(&brief, page))
-		return LEAF_LONG;
-	return is_alike(leaf, brief.ns, brief.tid, brief.flags) ? LEAF_ALIKE : LEAF_BRIEF;
-}
-
-static void begin_leaf(struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
-{
-	leaf->first_ns = leaf->last_ns = ns;
-	leaf->tid = tid;
-	leaf->flags = flags;
-	leaf->mixed = false;
-}
-
-void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page)
-{
-	begin_leaf(leaf, page->first_ns, page->first_tid, page->flags);
 }
 
 /* Puts down all there is to say of that page. 0 or -ENOMEM. */

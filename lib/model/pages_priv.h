@@ -143,7 +143,37 @@ struct node *pages_new_node(struct pages_pool *pool);
 void *pages_new_whole(struct pages_pool *pool, const struct pfs_page *page);
 void pages_put_whole(struct pages_pool *pool, struct whole *whole);
 
-/* ---- pages.c: one page of a leaf ---- */
+/* ---- pages_leaf.c: one page of a leaf ---- */
+
+static inline void from_brief(struct pfs_page *page, const struct brief *brief)
+{
+	uint32_t flags = brief->flags;
+
+	page->first_ns = page->last_ns = brief->ns;
+	page->first_tid = brief->tid;
+	page->flags = flags;
+	page->nr_faults = !!(flags & PFS_PAGE_TOUCHED);
+	page->nr_read = !!(flags & PFS_PAGE_READ);
+	page->nr_write = !!(flags & PFS_PAGE_WRITE);
+	page->nr_exec = !!(flags & PFS_PAGE_EXEC);
+	page->nr_kernel = !!(flags & PFS_PAGE_KERNEL);
+	page->nr_signal = !!(flags & PFS_PAGE_SIGNAL);
+}
+
+/* Are the leaf's pages alike, and such a page as well? */
+static inline bool is_alike(const struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
+{
+	return leaf->form == LEAF_ALIKE && leaf->tid == tid && leaf->flags == flags &&
+	       ns - leaf->first_ns <= UINT32_MAX;
+}
+
+static inline void begin_leaf(struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
+{
+	leaf->first_ns = leaf->last_ns = ns;
+	leaf->tid = tid;
+	leaf->flags = flags;
+	leaf->mixed = false;
+}
 
 /* What form of leaf may keep such a page beside those that it has. */
 enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page);
@@ -169,6 +199,8 @@ static inline uint32_t flags_in(const struct leaf *leaf, unsigned int i)
 		return leaf->page[i].flags;
 	}
 }
+
+/* ---- pages.c: one page of a tree ---- */
 
 /* Adds what happened to `page` to what happened to `to`. */
 void pages_merge(struct pfs_page *to, const struct pfs_page *page);

@@ -5,6 +5,7 @@
 #include "plot/plot.h"
 
 #include "base/escape.h"
+#include "event/refault_note.h"
 #include "view/loss.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
  */
 #include "view/mrc.h"
 
+#include "reference/refs.h"
 #include "view/mrc_words.h"
 #include "view/output.h"
 

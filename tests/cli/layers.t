@@ -18,9 +18,9 @@ rooms()
 	lib model: event base
 	lib reference: model event base
 	lib simulate: reference base
-	lib view: simulate model event base
+	lib view: simulate reference model event base
 	lib symbol: os base
-	lib plot: view symbol model base
+	lib plot: view symbol model event base
 	lib refault: os event base
 	ftrace record: event base
 	ftrace tracefs: os base
