@@ -4,23 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-static bool is_touch(enum pfs_kind kind)
-{
-	switch (kind) {
-	case PFS_FAULT:
-	case PFS_AROUND:
-	case PFS_POPULATE:
-	case PFS_HUGE:
-	case PFS_MAJOR:
-	case PFS_SIGNAL:
-	case PFS_ACCESS:
-	case PFS_TRACE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* The layout and the life of processes are passed on in any case: without them no touch has a place. */
 static int take(void *ctx, const struct pfs_event *ev)
 {
@@ -28,7 +11,7 @@ static int take(void *ctx, const struct pfs_event *ev)
 	struct pfs_outcome outcome;
 	int err = pfs_filter_apply(p->filter, p->model, ev, &outcome);
 
-	if (err || (outcome.muted && is_touch(ev->kind)))
+	if (err || (outcome.muted && pfs_kind_is(ev, PFS_KIND_FILTERED)))
 		return err;
 	return p->observer.event ? p->observer.event(p->observer.ctx, ev, &outcome) : 0;
 }

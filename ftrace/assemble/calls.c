@@ -62,18 +62,17 @@ static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const stru
 }
 
 /*
- * shmdt names where the segment begins. What all belongs to it the model knows, but only before the
- * call, as its rows may take away some; whether it succeeds, shows only after it.
+ * shmdt and io_destroy name only where the segment or ring begins; the model knows how long it is. Of a segment it
+ * knows that only before the call, as the call's rows may take away parts; whether shmdt succeeds, shows after it.
  */
-static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool last)
+static int emit_unmap_at(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, enum pfs_op op)
 {
 	struct pfs_event ev;
 
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	pfs_event_set_op(&ev, op);
 	ev.start = t->call.arg[0];
-	ev.by = PFS_BY_SHMAT;
-	ev.last = last;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_LAST);
+	ev.have |= PFS_HAS(PFS_F_START);
 	return asm_emit(a, &ev);
 }
 
@@ -83,13 +82,8 @@ static int emit_shmdt(struct pfs_assembler *a, struct asm_thread *t, const struc
  */
 static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct pfs_event ev;
-
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* its length is unknown */
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.start = t->call.arg[0];
-	ev.have |= PFS_HAS(PFS_F_START);
-	return asm_emit(a, &ev);
+	return emit_unmap_at(a, t, raw, PFS_OP_RING);
 }
 
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -106,7 +100,7 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 		t->fork = (struct asm_fork){ .copying = true };
 		break;
 	case SYS_SHMDT:
-		return emit_shmdt(a, t, raw, false);
+		return emit_unmap_at(a, t, raw, PFS_OP_DETACH_BEGIN);
 	case SYS_IO_DESTROY:
 		return emit_io_destroy(a, t, raw);
 	default:
@@ -305,7 +299,7 @@ static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t, const 
 static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
-	return emit_shmdt(a, t, raw, true);
+	return emit_unmap_at(a, t, raw, PFS_OP_DETACH);
 }
 
 static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -354,7 +348,8 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 	t->exec = (struct asm_exec){ 0 };
 	if (t->proc)
 		t->proc->exec_thread = NULL;
-	asm_event_range(&ev, raw, t, PFS_UNMAP, (struct range){ 0, UINT64_MAX });
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	pfs_event_set_op(&ev, PFS_OP_CLEAR);
 	asm_event_set_space(&ev, PFS_SPACE_EXEC);
 	return asm_emit(a, &ev);
 }
@@ -373,6 +368,7 @@ static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const s
 	if (!(t->call.stored || error == EFAULT || error == EAGAIN || error == ENOMEM))
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_call_target(a, t));
+	pfs_event_set_op(&ev, PFS_OP_IF_MAPPED);
 	ev.from = t->call.arg[0];
 	ev.have |= PFS_HAS(PFS_F_FROM);
 	err = asm_emit(a, &ev);
@@ -393,8 +389,7 @@ static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const st
 	if (!t->call.moved || t->call.arg[3] & MREMAP_DONTUNMAP)
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_call_range(a, t));
-	ev.by = PFS_BY_MREMAP;
-	ev.have |= PFS_HAS(PFS_F_BY);
+	pfs_event_set_op(&ev, PFS_OP_MOVED);
 	return asm_emit(a, &ev);
 }
 

@@ -186,6 +186,7 @@ static int replace_range(struct pfs_assembler *a, struct asm_thread *t, const st
 		return asm_emit_unmap(a, t, raw, over);
 	}
 	asm_event_range(&ev, raw, t, PFS_UNMAP, over);
+	pfs_event_set_op(&ev, PFS_OP_REPLACE);
 	ev.id = id;
 	ev.len = row.end - row.start;
 	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_LEN);

@@ -234,8 +234,7 @@ static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t, const 
 	struct pfs_event ev;
 
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	ev.end = UINT64_MAX;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	pfs_event_set_op(&ev, PFS_OP_CLEAR);
 	return asm_emit(a, &ev);
 }
 

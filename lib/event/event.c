@@ -10,17 +10,54 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const kind_names[PFS_NR_KINDS] = {
-	[PFS_FAULT] = "fault",	 [PFS_AROUND] = "around",   [PFS_POPULATE] = "populate", [PFS_MAP] = "map",
-	[PFS_UNMAP] = "unmap",	 [PFS_PROTECT] = "protect", [PFS_MOVE] = "move",	 [PFS_BRK] = "brk",
-	[PFS_FORK] = "fork",	 [PFS_THREAD] = "thread",   [PFS_EXEC] = "exec",	 [PFS_EXIT] = "exit",
-	[PFS_COMM] = "comm",	 [PFS_SIGNAL] = "signal",   [PFS_HUGE] = "huge",	 [PFS_MAJOR] = "major",
-	[PFS_ACCESS] = "access", [PFS_ALLOC] = "alloc",	    [PFS_FREE] = "free",	 [PFS_LOST] = "lost",
-	[PFS_NOTE] = "note",	 [PFS_TRACE] = "trace",
+/* clang-format off */
+#define HAS(field)	PFS_HAS(PFS_F_##field)
+#define RANGE		(HAS(START) | HAS(END))
+#define DETAIL		(PFS_KIND_THREAD | PFS_KIND_FILTERED)
+#define GOES_ON		(PFS_KIND_THREAD | PFS_KIND_ENDS_FAULT)
+
+const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
+	[PFS_FAULT] = { "fault", HAS(ADDR), GOES_ON | PFS_KIND_FILTERED },
+	[PFS_AROUND] = { "around", HAS(OFF) | HAS(END_OFF), DETAIL },
+	[PFS_POPULATE] = { "populate", RANGE, GOES_ON | PFS_KIND_FILTERED },
+	[PFS_MAP] = { "map", RANGE, GOES_ON },
+	[PFS_UNMAP] = { "unmap", 0, GOES_ON },
+	[PFS_PROTECT] = { "protect", RANGE, GOES_ON },
+	[PFS_MOVE] = { "move", RANGE | HAS(FROM) | HAS(LEN), GOES_ON },
+	[PFS_BRK] = { "brk", HAS(END), GOES_ON },
+	[PFS_FORK] = { "fork", 0, GOES_ON },
+	[PFS_THREAD] = { "thread", HAS(CHILD), GOES_ON },
+	[PFS_EXEC] = { "exec", 0, GOES_ON },
+	[PFS_EXIT] = { "exit", 0, GOES_ON },
+	[PFS_COMM] = { "comm", HAS(COMM), PFS_KIND_THREAD },
+	[PFS_SIGNAL] = { "signal", 0, DETAIL },
+	[PFS_HUGE] = { "huge", HAS(ORDER), DETAIL },
+	[PFS_MAJOR] = { "major", 0, DETAIL },
+	[PFS_ACCESS] = { "access", HAS(ADDR), DETAIL },
+	[PFS_ALLOC] = { "alloc", HAS(PTR), DETAIL },
+	[PFS_FREE] = { "free", HAS(PTR), DETAIL },
+	[PFS_LOST] = { "lost", 0, PFS_KIND_RECORDING },
+	[PFS_NOTE] = { "note", HAS(KEY) | HAS(VALUE), PFS_KIND_RECORDING },
+	[PFS_TRACE] = { "trace", HAS(KEY), PFS_KIND_FILTERED },
 };
+
+static const uint64_t op_needs[PFS_NR_OPS] = {
+	[PFS_OP_PLAIN] = RANGE,
+	[PFS_OP_CLEAR] = 0,
+	[PFS_OP_REPLACE] = RANGE | HAS(LEN),
+	[PFS_OP_MOVED] = RANGE,
+	[PFS_OP_IF_MAPPED] = RANGE | HAS(FROM),
+	[PFS_OP_DETACH_BEGIN] = HAS(START),
+	[PFS_OP_DETACH] = HAS(START),
+	[PFS_OP_RING] = HAS(START),
+};
+/* clang-format on */
 
 /* Value 0 of most is "unknown", which an absent field says better: event/line.h. */
 static const char *const space_names[] = { "current", "fork", "exec", "other", NULL };
+static const char *const op_names[] = {
+	"plain", "clear", "replace", "moved", "if_mapped", "detach_begin", "detach", "ring", NULL,
+};
 static const char *const access_names[] = { "unknown", "read", "write", "exec", NULL };
 static const char *const mode_names[] = { "unknown", "user", "kernel", NULL };
 static const char *const class_names[] = { "unknown", "minor", "major", NULL };
@@ -42,13 +79,18 @@ static const char *const flags_names[] = {
 
 const char *pfs_kind_name(enum pfs_kind kind)
 {
-	return (unsigned int)kind < PFS_NR_KINDS ? kind_names[kind] : NULL;
+	return (unsigned int)kind < PFS_NR_KINDS ? pfs_kinds[kind].name : NULL;
+}
+
+uint64_t pfs_event_needs(const struct pfs_event *ev)
+{
+	return ev->kind == PFS_UNMAP ? op_needs[pfs_event_op(ev)] : pfs_kinds[ev->kind].needs;
 }
 
 int pfs_kind_find(const char *name, size_t len)
 {
 	for (int i = 0; i < PFS_NR_KINDS; i++)
-		if (strlen(kind_names[i]) == len && !memcmp(kind_names[i], name, len))
+		if (strlen(pfs_kinds[i].name) == len && !memcmp(pfs_kinds[i].name, name, len))
 			return i;
 	return -ENOENT;
 }
@@ -78,6 +120,7 @@ const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
 	FIELD(TID, "tid", S32, tid),
 	FIELD(COMM, "comm", STR, comm),
 	ENUM(SPACE, space),
+	ENUM(OP, op),
 	FIELD(ADDR, "addr", HEX, addr),
 	FIELD(START, "start", HEX, start),
 	FIELD(END, "end", HEX, end),

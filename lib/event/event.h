@@ -24,7 +24,7 @@ enum pfs_kind {
 	PFS_AROUND,   /* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, and as of a fault */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
-	PFS_UNMAP,    /* nothing is mapped in [start, end) any more; no end: what is attached at start */
+	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */
 	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */
 	PFS_MOVE,     /* the pages and the attributes of [from, from+len) went to [start, end) */
 	PFS_BRK,      /* the program break: start = lowest break (where known), end = current one */
@@ -64,6 +64,19 @@ enum pfs_which {
 	PFS_SPACE_FORK,	 /* the copy that a fork of this thread is making */
 	PFS_SPACE_EXEC,	 /* the new image that an exec of this thread is building */
 	PFS_SPACE_OTHER, /* not its own: of whichever process has the region `id` there */
+};
+
+/* What an unmap removes; absent: PFS_OP_PLAIN. event.c has the fields that each needs. */
+enum pfs_op {
+	PFS_OP_PLAIN,	     /* whatever is mapped in [start, end) */
+	PFS_OP_CLEAR,	     /* the whole address space: the end of a process, or of an exec that failed */
+	PFS_OP_REPLACE,	     /* what makes room in [start, end) for region id, stored over [start, start + len) next */
+	PFS_OP_MOVED,	     /* those regions of [start, end) that have arrived elsewhere by a move */
+	PFS_OP_IF_MAPPED,    /* whatever is mapped in [start, end), if something is mapped at from */
+	PFS_OP_DETACH_BEGIN, /* nothing yet: a shmdt of the segment attached at start begins */
+	PFS_OP_DETACH,	     /* what that shmdt has removed: it succeeded */
+	PFS_OP_RING,	     /* the aio ring at start */
+	PFS_NR_OPS,
 };
 
 /* What made the kernel fault pages in by itself (PFS_POPULATE). */
@@ -114,6 +127,7 @@ enum pfs_field {
 	PFS_F_TID,
 	PFS_F_COMM,
 	PFS_F_SPACE,
+	PFS_F_OP,
 	PFS_F_ADDR,
 	PFS_F_START,
 	PFS_F_END,
@@ -169,6 +183,7 @@ struct pfs_event {
 	int32_t pid; /* the process: tgid */
 	int32_t tid;
 	uint8_t space;	/* enum pfs_which */
+	uint8_t op;	/* enum pfs_op */
 	uint8_t access; /* enum pfs_access */
 	uint8_t mode;	/* enum pfs_mode */
 	uint8_t class;	/* enum pfs_class */
@@ -212,6 +227,17 @@ static inline bool pfs_is_file(uint32_t dev, uint64_t ino)
 static inline bool pfs_has(const struct pfs_event *ev, enum pfs_field field)
 {
 	return ev->have >> field & 1;
+}
+
+static inline enum pfs_op pfs_event_op(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_OP) ? ev->op : PFS_OP_PLAIN;
+}
+
+static inline void pfs_event_set_op(struct pfs_event *ev, enum pfs_op op)
+{
+	ev->op = op;
+	ev->have |= PFS_HAS(PFS_F_OP);
 }
 
 /*
@@ -287,8 +313,33 @@ struct pfs_field_info {
 /* The field table, indexed by enum pfs_field. */
 extern const struct pfs_field_info pfs_fields[PFS_NR_FIELDS];
 
+/* Flags of a kind. */
+enum {
+	PFS_KIND_THREAD = 1,	 /* happens to its thread, which the model then knows */
+	PFS_KIND_RECORDING = 2,	 /* is about the recording: its time is not one at which something happened */
+	PFS_KIND_FILTERED = 4,	 /* filters leave it out: no later event depends on it */
+	PFS_KIND_ENDS_FAULT = 8, /* the thread goes on, so its last fault is over and got a page */
+};
+
+struct pfs_kind_info {
+	const char *name;   /* "fault", as in the text form */
+	uint64_t needs;	    /* PFS_HAS() of the fields without which an event of the kind means nothing */
+	unsigned int flags; /* PFS_KIND_*; neither THREAD nor RECORDING: it is only printed */
+};
+
+/* The kind table, indexed by enum pfs_kind. */
+extern const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS];
+
+static inline bool pfs_kind_is(const struct pfs_event *ev, unsigned int flags)
+{
+	return pfs_kinds[ev->kind].flags & flags;
+}
+
 /* Name of a kind ("fault"), or NULL if there is no such kind. */
 const char *pfs_kind_name(enum pfs_kind kind);
+
+/* PFS_HAS() of the fields without which the event means nothing: its kind's, and an unmap's by its op. */
+uint64_t pfs_event_needs(const struct pfs_event *ev);
 
 /* The kind of that name (len bytes), or -ENOENT. */
 int pfs_kind_find(const char *name, size_t len);

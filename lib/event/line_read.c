@@ -94,48 +94,11 @@ static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, str
 	} else if (pfs_cursor_value(c, ev, &pfs_fields[field])) {
 		ev->have |= PFS_HAS(field);
 		ev->inferred |= (uint64_t)inferred << field;
+	} else if (field == PFS_F_OP) {
+		ev->op = PFS_NR_OPS; /* unknown: what the event means is unknown, too */
 	}
 	if (!c->why && c->at < c->end && !pfs_is_space(*c->at))
 		pfs_cursor_fail(c, name, "this value goes on where a space should be");
-}
-
-/* Without these an event of the kind says nothing. */
-static uint64_t needed_fields(enum pfs_kind kind)
-{
-	static const uint64_t range = PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-
-	switch (kind) {
-	case PFS_FAULT:
-	case PFS_ACCESS:
-		return PFS_HAS(PFS_F_ADDR);
-	case PFS_AROUND:
-		return PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
-	case PFS_POPULATE:
-	case PFS_MAP:
-	case PFS_PROTECT:
-		return range;
-	case PFS_UNMAP: /* without end: what shmdt(start) takes away */
-		return PFS_HAS(PFS_F_START);
-	case PFS_MOVE:
-		return range | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-	case PFS_BRK:
-		return PFS_HAS(PFS_F_END);
-	case PFS_THREAD:
-		return PFS_HAS(PFS_F_CHILD);
-	case PFS_COMM:
-		return PFS_HAS(PFS_F_COMM);
-	case PFS_HUGE:
-		return PFS_HAS(PFS_F_ORDER);
-	case PFS_ALLOC:
-	case PFS_FREE:
-		return PFS_HAS(PFS_F_PTR);
-	case PFS_NOTE:
-		return PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
-	case PFS_TRACE:
-		return PFS_HAS(PFS_F_KEY);
-	default:
-		return 0;
-	}
 }
 
 /* Counts the line as bad; true if it is the first, which gets explained. */
@@ -195,6 +158,36 @@ static int read_head(struct pfs_line_reader *reader, struct pfs_cursor *c, struc
 	return c->why ? 0 : table_find(&reader->kinds, name, len);
 }
 
+/* The op of an unmap of version 1, where its fields showed it. */
+static enum pfs_op op_of_version_1(const struct pfs_event *ev)
+{
+	if (!pfs_has(ev, PFS_F_END) && !pfs_has(ev, PFS_F_BY))
+		return PFS_OP_RING;
+	if (!pfs_has(ev, PFS_F_END))
+		return pfs_has(ev, PFS_F_LAST) && ev->last ? PFS_OP_DETACH : PFS_OP_DETACH_BEGIN;
+	if (pfs_has(ev, PFS_F_BY))
+		return PFS_OP_MOVED;
+	if (pfs_has(ev, PFS_F_LEN))
+		return PFS_OP_REPLACE;
+	if (pfs_has(ev, PFS_F_FROM))
+		return PFS_OP_IF_MAPPED;
+	return pfs_has(ev, PFS_F_START) && !ev->start && ev->end == UINT64_MAX ? PFS_OP_CLEAR : PFS_OP_PLAIN;
+}
+
+/* Makes of an event of version 1 what it is in this version: values of notes, the op of an unmap. */
+static void renew(struct pfs_line_reader *reader, struct pfs_event *ev)
+{
+	if (ev->kind == PFS_NOTE && pfs_has(ev, PFS_F_KEY) && pfs_has(ev, PFS_F_VALUE))
+		ev->value = pfs_note_renew(ev->key, ev->value, reader->renewed, sizeof(reader->renewed));
+	if (ev->kind != PFS_UNMAP || pfs_has(ev, PFS_F_OP))
+		return;
+	ev->op = op_of_version_1(ev);
+	ev->have &= ~(PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_LAST));
+	ev->have &= ~(ev->op == PFS_OP_CLEAR ? PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) : 0);
+	ev->have |= ev->op == PFS_OP_PLAIN ? 0 : PFS_HAS(PFS_F_OP);
+	ev->inferred &= ev->have;
+}
+
 /* 123.456789012 fault cpu=1 pid=42 tid=43 comm="cat" addr=7f0012345000 access=write */
 static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 {
@@ -215,15 +208,19 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 			explain(reader, line, c);
 		return 0;
 	}
+	if (ev.kind == PFS_UNMAP && ev.op == PFS_NR_OPS) {
+		reader->stats.nr_unknown_kinds++;
+		return 0;
+	}
 	reader->stats.nr_unknown_fields += c->nr_unknown;
-	missing = needed_fields(ev.kind) & ~ev.have;
+	if (reader->version < 2)
+		renew(reader, &ev);
+	missing = pfs_event_needs(&ev) & ~ev.have;
 	if (missing) {
 		if (first_error(reader))
 			missing_field(reader, &ev, missing);
 		return 0;
 	}
-	if (reader->version < 2 && ev.kind == PFS_NOTE)
-		ev.value = pfs_note_renew(ev.key, ev.value, reader->renewed, sizeof(reader->renewed));
 	reader->stats.nr_events++;
 	return pfs_emit(&reader->sink, &ev);
 }
@@ -333,7 +330,7 @@ struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink)
 		return NULL;
 	reader->sink = *sink;
 	for (unsigned int i = 0; i < PFS_NR_KINDS; i++)
-		table_add(&reader->kinds, pfs_kind_name(i), i);
+		table_add(&reader->kinds, pfs_kinds[i].name, i);
 	for (unsigned int i = 0; i < PFS_NR_FIELDS; i++)
 		table_add(&reader->fields, pfs_fields[i].name, i);
 	return reader;

@@ -30,32 +30,11 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	if (ev->kind == PFS_BRK)
 		return whole;
 	whole.start = ev->start & ~mask;
-	if (ev->kind != PFS_UNMAP || ev->end != UINT64_MAX) /* that means: all there is */
-		whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
+	whole.end = ev->end > ~mask ? ~mask : (ev->end + mask) & ~mask;
 	whole.addr = ev->addr & ~mask;
 	whole.from = ev->from & ~mask;
 	whole.len = ev->len > ~mask ? ~mask : (ev->len + mask) & ~mask;
 	return whole;
-}
-
-/* Of shmdt two events come: before it, to remember what there is, and (last) when it has succeeded. */
-static int apply_detach(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
-{
-	struct pfs_segment segment;
-
-	if (!pfs_has(ev, PFS_F_BY)) {
-		thread->ring = ev->start;
-		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
-	}
-	if (!pfs_has(ev, PFS_F_LAST) || !ev->last) {
-		pfs_space_segment(space, ev->start, &segment);
-		thread->shmdt_first = segment.first;
-		thread->shmdt_len = segment.len;
-		thread->shmdt_ino = segment.ino;
-		return 0;
-	}
-	segment = (struct pfs_segment){ ev->start, thread->shmdt_first, thread->shmdt_len, thread->shmdt_ino };
-	return pfs_space_detach(space, &segment, ev->ts_ns);
 }
 
 /* A fork may still copy a ring whose io_destroy has begun. What it was, the parent's space knows. */
@@ -91,6 +70,40 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 	return err;
 }
 
+static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct pfs_segment segment = { ev->start, thread->shmdt_first, thread->shmdt_len, thread->shmdt_ino };
+
+	switch (pfs_event_op(ev)) {
+	case PFS_OP_IF_MAPPED:
+		if (!pfs_space_find(space, ev->from))
+			return 0;
+		/* fall through */
+	case PFS_OP_PLAIN:
+		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
+	case PFS_OP_CLEAR:
+		return clear_space(thread, space, ev);
+	case PFS_OP_REPLACE:
+		return pfs_space_replace(space, ev);
+	case PFS_OP_MOVED:
+		return pfs_space_unmap_moved(space, ev);
+	case PFS_OP_DETACH_BEGIN:
+		pfs_space_segment(space, ev->start, &segment);
+		thread->shmdt_first = segment.first;
+		thread->shmdt_len = segment.len;
+		thread->shmdt_ino = segment.ino;
+		return 0;
+	case PFS_OP_DETACH:
+		return pfs_space_detach(space, &segment, ev->ts_ns);
+	case PFS_OP_RING:
+		thread->ring = ev->start;
+		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
+	case PFS_NR_OPS:
+		break;
+	}
+	return 0;
+}
+
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said)
 {
 	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
@@ -117,17 +130,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
-		if (!pfs_has(ev, PFS_F_END))
-			return apply_detach(thread, space, ev);
-		if (pfs_has(ev, PFS_F_BY))
-			return pfs_space_unmap_moved(space, ev);
-		if (pfs_has(ev, PFS_F_LEN))
-			return pfs_space_replace(space, ev);
-		if (pfs_has(ev, PFS_F_FROM) && !pfs_space_find(space, ev->from))
-			return 0;
-		if (ev->start == 0 && ev->end == UINT64_MAX)
-			return clear_space(thread, space, ev);
-		return pfs_space_unmap(space, ev->start, ev->end, ev->ts_ns);
+		return apply_unmap(thread, space, ev);
 	case PFS_PROTECT:
 		return pfs_space_protect(space, &map);
 	case PFS_MOVE:

@@ -201,9 +201,15 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, 
 		return child ? 0 : -ENOMEM;
 	case PFS_NOTE:
 		return apply_proc_note(model, thread, ev);
-	default:
-		return 0;
+	case PFS_COMM: /* done above */
+	case PFS_ALLOC:
+	case PFS_FREE:
+	case PFS_LOST:
+	case PFS_TRACE:
+	case PFS_NR_KINDS:
+		break;
 	}
+	return 0;
 }
 
 /* Events, the first of them and the last at those times. */
@@ -225,7 +231,7 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct 
 	if (!outcome)
 		outcome = &unwanted;
 	*outcome = (struct pfs_outcome){ 0 };
-	if (ev->kind == PFS_TRACE) {
+	if (!pfs_kind_is(ev, PFS_KIND_THREAD | PFS_KIND_RECORDING)) {
 		outcome->muted = model->priv->muted;
 		return 0;
 	}

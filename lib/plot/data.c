@@ -222,7 +222,7 @@ static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, en
 /* The time that is shown goes on as long as something happens to what is shown. */
 static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
-	if (!data->cells.any || ev->kind == PFS_NOTE || ev->kind == PFS_LOST || outcome->muted)
+	if (!data->cells.any || !pfs_kind_is(ev, PFS_KIND_THREAD) || outcome->muted)
 		return 0;
 	return pfs_plot_cells_reach(&data->cells, ev->ts_ns);
 }

@@ -217,19 +217,18 @@ int pfs_places_found(struct pfs_places *places, struct pfs_space *space)
 	return image ? note_mappings(image, 0, UINT64_MAX) : -ENOMEM;
 }
 
-int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev)
+int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, uint64_t start, uint64_t end)
 {
 	struct image *image = image_of(places, space);
-	unsigned int i = pfs_space_lower(space, ev->start);
-	uint64_t addr = ev->start;
+	unsigned int i = pfs_space_lower(space, start);
 	int ret = image ? 0 : -ENOMEM;
 
 	/* Not all that is told goes: the model has decided. */
-	for (; !ret && i < space->nr_live && space->live[i]->start < ev->end; i++) {
-		ret = pfs_mappings_cut(&image->mappings, addr, space->live[i]->start);
-		addr = space->live[i]->end;
+	for (; !ret && i < space->nr_live && space->live[i]->start < end; i++) {
+		ret = pfs_mappings_cut(&image->mappings, start, space->live[i]->start);
+		start = space->live[i]->end;
 	}
-	return ret ? ret : pfs_mappings_cut(&image->mappings, addr, ev->end);
+	return ret ? ret : pfs_mappings_cut(&image->mappings, start, end);
 }
 
 /* What arrived at `to` may have grown: up to what is mapped behind it, it is the same mapping. */

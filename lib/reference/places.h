@@ -59,7 +59,7 @@ int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, st
  * mapping of its own, whatever region the kernel makes of both. 0 or -ENOMEM.
  */
 int pfs_places_map(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev);
-int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev);
+int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, uint64_t start, uint64_t end);
 int pfs_places_move(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev);
 
 /* All of the layout has come to be known at once: each region is a mapping. 0 or -ENOMEM. */

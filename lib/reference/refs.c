@@ -342,24 +342,6 @@ static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thr
 	return 0;
 }
 
-/* Does the event tell that its thread's last fault is over, and with a page? */
-static bool goes_on(const struct pfs_event *ev)
-{
-	switch (ev->kind) {
-	case PFS_AROUND: /* what comes of a fault */
-	case PFS_MAJOR:
-	case PFS_HUGE:
-	case PFS_SIGNAL:
-	case PFS_ACCESS: /* what others tell of a thread */
-	case PFS_COMM:
-	case PFS_NOTE:
-	case PFS_LOST:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* Faults of which neither order nor time is known. Where they were, as far as that is still mapped. */
 static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
 {
@@ -371,6 +353,14 @@ static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct
 	if (!space->launcher)
 		*(wanted ? &refs->stats.counted : &refs->stats.left_out) += ev->count;
 	return 0;
+}
+
+/* Where an op names no range, the mappings stay until others take their place. */
+static int unmap(struct pfs_refs *refs, struct pfs_space *space, const struct pfs_event *ev)
+{
+	if (pfs_event_op(ev) == PFS_OP_CLEAR)
+		return pfs_places_unmap(&refs->places, space, 0, UINT64_MAX);
+	return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev->start, ev->end) : 0;
 }
 
 /* Changes of the layout that is the thread's own, and new ones. What an exec builds is told when it is over. */
@@ -391,7 +381,7 @@ static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const 
 	case PFS_MAP:
 		return pfs_places_map(&refs->places, space, ev);
 	case PFS_UNMAP:
-		return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev) : 0;
+		return unmap(refs, space, ev);
 	case PFS_MOVE:
 		return pfs_places_move(&refs->places, space, ev);
 	case PFS_EXEC:
@@ -411,7 +401,7 @@ static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev, con
 	const struct pfs_thread *thread = outcome->thread;
 	int ret;
 
-	if (goes_on(ev))
+	if (pfs_kind_is(ev, PFS_KIND_ENDS_FAULT))
 		pfs_ref_queue_decide(&refs->queue, ev->tid, PFS_REF_SERVED);
 	if (ev->kind == PFS_EXEC && pfs_has(ev, PFS_F_CHILD_TID))
 		pfs_ref_queue_decide(&refs->queue, ev->child_tid, PFS_REF_SERVED);

@@ -167,8 +167,7 @@ int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mir
 	struct pfs_event ev;
 
 	dec_event(&ev, rec, (struct dec_subject){ m->pid, m->tid, PFS_SPACE_EXEC }, PFS_UNMAP);
-	ev.end = UINT64_MAX;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	pfs_event_set_op(&ev, PFS_OP_CLEAR);
 	dec_mirror_drop(d, m);
 	return pfs_emit(&d->sink, &ev);
 }
@@ -216,8 +215,7 @@ int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirr
 	if (!current || !subject.pid)
 		return 0;
 	dec_event(&ev, rec, subject, PFS_UNMAP);
-	ev.end = UINT64_MAX;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	pfs_event_set_op(&ev, PFS_OP_CLEAR);
 	return pfs_emit(&d->sink, &ev);
 }
 

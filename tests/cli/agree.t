@@ -56,7 +56,7 @@ ok 'every page of a command has a command' bash -c '
 
 # ---- the event format ----
 
-kinds=$(grep -oP '\[PFS_\w+\] = "\K[a-z]+' lib/event/event.c | sort)
+kinds=$(grep -oP '\[PFS_\w+\] = \{ "\K[a-z]+' lib/event/event.c | sort)
 fields=$({
 	grep -oP '^\s*FIELD\(\w+, "\K\w+' lib/event/event.c
 	grep -oP '^\s*(ENUM|SET)\(\w+, \K\w+' lib/event/event.c

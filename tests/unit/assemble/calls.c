@@ -193,9 +193,9 @@ static void test_shmdt(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_SHMDT, 0x50000);
-	expect(&f, "unmap start=50000 by=shmat last=0\n");
+	expect(&f, "unmap op=detach_begin start=50000\n");
 	LEAVE(&f, SYS_SHMDT, 0);
-	expect(&f, "unmap start=50000 by=shmat last=1\n");
+	expect(&f, "unmap op=detach start=50000\n");
 	ENTER(&f, SYS_SHMDT, 0x50000);
 	forget(&f);
 	LEAVE(&f, SYS_SHMDT, -EINVAL);
@@ -210,10 +210,10 @@ static void test_shmat_over_others(void **state)
 	raw_feed_init(&f);
 	ENTER(&f, SYS_SHMAT, 1, 0x50000, SHM_REMAP);
 	ROW(&f, 0x50000, 0x58000, 0xb000); /* a split of what is there, for all that is known */
-	expect(&f, "unmap start=50000 end=58000 len=32768 id=b000\n"
+	expect(&f, "unmap op=replace start=50000 end=58000 len=32768 id=b000\n"
 		   "map start=50000 end=58000 id=b000\n");
 	ROW(&f, 0x50000, 0x52000, ID);
-	expect(&f, "unmap start=50000 end=52000 len=8192 id=a000\n"
+	expect(&f, "unmap op=replace start=50000 end=52000 len=8192 id=a000\n"
 		   "map start=50000 end=52000 id=a000\n");
 	raw_feed_fini(&f);
 }
@@ -224,7 +224,7 @@ static void test_io_destroy(void **state)
 
 	raw_feed_init(&f);
 	ENTER(&f, SYS_IO_DESTROY, 0x50000);
-	expect(&f, "unmap start=50000\n"); /* its address is free long before its return */
+	expect(&f, "unmap op=ring start=50000\n"); /* its address is free long before its return */
 	LEAVE(&f, SYS_IO_DESTROY, 0);
 	expect(&f, "");
 	raw_feed_fini(&f);

@@ -140,7 +140,7 @@ static void test_fixed_waits_for_its_own_row(void **state)
 	ROW(&f, 0x12000, 0x14000, ID); /* a split of what is there */
 	expect(&f, "map start=12000 end=14000 id=a000\n");
 	ROW(&f, 0x10000, 0x12000, ID2);
-	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
+	expect(&f, "unmap op=replace start=10000 end=12000 len=8192 id=b000\n"
 		   "map start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
 }
@@ -153,10 +153,10 @@ static void test_fixed_or_a_split_there(void **state)
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MMAP, 0x10000, 0x2000, RW, ANON | MAP_FIXED, -1, 0);
 	ROW(&f, 0x10000, 0x18000, ID);
-	expect(&f, "unmap start=10000 end=12000 len=32768 id=a000\n"
+	expect(&f, "unmap op=replace start=10000 end=12000 len=32768 id=a000\n"
 		   "map start=10000 end=18000 id=a000\n");
 	ROW(&f, 0x10000, 0x12000, ID2);
-	expect(&f, "unmap start=10000 end=12000 len=8192 id=b000\n"
+	expect(&f, "unmap op=replace start=10000 end=12000 len=8192 id=b000\n"
 		   "map start=10000 end=12000 id=b000\n");
 	raw_feed_fini(&f);
 }
@@ -408,7 +408,7 @@ static void test_mremap_fixed(void **state)
 	ROW(&f, 0x53000, 0x58000, ID); /* what is left of the target's neighbour */
 	expect(&f, "map start=53000 end=58000 id=a000\n");
 	ROW(&f, 0x50000, 0x53000, ID2);
-	expect(&f, "unmap start=50000 end=53000 len=12288 id=b000\n"
+	expect(&f, "unmap op=replace start=50000 end=53000 len=12288 id=b000\n"
 		   "move addr=50000 start=50000 end=53000 from=10000 len=4096 id=b000\n");
 	raw_feed_fini(&f);
 }
@@ -442,7 +442,7 @@ static void test_mremap_that_fails_half_way(void **state)
 	ROW(&f, 0x50000, 0x51000, ID);
 	forget(&f);
 	LEAVE(&f, SYS_MREMAP, -EFAULT);
-	expect(&f, "unmap start=10000 end=14000 by=mremap\n");
+	expect(&f, "unmap op=moved start=10000 end=14000\n");
 	raw_feed_fini(&f);
 }
 
@@ -474,8 +474,8 @@ static void test_mremap_fixed_empties_before_it_fails(void **state)
 	struct raw_feed f;
 
 	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EFAULT);
-	expect(&f, "unmap start=50000 end=52000 from=10000\n" /* if there is something at 10000 */
-		   "unmap start=12000 end=13000 from=10000\n");
+	expect(&f, "unmap op=if_mapped start=50000 end=52000 from=10000\n" /* if there is something at 10000 */
+		   "unmap op=if_mapped start=12000 end=13000 from=10000\n");
 	raw_feed_fini(&f);
 	fail_fixed(&f, "kernel=6.12.117+deb12-cloud-amd64", EINVAL);
 	expect(&f, "");

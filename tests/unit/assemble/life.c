@@ -208,7 +208,7 @@ static void test_exec_that_fails(void **state)
 	forget(&f);
 	LEAVE(&f, SYS_EXECVE, -ENOEXEC);
 	ROW(&f, 0x10000, 0x12000, ID);
-	expect(&f, "unmap space=exec start=0 end=ffffffffffffffff\n"
+	expect(&f, "unmap space=exec op=clear\n"
 		   "map start=10000 end=12000 id=a000\n");
 	raw_feed_fini(&f);
 }
@@ -291,7 +291,7 @@ static void test_exit_of_a_thread(void **state)
 
 static void test_exit_and_exit_mmap(void **state)
 {
-	static const char both[] = "exit last=1\nunmap start=0 end=ffffffffffffffff\n";
+	static const char both[] = "exit last=1\nunmap op=clear\n";
 	struct raw_feed f;
 
 	raw_feed_init(&f); /* the space first */
@@ -331,7 +331,7 @@ static void test_the_last_exit_by_counting(void **state)
 	f.tid = 201;
 	RAW(&f, RAW_EXIT, 201);
 	expect(&f, "exit pid=200 tid=201 last=1\n"
-		   "unmap pid=200 tid=201 start=0 end=ffffffffffffffff\n");
+		   "unmap pid=200 tid=201 op=clear\n");
 	raw_feed_fini(&f);
 }
 
@@ -358,7 +358,7 @@ static void test_after_exec_there_is_one_thread(void **state)
 	RAW(&f, RAW_EXEC, 100, 100);
 	forget(&f);
 	RAW(&f, RAW_EXIT, 100);
-	expect(&f, "exit last=1\nunmap start=0 end=ffffffffffffffff\n");
+	expect(&f, "exit last=1\nunmap op=clear\n");
 	raw_feed_fini(&f);
 }
 
@@ -376,7 +376,7 @@ static void test_tasks_found_are_counted(void **state)
 	f.tid = 301;
 	RAW(&f, RAW_EXIT, 301);
 	expect(&f, "exit pid=300 tid=301 last=1\n"
-		   "unmap pid=300 tid=301 start=0 end=ffffffffffffffff\n");
+		   "unmap pid=300 tid=301 op=clear\n");
 	raw_feed_fini(&f);
 }
 

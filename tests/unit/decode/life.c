@@ -175,7 +175,7 @@ static void test_exec(void **state)
 	LAYOUT(f, EXEC, 0, UINT64_MAX, RW(0x6, 0x400000, 0x401000), RW(0x5, 0x7fe000, 0x800000));
 	forge_exec(f, 0xee00, 100, "/bin/new");
 	forge_touch(f, &(const struct forge_vma)RW(0x6, 0x400000, 0x401000), 0x400010, PFS_FLAG_WRITE, MINOR);
-	forge_expect(f, "unmap start=0 end=ffffffffffffffff\n"
+	forge_expect(f, "unmap op=clear\n"
 			"move space=exec start=7ff000 end=800000 from=7fffffffe000 len=4096 id=4\n"
 			"unmap space=exec start=7fffffffe000 end=7ffffffff000\n"
 			"map space=exec start=400000 end=401000 id=5" ANON_RW
@@ -227,7 +227,7 @@ static void test_an_exec_that_fails(void **state)
 	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
 	f->mm = 0xff00;
 	forge_touch(f, &heap, 0x10000, 0, MINOR);
-	forge_expect(f, BUILT("") "unmap space=exec start=0 end=ffffffffffffffff\n"
+	forge_expect(f, BUILT("") "unmap space=exec op=clear\n"
 				  "fault addr=10000 start=10000 end=20000 ip=401000 access=read mode=user "
 				  "class=minor how=anon code=4 flags=none latency=7 id=1\n");
 	forge_free(f);
@@ -241,11 +241,11 @@ static void test_an_exec_after_one_that_failed(void **state)
 	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
 	f->mm = 0xdd00;
 	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
-	forge_expect(f, BUILT("") "unmap space=exec start=0 end=ffffffffffffffff\n"
+	forge_expect(f, BUILT("") "unmap space=exec op=clear\n"
 				  "map space=exec start=7fffffffe000 end=7ffffffff000 id=4" ANON_RW);
 	f->mm = 0xdd00;
 	forge_unmap(f, 0, UINT64_MAX);
-	forge_expect(f, "unmap space=exec start=0 end=ffffffffffffffff\n");
+	forge_expect(f, "unmap space=exec op=clear\n");
 	forge_free(f);
 }
 
@@ -355,7 +355,7 @@ static void test_numbers_used_again(void **state)
 		as(f, 200, 200, 0xee00);
 		forge_unmap(f, 0, UINT64_MAX);
 		forge_exit(f, true, 2, 0);
-		forge_expect(f, "unmap pid=200 tid=200 start=0 end=ffffffffffffffff\n"
+		forge_expect(f, "unmap pid=200 tid=200 op=clear\n"
 				"note pid=200 tid=200 key=\"counted\" value=\"minor=2 major=0\"\n"
 				"exit pid=200 tid=200 last=1\n");
 	}
@@ -372,7 +372,7 @@ static void test_a_number_found_again(void **state)
 	forge_comm(f, "dog", 50, 0);
 	LAYOUT(f, START, 0, UINT64_MAX, RW(0xa, 0x10000, 0x20000));
 	forge_exit(f, true, 51, 0);
-	forge_expect(f, "unmap start=0 end=ffffffffffffffff\n"
+	forge_expect(f, "unmap op=clear\n"
 			"note key=\"counted\" value=\"minor=2 major=0 running=1\"\n"
 			"exit last=1\ncomm comm=\"dog\"\n"
 			"map start=10000 end=20000 id=3" ANON_RW "note key=\"snapshot\" value=\"op=start\"\n"
@@ -389,7 +389,7 @@ static void test_a_space_that_outlives_its_process(void **state)
 	f->pid = f->tid = 53;
 	forge_unmap(f, 0, UINT64_MAX);
 	forge_expect(f, "note key=\"counted\" value=\"minor=0 major=0 running=1\"\nexit last=1\n"
-			"unmap start=0 end=ffffffffffffffff\n");
+			"unmap op=clear\n");
 	forge_free(f);
 }
 

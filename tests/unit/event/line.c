@@ -63,8 +63,10 @@ static void test_golden(void **state)
 
 static void test_random_round_trip(void **state)
 {
-	static char line[PFS_LINE_MAX + 1];
+	static char text[64 + PFS_LINE_MAX + 1];
 	static struct random_event random;
+	int head = sprintf(text, "# pfscope events %d\n", PFS_EVENT_VERSION);
+	char *line = text + head;
 	uint64_t seed = 88172645463325252;
 	unsigned int nr_read = 0;
 
@@ -74,9 +76,9 @@ static void test_random_round_trip(void **state)
 		ssize_t len;
 
 		random_event(&seed, &random);
-		len = pfs_line_write(&random.ev, line, sizeof(line));
+		len = pfs_line_write(&random.ev, line, sizeof(text) - head);
 		assert_true(len > 0);
-		assert_int_equal(read_text(&echo, &stats, line, len, 0), 0);
+		assert_int_equal(read_text(&echo, &stats, text, head + len, 0), 0);
 		if (stats.nr_errors) { /* a field that the kind needs is not there */
 			assert_non_null(strstr(stats.first_error.msg, "has no field"));
 			continue;
@@ -326,6 +328,13 @@ static void test_tables(void **state)
 			assert_true(pfs_fields[j].offset != pfs_fields[i].offset);
 	}
 	assert_null(pfs_kind_name(PFS_NR_KINDS));
+	for (int i = 0; i < PFS_NR_KINDS; i++) { /* a kind is about a thread, about the recording, or only printed */
+		unsigned int flags = pfs_kinds[i].flags;
+
+		assert_true(flags);
+		assert_false(flags & PFS_KIND_RECORDING && flags != PFS_KIND_RECORDING);
+		assert_false(flags & PFS_KIND_ENDS_FAULT && !(flags & PFS_KIND_THREAD));
+	}
 	assert_int_equal(pfs_kind_find("fault\0\0", 7), -ENOENT);
 	assert_int_equal(pfs_kind_find("faul", 4), -ENOENT);
 	assert_int_equal(pfs_kind_find("", 0), -ENOENT);

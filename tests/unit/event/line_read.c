@@ -60,7 +60,7 @@ static void test_tolerance(void **state)
 		const char *in, *out;
 	} rows[] = {
 		{ "7 exit\n", "7.000000000 exit\n" },
-		{ "7 unmap start=1000\n", "7.000000000 unmap start=1000\n" },
+		{ "7 unmap start=1000\n", "7.000000000 unmap op=ring start=1000\n" },
 		{ "7.25   exit   tid=3\t pid=4  \r\n", "7.250000000 exit pid=4 tid=3\n" },
 		{ "  7.123456 exit\n\n\r\n# tid=5\n  # x\n", "7.123456000 exit\n" },
 		{ "0007.0 fault addr=0X00FfE0 tid=007\n", "7.000000000 fault tid=7 addr=ffe0\n" },
@@ -245,6 +245,65 @@ static void test_notes_of_version_1(void **state)
 	free(again);
 }
 
+/* Which fields an unmap of version 1 had showed what it removed. */
+static void test_unmap_of_version_1(void **state)
+{
+	static const struct {
+		const char *old, *now;
+	} rows[] = {
+		{ "start=1000 end=2000", "start=1000 end=2000" },
+		{ "start=1000 end=ffffffffffffffff", "start=1000 end=ffffffffffffffff" },
+		{ "tid=5 space=exec start=0 end=ffffffffffffffff", "tid=5 space=exec op=clear" },
+		{ "start=1000 end=2000 len=4096 id=a", "op=replace start=1000 end=2000 len=4096 id=a" },
+		{ "start=1000 end=2000 by=mremap", "op=moved start=1000 end=2000" },
+		{ "start=1000 end=2000 from=3000", "op=if_mapped start=1000 end=2000 from=3000" },
+		{ "start=1000 by=shmat", "op=detach_begin start=1000" },
+		{ "start=1000 by~shmat last=0", "op=detach_begin start=1000" },
+		{ "start=1000 by=shmat last=1", "op=detach start=1000" },
+		{ "start=1000", "op=ring start=1000" },
+		{ "op=detach start=1000", "op=detach start=1000" },
+	};
+
+	for (size_t i = 0; i < NR(rows); i++) {
+		static const char *const heads[] = { "", "# pfscope events 1\n" };
+		char text[256], expected[128], *again;
+
+		snprintf(expected, sizeof(expected), "1.000000000 unmap %s\n", rows[i].now);
+		for (int head = 0; head < 2; head++) {
+			snprintf(text, sizeof(text), "%s1 unmap %s\n", heads[head], rows[i].old);
+			reread(text, &again);
+			assert_string_equal(again, expected);
+			free(again);
+		}
+		snprintf(text, sizeof(text), "# pfscope events 2\n%s", expected);
+		reread(text, &again);
+		assert_string_equal(again, expected);
+		free(again);
+	}
+}
+
+/* In version 2 the op decides alone; what an unknown one means, nobody knows. */
+static void test_ops(void **state)
+{
+	char *again;
+	struct pfs_line_stats stats = reread("# pfscope events 2\n"
+					     "1 unmap start=0 end=ffffffffffffffff by=mremap len=1\n"
+					     "2 unmap op=clear\n"
+					     "3 unmap op=sold start=1000 end=2000\n"
+					     "4 lost op=sold\n"
+					     "5 unmap start=1000\n",
+					     &again);
+
+	assert_string_equal(again, "1.000000000 unmap start=0 end=ffffffffffffffff len=1 by=mremap\n"
+				   "2.000000000 unmap op=clear\n"
+				   "4.000000000 lost\n");
+	assert_int_equal(stats.nr_unknown_kinds, 1);
+	assert_int_equal(stats.nr_unknown_fields, 1);
+	assert_int_equal(stats.nr_errors, 1);
+	assert_string_equal(stats.first_error.msg, "line 6: this unmap has no field end");
+	free(again);
+}
+
 static void test_errors(void **state)
 {
 	static const struct {
@@ -395,12 +454,20 @@ static void test_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	   cmocka_unit_test(test_tolerance),
-		cmocka_unit_test(test_too_long),   cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_version),	   cmocka_unit_test(test_notes_of_version_1),
-		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_cut_line),
-		cmocka_unit_test(test_cut_escape), cmocka_unit_test(test_sink_stops),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_notes_of_version_1),
+		cmocka_unit_test(test_unmap_of_version_1),
+		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_cut_line),
+		cmocka_unit_test(test_cut_escape),
+		cmocka_unit_test(test_sink_stops),
 		cmocka_unit_test(test_probe),
 	};
 

@@ -315,7 +315,7 @@ static void test_views_at(void **state)
 	feed_map(&f, 0x500000, 0x501000, RW, "");
 	feed_fork(&f, 11, false);
 	feed_as(&f, 11, 11);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	assert_drawn(&f, "classic", plain, "Region: 00500000 - 00501000 (   1 pages): |.|\n");
 	assert_true(drawn_with(&f, "bars", plain, "1 region with 1 page touched, unmapped by then"));

@@ -282,7 +282,7 @@ static void test_vfork_shares_until_exec(void **state)
 	assert_int_equal(space_of(&f, 2)->live[0]->start, 0x600000);
 	assert_string_equal(space_of(&f, 2)->exe, "/new");
 	assert_true(space_of(&f, 2)->complete);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	assert_int_equal(space_of(&f, 1)->nr_live, 1);
 	feed_free(&f);
@@ -383,7 +383,7 @@ static void test_exec_that_failed(void **state)
 	feed_map(&f, 0x400000, 0x402000, RW, "");
 	f.space = PFS_SPACE_EXEC;
 	feed_map(&f, 0x600000, 0x601000, R, "/new");
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	f.space = 0;
 	assert_int_equal(proc_of(&f, 1)->nr_epochs, 1);
 	assert_int_equal(space_of(&f, 1)->nr_live, 1);
@@ -429,7 +429,7 @@ static void test_numbers_come_round_again(void **state)
 	feed_fork(&f, 2, false);
 	feed_as(&f, 2, 2);
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	feed_as(&f, 1, 1);
 	feed_fork(&f, 2, false);

@@ -200,10 +200,10 @@ static void test_unmap_of_what_has_moved(void **state)
 	map_file(&f, 0x100000, 0x101000, 0);
 	map_file(&f, 0x103000, 0x104000, 0);
 	move_fixed(&f, 0x100000, 0x4000, 0x200000, 0x200000, 0x201000, 5);
-	ev = feed_event(&f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(BY));
+	ev = feed_event(&f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(OP));
 	ev.start = 0x100000;
 	ev.end = 0x104000;
-	ev.by = PFS_BY_MREMAP;
+	ev.op = PFS_OP_MOVED;
 	feed_apply(&f, &ev);
 	assert_live(&f, "103-104+0:/f 200-201+0:/f");
 	feed_free(&f);
@@ -252,11 +252,10 @@ static void attach(struct feed *f, uint64_t start, uint64_t end, uint64_t ino)
 static void detach_while(struct feed *f, uint64_t addr, void (*between)(struct feed *f))
 {
 	for (int last = 0; last < 2; last++) {
-		struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(BY) | HAS(LAST));
+		struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(OP));
 
 		ev.start = addr;
-		ev.by = PFS_BY_SHMAT;
-		ev.last = last;
+		ev.op = last ? PFS_OP_DETACH : PFS_OP_DETACH_BEGIN;
 		feed_apply(f, &ev);
 		if (!last && between)
 			between(f);
@@ -359,8 +358,9 @@ static void test_a_segment_of_inode_0(void **state)
 
 static void destroy_ring(struct feed *f, uint64_t addr)
 {
-	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START));
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(OP));
 
+	ev.op = PFS_OP_RING;
 	ev.start = addr;
 	feed_apply(f, &ev);
 }
@@ -705,8 +705,9 @@ static void test_a_snapshot_that_cuts(void **state)
 /* As a mapping at a fixed address says it of each row that begins there. */
 static void replace(struct feed *f, uint64_t start, uint64_t end, uint64_t row_end, uint64_t id)
 {
-	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(LEN) | HAS(ID));
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(LEN) | HAS(ID) | HAS(OP));
 
+	ev.op = PFS_OP_REPLACE;
 	ev.start = start;
 	ev.end = end;
 	ev.len = row_end - start;
@@ -759,8 +760,9 @@ static void test_a_split_is_no_move(void **state)
 
 static void unmap_if(struct feed *f, uint64_t start, uint64_t end, uint64_t from)
 {
-	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(FROM));
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(START) | HAS(END) | HAS(FROM) | HAS(OP));
 
+	ev.op = PFS_OP_IF_MAPPED;
 	ev.start = start;
 	ev.end = end;
 	ev.from = from;

@@ -129,6 +129,14 @@ static inline void feed_unmap(struct feed *f, uint64_t start, uint64_t end)
 	feed_range(f, PFS_UNMAP, start, end);
 }
 
+static inline void feed_clear(struct feed *f)
+{
+	struct pfs_event ev = feed_event(f, PFS_UNMAP, HAS(OP));
+
+	ev.op = PFS_OP_CLEAR;
+	feed_apply(f, &ev);
+}
+
 static inline void feed_protect(struct feed *f, uint64_t start, uint64_t end, int perms)
 {
 	struct pfs_event ev = feed_event(f, PFS_PROTECT, HAS(START) | HAS(END) | HAS(PERMS));

@@ -28,6 +28,7 @@ static inline void random_event(struct pfs_event *ev, uint64_t *s, bool any_spac
 	ev->child = next_random(s) % 6;
 	ev->child_tid = next_random(s) % 6;
 	ev->space = ev->kind == PFS_FAULT && !any_space ? 0 : next_random(s) % 3;
+	ev->op = next_random(s) % PFS_NR_OPS;
 	ev->access = next_random(s) % 5;
 	ev->mode = next_random(s) % 4;
 	ev->class = next_random(s) % 4;

@@ -114,7 +114,7 @@ static inline void scenario(struct feed *f)
 	scenario_image(f, "/usr/bin/cat", 88);
 	feed_exec(f, "/usr/bin/cat", "cat");
 	feed_faults(f, 0x55d0c8e00000, 2, PFS_READ);
-	feed_unmap(f, 0, UINT64_MAX);
+	feed_clear(f);
 	feed_exit(f, true);
 	feed_as(f, 100, 100);
 	feed_fork(f, 102, false);

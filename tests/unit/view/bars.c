@@ -35,7 +35,7 @@ static void test_classic_gone_and_unknown(void **state)
 	feed_fault(&f, 0x500000, PFS_WRITE);
 	feed_populate(&f, 0x400000, 0x402000);
 	feed_fault(&f, 0x123456789abc, PFS_READ);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_lost(&f, 3, 0);
 	assert_drawn(&f, "classic", plain,
 		     "Region: 00400000 - 00402000 (   2 pages): |..|\n"
@@ -597,7 +597,7 @@ static void test_losses_concern_who_was_there(void **state)
 	feed_map(&f, 0x400000, 0x401000, RW, "");
 	feed_fork(&f, 3, false);
 	feed_as(&f, 3, 3);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	feed_as(&f, 1, 1);
 	feed_lost(&f, 1, 12);
@@ -691,7 +691,7 @@ static void test_epochs(void **state)
 	feed_map(&f, 0x600000, 0x601000, R, "/bin/ls");
 	feed_exec(&f, "/bin/ls", "ls");
 	feed_fault(&f, 0x600000, PFS_READ);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	d = draw(&f, "bars", plain);
 	assert_non_null(strstr(d.text, "pid 7 sh  exec epoch 1 of 2  0.000000 to 0.000003 s"));

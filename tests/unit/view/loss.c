@@ -128,7 +128,7 @@ static void test_processes(void **state)
 	feed_fork(&f, 3, false);
 	feed_as(&f, 2, 2);
 	feed_fault(&f, 0x100000, PFS_WRITE);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	feed_as(&f, 1, 1);
 	feed_lost(&f, 1, 7);

@@ -153,7 +153,7 @@ static void test_the_end(void **state)
 	feed_brk(&f, 0x500000, 0x501000);
 	feed_maps_line(&f, 0x600000, 0x601000, R, 0, 1, 2, "/gone");
 	feed_unmap(&f, 0x600000, 0x601000);
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	feed_exit(&f, true);
 	assert_drawn(&f, "maps", plain,
 		     "00400000-00401000 r--p 00000000 00:01 2                                  /a\n"
@@ -166,7 +166,7 @@ static void test_the_end(void **state)
 
 	f = feed_new(1);
 	feed_maps_line(&f, 0x400000, 0x401000, R, 0, 1, 2, "/a");
-	feed_unmap(&f, 0, UINT64_MAX);
+	feed_clear(&f);
 	assert_drawn(&f, "maps", plain,
 		     "00400000-00401000 r--p 00000000 00:01 2                                  /a\n");
 	feed_free(&f);

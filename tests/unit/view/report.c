@@ -26,7 +26,7 @@ static void small(struct feed *f)
 	feed_as(f, 2, 2);
 	feed_fault_mode(f, 0x401000, PFS_READ, PFS_KERNEL);
 	feed_unmap(f, 0x600000, 0x601000);
-	feed_unmap(f, 0, UINT64_MAX);
+	feed_clear(f);
 	feed_exit(f, true);
 	feed_lost(f, 1, 12);
 }
