@@ -186,6 +186,23 @@ same "$T/got" "$T/wanted" '--at counts from the start, not from a note before it
 is "$("$PFSCOPE" render --pid 300 "$T/hand" | head -n 1)" 'no process to draw (of 2 in the recording)' \
 	'a process that is not in it'
 
+# Without a start note times count from the first event.
+cat >"$T/no-start" <<-'END'
+	# pfscope events 2
+	1.000000000 fault pid=1 tid=1 addr=1000 access=write mode=user
+	1.000000500 fault pid=1 tid=1 addr=2000 access=write mode=user
+	1.000000900 fault pid=1 tid=2 addr=3000 access=read mode=user
+END
+faults()
+{
+	"$PFSCOPE" render "$@" | grep -oE '^[0-9]+ faults?'
+}
+is "$(faults "$T/no-start"), $(faults --from 0 "$T/no-start")" '3 faults, 3 faults' '--from 0 without a start note'
+is "$(faults --from 0.0000004 "$T/no-start"), $(faults --from @1.0000004 "$T/no-start")" '2 faults, 2 faults' \
+	'--from leaves the first event out as well'
+sed -i '2i 0.900000000 comm pid=1 tid=1 comm="alpha"\n0.900000000 fault pid=3 tid=3 addr=1000' "$T/no-start"
+is "$(faults --comm alpha "$T/no-start")" '3 faults' '--comm: a thread without a name has that of its process'
+
 pfscope maps --at 0.45 --pid 100 "$T/hand"
 space=' '	# as the kernel ends such lines
 is "$out" "00010000-00014000 rw-p 00000000 00:00 0$space
