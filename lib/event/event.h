@@ -21,7 +21,7 @@
 
 enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
-	PFS_AROUND,   /* pages of a file mapped unasked beside a fault: addr dev ino off end_off */
+	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, and as of a fault */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */

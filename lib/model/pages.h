@@ -21,7 +21,7 @@ enum {
 	PFS_PAGE_KERNEL = 32,	     /* faulted in kernel mode, on the process's behalf */
 	PFS_PAGE_MINOR = 64,	     /* only where the source says so */
 	PFS_PAGE_MAJOR = 128,
-	PFS_PAGE_AROUND = 256,	    /* mapped unasked beside a fault */
+	PFS_PAGE_AROUND = 256,	    /* mapped by fault-around */
 	PFS_PAGE_POPULATED = 512,   /* faulted in by the kernel itself */
 	PFS_PAGE_HUGE = 1024,	    /* part of a huge page */
 	PFS_PAGE_SIGNAL = 2048,	    /* a fault here ended in a signal */

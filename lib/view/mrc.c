@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of the curves: see view/mrc.h. What they are made of is said by view/mrc_words.c.
+ * Tables of the curves: see view/mrc.h. view/mrc_words.c has the sentences about what they contain.
  */
 #include "view/mrc.h"
 
