@@ -4,6 +4,8 @@
  */
 #include "record/symbols.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,16 +137,8 @@ void pfs_symbols_free(struct pfs_symbols *s)
 
 const char *pfs_symbols_find(const struct pfs_symbols *s, uint64_t addr, uint64_t *start)
 {
-	size_t lo = 0, hi = s ? s->nr : 0;
+	size_t lo = s ? pfs_lower_bound(s->nr, i, s->list[i].addr <= addr) : 0;
 
-	while (lo < hi) { /* the last one that begins at or before addr */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->list[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	if (start)

@@ -56,4 +56,21 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 /* A pointer to one more element at the end, counted in nr, its content undefined; NULL: no memory. */
 #define pfs_array_add(array, nr, max) (pfs_array_reserve(array, nr, max, 1) ? &(array)[(nr)++] : NULL)
 
+/*
+ * Binary search among the indexes 0 to nr - 1: returns the first index i for which `before`, an expression with i, is
+ * false, or nr. The elements for which it is true come first.
+ */
+#define pfs_lower_bound(nr, i, before)                        \
+	({                                                    \
+		size_t low_ = 0, high_ = (nr);                \
+		while (low_ < high_) {                        \
+			size_t i = low_ + (high_ - low_) / 2; \
+			if (before)                           \
+				low_ = i + 1;                 \
+			else                                  \
+				high_ = i;                    \
+		}                                             \
+		low_;                                         \
+	})
+
 #endif

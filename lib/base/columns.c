@@ -9,6 +9,8 @@
  */
 #include "base/escape.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 struct range {
@@ -123,17 +125,9 @@ static const struct range two_columns[] = {
 
 static bool in_table(const struct range *table, size_t nr, uint32_t code)
 {
-	size_t low = 0, high = nr;
+	size_t at = pfs_lower_bound(nr, i, table[i].last < code);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code > table[mid].last)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < nr && code >= table[low].first;
+	return at < nr && code >= table[at].first;
 }
 
 static unsigned int code_columns(uint32_t code)

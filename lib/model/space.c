@@ -6,6 +6,8 @@
  */
 #include "model/space_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +61,7 @@ void pfs_space_put(struct pfs_space *space)
 
 unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr)
 {
-	unsigned int lo = 0, hi = space->nr_live;
-
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (space->live[mid]->end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return pfs_lower_bound(space->nr_live, i, space->live[i]->end <= addr);
 }
 
 struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr)

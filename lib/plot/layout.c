@@ -5,6 +5,7 @@
  */
 #include "plot/layout_priv.h"
 
+#include "base/array.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -191,19 +192,11 @@ void pfs_plot_fini(struct pfs_plot *plot)
 
 const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at)
 {
-	const struct pfs_plot_segment *segment;
-	uint32_t low = 0, high = plot->nr_segments;
+	const struct pfs_plot_segment *all = plot->segments, *segment;
 
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		segment = &plot->segments[mid];
-		if (segment->group < cell->group || (segment->group == cell->group && segment->last < cell->page))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	segment = &plot->segments[low];
+	segment = &all[pfs_lower_bound(plot->nr_segments, i,
+				       all[i].group < cell->group ||
+					       (all[i].group == cell->group && all[i].last < cell->page))];
 	*at = segment->at + segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
 	return segment;
 }

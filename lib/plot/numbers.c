@@ -5,6 +5,7 @@
  */
 #include "plot/data_priv.h"
 
+#include "base/array.h"
 #include "model/space.h"
 
 #include <errno.h>
@@ -92,17 +93,7 @@ int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *na
 /* Index of the first range that ends at start or later. */
 static unsigned int range_lower(const struct pfs_plot_group *group, uint64_t start)
 {
-	unsigned int low = 0, high = group->nr_ranges;
-
-	while (low < high) {
-		unsigned int mid = (low + high) / 2;
-
-		if (group->ranges[mid].end == start || group->ranges[mid].end - 1 >= start)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return pfs_lower_bound(group->nr_ranges, i, group->ranges[i].end != start && group->ranges[i].end - 1 < start);
 }
 
 int plot_group_reach(struct pfs_plot_group *group, uint64_t start, uint64_t end)

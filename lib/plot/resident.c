@@ -9,6 +9,7 @@
  */
 #include "plot/plot.h"
 
+#include "base/array.h"
 #include "view/rows.h"
 
 #include <errno.h>
@@ -113,18 +114,11 @@ static int make_moments(struct resident *r)
 /* The first moment at that time or later; NULL: it is after all. */
 static struct moment *moment_at(struct resident *r, uint64_t ts_ns)
 {
-	size_t low = 0, high = r->nr_moments;
+	size_t low;
 
 	if (r->moments[r->last].ts_ns >= ts_ns && (!r->last || r->moments[r->last - 1].ts_ns < ts_ns))
 		return &r->moments[r->last];
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (r->moments[mid].ts_ns >= ts_ns)
-			high = mid;
-		else
-			low = mid + 1;
-	}
+	low = pfs_lower_bound(r->nr_moments, i, r->moments[i].ts_ns < ts_ns);
 	if (low == r->nr_moments)
 		return NULL;
 	r->last = low;

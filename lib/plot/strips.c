@@ -5,6 +5,8 @@
  */
 #include "plot/layout_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -56,17 +58,8 @@ uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t nr, uint64_t 
 {
 	const struct pfs_plot_group *group = &plot->data->groups[nr];
 	uint64_t addr = page << plot->unit_shift;
-	uint32_t low = 0, high = group->nr_ranges;
 
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (group->ranges[mid].end - 1 >= addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return pfs_lower_bound(group->nr_ranges, i, group->ranges[i].end - 1 < addr);
 }
 
 static int compare_strips(const void *a, const void *b)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reference/mappings.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +18,7 @@ void pfs_mappings_fini(struct pfs_mappings *mappings)
 
 unsigned int pfs_mappings_lower(const struct pfs_mappings *mappings, uint64_t addr)
 {
-	unsigned int low = 0, high = mappings->nr;
-
-	while (low < high) {
-		unsigned int mid = (low + high) / 2;
-
-		if (mappings->at[mid]->end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return pfs_lower_bound(mappings->nr, i, mappings->at[i]->end <= addr);
 }
 
 struct pfs_mapping *pfs_mappings_find(const struct pfs_mappings *mappings, uint64_t addr)

@@ -344,16 +344,8 @@ void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols)
 
 const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t off, uint64_t *behind)
 {
-	uint32_t low = 0, high = symbols->nr_symbols, nested = 0;
+	uint32_t low = pfs_lower_bound(symbols->nr_symbols, i, symbols->symbols[i].start <= off), nested = 0;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (symbols->symbols[mid].start <= off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	/* Of functions in each other the innermost. */
 	while (low-- && symbols->symbols[low].reach > off && nested++ < MAX_NESTED) {
 		if (symbols->symbols[low].end <= off)

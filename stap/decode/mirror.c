@@ -17,17 +17,7 @@ void mirror_fini(struct mirror *m)
 
 unsigned int mirror_lower(const struct mirror *m, uint64_t addr)
 {
-	unsigned int lo = 0, hi = m->nr;
-
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (m->region[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return pfs_lower_bound(m->nr, i, m->region[i].end <= addr);
 }
 
 struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr)
