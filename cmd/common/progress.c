@@ -3,6 +3,7 @@
 #include "common/progress.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,24 +25,9 @@ void progress_start(struct progress *p, bool wanted, uint64_t total)
 	p->next_ns = p->start_ns + FIRST_MS * MS;
 }
 
-/* "1.2 GB" */
-static const char *size_text(char *buf, size_t size, uint64_t bytes)
-{
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
-	double value = bytes;
-	size_t unit = 0;
-
-	while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(buf, size, value < 10 && unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return buf;
-}
-
 void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 {
-	char read[32], all[40] = "", left[48] = "";
+	char read[16], all[40] = "", left[48] = "";
 	double seconds;
 	uint64_t now;
 
@@ -55,11 +41,11 @@ void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 	seconds = (now - p->start_ns) / 1e9;
 	if (p->total && bytes && bytes <= p->total) {
 		snprintf(all, sizeof(all), "%2.0f %% of ", 100.0 * bytes / p->total);
-		size_text(all + strlen(all), sizeof(all) - strlen(all), p->total);
+		strcat(all, pfs_bytes_text(read, p->total));
 		snprintf(left, sizeof(left), ", %.0f s left", seconds * (p->total - bytes) / bytes);
 	}
-	fprintf(stderr, "\r%s, %.1f M events, %.1f M events/s%s\033[K",
-		*all ? all : size_text(read, sizeof(read), bytes), events / 1e6, events / seconds / 1e6, left);
+	fprintf(stderr, "\r%s, %.1f M events, %.1f M events/s%s\033[K", *all ? all : pfs_bytes_text(read, bytes),
+		events / 1e6, events / seconds / 1e6, left);
 	fflush(stderr);
 }
 

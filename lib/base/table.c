@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/escape.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -114,14 +115,12 @@ static const struct cell *cell_at(const struct pfs_table *table, unsigned int ro
 /* A number as it is written in every form; "" if it is missing. */
 static void number_text(char buf[32], const struct cell *cell, unsigned int flags)
 {
-	uint64_t us = flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number;
-
 	if (cell->missing)
 		buf[0] = '\0';
 	else if (flags & PFS_COLUMN_THOUSANDTHS)
-		snprintf(buf, 32, "%" PRIu64 ".%03u", cell->number / 1000, (unsigned int)(cell->number % 1000));
+		pfs_fixed_text(buf, cell->number, 3);
 	else if (flags & (PFS_COLUMN_SECONDS | PFS_COLUMN_MILLIONTHS))
-		snprintf(buf, 32, "%" PRIu64 ".%06u", us / MILLION, (unsigned int)(us % MILLION));
+		pfs_fixed_text(buf, flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number, 6);
 	else
 		snprintf(buf, 32, "%" PRIu64, cell->number);
 }

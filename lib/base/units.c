@@ -2,10 +2,25 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_NS UINT64_C(1000000000000000000)
+#define LONGEST_NS (1000000000 * PFS_NS_PER_S)
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} durations[] = {
+	{ "s", PFS_NS_PER_S },
+	{ "ms", 1000000 },
+	{ "us", 1000 },
+	{ "ns", 1 },
+};
+enum { NR_DURATIONS = sizeof(durations) / sizeof(durations[0]) };
+
+static const char binary_units[] = "KMGTPE", decimal_units[] = "kMGTPE";
 
 /* Up to nine decimals, in billionths. */
 static bool parse_fraction(char **s, uint64_t *billionths)
@@ -26,15 +41,6 @@ static bool parse_fraction(char **s, uint64_t *billionths)
 
 bool pfs_duration_parse(const char *word, uint64_t *ns)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {
-		{ "s", 1000000000 },
-		{ "ms", 1000000 },
-		{ "us", 1000 },
-		{ "ns", 1 },
-	};
 	uint64_t whole, billionths;
 	char *rest;
 
@@ -43,10 +49,10 @@ bool pfs_duration_parse(const char *word, uint64_t *ns)
 	whole = strtoull(word, &rest, 10);
 	if (!parse_fraction(&rest, &billionths))
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(rest, units[i].name) || whole > LONGEST_NS / units[i].ns)
+	for (unsigned int i = 0; i < NR_DURATIONS; i++) {
+		if (strcmp(rest, durations[i].name) || whole > LONGEST_NS / durations[i].ns)
 			continue;
-		*ns = whole * units[i].ns + billionths * units[i].ns / 1000000000;
+		*ns = whole * durations[i].ns + billionths * durations[i].ns / 1000000000;
 		return *ns && *ns <= LONGEST_NS;
 	}
 	return false;
@@ -54,7 +60,6 @@ bool pfs_duration_parse(const char *word, uint64_t *ns)
 
 bool pfs_size_parse(const char *word, uint64_t *nr, bool *unit)
 {
-	static const char units[] = "KMGT";
 	const char *of;
 	char *end;
 
@@ -63,12 +68,105 @@ bool pfs_size_parse(const char *word, uint64_t *nr, bool *unit)
 		return false;
 	errno = 0;
 	*nr = strtoull(word, &end, 10);
-	of = *end ? strchr(units, *end) : NULL;
-	if (errno || !*nr || *nr >> 40 || (*end && (!of || end[1])))
+	of = *end ? strchr(binary_units, *end) : NULL;
+	if (errno || !*nr || *nr >> 40 || (*end && (!of || of - binary_units > 3 || end[1])))
 		return false;
 	if (!of)
 		return true;
 	*unit = true;
-	*nr <<= 10 * (of - units + 1);
-	return *nr >> 10 * (of - units + 1) && *nr < UINT64_C(1) << 60;
+	*nr <<= 10 * (of - binary_units + 1);
+	return *nr >> 10 * (of - binary_units + 1) && *nr < UINT64_C(1) << 60;
+}
+
+/* n in the first of the units. One decimal where it is not 0 and n is short. */
+static const char *put_scaled(char *buf, size_t size, double n, const char *units, unsigned int step)
+{
+	for (; n >= step - 0.5 && units[1]; n /= step)
+		units++;
+	snprintf(buf, size, "%.*f%c", n >= 99.95 || n == (uint64_t)n ? 0 : 1, n, *units);
+	return buf;
+}
+
+const char *pfs_size_text(char buf[8], uint64_t bytes)
+{
+	return put_scaled(buf, 8, bytes / 1024.0, binary_units, 1024);
+}
+
+const char *pfs_bytes_text(char buf[16], uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+	double n = bytes;
+	unsigned int i;
+
+	for (i = 0; n >= 1000 && i < 4; i++)
+		n /= 1000;
+	snprintf(buf, 16, "%.*f %s", n < 10 && i, n, units[i]);
+	return buf;
+}
+
+const char *pfs_short_number(char buf[8], uint64_t number)
+{
+	if (number >= 100000)
+		return pfs_size_text(buf, number);
+	snprintf(buf, 8, "%u", (unsigned int)number);
+	return buf;
+}
+
+const char *pfs_decimal_text(char buf[32], double number)
+{
+	int decimals = number >= 9.95 || number == (uint64_t)number ? 0 : number >= 1 ? 1 : 2;
+
+	if (number >= 99999.5)
+		return put_scaled(buf, 32, number / 1000, decimal_units, 1000);
+	if (number > 0 && number < 0.095)
+		snprintf(buf, 32, "%.1g", number);
+	else
+		snprintf(buf, 32, "%.*f", decimals, number);
+	return buf;
+}
+
+const char *pfs_grouped_text(char buf[32], uint64_t number)
+{
+	char digits[24];
+	size_t len = snprintf(digits, sizeof(digits), "%" PRIu64, number), put = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		buf[put++] = digits[i];
+		if ((len - i) % 3 == 1 && i + 1 < len)
+			buf[put++] = ',';
+	}
+	buf[put] = '\0';
+	return buf;
+}
+
+const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun)
+{
+	size_t len = strlen(noun);
+	bool hisses = len > 2 && !strcmp(noun + len - 2, "ss");
+
+	snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : hisses ? "es" : "s");
+	return buf;
+}
+
+const char *pfs_duration_text(char buf[32], uint64_t ns, int digits)
+{
+	unsigned int i = 0;
+
+	while (i + 1 < NR_DURATIONS && ns < durations[i].ns)
+		i++;
+	if (ns >= 1000 * PFS_NS_PER_S && digits < 10)
+		snprintf(buf, 32, "%" PRIu64 " s", ns / PFS_NS_PER_S);
+	else
+		snprintf(buf, 32, "%.*g %s", digits, (double)ns / durations[i].ns, durations[i].name);
+	return buf;
+}
+
+const char *pfs_fixed_text(char buf[24], uint64_t number, int decimals)
+{
+	uint64_t one = 1;
+
+	for (int i = 0; i < decimals; i++)
+		one *= 10;
+	snprintf(buf, 24, "%" PRIu64 ".%0*" PRIu64, number / one, decimals, number % one);
+	return buf;
 }

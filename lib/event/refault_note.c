@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/refault_note.h"
 
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +23,6 @@ const char *pfs_refault_what(enum pfs_refault_method method)
 	return method == PFS_REFAULT_IDLE ? "accesses were sampled" : "pages were made to fault again";
 }
 
-static void put_interval(char *buf, size_t size, uint64_t ns)
-{
-	if (ns < 1000000000)
-		snprintf(buf, size, "%.3g ms", ns / 1e6);
-	else
-		snprintf(buf, size, "%.3g s", ns / 1e9);
-}
-
 void pfs_refault_how(struct pfs_refault_how *how, const struct pfs_refault_sums *sums)
 {
 	uint64_t wall_ns = 0, nr = 0;
@@ -46,8 +40,8 @@ void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refaul
 {
 	char asked[32], mean[32], full[128] = "";
 
-	put_interval(asked, sizeof(asked), how->interval_ns);
-	put_interval(mean, sizeof(mean), how->mean_ns);
+	pfs_duration_text(asked, how->interval_ns, 3);
+	pfs_duration_text(mean, how->mean_ns, 3);
 	if (how->nr_full)
 		snprintf(full, sizeof(full),
 			 "; swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room "

@@ -4,6 +4,7 @@
  */
 #include "plot/draw.h"
 
+#include "base/units.h"
 #include "plot/legend.h"
 #include "plot/pen.h"
 
@@ -175,7 +176,7 @@ static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
 	pen_line(p, p->left, y, p->right, y, "#d9dce3");
 	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, LEFT - 16, "#1f2430", band->label);
 	pen_text(p, p->right + 6, y + h / 2 + size * 0.36, size, PEN_LEFT, RIGHT - 10, "#5b6270",
-		 pfs_plot_number(number, band->faults + band->sampled));
+		 pfs_grouped_text(number, band->faults + band->sampled));
 }
 
 /* Where a fold is, across the band: nothing was touched there. */
@@ -213,7 +214,7 @@ static void draw_blocks(const struct pfs_plot_picture *p)
 	for (uint32_t i = 0; i < plot->nr_blocks && plot->nr_blocks > 1; i++) {
 		pen_box(p, MARGIN, p->heading[i], p->right - MARGIN, HEADING, "#e6e9f0", 1);
 		snprintf(text, sizeof(text), "%.400s: %s", plot->blocks[i].label,
-			 pfs_plot_number(number, plot->blocks[i].faults + plot->blocks[i].sampled));
+			 pfs_grouped_text(number, plot->blocks[i].faults + plot->blocks[i].sampled));
 		pen_text(p, MARGIN + 6, p->heading[i] + 14, 12, PEN_BOLD, p->right - MARGIN, "#1f2430", text);
 	}
 	pen_line(p, p->left, p->last, p->right, p->last, "#9aa0ad");
@@ -311,7 +312,7 @@ static double draw_charts(const struct pfs_plot_picture *p, double y)
 	pfs_plot_rate_text(scale, p->plot, faults, grid->column_ns);
 	draw_chart(p, y, "faults per second", scale, grid->faults, "#7c8db5");
 	y += chart_height(p) + CHART_GAP;
-	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_number(number, pages), pages == 1 ? "" : "s");
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_grouped_text(number, pages), pages == 1 ? "" : "s");
 	draw_chart(p, y, "resident (estimate)", scale, grid->resident, "#b59a7c");
 	return y + chart_height(p);
 }

@@ -50,7 +50,7 @@ static void draw_heat_scale(struct legend *l, uint64_t most, const char *const *
 		uint64_t from = pfs_plot_level_from(level, most, PFS_PLOT_LEVELS);
 
 		if (from <= most)
-			add_item(l, colors[level], pfs_plot_number(number, from));
+			add_item(l, colors[level], pfs_grouped_text(number, from));
 	}
 }
 
@@ -71,7 +71,7 @@ static void draw_items(struct legend *l)
 	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
 		if (!pfs_plot_color_text(p->plot, grid, i, name, sizeof(name)))
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", name, pfs_plot_number(number, grid->by_color[i]));
+		snprintf(text, sizeof(text), "%s: %s", name, pfs_grouped_text(number, grid->by_color[i]));
 		add_item(l, pfs_plot_color(grid->by, i), text);
 	}
 }
@@ -87,7 +87,7 @@ static double draw_explanations(const struct pfs_plot_picture *p, double y)
 	char span[32], size[8], text[PFS_PLOT_TEXT_MAX];
 	size_t len;
 
-	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_plot_span(span, p->grid.column_ns));
+	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_duration_text(span, p->grid.column_ns, 3));
 	if (p->plot->unit_shift > p->plot->data->model->page_shift)
 		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
 				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));

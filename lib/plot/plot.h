@@ -136,17 +136,8 @@ enum { PFS_PLOT_TEXT_MAX = 1536 };
  */
 char *pfs_plot_escape(char *buf, size_t size, const char *s);
 
-/* "4,016,219". Returns buf. */
-const char *pfs_plot_number(char buf[32], uint64_t number);
-
-/* "0.25", "4711", "954M": three digits at least, units of 1000. Returns buf. */
-const char *pfs_plot_short(char buf[32], double number);
-
 /* "14,441/s"; "1 at once" where the picture has only one moment. Returns buf. */
 const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64_t count, uint64_t ns);
-
-/* "250 us", "1.5 s": as long as that, rounded. Returns buf. */
-const char *pfs_plot_span(char buf[32], uint64_t ns);
 
 /* A round number of nanoseconds so that no more than `most` of them are in span_ns. */
 uint64_t pfs_plot_tick(uint64_t span_ns, unsigned int most);

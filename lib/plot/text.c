@@ -158,7 +158,8 @@ static void put_band(const struct canvas *c, uint32_t nr)
 		}
 		fputc('|', c->out);
 		if (named)
-			fprintf(c->out, "%*s", COUNT_COLUMNS - 1, pfs_plot_number(count, band->faults + band->sampled));
+			fprintf(c->out, "%*s", COUNT_COLUMNS - 1,
+				pfs_grouped_text(count, band->faults + band->sampled));
 		fputc('\n', c->out);
 	}
 }
@@ -173,7 +174,7 @@ static void put_bands(const struct canvas *c)
 
 		if (plot->nr_blocks > 1)
 			fprintf(c->out, "%s%s%s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
-				pfs_color_off(c->style->color), pfs_plot_number(number, b->faults + b->sampled));
+				pfs_color_off(c->style->color), pfs_grouped_text(number, b->faults + b->sampled));
 		for (uint32_t i = plot->nr_bands; i-- > 0;)
 			if (plot->bands[i].block == block)
 				put_band(c, i);
@@ -216,7 +217,7 @@ static void put_charts(const struct canvas *c)
 	char scale[48], number[32];
 
 	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults, faults);
-	snprintf(scale, sizeof(scale), "%s page%s", pfs_plot_short(number, pages), pages == 1 ? "" : "s");
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_decimal_text(number, pages), pages == 1 ? "" : "s");
 	put_chart(c, "resident (est.)", scale, grid->resident, pages);
 }
 
@@ -268,7 +269,7 @@ static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t mo
 		list->start = pfs_color_on(c->style->color, color);
 		list->end = pfs_color_off(c->style->color);
 		shade[0] = shade_of((struct heat){ true, sampled, level });
-		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_plot_number(number, from));
+		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_grouped_text(number, from));
 	}
 	list->start = list->end = NULL;
 }
@@ -289,7 +290,7 @@ static void put_legend(const struct canvas *c)
 		put_scale(c, &list, grid->most_sampled, true);
 		pfs_list_end(&list);
 	}
-	fprintf(c->out, "A column is %s; ", pfs_plot_span(span, grid->column_ns));
+	fprintf(c->out, "A column is %s; ", pfs_duration_text(span, grid->column_ns, 3));
 	if (c->plot->unit_shift > c->plot->data->model->page_shift)
 		fprintf(c->out, "places are of %s bytes or more; ",
 			pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));

@@ -5,6 +5,7 @@
 #include "plot/plot.h"
 
 #include "base/escape.h"
+#include "base/units.h"
 #include "event/refault_note.h"
 #include "view/loss.h"
 
@@ -12,8 +13,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-
-#define NS_PER_S UINT64_C(1000000000)
 
 char *pfs_plot_escape(char *buf, size_t size, const char *s)
 {
@@ -30,40 +29,6 @@ char *pfs_plot_escape(char *buf, size_t size, const char *s)
 	return buf;
 }
 
-const char *pfs_plot_number(char buf[32], uint64_t number)
-{
-	char digits[24];
-	size_t len = snprintf(digits, sizeof(digits), "%" PRIu64, number), put = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		buf[put++] = digits[i];
-		if ((len - i) % 3 == 1 && i + 1 < len)
-			buf[put++] = ',';
-	}
-	buf[put] = '\0';
-	return buf;
-}
-
-const char *pfs_plot_short(char buf[32], double number)
-{
-	const char *unit = "kMGTPE";
-
-	if (number < 99999.5) {
-		snprintf(buf, 32, "%.*f",
-			 number >= 9.95 || number == (uint64_t)number ? 0
-			 : number >= 1				      ? 1
-								      : 2,
-			 number);
-		if (number > 0 && number < 0.095)
-			snprintf(buf, 32, "%.1g", number);
-		return buf;
-	}
-	for (number /= 1000; number >= 999.5 && unit[1]; number /= 1000)
-		unit++;
-	snprintf(buf, 32, "%.*f%c", number >= 99.95 || number == (uint64_t)number ? 0 : 1, number, *unit);
-	return buf;
-}
-
 /* Has it no extent in time? */
 static bool is_moment(const struct pfs_plot *plot)
 {
@@ -73,34 +38,13 @@ static bool is_moment(const struct pfs_plot *plot)
 const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64_t count, uint64_t ns)
 {
 	char number[32];
-	double rate = (double)count * NS_PER_S / ns;
+	double rate = (double)count * PFS_NS_PER_S / ns;
 
 	if (is_moment(plot))
-		snprintf(buf, 48, "%s at once", pfs_plot_number(number, count));
+		snprintf(buf, 48, "%s at once", pfs_grouped_text(number, count));
 	else
 		snprintf(buf, 48, "%s/s",
-			 rate < 10 || rate >= 1e7 ? pfs_plot_short(number, rate) : pfs_plot_number(number, rate));
-	return buf;
-}
-
-const char *pfs_plot_span(char buf[32], uint64_t ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {
-		{ "s", NS_PER_S },
-		{ "ms", 1000000 },
-		{ "us", 1000 },
-		{ "ns", 1 },
-	};
-	unsigned int i = 0;
-
-	while (i < 3 && ns < units[i].ns)
-		i++;
-	snprintf(buf, 32, "%.3g %s", (double)ns / units[i].ns, units[i].name);
-	if (ns >= 1000 * NS_PER_S)
-		snprintf(buf, 32, "%" PRIu64 " s", ns / NS_PER_S);
+			 rate < 10 || rate >= 1e7 ? pfs_decimal_text(number, rate) : pfs_grouped_text(number, rate));
 	return buf;
 }
 
@@ -134,9 +78,9 @@ const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64
 {
 	int digits = 0;
 
-	for (uint64_t unit = NS_PER_S; unit > 1 && tick_ns % unit; unit /= 10)
+	for (uint64_t unit = PFS_NS_PER_S; unit > 1 && tick_ns % unit; unit /= 10)
 		digits++;
-	snprintf(buf, 32, "%.*f", digits, (double)(ns - base_ns(plot)) / NS_PER_S);
+	snprintf(buf, 32, "%.*f", digits, (double)(ns - base_ns(plot)) / PFS_NS_PER_S);
 	return buf;
 }
 
@@ -166,7 +110,7 @@ static void say_number(struct text *text, uint64_t number, const char *noun)
 {
 	char digits[32];
 
-	say(text, "%s %s", pfs_plot_number(digits, number), noun);
+	say(text, "%s %s", pfs_grouped_text(digits, number), noun);
 }
 
 const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
@@ -187,7 +131,7 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 	if (data->sampled)
 		say_number(&text, data->sampled, data->sampled == 1 ? "sampled access" : "sampled accesses");
 	if (!is_moment(plot))
-		say(&text, " in %s", pfs_plot_span(span, plot->to_ns - plot->from_ns));
+		say(&text, " in %s", pfs_duration_text(span, plot->to_ns - plot->from_ns, 3));
 	if (data->outside) {
 		say(&text, ", ");
 		say_number(&text, data->outside, "of them in no known region");

@@ -75,40 +75,12 @@ void pfs_range_text(char text[40], uint64_t start, uint64_t end)
 	snprintf(text, 40, "%08" PRIx64 "-%s%0*" PRIx64, start, end ? "" : "1", end ? 8 : 16, end);
 }
 
-const char *pfs_short_number(char buf[8], uint64_t number)
-{
-	static const char units[] = "KMGTPE";
-	double n = number;
-	unsigned int i;
-
-	if (number < 100000) {
-		snprintf(buf, 8, "%u", (unsigned int)number);
-		return buf;
-	}
-	n /= 1024;
-	for (i = 0; n >= 1023.5; i++)
-		n /= 1024;
-	snprintf(buf, 8, "%.*f%c", n >= 99.95 || n == (unsigned int)n ? 0 : 1, n, units[i]);
-	return buf;
-}
-
 const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns)
 {
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
-	uint64_t us = (ns < base ? base - ns : ns - base) / 1000;
 
-	snprintf(buf, 32, "%s%" PRIu64 ".%06u", ns < base ? "-" : "", us / 1000000, (unsigned int)(us % 1000000));
-	return buf;
-}
-
-const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun)
-{
-	size_t len = strlen(noun);
-
-	if (len > 2 && !strcmp(noun + len - 2, "ss"))
-		snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : "es");
-	else
-		snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : "s");
+	buf[0] = '-';
+	pfs_fixed_text(buf + (ns < base), (ns < base ? base - ns : ns - base) / 1000, 6);
 	return buf;
 }
 

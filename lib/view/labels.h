@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/units.h"
 #include "view/rows.h"
 
 /* As pfs_region_kind(); "(no known region)" where there is none. */
@@ -31,14 +32,8 @@ void pfs_perms_text(char text[5], const struct pfs_region *region);
 /* "40000000-40019000", as /proc/PID/maps does it. */
 void pfs_range_text(char text[40], uint64_t start, uint64_t end);
 
-/* 99999, 97.7K, 256M: at most five columns. K is 1024. Returns buf. */
-const char *pfs_short_number(char buf[8], uint64_t number);
-
 /* Seconds since the start of the recording, "0.001204"; "-0.000010" for what came before. */
 const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns);
-
-/* "1 page", "2 pages". Returns buf. */
-const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun);
 
 /*
  * What the recording's kernel did not tell, in words ("pages mapped beside a fault"), from its notes: the next

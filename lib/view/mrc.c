@@ -4,6 +4,7 @@
  */
 #include "view/mrc.h"
 
+#include "base/units.h"
 #include "reference/refs.h"
 #include "view/mrc_words.h"
 #include "view/output.h"
@@ -107,7 +108,7 @@ static void add_memory(struct pfs_table *table, const struct drawing *d, uint64_
 {
 	char text[24];
 
-	pfs_table_word(table, pfs_mrc_memory_text(text, pages << d->page_shift));
+	pfs_table_word(table, pfs_size_text(text, pages << d->page_shift));
 }
 
 static void add_bar(struct pfs_table *table, uint64_t part, uint64_t all)
@@ -215,7 +216,7 @@ static void add_window(struct pfs_table *table, const struct pfs_working_set *se
 {
 	char text[32];
 
-	pfs_table_word(table, pfs_mrc_span_text(text, set->window_ns));
+	pfs_table_word(table, pfs_duration_text(text, set->window_ns, 10));
 	pfs_table_number(table, set->window_ns);
 }
 

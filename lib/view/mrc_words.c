@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "view/labels.h"
 #include "view/loss.h"
 #include "view/output.h"
@@ -10,37 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-const char *pfs_mrc_memory_text(char buf[24], uint64_t bytes)
-{
-	static const char units[] = "KMGTPE";
-	double n = bytes / 1024.0;
-	unsigned int i;
-
-	for (i = 0; n >= 1023.5 && units[i + 1]; i++)
-		n /= 1024;
-	snprintf(buf, 24, "%.*f%c", n >= 99.95 || n == (unsigned int)n ? 0 : 1, n, units[i]);
-	return buf;
-}
-
-const char *pfs_mrc_span_text(char buf[32], uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = {
-		{ 1000000000, "s" },
-		{ 1000000, "ms" },
-		{ 1000, "us" },
-		{ 1, "ns" },
-	};
-	unsigned int i = 0;
-
-	while (units[i].ns > 1 && ns < units[i].ns)
-		i++;
-	snprintf(buf, 32, "%.10g %s", (double)ns / units[i].ns, units[i].name);
-	return buf;
-}
 
 const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve)
 {
@@ -56,7 +26,7 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	size_t len;
 
 	if (curve->interval_ns)
-		snprintf(within, sizeof(within), "in the %s ", pfs_mrc_span_text(span, curve->interval_ns));
+		snprintf(within, sizeof(within), "in the %s ", pfs_duration_text(span, curve->interval_ns, 10));
 	if (curve->by_address)
 		snprintf(unplaced, sizeof(unplaced),
 			 "; %" PRIu64 " at unknown layout, where an address counts as one page throughout",

@@ -12,12 +12,6 @@
 
 enum { PFS_MRC_WORDS_MAX = 1024 };
 
-/* "4K", "1.5M". Returns buf. */
-const char *pfs_mrc_memory_text(char buf[24], uint64_t bytes);
-
-/* "10 ms". Returns buf. */
-const char *pfs_mrc_span_text(char buf[32], uint64_t ns);
-
 /* "exact", "sampled", "exact and sampled". */
 const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve);
 
