@@ -8,9 +8,6 @@
 #include "base/array.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_TARGETS 65536
 
@@ -81,9 +78,9 @@ int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw)
 		return 0;
 	asm_event_init(&ev, raw, NULL, PFS_ACCESS);
 	ev.pid = ev.tid = pid;
-	ev.addr = start;
-	ev.interval_ns = a->access_ns;
-	ev.have = PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_INTERVAL);
+	ev.have = PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID); /* no CPU */
+	PFS_SET(&ev, addr, ADDR, start);
+	PFS_SET(&ev, interval_ns, INTERVAL, a->access_ns);
 	ev.inferred = PFS_HAS(PFS_F_TID); /* some thread of it, or the kernel */
 	return asm_emit(a, &ev);
 }

@@ -7,10 +7,7 @@
 #include "record/fault_batch.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct pfs_assembler *pfs_assembler_new(const struct pfs_sink *sink)
 {
@@ -53,8 +50,6 @@ const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler
 	return &a->stats;
 }
 
-/* ---- pfscope's own records ---- */
-
 /* Notes that change how the rest of the stream is read. */
 static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
@@ -62,36 +57,37 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 	case PFS_NOTE_PAGE_SIZE:
 		if (fact->count >= 1024 && !(fact->count & (fact->count - 1)))
 			a->page_mask = fact->count - 1;
-		return 0;
+		break;
 	case PFS_NOTE_PFSCOPE:
 		a->own = true;
-		return 0;
+		break;
 	case PFS_NOTE_KERNEL:
 		a->checks_first = !pfs_kernel_before(fact->text, 6, 17);
-		return 0;
+		break;
 	case PFS_NOTE_MACHINE:
 		asm_fault_machine(a, fact->text);
-		return 0;
+		break;
 	case PFS_NOTE_SIDEBAND:
 		a->sideband = !strcmp(fact->text, "mmap2");
-		return 0;
+		break;
 	case PFS_NOTE_EXIT_MMAP:
 		a->exit_mmap = !strcmp(fact->text, "yes");
-		return 0;
+		break;
 	case PFS_NOTE_ONLY:
 		a->only_pid = fact->pid;
-		return 0;
+		break;
 	case PFS_NOTE_PROBES:
 	case PFS_NOTE_CLASSIFY:
 		asm_pending_note(a, fact);
-		return 0;
+		break;
 	case PFS_NOTE_ACCESS_BY:
 	case PFS_NOTE_ACCESS_TARGETS:
 	case PFS_NOTE_REFAULT:
 		return asm_access_note(a, fact);
 	default:
-		return 0;
+		break;
 	}
+	return 0;
 }
 
 int pfs_assembler_header(struct pfs_assembler *a, const char *key, const char *value)
@@ -112,22 +108,27 @@ void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *
 	a->name_ctx = ctx;
 }
 
+static int emit_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *key,
+		     const char *value)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_NOTE);
+	PFS_SET(&ev, key, KEY, key);
+	PFS_SET(&ev, value, VALUE, value);
+	return asm_emit(a, &ev);
+}
+
 /* The header facts get the time of the first event: a recording begins with them. */
 static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
 {
-	struct pfs_event ev;
 	int err = 0;
 
 	for (unsigned int i = 0; i < a->nr_header; i++) {
-		char *equals = strchr(a->header[i], '=');
+		char *value = strchr(a->header[i], '=');
 
-		asm_event_init(&ev, raw, NULL, PFS_NOTE);
-		ev.have = PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
-		*equals = '\0';
-		ev.key = a->header[i];
-		ev.value = equals + 1;
-		if (!err)
-			err = asm_emit(a, &ev);
+		*value++ = '\0';
+		err = err ? err : emit_note(a, NULL, raw, a->header[i], value);
 		free(a->header[i]);
 	}
 	a->nr_header = 0;
@@ -141,14 +142,10 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 	int err;
 
 	asm_event_init(&ev, raw, NULL, PFS_LOST);
-	if (count != RAW_ABSENT) {
-		ev.count = count;
-		ev.have |= PFS_HAS(PFS_F_COUNT);
-	}
-	if (since_ns <= raw->ts_ns) {
-		ev.interval_ns = raw->ts_ns - since_ns;
-		ev.have |= PFS_HAS(PFS_F_INTERVAL);
-	}
+	if (count != RAW_ABSENT)
+		PFS_SET(&ev, count, COUNT, count);
+	if (since_ns <= raw->ts_ns)
+		PFS_SET(&ev, interval_ns, INTERVAL, raw->ts_ns - since_ns);
 	err = asm_emit(a, &ev);
 	return err ? err : asm_conclude_ends(a, raw->ts_ns);
 }
@@ -159,7 +156,9 @@ static int apply_note(struct pfs_assembler *a, struct asm_thread *t, const struc
 {
 	switch (fact->key) {
 	case PFS_NOTE_BRK:
-		return asm_brk_note(a, t, raw, (struct range){ fact->start, fact->end });
+		if (t->proc)
+			t->proc->brk = fact->end;
+		return asm_emit_range(a, t, raw, PFS_BRK, (struct range){ fact->start, fact->end });
 	case PFS_NOTE_SIDEBAND_LOST:
 	case PFS_NOTE_HISTOGRAM_LOST:
 		return lost(a, raw, fact->count, fact->since_ns ? fact->since_ns : RAW_ABSENT);
@@ -172,9 +171,8 @@ static int apply_note(struct pfs_assembler *a, struct asm_thread *t, const struc
 
 static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	const char *text = asm_unescaped(a, raw->str ? raw->str : ""), *equals, *value;
+	const char *text = asm_unescaped(a, raw->str), *equals, *value;
 	struct pfs_fact fact;
-	struct pfs_event ev;
 	char key[64], renewed[1024];
 	bool known;
 	int err = 0;
@@ -184,18 +182,13 @@ static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 	equals = strchr(text, '=');
 	if (!equals || (size_t)(equals - text) >= sizeof(key))
 		return 0;
-	memcpy(key, text, equals - text);
-	key[equals - text] = '\0';
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - text), text);
 	value = pfs_note_renew(key, equals + 1, renewed, sizeof(renewed));
-	asm_event_init(&ev, raw, raw->tid > 0 ? t : NULL, PFS_NOTE);
-	ev.key = key;
-	ev.value = value;
-	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
 	known = pfs_note_read(&fact, key, value);
 	if (known)
 		err = heed_note(a, &fact);
 	if (!err)
-		err = asm_emit(a, &ev);
+		err = emit_note(a, raw->tid > 0 ? t : NULL, raw, key, value);
 	return err || !known ? err : apply_note(a, t, raw, &fact);
 }
 
@@ -210,36 +203,39 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 	return err;
 }
 
-/* ---- the one entrance ---- */
-
-/* Per kind of raw event. During an exec, some belong to the thread that executes rather than to the one recorded. */
-static const struct handler {
-	int (*fn)(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-	bool of_exec_owner;
-} handlers[RAW_NR_KINDS] = {
-	[RAW_FAULT_USER] = { asm_fault, true },
-	[RAW_FAULT_KERNEL] = { asm_fault, true },
-	[RAW_HANDLER] = { asm_handler, true },
-	[RAW_HANDLER_END] = { asm_handler_end, true },
-	[RAW_FUNCTION] = { asm_function, true },
-	[RAW_MAP_PAGES] = { asm_map_pages, true },
-	[RAW_ADD_CACHE] = { asm_add_cache, true },
-	[RAW_PAGE_ALLOC] = { asm_page_alloc, true },
-	[RAW_SIGNAL] = { asm_signal, true },
-	[RAW_SYS_ENTER] = { asm_sys_enter },
-	[RAW_SYS_EXIT] = { asm_sys_exit },
-	[RAW_MA_WRITE] = { asm_ma_write },
-	[RAW_EXIT_MMAP] = { asm_mm_gone },
-	[RAW_EXEC] = { asm_executed },
-	[RAW_FORK] = { asm_forked },
-	[RAW_NEWTASK] = { asm_newtask },
-	[RAW_EXIT] = { asm_exit },
-	[RAW_RENAME] = { asm_renamed },
-	[RAW_PFS_MAP] = { asm_pfs_map },
-	[RAW_PFS_TASK] = { asm_task_reported },
-	[RAW_PFS_NOTE] = { take_note },
-	[RAW_PFS_HIST] = { asm_fault_counted },
+enum {
+	OF_EXEC_OWNER = 1, /* during an exec, belongs to the thread that executes rather than to the one recorded */
+	IN_FAULT = 2,	   /* occurs while a fault is handled, or is unrelated to what its thread does */
 };
+
+static const struct handler {
+	asm_fn *fn;
+	unsigned int flags;
+} handlers[RAW_NR_KINDS] = {
+	[RAW_FAULT_USER] = { asm_fault, OF_EXEC_OWNER },
+	[RAW_FAULT_KERNEL] = { asm_fault, OF_EXEC_OWNER },
+	[RAW_HANDLER] = { asm_handler, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_HANDLER_END] = { asm_handler_end, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_FUNCTION] = { asm_function, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_MAP_PAGES] = { asm_map_pages, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_ADD_CACHE] = { asm_add_cache, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_PAGE_ALLOC] = { asm_page_alloc, OF_EXEC_OWNER | IN_FAULT },
+	[RAW_SIGNAL] = { asm_signal, OF_EXEC_OWNER },
+	[RAW_SYS_ENTER] = { asm_sys_enter, 0 },
+	[RAW_SYS_EXIT] = { asm_sys_exit, 0 },
+	[RAW_MA_WRITE] = { asm_ma_write, IN_FAULT }, /* the stack grows */
+	[RAW_EXIT_MMAP] = { asm_mm_gone, 0 },
+	[RAW_EXEC] = { asm_executed, 0 },
+	[RAW_FORK] = { asm_forked, 0 },
+	[RAW_NEWTASK] = { asm_newtask, 0 },
+	[RAW_EXIT] = { asm_exit, 0 },
+	[RAW_RENAME] = { asm_renamed, 0 },
+	[RAW_PFS_MAP] = { asm_pfs_map, IN_FAULT },
+	[RAW_PFS_TASK] = { asm_task_reported, IN_FAULT },
+	[RAW_PFS_NOTE] = { take_note, IN_FAULT },
+	[RAW_PFS_HIST] = { asm_fault_counted, IN_FAULT },
+};
+
 /* An event of no use to pfscope, passed on as it was printed. Its thread need not be one that is traced. */
 static int trace_event(struct pfs_assembler *a, const struct raw_event *raw)
 {
@@ -256,49 +252,37 @@ static int trace_event(struct pfs_assembler *a, const struct raw_event *raw)
 
 	a->stats.other++;
 	HASH_FIND_INT(a->threads, &ev.tid, thread);
-	if (thread && thread->proc) {
-		ev.pid = thread->proc->pid;
-		ev.have |= PFS_HAS(PFS_F_PID);
-	}
+	if (thread && thread->proc)
+		PFS_SET(&ev, pid, PID, thread->proc->pid);
 	return asm_emit(a, &ev);
 }
 
 int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 {
 	struct pfs_assembler *a = assembler;
-	const struct handler *handler;
+	const struct handler *handler = &handlers[raw->kind];
 	struct asm_thread *t;
-	int err;
+	int err = a->nr_header ? emit_header(a, raw) : 0;
 
 	a->stats.raw++;
-	if (a->nr_header) {
-		err = emit_header(a, raw);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	if (raw->kind == RAW_OTHER && raw->str)
 		return trace_event(a, raw);
-	if (raw->kind == RAW_OTHER || (raw->kind == RAW_FUNCTION && !a->functions)) {
-		a->stats.other++;
-		return 0;
-	}
 	if (raw->kind == RAW_LOST)
 		return lost(a, raw, raw->arg[0], raw->arg[1]);
 	if (raw->kind == RAW_DAMON)
 		return asm_accessed(a, raw);
-	if (asm_access_is_watcher(a, raw)) {
+	if (!handler->fn || (raw->kind == RAW_FUNCTION && !a->functions) || asm_access_is_watcher(a, raw)) {
 		a->stats.other++;
 		return 0;
 	}
 	err = asm_thread_of(a, raw, &t);
 	if (!err)
 		err = asm_after_exec(a, t, raw);
-	if (!err && a->defers)
-		err = asm_pending_heed(a, asm_exec_owner(t), raw);
-	if (err)
-		return err;
-	handler = &handlers[raw->kind];
-	return handler->fn ? handler->fn(a, handler->of_exec_owner ? asm_exec_owner(t) : t, raw) : 0;
+	if (!err && a->defers && !(handler->flags & IN_FAULT))
+		err = asm_pending_end(a, asm_exec_owner(t), raw);
+	return err ? err : handler->fn(a, handler->flags & OF_EXEC_OWNER ? asm_exec_owner(t) : t, raw);
 }
 
 static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)

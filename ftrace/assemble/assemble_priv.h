@@ -13,6 +13,17 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/queue.h>
+
+/* What older C libraries lack. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 #define MAX_HEADER 16
 #define MAX_TAKEN  4
@@ -32,7 +43,7 @@ struct asm_proc {
 	int32_t pid;
 	unsigned int nr_live;		     /* threads alive, of those that were seen to begin */
 	bool counted;			     /* which are all that it has */
-	struct asm_thread *in_flight;	     /* threads inside a call that removes a range */
+	LIST_HEAD(, asm_thread) in_flight;   /* threads inside a call that removes a range */
 	struct asm_thread *exec_thread;	     /* the one whose exec is under way, or NULL */
 	uint64_t brk;			     /* 0: unknown */
 	struct asm_change recent[NR_RECENT]; /* the newest changes, as a ring */
@@ -89,7 +100,7 @@ struct asm_thread {
 	bool end_concluded;	  /* ... and was taken for lost */
 	struct asm_call call;
 	bool is_in_flight; /* in proc->in_flight */
-	struct asm_thread *next_in_flight;
+	LIST_ENTRY(asm_thread) in_flight;
 	struct asm_fork fork;
 	struct asm_exec exec;
 	struct asm_pending *pending; /* the fault whose handler runs, where handlers are watched; or NULL */
@@ -149,6 +160,9 @@ static inline struct range range_of(uint64_t start, uint64_t len)
 
 /* In all that follows `t` is the thread of the event. Functions return 0, what the sink returned, or -ENOMEM. */
 
+/* Takes in a raw event of one kind. */
+typedef int asm_fn(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
 /* ---- emit.c ---- */
 
 /* An event of this thread with only time, CPU, pid and tid set; t may be NULL. */
@@ -160,25 +174,23 @@ void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const st
 
 static inline void asm_event_set_range(struct pfs_event *ev, struct range r)
 {
-	ev->start = r.start;
-	ev->end = r.end;
-	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-}
-
-static inline void asm_event_set_space(struct pfs_event *ev, enum pfs_which space)
-{
-	ev->space = space;
-	ev->have |= PFS_HAS(PFS_F_SPACE);
+	PFS_SET(ev, start, START, r.start);
+	PFS_SET(ev, end, END, r.end);
 }
 
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
 
-/* Emits that the range is unmapped; nothing if it is empty. */
-int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r);
+/* Emits an event of a range with nothing else set; nothing if the range is empty. */
+int asm_emit_range(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw, enum pfs_kind kind,
+		   struct range r);
 
 int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm);
 
-/* The string of one of pfscope's own records, unescaped. Valid until the next call. NULL: no memory. */
+/* Emits that a whole address space of the thread is gone. */
+int asm_emit_clear(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw,
+		   enum pfs_which space);
+
+/* The string of one of pfscope's own records (NULL: ""), unescaped. Valid until the next call. NULL: no memory. */
 const char *asm_unescaped(struct pfs_assembler *a, const char *str);
 
 /* ---- thread.c ---- */
@@ -205,23 +217,15 @@ void asm_call_over(struct asm_thread *t);
 /* The layout of the thread's process has changed there: a snapshot may no longer be right about it. */
 void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
 
-/* ---- call_range.c ---- */
-
-/* The range in the first two arguments. */
-struct range asm_call_range(const struct pfs_assembler *a, const struct asm_thread *t);
-
-/* What the call removes; what it replaces with a mapping of its own; what it makes the kernel populate. */
-struct range asm_call_removes(const struct pfs_assembler *a, const struct asm_thread *t);
-struct range asm_call_replaces(const struct pfs_assembler *a, const struct asm_thread *t);
-struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_thread *t);
+/* ---- call_range.c: the range in the first two arguments; what the call removes, replaces, makes the kernel populate */
+typedef struct range asm_range_fn(const struct pfs_assembler *a, const struct asm_thread *t);
+asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_populates;
 
 /* Where mremap with MREMAP_FIXED puts the pages that it moves. */
-struct range asm_call_target(const struct pfs_assembler *a, const struct asm_thread *t);
+asm_range_fn asm_call_target;
 
 /* ---- pending_fault.c: a fault while its handler runs ---- */
-int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+asm_fn asm_handler, asm_handler_end, asm_function;
 
 /* Takes in the notes on how the handler is watched. */
 void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact);
@@ -229,11 +233,9 @@ void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact);
 /* Defers a fault until its handler has returned. */
 int asm_pending_begin(struct pfs_assembler *a, struct asm_thread *t, const struct pfs_event *ev);
 
-/* Passes the pending fault on if this raw event of its thread, about to be taken in, ends it. */
-int asm_pending_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-
-/* Passes the pending fault on with what is known of it. */
+/* Passes the pending fault on with what is known of it: at any time; before the raw event that ends it is taken in. */
 int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t);
+asm_fn asm_pending_end;
 
 /* An exec has succeeded: passes on the pages of its arguments, at their final addresses. */
 int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t);
@@ -247,27 +249,20 @@ int asm_access_note(struct pfs_assembler *a, const struct pfs_fact *fact);
 bool asm_access_is_watcher(struct pfs_assembler *a, const struct raw_event *raw);
 int asm_accessed(struct pfs_assembler *a, const struct raw_event *raw);
 
-/* ---- maps.c: the side-band of mappings, snapshots, fault-around ---- */
-int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* ---- maps.c: the side-band of mappings, snapshots ---- */
+asm_fn asm_pfs_map;
 int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		 const struct pfs_fact *fact);
-int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range brk);
 
 /* PFS_PERM_*, PFS_TRAIT_* of mmap's arguments. */
 uint8_t asm_perms_of(uint64_t prot, uint64_t flags);
 uint8_t asm_traits_of(uint64_t flags);
 
-/* ---- layout.c: rows of the region tree ---- */
-int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+/* ---- layout.c: rows of the region tree; the pages of an exec's arguments ---- */
+asm_fn asm_ma_write, asm_exec_populated;
 
 /* ---- fault.c ---- */
-int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_map_pages, asm_page_alloc, asm_signal;
 void asm_fault_init(struct pfs_assembler *a);
 
 /* The recorded machine, as in uname -m: determines how error codes are read. */
@@ -280,26 +275,18 @@ void asm_fault_machine(struct pfs_assembler *a, const char *machine);
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 
 /* ---- life.c ---- */
+asm_fn asm_newtask, asm_forked, asm_executed, asm_exit, asm_mm_gone, asm_renamed, asm_task_reported;
 
 /* The thread of a raw event; passes on its name the first time that a record holds it. */
 int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out);
 
-int asm_newtask(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_task_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-
 /* Before any event: one that can only follow an exec completes an exec whose own event was lost. */
-int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+asm_fn asm_after_exec;
 
 /* Concludes the exits that the side-band reported and no event did: as of ts_ns, or (0) of the reports. */
 int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);
 
 /* ---- calls.c: system calls ---- */
-int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
-int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+asm_fn asm_sys_enter, asm_sys_exit;
 
 #endif

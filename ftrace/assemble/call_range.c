@@ -5,13 +5,6 @@
  */
 #include "assemble/assemble_priv.h"
 
-#include <sys/mman.h>
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 static const struct range none;
 
 struct range asm_call_range(const struct pfs_assembler *a, const struct asm_thread *t)

@@ -6,17 +6,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
@@ -28,16 +20,18 @@ static bool failed(uint64_t result)
 	return result >= (uint64_t)-4095;
 }
 
+/* access 0: unknown. */
 static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
-			 enum pfs_by by)
+			 enum pfs_by by, enum pfs_access access)
 {
 	struct pfs_event ev;
 
 	if (r.start >= r.end || a->handlers) /* probes record each page */
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
-	ev.by = by;
-	ev.have |= PFS_HAS(PFS_F_BY);
+	PFS_SET(&ev, by, BY, by);
+	if (access)
+		PFS_SET(&ev, access, ACCESS, access);
 	return asm_emit(a, &ev);
 }
 
@@ -55,7 +49,7 @@ static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const stru
 		for (unsigned int i = 0; i < t->call.nr_taken; i++)
 			if (overlap(t->call.taken[i], rest) && t->call.taken[i].start < next.start)
 				next = t->call.taken[i];
-		err = asm_emit_unmap(a, t, raw, (struct range){ rest.start, next.start });
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, (struct range){ rest.start, next.start });
 		rest.start = next.end;
 	}
 	return err;
@@ -71,8 +65,7 @@ static int emit_unmap_at(struct pfs_assembler *a, struct asm_thread *t, const st
 
 	asm_event_init(&ev, raw, t, PFS_UNMAP);
 	pfs_event_set_op(&ev, op);
-	ev.start = t->call.arg[0];
-	ev.have |= PFS_HAS(PFS_F_START);
+	PFS_SET(&ev, start, START, t->call.arg[0]);
 	return asm_emit(a, &ev);
 }
 
@@ -119,29 +112,26 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 	int err = 0;
 
 	if (!t->call.stored)
-		err = asm_emit_unmap(a, t, raw, r);
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, r);
 	if (err)
 		return err;
 	asm_event_range(&ev, raw, t, t->call.stored ? PFS_PROTECT : PFS_MAP, r);
-	ev.traits = asm_traits_of(flags);
-	ev.have |= ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0;
+	if (asm_traits_of(flags))
+		PFS_SET(&ev, traits, TRAITS, asm_traits_of(flags));
 	if (!a->sideband) {
-		ev.perms = asm_perms_of(t->call.arg[2], flags);
-		ev.off = flags & MAP_ANONYMOUS ? 0 : t->call.arg[5];
-		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_OFF);
-		if (flags & MAP_ANONYMOUS && !(flags & MAP_SHARED)) {
-			ev.name = "";
-			ev.have |= PFS_HAS(PFS_F_NAME);
-		}
+		PFS_SET(&ev, perms, PERMS, asm_perms_of(t->call.arg[2], flags));
+		PFS_SET(&ev, off, OFF, flags & MAP_ANONYMOUS ? 0 : t->call.arg[5]);
+		if (flags & MAP_ANONYMOUS && !(flags & MAP_SHARED))
+			PFS_SET(&ev, name, NAME, "");
 	}
 	if (ev.kind == PFS_MAP || ev.traits || !a->sideband)
 		err = asm_emit(a, &ev);
 	if (err || flags & MAP_NONBLOCK)
 		return err;
 	if (flags & MAP_POPULATE)
-		return emit_populate(a, t, raw, r, PFS_BY_MMAP);
+		return emit_populate(a, t, raw, r, PFS_BY_MMAP, 0);
 	if (flags & MAP_LOCKED || (t->proc && t->proc->mlock_future))
-		return emit_populate(a, t, raw, r, PFS_BY_MLOCK);
+		return emit_populate(a, t, raw, r, PFS_BY_MLOCK, 0);
 	return 0;
 }
 
@@ -159,23 +149,21 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 
 	if (!t->call.moved && !t->call.stored) {
 		asm_event_range(&ev, raw, t, PFS_MOVE, range_of(raw->arg[0], new_len));
-		ev.from = t->call.arg[0];
-		ev.len = old_len;
-		ev.have |= PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-		err = asm_emit_unmap(a, t, raw, asm_call_target(a, t));
+		PFS_SET(&ev, from, FROM, t->call.arg[0]);
+		PFS_SET(&ev, len, LEN, old_len);
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, asm_call_target(a, t));
 		if (!err)
 			err = asm_emit(a, &ev);
 	}
 	/* It may leave no row; to unmap a range twice does no harm. */
 	if (!err && !(t->call.arg[3] & MREMAP_DONTUNMAP))
-		err = asm_emit_unmap(a, t, raw, range_of(t->call.arg[0], old_len));
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, range_of(t->call.arg[0], old_len));
 	return err;
 }
 
 static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t old_len = page_up(a, t->call.arg[1]), new_len = page_up(a, t->call.arg[2]);
-	struct pfs_event ev;
 
 	asm_changed(t, raw, range_of(t->call.arg[0], old_len));
 	asm_changed(t, raw, range_of(raw->arg[0], new_len));
@@ -185,8 +173,7 @@ static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 		return remove_rest(a, t, raw);
 	if (a->rows || new_len == old_len) /* in huge pages it may not have grown at all */
 		return 0;
-	asm_event_range(&ev, raw, t, PFS_MAP, range_of(t->call.arg[0], new_len));
-	return asm_emit(a, &ev);
+	return asm_emit_range(a, t, raw, PFS_MAP, range_of(t->call.arg[0], new_len));
 }
 
 static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -197,8 +184,7 @@ static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const st
 	if (a->sideband)
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_PROTECT, asm_call_range(a, t));
-	ev.perms = asm_perms_of(t->call.arg[2], 0);
-	ev.have |= PFS_HAS(PFS_F_PERMS);
+	PFS_SET(&ev, perms, PERMS, asm_perms_of(t->call.arg[2], 0));
 	return asm_emit(a, &ev);
 }
 
@@ -212,13 +198,12 @@ static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct 
 		return 0;
 	if (!t->call.stored || !a->sideband) {
 		asm_event_range(&ev, raw, t, t->call.stored ? PFS_PROTECT : PFS_MAP, r);
-		ev.perms = PFS_PERM_R | PFS_PERM_W;
-		ev.name = "";
-		ev.have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_NAME);
+		PFS_SET(&ev, perms, PERMS, PFS_PERM_R | PFS_PERM_W);
+		PFS_SET(&ev, name, NAME, "");
 		err = asm_emit(a, &ev);
 	}
 	if (!err && t->proc && t->proc->mlock_future)
-		err = emit_populate(a, t, raw, r, PFS_BY_MLOCK);
+		err = emit_populate(a, t, raw, r, PFS_BY_MLOCK, 0);
 	return err;
 }
 
@@ -233,8 +218,7 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	if (t->proc)
 		t->proc->brk = now;
 	asm_event_init(&ev, raw, t, PFS_BRK);
-	ev.end = now;
-	ev.have |= PFS_HAS(PFS_F_END);
+	PFS_SET(&ev, end, END, now);
 	err = asm_emit(a, &ev);
 	if (err || !before)
 		return err;
@@ -251,31 +235,23 @@ static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const stru
 	struct pfs_event ev;
 
 	asm_event_range(&ev, raw, t, PFS_PROTECT, r);
-	ev.traits = traits;
-	ev.have |= PFS_HAS(PFS_F_TRAITS);
+	PFS_SET(&ev, traits, TRAITS, traits);
 	return asm_emit(a, &ev);
 }
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct pfs_event ev;
-
 	if (t->call.arg[2] == GUARD_INSTALL)
 		return emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_GUARDED);
-	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_call_populates(a, t));
-	if (ev.start >= ev.end || a->handlers)
-		return 0;
-	ev.by = PFS_BY_MADVISE;
-	ev.access = t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE;
-	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_ACCESS);
-	return asm_emit(a, &ev);
+	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MADVISE,
+			     t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE);
 }
 
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	if (t->call.nr == SYS_MLOCK2 && t->call.arg[2] & MLOCK_ONFAULT)
 		return 0;
-	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK, 0);
 }
 
 static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -286,7 +262,7 @@ static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const st
 		t->proc->mlock_future = t->call.arg[0] & MCL_FUTURE && !on_fault;
 	if (!(t->call.arg[0] & MCL_CURRENT) || on_fault)
 		return 0;
-	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK);
+	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK, 0);
 }
 
 static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -310,18 +286,15 @@ static int mseal_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 /* A name given to anonymous memory: the text is the program's own and not in the trace. */
 static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct pfs_event ev;
+	struct range r = range_of(t->call.arg[2], page_up(a, t->call.arg[3]));
 
 	if (t->call.arg[0] != PR_SET_VMA)
 		return 0;
-	asm_changed(t, raw, range_of(t->call.arg[2], page_up(a, t->call.arg[3])));
-	asm_event_range(&ev, raw, t, PFS_PROTECT, range_of(t->call.arg[2], page_up(a, t->call.arg[3])));
-	return asm_emit(a, &ev);
+	asm_changed(t, raw, r);
+	return asm_emit_range(a, t, raw, PFS_PROTECT, r);
 }
 
-typedef int (*call_done)(struct pfs_assembler *, struct asm_thread *, const struct raw_event *);
-
-static const call_done calls_done[SYS_NR] = {
+static asm_fn *const calls_done[SYS_NR] = {
 	[SYS_MMAP] = mmap_done,
 	[SYS_MUNMAP] = munmap_done,
 	[SYS_MREMAP] = mremap_done,
@@ -341,17 +314,12 @@ static const call_done calls_done[SYS_NR] = {
 /* The old image continues: the new one is dropped. */
 static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct pfs_event ev;
-
 	if (!t->exec.under_way)
 		return 0;
 	t->exec = (struct asm_exec){ 0 };
 	if (t->proc)
 		t->proc->exec_thread = NULL;
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	pfs_event_set_op(&ev, PFS_OP_CLEAR);
-	asm_event_set_space(&ev, PFS_SPACE_EXEC);
-	return asm_emit(a, &ev);
+	return asm_emit_clear(a, t, raw, PFS_SPACE_EXEC);
 }
 
 /*
@@ -369,13 +337,11 @@ static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const s
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_UNMAP, asm_call_target(a, t));
 	pfs_event_set_op(&ev, PFS_OP_IF_MAPPED);
-	ev.from = t->call.arg[0];
-	ev.have |= PFS_HAS(PFS_F_FROM);
+	PFS_SET(&ev, from, FROM, t->call.arg[0]);
 	err = asm_emit(a, &ev);
 	if (err || old_len <= new_len)
 		return err;
-	ev.start = t->call.arg[0] + new_len;
-	ev.end = t->call.arg[0] + old_len;
+	asm_event_set_range(&ev, range_of(t->call.arg[0] + new_len, old_len - new_len));
 	return asm_emit(a, &ev);
 }
 
@@ -395,7 +361,7 @@ static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const st
 
 int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	call_done done = calls_done[raw->nr];
+	asm_fn *done = calls_done[raw->nr];
 	int err = 0;
 
 	if (t->call.nr != raw->nr) {

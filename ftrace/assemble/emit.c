@@ -21,18 +21,12 @@ void asm_event_init(struct pfs_event *ev, const struct raw_event *raw, const str
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = kind;
 	ev->ts_ns = raw->ts_ns;
-	if (raw->cpu >= 0) {
-		ev->cpu = raw->cpu;
-		ev->have |= PFS_HAS(PFS_F_CPU);
-	}
-	if (!t)
-		return;
-	ev->tid = t->tid;
-	ev->have |= PFS_HAS(PFS_F_TID);
-	if (t->proc) {
-		ev->pid = t->proc->pid;
-		ev->have |= PFS_HAS(PFS_F_PID);
-	}
+	if (raw->cpu >= 0)
+		PFS_SET(ev, cpu, CPU, raw->cpu);
+	if (t)
+		PFS_SET(ev, tid, TID, t->tid);
+	if (t && t->proc)
+		PFS_SET(ev, pid, PID, t->proc->pid);
 }
 
 void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const struct asm_thread *t, enum pfs_kind kind,
@@ -42,14 +36,13 @@ void asm_event_range(struct pfs_event *ev, const struct raw_event *raw, const st
 	asm_event_set_range(ev, r);
 }
 
-int asm_emit_unmap(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
+int asm_emit_range(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw, enum pfs_kind kind,
+		   struct range r)
 {
 	struct pfs_event ev;
 
-	if (r.start >= r.end)
-		return 0;
-	asm_event_range(&ev, raw, t, PFS_UNMAP, r);
-	return asm_emit(a, &ev);
+	asm_event_range(&ev, raw, t, kind, r);
+	return r.start < r.end ? asm_emit(a, &ev) : 0;
 }
 
 int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm)
@@ -58,13 +51,25 @@ int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 
 	t->named = true;
 	asm_event_init(&ev, raw, t, PFS_COMM);
-	ev.comm = comm;
-	ev.have |= PFS_HAS(PFS_F_COMM);
+	PFS_SET(&ev, comm, COMM, comm);
+	return asm_emit(a, &ev);
+}
+
+int asm_emit_clear(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw,
+		   enum pfs_which space)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_UNMAP);
+	pfs_event_set_op(&ev, PFS_OP_CLEAR);
+	if (space)
+		PFS_SET(&ev, space, SPACE, space);
 	return asm_emit(a, &ev);
 }
 
 const char *asm_unescaped(struct pfs_assembler *a, const char *str)
 {
+	str = str ? str : "";
 	if (!pfs_array_reserve(a->unescaped, 0, a->max_unescaped, strlen(str) + 1))
 		return NULL;
 	pfs_records_unescape(a->unescaped, a->max_unescaped, str);

@@ -11,7 +11,6 @@
 #include "record/fault_batch.h"
 
 #include <signal.h>
-#include <string.h>
 
 /* How the error code of a page fault encodes the kind of access. One row per CPU architecture. */
 struct asm_cpu_type {
@@ -59,10 +58,8 @@ static void set_code(const struct pfs_assembler *a, struct pfs_event *ev, uint64
 	if (code == RAW_ABSENT)
 		return;
 	ev->have |= PFS_HAS(PFS_F_CODE);
-	if (a->cpu_type) {
-		ev->have |= PFS_HAS(PFS_F_ACCESS);
-		ev->access = fault_access(a, code);
-	}
+	if (a->cpu_type)
+		PFS_SET(ev, access, ACCESS, fault_access(a, code));
 }
 
 int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -78,14 +75,10 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	ev->cpu = raw->cpu;
 	ev->have = always | (uint64_t)(raw->cpu >= 0) << PFS_F_CPU | (uint64_t)(ev->ip != RAW_ABSENT) << PFS_F_IP;
 	set_code(a, ev, raw->arg[2]);
-	if (t->proc) {
-		ev->pid = t->proc->pid;
-		ev->have |= PFS_HAS(PFS_F_PID);
-	}
-	if (__builtin_expect(t->exec.under_way, 0) && t->exec.switched) {
-		ev->have |= PFS_HAS(PFS_F_SPACE);
-		ev->space = PFS_SPACE_EXEC;
-	}
+	if (t->proc)
+		PFS_SET(ev, pid, PID, t->proc->pid);
+	if (__builtin_expect(t->exec.under_way, 0) && t->exec.switched)
+		PFS_SET(ev, space, SPACE, PFS_SPACE_EXEC);
 	return a->defers ? asm_pending_begin(a, t, ev) : asm_emit(a, ev);
 }
 
@@ -107,20 +100,41 @@ bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)
 	return true;
 }
 
+/* Emits that the pages from the one in arg[2] up to end_off are mapped or read. */
+static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			   enum pfs_kind kind, uint64_t nr_pages)
+{
+	struct range r = kind == PFS_AROUND ? asm_call_populates(a, t) : (struct range){ 0, 0 };
+	const uint64_t page_size = a->page_mask + 1;
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, kind);
+	PFS_SET(&ev, dev, DEV, raw->arg[0]);
+	PFS_SET(&ev, ino, INO, raw->arg[1]);
+	PFS_SET(&ev, off, OFF, raw->arg[2] * page_size);
+	PFS_SET(&ev, end_off, END_OFF, ev.off + nr_pages * page_size);
+	if (r.start < r.end)
+		asm_event_set_range(&ev, r);
+	if (kind == PFS_AROUND && t->exec.under_way && t->exec.switched)
+		PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
+	return asm_emit_beside(a, t, &ev);
+}
+
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
-	struct pfs_event ev;
 
 	if (a->handlers) /* the handler's result determines the class */
 		return 0;
-	asm_event_init(&ev, raw, t, PFS_MAJOR);
-	ev.dev = raw->arg[0];
-	ev.ino = raw->arg[1];
-	ev.off = raw->arg[2] * (a->page_mask + 1);
-	ev.end_off = ev.off + ((a->page_mask + 1) << order);
-	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
-	return asm_emit_beside(a, t, &ev);
+	return emit_file_pages(a, t, raw, PFS_MAJOR, UINT64_C(1) << order);
+}
+
+/* Fault-around. */
+int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
+		return 0;
+	return emit_file_pages(a, t, raw, PFS_AROUND, raw->arg[3] + 1 - raw->arg[2]);
 }
 
 /*
@@ -139,12 +153,10 @@ int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	if (gfp == RAW_ABSENT ? !a->own : !(gfp & movable) || !(gfp & no_reserves))
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_HUGE);
-	ev.order = raw->arg[1];
-	ev.pfn = raw->arg[0];
-	ev.have |= PFS_HAS(PFS_F_ORDER) | PFS_HAS(PFS_F_PFN);
-	if (r.start < r.end) {
+	PFS_SET(&ev, order, ORDER, raw->arg[1]);
+	PFS_SET(&ev, pfn, PFN, raw->arg[0]);
+	if (r.start < r.end)
 		asm_event_set_range(&ev, r);
-	}
 	return asm_emit_beside(a, t, &ev);
 }
 
@@ -157,8 +169,7 @@ int asm_signal(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 	if ((sig != SIGSEGV && sig != SIGBUS) || code <= 0 || (int32_t)raw->arg[2] != raw->tid)
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_SIGNAL);
-	ev.sig = sig;
-	ev.have |= PFS_HAS(PFS_F_SIG);
+	PFS_SET(&ev, sig, SIG, sig);
 	return asm_emit(a, &ev);
 }
 
@@ -172,11 +183,10 @@ int asm_fault_counted(struct pfs_assembler *a, struct asm_thread *t, const struc
 
 	asm_event_init(&ev, raw, t, PFS_FAULT);
 	ev.have &= ~PFS_HAS(PFS_F_CPU);
-	ev.addr = raw->arg[0];
-	ev.count = raw->arg[2];
-	ev.mode = raw->arg[3] ? PFS_KERNEL : PFS_USER;
-	ev.interval_ns = raw->arg[4];
-	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE) | PFS_HAS(PFS_F_COUNT) | PFS_HAS(PFS_F_INTERVAL);
+	PFS_SET(&ev, addr, ADDR, raw->arg[0]);
+	PFS_SET(&ev, count, COUNT, raw->arg[2]);
+	PFS_SET(&ev, mode, MODE, raw->arg[3] ? PFS_KERNEL : PFS_USER);
+	PFS_SET(&ev, interval_ns, INTERVAL, raw->arg[4]);
 	set_code(a, &ev, raw->arg[1]);
 	return asm_emit(a, &ev);
 }

@@ -10,12 +10,7 @@
  */
 #include "assemble/assemble_priv.h"
 
-#include <sys/mman.h>
 #include <sys/shm.h>
-
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
 
 /*
  * A new mapping can only take a range that another thread's munmap has already emptied, though that
@@ -31,8 +26,8 @@ static int others_removed(struct pfs_assembler *a, struct asm_thread *t, const s
 
 	if (!t->proc)
 		return 0;
-	for (other = t->proc->in_flight; other && !err; other = other->next_in_flight) {
-		if (other == t || other->call.removed || !overlap(other->call.removes, row))
+	LIST_FOREACH (other, &t->proc->in_flight, in_flight) {
+		if (err || other == t || other->call.removed || !overlap(other->call.removes, row))
 			continue;
 		if (merged) {
 			if (other->call.nr_taken < MAX_TAKEN)
@@ -40,7 +35,7 @@ static int others_removed(struct pfs_assembler *a, struct asm_thread *t, const s
 			continue;
 		}
 		other->call.removed = true;
-		err = asm_emit_unmap(a, t, raw, other->call.removes);
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, other->call.removes);
 	}
 	return err;
 }
@@ -49,8 +44,6 @@ static bool maps_anew(enum raw_sys nr)
 {
 	return nr == SYS_MMAP || nr == SYS_MREMAP || nr == SYS_BRK || nr == SYS_SHMAT;
 }
-
-/* ---- rows of the region tree ---- */
 
 /*
  * An exec first makes a stack for the arguments in a space of its own, then leaves the old space. Rows
@@ -91,9 +84,8 @@ int asm_exec_populated(struct pfs_assembler *a, struct asm_thread *t, const stru
 	if (!t->exec.under_way || !t->exec.stack_id)
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_POPULATE, (struct range){ t->exec.stack_top - len, t->exec.stack_top });
-	ev.by = PFS_BY_EXEC;
-	ev.space = PFS_SPACE_EXEC;
-	ev.have |= PFS_HAS(PFS_F_BY) | PFS_HAS(PFS_F_SPACE);
+	PFS_SET(&ev, by, BY, PFS_BY_EXEC);
+	PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
 	return asm_emit(a, &ev);
 }
 
@@ -103,14 +95,10 @@ static int emit_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	struct pfs_event ev;
 
 	asm_event_range(&ev, raw, t, id ? PFS_MAP : PFS_UNMAP, row);
-	if (id) {
-		ev.id = id;
-		ev.have |= PFS_HAS(PFS_F_ID);
-	}
-	if (space) {
-		ev.space = space;
-		ev.have |= PFS_HAS(PFS_F_SPACE);
-	}
+	if (id)
+		PFS_SET(&ev, id, ID, id);
+	if (space)
+		PFS_SET(&ev, space, SPACE, space);
 	return asm_emit(a, &ev);
 }
 
@@ -155,14 +143,11 @@ static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 
 	t->call.moved = true;
 	asm_event_range(&ev, raw, t, PFS_MOVE, row);
-	ev.id = id;
-	ev.from = t->call.arg[0];
-	ev.len = page_up(a, t->call.arg[1]);
-	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN);
-	if (t->call.arg[3] & MREMAP_FIXED) {
-		ev.addr = t->call.arg[4];
-		ev.have |= PFS_HAS(PFS_F_ADDR);
-	}
+	PFS_SET(&ev, id, ID, id);
+	PFS_SET(&ev, from, FROM, t->call.arg[0]);
+	PFS_SET(&ev, len, LEN, page_up(a, t->call.arg[1]));
+	if (t->call.arg[3] & MREMAP_FIXED)
+		PFS_SET(&ev, addr, ADDR, t->call.arg[4]);
 	return asm_emit(a, &ev);
 }
 
@@ -183,13 +168,12 @@ static int replace_range(struct pfs_assembler *a, struct asm_thread *t, const st
 		return 0;
 	if (row.start < over.start) {
 		t->call.removed = true;
-		return asm_emit_unmap(a, t, raw, over);
+		return asm_emit_range(a, t, raw, PFS_UNMAP, over);
 	}
 	asm_event_range(&ev, raw, t, PFS_UNMAP, over);
 	pfs_event_set_op(&ev, PFS_OP_REPLACE);
-	ev.id = id;
-	ev.len = row.end - row.start;
-	ev.have |= PFS_HAS(PFS_F_ID) | PFS_HAS(PFS_F_LEN);
+	PFS_SET(&ev, id, ID, id);
+	PFS_SET(&ev, len, LEN, row.end - row.start);
 	return asm_emit(a, &ev);
 }
 
@@ -234,13 +218,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	}
 	if (owner->exec.under_way) {
 		exec_row(owner, row, id);
-		if (owner != t && owner->tid != t->tid) {
-			struct raw_event as_owner = *raw;
-
-			as_owner.tid = owner->tid;
-			return emit_row(a, owner, &as_owner, row, id, PFS_SPACE_EXEC);
-		}
-		return emit_row(a, t, raw, row, id, PFS_SPACE_EXEC);
+		return emit_row(a, owner, raw, row, id, PFS_SPACE_EXEC);
 	}
 	if (t->fork.copying)
 		return fork_row(a, t, raw, row, id);
@@ -255,5 +233,5 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->call.removes))
 		t->call.removed = true;
-	return asm_emit_unmap(a, t, raw, row);
+	return asm_emit_range(a, t, raw, PFS_UNMAP, row);
 }

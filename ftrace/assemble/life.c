@@ -6,13 +6,7 @@
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- threads and processes ---- */
 
 int pfs_assembler_thread(struct pfs_assembler *a, int32_t tid, int32_t pid)
 {
@@ -60,8 +54,7 @@ static int thread_begins(struct pfs_assembler *a, struct asm_thread *t, const st
 	asm_thread_renew(a, child, t->proc);
 	asm_thread_set_alive(child, true);
 	asm_event_init(&ev, raw, t, PFS_THREAD);
-	ev.child = tid;
-	ev.have |= PFS_HAS(PFS_F_CHILD);
+	PFS_SET(&ev, child, CHILD, tid);
 	return asm_emit(a, &ev);
 }
 
@@ -112,8 +105,7 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 	asm_proc_renew(proc);
 	asm_thread_set_alive(child, true);
 	asm_event_init(&ev, raw, t, PFS_FORK);
-	ev.child = pid;
-	ev.have |= PFS_HAS(PFS_F_CHILD);
+	PFS_SET(&ev, child, CHILD, pid);
 	ev.shared = flags != RAW_ABSENT && flags & CLONE_VM;
 	if (flags != RAW_ABSENT)
 		ev.have |= PFS_HAS(PFS_F_SHARED);
@@ -122,9 +114,7 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 		proc->brk = t->proc->brk;
 		proc->mlock_future = t->proc->mlock_future && ev.shared;
 	}
-	if (a->only_pid)
-		return 0;
-	return asm_emit(a, &ev);
+	return a->only_pid ? 0 : asm_emit(a, &ev);
 }
 
 int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -140,18 +130,12 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	if (err)
 		return err;
 	asm_event_init(&ev, raw, t, PFS_EXEC);
-	if (raw->str) {
-		ev.name = raw->str;
-		ev.have |= PFS_HAS(PFS_F_NAME);
-	}
-	if (old_tid != raw->tid) {
-		ev.child_tid = old_tid;
-		ev.have |= PFS_HAS(PFS_F_CHILD_TID);
-	}
-	if (builder->exec.comm[0]) {
-		ev.comm = builder->exec.comm;
-		ev.have |= PFS_HAS(PFS_F_COMM);
-	}
+	if (raw->str)
+		PFS_SET(&ev, name, NAME, raw->str);
+	if (old_tid != raw->tid)
+		PFS_SET(&ev, child_tid, CHILD_TID, old_tid);
+	if (builder->exec.comm[0])
+		PFS_SET(&ev, comm, COMM, builder->exec.comm);
 	t->exited = false; /* the first thread's number lives on in the one that did the exec */
 	t->named = true;
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
@@ -229,15 +213,6 @@ int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	return t->exec.reported_ns && is_after_exec(t, raw) ? exec_over(a, t, raw) : 0;
 }
 
-static int emit_gone(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw)
-{
-	struct pfs_event ev;
-
-	asm_event_init(&ev, raw, t, PFS_UNMAP);
-	pfs_event_set_op(&ev, PFS_OP_CLEAR);
-	return asm_emit(a, &ev);
-}
-
 static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct asm_proc *p = t->proc;
@@ -255,12 +230,12 @@ static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	if (known)
 		last = raw->arg[1];
 	asm_event_init(&ev, raw, t, PFS_EXIT);
-	ev.last = last;
-	ev.have |= PFS_HAS(PFS_F_LAST) * (known || counted);
+	if (known || counted)
+		PFS_SET(&ev, last, LAST, last);
 	err = asm_emit(a, &ev);
 	/* Kernels differ in whether the address space or the thread is given up first. */
 	if (!err && last && (t->mm_gone || !a->exit_mmap) && !(p && p->shared_space))
-		err = emit_gone(a, t, raw);
+		err = asm_emit_clear(a, t, raw, PFS_SPACE_CURRENT);
 	t->mm_gone = false;
 	return err;
 }
@@ -311,7 +286,7 @@ int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 		return 0;
 	}
 	if (t->exited)
-		return emit_gone(a, t, raw);
+		return asm_emit_clear(a, t, raw, PFS_SPACE_CURRENT);
 	/* Perhaps another process's, whose last user this thread was: its own exit will show. */
 	t->mm_gone = true;
 	return 0;

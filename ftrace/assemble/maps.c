@@ -5,15 +5,7 @@
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
 #define MAP_HUGETLB_FLAG 0x40000
 
 /* Is the range unchanged since then, as far as is known? 0: since ever. */
@@ -29,7 +21,7 @@ static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_n
 	for (unsigned int i = 0; i < NR_RECENT; i++)
 		if (p->recent[i].ts_ns >= since_ns && overlap(p->recent[i].range, r))
 			return false;
-	for (t = p->in_flight; t; t = t->next_in_flight)
+	LIST_FOREACH (t, &p->in_flight, in_flight)
 		if (overlap(t->call.removes, r))
 			return false;
 	return true;
@@ -53,12 +45,11 @@ static void set_file(struct pfs_event *ev, const struct raw_event *raw, const ch
 {
 	bool anon = !strcmp(name, "//anon");
 
-	ev->dev = raw->arg[3];
-	ev->ino = raw->arg[4];
+	PFS_SET(ev, dev, DEV, raw->arg[3]);
+	PFS_SET(ev, ino, INO, raw->arg[4]);
 	/* the kernel numbers anonymous pages, too */
-	ev->off = pfs_is_file(ev->dev, ev->ino) ? raw->arg[2] : 0;
-	ev->name = anon ? "" : name;
-	ev->have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_NAME);
+	PFS_SET(ev, off, OFF, pfs_is_file(ev->dev, ev->ino) ? raw->arg[2] : 0);
+	PFS_SET(ev, name, NAME, anon ? "" : name);
 }
 
 /* Nothing is mapped from the snapshot's line before to this address. */
@@ -68,7 +59,7 @@ static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const str
 
 	if (gap.start >= gap.end || !unchanged(t->proc, gap, t->proc->gap_look_ns))
 		return 0;
-	return asm_emit_unmap(a, t, raw, gap);
+	return asm_emit_range(a, t, raw, PFS_UNMAP, gap);
 }
 
 /*
@@ -93,7 +84,7 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	struct asm_thread *owner = asm_exec_owner(t);
 	bool snapshot = raw->arg[7] == PFS_MAP_SNAPSHOT;
 	struct range r = { raw->arg[0], raw->arg[1] };
-	const char *name = asm_unescaped(a, raw->str ? raw->str : "");
+	const char *name = asm_unescaped(a, raw->str);
 	struct pfs_event ev;
 	int err = 0;
 
@@ -115,11 +106,11 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 		return err;
 	asm_event_range(&ev, raw, owner->exec.under_way && !snapshot ? owner : t, PFS_MAP, r);
 	set_file(&ev, raw, name);
-	ev.perms = asm_perms_of(raw->arg[5], raw->arg[6]);
-	ev.traits = asm_traits_of(raw->arg[6]);
-	ev.have |= PFS_HAS(PFS_F_PERMS) | (ev.traits ? PFS_HAS(PFS_F_TRAITS) : 0);
+	PFS_SET(&ev, perms, PERMS, asm_perms_of(raw->arg[5], raw->arg[6]));
+	if (asm_traits_of(raw->arg[6]))
+		PFS_SET(&ev, traits, TRAITS, asm_traits_of(raw->arg[6]));
 	if (owner->exec.under_way && !snapshot) {
-		asm_event_set_space(&ev, PFS_SPACE_EXEC);
+		PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
 	} else if (!snapshot) {
 		t->call.last_row = r;
 		t->call.stored = t->call.stored || t->call.nr == SYS_MMAP || t->call.nr == SYS_SHMAT;
@@ -150,39 +141,4 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	p->in_snapshot = true;
 	p->look_ns = p->gap_look_ns = fact->look_ns;
 	return 0;
-}
-
-/* The break as a snapshot found it. */
-int asm_brk_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range brk)
-{
-	struct pfs_event ev;
-
-	if (t->proc)
-		t->proc->brk = brk.end;
-	asm_event_range(&ev, raw, t, PFS_BRK, brk);
-	return asm_emit(a, &ev);
-}
-
-/* ---- fault-around ---- */
-
-int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	struct range r = asm_call_populates(a, t);
-	struct pfs_event ev;
-
-	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
-		return 0;
-	asm_event_init(&ev, raw, t, PFS_AROUND);
-	ev.dev = raw->arg[0];
-	ev.ino = raw->arg[1];
-	ev.off = raw->arg[2] * (a->page_mask + 1);
-	ev.end_off = (raw->arg[3] + 1) * (a->page_mask + 1);
-	ev.have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_END_OFF);
-	if (r.start < r.end) {
-		asm_event_set_range(&ev, r);
-	}
-	if (t->exec.under_way && t->exec.switched) {
-		asm_event_set_space(&ev, PFS_SPACE_EXEC);
-	}
-	return asm_emit_beside(a, t, &ev);
 }

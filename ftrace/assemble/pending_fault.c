@@ -17,9 +17,6 @@
 #include "record/handlers.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 /* VM_FAULT_* of linux/mm_types.h; each error has a bit of its own. */
 #define RET_ERROR 0x873u
@@ -173,8 +170,7 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 
 	if (!how)
 		return;
-	p->ev.how = how;
-	p->ev.have |= PFS_HAS(PFS_F_HOW);
+	PFS_SET(&p->ev, how, HOW, how);
 	if (inferred)
 		p->ev.inferred |= PFS_HAS(PFS_F_HOW);
 }
@@ -239,30 +235,16 @@ int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t)
 
 static enum pfs_by by_of(const struct asm_thread *t)
 {
-	switch (t->call.nr) {
-	case SYS_MMAP:
-		if (t->call.arg[3] & MAP_POPULATE && !(t->call.arg[3] & MAP_LOCKED))
-			return PFS_BY_MMAP;
-		return PFS_BY_MLOCK;
-	case SYS_MADVISE:
-	case SYS_PROCESS_MADVISE:
-		return PFS_BY_MADVISE;
-	case SYS_MLOCK:
-	case SYS_MLOCK2:
-	case SYS_MLOCKALL:
-		return PFS_BY_MLOCK;
-	case SYS_MREMAP:
-		return PFS_BY_MREMAP;
-	case SYS_BRK:
-		return PFS_BY_BRK;
-	case SYS_SHMAT:
-		return PFS_BY_SHMAT;
-	case SYS_EXECVE:
-	case SYS_EXECVEAT:
-		return PFS_BY_EXEC;
-	default:
-		return PFS_BY_GUP;
-	}
+	static const uint8_t by[SYS_NR] = {
+		[SYS_MMAP] = PFS_BY_MLOCK,    [SYS_MADVISE] = PFS_BY_MADVISE, [SYS_PROCESS_MADVISE] = PFS_BY_MADVISE,
+		[SYS_MLOCK] = PFS_BY_MLOCK,   [SYS_MLOCK2] = PFS_BY_MLOCK,    [SYS_MLOCKALL] = PFS_BY_MLOCK,
+		[SYS_MREMAP] = PFS_BY_MREMAP, [SYS_BRK] = PFS_BY_BRK,	      [SYS_SHMAT] = PFS_BY_SHMAT,
+		[SYS_EXECVE] = PFS_BY_EXEC,   [SYS_EXECVEAT] = PFS_BY_EXEC,
+	};
+
+	if (t->call.nr == SYS_MMAP && t->call.arg[3] & MAP_POPULATE && !(t->call.arg[3] & MAP_LOCKED))
+		return PFS_BY_MMAP;
+	return by[t->call.nr] ? by[t->call.nr] : PFS_BY_GUP;
 }
 
 /* get_user_pages' fault. The region's identity shows when it is in another process's memory. */
@@ -271,25 +253,20 @@ static void populate_event(const struct pfs_assembler *a, const struct asm_threa
 {
 	uint64_t flags = raw->arg[1];
 
-	asm_event_init(ev, raw, t, PFS_POPULATE);
-	ev->start = page_of(a, raw->arg[0]);
-	ev->end = ev->start + a->page_mask + 1;
-	ev->by = by_of(t);
-	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_BY);
-	if (t->exec.under_way) {
-		asm_event_set_space(ev, PFS_SPACE_EXEC);
-	} else if (flags != RAW_ABSENT && flags & PFS_FLAG_REMOTE) {
-		asm_event_set_space(ev, PFS_SPACE_OTHER);
-	}
+	asm_event_range(ev, raw, t, PFS_POPULATE, range_of(page_of(a, raw->arg[0]), a->page_mask + 1));
+	PFS_SET(ev, by, BY, by_of(t));
+	if (t->exec.under_way)
+		PFS_SET(ev, space, SPACE, PFS_SPACE_EXEC);
+	else if (flags != RAW_ABSENT && flags & PFS_FLAG_REMOTE)
+		PFS_SET(ev, space, SPACE, PFS_SPACE_OTHER);
 }
 
 /* A fault in user mode whose exception is not in the recording: it was lost, or came before the recording started. */
 static void late_event(const struct asm_thread *t, const struct raw_event *raw, struct pfs_event *ev)
 {
 	asm_event_init(ev, raw, t, PFS_FAULT);
-	ev->addr = raw->arg[0];
-	ev->mode = PFS_USER;
-	ev->have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_MODE);
+	PFS_SET(ev, addr, ADDR, raw->arg[0]);
+	PFS_SET(ev, mode, MODE, PFS_USER);
 }
 
 /* The handler's arguments, as far as the probe recorded them. */
@@ -299,26 +276,20 @@ static void take_arguments(struct asm_pending *p, const struct raw_event *raw)
 	uint64_t flags = raw->arg[1];
 
 	p->flags = flags;
-	if (flags != RAW_ABSENT) {
-		ev->flags = flags & PFS_FLAGS_KNOWN;
-		ev->have |= PFS_HAS(PFS_F_FLAGS);
-	}
-	if (flags != RAW_ABSENT && !pfs_has(ev, PFS_F_ACCESS)) {
-		ev->access = flags & PFS_FLAG_WRITE ? PFS_WRITE : flags & PFS_FLAG_INSTRUCTION ? PFS_EXECUTE : PFS_READ;
-		ev->have |= PFS_HAS(PFS_F_ACCESS);
-	}
-	if (raw->arg[2] != RAW_ABSENT) {
-		ev->id = raw->arg[2];
-		ev->have |= PFS_HAS(PFS_F_ID);
-	}
+	if (flags != RAW_ABSENT)
+		PFS_SET(ev, flags, FLAGS, flags & PFS_FLAGS_KNOWN);
+	if (flags != RAW_ABSENT && !pfs_has(ev, PFS_F_ACCESS))
+		PFS_SET(ev, access, ACCESS,
+			flags & PFS_FLAG_WRITE	       ? PFS_WRITE
+			: flags & PFS_FLAG_INSTRUCTION ? PFS_EXECUTE
+						       : PFS_READ);
+	if (raw->arg[2] != RAW_ABSENT)
+		PFS_SET(ev, id, ID, raw->arg[2]);
 	if (raw->arg[3] == RAW_ABSENT || raw->arg[4] == RAW_ABSENT)
 		return;
 	p->region = (struct range){ raw->arg[3], raw->arg[4] };
-	if (p->exception) {
-		ev->start = raw->arg[3];
-		ev->end = raw->arg[4];
-		ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	}
+	if (p->exception)
+		asm_event_set_range(ev, p->region);
 }
 
 /*
@@ -376,8 +347,7 @@ static void set_class(struct asm_pending *p, uint64_t ret)
 
 	if (ret == RAW_ABSENT || ret & (RET_ERROR | RET_RETRY))
 		return;
-	p->ev.class = ret & RET_MAJOR || tried ? PFS_MAJOR_CLASS : PFS_MINOR;
-	p->ev.have |= PFS_HAS(PFS_F_CLASS);
+	PFS_SET(&p->ev, class, CLASS, ret & RET_MAJOR || tried ? PFS_MAJOR_CLASS : PFS_MINOR);
 }
 
 int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -387,10 +357,7 @@ int asm_handler_end(struct pfs_assembler *a, struct asm_thread *t, const struct 
 
 	if (!p || !p->active || !p->began_ns) /* it began before the recording did */
 		return 0;
-	if (!pfs_has(&p->ev, PFS_F_LATENCY))
-		p->ev.latency_ns = 0;
-	p->ev.latency_ns += raw->ts_ns - p->began_ns;
-	p->ev.have |= PFS_HAS(PFS_F_LATENCY);
+	PFS_SET(&p->ev, latency_ns, LATENCY, p->ev.latency_ns + raw->ts_ns - p->began_ns);
 	p->began_ns = 0;
 	p->again = ret != RAW_ABSENT && ret & RET_RETRY;
 	if (p->again)
@@ -415,30 +382,10 @@ int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	return 0;
 }
 
-/* Records that occur while a fault is handled, and those that are unrelated to what their thread does. */
-static bool leaves_pending(enum raw_kind kind)
+/* This raw event of the thread, about to be taken in, ends its pending fault. */
+int asm_pending_end(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	switch (kind) {
-	case RAW_HANDLER:
-	case RAW_HANDLER_END:
-	case RAW_FUNCTION:
-	case RAW_MA_WRITE: /* the stack grows */
-	case RAW_MAP_PAGES:
-	case RAW_ADD_CACHE:
-	case RAW_PAGE_ALLOC:
-	case RAW_PFS_MAP:
-	case RAW_PFS_TASK:
-	case RAW_PFS_NOTE:
-	case RAW_PFS_HIST:
-		return true;
-	default:
-		return false;
-	}
-}
-
-int asm_pending_heed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	int err = leaves_pending(raw->kind) ? 0 : asm_pending_release(a, t);
+	int err = asm_pending_release(a, t);
 
 	/* An exec that returns here has failed: its arguments were in an address space that no longer exists. */
 	if (!err && raw->kind == RAW_SYS_EXIT && t->pending && t->pending->exec.nr)

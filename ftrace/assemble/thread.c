@@ -4,42 +4,14 @@
  */
 #include "assemble/assemble_priv.h"
 
-#include <stdlib.h>
-
 struct asm_proc *asm_proc_get(struct pfs_assembler *a, int32_t pid)
 {
-	struct asm_proc *p;
-
-	HASH_FIND_INT(a->procs, &pid, p);
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->pid = pid;
-	HASH_ADD_INT(a->procs, pid, p);
-	if (!HASH_ADD_FAILED(p))
-		return p;
-	free(p);
-	return NULL;
+	return PFS_HASH_GET(a->procs, pid, pid);
 }
 
 struct asm_thread *asm_thread_get(struct pfs_assembler *a, int32_t tid)
 {
-	struct asm_thread *t;
-
-	HASH_FIND_INT(a->threads, &tid, t);
-	if (t)
-		return t;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->tid = tid;
-	HASH_ADD_INT(a->threads, tid, t);
-	if (!HASH_ADD_FAILED(t))
-		return t;
-	free(t);
-	return NULL;
+	return PFS_HASH_GET(a->threads, tid, tid);
 }
 
 void asm_thread_set_alive(struct asm_thread *t, bool alive)
@@ -89,41 +61,22 @@ void asm_exec_begin(struct asm_thread *t)
 		t->proc->exec_thread = t;
 }
 
-static void in_flight_add(struct asm_thread *t)
-{
-	if (!t->proc || t->is_in_flight)
-		return;
-	t->next_in_flight = t->proc->in_flight;
-	t->proc->in_flight = t;
-	t->is_in_flight = true;
-}
-
-static void in_flight_remove(struct asm_thread *t)
-{
-	struct asm_thread **p;
-
-	if (!t->is_in_flight)
-		return;
-	for (p = &t->proc->in_flight; *p && *p != t; p = &(*p)->next_in_flight)
-		;
-	if (*p)
-		*p = t->next_in_flight;
-	t->is_in_flight = false;
-}
-
 void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_over(t);
 	t->call.nr = raw->nr;
 	memcpy(t->call.arg, raw->arg, sizeof(t->call.arg));
 	t->call.removes = asm_call_removes(a, t);
-	if (t->call.removes.start < t->call.removes.end)
-		in_flight_add(t);
+	t->is_in_flight = t->proc && t->call.removes.start < t->call.removes.end;
+	if (t->is_in_flight)
+		LIST_INSERT_HEAD(&t->proc->in_flight, t, in_flight);
 }
 
 void asm_call_over(struct asm_thread *t)
 {
-	in_flight_remove(t);
+	if (t->is_in_flight)
+		LIST_REMOVE(t, in_flight);
+	t->is_in_flight = false;
 	t->call = (struct asm_call){ .nr = SYS_OTHER };
 }
 

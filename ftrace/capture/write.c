@@ -25,20 +25,10 @@ struct named {
 
 static int name_thread(struct named **names, int32_t tid, const char *comm)
 {
-	struct named *n;
+	struct named *n = PFS_HASH_GET(*names, tid, tid);
 
-	HASH_FIND_INT(*names, &tid, n);
-	if (!n) {
-		n = calloc(1, sizeof(*n));
-		if (!n)
-			return -ENOMEM;
-		n->tid = tid;
-		HASH_ADD_INT(*names, tid, n);
-		if (HASH_ADD_FAILED(n)) {
-			free(n);
-			return -ENOMEM;
-		}
-	}
+	if (!n)
+		return -ENOMEM;
 	snprintf(n->comm, sizeof(n->comm), "%s", comm);
 	return 0;
 }

@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* uthash, but a table that cannot grow is told instead of ending the program. */
+/* uthash, but a table that cannot grow reports an error instead of ending the program. */
 #ifndef PFS_HASH_H
 #define PFS_HASH_H
 
 #define HASH_NONFATAL_OOM 1
+#include <stdint.h>
+#include <stdlib.h>
 #include <uthash.h>
 
 /* Was there no memory to add it? It is in no table then. */
 #define HASH_ADD_FAILED(element) (!(element)->hh.tbl)
+
+/* The element whose int32_t member `key` has that value; if there is none, a new one, zeroed. NULL: no memory. */
+#define PFS_HASH_GET(table, key, value)                                 \
+	({                                                              \
+		int32_t value_ = (value);                               \
+		typeof(table) found_;                                   \
+		HASH_FIND_INT(table, &value_, found_);                  \
+		if (!found_ && (found_ = calloc(1, sizeof(*found_)))) { \
+			found_->key = value_;                           \
+			HASH_ADD_INT(table, key, found_);               \
+			if (HASH_ADD_FAILED(found_)) {                  \
+				free(found_);                           \
+				found_ = NULL;                          \
+			}                                               \
+		}                                                       \
+		found_;                                                 \
+	})
 
 #endif

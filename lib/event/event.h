@@ -234,6 +234,9 @@ static inline enum pfs_op pfs_event_op(const struct pfs_event *ev)
 	return pfs_has(ev, PFS_F_OP) ? ev->op : PFS_OP_PLAIN;
 }
 
+/* Sets a field: PFS_SET(ev, addr, ADDR, 0x1000). */
+#define PFS_SET(ev, member, FIELD, value) ((ev)->member = (value), (ev)->have |= PFS_HAS(PFS_F_##FIELD))
+
 static inline void pfs_event_set_op(struct pfs_event *ev, enum pfs_op op)
 {
 	ev->op = op;

@@ -23,38 +23,15 @@ struct dec_proc *dec_proc_find(struct pfs_decoder *d, int32_t pid)
 
 struct dec_proc *dec_proc_get(struct pfs_decoder *d, int32_t pid)
 {
-	struct dec_proc *p = dec_proc_find(d, pid);
-
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->pid = pid;
-	HASH_ADD_INT(d->procs, pid, p);
-	if (!HASH_ADD_FAILED(p))
-		return p;
-	free(p);
-	return NULL;
+	return PFS_HASH_GET(d->procs, pid, pid);
 }
 
 struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pid)
 {
-	struct dec_thread *t;
+	struct dec_thread *t = PFS_HASH_GET(d->threads, tid, tid);
 
-	HASH_FIND_INT(d->threads, &tid, t);
-	if (!t) {
-		t = calloc(1, sizeof(*t));
-		if (!t)
-			return NULL;
-		t->tid = tid;
-		HASH_ADD_INT(d->threads, tid, t);
-		if (HASH_ADD_FAILED(t)) {
-			free(t);
-			return NULL;
-		}
-	}
-	t->pid = pid;
+	if (t)
+		t->pid = pid;
 	return t;
 }
 
