@@ -6,7 +6,7 @@
 #include "common/message.h"
 #include "module/loaded.h"
 #include "refault/zram.h"
-#include "tracefs/clean.h"
+#include "tracefs/dir.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -198,21 +198,18 @@ int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_
 	return ret ? ret : drain(c, c->config.live, err);
 }
 
-/* Events that never came into the buffer of that processor, or were overwritten in it. */
+/* Events that never reached the CPU's buffer, or were overwritten in it. */
 static uint64_t not_delivered(struct pfs_capture *c, int cpu)
 {
-	static const char *const counters[] = { "overrun:", "commit overrun:", "dropped events:" };
-	int fd = pfs_instance_open_cpu(c->instance, cpu, "stats", O_RDONLY, NULL);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	static const char *const counters[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
+	char *text = capture_cpu_stats(c, cpu), *at;
 	uint64_t sum = 0;
-	char line[128];
 
-	while (f && fgets(line, sizeof(line), f))
-		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-			if (!strncmp(line, counters[i], strlen(counters[i])))
-				sum += strtoull(line + strlen(counters[i]), NULL, 10);
-	if (f)
-		fclose(f);
+	for (size_t i = 0; text && i < sizeof(counters) / sizeof(counters[0]); i++) {
+		at = strstr(text, counters[i]);
+		sum += at ? strtoull(at + strlen(counters[i]), NULL, 10) : 0;
+	}
+	free(text);
 	return sum;
 }
 

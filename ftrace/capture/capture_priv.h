@@ -120,6 +120,8 @@ struct pfs_capture {
 /* capture/note.c */
 void capture_add_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells);
 int capture_note_lack(struct pfs_capture *c, const struct capture_lack *lack);
+char *capture_cpu_stats(struct pfs_capture *c,
+			int cpu); /* per_cpu/cpuN/stats, the caller's; "": none; NULL: no memory */
 
 /* capture/events.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
@@ -152,7 +154,6 @@ int capture_tracers_notes(struct pfs_capture *c);
 int capture_tracers_load_formats(struct pfs_capture *c);
 int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
 int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
-int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err); /* for stop() */
 int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
 void capture_tracers_free(struct pfs_capture *c);
 

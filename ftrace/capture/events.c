@@ -68,7 +68,7 @@ static const char *lack_of(const struct raw_desc *desc)
 	case RAW_MA_WRITE:
 		return "identity, splits and merges of regions";
 	case RAW_MAP_PAGES:
-		return "pages mapped beside a fault";
+		return "pages mapped by fault-around";
 	case RAW_ADD_CACHE:
 		return "major faults";
 	case RAW_EXIT_MMAP:

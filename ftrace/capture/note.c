@@ -5,8 +5,12 @@
 #include "capture/capture_priv.h"
 
 #include "base/clock.h"
+#include "base/write_all.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 int pfs_capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact)
 {
@@ -29,4 +33,17 @@ void capture_add_lack(struct pfs_capture *c, const char *system, const char *nam
 int capture_note_lack(struct pfs_capture *c, const struct capture_lack *lack)
 {
 	return pfs_capture_note(c, 0, PFS_FACT(LACKS, .what = lack->what, .tells = lack->tells));
+}
+
+char *capture_cpu_stats(struct pfs_capture *c, int cpu)
+{
+	char file[64], *text;
+	int fd;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+	fd = pfs_instance_open(c->instance, file, O_RDONLY, NULL);
+	text = fd < 0 ? strdup("") : pfs_read_whole(fd, NULL);
+	if (fd >= 0)
+		close(fd);
+	return text;
 }

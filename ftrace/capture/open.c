@@ -24,8 +24,11 @@ static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 	for (int i = 0; i < c->nr_cpus; i++)
 		c->cpus[i].raw_fd = c->cpus[i].spool_fd = -1;
 	for (int i = 0; i < c->nr_cpus; i++) {
-		int fd = pfs_instance_open_cpu(c->instance, i, "trace_pipe_raw", O_RDONLY | O_NONBLOCK, err);
+		char file[64];
+		int fd;
 
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", i);
+		fd = pfs_instance_open(c->instance, file, O_RDONLY | O_NONBLOCK, err);
 		if (fd == -ENOENT || fd == -ENODEV) /* this processor is not there */
 			continue;
 		if (fd < 0)
@@ -110,16 +113,18 @@ struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, str
 int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 {
 	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret;
+	char file[64];
 
 	ret = pfs_instance_hold(c->instance, "tracing_on", O_WRONLY, err);
 	if (!ret)
 		ret = pfs_instance_hold(c->instance, "events/enable", O_WRONLY, err);
 	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
-		ret = pfs_instance_hold_cpu(c->instance, cpu, "stats", O_RDONLY, err);
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+		ret = pfs_instance_hold(c->instance, file, O_RDONLY, err);
 		if (ret == -ENOENT || ret == -ENODEV) /* this processor is not there */
 			ret = 0;
 	}
-	return ret ? ret : capture_tracers_hold(c, err);
+	return ret;
 }
 
 static void close_fd(int fd)

@@ -33,18 +33,17 @@ static void refused(struct pfs_capture *c, const char *option, const struct pfs_
 
 static int set_up_probes(struct pfs_capture *c, struct pfs_err *err)
 {
-	const char *tracing = pfs_tracing_dir(err);
 	int ret;
 
-	if (!tracing)
-		return -errno;
 	pfs_dynevents_group(pfs_instance_dir(c->instance), c->group, sizeof(c->group));
-	ret = pfs_dynevents_create(tracing, c->group, c->config.tracers.probes, &c->probes_how, err);
+	ret = pfs_dynevents_create(c->group, c->config.tracers.probes, &c->probes_how, err);
 	if (ret)
 		return ret;
 	ret = pfs_instance_enable(c->instance, c->group, PFS_HANDLER_EVENT, NULL, err);
 	if (!ret)
 		ret = pfs_instance_enable(c->instance, c->group, PFS_HANDLER_END_EVENT, NULL, err);
+	if (!ret) /* a kernel without the file does not count them */
+		pfs_instance_hold(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL);
 	c->has_probes = !ret;
 	return ret;
 }
@@ -189,17 +188,6 @@ int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err)
 		if (ret || !c->launched)
 			ret = pfs_hist_count(&c->hist[i], c->instance, true, err);
 	}
-	return ret;
-}
-
-int capture_tracers_hold(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = 0;
-
-	for (unsigned int i = 0; c->has_hist && !ret && i < NR_HIST; i++)
-		ret = pfs_hist_hold(&c->hist[i], c->instance, err);
-	if (!ret && c->has_probes) /* a kernel without the file does not count them */
-		pfs_instance_hold(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL);
 	return ret;
 }
 

@@ -138,18 +138,6 @@ static void forget(struct collected *all)
 	}
 }
 
-static char *cpu_stats(struct pfs_capture *c, int cpu)
-{
-	int fd = pfs_instance_open_cpu(c->instance, cpu, "stats", O_RDONLY, NULL);
-	char *text = calloc(1, 4096);
-
-	if (fd >= 0 && text && read(fd, text, 4095) < 0)
-		text[0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return text;
-}
-
 int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 {
 	struct collected all = { .symbols = c->formats ? c->formats->symbols : NULL };
@@ -175,7 +163,7 @@ int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 	}
 	for (int i = 0; i < c->nr_cpus; i++) {
 		fds[i] = c->cpus[i].spool_fd;
-		stats[i] = cpu_stats(c, i);
+		stats[i] = capture_cpu_stats(c, i);
 	}
 	uname(&uts);
 	snprintf(uname_text, sizeof(uname_text), "%s %s %s", uts.sysname, uts.release, uts.machine);

@@ -5,6 +5,7 @@
 #include "sideband/snapshot.h"
 
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "os/process.h"
 #include "record/pfscope_records.h"
 #include "sideband/maps_text.h"
@@ -22,39 +23,11 @@
 /* A program that is not in place by then may be on a file system that does not answer. */
 #define EXEC_PATIENCE_MS 50
 
-/* All there is to be read, terminated; the caller frees it. NULL with errno. */
-static char *read_whole(int fd)
-{
-	size_t len = 0, max = 1 << 16;
-	char *text = malloc(max);
-	ssize_t got = 1;
-
-	while (text && got > 0) {
-		if (max - len < 4096) {
-			char *bigger = realloc(text, max *= 2);
-
-			if (!bigger)
-				goto fail;
-			text = bigger;
-		}
-		got = read(fd, text + len, max - len - 1);
-		if (got < 0)
-			goto fail;
-		len += got;
-	}
-	if (text)
-		text[len] = '\0';
-	return text;
-fail:
-	free(text);
-	return NULL;
-}
-
-/* The same of a file of /proc. */
+/* A file of /proc as a whole, the caller's to free. NULL with errno. */
 static char *read_proc(pid_t pid, const char *file)
 {
 	int fd = pfs_process_open(pid, file);
-	char *text = fd < 0 ? NULL : read_whole(fd);
+	char *text = fd < 0 ? NULL : pfs_read_whole(fd, NULL);
 
 	if (fd >= 0)
 		close(fd);
@@ -209,7 +182,7 @@ void pfs_snapshot_close(struct pfs_snapshot *s)
 int pfs_snapshot_take(struct pfs_snapshot *s, int fd, uint64_t ts_ns, struct pfs_err *err)
 {
 	free(s->maps);
-	s->maps = lseek(fd, 0, SEEK_SET) ? NULL : read_whole(fd);
+	s->maps = lseek(fd, 0, SEEK_SET) ? NULL : pfs_read_whole(fd, NULL);
 	s->taken_ns = ts_ns;
 	if (!s->maps)
 		return pfs_err_set(err, -errno, "/proc/%d/maps: %s", s->pid, strerror(errno));

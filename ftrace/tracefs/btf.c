@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reader of BTF for two questions, see btf.h. It walks the types once a question: there are few.
+ * A reader of BTF, see btf.h. Each question walks the types once: there are few questions.
  */
 #include "tracefs/btf.h"
 
+#include "base/write_all.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/btf.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_DEPTH 8	/* of unnamed structs inside one another */
-#define MAX_LOOKS 65536 /* at members: of ten thousand that are in themselves there is no end */
+#define MAX_LOOKS 65536 /* at members: damaged types may contain themselves */
 
 struct pfs_btf {
 	const uint8_t *types, *types_end;
@@ -29,50 +32,31 @@ static uint32_t vlen(const struct btf_type *t)
 	return BTF_INFO_VLEN(t->info);
 }
 
-/* Bytes that follow a type's own; -1: a kind that is not known. */
+/* Bytes that follow a type of a kind, once and for each of its members. The other kinds have none. */
+static const struct {
+	uint8_t once, each;
+} follows[BTF_KIND_ENUM64 + 1] = {
+	[BTF_KIND_INT] = { .once = sizeof(uint32_t) },
+	[BTF_KIND_ARRAY] = { .once = sizeof(struct btf_array) },
+	[BTF_KIND_STRUCT] = { .each = sizeof(struct btf_member) },
+	[BTF_KIND_UNION] = { .each = sizeof(struct btf_member) },
+	[BTF_KIND_ENUM] = { .each = sizeof(struct btf_enum) },
+	[BTF_KIND_FUNC_PROTO] = { .each = sizeof(struct btf_param) },
+	[BTF_KIND_VAR] = { .once = sizeof(struct btf_var) },
+	[BTF_KIND_DATASEC] = { .each = sizeof(struct btf_var_secinfo) },
+	[BTF_KIND_DECL_TAG] = { .once = sizeof(struct btf_decl_tag) },
+	[BTF_KIND_ENUM64] = { .each = sizeof(struct btf_enum64) },
+};
+
+/* -1: an unknown kind. */
 static int64_t extra_len(const struct btf_type *t)
 {
-	uint32_t n = vlen(t);
+	uint32_t kind = BTF_INFO_KIND(t->info);
 
-	switch (BTF_INFO_KIND(t->info)) {
-	case BTF_KIND_INT:
-		return sizeof(uint32_t);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return n * (int64_t)sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return n * (int64_t)sizeof(struct btf_enum);
-	case BTF_KIND_FUNC_PROTO:
-		return n * (int64_t)sizeof(struct btf_param);
-	case BTF_KIND_VAR:
-		return sizeof(struct btf_var);
-	case BTF_KIND_DATASEC:
-		return n * (int64_t)sizeof(struct btf_var_secinfo);
-	case BTF_KIND_DECL_TAG:
-		return sizeof(struct btf_decl_tag);
-	case BTF_KIND_ENUM64:
-		return n * (int64_t)sizeof(struct btf_enum64);
-	case BTF_KIND_PTR:
-	case BTF_KIND_FWD:
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_FUNC:
-	case BTF_KIND_FLOAT:
-	case BTF_KIND_TYPE_TAG:
-		return 0;
-	default:
-		return -1;
-	}
+	return kind && kind <= BTF_KIND_ENUM64 ? follows[kind].once + (int64_t)vlen(t) * follows[kind].each : -1;
 }
 
-/*
- * Calls once to count (by_id NULL), once to fill. A type that is not known ends it: ids follow no
- * more.
- */
+/* Returns the number of types and fills by_id unless it is NULL. Ends at an unknown kind, whose length is unknown. */
 static uint32_t walk(const struct pfs_btf *b, const struct btf_type **by_id)
 {
 	const uint8_t *p = b->types;
@@ -99,7 +83,7 @@ static bool is_named(const struct pfs_btf *b, uint32_t off, const char *name)
 	return off < b->strings_len && b->strings_len - off >= len && !memcmp(b->strings + off, name, len);
 }
 
-/* Inside the sections that the header names? */
+/* Is the section inside the bytes? */
 static bool has_section(const struct btf_header *h, size_t len, uint32_t off, uint32_t size)
 {
 	return h->hdr_len <= len && off <= len - h->hdr_len && size <= len - h->hdr_len - off;
@@ -139,28 +123,20 @@ no_memory:
 struct pfs_btf *pfs_btf_load(struct pfs_err *err)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
-	FILE *f = fopen(path, "re");
-	struct pfs_btf *b = NULL;
-	char *bytes = NULL;
-	long len = -1;
-	int code;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code;
+	struct pfs_btf *b;
+	size_t len;
+	char *bytes = fd < 0 ? NULL : pfs_read_whole(fd, &len);
 
-	if (!f) {
-		code = errno;
+	code = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!bytes) {
 		pfs_err_set(err, -code, "%s: %s", path, strerror(code));
 		errno = code;
 		return NULL;
 	}
-	if (!fseek(f, 0, SEEK_END))
-		len = ftell(f);
-	if (len > 0)
-		bytes = malloc(len);
-	rewind(f);
-	if (bytes && fread(bytes, 1, len, f) == (size_t)len)
-		b = pfs_btf_parse(bytes, len, err);
-	else
-		pfs_err_set(err, -EIO, "%s: cannot be read", path);
-	fclose(f);
+	b = pfs_btf_parse(bytes, len, err);
 	if (b)
 		b->owned = bytes;
 	else

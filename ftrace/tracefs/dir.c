@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracefs/dir.h"
 
+#include "os/process.h"
+#include "tracefs/dynevents.h"
+
 #include <tracefs.h>
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,4 +46,48 @@ int pfs_instance_rmdir(const char *dir, unsigned int patience_ms)
 			return -errno;
 		nanosleep(&moment, NULL);
 	}
+}
+
+/* Returns true if the pfscope that made the instance of that name is dead. */
+static bool is_orphaned(const char *name)
+{
+	uint64_t start;
+	int pid, at = 0;
+
+	if (sscanf(name, PFS_INSTANCE_PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at || name[at])
+		return false;
+	return pfs_process_start(pid) != start;
+}
+
+int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
+{
+	const char *tracing = pfs_tracing_dir(err);
+	int ret = 0, nr = 0, removed;
+	char path[PATH_MAX + 300];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!tracing)
+		return -errno;
+	snprintf(path, sizeof(path), "%s/instances", tracing);
+	dir = opendir(path);
+	if (!dir)
+		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	while ((entry = readdir(dir))) {
+		if (!is_orphaned(entry->d_name))
+			continue;
+		/*
+		 * It is not switched off first: an instance that is being read belongs to a live pfscope whose pid
+		 * names another process here (a container with a pid namespace of its own).
+		 */
+		snprintf(path, sizeof(path), "%s/instances/%s", tracing, entry->d_name);
+		removed = pfs_instance_rmdir(path, patience_ms);
+		nr += !removed;
+		if (removed)
+			ret = pfs_err_set(err, -EBUSY, "%s: cannot be removed: %s%s", path, strerror(-removed),
+					  removed == -EBUSY ? ": a process reads it" : "");
+	}
+	closedir(dir);
+	pfs_dynevents_clean(is_orphaned);
+	return ret ? ret : nr;
 }

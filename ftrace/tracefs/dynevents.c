@@ -1,74 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes at handle_mm_fault through tracefs's dynamic_events, see dynevents.h.
- *
- * libtracefs has calls for this too, but a keeper cannot use them, and those of Debian 12 know no
- * probe by argument name. Lines are appended: opened otherwise, the file empties itself, of others'
- * events as well.
+ * Probes at handle_mm_fault, see dynevents.h.
  */
 #include "tracefs/dynevents.h"
 
 #include "tracefs/btf.h"
 
+#include <tracefs.h>
+
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PREFIX "pfscope_"
-/*
- * Faults may sleep, and each that does takes one of these; else its end is missed. The kernel's own
- * limit.
- */
-#define MAX_AT_ONCE 4096
-#define BEGIN_LINE  "%c:%s/" PFS_HANDLER_EVENT " handle_mm_fault %s\n"
+#define FILE_NAME "dynamic_events"
+#define PREFIX	  "pfscope_"
+
+/* Three ways to make the two events. A return probe takes 4096 faults that sleep at once, the kernel's limit. */
+static const struct way {
+	const char *how, *begin, *end;
+	bool by_name; /* the kernel finds arguments by name itself (6.4 and later, with BTF) */
+} ways[] = {
+	{ "kprobe btf", "p", "r4096:%s/%s handle_mm_fault ret=$retval:x32\n", true },
+	{ "kprobe", "p", "r4096:%s/%s handle_mm_fault ret=$retval:x32\n", false },
+	{ "fprobe btf", "f", "f:%s/%s handle_mm_fault%%return ret=$retval:x32\n", true },
+};
+
+static void replace(char *name, char from, char to)
+{
+	while ((name = strchr(name, from)))
+		*name++ = to;
+}
 
 void pfs_dynevents_group(const char *dir, char *group, size_t size)
 {
-	const char *name = strrchr(dir, '/');
-
-	snprintf(group, size, "%s", name ? name + 1 : dir);
-	for (char *p = group; *p; p++)
-		if (*p == '-')
-			*p = '_';
+	snprintf(group, size, "%s", strrchr(dir, '/') + 1);
+	replace(group, '-', '_');
 }
 
-static int append_line(const char *tracing_dir, const char *line)
+/* By libtracefs as text: its calls for dynamic events (version 1.6.4) have no fprobes. */
+static int append_line(const char *line)
 {
-	char path[PATH_MAX];
-	int fd, ret = 0;
-
-	snprintf(path, sizeof(path), "%s/dynamic_events", tracing_dir);
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, line, strlen(line)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	errno = 0;
+	return tracefs_instance_file_append(NULL, FILE_NAME, line) < 0 ? -(errno ? errno : EIO) : 0;
 }
 
-void pfs_dynevents_remove(const char *tracing_dir, const char *group)
+void pfs_dynevents_remove(const char *group)
 {
+	static const char *const events[] = { PFS_HANDLER_EVENT, PFS_HANDLER_END_EVENT };
 	char line[256];
 
-	snprintf(line, sizeof(line), "-:%s/" PFS_HANDLER_EVENT "\n", group);
-	append_line(tracing_dir, line);
-	snprintf(line, sizeof(line), "-:%s/" PFS_HANDLER_END_EVENT "\n", group);
-	append_line(tracing_dir, line);
+	for (int i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line), "-:%s/%s\n", group, events[i]);
+		append_line(line);
+	}
 }
 
-/* The arguments by name, as the kernel looks them up itself (6.4 and later, with BTF). */
-static void args_by_name(char *args, size_t size, bool region)
-{
-	snprintf(args, size, "address=address:x64 flags=flags:x32%s",
-		 region ? " vma=vma:x64 start=vma->vm_start:x64 end=vma->vm_end:x64" : "");
-}
-
-/* The same by place, which the kernel's type information tells. */
+/* The places of the arguments, from the kernel's type information. */
 static int args_by_place(char *args, size_t size, bool region, struct pfs_err *err)
 {
 	struct pfs_btf *btf = pfs_btf_load(err);
@@ -88,92 +77,56 @@ static int args_by_place(char *args, size_t size, bool region, struct pfs_err *e
 				   "handle_mm_fault(vma, address, flags)");
 	len = snprintf(args, size, "address=$arg%d:x64 flags=$arg%d:x32", address, flags);
 	if (region)
-		snprintf(args + len, size - len,
-			 " vma=$arg%d:x64 start=+%d($arg%d):x64 "
-			 "end=+%d($arg%d):x64",
-			 vma, start, vma, end, vma);
+		snprintf(args + len, size - len, " vma=$arg%d:x64 start=+%d($arg%d):x64 end=+%d($arg%d):x64", vma,
+			 start, vma, end, vma);
 	return 0;
 }
 
-static int create_begin(const char *tracing_dir, const char *group, bool region, const char **how, struct pfs_err *err)
+static int create(const struct way *way, const char *group, bool region, struct pfs_err *err)
 {
 	char line[512], args[256];
-	int ret;
+	int ret = 0;
 
-	*how = "kprobe btf";
-	args_by_name(args, sizeof(args), region);
-	snprintf(line, sizeof(line), BEGIN_LINE, 'p', group, args);
-	ret = append_line(tracing_dir, line);
-	if (ret != -EINVAL && ret != -EOPNOTSUPP)
-		goto out;
-	*how = "kprobe";
-	ret = args_by_place(args, sizeof(args), region, err);
+	if (way->by_name)
+		snprintf(args, sizeof(args), "address=address:x64 flags=flags:x32%s",
+			 region ? " vma=vma:x64 start=vma->vm_start:x64 end=vma->vm_end:x64" : "");
+	else
+		ret = args_by_place(args, sizeof(args), region, err);
 	if (ret)
 		return ret;
-	snprintf(line, sizeof(line), BEGIN_LINE, 'p', group, args);
-	ret = append_line(tracing_dir, line);
-out:
-	return ret ? pfs_err_set(err, ret, "a probe at handle_mm_fault: %s", strerror(-ret)) : 0;
-}
-
-/* A function probe, where there are no kprobes but those. */
-static int create_fprobes(const char *tracing_dir, const char *group, bool region, const char **how)
-{
-	char line[512], args[256];
-	int ret;
-
-	args_by_name(args, sizeof(args), region);
-	snprintf(line, sizeof(line), BEGIN_LINE, 'f', group, args);
-	ret = append_line(tracing_dir, line);
+	snprintf(line, sizeof(line), "%s:%s/" PFS_HANDLER_EVENT " handle_mm_fault %s\n", way->begin, group, args);
+	ret = append_line(line);
 	if (ret)
-		return ret;
-	snprintf(line, sizeof(line),
-		 "f:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault%%return "
-		 "ret=$retval:x32\n",
-		 group);
-	*how = "fprobe btf";
-	return append_line(tracing_dir, line);
+		return pfs_err_set(err, ret, "a probe at handle_mm_fault: %s", strerror(-ret));
+	snprintf(line, sizeof(line), way->end, group, PFS_HANDLER_END_EVENT);
+	ret = append_line(line);
+	return ret ? pfs_err_set(err, ret, "a probe at the return of handle_mm_fault: %s", strerror(-ret)) : 0;
 }
 
-static bool has_file(const char *tracing_dir, const char *file)
+int pfs_dynevents_create(const char *group, bool region, const char **how, struct pfs_err *err)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/%.255s", tracing_dir, file);
-	return !access(path, F_OK);
-}
-
-int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region, const char **how, struct pfs_err *err)
-{
-	char line[256];
-	int ret;
+	int ret = 0, reported = 0;
 
 	*how = "";
-	if (!has_file(tracing_dir, "dynamic_events"))
+	if (!tracefs_file_exists(NULL, FILE_NAME))
 		return pfs_err_set(err, -ENOTSUP, "this kernel has no dynamic events");
-	ret = create_begin(tracing_dir, group, region, how, err);
-	if (ret) {
-		if (!create_fprobes(tracing_dir, group, region, how))
+	for (const struct way *way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++) {
+		bool fprobe = *way->begin == 'f';
+
+		ret = create(way, group, region, fprobe ? NULL : err); /* few kernels have fprobes: not reported */
+		if (!ret) {
+			*how = way->how;
 			return 0;
-		if (!has_file(tracing_dir, "kprobe_events"))
-			pfs_err_set(err, ret, "this kernel has no kprobe events");
-		goto failed;
+		}
+		pfs_dynevents_remove(group);
+		reported = fprobe ? reported : ret;
 	}
-	snprintf(line, sizeof(line),
-		 "r%d:%s/" PFS_HANDLER_END_EVENT " handle_mm_fault "
-		 "ret=$retval:x32\n",
-		 MAX_AT_ONCE, group);
-	ret = append_line(tracing_dir, line);
-	if (!ret)
-		return 0;
-	pfs_err_set(err, ret, "a probe at the return of handle_mm_fault: %s", strerror(-ret));
-failed:
-	*how = "";
-	pfs_dynevents_remove(tracing_dir, group);
-	return ret;
+	if (!tracefs_file_exists(NULL, "kprobe_events"))
+		pfs_err_set(err, reported, "this kernel has no kprobe events");
+	return reported;
 }
 
-/* kprobe_profile:  "  pfs_handler      12345      0", of every pfscope's that is at work */
+/* kprobe_profile:  "  pfs_handler      12345      0", of every pfscope that records now */
 unsigned long long pfs_dynevents_missed(int fd)
 {
 	unsigned long long hits, missed, sum = 0;
@@ -191,49 +144,21 @@ unsigned long long pfs_dynevents_missed(int fd)
 	return sum;
 }
 
-/*
- * p:pfscope_1_2_0/pfs_handler handle_mm_fault ... to the group. false: nothing of a pfscope's.
- */
-static bool group_of_line(char *line, char **group)
+/* p:pfscope_1_2_0/pfs_handler handle_mm_fault ...		read as a whole, since each removal changes the file */
+void pfs_dynevents_clean(bool (*is_orphaned)(const char *instance))
 {
-	char *colon = strchr(line, ':'), *slash;
+	char *text = NULL, *line, *save = NULL, group[128], instance[128];
 
-	if (!colon || strncmp(colon + 1, PREFIX, strlen(PREFIX)))
-		return false;
-	slash = strchr(colon, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	*group = colon + 1;
-	return true;
-}
-
-/* The file changes while it is being emptied, so it is read as a whole before. */
-int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group), struct pfs_err *err)
-{
-	char path[PATH_MAX], last[128] = "", *text = NULL, *line, *save = NULL, *group;
-	size_t size = 0;
-	int nr = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/dynamic_events", tracing_dir);
-	f = fopen(path, "re");
-	if (!f) /* a kernel that has none, or kprobes alone, has none of ours */
-		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	if (getdelim(&text, &size, '\0', f) < 0) {
-		free(text);
-		text = NULL;
-	}
-	fclose(f);
+	if (tracefs_file_exists(NULL, FILE_NAME)) /* a kernel with kprobes alone has none of ours */
+		text = tracefs_instance_file_read(NULL, FILE_NAME, NULL);
 	line = text ? strtok_r(text, "\n", &save) : NULL;
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
-		if (!group_of_line(line, &group) || !strcmp(group, last) || !orphaned(group))
+		if (sscanf(line, "%*[^:]:%127[^/]", group) != 1 || strncmp(group, PREFIX, strlen(PREFIX)))
 			continue;
-		snprintf(last, sizeof(last), "%s", group);
-		pfs_dynevents_remove(tracing_dir, group);
-		snprintf(path, sizeof(path), "events/%s", group);
-		nr += !has_file(tracing_dir, path);
+		strcpy(instance, group);
+		replace(instance, '_', '-');
+		if (is_orphaned(instance))
+			pfs_dynevents_remove(group);
 	}
 	free(text);
-	return nr;
 }

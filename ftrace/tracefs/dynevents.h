@@ -2,10 +2,9 @@
 /*
  * Dynamic events of pfscope's own: probes at the kernel's fault handler, made for one recording.
  *
- * Their definitions are the whole system's, so each pfscope has a group of its own, named after its
- * tracefs instance ("pfscope_PID_START_N"), and they are switched on in that instance only. They go
- * when the instance has gone: in order, by the keeper, or by whoever finds that their owner is
- * dead.
+ * Definitions belong to the whole system, so each pfscope has a group of its own, named after its tracefs instance
+ * ("pfscope_PID_START_N"), and enables its events in that instance only. They are removed after the instance: by the
+ * keeper, or by any pfscope that finds that their owner is dead.
  */
 #ifndef PFS_DYNEVENTS_H
 #define PFS_DYNEVENTS_H
@@ -22,26 +21,19 @@
 void pfs_dynevents_group(const char *dir, char *group, size_t size);
 
 /*
- * Makes both events in the group; with `region` the first also says flags and region. *how is set
- * to how they are made ("kprobe", with "btf" where the kernel finds arguments by name) or "". 0, or
- * -errno with err set: what the kernel refused.
+ * Makes both events in the group; with `region` the first also records flags and region. *how is set to how they are
+ * made ("kprobe", with "btf" where the kernel finds arguments by name) or "". 0, or -errno with err set.
  */
-int pfs_dynevents_create(const char *tracing_dir, const char *group, bool region, const char **how,
-			 struct pfs_err *err);
+int pfs_dynevents_create(const char *group, bool region, const char **how, struct pfs_err *err);
 
-/*
- * Removes both, or what there is of them. Must not be in use any more. Safe in a keeper: no memory.
- */
-void pfs_dynevents_remove(const char *tracing_dir, const char *group);
+/* Removes those of both that exist. They must not be in use any more. */
+void pfs_dynevents_remove(const char *group);
 
-/* How often the kernel had to let a hit of such an event pass by, whosever process it was. Closes fd. */
+/* How many hits of such events the kernel left out, in all processes. Closes fd. */
 #define PFS_DYNEVENTS_PROFILE "../../kprobe_profile" /* as seen from an instance */
 unsigned long long pfs_dynevents_missed(int fd);
 
-/*
- * Calls orphaned() with each group of a pfscope's that is there, and removes those it says yes to.
- * How many went, or -errno with err set.
- */
-int pfs_dynevents_clean(const char *tracing_dir, bool (*orphaned)(const char *group), struct pfs_err *err);
+/* Removes the events of each instance of which is_orphaned() returns true. */
+void pfs_dynevents_clean(bool (*is_orphaned)(const char *instance));
 
 #endif

@@ -1,50 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hist triggers on page-fault events, see hist.h.
+ * Hist triggers on page-fault events, see hist.h. Written as text: libtracefs's calls for them need a tep_handle, which
+ * parses the formats of all events: 120 to 260 ms.
  */
 #include "tracefs/hist.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* "trigger" or "hist" of an event. */
-static void file_of(const char *event, const char *name, char *file, size_t size)
+/* "trigger" or "hist" of the event. */
+static const char *file_of(const struct pfs_hist *hist, const char *name, char file[128])
 {
-	snprintf(file, size, "events/exceptions/%s/%s", event, name);
+	snprintf(file, 128, "events/exceptions/%s/%s", hist->event, name);
+	return file;
 }
 
-static int write_trigger(struct pfs_instance *instance, const char *event, const char *text, struct pfs_err *err)
+static int write_trigger(const struct pfs_hist *hist, struct pfs_instance *instance, const char *command,
+			 struct pfs_err *err)
 {
-	char file[128];
+	char text[sizeof(hist->trigger) + 8], file[128];
 
-	file_of(event, "trigger", file, sizeof(file));
-	return pfs_instance_write(instance, file, text, err);
+	snprintf(text, sizeof(text), "%s:%s", hist->trigger, command);
+	return pfs_instance_write(instance, file_of(hist, "trigger", file), text, err);
 }
 
 int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event, unsigned long page_size,
 		    unsigned int entries, struct pfs_err *err)
 {
-	char path[PATH_MAX], text[sizeof(hist->trigger) + 8];
+	char file[128];
 	int ret;
 
 	hist->event = event;
-	snprintf(path, sizeof(path), "%s/events/exceptions/%s/hist", pfs_instance_dir(instance), event);
-	if (access(path, F_OK)) {
-		hist->trigger[0] = '\0';
-		return pfs_err_set(err, -ENOTSUP, "this kernel has no hist triggers");
-	}
 	snprintf(hist->trigger, sizeof(hist->trigger),
 		 "hist:keys=common_pid,address.buckets=%lu,error_code.hex:size=%u", page_size, entries);
-	snprintf(text, sizeof(text), "%s:pause", hist->trigger);
-	ret = write_trigger(instance, event, text, err);
-	if (ret)
-		hist->trigger[0] = '\0';
+	if (pfs_instance_hold(instance, file_of(hist, "hist", file), O_RDONLY, NULL))
+		return pfs_err_set(err, -ENOTSUP, "this kernel has no hist triggers");
+	ret = pfs_instance_hold(instance, file_of(hist, "trigger", file), O_WRONLY, err);
+	if (!ret)
+		ret = write_trigger(hist, instance, "pause", err);
 	if (ret == -EINVAL)
 		pfs_err_set(err, ret,
 			    "this kernel cannot count by page (hist triggers with "
@@ -52,29 +50,13 @@ int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const 
 	return ret;
 }
 
-int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, struct pfs_err *err)
+int pfs_hist_count(const struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err)
 {
-	char file[128];
-	int ret;
-
-	file_of(hist->event, "trigger", file, sizeof(file));
-	ret = pfs_instance_hold(instance, file, O_WRONLY, err);
-	file_of(hist->event, "hist", file, sizeof(file));
-	return ret ? ret : pfs_instance_hold(instance, file, O_RDONLY, err);
+	return write_trigger(hist, instance, on ? "cont" : "pause", err);
 }
 
-int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err)
-{
-	char text[sizeof(hist->trigger) + 8];
-
-	snprintf(text, sizeof(text), "%s:%s", hist->trigger, on ? "cont" : "pause");
-	return write_trigger(instance, hist->event, text, err);
-}
-
-/*
- * A filter is needed even so: without one, triggers heed no threads but answer to anybody's event.
- */
-int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid, struct pfs_err *err)
+/* The filter is needed although the instance traces the thread alone: triggers without one react to every thread. */
+int pfs_hist_count_from_exec(const struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid, struct pfs_err *err)
 {
 	char text[128];
 
@@ -90,10 +72,7 @@ static const char *key_value(const char *line, const char *name)
 	return p ? p + strlen(name) + strspn(p + strlen(name), " ~") : NULL;
 }
 
-/*
- * { common_pid:    125, address: ~ 139732268941312-139732268945407, error_code: 14 } hitcount:
- * 1
- */
+/* { common_pid:    125, address: ~ 139732268941312-139732268945407, error_code: 14 } hitcount:          1 */
 int pfs_hist_line(const char *line, unsigned long page_size, struct pfs_hist_entry *entry)
 {
 	const char *pid = key_value(line, "common_pid:"), *address = key_value(line, " address:");
@@ -125,8 +104,7 @@ int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
 	int ret = 0, fd;
 	FILE *f;
 
-	file_of(hist->event, "hist", file, sizeof(file));
-	fd = pfs_instance_open(instance, file, O_RDONLY, err);
+	fd = pfs_instance_open(instance, file_of(hist, "hist", file), O_RDONLY, err);
 	if (fd < 0)
 		return fd;
 	f = fdopen(fd, "r");

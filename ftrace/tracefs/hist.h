@@ -2,8 +2,7 @@
 /*
  * Faults counted by page inside the kernel: a hist trigger on a page-fault event of an instance.
  *
- * The events themselves are not recorded; a table in the kernel has an entry for each thread, page
- * and error code. Triggers heed the instance's threads as events do. See
+ * The events themselves are not recorded; a table in the kernel has an entry for each thread, page and error code. See
  * Documentation/trace/histogram.rst of Linux.
  */
 #ifndef PFS_HIST_H
@@ -18,7 +17,7 @@
 /* One event's table. */
 struct pfs_hist {
 	const char *event; /* "page_fault_user", of exceptions */
-	char trigger[160]; /* as it was written; "": none */
+	char trigger[160]; /* without its command */
 };
 
 /* One entry of it. */
@@ -30,25 +29,21 @@ struct pfs_hist_entry {
 };
 
 /*
- * Sets it up for pages of page_size bytes, with room for that many entries, not counting yet. 0, or
- * -errno with err set: the kernel has no hist triggers, no buckets (up to 5.17), or no memory.
+ * Sets it up for pages of page_size bytes, with room for that many entries, not counting yet, and opens all that is
+ * needed later without privilege. 0, or -errno with err set: the kernel has no hist triggers, no buckets (up to 5.17),
+ * or no memory.
  */
 int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const char *event, unsigned long page_size,
 		    unsigned int entries, struct pfs_err *err);
 
-/* Opens what is needed later, when the right to do so has been given up. 0 or -errno with err set. */
-int pfs_hist_hold(const struct pfs_hist *hist, struct pfs_instance *instance, struct pfs_err *err);
+/* Starts or stops counting. 0 or -errno with err set. */
+int pfs_hist_count(const struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err);
 
-/* Counts from now on; or not any more. 0 or -errno with err set. */
-int pfs_hist_count(struct pfs_hist *hist, struct pfs_instance *instance, bool on, struct pfs_err *err);
+/* Starts counting when the thread leaves its address space for another (exec). */
+int pfs_hist_count_from_exec(const struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid,
+			     struct pfs_err *err);
 
-/* Counts from the moment on at which the thread leaves its address space for another (exec). */
-int pfs_hist_count_from_exec(struct pfs_hist *hist, struct pfs_instance *instance, pid_t tid, struct pfs_err *err);
-
-/*
- * Passes every entry to fn. *dropped: hits that found no room. 0, what fn returned, or -errno with
- * err set.
- */
+/* Passes every entry to fn. *dropped: hits for which there was no room. 0, what fn returned, or -errno with err set. */
 int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
 		  int (*fn)(void *ctx, const struct pfs_hist_entry *entry), void *ctx, uint64_t *dropped,
 		  struct pfs_err *err);

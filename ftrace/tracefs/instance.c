@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A private tracefs instance, see instance.h. libtracefs makes it. Its files are written by hand: many are written after
- * the right to open them was given up, and libtracefs truncates what it opens, which empties set_event_pid and triggers.
+ * A private tracefs instance, see instance.h, through libtracefs.
+ *
+ * Events are enabled by tracefs_instance_file_append(), 4 system calls each: tracefs_event_enable() looks through all
+ * systems and events of the kernel with regular expressions, 230 system calls for one event.
  */
 #include "tracefs/instance.h"
 
 #include "os/process.h"
-#include "tracefs/clean.h"
 #include "tracefs/dir.h"
 #include "tracefs/keeper.h"
 
@@ -38,6 +39,7 @@ struct result {
 
 struct pfs_instance {
 	char dir[PATH_MAX];
+	struct tracefs_instance *tracefs; /* NULL before pfs_instance_settle(): for libtracefs the top level */
 	int keeper_fd;
 	unsigned int pending; /* answers of the keeper */
 	struct held *held;
@@ -108,9 +110,11 @@ int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
 	while (instance->set_up_pid > 0 && waitpid(instance->set_up_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	instance->set_up_pid = 0;
-	if (!instance->result || !instance->result->ret)
-		return 0;
-	return pfs_err_set(err, instance->result->ret, "%s", instance->result->err.msg);
+	if (instance->result && instance->result->ret)
+		return pfs_err_set(err, instance->result->ret, "%s", instance->result->err.msg);
+	if (!instance->tracefs)
+		instance->tracefs = tracefs_instance_alloc(NULL, strrchr(instance->dir, '/') + 1);
+	return instance->tracefs ? 0 : pfs_err_set(err, -ENOMEM, "no memory for a tracefs instance");
 }
 
 /* Where the next instance of this process will be: so that its keeper can be there before it. */
@@ -178,9 +182,8 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 
 	if (!instance)
 		return 0;
-	pfs_instance_settle(instance, NULL);
 	/* If nobody is left who may remove it, it is at least silent. */
-	if (instance->keeper_fd >= 0 && !pfs_keeper_lives(instance->keeper_fd)) {
+	if (instance->result && !pfs_instance_settle(instance, NULL) && !pfs_keeper_lives(instance->keeper_fd)) {
 		pfs_instance_write(instance, "tracing_on", "0", NULL);
 		pfs_instance_write(instance, "events/enable", "0", NULL);
 	}
@@ -189,6 +192,7 @@ int pfs_instance_destroy(struct pfs_instance *instance, struct pfs_err *err)
 		ret = pfs_keeper_remove(instance->keeper_fd, instance->pending, instance->dir, err);
 	if (instance->result)
 		munmap(instance->result, sizeof(*instance->result));
+	tracefs_instance_free(instance->tracefs);
 	free(instance);
 	return ret;
 }
@@ -200,10 +204,7 @@ const char *pfs_instance_dir(const struct pfs_instance *instance)
 
 bool pfs_instance_has_event(const struct pfs_instance *instance, const char *system, const char *name)
 {
-	char path[PATH_MAX + 256];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/enable", instance->dir, system, name);
-	return !access(path, F_OK);
+	return tracefs_event_file_exists(instance->tracefs, system, name, "enable");
 }
 
 static struct held *find_held(const struct pfs_instance *instance, const char *file)
@@ -215,14 +216,6 @@ static struct held *find_held(const struct pfs_instance *instance, const char *f
 	return held;
 }
 
-static int open_file(const struct pfs_instance *instance, const char *file, int flags)
-{
-	char path[PATH_MAX + 512];
-
-	snprintf(path, sizeof(path), "%s/%s", instance->dir, file);
-	return open(path, flags | O_CLOEXEC);
-}
-
 int pfs_instance_hold(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err)
 {
 	struct held *held = malloc(sizeof(*held) + strlen(file) + 1);
@@ -230,7 +223,7 @@ int pfs_instance_hold(struct pfs_instance *instance, const char *file, int flags
 	if (!held)
 		return pfs_err_set(err, -ENOMEM, "no memory for a descriptor");
 	strcpy(held->file, file);
-	held->fd = open_file(instance, file, flags);
+	held->fd = tracefs_instance_file_open(instance->tracefs, file, flags | O_CLOEXEC);
 	if (held->fd < 0) {
 		free(held);
 		return pfs_err_set(err, -errno, "%s/%s: %s", instance->dir, file, strerror(errno));
@@ -250,22 +243,20 @@ int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags
 		if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY)
 			lseek(fd, 0, SEEK_SET);
 	} else {
-		fd = open_file(instance, file, flags);
+		fd = tracefs_instance_file_open(instance->tracefs, file, flags | O_CLOEXEC);
 	}
 	return fd < 0 ? pfs_err_set(err, -errno, "%s/%s: %s", instance->dir, file, strerror(errno)) : fd;
 }
 
 int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text, struct pfs_err *err)
 {
-	int fd = pfs_instance_open(instance, file, O_WRONLY, err), ret = 0;
+	const struct held *held = find_held(instance, file);
+	ssize_t written = held ? write(held->fd, text, strlen(text))
+			       : tracefs_instance_file_append(instance->tracefs, file, text);
 
-	if (fd < 0)
-		return fd;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = pfs_err_set(err, -errno, "%s/%s: cannot write \"%s\": %s", instance->dir, file, text,
-				  strerror(errno));
-	close(fd);
-	return ret;
+	return written < 0 ? pfs_err_set(err, -errno, "%s/%s: cannot write \"%s\": %s", instance->dir, file, text,
+					 strerror(errno))
+			   : 0;
 }
 
 int pfs_instance_enable(struct pfs_instance *instance, const char *system, const char *name, const char *filter,
@@ -305,20 +296,4 @@ int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsi
 	ret = nr ? pfs_instance_write(instance, "set_event_pid", text, err) : 0;
 	free(text);
 	return ret;
-}
-
-int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
-	return pfs_instance_open(instance, path, flags, err);
-}
-
-int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "per_cpu/cpu%d/%s", cpu, file);
-	return pfs_instance_hold(instance, path, flags, err);
 }

@@ -3,9 +3,8 @@
  * tracefs/: what pfscope sets up in tracefs.
  *
  *     instance.h   a private instance: made, set up for some processes, switched on and off, removed
- *     dir.h        where tracefs is mounted
+ *     dir.h        where tracefs is mounted; removes what dead pfscopes left
  *     keeper.h     the process that removes the instance however pfscope ends
- *     clean.h      removes what dead pfscopes left
  *     dynevents.h  probes at the kernel's fault handler
  *     hist.h       faults counted inside the kernel
  *     btf.h        the running kernel's type information
@@ -54,7 +53,7 @@ int pfs_instance_hold(struct pfs_instance *instance, const char *file, int flags
 /* A descriptor on a file of the instance, at its start; the caller's. -errno with err set. */
 int pfs_instance_open(struct pfs_instance *instance, const char *file, int flags, struct pfs_err *err);
 
-/* Its folder. Borrowed. */
+/* Its folder, an absolute path. Borrowed. */
 const char *pfs_instance_dir(const struct pfs_instance *instance);
 
 /* Has the kernel this event? */
@@ -75,9 +74,5 @@ char *pfs_tids_text(const pid_t *tids, unsigned int nr);
  * period, before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.
  */
 int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err);
-
-/* The same of per_cpu/cpuN/FILE. */
-int pfs_instance_open_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
-int pfs_instance_hold_cpu(struct pfs_instance *instance, int cpu, const char *file, int flags, struct pfs_err *err);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper, see keeper.h. It writes tracefs files by hand: after pfscope's death it has nothing but its
- * descriptors and what was allocated before the fork, and libtracefs allocates.
+ * The keeper, see keeper.h. It switches the instance off and removes it without libtracefs, which allocates memory:
+ * that must work when there is none.
  */
 #include "tracefs/keeper.h"
 
 #include "base/write_all.h"
 #include "os/helper.h"
-#include "tracefs/clean.h"
 #include "tracefs/dir.h"
 #include "tracefs/dynevents.h"
 
@@ -44,20 +43,6 @@ static void put(const char *dir, const char *file, const char *text)
 	}
 }
 
-/* Removes the dynamic events that were made for the instance, once nothing uses them. */
-static void remove_probes(const char *dir)
-{
-	char tracing[PATH_MAX], group[256], *end;
-
-	snprintf(tracing, sizeof(tracing), "%s", dir);
-	end = strstr(tracing, "/instances/");
-	if (!end)
-		return;
-	*end = '\0';
-	pfs_dynevents_group(dir, group, sizeof(group));
-	pfs_dynevents_remove(tracing, group);
-}
-
 static void answer(int result)
 {
 	if (send(PFS_HELPER_FD, &result, sizeof(result), MSG_NOSIGNAL) < 0) { /* pfscope does not wait any more */
@@ -71,18 +56,20 @@ static void silence(const char *dir)
 	put(dir, "events/enable", "0");
 }
 
-/* If pfscope asked, it learns that the removal has to wait. */
+/* If pfscope asked, it learns that the removal has to wait. The dynamic events go once the instance uses them no more. */
 static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 {
 	int ret = pfs_instance_rmdir(dir, 0);
+	char group[256];
 
 	if (ret == -EBUSY) {
 		if (asked)
 			answer(-EAGAIN);
 		ret = pfs_instance_rmdir(dir, patience_ms);
 	}
+	pfs_dynevents_group(dir, group, sizeof(group));
 	if (!ret)
-		remove_probes(dir);
+		pfs_dynevents_remove(group);
 	return ret;
 }
 

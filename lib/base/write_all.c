@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/write_all.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +42,28 @@ ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at)
 		done += n;
 	}
 	return done;
+}
+
+char *pfs_read_whole(int fd, size_t *len)
+{
+	size_t nr = 0, max = 0;
+	char *bytes = NULL;
+	ssize_t got = 1;
+
+	while (got > 0 && pfs_array_reserve(bytes, nr, max, 1 << 16)) {
+		do
+			got = read(fd, bytes + nr, max - nr - 1);
+		while (got < 0 && errno == EINTR);
+		nr += got > 0 ? got : 0;
+	}
+	if (got) { /* no memory, or an error */
+		free(bytes);
+		return NULL;
+	}
+	bytes[nr] = '\0';
+	if (len)
+		*len = nr;
+	return bytes;
 }
 
 int pfs_write_file(const char *path, const char *text)

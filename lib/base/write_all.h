@@ -17,6 +17,12 @@ int pfs_write_all(int fd, const void *bytes, size_t len);
  */
 ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
 
+/*
+ * Reads from the file position to the end. *len (may be NULL): the bytes, behind which there is a NUL. The caller frees
+ * them. NULL with errno.
+ */
+char *pfs_read_whole(int fd, size_t *len);
+
 /* Writes the text to a small file with one write(), as /proc and /sys want it. 0 or -errno. */
 int pfs_write_file(const char *path, const char *text);
 

@@ -36,7 +36,7 @@ void pfs_range_text(char text[40], uint64_t start, uint64_t end);
 const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns);
 
 /*
- * What the recording's kernel did not tell, in words ("pages mapped beside a fault"), from its notes: the next
+ * What the recording's kernel did not tell, in words ("pages mapped by fault-around"), from its notes: the next
  * one from *at on, which begins with 0. NULL: no more.
  */
 const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size);

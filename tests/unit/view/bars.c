@@ -576,14 +576,14 @@ static void test_not_told(void **state)
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
 	assert_false(drawn_with(&f, "bars", wide, "not reported"));
-	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped beside a fault)", false);
+	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped by fault-around)", false);
 	feed_note(&f, "lacks", "--classify: no function tracer here (CONFIG_X)", false);
 	assert_true(drawn_with(&f, "bars", wide,
-			       "\nnot reported by this kernel: pages mapped beside a fault, "
+			       "\nnot reported by this kernel: pages mapped by fault-around, "
 			       "--classify: no function tracer here (CONFIG_X)\n"));
 	assert_true(drawn_with(&f, "report", wide,
 			       "\nNot reported by this kernel\n  what\n"
-			       "  pages mapped beside a fault\n"));
+			       "  pages mapped by fault-around\n"));
 	feed_free(&f);
 }
 
