@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of cells: see plot/cells.h. Open addressing; nothing is ever taken out but by making cells larger.
+ * The table of cells: see plot/cells.h. Cells stand side by side in order of their first touches, which are close in
+ * time, and so in the processor's caches; the index is a small hash table with open addressing.
  */
 #include "plot/cells.h"
 
@@ -8,47 +9,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 1024
-
 /* No page is larger than 2^24 bytes, no address has more than 64 bits. */
-enum { MAX_PAGE_SHIFT = 39, MAX_TIME_SHIFT = 62 };
+enum { FIRST_INDEX = 1024, PAGES_A_LINE = 16, MAX_PAGE_SHIFT = 39, MAX_TIME_SHIFT = 62 };
 
-static unsigned int kind_bits(struct pfs_plot_kind kind)
+/* Neighbours are often touched one after another: 16 pages, all else being equal, share a line of the caches. */
+static size_t hash(const struct pfs_plot_cell *c)
 {
-	return kind.access | kind.class << 2 | kind.signal << 4 | kind.sampled << 5;
-}
-
-static size_t slot_of(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *c)
-{
-	uint64_t key = c->page * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t key = (c->page / PAGES_A_LINE) * UINT64_C(0x9e3779b97f4a7c15);
 
 	key = (key ^ c->bin ^ (uint64_t)c->group << 32) * UINT64_C(0xbf58476d1ce4e5b9);
-	key = (key ^ key >> 29 ^ kind_bits(c->kind) ^ (uint64_t)c->thread << 8) * UINT64_C(0x94d049bb133111eb);
-	return (key ^ key >> 32) & (cells->nr_slots - 1);
+	key = (key ^ key >> 29 ^ pfs_plot_kind_bits(c->kind) ^ (uint64_t)c->thread << 8) * UINT64_C(0x94d049bb133111eb);
+	return key ^ key >> 32 ^ c->page % PAGES_A_LINE;
 }
 
 static bool is_same(const struct pfs_plot_cell *a, const struct pfs_plot_cell *b)
 {
 	return a->page == b->page && a->bin == b->bin && a->group == b->group && a->thread == b->thread &&
-	       kind_bits(a->kind) == kind_bits(b->kind);
+	       pfs_plot_kind_bits(a->kind) == pfs_plot_kind_bits(b->kind);
 }
 
-/* Its slot, or the free one where it belongs. There is always a free one. */
-static struct pfs_plot_cell *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
+/* Its entry in the index, or the free one where it belongs. There is always a free one. */
+static uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	size_t at = slot_of(cells, what);
+	size_t at = hash(what) & (cells->nr_index - 1);
 
-	while (cells->slots[at].count && !is_same(&cells->slots[at], what))
-		at = (at + 1) & (cells->nr_slots - 1);
-	return &cells->slots[at];
+	while (cells->index[at] && !is_same(&cells->cells[cells->index[at] - 1], what))
+		at = (at + PAGES_A_LINE + 1) & (cells->nr_index - 1);
+	return &cells->index[at];
 }
 
 static void put(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	struct pfs_plot_cell *cell = look_up(cells, what);
-	uint64_t count = cell->count;
+	uint32_t *entry = look_up(cells, what);
+	bool is_new = !*entry;
+	struct pfs_plot_cell *cell;
 
-	if (!count) {
+	if (is_new)
+		*entry = ++cells->nr_used;
+	cell = &cells->cells[*entry - 1];
+	if (is_new || !cell->count) {
 		*cell = *what;
 		cells->nr++;
 		return;
@@ -61,44 +60,64 @@ static void put(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 	cell->count += what->count;
 }
 
-/* The same cells in a new table, with so much more time and so many more pages in each. */
-static int rebuild(struct pfs_plot_cells *cells, size_t nr_slots, unsigned int time, unsigned int pages)
+/* Room for so many cells: the index has twice as many entries. */
+static int reserve(struct pfs_plot_cells *cells, size_t room)
 {
-	struct pfs_plot_cells new = *cells;
+	size_t nr_index = cells->nr_index ? cells->nr_index : FIRST_INDEX;
+	struct pfs_plot_cell *larger;
+	uint32_t *index;
 
-	new.slots = calloc(nr_slots, sizeof(*new.slots));
-	if (!new.slots)
+	while (nr_index / 2 < room)
+		nr_index *= 2;
+	if (nr_index == cells->nr_index)
+		return 0;
+	larger = realloc(cells->cells, nr_index / 2 * sizeof(*larger));
+	if (!larger)
 		return -ENOMEM;
-	new.nr_slots = nr_slots;
-	new.nr = 0;
-	new.time_shift += time;
-	new.page_shift += pages;
-	new.first_bin >>= time;
-	new.last_bin >>= time;
-	for (size_t i = 0; i < cells->nr_slots; i++) {
-		struct pfs_plot_cell cell = cells->slots[i];
+	cells->cells = larger;
+	index = malloc(nr_index * sizeof(*index));
+	if (!index)
+		return -ENOMEM;
+	free(cells->index);
+	cells->index = index;
+	cells->nr_index = nr_index;
+	return 0;
+}
+
+/* The same cells, without empty ones, with room for so many, and with so much more time and so many more pages in each. */
+static int rebuild(struct pfs_plot_cells *cells, size_t room, unsigned int time, unsigned int pages)
+{
+	size_t used = cells->nr_used;
+	int ret = reserve(cells, room);
+
+	if (ret)
+		return ret;
+	memset(cells->index, 0, cells->nr_index * sizeof(*cells->index));
+	cells->nr = cells->nr_used = 0;
+	cells->time_shift += time;
+	cells->page_shift += pages;
+	cells->first_bin >>= time;
+	cells->last_bin >>= time;
+	for (size_t i = 0; i < used; i++) {
+		struct pfs_plot_cell cell = cells->cells[i];
 
 		if (!cell.count)
 			continue;
 		cell.bin >>= time;
 		cell.page >>= pages;
-		put(&new, &cell);
+		put(cells, &cell);
 	}
-	free(cells->slots);
-	*cells = new;
 	return 0;
 }
 
 /* Larger in whichever way costs the picture least. 1: they cannot be any larger; 0 or -ENOMEM. */
 static int coarsen(struct pfs_plot_cells *cells)
 {
-	uint64_t bins = cells->last_bin - cells->first_bin + 1;
+	bool many_bins = cells->last_bin - cells->first_bin >= PFS_PLOT_MIN_BINS;
 
-	if (bins > PFS_PLOT_MIN_BINS)
-		return rebuild(cells, cells->nr_slots, 1, 0);
-	if (cells->page_shift < MAX_PAGE_SHIFT)
-		return rebuild(cells, cells->nr_slots, 0, 1);
-	return cells->time_shift < MAX_TIME_SHIFT ? rebuild(cells, cells->nr_slots, 1, 0) : 1;
+	if (!many_bins && cells->page_shift < MAX_PAGE_SHIFT)
+		return rebuild(cells, cells->nr, 0, 1);
+	return many_bins || cells->time_shift < MAX_TIME_SHIFT ? rebuild(cells, cells->nr, 1, 0) : 1;
 }
 
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max)
@@ -116,8 +135,8 @@ static int make_room(struct pfs_plot_cells *cells)
 
 	if (cells->max && cells->nr >= cells->max)
 		ret = pfs_plot_cells_shrink(cells, cells->max / 4 * 3);
-	if (!ret && cells->nr >= cells->nr_slots / 4 * 3)
-		ret = rebuild(cells, cells->nr_slots ? 2 * cells->nr_slots : FIRST_SLOTS, 0, 0);
+	if (!ret && cells->nr_used >= cells->nr_index / 2)
+		ret = rebuild(cells, cells->nr + 1, 0, 0);
 	return ret;
 }
 
@@ -130,7 +149,7 @@ int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns)
 	cells->any = true;
 	while ((bin = ts_ns >> cells->time_shift) > cells->first_bin + PFS_PLOT_MAX_BINS - 1 ||
 	       bin + PFS_PLOT_MAX_BINS - 1 < cells->last_bin) {
-		int ret = rebuild(cells, cells->nr_slots ? cells->nr_slots : FIRST_SLOTS, 1, 0);
+		int ret = rebuild(cells, cells->nr, 1, 0);
 
 		if (ret)
 			return ret;
@@ -166,34 +185,51 @@ int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell 
 	return 0;
 }
 
-/* A cell that has lost its last touch: those behind it may belong where it was. */
-static void take_out(struct pfs_plot_cells *cells, struct pfs_plot_cell *cell)
-{
-	size_t at = cell - cells->slots, mask = cells->nr_slots - 1;
-
-	cells->nr--;
-	cell->count = 0;
-	for (at = (at + 1) & mask; cells->slots[at].count; at = (at + 1) & mask) {
-		struct pfs_plot_cell moved = cells->slots[at];
-
-		cells->slots[at].count = 0;
-		*look_up(cells, &moved) = moved;
-	}
-}
-
 bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	struct pfs_plot_cell key = cell_of(cells, what), *cell = cells->nr_slots ? look_up(cells, &key) : NULL;
+	struct pfs_plot_cell key = cell_of(cells, what), *cell;
+	uint32_t number = cells->nr_index ? *look_up(cells, &key) : 0;
 
+	cell = number ? &cells->cells[number - 1] : NULL;
 	if (!cell || !cell->count)
 		return false;
-	if (!--cell->count)
-		take_out(cells, cell);
+	cells->nr -= !--cell->count;
 	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct pfs_plot_cell *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->page != y->page)
+		return x->page < y->page ? -1 : 1;
+	if (x->bin != y->bin)
+		return x->bin < y->bin ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (int)pfs_plot_kind_bits(x->kind) - (int)pfs_plot_kind_bits(y->kind);
+}
+
+void pfs_plot_cells_sort(struct pfs_plot_cells *cells)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cells->nr_used; i++)
+		if (cells->cells[i].count)
+			cells->cells[kept++] = cells->cells[i];
+	cells->nr_used = kept;
+	if (kept)
+		qsort(cells->cells, kept, sizeof(*cells->cells), compare);
+	free(cells->index); /* which is built anew when more comes */
+	cells->index = NULL;
+	cells->nr_index = 0;
 }
 
 void pfs_plot_cells_fini(struct pfs_plot_cells *cells)
 {
-	free(cells->slots);
+	free(cells->cells);
+	free(cells->index);
 	*cells = (struct pfs_plot_cells){ 0 };
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a plot is made of: touches counted by where, when, how and by whom, in a table that does not grow beyond
- * a limit. When it is full, its cells get larger: twice as much time each, or twice as many pages. So nothing
- * is left out, however long the recording: the counts of all cells always add up to what was put in.
+ * The counted touches of a plot: by page, time, kind and thread, in a table of limited size. When it is full, its cells
+ * grow: each covers twice the time, or twice the pages. So no touch is left out, however long the recording is: the
+ * counts of all cells always add up to the touches that were added.
  */
 #ifndef PFS_PLOT_CELLS_H
 #define PFS_PLOT_CELLS_H
@@ -19,7 +19,7 @@ struct pfs_plot_kind {
 };
 
 struct pfs_plot_cell {
-	uint64_t count;	      /* 0: a free slot */
+	uint64_t count;	      /* 0: an empty cell */
 	uint64_t page;	      /* number of its first page >> page_shift */
 	uint64_t bin;	      /* its time >> time_shift */
 	uint64_t ts_ns, addr; /* of the first of them */
@@ -30,9 +30,10 @@ struct pfs_plot_cell {
 };
 
 struct pfs_plot_cells {
-	struct pfs_plot_cell *slots;
-	size_t nr_slots; /* a power of two, or 0 */
-	size_t nr, max;	 /* cells; at most, unless they cannot be made larger */
+	struct pfs_plot_cell *cells; /* in order of their first touches, or sorted */
+	uint32_t *index;	     /* a hash table of numbers of cells, each plus 1 */
+	size_t nr_used, nr_index;    /* cells, empty ones included; entries, a power of two or 0 */
+	size_t nr, max;		     /* cells with touches; at most, unless they cannot grow */
 	unsigned int time_shift, page_shift;
 	uint64_t first_bin, last_bin; /* that were seen */
 	bool any;
@@ -58,8 +59,16 @@ bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_c
 /* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);
 
-#define pfs_plot_cells_for_each(cell, cells)                                                 \
-	for ((cell) = (cells)->slots; (cell) < (cells)->slots + (cells)->nr_slots; (cell)++) \
+/* Sorts the cells by group, page, bin, thread and kind, and drops empty ones: cells[0] to cells[nr - 1] are left. */
+void pfs_plot_cells_sort(struct pfs_plot_cells *cells);
+
+static inline unsigned int pfs_plot_kind_bits(struct pfs_plot_kind kind)
+{
+	return kind.access | kind.class << 2 | kind.signal << 4 | kind.sampled << 5;
+}
+
+#define pfs_plot_cells_for_each(cell, cells_)                                                  \
+	for ((cell) = (cells_)->cells; (cell) < (cells_)->cells + (cells_)->nr_used; (cell)++) \
 		if ((cell)->count)
 
 #endif

@@ -146,18 +146,18 @@ static void count_back(struct pfs_plot_data *data, struct plot_thread_slot *thre
 	data->outside--;
 }
 
-/* A touch of that kind in the region (NULL: in none that is known), by an instruction in that mode (0: not known). */
+/* A touch at the place that was looked at, by an instruction in that mode (0: not known). */
 static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, const struct pfs_outcome *outcome,
 		 const struct pfs_plot_cell *touch, uint64_t ip, unsigned int mode)
 {
 	struct pfs_plot_data_private *priv = data->priv;
 	struct pfs_space *space = outcome->space;
-	int ret = look_at(data, space, outcome->region, touch->addr);
+	int ret = 0;
 
 	thread->last = *touch;
 	thread->has_last = false;
 	thread->below_stack = !touch->kind.sampled && !outcome->region && pfs_space_below_stack(space, touch->addr);
-	if (!ret && ip != PLOT_NO_IP && (priv->place.wanted || thread->below_stack))
+	if (ip != PLOT_NO_IP && (priv->place.wanted || thread->below_stack))
 		ret = plot_site_number(data, space, ip, mode, &thread->last.site);
 	return ret ? ret : count(data, thread);
 }
@@ -177,9 +177,11 @@ static int touch_once(struct pfs_plot_data *data, struct plot_thread_slot *threa
 			.sampled = ev->kind == PFS_ACCESS,
 		},
 	};
+	int ret = look_at(data, outcome->space, outcome->region, ev->addr);
 
-	return touch(data, thread, outcome, &cell, pfs_has(ev, PFS_F_IP) ? ev->ip : PLOT_NO_IP,
-		     pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
+	return ret ? ret
+		   : touch(data, thread, outcome, &cell, pfs_has(ev, PFS_F_IP) ? ev->ip : PLOT_NO_IP,
+			   pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
 }
 
 /* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
@@ -258,6 +260,7 @@ static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome 
 {
 	struct pfs_plot_data *data = ctx;
 
+	data->priv->layout += !pfs_kind_is(ev, PFS_KIND_FILTERED);
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
 		data->timeless += is_shown(outcome) ? ev->count : 0;
 	else if (outcome->thread)
@@ -279,7 +282,10 @@ static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		cell.ts_ns = run->ts_ns[i];
 		cell.addr = run->addr[i];
 		cell.page = cell.addr >> data->model->page_shift;
-		ret = touch(data, slot, outcome, &cell, run->ip[i], run->mode);
+		if (!i || !outcome->region)
+			ret = look_at(data, outcome->space, outcome->region, cell.addr);
+		if (!ret)
+			ret = touch(data, slot, outcome, &cell, run->ip[i], run->mode);
 	}
 	return ret;
 }

@@ -61,8 +61,11 @@ struct pfs_plot_data_private {
 	struct plot_image_slot *images;
 	struct plot_group_slot *groups;
 	struct plot_site_slot *sites;
+	uint64_t layout; /* changes with each event that may change a layout */
 	struct {
-		struct pfs_plot_site site;
+		const struct pfs_space *space; /* NULL: none yet */
+		uint64_t ip, layout;
+		unsigned int mode;
 		uint32_t nr;
 	} recent[PLOT_SITE_CACHE];
 };

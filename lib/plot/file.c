@@ -166,7 +166,7 @@ static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
 /* With fewer bands where the picture is not high enough for those that it was laid out with. */
 static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, enum pfs_plot_format format)
 {
-	const struct pfs_plot_data *data = p->plot->data;
+	struct pfs_plot_data *data = p->plot->data;
 	uint32_t nr = p->plot->nr_bands;
 	int ret;
 

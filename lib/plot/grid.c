@@ -102,49 +102,41 @@ const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_pl
 
 /* ---- spots ---- */
 
-static int compare_places(const struct pfs_plot_spot *x, const struct pfs_plot_spot *y)
+static bool same_place(const struct pfs_plot_spot *x, const struct pfs_plot_spot *y)
 {
+	return x->band == y->band && x->row == y->row && x->column == y->column;
+}
+
+static int compare_spots(const void *a, const void *b)
+{
+	const struct pfs_plot_spot *x = a, *y = b;
+
 	if (x->band != y->band)
 		return x->band < y->band ? -1 : 1;
 	if (x->row != y->row)
 		return x->row < y->row ? -1 : 1;
-	return (x->column > y->column) - (x->column < y->column);
-}
-
-static int compare_colors(const void *a, const void *b)
-{
-	const struct pfs_plot_spot *x = a, *y = b;
-	int order = compare_places(x, y);
-
-	return order ? order : (x->color > y->color) - (x->color < y->color);
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	const struct pfs_plot_spot *x = a, *y = b;
-	int order = compare_places(x, y);
-
-	if (order)
-		return order;
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
+	if (x->column != y->column)
+		return x->column < y->column ? -1 : 1;
 	return (x->color > y->color) - (x->color < y->color);
 }
 
-/* What came from several cells becomes one spot. */
+/* What came from several cells becomes one spot; of spots in one place the one with the highest count is the last. */
 static void merge_spots(struct pfs_plot_grid *grid)
 {
+	struct pfs_plot_spot *spots = grid->spots;
 	uint32_t kept = 0;
 
-	qsort(grid->spots, grid->nr_spots, sizeof(*grid->spots), compare_colors);
-	for (uint32_t i = 0; i < grid->nr_spots; i++) {
-		if (kept && !compare_colors(&grid->spots[kept - 1], &grid->spots[i]))
-			grid->spots[kept - 1].count += grid->spots[i].count;
-		else
-			grid->spots[kept++] = grid->spots[i];
+	qsort(spots, grid->nr_spots, sizeof(*spots), compare_spots);
+	for (uint32_t i = 0, at; i < grid->nr_spots; i++) {
+		struct pfs_plot_spot spot = spots[i];
+
+		for (; i + 1 < grid->nr_spots && !compare_spots(&spot, &spots[i + 1]); i++)
+			spot.count += spots[i + 1].count;
+		for (at = kept++; at && same_place(&spots[at - 1], &spot) && spots[at - 1].count > spot.count; at--)
+			spots[at] = spots[at - 1];
+		spots[at] = spot;
 	}
 	grid->nr_spots = kept;
-	qsort(grid->spots, grid->nr_spots, sizeof(*grid->spots), compare_counts);
 }
 
 /* The most faults in one place, of whatever colours. */
@@ -155,7 +147,7 @@ static void find_most(struct pfs_plot_grid *grid)
 	for (uint32_t i = 0; i < grid->nr_spots; i++) {
 		const struct pfs_plot_spot *spot = &grid->spots[i];
 
-		if (!i || compare_places(spot, spot - 1))
+		if (!i || !same_place(spot, spot - 1))
 			sum = 0;
 		if (spot->color == PFS_PLOT_SAMPLED) {
 			grid->most_sampled = spot->count > grid->most_sampled ? spot->count : grid->most_sampled;
@@ -169,25 +161,27 @@ static void find_most(struct pfs_plot_grid *grid)
 static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const uint32_t *rows)
 {
 	const struct pfs_plot_cells *cells = &plot->data->cells;
-	const struct pfs_plot_cell *cell;
+	const struct pfs_plot_segment *segment = plot->segments;
 
 	grid->spots = malloc((cells->nr + 1) * sizeof(*grid->spots));
 	if (!grid->spots)
 		return -ENOMEM;
-	pfs_plot_cells_for_each (cell, cells) {
+	for (size_t i = 0; i < cells->nr; i++) {
+		const struct pfs_plot_cell *cell = &cells->cells[i];
 		struct pfs_plot_spot *spot = &grid->spots[grid->nr_spots++];
-		double at;
-		uint32_t band = pfs_plot_find(plot, cell, &at)->band;
+		uint32_t last_row;
 
+		segment = pfs_plot_find(segment, cell);
+		last_row = rows[segment->band] - 1;
 		*spot = (struct pfs_plot_spot){
-			.band = band,
-			.row = at * rows[band],
+			.band = segment->band,
+			.row = pfs_plot_place(segment, cell) * rows[segment->band],
 			.count = cell->count,
 			.color = color_of(grid, cell),
 			.column = (cell->bin - cells->first_bin) / grid->bins,
 		};
-		if (spot->row >= rows[band])
-			spot->row = rows[band] - 1;
+		if (spot->row > last_row)
+			spot->row = last_row;
 		grid->by_color[spot->color] += spot->count;
 		if (spot->color != PFS_PLOT_SAMPLED)
 			grid->faults[spot->column] += spot->count;

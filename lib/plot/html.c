@@ -29,7 +29,6 @@ struct page {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
 	struct pfs_plot_grid grid, threads; /* by access; by thread, for whose colours are whose */
-	const struct pfs_plot_cell **cells; /* sorted by place and time */
 	struct pfs_plot_sites sites;
 	struct pfs_json json;
 };
@@ -222,37 +221,23 @@ static void write_bands(struct page *page)
 	pfs_json_end(json, "]");
 }
 
-static int compare_cells(const void *a, const void *b)
-{
-	const struct pfs_plot_cell *x = *(const struct pfs_plot_cell *const *)a;
-	const struct pfs_plot_cell *y = *(const struct pfs_plot_cell *const *)b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
-	return (x->bin > y->bin) - (x->bin < y->bin);
-}
-
 enum column { SEGMENT, PAGE, BIN, KIND, THREAD, COUNT, SITE, TIME, ADDRESS, NR_COLUMNS };
 
-static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *cell, enum column column)
+static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *cell,
+			 const struct pfs_plot_segment *segment, enum column column)
 {
 	const struct pfs_plot *plot = page->plot;
 	const struct pfs_plot_cells *cells = &plot->data->cells;
-	const struct pfs_plot_segment *segment;
-	double at;
 
 	switch (column) {
 	case SEGMENT:
-		return pfs_plot_find(plot, cell, &at) - plot->segments;
+		return segment - plot->segments;
 	case PAGE:
-		segment = pfs_plot_find(plot, cell, &at);
 		return cell->page - segment->first;
 	case BIN:
 		return cell->bin - cells->first_bin;
 	case KIND:
-		return cell->kind.access | cell->kind.class << 2 | cell->kind.signal << 4 | cell->kind.sampled << 5;
+		return pfs_plot_kind_bits(cell->kind);
 	case THREAD:
 		return cell->thread;
 	case COUNT:
@@ -272,16 +257,21 @@ static void write_cells(struct page *page)
 	static const char *const names[] = {
 		"segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr",
 	};
+	const struct pfs_plot_cells *cells = &page->plot->data->cells;
 	struct pfs_json *json = &page->json;
 
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "cells", "{");
 	for (enum column column = 0; column < NR_COLUMNS; column++) {
+		const struct pfs_plot_segment *segment = page->plot->segments;
+
 		if (column)
 			pfs_json_line(json, "\n");
 		pfs_json_begin(json, names[column], "[");
-		for (size_t i = 0; i < page->plot->data->cells.nr; i++)
-			pfs_json_u64(json, NULL, value_of(page, page->cells[i], column));
+		for (size_t i = 0; i < cells->nr; i++) {
+			segment = pfs_plot_find(segment, &cells->cells[i]);
+			pfs_json_u64(json, NULL, value_of(page, &cells->cells[i], segment, column));
+		}
 		pfs_json_end(json, "]");
 	}
 	pfs_json_end(json, "}");
@@ -332,20 +322,11 @@ static void write_losses(struct page *page)
 static int collect(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
-	const struct pfs_plot_cells *cells = &plot->data->cells;
 	uint32_t *rows = malloc((plot->nr_bands + 1) * sizeof(*rows));
-	const struct pfs_plot_cell *cell;
-	size_t nr = 0;
 	int ret;
 
-	page->cells = malloc((cells->nr + 1) * sizeof(*page->cells));
-	if (!rows || !page->cells) {
-		free(rows);
+	if (!rows)
 		return -ENOMEM;
-	}
-	pfs_plot_cells_for_each (cell, cells)
-		page->cells[nr++] = cell;
-	qsort(page->cells, nr, sizeof(*page->cells), compare_cells);
 	for (uint32_t i = 0; i < plot->nr_bands; i++)
 		rows[i] = 1;
 	ret = pfs_plot_grid_make(&page->grid, plot, PFS_PLOT_MAX_BINS, rows, PFS_PLOT_BY_ACCESS);
@@ -390,6 +371,5 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 	pfs_plot_grid_fini(&page.grid);
 	pfs_plot_grid_fini(&page.threads);
 	pfs_plot_sites_fini(&page.sites);
-	free(page.cells);
 	return ret ? pfs_err_set(err, ret, "no memory for the plot") : 0;
 }

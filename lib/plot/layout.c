@@ -144,9 +144,9 @@ static int compare_segments(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, uint32_t max_bands)
+int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands)
 {
-	const struct pfs_plot_cells *cells = &data->cells;
+	struct pfs_plot_cells *cells = &data->cells;
 	struct plot_layout l = {
 		.plot = plot,
 		.max_blocks = max_bands >= 2 * PLOT_MAX_BLOCKS ? PLOT_MAX_BLOCKS
@@ -161,6 +161,7 @@ int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, ui
 	plot->from_ns = cells->first_bin << cells->time_shift;
 	plot->to_ns = cells->last_bin < UINT64_MAX >> cells->time_shift ? (cells->last_bin + 1) << cells->time_shift
 									: UINT64_MAX;
+	pfs_plot_cells_sort(cells);
 	ret = plot_blocks_make(&l);
 	if (!ret)
 		ret = plot_strips_make(&l);
@@ -190,13 +191,14 @@ void pfs_plot_fini(struct pfs_plot *plot)
 	*plot = (struct pfs_plot){ 0 };
 }
 
-const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at)
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot_segment *from, const struct pfs_plot_cell *cell)
 {
-	const struct pfs_plot_segment *all = plot->segments, *segment;
+	while (from->group < cell->group || (from->group == cell->group && from->last < cell->page))
+		from++;
+	return from;
+}
 
-	segment = &all[pfs_lower_bound(plot->nr_segments, i,
-				       all[i].group < cell->group ||
-					       (all[i].group == cell->group && all[i].last < cell->page))];
-	*at = segment->at + segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
-	return segment;
+double pfs_plot_place(const struct pfs_plot_segment *segment, const struct pfs_plot_cell *cell)
+{
+	return segment->at + segment->len * (cell->page - segment->first + 0.5) / (segment->last - segment->first + 1);
 }

@@ -214,11 +214,11 @@ int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, 
 	struct pfs_plot_site site;
 	struct plot_site_slot *slot;
 
+	*nr = recent->nr;
+	if (recent->space == space && recent->ip == ip && recent->mode == mode && recent->layout == data->priv->layout)
+		return 0;
 	memset(&site, 0, sizeof(site));
 	locate(&site, space, ip, mode);
-	*nr = recent->nr;
-	if (recent->nr && !memcmp(&recent->site, &site, sizeof(site)))
-		return 0;
 	HASH_FIND(hh, data->priv->sites, &site, sizeof(site), slot);
 	*nr = 0;
 	if (!slot && data->nr_sites >= PFS_PLOT_MAX_SITES)
@@ -233,8 +233,8 @@ int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, 
 			return -ENOMEM;
 		}
 	}
-	*nr = recent->nr = slot->nr;
-	recent->site = site;
+	*nr = slot->nr;
+	*recent = (typeof(*recent)){ space, ip, data->priv->layout, mode, slot->nr };
 	return 0;
 }
 

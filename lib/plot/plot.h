@@ -41,7 +41,7 @@ struct pfs_plot_block {
 };
 
 struct pfs_plot {
-	const struct pfs_plot_data *data;
+	struct pfs_plot_data *data;
 	struct pfs_plot_block *blocks;	   /* from top to bottom */
 	struct pfs_plot_band *bands;	   /* block by block, each from the lowest address on */
 	struct pfs_plot_segment *segments; /* sorted by group and page */
@@ -51,12 +51,15 @@ struct pfs_plot {
 	unsigned int unit_shift; /* a unit of cells is so many bytes: 1 << unit_shift */
 };
 
-/* At most about so many bands. The data must not change while the plot lives. 0 or -ENOMEM. */
-int pfs_plot_lay_out(struct pfs_plot *plot, const struct pfs_plot_data *data, uint32_t max_bands);
+/* At most about so many bands. Sorts the cells. The data must not change while the plot lives. 0 or -ENOMEM. */
+int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands);
 void pfs_plot_fini(struct pfs_plot *plot);
 
-/* Where a cell is: its segment, and the place in the band (0 to 1) of the middle of its pages. */
-const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot *plot, const struct pfs_plot_cell *cell, double *at);
+/* The segment of a cell: `from`, which is plot->segments or the segment of a cell before this one, or a later one. */
+const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot_segment *from, const struct pfs_plot_cell *cell);
+
+/* The place in the band (0 to 1) of the middle of the cell's pages. */
+double pfs_plot_place(const struct pfs_plot_segment *segment, const struct pfs_plot_cell *cell);
 
 /*
  * Which of the group's ranges the unit begins in, or else the next one begins in it. Their number: none is known.

@@ -12,43 +12,23 @@
 
 /* ---- leaves ---- */
 
-static int compare_leaves(const void *a, const void *b)
-{
-	const struct plot_leaf *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->page > y->page) - (x->page < y->page);
-}
-
 static int collect_leaves(struct plot_layout *l)
 {
 	const struct pfs_plot_cells *cells = &l->plot->data->cells;
-	const struct pfs_plot_cell *cell;
-	uint32_t kept = 0;
+	struct plot_leaf *leaf = NULL;
 
 	l->leaves = malloc((cells->nr + 1) * sizeof(*l->leaves));
 	if (!l->leaves)
 		return -ENOMEM;
-	pfs_plot_cells_for_each (cell, cells)
-		l->leaves[l->nr_leaves++] = (struct plot_leaf){
-			.page = cell->page,
-			.group = cell->group,
-			.faults = cell->kind.sampled ? 0 : cell->count,
-			.sampled = cell->kind.sampled ? cell->count : 0,
-		};
-	qsort(l->leaves, l->nr_leaves, sizeof(*l->leaves), compare_leaves);
-	for (uint32_t i = 0; i < l->nr_leaves; i++) {
-		struct plot_leaf *last = kept ? &l->leaves[kept - 1] : NULL;
+	for (size_t i = 0; i < cells->nr; i++) {
+		const struct pfs_plot_cell *cell = &cells->cells[i];
 
-		if (last && !compare_leaves(last, &l->leaves[i])) {
-			last->faults += l->leaves[i].faults;
-			last->sampled += l->leaves[i].sampled;
-		} else {
-			l->leaves[kept++] = l->leaves[i];
+		if (!leaf || leaf->group != cell->group || leaf->page != cell->page) {
+			leaf = &l->leaves[l->nr_leaves++];
+			*leaf = (struct plot_leaf){ .group = cell->group, .page = cell->page };
 		}
+		*(cell->kind.sampled ? &leaf->sampled : &leaf->faults) += cell->count;
 	}
-	l->nr_leaves = kept;
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static void expect_distinct(const struct pfs_plot_cells *cells)
 	const struct pfs_plot_cell *a, *b;
 
 	pfs_plot_cells_for_each (a, cells)
-		for (b = a + 1; b < cells->slots + cells->nr_slots; b++)
+		for (b = a + 1; b < cells->cells + cells->nr_used; b++)
 			assert_false(b->count && a->page == b->page && a->bin == b->bin && a->group == b->group &&
 				     a->thread == b->thread && a->kind.access == b->kind.access);
 }
@@ -330,7 +330,7 @@ static void test_folds(void **state)
 {
 	struct pfs_plot_cell low = { .page = 0x705 }, high = { .page = 0x705 + 5000 };
 	struct drawn d;
-	double below, above;
+	const struct pfs_plot_segment *below, *above;
 
 	begin(&d);
 	feed_map(&d.f, 0x700000, 0x700000 + 100000 * (uint64_t)PAGE, RW, "");
@@ -342,9 +342,12 @@ static void test_folds(void **state)
 	assert_int_equal(d.plot.nr_segments, 2);
 	assert_int_equal(d.plot.bands[0].nr_folds, 1);
 	assert_true(d.plot.bands[0].pages > 30 && d.plot.bands[0].pages < 35);
-	assert_ptr_equal(pfs_plot_find(&d.plot, &low, &below), &d.plot.segments[0]);
-	assert_ptr_equal(pfs_plot_find(&d.plot, &high, &above), &d.plot.segments[1]);
-	assert_true(below > 0 && below < 0.3 && above > 0.6 && above < 1);
+	below = pfs_plot_find(d.plot.segments, &low);
+	above = pfs_plot_find(below, &high);
+	assert_ptr_equal(below, &d.plot.segments[0]);
+	assert_ptr_equal(above, &d.plot.segments[1]);
+	assert_true(pfs_plot_place(below, &low) > 0 && pfs_plot_place(below, &low) < 0.3);
+	assert_true(pfs_plot_place(above, &high) > 0.6 && pfs_plot_place(above, &high) < 1);
 	assert_true(d.plot.segments[1].at > d.plot.segments[0].len + 0.02); /* the fold itself */
 	assert_true(d.plot.segments[1].at + d.plot.segments[1].len > 1 - 1e-9);
 	end(&d);
