@@ -11,7 +11,6 @@
 #include "common/stop.h"
 #include "module/module.h"
 #include "module/overlay.h"
-#include "module/scripts.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -42,14 +41,8 @@ struct step {
 
 static int print_script(struct stap_cmd *cmd)
 {
-	char *script = pfs_scripts_whole();
-
-	if (!script) {
-		message("no memory for the script");
-		return EXIT_FAILED;
-	}
-	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf", script);
-	free(script);
+	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf",
+	       pfs_script);
 	if (!fflush(stdout))
 		return EXIT_OK;
 	message("standard output: %s", strerror(errno));
@@ -75,8 +68,8 @@ static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_
 		.release = cmd->release,
 		.no_dwarf = cmd->no_dwarf,
 		.give_up = give_up,
-		.give_up_ctx = cmd,
-		.say = report_message,
+		.report = report_message,
+		.ctx = cmd,
 	};
 	struct stop_before before;
 
@@ -96,7 +89,7 @@ static int status_of(int ret, const struct pfs_err *err)
 static const struct pfs_column columns[] = {
 	{ "probe", "probe", PFS_COLUMN_LEFT },
 	{ "state", "here", PFS_COLUMN_LEFT },
-	{ "tells", "what is known by it", PFS_COLUMN_LEFT },
+	{ "records", "records", PFS_COLUMN_LEFT },
 	{ NULL, NULL, 0 },
 };
 
@@ -136,7 +129,7 @@ static int put_points(const struct pfs_point *points, unsigned int nr)
 				      : p->state == PFS_POINT_UNKNOWN ? "not known"
 				      : p->needed		      ? "no, needed"
 								      : "no");
-		pfs_table_word(table, p->tells ? p->tells : "");
+		pfs_table_word(table, p->records ? p->records : "");
 		missing += p->needed && p->state == PFS_POINT_NO;
 	}
 	ret = pfs_table_error(table);

@@ -3,7 +3,6 @@
 
 #include "module/diagnose.h"
 #include "module/overlay.h"
-#include "module/scripts.h"
 #include "module/tree.h"
 #include "os/program.h"
 
@@ -16,59 +15,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Modules of so many kernels and versions are kept. */
+/* Modules in the cache. */
 #define KEEP 16
 
-/*
- * -g: embedded C. No time limits: they end a session where faults are many. MAXSTRINGLEN: of the list of
- * processes.
- */
+/* -g: embedded C. No time limits: many faults would end a session. MAXSTRINGLEN: of the list of processes. */
 static const char *const flags[] = { "-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL };
 
-static void say(const struct pfs_build *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void report(const struct pfs_build *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(const struct pfs_build *b, const char *fmt, ...)
+static void report(const struct pfs_build *b, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;
 
-	if (!b->config.say)
-		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	b->config.say(b->config.say_ctx, line);
+	if (b->config.report)
+		b->config.report(b->config.ctx, line);
 }
 
-/* ---- what there is ---- */
+/* ---- what is installed ---- */
 
 static int find_programs(struct pfs_build *b, struct pfs_err *err)
 {
+	static const struct {
+		const char *name, *what, *package;
+	} programs[] = { { "stap", "stap", "systemtap" },
+			 { "make", "make", "make" },
+			 { "gcc", "a C compiler", "gcc" } };
 	char path[PATH_MAX];
 
-	if (!pfs_program_find("stap", b->stap, sizeof(b->stap)))
-		return pfs_err_set(
-			err, -ENOENT,
-			"stap, which --source=stap needs, is not installed: install systemtap, or build the module elsewhere (pfscope stap build) and load it with --module");
-	if (!pfs_program_find("gcc", path, sizeof(path)) && !pfs_program_find("cc", path, sizeof(path)))
-		return pfs_err_set(
-			err, -ENOENT,
-			"no C compiler is installed, and SystemTap needs one: install gcc, or build the module elsewhere (pfscope stap build) and load it with --module");
-	if (!pfs_program_find("make", path, sizeof(path)))
-		return pfs_err_set(
-			err, -ENOENT,
-			"make is not installed, and SystemTap needs it: install make, or build the module elsewhere (pfscope stap build) and load it with --module");
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		if (!pfs_program_find(programs[i].name, path, sizeof(path)) &&
+		    (strcmp(programs[i].name, "gcc") || !pfs_program_find("cc", path, sizeof(path))))
+			return pfs_err_set(
+				err, -ENOENT,
+				"%s, which --source=stap needs, is not installed: install %s, or build the module elsewhere (pfscope stap build) and load it with --module",
+				programs[i].what, programs[i].package);
+	pfs_program_find("stap", b->stap, sizeof(b->stap));
 	return 0;
 }
 
-/* Beside the program, as it was installed: PREFIX/bin/stap, PREFIX/share/systemtap/runtime. */
+/* The user's choice of a runtime, or NULL. */
+static const char *chosen_runtime(void)
+{
+	const char *chosen = getenv("SYSTEMTAP_RUNTIME");
+
+	return chosen && *chosen ? chosen : NULL;
+}
+
+/* At its place beside the program: PREFIX/bin/stap, PREFIX/share/systemtap/runtime. */
 static void find_runtime(struct pfs_build *b)
 {
-	const char *named = getenv("SYSTEMTAP_RUNTIME");
+	const char *chosen = chosen_runtime();
 	char real[PATH_MAX], *slash;
 
-	if (named && *named) {
-		snprintf(b->runtime, sizeof(b->runtime), "%s", named);
+	if (chosen) {
+		snprintf(b->runtime, sizeof(b->runtime), "%s", chosen);
 		return;
 	}
 	if (realpath(b->stap, real)) {
@@ -81,7 +85,7 @@ static void find_runtime(struct pfs_build *b)
 	snprintf(b->runtime, sizeof(b->runtime), "/usr/share/systemtap/runtime");
 }
 
-/* What no module can make up for. */
+/* What no module can replace. */
 static int check_config(const struct pfs_build *b, struct pfs_err *err)
 {
 	static const struct {
@@ -101,7 +105,7 @@ static int check_config(const struct pfs_build *b, struct pfs_err *err)
 	return 0;
 }
 
-/* Locked down, SystemTap wants to sign; what makes it think otherwise needs root. */
+/* On a locked-down kernel SystemTap insists on signing keys, unless root hides the lockdown from it. */
 static int check_lockdown(const struct pfs_build *b, struct pfs_err *err)
 {
 	const struct pfs_kernel *k = &b->kernel;
@@ -143,12 +147,12 @@ const char *pfs_build_probes(const struct pfs_build *b)
 
 struct stap_run {
 	const char *pass;      /* "-p4" */
-	const char *dir;       /* in which the script is, and where it runs */
-	const char *module;    /* as messages name what is built */
-	const char *words[10]; /* more words, before the script; NULL ends them */
+	const char *dir;       /* of the script; the working directory */
+	const char *module;    /* its name in messages */
+	const char *words[10]; /* further arguments, before the script; NULL ends them */
 };
 
-/* 0 if it succeeded, else -errno with err set to what was wrong and how to remedy it. */
+/* 0 if it succeeded, else -errno with err set to the cause and the remedy. */
 static int run_stap(struct pfs_build *b, const struct stap_run *run, struct pfs_program_result *result,
 		    struct pfs_err *err)
 {
@@ -162,7 +166,7 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, struct pfs_
 		.dir = run->dir,
 		.hide_security = b->kernel.lockdown[0],
 		.give_up = b->config.give_up,
-		.give_up_ctx = b->config.give_up_ctx,
+		.give_up_ctx = b->config.ctx,
 	};
 	unsigned int nr = 0;
 	int ret;
@@ -195,7 +199,7 @@ static int find_version(struct pfs_build *b, struct pfs_err *err)
 	struct pfs_program_result result = { 0 };
 	int ret = pfs_program_run(&program, &result, err);
 
-	if (!ret) { /* which of the two it prints to differs by version */
+	if (!ret) { /* the stream differs by version */
 		b->version = pfs_stap_version(pfs_output_text(&result.out));
 		if (!b->version)
 			b->version = pfs_stap_version(pfs_output_text(&result.error));
@@ -206,16 +210,14 @@ static int find_version(struct pfs_build *b, struct pfs_err *err)
 	return ret;
 }
 
-/* The user's own choice of a runtime is respected. */
 static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 {
-	const char *named = getenv("SYSTEMTAP_RUNTIME");
 	char overlay[PATH_MAX];
 	unsigned int changes, nr;
 	int ret;
 
 	ret = find_version(b, err);
-	if (ret || (named && *named))
+	if (ret || chosen_runtime())
 		return ret;
 	changes = pfs_overlay_needed(b->version, b->runtime, &b->kernel);
 	if (!changes)
@@ -226,9 +228,9 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
 	b->overlay = changes;
 	nr = pfs_overlay_nr_files(changes);
-	say(b,
-	    "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with %u file%s changed, from %s",
-	    b->version / 100, b->version % 100, b->kernel.release, nr, nr == 1 ? "" : "s", overlay);
+	report(b,
+	       "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with %u file%s changed, from %s",
+	       b->version / 100, b->version % 100, b->kernel.release, nr, nr == 1 ? "" : "s", overlay);
 	return 0;
 }
 
@@ -239,8 +241,7 @@ static uint64_t hash_of_all(const struct pfs_build *b)
 	uint64_t hash = pfs_kernel_identity(&b->kernel, b->dwarf);
 	struct stat st;
 
-	for (size_t i = 0; i < pfs_nr_scripts; i++)
-		hash = pfs_hash(hash, pfs_scripts[i].text, pfs_scripts[i].end - pfs_scripts[i].text);
+	hash = pfs_hash(hash, pfs_script, strlen(pfs_script));
 	for (unsigned int i = 0; flags[i]; i++)
 		hash = pfs_hash(hash, flags[i], strlen(flags[i]) + 1);
 	hash = pfs_hash(hash, b->dwarf ? "dwarf" : "plain", 6);
@@ -265,13 +266,13 @@ static int make_tree(struct pfs_build *b, const char *script, struct pfs_err *er
 	snprintf(dir, sizeof(dir), "%s/tree-%s", b->cache.dir, b->kernel.release);
 	ret = pfs_tree_make(dir, &b->kernel, script, b->tree, sizeof(b->tree), &unchecked, err);
 	if (!ret && unchecked)
-		say(b,
-		    "no list of the functions of kernel %s is installed (/boot/System.map-%s is a stub): probes that the kernel lacks are noticed only when the module is loaded",
-		    b->kernel.release, b->kernel.release);
+		report(b,
+		       "no list of the functions of kernel %s is installed (/boot/System.map-%s is a stub): a probe that the kernel lacks fails only when the module is loaded",
+		       b->kernel.release, b->kernel.release);
 	return ret;
 }
 
-/* A folder that only we write to (the cache is locked), always the same: stap's own cache likes it. */
+/* A folder of our own (the cache is locked), always the same one for the sake of stap's own cache. */
 static int make_work_dir(struct pfs_build *b, const char *dir, const char *script, struct pfs_err *err)
 {
 	char path[PATH_MAX + 64];
@@ -288,7 +289,7 @@ static int make_work_dir(struct pfs_build *b, const char *dir, const char *scrip
 	return ret;
 }
 
-/* What the module says of itself (modinfo), for who loads it, perhaps on another machine. */
+/* modinfo describes the module to the pfscope that loads it, perhaps on another machine. */
 static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
 	const char *path = ctx;
@@ -304,8 +305,8 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
 	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
 		 b->overlay ? "_overlay" : "");
-	say(b, "compiling the probe module for kernel %s, %s; this takes a while and is done once", b->kernel.release,
-	    b->dwarf ? "with its debuginfo" : "without debuginfo");
+	report(b, "compiling the probe module for kernel %s, %s; this takes a while and is done once",
+	       b->kernel.release, b->dwarf ? "with its debuginfo" : "without debuginfo");
 	ret = run_stap(b, &run, &result, err);
 	snprintf(made, sizeof(made), "%s/pfscope.ko", dir);
 	if (!ret && chmod(made, 0600))
@@ -316,40 +317,30 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	return ret;
 }
 
-static void say_waiting(void *ctx)
-{
-	say(ctx, "waiting for another pfscope that is compiling a module");
-}
-
-/* Those for other kernels, or with and without debuginfo, can be built at the same time. */
-static int lock(struct pfs_build *b, struct pfs_err *err)
-{
-	char what[192];
-	int ret = pfs_cache_make(&b->cache, err);
-
-	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, pfs_build_probes(b));
-	return ret ? ret
-		   : pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.give_up_ctx, say_waiting, b, err);
-}
-
-/* The script is written, fn() does what is to be done with it, and it is removed. */
-static int with_script(struct pfs_build *b, const char *script,
+/*
+ * Locks the cache against other builds for this kernel with the same kind of probes. Unless `made` (may be NULL) was
+ * built in the meantime, fn() gets a folder with the script in it, which is removed afterwards.
+ */
+static int with_script(struct pfs_build *b, const char *script, const char *made,
 		       int (*fn)(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err), void *ctx,
 		       struct pfs_err *err)
 {
-	char dir[PATH_MAX];
-	int ret;
+	char what[192], dir[PATH_MAX];
+	int ret = pfs_cache_make(&b->cache, err);
 
-	if (!script)
-		return pfs_err_set(err, -ENOMEM, "no memory for the script");
-	ret = choose_runtime(b, err);
-	if (ret)
-		return ret;
-	snprintf(dir, sizeof(dir), "%s/build-%s-%s", b->cache.dir, b->kernel.release, pfs_build_probes(b));
-	ret = make_work_dir(b, dir, script, err);
+	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, pfs_build_probes(b));
+	snprintf(dir, sizeof(dir), "%s/build-%s", b->cache.dir, what);
 	if (!ret)
-		ret = fn(b, dir, ctx, err);
-	pfs_cache_remove_tree(dir);
+		ret = pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.report, b->config.ctx, err);
+	if (!ret && (!made || pfs_cache_trusted(made, err))) {
+		ret = choose_runtime(b, err);
+		if (!ret)
+			ret = make_work_dir(b, dir, script, err);
+		if (!ret)
+			ret = fn(b, dir, ctx, err);
+		pfs_cache_remove_tree(dir);
+	}
+	pfs_cache_unlock(&b->cache);
 	return ret;
 }
 
@@ -362,16 +353,9 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 	ret = pfs_cache_trusted(buf, err);
 	if (ret != -ENOENT)
 		return ret;
-	ret = lock(b, err);
-	if (!ret && pfs_cache_trusted(buf, err)) { /* nobody has built it while we waited */
-		char *script = pfs_scripts_whole();
-
-		ret = with_script(b, script, compile, buf, err);
-		if (!ret)
-			pfs_cache_trim(&b->cache, KEEP);
-		free(script);
-	}
-	pfs_cache_unlock(&b->cache);
+	ret = with_script(b, pfs_script, buf, compile, buf, err);
+	if (!ret)
+		pfs_cache_trim(&b->cache, KEEP);
 	return ret;
 }
 
@@ -401,14 +385,11 @@ static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 
 int pfs_build_check(struct pfs_build *b, struct pfs_point points[PFS_POINTS_MAX], struct pfs_err *err)
 {
-	char *whole = pfs_scripts_whole(), *optional = whole ? pfs_script_optional(whole) : NULL;
-	struct resolve r = { points, whole ? pfs_points_of(whole, points) : 0 };
-	int ret = lock(b, err);
+	char *optional = pfs_script_optional(pfs_script);
+	struct resolve r = { points, pfs_points_of(pfs_script, points) };
+	int ret = optional ? with_script(b, optional, NULL, resolve, &r, err)
+			   : pfs_err_set(err, -ENOMEM, "no memory for the script");
 
-	if (!ret)
-		ret = with_script(b, optional, resolve, &r, err);
-	pfs_cache_unlock(&b->cache);
-	free(whole);
 	free(optional);
 	return ret ? ret : (int)r.nr;
 }

@@ -36,7 +36,7 @@ int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err)
 	return 0;
 }
 
-/* Nobody but root and the caller can have put there what is there. */
+/* Only root and the caller can have written it. */
 static int check_owner(const struct stat *st, const char *path, struct pfs_err *err)
 {
 	if (st->st_uid && st->st_uid != geteuid())
@@ -58,26 +58,27 @@ int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err)
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(dir, 0755) && errno != EEXIST && errno != EROFS)
-			return pfs_err_set(err, -errno, "cannot create %s: %s; PFSCOPE_CACHE chooses another folder",
-					   dir, strerror(errno));
+			goto failed;
 		*slash = '/';
 	}
 	if (mkdir(dir, geteuid() ? 0700 : 0755) && errno != EEXIST)
-		return pfs_err_set(err, -errno, "cannot create %s: %s; PFSCOPE_CACHE chooses another folder", dir,
-				   strerror(errno));
+		goto failed;
 	if (lstat(dir, &st))
 		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return pfs_err_set(err, -ENOTDIR, "%s: not a directory", dir);
 	return check_owner(&st, dir, err);
+failed:
+	return pfs_err_set(err, -errno, "cannot create %s: %s; PFSCOPE_CACHE chooses another folder", dir,
+			   strerror(errno));
 }
 
-int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx), void *give_up_ctx,
-		   void (*waits)(void *ctx), void *waits_ctx, struct pfs_err *err)
+int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx),
+		   void (*report)(void *ctx, const char *line), void *ctx, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000000 };
 	char path[PATH_MAX + 16];
-	bool told = false;
+	bool reported = false;
 
 	snprintf(path, sizeof(path), "%s/lock-%s", cache->dir, what);
 	cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -86,10 +87,10 @@ int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(vo
 	while (flock(cache->lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-		if (!told && waits)
-			waits(waits_ctx);
-		told = true;
-		if (give_up && give_up(give_up_ctx))
+		if (!reported && report)
+			report(ctx, "waiting for another pfscope that is compiling a module");
+		reported = true;
+		if (give_up && give_up(ctx))
 			return pfs_err_set(err, -EINTR, "interrupted");
 		nanosleep(&moment, NULL);
 	}
@@ -136,6 +137,31 @@ int pfs_cache_remove_tree(const char *path)
 	return 0;
 }
 
+int pfs_cache_link_tree(const char *from, const char *to, bool deep, const char *except)
+{
+	char real[PATH_MAX], target[PATH_MAX + NAME_MAX + 2], link[PATH_MAX + NAME_MAX + 2];
+	DIR *dir = realpath(from, real) ? opendir(real) : NULL;
+	int ret = !dir || mkdir(to, 0755) ? -errno : 0;
+	struct dirent *entry;
+	struct stat st;
+
+	while (!ret && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		if (!strcmp(name, ".") || !strcmp(name, "..") || (except && !strcmp(name, except)))
+			continue;
+		snprintf(target, sizeof(target), "%s/%s", real, name);
+		snprintf(link, sizeof(link), "%s/%s", to, name);
+		if (deep && !stat(target, &st) && S_ISDIR(st.st_mode))
+			ret = pfs_cache_link_tree(target, link, deep, except);
+		else if (symlink(target, link))
+			ret = -errno;
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
 static int is_module(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
@@ -143,7 +169,7 @@ static int is_module(const struct dirent *entry)
 	return len > 3 && !strcmp(entry->d_name + len - 3, ".ko");
 }
 
-/* The oldest that is not among the newest `keep`; one is enough, for one is added at a time. */
+/* One at most: modules are added one at a time. */
 void pfs_cache_trim(const struct pfs_cache *cache, unsigned int keep)
 {
 	struct dirent **entries;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where built modules are kept: /var/cache/pfscope for root, else ~/.cache/pfscope; PFSCOPE_CACHE names
- * another place.
+ * The folder of built modules: /var/cache/pfscope for root, else ~/.cache/pfscope, or PFSCOPE_CACHE.
  *
- * A module runs in the kernel, so nothing is taken from where somebody else could have put it: folder
- * and file belong to root or to the caller, and nobody else may write to them.
+ * A module runs in the kernel, so folder and file must belong to root or to the caller, and nobody else may be able
+ * to write to them.
  */
 #ifndef PFS_STAP_CACHE_H
 #define PFS_STAP_CACHE_H
@@ -20,28 +19,31 @@ struct pfs_cache {
 	int lock_fd;		  /* -1: not locked */
 };
 
-/* Finds out where it is; nothing is made yet. 0 or -errno with err set. */
+/* Determines its path; creates nothing. 0 or -errno with err set. */
 int pfs_cache_init(struct pfs_cache *cache, struct pfs_err *err);
 
-/* Makes it if it is not there, and sees that it is safe. 0 or -errno with err set. */
+/* Creates it if necessary, and checks its owner and permissions. 0 or -errno with err set. */
 int pfs_cache_make(const struct pfs_cache *cache, struct pfs_err *err);
 
 /*
- * Keeps other pfscopes from building what is called so. Waits for one that does, calling waits() (may be
- * NULL) once; -EINTR if give_up() (may be NULL) says so.
+ * Locks out other pfscopes that build `what`. Waits for them, after one line to report() (either function may be NULL);
+ * -EINTR if give_up() returned true.
  */
-int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx), void *give_up_ctx,
-		   void (*waits)(void *ctx), void *waits_ctx, struct pfs_err *err);
+int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(void *ctx),
+		   void (*report)(void *ctx, const char *line), void *ctx, struct pfs_err *err);
 void pfs_cache_unlock(struct pfs_cache *cache);
 
-/*
- * May a module be loaded from this file: 0. -ENOENT: there is none. -EPERM: others could have written
- * it. err says why.
- */
+/* May a module be loaded from this file? 0; -ENOENT: no such file; -EPERM: others could have written it; err set. */
 int pfs_cache_trusted(const char *path, struct pfs_err *err);
 
-/* Removes a folder and all that is in it. 0 or -errno; one that is not there is fine. */
+/* Removes a folder with its contents. 0 (also if there is none) or -errno. */
 int pfs_cache_remove_tree(const char *path);
+
+/*
+ * Creates the folder `to` with links to all that is in `from`, hidden files too, except one name (or NULL). deep: its
+ * folders become folders, so that "../x" in a file is found in the copy. 0 or -errno.
+ */
+int pfs_cache_link_tree(const char *from, const char *to, bool deep, const char *except);
 
 /* Removes the oldest modules beyond `keep`. */
 void pfs_cache_trim(const struct pfs_cache *cache, unsigned int keep);

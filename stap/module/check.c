@@ -7,39 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the records that come of a point say. */
+/* What the recording gets from a point. */
 static const struct {
 	const char *name;
 	bool at_return;
-	const char *tells;
-} tells[] = {
+	const char *records;
+} known[] = {
 	{ "exceptions:page_fault_user", false, "faults: instruction, error code" },
 	{ "exceptions:page_fault_kernel", false, "faults in kernel mode: instruction, error code" },
 	{ "handle_mm_fault", false, "faults: address, flags, region, what was there before" },
 	{ "handle_mm_fault", true, "faults: minor or major, page frame, latency" },
 	{ "filemap_map_pages", false, "pages of a file offered beside a fault" },
 	{ "maple_tree:ma_write", false, "which part of a layout has changed" },
-	{ "up_write", false, "layouts: told when their lock is given back" },
-	{ "downgrade_write", false, "layouts: told before munmap frees pages" },
-	{ "unmap_vmas", false, "pages given up: munmap, exec, mapping over others" },
+	{ "up_write", false, "layouts: written when their lock is released" },
+	{ "downgrade_write", false, "layouts: written before munmap frees pages" },
+	{ "unmap_vmas", false, "pages unmapped: by munmap, exec, a mapping over others" },
 	{ "exit_mmap", false, "the end of an address space" },
 	{ "move_page_tables", false, "pages moved by mremap" },
 	{ "move_page_tables", true, "pages moved by mremap: where they are" },
 	{ "sched:sched_process_fork", false, "new processes and threads" },
 	{ "sched:sched_process_exec", false, "new programs" },
-	{ "sched:sched_process_exit", false, "ends, and the kernel's own counts" },
+	{ "sched:sched_process_exit", false, "exits, and the kernel's own counts" },
 	{ "task:task_rename", false, "names of threads" },
-	{ "commit_creds", false, "processes that become another user's, for --user" },
+	{ "commit_creds", false, "processes that change their user, for --user" },
 	{ "signal:signal_generate", false, "faults that end in a signal" },
 };
-
-static const char *tells_of(const struct pfs_point *point)
-{
-	for (size_t i = 0; i < sizeof(tells) / sizeof(tells[0]); i++)
-		if (!strcmp(tells[i].name, point->name) && tells[i].at_return == point->at_return)
-			return tells[i].tells;
-	return NULL;
-}
 
 /*
  * A line of the script:
@@ -85,7 +77,9 @@ static bool parse_line(const char *line, size_t len, struct pfs_point *point)
 	*point = (struct pfs_point){ .state = PFS_POINT_NO };
 	if (!parse_function(line, line + len, point) && !parse_tracepoint(line, line + len, point))
 		return false;
-	point->tells = tells_of(point);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i].name, point->name) && known[i].at_return == point->at_return)
+			point->records = known[i].records;
 	return true;
 }
 
@@ -128,28 +122,26 @@ char *pfs_script_optional(const char *script)
 }
 
 /*
- * A line of stap's, behind "# probes":
+ * A line of stap's output, after "# probes":
  *     kernel.function("up_write@kernel/locking/rwsem.c:1623") ...
  *     kprobe.function("up_write") ...
  */
 static bool is_at(const struct pfs_point *point, const char *line, size_t len)
 {
-	const char *name = memchr(line, '"', len), *behind;
+	const char *name = memchr(line, '"', len), *after;
 	size_t name_len = strlen(point->name);
-	bool at_return;
 
 	if (point->tracepoint || (strncmp(line, "kernel.", 7) && strncmp(line, "kprobe.", 7)))
 		return false;
 	if (!name++ || strncmp(name, point->name, name_len) || !strchr("\"@", name[name_len]))
 		return false;
-	behind = strpbrk(name, ")\n");
-	at_return = behind && !strncmp(behind, ").return", 8);
-	return at_return == point->at_return;
+	after = strpbrk(name, ")\n");
+	return (after && !strncmp(after, ").return", 8)) == point->at_return;
 }
 
-void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *said)
+void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *output)
 {
-	const char *line = strstr(said, "# probes\n");
+	const char *line = strstr(output, "# probes\n");
 
 	while (line && *line) {
 		size_t len = strcspn(line, "\n");
@@ -161,7 +153,7 @@ void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *said
 	}
 }
 
-/* For each tracepoint the kernel has a function that calls what is registered there. */
+/* For each tracepoint the kernel has a function that calls the registered probes. */
 void pfs_points_look_up(struct pfs_point *points, unsigned int nr, FILE *symbols)
 {
 	static const char iterator[] = "__traceiter_";

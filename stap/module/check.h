@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the script's probe points a kernel has, and what is known by each: for `pfscope stap check'.
+ * The script, its probe points, and which of them a kernel has: for `pfscope stap check'.
  *
- * The points are read from the script. Whether they resolve, stap says of functions; of tracepoints, which
- * the module registers by itself, the kernel's symbols do.
+ * The points are read from the script. stap reports which functions resolve; tracepoints, which the module registers
+ * itself, are looked up in the kernel's symbols.
  */
 #ifndef PFS_STAP_CHECK_H
 #define PFS_STAP_CHECK_H
 
 #include <stdbool.h>
 #include <stdio.h>
+
+/* The files of stap/tapset/ as the one script that stap gets. */
+extern const char pfs_script[];
 
 /* PFS_POINT_UNKNOWN: there is no list of the kernel's symbols here. */
 enum pfs_point_state { PFS_POINT_NO, PFS_POINT_YES, PFS_POINT_UNKNOWN };
@@ -20,24 +23,24 @@ struct pfs_point {
 	bool tracepoint;
 	bool needed; /* without it there is no recording */
 	enum pfs_point_state state;
-	const char *tells; /* what is known by it; NULL: check.c has no words for it */
+	const char *records; /* what the recording gets from it; NULL: check.c does not know the point */
 };
 
 #define PFS_POINTS_MAX 64
 
-/* The points of the script, each once, all PFS_POINT_NO: how many. */
+/* Finds the points of the script, all PFS_POINT_NO. Returns their number. */
 unsigned int pfs_points_of(const char *script, struct pfs_point points[PFS_POINTS_MAX]);
 
 /*
- * The script with every function made optional, so that stap says of all of them whether they are there;
- * the caller frees. NULL: no memory.
+ * The script with every function made optional, so that stap reports of all of them whether they exist. The caller
+ * frees. NULL: no memory.
  */
 char *pfs_script_optional(const char *script);
 
-/* Marks the tracepoints that a list of symbols has (pfs_kernel_symbols()); NULL: unknown, all of them. */
+/* Marks the tracepoints that a list of symbols has (pfs_kernel_symbols()); NULL: all of them unknown. */
 void pfs_points_look_up(struct pfs_point *points, unsigned int nr, FILE *symbols);
 
-/* Marks the functions that stand in what `stap -p2 -v' printed. */
-void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *said);
+/* Marks the functions that are in the output of `stap -p2 -v'. */
+void pfs_points_find(struct pfs_point *points, unsigned int nr, const char *output);
 
 #endif

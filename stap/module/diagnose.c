@@ -2,7 +2,7 @@
 /*
  * One table of all known failures. A row: the stages, the texts to look for in the output (all of them, "|" between),
  * the error, the message. In a message %M is the module, %R the kernel's release, %L why it may refuse modules,
- * %Q the line with the first text, %E the first error in the output, %S the probe that it is about.
+ * %Q the line with the first text, %E the first error in the output, %S the probe concerned.
  *
  * The texts are SystemTap's (4.x to 5.x) and strerror's, which it appends.
  */
@@ -81,23 +81,16 @@ static const struct row {
 	  "the module is loaded but staprun does not find it (%Q): is debugfs mounted on /sys/kernel/debug?" },
 };
 
-struct found {
-	const char *line;
-	int len;
-};
-
-/* The line around p, without "ERROR: " or "WARNING: ". */
-static struct found line_of(const char *output, const char *p)
+/* Writes the line around p to out, without "ERROR: " or "WARNING: ". */
+static void put_line(FILE *out, const char *output, const char *p)
 {
-	const char *start = p;
-
-	while (start > output && start[-1] != '\n')
-		start--;
-	if (!strncmp(start, "ERROR: ", 7))
-		start += 7;
-	else if (!strncmp(start, "WARNING: ", 9))
-		start += 9;
-	return (struct found){ start, strcspn(start, "\n") };
+	while (p > output && p[-1] != '\n')
+		p--;
+	if (!strncmp(p, "ERROR: ", 7))
+		p += 7;
+	else if (!strncmp(p, "WARNING: ", 9))
+		p += 9;
+	fprintf(out, "%.*s", (int)strcspn(p, "\n"), p);
 }
 
 /* Where the first of the texts is, if all of them are there; else NULL. */
@@ -118,8 +111,8 @@ static const char *find_texts(const char *output, const char *texts)
 	return first;
 }
 
-/* The first line with an error, without its place; no warning. */
-static struct found first_error(const char *output)
+/* The line with the first error, not a warning; else the first line. */
+static const char *first_error(const char *output)
 {
 	static const char *const marks[] = {
 		"ERROR: ", " error: ", "semantic error: ", "parse error: ", "rror: ",
@@ -129,89 +122,69 @@ static struct found first_error(const char *output)
 		const char *p = strstr(output, marks[i]);
 
 		if (p)
-			return line_of(output, p);
+			return p;
 	}
-	output += strspn(output, "\n ");
-	return (struct found){ output, strcspn(output, "\n") };
+	return output + strspn(output, "\n ");
 }
 
 /* SystemTap's modules also return EPERM when they cannot start. */
-static const char *refusal(const struct pfs_diagnosis *d, char *buf, size_t size)
+static void put_refusal(FILE *out, const struct pfs_diagnosis *d)
 {
 	if (d->disabled)
-		return "this kernel accepts no more modules until it is rebooted (kernel.modules_disabled is 1)";
-	if (!d->lockdown || !*d->lockdown)
-		return "the kernel refused the module, or the module could not start: see dmesg (--buffer-size too large? a container?)";
-	snprintf(buf, size, "this kernel is locked down (%s) and accepts signed modules only", d->lockdown);
-	return buf;
+		fputs("this kernel accepts no more modules until it is rebooted (kernel.modules_disabled is 1)", out);
+	else if (!d->lockdown || !*d->lockdown)
+		fputs("the kernel refused the module, or the module could not start: see dmesg (--buffer-size too large? a container?)",
+		      out);
+	else
+		fprintf(out, "this kernel is locked down (%s) and accepts signed modules only", d->lockdown);
 }
 
 /* "        source: probe kernel.function("x") { ... }": the probe point alone. */
-static struct found source_of(const char *output)
+static void put_probe(FILE *out, const char *output)
 {
 	const char *p = strstr(output, "source: probe ");
 	int len;
 
-	if (!p)
-		return first_error(output);
-	p += 8;
+	if (!p) {
+		put_line(out, output, first_error(output));
+		return;
+	}
+	p += strlen("source: ");
 	len = strcspn(p, "{\n");
 	while (len > 0 && p[len - 1] == ' ')
 		len--;
-	return (struct found){ p, len };
-}
-
-static struct found whole(const char *s)
-{
-	return (struct found){ s, strlen(s) };
+	fprintf(out, "%.*s", len, p);
 }
 
 static void expand(const char *message, const char *output, const char *at, const struct pfs_diagnosis *d,
 		   struct pfs_err *err)
 {
-	char lockdown[128], text[sizeof(err->msg)];
-	struct found quote = { "", 0 };
-	size_t len = 0;
+	char text[sizeof(err->msg) + 1] = "";
+	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
-	for (const char *p = message; *p && len < sizeof(text); p++) {
-		if (*p != '%') {
-			text[len++] = *p;
-			continue;
-		}
-		switch (*++p) {
-		case 'M':
-			quote = whole(d->module ? d->module : "the module");
-			break;
-		case 'R':
-			quote = whole(d->release ? d->release : "");
-			break;
-		case 'L':
-			quote = whole(refusal(d, lockdown, sizeof(lockdown)));
-			break;
-		case 'Q':
-			quote = line_of(output, at);
-			break;
-		case 'E':
-			quote = first_error(output);
-			break;
-		case 'S':
-			quote = source_of(output);
-			break;
-		}
-		len += snprintf(text + len, sizeof(text) - len, "%.*s", quote.len, quote.line);
+	for (const char *p = message; out && *p; p++) {
+		if (*p != '%')
+			fputc(*p, out);
+		else if (*++p == 'M')
+			fputs(d->module ? d->module : "the module", out);
+		else if (*p == 'R')
+			fputs(d->release ? d->release : "", out);
+		else if (*p == 'L')
+			put_refusal(out, d);
+		else if (*p == 'S')
+			put_probe(out, output);
+		else
+			put_line(out, output, *p == 'Q' ? at : first_error(output));
 	}
-	if (len >= sizeof(text))
-		len = sizeof(text) - 1;
-	text[len] = '\0';
+	if (out)
+		fclose(out);
 	pfs_err_set(err, 0, "%s", text);
 }
 
 int pfs_diagnose(enum pfs_stage stage, const char *output, const struct pfs_diagnosis *d, struct pfs_err *err)
 {
-	static const char *const who[] = {
-		[PFS_STAGE_BUILD] = "stap", [PFS_STAGE_LOAD] = "staprun", [PFS_STAGE_RUN] = "staprun"
-	};
-	struct found error;
+	const char *program = stage == PFS_STAGE_BUILD ? "stap" : "staprun";
+	struct pfs_err quoted;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *at = rows[i].stages & stage ? find_texts(output, rows[i].texts) : NULL;
@@ -221,10 +194,10 @@ int pfs_diagnose(enum pfs_stage stage, const char *output, const struct pfs_diag
 		expand(rows[i].message, output, at, d, err);
 		return rows[i].err;
 	}
-	error = first_error(output);
-	if (!error.len)
-		return pfs_err_set(err, -EIO, "%s failed without an error message", who[stage]);
-	return pfs_err_set(err, -EIO, "%s: %.*s", who[stage], error.len, error.line);
+	if (!*first_error(output))
+		return pfs_err_set(err, -EIO, "%s failed without an error message", program);
+	expand("%E", output, NULL, d, &quoted);
+	return pfs_err_set(err, -EIO, "%s: %s", program, quoted.msg);
 }
 
 const char *pfs_warning_next(const char *output, char *line, int size)

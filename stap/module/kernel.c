@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/kernel.h"
 
-#include "module/word.h"
+#include "base/write_all.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,17 +47,13 @@ void pfs_lockdown_parse(const char *line, char *state, size_t size)
 
 static void find_lockdown(struct pfs_kernel *kernel)
 {
-	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[128];
 
-	if (!f)
-		return;
-	if (fgets(line, sizeof(line), f))
+	if (pfs_read_file("/sys/kernel/security/lockdown", line, sizeof(line)) > 0)
 		pfs_lockdown_parse(line, kernel->lockdown, sizeof(kernel->lockdown));
-	fclose(f);
 }
 
-/* Where distributions put it; SystemTap looks in the same places. */
+/* In the places where SystemTap looks for it. */
 static void find_vmlinux(struct pfs_kernel *kernel)
 {
 	static const char *const places[] = {
@@ -145,6 +142,21 @@ bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line)
 	return found;
 }
 
+static bool is_inner(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *pfs_word_find(const char *text, const char *from, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = strstr(from, word); p; p = strstr(p + 1, word))
+		if ((p == text || !is_inner(p[-1])) && !is_inner(p[len]))
+			return p;
+	return NULL;
+}
+
 static bool file_has(const char *path, const char *word)
 {
 	char line[4096];
@@ -165,7 +177,7 @@ bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, 
 	snprintf(path, sizeof(path), "%s/include/%s", kernel->build, header);
 	if (file_has(path, word))
 		return true;
-	/* Debian: what all flavours share is elsewhere, /lib/modules/RELEASE/source says where. */
+	/* Debian keeps what all flavours share elsewhere: where /lib/modules/RELEASE/source points. */
 	snprintf(path, sizeof(path), "/lib/modules/%s/source/include/%s", kernel->release, header);
 	return file_has(path, word);
 }

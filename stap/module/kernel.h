@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The kernel that a module is for: its release, what there is here to build for it, and whether this
- * machine would load it.
- */
+/* The kernel that a module is for: its release, what is installed to build for it, and whether it would load here. */
 #ifndef PFS_STAP_KERNEL_H
 #define PFS_STAP_KERNEL_H
 
@@ -16,7 +13,7 @@
 
 struct pfs_kernel {
 	char release[128];
-	bool running;		/* it is the one that runs here */
+	bool running;		/* it runs here */
 	char build[PATH_MAX];	/* its headers: /lib/modules/RELEASE/build */
 	char vmlinux[PATH_MAX]; /* its debuginfo, "" if there is none */
 	char lockdown[32];	/* of the kernel that runs here: "", "integrity", ... */
@@ -25,16 +22,10 @@ struct pfs_kernel {
 /* release NULL: the kernel that runs. 0; -ENOENT: no headers; err set. */
 int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err);
 
-/*
- * A number that changes with the headers and, if dwarf is set, the debuginfo: a module built with
- * others must not be taken for one of these.
- */
+/* A number that changes with the headers and, if dwarf is set, the debuginfo. */
 uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf);
 
-/*
- * Is /boot/System.map of this kernel a list of its symbols? Debian's is a stub that says where the real
- * one is.
- */
+/* Is /boot/System.map of this kernel a list of its symbols? Debian's is a stub that names the package of the list. */
 bool pfs_kernel_map_real(const struct pfs_kernel *kernel);
 
 /*
@@ -43,21 +34,21 @@ bool pfs_kernel_map_real(const struct pfs_kernel *kernel);
  */
 FILE *pfs_kernel_symbols(const struct pfs_kernel *kernel);
 
-/*
- * The next function of such a list, not of a module: its name, into a buffer of PFS_SYMBOL_MAX bytes. False:
- * there are no more.
- */
+/* The name of the next function of such a list, without those of modules, into PFS_SYMBOL_MAX bytes. False: the end. */
 #define PFS_SYMBOL_MAX 512
 bool pfs_kernel_symbol_next(FILE *symbols, char *name);
 
-/* Has a header below include/ of the kernel, or of the one that it shares them with, this word? */
+/* Does a header below include/ of the kernel, or of the common headers that it uses, contain this word? */
 bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, const char *word);
 
-/* Has its configuration this line ("CONFIG_KPROBES=y")? True, too, if the configuration is not here. */
+/* Does its configuration have this line ("CONFIG_KPROBES=y")? Also true without a configuration. */
 bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line);
 
 /* "[none] integrity confidentiality": the word in brackets, "" for none. */
 void pfs_lockdown_parse(const char *line, char *state, size_t size);
+
+/* Whole words in C text: task_work_cancel is not in "task_work_cancel_func". The first one from `from` on, or NULL. */
+const char *pfs_word_find(const char *text, const char *from, const char *word);
 
 /* 64 bits of FNV-1a; begin with PFS_HASH_START. */
 #define PFS_HASH_START UINT64_C(0xcbf29ce484222325)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/loaded.h"
 
+#include "base/write_all.h"
 #include "os/process.h"
 #include "os/program.h"
 
@@ -67,7 +68,7 @@ bool pfs_module_orphaned(const char *name)
 	return pfs_process_start(pid) != start;
 }
 
-/* Is one of its words the module, as a name or as the path of a file? */
+/* Is one of the arguments the module, as a name or as the path of a file? */
 static bool runs_module(const char *words, size_t len, const char *name)
 {
 	size_t name_len = strlen(name);
@@ -81,28 +82,17 @@ static bool runs_module(const char *words, size_t len, const char *name)
 	return false;
 }
 
-static bool is_reader(const char *pid, const char *name)
+static bool is_reader(pid_t pid, const char *name)
 {
-	char path[PATH_MAX], words[4096 + 1], comm[32] = "";
-	size_t len = 0;
-	FILE *f;
+	char comm[32], path[64], words[4096 + 1];
+	int len;
 
-	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(comm, sizeof(comm), f))
-		comm[0] = '\0';
-	if (f)
-		fclose(f);
-	if (strcmp(comm, "stapio\n") && strcmp(comm, "staprun\n"))
+	if (!pfs_process_read(pid, "comm", comm, sizeof(comm)) ||
+	    (strcmp(comm, "stapio\n") && strcmp(comm, "staprun\n")))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
-	f = fopen(path, "re");
-	if (f) {
-		len = fread(words, 1, sizeof(words) - 1, f);
-		fclose(f);
-	}
-	words[len] = '\0';
-	return runs_module(words, len, name);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	len = pfs_read_file(path, words, sizeof(words));
+	return len > 0 && runs_module(words, len, name);
 }
 
 pid_t pfs_module_reader(const char *name)
@@ -112,14 +102,14 @@ pid_t pfs_module_reader(const char *name)
 	pid_t pid = 0;
 
 	while (dir && !pid && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) && is_reader(entry->d_name, name))
+		if (isdigit((unsigned char)entry->d_name[0]) && is_reader(atoi(entry->d_name), name))
 			pid = atoi(entry->d_name);
 	if (dir)
 		closedir(dir);
 	return pid;
 }
 
-/* Its reader unloads it in order if it is told to end. */
+/* A reader that gets SIGTERM unloads its module. */
 int pfs_module_end(const char *name, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000000 };
@@ -140,7 +130,7 @@ int pfs_leftovers_remove(struct pfs_err *err)
 	char line[1024], name[64];
 	int ret = 0, nr = 0;
 
-	if (!f) /* a kernel without modules has none left */
+	if (!f) /* a kernel without modules */
 		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "/proc/modules: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%63s", name) != 1 || !pfs_module_orphaned(name))

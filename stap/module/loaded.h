@@ -21,19 +21,16 @@ int pfs_module_remove(const char *name, struct pfs_err *err);
 /* The name of a module of this process, not in the kernel yet: "pfscope_4211_18446_0". */
 void pfs_module_own_name(char *name, size_t size);
 
-/* Is it the name of a module whose pfscope lives no more? */
+/* Is it the name of a module whose pfscope has ended? */
 bool pfs_module_orphaned(const char *name);
 
 /* The process that reads the module's data (stapio), or 0. */
 pid_t pfs_module_reader(const char *name);
 
-/* Ends what reads the module, if anything does, and removes it. 0 or -errno with err set. */
+/* Ends the module's reader, if it has one, and removes it. 0 or -errno with err set. */
 int pfs_module_end(const char *name, struct pfs_err *err);
 
-/*
- * Ends what still reads them, and removes them: how many, or -errno with err set if one could not be.
- * Modules and processes of others, and of pfscopes that run, are left alone.
- */
+/* Removes all orphaned modules. Returns their number, or -errno with err set if one cannot be removed. */
 int pfs_leftovers_remove(struct pfs_err *err);
 
 #endif

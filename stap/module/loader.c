@@ -23,10 +23,10 @@
 #define MAX_MESSAGE 65536
 #define MAX_WORDS   64
 
-/* How long staprun may take to end once pfscope is dead, before it is killed. */
+/* The time that staprun gets to end after pfscope has died, before it is killed. */
 #define PATIENCE_MS 10000
 
-/* One whose reader was killed is in use a moment longer. */
+/* A module whose reader was killed stays in use for a moment. */
 static bool remove_left(const char *name)
 {
 	const struct timespec moment = { .tv_nsec = 100000000 };
@@ -43,15 +43,15 @@ static bool remove_left(const char *name)
 
 /* In memory that a successor shares. */
 struct job {
-	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1]; /* messages, as they came */
+	char kept[MAX_MESSAGE + 1], load[MAX_MESSAGE + 1]; /* messages, as received */
 	const char *temp[3];				   /* folder, file */
-	const char *words[MAX_WORDS + 2];		   /* name of the module, staprun, its words */
-	bool loading;					   /* staprun is to be started, or was */
+	const char *words[MAX_WORDS + 2];		   /* the module's name, then staprun and its arguments */
+	bool loading;					   /* staprun is about to be started, or was */
 	pid_t pid;
 	int pid_fd;
 };
 
-/* Strings one after the other, behind the letter that says what they are. How many, or -1. */
+/* Strings one after the other, after the letter of the message's type. Returns their number, or -1. */
 static int parse_strings(char *message, ssize_t len, const char **strings, int max)
 {
 	const char *p = message + 1, *end = message + len;
@@ -64,7 +64,7 @@ static int parse_strings(char *message, ssize_t len, const char **strings, int m
 	return p >= end ? nr : -1;
 }
 
-/* What is to be kept, if it is said, and then what is to be loaded. False: pfscope has ended. */
+/* Receives the file to remove, if there is one, and then staprun's arguments. False: pfscope has ended. */
 static bool receive_job(struct job *job, int control_fd)
 {
 	char message[MAX_MESSAGE + 1];
@@ -97,26 +97,21 @@ static int start_staprun(struct job *job, int out_fd, int error_fd)
 	return job->pid_fd < 0 ? -errno : 0;
 }
 
-/* Until staprun has ended; its status. What pfscope says, or its death, is passed on. */
+/* Waits for staprun and returns its status. Ends it if pfscope asks for that or dies. */
 static int watch_staprun(struct job *job, int control_fd)
 {
 	struct pollfd fds[2] = { { job->pid_fd, POLLIN, 0 }, { control_fd, POLLIN, 0 } };
 	int status = 0, timeout = -1, ready;
+	char byte;
 
-	while (1) {
-		char byte;
-
+	while (!fds[0].revents) {
 		ready = poll(fds, 2, timeout);
-		if (!ready)
-			kill(job->pid, SIGKILL);
 		if (ready < 0 && errno != EINTR)
 			break;
-		if (fds[0].revents)
-			break;
-		if (ready > 0 && fds[1].revents) {
-			ssize_t got = recv(control_fd, &byte, 1, 0);
-
-			if (got == 1) {
+		if (!ready) {
+			kill(job->pid, SIGKILL);
+		} else if (ready > 0 && fds[1].revents && !fds[0].revents) {
+			if (recv(control_fd, &byte, 1, 0) == 1) {
 				kill(job->pid, SIGINT);
 				continue;
 			}
@@ -138,24 +133,28 @@ static void remove_temp(const struct job *job)
 	rmdir(job->temp[0]);
 }
 
+static void report_end(int control_fd, struct pfs_loader_end end)
+{
+	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* pfscope has ended */
+	}
+}
+
 static void load_module(struct job *job, int out_fd, int error_fd, int control_fd)
 {
 	bool foreign = pfs_module_loaded(job->words[0]); /* then this one cannot be loaded */
-	struct pfs_loader_end end;
+	struct pfs_loader_end end = { 0 };
 
 	job->loading = !foreign;
-	memset(&end, 0, sizeof(end));
 	end.failed = start_staprun(job, out_fd, error_fd);
 	if (!end.failed) {
 		end.status = watch_staprun(job, control_fd);
 		end.left = !foreign && !remove_left(job->words[0]);
 	}
 	remove_temp(job);
-	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */
-	}
+	report_end(control_fd, end);
 }
 
-/* For who was not its parent. It cannot have been another process for long: its parent died just now. */
+/* Called by a process that is not its parent. The number is still staprun's: its parent died just now. */
 static void end_staprun(pid_t pid)
 {
 	struct pollfd ended = { syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
@@ -168,7 +167,7 @@ static void end_staprun(pid_t pid)
 	close(ended.fd);
 }
 
-/* What a loader that was killed has left. pfscope will hear that it is over. */
+/* Ends and removes what a killed loader left, and reports the end to pfscope. */
 static void clean_up(const struct job *job, int control_fd)
 {
 	struct pfs_loader_end end = { .failed = -EPIPE };
@@ -178,8 +177,7 @@ static void clean_up(const struct job *job, int control_fd)
 	if (job->loading && pfs_module_loaded(job->words[0]))
 		end.left = pfs_module_end(job->words[0], NULL) != 0;
 	remove_temp(job);
-	if (send(control_fd, &end, sizeof(end), MSG_NOSIGNAL) < 0) { /* nobody is left */
-	}
+	report_end(control_fd, end);
 }
 
 /* In the helper: the socket, staprun's standard output and standard error. */
@@ -232,14 +230,14 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err)
 			close(fds[i]);
 	if (ret)
 		return ret;
-	fcntl(fds[2], F_SETPIPE_SZ, 1 << 20); /* as large as may be: it is drained now and then */
+	fcntl(fds[2], F_SETPIPE_SZ, 1 << 20); /* large: it is drained at intervals */
 	fcntl(fds[2], F_SETFL, O_NONBLOCK);
 	fcntl(fds[4], F_SETFL, O_NONBLOCK);
 	*loader = (struct pfs_loader){ fds[0], fds[2], fds[4] };
 	return 0;
 }
 
-/* The letter, and strings: first, and then those of the list. */
+/* Sends the letter and the strings: first, and then those of the list. */
 static int send_strings(struct pfs_loader *loader, char letter, const char *first, const char *const *list,
 			struct pfs_err *err)
 {
@@ -259,7 +257,7 @@ static int send_strings(struct pfs_loader *loader, char letter, const char *firs
 	else if (len > MAX_MESSAGE)
 		ret = pfs_err_set(err, -E2BIG, "too much to ask of one module: fewer processes");
 	else if (send(loader->control_fd, message, len, MSG_NOSIGNAL) < 0)
-		ret = pfs_err_set(err, -errno, "the process that loads the module is gone: %s", strerror(errno));
+		ret = pfs_err_set(err, -errno, "the process that loads the module has ended: %s", strerror(errno));
 	free(message);
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Of ELF no more than: the sections, by name. Offsets are checked against the file.
+ * Reads of ELF only the sections, by name. Offsets are checked against the file.
  */
 #include "module/module.h"
 
@@ -63,36 +63,27 @@ static bool section_find(const struct pfs_module *m, const elf_header *head, con
 static int read_all(struct pfs_module *m, const char *path, struct pfs_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	ssize_t got = -1;
 	struct stat st;
-	ssize_t got = 1;
 
 	if (fd < 0 || fstat(fd, &st)) {
 		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode) || st.st_size > 1 << 28) {
+	} else if (!S_ISREG(st.st_mode) || st.st_size > 1 << 28) {
 		ret = pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
-		goto out;
-	}
-	m->bytes = malloc(st.st_size + 1);
-	if (!m->bytes) {
-		ret = pfs_err_set(err, -ENOMEM, "%s: no memory to read it", path);
-		goto out;
-	}
-	while (got > 0 && m->len < (size_t)st.st_size) {
-		got = read(fd, m->bytes + m->len, st.st_size - m->len);
+	} else {
+		m->bytes = malloc(st.st_size + 1);
+		got = m->bytes ? pfs_read_all_at(fd, m->bytes, st.st_size, 0) : -ENOMEM;
 		if (got < 0)
-			ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+			ret = pfs_err_set(err, got, "%s: %s", path, strerror(-got));
 		else
-			m->len += got;
+			m->len = got;
 	}
-out:
 	if (fd >= 0)
 		close(fd);
 	return ret;
 }
 
-/* Where name and info are. */
+/* Finds the name and the modinfo. */
 static bool parse(struct pfs_module *m)
 {
 	elf_section this_module, info;
@@ -133,18 +124,12 @@ void pfs_module_free(struct pfs_module *m)
 
 const char *pfs_module_info(const struct pfs_module *m, const char *key)
 {
-	const char *end = m->info + m->info_len, *next;
+	const char *end = m->info + m->info_len, *nul;
 	size_t len = strlen(key);
 
-	for (const char *p = m->info; p < end; p = next) {
-		const char *nul = memchr(p, '\0', end - p);
-
-		if (!nul)
-			break;
-		next = nul + 1;
+	for (const char *p = m->info; p < end && (nul = memchr(p, '\0', end - p)); p = nul + 1)
 		if (!strncmp(p, key, len) && p[len] == '=')
 			return p + len + 1;
-	}
 	return NULL;
 }
 

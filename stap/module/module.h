@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel module as a file: what it says of itself, and the same under another name.
+ * A kernel module as a file: its modinfo, and copies under another name.
  *
- * Two modules of one name cannot be loaded, so each recording loads a copy whose name says whose it is.
- * `staprun -R' does it in the same place, but knows only its own process number.
+ * Two modules of one name cannot be loaded, so each recording loads a copy whose name contains its process and start
+ * time. `staprun -R' renames in the same place, but by its own process number.
  */
 #ifndef PFS_STAP_MODULE_H
 #define PFS_STAP_MODULE_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PFS_MODULE_NAME_MAX 55 /* the kernel's struct module has so much room, and a NUL */
+#define PFS_MODULE_NAME_MAX 55 /* the room in the kernel's struct module, less the NUL */
 
 struct pfs_module {
 	unsigned char *bytes;
@@ -23,20 +23,20 @@ struct pfs_module {
 	size_t info_len;  /* ... this long in all */
 };
 
-/* Reads it. 0; -ENOEXEC: it is no module for this kind of processor; or -errno; err set. */
+/* Reads it. 0; -ENOEXEC: not a module for this architecture; or -errno; err set. */
 int pfs_module_read(struct pfs_module *module, const char *path, struct pfs_err *err);
 void pfs_module_free(struct pfs_module *module);
 
-/* What modinfo(8) shows for the key, or NULL. Borrowed. */
+/* The value of the key, as modinfo(8) shows it, or NULL. Borrowed. */
 const char *pfs_module_info(const struct pfs_module *module, const char *key);
 
-/* Has it a signature (which a renamed one loses)? */
+/* Is it signed? Renaming invalidates the signature. */
 bool pfs_module_signed(const struct pfs_module *module);
 
-/* Names it; at most PFS_MODULE_NAME_MAX bytes. */
+/* Renames it; at most PFS_MODULE_NAME_MAX bytes. */
 void pfs_module_rename(struct pfs_module *module, const char *name);
 
-/* Writes it as a new file (which must not be there). 0 or -errno with err set. */
+/* Writes it as a new file. 0 or -errno with err set. */
 int pfs_module_write(const struct pfs_module *module, const char *path, struct pfs_err *err);
 
 #endif

@@ -3,9 +3,7 @@
 
 #include "base/temp_file.h"
 #include "module/cache.h"
-#include "module/word.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,23 +16,20 @@
 #define OLD_NAME  "task_work_cancel"
 #define NEW_NAME  "task_work_cancel_func"
 
-/*
- * A file of the runtime, what comes before its text and after it. Of a file that is not in the runtime
- * `before` is all there is.
- */
+/* A file of the runtime, and what comes before and after its text. A file that the runtime lacks becomes `before`. */
 struct change {
 	unsigned int of; /* PFS_OVERLAY_* */
 	const char *file, *before, *after;
 };
 
 static const struct change changes[] = {
-	/* Words are changed in it. */
+	/* The word is replaced in it. */
 	{ PFS_OVERLAY_TASK_WORK, TASK_WORK, NULL, NULL },
 	/* Macros by now, which tests for functions do not see; and a warning about the old flush. */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/alloc.c",
 	  "#undef flush_scheduled_work\n#define flush_scheduled_work() __flush_workqueue(system_wq)\n#define STAPCONF_VZALLOC 1\n#define STAPCONF_VMALLOC_NODE 1\n#define STAPCONF_VZALLOC_NODE 1\n#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
 	  "" },
-	/* Its way to look names up is gone; on PPC64 it leaves that to register_kprobe(). */
+	/* Its way to look names up no longer exists; on PPC64 it leaves that to register_kprobe(). */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/kprobes.c",
 	  "#include <linux/kallsyms.h>\n#include <linux/kprobes.h>\n#include <linux/module.h>\n#define CONFIG_PPC64 1\n#define kallsyms_on_each_symbol(fn, data) ((void) (fn))\n",
 	  "#undef CONFIG_PPC64\n#undef kallsyms_on_each_symbol\n" },
@@ -52,10 +47,7 @@ static const struct change changes[] = {
 };
 #define NR_CHANGES (sizeof(changes) / sizeof(changes[0]))
 
-/*
- * SystemTap finds out what a kernel has by compiling small pieces, and new warnings, which are errors there, are
- * not about that.
- */
+/* SystemTap probes the kernel's features by compiling small pieces with -Werror; new warnings must not fail them. */
 static const char *const options_6_10[] = {
 	"-DSTAPCONF_UPROBE_REGISTER_EXPORTED", "-DSTAPCONF_UPROBE_UNREGISTER_EXPORTED",
 	"-DSTAPCONF_UPROBE_GET_SWBP_ADDR_EXPORTED",
@@ -79,9 +71,9 @@ unsigned int pfs_overlay_nr_files(unsigned int what)
 	return nr;
 }
 
-unsigned int pfs_stap_version(const char *said)
+unsigned int pfs_stap_version(const char *output)
 {
-	const char *p = strstr(said, "version ");
+	const char *p = strstr(output, "version ");
 	unsigned int major, minor;
 
 	if (!p || sscanf(p, "version %u.%u", &major, &minor) != 2 || minor > 99)
@@ -106,7 +98,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-/* A distribution may have mended it already. */
+/* A distribution may have fixed it already. */
 static bool task_work_is_old(const char *runtime)
 {
 	char path[PATH_MAX], *text;
@@ -126,40 +118,28 @@ unsigned int pfs_overlay_needed(unsigned int version, const char *runtime, const
 	if (version >= 400 && version < 502 && task_work_is_old(runtime) &&
 	    pfs_kernel_header_has(kernel, "linux/task_work.h", NEW_NAME))
 		what |= PFS_OVERLAY_TASK_WORK;
-	/* Of other versions it is not known what they would need. */
+	/* What other versions would need is not known. */
 	if (version == 408 && pfs_kernel_header_has(kernel, "linux/vmalloc.h", "vzalloc_noprof"))
 		what |= PFS_OVERLAY_LINUX_6_10;
 	return what;
 }
 
-/* Folders as folders, for what is included as "../x.c" must be found in the copy; files as links. */
-static int link_tree(const char *from, const char *to)
+char *pfs_word_replace(const char *text, const char *word, const char *by)
 {
-	char a[PATH_MAX + NAME_MAX], b[PATH_MAX + NAME_MAX];
-	struct dirent *entry;
-	struct stat st;
-	int ret = 0;
-	DIR *dir = opendir(from);
+	const char *from = text, *p;
+	char *result = NULL;
+	size_t size;
+	FILE *out = open_memstream(&result, &size);
 
-	if (!dir || mkdir(to, 0755))
-		ret = -errno;
-	while (!ret && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(a, sizeof(a), "%s/%s", from, entry->d_name);
-		snprintf(b, sizeof(b), "%s/%s", to, entry->d_name);
-		if (strlen(a) >= PATH_MAX || strlen(b) >= PATH_MAX)
-			ret = -ENAMETOOLONG;
-		else if (stat(a, &st))
-			ret = -errno;
-		else if (S_ISDIR(st.st_mode))
-			ret = link_tree(a, b);
-		else if (symlink(a, b))
-			ret = -errno;
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
+	if (!out)
+		return NULL;
+	for (; (p = pfs_word_find(text, from, word)); from = p + strlen(word))
+		fprintf(out, "%.*s%s", (int)(p - from), from, by);
+	fputs(from, out);
+	if (!fclose(out))
+		return result;
+	free(result);
+	return NULL;
 }
 
 /* The new text of a file; the caller frees. NULL with errno. */
@@ -202,10 +182,10 @@ static int change_file(const char *runtime, const char *copy, const struct chang
 	return ret;
 }
 
-/* The copy, under a name for now. */
+/* The copy, under a temporary name. */
 static int make_copy(const char *temp, const char *runtime, unsigned int what, struct pfs_err *err)
 {
-	int ret = link_tree(runtime, temp);
+	int ret = pfs_cache_link_tree(runtime, temp, true, NULL);
 
 	if (ret)
 		return pfs_err_set(err, ret, "%s: cannot copy %s: %s", temp, runtime, strerror(-ret));
@@ -215,7 +195,7 @@ static int make_copy(const char *temp, const char *runtime, unsigned int what, s
 	return ret;
 }
 
-/* Changes with what the copy would be made of: a newer SystemTap gets a new one. */
+/* Changes with the files that the copy would be made of: a newer SystemTap gets a new copy. */
 static uint64_t hash_of(const char *runtime, unsigned int what)
 {
 	uint64_t hash = pfs_hash(PFS_HASH_START, runtime, strlen(runtime));
@@ -246,6 +226,6 @@ int pfs_overlay_make(const char *dir, unsigned int version, const char *runtime,
 	ret = make_copy(temp, runtime, what, err);
 	if (!ret && rename(temp, overlay) && errno != EEXIST && errno != ENOTEMPTY)
 		ret = pfs_err_set(err, -errno, "%s: %s", overlay, strerror(errno));
-	pfs_cache_remove_tree(temp); /* somebody else was faster, or it failed */
+	pfs_cache_remove_tree(temp); /* another pfscope was faster, or it failed */
 	return ret;
 }

@@ -81,9 +81,8 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 	struct pfs_build_config config = {
 		.no_dwarf = s->config.no_dwarf,
 		.give_up = s->config.give_up,
-		.give_up_ctx = s->config.give_up_ctx,
-		.say = s->config.say,
-		.say_ctx = s->config.say_ctx,
+		.report = s->config.say,
+		.ctx = s->config.give_up_ctx,
 	};
 	struct pfs_build build;
 	int ret;

@@ -68,7 +68,7 @@ only()
 	done
 }
 release=6.99.0-none
-for missing in 'stap: stap, which --source=stap needs, is not' 'gcc: no C compiler is' 'make: make is not installed'; do
+for missing in 'stap: stap, which --source=stap needs, is not' 'gcc: a C compiler, which --source=stap needs, is not' 'make: make, which --source=stap needs, is not'; do
 	only stap gcc make
 	rm "$T/bin/${missing%%:*}"
 	path=$T/bin refused 1 "${missing#*: }.*--module" "without ${missing%%:*}" stap build -r $release -o x.ko

@@ -2,9 +2,9 @@
 /*
  * The private runtime, and the headers with a symbol table: when they are needed, what is in them.
  */
+#include "module/check.h"
 #include "module/overlay.h"
 #include "module/tree.h"
-#include "module/word.h"
 #include "support/stap_dir.h"
 
 #include <fcntl.h>
@@ -146,12 +146,16 @@ static void test_overlay_of_new_kernels(void **state)
 
 static void test_placed_names(void **state)
 {
-	char *names = pfs_placed_names("probe @place(\"up_write\") { }\nprobe @place(\"unmap_vmas\") ? { }\n"
-				       "probe @place(\"up_write\").return { }\nprobe kernel.trace(\"x:y\") { }\n"
-				       "@define place(name) %( %)\n@place(\"cut");
+	struct pfs_point points[PFS_POINTS_MAX];
 
-	assert_string_equal(names, "up_write\nunmap_vmas\n");
-	free(names);
+	assert_int_equal(pfs_points_of("probe @place(\"up_write\") { }\nprobe @place(\"unmap_vmas\") ? { }\n"
+				       "probe @place(\"up_write\").return { }\nprobe kernel.trace(\"x:y\") { }\n"
+				       "@define place(name) %( %)\nprobe @place(\"cut",
+				       points),
+			 3);
+	assert_string_equal(points[0].name, "up_write");
+	assert_string_equal(points[1].name, "unmap_vmas");
+	assert_string_equal(points[2].name, "up_write");
 }
 
 /* A kernel that is nowhere: all names are taken to be there. */
@@ -168,8 +172,10 @@ static void test_tree(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, in_dir("build/.config"), old, 0), 0);
 	assert_false(pfs_kernel_map_real(&kernel));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(pfs_tree_make(in_dir("tree"), &kernel, "@place(\"up_write\") @place(\"b\")", build,
-					       sizeof(build), &unchecked, &err),
+		assert_int_equal(pfs_tree_make(in_dir("tree"), &kernel,
+					       "probe @place(\"up_write\") { }\nprobe @place(\"b\") { }\n"
+					       "probe @place(\"up_write\").return { }\n",
+					       build, sizeof(build), &unchecked, &err),
 				 0);
 		assert_true(unchecked);
 		snprintf(path, sizeof(path), "%s/System.map", build);
