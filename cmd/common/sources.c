@@ -2,7 +2,7 @@
 #include "common/sources.h"
 
 #include "capture/source.h"
-#include "session/source.h"
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

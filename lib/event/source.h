@@ -2,7 +2,7 @@
 /*
  * A live source of events: what `run` and `attach` need of one, as a table of operations.
  *
- * ftrace/capture/source.c and stap/session/source.c are the two; cmd/common/sources.c lists them. A source
+ * ftrace/capture/source.c and stap/session/session.c are the two; cmd/common/sources.c lists them. A source
  * owns its options and declares its capabilities, so no command and no other source names it. All
  * operations that return int return 0, or -errno with err set.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which module is loaded, under which name, and staprun's words.
+ * Which module is loaded, under which name, and staprun's arguments.
  *
- * Who may load from anywhere (root, members of stapdev) loads a copy under a name of this recording's own,
- * so that several can record at once and what is left over can be told. Who may not (stapusr alone) loads
- * the file itself where the administrator has put it: one at a time. So is a signed one, by anybody.
+ * Root and members of stapdev may load from anywhere, so they load a copy under a name of this recording's own:
+ * several can record at once, and leftovers are recognized. A signed module, and any module of a user who is in
+ * stapusr alone, is loaded in place, where the administrator has put it: one recording at a time.
  */
 #include "session/session_priv.h"
 
@@ -19,14 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The kernel's memory that the buffers of all processors may take together, unless somebody asks. */
+/* Without --buffer-size: of one CPU, and of all CPUs together. */
 #define BUFFER_MB  16
 #define BUFFERS_MB 1024
 
 /* MAXSTRINGLEN of build.c, less the NUL. */
 #define PIDS_MAX 511
 
-/* ---- who may what ---- */
+/* ---- permissions ---- */
 
 static bool in_group(const char *name)
 {
@@ -56,9 +56,7 @@ static int check_staprun(struct pfs_err *err)
 			   "staprun, which --source=stap needs, is not installed: install systemtap-runtime");
 }
 
-/* ---- what is asked for ---- */
-
-/* Of the kernel's parser of parameters: what is not quoted ends at a space, a quote cannot be quoted. */
+/* The kernel's parser of module parameters has no escape for a quote. */
 static int check_comm(const char *comm, struct pfs_err *err)
 {
 	if (strlen(comm) > 15)
@@ -79,10 +77,10 @@ static int check_comm(const char *comm, struct pfs_err *err)
 static int build_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	struct pfs_build_config config = {
-		.no_dwarf = s->config.no_dwarf,
+		.no_dwarf = ((const struct stap_options *)s->config.options)->no_dwarf,
 		.give_up = s->config.give_up,
-		.report = s->config.say,
-		.ctx = s->config.give_up_ctx,
+		.report = s->config.report,
+		.ctx = s->config.ctx,
 	};
 	struct pfs_build build;
 	int ret;
@@ -103,7 +101,7 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 	return ret;
 }
 
-/* The user's own file: is it what it should be, for this kernel? */
+/* Refuses files that are not modules of pfscope for the running kernel. */
 static int check_module(const struct pfs_stap *s, const struct pfs_module *m, struct pfs_err *err)
 {
 	const char *magic = pfs_module_info(m, "vermagic");
@@ -127,16 +125,16 @@ static int note_module(struct pfs_stap *s, const struct pfs_module *m)
 	int ret = 0;
 
 	if (probes)
-		ret = pfs_stap_note(s, 0, PFS_FACT(PROBES, .text = probes));
+		ret = stap_note(&s->base, 0, PFS_FACT(PROBES, .text = probes));
 	if (!ret && by) {
 		snprintf(version, sizeof(version), "%.*s%s", (int)strcspn(by, "_"), by,
 			 strchr(by, '_') ? " with a changed runtime" : "");
-		ret = pfs_stap_note(s, 0, PFS_FACT(SYSTEMTAP, .text = version));
+		ret = stap_note(&s->base, 0, PFS_FACT(SYSTEMTAP, .text = version));
 	}
-	return ret ? ret : pfs_stap_note(s, 0, PFS_FACT(MODULE, .text = s->path));
+	return ret ? ret : stap_note(&s->base, 0, PFS_FACT(MODULE, .text = s->path));
 }
 
-/* The loader knows of it before it is there: whoever is killed when, it goes. */
+/* The loader knows the copy before it exists, so it is removed whichever process is killed. */
 static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err *err)
 {
 	const char *dir = getenv("TMPDIR");
@@ -147,13 +145,13 @@ static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err 
 	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir && *dir ? dir : "/tmp", s->name);
 	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);
 	ret = pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file, err);
-	if (!ret && mkdir(s->temp_dir, 0700)) /* nobody else's */
+	if (!ret && mkdir(s->temp_dir, 0700))
 		ret = pfs_err_set(err, -errno, "cannot create %s: %s; TMPDIR chooses another folder", s->temp_dir,
 				  strerror(errno));
 	return ret ? ret : pfs_module_write(m, s->temp_file, err);
 }
 
-/* staprun goes by the name of the file. One that nobody reads any more was left over. */
+/* staprun derives the module's name from the file's. A loaded module without a reader is a leftover. */
 static int use_in_place(struct pfs_stap *s, const struct pfs_module *m, struct pfs_err *err)
 {
 	char copy[PATH_MAX], *base;
@@ -180,6 +178,7 @@ static int use_in_place(struct pfs_stap *s, const struct pfs_module *m, struct p
 
 int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 {
+	const char *file = ((const struct stap_options *)s->config.options)->module;
 	struct pfs_module m = { 0 };
 	int ret = s->config.comm ? check_comm(s->config.comm, err) : 0;
 
@@ -189,8 +188,8 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 			"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can");
 	if (!ret)
 		ret = check_staprun(err);
-	if (!ret && s->config.module) {
-		snprintf(s->path, sizeof(s->path), "%s", s->config.module);
+	if (!ret && file) {
+		snprintf(s->path, sizeof(s->path), "%s", file);
 		ret = pfs_cache_trusted(s->path, err);
 	} else if (!ret) {
 		ret = build_module(s, err);
@@ -211,7 +210,7 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 	return ret;
 }
 
-/* ---- staprun's words ---- */
+/* ---- staprun's arguments ---- */
 
 /* For each processor: staprun takes 1 to 4095. */
 static unsigned int buffer_mb(const struct pfs_stap *s)
@@ -227,13 +226,12 @@ static unsigned int buffer_mb(const struct pfs_stap *s)
 int stap_load(struct pfs_stap *s, struct pfs_err *err)
 {
 	char buffer[16], pids[PIDS_MAX + 16], comm[64], uid[32];
-	unsigned int mb = buffer_mb(s);
 	const char *argv[16] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
 
 	if (s->pids && strlen(s->pids) > PIDS_MAX)
 		return pfs_err_set(err, -E2BIG, "too many processes given by number; use --comm or --user instead");
-	snprintf(buffer, sizeof(buffer), "%u", mb);
+	snprintf(buffer, sizeof(buffer), "%u", buffer_mb(s));
 	argv[nr++] = s->in_place ? s->path : s->temp_file;
 	if (s->pids) {
 		snprintf(pids, sizeof(pids), "pfs_pids=%s", s->pids);
@@ -243,8 +241,8 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 		snprintf(comm, sizeof(comm), "pfs_comm=\"%s\"", s->config.comm);
 		argv[nr++] = comm;
 	}
-	if (s->config.uid >= 0) {
-		snprintf(uid, sizeof(uid), "pfs_uid=%ld", s->config.uid);
+	if (s->config.all_of_user) {
+		snprintf(uid, sizeof(uid), "pfs_uid=%u", s->config.uid);
 		argv[nr++] = uid;
 	}
 	if (s->config.no_follow)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pfscope's own notes, and how they get between the events.
+ * pfscope's own notes, and the outlet that puts them between the decoder's events.
  */
 #include "session/session_priv.h"
 
@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pfs_stap_note(struct pfs_stap *s, pid_t tid, const struct pfs_fact *fact)
+int stap_note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact)
 {
+	struct stap_notes *notes = &((struct pfs_stap *)live)->notes;
 	char *text = pfs_note_text(fact), *equals;
-	struct stap_note *note = text ? pfs_array_add(s->notes.notes, s->notes.nr, s->notes.max) : NULL;
+	struct stap_note *note = text ? pfs_array_add(notes->notes, notes->nr, notes->max) : NULL;
 
 	if (!note) {
 		free(text);
@@ -37,7 +38,7 @@ void stap_notes_free(struct stap_notes *notes)
 	memset(notes, 0, sizeof(*notes));
 }
 
-static int say_note(struct stap_outlet *outlet)
+static int emit_note(struct stap_outlet *outlet)
 {
 	const struct stap_note *note = &outlet->notes->notes[outlet->next++];
 	struct pfs_event ev = {
@@ -55,14 +56,14 @@ static int say_note(struct stap_outlet *outlet)
 	return pfs_emit(&outlet->sink, &ev);
 }
 
-/* Of equal times a note comes first, for it may explain the event. */
+/* A note precedes events of the same time, which it may explain. */
 static int pass_on(void *ctx, const struct pfs_event *ev)
 {
 	struct stap_outlet *outlet = ctx;
 	int ret = 0;
 
 	while (!ret && outlet->next < outlet->notes->nr && outlet->notes->notes[outlet->next].ts_ns <= ev->ts_ns)
-		ret = say_note(outlet);
+		ret = emit_note(outlet);
 	return ret ? ret : pfs_emit(&outlet->sink, ev);
 }
 
@@ -86,6 +87,6 @@ int stap_outlet_finish(struct stap_outlet *outlet)
 	int ret = pfs_decoder_finish(outlet->decoder);
 
 	while (!ret && outlet->next < outlet->notes->nr)
-		ret = say_note(outlet);
+		ret = emit_note(outlet);
 	return ret;
 }

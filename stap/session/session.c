@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of a session: set up, loaded, drained, stopped, read back. See session.h.
+ * The options and the operations of --source=stap: a session is set up, loaded, drained, stopped, read back.
  */
 #include "session/session_priv.h"
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "event/header.h"
+#include "event/line.h"
 #include "module/loaded.h"
 #include "os/process.h"
 
@@ -16,47 +18,75 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long the kernel may take to place the probes, and to take them out again. */
+/* The time that the kernel gets to place the probes, and to remove them. */
 #define START_MS 120000
 #define STOP_MS	 60000
 
-/* staprun writes each record by itself: so many are waited for that one wake-up takes many. */
+/* staprun writes each message by itself; after a pause one wake-up takes many. */
 #define GATHER_NS 2000000
 
-/* What happened so long ago has come out of the kernel: staprun looks five times a second. */
+/* Records that are this old have arrived: staprun reads the kernel's buffers five times a second. */
 #define LIVE_MARGIN_NS UINT64_C(1000000000)
+
+/* ---- options ---- */
+
+enum { OPT_MODULE = 1, OPT_NO_DWARF };
+
+const struct argp_option pfs_stap_options[] = {
+	{ "module", OPT_MODULE, "FILE", 0, "Load a module that `pfscope stap build' made", 0 },
+	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if it is installed", 0 },
+	{ 0 },
+};
+
+static int set_option(void *options, int key, const char *arg, struct pfs_err *err)
+{
+	struct stap_options *o = options;
+
+	if (key == OPT_MODULE)
+		o->module = arg;
+	else
+		o->no_dwarf = true;
+	return 0;
+}
+
+static int check(const struct pfs_source_config *config, struct pfs_err *err)
+{
+	const struct stap_options *o = config->options;
+
+	if (o->module && o->no_dwarf)
+		return pfs_err_set(err, -EINVAL, "--no-dwarf: applies to building a module, --module loads one");
+	return 0;
+}
+
+static struct pfs_stap *of(struct pfs_live *live)
+{
+	return (struct pfs_stap *)live;
+}
 
 static bool given_up(const struct pfs_stap *s)
 {
-	return s->config.give_up && s->config.give_up(s->config.give_up_ctx);
-}
-
-/* ---- notes ---- */
-
-static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
-{
-	return pfs_stap_note(ctx, tid, fact);
+	return s->config.give_up && s->config.give_up(s->config.ctx);
 }
 
 /* ---- opening ---- */
 
+static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
+{
+	return stap_note(ctx, tid, fact);
+}
+
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
-	struct utsname uts;
 	char vsyscall[5];
 	int ret;
 
-	/* The one that runs; that its headers are missing matters only to who builds. */
-	uname(&uts);
-	pfs_kernel_find(&s->kernel, NULL, NULL);
-	snprintf(s->kernel.release, sizeof(s->kernel.release), "%s", uts.release);
+	pfs_kernel_find(&s->kernel, NULL, NULL); /* headers are needed for building only */
 	pfs_vsyscall_perms(vsyscall);
-	pfs_leftovers_remove(NULL); /* what a dead one left is no reason not to start */
+	pfs_leftovers_remove(NULL); /* failing is no reason not to start */
 	if (pfs_header_notes("stap", vsyscall, put_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	ret = stap_choose_module(s, err);
@@ -67,38 +97,19 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	return ret;
 }
 
-struct pfs_stap *pfs_stap_new(const struct pfs_stap_config *config, struct pfs_err *err)
+static int close_live(struct pfs_live *live, struct pfs_err *err)
 {
-	struct pfs_stap *s = calloc(1, sizeof(*s));
-	int ret;
-
-	if (!s) {
-		pfs_err_set(err, -ENOMEM, "no memory for a recording");
-		return NULL;
-	}
-	s->config = *config;
-	s->spool.fd = -1;
-	s->loader = (struct pfs_loader){ -1, -1, -1 };
-	ret = open_all(s, err);
-	if (!ret)
-		return s;
-	pfs_stap_free(s, NULL);
-	errno = -ret;
-	return NULL;
-}
-
-int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
-{
+	struct pfs_stap *s = of(live);
 	int ret = 0;
 
 	if (!s)
 		return 0;
 	pfs_loader_close(&s->loader);
-	/* Left behind by the loader, or this was killed. (Without HELLO it is not ours.) */
+	/* The loader could not remove it, or was killed. (Without HELLO the module is not ours.) */
 	if (s->hello && pfs_module_loaded(s->name) && pfs_module_end(s->name, NULL))
 		ret = pfs_err_set(err, -EBUSY, "module %s is still loaded; `pfscope clean' tries again to remove it",
 				  s->name);
-	if (s->temp_dir[0]) { /* gone already, unless the loader was killed */
+	if (s->temp_dir[0]) { /* removed already, unless the loader was killed */
 		unlink(s->temp_file);
 		rmdir(s->temp_dir);
 	}
@@ -110,6 +121,27 @@ int pfs_stap_free(struct pfs_stap *s, struct pfs_err *err)
 	free(s->poll_fds);
 	free(s);
 	return ret;
+}
+
+static struct pfs_live *open_live(const struct pfs_source_config *config, struct pfs_err *err)
+{
+	struct pfs_stap *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s) {
+		errno = -pfs_err_set(err, -ENOMEM, "no memory for a recording");
+		return NULL;
+	}
+	s->base.source = &pfs_stap_source;
+	s->config = *config;
+	s->spool.fd = -1;
+	s->loader = (struct pfs_loader){ -1, -1, -1 };
+	ret = open_all(s, err);
+	if (!ret)
+		return &s->base;
+	close_live(&s->base, NULL);
+	errno = -ret;
+	return NULL;
 }
 
 /* ---- processes ---- */
@@ -127,53 +159,43 @@ static int add_pid(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 	return 0;
 }
 
-static int note_counted(struct pfs_stap *s, pid_t pid)
+static int attach(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 {
+	int ret = add_pid(of(live), pid, err);
+
+	if (!ret && stap_note(live, pid, PFS_FACT(ATTACH, .pid = pid)))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
+	return ret;
+}
+
+static int launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
+{
+	int ret = add_pid(of(live), pid, err), noted = 0;
 	uint64_t minor, major;
 
-	if (!pfs_process_faults(pid, &minor, &major))
-		return 0;
-	return pfs_stap_note(s, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
-}
-
-int pfs_stap_launch(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
-{
-	int ret = add_pid(s, pid, err);
-
-	if (!ret && (pfs_stap_note(s, pid, PFS_FACT(LAUNCH, .pid = pid)) || note_counted(s, pid)))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	return ret;
-}
-
-int pfs_stap_attach(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
-{
-	int ret = add_pid(s, pid, err);
-
-	if (!ret && pfs_stap_note(s, pid, PFS_FACT(ATTACH, .pid = pid)))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	return ret;
+	if (ret)
+		return ret;
+	noted = stap_note(live, pid, PFS_FACT(LAUNCH, .pid = pid));
+	if (!noted && pfs_process_faults(pid, &minor, &major))
+		noted = stap_note(live, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
+	return noted ? pfs_err_set(err, noted, "no memory for a note") : 0;
 }
 
 /* ---- draining ---- */
 
-/* Everything that staprun has written by now, on either side. */
+/* Reads everything that staprun has written by now, records and messages. */
 static int drain(struct pfs_stap *s, struct pfs_err *err)
 {
-	int more = s->over ? 0 : pfs_spool_fill(&s->spool, s->loader.out_fd, err), ret;
+	int more = s->over ? 0 : pfs_spool_fill(&s->spool, s->loader.out_fd, err), ret = 1;
 
 	if (more < 0)
 		return more;
 	s->over = !more;
-	do {
-		size_t before = s->errors.len;
-
+	for (size_t before = SIZE_MAX; ret > 0 && s->errors.len != before;) {
+		before = s->errors.len;
 		ret = pfs_output_read(&s->errors, s->loader.error_fd);
-		if (ret < 0)
-			return pfs_err_set(err, ret, "cannot read staprun's messages: %s", strerror(-ret));
-		if (s->errors.len == before)
-			break;
-	} while (ret);
-	return 0;
+	}
+	return ret < 0 ? pfs_err_set(err, ret, "cannot read staprun's messages: %s", strerror(-ret)) : 0;
 }
 
 static int feed(void *ctx, const struct pfs_rec *rec)
@@ -181,7 +203,7 @@ static int feed(void *ctx, const struct pfs_rec *rec)
 	return pfs_decoder_feed(ctx, rec);
 }
 
-/* The sink has returned ret: -ECANCELED is not an error, but the end of what it wants. */
+/* The sink has returned ret; -ECANCELED: it wants no more events. */
 static int live_result(struct pfs_stap *s, int ret)
 {
 	if (ret != -ECANCELED)
@@ -203,7 +225,7 @@ static int decode_live(struct pfs_stap *s, struct pfs_err *err)
 	return live_result(s, ret);
 }
 
-/* Waits for staprun's words or the caller's descriptors. */
+/* Waits for staprun's output or the caller's descriptors. */
 static int poll_all(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
@@ -224,23 +246,14 @@ static int poll_all(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds,
 	return 0;
 }
 
-/* ---- what becomes of staprun ---- */
+/* ---- the end of staprun ---- */
 
-static bool modules_disabled(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/modules_disabled", "re");
-	int c = f ? fgetc(f) : EOF;
-
-	if (f)
-		fclose(f);
-	return c == '1';
-}
-
-/* It has ended, or is about to. 0 if in order, else what was the matter. */
+/* staprun has ended, or is about to. 0, or -errno with err set to the reason. */
 static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *err)
 {
-	const struct pfs_diagnosis d = { s->path, s->kernel.release, s->kernel.lockdown, modules_disabled() };
+	struct pfs_diagnosis d = { .module = s->path, .release = s->kernel.release, .lockdown = s->kernel.lockdown };
 	struct pfs_loader_end end;
+	char disabled[4];
 	int ret = drain(s, err);
 
 	if (!ret && !pfs_loader_ended(&s->loader, STOP_MS, &end))
@@ -253,12 +266,13 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 		return pfs_err_set(err, -EPIPE, "the loader of the module was killed");
 	if (end.failed)
 		return pfs_err_set(err, end.failed, "cannot run staprun: %s", strerror(-end.failed));
-	if (end.left) /* free() tries again */
+	if (end.left) /* close_live() tries again */
 		return pfs_err_set(err, -EBUSY, "staprun did not unload the module: %.200s",
 				   pfs_output_text(&s->errors));
 	if (WIFSIGNALED(end.status))
 		return pfs_err_set(err, -EIO, "staprun was killed by signal %d; the recording ends there",
 				   WTERMSIG(end.status));
+	d.disabled = pfs_read_file("/proc/sys/kernel/modules_disabled", disabled, 4) > 0 && *disabled == '1';
 	if (WEXITSTATUS(end.status))
 		return pfs_diagnose(stage, pfs_output_text(&s->errors), &d, err);
 	return 0;
@@ -315,18 +329,20 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 	return 0;
 }
 
-int pfs_stap_start(struct pfs_stap *s, struct pfs_err *err)
+static int start(struct pfs_live *live, struct pfs_err *err)
 {
-	int ret = stap_load(s, err);
+	int ret = stap_load(of(live), err);
 
-	return ret ? ret : wait_ready(s, err);
+	return ret ? ret : wait_ready(of(live), err);
 }
 
-int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
+static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
+		     struct pfs_err *err)
 {
+	struct pfs_stap *s = of(live);
 	int ret;
 
-	/* Live events are looked for without being woken: of the last one nothing tells. */
+	/* Live events become old enough for decoding without a wake-up. */
 	if (s->live.decoder && (timeout_ms < 0 || timeout_ms > 100))
 		timeout_ms = 100;
 	ret = poll_all(s, fds, nr_fds, timeout_ms, err);
@@ -342,20 +358,21 @@ int pfs_stap_wait(struct pfs_stap *s, struct pollfd *fds, unsigned int nr_fds, i
 
 /* ---- stopping ---- */
 
-/* What staprun warned of: notes, for what was lost is in the records, too. */
-static int note_warnings(struct pfs_stap *s)
+/* staprun's warnings become notes; the losses are in the records, too. */
+static int note_end(struct pfs_stap *s)
 {
 	const char *p = pfs_output_text(&s->errors);
 	char line[256];
 	int ret = 0;
 
 	while (!ret && (p = pfs_warning_next(p, line, sizeof(line))))
-		ret = pfs_stap_note(s, 0, PFS_FACT(WARNING, .text = line));
-	return ret;
+		ret = stap_note(&s->base, 0, PFS_FACT(WARNING, .text = line));
+	return ret ? ret : stap_note(&s->base, 0, PFS_FACT(END, .text = "mono"));
 }
 
-int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
+static int stop(struct pfs_live *live, struct pfs_err *err)
 {
+	struct pfs_stap *s = of(live);
 	uint64_t end_ns = pfs_now_ns() + STOP_MS * UINT64_C(1000000);
 	int ret = 0;
 
@@ -371,7 +388,7 @@ int pfs_stap_stop(struct pfs_stap *s, struct pfs_err *err)
 	}
 	if (!ret)
 		ret = judge_end(s, PFS_STAGE_RUN, err);
-	if (!ret && (note_warnings(s) || pfs_stap_note(s, 0, PFS_FACT(END, .text = "mono"))))
+	if (!ret && note_end(s))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret && s->live.decoder) {
 		ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err);
@@ -399,8 +416,9 @@ static int replay_one(void *ctx, const struct pfs_rec *rec)
 	return pfs_decoder_feed(r->outlet.decoder, rec);
 }
 
-int pfs_stap_replay(struct pfs_stap *s, const struct pfs_sink *sink, struct pfs_err *err)
+static int replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err)
 {
+	struct pfs_stap *s = of(live);
 	struct replay r = { .s = s };
 	uint64_t at = 0;
 	int ret;
@@ -413,3 +431,47 @@ int pfs_stap_replay(struct pfs_stap *s, const struct pfs_sink *sink, struct pfs_
 	stap_outlet_fini(&r.outlet);
 	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
 }
+
+static int write_lines(struct pfs_live *live, int fd, struct pfs_err *err)
+{
+	int copy = dup(fd), ret = 0;
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	struct pfs_line_writer *writer = out ? pfs_line_writer_new(out) : NULL;
+	struct pfs_sink sink;
+
+	if (!writer) {
+		ret = pfs_err_set(err, -ENOMEM, "no memory to write the recording");
+	} else {
+		sink = pfs_line_writer_sink(writer);
+		ret = replay(live, &sink, err);
+	}
+	if (!ret)
+		ret = pfs_line_writer_flush(writer);
+	pfs_line_writer_free(writer);
+	if (out && fclose(out) && !ret)
+		ret = -errno;
+	else if (!out && copy >= 0)
+		close(copy);
+	if (ret && ret != -EINTR)
+		pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret));
+	return ret;
+}
+
+const struct pfs_source pfs_stap_source = {
+	.name = "stap",
+	.options = pfs_stap_options,
+	.options_size = sizeof(struct stap_options),
+	.can = PFS_CAN_USER | PFS_CAN_COMM,
+	.set_option = set_option,
+	.check = check,
+	.open = open_live,
+	.close = close_live,
+	.launch = launch,
+	.attach = attach,
+	.note = stap_note,
+	.start = start,
+	.wait = wait_live,
+	.stop = stop,
+	.replay = replay,
+	.write = write_lines,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of a session, for session*.c alone.
+ * What the files of a session share. From the bottom: notes.c (notes and where events go), load.c (which module, and
+ * staprun's arguments), session.c (the source's operations).
  */
 #ifndef PFS_STAP_SESSION_PRIV_H
 #define PFS_STAP_SESSION_PRIV_H
@@ -17,11 +18,11 @@
 
 #include <stdint.h>
 
-/* What pfscope itself has to say, to go between the events by its time. */
+/* One of pfscope's own notes, put between the events by its time. */
 struct stap_note {
 	uint64_t ts_ns;
 	pid_t tid;
-	char *key; /* NUL after it; the value behind that is in the same allocation */
+	char *key; /* in one allocation with the value */
 	const char *value;
 };
 
@@ -34,14 +35,20 @@ struct stap_notes {
 struct stap_outlet {
 	const struct stap_notes *notes;
 	struct pfs_sink sink;
-	unsigned int next; /* note to be said */
+	unsigned int next; /* note to pass on */
 	struct pfs_decoder *decoder;
 	uint64_t at; /* in the spool */
 };
 
+struct stap_options {
+	const char *module; /* --module, or NULL */
+	bool no_dwarf;
+};
+
 struct pfs_stap {
-	struct pfs_stap_config config;
-	struct pfs_kernel kernel;			   /* release and lockdown of the one that runs */
+	struct pfs_live base;
+	struct pfs_source_config config;
+	struct pfs_kernel kernel;			   /* the running one; only release and lockdown are sure */
 	char path[PATH_MAX];				   /* of the module: in the cache, or the user's */
 	bool in_place;					   /* the file itself is loaded, under its own name */
 	char name[PFS_MODULE_NAME_MAX + 1];		   /* in the kernel */
@@ -51,25 +58,26 @@ struct pfs_stap {
 	struct pfs_spool spool;
 	struct pfs_output errors; /* what staprun wrote on standard error */
 	struct stap_notes notes;
-	struct stap_outlet live; /* decoder NULL: nobody wants them as they come */
-	uint64_t looked;	 /* how far of the spool was looked for READY */
+	struct stap_outlet live; /* decoder NULL: no live events are wanted */
+	uint64_t looked;	 /* offset in the spool: searched for READY up to there */
 	bool hello, ready;	 /* these records came */
 	bool over;		 /* the pipe is at its end */
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 };
 
-/* session/notes.c */
+/* session/notes.c. note(): dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
+int stap_note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact);
 void stap_notes_free(struct stap_notes *notes);
 
-/* A sink that passes events on with the notes between them. decoder is made with it. 0 or -ENOMEM. */
+/* A sink that puts the notes between the events, and its decoder. 0 or -ENOMEM. */
 int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes, const struct pfs_sink *sink);
 void stap_outlet_fini(struct stap_outlet *outlet);
 
-/* The notes that are left. 0 or what the sink returned. */
+/* Passes on what is left. 0 or what the sink returned. */
 int stap_outlet_finish(struct stap_outlet *outlet);
 
-/* session/load.c: which module, under which name; -EINTR and the rest as pfs_stap_new(). */
+/* session/load.c: chooses or builds the module. 0, -EINTR (given up) or -errno with err set. */
 int stap_choose_module(struct pfs_stap *s, struct pfs_err *err);
 
 /* Starts staprun with it. 0 or -errno with err set. */
