@@ -52,8 +52,7 @@ static int check_cpu(struct pfs_dat *dat, struct dat_cpu *cpu, struct pfs_err *e
 	cpu->size = offset < dat->size ? dat->size - offset : 0;
 	cpu->cut = true;
 	ret = dat_fail(dat, err, -EBADMSG, dat->size,
-		       "the file ends here, but the data of "
-		       "CPU %u should be %llu bytes from offset %llu on: it is cut "
+		       "the file ends here, but the data of CPU %u should be %llu bytes from offset %llu on: it is cut "
 		       "short%s",
 		       cpu->cpu, (unsigned long long)size, (unsigned long long)offset,
 		       dat->salvage ? "" : "; try --salvage");
@@ -66,12 +65,9 @@ int dat_check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_
 
 	if (buffer->nr_cpus && !buffer->text && (buffer->page_size < 64 || buffer->page_size > MAX_PAGE_SIZE)) {
 		buffer->nr_cpus = 0;
-		return dat_damage(dat,
-				  dat_fail(dat, err, -EBADMSG, buffer->offset,
-					   "sub-buffers "
-					   "of %u bytes in the buffer \"%.64s\"",
-					   buffer->page_size, buffer->name),
-				  err);
+		ret = dat_fail(dat, err, -EBADMSG, buffer->offset, "sub-buffers of %u bytes in the buffer \"%.64s\"",
+			       buffer->page_size, buffer->name);
+		return dat_damage(dat, ret, err);
 	}
 	for (unsigned int i = 0; !ret && i < buffer->nr_cpus; i++)
 		ret = check_cpu(dat, &buffer->cpus[i], err);

@@ -1,21 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading a trace.dat's header forward, number by number, with every bound checked in one place.
- *
- * Nothing is ever allocated by what the file claims before dat_take() has seen that the file is
+ * Reading a trace.dat's header forward, number by number, with every bound checked in one place; and failures, with
+ * their place in the file. Nothing is allocated by what the file claims before dat_take() has seen that the file is
  * that long.
  */
 #include "dat/dat_priv.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/write_all.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WINDOW	   (64u << 10)
 #define MAX_STRING 4096
+
+int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
+{
+	char why[384];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return pfs_err_set(err, code, "%.100s: offset %llu: %s", dat->name, (unsigned long long)offset, why);
+}
+
+int dat_damage(struct pfs_dat *dat, int code, const struct pfs_err *err)
+{
+	if (!dat->salvage || code == -ENOMEM)
+		return code;
+	if (!dat->open_damage++ && err)
+		dat->first_damage = *err;
+	return 0;
+}
 
 void dat_cursor_file(struct dat_cursor *c, const struct pfs_dat *dat, uint64_t pos, uint64_t end, struct pfs_err *err)
 {
@@ -42,13 +64,16 @@ int dat_cursor_fail(struct dat_cursor *c, const char *what)
 		return c->code;
 	c->code = -EBADMSG;
 	if (c->mem)
-		dat_fail(c->dat, c->err, c->code, c->base,
-			 "the block there is damaged at its byte "
-			 "%llu: %s",
+		dat_fail(c->dat, c->err, c->code, c->base, "the block there is damaged at its byte %llu: %s",
 			 (unsigned long long)c->pos, what);
 	else
 		dat_fail(c->dat, c->err, c->code, c->pos, "damaged or cut short: %s", what);
 	return c->code;
+}
+
+int dat_cursor_error(struct dat_cursor *c, int code)
+{
+	return c->code = dat_fail(c->dat, c->err, code, c->mem ? c->base : c->pos, "%s", strerror(-code));
 }
 
 /* Reads at least len bytes at pos into the window; they are known to be in the file. */
@@ -59,14 +84,8 @@ static int fill(struct dat_cursor *c, size_t len)
 
 	if (want > c->end - c->pos)
 		want = c->end - c->pos;
-	if (want > c->window_room) {
-		uint8_t *window = realloc(c->window, want);
-
-		if (!window)
-			return -ENOMEM;
-		c->window = window;
-		c->window_room = want;
-	}
+	if (!pfs_array_reserve(c->window, 0, c->window_room, want))
+		return -ENOMEM;
 	c->window_pos = c->pos;
 	c->window_len = 0;
 	n = pfs_read_all_at(c->dat->fd, c->window, want, c->pos);

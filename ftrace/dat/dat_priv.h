@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the trace.dat reader share. From the top: read.c (open, read, close), v6.c and v7.c, options.c and
- * meta.c (formats, names), buffers.c, cursor.c (numbers out of the file), fail.c. Other rooms use dat/read.h.
+ * meta.c (formats, names), buffers.c, cursor.c (numbers out of the file, failures). Other rooms use dat/read.h.
  */
 #ifndef PFS_DAT_PRIV_H
 #define PFS_DAT_PRIV_H
@@ -78,7 +78,7 @@ struct pfs_dat {
 	unsigned int nr_buffers, max_buffers;
 	char *comm_text;
 	struct dat_comm *comms;
-	unsigned int nr_comms;
+	unsigned int nr_comms, max_comms;
 	uint64_t sections[DAT_NR_OPTS]; /* v7: where each is; 0: none */
 	struct pfs_ts_conv conv;
 	struct pfs_sync *sync; /* by CPU */
@@ -90,6 +90,9 @@ struct pfs_dat {
 	struct pfs_err first_damage;
 	struct pfs_merge_stats stats; /* of the last read, with open_damage */
 };
+
+/* The flag of a section whose bytes are compressed. */
+enum { DAT_COMPRESSED = 1 };
 
 /* "NAME: offset N: why"; returns code. */
 int dat_fail(const struct pfs_dat *dat, struct pfs_err *err, int code, uint64_t offset, const char *fmt, ...)
@@ -139,8 +142,9 @@ uint64_t dat_u64(struct dat_cursor *c, const char *what);
 /* A string up to its NUL, of at most 4095 bytes, as dat_take(). */
 const char *dat_string(struct dat_cursor *c, const char *what);
 
-/* Fails at the cursor's position. */
+/* Fails at the cursor's position: the file is damaged; or (-ENOMEM, ...) with that code. */
 int dat_cursor_fail(struct dat_cursor *c, const char *what);
+int dat_cursor_error(struct dat_cursor *c, int code);
 
 /* The parts that both versions have, in the order of version 6. read() returns 0 or -errno. */
 enum { DAT_NR_METAS = 6 };

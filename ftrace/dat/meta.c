@@ -7,10 +7,10 @@
  */
 #include "dat/dat_priv.h"
 
+#include "base/array.h"
 #include "record/symbols.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,22 +46,18 @@ static int read_header_info(struct pfs_dat *dat, struct dat_cursor *c)
 	text = dat_take(c, len, "header_event");
 	if (text)
 		ret = pfs_formats_set_header_event(dat->info.formats, text, len);
-	return c->code ? c->code : ret;
+	return ret < 0 ? dat_cursor_error(c, ret) : c->code;
 }
 
 static int event_format(struct pfs_dat *dat, const char *system, struct dat_cursor *c)
 {
 	uint64_t len = dat_u64(c, "size of a format");
 	const char *text = dat_take(c, len, "an event format");
-	int ret = 0;
+	int ret = text ? pfs_formats_add(dat->info.formats, system, text, len) : 0;
 
-	if (text)
-		ret = pfs_formats_add(dat->info.formats, system, text, len);
 	if (!ret && text && dat->printer)
 		ret = pfs_printer_add(dat->printer, system, text, len);
-	if (ret < 0)
-		c->code = dat_fail(dat, c->err, ret, c->pos, "%s", strerror(-ret));
-	return c->code;
+	return ret < 0 ? dat_cursor_error(c, ret) : c->code;
 }
 
 static int read_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
@@ -89,13 +85,11 @@ static int read_symbols(struct pfs_dat *dat, struct dat_cursor *c)
 	text = dat_take(c, len, "kernel symbols");
 	if (!text)
 		return c->code;
-	if (dat->printer && pfs_printer_symbols(dat->printer, text, len))
-		return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
 	pfs_symbols_free(dat->info.formats->symbols);
 	dat->info.formats->symbols = pfs_symbols_parse(text, len);
-	if (!dat->info.formats->symbols)
-		c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
-	return c->code;
+	if (!dat->info.formats->symbols || (dat->printer && pfs_printer_symbols(dat->printer, text, len)))
+		return dat_cursor_error(c, -ENOMEM);
+	return 0;
 }
 
 static int read_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
@@ -108,7 +102,7 @@ static int read_event_formats(struct pfs_dat *dat, struct dat_cursor *c)
 		uint32_t nr_events = dat_u32(c, "number of events");
 
 		if (!system)
-			return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+			return dat_cursor_error(c, -ENOMEM);
 		while (nr_events-- && !c->code)
 			event_format(dat, system, c);
 		free(system);
@@ -131,46 +125,33 @@ static int by_tid(const void *a, const void *b)
 }
 
 /* "1234 bash\n" lines to the table; the text stays, cut up, behind the names. */
-static int parse_comms(struct pfs_dat *dat, size_t max)
-{
-	char *save = NULL;
-
-	dat->nr_comms = 0;
-	dat->comms = calloc(max, sizeof(*dat->comms));
-	if (!dat->comms)
-		return -ENOMEM;
-	for (char *line = strtok_r(dat->comm_text, "\n", &save); line && dat->nr_comms < max;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *name;
-		long tid = strtol(line, &name, 10);
-
-		if (name == line || tid < 0 || tid > INT32_MAX || *name != ' ')
-			continue;
-		name += strspn(name, " ");
-		dat->comms[dat->nr_comms++] = (struct dat_comm){ tid, name };
-	}
-	qsort(dat->comms, dat->nr_comms, sizeof(*dat->comms), by_tid);
-	return 0;
-}
-
 static int read_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint64_t len = dat_u64(c, "size of the command lines");
 	const char *text = dat_take(c, len, "command lines");
-	size_t lines = 1;
+	char *save, *name;
 
 	if (!text)
 		return c->code;
-	free(dat->comms);
 	free(dat->comm_text);
-	dat->comms = NULL;
 	dat->nr_comms = 0;
 	dat->comm_text = strndup(text, len);
-	for (uint64_t i = 0; i < len; i++)
-		lines += text[i] == '\n';
-	if (!dat->comm_text || parse_comms(dat, lines) < 0)
-		return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
-	return c->code;
+	if (!dat->comm_text)
+		return dat_cursor_error(c, -ENOMEM);
+	for (char *line = strtok_r(dat->comm_text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		long tid = strtol(line, &name, 10);
+		struct dat_comm *comm;
+
+		if (name == line || tid < 0 || tid > INT32_MAX || *name != ' ')
+			continue;
+		comm = pfs_array_add(dat->comms, dat->nr_comms, dat->max_comms);
+		if (!comm)
+			return dat_cursor_error(c, -ENOMEM);
+		*comm = (struct dat_comm){ tid, name + strspn(name, " ") };
+	}
+	if (dat->nr_comms)
+		qsort(dat->comms, dat->nr_comms, sizeof(*dat->comms), by_tid);
+	return 0;
 }
 
 const struct dat_meta dat_metas[DAT_NR_METAS] = {

@@ -8,63 +8,41 @@
 #include "dat/dat_priv.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The rest of the option as a string. The caller frees it. */
-static char *rest_text(struct dat_cursor *c)
+/* Options that are text: the clocks, the name of the machine and of the program that wrote the file. */
+static int text_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 {
+	char **where = id == DAT_OPT_UNAME ? &dat->info.uname : &dat->info.writer, *start;
 	uint64_t len = c->end - c->pos;
-	const char *text = dat_take(c, len, "an option");
+	const char *bytes = dat_take(c, len, "an option");
+	char *text = bytes ? strndup(bytes, len) : NULL;
 
-	return text ? strndup(text, len) : NULL;
-}
-
-static int set_text(char **where, struct dat_cursor *c)
-{
-	char *text = rest_text(c);
-
-	if (!text && !c->code)
-		c->code = -ENOMEM;
-	if (text) {
+	if (!text)
+		return c->code ? c->code : -ENOMEM;
+	switch (id) {
+	case DAT_OPT_DATE: /* "0x5f5e100": in microseconds, the offset in nanoseconds */
+		dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0) * 1000;
+		break;
+	case DAT_OPT_OFFSET:
+		dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0);
+		break;
+	case DAT_OPT_TRACECLOCK: /* "local global [mono] boot": the clock in use is the one in brackets */
+		start = strchr(text, '[');
+		if (!start || !strchr(start, ']'))
+			break;
+		where = &dat->info.clock;
+		len = strcspn(start + 1, "]");
+		memmove(text, start + 1, len);
+		text[len] = 0;
+		/* fall through */
+	default:
 		text[strcspn(text, "\n")] = 0;
 		free(*where);
 		*where = text;
+		return 0;
 	}
-	return c->code;
-}
-
-/* "local global [mono] boot": the clock in use is the one in brackets. */
-static int set_clock(struct pfs_dat *dat, struct dat_cursor *c)
-{
-	char *text = rest_text(c), *start, *end, *clock;
-
-	if (!text)
-		return c->code ? c->code : -ENOMEM;
-	start = strchr(text, '[');
-	end = start ? strchr(start, ']') : NULL;
-	clock = end ? strndup(start + 1, end - start - 1) : NULL;
-	if (end && !clock) {
-		free(text);
-		return -ENOMEM;
-	}
-	if (clock) {
-		free(dat->info.clock);
-		dat->info.clock = clock;
-	}
-	free(text);
-	return 0;
-}
-
-/* "0x5f5e100": the date in microseconds, the offset in nanoseconds. */
-static int add_offset(struct pfs_dat *dat, struct dat_cursor *c, uint64_t unit_ns)
-{
-	char *text = rest_text(c);
-
-	if (!text)
-		return c->code ? c->code : -ENOMEM;
-	dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0) * unit_ns;
 	free(text);
 	return 0;
 }
@@ -194,42 +172,25 @@ static int add_buffer(struct pfs_dat *dat, struct dat_cursor *c, bool text)
 	return text || c->code ? c->code : buffer_cpus(buffer, c);
 }
 
-static int set_section(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
-{
-	if (c->end - c->pos >= 8)
-		dat->sections[id] = dat_u64(c, "offset of a section");
-	return c->code;
-}
-
-static int set_cpu_count(struct pfs_dat *dat, struct dat_cursor *c)
-{
-	uint32_t n = dat_u32(c, "number of CPUs");
-
-	if (!c->code)
-		dat->nr_cpus = n;
-	return c->code;
-}
-
 /* One option; the cursor is on its data and has no more than that. */
 static int read_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 {
+	uint32_t n;
+
 	switch (id) {
 	case DAT_OPT_DATE:
-		return add_offset(dat, c, 1000);
 	case DAT_OPT_OFFSET:
-		return add_offset(dat, c, 1);
-	case DAT_OPT_BUFFER:
-		return add_buffer(dat, c, false);
-	case DAT_OPT_BUFFER_TEXT:
-		return add_buffer(dat, c, true);
 	case DAT_OPT_TRACECLOCK:
-		return set_clock(dat, c);
 	case DAT_OPT_UNAME:
-		return set_text(&dat->info.uname, c);
 	case DAT_OPT_VERSION:
-		return set_text(&dat->info.writer, c);
+		return text_option(dat, id, c);
+	case DAT_OPT_BUFFER:
+	case DAT_OPT_BUFFER_TEXT:
+		return add_buffer(dat, c, id == DAT_OPT_BUFFER_TEXT);
 	case DAT_OPT_CPUCOUNT:
-		return set_cpu_count(dat, c);
+		n = dat_u32(c, "number of CPUs");
+		dat->nr_cpus = c->code ? dat->nr_cpus : n;
+		return c->code;
 	case DAT_OPT_TIME_SHIFT:
 		return set_time_shift(dat, c);
 	case DAT_OPT_TSC2NSEC:
@@ -239,7 +200,9 @@ static int read_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *
 	case DAT_OPT_EVENT_FORMATS:
 	case DAT_OPT_KALLSYMS:
 	case DAT_OPT_CMDLINES:
-		return set_section(dat, id, c);
+		if (c->end - c->pos >= 8)
+			dat->sections[id] = dat_u64(c, "offset of a section");
+		return c->code;
 	default:
 		return 0;
 	}
@@ -268,10 +231,9 @@ int dat_options(struct pfs_dat *dat, struct dat_cursor *c, uint64_t *next)
 			return data.code;
 		}
 		ret = read_option(dat, id, &data);
-		if (ret < 0 && !data.code)
-			dat_fail(dat, c->err, ret, at, "%s", strerror(-ret));
-		if (ret < 0)
-			c->code = ret;
+		if (ret == -ENOMEM)
+			dat_cursor_error(&data, ret);
+		c->code = ret;
 	}
 	return c->code;
 }

@@ -7,6 +7,7 @@
  */
 #include "dat/unzip.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/write_all.h"
 
@@ -37,12 +38,11 @@ uint64_t dat_unzip_chunks_max(uint64_t file_size)
 
 int dat_codec_find(const char *name)
 {
-	if (!strcmp(name, "none"))
-		return DAT_CODEC_NONE;
-	if (!strcmp(name, "zlib"))
-		return DAT_CODEC_ZLIB;
-	if (!strcmp(name, "zstd"))
-		return DAT_CODEC_ZSTD;
+	static const char *const names[] = { "none", "zlib", "zstd" }; /* by enum dat_codec */
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(name, names[i]))
+			return i;
 	return -ENOTSUP;
 }
 
@@ -87,13 +87,11 @@ struct chunk_source {
 	enum dat_codec codec;
 	int fd;
 	bool swap, begun;
-	uint32_t page_size;
 	uint64_t pos, end; /* in the file */
 	uint32_t nr_left;  /* chunks */
 	uint64_t *left;	   /* of the memory for chunks */
-	uint8_t *in, *out;
-	size_t in_room, out_room;
-	uint32_t given, filled; /* in out */
+	uint8_t *in;
+	size_t in_room, out_room; /* out: the block */
 };
 
 /* The chunks behind this one cannot be found. */
@@ -128,23 +126,9 @@ static int take_u32(struct chunk_source *cs, uint32_t *v, const char *what, stru
 
 static uint32_t max_chunk(const struct chunk_source *cs)
 {
-	uint64_t max = (uint64_t)cs->page_size * MAX_CHUNK_PAGES;
+	uint64_t max = (uint64_t)cs->src.page_size * MAX_CHUNK_PAGES;
 
 	return max < MIN_MAX_CHUNK ? MIN_MAX_CHUNK : max > MAX_CHUNK ? MAX_CHUNK : max;
-}
-
-static int grow(uint8_t **buf, size_t *room, size_t len, struct pfs_err *err)
-{
-	uint8_t *bigger;
-
-	if (len <= *room)
-		return 0;
-	bigger = realloc(*buf, len);
-	if (!bigger)
-		return pfs_err_set(err, -ENOMEM, "out of memory");
-	*buf = bigger;
-	*room = len;
-	return 0;
 }
 
 static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
@@ -153,7 +137,7 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 	int ret;
 
 	cs->src.where = cs->pos;
-	cs->given = cs->filled = 0;
+	cs->src.given = cs->src.filled = 0;
 	ret = take_u32(cs, &in_len, "size of a chunk", err);
 	if (!ret)
 		ret = take_u32(cs, &out_len, "size of a chunk", err);
@@ -166,17 +150,16 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 			return bad_chunk(cs, "chunks out of all proportion to the file", err);
 		*cs->left -= out_len - cs->out_room;
 	}
-	ret = grow(&cs->in, &cs->in_room, in_len, err);
-	if (!ret)
-		ret = grow(&cs->out, &cs->out_room, out_len, err);
-	if (!ret)
-		ret = take(cs, cs->in, in_len, "a chunk", err);
+	if (!pfs_array_reserve(cs->in, 0, cs->in_room, in_len + 1) ||
+	    !pfs_array_reserve(cs->src.block, 0, cs->out_room, out_len + 1))
+		return pfs_err_set(err, -ENOMEM, "out of memory");
+	ret = take(cs, cs->in, in_len, "a chunk", err);
 	if (ret < 0)
 		return ret;
-	if (unzip(cs->codec, cs->in, in_len, cs->out, out_len) != out_len)
+	if (unzip(cs->codec, cs->in, in_len, cs->src.block, out_len) != out_len)
 		return pfs_err_set(err, -EBADMSG, "offset %llu: a chunk that cannot be uncompressed",
 				   (unsigned long long)cs->src.where);
-	cs->filled = out_len;
+	cs->src.filled = out_len;
 	return 0;
 }
 
@@ -185,50 +168,37 @@ static int chunk_next(struct pfs_page_source *src, const uint8_t **page, uint32_
 	struct chunk_source *cs = (struct chunk_source *)src;
 	int ret = 0;
 
-	if (!cs->begun) {
-		cs->begun = true;
+	if (!cs->begun)
 		ret = take_u32(cs, &cs->nr_left, "number of chunks", err);
-	}
-	while (!ret && cs->given == cs->filled) {
-		if (!cs->nr_left)
-			return 0;
+	cs->begun = true;
+	while (!ret && src->given == src->filled && cs->nr_left) {
 		cs->nr_left--;
 		ret = next_chunk(cs, err);
 	}
-	if (ret < 0)
-		return ret;
-	*size = cs->filled - cs->given;
-	if (*size > cs->page_size)
-		*size = cs->page_size;
-	*page = cs->out + cs->given;
-	cs->given += *size;
-	return 1;
+	return ret < 0 ? ret : pfs_page_source_take(src, page, size);
 }
 
 static void chunk_free(struct pfs_page_source *src)
 {
-	struct chunk_source *cs = (struct chunk_source *)src;
-
-	free(cs->in);
-	free(cs->out);
-	free(cs);
+	free(((struct chunk_source *)src)->in);
+	free(src);
 }
 
 struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end, uint32_t page_size,
 					 bool swap, uint64_t *left)
 {
-	struct chunk_source *cs = calloc(1, sizeof(*cs));
+	struct chunk_source *cs = malloc(sizeof(*cs));
 
 	if (!cs)
 		return NULL;
-	cs->src.next = chunk_next;
-	cs->src.free = chunk_free;
-	cs->codec = codec;
-	cs->fd = fd;
-	cs->pos = start;
-	cs->end = end;
-	cs->page_size = page_size;
-	cs->swap = swap;
-	cs->left = left;
+	*cs = (struct chunk_source){
+		.src = { .next = chunk_next, .free = chunk_free, .page_size = page_size },
+		.codec = codec,
+		.fd = fd,
+		.pos = start,
+		.end = end,
+		.swap = swap,
+		.left = left,
+	};
 	return &cs->src;
 }

@@ -2,7 +2,7 @@
 /*
  * The compressed parts of a trace.dat of version 7: blocks, and chunks of trace data.
  *
- * The only file that knows zlib; dat/zip.c uses zstd as well. dat/v7.c and dat/read.c call it.
+ * The only file that knows zlib; the writer uses zstd as well. dat/v7.c and dat/read.c call it.
  */
 #ifndef PFS_DAT_UNZIP_H
 #define PFS_DAT_UNZIP_H

@@ -7,7 +7,6 @@
 #include "dat/dat_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WORD_LEN 10
@@ -22,7 +21,7 @@ static int flyrecord(struct pfs_dat *dat, struct dat_buffer *buffer, struct dat_
 		if (c->code)
 			return c->code;
 		if (size && dat_add_cpu(buffer, cpu, offset, size) < 0)
-			return c->code = dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+			return dat_cursor_error(c, -ENOMEM);
 	}
 	return 0;
 }
@@ -86,7 +85,7 @@ int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c)
 	int ret = 0;
 
 	if (!dat_add_buffer(dat, ""))
-		return dat_fail(dat, c->err, -ENOMEM, c->pos, "out of memory");
+		return dat_cursor_error(c, -ENOMEM);
 	for (unsigned int i = 0; !ret && i < DAT_NR_METAS; i++)
 		ret = dat_metas[i].read(dat, c);
 	dat->nr_cpus = dat_u32(c, "number of CPUs");

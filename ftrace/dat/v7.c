@@ -9,12 +9,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define FLAG_COMPRESSED 1
 
 struct section {
-	unsigned int id, flags;
+	unsigned int flags;
+	uint64_t size;
 	struct dat_cursor c; /* on its contents */
 	void *mem;	     /* its uncompressed contents, or NULL */
 	uint64_t end;	     /* of the compressed ones, in the file */
@@ -24,7 +22,6 @@ static void section_close(struct section *s)
 {
 	dat_cursor_fini(&s->c);
 	free(s->mem);
-	s->mem = NULL;
 }
 
 static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t offset, struct pfs_err *err)
@@ -44,29 +41,32 @@ static int uncompress_section(struct pfs_dat *dat, struct section *s, uint64_t o
 	return 0;
 }
 
-/* Opens the section at `offset`, which has to be of that id. */
-static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset, struct pfs_err *err)
+/* The head of the section at `offset`, which has to be of that id: the cursor is on what follows it. 0 or -errno. */
+static int section_head(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset, struct pfs_err *err)
 {
-	uint64_t size;
+	unsigned int got;
 
-	s->mem = NULL;
+	*s = (struct section){ 0 };
 	dat_cursor_file(&s->c, dat, offset, dat->size, err);
 	if (offset > dat->size)
 		return s->c.code = dat_fail(dat, err, -EBADMSG, offset,
 					    "a section should be there, behind the end of the file");
-	s->id = dat_u16(&s->c, "a section");
+	got = dat_u16(&s->c, "a section");
 	s->flags = dat_u16(&s->c, "a section");
 	dat_u32(&s->c, "a section");
-	size = dat_u64(&s->c, "a section");
-	if (!s->c.code && s->id != id)
-		return s->c.code = dat_fail(dat, err, -EBADMSG, offset, "section %u instead of %u", s->id, id);
-	if (s->c.code)
+	s->size = dat_u64(&s->c, "a section");
+	if (!s->c.code && got != id)
+		s->c.code = dat_fail(dat, err, -EBADMSG, offset, "section %u instead of %u", got, id);
+	return s->c.code;
+}
+
+static int section_open(struct pfs_dat *dat, struct section *s, unsigned int id, uint64_t offset, struct pfs_err *err)
+{
+	if (section_head(dat, s, id, offset, err) < 0)
 		return s->c.code;
-	if (size < s->c.end - s->c.pos)
-		s->c.end = s->c.pos + size;
-	if (!(s->flags & FLAG_COMPRESSED))
-		return 0;
-	return uncompress_section(dat, s, offset, err);
+	if (s->size < s->c.end - s->c.pos)
+		s->c.end = s->c.pos + s->size;
+	return s->flags & DAT_COMPRESSED ? uncompress_section(dat, s, offset, err) : 0;
 }
 
 static int all_options(struct pfs_dat *dat, uint64_t offset, struct pfs_err *err)
@@ -105,36 +105,19 @@ static int read_meta(struct pfs_dat *dat, const struct dat_meta *meta, struct pf
 /* The header of a buffer's section only records whether its data is compressed. */
 static int buffer_section(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_err *err)
 {
-	unsigned int id = buffer->text ? DAT_OPT_BUFFER_TEXT : DAT_OPT_BUFFER;
-	struct dat_cursor c;
-	unsigned int got, flags;
-	int ret = 0;
+	struct section s;
+	int ret;
 
 	if (!buffer->nr_cpus && !buffer->text)
 		return 0;
-	dat_cursor_file(&c, dat, buffer->offset, dat->size, err);
-	if (buffer->offset > dat->size)
-		c.pos = c.end;
-	got = dat_u16(&c, "a buffer's section");
-	flags = dat_u16(&c, "a buffer's section");
-	dat_skip(&c, 4, "a buffer's section");
-	if (!c.code && got != id)
-		ret = dat_fail(dat, err, -EBADMSG, buffer->offset, "section %u instead of the buffer \"%s\"", got,
-			       buffer->name);
-	buffer->compressed = flags & FLAG_COMPRESSED;
-	if (!c.code && !ret && buffer->text) {
-		uint64_t size = dat_u64(&c, "a buffer's section");
-
-		if (!c.code && dat_add_cpu(buffer, 0, c.pos, size) < 0)
-			ret = -ENOMEM;
-	}
-	ret = c.code ? c.code : ret;
-	dat_cursor_fini(&c);
-	if (ret < 0) {
+	ret = section_head(dat, &s, buffer->text ? DAT_OPT_BUFFER_TEXT : DAT_OPT_BUFFER, buffer->offset, err);
+	buffer->compressed = s.flags & DAT_COMPRESSED;
+	if (!ret && buffer->text)
+		ret = dat_add_cpu(buffer, 0, s.c.pos, s.size);
+	section_close(&s);
+	if (ret < 0)
 		buffer->nr_cpus = 0;
-		ret = dat_damage(dat, ret, err);
-	}
-	return ret;
+	return ret < 0 ? dat_damage(dat, ret, err) : 0;
 }
 
 /* "zstd\0" "1.5.4\0" and the offset of the first options. */

@@ -10,7 +10,6 @@
 #include "base/write_all.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,72 +19,76 @@ struct file_source {
 	struct pfs_page_source src;
 	int fd;
 	bool growing;
-	uint32_t page_size;
 	uint64_t pos, end; /* in the file: what to read next */
-	uint8_t *block;	   /* made when first needed: many processors have no data */
-	uint32_t room, given, filled;
+	uint32_t room;	   /* of the block, which is made when first needed: many CPUs have no data */
 };
+
+bool pfs_page_source_take(struct pfs_page_source *src, const uint8_t **page, uint32_t *size)
+{
+	*size = src->filled - src->given;
+	if (*size > src->page_size)
+		*size = src->page_size;
+	*page = src->block + src->given;
+	src->given += *size;
+	return *size;
+}
+
+void pfs_page_source_free(struct pfs_page_source *src)
+{
+	if (!src)
+		return;
+	free(src->block);
+	src->free(src);
+}
 
 /* Nothing behind this can be read. */
 static int give_up(struct file_source *fs, int code, struct pfs_err *err)
 {
-	uint64_t at = fs->pos + fs->filled;
+	uint64_t at = fs->pos + fs->src.filled;
 
 	fs->end = fs->pos;
-	fs->filled = 0;
+	fs->src.filled = 0;
 	return pfs_err_set(err, code, "offset %llu: cannot read: %s", (unsigned long long)at,
 			   code == -EBADMSG ? "the file became shorter" : strerror(-code));
 }
 
 static int fill(struct file_source *fs, struct pfs_err *err)
 {
+	struct pfs_page_source *src = &fs->src;
 	uint64_t want = fs->end - fs->pos;
 	ssize_t n;
 
-	fs->given = fs->filled = 0;
-	if (!fs->block)
-		fs->block = malloc(fs->room);
-	if (!fs->block)
+	src->given = src->filled = 0;
+	if (!src->block)
+		src->block = malloc(fs->room);
+	if (!src->block)
 		return give_up(fs, -ENOMEM, err);
 	if (want > fs->room)
 		want = fs->room;
-	n = pfs_read_all_at(fs->fd, fs->block, want, fs->pos);
+	n = pfs_read_all_at(fs->fd, src->block, want, fs->pos);
 	if (n < 0)
 		return give_up(fs, n, err);
-	fs->filled = n;
+	src->filled = n;
 	if (fs->growing)
-		fs->filled -= fs->filled % fs->page_size;
-	else if (fs->filled < want)
+		src->filled -= src->filled % src->page_size;
+	else if (src->filled < want)
 		return give_up(fs, -EBADMSG, err);
-	fs->pos += fs->filled;
+	fs->pos += src->filled;
 	return 0;
 }
 
 static int file_next(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err)
 {
 	struct file_source *fs = (struct file_source *)src;
-	int ret;
+	int ret = src->given == src->filled && fs->pos < fs->end ? fill(fs, err) : 0;
 
-	if (fs->given == fs->filled) {
-		ret = fs->pos < fs->end ? fill(fs, err) : 0;
-		if (ret < 0 || fs->given == fs->filled)
-			return ret;
-	}
-	*size = fs->filled - fs->given;
-	if (*size > fs->page_size)
-		*size = fs->page_size;
-	*page = fs->block + fs->given;
-	src->where = fs->pos - fs->filled + fs->given;
-	fs->given += *size;
-	return 1;
+	src->where = fs->pos - src->filled + src->given;
+	return ret < 0 ? ret : pfs_page_source_take(src, page, size);
 }
 
 static void file_free(struct pfs_page_source *src)
 {
-	struct file_source *fs = (struct file_source *)src;
-
-	free(fs->block);
-	free(fs);
+	free(src);
 }
 
 struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len, uint32_t page_size)
@@ -97,7 +100,7 @@ struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t le
 	fs->src.next = file_next;
 	fs->src.free = file_free;
 	fs->fd = fd;
-	fs->page_size = page_size;
+	fs->src.page_size = page_size;
 	fs->pos = start;
 	fs->end = start + len;
 	fs->room = page_size > BLOCK ? page_size : BLOCK - BLOCK % page_size;

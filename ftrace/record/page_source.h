@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pfs_page_source {
@@ -19,9 +20,14 @@ struct pfs_page_source {
 	 * it goes on behind what cannot be read.
 	 */
 	int (*next)(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err);
-	void (*free)(struct pfs_page_source *src);
-	uint64_t where; /* offset in the file of the sub-buffer given last, for messages */
+	void (*free)(struct pfs_page_source *src); /* all but the block */
+	uint64_t where;				   /* offset in the file of the sub-buffer given last, for messages */
+	uint8_t *block;				   /* the bytes read last; freed with it */
+	uint32_t page_size, given, filled;	   /* in the block */
 };
+
+/* The next sub-buffer of the block, if it has one: the last one may be shorter. */
+bool pfs_page_source_take(struct pfs_page_source *src, const uint8_t **page, uint32_t *size);
 
 /* [start, start + len) of a file in sub-buffers of page_size; a shorter rest is given as it is. */
 struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t len, uint32_t page_size);
@@ -29,10 +35,6 @@ struct pfs_page_source *pfs_page_source_file(int fd, uint64_t start, uint64_t le
 /* A file that others append whole sub-buffers to. A shorter rest is not given: it is not done. */
 struct pfs_page_source *pfs_page_source_growing(int fd, uint32_t page_size);
 
-static inline void pfs_page_source_free(struct pfs_page_source *src)
-{
-	if (src)
-		src->free(src);
-}
+void pfs_page_source_free(struct pfs_page_source *src);
 
 #endif

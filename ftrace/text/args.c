@@ -9,11 +9,7 @@
 #include "text/args.h"
 
 #include "record/handlers.h"
-#include "text/names.h"
 #include "text/scan.h"
-
-#include <stdbool.h>
-#include <string.h>
 
 struct text_body {
 	const struct text_event *te;
@@ -77,31 +73,15 @@ static uint64_t address_at(const char *p)
 	return p && text_is_digit(*p) ? number_at(p, 16) : RAW_ABSENT;
 }
 
-/* "0x7fa3d0f6bd58" right here after `name`. Returns what follows it, or NULL. */
-static const char *quick_hex(const char *s, const char *end, const char *name, size_t len, uint64_t *val)
-{
-	const char *p;
-
-	if ((size_t)(end - s) <= len || memcmp(s, name, len))
-		return NULL;
-	s += len;
-	p = text_hex(s, val);
-	return p > s ? p : NULL;
-}
-#define QUICK_HEX(s, end, name, val) quick_hex(s, end, name, sizeof(name) - 1, val)
-
 /* page_fault_user: address=0x7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6 */
 static void read_fault(struct text_body *b)
 {
-	uint64_t v[3];
+	static const char address[] = "address=0x";
+	const size_t len = sizeof(address) - 1;
 	const char *p;
+	uint64_t v[3];
 
-	p = QUICK_HEX(b->s, b->end, "address=0x", &v[0]);
-	if (p)
-		p = QUICK_HEX(p, b->end, " ip=0x", &v[1]);
-	if (p)
-		p = QUICK_HEX(p, b->end, " error_code=0x", &v[2]);
-	if (p && !text_is_word(*p)) {
+	if ((size_t)(b->end - b->s) > len && !memcmp(b->s, address, len) && text_fault(b->s + len, b->end, v)) {
 		memcpy(b->ev->arg, v, sizeof(v));
 		return;
 	}
@@ -361,7 +341,7 @@ void text_args(const struct text_event *te, const char *s, const char *end, unsi
 	struct text_body b = { te, text_skip_spaces(s), end, page_shift, str, ev };
 	void (*read)(struct text_body *) = readers[te->desc->kind];
 
-	if (*b.s == '[' && end - b.s > (ptrdiff_t)strlen(failed) && !memcmp(b.s, failed, strlen(failed)))
+	if (end - b.s > (ptrdiff_t)strlen(failed) && !memcmp(b.s, failed, strlen(failed)))
 		b.s += strlen(failed);
 	(read ? read : read_fields)(&b);
 }

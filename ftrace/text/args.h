@@ -39,4 +39,13 @@ void text_event_init(struct text_event *te, const struct raw_desc *desc);
 void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift, char *str,
 	       struct raw_event *ev);
 
+/*
+ * The same for kinds whose text holds a task's name or a path in the middle: EXEC, FORK, NEWTASK, EXIT, RENAME and SIGNAL
+ * (text/names.c).
+ */
+void text_names(const struct raw_desc *desc, const char *s, const char *end, char *str, struct raw_event *ev);
+
+/* Copies [s, end) and a NUL to str, which it returns. */
+char *text_take(char *str, const char *s, const char *end);
+
 #endif

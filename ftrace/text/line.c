@@ -13,10 +13,6 @@
 
 #include "text/scan.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
 #define COMM_MAX      15 /* TASK_COMM_LEN without its NUL */
 #define COMM_WIDTH    16
 #define LATENCY_WIDTH 8
@@ -244,9 +240,15 @@ static bool starts_with(const char *s, const char *end, const char *what)
 	return (size_t)(end - s) >= len && !memcmp(s, what, len);
 }
 
-static bool is(const char *s, const char *end, const char *what)
+/* Is [s, end) a number between these two texts? */
+static bool is_number(const char *s, const char *end, const char *before, const char *after, uint64_t *v)
 {
-	return starts_with(s, end, what) && (size_t)(end - s) == strlen(what);
+	const char *digits = s + strlen(before), *p;
+
+	if (!starts_with(s, end, before))
+		return false;
+	p = text_dec(digits, v);
+	return p > digits && starts_with(p, end, after) && p + strlen(after) == end;
 }
 
 /* What comes after the name of a buffer or of a file, "name: ", that trace-cmd puts first. */
@@ -263,7 +265,6 @@ int text_line_lost(const char *line, const char *end, int32_t *cpu, uint64_t *lo
 	uint64_t v = 0;
 
 	*cpu = -1;
-	*lost = UINT64_MAX;
 	if (p) {
 		digits = p + 4;
 		p = text_dec(digits, &v);
@@ -272,58 +273,22 @@ int text_line_lost(const char *line, const char *end, int32_t *cpu, uint64_t *lo
 		*cpu = v;
 	}
 	p = text_skip_spaces(p ? p : line);
-	if (is(p, end, "[LOST EVENTS]") || is(p, end, "[EVENTS DROPPED]"))
+	if (is_number(p, end, "[LOST ", " EVENTS]", lost) || is_number(p, end, "[", " EVENTS DROPPED]", lost))
 		return 1;
-	if (starts_with(p, end, "[LOST ")) {
-		digits = p + 6;
-		p = text_dec(digits, lost);
-		return p > digits && is(p, end, " EVENTS]");
-	}
-	digits = p + 1;
-	if (p == end || *p != '[')
-		return 0;
-	p = text_dec(digits, lost);
-	return p > digits && is(p, end, " EVENTS DROPPED]");
+	*lost = UINT64_MAX;
+	return (end - p == 13 && starts_with(p, end, "[LOST EVENTS]")) ||
+	       (end - p == 16 && starts_with(p, end, "[EVENTS DROPPED]"));
 }
 
-/* "CPU 1 is empty" */
-static bool is_empty_cpu(const char *s, const char *end)
-{
-	const char *p;
-	uint64_t v;
-
-	if (!starts_with(s, end, "CPU "))
-		return false;
-	p = text_dec(s + 4, &v);
-	return p > s + 4 && is(p, end, " is empty");
-}
-
-/* "cpus=2", "version = 6" */
-static bool is_setting(const char *s, const char *end, const char *what)
-{
-	const char *p;
-	uint64_t v;
-
-	if (!starts_with(s, end, what))
-		return false;
-	s += strlen(what);
-	p = text_dec(s, &v);
-	return p > s && p == end;
-}
-
+/* After comments, empty lines and frames of stacks: "CPU 1 is empty", "version = 6", "cpus=2", the start of a page. */
 int text_line_header(const char *line, const char *end)
 {
-	const char *s = line, *p;
+	const char *s = line, *cpus = after_name(line, end, "cpus="), *cpu = after_name(line, end, "CPU:");
+	uint64_t v;
 
-	if (*line == '#')
-		return 1;
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
-	if (s == end || starts_with(s, end, "=> ") || is_empty_cpu(s, end) || is_setting(s, end, "version = "))
-		return 1;
-	p = after_name(line, end, "cpus=");
-	if (p && is_setting(p, end, "cpus="))
-		return 1;
-	p = after_name(line, end, "CPU:");
-	return p && memmem(p, end - p, " [SUBBUFFER START]", 18);
+	return *line == '#' || s == end || starts_with(s, end, "=> ") || is_number(s, end, "CPU ", " is empty", &v) ||
+	       is_number(s, end, "version = ", "", &v) || (cpus && is_number(cpus, end, "cpus=", "", &v)) ||
+	       (cpu && memmem(cpu, end - cpu, " [SUBBUFFER START]", 18));
 }

@@ -9,7 +9,7 @@
  * So the numbers before the first name are taken from the left, those after the last name from the
  * right, and the names are what is between. A number may be "0x12 (18)" (options/fields).
  */
-#include "text/names.h"
+#include "text/args.h"
 
 #include "text/scan.h"
 
@@ -20,73 +20,51 @@
 
 enum { OF_STR = -1, OF_NONE = -2 }; /* to raw_event.str; to nowhere. Else: the argument */
 
-struct name_field {
+/* The fields of each event, in the order of its text. */
+static const struct name_field {
 	const char *name, *also; /* in the kernel's text; in the bare fields */
 	enum { DEC, HEX, INT32, BOOL, NAME } type;
 	int to;
+} name_fields[RAW_NR_KINDS][8] = {
+	[RAW_EXEC] = {
+		{ "filename", NULL, NAME, OF_STR },
+		{ "pid", NULL, DEC, 0 },
+		{ "old_pid", NULL, DEC, 1 },
+	},
+	[RAW_FORK] = {
+		{ "comm", "parent_comm", NAME, OF_NONE },
+		{ "pid", "parent_pid", DEC, 0 },
+		{ "child_comm", NULL, NAME, OF_STR },
+		{ "child_pid", NULL, DEC, 1 },
+	},
+	[RAW_NEWTASK] = {
+		{ "pid", NULL, DEC, 0 },
+		{ "comm", NULL, NAME, OF_STR },
+		{ "clone_flags", NULL, HEX, 1 },
+		{ "oom_score_adj", NULL, DEC, OF_NONE },
+	},
+	[RAW_EXIT] = {
+		{ "comm", NULL, NAME, OF_STR },
+		{ "pid", NULL, DEC, 0 },
+		{ "prio", NULL, DEC, OF_NONE },
+		{ "group_dead", NULL, BOOL, 1 },
+	},
+	[RAW_RENAME] = {
+		{ "pid", NULL, DEC, 0 },
+		{ "oldcomm", NULL, NAME, OF_NONE },
+		{ "newcomm", NULL, NAME, OF_STR },
+		{ "oom_score_adj", NULL, DEC, OF_NONE },
+	},
+	[RAW_SIGNAL] = {
+		{ "sig", NULL, DEC, 0 },
+		{ "errno", NULL, DEC, OF_NONE },
+		{ "code", NULL, INT32, 1 },
+		{ "comm", NULL, NAME, OF_NONE },
+		{ "pid", NULL, DEC, 2 },
+		{ "grp", "group", DEC, OF_NONE },
+		{ "res", "result", DEC, OF_NONE },
+	},
 };
-
-/* What each event has, in the order of its text. */
-static const struct name_field exec_fields[] = {
-	{ "filename", NULL, NAME, OF_STR },
-	{ "pid", NULL, DEC, 0 },
-	{ "old_pid", NULL, DEC, 1 },
-	{},
-};
-static const struct name_field fork_fields[] = {
-	{ "comm", "parent_comm", NAME, OF_NONE },
-	{ "pid", "parent_pid", DEC, 0 },
-	{ "child_comm", NULL, NAME, OF_STR },
-	{ "child_pid", NULL, DEC, 1 },
-	{},
-};
-static const struct name_field newtask_fields[] = {
-	{ "pid", NULL, DEC, 0 },
-	{ "comm", NULL, NAME, OF_STR },
-	{ "clone_flags", NULL, HEX, 1 },
-	{ "oom_score_adj", NULL, DEC, OF_NONE },
-	{},
-};
-static const struct name_field exit_fields[] = {
-	{ "comm", NULL, NAME, OF_STR },
-	{ "pid", NULL, DEC, 0 },
-	{ "prio", NULL, DEC, OF_NONE },
-	{ "group_dead", NULL, BOOL, 1 },
-	{},
-};
-static const struct name_field rename_fields[] = {
-	{ "pid", NULL, DEC, 0 },
-	{ "oldcomm", NULL, NAME, OF_NONE },
-	{ "newcomm", NULL, NAME, OF_STR },
-	{ "oom_score_adj", NULL, DEC, OF_NONE },
-	{},
-};
-static const struct name_field signal_fields[] = {
-	{ "sig", NULL, DEC, 0 },	   { "errno", NULL, DEC, OF_NONE },
-	{ "code", NULL, INT32, 1 },	   { "comm", NULL, NAME, OF_NONE },
-	{ "pid", NULL, DEC, 2 },	   { "grp", "group", DEC, OF_NONE },
-	{ "res", "result", DEC, OF_NONE }, {},
-};
-
-static const struct name_field *fields_of(enum raw_kind kind)
-{
-	switch (kind) {
-	case RAW_EXEC:
-		return exec_fields;
-	case RAW_FORK:
-		return fork_fields;
-	case RAW_NEWTASK:
-		return newtask_fields;
-	case RAW_EXIT:
-		return exit_fields;
-	case RAW_RENAME:
-		return rename_fields;
-	case RAW_SIGNAL:
-		return signal_fields;
-	default:
-		return NULL;
-	}
-}
 
 char *text_take(char *str, const char *s, const char *end)
 {
@@ -96,32 +74,25 @@ char *text_take(char *str, const char *s, const char *end)
 }
 
 /*
- * trace-cmd report -R shows a name that it cannot print as "ARRAY[ff, fe, 01, ...]", all 16 bytes
- * of it, which is longer than any name. Returns what the bytes spell, or NULL if this is none.
+ * Copies a name. trace-cmd report -R shows one that it cannot print as "ARRAY[ff, fe, 01, ...]", all 16 bytes of it,
+ * which is longer than any name.
  */
-static char *take_array(char *str, const char *s, const char *end)
+static char *take_name(char *str, const char *s, const char *end)
 {
 	size_t len = 0;
 	uint64_t byte = 0;
 
 	if (end - s <= 16 || memcmp(s, "ARRAY[", 6) || end[-1] != ']')
-		return NULL;
-	for (s += 6; s < end; s += 4) {
-		if (text_hex(s, &byte) != s + 2)
-			return NULL;
+		return text_take(str, s, end);
+	for (const char *p = s + 6; p < end; p += 4) {
+		if (text_hex(p, &byte) != p + 2)
+			return text_take(str, s, end);
 		str[len++] = byte;
-		if (s[2] == ']')
+		if (p[2] == ']')
 			break;
 	}
 	str[len] = 0;
 	return str;
-}
-
-static char *take_name(char *str, const char *s, const char *end)
-{
-	char *array = take_array(str, s, end);
-
-	return array ? array : text_take(str, s, end);
 }
 
 /* Is "name=" at s? Returns its value or NULL. */
@@ -262,7 +233,7 @@ static const char *name_key(const char *s, const char *end, const struct name_fi
 
 void text_names(const struct raw_desc *desc, const char *s, const char *end, char *str, struct raw_event *ev)
 {
-	const struct name_field *first = fields_of(desc->kind), *f;
+	const struct name_field *first = name_fields[desc->kind], *f;
 	const char *at;
 	uint64_t val;
 

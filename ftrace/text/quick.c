@@ -6,8 +6,6 @@
 
 #include "text/scan.h"
 
-#include <string.h>
-
 enum { DASH = 16 }; /* where the kernel's own columns begin, and trace-cmd's */
 
 /* By what comes behind the dash: the thread's number. Lines are longer than that. */
@@ -83,31 +81,6 @@ void text_quick_forget(struct text_quick *quick)
 		quick->form[i].head_len = 0;
 }
 
-/* The rest of the line: "7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6". */
-static bool read_rest(const char *s, const char *end, uint64_t v[3])
-{
-	static const struct {
-		const char *text;
-		size_t len;
-	} before[] = {
-		{ "", 0 },
-		{ " ip=0x", 6 },
-		{ " error_code=0x", 14 },
-	};
-	const char *p;
-
-	for (unsigned int i = 0; i < 3; i++) {
-		if ((size_t)(end - s) <= before[i].len || memcmp(s, before[i].text, before[i].len))
-			return false;
-		s += before[i].len;
-		p = text_hex(s, &v[i]);
-		if (p == s)
-			return false;
-		s = p;
-	}
-	return s == end;
-}
-
 bool text_quick_read(const struct text_quick *quick, const char *line, const char *end, struct fault_batch *batch)
 {
 	const struct text_form *form = quick->form + (end - line > 2 * DASH ? form_of(line) : 0);
@@ -123,7 +96,7 @@ bool text_quick_read(const struct text_quick *quick, const char *line, const cha
 			return false;
 		ns = ns * 10 + (*p - '0');
 	}
-	if (memcmp(p, form->middle, form->middle_len) || !read_rest(p + form->middle_len, end, v))
+	if (memcmp(p, form->middle, form->middle_len) || !text_fault(p + form->middle_len, end, v))
 		return false;
 	like.code = v[2];
 	if (!fault_is_plain(&like, v[1]))

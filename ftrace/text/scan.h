@@ -10,7 +10,9 @@
 #define PFS_TEXT_SCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline bool text_is_digit(char c)
 {
@@ -95,6 +97,26 @@ static inline const char *text_number(const char *s, unsigned int base, uint64_t
 		return s;
 	*val = minus ? -v : v;
 	return p;
+}
+
+/* The rest of a fault's line: "7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6". False: it is something else. */
+static inline bool text_fault(const char *s, const char *end, uint64_t v[3])
+{
+	static const struct {
+		const char *text;
+		ptrdiff_t len;
+	} before[] = { { "", 0 }, { " ip=0x", 6 }, { " error_code=0x", 14 } };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const char *digits = s + before[i].len;
+
+		if (end - s <= before[i].len || memcmp(s, before[i].text, before[i].len))
+			return false;
+		s = text_hex(digits, &v[i]);
+		if (s == digits)
+			return false;
+	}
+	return s == end;
 }
 
 #endif

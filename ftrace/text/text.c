@@ -12,9 +12,7 @@
 #include "text/quick.h"
 #include "text/scan.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COMM_ROOM   16
 #define PROBE_LINES 256
@@ -226,27 +224,6 @@ static int emit(struct pfs_text *t)
 	return t->fn(t->ctx, &t->ev);
 }
 
-/* Learns the form of a fault's line for the fast path, or forgets those of threads that have changed. */
-static void learn(struct pfs_text *t, const char *line, const char *end, const struct text_columns *c)
-{
-	switch (t->ev.kind) {
-	case RAW_FAULT_USER:
-	case RAW_FAULT_KERNEL:
-		text_quick_learn(&t->quick, line, end, c, &t->ev);
-		break;
-	case RAW_EXEC:
-	case RAW_FORK:
-	case RAW_NEWTASK:
-	case RAW_EXIT:
-	case RAW_RENAME:
-	case RAW_PFS_TASK:
-		text_quick_forget(&t->quick);
-		break;
-	default:
-		break;
-	}
-}
-
 /* Name and fields of an event of no use: "sched_wakeup: comm=sh pid=12". */
 static void copy_other(struct pfs_text *t, const char *name, const char *end)
 {
@@ -289,7 +266,10 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 		ev->nr = te->desc->nr;
 		t->stats.events++;
 		text_args(te, rest < end ? rest : end, end, t->page_shift, t->str, ev);
-		learn(t, line, end, c);
+		if (fault_mode(ev->kind))
+			text_quick_learn(&t->quick, line, end, c, ev);
+		else if (te->desc->str) /* it may name a thread, or begin or end one */
+			text_quick_forget(&t->quick);
 	} else {
 		ev->kind = RAW_OTHER;
 		ev->nr = SYS_OTHER;
