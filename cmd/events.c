@@ -24,10 +24,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_JSON:
-		args->events = EVENTS_JSON;
+		args->events = PFS_EXPORT_JSON;
 		return 0;
 	case OPT_CSV:
-		args->events = EVENTS_CSV;
+		args->events = PFS_EXPORT_CSV;
 		return 0;
 	case OPT_ALL:
 		args->input.other = true;
@@ -67,7 +67,7 @@ static int print(struct reading_args *args, struct pipeline *p, struct pfs_err *
 
 int cmd_events(int argc, char **argv)
 {
-	struct reading_args args = { .events = EVENTS_LINES };
+	struct reading_args args = { .events = PFS_EXPORT_LINES };
 
 	return reading_main(&args, &argp, argc, argv, print);
 }

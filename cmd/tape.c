@@ -277,7 +277,7 @@ static int make_string(const struct tape_args *args, struct pipeline *p, FILE *o
 static int of_recording(struct tape_args *args, FILE *out, struct pfs_err *err)
 {
 	struct pipeline p;
-	int ret = pipeline_init(&p, &args->reading.view.filter, EVENTS_NONE, NULL, err);
+	int ret = pipeline_init(&p, &args->reading.view.filter, PFS_EXPORT_NONE, NULL, err);
 
 	if (ret)
 		return ret;

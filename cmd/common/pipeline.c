@@ -37,22 +37,17 @@ static int write_faults(void *ctx, const struct pfs_fault_run *run, const struct
 	return p->writer.faults(p->writer.ctx, run, 1);
 }
 
-int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum pfs_export_form form, FILE *out,
 		  struct pfs_err *err)
 {
 	*p = (struct pipeline){ .filter = filter };
 	p->model = pfs_model_new();
 	if (!p->model)
 		goto no_memory;
-	if (form == EVENTS_LINES) {
-		p->lines = pfs_line_writer_new(out);
-		if (!p->lines)
-			goto no_memory;
-		p->writer = pfs_line_writer_sink(p->lines);
-	} else if (form != EVENTS_NONE) {
-		p->export = pfs_export_new(out, form == EVENTS_JSON   ? PFS_EXPORT_JSON
-						: isatty(fileno(out)) ? PFS_EXPORT_CSV_SHOWN
-								      : PFS_EXPORT_CSV);
+	if (form == PFS_EXPORT_CSV && isatty(fileno(out)))
+		form = PFS_EXPORT_CSV_SHOWN;
+	if (form) {
+		p->export = pfs_export_new(out, form);
 		if (!p->export)
 			goto no_memory;
 		p->writer = pfs_export_sink(p->export);
@@ -67,7 +62,6 @@ no_memory:
 
 void pipeline_fini(struct pipeline *p)
 {
-	pfs_line_writer_free(p->lines);
 	pfs_export_free(p->export);
 	pfs_model_free(p->model);
 }
@@ -86,7 +80,5 @@ struct pfs_sink pipeline_sink(struct pipeline *p)
 
 int pipeline_flush(struct pipeline *p)
 {
-	if (p->lines)
-		return pfs_line_writer_flush(p->lines);
 	return p->export ? pfs_export_flush(p->export) : 0;
 }

@@ -10,19 +10,16 @@
 #include "model/filter.h"
 #include "model/model.h"
 
-enum event_form { EVENTS_NONE, EVENTS_LINES, EVENTS_JSON, EVENTS_CSV };
-
 struct pipeline {
 	struct pfs_model *model;
 	const struct pfs_filter *filter;
-	struct pfs_line_writer *lines; /* or NULL */
-	struct pfs_export *export;     /* or NULL */
-	struct pfs_sink writer;	       /* of whichever of the two there is */
-	struct pfs_observer observer;  /* passes events to the writer, or is another one; of zeroes: none */
+	struct pfs_export *export;    /* or NULL */
+	struct pfs_sink writer;	      /* the export's */
+	struct pfs_observer observer; /* passes events to the writer, or is another one; of zeroes: none */
 };
 
 /* filter is borrowed. Events are also written to `out` in that form. 0 or -ENOMEM with err set. */
-int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum event_form form, FILE *out,
+int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum pfs_export_form form, FILE *out,
 		  struct pfs_err *err);
 void pipeline_fini(struct pipeline *p);
 

@@ -14,7 +14,7 @@ struct reading_args {
 	const char *file; /* NULL: standard input */
 	struct input_options input;
 	struct view_args view;
-	enum event_form events;	     /* printed while reading */
+	enum pfs_export_form events; /* printed while reading */
 	enum pfs_view_format format; /* of the view */
 	bool strict;		     /* lost events are a failure */
 };

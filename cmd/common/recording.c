@@ -35,11 +35,11 @@ static const struct argp_option options[] = {
 static error_t set_events(struct recording_args *args, const char *form, struct argp_state *state)
 {
 	if (!form || !strcmp(form, "lines"))
-		args->events = EVENTS_LINES;
+		args->events = PFS_EXPORT_LINES;
 	else if (!strcmp(form, "json"))
-		args->events = EVENTS_JSON;
+		args->events = PFS_EXPORT_JSON;
 	else if (!strcmp(form, "csv"))
-		args->events = EVENTS_CSV;
+		args->events = PFS_EXPORT_CSV;
 	else
 		argp_error(state, "--events: %s: must be lines, json or csv", form);
 	return 0;
@@ -221,7 +221,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	ret = invoking_user_find(&r->user, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);
-	if (!ret && args->events != EVENTS_NONE) {
+	if (!ret && args->events != PFS_EXPORT_NONE) {
 		ret = pipeline_init(&r->printer, &args->view.filter, args->events, stdout, err);
 		r->prints = !ret;
 		config.live = &printer;
@@ -284,7 +284,7 @@ static int draw(struct recording *r, struct pfs_err *err)
 
 	if (r->prints) /* its model has all events already */
 		return draw_model(r, r->printer.model, err);
-	ret = pipeline_init(&p, &r->args->view.filter, EVENTS_NONE, NULL, err);
+	ret = pipeline_init(&p, &r->args->view.filter, PFS_EXPORT_NONE, NULL, err);
 	if (ret)
 		return ret;
 	sink = pipeline_sink(&p);

@@ -20,8 +20,8 @@ struct recording_args {
 	struct pfs_source_config config; /* for the source; complete once the arguments are parsed */
 	struct source_args sources;	 /* --source, and the options of each source */
 	struct refault_args refault;
-	bool by_trait;		/* attach: no PIDs, but all processes of a name or a user */
-	enum event_form events; /* --events */
+	bool by_trait;		     /* attach: no PIDs, but all processes of a name or a user */
+	enum pfs_export_form events; /* --events */
 	bool no_bars;
 	bool strict; /* lost events are a failure */
 	struct view_args view;

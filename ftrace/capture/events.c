@@ -4,7 +4,7 @@
  */
 #include "capture/capture_priv.h"
 
-#include "event/header.h"
+#include "event/notes.h"
 #include "os/huge_pages.h"
 #include "os/process.h"
 

@@ -57,6 +57,19 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 #define pfs_array_add(array, nr, max) (pfs_array_reserve(array, nr, max, 1) ? &(array)[(nr)++] : NULL)
 
 /*
+ * The same for an array of which only the number in use is kept: it grows whenever that is a power of two. So nr may
+ * become less, but nothing else may resize the array.
+ */
+#define pfs_array_append(array, nr)                                                                                  \
+	({                                                                                                           \
+		size_t nr_ = (nr);                                                                                   \
+		void *grown_ = nr_ & (nr_ - 1) ? (array) : reallocarray(array, nr_ ? 2 * nr_ : 1, sizeof(*(array))); \
+		if (grown_)                                                                                          \
+			(array) = grown_, (nr)++;                                                                    \
+		grown_ ? &(array)[nr_] : NULL;                                                                       \
+	})
+
+/*
  * Binary search among the indexes 0 to nr - 1: returns the first index i for which `before`, an expression with i, is
  * false, or nr. The elements for which it is true come first.
  */

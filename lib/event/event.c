@@ -95,14 +95,6 @@ int pfs_kind_find(const char *name, size_t len)
 	return -ENOENT;
 }
 
-int pfs_field_find(const char *name, size_t len)
-{
-	for (int i = 0; i < PFS_NR_FIELDS; i++)
-		if (strlen(pfs_fields[i].name) == len && !memcmp(pfs_fields[i].name, name, len))
-			return i;
-	return -ENOENT;
-}
-
 /* clang-format off */
 #define FIELD(FIELD, name, type, member)						\
 	[PFS_F_##FIELD] = { name, PFS_T_##type, offsetof(struct pfs_event, member), NULL }

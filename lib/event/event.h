@@ -347,7 +347,4 @@ uint64_t pfs_event_needs(const struct pfs_event *ev);
 /* The kind of that name (len bytes), or -ENOENT. */
 int pfs_kind_find(const char *name, size_t len);
 
-/* The field of that name (len bytes), or -ENOENT. */
-int pfs_field_find(const char *name, size_t len);
-
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events as JSON Lines and as CSV; the two forms are rows of one table at the end.
- *
- * `pfscope events --json` and `--csv` call it. What cannot be said in a form is said twice rather
- * than lost: JSON has no bytes, so a string that is not UTF-8 is followed by its bytes in hex.
+ * Events as lines, JSON Lines and CSV: rows of one table below. JSON has no bytes, so a string that is not UTF-8 is
+ * followed by its bytes in hex.
  */
 #include "event/export.h"
 
@@ -12,20 +10,34 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "event/text.h"
+#include "event/line.h"
 
-/* JSON's worst case of a byte: \uXXXX, and two digits more in the _hex member. */
-#define EXPORT_EVENT_MAX (5 * (8 * PFS_EVENT_STR_MAX + 128) + 8192)
+/* An event in the longest form: a byte in JSON takes \uXXXX, and two digits more in the _hex member. */
+#define EVENT_MAX (5 * (8 * PFS_EVENT_STR_MAX + 128) + 8192)
+enum { BATCH = 65536 };
 
 struct export_form {
 	char *(*head)(char *p); /* NULL: none */
 	char *(*event)(char *p, const struct pfs_event *ev);
 };
 
+/* Text is gathered in buf, with EVENT_MAX bytes free behind `used`. */
 struct pfs_export {
-	struct pfs_event_out out;
+	FILE *file;
+	char *buf;
+	size_t used;
 	const struct export_form *form;
 };
+
+static char *put_line_head(char *p)
+{
+	return put_text(put_dec(put_text(p, "# pfscope events "), PFS_EVENT_VERSION), "\n");
+}
+
+static char *put_line_event(char *p, const struct pfs_event *ev)
+{
+	return p + pfs_line_write(ev, p, EVENT_MAX);
+}
 
 static void put_json_set(struct pfs_json *json, const char *key, unsigned int set, const char *const *names)
 {
@@ -161,19 +173,79 @@ static char *put_csv_shown(char *p, const struct pfs_event *ev)
 }
 
 static const struct export_form forms[] = {
+	[PFS_EXPORT_LINES] = { put_line_head, put_line_event },
 	[PFS_EXPORT_JSON] = { NULL, put_json_event },
 	[PFS_EXPORT_CSV] = { put_csv_head, put_csv_event },
 	[PFS_EXPORT_CSV_SHOWN] = { put_csv_head, put_csv_shown },
 };
 
+static int write_out(struct pfs_export *export)
+{
+	size_t len = export->used;
+
+	export->used = 0;
+	errno = 0;
+	if (fwrite(export->buf, 1, len, export->file) != len)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* Takes `len` more bytes as written. 0 or -errno. */
+static int gathered(struct pfs_export *export, size_t len)
+{
+	export->used += len;
+	return export->used < BATCH ? 0 : write_out(export);
+}
+
 static int export_event(void *ctx, const struct pfs_event *ev)
 {
 	struct pfs_export *export = ctx;
-	char *start = export->out.buf + export->out.used;
+	char *start = export->buf + export->used;
 
 	if (!pfs_kind_name(ev->kind))
 		return -EINVAL;
-	return pfs_event_out_add(&export->out, export->form->event(start, ev) - start);
+	return gathered(export, export->form->event(start, ev) - start);
+}
+
+/* Writes a run of faults: of their lines, only time, address and instruction differ. */
+static int write_run(struct pfs_export *export, const struct pfs_fault_run *run)
+{
+	static const char before_addr[] = " addr=", before_ip[] = " ip=";
+	const uint64_t zero = 0;
+	struct pfs_fault_run first = *run;
+	char like[8 * PFS_EVENT_SCALAR_MAX], *head = like + strlen("0.000000000"), *ip, *end;
+	struct pfs_event ev;
+	ssize_t len;
+	int err = 0;
+
+	first.ts_ns = first.addr = first.ip = &zero;
+	pfs_run_event(&ev, &first, 0);
+	len = pfs_line_write(&ev, like, sizeof(like));
+	if (len < 0)
+		return len;
+	end = like + len;
+	ip = memmem(head, end - head, " addr=0 ip=0", strlen(" addr=0 ip=0"));
+	for (uint32_t i = 0; !err && i < run->nr; i++) {
+		char *start = export->buf + export->used, *p = put_time(start, run->ts_ns[i]);
+
+		p = mempcpy(p, head, ip - head);
+		p = mempcpy(p, before_addr, strlen(before_addr));
+		p = put_hex(p, run->addr[i]);
+		p = mempcpy(p, before_ip, strlen(before_ip));
+		p = put_hex(p, run->ip[i]);
+		p = mempcpy(p, ip + strlen(" addr=0 ip=0"), end - ip - strlen(" addr=0 ip=0"));
+		err = gathered(export, p - start);
+	}
+	return err;
+}
+
+static int export_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = write_run(ctx, &runs[i]);
+	return err;
 }
 
 struct pfs_export *pfs_export_new(FILE *out, enum pfs_export_form form)
@@ -182,30 +254,36 @@ struct pfs_export *pfs_export_new(FILE *out, enum pfs_export_form form)
 
 	if (!export)
 		return NULL;
-	if (pfs_event_out_init(&export->out, out, EXPORT_EVENT_MAX)) {
+	*export = (struct pfs_export){ out, malloc(BATCH + EVENT_MAX), 0, &forms[form] };
+	if (!export->buf) {
 		free(export);
 		return NULL;
 	}
-	export->form = &forms[form];
 	if (export->form->head)
-		export->out.used = export->form->head(export->out.buf) - export->out.buf;
+		export->used = export->form->head(export->buf) - export->buf;
 	return export;
 }
 
 struct pfs_sink pfs_export_sink(struct pfs_export *export)
 {
-	return (struct pfs_sink){ .fn = export_event, .ctx = export };
+	bool lines = export->form == &forms[PFS_EXPORT_LINES];
+
+	return (struct pfs_sink){ .fn = export_event, .ctx = export, .faults = lines ? export_faults : NULL };
 }
 
 int pfs_export_flush(struct pfs_export *export)
 {
-	return pfs_event_out_flush(&export->out);
+	int ret = write_out(export);
+
+	errno = 0;
+	if (fflush(export->file) && !ret)
+		ret = errno ? -errno : -EIO;
+	return ret;
 }
 
 void pfs_export_free(struct pfs_export *export)
 {
-	if (!export)
-		return;
-	pfs_event_out_fini(&export->out);
+	if (export)
+		free(export->buf);
 	free(export);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events for other programs: JSON Lines and CSV. docs/event-format.md describes both forms.
+ * Writes events to a file, as lines, JSON Lines or CSV. docs/event-format.md describes the forms; pfscope itself reads
+ * lines only (event/line.h).
  *
+ *     123.456789012 fault pid=42 addr=7f0012345000 access=write
  *     {"time":"123.456789012","kind":"fault","pid":42,"addr":"0x7f0012345000","access":"write"}
  *     123.456789012,fault,,42,,,,0x7f0012345000,...
- *
- * These are written only; event lines (event/line.h) are the form that pfscope reads.
  */
 #ifndef PFS_EVENT_EXPORT_H
 #define PFS_EVENT_EXPORT_H
@@ -15,16 +15,19 @@
 #include "event/event.h"
 
 enum pfs_export_form {
+	PFS_EXPORT_NONE,
+	PFS_EXPORT_LINES,     /* after the version line */
 	PFS_EXPORT_JSON,      /* one object a line: each line is valid JSON, whatever the bytes */
 	PFS_EXPORT_CSV,	      /* RFC 4180, a header row, a column for each field there is */
 	PFS_EXPORT_CSV_SHOWN, /* the same for a terminal: nothing in a string that it would act on */
 };
 
-/* A sink that writes events in one of the forms. */
 struct pfs_export;
 
-/* The file stays the caller's. NULL: no memory. */
+/* The file stays the caller's; form is not NONE. NULL: no memory. */
 struct pfs_export *pfs_export_new(FILE *out, enum pfs_export_form form);
+
+/* The sink takes runs of faults only as lines, where they cost less than single events. */
 struct pfs_sink pfs_export_sink(struct pfs_export *export);
 
 /* Text is gathered: flush for each picture of a live view, and at the end. 0 or -errno. */

@@ -25,19 +25,6 @@
 /* Writes one line with its newline, without a NUL. Its length, or -ENOBUFS if size is too small. */
 ssize_t pfs_line_write(const struct pfs_event *ev, char *buf, size_t size);
 
-/* A sink that writes lines. */
-struct pfs_line_writer;
-
-/* Starts with the version line. The file stays the caller's. NULL: no memory. */
-struct pfs_line_writer *pfs_line_writer_new(FILE *out);
-struct pfs_sink pfs_line_writer_sink(struct pfs_line_writer *writer);
-
-/* Lines are gathered: flush for each picture of a live view, and at the end. 0 or -errno. */
-int pfs_line_writer_flush(struct pfs_line_writer *writer);
-
-/* What was not flushed is dropped. */
-void pfs_line_writer_free(struct pfs_line_writer *writer);
-
 struct pfs_line_stats {
 	uint64_t nr_lines;
 	uint64_t nr_events;	    /* passed on */

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 enum type { NUMBER = 1, SIGNED, HEX, ENUM, WORD, STRING };
 enum { MAX_FIELDS = 13, MAX_PROSE = 4 };
@@ -450,6 +452,27 @@ const char *pfs_note_renew(const char *key, const char *value, char *buf, size_t
 		at = fact.rest;
 	} while (*at);
 	return buf;
+}
+
+int pfs_header_notes(const char *source, const char *vsyscall, pfs_note_fn *put, void *ctx)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	const struct pfs_fact facts[] = {
+		{ .key = PFS_NOTE_PFSCOPE, .text = PFS_VERSION },
+		{ .key = PFS_NOTE_PAGE_SIZE, .count = sysconf(_SC_PAGESIZE) },
+		{ .key = PFS_NOTE_MACHINE, .text = uts.machine },
+		{ .key = PFS_NOTE_KERNEL, .text = uts.release },
+		{ .key = PFS_NOTE_CLOCK, .text = "mono" },
+		{ .key = PFS_NOTE_SOURCE, .text = source },
+		{ .key = PFS_NOTE_VSYSCALL, .text = vsyscall },
+	};
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < (*vsyscall ? 7 : 6); i++)
+		ret = put(ctx, 0, &facts[i]);
+	return ret;
 }
 
 bool pfs_kernel_before(const char *release, unsigned int major, unsigned int minor)

@@ -122,6 +122,12 @@ bool pfs_note_read(struct pfs_fact *fact, const char *key, const char *value);
 /* The value in the form of this version: `value` itself, or in buf if it was prose of version 1. */
 const char *pfs_note_renew(const char *key, const char *value, char *buf, size_t size);
 
+/*
+ * Passes the notes that every recording begins with to put(): pfscope, the machine and its kernel, the source's name,
+ * and the permissions of [vsyscall] ("": none). 0 or what put() returned.
+ */
+int pfs_header_notes(const char *source, const char *vsyscall, pfs_note_fn *put, void *ctx);
+
 /* Whether a kernel release like "6.1.0-56-cloud-amd64" is older than major.minor. False if unreadable. */
 bool pfs_kernel_before(const char *release, unsigned int major, unsigned int minor);
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Spelling of event values, and the buffer through which text forms go to a file.
- *
- * event/line.c and event/export.c call it once a field, so numbers are written by hand: a printf
- * each would cost more than everything else together.
+ * The spelling of event values. event/line.c and event/export.c call it once a field, so there is no printf in it.
  */
 #include "event/text.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-enum { OUT_BATCH = 65536 };
 
 /* NULL: the value has no name. */
 static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)
@@ -115,45 +107,4 @@ char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs
 		break;
 	}
 	return p;
-}
-
-int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room)
-{
-	out->file = file;
-	out->used = 0;
-	out->buf = malloc(OUT_BATCH + room);
-	return out->buf ? 0 : -ENOMEM;
-}
-
-void pfs_event_out_fini(struct pfs_event_out *out)
-{
-	free(out->buf);
-	out->buf = NULL;
-}
-
-static int write_out(struct pfs_event_out *out)
-{
-	size_t len = out->used;
-
-	out->used = 0;
-	errno = 0;
-	if (fwrite(out->buf, 1, len, out->file) != len)
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
-int pfs_event_out_add(struct pfs_event_out *out, size_t len)
-{
-	out->used += len;
-	return out->used < OUT_BATCH ? 0 : write_out(out);
-}
-
-int pfs_event_out_flush(struct pfs_event_out *out)
-{
-	int ret = write_out(out);
-
-	errno = 0;
-	if (fflush(out->file) && !ret)
-		ret = errno ? -errno : -EIO;
-	return ret;
 }

@@ -8,8 +8,6 @@
 #ifndef PFS_EVENT_TEXT_H
 #define PFS_EVENT_TEXT_H
 
-#include <stdio.h>
-
 #include "base/put.h"
 #include "event/event.h"
 
@@ -58,21 +56,5 @@ uint64_t pfs_event_fields(const struct pfs_event *ev);
 
 /* The text of a value that is no string, as event lines have it. */
 char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs_field_info *f);
-
-/* Text on its way to a file in pieces: write at buf + used, where `room` bytes are always free. */
-struct pfs_event_out {
-	FILE *file;
-	char *buf;
-	size_t used;
-};
-
-int pfs_event_out_init(struct pfs_event_out *out, FILE *file, size_t room); /* 0 or -ENOMEM */
-void pfs_event_out_fini(struct pfs_event_out *out);
-
-/* Takes `len` more bytes as written; hands them on when there are enough. 0 or -errno. */
-int pfs_event_out_add(struct pfs_event_out *out, size_t len);
-
-/* Hands everything on to the kernel. 0 or -errno. */
-int pfs_event_out_flush(struct pfs_event_out *out);
 
 #endif

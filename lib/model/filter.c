@@ -4,6 +4,8 @@
  */
 #include "model/filter.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -65,16 +67,13 @@ int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
 	return 0;
 }
 
-/* One more element at the end of an array. */
-static int append(void *array, unsigned int *nr, size_t size, const void *value)
+static int add_glob(const char ***globs, unsigned int *nr, const char *glob)
 {
-	char **bytes = array, *bigger = realloc(*bytes, (*nr + 1) * size);
+	const char **added = pfs_array_append(*globs, *nr);
 
-	if (!bigger)
+	if (!added)
 		return -ENOMEM;
-	memcpy(bigger + *nr * size, value, size);
-	*bytes = bigger;
-	(*nr)++;
+	*added = glob;
 	return 0;
 }
 
@@ -84,16 +83,17 @@ static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struc
 	char *end;
 
 	do {
+		int32_t *added;
 		long number;
-		int32_t value;
 
 		errno = 0;
 		number = strtol(p, &end, 10);
 		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX || (*end && *end != ','))
 			return pfs_err_set(err, -EINVAL, "'%s' is no process or thread number", arg);
-		value = number;
-		if (append(array, nr, sizeof(value), &value))
+		added = pfs_array_append(*array, *nr);
+		if (!added)
 			return pfs_err_set(err, -ENOMEM, "no memory");
+		*added = number;
 		p = end + 1;
 	} while (*end);
 	return 0;
@@ -112,20 +112,20 @@ static int add_kind(struct pfs_filter *filter, const char *word, size_t len, boo
 	int ret = 0;
 
 	if (len > 5 && !strncmp(word, "file:", 5)) {
-		char *glob = only_look ? NULL : strndup(word + 5, len - 5);
+		char **added = only_look ? NULL : pfs_array_append(filter->files, filter->nr_files);
 
 		if (only_look)
 			return 0;
-		ret = glob ? append(&filter->files, &filter->nr_files, sizeof(glob), &glob) : -ENOMEM;
-		if (ret)
-			free(glob);
-		return ret;
+		if (!added)
+			return -ENOMEM;
+		*added = strndup(word + 5, len - 5);
+		return *added ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strlen(kinds[i].word) != len || strncmp(kinds[i].word, word, len))
 			continue;
 		for (int n = 0; n < 2 && kinds[i].names[n] && !ret && !only_look; n++)
-			ret = append(&filter->regions, &filter->nr_regions, sizeof(word), &kinds[i].names[n]);
+			ret = add_glob(&filter->regions, &filter->nr_regions, kinds[i].names[n]);
 		return ret;
 	}
 	return -ENOENT;
@@ -155,7 +155,7 @@ static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err
 	int ret = 0;
 
 	if (!count_kinds(arg, &stranger))
-		return append(&filter->regions, &filter->nr_regions, sizeof(arg), &arg);
+		return add_glob(&filter->regions, &filter->nr_regions, arg);
 	if (stranger)
 		return pfs_err_set(err, -EINVAL,
 				   "'%s': '%.*s' is none of heap, stack, anon and file:GLOB; what is no such "
@@ -184,7 +184,7 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 	case PFS_FILTER_AT:
 		return pfs_time_parse(arg, &filter->at, err);
 	case PFS_FILTER_COMM:
-		ret = append(&filter->comms, &filter->nr_comms, sizeof(arg), &arg);
+		ret = add_glob(&filter->comms, &filter->nr_comms, arg);
 		break;
 	case PFS_FILTER_REGION:
 		ret = add_region(filter, arg, err);

@@ -104,9 +104,10 @@ static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const
 	return 0;
 }
 
-int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said)
+int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *reported,
+		 struct pfs_outcome *outcome)
 {
-	const struct pfs_event whole = in_whole_pages(model, said), *ev = &whole;
+	const struct pfs_event whole = in_whole_pages(model, reported), *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
 	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;

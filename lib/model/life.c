@@ -5,6 +5,7 @@
  */
 #include "model/model_priv.h"
 
+#include "base/array.h"
 #include "base/intern.h"
 #include "model/space.h"
 
@@ -48,17 +49,13 @@ struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid)
 /* Ends the proc's current epoch and begins one with `space` (whose reference it takes). */
 static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t now_ns)
 {
-	struct pfs_epoch *epochs;
+	struct pfs_epoch *epoch = space ? pfs_array_append(proc->epochs, proc->nr_epochs) : NULL;
 
-	if (!space)
-		return -ENOMEM;
-	epochs = realloc(proc->epochs, (proc->nr_epochs + 1) * sizeof(*epochs));
-	if (!epochs) {
+	if (!epoch) {
 		pfs_space_put(space);
 		return -ENOMEM;
 	}
-	proc->epochs = epochs;
-	epochs[proc->nr_epochs++] = (struct pfs_epoch){ .space = space, .start_ns = now_ns };
+	*epoch = (struct pfs_epoch){ .space = space, .start_ns = now_ns };
 	return 0;
 }
 
@@ -217,7 +214,8 @@ int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *co
 	return 0;
 }
 
-int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev)
+int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev,
+	      struct pfs_outcome *outcome)
 {
 	struct pfs_space *current = pfs_proc_space(parent->proc), *space;
 	struct pfs_thread *thread;
@@ -262,7 +260,8 @@ static int leave_space(struct pfs_proc *proc, uint64_t now_ns)
 	return pfs_space_clear(epoch->space, now_ns);
 }
 
-int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+	      struct pfs_outcome *outcome)
 {
 	struct pfs_proc *proc = thread->proc;
 	struct pfs_thread *builder = thread;
@@ -300,20 +299,25 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	return err;
 }
 
-/* What a thread does may be told before it is told that it was made. */
-struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct pfs_event *ev)
+/* The first events of a thread may come before the one of its start. */
+int life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct pfs_event *ev,
+		struct pfs_outcome *outcome)
 {
-	struct pfs_thread *child = pfs_model_thread(model, ev->child);
+	const struct pfs_thread *child = pfs_model_thread(model, ev->child);
 
+	if (!pfs_has(ev, PFS_F_CHILD))
+		return 0;
 	if (child && child->proc == maker->proc && child->died_ns == UINT64_MAX && child != maker)
-		return child;
-	return thread_new(model, ev->child, maker->proc, ev->ts_ns);
+		return 0;
+	return thread_new(model, ev->child, maker->proc, ev->ts_ns) ? 0 : -ENOMEM;
 }
 
 /* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
-void life_exit(struct pfs_thread *thread, const struct pfs_event *ev)
+int life_exit(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+	      struct pfs_outcome *outcome)
 {
 	thread->died_ns = ev->ts_ns;
 	if (ev->last)
 		thread->proc->died_ns = ev->ts_ns;
+	return 0;
 }

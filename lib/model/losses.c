@@ -5,10 +5,9 @@
  */
 #include "model/model_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Of more gaps than that, the last ones of a processor are one. */
 enum { MAX_GAPS = 4096 };
@@ -16,18 +15,15 @@ enum { MAX_GAPS = 4096 };
 /* The account of that cpu, made if it is new. */
 static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
 {
-	struct pfs_lost_cpu *bigger;
+	struct pfs_lost_cpu *account;
 
 	for (unsigned int i = 0; i < model->nr_lost_on; i++)
 		if (model->lost_on[i].cpu == cpu || i == PFS_MAX_LOST_ON - 1)
 			return &model->lost_on[i];
-	bigger = realloc(model->lost_on, (model->nr_lost_on + 1) * sizeof(*bigger));
-	if (!bigger)
-		return NULL;
-	model->lost_on = bigger;
-	bigger += model->nr_lost_on++;
-	*bigger = (struct pfs_lost_cpu){ .cpu = cpu };
-	return bigger;
+	account = pfs_array_append(model->lost_on, model->nr_lost_on);
+	if (account)
+		*account = (struct pfs_lost_cpu){ .cpu = cpu };
+	return account;
 }
 
 /* The newest gap of that cpu, or NULL. */
@@ -41,7 +37,7 @@ static struct pfs_loss *last_gap(struct pfs_model *model, int32_t cpu)
 
 static int add_gap(struct pfs_model *model, struct pfs_lost_cpu *account, const struct pfs_loss *gap)
 {
-	struct pfs_loss *last = model->nr_losses < MAX_GAPS ? NULL : last_gap(model, gap->cpu), *bigger;
+	struct pfs_loss *last = model->nr_losses < MAX_GAPS ? NULL : last_gap(model, gap->cpu), *added;
 
 	if (last) {
 		last->count += gap->count;
@@ -50,12 +46,11 @@ static int add_gap(struct pfs_model *model, struct pfs_lost_cpu *account, const 
 		last->from_ns = gap->from_ns < last->from_ns ? gap->from_ns : last->from_ns;
 		return 0;
 	}
-	bigger = realloc(model->losses, (model->nr_losses + 1) * sizeof(*bigger));
-	if (!bigger)
+	added = pfs_array_append(model->losses, model->nr_losses);
+	if (!added)
 		return -ENOMEM;
-	model->losses = bigger;
-	bigger[model->nr_losses] = *gap;
-	bigger[model->nr_losses++].on = account - model->lost_on;
+	*added = *gap;
+	added->on = account - model->lost_on;
 	account->nr_gaps++;
 	return 0;
 }

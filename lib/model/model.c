@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model: what the events add up to. Here is the one entrance, and what is of no process: notes.
- * Whose events they are is model/life.c's, layouts are model/layout.c's, what was touched is model/touch.c's, what
- * is missing is model/losses.c's.
+ * The model's entrance, and notes. Processes and threads are in model/life.c, layouts in model/layout.c, faults and
+ * other touches in model/touch.c, gaps in model/losses.c.
  */
 #include "model/model_priv.h"
 
+#include "base/array.h"
 #include "base/intern.h"
 #include "model/space.h"
 
@@ -68,7 +68,7 @@ void pfs_model_free(struct pfs_model *model)
 
 static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 {
-	struct pfs_note *notes, *note;
+	struct pfs_note *note;
 	struct pfs_fact fact;
 	bool known;
 
@@ -83,21 +83,17 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		model->missed++;
 		return 0;
 	}
-	notes = realloc(model->notes, (model->nr_notes + 1) * sizeof(*notes));
-	if (!notes)
+	note = pfs_array_append(model->notes, model->nr_notes);
+	if (!note)
 		return -ENOMEM;
-	model->notes = notes;
-	note = &notes[model->nr_notes];
-	note->key = strdup(ev->key);
-	note->value = strdup(ev->value);
-	note->ts_ns = ev->ts_ns;
-	note->pid = pfs_has(ev, PFS_F_PID) ? ev->pid : 0;
+	*note = (struct pfs_note){ strdup(ev->key), strdup(ev->value), ev->ts_ns,
+				   pfs_has(ev, PFS_F_PID) ? ev->pid : 0 };
 	if (!note->key || !note->value) {
 		free(note->key);
 		free(note->value);
+		model->nr_notes--;
 		return -ENOMEM;
 	}
-	model->nr_notes++;
 	switch (known ? fact.key : PFS_NR_NOTES) {
 	case PFS_NOTE_PAGE_SIZE:
 		if (!model->procs && fact.count >= 1024 && fact.count <= (1UL << 24) &&
@@ -115,20 +111,6 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 	default:
 		return 0;
 	}
-}
-
-/* Notes that speak of a process. */
-static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
-{
-	struct pfs_space *space = pfs_proc_space(thread->proc);
-
-	if (!pfs_has(ev, PFS_F_KEY))
-		return 0;
-	if (!strcmp(ev->key, "launch"))
-		space->launcher = true;
-	else if (!strcmp(ev->key, "snapshot"))
-		pfs_space_found(space);
-	return 0;
 }
 
 const char *pfs_model_note(const struct pfs_model *model, const char *key)
@@ -159,57 +141,43 @@ bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *ho
 
 /* ---- the one entrance ---- */
 
+/* Notes about a process. */
+static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+			   struct pfs_outcome *outcome)
+{
+	struct pfs_space *space = pfs_proc_space(thread->proc);
+	int key = pfs_has(ev, PFS_F_KEY) ? pfs_note_find(ev->key) : -1;
+
+	if (key == PFS_NOTE_LAUNCH)
+		space->launcher = true;
+	else if (key == PFS_NOTE_SNAPSHOT)
+		pfs_space_found(space);
+	return 0;
+}
+
+/* What a kind of event does to its thread; NULL: nothing. The name that comes with it is applied first. */
+static apply_fn *const apply_kind[PFS_NR_KINDS] = {
+	[PFS_FAULT] = touch_fault,   [PFS_AROUND] = touch_around,  [PFS_POPULATE] = touch_populate,
+	[PFS_MAP] = layout_apply,    [PFS_UNMAP] = layout_apply,   [PFS_PROTECT] = layout_apply,
+	[PFS_MOVE] = layout_apply,   [PFS_BRK] = layout_apply,	   [PFS_FORK] = life_fork,
+	[PFS_THREAD] = life_thread,  [PFS_EXEC] = life_exec,	   [PFS_EXIT] = life_exit,
+	[PFS_SIGNAL] = touch_signal, [PFS_HUGE] = touch_huge,	   [PFS_MAJOR] = touch_major,
+	[PFS_ACCESS] = touch_access, [PFS_NOTE] = apply_proc_note,
+};
+
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)
 {
-	struct pfs_thread *child, *thread = model_thread_of(model, ev->tid, pfs_has(ev, PFS_F_PID), ev->pid, ev->ts_ns);
+	struct pfs_thread *thread = model_thread_of(model, ev->tid, pfs_has(ev, PFS_F_PID), ev->pid, ev->ts_ns);
+	apply_fn *apply = apply_kind[ev->kind];
 
 	if (!thread)
 		return -ENOMEM;
 	/* The name that comes with an exec is the new image's. */
 	if (pfs_has(ev, PFS_F_COMM) && ev->kind != PFS_EXEC && life_comm(model, thread, ev->comm))
 		return -ENOMEM;
-	switch (ev->kind) {
-	case PFS_FAULT:
-		return (pfs_has(ev, PFS_F_COUNT) ? touch_counted : touch_fault)(model, thread, ev, outcome);
-	case PFS_AROUND:
-		return touch_around(model, thread, ev);
-	case PFS_HUGE:
-		return touch_huge(model, thread, ev);
-	case PFS_MAJOR:
-		return touch_major(model, thread, ev, outcome);
-	case PFS_SIGNAL:
-		return touch_signal(model, thread, outcome);
-	case PFS_POPULATE:
-		return touch_populate(model, thread, ev);
-	case PFS_ACCESS:
-		return touch_access(model, thread, ev, outcome);
-	case PFS_MAP:
-	case PFS_UNMAP:
-	case PFS_PROTECT:
-	case PFS_MOVE:
-	case PFS_BRK:
-		return layout_apply(model, thread, ev);
-	case PFS_FORK:
-		return life_fork(model, thread, ev);
-	case PFS_EXEC:
-		return life_exec(model, thread, ev);
-	case PFS_EXIT:
-		life_exit(thread, ev);
-		return 0;
-	case PFS_THREAD:
-		child = pfs_has(ev, PFS_F_CHILD) ? life_thread(model, thread, ev) : thread;
-		return child ? 0 : -ENOMEM;
-	case PFS_NOTE:
-		return apply_proc_note(model, thread, ev);
-	case PFS_COMM: /* done above */
-	case PFS_ALLOC:
-	case PFS_FREE:
-	case PFS_LOST:
-	case PFS_TRACE:
-	case PFS_NR_KINDS:
-		break;
-	}
-	return 0;
+	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
+		apply = touch_counted;
+	return apply ? apply(model, thread, ev, outcome) : 0;
 }
 
 /* Events, the first of them and the last at those times. */

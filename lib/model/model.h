@@ -46,7 +46,7 @@ struct pfs_space {
 	unsigned int nr_live;
 	unsigned int before_live, after_live; /* room for more, on either side of them */
 	struct pfs_region **retired;	      /* in order of death */
-	unsigned int nr_retired, max_retired;
+	unsigned int nr_retired;
 	struct pfs_pages *pages; /* of the live regions and of no region ("unknown") */
 	uint64_t start_brk, brk; /* 0: unknown */
 	uint64_t born_ns, died_ns;

@@ -56,21 +56,21 @@ struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pf
 /* The space that the event speaks of. NULL: no memory. */
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 
-/* One a kind of event, and what every event may say of its thread: its name. 0 or -ENOMEM. */
+/* The name of a thread that came with an event. 0 or -ENOMEM. */
 int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm);
-int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev);
-int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-void life_exit(struct pfs_thread *thread, const struct pfs_event *ev);
-
-/* The thread that begins. NULL: no memory. */
-struct pfs_thread *life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct pfs_event *ev);
 
 /* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
 int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total);
 
-/* model/layout.c: `map`, `unmap`, `protect`, `move`, `brk`. 0 or -ENOMEM. */
-int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *said);
+/*
+ * Applies an event to its thread; each is for some kinds of events. *outcome is zeroed by the caller. 0 or -ENOMEM.
+ */
+typedef int apply_fn(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		     struct pfs_outcome *outcome);
+apply_fn life_fork, life_exec, life_exit, life_thread;
+apply_fn layout_apply;
+apply_fn touch_fault, touch_counted, touch_around, touch_huge, touch_major, touch_signal, touch_populate, touch_access;
 
 /* Faults of one thread, alike but for time and address. A single fault is a batch of one. */
 struct fault_batch {
@@ -87,18 +87,24 @@ struct fault_batch {
 int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		 const struct fault_batch *batch, struct pfs_outcome *outcome);
 
-/* One a kind of event. 0 or -ENOMEM. */
-int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		struct pfs_outcome *outcome);
-int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		  struct pfs_outcome *outcome);
-int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		struct pfs_outcome *outcome);
-int touch_signal(struct pfs_model *model, struct pfs_thread *thread, struct pfs_outcome *outcome);
-int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
-int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		 struct pfs_outcome *outcome);
+/* PFS_PAGE_* of the pages of such faults. */
+uint32_t touch_flags(const struct fault_batch *batch);
+
+/* Counts the first nr faults of the batch, by access, mode and class. outside: in no known region. */
+void touch_count(struct pfs_counts *counts, const struct fault_batch *batch, uint64_t nr, bool outside);
+
+/* The batch of a single event. */
+static inline struct fault_batch touch_batch(const struct pfs_event *ev)
+{
+	return (struct fault_batch){
+		.addr = &ev->addr,
+		.ts_ns = &ev->ts_ns,
+		.nr = 1,
+		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
+		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
+		.class = pfs_has(ev, PFS_F_CLASS) ? ev->class : 0,
+		.event = ev,
+	};
+}
 
 #endif

@@ -257,20 +257,3 @@ int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags)
 	leaf = pages_leaf_of(pages, number >> FANOUT_SHIFT);
 	return leaf ? put_page(pages, number, leaf, &page) : -ENOMEM;
 }
-
-bool pfs_pages_find(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *page)
-{
-	const struct pfs_page *found = find_page(pages, addr >> pages->page_shift, page);
-
-	if (found && found != page)
-		*page = *found;
-	return found;
-}
-
-bool pfs_pages_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags)
-{
-	struct pfs_page room;
-	const struct pfs_page *found = find_page(pages, addr >> pages->page_shift, &room);
-
-	return found && found->flags & flags;
-}

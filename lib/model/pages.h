@@ -56,8 +56,6 @@ void pfs_pages_free(struct pfs_pages *pages);
 /* Frees it, and all pages of all trees beside it at once; those can only be freed any more. */
 void pfs_pages_free_all(struct pfs_pages *pages);
 
-unsigned int pfs_pages_shift(const struct pfs_pages *pages);
-
 /* Something happened at addr: adds it to what did before. 0 or -ENOMEM. */
 int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page *what);
 
@@ -81,12 +79,6 @@ int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *faults
 
 /* What came of the last fault at addr: flags, counted if PFS_PAGE_SIGNAL is one. 0 (also if none was) or -ENOMEM. */
 int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
-
-/* What happened at addr. False: nothing ever did. */
-bool pfs_pages_find(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *page);
-
-/* Any of those flags at addr? */
-bool pfs_pages_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags);
 
 /* A walk over the pages of [start, end) that anything happened to; end == 0: no end (here, and in any and move). */
 struct pfs_page_walk {
@@ -117,9 +109,6 @@ bool pfs_page_walk_flags(struct pfs_page_walk *walk, uint64_t limit, uint32_t *f
 
 /* The same for pages in a row: walk->addr, and the *nr - 1 pages behind it. */
 const struct pfs_page *pfs_page_walk_row(struct pfs_page_walk *walk, uint64_t *nr);
-
-#define pfs_pages_for_each(page, walk, pages, start, end) \
-	for (pfs_page_walk_start(walk, pages, start, end); ((page) = pfs_page_walk_next(walk));)
 
 /* Did anything happen in [start, end)? */
 bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end);

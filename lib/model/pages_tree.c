@@ -381,8 +381,3 @@ void pfs_pages_free_all(struct pfs_pages *pages)
 		pages_pool_close(pages->pool);
 	pfs_pages_free(pages);
 }
-
-unsigned int pfs_pages_shift(const struct pfs_pages *pages)
-{
-	return pages->page_shift;
-}

@@ -130,7 +130,6 @@ void space_remove(struct pfs_space *space, unsigned int at)
 	}
 }
 
-/* Offsets in a file move along with the start of a region; anonymous memory has none. */
 bool space_is_file(const struct pfs_region *region)
 {
 	if (KNOWS(region, PFS_F_INO))
@@ -138,7 +137,6 @@ bool space_is_file(const struct pfs_region *region)
 	return KNOWS(region, PFS_F_OFF) && !(KNOWS(region, PFS_F_NAME) && !region->name[0]);
 }
 
-/* A new region with the attributes of `like` (NULL: none known), as if `like` reached to start. */
 struct pfs_region *space_region_new(struct pfs_space *space, const struct pfs_region *like, uint64_t start,
 				    uint64_t end, uint64_t now_ns)
 {
@@ -198,46 +196,27 @@ static void freeze_name(struct pfs_space *space, struct pfs_region *region)
 	region->have |= PFS_HAS(PFS_F_NAME);
 }
 
-static int retired_reserve(struct pfs_space *space)
-{
-	unsigned int want = space->max_retired ? space->max_retired * 2 : 16;
-	struct pfs_region **bigger;
-
-	if (space->nr_retired < space->max_retired)
-		return 0;
-	bigger = realloc(space->retired, want * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	space->retired = bigger;
-	space->max_retired = want;
-	return 0;
-}
-
-/* Moves live region `at` to the retired ones, with the pages that were touched in it. */
 int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 {
 	struct pfs_region *region = space->live[at];
+	struct pfs_region **retired = pfs_array_append(space->retired, space->nr_retired);
 	struct pfs_pages *pages = NULL;
-	int err;
 
-	err = retired_reserve(space);
-	if (err)
-		return err;
+	if (!retired)
+		return -ENOMEM;
 	if (pfs_pages_any(space->pages, region->start, region->end)) {
 		pages = pfs_pages_new_beside(space->pages, region->start, region->end);
-		if (!pages)
-			return -ENOMEM;
-		err = pfs_pages_move(space->pages, region->start, region->end, pages, 0);
-		if (err) {
+		if (!pages || pfs_pages_move(space->pages, region->start, region->end, pages, 0)) {
 			pfs_pages_free(pages);
-			return err;
+			space->nr_retired--;
+			return -ENOMEM;
 		}
 	}
 	freeze_name(space, region);
 	region->pages = pages;
 	region->died_ns = now_ns;
 	space_remove(space, at);
-	space->retired[space->nr_retired++] = region;
+	*retired = region;
 	return 0;
 }
 

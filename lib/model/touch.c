@@ -22,13 +22,7 @@ static void count_at(struct pfs_model *model, struct pfs_thread *thread, const s
 }
 #define COUNT(field, n) count_at(model, thread, space, offsetof(struct pfs_counts, field), n)
 
-/* 0 if it is absent, or nothing that this version knows. */
-static unsigned int access_of(const struct pfs_event *ev)
-{
-	return pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0;
-}
-
-static uint32_t fault_flags(const struct fault_batch *batch)
+uint32_t touch_flags(const struct fault_batch *batch)
 {
 	static const uint32_t by_access[] = {
 		[0] = PFS_PAGE_ACCESS_UNKNOWN,
@@ -43,14 +37,6 @@ static uint32_t fault_flags(const struct fault_batch *batch)
 	if (batch->class)
 		flags |= batch->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
 	return flags;
-}
-
-/* Something other than a fault happened at addr. 0 or -ENOMEM (or no pages, for want of it). */
-static int mark(struct pfs_pages *pages, uint64_t addr, uint32_t flags, uint64_t now_ns)
-{
-	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
-
-	return pages ? pfs_pages_add(pages, addr, &what) : -ENOMEM;
 }
 
 /* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
@@ -85,7 +71,7 @@ static struct pfs_handling *count_time(struct pfs_counts *counts, const struct p
 	return h;
 }
 
-static void count_faults(struct pfs_counts *counts, const struct fault_batch *batch, uint32_t nr, bool outside)
+void touch_count(struct pfs_counts *counts, const struct fault_batch *batch, uint64_t nr, bool outside)
 {
 	uint64_t *const by_access[] = {
 		[0] = &counts->access_unknown,
@@ -93,7 +79,6 @@ static void count_faults(struct pfs_counts *counts, const struct fault_batch *ba
 		[PFS_WRITE] = &counts->write,
 		[PFS_EXECUTE] = &counts->exec,
 	};
-	struct pfs_handling *h = batch->event ? count_time(counts, batch->event) : &counts->handling[0][0];
 
 	counts->faults += nr;
 	*by_access[batch->access] += nr;
@@ -102,6 +87,13 @@ static void count_faults(struct pfs_counts *counts, const struct fault_batch *ba
 	if (batch->class)
 		*(batch->class == PFS_MINOR ? &counts->minor : &counts->major) += nr;
 	counts->outside += outside ? nr : 0;
+}
+
+static void count_faults(struct pfs_counts *counts, const struct fault_batch *batch, uint32_t nr, bool outside)
+{
+	struct pfs_handling *h = batch->event ? count_time(counts, batch->event) : &counts->handling[0][0];
+
+	touch_count(counts, batch, nr, outside);
 	h->exceptions += nr;
 }
 
@@ -206,7 +198,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 {
 	struct pfs_region *region = pfs_space_find(space, batch->addr[0]);
 	struct pfs_faults_on faults = { batch->addr, batch->ts_ns, nr_alike(space, region, batch), thread->tid,
-					fault_flags(batch) };
+					touch_flags(batch) };
 	struct pfs_pages *pages;
 
 	*outcome = (struct pfs_outcome){ .thread = thread, .region = region };
@@ -238,15 +230,7 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 		struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = model_space_of(model, thread, ev);
-	struct fault_batch batch = {
-		.addr = &ev->addr,
-		.ts_ns = &ev->ts_ns,
-		.nr = 1,
-		.access = access_of(ev),
-		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
-		.class = pfs_has(ev, PFS_F_CLASS) ? ev->class : 0,
-		.event = ev,
-	};
+	struct fault_batch batch = touch_batch(ev);
 	int ret = space ? touch_faults(model, thread, space, &batch, outcome) : -ENOMEM;
 
 	return ret < 0 ? ret : 0;
@@ -292,7 +276,8 @@ static int mark_around(struct pfs_model *model, struct pfs_thread *thread, struc
 }
 
 /* Fault-around: by file and offset; where that is in memory, the fault under way tells. */
-int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct pfs_outcome *outcome)
 {
 	struct pfs_region *region = fault_region(thread);
 	struct pfs_space *space;
@@ -333,7 +318,8 @@ static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, con
 	return mark_range(space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
 
-int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+	       struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = thread->fault_space;
 	struct pfs_region *region = fault_region(thread);
@@ -368,7 +354,8 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
 }
 
-int touch_signal(struct pfs_model *model, struct pfs_thread *thread, struct pfs_outcome *outcome)
+int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = thread->fault_space;
 
@@ -453,7 +440,8 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 	return err;
 }
 
-int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
+int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		   struct pfs_outcome *outcome)
 {
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
 	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
@@ -476,7 +464,7 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 			continue;
 		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))
 			continue;
-		r->written |= access_of(ev) != PFS_READ && r->perms & PFS_PERM_W;
+		r->written |= touch_batch(ev).access != PFS_READ && r->perms & PFS_PERM_W;
 		if (!model->priv->muted)
 			err = populate_region(model, space, r, ev, &marked, &alone);
 	}
@@ -489,11 +477,12 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
+	struct pfs_page what = { .first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .flags = PFS_PAGE_REFERENCED };
 	struct pfs_space *space = pfs_proc_space(thread->proc);
 
 	if (model->priv->muted)
 		return 0;
 	outcome->space = space;
 	outcome->region = pfs_space_find(space, ev->addr);
-	return mark(space->pages, ev->addr, PFS_PAGE_REFERENCED, ev->ts_ns);
+	return pfs_pages_add(space->pages, ev->addr, &what);
 }

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/write_all.h"
-#include "event/header.h"
-#include "event/line.h"
+#include "event/export.h"
+#include "event/notes.h"
 #include "module/loaded.h"
 #include "os/process.h"
 
@@ -436,18 +436,18 @@ static int write_lines(struct pfs_live *live, int fd, struct pfs_err *err)
 {
 	int copy = dup(fd), ret = 0;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
-	struct pfs_line_writer *writer = out ? pfs_line_writer_new(out) : NULL;
+	struct pfs_export *writer = out ? pfs_export_new(out, PFS_EXPORT_LINES) : NULL;
 	struct pfs_sink sink;
 
 	if (!writer) {
 		ret = pfs_err_set(err, -ENOMEM, "no memory to write the recording");
 	} else {
-		sink = pfs_line_writer_sink(writer);
+		sink = pfs_export_sink(writer);
 		ret = replay(live, &sink, err);
 	}
 	if (!ret)
-		ret = pfs_line_writer_flush(writer);
-	pfs_line_writer_free(writer);
+		ret = pfs_export_flush(writer);
+	pfs_export_free(writer);
 	if (out && fclose(out) && !ret)
 		ret = -errno;
 	else if (!out && copy >= 0)

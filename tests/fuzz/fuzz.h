@@ -30,7 +30,6 @@ struct fuzz {
 	struct pfs_filter filter;
 	struct pfs_sink writer; /* fn NULL: events are not written */
 	struct pfs_observer observer;
-	struct pfs_line_writer *lines;
 	struct pfs_export *export;
 	struct pfs_refs *refs;
 	struct pfs_tapes *tapes;
@@ -92,12 +91,11 @@ static inline struct pfs_sink fuzz_begin(struct fuzz *f, size_t size)
 		abort();
 	switch (size % 16) { /* most runs without: those have large buffers */
 	case 0:
-		f->lines = pfs_line_writer_new(fuzz_nowhere());
-		f->writer = pfs_line_writer_sink(f->lines);
-		break;
 	case 1:
 	case 2:
-		f->export = pfs_export_new(fuzz_nowhere(), size % 16 - 1 ? PFS_EXPORT_JSON : PFS_EXPORT_CSV_SHOWN);
+		f->export = pfs_export_new(fuzz_nowhere(),
+					   (const enum pfs_export_form[]){ PFS_EXPORT_LINES, PFS_EXPORT_CSV_SHOWN,
+									   PFS_EXPORT_JSON }[size % 16]);
 		f->writer = pfs_export_sink(f->export);
 		break;
 	case 3:
@@ -143,7 +141,6 @@ static inline void fuzz_end(struct fuzz *f)
 	fflush(fuzz_nowhere());
 	pfs_tapes_free(f->tapes);
 	pfs_refs_free(f->refs);
-	pfs_line_writer_free(f->lines);
 	pfs_export_free(f->export);
 	pfs_filter_fini(&f->filter);
 	pfs_model_free(f->model);

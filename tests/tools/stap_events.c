@@ -8,7 +8,7 @@
  * What the decoder counted goes to standard error. Exit status: 0, 1 no such records, 2 wrong usage.
  */
 #include "decode/decode.h"
-#include "event/line.h"
+#include "event/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,8 +40,8 @@ static int read_all(FILE *f, struct pfs_decoder *decoder)
 int main(int argc, char **argv)
 {
 	char usual[][32] = { "clock=mono", "page_size=4096", "source=stap" };
-	struct pfs_line_writer *writer = pfs_line_writer_new(stdout);
-	struct pfs_sink sink = pfs_line_writer_sink(writer);
+	struct pfs_export *writer = pfs_export_new(stdout, PFS_EXPORT_LINES);
+	struct pfs_sink sink = pfs_export_sink(writer);
 	struct pfs_decoder *decoder = pfs_decoder_new(&sink);
 	FILE *f = argc > 1 ? fopen(argv[1], "re") : NULL;
 	const struct pfs_decode_stats *s = pfs_decoder_stats(decoder);
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = read_all(f, decoder);
 	if (!ret)
-		ret = pfs_line_writer_flush(writer);
+		ret = pfs_export_flush(writer);
 	if (ret)
 		fprintf(stderr, "stap_events: %s: %s\n", argv[1], strerror(-ret));
 	fprintf(stderr,
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 		s->records, s->lost, s->skipped, s->damaged, s->late, s->torn, s->corrected, s->no_page, s->ready,
 		s->ended);
 	pfs_decoder_free(decoder);
-	pfs_line_writer_free(writer);
+	pfs_export_free(writer);
 	fclose(f);
 	return ret ? 1 : 0;
 }

@@ -604,8 +604,7 @@ static uint64_t pages_faults(const struct pfs_pages *pages)
 	uint64_t faults = 0;
 
 	if (pages)
-		pfs_pages_for_each (page, &at, pages, 0, 0)
-			faults += page->nr_faults;
+		pages_for_each(page, &at, pages, 0, 0) faults += page->nr_faults;
 	return faults;
 }
 
@@ -798,8 +797,8 @@ static void test_faults_by_the_hundred(void **state)
 		for (uint64_t addr = 0x100000; addr < 0x230000; addr += PAGE) {
 			struct pfs_page p, q;
 
-			assert_int_equal(pfs_pages_find(x->pages, addr, &p), pfs_pages_find(y->pages, addr, &q));
-			if (pfs_pages_find(x->pages, addr, &p))
+			assert_int_equal(page_copy(x->pages, addr, &p), page_copy(y->pages, addr, &q));
+			if (page_copy(x->pages, addr, &p))
 				assert_memory_equal(&p, &q, sizeof(p));
 		}
 	}

@@ -155,15 +155,16 @@ static void check_same(const struct pfs_pages *pages, const struct naive *naive,
 	uint64_t nr = 0, nr_total = 0;
 	unsigned int i = 0;
 
-	pfs_pages_for_each (page, &at, pages, start, end) {
+	pages_for_each(page, &at, pages, start, end)
+	{
 		for (; i < NR && (!naive->present[i] || addr_of(i) < start); i++)
 			;
 		assert_true(i < NR);
 		assert_int_equal(at.addr, addr_of(i));
 		assert_memory_equal(page, &naive->page[i], sizeof(*page));
 		assert_memory_equal(page, page_at(pages, at.addr + 17), sizeof(*page));
-		assert_true(pfs_pages_has(pages, at.addr, page->flags));
-		assert_false(pfs_pages_has(pages, at.addr, ~page->flags));
+		assert_true(page_has(pages, at.addr, page->flags));
+		assert_false(page_has(pages, at.addr, ~page->flags));
 		i++;
 		nr++;
 	}
@@ -332,7 +333,7 @@ static void check_many(const struct pfs_pages *pages, const struct pfs_page *nai
 
 	for (unsigned int i = 0; i < MANY; i++) {
 		struct pfs_page found = { 0 };
-		bool there = pfs_pages_find(pages, MANY_START + (uint64_t)i * SIZE, &found);
+		bool there = page_copy(pages, MANY_START + (uint64_t)i * SIZE, &found);
 
 		assert_int_equal(there, naive[i].flags != 0);
 		assert_memory_equal(&found, &naive[i], sizeof(found));
@@ -436,21 +437,21 @@ static void test_long_ranges(void **state)
 	assert_int_equal(pfs_pages_came_of(pages, 6 * terabyte, PFS_PAGE_MAJOR), 0);
 	assert_true(rows_of(pages, &nr_pages) < 2000);
 	assert_int_equal(nr_pages, UINT64_C(1) << 52);
-	assert_true(pfs_pages_find(pages, 5 * terabyte, &page));
+	assert_true(page_copy(pages, 5 * terabyte, &page));
 	assert_int_equal(page.flags, populated.flags | a_read.flags);
-	assert_true(pfs_pages_find(pages, 5 * terabyte + SIZE, &page));
+	assert_true(page_copy(pages, 5 * terabyte + SIZE, &page));
 	assert_memory_equal(&page, &populated, sizeof(page));
-	assert_true(pfs_pages_has(pages, 6 * terabyte, PFS_PAGE_MAJOR));
+	assert_true(page_has(pages, 6 * terabyte, PFS_PAGE_MAJOR));
 	/* three terabytes, elsewhere and not as they were aligned; then over the top of memory */
 	assert_int_equal(pfs_pages_move(pages, 4 * terabyte, 7 * terabyte, other, 9 * SIZE), 0);
 	assert_int_equal(pages_total(other), 3 * terabyte / SIZE);
 	assert_false(pfs_pages_any(pages, 4 * terabyte, 7 * terabyte));
-	assert_true(pfs_pages_has(other, 5 * terabyte + 9 * SIZE, PFS_PAGE_READ));
+	assert_true(page_has(other, 5 * terabyte + 9 * SIZE, PFS_PAGE_READ));
 	assert_false(pfs_pages_any(other, 0, 4 * terabyte + 9 * SIZE));
 	assert_false(pfs_pages_any(other, 7 * terabyte + 9 * SIZE, 0));
 	assert_int_equal(pfs_pages_move(other, 0, 0, pages, -5 * terabyte), 0);
 	assert_int_equal(pages_total(other), 0);
-	assert_true(pfs_pages_has(pages, 9 * SIZE, PFS_PAGE_READ));
+	assert_true(page_has(pages, 9 * SIZE, PFS_PAGE_READ));
 	assert_true(rows_of(pages, &nr_pages) < 2500);
 	assert_int_equal(nr_pages, pages_total(pages));
 	assert_int_equal(nr_pages, (UINT64_C(1) << 52) - 3 * terabyte / SIZE);
@@ -725,8 +726,7 @@ static void test_other_page_sizes(void **state)
 
 		assert_int_equal(pfs_pages_add(pages, UINT64_MAX, &a_read), 0);
 		assert_int_equal(pfs_pages_add(pages, 0, &a_read), 0);
-		pfs_pages_for_each (page, &at, pages, 0, 0)
-			nr += page->nr_read;
+		pages_for_each(page, &at, pages, 0, 0) nr += page->nr_read;
 		assert_int_equal(nr, 2);
 		pfs_pages_free(pages);
 	}

@@ -114,8 +114,7 @@ static void check_pages(const struct feed *f, const struct naive *n)
 
 		assert_true(r->died_ns >= r->born_ns && r->died_ns < UINT64_MAX);
 		if (r->pages)
-			pfs_pages_for_each (page, &at, r->pages, r->start, r->end)
-				retired += page->nr_faults;
+			pages_for_each(page, &at, r->pages, r->start, r->end) retired += page->nr_faults;
 	}
 	assert_int_equal(retired, n->retired_faults);
 }

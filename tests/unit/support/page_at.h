@@ -5,12 +5,35 @@
 
 #include "model/pages.h"
 
-/* What happened at addr, until the next call; NULL: nothing. */
+#define pages_for_each(page, walk, pages, start, end) \
+	for (pfs_page_walk_start(walk, pages, start, end); ((page) = pfs_page_walk_next(walk));)
+
+/* The page at addr, until the next call; NULL: nothing happened to it. */
 static inline const struct pfs_page *page_at(const struct pfs_pages *pages, uint64_t addr)
 {
-	static struct pfs_page page;
+	static struct pfs_page_walk walk;
 
-	return pages && pfs_pages_find(pages, addr, &page) ? &page : NULL;
+	if (!pages)
+		return NULL;
+	pfs_page_walk_start(&walk, pages, addr, addr + 1);
+	return pfs_page_walk_next(&walk);
+}
+
+/* Copies what page_at() returns; false: nothing happened there. */
+static inline bool page_copy(const struct pfs_pages *pages, uint64_t addr, struct pfs_page *copy)
+{
+	const struct pfs_page *page = page_at(pages, addr);
+
+	if (page)
+		*copy = *page;
+	return page;
+}
+
+static inline bool page_has(const struct pfs_pages *pages, uint64_t addr, uint32_t flags)
+{
+	const struct pfs_page *page = page_at(pages, addr);
+
+	return page && page->flags & flags;
 }
 
 /* How many pages there are. */
@@ -32,8 +55,7 @@ static inline unsigned int pages_with(const struct pfs_pages *pages, uint64_t st
 	struct pfs_page_walk at;
 	unsigned int nr = 0;
 
-	pfs_pages_for_each (page, &at, pages, start, end)
-		nr += !!(page->flags & flags);
+	pages_for_each(page, &at, pages, start, end) nr += !!(page->flags & flags);
 	return nr;
 }
 
