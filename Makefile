@@ -63,6 +63,7 @@ programs = $(patsubst %.c,$(O)/%,$(filter-out $(CANNOT_BUILD),$(wildcard $(1))))
 # Tests whose library is missing are not built; tests/run reports them as skipped.
 without = $(if $(shell pkg-config --exists $(1) 2>/dev/null && echo yes),,$(shell grep -l '$(2)' $(3)))
 CANNOT_BUILD := $(call without,cmocka,,tests/unit/*/*.c) \
+	$(call without,jansson,jansson.h,tests/unit/*/*.c tests/tools/*.c) \
 	$(call without,libtracecmd,dat_oracle.h,tests/unit/*/*.c tests/tools/*.c)
 
 # The unit tests of a layer are tests/unit/ROOM/*.c of each of its rooms. Those of a source link with that source and
@@ -78,7 +79,7 @@ endef
 $(eval $(call layer_rules,lib,,$(O)/liblib.a))
 $(foreach source,$(SOURCES),$(eval INC_$(source) := -I$(source)) \
 	$(eval $(call layer_rules,$(source),-I$(source),$(O)/lib$(source).a $(O)/liblib.a)))
-$(UNIT_lib): USES = $(LIB_LIBS) -lcmocka -ljansson
+$(UNIT_lib): USES = $(LIB_LIBS) $(call each_pkg,--libs,cmocka jansson)
 INC_cmd     := -Icmd $(INC_SOURCES)
 OBJ_cmd     := $(call objects,cmd)
 ARCHIVES    := $(SOURCES:%=$(O)/lib%.a) $(O)/liblib.a

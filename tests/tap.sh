@@ -197,6 +197,16 @@ pfscope()
 	try "$PFSCOPE" "$@"
 }
 
+# need_programs PROGRAM...: skips the file where one is missing: a package, or a tool that was not built without one.
+need_programs()
+{
+	local program
+
+	for program; do
+		command -v "$program" >/dev/null || skip_all "${program##*/} is missing"
+	done
+}
+
 # need_tracefs: skips the file on a machine where pfscope cannot record.
 need_tracefs()
 {

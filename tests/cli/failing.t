@@ -7,6 +7,7 @@
 # count: libc works without some buffers, and some calls are repeated.)
 
 . "${0%/*}/../tap.sh"
+need_programs strace "$TOOLS/well_formed"
 
 # The plain program: a sanitizer has an allocator of its own, and cannot be traced.
 PFSCOPE=${TOOLS%/tests/tools}/pfscope

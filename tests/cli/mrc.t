@@ -4,6 +4,7 @@
 # pfscope mrc: published strings as event lines, every option, every form, and what it refuses.
 
 . "${0%/*}/../tap.sh"
+need_programs "$TOOLS/well_formed"
 
 # lines PAGE...: event lines of process 7 referencing these pages of a mapping, a millisecond apart from 0.001 on.
 lines()

@@ -6,6 +6,7 @@
 
 . "${0%/*}/../tap.sh"
 . "${0%/*}/../browser.sh"
+need_programs xmllint "$TOOLS/well_formed"
 
 tour=$ROOT/examples/tour.events
 

@@ -8,6 +8,7 @@
 
 . "${0%/*}/live.sh"
 check=$TOOLS/well_formed
+need_programs "$check"
 
 ugly=$'a\033[31mb\033]0;title\a\n\t\\ c\351\302\233"\x27,\342\200\256d'
 
