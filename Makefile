@@ -209,6 +209,7 @@ has_fuzzer  = $(shell echo 'int LLVMFuzzerTestOneInput(void *d, long n) { return
 	clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null && echo yes)
 
 test:		## all tests that can run here, or those in TESTS; installs nothing
+	@perl -MTAP::Harness -e 1 2>/dev/null || { echo 'tests/run needs Perl'\''s TAP::Harness (Debian: perl)' >&2; exit 1; }
 	$(build_plain)
 	$(if $(filter-out live vm fuzz,$(TESTS)),$(build_san))
 	$(if $(filter fuzz,$(TESTS)),$(if $(has_fuzzer),$(build_fuzz)))
