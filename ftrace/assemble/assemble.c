@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The entrance of the assembler: hands each raw event to its file, and takes in notes and losses itself.
- */
+/* The entrance of the assembler: hands each raw event to its file, and takes in notes and losses itself. */
 #include "assemble/assemble_priv.h"
 
 #include "record/fault_batch.h"

@@ -34,9 +34,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw);
 /* Takes runs of page faults, as a raw_faults_fn does; equivalent to feeding them one by one. */
 int pfs_assembler_faults(void *assembler, struct pfs_fault_run *runs, unsigned int nr);
 
-/*
- * The stream has ended: passes on the pending faults. 0 or what the sink returned.
- */
+/* The stream has ended: passes on the pending faults. 0 or what the sink returned. */
 int pfs_assembler_finish(struct pfs_assembler *assembler);
 
 /*
@@ -51,10 +49,7 @@ int pfs_assembler_header(struct pfs_assembler *assembler, const char *key, const
  */
 void pfs_assembler_set_names(struct pfs_assembler *assembler, const char *(*name)(void *ctx, int32_t tid), void *ctx);
 
-/*
- * Names the process of a thread from outside the stream (a table in the file), before its first
- * event. 0 or -ENOMEM.
- */
+/* Names the process of a thread from outside the stream (a table in the file), before its first event. 0 or -ENOMEM. */
 int pfs_assembler_thread(struct pfs_assembler *assembler, int32_t tid, int32_t pid);
 
 const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler *assembler);

@@ -2,7 +2,7 @@
 /*
  * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); calls.c (system
  * calls), life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
- * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c, call_range.c.
+ * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
 #define PFS_ASSEMBLE_PRIV_H
@@ -217,7 +217,10 @@ void asm_call_over(struct asm_thread *t);
 /* The layout of the thread's process has changed there: a snapshot may no longer be right about it. */
 void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range r);
 
-/* ---- call_range.c: the range in the first two arguments; what the call removes, replaces, makes the kernel populate */
+/*
+ * The range in the first two arguments of the system call; what it removes; what it replaces with a mapping of its own;
+ * what it makes the kernel populate. Empty where the arguments do not determine it, or the call does no such thing.
+ */
 typedef struct range asm_range_fn(const struct pfs_assembler *a, const struct asm_thread *t);
 asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_populates;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Raw events to pfscope events: changes of a layout by system calls, at their entry and return.
- */
+/* Raw events to pfscope events: changes of a layout by system calls, at their entry and return. */
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>

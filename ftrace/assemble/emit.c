@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Events made from raw events and passed on to the sink: what all other files of the assembler need.
- */
+/* Events made from raw events and passed on to the sink: what all other files of the assembler need. */
 #include "assemble/assemble_priv.h"
 
 #include "base/array.h"

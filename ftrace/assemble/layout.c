@@ -2,11 +2,8 @@
 /*
  * Raw events to pfscope events: the rows of the region tree.
  *
- * Three sources, each with its gaps: the writes of the kernel's region tree (ranges and identities,
- * but no attributes, and some removals leave no row), the side-band of mappings (all attributes, but
- * no removals and no moves) and the system calls (what was asked, and whether it was granted). Each
- * fact is passed on by the first that knows it; a system call's own account is used at its return for
- * what the other two did not report. (Side-band: maps.c, system calls: calls.c.)
+ * Three sources report a layout, each with its gaps (docs/ARCHITECTURE.md, "The way of an mmap"). Each fact is passed on
+ * by the first that reports it; a system call's own account is used at its return for what the others did not report.
  */
 #include "assemble/assemble_priv.h"
 

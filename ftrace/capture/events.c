@@ -97,7 +97,7 @@ static int enable_other(struct pfs_capture *c, const char *system, const char *n
 {
 	int ret = pfs_instance_enable(c->instance, system, name, NULL, err);
 
-	if (!ret && c->formats && pfs_formats_keep(c->formats, pfs_tracing_dir(NULL), system, name))
+	if (!ret && c->formats && pfs_formats_load_event(c->formats, pfs_tracing_dir(NULL), system, name) < 0)
 		ret = pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	return ret;
 }

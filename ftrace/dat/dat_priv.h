@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the trace.dat reader share. From the top: read.c (open, read, close), v6.c and v7.c, options.c and
- * meta.c (formats, names), buffers.c, cursor.c (numbers out of the file, failures). Other rooms use dat/read.h.
+ * meta.c (formats, names), cursor.c (numbers out of the file, failures). Other rooms use dat/read.h.
  */
 #ifndef PFS_DAT_PRIV_H
 #define PFS_DAT_PRIV_H
 
 #include "dat/read.h"
 #include "dat/unzip.h"
+#include "dat/write.h"
 #include "print/print.h"
 #include "record/ts_conv.h"
+
+#include <stdio.h>
 
 /* Option ids (trace-cmd.dat.v7(5)); from 16 on also ids of sections. */
 enum {
@@ -172,5 +175,40 @@ int dat_check_buffer(struct pfs_dat *dat, struct dat_buffer *buffer, struct pfs_
 /* Read all that follows the initial format. 0 or -errno. */
 int dat_v6_open(struct pfs_dat *dat, struct dat_cursor *c);
 int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c);
+
+/* ---- the writer: write.c (the entrance, and version 6), write_v7.c, write_meta.c below both ---- */
+
+/* One CPU's sub-buffers, and where they go. */
+struct dat_data {
+	int fd;		       /* -1: none */
+	uint64_t offset, size; /* in the trace.dat; size first in the spool */
+};
+
+/* Numbers in the machine's own byte order, a string with its NUL, a text behind its length (NULL: none). */
+void dat_put16(FILE *out, uint16_t v);
+void dat_put32(FILE *out, uint32_t v);
+void dat_put64(FILE *out, uint64_t v);
+void dat_put_str(FILE *out, const char *str);
+void dat_put_sized8(FILE *out, const char *text);
+
+/* What comes first in every version, with a number of one digit. */
+void dat_put_magic(FILE *out, const struct pfs_dat_content *content, char version);
+
+/* The parts that both versions have, in the order of version 6. */
+enum { DAT_NR_PARTS = 6 };
+extern const struct dat_part {
+	unsigned int id; /* of the section in version 7 */
+	const char *name;
+	void (*put)(FILE *out, const struct pfs_dat_content *content);
+} dat_parts[DAT_NR_PARTS];
+
+/* Those of the content, each behind its number and its length. */
+void dat_put_options(FILE *out, const struct pfs_dat_content *content, const char *clock);
+
+/* "mono" as "[mono]". The caller's. NULL: no memory. */
+char *dat_clock_text(const char *clock);
+
+/* dat/write_v7.c: everything, compressed, from position 0 on; data as measured. 0 or -errno. */
+int dat_write_v7(int fd, const struct pfs_dat_content *content, struct dat_data *data, unsigned int nr);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The trace.dat reader: it opens a file and feeds the data of all buffers to merge.c.
- */
+/* The trace.dat reader: it opens a file and feeds the data of all buffers to merge.c. */
 #include "dat/dat_priv.h"
 
 #include "base/bytes.h"
@@ -38,9 +36,7 @@ static int initial_format(struct pfs_dat *dat, struct dat_cursor *c)
 	dat->info.version = strlen(version) == 1 ? *version - '0' : -1;
 	if (dat->info.version != 6 && dat->info.version != 7)
 		return dat_fail(dat, c->err, -ENOTSUP, PFS_DAT_MAGIC_LEN,
-				"version \"%.16s\" of "
-				"trace.dat, of which pfscope knows 6 and 7",
-				version);
+				"version \"%.16s\" of trace.dat, of which pfscope knows 6 and 7", version);
 	machine = dat_take(c, 2, "byte order and long size");
 	if (!machine)
 		return c->code;
@@ -210,12 +206,10 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	m = pfs_merge_new(dat->info.formats,
 			  (dat->salvage ? PFS_MERGE_SALVAGE : 0) | (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
-		ret = -ENOMEM;
+		return pfs_err_set(err, -ENOMEM, "%s: out of memory", dat->name);
 	dat->chunks_left = dat_unzip_chunks_max(dat->size);
-	if (m) {
-		pfs_merge_take_faults(m, dat->printer ? NULL : dat->faults);
-		pfs_merge_watch(m, dat->watch, dat->watch_ctx);
-	}
+	pfs_merge_take_faults(m, dat->printer ? NULL : dat->faults);
+	pfs_merge_watch(m, dat->watch, dat->watch_ctx);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
 		ret = add_buffer(dat, m, &dat->buffers[i]);
 	if (ret < 0)
@@ -223,10 +217,9 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 	else
 		ret = dat->printer ? pfs_merge_run(m, UINT64_MAX, print_other, &others, &why)
 				   : pfs_merge_run(m, UINT64_MAX, fn, ctx, &why);
-	if (m)
-		dat->stats = *pfs_merge_stats(m);
 	if (*why.msg)
 		pfs_err_set(err, ret, "%.100s: %.400s", dat->name, why.msg);
+	dat->stats = *pfs_merge_stats(m);
 	if (!dat->stats.damaged || dat->open_damage)
 		dat->stats.first_damage = dat->first_damage;
 	dat->stats.damaged += dat->open_damage;

@@ -130,8 +130,8 @@ int dat_v7_open(struct pfs_dat *dat, struct dat_cursor *c)
 
 	if (found < 0)
 		return dat_fail(dat, c->err, found, c->pos,
-				"compressed with \"%.32s\", which pfscope cannot read (known: "
-				"none, zlib, zstd); try trace-cmd convert",
+				"compressed with \"%.32s\", which pfscope cannot read (known: none, zlib, zstd); try "
+				"trace-cmd convert",
 				codec);
 	dat->codec = found;
 	dat_string(c, "version of the compression");

@@ -3,10 +3,9 @@
  * The writer of trace.dat files, and version 6: a header made in memory, then each CPU's data on a page
  * boundary. dat/v6.c reads it back.
  */
-#include "dat/write_priv.h"
+#include "dat/dat_priv.h"
 
 #include "base/write_all.h"
-#include "dat/dat_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The parts of a trace.dat that describe the kernel and the file itself: the same in version 6 and version 7.
- */
-#include "dat/write_priv.h"
-
+/* The parts of a trace.dat that describe the kernel and the file itself: the same in version 6 and version 7. */
 #include "dat/dat_priv.h"
 
 #include <stdlib.h>

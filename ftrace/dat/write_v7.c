@@ -3,11 +3,10 @@
  * The writer of version 7: sections, each compressed by itself with zstd, options with their offsets, and their names.
  * dat/v7.c reads it back and describes the format.
  */
-#include "dat/write_priv.h"
+#include "dat/dat_priv.h"
 
 #include "base/array.h"
 #include "base/write_all.h"
-#include "dat/dat_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

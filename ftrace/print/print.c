@@ -31,7 +31,6 @@ struct format {
 	char *system, *name; /* name: "SYSTEM:EVENT" */
 	char *text;
 	size_t len;
-	unsigned int id;
 	bool parsed;  /* by this child */
 	bool crashed; /* a child died of it */
 };
@@ -105,29 +104,26 @@ static bool parse_head(const char *text, char name[128], unsigned int *id)
 
 int pfs_printer_add(struct pfs_printer *p, const char *system, const char *text, size_t len)
 {
-	struct format format = { .text = strndup(text, len) }, *added;
-	char name[128];
+	char name[128], *copy = strndup(text, len);
+	struct format *format;
+	unsigned int id;
 
-	if (!format.text)
+	if (!copy)
 		return -ENOMEM;
-	format.len = strlen(format.text);
-	if (!parse_head(format.text, name, &format.id)) {
-		free(format.text);
+	if (!parse_head(copy, name, &id)) {
+		free(copy);
 		return 0;
 	}
-	format.system = strdup(system);
-	if (asprintf(&format.name, "%s:%s", system, name) < 0)
-		format.name = NULL;
-	added = format.system && format.name ? pfs_array_add(p->formats, p->nr_formats, p->max_formats) : NULL;
-	if (!added) {
-		free(format.system);
-		free(format.name);
-		free(format.text);
+	format = pfs_array_add(p->formats, p->nr_formats, p->max_formats);
+	if (!format) {
+		free(copy);
 		return -ENOMEM;
 	}
-	*added = format;
-	p->format_of[format.id] = p->nr_formats;
-	return 0;
+	*format = (struct format){ .system = strdup(system), .text = copy, .len = strlen(copy) };
+	if (asprintf(&format->name, "%s:%s", system, name) < 0)
+		format->name = NULL;
+	p->format_of[id] = p->nr_formats;
+	return format->system && format->name ? 0 : -ENOMEM;
 }
 
 int pfs_printer_symbols(struct pfs_printer *p, const char *text, size_t len)

@@ -12,9 +12,10 @@
  *
  * header_page has the same lines of fields. A line that is none is passed over.
  */
-#include "record/format_text.h"
+#include "record/formats.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

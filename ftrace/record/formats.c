@@ -8,9 +8,8 @@
 #include "record/formats.h"
 
 #include "base/array.h"
-
 #include "base/bytes.h"
-#include "record/format_text.h"
+#include "base/write_all.h"
 #include "record/symbols.h"
 
 #include <errno.h>
@@ -18,30 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROWS 255 /* row_of[] has a byte an event */
-
-static char *copy_text(const char *text, size_t len)
-{
-	char *copy = malloc(len + 1);
-
-	if (copy) {
-		memcpy(copy, text, len);
-		copy[len] = 0;
-	}
-	return copy;
-}
-
 struct pfs_formats *pfs_formats_new(bool big_endian, unsigned int long_size)
 {
 	struct pfs_formats *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
-	f->rows = calloc(MAX_ROWS + 1, sizeof(*f->rows));
-	if (!f->rows) {
-		pfs_formats_free(f);
-		return NULL;
-	}
 	f->nr_rows = 1;
 	f->pid_at = 4;
 	f->ring.big_endian = big_endian;
@@ -66,7 +47,6 @@ void pfs_formats_free(struct pfs_formats *f)
 		free(f->texts[i].text);
 	}
 	free(f->texts);
-	free(f->rows);
 	pfs_symbols_free(f->symbols);
 	free(f->header_page);
 	free(f->header_event);
@@ -127,25 +107,23 @@ static void place_common(struct pfs_formats *f, const char *text)
 	f->common_known = true;
 }
 
-static int keep_text(struct pfs_formats *f, const char *system, const char *text, size_t len)
+static int keep_text(struct pfs_formats *f, const char *system, const char *text)
 {
 	struct pfs_format_text *kept = pfs_array_add(f->texts, f->nr_texts, f->max_texts);
 
 	if (!kept)
 		return -ENOMEM;
-	*kept = (struct pfs_format_text){ strdup(system), copy_text(text, len), len };
+	*kept = (struct pfs_format_text){ strdup(system), strdup(text) };
 	return kept->system && kept->text ? 0 : -ENOMEM;
 }
 
-static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id, const char *text,
-		   size_t len)
+static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const char *system, int id, const char *text)
 {
 	struct pfs_row *row = &f->rows[f->nr_rows];
 
-	if (keep_text(f, system, text, len) < 0)
+	if (keep_text(f, system, text) < 0)
 		return -ENOMEM;
-	memset(row, 0, sizeof(*row));
-	row->desc = desc;
+	*row = (struct pfs_row){ .desc = desc };
 	place_common(f, text);
 	while (row->nr_args < RAW_MAX_ARGS && desc->args[row->nr_args]) {
 		place_arg(text, desc->args[row->nr_args], &row->arg[row->nr_args]);
@@ -161,18 +139,17 @@ static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const cha
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len)
 {
 	const struct raw_desc *desc;
-	char name[128], *copy;
+	char name[128], *copy = strndup(text, len);
 	int id, ret = 0;
 
-	copy = copy_text(text, len);
 	if (!copy)
 		return -ENOMEM;
 	id = pfs_format_name(copy, name, sizeof(name));
 	if (id > f->max_id)
 		f->max_id = id;
 	desc = id > 0 ? raw_desc_find(system, name) : NULL;
-	if (desc && !f->row_of[id] && f->nr_rows <= MAX_ROWS)
-		ret = add_row(f, desc, system, id, copy, len);
+	if (desc && !f->row_of[id] && f->nr_rows < PFS_FORMATS_MAX)
+		ret = add_row(f, desc, system, id, copy);
 	free(copy);
 	return ret;
 }
@@ -185,7 +162,7 @@ int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t 
 
 	if (!len)
 		return 0;
-	copy = copy_text(text, len);
+	copy = strndup(text, len);
 	if (!copy)
 		return pfs_err_set(err, -ENOMEM, "out of memory");
 	if (!pfs_format_field(copy, "timestamp", &ts) || !pfs_format_field(copy, "commit", &commit) ||
@@ -212,75 +189,47 @@ out:
 int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t len)
 {
 	free(f->header_event);
-	f->header_event = copy_text(text, len);
+	f->header_event = strndup(text, len);
 	return f->header_event ? 0 : -ENOMEM;
 }
 
-/* The content of a small file of tracefs, where stat() reports size 0. NULL with errno set. */
-static char *read_whole(const char *path, size_t *len)
+/* The text of a file below events/. The caller frees it. NULL with errno set. */
+static char *read_events_file(const char *tracing_dir, const char *name, size_t *len)
 {
-	const size_t max = 1 << 16;
-	FILE *file = fopen(path, "re");
-	char *text = malloc(max);
+	char path[4096];
 
-	*len = 0;
-	if (!file || !text) {
-		free(text);
-		text = NULL;
-	} else {
-		*len = fread(text, 1, max, file);
-	}
-	if (file)
-		fclose(file);
-	return text;
+	snprintf(path, sizeof(path), "%s/events/%s", tracing_dir, name);
+	return pfs_read_whole_file(path, len);
 }
 
 int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name)
 {
-	char path[4096], *text;
+	char file[512], *text;
 	size_t len;
 	int ret;
 
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir, system, name);
-	text = read_whole(path, &len);
+	snprintf(file, sizeof(file), "%s/%s/format", system, name);
+	text = read_events_file(tracing_dir, file, &len);
 	ret = text ? pfs_formats_add(f, system, text, len) : 0;
+	if (!ret && text && !pfs_formats_find(f, system, name))
+		ret = keep_text(f, system, text);
 	free(text);
 	return ret;
 }
 
-int pfs_formats_keep(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name)
-{
-	size_t before = f->nr_texts, len;
-	char path[4096], *text;
-	int ret;
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracing_dir, system, name);
-	text = read_whole(path, &len);
-	ret = text ? pfs_formats_add(f, system, text, len) : 0;
-	if (!ret && text && f->nr_texts == before && !pfs_formats_find(f, system, name))
-		ret = keep_text(f, system, text, len);
-	free(text);
-	return ret < 0 ? ret : 0;
-}
-
 int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
 {
-	char path[4096], *text;
 	size_t len;
-	int ret;
+	char *text = read_events_file(tracing_dir, "header_page", &len);
+	int ret = text ? pfs_formats_set_header_page(f, text, len, err)
+		       : pfs_err_set(err, -errno, "%s/events/header_page: %s", tracing_dir, strerror(errno));
 
-	snprintf(path, sizeof(path), "%s/events/header_page", tracing_dir);
-	text = read_whole(path, &len);
-	if (!text)
-		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	ret = pfs_formats_set_header_page(f, text, len, err);
 	free(text);
-	snprintf(path, sizeof(path), "%s/events/header_event", tracing_dir);
-	text = ret < 0 ? NULL : read_whole(path, &len);
-	if (text)
-		ret = pfs_formats_set_header_event(f, text, len);
+	text = ret < 0 ? NULL : read_events_file(tracing_dir, "header_event", &len);
+	if (text && pfs_formats_set_header_event(f, text, len) < 0)
+		ret = pfs_err_set(err, -ENOMEM, "%s/events/header_event: no memory", tracing_dir);
 	free(text);
-	return ret < 0 ? pfs_err_set(err, ret, "%s: %s", path, strerror(-ret)) : 0;
+	return ret;
 }
 
 int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)

@@ -2,10 +2,9 @@
 /*
  * The formats of a recording: where in a record each argument that pfscope wants is.
  *
- * Built once, by name, from the event format texts of tracefs or of a trace.dat (raw_desc.c lists
- * events and fields); record.c then needs only event id and offset. Events and
- * fields that the kernel does not have are absent, never an error. Byte order and long size are
- * those of the recording, not of this machine.
+ * Built once, by name, from the event format texts of tracefs or of a trace.dat (raw_desc.c lists events and fields);
+ * record.c then needs only event id and offset. Events and fields that the kernel does not have are absent, never an
+ * error. Byte order and long size are those of the recording, not of this machine.
  */
 #ifndef PFS_FORMATS_H
 #define PFS_FORMATS_H
@@ -54,8 +53,10 @@ struct pfs_row {
 struct pfs_format_text {
 	char *system;
 	char *text;
-	size_t len;
 };
+
+/* row_of[] has a byte an event. */
+#define PFS_FORMATS_MAX 256
 
 struct pfs_formats {
 	struct pfs_ring_layout ring;
@@ -63,9 +64,9 @@ struct pfs_formats {
 	bool common_known;
 	uint16_t max_id; /* highest event id seen, in use or not */
 	unsigned int nr_rows;
-	struct pfs_row *rows;		/* rows[0] is of no event */
-	uint8_t row_of[UINT16_MAX + 1]; /* by event id; 0: none */
-	struct pfs_format_text *texts;	/* of the rows, and of other events that are recorded */
+	struct pfs_row rows[PFS_FORMATS_MAX]; /* rows[0] is of no event */
+	uint8_t row_of[UINT16_MAX + 1];	      /* by event id; 0: none */
+	struct pfs_format_text *texts;	      /* of the rows, and of other events that are recorded */
 	size_t nr_texts, max_texts;
 	char *header_page, *header_event; /* NULL: unknown */
 	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: unknown. Owned */
@@ -88,10 +89,10 @@ int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t
 /* Takes in one format text. 1: pfscope uses it, 0: not (or the text is unreadable), -ENOMEM. */
 int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text, size_t len);
 
-/* Keeps the text of an event that is recorded, but which pfscope does not decode. 0 or -ENOMEM. */
-int pfs_formats_keep(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);
-
-/* One event of a tracefs or instance, if it is there; as pfs_formats_add(). */
+/*
+ * One event of a tracefs or instance, if it is there; as pfs_formats_add(). The text of one that pfscope does not decode is
+ * kept, too: it is recorded.
+ */
 int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);
 
 /* All events of raw_desc.c that exist under a tracefs or instance. 0 or -errno with err set. */
@@ -102,5 +103,26 @@ int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, str
 
 /* The row of an event, NULL if this recording does not have it. */
 const struct pfs_row *pfs_formats_find(const struct pfs_formats *f, const char *system, const char *name);
+
+/* ---- format_text.c: safe against any text, where libtraceevent's parser (1.7.1) follows a null pointer ---- */
+
+enum pfs_field_form {
+	PFS_FIELD_PLAIN,    /* unsigned long address */
+	PFS_FIELD_ARRAY,    /* char comm[16] */
+	PFS_FIELD_DATA_LOC, /* __data_loc char[] filename */
+	PFS_FIELD_REL_LOC,  /* __rel_loc char[] filename */
+};
+
+struct pfs_format_field {
+	uint16_t off, size;
+	bool is_signed;
+	uint8_t form; /* enum pfs_field_form */
+};
+
+/* The field that "a|b" names: the first of the alternatives there is. False: none is. */
+bool pfs_format_field(const char *text, const char *names, struct pfs_format_field *field);
+
+/* The event's name (cut to size) and its id, which is returned: 1 to 65535, or -EBADMSG. */
+int pfs_format_name(const char *text, char *name, size_t size);
 
 #endif

@@ -2,10 +2,9 @@
 /*
  * The kernel functions that handle page faults, and the class of fault that each implies.
  *
- * Kernels differ in which of them can be traced (the compiler makes some part of their callers), so
- * the meaning of a fault's functions depends on which were watched. The capture switches on those
- * of the table that the kernel has (capture/tracers.c), the assembler collects what each fault has
- * met.
+ * Kernels differ in which of them can be traced (the compiler makes some part of their callers), so the meaning of a
+ * fault's functions depends on which were watched. The capture switches on those of the table that the kernel has
+ * (capture/tracers.c), the assembler collects what each fault has met.
  */
 #ifndef PFS_HANDLERS_H
 #define PFS_HANDLERS_H
@@ -14,10 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What a function means; several functions may mean the same. Used as bits of a mask, 1u <<
- * handler.
- */
+/* What a function means; several functions may mean the same. Used as bits of a mask, 1u << handler. */
 enum pfs_handler {
 	PFS_H_BEGIN,	       /* handle_mm_fault itself: where a fault's own functions begin */
 	PFS_H_ANON,	       /* a new page of anonymous memory */

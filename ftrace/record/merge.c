@@ -7,6 +7,7 @@
  */
 #include "record/merge.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "record/fault_batch.h"
 #include "record/pfscope_records.h"
@@ -44,8 +45,8 @@ struct pfs_merge {
 	unsigned int flags;
 	struct stream **heap; /* streams that have a head */
 	struct stream **dry;  /* streams that have none now */
-	unsigned int nr_heap, nr_dry, nr_streams, max_streams;
-	struct pfs_records_join *join;
+	unsigned int nr_heap, nr_dry, nr_streams, max_heap, max_dry;
+	struct pfs_records_join join;
 	struct pfs_merge_stats stats;
 	pfs_merge_watch_fn watch; /* or NULL */
 	void *watch_ctx;
@@ -62,11 +63,6 @@ struct pfs_merge *pfs_merge_new(const struct pfs_formats *formats, unsigned int 
 		return NULL;
 	m->formats = formats;
 	m->flags = flags;
-	m->join = pfs_records_join_new();
-	if (!m->join) {
-		free(m);
-		return NULL;
-	}
 	return m;
 }
 
@@ -84,37 +80,19 @@ void pfs_merge_free(struct pfs_merge *m)
 		free_stream(m->heap[i]);
 	for (unsigned int i = 0; i < m->nr_dry; i++)
 		free_stream(m->dry[i]);
-	pfs_records_join_free(m->join);
+	pfs_records_join_free(&m->join);
 	free(m->heap);
 	free(m->dry);
 	free(m);
-}
-
-/* Room for one more stream in both arrays. */
-static int make_room(struct pfs_merge *m)
-{
-	unsigned int max = m->max_streams ? m->max_streams * 2 : 8;
-	struct stream **heap, **dry;
-
-	if (m->nr_streams < m->max_streams)
-		return 0;
-	heap = realloc(m->heap, max * sizeof(*heap));
-	if (!heap)
-		return -ENOMEM;
-	m->heap = heap;
-	dry = realloc(m->dry, max * sizeof(*dry));
-	if (!dry)
-		return -ENOMEM;
-	m->dry = dry;
-	m->max_streams = max;
-	return 0;
 }
 
 int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src, const struct pfs_ts_conv *conv)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 
-	if (!s || !src || make_room(m) < 0) {
+	/* room for one more stream in both arrays, whichever it will be in */
+	if (!s || !src || !pfs_array_reserve(m->heap, m->nr_streams, m->max_heap, 1) ||
+	    !pfs_array_reserve(m->dry, m->nr_streams, m->max_dry, 1)) {
 		pfs_page_source_free(src);
 		free(s);
 		return -ENOMEM;
@@ -133,6 +111,37 @@ int pfs_merge_add(struct pfs_merge *m, int cpu, struct pfs_page_source *src, con
 void pfs_merge_cut(struct pfs_merge *m)
 {
 	m->dry[m->nr_dry - 1]->cut = true;
+}
+
+/* The arithmetic is trace-cmd's, overflow and rounding with it: the result is the time that `trace-cmd report` prints. */
+static uint64_t host_time(const struct pfs_sync *sync, uint64_t ts)
+{
+	const struct pfs_sync_sample *s = sync->samples, *next = s + 1;
+	uint32_t nr = sync->nr_samples;
+	uint64_t offset;
+
+	if (nr < 2)
+		return nr ? ts + s->offset : ts;
+	/* the last sample that is not after ts (or the first), and the one that follows it */
+	s += pfs_lower_bound(nr - 2, i, next[i].time <= ts);
+	next = s + 1;
+	offset = s->offset;
+	if (sync->interpolate && next->time > s->time) {
+		uint64_t part = (ts - s->time) * ((uint64_t)next->offset - (uint64_t)s->offset);
+		int64_t delta = next->time - s->time;
+
+		offset += (int64_t)(part + delta / 2) / delta;
+	}
+	return (ts * s->scaling >> (s->fraction & 63)) + offset;
+}
+
+static inline uint64_t convert_time(const struct pfs_ts_conv *conv, uint64_t ts)
+{
+	if (conv->sync)
+		ts = host_time(conv->sync, ts);
+	if (conv->mult)
+		ts = (unsigned __int128)ts * conv->mult >> conv->shift;
+	return ts + conv->offset_ns;
 }
 
 static bool before(const struct stream *a, const struct stream *b)
@@ -185,19 +194,9 @@ static int damaged_page(struct pfs_merge *m, struct stream *s, uint32_t at, stru
 	if (s->gap)
 		return 0;
 	s->gap = true;
-	pfs_err_set(&why, 0,
-		    "damaged trace data at offset %llu, in the page at offset %llu of "
-		    "CPU %d",
+	pfs_err_set(&why, 0, "damaged trace data at offset %llu, in the page at offset %llu of CPU %d",
 		    (unsigned long long)s->src->where + at, (unsigned long long)s->src->where, s->cpu);
 	return damage(m, -EBADMSG, &why, err);
-}
-
-static void count_lost(struct pfs_merge *m, uint64_t lost)
-{
-	if (lost == PFS_LOST_UNKNOWN)
-		m->stats.lost_unknown++;
-	else
-		m->stats.lost += lost;
 }
 
 /* The stream's next sub-buffer. 1, 0: none now, -errno. */
@@ -251,7 +250,7 @@ static int next_record(struct pfs_merge *m, struct stream *s, struct pfs_err *er
 		}
 	}
 	s->record = payload;
-	s->ts = s->converts ? pfs_ts_convert(&s->conv, s->page.ts) : s->page.ts;
+	s->ts = s->converts ? convert_time(&s->conv, s->page.ts) : s->page.ts;
 	return 1;
 }
 
@@ -295,17 +294,12 @@ static int advance(struct pfs_merge *m, struct pfs_err *err)
 
 static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
-	ev->kind = RAW_LOST;
+	raw_event_lost(ev, s->own ? -1 : s->cpu, s->page.lost, s->since);
 	ev->ts_ns = s->ts;
-	ev->cpu = s->own ? -1 : s->cpu;
-	ev->tid = -1;
-	ev->tgid = -1;
-	ev->comm = ev->str = NULL;
-	ev->arg[0] = s->page.lost;
-	ev->arg[1] = s->since ? s->since : RAW_ABSENT;
-	for (unsigned int i = 2; i < RAW_MAX_ARGS; i++)
-		ev->arg[i] = RAW_ABSENT;
-	count_lost(m, s->page.lost);
+	if (s->page.lost == PFS_LOST_UNKNOWN)
+		m->stats.lost_unknown++;
+	else
+		m->stats.lost += s->page.lost;
 	return fn(ctx, ev);
 }
 
@@ -344,7 +338,7 @@ static int emit_last_losses(struct pfs_merge *m, raw_event_fn fn, void *ctx)
 
 static int emit_own(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
-	int ret = pfs_records_join(m->join, ev);
+	int ret = pfs_records_join(&m->join, ev);
 
 	ev->cpu = -1;
 	return ret > 0 ? fn(ctx, ev) : ret;
@@ -448,7 +442,7 @@ static bool batch_records(struct pfs_merge *m, struct stream *s, const struct qu
 			break;
 		pos += step;
 		page_ts += head >> 5;
-		ts = s->converts ? pfs_ts_convert(&s->conv, page_ts) : page_ts;
+		ts = s->converts ? convert_time(&s->conv, page_ts) : page_ts;
 		at_next = ts >= until_ns || ts < b->ts_ns[nr - 1];
 	}
 	if (at_next)

@@ -19,25 +19,29 @@
 #define COMMON_LEN 8 /* common_type, flags, preempt_count, pid */
 #define PIECE	   "name+="
 
-/* How each value is printed, in the order of raw_desc.c; an absent one is -1 or all f's. */
-static const struct record_desc {
-	enum raw_kind kind;
-	const char *name;
-	const char *print[RAW_MAX_ARGS];
-} record_descs[] = {
-	{ RAW_PFS_MAP, "pfs_map", { "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" } },
-	{ RAW_PFS_TASK, "pfs_task", { "%lld", "%lld", "%lld" } },
-	{ RAW_PFS_NOTE, "pfs_note", { NULL } },
-	{ RAW_PFS_HIST, "pfs_hist", { "0x%llx", "0x%llx", "%lld", "%lld", "%lld" } },
-};
-#define NR_RECORDS (sizeof(record_descs) / sizeof(record_descs[0]))
+#define NR_RECORDS 4
 
+/* How each value is printed, by kind, in the order of raw_desc.c; an absent one is -1 or all f's. */
+static const char *const prints[NR_RECORDS][RAW_MAX_ARGS] = {
+	{ "0x%llx", "0x%llx", "0x%llx", "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld" },
+	{ "%lld", "%lld", "%lld" },
+	{ NULL },
+	{ "0x%llx", "0x%llx", "%lld", "%lld", "%lld" },
+};
+
+/* RAW_PFS_MAP and the kinds after it are 0, 1, ... Returns -EINVAL for another kind. */
 static int record_index(enum raw_kind kind)
 {
-	for (unsigned int i = 0; i < NR_RECORDS; i++)
-		if (record_descs[i].kind == kind)
-			return i;
-	return -EINVAL;
+	return kind >= RAW_PFS_MAP && kind < RAW_PFS_MAP + NR_RECORDS ? (int)(kind - RAW_PFS_MAP) : -EINVAL;
+}
+
+static const struct raw_desc *record_desc(unsigned int index)
+{
+	const struct raw_desc *desc = raw_descs;
+
+	while (desc->kind != RAW_PFS_MAP + index)
+		desc++;
+	return desc;
 }
 
 static unsigned int count_args(const struct raw_desc *desc)
@@ -49,9 +53,9 @@ static unsigned int count_args(const struct raw_desc *desc)
 	return n;
 }
 
-static char *format_text(const struct record_desc *own, unsigned int id)
+static char *format_text(unsigned int index, unsigned int id)
 {
-	const struct raw_desc *desc = raw_desc_find("pfscope", own->name);
+	const struct raw_desc *desc = record_desc(index);
 	unsigned int n = count_args(desc);
 	char *text = NULL;
 	size_t len;
@@ -59,7 +63,7 @@ static char *format_text(const struct record_desc *own, unsigned int id)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "name: %s\nID: %u\nformat:\n", own->name, id);
+	fprintf(out, "name: %s\nID: %u\nformat:\n", desc->name, id);
 	fputs("\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	      "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 	      "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
@@ -72,7 +76,7 @@ static char *format_text(const struct record_desc *own, unsigned int id)
 			COMMON_LEN + 8 * n);
 	fputs("\nprint fmt: \"", out);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "%s%s=%s", i ? " " : "", desc->args[i], own->print[i]);
+		fprintf(out, "%s%s=%s", i ? " " : "", desc->args[i], prints[index][i]);
 	if (desc->str)
 		fprintf(out, "%s%s=%%s", n ? " " : "", desc->str);
 	fputc('"', out);
@@ -93,7 +97,7 @@ int pfs_records_init(struct pfs_records *own, struct pfs_formats *f)
 		return -ENOSPC;
 	own->first_id = first;
 	for (unsigned int i = 0; ret >= 0 && i < NR_RECORDS; i++) {
-		char *text = format_text(&record_descs[i], first + i);
+		char *text = format_text(i, first + i);
 
 		ret = text ? pfs_formats_add(f, "pfscope", text, strlen(text)) : -ENOMEM;
 		free(text);
@@ -213,7 +217,7 @@ int pfs_records_write(const struct pfs_records *own, struct pfs_ringwrite *w, co
 	str = rest = escape(ev->str);
 	if (!str)
 		return -ENOMEM;
-	n = count_args(raw_desc_find("pfscope", record_descs[i].name));
+	n = count_args(record_desc(i));
 	room = str_room(w, n, 0);
 	piece = str_room(w, 0, strlen(PIECE));
 	for (len = strlen(rest); !ret && len > room; len = strlen(rest)) {
@@ -231,7 +235,7 @@ int pfs_records_write(const struct pfs_records *own, struct pfs_ringwrite *w, co
 char *pfs_records_text(const struct raw_event *ev)
 {
 	int i = record_index(ev->kind);
-	const struct raw_desc *desc = i < 0 ? NULL : raw_desc_find("pfscope", record_descs[i].name);
+	const struct raw_desc *desc = i < 0 ? NULL : record_desc(i);
 	char *str = desc ? escape(ev->str) : NULL;
 	uint64_t us = (ev->ts_ns + 500) / 1000; /* rounded as the kernel does */
 	char *text = NULL;
@@ -244,11 +248,10 @@ char *pfs_records_text(const struct raw_event *ev)
 	}
 	fprintf(out, "%16s-%-7d [%03d] ..... %5llu.%06llu: %s: ", ev->comm ? ev->comm : "<...>", ev->tid,
 		ev->cpu < 0 ? 0 : ev->cpu, (unsigned long long)us / 1000000, (unsigned long long)us % 1000000,
-		record_descs[i].name);
+		desc->name);
 	for (unsigned int a = 0; a < RAW_MAX_ARGS && desc->args[a]; a++) {
 		fprintf(out, "%s%s=", a ? " " : "", desc->args[a]);
-		/* the formats are those of record_descs, each for one 8-byte value */
-		fprintf(out, record_descs[i].print[a], (unsigned long long)ev->arg[a]);
+		fprintf(out, prints[i][a], (unsigned long long)ev->arg[a]);
 	}
 	if (desc->str)
 		fprintf(out, "%s%s=%s", desc->args[0] ? " " : "", desc->str, str);
@@ -257,22 +260,9 @@ char *pfs_records_text(const struct raw_event *ev)
 	return fclose(out) ? (free(text), NULL) : text;
 }
 
-struct pfs_records_join {
-	char *str;
-	size_t len, room;
-	bool begun;
-};
-
-struct pfs_records_join *pfs_records_join_new(void)
-{
-	return calloc(1, sizeof(struct pfs_records_join));
-}
-
 void pfs_records_join_free(struct pfs_records_join *join)
 {
-	if (join)
-		free(join->str);
-	free(join);
+	free(join->str);
 }
 
 static int join_piece(struct pfs_records_join *join, const char *piece)
@@ -284,7 +274,7 @@ static int join_piece(struct pfs_records_join *join, const char *piece)
 	join->begun = true;
 	if (len > PFS_RECORDS_STR_MAX - join->len)
 		len = PFS_RECORDS_STR_MAX - join->len;
-	if (!pfs_array_reserve(join->str, join->len, join->room, len + 1))
+	if (!pfs_array_reserve(join->str, join->len, join->max, len + 1))
 		return -ENOMEM;
 	memcpy(join->str + join->len, piece, len);
 	join->len += len;

@@ -7,10 +7,9 @@
  * beside the kernel's. `trace-cmd report` prints them, other readers pass over them. The same
  * records exist as lines in trace_pipe's layout, for a capture of text.
  *
- * Strings are escaped (control characters and backslash as \ooo), so that a line holds any; they
- * stay escaped in struct raw_event: see pfs_records_unescape(). A string too long for its
- * record is begun in pfs_note records before it, "name+=" and a piece each; the pieces and the
- * record's own string, one after the other, are the whole.
+ * Strings are escaped (control characters and backslash as \ooo), so that a line holds any; they stay escaped in struct
+ * raw_event: see pfs_records_unescape(). A string too long for its record is begun in pfs_note records before it,
+ * "name+=" and a piece each; the pieces and the record's own string, one after the other, are the whole.
  */
 #ifndef PFS_PFSCOPE_RECORDS_H
 #define PFS_PFSCOPE_RECORDS_H
@@ -20,9 +19,7 @@
 #include "record/raw.h"
 #include "record/ringwrite.h"
 
-/*
- * Ids begin here or above the highest of the recording's. KernelShark keeps them in 16 bits with a sign.
- */
+/* Ids begin here or above the highest of the recording's. KernelShark keeps them in 16 bits with a sign. */
 #define PFS_RECORDS_FIRST_ID 32000
 
 /* A joined string is cut to this. */
@@ -50,9 +47,12 @@ char *pfs_records_text(const struct raw_event *ev);
 /* Unescapes src to dst (may be src), at most size bytes with the NUL. Returns the whole length. */
 size_t pfs_records_unescape(char *dst, size_t size, const char *src);
 
-/* Joins strings that were divided into several records. */
-struct pfs_records_join;
-struct pfs_records_join *pfs_records_join_new(void);
+/* Joins strings that were divided into several records. Begins as all 0. */
+struct pfs_records_join {
+	char *str;
+	size_t len, max;
+	bool begun;
+};
 void pfs_records_join_free(struct pfs_records_join *join);
 
 /*

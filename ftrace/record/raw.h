@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum raw_kind {
 	RAW_OTHER,	  /* an event that pfscope does not use; counted */
@@ -99,6 +100,16 @@ struct raw_event {
 	const void *record; /* from pfs_merge: its bytes instead, text and str are not set */
 	uint32_t record_len;
 };
+
+/* A loss on that CPU (-1: unknown) of nr events (RAW_ABSENT: unknown) since a record of that time (0: unknown). */
+static inline void raw_event_lost(struct raw_event *ev, int32_t cpu, uint64_t nr, uint64_t since_ns)
+{
+	*ev = (struct raw_event){ .kind = RAW_LOST, .cpu = cpu, .tid = -1, .tgid = -1 };
+	memset(ev->arg, 0xff, sizeof(ev->arg));
+	ev->arg[0] = nr;
+	if (since_ns)
+		ev->arg[1] = since_ns;
+}
 
 /* Where raw events go, in order of time. Returns 0, or -errno to stop the reader. */
 typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);

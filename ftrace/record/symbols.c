@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Kernel symbols as a sorted array, see symbols.h.
- */
+/* Kernel symbols as a sorted array, see symbols.h. */
 #include "record/symbols.h"
 
 #include "base/array.h"
+#include "base/write_all.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,32 +27,24 @@ static int by_addr(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int add(struct pfs_symbols *s, uint64_t addr, const char *name)
-{
-	if (s->nr == s->max) {
-		size_t max = s->max ? s->max * 2 : 1024;
-		struct symbol *bigger = realloc(s->list, max * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->list = bigger;
-		s->max = max;
-	}
-	s->list[s->nr++] = (struct symbol){ addr, name };
-	return 0;
-}
-
 /* ffffffff81234560 T do_wp_page		or, of a module:  ... t read_page	[ext4] */
 static int take_line(struct pfs_symbols *s, char *line)
 {
 	char *p, *name;
 	uint64_t addr = strtoull(line, &p, 16);
+	struct symbol *symbol;
 
 	if (!addr || p == line || p[0] != ' ' || !p[1] || !strchr("tTwW", p[1]) || p[2] != ' ')
 		return 0;
 	name = p + 3;
 	name[strcspn(name, " \t\r")] = '\0';
-	return *name ? add(s, addr, name) : 0;
+	if (!*name)
+		return 0;
+	symbol = pfs_array_add(s->list, s->nr, s->max);
+	if (!symbol)
+		return -ENOMEM;
+	*symbol = (struct symbol){ addr, name };
+	return 0;
 }
 
 struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len)
@@ -64,11 +54,9 @@ struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len)
 
 	if (!s)
 		return NULL;
-	s->text = malloc(len + 1);
+	s->text = strndup(text, len);
 	if (!s->text)
 		goto no_memory;
-	memcpy(s->text, text, len);
-	s->text[len] = '\0';
 	for (char *line = strtok_r(s->text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (take_line(s, line) < 0)
 			goto no_memory;
@@ -80,33 +68,12 @@ no_memory:
 	return NULL;
 }
 
-/* The content of a file where stat() reports size 0. NULL with errno set. */
-static char *read_all(const char *path, size_t *len)
-{
-	FILE *in = fopen(path, "re"), *out;
-	char *text = NULL, buf[1 << 16];
-	size_t got;
-
-	if (!in)
-		return NULL;
-	out = open_memstream(&text, len);
-	while (out && (got = fread(buf, 1, sizeof(buf), in)) > 0)
-		fwrite(buf, 1, got, out);
-	fclose(in);
-	if (!out || fclose(out)) {
-		free(text);
-		errno = ENOMEM;
-		return NULL;
-	}
-	return text;
-}
-
 struct pfs_symbols *pfs_symbols_load(struct pfs_err *err)
 {
 	static const char path[] = "/proc/kallsyms";
 	struct pfs_symbols *s;
 	size_t len;
-	char *text = read_all(path, &len);
+	char *text = pfs_read_whole_file(path, &len);
 	int code;
 
 	if (!text) {

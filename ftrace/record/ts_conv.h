@@ -33,15 +33,4 @@ struct pfs_ts_conv {
 	const struct pfs_sync *sync; /* NULL: none */
 };
 
-uint64_t pfs_ts_sync(const struct pfs_sync *sync, uint64_t ts);
-
-static inline uint64_t pfs_ts_convert(const struct pfs_ts_conv *conv, uint64_t ts)
-{
-	if (conv->sync)
-		ts = pfs_ts_sync(conv->sync, ts);
-	if (conv->mult)
-		ts = (unsigned __int128)ts * conv->mult >> conv->shift;
-	return ts + conv->offset_ns;
-}
-
 #endif

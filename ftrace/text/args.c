@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The arguments of events, from text. Most are "name=value" of the row's own fields; what the
- * kernel prints otherwise has a reader below. Each reader takes the kernel's print form, that of
- * libtraceevent, and the forms that show the bare fields: options/fields of the kernel ("pid=0x12
- * (18)"), trace-cmd report -R, and "[FAILED TO PARSE] index=0x10 ...". Events that hold a task's
- * name or a path are text/names.c's.
+ * The arguments of events, from text. Most are "name=value" of the row's own fields; what the kernel prints otherwise
+ * has a reader below. Each reader takes the kernel's print form, that of libtraceevent, and the forms that show the
+ * bare fields: options/fields of the kernel ("pid=0x12 (18)"), trace-cmd report -R, and "[FAILED TO PARSE] index=0x10
+ * ...". Events that hold a task's name or a path are text/names.c's.
  */
 #include "text/args.h"
 
@@ -291,9 +290,8 @@ static void read_function(struct text_body *b)
 }
 
 /*
- * pfs_handler: (handle_mm_fault+0x0/0x3f0) address=0x7fa3d0f6bd58 flags=0x1254 vma=0xffff888118e220c0 ...
- * A kernel that names the function hides addresses in its other lines: there the region would be
- * called by another name.
+ * pfs_handler: (handle_mm_fault+0x0/0x3f0) address=0x7fa3d0f6bd58 flags=0x1254 vma=0xffff888118e220c0 ... A kernel that
+ * names the function hides addresses in its other lines: there the region would be called by another name.
  */
 static void read_handler(struct text_body *b)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The fast path for lines of faults: see text/quick.h.
- */
+/* The fast path for lines of faults: see text/quick.h. */
 #include "text/quick.h"
 
 #include "text/scan.h"

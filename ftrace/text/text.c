@@ -26,7 +26,7 @@ struct pfs_text {
 	struct text_event *table; /* by hash_name(), free where name is NULL */
 	unsigned int table_mask;
 	struct pfs_text_stats stats;
-	struct pfs_records_join *join;
+	struct pfs_records_join join;
 	struct fault_batch batch;
 	struct text_quick quick;
 	struct raw_event ev;
@@ -88,9 +88,7 @@ static void add_name(struct pfs_text *t, const char *name, const struct raw_desc
 	text_event_init(te, desc);
 }
 
-/*
- * Every event by its name, and each system call also as "_mmap": the kernel's own text has "sys_mmap".
- */
+/* Every event by its name, and each system call also as "_mmap": the kernel's own text has "sys_mmap". */
 static int fill_table(struct pfs_text *t)
 {
 	unsigned int size = 1;
@@ -121,8 +119,7 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 	t->ctx = ctx;
 	t->page_shift = opt && opt->page_shift ? opt->page_shift : 12;
 	t->other = opt && opt->other;
-	t->join = pfs_records_join_new();
-	if (!t->join || fill_table(t)) {
+	if (fill_table(t)) {
 		pfs_text_free(t);
 		return NULL;
 	}
@@ -138,7 +135,7 @@ void pfs_text_free(struct pfs_text *text)
 {
 	if (!text)
 		return;
-	pfs_records_join_free(text->join);
+	pfs_records_join_free(&text->join);
 	free(text->table);
 	free(text);
 }
@@ -153,9 +150,8 @@ static bool is_function(const char *p)
 }
 
 /*
- * Which event it is and where the rest starts: "page_fault_user: ...", or the kernel's own way
- * with system calls, "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000", and with functions.
- * NULL: none of ours.
+ * Which event it is and where the rest starts: "page_fault_user: ...", or the kernel's own way with system calls,
+ * "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000", and with functions. NULL: none of ours.
  */
 static const struct text_event *name_event(const struct pfs_text *t, const char *name, const char **rest)
 {
@@ -217,7 +213,7 @@ static int emit(struct pfs_text *t)
 	note_time(t, t->ev.cpu);
 	if (t->ev.kind >= RAW_PFS_MAP) {
 		t->ev.cpu = -1;
-		ret = pfs_records_join(t->join, &t->ev);
+		ret = pfs_records_join(&t->join, &t->ev);
 		if (ret <= 0)
 			return ret;
 	}
@@ -256,8 +252,7 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 	ev->tid = c->tid;
 	ev->tgid = c->tgid;
 	ev->str = NULL;
-	for (unsigned int i = 0; i < RAW_MAX_ARGS; i++)
-		ev->arg[i] = RAW_ABSENT;
+	memset(ev->arg, 0xff, sizeof(ev->arg)); /* RAW_ABSENT */
 	take_comm(t, c, end);
 	if (c->clock > t->stats.clock)
 		t->stats.clock = c->clock;
@@ -287,11 +282,7 @@ static int hold_lost(struct pfs_text *t, int32_t cpu, uint64_t nr_lost)
 
 	t->stats.lost++;
 	t->lost_pending = true;
-	t->lost = (struct raw_event){ .kind = RAW_LOST, .cpu = cpu, .tid = -1, .tgid = -1 };
-	memset(t->lost.arg, 0xff, sizeof(t->lost.arg));
-	t->lost.arg[0] = nr_lost;
-	if (cpu >= 0 && cpu < MAX_CPUS && t->last_ns[cpu])
-		t->lost.arg[1] = t->last_ns[cpu];
+	raw_event_lost(&t->lost, cpu, nr_lost, cpu >= 0 && cpu < MAX_CPUS ? t->last_ns[cpu] : 0);
 	return ret;
 }
 

@@ -123,14 +123,11 @@ no_memory:
 struct pfs_btf *pfs_btf_load(struct pfs_err *err)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code;
 	struct pfs_btf *b;
 	size_t len;
-	char *bytes = fd < 0 ? NULL : pfs_read_whole(fd, &len);
+	char *bytes = pfs_read_whole_file(path, &len);
+	int code = errno;
 
-	code = errno;
-	if (fd >= 0)
-		close(fd);
 	if (!bytes) {
 		pfs_err_set(err, -code, "%s: %s", path, strerror(code));
 		errno = code;

@@ -66,6 +66,18 @@ char *pfs_read_whole(int fd, size_t *len)
 	return bytes;
 }
 
+char *pfs_read_whole_file(const char *path, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	char *bytes = fd < 0 ? NULL : pfs_read_whole(fd, len);
+
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return bytes;
+}
+
 int pfs_write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;

@@ -23,6 +23,9 @@ ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
  */
 char *pfs_read_whole(int fd, size_t *len);
 
+/* The same of the file of that name. */
+char *pfs_read_whole_file(const char *path, size_t *len);
+
 /* Writes the text to a small file with one write(), as /proc and /sys want it. 0 or -errno. */
 int pfs_write_file(const char *path, const char *text);
 

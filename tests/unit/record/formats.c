@@ -4,7 +4,6 @@
  * on records made by hand, in both byte orders and at the edges.
  */
 #include "base/bytes.h"
-#include "record/format_text.h"
 #include "record/formats.h"
 #include "record/record.h"
 

@@ -25,7 +25,7 @@
 static int read_back(int fd, const struct pfs_formats *f, uint32_t page_size,
 		     void (*fn)(const struct raw_event *ev, void *ctx), void *ctx)
 {
-	struct pfs_records_join *join = pfs_records_join_new();
+	struct pfs_records_join join = { 0 };
 	char scratch[PFS_RECORD_STR];
 	uint8_t *bytes = malloc(page_size);
 	int nr = 0;
@@ -41,11 +41,11 @@ static int read_back(int fd, const struct pfs_formats *f, uint32_t page_size,
 
 			pfs_record_decode(f, payload, len, scratch, &ev);
 			assert_true(ev.kind >= RAW_PFS_MAP);
-			if (pfs_records_join(join, &ev) > 0)
+			if (pfs_records_join(&join, &ev) > 0)
 				fn(&ev, ctx);
 		}
 	}
-	pfs_records_join_free(join);
+	pfs_records_join_free(&join);
 	free(bytes);
 	return nr;
 }
@@ -252,7 +252,7 @@ static void test_report(void **state)
 	assert_int_equal(pfs_records_write(&own, w, &ev), -EINVAL);
 	pfs_ringwrite_flush(w);
 	for (size_t i = 0; i < f->nr_texts; i++)
-		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, f->texts[i].len, "pfscope"), 0);
+		assert_int_equal(tep_parse_event(p.tep, f->texts[i].text, strlen(f->texts[i].text), "pfscope"), 0);
 	print(fd, f, &p);
 	assert_string_equal(p.text, "pfs_map start=0x7f0000000000 end=0x7f0000001000 off=0x3000 dev=0xfe00001 ino=77 "
 				    "prot=0x5 flags=0x2 source=0 name=/lib/a b.so\n"

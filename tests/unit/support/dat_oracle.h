@@ -33,7 +33,7 @@ const char *__lsan_default_suppressions(void)
 struct ev_list {
 	struct raw_event *ev;
 	size_t nr, max;
-	struct pfs_records_join *join;
+	struct pfs_records_join join;
 };
 
 static inline void ev_list_fini(struct ev_list *list)
@@ -41,7 +41,7 @@ static inline void ev_list_fini(struct ev_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		free((char *)list->ev[i].str);
 	free(list->ev);
-	pfs_records_join_free(list->join);
+	pfs_records_join_free(&list->join);
 	*list = (struct ev_list){ 0 };
 }
 
@@ -132,7 +132,7 @@ static inline int oracle_event(struct tracecmd_input *handle, struct tep_record 
 		ev.str = tep_get_field_raw(NULL, event, desc->str, record, &len, 0);
 	if (ev.kind >= RAW_PFS_MAP) {
 		ev.cpu = -1;
-		if (pfs_records_join(list->join, &ev) <= 0)
+		if (pfs_records_join(&list->join, &ev) <= 0)
 			return 0;
 	}
 	return ev_list_add(list, &ev);
@@ -149,7 +149,7 @@ static inline int ev_list_oracle(struct ev_list *list, int fd)
 	handles[0] = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!handles[0])
 		return -1;
-	list->join = pfs_records_join_new();
+	list->join = (struct pfs_records_join){ 0 };
 	for (nr = 1; nr <= tracecmd_buffer_instances(handles[0]) && nr < 64; nr++)
 		handles[nr] = tracecmd_buffer_instance_handle(handles[0], nr - 1);
 	ret = tracecmd_iterate_events_multi(handles, nr, oracle_event, list);
