@@ -8,7 +8,7 @@
 #include "common/message.h"
 #include "common/loss_drain.h"
 #include "common/progress.h"
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "event/line.h"
 #include "record/formats.h"
 #include "text/text.h"

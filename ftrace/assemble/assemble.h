@@ -4,7 +4,7 @@
  * to processes.
  *
  * The one consumer of both readers (binary and text), so that the same run looks the same through either. It keeps no
- * layout: it passes facts on, and the model adds them up.
+ * layout: it passes facts on, and the model adds them up. The room has no other public header.
  */
 #ifndef PFS_ASSEMBLE_H
 #define PFS_ASSEMBLE_H

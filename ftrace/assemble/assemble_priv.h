@@ -186,7 +186,7 @@ int asm_emit_range(struct pfs_assembler *a, const struct asm_thread *t, const st
 
 int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm);
 
-/* Emits that a whole address space of the thread is gone. */
+/* Emits that an address space of the thread is removed. */
 int asm_emit_clear(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw,
 		   enum pfs_which space);
 

@@ -5,7 +5,7 @@
 #include "capture/capture_priv.h"
 
 #include "base/hash.h"
-#include "dat/write.h"
+#include "dat/dat.h"
 #include "record/symbols.h"
 
 #include <errno.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the trace.dat reader share. From the top: read.c (open, read, close), v6.c and v7.c, options.c and
- * meta.c (formats, names), cursor.c (numbers out of the file, failures). Other rooms use dat/read.h.
+ * meta.c (formats, names), cursor.c (numbers out of the file, failures). Other rooms use dat/dat.h.
  */
 #ifndef PFS_DAT_PRIV_H
 #define PFS_DAT_PRIV_H
 
-#include "dat/read.h"
-#include "dat/unzip.h"
-#include "dat/write.h"
+#include "dat/dat.h"
 #include "print/print.h"
 #include "record/ts_conv.h"
 
@@ -41,6 +39,32 @@ enum {
 	DAT_OPT_BUFFER_TEXT,
 	DAT_NR_OPTS,
 };
+
+/* ---- unzip.c: the compressed parts of a file, blocks and chunks of trace data ---- */
+
+enum dat_codec { DAT_CODEC_NONE, DAT_CODEC_ZLIB, DAT_CODEC_ZSTD };
+
+/* The codec of that name in the file's header, or -ENOTSUP. */
+int dat_codec_find(const char *name);
+
+/* Limits of memory, by size of the file: of all its blocks, and of the chunks of all CPUs at once. */
+uint64_t dat_unzip_blocks_max(uint64_t file_size);
+uint64_t dat_unzip_chunks_max(uint64_t file_size);
+
+/*
+ * Uncompresses a block of in_len bytes that claims to be out_len uncompressed, and subtracts that from *left. The
+ * caller frees the result. NULL with errno set: EBADMSG if the claim is wrong, or more than is left.
+ */
+void *dat_unzip_block(enum dat_codec codec, const void *in, size_t in_len, uint64_t out_len, uint64_t *left);
+
+/*
+ * The sub-buffers in the chunks of [start, end) of the file. fd and left, from which their memory is subtracted, stay
+ * the caller's. NULL: no memory.
+ */
+struct pfs_page_source *dat_unzip_chunks(enum dat_codec codec, int fd, uint64_t start, uint64_t end, uint32_t page_size,
+					 bool swap, uint64_t *left);
+
+/* ---- the reader ---- */
 
 /* The data of one CPU in one buffer. */
 struct dat_cpu {
@@ -88,7 +112,7 @@ struct pfs_dat {
 	uint32_t nr_sync;
 	uint64_t claimed;		   /* bytes of data of all CPUs so far */
 	uint64_t claimed_headers;	   /* bytes of the headers of buffers, or sections of options */
-	uint64_t blocks_left, chunks_left; /* memory for what is uncompressed, see dat/unzip.h */
+	uint64_t blocks_left, chunks_left; /* memory for what is uncompressed, see dat/unzip.c */
 	uint64_t open_damage;		   /* damaged parts that pfs_dat_open() left out */
 	struct pfs_err first_damage;
 	struct pfs_merge_stats stats; /* of the last read, with open_damage */

@@ -5,7 +5,7 @@
  * The trace data of a CPU is a count of chunks (4 bytes), then each chunk: its compressed size, its size (4 bytes
  * each) and its bytes. A chunk holds whole sub-buffers (trace-cmd: ten).
  */
-#include "dat/unzip.h"
+#include "dat/dat_priv.h"
 
 #include "base/array.h"
 #include "base/bytes.h"

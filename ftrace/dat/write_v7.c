@@ -29,7 +29,7 @@ struct v7 {
 	ZSTD_CCtx *zip;
 	uint8_t *zipped;
 	size_t max_zipped;
-	FILE *out; /* what is made in memory first: */
+	FILE *out; /* a part that is made in memory first: */
 	char *part;
 	size_t part_len;
 	char names[256]; /* of the sections, for people: all of them are below */

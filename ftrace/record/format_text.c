@@ -72,8 +72,8 @@ static enum pfs_field_form form_of(const char *decl, bool array)
 }
 
 /*
- * Whether [decl, end) declares a field of that name: "char comm[16]" declares comm. Says in *array
- * whether the name has brackets behind it.
+ * Whether [decl, end) declares a field of that name: "char comm[16]" declares comm. *array: the
+ * name has brackets behind it.
  */
 static bool declares(const char *decl, const char *end, const char *name, size_t len, bool *array)
 {

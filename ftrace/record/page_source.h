@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where a stream's sub-buffers come from, one after the other: a range of a file, a file that is
- * still growing, or (dat/unzip.h) compressed chunks.
+ * still growing, or (dat/unzip.c) compressed chunks.
  *
- * merge.c asks, ringpage.c walks what it gets.
+ * merge.c takes them, ringpage.c walks their records.
  */
 #ifndef PFS_PAGE_SOURCE_H
 #define PFS_PAGE_SOURCE_H

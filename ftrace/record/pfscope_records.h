@@ -26,7 +26,7 @@
 #define PFS_RECORDS_STR_MAX (1u << 20)
 
 struct pfs_records {
-	uint16_t first_id; /* of pfs_map; those after it in own_descs[] follow */
+	uint16_t first_id; /* of pfs_map; the kinds after it follow */
 };
 
 /* Chooses the ids and adds their formats to f. 0, -ENOMEM, or -ENOSPC: no ids are left. */

@@ -33,11 +33,11 @@ enum raw_kind {
 	RAW_PAGE_ALLOC,	  /* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
-	/* what capture/tracers.c asks the kernel for */
+	/* of the tracers that capture/tracers.c enables */
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */
 	RAW_FUNCTION,	 /* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
-	/* what DAMON saw, of pages that pfscope has it look at */
+	/* of DAMON, which watches pages for pfscope */
 	RAW_DAMON, /* arg: number of the target, start, end, how often it was seen used */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
 	RAW_PFS_MAP,  /* arg: start, end, off, dev, ino, prot, flags, source; str: name */
@@ -122,7 +122,7 @@ typedef int (*raw_faults_fn)(void *ctx, struct pfs_fault_run *runs, unsigned int
 
 /*
  * The table that names every kernel event pfscope reads, shared by both readers and by capture.
- * One row an event: what adding one costs (and a case in assemble.c).
+ * Adding an event is a row here and one in assemble.c.
  */
 struct raw_desc {
 	const char *system, *name; /* a system "GROUP_*" stands for all that begin with "GROUP_" */

@@ -2,7 +2,7 @@
 /*
  * The table of kernel events that pfscope reads: which fields become which arguments.
  *
- * Both readers and the capture go by it. Adding an event is a row here and a case in assemble.c.
+ * Both readers and the capture use it. Adding an event is a row here and one in assemble.c.
  */
 #include "record/raw.h"
 

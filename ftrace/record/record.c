@@ -63,7 +63,7 @@ static const char *load_str(const struct pfs_row *row, const uint8_t *record, ui
 	return terminate(record, len, from + (loc & 0xffff), loc >> 16, scratch);
 }
 
-/* Addresses to what they are: a function of the table, and the name of its caller. */
+/* Replaces addresses by the function of handlers.h and a key of its caller's name. */
 static void name_function(const struct pfs_formats *f, struct raw_event *ev)
 {
 	const char *name = pfs_symbols_find(f->symbols, ev->arg[0], NULL);

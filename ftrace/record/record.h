@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One record of a ring buffer to one raw event, by the offsets in struct pfs_formats.
+ * One kernel record: from the bytes of a ring buffer to a raw event, and streams of them. The room's headers:
  *
- * No allocation and no lookup by name; safe against any bytes. merge.c calls it for each record.
+ *	raw.h			the raw event, and the table of kernel events that pfscope reads
+ *	record.h		decodes a record, by offsets
+ *	formats.h		the offsets, from the event formats of tracefs or of a trace.dat
+ *	merge.h			streams of pages, one per CPU, merged by time; page_source.h, ts_conv.h: their pages and times
+ *	fault_batch.h		runs of plain faults
+ *	ringpage.h, ringwrite.h	pages of the ring buffer, read and written
+ *	pfscope_records.h	pfscope's own records
+ *	handlers.h, symbols.h	the kernel functions that handle faults, and the names of functions
+ *
+ * The decoder allocates nothing, looks up nothing by name, and is safe against any bytes.
  */
 #ifndef PFS_RECORD_H
 #define PFS_RECORD_H

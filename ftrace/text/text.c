@@ -402,7 +402,7 @@ const struct pfs_text_stats *pfs_text_stats(const struct pfs_text *text)
 	return &text->stats;
 }
 
-/* Adds a line's vote for or against: +1, -1, or 0. `sure` is set by what nothing else writes. */
+/* Adds a line's vote for or against: +1, -1, or 0. *sure: nothing else writes such a line. */
 static int probe_line(const char *line, const char *end, bool *sure)
 {
 	struct text_columns c;

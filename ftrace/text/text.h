@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text reader: lines of trace_pipe, of the `trace` file and of `trace-cmd report` become raw
- * events, in the order of the lines.
+ * The text reader: lines of trace_pipe, of the `trace` file and of `trace-cmd report` become raw events, in the order of
+ * the lines. line.h finds the columns of a line, for the capture, too; the room's other headers are its own.
  *
- * It takes text in any pieces, allocates nothing per line and never fails on what it is given:
- * lines that are no event are counted. The binary reader of the same events is record.c.
+ * It takes text in any pieces, allocates nothing per line and never fails on any text: lines that are no event are
+ * counted. The binary reader of the same events is record/record.c.
  */
 #ifndef PFS_TEXT_H
 #define PFS_TEXT_H
@@ -20,7 +20,7 @@
 
 struct pfs_text;
 
-/* All 0: what is usual. */
+/* All 0: the defaults. */
 struct pfs_text_options {
 	unsigned int page_shift; /* of the traced machine, which prints file offsets; 0: 12 */
 	bool other;		 /* events of no use come with their name and text */
@@ -37,10 +37,10 @@ struct pfs_text_stats {
 	uint64_t first_unparsed; /* number of the first such line, from 1; 0: none */
 	uint64_t too_long;	 /* of unparsed: longer than PFS_TEXT_LINE_MAX */
 	uint64_t cut;		 /* of unparsed: the last line, if it does not end */
-	enum text_clock clock;	 /* finest seen: what a ts_ns is worth */
+	enum text_clock clock;	 /* the finest one: how exact ts_ns is */
 };
 
-/* Events go to fn with ctx. opt is copied, NULL: all usual. NULL: no memory. */
+/* Events go to fn with ctx. opt is copied, NULL: the defaults. NULL: no memory. */
 struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_options *opt);
 void pfs_text_free(struct pfs_text *text);
 

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "text/text.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #define FORGE_EVENTS 24
 #include "support/dat_forge.h"
 
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "ring_formats.h"
 
 #include <fcntl.h>

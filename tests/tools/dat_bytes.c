@@ -8,7 +8,7 @@
  *     size=36446208 head=81920 pages=36364288 events=1000313 bytes=36037412
  */
 #include "base/bytes.h"
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "record/ringpage.h"
 
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "support/dat_forge.h"
 
 #include "base/temp_file.h"
-#include "dat/write.h"
+#include "dat/dat.h"
 #include "record/pfscope_records.h"
 
 #include <errno.h>

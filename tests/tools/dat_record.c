@@ -9,7 +9,7 @@
  *
  * "all" is every event of raw_desc.c.
  */
-#include "dat/write.h"
+#include "dat/dat.h"
 #include "base/temp_file.h"
 #include "record/merge.h"
 #include "record/pfscope_records.h"

@@ -12,7 +12,7 @@
  * Exit status: 0 all equal, 1 differences (the first ones are printed), 2 wrong usage or no such file.
  */
 #include "assemble/assemble.h"
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "event/line.h"
 #include "text/text.h"
 #include "view/view.h"

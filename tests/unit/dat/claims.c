@@ -5,7 +5,7 @@
  * of: measured as the most that this process ever had.
  */
 #include "base/bytes.h"
-#include "dat/read.h"
+#include "dat/dat.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * The writer of trace.dat: what it is given comes back, through pfscope's reader and libtracecmd's;
  * a disk that is full is an error. That trace-cmd accepts real recordings is tests/live's matter.
  */
-#include "dat/write.h"
+#include "dat/dat.h"
 
 #include "base/bytes.h"
 #include "base/temp_file.h"

@@ -9,7 +9,7 @@
 #ifndef DAT_ORACLE_H
 #define DAT_ORACLE_H
 
-#include "dat/read.h"
+#include "dat/dat.h"
 #include "record/pfscope_records.h"
 #include "record/raw.h"
 #include "record/ringpage.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads trace.dat files: versions 6 and 7, as trace-cmd of any version or pfscope write them.
+ * Files trace.dat, by trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). The room's only public header:
  *
- * No compression, zlib or zstd; both byte orders; 32 and 64 bit; all buffers of the file in one
- * pass; time stamps as `trace-cmd report` prints them. Format: trace-cmd.dat.v6(5) and
- * trace-cmd.dat.v7(5). Of cmd/ the commands that read recordings call it.
+ *	pfs_dat_open(), ...	reads versions 6 and 7, as trace-cmd of any version or pfscope write them: no compression,
+ *				zlib or zstd, both byte orders, 32 and 64 bit, all buffers of the file in one pass, time
+ *				stamps as `trace-cmd report` prints them
+ *	pfs_dat_write()		writes a recording, for `trace-cmd report`, KernelShark and pfscope: of version 6 or,
+ *				compressed, of version 7
  */
-#ifndef PFS_DAT_READ_H
-#define PFS_DAT_READ_H
+#ifndef PFS_DAT_H
+#define PFS_DAT_H
 
 #include "base/err.h"
 #include "record/formats.h"
@@ -78,5 +80,35 @@ const struct pfs_dat_info *pfs_dat_info(const struct pfs_dat *dat);
 
 /* The name of that thread in the file's table, or NULL. */
 const char *pfs_dat_comm(const struct pfs_dat *dat, int32_t tid);
+
+/* ---- writing: the kernel's sub-buffers as they are, copied inside the kernel or compressed ---- */
+
+struct pfs_dat_task {
+	int32_t tid;
+	const char *comm;
+};
+
+/* The content of the file. All of it is borrowed for the call. */
+struct pfs_dat_content {
+	const struct pfs_formats *formats; /* of this machine; with pfs_records_init()'s, if any */
+	uint32_t page_size;		   /* of a sub-buffer of the instance */
+	const int *spool_fds;		   /* whole sub-buffers, by CPU; -1: none of this one */
+	unsigned int nr_cpus;
+	int own_fd; /* pfscope's own records, as a last CPU; -1: none */
+	const struct pfs_dat_task *tasks;
+	unsigned int nr_tasks;
+	const char *symbols;	     /* of the kernel, lines as in kallsyms; NULL: none */
+	const char *clock;	     /* "mono", or all of trace_clock: "local [mono] boot" */
+	const char *uname;	     /* as of uname -srm; NULL: none, as those below */
+	const char *version;	     /* of the program: "pfscope 0.1" */
+	const char *const *cpustats; /* per_cpu/cpuN/stats by CPU */
+	bool compress;		     /* with zstd */
+};
+
+/*
+ * Writes from fd's position 0 on. fd is a regular file, stays the caller's, and its content is
+ * undefined on failure: 0 or -errno with err set. An incomplete sub-buffer at the end of a spool is left out.
+ */
+int pfs_dat_write(int fd, const struct pfs_dat_content *content, struct pfs_err *err);
 
 #endif
