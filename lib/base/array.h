@@ -18,6 +18,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Advises the kernel to take huge pages for large memory (fewer faults and TLB misses), and returns it. */
+static inline void *pfs_advise_huge(void *memory, size_t size)
+{
+	const uintptr_t align = 1 << 16;
+	uintptr_t start = ((uintptr_t)memory + align - 1) & -align;
+
+	if (memory && size >= 4 << 20)
+		madvise((void *)start, (uintptr_t)memory + size - start, MADV_HUGEPAGE);
+	return memory;
+}
 
 /*
  * The array with room for `wanted` elements of that size in all, at another place perhaps; *max is then how many fit, at
@@ -38,7 +51,7 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 	larger = room <= SIZE_MAX / size ? realloc(array, room * size) : NULL;
 	if (larger)
 		*max = room;
-	return larger;
+	return pfs_advise_huge(larger, room * size);
 }
 
 /* Makes room for `more` (one or more) elements behind the nr in use: true, or false if there is no memory. */
@@ -51,6 +64,19 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 		if (grown_ && (typeof(max))max_ == max_)                                               \
 			(max) = max_;                                                                  \
 		grown_ && (max) == max_;                                                               \
+	})
+
+/* Makes the array's room hold `wanted` elements or more, the new ones all zeroes: true, or false if there is no memory. */
+#define pfs_array_extend(array, max, wanted)                                               \
+	({                                                                                 \
+		size_t before_ = (max), max_ = before_;                                    \
+		void *grown_ = pfs_array_grown(array, &max_, wanted, sizeof(*(array)));    \
+		if (grown_) {                                                              \
+			(array) = grown_;                                                  \
+			(max) = max_;                                                      \
+			memset((array) + before_, 0, (max_ - before_) * sizeof(*(array))); \
+		}                                                                          \
+		grown_ != NULL;                                                            \
 	})
 
 /* A pointer to one more element at the end, counted in nr, its content undefined; NULL: no memory. */

@@ -45,4 +45,11 @@ static inline char *put_dec(char *p, uint64_t value)
 	return p + sizeof(digits) - i;
 }
 
+static inline char *put_signed(char *p, int64_t value)
+{
+	if (value < 0)
+		*p++ = '-';
+	return put_dec(p, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reference/page_index.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 /* Pages of one block share a slot: references to neighbours find it in the CPU's cache, and mostly need no hash. */
-enum { BLOCK_SHIFT = 3, BLOCK = 1 << BLOCK_SHIFT };
+enum { BLOCK_SHIFT = 4, BLOCK = 1 << BLOCK_SHIFT };
 
 struct pfs_page_slot {
 	int64_t block;
@@ -45,7 +47,8 @@ static int grow(struct pfs_page_index *index)
 	struct pfs_page_index larger = { .nr = index->nr, .nr_blocks = index->nr_blocks };
 
 	larger.nr_slots = index->nr_slots ? 2 * index->nr_slots : FIRST_SLOTS;
-	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
+	larger.slots = pfs_advise_huge(calloc(larger.nr_slots, sizeof(*larger.slots)),
+				       larger.nr_slots * sizeof(*larger.slots));
 	if (!larger.slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < index->nr_slots; i++) {

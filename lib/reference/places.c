@@ -328,17 +328,8 @@ static void stay_within(struct pfs_spot *spot, const struct pfs_mapping *mapping
 		spot->end = mapping->end;
 }
 
-void pfs_places_next(const struct pfs_places *places, uint64_t addr, struct pfs_spot *spot)
-{
-	int64_t by = pages_between(places, spot->addr, addr);
-
-	spot->addr = addr;
-	spot->page += by;
-	spot->copies_page += by;
-}
-
-static int place_in_file(struct pfs_places *places, const struct pfs_region *region, const char *name,
-			 const struct pfs_ref *ref, struct pfs_spot *spot)
+static int place_in_file(struct pfs_places *places, const struct pfs_region *region, const char *name, uint64_t addr,
+			 struct pfs_spot *spot)
 {
 	bool private = !(region->have & PFS_HAS(PFS_F_PERMS)) || !(region->perms & PFS_PERM_SHARED);
 	struct pfs_mapping *copies;
@@ -346,26 +337,26 @@ static int place_in_file(struct pfs_places *places, const struct pfs_region *reg
 	spot->object = file_of(places, region, name);
 	if (!spot->object)
 		return -ENOMEM;
-	spot->page = pages_between(places, region->start, ref->addr) +
+	spot->page = pages_between(places, region->start, addr) +
 		     (int64_t)(region->have & PFS_HAS(PFS_F_OFF) ? region->off >> places->model->page_shift : 0);
 	spot->key = spot->object->key;
 	if (!private || !region->written)
 		return 0;
 	/* What was written is a page of its own, for the reader as well. */
-	copies = mapping_at(places, spot->image, region, ref->addr);
+	copies = mapping_at(places, spot->image, region, addr);
 	if (!copies)
 		return -ENOMEM;
 	spot->may_be_copy = true;
 	spot->copies_key = copies->key;
-	spot->copies_page = pages_between(places, copies->base, ref->addr);
+	spot->copies_page = pages_between(places, copies->base, addr);
 	stay_within(spot, copies);
 	return 0;
 }
 
-static int place_in_mapping(struct pfs_places *places, const struct pfs_region *region, const char *name,
-			    const struct pfs_ref *ref, struct pfs_spot *spot)
+static int place_in_mapping(struct pfs_places *places, const struct pfs_region *region, const char *name, uint64_t addr,
+			    struct pfs_spot *spot)
 {
-	struct pfs_mapping *mapping = mapping_at(places, spot->image, region, ref->addr);
+	struct pfs_mapping *mapping = mapping_at(places, spot->image, region, addr);
 
 	if (!mapping)
 		return -ENOMEM;
@@ -375,7 +366,7 @@ static int place_in_mapping(struct pfs_places *places, const struct pfs_region *
 	if (!mapping->object)
 		return -ENOMEM;
 	spot->object = mapping->object;
-	spot->page = pages_between(places, mapping->base, ref->addr);
+	spot->page = pages_between(places, mapping->base, addr);
 	spot->key = mapping->key;
 	stay_within(spot, mapping);
 	return 0;
@@ -394,28 +385,28 @@ static int place_in_named(struct pfs_places *places, enum pfs_object_kind kind, 
 }
 
 int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const struct pfs_region *region,
-		    const char *name, const struct pfs_ref *ref, struct pfs_spot *spot)
+		    const char *name, uint64_t addr, struct pfs_spot *spot)
 {
 	*spot = (struct pfs_spot){
 		.image = image_of(places, space),
-		.start = region ? region->start : ref->addr,
-		.end = region ? region->end : ref->addr + 1,
-		.addr = ref->addr,
+		.start = region ? region->start : addr,
+		.end = region ? region->end : addr + 1,
+		.addr = addr,
 	};
 	if (!spot->image)
 		return -ENOMEM;
 	if (!region)
-		return place_in_named(places, PFS_OBJECT_UNKNOWN, "(no known region)", 0, ref->addr, spot);
+		return place_in_named(places, PFS_OBJECT_UNKNOWN, "(no known region)", 0, addr, spot);
 	if (!name || !name[0])
-		return place_in_mapping(places, region, name, ref, spot);
+		return place_in_mapping(places, region, name, addr, spot);
 	if (!strcmp(name, "[heap]"))
 		return place_in_named(places, PFS_OBJECT_HEAP, "[heap]",
-				      space->start_brk ? space->start_brk : region->start, ref->addr, spot);
+				      space->start_brk ? space->start_brk : region->start, addr, spot);
 	if (!strcmp(name, "[stack]"))
-		return place_in_named(places, PFS_OBJECT_STACK, "[stack]", region->end, ref->addr, spot);
+		return place_in_named(places, PFS_OBJECT_STACK, "[stack]", region->end, addr, spot);
 	if (name[0] == '[')
-		return place_in_named(places, PFS_OBJECT_SPECIAL, name, region->start, ref->addr, spot);
-	return place_in_file(places, region, name, ref, spot);
+		return place_in_named(places, PFS_OBJECT_SPECIAL, name, region->start, addr, spot);
+	return place_in_file(places, region, name, addr, spot);
 }
 
 /* ---- numbers ---- */
@@ -440,18 +431,18 @@ static int number_object(struct pfs_places *places, struct object *object)
 
 int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref)
 {
+	int64_t by = pages_between(places, spot->addr, ref->addr), page = spot->page + by;
 	uint32_t key = spot->key, nr;
-	int64_t page = spot->page;
 	bool new;
 	int ret;
 
 	if (!spot->image->nr)
 		spot->image->nr = ++places->nr_images;
 	ret = number_object(places, spot->object);
-	if (spot->may_be_copy && (ref->access == PFS_WRITE ||
-				  pfs_page_index_find(&places->frames, spot->copies_key, spot->copies_page, &nr))) {
+	if (spot->may_be_copy && (ref->access == PFS_WRITE || pfs_page_index_find(&places->frames, spot->copies_key,
+										  spot->copies_page + by, &nr))) {
 		key = spot->copies_key;
-		page = spot->copies_page;
+		page = spot->copies_page + by;
 	}
 	if (!ret)
 		ret = pfs_page_index_get(&places->frames, key, page, &ref->frame, &new);
@@ -459,7 +450,7 @@ int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, st
 		return ret;
 	ref->image = spot->image->nr;
 	ref->object = &spot->object->pub;
-	ref->page = spot->page;
+	ref->page = spot->page + by;
 	ref->again = !new;
 	return 0;
 }

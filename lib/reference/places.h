@@ -33,23 +33,17 @@ struct pfs_spot {
 	int64_t copies_page;
 };
 
-/*
- * Where a reference is whose address, access and time are set, as the layout is now; the region is NULL if it is not
- * known. 0 or -ENOMEM.
- */
+/* Where a reference is, as the layout is now; the region is NULL if it is not known. 0 or -ENOMEM. */
 int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const struct pfs_region *region,
-		    const char *region_name, const struct pfs_ref *ref, struct pfs_spot *spot);
+		    const char *region_name, uint64_t addr, struct pfs_spot *spot);
 
 static inline bool pfs_spot_holds(const struct pfs_spot *spot, uint64_t addr)
 {
 	return addr - spot->start < spot->end - spot->start;
 }
 
-/* The spot of another reference alike that it holds. */
-void pfs_places_next(const struct pfs_places *places, uint64_t addr, struct pfs_spot *spot);
-
 /*
- * It was one: completes it. Object, page, frame, whether it was there before, and the number of the image; all are
+ * Completes a reference that the spot holds, of which address and access are set. Object, page, frame, whether it was there before, and the number of the image; all are
  * numbered in the order of these calls. 0, -ENOMEM or -EOVERFLOW.
  */
 int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref);

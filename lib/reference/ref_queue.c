@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reference/ref_queue.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct last_of_thread {
 	int32_t tid;
-	uint64_t nr; /* of the one held last; it may be decided, or gone */
+	uint64_t nr; /* of the run whose last one was held last; it may be decided, or gone */
 	UT_hash_handle hh;
 };
 
@@ -20,29 +22,8 @@ void pfs_ref_queue_fini(struct pfs_ref_queue *queue)
 		HASH_DEL(queue->last, last);
 		free(last);
 	}
-	free(queue->ring);
-}
-
-static struct pfs_waiting_ref *at(const struct pfs_ref_queue *queue, uint64_t nr)
-{
-	return &queue->ring[nr & (queue->size - 1)];
-}
-
-static int make_room(struct pfs_ref_queue *queue)
-{
-	struct pfs_ref_queue bigger = *queue;
-
-	if (queue->tail - queue->head < queue->size)
-		return 0;
-	bigger.size = queue->size ? 2 * queue->size : 64;
-	bigger.ring = reallocarray(NULL, bigger.size, sizeof(*bigger.ring));
-	if (!bigger.ring)
-		return -ENOMEM;
-	for (uint64_t nr = queue->head; nr < queue->tail; nr++)
-		*at(&bigger, nr) = *at(queue, nr);
-	free(queue->ring);
-	*queue = bigger;
-	return 0;
+	free(queue->runs);
+	free(queue->waiting);
 }
 
 static struct last_of_thread *last_of(struct pfs_ref_queue *queue, int32_t tid)
@@ -71,51 +52,83 @@ static struct last_of_thread *last_new(struct pfs_ref_queue *queue, int32_t tid)
 	return NULL;
 }
 
-int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_ref *waiting)
+/* Drops what was taken out, once that is the larger part. */
+static void drop(struct pfs_ref_queue *queue)
+{
+	if (queue->first_run >= queue->nr_runs - queue->first_run) {
+		queue->nr_runs -= queue->first_run;
+		memmove(queue->runs, queue->runs + queue->first_run, queue->nr_runs * sizeof(*queue->runs));
+		queue->nr_dropped += queue->first_run;
+		queue->first_run = 0;
+	}
+	if (queue->first_waiting >= queue->nr_waiting - queue->first_waiting) {
+		queue->nr_waiting -= queue->first_waiting;
+		memmove(queue->waiting, queue->waiting + queue->first_waiting,
+			queue->nr_waiting * sizeof(*queue->waiting));
+		queue->first_waiting = 0;
+	}
+}
+
+int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_run *run,
+		      const struct pfs_fault_run *faults, uint32_t from)
 {
 	struct last_of_thread *last = NULL;
 
-	if (make_room(queue))
+	if (queue->first_run)
+		drop(queue);
+	if (!pfs_array_reserve(queue->runs, queue->nr_runs, queue->max_runs, 1) ||
+	    !pfs_array_reserve(queue->waiting, queue->nr_waiting, queue->max_waiting, run->nr))
 		return -ENOMEM;
-	if (waiting->fate == PFS_REF_HELD) {
-		last = last_of(queue, waiting->ref.tid);
+	if (run->fate == PFS_REF_HELD) {
+		last = last_of(queue, run->ref.tid);
 		if (!last)
-			last = last_new(queue, waiting->ref.tid);
+			last = last_new(queue, run->ref.tid);
 		if (!last)
 			return -ENOMEM;
-		last->nr = queue->tail;
+		last->nr = queue->nr_dropped + queue->nr_runs;
 	}
-	*at(queue, queue->tail++) = *waiting;
+	queue->runs[queue->nr_runs++] = *run;
+	for (uint32_t i = from; i < from + run->nr; i++)
+		queue->waiting[queue->nr_waiting++] =
+			(struct pfs_waiting_ref){ faults->ts_ns[i], faults->addr[i], faults->ip[i] };
 	return 0;
 }
 
 bool pfs_ref_queue_decide(struct pfs_ref_queue *queue, int32_t tid, enum pfs_ref_fate fate)
 {
-	struct last_of_thread *last = queue->head == queue->tail ? NULL : last_of(queue, tid);
+	struct last_of_thread *last = queue->first_run == queue->nr_runs ? NULL : last_of(queue, tid);
+	struct pfs_waiting_run *run;
 
-	if (!last || last->nr < queue->head || at(queue, last->nr)->fate != PFS_REF_HELD)
+	if (!last || last->nr < queue->nr_dropped + queue->first_run)
 		return false;
-	at(queue, last->nr)->fate = fate;
+	run = &queue->runs[last->nr - queue->nr_dropped];
+	if (run->fate != PFS_REF_HELD)
+		return false;
+	run->fate = fate;
 	return true;
 }
 
 void pfs_ref_queue_decide_all(struct pfs_ref_queue *queue)
 {
-	for (uint64_t nr = queue->head; nr < queue->tail; nr++)
-		if (at(queue, nr)->fate == PFS_REF_HELD)
-			at(queue, nr)->fate = PFS_REF_SERVED;
+	for (size_t i = queue->first_run; i < queue->nr_runs; i++)
+		if (queue->runs[i].fate == PFS_REF_HELD)
+			queue->runs[i].fate = PFS_REF_SERVED;
 }
 
-const struct pfs_waiting_ref *pfs_ref_queue_next(struct pfs_ref_queue *queue)
+const struct pfs_waiting_run *pfs_ref_queue_next(struct pfs_ref_queue *queue, const struct pfs_waiting_ref **waiting)
 {
-	while (queue->head < queue->tail) {
-		const struct pfs_waiting_ref *first = at(queue, queue->head);
+	while (queue->first_run < queue->nr_runs) {
+		struct pfs_waiting_run *run = &queue->runs[queue->first_run];
+		size_t behind = queue->first_waiting + run->nr;
 
-		if (first->fate == PFS_REF_HELD && queue->tail - queue->head <= PFS_REFS_WAITING_MAX)
+		if (run->fate == PFS_REF_HELD && queue->nr_waiting - behind < PFS_REFS_WAITING_MAX)
 			return NULL;
-		queue->head++;
-		if (first->fate != PFS_REF_REFUSED)
-			return first;
+		*waiting = &queue->waiting[queue->first_waiting];
+		queue->first_waiting = behind;
+		queue->first_run++;
+		run->nr -= run->fate == PFS_REF_REFUSED;
+		if (run->nr)
+			return run;
 	}
 	return NULL;
 }

@@ -111,36 +111,44 @@ static bool is_wanted(const struct pfs_refs *refs, unsigned int access, const st
 	return pfs_filter_memory(refs->options.filter, region, name);
 }
 
-/* Completes the reference, and passes it on. */
-static int tell(struct pfs_refs *refs, const struct pfs_waiting_ref *waiting)
+/* Completes the references of a run, and passes them on. */
+static int pass_on(struct pfs_refs *refs, const struct pfs_waiting_run *run, const struct pfs_waiting_ref *waiting)
 {
-	struct process *process = waiting->process;
-	struct pfs_ref ref = waiting->ref;
-	int ret = pfs_places_number(&refs->places, &waiting->spot, &ref);
+	struct process *process = run->process;
+	struct pfs_ref ref = run->ref;
+	int ret = 0;
 
+	for (uint32_t i = 0; i < run->nr && !ret; i++) {
+		ref.ts_ns = waiting[i].ts_ns;
+		ref.addr = page_of(refs, waiting[i].addr);
+		ref.ip = waiting[i].ip;
+		ret = pfs_places_number(&refs->places, &run->spot, &ref);
+		if (ret)
+			break;
+		if (ref.again && refs->options.first_only) {
+			refs->stats.left_out++;
+			continue;
+		}
+		if (!process->nr)
+			process->nr = ++refs->stats.processes;
+		refs->stats.refs++;
+		refs->stats.sampled += ref.sampled;
+		ref.process = process->nr;
+		ret = refs->fn(refs->ctx, &ref);
+	}
 	refs->stats.images = refs->places.nr_images;
 	refs->stats.frames = refs->places.frames.nr;
-	if (ret)
-		return ret;
-	if (ref.again && refs->options.first_only) {
-		refs->stats.left_out++;
-		return 0;
-	}
-	if (!process->nr)
-		process->nr = ++refs->stats.processes;
-	refs->stats.refs++;
-	refs->stats.sampled += ref.sampled;
-	ref.process = process->nr;
-	return refs->fn(refs->ctx, &ref);
+	return ret;
 }
 
-static int tell_decided(struct pfs_refs *refs)
+static int pass_on_decided(struct pfs_refs *refs)
 {
+	const struct pfs_waiting_run *run;
 	const struct pfs_waiting_ref *waiting;
 	int ret = 0;
 
-	while (!ret && (waiting = pfs_ref_queue_next(&refs->queue)))
-		ret = tell(refs, waiting);
+	while (!ret && (run = pfs_ref_queue_next(&refs->queue, &waiting)))
+		ret = pass_on(refs, run, waiting);
 	return ret;
 }
 
@@ -183,7 +191,7 @@ int pfs_refs_end(struct pfs_refs *refs)
 	refs->stats.unasked = refs->stats.unasked_huge = 0;
 	count_all_unasked(refs);
 	pfs_ref_queue_decide_all(&refs->queue);
-	return tell_decided(refs);
+	return pass_on_decided(refs);
 }
 
 /*
@@ -199,28 +207,23 @@ struct alike {
 	enum pfs_ref_fate fate;
 };
 
-/* Each reference goes to the place where it is now, and waits to be passed on, if it has to. */
+/* Each reference goes to the place where it is now, and waits to be passed on. */
 static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const char *name,
-			   struct pfs_waiting_ref *waiting)
+			   struct pfs_waiting_run *waiting)
 {
 	const struct pfs_fault_run *run = &a->run;
-	int ret = run->nr > 1 ? tell_decided(refs) : 0; /* so that most of them need not wait */
+	int ret = 0;
 
-	for (uint32_t i = 0; i < run->nr && !ret; i++) {
-		waiting->ref.ts_ns = run->ts_ns[i];
-		waiting->ref.addr = page_of(refs, run->addr[i]);
-		waiting->ref.ip = run->ip[i];
-		waiting->fate = i + 1 < run->nr ? PFS_REF_SERVED : a->fate;
-		if (i && pfs_spot_holds(&waiting->spot, waiting->ref.addr))
-			pfs_places_next(&refs->places, waiting->ref.addr, &waiting->spot);
-		else
-			ret = pfs_places_find(&refs->places, a->space, a->region, name, &waiting->ref, &waiting->spot);
+	for (uint32_t from = 0, to; from < run->nr && !ret; from = to) {
+		ret = pfs_places_find(&refs->places, a->space, a->region, name, page_of(refs, run->addr[from]),
+				      &waiting->spot);
 		if (ret)
 			return ret;
-		if (waiting->fate == PFS_REF_SERVED && pfs_ref_queue_is_empty(&refs->queue))
-			ret = tell(refs, waiting);
-		else
-			ret = pfs_ref_queue_add(&refs->queue, waiting);
+		for (to = from + 1; to < run->nr && pfs_spot_holds(&waiting->spot, page_of(refs, run->addr[to]));)
+			to++;
+		waiting->nr = to - from;
+		waiting->fate = to < run->nr ? PFS_REF_SERVED : a->fate;
+		ret = pfs_ref_queue_add(&refs->queue, waiting, run, from);
 	}
 	return ret;
 }
@@ -229,7 +232,7 @@ static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const c
 static int in_region(struct pfs_refs *refs, const struct alike *a, const struct pfs_ref *ref)
 {
 	const char *name = a->region ? pfs_region_name(a->space, a->region) : NULL;
-	struct pfs_waiting_ref waiting = { .ref = *ref, .process = a->process };
+	struct pfs_waiting_run waiting = { .ref = *ref, .process = a->process };
 
 	if (!a->region && a->space->complete) {
 		refs->stats.outside += a->run.nr;
@@ -434,7 +437,7 @@ static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome 
 	if (ev->kind == PFS_NOTE)
 		note_said(refs, ev);
 	ret = pfs_has(ev, PFS_F_TID) ? feed_of_thread(refs, ev, outcome) : 0;
-	return ret ? ret : tell_decided(refs);
+	return ret ? ret : pass_on_decided(refs);
 }
 
 static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
@@ -445,7 +448,7 @@ static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 
 	pfs_ref_queue_decide(&refs->queue, run->tid, PFS_REF_SERVED);
 	ret = is_shown(outcome->space) ? touched(refs, outcome, run, &ref) : 0;
-	return ret ? ret : tell_decided(refs);
+	return ret ? ret : pass_on_decided(refs);
 }
 
 struct pfs_observer pfs_refs_observer(struct pfs_refs *refs)

@@ -5,6 +5,7 @@
  */
 #include "reference/tape_text.h"
 
+#include "base/put.h"
 #include "reference/page_index.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ struct follower {
 struct rules {
 	const struct pfs_tapes *tapes;
 	const struct pfs_prefetch_options *options;
-	FILE *out;
+	struct pfs_tape_lines *lines;
 	struct pfs_page_index index;
 	struct pfs_tape_entry *pages; /* by number, as they are printed */
 	uint32_t *string;	      /* their numbers, in order */
@@ -151,6 +152,7 @@ static int by_use(const void *a, const void *b, void *ctx)
 static void write_rule(struct rules *r, uint32_t trigger)
 {
 	uint32_t from = r->first_case[trigger], to = r->first_case[trigger + 1];
+	char *p;
 
 	r->nr_found = 0;
 	for (uint32_t i = from; i < to; i++)
@@ -158,23 +160,28 @@ static void write_rule(struct rules *r, uint32_t trigger)
 	if (!r->nr_found)
 		return;
 	qsort_r(r->found, r->nr_found, sizeof(*r->found), by_use, r);
-	fprintf(r->out, "trigger %" PRIu32 " ", to - from);
-	pfs_tape_write_page(r->tapes, &r->pages[trigger], r->out);
+	p = put_text(pfs_tape_line(r->lines), "trigger ");
+	p = put_dec(p, to - from);
+	*p++ = ' ';
+	pfs_tape_end_line(r->lines, p, &r->pages[trigger]);
 	for (uint32_t i = 0; i < r->nr_found; i++) {
 		struct follower *f = &r->followers[r->found[i]];
 
-		fprintf(r->out, "%" PRIu32 " ", f->times);
-		if (r->tapes->options.times)
-			fprintf(r->out, "%" PRIu64 " ", f->delay_ns / f->times);
-		pfs_tape_write_page(r->tapes, &r->pages[r->found[i]], r->out);
+		p = put_dec(pfs_tape_line(r->lines), f->times);
+		*p++ = ' ';
+		if (r->tapes->options.times) {
+			p = put_dec(p, f->delay_ns / f->times);
+			*p++ = ' ';
+		}
+		pfs_tape_end_line(r->lines, p, &r->pages[r->found[i]]);
 		*f = (struct follower){ 0 };
 	}
 }
 
-static int write_rules(const struct pfs_tapes *t, const struct pfs_tape *tape,
-		       const struct pfs_prefetch_options *options, FILE *out)
+static int write_rules(struct pfs_tape_lines *lines, const struct pfs_tape *tape,
+		       const struct pfs_prefetch_options *options)
 {
-	struct rules r = { .tapes = t, .options = options, .out = out };
+	struct rules r = { .tapes = lines->tapes, .options = options, .lines = lines };
 	uint32_t image = 0;
 	int ret = allocate(&r, tape);
 
@@ -182,11 +189,11 @@ static int write_rules(const struct pfs_tapes *t, const struct pfs_tape *tape,
 		ret = number_pages(&r, tape);
 	if (!ret) {
 		sort_cases(&r);
-		pfs_tape_write_who(t, tape, "tape", out);
+		pfs_tape_write_who(lines, tape);
 	}
-	for (uint32_t page = 0; page < r.index.nr && !ret && !ferror(out); page++) {
+	for (uint32_t page = 0; page < r.index.nr && !ret && !ferror(lines->out); page++) {
 		if (r.pages[page].image != image)
-			fprintf(out, "image %" PRIu32 "\n", image = r.pages[page].image);
+			pfs_tape_write_image(lines, image = r.pages[page].image);
 		write_rule(&r, page);
 	}
 	rules_free(&r);
@@ -195,9 +202,11 @@ static int write_rules(const struct pfs_tapes *t, const struct pfs_tape *tape,
 
 int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetch_options *options, FILE *out)
 {
-	int ret = 0;
+	struct pfs_tape_lines lines;
+	int ret = pfs_tape_lines_begin(&lines, t, "prefetch", out), end;
 
-	pfs_tape_write_head(t, "prefetch", out);
+	if (ret)
+		return ret;
 	if (t->gaps.sampled)
 		fputs("# Order and delay of sampled references within their interval say nothing.\n", out);
 	if (options->window_ns)
@@ -205,6 +214,7 @@ int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetc
 	if (options->ahead)
 		fprintf(out, "# ahead %u pages\n", options->ahead);
 	for (unsigned int i = 0; i < t->nr_tapes && !ret && !ferror(out); i++)
-		ret = write_rules(t, &t->tapes[i], options, out);
-	return ret ? ret : fflush(out) || ferror(out) ? -EIO : 0;
+		ret = write_rules(&lines, &t->tapes[i], options);
+	end = pfs_tape_lines_end(&lines);
+	return ret ? ret : end;
 }

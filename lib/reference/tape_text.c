@@ -5,10 +5,13 @@
 #include "reference/tape_text.h"
 
 #include "base/escape.h"
+#include "base/put.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *plural(uint64_t nr)
 {
@@ -58,22 +61,62 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 			plural(gaps->outside));
 }
 
-void pfs_tape_write_head(const struct pfs_tapes *t, const char *what, FILE *out)
+static void free_names(struct pfs_tape_lines *lines)
 {
+	for (unsigned int i = 0; lines->names && i < lines->tapes->nr_objects; i++)
+		free(lines->names[i]);
+	free(lines->names);
+}
+
+int pfs_tape_lines_begin(struct pfs_tape_lines *lines, const struct pfs_tapes *t, const char *what, FILE *out)
+{
+	char name[PFS_OBJECT_TEXT_MAX];
+	int ret;
+
+	lines->tapes = t;
+	lines->out = out;
+	lines->end = lines->buf;
+	lines->names = calloc(t->nr_objects + 1, sizeof(*lines->names));
+	ret = lines->names ? 0 : -ENOMEM;
+	for (unsigned int i = 0; i < t->nr_objects && !ret; i++) {
+		lines->names[i] = strdup(pfs_object_text(&t->objects[i], name, sizeof(name)));
+		ret = lines->names[i] ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		free_names(lines);
+		return ret;
+	}
 	fprintf(out, "# pfscope %s 1\n# page_size %" PRIu64 "\n# pages %s\n", what, UINT64_C(1) << t->page_shift,
 		t->options.stable ? "of objects" : "by address");
 	write_gaps(t, out);
+	return 0;
 }
 
-void pfs_tape_write_who(const struct pfs_tapes *t, const struct pfs_tape *tape, const char *what, FILE *out)
+void pfs_tape_lines_flush(struct pfs_tape_lines *lines)
 {
+	fwrite(lines->buf, 1, lines->end - lines->buf, lines->out);
+	lines->end = lines->buf;
+}
+
+int pfs_tape_lines_end(struct pfs_tape_lines *lines)
+{
+	pfs_tape_lines_flush(lines);
+	free_names(lines);
+	return fflush(lines->out) || ferror(lines->out) ? -EIO : 0;
+}
+
+void pfs_tape_write_who(struct pfs_tape_lines *lines, const struct pfs_tape *tape)
+{
+	bool stable = lines->tapes->options.stable;
+	FILE *out = lines->out;
 	char comm[64];
 
-	fputs(what, out);
+	pfs_tape_lines_flush(lines);
+	fputs("tape", out);
 	if (tape->process)
-		fprintf(out, t->options.stable ? " process=%u" : " pid=%u", tape->process);
+		fprintf(out, stable ? " process=%u" : " pid=%u", tape->process);
 	if (tape->thread)
-		fprintf(out, t->options.stable ? " thread=%u" : " tid=%u", tape->thread);
+		fprintf(out, stable ? " thread=%u" : " tid=%u", tape->thread);
 	if (!tape->process)
 		fputs(" all", out);
 	fprintf(out, " references=%" PRIu64, tape->nr_refs);
@@ -84,55 +127,75 @@ void pfs_tape_write_who(const struct pfs_tapes *t, const struct pfs_tape *tape, 
 	putc('\n', out);
 }
 
-void pfs_tape_write_page(const struct pfs_tapes *t, const struct pfs_tape_entry *entry, FILE *out)
+void pfs_tape_write_image(struct pfs_tape_lines *lines, uint32_t image)
 {
-	char name[PFS_OBJECT_TEXT_MAX];
+	char *p = put_dec(put_text(pfs_tape_line(lines), "image "), image);
 
-	if (t->options.stable)
-		fprintf(out, "%" PRId64 " %s\n", entry->page,
-			pfs_object_text(&t->objects[entry->object], name, sizeof(name)));
-	else
-		fprintf(out, "%" PRIx64 "\n", (uint64_t)entry->page << t->page_shift);
+	*p++ = '\n';
+	lines->end = p;
 }
 
-static void write_entry(const struct pfs_tapes *t, const struct pfs_tape_entry *entry, uint64_t before_ns, FILE *out)
+void pfs_tape_end_line(struct pfs_tape_lines *lines, char *p, const struct pfs_tape_entry *entry)
+{
+	if (lines->tapes->options.stable) {
+		p = put_signed(p, entry->page);
+		*p++ = ' ';
+		p = put_text(p, lines->names[entry->object]);
+	} else {
+		p = put_hex(p, (uint64_t)entry->page << lines->tapes->page_shift);
+	}
+	*p++ = '\n';
+	lines->end = p;
+}
+
+static void write_entry(struct pfs_tape_lines *lines, const struct pfs_tape_entry *entry, uint64_t before_ns)
 {
 	static const char letters[] = "rwx?";
+	char *p = pfs_tape_line(lines);
 
-	if (t->options.times)
-		fprintf(out, "%" PRId64 " ", (int64_t)(entry->ts_ns - before_ns));
+	if (lines->tapes->options.times) {
+		p = put_signed(p, entry->ts_ns - before_ns);
+		*p++ = ' ';
+	}
 	for (int i = 0; i < 4; i++)
 		if (entry->access >> i & 1)
-			putc(letters[i], out);
-	if (entry->sampled && entry->interval_ns)
-		fprintf(out, "~%" PRIu64, entry->interval_ns);
-	else if (entry->sampled)
-		fputs("~?", out);
-	fprintf(out, " %" PRIu64 " ", entry->count);
-	pfs_tape_write_page(t, entry, out);
+			*p++ = letters[i];
+	if (entry->sampled) {
+		*p++ = '~';
+		p = entry->interval_ns ? put_dec(p, entry->interval_ns) : put_text(p, "?");
+	}
+	*p++ = ' ';
+	p = put_dec(p, entry->count);
+	*p++ = ' ';
+	pfs_tape_end_line(lines, p, entry);
 }
 
-static int write_tape(const struct pfs_tapes *t, const struct pfs_tape *tape, FILE *out)
+static int write_tape(struct pfs_tape_lines *lines, const struct pfs_tape *tape)
 {
 	struct pfs_tape_cursor cursor;
-	struct pfs_tape_entry before = { 0 };
+	uint64_t before_ns = 0;
+	uint32_t image = 0;
 	int ret;
 
-	pfs_tape_write_who(t, tape, "tape", out);
-	for (pfs_tape_rewind(&cursor, t, tape); (ret = pfs_tape_next(&cursor)) > 0; before = cursor.last) {
-		if (cursor.last.image != before.image)
-			fprintf(out, "image %u\n", cursor.last.image);
-		write_entry(t, &cursor.last, before.ts_ns, out);
+	pfs_tape_write_who(lines, tape);
+	for (pfs_tape_rewind(&cursor, lines->tapes, tape); (ret = pfs_tape_next(&cursor)) > 0;) {
+		if (cursor.last.image != image)
+			pfs_tape_write_image(lines, image = cursor.last.image);
+		write_entry(lines, &cursor.last, before_ns);
+		before_ns = cursor.last.ts_ns;
 	}
 	return ret;
 }
 
 int pfs_tapes_write_text(const struct pfs_tapes *t, FILE *out)
 {
-	int ret = 0;
+	struct pfs_tape_lines lines;
+	int ret = pfs_tape_lines_begin(&lines, t, "tape", out), end;
 
-	pfs_tape_write_head(t, "tape", out);
+	if (ret)
+		return ret;
 	for (unsigned int i = 0; i < t->nr_tapes && !ret && !ferror(out); i++)
-		ret = write_tape(t, &t->tapes[i], out);
-	return ret ? ret : fflush(out) || ferror(out) ? -EIO : 0;
+		ret = write_tape(&lines, &t->tapes[i]);
+	end = pfs_tape_lines_end(&lines);
+	return ret ? ret : end;
 }

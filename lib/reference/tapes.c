@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the tape of a process and thread is. */
+/*
+ * Where the tape of a process and thread is. Entries change places and are not copied: `before` is the last one among
+ * the tape's bytes, `pending` the one under way (count 0: none).
+ */
 struct slot {
 	uint32_t who[2];
 	unsigned int tape;
-	const char *comm;	       /* the model's copy */
-	struct pfs_tape_entry before;  /* the last one that is among its bytes */
-	struct pfs_tape_entry pending; /* the run under way */
+	const char *comm; /* the model's copy */
+	struct pfs_tape_entry entries[3], *before, *pending, *next;
 	UT_hash_handle hh;
 };
 
@@ -107,7 +109,7 @@ static int write_pending(struct pfs_tapes *t, struct slot *slot)
 {
 	struct pfs_tape *tape = &t->tapes[slot->tape];
 
-	if (!slot->pending.count)
+	if (!slot->pending->count)
 		return 0;
 	if (tape->max_bytes - tape->nr_bytes < PFS_TAPE_ENTRY_MAX) {
 		size_t more = tape->max_bytes ? 2 * tape->max_bytes : 512;
@@ -118,10 +120,9 @@ static int write_pending(struct pfs_tapes *t, struct slot *slot)
 		tape->bytes = bigger;
 		tape->max_bytes = more;
 	}
-	tape->nr_bytes += pfs_tape_encode(tape->bytes + tape->nr_bytes, &t->options, &slot->pending, &slot->before);
+	tape->nr_bytes += pfs_tape_encode(tape->bytes + tape->nr_bytes, &t->options, slot->pending, slot->before);
 	tape->nr_entries++;
-	tape->nr_refs += slot->pending.count;
-	slot->before = slot->pending;
+	tape->nr_refs += slot->pending->count;
 	return 0;
 }
 
@@ -136,6 +137,9 @@ static struct slot *slot_new(struct pfs_tapes *t, const uint32_t who[2])
 		return NULL;
 	memcpy(slot->who, who, sizeof(slot->who));
 	slot->tape = t->nr_tapes;
+	slot->before = &slot->entries[0];
+	slot->pending = &slot->entries[1];
+	slot->next = &slot->entries[2];
 	HASH_ADD(hh, t->priv->slots, who, sizeof(slot->who), slot);
 	if (HASH_ADD_FAILED(slot)) {
 		free(slot);
@@ -200,17 +204,15 @@ static uint64_t since_start(const struct pfs_model *model, uint64_t ts_ns)
 	return ts_ns - (model->start_ns ? model->start_ns : model->first_ns);
 }
 
-static int entry_of(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_tape_entry *entry)
+static int fill_entry(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_tape_entry *entry)
 {
-	*entry = (struct pfs_tape_entry){
-		.ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0,
-		.interval_ns = ref->interval_ns,
-		.sampled = ref->sampled,
-		.count = 1,
-		.image = ref->image,
-		.page = t->options.stable ? ref->page : (int64_t)(ref->addr >> t->page_shift),
-		.access = ref->access ? 1 << (ref->access - 1) : PFS_TAPE_UNKNOWN,
-	};
+	entry->ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0;
+	entry->interval_ns = ref->interval_ns;
+	entry->sampled = ref->sampled;
+	entry->count = 1;
+	entry->image = ref->image;
+	entry->page = t->options.stable ? ref->page : (int64_t)(ref->addr >> t->page_shift);
+	entry->access = ref->access ? 1 << (ref->access - 1) : PFS_TAPE_UNKNOWN;
 	return t->options.stable ? object_nr(t, ref->object, &entry->object) : 0;
 }
 
@@ -224,22 +226,24 @@ static bool same_page(const struct pfs_tape_entry *a, const struct pfs_tape_entr
 int pfs_tapes_add(void *ctx, const struct pfs_ref *ref)
 {
 	struct pfs_tapes *t = ctx;
-	struct pfs_tape_entry entry;
 	struct slot *slot = slot_of(t, ref);
-	int ret = slot ? entry_of(t, ref, &entry) : -ENOMEM;
+	int ret = slot ? fill_entry(t, ref, slot->next) : -ENOMEM;
+	struct pfs_tape_entry *written;
 
 	if (ret)
 		return ret;
 	if (ref->comm && (t->options.by == PFS_TAPE_BY_THREAD || ref->tid == ref->pid || !slot->comm))
 		slot->comm = ref->comm;
-	if (slot->pending.count && same_page(&slot->pending, &entry)) {
-		slot->pending.count++;
-		slot->pending.access |= entry.access;
+	if (slot->pending->count && same_page(slot->pending, slot->next)) {
+		slot->pending->count++;
+		slot->pending->access |= slot->next->access;
 		return 0;
 	}
 	ret = write_pending(t, slot);
-	if (!ret)
-		slot->pending = entry;
+	written = slot->pending;
+	slot->pending = slot->next;
+	slot->next = slot->before;
+	slot->before = written;
 	return ret;
 }
 

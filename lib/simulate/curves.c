@@ -2,6 +2,7 @@
 #include "simulate/curves.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,67 +139,67 @@ int pfs_mrc_end(struct pfs_mrc *mrc, struct pfs_err *err)
 
 enum { MAX_KNEES = 8, MAX_RUNGS = 32 + MAX_KNEES + 3 };
 
-/* The size between two rungs at which the straight line between them is the most wrong, and by how much. */
-static uint64_t worst_between(const struct pfs_lru_curve *curve, uint64_t from, uint64_t to, double *worst)
+/* A size, and at which size between it and the next one the straight line between them is the most wrong. */
+struct rung {
+	uint64_t size, knee;
+	double wrong;
+};
+
+static void find_knee(const struct pfs_lru_curve *curve, struct rung *rung)
 {
+	uint64_t from = rung[0].size, to = rung[1].size;
 	double high = curve->misses[from], slope = (high - curve->misses[to]) / (to - from);
-	uint64_t at = from;
 
-	*worst = 0;
+	rung->wrong = 0;
 	for (uint64_t size = from + 1; size < to; size++) {
-		double wrong = high - slope * (size - from) - curve->misses[size];
+		double wrong = fabs(high - slope * (size - from) - curve->misses[size]);
 
-		wrong = wrong < 0 ? -wrong : wrong;
-		if (wrong > *worst) {
-			*worst = wrong;
-			at = size;
+		if (wrong > rung->wrong) {
+			rung->wrong = wrong;
+			rung->knee = size;
 		}
 	}
-	return at;
-}
-
-static void insert_rung(uint64_t *rungs, unsigned int *nr, unsigned int at, uint64_t size)
-{
-	memmove(&rungs[at + 1], &rungs[at], (*nr - at) * sizeof(*rungs));
-	rungs[at] = size;
-	++*nr;
 }
 
 /* One rung more, unless the line is right to a hundredth of what is not a first reference. */
-static bool add_knee(const struct pfs_lru_curve *curve, uint64_t *rungs, unsigned int *nr)
+static bool add_knee(const struct pfs_lru_curve *curve, struct rung *rungs, unsigned int *nr)
 {
-	double most = (curve->refs - curve->pages) / 100.0, wrong;
-	unsigned int before = 0;
-	uint64_t knee = 0;
+	double most = (curve->refs - curve->pages) / 100.0;
+	struct rung *worst = NULL;
 
-	for (unsigned int i = 0; i + 1 < *nr; i++) {
-		uint64_t size = worst_between(curve, rungs[i], rungs[i + 1], &wrong);
-
-		if (wrong <= most)
-			continue;
-		most = wrong;
-		knee = size;
-		before = i + 1;
-	}
-	if (before)
-		insert_rung(rungs, nr, before, knee);
-	return before;
+	for (struct rung *rung = rungs; rung < rungs + *nr - 1; rung++)
+		if (rung->wrong > most) {
+			most = rung->wrong;
+			worst = rung;
+		}
+	if (!worst)
+		return false;
+	memmove(worst + 2, worst + 1, (rungs + *nr - (worst + 1)) * sizeof(*rungs));
+	worst[1].size = worst->knee;
+	++*nr;
+	find_knee(curve, worst);
+	find_knee(curve, worst + 1);
+	return true;
 }
 
 int pfs_mrc_ladder(const struct pfs_lru_curve *curve, bool all_pages, uint64_t **sizes, unsigned int *nr)
 {
-	uint64_t *rungs = calloc(MAX_RUNGS, sizeof(*rungs));
+	struct rung rungs[MAX_RUNGS] = { 0 };
 
-	if (!rungs)
-		return -ENOMEM;
 	*nr = 0;
 	for (uint64_t size = 1; size < curve->enough; size *= 2)
-		rungs[(*nr)++] = size;
-	rungs[(*nr)++] = curve->enough ? curve->enough : 1;
+		rungs[(*nr)++].size = size;
+	rungs[(*nr)++].size = curve->enough ? curve->enough : 1;
+	for (unsigned int i = 0; i + 1 < *nr; i++)
+		find_knee(curve, &rungs[i]);
 	for (unsigned int knees = 0; knees < MAX_KNEES && add_knee(curve, rungs, nr); knees++)
 		;
-	if (all_pages && curve->pages > rungs[*nr - 1])
-		rungs[(*nr)++] = curve->pages;
-	*sizes = rungs;
+	if (all_pages && curve->pages > rungs[*nr - 1].size)
+		rungs[(*nr)++].size = curve->pages;
+	*sizes = malloc(*nr * sizeof(**sizes));
+	if (!*sizes)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < *nr; i++)
+		(*sizes)[i] = rungs[i].size;
 	return 0;
 }

@@ -9,14 +9,14 @@
 
 /* A block's bits are a line of the processor's cache. */
 enum { BLOCK_SHIFT = 9, BLOCK = 1 << BLOCK_SHIFT, WORDS = BLOCK / 64 };
-enum { FIRST_PAGES = 256, FIRST_POSITIONS = 2 * BLOCK };
+enum { FIRST_POSITIONS = 2 * BLOCK };
 #define MAX_PAGES (UINT32_C(1) << 31)
 
 struct pfs_stack_distance {
 	uint64_t refs;
 	uint32_t pages; /* referenced; so many positions are the last of a page */
 	uint32_t *last; /* of each page, its last position and 1; 0: not referenced */
-	uint32_t max_pages;
+	size_t max_pages;
 	uint64_t *counts; /* by distance; [0]: first references */
 	size_t max_counts;
 	uint32_t *page_at;	/* of each position */
@@ -105,36 +105,6 @@ static void bits_fill(struct pfs_stack_distance *s, uint32_t ones)
 
 /* ---- room ---- */
 
-static int more_pages(struct pfs_stack_distance *s, uint32_t page)
-{
-	uint64_t max = s->max_pages ? s->max_pages : FIRST_PAGES;
-	uint32_t *last;
-
-	if (page >= MAX_PAGES)
-		return -EOVERFLOW;
-	while (max <= page)
-		max *= 2;
-	last = realloc(s->last, max * sizeof(*last));
-	if (!last)
-		return -ENOMEM;
-	s->last = last;
-	memset(last + s->max_pages, 0, (max - s->max_pages) * sizeof(*last));
-	s->max_pages = max;
-	return 0;
-}
-
-static int more_counts(struct pfs_stack_distance *s, uint32_t distance)
-{
-	size_t before = s->max_counts;
-	uint64_t *counts = pfs_array_grown(s->counts, &s->max_counts, (size_t)distance + 1, sizeof(*counts));
-
-	if (!counts)
-		return -ENOMEM;
-	memset(counts + before, 0, (s->max_counts - before) * sizeof(*counts));
-	s->counts = counts;
-	return 0;
-}
-
 /* At most half of the positions are a page's last: so giving them anew is worth what it costs. */
 static int more_positions(struct pfs_stack_distance *s)
 {
@@ -148,18 +118,14 @@ static int more_positions(struct pfs_stack_distance *s)
 		max *= 2;
 	if (max > UINT32_MAX)
 		return -EOVERFLOW;
-	page_at = realloc(s->page_at, max * sizeof(*page_at));
-	if (!page_at)
-		return -ENOMEM;
-	s->page_at = page_at;
+	page_at = pfs_advise_huge(realloc(s->page_at, max * sizeof(*page_at)), max * sizeof(*page_at));
+	s->page_at = page_at ? page_at : s->page_at;
 	bits = realloc(s->bits, max / 8);
-	if (!bits)
-		return -ENOMEM;
-	s->bits = bits;
+	s->bits = bits ? bits : s->bits;
 	tree = realloc(s->tree, ((max >> BLOCK_SHIFT) + 1) * sizeof(*tree));
-	if (!tree)
+	s->tree = tree ? tree : s->tree;
+	if (!page_at || !bits || !tree)
 		return -ENOMEM;
-	s->tree = tree;
 	s->max_positions = max;
 	return 0;
 }
@@ -189,17 +155,20 @@ static int compact(struct pfs_stack_distance *s)
 
 int pfs_stack_distance_refer(struct pfs_stack_distance *s, uint32_t page, uint64_t *distance)
 {
-	int ret = page < s->max_pages ? 0 : more_pages(s, page);
 	uint32_t last, d = 0;
+	int ret;
 
-	if (!ret && s->now == s->max_positions)
-		ret = compact(s);
+	if (page >= MAX_PAGES)
+		return -EOVERFLOW;
+	if (page >= s->max_pages && !pfs_array_extend(s->last, s->max_pages, (size_t)page + 1))
+		return -ENOMEM;
+	ret = s->now == s->max_positions ? compact(s) : 0;
 	if (ret)
 		return ret;
 	last = s->last[page];
 	if (last)
 		d = s->pages - bits_up_to(s, last - 1) + 1;
-	if (d >= s->max_counts && more_counts(s, d))
+	if (d >= s->max_counts && !pfs_array_extend(s->counts, s->max_counts, (size_t)d + 1))
 		return -ENOMEM;
 	if (last)
 		bit_clear(s, last - 1);
@@ -229,6 +198,7 @@ int pfs_stack_distance_curve(const struct pfs_stack_distance *s, struct pfs_lru_
 		enough--;
 	*curve = (struct pfs_lru_curve){ .refs = s->refs, .pages = s->pages, .enough = enough };
 	curve->misses = malloc(((uint64_t)enough + 1) * sizeof(*curve->misses));
+	pfs_advise_huge(curve->misses, enough * sizeof(*curve->misses));
 	if (!curve->misses)
 		return -ENOMEM;
 	curve->misses[0] = misses;
