@@ -30,9 +30,10 @@ for ((i = 0; i < rounds; i++)); do
 	mrc_once
 done
 echo "pfscope mrc of $refs references, seconds, median of $rounds [quartiles]"
-printf '%-30s %24s %12s %12s %12s\n' '' 'lru, all sizes' 'clock, half' 'opt, half' '2 windows'
+printf '%-30s %24s %10s %12s %12s %12s\n' '' 'lru, all sizes' million/s 'clock, half' 'opt, half' '2 windows'
 for shape in "${shapes[@]}"; do
 	read -r name rest <<<"$shape"
-	printf '%-30s %24s %12s %12s %12s\n' "$rest" "$(quartiles <"$T/$name")" "$(median "$T/$name-clock")" \
+	printf '%-30s %24s %10.1f %12s %12s %12s\n' "$rest" "$(quartiles <"$T/$name")" \
+		"$(awk -v n="$refs" -v s="$(median "$T/$name")" 'BEGIN { print n / s / 1e6 }')" "$(median "$T/$name-clock")" \
 		"$(median "$T/$name-opt")" "$(median "$T/$name-window")"
 done

@@ -19,6 +19,13 @@ read_once()
 	timed events "$dir/pfscope" events "$T/big.dat"
 	timed render "$dir/pfscope" render "$T/big.dat"
 	timed report "$dir/pfscope" report "$T/big.dat"
+	timed cat cat "$T/big.dat"
+	timed tape "$dir/pfscope" tape "$T/big.dat"
+	timed tape-binary "$dir/pfscope" tape --format binary "$T/big.dat"
+	timed mrc "$dir/pfscope" mrc "$T/big.dat"
+	for filter in "${filters[@]}"; do
+		timed "render-$filter" "$dir/pfscope" render "--$filter" "$T/big.dat"
+	done
 	timed trace-cmd trace-cmd report "$T/big.dat"
 	[ ! -s "$T/perf.data" ] || timed perf perf script -i "$T/perf.data"
 	if [ -s "$T/big7.dat" ]; then
@@ -66,6 +73,9 @@ trace-cmd convert -i "$T/big.dat" -o "$T/big7.dat" --file-version 7 --compressio
 to_text >"$T/big.txt"
 lines=$(wc -l <"$T/big.txt")
 events=$(walk | awk '{ print $1 }')
+refs=$("$dir/pfscope" tape --by=all "$T/big.dat" | sed -n 's/^tape all references=\([0-9]*\).*/\1/p')
+pid=$("$dir/pfscope" report --csv "$T/big.dat" | awk -F, '$1 == "process" { print $2; exit }')
+filters=(from=0.1 to=1000 pid="$pid" 'comm=touch*' region=anon)
 for ((i = 0; i < rounds; i++)); do
 	read_once
 done
@@ -75,8 +85,17 @@ line walk "$events" 'walk and merge (dat_dump -n)' trace-cmd
 line events "$events" 'pfscope events' trace-cmd
 line report "$events" 'pfscope report' trace-cmd
 line render "$events" 'pfscope render' trace-cmd
+line tape "$refs" 'pfscope tape, references'
+line tape-binary "$refs" 'pfscope tape --format binary, references'
+line mrc "$refs" 'pfscope mrc, references'
 line trace-cmd "$events" 'trace-cmd report' trace-cmd
 line perf "$events" 'perf script (its own recording of the same)' trace-cmd
 line render7 "$events" 'pfscope render, compressed' trace-cmd7
 line trace-cmd7 "$events" 'trace-cmd report, compressed' trace-cmd7
 line text "$lines" "pfscope render, text of $lines lines"
+
+echo
+printf '%-42s %22s\n' 'pfscope render, x cat FILE' "$(times cat render)"
+for filter in "${filters[@]}"; do
+	printf '%-42s %22s\n' "pfscope render --$filter, x render" "$(times render "render-$filter")"
+done
