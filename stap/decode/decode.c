@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decoder's entrance: orders and counts the records and hands each to the part for its type.
+ * The decoder's entrance: orders and counts the records and passes each to the function for its type.
  *
  * A gap in the numbers becomes a `lost` event with the CPU and the count, at the record after the gap.
  */
@@ -85,20 +85,18 @@ static struct dec_cpu *cpu_get(struct pfs_decoder *d, uint16_t nr)
 
 /* ---- losses ---- */
 
-/* Since since_ns (0: not known). cpu -1: not known. count 0: not known how many. */
+/* since_ns 0, cpu -1, count 0: unknown. */
 static int lost(struct pfs_decoder *d, uint64_t since_ns, uint64_t ts_ns, int cpu, uint64_t count)
 {
 	struct pfs_event ev = { .kind = PFS_LOST, .ts_ns = ts_ns, .cpu = cpu, .count = count };
 
 	ev.have = (cpu >= 0 ? PFS_HAS(PFS_F_CPU) : 0) | (count ? PFS_HAS(PFS_F_COUNT) : 0);
-	if (since_ns && since_ns <= ts_ns) {
-		ev.interval_ns = ts_ns - since_ns;
-		ev.have |= PFS_HAS(PFS_F_INTERVAL);
-	}
+	if (since_ns && since_ns <= ts_ns)
+		DEC_SET(&ev, INTERVAL, interval_ns, ts_ns - since_ns);
 	return pfs_emit(&d->sink, &ev);
 }
 
-/* Numbers wrap; one that goes back is damage, and where counting goes on from. Counters have none. */
+/* Numbers wrap. After one that goes back, which is damage, counting continues from it. Counters have no number. */
 static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
 	uint32_t gap = rec->seq - cpu->next_seq;
@@ -118,7 +116,7 @@ static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 	return lost(d, cpu->last_ns, rec->ts_ns, rec->cpu, gap);
 }
 
-/* What SystemTap itself says that it left out. Where and when, it does not say. */
+/* SystemTap's own counts of what it skipped; the CPU and the time are unknown. */
 static int counters(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	const struct pfs_rec_counters *now = &rec->counters;
@@ -134,9 +132,9 @@ static int counters(struct pfs_decoder *d, const struct pfs_rec *rec)
 	return err;
 }
 
-/* ---- what several records say together ---- */
+/* ---- records ---- */
 
-/* A piece of a string. Pieces come one right after the other, on one processor. */
+/* A piece of a string. The pieces follow one another on one CPU. */
 static void name_piece(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
 	const struct pfs_rec_name *name = &rec->name;
@@ -157,16 +155,10 @@ static void name_piece(struct pfs_decoder *d, struct dec_cpu *cpu, const struct 
 	cpu->name[cpu->name_len] = '\0';
 }
 
-/* The string that the record needs, or NULL. */
-static const char *name_for(struct dec_cpu *cpu)
+static int hello(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
-	if (cpu->name_bad || !cpu->name_total || cpu->name_len != cpu->name_total)
-		return NULL;
-	return cpu->name;
-}
+	const struct pfs_rec_hello *hello = &rec->hello;
 
-static int hello(struct pfs_decoder *d, const struct pfs_rec_hello *hello)
-{
 	if (hello->magic != PFS_WIRE_MAGIC || hello->version != PFS_WIRE_VERSION ||
 	    hello->rec_size != sizeof(struct pfs_rec))
 		return -EPROTO;
@@ -180,68 +172,61 @@ static int hello(struct pfs_decoder *d, const struct pfs_rec_hello *hello)
 static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	d->stats.ready = true;
-	d->counters = rec->counters; /* what was skipped before was no target's */
+	d->counters = rec->counters; /* skipped hits before this were not of targets */
 	d->counters_ns = rec->ts_ns;
 	return dec_note(d, rec, NULL, PFS_FACT(START, .text = "mono"));
 }
 
-static int dispatch(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
+static int probe(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
-	struct dec_cpu *of;
-	const char *name;
+	const char *name = dec_name(cpu);
 
-	switch (rec->type) {
-	case PFS_REC_HELLO:
-		return hello(d, &rec->hello);
-	case PFS_REC_PROBE:
-		name = name_for(cpu);
-		return name ? dec_note(d, rec, NULL, PFS_FACT(PROBE, .text = name)) : 0;
-	case PFS_REC_READY:
-		return ready(d, rec);
-	case PFS_REC_FAULT:
-		return dec_fault(d, rec);
-	case PFS_REC_AROUND:
-		return dec_around(d, rec);
-	case PFS_REC_LAYOUT:
-		return dec_layout(d, cpu, rec);
-	case PFS_REC_REGION:
-		return dec_region(d, cpu, rec);
-	case PFS_REC_LAYOUT_END:
-		return dec_layout_end(d, cpu, rec);
-	case PFS_REC_UNMAP:
-		return dec_unmap(d, rec);
-	case PFS_REC_MOVE:
-		return dec_move(d, rec);
-	case PFS_REC_FORK:
-		return dec_fork(d, rec);
-	case PFS_REC_THREAD:
-		return dec_thread(d, rec);
-	case PFS_REC_EXEC:
-		return dec_exec(d, rec, name_for(cpu));
-	case PFS_REC_EXIT:
-		return dec_exit(d, rec);
-	case PFS_REC_COMM:
-		return dec_comm(d, rec);
-	case PFS_REC_SIGNAL:
-		return dec_signal(d, rec);
-	case PFS_REC_COUNTERS:
-		return counters(d, rec);
-	case PFS_REC_CPU:
-		of = cpu_get(d, rec->end.cpu);
-		if (!of)
-			return -ENOMEM;
-		of->final_nr = rec->end.nr;
-		of->final_known = true;
-		return 0;
-	case PFS_REC_END:
-		d->stats.ended = true;
-		return counters(d, rec);
-	default:
-		return 0;
-	}
+	return name ? dec_note(d, rec, NULL, PFS_FACT(PROBE, .text = name)) : 0;
 }
 
-/* One record, in its place. */
+static int cpu_total(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct dec_cpu *cpu = cpu_get(d, rec->end.cpu);
+
+	if (!cpu)
+		return -ENOMEM;
+	cpu->final_nr = rec->end.nr;
+	cpu->final_known = true;
+	return 0;
+}
+
+static int end(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	d->stats.ended = true;
+	return counters(d, rec);
+}
+
+/* A record that belongs together with others of its CPU has a function of the second kind. */
+static const struct {
+	int (*one)(struct pfs_decoder *d, const struct pfs_rec *rec);
+	int (*of_cpu)(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
+} handlers[PFS_REC_NR] = {
+	[PFS_REC_HELLO] = { .one = hello },
+	[PFS_REC_PROBE] = { .of_cpu = probe },
+	[PFS_REC_READY] = { .one = ready },
+	[PFS_REC_FAULT] = { .one = dec_fault },
+	[PFS_REC_AROUND] = { .one = dec_around },
+	[PFS_REC_LAYOUT] = { .of_cpu = dec_layout },
+	[PFS_REC_REGION] = { .of_cpu = dec_region },
+	[PFS_REC_LAYOUT_END] = { .of_cpu = dec_layout_end },
+	[PFS_REC_UNMAP] = { .one = dec_unmap },
+	[PFS_REC_MOVE] = { .one = dec_move },
+	[PFS_REC_FORK] = { .one = dec_fork },
+	[PFS_REC_THREAD] = { .one = dec_thread },
+	[PFS_REC_EXEC] = { .of_cpu = dec_exec },
+	[PFS_REC_EXIT] = { .one = dec_exit },
+	[PFS_REC_COMM] = { .one = dec_comm },
+	[PFS_REC_SIGNAL] = { .one = dec_signal },
+	[PFS_REC_COUNTERS] = { .one = counters },
+	[PFS_REC_CPU] = { .one = cpu_total },
+	[PFS_REC_END] = { .one = end },
+};
+
 static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_cpu *cpu = cpu_get(d, rec->cpu);
@@ -254,20 +239,23 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 		name_piece(d, cpu, rec);
 		return 0;
 	}
-	err = dispatch(d, cpu, rec);
+	if (handlers[rec->type].one)
+		err = handlers[rec->type].one(d, rec);
+	else if (handlers[rec->type].of_cpu)
+		err = handlers[rec->type].of_cpu(d, cpu, rec);
 	cpu->name_total = 0; /* a string is for one record */
 	return err;
 }
 
-/* The oldest record that is held back, if it is that old. */
+/* Decodes the oldest record held back, if it is not later than until_ns. */
 static bool pass_one(struct pfs_decoder *d, uint64_t until_ns)
 {
 	struct pfs_rec rec;
+	bool popped = dec_queue_pop(&d->queue, until_ns, &rec);
 
-	if (!dec_queue_pop(&d->queue, until_ns, &rec))
-		return false;
-	d->failed = process(d, &rec);
-	return true;
+	if (popped)
+		d->failed = process(d, &rec);
+	return popped;
 }
 
 /* ---- the entrance ---- */
@@ -287,7 +275,7 @@ int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
 	cpu = cpu_get(d, rec->cpu);
 	if (!cpu)
 		return d->failed = -ENOMEM;
-	/* A fault is dated at its beginning, but written, like what else there is, when it is over. */
+	/* A fault has the time of its beginning, but is written at its end. */
 	key = rec->ts_ns;
 	if (rec->type == PFS_REC_FAULT)
 		key += rec->fault.latency_ns + rec->fault.rest * UINT64_C(1024);
@@ -318,7 +306,7 @@ static int last_losses(struct pfs_decoder *d)
 		const struct dec_cpu *cpu = d->cpu[i];
 		uint32_t gap = cpu && cpu->final_known ? cpu->final_nr - cpu->next_seq : 0;
 
-		/* The processor that says so goes on numbering: its own number may be behind. */
+		/* The CPU that writes the totals goes on numbering: its own total may be behind. */
 		if (!gap || gap > UINT32_MAX / 2)
 			continue;
 		d->stats.lost += gap;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of the probe module (wire.h) to events.
+ * Records of the probe module (tapset/wire.h) to events. The room decode/ offers this header alone.
  *
- * The room decode/ offers this header alone. Records report layouts as states; the decoder keeps the regions that it
- * has reported of each address space (mirror.c) and emits only the difference. It counts the gaps in the record
- * numbers of each CPU.
+ * Records report layouts as states; the decoder keeps the regions that it has reported of each address space
+ * (mirror.c) and emits only the difference. It counts the gaps in the record numbers of each CPU.
  *
- * Records of different CPUs arrive out of order: those of a quiet CPU wait in the kernel for a while. The decoder
- * holds records back for PFS_DECODE_WINDOW_NS, and at most PFS_DECODE_HELD_MAX of them. A caller that wants
- * events sooner calls pfs_decoder_flush(); records that arrive too late for that are decoded all the same, and
- * counted.
+ * Records of different CPUs arrive out of order, because those of a quiet CPU wait in the kernel. The decoder holds
+ * records back for PFS_DECODE_WINDOW_NS, and at most PFS_DECODE_HELD_MAX of them. A caller that wants events sooner
+ * calls pfs_decoder_flush(); records that arrive too late for that are decoded all the same, and counted.
  */
 #ifndef PFS_STAP_DECODE_H
 #define PFS_STAP_DECODE_H
@@ -37,10 +35,7 @@ struct pfs_decode_stats {
 struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink); /* NULL: no memory */
 void pfs_decoder_free(struct pfs_decoder *decoder);
 
-/*
- * One record. 0, what the sink returned, -ENOMEM, or -EPROTO: the module speaks another version of
- * wire.h (nothing more can be read then).
- */
+/* One record. 0, what the sink returned, -ENOMEM, or -EPROTO: the module uses another version of wire.h. */
 int pfs_decoder_feed(struct pfs_decoder *decoder, const struct pfs_rec *rec);
 
 /* Decodes the records up to that time (CLOCK_MONOTONIC). Returns as pfs_decoder_feed(). */

@@ -31,14 +31,14 @@ struct dec_queue {
 	uint64_t newest;
 };
 
-/* A processor: its numbers, and what several records of it say together. */
+/* A CPU: its record numbers, and what several records of it make up together. */
 struct dec_cpu {
 	uint64_t last_key; /* of the queue: its own order is kept */
 	uint32_t next_seq;
-	uint64_t last_ns;  /* of the last record that was looked at; 0: none */
+	uint64_t last_ns;  /* of the last record decoded; 0: none */
 	uint32_t final_nr; /* PFS_REC_CPU */
 	bool final_known;
-	bool in_layout, torn; /* between LAYOUT and LAYOUT_END; something of it is missing */
+	bool in_layout, torn; /* between LAYOUT and LAYOUT_END; records of it are missing */
 	bool name_bad;
 	size_t name_len, name_total;
 	char name[MAX_NAME + 1];
@@ -49,13 +49,13 @@ struct dec_cpu {
 
 struct dec_thread {
 	int32_t tid, pid;
-	bool found; /* it ran already when it was heard of */
-	bool known; /* what it had counted then is known: */
+	bool found; /* it was running before its first record */
+	bool known; /* the counts before that are known: */
 	uint64_t minor, major;
 	char comm[17];
 	bool failed;		    /* its last fault got no page, and no signal has come yet */
 	struct dec_subject subject; /* of its last fault */
-	uint64_t start, end;	    /* the region of that, if it was no exception; else 0 */
+	uint64_t start, end;	    /* the region of that fault; 0 for an exception */
 	UT_hash_handle hh;
 };
 
@@ -63,11 +63,11 @@ struct dec_proc {
 	int32_t pid;
 	struct mirror *mirror;	/* its current space; NULL: not known */
 	struct mirror *execing; /* the image that an exec of it is building, or NULL */
-	bool space_gone;	/* it had one, which was given up */
+	bool space_gone;	/* its space was removed */
 	bool over;		/* its last thread has ended */
-	bool uncounted;		/* not all of its threads were heard of before they ended */
-	unsigned int nr_found;	/* threads that ran already when they were heard of */
-	uint64_t minor, major;	/* what those that ended have counted since */
+	bool uncounted;		/* the first counts of one of its threads are unknown */
+	unsigned int nr_found;	/* threads that were running before their first record */
+	uint64_t minor, major;	/* counts of the threads that ended, since their first records */
 	UT_hash_handle hh;
 };
 
@@ -90,8 +90,8 @@ struct pfs_decoder {
 	uint64_t last_ns;
 	unsigned int page_shift;
 	struct pfs_rec_counters counters; /* the newest */
-	uint64_t counters_ns;		  /* of these; 0: there were none */
-	int failed;			  /* what every further call returns */
+	uint64_t counters_ns;		  /* of these; 0: none yet */
+	int failed;			  /* the result of every further call */
 };
 
 static inline uint64_t dec_page_size(const struct pfs_decoder *d)
@@ -99,10 +99,22 @@ static inline uint64_t dec_page_size(const struct pfs_decoder *d)
 	return UINT64_C(1) << d->page_shift;
 }
 
-/* decode/emit.c: an event with the time and the CPU of the record. */
+/*
+ * decode/emit.c. An event with the time and the CPU of the record, of the subject or of the record's own thread; a note,
+ * subject NULL: about the whole recording.
+ */
 void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_subject subject, enum pfs_kind kind);
+void dec_event_own(struct pfs_event *ev, const struct pfs_rec *rec, enum pfs_kind kind);
 int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject,
 	     const struct pfs_fact *fact);
+
+/* The string that came before this record of the CPU, or NULL. */
+const char *dec_name(const struct dec_cpu *cpu);
+
+/* Fields of an event: DEC_SET(&ev, CHILD, child, tid) sets ev.child. */
+#define DEC_SET(ev, FIELD, member, value) ((ev)->member = (value), (ev)->have |= PFS_HAS(PFS_F_##FIELD))
+void dec_set_range(struct pfs_event *ev, uint64_t start, uint64_t end);
+void dec_set_file(struct pfs_event *ev, uint32_t dev, uint64_t ino, uint64_t off);
 
 /* decode/order.c. push: 0 or -ENOMEM. pop: false if there is none up to that key. */
 int dec_queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key);
@@ -128,11 +140,11 @@ void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p);
 /* decode/life.c */
 int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec);
-int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name);
+int dec_exec(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
 int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec);
 
-/* A change of one address space: the record that reports it, and whose events it becomes. */
+/* A change of one address space: the record that reports it, and the subject of its events. */
 struct dec_site {
 	struct pfs_decoder *d;
 	const struct pfs_rec *rec;
@@ -140,22 +152,22 @@ struct dec_site {
 	struct mirror *m;
 };
 
-/* decode/diff.c: all regions of [lo, hi), sorted, `id` 0; that becomes the identity they are given. */
+/* decode/diff.c: all regions of [lo, hi), sorted; their `id` is 0 until dec_diff() has assigned it. */
 struct dec_statement {
 	struct mirror_region *region;
 	unsigned int nr;
 	uint64_t lo, hi;
-	bool whole; /* nothing of it is missing: between the regions nothing is mapped */
+	bool whole; /* no record is missing: nothing is mapped between the regions */
 };
 int dec_diff(const struct dec_site *site, struct dec_statement *statement);
 
-/* The region becomes this one, here and for readers; `all`: with its attributes, which else are inherited. */
+/* Maps the region in the mirror and emits that; `all`: with its attributes, which are otherwise inherited. */
 int dec_emit_map(const struct dec_site *site, const struct mirror_region *region, bool all);
 
-/* What the region has outside of [start, end) becomes regions of their own. */
+/* The parts of the region outside of [start, end) become regions of their own. */
 int dec_shrink(const struct dec_site *site, const struct mirror_region *region, uint64_t start, uint64_t end);
 
-/* If a region goes on on both sides of [start, end), what is above becomes a region of its own. */
+/* If a region extends on both sides of [start, end), the upper part becomes a region of its own. */
 int dec_split_upper(const struct dec_site *site, uint64_t start, uint64_t end);
 int dec_emit_unmap(const struct dec_site *site, uint64_t start, uint64_t end);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Events as every part of the decoder begins them: with the time and the CPU of the record that they come from.
- */
+/* Events begin with the time and the CPU of the record that they come from. */
 #include "decode/decode_priv.h"
 
 #include <string.h>
@@ -19,6 +17,24 @@ void dec_event(struct pfs_event *ev, const struct pfs_rec *rec, struct dec_subje
 		   (subject.space ? PFS_HAS(PFS_F_SPACE) : 0);
 }
 
+void dec_event_own(struct pfs_event *ev, const struct pfs_rec *rec, enum pfs_kind kind)
+{
+	dec_event(ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, kind);
+}
+
+void dec_set_range(struct pfs_event *ev, uint64_t start, uint64_t end)
+{
+	DEC_SET(ev, START, start, start);
+	DEC_SET(ev, END, end, end);
+}
+
+void dec_set_file(struct pfs_event *ev, uint32_t dev, uint64_t ino, uint64_t off)
+{
+	DEC_SET(ev, DEV, dev, dev);
+	DEC_SET(ev, INO, ino, ino);
+	DEC_SET(ev, OFF, off, off);
+}
+
 int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject,
 	     const struct pfs_fact *fact)
 {
@@ -30,8 +46,12 @@ int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_
 	if (!subject)
 		ev.have = 0;
 	pfs_note_write(fact, value, sizeof(value));
-	ev.key = pfs_note_key(fact->key);
-	ev.value = value;
-	ev.have |= PFS_HAS(PFS_F_KEY) | PFS_HAS(PFS_F_VALUE);
+	DEC_SET(&ev, KEY, key, pfs_note_key(fact->key));
+	DEC_SET(&ev, VALUE, value, value);
 	return pfs_emit(&d->sink, &ev);
+}
+
+const char *dec_name(const struct dec_cpu *cpu)
+{
+	return cpu->name_bad || !cpu->name_total || cpu->name_len != cpu->name_total ? NULL : cpu->name;
 }

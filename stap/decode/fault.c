@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * FAULT records to `fault` and `populate` events, with what came of them.
+ * FAULT records to `fault` and `populate` events, and the events that follow from them.
  *
- * An exception is a `fault`. What the kernel faulted in by itself (get_user_pages) is a `populate` of
- * one page; it counts for the thread that did it, whoever's the page is. The class is what the kernel
- * has counted: see mm_account_fault() in mm/memory.c.
+ * An exception is a `fault`. A page that the kernel faulted in by itself (get_user_pages) is a `populate`; it counts
+ * for the thread that did it, even if another process has the page. The class is the kernel's own count: see
+ * mm_account_fault() in mm/memory.c.
  */
 #include "decode/decode_priv.h"
 
@@ -17,7 +17,7 @@
 #define VM_FAULT_RETRY 0x400
 #define VM_FAULT_ERROR (0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x800) /* OOM SIGBUS ... FALLBACK */
 
-/* ---- what a fault was ---- */
+/* ---- the kind of a fault ---- */
 
 static bool got_page(const struct pfs_rec_fault *fault)
 {
@@ -40,14 +40,14 @@ static enum pfs_access access_of(const struct pfs_rec_fault *fault)
 #endif
 }
 
-/* Of memory without a file, though it may show one: a private mapping of /dev/zero. */
+/* Memory without a file; a private mapping of /dev/zero has one only for show. */
 static bool is_anon(const struct pfs_rec_fault *fault, const struct mirror_region *r)
 {
 	return !(fault->what & PFS_WHAT_FILE) ||
 	       (r && r->name && !strcmp(r->name, "/dev/zero") && !(r->perms & PFS_PERM_SHARED));
 }
 
-/* A page of a file, for the first time. Which of the two a write is, the mapping decides. */
+/* The first fault on a page of a file. For a write the mapping decides. */
 static enum pfs_how first_of_file(const struct mirror_region *r, enum pfs_access access)
 {
 	if (access != PFS_WRITE)
@@ -57,7 +57,7 @@ static enum pfs_how first_of_file(const struct mirror_region *r, enum pfs_access
 	return r->perms & PFS_PERM_SHARED ? PFS_HOW_FILE : PFS_HOW_COW;
 }
 
-/* What the handler did; 0: it is not known. */
+/* How the handler served the fault; 0: unknown. */
 static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirror_region *r, enum pfs_access access)
 {
 	if (!got_page(fault))
@@ -82,7 +82,7 @@ static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirro
 			return PFS_HOW_HUGE;
 		if (!is_anon(fault, r))
 			return first_of_file(r, access);
-		/* [vdso] and its like are neither a file's nor anonymous */
+		/* [vdso] and the like are neither of a file nor anonymous */
 		return r && r->name && r->name[0] == '[' && strcmp(r->name, "[stack]") && strncmp(r->name, "[anon", 5)
 			       ? 0
 			       : PFS_HOW_ANON;
@@ -93,7 +93,7 @@ static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirro
 
 /* ---- the region of a fault ---- */
 
-/* A region of which nothing but this fault is known. */
+/* A region that is known from this fault only. */
 static void region_of_fault(const struct pfs_decoder *d, struct mirror_region *r, const struct pfs_rec_fault *fault)
 {
 	*r = (struct mirror_region){
@@ -112,13 +112,13 @@ static bool grew_down(const struct mirror_region *r, const struct pfs_rec_fault 
 	return r && r->end == fault->vm_end && fault->vm_start < r->start;
 }
 
-/* The mirror and the fault differ in where its region is: the fault is right. */
+/* The fault's region differs from the mirror's: the fault is right. */
 static int heal(const struct dec_site *site)
 {
 	const struct pfs_rec_fault *fault = &site->rec->fault;
 	struct mirror_region *known = mirror_by_vma(site->m, fault->vma, fault->vm_start, fault->vm_end), r;
 
-	if (!known) { /* a piece, or something moved: its kernel address is not known yet */
+	if (!known) { /* a split or moved region: its kernel address is not known yet */
 		known = mirror_find(site->m, fault->addr);
 		if (known && known->vma)
 			known = NULL;
@@ -172,27 +172,26 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 {
 	const struct pfs_rec_fault *fault = &rec->fault;
 	bool handled = fault->what & PFS_WHAT_HANDLED;
+	enum pfs_access access = access_of(fault);
+	enum pfs_how how = how_of(fault, r, access);
 
-	ev->access = access_of(fault);
-	ev->how = how_of(fault, r, ev->access);
-	ev->class = fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS : PFS_MINOR;
-	ev->flags = fault->flags & PFS_FLAGS_KNOWN;
-	ev->latency_ns = fault->latency_ns;
-	ev->pfn = fault->pfn;
-	ev->have |= (ev->access ? PFS_HAS(PFS_F_ACCESS) : 0) | (ev->how ? PFS_HAS(PFS_F_HOW) : 0) |
-		    (got_page(fault) ? PFS_HAS(PFS_F_CLASS) : 0) |
-		    (handled ? PFS_HAS(PFS_F_FLAGS) | PFS_HAS(PFS_F_LATENCY) : 0) |
-		    (fault->what & PFS_WHAT_PFN ? PFS_HAS(PFS_F_PFN) : 0);
-	if (handled && fault->what & PFS_WHAT_FILE) {
-		ev->dev = fault->dev;
-		ev->ino = fault->ino;
-		ev->off = fault->pgoff << d->page_shift;
-		ev->have |= PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF);
+	if (access)
+		DEC_SET(ev, ACCESS, access, access);
+	if (how)
+		DEC_SET(ev, HOW, how, how);
+	if (got_page(fault))
+		DEC_SET(ev, CLASS, class,
+			fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS : PFS_MINOR);
+	if (handled) {
+		DEC_SET(ev, FLAGS, flags, fault->flags & PFS_FLAGS_KNOWN);
+		DEC_SET(ev, LATENCY, latency_ns, fault->latency_ns);
 	}
-	if (r) {
-		ev->id = r->id;
-		ev->have |= PFS_HAS(PFS_F_ID);
-	}
+	if (fault->what & PFS_WHAT_PFN)
+		DEC_SET(ev, PFN, pfn, fault->pfn);
+	if (handled && fault->what & PFS_WHAT_FILE)
+		dec_set_file(ev, fault->dev, fault->ino, fault->pgoff << d->page_shift);
+	if (r)
+		DEC_SET(ev, ID, id, r->id);
 }
 
 static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
@@ -203,16 +202,12 @@ static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct d
 
 	dec_event(&ev, rec, subject, PFS_FAULT);
 	describe(d, &ev, rec, r);
-	ev.addr = fault->addr;
-	ev.ip = fault->ip;
-	ev.code = fault->code;
-	ev.mode = fault->what & PFS_WHAT_KERNEL ? PFS_KERNEL : PFS_USER;
-	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_IP) | PFS_HAS(PFS_F_CODE) | PFS_HAS(PFS_F_MODE);
-	if (r) {
-		ev.start = r->start;
-		ev.end = r->end;
-		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	}
+	DEC_SET(&ev, ADDR, addr, fault->addr);
+	DEC_SET(&ev, IP, ip, fault->ip);
+	DEC_SET(&ev, CODE, code, fault->code);
+	DEC_SET(&ev, MODE, mode, fault->what & PFS_WHAT_KERNEL ? PFS_KERNEL : PFS_USER);
+	if (r)
+		dec_set_range(&ev, r->start, r->end);
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -221,14 +216,12 @@ static unsigned int huge_order(const struct pfs_decoder *d)
 	return d->page_shift - 3; /* a page table full of pages */
 }
 
-/* The page, or the whole huge page, as far as the region goes. */
+/* The page or the huge page. */
 static void page_range(const struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec_fault *fault)
 {
 	uint64_t size = dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0);
 
-	ev->start = fault->addr & -size;
-	ev->end = ev->start + size;
-	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	dec_set_range(ev, fault->addr & -size, (fault->addr & -size) + size);
 }
 
 static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
@@ -239,10 +232,9 @@ static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struc
 	dec_event(&ev, rec, subject, PFS_POPULATE);
 	page_range(d, &ev, &rec->fault);
 	describe(d, &ev, rec, r);
-	if (!charged) /* counted for somebody who is not recorded */
+	if (!charged) /* the kernel counts it for a process that is not recorded */
 		ev.have &= ~PFS_HAS(PFS_F_CLASS);
-	ev.by = subject.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP;
-	ev.have |= PFS_HAS(PFS_F_BY);
+	DEC_SET(&ev, BY, by, subject.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP);
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -254,20 +246,17 @@ static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 	if (!(fault->what & PFS_WHAT_HUGE))
 		return 0;
 	dec_event(&ev, rec, subject, PFS_HUGE);
-	ev.order = huge_order(d);
-	ev.have |= PFS_HAS(PFS_F_ORDER);
-	if (fault->what & PFS_WHAT_PFN) {
-		ev.pfn = fault->pfn & -(UINT64_C(1) << ev.order);
-		ev.have |= PFS_HAS(PFS_F_PFN);
-	}
+	DEC_SET(&ev, ORDER, order, huge_order(d));
+	if (fault->what & PFS_WHAT_PFN)
+		DEC_SET(&ev, PFN, pfn, fault->pfn & -(UINT64_C(1) << ev.order));
 	if (!(fault->what & PFS_WHAT_EXCEPTION))
 		page_range(d, &ev, fault);
 	return pfs_emit(&d->sink, &ev);
 }
 
-/* ---- what came of it ---- */
+/* ---- what follows a fault ---- */
 
-/* Pages offered beside the last fault of the thread; if that was no exception, in its region. */
+/* Fault-around of the thread's last fault; with its region if that was no exception. */
 int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
@@ -275,27 +264,18 @@ int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (!t)
 		return -ENOMEM;
-	dec_event(&ev, rec, t->subject.pid ? t->subject : (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT },
-		  PFS_AROUND);
-	ev.addr = rec->around.addr;
-	ev.dev = rec->around.dev;
-	ev.ino = rec->around.ino;
-	ev.off = rec->around.pgoff << d->page_shift;
-	ev.end_off = rec->around.end_pgoff << d->page_shift;
-	ev.have |= PFS_HAS(PFS_F_ADDR) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO) | PFS_HAS(PFS_F_OFF) |
-		   PFS_HAS(PFS_F_END_OFF);
-	if (t->start < t->end) {
-		ev.start = t->start;
-		ev.end = t->end;
-		ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-	}
+	dec_event_own(&ev, rec, PFS_AROUND);
+	if (t->subject.pid)
+		dec_event(&ev, rec, t->subject, PFS_AROUND);
+	DEC_SET(&ev, ADDR, addr, rec->around.addr);
+	dec_set_file(&ev, rec->around.dev, rec->around.ino, rec->around.pgoff << d->page_shift);
+	DEC_SET(&ev, END_OFF, end_off, rec->around.end_pgoff << d->page_shift);
+	if (t->start < t->end)
+		dec_set_range(&ev, t->start, t->end);
 	return pfs_emit(&d->sink, &ev);
 }
 
-/*
- * The kernel's answer to a fault that got no page. It also sends SIGSEGV where there is no page fault
- * (a general protection fault): that is no event.
- */
+/* The kernel also sends SIGSEGV without a page fault (a general protection fault): that is no event. */
 int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
@@ -306,15 +286,14 @@ int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (!t->failed || (rec->life.code != SIGSEGV && rec->life.code != SIGBUS))
 		return 0;
 	t->failed = false;
-	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_SIGNAL);
-	ev.sig = rec->life.code;
-	ev.have |= PFS_HAS(PFS_F_SIG);
+	dec_event_own(&ev, rec, PFS_SIGNAL);
+	DEC_SET(&ev, SIG, sig, rec->life.code);
 	return pfs_emit(&d->sink, &ev);
 }
 
 /* ---- faults ---- */
 
-/* The space of an exception is its process's own, or the one that its exec has just entered. */
+/* An exception happens in the process's current space, or in the one that its exec has just entered. */
 static int space_of_exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
 {
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
@@ -355,7 +334,7 @@ static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 	return err;
 }
 
-/* An own page, one of another process that is recorded (its mirror), or of one that is not (NULL). */
+/* The space of the page: the process's own, another recorded one, or NULL: it is not recorded. */
 static int space_of_page(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
@@ -372,7 +351,7 @@ static int space_of_page(struct pfs_decoder *d, const struct pfs_rec *rec, struc
 static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_thread *t)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
-	struct dec_subject said = { rec->pid, rec->tid, PFS_SPACE_OTHER };
+	struct dec_subject charged = { rec->pid, rec->tid, PFS_SPACE_OTHER };
 	struct mirror_region *r = NULL;
 	struct mirror *m;
 	int err = space_of_page(d, rec, &m);
@@ -392,10 +371,10 @@ static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 		d->stats.no_page++;
 		return 0;
 	}
-	/* Another one's page: the fault is counted for the thread that did it, if that is recorded. */
+	/* The kernel counts the fault for the thread that did it, even on a page of another process. */
 	if (!p || (m && t->subject.pid == rec->pid))
-		said = t->subject;
-	err = emit_populate(d, rec, said, r, p);
+		charged = t->subject;
+	err = emit_populate(d, rec, charged, r, p);
 	return !err && m ? emit_huge(d, rec, t->subject) : err;
 }
 

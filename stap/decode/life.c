@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of processes, and whose an address space is.
- *
- * Records name a space by the kernel's address of it. It is the current one of some process; or the
- * copy that a fork is making, or the image that an exec is building, until FORK or EXEC says that it
- * runs. A vfork child has its parent's.
+ * The life of processes and threads: names, forks, execs, exits.
  */
 #include "decode/decode_priv.h"
 
@@ -16,7 +12,7 @@
 
 /* ---- names of threads ---- */
 
-/* Passed on if it is news. */
+/* Emits a name that has changed. */
 static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, int32_t tid, const char comm[16])
 {
 	struct dec_thread *t = dec_thread_get(d, tid, pid);
@@ -28,12 +24,11 @@ static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, 
 		return 0;
 	memcpy(t->comm, comm, 16);
 	dec_event(&ev, rec, (struct dec_subject){ pid, tid, PFS_SPACE_CURRENT }, PFS_COMM);
-	ev.comm = t->comm;
-	ev.have |= PFS_HAS(PFS_F_COMM);
+	DEC_SET(&ev, COMM, comm, t->comm);
 	return pfs_emit(&d->sink, &ev);
 }
 
-/* A thread that was found running: which space it has, and what it has counted so far. */
+/* A thread that was running already: its space, and its counts so far. */
 static int found(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_proc *p)
 {
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
@@ -63,14 +58,14 @@ int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec)
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
 	int err = p ? found(d, rec, p) : -ENOMEM;
 
-	if (err || p->execing) /* the new image's name: EXEC says it, too */
+	if (err || p->execing) /* the new image's name: EXEC has it, too */
 		return err;
 	return named(d, rec, rec->pid, rec->tid, rec->comm.comm);
 }
 
 /* ---- birth ---- */
 
-/* A number that is given anew starts from nothing, but with its maker's name. */
+/* A new thread, whose number may have been used before, inherits its parent's name. */
 static struct dec_thread *thread_begins(struct pfs_decoder *d, int32_t tid, int32_t pid, const struct dec_thread *maker)
 {
 	struct dec_thread *t = dec_thread_get(d, tid, pid);
@@ -93,14 +88,13 @@ int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 	if (!maker || !thread_begins(d, rec->life.child_tid, rec->pid, maker))
 		return -ENOMEM;
-	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_THREAD);
-	ev.child = rec->life.child_tid;
-	ev.have |= PFS_HAS(PFS_F_CHILD);
+	dec_event_own(&ev, rec, PFS_THREAD);
+	DEC_SET(&ev, CHILD, child, rec->life.child_tid);
 	err = pfs_emit(&d->sink, &ev);
 	return err ? err : named(d, rec, rec->pid, rec->life.child_tid, rec->life.comm);
 }
 
-/* The child's space: its parent's, the copy that was told, or for want of that one of our own. */
+/* The child's space: its parent's, the copy that was reported, or else a copy of the parent's mirror. */
 static int child_space(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_proc *parent,
 		       struct mirror **m)
 {
@@ -121,10 +115,9 @@ static int emit_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_FORK);
-	ev.child = rec->life.child_pid;
-	ev.shared = !!(rec->life.flags & PFS_LIFE_SHARED);
-	ev.have |= PFS_HAS(PFS_F_CHILD) | PFS_HAS(PFS_F_SHARED);
+	dec_event_own(&ev, rec, PFS_FORK);
+	DEC_SET(&ev, CHILD, child, rec->life.child_pid);
+	DEC_SET(&ev, SHARED, shared, !!(rec->life.flags & PFS_LIFE_SHARED));
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -155,7 +148,7 @@ int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 /* ---- exec ---- */
 
-/* Another thread than the first goes on under the first one's number, with what it has counted. */
+/* A thread other than the first takes over the first one's number, and keeps its own counts. */
 static void take_over(struct pfs_decoder *d, struct dec_proc *p, struct dec_thread *t, int32_t old_tid)
 {
 	struct dec_thread *old;
@@ -173,8 +166,9 @@ static void take_over(struct pfs_decoder *d, struct dec_proc *p, struct dec_thre
 	free(old);
 }
 
-int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
+int dec_exec(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
+	const char *name = dec_name(cpu);
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
 	struct mirror *m = dec_mirror_get(d, rec->life.mm);
@@ -184,22 +178,17 @@ int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
 	if (!p || !t || !m)
 		return -ENOMEM;
 	take_over(d, p, t, old_tid);
-	/* Whoever began to build it: the model has it there. */
+	/* In the model the image belongs to the thread that began to build it. */
 	if (m->state == MIRROR_EXECING && m->tid != rec->tid)
 		old_tid = m->tid;
-	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXEC);
-	if (name) {
-		ev.name = name;
-		ev.have |= PFS_HAS(PFS_F_NAME);
-	}
-	if (old_tid > 0 && old_tid != rec->tid) {
-		ev.child_tid = old_tid;
-		ev.have |= PFS_HAS(PFS_F_CHILD_TID);
-	}
+	dec_event_own(&ev, rec, PFS_EXEC);
+	if (name)
+		DEC_SET(&ev, NAME, name, name);
+	if (old_tid > 0 && old_tid != rec->tid)
+		DEC_SET(&ev, CHILD_TID, child_tid, old_tid);
 	if (rec->life.comm[0]) {
 		memcpy(t->comm, rec->life.comm, 16);
-		ev.comm = t->comm;
-		ev.have |= PFS_HAS(PFS_F_COMM);
+		DEC_SET(&ev, COMM, comm, t->comm);
 	}
 	t->failed = false;
 	dec_take_space(d, p, m);
@@ -208,18 +197,7 @@ int dec_exec(struct pfs_decoder *d, const struct pfs_rec *rec, const char *name)
 
 /* ---- death ---- */
 
-/* The kernel's own account of what the process faulted since it was first heard of. */
-static int tell_counts(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_proc *p)
-{
-	struct dec_subject subject = { rec->pid, rec->tid, PFS_SPACE_CURRENT };
-
-	if (p->uncounted)
-		return 0;
-	return dec_note(d, rec, &subject,
-			PFS_FACT(COUNTED, .minor = p->minor, .major = p->major, .running = p->nr_found));
-}
-
-/* Its number stays known: two threads that end at the same moment may both be the last. */
+/* The process stays in the table: two threads that end at the same moment may both be the last. */
 static void process_over(struct pfs_decoder *d, struct dec_proc *p)
 {
 	struct mirror *m = p->mirror;
@@ -231,7 +209,7 @@ static void process_over(struct pfs_decoder *d, struct dec_proc *p)
 	if (!m || m->pid != p->pid || !m->users)
 		return;
 	for (struct dec_proc *other = d->procs; other; other = other->hh.next)
-		if (other->mirror == m) /* a vfork child has it still */
+		if (other->mirror == m) /* a vfork child still has it */
 			m->pid = m->tid = other->pid;
 }
 
@@ -247,6 +225,7 @@ int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
+	const struct dec_subject subject = { rec->pid, rec->tid, PFS_SPACE_CURRENT };
 	bool last = rec->life.flags & PFS_LIFE_LAST;
 	struct pfs_event ev;
 	int err = 0;
@@ -258,12 +237,13 @@ int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec)
 	free(t);
 	if (last) {
 		process_over(d, p);
-		err = tell_counts(d, rec, p);
+		if (!p->uncounted)
+			err = dec_note(d, rec, &subject,
+				       PFS_FACT(COUNTED, .minor = p->minor, .major = p->major, .running = p->nr_found));
 	}
 	if (err)
 		return err;
-	dec_event(&ev, rec, (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT }, PFS_EXIT);
-	ev.last = last;
-	ev.have |= PFS_HAS(PFS_F_LAST);
+	dec_event_own(&ev, rec, PFS_EXIT);
+	DEC_SET(&ev, LAST, last, last);
 	return pfs_emit(&d->sink, &ev);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records back in the order of their times. Those of one CPU come in order, those of several
- * nearly so: a record is inserted from the end of the queue, mostly right there.
+ * Orders records by time. Those of one CPU arrive in order and those of several nearly so: a record is inserted from the
+ * end of the queue.
  */
 #include "decode/decode_priv.h"
 
@@ -53,7 +53,7 @@ bool dec_queue_pop(struct dec_queue *q, uint64_t until, struct pfs_rec *rec)
 	if (!q->nr || slot(q, 0)->key > until)
 		return false;
 	*rec = slot(q, 0)->rec;
-	rec->ts_ns = slot(q, 0)->key; /* so that what is passed on is in order */
+	rec->ts_ns = slot(q, 0)->key; /* so that events are in order */
 	q->first = (q->first + 1) & (q->max - 1);
 	q->nr--;
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes, threads and address spaces: the tables, and which process has which space.
+ * Processes, threads and address spaces: the tables, and the space of each process.
  *
  * Records name an address space by its mm, the kernel's address of it. It is the current one of a process, or the
  * copy that a fork is making, or the image that an exec is building, until FORK or EXEC makes it current. A
@@ -92,7 +92,7 @@ void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
 	free(s);
 }
 
-/* A number that is given to a new process. */
+/* The number belongs to a new process now. */
 void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p)
 {
 	if (p->execing)
@@ -122,13 +122,13 @@ void dec_take_space(struct pfs_decoder *d, struct dec_proc *p, struct mirror *m)
 		old->state = MIRROR_LEFT;
 }
 
-/* ---- whose ---- */
+/* ---- forks, execs and owners ---- */
 
 struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm)
 {
 	struct mirror *m = dec_mirror_find(d, mm);
 
-	if (m) /* an address that is used again, and whose end is missing */
+	if (m) /* the kernel reuses the address; the end of that space is missing */
 		dec_mirror_drop(d, m);
 	m = dec_mirror_get(d, mm);
 	if (!m)
@@ -171,7 +171,7 @@ int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm
 	return err;
 }
 
-/* Where an exec puts the stack of the image that it builds, until it knows better: at the very top. */
+/* While an exec builds its image, the stack is at the very top of the address space. */
 bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end)
 {
 	uint64_t above = end + dec_page_size(d);
