@@ -90,24 +90,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
-
 static const struct argp argp = {
-	options,
-	parse,
-	"[PID...]",
-	"Record every page fault and every change of the memory regions of running processes, their threads and future children, until the processes end, SECONDS are over or Ctrl-C. The processes are not stopped. The bars are drawn on standard error at the end. Without a PID, --user selects all processes of a user, and with --source=stap --comm all processes of a name, including later ones.\v"
-	"Examples:\n"
-	"  pfscope attach 1234                     until the process ends or Ctrl-C\n"
-	"  pfscope attach -d 10 -o db.dat 1234     for 10 s, and keep the recording\n"
-	"  pfscope attach $(pidof -s firefox)\n"
-	"  pfscope attach --user www-data -d 60    all its processes\n"
-	"  pfscope attach --source=stap --comm cc1 -d 60\n"
-	"\n"
-	"Exit status: 0; 1 if the recording failed or there is no such process; 2 for wrong usage.",
-	children,
-	NULL,
-	NULL,
+	.options = options,
+	.parser = parse,
+	.args_doc = "[PID...]",
+	.doc = "Record every page fault and every change of the memory regions of running processes, their threads and future children, until the processes end, SECONDS are over or Ctrl-C. The processes are not stopped. The bars are drawn on standard error at the end. Without a PID, --user selects all processes of a user, and with --source=stap --comm all processes of a name, including later ones.\v"
+	       "Examples:\n"
+	       "  pfscope attach 1234                     until the process ends or Ctrl-C\n"
+	       "  pfscope attach -d 10 -o db.dat 1234     for 10 s, and keep the recording\n"
+	       "  pfscope attach $(pidof -s firefox)\n"
+	       "  pfscope attach --user www-data -d 60    all its processes\n"
+	       "  pfscope attach --source=stap --comm cc1 -d 60\n"
+	       "\n"
+	       "Exit status: 0; 1 if the recording failed or there is no such process; 2 for wrong usage; 3 with --strict if events were lost.",
+	.children = recording_children,
 };
 
 struct target {
@@ -125,16 +121,13 @@ struct attach {
 	bool stop, quit;
 };
 
-/* How often a process may be caught during an exec. */
-#define MOST_EXECS 5
-
 /* Does it have memory of its own? 1, 0, or -errno. A file opened before an exec is empty afterwards. */
 static int has_memory(pid_t pid)
 {
 	ssize_t got = 0;
 	char byte;
 
-	for (int i = 0; i < MOST_EXECS && !got; i++) {
+	for (int i = 0; i < 5 && !got; i++) {
 		int fd = pfs_process_open(pid, "maps");
 
 		if (fd < 0)
@@ -186,11 +179,7 @@ static int open_targets(struct attach *a, struct pfs_err *err)
 
 static void on_signals(struct attach *a)
 {
-	int sig;
-
-	while ((sig = stop_next(a->signal_fd))) {
-		if (sig == SIGCHLD)
-			continue;
+	while (stop_request(a->signal_fd)) {
 		a->quit = a->stop; /* the second signal quits at once */
 		a->stop = true;
 	}
@@ -237,7 +226,7 @@ static int record(struct attach *a, struct pfs_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < a->args->nr_pids; i++)
-		ret = recording_attach(&a->r, a->args->pids[i], err);
+		ret = recording_add(&a->r, a->args->pids[i], false, err);
 	if (!ret)
 		ret = recording_start(&a->r, err);
 	if (!ret)
@@ -262,6 +251,7 @@ int cmd_attach(int argc, char **argv)
 	struct attach a = { .args = &args, .signal_fd = -1 };
 	struct stop_before before;
 	struct pfs_err err = { "" };
+	bool opened = false;
 	int ret;
 
 	if (!args.pids) {
@@ -276,21 +266,20 @@ int cmd_attach(int argc, char **argv)
 	ret = open_targets(&a, &err);
 	if (!ret) {
 		ret = recording_open(&a.r, &args.recording, a.signal_fd, &err);
-		if (!ret)
-			ret = record(&a, &err);
-		a.quit |= ret == -EINTR;
-		if (ret && !a.quit)
-			fail(&err);
-		if (recording_close(&a.r, &err))
-			ret = fail(&err);
-	} else {
-		fail(&err);
+		opened = true;
 	}
+	if (!ret)
+		ret = record(&a, &err);
+	a.quit |= ret == -EINTR;
+	if (ret && !a.quit)
+		fail(&err);
+	if (opened && recording_close(&a.r, &err))
+		ret = fail(&err);
 	attach_close(&a);
 	close(a.signal_fd);
 	recording_args_fini(&args.recording);
 	free(args.pids);
 	if (a.quit)
-		return 128 + SIGINT;
+		return EXIT_INTERRUPTED;
 	return ret ? EXIT_FAILED : a.r.lost ? EXIT_LOST : EXIT_OK;
 }

@@ -20,15 +20,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	NULL,
-	parse,
-	NULL,
-	"Remove the tracefs instances, SystemTap modules and swap devices (--zram) that killed pfscopes left behind. Those of running ones stay.\v"
-	"Example:\n"
-	"  sudo pfscope clean",
-	NULL,
-	NULL,
-	NULL,
+	.parser = parse,
+	.doc = "Remove the tracefs instances, SystemTap modules and swap devices (--zram) that killed pfscopes left behind. Those of running ones stay.\v"
+	       "Example:\n"
+	       "  sudo pfscope clean",
 };
 
 static int print_removed(int nr, const char *what, const struct pfs_err *err)

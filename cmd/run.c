@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -71,23 +72,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
-
 static const struct argp argp = {
-	options,
-	parse,
-	"[--] COMMAND [ARG...]",
-	"Run COMMAND and record every page fault and every change of the memory regions of its processes and threads, including all children. The bars are drawn on standard error when the last process has ended. The exit status is that of COMMAND.\v"
-	"Examples:\n"
-	"  pfscope run -- ls -l                     draw the bars of ls\n"
-	"  pfscope run -o gcc.dat -- gcc -c x.c     keep the recording\n"
-	"  pfscope run --classic -- python3 -c ''   one character per page\n"
-	"  pfscope run --events=json --no-bars -- true | jq .kind\n"
-	"\n"
-	"Exit status: that of COMMAND (128+N after signal N); 127 if it is not found, 126 if it cannot be executed, 1 if the recording failed, 2 for wrong usage.",
-	children,
-	NULL,
-	NULL,
+	.options = options,
+	.parser = parse,
+	.args_doc = "[--] COMMAND [ARG...]",
+	.doc = "Run COMMAND and record every page fault and every change of the memory regions of its processes and threads, including all children. The bars are drawn on standard error when the last process has ended. The exit status is that of COMMAND.\v"
+	       "Examples:\n"
+	       "  pfscope run -- ls -l                     draw the bars of ls\n"
+	       "  pfscope run -o gcc.dat -- gcc -c x.c     keep the recording\n"
+	       "  pfscope run --classic -- python3 -c ''   one character per page\n"
+	       "  pfscope run --events=json --no-bars -- true | jq .kind\n"
+	       "\n"
+	       "Exit status: that of COMMAND (128+N after signal N); 127 if it is not found, 126 if it cannot be executed, 1 if the recording failed, 2 for wrong usage, 3 with --strict if events were lost.",
+	.children = recording_children,
 };
 
 struct run {
@@ -128,8 +125,7 @@ static void on_signal(struct run *run, int sig)
 		break;
 	case SIGINT:
 	case SIGQUIT:
-		/* The terminal sent it to the command as well, which decides what it means.
-		 * The second one stops pfscope. */
+		/* The terminal has sent it to the command, too. The second one stops pfscope. */
 		run->quit = ++run->nr_interrupts > 1;
 		break;
 	default:
@@ -163,21 +159,25 @@ static int watch(struct run *run, struct pfs_err *err)
 	return ret;
 }
 
-/* A signal that arrived before the command was started; 0: none. */
-static int early_signal(const struct run *run)
+/* The command line as one string; the caller frees it. NULL: no memory. */
+static char *command_line(char **argv)
 {
-	int sig;
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
 
-	do
-		sig = stop_next(run->signal_fd);
-	while (sig == SIGCHLD);
-	return sig;
+	for (char **arg = argv; out && *arg; arg++)
+		fprintf(out, "%s%s", arg == argv ? "" : " ", *arg);
+	if (out && !fclose(out))
+		return line;
+	free(line);
+	return NULL;
 }
 
 static int note_command(struct run *run)
 {
 	struct pfs_live *live = run->r.live;
-	char *line = recording_command_line(run->args->command);
+	char *line = command_line(run->args->command);
 	int ret = line ? live->source->note(live, 0, PFS_FACT(COMMAND, .text = line)) : -ENOMEM;
 
 	free(line);
@@ -186,33 +186,21 @@ static int note_command(struct run *run)
 	return ret;
 }
 
-static int note_usage(struct run *run)
-{
-	struct pfs_live *live = run->r.live;
-
-	if (!run->all_ended)
-		return 0;
-	return live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major));
-}
-
 /* From the waiting child to the end of the recording. Returns the exit status. */
 static int record(struct run *run, struct pfs_err *err)
 {
-	int ret, sig;
+	struct pfs_live *live = run->r.live;
+	int ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0, sig = 0;
 
-	ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0;
 	if (!ret)
-		ret = recording_launch(&run->r, run->launch.pid, err);
+		ret = recording_add(&run->r, run->launch.pid, true, err);
 	if (!ret)
 		ret = recording_start(&run->r, err);
-	if (ret) {
+	if (!ret)
+		sig = stop_request(run->signal_fd);
+	if (ret || sig) {
 		launch_abandon(&run->launch);
-		return ret == -EINTR ? 128 + SIGINT : fail(err);
-	}
-	sig = early_signal(run);
-	if (sig) {
-		launch_abandon(&run->launch);
-		return 128 + sig;
+		return ret ? status_of(ret, err) : 128 + sig;
 	}
 	ret = launch_go(&run->launch, run->args->command[0], err);
 	if (ret) {
@@ -221,16 +209,15 @@ static int record(struct run *run, struct pfs_err *err)
 	}
 	if (watch(run, err))
 		return EXIT_FAILED;
-	if (note_usage(run))
+	if (run->all_ended &&
+	    live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major)))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret)
 		ret = recording_finish(&run->r, err);
-	if (ret == -EINTR)
-		return 128 + SIGINT;
 	if (ret)
-		return fail(err);
+		return status_of(ret, err);
 	if (!run->command_ended)
-		return 128 + SIGINT;
+		return EXIT_INTERRUPTED;
 	if (run->r.lost)
 		return EXIT_LOST;
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
@@ -248,10 +235,8 @@ int cmd_run(int argc, char **argv)
 		return EXIT_FAILED;
 	run.signal_fd = stop_open(&before);
 	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
-	if (ret == -EINTR) {
-		status = 128 + SIGINT;
-	} else if (ret) {
-		fail(&err);
+	if (ret) {
+		status = status_of(ret, &err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		message("cannot become a subreaper: %s", strerror(errno));
 	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.user, &before, &err)) {

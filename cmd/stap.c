@@ -25,13 +25,13 @@ enum { OPT_NO_DWARF = 0x800 };
 
 struct stap_cmd {
 	const struct step *step;
-	const char *release; /* -r, NULL: the kernel that runs */
+	const char *release; /* -r, NULL: the running kernel */
 	const char *file;    /* -o */
 	bool no_dwarf;
 	int stop_fd;
 };
 
-/* What `pfscope stap STEP' does; the exit status. */
+/* A step of `pfscope stap'; run() returns the exit status. */
 struct step {
 	const char *name;
 	int (*run)(struct stap_cmd *cmd);
@@ -49,17 +49,11 @@ static int print_script(struct stap_cmd *cmd)
 	return EXIT_FAILED;
 }
 
-/* ---- what check and build have in common ---- */
+/* ---- shared by check and build ---- */
 
 static bool give_up(void *ctx)
 {
-	struct stap_cmd *cmd = ctx;
-	int sig;
-
-	while ((sig = stop_next(cmd->stop_fd)))
-		if (sig != SIGCHLD)
-			return true;
-	return false;
+	return stop_request(((struct stap_cmd *)ctx)->stop_fd);
 }
 
 static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_err *err)
@@ -77,13 +71,6 @@ static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_
 	return pfs_build_init(build, &config, err);
 }
 
-static int status_of(int ret, const struct pfs_err *err)
-{
-	if (ret == -EINTR)
-		return 128 + SIGINT;
-	return ret < 0 ? fail(err) : EXIT_OK;
-}
-
 /* ---- check ---- */
 
 static const struct pfs_column columns[] = {
@@ -95,19 +82,17 @@ static const struct pfs_column columns[] = {
 
 static void put_build(const struct pfs_build *b)
 {
-	printf("kernel %s, SystemTap "
-	       "%u.%u\n",
-	       b->kernel.release, b->version / 100, b->version % 100);
+	printf("kernel %s, SystemTap %u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
 	if (b->dwarf)
 		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
 	else
 		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
-		       b->config.no_dwarf ? "" : " (there is none for this kernel)");
+		       b->config.no_dwarf ? "" : " (none is installed for this kernel)");
 	if (b->overlay)
 		printf("SystemTap's runtime is used with %u file%s changed, from %s\n",
 		       pfs_overlay_nr_files(b->overlay), pfs_overlay_nr_files(b->overlay) == 1 ? "" : "s", b->runtime);
 	if (b->kernel.running && b->kernel.lockdown[0])
-		printf("this machine is locked down (%s): it takes signed modules only\n", b->kernel.lockdown);
+		printf("this kernel is locked down (%s) and accepts signed modules only\n", b->kernel.lockdown);
 	putchar('\n');
 }
 
@@ -155,9 +140,8 @@ static int check_points(struct stap_cmd *cmd)
 	if (missing < 0)
 		return status_of(pfs_err_set(&err, missing, "no memory for a table"), &err);
 	if (missing)
-		printf("\n%d probe%s that %s needed cannot be placed: nothing can be recorded here "
-		       "with --source=stap\n",
-		       missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
+		printf("\n%d required probe%s cannot be placed: --source=stap cannot record on this kernel\n", missing,
+		       missing == 1 ? "" : "s");
 	return missing ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -277,18 +261,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options,
-	parse,
-	"print|check|build",
-	"Run one step of --source=stap. `print' prints the SystemTap script. `check' lists which of its probes this kernel has, and what each records. `build' builds a module for --module, for a machine without compiler or debuginfo, or for members of the group stapusr.\vExamples:\n"
-	"  pfscope stap check\n"
-	"  pfscope stap build -r 6.1.0-56-cloud-amd64 -o pfscope.ko\n"
-	"  pfscope stap print | less\n"
-	"\n"
-	"Exit status: 0; 1 on failure, or if a required probe cannot be placed; 2 for wrong usage.",
-	NULL,
-	NULL,
-	NULL,
+	.options = options,
+	.parser = parse,
+	.args_doc = "print|check|build",
+	.doc = "Run one step of --source=stap. `print' prints the SystemTap script. `check' lists which of its probes this kernel has, and what each records. `build' builds a module for --module, for a machine without compiler or debuginfo, or for members of the group stapusr.\vExamples:\n"
+	       "  pfscope stap check\n"
+	       "  pfscope stap build -r 6.1.0-56-cloud-amd64 -o pfscope.ko\n"
+	       "  pfscope stap print | less\n"
+	       "\n"
+	       "Exit status: 0; 1 on failure, or if a required probe cannot be placed; 2 for wrong usage.",
 };
 
 int cmd_stap(int argc, char **argv)

@@ -14,23 +14,34 @@
 #include <time.h>
 #include <unistd.h>
 
+static ssize_t read_through(int fd, void *buf, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, buf, size);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 /* The child. It touches as little memory as possible, because it is recorded before its exec, too. */
 static void become(char **argv, const struct invoking_user *user, const struct stop_before *before, int go_fd,
 		   int failed_fd)
 {
-	int err;
+	int err = -invoking_user_become(user);
 	char byte;
-	ssize_t got;
 
-	err = -invoking_user_become(user);
 	stop_restore(before);
 	pfs_fd_limit_restore();
 	if (write(failed_fd, "r", 1) < 0)
 		_exit(1);
-	do
-		got = read(go_fd, &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
+	if (read_through(go_fd, &byte, 1) != 1)
 		_exit(1);
 	if (!err) {
 		execvp(argv[0], argv);
@@ -45,20 +56,16 @@ static void become(char **argv, const struct invoking_user *user, const struct s
 static int wait_ready(struct launch *launch, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000 };
-	char byte, state;
-	ssize_t got;
+	char byte, state = read_through(launch->failed_fd, &byte, 1) == 1 ? 0 : 'X';
 
-	do
-		got = read(launch->failed_fd, &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
-		return pfs_err_set(err, -ECHILD, "the child process ended before it could execute the command");
-	while ((state = pfs_process_state(launch->pid)) != 'S') {
-		if (state == 'X' || state == 'Z')
-			return pfs_err_set(err, -ECHILD, "the child process ended before it could execute the command");
-		nanosleep(&moment, NULL);
+	while (state != 'S' && state != 'X' && state != 'Z') {
+		if (state)
+			nanosleep(&moment, NULL);
+		state = pfs_process_state(launch->pid);
 	}
-	return 0;
+	if (state == 'S')
+		return 0;
+	return pfs_err_set(err, -ECHILD, "the child process ended before it could execute the command");
 }
 
 /* Switches off what the child shall inherit as switched off. 0 or -errno with err set. */
@@ -85,14 +92,15 @@ static void restore_features(const struct launch_without *without, int personali
 int launch_start(struct launch *launch, char **argv, const struct launch_without *without,
 		 const struct invoking_user *user, const struct stop_before *before, struct pfs_err *err)
 {
-	int go[2], failed[2], ret, personality_before = personality(0xffffffff);
+	int go[2] = { -1, -1 }, failed[2], ret, personality_before = personality(0xffffffff);
 
-	if (pipe2(go, O_CLOEXEC))
-		return pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
-	if (pipe2(failed, O_CLOEXEC)) {
-		close(go[0]);
-		close(go[1]);
-		return pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
+		ret = pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
+		if (go[0] >= 0) {
+			close(go[0]);
+			close(go[1]);
+		}
+		return ret;
 	}
 	ret = disable_features(without, err);
 	launch->pid = ret ? -1 : fork();
@@ -118,8 +126,8 @@ void launch_abandon(struct launch *launch)
 {
 	close(launch->go_fd);
 	close(launch->failed_fd);
-	while (launch->pid > 0 && waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (launch->pid > 0)
+		reap(launch->pid);
 }
 
 int launch_go(struct launch *launch, const char *name, struct pfs_err *err)
@@ -130,13 +138,10 @@ int launch_go(struct launch *launch, const char *name, struct pfs_err *err)
 	if (write(launch->go_fd, "g", 1) != 1)
 		code = EIO;
 	close(launch->go_fd);
-	do
-		got = read(launch->failed_fd, &code, sizeof(code));
-	while (got < 0 && errno == EINTR);
+	got = read_through(launch->failed_fd, &code, sizeof(code));
 	close(launch->failed_fd);
 	if (got != sizeof(code))
 		return 0;
-	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	reap(launch->pid);
 	return pfs_err_set(err, -code, "%s: %s", name, code == ENOENT ? "command not found" : strerror(code));
 }

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "view/loss.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,4 +86,11 @@ int fail(const struct pfs_err *err)
 {
 	message("%s", err->msg);
 	return EXIT_FAILED;
+}
+
+int status_of(int ret, const struct pfs_err *err)
+{
+	if (ret == -EINTR)
+		return EXIT_INTERRUPTED;
+	return ret ? fail(err) : EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life cycle of a recording for `run` and `attach`, see recording.h.
+ * The options and the life cycle of a recording, for `run` and `attach`.
  */
 #include "common/recording.h"
 
@@ -28,21 +28,21 @@ static const struct argp_option options[] = {
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they arrive: `lines' (the default), `json' or `csv'", 1 },
 	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost, whatever the command's status", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost", 1 },
 	{ 0 },
 };
 
-static error_t set_events(struct recording_args *args, const char *form, struct argp_state *state)
+static enum pfs_export_form export_form(const char *name, struct argp_state *state)
 {
-	if (!form || !strcmp(form, "lines"))
-		args->events = PFS_EXPORT_LINES;
-	else if (!strcmp(form, "json"))
-		args->events = PFS_EXPORT_JSON;
-	else if (!strcmp(form, "csv"))
-		args->events = PFS_EXPORT_CSV;
-	else
-		argp_error(state, "--events: %s: must be lines, json or csv", form);
-	return 0;
+	static const char *const names[] = {
+		[PFS_EXPORT_LINES] = "lines", [PFS_EXPORT_JSON] = "json", [PFS_EXPORT_CSV] = "csv"
+	};
+
+	for (enum pfs_export_form form = PFS_EXPORT_LINES; form <= PFS_EXPORT_CSV; form++)
+		if (!strcmp(name, names[form]))
+			return form;
+	argp_error(state, "--events: %s: must be lines, json or csv", name);
+	return PFS_EXPORT_NONE;
 }
 
 /* Completes args->config, and refuses what the source cannot do. */
@@ -98,7 +98,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->config.buffer_kb = kb;
 		return 0;
 	case OPT_EVENTS:
-		return set_events(args, arg, state);
+		args->events = arg ? export_form(arg, state) : PFS_EXPORT_LINES;
+		return 0;
 	case OPT_STRICT:
 		args->strict = true;
 		return 0;
@@ -122,28 +123,14 @@ static const struct argp_child children[] = {
 	{ 0 },
 };
 
-const struct argp recording_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+static const struct argp recording_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+const struct argp_child recording_children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
 
 void recording_args_fini(struct recording_args *args)
 {
 	source_args_fini(&args->sources);
 	view_args_fini(&args->view);
-}
-
-char *recording_command_line(char **argv)
-{
-	size_t len = 1;
-	char *line, *to;
-
-	for (char **arg = argv; *arg; arg++)
-		len += strlen(*arg) + 1;
-	line = to = malloc(len);
-	if (!line)
-		return NULL;
-	for (char **arg = argv; *arg; arg++)
-		to = stpcpy(stpcpy(to, *arg), arg[1] ? " " : "");
-	*to = '\0';
-	return line;
 }
 
 /* Checked before the recording, so that it is not lost at its end. */
@@ -160,6 +147,11 @@ static int check_output(const char *output, struct pfs_err *err)
 	return ret;
 }
 
+static int cannot_become(const struct invoking_user *user, int ret, struct pfs_err *err)
+{
+	return pfs_err_set(err, ret, "cannot become %s: %s", user->name, strerror(-ret));
+}
+
 /* As the invoking user, who will own them. */
 static int open_files(struct recording *r, struct pfs_err *err)
 {
@@ -167,7 +159,7 @@ static int open_files(struct recording *r, struct pfs_err *err)
 	int ret = invoking_user_enter(&r->user);
 
 	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->user.name, strerror(-ret));
+		return cannot_become(&r->user, ret, err);
 	if (output)
 		ret = check_output(output, err);
 	if (!ret && r->args->file)
@@ -193,13 +185,9 @@ static int print_event(void *ctx, const struct pfs_event *ev)
 
 static bool is_stop_requested(void *recording)
 {
-	struct recording *r = recording;
-	int sig;
+	const struct recording *r = recording;
 
-	while (r->stop_fd >= 0 && (sig = stop_next(r->stop_fd)))
-		if (sig != SIGCHLD)
-			return true;
-	return false;
+	return r->stop_fd >= 0 && stop_request(r->stop_fd);
 }
 
 static void remove_swap_devices(void)
@@ -234,18 +222,12 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, err);
 }
 
-int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err)
+int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *err)
 {
+	const struct pfs_source *source = r->live->source;
 	int ret = refault_session_add(&r->refault, pid, err);
 
-	return ret ? ret : r->live->source->launch(r->live, pid, err);
-}
-
-int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err)
-{
-	int ret = refault_session_add(&r->refault, pid, err);
-
-	return ret ? ret : r->live->source->attach(r->live, pid, err);
+	return ret ? ret : (waits ? source->launch : source->attach)(r->live, pid, err);
 }
 
 int recording_start(struct recording *r, struct pfs_err *err)
@@ -256,16 +238,9 @@ int recording_start(struct recording *r, struct pfs_err *err)
 		return ret;
 	ret = invoking_user_drop(&r->user);
 	if (ret)
-		return pfs_err_set(err, ret, "cannot become %s: %s", r->user.name, strerror(-ret));
+		return cannot_become(&r->user, ret, err);
 	refault_session_begin(&r->refault);
 	return r->live->source->look ? r->live->source->look(r->live, err) : 0;
-}
-
-static int keep_file(struct recording *r, struct pfs_err *err)
-{
-	int ret = r->live->source->write(r->live, r->file.fd, err);
-
-	return ret ? ret : pfs_atomic_file_keep(&r->file, err);
 }
 
 static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
@@ -308,7 +283,9 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 	if (!ret && r->prints && !r->print_err)
 		r->print_err = pipeline_flush(&r->printer);
 	if (!ret && r->args->file)
-		ret = keep_file(r, err);
+		ret = r->live->source->write(r->live, r->file.fd, err);
+	if (!ret && r->args->file)
+		ret = pfs_atomic_file_keep(&r->file, err);
 	if (!ret && (!r->args->no_bars || r->args->strict))
 		ret = draw(r, err);
 	if (!ret && !r->args->no_bars)

@@ -29,7 +29,8 @@ struct recording_args {
 
 void recording_args_fini(struct recording_args *args);
 
-extern const struct argp recording_argp; /* input: struct recording_args */
+/* The only child of such a command's argp; its input is a struct recording_args. */
+extern const struct argp_child recording_children[];
 
 struct recording {
 	const struct recording_args *args;
@@ -52,9 +53,8 @@ struct recording {
  */
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err);
 
-/* As in struct pfs_source. */
-int recording_launch(struct recording *r, pid_t pid, struct pfs_err *err);
-int recording_attach(struct recording *r, pid_t pid, struct pfs_err *err);
+/* launch() (waits: for its exec) or attach() of struct pfs_source. */
+int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *err);
 
 /*
  * As in struct pfs_source; afterwards pfscope runs permanently as the invoking user. What needs root is done by
@@ -68,15 +68,10 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 /* Prints the error and ends the tracing; the traced processes continue. Only recording_close() may follow. */
 void recording_failed(struct recording *r, const struct pfs_err *err);
 
-/*
- * Stops, writes the file, draws the bars. 0 or -errno with err set; -EINTR: the user interrupted it.
- */
+/* Stops, writes the file, draws the bars. 0 or -errno with err set; -EINTR: the user interrupted it. */
 int recording_finish(struct recording *r, struct pfs_err *err);
 
 /* Discards what was not finished and removes the instance. 0 or -errno with err set. */
 int recording_close(struct recording *r, struct pfs_err *err);
-
-/* The command line as one string, for the note; the caller frees it. NULL: no memory. */
-char *recording_command_line(char **argv);
 
 #endif

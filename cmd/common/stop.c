@@ -48,15 +48,24 @@ int stop_next(int fd)
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		int sig = info.ssi_signo;
 		uint64_t now = pfs_now_ns();
-		bool repeated = sig == last && sig != SIGCHLD && now - last_ns < STOP_MOMENT_NS;
 
-		if (repeated)
+		if (sig == SIGCHLD)
+			return sig;
+		if (sig == last && now - last_ns < STOP_MOMENT_NS)
 			continue;
-		if (sig != SIGCHLD) {
-			last = sig;
-			last_ns = now;
-		}
+		last = sig;
+		last_ns = now;
 		return sig;
 	}
 	return 0;
+}
+
+int stop_request(int fd)
+{
+	int sig;
+
+	do
+		sig = stop_next(fd);
+	while (sig == SIGCHLD);
+	return sig;
 }

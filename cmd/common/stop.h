@@ -27,4 +27,7 @@ void stop_restore(const struct stop_before *before);
  */
 int stop_next(int fd);
 
+/* The next one that is not SIGCHLD, or 0. */
+int stop_request(int fd);
+
 #endif
