@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the probe module writes and decode.c reads: records of one fixed size.
+ * The records that the probe module writes and the decoder (stap/decode/) reads; compiled into both.
  *
- * Compiled on both sides, into the module and into pfscope. Records leave the kernel PFS_BATCH at a
- * time, one message of SystemTap's, so that its reader, which pays by the message, keeps up; a
- * batch that had to leave before it was full ends in PFS_REC_NONE. SystemTap puts 8 bytes before
- * each message and cuts its stream into blocks of 4 KiB or a multiple; PFS_BATCH * 120 + 8 divides
- * them, so that no message ever falls on the edge of a block, where SystemTap before 5.1 loses it
- * and what follows. All numbers are in the machine's own byte order: modules run where they are
- * read.
+ * Records are of one fixed size and leave the kernel PFS_BATCH at a time, as one message of SystemTap's, whose reader
+ * pays by the message; a batch that leaves early is filled up with PFS_REC_NONE. SystemTap puts 8 bytes before each
+ * message and divides its stream into blocks of 4 KiB or a multiple. PFS_BATCH * 120 + 8 divides them: SystemTap
+ * before 5.1 loses messages on the edge of a block. Numbers are in the machine's byte order.
  *
- * Records are numbered by processor, those that could not be delivered as well. At the end one
- * PFS_REC_CPU a processor says how many there were: delivered + lost = happened.
+ * Records are numbered by CPU, including those that could not be delivered. At the end one PFS_REC_CPU per CPU has
+ * the total: delivered + lost.
  */
 #ifndef PFS_STAP_WIRE_H
 #define PFS_STAP_WIRE_H
@@ -22,30 +19,30 @@
 #define PFS_WIRE_MAGIC	    0x4f435346504653ULL /* in PFS_REC_HELLO */
 #define PFS_BATCH	    17			/* records in a message */
 #define PFS_NAME_MAX	    88			/* bytes of a string that one PFS_REC_NAME carries */
-#define PFS_REGION_NAME_MAX 24			/* a name of up to so many is in the region's record */
+#define PFS_REGION_NAME_MAX 24			/* bytes of a name within the region's record */
 
 enum pfs_rec_type {
-	PFS_REC_NONE,	    /* all zero: fills up a batch, has no number; pass over it */
+	PFS_REC_NONE,	    /* all zero: fills up a batch, has no number */
 	PFS_REC_HELLO,	    /* hello; the first record */
-	PFS_REC_PROBE,	    /* probe; NAME before: a kind of probe that is in force */
-	PFS_REC_READY,	    /* counters; all targets are known, their layouts told */
+	PFS_REC_PROBE,	    /* probe; NAME before: a kind of probe that is placed */
+	PFS_REC_READY,	    /* counters; all targets are known, their layouts reported */
 	PFS_REC_FAULT,	    /* fault */
-	PFS_REC_AROUND,	    /* around; pages of a file offered beside the fault just before */
+	PFS_REC_AROUND,	    /* around; fault-around of the fault just before */
 	PFS_REC_LAYOUT,	    /* layout; REGIONs follow, then the END, whose [lo, hi) counts */
 	PFS_REC_REGION,	    /* region; one of a layout, in order of address, whole */
-	PFS_REC_LAYOUT_END, /* layout; all in [lo, hi) was told (less or more than LAYOUT
-				 * said); lo == hi: only brk and the like were */
-	PFS_REC_UNMAP,	    /* range; the pages of [start, end) go; 0 to ~0: all of mm */
+	PFS_REC_LAYOUT_END, /* layout; all of [lo, hi) was reported, less or more than in
+				 * LAYOUT; lo == hi: only brk and the like */
+	PFS_REC_UNMAP,	    /* range; the pages of [start, end) are unmapped; 0 to ~0: all of mm */
 	PFS_REC_MOVE,	    /* range; the pages of [start, end) are now at `to` */
 	PFS_REC_FORK,	    /* life; a new process; its layout came before, under its own mm */
 	PFS_REC_THREAD,	    /* life; a new thread */
 	PFS_REC_EXEC,	    /* life; NAME before: program; layout before, under its mm */
 	PFS_REC_EXIT,	    /* life; the thread ended */
-	PFS_REC_COMM,	    /* comm; of `tid`: a new name, or that of a thread found */
+	PFS_REC_COMM,	    /* comm; of `tid`: a new name, or that of a thread that was running already */
 	PFS_REC_SIGNAL,	    /* life.code: signal that the kernel itself sent to the thread */
-	PFS_REC_NAME,	    /* name; a piece of what the next record of this cpu needs */
+	PFS_REC_NAME,	    /* name; a piece of a string for the next record of this CPU */
 	PFS_REC_COUNTERS,   /* counters; when one of them changed; has no number */
-	PFS_REC_CPU,	    /* cpu; at the end, for each processor that wrote anything */
+	PFS_REC_CPU,	    /* cpu; at the end, for each CPU that wrote records */
 	PFS_REC_END,	    /* counters; the last record */
 	PFS_REC_NR
 };
@@ -54,13 +51,13 @@ enum pfs_rec_type {
 enum {
 	PFS_WHAT_EXCEPTION = 1, /* an exception (ip, code are known); else the kernel's own */
 	PFS_WHAT_HANDLED = 2,	/* handle_mm_fault ran (vma ... ret are known) */
-	PFS_WHAT_KERNEL = 4,	/* the processor was in kernel mode */
+	PFS_WHAT_KERNEL = 4,	/* the CPU was in kernel mode */
 	PFS_WHAT_PFN = 8,	/* pfn is known */
-	PFS_WHAT_HUGE = 16,	/* a huge page (PMD) is there now */
+	PFS_WHAT_HUGE = 16,	/* a huge page (PMD) is mapped now */
 	PFS_WHAT_FILE = 32,	/* the region is a file's (dev, ino, pgoff are known) */
 };
 
-/* pfs_rec_fault.how: what the handler found, and so what it had to do */
+/* pfs_rec_fault.how: the page-table entry that the handler found */
 enum {
 	PFS_WAS_UNKNOWN,
 	PFS_WAS_NONE,	 /* no page yet */
@@ -72,11 +69,11 @@ enum {
 
 /* pfs_rec_layout.why */
 enum {
-	PFS_WHY_START,	/* of a process that ran already */
-	PFS_WHY_CHANGE, /* the lock of the layout is given back after a change */
+	PFS_WHY_START,	/* of a process that was running already */
+	PFS_WHY_CHANGE, /* the lock of the layout is released after a change */
 	PFS_WHY_FORK,	/* of a new process, before it runs */
 	PFS_WHY_EXEC,	/* of a new image, whole, when its exec has succeeded */
-	PFS_WHY_FAULT,	/* a fault found what was not told yet */
+	PFS_WHY_FAULT,	/* at a fault in a region that was not reported yet */
 };
 
 /* pfs_rec_region.special */
@@ -91,7 +88,7 @@ enum {
 enum {
 	PFS_LIFE_SHARED = 1, /* FORK: in the parent's own space (vfork) */
 	PFS_LIFE_LAST = 2,   /* EXIT: it was the last thread of its process */
-	PFS_LIFE_LEFT = 4,   /* EXIT: it goes on after an exec, but is asked for no more */
+	PFS_LIFE_LEFT = 4,   /* EXIT: it continues after an exec, but is no target any more */
 };
 
 /* pfs_rec_region.traits: the values of PFS_TRAIT_* in lib/event/event.h */
@@ -112,7 +109,7 @@ struct pfs_rec_hello {
 
 struct pfs_rec_probe {
 	__u64 nr;
-}; /* kinds the name stands for: 1 */
+}; /* 1 */
 
 struct pfs_rec_fault {
 	__u64 addr, ip;
@@ -122,13 +119,13 @@ struct pfs_rec_fault {
 	__u64 ino;
 	__u64 latency_ns; /* in handle_mm_fault; retries of the same exception added up */
 	__u32 dev;	  /* major << 20 | minor */
-	__u32 code;	  /* error code of the processor */
+	__u32 code;	  /* error code of the exception */
 	__u16 flags;	  /* FAULT_FLAG_* of linux/mm_types.h, of the last try */
-	__u16 ret;	  /* VM_FAULT_*, low 16 bits. RETRY (0x400) here: it was given
-				 * up, uncounted, or its end was not seen */
+	__u16 ret;	  /* VM_FAULT_*, low 16 bits. RETRY (0x400): not completed, or
+				 * its end was not seen */
 	__u8 what, how;
-	__u16 rest; /* the fault's time outside the handler (it waits for locks, or is tried
-				 * again), in units of 1024 ns; 65535: that much or more */
+	__u16 rest; /* the fault's time outside the handler (locks, retries), in units of
+				 * 1024 ns; 65535: that much or more */
 };
 
 struct pfs_rec_around {
@@ -150,7 +147,7 @@ struct pfs_rec_region {
 	__u32 dev;
 	__u8 special, name_len, pad[2]; /* name_len: of the inline name; 0: see NAME before */
 	char name[PFS_REGION_NAME_MAX];
-	/* Of the VM flags those whose bits differ by kernel: PFS_WIRE_* */
+	/* PFS_WIRE_*: the VM flags whose bits differ by kernel */
 	__u8 traits, pad2[7];
 };
 
@@ -160,8 +157,8 @@ struct pfs_rec_range {
 
 struct pfs_rec_life {
 	__u64 mm;		    /* FORK: the child's. EXEC: the new one. EXIT: the one it had */
-	__s32 child_pid, child_tid; /* FORK, THREAD; EXEC: child_tid = tid before it took
-					 * over (it has the new one some records earlier) */
+	__s32 child_pid, child_tid; /* FORK, THREAD; EXEC: child_tid is the tid before it
+					 * took over the first thread's number */
 	__u32 flags, code;	    /* PFS_LIFE_*; EXIT: exit code; SIGNAL: number */
 	__u64 min_flt, maj_flt;	    /* of the (new) thread so far, as the kernel counted */
 	char comm[16];		    /* FORK, THREAD, EXEC, EXIT: of the (new) thread */
@@ -170,9 +167,9 @@ struct pfs_rec_life {
 struct pfs_rec_comm {
 	char comm[16];
 	__u64 mm;
-	__u64 min_flt, maj_flt; /* of the thread so far, as the kernel counted. A fault that is being
-				 * handled at the moment is in neither, and if it began before the thread
-				 * was traced, it is not told either */
+	__u64 min_flt, maj_flt; /* of the thread so far, as the kernel counted. Without a fault that is
+				 * being handled, which is not recorded if it began before the thread was
+				 * traced */
 };
 
 struct pfs_rec_name {
@@ -183,20 +180,20 @@ struct pfs_rec_name {
 struct pfs_rec_counters {
 	__u64 skipped; /* probe hits that SystemTap skipped, all reasons */
 	__u64 transport_failures;
-	__u64 no_memory;  /* targets or layouts that could not be kept track of */
-	__u64 untold;	  /* layouts that were told in more than one go */
+	__u64 no_memory;  /* targets or layouts that could not be added */
+	__u64 partial;	  /* reports of layouts that took several parts */
 	__u64 nr_targets; /* threads traced now */
 };
 
 struct pfs_rec_cpu {
 	__u32 cpu, nr;
-}; /* numbered before this; after it only CPU and END come */
+}; /* nr does not count this record; only CPU and END follow it */
 
 struct pfs_rec {
 	__u8 type; /* enum pfs_rec_type */
 	__u8 len;  /* NAME: bytes in this piece */
 	__u16 cpu;
-	__u32 seq;	/* its number, of this processor, from 0 */
+	__u32 seq;	/* its number on this CPU, from 0 */
 	__u64 ts_ns;	/* CLOCK_MONOTONIC. FAULT: of the exception (or when the handler was entered),
 				 * though it is written when the fault is complete */
 	__s32 pid, tid; /* tgid and thread it happened to */
