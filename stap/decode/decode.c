@@ -92,7 +92,7 @@ static int lost(struct pfs_decoder *d, uint64_t since_ns, uint64_t ts_ns, int cp
 
 	ev.have = (cpu >= 0 ? PFS_HAS(PFS_F_CPU) : 0) | (count ? PFS_HAS(PFS_F_COUNT) : 0);
 	if (since_ns && since_ns <= ts_ns)
-		DEC_SET(&ev, INTERVAL, interval_ns, ts_ns - since_ns);
+		PFS_SET(&ev, interval_ns, INTERVAL, ts_ns - since_ns);
 	return pfs_emit(&d->sink, &ev);
 }
 

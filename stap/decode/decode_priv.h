@@ -111,8 +111,7 @@ int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_
 /* The string that came before this record of the CPU, or NULL. */
 const char *dec_name(const struct dec_cpu *cpu);
 
-/* Fields of an event: DEC_SET(&ev, CHILD, child, tid) sets ev.child. */
-#define DEC_SET(ev, FIELD, member, value) ((ev)->member = (value), (ev)->have |= PFS_HAS(PFS_F_##FIELD))
+/* Fields of an event. */
 void dec_set_range(struct pfs_event *ev, uint64_t start, uint64_t end);
 void dec_set_file(struct pfs_event *ev, uint32_t dev, uint64_t ino, uint64_t off);
 

@@ -24,15 +24,15 @@ void dec_event_own(struct pfs_event *ev, const struct pfs_rec *rec, enum pfs_kin
 
 void dec_set_range(struct pfs_event *ev, uint64_t start, uint64_t end)
 {
-	DEC_SET(ev, START, start, start);
-	DEC_SET(ev, END, end, end);
+	PFS_SET(ev, start, START, start);
+	PFS_SET(ev, end, END, end);
 }
 
 void dec_set_file(struct pfs_event *ev, uint32_t dev, uint64_t ino, uint64_t off)
 {
-	DEC_SET(ev, DEV, dev, dev);
-	DEC_SET(ev, INO, ino, ino);
-	DEC_SET(ev, OFF, off, off);
+	PFS_SET(ev, dev, DEV, dev);
+	PFS_SET(ev, ino, INO, ino);
+	PFS_SET(ev, off, OFF, off);
 }
 
 int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_subject *subject,
@@ -46,8 +46,8 @@ int dec_note(struct pfs_decoder *d, const struct pfs_rec *rec, const struct dec_
 	if (!subject)
 		ev.have = 0;
 	pfs_note_write(fact, value, sizeof(value));
-	DEC_SET(&ev, KEY, key, pfs_note_key(fact->key));
-	DEC_SET(&ev, VALUE, value, value);
+	PFS_SET(&ev, key, KEY, pfs_note_key(fact->key));
+	PFS_SET(&ev, value, VALUE, value);
 	return pfs_emit(&d->sink, &ev);
 }
 

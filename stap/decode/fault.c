@@ -176,22 +176,22 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	enum pfs_how how = how_of(fault, r, access);
 
 	if (access)
-		DEC_SET(ev, ACCESS, access, access);
+		PFS_SET(ev, access, ACCESS, access);
 	if (how)
-		DEC_SET(ev, HOW, how, how);
+		PFS_SET(ev, how, HOW, how);
 	if (got_page(fault))
-		DEC_SET(ev, CLASS, class,
+		PFS_SET(ev, class, CLASS,
 			fault->ret & VM_FAULT_MAJOR || fault->flags & PFS_FLAG_TRIED ? PFS_MAJOR_CLASS : PFS_MINOR);
 	if (handled) {
-		DEC_SET(ev, FLAGS, flags, fault->flags & PFS_FLAGS_KNOWN);
-		DEC_SET(ev, LATENCY, latency_ns, fault->latency_ns);
+		PFS_SET(ev, flags, FLAGS, fault->flags & PFS_FLAGS_KNOWN);
+		PFS_SET(ev, latency_ns, LATENCY, fault->latency_ns);
 	}
 	if (fault->what & PFS_WHAT_PFN)
-		DEC_SET(ev, PFN, pfn, fault->pfn);
+		PFS_SET(ev, pfn, PFN, fault->pfn);
 	if (handled && fault->what & PFS_WHAT_FILE)
 		dec_set_file(ev, fault->dev, fault->ino, fault->pgoff << d->page_shift);
 	if (r)
-		DEC_SET(ev, ID, id, r->id);
+		PFS_SET(ev, id, ID, r->id);
 }
 
 static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
@@ -202,10 +202,10 @@ static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct d
 
 	dec_event(&ev, rec, subject, PFS_FAULT);
 	describe(d, &ev, rec, r);
-	DEC_SET(&ev, ADDR, addr, fault->addr);
-	DEC_SET(&ev, IP, ip, fault->ip);
-	DEC_SET(&ev, CODE, code, fault->code);
-	DEC_SET(&ev, MODE, mode, fault->what & PFS_WHAT_KERNEL ? PFS_KERNEL : PFS_USER);
+	PFS_SET(&ev, addr, ADDR, fault->addr);
+	PFS_SET(&ev, ip, IP, fault->ip);
+	PFS_SET(&ev, code, CODE, fault->code);
+	PFS_SET(&ev, mode, MODE, fault->what & PFS_WHAT_KERNEL ? PFS_KERNEL : PFS_USER);
 	if (r)
 		dec_set_range(&ev, r->start, r->end);
 	return pfs_emit(&d->sink, &ev);
@@ -234,7 +234,7 @@ static int emit_populate(struct pfs_decoder *d, const struct pfs_rec *rec, struc
 	describe(d, &ev, rec, r);
 	if (!charged) /* the kernel counts it for a process that is not recorded */
 		ev.have &= ~PFS_HAS(PFS_F_CLASS);
-	DEC_SET(&ev, BY, by, subject.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP);
+	PFS_SET(&ev, by, BY, subject.space == PFS_SPACE_EXEC ? PFS_BY_EXEC : PFS_BY_GUP);
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -246,9 +246,9 @@ static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 	if (!(fault->what & PFS_WHAT_HUGE))
 		return 0;
 	dec_event(&ev, rec, subject, PFS_HUGE);
-	DEC_SET(&ev, ORDER, order, huge_order(d));
+	PFS_SET(&ev, order, ORDER, huge_order(d));
 	if (fault->what & PFS_WHAT_PFN)
-		DEC_SET(&ev, PFN, pfn, fault->pfn & -(UINT64_C(1) << ev.order));
+		PFS_SET(&ev, pfn, PFN, fault->pfn & -(UINT64_C(1) << ev.order));
 	if (!(fault->what & PFS_WHAT_EXCEPTION))
 		page_range(d, &ev, fault);
 	return pfs_emit(&d->sink, &ev);
@@ -267,9 +267,9 @@ int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 	dec_event_own(&ev, rec, PFS_AROUND);
 	if (t->subject.pid)
 		dec_event(&ev, rec, t->subject, PFS_AROUND);
-	DEC_SET(&ev, ADDR, addr, rec->around.addr);
+	PFS_SET(&ev, addr, ADDR, rec->around.addr);
 	dec_set_file(&ev, rec->around.dev, rec->around.ino, rec->around.pgoff << d->page_shift);
-	DEC_SET(&ev, END_OFF, end_off, rec->around.end_pgoff << d->page_shift);
+	PFS_SET(&ev, end_off, END_OFF, rec->around.end_pgoff << d->page_shift);
 	if (t->start < t->end)
 		dec_set_range(&ev, t->start, t->end);
 	return pfs_emit(&d->sink, &ev);
@@ -287,7 +287,7 @@ int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
 		return 0;
 	t->failed = false;
 	dec_event_own(&ev, rec, PFS_SIGNAL);
-	DEC_SET(&ev, SIG, sig, rec->life.code);
+	PFS_SET(&ev, sig, SIG, rec->life.code);
 	return pfs_emit(&d->sink, &ev);
 }
 

@@ -24,7 +24,7 @@ static int named(struct pfs_decoder *d, const struct pfs_rec *rec, int32_t pid, 
 		return 0;
 	memcpy(t->comm, comm, 16);
 	dec_event(&ev, rec, (struct dec_subject){ pid, tid, PFS_SPACE_CURRENT }, PFS_COMM);
-	DEC_SET(&ev, COMM, comm, t->comm);
+	PFS_SET(&ev, comm, COMM, t->comm);
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -89,7 +89,7 @@ int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (!maker || !thread_begins(d, rec->life.child_tid, rec->pid, maker))
 		return -ENOMEM;
 	dec_event_own(&ev, rec, PFS_THREAD);
-	DEC_SET(&ev, CHILD, child, rec->life.child_tid);
+	PFS_SET(&ev, child, CHILD, rec->life.child_tid);
 	err = pfs_emit(&d->sink, &ev);
 	return err ? err : named(d, rec, rec->pid, rec->life.child_tid, rec->life.comm);
 }
@@ -116,8 +116,8 @@ static int emit_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 	struct pfs_event ev;
 
 	dec_event_own(&ev, rec, PFS_FORK);
-	DEC_SET(&ev, CHILD, child, rec->life.child_pid);
-	DEC_SET(&ev, SHARED, shared, !!(rec->life.flags & PFS_LIFE_SHARED));
+	PFS_SET(&ev, child, CHILD, rec->life.child_pid);
+	PFS_SET(&ev, shared, SHARED, !!(rec->life.flags & PFS_LIFE_SHARED));
 	return pfs_emit(&d->sink, &ev);
 }
 
@@ -183,12 +183,12 @@ int dec_exec(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *r
 		old_tid = m->tid;
 	dec_event_own(&ev, rec, PFS_EXEC);
 	if (name)
-		DEC_SET(&ev, NAME, name, name);
+		PFS_SET(&ev, name, NAME, name);
 	if (old_tid > 0 && old_tid != rec->tid)
-		DEC_SET(&ev, CHILD_TID, child_tid, old_tid);
+		PFS_SET(&ev, child_tid, CHILD_TID, old_tid);
 	if (rec->life.comm[0]) {
 		memcpy(t->comm, rec->life.comm, 16);
-		DEC_SET(&ev, COMM, comm, t->comm);
+		PFS_SET(&ev, comm, COMM, t->comm);
 	}
 	t->failed = false;
 	dec_take_space(d, p, m);
@@ -244,6 +244,6 @@ int dec_exit(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (err)
 		return err;
 	dec_event_own(&ev, rec, PFS_EXIT);
-	DEC_SET(&ev, LAST, last, last);
+	PFS_SET(&ev, last, LAST, last);
 	return pfs_emit(&d->sink, &ev);
 }
