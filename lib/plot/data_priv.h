@@ -10,7 +10,7 @@
 
 #define PFS_PLOT_NO_REGION "(no known region)"
 
-enum { PLOT_SITE_CACHE = 1024 };
+enum { PLOT_SITE_CACHE = 4096 };
 #define PLOT_NO_IP UINT64_MAX
 
 struct plot_thread_slot {

@@ -210,7 +210,8 @@ static int new_site(struct pfs_plot_data *data, struct plot_site_slot *slot)
 int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, uint64_t ip, unsigned int mode,
 		     uint32_t *nr)
 {
-	typeof(*data->priv->recent) *recent = &data->priv->recent[(ip ^ ip >> 12) % PLOT_SITE_CACHE];
+	typeof(*data->priv->recent) *recent =
+		&data->priv->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % PLOT_SITE_CACHE];
 	struct pfs_plot_site site;
 	struct plot_site_slot *slot;
 
