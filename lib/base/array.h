@@ -112,4 +112,7 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 		low_;                                         \
 	})
 
+/* -1, 0 or 1, as functions for qsort() return it; several keys: pfs_order(x->a, y->a) ?: pfs_order(x->b, y->b) */
+#define pfs_order(x, y) (((x) > (y)) - ((x) < (y)))
+
 #endif

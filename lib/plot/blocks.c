@@ -4,6 +4,8 @@
  */
 #include "plot/layout_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +14,7 @@
 
 static int compare_counts(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y) - (x > y);
+	return pfs_order(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
 /* What an image must have to get a block of its own. */

@@ -5,6 +5,8 @@
  */
 #include "plot/cells.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,15 +203,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct pfs_plot_cell *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
-	if (x->bin != y->bin)
-		return x->bin < y->bin ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (int)pfs_plot_kind_bits(x->kind) - (int)pfs_plot_kind_bits(y->kind);
+	return pfs_order(x->group, y->group) ?: pfs_order(x->page, y->page) ?: pfs_order(x->bin, y->bin)
+		?: pfs_order(x->thread, y->thread) ?: pfs_order(pfs_plot_kind_bits(x->kind), pfs_plot_kind_bits(y->kind));
 }
 
 void pfs_plot_cells_sort(struct pfs_plot_cells *cells)

@@ -4,7 +4,6 @@
  */
 #include "plot/data.h"
 
-#include "base/hash.h"
 #include "model/space.h"
 #include "plot/data_priv.h"
 
@@ -16,20 +15,20 @@ enum { MAX_NEIGHBOURS = 8 };
 
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter)
 {
-	struct pfs_plot_data *data = calloc(1, sizeof(*data));
+	struct pfs_plot_data *data = calloc(1, sizeof(*data) + sizeof(*data->priv));
 
 	if (!data)
 		return NULL;
-	data->priv = calloc(1, sizeof(*data->priv));
-	data->sites = calloc(1, sizeof(*data->sites));
-	if (!data->priv || !data->sites) {
-		pfs_plot_data_free(data);
-		return NULL;
-	}
 	data->model = model;
 	data->filter = filter;
 	data->cells.max = PFS_PLOT_MAX_CELLS;
-	data->nr_sites = 1;
+	data->priv = (struct pfs_plot_data_private *)(data + 1);
+	data->sites = calloc(1, sizeof(*data->sites));
+	data->nr_sites = data->max_sites = 1;
+	if (!data->sites) {
+		free(data);
+		return NULL;
+	}
 	return data;
 }
 
@@ -45,7 +44,6 @@ void pfs_plot_data_free(struct pfs_plot_data *data)
 	free(data->groups);
 	free(data->threads);
 	free(data->sites);
-	free(data->priv);
 	free(data);
 }
 
@@ -110,10 +108,10 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const st
 }
 
 /* The thread's last touch, there where the place is that was looked at: in the cells, or left out. */
-static int count(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+static int count(struct pfs_plot_data *data, struct plot_slot *slot)
 {
 	const struct plot_place *place = &data->priv->place;
-	struct pfs_plot_cell *cell = &thread->last;
+	struct pfs_plot_cell *cell = &slot->thread.last;
 	int ret;
 
 	data->left_out += !place->wanted;
@@ -123,8 +121,8 @@ static int count(struct pfs_plot_data *data, struct plot_thread_slot *thread)
 	ret = pfs_plot_cells_add(&data->cells, cell);
 	if (ret)
 		return ret;
-	thread->has_last = true;
-	data->threads[thread->nr].count++;
+	slot->thread.has_last = true;
+	data->threads[slot->nr].count++;
 	data->images[place->image].count++;
 	*(cell->kind.sampled ? &data->sampled : &data->faults) += 1;
 	data->outside += !cell->kind.sampled && !place->region;
@@ -132,37 +130,38 @@ static int count(struct pfs_plot_data *data, struct plot_thread_slot *thread)
 }
 
 /* The same of a fault in no known region, as if it had not been counted. */
-static void count_back(struct pfs_plot_data *data, struct plot_thread_slot *thread)
+static void count_back(struct pfs_plot_data *data, struct plot_slot *slot)
 {
-	if (!thread->has_last) {
+	if (!slot->thread.has_last) {
 		data->left_out--;
 		return;
 	}
-	pfs_plot_cells_remove(&data->cells, &thread->last);
-	thread->has_last = false;
-	data->threads[thread->nr].count--;
+	pfs_plot_cells_remove(&data->cells, &slot->thread.last);
+	slot->thread.has_last = false;
+	data->threads[slot->nr].count--;
 	data->images[data->priv->place.image].count--;
 	data->faults--;
 	data->outside--;
 }
 
 /* A touch at the place that was looked at, by an instruction in that mode (0: not known). */
-static int touch(struct pfs_plot_data *data, struct plot_thread_slot *thread, const struct pfs_outcome *outcome,
+static int touch(struct pfs_plot_data *data, struct plot_slot *slot, const struct pfs_outcome *outcome,
 		 const struct pfs_plot_cell *touch, uint64_t ip, unsigned int mode)
 {
 	struct pfs_plot_data_private *priv = data->priv;
 	struct pfs_space *space = outcome->space;
 	int ret = 0;
 
-	thread->last = *touch;
-	thread->has_last = false;
-	thread->below_stack = !touch->kind.sampled && !outcome->region && pfs_space_below_stack(space, touch->addr);
-	if (ip != PLOT_NO_IP && (priv->place.wanted || thread->below_stack))
-		ret = plot_site_number(data, space, ip, mode, &thread->last.site);
-	return ret ? ret : count(data, thread);
+	slot->thread.last = *touch;
+	slot->thread.has_last = false;
+	slot->thread.below_stack =
+		!touch->kind.sampled && !outcome->region && pfs_space_below_stack(space, touch->addr);
+	if (ip != PLOT_NO_IP && (priv->place.wanted || slot->thread.below_stack))
+		ret = plot_site_number(data, space, ip, mode, &slot->thread.last.site);
+	return ret ? ret : count(data, slot);
 }
 
-static int touch_once(struct pfs_plot_data *data, struct plot_thread_slot *thread, const struct pfs_event *ev,
+static int touch_once(struct pfs_plot_data *data, struct plot_slot *slot, const struct pfs_event *ev,
 		      const struct pfs_outcome *outcome)
 {
 	const struct pfs_plot_cell cell = {
@@ -170,7 +169,7 @@ static int touch_once(struct pfs_plot_data *data, struct plot_thread_slot *threa
 		.page = ev->addr >> data->model->page_shift,
 		.ts_ns = ev->ts_ns,
 		.addr = ev->addr,
-		.thread = thread->nr,
+		.thread = slot->nr,
 		.kind = {
 			.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 			.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
@@ -180,24 +179,24 @@ static int touch_once(struct pfs_plot_data *data, struct plot_thread_slot *threa
 	int ret = look_at(data, outcome->space, outcome->region, ev->addr);
 
 	return ret ? ret
-		   : touch(data, thread, outcome, &cell, pfs_has(ev, PFS_F_IP) ? ev->ip : PLOT_NO_IP,
+		   : touch(data, slot, outcome, &cell, pfs_has(ev, PFS_F_IP) ? ev->ip : PLOT_NO_IP,
 			   pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
 }
 
 /* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
-static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot *slot)
+static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_slot *slot)
 {
 	struct pfs_space *space = thread->fault_space;
 	const struct pfs_region *region;
 	int ret;
 
-	if (!slot->below_stack || !space || !pfs_space_below_stack(space, slot->last.addr))
+	if (!slot->thread.below_stack || !space || !pfs_space_below_stack(space, slot->thread.last.addr))
 		return 0;
-	region = pfs_space_find(space, slot->last.addr);
+	region = pfs_space_find(space, slot->thread.last.addr);
 	if (!region)
 		return 0;
-	slot->below_stack = false;
-	ret = look_at(data, space, region, slot->last.addr);
+	slot->thread.below_stack = false;
+	ret = look_at(data, space, region, slot->thread.last.addr);
 	if (ret)
 		return ret;
 	count_back(data, slot);
@@ -205,20 +204,20 @@ static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, st
 }
 
 /* The thread's last fault was read from disk, or ended in a signal. */
-static int learn(struct pfs_plot_data *data, struct plot_thread_slot *thread, enum pfs_kind what)
+static int learn(struct pfs_plot_data *data, struct plot_slot *slot, enum pfs_kind what)
 {
-	struct pfs_plot_kind kind = thread->last.kind;
+	struct pfs_plot_kind kind = slot->thread.last.kind;
 
-	if (!thread->has_last)
+	if (!slot->thread.has_last)
 		return 0;
 	if (what == PFS_MAJOR)
 		kind.class = PFS_MAJOR_CLASS;
 	else
 		kind.signal = true;
-	if (!pfs_plot_cells_remove(&data->cells, &thread->last))
+	if (!pfs_plot_cells_remove(&data->cells, &slot->thread.last))
 		return 0;
-	thread->last.kind = kind;
-	return pfs_plot_cells_add(&data->cells, &thread->last);
+	slot->thread.last.kind = kind;
+	return pfs_plot_cells_add(&data->cells, &slot->thread.last);
 }
 
 /* The time that is shown goes on as long as something happens to what is shown. */
@@ -236,7 +235,7 @@ static bool is_shown(const struct pfs_outcome *outcome)
 
 static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
-	struct plot_thread_slot *slot;
+	struct plot_slot *slot;
 	int ret = plot_thread_number(data, outcome->thread, &slot);
 
 	if (ret)
@@ -271,7 +270,7 @@ static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome 
 static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
 {
 	struct pfs_plot_data *data = ctx;
-	struct plot_thread_slot *slot;
+	struct plot_slot *slot;
 	struct pfs_plot_cell cell = { .count = 1, .kind.access = run->access <= PFS_EXECUTE ? run->access : 0 };
 	int ret = plot_thread_number(data, outcome->thread, &slot);
 

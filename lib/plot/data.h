@@ -38,7 +38,7 @@ struct pfs_plot_group {
 	const char *name;	       /* as its region had it; "anon" and the like where no path says it */
 	bool unknown;		       /* no known region */
 	struct pfs_plot_range *ranges; /* where its regions have been: sorted, apart from each other */
-	uint32_t nr_ranges;
+	uint32_t nr_ranges, max_ranges;
 };
 
 struct pfs_plot_thread {
@@ -73,6 +73,7 @@ struct pfs_plot_data {
 	struct pfs_plot_thread *threads;
 	struct pfs_plot_site *sites;
 	uint32_t nr_images, nr_groups, nr_threads, nr_sites;
+	uint32_t max_images, max_groups, max_threads, max_sites;
 	uint64_t faults, sampled; /* in the cells */
 	uint64_t outside;	  /* of the faults: in no known region */
 	uint64_t timeless;	  /* faults that a source counted, and told at the end: in no cell */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What plot/data.c and plot/numbers.c share. Nobody else includes it.
+ * What plot/data.c and plot/numbers.c share.
  */
 #ifndef PFS_PLOT_DATA_PRIV_H
 #define PFS_PLOT_DATA_PRIV_H
@@ -13,39 +13,29 @@
 enum { PLOT_SITE_CACHE = 4096 };
 #define PLOT_NO_IP UINT64_MAX
 
-struct plot_thread_slot {
-	struct {
-		int32_t pid, tid;
-	} key;
-	uint32_t nr;
-	struct pfs_plot_cell last; /* its last fault */
-	bool has_last;		   /* in the cells */
-	bool below_stack;	   /* in no region, but the stack may grow there by it */
+/* A key and its number, in a hash table of keys of its kind. Of a thread `id` is the key. */
+struct plot_slot {
 	UT_hash_handle hh;
+	uint32_t nr;
+	union {
+		const struct pfs_space *space; /* of an image */
+		struct {
+			uint64_t image;
+			const char *name;
+		} group;
+		struct pfs_plot_site site;
+		struct plot_thread {
+			struct {
+				int32_t pid, tid;
+			} id;
+			struct pfs_plot_cell last; /* its last fault */
+			bool has_last;		   /* in the cells */
+			bool below_stack;	   /* in no region, but the stack may grow there by it */
+		} thread;
+	};
 };
 
-struct plot_image_slot {
-	const struct pfs_space *space;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
-struct plot_group_slot {
-	struct {
-		uint64_t image;
-		const char *name;
-	} key;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
-struct plot_site_slot {
-	struct pfs_plot_site key;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
-/* Where the last touch was. */
+/* The place of the last touch. */
 struct plot_place {
 	const struct pfs_space *space;
 	const struct pfs_region *region; /* NULL: none is known */
@@ -57,10 +47,7 @@ struct plot_place {
 
 struct pfs_plot_data_private {
 	struct plot_place place;
-	struct plot_thread_slot *threads, *last_thread;
-	struct plot_image_slot *images;
-	struct plot_group_slot *groups;
-	struct plot_site_slot *sites;
+	struct plot_slot *images, *groups, *threads, *sites, *last_thread;
 	uint64_t layout; /* changes with each event that may change a layout */
 	struct {
 		const struct pfs_space *space; /* NULL: none yet */
@@ -73,7 +60,7 @@ struct pfs_plot_data_private {
 /* Numbers of what cells are counted by. 0 or -ENOMEM. */
 int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space, uint32_t *nr);
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr);
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **slot);
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_slot **slot);
 int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, uint64_t ip, unsigned int mode,
 		     uint32_t *nr);
 

@@ -4,6 +4,8 @@
  */
 #include "plot/plot.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,9 +26,7 @@ static int compare_busy(const void *a, const void *b)
 {
 	const struct busy *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	return pfs_order(y->count, x->count) ?: pfs_order(x->thread, y->thread);
 }
 
 /* The busiest threads have colours of their own. */
@@ -111,13 +111,8 @@ static int compare_spots(const void *a, const void *b)
 {
 	const struct pfs_plot_spot *x = a, *y = b;
 
-	if (x->band != y->band)
-		return x->band < y->band ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	if (x->column != y->column)
-		return x->column < y->column ? -1 : 1;
-	return (x->color > y->color) - (x->color < y->color);
+	return pfs_order(x->band, y->band) ?: pfs_order(x->row, y->row) ?: pfs_order(x->column, y->column)
+		?: pfs_order(x->color, y->color);
 }
 
 /* What came from several cells becomes one spot; of spots in one place the one with the highest count is the last. */

@@ -139,9 +139,7 @@ static int compare_segments(const void *a, const void *b)
 {
 	const struct pfs_plot_segment *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
+	return pfs_order(x->group, y->group) ?: pfs_order(x->first, y->first);
 }
 
 int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands)

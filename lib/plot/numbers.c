@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers for what the cells of a plot are counted by: images, groups of regions, threads, instructions. When
- * there are too many the last number is everybody's.
+ * Numbers of images, groups of regions, threads and instructions, by which cells are counted. When there are too many,
+ * all further ones share the last number.
  */
 #include "plot/data_priv.h"
 
@@ -12,49 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more at the end of an array of nr elements of that size, which grows by doubling. */
-static int make_room(void *array, uint32_t nr, size_t size)
+/* Adds a slot with that key, which is not in the table yet. NULL: no memory. */
+static struct plot_slot *add_slot(struct plot_slot **table, const void *key, size_t len, uint32_t nr)
 {
-	void **elements = array, *larger;
+	struct plot_slot *slot = calloc(1, sizeof(*slot));
 
-	if (nr & (nr - 1) && nr)
-		return 0;
-	larger = realloc(*elements, (nr ? 2 * (size_t)nr : 1) * size);
-	if (!larger)
-		return -ENOMEM;
-	*elements = larger;
-	return 0;
+	if (!slot)
+		return NULL;
+	slot->nr = nr;
+	memcpy(&slot->space, key, len);
+	HASH_ADD_KEYPTR(hh, *table, &slot->space, len, slot);
+	if (!HASH_ADD_FAILED(slot))
+		return slot;
+	free(slot);
+	return NULL;
 }
 
 /* ---- images ---- */
 
 int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space, uint32_t *nr)
 {
-	struct plot_image_slot *slot;
-	int ret;
+	struct pfs_plot_image *image;
+	struct plot_slot *slot;
 
 	HASH_FIND_PTR(data->priv->images, &space, slot);
-	if (slot) {
-		*nr = slot->nr;
+	*nr = slot ? slot->nr : data->nr_images;
+	if (slot)
 		return 0;
-	}
-	*nr = data->nr_images;
 	if (*nr == PFS_PLOT_MAX_IMAGES) {
 		data->images[--*nr].space = NULL;
 		return 0;
 	}
-	ret = make_room(&data->images, *nr, sizeof(*data->images));
-	slot = ret ? NULL : calloc(1, sizeof(*slot));
-	if (!slot)
+	image = pfs_array_add(data->images, data->nr_images, data->max_images);
+	if (!image || !add_slot(&data->priv->images, &space, sizeof(space), *nr))
 		return -ENOMEM;
-	slot->space = space;
-	slot->nr = *nr;
-	HASH_ADD_PTR(data->priv->images, space, slot);
-	if (HASH_ADD_FAILED(slot)) {
-		free(slot);
-		return -ENOMEM;
-	}
-	data->images[data->nr_images++] = (struct pfs_plot_image){ .space = space };
+	*image = (struct pfs_plot_image){ .space = space };
 	return 0;
 }
 
@@ -62,105 +54,84 @@ int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space,
 
 int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *name, uint32_t *nr)
 {
-	struct plot_group_slot *slot, key = { .key = { image, name } };
-	int ret;
+	struct plot_slot *slot, key = { .group = { image, name } };
+	struct pfs_plot_group *group;
 
-	HASH_FIND(hh, data->priv->groups, &key.key, sizeof(key.key), slot);
-	if (slot) {
-		*nr = slot->nr;
+	HASH_FIND(hh, data->priv->groups, &key.group, sizeof(key.group), slot);
+	*nr = slot ? slot->nr : data->nr_groups;
+	if (slot)
 		return 0;
-	}
-	*nr = data->nr_groups;
 	if (*nr == PFS_PLOT_MAX_GROUPS) {
 		data->groups[--*nr].name = "others";
 		return 0;
 	}
-	ret = make_room(&data->groups, *nr, sizeof(*data->groups));
-	slot = ret ? NULL : calloc(1, sizeof(*slot));
-	if (!slot)
+	group = pfs_array_add(data->groups, data->nr_groups, data->max_groups);
+	if (!group)
 		return -ENOMEM;
-	slot->key = key.key;
-	slot->nr = *nr;
-	HASH_ADD(hh, data->priv->groups, key, sizeof(slot->key), slot);
-	if (HASH_ADD_FAILED(slot)) {
-		free(slot);
-		return -ENOMEM;
-	}
-	data->groups[data->nr_groups++] = (struct pfs_plot_group){ .image = image, .name = name };
-	return 0;
+	*group = (struct pfs_plot_group){ .image = image, .name = name };
+	return add_slot(&data->priv->groups, &key.group, sizeof(key.group), *nr) ? 0 : -ENOMEM;
 }
 
-/* Index of the first range that ends at start or later. */
-static unsigned int range_lower(const struct pfs_plot_group *group, uint64_t start)
+/* Extends [start, end) to hold the range as well; an end of 0 is the top of memory. */
+static void join(const struct pfs_plot_range *range, uint64_t *start, uint64_t *end)
 {
-	return pfs_lower_bound(group->nr_ranges, i, group->ranges[i].end != start && group->ranges[i].end - 1 < start);
+	*start = range->start < *start ? range->start : *start;
+	*end = range->end - 1 > *end - 1 ? range->end : *end;
 }
 
 int plot_group_reach(struct pfs_plot_group *group, uint64_t start, uint64_t end)
 {
-	unsigned int at = range_lower(group, start), to = at;
-	struct pfs_plot_range *ranges;
+	struct pfs_plot_range *ranges = group->ranges;
+	uint32_t at, to; /* the ranges that become one with this */
 
-	/* The end of the topmost region is 0. */
-	for (; to < group->nr_ranges && (!end || group->ranges[to].start <= end); to++) {
-		start = group->ranges[to].start < start ? group->ranges[to].start : start;
-		end = group->ranges[to].end - 1 > end - 1 ? group->ranges[to].end : end;
-	}
+	at = to = pfs_lower_bound(group->nr_ranges, i, ranges[i].end != start && ranges[i].end - 1 < start);
+	for (; to < group->nr_ranges && (!end || ranges[to].start <= end); to++)
+		join(&ranges[to], &start, &end);
 	if (to == at && group->nr_ranges == PFS_PLOT_MAX_RANGES) { /* with its neighbour */
 		at -= at == group->nr_ranges;
 		to = at + 1;
-		start = group->ranges[at].start < start ? group->ranges[at].start : start;
-		end = group->ranges[at].end - 1 > end - 1 ? group->ranges[at].end : end;
+		join(&ranges[at], &start, &end);
 	}
-	if (to == at) {
-		if (make_room(&group->ranges, group->nr_ranges, sizeof(*group->ranges)))
-			return -ENOMEM;
-		memmove(group->ranges + at + 1, group->ranges + at, (group->nr_ranges - at) * sizeof(*ranges));
-		group->nr_ranges++;
-	} else {
-		memmove(group->ranges + at + 1, group->ranges + to, (group->nr_ranges - to) * sizeof(*ranges));
-		group->nr_ranges -= to - at - 1;
-	}
-	group->ranges[at] = (struct pfs_plot_range){ start, end };
+	if (to == at && !pfs_array_reserve(group->ranges, group->nr_ranges, group->max_ranges, 1))
+		return -ENOMEM;
+	ranges = group->ranges;
+	memmove(ranges + at + 1, ranges + to, (group->nr_ranges - to) * sizeof(*ranges));
+	group->nr_ranges += at + 1 - to;
+	ranges[at] = (struct pfs_plot_range){ start, end };
 	return 0;
 }
 
 /* ---- threads ---- */
 
-static int new_thread(struct pfs_plot_data *data, struct plot_thread_slot *slot)
+/* The number of a thread that was not seen before. */
+static int new_thread(struct pfs_plot_data *data, const struct plot_thread *key, uint32_t *nr)
 {
-	slot->nr = data->nr_threads;
-	if (slot->nr == PFS_PLOT_MAX_THREADS) {
-		data->threads[--slot->nr].tid = 0;
+	struct pfs_plot_thread *thread;
+
+	*nr = data->nr_threads;
+	if (*nr == PFS_PLOT_MAX_THREADS) {
+		data->threads[--*nr].tid = 0;
 		return 0;
 	}
-	if (make_room(&data->threads, slot->nr, sizeof(*data->threads)))
+	thread = pfs_array_add(data->threads, data->nr_threads, data->max_threads);
+	if (!thread)
 		return -ENOMEM;
-	data->threads[data->nr_threads++] = (struct pfs_plot_thread){ .pid = slot->key.pid, .tid = slot->key.tid };
+	*thread = (struct pfs_plot_thread){ .pid = key->id.pid, .tid = key->id.tid };
 	return 0;
 }
 
-int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_thread_slot **found)
+int plot_thread_number(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_slot **found)
 {
-	struct plot_thread_slot key = { .key = { thread->proc->pid, thread->tid } }, *slot = data->priv->last_thread;
+	const struct plot_thread key = { .id = { thread->proc->pid, thread->tid } };
+	struct plot_slot *slot = data->priv->last_thread;
+	uint32_t nr;
 
-	if (!slot || memcmp(&slot->key, &key.key, sizeof(key.key)))
-		HASH_FIND(hh, data->priv->threads, &key.key, sizeof(key.key), slot);
-	if (!slot) {
-		slot = calloc(1, sizeof(*slot));
-		if (!slot)
-			return -ENOMEM;
-		slot->key = key.key;
-		if (new_thread(data, slot)) {
-			free(slot);
-			return -ENOMEM;
-		}
-		HASH_ADD(hh, data->priv->threads, key, sizeof(slot->key), slot);
-		if (HASH_ADD_FAILED(slot)) {
-			free(slot);
-			return -ENOMEM;
-		}
-	}
+	if (!slot || memcmp(&slot->thread.id, &key.id, sizeof(key.id)))
+		HASH_FIND(hh, data->priv->threads, &key.id, sizeof(key.id), slot);
+	if (!slot && !new_thread(data, &key, &nr))
+		slot = add_slot(&data->priv->threads, &key.id, sizeof(key.id), nr);
+	if (!slot)
+		return -ENOMEM;
 	if (data->threads[slot->nr].tid)
 		data->threads[slot->nr].comm = thread->comm;
 	*found = data->priv->last_thread = slot;
@@ -195,25 +166,13 @@ static void locate(struct pfs_plot_site *site, const struct pfs_space *space, ui
 	}
 }
 
-static int new_site(struct pfs_plot_data *data, struct plot_site_slot *slot)
-{
-	if (make_room(&data->sites, data->nr_sites, sizeof(*data->sites)))
-		return -ENOMEM;
-	slot->nr = data->nr_sites;
-	HASH_ADD(hh, data->priv->sites, key, sizeof(slot->key), slot);
-	if (HASH_ADD_FAILED(slot))
-		return -ENOMEM;
-	data->sites[data->nr_sites++] = slot->key;
-	return 0;
-}
-
 int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, uint64_t ip, unsigned int mode,
 		     uint32_t *nr)
 {
 	typeof(*data->priv->recent) *recent =
 		&data->priv->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % PLOT_SITE_CACHE];
-	struct pfs_plot_site site;
-	struct plot_site_slot *slot;
+	struct pfs_plot_site site, *added;
+	struct plot_slot *slot;
 
 	*nr = recent->nr;
 	if (recent->space == space && recent->ip == ip && recent->mode == mode && recent->layout == data->priv->layout)
@@ -225,14 +184,11 @@ int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, 
 	if (!slot && data->nr_sites >= PFS_PLOT_MAX_SITES)
 		return 0;
 	if (!slot) {
-		slot = calloc(1, sizeof(*slot));
-		if (!slot)
+		slot = add_slot(&data->priv->sites, &site, sizeof(site), data->nr_sites);
+		added = slot ? pfs_array_add(data->sites, data->nr_sites, data->max_sites) : NULL;
+		if (!added)
 			return -ENOMEM;
-		slot->key = site;
-		if (new_site(data, slot)) {
-			free(slot);
-			return -ENOMEM;
-		}
+		*added = site;
 	}
 	*nr = slot->nr;
 	*recent = (typeof(*recent)){ space, ip, data->priv->layout, mode, slot->nr };
@@ -241,27 +197,15 @@ int plot_site_number(struct pfs_plot_data *data, const struct pfs_space *space, 
 
 void plot_numbers_free(struct pfs_plot_data_private *priv)
 {
-	struct plot_thread_slot *thread, *next_thread;
-	struct plot_image_slot *image, *next_image;
-	struct plot_group_slot *group, *next_group;
-	struct plot_site_slot *site, *next_site;
+	struct plot_slot *tables[] = { priv->images, priv->groups, priv->threads, priv->sites };
 
-	if (!priv)
-		return;
-	HASH_ITER (hh, priv->threads, thread, next_thread) {
-		HASH_DEL(priv->threads, thread);
-		free(thread);
-	}
-	HASH_ITER (hh, priv->images, image, next_image) {
-		HASH_DEL(priv->images, image);
-		free(image);
-	}
-	HASH_ITER (hh, priv->groups, group, next_group) {
-		HASH_DEL(priv->groups, group);
-		free(group);
-	}
-	HASH_ITER (hh, priv->sites, site, next_site) {
-		HASH_DEL(priv->sites, site);
-		free(site);
+	for (unsigned int i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		struct plot_slot *slot = tables[i], *next;
+
+		HASH_CLEAR(hh, tables[i]);
+		for (; slot; slot = next) {
+			next = slot->hh.next;
+			free(slot);
+		}
 	}
 }

@@ -15,11 +15,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Pages that went at one time, whenever they came. */
+/* Pages that were unmapped at one time, whenever they were mapped. */
 struct stay {
 	const struct pfs_pages *pages;
 	uint64_t start, end;
-	uint64_t gone_ns;
+	uint64_t end_ns;
 };
 
 /*
@@ -41,35 +41,25 @@ struct resident {
 
 /* ---- stays ---- */
 
-static int add_stay(struct resident *r, const struct pfs_row *row, uint64_t gone_ns)
-{
-	if (r->nr_stays == r->max_stays) {
-		size_t max = r->max_stays ? 2 * r->max_stays : 64;
-		struct stay *stays = realloc(r->stays, max * sizeof(*stays));
-
-		if (!stays)
-			return -ENOMEM;
-		r->stays = stays;
-		r->max_stays = max;
-	}
-	r->stays[r->nr_stays++] = (struct stay){ row->pages, row->start, row->end, gone_ns };
-	return 0;
-}
-
 static int add_epoch(struct resident *r, const struct pfs_epochs *at)
 {
-	const struct pfs_space *space = at->epoch->space;
+	uint64_t end_ns = at->epoch->space->died_ns;
 	struct pfs_rows rows;
 	int ret = pfs_rows_collect(&rows, at);
 
-	if (ret)
-		return ret;
-	for (unsigned int i = 0; i < rows.nr && !ret; i++) {
-		const struct pfs_region *region = rows.row[i].region;
+	for (unsigned int i = 0; !ret && i < rows.nr; i++) {
+		const struct pfs_row *row = &rows.row[i];
+		struct stay *stay;
 
-		if (rows.row[i].pages)
-			ret = add_stay(r, &rows.row[i],
-				       region && region->died_ns < space->died_ns ? region->died_ns : space->died_ns);
+		if (!row->pages)
+			continue;
+		stay = pfs_array_add(r->stays, r->nr_stays, r->max_stays);
+		if (stay)
+			*stay = (struct stay){ row->pages, row->start, row->end, end_ns };
+		else
+			ret = -ENOMEM;
+		if (stay && row->region && row->region->died_ns < end_ns)
+			stay->end_ns = row->region->died_ns;
 	}
 	pfs_rows_free(&rows);
 	return ret;
@@ -81,7 +71,7 @@ static int compare_moments(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
 
-	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
+	return pfs_order(x->ts_ns, y->ts_ns);
 }
 
 static uint64_t last_of_bin(const struct pfs_plot *plot, uint64_t bin)
@@ -102,8 +92,8 @@ static int make_moments(struct resident *r)
 	for (uint64_t bin = 0; bin < r->plot->nr_bins; bin++)
 		r->moments[nr++].ts_ns = last_of_bin(r->plot, bin);
 	for (size_t i = 0; i < r->nr_stays; i++)
-		if (r->stays[i].gone_ns < r->plot->to_ns)
-			r->moments[nr++].ts_ns = r->stays[i].gone_ns;
+		if (r->stays[i].end_ns < r->plot->to_ns)
+			r->moments[nr++].ts_ns = r->stays[i].end_ns;
 	qsort(r->moments, nr, sizeof(*r->moments), compare_moments);
 	for (size_t i = 0; i < nr; i++)
 		if (!i || r->moments[i].ts_ns != r->moments[r->nr_moments - 1].ts_ns)
@@ -166,7 +156,7 @@ static void add_pages_of(struct resident *r, const struct stay *stay)
 		while (nr-- && (page = pfs_page_walk_next(&each)))
 			sum += add_pages(r, page, 1);
 	}
-	gone = moment_at(r, stay->gone_ns);
+	gone = moment_at(r, stay->end_ns);
 	if (gone)
 		gone->went += sum;
 }

@@ -4,6 +4,7 @@
  */
 #include "plot/sites.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "symbol/symbol.h"
 #include "view/labels.h"
@@ -30,13 +31,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct pfs_plot_site *x = ((const struct pfs_plot_page_site *)a)->site;
 	const struct pfs_plot_site *y = ((const struct pfs_plot_page_site *)b)->site;
-	int names = strcmp(x->name ? x->name : "", y->name ? y->name : "");
 
-	if (x->kind != y->kind || names)
-		return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : names;
-	if (x->dev != y->dev || x->ino != y->ino)
-		return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev) : (x->ino > y->ino) - (x->ino < y->ino);
-	return (x->off > y->off) - (x->off < y->off);
+	return pfs_order(x->kind, y->kind) ?: strcmp(x->name ? x->name : "", y->name ? y->name : "")
+		?: pfs_order(x->dev, y->dev) ?: pfs_order(x->ino, y->ino) ?: pfs_order(x->off, y->off);
 }
 
 /* Those that cells have, by file and offset; the one that is not known comes first. */

@@ -46,11 +46,7 @@ static int compare_strips(const void *a, const void *b)
 {
 	const struct plot_strip *x = a, *y = b;
 
-	if (x->block != y->block)
-		return x->block < y->block ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->group > y->group) - (x->group < y->group);
+	return pfs_order(x->block, y->block) ?: pfs_order(x->start, y->start) ?: pfs_order(x->group, y->group);
 }
 
 /* Where it begins, as exactly as is known: regions that share a unit are in order, too. */
@@ -98,9 +94,7 @@ static int compare_busy(const void *a, const void *b)
 {
 	const struct plot_strip *x = *(const struct plot_strip *const *)a, *y = *(const struct plot_strip *const *)b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return (x > y) - (x < y);
+	return pfs_order(y->count, x->count) ?: pfs_order(x, y);
 }
 
 /*

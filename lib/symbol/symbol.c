@@ -271,11 +271,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct pfs_elf_symbol *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1; /* the last one is found first */
-	return -strcmp(x->name, y->name);
+	/* Of several in one place the last one is found. */
+	return pfs_order(x->start, y->start) ?: pfs_order(y->rank, x->rank) ?: strcmp(y->name, x->name);
 }
 
 static void sort(struct pfs_elf_symbols *symbols)
