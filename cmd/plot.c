@@ -5,7 +5,6 @@
 #include "common/command.h"
 #include "base/atomic_file.h"
 #include "common/reading.h"
-#include "plot/draw.h"
 #include "plot/plot.h"
 
 #include <errno.h>

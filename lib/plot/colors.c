@@ -3,7 +3,7 @@
  * The colours of drawn plots, on white and on dark. Those of threads are far apart also for who confuses red
  * with green; the colour of sampled accesses is in no other row.
  */
-#include "plot/draw.h"
+#include "plot/plot.h"
 
 static const char *const by_access[] = { "#6b7280", "#2a9d3a", "#d1352b", "#2f6fd0" };
 static const char *const by_class[] = { "#5b7a99", "#2a9d3a", "#e08a00", "#c11fb0" };
@@ -22,16 +22,13 @@ const char *const pfs_plot_seen[PFS_PLOT_LEVELS] = {
 
 const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color)
 {
+	static const char *const *const rows[] = {
+		[PFS_PLOT_BY_ACCESS] = by_access,
+		[PFS_PLOT_BY_CLASS] = by_class,
+		[PFS_PLOT_BY_THREAD] = by_thread,
+	};
+
 	if (color == PFS_PLOT_SAMPLED)
 		return "#00a5a5";
-	switch (by) {
-	case PFS_PLOT_BY_ACCESS:
-		return by_access[color];
-	case PFS_PLOT_BY_CLASS:
-		return by_class[color];
-	case PFS_PLOT_BY_THREAD:
-		return by_thread[color];
-	default:
-		return pfs_plot_hot[PFS_PLOT_LEVELS / 2];
-	}
+	return by == PFS_PLOT_BY_NOTHING ? pfs_plot_hot[PFS_PLOT_LEVELS / 2] : rows[by][color];
 }

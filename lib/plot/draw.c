@@ -5,9 +5,6 @@
 #include "plot/draw.h"
 
 #include "base/units.h"
-#include "plot/legend.h"
-#include "plot/pen.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

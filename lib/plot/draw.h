@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The drawing of a plot: where things are in the picture, and the strokes that put them there. On which
- * surface, and what becomes of that, is plot/file.c's.
+ * The drawing of a plot by cairo: plot/draw.c plans and draws the picture with the strokes of plot/pen.c, plot/legend.c
+ * draws what stands below it, and plot/file.c has the surfaces. Only these include this header.
  */
 #ifndef PFS_PLOT_DRAW_H
 #define PFS_PLOT_DRAW_H
 
-#include "plot/cairo.h"
 #include "plot/plot.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+/* clang-format off */
+#define PFS_CAIRO_FUNCTIONS(X)                                                               \
+	X(create) X(destroy) X(status) X(status_to_string) X(surface_destroy)                \
+	X(surface_finish) X(surface_status) X(surface_write_to_png_stream)                   \
+	X(image_surface_create) X(svg_surface_create_for_stream)                             \
+	X(pdf_surface_create_for_stream) X(pdf_surface_set_metadata) X(set_source_rgba)      \
+	X(set_source_surface) X(rectangle) X(fill) X(paint) X(stroke) X(move_to) X(line_to)  \
+	X(set_line_width) X(select_font_face) X(set_font_size) X(show_text) X(text_extents)  \
+	X(save) X(restore) X(scale) X(translate) X(set_antialias) X(set_dash)
+/* clang-format on */
+
+/*
+ * cairo's functions by their names without "cairo_". It is loaded when a picture is drawn, so that a recording process has
+ * neither it nor the libraries that it needs.
+ */
+struct pfs_cairo {
+	void *library;
+#define X(name) typeof(cairo_##name) *name;
+	PFS_CAIRO_FUNCTIONS(X)
+#undef X
+};
 
 /* What a picture goes without when it is not high, one after another. */
 enum pfs_plot_terse {
@@ -35,8 +59,6 @@ struct pfs_plot_picture {
 	uint32_t bands_fit;   /* where there are too many */
 };
 
-enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 4000 };
-
 /*
  * Where everything goes; `on` is to measure by. 0, -ENOMEM, or -ENOSPC: the wanted height has room for about
  * bands_fit bands.
@@ -48,12 +70,33 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *picture, struct pfs_err
 
 void pfs_plot_picture_fini(struct pfs_plot_picture *picture);
 
-/* "#d1352b", of that colour where faults are told apart so. */
-const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color);
+/* ---- the legend: what the colours mean, and remarks on the recording ---- */
 
-enum { PFS_PLOT_LEVELS = 9 };
+enum { PFS_PLOT_MARGIN = 14 };
 
-/* Of a heat map, from cold to hot; of sampled accesses. */
-extern const char *const pfs_plot_hot[PFS_PLOT_LEVELS], *const pfs_plot_seen[PFS_PLOT_LEVELS];
+/* From one line of it to the next. */
+double pfs_plot_legend_line(const struct pfs_plot_picture *picture);
+
+/* Its first line stands at y. Returns where one more would: so on any surface it also tells how high it is. */
+double pfs_plot_legend_draw(const struct pfs_plot_picture *picture, double y);
+
+/* ---- strokes; colours are "#rrggbb" ---- */
+
+enum pen_align { PEN_LEFT, PEN_RIGHT, PEN_CENTER, PEN_BOLD }; /* bold: from the left */
+
+void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color, double alpha);
+/* What has been outlined. */
+void pen_fill(const struct pfs_plot_picture *p, const char *color);
+void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
+void pen_dashes(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
+
+/* As much of the text as fits into so many pixels. */
+void pen_text(const struct pfs_plot_picture *p, double x, double y, double size, enum pen_align align, double room,
+	      const char *color, const char *text);
+
+/* In as many lines, so far apart, as it needs. Returns where one more would stand. */
+double pen_lines(const struct pfs_plot_picture *p, double x, double y, double line, double size, double room,
+		 const char *color, const char *text);
+double pen_width(const struct pfs_plot_picture *p, double size, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "plot/draw.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,22 @@ static void write_xml(FILE *out, const char *s)
 }
 
 /* ---- surfaces ---- */
+
+/* 0, or -ENOENT with err set: it is not installed. It stays loaded, for it cannot be unloaded cleanly. */
+static int load_cairo(struct pfs_cairo *cairo, struct pfs_err *err)
+{
+	cairo->library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_NODELETE);
+	if (!cairo->library)
+		return pfs_err_set(err, -ENOENT, "libcairo cannot be loaded (Debian: apt install libcairo2): %s",
+				   dlerror());
+#define X(name)                                                                   \
+	cairo->name = (typeof(cairo->name))dlsym(cairo->library, "cairo_" #name); \
+	if (!cairo->name)                                                         \
+		return pfs_err_set(err, -ENOENT, "libcairo has no cairo_" #name);
+	PFS_CAIRO_FUNCTIONS(X)
+#undef X
+	return 0;
+}
 
 static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned int length)
 {
@@ -189,7 +206,7 @@ static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style 
 	struct pfs_cairo cairo;
 	struct pfs_plot fewer = { 0 };
 	struct pfs_plot_picture p = { .plot = plot, .style = style, .cairo = &cairo };
-	int ret = pfs_cairo_load(&cairo, err);
+	int ret = load_cairo(&cairo, err);
 
 	if (ret)
 		return ret;

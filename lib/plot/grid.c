@@ -48,6 +48,15 @@ static int choose_threads(struct pfs_plot_grid *grid, const struct pfs_plot_data
 	return 0;
 }
 
+uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread)
+{
+	uint32_t color = 0;
+
+	while (color < grid->nr_threads && grid->threads[color] != thread)
+		color++;
+	return color < grid->nr_threads ? color : PFS_PLOT_OTHERS;
+}
+
 static uint32_t color_of(const struct pfs_plot_grid *grid, const struct pfs_plot_cell *cell)
 {
 	if (cell->kind.sampled)
@@ -58,10 +67,7 @@ static uint32_t color_of(const struct pfs_plot_grid *grid, const struct pfs_plot
 	case PFS_PLOT_BY_CLASS:
 		return cell->kind.signal ? 3 : cell->kind.class;
 	case PFS_PLOT_BY_THREAD:
-		for (uint32_t i = 0; i < grid->nr_threads; i++)
-			if (grid->threads[i] == cell->thread)
-				return i;
-		return PFS_PLOT_OTHERS;
+		return pfs_plot_thread_color(grid, cell->thread);
 	default:
 		return 0;
 	}
@@ -83,20 +89,21 @@ const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t nr, char 
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size)
 {
+	static const char *const faults[] = { "faults" };
+	static const char *const *const texts[] = {
+		[PFS_PLOT_BY_NOTHING] = faults,
+		[PFS_PLOT_BY_ACCESS] = pfs_plot_access_texts,
+		[PFS_PLOT_BY_CLASS] = pfs_plot_class_texts,
+	};
+
 	if (!grid->by_color[color])
 		return NULL;
-	if (color == PFS_PLOT_SAMPLED)
-		snprintf(buf, size, "sampled accesses (not faults)");
-	else if (grid->by == PFS_PLOT_BY_ACCESS)
-		snprintf(buf, size, "%s", pfs_plot_access_texts[color]);
-	else if (grid->by == PFS_PLOT_BY_CLASS)
-		snprintf(buf, size, "%s", pfs_plot_class_texts[color]);
-	else if (grid->by == PFS_PLOT_BY_NOTHING)
-		snprintf(buf, size, "faults");
-	else if (color == PFS_PLOT_OTHERS)
-		snprintf(buf, size, "other threads");
-	else
+	if (color == PFS_PLOT_SAMPLED || color == PFS_PLOT_OTHERS)
+		snprintf(buf, size, color == PFS_PLOT_OTHERS ? "other threads" : "sampled accesses (not faults)");
+	else if (grid->by == PFS_PLOT_BY_THREAD)
 		pfs_plot_thread_text(plot, grid->threads[color], buf, size);
+	else
+		snprintf(buf, size, "%s", texts[grid->by][color]);
 	return buf;
 }
 
@@ -164,19 +171,19 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 	for (size_t i = 0; i < cells->nr; i++) {
 		const struct pfs_plot_cell *cell = &cells->cells[i];
 		struct pfs_plot_spot *spot = &grid->spots[grid->nr_spots++];
-		uint32_t last_row;
+		uint32_t nr_rows;
 
 		segment = pfs_plot_find(segment, cell);
-		last_row = rows[segment->band] - 1;
+		nr_rows = rows ? rows[segment->band] : 1;
 		*spot = (struct pfs_plot_spot){
 			.band = segment->band,
-			.row = pfs_plot_place(segment, cell) * rows[segment->band],
+			.row = pfs_plot_place(segment, cell) * nr_rows,
 			.count = cell->count,
 			.color = color_of(grid, cell),
 			.column = (cell->bin - cells->first_bin) / grid->bins,
 		};
-		if (spot->row > last_row)
-			spot->row = last_row;
+		if (spot->row >= nr_rows)
+			spot->row = nr_rows - 1;
 		grid->by_color[spot->color] += spot->count;
 		if (spot->color != PFS_PLOT_SAMPLED)
 			grid->faults[spot->column] += spot->count;
@@ -218,4 +225,41 @@ void pfs_plot_grid_fini(struct pfs_plot_grid *grid)
 	free(grid->faults);
 	free(grid->resident);
 	*grid = (struct pfs_plot_grid){ 0 };
+}
+
+/* ---- for programs ---- */
+
+void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, struct pfs_json *json,
+			    const char *key)
+{
+	uint64_t faults = 0, sampled = 0;
+	char text[PFS_PLOT_TEXT_MAX];
+
+	for (uint32_t i = 0; i < grid->nr_spots; i++)
+		*(grid->spots[i].color == PFS_PLOT_SAMPLED ? &sampled : &faults) += grid->spots[i].count;
+	pfs_json_begin(json, key, "{");
+	pfs_json_u64(json, "faults", plot->data->faults);
+	pfs_json_u64(json, "sampled", plot->data->sampled);
+	pfs_json_u64(json, "outside", plot->data->outside);
+	pfs_json_u64(json, "timeless", plot->data->timeless);
+	pfs_json_u64(json, "drawn", faults);
+	pfs_json_u64(json, "drawn_sampled", sampled);
+	pfs_json_begin(json, "colors", "{");
+	for (uint32_t i = 0; i < PFS_PLOT_COLORS; i++) {
+		if (!pfs_plot_color_text(plot, grid, i, text, sizeof(text)))
+			continue;
+		pfs_json_key(json, text);
+		pfs_json_u64(json, NULL, grid->by_color[i]);
+	}
+	pfs_json_end(json, "}");
+	pfs_json_begin(json, "bands", "[");
+	for (uint32_t i = 0; i < plot->nr_bands; i++) {
+		pfs_json_begin(json, NULL, "[");
+		pfs_json_string(json, NULL, plot->blocks[plot->bands[i].block].label);
+		pfs_json_string(json, NULL, plot->bands[i].label);
+		pfs_json_u64(json, NULL, plot->bands[i].faults + plot->bands[i].sampled);
+		pfs_json_end(json, "]");
+	}
+	pfs_json_end(json, "]");
+	pfs_json_end(json, "}");
 }

@@ -3,8 +3,6 @@
  * A plot as a page: plot/page.html with the numbers, plot/page_draw.js and plot/page.js in it. One file,
  * which asks for nothing from anywhere.
  */
-#include "plot/draw.h"
-
 #include "plot/sites.h"
 #include "view/labels.h"
 
@@ -28,7 +26,7 @@ extern const char pfs_plot_page[], pfs_plot_script[];
 struct page {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
-	struct pfs_plot_grid grid, threads; /* by access; by thread, for whose colours are whose */
+	struct pfs_plot_grid grid;
 	struct pfs_plot_sites sites;
 	struct pfs_json json;
 };
@@ -116,13 +114,8 @@ static void write_names(struct page *page)
 		pfs_json_string(json, NULL, pfs_plot_thread_text(page->plot, i, text, sizeof(text)));
 	pfs_json_end(json, "]");
 	begin_array(json, "ranks");
-	for (uint32_t i = 0; i < data->nr_threads; i++) {
-		uint32_t rank = 0;
-
-		while (rank < page->threads.nr_threads && page->threads.threads[rank] != i)
-			rank++;
-		pfs_json_u64(json, NULL, rank < page->threads.nr_threads ? rank : PFS_PLOT_OTHERS);
-	}
+	for (uint32_t i = 0; i < data->nr_threads; i++)
+		pfs_json_u64(json, NULL, pfs_plot_thread_color(&page->grid, i));
 	pfs_json_end(json, "]");
 	pfs_plot_sites_write(&page->sites, json);
 }
@@ -152,34 +145,26 @@ static int write_images(struct page *page)
 	return 0;
 }
 
-/* The range in which a segment begins. NULL: none is known. */
-static const struct pfs_plot_range *range_of(const struct pfs_plot *plot, uint32_t segment)
-{
-	const struct pfs_plot_segment *s = &plot->segments[segment];
-	const struct pfs_plot_group *group = &plot->data->groups[s->group];
-	uint32_t nr = pfs_plot_find_range(plot, s->group, s->first);
-
-	return nr < group->nr_ranges ? &group->ranges[nr] : NULL;
-}
-
 /* Segments of one range stand side by side: each range is there once, with its first segment. */
 static void write_ranges(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
 	const struct pfs_plot_range *last = NULL;
-	struct pfs_json *json = &page->json;
 
-	begin_array(json, "ranges");
+	begin_array(&page->json, "ranges");
 	for (uint32_t i = 0; i < plot->nr_segments; i++) {
-		const struct pfs_plot_range *range = range_of(plot, i);
+		const struct pfs_plot_group *group = &plot->data->groups[plot->segments[i].group];
+		uint32_t nr = pfs_plot_find_range(plot, plot->segments[i].group, plot->segments[i].first);
+		const struct pfs_plot_range *range = nr < group->nr_ranges ? &group->ranges[nr] : NULL;
 
 		if (range && range != last)
-			pfs_json_format(json, NULL, "[%u,\"%" PRIx64 "-%" PRIx64 "\"]", i, range->start, range->end);
+			pfs_json_format(&page->json, NULL, "[%u,\"%" PRIx64 "-%" PRIx64 "\"]", i, range->start,
+					range->end);
 		else if (!range && (last || !i))
-			pfs_json_format(json, NULL, "[%u,\"\"]", i);
+			pfs_json_format(&page->json, NULL, "[%u,\"\"]", i);
 		last = range;
 	}
-	pfs_json_end(json, "]");
+	pfs_json_end(&page->json, "]");
 }
 
 static void write_bands(struct page *page)
@@ -319,23 +304,6 @@ static void write_losses(struct page *page)
 	pfs_json_end(&page->json, "]");
 }
 
-static int collect(struct page *page)
-{
-	const struct pfs_plot *plot = page->plot;
-	uint32_t *rows = malloc((plot->nr_bands + 1) * sizeof(*rows));
-	int ret;
-
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plot->nr_bands; i++)
-		rows[i] = 1;
-	ret = pfs_plot_grid_make(&page->grid, plot, PFS_PLOT_MAX_BINS, rows, PFS_PLOT_BY_ACCESS);
-	if (!ret)
-		ret = pfs_plot_grid_make(&page->threads, plot, 1, rows, PFS_PLOT_BY_THREAD);
-	free(rows);
-	return ret ? ret : pfs_plot_sites_find(&page->sites, plot, page->style->recorded);
-}
-
 /* The page from there to before the mark. Returns what is behind it. */
 static const char *write_until(FILE *out, const char *from, const char *mark)
 {
@@ -349,8 +317,10 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 {
 	struct page page = { .plot = plot, .style = style };
 	const char *rest;
-	int ret = collect(&page);
+	int ret = pfs_plot_grid_make(&page.grid, plot, PFS_PLOT_MAX_BINS, NULL, PFS_PLOT_BY_ACCESS);
 
+	if (!ret)
+		ret = pfs_plot_sites_find(&page.sites, plot, style->recorded);
 	pfs_json_init(&page.json, out);
 	page.json.markup = true;
 	if (!ret) {
@@ -369,7 +339,6 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 		fputs(rest, out);
 	}
 	pfs_plot_grid_fini(&page.grid);
-	pfs_plot_grid_fini(&page.threads);
 	pfs_plot_sites_fini(&page.sites);
 	return ret ? pfs_err_set(err, ret, "no memory for the plot") : 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The legend of a drawn plot and the remarks under it: see plot/legend.h.
+ * The legend of a drawn plot and the remarks under it.
  */
-#include "plot/legend.h"
+#include "plot/draw.h"
 
-#include "plot/pen.h"
 #include "view/labels.h"
 
 #include <string.h>

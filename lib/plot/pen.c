@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plot/pen.h"
+#include "plot/draw.h"
 
 #include "base/escape.h"
 

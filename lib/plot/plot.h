@@ -109,7 +109,10 @@ struct pfs_plot_grid {
 	enum pfs_plot_by by;
 };
 
-/* rows: of each band. 0 or -ENOMEM. */
+/* The colour of the thread, by its rank among the busiest, if faults are told apart by thread. */
+uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread);
+
+/* rows: of each band; NULL: one each. 0 or -ENOMEM. */
 int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
 		       const uint32_t *rows, enum pfs_plot_by by);
 void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
@@ -129,7 +132,15 @@ const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, c
  */
 int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
 
-/* ---- what is said beside the picture ---- */
+/* "#d1352b", of that colour where faults are told apart so. */
+const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color);
+
+enum { PFS_PLOT_LEVELS = 9 };
+
+/* Of a heat map, from cold to hot; of sampled accesses. */
+extern const char *const pfs_plot_hot[PFS_PLOT_LEVELS], *const pfs_plot_seen[PFS_PLOT_LEVELS];
+
+/* ---- texts beside the picture ---- */
 
 enum { PFS_PLOT_TEXT_MAX = 1536 };
 
@@ -185,6 +196,9 @@ struct pfs_plot_style {
 	bool color;		    /* text */
 	bool blocks;		    /* text: half blocks in colours instead of ASCII */
 };
+
+/* Of a picture in pixels. */
+enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PIXELS = 4000 };
 
 enum pfs_plot_format { PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML, PFS_PLOT_FORMATS };
 
