@@ -230,6 +230,7 @@ static const struct {
 static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_cpu *cpu = cpu_get(d, rec->cpu);
+	uint64_t damaged = d->stats.damaged;
 	int err = cpu ? count_record(d, cpu, rec) : -ENOMEM;
 
 	if (err)
@@ -237,14 +238,16 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 	d->last_ns = cpu->last_ns = rec->ts_ns;
 	if (rec->type == PFS_REC_NAME) {
 		name_piece(d, cpu, rec);
-		return 0;
+	} else {
+		if (handlers[rec->type].one)
+			err = handlers[rec->type].one(d, rec);
+		else if (handlers[rec->type].of_cpu)
+			err = handlers[rec->type].of_cpu(d, cpu, rec);
+		cpu->name_total = 0; /* a string is for one record */
 	}
-	if (handlers[rec->type].one)
-		err = handlers[rec->type].one(d, rec);
-	else if (handlers[rec->type].of_cpu)
-		err = handlers[rec->type].of_cpu(d, cpu, rec);
-	cpu->name_total = 0; /* a string is for one record */
-	return err;
+	if (err || d->stats.damaged == damaged)
+		return err;
+	return lost(d, 0, rec->ts_ns, rec->cpu, 0);
 }
 
 /* Decodes the oldest record held back, if it is not later than until_ns. */

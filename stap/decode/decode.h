@@ -24,7 +24,7 @@ struct pfs_decode_stats {
 	uint64_t records;   /* read */
 	uint64_t lost;	    /* missing by their numbers */
 	uint64_t skipped;   /* probe hits that SystemTap skipped, by its last counters */
-	uint64_t damaged;   /* of no known type, or impossible */
+	uint64_t damaged;   /* of no known type, or impossible: what they reported is lost */
 	uint64_t late;	    /* arrived after later ones had been decoded */
 	uint64_t torn;	    /* layouts of which a record is missing */
 	uint64_t corrected; /* faults in another region than the one reported before */

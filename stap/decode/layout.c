@@ -284,6 +284,7 @@ static int layout_over(struct pfs_decoder *d, struct dec_cpu *cpu, const struct 
 	s.whole = end && !cpu->torn && end->mm == cpu->layout.layout.mm && end->nr_regions == cpu->nr_stated &&
 		  end->lo <= end->hi;
 	d->stats.torn += !s.whole;
+	d->stats.damaged += !s.whole && !cpu->torn; /* no gap in the numbers explains it */
 	if (s.whole) {
 		s.lo = end->lo;
 		s.hi = end->hi;
@@ -315,6 +316,7 @@ int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_
 {
 	if (!cpu->in_layout) { /* its beginning is missing */
 		d->stats.torn++;
+		d->stats.damaged += !cpu->torn;
 		return 0;
 	}
 	if (!cpu->layout.layout.brk) {

@@ -282,7 +282,7 @@ static void test_move_of_what_is_not_known(void **state)
 
 	forge_range(f, PFS_REC_MOVE, 0x80000, 0x90000, 0x40000);
 	forge_range(f, PFS_REC_MOVE, 0x10000, 0x20000, UINT64_MAX - 0xfff);
-	forge_expect(f, "");
+	forge_expect(f, "lost\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->damaged, 1);
 	forge_free(f);
 }
@@ -398,10 +398,11 @@ static void test_not_believed(void **state)
 			forge_region(f, &(const struct forge_vma)RW(0xc, 0x3f000, 0x50000));
 		forge_layout_edge(f, PFS_REC_LAYOUT_END, PFS_WHY_CHANGE, 0, UINT64_MAX, why);
 		forge_expect(f, why == 0   ? "lost count=1 interval=1000\n"
-				: why == 1 ? ""
-					   : "map start=30000 end=40000 id=2" ANON_RW);
+				: why == 1 ? "lost\n"
+				: why == 2 ? "map start=30000 end=40000 id=2" ANON_RW "lost\n"
+					   : "lost\nmap start=30000 end=40000 id=2" ANON_RW);
 		assert_int_equal(pfs_decoder_stats(f->d)->torn, 1);
-		assert_int_equal(pfs_decoder_stats(f->d)->damaged, why == 3);
+		assert_int_equal(pfs_decoder_stats(f->d)->damaged, why > 0);
 		forge_free(f);
 	}
 }

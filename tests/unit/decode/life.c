@@ -134,7 +134,7 @@ static void test_an_impossible_child(void **state)
 
 	forge_fork(f, 100, 0xee00, 0);
 	forge_fork(f, 0, 0xee00, 0);
-	forge_expect(f, "");
+	forge_expect(f, "lost\nlost\n");
 	assert_int_equal(pfs_decoder_stats(f->d)->damaged, 2);
 	forge_free(f);
 }
