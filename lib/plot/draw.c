@@ -275,13 +275,10 @@ static int draw_image(const struct pfs_plot_picture *p)
 /* ---- below ---- */
 
 static void draw_chart(const struct pfs_plot_picture *p, double y, const char *name, const char *scale,
-		       const uint64_t *values, const char *color)
+		       const uint64_t *values, uint64_t most, const char *color)
 {
 	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
-	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < p->grid.columns; i++)
-		most = values[i] > most ? values[i] : most;
 	pen_box(p, p->left, y, p->right - p->left, h, "#fafbfc", 1);
 	for (uint32_t i = 0; i < p->grid.columns; i++) /* one shape: there are no seams in it */
 		if (values[i])
@@ -299,18 +296,14 @@ static void draw_chart(const struct pfs_plot_picture *p, double y, const char *n
 static double draw_charts(const struct pfs_plot_picture *p, double y)
 {
 	const struct pfs_plot_grid *grid = &p->grid;
-	uint64_t faults = 0, pages = 0;
 	char scale[48], number[32];
 
-	for (uint32_t i = 0; i < grid->columns; i++) {
-		faults = grid->faults[i] > faults ? grid->faults[i] : faults;
-		pages = grid->resident[i] > pages ? grid->resident[i] : pages;
-	}
-	pfs_plot_rate_text(scale, p->plot, faults, grid->column_ns);
-	draw_chart(p, y, "faults per second", scale, grid->faults, "#7c8db5");
+	pfs_plot_rate_text(scale, p->plot, grid->most_faults, grid->column_ns);
+	draw_chart(p, y, "faults per second", scale, grid->faults, grid->most_faults, "#7c8db5");
 	y += chart_height(p) + CHART_GAP;
-	snprintf(scale, sizeof(scale), "%s page%s", pfs_grouped_text(number, pages), pages == 1 ? "" : "s");
-	draw_chart(p, y, "resident (estimate)", scale, grid->resident, "#b59a7c");
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_grouped_text(number, grid->most_resident),
+		 grid->most_resident == 1 ? "" : "s");
+	draw_chart(p, y, "resident (estimate)", scale, grid->resident, grid->most_resident, "#b59a7c");
 	return y + chart_height(p);
 }
 

@@ -141,7 +141,7 @@ static void merge_spots(struct pfs_plot_grid *grid)
 	grid->nr_spots = kept;
 }
 
-/* The most faults in one place, of whatever colours. */
+/* The most faults in one place, whatever their colours, and in one column. */
 static void find_most(struct pfs_plot_grid *grid)
 {
 	uint64_t sum = 0;
@@ -157,6 +157,12 @@ static void find_most(struct pfs_plot_grid *grid)
 		}
 		sum += spot->count;
 		grid->most = sum > grid->most ? sum : grid->most;
+	}
+	for (uint32_t i = 0; i < grid->columns; i++) {
+		if (grid->faults[i] > grid->most_faults)
+			grid->most_faults = grid->faults[i];
+		if (grid->resident[i] > grid->most_resident)
+			grid->most_resident = grid->resident[i];
 	}
 }
 

@@ -206,60 +206,32 @@ static void write_bands(struct page *page)
 	pfs_json_end(json, "]");
 }
 
-enum column { SEGMENT, PAGE, BIN, KIND, THREAD, COUNT, SITE, TIME, ADDRESS, NR_COLUMNS };
-
-static uint64_t value_of(const struct page *page, const struct pfs_plot_cell *cell,
-			 const struct pfs_plot_segment *segment, enum column column)
+/* A row a cell; plot/page.js has the names of its columns. */
+static void write_cells(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
 	const struct pfs_plot_cells *cells = &plot->data->cells;
-
-	switch (column) {
-	case SEGMENT:
-		return segment - plot->segments;
-	case PAGE:
-		return cell->page - segment->first;
-	case BIN:
-		return cell->bin - cells->first_bin;
-	case KIND:
-		return pfs_plot_kind_bits(cell->kind);
-	case THREAD:
-		return cell->thread;
-	case COUNT:
-		return cell->count;
-	case SITE:
-		return page->sites.number[cell->site];
-	case TIME:
-		return cell->ts_ns - (cell->bin << cells->time_shift);
-	default:
-		return cell->addr - (cell->page << plot->unit_shift);
-	}
-}
-
-/* A column after the other: numbers that are alike stand together. */
-static void write_cells(struct page *page)
-{
-	static const char *const names[] = {
-		"segment", "page", "bin", "kind", "thread", "count", "site", "ts", "addr",
-	};
-	const struct pfs_plot_cells *cells = &page->plot->data->cells;
+	const struct pfs_plot_segment *segment = plot->segments;
 	struct pfs_json *json = &page->json;
 
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "cells", "{");
-	for (enum column column = 0; column < NR_COLUMNS; column++) {
-		const struct pfs_plot_segment *segment = page->plot->segments;
+	begin_array(json, "cells");
+	for (size_t i = 0; i < cells->nr; i++) {
+		const struct pfs_plot_cell *cell = &cells->cells[i];
 
-		if (column)
-			pfs_json_line(json, "\n");
-		pfs_json_begin(json, names[column], "[");
-		for (size_t i = 0; i < cells->nr; i++) {
-			segment = pfs_plot_find(segment, &cells->cells[i]);
-			pfs_json_u64(json, NULL, value_of(page, &cells->cells[i], segment, column));
-		}
+		segment = pfs_plot_find(segment, cell);
+		pfs_json_begin(json, NULL, "[");
+		pfs_json_u64(json, NULL, segment - plot->segments);
+		pfs_json_u64(json, NULL, cell->page - segment->first);
+		pfs_json_u64(json, NULL, cell->bin - cells->first_bin);
+		pfs_json_u64(json, NULL, pfs_plot_kind_bits(cell->kind));
+		pfs_json_u64(json, NULL, cell->thread);
+		pfs_json_u64(json, NULL, cell->count);
+		pfs_json_u64(json, NULL, page->sites.number[cell->site]);
+		pfs_json_u64(json, NULL, cell->ts_ns - (cell->bin << cells->time_shift));
+		pfs_json_u64(json, NULL, cell->addr - (cell->page << plot->unit_shift));
 		pfs_json_end(json, "]");
 	}
-	pfs_json_end(json, "}");
+	pfs_json_end(json, "]");
 	pfs_json_end(json, "}");
 }
 

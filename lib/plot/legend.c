@@ -83,14 +83,9 @@ static double draw_note(const struct pfs_plot_picture *p, double y, const char *
 
 static double draw_explanations(const struct pfs_plot_picture *p, double y)
 {
-	char span[32], size[8], text[PFS_PLOT_TEXT_MAX];
-	size_t len;
+	char scale[PFS_PLOT_TEXT_MAX], text[PFS_PLOT_TEXT_MAX + 64];
 
-	len = snprintf(text, sizeof(text), "A column is %s; ", pfs_duration_text(span, p->grid.column_ns, 3));
-	if (p->plot->unit_shift > p->plot->data->model->page_shift)
-		len += snprintf(text + len, sizeof(text) - len, "places are of %s bytes or more; ",
-				pfs_short_number(size, UINT64_C(1) << p->plot->unit_shift));
-	snprintf(text + len, sizeof(text) - len, "addresses grow upwards, gaps are folded%s.",
+	snprintf(text, sizeof(text), "%s%s.", pfs_plot_scale_text(p->plot, &p->grid, scale),
 		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, darker with more" : "");
 	y = draw_note(p, y, "#5b6270", text);
 	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_TEXT ".");

@@ -2,7 +2,10 @@
 /*
  * What the page of a plot does: plot/page.html with the numbers of plot/html.c. Asks for nothing from anywhere.
  */
-const D = JSON.parse(document.getElementById('data').textContent), C = D.cells, N = C.count.length;
+const D = JSON.parse(document.getElementById('data').textContent), N = D.cells.length;
+/* Columns of cells, as plot/html.c writes them. */
+const C = Object.fromEntries(['segment', 'page', 'bin', 'kind', 'thread', 'count', 'site', 'ts', 'addr'].map(
+	(name, nr) => [name, D.cells.map(cell => cell[nr])]));
 const $ = id => document.getElementById(id);
 const canvas = $('plot'), under = $('under'), g = canvas.getContext('2d'), u = under.getContext('2d');
 /* All spots: drawn once, painted often. */
@@ -193,9 +196,7 @@ function spotAt(x, y)
 /* "libc.so.6 memcpy+0x1a"; where no function is known "libc.so.6+0x1a2b3c (another file now)". */
 function siteText(nr)
 {
-	const [name, between, why] = D.files[D.sites.file[nr]];
-	const symbol = D.sites.symbol[nr], off = D.sites.off[nr];
-	const hex = typeof off === 'string' ? off : '0x' + off.toString(16);
+	const [file, symbol, hex] = D.sites[nr], [name, between, why] = D.files[file];
 	if (!nr)
 		return 'unknown';
 	if (symbol > 0)

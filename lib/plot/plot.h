@@ -99,12 +99,12 @@ struct pfs_plot_grid {
 	uint64_t column_ns;
 	struct pfs_plot_spot *spots; /* sorted by band, row, column; the most frequent colour last */
 	uint32_t nr_spots;
-	uint64_t most; /* faults in one place */
-	uint64_t most_sampled;
-	uint64_t by_color[PFS_PLOT_COLORS]; /* touches */
-	uint64_t *faults;		    /* by column */
-	uint64_t *resident;		    /* pages by column, the most at any time of it; see plot/resident.c */
-	uint32_t threads[PFS_PLOT_OTHERS];  /* whose the colours are, the busiest first */
+	uint64_t most, most_sampled;	     /* faults and sampled accesses in one place */
+	uint64_t by_color[PFS_PLOT_COLORS];  /* touches */
+	uint64_t *faults;		     /* by column */
+	uint64_t *resident;		     /* pages by column, the most at any time of it; see plot/resident.c */
+	uint64_t most_faults, most_resident; /* in one column */
+	uint32_t threads[PFS_PLOT_OTHERS];   /* whose the colours are, the busiest first */
 	uint32_t nr_threads;
 	enum pfs_plot_by by;
 };
@@ -167,6 +167,10 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 
 /* What else has to be said: one remark a line, "" if there is nothing. Returns buf. */
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
+
+/* "A column is 250 us; addresses grow upwards, gaps are folded". Returns buf. */
+const char *pfs_plot_scale_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid,
+				char buf[PFS_PLOT_TEXT_MAX]);
 
 /* The title: as the style has it, else the recorded command or the file; escaped. "" if there is none. Returns buf. */
 struct pfs_plot_style;

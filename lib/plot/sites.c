@@ -5,7 +5,6 @@
 #include "plot/sites.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "symbol/symbol.h"
 #include "view/labels.h"
 
@@ -17,12 +16,6 @@
 enum {
 	MAX_SYMBOL = 200,      /* bytes; of longer ones there is only the beginning */
 	MAX_SYMBOLS = 1 << 20, /* bytes of all: the page stays small, whatever files say */
-};
-
-struct plot_symbol {
-	int32_t nr;
-	UT_hash_handle hh;
-	char name[]; /* escaped */
 };
 
 /* ---- which ---- */
@@ -85,34 +78,22 @@ static int add_file(struct pfs_plot_sites *sites, const struct pfs_plot_site *si
 
 /* ---- symbols ---- */
 
-/* The number of a symbol, which is in the page once. -1: there is no room for it. 0: no memory. */
+/* The number of a symbol: the last one's if it is the same. -1: there is no room for it. 0: no memory. */
 static int32_t symbol_number(struct pfs_plot_sites *sites, const char *name)
 {
-	char cut[MAX_SYMBOL + 4], escaped[4 * sizeof(cut) + 1];
-	struct plot_symbol *symbol;
-	size_t len;
+	char cut[MAX_SYMBOL + 4], escaped[4 * sizeof(cut) + 1], **symbol;
 
 	snprintf(cut, sizeof(cut), "%.*s%s", MAX_SYMBOL, name, strlen(name) > MAX_SYMBOL ? "..." : "");
 	pfs_plot_escape(escaped, sizeof(escaped), cut);
-	HASH_FIND_STR(sites->symbols, escaped, symbol);
-	if (symbol)
-		return symbol->nr;
-	len = strlen(escaped) + 1;
-	if (sites->bytes + len > MAX_SYMBOLS)
+	if (sites->nr_symbols && !strcmp(sites->symbols[sites->nr_symbols - 1], escaped))
+		return sites->nr_symbols;
+	if (sites->bytes + strlen(escaped) >= MAX_SYMBOLS)
 		return -1;
-	symbol = malloc(sizeof(*symbol) + len);
-	if (!symbol)
-		return 0;
-	memcpy(symbol->name, escaped, len);
-	symbol->nr = sites->nr_symbols + 1;
-	HASH_ADD_STR(sites->symbols, name, symbol);
-	if (HASH_ADD_FAILED(symbol)) {
-		free(symbol);
-		return 0;
-	}
-	sites->bytes += len;
-	sites->nr_symbols++;
-	return symbol->nr;
+	sites->bytes += strlen(escaped) + 1;
+	symbol = pfs_array_add(sites->symbols, sites->nr_symbols, sites->max_symbols);
+	if (symbol)
+		*symbol = strdup(escaped);
+	return symbol && *symbol ? (int32_t)sites->nr_symbols : 0;
 }
 
 /* The sites of one file: from first to before end. */
@@ -164,12 +145,9 @@ int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plo
 
 void pfs_plot_sites_fini(struct pfs_plot_sites *sites)
 {
-	struct plot_symbol *symbol, *next;
-
-	HASH_ITER (hh, sites->symbols, symbol, next) {
-		HASH_DEL(sites->symbols, symbol);
-		free(symbol);
-	}
+	for (uint32_t i = 0; i < sites->nr_symbols; i++)
+		free(sites->symbols[i]);
+	free(sites->symbols);
 	for (uint32_t i = 0; i < sites->nr_files; i++)
 		free(sites->files[i].name);
 	free(sites->files);
@@ -182,8 +160,6 @@ void pfs_plot_sites_fini(struct pfs_plot_sites *sites)
 
 void pfs_plot_sites_write(const struct pfs_plot_sites *sites, struct pfs_json *json)
 {
-	const struct plot_symbol *symbol;
-
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "files", "[");
 	for (uint32_t i = 0; i < sites->nr_files; i++) {
@@ -197,25 +173,13 @@ void pfs_plot_sites_write(const struct pfs_plot_sites *sites, struct pfs_json *j
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "symbols", "[");
 	pfs_json_string(json, NULL, "");
-	for (symbol = sites->symbols; symbol; symbol = symbol->hh.next)
-		pfs_json_string(json, NULL, symbol->name);
+	for (uint32_t i = 0; i < sites->nr_symbols; i++)
+		pfs_json_string(json, NULL, sites->symbols[i]);
 	pfs_json_end(json, "]");
 	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "sites", "{");
-	pfs_json_begin(json, "file", "[");
-	for (uint32_t i = 0; i < sites->nr_sites; i++)
-		pfs_json_u64(json, NULL, sites->sites[i].file);
+	pfs_json_begin(json, "sites", "[");
+	for (uint32_t i = 0; i < sites->nr_sites; i++) /* an offset may be beyond what a JSON number holds: a string */
+		pfs_json_format(json, NULL, "[%" PRIu32 ",%" PRId32 ",\"0x%" PRIx64 "\"]", sites->sites[i].file,
+				sites->sites[i].symbol, sites->sites[i].off);
 	pfs_json_end(json, "]");
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "symbol", "[");
-	for (uint32_t i = 0; i < sites->nr_sites; i++)
-		pfs_json_format(json, NULL, "%" PRId32, sites->sites[i].symbol);
-	pfs_json_end(json, "]");
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "off", "[");
-	for (uint32_t i = 0; i < sites->nr_sites; i++) /* beyond what a JSON number holds exactly: a string */
-		pfs_json_format(json, NULL, sites->sites[i].off >> 53 ? "\"0x%" PRIx64 "\"" : "%" PRIu64,
-				sites->sites[i].off);
-	pfs_json_end(json, "]");
-	pfs_json_end(json, "}");
 }

@@ -20,14 +20,12 @@ struct pfs_plot_page_file {
 	const char *why;     /* there is no symbol where there is none; "" if nothing need be said */
 };
 
-struct plot_symbol;
-
 struct pfs_plot_sites {
 	uint32_t *number;		  /* in `sites`, by the number that cells have */
 	struct pfs_plot_page_site *sites; /* the first is not known */
 	struct pfs_plot_page_file *files;
-	struct plot_symbol *symbols; /* in the order of their numbers, which begin with 1 */
-	uint32_t nr_sites, nr_files, nr_symbols;
+	char **symbols; /* escaped; their numbers begin with 1 */
+	uint32_t nr_sites, nr_files, nr_symbols, max_symbols;
 	size_t bytes; /* of symbols */
 };
 

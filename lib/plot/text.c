@@ -201,24 +201,16 @@ static void put_chart(const struct canvas *c, const char *name, const char *scal
 	}
 }
 
-static uint64_t most_of(const uint64_t *values, uint32_t nr)
-{
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < nr; i++)
-		most = values[i] > most ? values[i] : most;
-	return most;
-}
-
 static void put_charts(const struct canvas *c)
 {
 	const struct pfs_plot_grid *grid = &c->grid;
-	uint64_t faults = most_of(grid->faults, grid->columns), pages = most_of(grid->resident, grid->columns);
 	char scale[48], number[32];
 
-	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, faults, grid->column_ns), grid->faults, faults);
-	snprintf(scale, sizeof(scale), "%s page%s", pfs_decimal_text(number, pages), pages == 1 ? "" : "s");
-	put_chart(c, "resident (est.)", scale, grid->resident, pages);
+	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, grid->most_faults, grid->column_ns), grid->faults,
+		  grid->most_faults);
+	snprintf(scale, sizeof(scale), "%s page%s", pfs_decimal_text(number, grid->most_resident),
+		 grid->most_resident == 1 ? "" : "s");
+	put_chart(c, "resident (est.)", scale, grid->resident, grid->most_resident);
 }
 
 /* "|    |    |" with the seconds below; where events may be missing "!". */
@@ -278,7 +270,7 @@ static void put_legend(const struct canvas *c)
 {
 	const struct pfs_plot_grid *grid = &c->grid;
 	struct pfs_list list = { .out = c->out, .width = c->style->width, .indent = 2, .separator = "  " };
-	char span[32], size[8], text[PFS_PLOT_TEXT_MAX];
+	char text[PFS_PLOT_TEXT_MAX];
 
 	if (grid->most) {
 		pfs_list_add(&list, "faults in a place, at least:");
@@ -290,11 +282,7 @@ static void put_legend(const struct canvas *c)
 		put_scale(c, &list, grid->most_sampled, true);
 		pfs_list_end(&list);
 	}
-	fprintf(c->out, "A column is %s; ", pfs_duration_text(span, grid->column_ns, 3));
-	if (c->plot->unit_shift > c->plot->data->model->page_shift)
-		fprintf(c->out, "places are of %s bytes or more; ",
-			pfs_short_number(size, UINT64_C(1) << c->plot->unit_shift));
-	fputs("addresses grow upwards, gaps are folded.\n", c->out);
+	fprintf(c->out, "%s.\n", pfs_plot_scale_text(c->plot, grid, text));
 	fputs(pfs_plot_notes_text(c->plot, text), c->out);
 }
 

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 char *pfs_plot_escape(char *buf, size_t size, const char *s)
@@ -86,94 +86,73 @@ const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64
 
 /* ---- sentences ---- */
 
-struct text {
-	char *buf;
-	size_t len;
-};
-
-static void say(struct text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct text *text, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (text->len + 1 >= PFS_PLOT_TEXT_MAX)
-		return;
-	va_start(ap, fmt);
-	text->len += vsnprintf(text->buf + text->len, PFS_PLOT_TEXT_MAX - text->len, fmt, ap);
-	va_end(ap);
-	if (text->len >= PFS_PLOT_TEXT_MAX)
-		text->len = PFS_PLOT_TEXT_MAX - 1;
-}
-
-static void say_number(struct text *text, uint64_t number, const char *noun)
+/* "4,016,219 faults"; "" for none. Returns buf. */
+static const char *count_text(char buf[128], uint64_t number, const char *one, const char *several)
 {
 	char digits[32];
 
-	say(text, "%s %s", pfs_grouped_text(digits, number), noun);
+	buf[0] = '\0';
+	if (number)
+		snprintf(buf, 128, "%s %s", pfs_grouped_text(digits, number), number == 1 ? one : several);
+	return buf;
 }
 
 const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
 {
 	const struct pfs_plot_data *data = plot->data;
-	struct text text = { buf, 0 };
-	char span[32];
+	char faults[128], sampled[128], outside[128], span[32];
+	const char *in_region = "of them in no known region";
 
-	buf[0] = '\0';
-	if (!data->faults && !data->sampled) {
-		say(&text, "no faults");
-		return buf;
-	}
-	if (data->faults)
-		say_number(&text, data->faults, data->faults == 1 ? "fault" : "faults");
-	if (data->faults && data->sampled)
-		say(&text, " and ");
-	if (data->sampled)
-		say_number(&text, data->sampled, data->sampled == 1 ? "sampled access" : "sampled accesses");
-	if (!is_moment(plot))
-		say(&text, " in %s", pfs_duration_text(span, plot->to_ns - plot->from_ns, 3));
-	if (data->outside) {
-		say(&text, ", ");
-		say_number(&text, data->outside, "of them in no known region");
-	}
+	if (!data->faults && !data->sampled)
+		return strcpy(buf, "no faults");
+	snprintf(buf, PFS_PLOT_TEXT_MAX, "%s%s%s%s%s%s%s", count_text(faults, data->faults, "fault", "faults"),
+		 data->faults && data->sampled ? " and " : "",
+		 count_text(sampled, data->sampled, "sampled access", "sampled accesses"),
+		 is_moment(plot) ? "" : " in ",
+		 is_moment(plot) ? "" : pfs_duration_text(span, plot->to_ns - plot->from_ns, 3),
+		 data->outside ? ", " : "", count_text(outside, data->outside, in_region, in_region));
 	return buf;
-}
-
-/* Touches that the filter keeps from the model are in no page of it either. */
-static void say_filter(struct text *text, const struct pfs_filter *filter)
-{
-	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
-
-	if (threads || from)
-		say(text, "Only touches%s%s are shown; resident pages count these only\n",
-		    threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
 }
 
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
 {
 	const struct pfs_plot_data *data = plot->data;
-	struct pfs_gaps gaps = pfs_gaps_shown(data->model, data->filter);
-	struct text text = { buf, 0 };
-	char lost[PFS_LOST_TEXT_MAX], again[PFS_REFAULT_HOW_MAX];
+	const struct pfs_filter *filter = data->filter;
+	struct pfs_gaps gaps = pfs_gaps_shown(data->model, filter);
+	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
+	char lost[PFS_LOST_TEXT_MAX], timeless[128], left_out[128], again[PFS_REFAULT_HOW_MAX];
+	bool any_lost = pfs_lost_text(lost, &gaps);
 	struct pfs_refault_how how;
+	size_t len;
 
-	buf[0] = '\0';
-	if (pfs_lost_text(lost, &gaps))
-		say(&text, "%s\n", lost);
-	if (data->timeless)
-		say_number(&text, data->timeless,
-			   data->timeless == 1 ? "fault was counted without its time: not in the plot\n"
-					       : "faults were counted without their times: not in the plot\n");
-	if (data->left_out)
-		say_number(&text, data->left_out,
-			   data->left_out == 1 ? "touch of another region is excluded\n"
-					       : "touches of other regions are excluded\n");
-	say_filter(&text, data->filter);
-	if (pfs_model_refault(plot->data->model, &how)) {
+	len = snprintf(buf, PFS_PLOT_TEXT_MAX, "%s%s%s%s", any_lost ? lost : "", any_lost ? "\n" : "",
+		       count_text(timeless, data->timeless, "fault was counted without its time: not in the plot\n",
+				  "faults were counted without their times: not in the plot\n"),
+		       count_text(left_out, data->left_out, "touch of another region is excluded\n",
+				  "touches of other regions are excluded\n"));
+	/* Touches that the filter keeps from the model are in no page of it either. */
+	if (threads || from)
+		len += snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
+				"Only touches%s%s are shown; resident pages count these only\n",
+				threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
+	if (pfs_model_refault(data->model, &how)) {
 		pfs_refault_how_text(again, &how);
-		say(&text, "%s %s%s\n", pfs_refault_what(how.method), again,
-		    how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
+		snprintf(buf + len, PFS_PLOT_TEXT_MAX - len, "%s %s%s\n", pfs_refault_what(how.method), again,
+			 how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
 	}
+	return buf;
+}
+
+const char *pfs_plot_scale_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid,
+				char buf[PFS_PLOT_TEXT_MAX])
+{
+	char span[32], size[8], places[64] = "";
+
+	if (plot->unit_shift > plot->data->model->page_shift)
+		snprintf(places, sizeof(places), " places are of %s bytes or more;",
+			 pfs_short_number(size, UINT64_C(1) << plot->unit_shift));
+	snprintf(buf, PFS_PLOT_TEXT_MAX, "A column is %s;%s addresses grow upwards, gaps are folded",
+		 pfs_duration_text(span, grid->column_ns, 3), places);
 	return buf;
 }
 

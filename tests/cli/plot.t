@@ -56,7 +56,7 @@ for name in dat/pfs-v6.dat dat/v7-zstd.dat dat/v6-buffers.dat text/kernel.trace 
 	# of pfscope's own child before the command, nothing is shown
 	ok "$name: that is those of the recording" test "$drawn" -le "$wanted" -a "$drawn" -ge $((wanted * 9 / 10)) -a "$drawn" -gt 0
 	is "$(page_data "$T/out.html" | "$TOOLS/well_formed" json)" 1 "$name: what the page has is JSON"
-	is "$(page_data "$T/out.html" | sed -nE 's/^"count":\[([0-9,]*)\].*/\1/p' | tr , '\n' | awk '{ n += $1 } END { print n }')" \
+	is "$(page_data "$T/out.html" | sed -nE 's/^"cells":\[\[(.*)\]\]\}/\1/p' | sed 's/\],\[/\n/g' | awk -F, '{ n += $6 } END { print n }')" \
 		"$drawn" "$name: and its cells add up to the same"
 	"$PFSCOPE" plot "$file" >"$T/text"
 	is "$(sed -nE 's/^.{18} \|.*\| +([0-9,]+)$/\1/p' "$T/text" | tr -d , | awk '{ n += $1 } END { print n }')" "$drawn" \
