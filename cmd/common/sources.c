@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/sources.h"
 
-#include "capture/source.h"
+#include "capture/capture.h"
 #include "session/session.h"
 
 #include <stdlib.h>

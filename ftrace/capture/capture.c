@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of a capture once it is set up: drained, stopped, read back. See capture.h.
+ * A capture from its start on: drained, stopped, read back.
  */
 #include "capture/capture_priv.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/write_all.h"
 #include "record/page_source.h"
@@ -15,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An event with an earlier time may still be on its way into the buffer of another processor. */
+/* Until then an event with an earlier time may still be written on another CPU. */
 #define LIVE_MARGIN_NS 5000000
 
-/* So long it may take until it is known what has joined. */
+/* The same for a process that joins. */
 #define JOIN_MARGIN_NS 100000000
 
 /* ---- draining ---- */
@@ -39,97 +40,94 @@ static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
 }
 
 /* Full pages go from the ring buffer to the spool without being copied. */
-static int splice_pages(struct pfs_capture *c, struct capture_cpu *cpu)
+static int splice_pages(const struct capture_drain *d, struct capture_cpu *cpu)
 {
 	int ret = 0;
 
 	while (!ret) {
-		ssize_t got = splice(cpu->raw_fd, NULL, c->pipe_fds[1], NULL, (size_t)c->page_size * 16,
+		ssize_t got = splice(cpu->raw_fd, NULL, d->pipe_fds[1], NULL, (size_t)d->page_size * 16,
 				     SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return !got || errno == EAGAIN ? 0 : -errno;
-		ret = move_spliced(cpu, c->pipe_fds[0], got);
+		ret = move_spliced(cpu, d->pipe_fds[0], got);
 	}
 	return ret;
 }
 
 /* The page that is being written, as far as it is, as a page of its own. */
-static int read_pages(struct pfs_capture *c, struct capture_cpu *cpu)
+static int read_pages(const struct capture_drain *d, struct capture_cpu *cpu)
 {
-	int ret;
+	int ret = 0;
 
-	while (1) {
-		ssize_t got = read(cpu->raw_fd, c->page, c->page_size);
+	while (!ret) {
+		ssize_t got = read(cpu->raw_fd, d->page, d->page_size);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return !got || errno == EAGAIN ? 0 : -errno;
-		memset(c->page + got, 0, c->page_size - got);
-		ret = pfs_write_all(cpu->spool_fd, c->page, c->page_size);
-		if (ret)
-			return ret;
-		cpu->bytes += c->page_size;
+		memset(d->page + got, 0, d->page_size - got);
+		ret = pfs_write_all(cpu->spool_fd, d->page, d->page_size);
+		cpu->bytes += d->page_size;
 	}
+	return ret;
 }
 
-static int drain_cpu(struct pfs_capture *c, int cpu, bool all)
+static int drain_cpu(const struct capture_drain *d, struct capture_cpu *cpu, bool all)
 {
-	struct capture_cpu *of = &c->cpus[cpu];
-	uint64_t before = of->bytes;
-	int ret = splice_pages(c, of);
+	uint64_t before = cpu->bytes;
+	int ret = splice_pages(d, cpu);
 
 	if (!ret && all)
-		ret = read_pages(c, of);
-	if (of->bytes - before > of->fullest)
-		of->fullest = of->bytes - before;
+		ret = read_pages(d, cpu);
+	if (cpu->bytes - before > cpu->fullest)
+		cpu->fullest = cpu->bytes - before;
 	return ret;
 }
 
 static int append_own(void *ctx, const struct raw_event *ev)
 {
-	struct pfs_capture *c = ctx;
+	const struct capture_own *own = ctx;
 
-	return pfs_records_write(&c->own, c->own_pages, ev);
+	return pfs_records_write(&own->records, own->pages, ev);
 }
 
-/* Everything there is. `all`: with the pages under way, as live decoding and the end need it. */
+/* All that is in the ring buffers. `all`: with the page that is being written, for live decoding and at the end. */
 static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 {
 	uint64_t margin_ns = c->joins.fd < 0 ? LIVE_MARGIN_NS : JOIN_MARGIN_NS;
 	uint64_t until = c->tracing ? pfs_now_ns() - margin_ns : UINT64_MAX;
+	struct capture_drain *d = &c->drain;
 	int ret = 0;
 
-	c->flushed_ns = until;
-	if (c->config.text)
+	d->flushed_ns = until;
+	if (c->options->text)
 		return capture_text_drain(c, until, err);
-	for (int i = 0; !ret && i < c->nr_cpus; i++)
-		if (c->cpus[i].raw_fd >= 0)
-			ret = drain_cpu(c, i, all);
-	if (ret)
-		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
-	ret = pfs_sideband_drain(c->sideband);
+	for (int i = 0; !ret && i < d->nr_cpus; i++)
+		if (d->cpus[i].raw_fd >= 0)
+			ret = drain_cpu(d, &d->cpus[i], all);
 	if (!ret)
-		ret = pfs_sideband_flush(c->sideband, until, append_own, c);
+		ret = pfs_sideband_drain(c->sideband);
+	if (!ret)
+		ret = pfs_sideband_flush(c->sideband, until, append_own, &c->own);
 	if (!ret && all)
-		ret = pfs_ringwrite_flush(c->own_pages);
+		ret = pfs_ringwrite_flush(c->own.pages);
 	if (ret)
 		return pfs_err_set(err, ret, "cannot spool the recording: %s", strerror(-ret));
-	if (c->live && all)
-		ret = pfs_merge_run(c->live, until, c->config.live, c->config.live_ctx, err);
-	return ret;
+	return d->live && all ? pfs_merge_run(d->live, until, capture_live_event, c, err) : 0;
 }
 
-int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
+int capture_start(struct pfs_live *live, struct pfs_err *err)
 {
+	struct pfs_capture *c = capture_of(live);
 	int ret = capture_open_buffers(c, err);
 
 	if (ret)
 		return ret;
-	ret = pfs_capture_note(c, 0, PFS_FACT(START, .text = "mono"));
+	ret = capture_note(c, 0, PFS_FACT(START, .text = "mono"));
 	if (!ret)
 		ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
 	if (ret)
@@ -139,7 +137,7 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = capture_hold(c, err);
 	if (ret)
 		return ret;
-	if (!c->config.live) /* decoding takes longer than draining, and nobody shall wait for it */
+	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
 	ret = capture_take_layouts(c, err);
@@ -154,80 +152,46 @@ int pfs_capture_start(struct pfs_capture *c, struct pfs_err *err)
 	return ret;
 }
 
+static void poll_also(struct capture_drain *d, int fd, int *nr)
+{
+	if (fd >= 0)
+		d->poll_fds[(*nr)++] = (struct pollfd){ fd, POLLIN, 0 };
+}
+
 static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned int nr_fds)
 {
-	unsigned int want = nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 2, nr = 0;
+	struct capture_drain *d = &c->drain;
+	int nr = nr_fds;
 
-	if (want > c->max_poll) {
-		struct pollfd *bigger = realloc(c->poll_fds, want * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		c->poll_fds = bigger;
-		c->max_poll = want;
-	}
-	for (unsigned int i = 0; i < nr_fds; i++)
-		c->poll_fds[nr++] = fds[i];
-	nr += pfs_sideband_poll(c->sideband, c->poll_fds + nr);
-	for (int i = 0; i < c->nr_cpus; i++)
-		if (c->cpus[i].raw_fd >= 0)
-			c->poll_fds[nr++] = (struct pollfd){ c->cpus[i].raw_fd, POLLIN, 0 };
-	if (c->pipe_fd >= 0)
-		c->poll_fds[nr++] = (struct pollfd){ c->pipe_fd, POLLIN, 0 };
-	if (c->joins.fd >= 0)
-		c->poll_fds[nr++] = (struct pollfd){ c->joins.fd, POLLIN, 0 };
+	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 2))
+		return -ENOMEM;
+	memcpy(d->poll_fds, fds, nr_fds * sizeof(*fds));
+	nr += pfs_sideband_poll(c->sideband, d->poll_fds + nr);
+	for (int i = 0; i < d->nr_cpus; i++)
+		poll_also(d, d->cpus[i].raw_fd, &nr);
+	poll_also(d, c->text.pipe_fd, &nr);
+	poll_also(d, c->joins.fd, &nr);
 	return nr;
 }
 
-int pfs_capture_wait(struct pfs_capture *c, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
-		     struct pfs_err *err)
+int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
-	/* The side-band is looked at ten times a second: its rings wake nobody once a thread ended. */
+	struct pfs_capture *c = capture_of(live);
+	struct pollfd *all;
+	/* The side-band is read ten times a second: its rings wake nobody after a thread has ended. */
 	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
 
 	if (nr < 0)
 		return pfs_err_set(err, nr, "no memory to wait with");
+	all = c->drain.poll_fds;
 	if (timeout_ms >= 0 && timeout_ms < limit)
 		limit = timeout_ms;
-	if (poll(c->poll_fds, nr, limit) < 0 && errno != EINTR)
+	if (poll(all, nr, limit) < 0 && errno != EINTR)
 		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
-	for (unsigned int i = 0; i < nr_fds; i++)
-		fds[i].revents = c->poll_fds[i].revents;
-	pfs_sideband_polled(c->sideband, c->poll_fds + nr_fds, nr - nr_fds);
+	memcpy(fds, all, nr_fds * sizeof(*fds));
+	pfs_sideband_polled(c->sideband, all + nr_fds, nr - nr_fds);
 	ret = capture_joins_take(c, err);
-	return ret ? ret : drain(c, c->config.live, err);
-}
-
-/* Events that never reached the CPU's buffer, or were overwritten in it. */
-static uint64_t not_delivered(struct pfs_capture *c, int cpu)
-{
-	static const char *const counters[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
-	char *text = capture_cpu_stats(c, cpu), *at;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; text && i < sizeof(counters) / sizeof(counters[0]); i++) {
-		at = strstr(text, counters[i]);
-		sum += at ? strtoull(at + strlen(counters[i]), NULL, 10) : 0;
-	}
-	free(text);
-	return sum;
-}
-
-/*
- * The kernel's own counts of what is missing. Pages tell of overwritten events, but a page that is full to its
- * end has no room for their number.
- */
-static int note_losses(struct pfs_capture *c)
-{
-	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = 0;
-
-	for (int cpu = 0; cpu < nr_cpus && !ret; cpu++) {
-		uint64_t lost = not_delivered(c, cpu);
-
-		if (lost)
-			ret = pfs_capture_note(c, 0, PFS_FACT(LOST, .count = lost, .cpu = cpu));
-	}
-	return ret;
+	return ret ? ret : drain(c, c->drain.live, err);
 }
 
 /*
@@ -239,11 +203,11 @@ static int note_late(struct pfs_capture *c)
 	uint64_t size = c->config.buffer_kb * UINT64_C(1024);
 	int ret = 0;
 
-	for (int cpu = 0; !ret && cpu < c->nr_cpus; cpu++)
-		if (c->cpus[cpu].fullest > size / 2)
-			ret = pfs_capture_note(c, 0,
-					       PFS_FACT(BUFFER_FOUND, .percent = c->cpus[cpu].fullest * 100 / size,
-							.kb = c->config.buffer_kb, .cpu = cpu));
+	for (int cpu = 0; !ret && cpu < c->drain.nr_cpus; cpu++)
+		if (c->drain.cpus[cpu].fullest > size / 2)
+			ret = capture_note(c, 0,
+					   PFS_FACT(BUFFER_FOUND, .percent = c->drain.cpus[cpu].fullest * 100 / size,
+						    .kb = c->config.buffer_kb, .cpu = cpu));
 	return ret;
 }
 
@@ -253,13 +217,13 @@ static int note_counts(struct pfs_capture *c)
 
 	if (!c->launched || pfs_counters_read(&c->counters, &counts))
 		return 0;
-	return pfs_capture_note(
-		c, c->launched,
-		PFS_FACT(COUNTERS, .faults = counts.faults, .minor = counts.minor, .major = counts.major));
+	return capture_note(c, c->launched,
+			    PFS_FACT(COUNTERS, .faults = counts.faults, .minor = counts.minor, .major = counts.major));
 }
 
-int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
+int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
+	struct pfs_capture *c = capture_of(live);
 	int ret = capture_joins_end(c, err);
 
 	if (!ret)
@@ -271,9 +235,13 @@ int pfs_capture_stop(struct pfs_capture *c, struct pfs_err *err)
 	if (ret)
 		return ret;
 	pfs_instance_silence(c->instance);
-	if (note_losses(c) || note_late(c) || note_counts(c) || pfs_capture_note(c, 0, PFS_FACT(END, .text = "mono")))
+	if (capture_note_losses(c) || note_late(c) || note_counts(c) ||
+	    capture_note(c, 0, PFS_FACT(END, .text = "mono")))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
-	return drain(c, true, err);
+	ret = drain(c, true, err);
+	if (!ret && c->assembler)
+		ret = pfs_assembler_finish(c->assembler);
+	return ret == -ECANCELED ? 0 : ret;
 }
 
 /* ---- reading back ---- */
@@ -286,12 +254,13 @@ static int replay_pages(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn fa
 	merge = pfs_merge_new(c->formats, 0);
 	if (!merge)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = pfs_merge_add(merge, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
-	for (int i = 0; !ret && i < c->nr_cpus; i++)
-		if (c->cpus[i].spool_fd >= 0)
-			ret = pfs_merge_add(
-				merge, i, pfs_page_source_file(c->cpus[i].spool_fd, 0, c->cpus[i].bytes, c->page_size),
-				NULL);
+	ret = pfs_merge_add(merge, -1, pfs_page_source_growing(c->own.fd, c->drain.page_size), NULL);
+	for (int i = 0; !ret && i < c->drain.nr_cpus; i++)
+		if (c->drain.cpus[i].spool_fd >= 0)
+			ret = pfs_merge_add(merge, i,
+					    pfs_page_source_file(c->drain.cpus[i].spool_fd, 0, c->drain.cpus[i].bytes,
+								 c->drain.page_size),
+					    NULL);
 	if (ret)
 		pfs_err_set(err, ret, "no memory to read the recording");
 	pfs_merge_take_faults(merge, faults);
@@ -301,8 +270,9 @@ static int replay_pages(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn fa
 	return ret;
 }
 
+/* Passes events on until give_up() returns true. */
 struct replay {
-	const struct pfs_capture_config *config;
+	const struct pfs_source_config *config;
 	raw_event_fn fn;
 	raw_faults_fn faults;
 	void *ctx;
@@ -313,7 +283,7 @@ static int replay_event(void *ctx, const struct raw_event *ev)
 {
 	struct replay *r = ctx;
 
-	if (!(++r->nr & 0x3ff) && r->config->give_up && r->config->give_up(r->config->give_up_ctx))
+	if (!(++r->nr & 0x3ff) && r->config->give_up(r->config->ctx))
 		return -EINTR;
 	return r->fn(r->ctx, ev);
 }
@@ -322,19 +292,31 @@ static int replay_faults(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 {
 	struct replay *r = ctx;
 
-	if (r->config->give_up && r->config->give_up(r->config->give_up_ctx))
-		return -EINTR;
-	return r->faults(r->ctx, runs, nr);
+	return r->config->give_up(r->config->ctx) ? -EINTR : r->faults(r->ctx, runs, nr);
 }
 
-int pfs_capture_replay(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err)
+int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err)
 {
 	struct replay replay = { &c->config, fn, faults, ctx, 0 };
 	int ret;
 
-	if (c->config.text)
+	if (c->options->text)
 		ret = capture_text_replay(c, replay_event, &replay, err);
 	else
 		ret = replay_pages(c, replay_event, replay_faults, &replay, err);
 	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
+}
+
+int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err)
+{
+	struct pfs_assembler *assembler = pfs_assembler_new(sink);
+	int ret;
+
+	if (!assembler)
+		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
+	ret = capture_read_back(capture_of(live), pfs_assembler_feed, pfs_assembler_faults, assembler, err);
+	if (!ret)
+		ret = pfs_assembler_finish(assembler);
+	pfs_assembler_free(assembler);
+	return ret;
 }

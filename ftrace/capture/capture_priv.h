@@ -2,19 +2,24 @@
 /*
  * The parts of a capture, from the bottom up; each calls only those before it:
  *
- *     note.c	    notes, and what this kernel does not offer
+ *     note.c	    notes and losses; events to the live sink
  *     tracers.c    probes, function tracer, histogram
  *     text.c	    trace_pipe instead of pages
- *     events.c	    the events that are switched on
+ *     events.c	    the events that are enabled
  *     settle.c	    the set-up of the instance
  *     processes.c  the processes that are added
  *     joins.c	    all processes of a user
- *     open.c	    opening and freeing
- *     capture.c    the life in between
+ *     open.c	    opening and closing
+ *     capture.c    from the start to the reading back
+ *     write.c	    the trace.dat
+ *     source.c	    options, and the table of operations
+ *
+ * Operations of struct pfs_source have its contracts (lib/event/source.h); here they are named capture_*.
  */
 #ifndef PFS_CAPTURE_PRIV_H
 #define PFS_CAPTURE_PRIV_H
 
+#include "assemble/assemble.h"
 #include "capture/capture.h"
 #include "os/sched_priority.h"
 #include "record/formats.h"
@@ -25,22 +30,80 @@
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
 #include "text/text.h"
-#include "tracefs/hist.h"
 #include "tracefs/dir.h"
+#include "tracefs/hist.h"
 #include "tracefs/instance.h"
 
-#define MAX_LACKS   32
-#define MAX_REFUSED 4
-#define NR_HIST	    2
+#define MAX_EVENTS 64
+#define NR_HIST	   2
 
-struct capture_cpu {
-	int raw_fd; /* trace_pipe_raw */
-	int spool_fd;
-	uint64_t bytes;	  /* in the spool */
-	uint64_t fullest; /* so many bytes were found at once */
+struct ftrace_options {
+	bool probes;	/* record what the fault handler got and returned */
+	bool latency;	/* ... and the time it took */
+	bool classify;	/* ... and the functions that it called */
+	bool histogram; /* count faults by page in the kernel instead of recording each */
+	bool text;	/* read the lines of trace_pipe instead of pages */
+	bool compress;
+	const char *events[MAX_EVENTS + 1]; /* other events, "SYSTEM:EVENT" or "SYSTEM"; NULL ends the list */
+	unsigned int nr_events;
 };
 
-/* A process that came in while it was recorded, and is looked at some times more. */
+struct capture_cpu {
+	int raw_fd; /* trace_pipe_raw; -1: there is no such CPU */
+	int spool_fd;
+	uint64_t bytes;	  /* in the spool */
+	uint64_t fullest; /* most bytes that one drain found */
+};
+
+/* From the ring buffers to the spools. */
+struct capture_drain {
+	struct capture_cpu *cpus;
+	int nr_cpus;
+	int pipe_fds[2];    /* between the two splices */
+	uint32_t page_size; /* of a sub-buffer */
+	uint8_t *page;
+	struct pfs_merge *live; /* live decoding, or NULL */
+	uint64_t flushed_ns;	/* own records up to then are written */
+	struct pollfd *poll_fds;
+	unsigned int max_poll;
+};
+
+/* pfscope's own records, a stream like a CPU's. */
+struct capture_own {
+	struct pfs_records records;
+	struct pfs_ringwrite *pages;
+	int fd;
+};
+
+/* --via=text */
+struct capture_text {
+	int pipe_fd;  /* trace_pipe */
+	int spool_fd; /* of lines */
+	char *carry;  /* lines that wait for own records before them */
+	size_t carry_len, carry_max;
+	struct pfs_text *live;
+};
+
+/* What is recorded beyond events. */
+struct capture_tracers {
+	bool has_probes, has_functions, has_hist;
+	char group[128]; /* of the dynamic events */
+	const char *probes_how;
+	char *functions;	     /* that are traced, in one line */
+	struct pfs_symbols *symbols; /* until the formats own them */
+	struct pfs_hist hist[NR_HIST];
+	uint64_t start_ns;
+};
+
+/* Processes that were running before the start. */
+struct capture_running {
+	struct pfs_snapshot *processes;
+	unsigned int nr, max;
+	struct pfs_tids tids; /* their threads */
+	bool begun;	      /* see capture_begin_running() */
+};
+
+/* A process that joined, whose layout is read some more times. */
 struct capture_joined {
 	struct pfs_snapshot layout;
 	unsigned int nr_looks;
@@ -49,119 +112,99 @@ struct capture_joined {
 
 /* All processes of a user. */
 struct capture_joins {
-	bool wanted;
-	uid_t uid;
 	int connector_fd; /* until the watcher has it */
-	char *polls;	  /* why there is no connector */
-	pid_t nobody;	  /* who is always in the list of threads; 0: not yet */
+	bool polls;	  /* there is no connector: the watcher polls /proc */
+	pid_t dead_child; /* always in the list of threads; 0: not yet */
 	int fd;		  /* the watcher's socket */
-	bool ending, killed, lacks_told;
-	struct capture_joined *looking;
-	unsigned int nr_looking;
-};
-
-/* An event that this kernel does not have, and what the recording therefore does not show (NULL: all of it). */
-struct capture_lack {
-	char what[64];
-	const char *tells;
+	bool ending;
+	struct capture_joined *joined;
+	unsigned int nr_joined, max_joined;
 };
 
 struct pfs_capture {
-	struct pfs_capture_config config;
+	struct pfs_live base;
+	struct pfs_source_config config;
+	const struct ftrace_options *options;
+	struct pfs_assembler *assembler; /* of the events as they come; NULL: nobody wants them (any more) */
 	struct pfs_instance *instance;
-	bool settled; /* it has been set up */
-	bool wants_accesses;
-	struct pfs_sideband *sideband;
-	struct pfs_counters counters;
-	pid_t launched;
-	struct pfs_snapshot *attached; /* processes that ran already */
-	unsigned int nr_attached;
-	pid_t *entered; /* their threads, as far as they were there */
-	unsigned int nr_entered, max_entered;
-	bool running_begun; /* see capture_begin_running() */
-	struct capture_joins joins;
-	uint64_t flushed_ns; /* own records are written up to then */
 	struct pfs_formats *formats;
-	struct pfs_records own;
-	struct pfs_ringwrite *own_pages;
-	int own_fd;
-	struct capture_cpu *cpus;
-	int nr_cpus;
-	int pipe_fds[2];
-	uint32_t page_size; /* of a sub-buffer */
-	uint8_t *page;
-	struct pfs_merge *live; /* live decoding, or NULL */
-	struct pollfd *poll_fds;
-	unsigned int max_poll;
-	bool tracing;
+	struct pfs_sideband *sideband;
+	bool settled; /* see capture_settle() */
+	bool wants_accesses, tracing, sideband_lack_noted;
+	pid_t launched;
+	struct pfs_counters counters;
 	struct pfs_sched_priority priority;
-	/* text only */
-	int pipe_fd; /* trace_pipe */
-	int text_fd; /* spool */
-	char *carry; /* lines that may have to wait for own records before them */
-	size_t carry_len, carry_max;
-	struct pfs_text *live_text;
-	/* beyond the events */
-	bool has_probes, has_functions, has_hist;
-	char group[128]; /* of the dynamic events; "": none were made */
-	const char *probes_how;
-	char *functions; /* traced, in one line */
-	unsigned int functions_traced;
-	struct pfs_symbols *symbols; /* until the formats have them */
-	struct pfs_hist hist[NR_HIST];
-	uint64_t start_ns;
-	char *refused[MAX_REFUSED + 1]; /* "OPTION: WHY" */
-	const char *refused_option[MAX_REFUSED];
-	unsigned int nr_refused;
-	struct capture_lack lacks[MAX_LACKS];
-	unsigned int nr_lacks;
+	struct capture_running running;
+	struct capture_joins joins;
+	struct capture_drain drain;
+	struct capture_own own;
+	struct capture_text text;
+	struct capture_tracers tracers;
 };
 
+static inline struct pfs_capture *capture_of(struct pfs_live *live)
+{
+	return (struct pfs_capture *)live;
+}
+
 /* capture/note.c */
-void capture_add_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells);
-int capture_note_lack(struct pfs_capture *c, const struct capture_lack *lack);
+int capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact);
+int capture_note_sideband_lack(struct pfs_capture *c, const char *tells); /* once */
+int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of lost events */
 char *capture_cpu_stats(struct pfs_capture *c,
 			int cpu); /* per_cpu/cpuN/stats, the caller's; "": none; NULL: no memory */
+int capture_live_event(void *capture, const struct raw_event *raw);
+
+/* capture/tracers.c */
+int capture_tracers_set_up(struct pfs_capture *c); /* 0 or -ENOMEM: what the kernel refuses is reported and noted */
+int capture_tracers_load_formats(struct pfs_capture *c);
+int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
+int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
+int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
+
+/* capture/text.c */
+int capture_text_open(struct pfs_capture *c, struct pfs_err *err);
+int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err);
+int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err);
+int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 
 /* capture/events.c */
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
 int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
-int capture_header_notes(struct pfs_capture *c);
 
 /* capture/settle.c. The first call sets the instance up. */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
 
 /* capture/processes.c */
+int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);
+int capture_attach(struct pfs_live *live, pid_t pid, struct pfs_err *err);
+int capture_attach_all(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
+int capture_begin_running(struct pfs_capture *c, struct pfs_err *err); /* once one is entered */
 int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);  /* of those that run, before tracing */
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err); /* what they started meanwhile, afterwards */
-int capture_attach(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
-int capture_begin_running(struct pfs_capture *c, struct pfs_err *err); /* once one is entered */
-void capture_forget_running(struct pfs_capture *c);
+int capture_look(struct pfs_live *live, struct pfs_err *err);
 
-/* capture/open.c */
-int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
-int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what stop() and free() will need */
-
-/* capture/joins.c. Nothing to do if no user is recorded. */
+/* capture/joins.c. Nothing to do unless a user is recorded. */
+int capture_attach_user(struct pfs_capture *c, struct pfs_err *err);
 int capture_joins_start(struct pfs_capture *c, struct pfs_err *err); /* the last that needs privilege */
-int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);  /* what the watcher has told */
+int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);  /* what the watcher has sent */
 int capture_joins_end(struct pfs_capture *c, struct pfs_err *err);
 void capture_joins_free(struct pfs_capture *c);
 
-/* capture/tracers.c */
-void capture_tracers_set_up(struct pfs_capture *c);
-int capture_tracers_notes(struct pfs_capture *c);
-int capture_tracers_load_formats(struct pfs_capture *c);
-int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
-int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
-int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
-void capture_tracers_free(struct pfs_capture *c);
+/* capture/open.c */
+struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err);
+int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
+int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what is written and read after the start */
+int capture_close(struct pfs_live *live, struct pfs_err *err);
 
-/* capture/text.c */
-int capture_text_open(struct pfs_capture *c, struct pfs_err *err);
-void capture_text_close(struct pfs_capture *c);
-int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err);
-int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err);
-int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
+/* capture/capture.c */
+int capture_start(struct pfs_live *live, struct pfs_err *err);
+int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
+int capture_stop(struct pfs_live *live, struct pfs_err *err);
+int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err);
+int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
+
+/* capture/write.c */
+int capture_write(struct pfs_live *live, int fd, struct pfs_err *err);
 
 #endif

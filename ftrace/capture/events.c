@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that a capture switches on in its instance, their filters, and the header notes on them.
+ * The events that a capture enables in its instance, their filters, and notes of those that the kernel lacks.
  */
 #include "capture/capture_priv.h"
 
-#include "event/notes.h"
 #include "os/huge_pages.h"
-#include "os/process.h"
 
 #include <tracefs.h>
 
@@ -17,13 +15,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Without these, if they are wanted, there is nothing to show. */
+/* Without these, if they are wanted, there is nothing to record. */
 static bool is_required(const struct raw_desc *desc)
 {
 	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL || desc->kind == RAW_DAMON;
 }
 
-/* An event that is switched on by its row: not pfscope's own, not a tracer's, nor one that is counted, or dear. */
+/* Is the event enabled for every recording? Not pfscope's own, nor those of tracers. */
 static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 {
 	switch (desc->kind) {
@@ -35,7 +33,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
-		return !c->has_hist;
+		return !c->tracers.has_hist;
 	case RAW_DAMON:
 		return c->wants_accesses;
 	default:
@@ -43,7 +41,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	}
 }
 
-/* What is filtered out in the kernel is never worth recording, whoever reads it. */
+/* Only what no reader needs is filtered out in the kernel. NULL: no filter. */
 static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
 {
 	switch (desc->kind) {
@@ -61,7 +59,7 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 	}
 }
 
-/* What nobody records without the event; "": everything that its name promises; NULL: nothing that matters. */
+/* What the recording lacks without the event; "": what the event's name names; NULL: nothing that matters. */
 static const char *lack_of(const struct raw_desc *desc)
 {
 	switch (desc->kind) {
@@ -80,7 +78,7 @@ static const char *lack_of(const struct raw_desc *desc)
 	case RAW_EXIT:
 		return "";
 	default:
-		return NULL; /* system calls of other processors, renames */
+		return NULL; /* system calls of other architectures, renames */
 	}
 }
 
@@ -134,70 +132,46 @@ static int enable_named(struct pfs_capture *c, const char *text, struct pfs_err 
 		       : ret;
 }
 
+static int note_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "%s:%s", system, name);
+	return tells ? capture_note(c, 0, PFS_FACT(LACKS, .what = what, .tells = *tells ? tells : NULL)) : 0;
+}
+
+/* One of those that every recording has. */
+static int enable_desc(struct pfs_capture *c, const struct raw_desc *desc, struct pfs_err *err)
+{
+	if (pfs_instance_has_event(c->instance, desc->system, desc->name))
+		return enable(c, desc, err);
+	if (is_required(desc))
+		return pfs_err_set(err, -ENOTSUP, "this kernel has no event %s:%s; the ftrace source needs it",
+				   desc->system, desc->name);
+	return note_lack(c, desc->system, desc->name, lack_of(desc));
+}
+
 int capture_enable_events(struct pfs_capture *c, struct pfs_err *err)
 {
-	bool syscalls = false;
+	int ret = 0;
 
-	for (unsigned int i = 0; i < nr_raw_descs; i++) {
-		const struct raw_desc *desc = &raw_descs[i];
-		int ret;
-
-		if (!is_wanted(c, desc))
-			continue;
-		if (!pfs_instance_has_event(c->instance, desc->system, desc->name)) {
-			if (is_required(desc))
-				return pfs_err_set(err, -ENOTSUP,
-						   "this kernel has no event %s:%s; "
-						   "the ftrace source needs it",
-						   desc->system, desc->name);
-			capture_add_lack(c, desc->system, desc->name, lack_of(desc));
-			continue;
-		}
-		syscalls |= desc->kind == RAW_SYS_ENTER;
-		ret = enable(c, desc, err);
-		if (ret)
-			return ret;
-	}
-	if (!syscalls)
-		capture_add_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages");
-	for (const char *const *event = c->config.events; event && *event; event++) {
-		int ret = enable_named(c, *event, err);
-
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
-{
-	return pfs_capture_note(ctx, tid, fact);
-}
-
-void pfs_capture_want_accesses(struct pfs_capture *c)
-{
-	c->wants_accesses = true;
-}
-
-int capture_header_notes(struct pfs_capture *c)
-{
-	char vsyscall[5];
-	int ret;
-
-	pfs_vsyscall_perms(vsyscall);
-	ret = pfs_header_notes(c->config.text ? "ftrace text" : "ftrace", vsyscall, put_note, c);
+	for (unsigned int i = 0; !ret && i < nr_raw_descs; i++)
+		if (is_wanted(c, &raw_descs[i]))
+			ret = enable_desc(c, &raw_descs[i], err);
+	if (!ret && !pfs_instance_has_event(c->instance, "syscalls", "sys_enter_munmap"))
+		ret = note_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages");
+	for (const char *const *event = c->options->events; !ret && *event; event++)
+		ret = enable_named(c, *event, err);
 	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
-		ret = pfs_capture_note(c, 0, PFS_FACT(EXIT_MMAP, .text = "yes"));
-	for (unsigned int i = 0; !ret && i < c->nr_lacks; i++)
-		ret = capture_note_lack(c, &c->lacks[i]);
-	return ret ? ret : capture_tracers_notes(c);
+		ret = capture_note(c, 0, PFS_FACT(EXIT_MMAP, .text = "yes"));
+	return ret == -ENOMEM ? pfs_err_set(err, ret, "no memory for a note") : ret;
 }
 
 /* ---- huge pages ---- */
 
 /*
- * From the moment on at which the target asks for huge pages, in the kernel (Documentation/trace/events.rst,
- * enable_event). Until then the event costs a fault a third of what it does with its filter.
+ * The kernel enables the event when the target asks for huge pages (Documentation/trace/events.rst, enable_event). Until
+ * then it costs a fault a third of what it costs with its filter.
  */
 static int enable_when_advised(struct pfs_capture *c, const struct raw_desc *desc)
 {
@@ -214,8 +188,8 @@ static int enable_when_advised(struct pfs_capture *c, const struct raw_desc *des
 }
 
 /*
- * Fires for every page that is allocated, so only if huge ones may come, and from when on they may. Once the target
- * is entered: before that it is anybody who asks.
+ * The event fires for every page that is allocated, so it is enabled only if huge pages are allowed, and only from when
+ * on they are. To be called once the target is entered: before that any process triggers it.
  */
 int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All processes of a user: those there are, as any that are attached to, and those that become the user's
- * while it is recorded, as the watcher (watcher.h) tells of them.
+ * All processes of a user: those that run are attached to, those that become the user's are reported by the watcher
+ * (user/watcher.h).
  *
- * A list of threads that is empty would record all there are. So the first in it is a child that has ended
- * and is not waited for: nobody else gets its number, and nothing comes of it.
+ * With an empty list of threads the kernel would record every thread. So its first entry is a child that has ended and
+ * is not waited for: no process gets its number, and it has no events.
  */
 #include "capture/capture_priv.h"
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "os/program.h"
 #include "user/proc_connector.h"
 #include "user/user_procs.h"
 #include "user/watcher.h"
@@ -22,16 +24,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As in pfs_capture_look(). */
+/* As in capture_look(). */
 #define NR_LOOKS      3
 #define LOOK_AGAIN_NS 20000000
 
-/* A watcher that does not end is left to itself: it holds nothing of the instance but one file. */
+/* A watcher that does not end is left alone: it holds one file of the instance. */
 #define END_PATIENCE_MS 1000
 
-/* ---- those there are ---- */
+/* ---- those that run ---- */
 
-static int enter_nobody(struct pfs_capture *c, struct pfs_err *err)
+static int enter_dead_child(struct pfs_capture *c, struct pfs_err *err)
 {
 	pid_t pid = fork();
 	siginfo_t info;
@@ -41,14 +43,14 @@ static int enter_nobody(struct pfs_capture *c, struct pfs_err *err)
 		_exit(0);
 	if (pid < 0)
 		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	c->joins.nobody = pid;
+	c->joins.dead_child = pid;
 	while (waitid(P_PID, pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
 		;
-	ret = pfs_instance_add_tids(c->instance, &pid, 1, err);
+	ret = pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err);
 	return ret ? ret : capture_tracers_add_tid(c, pid, err);
 }
 
-/* Even root may not look into all of them: the first process of a container, say, from inside. */
+/* Even root cannot read all of them: for example the first process of a container, from inside. */
 static bool is_readable(struct pfs_capture *c, pid_t pid)
 {
 	struct pfs_snapshot s = { .pid = pid, .maps_fd = -1 };
@@ -57,14 +59,14 @@ static bool is_readable(struct pfs_capture *c, pid_t pid)
 
 	pfs_snapshot_close(&s);
 	if (ret && ret != -ESRCH)
-		pfs_capture_note(c, 0, PFS_FACT(LEFT_OUT, .text = why.msg));
+		capture_note(c, 0, PFS_FACT(LEFT_OUT, .text = why.msg));
 	return !ret;
 }
 
-static int attach_all(struct pfs_capture *c, struct pfs_err *err)
+static int attach_readable(struct pfs_capture *c, struct pfs_err *err)
 {
 	unsigned int nr, nr_readable = 0;
-	pid_t *pids = pfs_user_list(c->joins.uid, getpid(), &nr);
+	pid_t *pids = pfs_user_list(c->config.uid, getpid(), &nr);
 	int ret;
 
 	if (!pids)
@@ -72,44 +74,42 @@ static int attach_all(struct pfs_capture *c, struct pfs_err *err)
 	for (unsigned int i = 0; i < nr; i++)
 		if (is_readable(c, pids[i]))
 			pids[nr_readable++] = pids[i];
-	ret = capture_attach(c, pids, nr_readable, err);
+	ret = capture_attach_all(c, pids, nr_readable, err);
 	free(pids);
 	return ret;
 }
 
-int pfs_capture_attach_user(struct pfs_capture *c, uid_t uid, struct pfs_err *err)
+/* Before the processes are listed. */
+static int open_connector(struct pfs_capture *c)
 {
-	struct capture_joins *j = &c->joins;
-	struct pfs_err why;
+	struct pfs_err why, line;
+	int fd = c->joins.connector_fd = pfs_connector_open(&why);
+
+	c->joins.polls = fd < 0;
+	if (fd >= 0)
+		return capture_note(c, 0, PFS_FACT(WATCH, .watch = PFS_WATCH_CONNECTOR));
+	pfs_err_set(&line, 0, "%s; polling /proc every 100 ms instead", why.msg);
+	c->config.report(c->config.ctx, line.msg);
+	return capture_note(c, 0, PFS_FACT(WATCH, .watch = PFS_WATCH_PROC, .text = why.msg));
+}
+
+int capture_attach_user(struct pfs_capture *c, struct pfs_err *err)
+{
 	int ret = capture_settle(c, err);
 
 	if (ret)
 		return ret;
-	j->wanted = true;
-	j->uid = uid;
-	/* Before the look at what there is. */
-	j->connector_fd = pfs_connector_open(&why);
-	if (j->connector_fd < 0 && !(j->polls = strdup(why.msg)))
-		return pfs_err_set(err, -ENOMEM, "no memory to record a user");
-	/* Without: see watch() in capture/processes.c, and lacks_sideband() for those to come. */
+	if (capture_note(c, 0, PFS_FACT(USER, .count = c->config.uid)) || open_connector(c))
+		return pfs_err_set(err, -ENOMEM, "no memory for a note");
+	/* Without perf: see watch() in processes.c for those that run, thread_joined() for those that join. */
 	pfs_sideband_open_rings(c->sideband, NULL);
-	ret = enter_nobody(c, err);
+	ret = enter_dead_child(c, err);
 	if (!ret)
 		ret = capture_begin_running(c, err);
-	if (!ret && (pfs_capture_note(c, 0, PFS_FACT(USER, .count = uid)) ||
-		     pfs_capture_note(c, 0,
-				      PFS_FACT(WATCH, .watch = j->polls ? PFS_WATCH_PROC : PFS_WATCH_CONNECTOR,
-					       .text = j->polls))))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	return ret ? ret : attach_all(c, err);
+	return ret ? ret : attach_readable(c, err);
 }
 
-const char *pfs_capture_polls(const struct pfs_capture *c)
-{
-	return c->joins.polls;
-}
-
-/* ---- those to come ---- */
+/* ---- those that join ---- */
 
 int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 {
@@ -117,7 +117,7 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 	long nr_cpus = pfs_sideband_works(c->sideband) ? sysconf(_SC_NPROCESSORS_CONF) : 0;
 	int rings[PFS_WATCH_MAX_CPUS], ret;
 	struct pfs_watch watch = {
-		.uid = j->uid,
+		.uid = c->config.uid,
 		.own = getpid(),
 		.connector_fd = j->connector_fd,
 		.event_pid_fd = -1,
@@ -126,12 +126,12 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 		.nr_cpus = nr_cpus < PFS_WATCH_MAX_CPUS ? nr_cpus : PFS_WATCH_MAX_CPUS,
 	};
 
-	if (!j->wanted)
+	if (!c->config.all_of_user)
 		return 0;
 	for (unsigned int cpu = 0; cpu < watch.nr_cpus; cpu++)
 		rings[cpu] = pfs_sideband_ring_fd(c->sideband, cpu);
 	ret = watch.event_pid_fd = pfs_instance_open(c->instance, "set_event_pid", O_RDWR, err);
-	if (ret >= 0 && c->has_functions)
+	if (ret >= 0 && c->tracers.has_functions)
 		ret = watch.function_pid_fd = pfs_instance_open(c->instance, "set_ftrace_pid", O_WRONLY, err);
 	if (ret >= 0)
 		ret = j->fd = pfs_watcher_start(&watch, err);
@@ -147,24 +147,13 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 	return 0;
 }
 
-/* Own records are written in order; what comes later than it should is dated as early as may be. */
+/* Own records are written in order: one that comes too late gets the earliest time that is left. */
 static uint64_t not_before(const struct pfs_capture *c, uint64_t ts_ns)
 {
-	return ts_ns > c->flushed_ns ? ts_ns : c->flushed_ns;
+	return ts_ns > c->drain.flushed_ns ? ts_ns : c->drain.flushed_ns;
 }
 
-static int lacks_sideband(struct pfs_capture *c)
-{
-	if (c->joins.lacks_told)
-		return 0;
-	c->joins.lacks_told = true;
-	return pfs_capture_note(
-		c, 0,
-		PFS_FACT(LACKS, .what = "perf_event_open",
-			 .tells = "names, devices and protections of the regions of processes that joined"));
-}
-
-static int thread_joined(struct pfs_capture *c, const struct pfs_join *join)
+static int thread_joined(struct pfs_capture *c, const struct pfs_join *join, bool lacks_sideband)
 {
 	const struct raw_event task = {
 		.ts_ns = not_before(c, join->ts_ns),
@@ -175,19 +164,14 @@ static int thread_joined(struct pfs_capture *c, const struct pfs_join *join)
 		.arg = { join->tid, join->pid },
 		.str = join->text,
 	};
+	int ret = pfs_sideband_put(c->sideband, &task);
 
-	return pfs_sideband_put(c->sideband, &task);
+	return ret || !lacks_sideband ? ret
+				      : capture_note_sideband_lack(c, "names, devices and protections of the regions "
+								      "of processes that joined");
 }
 
-static int note_joined(struct pfs_capture *c, const struct pfs_join *join)
-{
-	struct raw_event ev = { .ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid };
-
-	return pfs_records_note(&ev, PFS_FACT(JOINED, .whole_ns = join->whole_ns, .since_ns = join->since_ns),
-				(raw_event_fn)pfs_sideband_put, c->sideband);
-}
-
-static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int fd, struct pfs_err *err)
+static int layout_arrived(struct pfs_capture *c, const struct pfs_join *join, int fd, struct pfs_err *err)
 {
 	struct pfs_snapshot layout = { .pid = join->pid, .maps_fd = -1, .stat = strdup(join->text) };
 	int ret = pfs_snapshot_take(&layout, fd, not_before(c, join->ts_ns), err);
@@ -199,30 +183,23 @@ static int layout_told(struct pfs_capture *c, const struct pfs_join *join, int f
 	return ret;
 }
 
-static int remember(struct capture_joins *j, const struct capture_joined *joined)
-{
-	struct capture_joined *bigger = realloc(j->looking, (j->nr_looking + 1) * sizeof(*bigger));
-
-	if (!bigger)
-		return -ENOMEM;
-	j->looking = bigger;
-	j->looking[j->nr_looking++] = *joined;
-	return 0;
-}
-
-/* It is looked at at once: what it did between its layout and its being entered was not recorded. */
+/* Its layout is read at once: what it did after the last reading and before it was entered was not recorded. */
 static int process_joined(struct pfs_capture *c, const struct pfs_join *join, int maps_fd)
 {
-	const struct capture_joined joined = { .layout = { .pid = join->pid, .maps_fd = maps_fd } };
-	int ret = note_joined(c, join);
+	const struct pfs_fact *fact = PFS_FACT(JOINED, .whole_ns = join->whole_ns, .since_ns = join->since_ns);
+	struct raw_event ev = { .ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid };
+	struct capture_joins *j = &c->joins;
+	struct capture_joined *joined;
 
-	if (maps_fd < 0)
-		return ret;
-	if (!ret)
-		ret = remember(&c->joins, &joined);
-	if (ret)
-		close(maps_fd);
-	return ret;
+	if (maps_fd >= 0) {
+		joined = pfs_array_add(j->joined, j->nr_joined, j->max_joined);
+		if (!joined) {
+			close(maps_fd);
+			return -ENOMEM;
+		}
+		*joined = (struct capture_joined){ .layout = { .pid = join->pid, .maps_fd = maps_fd } };
+	}
+	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
 }
 
 static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, unsigned int nr_fds, bool dropped,
@@ -230,32 +207,30 @@ static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, un
 {
 	int ret = 0;
 
-	if (join->kind == PFS_JOIN_MISSED)
-		return pfs_capture_note(c, 0, PFS_FACT(MISSED, .pid = join->pid, .since_ns = join->since_ns));
-	if (join->kind == PFS_JOIN_PROCESS)
+	switch (join->kind) {
+	case PFS_JOIN_MISSED:
+		return capture_note(c, 0, PFS_FACT(MISSED, .pid = join->pid, .since_ns = join->since_ns));
+	case PFS_JOIN_PROCESS:
 		return process_joined(c, join, nr_fds ? fds[0] : -1);
-	if (join->kind == PFS_JOIN_LAYOUT)
-		return nr_fds ? layout_told(c, join, fds[0], err) : 0;
-	for (unsigned int i = 0; i < nr_fds; i++)
-		ret |= pfs_sideband_keep(c->sideband, fds[i]);
-	if (!ret)
-		ret = thread_joined(c, join);
-	if (!ret && (dropped || join->unwatched || !pfs_sideband_works(c->sideband)))
-		ret = lacks_sideband(c);
-	return ret;
+	case PFS_JOIN_LAYOUT:
+		return nr_fds ? layout_arrived(c, join, fds[0], err) : 0;
+	default:
+		for (unsigned int i = 0; i < nr_fds; i++)
+			ret |= pfs_sideband_keep(c->sideband, fds[i]);
+		dropped |= join->unwatched || !pfs_sideband_works(c->sideband);
+		return ret ? ret : thread_joined(c, join, dropped);
+	}
 }
 
 static int watcher_over(struct pfs_capture *c)
 {
 	close(c->joins.fd);
 	c->joins.fd = -1;
-	c->joins.killed = !c->joins.ending;
-	return c->joins.killed ? pfs_capture_note(c, 0, PFS_FACT(WATCH, .watch = PFS_WATCH_OVER)) : 0;
-}
-
-bool pfs_capture_watcher_killed(const struct pfs_capture *c)
-{
-	return c->joins.killed;
+	if (c->joins.ending)
+		return 0;
+	c->config.report(c->config.ctx, "pfscope-watcher was killed; processes that become the user's from now on are "
+					"not recorded");
+	return capture_note(c, 0, PFS_FACT(WATCH, .watch = PFS_WATCH_OVER));
 }
 
 static int take_all(struct pfs_capture *c, struct pfs_err *err)
@@ -274,15 +249,15 @@ static int take_all(struct pfs_capture *c, struct pfs_err *err)
 	return ret;
 }
 
-/* What has been looked at often enough is not any more. */
+/* Reads the layouts of those that joined again, each NR_LOOKS times. */
 static int look_again(struct pfs_capture *c, struct pfs_err *err)
 {
 	struct capture_joins *j = &c->joins;
 	uint64_t now = pfs_now_ns();
-	int ret = j->nr_looking ? pfs_sideband_drain(c->sideband) : 0;
+	int ret = j->nr_joined ? pfs_sideband_drain(c->sideband) : 0;
 
-	for (unsigned int i = j->nr_looking; !ret && i-- > 0;) {
-		struct capture_joined *of = &j->looking[i];
+	for (unsigned int i = j->nr_joined; !ret && i-- > 0;) {
+		struct capture_joined *of = &j->joined[i];
 
 		if (of->next_ns > now)
 			continue;
@@ -291,7 +266,7 @@ static int look_again(struct pfs_capture *c, struct pfs_err *err)
 		if (!ret && ++of->nr_looks < NR_LOOKS)
 			continue;
 		pfs_snapshot_close(&of->layout);
-		*of = j->looking[--j->nr_looking];
+		*of = j->joined[--j->nr_joined];
 		ret = ret == -ESRCH ? 0 : ret;
 	}
 	return ret;
@@ -338,11 +313,9 @@ void capture_joins_free(struct pfs_capture *c)
 	if (j->fd >= 0)
 		close(j->fd);
 	pfs_connector_close(j->connector_fd);
-	for (unsigned int i = 0; i < j->nr_looking; i++)
-		pfs_snapshot_close(&j->looking[i].layout);
-	free(j->looking);
-	free(j->polls);
-	if (j->nobody > 0)
-		while (waitpid(j->nobody, NULL, 0) < 0 && errno == EINTR)
-			;
+	for (unsigned int i = 0; i < j->nr_joined; i++)
+		pfs_snapshot_close(&j->joined[i].layout);
+	free(j->joined);
+	if (j->dead_child > 0)
+		pfs_program_wait(j->dead_child);
 }

@@ -1,38 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The notes of a capture: facts with the time of now, and what this kernel does not offer.
+ * The notes of a capture, dated now, and the kernel's counts of lost events; raw events to the live sink.
  */
 #include "capture/capture_priv.h"
 
 #include "base/clock.h"
 #include "base/write_all.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int pfs_capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact)
+int capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact)
 {
 	struct raw_event ev = { .ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1 };
 
-	return pfs_records_note(&ev, fact, (raw_event_fn)pfs_sideband_put, c->sideband);
+	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
 }
 
-void capture_add_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells)
+int capture_note_sideband_lack(struct pfs_capture *c, const char *tells)
 {
-	struct capture_lack *lack = &c->lacks[c->nr_lacks];
-
-	if (!tells || c->nr_lacks == MAX_LACKS)
-		return;
-	snprintf(lack->what, sizeof(lack->what), "%s%s%s", system, *system ? ":" : "", name);
-	lack->tells = *tells ? tells : NULL;
-	c->nr_lacks++;
-}
-
-int capture_note_lack(struct pfs_capture *c, const struct capture_lack *lack)
-{
-	return pfs_capture_note(c, 0, PFS_FACT(LACKS, .what = lack->what, .tells = lack->tells));
+	if (c->sideband_lack_noted)
+		return 0;
+	c->sideband_lack_noted = true;
+	return capture_note(c, 0, PFS_FACT(LACKS, .what = "perf_event_open", .tells = tells));
 }
 
 char *capture_cpu_stats(struct pfs_capture *c, int cpu)
@@ -46,4 +40,45 @@ char *capture_cpu_stats(struct pfs_capture *c, int cpu)
 	if (fd >= 0)
 		close(fd);
 	return text;
+}
+
+/* Events that never reached the CPU's buffer, or were overwritten in it. */
+static uint64_t not_delivered(struct pfs_capture *c, int cpu)
+{
+	static const char *const counters[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
+	char *text = capture_cpu_stats(c, cpu), *at;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; text && i < sizeof(counters) / sizeof(counters[0]); i++) {
+		at = strstr(text, counters[i]);
+		sum += at ? strtoull(at + strlen(counters[i]), NULL, 10) : 0;
+	}
+	free(text);
+	return sum;
+}
+
+/* Pages report overwritten events too, but a page that is full to its end has no room for their number. */
+int capture_note_losses(struct pfs_capture *c)
+{
+	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = 0;
+
+	for (int cpu = 0; cpu < nr_cpus && !ret; cpu++) {
+		uint64_t lost = not_delivered(c, cpu);
+
+		if (lost)
+			ret = capture_note(c, 0, PFS_FACT(LOST, .count = lost, .cpu = cpu));
+	}
+	return ret;
+}
+
+int capture_live_event(void *capture, const struct raw_event *raw)
+{
+	struct pfs_capture *c = capture;
+	int ret = c->assembler ? pfs_assembler_feed(c->assembler, raw) : 0;
+
+	if (ret != -ECANCELED)
+		return ret;
+	pfs_assembler_free(c->assembler);
+	c->assembler = NULL;
+	return 0;
 }

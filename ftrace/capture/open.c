@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a capture is opened and freed. See capture.h.
+ * How a capture is opened and closed.
  */
 #include "capture/capture_priv.h"
 
 #include "base/temp_file.h"
 #include "os/fd_limit.h"
+#include "os/process.h"
 #include "record/page_source.h"
+#include "record/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,57 +19,71 @@
 
 static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 {
-	c->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	c->cpus = calloc(c->nr_cpus, sizeof(*c->cpus));
-	if (!c->cpus)
-		return pfs_err_set(err, -ENOMEM, "no memory for %d processors", c->nr_cpus);
-	for (int i = 0; i < c->nr_cpus; i++)
-		c->cpus[i].raw_fd = c->cpus[i].spool_fd = -1;
-	for (int i = 0; i < c->nr_cpus; i++) {
-		char file[64];
+	struct capture_drain *d = &c->drain;
+	char file[64];
+
+	d->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	d->cpus = calloc(d->nr_cpus, sizeof(*d->cpus));
+	if (!d->cpus)
+		return pfs_err_set(err, -ENOMEM, "no memory for %d CPUs", d->nr_cpus);
+	for (int i = 0; i < d->nr_cpus; i++)
+		d->cpus[i].raw_fd = d->cpus[i].spool_fd = -1;
+	for (int i = 0; i < d->nr_cpus; i++) {
 		int fd;
 
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", i);
 		fd = pfs_instance_open(c->instance, file, O_RDONLY | O_NONBLOCK, err);
-		if (fd == -ENOENT || fd == -ENODEV) /* this processor is not there */
+		if (fd == -ENOENT || fd == -ENODEV) /* there is no such CPU */
 			continue;
 		if (fd < 0)
 			return fd;
-		c->cpus[i].raw_fd = fd;
-		c->cpus[i].spool_fd = pfs_temp_open(err);
-		if (c->cpus[i].spool_fd < 0)
-			return c->cpus[i].spool_fd;
+		d->cpus[i].raw_fd = fd;
+		d->cpus[i].spool_fd = pfs_temp_open(err);
+		if (d->cpus[i].spool_fd < 0)
+			return d->cpus[i].spool_fd;
 	}
-	if (pipe2(c->pipe_fds, O_CLOEXEC | O_NONBLOCK))
+	if (pipe2(d->pipe_fds, O_CLOEXEC | O_NONBLOCK))
 		return pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	return 0;
 }
 
 static int open_live(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = 0;
+	struct capture_drain *d = &c->drain;
+	int ret = -ENOMEM;
 
-	c->live = pfs_merge_new(c->formats, 0);
-	if (!c->live)
-		return pfs_err_set(err, -ENOMEM, "no memory for live decoding");
+	d->live = pfs_merge_new(c->formats, 0);
 	/* Own records first: of equal times, a note or a mapping comes before what it explains. */
-	ret = pfs_merge_add(c->live, -1, pfs_page_source_growing(c->own_fd, c->page_size), NULL);
-	for (int i = 0; !ret && i < c->nr_cpus; i++)
-		if (c->cpus[i].spool_fd >= 0)
-			ret = pfs_merge_add(c->live, i, pfs_page_source_growing(c->cpus[i].spool_fd, c->page_size),
+	if (d->live)
+		ret = pfs_merge_add(d->live, -1, pfs_page_source_growing(c->own.fd, d->page_size), NULL);
+	for (int i = 0; !ret && i < d->nr_cpus; i++)
+		if (d->cpus[i].spool_fd >= 0)
+			ret = pfs_merge_add(d->live, i, pfs_page_source_growing(d->cpus[i].spool_fd, d->page_size),
 					    NULL);
 	return ret ? pfs_err_set(err, ret, "no memory for live decoding") : 0;
 }
 
+static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
+{
+	return capture_note(ctx, tid, fact);
+}
+
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
+	char vsyscall[5];
+
 	c->instance = pfs_instance_create(c->config.buffer_kb, c->config.leftovers, err);
 	if (!c->instance)
 		return -errno;
 	c->sideband = pfs_sideband_new(err);
 	if (!c->sideband)
 		return -errno;
-	if (c->config.text)
+	pfs_vsyscall_perms(vsyscall);
+	if (pfs_header_notes(c->options->text ? "ftrace text" : "ftrace", vsyscall, put_note, c))
+		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
+	if (c->config.live && !(c->assembler = pfs_assembler_new(c->config.live)))
+		return pfs_err_set(err, -ENOMEM, "no memory for live decoding");
+	if (c->options->text)
 		return 0;
 	c->formats = pfs_formats_new_host();
 	if (!c->formats)
@@ -75,39 +91,42 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), err);
 }
 
-int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err)
-{
-	int ret = capture_settle(c, err);
-
-	if (!ret && c->config.text)
-		return capture_text_open(c, err);
-	if (!ret)
-		ret = open_cpus(c, err);
-	return ret || !c->config.live ? ret : open_live(c, err);
-}
-
-struct pfs_capture *pfs_capture_new(const struct pfs_capture_config *config, struct pfs_err *err)
+struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err)
 {
 	struct pfs_capture *c = calloc(1, sizeof(*c));
 	int ret;
 
 	if (!c) {
-		pfs_err_set(err, -ENOMEM, "no memory for a capture");
+		pfs_err_set(err, -ENOMEM, "no memory to record");
 		return NULL;
 	}
 	c->config = *config;
+	c->options = config->options;
 	if (!c->config.buffer_kb)
 		c->config.buffer_kb = 8192;
-	c->own_fd = c->pipe_fd = c->text_fd = -1;
-	c->pipe_fds[0] = c->pipe_fds[1] = c->joins.fd = c->joins.connector_fd = -1;
+	c->own.fd = c->text.pipe_fd = c->text.spool_fd = c->joins.fd = c->joins.connector_fd = -1;
+	c->drain.pipe_fds[0] = c->drain.pipe_fds[1] = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
 	ret = open_all(c, err);
+	if (!ret && config->all_of_user)
+		ret = capture_attach_user(c, err);
 	if (!ret)
-		return c;
-	pfs_capture_free(c, NULL);
+		return &c->base;
+	capture_close(&c->base, NULL);
 	errno = -ret;
 	return NULL;
+}
+
+int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = capture_settle(c, err);
+
+	if (!ret && c->options->text)
+		return capture_text_open(c, err);
+	if (!ret)
+		ret = open_cpus(c, err);
+	return ret || !c->assembler ? ret : open_live(c, err);
 }
 
 int capture_hold(struct pfs_capture *c, struct pfs_err *err)
@@ -121,7 +140,7 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
 		ret = pfs_instance_hold(c->instance, file, O_RDONLY, err);
-		if (ret == -ENOENT || ret == -ENODEV) /* this processor is not there */
+		if (ret == -ENOENT || ret == -ENODEV) /* there is no such CPU */
 			ret = 0;
 	}
 	return ret;
@@ -133,33 +152,42 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-int pfs_capture_free(struct pfs_capture *c, struct pfs_err *err)
+int capture_close(struct pfs_live *live, struct pfs_err *err)
 {
+	struct pfs_capture *c = capture_of(live);
 	int ret;
 
 	if (!c)
 		return 0;
 	pfs_sched_priority_restore(&c->priority);
 	capture_joins_free(c);
-	pfs_merge_free(c->live);
-	for (int i = 0; c->cpus && i < c->nr_cpus; i++) {
-		close_fd(c->cpus[i].raw_fd);
-		close_fd(c->cpus[i].spool_fd);
+	pfs_merge_free(c->drain.live);
+	for (int i = 0; c->drain.cpus && i < c->drain.nr_cpus; i++) {
+		close_fd(c->drain.cpus[i].raw_fd);
+		close_fd(c->drain.cpus[i].spool_fd);
 	}
-	free(c->cpus);
-	capture_text_close(c);
-	close_fd(c->pipe_fds[0]);
-	close_fd(c->pipe_fds[1]);
-	pfs_ringwrite_free(c->own_pages);
-	close_fd(c->own_fd);
+	free(c->drain.cpus);
+	close_fd(c->drain.pipe_fds[0]);
+	close_fd(c->drain.pipe_fds[1]);
+	free(c->drain.page);
+	free(c->drain.poll_fds);
+	close_fd(c->text.pipe_fd);
+	close_fd(c->text.spool_fd);
+	pfs_text_free(c->text.live);
+	free(c->text.carry);
+	pfs_ringwrite_free(c->own.pages);
+	close_fd(c->own.fd);
 	pfs_formats_free(c->formats);
 	pfs_sideband_free(c->sideband);
 	pfs_counters_close(&c->counters);
-	free(c->page);
-	free(c->poll_fds);
-	capture_forget_running(c);
-	capture_tracers_free(c);
-	/* Last: it cannot go before its readers have. */
+	for (unsigned int i = 0; i < c->running.nr; i++)
+		pfs_snapshot_close(&c->running.processes[i]);
+	free(c->running.processes);
+	free(c->running.tids.tids);
+	free(c->tracers.functions);
+	pfs_symbols_free(c->tracers.symbols);
+	pfs_assembler_free(c->assembler);
+	/* Last: it cannot be removed before its readers are closed. */
 	ret = pfs_instance_destroy(c->instance, err);
 	free(c);
 	return ret;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture through trace_pipe: lines of text instead of ring-buffer pages (`--via text`).
+ * A capture through trace_pipe: lines of text instead of ring-buffer pages (`--via=text`).
  *
- * pfscope's own records become lines in the same form, put where their time says. Both come in order
- * of time, but not at the same time, so the newest lines wait until the side-band has caught up.
+ * pfscope's own records become lines in the same form, inserted by their times. Both come in order of time, but not at
+ * the same time, so the newest lines wait until the side-band has caught up.
  */
 #include "capture/capture_priv.h"
 
+#include "base/array.h"
 #include "base/temp_file.h"
 #include "base/write_all.h"
 #include "text/line.h"
@@ -18,42 +19,26 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Lines that are read before some are passed on, while they come faster than that. */
+#define BACKLOG (4 << 20)
+
 int capture_text_open(struct pfs_capture *c, struct pfs_err *err)
 {
-	char path[4096];
+	int ret = c->text.pipe_fd = pfs_instance_open(c->instance, "trace_pipe", O_RDONLY | O_NONBLOCK, err);
 
-	snprintf(path, sizeof(path), "%s/trace_pipe", pfs_instance_dir(c->instance));
-	c->pipe_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (c->pipe_fd < 0)
-		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	c->text_fd = pfs_temp_open(err);
-	if (c->text_fd < 0)
-		return c->text_fd;
-	if (c->config.live) {
-		c->live_text = pfs_text_new(c->config.live, c->config.live_ctx, NULL);
-		if (!c->live_text)
-			return pfs_err_set(err, -ENOMEM, "no memory for live decoding");
-	}
-	return 0;
+	if (ret >= 0)
+		ret = c->text.spool_fd = pfs_temp_open(err);
+	if (ret < 0 || !c->assembler)
+		return ret < 0 ? ret : 0;
+	c->text.live = pfs_text_new(capture_live_event, c, NULL);
+	return c->text.live ? 0 : pfs_err_set(err, -ENOMEM, "no memory for live decoding");
 }
 
-void capture_text_close(struct pfs_capture *c)
+static int put_text(struct capture_text *t, const char *text, size_t len, struct pfs_err *err)
 {
-	if (c->pipe_fd >= 0)
-		close(c->pipe_fd);
-	if (c->text_fd >= 0)
-		close(c->text_fd);
-	pfs_text_free(c->live_text);
-	free(c->carry);
-}
+	int ret = pfs_temp_write(t->spool_fd, text, len, err);
 
-static int put_text(struct pfs_capture *c, const char *text, size_t len, struct pfs_err *err)
-{
-	int ret = pfs_temp_write(c->text_fd, text, len, err);
-
-	if (!ret && c->live_text)
-		ret = pfs_text_feed(c->live_text, text, len);
-	return ret;
+	return ret || !t->live ? ret : pfs_text_feed(t->live, text, len);
 }
 
 struct own_lines {
@@ -69,12 +54,12 @@ static int put_own(void *ctx, const struct raw_event *ev)
 
 	if (!line)
 		return -ENOMEM;
-	ret = put_text(own->c, line, strlen(line), own->err);
+	ret = put_text(&own->c->text, line, strlen(line), own->err);
 	free(line);
 	return ret;
 }
 
-/* What a call did to a layout, it did before this line. */
+/* Does the line end a system call or an exec, whose changes of the layout come before it? */
 static bool ends_call(const struct text_columns *columns, const char *end)
 {
 	static const char exec[] = "sched_process_exec:";
@@ -86,9 +71,9 @@ static bool ends_call(const struct text_columns *columns, const char *end)
 }
 
 /*
- * The own records that come before a line. Its time is rounded to a microsecond, which is all that
- * trace_pipe shows: of those that may be as old, none goes before it (a row of the region tree comes
- * before the mapping that explains it) unless the line ends the call that they tell of.
+ * The own records that come before a line, whose time trace_pipe rounds to a microsecond. Of those within the
+ * microsecond none comes before it (a row of the region tree precedes the mapping that explains it) unless the line ends
+ * the call that they belong to.
  */
 static int put_own_before(struct own_lines *own, const struct text_columns *columns, const char *end)
 {
@@ -104,8 +89,9 @@ static int put_own_before(struct own_lines *own, const struct text_columns *colu
 /* Passes on the lines that came before until_ns, each behind the own records that precede it. */
 static int merge_lines(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err)
 {
+	struct capture_text *t = &c->text;
 	struct own_lines own = { c, err };
-	char *line = c->carry, *end = c->carry + c->carry_len, *next;
+	char *line = t->carry, *end = t->carry + t->carry_len, *next;
 	int ret = 0;
 
 	for (; !ret && line < end; line = next) {
@@ -122,59 +108,39 @@ static int merge_lines(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 		if (event)
 			ret = put_own_before(&own, &columns, newline);
 		if (!ret)
-			ret = put_text(c, line, next - line, err);
+			ret = put_text(t, line, next - line, err);
 		if (ret)
 			break;
 	}
-	c->carry_len = end - line;
-	memmove(c->carry, line, c->carry_len);
+	t->carry_len = end - line;
+	memmove(t->carry, line, t->carry_len);
 	if (!ret)
 		ret = pfs_sideband_flush(c->sideband, until_ns, put_own, &own);
 	return ret;
 }
 
-static int carry_reserve(struct pfs_capture *c)
-{
-	size_t want = c->carry_max ? c->carry_max * 2 : 1 << 20;
-	char *bigger;
-
-	if (c->carry_max - c->carry_len > 1 << 16)
-		return 0;
-	bigger = realloc(c->carry, want);
-	if (!bigger)
-		return -ENOMEM;
-	c->carry = bigger;
-	c->carry_max = want;
-	return 0;
-}
-
 int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err)
 {
-	ssize_t got = 1;
-	int ret = 0;
+	struct capture_text *t = &c->text;
+	ssize_t got;
+	int ret = -ENOMEM;
 
-	while (!ret && got > 0) {
-		ret = carry_reserve(c);
-		if (ret)
-			break;
+	do {
+		if (!pfs_array_reserve(t->carry, t->carry_len, t->carry_max, 1 << 16))
+			goto out;
 		/* One byte stays free: the line parser may look at the byte behind a line. */
-		got = read(c->pipe_fd, c->carry + c->carry_len, c->carry_max - c->carry_len - 1);
-		if (got > 0)
-			c->carry_len += got;
-		if (got > 0 && c->carry_len > 4 << 20) /* the backlog of a burst */
-			break;
-	}
-	if (!ret && got < 0 && errno != EAGAIN && errno != EINTR)
+		got = read(t->pipe_fd, t->carry + t->carry_len, t->carry_max - t->carry_len - 1);
+		t->carry_len += got > 0 ? got : 0;
+	} while (got > 0 && t->carry_len <= BACKLOG);
+	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		return pfs_err_set(err, -errno, "trace_pipe: %s", strerror(errno));
-	if (!ret)
-		ret = pfs_sideband_drain(c->sideband);
+	ret = pfs_sideband_drain(c->sideband);
 	if (!ret)
 		ret = merge_lines(c, until_ns, err);
-	if (ret == -ENOMEM)
-		pfs_err_set(err, ret, "no memory for the lines of trace_pipe");
 	if (!ret && until_ns == UINT64_MAX && got > 0)
 		return capture_text_drain(c, until_ns, err);
-	return ret;
+out:
+	return ret == -ENOMEM ? pfs_err_set(err, ret, "no memory for the lines of trace_pipe") : ret;
 }
 
 static int each_block(struct pfs_capture *c, int (*fn)(void *ctx, const char *buf, size_t len), void *ctx,
@@ -187,7 +153,7 @@ static int each_block(struct pfs_capture *c, int (*fn)(void *ctx, const char *bu
 
 	if (!buf)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	while (!ret && (got = pread(c->text_fd, buf, 1 << 18, at)) != 0) {
+	while (!ret && (got = pread(c->text.spool_fd, buf, 1 << 18, at)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

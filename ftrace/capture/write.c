@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture as a trace.dat: what dat/write.c is to write, and the names of the threads for it.
+ * A capture as a trace.dat: the content for dat/write.c, with the names of threads and functions.
  */
 #include "capture/capture_priv.h"
 
@@ -9,81 +9,58 @@
 #include "record/symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
+/* The name of a thread, or of a function by its address. */
 struct named {
-	int32_t tid;
-	char comm[17];
-	UT_hash_handle hh;
-};
-
-static int name_thread(struct named **names, int32_t tid, const char *comm)
-{
-	struct named *n = PFS_HASH_GET(*names, tid, tid);
-
-	if (!n)
-		return -ENOMEM;
-	snprintf(n->comm, sizeof(n->comm), "%s", comm);
-	return 0;
-}
-
-/* A function of the kernel that a record names by address. */
-struct symbol {
-	uint64_t addr;
-	const char *name;
+	uint64_t nr;
+	char *name;
 	UT_hash_handle hh;
 };
 
 struct collected {
 	const struct pfs_symbols *symbols;
-	struct named *names;
-	struct symbol *functions;
+	struct named *threads, *functions;
 };
 
-static int name_function(struct collected *all, uint64_t ip)
+/* The last name counts. */
+static int put_name(struct named **names, uint64_t nr, const char *name)
 {
-	struct symbol *s;
-	uint64_t start;
-	const char *name = pfs_symbols_find(all->symbols, ip, &start);
+	char *copy = name ? strdup(name) : NULL;
+	struct named *n;
 
 	if (!name)
 		return 0;
-	HASH_FIND(hh, all->functions, &start, sizeof(start), s);
-	if (s)
+	HASH_FIND(hh, *names, &nr, sizeof(nr), n);
+	if (!n && (n = calloc(1, sizeof(*n)))) {
+		n->nr = nr;
+		HASH_ADD(hh, *names, nr, sizeof(nr), n);
+		if (HASH_ADD_FAILED(n)) {
+			free(n);
+			n = NULL;
+		}
+	}
+	if (n && copy) {
+		free(n->name);
+		n->name = copy;
 		return 0;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
-	s->addr = start;
-	s->name = name;
-	HASH_ADD(hh, all->functions, addr, sizeof(s->addr), s);
-	if (!HASH_ADD_FAILED(s))
-		return 0;
-	free(s);
+	}
+	free(copy);
 	return -ENOMEM;
 }
 
-/* "ffffffff81234560 T do_wp_page" lines. NULL: no memory. */
-static char *function_list(const struct symbol *functions)
+static int put_function(struct collected *all, uint64_t ip)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	uint64_t start;
+	const char *name = pfs_symbols_find(all->symbols, ip, &start);
 
-	if (!out)
-		return NULL;
-	for (const struct symbol *s = functions; s; s = s->hh.next)
-		fprintf(out, "%016" PRIx64 " T %s\n", s->addr, s->name);
-	return fclose(out) ? (free(text), NULL) : text;
+	return put_name(&all->functions, name ? start : 0, name);
 }
 
-/* The last name that each thread had, as the kernel's own table of them would say; and functions. */
 static int collect_name(void *ctx, const struct raw_event *raw)
 {
 	struct collected *all = ctx;
@@ -91,103 +68,115 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 
 	switch (raw->kind) {
 	case RAW_FORK:
-		return raw->str ? name_thread(&all->names, raw->arg[1], raw->str) : 0;
+		return put_name(&all->threads, raw->arg[1], raw->str);
 	case RAW_NEWTASK:
 	case RAW_RENAME:
 	case RAW_PFS_TASK:
-		return raw->str ? name_thread(&all->names, raw->arg[0], raw->str) : 0;
+		return put_name(&all->threads, raw->arg[0], raw->str);
 	case RAW_FUNCTION:
-		ret = name_function(all, raw->arg[2]);
-		return ret ? ret : name_function(all, raw->arg[3]);
+		ret = put_function(all, raw->arg[2]);
+		return ret ? ret : put_function(all, raw->arg[3]);
 	default:
 		return 0;
 	}
 }
 
-/* They name nobody. */
+/* Faults name no thread. */
 static int pass_over(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 {
 	return 0;
 }
 
-static struct pfs_dat_task *task_list(struct named *names)
+/* "ffffffff81234560 T do_wp_page" lines. NULL: no memory. */
+static char *function_list(const struct named *functions)
 {
-	struct pfs_dat_task *tasks = calloc(HASH_COUNT(names) + 1, sizeof(*tasks));
-	struct named *n, *next;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	for (const struct named *n = functions; n; n = n->hh.next)
+		fprintf(out, "%016" PRIx64 " T %s\n", n->nr, n->name);
+	return fclose(out) ? (free(text), NULL) : text;
+}
+
+static struct pfs_dat_task *task_list(const struct named *threads)
+{
+	struct pfs_dat_task *tasks = calloc(HASH_COUNT(threads) + 1, sizeof(*tasks));
 	unsigned int i = 0;
 
-	if (!tasks)
-		return NULL;
-	HASH_ITER (hh, names, n, next)
-		tasks[i++] = (struct pfs_dat_task){ n->tid, n->comm };
+	for (const struct named *n = threads; tasks && n; n = n->hh.next)
+		tasks[i++] = (struct pfs_dat_task){ n->nr, n->name };
 	return tasks;
 }
 
-static void forget(struct collected *all)
+static void free_names(struct named **names)
 {
 	struct named *n, *next;
-	struct symbol *s, *next_s;
 
-	HASH_ITER (hh, all->names, n, next) {
-		HASH_DEL(all->names, n);
+	HASH_ITER (hh, *names, n, next) {
+		HASH_DEL(*names, n);
+		free(n->name);
 		free(n);
-	}
-	HASH_ITER (hh, all->functions, s, next_s) {
-		HASH_DEL(all->functions, s);
-		free(s);
 	}
 }
 
-int pfs_capture_write(struct pfs_capture *c, int fd, struct pfs_err *err)
+static int write_dat(struct pfs_capture *c, int fd, struct pfs_err *err)
 {
+	int nr_cpus = c->drain.nr_cpus, *fds = calloc(nr_cpus + 1, sizeof(*fds)), ret;
 	struct collected all = { .symbols = c->formats ? c->formats->symbols : NULL };
-	struct pfs_dat_content content = { 0 };
+	char **stats = calloc(nr_cpus + 1, sizeof(*stats)), uname_text[3 * 65 + 4], *symbols = NULL;
 	struct pfs_dat_task *tasks = NULL;
-	char **stats = NULL, uname_text[3 * 65 + 4], *symbols = NULL;
-	int *fds = NULL, ret;
 	struct utsname uts;
 
-	if (c->config.text)
-		return capture_text_write(c, fd, err);
-	ret = pfs_capture_replay(c, collect_name, pass_over, &all, err);
+	ret = capture_read_back(c, collect_name, pass_over, &all, err);
 	if (ret)
 		goto out;
-	ret = -ENOMEM;
-	tasks = task_list(all.names);
+	tasks = task_list(all.threads);
 	symbols = function_list(all.functions);
-	fds = calloc(c->nr_cpus, sizeof(*fds));
-	stats = calloc(c->nr_cpus, sizeof(*stats));
-	if (!tasks || !symbols || !fds || !stats) {
-		pfs_err_set(err, ret, "no memory to write the recording");
+	if (!fds || !stats || !tasks || !symbols) {
+		ret = pfs_err_set(err, -ENOMEM, "no memory to write the recording");
 		goto out;
 	}
-	for (int i = 0; i < c->nr_cpus; i++) {
-		fds[i] = c->cpus[i].spool_fd;
+	for (int i = 0; i < nr_cpus; i++) {
+		fds[i] = c->drain.cpus[i].spool_fd;
 		stats[i] = capture_cpu_stats(c, i);
 	}
 	uname(&uts);
 	snprintf(uname_text, sizeof(uname_text), "%s %s %s", uts.sysname, uts.release, uts.machine);
-	content.formats = c->formats;
-	content.page_size = c->page_size;
-	content.spool_fds = fds;
-	content.nr_cpus = c->nr_cpus;
-	content.own_fd = c->own_fd;
-	content.tasks = tasks;
-	content.nr_tasks = HASH_COUNT(all.names);
-	content.symbols = symbols;
-	content.clock = "mono";
-	content.uname = uname_text;
-	content.version = "pfscope " PFS_VERSION;
-	content.compress = c->config.compress;
-	content.cpustats = (const char *const *)stats;
-	ret = pfs_dat_write(fd, &content, err);
+	ret = pfs_dat_write(fd,
+			    &(struct pfs_dat_content){
+				    .formats = c->formats,
+				    .page_size = c->drain.page_size,
+				    .spool_fds = fds,
+				    .nr_cpus = nr_cpus,
+				    .own_fd = c->own.fd,
+				    .tasks = tasks,
+				    .nr_tasks = HASH_COUNT(all.threads),
+				    .symbols = symbols,
+				    .clock = "mono",
+				    .uname = uname_text,
+				    .version = "pfscope " PFS_VERSION,
+				    .compress = c->options->compress,
+				    .cpustats = (const char *const *)stats,
+			    },
+			    err);
 out:
-	for (int i = 0; stats && i < c->nr_cpus; i++)
+	for (int i = 0; stats && i < nr_cpus; i++)
 		free(stats[i]);
 	free(stats);
 	free(fds);
 	free(tasks);
 	free(symbols);
-	forget(&all);
+	free_names(&all.threads);
+	free_names(&all.functions);
 	return ret;
+}
+
+int capture_write(struct pfs_live *live, int fd, struct pfs_err *err)
+{
+	struct pfs_capture *c = capture_of(live);
+
+	return c->options->text ? capture_text_write(c, fd, err) : write_dat(c, fd, err);
 }

@@ -125,18 +125,13 @@ static void attr_init(struct perf_event_attr *attr)
 
 int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
 {
-	if (sb->nr_fds == sb->max_fds) {
-		size_t want = sb->max_fds ? sb->max_fds * 2 : 64;
-		int *fds = realloc(sb->fds, want * sizeof(*fds));
+	int *kept = pfs_array_add(sb->fds, sb->nr_fds, sb->max_fds);
 
-		if (!fds) {
-			close(fd);
-			return -ENOMEM;
-		}
-		sb->fds = fds;
-		sb->max_fds = want;
+	if (!kept) {
+		close(fd);
+		return -ENOMEM;
 	}
-	sb->fds[sb->nr_fds++] = fd;
+	*kept = fd;
 	return 0;
 }
 
@@ -372,8 +367,8 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since
 		since_ns = sb->begin_ns;
 	ev->tid = 0;
 	ev->tgid = -1;
-	return pfs_records_note(ev, PFS_FACT(SIDEBAND_LOST, .count = r->lost, .since_ns = since_ns),
-				(raw_event_fn)pfs_sideband_put, sb);
+	return pfs_records_note(ev, PFS_FACT(SIDEBAND_LOST, .count = r->lost, .since_ns = since_ns), pfs_sideband_put,
+				sb);
 }
 
 static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)

@@ -7,7 +7,9 @@
  */
 #include "tracefs/instance.h"
 
+#include "base/array.h"
 #include "os/process.h"
+#include "os/program.h"
 #include "tracefs/dir.h"
 #include "tracefs/keeper.h"
 
@@ -21,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A file that was opened while that was allowed. */
@@ -107,8 +108,8 @@ static int begin(struct pfs_instance *instance, unsigned int buffer_kb, struct p
 
 int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
 {
-	while (instance->set_up_pid > 0 && waitpid(instance->set_up_pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (instance->set_up_pid > 0)
+		pfs_program_wait(instance->set_up_pid);
 	instance->set_up_pid = 0;
 	if (instance->result && instance->result->ret)
 		return pfs_err_set(err, instance->result->ret, "%s", instance->result->err.msg);
@@ -275,25 +276,40 @@ int pfs_instance_enable(struct pfs_instance *instance, const char *system, const
 	return pfs_instance_write(instance, file, "1", err);
 }
 
-char *pfs_tids_text(const pid_t *tids, unsigned int nr)
+int pfs_tids_add(struct pfs_tids *list, pid_t tid)
 {
-	char *text = malloc(nr * 12 + 1), *to = text;
+	pid_t *added;
+
+	for (unsigned int i = 0; i < list->nr; i++)
+		if (list->tids[i] == tid)
+			return 0;
+	added = pfs_array_add(list->tids, list->nr, list->max);
+	if (!added)
+		return -ENOMEM;
+	*added = tid;
+	return 1;
+}
+
+char *pfs_tids_text(const struct pfs_tids *list, unsigned int first)
+{
+	char *text = malloc((list->nr - first) * 12 + 1), *to = text;
 
 	if (text)
 		*text = '\0';
-	for (unsigned int i = 0; text && i < nr; i++)
-		to += sprintf(to, "%d ", tids[i]);
+	for (unsigned int i = first; text && i < list->nr; i++)
+		to += sprintf(to, "%d ", list->tids[i]);
 	return text;
 }
 
-int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err)
+int pfs_instance_add_tids(struct pfs_instance *instance, const struct pfs_tids *list, unsigned int first,
+			  struct pfs_err *err)
 {
-	char *text = pfs_tids_text(tids, nr);
+	char *text = pfs_tids_text(list, first);
 	int ret;
 
 	if (!text)
 		return pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
-	ret = nr ? pfs_instance_write(instance, "set_event_pid", text, err) : 0;
+	ret = *text ? pfs_instance_write(instance, "set_event_pid", text, err) : 0;
 	free(text);
 	return ret;
 }

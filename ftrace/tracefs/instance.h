@@ -66,13 +66,23 @@ int pfs_instance_enable(struct pfs_instance *instance, const char *system, const
 /* Writes to a file of the instance. 0 or -errno with err set. */
 int pfs_instance_write(struct pfs_instance *instance, const char *file, const char *text, struct pfs_err *err);
 
-/* As set_event_pid takes them, to be freed by the caller; "" for none. NULL: no memory. */
-char *pfs_tids_text(const pid_t *tids, unsigned int nr);
+/* Numbers of threads; all 0 is an empty list. The owner frees tids. */
+struct pfs_tids {
+	pid_t *tids;
+	unsigned int nr, max;
+};
+
+/* 1: added; 0: it is in the list already; or -ENOMEM. */
+int pfs_tids_add(struct pfs_tids *list, pid_t tid);
+
+/* Those from that one on, as set_event_pid takes them, to be freed by the caller; "" for none. NULL: no memory. */
+char *pfs_tids_text(const struct pfs_tids *list, unsigned int first);
 
 /*
- * Adds threads to those whose events are recorded: all of them at once, for each time the kernel takes a grace
- * period, before the end of which it may not see a thread that runs without a break. 0 or -errno with err set.
+ * Records the events of the threads from that one on, too. With one write, for each takes the kernel a grace period,
+ * before whose end it may miss a thread that runs without a break. 0 or -errno with err set.
  */
-int pfs_instance_add_tids(struct pfs_instance *instance, const pid_t *tids, unsigned int nr, struct pfs_err *err);
+int pfs_instance_add_tids(struct pfs_instance *instance, const struct pfs_tids *list, unsigned int first,
+			  struct pfs_err *err);
 
 #endif

@@ -110,19 +110,12 @@ static void keep(void *ctx, bool again)
 int pfs_keeper_start(const char *dir, void (*leftovers)(void), struct pfs_err *err)
 {
 	struct keeper keeper = { .leftovers = leftovers };
-	struct pfs_helper helper = { .name = "pfscope-keeper", .nr_fds = 1, .run = keep, .ctx = &keeper };
-	int fds[2], ret;
+	int fd = -1;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
-		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
 	snprintf(keeper.dir, sizeof(keeper.dir), "%s", dir);
-	helper.fds = &fds[1];
-	ret = pfs_helper_start(&helper, err);
-	close(fds[1]);
-	if (!ret)
-		return fds[0];
-	close(fds[0]);
-	return ret;
+	return pfs_helper_connect(
+		&(struct pfs_helper){ .name = "pfscope-keeper", .fds = &fd, .nr_fds = 1, .run = keep, .ctx = &keeper },
+		err);
 }
 
 bool pfs_keeper_lives(int fd)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/thread_list.h"
 
-#include "base/array.h"
 #include "sideband/snapshot.h"
 #include "tracefs/instance.h"
 
@@ -14,8 +13,7 @@
 
 struct pfs_thread_list {
 	struct pfs_instance *instance;
-	pid_t *tids;
-	unsigned int nr, max;
+	struct pfs_tids tids;
 };
 
 struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err)
@@ -43,38 +41,30 @@ int pfs_thread_list_free(struct pfs_thread_list *list, struct pfs_err *err)
 	if (!list)
 		return 0;
 	ret = pfs_instance_destroy(list->instance, err);
-	free(list->tids);
+	free(list->tids.tids);
 	free(list);
 	return ret;
 }
 
-static int remember(void *ctx, const struct raw_event *ev)
+static int list_thread(void *ctx, const struct raw_event *ev)
 {
-	struct pfs_thread_list *list = ctx;
-	pid_t *tid;
+	int added = pfs_tids_add(ctx, ev->tid);
 
-	for (unsigned int i = 0; i < list->nr; i++)
-		if (list->tids[i] == ev->tid)
-			return 0;
-	tid = pfs_array_add(list->tids, list->nr, list->max);
-	if (!tid)
-		return -ENOMEM;
-	*tid = ev->tid;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
-/* A thread that was started by one not yet entered is found the next time. */
+/* The next pass finds a thread that was started by one not yet entered. */
 int pfs_thread_list_add(struct pfs_thread_list *list, pid_t pid, struct pfs_err *err)
 {
 	unsigned int before;
 	int ret;
 
 	do {
-		before = list->nr;
-		ret = pfs_snapshot_tasks(pid, 0, remember, list, err);
+		before = list->tids.nr;
+		ret = pfs_snapshot_tasks(pid, 0, list_thread, &list->tids, err);
 		if (!ret)
-			ret = pfs_instance_add_tids(list->instance, list->tids + before, list->nr - before, err);
-	} while (!ret && list->nr > before);
+			ret = pfs_instance_add_tids(list->instance, &list->tids, before, err);
+	} while (!ret && list->tids.nr > before);
 	return ret;
 }
 

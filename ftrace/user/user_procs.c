@@ -4,6 +4,7 @@
  */
 #include "user/user_procs.h"
 
+#include "base/array.h"
 #include "os/process.h"
 
 #include <dirent.h>
@@ -86,34 +87,25 @@ bool pfs_user_has(uid_t uid, pid_t own, pid_t pid)
 
 pid_t *pfs_user_list(uid_t uid, pid_t own, unsigned int *nr)
 {
-	unsigned int max = 64;
-	pid_t *pids = malloc(max * sizeof(*pids)), *bigger;
-	DIR *dir = pids ? opendir("/proc") : NULL;
+	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	pid_t *pids = NULL;
+	size_t max = 0, used = 0;
+	bool room = true;
 
-	*nr = 0;
-	while (dir && (entry = readdir(dir))) {
+	while (dir && (room = pfs_array_reserve(pids, used, max, 1)) && (entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
 
-		if (pid <= 0 || !pfs_user_has(uid, own, pid))
-			continue;
-		if (*nr == max) {
-			bigger = realloc(pids, (max *= 2) * sizeof(*pids));
-			if (!bigger) {
-				errno = ENOMEM;
-				goto fail;
-			}
-			pids = bigger;
-		}
-		pids[(*nr)++] = pid;
+		if (pid > 0 && pfs_user_has(uid, own, pid))
+			pids[used++] = pid;
 	}
-	if (dir) {
-		closedir(dir);
-		return pids;
-	}
-fail:
 	if (dir)
 		closedir(dir);
-	free(pids);
-	return NULL;
+	if (!dir || !room) {
+		free(pids);
+		errno = dir ? ENOMEM : errno;
+		return NULL;
+	}
+	*nr = used;
+	return pids;
 }

@@ -9,6 +9,7 @@
  */
 #include "user/watcher.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/write_all.h"
 #include "os/helper.h"
@@ -49,35 +50,19 @@ struct watcher {
 	uint64_t scan_ns;	 /* when /proc is to be looked at; UINT64_MAX: not */
 	uint64_t rest_ns;	 /* not before */
 	struct joining *joining; /* those who are about to */
-	unsigned int nr_joining;
-	pid_t *tids; /* their threads */
-	unsigned int nr_tids, max_tids;
-	pid_t told[NR_TOLD]; /* those told of last, in turn: the kernel may speak of each several times */
+	unsigned int nr_joining, max_joining;
+	struct pfs_tids tids; /* their threads */
+	pid_t told[NR_TOLD];  /* those told of last, in turn: the kernel may speak of each several times */
 	unsigned int nr_told;
 };
 
 /* ---- who is traced ---- */
 
-static int grow(pid_t **list, unsigned int nr, unsigned int *max)
-{
-	unsigned int want = *max ? *max * 2 : 1024;
-	pid_t *bigger;
-
-	if (nr < *max)
-		return 0;
-	bigger = realloc(*list, want * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	*list = bigger;
-	*max = want;
-	return 0;
-}
-
 static void read_traced(struct watcher *w)
 {
 	char buf[4096];
 	ssize_t len;
-	pid_t pid = 0;
+	pid_t pid = 0, *entry;
 
 	w->nr_traced = 0;
 	if (lseek(EVENT_PID_FD, 0, SEEK_SET))
@@ -88,8 +73,9 @@ static void read_traced(struct watcher *w)
 				pid = pid * 10 + buf[i] - '0';
 				continue;
 			}
-			if (!grow(&w->traced, w->nr_traced, &w->max_traced))
-				w->traced[w->nr_traced++] = pid;
+			entry = pfs_array_add(w->traced, w->nr_traced, w->max_traced);
+			if (entry)
+				*entry = pid;
 			pid = 0;
 		}
 }
@@ -191,29 +177,28 @@ static int list_thread(void *ctx, const struct raw_event *ev)
 		.ts_ns = ev->ts_ns,
 	};
 
-	for (unsigned int i = 0; i < w->nr_tids; i++)
-		if (w->tids[i] == ev->tid)
-			return 0;
-	if (grow(&w->tids, w->nr_tids, &w->max_tids))
-		return -ENOMEM;
+	int added = pfs_tids_add(&w->tids, ev->tid);
+
+	if (added <= 0)
+		return added;
 	snprintf(join.text, sizeof(join.text), "%s", ev->str);
-	if (watch_thread(w, &join))
-		w->tids[w->nr_tids++] = ev->tid;
+	if (!watch_thread(w, &join))
+		w->tids.nr--;
 	return 0;
 }
 
 /* All at once: see pfs_instance_add_tids(). */
 static void enter_threads(struct watcher *w, unsigned int first)
 {
-	char *text = pfs_tids_text(w->tids + first, w->nr_tids - first);
+	char *text = pfs_tids_text(&w->tids, first);
 
 	if (!text || (*text && write(EVENT_PID_FD, text, strlen(text)) < 0))
 		w->over = true; /* nobody could join any more */
 	free(text);
-	for (unsigned int i = first; !w->over && w->of->function_pid_fd >= 0 && i < w->nr_tids; i++) {
+	for (unsigned int i = first; !w->over && w->of->function_pid_fd >= 0 && i < w->tids.nr; i++) {
 		char tid[12];
 
-		w->over |= write(FUNCTION_PID_FD, tid, snprintf(tid, sizeof(tid), "%d", w->tids[i])) < 0;
+		w->over |= write(FUNCTION_PID_FD, tid, snprintf(tid, sizeof(tid), "%d", w->tids.tids[i])) < 0;
 	}
 }
 
@@ -290,19 +275,17 @@ static void tell_missed(struct watcher *w, pid_t pid, uint64_t since_ns)
 
 static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 {
-	struct joining *bigger = realloc(w->joining, (w->nr_joining + 1) * sizeof(*bigger));
 	struct joining *j;
 	struct pfs_err why;
 	bool ended;
 	int ret;
 
-	if (!bigger)
-		return;
-	w->joining = bigger;
 	for (unsigned int i = 0; i < w->nr_joining; i++)
 		if (w->joining[i].layout.pid == pid)
 			return;
-	j = &w->joining[w->nr_joining];
+	j = pfs_array_add(w->joining, w->nr_joining, w->max_joining);
+	if (!j)
+		return;
 	*j = (struct joining){ .layout = { .pid = pid, .maps_fd = -1 }, .since_ns = since_ns };
 	ret = pfs_snapshot_open(&j->layout, &why);
 	ended = pfs_has_ended(pid);
@@ -310,10 +293,10 @@ static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 		tell_missed(w, pid, since_ns);
 	if (ended || ret) {
 		pfs_snapshot_close(&j->layout);
+		w->nr_joining--;
 		return;
 	}
 	j->ts_ns = pfs_now_ns();
-	w->nr_joining++;
 }
 
 /* Those that it started before it was entered, as far as they have not been handed on to another parent. */
@@ -340,21 +323,21 @@ static void join_all(struct watcher *w)
 
 	if (!w->nr_joining)
 		return;
-	w->nr_tids = 0;
+	w->tids.nr = 0;
 	do {
-		before = w->nr_tids;
+		before = w->tids.nr;
 		nr_listed = w->nr_joining;
 		for (unsigned int i = 0; i < nr_listed; i++)
 			pfs_snapshot_tasks(w->joining[i].layout.pid, w->joining[i].ts_ns, list_thread, w, &why);
-		for (unsigned int i = before; i < w->nr_tids; i++)
-			join_children(w, w->tids[i]); /* now, for it may end while it is entered */
+		for (unsigned int i = before; i < w->tids.nr; i++)
+			join_children(w, w->tids.tids[i]); /* now, for it may end while it is entered */
 		for (unsigned int i = 0; i < nr_listed; i++)
 			tell_layout(w, &w->joining[i]);
 		enter_threads(w, before);
 		read_traced(w);
-		for (unsigned int i = before; i < w->nr_tids; i++)
-			join_children(w, w->tids[i]);
-	} while (w->nr_tids > before && !w->over);
+		for (unsigned int i = before; i < w->tids.nr; i++)
+			join_children(w, w->tids.tids[i]);
+	} while (w->tids.nr > before && !w->over);
 	whole_ns = pfs_now_ns();
 	while (w->nr_joining) {
 		struct joining *j = &w->joining[--w->nr_joining];
@@ -447,15 +430,15 @@ static void run(void *ctx, bool again)
 		pfs_connector_close(CONNECTOR_FD);
 	free(w.traced);
 	free(w.joining);
-	free(w.tids);
+	free(w.tids.tids);
 }
 
 /* ---- pfscope's side ---- */
 
 int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err)
 {
-	int pair[2], fds[NR_FDS + PFS_WATCH_MAX_CPUS], ret;
-	struct pfs_helper helper = {
+	int fds[NR_FDS + PFS_WATCH_MAX_CPUS] = { -1, watch->event_pid_fd, watch->connector_fd, watch->function_pid_fd };
+	const struct pfs_helper helper = {
 		.name = "pfscope-watcher",
 		.fds = fds,
 		.nr_fds = NR_FDS + watch->nr_cpus,
@@ -463,25 +446,9 @@ int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err)
 		.ctx = (void *)watch,
 	};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
-	/* What there is not is another one of the socket, and not used. */
-	for (unsigned int i = 0; i < helper.nr_fds; i++)
-		fds[i] = pair[1];
-	fds[EVENT_PID_FD - SOCKET_FD] = watch->event_pid_fd;
-	if (watch->connector_fd >= 0)
-		fds[CONNECTOR_FD - SOCKET_FD] = watch->connector_fd;
-	if (watch->function_pid_fd >= 0)
-		fds[FUNCTION_PID_FD - SOCKET_FD] = watch->function_pid_fd;
-	for (unsigned int cpu = 0; cpu < watch->nr_cpus; cpu++)
-		if (watch->ring_fds[cpu] >= 0)
-			fds[NR_FDS + cpu] = watch->ring_fds[cpu];
-	ret = pfs_helper_start(&helper, err);
-	close(pair[1]);
-	if (!ret)
-		return pair[0];
-	close(pair[0]);
-	return ret;
+	if (watch->nr_cpus)
+		memcpy(fds + NR_FDS, watch->ring_fds, watch->nr_cpus * sizeof(*fds));
+	return pfs_helper_connect(&helper, err);
 }
 
 static unsigned int take_fds(struct msghdr *msg, int fds[PFS_JOIN_MAX_FDS])

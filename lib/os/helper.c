@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/helper.h"
 
+#include "os/program.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One that dies of a defect of its own must not be started for ever. */
+/* A helper that dies of a defect of its own must not be restarted for ever. */
 #define MAX_LIVES 1000
 
-/* All descriptors but its own go. 0 to 2 are /dev/null. */
+/* Closes all descriptors but its own. 0 to 2 are /dev/null. */
 static int keep_fds(const struct pfs_helper *helper)
 {
 	int high[PFS_HELPER_MAX_FDS], null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -32,11 +35,9 @@ static int keep_fds(const struct pfs_helper *helper)
 	return 0;
 }
 
-/* Never returns. The one that works is a child of the one that sees to it that it lives. */
+/* Never returns. The helper is a child of a process that restarts it if it is killed. */
 static void live(const struct pfs_helper *helper)
 {
-	int status;
-
 	for (int lives = 0; lives < MAX_LIVES; lives++) {
 		pid_t pid = fork();
 
@@ -44,9 +45,7 @@ static void live(const struct pfs_helper *helper)
 			helper->run(helper->ctx, lives > 0);
 			_exit(0);
 		}
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		if (!WIFSIGNALED(status))
+		if (!WIFSIGNALED(pfs_program_wait(pid)))
 			break;
 	}
 	_exit(0);
@@ -65,21 +64,33 @@ static void be_helper(const struct pfs_helper *helper)
 
 int pfs_helper_start(const struct pfs_helper *helper, struct pfs_err *err)
 {
-	int status = 0;
 	pid_t pid = fork();
+	int code = errno;
 
 	if (!pid) {
 		pid = fork();
 		if (!pid)
 			be_helper(helper);
-		_exit(pid < 0 ? errno : 0); /* the one between ends at once: nobody's child is left */
+		_exit(pid < 0 ? errno : 0); /* ends at once: the helper becomes init's child */
 	}
-	if (pid < 0)
-		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status))
-		return pfs_err_set(err, -WEXITSTATUS(status), "cannot start a process: %s",
-				   strerror(WEXITSTATUS(status)));
-	return 0;
+	if (pid > 0)
+		code = WEXITSTATUS(pfs_program_wait(pid));
+	return code ? pfs_err_set(err, -code, "cannot start a process: %s", strerror(code)) : 0;
+}
+
+int pfs_helper_connect(const struct pfs_helper *helper, struct pfs_err *err)
+{
+	int pair[2], ret;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
+	for (unsigned int i = 0; i < helper->nr_fds; i++)
+		if (helper->fds[i] < 0)
+			helper->fds[i] = pair[1];
+	ret = pfs_helper_start(helper, err);
+	close(pair[1]);
+	if (!ret)
+		return pair[0];
+	close(pair[0]);
+	return ret;
 }

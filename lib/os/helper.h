@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A helper: a small process that outlives whoever started it, and is hard to be rid of.
+ * A helper: a small process that outlives the pfscope that started it, and removes what pfscope put into the kernel,
+ * however pfscope ends.
  *
- * What pfscope puts into the kernel has to go however pfscope ends. So a helper is nobody's child (init's),
- * ignores the terminal's signals, holds no descriptor but those it is given, and is started anew by a twin if
- * it is killed. It keeps the privileges that it was started with; pfscope itself may drop its own then.
+ * It is a child of init, ignores the terminal's signals, has no descriptors but those it is given, and a twin starts it
+ * again if it is killed. It keeps the privileges that it was started with, so pfscope may drop its own.
  */
 #ifndef PFS_HELPER_H
 #define PFS_HELPER_H
@@ -13,17 +13,17 @@
 
 #include <stdbool.h>
 
-#define PFS_HELPER_MAX_FDS 8200 /* one a processor, and some */
+#define PFS_HELPER_MAX_FDS 8200 /* one per CPU, and some */
 #define PFS_HELPER_FD	   3	/* the first one that it is given, in the helper */
 
 struct pfs_helper {
 	const char *name; /* as ps shows it, at most 15 bytes */
-	const int *fds;	  /* in the helper PFS_HELPER_FD and following; the rest is closed */
+	int *fds;	  /* in the helper PFS_HELPER_FD and following; all others are closed */
 	unsigned int nr_fds;
 
 	/*
-	 * What it does; when this returns the helper ends. again: one before was killed. What the next one
-	 * shall know of this one's doings has to be in shared memory.
+	 * Its work; the helper ends when this returns. again: the one before was killed. State for a successor has to be
+	 * in shared memory.
 	 */
 	void (*run)(void *ctx, bool again);
 	void *ctx;
@@ -31,5 +31,11 @@ struct pfs_helper {
 
 /* Starts it. The caller's own copies of the descriptors stay open. 0 or -errno with err set. */
 int pfs_helper_start(const struct pfs_helper *helper, struct pfs_err *err);
+
+/*
+ * Starts it with one end of a socket (SOCK_SEQPACKET) for every descriptor that is -1 in fds, where they are then the
+ * closed end's number. Returns the other end, the caller's, or -errno with err set.
+ */
+int pfs_helper_connect(const struct pfs_helper *helper, struct pfs_err *err);
 
 #endif

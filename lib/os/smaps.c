@@ -20,7 +20,7 @@ FILE *pfs_smaps_open(pid_t pid)
 	return smaps;
 }
 
-static bool begin_region(struct pfs_smap *region, char *line)
+bool pfs_smap_line(struct pfs_smap *region, char *line)
 {
 	unsigned int major, minor;
 	char perms[5];
@@ -40,7 +40,7 @@ static bool begin_region(struct pfs_smap *region, char *line)
 }
 
 /* Two letters each: locked, of a device, a device's page frames, huge pages of hugetlbfs. */
-static bool says_fixed(const char *flags)
+static bool are_fixed(const char *flags)
 {
 	static const char *const fixed[] = { " lo", " io", " pf", " ht" };
 
@@ -60,7 +60,7 @@ static void add_fact(struct pfs_smap *region, const char *line)
 		 sscanf(line, "Shared_Dirty: %" SCNu64 " kB", &kb) == 1)
 		region->shared += kb * 1024;
 	else if (!strncmp(line, "VmFlags:", 8))
-		region->fixed = says_fixed(line + 8);
+		region->fixed = are_fixed(line + 8);
 }
 
 /* A fact's line begins with a capital letter, a region's with its address. */
@@ -93,7 +93,7 @@ int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx)
 		header_max = max;
 		line = spare;
 		max = spare_max;
-		inside = begin_region(&region, header);
+		inside = pfs_smap_line(&region, header);
 		errno = 0;
 	}
 	if (!ret && errno)

@@ -27,6 +27,9 @@ typedef int (*pfs_smap_fn)(void *ctx, const struct pfs_smap *region);
 /* That of a process, to be closed by the caller; NULL with errno. */
 FILE *pfs_smaps_open(pid_t pid);
 
+/* A region's line of maps or smaps, which is terminated behind its name. False: it is no such line. */
+bool pfs_smap_line(struct pfs_smap *region, char *line);
+
 /*
  * Reads the text of a smaps or maps file. Lines that it does not know are passed over, as kernels add some. 0,
  * what fn returned, -ENOMEM, or -errno if it cannot be read (-ESRCH: the process is gone, or has ended and was

@@ -27,7 +27,7 @@ static bool read_of(const char *root, const char *file, char *buf, size_t size)
 	return pfs_read_file(path, buf, size) > 0;
 }
 
-/* Below the heading of /proc/swaps there is one. */
+/* Has /proc/swaps a line after its heading? */
 static bool has_swap(const char *root)
 {
 	char text[4096];
@@ -56,13 +56,13 @@ static unsigned int count_nodes(const char *root)
 	return nr;
 }
 
-/* Of nobody, and so refused: if the kernel knows it, not for that reason. */
+/* The call for no process is refused: with ENOSYS if the kernel does not have it. */
 static bool has_pageout(void)
 {
 	return syscall(SYS_process_madvise, -1, NULL, 0, MADV_PAGEOUT, 0) < 0 && errno != ENOSYS;
 }
 
-/* Whether it knows address spaces, or physical memory alone, sysfs tells only once one is set up. */
+/* Address spaces, not only physical memory: sysfs shows that only after a kdamond is set up, kallsyms always. */
 static bool has_damon(const char *root)
 {
 	char line[PATH_MAX];
@@ -130,23 +130,26 @@ static const char *against_idle(const struct pfs_refault_config *config, const s
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err)
 {
-	const char *pageout = against_pageout(config, system), *numa = against_numa(config, system);
-	const char *idle = against_idle(config, system);
+	static const struct {
+		enum pfs_refault_method method;
+		const char *(*against)(const struct pfs_refault_config *, const struct pfs_refault_system *);
+	} all[] = {
+		{ PFS_REFAULT_PAGEOUT, against_pageout },
+		{ PFS_REFAULT_NUMA, against_numa },
+		{ PFS_REFAULT_IDLE, against_idle },
+	};
+	const char *why[3] = { NULL };
 
-	*method = config->method;
-	switch (config->method) {
-	case PFS_REFAULT_PAGEOUT:
-		return pageout ? pfs_err_set(err, -ENOTSUP, "--refault by pageout: %s", pageout) : 0;
-	case PFS_REFAULT_NUMA:
-		return numa ? pfs_err_set(err, -ENOTSUP, "--refault by numa: %s", numa) : 0;
-	case PFS_REFAULT_IDLE:
-		return idle ? pfs_err_set(err, -ENOTSUP, "--refault by idle: %s", idle) : 0;
-	default:
-		break;
+	for (int i = 0; i < 3; i++) {
+		if (config->method != PFS_REFAULT_AUTO && config->method != all[i].method)
+			continue;
+		*method = all[i].method;
+		why[i] = all[i].against(config, system);
+		if (!why[i])
+			return 0;
+		if (config->method != PFS_REFAULT_AUTO)
+			return pfs_err_set(err, -ENOTSUP, "--refault by %s: %s", pfs_refault_methods[*method], why[i]);
 	}
-	*method = !pageout ? PFS_REFAULT_PAGEOUT : !numa ? PFS_REFAULT_NUMA : PFS_REFAULT_IDLE;
-	if (!pageout || !numa || !idle)
-		return 0;
-	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. pageout: %s; numa: %s; idle: %s", pageout,
-			   numa, idle);
+	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. pageout: %s; numa: %s; idle: %s", why[0],
+			   why[1], why[2]);
 }

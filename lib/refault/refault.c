@@ -332,17 +332,14 @@ static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *
 			struct pfs_err *err)
 {
 	struct work work = { .config = *config, .memory = r->memory, .owner = getpid() };
-	struct pfs_helper helper = { .name = "pfscope-refault", .nr_fds = 1, .run = refault, .ctx = &work };
-	int fds[2], ret;
+	int fd = -1;
 
 	snprintf(work.tids_file, sizeof(work.tids_file), "%s", tids_file);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
-		return pfs_err_set(err, -errno, "cannot make a pair of sockets: %s", strerror(errno));
-	helper.fds = &fds[1];
-	ret = pfs_helper_start(&helper, err);
-	close(fds[1]);
-	r->fd = fds[0];
-	return ret;
+	r->fd = pfs_helper_connect(
+		&(struct pfs_helper){
+			.name = "pfscope-refault", .fds = &fd, .nr_fds = 1, .run = refault, .ctx = &work },
+		err);
+	return r->fd < 0 ? r->fd : 0;
 }
 
 static bool keep_tick(struct pfs_refault *r, const struct pfs_refault_tick *tick)

@@ -199,7 +199,7 @@ static void load_and_keep(void *ctx, bool again)
 static int start_helper(int control_fd, int out_fd, int error_fd, struct pfs_err *err)
 {
 	struct job *job = mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const int fds[] = { control_fd, out_fd, error_fd };
+	int fds[] = { control_fd, out_fd, error_fd };
 	const struct pfs_helper helper = {
 		.name = "pfscope-loader",
 		.fds = fds,

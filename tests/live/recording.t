@@ -144,7 +144,8 @@ is "$status" 0 'they are recorded through trace_pipe'
 pfscope events --all "$T/other.txt"
 like "$out" "${other/sched:/}" 'events --all prints them as trace_pipe names them'
 
-bash -c 'while read -r -t 0.05; [ $? -gt 128 ]; do :; done' < <(exec sleep 1000) &
+mkfifo "$T/silent"
+bash -c 'while read -r -t 0.05; [ $? -gt 128 ]; do :; done' <>"$T/silent" &
 target=$!
 at_exit eval "kill $target 2>/dev/null"
 for via in binary text; do
