@@ -23,13 +23,13 @@ FILE *pfs_smaps_open(pid_t pid)
 bool pfs_smap_line(struct pfs_smap *region, char *line)
 {
 	unsigned int major, minor;
-	char perms[5];
+	char perms[5] = "";
 	int name = 0;
 
 	*region = (struct pfs_smap){ .name = "" };
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &region->start, &region->end,
 		   perms, &region->off, &major, &minor, &region->ino, &name) != 7 ||
-	    !name || strlen(perms) != 4)
+	    !name)
 		return false;
 	region->dev = major << 20 | minor;
 	region->perms = (perms[0] == 'r' ? PFS_PERM_R : 0) | (perms[1] == 'w' ? PFS_PERM_W : 0) |

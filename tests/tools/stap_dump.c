@@ -61,8 +61,8 @@ static void print_life(const struct pfs_rec_life *l)
 
 static void print_counters(const struct pfs_rec_counters *c)
 {
-	printf("skipped=%llu transport=%llu no_memory=%llu partial=%llu targets=%llu", c->skipped, c->transport_failures,
-	       c->no_memory, c->partial, c->nr_targets);
+	printf("skipped=%llu transport=%llu no_memory=%llu partial=%llu targets=%llu", c->skipped,
+	       c->transport_failures, c->no_memory, c->partial, c->nr_targets);
 }
 
 static void print_body(const struct pfs_rec *r)
