@@ -102,11 +102,7 @@ static struct asm_pending *begin(struct pfs_assembler *a, struct asm_thread *t, 
 		*err = -ENOMEM;
 	if (*err)
 		return NULL;
-	p->active = true;
-	p->exception = p->began = p->again = false;
-	p->began_ns = p->caller = p->seen = 0;
-	p->flags = RAW_ABSENT;
-	p->region = (struct range){ 0, 0 };
+	*p = (struct asm_pending){ .active = true, .flags = RAW_ABSENT, .beside = p->beside, .exec = p->exec };
 	return p;
 }
 

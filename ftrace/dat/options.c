@@ -19,13 +19,9 @@ struct dat_buffer *dat_add_buffer(struct pfs_dat *dat, const char *name)
 {
 	struct dat_buffer *buffer = pfs_array_add(dat->buffers, dat->nr_buffers, dat->max_buffers);
 
-	if (!buffer)
-		return NULL;
-	*buffer = (struct dat_buffer){ .name = strdup(name) };
-	if (buffer->name)
-		return buffer;
-	dat->nr_buffers--;
-	return NULL;
+	if (buffer)
+		*buffer = (struct dat_buffer){ .name = strdup(name) };
+	return buffer && buffer->name ? buffer : NULL;
 }
 
 int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64_t size)

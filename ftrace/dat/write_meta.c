@@ -135,25 +135,18 @@ static void put_event_formats(FILE *out, const struct pfs_dat_content *content)
 	}
 }
 
-/* "1234 bash\n" lines. */
+/* "1234 bash\n" lines. The file is in memory. */
 static void put_tasks(FILE *out, const struct pfs_dat_content *content)
 {
-	uint64_t len = 0;
+	long at = ftell(out), end;
 
-	for (unsigned int pass = 0; pass < 2; pass++) { /* their length comes first */
-		if (pass)
-			dat_put64(out, len);
-		for (unsigned int i = 0; i < content->nr_tasks; i++) {
-			const struct pfs_dat_task *task = &content->tasks[i];
-			const char *form = "%d %.*s\n";
-			int comm_len = strcspn(task->comm, "\n");
-
-			if (pass)
-				fprintf(out, form, task->tid, comm_len, task->comm);
-			else
-				len += snprintf(NULL, 0, form, task->tid, comm_len, task->comm);
-		}
-	}
+	dat_put64(out, 0); /* their length, not known yet */
+	for (const struct pfs_dat_task *task = content->tasks; task < content->tasks + content->nr_tasks; task++)
+		fprintf(out, "%d %.*s\n", task->tid, (int)strcspn(task->comm, "\n"), task->comm);
+	end = ftell(out);
+	fseek(out, at, SEEK_SET);
+	dat_put64(out, end - at - 8);
+	fseek(out, end, SEEK_SET);
 }
 
 static void put_symbols(FILE *out, const struct pfs_dat_content *content)

@@ -15,20 +15,16 @@
 static uint64_t load_arg(const struct pfs_arg_at *at, const uint8_t *record, uint32_t len, bool swap)
 {
 	const uint8_t *p = record + at->off;
+	unsigned int unused = 64 - 8 * at->size;
+	uint64_t v;
 
-	if ((uint32_t)at->off + at->size > len)
+	if (!at->size || (uint32_t)at->off + at->size > len)
 		return RAW_ABSENT;
-	switch (at->size) {
-	case 8:
-		return pfs_load64(p, swap);
-	case 4:
-		return at->is_signed ? (uint64_t)(int64_t)(int32_t)pfs_load32(p, swap) : pfs_load32(p, swap);
-	case 2:
-		return at->is_signed ? (uint64_t)(int64_t)(int16_t)pfs_load16(p, swap) : pfs_load16(p, swap);
-	case 1:
-		return at->is_signed ? (uint64_t)(int64_t)(int8_t)*p : *p;
-	}
-	return RAW_ABSENT;
+	v = at->size == 8   ? pfs_load64(p, swap)
+	    : at->size == 4 ? pfs_load32(p, swap)
+	    : at->size == 2 ? pfs_load16(p, swap)
+			    : *p;
+	return at->is_signed ? (uint64_t)((int64_t)(v << unused) >> unused) : v;
 }
 
 /* The string at [off, off + size): in place if it ends there, else a copy that does. */

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 
+#define TABLE_SIZE  512 /* a power of 2, several times as many as names */
 #define COMM_ROOM   16
 #define PROBE_LINES 256
 #define MAX_CPUS    1024 /* of those beyond, a loss is not known to begin with their last event */
@@ -23,8 +24,7 @@ struct pfs_text {
 	void *ctx;
 	unsigned int page_shift;
 	bool other;
-	struct text_event *table; /* by hash_name(), free where name is NULL */
-	unsigned int table_mask;
+	struct text_event table[TABLE_SIZE]; /* by hash_name(), free where name is NULL */
 	struct pfs_text_stats stats;
 	struct pfs_records_join join;
 	struct fault_batch batch;
@@ -56,19 +56,19 @@ static unsigned int hash_name(const char *name, size_t len)
  * The place of that name, or the free one where it would be. call: the kind, if it is the name of a
  * system call; RAW_OTHER, if it is that of an event.
  */
-static struct text_event *find_place(const struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
+static struct text_event *find_place(struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
 {
 	unsigned int i = hash_name(name, len);
 	struct text_event *te;
 
 	for (;; i++) {
-		te = &t->table[i & t->table_mask];
+		te = &t->table[i % TABLE_SIZE];
 		if (!te->name || (te->name_len == len && !memcmp(te->name, name, len) && te->call == call))
 			return te;
 	}
 }
 
-static const struct text_event *find_event(const struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
+static const struct text_event *find_event(struct pfs_text *t, const char *name, size_t len, enum raw_kind call)
 {
 	const struct text_event *te = len < 4 ? NULL : find_place(t, name, len, call);
 
@@ -77,28 +77,17 @@ static const struct text_event *find_event(const struct pfs_text *t, const char 
 
 static void add_name(struct pfs_text *t, const char *name, const struct raw_desc *desc, enum raw_kind call)
 {
-	const size_t len = strlen(name);
-	struct text_event *te = len < 4 ? NULL : find_place(t, name, len, call);
+	struct text_event *te = find_place(t, name, strlen(name), call);
 
-	if (!te || te->name)
-		return;
 	te->call = call;
 	te->name = name;
-	te->name_len = len;
+	te->name_len = strlen(name);
 	text_event_init(te, desc);
 }
 
 /* Every event by its name, and each system call also as "_mmap": the kernel's own text has "sys_mmap". */
-static int fill_table(struct pfs_text *t)
+static void fill_table(struct pfs_text *t)
 {
-	unsigned int size = 1;
-
-	while (size < 4 * nr_raw_descs)
-		size *= 2;
-	t->table = calloc(size, sizeof(*t->table));
-	if (!t->table)
-		return -1;
-	t->table_mask = size - 1;
 	for (const struct raw_desc *desc = raw_descs; desc < raw_descs + nr_raw_descs; desc++) {
 		add_name(t, desc->name, desc, RAW_OTHER);
 		if (desc->kind == RAW_SYS_ENTER)
@@ -106,7 +95,6 @@ static int fill_table(struct pfs_text *t)
 		if (desc->kind == RAW_SYS_EXIT)
 			add_name(t, desc->name + strlen("sys_exit"), desc, desc->kind);
 	}
-	return 0;
 }
 
 struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_options *opt)
@@ -119,10 +107,7 @@ struct pfs_text *pfs_text_new(raw_event_fn fn, void *ctx, const struct pfs_text_
 	t->ctx = ctx;
 	t->page_shift = opt && opt->page_shift ? opt->page_shift : 12;
 	t->other = opt && opt->other;
-	if (fill_table(t)) {
-		pfs_text_free(t);
-		return NULL;
-	}
+	fill_table(t);
 	return t;
 }
 
@@ -136,7 +121,6 @@ void pfs_text_free(struct pfs_text *text)
 	if (!text)
 		return;
 	pfs_records_join_free(&text->join);
-	free(text->table);
 	free(text);
 }
 
@@ -153,7 +137,7 @@ static bool is_function(const char *p)
  * Which event it is and where the rest starts: "page_fault_user: ...", or the kernel's own way with system calls,
  * "sys_mmap(addr: 0, ...)" and "sys_mmap -> 0x7fa3d076b000", and with functions. NULL: none of ours.
  */
-static const struct text_event *name_event(const struct pfs_text *t, const char *name, const char **rest)
+static const struct text_event *name_event(struct pfs_text *t, const char *name, const char **rest)
 {
 	const char *p = name;
 
