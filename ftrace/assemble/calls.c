@@ -35,7 +35,7 @@ static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const st
 
 /* ---- calls that remove a range, while they run ---- */
 
-/* At the end of a call that removes: what no row reported, less what other threads have mapped there since. */
+/* At the end of a call that removes: unmaps what no row reported, except what other threads have mapped there since. */
 static int remove_rest(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct range rest = t->call.removes;
@@ -69,7 +69,7 @@ static int emit_unmap_at(struct pfs_assembler *a, struct asm_thread *t, const st
 
 /*
  * io_destroy unmaps its ring at once and then waits, long enough for another thread to be given the
- * same address: so the ring goes when the call begins. Of a ring that is not there, nothing goes.
+ * same address: so the ring goes when the call begins. Without a ring there, nothing is removed.
  */
 static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -322,7 +322,7 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 
 /*
  * Before 6.17 mremap to a fixed address removed what was there, and the end of what shrinks, before it
- * looked whether it can be done. Only that there is nothing to be moved it saw before that.
+ * checked whether it can be done. It checked before that only whether there is anything to move.
  */
 static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {

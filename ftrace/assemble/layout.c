@@ -115,14 +115,14 @@ static int fork_row(struct pfs_assembler *a, struct asm_thread *t, const struct 
 }
 
 /*
- * May this row be the destination of the move that the thread's mremap makes? Of pieces of a region that
- * is split (6.1 and 6.12 do so before they move a part, 6.18 after it) the model knows better.
+ * May this row be the destination of the move that the thread's mremap makes? The model decides
+ * about pieces of a region that is split: 6.1 and 6.12 split before they move a part, 6.18 after it.
  */
 static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, struct range row)
 {
 	if (t->call.arg[3] & MREMAP_FIXED)
 		return overlap(row, asm_call_target(a, t));
-	/* What shrinks stays, and its rows are of what is left behind it. */
+	/* A region that shrinks stays; its rows concern what is left behind it. */
 	if (t->call.arg[1] && page_up(a, t->call.arg[2]) <= page_up(a, t->call.arg[1]) &&
 	    !(t->call.arg[3] & MREMAP_DONTUNMAP))
 		return false;
@@ -130,8 +130,8 @@ static bool is_move(const struct pfs_assembler *a, const struct asm_thread *t, s
 }
 
 /*
- * Of a fixed target the model finds out which of the regions moved it is (several may, since 6.17), or
- * that it is but what was left of another mapping there.
+ * For a fixed target the model determines which of the moved regions this is (several may move, since 6.17), or whether
+ * it is only the rest of another mapping there.
  */
 static int move_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
 		    uint64_t id)
@@ -225,7 +225,7 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
 	}
 	asm_changed(t, raw, row);
-	t->call.nr_taken = 0; /* so what it removes was not removed before */
+	t->call.nr_taken = 0; /* so its range was not removed before */
 	if (id)
 		return stored_row(a, t, raw, row, id);
 	if (covers(row, t->call.removes))

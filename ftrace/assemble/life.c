@@ -287,7 +287,7 @@ int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	}
 	if (t->exited)
 		return asm_emit_clear(a, t, raw, PFS_SPACE_CURRENT);
-	/* Perhaps another process's, whose last user this thread was: its own exit will show. */
+	/* It may be another process's, of which this thread was the last user: the thread's exit will show. */
 	t->mm_gone = true;
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #define MAP_HUGETLB_FLAG 0x40000
 
-/* Is the range unchanged since then, as far as is known? 0: since ever. */
+/* Is the range unchanged since then, as far as is known? 0: always. */
 static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_ns)
 {
 	const struct asm_change *oldest = &p->recent[p->next_recent % NR_RECENT];
@@ -61,8 +61,8 @@ static int snapshot_gap(struct pfs_assembler *a, struct asm_thread *t, const str
 }
 
 /*
- * A later look sees more of the heap than is known of: it grew before anything of the process was recorded. Where the
- * break is in its last page, the next brk() shows.
+ * A later snapshot shows more of the heap than is known: it grew before the process was recorded. The next brk() shows
+ * where in its last page the break is.
  */
 static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
 {

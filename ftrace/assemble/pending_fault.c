@@ -42,7 +42,7 @@ struct asm_pending {
 	uint32_t seen;		  /* functions met: bits of enum pfs_handler */
 	uint64_t caller;	  /* of the handler; 0: not known */
 	struct range region;	  /* empty: not known */
-	struct event_list beside; /* what came of it so far */
+	struct event_list beside; /* its results so far */
 	struct event_list exec;	  /* populates of an exec's arguments, not moved yet */
 };
 

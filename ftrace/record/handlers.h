@@ -4,7 +4,7 @@
  *
  * Kernels differ in which of them can be traced (the compiler makes some part of their callers), so the meaning of a
  * fault's functions depends on which were watched. The capture switches on those of the table that the kernel has
- * (capture/tracers.c), the assembler collects what each fault has met.
+ * (capture/tracers.c), the assembler collects those that each fault ran.
  */
 #ifndef PFS_HANDLERS_H
 #define PFS_HANDLERS_H

@@ -2,8 +2,8 @@
 /*
  * Sub-buffers read from a file, many at a time into a buffer of its own.
  *
- * Read and not mapped: a file that somebody truncates meanwhile ends early instead of ending us,
- * and memory stays flat. The descriptor is the caller's; its file position is not used.
+ * It reads the file and does not map it: if the file is truncated meanwhile, it ends early, where a mapping would raise
+ * SIGBUS. Memory stays flat. The descriptor is the caller's; its file position is not used.
  */
 #include "record/page_source.h"
 

@@ -223,7 +223,7 @@ int text_line_columns(const char *line, const char *end, struct text_columns *c)
 {
 	const ptrdiff_t len = end - line;
 
-	/* where everyone but an instance's line of trace-cmd report has it */
+	/* in all formats but the lines of an instance in trace-cmd report */
 	if (len > COMM_WIDTH && line[0] == ' ' && line[COMM_WIDTH] == '-' &&
 	    try_dash(line, end, line + COMM_WIDTH, c) >= MIN_COLUMNS)
 		return 1;

@@ -2,8 +2,7 @@
 /*
  * Divides bytes into lines, classifies each, and passes on its raw event.
  *
- * A line that is whole in what feed() was given is read where it is, only one that is not is
- * copied. text/line.c finds the columns, text/args.c parses the event.
+ * feed() reads a line in place if its buffer has all of it, and copies it if not. text/line.c finds the columns, text/args.c parses the event.
  */
 #include "text/text.h"
 
@@ -17,7 +16,7 @@
 #define TABLE_SIZE  512 /* a power of 2, several times as many as names */
 #define COMM_ROOM   16
 #define PROBE_LINES 256
-#define MAX_CPUS    1024 /* of those beyond, a loss is not known to begin with their last event */
+#define MAX_CPUS    1024 /* on higher ones the beginning of a loss is unknown */
 
 struct pfs_text {
 	raw_event_fn fn;
