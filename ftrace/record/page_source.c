@@ -28,9 +28,11 @@ bool pfs_page_source_take(struct pfs_page_source *src, const uint8_t **page, uin
 	*size = src->filled - src->given;
 	if (*size > src->page_size)
 		*size = src->page_size;
+	if (!*size) /* perhaps there is no block yet */
+		return false;
 	*page = src->block + src->given;
 	src->given += *size;
-	return *size;
+	return true;
 }
 
 void pfs_page_source_free(struct pfs_page_source *src)
