@@ -118,6 +118,19 @@ compare()
 	like "$out" 'counted by the kernel for [0-9]+ processes that ended' "$name: which were compared"
 }
 
+# history_of RESULT RECORDING: the changes of all layouts at the first region that layout_check prints as different, the
+# forks and the lost events, up to that checkpoint.
+history_of()
+{
+	local until start
+
+	until=$(sed -nE '1s/.* at ([0-9.]+):$/\1/p' <<<"$1")
+	start=$(sed -nE 's/^ +[-+] ([0-9a-f]+)-.*/\1/p' <<<"$1" | head -n 1)
+	"$PFSCOPE" events "$2" | awk -v until="$until" -v start="=$start" '
+		$1 <= until && ($2 ~ /^(lost|fork)$/ || ($2 ~ /^(map|unmap|move|protect)$/ && index($0, start " ")))' |
+		cut -c1-150 | tail -n 40
+}
+
 for pair in "${pairs[@]}"; do
 	[ -s "$T/share/$pair/probe.ko" ] || continue
 	is "$(<"$T/$pair.status")" 0 "$pair: the guest ran to its end" || diag "$(<"$T/$pair.err")"
@@ -129,7 +142,8 @@ for pair in "${pairs[@]}"; do
 	dir=$T/share/$pair/layouts
 	for recording in ftrace.dat stap.events; do
 		result=$("$TOOLS/layout_check" "$dir/$recording" "$dir"/*.maps 2>&1)
-		is $? 0 "$pair: layouts by $recording: ${result##*$'\n'}" || diag "$result"
+		is $? 0 "$pair: layouts by $recording: ${result##*$'\n'}" ||
+			diag "$result"$'\n'"$(history_of "$result" "$dir/$recording")"
 	done
 done
 done_testing
