@@ -37,20 +37,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	options, parse, reading_children,
 	"Print the events of a recording, one per line, in the format of pfscope-events(5). `pfscope render' draws the same bars from these lines as from the recording.\v"
 	"Examples:\n"
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"
 	"  pfscope events --all switches.dat\n"
-	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat",
-	reading_children,
-	NULL,
-	NULL,
-};
+	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat");
 
 static int print(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {

@@ -148,20 +148,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	options, parse, reading_children,
 	"Print the miss ratio curve of the page references of a recording: exact under LRU for all memory sizes, and simulated under CLOCK and OPT for comparison. A reference is a fault that the kernel served, or a sampled access; accesses between two faults of a page are not recorded.\v"
 	"Examples:\n"
 	"  pfscope mrc py.dat\n"
 	"  pfscope mrc --policy lru,clock,opt --sizes 1M,4M,16M py.dat\n"
 	"  pfscope mrc --window 10ms,100ms --series py.dat    working sets over time\n"
-	"  pfscope mrc --each-process --no-code --json py.dat",
-	reading_children,
-	NULL,
-	NULL,
-};
+	"  pfscope mrc --each-process --no-code --json py.dat");
 
 static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct pfs_refs *refs, struct pfs_err *err)
 {

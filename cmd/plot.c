@@ -137,20 +137,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	options, parse, reading_children,
 	"Plot the touches of a recording: time from left to right, addresses from bottom to top, one band per region, and below faults per second and resident pages. Without -o the plot is text.\v"
 	"Examples:\n"
 	"  pfscope plot py.dat\n"
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
-	"  pfscope plot -o heap.png --heat --region heap py.dat",
-	reading_children,
-	NULL,
-	NULL,
-};
+	"  pfscope plot -o heap.png --heat --region heap py.dat");
 
 /* The file's name, and when it was written, at the latest. */
 static void look_at_file(const struct reading_args *args, struct pfs_plot_style *style)

@@ -20,20 +20,14 @@ static const struct argp_child children[] = {
 	{ 0 },
 };
 
-static const struct argp argp = {
-	NULL,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	NULL, parse, children,
 	"Draw the bars of a recording: a trace.dat of pfscope or trace-cmd, the text of trace_pipe, of the trace file or of trace-cmd report, or pfscope's event lines. The format is detected.\v"
 	"Examples:\n"
 	"  pfscope render py.dat\n"
 	"  pfscope render --classic trace.dat\n"
 	"  pfscope render --at 0.5 --region '*libc*' py.dat\n"
-	"  trace-cmd report trace.dat | pfscope render -",
-	children,
-	NULL,
-	NULL,
-};
+	"  trace-cmd report trace.dat | pfscope render -");
 
 int cmd_render(int argc, char **argv)
 {

@@ -34,21 +34,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	options, parse, reading_children,
 	"Print tables of a recording by process, by region and by file: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
-	"for wrong usage.",
-	reading_children,
-	NULL,
-	NULL,
-};
+	"for wrong usage.");
 
 int cmd_report(int argc, char **argv)
 {

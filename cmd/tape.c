@@ -27,6 +27,8 @@ static const char *const formats[NR_FORMATS] = {
 	"text", "binary", "prefetch", "lackey", "csv", "oracle-general",
 };
 
+static const char *const by_words[] = { "thread", "process", "all" }; /* enum pfs_tape_by */
+
 struct tape_args {
 	struct reading_args reading;
 	struct pfs_tape_options tape;
@@ -34,7 +36,7 @@ struct tape_args {
 	struct pfs_prefetch_options prefetch;
 	enum format format;
 	const char *output;
-	bool shaped;	 /* an option says what is to be on it */
+	bool shaped;	 /* an option selects or shapes the references */
 	bool any_window; /* --window or --ahead */
 	bool split;	 /* --by, and not all */
 };
@@ -64,24 +66,15 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static enum format parse_format(struct argp_state *state, const char *arg)
+/* The index of the word among nr words. */
+static int parse_word(struct argp_state *state, const char *option, const char *arg, const char *const *words, int nr,
+		      const char *wanted)
 {
-	for (int i = 0; i < NR_FORMATS; i++)
-		if (!strcmp(arg, formats[i]))
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(arg, words[i]))
 			return i;
-	argp_error(state, "--format: %s: must be text, binary, prefetch, lackey, csv or oracle-general", arg);
-	return TEXT;
-}
-
-static enum pfs_tape_by parse_by(struct argp_state *state, const char *arg)
-{
-	if (!strcmp(arg, "thread"))
-		return PFS_TAPE_BY_THREAD;
-	if (!strcmp(arg, "process"))
-		return PFS_TAPE_BY_PROCESS;
-	if (strcmp(arg, "all"))
-		argp_error(state, "--by: %s: must be thread, process or all", arg);
-	return PFS_TAPE_OF_ALL;
+	argp_error(state, "--%s: %s: must be %s", option, arg, wanted);
+	return 0;
 }
 
 static unsigned int parse_ahead(struct argp_state *state, const char *arg)
@@ -118,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
 	switch (key) {
 	case OPT_BY:
-		args->tape.by = parse_by(state, arg);
+		args->tape.by = parse_word(state, "by", arg, by_words, 3, "thread, process or all");
 		args->split = args->tape.by != PFS_TAPE_OF_ALL;
 		return 0;
 	case OPT_FIRST:
@@ -135,7 +128,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->prefetch.window_ns = 0;
 		return 0;
 	case OPT_FORMAT:
-		args->format = parse_format(state, arg);
+		args->format = parse_word(state, "format", arg, formats, NR_FORMATS,
+					  "text, binary, prefetch, lackey, csv or oracle-general");
 		return 0;
 	case OPT_WINDOW:
 		args->prefetch.window_ns = 0;
@@ -156,20 +150,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options,
-	parse,
-	"[FILE|-]",
+static const struct argp argp = READING_ARGP(
+	options, parse, reading_children,
 	"Print the page reference string of a recording: the referenced pages, in order. FILE may also be a binary tape.\v"
 	"Examples:\n"
 	"  pfscope tape --stable --region heap,anon py.dat\n"
 	"  pfscope tape --no-code --format=binary -o py.tape py.dat\n"
 	"  pfscope tape --format=prefetch --window=1ms py.tape\n"
-	"  pfscope tape --by=all --format=oracle-general -o py.bin py.dat",
-	reading_children,
-	NULL,
-	NULL,
-};
+	"  pfscope tape --by=all --format=oracle-general -o py.bin py.dat");
 
 static int cannot_write(int ret, const struct tape_args *args, struct pfs_err *err)
 {
@@ -194,8 +182,8 @@ static int write_tapes(const struct pfs_tapes *tapes, const struct tape_args *ar
 
 /* ---- of a recording ---- */
 
-/* What a form without remarks has no place for. */
-static void tell_gaps(const struct tape_args *args, const struct pfs_model *model, const struct pfs_refs_stats *stats)
+/* Prints what a format without comment lines cannot contain. */
+static void report_gaps(const struct tape_args *args, const struct pfs_model *model, const struct pfs_refs_stats *stats)
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, &args->reading.view.filter);
 	char lost[PFS_LOST_TEXT_MAX];
@@ -207,7 +195,7 @@ static void tell_gaps(const struct tape_args *args, const struct pfs_model *mode
 	if (stats->counted)
 		message("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
 			stats->counted == 1 ? " that was" : "s that were");
-	if (!args->reading.strict && pfs_lost_text(lost, &gaps)) /* --strict tells it itself */
+	if (!args->reading.strict && pfs_lost_text(lost, &gaps)) /* --strict prints it itself */
 		message("%s", lost);
 }
 
@@ -269,7 +257,7 @@ static int make_string(const struct tape_args *args, struct pipeline *p, FILE *o
 	if (!ret)
 		ret = cannot_write(pfs_sim_finish(sim), args, err);
 	if (!ret)
-		tell_gaps(args, p->model, &stats);
+		report_gaps(args, p->model, &stats);
 	pfs_sim_free(sim);
 	return ret;
 }
@@ -291,7 +279,7 @@ static int of_recording(struct tape_args *args, FILE *out, struct pfs_err *err)
 
 /* ---- of a tape ---- */
 
-/* 1: it was a tape, and has been printed. 0: it is none. */
+/* 1: it was a tape, and was printed. 0: it is no tape. */
 static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_err *err)
 {
 	struct pfs_tapes *tapes;
@@ -329,7 +317,7 @@ static int print(void *ctx, FILE *out, struct pfs_err *err)
 	const char *file = args->reading.file;
 	bool is_stdin = !file || !strcmp(file, "-");
 	int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err); /* what cannot be opened is told below */
+	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err); /* if it cannot be opened, of_recording() reports it */
 
 	if (fd >= 0 && !is_stdin)
 		close(fd);

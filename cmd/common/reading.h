@@ -27,6 +27,12 @@ extern const struct argp reading_argp;
 extern const struct argp_child reading_children[];
 error_t reading_parse(int key, char *arg, struct argp_state *state);
 
+/* The argp of such a command, mostly with reading_children. */
+#define READING_ARGP(options, parse, children, doc)                   \
+	{                                                             \
+		options, parse, "[FILE|-]", doc, children, NULL, NULL \
+	}
+
 /* Reads the file through the filter into the pipeline. 0 or -errno with err set. */
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err);
 
