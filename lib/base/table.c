@@ -83,6 +83,20 @@ void pfs_table_missing(struct pfs_table *table)
 		cell->missing = true;
 }
 
+void pfs_table_known(struct pfs_table *table, bool known, uint64_t number)
+{
+	if (known)
+		pfs_table_number(table, number);
+	else
+		pfs_table_missing(table);
+}
+
+void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		pfs_table_number(table, numbers[i]);
+}
+
 void pfs_table_word(struct pfs_table *table, const char *word)
 {
 	struct cell *cell = cell_add(table);

@@ -44,6 +44,13 @@ void pfs_table_free(struct pfs_table *table);
 void pfs_table_number(struct pfs_table *table, uint64_t number);
 void pfs_table_word(struct pfs_table *table, const char *word);
 void pfs_table_missing(struct pfs_table *table);
+void pfs_table_known(struct pfs_table *table, bool known, uint64_t number); /* missing if it is not known */
+void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr);
+
+#define pfs_table_numbers(table, ...)                             \
+	pfs_table_array(table, (const uint64_t[]){ __VA_ARGS__ }, \
+			sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
 int pfs_table_error(const struct pfs_table *table); /* 0 or -ENOMEM */
 
 unsigned int pfs_table_rows(const struct pfs_table *table);

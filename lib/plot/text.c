@@ -109,7 +109,7 @@ static unsigned int color_of(struct heat heat)
 
 static void put_name(const struct canvas *c, const char *name)
 {
-	pfs_put_head(c->out, name, NAME_COLUMNS - 2);
+	pfs_put_fitted(c->out, name, NAME_COLUMNS - 2, false);
 	fputs(" |", c->out);
 }
 

@@ -13,18 +13,12 @@ enum {
 	FOLD_CELLS = 16,	/* and no shorter stretches than that */
 };
 
-/* What a walk over a bar meets, in order. Each returns false to end the walk. */
-struct bar_ops {
-	bool (*cell)(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages);
-	bool (*gap)(void *ctx, uint64_t nr_cells);
-	bool (*fold)(void *ctx, uint64_t nr_pages);
-};
-
+/* A walk over a bar, cell by cell, that draws it or only counts its columns. */
 struct bar_walk {
 	const struct pfs_bar *bar;
-	const struct bar_ops *ops;
-	void *ctx;
-	uint64_t next; /* index of the first cell that is not written yet */
+	struct pfs_pen *pen;	 /* NULL: counts */
+	uint64_t next;		 /* index of the first cell that is not passed yet */
+	uint64_t columns, limit; /* the walk ends when there are more */
 };
 
 static uint64_t cells_of(const struct pfs_bar *bar)
@@ -32,19 +26,31 @@ static uint64_t cells_of(const struct pfs_bar *bar)
 	return (bar->nr_pages - 1) / bar->cell_pages + 1;
 }
 
+static bool count(struct bar_walk *walk, uint64_t columns)
+{
+	walk->columns += columns;
+	return walk->columns <= walk->limit;
+}
+
 /* Cells up to `index` are untouched. */
 static bool pass_gap(struct bar_walk *walk, uint64_t index)
 {
 	const struct pfs_bar *bar = walk->bar;
-	uint64_t nr_cells = index - walk->next, from = walk->next * bar->cell_pages, to;
+	uint64_t nr_cells = index - walk->next, from = walk->next * bar->cell_pages, to, nr_pages = 0;
+	char number[8];
 
 	walk->next = index;
-	if (!nr_cells)
-		return true;
-	if (bar->fold == PFS_FOLD_NONE || nr_cells < FOLD_CELLS)
-		return walk->ops->gap(walk->ctx, nr_cells);
+	if (bar->fold == PFS_FOLD_NONE || nr_cells < FOLD_CELLS) {
+		if (walk->pen)
+			pfs_pen_untouched(walk->pen, nr_cells);
+		return count(walk, nr_cells);
+	}
 	to = index == cells_of(bar) ? bar->nr_pages : index * bar->cell_pages;
-	return walk->ops->fold(walk->ctx, to - from);
+	if (bar->fold == PFS_FOLD_NUMBERED)
+		nr_pages = to - from;
+	if (walk->pen)
+		pfs_pen_fold(walk->pen, nr_pages);
+	return count(walk, nr_pages ? 2 + strlen(pfs_short_number(number, nr_pages)) : 1);
 }
 
 static bool pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_cell *cell)
@@ -55,7 +61,9 @@ static bool pass_cell(struct bar_walk *walk, uint64_t index, const struct pfs_ce
 	if (!pass_gap(walk, index))
 		return false;
 	walk->next = index + 1;
-	return walk->ops->cell(walk->ctx, cell, left < bar->cell_pages ? left : bar->cell_pages);
+	if (walk->pen)
+		pfs_pen_cell(walk->pen, cell, left < bar->cell_pages ? left : bar->cell_pages);
+	return count(walk, 1);
 }
 
 /* Address behind the cell; of the last one, behind the bar. */
@@ -90,54 +98,18 @@ static bool walk_cells(struct bar_walk *walk)
 	return current == UINT64_MAX || pass_cell(walk, current, &cell);
 }
 
-static void walk_bar(const struct pfs_bar *bar, const struct bar_ops *ops, void *ctx)
+/* False: it takes more than walk->limit columns. */
+static bool walk_bar(struct bar_walk *walk)
 {
-	struct bar_walk walk = { .bar = bar, .ops = ops, .ctx = ctx };
-
-	if (!bar->pages || walk_cells(&walk))
-		pass_gap(&walk, cells_of(bar));
+	return (!walk->bar->pages || walk_cells(walk)) && pass_gap(walk, cells_of(walk->bar));
 }
-
-/* ---- measuring ---- */
-
-struct measure {
-	uint64_t columns, limit; /* it ends when it is known not to fit: mostly at once */
-	bool numbered;
-};
-
-static bool measure_gap(void *ctx, uint64_t nr_cells)
-{
-	struct measure *measure = ctx;
-
-	measure->columns += nr_cells;
-	return measure->columns <= measure->limit;
-}
-
-static bool measure_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
-{
-	return measure_gap(ctx, 1);
-}
-
-static bool measure_fold(void *ctx, uint64_t nr_pages)
-{
-	struct measure *measure = ctx;
-	char number[8];
-
-	return measure_gap(ctx, measure->numbered ? 2 + strlen(pfs_short_number(number, nr_pages)) : 1);
-}
-
-static const struct bar_ops measure_ops = { measure_cell, measure_gap, measure_fold };
 
 static bool fits(const struct pfs_bar *bar, unsigned int columns)
 {
-	struct measure measure = { .numbered = bar->fold == PFS_FOLD_NUMBERED };
 	char buf[8];
+	struct bar_walk walk = { .bar = bar, .limit = columns - strlen(pfs_bar_scale_text(buf, bar)) };
 
-	measure.limit = columns - strlen(pfs_bar_scale_text(buf, bar));
-	if (bar->fold == PFS_FOLD_NONE)
-		return cells_of(bar) <= measure.limit;
-	walk_bar(bar, &measure_ops, &measure);
-	return measure.columns <= measure.limit;
+	return bar->fold == PFS_FOLD_NONE ? cells_of(bar) <= walk.limit : walk_bar(&walk);
 }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, ... */
@@ -157,7 +129,7 @@ struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *m
 			       .cell_pages = 1 };
 	bool may_fold = !row->tally.seen || bar.nr_pages >= FOLD_FROM_PAGES;
 
-	/* So many touched pages take so many cells at least: no need to try less. */
+	/* The touched pages alone take that many cells. */
 	while (row->tally.seen / bar.cell_pages > columns)
 		bar.cell_pages = next_size(bar.cell_pages);
 	for (;; bar.cell_pages = next_size(bar.cell_pages)) {
@@ -169,38 +141,11 @@ struct pfs_bar pfs_bar_plan(const struct pfs_row *row, const struct pfs_model *m
 	}
 }
 
-/* ---- drawing ---- */
-
-static bool draw_cell(void *ctx, const struct pfs_cell *cell, uint64_t nr_pages)
-{
-	pfs_pen_cell(ctx, cell, nr_pages);
-	return true;
-}
-
-static bool draw_gap(void *ctx, uint64_t nr_cells)
-{
-	pfs_pen_untouched(ctx, nr_cells);
-	return true;
-}
-
-static bool draw_fold(void *ctx, uint64_t nr_pages)
-{
-	pfs_pen_fold(ctx, nr_pages);
-	return true;
-}
-
-static bool draw_plain_fold(void *ctx, uint64_t nr_pages)
-{
-	pfs_pen_fold(ctx, 0);
-	return true;
-}
-
-static const struct bar_ops draw_ops = { draw_cell, draw_gap, draw_fold };
-static const struct bar_ops draw_plain_ops = { draw_cell, draw_gap, draw_plain_fold };
-
 void pfs_bar_draw(const struct pfs_bar *bar, struct pfs_pen *pen)
 {
-	walk_bar(bar, bar->fold == PFS_FOLD_PLAIN ? &draw_plain_ops : &draw_ops, pen);
+	struct bar_walk walk = { .bar = bar, .pen = pen, .limit = UINT64_MAX };
+
+	walk_bar(&walk);
 	pfs_pen_lift(pen);
 	pen->scale_used |= bar->cell_pages > 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One bar: the pages of a row in so many columns.
+ * One bar: the pages of a row in a limited number of columns.
  *
  * A bar that fits has a cell for each page. A longer one is scaled: a cell is 2, 3, 4, 6, 8, 12,
  * 16 ... pages. In large rows, long untouched stretches are folded before anything is scaled, so

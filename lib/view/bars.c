@@ -84,10 +84,7 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const stru
 	count_text(count, row, bars->model);
 	fprintf(out, "%s%c%-*s %s %*s ", pfs_color_on(faint, "\033[2m"), row->gone ? '-' : ' ', (int)c->range, range,
 		perms, (int)c->count, count);
-	if (c->base_names)
-		pfs_put_head(out, pfs_label_base(label), c->name - excess);
-	else
-		pfs_put_tail(out, label, c->name - excess);
+	pfs_put_fitted(out, c->base_names ? pfs_label_base(label) : label, c->name - excess, !c->base_names);
 	fprintf(out, "%s |", pfs_color_off(faint));
 	pfs_bar_draw(&bar, &bars->pen);
 	fprintf(out, "|%s\n", pfs_bar_scale_text(scale, &bar));

@@ -4,6 +4,7 @@
  */
 #include "view/bars_frame.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "view/output.h"
 
@@ -61,15 +62,19 @@ static void put_moment(const struct pfs_bars *bars, struct pfs_list *list)
 	const struct pfs_filter *f = bars->options->filter;
 	char text[32];
 
-	if (f && f->from.set)
-		pfs_list_add(list, "touches from %s s on",
-			     pfs_time_text(text, bars->model, pfs_time_ns(&f->from, bars->model)));
-	if (f && f->to.set)
-		pfs_list_add(list, "drawn up to %s s",
-			     pfs_time_text(text, bars->model, pfs_time_ns(&f->to, bars->model)));
-	if (f && f->at.set)
-		pfs_list_add(list, "drawn as of %s s",
-			     pfs_time_text(text, bars->model, pfs_time_ns(&f->at, bars->model)));
+	const struct {
+		const char *format;
+		const struct pfs_time *time;
+	} times[] = {
+		{ "touches from %s s on", f ? &f->from : NULL },
+		{ "drawn up to %s s", f ? &f->to : NULL },
+		{ "drawn as of %s s", f ? &f->at : NULL },
+	};
+
+	for (unsigned int i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (f && times[i].time->set)
+			pfs_list_add(list, times[i].format,
+				     pfs_time_text(text, bars->model, pfs_time_ns(times[i].time, bars->model)));
 }
 
 static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
@@ -119,8 +124,8 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 /* ---- losses ---- */
 
 /*
- * Is what is missing the same for all rows? If not, those say so that are fewer: which it may concern, or which it
- * does not.
+ * Finds out whether the gaps concern all rows or none. If not, the smaller group is marked: the rows that they may
+ * concern, or those that they do not.
  */
 static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
 {
@@ -135,7 +140,7 @@ static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, con
 	bars->say = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
 }
 
-/* What may be missing of the rows, and from when on they themselves may be wrong. */
+/* Prints what the gaps may hide: faults of the rows, and changes of the regions. */
 static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const struct pfs_rows *rows)
 {
 	static const char *const where[] = {
@@ -177,22 +182,20 @@ void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 
 /* ---- rows ---- */
 
-/* Of what was unmapped, so many regions of an epoch are drawn: those with the most pages touched. */
+/* At most that many unmapped regions of an epoch are drawn: those with the most pages touched. */
 #define MAX_GONE 48
 
-/* Takes out what is not drawn, and counts it. */
+/* Rows that are not drawn. */
 struct left_out {
 	uint64_t untouched, earlier, earlier_pages, more, more_pages;
 };
 
 static int more_first(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y) - (x > y);
+	return pfs_order(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
-/* How many pages a region that is gone must have touched to be drawn; *ties: how many of just so many. */
+/* How many touched pages an unmapped region needs to be drawn; *ties: how many regions with exactly that number are. */
 static uint64_t gone_threshold(const struct pfs_rows *rows, unsigned int *ties)
 {
 	uint64_t *touched = calloc(rows->nr + 1, sizeof(*touched)), threshold = 0;
@@ -250,22 +253,27 @@ static struct left_out leave_out(struct pfs_bars *bars, struct pfs_rows *rows)
 
 static void put_left_out(struct pfs_bars *bars, const struct left_out *left)
 {
-	const char *dim = pfs_color_on(bars->options->color, DIM);
-	const char *off = pfs_color_off(bars->options->color);
-	FILE *out = bars->options->out;
+	const struct {
+		uint64_t nr;
+		const char *noun, *with;
+		uint64_t pages;
+		const char *what;
+	} rows[] = {
+		{ left->untouched, "untouched region", "", 0, "unmapped" },
+		{ left->more, "more unmapped region", ", ", left->more_pages, "touched" },
+		{ left->earlier, "region", " with ", left->earlier_pages, "touched, unmapped by then" },
+	};
 	char regions[48], pages[48];
 
-	if (left->untouched)
-		fprintf(out, "%s  %s unmapped (--all shows them)%s\n", dim,
-			pfs_plural(regions, sizeof(regions), left->untouched, "untouched region"), off);
-	if (left->more)
-		fprintf(out, "%s  %s, %s touched (--all shows them)%s\n", dim,
-			pfs_plural(regions, sizeof(regions), left->more, "more unmapped region"),
-			pfs_plural(pages, sizeof(pages), left->more_pages, "page"), off);
-	if (left->earlier)
-		fprintf(out, "%s  %s with %s touched, unmapped by then (--all shows them)%s\n", dim,
-			pfs_plural(regions, sizeof(regions), left->earlier, "region"),
-			pfs_plural(pages, sizeof(pages), left->earlier_pages, "page"), off);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].nr)
+			continue;
+		pfs_plural(regions, sizeof(regions), rows[i].nr, rows[i].noun);
+		pfs_plural(pages, sizeof(pages), rows[i].pages, "page");
+		fprintf(bars->options->out, "%s  %s%s%s %s (--all shows them)%s\n",
+			pfs_color_on(bars->options->color, DIM), regions, rows[i].with, rows[i].with[0] ? pages : "",
+			rows[i].what, pfs_color_off(bars->options->color));
+	}
 }
 
 static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bars_rows_fn fn)
@@ -322,7 +330,7 @@ static void put_details(struct pfs_bars *bars)
 	pfs_list_end(&list);
 }
 
-/* What is not drawn because the kernel does not tell. */
+/* What this kernel does not report. */
 static void put_lacks(struct pfs_bars *bars)
 {
 	struct pfs_list list = list_of(bars, ", ", 2);

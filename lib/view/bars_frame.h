@@ -10,7 +10,7 @@
 #include "view/loss.h"
 #include "view/view.h"
 
-/* A drawing under way, and what it has shown so far. */
+/* The state of a drawing, and sums of what it has drawn so far. */
 struct pfs_bars {
 	const struct pfs_model *model;
 	const struct pfs_view_options *options;
@@ -21,15 +21,15 @@ struct pfs_bars {
 	unsigned int nr_procs, nr_epochs;
 	const struct pfs_proc *last_proc;
 	struct pfs_gaps gaps; /* of the time that is drawn */
-	/* of the epoch that is drawn: whether rows say that the gaps concern them, or that they do not */
+	/* of the current epoch: which rows are marked, those that gaps may concern or those that they do not */
 	enum { ROWS_ALIKE, ROWS_CONCERNED, ROWS_SPARED } say;
 	struct pfs_gaps epoch_gaps;
 };
 
-/* Draws the rows of one epoch below its header. Those that it shall leave out are gone already. */
+/* Draws the rows of one epoch below its header. */
 typedef void (*pfs_bars_rows_fn)(struct pfs_bars *bars, const struct pfs_rows *rows);
 
-/* Below a row: what may be missing of it, where that is not the same for all rows. */
+/* Below a row: whether gaps may concern it, if that is not the same for all rows. */
 void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row);
 
 /* All of it: each epoch's header and rows, then legend and summary. A pfs_draw_fn but for fn. */

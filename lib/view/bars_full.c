@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bars, one character a page: each region on as many lines as it takes, each line starting with the
- * address of its first page. Untouched stretches of several lines are folded into one,
- * and so are very long ones of pages that are all alike.
+ * address of its first page. Several untouched lines are folded into one, and so are very many
+ * pages with the same glyph.
  *
  *     7f5d58600000-7f5d58626000 r--p 12/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6
  *       7f5d58600000 |RRRR++++........
@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* So many lines that are nothing but untouched are worth a line that says so, and so many pages all alike. */
+/* That many untouched lines, or pages with the same glyph, are folded. */
 enum { FOLD_LINES = 3, MANY_ALIKE = 1 << 16 };
 
 /* Where the drawing of one row has come to. */
@@ -75,7 +75,7 @@ static void put_gap(struct lines *l, uint64_t index)
 		put_page(l, NULL);
 }
 
-/* Pages in a row that are drawn alike, the next ones. */
+/* The next pages, which all have the same glyph. */
 static void put_alike(struct lines *l, const struct pfs_cell *cell, uint64_t nr)
 {
 	uint64_t whole;

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recording against the kernel's own counts of page faults, and why they differ.
+ * Compares the recording with the kernel's own counts of page faults, and explains each difference.
  *
- * rusage is always there: the faults that got a page, with those that the kernel made itself, without an exception.
- * So the recording has more (faults that got no page) and less, and both are known as far as it tells of them itself;
- * what it does not tell of is a difference without an explanation.
+ * Every recording of `run` has rusage: the faults that got a page, and the pages that the kernel faulted in without an
+ * exception. The recording contains the reasons for both differences; a remainder has no explanation.
  *
- * With `run --count` three counts of the kernel's bracket the recorded faults: perf's page-faults (exceptions that the
- * kernel set out to handle), perf's minor and major ones (those that got a page), and rusage (these,
- * and the faults that the kernel made itself, without an exception). Each difference is therefore
- * exact; what it consists of, the recording says, and what is left over is said, too.
+ * With `run --count` there are three counts: perf's page-faults (exceptions that the kernel started to handle), perf's
+ * minor and major faults (those that got a page), and rusage. Each difference is then exact.
  */
-#include "view/check.h"
+#include "view/view.h"
 
 #include "view/loss.h"
 
@@ -19,7 +16,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What `run` noted of the kernel's counts, all from the command's start to its end. */
+/* The kernel's counts from the notes of `run`, from the command's start to its end. */
 struct kernel_counts {
 	bool perf; /* it has those of the next line */
 	uint64_t faults, minor, major;
@@ -31,7 +28,7 @@ struct check {
 	struct pfs_missing missing;
 	unsigned int nr_unexplained;
 	unsigned int nr_maybe_lost; /* of these: they may be among the lost events */
-	uint64_t untold;	    /* faults that only the kernel's counters can put down to something */
+	uint64_t unclear;	    /* faults that only the kernel's counters could explain */
 };
 
 static bool kernel_counts(const struct pfs_model *model, struct kernel_counts *k)
@@ -57,7 +54,7 @@ static void line(struct check *c, uint64_t n, const char *what)
 	fprintf(c->out, "%12" PRIu64 "  %s\n", n, what);
 }
 
-/* One reason for a difference; 0 is not worth a line. */
+/* One reason for a difference; 0 is not printed. */
 static void reason(struct check *c, uint64_t n, const char *what)
 {
 	if (n)
@@ -65,8 +62,7 @@ static void reason(struct check *c, uint64_t n, const char *what)
 }
 
 /*
- * Heads a difference and returns what of it the reasons leave over. It cannot be negative: a
- * recording that shows more of something than the kernel counted is wrong somewhere.
+ * Prints a difference and returns the part of it that `reasons` do not explain. More reasons than faults are an error.
  */
 static uint64_t left_over(struct check *c, uint64_t difference, uint64_t reasons, const char *what)
 {
@@ -141,7 +137,7 @@ static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t 
 
 #define EXEC "arguments and environment copied by exec (exec-time copies)"
 
-/* Copies at exec are told for certain; what the others of the reasons are, and how many are left over. */
+/* Prints who faulted pages in without an exception, and returns how many are left over. exec's count is exact. */
 static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
 {
 	static const char *const by[PFS_NR_BY] = {
@@ -175,8 +171,8 @@ static void check_unasked(struct check *c, const struct pfs_counts *n, uint64_t 
 }
 
 /*
- * By rusage alone: of faults that got no page and pages that came without one, those that are certain, and of the
- * others as many as there must have been.
+ * With rusage alone: faults that got no page, and pages that came without a fault. Some are certain; of the others, as
+ * many are printed as there must have been.
  */
 static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_t accounted)
 {
@@ -201,7 +197,7 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 	reason(c, no_access, NO_ACCESS);
 	reason(c, other, "handled otherwise or given up (futex, signal frame, killed meanwhile)");
 	line(c, exec + unasked, UNASKED);
-	c->untold = other + put_unasked(c, n, unasked);
+	c->unclear = other + put_unasked(c, n, unasked);
 }
 
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
@@ -209,7 +205,7 @@ static int verdict(struct check *c, const struct pfs_model *model, struct pfs_er
 	const char *but = "";
 
 	pfs_put_losses(model, c->out);
-	if (!c->nr_unexplained && !c->untold) {
+	if (!c->nr_unexplained && !c->unclear) {
 		fprintf(c->out, "every fault is accounted for\n");
 		return 0;
 	}
@@ -218,11 +214,11 @@ static int verdict(struct check *c, const struct pfs_model *model, struct pfs_er
 		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s",
 				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
 	}
-	but = may_be_lost(c, c->untold) ? ", lost events among them" : "";
+	but = may_be_lost(c, c->unclear) ? ", lost events among them" : "";
 	return pfs_err_set(err, -ERANGE,
 			   "%" PRIu64 " page fault%s that only the kernel's own counters can "
 			   "distinguish%s: `pfscope run --count' records these",
-			   c->untold, c->untold == 1 ? "" : "s", but);
+			   c->unclear, c->unclear == 1 ? "" : "s", but);
 }
 
 #define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The check of a recording in which every fault is told with its class, those included that the kernel
- * makes itself: minor and major must be what the kernel counted, each to the last fault.
- *
- * The kernel's counts are those of each process (note "counted", from when the recording heard of its
- * threads to their ends) and, for a command, its rusage. There is nothing to be explained: whatever
- * differs is an error.
+ * Checks a recording that has every fault with its class, those without an exception included: the numbers of minor
+ * and major faults must be the kernel's, of each process (note "counted", from the first event of its threads to their
+ * ends) and, for a command, of its rusage. Any difference is an error.
  */
-#include "view/check.h"
+#include "view/view.h"
 
 #include "event/notes.h"
 #include "view/loss.h"

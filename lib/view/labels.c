@@ -31,27 +31,14 @@ const char *pfs_label_base(const char *label)
 	return slash && slash[1] ? slash + 1 : label;
 }
 
-static void put_padded(FILE *out, const char *s, unsigned int columns)
-{
-	unsigned int used = pfs_columns(s);
-
-	fprintf(out, "%s%*s", s, used < columns ? (int)(columns - used) : 0, "");
-}
-
-void pfs_put_head(FILE *out, const char *s, unsigned int columns)
+void pfs_put_fitted(FILE *out, const char *s, unsigned int columns, bool tail)
 {
 	char fitted[1024];
+	unsigned int used;
 
-	pfs_fit_head(fitted, sizeof(fitted), s, columns, "..");
-	put_padded(out, fitted, columns);
-}
-
-void pfs_put_tail(FILE *out, const char *s, unsigned int columns)
-{
-	char fitted[1024];
-
-	pfs_fit_tail(fitted, sizeof(fitted), s, columns, "..");
-	put_padded(out, fitted, columns);
+	(tail ? pfs_fit_tail : pfs_fit_head)(fitted, sizeof(fitted), s, columns, "..");
+	used = pfs_columns(fitted);
+	fprintf(out, "%s%*s", fitted, used < columns ? (int)(columns - used) : 0, "");
 }
 
 void pfs_perms_text(char text[5], const struct pfs_region *region)

@@ -22,9 +22,8 @@ const char *pfs_label(const struct pfs_row *row, char *buf, size_t size);
 /* Just the file's name of a label that is a path; any other label as it is. */
 const char *pfs_label_base(const char *label);
 
-/* Writes s in exactly `columns` columns; if it is too long, its head (or its tail: for paths). */
-void pfs_put_head(FILE *out, const char *s, unsigned int columns);
-void pfs_put_tail(FILE *out, const char *s, unsigned int columns);
+/* Writes s in exactly `columns` columns; if it is too long, its head, or its tail (for paths). */
+void pfs_put_fitted(FILE *out, const char *s, unsigned int columns, bool tail);
 
 /* "rw-p"; "????" if unknown. */
 void pfs_perms_text(char text[5], const struct pfs_region *region);
@@ -36,7 +35,7 @@ void pfs_range_text(char text[40], uint64_t start, uint64_t end);
 const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns);
 
 /*
- * What the recording's kernel did not tell, in words ("pages mapped by fault-around"), from its notes: the next
+ * What the recording's kernel did not report, in words ("pages mapped by fault-around"), from its notes: the next
  * one from *at on, which begins with 0. NULL: no more.
  */
 const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size);

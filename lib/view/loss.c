@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What losses may concern, and how they are told: see loss.h.
+ * What losses may concern, and how they are printed: see loss.h.
  */
 #include "view/loss.h"
 
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- which ---- */
+/* ---- which gaps ---- */
 
 struct pfs_gaps pfs_gaps_shown(const struct pfs_model *model, const struct pfs_filter *filter)
 {
@@ -59,7 +59,7 @@ static uint64_t epoch_start(const struct pfs_epochs *at)
 										       : start_ns;
 }
 
-/* A region of which nothing is known but that it is there may be as old as its process. */
+/* A region without known attributes may be as old as its process. */
 static uint64_t region_start(const struct pfs_region *region)
 {
 	return region->have & PFS_HAS(PFS_F_PERMS) ? region->since_ns : 0;

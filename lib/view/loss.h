@@ -45,10 +45,10 @@ struct pfs_missing {
 };
 struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps);
 
-/* May so many be among them? */
+/* May that many events be among them? */
 bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr);
 
-/* Room for all that pfs_lost_text() may say. */
+/* Room for any text of pfs_lost_text(). */
 enum { PFS_LOST_TEXT_MAX = 1024 };
 
 /*

@@ -68,8 +68,8 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 }
 
 /*
- * The gate area is in no region tree; that this machine shows it, and how, a note says. A layout
- * that was read from /proc/PID/maps has it already.
+ * The gate area is in no region tree; the note "vsyscall" has its permissions. A layout that was read from
+ * /proc/PID/maps contains it already.
  */
 static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
 {
@@ -82,7 +82,7 @@ static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct 
 	put_line(out, head, "[vsyscall]", true);
 }
 
-/* ---- whose layout ---- */
+/* ---- processes ---- */
 
 /* The layout that a process had last, if it has none any more: what lived until the space's end. */
 static bool is_last(const struct pfs_space *space, const struct pfs_region *region)
@@ -102,7 +102,7 @@ static void put_space(const struct pfs_model *model, const struct pfs_view_optio
 	put_vsyscall(options->out, model, space);
 }
 
-/* Changes of the layout may be among what was lost. */
+/* Lost events may include changes of the layout. */
 static void put_doubt(const struct pfs_model *model, const struct pfs_view_options *options,
 		      const struct pfs_epochs *at)
 {

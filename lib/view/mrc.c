@@ -5,6 +5,7 @@
 #include "view/mrc.h"
 
 #include "base/units.h"
+#include "base/array.h"
 #include "reference/refs.h"
 #include "view/mrc_words.h"
 #include "view/output.h"
@@ -24,7 +25,7 @@ struct drawing {
 	struct pfs_json *json; /* where JSON goes; that form only */
 };
 
-/* Whose string it is; in text a heading says that. */
+/* The process; in text a heading has it. */
 /* clang-format off */
 #define WHOSE					\
 	{ "process", "", PFS_COLUMN_NOT_TEXT },	\
@@ -95,8 +96,7 @@ static const struct pfs_column step_columns[] = {
 static void add_whose(struct pfs_table *table, const struct pfs_mrc_curve *curve)
 {
 	if (curve->process) {
-		pfs_table_number(table, curve->process);
-		pfs_table_number(table, curve->pid);
+		pfs_table_numbers(table, curve->process, curve->pid);
 		pfs_table_word(table, curve->comm ? curve->comm : "");
 	} else {
 		for (int i = 0; i < 3; i++)
@@ -120,12 +120,10 @@ static void add_bar(struct pfs_table *table, uint64_t part, uint64_t all)
 
 static int by_size(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return pfs_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* The sizes asked for, in pages, in their order, each once; and `enough`. */
+/* The sizes of --sizes in pages, in ascending order, each once; and `enough`. */
 static int asked_sizes(const struct drawing *d, const struct pfs_lru_curve *lru, uint64_t **sizes, unsigned int *nr)
 {
 	uint64_t *pages = malloc((d->view->nr_sizes + 1) * sizeof(*pages));
@@ -176,10 +174,7 @@ static int add_misses(struct pfs_table *table, const struct drawing *d, const st
 		pfs_table_word(table, pfs_mrc_policy_names[policy]);
 		pfs_table_number(table, size);
 		add_memory(table, d, size);
-		pfs_table_number(table, size << d->page_shift);
-		pfs_table_number(table, misses);
-		pfs_table_number(table, lru->pages);
-		pfs_table_number(table, misses - lru->pages);
+		pfs_table_numbers(table, size << d->page_shift, misses, lru->pages, misses - lru->pages);
 		add_bar(table, misses, lru->refs);
 		pfs_table_word(table, pfs_mrc_kind(curve));
 		add_bar(table, misses, lru->refs);
@@ -250,8 +245,7 @@ static int fill_steps(struct pfs_table *table, const struct drawing *d, const st
 
 			add_whose(table, curve);
 			add_window(table, &set);
-			pfs_table_number(table, step->end_ns > start_ns ? step->end_ns - start_ns : 0);
-			pfs_table_number(table, step->pages);
+			pfs_table_numbers(table, step->end_ns > start_ns ? step->end_ns - start_ns : 0, step->pages);
 			add_memory(table, d, step->pages);
 			pfs_table_number(table, (uint64_t)step->pages << d->page_shift);
 			pfs_table_word(table, pfs_mrc_kind(curve));
@@ -261,7 +255,7 @@ static int fill_steps(struct pfs_table *table, const struct drawing *d, const st
 	return 0;
 }
 
-/* ---- what it is made of ---- */
+/* ---- the string ---- */
 
 static int fill_string(struct pfs_table *table, const struct drawing *d, const struct pfs_mrc_curve *curve)
 {
@@ -269,14 +263,8 @@ static int fill_string(struct pfs_table *table, const struct drawing *d, const s
 	char words[PFS_MRC_WORDS_MAX];
 
 	add_whose(table, curve);
-	pfs_table_number(table, curve->refs);
-	pfs_table_number(table, pages);
-	pfs_table_number(table, pages);
-	pfs_table_number(table, curve->refs - pages);
-	pfs_table_number(table, curve->refs - curve->sampled);
-	pfs_table_number(table, curve->sampled);
-	pfs_table_number(table, curve->interval_ns);
-	pfs_table_number(table, curve->by_address);
+	pfs_table_numbers(table, curve->refs, pages, pages, curve->refs - pages, curve->refs - curve->sampled,
+			  curve->sampled, curve->interval_ns, curve->by_address);
 	pfs_table_word(table, pfs_mrc_seen(words, curve));
 	pfs_table_word(table, pfs_mrc_unseen(words, curve, d->view->stats));
 	return 0;
@@ -324,7 +312,7 @@ static int put_section(const struct drawing *d, const struct section *section, u
 	return pfs_output_table(d->options, d->json, table, section->key, section->title);
 }
 
-/* In text each string has its tables for itself, below what is to be said of it. */
+/* In text each string has tables of its own, below the sentences about it. */
 static int put_as_text(const struct drawing *d)
 {
 	int ret = 0;

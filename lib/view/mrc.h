@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What memory of each size would have missed of a recording's references, and their working sets: as text, CSV,
- * JSON.
- *
- * Not in the table of views: it is made of references, which have to be gathered while the recording is read.
- * What the string consists of, and what it lacks, is part of each form.
+ * Prints miss ratio curves and working sets as text, CSV or JSON, each with what the reference string consists of and
+ * what it lacks. Not in the table of views: references are gathered while the recording is read.
  */
 #ifndef PFS_VIEW_MRC_H
 #define PFS_VIEW_MRC_H

@@ -115,7 +115,7 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 	put_wrapped(options, "Not seen:", pfs_mrc_unseen(words, curve, stats));
 }
 
-/* ---- what is no reference ---- */
+/* ---- events that are no references ---- */
 
 static void put_left_out_text(const struct pfs_view_options *options, const struct pfs_refs_stats *stats,
 			      const struct pfs_gaps *gaps)
@@ -171,20 +171,6 @@ int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
 	struct pfs_missing missing = pfs_gaps_sum(&gaps);
-	const uint64_t values[] = {
-		UINT64_C(1) << model->page_shift,
-		stats->refs,
-		stats->sampled,
-		stats->unasked,
-		stats->outside,
-		stats->refused,
-		stats->tried_again,
-		stats->left_out,
-		missing.count,
-		missing.unknown,
-		stats->unasked_huge,
-		stats->counted,
-	};
 	struct pfs_table *table;
 
 	if (options->format == PFS_VIEW_TEXT) {
@@ -192,8 +178,10 @@ int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json
 		return 0;
 	}
 	table = pfs_table_new(left_out_columns);
-	for (unsigned int i = 0; table && i < sizeof(values) / sizeof(values[0]); i++)
-		pfs_table_number(table, values[i]);
+	if (table)
+		pfs_table_numbers(table, UINT64_C(1) << model->page_shift, stats->refs, stats->sampled, stats->unasked,
+				  stats->outside, stats->refused, stats->tried_again, stats->left_out, missing.count,
+				  missing.unknown, stats->unasked_huge, stats->counted);
 	if (options->format == PFS_VIEW_JSON)
 		pfs_json_begin(json, NULL, "{");
 	return pfs_output_row(options, json, table, "recording");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a reference string consists of and what it lacks, in words: beside each of the curves that view/mrc.c
- * writes.
+ * The sentences that stand with each curve of view/mrc.c: what its reference string consists of and what it lacks.
  */
 #ifndef PFS_VIEW_MRC_WORDS_H
 #define PFS_VIEW_MRC_WORDS_H

@@ -47,22 +47,13 @@ static const struct pfs_column refault_columns[] = {
 static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *how,
 			 const struct pfs_refault_sums *sums)
 {
-	const uint64_t values[] = {
-		how->interval_ns,   how->mean_ns ? how->mean_ns : how->interval_ns,
-		sums->nr_cycles,    sums->nr_full,
-		sums->pages.pages,  sums->pages.away,
-		sums->pages.shared, sums->pages.fixed,
-		sums->took_ns,	    sums->nr[PFS_PACE_QUIET],
-		sums->skipped,
-	};
+	double slowdown = pfs_refault_slowdown(sums);
 
 	pfs_table_word(table, pfs_refault_methods[how->method]);
-	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		pfs_table_number(table, values[i]);
-	if (pfs_refault_slowdown(sums) > 0)
-		pfs_table_number(table, pfs_refault_slowdown(sums) * 1000 + 0.5);
-	else
-		pfs_table_missing(table);
+	pfs_table_numbers(table, how->interval_ns, how->mean_ns ? how->mean_ns : how->interval_ns, sums->nr_cycles,
+			  sums->nr_full, sums->pages.pages, sums->pages.away, sums->pages.shared, sums->pages.fixed,
+			  sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
+	pfs_table_known(table, slowdown > 0, slowdown > 0 ? slowdown * 1000 + 0.5 : 0);
 }
 
 static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const struct pfs_refault_sums *sums)

@@ -20,12 +20,10 @@ static struct pfs_process_line *add_process(struct pfs_report_lines *g, const st
 	return line;
 }
 
-/* The whole life of a process as its events say, whatever the rows are. */
-static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
+/* The counts of a whole process are those of its events, not of its rows. */
+static void count_events(struct pfs_tally *t, const struct pfs_counts *c)
 {
-	struct pfs_tally pages = *tally;
-
-	*tally = (struct pfs_tally){
+	*t = (struct pfs_tally){
 		.faults = c->faults,
 		.read = c->read,
 		.write = c->write,
@@ -38,9 +36,9 @@ static void count_events(struct pfs_tally *tally, const struct pfs_counts *c)
 		.major = c->major,
 		.around = c->around,
 		.populated = c->populated,
-		.touched = pages.touched,
-		.huge = pages.huge,
-		.seen = pages.seen,
+		.touched = t->touched,
+		.huge = t->huge,
+		.seen = t->seen,
 	};
 }
 
@@ -128,7 +126,7 @@ static int gather_processes(struct pfs_report_lines *g)
 			return -ENOMEM;
 		err = gather_rows(g, &at, line);
 	}
-	/* Asked for some regions or for a moment, only rows can tell. */
+	/* With --region or --at the rows that are left are what counts. */
 	if (err || (filter && (filter->nr_regions || filter->at.set)))
 		return err;
 	err = gather_guests(g);
@@ -144,46 +142,31 @@ static bool has_file(const struct pfs_row *row)
 	return row->region && row->region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(row->region->dev, row->region->ino);
 }
 
-/* Mappings of one file follow each other, and so do those of one label; of each, by process. */
+/* Mappings of one file are equal, and so is memory of one label. */
+static int order_by_file(const struct pfs_row *x, const struct pfs_row *y)
+{
+	char left[PFS_LABEL_MAX], right[PFS_LABEL_MAX];
+
+	if (has_file(x) != has_file(y))
+		return has_file(x) ? -1 : 1;
+	if (has_file(x))
+		return pfs_order(x->region->dev, y->region->dev) ?: pfs_order(x->region->ino, y->region->ino);
+	return strcmp(pfs_label(x, left, sizeof(left)), pfs_label(y, right, sizeof(right)));
+}
+
+/* Of one file, by process. */
 static int compare_by_file(const void *a, const void *b)
 {
 	const struct pfs_region_line *x = *(struct pfs_region_line *const *)a;
 	const struct pfs_region_line *y = *(struct pfs_region_line *const *)b;
-	const struct pfs_region *p = x->row.region, *q = y->row.region;
-	char left[PFS_LABEL_MAX], right[PFS_LABEL_MAX];
-	int by_name;
 
-	if (has_file(&x->row) != has_file(&y->row))
-		return has_file(&x->row) ? -1 : 1;
-	if (has_file(&x->row) && p->dev != q->dev)
-		return p->dev < q->dev ? -1 : 1;
-	if (has_file(&x->row) && p->ino != q->ino)
-		return p->ino < q->ino ? -1 : 1;
-	if (!has_file(&x->row)) {
-		by_name = strcmp(pfs_label(&x->row, left, sizeof(left)), pfs_label(&y->row, right, sizeof(right)));
-		if (by_name)
-			return by_name;
-	}
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static bool same_file(const struct pfs_region_line *a, const struct pfs_region_line *b)
-{
-	char left[PFS_LABEL_MAX], right[PFS_LABEL_MAX];
-
-	if (has_file(&a->row) != has_file(&b->row))
-		return false;
-	if (has_file(&a->row))
-		return a->row.region->dev == b->row.region->dev && a->row.region->ino == b->row.region->ino;
-	return !strcmp(pfs_label(&a->row, left, sizeof(left)), pfs_label(&b->row, right, sizeof(right)));
+	return order_by_file(&x->row, &y->row) ?: pfs_order(x->at.proc->pid, y->at.proc->pid) ?: pfs_order(x, y);
 }
 
 static int add_file(struct pfs_report_lines *g, const struct pfs_region_line *region,
 		    const struct pfs_region_line *before)
 {
-	bool same = before && same_file(before, region);
+	bool same = before && !order_by_file(&before->row, &region->row);
 	struct pfs_file_line *file =
 		same ? &g->files[g->nr_files - 1] : pfs_array_add(g->files, g->nr_files, g->max_files);
 	const char *kind = pfs_label_kind(&region->row);
@@ -225,52 +208,33 @@ static int gather_files(struct pfs_report_lines *g)
 
 static int compare_tallies(const struct pfs_tally *a, const struct pfs_tally *b)
 {
-	if (a->faults != b->faults)
-		return a->faults > b->faults ? -1 : 1;
-	return (a->seen < b->seen) - (a->seen > b->seen);
+	return pfs_order(b->faults, a->faults) ?: pfs_order(b->seen, a->seen);
 }
 
 static int compare_processes(const void *a, const void *b)
 {
 	const struct pfs_process_line *x = a, *y = b;
-	int order = compare_tallies(&x->tally, &y->tally);
 
-	if (order)
-		return order;
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	return (x->at.proc->born_ns > y->at.proc->born_ns) - (x->at.proc->born_ns < y->at.proc->born_ns);
+	return compare_tallies(&x->tally, &y->tally) ?: pfs_order(x->at.proc->pid, y->at.proc->pid)
+		?: pfs_order(x->at.proc->born_ns, y->at.proc->born_ns);
 }
 
 static int compare_regions(const void *a, const void *b)
 {
 	const struct pfs_region_line *x = a, *y = b;
-	int order = compare_tallies(&x->row.tally, &y->row.tally);
+	int order = compare_tallies(&x->row.tally, &y->row.tally) ?: pfs_order(x->at.proc->pid, y->at.proc->pid)
+		?: pfs_order(x->at.epoch->start_ns, y->at.epoch->start_ns) ?: pfs_order(x->row.start, y->row.start);
 
-	if (order)
-		return order;
-	if (x->at.proc->pid != y->at.proc->pid)
-		return x->at.proc->pid < y->at.proc->pid ? -1 : 1;
-	if (x->at.epoch->start_ns != y->at.epoch->start_ns)
-		return x->at.epoch->start_ns < y->at.epoch->start_ns ? -1 : 1;
-	if (x->row.start != y->row.start)
-		return x->row.start < y->row.start ? -1 : 1;
-	if (x->row.region && y->row.region)
-		return (x->row.region->born_ns > y->row.region->born_ns) -
-		       (x->row.region->born_ns < y->row.region->born_ns);
-	return 0;
+	return order || !x->row.region || !y->row.region ? order
+							 : pfs_order(x->row.region->born_ns, y->row.region->born_ns);
 }
 
 static int compare_files(const void *a, const void *b)
 {
 	const struct pfs_file_line *x = a, *y = b;
-	int order = compare_tallies(&x->tally, &y->tally);
 
-	if (!order)
-		order = strcmp(x->label, y->label);
-	if (!order)
-		order = (x->dev > y->dev) - (x->dev < y->dev);
-	return order ? order : (x->ino > y->ino) - (x->ino < y->ino);
+	return compare_tallies(&x->tally, &y->tally) ?: strcmp(x->label, y->label) ?: pfs_order(x->dev, y->dev)
+		?: pfs_order(x->ino, y->ino);
 }
 
 /* ---- all of it ---- */

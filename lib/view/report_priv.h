@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the report's tables say, gathered from the model: a line a process, a region, a file.
+ * The lines of the report's tables, gathered from the model: one a process, a region, a file.
  *
  * The process lines count events, so they equal what the kernel counted for the process; the other
  * two add up pages. They differ where processes share a space (vfork): there a region's faults are

@@ -6,7 +6,7 @@
 
 #include "view/labels.h"
 
-/* What every table says of its rows, in this order. */
+/* Counts, the same in every table. */
 /* clang-format off */
 #define COUNT_COLUMNS									\
 	{ "faults", "faults", 0 },							\
@@ -25,7 +25,7 @@
 	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
 /* clang-format on */
 
-/* What it may lack: how many gaps may concern it, and how many events are missing in these. */
+/* How many gaps may concern the row, and how many events were lost in them. */
 /* clang-format off */
 #define LOSS_COLUMNS									\
 	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
@@ -89,13 +89,8 @@ static const struct pfs_column handling_columns[] = {
 
 static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 {
-	const uint64_t counts[] = {
-		t->faults, t->read,   t->write,	  t->exec,    t->access_unknown, t->user,      t->kernel,
-		t->major,  t->signal, t->outside, t->touched, t->around,	 t->populated, t->huge,
-	};
-
-	for (unsigned int i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		pfs_table_number(table, counts[i]);
+	pfs_table_numbers(table, t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel, t->major,
+			  t->signal, t->outside, t->touched, t->around, t->populated, t->huge);
 }
 
 /* Seconds since the start of the recording; what came before it is at 0. */
@@ -103,19 +98,13 @@ static void add_time(struct pfs_table *table, const struct pfs_model *model, boo
 {
 	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
 
-	if (known)
-		pfs_table_number(table, ns > base ? ns - base : 0);
-	else
-		pfs_table_missing(table);
+	pfs_table_known(table, known, ns > base ? ns - base : 0);
 }
 
 static void add_missing(struct pfs_table *table, const struct pfs_missing *missing)
 {
 	pfs_table_number(table, missing->nr);
-	if (missing->unknown)
-		pfs_table_missing(table);
-	else
-		pfs_table_number(table, missing->count);
+	pfs_table_known(table, !missing->unknown, missing->count);
 }
 
 static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
@@ -124,13 +113,9 @@ static void fill_processes(struct pfs_table *table, const struct pfs_report_line
 		const struct pfs_process_line *line = &g->processes[i];
 		const struct pfs_proc *proc = line->at.proc;
 
-		pfs_table_number(table, proc->pid);
-		pfs_table_number(table, proc->ppid);
-		pfs_table_number(table, line->at.of);
-		pfs_table_number(table, proc->nr_threads);
+		pfs_table_numbers(table, proc->pid, proc->ppid, line->at.of, proc->nr_threads);
 		add_counts(table, &line->tally);
-		pfs_table_number(table, line->regions);
-		pfs_table_number(table, line->gone);
+		pfs_table_numbers(table, line->regions, line->gone);
 		add_missing(table, &line->missing);
 		add_time(table, g->model, true, line->at.epoch->start_ns);
 		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
@@ -148,15 +133,13 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 
 		if (!t->seen && !line->missing.nr && !g->options->all)
 			continue;
-		pfs_table_number(table, line->at.proc->pid);
-		pfs_table_number(table, line->at.number);
+		pfs_table_numbers(table, line->at.proc->pid, line->at.number);
 		pfs_range_text(text, line->row.start, line->row.end);
 		pfs_table_word(table, text);
 		if (line->row.region)
 			pfs_perms_text(perms, line->row.region);
 		pfs_table_word(table, line->row.region ? perms : "");
-		pfs_table_number(table, line->row.gone);
-		pfs_table_number(table, pfs_row_pages(&line->row, g->model));
+		pfs_table_numbers(table, line->row.gone, pfs_row_pages(&line->row, g->model));
 		add_counts(table, t);
 		add_missing(table, &line->missing);
 		add_time(table, g->model, t->seen, t->first_ns);
@@ -174,16 +157,11 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 
 		if (!file->tally.seen && !g->options->all)
 			continue;
-		pfs_table_number(table, file->mappings);
-		pfs_table_number(table, file->processes);
-		pfs_table_number(table, file->pages);
+		pfs_table_numbers(table, file->mappings, file->processes, file->pages);
 		add_counts(table, &file->tally);
 		snprintf(device, sizeof(device), "%02x:%02x", file->dev >> 20, file->dev & 0xfffff);
 		pfs_table_word(table, pfs_is_file(file->dev, file->ino) ? device : "");
-		if (pfs_is_file(file->dev, file->ino))
-			pfs_table_number(table, file->ino);
-		else
-			pfs_table_missing(table);
+		pfs_table_known(table, pfs_is_file(file->dev, file->ino), file->ino);
 		pfs_table_word(table, file->label);
 	}
 }
@@ -192,12 +170,9 @@ static void add_handling(struct pfs_table *table, unsigned int how, unsigned int
 {
 	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
 	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
-	pfs_table_number(table, h->exceptions);
-	pfs_table_number(table, h->unasked);
+	pfs_table_numbers(table, h->exceptions, h->unasked);
 	if (h->nr_timed) {
-		pfs_table_number(table, h->total_ns);
-		pfs_table_number(table, h->total_ns / h->nr_timed);
-		pfs_table_number(table, h->max_ns);
+		pfs_table_numbers(table, h->total_ns, h->total_ns / h->nr_timed, h->max_ns);
 		return;
 	}
 	for (int i = 0; i < 3; i++)
@@ -210,7 +185,7 @@ static void fill_handling(struct pfs_table *table, const struct pfs_report_lines
 
 	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
 		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class ++) {
-			/* what is unknown comes last */
+			/* unknown comes last */
 			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
 			const struct pfs_handling *h = &counts->handling[i][k];
 
@@ -234,7 +209,7 @@ static bool has_handling(const struct pfs_report_lines *g)
 	return false;
 }
 
-/* ---- what the kernel did not tell ---- */
+/* ---- what the kernel does not report ---- */
 
 static const struct pfs_column not_told_columns[] = {
 	{ "what", "what", PFS_COLUMN_LEFT },
@@ -312,19 +287,12 @@ static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
 
 		if (!pfs_gaps_have(&shown, gap))
 			continue;
-		if (gap->cpu < 0)
-			pfs_table_missing(table);
-		else
-			pfs_table_number(table, gap->cpu);
+		pfs_table_known(table, gap->cpu >= 0, gap->cpu);
 		add_time(table, g->model, gap->from_ns, gap->from_ns);
 		add_time(table, g->model, gap->to_ns != UINT64_MAX, gap->to_ns);
-		if (gap->unknown)
-			pfs_table_missing(table);
-		else
-			pfs_table_number(table, gap->count);
+		pfs_table_known(table, !gap->unknown, gap->count);
 		add_concerned(&c, gap, g);
-		pfs_table_number(table, c.processes);
-		pfs_table_number(table, c.regions);
+		pfs_table_numbers(table, c.processes, c.regions);
 		pfs_table_word(table, c.pids);
 	}
 }

@@ -43,21 +43,11 @@ static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64
 
 void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *t)
 {
-	sum->faults += t->faults;
-	sum->read += t->read;
-	sum->write += t->write;
-	sum->exec += t->exec;
-	sum->access_unknown += t->access_unknown;
-	sum->user += t->user;
-	sum->kernel += t->kernel;
-	sum->signal += t->signal;
-	sum->outside += t->outside;
-	sum->touched += t->touched;
-	sum->major += t->major;
-	sum->around += t->around;
-	sum->populated += t->populated;
-	sum->huge += t->huge;
-	sum->referenced += t->referenced;
+	const uint64_t *from = (const uint64_t *)t;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < offsetof(struct pfs_tally, seen) / sizeof(*from); i++)
+		to[i] += from[i];
 	if (t->seen && (!sum->seen || t->first_ns < sum->first_ns))
 		sum->first_ns = t->first_ns;
 	if (t->seen && t->last_ns > sum->last_ns)
@@ -72,31 +62,23 @@ uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model)
 
 /* ---- rows ---- */
 
-static struct pfs_row *row_add(struct pfs_rows *rows)
+static int add_region(struct pfs_rows *rows, const struct pfs_space *space, const struct pfs_region *region)
 {
 	struct pfs_row *row = pfs_array_add(rows->row, rows->nr, rows->max);
-
-	if (row)
-		*row = (struct pfs_row){ 0 };
-	return row;
-}
-
-static int add_region(struct pfs_rows *rows, const struct pfs_model *model, const struct pfs_space *space,
-		      const struct pfs_region *region)
-{
-	struct pfs_row *row = row_add(rows);
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	uint64_t nr;
 
 	if (!row)
 		return -ENOMEM;
-	row->start = region->start;
-	row->end = region->end;
-	row->region = region;
-	row->pages = region->pages;
-	row->name = pfs_region_name(space, region);
-	row->gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns;
+	*row = (struct pfs_row){
+		.start = region->start,
+		.end = region->end,
+		.region = region,
+		.pages = region->pages,
+		.name = pfs_region_name(space, region),
+		.gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns,
+	};
 	if (row->pages)
 		pfs_page_walk_start(&at, row->pages, row->start, row->end);
 	while (row->pages && (page = pfs_page_walk_alike(&at, &nr)))
@@ -117,11 +99,10 @@ static int add_clusters(struct pfs_rows *rows, const struct pfs_model *model, co
 	pfs_page_walk_start(&at, space->pages, start, end);
 	while ((page = pfs_page_walk_row(&at, &nr))) {
 		if (!row || at.addr - row->end > CLUSTER_GAP * size) {
-			row = row_add(rows);
+			row = pfs_array_add(rows->row, rows->nr, rows->max);
 			if (!row)
 				return -ENOMEM;
-			row->start = at.addr;
-			row->pages = space->pages;
+			*row = (struct pfs_row){ .start = at.addr, .pages = space->pages };
 		}
 		row->end = at.addr + nr * size;
 		tally_pages(&row->tally, page, nr);
@@ -134,18 +115,13 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct pfs_row *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->region && y->region && x->region->born_ns != y->region->born_ns)
-		return x->region->born_ns < y->region->born_ns ? -1 : 1;
-	if (x->region && y->region && x->region->died_ns != y->region->died_ns)
-		return x->region->died_ns < y->region->died_ns ? -1 : 1;
-	if (!x->region != !y->region)
-		return x->region ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	if (x->start != y->start || !x->region || !y->region)
+		return pfs_order(x->start, y->start) ?: !x->region - !y->region ?: pfs_order(x->end, y->end);
+	return pfs_order(x->region->born_ns, y->region->born_ns) ?: pfs_order(x->region->died_ns, y->region->died_ns)
+		?: pfs_order(x->end, y->end);
 }
 
-/* Of a space that is another process's, what was touched in it is all that matters here. */
+/* Of a space that belongs to another process, only the touched rows are drawn here. */
 static bool is_wanted(const struct pfs_row *row, const struct pfs_epochs *at)
 {
 	if (at->epoch->shared && !row->tally.seen)
@@ -178,13 +154,13 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 		if (start < region->start)
 			err = add_clusters(rows, model, space, start, region->start);
 		if (!err)
-			err = add_region(rows, model, space, region);
+			err = add_region(rows, space, region);
 		start = region->end;
 	}
 	if (!err)
 		err = add_clusters(rows, model, space, start, 0);
 	for (unsigned int i = 0; !err && i < space->nr_retired; i++)
-		err = add_region(rows, model, space, space->retired[i]);
+		err = add_region(rows, space, space->retired[i]);
 	if (err) {
 		pfs_rows_free(rows);
 		return err;
@@ -266,7 +242,7 @@ const char *pfs_epoch_comm(const struct pfs_epochs *walk)
 	return walk->epoch->comm ? walk->epoch->comm : walk->proc->comm;
 }
 
-/* Counts the process's epochs and says where the one at walk->index is among them. */
+/* Counts the process's epochs, and finds the position of the one at walk->index. */
 static void place(struct pfs_epochs *walk)
 {
 	const struct pfs_proc *proc = walk->proc;

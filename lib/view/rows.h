@@ -31,7 +31,7 @@ bool pfs_epochs_next(struct pfs_epochs *walk);
 /* The name that the process had in it, or NULL. */
 const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 
-/* Sums over pages. Faults are counted as often as they happened, the rest is pages. */
+/* Sums over pages. Faults are counted as often as they happened, the rest is pages. Numbers only: pfs_tally_add(). */
 struct pfs_tally {
 	uint64_t faults;
 	uint64_t read, write, exec, access_unknown;	     /* of faults */
