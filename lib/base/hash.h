@@ -11,21 +11,31 @@
 /* Was there no memory to add it? It is in no table then. */
 #define HASH_ADD_FAILED(element) (!(element)->hh.tbl)
 
-/* The element whose int32_t member `key` has that value; if there is none, a new one, zeroed. NULL: no memory. */
-#define PFS_HASH_GET(table, key, value)                                 \
-	({                                                              \
-		int32_t value_ = (value);                               \
-		typeof(table) found_;                                   \
-		HASH_FIND_INT(table, &value_, found_);                  \
-		if (!found_ && (found_ = calloc(1, sizeof(*found_)))) { \
-			found_->key = value_;                           \
-			HASH_ADD_INT(table, key, found_);               \
-			if (HASH_ADD_FAILED(found_)) {                  \
-				free(found_);                           \
-				found_ = NULL;                          \
-			}                                               \
-		}                                                       \
-		found_;                                                 \
+/* The element whose member `key` has that value; if there is none, a new one, zeroed. NULL: no memory. */
+#define PFS_HASH_GET(table, key, value)                                   \
+	({                                                                \
+		typeof((table)->key) value_ = (value);                    \
+		typeof(table) found_;                                     \
+		HASH_FIND(hh, table, &value_, sizeof(value_), found_);    \
+		if (!found_ && (found_ = calloc(1, sizeof(*found_)))) {   \
+			found_->key = value_;                             \
+			HASH_ADD(hh, table, key, sizeof(value_), found_); \
+			if (HASH_ADD_FAILED(found_)) {                    \
+				free(found_);                             \
+				found_ = NULL;                            \
+			}                                                 \
+		}                                                         \
+		found_;                                                   \
+	})
+
+/* Frees all elements, each of which is one allocation. */
+#define PFS_HASH_FREE(table)                             \
+	({                                               \
+		typeof(table) element_, next_;           \
+		HASH_ITER (hh, table, element_, next_) { \
+			HASH_DEL(table, element_);       \
+			free(element_);                  \
+		}                                        \
 	})
 
 #endif

@@ -17,14 +17,13 @@
 struct object {
 	struct pfs_object pub; /* nr 0: not referenced yet */
 	struct image *image;   /* NULL: a file */
-	uint32_t key;	       /* of the page index */
 	uint64_t dev_ino[2];   /* files; those without an inode by name alone */
 	UT_hash_handle hh;
 	struct object *next;	   /* all of them */
 	struct object *next_named; /* of its image's */
 };
 
-/* How many objects of everybody's have that name (the model keeps one copy of each name). */
+/* How many files have that name (the model keeps one copy of each name). */
 struct namesakes {
 	const char *name;
 	uint32_t nr;
@@ -32,10 +31,11 @@ struct namesakes {
 };
 
 struct image {
-	struct pfs_space *space; /* held: another one at its address would be taken for it */
-	uint32_t nr;		 /* 0: nothing in it was referenced yet */
+	struct pfs_space *space; /* referenced, so that no other one gets its address */
+	bool holds_space;
+	uint32_t nr; /* 0: nothing in it was referenced yet */
 	struct pfs_mappings mappings;
-	struct object *named; /* the few that it has one of */
+	struct object *named; /* objects that an image has one of */
 	uint32_t nr_anon, nr_unknown;
 	UT_hash_handle hh;
 };
@@ -51,28 +51,21 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 	return buf;
 }
 
-/* ---- whose ---- */
+/* ---- images ---- */
 
 static struct image *image_of(struct pfs_places *places, struct pfs_space *space)
 {
 	struct image *image;
 
-	HASH_FIND_PTR(places->images, &space, image);
+	image = PFS_HASH_GET(places->images, space, space);
+	if (image && !image->holds_space)
+		pfs_space_get(space);
 	if (image)
-		return image;
-	image = calloc(1, sizeof(*image));
-	if (!image)
-		return NULL;
-	image->space = pfs_space_get(space);
-	HASH_ADD_PTR(places->images, space, image);
-	if (!HASH_ADD_FAILED(image))
-		return image;
-	pfs_space_put(space);
-	free(image);
-	return NULL;
+		image->holds_space = true;
+	return image;
 }
 
-/* ---- of what ---- */
+/* ---- objects ---- */
 
 static struct object *object_new(struct pfs_places *places, enum pfs_object_kind kind, const char *name,
 				 struct image *image)
@@ -81,31 +74,19 @@ static struct object *object_new(struct pfs_places *places, enum pfs_object_kind
 
 	if (!object)
 		return NULL;
-	object->pub = (struct pfs_object){ .kind = kind, .name = name };
+	object->pub = (struct pfs_object){ .kind = kind, .name = name, .key = ++places->nr_keys };
 	object->image = image;
-	object->key = ++places->nr_keys;
 	object->next = places->objects;
 	places->objects = object;
 	return object;
 }
 
-/* The number of the next object of everybody's with that name; 0: no memory. */
+/* The number of the next file with that name; 0: no memory. */
 static uint32_t next_of_name(struct pfs_places *places, const char *name)
 {
-	struct namesakes *n;
+	struct namesakes *n = PFS_HASH_GET(places->names, name, name);
 
-	HASH_FIND_PTR(places->names, &name, n);
-	if (n)
-		return ++n->nr;
-	n = calloc(1, sizeof(*n));
-	if (!n)
-		return 0;
-	n->name = name;
-	HASH_ADD_PTR(places->names, name, n);
-	if (!HASH_ADD_FAILED(n))
-		return n->nr = 1;
-	free(n);
-	return 0;
+	return n ? ++n->nr : 0;
 }
 
 static struct object *file_of(struct pfs_places *places, const struct pfs_region *region, const char *name)
@@ -125,7 +106,7 @@ static struct object *file_of(struct pfs_places *places, const struct pfs_region
 	return HASH_ADD_FAILED(file) ? NULL : file; /* it is freed with all others */
 }
 
-/* What an image has one of: [heap], [stack], [vdso]. */
+/* An object that an image has one of: [heap], [stack], [vdso]. */
 static struct object *named_of(struct pfs_places *places, struct image *image, enum pfs_object_kind kind,
 			       const char *name)
 {
@@ -149,7 +130,7 @@ static bool is_anon(const char *name)
 	return name && !name[0];
 }
 
-/* Before something is mapped anew, or as something else, what was known of the range goes. */
+/* Removes the mappings of a range that is mapped again, or as another kind of memory. */
 static int forget_others(struct image *image, bool anon, uint64_t start, uint64_t end)
 {
 	unsigned int i = pfs_mappings_lower(&image->mappings, start);
@@ -168,7 +149,7 @@ static int forget_others(struct image *image, bool anon, uint64_t start, uint64_
 	return 0;
 }
 
-/* What of anonymous memory in [start, end) is in no mapping yet has been mapped just now, and is one. */
+/* Anonymous memory in [start, end) that is in no mapping yet was mapped just now: each such range is a new mapping. */
 static int note_mappings(struct image *image, uint64_t start, uint64_t end)
 {
 	const struct pfs_space *space = image->space;
@@ -223,7 +204,7 @@ int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, uint64_
 	unsigned int i = pfs_space_lower(space, start);
 	int ret = image ? 0 : -ENOMEM;
 
-	/* Not all that is told goes: the model has decided. */
+	/* The event may name more than was unmapped: what the model still has stays. */
 	for (; !ret && i < space->nr_live && space->live[i]->start < end; i++) {
 		ret = pfs_mappings_cut(&image->mappings, start, space->live[i]->start);
 		start = space->live[i]->end;
@@ -231,7 +212,7 @@ int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, uint64_
 	return ret ? ret : pfs_mappings_cut(&image->mappings, start, end);
 }
 
-/* What arrived at `to` may have grown: up to what is mapped behind it, it is the same mapping. */
+/* mremap may have grown the mapping at its new place: up to the next mapping, it is the same one. */
 static void grow_moved(struct image *image, uint64_t to_end, uint64_t end)
 {
 	struct pfs_mapping *last = pfs_mappings_find(&image->mappings, to_end - 1);
@@ -288,7 +269,7 @@ int pfs_places_fork(struct pfs_places *places, struct pfs_space *parent, struct 
 	return pfs_places_found(places, child);
 }
 
-/* The mapping that holds addr. One that nothing has told reaches as far as the region and its neighbours let it. */
+/* The mapping that holds addr. If no event made it, it extends to its neighbours or to the ends of the region. */
 static struct pfs_mapping *mapping_at(struct pfs_places *places, struct image *image, const struct pfs_region *region,
 				      uint64_t addr)
 {
@@ -312,14 +293,14 @@ static struct pfs_mapping *mapping_at(struct pfs_places *places, struct image *i
 	return m;
 }
 
-/* ---- where ---- */
+/* ---- spots ---- */
 
 static int64_t pages_between(const struct pfs_places *places, uint64_t from, uint64_t to)
 {
 	return (int64_t)(to - from) >> places->model->page_shift;
 }
 
-/* Only there the spot is in that mapping. */
+/* Limits the spot to the mapping. */
 static void stay_within(struct pfs_spot *spot, const struct pfs_mapping *mapping)
 {
 	if (mapping->start > spot->start)
@@ -339,10 +320,10 @@ static int place_in_file(struct pfs_places *places, const struct pfs_region *reg
 		return -ENOMEM;
 	spot->page = pages_between(places, region->start, addr) +
 		     (int64_t)(region->have & PFS_HAS(PFS_F_OFF) ? region->off >> places->model->page_shift : 0);
-	spot->key = spot->object->key;
+	spot->key = spot->object->pub.key;
 	if (!private || !region->written)
 		return 0;
-	/* What was written is a page of its own, for the reader as well. */
+	/* A private page that was written is a page of its own, for later reads as well. */
 	copies = mapping_at(places, spot->image, region, addr);
 	if (!copies)
 		return -ENOMEM;
@@ -372,7 +353,7 @@ static int place_in_mapping(struct pfs_places *places, const struct pfs_region *
 	return 0;
 }
 
-/* In something that an image has one of, counted from that address. */
+/* In an object that an image has one of; its pages count from `from`. */
 static int place_in_named(struct pfs_places *places, enum pfs_object_kind kind, const char *name, uint64_t from,
 			  uint64_t addr, struct pfs_spot *spot)
 {
@@ -380,7 +361,7 @@ static int place_in_named(struct pfs_places *places, enum pfs_object_kind kind, 
 	if (!spot->object)
 		return -ENOMEM;
 	spot->page = pages_between(places, from, addr);
-	spot->key = spot->object->key;
+	spot->key = spot->object->pub.key;
 	return 0;
 }
 
@@ -457,7 +438,6 @@ int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, st
 
 void pfs_places_fini(struct pfs_places *places)
 {
-	struct namesakes *name, *next_name;
 	struct image *image, *next_image;
 
 	HASH_CLEAR(hh, places->files);
@@ -467,10 +447,7 @@ void pfs_places_fini(struct pfs_places *places)
 		places->objects = object->next;
 		free(object);
 	}
-	HASH_ITER (hh, places->names, name, next_name) {
-		HASH_DEL(places->names, name);
-		free(name);
-	}
+	PFS_HASH_FREE(places->names);
 	HASH_ITER (hh, places->images, image, next_image) {
 		HASH_DEL(places->images, image);
 		pfs_mappings_fini(&image->mappings);

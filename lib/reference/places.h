@@ -43,20 +43,20 @@ static inline bool pfs_spot_holds(const struct pfs_spot *spot, uint64_t addr)
 }
 
 /*
- * Completes a reference that the spot holds, of which address and access are set. Object, page, frame, whether it was there before, and the number of the image; all are
- * numbered in the order of these calls. 0, -ENOMEM or -EOVERFLOW.
+ * Completes a reference that the spot holds, of which address and access are set: object, page, frame, `again` and the
+ * number of the image, all numbered in the order of these calls. 0, -ENOMEM or -EOVERFLOW.
  */
 int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref);
 
 /*
- * What the layout was told, after the model has taken it in: then what is mapped beside something else is known for a
- * mapping of its own, whatever region the kernel makes of both. 0 or -ENOMEM.
+ * Changes of the layout, after the model has applied them. So a new mapping is known as such even if the kernel merges
+ * its region with a neighbour. 0 or -ENOMEM.
  */
 int pfs_places_map(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev);
 int pfs_places_unmap(struct pfs_places *places, struct pfs_space *space, uint64_t start, uint64_t end);
 int pfs_places_move(struct pfs_places *places, struct pfs_space *space, const struct pfs_event *ev);
 
-/* All of the layout has come to be known at once: each region is a mapping. 0 or -ENOMEM. */
+/* The whole layout became known at once: each region is a mapping. 0 or -ENOMEM. */
 int pfs_places_found(struct pfs_places *places, struct pfs_space *space);
 
 /* The child has the parent's mappings, as its own. 0 or -ENOMEM. */

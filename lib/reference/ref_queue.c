@@ -16,12 +16,7 @@ struct last_of_thread {
 
 void pfs_ref_queue_fini(struct pfs_ref_queue *queue)
 {
-	struct last_of_thread *last, *next;
-
-	HASH_ITER (hh, queue->last, last, next) {
-		HASH_DEL(queue->last, last);
-		free(last);
-	}
+	PFS_HASH_FREE(queue->last);
 	free(queue->runs);
 	free(queue->waiting);
 }
@@ -36,20 +31,6 @@ static struct last_of_thread *last_of(struct pfs_ref_queue *queue, int32_t tid)
 	if (last)
 		queue->hot = last;
 	return last;
-}
-
-static struct last_of_thread *last_new(struct pfs_ref_queue *queue, int32_t tid)
-{
-	struct last_of_thread *last = calloc(1, sizeof(*last));
-
-	if (!last)
-		return NULL;
-	last->tid = tid;
-	HASH_ADD(hh, queue->last, tid, sizeof(last->tid), last);
-	if (!HASH_ADD_FAILED(last))
-		return queue->hot = last;
-	free(last);
-	return NULL;
 }
 
 /* Drops what was taken out, once that is the larger part. */
@@ -80,11 +61,10 @@ int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_run 
 	    !pfs_array_reserve(queue->waiting, queue->nr_waiting, queue->max_waiting, run->nr))
 		return -ENOMEM;
 	if (run->fate == PFS_REF_HELD) {
-		last = last_of(queue, run->ref.tid);
-		if (!last)
-			last = last_new(queue, run->ref.tid);
+		last = PFS_HASH_GET(queue->last, tid, run->ref.tid);
 		if (!last)
 			return -ENOMEM;
+		queue->hot = last;
 		last->nr = queue->nr_dropped + queue->nr_runs;
 	}
 	queue->runs[queue->nr_runs++] = *run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * References that wait, in their order: whether a fault was served is known only when its thread goes on. refs.c fills
- * the queue and passes on what comes out.
+ * References in their order, until it is known that they are some: a fault was served if the next event of its thread
+ * is no signal. refs.c fills the queue and passes on what comes out.
  */
 #ifndef PFS_REF_QUEUE_H
 #define PFS_REF_QUEUE_H
@@ -9,7 +9,7 @@
 #include "reference/places.h"
 
 enum pfs_ref_fate {
-	PFS_REF_HELD, /* it may still turn out to have been none */
+	PFS_REF_HELD, /* not decided: a signal may follow */
 	PFS_REF_SERVED,
 	PFS_REF_REFUSED,
 };
@@ -28,12 +28,12 @@ struct pfs_waiting_ref {
 };
 
 /*
- * A thread may sleep as long as it likes before it goes on, and all others' references wait for its last one. A fault
- * that so many have followed is taken as served: a signal comes as soon as the kernel knows.
+ * Most references that wait behind an undecided one. A thread may sleep after its last fault, and the references of all
+ * others wait for it; a signal would have been recorded long before that many, so the fault counts as served.
  */
 enum { PFS_REFS_WAITING_MAX = 65536 };
 
-/* Of zeroes it is an empty one. */
+/* Begins as zeroes. */
 struct pfs_ref_queue {
 	struct pfs_waiting_run *runs;
 	struct pfs_waiting_ref *waiting; /* of all runs */
@@ -49,10 +49,10 @@ void pfs_ref_queue_fini(struct pfs_ref_queue *queue);
 int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_run *run,
 		      const struct pfs_fault_run *faults, uint32_t from);
 
-/* The thread's last one is no longer held, if it was; returns whether it was. */
+/* Decides the thread's last fault if it is held; returns whether it was. */
 bool pfs_ref_queue_decide(struct pfs_ref_queue *queue, int32_t tid, enum pfs_ref_fate fate);
 
-/* None is held any longer. */
+/* All held ones were served. */
 void pfs_ref_queue_decide_all(struct pfs_ref_queue *queue);
 
 /* Takes out the first run if it need not wait; NULL: there is none. Both are valid until the next one is added. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * References out of events: which events are one. Of what, places.c says.
+ * Decides which events are references. places.c finds out to which page of which object.
  */
 #include "reference/refs.h"
 
@@ -51,14 +51,9 @@ struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_re
 
 void pfs_refs_free(struct pfs_refs *refs)
 {
-	struct process *process, *next_process;
-
 	if (!refs)
 		return;
-	HASH_ITER (hh, refs->processes, process, next_process) {
-		HASH_DEL(refs->processes, process);
-		free(process);
-	}
+	PFS_HASH_FREE(refs->processes);
 	pfs_ref_queue_fini(&refs->queue);
 	pfs_places_fini(&refs->places);
 	free(refs);
@@ -69,7 +64,7 @@ const struct pfs_refs_stats *pfs_refs_stats(const struct pfs_refs *refs)
 	return &refs->stats;
 }
 
-/* ---- who ---- */
+/* ---- processes ---- */
 
 static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *proc)
 {
@@ -77,18 +72,7 @@ static struct process *process_of(struct pfs_refs *refs, const struct pfs_proc *
 
 	if (p && p->proc == proc)
 		return p;
-	HASH_FIND_PTR(refs->processes, &proc, p);
-	if (p)
-		return refs->hot = p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->proc = proc;
-	HASH_ADD_PTR(refs->processes, proc, p);
-	if (!HASH_ADD_FAILED(p))
-		return refs->hot = p;
-	free(p);
-	return NULL;
+	return refs->hot = PFS_HASH_GET(refs->processes, proc, proc);
 }
 
 /* ---- references ---- */
@@ -152,7 +136,7 @@ static int pass_on_decided(struct pfs_refs *refs)
 	return ret;
 }
 
-/* Its pages that the kernel mapped by itself. Those of huge pages that somebody faulted on are references. */
+/* Counts pages that the kernel mapped without a fault. Of a huge page, the page that faulted is a reference. */
 static void count_unasked(struct pfs_refs *refs, const struct pfs_space *space, const struct pfs_region *region)
 {
 	struct pfs_page_walk walk;
@@ -195,8 +179,8 @@ int pfs_refs_end(struct pfs_refs *refs)
 }
 
 /*
- * References to one region (NULL: none is known), alike but for time, address and instruction, which the run has. Those
- * of a thread but its last one were served, since the thread has gone on; the last one has that fate.
+ * References of a thread to one region (NULL: none is known) that differ in time, address and instruction only, which
+ * are in the run. All but the last were served, since another fault of the thread followed; the last one has that fate.
  */
 struct alike {
 	const struct pfs_thread *thread;
@@ -207,7 +191,7 @@ struct alike {
 	enum pfs_ref_fate fate;
 };
 
-/* Each reference goes to the place where it is now, and waits to be passed on. */
+/* Finds the place of each reference in the layout as it is now, and queues it. */
 static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const char *name,
 			   struct pfs_waiting_run *waiting)
 {
@@ -228,7 +212,7 @@ static int refer_to_places(struct pfs_refs *refs, const struct alike *a, const c
 	return ret;
 }
 
-/* Which of them are references: all of them, or none. */
+/* Queues all of them if they are references, or counts why they are not. */
 static int in_region(struct pfs_refs *refs, const struct alike *a, const struct pfs_ref *ref)
 {
 	const char *name = a->region ? pfs_region_name(a->space, a->region) : NULL;
@@ -299,8 +283,8 @@ static int touched_once(struct pfs_refs *refs, const struct pfs_event *ev, const
 }
 
 /*
- * A region was made. If the stack reaches to where the thread has just faulted below it, that was a reference to the
- * stack: told now, since until now it might have been the end of the process.
+ * A region was made. If the stack now contains the address at which the thread has just faulted below it, that fault
+ * was a reference to the stack. Until now it might have been the end of the process.
  */
 static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space)
 {
@@ -345,7 +329,7 @@ static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thr
 	return 0;
 }
 
-/* Faults of which neither order nor time is known. Where they were, as far as that is still mapped. */
+/* Faults that were only counted. The filter applies where their address is still mapped. */
 static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
 {
 	struct pfs_space *space = pfs_proc_space(thread->proc);
@@ -358,7 +342,7 @@ static int count(struct pfs_refs *refs, const struct pfs_event *ev, const struct
 	return 0;
 }
 
-/* Where an op names no range, the mappings stay until others take their place. */
+/* If the op has no range, the mappings stay until others replace them. */
 static int unmap(struct pfs_refs *refs, struct pfs_space *space, const struct pfs_event *ev)
 {
 	if (pfs_event_op(ev) == PFS_OP_CLEAR)
@@ -366,7 +350,7 @@ static int unmap(struct pfs_refs *refs, struct pfs_space *space, const struct pf
 	return pfs_has(ev, PFS_F_END) ? pfs_places_unmap(&refs->places, space, ev->start, ev->end) : 0;
 }
 
-/* Changes of the layout that is the thread's own, and new ones. What an exec builds is told when it is over. */
+/* Changes of the thread's current layout, and forks. The layout that an exec builds counts from the exec event on. */
 static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const struct pfs_thread *thread)
 {
 	struct pfs_space *space = pfs_proc_space(thread->proc);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reference string: which page was referenced, in which order and by whom, as far as the events tell.
+ * The reference string: the pages that were referenced, in order, with thread and object. This header opens the room:
+ *
+ *	refs.h		references from events
+ *	tapes.h		a string for each thread or process; its file formats
+ *	tape_sim.h	strings for cache simulators
+ *	page_index.h	numbers for pages
  *
  * Stands behind the model: an event goes into the model first, and then through here to a function. A reference is
  * a fault that the kernel served (the first access to a page, and each after the page was taken away again), or an
- * access that a sampling source saw. A fault that ended in a signal is none; that is known when its thread goes on, so
- * a reference is told then, and others that came after it are told after it. What the kernel mapped by itself is
- * none; it is counted, for accesses to it can never be seen.
+ * access that a sampling source recorded. A fault that ended in a signal is none; that is known with the next event of
+ * its thread, so references are passed on with a delay, but in order. Pages that the kernel mapped without a fault are
+ * only counted: accesses to them are not recorded.
  *
  * Addresses differ from run to run. So each reference also says what its page is a page of (an object: a file, the
  * heap, the stack, an anonymous mapping), and where in that.
@@ -30,7 +35,8 @@ struct pfs_object {
 	enum pfs_object_kind kind;
 	const char *name; /* path, "[heap]", "[stack]", "anon", "[vdso]", "?", "(no known region)" */
 	uint32_t nr;	  /* of several of that name in one image (files: in the recording), from 1 */
-	uint32_t image;	  /* whose; 0: a file, everybody's */
+	uint32_t image;	  /* 0: a file, which all images share */
+	uint32_t key;	  /* of this object alone, from 1; not in order */
 };
 
 /* Room for any object's name, with each byte escaped, and its number. */
@@ -79,11 +85,11 @@ struct pfs_refs_stats {
 	uint64_t outside;     /* faults where nothing was mapped */
 	uint64_t refused;     /* faults that the region's permissions forbid, or that ended in a signal */
 	uint64_t tried_again; /* the same fault of the same thread once more */
-	uint64_t counted;     /* faults that were only counted, not told one by one */
-	/* Known at the end, of the regions that were asked for: */
-	uint64_t unasked;		/* pages that the kernel mapped by itself; unseen references may be to these */
+	uint64_t counted;     /* faults that were only counted: --histogram */
+	/* Known at the end, of the regions that pass the filter: */
+	uint64_t unasked;		/* pages mapped without a fault; there may be unseen references to these */
 	uint64_t unasked_huge;		/* of these: the rest of huge pages, each of which is referenced as one page */
-	struct pfs_refault_how refault; /* how pages were made to fault again, as far as was said by now */
+	struct pfs_refault_how refault; /* re-reference sampling, by the notes so far */
 	uint32_t frames;		/* pages referenced */
 	uint32_t images, processes;
 };

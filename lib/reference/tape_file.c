@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Binary tapes: docs/tape-format.md says what is where.
+ * Writes and reads binary tapes: docs/tape-format.md.
  */
 #include "reference/tapes.h"
 
@@ -193,7 +193,7 @@ static void get_objects(struct reader *r, struct pfs_tapes *t)
 	}
 }
 
-/* Are the entries what the tape's numbers say? */
+/* Compares the entries with the tape's numbers. */
 static void check_entries(struct reader *r, const struct pfs_tapes *t, const struct pfs_tape *tape)
 {
 	struct pfs_tape_cursor cursor;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tapes turned into rules for a prefetcher: when this page is referenced, those follow. A page that is referenced
- * several times has one rule; each of its pages says in how many of these cases it followed.
+ * Writes rules for a prefetcher: for each page, the pages that are referenced next, with the number of times each of
+ * them followed.
  */
 #include "reference/tape_text.h"
 
+#include "base/array.h"
 #include "base/put.h"
 #include "reference/page_index.h"
 
@@ -68,7 +69,7 @@ static int allocate(struct rules *r, const struct pfs_tape *tape)
 		       : -ENOMEM;
 }
 
-/* The same address in another image is another page; an object tells by itself whose it is. */
+/* The same address in another image is another page; an object belongs to one image, or is a file. */
 static int number_pages(struct rules *r, const struct pfs_tape *tape)
 {
 	struct pfs_tape_cursor cursor;
@@ -140,13 +141,8 @@ static int by_use(const void *a, const void *b, void *ctx)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct follower *f = &r->followers[x], *g = &r->followers[y];
 
-	if (f->times != g->times)
-		return f->times > g->times ? -1 : 1;
-	if (f->delay_ns != g->delay_ns)
-		return f->delay_ns < g->delay_ns ? -1 : 1;
-	if (f->distance != g->distance)
-		return f->distance < g->distance ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return pfs_order(g->times, f->times) ?: pfs_order(f->delay_ns, g->delay_ns)
+		?: pfs_order(f->distance, g->distance) ?: pfs_order(x, y);
 }
 
 static void write_rule(struct rules *r, uint32_t trigger)

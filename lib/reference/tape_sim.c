@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reference/tape_sim.h"
 
+#include "base/array.h"
+#include "base/put.h"
+#include "base/units.h"
+
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,19 +57,11 @@ static uint64_t since_start(const struct pfs_sim *sim, const struct pfs_ref *ref
 
 static int keep(struct pfs_sim *sim, const struct pfs_ref *ref)
 {
-	if (sim->nr == sim->max) {
-		size_t max = sim->max ? 2 * sim->max : 4096;
-		struct request *more = reallocarray(sim->requests, max, sizeof(*more));
+	struct request *request = pfs_array_add(sim->requests, sim->nr, sim->max);
 
-		if (!more)
-			return -ENOMEM;
-		sim->requests = more;
-		sim->max = max;
-	}
-	sim->requests[sim->nr++] = (struct request){
-		.frame = ref->frame,
-		.seconds = since_start(sim, ref) / 1000000000,
-	};
+	if (!request)
+		return -ENOMEM;
+	*request = (struct request){ .frame = ref->frame, .seconds = since_start(sim, ref) / PFS_NS_PER_S };
 	if (ref->frame >= sim->nr_frames)
 		sim->nr_frames = ref->frame + 1;
 	return 0;
@@ -78,20 +73,25 @@ int pfs_sim_add(void *ctx, const struct pfs_ref *ref)
 	static const char *const letters[] = { " L", " L", " S", "I " };
 	struct pfs_sim *sim = ctx;
 	uint64_t size = UINT64_C(1) << sim->model->page_shift, ns;
+	char line[128], *p;
 
-	switch (sim->format) {
-	case PFS_SIM_LACKEY:
-		fprintf(sim->out, "%s %08" PRIx64 ",%" PRIu64 "\n", letters[ref->access], ref->addr, size);
-		return 0;
-	case PFS_SIM_CSV:
+	if (sim->format == PFS_SIM_ORACLE)
+		return keep(sim, ref);
+	if (sim->format == PFS_SIM_LACKEY) {
+		p = put_text(put_text(line, letters[ref->access]), " ");
+		for (uint64_t least = UINT64_C(1) << 28; least > ref->addr && least > 1; least >>= 4)
+			*p++ = '0'; /* eight digits at least */
+		p = put_hex(p, ref->addr);
+	} else {
 		ns = since_start(sim, ref);
-		fprintf(sim->out, "%" PRIu64 ".%09" PRIu64 ",%" PRIu32 ",%" PRIu64 "\n", ns / 1000000000,
-			ns % 1000000000, ref->frame + 1, size);
-		return 0;
-	case PFS_SIM_ORACLE:
-		break;
+		p = put_text(put_dec(line, ns / PFS_NS_PER_S), ".");
+		p = put_text(put_digits(p, ns % PFS_NS_PER_S, 9), ",");
+		p = put_dec(p, ref->frame + (uint64_t)1);
 	}
-	return keep(sim, ref);
+	p = put_dec(put_text(p, ","), size);
+	*p++ = '\n';
+	fwrite(line, 1, p - line, sim->out);
+	return 0;
 }
 
 static void put_request(const struct pfs_sim *sim, size_t i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reference strings for programs that simulate caches. Each reference is a request of its own; pages are told apart as
- * memory does (struct pfs_ref, frame): a page of a file is one for all processes, what is private is not.
+ * Reference strings for cache simulators. Each reference is one request for a page as memory has it (struct pfs_ref,
+ * frame): a page of a file is the same for all processes, private pages differ.
  */
 #ifndef PFS_TAPE_SIM_H
 #define PFS_TAPE_SIM_H
@@ -25,7 +25,7 @@ void pfs_sim_free(struct pfs_sim *sim);
 /* Writes a request, or keeps it until the end: a pfs_ref_fn. 0 or -ENOMEM. */
 int pfs_sim_add(void *sim, const struct pfs_ref *ref);
 
-/* All there is has been told. 0, -ENOMEM or -EIO (see errno). */
+/* There are no more references. 0, -ENOMEM or -EIO (see errno). */
 int pfs_sim_finish(struct pfs_sim *sim);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tapes as text. Written of what is in them and nothing else, so that two that are the same are so byte for byte.
+ * Tapes as text. The output depends on the tape only, so equal tapes give equal files.
  */
 #include "reference/tape_text.h"
 

@@ -4,6 +4,7 @@
  */
 #include "reference/tapes.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "reference/tape_code.h"
 
@@ -23,17 +24,11 @@ struct slot {
 	UT_hash_handle hh;
 };
 
-/* The index of an object in the tapes' own table. */
-struct object_index {
-	const struct pfs_object *object;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
 struct pfs_tapes_private {
 	const struct pfs_model *model;
 	struct slot *slots, *hot;
-	struct object_index *objects;
+	uint32_t *object_nrs; /* by key: the index in pfs_tapes.objects and 1; 0: not there yet */
+	size_t nr_keys;
 };
 
 struct pfs_tapes *pfs_tapes_new(const struct pfs_model *model, const struct pfs_tape_options *options)
@@ -55,19 +50,10 @@ struct pfs_tapes *pfs_tapes_new(const struct pfs_model *model, const struct pfs_
 
 static void private_free(struct pfs_tapes_private *priv)
 {
-	struct object_index *object, *next_object;
-	struct slot *slot, *next_slot;
-
 	if (!priv)
 		return;
-	HASH_ITER (hh, priv->slots, slot, next_slot) {
-		HASH_DEL(priv->slots, slot);
-		free(slot);
-	}
-	HASH_ITER (hh, priv->objects, object, next_object) {
-		HASH_DEL(priv->objects, object);
-		free(object);
-	}
+	PFS_HASH_FREE(priv->slots);
+	free(priv->object_nrs);
 	free(priv);
 }
 
@@ -87,22 +73,6 @@ void pfs_tapes_free(struct pfs_tapes *t)
 	free(t);
 }
 
-/* Room for one more element. */
-static int more_room(void *array, unsigned int nr, unsigned int *max, size_t size)
-{
-	unsigned int more = *max ? 2 * *max : 8;
-	void **at = array, *bigger;
-
-	if (nr < *max)
-		return 0;
-	bigger = reallocarray(*at, more, size);
-	if (!bigger)
-		return -ENOMEM;
-	*at = bigger;
-	*max = more;
-	return 0;
-}
-
 /* ---- a tape ---- */
 
 static int write_pending(struct pfs_tapes *t, struct slot *slot)
@@ -111,15 +81,8 @@ static int write_pending(struct pfs_tapes *t, struct slot *slot)
 
 	if (!slot->pending->count)
 		return 0;
-	if (tape->max_bytes - tape->nr_bytes < PFS_TAPE_ENTRY_MAX) {
-		size_t more = tape->max_bytes ? 2 * tape->max_bytes : 512;
-		uint8_t *bigger = realloc(tape->bytes, more);
-
-		if (!bigger)
-			return -ENOMEM;
-		tape->bytes = bigger;
-		tape->max_bytes = more;
-	}
+	if (!pfs_array_reserve(tape->bytes, tape->nr_bytes, tape->max_bytes, PFS_TAPE_ENTRY_MAX))
+		return -ENOMEM;
 	tape->nr_bytes += pfs_tape_encode(tape->bytes + tape->nr_bytes, &t->options, slot->pending, slot->before);
 	tape->nr_entries++;
 	tape->nr_refs += slot->pending->count;
@@ -130,7 +93,7 @@ static struct slot *slot_new(struct pfs_tapes *t, const uint32_t who[2])
 {
 	struct slot *slot;
 
-	if (more_room(&t->tapes, t->nr_tapes, &t->max_tapes, sizeof(*t->tapes)))
+	if (!pfs_array_reserve(t->tapes, t->nr_tapes, t->max_tapes, 1))
 		return NULL;
 	slot = calloc(1, sizeof(*slot));
 	if (!slot)
@@ -172,31 +135,22 @@ static struct slot *slot_of(struct pfs_tapes *t, const struct pfs_ref *ref)
 
 static int object_nr(struct pfs_tapes *t, const struct pfs_object *object, uint32_t *nr)
 {
-	struct object_index *index;
-	char *name;
+	struct pfs_tapes_private *priv = t->priv;
+	struct pfs_object *copy;
 
-	HASH_FIND_PTR(t->priv->objects, &object, index);
-	if (index) {
-		*nr = index->nr;
+	if (object->key >= priv->nr_keys && !pfs_array_extend(priv->object_nrs, priv->nr_keys, object->key + (size_t)1))
+		return -ENOMEM;
+	*nr = priv->object_nrs[object->key] - 1;
+	if (priv->object_nrs[object->key])
 		return 0;
-	}
-	if (more_room(&t->objects, t->nr_objects, &t->max_objects, sizeof(*t->objects)))
+	*nr = t->nr_objects;
+	copy = pfs_array_add(t->objects, t->nr_objects, t->max_objects);
+	if (!copy)
 		return -ENOMEM;
-	index = calloc(1, sizeof(*index));
-	name = strdup(object->name);
-	if (index && name) {
-		index->object = object;
-		index->nr = *nr = t->nr_objects;
-		HASH_ADD_PTR(t->priv->objects, object, index);
-	}
-	if (!index || !name || HASH_ADD_FAILED(index)) {
-		free(index);
-		free(name);
-		return -ENOMEM;
-	}
-	t->objects[t->nr_objects] = *object;
-	t->objects[t->nr_objects++].name = name;
-	return 0;
+	*copy = *object;
+	copy->name = strdup(object->name);
+	priv->object_nrs[object->key] = t->nr_objects;
+	return copy->name ? 0 : -ENOMEM;
 }
 
 static uint64_t since_start(const struct pfs_model *model, uint64_t ts_ns)
@@ -253,9 +207,7 @@ static int by_who(const void *a, const void *b)
 {
 	const struct pfs_tape *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	return pfs_order(x->process, y->process) ?: pfs_order(x->thread, y->thread);
 }
 
 int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)

@@ -3,7 +3,7 @@
  * Tapes: the reference string of each thread, of each process or of all, as a list of pages in order.
  *
  * References to one page that follow each other are one entry. Entries are kept as they are written into a binary
- * tape, some 3 to 6 bytes each (tape_code.h), so whoever wants them walks them with a cursor.
+ * tape, some 3 to 6 bytes each (tape_code.h), and are read with a cursor.
  * docs/tape-format.md describes both forms of a file.
  */
 #ifndef PFS_TAPES_H
@@ -50,16 +50,16 @@ struct pfs_tape {
 	size_t nr_bytes, max_bytes;
 };
 
-/* What is known of what is missing. */
+/* What the tapes lack, as far as it is known. */
 struct pfs_tape_gaps {
 	uint64_t sampled;		/* references that are not exact */
-	uint64_t unasked;		/* pages that the kernel mapped by itself, whose references were not seen */
+	uint64_t unasked;		/* pages mapped without a fault, whose references were not seen */
 	uint64_t unasked_huge;		/* of these: the rest of huge pages */
 	uint64_t outside;		/* faults where nothing was mapped */
 	uint64_t counted;		/* faults that were only counted */
-	struct pfs_refault_how refault; /* how pages were made to fault again */
+	struct pfs_refault_how refault; /* re-reference sampling */
 	uint64_t lost;			/* events, where the number is known */
-	uint64_t lost_unknown;		/* times that an unknown number was lost */
+	uint64_t lost_unknown;		/* losses of unknown size */
 };
 
 struct pfs_tapes {
@@ -119,8 +119,8 @@ int pfs_tapes_write_binary(const struct pfs_tapes *tapes, FILE *out);
 bool pfs_tapes_probe(const void *bytes, size_t len);
 
 /*
- * Reads a binary tape whole; what it says is checked, nothing is taken on trust, and memory is in proportion to len.
- * NULL with err set and *ret -ENOMEM, or -EINVAL if it is damaged: err says at which byte.
+ * Reads a whole binary tape. All of it is checked; memory is in proportion to len. NULL with err set and *ret -ENOMEM,
+ * or -EINVAL if it is damaged; err has the offset.
  */
 struct pfs_tapes *pfs_tapes_read(const void *bytes, size_t len, int *ret, struct pfs_err *err);
 

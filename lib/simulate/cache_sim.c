@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "simulate/cache_sim.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +11,11 @@
 
 int pfs_string_add(struct pfs_string *string, uint32_t page)
 {
-	if (string->nr == string->max) {
-		size_t max = string->max ? 2 * string->max : 4096;
-		uint32_t *more = realloc(string->pages, max * sizeof(*more));
+	uint32_t *last = pfs_array_add(string->pages, string->nr, string->max);
 
-		if (!more)
-			return -ENOMEM;
-		string->pages = more;
-		string->max = max;
-	}
-	string->pages[string->nr++] = page;
+	if (!last)
+		return -ENOMEM;
+	*last = page;
 	if (page >= string->nr_pages)
 		string->nr_pages = page + 1;
 	return 0;

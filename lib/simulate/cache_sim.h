@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many references of a string miss in a memory of a given size, under policies for which one pass does not
- * tell all sizes at once. Memory is empty in front of the string; pages are fetched when they are referenced,
- * never before.
+ * Simulates policies that need one pass for each size: how many references of a string miss in a memory of that size.
+ * Memory is empty at first; pages are fetched when they are referenced, never before.
  */
 #ifndef PFS_CACHE_SIM_H
 #define PFS_CACHE_SIM_H
@@ -38,7 +37,7 @@ int pfs_clock_misses(const struct pfs_string *string, uint64_t size, bool comes_
 int pfs_next_uses(const struct pfs_string *string, uint32_t **next);
 
 /*
- * OPT (Belady's MIN, 1966): the page goes whose next reference is farthest away. No policy that fetches on
+ * OPT (Belady's MIN, 1966): evicts the page whose next reference is farthest away. No policy that fetches on
  * demand misses less. `next` is the string's. 0 or -ENOMEM.
  */
 int pfs_opt_misses(const struct pfs_string *string, const uint32_t *next, uint64_t size, uint64_t *misses);

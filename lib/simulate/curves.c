@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "simulate/curves.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -69,19 +71,10 @@ static struct pfs_mrc_curve *curve_of(struct pfs_mrc *mrc, const struct pfs_ref 
 
 	if (at < mrc->nr_curves)
 		return mrc->curves[at];
-	if (mrc->nr_curves == mrc->max_curves) {
-		uint32_t max = mrc->max_curves ? 2 * mrc->max_curves : 8;
-		struct pfs_mrc_curve **more = realloc(mrc->curves, max * sizeof(struct pfs_mrc_curve *));
-
-		if (!more)
-			return NULL;
-		mrc->curves = more;
-		mrc->max_curves = max;
-	}
-	mrc->curves[at] = curve_new(mrc, ref);
-	if (!mrc->curves[at])
+	if (!pfs_array_reserve(mrc->curves, mrc->nr_curves, mrc->max_curves, 1))
 		return NULL;
-	mrc->nr_curves++;
+	mrc->curves[at] = curve_new(mrc, ref);
+	mrc->nr_curves += mrc->curves[at] != NULL;
 	return mrc->curves[at];
 }
 

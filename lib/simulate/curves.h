@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gathers references (lib/reference/refs.h) into what a memory of any size would miss of them: one string for all
- * processes together, or one for each. lib/view/mrc.h writes it.
+ * Miss ratio curves and working sets of references (reference/refs.h), of all processes together or of each.
+ * view/mrc.h prints them. This header opens the room:
+ *
+ *	stack_distance.h	LRU at all sizes in one pass
+ *	cache_sim.h		CLOCK and OPT, one size a pass
+ *	working_set.h		working sets, and their course over time
  */
 #ifndef PFS_MRC_CURVES_H
 #define PFS_MRC_CURVES_H
@@ -39,7 +43,7 @@ struct pfs_mrc_curve {
 	uint64_t refs;
 	uint64_t sampled;     /* of these: not exact */
 	uint64_t interval_ns; /* the longest of these; 0: not known of any */
-	uint64_t by_address;  /* of refs: where the layout is not known; a page is an address there */
+	uint64_t by_address;  /* of refs: in no known region, where a page is an address */
 	struct pfs_stack_distance *distances;
 	struct pfs_string string;      /* if a policy needs it */
 	struct pfs_working_sets *sets; /* NULL: no windows */

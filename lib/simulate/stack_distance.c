@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block's bits are a line of the processor's cache. */
+/* A block's bits are one cache line. */
 enum { BLOCK_SHIFT = 9, BLOCK = 1 << BLOCK_SHIFT, WORDS = BLOCK / 64 };
 enum { FIRST_POSITIONS = 2 * BLOCK };
 #define MAX_PAGES (UINT32_C(1) << 31)
 
 struct pfs_stack_distance {
 	uint64_t refs;
-	uint32_t pages; /* referenced; so many positions are the last of a page */
+	uint32_t pages; /* referenced; as many positions are the last of a page */
 	uint32_t *last; /* of each page, its last position and 1; 0: not referenced */
 	size_t max_pages;
 	uint64_t *counts; /* by distance; [0]: first references */
@@ -105,7 +105,7 @@ static void bits_fill(struct pfs_stack_distance *s, uint32_t ones)
 
 /* ---- room ---- */
 
-/* At most half of the positions are a page's last: so giving them anew is worth what it costs. */
+/* At most half of the positions are a page's last, so renumbering is rare. */
 static int more_positions(struct pfs_stack_distance *s)
 {
 	uint64_t max = s->max_positions ? s->max_positions : FIRST_POSITIONS;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LRU stack distances (Mattson, Gecsei, Slutz and Traiger, 1970): of a reference, how many pages were
- * referenced since the last one to its page, that page included. A memory of so many pages that drops the least
- * recently used one has it still, a smaller one has not. So one pass tells the misses at every size.
+ * LRU stack distances (Mattson, Gecsei, Slutz and Traiger, 1970): the number of pages that were referenced since the
+ * last reference to the same page, that page included. An LRU memory of at least that many pages hits, a smaller one
+ * misses, so one pass gives the misses at every size.
  *
- * Exact and online, O(log pages) a reference: of the positions in the string that are the last of some page, a
- * Fenwick tree says how many are behind one. Positions are given anew when they run out, so memory is in
- * proportion to the pages.
+ * Exact and online, O(log pages) a reference: a Fenwick tree counts the positions behind one that are the last of some
+ * page. Positions are renumbered when they run out, so memory is in proportion to the pages.
  *
  * For the cloudPhysics trace that comes with libCacheSim (113872 requests, 48974 blocks) the result equals all six miss
  * ratios of its test of LRU: 0.976421, 0.970607, 0.965681, 0.959024 and 0.956934 with 1 to 5 blocks, 0.927015 with 20.

@@ -5,12 +5,13 @@
  */
 #include "simulate/working_set.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NOBODY UINT32_MAX
-enum { FIRST_PAGES = 256 };
 
 struct entry {
 	uint64_t last_ns;
@@ -30,7 +31,7 @@ struct window {
 
 struct pfs_working_sets {
 	struct entry *entries;
-	uint32_t nr_entries;
+	size_t nr_entries;
 	uint32_t oldest, newest;
 	uint64_t first_ns, now_ns, base_ns;
 	bool series, begun;
@@ -64,24 +65,6 @@ void pfs_working_sets_free(struct pfs_working_sets *w)
 	free(w);
 }
 
-static int more_entries(struct pfs_working_sets *w, uint32_t page)
-{
-	uint64_t max = w->nr_entries ? w->nr_entries : FIRST_PAGES;
-	struct entry *more;
-
-	while (max <= page)
-		max *= 2;
-	if (max >= NOBODY)
-		return -EOVERFLOW;
-	more = realloc(w->entries, max * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	memset(more + w->nr_entries, 0, (max - w->nr_entries) * sizeof(*more));
-	w->entries = more;
-	w->nr_entries = max;
-	return 0;
-}
-
 /* ---- time ---- */
 
 /* What was last referenced at or before now - tau is out. */
@@ -95,19 +78,14 @@ static void expire(const struct pfs_working_sets *w, struct window *window, uint
 
 static int add_step(struct window *window)
 {
-	if (window->nr_steps == window->max_steps) {
-		uint32_t max = window->max_steps ? 2 * window->max_steps : 64;
-		struct pfs_working_set_step *more;
+	struct pfs_working_set_step *step;
 
-		if (window->nr_steps >= PFS_WORKING_SET_MAX_STEPS)
-			return -EOVERFLOW;
-		more = realloc(window->steps, max * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		window->steps = more;
-		window->max_steps = max;
-	}
-	window->steps[window->nr_steps++] = (struct pfs_working_set_step){ window->step_ns, window->pages };
+	if (window->nr_steps >= PFS_WORKING_SET_MAX_STEPS)
+		return -EOVERFLOW;
+	step = pfs_array_add(window->steps, window->nr_steps, window->max_steps);
+	if (!step)
+		return -ENOMEM;
+	*step = (struct pfs_working_set_step){ window->step_ns, window->pages };
 	return 0;
 }
 
@@ -189,10 +167,11 @@ static void refresh(const struct pfs_working_sets *w, struct window *window, uin
 int pfs_working_sets_refer(struct pfs_working_sets *w, uint32_t page, uint64_t ts_ns)
 {
 	uint64_t earliest = w->begun ? w->now_ns : w->base_ns + 1;
-	int ret = page < w->nr_entries ? 0 : more_entries(w, page);
+	int ret;
 
-	if (!ret)
-		ret = move_on(w, ts_ns > earliest ? ts_ns : earliest);
+	if (page >= w->nr_entries && !pfs_array_extend(w->entries, w->nr_entries, (size_t)page + 1))
+		return -ENOMEM;
+	ret = move_on(w, ts_ns > earliest ? ts_ns : earliest);
 	if (ret)
 		return ret;
 	if (!w->begun)
