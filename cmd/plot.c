@@ -20,13 +20,16 @@ enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDT
 
 enum { CELLS_OF_PAGE = 80000 }; /* some 3 MB */
 
+static const char *const color_bys[] = { "heat", "access", "class", "thread" }; /* by enum pfs_plot_by */
+
 struct plot_args {
 	struct reading_args reading;
 	struct pfs_plot_style style;
 	unsigned int width;	      /* columns */
-	const char *color, *color_by; /* as they were given; NULL: they were not */
+	const char *color, *color_by; /* as given; NULL: not given */
 	const char *output;	      /* NULL: standard output */
-	int format;		      /* enum pfs_plot_format; -1: as the file's name says */
+	int format;		      /* enum pfs_plot_format; -1: by the suffix of the file */
+	struct pfs_plot_data *data;
 };
 
 static const struct argp_option options[] = {
@@ -41,7 +44,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* "1200x800". False: it is no size, or none that can be drawn. */
+/* "1200x800". False: not a size, or out of range. */
 static bool parse_size(const char *arg, struct pfs_plot_style *style)
 {
 	int end = 0;
@@ -51,17 +54,7 @@ static bool parse_size(const char *arg, struct pfs_plot_style *style)
 	       style->height >= PFS_PLOT_LEAST_HEIGHT && style->height <= PFS_PLOT_MOST_PIXELS;
 }
 
-static bool parse_color_by(const char *arg, enum pfs_plot_by *by)
-{
-	static const char *const names[] = { NULL, "access", "class", "thread" };
-
-	for (*by = PFS_PLOT_BY_ACCESS; *by <= PFS_PLOT_BY_THREAD; (*by)++)
-		if (!strcmp(names[*by], arg))
-			return true;
-	return false;
-}
-
-/* What the file's name ends in, unless --format says it, which "-" needs. */
+/* The format of --format, with which "-" is standard output, else of the suffix. */
 static void choose_format(struct plot_args *args, const struct argp_state *state)
 {
 	if (args->format >= 0) {
@@ -75,7 +68,7 @@ static void choose_format(struct plot_args *args, const struct argp_state *state
 			   args->output);
 }
 
-/* What would have no effect on what is drawn is refused. */
+/* Refuses options that would have no effect on the picture. */
 static void check_options(const struct plot_args *args, const struct argp_state *state)
 {
 	bool text = args->format == PFS_PLOT_TEXT, page = args->format == PFS_PLOT_HTML;
@@ -113,8 +106,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COLOR_BY:
 		args->color_by = arg;
-		if (!parse_color_by(arg, &args->style.by))
-			argp_error(state, "--color-by: %s: must be access, class or thread", arg);
+		for (args->style.by = PFS_PLOT_BY_ACCESS; strcmp(color_bys[args->style.by], arg); args->style.by++)
+			if (args->style.by == PFS_PLOT_BY_THREAD)
+				argp_error(state, "--color-by: %s: must be access, class or thread", arg);
 		return 0;
 	case OPT_SIZE:
 		if (!parse_size(arg, &args->style))
@@ -168,17 +162,10 @@ static bool shows_utf8(void)
 	return utf8;
 }
 
-/* What draw() draws. */
-struct drawing {
-	const struct plot_args *args;
-	struct pfs_plot_data *data;
-};
-
 static int draw(void *ctx, FILE *out, struct pfs_err *err)
 {
-	const struct drawing *drawing = ctx;
-	const struct plot_args *args = drawing->args;
-	struct pfs_plot_data *data = drawing->data;
+	const struct plot_args *args = ctx;
+	struct pfs_plot_data *data = args->data;
 	bool text = args->format == PFS_PLOT_TEXT;
 	struct pfs_plot_style style = args->style;
 	struct pfs_plot plot;
@@ -201,18 +188,17 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 static int read_and_draw(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
 {
 	struct plot_args *args = (struct plot_args *)reading;
-	struct drawing drawing = { args, pfs_plot_data_new(p->model, &reading->view.filter) };
 	int ret;
 
-	if (!drawing.data)
+	args->data = pfs_plot_data_new(p->model, &reading->view.filter);
+	if (!args->data)
 		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
 	look_at_file(reading, &args->style);
-	pipeline_observe(p, pfs_plot_data_observer(drawing.data));
+	pipeline_observe(p, pfs_plot_data_observer(args->data));
 	ret = reading_read(reading, p, err);
 	if (!ret)
-		ret = args->output ? pfs_atomic_file_write(args->output, draw, &drawing, err)
-				   : draw(&drawing, stdout, err);
-	pfs_plot_data_free(drawing.data);
+		ret = args->output ? pfs_atomic_file_write(args->output, draw, args, err) : draw(args, stdout, err);
+	pfs_plot_data_free(args->data);
 	return ret;
 }
 

@@ -48,36 +48,29 @@ function makeKeys()
 	}
 }
 
+const numberOf = {
+	access: i => C.kind[i] & 3,
+	class: i => C.kind[i] & 16 ? 3 : C.kind[i] >> 2 & 3,
+	thread: i => D.ranks[C.thread[i]],
+	heat: () => '',
+};
+
 function keyOf(i)
 {
-	const kind = C.kind[i];
-	if (kind & 32)
-		return 'sampled';
-	switch (by) {
-	case 'access': return 'access' + (kind & 3);
-	case 'class': return kind & 16 ? 'class3' : 'class' + (kind >> 2 & 3);
-	case 'thread': return D.ranks[C.thread[i]] < 10 ? 'thread' + D.ranks[C.thread[i]] : 'thread10';
-	default: return 'heat';
-	}
+	return C.kind[i] & 32 ? 'sampled' : by + numberOf[by](i);
 }
 
 function keyText(key)
 {
-	if (key === 'sampled')
-		return 'sampled accesses (not faults)';
-	if (key === 'heat')
-		return 'faults';
-	if (key === 'thread10')
-		return 'other threads';
+	const fixed = { sampled: 'sampled accesses (not faults)', heat: 'faults', thread10: 'other threads' };
 	const nr = +key.replace(/\D+/, '');
-	return key.startsWith('access') ? D.access[nr] : key.startsWith('class') ? D.class[nr] :
-		D.threads[D.ranks.indexOf(nr)];
+	return fixed[key] || (by === 'thread' ? D.threads[D.ranks.indexOf(nr)] : D[by][nr]);
 }
 
 function keyColor(key)
 {
-	return key === 'sampled' ? D.colors.sampled : key === 'heat' ? D.colors.hot[4] :
-		D.colors[key.replace(/\d+/, '')][+key.replace(/\D+/, '')];
+	const fixed = { sampled: D.colors.sampled, heat: D.colors.hot[4] };
+	return fixed[key] || D.colors[by][+key.replace(/\D+/, '')];
 }
 
 function makeLegend()

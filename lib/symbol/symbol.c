@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See symbol.h. An ELF file may say anything: libelf checks where its parts lie, and what is read of them is
- * no more than the file is long.
+ * See symbol.h. An ELF file may hold anything: libelf checks the places of its parts, and no more is read than the file
+ * is long.
  */
 #include "symbol/symbol.h"
 
@@ -71,10 +71,7 @@ static int find_mapped(void *ctx, const struct pfs_smap *region)
 	return 1;
 }
 
-/*
- * As the kernel says it of a mapping, and so in recordings: on overlayfs and btrfs that is not what stat()
- * says. False: not to be known.
- */
+/* As the kernel reports it for a mapping, and so in recordings; on overlayfs and btrfs stat() differs. False: unknown. */
 static bool mapped_identity(int fd, struct mapped *mapped)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -99,12 +96,7 @@ static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t in
 	return mapped_identity(fd, &mapped) && mapped.dev == dev && mapped.ino == ino;
 }
 
-static bool is_after(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
-/* Opens it. Nothing but a regular file is, for others may act on being opened. */
+/* Opens the file if it is regular: to open another kind may have an effect. */
 static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const char *path, uint32_t dev, uint64_t ino,
 						struct timespec until)
 {
@@ -121,7 +113,8 @@ static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const c
 		return PFS_ELF_NO_FILE;
 	if (!S_ISREG(st.st_mode) || !is_recorded(*fd, &st, dev, ino))
 		return PFS_ELF_OTHER_FILE;
-	if (until.tv_sec && is_after(st.st_ctim, until))
+	if (until.tv_sec &&
+	    (pfs_order(st.st_ctim.tv_sec, until.tv_sec) ?: pfs_order(st.st_ctim.tv_nsec, until.tv_nsec)) > 0)
 		return PFS_ELF_CHANGED;
 	*size = st.st_size;
 	return PFS_ELF_READ;
@@ -129,14 +122,14 @@ static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const c
 
 /* ---- libelf ---- */
 
-/* libelf does not say that it was memory that it lacked. errno was 0 before. */
+/* libelf reports a lack of memory by errno only, which was 0 before. */
 static int unless_memory(struct pfs_elf_symbols *symbols, enum pfs_elf_symbols_state state)
 {
 	symbols->state = state;
 	return errno == ENOMEM ? -ENOMEM : 0;
 }
 
-/* The dynamic linker says it in words only. */
+/* The dynamic linker reports its reason as text only. */
 static int cannot_load(struct pfs_elf_symbols *symbols)
 {
 	const char *why = dlerror();
@@ -162,7 +155,7 @@ static int load(struct pfs_elf_symbols *symbols, struct reader *r)
 
 /* ---- symbols ---- */
 
-/* Those that hold code. */
+/* Finds the segments that hold code. */
 static void find_segments(struct reader *r)
 {
 	GElf_Phdr p;
@@ -175,7 +168,7 @@ static void find_segments(struct reader *r)
 			r->segments[r->nr_segments++] = p;
 }
 
-/* Where an address of code is in the file. False: nowhere, or in what is no code. */
+/* The offset in the file of an address of code. False: the file has no code there. */
 static bool offset_of(const struct reader *r, uint64_t addr, uint64_t *off)
 {
 	for (unsigned int i = 0; i < r->nr_segments; i++) {
@@ -189,7 +182,7 @@ static bool offset_of(const struct reader *r, uint64_t addr, uint64_t *off)
 	return false;
 }
 
-/* What others call it is before what it is called inside: malloc, __libc_malloc, a static function's name. */
+/* Public names come first: malloc, then __libc_malloc, then the name of a static function. */
 static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 {
 	unsigned int binding = GELF_ST_BIND(sym->st_info), underscores = 0;
@@ -199,20 +192,10 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 	return (binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 16 : 32) + underscores;
 }
 
-static int add(struct pfs_elf_symbols *symbols, const struct pfs_elf_symbol *symbol)
-{
-	struct pfs_elf_symbol *added = pfs_array_add(symbols->symbols, symbols->nr_symbols, symbols->max_symbols);
-
-	if (!added)
-		return -ENOMEM;
-	*added = *symbol;
-	return 0;
-}
-
 static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r, const GElf_Sym *sym, size_t strings)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
-	struct pfs_elf_symbol symbol;
+	struct pfs_elf_symbol symbol, *added;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym->st_size || sym->st_shndx == SHN_UNDEF ||
 	    !offset_of(r, sym->st_value, &symbol.start))
@@ -222,10 +205,16 @@ static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r,
 		return 0;
 	symbol.end = symbol.start + sym->st_size;
 	symbol.rank = rank_of(sym, symbol.name);
-	return symbol.end > symbol.start ? add(symbols, &symbol) : 0;
+	if (symbol.end <= symbol.start)
+		return 0;
+	added = pfs_array_add(symbols->symbols, symbols->nr_symbols, symbols->max_symbols);
+	if (!added)
+		return -ENOMEM;
+	*added = symbol;
+	return 0;
 }
 
-/* Is there so much of it in the file, beside what has been read already? */
+/* Is the section no longer than the file has bytes that were not read yet? */
 static bool may_read(struct reader *r, const GElf_Shdr *section)
 {
 	if (section->sh_flags & SHF_COMPRESSED || section->sh_size > r->left)
@@ -305,7 +294,7 @@ static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r)
 	}
 	find_segments(r);
 	ret = read_tables(symbols, r);
-	if (!ret) /* a section that libelf had no memory for is the last one that it tells of */
+	if (!ret) /* libelf ends at the section for which it has no memory */
 		ret = unless_memory(symbols, symbols->state);
 	sort(symbols);
 	return ret;
