@@ -17,7 +17,7 @@ static int compare_counts(const void *a, const void *b)
 	return pfs_order(*(const uint64_t *)b, *(const uint64_t *)a);
 }
 
-/* What an image must have to get a block of its own. */
+/* The least number of touches with which an image gets a block of its own. */
 static int least_of_block(const struct plot_layout *l, uint64_t *least)
 {
 	const struct pfs_plot_data *data = l->plot->data;

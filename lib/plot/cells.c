@@ -30,7 +30,7 @@ static bool is_same(const struct pfs_plot_cell *a, const struct pfs_plot_cell *b
 	       pfs_plot_kind_bits(a->kind) == pfs_plot_kind_bits(b->kind);
 }
 
-/* Its entry in the index, or the free one where it belongs. There is always a free one. */
+/* Its entry in the index, or the free one for it. There is always a free one. */
 static uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
 	size_t at = hash(what) & (cells->nr_index - 1);
@@ -86,7 +86,7 @@ static int reserve(struct pfs_plot_cells *cells, size_t room)
 	return 0;
 }
 
-/* The same cells, without empty ones, with room for so many, and with so much more time and so many more pages in each. */
+/* The same cells without empty ones, with room for so many, each covering 2^time times the time and 2^pages the pages. */
 static int rebuild(struct pfs_plot_cells *cells, size_t room, unsigned int time, unsigned int pages)
 {
 	size_t used = cells->nr_used;
@@ -112,7 +112,7 @@ static int rebuild(struct pfs_plot_cells *cells, size_t room, unsigned int time,
 	return 0;
 }
 
-/* Larger in whichever way costs the picture least. 1: they cannot be any larger; 0 or -ENOMEM. */
+/* Makes cells larger in the way that costs the picture least. 0, -ENOMEM, or 1: they cannot be larger. */
 static int coarsen(struct pfs_plot_cells *cells)
 {
 	bool many_bins = cells->last_bin - cells->first_bin >= PFS_PLOT_MIN_BINS;
@@ -163,7 +163,7 @@ int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns)
 	return 0;
 }
 
-/* What is counted at that time and place, by today's size of cells. */
+/* The key of a touch at the present size of cells. */
 static struct pfs_plot_cell cell_of(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
 	struct pfs_plot_cell cell = *what;

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a touch was, as far as is known: enum pfs_access, enum pfs_class. */
+/* enum pfs_access, enum pfs_class; 0: unknown. */
 struct pfs_plot_kind {
 	uint8_t access : 2, class : 2;
-	bool signal : 1;  /* ended in one */
-	bool sampled : 1; /* no fault, but an access that a sampling source saw */
+	bool signal : 1;  /* ended in a signal */
+	bool sampled : 1; /* not a fault, but an access that a source sampled */
 };
 
 struct pfs_plot_cell {
@@ -23,8 +23,8 @@ struct pfs_plot_cell {
 	uint64_t page;	      /* number of its first page >> page_shift */
 	uint64_t bin;	      /* its time >> time_shift */
 	uint64_t ts_ns, addr; /* of the first of them */
-	uint32_t group;	      /* whose page it is; the caller's number */
-	uint32_t site;	      /* of the first of them; the caller's number of an instruction */
+	uint32_t group;	      /* the caller's number */
+	uint32_t site;	      /* instruction of the first; the caller's number */
 	uint16_t thread;      /* the caller's number */
 	struct pfs_plot_kind kind;
 };
@@ -40,23 +40,23 @@ struct pfs_plot_cells {
 };
 
 enum {
-	PFS_PLOT_MAX_BINS = 2048, /* more than half of them are used, if the time is long enough */
-	PFS_PLOT_MIN_BINS = 512,  /* below that pages are put together first */
+	PFS_PLOT_MAX_BINS = 2048, /* more than half are used if the time is long enough */
+	PFS_PLOT_MIN_BINS = 512,  /* below that, cells grow in pages first */
 };
 
-/* Cells of zeroes but for max are none. */
+/* A struct of zeroes, but for max, has no cells. */
 void pfs_plot_cells_fini(struct pfs_plot_cells *cells);
 
-/* The picture reaches to that time. 0 or -ENOMEM. */
+/* Extends the time to ts_ns. 0 or -ENOMEM. */
 int pfs_plot_cells_reach(struct pfs_plot_cells *cells, uint64_t ts_ns);
 
-/* Adds what->count touches; `page` is the number of a page, `bin` is not looked at. 0 or -ENOMEM. */
+/* Adds what->count touches; `page` is the number of a page, `bin` is not read. 0 or -ENOMEM. */
 int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
 
-/* One of those that were added as `what` is taken back. False: there is none. */
+/* Takes back one touch that was added as `what`. False: there is none. */
 bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what);
 
-/* Makes cells larger until there are no more than max; as far as that goes. 0 or -ENOMEM. */
+/* Makes cells larger until there are at most max, if possible. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);
 
 /* Sorts the cells by group, page, bin, thread and kind, and drops empty ones: cells[0] to cells[nr - 1] are left. */

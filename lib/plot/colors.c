@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The colours of drawn plots, on white and on dark. Those of threads are far apart also for who confuses red
- * with green; the colour of sampled accesses is in no other row.
+ * The colours of drawn plots, on white and on dark. Colours of threads differ also for the colour-blind; the colour of
+ * sampled accesses is in no other row.
  */
 #include "plot/plot.h"
 
@@ -12,7 +12,7 @@ static const char *const by_thread[] = {
 	"#7a7d1f", "#f28ba8", "#3a3f8f", "#a07cd8", "#8a8f98",
 };
 
-/* The first of them has to be seen on white, too: most places of a plot have one touch. */
+/* The first must be visible on white: most places of a plot have one touch. */
 const char *const pfs_plot_hot[PFS_PLOT_LEVELS] = {
 	"#f5b942", "#f5a02f", "#f2862a", "#ea6a27", "#dd4b23", "#c62f22", "#a41a26", "#7c0f28", "#4d0820",
 };

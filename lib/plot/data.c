@@ -58,8 +58,8 @@ static bool is_region_wanted(const struct pfs_plot_data *data, const struct pfs_
 }
 
 /*
- * Its group has been there, and where neighbours of the same name are: the pieces of a file are one band, also
- * if some between them are never touched. A few at a time; others come when they are touched themselves.
+ * Extends the group's ranges by the region and its neighbours of the same name: the pieces of a file are one band, also
+ * if some between them are never touched. A few at a time; others follow when they are touched.
  */
 static int reach(struct pfs_plot_group *group, const struct pfs_space *space, const struct pfs_region *region)
 {
@@ -76,7 +76,7 @@ static int reach(struct pfs_plot_group *group, const struct pfs_space *space, co
 	return plot_group_reach(group, space->live[low]->start, space->live[high]->end);
 }
 
-/* Whose page it is; what was so of the last one often is of the next. */
+/* Finds image and group of the page; often they are those of the last one. */
 static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const struct pfs_region *region, uint64_t addr)
 {
 	struct plot_place *place = &data->priv->place;
@@ -107,7 +107,7 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const st
 	return 0;
 }
 
-/* The thread's last touch, there where the place is that was looked at: in the cells, or left out. */
+/* Counts the thread's last touch at the current place, in the cells or as left out. */
 static int count(struct pfs_plot_data *data, struct plot_slot *slot)
 {
 	const struct plot_place *place = &data->priv->place;
@@ -129,7 +129,7 @@ static int count(struct pfs_plot_data *data, struct plot_slot *slot)
 	return 0;
 }
 
-/* The same of a fault in no known region, as if it had not been counted. */
+/* Takes back the count of a fault in no known region. */
 static void count_back(struct pfs_plot_data *data, struct plot_slot *slot)
 {
 	if (!slot->thread.has_last) {
@@ -144,7 +144,7 @@ static void count_back(struct pfs_plot_data *data, struct plot_slot *slot)
 	data->outside--;
 }
 
-/* A touch at the place that was looked at, by an instruction in that mode (0: not known). */
+/* A touch at the current place, by an instruction in that mode (0: unknown). */
 static int touch(struct pfs_plot_data *data, struct plot_slot *slot, const struct pfs_outcome *outcome,
 		 const struct pfs_plot_cell *touch, uint64_t ip, unsigned int mode)
 {
@@ -183,7 +183,7 @@ static int touch_once(struct pfs_plot_data *data, struct plot_slot *slot, const 
 			   pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
 }
 
-/* A region was made: if the stack reaches to the thread's last fault now, it grew by that. */
+/* A region was made: if it is the stack and now holds the thread's last fault, that fault made it grow. */
 static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_slot *slot)
 {
 	struct pfs_space *space = thread->fault_space;
@@ -203,7 +203,7 @@ static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, st
 	return count(data, slot);
 }
 
-/* The thread's last fault was read from disk, or ended in a signal. */
+/* The thread's last fault turns out to be major, or ended in a signal. */
 static int learn(struct pfs_plot_data *data, struct plot_slot *slot, enum pfs_kind what)
 {
 	struct pfs_plot_kind kind = slot->thread.last.kind;
@@ -220,7 +220,7 @@ static int learn(struct pfs_plot_data *data, struct plot_slot *slot, enum pfs_ki
 	return pfs_plot_cells_add(&data->cells, &slot->thread.last);
 }
 
-/* The time that is shown goes on as long as something happens to what is shown. */
+/* The shown time extends as long as shown threads have events. */
 static int go_on(struct pfs_plot_data *data, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	if (!data->cells.any || !pfs_kind_is(ev, PFS_KIND_THREAD) || outcome->muted)

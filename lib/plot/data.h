@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a plot shows, gathered while the events come: faults and sampled accesses, counted by place, time, kind
- * and thread. Stands behind the model: an event goes into the model first, for only the layout of that moment
- * says whose page it is. Memory is bounded by the cells (plot/cells.h), the processes and the names of regions.
+ * Gathers faults and sampled accesses for a plot, counted by place, time, kind and thread. It observes the model, which
+ * takes each event first, because the layout of that moment decides whose page was touched. Memory is bounded by the
+ * cells (plot/cells.h), the processes and the names of regions.
  *
- * A group is all regions of one name in one image of a process. Which of them are one band of the picture is
- * said when all is known (plot.h).
+ * A group is all regions of one name in one image of a process. Bands are made of groups at the end (plot/plot.h).
  */
 #ifndef PFS_PLOT_DATA_H
 #define PFS_PLOT_DATA_H
@@ -16,16 +15,16 @@
 
 enum {
 	PFS_PLOT_MAX_CELLS = 1 << 18,
-	PFS_PLOT_MAX_IMAGES = 1000, /* more processes, groups and threads than that share the last number */
+	PFS_PLOT_MAX_IMAGES = 1000, /* further images, groups and threads share the last number */
 	PFS_PLOT_MAX_GROUPS = 10000,
 	PFS_PLOT_MAX_THREADS = 1000,
-	PFS_PLOT_MAX_SITES = 60000, /* of more instructions none is known */
-	PFS_PLOT_MAX_RANGES = 1000, /* of a group; of more those side by side are one */
+	PFS_PLOT_MAX_SITES = 60000, /* further instructions are unknown */
+	PFS_PLOT_MAX_RANGES = 1000, /* of a group; neighbours are merged beyond that */
 };
 
 /* A process from one exec to the next. */
 struct pfs_plot_image {
-	const struct pfs_space *space; /* NULL: several that share the last number */
+	const struct pfs_space *space; /* NULL: several images share the number */
 	uint64_t count;		       /* faults and sampled accesses */
 };
 
@@ -35,14 +34,14 @@ struct pfs_plot_range {
 
 struct pfs_plot_group {
 	uint32_t image;
-	const char *name;	       /* as its region had it; "anon" and the like where no path says it */
+	const char *name;	       /* the region's; "anon" and the like without a path */
 	bool unknown;		       /* no known region */
-	struct pfs_plot_range *ranges; /* where its regions have been: sorted, apart from each other */
+	struct pfs_plot_range *ranges; /* of its regions at any time: sorted, apart from each other */
 	uint32_t nr_ranges, max_ranges;
 };
 
 struct pfs_plot_thread {
-	int32_t pid, tid; /* 0: several that share the last number */
+	int32_t pid, tid; /* 0: several threads share the number */
 	const char *comm; /* its last one; NULL: not known */
 	uint64_t count;
 };
@@ -50,12 +49,12 @@ struct pfs_plot_thread {
 enum pfs_plot_site_kind {
 	PFS_PLOT_NOT_KNOWN,
 	PFS_PLOT_IN_FILE,
-	PFS_PLOT_IN_REGION, /* of no file: [vdso], code that was made while it ran */
+	PFS_PLOT_IN_REGION, /* of no file: [vdso], generated code */
 	PFS_PLOT_IN_KERNEL,
 	PFS_PLOT_IN_NOTHING, /* no known region */
 };
 
-/* An instruction that faulted, there where it was then. The first of all, number 0, is not known. */
+/* The place of an instruction that faulted, at that time. Number 0 is the unknown one. */
 struct pfs_plot_site {
 	const char *name; /* of its file or region; NULL: in the kernel, or in no region */
 	uint64_t off;	  /* in the file or region, in bytes; else its address */
@@ -76,7 +75,7 @@ struct pfs_plot_data {
 	uint32_t max_images, max_groups, max_threads, max_sites;
 	uint64_t faults, sampled; /* in the cells */
 	uint64_t outside;	  /* of the faults: in no known region */
-	uint64_t timeless;	  /* faults that a source counted, and told at the end: in no cell */
+	uint64_t timeless;	  /* faults that a source only counted: in no cell */
 	uint64_t left_out;	  /* by --region */
 	struct pfs_plot_data_private *priv;
 };
@@ -85,7 +84,7 @@ struct pfs_plot_data {
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter);
 void pfs_plot_data_free(struct pfs_plot_data *data);
 
-/* Takes what the model has just taken in. It returns 0 or -ENOMEM. */
+/* Its functions return 0 or -ENOMEM. */
 struct pfs_observer pfs_plot_data_observer(struct pfs_plot_data *data);
 
 #endif

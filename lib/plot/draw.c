@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The picture: see plot/draw.h.
+ * Plans and draws the picture: see plot/draw.h.
  */
 #include "plot/draw.h"
 
@@ -48,7 +48,7 @@ static double wish(const struct pfs_plot_band *band)
 	return BAND + 9 * log2(1 + band->pages);
 }
 
-/* A picture that is not high has less beside its bands, until those have a fifth of it. */
+/* A low picture leaves out more and more, until its bands have a fifth of the height. */
 static double room_for_bands(struct pfs_plot_picture *p)
 {
 	double height = p->style->height ? p->style->height : MOST_HEIGHT;
@@ -81,10 +81,7 @@ static void place_bands(struct pfs_plot_picture *p, double room, double wishes)
 	p->total = p->style->height ? p->style->height : ceil(y + p->foot);
 }
 
-/*
- * A height for each band so that they fill the room that there is; the logarithm of their pages, for who is
- * small. -ENOSPC: there are too many of them.
- */
+/* Gives each band a height, by the logarithm of its pages, so that they fill the room. -ENOSPC: too many bands. */
 static int plan_bands(struct pfs_plot_picture *p)
 {
 	const struct pfs_plot *plot = p->plot;
@@ -104,7 +101,7 @@ static int plan_bands(struct pfs_plot_picture *p)
 	return 0;
 }
 
-/* A place of the grid is so many pixels wide and high, or all of a page. */
+/* A place of the grid is 2 or 3 pixels wide and high, or a page high. */
 static int plan_grid(struct pfs_plot_picture *p)
 {
 	double place = p->style->heat ? 3 : 2;
@@ -118,7 +115,7 @@ static int plan_grid(struct pfs_plot_picture *p)
 				  p->style->heat ? PFS_PLOT_BY_NOTHING : p->style->by);
 }
 
-/* What the legend says, and so how high it is, is only known when all is in its place. */
+/* The legend's text, and so its height, is known only when all is placed. */
 static int plan(struct pfs_plot_picture *p)
 {
 	double planned, height = foot(p);
@@ -176,7 +173,7 @@ static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
 		 pfs_grouped_text(number, band->faults + band->sampled));
 }
 
-/* Where a fold is, across the band: nothing was touched there. */
+/* A dashed line across the band for each fold. */
 static void draw_folds(const struct pfs_plot_picture *p)
 {
 	for (uint32_t i = 0; i < p->plot->nr_segments; i++) {

@@ -23,7 +23,7 @@
 /* clang-format on */
 
 /*
- * cairo's functions by their names without "cairo_". It is loaded when a picture is drawn, so that a recording process has
+ * cairo's functions by their names without "cairo_". It is loaded to draw a picture, so that a recording process has
  * neither it nor the libraries that it needs.
  */
 struct pfs_cairo {
@@ -33,11 +33,11 @@ struct pfs_cairo {
 #undef X
 };
 
-/* What a picture goes without when it is not high, one after another. */
+/* What is left out of a low picture, one after another. */
 enum pfs_plot_terse {
 	PFS_PLOT_AMPLE,
 	PFS_PLOT_LOW_CHARTS,
-	PFS_PLOT_NO_EXPLANATIONS, /* remarks on the recording stay */
+	PFS_PLOT_NO_EXPLANATIONS, /* but remarks on the recording stay */
 	PFS_PLOT_NO_CHARTS,
 	PFS_PLOT_SHORT_LEGEND,
 };
@@ -50,19 +50,16 @@ struct pfs_plot_picture {
 	struct pfs_plot_grid grid;
 	uint32_t *rows;	      /* of each band */
 	double *top, *height; /* of each band */
-	double *heading;      /* of each block: its upper end */
+	double *heading;      /* top of each block */
 	double width, total;  /* of the whole picture */
 	double left, right;   /* of the plot within it */
-	double first, last;   /* upper and lower end of all bands */
-	double foot;	      /* height of what is below them */
+	double first, last;   /* top and bottom of all bands */
+	double foot;	      /* height of all below the bands */
 	unsigned int terse;   /* enum pfs_plot_terse */
-	uint32_t bands_fit;   /* where there are too many */
+	uint32_t bands_fit;   /* if there are too many */
 };
 
-/*
- * Where everything goes; `on` is to measure by. 0, -ENOMEM, or -ENOSPC: the wanted height has room for about
- * bands_fit bands.
- */
+/* Places everything; measures text with `on`. 0, -ENOMEM, or -ENOSPC: the height has room for about bands_fit bands. */
 int pfs_plot_picture_plan(struct pfs_plot_picture *picture);
 
 /* Draws on picture->on. 0 or -errno with err set. */
@@ -74,10 +71,10 @@ void pfs_plot_picture_fini(struct pfs_plot_picture *picture);
 
 enum { PFS_PLOT_MARGIN = 14 };
 
-/* From one line of it to the next. */
+/* The distance of two lines. */
 double pfs_plot_legend_line(const struct pfs_plot_picture *picture);
 
-/* Its first line stands at y. Returns where one more would: so on any surface it also tells how high it is. */
+/* Draws it from y on, and returns the y of the next line, from which its height is known. */
 double pfs_plot_legend_draw(const struct pfs_plot_picture *picture, double y);
 
 /* ---- strokes; colours are "#rrggbb" ---- */
@@ -85,16 +82,16 @@ double pfs_plot_legend_draw(const struct pfs_plot_picture *picture, double y);
 enum pen_align { PEN_LEFT, PEN_RIGHT, PEN_CENTER, PEN_BOLD }; /* bold: from the left */
 
 void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color, double alpha);
-/* What has been outlined. */
+/* Fills the path. */
 void pen_fill(const struct pfs_plot_picture *p, const char *color);
 void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
 void pen_dashes(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
 
-/* As much of the text as fits into so many pixels. */
+/* Draws as much of the text as fits into `room` pixels. */
 void pen_text(const struct pfs_plot_picture *p, double x, double y, double size, enum pen_align align, double room,
 	      const char *color, const char *text);
 
-/* In as many lines, so far apart, as it needs. Returns where one more would stand. */
+/* Draws the text in lines, `line` apart. Returns the y of the next line. */
 double pen_lines(const struct pfs_plot_picture *p, double x, double y, double line, double size, double room,
 		 const char *color, const char *text);
 double pen_width(const struct pfs_plot_picture *p, double size, const char *text);

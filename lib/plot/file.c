@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot into a file: as SVG, PNG or PDF by cairo. SVG also says in words and numbers what it shows, for
- * readers and programs.
+ * Writes a plot in its format: SVG, PNG and PDF by cairo. SVG also has its content as text and numbers, for readers and
+ * programs.
  */
 #include "plot/draw.h"
 
@@ -31,10 +31,7 @@ int pfs_plot_format_of_file(const char *file)
 	return dot ? pfs_plot_format_find(dot + 1) : -ENOENT;
 }
 
-/*
- * A picture that has a height of its own has a band for so many pixels; less would do for a name, but not for
- * what is in it.
- */
+/* With a given height a band has at least PIXELS pixels: fewer suffice for a name, but not for its points. */
 uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format)
 {
 	enum { OF_TEXT = 20, OF_PICTURE = 44, OF_PAGE = 100, PIXELS = 16, BESIDE = 400 };
@@ -78,7 +75,7 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsi
 	return fwrite(data, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* out NULL: what is drawn goes nowhere. */
+/* out NULL: nothing is written. */
 static cairo_surface_t *surface_new(const struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *out)
 {
 	char text[PFS_PLOT_TEXT_MAX];
@@ -99,7 +96,7 @@ static cairo_surface_t *surface_new(const struct pfs_plot_picture *p, enum pfs_p
 	}
 }
 
-/* All of it goes to a stream of memory first: cairo writes when it likes to. */
+/* Into memory first, because cairo may write at any time. */
 static int draw_to(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE *memory, struct pfs_err *err)
 {
 	cairo_surface_t *surface = surface_new(p, format, memory);
@@ -120,7 +117,7 @@ static int draw_to(struct pfs_plot_picture *p, enum pfs_plot_format format, FILE
 	return pfs_err_set(err, -ENOMEM, "cairo cannot draw: %s", p->cairo->status_to_string(status));
 }
 
-/* Behind <svg ...>: what a screen reader says, and what a program reads. */
+/* Adds title and description for screen readers, and metadata for programs, behind <svg ...>. */
 static void write_svg(const struct pfs_plot_picture *p, const char *drawn, size_t len, FILE *out)
 {
 	const char *svg = strstr(drawn, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
@@ -162,7 +159,7 @@ static int draw_and_write(struct pfs_plot_picture *p, enum pfs_plot_format forma
 	return ret;
 }
 
-/* On a surface of that kind, for widths of text differ. */
+/* On a surface of that format, because widths of text differ. */
 static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
 {
 	cairo_surface_t *surface;
@@ -180,7 +177,7 @@ static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
 	return ret;
 }
 
-/* With fewer bands where the picture is not high enough for those that it was laid out with. */
+/* Lays the plot out with fewer bands if the picture is too low. */
 static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, enum pfs_plot_format format)
 {
 	struct pfs_plot_data *data = p->plot->data;

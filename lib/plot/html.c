@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot as a page: plot/page.html with the numbers, plot/page_draw.js and plot/page.js in it. One file,
- * which asks for nothing from anywhere.
+ * Writes a plot as a page: plot/page.html with the data, plot/page_draw.js and plot/page.js in it. The page loads no
+ * other file.
  */
 #include "plot/sites.h"
 #include "view/labels.h"
@@ -122,7 +122,7 @@ static void write_names(struct page *page)
 
 /* ---- places ---- */
 
-/* The image of each group, by the number of its label. */
+/* The labels of images, and the image of each group. */
 static int write_images(struct page *page)
 {
 	const struct pfs_plot_data *data = page->plot->data;
@@ -254,7 +254,7 @@ static void write_times(struct page *page)
 	pfs_json_end(json, "]");
 }
 
-/* Bins in which events may be missing: from, to. */
+/* Bins in which events may be missing, as half-open ranges. */
 static void write_losses(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;

@@ -33,7 +33,7 @@ static int label_band(struct plot_layout *l, struct pfs_plot_band *band, const s
 	return band->label ? 0 : -ENOMEM;
 }
 
-/* How many untouched units in a row are folded: what would take more than a quarter of the touched ones. */
+/* Gaps of this many untouched units are folded: a quarter of the touched ones or more. */
 static uint64_t fold_from(const struct plot_strip *strips, uint32_t nr)
 {
 	uint64_t touched = 0;
@@ -63,7 +63,7 @@ static void add_segments(struct plot_layout *l, const struct plot_strip *strip, 
 	}
 }
 
-/* Where its segments lie in the band, with a gap for each fold. */
+/* Places the segments in the band, with a gap for each fold. */
 static void place_segments(struct pfs_plot_band *band, struct pfs_plot_segment *segments, uint32_t nr)
 {
 	double units = 0, gap = 0, at = 0;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plot: time from left to right, addresses from bottom to top, folded where nothing was touched. What was
- * gathered (plot/data.h) is laid out here in blocks (a process's image each) of bands (a region each, or
- * several small ones), and put into a grid of rows and columns. How that is drawn is plot/text.c's,
- * plot/draw.c's and plot/html.c's.
+ * A plot: time from left to right, addresses from bottom to top, untouched addresses folded.
  *
- * All of them show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
+ *     plot/data.h    gathers touches from events, counted in cells (plot/cells.h)
+ *     plot/plot.h    lays them out in blocks (an image of a process each) of bands (a region each, or several small
+ *                    ones), puts them into a grid of rows and columns, and writes it as text, picture or page
+ *     plot/sites.h   names the instructions of a page
+ *     plot/draw.h    draws pictures by cairo
+ *
+ * All formats show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
  */
 #ifndef PFS_PLOT_H
 #define PFS_PLOT_H
@@ -17,7 +20,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Pages side by side, of one group: what is touched, with the small gaps in it. */
+/* Touched pages side by side in one group, with small gaps. */
 struct pfs_plot_segment {
 	uint32_t group, band;
 	uint64_t first, last; /* as cells have them: numbers of pages >> page_shift */
@@ -25,12 +28,12 @@ struct pfs_plot_segment {
 };
 
 struct pfs_plot_band {
-	char *label;	  /* escaped; short: a file without its path */
-	const char *name; /* whole, not escaped; NULL: several regions */
+	char *label;	  /* escaped; a file without its path */
+	const char *name; /* not escaped; NULL: several regions */
 	uint32_t block;
 	uint64_t start, end; /* from its first touched page to its last; end 0: the top of memory */
 	uint64_t faults, sampled;
-	double pages; /* what its height stands for, in units of cells */
+	double pages; /* its height stands for these, in units of cells */
 	uint32_t nr_folds;
 	bool unknown; /* no known region */
 };
@@ -47,11 +50,11 @@ struct pfs_plot {
 	struct pfs_plot_segment *segments; /* sorted by group and page */
 	uint32_t nr_blocks, nr_bands, nr_segments;
 	uint64_t nr_bins;
-	uint64_t from_ns, to_ns; /* where the first bin begins, and the last ends */
-	unsigned int unit_shift; /* a unit of cells is so many bytes: 1 << unit_shift */
+	uint64_t from_ns, to_ns; /* beginning of the first bin, end of the last */
+	unsigned int unit_shift; /* a unit of cells is 1 << unit_shift bytes */
 };
 
-/* At most about so many bands. Sorts the cells. The data must not change while the plot lives. 0 or -ENOMEM. */
+/* Makes about max_bands bands at most. Sorts the cells. The data must not change while the plot lives. 0 or -ENOMEM. */
 int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands);
 void pfs_plot_fini(struct pfs_plot *plot);
 
@@ -61,21 +64,16 @@ const struct pfs_plot_segment *pfs_plot_find(const struct pfs_plot_segment *from
 /* The place in the band (0 to 1) of the middle of the cell's pages. */
 double pfs_plot_place(const struct pfs_plot_segment *segment, const struct pfs_plot_cell *cell);
 
-/*
- * Which of the group's ranges the unit begins in, or else the next one begins in it. Their number: none is known.
- */
+/* The index of the group's range that holds the beginning of the unit, else of the next one; nr_ranges: none. */
 uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t group, uint64_t page);
 
-/*
- * "cc1 (pid 4711)", or "sh (pid 4711, image 2)" where the process has several of that name; escaped. The caller
- * frees it. NULL: no memory.
- */
+/* "cc1 (pid 4711)", or "sh (pid 4711, image 2)" if several have that name; escaped. Allocated; NULL: no memory. */
 char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr);
 
 /* ---- the grid ---- */
 
 enum pfs_plot_by {
-	PFS_PLOT_BY_NOTHING, /* all faults alike: a heat map */
+	PFS_PLOT_BY_NOTHING, /* a heat map */
 	PFS_PLOT_BY_ACCESS,
 	PFS_PLOT_BY_CLASS,
 	PFS_PLOT_BY_THREAD,
@@ -83,8 +81,8 @@ enum pfs_plot_by {
 
 enum {
 	PFS_PLOT_COLORS = 12,
-	PFS_PLOT_OTHERS = 10,  /* threads that have no colour of their own */
-	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are no faults, whatever faults are told apart by */
+	PFS_PLOT_OTHERS = 10,  /* threads without a colour of their own */
+	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are not faults */
 };
 
 /* Touches of one colour in one place of the grid. */
@@ -94,8 +92,8 @@ struct pfs_plot_spot {
 };
 
 struct pfs_plot_grid {
-	uint32_t columns; /* at most as many as were asked for */
-	uint64_t bins;	  /* each of so many */
+	uint32_t columns; /* at most max_columns */
+	uint64_t bins;	  /* in a column */
 	uint64_t column_ns;
 	struct pfs_plot_spot *spots; /* sorted by band, row, column; the most frequent colour last */
 	uint32_t nr_spots;
@@ -104,12 +102,12 @@ struct pfs_plot_grid {
 	uint64_t *faults;		     /* by column */
 	uint64_t *resident;		     /* pages by column, the most at any time of it; see plot/resident.c */
 	uint64_t most_faults, most_resident; /* in one column */
-	uint32_t threads[PFS_PLOT_OTHERS];   /* whose the colours are, the busiest first */
+	uint32_t threads[PFS_PLOT_OTHERS];   /* with a colour each, the busiest first */
 	uint32_t nr_threads;
 	enum pfs_plot_by by;
 };
 
-/* The colour of the thread, by its rank among the busiest, if faults are told apart by thread. */
+/* The colour of the thread when faults are coloured by thread. */
 uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread);
 
 /* rows: of each band; NULL: one each. 0 or -ENOMEM. */
@@ -127,12 +125,10 @@ extern const char *const pfs_plot_class_texts[4];  /* by enum pfs_class; the las
 /* "worker 4711", escaped. Returns buf. */
 const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
 
-/*
- * pages[i]: those that were resident at the most in the i-th of `columns`, of so many bins each. 0 or -ENOMEM.
- */
+/* pages[i]: the most pages that were resident at a time of column i, of `bins` bins each. 0 or -ENOMEM. */
 int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
 
-/* "#d1352b", of that colour where faults are told apart so. */
+/* "#d1352b": that colour when faults are coloured by `by`. */
 const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color);
 
 enum { PFS_PLOT_LEVELS = 9 };
@@ -144,10 +140,7 @@ extern const char *const pfs_plot_hot[PFS_PLOT_LEVELS], *const pfs_plot_seen[PFS
 
 enum { PFS_PLOT_TEXT_MAX = 1536 };
 
-/*
- * As pfs_escape(), and without the codes that are no characters (U+FFFE and the like), which neither XML nor
- * cairo takes: bytes of those become "?". Returns buf.
- */
+/* As pfs_escape(); noncharacters (U+FFFE and the like), which XML and cairo reject, become "?". Returns buf. */
 char *pfs_plot_escape(char *buf, size_t size, const char *s);
 
 /* "14,441/s"; "1 at once" where the picture has only one moment. Returns buf. */
@@ -165,7 +158,7 @@ uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t 
 /* "no faults", "4,016,219 faults, 12 of them in no known region, in 1.5 s". Returns buf. */
 const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
 
-/* What else has to be said: one remark a line, "" if there is nothing. Returns buf. */
+/* Remarks on the recording, one a line, or "". Returns buf. */
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX]);
 
 /* "A column is 250 us; addresses grow upwards, gaps are folded". Returns buf. */
@@ -180,7 +173,7 @@ const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_st
 /* May events be missing in that time? */
 bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns);
 
-/* How hot a place is, from 0 (one touch) to levels - 1 (the most), by the logarithm. */
+/* The level of a count, from 0 (one touch) to levels - 1 (the most), by the logarithm. */
 unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 
 /* The least count of that level. */
@@ -188,15 +181,15 @@ uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int lev
 
 #define PFS_PLOT_RESIDENT_TEXT "Resident pages (estimate: touched, fault-around, populated, until unmapped)"
 
-/* ---- forms ---- */
+/* ---- formats ---- */
 
 struct pfs_plot_style {
 	const char *title;	  /* NULL: the recording's command */
-	const char *file;	  /* where no command is known: its name; NULL: it has none */
-	struct timespec recorded; /* when the recording was whole; 0: not known */
+	const char *file;	  /* its name, if no command is known; NULL: it has none */
+	struct timespec recorded; /* when the recording was complete; 0: unknown */
 	bool heat;
 	enum pfs_plot_by by;	    /* unless it is a heat map */
-	unsigned int width, height; /* columns of text, or pixels; 0: as the form has it */
+	unsigned int width, height; /* columns of text, or pixels; 0: the format's default */
 	bool color;		    /* text */
 	bool blocks;		    /* text: half blocks in colours instead of ASCII */
 };
@@ -206,10 +199,10 @@ enum { PFS_PLOT_LEAST_WIDTH = 400, PFS_PLOT_LEAST_HEIGHT = 300, PFS_PLOT_MOST_PI
 
 enum pfs_plot_format { PFS_PLOT_TEXT, PFS_PLOT_SVG, PFS_PLOT_PNG, PFS_PLOT_PDF, PFS_PLOT_HTML, PFS_PLOT_FORMATS };
 
-/* As many bands as that form has room for: what pfs_plot_lay_out() is to be given. */
+/* The max_bands of pfs_plot_lay_out() for that format. */
 uint32_t pfs_plot_bands(const struct pfs_plot_style *style, enum pfs_plot_format format);
 
-/* By its name, "svg" and so on; or by how the name of a file ends. -ENOENT: it is none. */
+/* The format of that name ("svg"), or of a file's suffix. -ENOENT: unknown. */
 int pfs_plot_format_find(const char *name);
 int pfs_plot_format_of_file(const char *file);
 
@@ -217,11 +210,11 @@ int pfs_plot_format_of_file(const char *file);
 int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
 		   FILE *out, struct pfs_err *err);
 
-/* What is in the picture, in numbers for other programs: the next value of the JSON, by `key` or (NULL) without. */
+/* The numbers of the picture for programs: the next value of the JSON, with `key` or (NULL) without. */
 void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, struct pfs_json *json,
 			    const char *key);
 
-/* One of each: pfs_plot_write() calls it. */
+/* pfs_plot_write() calls these. */
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err);
 int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,

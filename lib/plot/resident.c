@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many pages were in memory, as far as a recording shows it: a page is from the first fault that asked for
- * it, or from when it was mapped beside one or populated, until its region goes. Computed from the model when
- * all is known.
- *
- * An estimate: what was there before the recording is not in it, nor what a fork shares; what the kernel took away
- * again (MADV_DONTNEED, swapping) still counts; a page of two processes counts twice. Refused faults brought no page.
+ * Estimates how many pages were resident, from the model at the end: a page is resident from its first served fault,
+ * fault-around or population until its region is unmapped. Pages from before the recording and pages shared by fork do
+ * not count; pages that the kernel took back (MADV_DONTNEED, swapping) still count, and a page of two processes counts
+ * twice.
  */
 #include "plot/plot.h"
 
@@ -23,12 +21,12 @@ struct stay {
 };
 
 /*
- * Between two moments pages only come: what is there at the moment, before any go, is the most since the one before.
- * Moments are when pages went, and the last of each bin.
+ * A time at which pages were unmapped, or the last of a bin. Between two moments pages are only added, so the number
+ * just before the removals of a moment is the highest since the moment before.
  */
 struct moment {
 	uint64_t ts_ns;
-	uint64_t came, went; /* since the moment before; at this one */
+	uint64_t added, removed; /* since the moment before; at this one */
 };
 
 struct resident {
@@ -101,7 +99,7 @@ static int make_moments(struct resident *r)
 	return 0;
 }
 
-/* The first moment at that time or later; NULL: it is after all. */
+/* The first moment at that time or later; NULL: none. */
 static struct moment *moment_at(struct resident *r, uint64_t ts_ns)
 {
 	size_t low;
@@ -124,21 +122,21 @@ static bool is_there(const struct pfs_page *page)
 	return page->flags & present || (page->flags & PFS_PAGE_TOUCHED && page->nr_faults > page->nr_signal);
 }
 
-/* How many of them are there at any time. */
+/* Returns how many of them are resident at some time. */
 static uint64_t add_pages(struct resident *r, const struct pfs_page *page, uint64_t nr)
 {
 	struct moment *moment = is_there(page) ? moment_at(r, page->first_ns) : NULL;
 
 	if (!moment)
 		return 0;
-	moment->came += nr;
+	moment->added += nr;
 	return nr;
 }
 
 /* A leaf of the tree of pages has no more. */
 enum { MAX_APART = 64 };
 
-/* Pages that are alike but for the time come one by one. */
+/* Pages that differ in time only are added one by one. */
 static void add_pages_of(struct resident *r, const struct stay *stay)
 {
 	struct pfs_page_walk walk, each;
@@ -158,10 +156,10 @@ static void add_pages_of(struct resident *r, const struct stay *stay)
 	}
 	gone = moment_at(r, stay->end_ns);
 	if (gone)
-		gone->went += sum;
+		gone->removed += sum;
 }
 
-/* The most of each bin: what is there at one of its moments. */
+/* The highest number of each column is that of one of its moments. */
 static void add_up(const struct resident *r, uint32_t columns, uint64_t bins, uint64_t *pages)
 {
 	const struct pfs_plot *plot = r->plot;
@@ -173,10 +171,10 @@ static void add_up(const struct resident *r, uint32_t columns, uint64_t bins, ui
 				       ? 0
 				       : (moment->ts_ns - plot->from_ns) >> plot->data->cells.time_shift;
 
-		now += moment->came;
+		now += moment->added;
 		if (now > 0 && bin / bins < columns && (uint64_t)now > pages[bin / bins])
 			pages[bin / bins] = now;
-		now -= moment->went;
+		now -= moment->removed;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The instructions that the points of a page tell of: the file, the function and the offset in it.
+ * The instructions of a page's points: file, function and offset.
  */
 #ifndef PFS_PLOT_SITES_H
 #define PFS_PLOT_SITES_H
@@ -17,7 +17,7 @@ struct pfs_plot_page_site {
 struct pfs_plot_page_file {
 	char *name;	     /* escaped, without its path */
 	const char *between; /* name and offset */
-	const char *why;     /* there is no symbol where there is none; "" if nothing need be said */
+	const char *why;     /* an instruction has no symbol; "": no reason to show */
 };
 
 struct pfs_plot_sites {
@@ -30,8 +30,8 @@ struct pfs_plot_sites {
 };
 
 /*
- * Those of all cells, with the symbols that files on this machine have for them now; what was done to a file
- * after `until` has not been recorded (0: no matter when). 0 or -ENOMEM; pfs_plot_sites_fini() in any case.
+ * Finds the instructions of all cells, with symbols of the files on this machine; files that were changed after `until`
+ * (0: any time) are not read. 0 or -ENOMEM; the caller calls pfs_plot_sites_fini() in any case.
  */
 int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until);
 void pfs_plot_sites_fini(struct pfs_plot_sites *sites);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The strips of a plot: what was touched of one region, or of several adjacent ones of one name; and the choice of
- * those that get a band of their own.
+ * The strips of a plot: the touched pages of a region, or of several adjacent regions of one name; and the choice of
+ * the strips that get a band of their own.
  */
 #include "plot/layout_priv.h"
 
@@ -49,7 +49,7 @@ static int compare_strips(const void *a, const void *b)
 	return pfs_order(x->block, y->block) ?: pfs_order(x->start, y->start) ?: pfs_order(x->group, y->group);
 }
 
-/* Where it begins, as exactly as is known: regions that share a unit are in order, too. */
+/* Its first address, as exactly as known, so that regions in one unit are in order, too. */
 static uint64_t start_of(const struct plot_layout *l, const struct plot_leaf *leaf, unsigned int range)
 {
 	const struct pfs_plot_group *group = plot_group_of(l, leaf->group);
@@ -97,10 +97,7 @@ static int compare_busy(const void *a, const void *b)
 	return pfs_order(y->count, x->count) ?: pfs_order(x, y);
 }
 
-/*
- * Gives bands of their own to the first nr of them, and to what lies in no region if `unknown`. How many bands that
- * makes.
- */
+/* Gives the first nr strips, and if `unknown` those in no region, bands of their own. Returns the number of bands. */
 static uint32_t choose_first(struct plot_layout *l, struct plot_strip **order, uint32_t nr, bool unknown)
 {
 	uint32_t bands = 0;
@@ -115,9 +112,7 @@ static uint32_t choose_first(struct plot_layout *l, struct plot_strip **order, u
 	return bands;
 }
 
-/*
- * As many of the busiest as can be: each more makes one band more, or two, or puts one in the place of another.
- */
+/* As many of the busiest as possible: each further one adds at most two bands, and never removes any. */
 int plot_strips_choose(struct plot_layout *l, uint32_t max_bands)
 {
 	struct plot_strip **order = malloc((l->nr_strips + 1) * sizeof(*order));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is written beside a plot: numbers, times, and what has to be known to read it. See plot.h.
+ * Texts beside a plot: rates, times, sums and remarks. See plot/plot.h.
  */
 #include "plot/plot.h"
 
@@ -29,7 +29,7 @@ char *pfs_plot_escape(char *buf, size_t size, const char *s)
 	return buf;
 }
 
-/* Has it no extent in time? */
+/* Does the plot show one moment only? */
 static bool is_moment(const struct pfs_plot *plot)
 {
 	return plot->to_ns - plot->from_ns <= 1;
@@ -130,7 +130,7 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 				  "faults were counted without their times: not in the plot\n"),
 		       count_text(left_out, data->left_out, "touch of another region is excluded\n",
 				  "touches of other regions are excluded\n"));
-	/* Touches that the filter keeps from the model are in no page of it either. */
+	/* Touches that the filter hides from the model do not count as resident. */
 	if (threads || from)
 		len += snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
 				"Only touches%s%s are shown; resident pages count these only\n",

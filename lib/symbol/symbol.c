@@ -71,7 +71,7 @@ static int find_mapped(void *ctx, const struct pfs_smap *region)
 	return 1;
 }
 
-/* As the kernel reports it for a mapping, and so in recordings; on overlayfs and btrfs stat() differs. False: unknown. */
+/* As the kernel reports it for a mapping, and so in recordings; stat() differs on overlayfs. False: unknown. */
 static bool mapped_identity(int fd, struct mapped *mapped)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);

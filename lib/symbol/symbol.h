@@ -31,17 +31,17 @@ struct pfs_elf_symbols {
 };
 
 /*
- * Reads the symbols of the file: path, dev (major << 20 | minor) and ino as recorded (0 and 0: unknown). A file that was
- * changed after `until` (0: any time) is not read. Returns 0 with the outcome in `state`, or -ENOMEM. The caller calls
- * pfs_elf_symbols_fini() in any case.
+ * Reads the symbols of the file: path, dev (major << 20 | minor) and ino as recorded (0 and 0: unknown). A file that
+ * was changed after `until` (0: any time) is not read. Returns 0 with the outcome in `state`, or -ENOMEM. The caller
+ * calls pfs_elf_symbols_fini() in any case.
  */
 int pfs_elf_symbols_read(struct pfs_elf_symbols *symbols, const char *path, uint32_t dev, uint64_t ino,
 			 struct timespec until);
 void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols);
 
 /*
- * The name of the function at that offset in the file, any bytes, and the distance from its beginning; NULL: unknown. It
- * lives as long as the symbols.
+ * The name of the function at that offset in the file, any bytes, and the distance from its beginning; NULL: unknown.
+ * It lives as long as the symbols.
  */
 const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t off, uint64_t *behind);
 
