@@ -117,16 +117,17 @@ static int emit_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return asm_emit(a, &ev);
 }
 
-/* The header facts get the time of the first event: a recording begins with them. */
-static int emit_header(struct pfs_assembler *a, const struct raw_event *raw)
+/* The header facts get the time of the first event, but not its CPU: a recording begins with them. */
+static int emit_header(struct pfs_assembler *a, const struct raw_event *first)
 {
+	const struct raw_event begin = { .ts_ns = first->ts_ns, .cpu = -1 };
 	int err = 0;
 
 	for (unsigned int i = 0; i < a->nr_header; i++) {
 		char *value = strchr(a->header[i], '=');
 
 		*value++ = '\0';
-		err = err ? err : emit_note(a, NULL, raw, a->header[i], value);
+		err = err ? err : emit_note(a, NULL, &begin, a->header[i], value);
 		free(a->header[i]);
 	}
 	a->nr_header = 0;

@@ -277,6 +277,7 @@ static void test_header_facts_come_first(void **state)
 	assert_int_equal(pfs_assembler_header(f.a, "cmd", "a=b"), 0);
 	expect(&f, "");
 	f.now_ns = 77000;
+	f.cpu = 1; /* the notes are of no CPU */
 	RAW(&f, RAW_OTHER);
 	expect(&f, "note key=\"clock\" value=\"mono\"\nnote key=\"cmd\" value=\"a=b\"\n");
 	assert_int_equal(f.last_ns, 77000);
