@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The growing array: three members of a struct, a pointer, how many elements are in use and how many fit.
+ * Growing arrays and binary search. A growing array is three members of a struct: a pointer, the number of elements in
+ * use and the number that fit.
  *
  *     struct { struct range *ranges; size_t nr_ranges, max_ranges; } *l;
  *
@@ -33,8 +34,8 @@ static inline void *pfs_advise_huge(void *memory, size_t size)
 }
 
 /*
- * The array with room for `wanted` elements of that size in all, at another place perhaps; *max is then how many fit, at
- * least twice as many as before. NULL, and all stays as it is: no memory, or the size overflows.
+ * Reallocates the array for at least `wanted` elements, and at least twice as many as before: *max. NULL, with nothing
+ * changed: no memory, or the size overflows.
  */
 static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, size_t size)
 {
@@ -54,7 +55,7 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 	return pfs_advise_huge(larger, room * size);
 }
 
-/* Makes room for `more` (one or more) elements behind the nr in use: true, or false if there is no memory. */
+/* Makes room for `more` (at least one) elements behind the nr in use. False: no memory. */
 #define pfs_array_reserve(array, nr, max, more)                                                        \
 	({                                                                                             \
 		size_t max_ = (max);                                                                   \
@@ -83,8 +84,8 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 #define pfs_array_add(array, nr, max) (pfs_array_reserve(array, nr, max, 1) ? &(array)[(nr)++] : NULL)
 
 /*
- * The same for an array of which only the number in use is kept: it grows whenever that is a power of two. So nr may
- * become less, but nothing else may resize the array.
+ * The same without `max`: the array grows whenever nr is a power of two. nr may be decreased, but nothing else may resize
+ * the array.
  */
 #define pfs_array_append(array, nr)                                                                                  \
 	({                                                                                                           \

@@ -15,7 +15,7 @@ static int cannot(const struct pfs_atomic_file *file, int code, struct pfs_err *
 	return pfs_err_set(err, code, "%s: cannot write: %s", file->name, strerror(-code));
 }
 
-/* What a link leads to is replaced, not the link. *mode: of a file that is there, else 0. */
+/* Resolves links, for their target is replaced. *mode: of an existing file, else 0. */
 static int find(struct pfs_atomic_file *file, mode_t *mode, struct pfs_err *err)
 {
 	struct stat st;
@@ -31,7 +31,7 @@ static int find(struct pfs_atomic_file *file, mode_t *mode, struct pfs_err *err)
 	return S_ISDIR(*mode) ? pfs_err_set(err, -EISDIR, "%s: is a directory", file->name) : 0;
 }
 
-/* Under a name of its own beside the final one. mkostemp() makes it private. */
+/* Creates the temporary file. mkostemp() makes it private. */
 static int make(struct pfs_atomic_file *file, enum pfs_atomic_file_kind kind, mode_t old, struct pfs_err *err)
 {
 	mode_t mask;
@@ -73,7 +73,7 @@ int pfs_atomic_file_open(struct pfs_atomic_file *file, const char *name, enum pf
 			file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
 		if (!ret && file->fd < 0)
 			ret = cannot(file, -errno, err);
-	} else if (!ret && old && euidaccess(file->path, W_OK)) { /* renaming would not ask */
+	} else if (!ret && old && euidaccess(file->path, W_OK)) { /* rename() would replace it nevertheless */
 		ret = cannot(file, -errno, err);
 	} else if (!ret) {
 		ret = make(file, kind, old, err);
@@ -111,7 +111,7 @@ void pfs_atomic_file_drop(struct pfs_atomic_file *file)
 	*file = PFS_ATOMIC_FILE_NONE;
 }
 
-/* A stream that writes to it, and is closed before the file is kept or dropped. NULL with err set. */
+/* A stream for the file, to be closed before the file is kept or dropped. NULL with err set. */
 static FILE *stream_of(const struct pfs_atomic_file *file, struct pfs_err *err)
 {
 	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);

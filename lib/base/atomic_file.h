@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A file that has its name only when it is whole: written under a name of its own beside it, then renamed.
- */
+/* Files that appear only when they are complete: written under a temporary name in the same folder, then renamed. */
 #ifndef PFS_ATOMIC_FILE_H
 #define PFS_ATOMIC_FILE_H
 
@@ -11,34 +9,34 @@
 #include <stdio.h>
 
 struct pfs_atomic_file {
-	const char *name; /* as it was given; borrowed */
-	char *path;	  /* what a link leads to */
-	char *temp;	  /* while it is being written; NULL: no file, but a device or the like */
+	const char *name; /* as given; borrowed */
+	char *path;	  /* with links resolved */
+	char *temp;	  /* the temporary name; NULL: not a regular file */
 	int fd;		  /* -1: none */
 };
 
-/* Nothing is open: what pfs_atomic_file_drop() may be called on. */
+/* No open file. pfs_atomic_file_drop() accepts it. */
 #define PFS_ATOMIC_FILE_NONE ((struct pfs_atomic_file){ .fd = -1 })
 
 enum pfs_atomic_file_kind {
-	PFS_ATOMIC_FILE_PRIVATE, /* for its owner's eyes; a regular file only */
-	PFS_ATOMIC_FILE_OUTPUT,	 /* with the rights that any new file would have; devices and pipes are written to */
+	PFS_ATOMIC_FILE_PRIVATE, /* readable by its owner only; a regular file only */
+	PFS_ATOMIC_FILE_OUTPUT,	 /* with the usual mode; may be a device or a pipe */
 };
 
 /* 0 with file->fd open for writing, or -errno with err set. */
 int pfs_atomic_file_open(struct pfs_atomic_file *file, const char *name, enum pfs_atomic_file_kind kind,
 			 struct pfs_err *err);
 
-/* All is written: closes it and gives it its name. 0, or -errno with err set: then it is gone. */
+/* Closes the file and gives it its name. 0, or -errno with err set and the file removed. */
 int pfs_atomic_file_keep(struct pfs_atomic_file *file, struct pfs_err *err);
 
-/* Away with it, unless it has been kept. */
+/* Removes the file, unless it was kept. */
 void pfs_atomic_file_drop(struct pfs_atomic_file *file);
 
 /* Writes all of a file to `out`. 0 or more, or -errno with err set. */
 typedef int (*pfs_atomic_file_fn)(void *ctx, FILE *out, struct pfs_err *err);
 
-/* The file of that name as fn writes it: an output, only if all could be written. What fn returned, or -errno. */
+/* Writes a file (an output) by fn. Returns what fn returned, or -errno. */
 int pfs_atomic_file_write(const char *name, pfs_atomic_file_fn fn, void *ctx, struct pfs_err *err);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Numbers in a recording's bytes, in the recording's byte order and at any alignment.
- *
- * It checks no bounds: the callers (record.c, ringpage.c, ringwrite.c, ...) have done that.
- */
+/* Numbers in a recording's bytes, in the recording's byte order and at any alignment. Callers check the bounds. */
 #ifndef PFS_BYTES_H
 #define PFS_BYTES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The clock of every recording: what the kernel's trace clock "mono" shows.
- */
+/* The clock of every recording: the kernel's trace clock "mono". */
 #ifndef PFS_CLOCK_H
 #define PFS_CLOCK_H
 

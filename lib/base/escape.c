@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Escaping of text for terminals and tables, and the one UTF-8 decoder.
- *
- * Views call it on every name they print. Quoting in event lines is event/line.c's own, since
- * there every byte has to come back; columns.c has the other half of escape.h.
+ * Escaping, and the UTF-8 decoder; columns.c has the other half of escape.h. Event lines have their own quoting
+ * (event/line.c), which keeps every byte.
  */
 #include "base/escape.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text from elsewhere (paths, thread names, notes) made safe to print, and fitted into columns.
- *
- * Nothing here depends on the locale: text is UTF-8, and a byte that is not is treated as such.
+ * Makes foreign text (paths, thread names, notes) safe to print, and fits it into columns. Text is UTF-8 in every locale;
+ * bytes that are not UTF-8 are escaped.
  */
 #ifndef PFS_ESCAPE_H
 #define PFS_ESCAPE_H
@@ -16,30 +15,28 @@ enum {
 };
 
 /*
- * Escapes what a terminal or a table would act on: control characters (C0, DEL, C1), bytes that are
- * not UTF-8, and the invisible marks that turn the direction of text around or end a line. They
- * become \n \t \r \e, or \xNN byte by byte.
+ * Escapes control characters (C0, DEL, C1), bytes that are not UTF-8, and invisible marks that change the direction of
+ * text or end a line, as \n \t \r \e, or \xNN byte by byte.
  *
- * Writes at most size bytes, always with a closing NUL (if size > 0) and never half an escape or
- * half a character. Returns the length that the whole result has; size or more: it was cut.
+ * Writes at most size bytes, with a closing NUL (if size > 0), and never a part of an escape or a character. Returns the
+ * length of the whole result; size or more: it was cut.
  */
 size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags);
 
-/* Whether a character shows nothing and changes how others are shown: those that get escaped. */
+/* Whether the character is one of those. */
 bool pfs_escape_needed(uint32_t code);
 
-/* Columns that s takes on a terminal. s has no control characters: escape it first. */
+/* The columns of s on a terminal. Escape control characters first. */
 unsigned int pfs_columns(const char *s);
 
 /*
- * Copies s into buf; if it takes more than `columns`, then only its head (or its tail: for paths),
- * with `ellipsis` ("…", or "..." for plain terminals) where the rest was. Never more than
- * columns, never half a character, always a closing NUL (if size > 0). Returns the bytes written.
+ * Copies s into buf. If it takes more than `columns`, only its head (or its tail: for paths) and `ellipsis` ("…", or "..."
+ * for plain terminals), within `columns`. Closing NUL if size > 0. Returns the number of bytes written.
  */
 size_t pfs_fit_head(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis);
 size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns, const char *ellipsis);
 
-/* Length (1 to 4) of the UTF-8 character at s, which has len bytes; its code. 0: it is none. */
+/* Decodes the UTF-8 character at s, which has len bytes. Its length (1 to 4), or 0: it is invalid. */
 size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <uthash.h>
 
-/* Was there no memory to add it? It is in no table then. */
+/* Whether the element just added is not in the table, for want of memory. */
 #define HASH_ADD_FAILED(element) (!(element)->hh.tbl)
 
 /* The element whose member `key` has that value; if there is none, a new one, zeroed. NULL: no memory. */

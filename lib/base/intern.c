@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * String interning over a hash table. It knows nothing of what the strings are.
- *
- * The model calls it for names and commands; nothing is ever taken out of a pool again.
- */
+/* See base/intern.h. */
 #include "base/intern.h"
 
 #include "base/hash.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Access permissions of a region, as the second column of /proc/PID/maps shows them.
- */
+/* Access permissions of a region, as in the second column of /proc/PID/maps. */
 #ifndef PFS_PERMS_H
 #define PFS_PERMS_H
 

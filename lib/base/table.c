@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Tables in three forms: see table.h. The report view fills them.
- */
+/* See base/table.h. */
 #include "base/table.h"
 
 #include "base/array.h"
@@ -27,7 +25,7 @@ struct pfs_table {
 	unsigned int nr_columns;
 	struct cell *cells; /* row by row */
 	size_t nr, max;
-	unsigned int width; /* that the text may take; 0: no bars */
+	unsigned int width; /* limit for the text; 0: no bars */
 	int error;
 };
 
@@ -126,7 +124,7 @@ static const struct cell *cell_at(const struct pfs_table *table, unsigned int ro
 	return &table->cells[(size_t)row * table->nr_columns + column];
 }
 
-/* A number as it is written in every form; "" if it is missing. */
+/* A number, the same in every form; "" if it is missing. */
 static void number_text(char buf[32], const struct cell *cell, unsigned int flags)
 {
 	if (cell->missing)
@@ -152,7 +150,7 @@ static bool is_empty(const struct pfs_table *table, unsigned int column)
 	return true;
 }
 
-/* Columns that the text form needs for this one; 0: left out. */
+/* The width of the column in text; 0: not shown. */
 static unsigned int text_width(const struct pfs_table *table, unsigned int column)
 {
 	const struct pfs_column *c = &table->columns[column];
@@ -183,7 +181,7 @@ static void put_aligned(FILE *out, const char *s, unsigned int width, bool left,
 		fprintf(out, "%*s%s", (int)pad, "", s);
 }
 
-/* What the other columns leave; 0: too little for a bar. */
+/* The width that the other columns leave; 0: too little for a bar. */
 static unsigned int bar_width(const struct pfs_table *table, const unsigned int *widths)
 {
 	unsigned int used = 2, left;
@@ -194,7 +192,7 @@ static unsigned int bar_width(const struct pfs_table *table, const unsigned int 
 	return left < LEAST_BAR ? 0 : left < WIDEST_BAR ? left : WIDEST_BAR;
 }
 
-/* In whole columns, but what is not nothing is seen. */
+/* In whole columns, at least one unless the share is 0. */
 static void put_bar(FILE *out, uint64_t millionths, unsigned int width)
 {
 	uint64_t cells = (millionths * width + MILLION / 2) / MILLION;

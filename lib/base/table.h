@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of numbers and words, written as aligned text, CSV or JSON.
+ * Tables of numbers and words, written as aligned text, CSV or JSON.
  *
  * The table knows nothing of what it holds. Text and CSV show words escaped, so that both are safe to print, whatever
  * the bytes; JSON has them exact, by the rules of base/json.h.

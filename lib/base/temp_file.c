@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Temporary files: O_TMPFILE where the file system has it, else a name that is removed at once.
- */
+/* Temporary files: O_TMPFILE where the file system has it, else a name that is removed at once. */
 #include "base/temp_file.h"
 
 #include "base/write_all.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Temporary files without a name, in $TMPDIR or /tmp: gone when closed, however we end.
- *
- * For input that cannot seek (ftrace/dat/read.c), and where recordings are spooled.
- */
+/* Unnamed temporary files in $TMPDIR or /tmp, for spools and for input that cannot seek. */
 #ifndef PFS_TEMP_FILE_H
 #define PFS_TEMP_FILE_H
 

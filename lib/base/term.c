@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The terminal's width and colours: see term.h.
- */
+/* See base/term.h. */
 #include "base/term.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the terminal can do: its width, and whether to use colours. Asked by the commands, which pass
- * the answers on to the views as options.
- */
+/* The terminal's width, and whether to use colours. Commands pass both to the views as options. */
 #ifndef PFS_TERM_H
 #define PFS_TERM_H
 

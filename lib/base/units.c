@@ -22,32 +22,47 @@ enum { NR_DURATIONS = sizeof(durations) / sizeof(durations[0]) };
 
 static const char binary_units[] = "KMGTPE", decimal_units[] = "kMGTPE";
 
-/* Up to nine decimals, in billionths. */
-static bool parse_fraction(char **s, uint64_t *billionths)
+/* "12", "1.5", ".25": *rest is behind it. Nothing is rounded: digits after the ninth must be 0. */
+static bool parse_decimal(const char *s, uint64_t *whole, uint64_t *billionths, const char **rest)
 {
 	uint64_t weight = 1000000000;
+	char *end;
 
 	*billionths = 0;
-	if (**s != '.')
-		return true;
-	for (++*s; **s >= '0' && **s <= '9'; ++*s) {
+	if (*s != '.' && (*s < '0' || *s > '9'))
+		return false;
+	errno = 0;
+	*whole = *s == '.' ? 0 : strtoull(s, &end, 10);
+	s = *s == '.' ? s : end;
+	if (*s == '.' && (s[1] < '0' || s[1] > '9'))
+		return false;
+	for (s += *s == '.'; *s >= '0' && *s <= '9'; s++) {
 		weight /= 10;
-		if (!weight)
+		if (!weight && *s != '0')
 			return false;
-		*billionths += (**s - '0') * weight;
+		*billionths += (*s - '0') * weight;
 	}
+	*rest = s;
+	return !errno;
+}
+
+bool pfs_seconds_parse(const char *word, uint64_t *ns)
+{
+	uint64_t whole, billionths;
+	const char *rest;
+
+	if (!parse_decimal(word, &whole, &billionths, &rest) || *rest || whole >= UINT64_MAX / PFS_NS_PER_S)
+		return false;
+	*ns = whole * PFS_NS_PER_S + billionths;
 	return true;
 }
 
 bool pfs_duration_parse(const char *word, uint64_t *ns)
 {
 	uint64_t whole, billionths;
-	char *rest;
+	const char *rest;
 
-	if (*word < '0' || *word > '9')
-		return false;
-	whole = strtoull(word, &rest, 10);
-	if (!parse_fraction(&rest, &billionths))
+	if (!parse_decimal(word, &whole, &billionths, &rest))
 		return false;
 	for (unsigned int i = 0; i < NR_DURATIONS; i++) {
 		if (strcmp(rest, durations[i].name) || whole > LONGEST_NS / durations[i].ns)

@@ -12,6 +12,9 @@
 
 #define PFS_NS_PER_S UINT64_C(1000000000)
 
+/* "12", "0.25", ".000000001": exact to the nanosecond. */
+bool pfs_seconds_parse(const char *word, uint64_t *ns);
+
 /* "1.5s", "10ms", "20us", "100ns": more than 0, at most 10^9 s. */
 bool pfs_duration_parse(const char *word, uint64_t *ns);
 

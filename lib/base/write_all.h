@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Bytes to a descriptor, and the small files of /proc and /sys, which are read and written as a whole.
- */
+/* Reads and writes descriptors, and the small files of /proc and /sys. */
 #ifndef PFS_WRITE_ALL_H
 #define PFS_WRITE_ALL_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Writes all of it at the file position, in as many calls as that takes. 0 or -errno. */
+/* Writes all bytes at the file position. 0 or -errno. */
 int pfs_write_all(int fd, const void *bytes, size_t len);
 
-/*
- * Reads len bytes at that offset, however many reads that takes. Returns the bytes read, fewer at the end of the file, or
- * -errno.
- */
+/* Reads len bytes at that offset. Returns the number of bytes, fewer at the end of the file, or -errno. */
 ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
 
 /*

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reading the values of event lines; event/cursor.h says how. Lines as such are event/line_read.c.
- *
- * Any bytes are survived. Strings are unescaped into room that the caller gives.
- */
+/* See event/cursor.h. Any bytes are tolerated. */
 #include "event/cursor.h"
 
 #include <errno.h>
@@ -153,7 +149,6 @@ static int list_find(const char *const *names, const char *name, size_t len)
 	return -ENOENT;
 }
 
-/* False: the value is unknown, and so is the field. */
 static bool read_enum(struct pfs_cursor *c, const struct pfs_field_info *f, uint8_t *value)
 {
 	const char *name = c->at;
@@ -186,7 +181,7 @@ static uint16_t read_set(struct pfs_cursor *c, const char *const *names)
 	return set;
 }
 
-/* The byte that the escape at c->at (behind its backslash) stands for; 0: it is none. */
+/* The byte of the escape at c->at (behind its backslash); 0: invalid. */
 static char read_escape(struct pfs_cursor *c)
 {
 	static const char from[] = "\"\\nt", to[] = "\"\\\n\t";

@@ -95,60 +95,6 @@ int pfs_kind_find(const char *name, size_t len)
 	return -ENOENT;
 }
 
-/* clang-format off */
-#define FIELD(FIELD, name, type, member)						\
-	[PFS_F_##FIELD] = { name, PFS_T_##type, offsetof(struct pfs_event, member), NULL }
-#define ENUM(FIELD, member)								\
-	[PFS_F_##FIELD] = { #member, PFS_T_ENUM, offsetof(struct pfs_event, member),	\
-			    member##_names }
-#define SET(FIELD, member)								\
-	[PFS_F_##FIELD] = { #member, PFS_T_SET, offsetof(struct pfs_event, member),	\
-			    member##_names }
-/* clang-format on */
-
-const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = {
-	FIELD(CPU, "cpu", S32, cpu),
-	FIELD(PID, "pid", S32, pid),
-	FIELD(TID, "tid", S32, tid),
-	FIELD(COMM, "comm", STR, comm),
-	ENUM(SPACE, space),
-	ENUM(OP, op),
-	FIELD(ADDR, "addr", HEX, addr),
-	FIELD(START, "start", HEX, start),
-	FIELD(END, "end", HEX, end),
-	FIELD(FROM, "from", HEX, from),
-	FIELD(LEN, "len", U64, len),
-	FIELD(IP, "ip", HEX, ip),
-	ENUM(ACCESS, access),
-	ENUM(MODE, mode),
-	ENUM(CLASS, class),
-	ENUM(HOW, how),
-	FIELD(CODE, "code", HEX, code),
-	SET(FLAGS, flags),
-	FIELD(PFN, "pfn", HEX, pfn),
-	FIELD(LATENCY, "latency", U64, latency_ns),
-	FIELD(ID, "id", HEX, id),
-	FIELD(PERMS, "perms", PERMS, perms),
-	FIELD(OFF, "off", U64, off),
-	FIELD(END_OFF, "end_off", U64, end_off),
-	FIELD(DEV, "dev", DEV, dev),
-	FIELD(INO, "ino", U64, ino),
-	SET(TRAITS, traits),
-	ENUM(BY, by),
-	FIELD(CHILD, "child", S32, child),
-	FIELD(CHILD_TID, "child_tid", S32, child_tid),
-	FIELD(SHARED, "shared", BOOL, shared),
-	FIELD(LAST, "last", BOOL, last),
-	FIELD(SIG, "sig", S32, sig),
-	FIELD(ORDER, "order", U8, order),
-	FIELD(COUNT, "count", U64, count),
-	FIELD(INTERVAL, "interval", U64, interval_ns),
-	FIELD(SITE, "site", HEX, site),
-	FIELD(PTR, "ptr", HEX, ptr),
-	FIELD(SIZE, "size", U64, size),
-	FIELD(ALLOCATED, "allocated", U64, allocated),
-	FIELD(CACHE, "cache", STR, cache),
-	FIELD(KEY, "key", STR, key),
-	FIELD(VALUE, "value", STR, value),
-	FIELD(NAME, "name", STR, name),
-};
+#define FIELD(FIELD, name, type, member, names) \
+	[PFS_F_##FIELD] = { #name, PFS_T_##type, offsetof(struct pfs_event, member), names },
+const struct pfs_field_info pfs_fields[PFS_NR_FIELDS] = { PFS_FIELDS(FIELD) };

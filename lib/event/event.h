@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pfscope event: the one language that every source speaks and every view reads.
+ * The pfscope event, in which every source reports and from which every view is computed. A source fills a struct
+ * pfs_event and passes it to a struct pfs_sink. A field that it cannot know is absent: its bit in `have` is clear and
+ * its value is undefined. docs/event-format.md describes events for users.
  *
- * A source fills a struct pfs_event and hands it to a struct pfs_sink; a view never learns which
- * source it was. A field that the source cannot know is absent: its bit in `have` is clear and its
- * value is meaningless. The text form of the same struct is in event/line.h; the fields, kinds and
- * names of both come from the one table in event.c. docs/event-format.md is the user's description.
+ *     event/line.h          event lines: reads them, and writes one
+ *     event/export.h        writes events to a file as lines, JSON Lines or CSV
+ *     event/text.h          the spelling of values in all of these
+ *     event/cursor.h        the reading of values in lines
+ *     event/notes.h         notes: facts about the recording, as typed data
+ *     event/refault_note.h  notes of --refault, and what they add up to
+ *     event/source.h        a live source of events
  */
 #ifndef PFS_EVENT_H
 #define PFS_EVENT_H
@@ -22,16 +27,16 @@
 enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
 	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
-	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, and as of a fault */
+	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */
 	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */
-	PFS_MOVE,     /* the pages and the attributes of [from, from+len) went to [start, end) */
+	PFS_MOVE,     /* mremap moved the pages and attributes of [from, from+len) to [start, end) */
 	PFS_BRK,      /* the program break: start = lowest break (where known), end = current one */
-	PFS_FORK,     /* a copy of the address space begins (no child yet), or child runs (child) */
+	PFS_FORK,     /* without child: the kernel begins to copy the address space; else child runs */
 	PFS_THREAD,   /* a new thread `child` of the same process */
 	PFS_EXEC,     /* the pending new image (space=exec) becomes the process: name */
-	PFS_EXIT,     /* thread `tid` ended; `last` says that it was the last of its process */
+	PFS_EXIT,     /* thread `tid` ended; last=1: the last one of its process */
 	PFS_COMM,     /* the thread is now called `comm` */
 	PFS_SIGNAL,   /* the last fault of this thread ended in signal `sig` instead of a page */
 	PFS_HUGE,     /* the fault (or populate) under way got a page of 2^order base pages */
@@ -39,7 +44,7 @@ enum pfs_kind {
 	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
 	PFS_ALLOC,    /* kernel object allocated */
 	PFS_FREE,     /* kernel object freed */
-	PFS_LOST,     /* `count` events are missing on `cpu` since the last one there */
+	PFS_LOST,     /* `count` events were lost on `cpu` since the last one there */
 	PFS_NOTE,     /* a header fact: key value */
 	PFS_TRACE,    /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
 	PFS_NR_KINDS,
@@ -58,12 +63,12 @@ enum pfs_how {
 	PFS_NR_HOW,
 };
 
-/* Which of a thread's address spaces an event speaks of; absent or 0: the current one. */
+/* The address space of the thread that an event is about; absent or 0: the current one. */
 enum pfs_which {
 	PFS_SPACE_CURRENT = 0,
-	PFS_SPACE_FORK,	 /* the copy that a fork of this thread is making */
-	PFS_SPACE_EXEC,	 /* the new image that an exec of this thread is building */
-	PFS_SPACE_OTHER, /* not its own: of whichever process has the region `id` there */
+	PFS_SPACE_FORK,	 /* the copy that a fork by this thread is making */
+	PFS_SPACE_EXEC,	 /* the new image that an exec by this thread is building */
+	PFS_SPACE_OTHER, /* that of the process that has region `id` there */
 };
 
 /* What an unmap removes; absent: PFS_OP_PLAIN. event.c has the fields that each needs. */
@@ -71,7 +76,7 @@ enum pfs_op {
 	PFS_OP_PLAIN,	     /* whatever is mapped in [start, end) */
 	PFS_OP_CLEAR,	     /* the whole address space: the end of a process, or of an exec that failed */
 	PFS_OP_REPLACE,	     /* what makes room in [start, end) for region id, stored over [start, start + len) next */
-	PFS_OP_MOVED,	     /* those regions of [start, end) that have arrived elsewhere by a move */
+	PFS_OP_MOVED,	     /* those regions of [start, end) that a move has taken elsewhere */
 	PFS_OP_IF_MAPPED,    /* whatever is mapped in [start, end), if something is mapped at from */
 	PFS_OP_DETACH_BEGIN, /* nothing yet: a shmdt of the segment attached at start begins */
 	PFS_OP_DETACH,	     /* what that shmdt has removed: it succeeded */
@@ -79,7 +84,7 @@ enum pfs_op {
 	PFS_NR_OPS,
 };
 
-/* What made the kernel fault pages in by itself (PFS_POPULATE). */
+/* Why the kernel faulted pages in by itself (PFS_POPULATE). */
 enum pfs_by {
 	PFS_BY_MMAP = 1,
 	PFS_BY_MADVISE,
@@ -88,11 +93,11 @@ enum pfs_by {
 	PFS_BY_BRK,
 	PFS_BY_SHMAT,
 	PFS_BY_EXEC,
-	PFS_BY_GUP, /* some get_user_pages: the source does not know whose */
+	PFS_BY_GUP, /* get_user_pages() by an unknown caller */
 	PFS_NR_BY,
 };
 
-/* Traits of a region beyond what its /proc/PID/maps line says. */
+/* Traits of a region that its line in /proc/PID/maps does not show. */
 enum {
 	PFS_TRAIT_STACK = 1,
 	PFS_TRAIT_HUGETLB = 2,
@@ -102,7 +107,7 @@ enum {
 	PFS_TRAIT_GUARDED = 32,
 };
 
-/* How the kernel handled a fault: its own FAULT_FLAG_*, bit by bit (linux/mm_types.h). */
+/* How the kernel handled a fault: its FAULT_FLAG_* (linux/mm_types.h). */
 enum {
 	PFS_FLAG_WRITE = 1,
 	PFS_FLAG_MKWRITE = 2,
@@ -120,54 +125,60 @@ enum {
 	PFS_FLAGS_KNOWN = 0x1fff,
 };
 
-/* One bit a field of struct pfs_event, in `have` and in `inferred`. */
-enum pfs_field {
-	PFS_F_CPU,
-	PFS_F_PID,
-	PFS_F_TID,
-	PFS_F_COMM,
-	PFS_F_SPACE,
-	PFS_F_OP,
-	PFS_F_ADDR,
-	PFS_F_START,
-	PFS_F_END,
-	PFS_F_FROM,
-	PFS_F_LEN,
-	PFS_F_IP,
-	PFS_F_ACCESS,
-	PFS_F_MODE,
-	PFS_F_CLASS,
-	PFS_F_HOW,
-	PFS_F_CODE,
-	PFS_F_FLAGS,
-	PFS_F_PFN,
-	PFS_F_LATENCY,
-	PFS_F_ID,
-	PFS_F_PERMS,
-	PFS_F_OFF,
-	PFS_F_END_OFF,
-	PFS_F_DEV,
-	PFS_F_INO,
-	PFS_F_TRAITS,
-	PFS_F_BY,
-	PFS_F_CHILD,
-	PFS_F_CHILD_TID,
-	PFS_F_SHARED,
-	PFS_F_LAST,
-	PFS_F_SIG,
-	PFS_F_ORDER,
-	PFS_F_COUNT,
-	PFS_F_INTERVAL,
-	PFS_F_SITE,
-	PFS_F_PTR,
-	PFS_F_SIZE,
-	PFS_F_ALLOCATED,
-	PFS_F_CACHE,
-	PFS_F_KEY,
-	PFS_F_VALUE,
-	PFS_F_NAME,
-	PFS_NR_FIELDS,
-};
+/*
+ * The fields of struct pfs_event: PFS_F_ constant, name in text, type, member, and the names of values or bits (event.c).
+ */
+/* clang-format off */
+#define PFS_FIELDS(F) \
+	F(CPU, cpu, S32, cpu, NULL) \
+	F(PID, pid, S32, pid, NULL) \
+	F(TID, tid, S32, tid, NULL) \
+	F(COMM, comm, STR, comm, NULL) \
+	F(SPACE, space, ENUM, space, space_names) \
+	F(OP, op, ENUM, op, op_names) \
+	F(ADDR, addr, HEX, addr, NULL) \
+	F(START, start, HEX, start, NULL) \
+	F(END, end, HEX, end, NULL) \
+	F(FROM, from, HEX, from, NULL) \
+	F(LEN, len, U64, len, NULL) \
+	F(IP, ip, HEX, ip, NULL) \
+	F(ACCESS, access, ENUM, access, access_names) \
+	F(MODE, mode, ENUM, mode, mode_names) \
+	F(CLASS, class, ENUM, class, class_names) \
+	F(HOW, how, ENUM, how, how_names) \
+	F(CODE, code, HEX, code, NULL) \
+	F(FLAGS, flags, SET, flags, flags_names) \
+	F(PFN, pfn, HEX, pfn, NULL) \
+	F(LATENCY, latency, U64, latency_ns, NULL) \
+	F(ID, id, HEX, id, NULL) \
+	F(PERMS, perms, PERMS, perms, NULL) \
+	F(OFF, off, U64, off, NULL) \
+	F(END_OFF, end_off, U64, end_off, NULL) \
+	F(DEV, dev, DEV, dev, NULL) \
+	F(INO, ino, U64, ino, NULL) \
+	F(TRAITS, traits, SET, traits, traits_names) \
+	F(BY, by, ENUM, by, by_names) \
+	F(CHILD, child, S32, child, NULL) \
+	F(CHILD_TID, child_tid, S32, child_tid, NULL) \
+	F(SHARED, shared, BOOL, shared, NULL) \
+	F(LAST, last, BOOL, last, NULL) \
+	F(SIG, sig, S32, sig, NULL) \
+	F(ORDER, order, U8, order, NULL) \
+	F(COUNT, count, U64, count, NULL) \
+	F(INTERVAL, interval, U64, interval_ns, NULL) \
+	F(SITE, site, HEX, site, NULL) \
+	F(PTR, ptr, HEX, ptr, NULL) \
+	F(SIZE, size, U64, size, NULL) \
+	F(ALLOCATED, allocated, U64, allocated, NULL) \
+	F(CACHE, cache, STR, cache, NULL) \
+	F(KEY, key, STR, key, NULL) \
+	F(VALUE, value, STR, value, NULL) \
+	F(NAME, name, STR, name, NULL)
+/* clang-format on */
+
+/* One bit each in `have` and in `inferred`. */
+#define PFS_F_(FIELD, ...) PFS_F_##FIELD,
+enum pfs_field { PFS_FIELDS(PFS_F_) PFS_NR_FIELDS };
 #define PFS_HAS(field) (UINT64_C(1) << (field))
 
 /*
@@ -191,7 +202,7 @@ struct pfs_event {
 	uint8_t perms;	/* PFS_PERM_* */
 	uint8_t by;	/* enum pfs_by */
 	uint8_t shared; /* fork: the child runs in the parent's own space (vfork) */
-	uint8_t last;
+	uint8_t last;	/* exit: of the last thread */
 	uint8_t order;
 	uint16_t traits; /* PFS_TRAIT_* */
 	uint16_t flags;	 /* PFS_FLAG_* */
@@ -203,7 +214,7 @@ struct pfs_event {
 	uint64_t start, end;
 	uint64_t from, len;
 	uint64_t ip;
-	uint64_t code; /* raw error code of the processor */
+	uint64_t code; /* the error code of the exception */
 	uint64_t pfn;
 	uint64_t latency_ns;
 	uint64_t id; /* the kernel's identity of the region while it lives */
@@ -218,7 +229,7 @@ struct pfs_event {
 	const char *name; /* path or [heap], [stack], ...; "" is known to be anonymous */
 };
 
-/* Is what is mapped there a file? The first System V segment of a machine has inode 0, but a device. */
+/* Whether dev and ino are of a file. The first System V segment of a machine has inode 0, but a device. */
 static inline bool pfs_is_file(uint32_t dev, uint64_t ino)
 {
 	return dev || ino;
@@ -244,9 +255,8 @@ static inline void pfs_event_set_op(struct pfs_event *ev, enum pfs_op op)
 }
 
 /*
- * Everyday faults, of which recordings are full: events with these fields and no others. A source may pass on a
- * number of runs of them at once, to a sink that takes them. The faults of a run, one at least, are in order of
- * time and differ in time, address and instruction only; each stands for the event that pfs_run_event() makes.
+ * One or more faults in order of time that have these fields and no others, and differ in time, address and instruction
+ * only. Nearly all faults of a recording are such. pfs_run_event() makes the event that each of them stands for.
  */
 struct pfs_fault_run {
 	const uint64_t *ts_ns, *addr, *ip; /* of each */
@@ -280,10 +290,7 @@ static inline void pfs_run_event(struct pfs_event *ev, const struct pfs_fault_ru
 struct pfs_sink {
 	int (*fn)(void *ctx, const struct pfs_event *ev);
 	void *ctx;
-	/*
-	 * Several runs of faults, in order of time; for who wants all there is. NULL: the sink takes events
-	 * only. 0 or -errno.
-	 */
+	/* Takes several runs of faults, in order of time. 0 or -errno. NULL: the sink takes single events only. */
 	int (*faults)(void *ctx, const struct pfs_fault_run *runs, unsigned int nr);
 };
 
@@ -305,7 +312,7 @@ enum pfs_type {
 	PFS_T_STR,
 };
 
-/* Describes one field for everything that writes or parses events by name. */
+/* Describes a field to what writes or parses events by name. */
 struct pfs_field_info {
 	const char *name; /* "addr", as in the text form */
 	enum pfs_type type;
@@ -319,14 +326,14 @@ extern const struct pfs_field_info pfs_fields[PFS_NR_FIELDS];
 /* Flags of a kind. */
 enum {
 	PFS_KIND_THREAD = 1,	 /* happens to its thread, which the model then knows */
-	PFS_KIND_RECORDING = 2,	 /* is about the recording: its time is not one at which something happened */
-	PFS_KIND_FILTERED = 4,	 /* filters leave it out: no later event depends on it */
-	PFS_KIND_ENDS_FAULT = 8, /* the thread goes on, so its last fault is over and got a page */
+	PFS_KIND_RECORDING = 2,	 /* is about the recording, so nothing happened at its time */
+	PFS_KIND_FILTERED = 4,	 /* filters drop it: no later event depends on it */
+	PFS_KIND_ENDS_FAULT = 8, /* the thread runs on, so its last fault got a page */
 };
 
 struct pfs_kind_info {
 	const char *name;   /* "fault", as in the text form */
-	uint64_t needs;	    /* PFS_HAS() of the fields without which an event of the kind means nothing */
+	uint64_t needs;	    /* PFS_HAS() of the fields that an event of the kind needs */
 	unsigned int flags; /* PFS_KIND_*; neither THREAD nor RECORDING: it is only printed */
 };
 
@@ -341,7 +348,7 @@ static inline bool pfs_kind_is(const struct pfs_event *ev, unsigned int flags)
 /* Name of a kind ("fault"), or NULL if there is no such kind. */
 const char *pfs_kind_name(enum pfs_kind kind);
 
-/* PFS_HAS() of the fields without which the event means nothing: its kind's, and an unmap's by its op. */
+/* PFS_HAS() of the fields that the event needs, by its kind and, of an unmap, its op. */
 uint64_t pfs_event_needs(const struct pfs_event *ev);
 
 /* The kind of that name (len bytes), or -ENOENT. */

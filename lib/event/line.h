@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events as lines of text: writing and reading. docs/event-format.md has the grammar.
+ * Events as lines of text. docs/event-format.md has the grammar.
  *
  *     # pfscope events 2
  *     123.456789012 fault cpu=1 pid=42 tid=43 comm="cat" addr=7f0012345000 access=write class~minor

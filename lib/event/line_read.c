@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading events from lines; event/line.h is the header, docs/event-format.md has the grammar.
- *
- * Lines come from pfscope itself, from SystemTap scripts, from people and from anywhere: any bytes
- * are survived, a line that is no event is counted and the first one explained. Strings of an event
- * are unescaped into the reader's own buffer, which is as long as the longest line so far.
+ * Reads events from lines; docs/event-format.md has the grammar. Any bytes are tolerated: lines that are no events are
+ * counted, and the error of the first one is explained. Strings are unescaped into the reader's own buffer.
  */
 #include "event/line.h"
 
@@ -25,7 +22,7 @@ struct name_table {
 	uint8_t value[HASH_SIZE];
 };
 
-/* Memory for as much of a line as was needed yet: hardly any comes near PFS_LINE_MAX. */
+/* Memory that grows to the longest line so far, mostly far below PFS_LINE_MAX. */
 struct room {
 	char *bytes;
 	size_t size;
@@ -101,7 +98,7 @@ static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, str
 		pfs_cursor_fail(c, name, "this value goes on where a space should be");
 }
 
-/* Counts the line as bad; true if it is the first, which gets explained. */
+/* Counts the line as an error; true if it is the first, which is explained. */
 static bool first_error(struct pfs_line_reader *reader)
 {
 	if (reader->stats.nr_errors++)
@@ -174,7 +171,7 @@ static enum pfs_op op_of_version_1(const struct pfs_event *ev)
 	return pfs_has(ev, PFS_F_START) && !ev->start && ev->end == UINT64_MAX ? PFS_OP_CLEAR : PFS_OP_PLAIN;
 }
 
-/* Makes of an event of version 1 what it is in this version: values of notes, the op of an unmap. */
+/* Converts an event of version 1: values of notes, the op of an unmap. */
 static void renew(struct pfs_line_reader *reader, struct pfs_event *ev)
 {
 	if (ev->kind == PFS_NOTE && pfs_has(ev, PFS_F_KEY) && pfs_has(ev, PFS_F_VALUE))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of notes, and the one writer and one reader of their values.
+ * The table of notes, and the one writer and one reader of their values. docs/event-format.md has the meaning of each.
  *
  * A value of one field is that field; of several, pairs `name=value` with spaces between them. A STRING takes
  * the rest of the value, so it comes last; a WORD has no spaces. The last column holds the prose of version 1.
@@ -29,8 +29,7 @@ struct field {
 struct note {
 	const char *key;
 	struct field fields[MAX_FIELDS + 1];
-	bool repeats; /* one value may hold several groups of the fields */
-	const char *meaning;
+	bool repeats;			  /* one value may hold several groups of the fields */
 	const char *prose[MAX_PROSE + 1]; /* values of version 1, with {name} where a field is */
 };
 
@@ -48,100 +47,72 @@ static const char *const paces[] = { "start", "cycle", "rest", "quiet", NULL };
 #define TEXT { FIELD("text", STRING, text) }
 
 static const struct note notes[PFS_NR_NOTES] = {
-	[PFS_NOTE_PFSCOPE] = { "pfscope", TEXT, .meaning = "version of the pfscope that recorded this" },
-	[PFS_NOTE_PAGE_SIZE] = { "page_size", { FIELD("bytes", NUMBER, count) },
-		.meaning = "size of a page; before the first event of a process; 4096 without it" },
-	[PFS_NOTE_MACHINE] = { "machine", TEXT, .meaning = "processor, as `uname -m` prints it" },
-	[PFS_NOTE_KERNEL] = { "kernel", TEXT, .meaning = "release of the kernel" },
-	[PFS_NOTE_UNAME] = { "uname", TEXT, .meaning = "system, from the header of a trace.dat" },
-	[PFS_NOTE_CLOCK] = { "clock", TEXT, .meaning = "clock of the event times: `mono`" },
-	[PFS_NOTE_SOURCE] = { "source", TEXT, .meaning = "source of the events: `ftrace`, `ftrace text`, `stap`" },
-	[PFS_NOTE_VSYSCALL] = { "vsyscall", TEXT, .meaning = "permissions of [vsyscall] where the machine has it" },
-	[PFS_NOTE_COMMAND] = { "command", TEXT, .meaning = "command line that `pfscope run` started" },
-	[PFS_NOTE_START] = { "start", TEXT,
-		.meaning = "clock at the start of the recording; `--from` and `--to` count from this note" },
-	[PFS_NOTE_END] = { "end", TEXT, .meaning = "clock at the end of the recording" },
-	[PFS_NOTE_LAUNCH] = { "launch", { FIELD("pid", SIGNED, pid) },
-		.meaning = "this process is pfscope's own until its exec, and not shown" },
-	[PFS_NOTE_ATTACH] = { "attach", { FIELD("pid", SIGNED, pid) },
-		.meaning = "this process was running when it was recorded" },
-	[PFS_NOTE_ONLY] = { "only", { FIELD("pid", SIGNED, pid) }, .meaning = "only this process was asked for" },
-	[PFS_NOTE_SNAPSHOT] = { "snapshot",
+	[PFS_NOTE_PFSCOPE] = { .key = "pfscope", TEXT },
+	[PFS_NOTE_PAGE_SIZE] = { .key = "page_size", { FIELD("bytes", NUMBER, count) } },
+	[PFS_NOTE_MACHINE] = { .key = "machine", TEXT },
+	[PFS_NOTE_KERNEL] = { .key = "kernel", TEXT },
+	[PFS_NOTE_UNAME] = { .key = "uname", TEXT },
+	[PFS_NOTE_CLOCK] = { .key = "clock", TEXT },
+	[PFS_NOTE_SOURCE] = { .key = "source", TEXT },
+	[PFS_NOTE_VSYSCALL] = { .key = "vsyscall", TEXT },
+	[PFS_NOTE_COMMAND] = { .key = "command", TEXT },
+	[PFS_NOTE_START] = { .key = "start", TEXT },
+	[PFS_NOTE_END] = { .key = "end", TEXT },
+	[PFS_NOTE_LAUNCH] = { .key = "launch", { FIELD("pid", SIGNED, pid) } },
+	[PFS_NOTE_ATTACH] = { .key = "attach", { FIELD("pid", SIGNED, pid) } },
+	[PFS_NOTE_ONLY] = { .key = "only", { FIELD("pid", SIGNED, pid) } },
+	[PFS_NOTE_SNAPSHOT] = { .key = "snapshot",
 		{ NAMED("op", op, snapshot_ops), OPTIONAL("look", NUMBER, look_ns) },
-		.meaning = "step of a snapshot of the process's layout, read from `look` (ns) on; "
-			   "after `start` the layout is complete",
 		.prose = { "{op} {look}", "{op}" } },
-	[PFS_NOTE_BRK] = { "brk", { FIELD("start", HEX, start), FIELD("end", HEX, end) },
-		.meaning = "lowest and current program break at a snapshot",
+	[PFS_NOTE_BRK] = { .key = "brk", { FIELD("start", HEX, start), FIELD("end", HEX, end) },
 		.prose = { "{start} {end}" } },
-	[PFS_NOTE_SIDEBAND] = { "sideband", TEXT, .meaning = "perf's side-band records mappings: `mmap2`" },
-	[PFS_NOTE_EXIT_MMAP] = { "exit_mmap", TEXT, .meaning = "the end of address spaces is recorded: `yes`" },
-	[PFS_NOTE_LACKS] = { "lacks",
+	[PFS_NOTE_SIDEBAND] = { .key = "sideband", TEXT },
+	[PFS_NOTE_EXIT_MMAP] = { .key = "exit_mmap", TEXT },
+	[PFS_NOTE_LACKS] = { .key = "lacks",
 		{ FIELD_("what", WORD, true, what, NULL), OPTIONAL("tells", STRING, tells),
 		  OPTIONAL("why", STRING, text) },
-		.meaning = "event or option that the kernel refused, what it would have recorded, or why",
 		.prose = { "{what} ({tells})", "{what}: {why}", "{what}", "{why}" } },
-	[PFS_NOTE_PROBES] = { "probes", TEXT, .meaning = "how the fault handler was probed" },
-	[PFS_NOTE_CLASSIFY] = { "classify", TEXT, .meaning = "functions of the fault handler that were traced" },
-	[PFS_NOTE_HISTOGRAM] = { "histogram", { FIELD("bytes", NUMBER, count) },
-		.meaning = "faults were counted in the kernel by ranges of this size" },
-	[PFS_NOTE_PROBES_MISSED] = { "probes_missed", { FIELD("count", NUMBER, count) },
-		.meaning = "hits of probes that the kernel dropped" },
-	[PFS_NOTE_HISTOGRAM_LOST] = { "histogram_lost",
+	[PFS_NOTE_PROBES] = { .key = "probes", TEXT },
+	[PFS_NOTE_CLASSIFY] = { .key = "classify", TEXT },
+	[PFS_NOTE_HISTOGRAM] = { .key = "histogram", { FIELD("bytes", NUMBER, count) } },
+	[PFS_NOTE_PROBES_MISSED] = { .key = "probes_missed", { FIELD("count", NUMBER, count) } },
+	[PFS_NOTE_HISTOGRAM_LOST] = { .key = "histogram_lost",
 		{ FIELD("count", NUMBER, count), OPTIONAL("since", NUMBER, since_ns) },
-		.meaning = "faults for which the kernel's histogram had no room, since that time (ns)",
 		.prose = { "{count} since {since}", "{count}" } },
-	[PFS_NOTE_SIDEBAND_LOST] = { "sideband_lost",
+	[PFS_NOTE_SIDEBAND_LOST] = { .key = "sideband_lost",
 		{ FIELD("count", NUMBER, count), OPTIONAL("since", NUMBER, since_ns) },
-		.meaning = "records of perf's side-band that are lost, since that time (ns)",
 		.prose = { "{count} since {since}", "{count}" } },
-	[PFS_NOTE_LOST] = { "lost", { FIELD("count", NUMBER, count), FIELD("cpu", SIGNED, cpu) },
-		.meaning = "at the end: the kernel's count of all events lost on that CPU, "
-			   "also where a `lost` event could not count them",
+	[PFS_NOTE_LOST] = { .key = "lost", { FIELD("count", NUMBER, count), FIELD("cpu", SIGNED, cpu) },
 		.prose = { "{count} on cpu {cpu}" } },
-	[PFS_NOTE_BUFFER_FOUND] = { "buffer_found",
+	[PFS_NOTE_BUFFER_FOUND] = { .key = "buffer_found",
 		{ FIELD("percent", NUMBER, percent), FIELD("kb", NUMBER, kb), FIELD("cpu", SIGNED, cpu) },
-		.meaning = "at the end: more than half of the ring buffer of that CPU was found full at once",
 		.prose = { "{percent}% of {kb} KB on cpu {cpu}" } },
-	[PFS_NOTE_COUNTERS] = { "counters",
+	[PFS_NOTE_COUNTERS] = { .key = "counters",
 		{ FIELD("faults", NUMBER, faults), FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
-		.meaning = "faults of the command by perf's software counters",
 		.prose = { "faults {faults} minor {minor} major {major}" } },
-	[PFS_NOTE_RUSAGE] = { "rusage", { FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
-		.meaning = "faults of the command by the kernel's accounting (getrusage)",
+	[PFS_NOTE_RUSAGE] = { .key = "rusage", { FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
 		.prose = { "minor {minor} major {major}" } },
-	[PFS_NOTE_COUNTED_BEFORE] = { "counted_before",
+	[PFS_NOTE_COUNTED_BEFORE] = { .key = "counted_before",
 		{ FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major) },
-		.meaning = "faults that the kernel had counted for the process when its recording began",
 		.prose = { "minor {minor} major {major}" } },
-	[PFS_NOTE_COUNTED] = { "counted",
+	[PFS_NOTE_COUNTED] = { .key = "counted",
 		{ FIELD("minor", NUMBER, minor), FIELD("major", NUMBER, major),
 		  OPTIONAL("running", NUMBER, running) },
-		.meaning = "at the end of a process: faults that the kernel counted for it since the recording first "
-			   "heard of its threads, `running` of which were running then",
 		.prose = { "minor {minor} major {major} running {running}", "minor {minor} major {major}" } },
-	[PFS_NOTE_USER] = { "user", { FIELD("uid", NUMBER, count) },
-		.meaning = "all processes of this user are recorded" },
-	[PFS_NOTE_WATCH] = { "watch", { NAMED("by", watch, watches), OPTIONAL("why", STRING, text) },
-		.meaning = "how new processes of the user are found: by the `connector`, by polling /proc (and why), "
-			   "or not any more (`over`)",
+	[PFS_NOTE_USER] = { .key = "user", { FIELD("uid", NUMBER, count) } },
+	[PFS_NOTE_WATCH] = { .key = "watch", { NAMED("by", watch, watches), OPTIONAL("why", STRING, text) },
 		.prose = { "/{by}: {why}", "{by}" } },
-	[PFS_NOTE_JOINED] = { "joined", { FIELD("whole", NUMBER, whole_ns), OPTIONAL("since", NUMBER, since_ns) },
-		.meaning = "this process became the user's at `since` (ns, if known) and is recorded completely "
-			   "from `whole` on; what it did in between may be missing",
+	[PFS_NOTE_JOINED] = { .key = "joined", { FIELD("whole", NUMBER, whole_ns), OPTIONAL("since", NUMBER, since_ns) },
 		.prose = { "whole from {whole} since {since}", "whole from {whole}" } },
-	[PFS_NOTE_MISSED] = { "missed", { FIELD("pid", SIGNED, pid), OPTIONAL("since", NUMBER, since_ns) },
-		.meaning = "this process became the user's (at `since`) and ended before it could be recorded",
+	[PFS_NOTE_MISSED] = { .key = "missed", { FIELD("pid", SIGNED, pid), OPTIONAL("since", NUMBER, since_ns) },
 		.prose = { "{pid} since {since}", "{pid}" } },
-	[PFS_NOTE_LEFT_OUT] = { "left_out", TEXT, .meaning = "process of the user that could not be inspected" },
-	[PFS_NOTE_REFAULT] = { "refault",
+	[PFS_NOTE_LEFT_OUT] = { .key = "left_out", TEXT },
+	[PFS_NOTE_REFAULT] = { .key = "refault",
 		{ NAMED("method", method, pfs_refault_methods), OPTIONAL("interval", NUMBER, interval_ns),
 		  OPTIONAL("regions", STRING, text) },
-		.meaning = "how pages were made to fault again: method, interval (ns; none: the kernel's own pace), "
-			   "and the regions if they were chosen",
 		.prose = { "{method} every {interval} ns in {regions}", "{method} every {interval} ns",
 			   "{method} at the kernel's own pace" } },
-	[PFS_NOTE_REFAULT_TICK] = { "refault_tick",
+	[PFS_NOTE_REFAULT_TICK] = { .key = "refault_tick",
 		{ NAMED("what", tick.cycle, what_ticks), FIELD("processes", NUMBER, tick.pages.nr_processes),
 		  FIELD("pages", NUMBER, tick.pages.pages), FIELD("away", NUMBER, tick.pages.away),
 		  FIELD("shared", NUMBER, tick.pages.shared), FIELD("fixed", NUMBER, tick.pages.fixed),
@@ -149,24 +120,18 @@ static const struct note notes[PFS_NR_NOTES] = {
 		  FIELD("skipped", NUMBER, tick.skipped), NAMED("since", tick.before, paces),
 		  FIELD("faults", NUMBER, tick.faults), FIELD("user", NUMBER, tick.user_ns),
 		  FIELD("wall", NUMBER, tick.wall_ns) },
-		.meaning = "one interval of re-reference: a `cycle` or `none`; pages in memory, `away` right after, "
-			   "`shared` with other processes, `fixed`; `full=1`: swap was full; ns it `took`, intervals "
-			   "`skipped`; and the interval before, by how it began (`since`: `start`, `cycle`, `rest`, "
-			   "`quiet`): faults, ns in user mode, ns in all",
 		.prose = { "{what} of {processes} processes: pages {pages} away {away} shared {shared} fixed {fixed} "
 			   "full {full} took {took} ns skipped {skipped}; since {since}: faults {faults} user {user} "
 			   "of {wall} ns" } },
-	[PFS_NOTE_ACCESS_BY] = { "access_by", { FIELD("tid", SIGNED, pid) },
-		.meaning = "kernel thread that samples accesses; it belongs to no recorded process" },
-	[PFS_NOTE_ACCESS_TARGETS] = { "access_targets",
+	[PFS_NOTE_ACCESS_BY] = { .key = "access_by", { FIELD("tid", SIGNED, pid) } },
+	[PFS_NOTE_ACCESS_TARGETS] = { .key = "access_targets",
 		{ FIELD("first", NUMBER, first), FIELD("last", NUMBER, last), FIELD("pid", SIGNED, pid) },
 		.repeats = true,
-		.meaning = "process that DAMON's targets `first` to `last` belong to from now on; may repeat",
 		.prose = { "{first}-{last}:{pid}" } },
-	[PFS_NOTE_PROBE] = { "probe", TEXT, .meaning = "kind of probe that was in force" },
-	[PFS_NOTE_SYSTEMTAP] = { "systemtap", TEXT, .meaning = "version of the SystemTap that built the module" },
-	[PFS_NOTE_MODULE] = { "module", TEXT, .meaning = "kernel module that recorded" },
-	[PFS_NOTE_WARNING] = { "warning", TEXT, .meaning = "warning of staprun" },
+	[PFS_NOTE_PROBE] = { .key = "probe", TEXT },
+	[PFS_NOTE_SYSTEMTAP] = { .key = "systemtap", TEXT },
+	[PFS_NOTE_MODULE] = { .key = "module", TEXT },
+	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */
 

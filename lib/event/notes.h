@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Notes: what a recording records of itself, as typed data.
+ * Notes: facts about the recording, as typed data.
  *
- * A note is an event with a key and a value. The table in notes.c lists each key with the fields of its value,
- * their types and their meaning. One field is written bare (`page_size` "4096"), several as pairs (`rusage`
- * "minor=10 major=2"). Every producer fills a struct pfs_fact and calls the writer, every consumer calls the
- * reader; nobody else parses or prints a value. The reader also accepts the prose of recordings of version 1.
+ * A note is an event with a key and a value; the table in notes.c lists each key with the fields of its value. One field
+ * is written bare (`page_size` "4096"), several as pairs (`rusage` "minor=10 major=2"). Producers fill a struct pfs_fact
+ * and call the writer, consumers call the reader, which also accepts the prose of version 1.
  */
 #ifndef PFS_NOTES_H
 #define PFS_NOTES_H

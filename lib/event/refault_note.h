@@ -35,7 +35,7 @@ struct pfs_pageout {
  */
 enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE_QUIET, PFS_PACE_NR };
 
-/* What the helper tells at the end of each interval. */
+/* What the helper reports at the end of each interval. */
 struct pfs_refault_tick {
 	bool cycle;	  /* pages were taken away now, or are watched; otherwise they are left alone */
 	uint64_t took_ns; /* for that */
@@ -58,11 +58,11 @@ struct pfs_refault_sums {
 	uint64_t wall_ns[PFS_PACE_NR], user_ns[PFS_PACE_NR], faults[PFS_PACE_NR];
 };
 
-/* How pages were made to fault again, for those who say it of a trace. */
+/* How pages were made to fault again. */
 struct pfs_refault_how {
-	enum pfs_refault_method method; /* AUTO: they were not */
-	uint64_t interval_ns;		/* as it was asked for; 0: it was not pfscope's to choose */
-	uint64_t mean_ns;		/* as it came to be; 0: the same */
+	enum pfs_refault_method method; /* AUTO: none */
+	uint64_t interval_ns;		/* as requested; 0: the kernel's own pace */
+	uint64_t mean_ns;		/* the real mean; 0: the same */
 	uint64_t nr_cycles, nr_full;	/* in so many of them swap was full */
 };
 
@@ -71,7 +71,7 @@ enum { PFS_REFAULT_TEXT_MAX = 1024, PFS_REFAULT_HOW_MAX = 256 };
 /* What it does: "pages were made to fault again", "accesses were sampled". */
 const char *pfs_refault_what(enum pfs_refault_method method);
 
-/* What the ticks say of it: the last three members. */
+/* Computes the last three members from the ticks. */
 void pfs_refault_how(struct pfs_refault_how *how, const struct pfs_refault_sums *sums);
 
 /* "every 50 ms (pageout)", "at the kernel's own pace (numa)". */
@@ -86,7 +86,7 @@ void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tic
  */
 double pfs_refault_slowdown(const struct pfs_refault_sums *sums);
 
-/* What it cost, in a line for people. */
+/* The cost of re-reference sampling, in one line. */
 void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method,
 			   const struct pfs_refault_sums *sums);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How values of events are spelled in every text form: numbers, times, permissions, names.
- *
- * Shared by event/line.c and event/export.c and by nobody else; it knows no form as a whole. All
- * put_* functions write without a closing NUL, and return the end of what they wrote.
+ * The spelling of event values in every text form, for event/line.c and event/export.c. All put_* functions write without
+ * a closing NUL and return the end of what they wrote.
  */
 #ifndef PFS_EVENT_TEXT_H
 #define PFS_EVENT_TEXT_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which touches a filter lets through to the model, and which rows it leaves to the views.
- */
+/* Parses filters, and decides which touches reach the model and which rows the views show. */
 #include "model/filter.h"
 
 #include "base/array.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,56 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S UINT64_C(1000000000)
-
 /* ---- reading options ---- */
-
-/* Whole seconds, which may be left out before a point. */
-static bool parse_seconds(const char **s, uint64_t *seconds)
-{
-	const char *p = *s;
-
-	*seconds = 0;
-	for (; *p >= '0' && *p <= '9'; p++) {
-		*seconds = *seconds * 10 + (*p - '0');
-		if (*seconds >= UINT64_MAX / NS_PER_S)
-			return false;
-	}
-	if (p == *s && *p != '.')
-		return false;
-	*s = p;
-	return true;
-}
-
-/* ".5" and the like. Digits beyond the ninth must be 0: nothing is rounded. */
-static bool parse_fraction(const char *s, uint64_t *ns)
-{
-	uint64_t unit = NS_PER_S / 10;
-
-	*ns = 0;
-	if (!*s)
-		return true;
-	if (*s++ != '.' || !*s)
-		return false;
-	for (; *s >= '0' && *s <= '9'; s++, unit /= 10) {
-		if (!unit && *s != '0')
-			return false;
-		*ns += unit * (*s - '0');
-	}
-	return !*s;
-}
 
 int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
 {
-	const char *p = s + (*s == '@');
-	uint64_t seconds, ns;
+	bool of_clock = *s == '@';
+	uint64_t ns;
 
-	if (!parse_seconds(&p, &seconds) || !parse_fraction(p, &ns))
+	if (!pfs_seconds_parse(s + of_clock, &ns))
 		return pfs_err_set(err, -EINVAL,
 				   "'%s' is no time: give seconds since the start (0.25) "
 				   "or, with @, of the recording's clock (@1234.567890123)",
 				   s);
-	*time = (struct pfs_time){ .ns = seconds * NS_PER_S + ns, .set = true, .of_clock = *s == '@' };
+	*time = (struct pfs_time){ .ns = ns, .set = true, .of_clock = of_clock };
 	return 0;
 }
 
@@ -99,7 +61,7 @@ static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struc
 	return 0;
 }
 
-/* "file:GLOB" or a word for a kind of memory, of len bytes. Adds what it stands for; 0, -ENOENT or -ENOMEM. */
+/* Adds the globs of "file:GLOB" or of a kind of memory, a word of len bytes. 0, -ENOENT or -ENOMEM. */
 static int add_kind(struct pfs_filter *filter, const char *word, size_t len, bool only_look)
 {
 	static const struct {
@@ -107,7 +69,7 @@ static int add_kind(struct pfs_filter *filter, const char *word, size_t len, boo
 	} kinds[] = {
 		{ "heap", { "[[]heap]" } },
 		{ "stack", { "[[]stack]" } },
-		{ "anon", { "anon", "thread stack" } }, /* as rows without a name are called */
+		{ "anon", { "anon", "thread stack" } }, /* as in pfs_region_kind() */
 	};
 	int ret = 0;
 
@@ -131,7 +93,7 @@ static int add_kind(struct pfs_filter *filter, const char *word, size_t len, boo
 	return -ENOENT;
 }
 
-/* Of words with commas between them: how many are kinds, and the first that is none (NULL: all are). */
+/* The number of kinds among words separated by commas, and the first word that is none (NULL: all are). */
 static unsigned int count_kinds(const char *arg, const char **stranger)
 {
 	unsigned int nr = 0;
@@ -147,7 +109,7 @@ static unsigned int count_kinds(const char *arg, const char **stranger)
 	return nr;
 }
 
-/* A list of kinds, or one glob: names of files may hold commas, too, but not between words for kinds. */
+/* A list of kinds, or one glob, which may contain commas. */
 static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err *err)
 {
 	const char *stranger;
@@ -221,7 +183,7 @@ uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
 	return after(model->start_ns ? model->start_ns : model->first_ns, time);
 }
 
-/* When touches begin to pass, as an event at that time sees it: it may be the first event of all. */
+/* The time from which touches pass, for an event at ts_ns, which may be the first event of all. */
 static uint64_t from_ns(const struct pfs_filter *filter, const struct pfs_model *model, uint64_t ts_ns)
 {
 	bool first = !model->start_ns && (!model->first_ns || ts_ns < model->first_ns);
@@ -280,7 +242,7 @@ static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *m
 	}
 	if (!filter->nr_comms)
 		return true;
-	if (!thread && !pfs_has(ev, PFS_F_COMM)) { /* its first event: it will be called as its process is */
+	if (!thread && !pfs_has(ev, PFS_F_COMM)) { /* its first event: it gets the name of its process */
 		const struct pfs_proc *proc = pfs_model_proc(model, pfs_has(ev, PFS_F_PID) ? ev->pid : ev->tid);
 
 		return matches(filter->comms, filter->nr_comms, proc ? proc->comm : NULL);
@@ -289,7 +251,7 @@ static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *m
 	return matches(filter->comms, filter->nr_comms, comm);
 }
 
-/* Until an event has a time (notes of the header have none), no other moment is known. */
+/* Before the first event (notes of the header do not count) no moment relative to the start is known. */
 static bool past(const struct pfs_time *time, const struct pfs_model *model, uint64_t now_ns)
 {
 	if (!time->set || (!time->of_clock && !model->start_ns && !model->first_ns))
@@ -297,7 +259,7 @@ static bool past(const struct pfs_time *time, const struct pfs_model *model, uin
 	return now_ns > pfs_time_ns(time, model);
 }
 
-/* Part of what a `lost` past the end is about may have been before it: that part. */
+/* Applies the part before the end of a `lost` that comes after it. */
 static int apply_loss(struct pfs_model *model, const struct pfs_event *ev, uint64_t end_ns, struct pfs_outcome *outcome)
 {
 	struct pfs_event part = *ev;
@@ -328,7 +290,7 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, c
 	return ret;
 }
 
-/* How many faults of the run, from the first on, the filter's times treat alike. */
+/* The number of faults, from the first on, that are on the same side of the filter's times. */
 static uint32_t nr_alike(const struct pfs_filter *filter, const struct pfs_model *model,
 			 const struct pfs_fault_run *run)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user asked to see: --pid, --tid, --comm, --region, --from, --to, --at.
- *
- * A filter stands between the source and the model: the layout and process life are always taken in,
- * touches only where pid, tid, thread name and time fit. Which rows are drawn, the views ask it.
+ * Filters: --pid, --tid, --comm, --region, --from, --to, --at. Layout and process life always reach the model, touches
+ * only if pid, tid, thread name and time fit. The views ask the filter which rows to show.
  */
 #ifndef PFS_FILTER_H
 #define PFS_FILTER_H
@@ -11,7 +9,7 @@
 #include "base/err.h"
 #include "model/model.h"
 
-/* A moment as the user writes it: seconds since the recording's start, or @seconds of its clock. */
+/* Seconds since the start of the recording, or, with @, of its clock. */
 struct pfs_time {
 	uint64_t ns;
 	bool set;
@@ -20,11 +18,11 @@ struct pfs_time {
 
 struct pfs_filter {
 	int32_t *pids, *tids;
-	const char **comms, **regions; /* globs; the strings stay the caller's */
-	char **files;		       /* globs for regions that are a file's */
+	const char **comms, **regions; /* globs; borrowed */
+	char **files;		       /* globs for the names of mapped files */
 	unsigned int nr_pids, nr_tids, nr_comms, nr_regions, nr_files;
 	struct pfs_time from, to; /* touches of [from, to) */
-	struct pfs_time at;	  /* everything up to and including at */
+	struct pfs_time at;	  /* everything up to and including this moment */
 };
 
 enum pfs_filter_key {
@@ -43,12 +41,12 @@ int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err);
 /* The same moment of the recording's clock; never less than 0. */
 uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model);
 
-/* The last moment that `to` and `at` leave; UINT64_MAX: no end. filter may be NULL. */
+/* The last moment before `to` and `at`; UINT64_MAX: no end. filter may be NULL. */
 uint64_t pfs_filter_end_ns(const struct pfs_filter *filter, const struct pfs_model *model);
 
 /*
- * Adds what an option says; numbers and globs of one option are alternatives, options must all fit.
- * The string is borrowed while the filter lives. 0, -EINVAL or -ENOMEM with err set.
+ * Adds the argument of an option; several of one key are ORed, different keys are ANDed. The string is borrowed while
+ * the filter lives. 0, -EINVAL or -ENOMEM with err set.
  */
 int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const char *arg, struct pfs_err *err);
 
@@ -56,9 +54,9 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 void pfs_filter_fini(struct pfs_filter *filter);
 
 /*
- * Hands an event to the model, muted if its touch is not wanted; outcome may be NULL. 0, -ENOMEM, or -ECANCELED: this
- * event is past `at` or `to` and was not applied; the source may stop, but a `lost` of what was before may follow:
- * of that what was before is applied.
+ * Passes an event to the model, which is muted if the filter hides the touch; outcome may be NULL. 0, -ENOMEM, or
+ * -ECANCELED: the event is past `at` or `to` and was not applied. The source may stop then; of a `lost` that follows, the
+ * part before that moment is applied.
  */
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
 		     struct pfs_outcome *outcome);
@@ -67,22 +65,22 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, c
 int pfs_filter_apply_faults(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_fault_run *runs,
 			    unsigned int nr, const struct pfs_observer *observer);
 
-/* Does it let everything through to the model? (Views may still leave out regions.) */
+/* Whether all touches pass. (Views may still hide regions.) */
 bool pfs_filter_is_open(const struct pfs_filter *filter);
 
 /*
- * Is a region of that name wanted? Globs are tried on the name, on its last component, and on the
- * address range as the views write it. name may be NULL. filter may be NULL (here and below).
+ * Whether a region is shown, by globs on its name (or NULL), the last component of that, and its address range as the
+ * views print it. filter may be NULL (here and below).
  */
 bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64_t start, uint64_t end);
 
-/* The same of a region, by its name (NULL: not known) and its kind. */
+/* The same, by its name (NULL: unknown) and its kind (pfs_region_kind()). */
 bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name);
 
-/* Is the process wanted, as far as pid and tid say? */
+/* Whether a process is shown, by pid and tid. */
 bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc);
 
-/* Does the name fit? comm may be NULL: unknown fits no glob. */
+/* Whether a thread name fits; NULL (unknown) fits no glob. */
 bool pfs_filter_comm(const struct pfs_filter *filter, const char *comm);
 
 #endif

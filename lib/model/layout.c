@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Changes of a layout: which space an event speaks of, and what of it the model has to remember. How regions
- * change is space.c's.
- */
+/* Layout events: finds the space that an event is about and passes the event to space.c. */
 #include "model/model_priv.h"
 
 #include "base/intern.h"
@@ -21,7 +18,7 @@ static int clear_space(struct pfs_thread *thread, struct pfs_space *space, const
 	return 0;
 }
 
-/* The kernel's ranges are whole pages. What a file claims may be anything: make it so. */
+/* The kernel's ranges are whole pages; a file may contain anything. */
 static struct pfs_event in_whole_pages(const struct pfs_model *model, const struct pfs_event *ev)
 {
 	uint64_t mask = model_page_size(model) - 1;
@@ -37,7 +34,7 @@ static struct pfs_event in_whole_pages(const struct pfs_model *model, const stru
 	return whole;
 }
 
-/* A fork may still copy a ring whose io_destroy has begun. What it was, the parent's space knows. */
+/* A fork may still copy a ring whose io_destroy has begun: it gets the attributes of the parent's retired ring. */
 static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_event *map)
 {
 	const struct pfs_region *ring;
@@ -56,7 +53,7 @@ static void describe_leaving_ring(const struct pfs_thread *thread, struct pfs_ev
 				   PFS_HAS(PFS_F_NAME));
 }
 
-/* A region of the copy that a fork is making, as the kernel tells them one by one. */
+/* A region of the copy that a fork is making. */
 static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 {
 	struct pfs_region *region;

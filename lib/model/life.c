@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Whose events they are: processes and threads by number, address spaces by exec epoch; and how they begin,
- * become others and end.
- */
+/* Processes and threads by number, address spaces by exec epoch; fork, exec and exit. */
 #include "model/model_priv.h"
 
 #include "base/array.h"
@@ -59,7 +56,7 @@ static int epoch_add(struct pfs_proc *proc, struct pfs_space *space, uint64_t no
 	return 0;
 }
 
-/* As the kernel of the recording has them. NULL: no memory. */
+/* NULL: no memory. */
 static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_ns)
 {
 	struct pfs_pages **beside = &model->priv->pages;
@@ -104,7 +101,7 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 	struct thread_slot *slot;
 
 	HASH_FIND_INT(model->priv->threads, &tid, slot);
-	if (slot) { /* the number came round again */
+	if (slot) { /* the number is reused */
 		HASH_DEL(model->priv->threads, slot);
 		if (model->priv->last == &slot->thread)
 			model->priv->last = NULL;
@@ -128,7 +125,7 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 	return &slot->thread;
 }
 
-/* A record names the process of a thread that stood for itself until now: move it over. */
+/* An event names the process of a thread that was taken for a process of its own: moves the thread there. */
 static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid, uint64_t now_ns)
 {
 	struct pfs_proc *proc = pfs_model_proc(model, pid);
@@ -312,7 +309,7 @@ int life_thread(struct pfs_model *model, struct pfs_thread *maker, const struct 
 	return thread_new(model, ev->child, maker->proc, ev->ts_ns) ? 0 : -ENOMEM;
 }
 
-/* The address space may outlive its last thread by a little: an `unmap` of all of it says when. */
+/* The address space may outlive its last thread, until an `unmap` of all of it. */
 int life_exit(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 	      struct pfs_outcome *outcome)
 {

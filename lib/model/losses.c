@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What is missing: the gaps of each processor, and how many events are missing there in all. What a gap may
- * concern, loss.c works out.
- */
+/* Lost events: the gaps of each CPU and their number in all. view/loss.c computes what a gap may affect. */
 #include "model/model_priv.h"
 
 #include "base/array.h"
 
 #include <errno.h>
 
-/* Of more gaps than that, the last ones of a processor are one. */
+/* Further gaps of a CPU are merged into its last one. */
 enum { MAX_GAPS = 4096 };
 
-/* The account of that cpu, made if it is new. */
+/* The account of that CPU, created if it is new. */
 static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
 {
 	struct pfs_lost_cpu *account;
@@ -26,7 +23,7 @@ static struct pfs_lost_cpu *account_of(struct pfs_model *model, int32_t cpu)
 	return account;
 }
 
-/* The newest gap of that cpu, or NULL. */
+/* The newest gap of that CPU, or NULL. */
 static struct pfs_loss *last_gap(struct pfs_model *model, int32_t cpu)
 {
 	for (unsigned int i = model->nr_losses; i-- > 0;)
@@ -55,7 +52,7 @@ static int add_gap(struct pfs_model *model, struct pfs_lost_cpu *account, const 
 	return 0;
 }
 
-/* The exec that ends a launch may be among what was lost: better too much of it shown than nothing. */
+/* The exec that ends a launch may be lost; then the launch is shown as a part of the command. */
 static void launches_end(struct pfs_model *model)
 {
 	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next)
@@ -85,7 +82,7 @@ int loss_apply(struct pfs_model *model, const struct pfs_event *ev)
 	return add_gap(model, account, &gap);
 }
 
-/* So many more are missing of that cpu than its gaps say: where that is. */
+/* That CPU lost `rest` events more than its gaps count: adds them to the gap they belong to. */
 static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uint64_t rest)
 {
 	struct pfs_loss *only = NULL;
@@ -95,11 +92,11 @@ static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uin
 
 		if (gap->on != account - model->lost_on || !gap->unknown)
 			continue;
-		if (only || gap->unknown > 1) /* in all of those together */
+		if (only || gap->unknown > 1) /* they belong to several */
 			return 0;
 		only = gap;
 	}
-	if (!only) /* never came into the buffer: nothing says when */
+	if (!only) /* at an unknown time */
 		return add_gap(model, account,
 			       &(struct pfs_loss){ .cpu = account->cpu, .count = rest, .to_ns = UINT64_MAX });
 	only->count += rest;
@@ -107,7 +104,7 @@ static int place_rest(struct pfs_model *model, struct pfs_lost_cpu *account, uin
 	return 0;
 }
 
-/* The source's own count of all that is missing, also where an event could not say how many. */
+/* The source's own count of all events that the CPU lost, including those of `lost` events without a count. */
 int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total)
 {
 	struct pfs_lost_cpu *account;

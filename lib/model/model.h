@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The model: the only consumer of events. Processes, their address spaces, regions and pages.
+ * The model: processes, their address spaces, regions and pages, computed from events. Views read these structures
+ * after or between events; only this room writes them. The model owns everything until pfs_model_free(): an unmapped
+ * region is retired, not freed.
  *
- * Views walk these structures read-only after (or between) events; only model*.c and space*.c write
- * them. Everything is owned by the model and lives until pfs_model_free(): regions are retired when
- * they are unmapped, never forgotten.
+ *     model/filter.h  --pid, --from, --region, ...: which touches the model takes in, which rows the views show
+ *     model/pages.h   what happened to each page of an address space
+ *     model/space.h   the regions of an address space, for the model itself
  */
 #ifndef PFS_MODEL_H
 #define PFS_MODEL_H
@@ -25,78 +27,78 @@ struct pfs_region {
 	uint64_t off; /* file offset of start, bytes */
 	uint64_t ino;
 	uint32_t dev;
-	uint64_t moved_from;  /* where mremap took it from; 0: it did not */
-	bool inherited;	      /* a fork copied it */
-	uint64_t segment_len; /* of a System V segment, as it was attached; 0: is none */
+	uint64_t moved_from;  /* its address before mremap; 0: it was not moved */
+	bool inherited;	      /* copied by a fork */
+	uint64_t segment_len; /* of a System V segment when it was attached; else 0 */
 	uint8_t perms, traits;
-	bool written;	  /* private pages were made in it (kernel: it has an anon_vma) */
+	bool written;	  /* it may have private pages (kernel: it has an anon_vma) */
 	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	 /* UINT64_MAX while it lives */
-	uint64_t since_ns;	 /* touches of it may be that old: born_ns, or before it was moved; 0: not known */
-	struct pfs_pages *pages; /* where its pages are: the space's own, or a retired region's */
+	uint64_t since_ns;	 /* its first possible touch: born_ns, or earlier if it was moved; 0: unknown */
+	struct pfs_pages *pages; /* holds its pages: the space's own while it lives; NULL: retired without any */
 };
 
 /*
- * An address space: one image of a process, from exec (or fork, or attach) to the next exec or exit.
- * Shared by the processes of a vfork until the child's exec.
+ * An address space: one image of a process, from exec (or fork, or attach) to the next exec or exit. After a vfork
+ * parent and child share it until the child's exec.
  */
 struct pfs_space {
 	struct pfs_region **live; /* sorted by start, never overlapping */
 	unsigned int nr_live;
 	unsigned int before_live, after_live; /* room for more, on either side of them */
-	struct pfs_region **retired;	      /* in order of death */
+	struct pfs_region **retired;	      /* in the order of their unmapping */
 	unsigned int nr_retired;
-	struct pfs_pages *pages; /* of the live regions and of no region ("unknown") */
+	struct pfs_pages *pages; /* of live regions, and those in no known region */
 	uint64_t start_brk, brk; /* 0: unknown */
 	uint64_t born_ns, died_ns;
 	const char *exe;   /* interned name given to exec; NULL: unknown */
-	bool complete;	   /* the layout is known from the start, not pieced together */
+	bool complete;	   /* all of the layout is known */
 	bool launcher;	   /* pfscope's own child before the command's exec: not shown */
 	bool empty;	   /* unmapped by exit */
-	bool had_rings;	   /* some of the retired regions were rings of io_destroy */
-	bool heap_touches; /* a region that but touches the break's range is [heap], too */
+	bool had_rings;	   /* some retired regions are rings that io_destroy removed */
+	bool heap_touches; /* a region that is adjacent to the heap is [heap], too */
 	unsigned int refs;
-	struct pfs_region *hot; /* live region found last, or NULL */
+	struct pfs_region *hot; /* the live region of the last lookup, or NULL */
 };
 
-/* One exec epoch of a process: a space, and from when the process had it. */
+/* One exec epoch of a process: its space since start_ns. */
 struct pfs_epoch {
 	struct pfs_space *space;
 	uint64_t start_ns;
-	const char *comm; /* interned, last one known while it lasted; NULL: unknown */
-	bool shared;	  /* the parent's space (vfork): drawn with the parent */
+	const char *comm; /* interned, the last one in the epoch; NULL: unknown */
+	bool shared;	  /* the parent's space (vfork), which is drawn with the parent */
 };
 
 struct pfs_thread {
 	int32_t tid;
 	struct pfs_proc *proc;
 	const char *comm;
-	unsigned int nr; /* of its process, from 1, in the order of their making */
+	unsigned int nr; /* number in its process, from 1, in order of creation */
 	uint64_t born_ns, died_ns;
 	uint64_t nr_faults;
-	struct pfs_space *forking; /* copy that its fork is making, or NULL */
-	struct pfs_space *execing; /* image that its exec is building, or NULL */
-	/* the fault under way: where a later `huge`, `major`, `signal` or `around` belongs */
+	struct pfs_space *forking; /* the copy that its fork is making, or NULL */
+	struct pfs_space *execing; /* the image that its exec is building, or NULL */
+	/* the fault under way, which a later `huge`, `major`, `signal` or `around` is about */
 	struct pfs_space *fault_space;
 	uint64_t fault_addr;
 	uint64_t fault_ns;
 	uint8_t fault_mode, fault_access;
-	/* while the kernel populates: faults that mapped several pages each, and pages they saved */
+	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;
-	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* what its shmdt is to detach */
-	uint64_t ring;				    /* the one that its io_destroy removes, or 0 */
+	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */
+	uint64_t ring;				    /* the ring that its io_destroy removes, or 0 */
 };
 
-/* Faults that were handled alike. */
+/* Faults that were handled in the same way. */
 struct pfs_handling {
 	uint64_t exceptions, unasked; /* unasked: without an exception */
-	uint64_t nr_timed;	      /* those of them whose latency is known; of these: */
+	uint64_t nr_timed;	      /* those with a known latency; of these: */
 	uint64_t total_ns, max_ns;
 };
 
 struct pfs_counts {
-	uint64_t faults; /* all that follow are of these */
+	uint64_t faults; /* the sum of those below */
 	uint64_t read, write, exec, access_unknown;
 	uint64_t user, kernel;
 	uint64_t minor, major; /* where known */
@@ -105,23 +107,23 @@ struct pfs_counts {
 	uint64_t around;       /* pages mapped by fault-around */
 	uint64_t populated;    /* pages */
 	uint64_t huge;	       /* faults that got a huge page */
-	/* of the faults, those that the kernel's own counts leave out, as far as the recording shows */
-	uint64_t retried;     /* refused at once in kernel mode, and tried again */
-	uint64_t no_access;   /* kernel mode, where nothing is mapped or not for that: EFAULT */
-	uint64_t vsyscall;    /* calls into [vsyscall], emulated */
-	uint64_t kernel_addr; /* at addresses of the kernel's own half */
-	/* faults without an exception, by what made them (enum pfs_by); of these, where known */
+	/* faults that the kernel's own counts leave out, as far as the recording shows */
+	uint64_t retried;     /* refused in kernel mode, then retried */
+	uint64_t no_access;   /* in kernel mode, unmapped or not permitted: EFAULT */
+	uint64_t vsyscall;    /* emulated calls into [vsyscall] */
+	uint64_t kernel_addr; /* at kernel addresses */
+	/* faults without an exception, by cause (enum pfs_by); where known, by class */
 	uint64_t unasked[PFS_NR_BY];
 	uint64_t unasked_minor, unasked_major;
-	/* faults of both sorts, by what the handler did (enum pfs_how) and by class (enum pfs_class) */
+	/* faults with and without an exception, by enum pfs_how and enum pfs_class */
 	struct pfs_handling handling[PFS_NR_HOW][PFS_MAJOR_CLASS + 1];
-	uint64_t maps, unmaps; /* regions made, removed */
+	uint64_t maps, unmaps; /* events of these kinds */
 };
 
 struct pfs_proc {
 	int32_t pid;
 	int32_t ppid;		  /* 0: unknown */
-	bool pid_known;		  /* false: pid is a tid whose process no record names */
+	bool pid_known;		  /* false: pid is the tid of a thread whose process is unknown */
 	const char *comm;	  /* interned, newest; NULL: unknown */
 	struct pfs_epoch *epochs; /* at least one */
 	unsigned int nr_epochs;
@@ -131,24 +133,24 @@ struct pfs_proc {
 	struct pfs_proc *next; /* in order of appearance */
 };
 
-/* A gap: events that are missing of one cpu, some time in [from_ns, to_ns]. */
+/* A gap: events of one CPU were lost some time in [from_ns, to_ns]. */
 struct pfs_loss {
-	int32_t cpu;	  /* -1: not said */
+	int32_t cpu;	  /* -1: unknown */
 	uint64_t count;	  /* events, where the number is known */
-	uint64_t unknown; /* times that an unknown number was lost */
+	uint64_t unknown; /* losses of an unknown number of events */
 	uint64_t from_ns; /* of the last event before it; 0: from the beginning */
-	uint64_t to_ns;	  /* of the first event after it; UINT64_MAX: nothing says when */
-	unsigned int on;  /* its cpu's index in lost_on */
+	uint64_t to_ns;	  /* of the first event after it; UINT64_MAX: unknown */
+	unsigned int on;  /* its CPU's index in lost_on */
 };
 
-/* What is missing of one cpu in all. Its gaps may know less of the number. */
+/* All that one CPU lost, which may be more than its gaps add up to. */
 struct pfs_lost_cpu {
 	int32_t cpu;
 	unsigned int nr_gaps;
 	uint64_t count, unknown;
 };
 
-/* More processors than any machine has share the last account. */
+/* CPUs beyond, more than any machine has, share the last element of lost_on. */
 enum { PFS_MAX_LOST_ON = 8192 };
 
 struct pfs_note {
@@ -160,23 +162,23 @@ struct pfs_note {
 struct pfs_model {
 	struct pfs_proc *procs; /* in order of appearance */
 	unsigned int nr_procs;
-	unsigned int page_shift;    /* from the note "page_size"; 12 */
-	bool heap_touches;	    /* from the note "kernel": as kernels before 6.6 name regions */
-	struct pfs_counts counts;   /* of all processes shown; launchers excluded */
-	struct pfs_counts launcher; /* of pfscope's own child before the command's exec */
+	unsigned int page_shift;    /* from the note "page_size"; default 12 */
+	bool heap_touches;	    /* from the note "kernel": regions are named as before 6.6 */
+	struct pfs_counts counts;   /* of all processes, without launcher */
+	struct pfs_counts launcher; /* of pfscope's child before it executes the command */
 	uint64_t nr_events;
 	uint64_t first_ns, last_ns;   /* 0 if there was no event */
-	uint64_t start_ns;	      /* what --from and --to count from: the start of the recording */
-	uint64_t lost;		      /* events lost whose number is known */
-	uint64_t lost_unknown;	      /* times that an unknown number was lost */
-	struct pfs_lost_cpu *lost_on; /* the same by cpu, in order of appearance */
+	uint64_t start_ns;	      /* start of the recording, from which --from and --to count */
+	uint64_t lost;		      /* events lost, where the number is known */
+	uint64_t lost_unknown;	      /* losses of an unknown number of events */
+	struct pfs_lost_cpu *lost_on; /* the same by CPU, in order of appearance */
 	unsigned int nr_lost_on;
-	struct pfs_loss *losses; /* each gap, in the order of their ends */
+	struct pfs_loss *losses; /* the gaps, in order of their ends */
 	unsigned int nr_losses;
-	struct pfs_note *notes; /* but those of refault's ticks, of which there is no end: */
+	struct pfs_note *notes; /* all but `refault_tick` and `missed`, which are only summed up: */
 	unsigned int nr_notes;
-	uint64_t missed;		  /* processes that ended before they could be recorded, by their notes */
-	struct pfs_refault_sums refaults; /* what they add up to */
+	uint64_t missed;		  /* processes that ended before they could be recorded */
+	struct pfs_refault_sums refaults; /* of --refault */
 	struct pfs_model_private *priv;
 };
 
@@ -185,24 +187,24 @@ void pfs_model_free(struct pfs_model *model);
 
 enum pfs_fate {
 	PFS_SERVED,
-	PFS_RETRIED,   /* the same fault as the last one of the thread: the kernel refused that at once */
-	PFS_NO_ACCESS, /* kernel mode, where nothing is mapped or not for that: EFAULT */
+	PFS_RETRIED,   /* a retry of the last fault of the thread, which the kernel refused at once */
+	PFS_NO_ACCESS, /* in kernel mode, unmapped or not permitted: EFAULT */
 };
 
-/* What came of an event, or of several faults alike. */
+/* The outcome of an event, or of several faults with the same outcome. */
 struct pfs_outcome {
-	struct pfs_thread *thread; /* of the event; NULL: of none */
+	struct pfs_thread *thread; /* NULL: the event has none */
 	/*
-	 * The space of a fault or an access, or of the fault that a `major` or `signal` belongs to. NULL: they left
-	 * no mark (they are muted, or belong to no fault), or it is another kind of event.
+	 * The space of a fault or an access, or of the fault that a `major` or `signal` is about. NULL: it was muted, it
+	 * is about no known fault, or it is another kind of event.
 	 */
 	struct pfs_space *space;
-	struct pfs_region *region; /* of a fault or an access; NULL: in no known region */
+	struct pfs_region *region; /* of a fault or an access; NULL: unknown */
 	enum pfs_fate fate;	   /* of a fault */
-	bool muted;		   /* a filter hides what this thread touches now */
+	bool muted;		   /* a filter hides the touches of this thread now */
 };
 
-/* What stands behind the model: events, and runs of faults, that the model has just taken in, and their outcomes. */
+/* Receives events and runs of faults right after the model, with their outcomes. */
 struct pfs_observer {
 	/* 0, or -errno to stop the source with that error. */
 	int (*event)(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome);
@@ -210,36 +212,29 @@ struct pfs_observer {
 	void *ctx;
 };
 
-/* Takes one event in. Events come in order of time, per thread at least. outcome may be NULL. 0 or -ENOMEM. */
+/* Applies an event. The events of a thread come in order of time. outcome may be NULL. 0 or -ENOMEM. */
 int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome);
 
 /*
- * Takes a run of faults in, as as many events would be. The observer (or NULL) gets it in parts that have one outcome
- * each. 0, -ENOMEM, or what the observer returned.
+ * Applies a run of faults as if they were single events. The observer (or NULL) gets it in parts of one outcome each. 0,
+ * -ENOMEM, or what the observer returned.
  */
 int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *run,
 			   const struct pfs_observer *observer);
 
-/*
- * While it is muted, touches (fault, around, populate, access and what belongs to them) leave no mark: what a filter
- * uses for those that it hides. Layout and process life are taken in.
- */
+/* A muted model ignores touches (fault, around, populate, access, ...), but applies layout and process life. */
 void pfs_model_mute(struct pfs_model *model, bool muted);
 
 /*
- * The name that /proc/PID/maps would show for a region: its path, [heap], [stack], [vdso], "" for
- * anonymous memory; NULL if it is not known. The heap is where the break is, whatever the source
- * called the region when it was made. Borrowed.
+ * The name that /proc/PID/maps would show for a region: its path, [heap], [stack], [vdso], "" for anonymous memory;
+ * NULL: unknown. The program break decides which region is [heap]. Borrowed.
  */
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region);
 
-/*
- * What kind of memory it is where no path says it, "anon", "thread stack", "?" (not known), given that name; NULL if
- * it has one of its own.
- */
+/* "anon", "thread stack" or "?" (unknown) for a region with that name; NULL if the name is not empty. */
 const char *pfs_region_kind(const struct pfs_region *region, const char *name);
 
-/* May it, as far as is known, not be touched in that way (enum pfs_access; 0: somehow)? */
+/* Whether its permissions, if known, forbid that access (enum pfs_access; 0: any). */
 bool pfs_region_forbids(const struct pfs_region *region, unsigned int access);
 
 /* The process, or NULL. */
@@ -254,7 +249,7 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key);
 /* Reads the newest note of that key. False: there is none, or it is unreadable. */
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact);
 
-/* How pages were made to fault again, or accesses sampled, as far as was said by now. False: they were not. */
+/* How re-reference sampling was done, by the notes so far. False: it was not. */
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how);
 
 /* The current space of a process. */

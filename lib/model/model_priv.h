@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What model.c and its parts share, one for each family of events. Nobody else includes it.
- */
+/* What model.c and the files below it share, each of which applies one family of events. */
 #ifndef PFS_MODEL_PRIV_H
 #define PFS_MODEL_PRIV_H
 
@@ -28,7 +26,7 @@ struct pfs_model_private {
 	struct pfs_thread *last;	/* the thread of the previous event */
 	struct pfs_thread *hot[NR_HOT]; /* by CPU: the thread of its last run of faults */
 	struct pfs_intern *names;
-	struct pfs_pages *pages; /* always empty: all others are beside it; NULL: none yet */
+	struct pfs_pages *pages; /* empty: all others share its pool; NULL: none yet */
 	bool muted;
 };
 
@@ -37,7 +35,7 @@ static inline uint64_t model_page_size(const struct pfs_model *model)
 	return UINT64_C(1) << model->page_shift;
 }
 
-/* Touches of pfscope's own child, not yet the command, are counted apart. */
+/* Touches of pfscope's child before it executes the command are counted apart. */
 static inline struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs_space *space)
 {
 	return space->launcher ? &model->launcher : &model->counts;
@@ -47,13 +45,13 @@ static inline struct pfs_counts *model_counts(struct pfs_model *model, const str
 void model_proc_free(struct proc_slot *slot);
 void model_thread_free(struct thread_slot *slot);
 
-/* The thread of that number, made if it is new, and its process, if that is known (pid not 0). NULL: no memory. */
+/* The thread and its process, created if they are new. NULL: no memory. */
 struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pid_known, int32_t pid, uint64_t ts_ns);
 
-/* The space that has the region of that identity in that range (space=other); NULL: none. */
+/* The space that has the region with the event's id in its range (space=other); NULL: none. */
 struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev);
 
-/* The space that the event speaks of. NULL: no memory. */
+/* The space that the event is about. NULL: no memory. */
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev);
 
 /* The name of a thread that came with an event. 0 or -ENOMEM. */

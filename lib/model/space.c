@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address space's regions, kept as the kernel keeps its VMAs: a sorted array of ranges, changed by
- * one primitive, cut at [start, end). Here are the array, what goes, and copies; what is mapped is
- * space_map.c's, what moves, and segments, space_move.c's.
+ * The array of regions, its primitive (cut at [start, end)), removals and copies. Mapping is in space_map.c, moves and
+ * segments are in space_move.c.
  */
 #include "model/space_priv.h"
 
@@ -73,7 +72,7 @@ struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr)
 	return space->hot = space->live[i];
 }
 
-/* Room for one more live region on either side: the kernel maps downwards as a rule. */
+/* Makes room for one more live region on either side: the kernel mostly maps downwards. */
 static int live_reserve(struct pfs_space *space)
 {
 	unsigned int nr = space->nr_live, room = nr < 16 ? 8 : nr / 2;
@@ -100,7 +99,7 @@ int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *re
 
 	if (err)
 		return err;
-	/* those on the side where there are fewer make room */
+	/* shift the shorter side */
 	if (at < above) {
 		space->live--;
 		space->before_live--;
@@ -185,7 +184,7 @@ int space_cut(struct pfs_space *space, uint64_t start, uint64_t end)
 	return err ? err : split_at(space, end);
 }
 
-/* What the region is called while it lives is what it was called ever after. */
+/* A retired region keeps the name that it had. */
 static void freeze_name(struct pfs_space *space, struct pfs_region *region)
 {
 	const char *name = pfs_region_name(space, region);
@@ -229,7 +228,7 @@ struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *re
 	return region->pages;
 }
 
-/* A huge page goes as a whole or not at all: where a removal that begins in one really begins. */
+/* A huge page is unmapped as a whole or not at all: the real start of a removal that begins in one. */
 static uint64_t whole_pages(struct pfs_space *space, uint64_t start)
 {
 	const struct pfs_region *r = pfs_space_find(space, start);
@@ -259,7 +258,7 @@ int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
 {
 	int err = 0;
 
-	/* Upwards, for what a piece of the stack is called depends on the piece above it. */
+	/* Upwards, for the name of a piece of the stack depends on the piece above it. */
 	for (unsigned int i = 0; i < space->nr_live; i++)
 		freeze_name(space, space->live[i]);
 	/* From the end, so that nothing is shifted. */
@@ -290,7 +289,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 			pfs_space_put(copy);
 			return NULL;
 		}
-		/* The child's regions are other objects of the kernel. */
+		/* The child's regions have other identities. */
 		region->have &= ~PFS_HAS(PFS_F_ID);
 		region->born_ns = region->since_ns = now_ns;
 		region->inherited = true;
@@ -349,7 +348,7 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 	if (KNOWS(region, PFS_F_NAME) && region->name[0] && strcmp(region->name, "[heap]") &&
 	    strcmp(region->name, "[stack]"))
 		return region->name;
-	/* As the kernel decides it: any mapping without a file that overlaps the break's range. */
+	/* As in the kernel: any mapping without a file that overlaps the heap. */
 	if (!(KNOWS(region, PFS_F_INO) && pfs_is_file(region->dev, region->ino)) && space->brk &&
 	    region->start < space->brk + space->heap_touches && region->end + space->heap_touches > space->start_brk)
 		return "[heap]";
@@ -357,7 +356,7 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 		return NULL;
 	if (!strcmp(region->name, "[heap]"))
 		return space->brk ? "" : region->name;
-	/* Of a stack in pieces only the one that holds the first frame, the highest, has the name. */
+	/* Of a stack in pieces only the highest has the name. */
 	next = pfs_space_lower(space, region->end);
 	if (!strcmp(region->name, "[stack]") && next < space->nr_live && space->live[next]->start == region->end &&
 	    KNOWS(space->live[next], PFS_F_NAME) && !strcmp(space->live[next]->name, "[stack]"))

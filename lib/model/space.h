@@ -1,34 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address space's regions: a sorted array and one primitive, cut at [start, end).
- *
- * Only the model calls this; views read struct pfs_space (model.h).
+ * The regions of an address space, as the kernel keeps its VMAs: sorted, never overlapping. Only the model calls this;
+ * views read struct pfs_space (model.h).
  */
 #ifndef PFS_SPACE_H
 #define PFS_SPACE_H
 
 #include "model/model.h"
 
-/* An empty one; its pages are kept beside those (pages.h). NULL: no memory. */
+/* An empty one, whose pages share the memory of `beside` (pages.h). NULL: no memory. */
 struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns);
 struct pfs_space *pfs_space_get(struct pfs_space *space);
 void pfs_space_put(struct pfs_space *space);
 
-/* A copy of the layout, with no pages touched and no retired regions: what fork makes. */
+/* A copy of the layout for a fork, without touched pages and retired regions. NULL: no memory. */
 struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns);
 
-/* The whole layout of a process that ran before has been told: what there is of it may be that old. */
+/* The layout of a process that ran before the recording is complete now: its regions may be older. */
 void pfs_space_found(struct pfs_space *space);
 
-/*
- * The copy is whole, as the kernel told it region by region: forgets those of the parent's that it did
- * not name (MADV_DONTFORK).
- */
+/* The events of a fork's copy are complete: drops the parent's regions that none of them mapped (MADV_DONTFORK). */
 void pfs_space_confirm(struct pfs_space *space);
 
 /*
- * The image that an exec has built begins to run: forgets what was mapped and unmapped again meanwhile
- * without being touched (the stack where it was first, the span of an interpreter).
+ * The image that an exec has built begins to run: drops retired regions that were not touched, such as the stack at its
+ * first address.
  */
 void pfs_space_begin(struct pfs_space *space);
 
@@ -45,54 +41,51 @@ static inline struct pfs_region *pfs_space_find(struct pfs_space *space, uint64_
 /* Index of the first live region that ends after addr; nr_live if there is none. */
 unsigned int pfs_space_lower(const struct pfs_space *space, uint64_t addr);
 
-/* Is the first region at or above addr the stack? A fault below the stack makes it grow. */
+/* Whether the first region at or above addr is the stack, which grows by a fault below it. */
 bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr);
 
-/* One each: apply the event of that kind. 0 or -ENOMEM. */
+/* Each applies events of its kind. 0 or -ENOMEM. */
 int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns);
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);
 
-/* A System V segment as shmdt sees it. */
+/* A System V segment, as shmdt identifies it. */
 struct pfs_segment {
 	uint64_t addr;	/* where it was attached */
-	uint64_t first; /* start of the lowest piece of it that is left; 0: there is none */
-	uint64_t len;	/* as it was attached */
+	uint64_t first; /* start of its lowest piece that is still mapped; 0: none is */
+	uint64_t len;	/* when it was attached */
 	uint64_t ino;
 };
 
 /* The segment that was attached at addr. */
 void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment);
 
-/* shmdt: what is left of the segment goes. 0 or -ENOMEM. */
+/* shmdt: unmaps the rest of the segment. 0 or -ENOMEM. */
 int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment, uint64_t now_ns);
 
-/*
- * Where pages of the region are kept: of a live one, and of what is in none (NULL), in the space's own, of a
- * retired one apart. NULL: no memory.
- */
+/* The pages of a region: for a live one, and for none (NULL), the space's own. NULL: no memory. */
 struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *region);
 
-/* io_destroy: the ring at addr goes. 0 or -ENOMEM. */
+/* io_destroy: unmaps the ring at addr. 0 or -ENOMEM. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
 
 /*
- * The ring at addr that went last, a retired region; NULL: none. An io_destroy is told when it begins, so for
- * a moment the kernel may still have it.
+ * The ring at addr that io_destroy unmapped last; NULL: none. The event comes when io_destroy begins, so the kernel may
+ * still have the ring for a moment.
  */
 struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t addr);
 
 /*
- * Region ev->id is about to be stored over [start, start + len): what is in [start, end) makes room for
- * it, unless the new region is but a part of the one there, which the kernel splits. 0 or -ENOMEM.
+ * Region ev->id is about to be stored over [start, start + len): unmaps [start, end), unless the new region is a part of
+ * the one there, which the kernel splits. 0 or -ENOMEM.
  */
 int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev);
 
-/* Of [start, end) what has arrived elsewhere by a move goes. 0 or -ENOMEM. */
+/* Unmaps the regions of [start, end) that a move has taken elsewhere. 0 or -ENOMEM. */
 int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev);
 
-/* The whole space went away (exit, exec): every live region is retired. 0 or -ENOMEM. */
+/* The end of the space (exit, exec): retires all live regions. 0 or -ENOMEM. */
 int pfs_space_clear(struct pfs_space *space, uint64_t now_ns);
 
 #endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Regions that move (mremap), and those that go as a whole by what they were made by: System V segments,
- * rings of io_setup.
- */
+/* Regions that mremap moves, and those that are unmapped as a whole: System V segments and rings of io_setup. */
 #include "model/space_priv.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Does this region look like a piece of a segment attached at addr? As the kernel tells: by the offset. */
+/* Whether the region is a piece of a segment attached at addr: by the offset, as in the kernel. */
 static bool attached_at(const struct pfs_region *region, uint64_t addr)
 {
 	return region->segment_len && region->start - addr == region->off;
@@ -39,10 +36,10 @@ int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment,
 
 		if (!attached_at(r, segment->addr) || r->ino != segment->ino)
 			continue;
-		/* mremap may have made it reach beyond the segment: there only the first piece goes. */
+		/* mremap may have enlarged it beyond the segment: then only the first piece is unmapped. */
 		if (r->start != segment->first && r->end - segment->addr > segment->len)
 			continue;
-		if (!(r->traits & PFS_TRAIT_SEALED)) /* on a sealed one it fails in silence */
+		if (!(r->traits & PFS_TRAIT_SEALED)) /* shmdt ignores sealed ones */
 			err = space_retire(space, --i, now_ns);
 	}
 	return err;
@@ -53,7 +50,7 @@ static bool is_ring(const struct pfs_region *region)
 	return KNOWS(region, PFS_F_NAME) && !strncmp(region->name, "/[aio]", 6);
 }
 
-/* A child has its parent's rings in its memory, but none to destroy: the call fails. */
+/* A child inherits the mappings of its parent's rings, but cannot destroy them: the call fails. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns)
 {
 	unsigned int i = pfs_space_lower(space, addr);
@@ -73,7 +70,7 @@ struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t a
 	return NULL;
 }
 
-/* Did a region arrive somewhere from this address? */
+/* Whether a live region was moved from this address. */
 static bool moved_away(const struct pfs_space *space, uint64_t from)
 {
 	for (unsigned int i = 0; i < space->nr_live; i++)
@@ -102,7 +99,7 @@ int pfs_space_unmap_moved(struct pfs_space *space, const struct pfs_event *ev)
 	return err;
 }
 
-/* Is the range but a piece of a region that goes on beyond it, which the kernel split? */
+/* Whether the range is a part of a larger region, which the kernel splits. */
 static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
 {
 	const struct pfs_region *r = pfs_space_find(space, ev->start);
@@ -111,7 +108,7 @@ static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
 	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
 }
 
-/* Is all of the range in one region? Then nothing can have been moved there, but to a fixed address. */
+/* Whether one region holds all of the range. Then only a move to a fixed address can have gone there. */
 static bool is_within(struct pfs_space *space, const struct pfs_event *ev)
 {
 	const struct pfs_region *r = pfs_space_find(space, ev->start);
@@ -130,8 +127,8 @@ int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev)
 }
 
 /*
- * A move to a fixed address takes several regions, the gaps between them stay as they were at the
- * target. Which one arrived in [start, end)? Narrows *move to it; false: none of them.
+ * A move to a fixed address may take several regions with the gaps between them. Narrows *move to the one that arrived in
+ * [start, end); false: none.
  */
 static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
 {
@@ -155,8 +152,8 @@ static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
 }
 
 /*
- * A private mapping of /dev/zero is anonymous memory that shows a file. As long as nothing was written
- * to it, the kernel numbers its pages anew by address when it moves it.
+ * A private mapping of /dev/zero is anonymous memory with the name of a file. While nothing was written to it, a move
+ * sets its offset to its new address.
  */
 static bool is_private_zero(const struct pfs_region *region)
 {
@@ -210,7 +207,7 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 	} else if (is_within(space, ev)) {
 		return pfs_space_map(space, ev);
 	}
-	/* Merged into its new neighbour: only what the neighbour did not reach is new. */
+	/* Merged into its new neighbour: only the part beyond the neighbour is new. */
 	dest = pfs_has(ev, PFS_F_ID) ? space_identify(space, ev) : NULL;
 	if (!pfs_has(ev, PFS_F_ADDR))
 		move.addr = dest && dest->start <= ev->start ? dest->end : ev->start;

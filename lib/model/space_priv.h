@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What space.c, space_map.c and space_move.c share. Nobody else includes it.
- */
+/* What space.c, space_map.c and space_move.c share. */
 #ifndef PFS_SPACE_PRIV_H
 #define PFS_SPACE_PRIV_H
 
@@ -12,7 +10,7 @@
 	 PFS_HAS(PFS_F_TRAITS))
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
-/* Into and out of the live regions, at that index. 0 or -ENOMEM. */
+/* Inserts into and removes from the live regions, at that index. 0 or -ENOMEM. */
 int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region);
 void space_remove(struct pfs_space *space, unsigned int at);
 

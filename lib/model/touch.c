@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was touched: faults and what belongs to them, as marks on pages and counts. model.c calls it.
- *
- * A fault is one event; what came of it (the pages mapped beside it, a huge page, a read from disk, a
- * signal) are events of the same thread that follow, until its next fault.
+ * Faults and other touches, as marks on pages and counts. The events that follow a fault in the same thread, until its
+ * next fault, describe its outcome: fault-around, a huge page, a read from disk, a signal.
  */
 #include "model/model_priv.h"
 
@@ -12,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Counts n for the whole and, but for pfscope's own child, for the process. */
+/* Counts n for the whole and, except for pfscope's own child, for the process. */
 static void count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
 		     uint64_t n)
 {
@@ -39,7 +37,7 @@ uint32_t touch_flags(const struct fault_batch *batch)
 	return flags;
 }
 
-/* Marks the pages of [start, end) that have none of the flags in `unless`; adds up how many. */
+/* Marks the pages of [start, end) that have none of the flags in `unless`, and adds their number to *marked. */
 static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless,
 		      uint64_t now_ns, uint64_t *marked)
 {
@@ -55,7 +53,7 @@ static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uin
 
 /* ---- faults ---- */
 
-/* Where faults that were handled like the event's are counted, whose time is counted here, if it is known. */
+/* Counts the latency of the fault, if it is known. Returns the counts of faults handled in the same way. */
 static struct pfs_handling *count_time(struct pfs_counts *counts, const struct pfs_event *ev)
 {
 	unsigned int how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0;
@@ -106,7 +104,7 @@ bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 	return !(region->perms & (PFS_PERM_R | PFS_PERM_W | PFS_PERM_X));
 }
 
-/* Was the last fault of this thread the same one, refused in kernel mode and now tried again? */
+/* Whether the kernel refused the last fault of this thread in kernel mode, and this is its retry. */
 static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread, const struct pfs_space *space,
 		     const struct fault_batch *batch)
 {
@@ -122,7 +120,7 @@ static bool is_vsyscall(uint64_t addr)
 	return addr >= page && addr < page + 4096;
 }
 
-/* Counts a fault that the kernel's own counts leave out: see tests/workload/README.md. Returns what came of it. */
+/* Counts a fault that the kernel's own counts leave out (tests/workload/README.md). Returns its fate. */
 static enum pfs_fate count_uncounted(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 				     const struct pfs_region *region, const struct fault_batch *batch)
 {
@@ -144,8 +142,8 @@ static enum pfs_fate count_uncounted(struct pfs_model *model, struct pfs_thread 
 }
 
 /*
- * io_destroy() is told when it begins, for it may well return after others have been given the address. But
- * first of all it looks into the ring, which may be its first touch.
+ * The event of an io_destroy() comes when it begins, for it may return after the address has been reused. But it first
+ * reads the ring, which may be the ring's first touch.
  */
 static struct pfs_region *leaving_ring(const struct pfs_model *model, const struct pfs_space *space, uint64_t ring,
 				       const struct fault_batch *batch)
@@ -155,7 +153,7 @@ static struct pfs_region *leaving_ring(const struct pfs_model *model, const stru
 	return pfs_space_gone_ring(space, ring);
 }
 
-/* How many faults of the batch, from the first on, the same holds for: they are in one region, or before the next one. */
+/* The number of faults, from the first on, that lie in one region, or in the same gap between regions. */
 static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region *region,
 			 const struct fault_batch *batch)
 {
@@ -163,7 +161,7 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 	uint64_t start = batch->addr[0], end = upper_half;
 	uint32_t nr = 1;
 
-	if (batch->mode == PFS_KERNEL || start >= upper_half) /* those are looked at one by one */
+	if (batch->mode == PFS_KERNEL || start >= upper_half) /* those may have different fates */
 		return 1;
 	if (!region) {
 		unsigned int next = pfs_space_lower(space, start);
@@ -181,7 +179,7 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 	return nr;
 }
 
-/* The first nr faults of the batch are on record; later events of the thread may be about the last of them. */
+/* Later events of the thread may be about the last of the first nr faults. */
 static void remember_fault(struct pfs_thread *thread, struct pfs_space *space, const struct fault_batch *batch,
 			   uint32_t nr)
 {
@@ -205,7 +203,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (!region)
 		region = leaving_ring(model, space, thread->ring, batch);
 	thread->ring = 0;
-	/* What a region is does not depend on the touches that are let through. */
+	/* Filters do not change what a region is. */
 	if (region && batch->access == PFS_WRITE && region->perms & PFS_PERM_W)
 		region->written = true;
 	if (model->priv->muted) {
@@ -218,7 +216,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	count_faults(model_counts(model, space), batch, faults.nr, !region);
 	if (!space->launcher)
 		count_faults(&thread->proc->counts, batch, faults.nr, !region);
-	/* The everyday fault is in user mode, in the lower half, and counted by everybody. */
+	/* The kernel counts every fault in user mode in the lower half. */
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
@@ -236,15 +234,15 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- what came of the fault under way ---- */
+/* ---- outcomes of the fault under way ---- */
 
-/* Its region, or NULL. */
+/* The region of the fault under way, or NULL. */
 static struct pfs_region *fault_region(struct pfs_thread *thread)
 {
 	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
 }
 
-/* The file offset of the fault under way lies in [off, end_off): the same file, surely enough. */
+/* Whether the file offset of the fault under way lies in [off, end_off); the file is taken to be the same. */
 static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, uint64_t off,
 			 uint64_t end_off)
 {
@@ -275,7 +273,7 @@ static int mark_around(struct pfs_model *model, struct pfs_thread *thread, struc
 	return err;
 }
 
-/* Fault-around: by file and offset; where that is in memory, the fault under way tells. */
+/* Fault-around comes with file and offset. The fault under way has the address. */
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
@@ -290,7 +288,7 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 			err = mark_around(model, thread, thread->fault_space, region, ev);
 		return err;
 	}
-	/* The kernel populates [start, end): each mapping of that file part in it may be meant. */
+	/* The kernel populates [start, end): any mapping of that part of the file there may be meant. */
 	space = model_space_of(model, thread, ev);
 	if (!space)
 		return -ENOMEM;
@@ -302,7 +300,7 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 	return err;
 }
 
-/* Somewhere in that range, one fault less for each page of it; or right there. */
+/* A huge page somewhere in a populated range saves a fault for each of its pages but one; or exactly there. */
 static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	uint64_t size = model_page_size(model) << ev->order, marked = 0;
@@ -334,12 +332,12 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 	size = model_page_size(model) << ev->order;
 	start = thread->fault_addr & ~(size - 1);
 	if (start < region->start || start + size > region->end)
-		return 0; /* not for this fault's own page */
+		return 0; /* it is not of this fault */
 	COUNT(huge, 1);
 	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
 
-/* A page of the file was read while the fault was under way: it is major if it is its own page. */
+/* The kernel read pages of a file during the fault, which is major if its own page is among them. */
 int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		struct pfs_outcome *outcome)
 {
@@ -364,7 +362,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL))
 		return -ENOMEM;
 	COUNT(signal, 1);
-	if (is_vsyscall(thread->fault_addr)) /* not emulated by this kernel, but refused */
+	if (is_vsyscall(thread->fault_addr)) /* this kernel refuses instead of emulating */
 		COUNT(vsyscall, -1);
 	outcome->space = space;
 	thread->fault_space = NULL;
@@ -373,10 +371,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 /* ---- pages that the kernel faults in by itself ---- */
 
-/*
- * How many faults that took: one a page that nothing is known to have mapped yet, but one for each range
- * that fault-around mapped, and one for a whole huge page.
- */
+/* Counts a fault for each of `alone` pages, but one for each fault-around, and one for a whole huge page. */
 static void count_unasked(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
 			  const struct pfs_event *ev, uint64_t alone)
 {
@@ -397,7 +392,7 @@ static int populate_region(struct pfs_model *model, struct pfs_space *space, con
 	int err;
 
 	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND, ev->ts_ns, alone);
-	if (!err && *alone - before < nr_pages) /* those that came by fault-around */
+	if (!err && *alone - before < nr_pages) /* the rest is of fault-around */
 		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
 	return err;
 }
@@ -412,8 +407,8 @@ static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_even
 }
 
 /*
- * One fault, told with its class: the kernel has counted it for this thread, whatever is known of the
- * memory. It may be another process's (NULL: of none that was recorded).
+ * A single fault with its class, which the kernel has counted for this thread, also if the memory is another process's
+ * (space NULL: of an unrecorded one).
  */
 static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 			     const struct pfs_event *ev)
@@ -459,7 +454,7 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
 		struct pfs_region *r = space->live[i];
 
-		/* The kernel cannot populate what may not be accessed, nor what is no memory. */
+		/* The kernel cannot populate what may not be accessed, or has no pages. */
 		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
 			continue;
 		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))

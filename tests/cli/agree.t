@@ -57,10 +57,11 @@ ok 'every page of a command has a command' bash -c '
 # ---- the event format ----
 
 kinds=$(grep -oP '\[PFS_\w+\] = \{ "\K[a-z]+' lib/event/event.c | sort)
-fields=$({
-	grep -oP '^\s*FIELD\(\w+, "\K\w+' lib/event/event.c
-	grep -oP '^\s*(ENUM|SET)\(\w+, \K\w+' lib/event/event.c
-} | sort)
+fields=$(grep -oP '^\s*F\(\w+, \K\w+' lib/event/event.h | sort)
+notes=$(perl -0ne 'while (/\[PFS_NOTE_\w+\] = \{ .key = "(\w+)",(.*?)\},\n(?=\t\[|\};)/gs) {
+	my ($key, $rest) = ($1, $2);
+	my @fields = $rest =~ /(?:FIELD_?|OPTIONAL|NAMED)\("(\w+)"/g;
+	print "$key ", @fields > 1 ? "@fields" : "bare", "\n" }' lib/event/notes.c | sort)
 values=$(sed -n '/_names\[\] = {/,/};/p' lib/event/event.c | grep -oP '"\K\w+' | grep -vx 'unknown\|current' | sort -u)
 is "$([ "$(wc -w <<<"$kinds")" -gt 15 ] && [ "$(wc -w <<<"$fields")" -gt 30 ] && echo found)" found \
 	'the tables of the event language are found'
@@ -72,6 +73,9 @@ is "$(sed -n '/^## Kinds/,/^## Fields/p' docs/event-format.md | grep -P '^\| `' 
 	grep -oP '`\K\w+' | sort)" "$kinds" 'event-format.md has the kinds of the table'
 is "$(sed -n '/^## Fields/,/^## JSON/p' docs/event-format.md | grep -P '^\| `' | cut -d'|' -f2 |
 	grep -oP '`\K\w+' | sort)" "$fields" 'event-format.md has the fields of the table'
+is "$(sed -n '/^## Notes/,/^## Writing/p' docs/event-format.md | grep -P '^\| `' | cut -d'|' -f2,3 | tr -d '\140|' |
+	xargs -n1 -d'\n' echo | sed -E 's/^ +//; s/ +$//; s/ +/ /g' | sort)" "$notes" \
+	'event-format.md has the notes of the table, with their fields'
 is "$(for value in $values; do
 	sed -n '/^## Fields/,/^## JSON/p' docs/event-format.md | grep -q "\`$value\`" || echo "$value"
 done)" '' 'event-format.md has the values of the table'

@@ -2,6 +2,7 @@
 /*
  * Faults by the hundred: an assembler that is given runs of them passes on what one that is given each does.
  */
+#include "support/random.h"
 #include "support/raw_feed.h"
 
 #include <stdio.h>
@@ -169,8 +170,7 @@ static void test_runs(void **state)
 		other(&b, 103, RAW_PFS_NOTE, SYS_OTHER, RAW_ABSENT, RAW_ABSENT, "a=b");
 		fault(&b, 103, 1, PFS_USER, 6);
 		for (int i = 0; i < 200; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			random_step(&b, seed >> 8 ^ seed << 20);
+			random_step(&b, random_u64(&seed));
 		}
 		flush(&b);
 		assert_int_equal(pfs_assembler_stats(b.one.a)->raw, pfs_assembler_stats(b.many.a)->raw);

@@ -60,6 +60,18 @@ static void test_parse(void **state)
 	}
 }
 
+static void test_seconds(void **state)
+{
+	static const char *const bad[] = { "", ".", "1.", "-1", "1s", "1.5.", "0x1", "1.0000000001", "18446744074" };
+	uint64_t ns;
+
+	assert_true(pfs_seconds_parse("12", &ns) && ns == 12000000000);
+	assert_true(pfs_seconds_parse(".000000001", &ns) && ns == 1);
+	assert_true(pfs_seconds_parse("1.50000000000", &ns) && ns == 1500000000);
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(pfs_seconds_parse(bad[i], &ns));
+}
+
 static void test_sizes(void **state)
 {
 	char buf[32];
@@ -120,10 +132,8 @@ static void test_durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_parse),	cmocka_unit_test(test_seconds),	  cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_durations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

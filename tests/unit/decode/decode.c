@@ -2,6 +2,7 @@
 /*
  * The decoder's entrance: order, losses, strings in pieces, and whatever bytes there may be.
  */
+#include "support/random.h"
 #include "support/stap_forge.h"
 
 #include <errno.h>
@@ -322,12 +323,6 @@ static void test_the_sink_says_stop(void **state)
 	f->ret = 0;
 	assert_int_equal(pfs_decoder_finish(f->d), -ENOSPC);
 	forge_free(f);
-}
-
-static uint64_t random_u64(uint64_t *s)
-{
-	*s = *s * 6364136223846793005u + 1442695040888963407u;
-	return *s >> 33 ^ *s << 31;
 }
 
 /* Plausible here and there, so that it gets deep; any bytes elsewhere. */

@@ -8,6 +8,7 @@
  * that is the kernel's own business.
  */
 #include "model/space.h"
+#include "support/random.h"
 #include "support/page_at.h"
 #include "support/stap_forge.h"
 
@@ -26,8 +27,7 @@ struct kernel {
 
 static unsigned int roll(struct kernel *k, unsigned int sides)
 {
-	k->seed = k->seed * 6364136223846793005u + 1442695040888963407u;
-	return (k->seed >> 33) % sides;
+	return next_random(&k->seed) % sides;
 }
 
 static uint64_t page(unsigned int i)

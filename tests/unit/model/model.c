@@ -670,7 +670,7 @@ static void random_faults(struct random_faults *f, uint64_t *seed, uint64_t *now
 
 	f->nr_runs = 0;
 	for (unsigned int i = 0; i < NR_RANDOM; i++) {
-		uint64_t r = next_random(seed), tid = 1 + r % 5;
+		uint64_t r = random_u64(seed), tid = 1 + r % 5;
 
 		f->ts_ns[i] = *now += (r >> 8 & 127) ? r >> 8 & 3 : UINT64_C(3) << 30;
 		f->addr[i] = i && r >> 12 & 3 ? f->addr[i - 1] + 4096

@@ -5,6 +5,7 @@
  * The array knows only a few windows of the address space, chosen where mistakes hide: page 0, the
  * middle of user memory, a leaf that is far from all others, and the topmost page.
  */
+#include "support/random.h"
 #include "support/page_at.h"
 
 #include <setjmp.h>
@@ -28,12 +29,6 @@ struct naive {
 static uint64_t addr_of(unsigned int i)
 {
 	return window_start[i / WINDOW] + (uint64_t)(i % WINDOW) * SIZE;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
 }
 
 /* Half of them the everyday fault, which is kept in brief. */

@@ -7,6 +7,7 @@
  * tree does and passes on rows of (range, identity), which is all that the tree says.
  * PFS_TEST_SEEDS=n runs n seeds of each instead of a few.
  */
+#include "support/random.h"
 #include "support/feed.h"
 
 #include "model/space.h"
@@ -38,8 +39,7 @@ static uint64_t addr_of(unsigned int i)
 
 static unsigned int pick(struct naive *n, unsigned int limit)
 {
-	n->random = n->random * 6364136223846793005u + 1442695040888963407u;
-	return (n->random >> 33) % limit;
+	return next_random(&n->random) % limit;
 }
 
 /* A random [*start, *end) of at least one page. */

@@ -32,12 +32,12 @@ static uint64_t total(const struct pfs_plot_cells *cells, int group, int thread,
 static struct pfs_plot_cell random_touch(uint64_t *s, uint64_t now)
 {
 	return (struct pfs_plot_cell){
-		.count = 1 + next_random(s) % 3,
-		.page = next_random(s) % (next_random(s) % 2 ? 64 : 100000),
-		.ts_ns = now - next_random(s) % 500,
-		.group = next_random(s) % GROUPS,
-		.thread = next_random(s) % THREADS,
-		.kind = { .access = next_random(s) % 4 },
+		.count = 1 + random_u64(s) % 3,
+		.page = random_u64(s) % (random_u64(s) % 2 ? 64 : 100000),
+		.ts_ns = now - random_u64(s) % 500,
+		.group = random_u64(s) % GROUPS,
+		.thread = random_u64(s) % THREADS,
+		.kind = { .access = random_u64(s) % 4 },
 	};
 }
 
@@ -53,7 +53,7 @@ static void test_cells_add_up(void **state)
 			assert_int_equal(pfs_plot_cells_add(&cells, &what), 0);
 			sums[what.group] += what.count;
 			of[what.thread][what.kind.access] += what.count;
-			now += next_random(&s) % (seed % 4 ? 1000 : 100000000);
+			now += random_u64(&s) % (seed % 4 ? 1000 : 100000000);
 			assert_true(cells.nr <= cells.max);
 			assert_true(cells.last_bin - cells.first_bin < PFS_PLOT_MAX_BINS);
 		}
@@ -131,7 +131,7 @@ static void test_ranges(void **state)
 		uint64_t seed = s;
 
 		for (unsigned int i = 0; i < 40; i++) {
-			uint64_t start = next_random(&seed) % 250, end = start + 1 + next_random(&seed) % 9;
+			uint64_t start = random_u64(&seed) % 250, end = start + 1 + random_u64(&seed) % 9;
 			unsigned int at = 0;
 
 			assert_int_equal(plot_group_reach(&group, start, end), 0);
@@ -441,13 +441,13 @@ static void check_grid(struct drawn *d, uint64_t *s)
 	struct pfs_plot_grid grid;
 
 	for (uint32_t i = 0; i < d->plot.nr_bands; i++) {
-		rows[i] = 1 + next_random(s) % 20;
+		rows[i] = 1 + random_u64(s) % 20;
 		faults += d->plot.bands[i].faults;
 		seen += d->plot.bands[i].sampled;
 	}
 	assert_int_equal(faults, d->data->faults);
 	assert_int_equal(seen, d->data->sampled);
-	assert_int_equal(pfs_plot_grid_make(&grid, &d->plot, 1 + next_random(s) % 300, rows, next_random(s) % 4), 0);
+	assert_int_equal(pfs_plot_grid_make(&grid, &d->plot, 1 + random_u64(s) % 300, rows, random_u64(s) % 4), 0);
 	faults = seen = 0;
 	for (uint32_t i = 0; i < grid.nr_spots; i++) {
 		const struct pfs_plot_spot *spot = &grid.spots[i];
@@ -473,7 +473,7 @@ static void test_anything_adds_up(void **state)
 		uint64_t s = seed;
 
 		begin(&d);
-		d.data->cells.max = 20 + next_random(&s) % 200;
+		d.data->cells.max = 20 + random_u64(&s) % 200;
 		for (unsigned int i = 0; i < 1500; i++) {
 			struct pfs_event ev;
 
@@ -481,7 +481,7 @@ static void test_anything_adds_up(void **state)
 			feed_apply(&d.f, &ev);
 		}
 		assert_int_equal(d.data->faults + d.data->timeless, d.f.model->counts.faults);
-		assert_int_equal(pfs_plot_lay_out(&d.plot, d.data, 1 + next_random(&s) % 30), 0);
+		assert_int_equal(pfs_plot_lay_out(&d.plot, d.data, 1 + random_u64(&s) % 30), 0);
 		check_grid(&d, &s);
 		end(&d);
 	}

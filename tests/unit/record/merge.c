@@ -8,6 +8,7 @@
 #include "record/merge.h"
 #include "record/pfscope_records.h"
 #include "record/ringpage.h"
+#include "support/random.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -117,12 +118,6 @@ static void record(struct pfs_ringwrite *w, uint64_t ts, unsigned int id, uint32
 static void fault(struct pfs_ringwrite *w, uint64_t ts, uint32_t tid, uint64_t addr)
 {
 	record(w, ts, 10, tid, (uint64_t[]){ addr, addr + 1, addr + 2 }, 32);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
 }
 
 /* Many streams of random times come out in order, each stream's own order kept. */

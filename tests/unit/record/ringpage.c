@@ -4,6 +4,7 @@
  * and its opposite, the writer, through libtraceevent's own walker (kbuffer) and through ours.
  */
 #include "base/bytes.h"
+#include "support/random.h"
 #include "base/temp_file.h"
 #include "record/ringpage.h"
 #include "record/ringwrite.h"
@@ -242,8 +243,7 @@ static void test_random(void **state)
 		uint8_t *copy = malloc(PAGE); /* of its own, so that overruns are seen */
 
 		for (int i = 0; i < PAGE; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			m.bytes[i] = round % 3 ? seed >> 56 : (seed >> 56) & 0x1c;
+			m.bytes[i] = next_random(&seed) >> 23 & (round % 3 ? 0xff : 0x1c);
 		}
 		if (round & 4) {
 			m.used = PAGE - m.ring.data_at;

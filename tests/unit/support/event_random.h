@@ -11,19 +11,12 @@
 #include <string.h>
 
 #include "event/event.h"
+#include "support/random.h"
 
 struct random_event {
 	struct pfs_event ev;
 	char strings[PFS_NR_FIELDS][48];
 };
-
-static inline uint64_t random_u64(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 /* Numbers of every length, and the greatest. */
 static inline uint64_t random_value(uint64_t *state)

@@ -6,6 +6,7 @@
 #define PFS_TEST_STRINGS_H
 
 #include "simulate/cache_sim.h"
+#include "support/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,13 +32,9 @@ static inline struct pfs_string string_of(const uint32_t *pages, size_t nr)
 	return string;
 }
 
-/* xorshift64* */
 static inline uint32_t string_random(uint64_t *state, uint32_t below)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % below;
+	return next_random(state) % below;
 }
 
 enum { STRING_UNIFORM, STRING_LOOP, STRING_SKEWED, STRING_SCANS, STRING_PHASES, NR_STRING_SHAPES };

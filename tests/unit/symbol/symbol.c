@@ -276,9 +276,9 @@ static void test_damaged(void **state)
 		struct made flipped = made;
 
 		for (unsigned int k = 0; k <= i % 4; k++) {
-			uint8_t *byte = (uint8_t *)&flipped + next_random(&s) % offsetof(struct made, names);
+			uint8_t *byte = (uint8_t *)&flipped + random_u64(&s) % offsetof(struct made, names);
 
-			*byte = next_random(&s) % 3 ? next_random(&s) : next_random(&s) % 2 ? 0xff : 0x7f;
+			*byte = random_u64(&s) % 3 ? random_u64(&s) : random_u64(&s) % 2 ? 0xff : 0x7f;
 		}
 		try_to_read(&flipped, sizeof(flipped));
 	}

@@ -4,6 +4,7 @@
  * made up: the same recording read by libtracecmd says the same, names of any look do not move the
  * columns, pieces of any size make no difference, and no bytes do harm.
  */
+#include "support/random.h"
 #include "support/dat_oracle.h"
 #include "support/text_sink.h"
 
@@ -255,17 +256,13 @@ static void test_pieces(void **state)
 	free(file.buf);
 }
 
-/* xorshift: the same numbers in every run */
-static uint32_t rnd(uint32_t *seed, uint32_t below)
+static uint32_t rnd(uint64_t *seed, uint32_t below)
 {
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 17;
-	*seed ^= *seed << 5;
-	return *seed % below;
+	return next_random(seed) % below;
 }
 
 /* A name of 1 to max bytes that does its best to look like its surroundings. */
-static void make_name(uint32_t *seed, char *name, size_t max)
+static void make_name(uint64_t *seed, char *name, size_t max)
 {
 	static const char *const parts[] = {
 		"-1",
@@ -355,7 +352,7 @@ static void test_names_in_columns(void **state)
 	};
 	struct text_sink sink = { 0 };
 	char name[16], line[256];
-	uint32_t seed = 1;
+	uint64_t seed = 1;
 
 	for (unsigned int i = 0; i < NAMES; i++) {
 		const struct layout *layout = &layouts[i % (sizeof(layouts) / sizeof(layouts[0]))];
@@ -402,7 +399,7 @@ static void test_names_in_events(void **state)
 	};
 	struct text_sink sink = { 0 };
 	char name[64], line[512], body[256];
-	uint32_t seed = 2;
+	uint64_t seed = 2;
 
 	for (unsigned int i = 0; i < NAMES; i++) {
 		unsigned int f = i % (sizeof(forms) / sizeof(forms[0]));
@@ -430,7 +427,7 @@ static void test_names_in_events(void **state)
 }
 
 /* Changes some bytes of a line, or its length. Returns the new length, at most room. */
-static size_t mutate(uint32_t *seed, char *line, size_t len, size_t room)
+static size_t mutate(uint64_t *seed, char *line, size_t len, size_t room)
 {
 	static const char bytes[] = "-[]():= .0123456789abcdefx#\t\n\r\0\xff,\"%usARRAY";
 
@@ -473,7 +470,7 @@ static void test_mutations(void **state)
 {
 	static const char *const names[] = { "kernel.trace", "kernel-fields.trace", "report-R.txt",
 					     "report-buffers.txt", "kernel-latency.trace" };
-	uint32_t seed = 3;
+	uint64_t seed = 3;
 	size_t bytes = 0;
 	struct pfs_text *text = pfs_text_new(count_fn, &bytes, NULL);
 

@@ -4,6 +4,7 @@
  * each, of whatever lines, in whatever pieces.
  */
 #include "text/text.h"
+#include "support/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,12 +69,6 @@ static int keep_runs(void *ctx, struct pfs_fault_run *runs, unsigned int nr)
 		}
 	}
 	return 0;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
 }
 
 /* Lines that are no fault, or faults told in another way. */

@@ -3,6 +3,7 @@
  * The three forms of bars, line by line, on hand-made events; and two properties on random ones: no line
  * is wider than asked for, and what the rows say adds up to what the model counted.
  */
+#include "support/random.h"
 #include "support/draw.h"
 #include "support/scenario.h"
 
@@ -838,12 +839,6 @@ static void test_one_more_gone(void **state)
 }
 
 /* ---- properties ---- */
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
-}
 
 static void random_events(struct feed *f, uint64_t seed)
 {
