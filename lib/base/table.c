@@ -124,9 +124,11 @@ static const struct cell *cell_at(const struct pfs_table *table, unsigned int ro
 	return &table->cells[(size_t)row * table->nr_columns + column];
 }
 
-/* A number, the same in every form; "" if it is missing. */
-static void number_text(char buf[32], const struct cell *cell, unsigned int flags)
+/* A cell in text and CSV, and numbers in JSON; "" if it is missing. buf is for numbers. */
+static const char *cell_text(char buf[32], const struct cell *cell, unsigned int flags)
 {
+	if (cell->shown)
+		return cell->shown;
 	if (cell->missing)
 		buf[0] = '\0';
 	else if (flags & PFS_COLUMN_THOUSANDTHS)
@@ -135,6 +137,7 @@ static void number_text(char buf[32], const struct cell *cell, unsigned int flag
 		pfs_fixed_text(buf, flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number, 6);
 	else
 		snprintf(buf, 32, "%" PRIu64, cell->number);
+	return buf;
 }
 
 /* ---- text ---- */
@@ -161,10 +164,7 @@ static unsigned int text_width(const struct pfs_table *table, unsigned int colum
 	    (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column)))
 		return 0;
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
-		const struct cell *cell = cell_at(table, row, column);
-
-		number_text(number, cell, c->flags);
-		used = pfs_columns(cell->shown ? cell->shown : number);
+		used = pfs_columns(cell_text(number, cell_at(table, row, column), c->flags));
 		if (used > width)
 			width = used;
 	}
@@ -218,12 +218,8 @@ static void put_text_row(const struct pfs_table *table, FILE *out, const unsigne
 				put_bar(out, cell_at(table, row, i)->number, widths[i]);
 			continue;
 		}
-		if (row >= 0) {
-			const struct cell *cell = cell_at(table, row, i);
-
-			number_text(number, cell, c->flags);
-			s = cell->shown ? cell->shown : number;
-		}
+		if (row >= 0)
+			s = cell_text(number, cell_at(table, row, i), c->flags);
 		fputs("  ", out);
 		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == table->nr_columns);
 	}
@@ -286,13 +282,10 @@ void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name)
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
 		put_csv_word(out, name);
 		for (unsigned int i = 0; i < table->nr_columns; i++) {
-			const struct cell *cell = cell_at(table, row, i);
-
 			if (is_text_only(&table->columns[i]))
 				continue;
 			fputc(',', out);
-			number_text(number, cell, table->columns[i].flags);
-			put_csv_word(out, cell->shown ? cell->shown : number);
+			put_csv_word(out, cell_text(number, cell_at(table, row, i), table->columns[i].flags));
 		}
 		fputc('\n', out);
 	}
@@ -309,11 +302,10 @@ static void put_json_row(const struct pfs_table *table, unsigned int row, struct
 
 		if (is_text_only(column))
 			continue;
-		number_text(number, cell, column->flags);
 		if (cell->word)
 			pfs_json_string(json, column->key, cell->word);
 		else
-			pfs_json_raw(json, column->key, number[0] ? number : "null");
+			pfs_json_raw(json, column->key, *cell_text(number, cell, column->flags) ? number : "null");
 	}
 	pfs_json_end(json, "}");
 }

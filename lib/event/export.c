@@ -18,7 +18,8 @@ enum { BATCH = 65536 };
 
 struct export_form {
 	char *(*head)(char *p); /* NULL: none */
-	char *(*event)(char *p, const struct pfs_event *ev);
+	char *(*event)(char *p, const struct pfs_event *ev, bool shown);
+	bool shown; /* on a terminal */
 };
 
 /* Text is gathered in buf, with EVENT_MAX bytes free behind `used`. */
@@ -34,7 +35,7 @@ static char *put_line_head(char *p)
 	return put_text(put_dec(put_text(p, "# pfscope events "), PFS_EVENT_VERSION), "\n");
 }
 
-static char *put_line_event(char *p, const struct pfs_event *ev)
+static char *put_line_event(char *p, const struct pfs_event *ev, bool shown)
 {
 	return p + pfs_line_write(ev, p, EVENT_MAX);
 }
@@ -71,7 +72,7 @@ static void put_json_field(struct pfs_json *json, const struct pfs_event *ev, co
 	pfs_json_done(json, p);
 }
 
-static char *put_json_event(char *p, const struct pfs_event *ev)
+static char *put_json_event(char *p, const struct pfs_event *ev, bool shown)
 {
 	uint64_t fields = pfs_event_fields(ev), inferred = fields & ev->inferred;
 	struct pfs_json json;
@@ -141,7 +142,7 @@ static char *put_csv_head(char *p)
 	return put_text(p, ",inferred\r\n");
 }
 
-static char *put_csv(char *p, const struct pfs_event *ev, bool shown)
+static char *put_csv_event(char *p, const struct pfs_event *ev, bool shown)
 {
 	uint64_t fields = pfs_event_fields(ev), inferred = fields & ev->inferred;
 
@@ -162,21 +163,11 @@ static char *put_csv(char *p, const struct pfs_event *ev, bool shown)
 	return put_text(p, "\r\n");
 }
 
-static char *put_csv_event(char *p, const struct pfs_event *ev)
-{
-	return put_csv(p, ev, false);
-}
-
-static char *put_csv_shown(char *p, const struct pfs_event *ev)
-{
-	return put_csv(p, ev, true);
-}
-
 static const struct export_form forms[] = {
-	[PFS_EXPORT_LINES] = { put_line_head, put_line_event },
-	[PFS_EXPORT_JSON] = { NULL, put_json_event },
-	[PFS_EXPORT_CSV] = { put_csv_head, put_csv_event },
-	[PFS_EXPORT_CSV_SHOWN] = { put_csv_head, put_csv_shown },
+	[PFS_EXPORT_LINES] = { put_line_head, put_line_event, false },
+	[PFS_EXPORT_JSON] = { NULL, put_json_event, false },
+	[PFS_EXPORT_CSV] = { put_csv_head, put_csv_event, false },
+	[PFS_EXPORT_CSV_SHOWN] = { put_csv_head, put_csv_event, true },
 };
 
 static int write_out(struct pfs_export *export)
@@ -204,7 +195,7 @@ static int export_event(void *ctx, const struct pfs_event *ev)
 
 	if (!pfs_kind_name(ev->kind))
 		return -EINVAL;
-	return gathered(export, export->form->event(start, ev) - start);
+	return gathered(export, export->form->event(start, ev, export->form->shown) - start);
 }
 
 /* Writes a run of faults: of their lines, only time, address and instruction differ. */

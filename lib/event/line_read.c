@@ -6,15 +6,18 @@
 #include "event/line.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "event/cursor.h"
 #include "event/notes.h"
 
 #define VERSION_PREFIX "# pfscope events "
-enum { HASH_SIZE = 256, MIN_ROOM = 1024 };
+enum { HASH_SIZE = 256 };
 
 /* Finds kinds and fields by name: open addressing; a slot without a name is free. */
 struct name_table {
@@ -22,21 +25,16 @@ struct name_table {
 	uint8_t value[HASH_SIZE];
 };
 
-/* Memory that grows to the longest line so far, mostly far below PFS_LINE_MAX. */
-struct room {
-	char *bytes;
-	size_t size;
-};
-
 struct pfs_line_reader {
 	struct pfs_sink sink;
 	struct pfs_line_stats stats;
 	struct name_table kinds, fields;
-	int failed;	     /* what every further call returns */
-	bool skipping;	     /* the rest of a line that is too long */
-	struct room carry;   /* start of a line whose end has not come yet */
-	size_t carried;	     /* of it: bytes */
-	struct room strings; /* of the event in hand; no longer than its line */
+	int failed;    /* what every further call returns */
+	bool skipping; /* the rest of a line that is too long */
+	char *carry;   /* start of a line whose end has not come yet */
+	size_t carried, max_carry;
+	char *strings; /* of the event in hand; no longer than its line */
+	size_t max_strings;
 	uint64_t version;
 	char renewed[1024]; /* the value of a note of version 1 */
 };
@@ -98,61 +96,56 @@ static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, str
 		pfs_cursor_fail(c, name, "this value goes on where a space should be");
 }
 
-/* Counts the line as an error; true if it is the first, which is explained. */
-static bool first_error(struct pfs_line_reader *reader)
+/* Counts the line as an error; the first one is explained. */
+static void line_error(struct pfs_line_reader *reader, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void line_error(struct pfs_line_reader *reader, const char *fmt, ...)
 {
+	char *msg = reader->stats.first_error.msg;
+	size_t size = sizeof(reader->stats.first_error.msg), len;
+	va_list ap;
+
 	if (reader->stats.nr_errors++)
-		return false;
+		return;
 	reader->stats.first_error_line = reader->stats.nr_lines;
-	return true;
+	len = snprintf(msg, size, "line %llu", (unsigned long long)reader->stats.nr_lines);
+	va_start(ap, fmt);
+	vsnprintf(msg + len, size - len, fmt, ap);
+	va_end(ap);
 }
 
-static void explain(struct pfs_line_reader *reader, const char *line, const struct pfs_cursor *c)
+static void cursor_error(struct pfs_line_reader *reader, const char *line, const struct pfs_cursor *c)
 {
 	size_t len = c->end - c->token;
 	char token[33], shown[sizeof(token) * 4];
 
-	len = len < sizeof(token) ? len : sizeof(token) - 1;
-	memcpy(token, c->token, len);
-	token[len] = '\0';
+	snprintf(token, sizeof(token), "%.*s", (int)(len < sizeof(token) ? len : sizeof(token) - 1), c->token);
 	pfs_escape(shown, sizeof(shown), token, 0);
-	pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu, column %zu: %s: %s",
-		    (unsigned long long)reader->stats.nr_lines, (size_t)(c->token - line) + 1, c->why,
-		    len ? shown : "end of line");
-}
-
-static void missing_field(struct pfs_line_reader *reader, const struct pfs_event *ev, uint64_t missing)
-{
-	pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu: this %s has no field %s",
-		    (unsigned long long)reader->stats.nr_lines, pfs_kind_name(ev->kind),
-		    pfs_fields[__builtin_ctzll(missing)].name);
+	line_error(reader, ", column %zu: %s: %s", (size_t)(c->token - line) + 1, c->why, len ? shown : "end of line");
 }
 
 static void long_line(struct pfs_line_reader *reader)
 {
-	if (first_error(reader))
-		pfs_err_set(&reader->stats.first_error, -EINVAL, "line %llu: this line is longer than %u bytes",
-			    (unsigned long long)reader->stats.nr_lines, PFS_LINE_MAX);
+	line_error(reader, ": this line is longer than %u bytes", PFS_LINE_MAX);
 }
 
-/* The time and the kind. Returns the kind; -ENOENT: unknown; meaningless if there is `why`. */
-static int read_head(struct pfs_line_reader *reader, struct pfs_cursor *c, struct pfs_event *ev)
+/* The time and the kind, whose name (*len bytes) is returned. NULL: c->why. */
+static const char *read_head(struct pfs_cursor *c, uint64_t *ts_ns, size_t *len)
 {
 	const char *name;
-	size_t len;
 
 	pfs_cursor_spaces(c);
-	ev->ts_ns = pfs_cursor_time(c);
+	*ts_ns = pfs_cursor_time(c);
 	if (!c->why && (c->at == c->end || !pfs_is_space(*c->at)))
 		pfs_cursor_fail(c, c->at, "a space and a kind are missing behind the time");
 	if (c->why)
-		return 0;
+		return NULL;
 	pfs_cursor_spaces(c);
 	name = c->at;
-	len = pfs_cursor_name(c, "the kind of the event is missing here");
-	if (len && c->at < c->end && !pfs_is_space(*c->at))
+	*len = pfs_cursor_name(c, "the kind of the event is missing here");
+	if (*len && c->at < c->end && !pfs_is_space(*c->at))
 		pfs_cursor_fail(c, c->at, "a space is missing behind the kind");
-	return c->why ? 0 : table_find(&reader->kinds, name, len);
+	return c->why ? NULL : name;
 }
 
 /* The op of an unmap of version 1, where its fields showed it. */
@@ -189,9 +182,13 @@ static void renew(struct pfs_line_reader *reader, struct pfs_event *ev)
 static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 {
 	struct pfs_event ev = { 0 };
-	const char *line = c->at;
+	const char *line = c->at, *name;
 	uint64_t missing;
-	int kind = read_head(reader, c, &ev);
+	size_t len = 0;
+	int kind;
+
+	name = read_head(c, &ev.ts_ns, &len);
+	kind = name ? table_find(&reader->kinds, name, len) : 0;
 
 	if (kind < 0) {
 		reader->stats.nr_unknown_kinds++;
@@ -201,8 +198,7 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 	for (pfs_cursor_spaces(c); !c->why && c->at < c->end; pfs_cursor_spaces(c))
 		read_field(reader, c, &ev);
 	if (c->why) {
-		if (first_error(reader))
-			explain(reader, line, c);
+		cursor_error(reader, line, c);
 		return 0;
 	}
 	if (ev.kind == PFS_UNMAP && ev.op == PFS_NR_OPS) {
@@ -214,8 +210,8 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 		renew(reader, &ev);
 	missing = pfs_event_needs(&ev) & ~ev.have;
 	if (missing) {
-		if (first_error(reader))
-			missing_field(reader, &ev, missing);
+		line_error(reader, ": this %s has no field %s", pfs_kind_name(ev.kind),
+			   pfs_fields[__builtin_ctzll(missing)].name);
 		return 0;
 	}
 	reader->stats.nr_events++;
@@ -245,20 +241,6 @@ static int read_comment(struct pfs_line_reader *reader, struct pfs_cursor *c)
 			   PFS_EVENT_VERSION);
 }
 
-static int make_room(struct room *room, size_t size)
-{
-	char *bigger;
-
-	if (size <= room->size)
-		return 0;
-	size = size < MIN_ROOM ? MIN_ROOM : size + size / 2;
-	bigger = realloc(room->bytes, size);
-	if (!bigger)
-		return -ENOMEM;
-	*room = (struct room){ bigger, size };
-	return 0;
-}
-
 /* One line, without its newline. */
 static int read_line(struct pfs_line_reader *reader, const char *line, size_t len)
 {
@@ -274,10 +256,10 @@ static int read_line(struct pfs_line_reader *reader, const char *line, size_t le
 		return 0;
 	if (*c.at == '#')
 		return read_comment(reader, &c);
-	if (make_room(&reader->strings, len + 1))
+	if (!pfs_array_reserve(reader->strings, 0, reader->max_strings, len + 1))
 		return -ENOMEM;
 	c.at = line;
-	c.string = reader->strings.bytes;
+	c.string = reader->strings;
 	return read_event(reader, &c);
 }
 
@@ -286,9 +268,9 @@ static int carry(struct pfs_line_reader *reader, const char *buf, size_t len)
 {
 	if (len > PFS_LINE_MAX - reader->carried)
 		return -EMSGSIZE;
-	if (make_room(&reader->carry, reader->carried + len))
+	if (!pfs_array_reserve(reader->carry, reader->carried, reader->max_carry, len))
 		return -ENOMEM;
-	memcpy(reader->carry.bytes + reader->carried, buf, len);
+	memcpy(reader->carry + reader->carried, buf, len);
 	reader->carried += len;
 	return 0;
 }
@@ -316,7 +298,7 @@ static int read_piece(struct pfs_line_reader *reader, const char *buf, size_t le
 		return ret;
 	len = reader->carried;
 	reader->carried = 0;
-	return read_line(reader, reader->carry.bytes, len);
+	return read_line(reader, reader->carry, len);
 }
 
 struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink)
@@ -349,7 +331,7 @@ int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t
 
 int pfs_line_reader_end(struct pfs_line_reader *reader)
 {
-	struct pfs_cursor c = { .at = reader->carry.bytes };
+	struct pfs_cursor c = { .at = reader->carry };
 
 	if (reader->failed || !reader->carried)
 		return reader->failed;
@@ -360,10 +342,7 @@ int pfs_line_reader_end(struct pfs_line_reader *reader)
 	} else {
 		reader->stats.nr_lines++;
 		reader->carried = 0;
-		if (first_error(reader))
-			pfs_err_set(&reader->stats.first_error, -EINVAL,
-				    "line %llu: the input ends within this line: it may be cut off",
-				    (unsigned long long)reader->stats.nr_lines);
+		line_error(reader, ": the input ends within this line: it may be cut off");
 	}
 	return reader->failed;
 }
@@ -377,24 +356,9 @@ void pfs_line_reader_free(struct pfs_line_reader *reader)
 {
 	if (!reader)
 		return;
-	free(reader->carry.bytes);
-	free(reader->strings.bytes);
+	free(reader->carry);
+	free(reader->strings);
 	free(reader);
-}
-
-/* Whether a line starts with a time and a kind that is known. */
-static bool probe_line(const char *line, size_t len)
-{
-	struct pfs_cursor c = { .at = line, .end = line + len };
-	const char *name;
-
-	pfs_cursor_time(&c);
-	if (c.why || c.at == c.end || !pfs_is_space(*c.at))
-		return false;
-	pfs_cursor_spaces(&c);
-	name = c.at;
-	len = pfs_cursor_name(&c, "");
-	return len && (c.at == c.end || pfs_is_space(*c.at)) && pfs_kind_find(name, len) >= 0;
 }
 
 bool pfs_line_probe(const char *buf, size_t len)
@@ -407,10 +371,14 @@ bool pfs_line_probe(const char *buf, size_t len)
 		const char *newline = memchr(buf, '\n', len);
 		size_t nr = newline ? (size_t)(newline - buf) : len;
 		struct pfs_cursor c = { .at = buf, .end = buf + nr };
+		const char *name;
+		uint64_t ts_ns;
 
 		pfs_cursor_spaces(&c);
-		if (c.at < c.end && *c.at != '#')
-			return probe_line(c.at, c.end - c.at);
+		if (c.at < c.end && *c.at != '#') {
+			name = read_head(&c, &ts_ns, &nr);
+			return name && pfs_kind_find(name, nr) >= 0;
+		}
 		nr += !!newline;
 		buf += nr;
 		len -= nr;

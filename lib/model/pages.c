@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pages of an address space: what happened to one of them. Ranges are pages_range.c's, reading many
- * pages_walk.c's, the tree underneath pages_tree.c's.
- *
- * Of most pages all there is to say is one event, and most often the same as of the pages around them: a leaf
- * keeps just the times then. It becomes a longer one (enum leaf_form) when something happens to one of its
- * pages that does not fit. Reading never writes, so a finished tree can be read from several threads. Regions
- * are not known here; model.c and space.c call this, views read.
- *
- * Ranges are widened to whole pages. In every function end == 0 means: up to the top of memory.
+ * One page at a time, and faults. Most pages have one event, mostly the same as the pages around them: their leaf stores
+ * only the times. It changes to a longer form (enum leaf_form) when one of its pages does not fit. Reading never writes,
+ * so several threads can read a finished tree.
  */
 #include "model/pages_priv.h"
 
@@ -36,7 +30,7 @@ static struct leaf *lengthen(struct pfs_pages *pages, uint64_t key, struct leaf 
 	return longer;
 }
 
-/* Puts down all there is to say of that page. 0 or -ENOMEM. */
+/* Stores that page. 0 or -ENOMEM. */
 static int put_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf, const struct pfs_page *page)
 {
 	uint64_t bit = UINT64_C(1) << number % FANOUT;
@@ -113,10 +107,7 @@ int pfs_pages_add(struct pfs_pages *pages, uint64_t addr, const struct pfs_page 
 
 /* ---- faults, many at a time ---- */
 
-/*
- * One a form of leaf: takes as many faults, from `at` on, as are on pages of the leaf of key and fit into it as
- * it is, and says how many.
- */
+/* One for each form of leaf: stores the faults from `at` on, as far as they fit into this leaf. Returns their number. */
 static uint32_t put_alike(const struct pfs_pages *pages, uint64_t key, struct leaf *leaf, const struct pfs_faults_on *f,
 			  uint32_t at)
 {
@@ -197,7 +188,7 @@ static uint32_t put_long(const struct pfs_pages *pages, uint64_t key, struct lea
 	return i - at;
 }
 
-/* One that does not fit into its leaf as it is. */
+/* A fault that does not fit into its leaf in this form. */
 static int add_fault(struct pfs_pages *pages, const struct pfs_faults_on *f, uint32_t i)
 {
 	struct pfs_page what = fault_page(f, i);
@@ -230,7 +221,7 @@ int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *f)
 	return 0;
 }
 
-/* The page of that number if something happened to it, which may be put together in *room; or NULL. */
+/* The page of that number, in place or in *room; NULL: it was not touched. */
 static const struct pfs_page *find_page(const struct pfs_pages *pages, uint64_t number, struct pfs_page *room)
 {
 	struct spot spot = pages_at(pages, number >> FANOUT_SHIFT);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * One leaf of a tree of pages, in any of its forms (enum leaf_form): reads and writes a page of it. Trees and ranges are
- * in the files above: pages_tree.c, pages.c, pages_range.c, pages_walk.c.
- */
+/* Reads and writes a page of a leaf, in any of its forms (enum leaf_form). */
 #include "model/pages_priv.h"
 
 #include <string.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Pieces from blocks, see pages_pool.h. The first block is small, for most recordings touch few pages; each
- * further one is twice as large, up to that of a huge page.
- */
+/* The first block is small, for most recordings touch few pages; each further one is twice as large, up to a huge page. */
 #include "model/pages_pool.h"
 
 #include "model/pages_priv.h"
@@ -87,7 +84,7 @@ static bool add_block(struct pages_pool *pool)
 
 	if (!block)
 		return false;
-	if (huge) /* or not: it is only faster */
+	if (huge) /* only for speed */
 		madvise(block, HUGE_BLOCK, MADV_HUGEPAGE);
 	block->next = pool->blocks;
 	pool->blocks = block;

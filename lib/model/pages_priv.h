@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What pages.c (what happens to pages), pages_tree.c (where they are kept), pages_range.c (many at once) and
- * pages_walk.c (reading them) share. Not for others: their interface is pages.h.
+ * What the files of pages.h share: pages_leaf.c (a leaf), pages_tree.c (the tree), pages.c (one page), pages_range.c
+ * (ranges), pages_walk.c (walks).
  *
- * A radix tree: leaves of 64 pages under 64-way nodes. In place of a leaf, or of any node with all that is below
- * it, there may be one `whole`: the same happened to each of those pages. So it does not matter how long a range
- * is that is marked. What has to be told apart later is divided then, just there.
+ * A radix tree: leaves of 64 pages under 64-way nodes. In place of a leaf, or of a node with its subtree, there may be one
+ * `whole`: the same happened to each of those pages. So marking a range does not depend on its length. A whole is divided
+ * where its pages come to differ.
  */
 #ifndef PFS_PAGES_PRIV_H
 #define PFS_PAGES_PRIV_H
@@ -16,14 +16,14 @@
 enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
 #define NO_KEY UINT64_MAX
 
-/* How a leaf keeps its pages: from little to much. It only ever gets longer. */
+/* How a leaf stores its pages. The form only ever gets longer. */
 enum leaf_form {
-	LEAF_ALIKE, /* the same thing happened to all of them, within 4 seconds: 4 bytes a page */
+	LEAF_ALIKE, /* the same happened to all of them within 4 seconds: 4 bytes a page */
 	LEAF_BRIEF, /* one thing happened to each: 16 bytes */
 	LEAF_LONG,  /* 48 bytes */
 };
 
-/* A page with one fault, or with no fault and one other event; the counts are what the flags say. */
+/* A page with one event: one fault, or no fault. Its counts follow from the flags. */
 struct brief {
 	uint64_t ns;
 	uint32_t tid;
@@ -33,11 +33,11 @@ struct brief {
 /* Its key is the page number without the lowest 6 bits, which are the index into the array. */
 struct leaf {
 	uint64_t present;	    /* one bit a page: something happened */
-	uint64_t first_ns, last_ns; /* the earliest and the latest time; if mixed, bounds of them */
+	uint64_t first_ns, last_ns; /* the earliest and the latest time, or, if mixed, bounds of them */
 	uint32_t flags;		    /* of all its pages */
 	uint32_t tid;		    /* of all its pages, if they are alike */
 	uint8_t form;		    /* enum leaf_form */
-	bool mixed;		    /* pages differ in their flags, or nothing else is said of them all */
+	bool mixed;		    /* the pages may differ in their flags */
 	union {
 		uint32_t since[0]; /* first_ns; ns */
 		struct brief brief[0];
@@ -45,7 +45,7 @@ struct leaf {
 	};
 };
 
-/* In as many slots as refs says. The lowest bit of the pointer there tells it from a node or leaf. */
+/* In `refs` slots, where the lowest bit of the pointer marks it. */
 struct whole {
 	uint64_t refs;
 	struct pfs_page page;
@@ -59,7 +59,7 @@ struct node {
 struct pfs_pages {
 	unsigned int page_shift;
 	unsigned int height; /* levels of nodes; 0: root is the leaf or whole of key `base`, or NULL */
-	uint64_t base;	     /* of all keys here the lowest: the tree is as high as they are above it */
+	uint64_t base;	     /* the lowest key; the height depends on the distance from it */
 	void *root;
 	struct pages_pool *pool;
 	struct {
@@ -68,20 +68,20 @@ struct pfs_pages {
 	} recent[NR_RECENT];
 };
 
-/* A range of page numbers, both inclusive: half-open could not say the top of memory. */
+/* A range of page numbers, both inclusive, for the sake of the topmost page. */
 struct span {
 	uint64_t first, last;
 };
 
-/* What is at a key: a leaf, or a whole, which is there for the keys [first, last]; neither: nothing. */
+/* At a key: a leaf, or a whole for the keys [first, last], or neither. */
 struct spot {
 	struct leaf *leaf;
 	struct whole *whole;
 	uint64_t first, last;
-	unsigned int level; /* of its slot: 0 is a leaf's */
+	unsigned int level; /* of its slot; 0: a leaf's */
 };
 
-/* The slot of a node of that level where a key, less the tree's base, is. */
+/* The slot in a node of that level for a key less the tree's base. */
 static inline unsigned int slot_of(uint64_t at, unsigned int level)
 {
 	return at >> (FANOUT_SHIFT * (level - 1)) & (FANOUT - 1);
@@ -102,16 +102,16 @@ static inline struct whole *whole_in(const void *slot)
 
 struct spot pages_at(const struct pfs_pages *pages, uint64_t key);
 
-/* The first leaf or whole at or after *key; *key becomes its key, or stays if the whole begins before. */
+/* The first leaf or whole at or after *key. Advances *key to it, unless the whole begins before. */
 struct spot pages_next(const struct pfs_pages *pages, uint64_t *key);
 
-/* The node that the leaf of key hangs in; NULL: none, or it is the root, or there is a whole. */
+/* The node above the leaf of key; NULL: no such leaf, or it is the root. */
 struct node *pages_node_of(const struct pfs_pages *pages, uint64_t key);
 
-/* The leaf of a key, made if there is none: of a whole, if one is there. NULL: no memory. */
+/* The leaf of a key, created if there is none, or from a whole. NULL: no memory. */
 struct leaf *pages_make_leaf(struct pfs_pages *pages, uint64_t key);
 
-/* The same; it may have been recently used. */
+/* The same, faster if it was used recently. */
 static inline struct leaf *pages_leaf_of(struct pfs_pages *pages, uint64_t key)
 {
 	if (pages->recent[key % NR_RECENT].key == key)
@@ -119,22 +119,22 @@ static inline struct leaf *pages_leaf_of(struct pfs_pages *pages, uint64_t key)
 	return pages_make_leaf(pages, key);
 }
 
-/* Hangs a leaf in at key, in place of the leaf or nothing that was there. 0 or -ENOMEM. */
+/* Inserts a leaf at key, in place of the leaf there, if any. 0 or -ENOMEM. */
 int pages_hang_leaf(struct pfs_pages *pages, uint64_t key, struct leaf *leaf);
 
 /*
- * Hangs the node over all leaves of key .. key + 63 (key is the first of them) over from one tree to the same
- * place in another, of the same pool, where there is nothing. 1; 0: there is, or nothing to hang; or -ENOMEM.
+ * Moves the node above the leaves of key .. key + 63 from one tree to the same place in another of the same pool. 1; 0:
+ * there is no such node, or the place is not empty; or -ENOMEM.
  */
 int pages_hang_over(struct pfs_pages *from, struct pfs_pages *to, uint64_t key);
 
 /* Makes the tree high enough for key. 0 or -ENOMEM. */
 int pages_grow(struct pfs_pages *pages, uint64_t key);
 
-/* Divides the whole in a slot, which is of that level: into 64, or a leaf of 64 pages. 0 or -ENOMEM. */
+/* Divides the whole in a slot of that level into 64, or into a leaf of 64 pages. 0 or -ENOMEM. */
 int pages_divide(struct pages_pool *pool, void **slot, unsigned int level);
 
-/* Takes what is in the slot of key, at that level, out of the tree, and nodes that only led to it. */
+/* Removes the content of the slot of key, at that level, and the nodes that only led to it. */
 void pages_unlink(struct pfs_pages *pages, uint64_t key, unsigned int level);
 
 /* Empty ones, and a whole as it goes into a slot. NULL: no memory. */
@@ -175,16 +175,16 @@ static inline void begin_leaf(struct leaf *leaf, uint64_t ns, uint32_t tid, uint
 	leaf->mixed = false;
 }
 
-/* What form of leaf may keep such a page beside those that it has. */
+/* The form in which the leaf can store this page, too. */
 enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page);
 
-/* Puts down all there is to say of page i, in a leaf of a form that has room for it. */
+/* Stores page i, in a leaf whose form has room for it. */
 void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page);
 
-/* Its first page is about to come into the leaf. */
+/* Before the first page is stored in the leaf. */
 void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page);
 
-/* All there is to say of page i, in place or in room. */
+/* Page i, in place or in *room. */
 const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room);
 
 /* Its flags alone. */
@@ -202,7 +202,7 @@ static inline uint32_t flags_in(const struct leaf *leaf, unsigned int i)
 
 /* ---- pages.c: one page of a tree ---- */
 
-/* Adds what happened to `page` to what happened to `to`. */
+/* Merges `page` into `to`. */
 void pages_merge(struct pfs_page *to, const struct pfs_page *page);
 
 /* Adds it to the page of that number. 0 or -ENOMEM. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Many pages at once: marking a range, moving a range. What of it is a whole subtree takes one step, so a
- * terabyte takes no more than a megabyte does.
- */
+/* Marks and moves ranges of pages. A whole subtree takes one step, so a terabyte takes no longer than a megabyte. */
 #include "model/pages_priv.h"
 
 #include <errno.h>
@@ -16,7 +13,7 @@ struct adding {
 	struct span span;
 	const struct pfs_page *what;
 	uint32_t unless;
-	uint64_t nr; /* of pages it was added to */
+	uint64_t nr; /* of pages that it was added to */
 };
 
 static int add_below(struct adding *add, void **slot, unsigned int level, uint64_t key);
@@ -44,7 +41,7 @@ static int add_whole(struct adding *add, void **slot, unsigned int level)
 	return 0;
 }
 
-/* Of one leaf (which may not be there) the pages in the span. */
+/* The pages of one leaf, which may not exist yet, in the span. */
 static int add_to_leaf(struct adding *add, void **slot, uint64_t key)
 {
 	uint64_t first = (key + add->pages->base) << FANOUT_SHIFT;
@@ -62,7 +59,7 @@ static int add_to_leaf(struct adding *add, void **slot, uint64_t key)
 	return 0;
 }
 
-/* Of a node the slots that lie in the span. */
+/* The slots of a node in the span. */
 static int add_to_node(struct adding *add, void **slot, unsigned int level, uint64_t key)
 {
 	uint64_t first = add->span.first >> FANOUT_SHIFT, last = add->span.last >> FANOUT_SHIFT;
@@ -85,7 +82,7 @@ static int add_to_node(struct adding *add, void **slot, unsigned int level, uint
 	}
 }
 
-/* What lies below that slot, from key on: the key of the first leaf there may be. */
+/* Below that slot, whose first key is `key`. */
 static int add_below(struct adding *add, void **slot, unsigned int level, uint64_t key)
 {
 	uint64_t first = key << FANOUT_SHIFT, last = first + (level_mask(level) * FANOUT + FANOUT - 1);
@@ -101,7 +98,7 @@ static int add_below(struct adding *add, void **slot, unsigned int level, uint64
 	return level ? add_to_node(add, slot, level, key) : add_to_leaf(add, slot, key);
 }
 
-/* Adds it to each page of the span that has none of the flags in `unless`. *nr: how many that were. */
+/* pfs_pages_mark() for a span. */
 static int add_span(struct pfs_pages *pages, const struct span *span, const struct pfs_page *what, uint32_t unless,
 		    uint64_t *nr)
 {
@@ -127,7 +124,7 @@ int pfs_pages_mark(struct pfs_pages *pages, uint64_t start, uint64_t end, const 
 
 /* ---- moving ---- */
 
-/* Hangs a leaf over to another place, or another tree of the same pool, where there is nothing. */
+/* Moves a leaf to an empty place in this or another tree of the same pool. */
 static int move_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, struct pfs_pages *to, uint64_t to_key)
 {
 	if (pages_hang_leaf(to, to_key, leaf))
@@ -147,7 +144,7 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 
 		if (pages_add(to, number & (UINT64_MAX >> to->page_shift), pages_in(leaf, i, &room)))
 			return -ENOMEM;
-		if (from == to) /* it may have been its own target, and grown */
+		if (from == to) /* it may have been its own target, and changed its form */
 			leaf = pages_at(from, key).leaf;
 		leaf->present &= ~(UINT64_C(1) << i);
 		leaf->mixed = true;
@@ -159,13 +156,13 @@ static int move_bits(struct pfs_pages *from, uint64_t key, struct leaf *leaf, ui
 	return 0;
 }
 
-/* Do all pages of the leaves of these keys lie in the span? */
+/* Whether all pages of the leaves of these keys lie in the span. */
 static bool is_inside(const struct span *span, uint64_t first, uint64_t last)
 {
 	return span->first <= first << FANOUT_SHIFT && span->last >= (last << FANOUT_SHIFT) + FANOUT - 1;
 }
 
-/* Adds it to the pages of [first, last], by keys, but `by` pages further on: that may go over the top of memory. */
+/* Adds it to the pages of the keys [first, last], moved up by `by` pages, which may wrap around. */
 static int add_moved(struct pfs_pages *to, uint64_t first, uint64_t last, uint64_t by, const struct pfs_page *page)
 {
 	uint64_t mask = UINT64_MAX >> to->page_shift, nr;
@@ -180,10 +177,7 @@ static int add_moved(struct pfs_pages *to, uint64_t first, uint64_t last, uint64
 	return ret ? ret : add_span(to, &low, page, 0, &nr);
 }
 
-/*
- * Wholes from key on that lie in the span and are alike, as one range: what is put together here need not be
- * divided again at every move. *key becomes the one behind them.
- */
+/* Moves equal wholes from *key on, as far as they lie in the span, as one range. Advances *key behind them. */
 static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to,
 		       uint64_t by)
 {
@@ -209,7 +203,7 @@ static int move_wholes(struct pfs_pages *from, uint64_t *key, const struct span 
 	return ret;
 }
 
-/* Those of the leaf of key. */
+/* Moves the pages `bits` of the leaf of key. */
 static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf, uint64_t bits, struct pfs_pages *to,
 			uint64_t by)
 {
@@ -224,7 +218,7 @@ static int move_of_leaf(struct pfs_pages *from, uint64_t key, struct leaf *leaf,
 	return move_bits(from, key, leaf, bits, to, by);
 }
 
-/* The node over the leaf of *key, if it can go as it is. 1: *key is behind it now; 0: no; or -ENOMEM. */
+/* Moves the node above the leaf of *key, if it can be moved as a whole. 1: *key is behind it; 0: no; or -ENOMEM. */
 static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *span, struct pfs_pages *to, uint64_t by)
 {
 	uint64_t first = *key - *key % FANOUT;
@@ -238,7 +232,7 @@ static int move_node(struct pfs_pages *from, uint64_t *key, const struct span *s
 	return ret;
 }
 
-/* pfs_pages_move() by `by` pages, where no page lands in the span that it still has to move. */
+/* pfs_pages_move() by `by` pages, if no page arrives in the part of the span that is still to be moved. */
 static int move_span(struct pfs_pages *from, const struct span *span, struct pfs_pages *to, uint64_t by)
 {
 	uint64_t key = span->first >> FANOUT_SHIFT, last = span->last >> FANOUT_SHIFT;
@@ -250,7 +244,7 @@ static int move_span(struct pfs_pages *from, const struct span *span, struct pfs
 		if ((!spot.leaf && !spot.whole) || key > last)
 			break;
 		if (spot.whole && !is_inside(span, spot.first, spot.last)) {
-			/* what is not moved has to be told from it */
+			/* a part of it stays */
 			ret = pages_make_leaf(from, key) ? 0 : -ENOMEM;
 			continue;
 		}

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree that pages are kept in: nodes, leaves and wholes, see pages_priv.h. What is in a page is pages.c's.
- *
- * It is as high as its highest address needs (5 levels of nodes for a user address on x86-64, 8 for one of the
- * kernel's half, none for the pages of one small region). A leaf holds at least one page and goes away with its
- * last one, so walking meets no empty leaf. A few recently used leaves are remembered: getting a page of one of
- * them again is a compare and an index.
+ * The tree of nodes, leaves and wholes (pages_priv.h). It is as high as its highest address needs: 5 levels of nodes for a
+ * user address on x86-64, 8 for a kernel address, none for the pages of one small region. A leaf is removed with its last
+ * page, so walks meet no empty leaf. Recently used leaves are cached.
  */
 #include "model/pages_priv.h"
 
@@ -127,10 +124,7 @@ int pages_grow(struct pfs_pages *pages, uint64_t key)
 	return 0;
 }
 
-/*
- * Where the pointer to what is at that level above the leaf of key is (0: the leaf itself), with all nodes
- * above it made. NULL: no memory.
- */
+/* The slot `above` levels above the leaf of key (0: the leaf's own). Creates the nodes above it. NULL: no memory. */
 static void **make_slot(struct pfs_pages *pages, uint64_t key, unsigned int above)
 {
 	uint64_t at = key - pages->base;
@@ -148,7 +142,7 @@ static void **make_slot(struct pfs_pages *pages, uint64_t key, unsigned int abov
 		node = *slot;
 		if (!node)
 			return NULL;
-		/* set before the child exists: walks look at the pointer too */
+		/* set before the child exists: walks check the pointer, too */
 		node->used |= UINT64_C(1) << slot_of(at, level);
 		slot = &node->slot[slot_of(at, level)];
 	}
@@ -339,7 +333,7 @@ struct pfs_pages *pfs_pages_new_beside(const struct pfs_pages *pages, uint64_t s
 	uint64_t first = start >> pages->page_shift >> FANOUT_SHIFT;
 	uint64_t last = (end - 1) >> pages->page_shift >> FANOUT_SHIFT;
 
-	/* of what needs nodes anyhow, nodes can be hung over */
+	/* of a large range, nodes can be moved as a whole */
 	if (beside)
 		beside->base = last - first < FANOUT ? first : first - first % FANOUT;
 	return beside;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Walking over the pages that anything happened to, one by one or as many at once as are alike.
- */
+/* Walks over touched pages, one by one or as many at once as are equal. */
 #include "model/pages_priv.h"
 
 void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t start, uint64_t end)
@@ -14,7 +12,7 @@ void pfs_page_walk_start(struct pfs_page_walk *walk, const struct pfs_pages *pag
 	walk->key = span.first >> FANOUT_SHIFT;
 }
 
-/* What is at or after walk->key, which becomes its key. Mostly a leaf that hangs beside the one before. */
+/* The leaf or whole at or after walk->key, which is advanced to it. Mostly it is the next leaf of the same node. */
 static struct spot next_spot(struct pfs_page_walk *walk)
 {
 	const struct node *node = walk->node;
@@ -32,7 +30,7 @@ static struct spot next_spot(struct pfs_page_walk *walk)
 	return spot;
 }
 
-/* To the next leaf that has pages in the range, or the next 64 of a whole. False: there is none. */
+/* Advances to the next leaf with pages in the range, or the next 64 of a whole. False: no more. */
 static bool walk_leaf(struct pfs_page_walk *walk)
 {
 	struct span span = { walk->first, walk->last };
@@ -95,7 +93,7 @@ static uint64_t bits_below(const struct pfs_page_walk *walk, uint64_t limit)
 	return number - first >= FANOUT ? UINT64_MAX : (UINT64_C(1) << (number - first)) - 1;
 }
 
-/* Takes those bits of a leaf: how many. */
+/* Takes those pages of a leaf. Returns their number. */
 static uint64_t take(struct pfs_page_walk *walk, uint64_t bits)
 {
 	walk->addr = address(walk, bits);
@@ -103,7 +101,7 @@ static uint64_t take(struct pfs_page_walk *walk, uint64_t bits)
 	return __builtin_popcountll(bits);
 }
 
-/* Takes all of a whole's pages up to that number, one at least: how many. */
+/* Takes the pages of a whole up to that number, at least one. Returns their number. */
 static uint64_t take_whole(struct pfs_page_walk *walk, uint64_t last)
 {
 	uint64_t first = (walk->key << FANOUT_SHIFT) + __builtin_ctzll(walk->bits);

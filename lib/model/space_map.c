@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a `map` or `protect` event makes of an address space's regions.
- *
- * A `map` event says "this range is one region from now on". Attributes that it leaves out are taken
- * from the region with the same identity, else from the one that the range lies in: the kernel's
- * splits and merges come as such events, and its region tree says no more than ranges and identities.
+ * Applies `map` and `protect` events. After a `map` its range is one region. Absent attributes are taken from the region
+ * with the same id, else from the one around the range: splits and merges in the kernel's region tree come as events
+ * with range and id only.
  */
 #include "model/space_priv.h"
 
@@ -25,7 +23,7 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
 			region->segment_len = ev->off + (ev->end - ev->start);
 	}
-	/* A map with identity and permissions describes all of it; else what is told is what is added. */
+	/* A map with id and permissions has all traits; otherwise its traits are added. */
 	if (pfs_has(ev, PFS_F_TRAITS))
 		region->traits =
 			ev->traits |
@@ -37,7 +35,7 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		region->off = ev->off + (space_is_file(region) ? region->start - ev->start : 0);
 }
 
-/* What the kernel merges is alike: a region of which little is known is what is known of the other one. */
+/* The kernel merges only compatible VMAs, so unknown attributes can be copied. */
 static void learn_from(struct pfs_region *region, const struct pfs_region *other)
 {
 	if (KNOWS(region, PFS_F_PERMS) || !KNOWS(other, PFS_F_PERMS))
@@ -56,7 +54,7 @@ static void learn_from(struct pfs_region *region, const struct pfs_region *other
 	region->inferred |= other->inferred & ATTRIBUTES;
 }
 
-/* Makes `region` reach over exactly the union of itself and [start, end). */
+/* Extends `region` to the union of itself and [start, end). */
 static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_t start, uint64_t end)
 {
 	unsigned int i;
