@@ -22,31 +22,37 @@ struct follower {
 	uint32_t seen_at; /* the case in which it was seen last, from 1 */
 };
 
+/* An entry of the tape. */
+struct position {
+	uint64_t ts_ns;
+	uint32_t page;	/* its number */
+	uint32_t image; /* a page of a file is the same in all images */
+};
+
+struct page {
+	struct pfs_tape_entry entry; /* as it is printed */
+	struct follower follower;
+	uint32_t first_case; /* where its own begin */
+};
+
 struct rules {
 	const struct pfs_tapes *tapes;
 	const struct pfs_prefetch_options *options;
 	struct pfs_tape_lines *lines;
 	struct pfs_page_index index;
-	struct pfs_tape_entry *pages; /* by number, as they are printed */
-	uint32_t *string;	      /* their numbers, in order */
-	uint32_t *images;	      /* of each: a page of a file is one in all of them */
-	uint64_t *ts_ns;
-	uint32_t *cases, *first_case; /* positions in the string by page; where a page's begin */
-	struct follower *followers;   /* by number */
-	uint32_t *found, nr_found;    /* those with times */
+	struct position *string;   /* in order */
+	struct page *pages;	   /* by number */
+	uint32_t *cases;	   /* positions in the string, by page */
+	uint32_t *found, nr_found; /* pages that followed */
 	size_t nr;
 };
 
 static void rules_free(struct rules *r)
 {
 	pfs_page_index_fini(&r->index);
-	free(r->pages);
 	free(r->string);
-	free(r->images);
-	free(r->ts_ns);
+	free(r->pages);
 	free(r->cases);
-	free(r->first_case);
-	free(r->followers);
 	free(r->found);
 }
 
@@ -56,17 +62,11 @@ static int allocate(struct rules *r, const struct pfs_tape *tape)
 
 	if (tape->nr_entries > UINT32_MAX - 2)
 		return -ENOMEM;
-	r->pages = calloc(n, sizeof(*r->pages));
 	r->string = calloc(n, sizeof(*r->string));
-	r->images = calloc(n, sizeof(*r->images));
-	r->ts_ns = calloc(n, sizeof(*r->ts_ns));
+	r->pages = calloc(n, sizeof(*r->pages));
 	r->cases = calloc(n, sizeof(*r->cases));
-	r->first_case = calloc(n, sizeof(*r->first_case));
-	r->followers = calloc(n, sizeof(*r->followers));
 	r->found = calloc(n, sizeof(*r->found));
-	return r->pages && r->string && r->images && r->ts_ns && r->cases && r->first_case && r->followers && r->found
-		       ? 0
-		       : -ENOMEM;
+	return r->string && r->pages && r->cases && r->found ? 0 : -ENOMEM;
 }
 
 /* The same address in another image is another page; an object belongs to one image, or is a file. */
@@ -85,10 +85,8 @@ static int number_pages(struct rules *r, const struct pfs_tape *tape)
 		if (ret)
 			return ret;
 		if (new)
-			r->pages[number] = *entry;
-		r->string[r->nr] = number;
-		r->images[r->nr] = entry->image;
-		r->ts_ns[r->nr] = entry->ts_ns;
+			r->pages[number].entry = *entry;
+		r->string[r->nr] = (struct position){ entry->ts_ns, number, entry->image };
 	}
 	return ret;
 }
@@ -97,14 +95,15 @@ static int number_pages(struct rules *r, const struct pfs_tape *tape)
 static void sort_cases(struct rules *r)
 {
 	for (size_t i = 0; i < r->nr; i++)
-		r->first_case[r->string[i] + 1]++;
+		r->pages[r->string[i].page + 1].first_case++;
 	for (uint32_t page = 0; page < r->index.nr; page++)
-		r->first_case[page + 1] += r->first_case[page];
+		r->pages[page + 1].first_case += r->pages[page].first_case;
 	for (size_t i = r->nr; i-- > 0;)
-		r->cases[--r->first_case[r->string[i] + 1]] = i;
+		r->cases[--r->pages[r->string[i].page + 1].first_case] = i;
 	/* Each is now where the one before it ended: one too far. */
-	memmove(r->first_case, r->first_case + 1, r->index.nr * sizeof(*r->first_case));
-	r->first_case[r->index.nr] = r->nr;
+	for (uint32_t page = 0; page < r->index.nr; page++)
+		r->pages[page].first_case = r->pages[page + 1].first_case;
+	r->pages[r->index.nr].first_case = r->nr;
 }
 
 /*
@@ -116,10 +115,11 @@ static void follow(struct rules *r, size_t from, uint32_t nr_case)
 	unsigned int distinct = 0;
 
 	for (size_t i = from + 1; i < r->nr; i++) {
-		uint64_t delay_ns = r->ts_ns[i] - r->ts_ns[from];
-		struct follower *f = &r->followers[r->string[i]];
+		const struct position *at = &r->string[i];
+		uint64_t delay_ns = at->ts_ns - r->string[from].ts_ns;
+		struct follower *f = &r->pages[at->page].follower;
 
-		if (r->string[i] == r->string[from] || r->images[i] != r->images[from] ||
+		if (at->page == r->string[from].page || at->image != r->string[from].image ||
 		    (r->options->window_ns && delay_ns > r->options->window_ns) ||
 		    (r->options->ahead && distinct == r->options->ahead))
 			break;
@@ -127,7 +127,7 @@ static void follow(struct rules *r, size_t from, uint32_t nr_case)
 			continue;
 		f->seen_at = nr_case;
 		if (!f->times++)
-			r->found[r->nr_found++] = r->string[i];
+			r->found[r->nr_found++] = at->page;
 		f->delay_ns += delay_ns;
 		f->distance += i - from;
 		distinct++;
@@ -139,7 +139,7 @@ static int by_use(const void *a, const void *b, void *ctx)
 {
 	const struct rules *r = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct follower *f = &r->followers[x], *g = &r->followers[y];
+	const struct follower *f = &r->pages[x].follower, *g = &r->pages[y].follower;
 
 	return pfs_order(g->times, f->times) ?: pfs_order(f->delay_ns, g->delay_ns)
 		?: pfs_order(f->distance, g->distance) ?: pfs_order(x, y);
@@ -147,7 +147,7 @@ static int by_use(const void *a, const void *b, void *ctx)
 
 static void write_rule(struct rules *r, uint32_t trigger)
 {
-	uint32_t from = r->first_case[trigger], to = r->first_case[trigger + 1];
+	uint32_t from = r->pages[trigger].first_case, to = r->pages[trigger + 1].first_case;
 	char *p;
 
 	r->nr_found = 0;
@@ -159,9 +159,9 @@ static void write_rule(struct rules *r, uint32_t trigger)
 	p = put_text(pfs_tape_line(r->lines), "trigger ");
 	p = put_dec(p, to - from);
 	*p++ = ' ';
-	pfs_tape_end_line(r->lines, p, &r->pages[trigger]);
+	pfs_tape_end_line(r->lines, p, &r->pages[trigger].entry);
 	for (uint32_t i = 0; i < r->nr_found; i++) {
-		struct follower *f = &r->followers[r->found[i]];
+		struct follower *f = &r->pages[r->found[i]].follower;
 
 		p = put_dec(pfs_tape_line(r->lines), f->times);
 		*p++ = ' ';
@@ -169,7 +169,7 @@ static void write_rule(struct rules *r, uint32_t trigger)
 			p = put_dec(p, f->delay_ns / f->times);
 			*p++ = ' ';
 		}
-		pfs_tape_end_line(r->lines, p, &r->pages[r->found[i]]);
+		pfs_tape_end_line(r->lines, p, &r->pages[r->found[i]].entry);
 		*f = (struct follower){ 0 };
 	}
 }
@@ -188,8 +188,8 @@ static int write_rules(struct pfs_tape_lines *lines, const struct pfs_tape *tape
 		pfs_tape_write_who(lines, tape);
 	}
 	for (uint32_t page = 0; page < r.index.nr && !ret && !ferror(lines->out); page++) {
-		if (r.pages[page].image != image)
-			pfs_tape_write_image(lines, image = r.pages[page].image);
+		if (r.pages[page].entry.image != image)
+			pfs_tape_write_image(lines, image = r.pages[page].entry.image);
 		write_rule(&r, page);
 	}
 	rules_free(&r);

@@ -24,13 +24,6 @@ struct slot {
 	UT_hash_handle hh;
 };
 
-struct pfs_tapes_private {
-	const struct pfs_model *model;
-	struct slot *slots, *hot;
-	uint32_t *object_nrs; /* by key: the index in pfs_tapes.objects and 1; 0: not there yet */
-	size_t nr_keys;
-};
-
 struct pfs_tapes *pfs_tapes_new(const struct pfs_model *model, const struct pfs_tape_options *options)
 {
 	struct pfs_tapes *t = calloc(1, sizeof(*t));
@@ -39,35 +32,22 @@ struct pfs_tapes *pfs_tapes_new(const struct pfs_model *model, const struct pfs_
 		return NULL;
 	t->options = *options;
 	t->page_shift = model->page_shift;
-	t->priv = calloc(1, sizeof(*t->priv));
-	if (!t->priv) {
-		free(t);
-		return NULL;
-	}
-	t->priv->model = model;
+	t->model = model;
 	return t;
-}
-
-static void private_free(struct pfs_tapes_private *priv)
-{
-	if (!priv)
-		return;
-	PFS_HASH_FREE(priv->slots);
-	free(priv->object_nrs);
-	free(priv);
 }
 
 void pfs_tapes_free(struct pfs_tapes *t)
 {
 	if (!t)
 		return;
-	private_free(t->priv);
 	for (unsigned int i = 0; i < t->nr_tapes; i++) {
 		free(t->tapes[i].comm);
 		free(t->tapes[i].bytes);
 	}
 	for (unsigned int i = 0; i < t->nr_objects; i++)
 		free((char *)t->objects[i].name);
+	PFS_HASH_FREE(t->slots);
+	free(t->object_nrs);
 	free(t->objects);
 	free(t->tapes);
 	free(t);
@@ -103,7 +83,7 @@ static struct slot *slot_new(struct pfs_tapes *t, const uint32_t who[2])
 	slot->before = &slot->entries[0];
 	slot->pending = &slot->entries[1];
 	slot->next = &slot->entries[2];
-	HASH_ADD(hh, t->priv->slots, who, sizeof(slot->who), slot);
+	HASH_ADD(hh, t->slots, who, sizeof(slot->who), slot);
 	if (HASH_ADD_FAILED(slot)) {
 		free(slot);
 		return NULL;
@@ -116,7 +96,7 @@ static struct slot *slot_of(struct pfs_tapes *t, const struct pfs_ref *ref)
 {
 	bool stable = t->options.stable;
 	uint32_t who[2] = { stable ? ref->process : (uint32_t)ref->pid, stable ? ref->thread : (uint32_t)ref->tid };
-	struct slot *slot = t->priv->hot;
+	struct slot *slot = t->hot;
 
 	if (t->options.by != PFS_TAPE_BY_THREAD)
 		who[1] = 0;
@@ -124,10 +104,10 @@ static struct slot *slot_of(struct pfs_tapes *t, const struct pfs_ref *ref)
 		who[0] = 0;
 	if (slot && !memcmp(slot->who, who, sizeof(who)))
 		return slot;
-	HASH_FIND(hh, t->priv->slots, who, sizeof(who), slot);
+	HASH_FIND(hh, t->slots, who, sizeof(who), slot);
 	if (!slot)
 		slot = slot_new(t, who);
-	t->priv->hot = slot;
+	t->hot = slot;
 	return slot;
 }
 
@@ -135,13 +115,12 @@ static struct slot *slot_of(struct pfs_tapes *t, const struct pfs_ref *ref)
 
 static int object_nr(struct pfs_tapes *t, const struct pfs_object *object, uint32_t *nr)
 {
-	struct pfs_tapes_private *priv = t->priv;
 	struct pfs_object *copy;
 
-	if (object->key >= priv->nr_keys && !pfs_array_extend(priv->object_nrs, priv->nr_keys, object->key + (size_t)1))
+	if (object->key >= t->nr_keys && !pfs_array_extend(t->object_nrs, t->nr_keys, object->key + (size_t)1))
 		return -ENOMEM;
-	*nr = priv->object_nrs[object->key] - 1;
-	if (priv->object_nrs[object->key])
+	*nr = t->object_nrs[object->key] - 1;
+	if (t->object_nrs[object->key])
 		return 0;
 	*nr = t->nr_objects;
 	copy = pfs_array_add(t->objects, t->nr_objects, t->max_objects);
@@ -149,7 +128,7 @@ static int object_nr(struct pfs_tapes *t, const struct pfs_object *object, uint3
 		return -ENOMEM;
 	*copy = *object;
 	copy->name = strdup(object->name);
-	priv->object_nrs[object->key] = t->nr_objects;
+	t->object_nrs[object->key] = t->nr_objects;
 	return copy->name ? 0 : -ENOMEM;
 }
 
@@ -160,7 +139,7 @@ static uint64_t since_start(const struct pfs_model *model, uint64_t ts_ns)
 
 static int fill_entry(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_tape_entry *entry)
 {
-	entry->ts_ns = t->options.times ? since_start(t->priv->model, ref->ts_ns) : 0;
+	entry->ts_ns = t->options.times ? since_start(t->model, ref->ts_ns) : 0;
 	entry->interval_ns = ref->interval_ns;
 	entry->sampled = ref->sampled;
 	entry->count = 1;
@@ -212,11 +191,11 @@ static int by_who(const void *a, const void *b)
 
 int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 {
-	const struct pfs_model *model = t->priv->model;
+	const struct pfs_model *model = t->model;
 	struct slot *slot, *next;
 	int ret = 0;
 
-	HASH_ITER (hh, t->priv->slots, slot, next) {
+	HASH_ITER (hh, t->slots, slot, next) {
 		struct pfs_tape *tape = &t->tapes[slot->tape];
 
 		if (!ret)
@@ -237,8 +216,6 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 		.lost = model->lost,
 		.lost_unknown = model->lost_unknown,
 	};
-	private_free(t->priv);
-	t->priv = NULL;
 	if (t->nr_tapes)
 		qsort(t->tapes, t->nr_tapes, sizeof(*t->tapes), by_who);
 	return ret;

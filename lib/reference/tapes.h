@@ -70,7 +70,11 @@ struct pfs_tapes {
 	unsigned int nr_tapes, max_tapes;
 	struct pfs_object *objects; /* of stable tapes; their names are the tapes' own */
 	unsigned int nr_objects, max_objects;
-	struct pfs_tapes_private *priv; /* while they are being made; else NULL */
+	/* While they are being made: */
+	const struct pfs_model *model; /* borrowed */
+	struct slot *slots, *hot;
+	uint32_t *object_nrs; /* by key of an object: its index in `objects` and 1; 0: not there yet */
+	size_t nr_keys;
 };
 
 /* ---- making them ---- */

@@ -4,6 +4,7 @@
  */
 #include "view/loss.h"
 
+#include "base/units.h"
 #include "view/labels.h"
 
 #include <inttypes.h>
@@ -157,12 +158,12 @@ static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
 
 static int number_text(char *buf, size_t size, const struct pfs_missing *sum, const char *where)
 {
-	if (!sum->unknown)
-		return snprintf(buf, size, "%" PRIu64 " event%s%s", sum->count, sum->count == 1 ? "" : "s", where);
-	if (!sum->count)
+	char events[48];
+
+	if (sum->unknown && !sum->count)
 		return snprintf(buf, size, "an unknown number of events%s", where);
-	return snprintf(buf, size, "%" PRIu64 " event%s and an unknown number more%s", sum->count,
-			sum->count == 1 ? "" : "s", where);
+	return snprintf(buf, size, "%s%s%s", pfs_plural(events, sizeof(events), sum->count, "event"),
+			sum->unknown ? " and an unknown number more" : "", where);
 }
 
 static int time_text(char *buf, size_t size, const struct pfs_model *model, const struct pfs_missing *sum)
