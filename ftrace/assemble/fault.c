@@ -100,7 +100,7 @@ bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)
 	return true;
 }
 
-/* Emits that the pages from the one in arg[2] up to end_off are mapped or read. */
+/* Emits that nr_pages pages of a file, from index arg[2] on, were mapped or read. */
 static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 			   enum pfs_kind kind, uint64_t nr_pages)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Raw events to pfscope events: mappings that the side-band and snapshots report, and fault-around. */
+/* Raw events to pfscope events: mappings that the side-band and snapshots report. */
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>
