@@ -62,7 +62,7 @@ bool pfs_duration_parse(const char *word, uint64_t *ns)
 	uint64_t whole, billionths;
 	const char *rest;
 
-	if (!parse_decimal(word, &whole, &billionths, &rest))
+	if (*word == '.' || !parse_decimal(word, &whole, &billionths, &rest))
 		return false;
 	for (unsigned int i = 0; i < NR_DURATIONS; i++) {
 		if (strcmp(rest, durations[i].name) || whole > LONGEST_NS / durations[i].ns)

@@ -26,6 +26,7 @@ static void test_parse(void **state)
 		{ .word = "1000000000.1s" },
 		{ .word = "1.0000000001s" },
 		{ .word = "20000000000000000000ns" },
+		{ .word = ".5s" },
 		{ .word = "0s" },
 		{ .word = "-1s" },
 		{ .word = "1", .size = 1 },
