@@ -53,7 +53,7 @@ static const uint64_t op_needs[PFS_NR_OPS] = {
 };
 /* clang-format on */
 
-/* Value 0 of most is "unknown", which an absent field says better: event/line.h. */
+/* Value 0 of most is "unknown"; text forms leave such a field out. */
 static const char *const space_names[] = { "current", "fork", "exec", "other", NULL };
 static const char *const op_names[] = {
 	"plain", "clear", "replace", "moved", "if_mapped", "detach_begin", "detach", "ring", NULL,

@@ -97,7 +97,7 @@ static char *put_json_event(char *p, const struct pfs_event *ev, bool shown)
 	return json.p;
 }
 
-/* Always in quotes, so that "" (known to be empty) is told from an absent field. */
+/* Always in quotes, to distinguish "" (known to be empty) from an absent field. */
 static char *put_csv_string(char *p, const char *s, bool shown)
 {
 	char escaped[4 * PFS_EVENT_STR_MAX + 1];

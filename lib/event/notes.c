@@ -196,22 +196,16 @@ size_t pfs_note_write(const struct pfs_fact *fact, char *buf, size_t size)
 		const char *string = is_string(f)      ? (const char *)(uintptr_t)value
 				     : f->type == ENUM ? f->names[value]
 						       : NULL;
-		char *to = len < size ? buf + len : NULL;
-		size_t room = len < size ? size - len : 0;
+		char number[24];
 
 		if ((f->optional || is_string(f)) && !value)
 			continue;
-		if (!bare) {
-			len += snprintf(to, room, "%s%s=", len ? " " : "", f->name);
-			to = len < size ? buf + len : NULL;
-			room = len < size ? size - len : 0;
-		}
-		if (string)
-			len += snprintf(to, room, "%s", string);
-		else if (f->type == HEX)
-			len += snprintf(to, room, "%" PRIx64, value);
+		if (f->type == HEX)
+			snprintf(number, sizeof(number), "%" PRIx64, value);
 		else
-			len += snprintf(to, room, "%" PRId64, (int64_t)value);
+			snprintf(number, sizeof(number), "%" PRId64, (int64_t)value);
+		len += snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%s%s%s%s", len ? " " : "",
+				bare ? "" : f->name, bare ? "" : "=", string ? string : number);
 	}
 	return len;
 }
@@ -219,14 +213,11 @@ size_t pfs_note_write(const struct pfs_fact *fact, char *buf, size_t size)
 char *pfs_note_text(const struct pfs_fact *fact)
 {
 	const char *key = notes[fact->key].key;
-	size_t key_len = strlen(key), size = pfs_note_write(fact, NULL, 0) + 1;
-	char *text = malloc(key_len + 1 + size);
+	size_t key_len = strlen(key) + 1, size = pfs_note_write(fact, NULL, 0) + 1;
+	char *text = malloc(key_len + size);
 
-	if (!text)
-		return NULL;
-	memcpy(text, key, key_len);
-	text[key_len] = '=';
-	pfs_note_write(fact, text + key_len + 1, size);
+	if (text)
+		pfs_note_write(fact, stpcpy(stpcpy(text, key), "="), size);
 	return text;
 }
 

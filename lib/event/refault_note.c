@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel looks who runs 100 to 1000 times a second: less than this says nothing. */
+/* The kernel samples CPU times 100 to 1000 times a second: shorter times are not significant. */
 #define ENOUGH_NS UINT64_C(100000000)
 
 const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS + 1] = {

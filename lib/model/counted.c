@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Faults that a source counted by page and reports at the end: a `fault` with a `count`. By then the region may be
- * unmapped and the process gone, so the newest region that was at the address gets all of them.
+ * unmapped and the process ended, so the newest region that was at the address gets all of them.
  */
 #include "model/model_priv.h"
 

@@ -118,7 +118,7 @@ static struct pfs_region *carve(struct pfs_space *space, const struct pfs_event 
 	region = space_region_new(space, within, ev->start, ev->end, ev->ts_ns);
 	if (!region || space_cut(space, ev->start, ev->end))
 		goto fail;
-	if (!within && !pfs_has(ev, PFS_F_PERMS)) /* found; what makes it says what it is */
+	if (!within && !pfs_has(ev, PFS_F_PERMS)) /* an old one: an event that creates a region has its permissions */
 		region->since_ns = 0;
 	i = pfs_space_lower(space, ev->start);
 	while (i < space->nr_live && space->live[i]->start < ev->end) {
@@ -142,23 +142,23 @@ static bool may_merge(const struct pfs_region *a, const struct pfs_region *b)
 	return a->perms == b->perms && a->dev == b->dev && a->ino == b->ino;
 }
 
-/* What lies in a range: regions told by the region tree, and others, as of a snapshot. */
+/* The regions in a range: those that the region tree reported, and those of a snapshot. */
 struct cover {
 	unsigned int nr;
-	bool same_id;			/* one has the identity that is looked for */
-	struct pfs_region *told, *seen; /* the first ones; NULL: none */
-	bool told_differ, seen_differ;	/* not all of them could be one region */
+	bool same_id;				/* one has the identity that is looked for */
+	struct pfs_region *reported, *snapshot; /* the first ones; NULL: none */
+	bool reported_differ, snapshot_differ;	/* not all of them could be one region */
 };
 
 static void cover_add(struct cover *c, struct pfs_region *r, uint64_t id)
 {
-	struct pfs_region **first = KNOWS(r, PFS_F_ID) ? &c->told : &c->seen;
+	struct pfs_region **first = KNOWS(r, PFS_F_ID) ? &c->reported : &c->snapshot;
 	bool differs = *first && !may_merge(*first, r);
 
 	c->nr++;
 	c->same_id = c->same_id || (KNOWS(r, PFS_F_ID) && r->id == id);
-	c->told_differ = c->told_differ || (differs && first == &c->told);
-	c->seen_differ = c->seen_differ || (differs && first == &c->seen);
+	c->reported_differ = c->reported_differ || (differs && first == &c->reported);
+	c->snapshot_differ = c->snapshot_differ || (differs && first == &c->snapshot);
 	*first = *first ? *first : r;
 }
 
@@ -173,23 +173,23 @@ static struct cover covered(struct pfs_space *space, const struct pfs_event *ev)
 }
 
 /*
- * A snapshot of a process that runs on shows parts of the layout as they became only by changes that are
- * replayed over it. So a region stored over several parts was there before they came to differ: if others
- * tell of it, it is what they are, and else the parts, which are newer, stay. 1: done.
+ * A snapshot of a running process may show the results of changes that are replayed over it later. So a region that is
+ * stored over several different parts is older than these: it becomes one with parts that were reported, and otherwise
+ * the parts, which are newer, stay. 1: done.
  */
 static int map_over_newer(struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct cover c = covered(space, ev);
 
-	if (c.same_id || c.nr < 2 || (c.told && c.told_differ) || (!c.told && !c.seen_differ))
+	if (c.same_id || c.nr < 2 || (c.reported && c.reported_differ) || (!c.reported && !c.snapshot_differ))
 		return 0;
-	if (!c.told)
+	if (!c.reported)
 		return 1;
 	if (space_cut(space, ev->start, ev->end))
 		return -ENOMEM;
 	c = covered(space, ev);
-	c.told->id = ev->id;
-	return grow_over(space, c.told, ev->start, ev->end) ? -ENOMEM : 1;
+	c.reported->id = ev->id;
+	return grow_over(space, c.reported, ev->start, ev->end) ? -ENOMEM : 1;
 }
 
 /* The kernel's region tree stored region `id` over [start, end). */
@@ -257,7 +257,7 @@ static int map_stated(struct pfs_space *space, const struct pfs_event *ev)
 	i = pfs_space_lower(space, ev->start);
 	if (i < space->nr_live && space->live[i]->start < ev->end) {
 		region = space->live[i];
-		if (!exact) /* rows are behind this: which one it is, they have yet to tell */
+		if (!exact) /* its rows come later, with its id */
 			region->have &= ~PFS_HAS(PFS_F_ID);
 		if (grow_over(space, region, ev->start, ev->end))
 			return -ENOMEM;
