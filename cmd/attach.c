@@ -106,17 +106,10 @@ static const struct argp argp = {
 	.children = recording_children,
 };
 
-struct target {
-	pid_t pid;
-	int fd;
-	bool ended;
-};
-
 struct attach {
 	struct recording r;
 	const struct attach_args *args;
-	struct target *targets;
-	struct pollfd *fds; /* [0]: signals; [1 + i]: target i */
+	struct pollfd *fds; /* [0]: signals; [1 + i]: process i; -1: it has ended */
 	int signal_fd;
 	bool stop, quit;
 };
@@ -139,17 +132,16 @@ static int has_memory(pid_t pid)
 }
 
 /* Refuses threads, and processes without memory of their own. */
-static int open_target(struct target *t, pid_t pid, struct pfs_err *err)
+static int open_target(struct pollfd *target, pid_t pid, struct pfs_err *err)
 {
 	int ret;
 
-	t->pid = pid;
-	t->fd = syscall(SYS_pidfd_open, pid, 0);
+	*target = (struct pollfd){ syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
 	/* EINVAL, or ENOENT since 6.16: the number is in use, but not for a process. */
-	if (t->fd < 0 && (errno == EINVAL || errno == ENOENT))
+	if (target->fd < 0 && (errno == EINVAL || errno == ENOENT))
 		return pfs_err_set(err, -EINVAL, "process %d: is a thread, not a process (see Tgid in /proc/%d/status)",
 				   pid, pid);
-	if (t->fd < 0)
+	if (target->fd < 0)
 		return pfs_err_set(err, -errno, "process %d: %s", pid,
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
@@ -166,14 +158,14 @@ static int open_targets(struct attach *a, struct pfs_err *err)
 	unsigned int nr = a->args->nr_pids;
 	int ret = 0;
 
-	a->targets = calloc(nr + 1, sizeof(*a->targets));
 	a->fds = calloc(nr + 1, sizeof(*a->fds));
-	if (!a->targets || !a->fds)
+	if (!a->fds)
 		return pfs_err_set(err, -ENOMEM, "no memory for %u processes", nr);
-	for (unsigned int i = 0; i < nr; i++)
-		a->targets[i].fd = -1;
-	for (unsigned int i = 0; !ret && i < nr; i++)
-		ret = open_target(&a->targets[i], a->args->pids[i], err);
+	a->fds[0] = (struct pollfd){ a->signal_fd, POLLIN, 0 };
+	for (unsigned int i = 1; i <= nr; i++)
+		a->fds[i].fd = -1;
+	for (unsigned int i = 1; !ret && i <= nr; i++)
+		ret = open_target(&a->fds[i], a->args->pids[i - 1], err);
 	return ret;
 }
 
@@ -189,18 +181,17 @@ static void on_signals(struct attach *a)
 static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 {
 	unsigned int nr = a->args->nr_pids, nr_running = 0;
-	int ret;
+	int ret = recording_wait(&a->r, a->fds, nr + 1, timeout_ms, err);
 
-	a->fds[0] = (struct pollfd){ a->signal_fd, POLLIN, 0 };
-	for (unsigned int i = 0; i < nr; i++) /* poll() ignores negative descriptors */
-		a->fds[1 + i] = (struct pollfd){ a->targets[i].ended ? -1 : a->targets[i].fd, POLLIN, 0 };
-	ret = recording_wait(&a->r, a->fds, nr + 1, timeout_ms, err);
 	if (ret)
 		return ret;
 	on_signals(a);
-	for (unsigned int i = 0; i < nr; i++) {
-		a->targets[i].ended |= !!a->fds[1 + i].revents;
-		nr_running += !a->targets[i].ended;
+	for (unsigned int i = 1; i <= nr; i++) {
+		if (a->fds[i].fd >= 0 && a->fds[i].revents) {
+			close(a->fds[i].fd);
+			a->fds[i].fd = -1; /* poll() ignores it */
+		}
+		nr_running += a->fds[i].fd >= 0;
 	}
 	/* More processes of the name or user may start at any time. */
 	return nr && !a->args->recording.config.all_of_user ? nr_running : 1;
@@ -236,15 +227,6 @@ static int record(struct attach *a, struct pfs_err *err)
 	return ret;
 }
 
-static void attach_close(struct attach *a)
-{
-	for (unsigned int i = 0; a->targets && i < a->args->nr_pids; i++)
-		if (a->targets[i].fd >= 0)
-			close(a->targets[i].fd);
-	free(a->targets);
-	free(a->fds);
-}
-
 int cmd_attach(int argc, char **argv)
 {
 	struct attach_args args = { .pids = calloc(argc, sizeof(pid_t)) };
@@ -275,8 +257,9 @@ int cmd_attach(int argc, char **argv)
 		fail(&err);
 	if (opened && recording_close(&a.r, &err))
 		ret = fail(&err);
-	attach_close(&a);
-	close(a.signal_fd);
+	for (unsigned int i = 0; a.fds && i <= args.nr_pids; i++)
+		close(a.fds[i].fd);
+	free(a.fds);
 	recording_args_fini(&args.recording);
 	free(args.pids);
 	if (a.quit)

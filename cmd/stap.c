@@ -5,6 +5,7 @@
 #include "module/build.h"
 #include "base/atomic_file.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "base/write_all.h"
 #include "common/command.h"
 #include "common/message.h"
@@ -82,6 +83,8 @@ static const struct pfs_column columns[] = {
 
 static void put_build(const struct pfs_build *b)
 {
+	char text[24];
+
 	printf("kernel %s, SystemTap %u.%u\n", b->kernel.release, b->version / 100, b->version % 100);
 	if (b->dwarf)
 		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
@@ -89,8 +92,8 @@ static void put_build(const struct pfs_build *b)
 		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
 		       b->config.no_dwarf ? "" : " (none is installed for this kernel)");
 	if (b->overlay)
-		printf("SystemTap's runtime is used with %u file%s changed, from %s\n",
-		       pfs_overlay_nr_files(b->overlay), pfs_overlay_nr_files(b->overlay) == 1 ? "" : "s", b->runtime);
+		printf("SystemTap's runtime is used with %s changed, from %s\n",
+		       pfs_plural(text, sizeof(text), pfs_overlay_nr_files(b->overlay), "file"), b->runtime);
 	if (b->kernel.running && b->kernel.lockdown[0])
 		printf("this kernel is locked down (%s) and accepts signed modules only\n", b->kernel.lockdown);
 	putchar('\n');

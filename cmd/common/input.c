@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Recordings of any kind, see input.h.
- */
 #include "common/input.h"
 
 #include "assemble/assemble.h"
 #include "common/message.h"
-#include "common/loss_drain.h"
 #include "common/progress.h"
 #include "dat/dat.h"
 #include "event/line.h"
@@ -40,6 +36,11 @@ struct input_kind {
 	int (*read)(struct input *in);
 };
 
+static int no_memory(const struct input *in)
+{
+	return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+}
+
 static int read_some(const struct input *in, char *buf, size_t size, ssize_t *got)
 {
 	do
@@ -60,7 +61,7 @@ static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, si
 	int ret;
 
 	if (!buf)
-		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+		return no_memory(in);
 	ret = fn(ctx, in->head, in->head_len);
 	while (!ret && got > 0) {
 		ret = read_some(in, buf, 1 << 18, &got);
@@ -71,6 +72,64 @@ static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, si
 	}
 	free(buf);
 	return ret;
+}
+
+/* ---- the end at --to and --at ---- */
+
+enum { LOSS_DRAIN_CPUS = 1024 }; /* CPUs beyond are not waited for */
+
+/*
+ * Text and event lines may report losses from before --to only with the next event of the same CPU. So the reader
+ * continues until each CPU that appeared before has another event.
+ */
+struct loss_drain {
+	const struct pfs_sink *to;
+	bool over; /* only losses from before the end are still passed on */
+	unsigned int nr_awaited;
+	bool awaited[LOSS_DRAIN_CPUS]; /* by CPU: appeared before the end, and not since */
+};
+
+static void await(struct loss_drain *d, int32_t cpu, bool awaited)
+{
+	if (cpu < 0 || cpu >= LOSS_DRAIN_CPUS)
+		return;
+	d->nr_awaited += awaited - d->awaited[cpu];
+	d->awaited[cpu] = awaited;
+}
+
+/* The sink has returned ret for an event of that CPU. */
+static int drain_taken(struct loss_drain *d, int32_t cpu, int ret)
+{
+	if (ret && ret != -ECANCELED)
+		return ret;
+	d->over |= ret == -ECANCELED;
+	await(d, cpu, !d->over);
+	return d->over && !d->nr_awaited ? -ECANCELED : 0;
+}
+
+static int drain_event(void *ctx, const struct pfs_event *ev)
+{
+	struct loss_drain *d = ctx;
+
+	return drain_taken(d, pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1,
+			   !d->over || ev->kind == PFS_LOST ? pfs_emit(d->to, ev) : 0);
+}
+
+static int drain_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	struct loss_drain *d = ctx;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = drain_taken(d, runs[i].cpu, d->over ? 0 : d->to->faults(d->to->ctx, &runs[i], 1));
+	return ret;
+}
+
+/* A sink before `to` that delays its -ECANCELED. Both are borrowed. */
+static struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pfs_sink *to)
+{
+	*drain = (struct loss_drain){ .to = to };
+	return (struct pfs_sink){ .fn = drain_event, .ctx = drain, .faults = to->faults ? drain_faults : NULL };
 }
 
 /* ---- trace.dat ---- */
@@ -95,14 +154,17 @@ static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 	if (pfs_formats_find(pfs_dat_info(dat)->formats, "pfscope", "pfs_note"))
 		return 0;
 	snprintf(size, sizeof(size), "%u", pfs_dat_info(dat)->page_size);
-	ret = pfs_assembler_header(a, "page_size", size);
 	machine = uname ? strrchr(uname, ' ') : NULL;
-	if (!ret && machine)
-		ret = pfs_assembler_header(a, "machine", machine + 1);
-	if (!ret && uname)
-		ret = pfs_assembler_header(a, "uname", uname);
-	if (!ret && clock)
-		ret = pfs_assembler_header(a, "clock", clock);
+	const char *const notes[][2] = {
+		{ "page_size", size },
+		{ "machine", machine ? machine + 1 : NULL },
+		{ "uname", uname },
+		{ "clock", clock },
+	};
+
+	for (size_t i = 0; !ret && i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (notes[i][1])
+			ret = pfs_assembler_header(a, notes[i][0], notes[i][1]);
 	return ret;
 }
 
@@ -145,9 +207,8 @@ static int read_dat(struct input *in)
 		goto out;
 	}
 	a = pfs_assembler_new(in->sink);
-	ret = a ? dat_header(a, dat) : -ENOMEM;
-	if (ret) {
-		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
+	if (!a || dat_header(a, dat)) {
+		ret = no_memory(in);
 		goto out;
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
@@ -184,10 +245,10 @@ static int read_text(struct input *in)
 	const struct pfs_text_options options = { .other = in->options->other };
 	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, &options) : NULL;
 	const struct pfs_text_stats *stats;
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!text) {
-		pfs_err_set(in->err, ret, "%s: no memory to read it", in->name);
+		ret = no_memory(in);
 		goto out;
 	}
 	pfs_text_take_faults(text, pfs_assembler_faults);
@@ -213,7 +274,7 @@ static int read_dat_text(struct input *in, struct pfs_dat *dat)
 	int ret;
 
 	if (!text)
-		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+		return no_memory(in);
 	*text = *in;
 	text->head_len = 0;
 	text->fd = pfs_dat_text(dat, in->err);
@@ -257,7 +318,7 @@ static int read_lines(struct input *in)
 	int ret;
 
 	if (!reader)
-		return pfs_err_set(in->err, -ENOMEM, "%s: no memory to read it", in->name);
+		return no_memory(in);
 	ret = each_block(in, feed_lines, &pfs_line_reader_stats(reader)->nr_events, reader);
 	if (!ret)
 		ret = pfs_line_reader_end(reader);

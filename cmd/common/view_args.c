@@ -112,30 +112,16 @@ static void check_times(const struct pfs_filter *filter, const struct argp_state
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
 {
-	static const struct {
-		int option;
-		const char *name;
-		enum pfs_filter_key key;
-	} keys[] = {
-		{ OPT_PID, "pid", PFS_FILTER_PID },    { OPT_TID, "tid", PFS_FILTER_TID },
-		{ OPT_COMM, "comm", PFS_FILTER_COMM }, { OPT_REGION, "region", PFS_FILTER_REGION },
-		{ OPT_FROM, "from", PFS_FILTER_FROM }, { OPT_TO, "to", PFS_FILTER_TO },
-		{ OPT_AT, "at", PFS_FILTER_AT },
-	};
+	enum pfs_filter_key filter = PFS_FILTER_PID + (key - OPT_PID); /* both in the order of filter_options */
 	struct pfs_err err;
 
-	if (key == ARGP_KEY_END) {
+	if (key == ARGP_KEY_END)
 		check_times(state->input, state);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (key != keys[i].option)
-			continue;
-		if (pfs_filter_add(state->input, keys[i].key, arg, &err))
-			argp_error(state, "--%s: %s", keys[i].name, err.msg);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	else if (key < OPT_PID || key > OPT_AT)
+		return ARGP_ERR_UNKNOWN;
+	else if (pfs_filter_add(state->input, filter, arg, &err))
+		argp_error(state, "--%s: %s", filter_options[filter].name, err.msg);
+	return 0;
 }
 
 const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL, NULL, NULL };

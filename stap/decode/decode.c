@@ -32,7 +32,7 @@ static void free_tables(struct pfs_decoder *d)
 {
 	struct dec_thread *t, *next_thread;
 	struct dec_proc *p, *next_proc;
-	struct dec_space *s, *next_space;
+	struct mirror *m, *next_mirror;
 
 	HASH_ITER (hh, d->threads, t, next_thread) {
 		HASH_DEL(d->threads, t);
@@ -42,8 +42,8 @@ static void free_tables(struct pfs_decoder *d)
 		HASH_DEL(d->procs, p);
 		free(p);
 	}
-	HASH_ITER (hh, d->spaces, s, next_space)
-		dec_mirror_drop(d, &s->mirror);
+	HASH_ITER (hh, d->mirrors, m, next_mirror)
+		dec_mirror_drop(d, m);
 }
 
 void pfs_decoder_free(struct pfs_decoder *d)

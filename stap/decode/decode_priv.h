@@ -71,11 +71,6 @@ struct dec_proc {
 	UT_hash_handle hh;
 };
 
-struct dec_space {
-	struct mirror mirror;
-	UT_hash_handle hh;
-};
-
 struct pfs_decoder {
 	struct pfs_sink sink;
 	struct pfs_decode_stats stats;
@@ -84,7 +79,7 @@ struct pfs_decoder {
 	unsigned int nr_cpus;
 	struct dec_thread *threads;
 	struct dec_proc *procs;
-	struct dec_space *spaces; /* by mm */
+	struct mirror *mirrors; /* of spaces, by mm */
 	struct pfs_intern *names;
 	uint64_t next_id;
 	uint64_t last_ns;

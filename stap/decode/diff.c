@@ -37,30 +37,16 @@ static bool same_but_perms(const struct mirror_region *n, const struct mirror_re
 
 /* ---- events, each with its change of the mirror ---- */
 
-static void event_range(struct pfs_event *ev, uint64_t start, uint64_t end)
-{
-	ev->start = start;
-	ev->end = end;
-	ev->have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
-}
-
 static void event_attributes(struct pfs_event *ev, const struct mirror_region *r)
 {
 	if (r->described) {
-		ev->perms = r->perms;
-		ev->traits = r->traits;
-		ev->have |= PFS_HAS(PFS_F_PERMS) | PFS_HAS(PFS_F_TRAITS);
+		PFS_SET(ev, perms, PERMS, r->perms);
+		PFS_SET(ev, traits, TRAITS, r->traits);
 	}
-	if (r->described || pfs_is_file(r->dev, r->ino)) {
-		ev->off = r->off;
-		ev->dev = r->dev;
-		ev->ino = r->ino;
-		ev->have |= PFS_HAS(PFS_F_OFF) | PFS_HAS(PFS_F_DEV) | PFS_HAS(PFS_F_INO);
-	}
-	if (r->name) {
-		ev->name = r->name;
-		ev->have |= PFS_HAS(PFS_F_NAME);
-	}
+	if (r->described || pfs_is_file(r->dev, r->ino))
+		dec_set_file(ev, r->dev, r->ino, r->off);
+	if (r->name)
+		PFS_SET(ev, name, NAME, r->name);
 }
 
 int dec_emit_map(const struct dec_site *site, const struct mirror_region *region, bool all)
@@ -71,9 +57,8 @@ int dec_emit_map(const struct dec_site *site, const struct mirror_region *region
 	if (err)
 		return err;
 	dec_event(&ev, site->rec, site->subject, PFS_MAP);
-	event_range(&ev, region->start, region->end);
-	ev.id = region->id;
-	ev.have |= PFS_HAS(PFS_F_ID);
+	dec_set_range(&ev, region->start, region->end);
+	PFS_SET(&ev, id, ID, region->id);
 	if (all)
 		event_attributes(&ev, region);
 	return pfs_emit(&site->d->sink, &ev);
@@ -85,9 +70,8 @@ static int emit_protect(const struct dec_site *site, struct mirror_region *r, ui
 
 	r->perms = perms;
 	dec_event(&ev, site->rec, site->subject, PFS_PROTECT);
-	event_range(&ev, r->start, r->end);
-	ev.perms = perms;
-	ev.have |= PFS_HAS(PFS_F_PERMS);
+	dec_set_range(&ev, r->start, r->end);
+	PFS_SET(&ev, perms, PERMS, perms);
 	return pfs_emit(&site->d->sink, &ev);
 }
 
@@ -130,7 +114,7 @@ int dec_emit_unmap(const struct dec_site *site, uint64_t start, uint64_t end)
 	if (err)
 		return err;
 	dec_event(&ev, site->rec, site->subject, PFS_UNMAP);
-	event_range(&ev, start, end);
+	dec_set_range(&ev, start, end);
 	return pfs_emit(&site->d->sink, &ev);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of layouts: LAYOUT, its REGIONs and LAYOUT_END are put together for each processor, and
- * become the difference to what was known (decode/diff.c). UNMAP and MOVE come before the layout that
- * shows their outcome, and say what became of the pages.
+ * Records of layouts. LAYOUT, its REGIONs and LAYOUT_END of one CPU together are a statement, which becomes the
+ * difference to the mirror (diff.c). UNMAP and MOVE come before the layout that shows their outcome, and report the
+ * pages.
  */
 #include "decode/decode_priv.h"
 
@@ -28,32 +28,27 @@ static bool is_aligned(const struct pfs_decoder *d, uint64_t start, uint64_t end
 	return start < end && !((start | end) & (dec_page_size(d) - 1));
 }
 
-/* ---- regions as they come ---- */
+/* ---- regions ---- */
 
-/* NULL: it is not known. *err: -ENOMEM. */
+/* NULL: unknown. *err: -ENOMEM. */
 static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec_region *region,
 			       int *err)
 {
-	char name[PFS_REGION_NAME_MAX + 1];
-	const char *text = name, *interned;
+	char name[PFS_REGION_NAME_MAX + 1] = "";
+	const char *text = name;
 
-	name[0] = '\0';
-	if (region->special == PFS_NAME_NONE) {
-		if (pfs_is_file(region->dev, region->ino))
-			return NULL;
-	} else if (region->special == PFS_NAME_UNKNOWN) {
+	memcpy(name, region->name, region->name_len);
+	if (region->special == PFS_NAME_NONE)
+		text = pfs_is_file(region->dev, region->ino) ? NULL : "";
+	else if (region->special == PFS_NAME_UNKNOWN)
+		text = NULL;
+	else if (!region->name_len)
+		text = dec_name(cpu);
+	if (!text)
 		return NULL;
-	} else if (region->name_len) {
-		memcpy(name, region->name, region->name_len);
-		name[region->name_len] = '\0';
-	} else if (cpu->name_bad || !cpu->name_total || cpu->name_len != cpu->name_total) {
-		return NULL;
-	} else {
-		text = cpu->name;
-	}
-	interned = pfs_intern(d->names, text);
-	*err = interned ? 0 : -ENOMEM;
-	return interned;
+	text = pfs_intern(d->names, text);
+	*err = text ? 0 : -ENOMEM;
+	return text;
 }
 
 int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
@@ -74,7 +69,7 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 	int err = 0;
 
 	if (!cpu->in_layout || region->mm != cpu->layout.layout.mm) {
-		cpu->in_layout = false; /* whose beginning is missing: its end will be counted */
+		cpu->in_layout = false; /* its beginning is missing; its end will be counted */
 		return 0;
 	}
 	if (!is_aligned(d, r.start, r.end) || r.start < behind || region->name_len > PFS_REGION_NAME_MAX ||
@@ -95,11 +90,11 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 	return 0;
 }
 
-/* ---- names that depend on where a region is ---- */
+/* ---- names that depend on the place ---- */
 
 /*
- * As fs/proc/task_mmu.c decides it for memory without a file: the heap first, the stack, then a name
- * that was given. The heap is named by whoever reads the events, who knows the break.
+ * For memory without a file in the order of fs/proc/task_mmu.c: heap, stack, then the given name. Readers of the events
+ * know the break, and name the heap.
  */
 static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirror_region *r)
 {
@@ -131,9 +126,7 @@ static int report_brk(const struct dec_site *site, const struct pfs_rec_layout *
 	m->start_brk = layout->start_brk;
 	m->brk = layout->brk;
 	dec_event(&ev, site->rec, site->subject, PFS_BRK);
-	ev.start = m->start_brk;
-	ev.end = m->brk;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END);
+	dec_set_range(&ev, m->start_brk, m->brk);
 	return pfs_emit(&site->d->sink, &ev);
 }
 
@@ -151,7 +144,7 @@ int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirr
 	return pfs_emit(&d->sink, &ev);
 }
 
-/* One region of the copy: mostly its parent's in all but identity. */
+/* A region of the copy, which mostly differs from the parent's in its identity only. */
 static int copy_region(const struct dec_site *site, struct mirror_region *n)
 {
 	const struct mirror_region *r = mirror_find(site->m, n->start);
@@ -165,7 +158,7 @@ static int copy_region(const struct dec_site *site, struct mirror_region *n)
 	return dec_emit_map(site, n, !same);
 }
 
-/* The parent's regions in [lo, hi) that the child was not told to have. */
+/* Removes the parent's regions in [lo, hi) that were not reported of the child. */
 static void copy_forget(struct mirror *child, uint64_t lo, uint64_t hi)
 {
 	unsigned int kept = 0;
@@ -215,8 +208,8 @@ static bool is_first_stack(const struct pfs_decoder *d, const struct dec_stateme
 }
 
 /*
- * Of a space that is not known: a new one by the reason for which it is s. If a fault brought it
- * up, it may be what an exec builds, or anybody's that this thread has reached into: NULL then.
+ * An unknown space is new if the layout's reason is a fork or an exec. At a fault it may be the image that an exec is
+ * building, or the space of an unrecorded process that this thread accesses: NULL.
  */
 static int space_is_new(struct pfs_decoder *d, const struct pfs_rec *rec, const struct pfs_rec_layout *layout,
 			const struct dec_statement *s, struct mirror **m)
@@ -266,7 +259,7 @@ static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 	if (site.m->state == MIRROR_FORKING)
 		return copy_stated(&site, s);
 	err = dec_diff(&site, s);
-	/* Long ones come in pieces, from the bottom to the top. */
+	/* A long one arrives in parts, in order of address. */
 	full = s->whole && s->hi == UINT64_MAX;
 	site.m->stated = site.m->stated || full;
 	if (!err && layout->why == PFS_WHY_START && full)
@@ -274,7 +267,7 @@ static int apply_layout(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 	return err;
 }
 
-/* Of a layout with a gap only what is there is believed. */
+/* If records of the layout are missing, only the regions that arrived are applied. */
 static int layout_over(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec,
 		       const struct pfs_rec_layout *end)
 {
@@ -350,13 +343,10 @@ static int emit_move(const struct dec_site *site, const struct mirror_region *mo
 	struct pfs_event ev;
 
 	dec_event(&ev, site->rec, site->subject, PFS_MOVE);
-	ev.start = moved->start;
-	ev.end = moved->end;
-	ev.from = site->rec->range.start;
-	ev.len = moved->end - moved->start;
-	ev.id = moved->id;
-	ev.have |= PFS_HAS(PFS_F_START) | PFS_HAS(PFS_F_END) | PFS_HAS(PFS_F_FROM) | PFS_HAS(PFS_F_LEN) |
-		   PFS_HAS(PFS_F_ID);
+	dec_set_range(&ev, moved->start, moved->end);
+	PFS_SET(&ev, from, FROM, site->rec->range.start);
+	PFS_SET(&ev, len, LEN, moved->end - moved->start);
+	PFS_SET(&ev, id, ID, moved->id);
 	return pfs_emit(&site->d->sink, &ev);
 }
 
@@ -371,16 +361,15 @@ int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
 		d->stats.damaged++;
 		return 0;
 	}
-	if (!site.m || !mirror_find(site.m, from)) /* unknown: the layout that follows shows where it is now */
+	if (!site.m || !mirror_find(site.m, from)) /* the layout that follows shows the result */
 		return 0;
 	site.subject = dec_subject_of(d, rec, site.m);
-	if (to >= from + len ||
-	    from >= to + len) /* an exec moves its stack within itself; else the target is cleared */
+	/* Only an exec moves its stack to a range that overlaps; mremap clears the target. */
+	if (to >= from + len || from >= to + len)
 		err = dec_emit_unmap(&site, to, to + len);
 	if (err)
 		return err;
-	moved = *mirror_find(site.m, from);
-	moved.off = mirror_off_at(&moved, from);
+	moved = mirror_part(mirror_find(site.m, from), from, from + len);
 	moved.start = to;
 	moved.end = to + len;
 	moved.id = d->next_id++;

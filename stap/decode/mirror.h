@@ -11,6 +11,8 @@
 #ifndef PFS_STAP_MIRROR_H
 #define PFS_STAP_MIRROR_H
 
+#include "base/hash.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,6 +51,7 @@ struct mirror {
 	unsigned int users;		      /* processes that have it: a vfork child shares its parent's */
 	uint64_t start_brk, brk, start_stack; /* 0: unknown */
 	bool stated;			      /* its whole layout was reported */
+	UT_hash_handle hh;		      /* in the decoder's table, by mm */
 };
 
 /* All 0 is an empty one. Frees what it holds, not itself. */

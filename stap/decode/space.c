@@ -37,27 +37,26 @@ struct dec_thread *dec_thread_get(struct pfs_decoder *d, int32_t tid, int32_t pi
 
 struct mirror *dec_mirror_find(struct pfs_decoder *d, uint64_t mm)
 {
-	struct dec_space *s;
+	struct mirror *m;
 
-	HASH_FIND(hh, d->spaces, &mm, sizeof(mm), s);
-	return s ? &s->mirror : NULL;
+	HASH_FIND(hh, d->mirrors, &mm, sizeof(mm), m);
+	return m;
 }
 
 struct mirror *dec_mirror_get(struct pfs_decoder *d, uint64_t mm)
 {
 	struct mirror *m = dec_mirror_find(d, mm);
-	struct dec_space *s;
 
 	if (m)
 		return m;
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	m = calloc(1, sizeof(*m));
+	if (!m)
 		return NULL;
-	s->mirror.mm = mm;
-	HASH_ADD(hh, d->spaces, mirror.mm, sizeof(mm), s);
-	if (!HASH_ADD_FAILED(s))
-		return &s->mirror;
-	free(s);
+	m->mm = mm;
+	HASH_ADD(hh, d->mirrors, mm, sizeof(mm), m);
+	if (!HASH_ADD_FAILED(m))
+		return m;
+	free(m);
 	return NULL;
 }
 
@@ -80,16 +79,15 @@ static void space_goes(struct dec_proc *p, const struct mirror *m)
 
 void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
 {
-	struct dec_space *s = (struct dec_space *)m;
 	struct dec_proc *p = dec_proc_find(d, m->pid);
 
 	if (p)
 		space_goes(p, m);
 	for (p = d->procs; p && m->users; p = p->hh.next) /* shared: vfork */
 		space_goes(p, m);
-	HASH_DEL(d->spaces, s);
+	HASH_DEL(d->mirrors, m);
 	mirror_fini(m);
-	free(s);
+	free(m);
 }
 
 /* The number belongs to a new process now. */
@@ -157,7 +155,7 @@ int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm
 
 	if (!p)
 		return -ENOMEM;
-	if (m) /* as above */
+	if (m) /* reused, as above */
 		dec_mirror_drop(d, m);
 	if (p->execing)
 		err = dec_exec_failed(d, rec, p->execing);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/build.h"
 
+#include "base/units.h"
 #include "module/diagnose.h"
 #include "module/overlay.h"
 #include "module/tree.h"
@@ -213,10 +214,10 @@ static int find_version(struct pfs_build *b, struct pfs_err *err)
 static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 {
 	char overlay[PATH_MAX];
-	unsigned int changes, nr;
-	int ret;
+	unsigned int changes;
+	char files[24];
+	int ret = find_version(b, err);
 
-	ret = find_version(b, err);
 	if (ret || chosen_runtime())
 		return ret;
 	changes = pfs_overlay_needed(b->version, b->runtime, &b->kernel);
@@ -227,10 +228,10 @@ static int choose_runtime(struct pfs_build *b, struct pfs_err *err)
 		return ret;
 	snprintf(b->runtime, sizeof(b->runtime), "%s", overlay);
 	b->overlay = changes;
-	nr = pfs_overlay_nr_files(changes);
 	report(b,
-	       "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with %u file%s changed, from %s",
-	       b->version / 100, b->version % 100, b->kernel.release, nr, nr == 1 ? "" : "s", overlay);
+	       "SystemTap %u.%u does not compile against kernel %s as it is: its runtime is used with %s changed, from %s",
+	       b->version / 100, b->version % 100, b->kernel.release,
+	       pfs_plural(files, sizeof(files), pfs_overlay_nr_files(changes), "file"), overlay);
 	return 0;
 }
 
@@ -359,37 +360,31 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 	return ret;
 }
 
-struct resolve {
-	struct pfs_point *points;
-	unsigned int nr;
-};
-
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
 	const struct stap_run run = { "-p2", dir, "the module", { "-v", NULL } };
+	unsigned int nr = pfs_points_of(pfs_script, ctx);
 	struct pfs_program_result result = { 0 };
-	const struct resolve *r = ctx;
 	int ret = run_stap(b, &run, &result, err);
 
 	if (!ret) {
 		FILE *symbols = pfs_kernel_symbols(&b->kernel);
 
-		pfs_points_find(r->points, r->nr, pfs_output_text(&result.out));
-		pfs_points_look_up(r->points, r->nr, symbols);
+		pfs_points_find(ctx, nr, pfs_output_text(&result.out));
+		pfs_points_look_up(ctx, nr, symbols);
 		if (symbols)
 			fclose(symbols);
 	}
 	pfs_program_result_free(&result);
-	return ret;
+	return ret ? ret : (int)nr;
 }
 
 int pfs_build_check(struct pfs_build *b, struct pfs_point points[PFS_POINTS_MAX], struct pfs_err *err)
 {
 	char *optional = pfs_script_optional(pfs_script);
-	struct resolve r = { points, pfs_points_of(pfs_script, points) };
-	int ret = optional ? with_script(b, optional, NULL, resolve, &r, err)
+	int ret = optional ? with_script(b, optional, NULL, resolve, points, err)
 			   : pfs_err_set(err, -ENOMEM, "no memory for the script");
 
 	free(optional);
-	return ret ? ret : (int)r.nr;
+	return ret;
 }

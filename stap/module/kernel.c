@@ -125,23 +125,6 @@ uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf)
 	return hash;
 }
 
-bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line)
-{
-	char path[PATH_MAX + 16], got[4096];
-	size_t len = strlen(line);
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/.config", kernel->build);
-	f = fopen(path, "re");
-	if (!f)
-		return true;
-	while (!found && fgets(got, sizeof(got), f))
-		found = !strncmp(got, line, len) && (got[len] == '\n' || !got[len]);
-	fclose(f);
-	return found;
-}
-
 static bool is_inner(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
@@ -168,6 +151,14 @@ static bool file_has(const char *path, const char *word)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+bool pfs_kernel_config_has(const struct pfs_kernel *kernel, const char *line)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/.config", kernel->build);
+	return access(path, R_OK) || file_has(path, line);
 }
 
 bool pfs_kernel_header_has(const struct pfs_kernel *kernel, const char *header, const char *word)

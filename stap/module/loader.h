@@ -17,6 +17,7 @@ struct pfs_loader {
 	int control_fd; /* to the process; -1: there is none */
 	int out_fd;	/* staprun's standard output */
 	int error_fd;	/* its standard error */
+	struct pfs_loader_job *job;
 };
 
 /* How staprun ended. */
@@ -31,9 +32,9 @@ int pfs_loader_start(struct pfs_loader *loader, struct pfs_err *err);
 
 /*
  * The loader removes this file, and the folder that contains only it, when staprun or pfscope ends. To be called
- * before they are created, and at most once. 0 or -errno with err set.
+ * before they are created, and at most once.
  */
-int pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file, struct pfs_err *err);
+void pfs_loader_keep(struct pfs_loader *loader, const char *dir, const char *file);
 
 /* Runs staprun with these arguments (as execvp()). `name`: of the loaded module. 0 or -errno with err set. */
 int pfs_loader_load(struct pfs_loader *loader, const char *const *argv, const char *name, struct pfs_err *err);

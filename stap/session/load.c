@@ -138,17 +138,16 @@ static int note_module(struct pfs_stap *s, const struct pfs_module *m)
 static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	int ret;
 
 	pfs_module_own_name(s->name, sizeof(s->name));
 	pfs_module_rename(m, s->name);
 	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir && *dir ? dir : "/tmp", s->name);
 	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);
-	ret = pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file, err);
-	if (!ret && mkdir(s->temp_dir, 0700))
-		ret = pfs_err_set(err, -errno, "cannot create %s: %s; TMPDIR chooses another folder", s->temp_dir,
-				  strerror(errno));
-	return ret ? ret : pfs_module_write(m, s->temp_file, err);
+	pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file);
+	if (mkdir(s->temp_dir, 0700))
+		return pfs_err_set(err, -errno, "cannot create %s: %s; TMPDIR chooses another folder", s->temp_dir,
+				   strerror(errno));
+	return pfs_module_write(m, s->temp_file, err);
 }
 
 /* staprun derives the module's name from the file's. A loaded module without a reader is a leftover. */

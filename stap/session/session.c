@@ -135,7 +135,7 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 	s->base.source = &pfs_stap_source;
 	s->config = *config;
 	s->spool.fd = -1;
-	s->loader = (struct pfs_loader){ -1, -1, -1 };
+	s->loader = (struct pfs_loader){ -1, -1, -1, NULL };
 	ret = open_all(s, err);
 	if (!ret)
 		return &s->base;

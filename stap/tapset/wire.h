@@ -24,7 +24,7 @@
 enum pfs_rec_type {
 	PFS_REC_NONE,	    /* all zero: fills up a batch, has no number */
 	PFS_REC_HELLO,	    /* hello; the first record */
-	PFS_REC_PROBE,	    /* probe; NAME before: a kind of probe that is placed */
+	PFS_REC_PROBE,	    /* no body; NAME before: a kind of probe that is placed */
 	PFS_REC_READY,	    /* counters; all targets are known, their layouts reported */
 	PFS_REC_FAULT,	    /* fault */
 	PFS_REC_AROUND,	    /* around; fault-around of the fault just before */
@@ -106,10 +106,6 @@ struct pfs_rec_hello {
 	__u32 dwarf; /* 1: probes placed with debuginfo */
 	__u32 pad;
 };
-
-struct pfs_rec_probe {
-	__u64 nr;
-}; /* 1 */
 
 struct pfs_rec_fault {
 	__u64 addr, ip;
@@ -199,7 +195,6 @@ struct pfs_rec {
 	__s32 pid, tid; /* tgid and thread it happened to */
 	union {
 		struct pfs_rec_hello hello;
-		struct pfs_rec_probe probe;
 		struct pfs_rec_fault fault;
 		struct pfs_rec_around around;
 		struct pfs_rec_layout layout;
