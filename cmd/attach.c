@@ -4,6 +4,7 @@
  */
 #include "common/invoking_user.h"
 #include "base/clock.h"
+#include "base/units.h"
 #include "common/command.h"
 #include "common/message.h"
 #include "common/recording.h"
@@ -34,15 +35,12 @@ static const struct argp_option options[] = {
 
 static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
 {
-	long pid;
-	char *end;
+	uint64_t pid;
 
-	errno = 0;
-	pid = strtol(arg, &end, 10);
-	if (errno || *end || end == arg || pid <= 0 || pid > INT32_MAX)
+	if (!pfs_number_parse(arg, 1, INT32_MAX, &pid))
 		argp_error(state, "%s: not a process ID", arg);
 	for (unsigned int i = 0; i < args->nr_pids; i++)
-		if (args->pids[i] == pid)
+		if (args->pids[i] == (pid_t)pid)
 			return;
 	args->pids[args->nr_pids++] = pid;
 }

@@ -79,12 +79,9 @@ static int parse_word(struct argp_state *state, const char *option, const char *
 
 static unsigned int parse_ahead(struct argp_state *state, const char *arg)
 {
-	char *end;
-	unsigned long nr;
+	uint64_t nr;
 
-	errno = 0;
-	nr = strtoul(arg, &end, 10);
-	if (errno || *end || *arg < '0' || *arg > '9' || nr > 1000000)
+	if (!pfs_number_parse(arg, 0, 1000000, &nr))
 		argp_error(state, "--ahead: %s: must be between 0 and 1000000", arg);
 	return nr;
 }

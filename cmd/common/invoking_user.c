@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/invoking_user.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -11,21 +13,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static bool number_of(const char *text, unsigned long *number)
+static bool number_of(const char *text, uint64_t *number)
 {
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	errno = 0;
-	*number = strtoul(text, &end, 10);
-	return !*end && !errno && *text != '-' && *number < UINT32_MAX;
+	return text && pfs_number_parse(text, 0, UINT32_MAX - 1, number);
 }
 
 bool invoking_user_find_uid(const char *user, uid_t *uid)
 {
 	const struct passwd *pw = getpwnam(user);
-	unsigned long number;
+	uint64_t number;
 
 	if (!pw && !number_of(user, &number))
 		return false;
@@ -36,7 +32,7 @@ bool invoking_user_find_uid(const char *user, uid_t *uid)
 int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_err *err)
 {
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
-	unsigned long uid = getuid(), gid = getgid();
+	uint64_t uid = getuid(), gid = getgid();
 	struct passwd *pw;
 	uid_t theirs;
 

@@ -4,6 +4,7 @@
  */
 #include "common/recording.h"
 
+#include "base/units.h"
 #include "common/message.h"
 #include "common/stop.h"
 #include "refault/zram.h"
@@ -77,8 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct recording_args *args = state->input;
 	struct pfs_err err;
-	unsigned long kb;
-	char *end;
+	uint64_t kb;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -91,9 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->file = arg;
 		return 0;
 	case 'b':
-		errno = 0;
-		kb = strtoul(arg, &end, 10);
-		if (errno || *end || kb < 8 || kb > 1 << 24)
+		if (!pfs_number_parse(arg, 8, 1 << 24, &kb))
 			argp_error(state, "--buffer-size: %s: must be between 8 and 16777216 KB", arg);
 		args->config.buffer_kb = kb;
 		return 0;
@@ -168,7 +166,7 @@ static int open_files(struct recording *r, struct pfs_err *err)
 	return ret;
 }
 
-/* The recording goes on when nobody reads its events any more. */
+/* The recording continues when the reader of its events has ended. */
 static int print_event(void *ctx, const struct pfs_event *ev)
 {
 	struct recording *r = ctx;

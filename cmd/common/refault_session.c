@@ -54,17 +54,15 @@ static void check(const struct refault_args *args, bool quiet_given, struct argp
 			   args->method	      ? "--refault-by"
 			   : args->zram_bytes ? "--zram"
 					      : "--refault-quiet");
-	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && args->zram_bytes)
-		argp_error(state, "--zram: only with --refault-by=pageout");
-	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
-		argp_error(state, "--refault-quiet: only with --refault-by=pageout");
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && (args->zram_bytes || quiet_given))
+		argp_error(state, "--%s: only with --refault-by=pageout", args->zram_bytes ? "zram" : "refault-quiet");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct refault_args *args = state->input;
+	uint64_t quiet;
 	bool unit;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -78,11 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		set_method(args, arg, state);
 		return 0;
 	case OPT_QUIET:
-		errno = 0;
-		args->quiet = strtoul(arg, &end, 10);
-		if (errno || *end || *arg < '0' || *arg > '9' || args->quiet == 1 || args->quiet == 2 ||
-		    args->quiet > 1000000)
+		if (!pfs_number_parse(arg, 0, 1000000, &quiet) || quiet == 1 || quiet == 2)
 			argp_error(state, "--refault-quiet: %s: must be 0, or between 3 and 1000000", arg);
+		args->quiet = quiet;
 		state->hook = args; /* it was given */
 		return 0;
 	case OPT_ZRAM:

@@ -57,6 +57,17 @@ bool pfs_seconds_parse(const char *word, uint64_t *ns)
 	return true;
 }
 
+bool pfs_number_parse(const char *word, uint64_t min, uint64_t max, uint64_t *nr)
+{
+	char *end;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	errno = 0;
+	*nr = strtoull(word, &end, 10);
+	return !errno && !*end && *nr >= min && *nr <= max;
+}
+
 bool pfs_duration_parse(const char *word, uint64_t *ns)
 {
 	uint64_t whole, billionths;

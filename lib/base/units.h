@@ -15,6 +15,9 @@
 /* "12", "0.25", ".000000001": exact to the nanosecond. */
 bool pfs_seconds_parse(const char *word, uint64_t *ns);
 
+/* Digits only, within [min, max]. */
+bool pfs_number_parse(const char *word, uint64_t min, uint64_t max, uint64_t *nr);
+
 /* "1.5s", "10ms", "20us", "100ns": more than 0, at most 10^9 s. */
 bool pfs_duration_parse(const char *word, uint64_t *ns);
 

@@ -137,14 +137,21 @@ struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, 
 	return m;
 }
 
-int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
+static int emit_clear(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject)
 {
 	struct pfs_event ev;
 
-	dec_event(&ev, rec, (struct dec_subject){ m->pid, m->tid, PFS_SPACE_EXEC }, PFS_UNMAP);
+	dec_event(&ev, rec, subject, PFS_UNMAP);
 	pfs_event_set_op(&ev, PFS_OP_CLEAR);
-	dec_mirror_drop(d, m);
 	return pfs_emit(&d->sink, &ev);
+}
+
+int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
+{
+	const struct dec_subject subject = { m->pid, m->tid, PFS_SPACE_EXEC };
+
+	dec_mirror_drop(d, m);
+	return emit_clear(d, rec, subject);
 }
 
 int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm, struct mirror **out)
@@ -182,16 +189,11 @@ int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirr
 	struct dec_subject subject = dec_subject_of(d, rec, m);
 	const struct dec_proc *p = dec_proc_find(d, subject.pid);
 	bool current = m->state == MIRROR_CURRENT && (!p || p->over || p->mirror == m);
-	struct pfs_event ev;
 
 	if (m->state == MIRROR_EXECING)
 		return dec_exec_failed(d, rec, m);
 	dec_mirror_drop(d, m);
-	if (!current || !subject.pid)
-		return 0;
-	dec_event(&ev, rec, subject, PFS_UNMAP);
-	pfs_event_set_op(&ev, PFS_OP_CLEAR);
-	return pfs_emit(&d->sink, &ev);
+	return current && subject.pid ? emit_clear(d, rec, subject) : 0;
 }
 
 struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m)

@@ -109,7 +109,7 @@ pid_t pfs_module_reader(const char *name)
 	return pid;
 }
 
-/* A reader that gets SIGTERM unloads its module. */
+/* A reader that gets SIGTERM unloads its module; one that was killed keeps it in use for a moment. */
 int pfs_module_end(const char *name, struct pfs_err *err)
 {
 	const struct timespec moment = { .tv_nsec = 100000000 };
@@ -117,9 +117,11 @@ int pfs_module_end(const char *name, struct pfs_err *err)
 
 	if (reader)
 		kill(reader, SIGTERM);
-	for (int i = 0; reader && i < 50 && pfs_module_loaded(name); i++) {
-		nanosleep(&moment, NULL);
-		reader = pfs_module_reader(name);
+	for (int i = 0; i < 50 && pfs_module_loaded(name); i++) {
+		if (i)
+			nanosleep(&moment, NULL);
+		if (!pfs_module_reader(name))
+			pfs_module_remove(name, NULL);
 	}
 	return pfs_module_loaded(name) ? pfs_module_remove(name, err) : 0;
 }

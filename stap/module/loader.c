@@ -26,19 +26,6 @@
 /* The time that staprun gets to end after pfscope has died, before it is killed. */
 #define PATIENCE_MS 10000
 
-/* A module whose reader was killed stays in use for a moment. */
-static bool remove_left(const char *name)
-{
-	const struct timespec moment = { .tv_nsec = 100000000 };
-
-	for (int i = 0; i < 50 && pfs_module_loaded(name); i++) {
-		if (i)
-			nanosleep(&moment, NULL);
-		pfs_module_remove(name, NULL);
-	}
-	return !pfs_module_loaded(name);
-}
-
 /* ---- the process ---- */
 
 /* Shared with a successor, and until the load with pfscope, which fills in the first part. */
@@ -131,7 +118,7 @@ static void load_module(struct pfs_loader_job *job, int out_fd, int error_fd, in
 	end.failed = start_staprun(job, out_fd, error_fd);
 	if (!end.failed) {
 		end.status = watch_staprun(job, control_fd);
-		end.left = !foreign && !remove_left(job->module);
+		end.left = !foreign && pfs_module_end(job->module, NULL) != 0;
 	}
 	remove_temp(job);
 	report_end(control_fd, end);

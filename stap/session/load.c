@@ -211,7 +211,7 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 
 /* ---- staprun's arguments ---- */
 
-/* For each processor: staprun takes 1 to 4095. */
+/* Of each CPU; staprun accepts 1 to 4095. */
 static unsigned int buffer_mb(const struct pfs_stap *s)
 {
 	unsigned int mb = s->config.buffer_kb / 1024 + !!(s->config.buffer_kb % 1024);

@@ -280,23 +280,14 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 
 /* ---- starting ---- */
 
-struct looking {
-	struct pfs_stap *s;
-	struct pfs_err *err;
-};
-
 static int look_at(void *ctx, const struct pfs_rec *rec)
 {
-	struct looking *l = ctx;
-	struct pfs_stap *s = l->s;
+	struct pfs_stap *s = ctx;
 
-	if (!s->hello) {
-		if (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
-		    rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec))
-			return pfs_err_set(l->err, -EPROTO, "%s: built by another version of pfscope: build it again",
-					   s->path);
-		s->hello = true;
-	}
+	if (!s->hello && (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
+			  rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec)))
+		return -EPROTO;
+	s->hello = true;
 	s->ready |= rec->type == PFS_REC_READY;
 	return 0;
 }
@@ -304,7 +295,6 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 {
 	uint64_t end_ns = pfs_now_ns() + START_MS * UINT64_C(1000000);
-	struct looking looking = { s, err };
 	int ret;
 
 	while (!s->ready) {
@@ -317,7 +307,9 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (!ret)
 			ret = drain(s, err);
 		if (!ret)
-			ret = pfs_spool_each(&s->spool, &s->looked, look_at, &looking, err);
+			ret = pfs_spool_each(&s->spool, &s->looked, look_at, s, err);
+		if (ret == -EPROTO)
+			pfs_err_set(err, ret, "%s: built by another version of pfscope: build it again", s->path);
 		if (!ret && s->over && !s->ready) {
 			ret = judge_end(s, PFS_STAGE_LOAD, err);
 			if (!ret)
