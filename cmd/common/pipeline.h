@@ -26,12 +26,6 @@ void pipeline_fini(struct pipeline *p);
 /* Every event that passes the filter goes there after the model, instead of being written. */
 void pipeline_observe(struct pipeline *p, struct pfs_observer observer);
 
-/* Is anything done with events beside taking them into the model? */
-static inline bool pipeline_passes_on(const struct pipeline *p)
-{
-	return p->observer.event;
-}
-
 /* The sink of the whole. It returns -ECANCELED when nothing more is wanted. */
 struct pfs_sink pipeline_sink(struct pipeline *p);
 

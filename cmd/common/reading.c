@@ -61,7 +61,7 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 	struct input_options how = args->input;
 	int ret;
 
-	how.progress = !pipeline_passes_on(p) || !isatty(STDOUT_FILENO);
+	how.progress = !p->observer.event || !isatty(STDOUT_FILENO);
 	ret = input_read(args->file, &how, &sink, err);
 
 	return ret == -ECANCELED ? 0 : ret; /* past --to or --at */

@@ -15,7 +15,8 @@ void mirror_fini(struct mirror *m)
 	m->nr = m->max = 0;
 }
 
-unsigned int mirror_lower(const struct mirror *m, uint64_t addr)
+/* Index of the first region that ends after addr; nr if there is none. */
+static unsigned int lower(const struct mirror *m, uint64_t addr)
 {
 	return pfs_lower_bound(m->nr, i, m->region[i].end <= addr);
 }
@@ -28,7 +29,7 @@ struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr)
 struct mirror_region *mirror_next(const struct mirror *m, uint64_t start, uint64_t end,
 				  const struct mirror_region *after)
 {
-	unsigned int i = after ? after - m->region + 1 : mirror_lower(m, start);
+	unsigned int i = after ? after - m->region + 1 : lower(m, start);
 
 	return i < m->nr && m->region[i].start < end ? &m->region[i] : NULL;
 }
@@ -69,7 +70,7 @@ struct mirror_region mirror_part(const struct mirror_region *r, uint64_t start, 
 /* [start, end) becomes `region` (NULL: nothing); what regions have outside of it stays. */
 static int replace(struct mirror *m, uint64_t start, uint64_t end, const struct mirror_region *region)
 {
-	unsigned int first = mirror_lower(m, start), last = first, nr = 0;
+	unsigned int first = lower(m, start), last = first, nr = 0;
 	struct mirror_region part[3];
 
 	while (last < m->nr && m->region[last].start < end)

@@ -57,9 +57,6 @@ struct mirror {
 /* All 0 is an empty one. Frees what it holds, not itself. */
 void mirror_fini(struct mirror *m);
 
-/* Index of the first region that ends after addr; nr if there is none. */
-unsigned int mirror_lower(const struct mirror *m, uint64_t addr);
-
 /* Pointers into the mirror, valid until its next change; NULL: none. The region that holds addr: */
 struct mirror_region *mirror_find(const struct mirror *m, uint64_t addr);
 

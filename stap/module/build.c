@@ -36,6 +36,12 @@ static void report(const struct pfs_build *b, const char *fmt, ...)
 		b->config.report(b->config.ctx, line);
 }
 
+/* How probes are placed, as in the note `probes'. */
+static const char *probes_by(const struct pfs_build *b)
+{
+	return b->dwarf ? "dwarf" : "symbols";
+}
+
 /* ---- what is installed ---- */
 
 static int find_programs(struct pfs_build *b, struct pfs_err *err)
@@ -137,11 +143,6 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
 	return ret;
-}
-
-const char *pfs_build_probes(const struct pfs_build *b)
-{
-	return b->dwarf ? "dwarf" : "symbols";
 }
 
 /* ---- running stap ---- */
@@ -303,7 +304,7 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	struct pfs_program_result result = { 0 };
 	int ret;
 
-	snprintf(probes, sizeof(probes), "pfscope_probes=%s", pfs_build_probes(b));
+	snprintf(probes, sizeof(probes), "pfscope_probes=%s", probes_by(b));
 	snprintf(by, sizeof(by), "pfscope_systemtap=%u.%u%s", b->version / 100, b->version % 100,
 		 b->overlay ? "_overlay" : "");
 	report(b, "compiling the probe module for kernel %s, %s; this takes a while and is done once",
@@ -329,7 +330,7 @@ static int with_script(struct pfs_build *b, const char *script, const char *made
 	char what[192], dir[PATH_MAX];
 	int ret = pfs_cache_make(&b->cache, err);
 
-	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, pfs_build_probes(b));
+	snprintf(what, sizeof(what), "%s-%s", b->kernel.release, probes_by(b));
 	snprintf(dir, sizeof(dir), "%s/build-%s", b->cache.dir, what);
 	if (!ret)
 		ret = pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.report, b->config.ctx, err);
@@ -349,7 +350,7 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 {
 	int ret;
 
-	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release, pfs_build_probes(b),
+	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release, probes_by(b),
 		 hash_of_all(b));
 	ret = pfs_cache_trusted(buf, err);
 	if (ret != -ENOENT)

@@ -44,7 +44,4 @@ int pfs_build_module(struct pfs_build *build, char *buf, size_t size, struct pfs
 /* Has stap resolve the probes, without compiling. Returns the number of points; -EINTR, or -errno with err set. */
 int pfs_build_check(struct pfs_build *build, struct pfs_point points[PFS_POINTS_MAX], struct pfs_err *err);
 
-/* How probes are placed, as in the note `probes': "dwarf" or "symbols". */
-const char *pfs_build_probes(const struct pfs_build *build);
-
 #endif
