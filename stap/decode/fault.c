@@ -293,6 +293,14 @@ int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec)
 
 /* ---- faults ---- */
 
+static int locate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_thread *t, struct mirror *m,
+		  struct mirror_region **r)
+{
+	t->subject = dec_subject_of(d, rec, m);
+	t->start = t->end = 0;
+	return find_region(&(const struct dec_site){ d, rec, t->subject, m }, r);
+}
+
 /* An exception happens in the process's current space, or in the one that its exec has just entered. */
 static int space_of_exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
 {
@@ -323,9 +331,7 @@ static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 
 	if (err)
 		return err;
-	t->subject = dec_subject_of(d, rec, m);
-	t->start = t->end = 0;
-	err = find_region(&(const struct dec_site){ d, rec, t->subject, m }, &r);
+	err = locate(d, rec, t, m, &r);
 	if (!err)
 		err = emit_fault(d, rec, t->subject, r);
 	if (!err)
@@ -358,9 +364,7 @@ static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 
 	if (err)
 		return err;
-	t->subject = dec_subject_of(d, rec, m);
-	t->start = t->end = 0;
-	err = find_region(&(const struct dec_site){ d, rec, t->subject, m }, &r);
+	err = locate(d, rec, t, m, &r);
 	if (err)
 		return err;
 	if (r) {

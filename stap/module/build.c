@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "module/diagnose.h"
 #include "module/overlay.h"
-#include "module/tree.h"
 #include "os/program.h"
 
 #include <errno.h>

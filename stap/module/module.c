@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if __SIZEOF_POINTER__ == 8
-typedef Elf64_Ehdr elf_header;
-typedef Elf64_Shdr elf_section;
-#define ELF_CLASS ELFCLASS64
-#else
-typedef Elf32_Ehdr elf_header;
-typedef Elf32_Shdr elf_section;
-#define ELF_CLASS ELFCLASS32
-#endif
+#define ELF_CLASS (__ELF_NATIVE_CLASS == 64 ? ELFCLASS64 : ELFCLASS32)
 
 #define NAME_ROOM (PFS_MODULE_NAME_MAX + 1)
 
@@ -36,7 +29,7 @@ static bool within(const struct pfs_module *m, uint64_t at, uint64_t len)
 	return at <= m->len && len <= m->len - at;
 }
 
-static bool section_at(const struct pfs_module *m, const elf_header *head, unsigned int i, elf_section *section)
+static bool section_at(const struct pfs_module *m, const ElfW(Ehdr) * head, unsigned int i, ElfW(Shdr) * section)
 {
 	uint64_t at = head->e_shoff + (uint64_t)i * sizeof(*section);
 
@@ -46,9 +39,9 @@ static bool section_at(const struct pfs_module *m, const elf_header *head, unsig
 	return section->sh_type == SHT_NOBITS || within(m, section->sh_offset, section->sh_size);
 }
 
-static bool section_find(const struct pfs_module *m, const elf_header *head, const char *name, elf_section *section)
+static bool section_find(const struct pfs_module *m, const ElfW(Ehdr) * head, const char *name, ElfW(Shdr) * section)
 {
-	elf_section names;
+	ElfW(Shdr) names;
 	size_t len = strlen(name) + 1;
 
 	if (!section_at(m, head, head->e_shstrndx, &names))
@@ -86,14 +79,14 @@ static int read_all(struct pfs_module *m, const char *path, struct pfs_err *err)
 /* Finds the name and the modinfo. */
 static bool parse(struct pfs_module *m)
 {
-	elf_section this_module, info;
-	elf_header head;
+	ElfW(Shdr) this_module, info;
+	ElfW(Ehdr) head;
 
 	if (m->len < sizeof(head))
 		return false;
 	memcpy(&head, m->bytes, sizeof(head));
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELF_CLASS || head.e_type != ET_REL ||
-	    head.e_shentsize != sizeof(elf_section) ||
+	    head.e_shentsize != sizeof(ElfW(Shdr)) ||
 	    !section_find(m, &head, ".gnu.linkonce.this_module", &this_module) ||
 	    !section_find(m, &head, ".modinfo", &info) || this_module.sh_size < NAME_OFFSET + NAME_ROOM)
 		return false;

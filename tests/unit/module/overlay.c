@@ -4,7 +4,6 @@
  */
 #include "module/check.h"
 #include "module/overlay.h"
-#include "module/tree.h"
 #include "support/stap_dir.h"
 
 #include <fcntl.h>
