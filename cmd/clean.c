@@ -4,7 +4,7 @@
  */
 #include "common/command.h"
 #include "common/message.h"
-#include "module/loaded.h"
+#include "module/module.h"
 #include "refault/zram.h"
 #include "tracefs/dir.h"
 

@@ -45,19 +45,7 @@ struct mirror *dec_mirror_find(struct pfs_decoder *d, uint64_t mm)
 
 struct mirror *dec_mirror_get(struct pfs_decoder *d, uint64_t mm)
 {
-	struct mirror *m = dec_mirror_find(d, mm);
-
-	if (m)
-		return m;
-	m = calloc(1, sizeof(*m));
-	if (!m)
-		return NULL;
-	m->mm = mm;
-	HASH_ADD(hh, d->mirrors, mm, sizeof(mm), m);
-	if (!HASH_ADD_FAILED(m))
-		return m;
-	free(m);
-	return NULL;
+	return PFS_HASH_GET(d->mirrors, mm, mm);
 }
 
 void dec_leave_space(struct dec_proc *p)

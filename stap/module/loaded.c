@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "module/loaded.h"
+#include "module/module.h"
 
 #include "base/write_all.h"
 #include "os/process.h"

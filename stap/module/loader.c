@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/loader.h"
 
-#include "module/loaded.h"
+#include "module/module.h"
 #include "os/program.h"
 #include "os/helper.h"
 

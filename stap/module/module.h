@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel module as a file: its modinfo, and copies under another name.
+ * A kernel module as a file (module.c): its modinfo, and copies under another name. And in the kernel (loaded.c): whether it
+ * is loaded, its reader, its removal, and the modules that dead pfscopes left.
  *
  * Two modules of one name cannot be loaded, so each recording loads a copy whose name contains its process and start
  * time. `staprun -R' renames in the same place, but by its own process number.
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define PFS_MODULE_NAME_MAX 55 /* the room in the kernel's struct module, less the NUL */
 
@@ -38,5 +40,28 @@ void pfs_module_rename(struct pfs_module *module, const char *name);
 
 /* Writes it as a new file. 0 or -errno with err set. */
 int pfs_module_write(const struct pfs_module *module, const char *path, struct pfs_err *err);
+
+/* ---- loaded.c: modules in the kernel ---- */
+
+/* Is a module of that name in the kernel? */
+bool pfs_module_loaded(const char *name);
+
+/* Removes one that nothing uses any more. 0 or -errno with err set. */
+int pfs_module_remove(const char *name, struct pfs_err *err);
+
+/* The name of a module of this process, not in the kernel yet: "pfscope_4211_18446_0". */
+void pfs_module_own_name(char *name, size_t size);
+
+/* Is it the name of a module whose pfscope has ended? */
+bool pfs_module_orphaned(const char *name);
+
+/* The process that reads the module's data (stapio), or 0. */
+pid_t pfs_module_reader(const char *name);
+
+/* Ends the module's reader, if it has one, and removes it. 0 or -errno with err set. */
+int pfs_module_end(const char *name, struct pfs_err *err);
+
+/* Removes all orphaned modules. Returns their number, or -errno with err set if one cannot be removed. */
+int pfs_leftovers_remove(struct pfs_err *err);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include "session/session_priv.h"
 
-#include "module/loaded.h"
+#include "module/module.h"
 
 #include <errno.h>
 #include <grp.h>

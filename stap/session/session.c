@@ -9,7 +9,7 @@
 #include "base/write_all.h"
 #include "event/export.h"
 #include "event/notes.h"
-#include "module/loaded.h"
+#include "module/module.h"
 #include "os/process.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * --source=stap: a live recording through a SystemTap module, which is built (or found in the cache), loaded, drained
  * while it runs, stopped, and read back.
  *
- * The module's records (tapset/wire.h) go unread from staprun's standard output into a spool (spool.h); the decoder
+ * The module's records (tapset/wire.h) go unread from staprun's standard output into a spool (spool.c); the decoder
  * makes events of them. The source's file format is event lines.
  */
 #ifndef PFS_STAP_SESSION_H

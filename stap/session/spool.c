@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "session/spool.h"
+#include "session/session_priv.h"
 
 #include "base/temp_file.h"
 

@@ -5,7 +5,6 @@
  */
 #include "module/cache.h"
 #include "module/check.h"
-#include "module/loaded.h"
 #include "module/module.h"
 #include "os/process.h"
 #include "support/stap_dir.h"

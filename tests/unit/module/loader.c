@@ -4,7 +4,7 @@
  * told to, and whoever is killed, nothing is left.
  */
 #include "module/loader.h"
-#include "session/spool.h"
+#include "session/session_priv.h"
 #include "support/stap_dir.h"
 
 #include <errno.h>
