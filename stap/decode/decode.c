@@ -28,29 +28,16 @@ struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink)
 	return d;
 }
 
-static void free_tables(struct pfs_decoder *d)
-{
-	struct dec_thread *t, *next_thread;
-	struct dec_proc *p, *next_proc;
-	struct mirror *m, *next_mirror;
-
-	HASH_ITER (hh, d->threads, t, next_thread) {
-		HASH_DEL(d->threads, t);
-		free(t);
-	}
-	HASH_ITER (hh, d->procs, p, next_proc) {
-		HASH_DEL(d->procs, p);
-		free(p);
-	}
-	HASH_ITER (hh, d->mirrors, m, next_mirror)
-		dec_mirror_drop(d, m);
-}
-
 void pfs_decoder_free(struct pfs_decoder *d)
 {
+	struct mirror *m, *next_mirror;
+
 	if (!d)
 		return;
-	free_tables(d);
+	HASH_ITER (hh, d->mirrors, m, next_mirror)
+		dec_mirror_drop(d, m);
+	PFS_HASH_FREE(d->threads);
+	PFS_HASH_FREE(d->procs);
 	for (unsigned int i = 0; i < d->nr_cpus; i++) {
 		if (d->cpu[i])
 			free(d->cpu[i]->stated);
