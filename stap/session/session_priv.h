@@ -14,6 +14,7 @@
 #include "module/loader.h"
 #include "module/module.h"
 #include "os/program.h"
+#include "tapset/wire.h"
 
 #include <stdint.h>
 
