@@ -4,33 +4,31 @@
  */
 #include "plot/layout_priv.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_counts(const void *a, const void *b)
-{
-	return pfs_order(*(const uint64_t *)b, *(const uint64_t *)a);
-}
-
 /* The least number of touches with which an image gets a block of its own. */
-static int least_of_block(const struct plot_layout *l, uint64_t *least)
+static uint64_t least_of_block(const struct plot_layout *l)
 {
 	const struct pfs_plot_data *data = l->plot->data;
-	uint64_t *counts = malloc((data->nr_images + 1) * sizeof(*counts));
+	uint64_t busiest[PLOT_MAX_BLOCKS] = { 0 }; /* in falling order */
 
-	if (!counts)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < data->nr_images; i++)
-		counts[i] = data->images[i].count;
-	qsort(counts, data->nr_images, sizeof(*counts), compare_counts);
-	*least = data->nr_images > l->max_blocks ? counts[l->max_blocks - 1] + 1 : 1;
-	free(counts);
-	return 0;
+	if (data->nr_images <= l->max_blocks)
+		return 1;
+	for (uint32_t i = 0; i < data->nr_images; i++) {
+		uint64_t count = data->images[i].count;
+
+		for (uint32_t k = 0; k < l->max_blocks; k++) {
+			uint64_t other = busiest[k];
+
+			busiest[k] = count > other ? count : other;
+			count = count > other ? other : count;
+		}
+	}
+	return busiest[l->max_blocks - 1] + 1;
 }
 
 static const char *epoch_comm(const struct pfs_proc *proc, unsigned int nr)
@@ -91,11 +89,11 @@ int plot_blocks_make(struct plot_layout *l)
 	const struct pfs_plot_data *data = l->plot->data;
 	struct pfs_plot *plot = l->plot;
 	uint32_t others = 0;
-	uint64_t least;
+	uint64_t least = least_of_block(l);
 
 	plot->blocks = calloc(PLOT_MAX_BLOCKS + 1, sizeof(*plot->blocks));
 	l->block_of = calloc(data->nr_images + 1, sizeof(*l->block_of));
-	if (!plot->blocks || !l->block_of || least_of_block(l, &least))
+	if (!plot->blocks || !l->block_of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
 		l->block_of[i] = UINT32_MAX;

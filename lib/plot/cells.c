@@ -86,7 +86,7 @@ static int reserve(struct pfs_plot_cells *cells, size_t room)
 	return 0;
 }
 
-/* The same cells without empty ones, with room for so many, each covering 2^time times the time and 2^pages the pages. */
+/* The same cells without empty ones, with room for so many, each covering 2^time the time and 2^pages the pages. */
 static int rebuild(struct pfs_plot_cells *cells, size_t room, unsigned int time, unsigned int pages)
 {
 	size_t used = cells->nr_used;

@@ -17,35 +17,21 @@ const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", 
 
 /* ---- colours ---- */
 
-struct busy {
-	uint64_t count;
-	uint32_t thread;
-};
-
-static int compare_busy(const void *a, const void *b)
-{
-	const struct busy *x = a, *y = b;
-
-	return pfs_order(y->count, x->count) ?: pfs_order(x->thread, y->thread);
-}
-
 /* The busiest threads have colours of their own. */
-static int choose_threads(struct pfs_plot_grid *grid, const struct pfs_plot_data *data)
+static void choose_threads(struct pfs_plot_grid *grid, const struct pfs_plot_data *data)
 {
-	struct busy *busy = malloc((data->nr_threads + 1) * sizeof(*busy));
+	for (uint32_t i = 0; i < data->nr_threads; i++) {
+		uint32_t at = grid->nr_threads;
 
-	if (!busy)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < data->nr_threads; i++)
-		busy[i] = (struct busy){ data->threads[i].count, i };
-	qsort(busy, data->nr_threads, sizeof(*busy), compare_busy);
-	while (grid->nr_threads < PFS_PLOT_OTHERS && grid->nr_threads < data->nr_threads &&
-	       busy[grid->nr_threads].count) {
-		grid->threads[grid->nr_threads] = busy[grid->nr_threads].thread;
-		grid->nr_threads++;
+		if (!data->threads[i].count)
+			continue;
+		grid->nr_threads += at < PFS_PLOT_OTHERS;
+		for (; at && data->threads[grid->threads[at - 1]].count < data->threads[i].count; at--)
+			if (at < PFS_PLOT_OTHERS)
+				grid->threads[at] = grid->threads[at - 1];
+		if (at < PFS_PLOT_OTHERS)
+			grid->threads[at] = i;
 	}
-	free(busy);
-	return 0;
 }
 
 uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread)
@@ -210,9 +196,8 @@ int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, 
 				  : UINT64_MAX;
 	grid->faults = calloc(grid->columns, sizeof(*grid->faults));
 	grid->resident = calloc(grid->columns, sizeof(*grid->resident));
-	ret = grid->faults && grid->resident ? choose_threads(grid, plot->data) : -ENOMEM;
-	if (!ret)
-		ret = fill(grid, plot, rows);
+	choose_threads(grid, plot->data);
+	ret = grid->faults && grid->resident ? fill(grid, plot, rows) : -ENOMEM;
 	if (!ret)
 		ret = pfs_plot_resident(plot, grid->columns, grid->bins, grid->resident);
 	if (ret) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the page of a plot does: plot/page.html with the numbers of plot/html.c. Asks for nothing from anywhere.
+ * The behaviour of a plot's page: plot/page.html with the data of plot/html.c. It loads no other file.
  */
 const D = JSON.parse(document.getElementById('data').textContent), N = D.cells.length;
 /* Columns of cells, as plot/html.c writes them. */
@@ -16,7 +16,7 @@ const seconds = ns => (ns / 1e9).toFixed(9) + ' s';
 const clamp = (n, from, to) => Math.max(from, Math.min(n, to));
 const isDark = () => document.documentElement.classList.contains('dark');
 
-/* "12.3M", where there is no room for 12,345,678. */
+/* "12.3M", if 12,345,678 does not fit. */
 function short(n)
 {
 	const power = n < 9999.5 ? 0 : Math.floor(Math.log10(n) / 3 + 1e-9);
@@ -24,15 +24,15 @@ function short(n)
 }
 
 /*
- * The state: what is seen of time (in bins) and of addresses (of all bands, 0 to 1), what is shown how, where
- * the mouse is in the window, and whether the wheel is the picture's.
+ * The state: the visible time (in bins) and addresses (of all bands, 0 to 1), the colours, the mouse in the window, and
+ * whether the wheel zooms.
  */
 let view = { x0: 0, x1: D.bins, y0: 0, y1: 1 }, by = D.by, hidden = new Set(), mouse = null, taken = false;
 let plan, spots = [];
 
 /* ---- colours ---- */
 
-/* What has a colour of its own, and by cell which of them it is. */
+/* The keys of colours, and the number of each cell's key. */
 let keys = [], keyNumbers = [];
 
 function makeKeys()
@@ -109,7 +109,7 @@ function levelOf(count, most)
 	return level;
 }
 
-/* On dark ground the most is bright, and the least still to be seen. */
+/* On a dark background the most is bright, and the least is still visible. */
 function heatColor(key, level)
 {
 	const colors = key === 'sampled' ? D.colors.seen : D.colors.hot;
@@ -127,7 +127,7 @@ function swatch(box, style, words)
 	box.append(mark, words);
 }
 
-/* What the colours of a heat map stand for, as far as it is zoomed. */
+/* The scale of a heat map at the present zoom. */
 function makeScale(most)
 {
 	const box = $('scale');
@@ -162,7 +162,7 @@ D.ranges.forEach(([first, range], i) => {
 	for (let k = first; k < end; k++)
 		ranges[k] = range;
 });
-/* A name that says nothing gets the address at which the region begins. */
+/* An anonymous region is named by its first address. */
 const labels = D.bands.map((band, i) => {
 	const nr = band.label === 'anon' ? D.segments.findIndex(s => s[0] === i) : -1;
 	return nr >= 0 && ranges[nr] ? 'anon ' + ranges[nr].replace(/-.*/, '') : band.label;
@@ -170,7 +170,7 @@ const labels = D.bands.map((band, i) => {
 
 /* ---- hover ---- */
 
-/* What is there, or near; of several the one whose middle is nearest. */
+/* The spot at or near a point; of several the one whose middle is nearest. */
 function spotAt(x, y)
 {
 	let best = null, least = 64;
@@ -227,8 +227,8 @@ function hover(x, y)
 	return tip;
 }
 
-/* Of what is under the mouse, beside it and inside the window. */
-function tell()
+/* Shows the spot under the mouse, beside it and inside the window. */
+function showTip()
 {
 	const box = canvas.getBoundingClientRect(), root = document.documentElement;
 	const tip = hover(mouse.x - box.left, mouse.y - box.top);
@@ -281,7 +281,7 @@ function reset()
 	draw();
 }
 
-/* The wheel is the page's until somebody has clicked into the picture. */
+/* The wheel scrolls the page until the user has clicked into the picture. */
 function take(yes)
 {
 	taken = yes;
@@ -320,9 +320,9 @@ picture.onpointermove = e => {
 	if (e.clientY >= under.getBoundingClientRect().top)
 		return leave();
 	mouse = { x: e.clientX, y: e.clientY };
-	tell();
+	showTip();
 };
-/* Wherever the focus is: no other part of the page has a use for these. Without effect they are the page's. */
+/* Wherever the focus is. A key without effect is left to the page. */
 document.onkeydown = e => {
 	const step = (view.x1 - view.x0) / 10, up = (view.y1 - view.y0) / 10, middle = (view.x0 + view.x1) / 2;
 	const keys = {

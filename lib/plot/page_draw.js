@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the page of a plot is drawn: where things are, and the strokes that put them there. What is shown, and
- * what mouse and keys do, is plot/page.js's, which comes behind it in the page.
+ * Places and draws what a plot's page shows. plot/page.js, which follows in the page, has the state and handles mouse and
+ * keys.
  */
 'use strict';
 
-/* ---- the plan: where bands are, before zooming ---- */
+/* ---- the plan: places of bands before zooming ---- */
 
 /*
- * As high as the window, if that leaves room for all names and nothing grows too high. In narrow windows with
- * less beside it.
+ * As high as the window, if that leaves room for all names and no band grows too high. A narrow window has less beside
+ * the bands.
  */
 function makePlan(width)
 {
@@ -46,10 +46,10 @@ const toY = y => (y / plan.bands - view.y0) / (view.y1 - view.y0) * plan.shown;
 const fromY = y => view.y0 + y / plan.shown * (view.y1 - view.y0);
 const fromX = x => view.x0 + (x - plan.left) / pixelsOfBin();
 
-/* Of the first of its touches. */
+/* The time of the cell's first touch. */
 const timeOf = i => C.bin[i] * D.bin_ns + C.ts[i];
 
-/* Where it is among the bands, and how high: one touch is on its page, several are anywhere in the cell. */
+/* The cell's middle among the bands, and its height: one touch is on its page, several are anywhere in the cell. */
 function cellY(i)
 {
 	const s = D.segments[C.segment[i]], one = C.count[i] === 1;
@@ -74,7 +74,7 @@ function text(g, s, x, y, align, room)
 	g.fillText(s, x, y);
 }
 
-/* What the window shows of the bands: from where to where. */
+/* The part of the bands that the window shows. */
 function inWindow()
 {
 	const top = canvas.getBoundingClientRect().top, from = clamp(-top, 0, plan.shown);
@@ -107,7 +107,7 @@ function drawBands()
 	});
 }
 
-/* Where events may be missing. */
+/* Times at which events may be missing. */
 function drawLosses(g, y, h)
 {
 	g.fillStyle = '#9aa0ad66';
@@ -121,8 +121,8 @@ function drawLosses(g, y, h)
 }
 
 /*
- * Names are in the middle of what is seen of their bands; a heading stays at the top while there is something
- * under it.
+ * Names are in the middle of the visible part of their bands; a heading stays at the top while bands under it are
+ * visible.
  */
 function drawNames()
 {
@@ -155,8 +155,8 @@ function drawNames()
 }
 
 /*
- * What is at one place is one spot; in a heat map whatever it is. What stands for a bin that is larger than a dot
- * is as large as that: no more is known of where it was.
+ * Cells of one colour in one place are one spot. Several touches in a cell that is larger than a dot are drawn as large
+ * as the cell: no more is known of their places.
  */
 function findSpots()
 {
@@ -193,8 +193,8 @@ function findSpots()
 }
 
 /*
- * The many on top of the few, dots on top of what is wide, faults on top of what was sampled. Returns the most of
- * each in one place.
+ * High counts on top of low ones, dots on top of wide spots, faults on top of sampled accesses. Returns the highest
+ * count of each in one place.
  */
 function drawSpots(scale)
 {
@@ -224,7 +224,7 @@ function drawSpots(scale)
 	return most;
 }
 
-/* Of so many values in a column of two pixels at least: the sum of faults, the most of pages. */
+/* A column is two pixels wide or more: the sum of faults, or the most pages. */
 function drawChart(y, name, values, bins, unit, fill)
 {
 	const g = u, { left, right, chart } = plan, width = bins * (right - left) / (view.x1 - view.x0);
@@ -290,7 +290,7 @@ function clear(g, height, scale)
 	g.fillRect(0, 0, plan.width, height);
 }
 
-/* Again as it was computed, when the window has moved. */
+/* Paints the computed picture again when the window has moved. */
 function paint()
 {
 	const scale = devicePixelRatio || 1;
@@ -300,7 +300,7 @@ function paint()
 	g.drawImage(layer.canvas, 0, 0, plan.width, layer.canvas.height / scale);
 	drawNames();
 	if (mouse)
-		tell();
+		showTip();
 }
 
 function drawUnder()
@@ -317,7 +317,7 @@ function drawUnder()
 	drawAxis(GAP * 1.5 + 2 * plan.chart);
 }
 
-/* Returns how many touches are not hidden. */
+/* Returns the number of touches that are not hidden. */
 function draw()
 {
 	const scale = devicePixelRatio || 1;
