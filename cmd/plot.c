@@ -20,8 +20,6 @@ enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDT
 
 enum { CELLS_OF_PAGE = 80000 }; /* some 3 MB */
 
-static const char *const color_bys[] = { "heat", "access", "class", "thread" }; /* by enum pfs_plot_by */
-
 struct plot_args {
 	struct reading_args reading;
 	struct pfs_plot_style style;
@@ -106,7 +104,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COLOR_BY:
 		args->color_by = arg;
-		for (args->style.by = PFS_PLOT_BY_ACCESS; strcmp(color_bys[args->style.by], arg); args->style.by++)
+		for (args->style.by = PFS_PLOT_BY_ACCESS; strcmp(pfs_plot_by_names[args->style.by], arg);
+		     args->style.by++)
 			if (args->style.by == PFS_PLOT_BY_THREAD)
 				argp_error(state, "--color-by: %s: must be access, class or thread", arg);
 		return 0;

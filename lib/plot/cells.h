@@ -67,8 +67,4 @@ static inline unsigned int pfs_plot_kind_bits(struct pfs_plot_kind kind)
 	return kind.access | kind.class << 2 | kind.signal << 4 | kind.sampled << 5;
 }
 
-#define pfs_plot_cells_for_each(cell, cells_)                                                  \
-	for ((cell) = (cells_)->cells; (cell) < (cells_)->cells + (cells_)->nr_used; (cell)++) \
-		if ((cell)->count)
-
 #endif

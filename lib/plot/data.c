@@ -206,18 +206,15 @@ static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, st
 /* The thread's last fault turns out to be major, or ended in a signal. */
 static int learn(struct pfs_plot_data *data, struct plot_slot *slot, enum pfs_kind what)
 {
-	struct pfs_plot_kind kind = slot->thread.last.kind;
+	struct pfs_plot_cell *last = &slot->thread.last;
 
-	if (!slot->thread.has_last)
+	if (!slot->thread.has_last || !pfs_plot_cells_remove(&data->cells, last))
 		return 0;
 	if (what == PFS_MAJOR)
-		kind.class = PFS_MAJOR_CLASS;
+		last->kind.class = PFS_MAJOR_CLASS;
 	else
-		kind.signal = true;
-	if (!pfs_plot_cells_remove(&data->cells, &slot->thread.last))
-		return 0;
-	slot->thread.last.kind = kind;
-	return pfs_plot_cells_add(&data->cells, &slot->thread.last);
+		last->kind.signal = true;
+	return pfs_plot_cells_add(&data->cells, last);
 }
 
 /* The shown time extends as long as shown threads have events. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const pfs_plot_by_names[4] = { "heat", "access", "class", "thread" };
 const char *const pfs_plot_access_texts[4] = { "touched, access unknown", "read", "written", "executed" };
 const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", "major: read from disk",
 					      "ended in a signal" };

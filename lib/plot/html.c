@@ -48,7 +48,6 @@ static void write_string(struct pfs_json *json, const char *name, const char *s)
 
 static void write_words(struct page *page)
 {
-	static const char *const by[] = { "heat", "access", "class", "thread" };
 	struct pfs_json *json = &page->json;
 	char text[PFS_PLOT_TEXT_MAX];
 
@@ -57,7 +56,7 @@ static void write_words(struct page *page)
 	write_string(json, "sum", pfs_plot_sum_text(page->plot, text));
 	write_string(json, "notes", pfs_plot_notes_text(page->plot, text));
 	write_string(json, "resident_text", PFS_PLOT_RESIDENT_TEXT);
-	write_string(json, "by", by[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
+	write_string(json, "by", pfs_plot_by_names[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
 	pfs_json_line(json, "\n");
 	pfs_plot_write_summary(page->plot, &page->grid, json, "summary");
 }
@@ -72,16 +71,6 @@ static void write_array(struct pfs_json *json, const char *name, const char *con
 
 static void write_colors(struct pfs_json *json)
 {
-	static const struct {
-		const char *name;
-		enum pfs_plot_by by;
-		unsigned int nr;
-	} rows[] = {
-		{ "access", PFS_PLOT_BY_ACCESS, 4 },
-		{ "class", PFS_PLOT_BY_CLASS, 4 },
-		{ "thread", PFS_PLOT_BY_THREAD, PFS_PLOT_OTHERS + 1 },
-	};
-
 	write_array(json, "access", pfs_plot_access_texts, 4);
 	write_array(json, "class", pfs_plot_class_texts, 4);
 	pfs_json_line(json, "\n");
@@ -89,12 +78,11 @@ static void write_colors(struct pfs_json *json)
 	pfs_json_string(json, "sampled", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
 	write_array(json, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
 	write_array(json, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *colors[PFS_PLOT_COLORS];
-
-		for (unsigned int k = 0; k < rows[i].nr; k++)
-			colors[k] = pfs_plot_color(rows[i].by, k);
-		write_array(json, rows[i].name, colors, rows[i].nr);
+	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by <= PFS_PLOT_BY_THREAD; by++) {
+		begin_array(json, pfs_plot_by_names[by]);
+		for (unsigned int i = 0; i < (by == PFS_PLOT_BY_THREAD ? PFS_PLOT_OTHERS + 1 : 4); i++)
+			pfs_json_string(json, NULL, pfs_plot_color(by, i));
+		pfs_json_end(json, "]");
 	}
 	pfs_json_end(json, "}");
 }

@@ -119,6 +119,7 @@ void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size);
 
+extern const char *const pfs_plot_by_names[4];	   /* by enum pfs_plot_by */
 extern const char *const pfs_plot_access_texts[4]; /* by enum pfs_access */
 extern const char *const pfs_plot_class_texts[4];  /* by enum pfs_class; the last: ended in a signal */
 

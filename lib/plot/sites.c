@@ -32,18 +32,16 @@ static int compare(const void *a, const void *b)
 /* Those that cells have, by file and offset; the one that is not known comes first. */
 static int collect(struct pfs_plot_sites *sites, const struct pfs_plot_data *data)
 {
-	const struct pfs_plot_cell *cell;
-
 	sites->number = calloc(data->nr_sites, sizeof(*sites->number));
 	sites->sites = calloc(data->nr_sites, sizeof(*sites->sites));
 	if (!sites->number || !sites->sites)
 		return -ENOMEM;
 	sites->sites[sites->nr_sites++].site = &data->sites[0];
-	pfs_plot_cells_for_each (cell, &data->cells) {
-		if (!cell->site || sites->number[cell->site])
-			continue;
-		sites->number[cell->site] = 1;
-		sites->sites[sites->nr_sites++].site = &data->sites[cell->site];
+	for (size_t i = 0; i < data->cells.nr; i++) {
+		uint32_t site = data->cells.cells[i].site;
+
+		if (site && !sites->number[site]++)
+			sites->sites[sites->nr_sites++].site = &data->sites[site];
 	}
 	qsort(sites->sites, sites->nr_sites, sizeof(*sites->sites), compare);
 	for (uint32_t i = 0; i < sites->nr_sites; i++)

@@ -60,40 +60,33 @@ struct mapped {
 	uint64_t ino;
 };
 
-static int find_mapped(void *ctx, const struct pfs_smap *region)
+static int is_same_file(void *ctx, const struct pfs_smap *region)
 {
-	struct mapped *mapped = ctx;
+	const struct mapped *mapped = ctx;
 
-	if (region->start != mapped->start)
-		return 0;
-	mapped->dev = region->dev;
-	mapped->ino = region->ino;
-	return 1;
+	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
 }
 
-/* As the kernel reports it for a mapping, and so in recordings; stat() differs on overlayfs. False: unknown. */
-static bool mapped_identity(int fd, struct mapped *mapped)
-{
-	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	FILE *maps = at == MAP_FAILED ? NULL : fopen("/proc/self/maps", "re");
-	bool found;
-
-	mapped->start = (uintptr_t)at;
-	found = maps && pfs_smaps_read(maps, find_mapped, mapped) == 1;
-	if (maps)
-		fclose(maps);
-	if (at != MAP_FAILED)
-		munmap(at, 1);
-	return found;
-}
-
+/* The kernel may report another identity for a mapping, and so in recordings, than stat() does: on overlayfs, btrfs. */
 static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
 {
-	struct mapped mapped;
+	struct mapped mapped = { .dev = dev, .ino = ino };
+	FILE *maps;
+	void *at;
+	bool same;
 
 	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
 		return true;
-	return mapped_identity(fd, &mapped) && mapped.dev == dev && mapped.ino == ino;
+	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	mapped.start = (uintptr_t)at;
+	maps = fopen("/proc/self/maps", "re");
+	same = maps && pfs_smaps_read(maps, is_same_file, &mapped) == 1;
+	if (maps)
+		fclose(maps);
+	munmap(at, 1);
+	return same;
 }
 
 /* Opens the file if it is regular: to open another kind may have an effect. */

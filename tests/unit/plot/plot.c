@@ -11,6 +11,10 @@
 
 /* ---- cells ---- */
 
+#define pfs_plot_cells_for_each(cell, cells_)                                                  \
+	for ((cell) = (cells_)->cells; (cell) < (cells_)->cells + (cells_)->nr_used; (cell)++) \
+		if ((cell)->count)
+
 enum { GROUPS = 5, THREADS = 3 };
 
 static uint64_t total(const struct pfs_plot_cells *cells, int group, int thread, int access)
