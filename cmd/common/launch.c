@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/launch.h"
 
-#include "os/fd_limit.h"
+#include "os/limits.h"
 #include "os/process.h"
 
 #include <errno.h>

@@ -195,19 +195,19 @@ int refault_session_add(struct refault_session *s, pid_t pid, struct pfs_err *er
 void refault_session_begin(struct refault_session *s)
 {
 	if (s->helper)
-		pfs_refault_begin(s->helper);
+		pfs_refault_go_on(s->helper);
 }
 
 int refault_session_note(struct refault_session *s, struct pfs_err *err)
 {
-	enum pfs_refault_told told;
+	enum pfs_refault_message kind;
 	struct pfs_fact fact;
 
-	while (s->helper && (told = pfs_refault_next(s->helper, &fact))) {
+	while (s->helper && (kind = pfs_refault_next(s->helper, &fact))) {
 		if (s->live->source->note(s->live, 0, &fact))
 			return pfs_err_set(err, -ENOMEM, "no memory for a note");
-		if (told == PFS_TOLD_NOTE) {
-			pfs_refault_noted(s->helper);
+		if (kind == PFS_REFAULT_NOTE) {
+			pfs_refault_go_on(s->helper);
 			continue;
 		}
 		pfs_refault_sum(&s->sums, &fact.tick);

@@ -112,7 +112,7 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	if (!ret)
 		ret = pfs_sideband_drain(c->sideband);
 	if (!ret)
-		ret = pfs_sideband_flush(c->sideband, until, append_own, &c->own);
+		ret = pfs_sideband_flush(c->sideband, 0, until, append_own, &c->own);
 	if (!ret && all)
 		ret = pfs_ringwrite_flush(c->own.pages);
 	if (ret)

@@ -21,7 +21,7 @@
 
 #include "assemble/assemble.h"
 #include "capture/capture.h"
-#include "os/sched_priority.h"
+#include "os/limits.h"
 #include "record/formats.h"
 #include "record/merge.h"
 #include "record/pfscope_records.h"

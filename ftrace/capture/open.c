@@ -5,7 +5,6 @@
 #include "capture/capture_priv.h"
 
 #include "base/temp_file.h"
-#include "os/fd_limit.h"
 #include "os/process.h"
 #include "record/page_source.h"
 #include "record/symbols.h"

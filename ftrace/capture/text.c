@@ -79,10 +79,10 @@ static int put_own_before(struct own_lines *own, const struct text_columns *colu
 {
 	struct pfs_sideband *sb = own->c->sideband;
 	uint64_t ts_ns = columns->ts_ns;
-	int ret = pfs_sideband_flush(sb, ts_ns > 500 ? ts_ns - 500 : 0, put_own, own);
+	int ret = pfs_sideband_flush(sb, 0, ts_ns > 500 ? ts_ns - 500 : 0, put_own, own);
 
 	if (!ret && ends_call(columns, end))
-		ret = pfs_sideband_flush_thread(sb, columns->tid, ts_ns + 500, put_own, own);
+		ret = pfs_sideband_flush(sb, columns->tid, ts_ns + 500, put_own, own);
 	return ret;
 }
 
@@ -115,7 +115,7 @@ static int merge_lines(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 	t->carry_len = end - line;
 	memmove(t->carry, line, t->carry_len);
 	if (!ret)
-		ret = pfs_sideband_flush(c->sideband, until_ns, put_own, &own);
+		ret = pfs_sideband_flush(c->sideband, 0, until_ns, put_own, &own);
 	return ret;
 }
 

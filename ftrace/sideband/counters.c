@@ -9,49 +9,39 @@
 
 int pfs_counters_open(struct pfs_counters *counters, pid_t pid)
 {
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .inherit = 1 };
 	static const uint64_t configs[] = {
 		PERF_COUNT_SW_PAGE_FAULTS,
 		PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 	};
-	struct perf_event_attr attr;
-	int err;
+	int ret = 0;
 
 	memset(counters->fds, -1, sizeof(counters->fds));
-	for (int i = 0; i < 3; i++) {
-		memset(&attr, 0, sizeof(attr));
-		attr.size = sizeof(attr);
-		attr.type = PERF_TYPE_SOFTWARE;
+	for (int i = 0; !ret && i < 3; i++) {
 		attr.config = configs[i];
-		attr.inherit = 1;
 		counters->fds[i] = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-		if (counters->fds[i] < 0) {
-			err = -errno;
-			pfs_counters_close(counters);
-			return err;
-		}
+		ret = counters->fds[i] < 0 ? -errno : 0;
 	}
-	return 0;
+	if (ret)
+		pfs_counters_close(counters);
+	return ret;
 }
 
 int pfs_counters_read(const struct pfs_counters *counters, struct pfs_counts_read *counts)
 {
-	uint64_t *into[] = { &counts->faults, &counts->minor, &counts->major };
+	uint64_t *const into[] = { &counts->faults, &counts->minor, &counts->major };
 
-	for (int i = 0; i < 3; i++) {
-		if (counters->fds[i] < 0)
-			return -ENOENT;
+	for (int i = 0; i < 3; i++)
 		if (read(counters->fds[i], into[i], sizeof(uint64_t)) != sizeof(uint64_t))
-			return -EIO;
-	}
+			return counters->fds[i] < 0 ? -ENOENT : -EIO;
 	return 0;
 }
 
 void pfs_counters_close(struct pfs_counters *counters)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		if (counters->fds[i] >= 0)
 			close(counters->fds[i]);
-		counters->fds[i] = -1;
-	}
+	memset(counters->fds, -1, sizeof(counters->fds));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf's side-band, see sideband.h: one ring a processor, its records queued until all that came
- * before them is known.
+ * perf's side-band, see sideband.h: one ring per CPU, whose records are queued until all earlier ones are known.
  */
 #include "sideband/sideband.h"
 
@@ -23,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES 128 /* data pages a processor: about 4,000 mappings between two drains */
+#define RING_PAGES 128 /* data pages per CPU: about 4,000 mappings between two drains */
 
 struct ring {
-	struct perf_event_mmap_page *meta; /* NULL: this processor has none yet */
+	struct perf_event_mmap_page *meta; /* NULL: this CPU has none yet */
 	int first_fd;
 	bool hung_up; /* the thread of first_fd has ended: it wakes nobody any more */
 	int cpu;
@@ -114,7 +113,7 @@ static void attr_init(struct perf_event_attr *attr)
 	attr->inherit = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = 1; /* not only what may be executed */
+	attr->mmap_data = 1; /* not only executable mappings */
 	attr->comm = 1;
 	attr->task = 1;
 	attr->use_clockid = 1;
@@ -150,7 +149,7 @@ static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t 
 	int err;
 
 	if (fd < 0)
-		return fd == -ENODEV ? 0 : fd; /* ENODEV: this processor is off line */
+		return fd == -ENODEV ? 0 : fd; /* ENODEV: this CPU is off line */
 	err = pfs_sideband_keep(sb, fd);
 	if (err)
 		return err;
@@ -179,7 +178,7 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
 	return pfs_sideband_drain(sb); /* each takes a while, and the rings are small */
 }
 
-/* By events of pfscope's own that tell nothing. */
+/* With events of pfscope's own that have no records. */
 int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err)
 {
 	struct perf_event_attr attr;
@@ -263,38 +262,25 @@ static void sort_queue(struct pfs_sideband *sb)
 	sb->sorted = true;
 }
 
-int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx)
+int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx)
 {
-	size_t done = 0;
+	size_t kept = 0;
 	int ret = 0;
 
 	sort_queue(sb);
-	while (!ret && done < sb->nr_queued && sb->queue[done].ev.ts_ns < until_ns) {
-		ret = fn(ctx, &sb->queue[done].ev);
-		free(sb->queue[done++].str);
-	}
-	sb->nr_queued -= done;
-	memmove(sb->queue, sb->queue + done, sb->nr_queued * sizeof(*sb->queue));
-	return ret;
-}
-
-int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx)
-{
-	size_t i = 0;
-	int ret = 0;
-
-	sort_queue(sb);
-	while (!ret && i < sb->nr_queued && sb->queue[i].ev.ts_ns < until_ns) {
+	if (!sb->nr_queued || sb->queue[0].ev.ts_ns >= until_ns)
+		return 0;
+	for (size_t i = 0; i < sb->nr_queued; i++) {
 		struct queued *q = &sb->queue[i];
 
-		if (q->ev.tid != tid) {
-			i++;
+		if (ret || q->ev.ts_ns >= until_ns || (tid && q->ev.tid != tid)) {
+			sb->queue[kept++] = *q;
 			continue;
 		}
 		ret = fn(ctx, &q->ev);
 		free(q->str);
-		memmove(q, q + 1, (--sb->nr_queued - i) * sizeof(*q));
 	}
+	sb->nr_queued = kept;
 	return ret;
 }
 
@@ -360,7 +346,7 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what
 	return pfs_sideband_put(sb, ev);
 }
 
-/* Of the recording as a whole: which processes it concerns, nobody knows. */
+/* For the whole recording: the lost records may be of any process. */
 static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since_ns, struct raw_event *ev)
 {
 	if (since_ns < sb->begin_ns)

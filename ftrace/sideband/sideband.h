@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf's side-band of mappings: PERF_RECORD_MMAP2 and what goes with it, for some processes.
+ * sideband/: what perf and /proc report beside the trace events.
  *
- * The only source that tells what exec maps, how a stack grows, and the file name, device, inode and
- * protection of a region. It never tells of a removal or a move. Records come out as raw events
- * (RAW_PFS_MAP, RAW_PFS_TASK, and a note of what was lost) in order of time; capture.c puts them into the recording.
+ *     sideband.h   perf's records of mappings
+ *     snapshot.h   the layout and the threads of a running process
+ *     maps_text.h  the text of /proc/PID/maps
+ *     counters.h   the kernel's counts of faults
+ *
+ * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the
+ * file name, device, inode and protection of a region. It never reports a removal or a move. Its records become raw
+ * events (RAW_PFS_MAP, RAW_PFS_TASK, and a note of what was lost) in order of time.
  */
 #ifndef PFS_SIDEBAND_H
 #define PFS_SIDEBAND_H
@@ -29,27 +34,27 @@ int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err);
  */
 int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err);
 
-/* What a ring is known by; -1: that processor has none. Borrowed. */
+/* The descriptor of a CPU's ring; -1: it has none. Borrowed. */
 int pfs_sideband_ring_fd(const struct pfs_sideband *sb, int cpu);
 
 /*
- * As pfs_sideband_add(), of one processor, in a process that has no more than the ring's descriptor. Returns what
- * has to stay open, here or elsewhere, as long as the thread and what it starts are watched; or -errno.
+ * As pfs_sideband_add() for one CPU, in a process that has only the ring's descriptor. Returns a descriptor that has to
+ * stay open, in any process, as long as the thread and its children are watched; or -errno.
  */
 int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd);
 
-/* Such a descriptor: it is the side-band's from here on. 0 or -ENOMEM. */
+/* Takes such a descriptor over. 0 or -ENOMEM. */
 int pfs_sideband_keep(struct pfs_sideband *sb, int fd);
 
 /*
- * The recording begins now: mappings made before it are dropped (threads are watched one by one, so
- * they are not all of them); threads and their names are taken as told now. 0 or -ENOMEM.
+ * The recording begins now: mappings made before are dropped (they are incomplete, as threads are watched one by one);
+ * threads and their names are dated now. 0 or -ENOMEM.
  */
 int pfs_sideband_begin(struct pfs_sideband *sb, uint64_t ts_ns);
 
 /*
- * What to poll for a ring that fills up: writes at most one entry a processor, returns how many. What
- * poll said of them goes to the second function.
+ * Writes what to poll for rings that fill up, at most one entry per CPU, and returns how many. The polled entries go to
+ * the second function.
  */
 unsigned int pfs_sideband_poll(const struct pfs_sideband *sb, struct pollfd *fds);
 void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsigned int nr);
@@ -57,11 +62,8 @@ void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsi
 /* Takes in what the kernel has ready. 0 or -ENOMEM. */
 int pfs_sideband_drain(struct pfs_sideband *sb);
 
-/* Passes everything drained that is before until_ns to fn, in order. 0 or what fn returned. */
-int pfs_sideband_flush(struct pfs_sideband *sb, uint64_t until_ns, raw_event_fn fn, void *ctx);
-
-/* The same, but of one thread only. */
-int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx);
+/* Passes all drained records of a thread (0: of all) before until_ns to fn, in order. 0 or what fn returned. */
+int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx);
 
 /*
  * Queues a record of the caller's own (a note, a snapshot), for flush to pass on in its place. The string is copied.
@@ -69,7 +71,7 @@ int pfs_sideband_flush_thread(struct pfs_sideband *sb, pid_t tid, uint64_t until
  */
 int pfs_sideband_put(void *sideband, const struct raw_event *ev);
 
-/* Is the side-band itself there, or only the queue for own records (kernel without perf)? */
+/* Returns false without perf events: then it only queues own records. */
 int pfs_sideband_works(const struct pfs_sideband *sb);
 
 #endif

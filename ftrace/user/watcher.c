@@ -2,10 +2,9 @@
 /*
  * The watcher, see watcher.h.
  *
- * Who is recorded already, the kernel's list of threads says (set_event_pid), to which it adds itself what
- * they start: so a watcher that was killed has a successor that need not be told. What a new process started
- * before it was entered joins with it; if that has another parent by then, a look at all of /proc afterwards finds
- * it, and what was missed because the kernel had no room to tell.
+ * The kernel's list of threads (set_event_pid) shows which processes are recorded, and the kernel adds their children to
+ * it: so the successor of a killed watcher needs no other state. What a new process started before it was entered joins
+ * with it; if that has another parent by then, a scan of /proc afterwards finds it.
  */
 #include "user/watcher.h"
 
@@ -29,12 +28,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Looks at /proc take no more than that part of a processor. */
+/* Scans of /proc take at most that part of a CPU. */
 #define SCAN_PART 10
 
-#define NR_TOLD 256
+#define NR_REPORTED 256
 
-/* How often a layout is looked for whose process goes over to another program at each. */
+/* Attempts to read a layout whose process executes another program each time. */
 #define NR_TRIES 3
 
 /* In the helper: its descriptors in this order, those of the rings behind them. */
@@ -44,19 +43,19 @@ _Static_assert(NR_FDS + PFS_WATCH_MAX_CPUS <= PFS_HELPER_MAX_FDS, "the helper ta
 
 struct watcher {
 	const struct pfs_watch *of;
-	bool over;     /* nobody listens any more */
-	pid_t *traced; /* what set_event_pid said last, ascending */
+	bool over;     /* pfscope has ended */
+	pid_t *traced; /* set_event_pid as last read, ascending */
 	unsigned int nr_traced, max_traced;
 	uint64_t scan_ns;	 /* when /proc is to be looked at; UINT64_MAX: not */
 	uint64_t rest_ns;	 /* not before */
 	struct joining *joining; /* those who are about to */
 	unsigned int nr_joining, max_joining;
-	struct pfs_tids tids; /* their threads */
-	pid_t told[NR_TOLD];  /* those told of last, in turn: the kernel may speak of each several times */
-	unsigned int nr_told;
+	struct pfs_tids tids;	     /* their threads */
+	pid_t reported[NR_REPORTED]; /* the last ones, as a ring: the kernel may report each several times */
+	unsigned int nr_reported;
 };
 
-/* ---- who is traced ---- */
+/* ---- traced threads ---- */
 
 static void read_traced(struct watcher *w)
 {
@@ -92,9 +91,9 @@ static bool is_traced(const struct watcher *w, pid_t pid)
 	return w->nr_traced && bsearch(&pid, w->traced, w->nr_traced, sizeof(pid), by_number);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-static void tell(struct watcher *w, const struct pfs_join *join, const int *fds, unsigned int nr_fds)
+static void report(struct watcher *w, const struct pfs_join *join, const int *fds, unsigned int nr_fds)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(PFS_JOIN_MAX_FDS * sizeof(int))] = { 0 };
 	struct iovec iov = { (void *)join, sizeof(*join) };
@@ -113,17 +112,17 @@ static void tell(struct watcher *w, const struct pfs_join *join, const int *fds,
 		w->over = true;
 }
 
-static bool is_told(const struct watcher *w, pid_t pid)
+static bool is_reported(const struct watcher *w, pid_t pid)
 {
-	for (unsigned int i = 0; i < NR_TOLD; i++)
-		if (w->told[i] == pid)
+	for (unsigned int i = 0; i < NR_REPORTED; i++)
+		if (w->reported[i] == pid)
 			return true;
 	return false;
 }
 
-static void remember_told(struct watcher *w, pid_t pid)
+static void remember_reported(struct watcher *w, pid_t pid)
 {
-	w->told[w->nr_told++ % NR_TOLD] = pid;
+	w->reported[w->nr_reported++ % NR_REPORTED] = pid;
 }
 
 /* ---- entering ---- */
@@ -134,9 +133,9 @@ struct joining {
 	uint64_t ts_ns, since_ns;
 };
 
-static void tell_thread(struct watcher *w, const struct pfs_join *join, int *fds, unsigned int *nr_fds)
+static void report_thread(struct watcher *w, const struct pfs_join *join, int *fds, unsigned int *nr_fds)
 {
-	tell(w, join, fds, *nr_fds);
+	report(w, join, fds, *nr_fds);
 	while (*nr_fds)
 		close(fds[--*nr_fds]);
 }
@@ -161,9 +160,9 @@ static bool watch_thread(struct watcher *w, struct pfs_join *join)
 		}
 		fds[nr_fds++] = fd;
 		if (nr_fds == PFS_JOIN_MAX_FDS)
-			tell_thread(w, join, fds, &nr_fds);
+			report_thread(w, join, fds, &nr_fds);
 	}
-	tell_thread(w, join, fds, &nr_fds);
+	report_thread(w, join, fds, &nr_fds);
 	return true;
 }
 
@@ -214,11 +213,11 @@ static int copy_of(const char *text)
 }
 
 /*
- * Right before it is entered: what is changed from then on is told by the side-band or recorded, or was at least
+ * Right before it is entered: what is changed from then on the side-band reports, or is recorded, or was at least
  * there. Later the layout would lack what was unmapped in between, and touched before. If the process goes over to
  * another program by then, the layout is that one's.
  */
-static void tell_layout(struct watcher *w, struct joining *j)
+static void report_layout(struct watcher *w, struct joining *j)
 {
 	struct pfs_join join = {
 		.kind = PFS_JOIN_LAYOUT,
@@ -240,12 +239,12 @@ static void tell_layout(struct watcher *w, struct joining *j)
 		return;
 	join.ts_ns = j->ts_ns = j->layout.taken_ns;
 	snprintf(join.text, sizeof(join.text), "%s", j->layout.stat ? j->layout.stat : "");
-	tell(w, &join, &fd, 1);
+	report(w, &join, &fd, 1);
 	close(fd);
 }
 
 /* Another program from here on is recorded from its beginning; its layout is looked at all the same. */
-static void tell_process(struct watcher *w, struct joining *j, uint64_t whole_ns)
+static void report_process(struct watcher *w, struct joining *j, uint64_t whole_ns)
 {
 	struct pfs_join join = {
 		.kind = PFS_JOIN_PROCESS,
@@ -258,19 +257,19 @@ static void tell_process(struct watcher *w, struct joining *j, uint64_t whole_ns
 	struct pfs_err why;
 
 	pfs_snapshot_renew(&j->layout, &why);
-	remember_told(w, join.pid);
-	tell(w, &join, &j->layout.maps_fd, j->layout.maps_fd >= 0);
+	remember_reported(w, join.pid);
+	report(w, &join, &j->layout.maps_fd, j->layout.maps_fd >= 0);
 }
 
 /* One of the user's has ended before it could join. since_ns: from when on it was; 0: not known. */
-static void tell_missed(struct watcher *w, pid_t pid, uint64_t since_ns)
+static void report_missed(struct watcher *w, pid_t pid, uint64_t since_ns)
 {
 	struct pfs_join join = { .kind = PFS_JOIN_MISSED, .pid = pid, .tid = pid, .since_ns = since_ns };
 
-	if (is_told(w, pid))
+	if (is_reported(w, pid))
 		return;
-	remember_told(w, pid);
-	tell(w, &join, NULL, 0);
+	remember_reported(w, pid);
+	report(w, &join, NULL, 0);
 }
 
 static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
@@ -290,7 +289,7 @@ static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 	ret = pfs_snapshot_open(&j->layout, &why);
 	ended = pfs_has_ended(pid);
 	if (ended)
-		tell_missed(w, pid, since_ns);
+		report_missed(w, pid, since_ns);
 	if (ended || ret) {
 		pfs_snapshot_close(&j->layout);
 		w->nr_joining--;
@@ -332,7 +331,7 @@ static void join_all(struct watcher *w)
 		for (unsigned int i = before; i < w->tids.nr; i++)
 			join_children(w, w->tids.tids[i]); /* now, for it may end while it is entered */
 		for (unsigned int i = 0; i < nr_listed; i++)
-			tell_layout(w, &w->joining[i]);
+			report_layout(w, &w->joining[i]);
 		enter_threads(w, before);
 		read_traced(w);
 		for (unsigned int i = before; i < w->tids.nr; i++)
@@ -343,13 +342,13 @@ static void join_all(struct watcher *w)
 		struct joining *j = &w->joining[--w->nr_joining];
 
 		if (!w->over)
-			tell_process(w, j, whole_ns);
+			report_process(w, j, whole_ns);
 		pfs_snapshot_close(&j->layout);
 	}
 	w->scan_ns = 0;
 }
 
-/* ---- looking ---- */
+/* ---- scanning ---- */
 
 /* The list of those traced is read last: what a traced one starts is in /proc a moment before it is there. */
 static void scan(struct watcher *w)
@@ -368,7 +367,7 @@ static void scan(struct watcher *w)
 	join_all(w);
 }
 
-/* Has anybody joined? That takes its time, and more may have been told. */
+/* Returns true if a process joined: that takes time in which the kernel may have reported more. */
 static bool hear(struct watcher *w)
 {
 	struct pfs_uid_change change;
@@ -382,10 +381,10 @@ static bool hear(struct watcher *w)
 		if (pfs_is_program(w->of->own, change.pid))
 			begin_to_join(w, change.pid, change.ts_ns);
 		else if (pfs_has_ended(change.pid))
-			tell_missed(w, change.pid, change.ts_ns);
+			report_missed(w, change.pid, change.ts_ns);
 		w->scan_ns = 0; /* if it has ended already, what it started may live */
 	}
-	if (ret) /* -ENOBUFS: some were not told */
+	if (ret) /* -ENOBUFS: some reports were lost */
 		w->scan_ns = 0;
 	joins = w->nr_joining;
 	join_all(w);
@@ -418,8 +417,8 @@ static void run(void *ctx, bool again)
 			scan(&w);
 		if (poll(fds, 2, timeout_ms(&w)) < 0 && errno != EINTR)
 			break;
-		w.over |= !!fds[0].revents; /* it is told nothing: this is the end */
-		/* What was told before that is still heard, unless pfscope is gone. */
+		w.over |= !!fds[0].revents; /* it gets no requests: this is the end */
+		/* Earlier reports of the kernel are still read, unless pfscope is dead. */
 		if (w.of->connector_fd >= 0 && fds[0].revents && !(fds[0].revents & POLLHUP)) {
 			w.over = false;
 			hear(&w);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The watcher: the helper (lib/os/helper.h) that adds processes to a recording of `attach --user` when they become the
- * user's.
+ * user/: which processes join a recording.
+ *
+ *     watcher.h         the helper that adds processes of a user
+ *     user_procs.h      the processes of a user, by /proc
+ *     proc_connector.h  the kernel's notices of processes that change their user
+ *     thread_list.h     a list of threads that the kernel keeps
+ *
+ * The watcher is the helper (lib/os/helper.h) that adds processes to a recording of `attach --user` when they become
+ * the user's.
  *
  * It keeps the privileges that pfscope drops, and takes no requests. The kernel's process connector (proc_connector.h)
  * notifies it of changes of users; without a connector it reads /proc every PFS_WATCH_POLL_MS. For each process it
@@ -39,11 +46,11 @@ struct pfs_watch {
 	unsigned int nr_cpus; /* at most PFS_WATCH_MAX_CPUS; 0: no side-band */
 };
 
-/* What the watcher says of a new process: its threads, one by one, its layout, and when it has been entered. */
+/* What the watcher reports of a new process: its threads, one by one, its layout, and that it was entered. */
 struct pfs_join {
 	enum pfs_join_kind {
 		PFS_JOIN_THREAD,  /* fds: its side-band (sideband.h); it may take several messages */
-		PFS_JOIN_LAYOUT,  /* fds: a copy of what /proc/PID/maps said, read before it was entered */
+		PFS_JOIN_LAYOUT,  /* fds: a copy of /proc/PID/maps, read before it was entered */
 		PFS_JOIN_PROCESS, /* fds: /proc/PID/maps; none if it has ended */
 		PFS_JOIN_MISSED,  /* it has ended already; pid and since_ns alone */
 	} kind;
@@ -56,14 +63,14 @@ struct pfs_join {
 };
 
 /*
- * Starts it. The descriptors stay the caller's. Returns the socket that it tells through, and that keeps it
- * going; or -errno with err set.
+ * Starts it. The descriptors stay the caller's. Returns the socket of its reports, which also keeps it running; or
+ * -errno with err set.
  */
 int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err);
 
 /*
- * The next it has said; the descriptors are the caller's. *dropped: there was no room for all of them. 1; 0:
- * nothing now; -EPIPE: there is no watcher any more; or another -errno.
+ * The next report; the descriptors are the caller's. *dropped: there was no room for all of them. 1; 0: none now; -EPIPE:
+ * the watcher has ended; or another -errno.
  */
 int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds, bool *dropped);
 

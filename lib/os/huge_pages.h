@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may get huge pages on this machine, by the administrator's settings in sysfs. Of the capture, which
- * records page allocations only where some may be huge: they cost every fault something.
+ * Which memory may get huge pages on this machine, by the settings in sysfs. The capture records page allocations only
+ * where some may be huge, because recording them makes every fault slower.
  */
 #ifndef PFS_HUGE_PAGES_H
 #define PFS_HUGE_PAGES_H

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /proc says of a process, as far as more than one source of events wants to know it.
+ * os/: what the kernel reports of processes and of this machine, and starting processes.
+ *
+ *     process.h     /proc/PID: state, times, faults
+ *     smaps.h       /proc/PID/smaps: regions and their memory
+ *     huge_pages.h  are transparent huge pages allowed?
+ *     helper.h      processes that outlive pfscope
+ *     program.h     running another program
+ *     limits.h      descriptors and priority of pfscope's own process
  */
 #ifndef PFS_PROCESS_H
 #define PFS_PROCESS_H
@@ -12,29 +19,28 @@
 /* /proc/PID/FILE for reading: a descriptor of the caller's, or -1 with errno. */
 int pfs_process_open(pid_t pid, const char *file);
 
-/* What one read of /proc/PID/FILE gives, terminated. False: nothing, as of a process that is gone. */
+/* One read of /proc/PID/FILE, terminated. False: nothing, as for a process that does not exist. */
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
 
 /* The letter of its state, as in /proc/PID/stat; 'X': no such process. */
 char pfs_process_state(pid_t pid);
 
 /*
- * When it was started, in clock ticks since boot; 0: no such process, or one that has ended and was not
- * waited for yet. A number alone may belong to another one tomorrow: what a pfscope leaves in the
- * kernel carries both in its name.
+ * When it was started, in clock ticks since boot; 0: no such process, or a zombie. With the pid it identifies a process
+ * for ever: both are in the names of what pfscope makes in the kernel.
  */
 uint64_t pfs_process_start(pid_t pid);
 
-/* The process of a thread; 0: there is none of that number. */
+/* The process of a thread; 0: no such thread. */
 pid_t pfs_process_of(pid_t tid);
 
-/* How long it ran in user mode so far, all its threads together, as the kernel tells it (in ticks); 0: not known. */
+/* Time of all its threads in user mode so far, in multiples of a tick; 0: unknown. */
 uint64_t pfs_process_user_ns(pid_t pid);
 
-/* Faults that the kernel has counted for it so far. False, and 0 and 0, if it does not say. */
+/* Faults that the kernel has counted for it so far. False, and 0 and 0, if they are unknown. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
 
-/* The permissions of the page at the top that is in no process's region tree; "" if there is none. */
+/* The permissions of [vsyscall], which is in no process's region tree; "" if there is none. */
 void pfs_vsyscall_perms(char perms[5]);
 
 #endif

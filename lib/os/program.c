@@ -204,33 +204,32 @@ static void end_group(pid_t pid)
 
 int pfs_program_run(const struct pfs_program *program, struct pfs_program_result *result, struct pfs_err *err)
 {
-	int out[2] = { -1, -1 }, error[2] = { -1, -1 }, ret;
+	int fds[4] = { -1, -1, -1, -1 }, ret; /* the reading and the writing end of two pipes */
 	pid_t pid;
 
-	if (pipe2(out, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+	if (pipe2(fds, O_CLOEXEC) || pipe2(fds + 2, O_CLOEXEC)) {
 		ret = pfs_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-		if (out[0] >= 0) {
-			close(out[0]);
-			close(out[1]);
-		}
-		return ret;
+		goto out;
 	}
-	ret = pfs_program_spawn(program, out[1], error[1], &pid);
-	close(out[1]);
-	close(error[1]);
+	ret = pfs_program_spawn(program, fds[1], fds[3], &pid);
+	close(fds[1]);
+	close(fds[3]);
+	fds[1] = fds[3] = -1;
 	if (ret) {
 		pfs_err_set(err, ret, "cannot run %s: %s", program->argv[0], strerror(-ret));
-	} else {
-		ret = collect(program, (const int[]){ out[0], error[0] }, result);
-		if (ret)
-			end_group(pid);
-		result->status = pfs_program_wait(pid);
-		if (ret == -EINTR)
-			pfs_err_set(err, ret, "interrupted");
-		else if (ret)
-			pfs_err_set(err, ret, "%s: %s", program->argv[0], strerror(-ret));
+		goto out;
 	}
-	close(out[0]);
-	close(error[0]);
+	ret = collect(program, (const int[]){ fds[0], fds[2] }, result);
+	if (ret)
+		end_group(pid);
+	result->status = pfs_program_wait(pid);
+	if (ret == -EINTR)
+		pfs_err_set(err, ret, "interrupted");
+	else if (ret)
+		pfs_err_set(err, ret, "%s: %s", program->argv[0], strerror(-ret));
+out:
+	for (int i = 0; i < 4; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	return ret;
 }

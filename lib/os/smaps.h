@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/smaps: the regions of a process, and how much of each is in memory right now (maps has the regions
- * alone).
+ * /proc/PID/smaps: the regions of a process, and how much of each is in memory (maps has only the regions).
  */
 #ifndef PFS_SMAPS_H
 #define PFS_SMAPS_H
@@ -31,9 +30,8 @@ FILE *pfs_smaps_open(pid_t pid);
 bool pfs_smap_line(struct pfs_smap *region, char *line);
 
 /*
- * Reads the text of a smaps or maps file. Lines that it does not know are passed over, as kernels add some. 0,
- * what fn returned, -ENOMEM, or -errno if it cannot be read (-ESRCH: the process is gone, or has ended and was
- * not waited for: it has no region).
+ * Reads the text of a smaps or maps file. Unknown lines are passed over. 0, what fn returned, -ENOMEM, or -errno if it
+ * cannot be read (-ESRCH: the process has ended).
  */
 int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx);
 

@@ -19,7 +19,7 @@
 
 #define CONTEXT "0/contexts/0"
 
-/* More than there are pages: nothing is merged as there were too many regions, nor split as too few. */
+/* More than there are pages: the kernel neither merges regions, as for too many, nor splits them, as for too few. */
 #define MIN_REGIONS (1 << 21)
 #define MAX_REGIONS (1 << 23)
 
@@ -67,7 +67,7 @@ static int64_t get_number(const char *file)
 	return pfs_read_file(path, text, sizeof(text)) > 0 ? strtoll(text, NULL, 10) : -1;
 }
 
-/* One check in each interval, so that of a page it is known whether it was used in it, and no more. */
+/* One check in each interval: was the page used in it? */
 static int set_attributes(uint64_t interval_ns)
 {
 	int ret = put_number(MAX_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/max");
@@ -100,7 +100,7 @@ int pfs_damon_up(struct pfs_damon *damon, uint64_t interval_ns, unsigned int nr_
 		return pfs_err_set(err, nr < 0 ? -ENOTSUP : -EBUSY,
 				   nr < 0 ? "--refault by idle: %s/nr_kdamonds "
 					    "cannot be read"
-					  : "--refault by idle: somebody uses DAMON (%s/nr_kdamonds is not 0)",
+					  : "--refault by idle: DAMON is in use (%s/nr_kdamonds is not 0)",
 				   PFS_DAMON_DIR);
 	damon->mine = true;
 	ret = put_number(1, "nr_kdamonds");
@@ -142,7 +142,7 @@ int pfs_damon_target(unsigned int nr, pid_t pid, uint64_t start, const uint64_t 
 	return ret;
 }
 
-/* Who asks has to wait in the kernel for the interval's end, deaf to everything: another process does. */
+/* The writer waits in the kernel, uninterruptible, for the interval's end: so another process writes. */
 int pfs_damon_commit(struct pfs_damon *damon, bool (*stop)(void *ctx), void *ctx)
 {
 	bool stopped = false;
@@ -194,7 +194,7 @@ int pfs_damon_down(struct pfs_damon *damon, struct pfs_err *err)
 	if (!damon->mine)
 		return 0;
 	put("off", "0/state"); /* fails if it does not run */
-	if (damon->asked) /* by one that was killed: it looks ten times a second whether there is still a kdamond */
+	if (damon->asked) /* a killed helper's commit: its writer checks ten times a second whether the kdamond still runs */
 		rest_ms(300);
 	ret = put_number(0, "nr_kdamonds");
 	if (ret)

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Each page is a folder in sysfs, and an event if it is used: some tenths of a second and 4 MB for so many. */
+/* Each page is a folder in sysfs, and an event if it is used: so many take some tenths of a second and 4 MB. */
 #define MAX_PAGES 65536
 #define MAX_AREAS 4096
 
-/* Of longer regions not even the list of pages is read. */
+/* Longer regions are left out as a whole. */
 #define MAX_REGION (UINT64_C(4) << 30)
 
 /* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): 8 bytes a page. */
@@ -21,22 +21,22 @@
 
 /* A target of DAMON's, by its number. */
 struct area {
-	pid_t pid;  /* 0: it has no pages */
-	pid_t said; /* whose it is for the recording */
+	pid_t pid;   /* 0: it has no pages */
+	pid_t noted; /* its process in the last note */
 	uint64_t start;
 	uint64_t pages[PFS_DAMON_WORDS]; /* that are watched, or to be */
 	uint64_t seen[PFS_DAMON_WORDS];	 /* in the look under way */
-	bool changed;			 /* since the kernel was told */
+	bool changed;			 /* since it was written to the kernel */
 };
 
 struct pfs_idle {
 	struct pfs_damon *damon;
-	struct area *areas;
+	struct area areas[MAX_AREAS];
 	unsigned int nr, nr_targets; /* of those; of DAMON's */
-	unsigned int at;	     /* the last one that was found: the next is mostly the next */
+	unsigned int at;	     /* the last one that was found: the search begins there */
 	unsigned int nr_pages;	     /* in the look under way */
 	uint64_t page_size;
-	pid_t said_tid; /* DAMON's, for the recording */
+	pid_t noted_tid; /* DAMON's thread in the last note */
 };
 
 struct look {
@@ -51,12 +51,8 @@ struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets)
 {
 	struct pfs_idle *idle = calloc(1, sizeof(*idle));
 
-	if (idle)
-		idle->areas = calloc(MAX_AREAS, sizeof(*idle->areas));
-	if (!idle || !idle->areas) {
-		free(idle);
+	if (!idle)
 		return NULL;
-	}
 	idle->damon = damon;
 	idle->nr_targets = nr_targets;
 	idle->page_size = sysconf(_SC_PAGESIZE);
@@ -65,15 +61,12 @@ struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets)
 
 void pfs_idle_free(struct pfs_idle *idle)
 {
-	if (!idle)
-		return;
-	free(idle->areas);
 	free(idle);
 }
 
 /* ---- looking ---- */
 
-/* NULL: there are too many. */
+/* Finds or adds one. NULL: there are too many. */
 static struct area *area_of(struct pfs_idle *idle, pid_t pid, uint64_t start)
 {
 	struct area *unused = NULL;
@@ -158,9 +151,9 @@ int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want
 	return ret == -ENOENT || ret == -ESRCH ? 0 : ret;
 }
 
-/* ---- having it watched ---- */
+/* ---- watching ---- */
 
-/* A page that is gone may stay until others come: nobody uses it. True: the kernel has to be told. */
+/* Has it new pages, or none any more? A page that left memory may stay: it is not accessed. */
 static bool is_to_change(const struct area *area)
 {
 	uint64_t seen = 0, new = 0;
@@ -172,7 +165,7 @@ static bool is_to_change(const struct area *area)
 	return area->pid && (new || !seen);
 }
 
-/* The pages that were seen are those to be watched from now on. True: that is news. */
+/* The pages that were seen are to be watched from now on. Returns true if the kernel has to be told. */
 static bool take_over(struct pfs_idle *idle)
 {
 	bool changed = false;
@@ -196,13 +189,13 @@ static bool take_over(struct pfs_idle *idle)
 	return changed;
 }
 
-static bool is_unsaid(const struct area *area)
+static bool is_unnoted(const struct area *area)
 {
-	return area->pid && area->said != area->pid;
+	return area->pid && area->noted != area->pid;
 }
 
-/* Whose targets they are from now on: a note for each range of one process. */
-static int say_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
+/* The processes of the targets: a note for each range of targets of one process. */
+static int note_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 {
 	int ret = 0;
 
@@ -210,19 +203,19 @@ static int say_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 		unsigned int first = i;
 		pid_t pid = idle->areas[i].pid;
 
-		if (!is_unsaid(&idle->areas[i]))
+		if (!is_unnoted(&idle->areas[i]))
 			continue;
-		while (i + 1 < idle->nr && is_unsaid(&idle->areas[i + 1]) && idle->areas[i + 1].pid == pid)
+		while (i + 1 < idle->nr && is_unnoted(&idle->areas[i + 1]) && idle->areas[i + 1].pid == pid)
 			i++;
 		ret = to->say(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i, .pid = pid));
 	}
 	for (unsigned int i = 0; !ret && i < idle->nr; i++)
 		if (idle->areas[i].pid)
-			idle->areas[i].said = idle->areas[i].pid;
+			idle->areas[i].noted = idle->areas[i].pid;
 	return ret;
 }
 
-/* More targets, or it stopped: DAMON starts anew, and is to be told all of them. */
+/* With more targets, or after it stopped, DAMON is started again and gets all of them. */
 static int make_room(struct pfs_idle *idle)
 {
 	while (idle->nr_targets < idle->nr)
@@ -232,7 +225,7 @@ static int make_room(struct pfs_idle *idle)
 	return pfs_damon_stop(idle->damon, idle->nr_targets);
 }
 
-static int tell_kernel(struct pfs_idle *idle, const struct pfs_pageout_want *want)
+static int write_targets(struct pfs_idle *idle, const struct pfs_pageout_want *want)
 {
 	bool anew = idle->nr_targets < idle->nr || !idle->damon->tid;
 	int ret = anew ? make_room(idle) : 0;
@@ -250,31 +243,31 @@ static int tell_kernel(struct pfs_idle *idle, const struct pfs_pageout_want *wan
 	return ret;
 }
 
-/* DAMON's thread is none of the target's: the recording has to know it before there is anything of it. */
-static int say_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
+/* DAMON's thread is no thread of the targets: its note has to precede its events. */
+static int note_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 {
 	int ret;
 
-	if (!idle->damon->tid || idle->said_tid == idle->damon->tid)
+	if (!idle->damon->tid || idle->noted_tid == idle->damon->tid)
 		return 0;
 	ret = to->say(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid));
 	if (!ret)
 		ret = to->add_tid(to->ctx, idle->damon->tid);
 	if (!ret)
-		idle->said_tid = idle->damon->tid;
+		idle->noted_tid = idle->damon->tid;
 	return ret;
 }
 
 int pfs_idle_watch(struct pfs_idle *idle, const struct pfs_pageout_want *want, const struct pfs_idle_to *to)
 {
 	bool changed = take_over(idle);
-	int ret = changed ? say_targets(idle, to) : 0;
+	int ret = changed ? note_targets(idle, to) : 0;
 
 	if (!ret)
-		ret = say_tid(idle, to);
+		ret = note_tid(idle, to);
 	if (!ret && changed)
-		ret = tell_kernel(idle, want);
+		ret = write_targets(idle, want);
 	if (!ret)
-		ret = say_tid(idle, to);
+		ret = note_tid(idle, to);
 	return ret == -ECANCELED || ret == -EINVAL ? 0 : ret;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which pages of some processes are in memory, and that DAMON (damon.h) looks at the accessed bit of each of
- * them at every interval. Nothing is taken away from the processes.
+ * Finds the pages of some processes that are in memory, and has DAMON (damon.h) check the accessed bit of each at every
+ * interval. The processes keep all their pages.
  *
- * A target of DAMON's is what a page table covers, so that little has to be told anew when a page comes. A
- * number that was a target of one process is given to another only when the kernel knows that it is no longer
- * the first one's.
+ * A target of DAMON is what a page table covers, so that a new page changes little. The number of a target goes to
+ * another process only after the kernel has dropped it from the first.
  */
 #ifndef PFS_IDLE_H
 #define PFS_IDLE_H
@@ -16,23 +15,23 @@
 
 struct pfs_idle;
 
-/* Who receives it. The note has to be in the recording when say() returns. -errno: it is not. */
+/* The caller's functions. The note has to be in the recording when say() returns 0. */
 struct pfs_idle_to {
 	int (*say)(void *ctx, const struct pfs_fact *fact); /* without strings */
-	int (*add_tid)(void *ctx, pid_t tid);		    /* has a thread's events recorded, from now on */
+	int (*add_tid)(void *ctx, pid_t tid);		    /* records a thread's events from now on */
 	void *ctx;
 };
 
-/* The pages to be watched: `want` as for pageout. damon is up, with no targets but those that have no pages. */
+/* damon runs, with nr_targets empty targets. NULL: no memory. */
 struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets);
 void pfs_idle_free(struct pfs_idle *idle);
 
-/* Looks which of its pages are in memory, and adds to *sums those to be watched, and (fixed) those not. */
+/* Finds the wanted pages of a process that are in memory. Adds to *sums those to be watched, and as fixed the others. */
 int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums);
 
 /*
- * All of them were seen: has them watched. 0 (also if want->stop() said so, or a process ended: then they are
- * as before), or -errno: no more of it.
+ * After all processes were seen: has their pages watched. 0 (also if want->stop() returned true or a process ended: then
+ * the targets are as before), or -errno: it cannot go on.
  */
 int pfs_idle_watch(struct pfs_idle *idle, const struct pfs_pageout_want *want, const struct pfs_idle_to *to);
 

@@ -10,10 +10,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* About so much memory between two questions whether to stop: some 50 ms. */
+/* Memory between two calls of stop(): some 50 ms. */
 #define STEP (UINT64_C(64) << 20)
 
-/* With less swap than that left there is none. */
+/* Swap counts as full with less than that left. */
 #define FEW_BYTES (UINT64_C(64) << 12)
 
 struct region {
@@ -34,7 +34,7 @@ void pfs_pageout_begin(void)
 	void *page = NULL;
 	int node = 0, status;
 
-	/* To move none at all empties the processors' own lists first, of all that have any. */
+	/* Moving no pages empties the per-CPU batches of all CPUs first. */
 	syscall(SYS_move_pages, 0, 0, &page, &node, &status, 0);
 }
 
@@ -62,7 +62,7 @@ static int first_look(void *ctx, const struct pfs_smap *region)
 	return 0;
 }
 
-/* What was split or moved meanwhile is as if it had stayed. */
+/* Regions that were split or moved meanwhile count as if they had stayed. */
 static int second_look(void *ctx, const struct pfs_smap *region)
 {
 	struct look *look = ctx;
@@ -84,7 +84,7 @@ static bool stopped(const struct look *look)
 	return look->want->stop && look->want->stop(look->want->ctx);
 }
 
-/* A region of which little is in memory, however long it is, takes few steps. */
+/* A region takes steps by the memory that it has, not by its length. */
 static uint64_t step_of(const struct region *region, uint64_t page_size)
 {
 	uint64_t nr_steps = region->resident / STEP + 1;
@@ -92,7 +92,7 @@ static uint64_t step_of(const struct region *region, uint64_t page_size)
 	return ((region->end - region->start) / nr_steps + page_size) / page_size * page_size;
 }
 
-/* Each processor sets some slots aside for itself, so the last few are no room for others. */
+/* Each CPU reserves some swap slots, so the last few cannot be used. */
 static bool is_swap_full(void)
 {
 	struct sysinfo info;
@@ -100,7 +100,7 @@ static bool is_swap_full(void)
 	return !sysinfo(&info) && info.totalswap && info.freeswap * info.mem_unit < FEW_BYTES;
 }
 
-/* One that was unmapped or locked meanwhile is passed over. */
+/* A region that was unmapped or locked meanwhile is passed over. */
 static int advise_region(int pidfd, const struct look *look, const struct region *region)
 {
 	uint64_t step = step_of(region, look->page_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages of other processes out of memory, so that their next use is a fault: process_madvise(MADV_PAGEOUT).
+ * Pages out the memory of other processes, so that its next use is a fault: process_madvise(MADV_PAGEOUT).
  *
- * What cannot go stays and is counted: pages that another process has as well, locked ones, dirty ones of
- * files, anonymous ones without swap, and pages that were used again before the second look.
+ * Pages that cannot be paged out are counted: those shared with another process, locked ones, dirty ones of files,
+ * anonymous ones without swap, and pages that were used again before the second look.
  */
 #ifndef PFS_PAGEOUT_H
 #define PFS_PAGEOUT_H
@@ -15,20 +15,20 @@
 
 struct pfs_pageout_want {
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* NULL: all */
-	bool (*stop)(void *ctx);				  /* asked now and then; NULL: never */
-	bool files_only;					  /* what is wanted needs no swap */
+	bool (*stop)(void *ctx);				  /* called now and then; NULL: never */
+	bool files_only;					  /* the wanted pages need no swap */
 	void *ctx;
 };
 
 /*
- * Pages that were faulted in on other processors since are not on the kernel's lists yet, and would stay. To be
- * called once before.
+ * To be called once before a cycle: pages that were faulted in lately are in per-CPU batches, not on the kernel's lists,
+ * and would stay in memory.
  */
 void pfs_pageout_begin(void);
 
 /*
- * Has the process's pages taken away, and adds what came of it to *sums. 0 (also if it is gone, or stop() said so),
- * or -errno: -EPERM, -ENOSYS, -ENOMEM.
+ * Pages out the process's memory and adds the result to *sums. 0 (also if the process has ended or stop() returned
+ * true), or -errno: -EPERM, -ENOSYS, -ENOMEM.
  */
 int pfs_pageout_process(pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums);
 

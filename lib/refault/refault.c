@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper that makes pages fault again, and who speaks to it. See refault.h.
+ * The helper of re-reference sampling, and pfscope's side of it. See refault.h.
  */
 #include "refault/refault.h"
 
@@ -25,7 +25,7 @@
 /* Targets of DAMON's to begin with. */
 #define NR_TARGETS 64
 
-/* What outlives a helper that is killed: its successor goes on with it. */
+/* In shared memory: the successor of a killed helper goes on with it. */
 struct memory {
 	struct pfs_zram zram;
 	struct pfs_damon damon;
@@ -73,13 +73,13 @@ struct targets {
 
 static void say(const struct message *message)
 {
-	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* nobody listens any more */
+	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* pfscope has ended */
 	}
 }
 
 /*
- * Has pfscope asked for the end, or come to its own? Waits for it so long. What else it says was for one before
- * that was killed.
+ * Returns true if pfscope asks the helper to stop or has ended; waits for that until until_ns. Other messages were for a
+ * helper that was killed.
  */
 static bool over(uint64_t until_ns)
 {
@@ -141,7 +141,7 @@ static int find_targets(const struct work *work, struct targets *targets)
 	return ret;
 }
 
-/* What was done since the last interval's end, by those that are there at both. */
+/* Faults and time of the processes that lived at both ends of the interval. */
 static void add_up(const struct targets *before, const struct targets *now, struct pfs_refault_tick *tick)
 {
 	tick->user_ns = tick->faults = 0;
@@ -188,7 +188,7 @@ static int add_tid(void *ctx, pid_t tid)
 	return ret;
 }
 
-/* Nothing is taken: their accessed bits are looked at. */
+/* No pages are paged out: accessed bits are checked. */
 static int watch(struct work *work, const struct pfs_pageout_want *want, const struct targets *targets,
 		 struct pfs_pageout *pages)
 {
@@ -213,7 +213,7 @@ static int cycle(struct work *work, const struct targets *targets, struct pfs_pa
 	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
 }
 
-/* How the interval that comes will begin. Right after a cycle pages still come back: that is nothing to compare with. */
+/* How the next interval begins. Right after a cycle pages still return, so the first interval without one is not compared. */
 static enum pfs_refault_pace pace_of(const struct work *work, uint64_t nr)
 {
 	unsigned int quiet = work->config.quiet;
@@ -260,7 +260,7 @@ static void go_on(struct work *work)
 	free(targets[1].at);
 }
 
-/* again: one before was killed at it, and may have come half way. */
+/* again: the helper before was killed during the set-up. */
 static void set_up(struct work *work, bool again)
 {
 	struct message message = { .what = READY };
@@ -288,7 +288,7 @@ static void take_down(struct work *work)
 	say(&message);
 }
 
-/* What one before that was killed had DAMON watch nobody knows any more. */
+/* The pages that a killed helper had DAMON watch are unknown. */
 static int prepare(struct work *work, bool again)
 {
 	struct pfs_damon *damon = &work->memory->damon;
@@ -322,11 +322,11 @@ static void refault(void *ctx, bool again)
 	else if (work->memory->begun)
 		go_on(work);
 	pfs_idle_free(work->idle);
-	over(UINT64_MAX); /* after an error there is still swap to be kept until the end */
+	over(UINT64_MAX); /* after an error the swap device still has to be kept */
 	take_down(work);
 }
 
-/* ---- who speaks to it ---- */
+/* ---- pfscope's side ---- */
 
 static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *config, const char *tids_file,
 			struct pfs_err *err)
@@ -342,16 +342,7 @@ static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *
 	return r->fd < 0 ? r->fd : 0;
 }
 
-static bool keep_tick(struct pfs_refault *r, const struct pfs_refault_tick *tick)
-{
-	struct pfs_refault_tick *kept = pfs_array_add(r->ticks, r->nr_ticks, r->max_ticks);
-
-	if (kept)
-		*kept = *tick;
-	return kept;
-}
-
-/* One message; waits for it unless flags say otherwise. False: there is none, or never will be any more. */
+/* One message; waits for it unless flags have MSG_DONTWAIT. False: there is none. */
 static bool take_message(struct pfs_refault *r, int flags, struct message *message)
 {
 	ssize_t got;
@@ -405,31 +396,26 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 	return NULL;
 }
 
-void pfs_refault_begin(struct pfs_refault *r)
+/* The helper waits for it once at the beginning, and after each note. */
+void pfs_refault_go_on(struct pfs_refault *r)
 {
-	if (send(r->fd, "b", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */
+	if (send(r->fd, "g", 1, MSG_NOSIGNAL) < 0) { /* the helper is dead: pfs_refault_free() reports it */
 	}
 }
 
-enum pfs_refault_told pfs_refault_next(struct pfs_refault *r, struct pfs_fact *fact)
+enum pfs_refault_message pfs_refault_next(struct pfs_refault *r, struct pfs_fact *fact)
 {
 	struct message message;
 
 	if (r->nr_ticks) {
 		*fact = (struct pfs_fact){ .key = PFS_NOTE_REFAULT_TICK, .tick = r->ticks[0] };
 		memmove(r->ticks, r->ticks + 1, --r->nr_ticks * sizeof(*r->ticks));
-		return PFS_TOLD_TICK;
+		return PFS_REFAULT_TICK;
 	}
 	if (!take_message(r, MSG_DONTWAIT, &message))
-		return PFS_TOLD_NOTHING;
+		return PFS_REFAULT_NONE;
 	*fact = message.fact;
-	return message.what == TICK ? PFS_TOLD_TICK : message.what == NOTE ? PFS_TOLD_NOTE : PFS_TOLD_NOTHING;
-}
-
-void pfs_refault_noted(struct pfs_refault *r)
-{
-	if (send(r->fd, "n", 1, MSG_NOSIGNAL) < 0) { /* it is gone: pfs_refault_free() says so */
-	}
+	return message.what == TICK ? PFS_REFAULT_TICK : message.what == NOTE ? PFS_REFAULT_NOTE : PFS_REFAULT_NONE;
 }
 
 int pfs_refault_fd(const struct pfs_refault *r)
@@ -442,9 +428,17 @@ void pfs_refault_stop(struct pfs_refault *r)
 	struct message message;
 
 	shutdown(r->fd, SHUT_WR);
-	while (take_message(r, 0, &message))
-		if (message.what == TICK && !keep_tick(r, &message.fact.tick))
+	while (take_message(r, 0, &message)) {
+		struct pfs_refault_tick *kept;
+
+		if (message.what != TICK)
+			continue;
+		kept = pfs_array_add(r->ticks, r->nr_ticks, r->max_ticks);
+		if (kept)
+			*kept = message.fact.tick;
+		else
 			r->code = pfs_err_set(&r->err, -ENOMEM, "no memory for what --refault did");
+	}
 }
 
 int pfs_refault_free(struct pfs_refault *r, struct pfs_err *err)

@@ -38,13 +38,13 @@ struct pfs_refault_config {
 	enum pfs_refault_method method; /* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
 	bool faults_only;		/* accesses could not be recorded */
-	bool files_only;		/* no anonymous memory is wanted, so swap is no matter */
-	unsigned int quiet; /* of so many intervals the last two are left alone, to compare with; 0: none is */
+	bool files_only;		/* only pages of files are wanted, which need no swap */
+	unsigned int quiet;		/* of so many intervals the last two are left alone, to compare with; 0: none */
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* called in the helper; NULL: all */
 	void *ctx;
 };
 
-/* Which method it will be. 0, or -ENOTSUP with err set: what is missing, and what to do, for each that was asked. */
+/* Chooses the method. 0, or -ENOTSUP with err set: what each method lacks here, and what to do. */
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err);
 
@@ -58,27 +58,26 @@ struct pfs_refault;
 struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, const char *tids_file,
 				     struct pfs_err *err);
 
-/* From now on at every interval. Needs no privilege, nor do the following. */
-void pfs_refault_begin(struct pfs_refault *refault);
+/* Begins the cycles; also confirms that a note is recorded. Needs no privilege, nor do the following. */
+void pfs_refault_go_on(struct pfs_refault *refault);
 
-enum pfs_refault_told { PFS_TOLD_NOTHING, PFS_TOLD_TICK, PFS_TOLD_NOTE };
+enum pfs_refault_message { PFS_REFAULT_NONE, PFS_REFAULT_TICK, PFS_REFAULT_NOTE };
 
 /*
- * The next message: a tick, or a note for the recording, dated now; the helper waits until pfs_refault_noted()
- * confirms that it is recorded, for what it sees then makes no sense without it.
+ * The next message: a tick, or a note for the recording, dated now. After a note the helper waits for
+ * pfs_refault_go_on(), because the accesses that it finds then need that note.
  */
-enum pfs_refault_told pfs_refault_next(struct pfs_refault *refault, struct pfs_fact *fact);
-void pfs_refault_noted(struct pfs_refault *refault);
+enum pfs_refault_message pfs_refault_next(struct pfs_refault *refault, struct pfs_fact *fact);
 
-/* Can be read when something was told. -1: nothing will be any more. */
+/* Readable when there is a message. -1: there will be none. */
 int pfs_refault_fd(const struct pfs_refault *refault);
 
 /*
- * No more cycles: on return the last tick can be had by pfs_refault_next(), and the helper takes down what it set up.
+ * Ends the cycles: on return pfs_refault_next() has the last tick, and the helper removes what it set up.
  */
 void pfs_refault_stop(struct pfs_refault *refault);
 
-/* Waits until all is taken down, and forgets it. NULL is fine. 0 or -errno with err set: what could not be. */
+/* Waits until all is removed. NULL is fine. 0, or -errno with err set: what could not be removed. */
 int pfs_refault_free(struct pfs_refault *refault, struct pfs_err *err);
 
 #endif

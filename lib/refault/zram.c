@@ -75,7 +75,7 @@ static int modprobe(const char *const argv[])
 	return ret ? ret : pfs_program_succeeded(&result) ? 0 : -ENOENT;
 }
 
-/* Without the device that the module makes by itself. */
+/* Without the device that the module makes by default. */
 static int load(bool *loaded)
 {
 	if (!access(CONTROL, F_OK))
@@ -113,7 +113,7 @@ static int write_header(int fd, uint64_t bytes, pid_t owner)
 	return ret;
 }
 
-/* Where nobody makes device nodes by itself, one is made for as long as it takes. */
+/* Without udev or devtmpfs the node is missing and is made here. */
 static int open_device(int nr, char *path, size_t size)
 {
 	char file[64], text[32];
@@ -178,7 +178,7 @@ static int remove_device(int nr)
 	int ret;
 
 	device_path(nr, path, sizeof(path));
-	if (swapoff(path) && errno != EINVAL && errno != ENOENT) /* EINVAL: nobody swaps to it */
+	if (swapoff(path) && errno != EINVAL && errno != ENOENT) /* EINVAL: it is not in use */
 		return -errno;
 	ret = put_of(nr, "reset", "1");
 	if (!ret)
@@ -191,8 +191,8 @@ int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err)
 	int ret = zram->nr >= 0 ? remove_device(zram->nr) : 0;
 
 	if (ret)
-		return pfs_err_set(err, ret, "/dev/zram%d: cannot be removed: %s; when that is mended: pfscope clean",
-				   zram->nr, strerror(-ret));
+		return pfs_err_set(err, ret, "/dev/zram%d: cannot be removed: %s; then run pfscope clean", zram->nr,
+				   strerror(-ret));
 	zram->nr = -1;
 	if (zram->loaded)
 		unload();
