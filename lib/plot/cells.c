@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of cells: see plot/cells.h. Cells stand side by side in order of their first touches, which are close in
- * time, and so in the processor's caches; the index is a small hash table with open addressing.
+ * time, and so in the CPU's caches; the index is a small hash table with open addressing.
  */
 #include "plot/cells.h"
 

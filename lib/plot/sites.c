@@ -15,7 +15,7 @@
 
 enum {
 	MAX_SYMBOL = 200,      /* bytes; of longer ones there is only the beginning */
-	MAX_SYMBOLS = 1 << 20, /* bytes of all: the page stays small, whatever files say */
+	MAX_SYMBOLS = 1 << 20, /* bytes of all: the page stays small, whatever the files contain */
 };
 
 /* ---- which ---- */

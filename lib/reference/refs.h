@@ -13,7 +13,7 @@
  * its thread, so references are passed on with a delay, but in order. Pages that the kernel mapped without a fault are
  * only counted: accesses to them are not recorded.
  *
- * Addresses differ from run to run. So each reference also says what its page is a page of (an object: a file, the
+ * Addresses differ from run to run. So each reference also has the object of its page (a file, the
  * heap, the stack, an anonymous mapping), and where in that.
  */
 #ifndef PFS_REFS_H

@@ -204,7 +204,7 @@ int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetc
 	if (ret)
 		return ret;
 	if (t->gaps.sampled)
-		fputs("# Order and delay of sampled references within their interval say nothing.\n", out);
+		fputs("# Order and delay of sampled references within their interval are unknown.\n", out);
 	if (options->window_ns)
 		fprintf(out, "# window %" PRIu64 " ns\n", options->window_ns);
 	if (options->ahead)

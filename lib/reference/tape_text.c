@@ -29,7 +29,7 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 		fprintf(out, "# NOT COMPLETE: %s%" PRIu64 " event%s lost\n", gaps->lost_unknown ? "at least " : "",
 			gaps->lost, plural(gaps->lost));
 	else if (gaps->lost_unknown)
-		fputs("# NOT COMPLETE: events are lost, nobody knows how many\n", out);
+		fputs("# NOT COMPLETE: events are lost, an unknown number of them\n", out);
 	if (gaps->counted)
 		fprintf(out,
 			"# NOT COMPLETE: without %" PRIu64 " fault%s that %s only counted (--histogram): when and in "
@@ -53,7 +53,7 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 			gaps->unasked, plural(gaps->unasked));
 	if (gaps->unasked_huge)
 		fprintf(out,
-			"# Of these %" PRIu64 " are in huge pages, each of which is told as the one page that "
+			"# Of these %" PRIu64 " are in huge pages, each of which is written as the one page that "
 			"faulted.\n",
 			gaps->unasked_huge);
 	if (gaps->outside)

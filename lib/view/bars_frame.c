@@ -137,7 +137,7 @@ static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, con
 
 		nr += !!pfs_gaps_sum(&gaps).nr;
 	}
-	bars->say = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
+	bars->marked = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
 }
 
 /* Prints what the gaps may hide: faults of the rows, and changes of the regions. */
@@ -156,7 +156,7 @@ static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const
 		snprintf(since, sizeof(since), " from %s s on", pfs_time_text(time, bars->model, since_ns));
 	compare_rows(bars, at, rows);
 	if (pfs_lost_text(lost, &bars->epoch_gaps))
-		snprintf(text, sizeof(text), "%s, %s, and regions may be wrong%s", lost, where[bars->say], since);
+		snprintf(text, sizeof(text), "%s, %s, and regions may be wrong%s", lost, where[bars->marked], since);
 	else if (pfs_lost_text(lost, &before))
 		snprintf(text, sizeof(text), "%s, so regions may be wrong%s", lost, since);
 	else
@@ -170,13 +170,13 @@ void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 32];
 	bool concerned;
 
-	if (bars->say == ROWS_ALIKE)
+	if (bars->marked == ROWS_ALIKE)
 		return;
 	concerned = pfs_lost_text(lost, &gaps);
-	if (concerned && bars->say == ROWS_CONCERNED) {
+	if (concerned && bars->marked == ROWS_CONCERNED) {
 		snprintf(text, sizeof(text), "  (faults may be lost: %s)", lost + strlen("lost "));
 		put_alarm(bars, text);
-	} else if (!concerned && bars->say == ROWS_SPARED)
+	} else if (!concerned && bars->marked == ROWS_SPARED)
 		fputs("  (no faults lost)\n", bars->options->out);
 }
 

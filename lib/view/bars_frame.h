@@ -22,7 +22,7 @@ struct pfs_bars {
 	const struct pfs_proc *last_proc;
 	struct pfs_gaps gaps; /* of the time that is drawn */
 	/* of the current epoch: which rows are marked, those that gaps may concern or those that they do not */
-	enum { ROWS_ALIKE, ROWS_CONCERNED, ROWS_SPARED } say;
+	enum { ROWS_ALIKE, ROWS_CONCERNED, ROWS_SPARED } marked;
 	struct pfs_gaps epoch_gaps;
 };
 

@@ -207,7 +207,7 @@ like "$status|$err" '^1[|].*try --salvage' 'a file that was cut'
 pfscope tape --salvage cut.dat
 is "$status" 0 'what is left of it' || diag "$err"
 unlike "$err" 'try --salvage' 'is not told to be tried again'
-like "$out" '# NOT COMPLETE: events are lost, nobody knows how many' 'nor to lack 0 events'
+like "$out" '# NOT COMPLETE: events are lost, an unknown number of them' 'nor to lack 0 events'
 pfscope tape --strict "$DATA/dat/lost.dat"
 is "$status" 3 'lost events, --strict: 3'
 like "$out" '# NOT COMPLETE: ' 'and the tape says so'
