@@ -16,7 +16,7 @@
 #define PFS_MAPS_TEXT_MAX (1 << 16)
 
 struct pfs_maps_text {
-	struct raw_event ev; /* of the process, dated: what the lines do not say */
+	struct raw_event ev; /* of the process, dated: what the lines do not have */
 	raw_event_fn fn;
 	void *ctx;
 	uint64_t heap_end; /* of [heap], 0 if there was none yet */

@@ -44,7 +44,7 @@ static bool stat_field(const char *stat, int nr, uint64_t *value)
 	return p && sscanf(p, " %" SCNu64, value) == 1;
 }
 
-/* Field 47 says where the heap begins. */
+/* Field 47 is the start of the heap. */
 static int emit_brk(const char *stat, uint64_t heap_end, const struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
 	uint64_t start_brk;
@@ -99,7 +99,7 @@ static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 }
 
 /*
- * The kernel gives about fifty lines a read. Each piece is dated at its own end and says when its own reading began:
+ * The kernel gives about fifty lines a read. Each piece is dated at its end, and has the time at which its read began:
  * the shorter the time, the less has changed in it.
  */
 static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
@@ -137,7 +137,7 @@ static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 
 /*
  * Has it an address space in which its next program is not in place yet? What is recorded of an exec is its end: to
- * whoever hears that, the regions that were there before are those of the program before. Field 26 is where code
+ * in the model the regions before it are those of the program before. Field 26 is where code
  * begins, the last but one thing to be known; field 23 how large it all is, 0 for one that has ended.
  */
 static bool is_amid_exec(const struct pfs_snapshot *s)

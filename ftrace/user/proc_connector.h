@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's process connector (Documentation/driver-api/connector.rst, linux/cn_proc.h): it tells of each
+ * The kernel's process connector (Documentation/driver-api/connector.rst, linux/cn_proc.h): it reports each
  * process that becomes another user's. Needs CAP_NET_ADMIN, and the first namespaces of users, processes and
  * the network.
  */
@@ -26,7 +26,7 @@ int pfs_connector_open(struct pfs_err *err);
 int pfs_connector_next(int fd, struct pfs_uid_change *change);
 
 /*
- * The kernel is to tell no more; the descriptor is closed. Up to Linux 6.5 it does not conclude that from its
+ * Stops the kernel's messages; the descriptor is closed. Up to Linux 6.5 it does not conclude that from its
  * being closed.
  */
 void pfs_connector_close(int fd);

@@ -42,7 +42,7 @@ struct pfs_watch {
 	int connector_fd;     /* -1: /proc is looked at every PFS_WATCH_POLL_MS */
 	int event_pid_fd;     /* set_event_pid, to be read and written */
 	int function_pid_fd;  /* set_ftrace_pid; -1: that is not wanted */
-	const int *ring_fds;  /* of the side-band, a processor; -1 where it has none */
+	const int *ring_fds;  /* of the side-band, by CPU; -1: none */
 	unsigned int nr_cpus; /* at most PFS_WATCH_MAX_CPUS; 0: no side-band */
 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "always [madvise] never": what is in force. A size that inherits has what `enabled` says. */
+/* "always [madvise] never": what is in force. A size that inherits has the value of `enabled`. */
 static enum pfs_huge_pages read_setting(const char *path)
 {
 	char line[128];

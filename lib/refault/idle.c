@@ -165,7 +165,7 @@ static bool is_to_change(const struct area *area)
 	return area->pid && (new || !seen);
 }
 
-/* The pages that were seen are to be watched from now on. Returns true if the kernel has to be told. */
+/* The pages that were seen are to be watched from now on. Returns true if the kernel needs the new targets. */
 static bool take_over(struct pfs_idle *idle)
 {
 	bool changed = false;
@@ -207,7 +207,7 @@ static int note_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 			continue;
 		while (i + 1 < idle->nr && is_unnoted(&idle->areas[i + 1]) && idle->areas[i + 1].pid == pid)
 			i++;
-		ret = to->say(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i, .pid = pid));
+		ret = to->note(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i, .pid = pid));
 	}
 	for (unsigned int i = 0; !ret && i < idle->nr; i++)
 		if (idle->areas[i].pid)
@@ -250,7 +250,7 @@ static int note_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 
 	if (!idle->damon->tid || idle->noted_tid == idle->damon->tid)
 		return 0;
-	ret = to->say(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid));
+	ret = to->note(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid));
 	if (!ret)
 		ret = to->add_tid(to->ctx, idle->damon->tid);
 	if (!ret)

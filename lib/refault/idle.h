@@ -15,10 +15,10 @@
 
 struct pfs_idle;
 
-/* The caller's functions. The note has to be in the recording when say() returns 0. */
+/* The caller's functions. The note has to be in the recording when note() returns 0. */
 struct pfs_idle_to {
-	int (*say)(void *ctx, const struct pfs_fact *fact); /* without strings */
-	int (*add_tid)(void *ctx, pid_t tid);		    /* records a thread's events from now on */
+	int (*note)(void *ctx, const struct pfs_fact *fact); /* without strings */
+	int (*add_tid)(void *ctx, pid_t tid);		     /* records a thread's events from now on */
 	void *ctx;
 };
 

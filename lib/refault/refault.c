@@ -29,7 +29,7 @@
 struct memory {
 	struct pfs_zram zram;
 	struct pfs_damon damon;
-	bool ready; /* it has been set up, and said so */
+	bool ready; /* it is set up and has sent its message */
 	bool begun;
 };
 
@@ -43,9 +43,9 @@ struct message {
 struct pfs_refault {
 	int fd;
 	struct memory *memory;
-	struct pfs_refault_tick *ticks; /* told and not yet taken */
+	struct pfs_refault_tick *ticks; /* received and not yet taken */
 	unsigned int nr_ticks, max_ticks;
-	bool down; /* it has said so, or is no more */
+	bool down; /* it has sent its last message, or is gone */
 	int code;  /* how that went */
 	struct pfs_err err;
 };
@@ -71,7 +71,7 @@ struct targets {
 	unsigned int nr, max;
 };
 
-static void say(const struct message *message)
+static void send_message(const struct message *message)
 {
 	if (send(PFS_HELPER_FD, message, sizeof(*message), MSG_NOSIGNAL) < 0) { /* pfscope has ended */
 	}
@@ -167,12 +167,12 @@ static int take_away(const struct pfs_pageout_want *want, const struct targets *
 	return ret;
 }
 
-static int say_note(void *ctx, const struct pfs_fact *fact)
+static int send_note(void *ctx, const struct pfs_fact *fact)
 {
 	const struct message message = { .what = NOTE, .fact = *fact };
 	char byte;
 
-	say(&message);
+	send_message(&message);
 	return recv(PFS_HELPER_FD, &byte, 1, 0) == 1 ? 0 : -ECANCELED;
 }
 
@@ -192,7 +192,7 @@ static int add_tid(void *ctx, pid_t tid)
 static int watch(struct work *work, const struct pfs_pageout_want *want, const struct targets *targets,
 		 struct pfs_pageout *pages)
 {
-	const struct pfs_idle_to to = { say_note, add_tid, work };
+	const struct pfs_idle_to to = { send_note, add_tid, work };
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < targets->nr; i++)
@@ -250,7 +250,7 @@ static void go_on(struct work *work)
 		late = end ? 0 : (pfs_now_ns() - next_ns) / work->config.interval_ns;
 		tick->skipped = work->idle ? 0 : late; /* DAMON looks at each, all the same */
 		next_ns += (late + 1) * work->config.interval_ns;
-		say(&message);
+		send_message(&message);
 		if (end)
 			break;
 		tick->before = pace_of(work, nr);
@@ -275,7 +275,7 @@ static void set_up(struct work *work, bool again)
 		message.what = FAILED;
 	else
 		work->memory->ready = true;
-	say(&message);
+	send_message(&message);
 }
 
 static void take_down(struct work *work)
@@ -285,7 +285,7 @@ static void take_down(struct work *work)
 	message.code = pfs_zram_down(&work->memory->zram, &message.err);
 	if (!message.code)
 		message.code = pfs_damon_down(&work->memory->damon, &message.err);
-	say(&message);
+	send_message(&message);
 }
 
 /* The pages that a killed helper had DAMON watch are unknown. */
@@ -318,7 +318,7 @@ static void refault(void *ctx, bool again)
 	if (work->memory->ready && !work->memory->begun && recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
 		work->memory->begun = true;
 	if (work->memory->begun && failed.fact.tick.error)
-		say(&failed);
+		send_message(&failed);
 	else if (work->memory->begun)
 		go_on(work);
 	pfs_idle_free(work->idle);
