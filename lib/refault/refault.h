@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Re-reference sampling: while a recording runs, the pages of its processes are made to fault again, or their accessed
- * bits are read, so that the recording shows later accesses as well as first ones.
+ * bits are read, so that the recording shows later accesses as well as first ones. The methods are in pageout.h,
+ * and in idle.h with damon.h; zram.h is the swap device of a recording.
  *
  * A helper that stays root (lib/os/helper.h) does it at each interval and reports each (event/refault_note.h). It reads
  * the traced threads where the kernel keeps them, in set_event_pid, so children are included. It ends, and with it the

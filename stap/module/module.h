@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel module as a file (module.c): its modinfo, and copies under another name. And in the kernel (loaded.c): whether it
+ * The probe module, from script to kernel. The room's headers:
+ *
+ *	check.h		the script and its probe points
+ *	kernel.h	the kernel that a module is for
+ *	build.h		compiles; cache.h: keeps modules; overlay.h: the copies of runtime and headers that stap gets
+ *	loader.h	runs staprun and unloads
+ *	diagnose.h	failures of stap and staprun as one line
+ *
+ * Here: a kernel module as a file (module.c): its modinfo, and copies under another name. And in the kernel (loaded.c): whether it
  * is loaded, its reader, its removal, and the modules that dead pfscopes left.
  *
  * Two modules of one name cannot be loaded, so each recording loads a copy whose name contains its process and start

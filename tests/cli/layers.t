@@ -64,6 +64,24 @@ is "$(awk 'NR == FNR { room = $1; may[room, room]; for (i = 2; i <= NF; i++) may
 is "$(awk 'NR == FNR { used[$1, $3]; next }
 	{ for (i = 2; i <= NF; i++) if (!(($1, $i) in used)) print $1 " does not use " $i }' \
 	"$T/includes" "$T/rooms")" '' 'and the table allows no more than is used'
+# A header of each room opens it: its first comment names all other headers of the room that other rooms include.
+names_all()
+{
+	local opening name
+
+	opening=$(sed 1d "$1" | sed '/\*\//q')
+	shift
+	for name; do
+		grep -qw "${name##*/}" <<<"$opening" || return 1
+	done
+}
+is "$(cut -d' ' -f1 "$T/rooms" | grep -v commands | while read -r room; do
+	mapfile -t offered < <(awk -v room="$room" '$3 == room && $1 != room { print $4 }' "$T/includes" | sort -u)
+	for header in */"$room"/*.h; do
+		names_all "$header" "${offered[@]/#"$room/${header##*/}"/.}" && continue 2
+	done
+	echo "$room: ${offered[*]}"
+done)" '' 'a header opens each room'
 is "$(awk '$4 ~ /_priv\.h$/ && $1 != $3 { print $2 ": " $4 }' "$T/includes")" '' \
 	'private headers are included in their own room only'
 is "$(while read -r room file to header; do
