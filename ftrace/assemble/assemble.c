@@ -153,11 +153,14 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 static int apply_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
 		      const struct pfs_fact *fact)
 {
+	struct pfs_event ev;
+
 	switch (fact->key) {
-	case PFS_NOTE_BRK:
+	case PFS_NOTE_BRK: /* of an empty heap as well: it shows where the heap begins */
 		if (t->proc)
 			t->proc->brk = fact->end;
-		return asm_emit_range(a, t, raw, PFS_BRK, (struct range){ fact->start, fact->end });
+		asm_event_range(&ev, raw, t, PFS_BRK, (struct range){ fact->start, fact->end });
+		return asm_emit(a, &ev);
 	case PFS_NOTE_SIDEBAND_LOST:
 	case PFS_NOTE_HISTOGRAM_LOST:
 		return lost(a, raw, fact->count, fact->since_ns ? fact->since_ns : RAW_ABSENT);

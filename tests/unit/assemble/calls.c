@@ -88,6 +88,8 @@ static void test_brk_note(void **state)
 	expect(&f, "note key=\"brk\" value=\"start=100000 end=101000\"\nbrk start=100000 end=101000\n");
 	brk_to(&f, 0x100000, 0x100000);
 	expect(&f, "brk end=100000\nunmap start=100000 end=101000\n");
+	NOTE(&f, "brk=200000 200000"); /* an empty heap begins somewhere, too */
+	expect(&f, "note key=\"brk\" value=\"start=200000 end=200000\"\nbrk start=200000 end=200000\n");
 	raw_feed_fini(&f);
 }
 
