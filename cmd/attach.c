@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/command.h"
-#include "common/message.h"
 #include "common/recording.h"
 #include "common/stop.h"
 #include "os/process.h"

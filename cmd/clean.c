@@ -3,7 +3,6 @@
  * pfscope clean: removes what killed pfscopes left in the kernel. `run` and `attach` do the same when they start.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "module/module.h"
 #include "refault/zram.h"
 #include "tracefs/dir.h"

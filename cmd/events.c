@@ -9,10 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_JSON = 0x500, OPT_CSV, OPT_ALL };
-
 static const struct argp_option options[] = {
-	{ "all", OPT_ALL, NULL, 0, "Also print trace events that pfscope does not decode", 1 },
+	{ "all", OPTION_FLAG(struct reading_args, input.other), NULL, 0,
+	  "Also print trace events that pfscope does not decode", 1 },
 	{ "json", OPT_JSON, NULL, 0, "Print one JSON object per line", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values with a header", 1 },
 	{ 0 },
@@ -22,19 +21,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
-	switch (key) {
-	case OPT_JSON:
-		args->events = PFS_EXPORT_JSON;
-		return 0;
-	case OPT_CSV:
-		args->events = PFS_EXPORT_CSV;
-		return 0;
-	case OPT_ALL:
-		args->input.other = true;
-		return 0;
-	default:
+	if (key != ARGP_KEY_END)
 		return reading_parse(key, arg, state);
-	}
+	if (args->format)
+		args->events = args->format == PFS_VIEW_CSV ? PFS_EXPORT_CSV : PFS_EXPORT_JSON;
+	return 0;
 }
 
 static const struct argp argp = READING_ARGP(

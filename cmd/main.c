@@ -3,13 +3,15 @@
  * pfscope: finds the command in its table and calls it. Each command is in the file of its name.
  */
 #include "common/command.h"
-#include "common/message.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct command commands[] = {
+static const struct {
+	const char *name, *what; /* what: one line for `pfscope --help' */
+	int (*main)(int argc, char **argv);
+} commands[] = {
 	{ "run", "record a command and draw its bars when it ends", cmd_run },
 	{ "attach", "record running processes until they end or Ctrl-C", cmd_attach },
 	{ "render", "draw the bars of a recording", cmd_render },

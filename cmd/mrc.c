@@ -13,16 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	OPT_NO_CODE = 0x700,
-	OPT_SIZES,
-	OPT_POLICY,
-	OPT_WINDOW,
-	OPT_SERIES,
-	OPT_EACH_PROCESS,
-	OPT_JSON,
-	OPT_CSV,
-};
+enum { OPT_SIZES = 0x700, OPT_POLICY, OPT_WINDOW };
 
 /* An upper limit of each list. */
 enum { MAX_LISTED = 1024 };
@@ -42,9 +33,11 @@ static const struct argp_option options[] = {
 	{ "policy", OPT_POLICY, "LIST", 0, "Replacement policies: lru (the default), clock, clock0, opt", 1 },
 	{ "window", OPT_WINDOW, "LIST", 0, "Print working sets for windows of these lengths (1.5s, 10ms, 20us, 100ns)",
 	  1 },
-	{ "series", OPT_SERIES, NULL, 0, "Print the working set of each window over time", 1 },
-	{ "each-process", OPT_EACH_PROCESS, NULL, 0, "One curve per process, as if each had its own memory", 1 },
-	{ "no-code", OPT_NO_CODE, NULL, 0, "Leave out executable regions", 1 },
+	{ "series", OPTION_FLAG(struct mrc_args, mrc.series), NULL, 0, "Print the working set of each window over time",
+	  1 },
+	{ "each-process", OPTION_FLAG(struct mrc_args, mrc.each_process), NULL, 0,
+	  "One curve per process, as if each had its own memory", 1 },
+	{ "no-code", OPTION_FLAG(struct mrc_args, refs.no_code), NULL, 0, "Leave out executable regions", 1 },
 	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
 	{ 0 },
@@ -120,21 +113,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WINDOW:
 		parse_list(state, "window", arg, "a time (10ms, 0.5s)", parse_window, args->windows_ns,
 			   sizeof(args->windows_ns[0]), &args->nr_windows);
-		return 0;
-	case OPT_SERIES:
-		args->mrc.series = true;
-		return 0;
-	case OPT_EACH_PROCESS:
-		args->mrc.each_process = true;
-		return 0;
-	case OPT_NO_CODE:
-		args->refs.no_code = true;
-		return 0;
-	case OPT_JSON:
-		args->reading.format = PFS_VIEW_JSON;
-		return 0;
-	case OPT_CSV:
-		args->reading.format = PFS_VIEW_CSV;
 		return 0;
 	case ARGP_KEY_END:
 		if (args->mrc.series && !args->nr_windows)

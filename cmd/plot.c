@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_FORMAT = 0x600, OPT_HEAT, OPT_COLOR_BY, OPT_SIZE, OPT_TITLE, OPT_WIDTH, OPT_COLOR };
+enum { OPT_FORMAT = 0x600, OPT_COLOR_BY, OPT_SIZE, OPT_WIDTH, OPT_COLOR };
 
 enum { CELLS_OF_PAGE = 80000 }; /* some 3 MB */
 
@@ -33,10 +33,10 @@ struct plot_args {
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format of its suffix: svg, png, pdf, html or txt", 1 },
 	{ "format", OPT_FORMAT, "FORMAT", 0, "Output format: `svg', `png', `pdf', `html' or `text'", 1 },
-	{ "heat", OPT_HEAT, NULL, 0, "Draw a heat map of the number of touches", 1 },
+	{ "heat", OPTION_FLAG(struct plot_args, style.heat), NULL, 0, "Draw a heat map of the number of touches", 1 },
 	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "Color the points by `access' (the default), `class' or `thread'", 1 },
 	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Size of the picture in pixels", 1 },
-	{ "title", OPT_TITLE, "TEXT", 0, "Title (default: the recorded command)", 1 },
+	{ "title", OPTION_WORD(struct plot_args, style.title), "TEXT", 0, "Title (default: the recorded command)", 1 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of text output (default: the terminal's)", 1 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Color text output: `always', `never' or `auto'", 1 },
 	{ 0 },
@@ -99,9 +99,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (args->format < 0)
 			argp_error(state, "--format: %s: must be svg, png, pdf, html or text", arg);
 		return 0;
-	case OPT_HEAT:
-		args->style.heat = true;
-		return 0;
 	case OPT_COLOR_BY:
 		args->color_by = arg;
 		for (args->style.by = PFS_PLOT_BY_ACCESS; strcmp(pfs_plot_by_names[args->style.by], arg);
@@ -114,9 +111,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--size: %s: must be WIDTHxHEIGHT from %dx%d to %dx%d", arg,
 				   PFS_PLOT_LEAST_WIDTH, PFS_PLOT_LEAST_HEIGHT, PFS_PLOT_MOST_PIXELS,
 				   PFS_PLOT_MOST_PIXELS);
-		return 0;
-	case OPT_TITLE:
-		args->style.title = arg;
 		return 0;
 	case OPT_WIDTH:
 		args->width = width_of_option(arg, state);

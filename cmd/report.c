@@ -5,7 +5,7 @@
 #include "common/command.h"
 #include "common/reading.h"
 
-enum { OPT_CSV = 0x600, OPT_JSON, OPT_CHECK };
+enum { OPT_CHECK = 0x600 };
 
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
@@ -19,19 +19,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
-	switch (key) {
-	case OPT_CHECK:
-		args->view.view = "check";
-		return 0;
-	case OPT_JSON:
-		args->format = PFS_VIEW_JSON;
-		return 0;
-	case OPT_CSV:
-		args->format = PFS_VIEW_CSV;
-		return 0;
-	default:
+	if (key != OPT_CHECK)
 		return reading_parse(key, arg, state);
-	}
+	args->view.view = "check";
+	return 0;
 }
 
 static const struct argp argp = READING_ARGP(

@@ -3,7 +3,6 @@
  * pfscope run: records a command from its first instruction until the last of its processes ends.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "common/launch.h"
 #include "common/recording.h"
 #include "common/stop.h"
@@ -20,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_NO_FOLLOW = 0x300, OPT_COUNT, OPT_NO_ASLR, OPT_NO_THP };
-
 struct run_args {
 	struct recording_args recording;
 	struct launch_without without;
@@ -30,10 +27,14 @@ struct run_args {
 
 static const struct argp_option options[] = {
 	{ "user", 'u', "USER", 0, "Run the command as USER (default: the user who invoked sudo)", 0 },
-	{ "no-follow", OPT_NO_FOLLOW, NULL, 0, "Record only the first process, not its children", 0 },
-	{ "no-aslr", OPT_NO_ASLR, NULL, 0, "Run the command without address space randomization", 0 },
-	{ "no-thp", OPT_NO_THP, NULL, 0, "Run the command without transparent huge pages", 0 },
-	{ "count", OPT_COUNT, NULL, 0, "Also count the faults in the kernel, for `pfscope report --check'", 0 },
+	{ "no-follow", OPTION_FLAG(struct run_args, recording.config.no_follow), NULL, 0,
+	  "Record only the first process, not its children", 0 },
+	{ "no-aslr", OPTION_FLAG(struct run_args, without.aslr), NULL, 0,
+	  "Run the command without address space randomization", 0 },
+	{ "no-thp", OPTION_FLAG(struct run_args, without.thp), NULL, 0,
+	  "Run the command without transparent huge pages", 0 },
+	{ "count", OPTION_FLAG(struct run_args, recording.config.count), NULL, 0,
+	  "Also count the faults in the kernel, for `pfscope report --check'", 0 },
 	{ 0 },
 };
 
@@ -48,18 +49,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'u':
 		args->recording.user = arg;
 		return 0;
-	case OPT_NO_FOLLOW:
-		args->recording.config.no_follow = true;
-		return 0;
-	case OPT_NO_ASLR:
-		args->without.aslr = true;
-		return 0;
-	case OPT_NO_THP:
-		args->without.thp = true;
-		return 0;
-	case OPT_COUNT:
-		args->recording.config.count = true;
-		return 0;
 	case ARGP_KEY_ARG: /* the rest belongs to the command */
 		args->command = &state->argv[state->next - 1];
 		state->next = state->argc;
@@ -68,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no command given");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(args, key, arg);
 	}
 }
 

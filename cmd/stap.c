@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "base/write_all.h"
 #include "common/command.h"
-#include "common/message.h"
 #include "common/stop.h"
 #include "module/module.h"
 #include "module/overlay.h"
@@ -21,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { OPT_NO_DWARF = 0x800 };
 
 struct stap_cmd {
 	const struct step *step;
@@ -218,7 +215,8 @@ static const struct step steps[] = {
 static const struct argp_option options[] = {
 	{ "release", 'r', "RELEASE", 0, "Kernel release (default: the running kernel)", 0 },
 	{ "output-file", 'o', "FILE", 0, "build: write the module to FILE (NAME.ko)", 0 },
-	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if it is installed", 0 },
+	{ "no-dwarf", OPTION_FLAG(struct stap_cmd, no_dwarf), NULL, 0,
+	  "Place probes without debuginfo even if it is installed", 0 },
 	{ 0 },
 };
 
@@ -244,9 +242,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		cmd->file = arg;
 		return 0;
-	case OPT_NO_DWARF:
-		cmd->no_dwarf = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		choose(cmd, arg, state);
 		return 0;
@@ -259,7 +254,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "-o: only with build");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(cmd, key, arg);
 	}
 }
 

@@ -3,7 +3,6 @@
  * pfscope tape: prints the page reference string of a recording.
  */
 #include "common/command.h"
-#include "common/message.h"
 #include "base/atomic_file.h"
 #include "base/units.h"
 #include "common/reading.h"
@@ -35,29 +34,20 @@ struct tape_args {
 	struct pfs_refs_options refs;
 	struct pfs_prefetch_options prefetch;
 	enum format format;
-	const char *output;
-	bool shaped;	 /* an option selects or shapes the references */
-	bool any_window; /* --window or --ahead */
-	bool split;	 /* --by, and not all */
+	const char *output, *by; /* as given, or NULL */
+	bool any_window;	 /* --window or --ahead */
+	struct pipeline *pipeline;
 };
 
-enum {
-	OPT_BY = 0x600,
-	OPT_FIRST,
-	OPT_NO_CODE,
-	OPT_STABLE,
-	OPT_NO_TIMES,
-	OPT_FORMAT,
-	OPT_WINDOW,
-	OPT_AHEAD,
-};
+enum { OPT_BY = 0x600, OPT_NO_TIMES, OPT_FORMAT, OPT_WINDOW, OPT_AHEAD };
 
 static const struct argp_option options[] = {
 	{ "by", OPT_BY, "WHAT", 0, "One tape per `thread' (default), per `process', or one for `all'", 1 },
-	{ "first", OPT_FIRST, NULL, 0, "Only the first reference to each page", 1 },
-	{ "no-code", OPT_NO_CODE, NULL, 0, "Leave out executable regions", 1 },
-	{ "stable", OPT_STABLE, NULL, 0, "Identify pages by file or mapping instead of address: the same in every run",
+	{ "first", OPTION_FLAG(struct tape_args, refs.first_only), NULL, 0, "Only the first reference to each page",
 	  1 },
+	{ "no-code", OPTION_FLAG(struct tape_args, refs.no_code), NULL, 0, "Leave out executable regions", 1 },
+	{ "stable", OPTION_FLAG(struct tape_args, tape.stable), NULL, 0,
+	  "Identify pages by file or mapping instead of address: the same in every run", 1 },
 	{ "no-times", OPT_NO_TIMES, NULL, 0, "Leave out the times", 1 },
 	{ "format", OPT_FORMAT, "FORMAT", 0, "text (default), binary, prefetch, lackey, csv or oracle-general", 1 },
 	{ "window", OPT_WINDOW, "TIME", 0, "prefetch: pages that follow within TIME (default 10ms; 0: no limit)", 1 },
@@ -92,33 +82,27 @@ static void check(struct argp_state *state, const struct tape_args *args)
 		argp_error(state, "--window and --ahead: only with --format=prefetch");
 	if (args->format == PREFETCH && !args->prefetch.window_ns && !args->prefetch.ahead)
 		argp_error(state, "--ahead=0: needs a window (--window TIME)");
-	if (args->format >= LACKEY && (args->tape.stable || !args->tape.times || args->split))
+	if (args->format >= LACKEY &&
+	    (args->tape.stable || !args->tape.times || (args->by && args->tape.by != PFS_TAPE_OF_ALL)))
 		argp_error(
 			state,
 			"--format=%s: cannot be combined with --by, --stable or --no-times (--pid and --tid select processes and threads)",
 			formats[args->format]);
+	if (!args->output && (args->format == BINARY || args->format == ORACLE) && isatty(STDOUT_FILENO)) {
+		message("--format=%s: is binary, and standard output is a terminal (-o FILE)", formats[args->format]);
+		exit(EXIT_USAGE);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct tape_args *args = state->input;
 
-	args->shaped |=
-		key == OPT_BY || key == OPT_FIRST || key == OPT_NO_CODE || key == OPT_STABLE || key == OPT_NO_TIMES;
 	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
 	switch (key) {
 	case OPT_BY:
 		args->tape.by = parse_word(state, "by", arg, by_words, 3, "thread, process or all");
-		args->split = args->tape.by != PFS_TAPE_OF_ALL;
-		return 0;
-	case OPT_FIRST:
-		args->refs.first_only = true;
-		return 0;
-	case OPT_NO_CODE:
-		args->refs.no_code = true;
-		return 0;
-	case OPT_STABLE:
-		args->tape.stable = true;
+		args->by = arg;
 		return 0;
 	case OPT_NO_TIMES:
 		args->tape.times = false;
@@ -197,16 +181,16 @@ static void report_gaps(const struct tape_args *args, const struct pfs_model *mo
 }
 
 /* Everything in the recording goes through references to fn. */
-static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_fn fn, void *ctx,
-		     struct pfs_refs_stats *stats, struct pfs_err *err)
+static int read_refs(const struct tape_args *args, pfs_ref_fn fn, void *ctx, struct pfs_refs_stats *stats,
+		     struct pfs_err *err)
 {
-	struct pfs_refs *refs = pfs_refs_new(p->model, &args->refs, fn, ctx);
+	struct pfs_refs *refs = pfs_refs_new(args->pipeline->model, &args->refs, fn, ctx);
 	int ret;
 
 	if (!refs)
 		return pfs_err_set(err, -ENOMEM, "no memory for the references");
-	pipeline_observe(p, pfs_refs_observer(refs));
-	ret = reading_read(&args->reading, p, err);
+	pipeline_observe(args->pipeline, pfs_refs_observer(refs));
+	ret = reading_read(&args->reading, args->pipeline, err);
 	if (!ret)
 		ret = cannot_write(pfs_refs_end(refs), args, err);
 	*stats = *pfs_refs_stats(refs);
@@ -220,15 +204,15 @@ static int read_refs(const struct tape_args *args, struct pipeline *p, pfs_ref_f
 	return ret;
 }
 
-static int make_tapes(const struct tape_args *args, struct pipeline *p, FILE *out, struct pfs_err *err)
+static int make_tapes(const struct tape_args *args, FILE *out, struct pfs_err *err)
 {
-	struct pfs_tapes *tapes = pfs_tapes_new(p->model, &args->tape);
+	struct pfs_tapes *tapes = pfs_tapes_new(args->pipeline->model, &args->tape);
 	struct pfs_refs_stats stats;
 	int ret;
 
 	if (!tapes)
 		return pfs_err_set(err, -ENOMEM, "no memory for the tape");
-	ret = read_refs(args, p, pfs_tapes_add, tapes, &stats, err);
+	ret = read_refs(args, pfs_tapes_add, tapes, &stats, err);
 	if (!ret)
 		ret = cannot_write(pfs_tapes_finish(tapes, &stats), args, err);
 	if (!ret)
@@ -237,40 +221,25 @@ static int make_tapes(const struct tape_args *args, struct pipeline *p, FILE *ou
 	return ret;
 }
 
-static int make_string(const struct tape_args *args, struct pipeline *p, FILE *out, struct pfs_err *err)
+static int make_string(const struct tape_args *args, FILE *out, struct pfs_err *err)
 {
 	static const enum pfs_sim_format forms[] = {
 		[LACKEY] = PFS_SIM_LACKEY,
 		[CSV] = PFS_SIM_CSV,
 		[ORACLE] = PFS_SIM_ORACLE,
 	};
-	struct pfs_sim *sim = pfs_sim_new(p->model, forms[args->format], out);
+	struct pfs_sim *sim = pfs_sim_new(args->pipeline->model, forms[args->format], out);
 	struct pfs_refs_stats stats;
 	int ret;
 
 	if (!sim)
 		return pfs_err_set(err, -ENOMEM, "no memory for the tape");
-	ret = read_refs(args, p, pfs_sim_add, sim, &stats, err);
+	ret = read_refs(args, pfs_sim_add, sim, &stats, err);
 	if (!ret)
 		ret = cannot_write(pfs_sim_finish(sim), args, err);
 	if (!ret)
-		report_gaps(args, p->model, &stats);
+		report_gaps(args, args->pipeline->model, &stats);
 	pfs_sim_free(sim);
-	return ret;
-}
-
-static int of_recording(struct tape_args *args, FILE *out, struct pfs_err *err)
-{
-	struct pipeline p;
-	int ret = pipeline_init(&p, &args->reading.view.filter, PFS_EXPORT_NONE, NULL, err);
-
-	if (ret)
-		return ret;
-	args->refs.filter = &args->reading.view.filter;
-	ret = args->format >= LACKEY ? make_string(args, &p, out, err) : make_tapes(args, &p, out, err);
-	if (!ret)
-		ret = strict_status(args->reading.strict, p.model, EXIT_OK);
-	pipeline_fini(&p);
 	return ret;
 }
 
@@ -279,6 +248,7 @@ static int of_recording(struct tape_args *args, FILE *out, struct pfs_err *err)
 /* 1: it was a tape, and was printed. 0: it is no tape. */
 static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_err *err)
 {
+	const struct pfs_filter *filter = &args->reading.view.filter;
 	struct pfs_tapes *tapes;
 	struct stat st;
 	char head[8];
@@ -288,8 +258,8 @@ static int of_tape(const struct tape_args *args, int fd, FILE *out, struct pfs_e
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, head, sizeof(head), 0) != sizeof(head) ||
 	    !pfs_tapes_probe(head, sizeof(head)))
 		return 0;
-	if (args->shaped || args->format >= LACKEY || args->reading.view.filter.nr_regions ||
-	    args->reading.view.filter.nr_files || !pfs_filter_is_open(&args->reading.view.filter))
+	if (args->by || args->refs.first_only || args->refs.no_code || args->tape.stable || !args->tape.times ||
+	    args->format >= LACKEY || filter->nr_regions || filter->nr_files || !pfs_filter_is_open(filter))
 		return pfs_err_set(
 			err, -EINVAL,
 			"a tape cannot be filtered or converted except to --format=text, binary or prefetch (make another tape from the recording)");
@@ -314,13 +284,21 @@ static int print(void *ctx, FILE *out, struct pfs_err *err)
 	const char *file = args->reading.file;
 	bool is_stdin = !file || !strcmp(file, "-");
 	int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err); /* if it cannot be opened, of_recording() reports it */
+	int ret = fd < 0 ? 0 : of_tape(args, fd, out, err); /* if it cannot be opened, reading_read() reports it */
 
 	if (fd >= 0 && !is_stdin)
 		close(fd);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return of_recording(args, out, err);
+	return args->format >= LACKEY ? make_string(args, out, err) : make_tapes(args, out, err);
+}
+
+static int print_to(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
+{
+	struct tape_args *args = (struct tape_args *)reading;
+
+	args->pipeline = p;
+	return args->output ? pfs_atomic_file_write(args->output, print, args, err) : print(args, stdout, err);
 }
 
 int cmd_tape(int argc, char **argv)
@@ -329,16 +307,7 @@ int cmd_tape(int argc, char **argv)
 		.tape = { .times = true },
 		.prefetch = { .window_ns = 10000000, .ahead = 16 },
 	};
-	struct pfs_err err = { "" };
-	int ret;
 
-	if (cannot_parse(&argp, argc, argv, 0, &args))
-		return EXIT_FAILED;
-	if (!args.output && (args.format == BINARY || args.format == ORACLE) && isatty(STDOUT_FILENO)) {
-		message("--format=%s: is binary, and standard output is a terminal (-o FILE)", formats[args.format]);
-		return EXIT_USAGE;
-	}
-	ret = args.output ? pfs_atomic_file_write(args.output, print, &args, &err) : print(&args, stdout, &err);
-	view_args_fini(&args.reading.view);
-	return ret < 0 ? fail(&err) : ret;
+	args.refs.filter = &args.reading.view.filter;
+	return reading_main(&args.reading, &argp, argc, argv, print_to);
 }

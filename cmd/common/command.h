@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands of the program: each is a file and a row in main.c's table. What they share, in this room:
+ * The commands of the program: each is a file and a row in main.c's table. This header has what every command needs at
+ * its edges: messages on standard error, exit statuses, argp. What else they share, in this room:
  *
- *	message.h		messages, exit statuses, argp
- *	input.h, pipeline.h	recordings of any kind, and the way of their events: filter, model, writers
- *	reading.h, view_args.h	a command that reads a recording; the options of one that draws
+ *	pipeline.h		the way of events: filter, model, writers
+ *	reading.h, view_args.h	a command that reads a recording of any kind; the options of one that draws
  *	recording.h		what run and attach share; refault_session.h: its --refault; sources.h: its --source
  *	launch.h, stop.h	the recorded command; signals that ask to stop
  *	invoking_user.h		the user on whose behalf pfscope runs
@@ -12,12 +12,14 @@
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
-struct command {
-	const char *name;
-	const char *what;		    /* one line for `pfscope --help` */
-	int (*main)(int argc, char **argv); /* argv[0] is "pfscope NAME"; the exit status */
-};
+#include "base/err.h"
+#include "model/model.h"
 
+#include <argp.h>
+#include <signal.h>
+#include <stdbool.h>
+
+/* argv[0] is "pfscope NAME"; they return the exit status. */
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_render(int argc, char **argv);
@@ -29,5 +31,44 @@ int cmd_mrc(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_stap(int argc, char **argv);
+
+enum {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_LOST = 3,
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_INTERRUPTED = 128 + SIGINT,
+};
+
+/* Prints "pfscope: MESSAGE" on standard error, with control characters escaped. */
+void message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for the report() of libraries. */
+void report_message(void *unused, const char *line);
+
+/* Prints the error and returns EXIT_FAILED. */
+int fail(const struct pfs_err *err);
+
+/* The exit status of a result: EXIT_OK for 0, EXIT_INTERRUPTED for -EINTR, else as fail(). */
+int status_of(int ret, const struct pfs_err *err);
+
+/* argp_parse(), which exits with EXIT_USAGE on wrong usage. Returns true if it failed, after a message. */
+bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
+
+/*
+ * Keys of options that are only stored, in a member of the parser's struct: a flag sets a bool, a word keeps its
+ * argument. option_store() is the default of such a parser. ARGP_ERR_UNKNOWN: another key.
+ */
+enum { OPTION_KEYS = 1 << 20 };
+#define OPTION_KEY(base, value, type, member) \
+	((base) + offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (value *)0))
+#define OPTION_FLAG(type, member) OPTION_KEY(OPTION_KEYS, bool, type, member)
+#define OPTION_WORD(type, member) OPTION_KEY(2 * OPTION_KEYS, const char *, type, member)
+error_t option_store(void *args, int key, const char *arg);
+
+/* --strict: returns EXIT_LOST, after a message, if the model lacks events; otherwise status. */
+int strict_status(bool strict, const struct pfs_model *model, int status);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/input.h"
+/*
+ * Reads recordings of any kind: trace.dat, text of trace_pipe, event lines. All kinds deliver events. See reading.h.
+ */
+#include "common/reading.h"
 
 #include "assemble/assemble.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/message.h"
+#include "common/command.h"
 #include "dat/dat.h"
 #include "event/line.h"
 #include "record/formats.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/reading.h"
 
-#include "common/message.h"
+#include "common/command.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-enum { OPT_SALVAGE = 0x400, OPT_STRICT };
-
 static const struct argp_option options[] = {
-	{ "salvage", OPT_SALVAGE, NULL, 0, "Show what is readable of a damaged file", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost", 1 },
+	{ "salvage", OPTION_FLAG(struct reading_args, input.salvage), NULL, 0,
+	  "Show what is readable of a damaged file", 1 },
+	{ "strict", OPTION_FLAG(struct reading_args, strict), NULL, 0, "Exit with status 3 if events were lost", 1 },
 	{ 0 },
 };
 
@@ -22,19 +21,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->view.filter;
 		return 0;
-	case OPT_SALVAGE:
-		args->input.salvage = true;
-		return 0;
-	case OPT_STRICT:
-		args->strict = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (args->file)
 			argp_error(state, "%s: only one recording can be read", arg);
 		args->file = arg;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(args, key, arg);
 	}
 }
 
@@ -49,10 +42,21 @@ const struct argp_child reading_children[] = { { &reading_argp, 0, NULL, 0 }, { 
 
 error_t reading_parse(int key, char *arg, struct argp_state *state)
 {
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
+	struct reading_args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = args;
+		return 0;
+	case OPT_JSON:
+		args->format = PFS_VIEW_JSON;
+		return 0;
+	case OPT_CSV:
+		args->format = PFS_VIEW_CSV;
+		return 0;
+	default:
+		return option_store(args, key, arg);
+	}
 }
 
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err)

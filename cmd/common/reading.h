@@ -5,9 +5,21 @@
 #ifndef CMD_READING_H
 #define CMD_READING_H
 
-#include "common/input.h"
 #include "common/pipeline.h"
 #include "common/view_args.h"
+
+struct input_options {
+	bool salvage;  /* read what is readable of a damaged file */
+	bool other;    /* also events that pfscope does not decode */
+	bool progress; /* show progress on a terminal; nothing else may print there meanwhile */
+};
+
+/*
+ * Reads the file (NULL or "-": standard input) into the sink. Its kind, a row in input.c's table, is detected from the
+ * content. Lines that are not events are counted and reported in one message. 0, what the sink returned, or -errno with
+ * err set.
+ */
+int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink, struct pfs_err *err);
 
 /* The arguments of such a command begin with this struct. */
 struct reading_args {
@@ -19,9 +31,13 @@ struct reading_args {
 	bool strict;		     /* lost events are a failure */
 };
 
+/* Keys of options of such a command. */
+enum { OPT_JSON = 0x400, OPT_CSV };
+
 /*
  * The only child of such a command's argp: the file, --salvage, --strict and the filters. Its input is the
- * command's own; reading_parse() is the parser of a command without options.
+ * command's own. reading_parse() is the command's parser, or what that calls for other keys: it handles OPT_JSON, OPT_CSV
+ * and option_store().
  */
 extern const struct argp reading_argp;
 extern const struct argp_child reading_children[];

@@ -5,7 +5,7 @@
 #include "common/recording.h"
 
 #include "base/units.h"
-#include "common/message.h"
+#include "common/command.h"
 #include "common/stop.h"
 #include "refault/zram.h"
 
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_EVENTS = 0x200, OPT_NO_BARS, OPT_STRICT };
+enum { OPT_EVENTS = 0x200 };
 
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or event lines with --source=stap",
@@ -28,8 +28,8 @@ static const struct argp_option options[] = {
 	{ "buffer-size", 'b', "KB", 0, "Ring buffer size per CPU in KB (default 8192)", 1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they arrive: `lines' (the default), `json' or `csv'", 1 },
-	{ "no-bars", OPT_NO_BARS, NULL, 0, "Do not draw bars at the end", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "Exit with status 3 if events were lost", 1 },
+	{ "no-bars", OPTION_FLAG(struct recording_args, no_bars), NULL, 0, "Do not draw bars at the end", 1 },
+	{ "strict", OPTION_FLAG(struct recording_args, strict), NULL, 0, "Exit with status 3 if events were lost", 1 },
 	{ 0 },
 };
 
@@ -98,18 +98,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVENTS:
 		args->events = arg ? export_form(arg, state) : PFS_EXPORT_LINES;
 		return 0;
-	case OPT_STRICT:
-		args->strict = true;
-		return 0;
-	case OPT_NO_BARS:
-		args->no_bars = true;
-		return 0;
 	case ARGP_KEY_END:
 		if (check(args, &err))
 			argp_error(state, "%s", err.msg);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(args, key, arg);
 	}
 }
 

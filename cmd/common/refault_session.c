@@ -2,7 +2,7 @@
 #include "common/refault_session.h"
 
 #include "base/units.h"
-#include "common/message.h"
+#include "common/command.h"
 #include "refault/refault.h"
 #include "user/thread_list.h"
 

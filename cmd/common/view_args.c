@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/view_args.h"
 #include "base/atomic_file.h"
+#include "common/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,10 +11,8 @@
 enum {
 	OPT_CLASSIC = 0x100,
 	OPT_FULL,
-	OPT_ALL,
 	OPT_WIDTH,
 	OPT_COLOR,
-	OPT_OUTPUT,
 	OPT_PID,
 	OPT_TID,
 	OPT_COMM,
@@ -26,11 +25,12 @@ enum {
 static const struct argp_option view_options[] = {
 	{ "classic", OPT_CLASSIC, NULL, 0, "One line per region, one character per page: X (touched) or .", 0 },
 	{ "full", OPT_FULL, NULL, 0, "One character per page, wrapped at the width", 0 },
-	{ "all", OPT_ALL, NULL, 0, "Also draw regions that were mapped and unmapped without being touched", 0 },
+	{ "all", OPTION_FLAG(struct view_args, all), NULL, 0,
+	  "Also draw regions that were mapped and unmapped without being touched", 0 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of the output (default: the terminal's)", 0 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
 	  "Color the output: `always' (also without WHEN), `never' or `auto' (the default)", 0 },
-	{ "output", OPT_OUTPUT, "FILE", 0, "Draw into FILE", 0 },
+	{ "output", OPTION_WORD(struct view_args, output), "FILE", 0, "Draw into FILE", 0 },
 	{ 0 },
 };
 
@@ -63,20 +63,14 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_FULL:
 		args->view = "full";
 		return 0;
-	case OPT_ALL:
-		args->all = true;
-		return 0;
 	case OPT_WIDTH:
 		args->width = width_of_option(arg, state);
 		return 0;
 	case OPT_COLOR:
 		args->color = color_of_option(arg, state);
 		return 0;
-	case OPT_OUTPUT:
-		args->output = arg;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(args, key, arg);
 	}
 }
 

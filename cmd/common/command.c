@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/message.h"
+#include "common/command.h"
 
 #include "base/escape.h"
 #include "view/loss.h"
@@ -69,6 +69,22 @@ bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 	if (ret)
 		message("cannot read the arguments: %s", strerror(ret));
 	return ret;
+}
+
+error_t option_store(void *args, int key, const char *arg)
+{
+	char *member = (char *)args + (key & (OPTION_KEYS - 1));
+
+	switch (key & ~(OPTION_KEYS - 1)) {
+	case OPTION_KEYS:
+		*(bool *)member = true;
+		return 0;
+	case 2 * OPTION_KEYS:
+		*(const char **)member = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 int strict_status(bool strict, const struct pfs_model *model, int status)
