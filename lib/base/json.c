@@ -11,7 +11,7 @@
 
 void pfs_json_drain(struct pfs_json *json)
 {
-	fwrite(json->buf, 1, json->p - json->buf, json->out);
+	fwrite_unlocked(json->buf, 1, json->p - json->buf, json->out);
 	json->p = json->buf;
 }
 

@@ -15,7 +15,7 @@
 enum { FIRST_INDEX = 1024, PAGES_A_LINE = 16, MAX_PAGE_SHIFT = 39, MAX_TIME_SHIFT = 62 };
 
 /* Neighbours are often touched one after another: 16 pages, all else being equal, share a line of the caches. */
-static size_t hash(const struct pfs_plot_cell *c)
+static inline size_t hash(const struct pfs_plot_cell *c)
 {
 	uint64_t key = (c->page / PAGES_A_LINE) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -24,31 +24,45 @@ static size_t hash(const struct pfs_plot_cell *c)
 	return key ^ key >> 32 ^ c->page % PAGES_A_LINE;
 }
 
-static bool is_same(const struct pfs_plot_cell *a, const struct pfs_plot_cell *b)
+static inline bool is_same(const struct pfs_plot_cell *a, const struct pfs_plot_cell *b)
 {
 	return a->page == b->page && a->bin == b->bin && a->group == b->group && a->thread == b->thread &&
 	       pfs_plot_kind_bits(a->kind) == pfs_plot_kind_bits(b->kind);
 }
 
-/* Its entry in the index, or the free one for it. There is always a free one. */
-static uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
+/* An entry of the index: the number of a cell plus 1, and above that bits of its hash, which spare a look at others. */
+static uint32_t tag(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *c)
 {
-	size_t at = hash(what) & (cells->nr_index - 1);
+	return hash(c) >> 32 & ~(cells->nr_index - 1);
+}
 
-	while (cells->index[at] && !is_same(&cells->cells[cells->index[at] - 1], what))
-		at = (at + PAGES_A_LINE + 1) & (cells->nr_index - 1);
+static struct pfs_plot_cell *cell_at(const struct pfs_plot_cells *cells, uint32_t entry)
+{
+	return &cells->cells[(entry & (cells->nr_index - 1)) - 1];
+}
+
+/* Its entry in the index, or the free one for it. There is always a free one. */
+static inline uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
+{
+	size_t mask = cells->nr_index - 1, at = hash(what) & mask;
+	uint32_t high = tag(cells, what), entry;
+
+	while ((entry = cells->index[at]) && ((entry & ~mask) != high || !is_same(cell_at(cells, entry), what)))
+		at = (at + PAGES_A_LINE + 1) & mask;
 	return &cells->index[at];
 }
 
 static void put(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	uint32_t *entry = look_up(cells, what);
+	uint32_t *entry =
+		cells->last && is_same(cell_at(cells, cells->last), what) ? &cells->last : look_up(cells, what);
 	bool is_new = !*entry;
 	struct pfs_plot_cell *cell;
 
 	if (is_new)
-		*entry = ++cells->nr_used;
-	cell = &cells->cells[*entry - 1];
+		*entry = ++cells->nr_used | tag(cells, what);
+	cells->last = *entry;
+	cell = cell_at(cells, *entry);
 	if (is_new || !cell->count) {
 		*cell = *what;
 		cells->nr++;
@@ -95,7 +109,7 @@ static int rebuild(struct pfs_plot_cells *cells, size_t room, unsigned int time,
 	if (ret)
 		return ret;
 	memset(cells->index, 0, cells->nr_index * sizeof(*cells->index));
-	cells->nr = cells->nr_used = 0;
+	cells->nr = cells->nr_used = cells->last = 0;
 	cells->time_shift += time;
 	cells->page_shift += pages;
 	cells->first_bin >>= time;
@@ -190,9 +204,9 @@ int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell 
 bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
 	struct pfs_plot_cell key = cell_of(cells, what), *cell;
-	uint32_t number = cells->nr_index ? *look_up(cells, &key) : 0;
+	uint32_t entry = cells->nr_index ? *look_up(cells, &key) : 0;
 
-	cell = number ? &cells->cells[number - 1] : NULL;
+	cell = entry ? cell_at(cells, entry) : NULL;
 	if (!cell || !cell->count)
 		return false;
 	cells->nr -= !--cell->count;
@@ -219,7 +233,7 @@ void pfs_plot_cells_sort(struct pfs_plot_cells *cells)
 		qsort(cells->cells, kept, sizeof(*cells->cells), compare);
 	free(cells->index); /* which is built anew when more comes */
 	cells->index = NULL;
-	cells->nr_index = 0;
+	cells->nr_index = cells->last = 0;
 }
 
 void pfs_plot_cells_fini(struct pfs_plot_cells *cells)

@@ -32,6 +32,7 @@ struct pfs_plot_cell {
 struct pfs_plot_cells {
 	struct pfs_plot_cell *cells; /* in order of their first touches, or sorted */
 	uint32_t *index;	     /* a hash table of numbers of cells, each plus 1 */
+	uint32_t last;		     /* the entry of the last touch, which the next one often shares; 0: none */
 	size_t nr_used, nr_index;    /* cells, empty ones included; entries, a power of two or 0 */
 	size_t nr, max;		     /* cells with touches; at most, unless they cannot grow */
 	unsigned int time_shift, page_shift;

@@ -107,24 +107,26 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const st
 	return 0;
 }
 
-/* Counts the thread's last touch at the current place, in the cells or as left out. */
+/* Counts the thread's last touches at the current place, in the cells or as left out. */
 static int count(struct pfs_plot_data *data, struct plot_slot *slot)
 {
 	const struct plot_place *place = &data->priv->place;
 	struct pfs_plot_cell *cell = &slot->thread.last;
+	uint64_t nr = cell->count;
 	int ret;
 
-	data->left_out += !place->wanted;
+	data->left_out += place->wanted ? 0 : nr;
 	if (!place->wanted)
 		return 0;
 	cell->group = place->group;
 	ret = pfs_plot_cells_add(&data->cells, cell);
 	if (ret)
 		return ret;
+	cell->count = 1;
 	slot->thread.has_last = true;
-	data->threads[slot->nr].count++;
-	data->images[place->image].count++;
-	*(cell->kind.sampled ? &data->sampled : &data->faults) += 1;
+	data->threads[slot->nr].count += nr;
+	data->images[place->image].count += nr;
+	*(cell->kind.sampled ? &data->sampled : &data->faults) += nr;
 	data->outside += !cell->kind.sampled && !place->region;
 	return 0;
 }
@@ -264,17 +266,35 @@ static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome 
 	return 0;
 }
 
+/* The end of the faults of the run that fall into the cell of the i-th, not before it. */
+static uint32_t cell_end(const struct pfs_plot_data *data, const struct pfs_fault_run *run, uint32_t i)
+{
+	unsigned int page_shift = data->model->page_shift + data->cells.page_shift;
+	uint32_t end = i + 1;
+
+	while (end < run->nr && run->ts_ns[end] >= run->ts_ns[i] && !((run->addr[end] ^ run->addr[i]) >> page_shift) &&
+	       !((run->ts_ns[end] ^ run->ts_ns[i]) >> data->cells.time_shift))
+		end++;
+	return end;
+}
+
+/* The first fault sets time and place of a new cell. Those behind it count as one touch, with the place of the last. */
 static int feed_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
 {
 	struct pfs_plot_data *data = ctx;
 	struct plot_slot *slot;
-	struct pfs_plot_cell cell = { .count = 1, .kind.access = run->access <= PFS_EXECUTE ? run->access : 0 };
+	struct pfs_plot_cell cell = { .kind.access = run->access <= PFS_EXECUTE ? run->access : 0 };
 	int ret = plot_thread_number(data, outcome->thread, &slot);
 
 	if (ret || !is_shown(outcome))
 		return ret;
 	cell.thread = slot->nr;
-	for (uint32_t i = 0; i < run->nr && !ret; i++) {
+	for (uint32_t i = 0, end = 0; i < run->nr && !ret; i++) {
+		cell.count = i < end ? end - i : 1;
+		if (i < end)
+			i = end - 1;
+		else if (outcome->region)
+			end = cell_end(data, run, i);
 		cell.ts_ns = run->ts_ns[i];
 		cell.addr = run->addr[i];
 		cell.page = cell.addr >> data->model->page_shift;
