@@ -70,15 +70,10 @@ static int64_t get_number(const char *file)
 /* One check in each interval: was the page used in it? */
 static int set_attributes(uint64_t interval_ns)
 {
-	int ret = put_number(MAX_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/max");
-
-	if (!ret)
-		ret = put_number(MIN_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/min");
-	if (!ret)
-		ret = put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/sample_us");
-	if (!ret)
-		ret = put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/aggr_us");
-	return ret;
+	return put_number(MAX_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/max")
+		?: put_number(MIN_REGIONS, CONTEXT "/monitoring_attrs/nr_regions/min")
+		?: put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/sample_us")
+		?: put_number(interval_ns / 1000, CONTEXT "/monitoring_attrs/intervals/aggr_us");
 }
 
 static int set_targets(unsigned int nr_targets)
@@ -96,26 +91,18 @@ int pfs_damon_up(struct pfs_damon *damon, uint64_t interval_ns, unsigned int nr_
 	int64_t nr = get_number("nr_kdamonds");
 	int ret;
 
+	if (nr < 0)
+		return pfs_err_set(err, -ENOTSUP, "--refault by idle: " PFS_DAMON_DIR "/nr_kdamonds cannot be read");
 	if (nr)
-		return pfs_err_set(err, nr < 0 ? -ENOTSUP : -EBUSY,
-				   nr < 0 ? "--refault by idle: %s/nr_kdamonds "
-					    "cannot be read"
-					  : "--refault by idle: DAMON is in use (%s/nr_kdamonds is not 0)",
-				   PFS_DAMON_DIR);
+		return pfs_err_set(err, -EBUSY,
+				   "--refault by idle: DAMON is in use (" PFS_DAMON_DIR "/nr_kdamonds is not 0)");
 	damon->mine = true;
-	ret = put_number(1, "nr_kdamonds");
-	if (!ret)
-		ret = put_number(1, "0/contexts/nr_contexts");
+	ret = put_number(1, "nr_kdamonds") ?: put_number(1, "0/contexts/nr_contexts");
 	if (!ret && put("fvaddr", CONTEXT "/operations"))
 		return pfs_err_set(err, -ENOTSUP,
 				   "--refault by idle: DAMON does not know ranges of address spaces here "
 				   "(CONFIG_DAMON_VADDR, Linux 6.0)");
-	if (!ret)
-		ret = set_attributes(interval_ns);
-	if (!ret)
-		ret = set_targets(nr_targets);
-	if (!ret)
-		ret = pfs_damon_start(damon);
+	ret = ret ?: set_attributes(interval_ns) ?: set_targets(nr_targets) ?: pfs_damon_start(damon);
 	return ret ? pfs_err_set(err, ret, "--refault by idle: DAMON cannot be started: %s", strerror(-ret)) : 0;
 }
 
@@ -128,15 +115,13 @@ int pfs_damon_target(unsigned int nr, pid_t pid, uint64_t start, const uint64_t 
 	for (int i = 0; i < PFS_DAMON_WORDS; i++)
 		nr_pages += __builtin_popcountll(pages[i]);
 	/* Even a target without pages needs a process that exists. */
-	ret = put_number(pid ? pid : getpid(), CONTEXT "/targets/%u/pid_target", nr);
-	if (!ret)
-		ret = put_number(nr_pages, CONTEXT "/targets/%u/regions/nr_regions", nr);
+	ret = put_number(pid ?: getpid(), CONTEXT "/targets/%u/pid_target", nr)
+		      ?: put_number(nr_pages, CONTEXT "/targets/%u/regions/nr_regions", nr);
 	for (unsigned int i = 0; !ret && i < PFS_DAMON_PAGES; i++) {
 		if (!(pages[i / 64] >> i % 64 & 1))
 			continue;
-		ret = put_number(start + i * page_size, CONTEXT "/targets/%u/regions/%u/start", nr, at);
-		if (!ret)
-			ret = put_number(start + (i + 1) * page_size, CONTEXT "/targets/%u/regions/%u/end", nr, at);
+		ret = put_number(start + i * page_size, CONTEXT "/targets/%u/regions/%u/start", nr, at)
+			      ?: put_number(start + (i + 1) * page_size, CONTEXT "/targets/%u/regions/%u/end", nr, at);
 		at++;
 	}
 	return ret;
@@ -175,7 +160,7 @@ int pfs_damon_stop(struct pfs_damon *damon, unsigned int nr_targets)
 	int ret = damon->tid ? put("off", "0/state") : 0;
 
 	damon->tid = 0;
-	return ret ? ret : set_targets(nr_targets);
+	return ret ?: set_targets(nr_targets);
 }
 
 int pfs_damon_start(struct pfs_damon *damon)

@@ -59,11 +59,6 @@ struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets)
 	return idle;
 }
 
-void pfs_idle_free(struct pfs_idle *idle)
-{
-	free(idle);
-}
-
 /* ---- looking ---- */
 
 /* Finds or adds one. NULL: there are too many. */
@@ -153,33 +148,25 @@ int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want
 
 /* ---- watching ---- */
 
-/* Has it new pages, or none any more? A page that left memory may stay: it is not accessed. */
-static bool is_to_change(const struct area *area)
-{
-	uint64_t seen = 0, new = 0;
-
-	for (int i = 0; i < PFS_DAMON_WORDS; i++) {
-		seen |= area->seen[i];
-		new |= area->seen[i] & ~area->pages[i];
-	}
-	return area->pid && (new || !seen);
-}
-
-/* The pages that were seen are to be watched from now on. Returns true if the kernel needs the new targets. */
+/*
+ * The pages that were seen are to be watched from now on, where there are new ones, or none any more. A page that left
+ * memory may stay: it is not accessed. Returns true if the kernel needs the new targets.
+ */
 static bool take_over(struct pfs_idle *idle)
 {
 	bool changed = false;
 
 	for (unsigned int i = 0; i < idle->nr; i++) {
 		struct area *area = &idle->areas[i];
+		uint64_t seen = 0, new = 0;
 
-		if (is_to_change(area)) {
-			uint64_t any = 0;
-
+		for (int k = 0; k < PFS_DAMON_WORDS; k++) {
+			seen |= area->seen[k];
+			new |= area->seen[k] & ~area->pages[k];
+		}
+		if (area->pid && (new || !seen)) {
 			memcpy(area->pages, area->seen, sizeof(area->pages));
-			for (int k = 0; k < PFS_DAMON_WORDS; k++)
-				any |= area->pages[k];
-			area->pid = any ? area->pid : 0;
+			area->pid = seen ? area->pid : 0;
 			area->changed = true;
 		}
 		memset(area->seen, 0, sizeof(area->seen));
@@ -189,29 +176,21 @@ static bool take_over(struct pfs_idle *idle)
 	return changed;
 }
 
-static bool is_unnoted(const struct area *area)
-{
-	return area->pid && area->noted != area->pid;
-}
-
 /* The processes of the targets: a note for each range of targets of one process. */
 static int note_targets(struct pfs_idle *idle, const struct pfs_idle_to *to)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < idle->nr; i++) {
-		unsigned int first = i;
-		pid_t pid = idle->areas[i].pid;
+	for (unsigned int first = 0, i; !ret && first < idle->nr; first = i) {
+		pid_t pid = idle->areas[first].pid;
 
-		if (!is_unnoted(&idle->areas[i]))
-			continue;
-		while (i + 1 < idle->nr && is_unnoted(&idle->areas[i + 1]) && idle->areas[i + 1].pid == pid)
+		for (i = first; i < idle->nr && pid && idle->areas[i].pid == pid && idle->areas[i].noted != pid; i++)
+			idle->areas[i].noted = pid;
+		if (i > first)
+			ret = to->note(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i - 1, .pid = pid));
+		else
 			i++;
-		ret = to->note(to->ctx, PFS_FACT(ACCESS_TARGETS, .first = first, .last = i, .pid = pid));
 	}
-	for (unsigned int i = 0; !ret && i < idle->nr; i++)
-		if (idle->areas[i].pid)
-			idle->areas[i].noted = idle->areas[i].pid;
 	return ret;
 }
 
@@ -250,9 +229,7 @@ static int note_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 
 	if (!idle->damon->tid || idle->noted_tid == idle->damon->tid)
 		return 0;
-	ret = to->note(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid));
-	if (!ret)
-		ret = to->add_tid(to->ctx, idle->damon->tid);
+	ret = to->note(to->ctx, PFS_FACT(ACCESS_BY, .pid = idle->damon->tid)) ?: to->add_tid(to->ctx, idle->damon->tid);
 	if (!ret)
 		idle->noted_tid = idle->damon->tid;
 	return ret;
@@ -261,13 +238,9 @@ static int note_tid(struct pfs_idle *idle, const struct pfs_idle_to *to)
 int pfs_idle_watch(struct pfs_idle *idle, const struct pfs_pageout_want *want, const struct pfs_idle_to *to)
 {
 	bool changed = take_over(idle);
-	int ret = changed ? note_targets(idle, to) : 0;
+	int ret = (changed ? note_targets(idle, to) : 0) ?: note_tid(idle, to);
 
-	if (!ret)
-		ret = note_tid(idle, to);
 	if (!ret && changed)
-		ret = write_targets(idle, want);
-	if (!ret)
-		ret = note_tid(idle, to);
+		ret = write_targets(idle, want) ?: note_tid(idle, to);
 	return ret == -ECANCELED || ret == -EINVAL ? 0 : ret;
 }

@@ -22,9 +22,8 @@ struct pfs_idle_to {
 	void *ctx;
 };
 
-/* damon runs, with nr_targets empty targets. NULL: no memory. */
+/* damon runs, with nr_targets empty targets. The caller calls free(). NULL: no memory. */
 struct pfs_idle *pfs_idle_new(struct pfs_damon *damon, unsigned int nr_targets);
-void pfs_idle_free(struct pfs_idle *idle);
 
 /* Finds the wanted pages of a process that are in memory. Adds to *sums those to be watched, and as fixed the others. */
 int pfs_idle_see(struct pfs_idle *idle, pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums);

@@ -38,27 +38,23 @@ void pfs_pageout_begin(void)
 	syscall(SYS_move_pages, 0, 0, &page, &node, &status, 0);
 }
 
-static int remember(struct look *look, const struct pfs_smap *from)
-{
-	struct region *region = pfs_array_add(look->regions, look->nr, look->max);
-
-	if (!region)
-		return -ENOMEM;
-	*region = (struct region){ from->start, from->end, from->resident, from->shared };
-	return 0;
-}
-
 static int first_look(void *ctx, const struct pfs_smap *region)
 {
 	struct look *look = ctx;
 	const struct pfs_pageout_want *want = look->want;
+	struct region *kept;
 
 	if (!region->resident || (want->wanted && !want->wanted(want->ctx, region)))
 		return 0;
 	look->sums->pages += region->resident / look->page_size;
-	if (!region->fixed)
-		return remember(look, region);
-	look->sums->fixed += region->resident / look->page_size;
+	if (region->fixed) {
+		look->sums->fixed += region->resident / look->page_size;
+		return 0;
+	}
+	kept = pfs_array_add(look->regions, look->nr, look->max);
+	if (!kept)
+		return -ENOMEM;
+	*kept = (struct region){ region->start, region->end, region->resident, region->shared };
 	return 0;
 }
 
@@ -136,10 +132,8 @@ static int look_and_advise(pid_t pid, int pidfd, struct look *look)
 		return errno == ENOENT ? -ESRCH : -errno;
 	ret = pfs_smaps_read(smaps, first_look, look);
 	if (!ret && look->nr) {
-		ret = advise(pidfd, look);
 		rewind(smaps);
-		if (!ret)
-			ret = pfs_smaps_read(smaps, second_look, look);
+		ret = advise(pidfd, look) ?: pfs_smaps_read(smaps, second_look, look);
 	}
 	fclose(smaps);
 	return ret;

@@ -88,7 +88,6 @@ static bool over(uint64_t until_ns)
 	do {
 		uint64_t now = pfs_now_ns(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec rest = { left / 1000000000, left % 1000000000 };
-
 		char byte;
 
 		if (ppoll(&fd, 1, &rest, NULL) > 0 && recv(PFS_HELPER_FD, &byte, 1, MSG_DONTWAIT) != 1)
@@ -102,12 +101,13 @@ static bool stop_asked(void *ctx)
 	return over(0);
 }
 
-static bool is_among(const struct targets *targets, pid_t pid)
+/* The process among them; NULL: it is not. */
+static const struct target *target_of(const struct targets *targets, pid_t pid)
 {
 	for (unsigned int i = 0; i < targets->nr; i++)
 		if (targets->at[i].pid == pid)
-			return true;
-	return false;
+			return &targets->at[i];
+	return NULL;
 }
 
 static int add_target(struct targets *targets, pid_t pid)
@@ -134,7 +134,7 @@ static int find_targets(const struct work *work, struct targets *targets)
 	while (!ret && fscanf(tids, "%d", &tid) == 1) {
 		pid_t pid = tid == not ? 0 : pfs_process_of(tid);
 
-		if (pid && !is_among(targets, pid))
+		if (pid && !target_of(targets, pid))
 			ret = add_target(targets, pid);
 	}
 	fclose(tids);
@@ -146,14 +146,12 @@ static void add_up(const struct targets *before, const struct targets *now, stru
 {
 	tick->user_ns = tick->faults = 0;
 	for (unsigned int i = 0; i < now->nr; i++) {
-		for (unsigned int j = 0; j < before->nr; j++) {
-			const struct target *was = &before->at[j], *is = &now->at[i];
+		const struct target *is = &now->at[i], *was = target_of(before, is->pid);
 
-			if (was->pid != is->pid || was->user_ns > is->user_ns || was->faults > is->faults)
-				continue;
-			tick->user_ns += is->user_ns - was->user_ns;
-			tick->faults += is->faults - was->faults;
-		}
+		if (!was || was->user_ns > is->user_ns || was->faults > is->faults)
+			continue;
+		tick->user_ns += is->user_ns - was->user_ns;
+		tick->faults += is->faults - was->faults;
 	}
 }
 
@@ -282,9 +280,8 @@ static void take_down(struct work *work)
 {
 	struct message message = { .what = DOWN };
 
-	message.code = pfs_zram_down(&work->memory->zram, &message.err);
-	if (!message.code)
-		message.code = pfs_damon_down(&work->memory->damon, &message.err);
+	message.code =
+		pfs_zram_down(&work->memory->zram, &message.err) ?: pfs_damon_down(&work->memory->damon, &message.err);
 	send_message(&message);
 }
 
@@ -297,9 +294,7 @@ static int prepare(struct work *work, bool again)
 	if (work->config.method != PFS_REFAULT_IDLE)
 		return 0;
 	if (again)
-		ret = pfs_damon_down(damon, NULL);
-	if (!ret && again)
-		ret = pfs_damon_up(damon, work->config.interval_ns, NR_TARGETS, NULL);
+		ret = pfs_damon_down(damon, NULL) ?: pfs_damon_up(damon, work->config.interval_ns, NR_TARGETS, NULL);
 	if (ret)
 		return ret;
 	work->idle = pfs_idle_new(damon, NR_TARGETS);
@@ -321,7 +316,7 @@ static void refault(void *ctx, bool again)
 		send_message(&failed);
 	else if (work->memory->begun)
 		go_on(work);
-	pfs_idle_free(work->idle);
+	free(work->idle);
 	over(UINT64_MAX); /* after an error the swap device still has to be kept */
 	take_down(work);
 }
@@ -349,9 +344,7 @@ static bool take_message(struct pfs_refault *r, int flags, struct message *messa
 
 	if (r->down)
 		return false;
-	do
-		got = recv(r->fd, message, sizeof(*message), flags);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recv(r->fd, message, sizeof(*message), flags));
 	if (got < 0 && errno == EAGAIN)
 		return false;
 	if (got != sizeof(*message)) {
@@ -372,16 +365,13 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 {
 	struct pfs_refault *r = calloc(1, sizeof(*r));
 	struct message message = { .what = FAILED };
-	int ret = -ENOMEM;
+	int ret;
 
-	if (r) {
-		r->fd = -1;
+	if (r)
 		r->memory = mmap(NULL, sizeof(*r->memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	}
 	if (!r || r->memory == MAP_FAILED) {
 		free(r);
-		pfs_err_set(err, ret, "no memory to make pages fault again");
-		errno = ENOMEM;
+		errno = -pfs_err_set(err, -ENOMEM, "no memory to make pages fault again");
 		return NULL;
 	}
 	r->memory->zram.nr = -1;

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define CONTROL "/sys/class/zram-control"
+#define DEVICE	"/dev/zram"
+#define SYSFS	"/sys/block/zram"
 #define LABEL	"pfscope"
 
 /* The first page of a swap device, as mkswap(8) makes it; the last ten bytes of the page are the magic. */
@@ -33,11 +35,21 @@ static const char swap_magic[10] = "SWAPSPACE2";
 
 /* ---- the device ---- */
 
-static int put_of(int nr, const char *file, const char *text)
-{
-	char path[64];
+/* Longer than each path here. */
+enum { PATH_SIZE = 64 };
 
-	snprintf(path, sizeof(path), "/sys/block/zram%d/%s", nr, file);
+/* The path of the device, or of one of its files in sysfs. */
+static const char *path_of(char path[PATH_SIZE], const char *device, int nr, const char *file)
+{
+	snprintf(path, PATH_SIZE, "%s%d%s", device, nr, file);
+	return path;
+}
+
+static int put_number(const char *path, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
 	return pfs_write_file(path, text);
 }
 
@@ -47,20 +59,7 @@ static int hot_add(void)
 	char text[16];
 	int ret = pfs_read_file(CONTROL "/hot_add", text, sizeof(text));
 
-	return ret > 0 ? atoi(text) : ret ? ret : -EIO;
-}
-
-static int hot_remove(int nr)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", nr);
-	return pfs_write_file(CONTROL "/hot_remove", text);
-}
-
-static void device_path(int nr, char *path, size_t size)
-{
-	snprintf(path, size, "/dev/zram%d", nr);
+	return ret > 0 ? atoi(text) : ret ?: -EIO;
 }
 
 /* ---- the module ---- */
@@ -86,11 +85,6 @@ static int load(bool *loaded)
 	return access(CONTROL, F_OK) ? -errno : 0;
 }
 
-static void unload(void)
-{
-	modprobe((const char *const[]){ "modprobe", "-r", "zram", NULL });
-}
-
 /* ---- swap ---- */
 
 static int write_header(int fd, uint64_t bytes, pid_t owner)
@@ -114,18 +108,15 @@ static int write_header(int fd, uint64_t bytes, pid_t owner)
 }
 
 /* Without udev or devtmpfs the node is missing and is made here. */
-static int open_device(int nr, char *path, size_t size)
+static int open_device(int nr, const char *path)
 {
-	char file[64], text[32];
+	char file[PATH_SIZE], text[32];
 	unsigned int major, minor;
-	int fd, ret;
+	int fd = open(path, O_RDWR | O_CLOEXEC), ret;
 
-	device_path(nr, path, size);
-	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 || errno != ENOENT)
 		return fd < 0 ? -errno : fd;
-	snprintf(file, sizeof(file), "/sys/block/zram%d/dev", nr);
-	ret = pfs_read_file(file, text, sizeof(text));
+	ret = pfs_read_file(path_of(file, SYSFS, nr, "/dev"), text, sizeof(text));
 	if (ret < 0)
 		return ret;
 	if (sscanf(text, "%u:%u", &major, &minor) != 2)
@@ -138,8 +129,8 @@ static int open_device(int nr, char *path, size_t size)
 
 static int swap_on(int nr, uint64_t bytes, pid_t owner)
 {
-	char path[64];
-	int fd = open_device(nr, path, sizeof(path)), ret;
+	char path[PATH_SIZE];
+	int fd = open_device(nr, path_of(path, DEVICE, nr, "")), ret;
 
 	if (fd < 0)
 		return fd;
@@ -153,7 +144,7 @@ static int swap_on(int nr, uint64_t bytes, pid_t owner)
 int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, pid_t owner, struct pfs_err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
-	char text[32];
+	char path[PATH_SIZE];
 	int ret;
 
 	*zram = (struct pfs_zram){ .nr = -1, .bytes = bytes / page * page };
@@ -164,25 +155,21 @@ int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, pid_t owner, struct pfs_e
 	if (ret < 0)
 		return pfs_err_set(err, ret, "--zram: %s/hot_add: %s", CONTROL, strerror(-ret));
 	zram->nr = ret;
-	snprintf(text, sizeof(text), "%" PRIu64, zram->bytes);
-	ret = put_of(zram->nr, "disksize", text);
+	ret = put_number(path_of(path, SYSFS, zram->nr, "/disksize"), zram->bytes);
 	if (ret)
-		return pfs_err_set(err, ret, "--zram: a device of %s bytes: %s", text, strerror(-ret));
+		return pfs_err_set(err, ret, "--zram: a device of %" PRIu64 " bytes: %s", zram->bytes, strerror(-ret));
 	ret = swap_on(zram->nr, zram->bytes, owner);
 	return ret ? pfs_err_set(err, ret, "--zram: cannot swap to /dev/zram%d: %s", zram->nr, strerror(-ret)) : 0;
 }
 
 static int remove_device(int nr)
 {
-	char path[64];
+	char path[PATH_SIZE];
 	int ret;
 
-	device_path(nr, path, sizeof(path));
-	if (swapoff(path) && errno != EINVAL && errno != ENOENT) /* EINVAL: it is not in use */
+	if (swapoff(path_of(path, DEVICE, nr, "")) && errno != EINVAL && errno != ENOENT) /* EINVAL: it is not in use */
 		return -errno;
-	ret = put_of(nr, "reset", "1");
-	if (!ret)
-		ret = hot_remove(nr);
+	ret = put_number(path_of(path, SYSFS, nr, "/reset"), 1) ?: put_number(CONTROL "/hot_remove", nr);
 	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
@@ -195,7 +182,7 @@ int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err)
 				   strerror(-ret));
 	zram->nr = -1;
 	if (zram->loaded)
-		unload();
+		modprobe((const char *const[]){ "modprobe", "-r", "zram", NULL });
 	zram->loaded = false;
 	return 0;
 }
@@ -222,23 +209,16 @@ static bool is_orphan(const char *path)
 int pfs_zram_clean(struct pfs_err *err)
 {
 	FILE *swaps = fopen("/proc/swaps", "re");
-	char line[4096], path[64];
-	int nr, removed = 0, ret;
+	char line[4096], path[PATH_SIZE];
+	int nr, removed = 0, ret = 0;
 
-	while (swaps && fgets(line, sizeof(line), swaps)) {
-		if (sscanf(line, "/dev/zram%d", &nr) != 1)
-			continue;
-		device_path(nr, path, sizeof(path));
-		if (!is_orphan(path))
+	while (!ret && swaps && fgets(line, sizeof(line), swaps)) {
+		if (sscanf(line, DEVICE "%d", &nr) != 1 || !is_orphan(path_of(path, DEVICE, nr, "")))
 			continue;
 		ret = pfs_zram_down(&(struct pfs_zram){ .nr = nr }, err);
-		if (ret) {
-			fclose(swaps);
-			return ret;
-		}
 		removed++;
 	}
 	if (swaps)
 		fclose(swaps);
-	return removed;
+	return ret ?: removed;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ static struct pfs_pageout seen(char *start)
 
 	assert_non_null(idle);
 	assert_int_equal(pfs_idle_see(idle, getpid(), &want, &sums), 0);
-	pfs_idle_free(idle);
+	free(idle);
 	return sums;
 }
 
@@ -87,7 +88,7 @@ static void what_is_too_much_is_counted(void **state)
 	}
 	assert_int_equal(sums.pages + sums.fixed, 3 * 1499);
 	assert_int_equal(sums.pages, 4096);
-	pfs_idle_free(idle);
+	free(idle);
 	munmap(start, (size_t)9000 << 21);
 }
 
@@ -100,7 +101,7 @@ static void who_is_gone_has_none(void **state)
 
 	assert_int_equal(pfs_idle_see(idle, INT32_MAX, &want, &sums), 0);
 	assert_int_equal(sums.pages + sums.nr_processes, 0);
-	pfs_idle_free(idle);
+	free(idle);
 }
 
 int main(void)
