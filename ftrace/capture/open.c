@@ -4,7 +4,7 @@
  */
 #include "capture/capture_priv.h"
 
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "os/process.h"
 #include "record/page_source.h"
 #include "record/symbols.h"

@@ -7,7 +7,7 @@
  */
 #include "capture/capture_priv.h"
 
-#include "base/temp_file.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 #include "capture/capture_priv.h"
 
 #include "base/array.h"
-#include "base/temp_file.h"
 #include "base/write_all.h"
 #include "text/line.h"
 

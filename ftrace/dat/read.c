@@ -3,7 +3,7 @@
 #include "dat/dat_priv.h"
 
 #include "base/bytes.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -54,39 +54,30 @@ void pfs_table_free(struct pfs_table *table)
 	free(table);
 }
 
-static struct cell *cell_add(struct pfs_table *table)
+static struct cell *cell_add(struct pfs_table *table, struct cell content)
 {
 	struct cell *cell = table->error ? NULL : pfs_array_add(table->cells, table->nr, table->max);
 
 	if (cell)
-		*cell = (struct cell){ 0 };
+		*cell = content;
 	else
 		table->error = -ENOMEM;
 	return cell;
 }
 
+void pfs_table_known(struct pfs_table *table, bool known, uint64_t number)
+{
+	cell_add(table, (struct cell){ .number = known ? number : 0, .missing = !known });
+}
+
 void pfs_table_number(struct pfs_table *table, uint64_t number)
 {
-	struct cell *cell = cell_add(table);
-
-	if (cell)
-		cell->number = number;
+	pfs_table_known(table, true, number);
 }
 
 void pfs_table_missing(struct pfs_table *table)
 {
-	struct cell *cell = cell_add(table);
-
-	if (cell)
-		cell->missing = true;
-}
-
-void pfs_table_known(struct pfs_table *table, bool known, uint64_t number)
-{
-	if (known)
-		pfs_table_number(table, number);
-	else
-		pfs_table_missing(table);
+	pfs_table_known(table, false, 0);
 }
 
 void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr)
@@ -97,7 +88,7 @@ void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr
 
 void pfs_table_word(struct pfs_table *table, const char *word)
 {
-	struct cell *cell = cell_add(table);
+	struct cell *cell = cell_add(table, (struct cell){ 0 });
 	char escaped[4 * 4096 + 1];
 
 	if (!cell)
@@ -291,7 +282,7 @@ void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name)
 	}
 }
 
-static void put_json_row(const struct pfs_table *table, unsigned int row, struct pfs_json *json, const char *key)
+void pfs_table_json_row(const struct pfs_table *table, unsigned int row, struct pfs_json *json, const char *key)
 {
 	char number[32];
 
@@ -310,11 +301,6 @@ static void put_json_row(const struct pfs_table *table, unsigned int row, struct
 	pfs_json_end(json, "}");
 }
 
-void pfs_table_json_row(const struct pfs_table *table, struct pfs_json *json, const char *key)
-{
-	put_json_row(table, 0, json, key);
-}
-
 void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const char *key)
 {
 	unsigned int nr = pfs_table_rows(table);
@@ -322,7 +308,7 @@ void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const 
 	pfs_json_begin(json, key, "[");
 	for (unsigned int row = 0; row < nr; row++) {
 		pfs_json_line(json, "\n  ");
-		put_json_row(table, row, json, NULL);
+		pfs_table_json_row(table, row, json, NULL);
 	}
 	pfs_json_end(json, nr ? "\n]" : "]");
 }

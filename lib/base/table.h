@@ -64,8 +64,8 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 /* A head row and one row each, the first column being the table's name. */
 void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name);
 
-/* The first row as a JSON object; all rows as an array of objects. Numbers stay numbers, however large. */
-void pfs_table_json_row(const struct pfs_table *table, struct pfs_json *json, const char *key);
+/* A row as a JSON object; all rows as an array of objects. Numbers stay numbers, however large. */
+void pfs_table_json_row(const struct pfs_table *table, unsigned int row, struct pfs_json *json, const char *key);
 void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const char *key);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,10 +16,8 @@ int pfs_write_all(int fd, const void *bytes, size_t len)
 	const char *p = bytes;
 
 	while (len) {
-		ssize_t n = write(fd, p, len);
+		ssize_t n = TEMP_FAILURE_RETRY(write(fd, p, len));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		p += n;
@@ -31,10 +31,8 @@ ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at)
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(fd, (char *)buf + done, len - done, at + done);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, (char *)buf + done, len - done, at + done));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		if (!n)
@@ -51,9 +49,7 @@ char *pfs_read_whole(int fd, size_t *len)
 	ssize_t got = 1;
 
 	while (got > 0 && pfs_array_reserve(bytes, nr, max, 1 << 16)) {
-		do
-			got = read(fd, bytes + nr, max - nr - 1);
-		while (got < 0 && errno == EINTR);
+		got = TEMP_FAILURE_RETRY(read(fd, bytes + nr, max - nr - 1));
 		nr += got > 0 ? got : 0;
 	}
 	if (got) { /* no memory, or an error */
@@ -99,4 +95,35 @@ int pfs_read_file(const char *path, char *buf, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return ret;
+}
+
+int pfs_temp_open(struct pfs_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0) { /* the file system does not have these */
+		snprintf(path, sizeof(path), "%s/pfscope.XXXXXX", dir);
+		fd = mkostemp(path, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(path);
+	}
+	if (fd < 0)
+		return pfs_err_set(err, -errno,
+				   "cannot make a temporary file in %s: %s; set "
+				   "TMPDIR to a directory that can be written",
+				   dir, strerror(errno));
+	return fd;
+}
+
+int pfs_temp_write(int fd, const void *bytes, size_t len, struct pfs_err *err)
+{
+	int ret = pfs_write_all(fd, bytes, len);
+
+	return ret ? pfs_err_set(err, ret, "cannot write a temporary file: %s; TMPDIR chooses where", strerror(-ret))
+		   : 0;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads and writes descriptors, and the small files of /proc and /sys. */
+/* Reads and writes descriptors, the small files of /proc and /sys, and unnamed temporary files. */
 #ifndef PFS_WRITE_ALL_H
 #define PFS_WRITE_ALL_H
+
+#include "base/err.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -26,5 +28,14 @@ int pfs_write_file(const char *path, const char *text);
 
 /* Reads a small file, or its first size - 1 bytes, into buf and terminates it. The number of bytes, or -errno. */
 int pfs_read_file(const char *path, char *buf, size_t size);
+
+/*
+ * A new temporary file in $TMPDIR or /tmp, for spools and for input that cannot seek: open for reading and writing,
+ * mode 0600. -errno with err set.
+ */
+int pfs_temp_open(struct pfs_err *err);
+
+/* Writes all of it to a temporary file, at the file position. 0 or -errno with err set. */
+int pfs_temp_write(int fd, const void *bytes, size_t len, struct pfs_err *err);
 
 #endif

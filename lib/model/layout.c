@@ -116,7 +116,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	all = model_counts(model, space);
 	map = *ev;
 	if (pfs_has(ev, PFS_F_NAME)) {
-		map.name = pfs_intern(model->priv->names, ev->name);
+		map.name = pfs_intern(&model->priv->names, ev->name);
 		if (!map.name)
 			return -ENOMEM;
 	}

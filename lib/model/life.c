@@ -199,7 +199,7 @@ struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thr
 
 int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm)
 {
-	const char *name = pfs_intern(model->priv->names, comm);
+	const char *name = pfs_intern(&model->priv->names, comm);
 
 	if (!name)
 		return -ENOMEM;
@@ -282,7 +282,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	}
 	if (!space)
 		return -ENOMEM;
-	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(model->priv->names, ev->name) : NULL;
+	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(&model->priv->names, ev->name) : NULL;
 	err = pfs_has(ev, PFS_F_NAME) && ev->name && !space->exe ? -ENOMEM : leave_space(proc, ev->ts_ns);
 	if (err) {
 		pfs_space_put(space);

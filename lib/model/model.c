@@ -22,17 +22,12 @@ struct pfs_model *pfs_model_new(void)
 		return NULL;
 	model->page_shift = 12;
 	model->priv = calloc(1, sizeof(*model->priv));
-	if (!model->priv)
-		goto fail;
+	if (!model->priv) {
+		free(model);
+		return NULL;
+	}
 	model->priv->tail = &model->procs;
-	model->priv->names = pfs_intern_new();
-	if (!model->priv->names)
-		goto fail;
 	return model;
-fail:
-	free(model->priv);
-	free(model);
-	return NULL;
 }
 
 void pfs_model_free(struct pfs_model *model)

@@ -12,24 +12,20 @@
 #define STAT_MAX   1024
 #define STATUS_MAX 4096
 
-static const char *path_of(char path[64], pid_t pid, const char *file)
-{
-	snprintf(path, 64, "/proc/%d/%s", pid, file);
-	return path;
-}
-
 int pfs_process_open(pid_t pid, const char *file)
 {
 	char path[64];
 
-	return open(path_of(path, pid, file), O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
 {
 	char path[64];
 
-	return pfs_read_file(path_of(path, pid, file), buf, size) > 0;
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return pfs_read_file(path, buf, size) > 0;
 }
 
 /* "4211 (a name) S 1 4211 ...", from " S" on, in buf; NULL: no such process. */

@@ -77,13 +77,11 @@ bool pfs_program_find(const char *name, char *buf, size_t size)
 	return false;
 }
 
-/* A private view of the file system in which SystemTap does not see that the kernel is locked down. */
-static int hide_security(void)
+/* Makes a private view of the file system in which SystemTap does not see that the kernel is locked down. */
+static bool hide_security(void)
 {
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", "/sys/kernel/security", "tmpfs", 0, NULL))
-		return -errno;
-	return 0;
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", "/sys/kernel/security", "tmpfs", 0, NULL);
 }
 
 static void restore_signals(void)
@@ -99,7 +97,7 @@ static void restore_signals(void)
 /* The child; returns errno. The terminal's Ctrl-C is for pfscope to pass on, so it is in a process group of its own. */
 static int execute(const struct pfs_program *program, int out_fd, int error_fd)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), err;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setpgid(0, 0);
 	restore_signals();
@@ -108,12 +106,8 @@ static int execute(const struct pfs_program *program, int out_fd, int error_fd)
 	for (const char *const *env = program->env; env && *env; env++)
 		if (putenv((char *)*env))
 			return ENOMEM;
-	err = program->hide_security ? hide_security() : 0;
-	if (err)
-		return -err;
-	if (program->dir && chdir(program->dir))
-		return errno;
-	execvp(program->argv[0], (char **)program->argv);
+	if ((!program->hide_security || hide_security()) && (!program->dir || !chdir(program->dir)))
+		execvp(program->argv[0], (char **)program->argv);
 	return errno;
 }
 
@@ -121,8 +115,7 @@ int pfs_program_wait(pid_t pid)
 {
 	int status = 0;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
 	return status;
 }
 
@@ -130,7 +123,6 @@ int pfs_program_spawn(const struct pfs_program *program, int out_fd, int error_f
 {
 	pid_t parent = getpid(), child;
 	int failed[2], err = 0;
-	ssize_t got;
 
 	if (pipe2(failed, O_CLOEXEC))
 		return -errno;
@@ -152,9 +144,7 @@ int pfs_program_spawn(const struct pfs_program *program, int out_fd, int error_f
 		err = errno;
 	} else {
 		*pid = child; /* after the fork, so that a child sees its own number there */
-		do
-			got = read(failed[0], &err, sizeof(err));
-		while (got < 0 && errno == EINTR);
+		(void)TEMP_FAILURE_RETRY(read(failed[0], &err, sizeof(err)));
 	}
 	close(failed[0]);
 	if (err && child > 0)

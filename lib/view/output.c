@@ -33,7 +33,7 @@ int pfs_output_row(const struct pfs_view_options *options, struct pfs_json *json
 	if (!ret && options->format == PFS_VIEW_CSV)
 		pfs_table_csv(table, options->out, key);
 	else if (!ret)
-		pfs_table_json_row(table, json, key);
+		pfs_table_json_row(table, 0, json, key);
 	pfs_table_free(table);
 	return ret;
 }

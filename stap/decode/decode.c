@@ -17,11 +17,6 @@ struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink)
 
 	if (!d)
 		return NULL;
-	d->names = pfs_intern_new();
-	if (!d->names) {
-		free(d);
-		return NULL;
-	}
 	d->sink = *sink;
 	d->page_shift = 12;
 	d->next_id = 1;

@@ -46,7 +46,7 @@ static const char *region_name(struct pfs_decoder *d, struct dec_cpu *cpu, const
 		text = dec_name(cpu);
 	if (!text)
 		return NULL;
-	text = pfs_intern(d->names, text);
+	text = pfs_intern(&d->names, text);
 	*err = text ? 0 : -ENOMEM;
 	return text;
 }
@@ -108,7 +108,7 @@ static int place_name(struct pfs_decoder *d, const struct mirror *m, struct mirr
 		name = "[stack]";
 	if (!name)
 		return 0;
-	r->name = pfs_intern(d->names, name);
+	r->name = pfs_intern(&d->names, name);
 	return r->name ? 0 : -ENOMEM;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/overlay.h"
 
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "module/cache.h"
 #include "module/check.h"
 

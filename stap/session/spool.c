@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/session_priv.h"
 
-#include "base/temp_file.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>

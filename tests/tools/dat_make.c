@@ -13,7 +13,7 @@
  */
 #include "support/dat_forge.h"
 
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "dat/dat.h"
 #include "record/pfscope_records.h"
 

@@ -10,7 +10,7 @@
  * "all" is every event of raw_desc.c.
  */
 #include "dat/dat.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "record/merge.h"
 #include "record/pfscope_records.h"
 

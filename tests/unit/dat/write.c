@@ -6,7 +6,7 @@
 #include "dat/dat.h"
 
 #include "base/bytes.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "record/pfscope_records.h"
 #include "record/ringwrite.h"
 #include "support/dat_oracle.h"

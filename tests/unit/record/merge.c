@@ -4,7 +4,7 @@
  * and the strings of pfscope's own records that came in pieces.
  */
 #include "base/bytes.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "record/merge.h"
 #include "record/pfscope_records.h"
 #include "record/ringpage.h"

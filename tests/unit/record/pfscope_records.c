@@ -6,7 +6,7 @@
 #include "record/pfscope_records.h"
 
 #include "base/bytes.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "record/record.h"
 #include "record/ringpage.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/bytes.h"
 #include "support/random.h"
-#include "base/temp_file.h"
+#include "base/write_all.h"
 #include "record/ringpage.h"
 #include "record/ringwrite.h"
 
