@@ -166,7 +166,7 @@ static int write_tapes(const struct pfs_tapes *tapes, const struct tape_args *ar
 /* Prints what a format without comment lines cannot contain. */
 static void report_gaps(const struct tape_args *args, const struct pfs_model *model, const struct pfs_refs_stats *stats)
 {
-	struct pfs_gaps gaps = pfs_gaps_shown(model, &args->reading.view.filter);
+	const struct pfs_filter *filter = &args->reading.view.filter;
 	char lost[PFS_LOST_TEXT_MAX];
 
 	if (stats->sampled)
@@ -176,7 +176,7 @@ static void report_gaps(const struct tape_args *args, const struct pfs_model *mo
 	if (stats->counted)
 		message("not complete: without %" PRIu64 " fault%s only counted (--histogram)", stats->counted,
 			stats->counted == 1 ? " that was" : "s that were");
-	if (!args->reading.strict && pfs_lost_text(lost, &gaps)) /* --strict prints it itself */
+	if (!args->reading.strict && pfs_lost_text(lost, pfs_gaps_shown(model, filter))) /* --strict prints it itself */
 		message("%s", lost);
 }
 

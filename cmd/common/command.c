@@ -89,10 +89,9 @@ error_t option_store(void *args, int key, const char *arg)
 
 int strict_status(bool strict, const struct pfs_model *model, int status)
 {
-	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
 	char lost[PFS_LOST_TEXT_MAX];
 
-	if (!strict || !pfs_lost_text(lost, &all))
+	if (!strict || !pfs_lost_text(lost, pfs_gaps_shown(model, NULL)))
 		return status;
 	message("%s (--strict)", lost);
 	return EXIT_LOST;

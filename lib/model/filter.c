@@ -180,7 +180,7 @@ static uint64_t after(uint64_t base_ns, const struct pfs_time *time)
 
 uint64_t pfs_time_ns(const struct pfs_time *time, const struct pfs_model *model)
 {
-	return after(model->start_ns ? model->start_ns : model->first_ns, time);
+	return after(pfs_model_base_ns(model), time);
 }
 
 /* The time from which touches pass, for an event at ts_ns, which may be the first event of all. */

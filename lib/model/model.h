@@ -168,7 +168,7 @@ struct pfs_model {
 	struct pfs_counts launcher; /* of pfscope's child before it executes the command */
 	uint64_t nr_events;
 	uint64_t first_ns, last_ns;   /* 0 if there was no event */
-	uint64_t start_ns;	      /* start of the recording, from which --from and --to count */
+	uint64_t start_ns;	      /* start of the recording, or 0: see pfs_model_base_ns() */
 	uint64_t lost;		      /* events lost, where the number is known */
 	uint64_t lost_unknown;	      /* losses of an unknown number of events */
 	struct pfs_lost_cpu *lost_on; /* the same by CPU, in order of appearance */
@@ -181,6 +181,12 @@ struct pfs_model {
 	struct pfs_refault_sums refaults; /* of --refault */
 	struct pfs_model_private *priv;
 };
+
+/* The start of the recording, from which --from and --to count; if it is not known, the first event. */
+static inline uint64_t pfs_model_base_ns(const struct pfs_model *model)
+{
+	return model->start_ns ? model->start_ns : model->first_ns;
+}
 
 struct pfs_model *pfs_model_new(void); /* NULL: no memory */
 void pfs_model_free(struct pfs_model *model);

@@ -226,7 +226,7 @@ static void write_cells(struct page *page)
 static void write_times(struct page *page)
 {
 	const struct pfs_model *model = page->plot->data->model;
-	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+	uint64_t base = pfs_model_base_ns(model);
 	struct pfs_json *json = &page->json;
 
 	pfs_json_line(json, "\n");

@@ -5,7 +5,7 @@
  */
 #include "plot/plot.h"
 
-#include "view/glyph.h"
+#include "view/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -58,16 +58,9 @@ uint64_t pfs_plot_tick(uint64_t span_ns, unsigned int most)
 				return steps[i] * power;
 }
 
-static uint64_t base_ns(const struct pfs_plot *plot)
-{
-	const struct pfs_model *model = plot->data->model;
-
-	return model->start_ns ? model->start_ns : model->first_ns;
-}
-
 uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns)
 {
-	uint64_t base = base_ns(plot), at = base;
+	uint64_t base = pfs_model_base_ns(plot->data->model), at = base;
 
 	if (ns > base)
 		at += ((ns - base - 1) / tick_ns + 1) * tick_ns;
@@ -80,7 +73,7 @@ const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64
 
 	for (uint64_t unit = PFS_NS_PER_S; unit > 1 && tick_ns % unit; unit /= 10)
 		digits++;
-	snprintf(buf, 32, "%.*f", digits, (double)(ns - base_ns(plot)) / PFS_NS_PER_S);
+	snprintf(buf, 32, "%.*f", digits, (double)(ns - pfs_model_base_ns(plot->data->model)) / PFS_NS_PER_S);
 	return buf;
 }
 
@@ -118,10 +111,9 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 {
 	const struct pfs_plot_data *data = plot->data;
 	const struct pfs_filter *filter = data->filter;
-	struct pfs_gaps gaps = pfs_gaps_shown(data->model, filter);
 	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
 	char lost[PFS_LOST_TEXT_MAX], timeless[128], left_out[128], again[PFS_REFAULT_HOW_MAX];
-	bool any_lost = pfs_lost_text(lost, &gaps);
+	bool any_lost = pfs_lost_text(lost, pfs_gaps_shown(data->model, filter));
 	struct pfs_refault_how how;
 	size_t len;
 

@@ -50,7 +50,7 @@ void pfs_sim_free(struct pfs_sim *sim)
 
 static uint64_t since_start(const struct pfs_sim *sim, const struct pfs_ref *ref)
 {
-	uint64_t start = sim->model->start_ns ? sim->model->start_ns : sim->model->first_ns;
+	uint64_t start = pfs_model_base_ns(sim->model);
 
 	return ref->ts_ns > start ? ref->ts_ns - start : 0;
 }

@@ -134,7 +134,7 @@ static int object_nr(struct pfs_tapes *t, const struct pfs_object *object, uint3
 
 static uint64_t since_start(const struct pfs_model *model, uint64_t ts_ns)
 {
-	return ts_ns - (model->start_ns ? model->start_ns : model->first_ns);
+	return ts_ns - pfs_model_base_ns(model);
 }
 
 static int fill_entry(struct pfs_tapes *t, const struct pfs_ref *ref, struct pfs_tape_entry *entry)

@@ -43,7 +43,7 @@ void pfs_mrc_fini(struct pfs_mrc *mrc)
 static struct pfs_mrc_curve *curve_new(struct pfs_mrc *mrc, const struct pfs_ref *ref)
 {
 	const struct pfs_mrc_options *options = &mrc->options;
-	uint64_t start_ns = mrc->model->start_ns ? mrc->model->start_ns : mrc->model->first_ns;
+	uint64_t start_ns = pfs_model_base_ns(mrc->model);
 	struct pfs_mrc_curve *curve = calloc(1, sizeof(*curve));
 
 	if (!curve)

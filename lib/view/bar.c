@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Planning and drawing of one bar: see bar.h. Both walk the touched pages only, never the untouched
+ * Planning and drawing of one bar: see bars_priv.h. Both walk the touched pages only, never the untouched
  * ones, so that the cost does not depend on how large a region is.
  */
-#include "view/bar.h"
+#include "view/bars_priv.h"
 
 #include <inttypes.h>
 #include <string.h>

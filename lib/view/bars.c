@@ -5,9 +5,8 @@
  *
  *     55d0c8e02000-55d0c8e07000 r-xp     2/5 /usr/bin/cat  |X+++X|
  */
-#include "view/bar.h"
+#include "view/bars_priv.h"
 #include "base/escape.h"
-#include "view/bars_frame.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
  */
 #include "base/escape.h"
 #include "view/loss.h"
-#include "view/output.h"
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -87,7 +87,6 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 {
 	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
 	unsigned int nr_epochs = 0;
-	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
 	char lost[PFS_LOST_TEXT_MAX];
 	int ret = 0;
 
@@ -97,7 +96,7 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 		ret = put_epoch(&at, options, nr_epochs > 1);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to draw with");
-	if (pfs_lost_text(lost, &gaps))
+	if (pfs_lost_text(lost, pfs_gaps_shown(model, options->filter)))
 		fprintf(options->out, "Lost: %s\n", lost + (strncmp(lost, "lost ", 5) ? 0 : 5));
 	return pfs_output_end(options->out, "the bars", err);
 }

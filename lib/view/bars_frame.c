@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Headers, legend and summary of the bars: see bars_frame.h.
+ * Headers, legend and summary of the bars: see bars_priv.h.
  */
-#include "view/bars_frame.h"
+#include "view/bars_priv.h"
 
 #include "base/array.h"
 #include "base/escape.h"
-#include "view/output.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -131,12 +130,9 @@ static void compare_rows(struct pfs_bars *bars, const struct pfs_epochs *at, con
 {
 	unsigned int nr = 0;
 
-	bars->epoch_gaps = pfs_gaps_of(&bars->gaps, at, NULL);
-	for (unsigned int i = 0; i < rows->nr; i++) {
-		struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, at, &rows->row[i]);
-
-		nr += !!pfs_gaps_sum(&gaps).nr;
-	}
+	bars->epoch_gaps = pfs_gaps_of(bars->gaps, at, NULL);
+	for (unsigned int i = 0; i < rows->nr; i++)
+		nr += !!pfs_gaps_sum(pfs_gaps_of(bars->gaps, at, &rows->row[i])).nr;
 	bars->marked = !nr || nr == rows->nr ? ROWS_ALIKE : 2 * nr > rows->nr ? ROWS_SPARED : ROWS_CONCERNED;
 }
 
@@ -148,16 +144,16 @@ static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const
 		[ROWS_CONCERNED] = "so more pages may have been touched where noted",
 		[ROWS_SPARED] = "so more pages may have been touched than are drawn, except where noted",
 	};
-	struct pfs_gaps before = pfs_gaps_before(&bars->gaps, at);
-	uint64_t since_ns = pfs_gaps_sum(&before).from_ns;
+	struct pfs_gaps before = pfs_gaps_before(bars->gaps, at);
+	uint64_t since_ns = pfs_gaps_sum(before).from_ns;
 	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 200], since[48] = "", time[32];
 
 	if (since_ns)
 		snprintf(since, sizeof(since), " from %s s on", pfs_time_text(time, bars->model, since_ns));
 	compare_rows(bars, at, rows);
-	if (pfs_lost_text(lost, &bars->epoch_gaps))
+	if (pfs_lost_text(lost, bars->epoch_gaps))
 		snprintf(text, sizeof(text), "%s, %s, and regions may be wrong%s", lost, where[bars->marked], since);
-	else if (pfs_lost_text(lost, &before))
+	else if (pfs_lost_text(lost, before))
 		snprintf(text, sizeof(text), "%s, so regions may be wrong%s", lost, since);
 	else
 		return;
@@ -166,13 +162,12 @@ static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const
 
 void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 {
-	struct pfs_gaps gaps = pfs_gaps_of(&bars->gaps, bars->epoch_gaps.at, row);
 	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 32];
 	bool concerned;
 
 	if (bars->marked == ROWS_ALIKE)
 		return;
-	concerned = pfs_lost_text(lost, &gaps);
+	concerned = pfs_lost_text(lost, pfs_gaps_of(bars->gaps, bars->epoch_gaps.at, row));
 	if (concerned && bars->marked == ROWS_CONCERNED) {
 		snprintf(text, sizeof(text), "  (faults may be lost: %s)", lost + strlen("lost "));
 		put_alarm(bars, text);
@@ -348,9 +343,8 @@ static void put_summary(struct pfs_bars *bars)
 	struct pfs_list list = list_of(bars, ", ", 2);
 	const struct pfs_tally *t = &bars->shown;
 	char n[48], lost[PFS_LOST_TEXT_MAX];
-	bool any_lost;
+	bool any_lost = pfs_lost_text(lost, bars->gaps);
 
-	any_lost = pfs_lost_text(lost, &bars->gaps);
 	list.start = pfs_color_on(bars->options->color, BOLD);
 	list.end = pfs_color_off(bars->options->color);
 	pfs_list_add(&list, "%s", pfs_plural(n, sizeof(n), t->faults, "fault"));

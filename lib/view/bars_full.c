@@ -7,7 +7,7 @@
  *     7f5d58600000-7f5d58626000 r--p 12/38 pages  /usr/lib/x86_64-linux-gnu/libc.so.6
  *       7f5d58600000 |RRRR++++........
  */
-#include "view/bars_frame.h"
+#include "view/bars_priv.h"
 #include "base/escape.h"
 
 #include <inttypes.h>

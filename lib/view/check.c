@@ -225,8 +225,7 @@ static int verdict(struct check *c, const struct pfs_model *model, struct pfs_er
 
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
-	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
-	struct check c = { .out = options->out, .missing = pfs_gaps_sum(&gaps) };
+	struct check c = { .out = options->out, .missing = pfs_gaps_sum(pfs_gaps_shown(model, NULL)) };
 	struct kernel_counts k;
 	struct pfs_counts n;
 	const char *source = pfs_model_note(model, "source");

@@ -147,8 +147,7 @@ static void compare_process(struct totals *t, const struct pfs_model *model, con
 	struct pair ours = recorded_of(model, proc);
 	uint64_t off = distance(ours.minor, kernel->minor) + distance(ours.major, kernel->major);
 	struct pfs_epochs life = pfs_whole_life(model, proc);
-	struct pfs_gaps all = pfs_gaps_shown(model, NULL), gaps = pfs_gaps_of(&all, &life, NULL);
-	struct pfs_missing missing = pfs_gaps_sum(&gaps);
+	struct pfs_missing missing = pfs_gaps_sum(pfs_gaps_of(pfs_gaps_shown(model, NULL), &life, NULL));
 	char whose[64];
 
 	snprintf(whose, sizeof(whose), "in process %d", proc->pid);
@@ -190,8 +189,7 @@ static void check_processes(struct totals *t, const struct pfs_model *model)
 
 static void check_rusage(struct totals *t, const struct pfs_model *model, struct pair all)
 {
-	struct pfs_gaps gaps = pfs_gaps_shown(model, NULL);
-	struct pfs_missing missing = pfs_gaps_sum(&gaps);
+	struct pfs_missing missing = pfs_gaps_sum(pfs_gaps_shown(model, NULL));
 	struct pfs_fact usage, before;
 	struct pair kernel;
 

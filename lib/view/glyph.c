@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of glyphs and the pen that writes them: see glyph.h.
+ * The table of glyphs and the pen that writes them: see bars_priv.h.
  */
-#include "view/glyph.h"
+#include "view/bars_priv.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -116,16 +116,6 @@ void pfs_pen_fold(struct pfs_pen *pen, uint64_t nr_pages)
 	else
 		fputc('~', pen->out);
 	pen->fold_used = true;
-}
-
-const char *pfs_color_on(bool color, const char *sgr)
-{
-	return color ? sgr : "";
-}
-
-const char *pfs_color_off(bool color)
-{
-	return color ? "\033[0m" : "";
 }
 
 /* ---- the legend ---- */

@@ -64,7 +64,7 @@ void pfs_range_text(char text[40], uint64_t start, uint64_t end)
 
 const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t ns)
 {
-	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+	uint64_t base = pfs_model_base_ns(model);
 
 	buf[0] = '-';
 	pfs_fixed_text(buf + (ns < base), (ns < base ? base - ns : ns - base) / 1000, 6);
@@ -86,6 +86,16 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 		return buf;
 	}
 	return NULL;
+}
+
+const char *pfs_color_on(bool color, const char *sgr)
+{
+	return color ? sgr : "";
+}
+
+const char *pfs_color_off(bool color)
+{
+	return color ? "\033[0m" : "";
 }
 
 /* ---- lists ---- */

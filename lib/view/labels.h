@@ -54,4 +54,8 @@ struct pfs_list {
 void pfs_list_add(struct pfs_list *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void pfs_list_end(struct pfs_list *list);
 
+/* Colours of everything but glyphs; each "" without colour. */
+const char *pfs_color_on(bool color, const char *sgr);
+const char *pfs_color_off(bool color);
+
 #endif

@@ -21,21 +21,17 @@ struct pfs_gaps pfs_gaps_shown(const struct pfs_model *model, const struct pfs_f
 	return gaps;
 }
 
-struct pfs_gaps pfs_gaps_of(const struct pfs_gaps *gaps, const struct pfs_epochs *at, const struct pfs_row *row)
+struct pfs_gaps pfs_gaps_of(struct pfs_gaps gaps, const struct pfs_epochs *at, const struct pfs_row *row)
 {
-	struct pfs_gaps those = *gaps;
-
-	those.at = at;
-	those.row = row;
-	return those;
+	gaps.at = at;
+	gaps.row = row;
+	return gaps;
 }
 
-struct pfs_gaps pfs_gaps_before(const struct pfs_gaps *gaps, const struct pfs_epochs *at)
+struct pfs_gaps pfs_gaps_before(struct pfs_gaps gaps, const struct pfs_epochs *at)
 {
-	struct pfs_gaps those = pfs_gaps_of(gaps, at, NULL);
-
-	those.from_ns = 0;
-	return those;
+	gaps.from_ns = 0;
+	return pfs_gaps_of(gaps, at, NULL);
 }
 
 struct pfs_epochs pfs_whole_life(const struct pfs_model *model, const struct pfs_proc *proc)
@@ -66,13 +62,13 @@ static uint64_t region_start(const struct pfs_region *region)
 	return region->have & PFS_HAS(PFS_F_PERMS) ? region->since_ns : 0;
 }
 
-bool pfs_gaps_have(const struct pfs_gaps *gaps, const struct pfs_loss *loss)
+bool pfs_gaps_have(struct pfs_gaps gaps, const struct pfs_loss *loss)
 {
-	const struct pfs_region *region = gaps->row ? gaps->row->region : NULL;
+	const struct pfs_region *region = gaps.row ? gaps.row->region : NULL;
 
-	if (!overlaps(loss, gaps->from_ns, gaps->to_ns))
+	if (!overlaps(loss, gaps.from_ns, gaps.to_ns))
 		return false;
-	if (gaps->at && !overlaps(loss, epoch_start(gaps->at), gaps->at->end_ns))
+	if (gaps.at && !overlaps(loss, epoch_start(gaps.at), gaps.at->end_ns))
 		return false;
 	return !region || overlaps(loss, region_start(region), region->died_ns);
 }
@@ -90,13 +86,13 @@ static void add(struct pfs_missing *sum, const struct pfs_loss *loss)
 	sum->nr++;
 }
 
-struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps)
+struct pfs_missing pfs_gaps_sum(struct pfs_gaps gaps)
 {
 	struct pfs_missing sum = { 0 };
 
-	for (unsigned int i = 0; i < gaps->model->nr_losses; i++)
-		if (pfs_gaps_have(gaps, &gaps->model->losses[i]))
-			add(&sum, &gaps->model->losses[i]);
+	for (unsigned int i = 0; i < gaps.model->nr_losses; i++)
+		if (pfs_gaps_have(gaps, &gaps.model->losses[i]))
+			add(&sum, &gaps.model->losses[i]);
 	return sum;
 }
 
@@ -129,10 +125,10 @@ static struct pfs_missing *listed_as(struct by_cpu *by, unsigned int on)
 	return &by->listed[i].sum;
 }
 
-static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
+static void sum_by_cpu(struct pfs_gaps gaps, struct by_cpu *by)
 {
-	for (unsigned int i = 0; i < gaps->model->nr_losses; i++) {
-		const struct pfs_loss *loss = &gaps->model->losses[i];
+	for (unsigned int i = 0; i < gaps.model->nr_losses; i++) {
+		const struct pfs_loss *loss = &gaps.model->losses[i];
 		struct pfs_missing *sum;
 
 		if (!pfs_gaps_have(gaps, loss))
@@ -145,7 +141,7 @@ static void sum_by_cpu(const struct pfs_gaps *gaps, struct by_cpu *by)
 		}
 	}
 	for (unsigned int i = 0; i < by->nr_listed; i++) { /* of all gaps together more may be known */
-		const struct pfs_lost_cpu *all = &gaps->model->lost_on[by->listed[i].on];
+		const struct pfs_lost_cpu *all = &gaps.model->lost_on[by->listed[i].on];
 
 		if (by->listed[i].sum.nr == all->nr_gaps) {
 			by->listed[i].sum.count = all->count;
@@ -178,7 +174,7 @@ static int time_text(char *buf, size_t size, const struct pfs_model *model, cons
 	return snprintf(buf, size, " between %s and %s s", pfs_time_text(from, model, sum->from_ns), to);
 }
 
-bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
+bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps)
 {
 	const size_t size = PFS_LOST_TEXT_MAX;
 	struct by_cpu by = { 0 };
@@ -187,32 +183,31 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps)
 
 	sum_by_cpu(gaps, &by);
 	for (unsigned int i = 0; i < by.nr_listed; i++) {
-		int32_t cpu = gaps->model->lost_on[by.listed[i].on].cpu;
+		int32_t cpu = gaps.model->lost_on[by.listed[i].on].cpu;
 
 		where[0] = '\0';
 		if (cpu >= 0)
 			snprintf(where, sizeof(where), " on CPU %d", cpu);
 		len += snprintf(buf + len, size - len, i ? ", " : "lost ");
 		len += number_text(buf + len, size - len, &by.listed[i].sum, where);
-		len += time_text(buf + len, size - len, gaps->model, &by.listed[i].sum);
+		len += time_text(buf + len, size - len, gaps.model, &by.listed[i].sum);
 	}
 	if (by.nr_others) {
 		snprintf(where, sizeof(where), " on %u other CPU%s", by.nr_others, by.nr_others == 1 ? "" : "s");
 		len += snprintf(buf + len, size - len, ", ");
 		len += number_text(buf + len, size - len, &by.others, where);
 	}
-	if (!gaps->at && gaps->model->missed)
+	if (!gaps.at && gaps.model->missed)
 		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded",
-			 len ? ", " : "", gaps->model->missed, gaps->model->missed == 1 ? "" : "es",
-			 gaps->model->missed == 1 ? "it" : "they");
-	return by.nr_listed || (!gaps->at && gaps->model->missed);
+			 len ? ", " : "", gaps.model->missed, gaps.model->missed == 1 ? "" : "es",
+			 gaps.model->missed == 1 ? "it" : "they");
+	return by.nr_listed || (!gaps.at && gaps.model->missed);
 }
 
 void pfs_put_losses(const struct pfs_model *model, FILE *out)
 {
-	struct pfs_gaps all = pfs_gaps_shown(model, NULL);
 	char lost[PFS_LOST_TEXT_MAX];
 
-	if (pfs_lost_text(lost, &all))
+	if (pfs_lost_text(lost, pfs_gaps_shown(model, NULL)))
 		fprintf(out, "%s: the recording is not complete\n", lost);
 }

@@ -24,18 +24,18 @@ struct pfs_gaps {
 struct pfs_gaps pfs_gaps_shown(const struct pfs_model *model, const struct pfs_filter *filter);
 
 /* Those of them that may concern an epoch, or with a row, that row of it. */
-struct pfs_gaps pfs_gaps_of(const struct pfs_gaps *gaps, const struct pfs_epochs *at, const struct pfs_row *row);
+struct pfs_gaps pfs_gaps_of(struct pfs_gaps gaps, const struct pfs_epochs *at, const struct pfs_row *row);
 
 /*
  * Those that may have hidden changes of an epoch's regions before the end of what the gaps' time is: also such as
  * were before its beginning.
  */
-struct pfs_gaps pfs_gaps_before(const struct pfs_gaps *gaps, const struct pfs_epochs *at);
+struct pfs_gaps pfs_gaps_before(struct pfs_gaps gaps, const struct pfs_epochs *at);
 
 /* All of a process's life, as if it were one epoch. */
 struct pfs_epochs pfs_whole_life(const struct pfs_model *model, const struct pfs_proc *proc);
 
-bool pfs_gaps_have(const struct pfs_gaps *gaps, const struct pfs_loss *loss);
+bool pfs_gaps_have(struct pfs_gaps gaps, const struct pfs_loss *loss);
 
 /* What is missing in them together. */
 struct pfs_missing {
@@ -43,7 +43,7 @@ struct pfs_missing {
 	uint64_t count, unknown; /* as of struct pfs_loss */
 	uint64_t from_ns, to_ns; /* of the first one's beginning, of the last one's end */
 };
-struct pfs_missing pfs_gaps_sum(const struct pfs_gaps *gaps);
+struct pfs_missing pfs_gaps_sum(struct pfs_gaps gaps);
 
 /* May that many events be among them? */
 bool pfs_missing_may_be(const struct pfs_missing *missing, uint64_t nr);
@@ -55,7 +55,7 @@ enum { PFS_LOST_TEXT_MAX = 1024 };
  * "lost 12 events on CPU 1 between 0.001000 and 0.001204 s, an unknown number of events on CPU 3 before 0.002000 s";
  * of no process in particular also "8 processes ended before they could be recorded". False if there are none.
  */
-bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], const struct pfs_gaps *gaps);
+bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps);
 
 /* Prints one line if anything was lost in the recording. */
 void pfs_put_losses(const struct pfs_model *model, FILE *out);

@@ -10,7 +10,6 @@
 #include "base/escape.h"
 #include "view/labels.h"
 #include "view/loss.h"
-#include "view/output.h"
 #include "view/view.h"
 
 #include <errno.h>
@@ -106,10 +105,9 @@ static void put_space(const struct pfs_model *model, const struct pfs_view_optio
 static void put_doubt(const struct pfs_model *model, const struct pfs_view_options *options,
 		      const struct pfs_epochs *at)
 {
-	struct pfs_gaps shown = pfs_gaps_shown(model, options->filter), gaps = pfs_gaps_before(&shown, at);
 	char lost[PFS_LOST_TEXT_MAX];
 
-	if (pfs_lost_text(lost, &gaps))
+	if (pfs_lost_text(lost, pfs_gaps_before(pfs_gaps_shown(model, options->filter), at)))
 		fprintf(options->out, "# may be wrong: %s\n", lost);
 }
 

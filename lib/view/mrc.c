@@ -7,8 +7,6 @@
 #include "base/units.h"
 #include "base/array.h"
 #include "reference/refs.h"
-#include "view/mrc_words.h"
-#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -235,7 +233,7 @@ static int fill_sets(struct pfs_table *table, const struct drawing *d, const str
 static int fill_steps(struct pfs_table *table, const struct drawing *d, const struct pfs_mrc_curve *curve)
 {
 	const struct pfs_model *model = d->mrc->model;
-	uint64_t start_ns = model->start_ns ? model->start_ns : model->first_ns;
+	uint64_t start_ns = pfs_model_base_ns(model);
 
 	for (unsigned int i = 0; i < d->mrc->options.nr_windows; i++) {
 		struct pfs_working_set set = pfs_working_sets_get(curve->sets, i);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/mrc_words.h"
+#include "view/mrc.h"
 
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "view/labels.h"
 #include "view/loss.h"
-#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -118,7 +117,7 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 /* ---- events that are no references ---- */
 
 static void put_left_out_text(const struct pfs_view_options *options, const struct pfs_refs_stats *stats,
-			      const struct pfs_gaps *gaps)
+			      struct pfs_gaps gaps)
 {
 	const struct {
 		uint64_t nr;
@@ -170,11 +169,11 @@ int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json
 			 const struct pfs_refs_stats *stats)
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(model, options->filter);
-	struct pfs_missing missing = pfs_gaps_sum(&gaps);
+	struct pfs_missing missing = pfs_gaps_sum(gaps);
 	struct pfs_table *table;
 
 	if (options->format == PFS_VIEW_TEXT) {
-		put_left_out_text(options, stats, &gaps);
+		put_left_out_text(options, stats, gaps);
 		return 0;
 	}
 	table = pfs_table_new(left_out_columns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/output.h"
+#include "view/view.h"
 
-#include "view/glyph.h"
+#include "view/labels.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "view/report_priv.h"
 
 #include "view/labels.h"
-#include "view/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,7 +92,6 @@ static int put_recording(const struct pfs_report_lines *g)
 	const struct pfs_view_options *options = g->options;
 	const struct pfs_model *m = g->model;
 	FILE *out = options->out;
-	struct pfs_gaps shown = pfs_gaps_shown(m, options->filter);
 	char lost[PFS_LOST_TEXT_MAX], end[32];
 	int ret;
 
@@ -109,7 +107,7 @@ static int put_recording(const struct pfs_report_lines *g)
 		pfs_json_u64(g->json, "events", m->nr_events);
 		pfs_json_u64(g->json, "first_ns", m->first_ns);
 		pfs_json_u64(g->json, "last_ns", m->last_ns);
-		pfs_json_u64(g->json, "start_ns", m->start_ns ? m->start_ns : m->first_ns);
+		pfs_json_u64(g->json, "start_ns", pfs_model_base_ns(m));
 		pfs_json_u64(g->json, "lost", m->lost);
 		pfs_json_u64(g->json, "lost_unknown_times", m->lost_unknown);
 		pfs_json_u64(g->json, "processes_missed", m->missed);
@@ -118,7 +116,7 @@ static int put_recording(const struct pfs_report_lines *g)
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
 		fprintf(out, "%s in %s s, ", lost, pfs_time_text(end, m, m->last_ns));
-		if (!pfs_lost_text(lost, &shown))
+		if (!pfs_lost_text(lost, pfs_gaps_shown(m, options->filter)))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
 		ret = put_refault(g);

@@ -45,7 +45,7 @@ static void count_events(struct pfs_tally *t, const struct pfs_counts *c)
 static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, struct pfs_process_line *line)
 {
 	bool moment = g->options->filter && g->options->filter->at.set;
-	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter), gaps;
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
 	struct pfs_rows rows;
 	int err = pfs_rows_collect(&rows, at);
 
@@ -59,9 +59,8 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, 
 			continue;
 		pfs_tally_add(&line->tally, &row->tally);
 		region = pfs_array_add(g->regions, g->nr_regions, g->max_regions);
-		gaps = pfs_gaps_of(&shown, at, row);
 		if (region)
-			*region = (struct pfs_region_line){ .at = *at, .row = *row, .missing = pfs_gaps_sum(&gaps) };
+			*region = (struct pfs_region_line){ *at, *row, pfs_gaps_sum(pfs_gaps_of(shown, at, row)) };
 		else
 			err = -ENOMEM;
 	}
@@ -69,12 +68,11 @@ static int gather_rows(struct pfs_report_lines *g, const struct pfs_epochs *at, 
 	return err;
 }
 
-bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown, const struct pfs_loss *gap)
+bool pfs_report_concerns(const struct pfs_process_line *line, struct pfs_gaps shown, const struct pfs_loss *gap)
 {
 	struct pfs_epochs life = pfs_whole_life(line->at.model, line->at.proc);
-	struct pfs_gaps gaps = pfs_gaps_of(shown, &life, NULL);
 
-	return pfs_gaps_have(&gaps, gap);
+	return pfs_gaps_have(pfs_gaps_of(shown, &life, NULL), gap);
 }
 
 static void find_missing(struct pfs_report_lines *g)
@@ -83,9 +81,8 @@ static void find_missing(struct pfs_report_lines *g)
 
 	for (size_t i = 0; i < g->nr_processes; i++) {
 		struct pfs_epochs life = pfs_whole_life(g->model, g->processes[i].at.proc);
-		struct pfs_gaps gaps = pfs_gaps_of(&shown, &life, NULL);
 
-		g->processes[i].missing = pfs_gaps_sum(&gaps);
+		g->processes[i].missing = pfs_gaps_sum(pfs_gaps_of(shown, &life, NULL));
 	}
 }
 

@@ -52,7 +52,7 @@ int pfs_report_gather(struct pfs_report_lines *lines, const struct pfs_model *mo
 		      const struct pfs_view_options *options);
 
 /* May this gap concern the process, in any of its images? */
-bool pfs_report_concerns(const struct pfs_process_line *line, const struct pfs_gaps *shown, const struct pfs_loss *gap);
+bool pfs_report_concerns(const struct pfs_process_line *line, struct pfs_gaps shown, const struct pfs_loss *gap);
 
 void pfs_report_free(struct pfs_report_lines *lines);
 

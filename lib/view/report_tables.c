@@ -96,7 +96,7 @@ static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 /* Seconds since the start of the recording; what came before it is at 0. */
 static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
 {
-	uint64_t base = model->start_ns ? model->start_ns : model->first_ns;
+	uint64_t base = pfs_model_base_ns(model);
 
 	pfs_table_known(table, known, ns > base ? ns - base : 0);
 }
@@ -261,7 +261,7 @@ static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const
 	for (size_t i = 0; i < g->nr_processes; i++) {
 		const struct pfs_process_line *line = &g->processes[i];
 
-		if (!pfs_report_concerns(line, &shown, gap))
+		if (!pfs_report_concerns(line, shown, gap))
 			continue;
 		c->processes++;
 		if (len + 20 < sizeof(c->pids))
@@ -271,9 +271,9 @@ static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const
 			snprintf(c->pids + len, sizeof(c->pids) - len, " ...");
 	}
 	for (size_t i = 0; i < g->nr_regions; i++) {
-		struct pfs_gaps gaps = pfs_gaps_of(&shown, &g->regions[i].at, &g->regions[i].row);
+		const struct pfs_region_line *line = &g->regions[i];
 
-		c->regions += g->regions[i].row.region && pfs_gaps_have(&gaps, gap);
+		c->regions += line->row.region && pfs_gaps_have(pfs_gaps_of(shown, &line->at, &line->row), gap);
 	}
 }
 
@@ -285,7 +285,7 @@ static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
 	for (unsigned int i = 0; i < g->model->nr_losses; i++) {
 		const struct pfs_loss *gap = &g->model->losses[i];
 
-		if (!pfs_gaps_have(&shown, gap))
+		if (!pfs_gaps_have(shown, gap))
 			continue;
 		pfs_table_known(table, gap->cpu >= 0, gap->cpu);
 		add_time(table, g->model, gap->from_ns, gap->from_ns);
@@ -299,9 +299,7 @@ static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
 
 static bool has_gaps(const struct pfs_report_lines *g)
 {
-	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
-
-	return pfs_gaps_sum(&shown).nr;
+	return pfs_gaps_sum(pfs_gaps_shown(g->model, g->options->filter)).nr;
 }
 
 /* ---- all of them ---- */

@@ -6,10 +6,7 @@
  *
  *	rows.h		the epochs and rows that a filter leaves
  *	labels.h	names, numbers, times, lists that wrap
- *	glyph.h, bar.h	what a page is drawn as, and what becomes of a region that is wider than its bar
- *	bars_frame.h	header, summary and legend of the bars
  *	loss.h		which lost events may concern what
- *	output.h	tables as text, CSV or JSON
  *	mrc.h		miss ratio curves, which are made of references
  */
 #ifndef PFS_VIEW_H
@@ -18,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/table.h"
 #include "model/filter.h"
 #include "model/model.h"
 
@@ -58,5 +56,20 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+
+/* ---- how views print tables (view/output.c), and how every view ends ---- */
+
+/*
+ * Both print a table, and free it: as CSV with `key` in the first column, or as the next member `key` of a JSON object.
+ * pfs_output_table() has an array of the rows on a line of its own, and the text form below its title; pfs_output_row()
+ * has one row and no text form. A table that is NULL or incomplete is not printed. 0 or -ENOMEM.
+ */
+int pfs_output_table(const struct pfs_view_options *options, struct pfs_json *json, struct pfs_table *table,
+		     const char *key, const char *title);
+int pfs_output_row(const struct pfs_view_options *options, struct pfs_json *json, struct pfs_table *table,
+		   const char *key);
+
+/* Flushes. 0, or -EIO with err set: "writing WHAT: why". */
+int pfs_output_end(FILE *out, const char *what, struct pfs_err *err);
 
 #endif

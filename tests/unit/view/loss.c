@@ -42,8 +42,8 @@ static uint64_t gaps_of(const struct feed *f, int32_t pid, uint64_t start)
 	struct pfs_epochs at;
 
 	row = row_at(f, pid, start, &at);
-	gaps = pfs_gaps_of(&all, &at, row);
-	return pfs_gaps_sum(&gaps).nr;
+	gaps = pfs_gaps_of(all, &at, row);
+	return pfs_gaps_sum(gaps).nr;
 }
 
 static void test_only_what_was_there(void **state)
@@ -144,8 +144,8 @@ static void test_processes(void **state)
 	assert_int_equal(gaps_of(&f, 4, 0x100000), 0);
 	all = pfs_gaps_shown(f.model, NULL);
 	life = pfs_whole_life(f.model, pfs_model_proc(f.model, 3)); /* what it was before, is */
-	all = pfs_gaps_of(&all, &life, NULL);
-	assert_int_equal(pfs_gaps_sum(&all).nr, 1);
+	all = pfs_gaps_of(all, &life, NULL);
+	assert_int_equal(pfs_gaps_sum(all).nr, 1);
 	feed_as(&f, 9, 9); /* of which no fork is known: it may have lived all the time */
 	feed_fault(&f, 0x700000, PFS_WRITE);
 	assert_int_equal(gaps_of(&f, 9, 0x700000), 1);
@@ -188,7 +188,7 @@ static bool shown(const struct feed *f, const struct pfs_filter *filter, char te
 {
 	struct pfs_gaps gaps = pfs_gaps_shown(f->model, filter);
 
-	return pfs_lost_text(text, &gaps);
+	return pfs_lost_text(text, gaps);
 }
 
 static void test_the_time_that_is_shown(void **state)
