@@ -128,22 +128,22 @@ int pfs_space_replace(struct pfs_space *space, const struct pfs_event *ev)
 
 /*
  * A move to a fixed address may take several regions with the gaps between them. Narrows *move to the one that arrived in
- * [start, end); false: none.
+ * [start, end); false: none. A length of 0 copies the region at from.
  */
 static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
 {
-	uint64_t from_end = move->from + move->len;
+	uint64_t from_end = move->from + move->len + !move->len;
 
 	for (unsigned int i = pfs_space_lower(space, move->from);
 	     i < space->nr_live && space->live[i]->start < from_end; i++) {
 		const struct pfs_region *r = space->live[i];
 		uint64_t start = r->start > move->from ? r->start : move->from;
 		uint64_t end = r->end < from_end ? r->end : from_end;
-		uint64_t to = move->addr + (start - move->from);
+		uint64_t to = move->addr + (start - move->from), len = move->len ? end - start : 0;
 
-		if (to >= move->start && to + (end - start) <= move->end) {
+		if (to >= move->start && to + len <= move->end) {
 			move->from = start;
-			move->len = end - start;
+			move->len = len;
 			move->addr = to;
 			return true;
 		}

@@ -197,14 +197,15 @@ static void op_remap_fixed(struct actor *a)
 		area_cut(a, i, s);
 }
 
-/* An old length of 0 maps the same pages of a shared mapping a second time. */
+/* An old length of 0 maps the same pages of a shared mapping a second time, where the kernel likes or in the arena. */
 static void op_remap_copy(struct actor *a)
 {
+	bool fixed = chance(a, 50);
 	int i;
-	struct span s = target(a, &i);
-	char *p = mremap(s.start, 0, bytes(s), MREMAP_MAYMOVE);
+	struct span s = target(a, &i), to = arena_span(a);
+	char *p = mremap(s.start, 0, bytes(s), fixed ? MREMAP_MAYMOVE | MREMAP_FIXED : MREMAP_MAYMOVE, to.start);
 
-	if (p != MAP_FAILED)
+	if (p != MAP_FAILED && !fixed)
 		area_add(a, moved(a, i, (struct span){ p, s.pages }));
 }
 

@@ -107,6 +107,19 @@ static void test_a_move_that_shrinks(void **state)
 	feed_free(&f);
 }
 
+/* An old length of 0 maps the pages of a shared mapping a second time. */
+static void test_a_copy_to_a_fixed_address(void **state)
+{
+	for (uint64_t into = 0; into <= 0x1000; into += 0x1000) {
+		struct feed f = feed_new(PID);
+
+		feed_maps_line(&f, 0x100000, 0x104000, RW | S, 0x3000, 1, 9, "/f");
+		move_fixed(&f, 0x100000 + into, 0, 0x200000, 0x200000, 0x202000, 7);
+		assert_live(&f, into ? "100-104+3:/f 200-202+4:/f" : "100-104+3:/f 200-202+3:/f");
+		feed_free(&f);
+	}
+}
+
 static void test_a_moved_region_was_written(void **state)
 {
 	struct feed f = feed_new(PID);
@@ -882,6 +895,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_move_takes_its_pages_along),
 		cmocka_unit_test(test_a_move_that_shrinks),
+		cmocka_unit_test(test_a_copy_to_a_fixed_address),
 		cmocka_unit_test(test_a_moved_region_was_written),
 		cmocka_unit_test(test_a_move_that_merges),
 		cmocka_unit_test(test_several_regions_move),
