@@ -343,12 +343,16 @@ static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const s
 	return asm_emit(a, &ev);
 }
 
-/* mremap was to move several regions, and has moved some of them: those are no longer at their old place. */
+/*
+ * mremap was to move several regions, and has moved some of them: those are no longer at their old place. A copy (old
+ * length 0) over its own source removes that, and then finds nothing to copy.
+ */
 static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	bool over_itself = !t->call.arg[1] && (int64_t)raw->arg[0] == -EFAULT;
 	struct pfs_event ev;
 
-	if (t->call.arg[3] & MREMAP_FIXED && !a->checks_first)
+	if (t->call.arg[3] & MREMAP_FIXED && (!a->checks_first || over_itself))
 		return mremap_emptied(a, t, raw);
 	if (!t->call.moved || t->call.arg[3] & MREMAP_DONTUNMAP)
 		return 0;

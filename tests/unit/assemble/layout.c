@@ -485,6 +485,23 @@ static void test_mremap_fixed_empties_before_it_fails(void **state)
 	raw_feed_fini(&f);
 }
 
+/* An old length of 0 copies. Every kernel empties the target, which here is the source, before it looks for that. */
+static void test_mremap_copies_over_itself(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	NOTE(&f, "kernel=6.17.0");
+	forget(&f);
+	ENTER(&f, SYS_MREMAP, 0x10000, 0, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x10000);
+	LEAVE(&f, SYS_MREMAP, -EINVAL);
+	expect(&f, "");
+	ENTER(&f, SYS_MREMAP, 0x10000, 0, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x10000);
+	LEAVE(&f, SYS_MREMAP, -EFAULT);
+	expect(&f, "unmap op=if_mapped start=10000 end=12000 from=10000\n");
+	raw_feed_fini(&f);
+}
+
 static void test_mremap_shrinks(void **state)
 {
 	struct raw_feed f;
@@ -544,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_mremap_that_fails_half_way),
 		cmocka_unit_test(test_mremap_splits_first),
 		cmocka_unit_test(test_mremap_fixed_empties_before_it_fails),
+		cmocka_unit_test(test_mremap_copies_over_itself),
 		cmocka_unit_test(test_mremap_shrinks),
 		cmocka_unit_test(test_mremap_dontunmap),
 	};
