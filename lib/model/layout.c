@@ -67,6 +67,16 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 	return err;
 }
 
+/* A fault makes the stack grow, and comes before the map that reports it: then it is counted in no region no more. */
+static void stack_grown(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space)
+{
+	if (space != thread->fault_space || !thread->fault_outside || !pfs_space_find(space, thread->fault_addr))
+		return;
+	thread->fault_outside = false;
+	model_counts(model, space)->outside--;
+	thread->proc->counts.outside -= !space->launcher;
+}
+
 static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct pfs_segment segment = { ev->start, thread->shmdt_first, thread->shmdt_len, thread->shmdt_ino };
@@ -109,6 +119,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
+	int err;
 
 	if (!space)
 		return other ? 0 : -ENOMEM;
@@ -124,7 +135,11 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	case PFS_MAP:
 		counts->maps += !space->launcher;
 		all->maps++;
-		return space == thread->forking ? map_copied(thread, &map) : pfs_space_map(space, &map);
+		if (space == thread->forking)
+			return map_copied(thread, &map);
+		err = pfs_space_map(space, &map);
+		stack_grown(model, thread, space);
+		return err;
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
 		all->unmaps++;

@@ -180,14 +180,15 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 }
 
 /* Later events of the thread may be about the last of the first nr faults. */
-static void remember_fault(struct pfs_thread *thread, struct pfs_space *space, const struct fault_batch *batch,
-			   uint32_t nr)
+static void remember_fault(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
+			   const struct fault_batch *batch, uint32_t nr)
 {
 	thread->fault_space = space;
 	thread->fault_addr = batch->addr[nr - 1];
 	thread->fault_ns = batch->ts_ns[nr - 1];
 	thread->fault_mode = batch->mode;
 	thread->fault_access = batch->access;
+	thread->fault_outside = !region;
 	thread->nr_faults += nr;
 }
 
@@ -220,7 +221,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
-	remember_fault(thread, space, batch, faults.nr);
+	remember_fault(thread, space, region, batch, faults.nr);
 	return faults.nr;
 }
 

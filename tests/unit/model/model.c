@@ -91,6 +91,9 @@ static void test_a_fault_outside_is_kept(void **state)
 	/* The stack grows over it: the fault came first, the region is told afterwards. */
 	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
 	assert_int_equal(flags_at(&f, 1, 0x7ffd00000000), PFS_PAGE_WRITE | PFS_PAGE_USER);
+	assert_int_equal(f.model->counts.outside + pfs_model_proc(f.model, 1)->counts.outside, 0);
+	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
+	assert_int_equal(f.model->counts.outside, 0);
 	feed_unmap(&f, 0x7ffd00000000, 0x7ffd00021000);
 	assert_int_equal(flags_at(&f, 1, 0x7ffd00000000), 0);
 	feed_free(&f);
