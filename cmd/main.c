@@ -5,8 +5,10 @@
 #include "common/command.h"
 
 #include <argp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name, *what; /* what: one line for `pfscope --help' */
@@ -46,10 +48,24 @@ static int usage(FILE *out, int status)
 	return status;
 }
 
+/*
+ * A file that is mapped, a recording or a tape, has lost the bytes that are being read. There is nothing to return to,
+ * and no output has its name yet.
+ */
+static void bus_error(int signal)
+{
+	static const char text[] = "pfscope: a file was truncated while it was being read\n";
+
+	(void)signal;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	char name[64];
 
+	signal(SIGBUS, bus_error);
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version = "pfscope " PFS_VERSION;
 	if (argc < 2)

@@ -180,6 +180,7 @@ static int chunk_next(struct pfs_page_source *src, const uint8_t **page, uint32_
 
 static void chunk_free(struct pfs_page_source *src)
 {
+	free(src->block);
 	free(((struct chunk_source *)src)->in);
 	free(src);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sub-buffers read from a file, many at a time into a buffer of its own.
+ * Sub-buffers of a file, many at a time: a window of a complete file is mapped, which spares a copy, and a growing file
+ * is read. Memory stays flat. The descriptor is the caller's; its file position is not used.
  *
- * It reads the file and does not map it: if the file is truncated meanwhile, it ends early, where a mapping would raise
- * SIGBUS. Memory stays flat. The descriptor is the caller's; its file position is not used.
+ * A file that was truncated is an error. If that happens between the look at its size and the use of the window, the
+ * kernel raises SIGBUS, for which pfscope has a handler (cmd/main.c).
  */
 #include "record/page_source.h"
 
@@ -12,15 +13,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define BLOCK (128u << 10)
+#define BLOCK  (128u << 10)
+#define WINDOW (1u << 20)
 
 struct file_source {
 	struct pfs_page_source src;
 	int fd;
 	bool growing;
+	size_t mapped;	   /* bytes of the block, if it is a window of the file */
 	uint64_t pos, end; /* in the file: what to read next */
-	uint32_t room;	   /* of the block, which is made when first needed: many CPUs have no data */
+	uint32_t room;	   /* of a block to read into, which is made when first needed: many CPUs have no data */
 };
 
 bool pfs_page_source_take(struct pfs_page_source *src, const uint8_t **page, uint32_t *size)
@@ -37,10 +43,8 @@ bool pfs_page_source_take(struct pfs_page_source *src, const uint8_t **page, uin
 
 void pfs_page_source_free(struct pfs_page_source *src)
 {
-	if (!src)
-		return;
-	free(src->block);
-	src->free(src);
+	if (src)
+		src->free(src);
 }
 
 /* Nothing behind this can be read. */
@@ -54,6 +58,36 @@ static int give_up(struct file_source *fs, int code, struct pfs_err *err)
 			   code == -EBADMSG ? "the file became shorter" : strerror(-code));
 }
 
+static void drop_block(struct file_source *fs)
+{
+	if (fs->mapped)
+		munmap(fs->src.block, fs->mapped);
+	else
+		free(fs->src.block);
+	fs->src.block = NULL;
+	fs->mapped = 0;
+}
+
+/* False: the file cannot be mapped there, or is shorter. */
+static bool map_window(struct file_source *fs)
+{
+	uint64_t left = fs->end - fs->pos, room = WINDOW - WINDOW % fs->src.page_size;
+	size_t len = left < room ? left : room;
+	void *window = MAP_FAILED;
+	struct stat st;
+
+	if (!fs->growing && !(fs->pos % sysconf(_SC_PAGESIZE)) && !fstat(fs->fd, &st) &&
+	    fs->pos + len <= (uint64_t)st.st_size)
+		window = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fs->fd, fs->pos);
+	if (window == MAP_FAILED)
+		return false;
+	drop_block(fs);
+	fs->src.block = window;
+	fs->src.filled = fs->mapped = len;
+	fs->pos += len;
+	return true;
+}
+
 static int fill(struct file_source *fs, struct pfs_err *err)
 {
 	struct pfs_page_source *src = &fs->src;
@@ -61,6 +95,10 @@ static int fill(struct file_source *fs, struct pfs_err *err)
 	ssize_t n;
 
 	src->given = src->filled = 0;
+	if (map_window(fs))
+		return 0;
+	if (fs->mapped)
+		drop_block(fs);
 	if (!src->block)
 		src->block = malloc(fs->room);
 	if (!src->block)
@@ -90,6 +128,7 @@ static int file_next(struct pfs_page_source *src, const uint8_t **page, uint32_t
 
 static void file_free(struct pfs_page_source *src)
 {
+	drop_block((struct file_source *)src);
 	free(src);
 }
 

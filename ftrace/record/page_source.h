@@ -20,10 +20,10 @@ struct pfs_page_source {
 	 * it goes on behind what cannot be read.
 	 */
 	int (*next)(struct pfs_page_source *src, const uint8_t **page, uint32_t *size, struct pfs_err *err);
-	void (*free)(struct pfs_page_source *src); /* all but the block */
-	uint64_t where;				   /* offset in the file of the sub-buffer given last, for messages */
-	uint8_t *block;				   /* the bytes read last; freed with it */
-	uint32_t page_size, given, filled;	   /* in the block */
+	void (*free)(struct pfs_page_source *src);
+	uint64_t where;			   /* offset in the file of the sub-buffer given last, for messages */
+	uint8_t *block;			   /* the bytes read last */
+	uint32_t page_size, given, filled; /* in the block */
 };
 
 /* The next sub-buffer of the block, if it has one: the last one may be shorter. */

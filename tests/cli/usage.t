@@ -152,6 +152,16 @@ for name in v6 v7-none v7-zstd pfs-v6; do
 		[ "$status" = 1 ] || like "$err" 'damaged in [0-9]+ place' '... but says what is missing'
 	done
 done
+# While it is read: what is mapped of it is gone. (The plain program: a sanitizer has a handler of its own.)
+mkdir "$T/room"
+for command in 'render --output' 'plot --format=svg --output' 'report --salvage >'; do
+	cp "$DATA/text/small.dat" "$T/cut"
+	eval "TRUNCATE='$T/cut' LD_PRELOAD='${TOOLS%/tools}/preload/truncate.so' '${TOOLS%/tests/tools}/pfscope' \
+		${command/ / '$T/cut' } '$T/room/out'" 2>"$T/err"
+	is "$?|$(<"$T/err")" '1|pfscope: a file was truncated while it was being read' "$command: truncated while it is read"
+	[ "$command" != "${command%>}" ] || is "$(ls "$T/room")" '' '... no output is left'
+done
+rm -r "$T/room"
 cut_at "$DATA/text/small.dat" 60000
 pfscope render "$T/cut"
 is "$status" 1 'a large recording, cut: refused'
