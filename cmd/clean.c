@@ -5,7 +5,7 @@
 #include "common/command.h"
 #include "module/module.h"
 #include "refault/zram.h"
-#include "tracefs/dir.h"
+#include "tracefs/instance.h"
 
 #include <argp.h>
 #include <stdio.h>

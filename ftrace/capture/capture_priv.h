@@ -25,12 +25,10 @@
 #include "record/formats.h"
 #include "record/merge.h"
 #include "record/pfscope_records.h"
-#include "record/ringwrite.h"
-#include "sideband/counters.h"
+#include "record/ringpage.h"
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
 #include "text/text.h"
-#include "tracefs/dir.h"
 #include "tracefs/hist.h"
 #include "tracefs/instance.h"
 

@@ -11,8 +11,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "os/program.h"
-#include "user/proc_connector.h"
-#include "user/user_procs.h"
 #include "user/watcher.h"
 
 #include <errno.h>

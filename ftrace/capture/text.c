@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/write_all.h"
-#include "text/line.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

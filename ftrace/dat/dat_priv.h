@@ -8,7 +8,7 @@
 
 #include "dat/dat.h"
 #include "print/print.h"
-#include "record/ts_conv.h"
+#include "record/merge.h"
 
 #include <stdio.h>
 

@@ -17,7 +17,7 @@
 #include "event/notes.h"
 #include "record/formats.h"
 #include "record/raw.h"
-#include "record/ringwrite.h"
+#include "record/ringpage.h"
 
 /* Ids begin here or above the highest of the recording's. KernelShark keeps them in 16 bits with a sign. */
 #define PFS_RECORDS_FIRST_ID 32000

@@ -5,9 +5,9 @@
  *	raw.h			the raw event, and the table of kernel events that pfscope reads
  *	record.h		decodes a record, by offsets
  *	formats.h		the offsets, from the event formats of tracefs or of a trace.dat
- *	merge.h			streams of pages, one per CPU, merged by time; page_source.h, ts_conv.h: their pages and times
+ *	merge.h			streams of pages, one per CPU, merged by time; page_source.h: their pages
  *	fault_batch.h		runs of plain faults
- *	ringpage.h, ringwrite.h	pages of the ring buffer, read and written
+ *	ringpage.h		pages of the ring buffer, read and written
  *	pfscope_records.h	pfscope's own records
  *	handlers.h, symbols.h	the kernel functions that handle faults, and the names of functions
  *

@@ -4,7 +4,7 @@
  *
  * A sub-buffer's own time is that of its first record, so only later ones may need a time extend.
  */
-#include "record/ringwrite.h"
+#include "record/ringpage.h"
 
 #include "base/bytes.h"
 

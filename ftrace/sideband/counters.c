@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sideband/counters.h"
+#include "sideband/sideband.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

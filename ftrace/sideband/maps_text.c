@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines of /proc/PID/maps to raw events. See maps_text.h.
+ * Lines of /proc/PID/maps to raw events. See snapshot.h.
  */
-#include "sideband/maps_text.h"
+#include "sideband/snapshot.h"
 
 #include "base/perms.h"
 #include "os/smaps.h"

@@ -2,10 +2,8 @@
 /*
  * sideband/: what perf and /proc report beside the trace events.
  *
- *     sideband.h   perf's records of mappings
+ *     sideband.h   perf's records of mappings, the kernel's counts of faults
  *     snapshot.h   the layout and the threads of a running process
- *     maps_text.h  the text of /proc/PID/maps
- *     counters.h   the kernel's counts of faults
  *
  * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the
  * file name, device, inode and protection of a region. It never reports a removal or a move. Its records become raw
@@ -73,5 +71,24 @@ int pfs_sideband_put(void *sideband, const struct raw_event *ev);
 
 /* Returns false without perf events: then it only queues own records. */
 int pfs_sideband_works(const struct pfs_sideband *sb);
+
+/* ---- counters.c: the kernel's own counts of faults, counted and not sampled ---- */
+
+struct pfs_counters {
+	int fds[3];
+};
+
+struct pfs_counts_read {
+	uint64_t faults;       /* exceptions that the kernel set out to handle */
+	uint64_t minor, major; /* those it handled, outside of get_user_pages */
+};
+
+/* Counts from now on, for pid and all that it starts. 0 or -errno; then there is nothing to close. */
+int pfs_counters_open(struct pfs_counters *counters, pid_t pid);
+
+/* 0 or -errno. Complete once all counted processes have ended. */
+int pfs_counters_read(const struct pfs_counters *counters, struct pfs_counts_read *counts);
+
+void pfs_counters_close(struct pfs_counters *counters);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/write_all.h"
 #include "os/process.h"
 #include "record/pfscope_records.h"
-#include "sideband/maps_text.h"
 
 #include <dirent.h>
 #include <errno.h>

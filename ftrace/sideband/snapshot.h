@@ -53,4 +53,31 @@ int pfs_snapshot_later(const struct pfs_snapshot *snapshot, raw_event_fn fn, voi
 /* Passes the number and the name of each thread to fn, dated ts_ns. 0, -ESRCH, or -errno with err set. */
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err);
 
+/* ---- maps_text.c: the text of /proc/PID/maps, in any pieces, as a RAW_PFS_MAP a line ---- */
+
+/* A line is longer than any path, so a text that fills this without a newline is none of the kernel's. */
+#define PFS_MAPS_TEXT_MAX (1 << 16)
+
+struct pfs_maps_text {
+	struct raw_event ev; /* of the process, dated: what the lines do not have */
+	raw_event_fn fn;
+	void *ctx;
+	uint64_t heap_end; /* of [heap], 0 if there was none yet */
+	char text[PFS_MAPS_TEXT_MAX];
+	size_t len; /* of a line that is not whole yet */
+};
+
+/* Where the next bytes go, and (*room) how many may: 0 if a line is too long. Add what came to len. */
+static inline char *pfs_maps_text_room(struct pfs_maps_text *maps, size_t *room)
+{
+	*room = sizeof(maps->text) - 1 - maps->len;
+	return maps->text + maps->len;
+}
+
+/*
+ * Passes on the whole lines of the text, and keeps the rest. What is no line of a region, and [vsyscall], which
+ * is in no process's region tree, is passed over. 0 or what fn returned.
+ */
+int pfs_maps_text_lines(struct pfs_maps_text *maps);
+
 #endif

@@ -33,7 +33,7 @@ void text_event_init(struct text_event *te, const struct raw_desc *desc);
 
 /*
  * Reads [s, end), the rest of the line after the name, into ev's arg and str; what is not there stays RAW_ABSENT and
- * NULL, as the caller has set it. *end is as in text/line.h. `str` has room for the rest of the line and a NUL.
+ * NULL, as the caller has set it. *end is as in text/text.h. `str` has room for the rest of the line and a NUL.
  */
 void text_args(const struct text_event *te, const char *s, const char *end, unsigned int page_shift, char *str,
 	       struct raw_event *ev);

@@ -9,7 +9,7 @@
  *     "%8.8s-%-5d %3dd..1. %5llu.%06llu: "		trace-cmd report -l
  * The group in () is there with record-tgid, the flags with irq-info; trace-cmd has neither or one.
  */
-#include "text/line.h"
+#include "text/text.h"
 
 #include "text/scan.h"
 

@@ -8,7 +8,7 @@
 #define PFS_TEXT_QUICK_H
 
 #include "record/fault_batch.h"
-#include "text/line.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 

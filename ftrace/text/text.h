@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The text reader: lines of trace_pipe, of the `trace` file and of `trace-cmd report` become raw events, in the order of
- * the lines. line.h finds the columns of a line, for the capture, too; the room's other headers are its own.
+ * the lines. The room's other headers are its own.
  *
  * It takes text in any pieces, allocates nothing per line and never fails on any text: lines that are no event are
  * counted. The binary reader of the same events is record/record.c.
@@ -10,10 +10,27 @@
 #define PFS_TEXT_H
 
 #include "record/raw.h"
-#include "text/line.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum text_clock {
+	TEXT_CLOCK_UNKNOWN,
+	TEXT_CLOCK_US,	  /* 1281.049542 */
+	TEXT_CLOCK_NS,	  /* 1281.049542317, as of trace-cmd report -t */
+	TEXT_CLOCK_PLAIN, /* 3414584783418: a counter or CPU cycles */
+};
+
+struct text_columns {
+	const char *comm; /* in the line, not terminated; NULL: none */
+	uint32_t comm_len;
+	int32_t tid;
+	int32_t tgid; /* -1: none */
+	int32_t cpu;
+	enum text_clock clock;
+	uint64_t ts_ns;
+	const char *event; /* in the line: where the event's name starts, never at its end */
+};
 
 /* A longer line is counted and dropped. The kernel's own are at most two pages or so. */
 #define PFS_TEXT_LINE_MAX 65536
@@ -67,5 +84,22 @@ const struct pfs_text_stats *pfs_text_stats(const struct pfs_text *text);
 
 /* How much the beginning of some input looks like such text: 0 (not at all) to 100. */
 int pfs_text_probe(const char *buf, size_t len);
+
+/* ---- line.c: the columns before an event's name, also for the capture ---- */
+
+/*
+ * Finds the columns of [line, end); *end is readable and neither a digit nor a letter. 1, or 0 if
+ * this is no line of an event.
+ */
+int text_line_columns(const char *line, const char *end, struct text_columns *c);
+
+/*
+ * "CPU:1 [LOST 5 EVENTS]", "CPU:1 [5 EVENTS DROPPED]", both also without the number: 1 and the cpu
+ * (-1: unknown) and the number (UINT64_MAX: unknown), else 0.
+ */
+int text_line_lost(const char *line, const char *end, int32_t *cpu, uint64_t *lost);
+
+/* A line that is known to be no event: a comment, a header, a frame of a stack. 1 or 0. */
+int text_line_header(const char *line, const char *end);
 
 #endif

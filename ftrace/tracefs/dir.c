@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tracefs/dir.h"
+#include "tracefs/instance.h"
 
 #include "os/process.h"
 #include "tracefs/dynevents.h"

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "os/process.h"
 #include "os/program.h"
-#include "tracefs/dir.h"
 #include "tracefs/keeper.h"
 
 #include <tracefs.h>

@@ -2,8 +2,8 @@
 /*
  * tracefs/: what pfscope sets up in tracefs.
  *
- *     instance.h   a private instance: made, set up for some processes, switched on and off, removed
- *     dir.h        where tracefs is mounted; removes what dead pfscopes left
+ *     instance.h   a private instance: made, set up for some processes, switched on and off, removed; where tracefs is mounted;
+ *                  removes what dead pfscopes left
  *     keeper.h     the process that removes the instance however pfscope ends
  *     dynevents.h  probes at the kernel's fault handler
  *     hist.h       faults counted inside the kernel
@@ -84,5 +84,25 @@ char *pfs_tids_text(const struct pfs_tids *list, unsigned int first);
  */
 int pfs_instance_add_tids(struct pfs_instance *instance, const struct pfs_tids *list, unsigned int first,
 			  struct pfs_err *err);
+
+/* ---- dir.c: the folder of tracefs, and the removal of instances in it ---- */
+
+#define PFS_INSTANCE_PREFIX "pfscope-" /* PID-START-NUMBER follow */
+
+/* Where tracefs is mounted, or NULL with errno and err set (with what to do about it). Borrowed. */
+const char *pfs_tracing_dir(struct pfs_err *err);
+
+/*
+ * Removes the instance in that folder; one that does not exist is no error. An instance stays busy until its last
+ * reader has closed it, a moment longer than the reader lives: patience_ms bounds the wait. 0 or -errno. Allocates
+ * no memory, so that a keeper can call it.
+ */
+int pfs_instance_rmdir(const char *dir, unsigned int patience_ms);
+
+/*
+ * Removes all instances and dynamic events whose pfscope is dead, by the pid and start time in their names; patience_ms
+ * bounds the wait for an instance that is still read. Returns the number of instances removed, or -errno with err set.
+ */
+int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err);
 
 #endif

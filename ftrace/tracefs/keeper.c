@@ -7,7 +7,7 @@
 
 #include "base/write_all.h"
 #include "os/helper.h"
-#include "tracefs/dir.h"
+#include "tracefs/instance.h"
 #include "tracefs/dynevents.h"
 
 #include <errno.h>

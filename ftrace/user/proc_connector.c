@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "user/proc_connector.h"
+#include "user/watcher.h"
 
 #include <errno.h>
 #include <arpa/inet.h>

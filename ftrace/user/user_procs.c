@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes of a user, by /proc/PID/status. See user_procs.h.
+ * The processes of a user, by /proc/PID/status. See watcher.h.
  */
-#include "user/user_procs.h"
+#include "user/watcher.h"
 
 #include "base/array.h"
 #include "os/process.h"

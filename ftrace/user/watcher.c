@@ -16,8 +16,6 @@
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
 #include "tracefs/instance.h"
-#include "user/proc_connector.h"
-#include "user/user_procs.h"
 
 #include <errno.h>
 #include <poll.h>

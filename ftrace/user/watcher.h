@@ -2,15 +2,13 @@
 /*
  * user/: which processes join a recording.
  *
- *     watcher.h         the helper that adds processes of a user
- *     user_procs.h      the processes of a user, by /proc
- *     proc_connector.h  the kernel's notices of processes that change their user
- *     thread_list.h     a list of threads that the kernel keeps
+ *     watcher.h      the helper that adds processes of a user; what it asks of /proc and of the process connector
+ *     thread_list.h  a list of threads that the kernel keeps
  *
  * The watcher is the helper (lib/os/helper.h) that adds processes to a recording of `attach --user` when they become
  * the user's.
  *
- * It keeps the privileges that pfscope drops, and takes no requests. The kernel's process connector (proc_connector.h)
+ * It keeps the privileges that pfscope drops, and takes no requests. The kernel's process connector (proc_connector.c)
  * notifies it of changes of users; without a connector it reads /proc every PFS_WATCH_POLL_MS. For each process it
  *
  * 1. opens /proc/PID/maps, once the process is not in an exec;
@@ -73,5 +71,46 @@ int pfs_watcher_start(const struct pfs_watch *watch, struct pfs_err *err);
  * the watcher has ended; or another -errno.
  */
 int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], unsigned int *nr_fds, bool *dropped);
+
+/* ---- user_procs.c: the processes of a user ---- */
+
+/*
+ * Is it one of those with that effective user, as in stap/tapset/target.stp, and memory of its own? own: the calling
+ * pfscope. It, its children, and the helpers of any pfscope (os/helper.h) are not.
+ */
+bool pfs_user_has(uid_t uid, pid_t own, pid_t pid);
+
+/* Is it one of any user's? */
+bool pfs_is_program(pid_t own, pid_t pid);
+
+/* Has it ended, or is it about to and has no memory any more? */
+bool pfs_has_ended(pid_t pid);
+
+/* All *nr of the user's, to be freed by the caller. NULL with errno: no memory, no /proc. */
+pid_t *pfs_user_list(uid_t uid, pid_t own, unsigned int *nr);
+
+/* ---- proc_connector.c: the kernel's process connector (Documentation/driver-api/connector.rst, linux/cn_proc.h) ---- */
+
+/* A process, or a thread of it, has become another user's. */
+struct pfs_uid_change {
+	pid_t pid;
+	uid_t euid;	/* the effective one that it has now */
+	uint64_t ts_ns; /* CLOCK_MONOTONIC */
+};
+
+/*
+ * A descriptor to poll, which does not block; or -errno with err set. Needs CAP_NET_ADMIN, and the first namespaces of
+ * users, processes and the network.
+ */
+int pfs_connector_open(struct pfs_err *err);
+
+/* The next change. 1; 0: none now; -ENOBUFS: some were lost; or another -errno. */
+int pfs_connector_next(int fd, struct pfs_uid_change *change);
+
+/*
+ * Stops the kernel's messages; the descriptor is closed. Up to Linux 6.5 it does not conclude that from its
+ * being closed.
+ */
+void pfs_connector_close(int fd);
 
 #endif

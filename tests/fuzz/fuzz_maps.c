@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "sideband/maps_text.h"
+#include "sideband/snapshot.h"
 
 #include <string.h>
 

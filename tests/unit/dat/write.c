@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/write_all.h"
 #include "record/pfscope_records.h"
-#include "record/ringwrite.h"
+#include "record/ringpage.h"
 #include "support/dat_oracle.h"
 
 #include <setjmp.h>

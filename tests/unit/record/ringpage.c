@@ -7,7 +7,6 @@
 #include "support/random.h"
 #include "base/write_all.h"
 #include "record/ringpage.h"
-#include "record/ringwrite.h"
 
 #include <errno.h>
 #include <setjmp.h>

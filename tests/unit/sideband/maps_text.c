@@ -2,7 +2,7 @@
 /*
  * Lines of /proc/PID/maps: what they say, however they are cut into pieces, and what is none.
  */
-#include "sideband/maps_text.h"
+#include "sideband/snapshot.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 #define DAT_FORGE_H
 
 #include "base/bytes.h"
-#include "record/ringwrite.h"
+#include "record/ringpage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
