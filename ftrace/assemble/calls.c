@@ -292,23 +292,6 @@ static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 	return asm_emit_range(a, t, raw, PFS_PROTECT, r);
 }
 
-static asm_fn *const calls_done[SYS_NR] = {
-	[SYS_MMAP] = mmap_done,
-	[SYS_MUNMAP] = munmap_done,
-	[SYS_MREMAP] = mremap_done,
-	[SYS_MPROTECT] = mprotect_done,
-	[SYS_PKEY_MPROTECT] = mprotect_done,
-	[SYS_BRK] = brk_done,
-	[SYS_MADVISE] = madvise_done,
-	[SYS_MSEAL] = mseal_done,
-	[SYS_SHMDT] = shmdt_done,
-	[SYS_MLOCK] = mlock_done,
-	[SYS_MLOCK2] = mlock_done,
-	[SYS_MLOCKALL] = mlockall_done,
-	[SYS_MUNLOCKALL] = munlockall_done,
-	[SYS_PRCTL] = prctl_done,
-};
-
 /* The old image continues: the new one is dropped. */
 static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -361,9 +344,31 @@ static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const st
 	return asm_emit(a, &ev);
 }
 
+/* By system call: what its success changes, and its failure. */
+static const struct {
+	asm_fn *done, *failed;
+} returns[SYS_NR] = {
+	[SYS_MMAP] = { mmap_done, NULL },
+	[SYS_MUNMAP] = { munmap_done, NULL },
+	[SYS_MREMAP] = { mremap_done, mremap_failed },
+	[SYS_MPROTECT] = { mprotect_done, NULL },
+	[SYS_PKEY_MPROTECT] = { mprotect_done, NULL },
+	[SYS_BRK] = { brk_done, NULL },
+	[SYS_MADVISE] = { madvise_done, NULL },
+	[SYS_MSEAL] = { mseal_done, NULL },
+	[SYS_SHMDT] = { shmdt_done, NULL },
+	[SYS_MLOCK] = { mlock_done, NULL },
+	[SYS_MLOCK2] = { mlock_done, NULL },
+	[SYS_MLOCKALL] = { mlockall_done, NULL },
+	[SYS_MUNLOCKALL] = { munlockall_done, NULL },
+	[SYS_PRCTL] = { prctl_done, NULL },
+	[SYS_EXECVE] = { NULL, exec_failed },
+	[SYS_EXECVEAT] = { NULL, exec_failed },
+};
+
 int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	asm_fn *done = calls_done[raw->nr];
+	asm_fn *fn = failed(raw->arg[0]) ? returns[raw->nr].failed : returns[raw->nr].done;
 	int err = 0;
 
 	if (t->call.nr != raw->nr) {
@@ -376,12 +381,8 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		asm_call_over(t);
 		return err;
 	}
-	if (raw->nr == SYS_EXECVE || raw->nr == SYS_EXECVEAT)
-		err = failed(raw->arg[0]) ? exec_failed(a, t, raw) : 0;
-	else if (done && !failed(raw->arg[0]))
-		err = done(a, t, raw);
-	else if (raw->nr == SYS_MREMAP && failed(raw->arg[0]))
-		err = mremap_failed(a, t, raw);
+	if (fn)
+		err = fn(a, t, raw);
 	t->fork = (struct asm_fork){ 0 };
 	asm_call_over(t);
 	return err;

@@ -27,10 +27,8 @@
 static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
 {
 	while (len) {
-		ssize_t got = splice(pipe_fd, NULL, cpu->spool_fd, NULL, len, SPLICE_F_MOVE);
+		ssize_t got = TEMP_FAILURE_RETRY(splice(pipe_fd, NULL, cpu->spool_fd, NULL, len, SPLICE_F_MOVE));
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got <= 0)
 			return got ? -errno : -EIO;
 		len -= got;
@@ -45,11 +43,9 @@ static int splice_pages(const struct capture_drain *d, struct capture_cpu *cpu)
 	int ret = 0;
 
 	while (!ret) {
-		ssize_t got = splice(cpu->raw_fd, NULL, d->pipe_fds[1], NULL, (size_t)d->page_size * 16,
-				     SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		ssize_t got = TEMP_FAILURE_RETRY(splice(cpu->raw_fd, NULL, d->pipe_fds[1], NULL,
+							(size_t)d->page_size * 16, SPLICE_F_MOVE | SPLICE_F_NONBLOCK));
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got <= 0)
 			return !got || errno == EAGAIN ? 0 : -errno;
 		ret = move_spliced(cpu, d->pipe_fds[0], got);
@@ -63,10 +59,8 @@ static int read_pages(const struct capture_drain *d, struct capture_cpu *cpu)
 	int ret = 0;
 
 	while (!ret) {
-		ssize_t got = read(cpu->raw_fd, d->page, d->page_size);
+		ssize_t got = TEMP_FAILURE_RETRY(read(cpu->raw_fd, d->page, d->page_size));
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got <= 0)
 			return !got || errno == EAGAIN ? 0 : -errno;
 		memset(d->page + got, 0, d->page_size - got);

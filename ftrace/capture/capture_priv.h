@@ -146,7 +146,7 @@ static inline struct pfs_capture *capture_of(struct pfs_live *live)
 }
 
 /* capture/note.c */
-int capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact);
+pfs_note_fn capture_note;
 int capture_note_sideband_lack(struct pfs_capture *c, const char *tells); /* once */
 int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of lost events */
 char *capture_cpu_stats(struct pfs_capture *c,

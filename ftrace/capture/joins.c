@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "os/program.h"
 #include "user/watcher.h"
 
@@ -42,8 +43,7 @@ static int enter_dead_child(struct pfs_capture *c, struct pfs_err *err)
 	if (pid < 0)
 		return pfs_err_set(err, -errno, "cannot start a process: %s", strerror(errno));
 	c->joins.dead_child = pid;
-	while (waitid(P_PID, pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	ret = pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err);
 	return ret ? ret : capture_tracers_add_tid(c, pid, err);
 }
@@ -133,10 +133,8 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err)
 		ret = watch.function_pid_fd = pfs_instance_open(c->instance, "set_ftrace_pid", O_WRONLY, err);
 	if (ret >= 0)
 		ret = j->fd = pfs_watcher_start(&watch, err);
-	if (watch.event_pid_fd >= 0)
-		close(watch.event_pid_fd);
-	if (watch.function_pid_fd >= 0)
-		close(watch.function_pid_fd);
+	pfs_close(watch.event_pid_fd);
+	pfs_close(watch.function_pid_fd);
 	if (ret < 0)
 		return ret;
 	if (j->connector_fd >= 0) /* it is the watcher's from here on, to be closed in order as well */
@@ -308,8 +306,7 @@ void capture_joins_free(struct pfs_capture *c)
 	struct pfs_err ignored;
 
 	capture_joins_end(c, &ignored);
-	if (j->fd >= 0)
-		close(j->fd);
+	pfs_close(j->fd);
 	pfs_connector_close(j->connector_fd);
 	for (unsigned int i = 0; i < j->nr_joined; i++)
 		pfs_snapshot_close(&j->joined[i].layout);

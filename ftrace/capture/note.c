@@ -14,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-int capture_note(struct pfs_capture *c, pid_t tid, const struct pfs_fact *fact)
+int capture_note(void *capture, int32_t tid, const struct pfs_fact *fact)
 {
+	struct pfs_capture *c = capture;
 	struct raw_event ev = { .ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1 };
 
 	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
@@ -37,8 +38,7 @@ char *capture_cpu_stats(struct pfs_capture *c, int cpu)
 	snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
 	fd = pfs_instance_open(c->instance, file, O_RDONLY, NULL);
 	text = fd < 0 ? strdup("") : pfs_read_whole(fd, NULL);
-	if (fd >= 0)
-		close(fd);
+	pfs_close(fd);
 	return text;
 }
 

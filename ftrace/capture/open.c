@@ -62,11 +62,6 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 	return ret ? pfs_err_set(err, ret, "no memory for live decoding") : 0;
 }
 
-static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
-{
-	return capture_note(ctx, tid, fact);
-}
-
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -78,7 +73,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	if (!c->sideband)
 		return -errno;
 	pfs_vsyscall_perms(vsyscall);
-	if (pfs_header_notes(c->options->text ? "ftrace text" : "ftrace", vsyscall, put_note, c))
+	if (pfs_header_notes(c->options->text ? "ftrace text" : "ftrace", vsyscall, capture_note, c))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	if (c->config.live && !(c->assembler = pfs_assembler_new(c->config.live)))
 		return pfs_err_set(err, -ENOMEM, "no memory for live decoding");
@@ -145,12 +140,6 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 	return ret;
 }
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 int capture_close(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
@@ -162,20 +151,20 @@ int capture_close(struct pfs_live *live, struct pfs_err *err)
 	capture_joins_free(c);
 	pfs_merge_free(c->drain.live);
 	for (int i = 0; c->drain.cpus && i < c->drain.nr_cpus; i++) {
-		close_fd(c->drain.cpus[i].raw_fd);
-		close_fd(c->drain.cpus[i].spool_fd);
+		pfs_close(c->drain.cpus[i].raw_fd);
+		pfs_close(c->drain.cpus[i].spool_fd);
 	}
 	free(c->drain.cpus);
-	close_fd(c->drain.pipe_fds[0]);
-	close_fd(c->drain.pipe_fds[1]);
+	pfs_close(c->drain.pipe_fds[0]);
+	pfs_close(c->drain.pipe_fds[1]);
 	free(c->drain.page);
 	free(c->drain.poll_fds);
-	close_fd(c->text.pipe_fd);
-	close_fd(c->text.spool_fd);
+	pfs_close(c->text.pipe_fd);
+	pfs_close(c->text.spool_fd);
 	pfs_text_free(c->text.live);
 	free(c->text.carry);
 	pfs_ringwrite_free(c->own.pages);
-	close_fd(c->own.fd);
+	pfs_close(c->own.fd);
 	pfs_formats_free(c->formats);
 	pfs_sideband_free(c->sideband);
 	pfs_counters_close(&c->counters);

@@ -75,11 +75,6 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 	return live;
 }
 
-static int note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact)
-{
-	return capture_note(capture_of(live), tid, fact);
-}
-
 static void tids_file(struct pfs_live *live, char *path, size_t size)
 {
 	snprintf(path, size, "%s/set_event_pid", pfs_instance_dir(capture_of(live)->instance));
@@ -101,7 +96,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.close = capture_close,
 	.launch = capture_launch,
 	.attach = capture_attach,
-	.note = note,
+	.note = capture_note,
 	.tids_file = tids_file,
 	.want_accesses = want_accesses,
 	.start = capture_start,

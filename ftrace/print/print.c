@@ -71,8 +71,7 @@ static void end_child(struct pfs_printer *p)
 		return;
 	close(p->fd);
 	kill(p->child, SIGKILL);
-	while (waitpid(p->child, NULL, 0) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitpid(p->child, NULL, 0));
 	p->child = 0;
 }
 
@@ -142,10 +141,8 @@ int pfs_printer_symbols(struct pfs_printer *p, const char *text, size_t len)
 static bool send_all(int fd, const void *bytes, size_t len)
 {
 	while (len) {
-		ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
+		ssize_t sent = TEMP_FAILURE_RETRY(send(fd, bytes, len, MSG_NOSIGNAL));
 
-		if (sent < 0 && errno == EINTR)
-			continue;
 		if (sent <= 0)
 			return false;
 		bytes = (const char *)bytes + sent;
@@ -160,14 +157,10 @@ static bool receive_all(int fd, void *bytes, size_t len, int timeout_ms)
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 
 	while (len) {
-		ssize_t got = poll(&ready, 1, timeout_ms);
+		ssize_t got = TEMP_FAILURE_RETRY(poll(&ready, 1, timeout_ms));
 
 		if (got > 0)
-			got = recv(fd, bytes, len, 0);
-		else if (!got)
-			return false;
-		if (got < 0 && errno == EINTR)
-			continue;
+			got = TEMP_FAILURE_RETRY(recv(fd, bytes, len, 0));
 		if (got <= 0)
 			return false;
 		bytes = (char *)bytes + got;

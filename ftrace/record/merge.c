@@ -151,21 +151,10 @@ static bool before(const struct stream *a, const struct stream *b)
 	return a->ts < b->ts || (a->ts == b->ts && a->order < b->order);
 }
 
-static void sift_up(struct pfs_merge *m, unsigned int i)
+static inline void sift_down(struct pfs_merge *m, unsigned int i)
 {
 	struct stream *s = m->heap[i];
-
-	while (i && before(s, m->heap[(i - 1) / 2])) {
-		m->heap[i] = m->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	m->heap[i] = s;
-}
-
-static void sift_down(struct pfs_merge *m)
-{
-	struct stream *s = m->heap[0];
-	unsigned int i = 0, child;
+	unsigned int child;
 
 	while ((child = 2 * i + 1) < m->nr_heap) {
 		if (child + 1 < m->nr_heap && before(m->heap[child + 1], m->heap[child]))
@@ -268,7 +257,6 @@ static int revive(struct pfs_merge *m, struct pfs_err *err)
 
 		if (got > 0) {
 			m->heap[m->nr_heap++] = s;
-			sift_up(m, m->nr_heap - 1);
 			continue;
 		}
 		if (got < 0)
@@ -276,22 +264,21 @@ static int revive(struct pfs_merge *m, struct pfs_err *err)
 		m->dry[kept++] = s;
 	}
 	m->nr_dry = kept;
+	for (unsigned int i = m->nr_heap / 2; i-- > 0;)
+		sift_down(m, i);
 	return ret;
 }
 
-/* Moves the stream on top to its next record, or away. */
-static int advance(struct pfs_merge *m, struct pfs_err *err)
+/* next_record() of the stream on top has returned `got`: moves the stream to its place in the heap, or to the dry ones. */
+static int replace_top(struct pfs_merge *m, int got)
 {
-	struct stream *s = m->heap[0];
-	int ret = next_record(m, s, err);
-
-	if (ret <= 0) {
-		m->dry[m->nr_dry++] = s;
+	if (got <= 0) {
+		m->dry[m->nr_dry++] = m->heap[0];
 		m->heap[0] = m->heap[--m->nr_heap];
 	}
 	if (m->nr_heap > 1)
-		sift_down(m);
-	return ret < 0 ? ret : 0;
+		sift_down(m, 0);
+	return got < 0 ? got : 0;
 }
 
 static int emit_lost(struct pfs_merge *m, struct stream *s, struct raw_event *ev, raw_event_fn fn, void *ctx)
@@ -477,13 +464,8 @@ static int gather(struct pfs_merge *m, const struct quick *q, struct pfs_fault_r
 		if (m->batch.nr == FAULT_BATCH)
 			ret = fault_batch_pass(&m->batch, ctx);
 	} while (!ret && got > 0 && s->ts < until_ns && (q = quick_of(m, s, like)));
-	if (got <= 0) {
-		m->dry[m->nr_dry++] = s;
-		m->heap[0] = m->heap[--m->nr_heap];
-	}
-	if (m->nr_heap > 1)
-		sift_down(m);
-	return ret ? ret : got < 0 ? got : 0;
+	got = replace_top(m, got);
+	return ret ? ret : got;
 }
 
 void pfs_merge_watch(struct pfs_merge *m, pfs_merge_watch_fn fn, void *ctx)
@@ -516,7 +498,7 @@ int pfs_merge_run(struct pfs_merge *m, uint64_t until_ns, raw_event_fn fn, void 
 			break;
 		ret = emit(m, &ev, fn, ctx);
 		/* also when fn stops the merge: it has had this event */
-		moved = advance(m, err);
+		moved = replace_top(m, next_record(m, m->heap[0], err));
 		if (!ret)
 			ret = moved;
 	}

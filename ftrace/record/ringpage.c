@@ -16,11 +16,8 @@
 #define MISSED_EVENTS (1u << 31)
 #define MISSED_STORED (1u << 30) /* their number follows the data, as a long */
 
-enum { TYPE_DATA_MAX = PFS_RING_SHORT / 4, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
-
 /* An absolute time stamp has 59 bits; the others are those of the time before it. */
-#define TS_SHIFT 27
-#define TS_HIGH	 (UINT64_C(0x1f) << 59)
+#define TS_HIGH (UINT64_C(0x1f) << 59)
 
 int pfs_ring_page_load(struct pfs_ring_page *page, const struct pfs_ring_layout *ring, const uint8_t *bytes,
 		       uint32_t size)
@@ -74,13 +71,13 @@ static int take_special(struct pfs_ring_page *page, uint32_t type, uint32_t delt
 	if (left < 4)
 		return broken(page);
 	array = pfs_load32(page->data + page->pos + 4, page->ring->swap);
-	if (type == TYPE_TIME_EXTEND) {
-		page->ts += ((uint64_t)array << TS_SHIFT) + delta;
+	if (type == PFS_RING_TIME_EXTEND) {
+		page->ts += ((uint64_t)array << PFS_RING_TIME_BITS) + delta;
 		page->pos += 8;
 		return 0;
 	}
-	if (type == TYPE_TIME_STAMP) {
-		page->ts = absolute(page->ts, ((uint64_t)array << TS_SHIFT) + delta);
+	if (type == PFS_RING_TIME_STAMP) {
+		page->ts = absolute(page->ts, ((uint64_t)array << PFS_RING_TIME_BITS) + delta);
 		page->pos += 8;
 		return 0;
 	}
@@ -99,11 +96,11 @@ int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint
 		const uint8_t *p = page->data + page->pos;
 		uint32_t left = page->end - page->pos - 4;
 		uint32_t head = pfs_load32(p, page->ring->swap);
-		uint32_t type = page->ring->big_endian ? head >> TS_SHIFT : head & 31;
-		uint32_t delta = page->ring->big_endian ? head & ((1u << TS_SHIFT) - 1) : head >> 5;
+		uint32_t type = page->ring->big_endian ? head >> PFS_RING_TIME_BITS : head & 31;
+		uint32_t delta = page->ring->big_endian ? head & ((1u << PFS_RING_TIME_BITS) - 1) : head >> 5;
 		int ret;
 
-		if (type && type <= TYPE_DATA_MAX) {
+		if (type && type * 4 <= PFS_RING_SHORT) {
 			if (type * 4 > left)
 				return broken(page);
 			page->ts += delta;
@@ -112,7 +109,7 @@ int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint
 			*len = type * 4;
 			return 1;
 		}
-		if (type == TYPE_PADDING && !delta)
+		if (type == PFS_RING_PADDING && !delta)
 			break; /* nothing more in this sub-buffer */
 		*payload = p + 8;
 		ret = take_special(page, type, delta, left, len);

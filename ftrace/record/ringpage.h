@@ -18,6 +18,9 @@
 /* Longest record, in bytes, whose length in words fits in the 5 bits of its header. */
 #define PFS_RING_SHORT (28 * 4)
 
+/* A record's header: type_len of what is no short data, and where the time begins on little-endian machines. */
+enum { PFS_RING_PADDING = 29, PFS_RING_TIME_EXTEND = 30, PFS_RING_TIME_STAMP = 31, PFS_RING_TIME_BITS = 27 };
+
 struct pfs_ring_page {
 	const struct pfs_ring_layout *ring;
 	const uint8_t *data; /* of the first record's header */
@@ -44,8 +47,8 @@ int pfs_ring_page_next(struct pfs_ring_page *page, const uint8_t **payload, uint
 struct pfs_ringwrite;
 
 /*
- * Writes whole sub-buffers to fd, from its offset 0 on. The descriptor stays the caller's, its file
- * position is not used. NULL with errno set: no memory, or a size no sub-buffer has.
+ * Writes whole sub-buffers at fd's position. The descriptor stays the caller's. NULL with errno set: no memory, or a size
+ * no sub-buffer has.
  */
 struct pfs_ringwrite *pfs_ringwrite_new(int fd, const struct pfs_ring_layout *ring, uint32_t page_size);
 

@@ -7,15 +7,11 @@
 #include "record/ringpage.h"
 
 #include "base/bytes.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define TS_SHIFT	 27
-#define TYPE_DATA_MAX	 28
-#define TYPE_TIME_EXTEND 30
 
 struct pfs_ringwrite {
 	int fd;
@@ -23,7 +19,6 @@ struct pfs_ringwrite {
 	uint32_t page_size;
 	uint32_t used; /* bytes of records in page; 0: none yet */
 	uint64_t last_ts;
-	uint64_t file_pos;
 	uint8_t page[];
 };
 
@@ -63,13 +58,13 @@ static void put32(struct pfs_ringwrite *w, uint32_t v)
 
 static void put_header(struct pfs_ringwrite *w, uint32_t type, uint32_t delta)
 {
-	put32(w, w->ring.big_endian ? type << TS_SHIFT | delta : delta << 5 | type);
+	put32(w, w->ring.big_endian ? type << PFS_RING_TIME_BITS | delta : delta << 5 | type);
 }
 
 int pfs_ringwrite_flush(struct pfs_ringwrite *w)
 {
 	uint8_t *commit = w->page + w->ring.commit_at;
-	uint32_t done = 0;
+	int ret;
 
 	if (!w->used)
 		return 0;
@@ -77,26 +72,17 @@ int pfs_ringwrite_flush(struct pfs_ringwrite *w)
 		pfs_store64(commit, w->used, w->ring.swap);
 	else
 		pfs_store32(commit, w->used, w->ring.swap);
-	while (done < w->page_size) {
-		ssize_t n = pwrite(w->fd, w->page + done, w->page_size - done, w->file_pos + done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		done += n;
-	}
-	w->file_pos += w->page_size;
+	ret = pfs_write_all(w->fd, w->page, w->page_size);
 	w->used = 0;
 	memset(w->page, 0, w->page_size);
-	return 0;
+	return ret;
 }
 
 int pfs_ringwrite_append(struct pfs_ringwrite *w, uint64_t ts, const void *record, uint32_t len)
 {
 	uint32_t words = (len + 3) / 4;
 	uint64_t delta = ts - w->last_ts;
-	uint32_t need = 8 + words * 4 + (delta >> TS_SHIFT ? 8 : 0);
+	uint32_t need = 8 + words * 4 + (delta >> PFS_RING_TIME_BITS ? 8 : 0);
 
 	if (!len || len > pfs_ringwrite_max(w))
 		return -EMSGSIZE;
@@ -113,13 +99,13 @@ int pfs_ringwrite_append(struct pfs_ringwrite *w, uint64_t ts, const void *recor
 		pfs_store64(w->page + w->ring.ts_at, ts, w->ring.swap);
 		delta = 0;
 	}
-	if (delta >> TS_SHIFT) {
-		put_header(w, TYPE_TIME_EXTEND, delta & ((1u << TS_SHIFT) - 1));
-		put32(w, delta >> TS_SHIFT);
+	if (delta >> PFS_RING_TIME_BITS) {
+		put_header(w, PFS_RING_TIME_EXTEND, delta & ((1u << PFS_RING_TIME_BITS) - 1));
+		put32(w, delta >> PFS_RING_TIME_BITS);
 		delta = 0;
 	}
-	put_header(w, words <= TYPE_DATA_MAX ? words : 0, delta);
-	if (words > TYPE_DATA_MAX)
+	put_header(w, words * 4 <= PFS_RING_SHORT ? words : 0, delta);
+	if (words * 4 > PFS_RING_SHORT)
 		put32(w, words * 4 + 4);
 	memcpy(w->page + w->ring.data_at + w->used, record, len);
 	w->used += words * 4;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sideband/sideband.h"
 
+#include "base/write_all.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -41,7 +43,6 @@ int pfs_counters_read(const struct pfs_counters *counters, struct pfs_counts_rea
 void pfs_counters_close(struct pfs_counters *counters)
 {
 	for (int i = 0; i < 3; i++)
-		if (counters->fds[i] >= 0)
-			close(counters->fds[i]);
+		pfs_close(counters->fds[i]);
 	memset(counters->fds, -1, sizeof(counters->fds));
 }

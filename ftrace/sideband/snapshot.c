@@ -25,12 +25,10 @@
 /* A file of /proc as a whole, the caller's to free. NULL with errno. */
 static char *read_proc(pid_t pid, const char *file)
 {
-	int fd = pfs_process_open(pid, file);
-	char *text = fd < 0 ? NULL : pfs_read_whole(fd, NULL);
+	char path[96];
 
-	if (fd >= 0)
-		close(fd);
-	return text;
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return pfs_read_whole_file(path, NULL);
 }
 
 /* A field of the text of /proc/PID/stat, from 3 on, that is a number. False: it is not there. */
@@ -171,8 +169,7 @@ int pfs_snapshot_open(struct pfs_snapshot *s, struct pfs_err *err)
 
 void pfs_snapshot_close(struct pfs_snapshot *s)
 {
-	if (s->maps_fd >= 0)
-		close(s->maps_fd);
+	pfs_close(s->maps_fd);
 	free(s->stat);
 	free(s->maps);
 	*s = (struct pfs_snapshot){ .pid = s->pid, .maps_fd = -1 };

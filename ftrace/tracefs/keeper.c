@@ -76,13 +76,9 @@ static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 /* The next message, which stays in the socket; 0: pfscope is dead. */
 static char peek(void)
 {
-	ssize_t got;
 	char byte;
 
-	do
-		got = recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK);
-	while (got < 0 && errno == EINTR);
-	return got == 1 ? byte : 0;
+	return TEMP_FAILURE_RETRY(recv(PFS_HELPER_FD, &byte, 1, MSG_PEEK)) == 1 ? byte : 0;
 }
 
 /* A message is taken only when it has been served, so the successor of a killed keeper serves it again. */
@@ -139,8 +135,8 @@ static int receive(int fd)
 	ssize_t got;
 
 	do
-		got = recv(fd, &result, sizeof(result), 0);
-	while ((got < 0 && errno == EINTR) || (got == sizeof(result) && result == -EAGAIN));
+		got = TEMP_FAILURE_RETRY(recv(fd, &result, sizeof(result), 0));
+	while (got == sizeof(result) && result == -EAGAIN);
 	return got == sizeof(result) ? result : -EPIPE;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/watcher.h"
 
+#include "base/write_all.h"
+
 #include <errno.h>
 #include <arpa/inet.h>
 #include <linux/cn_proc.h>
@@ -64,9 +66,8 @@ static int next(int fd, struct message *m)
 
 	for (;;) {
 		from_len = sizeof(from);
-		got = recvfrom(fd, m, sizeof(*m), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = TEMP_FAILURE_RETRY(
+			recvfrom(fd, m, sizeof(*m), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len));
 		if (got < 0)
 			return errno == EAGAIN ? 0 : -errno;
 		if (!from.nl_pid &&
@@ -108,8 +109,7 @@ int pfs_connector_open(struct pfs_err *err)
 		ret = listen_to(fd);
 	if (!ret)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	pfs_close(fd);
 	return pfs_err_set(err, ret, "the kernel's process connector: %s", strerror(-ret));
 }
 

@@ -57,31 +57,20 @@ struct watcher {
 
 static void read_traced(struct watcher *w)
 {
-	char buf[4096];
-	ssize_t len;
-	pid_t pid = 0, *entry;
+	char *text = lseek(EVENT_PID_FD, 0, SEEK_SET) ? NULL : pfs_read_whole(EVENT_PID_FD, NULL), *at = text;
+	pid_t pid, *entry;
 
-	w->nr_traced = 0;
-	if (lseek(EVENT_PID_FD, 0, SEEK_SET))
-		return;
-	while ((len = read(EVENT_PID_FD, buf, sizeof(buf))) > 0)
-		for (ssize_t i = 0; i < len; i++) {
-			if (buf[i] >= '0' && buf[i] <= '9') {
-				pid = pid * 10 + buf[i] - '0';
-				continue;
-			}
-			entry = pfs_array_add(w->traced, w->nr_traced, w->max_traced);
-			if (entry)
-				*entry = pid;
-			pid = 0;
-		}
+	for (w->nr_traced = 0; at && (pid = strtol(at, &at, 10)) > 0;) {
+		entry = pfs_array_add(w->traced, w->nr_traced, w->max_traced);
+		if (entry)
+			*entry = pid;
+	}
+	free(text);
 }
 
 static int by_number(const void *left, const void *right)
 {
-	pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-
-	return (a > b) - (a < b);
+	return pfs_order(*(const pid_t *)left, *(const pid_t *)right);
 }
 
 static bool is_traced(const struct watcher *w, pid_t pid)
@@ -472,9 +461,7 @@ int pfs_watcher_next(int fd, struct pfs_join *join, int fds[PFS_JOIN_MAX_FDS], u
 	};
 	ssize_t got;
 
-	do
-		got = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	if (got < 0 && errno == EAGAIN)
 		return 0;
 	if (got != sizeof(*join))

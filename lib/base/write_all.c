@@ -68,8 +68,7 @@ char *pfs_read_whole_file(const char *path, size_t *len)
 	char *bytes = fd < 0 ? NULL : pfs_read_whole(fd, len);
 
 	error = errno;
-	if (fd >= 0)
-		close(fd);
+	pfs_close(fd);
 	errno = error;
 	return bytes;
 }
@@ -92,8 +91,7 @@ int pfs_read_file(const char *path, char *buf, size_t size)
 	int ret = len < 0 ? -errno : len;
 
 	buf[len > 0 ? len : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	pfs_close(fd);
 	return ret;
 }
 

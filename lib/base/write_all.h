@@ -7,6 +7,14 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <unistd.h>
+
+/* -1: nothing to close. */
+static inline void pfs_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
 
 /* Writes all bytes at the file position. 0 or -errno. */
 int pfs_write_all(int fd, const void *bytes, size_t len);

@@ -73,8 +73,8 @@ struct pfs_source {
 	int (*launch)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 	int (*attach)(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 
-	/* Records a note, dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
-	int (*note)(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact);
+	/* Records a note, dated now; ctx is the pfs_live, tid 0: about the whole recording. 0 or -ENOMEM. */
+	pfs_note_fn *note;
 
 	/*
 	 * The file that lists the traced threads at any time, one number a line. Writing a number to it adds that

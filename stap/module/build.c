@@ -21,9 +21,7 @@
 /* -g: embedded C. No time limits: many faults would end a session. MAXSTRINGLEN: of the list of processes. */
 static const char *const flags[] = { "-g", "--suppress-time-limits", "-DMAXSTRINGLEN=512", NULL };
 
-static void report(const struct pfs_build *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void report(const struct pfs_build *b, const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) void report(const struct pfs_build *b, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/cache.h"
 
+#include "base/write_all.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -99,8 +101,7 @@ int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(vo
 
 void pfs_cache_unlock(struct pfs_cache *cache)
 {
-	if (cache->lock_fd >= 0)
-		close(cache->lock_fd);
+	pfs_close(cache->lock_fd);
 	cache->lock_fd = -1;
 }
 

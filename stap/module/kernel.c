@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +23,12 @@ uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len)
 
 uint64_t pfs_hash_file(uint64_t hash, const char *path)
 {
-	char buf[65536];
-	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len;
+	char *bytes = pfs_read_whole_file(path, &len);
 
-	if (fd < 0)
-		return hash;
-	while ((got = read(fd, buf, sizeof(buf))) > 0)
-		hash = pfs_hash(hash, buf, got);
-	close(fd);
+	if (bytes)
+		hash = pfs_hash(hash, bytes, len);
+	free(bytes);
 	return hash;
 }
 
@@ -142,14 +138,10 @@ const char *pfs_word_find(const char *text, const char *from, const char *word)
 
 static bool file_has(const char *path, const char *word)
 {
-	char line[4096];
-	bool found = false;
-	FILE *f = fopen(path, "re");
+	char *text = pfs_read_whole_file(path, NULL);
+	bool found = text && pfs_word_find(text, text, word);
 
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = pfs_word_find(line, line, word);
-	if (f)
-		fclose(f);
+	free(text);
 	return found;
 }
 

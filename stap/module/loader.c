@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/loader.h"
 
+#include "base/write_all.h"
 #include "module/module.h"
 #include "os/program.h"
 #include "os/helper.h"
@@ -48,8 +49,8 @@ static bool receive_job(struct pfs_loader_job *job, int control_fd)
 	char letter;
 
 	do
-		got = recv(control_fd, &letter, 1, 0);
-	while ((got < 0 && errno == EINTR) || (got > 0 && letter != 'L'));
+		got = TEMP_FAILURE_RETRY(recv(control_fd, &letter, 1, 0));
+	while (got > 0 && letter != 'L');
 	return job->received = got > 0;
 }
 
@@ -90,8 +91,7 @@ static int watch_staprun(struct pfs_loader_job *job, int control_fd)
 			kill(job->pid, SIGTERM);
 		}
 	}
-	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitpid(job->pid, &status, 0));
 	return status;
 }
 
@@ -258,10 +258,8 @@ void pfs_loader_close(struct pfs_loader *loader)
 {
 	struct pfs_loader_end end;
 
-	if (loader->out_fd >= 0)
-		close(loader->out_fd);
-	if (loader->error_fd >= 0)
-		close(loader->error_fd);
+	pfs_close(loader->out_fd);
+	pfs_close(loader->error_fd);
 	if (loader->control_fd >= 0) {
 		shutdown(loader->control_fd, SHUT_WR);
 		pfs_loader_ended(loader, 2 * PATIENCE_MS, &end);

@@ -55,25 +55,12 @@ static bool section_find(const struct pfs_module *m, const ElfW(Ehdr) * head, co
 
 static int read_all(struct pfs_module *m, const char *path, struct pfs_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
-	ssize_t got = -1;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st)) {
-		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	} else if (!S_ISREG(st.st_mode) || st.st_size > 1 << 28) {
-		ret = pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
-	} else {
-		m->bytes = malloc(st.st_size + 1);
-		got = m->bytes ? pfs_read_all_at(fd, m->bytes, st.st_size, 0) : -ENOMEM;
-		if (got < 0)
-			ret = pfs_err_set(err, got, "%s: %s", path, strerror(-got));
-		else
-			m->len = got;
-	}
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	if (!stat(path, &st) && (!S_ISREG(st.st_mode) || st.st_size > 1 << 28))
+		return pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
+	m->bytes = pfs_read_whole_file(path, &m->len);
+	return m->bytes ? 0 : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 }
 
 /* Finds the name and the modinfo. */

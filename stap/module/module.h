@@ -26,7 +26,7 @@
 #define PFS_MODULE_NAME_MAX 55 /* the room in the kernel's struct module, less the NUL */
 
 struct pfs_module {
-	unsigned char *bytes;
+	char *bytes;
 	size_t len;
 	char *name;	  /* in bytes */
 	const char *info; /* in bytes: "KEY=VALUE" strings, each with its NUL ... */

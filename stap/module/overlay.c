@@ -82,23 +82,6 @@ unsigned int pfs_stap_version(const char *output)
 	return major * 100 + minor;
 }
 
-/* A whole file as a string; the caller frees. NULL with errno. */
-static char *read_text(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-
-	if (!f)
-		return NULL;
-	if (getdelim(&text, &size, '\0', f) < 0) {
-		free(text);
-		text = NULL;
-	}
-	fclose(f);
-	return text;
-}
-
 /* A distribution may have fixed it already. */
 static bool task_work_is_old(const char *runtime)
 {
@@ -106,7 +89,7 @@ static bool task_work_is_old(const char *runtime)
 	bool old;
 
 	snprintf(path, sizeof(path), "%s/" TASK_WORK, runtime);
-	text = read_text(path);
+	text = pfs_read_whole_file(path, NULL);
 	old = text && pfs_word_find(text, text, OLD_NAME) && !strstr(text, NEW_NAME);
 	free(text);
 	return old;
@@ -150,7 +133,7 @@ static char *changed_text(const char *runtime, const struct change *change)
 
 	snprintf(path, sizeof(path), "%s/%s", runtime, change->file);
 	if (!change->before) {
-		text = read_text(path);
+		text = pfs_read_whole_file(path, NULL);
 		changed = text ? pfs_word_replace(text, OLD_NAME, NEW_NAME) : NULL;
 		free(text);
 	} else if (access(path, R_OK)) {
@@ -177,8 +160,7 @@ static int change_file(const char *runtime, const char *copy, const struct chang
 	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	ret = fd < 0 ? pfs_err_set(err, -errno, "%s: %s", to, strerror(errno))
 		     : pfs_temp_write(fd, text, strlen(text), err);
-	if (fd >= 0)
-		close(fd);
+	pfs_close(fd);
 	free(text);
 	return ret;
 }

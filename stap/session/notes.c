@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int stap_note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact)
+int stap_note(void *live, int32_t tid, const struct pfs_fact *fact)
 {
 	struct stap_notes *notes = &((struct pfs_stap *)live)->notes;
 	char *text = pfs_note_text(fact), *equals;

@@ -74,11 +74,6 @@ static bool given_up(const struct pfs_stap *s)
 
 /* ---- opening ---- */
 
-static int put_note(void *ctx, int32_t tid, const struct pfs_fact *fact)
-{
-	return stap_note(ctx, tid, fact);
-}
-
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -87,7 +82,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	pfs_kernel_find(&s->kernel, NULL, NULL); /* headers are needed for building only */
 	pfs_vsyscall_perms(vsyscall);
 	pfs_leftovers_remove(NULL); /* failing is no reason not to start */
-	if (pfs_header_notes("stap", vsyscall, put_note, s))
+	if (pfs_header_notes("stap", vsyscall, stap_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
 	ret = stap_choose_module(s, err);
 	if (!ret)
@@ -442,8 +437,8 @@ static int write_lines(struct pfs_live *live, int fd, struct pfs_err *err)
 	pfs_export_free(writer);
 	if (out && fclose(out) && !ret)
 		ret = -errno;
-	else if (!out && copy >= 0)
-		close(copy);
+	else if (!out)
+		pfs_close(copy);
 	if (ret && ret != -EINTR)
 		pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret));
 	return ret;

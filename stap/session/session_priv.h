@@ -87,7 +87,7 @@ struct pfs_stap {
 };
 
 /* session/notes.c. note(): dated now; tid 0: about the whole recording. 0 or -ENOMEM. */
-int stap_note(struct pfs_live *live, pid_t tid, const struct pfs_fact *fact);
+pfs_note_fn stap_note;
 void stap_notes_free(struct stap_notes *notes);
 
 /* A sink that puts the notes between the events, and its decoder. 0 or -ENOMEM. */

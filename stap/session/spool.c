@@ -19,18 +19,16 @@ int pfs_spool_init(struct pfs_spool *spool, struct pfs_err *err)
 
 void pfs_spool_fini(struct pfs_spool *spool)
 {
-	if (spool->fd >= 0)
-		close(spool->fd);
+	pfs_close(spool->fd);
 	spool->fd = -1;
 }
 
 int pfs_spool_fill(struct pfs_spool *spool, int pipe_fd, struct pfs_err *err)
 {
 	while (1) {
-		ssize_t got = splice(pipe_fd, NULL, spool->fd, NULL, 1 << 20, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		ssize_t got = TEMP_FAILURE_RETRY(
+			splice(pipe_fd, NULL, spool->fd, NULL, 1 << 20, SPLICE_F_MOVE | SPLICE_F_NONBLOCK));
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got < 0 && errno == EAGAIN)
 			return 1;
 		if (got < 0)
@@ -48,13 +46,12 @@ int pfs_spool_each(const struct pfs_spool *spool, uint64_t *at, int (*fn)(void *
 	struct pfs_rec block[BLOCK];
 
 	while (*at + sizeof(block[0]) <= spool->len) {
-		ssize_t got = pread(spool->fd, block, sizeof(block), *at);
+		ssize_t got = pfs_read_all_at(spool->fd, block, sizeof(block), *at);
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < (ssize_t)sizeof(block[0]))
-			return pfs_err_set(err, got < 0 ? -errno : -EIO, "cannot read the spooled recording: %s",
-					   strerror(got < 0 ? errno : EIO));
+		if (got >= 0 && got < (ssize_t)sizeof(block[0]))
+			got = -EIO;
+		if (got < 0)
+			return pfs_err_set(err, got, "cannot read the spooled recording: %s", strerror(-got));
 		for (size_t i = 0; i < got / sizeof(block[0]); i++) {
 			int ret = fn(ctx, &block[i]);
 
