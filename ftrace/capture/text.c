@@ -142,64 +142,32 @@ out:
 	return ret == -ENOMEM ? pfs_err_set(err, ret, "no memory for the lines of trace_pipe") : ret;
 }
 
-static int each_block(struct pfs_capture *c, int (*fn)(void *ctx, const char *buf, size_t len), void *ctx,
-		      struct pfs_err *err)
-{
-	char *buf = malloc(1 << 18);
-	off_t at = 0;
-	ssize_t got;
-	int ret = 0;
-
-	if (!buf)
-		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	while (!ret && (got = pread(c->text.spool_fd, buf, 1 << 18, at)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			ret = pfs_err_set(err, -errno, "cannot read back: %s", strerror(errno));
-		else
-			ret = fn(ctx, buf, got);
-		at += got;
-	}
-	free(buf);
-	return ret;
-}
-
-static int feed_block(void *ctx, const char *buf, size_t len)
-{
-	return pfs_text_feed(ctx, buf, len);
-}
-
 int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
 	struct pfs_text *text = pfs_text_new(fn, ctx, NULL);
-	int ret;
+	char buf[1 << 16];
+	ssize_t got = 1;
+	int ret = 0;
 
 	if (!text)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = each_block(c, feed_block, text, err);
+	for (off_t at = 0; !ret && got > 0; at += got) {
+		got = pfs_read_all_at(c->text.spool_fd, buf, sizeof(buf), at);
+		if (got < 0)
+			ret = pfs_err_set(err, got, "cannot read back: %s", strerror(-got));
+		else
+			ret = pfs_text_feed(text, buf, got);
+	}
 	if (!ret)
 		ret = pfs_text_finish(text);
 	pfs_text_free(text);
 	return ret;
 }
 
-struct to_file {
-	int fd;
-	struct pfs_err *err;
-};
-
-static int write_block(void *ctx, const char *buf, size_t len)
-{
-	struct to_file *to = ctx;
-	int ret = pfs_write_all(to->fd, buf, len);
-
-	return ret ? pfs_err_set(to->err, ret, "cannot write the recording: %s", strerror(-ret)) : 0;
-}
-
 int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err)
 {
-	struct to_file to = { fd, err };
+	off_t len = lseek(c->text.spool_fd, 0, SEEK_END);
+	int ret = len < 0 ? -errno : pfs_copy_file(fd, c->text.spool_fd, len);
 
-	return each_block(c, write_block, &to, err);
+	return ret ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : 0;
 }

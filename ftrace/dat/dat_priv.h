@@ -209,9 +209,9 @@ struct dat_data {
 };
 
 /* Numbers in the machine's own byte order, a string with its NUL, a text behind its length (NULL: none). */
-void dat_put16(FILE *out, uint16_t v);
-void dat_put32(FILE *out, uint32_t v);
-void dat_put64(FILE *out, uint64_t v);
+#define dat_put16(out, v) fwrite(&(uint16_t){ v }, sizeof(uint16_t), 1, out)
+#define dat_put32(out, v) fwrite(&(uint32_t){ v }, sizeof(uint32_t), 1, out)
+#define dat_put64(out, v) fwrite(&(uint64_t){ v }, sizeof(uint64_t), 1, out)
 void dat_put_str(FILE *out, const char *str);
 void dat_put_sized8(FILE *out, const char *text);
 

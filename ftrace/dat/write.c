@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,62 +78,6 @@ out:
 	return head;
 }
 
-static ssize_t copy_by_hand(int out, int in, off_t *pos, size_t len)
-{
-	char buf[1 << 16];
-	ssize_t n = pread(in, buf, len < sizeof(buf) ? len : sizeof(buf), *pos);
-	int ret;
-
-	if (n <= 0)
-		return n;
-	ret = pfs_write_all(out, buf, n);
-	if (ret < 0) {
-		errno = -ret;
-		return -1;
-	}
-	*pos += n;
-	return n;
-}
-
-static ssize_t copy_range(int out, int in, off_t *pos, size_t len)
-{
-	return copy_file_range(in, pos, out, NULL, len, 0);
-}
-
-/* A full or failing disk, where no other way of copying helps. */
-static bool final(int error)
-{
-	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO;
-}
-
-/* Copies a spool to out's position, by the first way that works between these two files. */
-static int copy_data(int out, const struct dat_data *data)
-{
-	ssize_t (*const ways[])(int out, int in, off_t *pos, size_t len) = {
-		copy_range,
-		sendfile,
-		copy_by_hand,
-	};
-	const unsigned int last = sizeof(ways) / sizeof(ways[0]) - 1;
-	unsigned int way = 0;
-	off_t pos = 0;
-
-	if (data->size && lseek(out, data->offset, SEEK_SET) < 0)
-		return -errno;
-	while ((uint64_t)pos < data->size) {
-		uint64_t left = data->size - pos;
-		ssize_t n = ways[way](out, data->fd, &pos, left < 1 << 30 ? left : 1 << 30);
-
-		if (n > 0 || (n < 0 && errno == EINTR))
-			continue;
-		if (way < last && (!n || !final(errno)))
-			way++;
-		else
-			return n ? -errno : -EIO;
-	}
-	return 0;
-}
-
 static int write_v6(int fd, const struct pfs_dat_content *content, struct dat_data *data, unsigned int nr)
 {
 	size_t len = 0;
@@ -142,7 +85,9 @@ static int write_v6(int fd, const struct pfs_dat_content *content, struct dat_da
 	int ret = head ? pfs_write_all(fd, head, len) : -ENOMEM;
 
 	for (unsigned int i = 0; !ret && i < nr; i++)
-		ret = copy_data(fd, &data[i]);
+		if (data[i].size)
+			ret = lseek(fd, data[i].offset, SEEK_SET) < 0 ? -errno
+								      : pfs_copy_file(fd, data[i].fd, data[i].size);
 	free(head);
 	return ret;
 }

@@ -5,21 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dat_put16(FILE *out, uint16_t v)
-{
-	fwrite(&v, sizeof(v), 1, out);
-}
-
-void dat_put32(FILE *out, uint32_t v)
-{
-	fwrite(&v, sizeof(v), 1, out);
-}
-
-void dat_put64(FILE *out, uint64_t v)
-{
-	fwrite(&v, sizeof(v), 1, out);
-}
-
 /* A string with its NUL. */
 void dat_put_str(FILE *out, const char *str)
 {

@@ -74,22 +74,17 @@ struct pfs_symbols *pfs_symbols_load(struct pfs_err *err)
 	struct pfs_symbols *s;
 	size_t len;
 	char *text = pfs_read_whole_file(path, &len);
-	int code;
 
 	if (!text) {
-		code = errno;
-		pfs_err_set(err, -code, "%s: %s", path, strerror(code));
-		errno = code;
+		pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
 	s = pfs_symbols_parse(text, len);
 	free(text);
 	if (s && s->nr)
 		return s;
-	code = s ? EPERM : ENOMEM;
-	pfs_err_set(err, -code, s ? "%s: the kernel hides its addresses" : "%s: no memory for it", path);
 	pfs_symbols_free(s);
-	errno = code;
+	pfs_err_set(err, s ? -EPERM : -ENOMEM, s ? "%s: the kernel hides its addresses" : "%s: no memory for it", path);
 	return NULL;
 }
 

@@ -73,7 +73,6 @@ struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
 no_memory:
 	pfs_sideband_free(sb);
 	pfs_err_set(err, -ENOMEM, "no memory for the side-band of mappings");
-	errno = ENOMEM;
 	return NULL;
 }
 

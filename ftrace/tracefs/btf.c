@@ -97,7 +97,6 @@ struct pfs_btf *pfs_btf_parse(const void *bytes, size_t len, struct pfs_err *err
 	if (len < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len % 4 || h->type_off % 4 ||
 	    !has_section(h, len, h->type_off, h->type_len) || !has_section(h, len, h->str_off, h->str_len)) {
 		pfs_err_set(err, -EBADMSG, "the kernel's type information (BTF) is damaged");
-		errno = EBADMSG;
 		return NULL;
 	}
 	b = calloc(1, sizeof(*b));
@@ -116,7 +115,6 @@ struct pfs_btf *pfs_btf_parse(const void *bytes, size_t len, struct pfs_err *err
 no_memory:
 	pfs_btf_free(b);
 	pfs_err_set(err, -ENOMEM, "no memory for the kernel's type information");
-	errno = ENOMEM;
 	return NULL;
 }
 
@@ -126,11 +124,9 @@ struct pfs_btf *pfs_btf_load(struct pfs_err *err)
 	struct pfs_btf *b;
 	size_t len;
 	char *bytes = pfs_read_whole_file(path, &len);
-	int code = errno;
 
 	if (!bytes) {
-		pfs_err_set(err, -code, "%s: %s", path, strerror(code));
-		errno = code;
+		pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
 	b = pfs_btf_parse(bytes, len, err);

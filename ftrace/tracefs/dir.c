@@ -25,7 +25,6 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 		pfs_err_set(err, -ENOENT,
 			    "tracefs is not mounted: as root, run "
 			    "`mount -t tracefs nodev /sys/kernel/tracing`");
-		errno = ENOENT;
 		return NULL;
 	}
 	if (access(path, R_OK | X_OK)) {

@@ -15,7 +15,7 @@ struct pfs_err {
 	char msg[512]; /* what failed, on what (file and line or offset), why, what to try */
 };
 
-/* Writes the message (err may be NULL) and returns `code`. */
+/* Writes the message (err may be NULL) and returns `code`; if that is negative, errno is -code. */
 int pfs_err_set(struct pfs_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 int pfs_write_all(int fd, const void *bytes, size_t len)
@@ -40,6 +41,43 @@ ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at)
 		done += n;
 	}
 	return done;
+}
+
+/* A full or failing disk, where no other way of copying helps. */
+static bool is_final(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO;
+}
+
+static ssize_t copy_by_hand(int out, int in, off_t *pos, size_t len)
+{
+	char buf[1 << 16];
+	ssize_t n = pfs_read_all_at(in, buf, len < sizeof(buf) ? len : sizeof(buf), *pos);
+	int ret = n > 0 ? pfs_write_all(out, buf, n) : n;
+
+	*pos += ret ? 0 : n;
+	errno = -ret;
+	return ret ? -1 : n;
+}
+
+int pfs_copy_file(int out, int in, uint64_t len)
+{
+	off_t pos = 0;
+
+	while ((uint64_t)pos < len) {
+		size_t left = len - pos < 1 << 30 ? len - pos : 1 << 30;
+		ssize_t n;
+
+		errno = 0;
+		n = copy_file_range(in, &pos, out, NULL, left, 0);
+		if (n <= 0 && !is_final(errno))
+			n = sendfile(out, in, &pos, left);
+		if (n <= 0 && !is_final(errno))
+			n = copy_by_hand(out, in, &pos, left);
+		if (n <= 0)
+			return errno ? -errno : -EIO;
+	}
+	return 0;
 }
 
 char *pfs_read_whole(int fd, size_t *len)

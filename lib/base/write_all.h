@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@ int pfs_write_all(int fd, const void *bytes, size_t len);
 
 /* Reads len bytes at that offset. Returns the number of bytes, fewer at the end of the file, or -errno. */
 ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
+
+/*
+ * Copies the first len bytes of a file to out's position: inside the kernel, where that can copy between these two files.
+ * 0 or -errno.
+ */
+int pfs_copy_file(int out, int in, uint64_t len);
 
 /*
  * Reads from the file position to the end. *len (may be NULL): the bytes, behind which there is a NUL. The caller frees

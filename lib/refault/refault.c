@@ -371,7 +371,7 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 		r->memory = mmap(NULL, sizeof(*r->memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!r || r->memory == MAP_FAILED) {
 		free(r);
-		errno = -pfs_err_set(err, -ENOMEM, "no memory to make pages fault again");
+		pfs_err_set(err, -ENOMEM, "no memory to make pages fault again");
 		return NULL;
 	}
 	r->memory->zram.nr = -1;

@@ -124,7 +124,7 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 	int ret;
 
 	if (!s) {
-		errno = -pfs_err_set(err, -ENOMEM, "no memory for a recording");
+		pfs_err_set(err, -ENOMEM, "no memory for a recording");
 		return NULL;
 	}
 	s->base.source = &pfs_stap_source;
