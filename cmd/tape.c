@@ -290,6 +290,7 @@ static int print(void *ctx, FILE *out, struct pfs_err *err)
 		close(fd);
 	if (ret)
 		return ret < 0 ? ret : 0;
+	args->refs.no_frames = args->format < LACKEY && !args->refs.first_only;
 	return args->format >= LACKEY ? make_string(args, out, err) : make_tapes(args, out, err);
 }
 

@@ -410,30 +410,38 @@ static int number_object(struct pfs_places *places, struct object *object)
 	return object->pub.nr ? 0 : -ENOMEM;
 }
 
-int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref)
+/* The page itself, `by` pages from the spot's. */
+static int number_frame(struct pfs_places *places, const struct pfs_spot *spot, int64_t by, struct pfs_ref *ref)
 {
-	int64_t by = pages_between(places, spot->addr, ref->addr), page = spot->page + by;
+	int64_t page = spot->page + by;
 	uint32_t key = spot->key, nr;
-	bool new;
+	bool new = false;
 	int ret;
 
-	if (!spot->image->nr)
-		spot->image->nr = ++places->nr_images;
-	ret = number_object(places, spot->object);
 	if (spot->may_be_copy && (ref->access == PFS_WRITE || pfs_page_index_find(&places->frames, spot->copies_key,
 										  spot->copies_page + by, &nr))) {
 		key = spot->copies_key;
 		page = spot->copies_page + by;
 	}
-	if (!ret)
-		ret = pfs_page_index_get(&places->frames, key, page, &ref->frame, &new);
-	if (ret)
-		return ret;
+	ret = pfs_page_index_get(&places->frames, key, page, &ref->frame, &new);
+	ref->again = !new;
+	return ret;
+}
+
+int pfs_places_number(struct pfs_places *places, const struct pfs_spot *spot, struct pfs_ref *ref)
+{
+	int64_t by = pages_between(places, spot->addr, ref->addr);
+	int ret;
+
+	if (!spot->image->nr)
+		spot->image->nr = ++places->nr_images;
+	ret = number_object(places, spot->object);
+	if (!ret && !places->no_frames)
+		ret = number_frame(places, spot, by, ref);
 	ref->image = spot->image->nr;
 	ref->object = &spot->object->pub;
 	ref->page = spot->page + by;
-	ref->again = !new;
-	return 0;
+	return ret;
 }
 
 void pfs_places_fini(struct pfs_places *places)

@@ -17,6 +17,7 @@ struct pfs_places {
 	struct namesakes *names;
 	struct image *images;
 	struct pfs_page_index frames;
+	bool no_frames; /* they get no numbers */
 	uint32_t nr_images, nr_keys;
 };
 

@@ -44,6 +44,7 @@ struct pfs_refs *pfs_refs_new(const struct pfs_model *model, const struct pfs_re
 		return NULL;
 	refs->model = refs->places.model = model;
 	refs->options = *options;
+	refs->places.no_frames = options->no_frames;
 	refs->fn = fn;
 	refs->ctx = ctx;
 	return refs;

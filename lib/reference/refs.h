@@ -75,6 +75,7 @@ struct pfs_refs_options {
 	const struct pfs_filter *filter; /* regions; NULL: all. Who and when has been filtered before */
 	bool no_code;			 /* leave out what can be executed, and instructions that are fetched */
 	bool first_only;		 /* each page once */
+	bool no_frames;			 /* not with first_only: `frame` and `again` are not set, which is faster */
 };
 
 /* What came of the events; all but `refs` are no references. */
