@@ -138,15 +138,13 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *first)
 static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t count, uint64_t since_ns)
 {
 	struct pfs_event ev;
-	int err;
 
 	asm_event_init(&ev, raw, NULL, PFS_LOST);
 	if (count != RAW_ABSENT)
 		PFS_SET(&ev, count, COUNT, count);
 	if (since_ns <= raw->ts_ns)
 		PFS_SET(&ev, interval_ns, INTERVAL, raw->ts_ns - since_ns);
-	err = asm_emit(a, &ev);
-	return err ? err : asm_conclude_ends(a, raw->ts_ns);
+	return asm_emit(a, &ev) ?: asm_conclude_ends(a, raw->ts_ns);
 }
 
 /* Notes that are events of their own, too. */

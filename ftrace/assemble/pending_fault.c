@@ -174,7 +174,6 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
 {
 	bool arguments = t->exec.under_way && !t->exec.switched;
-	int err;
 
 	/* Without a class it brought no page, or its result is unknown. */
 	if (!pfs_has(&p->ev, PFS_F_CLASS)) {
@@ -186,14 +185,12 @@ static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struc
 		p->beside.nr = 0;
 		return append(&p->exec, &p->ev);
 	}
-	err = emit_list(a, &p->beside);
-	return err ? err : asm_emit(a, &p->ev);
+	return emit_list(a, &p->beside) ?: asm_emit(a, &p->ev);
 }
 
 int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
 {
 	struct asm_pending *p = t->pending;
-	int err;
 
 	if (!p || !p->active)
 		return 0;
@@ -201,8 +198,7 @@ int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
 	set_how(a, p);
 	if (!p->exception)
 		return release_populate(a, t, p);
-	err = asm_emit(a, &p->ev);
-	return err ? err : emit_list(a, &p->beside);
+	return asm_emit(a, &p->ev) ?: emit_list(a, &p->beside);
 }
 
 /*

@@ -173,7 +173,7 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 	struct pfs_capture *c = capture_of(live);
 	struct pollfd *all;
 	/* The side-band is read ten times a second: its rings wake nobody after a thread has ended. */
-	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
+	int nr = poll_list(c, fds, nr_fds), limit = 100;
 
 	if (nr < 0)
 		return pfs_err_set(err, nr, "no memory to wait with");
@@ -184,8 +184,7 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
 	memcpy(fds, all, nr_fds * sizeof(*fds));
 	pfs_sideband_polled(c->sideband, all + nr_fds, nr - nr_fds);
-	ret = capture_joins_take(c, err);
-	return ret ? ret : drain(c, c->drain.live, err);
+	return capture_joins_take(c, err) ?: drain(c, c->drain.live, err);
 }
 
 /*

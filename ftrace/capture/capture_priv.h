@@ -5,8 +5,7 @@
  *     note.c	    notes and losses; events to the live sink
  *     tracers.c    probes, function tracer, histogram
  *     text.c	    trace_pipe instead of pages
- *     events.c	    the events that are enabled
- *     settle.c	    the set-up of the instance
+ *     setup.c	    the set-up of the instance, the events that are enabled
  *     processes.c  the processes that are added
  *     joins.c	    all processes of a user
  *     open.c	    opening and closing
@@ -166,12 +165,9 @@ int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err);
 int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 
-/* capture/events.c */
-int capture_enable_events(struct pfs_capture *c, struct pfs_err *err);
-int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
-
-/* capture/settle.c. The first call sets the instance up. */
+/* capture/setup.c. The first call of settle() sets the instance up. */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
+int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
 
 /* capture/processes.c */
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);

@@ -101,10 +101,7 @@ int capture_attach_user(struct pfs_capture *c, struct pfs_err *err)
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	/* Without perf: see watch() in processes.c for those that run, thread_joined() for those that join. */
 	pfs_sideband_open_rings(c->sideband, NULL);
-	ret = enter_dead_child(c, err);
-	if (!ret)
-		ret = capture_begin_running(c, err);
-	return ret ? ret : attach_readable(c, err);
+	return enter_dead_child(c, err) ?: capture_begin_running(c, err) ?: attach_readable(c, err);
 }
 
 /* ---- those that join ---- */

@@ -7,7 +7,7 @@
 #include "base/write_all.h"
 #include "os/process.h"
 #include "record/page_source.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>

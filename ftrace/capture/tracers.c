@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/write_all.h"
 #include "record/handlers.h"
-#include "record/symbols.h"
 #include "tracefs/dynevents.h"
 
 #include <errno.h>

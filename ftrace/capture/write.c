@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "dat/dat.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,6 @@ static int put_function(struct collected *all, uint64_t ip)
 static int collect_name(void *ctx, const struct raw_event *raw)
 {
 	struct collected *all = ctx;
-	int ret;
 
 	switch (raw->kind) {
 	case RAW_FORK:
@@ -74,8 +73,7 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 	case RAW_PFS_TASK:
 		return put_name(&all->threads, raw->arg[0], raw->str);
 	case RAW_FUNCTION:
-		ret = put_function(all, raw->arg[2]);
-		return ret ? ret : put_function(all, raw->arg[3]);
+		return put_function(all, raw->arg[2]) ?: put_function(all, raw->arg[3]);
 	default:
 		return 0;
 	}

@@ -8,7 +8,7 @@
 #include "dat/dat_priv.h"
 
 #include "base/array.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>

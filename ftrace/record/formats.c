@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/write_all.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include <errno.h>
 #include <stdio.h>

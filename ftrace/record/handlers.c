@@ -5,6 +5,7 @@
  */
 #include "record/handlers.h"
 
+#include "base/hash.h"
 #include "event/event.h"
 
 #include <errno.h>
@@ -122,9 +123,5 @@ unsigned int pfs_handlers_how(uint32_t seen, uint32_t traced, bool *inferred)
 
 uint64_t pfs_function_key(const char *name, size_t len)
 {
-	uint64_t key = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	for (size_t i = 0; i < len; i++)
-		key = (key ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-	return key >> 1;
+	return pfs_hash(PFS_HASH_START, name, len) >> 1;
 }

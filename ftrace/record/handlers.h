@@ -9,6 +9,8 @@
 #ifndef PFS_HANDLERS_H
 #define PFS_HANDLERS_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +48,22 @@ unsigned int pfs_handlers_how(uint32_t seen, uint32_t traced, bool *inferred);
 
 /* A number for a function's name, equal for equal names; never RAW_ABSENT. */
 uint64_t pfs_function_key(const char *name, size_t len);
+
+/* ---- symbols.c: addresses of the kernel's functions to names, for the function tracer's records, which hold nothing else ---- */
+
+struct pfs_symbols;
+
+/*
+ * Takes "ffffffff81234560 T do_wp_page" lines; what is no line, no function, or at address 0
+ * (hidden from unprivileged readers) is passed over. NULL: no memory.
+ */
+struct pfs_symbols *pfs_symbols_parse(const char *text, size_t len);
+
+/* Of the running kernel. NULL with errno and err set: unreadable, or all hidden. */
+struct pfs_symbols *pfs_symbols_load(struct pfs_err *err);
+void pfs_symbols_free(struct pfs_symbols *symbols);
+
+/* The function that addr lies in: its name, and where it begins (if start is not NULL); or NULL. */
+const char *pfs_symbols_find(const struct pfs_symbols *symbols, uint64_t addr, uint64_t *start);
 
 #endif

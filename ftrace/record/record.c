@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "record/handlers.h"
-#include "record/symbols.h"
 
 #include <string.h>
 

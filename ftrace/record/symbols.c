@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel symbols as a sorted array, see symbols.h. */
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include "base/array.h"
 #include "base/write_all.h"

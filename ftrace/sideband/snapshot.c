@@ -86,13 +86,9 @@ static int emit_text(struct pfs_maps_text *look, const char *text)
 
 static int emit_first(struct pfs_maps_text *look, const struct pfs_snapshot *s)
 {
-	int ret = emit_step(look, PFS_SNAPSHOT_FIRST, 0);
-
-	if (!ret)
-		ret = emit_text(look, s->maps);
-	if (!ret)
-		ret = emit_step(look, PFS_SNAPSHOT_END, 0);
-	return ret ? ret : emit_brk(s->stat, look->heap_end, &look->ev, look->fn, look->ctx);
+	return emit_step(look, PFS_SNAPSHOT_FIRST, 0) ?: emit_text(look, s->maps)
+		?: emit_step(look, PFS_SNAPSHOT_END, 0)
+		?: emit_brk(s->stat, look->heap_end, &look->ev, look->fn, look->ctx);
 }
 
 /*

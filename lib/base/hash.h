@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* uthash, but a table that cannot grow reports an error instead of ending the program. */
+/* Hash tables, and a hash of bytes. uthash, but a table that cannot grow reports an error instead of ending the program. */
 #ifndef PFS_HASH_H
 #define PFS_HASH_H
 
@@ -27,6 +27,15 @@
 		}                                                         \
 		found_;                                                   \
 	})
+
+/* 64 bits of FNV-1a, of the bytes after those of `hash`; it begins with PFS_HASH_START. */
+#define PFS_HASH_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len)
+{
+	for (const unsigned char *p = bytes; len--; p++)
+		hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+	return hash;
+}
 
 /* Frees all elements, each of which is one allocation. */
 #define PFS_HASH_FREE(table)                             \

@@ -89,9 +89,8 @@ static int split_off(const struct dec_site *site, const struct mirror_region *r,
 int dec_shrink(const struct dec_site *site, const struct mirror_region *region, uint64_t start, uint64_t end)
 {
 	const struct mirror_region r = *region;
-	int err = split_off(site, &r, end, r.end);
 
-	return err ? err : split_off(site, &r, r.start, start);
+	return split_off(site, &r, end, r.end) ?: split_off(site, &r, r.start, start);
 }
 
 int dec_split_upper(const struct dec_site *site, uint64_t start, uint64_t end)

@@ -375,6 +375,5 @@ int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
 	moved.id = d->next_id++;
 	moved.vma = 0;
 	moved.uncertain = true;
-	err = mirror_map(site.m, &moved);
-	return err ? err : emit_move(&site, &moved);
+	return mirror_map(site.m, &moved) ?: emit_move(&site, &moved);
 }

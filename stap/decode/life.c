@@ -84,14 +84,12 @@ int dec_thread(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_thread *maker = dec_thread_get(d, rec->tid, rec->pid);
 	struct pfs_event ev;
-	int err;
 
 	if (!maker || !thread_begins(d, rec->life.child_tid, rec->pid, maker))
 		return -ENOMEM;
 	dec_event_own(&ev, rec, PFS_THREAD);
 	PFS_SET(&ev, child, CHILD, rec->life.child_tid);
-	err = pfs_emit(&d->sink, &ev);
-	return err ? err : named(d, rec, rec->pid, rec->life.child_tid, rec->life.comm);
+	return pfs_emit(&d->sink, &ev) ?: named(d, rec, rec->pid, rec->life.child_tid, rec->life.comm);
 }
 
 /* The child's space: its parent's, the copy that was reported, or else a copy of the parent's mirror. */

@@ -12,15 +12,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len)
-{
-	const unsigned char *p = bytes;
-
-	while (len--)
-		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 uint64_t pfs_hash_file(uint64_t hash, const char *path)
 {
 	size_t len;

@@ -4,6 +4,7 @@
 #define PFS_STAP_KERNEL_H
 
 #include "base/err.h"
+#include "base/hash.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -50,9 +51,7 @@ void pfs_lockdown_parse(const char *line, char *state, size_t size);
 /* Whole words in C text: task_work_cancel is not in "task_work_cancel_func". The first one from `from` on, or NULL. */
 const char *pfs_word_find(const char *text, const char *from, const char *word);
 
-/* 64 bits of FNV-1a; begin with PFS_HASH_START. */
-#define PFS_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t pfs_hash(uint64_t hash, const void *bytes, size_t len);
-uint64_t pfs_hash_file(uint64_t hash, const char *path); /* content; nothing if it is not there */
+/* pfs_hash() of its content; nothing if it is not there. */
+uint64_t pfs_hash_file(uint64_t hash, const char *path);
 
 #endif

@@ -318,9 +318,7 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 
 static int start(struct pfs_live *live, struct pfs_err *err)
 {
-	int ret = stap_load(of(live), err);
-
-	return ret ? ret : wait_ready(of(live), err);
+	return stap_load(of(live), err) ?: wait_ready(of(live), err);
 }
 
 static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,

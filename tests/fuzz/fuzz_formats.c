@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "record/formats.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 #include "tracefs/hist.h"
 
 #include <string.h>

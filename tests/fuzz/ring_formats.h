@@ -8,7 +8,7 @@
 #define RING_FORMATS_H
 
 #include "record/formats.h"
-#include "record/symbols.h"
+#include "record/handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "tracefs/btf.h"
 #include "event/event.h"
 #include "record/handlers.h"
-#include "record/symbols.h"
 #include "support/text_sink.h"
 #include "tracefs/dynevents.h"
 #include "tracefs/hist.h"
