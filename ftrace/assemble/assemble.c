@@ -277,9 +277,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		a->stats.other++;
 		return 0;
 	}
-	err = asm_thread_of(a, raw, &t);
-	if (!err)
-		err = asm_after_exec(a, t, raw);
+	err = asm_thread_of(a, raw, &t) ?: asm_after_exec(a, t, raw);
 	if (!err && a->defers && !(handler->flags & IN_FAULT))
 		err = asm_pending_end(a, asm_exec_owner(t), raw);
 	return err ? err : handler->fn(a, handler->flags & OF_EXEC_OWNER ? asm_exec_owner(t) : t, raw);

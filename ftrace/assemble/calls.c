@@ -149,9 +149,7 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 		asm_event_range(&ev, raw, t, PFS_MOVE, range_of(raw->arg[0], new_len));
 		PFS_SET(&ev, from, FROM, t->call.arg[0]);
 		PFS_SET(&ev, len, LEN, old_len);
-		err = asm_emit_range(a, t, raw, PFS_UNMAP, asm_call_target(a, t));
-		if (!err)
-			err = asm_emit(a, &ev);
+		err = asm_emit_range(a, t, raw, PFS_UNMAP, asm_call_target(a, t)) ?: asm_emit(a, &ev);
 	}
 	/* It may leave no row; to unmap a range twice does no harm. */
 	if (!err && !(t->call.arg[3] & MREMAP_DONTUNMAP))

@@ -121,26 +121,17 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 
 	if (ret)
 		return ret;
-	ret = capture_note(c, 0, PFS_FACT(START, .text = "mono"));
-	if (!ret)
-		ret = pfs_sideband_begin(c->sideband, pfs_now_ns());
+	ret = capture_note(c, 0, PFS_FACT(START, .text = "mono")) ?: pfs_sideband_begin(c->sideband, pfs_now_ns());
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to begin with");
-	ret = capture_tracers_start(c, err);
-	if (!ret)
-		ret = capture_hold(c, err);
+	ret = capture_tracers_start(c, err) ?: capture_hold(c, err);
 	if (ret)
 		return ret;
 	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
-	ret = capture_take_layouts(c, err);
-	if (!ret)
-		ret = pfs_instance_write(c->instance, "tracing_on", "1", err);
-	if (!ret)
-		ret = capture_enter_running(c, err);
-	if (!ret)
-		ret = capture_joins_start(c, err);
+	ret = capture_take_layouts(c, err) ?: pfs_instance_write(c->instance, "tracing_on", "1", err)
+		      ?: capture_enter_running(c, err) ?: capture_joins_start(c, err);
 	/* Only now: removing an instance keeps the kernel from making one. */
 	pfs_instance_clean_others(c->instance);
 	return ret;
@@ -217,10 +208,8 @@ static int note_counts(struct pfs_capture *c)
 int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
-	int ret = capture_joins_end(c, err);
+	int ret = capture_joins_end(c, err) ?: pfs_instance_write(c->instance, "tracing_on", "0", err);
 
-	if (!ret)
-		ret = pfs_instance_write(c->instance, "tracing_on", "0", err);
 	pfs_sched_priority_restore(&c->priority);
 	c->tracing = false;
 	if (!ret)
@@ -307,9 +296,8 @@ int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pf
 
 	if (!assembler)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = capture_read_back(capture_of(live), pfs_assembler_feed, pfs_assembler_faults, assembler, err);
-	if (!ret)
-		ret = pfs_assembler_finish(assembler);
+	ret = capture_read_back(capture_of(live), pfs_assembler_feed, pfs_assembler_faults, assembler, err)
+		      ?: pfs_assembler_finish(assembler);
 	pfs_assembler_free(assembler);
 	return ret;
 }

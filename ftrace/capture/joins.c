@@ -267,10 +267,8 @@ static int look_again(struct pfs_capture *c, struct pfs_err *err)
 
 int capture_joins_take(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = take_all(c, err);
+	int ret = take_all(c, err) ?: look_again(c, err);
 
-	if (!ret)
-		ret = look_again(c, err);
 	if (ret == -ENOMEM)
 		pfs_err_set(err, ret, "no memory for what joins the recording");
 	return ret;

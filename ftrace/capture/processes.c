@@ -89,9 +89,8 @@ static int enter_threads(struct pfs_capture *c, unsigned int first, struct pfs_e
 	int ret = pfs_instance_add_tids(c->instance, &c->running.tids, first, err);
 
 	for (unsigned int i = first; !ret && i < c->running.tids.nr; i++) {
-		ret = capture_tracers_add_tid(c, c->running.tids.tids[i], err);
-		if (!ret)
-			ret = watch(c, c->running.tids.tids[i], err);
+		ret = capture_tracers_add_tid(c, c->running.tids.tids[i], err)
+			      ?: watch(c, c->running.tids.tids[i], err);
 		ret = unless_ended(ret);
 	}
 	return ret;
@@ -169,9 +168,7 @@ int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err)
 	for (unsigned int i = 0; !ret && i < c->running.nr; i++) {
 		struct pfs_snapshot *s = &c->running.processes[i];
 
-		ret = pfs_snapshot_open(s, err);
-		if (!ret)
-			ret = pfs_snapshot_take(s, s->maps_fd, pfs_now_ns(), err);
+		ret = pfs_snapshot_open(s, err) ?: pfs_snapshot_take(s, s->maps_fd, pfs_now_ns(), err);
 		ret = unless_ended(ret);
 	}
 	return ret;
@@ -206,9 +203,7 @@ int capture_look(struct pfs_live *live, struct pfs_err *err)
 	for (int i = 0; !ret && c->running.nr && i < 4; i++) {
 		if (i)
 			nanosleep(&moment, NULL);
-		ret = pfs_sideband_drain(c->sideband);
-		if (!ret)
-			ret = look_at_all(c, pfs_snapshot_later, err);
+		ret = pfs_sideband_drain(c->sideband) ?: look_at_all(c, pfs_snapshot_later, err);
 	}
 	return ret;
 }

@@ -133,9 +133,7 @@ int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 	} while (got > 0 && t->carry_len <= BACKLOG);
 	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		return pfs_err_set(err, -errno, "trace_pipe: %s", strerror(errno));
-	ret = pfs_sideband_drain(c->sideband);
-	if (!ret)
-		ret = merge_lines(c, until_ns, err);
+	ret = pfs_sideband_drain(c->sideband) ?: merge_lines(c, until_ns, err);
 	if (!ret && until_ns == UINT64_MAX && got > 0)
 		return capture_text_drain(c, until_ns, err);
 out:

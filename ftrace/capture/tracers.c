@@ -29,11 +29,9 @@ static int set_up_probes(struct pfs_capture *c, struct pfs_err *err)
 	int ret;
 
 	pfs_dynevents_group(pfs_instance_dir(c->instance), t->group, sizeof(t->group));
-	ret = pfs_dynevents_create(t->group, c->options->probes, &t->probes_how, err);
-	if (!ret)
-		ret = pfs_instance_enable(c->instance, t->group, PFS_HANDLER_EVENT, NULL, err);
-	if (!ret)
-		ret = pfs_instance_enable(c->instance, t->group, PFS_HANDLER_END_EVENT, NULL, err);
+	ret = pfs_dynevents_create(t->group, c->options->probes, &t->probes_how, err)
+		      ?: pfs_instance_enable(c->instance, t->group, PFS_HANDLER_EVENT, NULL, err)
+		      ?: pfs_instance_enable(c->instance, t->group, PFS_HANDLER_END_EVENT, NULL, err);
 	if (!ret) /* a kernel without the file does not count them */
 		pfs_instance_hold(c->instance, PFS_DYNEVENTS_PROFILE, O_RDONLY, NULL);
 	t->has_probes = !ret;
@@ -113,10 +111,8 @@ static int list_functions(struct pfs_capture *c, struct pfs_err *err)
 
 static int set_up_functions(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = choose_functions(c, err);
+	int ret = choose_functions(c, err) ?: list_functions(c, err);
 
-	if (!ret)
-		ret = list_functions(c, err);
 	if (!ret && !c->options->text) {
 		c->tracers.symbols = pfs_symbols_load(err);
 		ret = c->tracers.symbols ? 0 : -errno;
@@ -208,9 +204,8 @@ int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err)
 
 	for (unsigned int i = 0; c->tracers.has_hist && !ret && i < NR_HIST; i++) {
 		n.kernel = i;
-		ret = pfs_hist_count(&c->tracers.hist[i], c->instance, false, err);
-		if (!ret)
-			ret = pfs_hist_read(&c->tracers.hist[i], c->instance, put_entry, &n, &dropped, err);
+		ret = pfs_hist_count(&c->tracers.hist[i], c->instance, false, err)
+			      ?: pfs_hist_read(&c->tracers.hist[i], c->instance, put_entry, &n, &dropped, err);
 		if (ret == -ENOMEM)
 			pfs_err_set(err, ret, "no memory for the counted faults");
 		sum += ret ? 0 : dropped;

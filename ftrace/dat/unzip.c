@@ -138,9 +138,7 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 
 	cs->src.where = cs->pos;
 	cs->src.given = cs->src.filled = 0;
-	ret = take_u32(cs, &in_len, "size of a chunk", err);
-	if (!ret)
-		ret = take_u32(cs, &out_len, "size of a chunk", err);
+	ret = take_u32(cs, &in_len, "size of a chunk", err) ?: take_u32(cs, &out_len, "size of a chunk", err);
 	if (ret < 0)
 		return ret;
 	if (in_len > cs->end - cs->pos || out_len > max_chunk(cs))

@@ -95,9 +95,7 @@ static int read_meta(struct pfs_dat *dat, const struct dat_meta *meta, struct pf
 
 	if (!dat->sections[meta->id])
 		return 0;
-	ret = section_open(dat, &s, meta->id, dat->sections[meta->id], err);
-	if (!ret)
-		ret = meta->read(dat, &s.c);
+	ret = section_open(dat, &s, meta->id, dat->sections[meta->id], err) ?: meta->read(dat, &s.c);
 	section_close(&s);
 	return ret < 0 ? dat_damage(dat, ret, err) : 0;
 }

@@ -40,9 +40,8 @@ int pfs_hist_create(struct pfs_hist *hist, struct pfs_instance *instance, const 
 		 "hist:keys=common_pid,address.buckets=%lu,error_code.hex:size=%u", page_size, entries);
 	if (pfs_instance_hold(instance, file_of(hist, "hist", file), O_RDONLY, NULL))
 		return pfs_err_set(err, -ENOTSUP, "this kernel has no hist triggers");
-	ret = pfs_instance_hold(instance, file_of(hist, "trigger", file), O_WRONLY, err);
-	if (!ret)
-		ret = write_trigger(hist, instance, "pause", err);
+	ret = pfs_instance_hold(instance, file_of(hist, "trigger", file), O_WRONLY, err)
+		      ?: write_trigger(hist, instance, "pause", err);
 	if (ret == -EINVAL)
 		pfs_err_set(err, ret,
 			    "this kernel cannot count by page (hist triggers with "

@@ -61,9 +61,8 @@ int pfs_thread_list_add(struct pfs_thread_list *list, pid_t pid, struct pfs_err 
 
 	do {
 		before = list->tids.nr;
-		ret = pfs_snapshot_tasks(pid, 0, list_thread, &list->tids, err);
-		if (!ret)
-			ret = pfs_instance_add_tids(list->instance, &list->tids, before, err);
+		ret = pfs_snapshot_tasks(pid, 0, list_thread, &list->tids, err)
+			      ?: pfs_instance_add_tids(list->instance, &list->tids, before, err);
 	} while (!ret && list->tids.nr > before);
 	return ret;
 }

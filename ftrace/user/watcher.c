@@ -217,9 +217,8 @@ static void report_layout(struct watcher *w, struct joining *j)
 	if (j->layout.maps)
 		return;
 	for (int i = 0; ret == -ESRCH && i < NR_TRIES; i++) {
-		ret = pfs_snapshot_renew(&j->layout, &why);
-		if (!ret)
-			ret = pfs_snapshot_take(&j->layout, j->layout.maps_fd, pfs_now_ns(), &why);
+		ret = pfs_snapshot_renew(&j->layout, &why)
+			      ?: pfs_snapshot_take(&j->layout, j->layout.maps_fd, pfs_now_ns(), &why);
 	}
 	fd = ret ? -1 : copy_of(j->layout.maps);
 	if (fd < 0)

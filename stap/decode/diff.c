@@ -107,9 +107,7 @@ int dec_emit_unmap(const struct dec_site *site, uint64_t start, uint64_t end)
 
 	if (start >= end || !mirror_next(site->m, start, end, NULL))
 		return 0;
-	err = dec_split_upper(site, start, end);
-	if (!err)
-		err = mirror_unmap(site->m, start, end);
+	err = dec_split_upper(site, start, end) ?: mirror_unmap(site->m, start, end);
 	if (err)
 		return err;
 	dec_event(&ev, site->rec, site->subject, PFS_UNMAP);
@@ -227,15 +225,11 @@ static int apply_whole(const struct dec_site *site, struct dec_statement *s)
 		s->lo = s->region[0].start;
 	if (s->nr && s->region[s->nr - 1].end > s->hi)
 		s->hi = s->region[s->nr - 1].end;
-	err = split_at_edges(site, s);
-	if (!err)
-		err = unmap_gaps(site, s);
+	err = split_at_edges(site, s) ?: unmap_gaps(site, s);
 	if (err)
 		return err;
 	match(site, s);
-	err = add_new(site, s);
-	if (!err)
-		err = grow(site, s);
+	err = add_new(site, s) ?: grow(site, s);
 	for (unsigned int i = 0; !err && i < s->nr; i++)
 		err = change(site, &s->region[i]);
 	return err;

@@ -331,11 +331,7 @@ static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 
 	if (err)
 		return err;
-	err = locate(d, rec, t, m, &r);
-	if (!err)
-		err = emit_fault(d, rec, t->subject, r);
-	if (!err)
-		err = emit_huge(d, rec, t->subject);
+	err = locate(d, rec, t, m, &r) ?: emit_fault(d, rec, t->subject, r) ?: emit_huge(d, rec, t->subject);
 	t->failed = !got_page(&rec->fault);
 	return err;
 }

@@ -134,9 +134,7 @@ int dec_fork(struct pfs_decoder *d, const struct pfs_rec *rec)
 	child = dec_proc_get(d, pid);
 	if (!maker || !parent || !child || !thread_begins(d, pid, pid, maker))
 		return -ENOMEM;
-	err = child_space(d, rec, parent, &m);
-	if (!err)
-		err = emit_fork(d, rec);
+	err = child_space(d, rec, parent, &m) ?: emit_fork(d, rec);
 	if (err)
 		return err;
 	dec_proc_renew(d, child);

@@ -128,15 +128,8 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 
 	memset(b, 0, sizeof(*b));
 	b->config = *config;
-	ret = find_programs(b, err);
-	if (!ret)
-		ret = pfs_kernel_find(&b->kernel, config->release, err);
-	if (!ret)
-		ret = check_config(b, err);
-	if (!ret)
-		ret = check_lockdown(b, err);
-	if (!ret)
-		ret = pfs_cache_init(&b->cache, err);
+	ret = find_programs(b, err) ?: pfs_kernel_find(&b->kernel, config->release, err) ?: check_config(b, err)
+		      ?: check_lockdown(b, err) ?: pfs_cache_init(&b->cache, err);
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
 	return ret;
@@ -332,11 +325,7 @@ static int with_script(struct pfs_build *b, const char *script, const char *made
 	if (!ret)
 		ret = pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.report, b->config.ctx, err);
 	if (!ret && (!made || pfs_cache_trusted(made, err))) {
-		ret = choose_runtime(b, err);
-		if (!ret)
-			ret = make_work_dir(b, dir, script, err);
-		if (!ret)
-			ret = fn(b, dir, ctx, err);
+		ret = choose_runtime(b, err) ?: make_work_dir(b, dir, script, err) ?: fn(b, dir, ctx, err);
 		pfs_cache_remove_tree(dir);
 	}
 	pfs_cache_unlock(&b->cache);

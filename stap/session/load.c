@@ -83,7 +83,6 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 		.ctx = s->config.ctx,
 	};
 	struct pfs_build build;
-	int ret;
 
 	if (geteuid() && !in_group("stapdev"))
 		return pfs_err_set(
@@ -95,10 +94,7 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 			err, -EKEYREJECTED,
 			"this kernel is locked down (%s) and accepts signed modules only: sign one of `pfscope stap build' with a key that it trusts and use --module; --source=ftrace needs no module",
 			s->kernel.lockdown);
-	ret = pfs_build_init(&build, &config, err);
-	if (!ret)
-		ret = pfs_build_module(&build, s->path, sizeof(s->path), err);
-	return ret;
+	return pfs_build_init(&build, &config, err) ?: pfs_build_module(&build, s->path, sizeof(s->path), err);
 }
 
 /* Refuses files that are not modules of pfscope for the running kernel. */

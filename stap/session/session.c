@@ -84,9 +84,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	pfs_leftovers_remove(NULL); /* failing is no reason not to start */
 	if (pfs_header_notes("stap", vsyscall, stap_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
-	ret = stap_choose_module(s, err);
-	if (!ret)
-		ret = pfs_spool_init(&s->spool, err);
+	ret = stap_choose_module(s, err) ?: pfs_spool_init(&s->spool, err);
 	if (!ret && s->config.live && stap_outlet_init(&s->live, &s->notes, s->config.live))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
 	return ret;
@@ -298,17 +296,13 @@ static int wait_ready(struct pfs_stap *s, struct pfs_err *err)
 		if (pfs_now_ns() > end_ns)
 			return pfs_err_set(err, -ETIMEDOUT, "the probes were not in place after %d s%s%.200s",
 					   START_MS / 1000, s->errors.len ? ": " : "", pfs_output_text(&s->errors));
-		ret = poll_all(s, NULL, 0, 100, err);
-		if (!ret)
-			ret = drain(s, err);
-		if (!ret)
-			ret = pfs_spool_each(&s->spool, &s->looked, look_at, s, err);
+		ret = poll_all(s, NULL, 0, 100, err) ?: drain(s, err)
+			      ?: pfs_spool_each(&s->spool, &s->looked, look_at, s, err);
 		if (ret == -EPROTO)
 			pfs_err_set(err, ret, "%s: built by another version of pfscope: build it again", s->path);
 		if (!ret && s->over && !s->ready) {
-			ret = judge_end(s, PFS_STAGE_LOAD, err);
-			if (!ret)
-				ret = pfs_err_set(err, -EIO, "the module ended before it was ready");
+			ret = judge_end(s, PFS_STAGE_LOAD, err)
+				      ?: pfs_err_set(err, -EIO, "the module ended before it was ready");
 		}
 		if (ret)
 			return ret;
@@ -330,11 +324,7 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 	/* Live events become old enough for decoding without a wake-up. */
 	if (s->live.decoder && (timeout_ms < 0 || timeout_ms > 100))
 		timeout_ms = 100;
-	ret = poll_all(s, fds, nr_fds, timeout_ms, err);
-	if (!ret)
-		ret = drain(s, err);
-	if (!ret)
-		ret = decode_live(s, err);
+	ret = poll_all(s, fds, nr_fds, timeout_ms, err) ?: drain(s, err) ?: decode_live(s, err);
 	if (ret || (!s->over && !s->poll_fds[nr_fds + 1].revents))
 		return ret;
 	ret = judge_end(s, PFS_STAGE_RUN, err);
@@ -367,18 +357,15 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 			return pfs_err_set(err, -EINTR, "interrupted");
 		if (pfs_now_ns() > end_ns)
 			return pfs_err_set(err, -ETIMEDOUT, "staprun did not end in time");
-		ret = poll_all(s, NULL, 0, 100, err);
-		if (!ret)
-			ret = drain(s, err);
+		ret = poll_all(s, NULL, 0, 100, err) ?: drain(s, err);
 	}
 	if (!ret)
 		ret = judge_end(s, PFS_STAGE_RUN, err);
 	if (!ret && note_end(s))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret && s->live.decoder) {
-		ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err);
-		if (!ret)
-			ret = stap_outlet_finish(&s->live);
+		ret = pfs_spool_each(&s->spool, &s->live.at, feed, s->live.decoder, err)
+			      ?: stap_outlet_finish(&s->live);
 		ret = live_result(s, ret);
 	}
 	return ret;
@@ -410,9 +397,7 @@ static int replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs
 
 	if (stap_outlet_init(&r.outlet, &s->notes, sink))
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
-	ret = pfs_spool_each(&s->spool, &at, replay_one, &r, err);
-	if (!ret)
-		ret = stap_outlet_finish(&r.outlet);
+	ret = pfs_spool_each(&s->spool, &at, replay_one, &r, err) ?: stap_outlet_finish(&r.outlet);
 	stap_outlet_fini(&r.outlet);
 	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
 }
