@@ -42,21 +42,12 @@ int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	uint64_t minor, major;
 	int ret;
 
-	ret = watch(c, pid, err); /* which takes its time: before the instance is needed */
-	if (!ret)
-		ret = capture_settle(c, err);
-	if (!ret)
-		ret = note_sideband(c);
-	if (!ret)
-		ret = pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err);
-	if (!ret)
-		ret = capture_enable_page_alloc(c, false, err);
-	if (!ret)
-		ret = capture_tracers_add_tid(c, pid, err);
-	if (!ret)
-		ret = pfs_snapshot_tasks(pid, pfs_now_ns(), pfs_sideband_put, c->sideband, err);
-	if (!ret)
-		ret = capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
+	/* The side-band takes its time: it comes before the instance is needed. */
+	ret = watch(c, pid, err) ?: capture_settle(c, err) ?: note_sideband(c)
+		      ?: pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err)
+		      ?: capture_enable_page_alloc(c, false, err) ?: capture_tracers_add_tid(c, pid, err)
+		      ?: pfs_snapshot_tasks(pid, pfs_now_ns(), pfs_sideband_put, c->sideband, err)
+		      ?: capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	if (ret)
 		return ret;
 	c->launched = pid;

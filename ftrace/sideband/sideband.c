@@ -5,6 +5,7 @@
 #include "sideband/sideband.h"
 
 #include "base/array.h"
+#include "base/write_all.h"
 #include "record/pfscope_records.h"
 
 #include <errno.h>
@@ -439,4 +440,44 @@ int pfs_sideband_drain(struct pfs_sideband *sb)
 		if (sb->rings[cpu].meta)
 			err = drain_ring(sb, &sb->rings[cpu]);
 	return err;
+}
+
+/* ---- the kernel's own counts of faults ---- */
+
+int pfs_counters_open(struct pfs_counters *counters, pid_t pid)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .inherit = 1 };
+	static const uint64_t configs[] = {
+		PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	};
+	int ret = 0;
+
+	memset(counters->fds, -1, sizeof(counters->fds));
+	for (int i = 0; !ret && i < 3; i++) {
+		attr.config = configs[i];
+		counters->fds[i] = open_event(&attr, pid, -1);
+		ret = counters->fds[i] < 0 ? counters->fds[i] : 0;
+	}
+	if (ret)
+		pfs_counters_close(counters);
+	return ret;
+}
+
+int pfs_counters_read(const struct pfs_counters *counters, struct pfs_counts_read *counts)
+{
+	uint64_t *const into[] = { &counts->faults, &counts->minor, &counts->major };
+
+	for (int i = 0; i < 3; i++)
+		if (read(counters->fds[i], into[i], sizeof(uint64_t)) != sizeof(uint64_t))
+			return counters->fds[i] < 0 ? -ENOENT : -EIO;
+	return 0;
+}
+
+void pfs_counters_close(struct pfs_counters *counters)
+{
+	for (int i = 0; i < 3; i++)
+		pfs_close(counters->fds[i]);
+	memset(counters->fds, -1, sizeof(counters->fds));
 }

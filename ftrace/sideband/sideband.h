@@ -72,7 +72,7 @@ int pfs_sideband_put(void *sideband, const struct raw_event *ev);
 /* Returns false without perf events: then it only queues own records. */
 int pfs_sideband_works(const struct pfs_sideband *sb);
 
-/* ---- counters.c: the kernel's own counts of faults, counted and not sampled ---- */
+/* ---- the kernel's own counts of faults, counted and not sampled ---- */
 
 struct pfs_counters {
 	int fds[3];

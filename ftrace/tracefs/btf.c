@@ -4,6 +4,7 @@
  */
 #include "tracefs/btf.h"
 
+#include "base/array.h"
 #include "base/write_all.h"
 
 #include <errno.h>
@@ -19,7 +20,6 @@
 #define MAX_LOOKS 65536 /* at members: damaged types may contain themselves */
 
 struct pfs_btf {
-	const uint8_t *types, *types_end;
 	const char *strings;
 	size_t strings_len;
 	const struct btf_type **by_id; /* by_id[0] is void */
@@ -56,24 +56,25 @@ static int64_t extra_len(const struct btf_type *t)
 	return kind && kind <= BTF_KIND_ENUM64 ? follows[kind].once + (int64_t)vlen(t) * follows[kind].each : -1;
 }
 
-/* Returns the number of types and fills by_id unless it is NULL. Ends at an unknown kind, whose length is unknown. */
-static uint32_t walk(const struct pfs_btf *b, const struct btf_type **by_id)
+/* Fills by_id with the types of [p, end), up to an unknown kind, whose length is unknown. False: no memory. */
+static bool find_types(struct pfs_btf *b, const uint8_t *p, const uint8_t *end)
 {
-	const uint8_t *p = b->types;
-	uint32_t nr = 1;
+	const struct btf_type **added = pfs_array_append(b->by_id, b->nr);
 
-	while (b->types_end - p >= (ptrdiff_t)sizeof(struct btf_type)) {
+	if (added)
+		*added = NULL;
+	while (added && end - p >= (ptrdiff_t)sizeof(struct btf_type)) {
 		const struct btf_type *t = (const struct btf_type *)p;
 		int64_t extra = extra_len(t);
 
-		if (extra < 0 || b->types_end - p - (ptrdiff_t)sizeof(*t) < extra)
+		if (extra < 0 || end - p - (ptrdiff_t)sizeof(*t) < extra)
 			break;
-		if (by_id)
-			by_id[nr] = t;
-		nr++;
+		added = pfs_array_append(b->by_id, b->nr);
+		if (added)
+			*added = t;
 		p += sizeof(*t) + extra;
 	}
-	return nr;
+	return added;
 }
 
 static bool is_named(const struct pfs_btf *b, uint32_t off, const char *name)
@@ -92,6 +93,7 @@ static bool has_section(const struct btf_header *h, size_t len, uint32_t off, ui
 struct pfs_btf *pfs_btf_parse(const void *bytes, size_t len, struct pfs_err *err)
 {
 	const struct btf_header *h = bytes;
+	const uint8_t *types;
 	struct pfs_btf *b;
 
 	if (len < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len % 4 || h->type_off % 4 ||
@@ -99,20 +101,14 @@ struct pfs_btf *pfs_btf_parse(const void *bytes, size_t len, struct pfs_err *err
 		pfs_err_set(err, -EBADMSG, "the kernel's type information (BTF) is damaged");
 		return NULL;
 	}
+	types = (const uint8_t *)bytes + h->hdr_len + h->type_off;
 	b = calloc(1, sizeof(*b));
-	if (!b)
-		goto no_memory;
-	b->types = (const uint8_t *)bytes + h->hdr_len + h->type_off;
-	b->types_end = b->types + h->type_len;
-	b->strings = (const char *)bytes + h->hdr_len + h->str_off;
-	b->strings_len = h->str_len;
-	b->nr = walk(b, NULL);
-	b->by_id = calloc(b->nr, sizeof(*b->by_id));
-	if (!b->by_id)
-		goto no_memory;
-	walk(b, b->by_id);
-	return b;
-no_memory:
+	if (b) {
+		b->strings = (const char *)bytes + h->hdr_len + h->str_off;
+		b->strings_len = h->str_len;
+	}
+	if (b && find_types(b, types, types + h->type_len))
+		return b;
 	pfs_btf_free(b);
 	pfs_err_set(err, -ENOMEM, "no memory for the kernel's type information");
 	return NULL;
