@@ -13,13 +13,8 @@
 
 static int set_target(struct pfs_assembler *a, unsigned int nr, int32_t pid)
 {
-	while (nr >= a->nr_targets) {
-		int32_t *added = pfs_array_add(a->targets, a->nr_targets, a->max_targets);
-
-		if (!added)
-			return -ENOMEM;
-		*added = 0;
-	}
+	if (!pfs_array_extend(a->targets, a->nr_targets, nr + 1))
+		return -ENOMEM;
 	a->targets[nr] = pid;
 	return 0;
 }

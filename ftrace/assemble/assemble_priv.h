@@ -125,7 +125,7 @@ struct pfs_assembler {
 	bool defers;		    /* either: faults are passed on when their handler has returned */
 	int32_t only_pid;	    /* --no-follow: 0 or the one process */
 	int32_t *targets;	    /* DAMON's, by number: the process of each, or 0 */
-	unsigned int nr_targets, max_targets;
+	unsigned int nr_targets;
 	int32_t access_tid; /* DAMON's thread, or 0 */
 	uint64_t access_ns; /* how often it looks; 0: accesses are not recorded */
 	const struct asm_cpu_type *cpu_type;

@@ -158,7 +158,7 @@ int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t 
 {
 	struct pfs_format_field ts, commit, data;
 	char *copy;
-	int ret = -EBADMSG;
+	int ret = 0;
 
 	if (!len)
 		return 0;
@@ -166,13 +166,14 @@ int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t 
 	if (!copy)
 		return pfs_err_set(err, -ENOMEM, "out of memory");
 	if (!pfs_format_field(copy, "timestamp", &ts) || !pfs_format_field(copy, "commit", &commit) ||
-	    !pfs_format_field(copy, "data", &data)) {
-		pfs_err_set(err, ret, "header_page has no timestamp, commit or data field");
-		goto out;
-	}
-	if (ts.size != 8 || (commit.size != 4 && commit.size != 8)) {
-		pfs_err_set(err, ret, "header_page: a time stamp of %u bytes and a commit of %u", ts.size, commit.size);
-		goto out;
+	    !pfs_format_field(copy, "data", &data))
+		ret = pfs_err_set(err, -EBADMSG, "header_page has no timestamp, commit or data field");
+	else if (ts.size != 8 || (commit.size != 4 && commit.size != 8))
+		ret = pfs_err_set(err, -EBADMSG, "header_page: a time stamp of %u bytes and a commit of %u", ts.size,
+				  commit.size);
+	if (ret) {
+		free(copy);
+		return ret;
 	}
 	f->ring.long_size = commit.size;
 	f->ring.ts_at = ts.off;
@@ -181,9 +182,6 @@ int pfs_formats_set_header_page(struct pfs_formats *f, const char *text, size_t 
 	free(f->header_page);
 	f->header_page = copy;
 	return 0;
-out:
-	free(copy);
-	return ret;
 }
 
 int pfs_formats_set_header_event(struct pfs_formats *f, const char *text, size_t len)

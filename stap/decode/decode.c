@@ -6,6 +6,8 @@
  */
 #include "decode/decode_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,15 +53,8 @@ const struct pfs_decode_stats *pfs_decoder_stats(const struct pfs_decoder *d)
 
 static struct dec_cpu *cpu_get(struct pfs_decoder *d, uint16_t nr)
 {
-	if (nr >= d->nr_cpus) {
-		struct dec_cpu **bigger = realloc(d->cpu, (nr + 1) * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		memset(bigger + d->nr_cpus, 0, (nr + 1 - d->nr_cpus) * sizeof(*bigger));
-		d->cpu = bigger;
-		d->nr_cpus = nr + 1;
-	}
+	if (nr >= d->nr_cpus && !pfs_array_extend(d->cpu, d->nr_cpus, nr + 1))
+		return NULL;
 	if (!d->cpu[nr])
 		d->cpu[nr] = calloc(1, sizeof(*d->cpu[nr]));
 	return d->cpu[nr];
