@@ -148,17 +148,13 @@ static uint64_t not_before(const struct pfs_capture *c, uint64_t ts_ns)
 
 static int thread_joined(struct pfs_capture *c, const struct pfs_join *join, bool lacks_sideband)
 {
-	const struct raw_event task = {
-		.ts_ns = not_before(c, join->ts_ns),
-		.cpu = -1,
-		.tid = join->pid,
-		.tgid = join->pid,
-		.kind = RAW_PFS_TASK,
-		.arg = { join->tid, join->pid },
-		.str = join->text,
-	};
-	int ret = pfs_sideband_put(c->sideband, &task);
+	struct raw_event task = raw_event_own(RAW_PFS_TASK, not_before(c, join->ts_ns), join->pid);
+	int ret;
 
+	task.arg[0] = join->tid;
+	task.arg[1] = join->pid;
+	task.str = join->text;
+	ret = pfs_sideband_put(c->sideband, &task);
 	return ret || !lacks_sideband ? ret
 				      : capture_note_sideband_lack(c, "names, devices and protections of the regions "
 								      "of processes that joined");
@@ -180,7 +176,7 @@ static int layout_arrived(struct pfs_capture *c, const struct pfs_join *join, in
 static int process_joined(struct pfs_capture *c, const struct pfs_join *join, int maps_fd)
 {
 	const struct pfs_fact *fact = PFS_FACT(JOINED, .whole_ns = join->whole_ns, .since_ns = join->since_ns);
-	struct raw_event ev = { .ts_ns = not_before(c, join->ts_ns), .cpu = -1, .tid = join->pid, .tgid = join->pid };
+	struct raw_event ev = raw_event_own(RAW_PFS_NOTE, not_before(c, join->ts_ns), join->pid);
 	struct capture_joins *j = &c->joins;
 	struct capture_joined *joined;
 

@@ -17,7 +17,7 @@
 int capture_note(void *capture, int32_t tid, const struct pfs_fact *fact)
 {
 	struct pfs_capture *c = capture;
-	struct raw_event ev = { .ts_ns = pfs_now_ns(), .cpu = -1, .tid = tid, .tgid = tid ? tid : -1 };
+	struct raw_event ev = raw_event_own(RAW_PFS_NOTE, pfs_now_ns(), tid);
 
 	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
 }

@@ -111,6 +111,12 @@ static inline void raw_event_lost(struct raw_event *ev, int32_t cpu, uint64_t nr
 		ev->arg[1] = since_ns;
 }
 
+/* One of pfscope's own records, about a process by its first thread (0: about none). */
+static inline struct raw_event raw_event_own(enum raw_kind kind, uint64_t ts_ns, int32_t pid)
+{
+	return (struct raw_event){ .kind = kind, .ts_ns = ts_ns, .cpu = -1, .tid = pid, .tgid = pid ? pid : -1 };
+}
+
 /* Where raw events go, in order of time. Returns 0, or -errno to stop the reader. */
 typedef int (*raw_event_fn)(void *ctx, const struct raw_event *ev);
 

@@ -214,7 +214,7 @@ static int emit(const struct pfs_snapshot *s, uint64_t ts_ns,
 
 	if (!look)
 		return pfs_err_set(err, -ENOMEM, "no memory to read a layout");
-	look->ev = (struct raw_event){ .ts_ns = ts_ns, .cpu = -1, .tid = s->pid, .tgid = s->pid };
+	look->ev = raw_event_own(RAW_PFS_MAP, ts_ns, s->pid);
 	look->fn = fn;
 	look->ctx = ctx;
 	ret = how(look, s);
@@ -236,13 +236,7 @@ int pfs_snapshot_later(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx,
 
 int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, struct pfs_err *err)
 {
-	struct raw_event ev = {
-		.ts_ns = ts_ns,
-		.cpu = -1,
-		.tid = pid,
-		.tgid = pid,
-		.kind = RAW_PFS_TASK,
-	};
+	struct raw_event ev = raw_event_own(RAW_PFS_TASK, ts_ns, pid);
 	char path[64], file[64];
 	struct dirent *entry;
 	int ret = 0;
