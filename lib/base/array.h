@@ -97,6 +97,71 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 	})
 
 /*
+ * An array with room on both sides (a struct pfs_sides; both begin as zeroes), so that an insertion or a removal moves the
+ * elements of the shorter side only.
+ */
+struct pfs_sides {
+	unsigned int before, after;
+};
+
+/* The array, with room for one more on either side. NULL, with nothing changed: no memory. */
+static inline void *pfs_sides_reserve(void *array, size_t nr, struct pfs_sides *sides, size_t size)
+{
+	unsigned int room = nr / 2 + 8;
+	char *larger;
+
+	if (sides->before && sides->after)
+		return array;
+	larger = malloc((nr + 2 * (size_t)room) * size);
+	if (!larger)
+		return NULL;
+	if (array) {
+		memcpy(larger + room * size, array, nr * size);
+		free((char *)array - sides->before * size);
+	}
+	*sides = (struct pfs_sides){ room, room };
+	return larger + room * size;
+}
+
+/* Inserts an element at that index. False: no memory. */
+#define pfs_sides_insert(array, nr, sides, at, element)                                          \
+	({                                                                                       \
+		size_t at_ = (at), above_ = (nr)-at_;                                            \
+		typeof(array) array_ = pfs_sides_reserve(array, nr, &(sides), sizeof(*(array))); \
+		if (array_ && at_ < above_) {                                                    \
+			(sides).before--;                                                        \
+			array_--;                                                                \
+			memmove(array_, array_ + 1, at_ * sizeof(*array_));                      \
+		} else if (array_) {                                                             \
+			(sides).after--;                                                         \
+			memmove(array_ + at_ + 1, array_ + at_, above_ * sizeof(*array_));       \
+		}                                                                                \
+		if (array_) {                                                                    \
+			array_[at_] = (element);                                                 \
+			(array) = array_;                                                        \
+			(nr)++;                                                                  \
+		}                                                                                \
+		array_ != NULL;                                                                  \
+	})
+
+/* Removes the elements of [from, to). */
+#define pfs_sides_remove(array, nr, sides, from, to)                                         \
+	({                                                                                   \
+		size_t from_ = (from), to_ = (to), above_ = (nr)-to_;                        \
+		(nr) -= to_ - from_;                                                         \
+		if (from_ < above_) {                                                        \
+			memmove((array) + (to_ - from_), (array), from_ * sizeof(*(array))); \
+			(array) += to_ - from_;                                              \
+			(sides).before += to_ - from_;                                       \
+		} else {                                                                     \
+			memmove((array) + from_, (array) + to_, above_ * sizeof(*(array)));  \
+			(sides).after += to_ - from_;                                        \
+		}                                                                            \
+	})
+
+#define pfs_sides_free(array, sides) free((array) ? (array) - (sides).before : NULL)
+
+/*
  * Binary search among the indexes 0 to nr - 1: returns the first index i for which `before`, an expression with i, is
  * false, or nr. The elements for which it is true come first.
  */

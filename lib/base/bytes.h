@@ -9,52 +9,29 @@
 
 #define PFS_HOST_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-static inline uint16_t pfs_load16(const uint8_t *p, bool swap)
-{
-	uint16_t v;
+/* pfs_load16(), pfs_store16() and so on; swap: it is not the host's byte order. */
+#define PFS_LOAD_AND_STORE(bits)                                                    \
+	static inline uint##bits##_t pfs_load##bits(const uint8_t *p, bool swap)    \
+	{                                                                           \
+		uint##bits##_t v;                                                   \
+                                                                                    \
+		memcpy(&v, p, sizeof(v));                                           \
+		return swap ? __builtin_bswap##bits(v) : v;                         \
+	}                                                                           \
+	static inline void pfs_store##bits(uint8_t *p, uint##bits##_t v, bool swap) \
+	{                                                                           \
+		v = swap ? __builtin_bswap##bits(v) : v;                            \
+		memcpy(p, &v, sizeof(v));                                           \
+	}
 
-	memcpy(&v, p, sizeof(v));
-	return swap ? __builtin_bswap16(v) : v;
-}
-
-static inline uint32_t pfs_load32(const uint8_t *p, bool swap)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return swap ? __builtin_bswap32(v) : v;
-}
-
-static inline uint64_t pfs_load64(const uint8_t *p, bool swap)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return swap ? __builtin_bswap64(v) : v;
-}
+PFS_LOAD_AND_STORE(16)
+PFS_LOAD_AND_STORE(32)
+PFS_LOAD_AND_STORE(64)
 
 /* The kernel's unsigned long: 4 or 8 bytes. */
 static inline uint64_t pfs_load_long(const uint8_t *p, unsigned int size, bool swap)
 {
 	return size == 8 ? pfs_load64(p, swap) : pfs_load32(p, swap);
-}
-
-static inline void pfs_store16(uint8_t *p, uint16_t v, bool swap)
-{
-	v = swap ? __builtin_bswap16(v) : v;
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline void pfs_store32(uint8_t *p, uint32_t v, bool swap)
-{
-	v = swap ? __builtin_bswap32(v) : v;
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline void pfs_store64(uint8_t *p, uint64_t v, bool swap)
-{
-	v = swap ? __builtin_bswap64(v) : v;
-	memcpy(p, &v, sizeof(v));
 }
 
 #endif

@@ -2,6 +2,8 @@
 /* See base/term.h. */
 #include "base/term.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +14,9 @@ enum { MIN_WIDTH = 40, MAX_WIDTH = 10000 };
 
 int pfs_term_width_parse(const char *s)
 {
-	char *end;
-	long width;
+	uint64_t width;
 
-	errno = 0;
-	width = strtol(s, &end, 10);
-	if (end == s || *end || errno || width < MIN_WIDTH || width > MAX_WIDTH)
-		return -EINVAL;
-	return width;
+	return pfs_number_parse(s, MIN_WIDTH, MAX_WIDTH, &width) ? (int)width : -EINVAL;
 }
 
 unsigned int pfs_term_width(int fd)

@@ -36,51 +36,45 @@ size_t pfs_cursor_name(struct pfs_cursor *c, const char *why)
 	return c->at - start;
 }
 
-uint64_t pfs_cursor_dec(struct pfs_cursor *c, uint64_t max)
-{
-	const char *start = c->at;
-	uint64_t value = 0;
-
-	for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
-		unsigned int digit = *c->at - '0';
-
-		if (digit > max || value > (max - digit) / 10) {
-			pfs_cursor_fail(c, start, "this number is too large");
-			return 0;
-		}
-		value = value * 10 + digit;
-	}
-	if (c->at == start)
-		pfs_cursor_fail(c, start, "a decimal number is missing here");
-	return value;
-}
-
-static int hex_digit(char c)
+/* The value of a hexadecimal digit; 16 or more: it is none. */
+static inline unsigned int digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* Inline, so that the base is a constant: most of the time goes here. */
+static inline __attribute__((always_inline)) uint64_t read_number(struct pfs_cursor *c, unsigned int base, uint64_t max,
+								  const char *missing)
+{
+	const char *start = c->at;
+	uint64_t value = 0;
+	unsigned int digit;
+
+	for (; c->at < c->end && (digit = digit_of(*c->at)) < base; c->at++) {
+		if (digit > max || value > (max - digit) / base) {
+			pfs_cursor_fail(c, start, "this number is too large");
+			return 0;
+		}
+		value = value * base + digit;
+	}
+	if (c->at == start)
+		pfs_cursor_fail(c, start, missing);
+	return value;
+}
+
+uint64_t pfs_cursor_dec(struct pfs_cursor *c, uint64_t max)
+{
+	return read_number(c, 10, max, "a decimal number is missing here");
 }
 
 static uint64_t read_hex(struct pfs_cursor *c, uint64_t max)
 {
-	const char *start = c->at;
-	uint64_t value = 0;
-	int digit;
-
 	if (c->end - c->at > 2 && c->at[0] == '0' && (c->at[1] == 'x' || c->at[1] == 'X'))
-		start = c->at += 2;
-	for (; c->at < c->end && (digit = hex_digit(*c->at)) >= 0; c->at++) {
-		if (value > max >> 4 || (value << 4 | digit) > max) {
-			pfs_cursor_fail(c, start, "this number is too large");
-			return 0;
-		}
-		value = value << 4 | digit;
-	}
-	if (c->at == start)
-		pfs_cursor_fail(c, start, "a hexadecimal number is missing here");
-	return value;
+		c->at += 2;
+	return read_number(c, 16, max, "a hexadecimal number is missing here");
 }
 
 static int32_t read_s32(struct pfs_cursor *c)
@@ -187,7 +181,7 @@ static char read_escape(struct pfs_cursor *c)
 	static const char from[] = "\"\\nt", to[] = "\"\\\n\t";
 	char letter = c->at < c->end ? *c->at : '\0';
 	const char *known = letter ? strchr(from, letter) : NULL;
-	int high, low;
+	unsigned int high, low;
 
 	if (known) {
 		c->at++;
@@ -195,9 +189,9 @@ static char read_escape(struct pfs_cursor *c)
 	}
 	if (letter != 'x' || c->end - c->at < 3)
 		return '\0';
-	high = hex_digit(c->at[1]);
-	low = hex_digit(c->at[2]);
-	if (high < 0 || low < 0)
+	high = digit_of(c->at[1]);
+	low = digit_of(c->at[2]);
+	if ((high | low) > 15)
 		return '\0';
 	c->at += 3;
 	return high << 4 | low;

@@ -52,15 +52,16 @@ static void put_json_set(struct pfs_json *json, const char *key, unsigned int se
 static void put_json_field(struct pfs_json *json, const struct pfs_event *ev, const struct pfs_field_info *f)
 {
 	bool number = f->type == PFS_T_S32 || f->type == PFS_T_U8 ||
-		      (f->type == PFS_T_U64 && field_u64(ev, f) <= PFS_JSON_EXACT_MAX);
+		      (f->type == PFS_T_U64 && field_as(uint64_t, ev, f) <= PFS_JSON_EXACT_MAX);
 	char *p;
 
 	if (f->type == PFS_T_STR)
-		return pfs_json_bytes(json, f->name, field_str(ev, f), strnlen(field_str(ev, f), PFS_EVENT_STR_MAX));
+		return pfs_json_bytes(json, f->name, field_as(char *, ev, f),
+				      strnlen(field_as(char *, ev, f), PFS_EVENT_STR_MAX));
 	if (f->type == PFS_T_BOOL)
-		return pfs_json_bool(json, f->name, field_u8(ev, f));
+		return pfs_json_bool(json, f->name, field_as(uint8_t, ev, f));
 	if (f->type == PFS_T_SET)
-		return put_json_set(json, f->name, field_set(ev, f), f->names);
+		return put_json_set(json, f->name, field_as(uint16_t, ev, f), f->names);
 	p = pfs_json_next(json, f->name);
 	if (!number)
 		*p++ = '"';
@@ -121,7 +122,7 @@ static char *put_csv_string(char *p, const char *s, bool shown)
 static char *put_csv_value(char *p, const struct pfs_event *ev, const struct pfs_field_info *f, bool shown)
 {
 	if (f->type == PFS_T_STR)
-		return put_csv_string(p, field_str(ev, f), shown);
+		return put_csv_string(p, field_as(char *, ev, f), shown);
 	if (f->type == PFS_T_SET) /* has commas */
 		*p++ = '"';
 	if (f->type == PFS_T_HEX)

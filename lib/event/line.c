@@ -84,7 +84,7 @@ ssize_t pfs_line_write(const struct pfs_event *ev, char *buf, size_t size)
 		*p++ = ev->inferred >> i & 1 ? '~' : '=';
 		if (pfs_fields[i].type != PFS_T_STR)
 			p = pfs_event_put_scalar(p, ev, &pfs_fields[i]);
-		else if (!(p = put_string(p, limit - 1, field_str(ev, &pfs_fields[i]))))
+		else if (!(p = put_string(p, limit - 1, field_as(char *, ev, &pfs_fields[i]))))
 			return -ENOBUFS;
 	}
 	*p++ = '\n';

@@ -97,9 +97,7 @@ static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, str
 }
 
 /* Counts the line as an error; the first one is explained. */
-static void line_error(struct pfs_line_reader *reader, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void line_error(struct pfs_line_reader *reader, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void line_error(struct pfs_line_reader *reader, const char *fmt, ...)
 {
 	char *msg = reader->stats.first_error.msg;
 	size_t size = sizeof(reader->stats.first_error.msg), len;

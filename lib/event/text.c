@@ -7,7 +7,7 @@
 /* NULL: the value has no name. */
 static const char *enum_name(const struct pfs_event *ev, const struct pfs_field_info *f)
 {
-	unsigned int value = field_u8(ev, f);
+	unsigned int value = field_as(uint8_t, ev, f);
 
 	for (unsigned int i = 0; i < value; i++)
 		if (!f->names[i])
@@ -24,7 +24,7 @@ uint64_t pfs_event_fields(const struct pfs_event *ev)
 		const struct pfs_field_info *f = &pfs_fields[i];
 		const char *name;
 
-		if (f->type == PFS_T_STR && !field_str(ev, f))
+		if (f->type == PFS_T_STR && !field_as(char *, ev, f))
 			fields &= ~PFS_HAS(i);
 		if (f->type != PFS_T_ENUM)
 			continue;
@@ -86,23 +86,23 @@ char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs
 {
 	switch (f->type) {
 	case PFS_T_S32:
-		return put_s32(p, *(const int32_t *)field_value(ev, f));
+		return put_s32(p, field_as(int32_t, ev, f));
 	case PFS_T_U64:
-		return put_dec(p, field_u64(ev, f));
+		return put_dec(p, field_as(uint64_t, ev, f));
 	case PFS_T_HEX:
-		return put_hex(p, field_u64(ev, f));
+		return put_hex(p, field_as(uint64_t, ev, f));
 	case PFS_T_ENUM:
 		return put_text(p, enum_name(ev, f));
 	case PFS_T_PERMS:
-		return put_perms(p, field_u8(ev, f));
+		return put_perms(p, field_as(uint8_t, ev, f));
 	case PFS_T_SET:
-		return put_set(p, field_set(ev, f), f->names);
+		return put_set(p, field_as(uint16_t, ev, f), f->names);
 	case PFS_T_DEV:
-		return put_dev(p, *(const uint32_t *)field_value(ev, f));
+		return put_dev(p, field_as(uint32_t, ev, f));
 	case PFS_T_U8:
-		return put_dec(p, field_u8(ev, f));
+		return put_dec(p, field_as(uint8_t, ev, f));
 	case PFS_T_BOOL:
-		return put_dec(p, !!field_u8(ev, f));
+		return put_dec(p, !!field_as(uint8_t, ev, f));
 	case PFS_T_STR:
 		break;
 	}

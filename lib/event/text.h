@@ -21,30 +21,8 @@ static inline char *put_time(char *p, uint64_t ts_ns)
 	return put_digits(p, ts_ns % 1000000000, 9);
 }
 
-static inline const void *field_value(const struct pfs_event *ev, const struct pfs_field_info *f)
-{
-	return (const char *)ev + f->offset;
-}
-
-static inline uint64_t field_u64(const struct pfs_event *ev, const struct pfs_field_info *f)
-{
-	return *(const uint64_t *)field_value(ev, f);
-}
-
-static inline uint8_t field_u8(const struct pfs_event *ev, const struct pfs_field_info *f)
-{
-	return *(const uint8_t *)field_value(ev, f);
-}
-
-static inline uint16_t field_set(const struct pfs_event *ev, const struct pfs_field_info *f)
-{
-	return *(const uint16_t *)field_value(ev, f);
-}
-
-static inline const char *field_str(const struct pfs_event *ev, const struct pfs_field_info *f)
-{
-	return *(const char *const *)field_value(ev, f);
-}
+/* The value of a field, whose member of struct pfs_event has that type. */
+#define field_as(type, ev, f) (*(type const *)((const char *)(ev) + (f)->offset))
 
 /*
  * PFS_HAS() of the fields that a text form writes: those that are known and that have a spelling.

@@ -11,6 +11,7 @@
 #ifndef PFS_MODEL_H
 #define PFS_MODEL_H
 
+#include "base/array.h"
 #include "event/event.h"
 #include "event/notes.h"
 #include "model/pages.h"
@@ -46,8 +47,8 @@ struct pfs_region {
 struct pfs_space {
 	struct pfs_region **live; /* sorted by start, never overlapping */
 	unsigned int nr_live;
-	unsigned int before_live, after_live; /* room for more, on either side of them */
-	struct pfs_region **retired;	      /* in the order of their unmapping */
+	struct pfs_sides live_sides; /* of the array */
+	struct pfs_region **retired; /* in the order of their unmapping */
 	unsigned int nr_retired;
 	struct pfs_pages *pages; /* of live regions, and those in no known region */
 	uint64_t start_brk, brk; /* 0: unknown */

@@ -37,7 +37,7 @@ static int put_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf,
 	enum leaf_form form;
 
 	if (!leaf->present)
-		pages_begin_leaf(leaf, page);
+		begin_leaf(leaf, page->first_ns, page->first_tid, page->flags);
 	form = pages_form_for(leaf, page);
 	if (form > leaf->form)
 		leaf = lengthen(pages, number >> FANOUT_SHIFT, leaf, form);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The first block is small, for most recordings touch few pages; each further one is twice as large, up to a huge page. */
-#include "model/pages_pool.h"
-
 #include "model/pages_priv.h"
 
 #include <stdlib.h>

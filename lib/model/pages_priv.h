@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of pages.h share: pages_leaf.c (a leaf), pages_tree.c (the tree), pages.c (one page), pages_range.c
- * (ranges), pages_walk.c (walks).
+ * What the files of pages.h share: pages_tree.c (the tree and its leaves), pages.c (one page), pages_range.c (ranges),
+ * pages_walk.c (walks).
  *
  * A radix tree: leaves of 64 pages under 64-way nodes. In place of a leaf, or of a node with its subtree, there may be one
  * `whole`: the same happened to each of those pages. So marking a range does not depend on its length. A whole is divided
@@ -11,10 +11,35 @@
 #define PFS_PAGES_PRIV_H
 
 #include "model/pages.h"
-#include "model/pages_pool.h"
 
 enum { FANOUT_SHIFT = 6, FANOUT = 1 << FANOUT_SHIFT, NR_RECENT = 8, MAX_PAGE_SHIFT = 40 };
 #define NO_KEY UINT64_MAX
+
+/*
+ * Memory for nodes and leaves (pages_pool.c): small pieces of a few sizes from large blocks, which are freed all at once.
+ * The largest blocks are huge pages if possible, for page faults would be most of the cost. Trees that move leaves to one
+ * another share a pool.
+ */
+struct pages_pool;
+
+/* The kinds of pieces: a leaf of each form (enum leaf_form), nodes and wholes. */
+enum { POOL_NODE = 3, POOL_WHOLE, POOL_NR_KINDS };
+
+struct pages_pool *pages_pool_new(void); /* with one reference. NULL: no memory */
+struct pages_pool *pages_pool_get(struct pages_pool *pool);
+void pages_pool_put(struct pages_pool *pool); /* the last reference frees all pieces; pool may be NULL */
+
+/* Frees all pieces now. Afterwards none may be taken, and none need be given back. */
+void pages_pool_close(struct pages_pool *pool);
+
+/* Whether pieces need not be given back: they are freed, or will be with the pool. */
+bool pages_pool_ends(const struct pages_pool *pool);
+
+/* A piece, not cleared. NULL: no memory. */
+void *pages_pool_take(struct pages_pool *pool, unsigned int kind);
+
+/* Gives a piece back for reuse. */
+void pages_pool_give(struct pages_pool *pool, unsigned int kind, void *piece);
 
 /* How a leaf stores its pages. The form only ever gets longer. */
 enum leaf_form {
@@ -143,7 +168,7 @@ struct node *pages_new_node(struct pages_pool *pool);
 void *pages_new_whole(struct pages_pool *pool, const struct pfs_page *page);
 void pages_put_whole(struct pages_pool *pool, struct whole *whole);
 
-/* ---- pages_leaf.c: one page of a leaf ---- */
+/* ---- one page of a leaf ---- */
 
 static inline void from_brief(struct pfs_page *page, const struct brief *brief)
 {
@@ -167,6 +192,7 @@ static inline bool is_alike(const struct leaf *leaf, uint64_t ns, uint32_t tid, 
 	       ns - leaf->first_ns <= UINT32_MAX;
 }
 
+/* Before the first page is stored in the leaf. */
 static inline void begin_leaf(struct leaf *leaf, uint64_t ns, uint32_t tid, uint32_t flags)
 {
 	leaf->first_ns = leaf->last_ns = ns;
@@ -180,9 +206,6 @@ enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *pa
 
 /* Stores page i, in a leaf whose form has room for it. */
 void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page);
-
-/* Before the first page is stored in the leaf. */
-void pages_begin_leaf(struct leaf *leaf, const struct pfs_page *page);
 
 /* Page i, in place or in *room. */
 const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room);

@@ -28,6 +28,50 @@ static void forget(struct pfs_pages *pages, uint64_t key)
 		pages->recent[key % NR_RECENT].key = NO_KEY;
 }
 
+/* ---- a page of a leaf, in any of its forms ---- */
+
+const struct pfs_page *pages_in(const struct leaf *leaf, unsigned int i, struct pfs_page *room)
+{
+	struct brief alike = { leaf->first_ns, leaf->tid, leaf->flags };
+
+	switch (leaf->form) {
+	case LEAF_ALIKE:
+		alike.ns += leaf->since[i];
+		from_brief(room, &alike);
+		return room;
+	case LEAF_BRIEF:
+		from_brief(room, &leaf->brief[i]);
+		return room;
+	default:
+		return &leaf->page[i];
+	}
+}
+
+void pages_write(struct leaf *leaf, unsigned int i, const struct pfs_page *page)
+{
+	switch (leaf->form) {
+	case LEAF_ALIKE:
+		leaf->since[i] = page->first_ns - leaf->first_ns;
+		break;
+	case LEAF_BRIEF:
+		leaf->brief[i] = (struct brief){ page->first_ns, page->first_tid, page->flags };
+		break;
+	default:
+		leaf->page[i] = *page;
+	}
+}
+
+enum leaf_form pages_form_for(const struct leaf *leaf, const struct pfs_page *page)
+{
+	const struct brief brief = { page->first_ns, page->first_tid, page->flags };
+	struct pfs_page back;
+
+	from_brief(&back, &brief);
+	if (memcmp(&back, page, sizeof(back))) /* a struct brief would lose something */
+		return LEAF_LONG;
+	return is_alike(leaf, brief.ns, brief.tid, brief.flags) ? LEAF_ALIKE : LEAF_BRIEF;
+}
+
 /* ---- wholes ---- */
 
 void *pages_new_whole(struct pages_pool *pool, const struct pfs_page *page)
@@ -50,7 +94,7 @@ static struct leaf *leaf_of_whole(struct pages_pool *pool, const struct whole *w
 {
 	struct leaf like = { .form = LEAF_ALIKE }, *leaf;
 
-	pages_begin_leaf(&like, &whole->page);
+	begin_leaf(&like, whole->page.first_ns, whole->page.first_tid, whole->page.flags);
 	like.form = pages_form_for(&like, &whole->page);
 	leaf = pages_new_leaf(pool, like.form);
 	if (!leaf)

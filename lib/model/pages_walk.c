@@ -53,13 +53,6 @@ static bool walk_leaf(struct pfs_page_walk *walk)
 	return false;
 }
 
-static const struct pfs_page *page_of(struct pfs_page_walk *walk, unsigned int i)
-{
-	const struct whole *whole = walk->whole;
-
-	return whole ? &whole->page : pages_in(walk->leaf, i, &walk->page);
-}
-
 static uint64_t address(const struct pfs_page_walk *walk, uint64_t bits)
 {
 	return ((walk->key << FANOUT_SHIFT) + __builtin_ctzll(bits)) << walk->pages->page_shift;
@@ -67,14 +60,16 @@ static uint64_t address(const struct pfs_page_walk *walk, uint64_t bits)
 
 const struct pfs_page *pfs_page_walk_next(struct pfs_page_walk *walk)
 {
+	const struct whole *whole;
 	unsigned int i;
 
 	if (!walk->bits && !walk_leaf(walk))
 		return NULL;
+	whole = walk->whole;
 	i = __builtin_ctzll(walk->bits);
 	walk->addr = address(walk, walk->bits);
 	walk->bits &= walk->bits - 1;
-	return page_of(walk, i);
+	return whole ? &whole->page : pages_in(walk->leaf, i, &walk->page);
 }
 
 /* The number of the last page before that address, of the topmost one for 0. */
@@ -162,11 +157,9 @@ const struct pfs_page *pfs_page_walk_row(struct pfs_page_walk *walk, uint64_t *n
 	const struct whole *whole;
 
 	*nr = 1;
-	if (!walk->bits && !walk_leaf(walk))
-		return NULL;
-	whole = walk->whole;
-	if (!whole)
+	if ((!walk->bits && !walk_leaf(walk)) || !walk->whole)
 		return pfs_page_walk_next(walk);
+	whole = walk->whole;
 	*nr = take_whole(walk, UINT64_MAX);
 	return &whole->page;
 }

@@ -5,8 +5,6 @@
  */
 #include "model/space_priv.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +50,7 @@ void pfs_space_put(struct pfs_space *space)
 	for (unsigned int i = 0; i < space->nr_retired; i++)
 		region_free(space, space->retired[i]);
 	pfs_pages_free(space->pages);
-	if (space->live)
-		free(space->live - space->before_live);
+	pfs_sides_free(space->live, space->live_sides);
 	free(space->retired);
 	free(space);
 }
@@ -72,61 +69,15 @@ struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr)
 	return space->hot = space->live[i];
 }
 
-/* Makes room for one more live region on either side: the kernel mostly maps downwards. */
-static int live_reserve(struct pfs_space *space)
-{
-	unsigned int nr = space->nr_live, room = nr < 16 ? 8 : nr / 2;
-	struct pfs_region **bigger;
-
-	if (space->before_live && space->after_live)
-		return 0;
-	bigger = malloc((nr + 2 * room) * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	if (space->live) {
-		memcpy(bigger + room, space->live, nr * sizeof(*bigger));
-		free(space->live - space->before_live);
-	}
-	space->live = bigger + room;
-	space->before_live = space->after_live = room;
-	return 0;
-}
-
 int space_insert(struct pfs_space *space, unsigned int at, struct pfs_region *region)
 {
-	unsigned int above = space->nr_live - at;
-	int err = live_reserve(space);
-
-	if (err)
-		return err;
-	/* shift the shorter side */
-	if (at < above) {
-		space->live--;
-		space->before_live--;
-		memmove(space->live, space->live + 1, at * sizeof(*space->live));
-	} else {
-		space->after_live--;
-		memmove(&space->live[at + 1], &space->live[at], above * sizeof(*space->live));
-	}
-	space->live[at] = region;
-	space->nr_live++;
-	return 0;
+	return pfs_sides_insert(space->live, space->nr_live, space->live_sides, at, region) ? 0 : -ENOMEM;
 }
 
 void space_remove(struct pfs_space *space, unsigned int at)
 {
-	unsigned int above = space->nr_live - 1 - at;
-
 	space->hot = NULL;
-	space->nr_live--;
-	if (at < above) {
-		memmove(space->live + 1, space->live, at * sizeof(*space->live));
-		space->live++;
-		space->before_live++;
-	} else {
-		memmove(&space->live[at], &space->live[at + 1], above * sizeof(*space->live));
-		space->after_live++;
-	}
+	pfs_sides_remove(space->live, space->nr_live, space->live_sides, at, at + 1);
 }
 
 bool space_is_file(const struct pfs_region *region)
@@ -315,8 +266,8 @@ void pfs_space_confirm(struct pfs_space *space)
 		else
 			region_free(space, space->live[i]);
 	}
-	space->after_live += space->nr_live - kept;
-	space->nr_live = kept;
+	if (kept < space->nr_live)
+		pfs_sides_remove(space->live, space->nr_live, space->live_sides, kept, space->nr_live);
 }
 
 void pfs_space_begin(struct pfs_space *space)

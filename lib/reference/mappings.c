@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reference/mappings.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void pfs_mappings_fini(struct pfs_mappings *mappings)
 {
 	for (unsigned int i = 0; i < mappings->nr; i++)
 		free(mappings->at[i]);
-	if (mappings->at)
-		free(mappings->at - mappings->before);
+	pfs_sides_free(mappings->at, mappings->sides);
 	*mappings = (struct pfs_mappings){ 0 };
 }
 
@@ -39,45 +35,6 @@ bool pfs_mappings_gap(const struct pfs_mappings *mappings, uint64_t *start, uint
 	return *start < *end;
 }
 
-/* Room for one more on both sides: the kernel maps downwards, others upwards. */
-static int reserve(struct pfs_mappings *mappings)
-{
-	unsigned int room = mappings->nr / 2 + 8;
-	struct pfs_mapping **more;
-
-	if (mappings->before && mappings->after)
-		return 0;
-	more = malloc((mappings->nr + 2 * (size_t)room) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	if (mappings->at) {
-		memcpy(more + room, mappings->at, mappings->nr * sizeof(*more));
-		free(mappings->at - mappings->before);
-	}
-	mappings->at = more + room;
-	mappings->before = mappings->after = room;
-	return 0;
-}
-
-static int insert(struct pfs_mappings *mappings, unsigned int at, struct pfs_mapping *mapping)
-{
-	unsigned int above = mappings->nr - at;
-
-	if (reserve(mappings))
-		return -ENOMEM;
-	if (at < above) {
-		mappings->at--;
-		mappings->before--;
-		memmove(mappings->at, mappings->at + 1, at * sizeof(*mappings->at));
-	} else {
-		mappings->after--;
-		memmove(&mappings->at[at + 1], &mappings->at[at], above * sizeof(*mappings->at));
-	}
-	mappings->at[at] = mapping;
-	mappings->nr++;
-	return 0;
-}
-
 struct pfs_mapping *pfs_mappings_add(struct pfs_mappings *mappings, const struct pfs_mapping *mapping)
 {
 	struct pfs_mapping *copy = malloc(sizeof(*copy));
@@ -85,28 +42,11 @@ struct pfs_mapping *pfs_mappings_add(struct pfs_mappings *mappings, const struct
 	if (!copy)
 		return NULL;
 	*copy = *mapping;
-	if (!insert(mappings, pfs_mappings_lower(mappings, copy->start), copy))
+	if (pfs_sides_insert(mappings->at, mappings->nr, mappings->sides, pfs_mappings_lower(mappings, copy->start),
+			     copy))
 		return copy;
 	free(copy);
 	return NULL;
-}
-
-/* Removes those from one index to another. */
-static void forget(struct pfs_mappings *mappings, unsigned int from, unsigned int to)
-{
-	unsigned int gone = to - from, above = mappings->nr - to;
-
-	for (unsigned int i = from; i < to; i++)
-		free(mappings->at[i]);
-	if (from < above) {
-		memmove(mappings->at + gone, mappings->at, from * sizeof(*mappings->at));
-		mappings->at += gone;
-		mappings->before += gone;
-	} else {
-		memmove(&mappings->at[from], &mappings->at[to], above * sizeof(*mappings->at));
-		mappings->after += gone;
-	}
-	mappings->nr -= gone;
 }
 
 int pfs_mappings_cut(struct pfs_mappings *mappings, uint64_t start, uint64_t end)
@@ -128,10 +68,10 @@ int pfs_mappings_cut(struct pfs_mappings *mappings, uint64_t start, uint64_t end
 		from++;
 	}
 	for (to = from; to < mappings->nr && mappings->at[to]->end <= end; to++)
-		;
+		free(mappings->at[to]);
 	if (to < mappings->nr && mappings->at[to]->start < end)
 		mappings->at[to]->start = end;
-	forget(mappings, from, to);
+	pfs_sides_remove(mappings->at, mappings->nr, mappings->sides, from, to);
 	return 0;
 }
 

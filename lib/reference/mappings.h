@@ -6,6 +6,8 @@
 #ifndef PFS_MAPPINGS_H
 #define PFS_MAPPINGS_H
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,8 +21,9 @@ struct pfs_mapping {
 
 /* Begins as zeroes. */
 struct pfs_mappings {
-	struct pfs_mapping **at;	/* sorted */
-	unsigned int nr, before, after; /* room for more, on either side of them */
+	struct pfs_mapping **at; /* sorted */
+	unsigned int nr;
+	struct pfs_sides sides; /* of the array */
 };
 
 void pfs_mappings_fini(struct pfs_mappings *mappings);

@@ -55,9 +55,8 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 
 static struct image *image_of(struct pfs_places *places, struct pfs_space *space)
 {
-	struct image *image;
+	struct image *image = PFS_HASH_GET(places->images, space, space);
 
-	image = PFS_HASH_GET(places->images, space, space);
 	if (image && !image->holds_space)
 		pfs_space_get(space);
 	if (image)
@@ -79,14 +78,6 @@ static struct object *object_new(struct pfs_places *places, enum pfs_object_kind
 	object->next = places->objects;
 	places->objects = object;
 	return object;
-}
-
-/* The number of the next file with that name; 0: no memory. */
-static uint32_t next_of_name(struct pfs_places *places, const char *name)
-{
-	struct namesakes *n = PFS_HASH_GET(places->names, name, name);
-
-	return n ? ++n->nr : 0;
 }
 
 static struct object *file_of(struct pfs_places *places, const struct pfs_region *region, const char *name)
@@ -395,17 +386,20 @@ int pfs_places_find(struct pfs_places *places, struct pfs_space *space, const st
 static int number_object(struct pfs_places *places, struct object *object)
 {
 	struct image *image = object->image;
+	struct namesakes *files;
 
 	if (object->pub.nr)
 		return 0;
-	if (!image)
-		object->pub.nr = next_of_name(places, object->pub.name);
-	else if (object->pub.kind == PFS_OBJECT_ANON)
+	if (!image) {
+		files = PFS_HASH_GET(places->names, name, object->pub.name);
+		object->pub.nr = files ? ++files->nr : 0;
+	} else if (object->pub.kind == PFS_OBJECT_ANON) {
 		object->pub.nr = ++image->nr_anon;
-	else if (!strcmp(object->pub.name, "?"))
+	} else if (!strcmp(object->pub.name, "?")) {
 		object->pub.nr = ++image->nr_unknown;
-	else
+	} else {
 		object->pub.nr = 1;
+	}
 	object->pub.image = image ? image->nr : 0;
 	return object->pub.nr ? 0 : -ENOMEM;
 }

@@ -33,21 +33,16 @@ static struct last_of_thread *last_of(struct pfs_ref_queue *queue, int32_t tid)
 	return last;
 }
 
-/* Drops what was taken out, once that is the larger part. */
-static void drop(struct pfs_ref_queue *queue)
+/* Drops the first elements of an array, which were taken out, once they are the larger part. Returns their number. */
+static size_t drop(void *array, size_t *first, size_t *nr, size_t size)
 {
-	if (queue->first_run >= queue->nr_runs - queue->first_run) {
-		queue->nr_runs -= queue->first_run;
-		memmove(queue->runs, queue->runs + queue->first_run, queue->nr_runs * sizeof(*queue->runs));
-		queue->nr_dropped += queue->first_run;
-		queue->first_run = 0;
-	}
-	if (queue->first_waiting >= queue->nr_waiting - queue->first_waiting) {
-		queue->nr_waiting -= queue->first_waiting;
-		memmove(queue->waiting, queue->waiting + queue->first_waiting,
-			queue->nr_waiting * sizeof(*queue->waiting));
-		queue->first_waiting = 0;
-	}
+	size_t dropped = *first >= *nr - *first ? *first : 0;
+
+	*first -= dropped;
+	*nr -= dropped;
+	if (dropped)
+		memmove(array, (char *)array + dropped * size, *nr * size);
+	return dropped;
 }
 
 int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_run *run,
@@ -55,8 +50,8 @@ int pfs_ref_queue_add(struct pfs_ref_queue *queue, const struct pfs_waiting_run 
 {
 	struct last_of_thread *last = NULL;
 
-	if (queue->first_run)
-		drop(queue);
+	queue->nr_dropped += drop(queue->runs, &queue->first_run, &queue->nr_runs, sizeof(*queue->runs));
+	drop(queue->waiting, &queue->first_waiting, &queue->nr_waiting, sizeof(*queue->waiting));
 	if (!pfs_array_reserve(queue->runs, queue->nr_runs, queue->max_runs, 1) ||
 	    !pfs_array_reserve(queue->waiting, queue->nr_waiting, queue->max_waiting, run->nr))
 		return -ENOMEM;

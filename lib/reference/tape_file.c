@@ -14,73 +14,137 @@ static const char magic[8] = "pfstape1", trailer[4] = "end\n";
 
 enum { FLAG_STABLE = 1, FLAG_TIMES = 2, FLAG_REFAULT = 4, FLAG_MORE_GAPS = 8, FLAGS_KNOWN = 15 };
 
-/* ---- writing ---- */
+/*
+ * A file that is written, or read: the functions below write what they are given and return it, or return what they read
+ * in its place. So the order of the file's parts stands once.
+ */
+struct coder {
+	FILE *out; /* NULL: reading */
+	const uint8_t *start, *at, *end;
+	const char *why; /* reading failed; NULL: all is well */
+	int ret;
+};
 
-static void put(FILE *out, uint64_t value)
+static void fail(struct coder *c, int ret, const char *why)
+{
+	if (c->why)
+		return;
+	c->why = why;
+	c->ret = ret;
+}
+
+/* A number, when it is read at most max; 0 after a failure. */
+static uint64_t number(struct coder *c, uint64_t value, uint64_t max, const char *what)
 {
 	uint8_t bytes[10];
 
-	fwrite(bytes, 1, pfs_leb_put(bytes, value) - bytes, out);
+	if (c->out) {
+		fwrite(bytes, 1, pfs_leb_put(bytes, value) - bytes, c->out);
+		return value;
+	}
+	if (!c->why && pfs_leb_get(&c->at, c->end, &value) && value <= max)
+		return value;
+	fail(c, -EINVAL, what);
+	return 0;
+}
+#define NUMBER(c, member, max, what) ((member) = number(c, member, max, what))
+#define COUNT(c, member)	     NUMBER(c, member, UINT64_MAX, "a count")
+
+/* How many elements follow, each of which takes `least` bytes. */
+static unsigned int nr_elements(struct coder *c, unsigned int nr, size_t least, const char *what)
+{
+	return number(c, nr, (size_t)(c->end - c->at) / least, what);
 }
 
-static void put_string(FILE *out, const char *s)
+/* A name; the caller frees one that was read. */
+static char *string(struct coder *c, const char *s)
 {
-	size_t len = strlen(s);
+	size_t len = number(c, s ? strlen(s) : 0, c->end - c->at, "the length of a name");
+	char *copy;
 
-	put(out, len);
-	fwrite(s, 1, len, out);
+	if (c->out) {
+		fwrite(s, 1, len, c->out);
+		return (char *)s;
+	}
+	if (c->why || len > (size_t)(c->end - c->at) || memchr(c->at, '\0', len)) {
+		fail(c, -EINVAL, "a name");
+		return NULL;
+	}
+	copy = strndup((const char *)c->at, len);
+	if (!copy)
+		fail(c, -ENOMEM, "no memory");
+	c->at += len;
+	return copy;
 }
 
-static void put_tape(FILE *out, const struct pfs_tape *tape)
+static void code_head(struct coder *c, struct pfs_tapes *t)
 {
-	put(out, tape->process);
-	put(out, tape->thread);
-	put(out, tape->comm != NULL);
-	if (tape->comm)
-		put_string(out, tape->comm);
-	put(out, tape->nr_entries);
-	put(out, tape->nr_refs);
-	put(out, tape->nr_bytes);
-	if (tape->nr_bytes)
-		fwrite(tape->bytes, 1, tape->nr_bytes, out);
+	struct pfs_tape_gaps *gaps = &t->gaps;
+	uint64_t flags = number(c,
+				(t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0) |
+					(gaps->refault.method ? FLAG_REFAULT : 0) |
+					(gaps->counted || gaps->unasked_huge ? FLAG_MORE_GAPS : 0),
+				FLAGS_KNOWN, "flags");
+
+	t->options.stable = flags & FLAG_STABLE;
+	t->options.times = flags & FLAG_TIMES;
+	NUMBER(c, t->options.by, PFS_TAPE_OF_ALL, "what a tape is of");
+	NUMBER(c, t->page_shift, 30, "the size of pages");
+	COUNT(c, gaps->sampled);
+	COUNT(c, gaps->unasked);
+	COUNT(c, gaps->outside);
+	COUNT(c, gaps->lost);
+	COUNT(c, gaps->lost_unknown);
+	if (flags & FLAG_REFAULT) {
+		NUMBER(c, gaps->refault.method, PFS_REFAULT_NR_METHODS - 1, "how pages were made to fault again");
+		NUMBER(c, gaps->refault.interval_ns, UINT64_MAX, "an interval");
+		NUMBER(c, gaps->refault.mean_ns, UINT64_MAX, "an interval");
+		COUNT(c, gaps->refault.nr_cycles);
+		COUNT(c, gaps->refault.nr_full);
+	}
+	if (flags & FLAG_MORE_GAPS) {
+		COUNT(c, gaps->counted);
+		COUNT(c, gaps->unasked_huge);
+	}
 }
 
-int pfs_tapes_write_binary(const struct pfs_tapes *t, FILE *out)
+static void code_object(struct coder *c, struct pfs_object *object)
 {
-	const struct pfs_tape_gaps *gaps = &t->gaps;
+	NUMBER(c, object->kind, PFS_OBJECT_UNKNOWN, "a kind of object");
+	NUMBER(c, object->nr, UINT32_MAX, "an object's number");
+	NUMBER(c, object->image, UINT32_MAX, "an object's image");
+	object->name = string(c, object->name);
+}
+
+static void code_tape_head(struct coder *c, struct pfs_tape *tape)
+{
+	NUMBER(c, tape->process, UINT32_MAX, "a tape's process");
+	NUMBER(c, tape->thread, UINT32_MAX, "a tape's thread");
+	if (number(c, tape->comm != NULL, 1, "whether a tape has a name"))
+		tape->comm = string(c, tape->comm);
+	NUMBER(c, tape->nr_entries, UINT64_MAX, "a tape's number of entries");
+	NUMBER(c, tape->nr_refs, UINT64_MAX, "a tape's number of references");
+	NUMBER(c, tape->nr_bytes, c->end - c->at, "the length of a tape");
+}
+
+/* ---- writing ---- */
+
+int pfs_tapes_write_binary(const struct pfs_tapes *tapes, FILE *out)
+{
+	struct coder c = { .out = out };
+	struct pfs_tapes t = *tapes;
 
 	fwrite(magic, 1, sizeof(magic), out);
-	put(out, (t->options.stable ? FLAG_STABLE : 0) | (t->options.times ? FLAG_TIMES : 0) |
-			 (gaps->refault.method ? FLAG_REFAULT : 0) |
-			 (gaps->counted || gaps->unasked_huge ? FLAG_MORE_GAPS : 0));
-	put(out, t->options.by);
-	put(out, t->page_shift);
-	put(out, gaps->sampled);
-	put(out, gaps->unasked);
-	put(out, gaps->outside);
-	put(out, gaps->lost);
-	put(out, gaps->lost_unknown);
-	if (gaps->refault.method) {
-		put(out, gaps->refault.method);
-		put(out, gaps->refault.interval_ns);
-		put(out, gaps->refault.mean_ns);
-		put(out, gaps->refault.nr_cycles);
-		put(out, gaps->refault.nr_full);
+	code_head(&c, &t);
+	nr_elements(&c, t.nr_objects, 4, "the number of objects");
+	for (unsigned int i = 0; i < t.nr_objects; i++)
+		code_object(&c, &t.objects[i]);
+	nr_elements(&c, t.nr_tapes, 6, "the number of tapes");
+	for (unsigned int i = 0; i < t.nr_tapes; i++) {
+		code_tape_head(&c, &t.tapes[i]);
+		if (t.tapes[i].nr_bytes)
+			fwrite(t.tapes[i].bytes, 1, t.tapes[i].nr_bytes, out);
 	}
-	if (gaps->counted || gaps->unasked_huge) {
-		put(out, gaps->counted);
-		put(out, gaps->unasked_huge);
-	}
-	put(out, t->nr_objects);
-	for (unsigned int i = 0; i < t->nr_objects; i++) {
-		put(out, t->objects[i].kind);
-		put(out, t->objects[i].nr);
-		put(out, t->objects[i].image);
-		put_string(out, t->objects[i].name);
-	}
-	put(out, t->nr_tapes);
-	for (unsigned int i = 0; i < t->nr_tapes; i++)
-		put_tape(out, &t->tapes[i]);
 	fwrite(trailer, 1, sizeof(trailer), out);
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }
@@ -92,109 +156,21 @@ bool pfs_tapes_probe(const void *bytes, size_t len)
 	return len >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
 }
 
-struct reader {
-	const uint8_t *start, *at, *end;
-	const char *why; /* NULL: all is well */
-	int ret;
-};
-
-static void bad(struct reader *r, const char *why)
+static void get_objects(struct coder *c, struct pfs_tapes *t)
 {
-	if (r->why)
-		return;
-	r->why = why;
-	r->ret = -EINVAL;
-}
-
-static void no_memory(struct reader *r)
-{
-	if (r->why)
-		return;
-	r->why = "no memory";
-	r->ret = -ENOMEM;
-}
-
-/* A number, at most max; 0 after a failure. */
-static uint64_t get(struct reader *r, uint64_t max, const char *what)
-{
-	uint64_t value;
-
-	if (!r->why && pfs_leb_get(&r->at, r->end, &value) && value <= max)
-		return value;
-	bad(r, what);
-	return 0;
-}
-
-/* How many elements follow, each of which takes `least` bytes. */
-static unsigned int get_nr(struct reader *r, size_t least, const char *what)
-{
-	return get(r, (size_t)(r->end - r->at) / least, what);
-}
-
-static char *get_string(struct reader *r)
-{
-	size_t len = get(r, r->end - r->at, "the length of a name");
-	char *s;
-
-	if (r->why || len > (size_t)(r->end - r->at) || memchr(r->at, '\0', len)) {
-		bad(r, "a name");
-		return NULL;
-	}
-	s = strndup((const char *)r->at, len);
-	if (!s)
-		no_memory(r);
-	r->at += len;
-	return s;
-}
-
-static void get_head(struct reader *r, struct pfs_tapes *t)
-{
-	uint64_t flags = get(r, FLAGS_KNOWN, "flags");
-
-	t->options = (struct pfs_tape_options){
-		.stable = flags & FLAG_STABLE,
-		.times = flags & FLAG_TIMES,
-		.by = get(r, PFS_TAPE_OF_ALL, "what a tape is of"),
-	};
-	t->page_shift = get(r, 30, "the size of pages");
-	t->gaps.sampled = get(r, UINT64_MAX, "a count");
-	t->gaps.unasked = get(r, UINT64_MAX, "a count");
-	t->gaps.outside = get(r, UINT64_MAX, "a count");
-	t->gaps.lost = get(r, UINT64_MAX, "a count");
-	t->gaps.lost_unknown = get(r, UINT64_MAX, "a count");
-	if (flags & FLAG_REFAULT) {
-		t->gaps.refault.method = get(r, PFS_REFAULT_NR_METHODS - 1, "how pages were made to fault again");
-		t->gaps.refault.interval_ns = get(r, UINT64_MAX, "an interval");
-		t->gaps.refault.mean_ns = get(r, UINT64_MAX, "an interval");
-		t->gaps.refault.nr_cycles = get(r, UINT64_MAX, "a count");
-		t->gaps.refault.nr_full = get(r, UINT64_MAX, "a count");
-	}
-	if (flags & FLAG_MORE_GAPS) {
-		t->gaps.counted = get(r, UINT64_MAX, "a count");
-		t->gaps.unasked_huge = get(r, UINT64_MAX, "a count");
-	}
-}
-
-static void get_objects(struct reader *r, struct pfs_tapes *t)
-{
-	unsigned int nr = get_nr(r, 4, "the number of objects");
+	unsigned int nr = nr_elements(c, 0, 4, "the number of objects");
 
 	t->objects = nr ? calloc(nr, sizeof(*t->objects)) : NULL;
 	if (nr && !t->objects)
-		no_memory(r);
-	for (unsigned int i = 0; i < nr && !r->why; i++) {
-		struct pfs_object *object = &t->objects[i];
-
-		object->kind = get(r, PFS_OBJECT_UNKNOWN, "a kind of object");
-		object->nr = get(r, UINT32_MAX, "an object's number");
-		object->image = get(r, UINT32_MAX, "an object's image");
-		object->name = get_string(r);
-		t->nr_objects += object->name != NULL;
+		fail(c, -ENOMEM, "no memory");
+	for (unsigned int i = 0; i < nr && !c->why; i++) {
+		code_object(c, &t->objects[i]);
+		t->nr_objects += t->objects[i].name != NULL;
 	}
 }
 
 /* Compares the entries with the tape's numbers. */
-static void check_entries(struct reader *r, const struct pfs_tapes *t, const struct pfs_tape *tape)
+static void check_entries(struct coder *c, const struct pfs_tapes *t, const struct pfs_tape *tape)
 {
 	struct pfs_tape_cursor cursor;
 	uint64_t nr_entries = 0, nr_refs = 0;
@@ -203,41 +179,35 @@ static void check_entries(struct reader *r, const struct pfs_tapes *t, const str
 	for (pfs_tape_rewind(&cursor, t, tape); (ret = pfs_tape_next(&cursor)) > 0; nr_entries++)
 		nr_refs += cursor.last.count;
 	if (ret < 0 || nr_entries != tape->nr_entries || nr_refs != tape->nr_refs)
-		bad(r, "the entries of a tape");
+		fail(c, -EINVAL, "the entries of a tape");
 }
 
-static void get_tape(struct reader *r, struct pfs_tapes *t)
+static void get_tape(struct coder *c, struct pfs_tapes *t)
 {
 	struct pfs_tape *tape = &t->tapes[t->nr_tapes++];
 
-	tape->process = get(r, UINT32_MAX, "a tape's process");
-	tape->thread = get(r, UINT32_MAX, "a tape's thread");
-	if (get(r, 1, "whether a tape has a name"))
-		tape->comm = get_string(r);
-	tape->nr_entries = get(r, UINT64_MAX, "a tape's number of entries");
-	tape->nr_refs = get(r, UINT64_MAX, "a tape's number of references");
-	tape->nr_bytes = get(r, r->end - r->at, "the length of a tape");
-	if (tape->nr_bytes > (size_t)(r->end - r->at))
-		bad(r, "the length of a tape");
-	if (r->why) {
+	code_tape_head(c, tape);
+	if (tape->nr_bytes > (size_t)(c->end - c->at))
+		fail(c, -EINVAL, "the length of a tape");
+	if (c->why) {
 		tape->nr_bytes = 0;
 		return;
 	}
 	tape->bytes = malloc(tape->nr_bytes + 1);
 	if (!tape->bytes) {
-		no_memory(r);
+		fail(c, -ENOMEM, "no memory");
 		return;
 	}
-	memcpy(tape->bytes, r->at, tape->nr_bytes);
-	check_entries(r, t, tape);
-	r->at += tape->nr_bytes;
+	memcpy(tape->bytes, c->at, tape->nr_bytes);
+	check_entries(c, t, tape);
+	c->at += tape->nr_bytes;
 }
 
 struct pfs_tapes *pfs_tapes_read(const void *bytes, size_t len, int *ret, struct pfs_err *err)
 {
-	struct reader r = { .start = bytes,
-			    .at = (const uint8_t *)bytes + sizeof(magic),
-			    .end = (const uint8_t *)bytes + len };
+	struct coder c = { .start = bytes,
+			   .at = (const uint8_t *)bytes + sizeof(magic),
+			   .end = (const uint8_t *)bytes + len };
 	struct pfs_tapes *t = calloc(1, sizeof(*t));
 	unsigned int nr;
 
@@ -246,26 +216,26 @@ struct pfs_tapes *pfs_tapes_read(const void *bytes, size_t len, int *ret, struct
 		return NULL;
 	}
 	if (!pfs_tapes_probe(bytes, len)) {
-		r.at = r.start;
-		bad(&r, "the first 8 bytes: this is no binary tape");
+		c.at = c.start;
+		fail(&c, -EINVAL, "the first 8 bytes: this is no binary tape");
 	}
-	get_head(&r, t);
-	get_objects(&r, t);
-	nr = get_nr(&r, 6, "the number of tapes");
-	t->tapes = nr && !r.why ? calloc(nr, sizeof(*t->tapes)) : NULL;
+	code_head(&c, t);
+	get_objects(&c, t);
+	nr = nr_elements(&c, 0, 6, "the number of tapes");
+	t->tapes = nr && !c.why ? calloc(nr, sizeof(*t->tapes)) : NULL;
 	if (nr && !t->tapes)
-		no_memory(&r);
-	while (t->nr_tapes < nr && !r.why)
-		get_tape(&r, t);
-	if (!r.why && ((size_t)(r.end - r.at) != sizeof(trailer) || memcmp(r.at, trailer, sizeof(trailer))))
-		bad(&r, "its end");
-	*ret = r.ret;
-	if (!r.why)
+		fail(&c, -ENOMEM, "no memory");
+	while (t->nr_tapes < nr && !c.why)
+		get_tape(&c, t);
+	if (!c.why && ((size_t)(c.end - c.at) != sizeof(trailer) || memcmp(c.at, trailer, sizeof(trailer))))
+		fail(&c, -EINVAL, "its end");
+	*ret = c.ret;
+	if (!c.why)
 		return t;
-	if (r.ret == -ENOMEM)
-		pfs_err_set(err, r.ret, "no memory for a tape of %zu bytes", len);
+	if (c.ret == -ENOMEM)
+		pfs_err_set(err, c.ret, "no memory for a tape of %zu bytes", len);
 	else
-		pfs_err_set(err, r.ret, "damaged tape: byte %td: %s", r.at - r.start, r.why);
+		pfs_err_set(err, c.ret, "damaged tape: byte %td: %s", c.at - c.start, c.why);
 	pfs_tapes_free(t);
 	return NULL;
 }

@@ -127,28 +127,28 @@ static void check_json_field(const json_t *object, const struct pfs_event *ev, u
 		return;
 	switch (f->type) {
 	case PFS_T_S32:
-		assert_int_equal(json_integer_value(value), *(const int32_t *)field_value(ev, f));
+		assert_int_equal(json_integer_value(value), field_as(int32_t, ev, f));
 		break;
 	case PFS_T_U64:
-		assert_int_equal(json_is_integer(value), field_u64(ev, f) <= UINT64_C(1) << 53);
-		assert_int_equal(json_u64(value, 10), field_u64(ev, f));
+		assert_int_equal(json_is_integer(value), field_as(uint64_t, ev, f) <= UINT64_C(1) << 53);
+		assert_int_equal(json_u64(value, 10), field_as(uint64_t, ev, f));
 		break;
 	case PFS_T_HEX:
 		assert_memory_equal(json_string_value(value), "0x", 2);
-		assert_int_equal(json_u64(value, 16), field_u64(ev, f));
+		assert_int_equal(json_u64(value, 16), field_as(uint64_t, ev, f));
 		break;
 	case PFS_T_U8:
-		assert_int_equal(json_integer_value(value), field_u8(ev, f));
+		assert_int_equal(json_integer_value(value), field_as(uint8_t, ev, f));
 		break;
 	case PFS_T_BOOL:
 		assert_true(json_is_boolean(value));
-		assert_int_equal(json_is_true(value), field_u8(ev, f));
+		assert_int_equal(json_is_true(value), field_as(uint8_t, ev, f));
 		break;
 	case PFS_T_SET:
-		assert_int_equal(json_array_size(value), __builtin_popcount(field_set(ev, f)));
+		assert_int_equal(json_array_size(value), __builtin_popcount(field_as(uint16_t, ev, f)));
 		break;
 	case PFS_T_STR:
-		check_json_bytes(object, f->name, field_str(ev, f));
+		check_json_bytes(object, f->name, field_as(char *, ev, f));
 		break;
 	default:
 		*pfs_event_put_scalar(text, ev, f) = '\0';
@@ -262,7 +262,7 @@ static void check_csv_row(const char **text, const struct pfs_event *ev)
 		}
 		if (f->type == PFS_T_STR) {
 			assert_true(quoted);
-			assert_string_equal(value, field_str(ev, f));
+			assert_string_equal(value, field_as(char *, ev, f));
 			continue;
 		}
 		*pfs_event_put_scalar(put_text(expected, f->type == PFS_T_HEX ? "0x" : ""), ev, f) = '\0';
