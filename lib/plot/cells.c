@@ -30,37 +30,34 @@ static inline bool is_same(const struct pfs_plot_cell *a, const struct pfs_plot_
 	       pfs_plot_kind_bits(a->kind) == pfs_plot_kind_bits(b->kind);
 }
 
-/* An entry of the index: the number of a cell plus 1, and above that bits of its hash, which spare a look at others. */
-static uint32_t tag(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *c)
-{
-	return hash(c) >> 32 & ~(cells->nr_index - 1);
-}
-
+/* An entry of the index is the number of a cell plus 1, and above that bits of its hash, which spare a look at others. */
 static struct pfs_plot_cell *cell_at(const struct pfs_plot_cells *cells, uint32_t entry)
 {
 	return &cells->cells[(entry & (cells->nr_index - 1)) - 1];
 }
 
-/* Its entry in the index, or the free one for it. There is always a free one. */
-static inline uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
+/* Its entry in the index, or the free one for it, with the bits of its hash. There is always a free one. */
+static inline uint32_t *look_up(const struct pfs_plot_cells *cells, const struct pfs_plot_cell *what, uint32_t *bits)
 {
-	size_t mask = cells->nr_index - 1, at = hash(what) & mask;
-	uint32_t high = tag(cells, what), entry;
+	size_t key = hash(what), mask = cells->nr_index - 1, at = key & mask;
+	uint32_t entry;
 
-	while ((entry = cells->index[at]) && ((entry & ~mask) != high || !is_same(cell_at(cells, entry), what)))
+	*bits = key >> 32 & ~mask;
+	while ((entry = cells->index[at]) && ((entry & ~mask) != *bits || !is_same(cell_at(cells, entry), what)))
 		at = (at + PAGES_A_LINE + 1) & mask;
 	return &cells->index[at];
 }
 
 static void put(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
-	uint32_t *entry =
-		cells->last && is_same(cell_at(cells, cells->last), what) ? &cells->last : look_up(cells, what);
+	uint32_t bits = 0, *entry = cells->last && is_same(cell_at(cells, cells->last), what)
+					    ? &cells->last
+					    : look_up(cells, what, &bits);
 	bool is_new = !*entry;
 	struct pfs_plot_cell *cell;
 
 	if (is_new)
-		*entry = ++cells->nr_used | tag(cells, what);
+		*entry = ++cells->nr_used | bits;
 	cells->last = *entry;
 	cell = cell_at(cells, *entry);
 	if (is_new || !cell->count) {
@@ -204,7 +201,7 @@ int pfs_plot_cells_add(struct pfs_plot_cells *cells, const struct pfs_plot_cell 
 bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_cell *what)
 {
 	struct pfs_plot_cell key = cell_of(cells, what), *cell;
-	uint32_t entry = cells->nr_index ? *look_up(cells, &key) : 0;
+	uint32_t bits, entry = cells->nr_index ? *look_up(cells, &key, &bits) : 0;
 
 	cell = entry ? cell_at(cells, entry) : NULL;
 	if (!cell || !cell->count)
