@@ -8,6 +8,7 @@
 #include "common/stop.h"
 #include "event/source.h"
 
+#include <argz.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -148,27 +149,16 @@ static int watch(struct run *run, struct pfs_err *err)
 	return ret;
 }
 
-/* The command line as one string; the caller frees it. NULL: no memory. */
-static char *command_line(char **argv)
-{
-	char *line = NULL;
-	size_t len;
-	FILE *out = open_memstream(&line, &len);
-
-	for (char **arg = argv; out && *arg; arg++)
-		fprintf(out, "%s%s", arg == argv ? "" : " ", *arg);
-	if (out && !fclose(out))
-		return line;
-	free(line);
-	return NULL;
-}
-
 static int note_command(struct run *run)
 {
 	struct pfs_live *live = run->r.live;
-	char *line = command_line(run->args->command);
-	int ret = line ? live->source->note(live, 0, PFS_FACT(COMMAND, .text = line)) : -ENOMEM;
+	char *line = NULL;
+	size_t len = 0;
+	int ret = -argz_create(run->args->command, &line, &len);
 
+	argz_stringify(line, len, ' ');
+	if (!ret)
+		ret = live->source->note(live, 0, PFS_FACT(COMMAND, .text = line));
 	free(line);
 	if (!ret && run->args->recording.config.no_follow)
 		ret = live->source->note(live, 0, PFS_FACT(ONLY, .pid = run->launch.pid));

@@ -5,7 +5,7 @@
  *
  *	pipeline.h		the way of events: filter, model, writers
  *	reading.h, view_args.h	a command that reads a recording of any kind; the options of one that draws
- *	recording.h		what run and attach share; refault_session.h: its --refault; sources.h: its --source
+ *	recording.h		what run and attach share, --source and --refault among it
  *	launch.h, stop.h	the recorded command; signals that ask to stop
  *	invoking_user.h		the user on whose behalf pfscope runs
  */

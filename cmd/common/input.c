@@ -195,6 +195,64 @@ static struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pf
 	return (struct pfs_sink){ .fn = drain_event, .ctx = drain, .faults = to->faults ? drain_faults : NULL };
 }
 
+/* ---- text of trace_pipe and its like ---- */
+
+static int feed_text(void *ctx, const char *buf, size_t len)
+{
+	return pfs_text_feed(ctx, buf, len);
+}
+
+static int read_text(struct input *in)
+{
+	struct loss_drain drain;
+	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
+	struct pfs_assembler *a = pfs_assembler_new(&sink);
+	const struct pfs_text_options options = { .other = in->options->other };
+	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, &options) : NULL;
+	const struct pfs_text_stats *stats;
+	int ret;
+
+	if (!text) {
+		ret = no_memory(in);
+		goto out;
+	}
+	pfs_text_take_faults(text, pfs_assembler_faults);
+	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
+	if (!ret)
+		ret = pfs_text_finish(text);
+	if (!ret)
+		ret = pfs_assembler_finish(a);
+	progress_end(&in->progress);
+	stats = pfs_text_stats(text);
+	if (stats->unparsed)
+		message("%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
+			stats->unparsed, stats->first_unparsed);
+out:
+	pfs_text_free(text);
+	pfs_assembler_free(a);
+	return ret;
+}
+
+/* A latency tracer's trace.dat contains the lines of a `trace` file. */
+static int read_dat_text(struct input *in, struct pfs_dat *dat)
+{
+	struct input *text = calloc(1, sizeof(*text));
+	int ret;
+
+	if (!text)
+		return no_memory(in);
+	*text = *in;
+	text->head_len = 0;
+	text->fd = pfs_dat_text(dat, in->err);
+	ret = text->fd;
+	if (ret >= 0) {
+		ret = read_text(text);
+		close(text->fd);
+	}
+	free(text);
+	return ret;
+}
+
 /* ---- trace.dat ---- */
 
 static int probe_dat(const char *head, size_t len)
@@ -230,9 +288,6 @@ static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 			ret = pfs_assembler_header(a, notes[i][0], notes[i][1]);
 	return ret;
 }
-
-/* A latency tracer's file contains the lines of a `trace` file. */
-static int read_dat_text(struct input *in, struct pfs_dat *dat);
 
 static void print_damage(const struct input *in, const struct pfs_dat *dat)
 {
@@ -290,63 +345,6 @@ out:
 	pfs_dat_close(dat);
 	if (fd != in->fd)
 		close(fd);
-	return ret;
-}
-
-/* ---- text of trace_pipe and its like ---- */
-
-static int feed_text(void *ctx, const char *buf, size_t len)
-{
-	return pfs_text_feed(ctx, buf, len);
-}
-
-static int read_text(struct input *in)
-{
-	struct loss_drain drain;
-	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
-	struct pfs_assembler *a = pfs_assembler_new(&sink);
-	const struct pfs_text_options options = { .other = in->options->other };
-	struct pfs_text *text = a ? pfs_text_new(pfs_assembler_feed, a, &options) : NULL;
-	const struct pfs_text_stats *stats;
-	int ret;
-
-	if (!text) {
-		ret = no_memory(in);
-		goto out;
-	}
-	pfs_text_take_faults(text, pfs_assembler_faults);
-	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
-	if (!ret)
-		ret = pfs_text_finish(text);
-	if (!ret)
-		ret = pfs_assembler_finish(a);
-	progress_end(&in->progress);
-	stats = pfs_text_stats(text);
-	if (stats->unparsed)
-		message("%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
-			stats->unparsed, stats->first_unparsed);
-out:
-	pfs_text_free(text);
-	pfs_assembler_free(a);
-	return ret;
-}
-
-static int read_dat_text(struct input *in, struct pfs_dat *dat)
-{
-	struct input *text = calloc(1, sizeof(*text));
-	int ret;
-
-	if (!text)
-		return no_memory(in);
-	*text = *in;
-	text->head_len = 0;
-	text->fd = pfs_dat_text(dat, in->err);
-	ret = text->fd;
-	if (ret >= 0) {
-		ret = read_text(text);
-		close(text->fd);
-	}
-	free(text);
 	return ret;
 }
 

@@ -96,10 +96,8 @@ int launch_start(struct launch *launch, char **argv, const struct launch_without
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
 		ret = pfs_err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
-		if (go[0] >= 0) {
-			close(go[0]);
-			close(go[1]);
-		}
+		close(go[0]);
+		close(go[1]);
 		return ret;
 	}
 	ret = disable_features(without, err);

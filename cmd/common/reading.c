@@ -93,6 +93,6 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 		status = body(args, &p, &err) ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
 		pipeline_fini(&p);
 	}
-	view_args_fini(&args->view);
+	pfs_filter_fini(&args->view.filter);
 	return status;
 }

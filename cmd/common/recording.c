@@ -122,7 +122,7 @@ const struct argp_child recording_children[] = { { &recording_argp, 0, NULL, 1 }
 void recording_args_fini(struct recording_args *args)
 {
 	source_args_fini(&args->sources);
-	view_args_fini(&args->view);
+	pfs_filter_fini(&args->view.filter);
 }
 
 /* Checked before the recording, so that it is not lost at its end. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/refault_session.h"
+/*
+ * --refault of a recording. See recording.h.
+ */
+#include "common/recording.h"
 
 #include "base/units.h"
 #include "common/command.h"

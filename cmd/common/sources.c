@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/sources.h"
+/*
+ * The table of sources, and their options. See recording.h.
+ */
+#include "common/recording.h"
 
 #include "capture/capture.h"
 #include "session/session.h"

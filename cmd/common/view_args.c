@@ -156,8 +156,3 @@ int view_args_draw(const struct view_args *args, const struct pfs_model *model, 
 
 	return args->output ? pfs_atomic_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
 }
-
-void view_args_fini(struct view_args *args)
-{
-	pfs_filter_fini(&args->filter);
-}

@@ -33,6 +33,4 @@ enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
 int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
 		   enum pfs_view_format format, struct pfs_err *err);
 
-void view_args_fini(struct view_args *args);
-
 #endif

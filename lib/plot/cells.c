@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of cells: see plot/cells.h. Cells stand side by side in order of their first touches, which are close in
+ * The table of cells: see plot/data.h. Cells stand side by side in order of their first touches, which are close in
  * time, and so in the CPU's caches; the index is a small hash table with open addressing.
  */
-#include "plot/cells.h"
+#include "plot/data.h"
 
 #include "base/array.h"
 

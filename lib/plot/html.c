@@ -3,7 +3,7 @@
  * Writes a plot as a page: plot/page.html with the data, plot/page_draw.js and plot/page.js in it. The page loads no
  * other file.
  */
-#include "plot/sites.h"
+#include "plot/plot.h"
 #include "view/labels.h"
 
 #include <errno.h>

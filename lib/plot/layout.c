@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of a plot: see plot/plot.h. Strips (plot/strips.c) become bands in order of address; where there are too
- * many, adjacent small strips share a band.
+ * The layout of a plot: see plot/plot.h. Each of the busiest process images becomes a block. The touched pages of a
+ * region, or of several adjacent regions of one name, become a strip; strips become bands in order of address. Where
+ * there are too many, adjacent small strips share a band.
  */
-#include "plot/layout_priv.h"
+#include "plot/plot.h"
 
 #include "base/array.h"
 #include "view/labels.h"
@@ -14,9 +15,280 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_BLOCKS = 8 }; /* the least busy of more images share one more block */
+
+/* A page (or several) with all that happened to it. */
+struct leaf {
+	uint64_t page, faults, sampled;
+	uint32_t group;
+};
+
+struct strip {
+	uint32_t group, block;
+	uint32_t first, end; /* leaves */
+	uint64_t start;	     /* address */
+	uint64_t count;
+	bool own; /* band */
+};
+
+struct layout {
+	struct pfs_plot *plot;
+	struct leaf *leaves;
+	struct strip *strips;
+	uint32_t nr_leaves, nr_strips;
+	uint32_t *block_of; /* by image */
+	uint32_t max_blocks;
+};
+
+static const struct pfs_plot_group *group_of(const struct layout *l, uint32_t group)
+{
+	return &l->plot->data->groups[group];
+}
+
 enum { MIN_FOLD = 16 }; /* shorter runs of untouched units are not folded */
 
-static int label_band(struct plot_layout *l, struct pfs_plot_band *band, const struct plot_strip *strips, uint32_t nr)
+/* ---- blocks ---- */
+
+/* The least number of touches with which an image gets a block of its own. */
+static uint64_t least_of_block(const struct layout *l)
+{
+	const struct pfs_plot_data *data = l->plot->data;
+	uint64_t busiest[MAX_BLOCKS] = { 0 }; /* in falling order */
+
+	if (data->nr_images <= l->max_blocks)
+		return 1;
+	for (uint32_t i = 0; i < data->nr_images; i++) {
+		uint64_t count = data->images[i].count;
+
+		for (uint32_t k = 0; k < l->max_blocks; k++) {
+			uint64_t other = busiest[k];
+
+			busiest[k] = count > other ? count : other;
+			count = count > other ? other : count;
+		}
+	}
+	return busiest[l->max_blocks - 1] + 1;
+}
+
+static const char *epoch_comm(const struct pfs_proc *proc, unsigned int nr)
+{
+	const char *comm = proc->epochs[nr].comm ? proc->epochs[nr].comm : proc->comm;
+
+	return comm ? comm : "?";
+}
+
+static bool is_shown(const struct pfs_plot_data *data, const struct pfs_epoch *epoch)
+{
+	for (uint32_t i = 0; i < data->nr_images; i++)
+		if (data->images[i].space == epoch->space && data->images[i].count)
+			return !epoch->shared;
+	return false;
+}
+
+/* ", image 2": the second one of that name in a process of which several are in the picture. */
+static const char *image_number(char buf[32], const struct pfs_plot_data *data, const struct pfs_proc *proc,
+				unsigned int nr)
+{
+	unsigned int all = 0, before = 0;
+
+	for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+		if (strcmp(epoch_comm(proc, i), epoch_comm(proc, nr)) || !is_shown(data, &proc->epochs[i]))
+			continue;
+		all++;
+		before += i < nr;
+	}
+	buf[0] = '\0';
+	if (all > 1)
+		snprintf(buf, 32, ", image %u", before + 1);
+	return buf;
+}
+
+char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
+{
+	char comm[256], number[32], *label = NULL;
+
+	for (const struct pfs_proc *proc = data->model->procs; proc; proc = proc->next) {
+		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
+			const struct pfs_epoch *epoch = &proc->epochs[i];
+
+			if (epoch->space != data->images[nr].space || epoch->shared)
+				continue;
+			pfs_plot_escape(comm, sizeof(comm), epoch_comm(proc, i));
+			return asprintf(&label, "%s (%s %" PRId32 "%s)", comm, proc->pid_known ? "pid" : "tid",
+					proc->pid, image_number(number, data, proc, i)) < 0
+				       ? NULL
+				       : label;
+		}
+	}
+	return strdup("a process");
+}
+
+/* Fills l->plot->blocks and l->block_of. 0 or -ENOMEM. */
+static int make_blocks(struct layout *l)
+{
+	const struct pfs_plot_data *data = l->plot->data;
+	struct pfs_plot *plot = l->plot;
+	uint32_t others = 0;
+	uint64_t least = least_of_block(l);
+
+	plot->blocks = calloc(MAX_BLOCKS + 1, sizeof(*plot->blocks));
+	l->block_of = calloc(data->nr_images + 1, sizeof(*l->block_of));
+	if (!plot->blocks || !l->block_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < data->nr_images; i++) {
+		l->block_of[i] = UINT32_MAX;
+		others += data->images[i].count && data->images[i].count < least;
+		if (data->images[i].count < least)
+			continue;
+		l->block_of[i] = plot->nr_blocks++;
+		plot->blocks[l->block_of[i]].label = pfs_plot_image_label(data, i);
+		if (!plot->blocks[l->block_of[i]].label)
+			return -ENOMEM;
+	}
+	if (!others)
+		return 0;
+	if (asprintf(&plot->blocks[plot->nr_blocks].label, "%" PRIu32 " %sprocess images", others,
+		     plot->nr_blocks ? "other " : "") < 0) {
+		plot->blocks[plot->nr_blocks].label = NULL;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < data->nr_images; i++)
+		if (l->block_of[i] == UINT32_MAX)
+			l->block_of[i] = plot->nr_blocks;
+	plot->nr_blocks++;
+	return 0;
+}
+
+/* ---- strips ---- */
+
+static int collect_leaves(struct layout *l)
+{
+	const struct pfs_plot_cells *cells = &l->plot->data->cells;
+	struct leaf *leaf = NULL;
+
+	l->leaves = malloc((cells->nr + 1) * sizeof(*l->leaves));
+	if (!l->leaves)
+		return -ENOMEM;
+	for (size_t i = 0; i < cells->nr; i++) {
+		const struct pfs_plot_cell *cell = &cells->cells[i];
+
+		if (!leaf || leaf->group != cell->group || leaf->page != cell->page) {
+			leaf = &l->leaves[l->nr_leaves++];
+			*leaf = (struct leaf){ .group = cell->group, .page = cell->page };
+		}
+		*(cell->kind.sampled ? &leaf->sampled : &leaf->faults) += cell->count;
+	}
+	return 0;
+}
+
+uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t nr, uint64_t page)
+{
+	const struct pfs_plot_group *group = &plot->data->groups[nr];
+	uint64_t addr = page << plot->unit_shift;
+
+	return pfs_lower_bound(group->nr_ranges, i, group->ranges[i].end - 1 < addr);
+}
+
+static int compare_strips(const void *a, const void *b)
+{
+	const struct strip *x = a, *y = b;
+
+	return pfs_order(x->block, y->block) ?: pfs_order(x->start, y->start) ?: pfs_order(x->group, y->group);
+}
+
+/* Its first address, as exactly as known, so that regions in one unit are in order, too. */
+static uint64_t start_of(const struct layout *l, const struct leaf *leaf, unsigned int range)
+{
+	const struct pfs_plot_group *group = group_of(l, leaf->group);
+	uint64_t addr = leaf->page << l->plot->unit_shift;
+
+	return range < group->nr_ranges && group->ranges[range].start > addr ? group->ranges[range].start : addr;
+}
+
+/* Fills l->leaves and l->strips, sorted by block and address. 0 or -ENOMEM. */
+static int make_strips(struct layout *l)
+{
+	uint32_t range = 0;
+	int ret = collect_leaves(l);
+
+	if (ret)
+		return ret;
+	l->strips = malloc((l->nr_leaves + 1) * sizeof(*l->strips));
+	if (!l->strips)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->nr_leaves; i++) {
+		const struct leaf *leaf = &l->leaves[i];
+		struct strip *strip = &l->strips[l->nr_strips];
+		uint32_t at = pfs_plot_find_range(l->plot, leaf->group, leaf->page);
+
+		if (i && leaf->group == leaf[-1].group && at == range) {
+			strip--;
+		} else {
+			*strip = (struct strip){ .group = leaf->group,
+						 .first = i,
+						 .start = start_of(l, leaf, at),
+						 .block = l->block_of[group_of(l, leaf->group)->image] };
+			l->nr_strips++;
+		}
+		strip->end = i + 1;
+		strip->count += leaf->faults + leaf->sampled;
+		range = at;
+	}
+	qsort(l->strips, l->nr_strips, sizeof(*l->strips), compare_strips);
+	return 0;
+}
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct strip *x = *(const struct strip *const *)a, *y = *(const struct strip *const *)b;
+
+	return pfs_order(y->count, x->count) ?: pfs_order(x, y);
+}
+
+/* Gives the first nr strips, and if `unknown` those in no region, bands of their own. Returns the number of bands. */
+static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr, bool unknown)
+{
+	uint32_t bands = 0;
+
+	for (uint32_t i = 0; i < l->nr_strips; i++)
+		order[i]->own = i < nr || (unknown && group_of(l, order[i]->group)->unknown);
+	for (uint32_t i = 0; i < l->nr_strips; i++) {
+		const struct strip *strip = &l->strips[i];
+
+		bands += strip->own || !i || strip[-1].own || strip[-1].block != strip->block;
+	}
+	return bands;
+}
+
+/* Bands of their own for as many of the busiest as possible: each adds at most two bands, and never removes any. */
+static int choose_strips(struct layout *l, uint32_t max_bands)
+{
+	struct strip **order = malloc((l->nr_strips + 1) * sizeof(*order));
+	uint32_t low = 0, high = l->nr_strips;
+	bool unknown;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->nr_strips; i++)
+		order[i] = &l->strips[i];
+	qsort(order, l->nr_strips, sizeof(*order), compare_busy);
+	unknown = choose_first(l, order, 0, true) <= max_bands;
+	while (low < high) {
+		uint32_t mid = low + (high - low + 1) / 2;
+
+		if (choose_first(l, order, mid, unknown) <= max_bands)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	choose_first(l, order, low, unknown);
+	free(order);
+	return 0;
+}
+
+/* ---- bands ---- */
+
+static int label_band(struct layout *l, struct pfs_plot_band *band, const struct strip *strips, uint32_t nr)
 {
 	char escaped[PFS_LABEL_MAX];
 
@@ -26,15 +298,15 @@ static int label_band(struct plot_layout *l, struct pfs_plot_band *band, const s
 		band->label = NULL;
 		return -ENOMEM;
 	}
-	band->name = plot_group_of(l, strips->group)->name;
-	band->unknown = plot_group_of(l, strips->group)->unknown;
+	band->name = group_of(l, strips->group)->name;
+	band->unknown = group_of(l, strips->group)->unknown;
 	pfs_plot_escape(escaped, sizeof(escaped), band->name);
 	band->label = strdup(pfs_label_base(escaped));
 	return band->label ? 0 : -ENOMEM;
 }
 
 /* Gaps of this many untouched units are folded: a quarter of the touched ones or more. */
-static uint64_t fold_from(const struct plot_strip *strips, uint32_t nr)
+static uint64_t fold_from(const struct strip *strips, uint32_t nr)
 {
 	uint64_t touched = 0;
 
@@ -43,7 +315,7 @@ static uint64_t fold_from(const struct plot_strip *strips, uint32_t nr)
 	return touched / 4 > MIN_FOLD ? touched / 4 : MIN_FOLD;
 }
 
-static void add_segments(struct plot_layout *l, const struct plot_strip *strip, uint64_t fold)
+static void add_segments(struct layout *l, const struct strip *strip, uint64_t fold)
 {
 	struct pfs_plot *plot = l->plot;
 	struct pfs_plot_segment *segment = NULL;
@@ -87,7 +359,7 @@ static void place_segments(struct pfs_plot_band *band, struct pfs_plot_segment *
 	}
 }
 
-static int add_band(struct plot_layout *l, const struct plot_strip *strips, uint32_t nr)
+static int add_band(struct layout *l, const struct strip *strips, uint32_t nr)
 {
 	struct pfs_plot *plot = l->plot;
 	struct pfs_plot_band *band = &plot->bands[plot->nr_bands];
@@ -113,7 +385,7 @@ static int add_band(struct plot_layout *l, const struct plot_strip *strips, uint
 	return 0;
 }
 
-static int make_bands(struct plot_layout *l)
+static int make_bands(struct layout *l)
 {
 	struct pfs_plot *plot = l->plot;
 	uint32_t next;
@@ -124,7 +396,7 @@ static int make_bands(struct plot_layout *l)
 	if (!plot->bands || !plot->segments)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->nr_strips && !ret; i = next) {
-		const struct plot_strip *strip = &l->strips[i];
+		const struct strip *strip = &l->strips[i];
 
 		next = i + 1;
 		while (!strip->own && next < l->nr_strips && !l->strips[next].own &&
@@ -145,11 +417,11 @@ static int compare_segments(const void *a, const void *b)
 int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands)
 {
 	struct pfs_plot_cells *cells = &data->cells;
-	struct plot_layout l = {
+	struct layout l = {
 		.plot = plot,
-		.max_blocks = max_bands >= 2 * PLOT_MAX_BLOCKS ? PLOT_MAX_BLOCKS
-			      : max_bands > 3		       ? max_bands / 2
-							       : 1,
+		.max_blocks = max_bands >= 2 * MAX_BLOCKS ? MAX_BLOCKS
+			      : max_bands > 3		  ? max_bands / 2
+							  : 1,
 	};
 	int ret;
 
@@ -160,11 +432,11 @@ int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t
 	plot->to_ns = cells->last_bin < UINT64_MAX >> cells->time_shift ? (cells->last_bin + 1) << cells->time_shift
 									: UINT64_MAX;
 	pfs_plot_cells_sort(cells);
-	ret = plot_blocks_make(&l);
+	ret = make_blocks(&l);
 	if (!ret)
-		ret = plot_strips_make(&l);
+		ret = make_strips(&l);
 	if (!ret)
-		ret = plot_strips_choose(&l, max_bands);
+		ret = choose_strips(&l, max_bands);
 	if (!ret)
 		ret = make_bands(&l);
 	if (!ret && plot->nr_segments)
@@ -181,7 +453,7 @@ void pfs_plot_fini(struct pfs_plot *plot)
 {
 	for (uint32_t i = 0; plot->bands && i <= plot->nr_bands; i++)
 		free(plot->bands[i].label);
-	for (uint32_t i = 0; plot->blocks && i <= PLOT_MAX_BLOCKS; i++)
+	for (uint32_t i = 0; plot->blocks && i <= MAX_BLOCKS; i++)
 		free(plot->blocks[i].label);
 	free(plot->blocks);
 	free(plot->bands);

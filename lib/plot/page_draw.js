@@ -183,10 +183,8 @@ function findSpots()
 			if (timeOf(i) < timeOf(spot.cell))
 				spot.cell = i;
 		} else {
-			const s = { x, y, w: wide ? w : 0, h: wide ? h : 0, cell: i };
-			Object.assign(s, { key: keys[key], count: C.count[i] });
-			places.set(place, s);
-			spots.push(s);
+			spots.push({ x, y, w: wide ? w : 0, h: wide ? h : 0, cell: i, key: keys[key], count: C.count[i] });
+			places.set(place, spots[spots.length - 1]);
 		}
 	}
 	return shown;
@@ -199,11 +197,9 @@ function findSpots()
 function drawSpots(scale)
 {
 	const heat = by === 'heat', faint = isDark() ? 0.85 : 0.6, most = {};
-	const order = s => (s.key === 'sampled' ? 0 : 2) + !s.w;
-	for (const s of spots) {
-		const key = s.key === 'sampled' ? 'sampled' : 'heat';
-		most[key] = Math.max(most[key] || 1, s.count);
-	}
+	const order = s => (s.key === 'sampled' ? 0 : 2) + !s.w, scaleOf = s => s.key === 'sampled' ? s.key : 'heat';
+	for (const s of spots)
+		most[scaleOf(s)] = Math.max(most[scaleOf(s)] || 1, s.count);
 	spots.sort((a, b) => order(a) - order(b) || a.count - b.count);
 	layer.canvas.width = canvas.width;
 	layer.canvas.height = canvas.height;
@@ -212,7 +208,7 @@ function drawSpots(scale)
 	layer.rect(plan.left, 0, plan.right - plan.left, plan.shown);
 	layer.clip();
 	for (const s of spots) {
-		const level = levelOf(s.count, most[s.key === 'sampled' ? 'sampled' : 'heat']);
+		const level = levelOf(s.count, most[scaleOf(s)]);
 		const w = Math.max(s.w, DOT), h = Math.max(s.h, DOT), strong = level / (LEVELS - 1);
 		layer.fillStyle = heat ? heatColor(s.key, level) : keyColor(s.key);
 		layer.globalAlpha = heat ? 1 : s.w ? 0.25 + 0.4 * strong : faint + (1 - faint) * strong;

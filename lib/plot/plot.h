@@ -2,10 +2,10 @@
 /*
  * A plot: time from left to right, addresses from bottom to top, untouched addresses folded.
  *
- *     plot/data.h    gathers touches from events, counted in cells (plot/cells.h)
+ *     plot/data.h    gathers touches from events, counted in cells
  *     plot/plot.h    lays them out in blocks (an image of a process each) of bands (a region each, or several small
- *                    ones), puts them into a grid of rows and columns, and writes it as text, picture or page
- *     plot/sites.h   names the instructions of a page
+ *                    ones), puts them into a grid of rows and columns, and writes it as text, picture or page;
+ *                    names the instructions of a page
  *     plot/draw.h    draws pictures by cairo
  *
  * All formats show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
@@ -220,5 +220,39 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 			struct pfs_err *err);
 int pfs_plot_write_text(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out,
 			struct pfs_err *err);
+
+/* ---- the instructions of a page's points: file, function and offset (plot/sites.c) ---- */
+
+struct pfs_plot_page_site {
+	const struct pfs_plot_site *site;
+	uint32_t file;	/* number in `files` */
+	int32_t symbol; /* number in `symbols`; 0: none; -1: left out, there are too many */
+	uint64_t off;	/* behind the symbol, if there is one */
+};
+
+struct pfs_plot_page_file {
+	char *name;	     /* escaped, without its path */
+	const char *between; /* name and offset */
+	const char *why;     /* an instruction has no symbol; "": no reason to show */
+};
+
+struct pfs_plot_sites {
+	uint32_t *number;		  /* in `sites`, by the number that cells have */
+	struct pfs_plot_page_site *sites; /* the first is not known */
+	struct pfs_plot_page_file *files;
+	char **symbols; /* escaped; their numbers begin with 1 */
+	uint32_t nr_sites, nr_files, nr_symbols, max_symbols;
+	size_t bytes; /* of symbols */
+};
+
+/*
+ * Finds the instructions of all cells, with symbols of the files on this machine; files that were changed after `until`
+ * (0: any time) are not read. 0 or -ENOMEM; the caller calls pfs_plot_sites_fini() in any case.
+ */
+int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until);
+void pfs_plot_sites_fini(struct pfs_plot_sites *sites);
+
+/* As members of the page's JSON: "files", "symbols", "sites". */
+void pfs_plot_sites_write(const struct pfs_plot_sites *sites, struct pfs_json *json);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See plot/sites.h. File by file, so that the symbols of one only are in memory.
+ * Names the instructions of a page: see plot/plot.h. File by file, so that the symbols of one only are in memory.
  */
-#include "plot/sites.h"
+#include "plot/plot.h"
 
 #include "base/array.h"
 #include "symbol/symbol.h"

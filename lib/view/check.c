@@ -202,23 +202,14 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 
 static int verdict(struct check *c, const struct pfs_model *model, struct pfs_err *err)
 {
-	const char *but = "";
-
 	pfs_put_losses(model, c->out);
-	if (!c->nr_unexplained && !c->unclear) {
-		fprintf(c->out, "every fault is accounted for\n");
-		return 0;
-	}
-	if (c->nr_unexplained) {
-		but = c->nr_maybe_lost == c->nr_unexplained ? ", possibly lost events" : "";
-		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s",
-				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s", but);
-	}
-	but = may_be_lost(c, c->unclear) ? ", lost events among them" : "";
+	if (c->nr_unexplained || !c->unclear)
+		return pfs_check_verdict(c->out, c->nr_unexplained, c->nr_maybe_lost, err);
 	return pfs_err_set(err, -ERANGE,
 			   "%" PRIu64 " page fault%s that only the kernel's own counters can "
 			   "distinguish%s: `pfscope run --count' records these",
-			   c->unclear, c->unclear == 1 ? "" : "s", but);
+			   c->unclear, c->unclear == 1 ? "" : "s",
+			   may_be_lost(c, c->unclear) ? ", lost events among them" : "");
 }
 
 #define RUSAGE "page faults as the kernel accounts them (rusage minor + major)"

@@ -202,6 +202,15 @@ static void check_rusage(struct totals *t, const struct pfs_model *model, struct
 	compare(t, all, kernel, &missing, "in the command's rusage");
 }
 
+int pfs_check_verdict(FILE *out, unsigned int nr, unsigned int nr_maybe_lost, struct pfs_err *err)
+{
+	if (nr)
+		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s", nr,
+				   nr == 1 ? "" : "s", nr_maybe_lost == nr ? ", possibly lost events" : "");
+	fprintf(out, "every fault is accounted for\n");
+	return 0;
+}
+
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct totals t = { .out = options->out };
@@ -215,11 +224,5 @@ int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_opti
 		return pfs_err_set(err, -ENOENT,
 				   "this recording has no kernel counts to compare "
 				   "against: no process of it has ended");
-	if (!t.nr_different) {
-		fprintf(t.out, "every fault is accounted for\n");
-		return 0;
-	}
-	return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s", t.nr_different,
-			   t.nr_different == 1 ? "" : "s",
-			   t.nr_maybe_lost == t.nr_different ? ", possibly lost events" : "");
+	return pfs_check_verdict(t.out, t.nr_different, t.nr_maybe_lost, err);
 }

@@ -57,6 +57,9 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
+/* How both checks end: differences from the kernel's counts, and those of them that lost events may explain. */
+int pfs_check_verdict(FILE *out, unsigned int nr, unsigned int nr_maybe_lost, struct pfs_err *err);
+
 /* ---- how views print tables (view/output.c), and how every view ends ---- */
 
 /*
