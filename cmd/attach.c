@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "common/command.h"
 #include "common/recording.h"
-#include "common/stop.h"
 #include "os/process.h"
 
 #include <errno.h>

@@ -101,10 +101,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COLOR_BY:
 		args->color_by = arg;
-		for (args->style.by = PFS_PLOT_BY_ACCESS; strcmp(pfs_plot_by_names[args->style.by], arg);
-		     args->style.by++)
-			if (args->style.by == PFS_PLOT_BY_THREAD)
-				argp_error(state, "--color-by: %s: must be access, class or thread", arg);
+		args->style.by = PFS_PLOT_BY_ACCESS + option_word(state, "color-by", arg, pfs_plot_by_names + 1, 3,
+								  "access, class or thread");
 		return 0;
 	case OPT_SIZE:
 		if (!parse_size(arg, &args->style))

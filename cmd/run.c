@@ -5,7 +5,6 @@
 #include "common/command.h"
 #include "common/launch.h"
 #include "common/recording.h"
-#include "common/stop.h"
 #include "event/source.h"
 
 #include <argz.h>

@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "base/write_all.h"
 #include "common/command.h"
-#include "common/stop.h"
 #include "module/module.h"
 #include "module/overlay.h"
 

@@ -56,17 +56,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* The index of the word among nr words. */
-static int parse_word(struct argp_state *state, const char *option, const char *arg, const char *const *words, int nr,
-		      const char *wanted)
-{
-	for (int i = 0; i < nr; i++)
-		if (!strcmp(arg, words[i]))
-			return i;
-	argp_error(state, "--%s: %s: must be %s", option, arg, wanted);
-	return 0;
-}
-
 static unsigned int parse_ahead(struct argp_state *state, const char *arg)
 {
 	uint64_t nr;
@@ -101,7 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	args->any_window |= key == OPT_WINDOW || key == OPT_AHEAD;
 	switch (key) {
 	case OPT_BY:
-		args->tape.by = parse_word(state, "by", arg, by_words, 3, "thread, process or all");
+		args->tape.by = option_word(state, "by", arg, by_words, 3, "thread, process or all");
 		args->by = arg;
 		return 0;
 	case OPT_NO_TIMES:
@@ -109,8 +98,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->prefetch.window_ns = 0;
 		return 0;
 	case OPT_FORMAT:
-		args->format = parse_word(state, "format", arg, formats, NR_FORMATS,
-					  "text, binary, prefetch, lackey, csv or oracle-general");
+		args->format = option_word(state, "format", arg, formats, NR_FORMATS,
+					   "text, binary, prefetch, lackey, csv or oracle-general");
 		return 0;
 	case OPT_WINDOW:
 		args->prefetch.window_ns = 0;

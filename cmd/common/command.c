@@ -87,6 +87,16 @@ error_t option_store(void *args, int key, const char *arg)
 	}
 }
 
+int option_word(struct argp_state *state, const char *option, const char *arg, const char *const *words, int nr,
+		const char *wanted)
+{
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(arg, words[i]))
+			return i;
+	argp_error(state, "--%s: %s: must be %s", option, arg, wanted);
+	return 0;
+}
+
 int strict_status(bool strict, const struct pfs_model *model, int status)
 {
 	char lost[PFS_LOST_TEXT_MAX];

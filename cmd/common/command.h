@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The commands of the program: each is a file and a row in main.c's table. This header has what every command needs at
- * its edges: messages on standard error, exit statuses, argp. What else they share, in this room:
+ * its edges: messages on standard error, exit statuses, argp, signals. What else they share, in this room:
  *
  *	pipeline.h		the way of events: filter, model, writers
  *	reading.h, view_args.h	a command that reads a recording of any kind; the options of one that draws
  *	recording.h		what run and attach share, --source and --refault among it
- *	launch.h, stop.h	the recorded command; signals that ask to stop
+ *	launch.h		the recorded command
  *	invoking_user.h		the user on whose behalf pfscope runs
  */
 #ifndef CMD_COMMAND_H
@@ -68,7 +68,36 @@ enum { OPTION_KEYS = 1 << 20 };
 #define OPTION_WORD(type, member) OPTION_KEY(2 * OPTION_KEYS, const char *, type, member)
 error_t option_store(void *args, int key, const char *arg);
 
+/* The index of the option's argument among nr words; another one is wrong usage: "--OPTION: ARG: must be WANTED". */
+int option_word(struct argp_state *state, const char *option, const char *arg, const char *const *words, int nr,
+		const char *wanted);
+
 /* --strict: returns EXIT_LOST, after a message, if the model lacks events; otherwise status. */
 int strict_status(bool strict, const struct pfs_model *model, int status);
+
+/* ---- signals that ask to stop, as a descriptor to poll (stop.c) ---- */
+
+/* The signal state that a started command gets back. */
+struct stop_before {
+	sigset_t mask;
+	struct sigaction pipe, child;
+};
+
+/*
+ * Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD, ignores SIGPIPE, and returns a descriptor for the
+ * former, or -errno. SIGCHLD is set to its default, so that children can be waited for. The previous state
+ * goes to *before, for stop_restore() in a child.
+ */
+int stop_open(struct stop_before *before);
+void stop_restore(const struct stop_before *before);
+
+/*
+ * The next pending signal, or 0. A repetition within 50 ms is ignored: timeout(1) sends the signal to its command,
+ * and then to the command's process group.
+ */
+int stop_next(int fd);
+
+/* The next one that is not SIGCHLD, or 0. */
+int stop_request(int fd);
 
 #endif

@@ -6,7 +6,7 @@
 #define CMD_LAUNCH_H
 
 #include "common/invoking_user.h"
-#include "common/stop.h"
+#include "common/command.h"
 
 struct launch {
 	pid_t pid;

@@ -6,7 +6,6 @@
 
 #include "base/units.h"
 #include "common/command.h"
-#include "common/stop.h"
 #include "refault/zram.h"
 
 #include <errno.h>
@@ -33,18 +32,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static enum pfs_export_form export_form(const char *name, struct argp_state *state)
-{
-	static const char *const names[] = {
-		[PFS_EXPORT_LINES] = "lines", [PFS_EXPORT_JSON] = "json", [PFS_EXPORT_CSV] = "csv"
-	};
-
-	for (enum pfs_export_form form = PFS_EXPORT_LINES; form <= PFS_EXPORT_CSV; form++)
-		if (!strcmp(name, names[form]))
-			return form;
-	argp_error(state, "--events: %s: must be lines, json or csv", name);
-	return PFS_EXPORT_NONE;
-}
+static const char *const forms[] = { "lines", "json", "csv" }; /* enum pfs_export_form, from PFS_EXPORT_LINES on */
 
 /* Completes args->config, and refuses what the source cannot do. */
 static int check(struct recording_args *args, struct pfs_err *err)
@@ -96,7 +84,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->config.buffer_kb = kb;
 		return 0;
 	case OPT_EVENTS:
-		args->events = arg ? export_form(arg, state) : PFS_EXPORT_LINES;
+		args->events = PFS_EXPORT_LINES;
+		if (arg)
+			args->events += option_word(state, "events", arg, forms, 3, "lines, json or csv");
 		return 0;
 	case ARGP_KEY_END:
 		if (check(args, &err))

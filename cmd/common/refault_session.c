@@ -39,17 +39,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static void set_method(struct refault_args *args, const char *arg, struct argp_state *state)
-{
-	for (int i = 0; i < PFS_REFAULT_NR_METHODS; i++) {
-		if (!strcmp(arg, pfs_refault_methods[i])) {
-			args->method = i;
-			return;
-		}
-	}
-	argp_error(state, "--refault-by: %s: must be pageout, numa, idle or auto", arg);
-}
-
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
 {
 	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
@@ -76,7 +65,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5s)", arg);
 		return 0;
 	case OPT_BY:
-		set_method(args, arg, state);
+		args->method = option_word(state, "refault-by", arg, pfs_refault_methods, PFS_REFAULT_NR_METHODS,
+					   "pageout, numa, idle or auto");
 		return 0;
 	case OPT_QUIET:
 		if (!pfs_number_parse(arg, 0, 1000000, &quiet) || quiet == 1 || quiet == 2)

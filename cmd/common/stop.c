@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/stop.h"
+#include "common/command.h"
 
 #include "base/clock.h"
 

@@ -35,16 +35,6 @@ uint64_t pfs_event_fields(const struct pfs_event *ev)
 	return fields;
 }
 
-/* As in /proc/PID/maps: rw-p */
-static char *put_perms(char *p, uint8_t perms)
-{
-	*p++ = perms & PFS_PERM_R ? 'r' : '-';
-	*p++ = perms & PFS_PERM_W ? 'w' : '-';
-	*p++ = perms & PFS_PERM_X ? 'x' : '-';
-	*p++ = perms & PFS_PERM_SHARED ? 's' : 'p';
-	return p;
-}
-
 /* stack,noreserve */
 static char *put_set(char *p, unsigned int set, const char *const *names)
 {
@@ -94,7 +84,7 @@ char *pfs_event_put_scalar(char *p, const struct pfs_event *ev, const struct pfs
 	case PFS_T_ENUM:
 		return put_text(p, enum_name(ev, f));
 	case PFS_T_PERMS:
-		return put_perms(p, field_as(uint8_t, ev, f));
+		return pfs_perms_put(p, field_as(uint8_t, ev, f));
 	case PFS_T_SET:
 		return put_set(p, field_as(uint16_t, ev, f), f->names);
 	case PFS_T_DEV:

@@ -252,18 +252,15 @@ function limit(from, to, end, least)
 	return [start, start + size];
 }
 
-function zoomTime(factor, at)
+function zoom(axis, factor, at, end, least)
 {
-	const least = Math.min(D.bins, 0.25);
-	[view.x0, view.x1] = limit(at - (at - view.x0) * factor, at + (view.x1 - at) * factor, D.bins, least);
+	const from = axis + 0, to = axis + 1;
+	[view[from], view[to]] = limit(at - (at - view[from]) * factor, at + (view[to] - at) * factor, end, least);
 	draw();
 }
 
-function zoomAddresses(factor, at)
-{
-	[view.y0, view.y1] = limit(at - (at - view.y0) * factor, at + (view.y1 - at) * factor, 1, 0.002);
-	draw();
-}
+const zoomTime = (factor, at) => zoom('x', factor, at, D.bins, Math.min(D.bins, 0.25));
+const zoomAddresses = (factor, at) => zoom('y', factor, at, 1, 0.002);
 
 /* False: there is nothing more on that side. */
 function move(dx, dy)

@@ -43,17 +43,9 @@ void pfs_put_fitted(FILE *out, const char *s, unsigned int columns, bool tail)
 
 void pfs_perms_text(char text[5], const struct pfs_region *region)
 {
-	uint8_t p = region->perms;
-
-	if (!(region->have & PFS_HAS(PFS_F_PERMS))) {
-		strcpy(text, "????");
-		return;
-	}
-	text[0] = p & PFS_PERM_R ? 'r' : '-';
-	text[1] = p & PFS_PERM_W ? 'w' : '-';
-	text[2] = p & PFS_PERM_X ? 'x' : '-';
-	text[3] = p & PFS_PERM_SHARED ? 's' : 'p';
-	text[4] = '\0';
+	strcpy(text, "????");
+	if (region->have & PFS_HAS(PFS_F_PERMS))
+		pfs_perms_put(text, region->perms);
 }
 
 void pfs_range_text(char text[40], uint64_t start, uint64_t end)

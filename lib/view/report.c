@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report: tables by process, by region and by file (view/report_tables.c), each sorted by faults, and what
- * concerns the whole recording; as text, CSV or JSON.
+ * The report: tables by process, by region and by file, each sorted by faults (view/report_lines.c), and what concerns
+ * the whole recording; as text, CSV or JSON.
  */
 #include "view/report_priv.h"
 
@@ -11,7 +11,321 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int put_section(const struct pfs_report_lines *g, const struct pfs_report_section *section)
+/* Counts, the same in every table. */
+/* clang-format off */
+#define COUNT_COLUMNS									\
+	{ "faults", "faults", 0 },							\
+	{ "read", "read", PFS_COLUMN_OPTIONAL },					\
+	{ "write", "write", PFS_COLUMN_OPTIONAL },					\
+	{ "exec", "exec", PFS_COLUMN_OPTIONAL },					\
+	{ "access_unknown", "unknown", PFS_COLUMN_OPTIONAL },				\
+	{ "user", "user", PFS_COLUMN_OPTIONAL },					\
+	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },					\
+	{ "major", "major", PFS_COLUMN_OPTIONAL },					\
+	{ "signal", "signal", PFS_COLUMN_OPTIONAL },					\
+	{ "outside", "outside", PFS_COLUMN_OPTIONAL },					\
+	{ "touched", "touched", 0 },							\
+	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
+	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
+	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
+
+/* How many gaps may concern the row, and how many events were lost in them. */
+/* clang-format off */
+#define LOSS_COLUMNS									\
+	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
+	{ "may_lack", "maybe lost", PFS_COLUMN_OPTIONAL }
+/* clang-format on */
+
+static const struct pfs_column process_columns[] = {
+	{ "pid", "pid", 0 },
+	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
+	{ "epochs", "epochs", 0 },
+	{ "threads", "threads", 0 },
+	COUNT_COLUMNS,
+	{ "regions", "regions", 0 },
+	{ "gone", "unmapped", 0 },
+	LOSS_COLUMNS,
+	{ "start_s", "start", PFS_COLUMN_SECONDS },
+	{ "end_s", "end", PFS_COLUMN_SECONDS },
+	{ "comm", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct pfs_column region_columns[] = {
+	{ "pid", "pid", 0 },
+	{ "epoch", "epoch", 0 },
+	{ "range", "address range", PFS_COLUMN_LEFT },
+	{ "perms", "perm", PFS_COLUMN_LEFT },
+	{ "gone", "unmapped", PFS_COLUMN_OPTIONAL },
+	{ "pages", "pages", 0 },
+	COUNT_COLUMNS,
+	LOSS_COLUMNS,
+	{ "first_s", "first", PFS_COLUMN_SECONDS },
+	{ "last_s", "last", PFS_COLUMN_SECONDS },
+	{ "name", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct pfs_column file_columns[] = {
+	{ "mappings", "mappings", 0 },
+	{ "processes", "processes", 0 },
+	{ "pages", "pages", 0 },
+	COUNT_COLUMNS,
+	{ "device", "device", PFS_COLUMN_LEFT | PFS_COLUMN_OPTIONAL },
+	{ "inode", "inode", PFS_COLUMN_OPTIONAL },
+	{ "name", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* Of the whole recording; only where a source knows how faults were handled. */
+static const struct pfs_column handling_columns[] = {
+	{ "how", "handled as", PFS_COLUMN_LEFT },
+	{ "class", "class", PFS_COLUMN_LEFT },
+	{ "faults", "faults", 0 },
+	{ "unasked", "by kernel", PFS_COLUMN_OPTIONAL },
+	{ "latency_ns", "total ns", PFS_COLUMN_OPTIONAL },
+	{ "latency_mean_ns", "mean ns", PFS_COLUMN_OPTIONAL },
+	{ "latency_max_ns", "max ns", PFS_COLUMN_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+/* ---- tables ---- */
+
+static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
+{
+	pfs_table_numbers(table, t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel, t->major,
+			  t->signal, t->outside, t->touched, t->around, t->populated, t->huge);
+}
+
+/* Seconds since the start of the recording; what came before it is at 0. */
+static void add_time(struct pfs_table *table, const struct pfs_model *model, bool known, uint64_t ns)
+{
+	uint64_t base = pfs_model_base_ns(model);
+
+	pfs_table_known(table, known, ns > base ? ns - base : 0);
+}
+
+static void add_missing(struct pfs_table *table, const struct pfs_missing *missing)
+{
+	pfs_table_number(table, missing->nr);
+	pfs_table_known(table, !missing->unknown, missing->count);
+}
+
+static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		const struct pfs_process_line *line = &g->processes[i];
+		const struct pfs_proc *proc = line->at.proc;
+
+		pfs_table_numbers(table, proc->pid, proc->ppid, line->at.of, proc->nr_threads);
+		add_counts(table, &line->tally);
+		pfs_table_numbers(table, line->regions, line->gone);
+		add_missing(table, &line->missing);
+		add_time(table, g->model, true, line->at.epoch->start_ns);
+		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
+		pfs_table_word(table, proc->comm ? proc->comm : "?");
+	}
+}
+
+static void fill_regions(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	char text[40], perms[5] = "";
+
+	for (size_t i = 0; i < g->nr_regions; i++) {
+		const struct pfs_region_line *line = &g->regions[i];
+		const struct pfs_tally *t = &line->row.tally;
+
+		if (!t->seen && !line->missing.nr && !g->options->all)
+			continue;
+		pfs_table_numbers(table, line->at.proc->pid, line->at.number);
+		pfs_range_text(text, line->row.start, line->row.end);
+		pfs_table_word(table, text);
+		if (line->row.region)
+			pfs_perms_text(perms, line->row.region);
+		pfs_table_word(table, line->row.region ? perms : "");
+		pfs_table_numbers(table, line->row.gone, pfs_row_pages(&line->row, g->model));
+		add_counts(table, t);
+		add_missing(table, &line->missing);
+		add_time(table, g->model, t->seen, t->first_ns);
+		add_time(table, g->model, t->seen, t->last_ns);
+		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) : line->row.name);
+	}
+}
+
+static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	char device[24] = "";
+
+	for (size_t i = 0; i < g->nr_files; i++) {
+		const struct pfs_file_line *file = &g->files[i];
+
+		if (!file->tally.seen && !g->options->all)
+			continue;
+		pfs_table_numbers(table, file->mappings, file->processes, file->pages);
+		add_counts(table, &file->tally);
+		snprintf(device, sizeof(device), "%02x:%02x", file->dev >> 20, file->dev & 0xfffff);
+		pfs_table_word(table, pfs_is_file(file->dev, file->ino) ? device : "");
+		pfs_table_known(table, pfs_is_file(file->dev, file->ino), file->ino);
+		pfs_table_word(table, file->label);
+	}
+}
+
+static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
+{
+	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
+	pfs_table_word(table, pfs_fields[PFS_F_CLASS].names[class]);
+	pfs_table_numbers(table, h->exceptions, h->unasked);
+	if (h->nr_timed) {
+		pfs_table_numbers(table, h->total_ns, h->total_ns / h->nr_timed, h->max_ns);
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		pfs_table_missing(table);
+}
+
+static void fill_handling(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 1; how <= PFS_NR_HOW; how++)
+		for (unsigned int class = 1; class <= PFS_MAJOR_CLASS + 1; class ++) {
+			/* unknown comes last */
+			unsigned int i = how % PFS_NR_HOW, k = class % (PFS_MAJOR_CLASS + 1);
+			const struct pfs_handling *h = &counts->handling[i][k];
+
+			if (h->exceptions + h->unasked)
+				add_handling(table, i, k, h);
+		}
+}
+
+/* Is anything known of how any fault was handled? */
+static bool has_handling(const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+
+	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
+		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++) {
+			const struct pfs_handling *h = &counts->handling[how][class];
+
+			if (how ? h->exceptions + h->unasked : h->nr_timed)
+				return true;
+		}
+	return false;
+}
+
+/* ---- what the kernel does not report ---- */
+
+static const struct pfs_column not_told_columns[] = {
+	{ "what", "what", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+static void fill_not_told(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	while (pfs_lack_next(g->model, &at, what, sizeof(what)))
+		pfs_table_word(table, what);
+}
+
+static bool has_not_told(const struct pfs_report_lines *g)
+{
+	unsigned int at = 0;
+	char what[256];
+
+	return pfs_lack_next(g->model, &at, what, sizeof(what));
+}
+
+/* ---- losses ---- */
+
+static const struct pfs_column gap_columns[] = {
+	{ "cpu", "cpu", 0 },
+	{ "from_s", "from", PFS_COLUMN_SECONDS },
+	{ "to_s", "to", PFS_COLUMN_SECONDS },
+	{ "events", "events", 0 },
+	{ "processes", "processes", 0 },
+	{ "regions", "regions", 0 },
+	{ "pids", "may concern", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* "12 34 56": those that the gap may concern. */
+struct concerned {
+	unsigned int processes, regions;
+	char pids[4096];
+};
+
+static void add_concerned(struct concerned *c, const struct pfs_loss *gap, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	size_t len = 0;
+
+	*c = (struct concerned){ 0 };
+	for (size_t i = 0; i < g->nr_processes; i++) {
+		const struct pfs_process_line *line = &g->processes[i];
+
+		if (!pfs_report_concerns(line, shown, gap))
+			continue;
+		c->processes++;
+		if (len + 20 < sizeof(c->pids))
+			len += snprintf(c->pids + len, sizeof(c->pids) - len, "%s%d", len ? " " : "",
+					line->at.proc->pid);
+		else
+			snprintf(c->pids + len, sizeof(c->pids) - len, " ...");
+	}
+	for (size_t i = 0; i < g->nr_regions; i++) {
+		const struct pfs_region_line *line = &g->regions[i];
+
+		c->regions += line->row.region && pfs_gaps_have(pfs_gaps_of(shown, &line->at, &line->row), gap);
+	}
+}
+
+static void fill_gaps(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(g->model, g->options->filter);
+	struct concerned c;
+
+	for (unsigned int i = 0; i < g->model->nr_losses; i++) {
+		const struct pfs_loss *gap = &g->model->losses[i];
+
+		if (!pfs_gaps_have(shown, gap))
+			continue;
+		pfs_table_known(table, gap->cpu >= 0, gap->cpu);
+		add_time(table, g->model, gap->from_ns, gap->from_ns);
+		add_time(table, g->model, gap->to_ns != UINT64_MAX, gap->to_ns);
+		pfs_table_known(table, !gap->unknown, gap->count);
+		add_concerned(&c, gap, g);
+		pfs_table_numbers(table, c.processes, c.regions);
+		pfs_table_word(table, c.pids);
+	}
+}
+
+static bool has_gaps(const struct pfs_report_lines *g)
+{
+	return pfs_gaps_sum(pfs_gaps_shown(g->model, g->options->filter)).nr;
+}
+
+/* One table. */
+struct section {
+	const char *key, *title;
+	const struct pfs_column *columns;
+	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *lines);
+	bool (*wanted)(const struct pfs_report_lines *lines); /* NULL: always */
+};
+
+static const struct section sections[] = {
+	{ "process", "By process", process_columns, fill_processes, NULL },
+	{ "region", "By region", region_columns, fill_regions, NULL },
+	{ "file", "By file", file_columns, fill_files, NULL },
+	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
+	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
+	{ "not_told", "Not reported by this kernel", not_told_columns, fill_not_told, has_not_told },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {
 	struct pfs_table *table = pfs_table_new(section->columns);
 	int err;
@@ -137,7 +451,7 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 	g.json = &json;
 	if (options->format != PFS_VIEW_TEXT)
 		ret = put_recording(&g);
-	for (const struct pfs_report_section *section = pfs_report_sections; !ret && section->key; section++)
+	for (const struct section *section = sections; !ret && section->key; section++)
 		if (!section->wanted || section->wanted(&g))
 			ret = put_section(&g, section);
 	if (options->format == PFS_VIEW_JSON)

@@ -56,15 +56,4 @@ bool pfs_report_concerns(const struct pfs_process_line *line, struct pfs_gaps sh
 
 void pfs_report_free(struct pfs_report_lines *lines);
 
-/* One table. */
-struct pfs_report_section {
-	const char *key, *title;
-	const struct pfs_column *columns;
-	void (*fill)(struct pfs_table *table, const struct pfs_report_lines *lines);
-	bool (*wanted)(const struct pfs_report_lines *lines); /* NULL: always */
-};
-
-/* All of them in order; an entry without a key ends it. In view/report_tables.c. */
-extern const struct pfs_report_section pfs_report_sections[];
-
 #endif
