@@ -23,8 +23,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	if (key != ARGP_KEY_END)
 		return reading_parse(key, arg, state);
-	if (args->format)
-		args->events = args->format == PFS_VIEW_CSV ? PFS_EXPORT_CSV : PFS_EXPORT_JSON;
+	if (args->view.format)
+		args->events = args->view.format == PFS_VIEW_CSV ? PFS_EXPORT_CSV : PFS_EXPORT_JSON;
 	return 0;
 }
 

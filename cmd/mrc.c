@@ -145,7 +145,7 @@ static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct p
 	};
 	struct pfs_view_options how = {
 		.out = stdout,
-		.format = args->reading.format,
+		.format = args->reading.view.format,
 		.filter = &args->reading.view.filter,
 		.terminal = isatty(STDOUT_FILENO),
 		.width = pfs_term_width(STDOUT_FILENO),

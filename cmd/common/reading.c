@@ -49,10 +49,10 @@ error_t reading_parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = args;
 		return 0;
 	case OPT_JSON:
-		args->format = PFS_VIEW_JSON;
+		args->view.format = PFS_VIEW_JSON;
 		return 0;
 	case OPT_CSV:
-		args->format = PFS_VIEW_CSV;
+		args->view.format = PFS_VIEW_CSV;
 		return 0;
 	default:
 		return option_store(args, key, arg);
@@ -75,7 +75,7 @@ int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *
 {
 	int ret = reading_read(args, p, err);
 
-	return ret ? ret : view_args_draw(&args->view, p->model, stdout, args->format, err);
+	return ret ? ret : view_args_draw(&args->view, p->model, stdout, err);
 }
 
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,

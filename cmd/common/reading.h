@@ -27,7 +27,6 @@ struct reading_args {
 	struct input_options input;
 	struct view_args view;
 	enum pfs_export_form events; /* printed while reading */
-	enum pfs_view_format format; /* of the view */
 	bool strict;		     /* lost events are a failure */
 };
 

@@ -230,7 +230,7 @@ static int draw_model(struct recording *r, const struct pfs_model *model, struct
 	r->lost = strict_status(r->args->strict, model, EXIT_OK) != EXIT_OK;
 	if (r->args->no_bars)
 		return 0;
-	return view_args_draw(&r->args->view, model, stderr, PFS_VIEW_TEXT, err);
+	return view_args_draw(&r->args->view, model, stderr, err);
 }
 
 static int draw(struct recording *r, struct pfs_err *err)

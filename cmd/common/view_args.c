@@ -8,19 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	OPT_CLASSIC = 0x100,
-	OPT_FULL,
-	OPT_WIDTH,
-	OPT_COLOR,
-	OPT_PID,
-	OPT_TID,
-	OPT_COMM,
-	OPT_REGION,
-	OPT_FROM,
-	OPT_TO,
-	OPT_AT,
-};
+enum { OPT_CLASSIC = 0x100, OPT_FULL, OPT_WIDTH, OPT_COLOR };
+
+/* The key of an option that is a filter. */
+#define OPT_FILTER(name) (0x110 + PFS_FILTER_##name)
 
 static const struct argp_option view_options[] = {
 	{ "classic", OPT_CLASSIC, NULL, 0, "One line per region, one character per page: X (touched) or .", 0 },
@@ -77,14 +68,14 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 const struct argp view_argp = { view_options, parse_view, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option filter_options[] = {
-	{ "pid", OPT_PID, "PID", 0, "Only these processes", 0 },
-	{ "tid", OPT_TID, "TID", 0, "Only touches by these threads", 0 },
-	{ "comm", OPT_COMM, "GLOB", 0, "Only touches by threads with a matching name", 0 },
-	{ "region", OPT_REGION, "GLOB", 0,
+	{ "pid", OPT_FILTER(PID), "PID", 0, "Only these processes", 0 },
+	{ "tid", OPT_FILTER(TID), "TID", 0, "Only touches by these threads", 0 },
+	{ "comm", OPT_FILTER(COMM), "GLOB", 0, "Only touches by threads with a matching name", 0 },
+	{ "region", OPT_FILTER(REGION), "GLOB", 0,
 	  "Only regions with a matching name or start-end, or of a kind (heap,stack,anon,file:GLOB)", 0 },
-	{ "from", OPT_FROM, "TIME", 0, "Only touches at or after TIME", 0 },
-	{ "to", OPT_TO, "TIME", 0, "Nothing at or after TIME", 0 },
-	{ "at", OPT_AT, "TIME", 0,
+	{ "from", OPT_FILTER(FROM), "TIME", 0, "Only touches at or after TIME", 0 },
+	{ "to", OPT_FILTER(TO), "TIME", 0, "Nothing at or after TIME", 0 },
+	{ "at", OPT_FILTER(AT), "TIME", 0,
 	  "Layout and touches as of TIME. TIME is in seconds since the start, or @SECONDS of the recording's clock",
 	  0 },
 	{ 0 },
@@ -106,12 +97,12 @@ static void check_times(const struct pfs_filter *filter, const struct argp_state
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
 {
-	enum pfs_filter_key filter = PFS_FILTER_PID + (key - OPT_PID); /* both in the order of filter_options */
+	enum pfs_filter_key filter = key - OPT_FILTER(PID); /* in the order of filter_options */
 	struct pfs_err err;
 
 	if (key == ARGP_KEY_END)
 		check_times(state->input, state);
-	else if (key < OPT_PID || key > OPT_AT)
+	else if (key < OPT_FILTER(PID) || key > OPT_FILTER(AT))
 		return ARGP_ERR_UNKNOWN;
 	else if (pfs_filter_add(state->input, filter, arg, &err))
 		argp_error(state, "--%s: %s", filter_options[filter].name, err.msg);
@@ -124,7 +115,6 @@ const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL
 struct picture {
 	const struct view_args *args;
 	const struct pfs_model *model;
-	enum pfs_view_format format;
 };
 
 static int draw(void *ctx, FILE *out, struct pfs_err *err)
@@ -134,7 +124,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
 	struct pfs_view_options options = {
 		.all = args->all,
-		.format = picture->format,
+		.format = args->format,
 		.filter = &args->filter,
 		.out = out,
 		.terminal = isatty(fileno(out)),
@@ -149,10 +139,9 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	return ret;
 }
 
-int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
-		   enum pfs_view_format format, struct pfs_err *err)
+int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream, struct pfs_err *err)
 {
-	struct picture picture = { args, model, format };
+	struct picture picture = { args, model };
 
 	return args->output ? pfs_atomic_file_write(args->output, draw, &picture, err) : draw(&picture, stream, err);
 }

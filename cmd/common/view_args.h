@@ -17,6 +17,7 @@ struct view_args {
 	unsigned int width; /* 0: the terminal's */
 	enum pfs_color_when color;
 	bool all;
+	enum pfs_view_format format;
 	struct pfs_filter filter;
 };
 
@@ -30,7 +31,6 @@ unsigned int width_of_option(const char *arg, struct argp_state *state);
 enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
 
 /* Draws the model to args->output or to `stream`. 0, or -errno with err set. */
-int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream,
-		   enum pfs_view_format format, struct pfs_err *err);
+int view_args_draw(const struct view_args *args, const struct pfs_model *model, FILE *stream, struct pfs_err *err);
 
 #endif
