@@ -61,62 +61,57 @@ static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struc
 	return 0;
 }
 
-/* Adds the globs of "file:GLOB" or of a kind of memory, a word of len bytes. 0, -ENOENT or -ENOMEM. */
-static int add_kind(struct pfs_filter *filter, const char *word, size_t len, bool only_look)
+/* The globs of "file:GLOB" (none) or of a kind of memory, a word of len bytes; NULL: it is neither. */
+static const char *const *globs_of(const char *word, size_t len)
 {
 	static const struct {
-		const char *word, *names[2];
+		const char *word, *globs[3];
 	} kinds[] = {
+		{ "file:", { NULL } },
 		{ "heap", { "[[]heap]" } },
 		{ "stack", { "[[]stack]" } },
 		{ "anon", { "anon", "thread stack" } }, /* as in pfs_region_kind() */
 	};
-	int ret = 0;
 
-	if (len > 5 && !strncmp(word, "file:", 5)) {
-		char **added = only_look ? NULL : pfs_array_append(filter->files, filter->nr_files);
-
-		if (only_look)
-			return 0;
-		if (!added)
-			return -ENOMEM;
-		*added = strndup(word + 5, len - 5);
-		return *added ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strlen(kinds[i].word) != len || strncmp(kinds[i].word, word, len))
-			continue;
-		for (int n = 0; n < 2 && kinds[i].names[n] && !ret && !only_look; n++)
-			ret = add_glob(&filter->regions, &filter->nr_regions, kinds[i].names[n]);
-		return ret;
-	}
-	return -ENOENT;
+	if (len > 5 && !strncmp(word, "file:", 5))
+		return kinds[0].globs;
+	for (size_t i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strlen(kinds[i].word) == len && !strncmp(kinds[i].word, word, len))
+			return kinds[i].globs;
+	return NULL;
 }
 
-/* The number of kinds among words separated by commas, and the first word that is none (NULL: all are). */
-static unsigned int count_kinds(const char *arg, const char **stranger)
+static int add_kind(struct pfs_filter *filter, const char *word, size_t len)
 {
-	unsigned int nr = 0;
-	bool more = true;
+	const char *const *globs = globs_of(word, len);
+	char **added;
+	int ret = 0;
 
-	for (*stranger = NULL; more; arg += strcspn(arg, ",") + more) {
-		more = strchr(arg, ',');
-		if (!add_kind(NULL, arg, strcspn(arg, ","), true))
-			nr++;
-		else if (!*stranger)
-			*stranger = arg;
-	}
-	return nr;
+	for (unsigned int i = 0; globs[i] && !ret; i++)
+		ret = add_glob(&filter->regions, &filter->nr_regions, globs[i]);
+	if (globs[0])
+		return ret;
+	added = pfs_array_append(filter->files, filter->nr_files);
+	if (!added)
+		return -ENOMEM;
+	*added = strndup(word + 5, len - 5);
+	return *added ? 0 : -ENOMEM;
 }
 
 /* A list of kinds, or one glob, which may contain commas. */
 static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err *err)
 {
-	const char *stranger;
-	bool more = true;
+	const char *stranger = NULL;
+	bool more = true, kinds = false;
 	int ret = 0;
 
-	if (!count_kinds(arg, &stranger))
+	for (const char *word = arg; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+		if (globs_of(word, strcspn(word, ",")))
+			kinds = true;
+		else if (!stranger)
+			stranger = word;
+	}
+	if (!kinds)
 		return add_glob(&filter->regions, &filter->nr_regions, arg);
 	if (stranger)
 		return pfs_err_set(err, -EINVAL,
@@ -125,7 +120,7 @@ static int add_region(struct pfs_filter *filter, const char *arg, struct pfs_err
 				   arg, (int)strcspn(stranger, ","), stranger);
 	for (; more && !ret; arg += strcspn(arg, ",") + more) {
 		more = strchr(arg, ',');
-		ret = add_kind(filter, arg, strcspn(arg, ","), false);
+		ret = add_kind(filter, arg, strcspn(arg, ","));
 	}
 	return ret;
 }

@@ -125,22 +125,6 @@ static struct pfs_thread *thread_new(struct pfs_model *model, int32_t tid, struc
 	return &slot->thread;
 }
 
-/* An event names the process of a thread that was taken for a process of its own: moves the thread there. */
-static int thread_rebind(struct pfs_model *model, struct pfs_thread *thread, int32_t pid, uint64_t now_ns)
-{
-	struct pfs_proc *proc = pfs_model_proc(model, pid);
-
-	if (!proc) {
-		proc = proc_new(model, pid, NULL, now_ns);
-		if (!proc)
-			return -ENOMEM;
-		proc->pid_known = true;
-	}
-	thread->proc = proc;
-	thread->nr = ++proc->nr_threads;
-	return 0;
-}
-
 struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pid_known, int32_t pid, uint64_t ts_ns)
 {
 	struct pfs_thread *thread = model->priv->last;
@@ -148,18 +132,18 @@ struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pi
 	if (thread && thread->tid == tid && (!pid_known || (thread->proc->pid == pid && thread->proc->pid_known)))
 		return thread;
 	thread = pfs_model_thread(model, tid);
-	if (!thread) {
+	if (!thread || (pid_known && thread->proc->pid != pid)) {
 		struct pfs_proc *proc;
 
 		pid = pid_known ? pid : tid;
-		proc = pfs_model_proc(model, pid);
-		if (!proc)
-			proc = proc_new(model, pid, NULL, ts_ns);
-		thread = proc ? thread_new(model, tid, proc, ts_ns) : NULL;
+		proc = pfs_model_proc(model, pid) ?: proc_new(model, pid, NULL, ts_ns);
+		if (proc && thread) { /* it was taken for a process of its own */
+			thread->proc = proc;
+			thread->nr = ++proc->nr_threads;
+		} else {
+			thread = proc ? thread_new(model, tid, proc, ts_ns) : NULL;
+		}
 		if (!thread)
-			return NULL;
-	} else if (pid_known && thread->proc->pid != pid) {
-		if (thread_rebind(model, thread, pid, ts_ns))
 			return NULL;
 	}
 	if (pid_known)

@@ -54,15 +54,9 @@ struct reader {
 
 /* ---- is it the recorded file? ---- */
 
-struct mapped {
-	uint64_t start;
-	uint32_t dev;
-	uint64_t ino;
-};
-
 static int is_same_file(void *ctx, const struct pfs_smap *region)
 {
-	const struct mapped *mapped = ctx;
+	const struct pfs_smap *mapped = ctx;
 
 	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
 }
@@ -70,7 +64,7 @@ static int is_same_file(void *ctx, const struct pfs_smap *region)
 /* The kernel may report another identity for a mapping, and so in recordings, than stat() does: on overlayfs, btrfs. */
 static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
 {
-	struct mapped mapped = { .dev = dev, .ino = ino };
+	struct pfs_smap mapped = { .dev = dev, .ino = ino };
 	FILE *maps;
 	void *at;
 	bool same;
