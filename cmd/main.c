@@ -48,13 +48,10 @@ static int usage(FILE *out, int status)
 	return status;
 }
 
-/*
- * A file that is mapped, a recording or a tape, has lost the bytes that are being read. There is nothing to return to,
- * and no output has its name yet.
- */
+/* A mapped recording or tape has lost the bytes that are being read. Output gets its name only at the end. */
 static void bus_error(int signal)
 {
-	static const char text[] = "pfscope: a file was truncated while it was being read\n";
+	static const char text[] = "pfscope: a file was truncated while it was being read, or cannot be read\n";
 
 	(void)signal;
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
