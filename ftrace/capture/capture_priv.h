@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of a capture, from the bottom up; each calls only those before it:
- *
- *     note.c	    notes and losses; events to the live sink
- *     tracers.c    probes, function tracer, histogram
- *     text.c	    trace_pipe instead of pages
- *     setup.c	    the set-up of the instance, the events that are enabled
- *     processes.c  the processes that are added
- *     joins.c	    all processes of a user
- *     open.c	    opening and closing
- *     capture.c    from the start to the reading back
- *     write.c	    the trace.dat
- *     source.c	    options, and the table of operations
- *
+ * The parts of a capture. Their functions are declared from the bottom up: each part calls only those before it.
  * Operations of struct pfs_source have its contracts (lib/event/source.h); here they are named capture_*.
  */
 #ifndef PFS_CAPTURE_PRIV_H
@@ -144,7 +132,7 @@ static inline struct pfs_capture *capture_of(struct pfs_live *live)
 	return (struct pfs_capture *)live;
 }
 
-/* capture/note.c */
+/* capture/note.c: notes and losses; events to the live sink */
 pfs_note_fn capture_note;
 int capture_note_sideband_lack(struct pfs_capture *c, const char *tells); /* once */
 int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of lost events */
@@ -152,24 +140,24 @@ char *capture_cpu_stats(struct pfs_capture *c,
 			int cpu); /* per_cpu/cpuN/stats, the caller's; "": none; NULL: no memory */
 int capture_live_event(void *capture, const struct raw_event *raw);
 
-/* capture/tracers.c */
+/* capture/tracers.c: probes, function tracer, histogram */
 int capture_tracers_set_up(struct pfs_capture *c); /* 0 or -ENOMEM: what the kernel refuses is reported and noted */
 int capture_tracers_load_formats(struct pfs_capture *c);
 int capture_tracers_add_tid(struct pfs_capture *c, pid_t tid, struct pfs_err *err);
 int capture_tracers_start(struct pfs_capture *c, struct pfs_err *err);
 int capture_tracers_stop(struct pfs_capture *c, struct pfs_err *err);
 
-/* capture/text.c */
+/* capture/text.c: trace_pipe instead of pages */
 int capture_text_open(struct pfs_capture *c, struct pfs_err *err);
 int capture_text_drain(struct pfs_capture *c, uint64_t until_ns, struct pfs_err *err);
 int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struct pfs_err *err);
 int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 
-/* capture/setup.c. The first call of settle() sets the instance up. */
+/* capture/setup.c: the instance, which the first call of settle() sets up, and the events that are enabled in it */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
 int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
 
-/* capture/processes.c */
+/* capture/processes.c: the processes that are added */
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 int capture_attach(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 int capture_attach_all(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
@@ -178,27 +166,27 @@ int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);  /* of tho
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err); /* what they started meanwhile, afterwards */
 int capture_look(struct pfs_live *live, struct pfs_err *err);
 
-/* capture/joins.c. Nothing to do unless a user is recorded. */
+/* capture/joins.c: all processes of a user; nothing to do unless a user is recorded */
 int capture_attach_user(struct pfs_capture *c, struct pfs_err *err);
 int capture_joins_start(struct pfs_capture *c, struct pfs_err *err); /* the last that needs privilege */
 int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);  /* what the watcher has sent */
 int capture_joins_end(struct pfs_capture *c, struct pfs_err *err);
 void capture_joins_free(struct pfs_capture *c);
 
-/* capture/open.c */
+/* capture/open.c: opening and closing */
 struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err);
 int capture_open_buffers(struct pfs_capture *c, struct pfs_err *err);
 int capture_hold(struct pfs_capture *c, struct pfs_err *err); /* opens what is written and read after the start */
 int capture_close(struct pfs_live *live, struct pfs_err *err);
 
-/* capture/capture.c */
+/* capture/capture.c: from the start to the reading back */
 int capture_start(struct pfs_live *live, struct pfs_err *err);
 int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 int capture_stop(struct pfs_live *live, struct pfs_err *err);
 int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err);
 int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
 
-/* capture/write.c */
+/* capture/write.c: the trace.dat */
 int capture_write(struct pfs_live *live, int fd, struct pfs_err *err);
 
 #endif

@@ -131,26 +131,16 @@ void dat_skip(struct dat_cursor *c, uint64_t len, const char *what)
 		c->pos += len;
 }
 
-uint16_t dat_u16(struct dat_cursor *c, const char *what)
-{
-	const uint8_t *p = dat_take(c, 2, what);
-
-	return p ? pfs_load16(p, c->dat->swap) : 0;
-}
-
-uint32_t dat_u32(struct dat_cursor *c, const char *what)
-{
-	const uint8_t *p = dat_take(c, 4, what);
-
-	return p ? pfs_load32(p, c->dat->swap) : 0;
-}
-
-uint64_t dat_u64(struct dat_cursor *c, const char *what)
-{
-	const uint8_t *p = dat_take(c, 8, what);
-
-	return p ? pfs_load64(p, c->dat->swap) : 0;
-}
+#define READ_NUMBER(bits)                                                  \
+	uint##bits##_t dat_u##bits(struct dat_cursor *c, const char *what) \
+	{                                                                  \
+		const uint8_t *p = dat_take(c, bits / 8, what);            \
+                                                                           \
+		return p ? pfs_load##bits(p, c->dat->swap) : 0;            \
+	}
+READ_NUMBER(16)
+READ_NUMBER(32)
+READ_NUMBER(64)
 
 const char *dat_string(struct dat_cursor *c, const char *what)
 {

@@ -47,9 +47,13 @@ enum dat_codec { DAT_CODEC_NONE, DAT_CODEC_ZLIB, DAT_CODEC_ZSTD };
 /* The codec of that name in the file's header, or -ENOTSUP. */
 int dat_codec_find(const char *name);
 
-/* Limits of memory, by size of the file: of all its blocks, and of the chunks of all CPUs at once. */
-uint64_t dat_unzip_blocks_max(uint64_t file_size);
-uint64_t dat_unzip_chunks_max(uint64_t file_size);
+/*
+ * Limits of memory, of all blocks of the file, and of the chunks of all CPUs at once. A few bytes can uncompress to 128
+ * KiB, so only the size of the file can limit memory: tables are text, which becomes ten times as long; of sub-buffers,
+ * most of which may be empty, each CPU has but one chunk at a time.
+ */
+#define DAT_BLOCKS_MAX(file_size) ((4u << 20) + 256 * (file_size))
+#define DAT_CHUNKS_MAX(file_size) ((64u << 20) + 1024 * (file_size))
 
 /*
  * Uncompresses a block of in_len bytes that claims to be out_len uncompressed, and subtracts that from *left. The

@@ -64,7 +64,7 @@ static int open_all(struct pfs_dat *dat, struct pfs_err *err)
 	if (!dat->name || fstat(dat->fd, &st) < 0)
 		return dat_fail(dat, err, dat->name ? -errno : -ENOMEM, 0, "%s", strerror(errno));
 	dat->size = st.st_size;
-	dat->blocks_left = dat_unzip_blocks_max(dat->size);
+	dat->blocks_left = DAT_BLOCKS_MAX(dat->size);
 	dat_cursor_file(&c, dat, 0, dat->size, err);
 	ret = initial_format(dat, &c);
 	if (!ret)
@@ -207,7 +207,7 @@ int pfs_dat_read(struct pfs_dat *dat, unsigned int flags, raw_event_fn fn, void 
 			  (dat->salvage ? PFS_MERGE_SALVAGE : 0) | (flags & PFS_DAT_OTHER ? PFS_MERGE_OTHER : 0));
 	if (!m)
 		return pfs_err_set(err, -ENOMEM, "%s: out of memory", dat->name);
-	dat->chunks_left = dat_unzip_chunks_max(dat->size);
+	dat->chunks_left = DAT_CHUNKS_MAX(dat->size);
 	pfs_merge_take_faults(m, dat->printer ? NULL : dat->faults);
 	pfs_merge_watch(m, dat->watch, dat->watch_ctx);
 	for (unsigned int i = 0; !ret && i < dat->nr_buffers; i++)
@@ -282,7 +282,7 @@ int pfs_dat_text(struct pfs_dat *dat, struct pfs_err *err)
 {
 	int out = pfs_temp_open(err), ret = out;
 
-	dat->chunks_left = dat_unzip_chunks_max(dat->size);
+	dat->chunks_left = DAT_CHUNKS_MAX(dat->size);
 	for (unsigned int i = 0; ret >= 0 && i < dat->nr_buffers; i++)
 		ret = copy_text(dat, &dat->buffers[i], out, err);
 	if (ret >= 0 && lseek(out, 0, SEEK_SET) < 0)

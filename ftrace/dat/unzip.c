@@ -22,20 +22,6 @@
 #define MIN_MAX_CHUNK	(1u << 20)
 #define MAX_CHUNK	(16u << 20)
 
-/*
- * A few bytes can uncompress to 128 KiB, so only the size of the file can limit memory: tables are text, which becomes
- * ten times as long; of sub-buffers, most of which may be empty, each CPU has but one chunk at a time.
- */
-uint64_t dat_unzip_blocks_max(uint64_t file_size)
-{
-	return (4u << 20) + 256 * file_size;
-}
-
-uint64_t dat_unzip_chunks_max(uint64_t file_size)
-{
-	return (64u << 20) + 1024 * file_size;
-}
-
 int dat_codec_find(const char *name)
 {
 	static const char *const names[] = { "none", "zlib", "zstd" }; /* by enum dat_codec */

@@ -227,11 +227,65 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 	return lost(d, 0, rec->ts_ns, rec->cpu, 0);
 }
 
+/* ---- records by time: those of one CPU arrive in order, those of several nearly so: inserted from the queue's end ---- */
+
+static struct dec_queued *slot(const struct dec_queue *q, size_t i)
+{
+	return &q->ring[(q->first + i) & (q->max - 1)];
+}
+
+static int make_room(struct dec_queue *q)
+{
+	size_t want = q->max ? q->max * 2 : 256;
+	struct dec_queued *bigger;
+
+	if (q->nr < q->max)
+		return 0;
+	bigger = malloc(want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	for (size_t i = 0; i < q->nr; i++)
+		bigger[i] = *slot(q, i);
+	free(q->ring);
+	q->ring = bigger;
+	q->max = want;
+	q->first = 0;
+	return 0;
+}
+
+/* 0 or -ENOMEM. */
+static int queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key)
+{
+	size_t i;
+
+	if (make_room(q))
+		return -ENOMEM;
+	for (i = q->nr++; i && slot(q, i - 1)->key > key; i--)
+		*slot(q, i) = *slot(q, i - 1);
+	slot(q, i)->key = key;
+	slot(q, i)->rec = *rec;
+	if (key > q->newest)
+		q->newest = key;
+	return 0;
+}
+
+/* False if there is none up to that key. */
+static bool queue_pop(struct dec_queue *q, uint64_t until, struct pfs_rec *rec)
+{
+	if (!q->nr || slot(q, 0)->key > until)
+		return false;
+	*rec = slot(q, 0)->rec;
+	rec->ts_ns = slot(q, 0)->key; /* so that events are in order */
+	q->first = (q->first + 1) & (q->max - 1);
+	q->nr--;
+	return true;
+}
+
 /* Decodes the oldest record held back, if it is not later than until_ns. */
 static bool pass_one(struct pfs_decoder *d, uint64_t until_ns)
 {
 	struct pfs_rec rec;
-	bool popped = dec_queue_pop(&d->queue, until_ns, &rec);
+	bool popped = queue_pop(&d->queue, until_ns, &rec);
 
 	if (popped)
 		d->failed = process(d, &rec);
@@ -263,7 +317,7 @@ int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
 		key = cpu->last_key;
 	cpu->last_key = key;
 	d->stats.late += key < d->last_ns;
-	if (dec_queue_push(&d->queue, rec, key))
+	if (queue_push(&d->queue, rec, key))
 		return d->failed = -ENOMEM;
 	while (!d->failed && d->queue.nr > PFS_DECODE_HELD_MAX)
 		pass_one(d, UINT64_MAX);

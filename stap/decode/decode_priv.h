@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the decoder share. From the bottom: emit.c (begins events), order.c (records by time), mirror.c
+ * What the parts of the decoder share. From the bottom: emit.c (begins events), mirror.c
  * (regions of a space), space.c (processes and their spaces), diff.c and layout.c (changes of regions), fault.c,
  * life.c (forks, execs, exits), and decode.c on top, which hands records out and counts losses.
  */
@@ -109,10 +109,6 @@ const char *dec_name(const struct dec_cpu *cpu);
 /* Fields of an event. */
 void dec_set_range(struct pfs_event *ev, uint64_t start, uint64_t end);
 void dec_set_file(struct pfs_event *ev, uint32_t dev, uint64_t ino, uint64_t off);
-
-/* decode/order.c. push: 0 or -ENOMEM. pop: false if there is none up to that key. */
-int dec_queue_push(struct dec_queue *q, const struct pfs_rec *rec, uint64_t key);
-bool dec_queue_pop(struct dec_queue *q, uint64_t until, struct pfs_rec *rec);
 
 /* decode/space.c. get: made if it is not there; NULL: no memory. */
 struct dec_proc *dec_proc_find(struct pfs_decoder *d, int32_t pid);
