@@ -8,7 +8,6 @@
 #include "record/formats.h"
 
 #include "base/array.h"
-#include "base/bytes.h"
 #include "base/write_all.h"
 #include "record/handlers.h"
 
@@ -31,11 +30,6 @@ struct pfs_formats *pfs_formats_new(bool big_endian, unsigned int long_size)
 	f->ring.commit_at = 8;
 	f->ring.data_at = 8 + f->ring.long_size;
 	return f;
-}
-
-struct pfs_formats *pfs_formats_new_host(void)
-{
-	return pfs_formats_new(PFS_HOST_BIG_ENDIAN, sizeof(long));
 }
 
 void pfs_formats_free(struct pfs_formats *f)

@@ -9,6 +9,7 @@
 #ifndef PFS_FORMATS_H
 #define PFS_FORMATS_H
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "record/raw.h"
 
@@ -77,7 +78,7 @@ struct pfs_formats *pfs_formats_new(bool big_endian, unsigned int long_size);
 void pfs_formats_free(struct pfs_formats *f);
 
 /* Of this machine, with nothing in it yet. NULL: no memory. */
-struct pfs_formats *pfs_formats_new_host(void);
+#define pfs_formats_new_host() pfs_formats_new(PFS_HOST_BIG_ENDIAN, sizeof(long))
 
 /*
  * Takes in the text of events/header_page (len 0: a kernel too old to have one). 0, or -EBADMSG if

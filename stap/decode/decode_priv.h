@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the decoder share. From the bottom: emit.c (begins events), mirror.c
- * (regions of a space), space.c (processes and their spaces), diff.c and layout.c (changes of regions), fault.c,
- * life.c (forks, execs, exits), and decode.c on top, which hands records out and counts losses.
+ * What the parts of the decoder share. From the bottom: emit.c (begins events), mirror.c (regions of a space), space.c
+ * (processes and their spaces), diff.c and layout.c (changes of regions), fault.c, life.c (forks, execs, exits), and
+ * decode.c on top, which orders records, hands them out and counts losses.
  */
 #ifndef PFS_STAP_DECODE_PRIV_H
 #define PFS_STAP_DECODE_PRIV_H

@@ -88,23 +88,18 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	return 0;
 }
 
-static uint64_t hash_in(uint64_t hash, const char *dir, const char *file)
-{
-	char path[PATH_MAX + 64];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	return pfs_hash_file(hash, path);
-}
-
 uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf)
 {
+	static const char *const files[] = { ".config", "Module.symvers", "include/generated/utsrelease.h",
+					     "include/generated/compile.h" };
 	uint64_t hash = pfs_hash(PFS_HASH_START, kernel->release, strlen(kernel->release) + 1);
+	char path[PATH_MAX + 64];
 	struct stat st;
 
-	hash = hash_in(hash, kernel->build, ".config");
-	hash = hash_in(hash, kernel->build, "Module.symvers");
-	hash = hash_in(hash, kernel->build, "include/generated/utsrelease.h");
-	hash = hash_in(hash, kernel->build, "include/generated/compile.h");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", kernel->build, files[i]);
+		hash = pfs_hash_file(hash, path);
+	}
 	if (dwarf && !stat(kernel->vmlinux, &st)) {
 		hash = pfs_hash(hash, &st.st_size, sizeof(st.st_size));
 		hash = pfs_hash(hash, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
