@@ -104,9 +104,7 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 		if (d->cpus[i].raw_fd >= 0)
 			ret = drain_cpu(d, &d->cpus[i], all);
 	if (!ret)
-		ret = pfs_sideband_drain(c->sideband);
-	if (!ret)
-		ret = pfs_sideband_flush(c->sideband, 0, until, append_own, &c->own);
+		ret = pfs_sideband_drain(c->sideband) ?: pfs_sideband_flush(c->sideband, 0, until, append_own, &c->own);
 	if (!ret && all)
 		ret = pfs_ringwrite_flush(c->own.pages);
 	if (ret)

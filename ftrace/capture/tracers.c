@@ -117,11 +117,10 @@ static int set_up_functions(struct pfs_capture *c, struct pfs_err *err)
 		c->tracers.symbols = pfs_symbols_load(err);
 		ret = c->tracers.symbols ? 0 : -errno;
 	}
+	/* The tracer comes last: without a list of threads it traces all of them, but tracing is off. */
 	if (!ret)
-		ret = pfs_instance_write(c->instance, "options/function-fork", "1", err);
-	/* Last: without a list of threads it traces all of them, but tracing is off. */
-	if (!ret)
-		ret = pfs_instance_write(c->instance, "current_tracer", "function", err);
+		ret = pfs_instance_write(c->instance, "options/function-fork", "1", err)
+			      ?: pfs_instance_write(c->instance, "current_tracer", "function", err);
 	c->tracers.has_functions = !ret;
 	return ret;
 }

@@ -190,9 +190,7 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 		ret = build_module(s, err);
 	}
 	if (!ret)
-		ret = pfs_module_read(&m, s->path, err);
-	if (!ret)
-		ret = check_module(s, &m, err);
+		ret = pfs_module_read(&m, s->path, err) ?: check_module(s, &m, err);
 	if (!ret && note_module(s, &m))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret)
