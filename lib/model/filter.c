@@ -217,6 +217,18 @@ static bool matches(const char *const *globs, unsigned int nr, const char *s)
 	return false;
 }
 
+/* Whether the process runs in the memory of a wanted one (vfork, CLONE_VM): its touches are on that one's pages. */
+static bool shares_memory(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc)
+{
+	for (unsigned int i = 0; i < filter->nr_pids; i++) {
+		const struct pfs_proc *wanted = pfs_model_proc(model, filter->pids[i]);
+
+		if (wanted && pfs_proc_space(wanted) == pfs_proc_space(proc))
+			return true;
+	}
+	return false;
+}
+
 static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
 {
 	const struct pfs_thread *thread;
@@ -232,7 +244,8 @@ static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *m
 	if (filter->nr_pids) {
 		int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid : thread ? thread->proc->pid : ev->tid;
 
-		if (!holds(filter->pids, filter->nr_pids, pid))
+		if (!holds(filter->pids, filter->nr_pids, pid) &&
+		    !(thread && shares_memory(filter, model, thread->proc)))
 			return false;
 	}
 	if (!filter->nr_comms)

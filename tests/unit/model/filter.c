@@ -169,6 +169,36 @@ static void test_what_belongs_to_a_touch(void **state)
 	feed_free(&f);
 }
 
+/* The pages are the address space's, whichever of the processes that share it touches them. */
+static void test_a_process_in_shared_memory(void **state)
+{
+	static const struct {
+		const char *pid;
+		uint64_t faults;
+	} cases[] = { { "10", 2 }, { "20", 3 }, { "30", 1 }, { "99", 0 } };
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pfs_filter filter = { 0 };
+		struct feed f = feed_new(10);
+
+		f.filter = &filter;
+		assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_PID, cases[i].pid, NULL), 0);
+		feed_map(&f, 0x400000, 0x410000, RW, "");
+		feed_fork(&f, 20, true);
+		feed_fork(&f, 30, false);
+		feed_fault(&f, 0x400000, PFS_WRITE);
+		feed_as(&f, 20, 20);
+		feed_fault(&f, 0x401000, PFS_WRITE);
+		feed_exec(&f, "/new", "new");
+		feed_fault(&f, 0x402000, PFS_WRITE);
+		feed_as(&f, 30, 30);
+		feed_fault(&f, 0x403000, PFS_WRITE);
+		assert_int_equal(f.model->counts.faults, cases[i].faults);
+		pfs_filter_fini(&filter);
+		feed_free(&f);
+	}
+}
+
 /* ---- times ---- */
 
 /* One page a microsecond from @2.000000 on, after a start at @1.999990. Returns how many were taken. */
@@ -332,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_region_globs),
 		cmocka_unit_test(test_who),
 		cmocka_unit_test(test_what_belongs_to_a_touch),
+		cmocka_unit_test(test_a_process_in_shared_memory),
 		cmocka_unit_test(test_when),
 		cmocka_unit_test(test_without_a_start),
 		cmocka_unit_test(test_views_hide_processes),
