@@ -135,12 +135,20 @@ static int enable_named(struct pfs_capture *c, const char *text, struct pfs_err 
 		       : ret;
 }
 
-static int note_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells)
+static int note(struct pfs_capture *c, const struct pfs_fact *fact, struct pfs_err *err)
+{
+	int ret = capture_note(c, 0, fact);
+
+	return ret ? pfs_err_set(err, ret, "no memory for a note") : 0;
+}
+
+static int note_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells,
+		     struct pfs_err *err)
 {
 	char what[128];
 
 	snprintf(what, sizeof(what), "%s:%s", system, name);
-	return tells ? capture_note(c, 0, PFS_FACT(LACKS, .what = what, .tells = *tells ? tells : NULL)) : 0;
+	return tells ? note(c, PFS_FACT(LACKS, .what = what, .tells = *tells ? tells : NULL), err) : 0;
 }
 
 /* One of those that every recording has. */
@@ -151,7 +159,7 @@ static int enable_desc(struct pfs_capture *c, const struct raw_desc *desc, struc
 	if (is_required(desc))
 		return pfs_err_set(err, -ENOTSUP, "this kernel has no event %s:%s; the ftrace source needs it",
 				   desc->system, desc->name);
-	return note_lack(c, desc->system, desc->name, lack_of(desc));
+	return note_lack(c, desc->system, desc->name, lack_of(desc), err);
 }
 
 static int enable_events(struct pfs_capture *c, struct pfs_err *err)
@@ -162,12 +170,12 @@ static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 		if (is_wanted(c, &raw_descs[i]))
 			ret = enable_desc(c, &raw_descs[i], err);
 	if (!ret && !pfs_instance_has_event(c->instance, "syscalls", "sys_enter_munmap"))
-		ret = note_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages");
+		ret = note_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages", err);
 	for (const char *const *event = c->options->events; !ret && *event; event++)
 		ret = enable_named(c, *event, err);
 	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
-		ret = capture_note(c, 0, PFS_FACT(EXIT_MMAP, .text = "yes"));
-	return ret == -ENOMEM ? pfs_err_set(err, ret, "no memory for a note") : ret;
+		ret = note(c, PFS_FACT(EXIT_MMAP, .text = "yes"), err);
+	return ret;
 }
 
 /* ---- huge pages ---- */

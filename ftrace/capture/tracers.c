@@ -62,23 +62,22 @@ int capture_tracers_load_formats(struct pfs_capture *c)
  */
 static int choose_functions(struct pfs_capture *c, struct pfs_err *err)
 {
-	FILE *available = NULL;
-	int fd = pfs_instance_open(c->instance, "../../available_filter_functions", O_RDONLY, err), ret = fd;
-	char line[512], number[16];
+	char path[PATH_MAX], line[512], number[16];
+	FILE *available;
+	int ret = 0;
 
-	if (fd == -ENOENT)
-		return pfs_err_set(err, fd, "this kernel has no function tracer");
-	if (fd >= 0)
-		available = fdopen(fd, "r");
-	ret = fd < 0 || available ? fd : -errno;
+	snprintf(path, sizeof(path), "%s/available_filter_functions", pfs_tracing_dir(NULL));
+	available = fopen(path, "re");
+	if (!available)
+		return errno == ENOENT ? pfs_err_set(err, -ENOENT, "this kernel has no function tracer")
+				       : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	for (unsigned int nr = 1; ret >= 0 && fgets(line, sizeof(line), available); nr++) {
 		if (pfs_handler_find(line, strcspn(line, "\n")) < 0)
 			continue;
 		snprintf(number, sizeof(number), "%u", nr);
 		ret = pfs_instance_write(c->instance, "set_ftrace_filter", number, err);
 	}
-	if (available)
-		fclose(available);
+	fclose(available);
 	return ret < 0 ? ret : 0;
 }
 

@@ -7,7 +7,6 @@
  */
 #include "dat/dat_priv.h"
 
-#include "base/array.h"
 #include "base/bytes.h"
 #include "base/write_all.h"
 
@@ -117,6 +116,18 @@ static uint32_t max_chunk(const struct chunk_source *cs)
 	return max < MIN_MAX_CHUNK ? MIN_MAX_CHUNK : max > MAX_CHUNK ? MAX_CHUNK : max;
 }
 
+/* Exactly as large as it has to be: what is allocated in all has a limit. */
+static bool make_room(uint8_t **buf, size_t *room, size_t len)
+{
+	uint8_t *larger = len > *room ? realloc(*buf, len) : NULL;
+
+	if (larger) {
+		*buf = larger;
+		*room = len;
+	}
+	return len <= *room;
+}
+
 static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 {
 	uint32_t in_len = 0, out_len = 0;
@@ -127,15 +138,14 @@ static int next_chunk(struct chunk_source *cs, struct pfs_err *err)
 	ret = take_u32(cs, &in_len, "size of a chunk", err) ?: take_u32(cs, &out_len, "size of a chunk", err);
 	if (ret < 0)
 		return ret;
-	if (in_len > cs->end - cs->pos || out_len > max_chunk(cs))
+	if (in_len > cs->end - cs->pos || in_len > 2 * max_chunk(cs) || out_len > max_chunk(cs))
 		return bad_chunk(cs, "size of a chunk", err);
 	if (out_len > cs->out_room) {
 		if (out_len - cs->out_room > *cs->left)
 			return bad_chunk(cs, "chunks out of all proportion to the file", err);
 		*cs->left -= out_len - cs->out_room;
 	}
-	if (!pfs_array_reserve(cs->in, 0, cs->in_room, in_len + 1) ||
-	    !pfs_array_reserve(cs->src.block, 0, cs->out_room, out_len + 1))
+	if (!make_room(&cs->in, &cs->in_room, in_len) || !make_room(&cs->src.block, &cs->out_room, out_len))
 		return pfs_err_set(err, -ENOMEM, "out of memory");
 	ret = take(cs, cs->in, in_len, "a chunk", err);
 	if (ret < 0)

@@ -121,6 +121,7 @@ static uint64_t host_time(const struct pfs_sync *sync, uint64_t ts)
 	const struct pfs_sync_sample *s = sync->samples, *next = s + 1;
 	uint32_t nr = sync->nr_samples;
 	uint64_t offset;
+	int64_t delta;
 
 	if (nr < 2)
 		return nr ? ts + s->offset : ts;
@@ -128,9 +129,9 @@ static uint64_t host_time(const struct pfs_sync *sync, uint64_t ts)
 	s += pfs_lower_bound(nr - 2, i, next[i].time <= ts);
 	next = s + 1;
 	offset = s->offset;
-	if (sync->interpolate && next->time > s->time) {
+	delta = next->time - s->time;
+	if (sync->interpolate && delta > 0) {
 		uint64_t part = (ts - s->time) * ((uint64_t)next->offset - (uint64_t)s->offset);
-		int64_t delta = next->time - s->time;
 
 		offset += (int64_t)(part + delta / 2) / delta;
 	}

@@ -86,8 +86,11 @@ static int ignore(void *ctx, const struct raw_event *ev)
 	return 0;
 }
 
-/* Opens and reads it, and looks at what that took. Closes the stream. 0 or -errno. */
-static int read_file(FILE *out, char **bytes, size_t *len, unsigned int flags, struct pfs_err *err)
+/*
+ * Opens and reads it, with a hole of that size behind it. It may take max_mb of memory. Closes the stream. 0 or -errno.
+ */
+static int read_within(FILE *out, char **bytes, size_t *len, uint64_t hole, long max_mb, unsigned int flags,
+		       struct pfs_err *err)
 {
 	int fd = memfd_create("claims", MFD_CLOEXEC), ret;
 	struct pfs_dat *dat;
@@ -95,6 +98,7 @@ static int read_file(FILE *out, char **bytes, size_t *len, unsigned int flags, s
 
 	fclose(out);
 	assert_int_equal(write(fd, *bytes, *len), *len);
+	assert_int_equal(ftruncate(fd, *len + hole), 0);
 	free(*bytes);
 	before = peak_kb();
 	*err->msg = '\0';
@@ -103,10 +107,15 @@ static int read_file(FILE *out, char **bytes, size_t *len, unsigned int flags, s
 	pfs_dat_close(dat);
 	close(fd);
 	took = peak_kb() - before;
-	if (took > 16 << 10)
+	if (took > max_mb << 10)
 		fail_msg("%zu bytes took %ld kB: %s", *len, took, err->msg);
 	assert_null(strchr(err->msg, '\n'));
 	return ret;
+}
+
+static int read_file(FILE *out, char **bytes, size_t *len, unsigned int flags, struct pfs_err *err)
+{
+	return read_within(out, bytes, len, 0, 16, flags, err);
 }
 
 static void assert_refused(int ret, const struct pfs_err *err)
@@ -273,13 +282,52 @@ static uint64_t put_header_info(FILE *out)
 	return at;
 }
 
+/* The beginning of a version 7 file up to its buffer's data. Returns where the data begins. */
+static uint64_t begin_chunks(FILE *out, uint64_t *info, uint64_t *section)
+{
+	put_v7(out, "zstd", 1);
+	*info = put_header_info(out);
+	*section = ftell(out);
+	put_section(out, 3, true, 0);
+	return ftell(out);
+}
+
+/*
+ * The rest: one buffer with nr processors. The first one has the len bytes at `at`, each later one those `step` further
+ * on, or, if that is 0, one byte in the same place.
+ */
+static void end_chunks(FILE *out, char **bytes, uint64_t info, uint64_t section, uint32_t page_size, uint32_t nr,
+		       uint64_t at, uint64_t len, uint64_t step)
+{
+	fflush(out);
+	memcpy(*bytes + 10 + 2 + 2 + 4 + 5 + 2, &(uint64_t){ ftell(out) }, 8);
+	put_section(out, 0, false, MANY);
+	put(out, 16, 2);
+	put(out, 8, 4);
+	put(out, info, 8);
+	put(out, 3, 2);
+	put(out, 8 + 2 + 2 + 4 + 4 + nr * 20, 4);
+	put(out, section, 8);
+	put_name(out, "b");
+	put_name(out, "m");
+	put(out, page_size, 4);
+	put(out, nr, 4);
+	for (uint32_t i = 0; i < nr; i++) {
+		put(out, i, 4);
+		put(out, at + i * step, 8);
+		put(out, i && !step ? 1 : len, 8);
+	}
+	put(out, 0, 2);
+	put(out, 8, 4);
+	put(out, 0, 8);
+}
+
 /*
  * 600 processors, each with one chunk of a megabyte of empty sub-buffers, and all in the same place: what they
  * have in common is read as one's, and of what is not compressed there is a little for each.
  */
 static void test_chunks_in_one_place(void **state)
 {
-	enum { NR = 600, SIZE = 1 << 20 };
 	uint64_t at, info, section;
 	struct pfs_err err;
 	char *bytes, *zip;
@@ -287,38 +335,58 @@ static void test_chunks_in_one_place(void **state)
 	FILE *out = open_memstream(&bytes, &len);
 
 	zip = zipped(0, 1, &zip_len);
-	put_v7(out, "zstd", 1);
-	info = put_header_info(out);
-	section = ftell(out);
-	put_section(out, 3, true, 0);
-	at = ftell(out);
+	at = begin_chunks(out, &info, &section);
 	put(out, 1, 4);
 	put(out, zip_len, 4);
-	put(out, SIZE, 4);
+	put(out, 1 << 20, 4);
 	fwrite(zip, 1, zip_len, out);
 	free(zip);
-	fflush(out);
-	memcpy(bytes + 10 + 2 + 2 + 4 + 5 + 2, &(uint64_t){ ftell(out) }, 8);
-	put_section(out, 0, false, MANY);
-	put(out, 16, 2);
-	put(out, 8, 4);
-	put(out, info, 8);
-	put(out, 3, 2);
-	put(out, 8 + 2 + 2 + 4 + 4 + NR * 20, 4);
-	put(out, section, 8);
-	put_name(out, "b");
-	put_name(out, "m");
-	put(out, 4096, 4);
-	put(out, NR, 4);
-	for (unsigned int i = 0; i < NR; i++) {
-		put(out, i, 4);
-		put(out, at, 8);
-		put(out, i ? 1 : 12 + zip_len, 8);
-	}
-	put(out, 0, 2);
-	put(out, 8, 4);
-	put(out, 0, 8);
+	end_chunks(out, &bytes, info, section, 4096, 600, at, 12 + zip_len, 0);
 	assert_true(read_file(out, &bytes, &len, PFS_DAT_SALVAGE, &err) <= 0);
+}
+
+/* Each of 10 processors has chunks that double up to 16 MB: each time only the difference is more memory. */
+static void test_chunks_that_grow(void **state)
+{
+	uint64_t at, info, section, step = 0;
+	struct pfs_err err;
+	char *bytes, *zip;
+	size_t len, zip_len;
+	FILE *out = open_memstream(&bytes, &len);
+
+	at = begin_chunks(out, &info, &section);
+	for (unsigned int cpu = 0; cpu < 10; cpu++) {
+		put(out, 5, 4);
+		for (unsigned int megabytes = 1; megabytes <= 16; megabytes *= 2) {
+			zip = zipped(0, megabytes, &zip_len);
+			put(out, zip_len, 4);
+			put(out, megabytes << 20, 4);
+			fwrite(zip, 1, zip_len, out);
+			free(zip);
+		}
+		step = cpu ? step : ftell(out) - at;
+	}
+	end_chunks(out, &bytes, info, section, 1 << 20, 10, at, step, step);
+	assert_refused(read_within(out, &bytes, &len, 0, 256, 0, &err), &err);
+	assert_non_null(strstr(err.msg, "out of all proportion"));
+}
+
+/* A compressed chunk of 4 GB, for which a file of so many zeroes has room. */
+static void test_a_chunk_of_a_hole(void **state)
+{
+	uint64_t at, info, section, hole = UINT64_C(5) << 30;
+	struct pfs_err err;
+	char *bytes;
+	size_t len;
+	FILE *out = open_memstream(&bytes, &len);
+
+	at = begin_chunks(out, &info, &section);
+	put(out, 1, 4);
+	put(out, UINT32_MAX, 4);
+	put(out, 4096, 4);
+	end_chunks(out, &bytes, info, section, 4096, 1, at, hole, 0);
+	assert_refused(read_within(out, &bytes, &len, hole, 16, 0, &err), &err);
+	assert_non_null(strstr(err.msg, "size of a chunk"));
 }
 
 int main(void)
@@ -329,6 +397,8 @@ int main(void)
 		cmocka_unit_test(test_options_in_a_circle),
 		cmocka_unit_test(test_section_out_of_proportion),
 		cmocka_unit_test(test_chunks_in_one_place),
+		cmocka_unit_test(test_chunks_that_grow),
+		cmocka_unit_test(test_a_chunk_of_a_hole),
 	};
 
 	return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

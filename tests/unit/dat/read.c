@@ -201,6 +201,30 @@ static void test_times(void **state)
 	check_time(kind, 12, shift, sizeof(shift), first - 388);
 }
 
+/* The first CPU's samples are so far apart that the distance is negative: there is no line between them. */
+static void test_times_far_apart(void **state)
+{
+	struct forge kind = { .version = 6 };
+	struct ev_list list = { 0 };
+	struct pfs_err err = { "" };
+	uint8_t shift[SHIFT_LEN];
+
+	time_shift(shift, 0, 1);
+	pfs_store32(shift + 16, 2, false);
+	pfs_store64(shift + 20, 0, false);
+	pfs_store64(shift + 28, UINT64_MAX, false);
+	pfs_store64(shift + 36, -(UINT64_C(1) << 54), false);
+	pfs_store64(shift + 44, 0, false);
+	pfs_store64(shift + 52, 1, false);
+	pfs_store64(shift + 60, 1, false);
+	pfs_store32(shift + 68, 0, false);
+	kind.options[kind.nr_options++] = (struct forge_option){ 12, shift, 72 };
+	assert_true(ev_list_pfs(&list, forge_file(&kind), PFS_DAT_OTHER, &err) >= 0);
+	assert_int_equal(list.ev[0].ts_ns, 5000000000);
+	assert_int_equal(list.ev[list.nr - 1].ts_ns >> 54, 1023);
+	ev_list_fini(&list);
+}
+
 static void test_facts(void **state)
 {
 	struct forge kind = { .version = 6 };
@@ -352,9 +376,9 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recordings), cmocka_unit_test(test_kinds), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_facts),	   cmocka_unit_test(test_text),	 cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_spool),	   cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_recordings),	cmocka_unit_test(test_kinds), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_times_far_apart), cmocka_unit_test(test_facts), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_foreign),		cmocka_unit_test(test_spool), cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
