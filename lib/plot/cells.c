@@ -149,7 +149,7 @@ static int make_room(struct pfs_plot_cells *cells)
 	if (cells->max && cells->nr >= cells->max)
 		ret = pfs_plot_cells_shrink(cells, cells->max / 4 * 3);
 	if (!ret && cells->nr_used >= cells->nr_index / 2)
-		ret = rebuild(cells, cells->nr + 1, 0, 0);
+		ret = rebuild(cells, cells->nr + cells->nr / 8 + 1, 0, 0);
 	return ret;
 }
 

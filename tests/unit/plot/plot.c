@@ -88,6 +88,25 @@ static void test_cells_double(void **state)
 	pfs_plot_cells_fini(&cells);
 }
 
+/* Cells that come and go while the table is nearly full do not rebuild it each time. */
+static void test_cells_come_and_go(void **state)
+{
+	struct pfs_plot_cells cells = { .max = 1 << 20 };
+	unsigned int nr_rebuilt = 0;
+
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct pfs_plot_cell what = { .count = 1, .page = i, .ts_ns = 5000 };
+		size_t used = cells.nr_used;
+
+		assert_int_equal(pfs_plot_cells_add(&cells, &what), 0);
+		if (i > 8000 && cells.nr >= cells.nr_index / 2 - 1)
+			pfs_plot_cells_remove(&cells, &what);
+		nr_rebuilt += cells.nr_used < used;
+	}
+	assert_true(nr_rebuilt < 100);
+	pfs_plot_cells_fini(&cells);
+}
+
 /* No two cells are of the same, so each can be found. */
 static void expect_distinct(const struct pfs_plot_cells *cells)
 {
@@ -613,6 +632,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cells_add_up),
 		cmocka_unit_test(test_cells_double),
+		cmocka_unit_test(test_cells_come_and_go),
 		cmocka_unit_test(test_cells_change),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_many_ranges),
