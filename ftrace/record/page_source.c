@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define BLOCK  (128u << 10)
-#define WINDOW (1u << 20)
+#define WINDOW (256u << 10)
 
 struct file_source {
 	struct pfs_page_source src;
