@@ -242,16 +242,23 @@ static void draw_spots(const struct pfs_plot_picture *p)
 				draw_spot(p, &p->grid.spots[i], p->grid.spots[i].count);
 }
 
-/* Many spots, and those of a heat map, which leave no gaps, become one image in the picture. */
+/*
+ * Many spots, and those of a heat map, which leave no gaps, become one image in the picture. It covers the bands only:
+ * compressing it takes most of the time.
+ */
 static int draw_image(const struct pfs_plot_picture *p)
 {
 	const struct pfs_cairo *c = p->cairo;
+	/* a point may be 4 wide and high, around its place */
+	double left = floor(p->left) - 4, top = floor(p->first) - 4;
 	struct pfs_plot_picture part = *p;
 	cairo_surface_t *image;
 	int ret;
 
-	image = c->image_surface_create(CAIRO_FORMAT_ARGB32, ceil(2 * p->width), ceil(2 * p->last));
+	image = c->image_surface_create(CAIRO_FORMAT_ARGB32, ceil(2 * (p->right + 4 - left)),
+					ceil(2 * (p->last + 4 - top)));
 	part.on = c->create(image);
+	c->surface_set_device_offset(image, -2 * left, -2 * top);
 	c->scale(part.on, 2, 2);
 	if (p->style->heat)
 		c->set_antialias(part.on, CAIRO_ANTIALIAS_NONE);
