@@ -14,7 +14,8 @@
 /* clang-format off */
 #define PFS_CAIRO_FUNCTIONS(X)                                                               \
 	X(create) X(destroy) X(status) X(status_to_string) X(surface_destroy)                \
-	X(surface_finish) X(surface_status) X(surface_set_device_offset) X(surface_write_to_png_stream)                   \
+	X(surface_finish) X(surface_status) X(surface_set_device_offset)                     \
+	X(surface_write_to_png_stream)                                                       \
 	X(image_surface_create) X(svg_surface_create_for_stream)                             \
 	X(pdf_surface_create_for_stream) X(pdf_surface_set_metadata) X(set_source_rgba)      \
 	X(set_source_surface) X(rectangle) X(fill) X(paint) X(stroke) X(move_to) X(line_to)  \
