@@ -128,7 +128,7 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 
 	memset(b, 0, sizeof(*b));
 	b->config = *config;
-	ret = find_programs(b, err) ?: pfs_kernel_find(&b->kernel, config->release, err) ?: check_config(b, err)
+	ret = pfs_kernel_check_modules(config->release, err) ?: find_programs(b, err) ?: pfs_kernel_find(&b->kernel, config->release, err) ?: check_config(b, err)
 		      ?: check_lockdown(b, err) ?: pfs_cache_init(&b->cache, err);
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
@@ -271,10 +271,12 @@ static int make_work_dir(struct pfs_build *b, const char *dir, const char *scrip
 	FILE *f = NULL;
 	int ret = pfs_cache_remove_tree(dir);
 
+	if (ret)
+		return pfs_err_set(err, ret, "cannot remove %s: %s", dir, strerror(-ret));
 	snprintf(path, sizeof(path), "%s/probe.stp", dir);
-	if (ret || mkdir(dir, 0700) || !(f = fopen(path, "we")) || fputs(script, f) < 0 || fflush(f))
-		ret = pfs_err_set(err, ret ? ret : -errno, "%s: %s", path, strerror(ret ? -ret : errno));
-	if (!ret)
+	if (mkdir(dir, 0700) || !(f = fopen(path, "we")) || fputs(script, f) < 0 || fflush(f))
+		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	else
 		ret = make_tree(b, script, err);
 	if (f)
 		fclose(f);

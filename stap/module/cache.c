@@ -131,9 +131,10 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path) && errno != ENOENT ? -1 : 0;
 }
 
+/* Without FTW_MOUNT: on an overlay files and folders have different devices, and it would leave the files. */
 int pfs_cache_remove_tree(const char *path)
 {
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) && errno != ENOENT)
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
 		return -errno;
 	return 0;
 }

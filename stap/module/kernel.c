@@ -2,6 +2,7 @@
 #include "module/kernel.h"
 
 #include "base/write_all.h"
+#include "module/module.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ static void find_lockdown(struct pfs_kernel *kernel)
 		pfs_lockdown_parse(line, kernel->lockdown, sizeof(kernel->lockdown));
 }
 
-/* In the places where SystemTap looks for it. */
+/* In the places where SystemTap looks for it. Debian's headers have one with types alone. */
 static void find_vmlinux(struct pfs_kernel *kernel)
 {
 	static const char *const places[] = {
@@ -57,10 +58,22 @@ static void find_vmlinux(struct pfs_kernel *kernel)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(kernel->vmlinux, sizeof(kernel->vmlinux), places[i], kernel->release);
 #pragma GCC diagnostic pop
-		if (!access(kernel->vmlinux, R_OK))
+		if (pfs_elf_has_section(kernel->vmlinux, ".debug_info"))
 			return;
 	}
 	kernel->vmlinux[0] = '\0';
+}
+
+int pfs_kernel_check_modules(const char *release, struct pfs_err *err)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	if ((release && strcmp(release, uts.release)) || !access("/proc/modules", F_OK))
+		return 0;
+	return pfs_err_set(
+		err, -ENOSYS,
+		"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can");
 }
 
 int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err)

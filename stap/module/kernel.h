@@ -23,6 +23,9 @@ struct pfs_kernel {
 /* release NULL: the kernel that runs. 0; -ENOENT: no headers; err set. */
 int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err);
 
+/* -ENOSYS with err set if release (NULL: the same) is the kernel that runs and it has no loadable modules; else 0. */
+int pfs_kernel_check_modules(const char *release, struct pfs_err *err);
+
 /* A number that changes with the headers and, if dwarf is set, the debuginfo. */
 uint64_t pfs_kernel_identity(const struct pfs_kernel *kernel, bool dwarf);
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,15 @@ static bool section_at(const struct pfs_module *m, const ElfW(Ehdr) * head, unsi
 		return false;
 	memcpy(section, m->bytes + at, sizeof(*section));
 	return section->sh_type == SHT_NOBITS || within(m, section->sh_offset, section->sh_size);
+}
+
+static bool read_head(const struct pfs_module *m, ElfW(Ehdr) * head)
+{
+	if (!within(m, 0, sizeof(*head)))
+		return false;
+	memcpy(head, m->bytes, sizeof(*head));
+	return !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_ident[EI_CLASS] == ELF_CLASS &&
+	       head->e_shentsize == sizeof(ElfW(Shdr));
 }
 
 static bool section_find(const struct pfs_module *m, const ElfW(Ehdr) * head, const char *name, ElfW(Shdr) * section)
@@ -69,11 +79,7 @@ static bool parse(struct pfs_module *m)
 	ElfW(Shdr) this_module, info;
 	ElfW(Ehdr) head;
 
-	if (m->len < sizeof(head))
-		return false;
-	memcpy(&head, m->bytes, sizeof(head));
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELF_CLASS || head.e_type != ET_REL ||
-	    head.e_shentsize != sizeof(ElfW(Shdr)) ||
+	if (!read_head(m, &head) || head.e_type != ET_REL ||
 	    !section_find(m, &head, ".gnu.linkonce.this_module", &this_module) ||
 	    !section_find(m, &head, ".modinfo", &info) || this_module.sh_size < NAME_OFFSET + NAME_ROOM)
 		return false;
@@ -81,6 +87,26 @@ static bool parse(struct pfs_module *m)
 	m->info = (char *)m->bytes + info.sh_offset;
 	m->info_len = info.sh_size;
 	return m->name[0] && memchr(m->name, '\0', NAME_ROOM);
+}
+
+bool pfs_elf_has_section(const char *path, const char *name)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct pfs_module m = { 0 };
+	ElfW(Shdr) section;
+	ElfW(Ehdr) head;
+	struct stat st;
+	bool found;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		m.len = st.st_size;
+	m.bytes = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0); /* vmlinux: hundreds of megabytes */
+	pfs_close(fd);
+	if (m.bytes == MAP_FAILED)
+		return false;
+	found = read_head(&m, &head) && section_find(&m, &head, name, &section);
+	munmap(m.bytes, m.len);
+	return found;
 }
 
 int pfs_module_read(struct pfs_module *m, const char *path, struct pfs_err *err)

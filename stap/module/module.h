@@ -46,6 +46,9 @@ bool pfs_module_signed(const struct pfs_module *module);
 /* Renames it; at most PFS_MODULE_NAME_MAX bytes. */
 void pfs_module_rename(struct pfs_module *module, const char *name);
 
+/* Has an ELF file of this architecture a section of that name, with content? */
+bool pfs_elf_has_section(const char *path, const char *name);
+
 /* Writes it as a new file. 0 or -errno with err set. */
 int pfs_module_write(const struct pfs_module *module, const char *path, struct pfs_err *err);
 

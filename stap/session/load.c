@@ -175,14 +175,9 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	const char *file = ((const struct stap_options *)s->config.options)->module;
 	struct pfs_module m = { 0 };
-	int ret = s->config.comm ? check_comm(s->config.comm, err) : 0;
+	int ret = (s->config.comm ? check_comm(s->config.comm, err) : 0) ?: pfs_kernel_check_modules(NULL, err)
+			  ?: check_staprun(err);
 
-	if (!ret && access("/proc/modules", F_OK))
-		ret = pfs_err_set(
-			err, -ENOSYS,
-			"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can");
-	if (!ret)
-		ret = check_staprun(err);
 	if (!ret && file) {
 		snprintf(s->path, sizeof(s->path), "%s", file);
 		ret = pfs_cache_trusted(s->path, err);

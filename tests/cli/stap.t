@@ -81,6 +81,23 @@ only stap gcc make
 path=$T/bin refused 1 "headers of kernel $release .*are not installed: install linux-headers-$release" 'without headers' \
 	stap build -r $release -o x.ko
 
+# ---- a kernel without loadable modules ----
+
+# Where this kernel has them, a /proc without them stands in.
+no_modules=(env)
+[ ! -e /proc/modules ] || no_modules=(unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' -)
+if "${no_modules[@]}" true 2>/dev/null; then
+	for step in 'check' "build -o $T/x.ko" "build -r $(uname -r) -o $T/x.ko"; do
+		# shellcheck disable=SC2086 # words
+		try "${no_modules[@]}" "$PFSCOPE" stap $step
+		is "$status|$err" \
+			'1|pfscope: this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can' \
+			"stap ${step%% -o*} without loadable modules"
+	done
+else
+	skip 'no namespaces' 'stap check and build without loadable modules'
+fi
+
 # ---- the cache, with a stap that only pretends ----
 
 release=$(for dir in /lib/modules/*; do
@@ -161,6 +178,38 @@ echo 'Failed to get list of machine owner keys (MOK) for module signing: rc -1' 
 pfscope stap build -r "$release" -o "$T/d.ko"
 like "$status|$(tail -n 1 "$T/err")" '^1\|pfscope: this kernel accepts signed modules only' 'its failure is ours'
 : >"$T/words"
+
+# A failed build leaves nothing behind, on an overlay of two file systems neither: there files have another device
+# than folders.
+# shellcheck disable=SC2016 # the inner shell's
+overlay=(unshare -rm sh -ec 'cd "$0"; mkdir -p lower upper merged; mount -t tmpfs none lower; mount -t tmpfs none upper
+	mkdir upper/files upper/work
+	mount -t overlay -o lowerdir=lower,upperdir=upper/files,workdir=upper/work none merged; exec "$@"' "$T")
+echo 'semantic error: no such thing' >"$T/words"
+if "${overlay[@]}" true 2>/dev/null; then
+	# shellcheck disable=SC2016 # the inner shell's
+	try "${overlay[@]}" sh -c 'for n in 1 2; do PFSCOPE_CACHE=$PWD/merged/cache "$@" 2>&1; done; ls merged/cache' - \
+		"$PFSCOPE" stap build -r "$release" --no-dwarf -o "$T/e.ko"
+	is "$(grep -c 'pfscope: stap: .*no such thing' "$T/out")" 2 'a failed build does not make the next one fail otherwise' ||
+		diag "$out"
+	unlike "$out" $'\nbuild-' '... and leaves no folder'
+else
+	skip 'no overlay can be mounted' 'a failed build on an overlay'
+fi
+: >"$T/words"
+
+# A vmlinux may hold types alone (.BTF), as in Debian's headers from 6.12 on: that is no debuginfo.
+for other in /lib/modules/*; do
+	other=${other##*/}
+	[ -r "/lib/modules/$other/build/.config" ] || continue
+	wanted='without debuginfo'
+	for file in {/usr/lib/debug,}/boot/vmlinux-"$other" {/usr/lib/debug,}/lib/modules/"$other"/{,build/}vmlinux{,.debug}; do
+		[ -r "$file" ] && readelf -S "$file" 2>/dev/null | grep -q '\.debug_info' && wanted='with its debuginfo'
+	done
+	rm -rf "$T/cache"
+	pfscope stap build -r "$other" -o "$T/e.ko"
+	like "$status|$err" "^0\|.*compiling the probe module for kernel ${other//+/\\+}, $wanted" "kernel $other: $wanted"
+done
 
 # Nothing is taken from where others can write.
 pfscope stap build -r "$release" -o "$T/e.ko"

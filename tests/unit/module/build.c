@@ -403,6 +403,29 @@ static void test_module_damage(void **state)
 	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
 }
 
+/* .BTF alone is no debuginfo. */
+static void test_section_found(void **state)
+{
+	struct pfs_module m;
+	struct fake f;
+
+	fake_module(&f);
+	f.head.e_type = ET_EXEC;
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	assert_true(pfs_elf_has_section(in_dir("m.ko"), ".modinfo"));
+	assert_false(pfs_elf_has_section(in_dir("m.ko"), ".debug_info"));
+	strcpy(f.names + 8, ".debug_info");
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	assert_true(pfs_elf_has_section(in_dir("m.ko"), ".debug_info"));
+	f.sections[2].sh_type = SHT_NOBITS; /* what strip leaves beside a separate file */
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), -ENOEXEC);
+	assert_false(pfs_elf_has_section(in_dir("m.ko"), ".debug_info"));
+	put_file("empty", "");
+	assert_false(pfs_elf_has_section(in_dir("empty"), ".debug_info"));
+	assert_false(pfs_elf_has_section(in_dir("none"), ".debug_info"));
+	assert_false(pfs_elf_has_section(stap_dir, ".debug_info"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +441,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cache_trim, make_dir, remove_dir),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_module, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_section_found, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_signed, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_damage, make_dir, remove_dir),
 	};
