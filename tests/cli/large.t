@@ -22,6 +22,9 @@ peak()
 		awk 'END { print $3 }' "$T/spent"
 }
 
+try env -C "$T" "$TOOLS/dat_make" --help
+like "$status|$err|$(ls -A "$T")" $'^2\\|usage: dat_make [^\n]*\\|err\nout$' 'dat_make --help prints its usage and writes no file'
+
 # within KIB LIMIT
 within()
 {

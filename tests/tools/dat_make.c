@@ -51,7 +51,7 @@ static void check(int ret, const char *what)
 
 static void usage(void)
 {
-	fprintf(stderr, "dat_make OUT [faults=N] [pages=N] [regions=N] [procs=N] [threads=N] [cpus=N] "
+	fprintf(stderr, "usage: dat_make OUT [faults=N] [pages=N] [regions=N] [procs=N] [threads=N] [cpus=N] "
 			"[burst=N] [order=up|down|hop|random]\n");
 	exit(2);
 }
@@ -223,9 +223,11 @@ int main(int argc, char **argv)
 	struct pfs_records own;
 	int spools[MAX_CPUS], out;
 
+	if (argc < 2 || argv[1][0] == '-')
+		usage();
 	for (int i = 2; i < argc; i++)
 		parse(argv[i]);
-	if (argc < 2 || shape.cpus > MAX_CPUS)
+	if (shape.cpus > MAX_CPUS)
 		usage();
 	content.formats = formats(&own);
 	content.own_fd = own_stream(&own, content.formats);
