@@ -217,13 +217,13 @@ static bool matches(const char *const *globs, unsigned int nr, const char *s)
 	return false;
 }
 
-/* Whether the process runs in the memory of a wanted one (vfork, CLONE_VM): its touches are on that one's pages. */
+/* Whether the process runs in the memory of a wanted one that lives (vfork, CLONE_VM): that one's pages are touched. */
 static bool shares_memory(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc)
 {
 	for (unsigned int i = 0; i < filter->nr_pids; i++) {
 		const struct pfs_proc *wanted = pfs_model_proc(model, filter->pids[i]);
 
-		if (wanted && pfs_proc_space(wanted) == pfs_proc_space(proc))
+		if (wanted && wanted->died_ns == UINT64_MAX && pfs_proc_space(wanted) == pfs_proc_space(proc))
 			return true;
 	}
 	return false;

@@ -68,13 +68,14 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 }
 
 /* A fault makes the stack grow, and comes before the map that reports it: then it is counted in no region no more. */
-static void stack_grown(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space)
+static void stack_grown(struct pfs_thread *thread, struct pfs_space *space)
 {
-	if (space != thread->fault_space || !thread->fault_outside || !pfs_space_find(space, thread->fault_addr))
+	if (space != thread->fault_space || !thread->outside[0] || !pfs_space_below_stack(space, thread->fault_addr) ||
+	    !pfs_space_find(space, thread->fault_addr))
 		return;
-	thread->fault_outside = false;
-	model_counts(model, space)->outside--;
-	thread->proc->counts.outside -= !space->launcher;
+	for (int i = 0; i < 2 && thread->outside[i]; i++)
+		thread->outside[i]->outside--;
+	thread->outside[0] = NULL;
 }
 
 static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
@@ -138,7 +139,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		if (space == thread->forking)
 			return map_copied(thread, &map);
 		err = pfs_space_map(space, &map);
-		stack_grown(model, thread, space);
+		stack_grown(thread, space);
 		return err;
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;

@@ -85,7 +85,7 @@ struct pfs_thread {
 	uint64_t fault_addr;
 	uint64_t fault_ns;
 	uint8_t fault_mode, fault_access;
-	bool fault_outside; /* in no known region, as yet: the stack may grow over it */
+	struct pfs_counts *outside[2]; /* that have counted it in no known region; NULL: none */
 	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */

@@ -180,15 +180,16 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 }
 
 /* Later events of the thread may be about the last of the first nr faults. */
-static void remember_fault(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
-			   const struct fault_batch *batch, uint32_t nr)
+static void remember_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+			   const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr)
 {
 	thread->fault_space = space;
 	thread->fault_addr = batch->addr[nr - 1];
 	thread->fault_ns = batch->ts_ns[nr - 1];
 	thread->fault_mode = batch->mode;
 	thread->fault_access = batch->access;
-	thread->fault_outside = !region;
+	thread->outside[0] = region ? NULL : model_counts(model, space);
+	thread->outside[1] = region || space->launcher ? NULL : &thread->proc->counts;
 	thread->nr_faults += nr;
 }
 
@@ -221,7 +222,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
-	remember_fault(thread, space, region, batch, faults.nr);
+	remember_fault(model, thread, space, region, batch, faults.nr);
 	return faults.nr;
 }
 

@@ -175,7 +175,7 @@ static void test_a_process_in_shared_memory(void **state)
 	static const struct {
 		const char *pid;
 		uint64_t faults;
-	} cases[] = { { "10", 2 }, { "20", 3 }, { "30", 1 }, { "99", 0 } };
+	} cases[] = { { "10", 2 }, { "20", 3 }, { "30", 2 }, { "40", 0 }, { "99", 0 } };
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pfs_filter filter = { 0 };
@@ -193,6 +193,11 @@ static void test_a_process_in_shared_memory(void **state)
 		feed_fault(&f, 0x402000, PFS_WRITE);
 		feed_as(&f, 30, 30);
 		feed_fault(&f, 0x403000, PFS_WRITE);
+		feed_fork(&f, 40, true);
+		feed_as(&f, 40, 40);
+		feed_exit(&f, true);
+		feed_as(&f, 30, 30);
+		feed_fault(&f, 0x404000, PFS_WRITE); /* 40 has ended */
 		assert_int_equal(f.model->counts.faults, cases[i].faults);
 		pfs_filter_fini(&filter);
 		feed_free(&f);

@@ -94,8 +94,39 @@ static void test_a_fault_outside_is_kept(void **state)
 	assert_int_equal(f.model->counts.outside + pfs_model_proc(f.model, 1)->counts.outside, 0);
 	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
 	assert_int_equal(f.model->counts.outside, 0);
+	/* Other memory that is mapped there later does not make it a fault in a region. */
+	feed_fault(&f, 0x5000, PFS_WRITE);
+	feed_map(&f, 0x5000, 0x6000, RW, "");
+	assert_int_equal(f.model->counts.outside, 1);
 	feed_unmap(&f, 0x7ffd00000000, 0x7ffd00021000);
 	assert_int_equal(flags_at(&f, 1, 0x7ffd00000000), 0);
+	feed_free(&f);
+}
+
+/* The count that a fault below the stack went into is the one it is taken out of, whoever owns the thread by then. */
+static void test_a_fault_outside_of_another_process(void **state)
+{
+	struct feed f = feed_new(10);
+	struct pfs_event ev;
+
+	feed_note(&f, "launch", "1", true);
+	feed_fault(&f, 0x7ffd00000000, PFS_WRITE);
+	ev = feed_event(&f, PFS_LOST, 0);
+	feed_apply(&f, &ev);
+	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
+	assert_int_equal(f.model->counts.outside | pfs_model_proc(f.model, 10)->counts.outside, 0);
+	feed_free(&f);
+
+	f = feed_new(10);
+	f.space = PFS_SPACE_EXEC;
+	feed_as(&f, 10, 11);
+	ev = feed_event(&f, PFS_FAULT, HAS(ADDR));
+	ev.have &= ~HAS(PID);
+	ev.addr = 0x7ffd00000000;
+	feed_apply(&f, &ev);
+	feed_map(&f, 0x7ffd00000000, 0x7ffd00021000, RW, "[stack]");
+	assert_int_equal(pfs_model_proc(f.model, 11)->counts.faults, 1);
+	assert_int_equal(pfs_model_proc(f.model, 11)->counts.outside | pfs_model_proc(f.model, 10)->counts.outside, 0);
 	feed_free(&f);
 }
 
@@ -834,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_a_fault_marks_its_page),
 		cmocka_unit_test(test_absent_fields_are_ignored),
 		cmocka_unit_test(test_a_fault_outside_is_kept),
+		cmocka_unit_test(test_a_fault_outside_of_another_process),
 		cmocka_unit_test(test_around),
 		cmocka_unit_test(test_major),
 		cmocka_unit_test(test_huge),
