@@ -62,7 +62,8 @@ int main(int argc, char **argv)
 {
 	char name[64];
 
-	signal(SIGBUS, bus_error);
+	if (signal(SIGBUS, bus_error) == SIG_IGN) /* the command inherits that */
+		signal(SIGBUS, SIG_IGN);
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version = "pfscope " PFS_VERSION;
 	if (argc < 2)

@@ -330,7 +330,9 @@ static int mremap_emptied(struct pfs_assembler *a, struct asm_thread *t, const s
  */
 static int mremap_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	bool over_itself = !t->call.arg[1] && (int64_t)raw->arg[0] == -EFAULT;
+	struct range over = asm_call_target(a, t);
+	bool over_itself = !t->call.arg[1] && (int64_t)raw->arg[0] == -EFAULT && t->call.arg[0] >= over.start &&
+			   t->call.arg[0] < over.end;
 	struct pfs_event ev;
 
 	if (t->call.arg[3] & MREMAP_FIXED && (!a->checks_first || over_itself))

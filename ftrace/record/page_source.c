@@ -78,9 +78,14 @@ static bool map_window(struct file_source *fs)
 
 	if (!fs->growing && !(fs->pos % sysconf(_SC_PAGESIZE)) && !fstat(fs->fd, &st) &&
 	    fs->pos + len <= (uint64_t)st.st_size)
-		window = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fs->fd, fs->pos);
+		window = mmap(NULL, len, PROT_READ, MAP_SHARED, fs->fd, fs->pos);
 	if (window == MAP_FAILED)
 		return false;
+	/* What cannot be read is an error of reading, with its offset. Before 5.14: EINVAL. */
+	if (madvise(window, len, MADV_POPULATE_READ) && errno != EINVAL) {
+		munmap(window, len);
+		return false;
+	}
 	drop_block(fs);
 	fs->src.block = window;
 	fs->src.filled = fs->mapped = len;

@@ -152,15 +152,28 @@ for name in v6 v7-none v7-zstd pfs-v6; do
 		[ "$status" = 1 ] || like "$err" 'damaged in [0-9]+ place' '... but says what is missing'
 	done
 done
-# While it is read: what is mapped of it is gone. (The plain program: a sanitizer has a handler of its own.)
+# While it is read. (The plain program: a sanitizer has a handler of its own.)
 mkdir "$T/room"
-for command in 'render --output' 'plot --format=svg --output' 'report --salvage >'; do
+truncated()
+{
+	rm -f "$T/room/out"
 	cp "$DATA/text/small.dat" "$T/cut"
-	eval "TRUNCATE='$T/cut' LD_PRELOAD='${TOOLS%/tools}/preload/truncate.so' '${TOOLS%/tests/tools}/pfscope' \
-		${command/ / '$T/cut' } '$T/room/out'" 2>"$T/err"
-	is "$?|$(<"$T/err")" '1|pfscope: a file was truncated while it was being read, or cannot be read' "$command: truncated while it is read"
+	eval "WHEN=$1 TRUNCATE='$T/cut' LD_PRELOAD='${TOOLS%/tools}/preload/truncate.so' '${TOOLS%/tests/tools}/pfscope' \
+		${2/ / '$T/cut' } '$T/room/out'" 2>"$T/err"
+	status=$?
+	err=$(<"$T/err")
+}
+for command in 'render --output' 'plot --format=svg --output' 'report --salvage >'; do
+	truncated populated "$command"
+	is "$status|$err" '1|pfscope: a file was truncated while it was being read, or cannot be read' \
+		"$command: truncated while it is read"
 	[ "$command" != "${command%>}" ] || is "$(ls "$T/room")" '' '... no output is left'
 done
+truncated mapped 'tape --output'
+like "$status|$err" '^1\|pfscope: .*/cut: offset [0-9]+: cannot read: the file became shorter$' 'before it is read: the offset is named'
+is "$(ls "$T/room")" '' '... no output is left'
+truncated mapped 'report --salvage >'
+like "$status|$err" '^0\|pfscope: .*/cut: damaged in [0-9]+ places?, the rest is shown' '... and --salvage shows the rest'
 rm -r "$T/room"
 cut_at "$DATA/text/small.dat" 60000
 pfscope render "$T/cut"

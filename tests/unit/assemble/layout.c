@@ -499,6 +499,10 @@ static void test_mremap_copies_over_itself(void **state)
 	ENTER(&f, SYS_MREMAP, 0x10000, 0, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x10000);
 	LEAVE(&f, SYS_MREMAP, -EFAULT);
 	expect(&f, "unmap op=if_mapped start=10000 end=12000 from=10000\n");
+	/* of what may not be copied, elsewhere */
+	ENTER(&f, SYS_MREMAP, 0x10000, 0, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED, 0x50000);
+	LEAVE(&f, SYS_MREMAP, -EFAULT);
+	expect(&f, "");
 	raw_feed_fini(&f);
 }
 
