@@ -114,7 +114,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		"$("${ignoring[@]}" grep SigIgn /proc/self/status)" 'signals of the C library stay ignored'
 fi
 (
-	trap '' USR1 PIPE CHLD
+	trap '' USR1 PIPE CHLD BUS
 	ulimit -n 300 -c 0 -t 1000
 	exec 7</etc/passwd 8>"$T/eight"
 	umask 077
