@@ -40,8 +40,8 @@ static const struct argp argp = READING_ARGP(
 static int print(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	int ret = reading_read(args, p, err);
-	/* After a failure prints the events before it, but not a header alone. */
-	int flushed = ret && !p->model->nr_events ? 0 : pipeline_flush(p);
+	/* After a failure prints the events before it, but not a header and notes alone. */
+	int flushed = ret && !p->nr_written ? 0 : pipeline_flush(p);
 
 	if (!flushed && fflush(stdout))
 		flushed = -errno;

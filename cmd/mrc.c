@@ -171,7 +171,7 @@ static int read_and_draw(struct reading_args *reading, struct pipeline *p, struc
 	ret = reading_read(&args->reading, p, err);
 	if (!ret)
 		ret = pfs_refs_end(refs);
-	if (ret && !err->msg[0])
+	if (ret && ret != -ENODATA && !err->msg[0])
 		pfs_err_set(err, ret, "the references: %s", strerror(-ret));
 	if (ret && mrc.err.msg[0])
 		*err = mrc.err;

@@ -184,10 +184,8 @@ static int read_refs(const struct tape_args *args, pfs_ref_fn fn, void *ctx, str
 		ret = cannot_write(pfs_refs_end(refs), args, err);
 	*stats = *pfs_refs_stats(refs);
 	if (!ret && !stats->refs) {
-		struct pfs_err none;
-
-		pfs_refs_none(stats, &none);
-		message("%s", none.msg);
+		pfs_refs_none(stats, err);
+		message("%s", err->msg);
 	}
 	pfs_refs_free(refs);
 	return ret;

@@ -18,7 +18,7 @@ void message(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	pfs_escape(safe, sizeof(safe), text, 0);
+	pfs_escape(safe, sizeof(safe), text, PFS_ESCAPE_AGAIN);
 	fprintf(stderr, "pfscope: %s\n", safe);
 }
 
@@ -41,14 +41,10 @@ static ssize_t write_escaped(void *cookie, const char *text, size_t len)
 			size = sizeof(line) - 1;
 		memcpy(line, text, size);
 		line[size] = '\0';
-		pfs_escape(safe, sizeof(safe), line, 0);
+		pfs_escape(safe, sizeof(safe), line, PFS_ESCAPE_AGAIN);
 		text += size;
-		if (newline == text) {
-			text++;
-			dprintf(STDERR_FILENO, "%s\n", safe);
-		} else {
-			dprintf(STDERR_FILENO, "%s", safe);
-		}
+		dprintf(STDERR_FILENO, "%s%s", safe, newline == text ? "\n" : "");
+		text += newline == text;
 	}
 	return len;
 }
@@ -109,7 +105,8 @@ int strict_status(bool strict, const struct pfs_model *model, int status)
 
 int fail(const struct pfs_err *err)
 {
-	message("%s", err->msg);
+	if (*err->msg)
+		message("%s", err->msg);
 	return EXIT_FAILED;
 }
 

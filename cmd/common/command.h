@@ -48,7 +48,7 @@ void message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same for the report() of libraries. */
 void report_message(void *unused, const char *line);
 
-/* Prints the error and returns EXIT_FAILED. */
+/* Prints the error, unless it is empty (reported before), and returns EXIT_FAILED. */
 int fail(const struct pfs_err *err);
 
 /* The exit status of a result: EXIT_OK for 0, EXIT_INTERRUPTED for -EINTR, else as fail(). */

@@ -92,6 +92,7 @@ struct input {
 	struct pfs_err *err;
 	struct progress progress;
 	uint32_t page_size; /* of a trace.dat */
+	bool no_faults;	    /* it has no page-fault events, which was reported */
 };
 
 struct input_kind {
@@ -135,6 +136,15 @@ static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, si
 	}
 	free(buf);
 	return ret;
+}
+
+/* A recording may have other events only. */
+static void report_no_faults(struct input *in, const struct raw_seen *seen)
+{
+	in->no_faults = !seen->faults;
+	if (in->no_faults)
+		message("%s: no page-fault events%s%.*s (record exceptions:page_fault_user and exceptions:page_fault_kernel)",
+			in->name, seen->nr ? ", only" : "", (int)strlen(seen->names) - !!seen->nr, seen->names);
 }
 
 /* ---- the end at --to and --at ---- */
@@ -197,11 +207,6 @@ static struct pfs_sink loss_drain_sink(struct loss_drain *drain, const struct pf
 
 /* ---- text of trace_pipe and its like ---- */
 
-static int feed_text(void *ctx, const char *buf, size_t len)
-{
-	return pfs_text_feed(ctx, buf, len);
-}
-
 static int read_text(struct input *in)
 {
 	struct loss_drain drain;
@@ -217,13 +222,15 @@ static int read_text(struct input *in)
 		goto out;
 	}
 	pfs_text_take_faults(text, pfs_assembler_faults);
-	ret = each_block(in, feed_text, &pfs_text_stats(text)->events, text);
+	ret = each_block(in, pfs_text_feed, &pfs_text_stats(text)->events, text);
 	if (!ret)
 		ret = pfs_text_finish(text);
 	if (!ret)
 		ret = pfs_assembler_finish(a);
 	progress_end(&in->progress);
 	stats = pfs_text_stats(text);
+	if (!ret)
+		report_no_faults(in, &stats->seen);
 	if (stats->unparsed)
 		message("%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
 			stats->unparsed, stats->first_unparsed);
@@ -236,20 +243,14 @@ out:
 /* A latency tracer's trace.dat contains the lines of a `trace` file. */
 static int read_dat_text(struct input *in, struct pfs_dat *dat)
 {
-	struct input *text = calloc(1, sizeof(*text));
-	int ret;
+	int fd = in->fd, ret;
 
-	if (!text)
-		return no_memory(in);
-	*text = *in;
-	text->head_len = 0;
-	text->fd = pfs_dat_text(dat, in->err);
-	ret = text->fd;
-	if (ret >= 0) {
-		ret = read_text(text);
-		close(text->fd);
-	}
-	free(text);
+	in->head_len = 0;
+	in->fd = pfs_dat_text(dat, in->err);
+	ret = in->fd < 0 ? in->fd : read_text(in);
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = fd;
 	return ret;
 }
 
@@ -324,6 +325,8 @@ static int read_dat(struct input *in)
 		ret = read_dat_text(in, dat);
 		goto out;
 	}
+	if (!pfs_dat_stats(dat)->damaged) /* the formats are all there */
+		report_no_faults(in, &pfs_dat_info(dat)->formats->seen);
 	a = pfs_assembler_new(in->sink);
 	if (!a || dat_header(a, dat)) {
 		ret = no_memory(in);
@@ -355,11 +358,6 @@ static int probe_lines(const char *head, size_t len)
 	return pfs_line_probe(head, len) ? 90 : 0;
 }
 
-static int feed_lines(void *ctx, const char *buf, size_t len)
-{
-	return pfs_line_reader_feed(ctx, buf, len);
-}
-
 static void print_line_errors(const struct input *in, const struct pfs_line_stats *stats)
 {
 	if (stats->nr_errors)
@@ -380,7 +378,7 @@ static int read_lines(struct input *in)
 
 	if (!reader)
 		return no_memory(in);
-	ret = each_block(in, feed_lines, &pfs_line_reader_stats(reader)->nr_events, reader);
+	ret = each_block(in, pfs_line_reader_feed, &pfs_line_reader_stats(reader)->nr_events, reader);
 	if (!ret)
 		ret = pfs_line_reader_end(reader);
 	progress_end(&in->progress);
@@ -464,7 +462,9 @@ int input_read(const char *path, const struct input_options *options, const stru
 		ret = read_kind(in);
 		progress_end(&in->progress);
 	}
-	if (ret && ret != -ECANCELED && !*err->msg) /* from the sink */
+	if (!ret || ret == -ECANCELED) /* past --to or --at */
+		ret = in->no_faults;
+	else if (!*err->msg) /* from the sink */
 		pfs_err_set(err, ret, "%s: %s", in->name, strerror(-ret));
 	if (in->fd > 0)
 		close(in->fd);

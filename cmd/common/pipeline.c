@@ -25,15 +25,17 @@ static int take_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int
 
 static int write_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
-	const struct pipeline *p = ctx;
+	struct pipeline *p = ctx;
 
+	p->nr_written += ev->kind != PFS_NOTE;
 	return pfs_emit(&p->writer, ev);
 }
 
 static int write_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
 {
-	const struct pipeline *p = ctx;
+	struct pipeline *p = ctx;
 
+	p->nr_written++;
 	return p->writer.faults(p->writer.ctx, run, 1);
 }
 

@@ -15,6 +15,7 @@ struct pipeline {
 	const struct pfs_filter *filter;
 	struct pfs_export *export;    /* or NULL */
 	struct pfs_sink writer;	      /* the export's */
+	uint64_t nr_written;	      /* events and runs of faults, without notes */
 	struct pfs_observer observer; /* passes events to the writer, or is another one; of zeroes: none */
 };
 

@@ -2,6 +2,7 @@
 #include "common/reading.h"
 
 #include "common/command.h"
+#include "view/rows.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -62,13 +63,16 @@ error_t reading_parse(int key, char *arg, struct argp_state *state)
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	struct pfs_sink sink = pipeline_sink(p);
+	struct pfs_epochs any = { .model = p->model };
 	struct input_options how = args->input;
 	int ret;
 
 	how.progress = !p->observer.event || !isatty(STDOUT_FILENO);
 	ret = input_read(args->file, &how, &sink, err);
-
-	return ret == -ECANCELED ? 0 : ret; /* past --to or --at */
+	if (ret <= 0)
+		return ret;
+	/* Without faults, other events and a layout can be shown, but no references. */
+	return (p->observer.event ? p->nr_written > 0 : pfs_epochs_next(&any)) ? 0 : -ENODATA;
 }
 
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)

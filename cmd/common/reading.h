@@ -16,8 +16,8 @@ struct input_options {
 
 /*
  * Reads the file (NULL or "-": standard input) into the sink. Its kind, a row in input.c's table, is detected from the
- * content. Lines that are not events are counted and reported in one message. 0, what the sink returned, or -errno with
- * err set.
+ * content. Lines that are not events are counted and reported in one message. So is a recording that has no page-fault
+ * events: 1. Else 0, also if the sink wanted no more (-ECANCELED), or -errno with err set.
  */
 int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink, struct pfs_err *err);
 
@@ -48,7 +48,7 @@ error_t reading_parse(int key, char *arg, struct argp_state *state);
 		options, parse, "[FILE|-]", doc, children, NULL, NULL \
 	}
 
-/* Reads the file through the filter into the pipeline. 0 or -errno with err set. */
+/* Reads the file through the filter into the pipeline. 0 or -errno with err set; -ENODATA, err empty: nothing to show. */
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err);
 
 /* Reads the file and draws args->view. 0 or -errno with err set. */

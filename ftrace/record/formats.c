@@ -142,6 +142,8 @@ int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text,
 	if (id > f->max_id)
 		f->max_id = id;
 	desc = id > 0 ? raw_desc_find(system, name) : NULL;
+	if (id > 0 && strcmp(system, "ftrace")) /* those are in every file */
+		raw_seen_add(&f->seen, desc ? desc->kind : RAW_OTHER, system, name);
 	if (desc && !f->row_of[id] && f->nr_rows < PFS_FORMATS_MAX)
 		ret = add_row(f, desc, system, id, copy);
 	free(copy);

@@ -70,6 +70,7 @@ struct pfs_formats {
 	struct pfs_format_text *texts;	      /* of the rows, and of other events that are recorded */
 	size_t nr_texts, max_texts;
 	char *header_page, *header_event; /* NULL: unknown */
+	struct raw_seen seen;		  /* the events whose formats these are */
 	struct pfs_symbols *symbols;	  /* of the kernel, for function records; NULL: unknown. Owned */
 };
 

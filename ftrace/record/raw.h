@@ -143,6 +143,16 @@ extern const unsigned int nr_raw_descs;
 /* Whether an event of this system is meant by the row. */
 bool raw_desc_of_system(const struct raw_desc *desc, const char *system);
 
+/* Which events a recording has, as a reader learns of them; zeroed at first. */
+struct raw_seen {
+	bool faults;	 /* page faults, or pfscope's own records: it recorded faults, even if there were none */
+	unsigned int nr; /* of names[] */
+	char names[320]; /* of a few others: " sched:sched_switch, sched:sched_wakeup, ...," */
+};
+
+/* An event whose name is at `name`, and ends where no letter, digit or _ is. system may be NULL. */
+void raw_seen_add(struct raw_seen *seen, enum raw_kind kind, const char *system, const char *name);
+
 /* The row of an event. system may be NULL (unknown, as in text). NULL: none. */
 const struct raw_desc *raw_desc_find(const char *system, const char *name);
 

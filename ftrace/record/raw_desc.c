@@ -6,7 +6,9 @@
  */
 #include "record/raw.h"
 
+#include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -83,4 +85,20 @@ const struct raw_desc *raw_desc_find(const char *system, const char *name)
 		if (!strcmp(raw_descs[i].name, name) && (!system || raw_desc_of_system(&raw_descs[i], system)))
 			return &raw_descs[i];
 	return NULL;
+}
+
+void raw_seen_add(struct raw_seen *seen, enum raw_kind kind, const char *system, const char *name)
+{
+	char one[72];
+	int len = 0;
+
+	seen->faults |= kind == RAW_FAULT_USER || kind == RAW_FAULT_KERNEL || kind >= RAW_PFS_MAP;
+	while (isalnum((unsigned char)name[len]) || name[len] == '_')
+		len++;
+	if (seen->faults || seen->nr > 4 || !len)
+		return;
+	snprintf(one, sizeof(one) - 1, " %s%s%.*s", system ? system : "", system ? ":" : "", len, name);
+	strcat(one, ",");
+	if (!strstr(seen->names, one))
+		strcat(seen->names, seen->nr++ < 4 ? one : " ...,");
 }

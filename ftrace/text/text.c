@@ -239,6 +239,8 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 	take_comm(t, c, end);
 	if (c->clock > t->stats.clock)
 		t->stats.clock = c->clock;
+	if (!t->stats.seen.faults)
+		raw_seen_add(&t->stats.seen, te ? te->desc->kind : RAW_OTHER, NULL, te ? te->desc->name : c->event);
 	if (te) {
 		ev->kind = te->desc->kind;
 		ev->nr = te->desc->nr;
@@ -348,8 +350,9 @@ static int read_kept(struct pfs_text *t)
 	return read_line(t, t->kept, t->kept + len);
 }
 
-int pfs_text_feed(struct pfs_text *text, const char *buf, size_t len)
+int pfs_text_feed(void *ctx, const char *buf, size_t len)
 {
+	struct pfs_text *text = ctx;
 	const char *end = buf + len, *newline;
 	int ret = 0;
 

@@ -55,6 +55,7 @@ struct pfs_text_stats {
 	uint64_t too_long;	 /* of unparsed: longer than PFS_TEXT_LINE_MAX */
 	uint64_t cut;		 /* of unparsed: the last line, if it does not end */
 	enum text_clock clock;	 /* the finest one: how exact ts_ns is */
+	struct raw_seen seen;
 };
 
 /* Events go to fn with ctx. opt is copied, NULL: the defaults. NULL: no memory. */
@@ -68,10 +69,10 @@ void pfs_text_free(struct pfs_text *text);
 void pfs_text_take_faults(struct pfs_text *text, raw_faults_fn faults);
 
 /*
- * Takes the next len bytes; a line may go on in the next call. 0, -ENOMEM, or what fn returned if
+ * text, a struct pfs_text, takes the next len bytes; a line may go on in the next call. 0, -ENOMEM, or what fn returned if
  * that is not 0; the rest of buf is then not read.
  */
-int pfs_text_feed(struct pfs_text *text, const char *buf, size_t len);
+int pfs_text_feed(void *text, const char *buf, size_t len);
 
 /*
  * The input has ended. A last line without a newline may end anywhere, in the middle of an address

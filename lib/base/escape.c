@@ -71,7 +71,7 @@ size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags)
 		const char *piece = s;
 		size_t nr = pfs_utf8_decode(s, left, &code), piece_len = nr;
 
-		if (!nr || pfs_escape_needed(code) || (code == '\\' && flags & PFS_ESCAPE_BACKSLASH)) {
+		if (!nr || pfs_escape_needed(code) || (code == '\\' && !(flags & PFS_ESCAPE_AGAIN))) {
 			nr = nr ? nr : 1;
 			piece_len = escape_bytes(escaped, s, nr);
 			piece = escaped;

@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 enum {
-	PFS_ESCAPE_BACKSLASH = 1, /* double each backslash: the result can be read back */
+	PFS_ESCAPE_AGAIN = 1, /* keep backslashes: parts of the text, such as a message, may be escaped already */
 };
 
 /*
  * Escapes control characters (C0, DEL, C1), bytes that are not UTF-8, and invisible marks that change the direction of
- * text or end a line, as \n \t \r \e, or \xNN byte by byte.
+ * text or end a line, as \n \t \r \e, or \xNN byte by byte; and backslashes as \\, so that the result can be read back.
  *
  * Writes at most size bytes, with a closing NUL (if size > 0), and never a part of an escape or a character. Returns the
  * length of the whole result; size or more: it was cut.

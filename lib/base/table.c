@@ -93,7 +93,7 @@ void pfs_table_word(struct pfs_table *table, const char *word)
 
 	if (!cell)
 		return;
-	pfs_escape(escaped, sizeof(escaped), word, PFS_ESCAPE_BACKSLASH);
+	pfs_escape(escaped, sizeof(escaped), word, 0);
 	cell->word = strdup(word);
 	cell->shown = cell->word && strcmp(word, escaped) ? strdup(escaped) : cell->word;
 	if (!cell->shown)

@@ -42,11 +42,11 @@ struct pfs_line_reader;
 struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink);
 
 /*
- * Passes on the events of all lines that are complete. A line that is no event is counted, not
- * fatal. 0; -EPROTONOSUPPORT: the lines are of a newer version (see first_error); or what the
- * sink returned. After a failure every further call fails in the same way.
+ * Passes on the events of all lines that are complete; reader is a struct pfs_line_reader. A line that is no event is
+ * counted, not fatal. 0; -EPROTONOSUPPORT: the lines are of a newer version (see first_error); or what the sink returned.
+ * After a failure every further call fails in the same way.
  */
-int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t len);
+int pfs_line_reader_feed(void *reader, const char *buf, size_t len);
 
 /*
  * The input ended. A last line without its newline may be cut off anywhere, in a number too, so it

@@ -118,7 +118,7 @@ static void cursor_error(struct pfs_line_reader *reader, const char *line, const
 	char token[33], shown[sizeof(token) * 4];
 
 	snprintf(token, sizeof(token), "%.*s", (int)(len < sizeof(token) ? len : sizeof(token) - 1), c->token);
-	pfs_escape(shown, sizeof(shown), token, 0);
+	pfs_escape(shown, sizeof(shown), token, PFS_ESCAPE_AGAIN);
 	line_error(reader, ", column %zu: %s: %s", (size_t)(c->token - line) + 1, c->why, len ? shown : "end of line");
 }
 
@@ -313,8 +313,10 @@ struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink)
 	return reader;
 }
 
-int pfs_line_reader_feed(struct pfs_line_reader *reader, const char *buf, size_t len)
+int pfs_line_reader_feed(void *ctx, const char *buf, size_t len)
 {
+	struct pfs_line_reader *reader = ctx;
+
 	while (len && !reader->failed) {
 		const char *newline = memchr(buf, '\n', len);
 		size_t nr = newline ? (size_t)(newline - buf) : len;

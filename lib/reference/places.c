@@ -44,7 +44,7 @@ const char *pfs_object_text(const struct pfs_object *object, char *buf, size_t s
 {
 	size_t len;
 
-	pfs_escape(buf, size, object->name, PFS_ESCAPE_BACKSLASH);
+	pfs_escape(buf, size, object->name, 0);
 	len = strlen(buf);
 	if (object->kind == PFS_OBJECT_ANON || object->nr > 1)
 		snprintf(buf + len, size - len, "#%u", object->nr);

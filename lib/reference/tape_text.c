@@ -121,7 +121,7 @@ void pfs_tape_write_who(struct pfs_tape_lines *lines, const struct pfs_tape *tap
 		fputs(" all", out);
 	fprintf(out, " references=%" PRIu64, tape->nr_refs);
 	if (tape->comm) {
-		pfs_escape(comm, sizeof(comm), tape->comm, PFS_ESCAPE_BACKSLASH);
+		pfs_escape(comm, sizeof(comm), tape->comm, 0);
 		fprintf(out, " comm=%s", comm);
 	}
 	putc('\n', out);

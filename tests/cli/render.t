@@ -283,6 +283,34 @@ head -c -2000 "$DATA/dat/pfs-v6.dat" >"$T/cut.dat"
 pfscope events --salvage --strict "$T/cut.dat"
 is "$status" 3 'what cannot be read at the end is lost' || diag "$err"
 
+# ---- names with a backslash and names with a newline ----
+
+cat >"$T/backslash" <<'EVENTS'
+# pfscope events 2
+1.0 exec pid=7 tid=7 comm="c\\n" name="/x\\ny"
+1.1 map pid=7 tid=7 start=10000 end=11000 perms=rw-p off=0 dev=00:07 ino=8 name="/t/a\\nb"
+1.1 map pid=7 tid=7 start=20000 end=21000 perms=rw-p off=0 dev=00:07 ino=9 name="/t/a\nb"
+1.1 map pid=7 tid=7 start=30000 end=31000 perms=rw-p off=0 dev=00:07 ino=9 name="/t/a\\012b"
+1.2 fault pid=7 tid=7 addr=10000 access=read mode=user
+1.3 fault pid=7 tid=7 addr=20000 access=read mode=user
+EVENTS
+for view in render 'render --full' report plot mrc\ --each-process 'tape --stable'; do
+	pfscope $view "$T/backslash"
+	case $view in mrc*) like "$out" 'c\\\\n' "$view: a backslash in a name is escaped"; continue ;; esac
+	like "$out" 'a\\\\nb' "$view: a backslash in a name is escaped"
+	like "$out" 'a\\nb' '... and a newline not as that'
+	case $view in render*) like "$out" 'pid 7 c\\\\n .*  /x\\\\ny' '... nor in the heading' ;; esac
+done
+pfscope maps "$T/backslash"
+is "$(awk '{ print $6 }' <<<"$out" | paste -sd' ')" '/t/a\nb /t/a\012b /t/a\012b' "maps: names as the kernel's, which escapes newlines only"
+if command -v script >/dev/null; then
+	is "$(terminal "$PFSCOPE maps $T/backslash" | tr -d '\r' | awk '{ print $6 }' | paste -sd' ')" '/t/a\\nb /t/a\nb /t/a\\012b' \
+		'maps on a terminal: no two names look the same'
+	like "$(terminal "$PFSCOPE events --csv $T/backslash")" '"/t/a\\\\nb".*"/t/a\\nb"' 'events --csv on a terminal: the same'
+else
+	skip 'no script(1)' 'names on a terminal'
+fi
+
 # ---- --strict ----
 
 for command in render events maps report; do

@@ -223,6 +223,56 @@ like "$status|$err" '^0\|.*lines that are not events: 1 .first: line [0-9]+, col
 	'event lines: the same, with line and column'
 like "$err" 'newer pfscope: 1 events' '... and unknown kinds are counted'
 
+# ---- recordings without page-fault events ----
+
+# without NAMES COMMAND STATUS FILE: one line names what it holds and what to record; status 1 prints nothing else.
+without()
+{
+	local line="$4: no page-fault events${1:+, only $1} (record exceptions:page_fault_user and exceptions:page_fault_kernel)"
+
+	# shellcheck disable=SC2086
+	pfscope $2 "$4"
+	is "$status|$err" "$3|pfscope: $line" "$2 of ${4##*/}: says so"
+	like "$3${out:+-}" '^(0-|1)$' '... and shows the rest, or nothing'
+}
+
+# The same recordings with other names of the same length in the formats, or with other numbers of the events.
+renamed() { LC_ALL=C sed "s/name: $2/name: $3/" "$DATA/$1"; }
+renumbered() { LC_ALL=C sed '/name: page_fault_/{n;s/ID: 1/ID: 5/}' "$DATA/$1"; }
+renamed text/small.dat page_fault page_error >"$T/layout.dat"
+renamed text/small.dat . z >"$T/other.dat"
+LC_ALL=C sed 's/: page_fault/: page_error/' "$DATA/text/report.txt" >"$T/layout.txt"
+printf '  sh-12  [000] d..2.  5120.000%d00: sched_%s: pid=12\n' 1 switch 2 wakeup 3 switch >"$T/other.txt"
+echo '# tracer: nop' >"$T/none.txt"
+layout_dat='exceptions:page_error_user, exceptions:page_error_kernel, maple_tree:ma_write, filemap:mm_filemap_map_pages, ...'
+other_dat='exceptions:zage_fault_user, exceptions:zage_fault_kernel, maple_tree:za_write, filemap:zm_filemap_map_pages, ...'
+layout_txt='task_rename, ma_write, page_error_kernel, mm_filemap_fault, ...'
+for command in render 'render --at 1' 'render --classic' report 'report --json' maps events 'events --json' mrc tape plot; do
+	case $command in mrc | tape | plot) wanted=1 ;; *) wanted=0 ;; esac
+	without "$layout_dat" "$command" $wanted "$T/layout.dat"
+	without "$layout_txt" "$command" $wanted "$T/layout.txt"
+	without "$other_dat" "$command" 1 "$T/other.dat"
+	without 'sched_switch, sched_wakeup' "$command" 1 "$T/other.txt"
+	without '' "$command" 1 "$T/none.txt"
+done
+without "$other_dat" 'events --all' 0 "$T/other.dat"
+without 'sched_switch, sched_wakeup' 'events --all' 0 "$T/other.txt"
+refused 1 'layout.dat: no page-fault events' 'tape -o: makes no file' tape -o "$T/tape" "$T/layout.dat"
+[ -e "$T/tape" ]
+is $? 1 '... none'
+# Recorded, but none happened; recorded by pfscope, which writes down what it records.
+renumbered dat/v6.dat >"$T/legal.dat"
+renamed dat/pfs-v6.dat page_fault page_error >"$T/own.dat"
+trace-cmd report "$T/own.dat" 2>/dev/null >"$T/own.txt"
+[ -s "$T/own.txt" ] || rm "$T/own.txt"
+for file in "$T/legal.dat" "$T"/own.*; do
+	for command in render report events; do
+		pfscope $command "$file"
+		is "$status|$err" '0|' "$command of ${file##*/} without a fault: no complaint"
+		unlike "$out" ' fault ' '... and without a fault it is'
+	done
+done
+
 # ---- writing ----
 
 for command in render events maps report; do

@@ -196,16 +196,6 @@ static int each_block(int fd, int (*fn)(void *ctx, const char *buf, size_t len),
 	return ret ? ret : got < 0 ? -errno : 0;
 }
 
-static int feed_text(void *ctx, const char *buf, size_t len)
-{
-	return pfs_text_feed(ctx, buf, len);
-}
-
-static int feed_lines(void *ctx, const char *buf, size_t len)
-{
-	return pfs_line_reader_feed(ctx, buf, len);
-}
-
 static int read_dat(int fd, const char *path, const struct pfs_sink *sink)
 {
 	struct pfs_assembler *a = pfs_assembler_new(sink);
@@ -226,7 +216,7 @@ static int read_text(int fd, const struct pfs_sink *sink)
 {
 	struct pfs_assembler *a = pfs_assembler_new(sink);
 	struct pfs_text *text = pfs_text_new(pfs_assembler_feed, a, NULL);
-	int ret = each_block(fd, feed_text, text);
+	int ret = each_block(fd, pfs_text_feed, text);
 
 	if (!ret)
 		ret = pfs_text_finish(text);
@@ -238,7 +228,7 @@ static int read_text(int fd, const struct pfs_sink *sink)
 static int read_lines(int fd, const struct pfs_sink *sink)
 {
 	struct pfs_line_reader *reader = pfs_line_reader_new(sink);
-	int ret = each_block(fd, feed_lines, reader);
+	int ret = each_block(fd, pfs_line_reader_feed, reader);
 
 	if (!ret)
 		ret = pfs_line_reader_end(reader);

@@ -36,8 +36,8 @@ static void test_escape(void **state)
 		{ "a\xe2\x80\xae"
 		  "b",
 		  "a\\xe2\\x80\\xaeb", 0 }, /* right-to-left override */
-		{ "a\\b", "a\\b", 0 },
-		{ "a\\b", "a\\\\b", PFS_ESCAPE_BACKSLASH },
+		{ "a\\b", "a\\\\b", 0 },
+		{ "a\\b\n", "a\\b\\n", PFS_ESCAPE_AGAIN },
 	};
 	char buf[128];
 
