@@ -203,33 +203,31 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 	return err;
 }
 
-enum {
-	OF_EXEC_OWNER = 1, /* during an exec, belongs to the thread that executes rather than to the one recorded */
-	IN_FAULT = 2,	   /* occurs while a fault is handled, or is unrelated to what its thread does */
-};
+/* Occurs while a fault is handled, or is unrelated to what its thread does. */
+#define IN_FAULT true
 
 static const struct handler {
 	asm_fn *fn;
-	unsigned int flags;
+	bool in_fault;
 } handlers[RAW_NR_KINDS] = {
-	[RAW_FAULT_USER] = { asm_fault, OF_EXEC_OWNER },
-	[RAW_FAULT_KERNEL] = { asm_fault, OF_EXEC_OWNER },
-	[RAW_HANDLER] = { asm_handler, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_HANDLER_END] = { asm_handler_end, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_FUNCTION] = { asm_function, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_MAP_PAGES] = { asm_map_pages, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_ADD_CACHE] = { asm_add_cache, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_PAGE_ALLOC] = { asm_page_alloc, OF_EXEC_OWNER | IN_FAULT },
-	[RAW_SIGNAL] = { asm_signal, OF_EXEC_OWNER },
-	[RAW_SYS_ENTER] = { asm_sys_enter, 0 },
-	[RAW_SYS_EXIT] = { asm_sys_exit, 0 },
+	[RAW_FAULT_USER] = { asm_fault, false },
+	[RAW_FAULT_KERNEL] = { asm_fault, false },
+	[RAW_HANDLER] = { asm_handler, IN_FAULT },
+	[RAW_HANDLER_END] = { asm_handler_end, IN_FAULT },
+	[RAW_FUNCTION] = { asm_function, IN_FAULT },
+	[RAW_MAP_PAGES] = { asm_map_pages, IN_FAULT },
+	[RAW_ADD_CACHE] = { asm_add_cache, IN_FAULT },
+	[RAW_PAGE_ALLOC] = { asm_page_alloc, IN_FAULT },
+	[RAW_SIGNAL] = { asm_signal, false },
+	[RAW_SYS_ENTER] = { asm_sys_enter, false },
+	[RAW_SYS_EXIT] = { asm_sys_exit, false },
 	[RAW_MA_WRITE] = { asm_ma_write, IN_FAULT }, /* the stack grows */
-	[RAW_EXIT_MMAP] = { asm_mm_gone, 0 },
-	[RAW_EXEC] = { asm_executed, 0 },
-	[RAW_FORK] = { asm_forked, 0 },
-	[RAW_NEWTASK] = { asm_newtask, 0 },
-	[RAW_EXIT] = { asm_exit, 0 },
-	[RAW_RENAME] = { asm_renamed, 0 },
+	[RAW_EXIT_MMAP] = { asm_mm_gone, false },
+	[RAW_EXEC] = { asm_executed, false },
+	[RAW_FORK] = { asm_forked, false },
+	[RAW_NEWTASK] = { asm_newtask, false },
+	[RAW_EXIT] = { asm_exit, false },
+	[RAW_RENAME] = { asm_renamed, false },
 	[RAW_PFS_MAP] = { asm_pfs_map, IN_FAULT },
 	[RAW_PFS_TASK] = { asm_task_reported, IN_FAULT },
 	[RAW_PFS_NOTE] = { take_note, IN_FAULT },
@@ -277,10 +275,12 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		a->stats.other++;
 		return 0;
 	}
-	err = asm_thread_of(a, raw, &t) ?: asm_after_exec(a, t, raw);
-	if (!err && a->defers && !(handler->flags & IN_FAULT))
-		err = asm_pending_end(a, asm_exec_owner(t), raw);
-	return err ? err : handler->fn(a, handler->flags & OF_EXEC_OWNER ? asm_exec_owner(t) : t, raw);
+	err = asm_thread_of(a, raw, &t) ?: asm_follow_exec(a, t, raw);
+	if (!err && !handler->in_fault)
+		t->in_fault = false;
+	if (!err && a->defers && !handler->in_fault)
+		err = asm_pending_end(a, t, raw);
+	return err ? err : handler->fn(a, t, raw);
 }
 
 static int pass_runs(const struct pfs_assembler *a, const struct pfs_fault_run *runs, unsigned int nr)

@@ -44,7 +44,7 @@ struct asm_proc {
 	unsigned int nr_live;		     /* threads alive, of those that were seen to begin */
 	bool counted;			     /* which are all that it has */
 	LIST_HEAD(, asm_thread) in_flight;   /* threads inside a call that removes a range */
-	struct asm_thread *exec_thread;	     /* the one whose exec is under way, or NULL */
+	LIST_HEAD(, asm_thread) execing;     /* threads whose exec is under way: one of them will get through */
 	uint64_t brk;			     /* 0: unknown */
 	struct asm_change recent[NR_RECENT]; /* the newest changes, as a ring */
 	unsigned int next_recent;
@@ -80,8 +80,9 @@ struct asm_fork {
 
 /* The exec that a thread is making. */
 struct asm_exec {
-	bool under_way;
+	bool under_way, is_listed;
 	bool switched;	      /* the old address space is given up */
+	int32_t old_tid;      /* the number under which it began, or 0: the present one */
 	uint64_t reported_ns; /* when the side-band reported that it can no longer fail; 0: it did not */
 	uint64_t stack_id;
 	struct range stack, stack_before;
@@ -102,7 +103,9 @@ struct asm_thread {
 	bool is_in_flight; /* in proc->in_flight */
 	LIST_ENTRY(asm_thread) in_flight;
 	struct asm_fork fork;
-	struct asm_exec exec;
+	struct asm_exec exec; /* listed in proc->execing */
+	LIST_ENTRY(asm_thread) execing;
+	bool in_fault;		     /* nothing has shown yet that its last fault is over */
 	struct asm_pending *pending; /* the fault whose handler runs, where handlers are watched; or NULL */
 	UT_hash_handle hh;
 };
@@ -206,9 +209,8 @@ void asm_thread_not_ending(struct pfs_assembler *a, struct asm_thread *t);
 void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_proc *proc);
 void asm_proc_renew(struct asm_proc *p);
 
-/* The thread whose exec this is: a thread other than the first continues under the first one's number. */
-struct asm_thread *asm_exec_owner(struct asm_thread *t);
 void asm_exec_begin(struct asm_thread *t);
+void asm_exec_over(struct asm_thread *t);
 
 /* A system call begins; it is over, or its beginning was never seen. */
 void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
@@ -283,8 +285,8 @@ asm_fn asm_newtask, asm_forked, asm_executed, asm_exit, asm_mm_gone, asm_renamed
 /* The thread of a raw event; passes on its name the first time that a record holds it. */
 int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct asm_thread **out);
 
-/* Before any event: one that can only follow an exec completes an exec whose own event was lost. */
-asm_fn asm_after_exec;
+/* Before any event: it may show that an exec goes on under the first thread's number, or that the end of one was lost. */
+asm_fn asm_follow_exec;
 
 /* Concludes the exits that the side-band reported and no event did: as of ts_ns, or (0) of the reports. */
 int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);

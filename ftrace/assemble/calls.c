@@ -67,16 +67,6 @@ static int emit_unmap_at(struct pfs_assembler *a, struct asm_thread *t, const st
 	return asm_emit(a, &ev);
 }
 
-/*
- * io_destroy unmaps its ring at once and then waits, long enough for another thread to be given the
- * same address: so the ring goes when the call begins. Without a ring there, nothing is removed.
- */
-static int emit_io_destroy(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* its length is unknown */
-	return emit_unmap_at(a, t, raw, PFS_OP_RING);
-}
-
 int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	asm_call_begin(a, t, raw);
@@ -93,7 +83,12 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	case SYS_SHMDT:
 		return emit_unmap_at(a, t, raw, PFS_OP_DETACH_BEGIN);
 	case SYS_IO_DESTROY:
-		return emit_io_destroy(a, t, raw);
+		/*
+		 * It unmaps its ring at once and then waits, long enough for another thread to be given the same
+		 * address: so the ring goes when the call begins. Without a ring there, nothing is removed.
+		 */
+		asm_changed(t, raw, (struct range){ 0, UINT64_MAX }); /* its length is unknown */
+		return emit_unmap_at(a, t, raw, PFS_OP_RING);
 	default:
 		break;
 	}
@@ -295,9 +290,7 @@ static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const stru
 {
 	if (!t->exec.under_way)
 		return 0;
-	t->exec = (struct asm_exec){ 0 };
-	if (t->proc)
-		t->proc->exec_thread = NULL;
+	asm_exec_over(t);
 	return asm_emit_clear(a, t, raw, PFS_SPACE_EXEC);
 }
 

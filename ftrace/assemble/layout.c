@@ -197,7 +197,6 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 {
 	struct range row = { raw->arg[0], raw->arg[1] + 1 };
 	uint64_t id = raw->arg[2] < 4096 ? 0 : raw->arg[2];
-	struct asm_thread *owner = asm_exec_owner(t);
 
 	if (row.end == 0)
 		row.end = UINT64_MAX & ~a->page_mask;
@@ -213,9 +212,9 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		a->stats.foreign_rows++;
 		return 0;
 	}
-	if (owner->exec.under_way) {
-		exec_row(owner, row, id);
-		return emit_row(a, owner, raw, row, id, PFS_SPACE_EXEC);
+	if (t->exec.under_way) {
+		exec_row(t, row, id);
+		return emit_row(a, t, raw, row, id, PFS_SPACE_EXEC);
 	}
 	if (t->fork.copying)
 		return fork_row(a, t, raw, row, id);

@@ -126,6 +126,8 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 
 	if (!builder)
 		return -ENOMEM;
+	if (!builder->exec.under_way)
+		builder = t;
 	err = a->handlers ? asm_pending_exec(a, builder) : asm_exec_populated(a, builder, raw);
 	if (err)
 		return err;
@@ -136,6 +138,8 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		PFS_SET(&ev, child_tid, CHILD_TID, old_tid);
 	if (builder->exec.comm[0])
 		PFS_SET(&ev, comm, COMM, builder->exec.comm);
+	err = asm_emit(a, &ev);
+	asm_exec_over(t);
 	t->exited = false; /* the first thread's number lives on in the one that did the exec */
 	t->named = true;
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
@@ -144,8 +148,28 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		t->alive = false;
 		asm_thread_set_alive(t, true);
 	}
-	err = asm_emit(a, &ev);
-	builder->exec = t->exec = (struct asm_exec){ 0 };
+	return err;
+}
+
+/* The first thread ended in another thread's exec, which continues under its number. All others have ended as well. */
+static int take_over(struct pfs_assembler *a, struct asm_thread *first)
+{
+	struct asm_thread *t = first->proc ? LIST_FIRST(&first->proc->execing) : NULL;
+	struct asm_pending *pending = first->pending;
+	int err;
+
+	if (!t || !first->exited || first->tid != first->proc->pid)
+		return 0;
+	err = asm_pending_release(a, first) ?: asm_pending_release(a, t);
+	first->pending = t->pending;
+	t->pending = pending;
+	first->call = t->call;
+	first->exec = t->exec;
+	first->exec.is_listed = false;
+	first->exec.old_tid = t->tid;
+	asm_call_over(t);
+	asm_exec_over(t);
+	asm_thread_set_alive(t, false);
 	return err;
 }
 
@@ -157,7 +181,7 @@ static int exec_over(struct pfs_assembler *a, struct asm_thread *t, const struct
 				 .cpu = raw->cpu,
 				 .tid = t->tid,
 				 .tgid = raw->tgid,
-				 .arg = { t->tid, asm_exec_owner(t)->tid } };
+				 .arg = { t->tid, t->exec.old_tid ? t->exec.old_tid : t->tid } };
 
 	return asm_executed(a, t, &end);
 }
@@ -166,20 +190,18 @@ static int exec_over(struct pfs_assembler *a, struct asm_thread *t, const struct
 static int exec_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	const char *comm = asm_unescaped(a, raw->str);
-	struct asm_thread *builder;
-	int err = 0;
+	int err;
 
 	if (!comm)
 		return -ENOMEM;
-	if (t->exec.reported_ns) /* everything between two execs was lost */
-		err = exec_over(a, t, raw);
-	builder = asm_exec_owner(t);
-	if (!builder->exec.under_way)
-		asm_exec_begin(builder);
-	builder->exec.switched = true;
+	/* Reported before: everything between two execs was lost. */
+	err = t->exec.reported_ns ? exec_over(a, t, raw) : take_over(a, t);
+	if (!t->exec.under_way)
+		asm_exec_begin(t);
+	t->exec.switched = true;
 	t->exec.reported_ns = raw->ts_ns;
-	if (!builder->exec.comm[0])
-		strncpy(builder->exec.comm, comm, sizeof(builder->exec.comm) - 1);
+	if (!t->exec.comm[0])
+		strncpy(t->exec.comm, comm, sizeof(t->exec.comm) - 1);
 	return err;
 }
 
@@ -208,9 +230,13 @@ static bool is_after_exec(const struct asm_thread *t, const struct raw_event *ra
 	}
 }
 
-int asm_after_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+int asm_follow_exec(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	return t->exec.reported_ns && is_after_exec(t, raw) ? exec_over(a, t, raw) : 0;
+	/* A thread that has ended does none of these while another one lives. */
+	bool by_other = raw->kind == RAW_EXIT_MMAP || raw->kind == RAW_RENAME || raw->kind == RAW_MA_WRITE;
+	int err = t->exited && by_other ? take_over(a, t) : 0;
+
+	return !err && t->exec.reported_ns && is_after_exec(t, raw) ? exec_over(a, t, raw) : err;
 }
 
 static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -221,6 +247,7 @@ static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	int err = 0;
 
 	asm_call_over(t);
+	asm_exec_over(t);
 	t->exited = true;
 	if (t->alive) {
 		asm_thread_set_alive(t, false);
@@ -278,11 +305,9 @@ int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns)
 
 int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct asm_thread *owner = asm_exec_owner(t);
-
 	a->exit_mmap = true;
-	if (owner->exec.under_way) {
-		owner->exec.switched = true;
+	if (t->exec.under_way) {
+		t->exec.switched = true;
 		return 0;
 	}
 	if (t->exited)
@@ -294,12 +319,12 @@ int asm_mm_gone(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 
 int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct asm_thread *owner = asm_exec_owner(t), *task;
+	struct asm_thread *task;
 
 	if (!raw->str)
 		return 0;
-	if (owner->exec.under_way) { /* the new image's name, which belongs to the exec event */
-		strncpy(owner->exec.comm, raw->str, sizeof(owner->exec.comm) - 1);
+	if (t->exec.under_way) { /* the new image's name, which belongs to the exec event */
+		strncpy(t->exec.comm, raw->str, sizeof(t->exec.comm) - 1);
 		return 0;
 	}
 	task = raw->arg[0] == RAW_ABSENT ? t : asm_thread_get(a, raw->arg[0]);

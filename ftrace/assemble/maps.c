@@ -79,7 +79,6 @@ static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	struct asm_thread *owner = asm_exec_owner(t);
 	bool snapshot = raw->arg[7] == PFS_MAP_SNAPSHOT;
 	struct range r = { raw->arg[0], raw->arg[1] };
 	const char *name = asm_unescaped(a, raw->str);
@@ -102,12 +101,12 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	}
 	if (err)
 		return err;
-	asm_event_range(&ev, raw, owner->exec.under_way && !snapshot ? owner : t, PFS_MAP, r);
+	asm_event_range(&ev, raw, t, PFS_MAP, r);
 	set_file(&ev, raw, name);
 	PFS_SET(&ev, perms, PERMS, asm_perms_of(raw->arg[5], raw->arg[6]));
 	if (asm_traits_of(raw->arg[6]))
 		PFS_SET(&ev, traits, TRAITS, asm_traits_of(raw->arg[6]));
-	if (owner->exec.under_way && !snapshot) {
+	if (t->exec.under_way && !snapshot) {
 		PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
 	} else if (!snapshot) {
 		t->call.last_row = r;

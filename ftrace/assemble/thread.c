@@ -32,6 +32,7 @@ void asm_thread_not_ending(struct pfs_assembler *a, struct asm_thread *t)
 void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_proc *proc)
 {
 	asm_call_over(t);
+	asm_exec_over(t);
 	asm_thread_set_alive(t, false);
 	asm_thread_not_ending(a, t);
 	*t = (struct asm_thread){ .tid = t->tid, .proc = proc, .pending = t->pending, .hh = t->hh };
@@ -41,25 +42,26 @@ void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_
 void asm_proc_renew(struct asm_proc *p)
 {
 	p->nr_live = 0;
-	p->exec_thread = NULL;
+	while (!LIST_EMPTY(&p->execing))
+		asm_exec_over(LIST_FIRST(&p->execing));
 	p->brk = 0;
 	p->counted = true;
 	p->mlock_future = p->shared_space = p->in_snapshot = false;
 }
 
-struct asm_thread *asm_exec_owner(struct asm_thread *t)
-{
-	/* The first thread ended during another thread's exec, which continues under the first one's number. */
-	if (t->exited && !t->exec.under_way && t->proc && t->proc->exec_thread && t->tid == t->proc->pid)
-		return t->proc->exec_thread;
-	return t;
-}
-
 void asm_exec_begin(struct asm_thread *t)
 {
-	t->exec = (struct asm_exec){ .under_way = true };
+	asm_exec_over(t);
+	t->exec = (struct asm_exec){ .under_way = true, .is_listed = t->proc };
 	if (t->proc)
-		t->proc->exec_thread = t;
+		LIST_INSERT_HEAD(&t->proc->execing, t, execing);
+}
+
+void asm_exec_over(struct asm_thread *t)
+{
+	if (t->exec.is_listed)
+		LIST_REMOVE(t, execing);
+	t->exec = (struct asm_exec){ 0 };
 }
 
 /* ---- the current system call ---- */

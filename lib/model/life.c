@@ -165,11 +165,27 @@ struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pf
 	return NULL;
 }
 
+/* Takes the space that an exec by another thread of the process began to build. NULL: there is none. */
+static struct pfs_space *take_execing(struct pfs_model *model, const struct pfs_proc *proc)
+{
+	struct pfs_space *space = NULL;
+	struct thread_slot *slot, *next;
+
+	HASH_ITER (hh, model->priv->threads, slot, next)
+		if (!space && slot->thread.proc == proc && slot->thread.execing) {
+			space = slot->thread.execing;
+			slot->thread.execing = slot->thread.fault_space = NULL;
+		}
+	return space;
+}
+
 struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	if (!pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT)
 		return pfs_proc_space(thread->proc);
 	if (ev->space == PFS_SPACE_EXEC) {
+		if (!thread->execing && thread->died_ns != UINT64_MAX) /* the first one: another took over its number */
+			thread->execing = take_execing(model, thread->proc);
 		if (!thread->execing)
 			thread->execing = space_new(model, ev->ts_ns);
 		return thread->execing;
@@ -245,19 +261,13 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	      struct pfs_outcome *outcome)
 {
 	struct pfs_proc *proc = thread->proc;
-	struct pfs_thread *builder = thread;
-	struct pfs_space *space;
+	struct pfs_space *space = thread->execing;
 	int err;
 
+	thread->execing = NULL;
 	/* A thread that is not the first one takes over the first one's number by its exec. */
-	if (pfs_has(ev, PFS_F_CHILD_TID) && ev->child_tid != ev->tid) {
-		struct pfs_thread *old = pfs_model_thread(model, ev->child_tid);
-
-		if (old && old->proc == proc && old->execing)
-			builder = old;
-	}
-	space = builder->execing;
-	builder->execing = NULL;
+	if (!space && pfs_has(ev, PFS_F_CHILD_TID) && ev->child_tid != ev->tid)
+		space = take_execing(model, proc);
 	if (space) {
 		space->complete = true;
 		pfs_space_begin(space);
@@ -298,6 +308,8 @@ int life_exit(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	      struct pfs_outcome *outcome)
 {
 	thread->died_ns = ev->ts_ns;
+	pfs_space_put(thread->execing); /* it was killed in the middle of an exec */
+	thread->execing = thread->fault_space = NULL;
 	if (ev->last)
 		thread->proc->died_ns = ev->ts_ns;
 	return 0;

@@ -179,6 +179,14 @@ faults_in()
 		}
 		END { print n + 0 }'
 }
+# same_tids FILE: its faults' times and threads as pfscope's events have them, and as libtracecmd reads them
+same_tids()
+{
+	"$PFSCOPE" events "$1" | awk '$2 == "fault" { sub(/\./, "", $1); match($0, / tid=[0-9]+/)
+		print $1, substr($0, RSTART, RLENGTH) }' >"$T/tids"
+	"$TOOLS/dat_dump" -o "$1" | awk '/ kind=[12] / { match($0, / tid=[0-9]+/)
+		print $1, substr($0, RSTART, RLENGTH) }' | diff "$T/tids" -
+}
 run --no-bars -o k.dat -- "$WORK/forks" 20 3 exec
 is "$(kinds k.dat)" '20 21 21' '20 children that become another program'
 run --no-bars -o k.dat -- "$WORK/forks" 20 3 spawn
@@ -190,6 +198,11 @@ run --no-bars -o k.dat -- "$WORK/execs" 5 3
 is "$(kinds k.dat)" '0 6 1' 'a chain of 6 images'
 run --no-bars -o k.dat -- "$WORK/execs" 5 3 0 thread
 is "$(kinds k.dat)" '0 6 1' 'a chain of 6 images, by other threads'
+ok '... whose faults have the thread numbers that the kernel recorded' same_tids k.dat
+run --no-bars -o k.dat -- "$WORK/execs" 5 3 40000 race
+is "$(kinds k.dat)" '0 6 1' 'a chain of 6 images, by one of four threads'
+ok '... whose faults have the thread numbers that the kernel recorded' same_tids k.dat
+unlike "$("$PFSCOPE" report k.dat)" outside '... and are all in regions'
 
 run --no-bars -o k.dat -- sh -c \
 	"(setsid sh -c 'sleep 0.4; $WORK/touch 64 write anon' >daemon.out 2>&1 </dev/null &) ; exit 3"

@@ -409,6 +409,39 @@ static void test_faults_before_the_exec_of_another_thread(void **state)
 	feed_free(&f);
 }
 
+/* The first one ends, as do all that lose; the image goes on under its number. */
+static void test_an_exec_continues_under_the_first_number(void **state)
+{
+	struct feed f = feed_new(1);
+	struct pfs_event ev;
+
+	feed_thread(&f, 5);
+	feed_thread(&f, 6);
+	f.space = PFS_SPACE_EXEC;
+	for (int tid = 1; tid <= 6; tid += tid == 1 ? 4 : 1) {
+		feed_as(&f, 1, tid);
+		feed_map(&f, tid * 0x10000, tid * 0x10000 + PAGE, RW, "");
+	}
+	f.space = 0;
+	for (int tid = 1; tid <= 6; tid += 5) {
+		feed_as(&f, 1, tid);
+		ev = feed_event(&f, PFS_EXIT, 0);
+		feed_apply(&f, &ev);
+	}
+	feed_as(&f, 1, 1);
+	f.space = PFS_SPACE_EXEC;
+	feed_map(&f, 0x600000, 0x601000, RW, "");
+	feed_fault(&f, 0x600000, PFS_READ);
+	f.space = 0;
+	ev = feed_event(&f, PFS_EXEC, HAS(CHILD_TID));
+	ev.child_tid = 5;
+	feed_apply(&f, &ev);
+	assert_int_equal(space_of(&f, 1)->nr_live, 2);
+	assert_int_equal(space_of(&f, 1)->live[0]->start, 0x50000);
+	assert_int_equal(flags_at(&f, 1, 0x600000), PFS_PAGE_READ | PFS_PAGE_USER);
+	feed_free(&f);
+}
+
 /* An exec that failed after its new image was begun leaves the old one as it was. */
 static void test_exec_that_failed(void **state)
 {
@@ -879,6 +912,7 @@ int main(void)
 		cmocka_unit_test(test_exec_by_another_thread),
 		cmocka_unit_test(test_rows_of_another_process),
 		cmocka_unit_test(test_faults_before_the_exec_of_another_thread),
+		cmocka_unit_test(test_an_exec_continues_under_the_first_number),
 		cmocka_unit_test(test_exec_that_failed),
 		cmocka_unit_test(test_a_launcher_is_counted_apart),
 		cmocka_unit_test(test_a_launch_ends_by_a_loss),
