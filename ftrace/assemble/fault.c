@@ -79,6 +79,7 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 		PFS_SET(ev, pid, PID, t->proc->pid);
 	if (__builtin_expect(t->exec.under_way, 0) && t->exec.switched)
 		PFS_SET(ev, space, SPACE, PFS_SPACE_EXEC);
+	t->in_fault = true;
 	return a->defers ? asm_pending_begin(a, t, ev) : asm_emit(a, ev);
 }
 
@@ -90,11 +91,12 @@ static bool is_settled(const struct asm_thread *t)
 
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)
 {
-	const struct asm_thread *t = a->hot[run->cpu & 63];
+	struct asm_thread *t = a->hot[run->cpu & 63];
 
 	if (!fault_is_plain(run, *run->ip) || !a->sink.faults || a->defers || a->only_pid || !a->cpu_type || !t ||
 	    t->tid != run->tid || !is_settled(t))
 		return false;
+	t->in_fault = true;
 	run->pid = t->proc ? t->proc->pid : 0;
 	run->access = fault_access(a, run->code);
 	return true;
@@ -124,7 +126,8 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 {
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
 
-	if (a->handlers) /* the handler's result determines the class */
+	/* The handler's result determines the class. Outside of a fault, read() and write() fill the page cache, too. */
+	if (a->handlers || !t->in_fault)
 		return 0;
 	return emit_file_pages(a, t, raw, PFS_MAJOR, UINT64_C(1) << order);
 }

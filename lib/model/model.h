@@ -85,6 +85,7 @@ struct pfs_thread {
 	uint64_t fault_addr;
 	uint64_t fault_ns;
 	uint8_t fault_mode, fault_access;
+	bool fault_major;
 	struct pfs_counts *outside[2]; /* that have counted it in no known region; NULL: none */
 	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;

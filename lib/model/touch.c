@@ -188,6 +188,7 @@ static void remember_fault(struct pfs_model *model, struct pfs_thread *thread, s
 	thread->fault_ns = batch->ts_ns[nr - 1];
 	thread->fault_mode = batch->mode;
 	thread->fault_access = batch->access;
+	thread->fault_major = false;
 	thread->outside[0] = region ? NULL : model_counts(model, space);
 	thread->outside[1] = region || space->launcher ? NULL : &thread->proc->counts;
 	thread->nr_faults += nr;
@@ -339,17 +340,22 @@ int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct 
 	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
 }
 
-/* The kernel read pages of a file during the fault, which is major if its own page is among them. */
+/* The kernel read pages of a file. The fault is major if its own is among them; that may be read again, unmapped. */
 int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = thread->fault_space;
 	struct pfs_region *region = fault_region(thread);
 
-	if (model->priv->muted || !region || !is_file(region, ev) ||
-	    !beside_fault(region, thread, ev->off, ev->end_off))
+	if (model->priv->muted)
 		return 0;
+	if (!region || thread->fault_major || !is_file(region, ev) ||
+	    !beside_fault(region, thread, ev->off, ev->end_off)) {
+		model->nr_events--; /* as if it were none */
+		return 0;
+	}
 	COUNT(major, 1);
+	thread->fault_major = true;
 	outcome->space = space;
 	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
 }

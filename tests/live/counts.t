@@ -124,6 +124,21 @@ is "$(reason '(exec-time copies)')" 11 'one page of arguments for each of 11 exe
 counted stack 300
 counted reserve
 
+# Of all that the page cache gets, the page of each fault makes a major one: at 5 pages of each 16 MiB.
+counted disk 3
+major=$("$PFSCOPE" events "$T/rec" | awk -v t0="$(value t0_ns)" -v t1="$(value t1_ns)" '
+	{ ns = $1; sub(/\./, "", ns) }
+	$2 == "major" && ns > t0 && ns < t1 {
+		for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		page = 5 * 4096 + n++ * 16 * 1024 * 1024
+		right += v["off"] <= page && page < v["end_off"]
+	}
+	END { print n + 0, right + 0 }')
+is "$major" "$(value majflt) 3" 'disk 3: a major line for each major fault, with its page'
+is "$("$PFSCOPE" report --json "$T/rec" | grep -o '"major": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')" \
+	"$("$PFSCOPE" events "$T/rec" | sed -n 's/.* key="rusage" value=".*major=\([0-9]*\)"/\1/p')" \
+	'... and as many in the report as the kernel counted'
+
 # Arguments of 40,000 bytes are copied into 11 pages of the new stack.
 long=$(printf '%040000d' 0)
 "$PFSCOPE" run --count --no-bars -o "$T/rec" -- /bin/true "$long" >"$T/log" 2>&1

@@ -97,10 +97,17 @@ static void test_a_read_from_disk(void **state)
 	struct raw_feed f;
 
 	raw_feed_init(&f);
+	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2); /* by read(), or for an unrecorded fault */
+	expect(&f, "");
+	RAW(&f, RAW_FAULT_USER, 0x1000);
+	forget(&f);
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2, 2);
 	expect(&f, "major off=8192 end_off=24576 dev=fe:00 ino=7\n");
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2);
 	expect(&f, "major off=8192 end_off=12288 dev=fe:00 ino=7\n");
+	ENTER(&f, SYS_MUNMAP, 0x1000, 0x1000); /* the fault is over */
+	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2);
+	expect(&f, "");
 	raw_feed_fini(&f);
 }
 
@@ -243,6 +250,7 @@ static void test_the_page_size_is_heeded(void **state)
 	raw_feed_init(&f);
 	NOTE(&f, "page_size=16384");
 	NOTE(&f, "page_size=1000"); /* none */
+	RAW(&f, RAW_FAULT_USER, 0x1000);
 	forget(&f);
 	ROW(&f, 0x11000, 0x14000, ID);
 	ROW(&f, 0x10000, 0x14000, ID);

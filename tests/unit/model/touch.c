@@ -100,6 +100,24 @@ static void test_counts_by_access_and_mode(void **state)
 	feed_free(&f);
 }
 
+/* Of all that is read, the fault's own page counts, and once: it may be read again by a system call. */
+static void test_a_page_read_from_disk(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_maps_line(&f, 0x400000, 0x410000, R, 0, 1, 9, "/a");
+	feed_fault(&f, 0x402000, PFS_READ);
+	for (int i = 0; i < 8; i++)
+		feed_major(&f, 1, 9, (i & 3) * PAGE);
+	feed_major(&f, 1, 8, 2 * PAGE);
+	assert_int_equal(f.model->counts.major, 1);
+	assert_int_equal(f.model->nr_events, 3);
+	feed_fault(&f, 0x403000, PFS_READ);
+	feed_major(&f, 1, 9, 3 * PAGE);
+	assert_int_equal(f.model->counts.major, 2);
+	feed_free(&f);
+}
+
 static void test_a_class_that_the_source_knows(void **state)
 {
 	struct feed f = feed_new(PID);
@@ -427,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_by_access_and_mode),
+		cmocka_unit_test(test_a_page_read_from_disk),
 		cmocka_unit_test(test_a_class_that_the_source_knows),
 		cmocka_unit_test(test_an_unknown_access_is_unknown),
 		cmocka_unit_test(test_what_was_written),
