@@ -123,7 +123,7 @@ int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm
 int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end);
 int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
-struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m);
+struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 void dec_leave_space(struct dec_proc *p);
 void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p);
 

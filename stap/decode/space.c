@@ -184,10 +184,13 @@ int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirr
 	return current && subject.pid ? emit_clear(d, rec, subject) : 0;
 }
 
-struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, const struct mirror *m)
+struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m)
 {
 	const struct dec_proc *p = dec_proc_find(d, rec->pid);
 
+	/* From de_thread() on the thread that executes has the first one's number. */
+	if (m && m->state == MIRROR_EXECING && rec->pid == m->pid && rec->tid == m->pid)
+		m->tid = m->pid;
 	if (!m || (p && p->mirror == m))
 		return (struct dec_subject){ rec->pid, rec->tid, PFS_SPACE_CURRENT };
 	switch (m->state) {
