@@ -13,8 +13,6 @@ static int take(void *ctx, const struct pfs_event *ev)
 
 	if (err || (outcome.muted && pfs_kind_is(ev, PFS_KIND_FILTERED)))
 		return err;
-	if (ev->kind == PFS_MAJOR && !outcome.space) /* the kernel read something else than the fault's page */
-		return err;
 	return p->observer.event ? p->observer.event(p->observer.ctx, ev, &outcome) : 0;
 }
 

@@ -209,7 +209,7 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct 
 		return err;
 	if (ev->kind != PFS_LOST)
 		err = apply_of_thread(model, ev, outcome);
-	outcome->muted = model->priv->muted;
+	outcome->muted |= model->priv->muted;
 	/* A new thread may have been given the number of this one. */
 	outcome->thread = model->priv->last && model->priv->last->tid == ev->tid ? model->priv->last
 										 : pfs_model_thread(model, ev->tid);

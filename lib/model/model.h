@@ -210,7 +210,7 @@ struct pfs_outcome {
 	struct pfs_space *space;
 	struct pfs_region *region; /* of a fault or an access; NULL: unknown */
 	enum pfs_fate fate;	   /* of a fault */
-	bool muted;		   /* a filter hides the touches of this thread now */
+	bool muted; /* a filter hides the touches of this thread now, or the event is of no fault of it */
 };
 
 /* Receives events and runs of faults right after the model, with their outcomes. */

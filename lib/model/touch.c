@@ -352,6 +352,7 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 	if (!region || thread->fault_major || !is_file(region, ev) ||
 	    !beside_fault(region, thread, ev->off, ev->end_off)) {
 		model->nr_events--; /* as if it were none */
+		outcome->muted = true;
 		return 0;
 	}
 	COUNT(major, 1);

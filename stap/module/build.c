@@ -128,8 +128,12 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 
 	memset(b, 0, sizeof(*b));
 	b->config = *config;
-	ret = pfs_kernel_check_modules(config->release, err) ?: find_programs(b, err) ?: pfs_kernel_find(&b->kernel, config->release, err) ?: check_config(b, err)
-		      ?: check_lockdown(b, err) ?: pfs_cache_init(&b->cache, err);
+	ret = pfs_kernel_check_modules(config->release, err)
+		      ?: find_programs(b, err)
+		      ?: pfs_kernel_find(&b->kernel, config->release, err)
+		      ?: check_config(b, err)
+		      ?: check_lockdown(b, err)
+		      ?: pfs_cache_init(&b->cache, err);
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
 	return ret;
