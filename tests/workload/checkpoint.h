@@ -12,14 +12,16 @@
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
-#include "workload.h"
+#include "snapshot.h"
 
 /* One process's series of checkpoints: PREFIX.PID.0.maps, PREFIX.PID.1.maps, ... */
 struct checkpoints {
 	const char *prefix;
-	unsigned int nr; /* taken so far */
-	int verbose;	 /* a line of output each */
-	char path[4096]; /* of the last one */
+	unsigned int nr;	/* taken so far */
+	int verbose;		/* a line of output each */
+	int shared;		/* this process has its memory from a parent that waits in vfork */
+	struct snapshot *pages; /* its buffers; NULL: no pages are saved */
+	char path[4096];	/* of the last one */
 	char text[1 << 20];
 };
 
@@ -62,6 +64,19 @@ static ssize_t checkpoint_read(char *text, size_t max, uint64_t *t0, uint64_t *t
 	return n < 0 || len == max ? -1 : (ssize_t)len;
 }
 
+/* The state of all pages, to PREFIX.PID.N.pages. */
+static void checkpoint_pages(struct checkpoints *cps, int pid, int tid)
+{
+	char head[128], path[sizeof(cps->path)];
+
+	if (snapshot_take(cps->pages, pid))
+		wl_die("cannot read /proc/self/pagemap");
+	snprintf(head, sizeof(head), "pid=%d tid=%d why=checkpoint%s", pid, tid, cps->shared ? " shared=1" : "");
+	snprintf(path, sizeof(path), "%s.%d.%u.pages", cps->prefix, pid, cps->nr);
+	if (snapshot_write(cps->pages, path, head))
+		wl_die("cannot write %s", path);
+}
+
 /* Takes one. 0, or the end of the program: a test that misses a checkpoint is no test. */
 static int checkpoint(struct checkpoints *cps)
 {
@@ -79,12 +94,15 @@ static int checkpoint(struct checkpoints *cps)
 				  (unsigned long long)t1, pid, tid);
 	iov[1].iov_base = cps->text;
 	iov[1].iov_len = len;
-	snprintf(cps->path, sizeof(cps->path), "%s.%d.%u.maps", cps->prefix, pid, cps->nr++);
+	snprintf(cps->path, sizeof(cps->path), "%s.%d.%u.maps", cps->prefix, pid, cps->nr);
 	if (checkpoint_write(cps->path, iov))
 		wl_die("cannot write %s", cps->path);
+	if (cps->pages)
+		checkpoint_pages(cps, pid, tid);
 	if (cps->verbose)
 		dprintf(STDOUT_FILENO, "checkpoint %s pid=%d tid=%d t0=%llu bytes=%zd\n", cps->path, pid, tid,
 			(unsigned long long)t0, len);
+	cps->nr++;
 	return 0;
 }
 

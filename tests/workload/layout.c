@@ -5,14 +5,15 @@
  *
  *     layout 17 /tmp/x/run              150 steps; checkpoints in /tmp/x/run.PID.N.maps
  *     layout --verbose 17 400 /tmp/x/run
+ *     layout --pages 17 /tmp/x/run      also touches of all kinds; the state of all pages in run.PID.N.pages
  *
- * The operations on memory are in layout_ops.h; here are the heap and the stack, threads (by turns
+ * The operations on memory are in layout_ops.h and layout_touches.h; here are the heap and the stack, threads (by turns
  * and at the same time), forks, vforks and execs, and the main loop. A checkpoint is taken only
  * while nothing else runs in the address space. Files are made in PREFIX.files; shared memory
  * segments are marked for removal at once. The operations depend on SEED alone, their addresses do
  * not.
  */
-#include "layout_ops.h"
+#include "layout_touches.h"
 
 #include <pthread.h>
 #include <spawn.h>
@@ -26,7 +27,7 @@
 #define MAX_CHILDREN	  6
 #define STACK_PAGES	  900 /* of 2048 that Linux allows by default */
 
-static const char usage[] = "layout [--verbose] [--anon-names] SEED [STEPS] PREFIX";
+static const char usage[] = "layout [--verbose] [--anon-names] [--pages] SEED [STEPS] PREFIX";
 
 /* Everything that one process is made of, in one place that is touched at the start. */
 struct process {
@@ -327,7 +328,9 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 	pid = vfork();
 	if (!pid) {
 		mapped = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		p->layout.cps.shared = 1;
 		checkpoint(&p->layout.cps);
+		p->layout.cps.shared = 0;
 		if (exec)
 			execl(p->layout.self, "layout", "--nothing", NULL);
 		_exit(0);
@@ -336,6 +339,51 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 		wl_die("vfork");
 	if (mapped && mapped != MAP_FAILED)
 		area_add(a, (struct area){ .span = { mapped, len / WL_PAGE } });
+}
+
+/* A child that touches its copies while the parent touches its own. */
+static void op_fork_touch(struct process *p, struct actor *a)
+{
+	int status;
+	pid_t pid;
+
+	if (p->layout.level > 1)
+		return;
+	pid = fork();
+	if (!pid) {
+		become_child(p, a);
+		for (int i = 0; i < 6; i++)
+			op_touch_many(&p->actors[0]);
+		checkpoint(&p->layout.cps);
+		_exit(0);
+	}
+	for (int i = 0; i < 3; i++)
+		op_touch_many(a);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		wl_die("fork to touch");
+}
+
+/* A child that touches its parent's pages. */
+static void op_remote_touch(struct process *p, struct actor *a)
+{
+	int i, status;
+	struct span s = target(a, &i);
+	pid_t parent = syscall(SYS_getpid), pid = fork();
+
+	(void)p;
+	if (!pid) {
+		for (unsigned int n = 1 + below(a, 5); n; n--) {
+			char *page = s.start + below(a, s.pages) * WL_PAGE;
+
+			if (chance(a, 30))
+				memory_read(parent, page);
+			else
+				memory_write(parent, page, chance(a, 40));
+		}
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		wl_die("fork to touch the parent");
 }
 
 /* Operations on memory alone take no process. */
@@ -347,6 +395,11 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 	X(op_policy, 2) X(op_seal, 1) X(op_shm_attach, 4) X(op_shm_detach, 3)		\
 	X(op_grow_down, 4) X(op_odd_memory, 2) X(op_userfaultfd, 1) X(op_reserve, 2)	\
 	X(op_malloc, 4) X(op_personality, 1) X(op_anon_name, 1)
+
+/* Only with --pages, so that without it a seed does what it always did. */
+#define PAGE_OPS(X)									\
+	X(op_kernel_touch, 25) X(op_touch_many, 20) X(op_sweep, 12) X(op_present, 25)	\
+	X(op_remove, 4) X(op_file_changes, 4) X(op_huge, 2) X(op_userfaultfd_fill, 2)
 /* clang-format on */
 
 #define WRAP(name, weight)                                        \
@@ -356,44 +409,59 @@ static __attribute__((noinline)) void op_vfork(struct process *p, struct actor *
 		name(a);                                          \
 	}
 MEMORY_OPS(WRAP)
+PAGE_OPS(WRAP)
 WRAP(op_whole_process, 0)
 
 /* clang-format off */
-#define ROW(name, weight) { do_##name, weight, false, false },
+#define ROW(name, weight) { do_##name, weight, 0 },
+#define PAGE_ROW(name, weight) { do_##name, weight, PAGES },
 /* clang-format on */
+
+/* When an operation may come. */
+enum {
+	ALONE = 1, /* not while others run: it reaches beyond what the actor owns */
+	FIRST = 2, /* only by the first thread */
+	PAGES = 4, /* only with --pages */
+};
 
 struct op {
 	op_fn fn;
 	unsigned int weight; /* how often, relative to the others */
-	bool alone;	     /* not while others run: it reaches beyond what the actor owns */
-	bool first;	     /* only by the first thread */
+	unsigned int when;
 };
 
 static const struct op ops[] = {
-	MEMORY_OPS(ROW){ do_op_whole_process, 2, true, false },
-	{ op_brk, 8, true, false },
-	{ op_heap, 4, true, false },
-	{ op_stack, 2, true, true },
-	{ op_move_vdso, 1, true, false },
-	{ op_turns, 2, true, true },
-	{ op_crowd, 2, true, true },
-	{ op_fork, 2, true, true },
-	{ op_fork_amid, 2, false, false },
-	{ op_spawn, 1, true, false },
-	{ op_vfork, 2, true, false },
+	MEMORY_OPS(ROW) PAGE_OPS(PAGE_ROW){ do_op_whole_process, 2, ALONE },
+	{ op_fork_touch, 2, ALONE | PAGES },
+	{ op_remote_touch, 3, ALONE | PAGES },
+	{ op_brk, 8, ALONE },
+	{ op_heap, 4, ALONE },
+	{ op_stack, 2, ALONE | FIRST },
+	{ op_move_vdso, 1, ALONE },
+	{ op_turns, 2, ALONE | FIRST },
+	{ op_crowd, 2, ALONE | FIRST },
+	{ op_fork, 2, ALONE | FIRST },
+	{ op_fork_amid, 2, 0 },
+	{ op_spawn, 1, ALONE },
+	{ op_vfork, 2, ALONE },
 };
 
 #define NR_OPS (sizeof(ops) / sizeof(*ops))
+
+static unsigned int weight(const struct actor *a, const struct op *op)
+{
+	return op->when & PAGES && !a->layout->pages ? 0 : op->weight;
+}
 
 static const struct op *random_op(struct actor *a)
 {
 	unsigned int total = 0, n, i;
 
 	for (i = 0; i < NR_OPS; i++)
-		total += ops[i].weight;
+		total += weight(a, &ops[i]);
 	n = below(a, total);
-	for (i = 0; n >= ops[i].weight; i++)
-		n -= ops[i].weight;
+	for (i = 0; n >= weight(a, &ops[i]); i++)
+		n -= weight(a, &ops[i]);
 	return &ops[i];
 }
 
@@ -403,7 +471,7 @@ static void steps(struct process *p, struct actor *a, long nr)
 		const struct op *op = random_op(a);
 		bool first = syscall(SYS_gettid) == syscall(SYS_getpid);
 
-		if ((!op->alone || a->alone) && (!op->first || first))
+		if ((!(op->when & ALONE) || a->alone) && (!(op->when & FIRST) || first))
 			op->fn(p, a);
 		if (a->alone && p->layout.cps.nr < p->layout.max_checkpoints && chance(a, 25))
 			checkpoint(&p->layout.cps);
@@ -498,11 +566,13 @@ static void *exec_next(void *arg)
 	struct process *p = arg;
 	struct layout *l = &p->layout;
 	char where[64], seed[32], nr_steps[32];
-	char *argv[] = {
-		"layout", "--continue", where, seed, nr_steps, (char *)l->cps.prefix, l->verbose ? "--verbose" : NULL,
-		NULL
-	};
+	char *argv[9] = { "layout", "--continue", where, seed, nr_steps, (char *)l->cps.prefix };
+	unsigned int nr = 6;
 
+	if (l->verbose)
+		argv[nr++] = "--verbose";
+	if (l->pages)
+		argv[nr++] = "--pages";
 	snprintf(where, sizeof(where), "%u:%u:%u", l->depth + 1, l->level, l->cps.nr);
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)l->seed);
 	snprintf(nr_steps, sizeof(nr_steps), "%ld", l->steps);
@@ -544,6 +614,8 @@ static void parse(struct layout *l, int argc, char **argv)
 			l->verbose = true;
 		else if (!strcmp(argv[i], "--anon-names"))
 			l->anon_names = true;
+		else if (!strcmp(argv[i], "--pages"))
+			l->pages = true;
 		else if (!strcmp(argv[i], "--continue") && i + 1 < argc)
 			parse_where(l, argv[++i]);
 		else if (argv[i][0] == '-' || nr == 3)
@@ -556,6 +628,23 @@ static void parse(struct layout *l, int argc, char **argv)
 	l->seed = wl_number(words[0], INT64_MAX);
 	l->steps = nr == 3 ? wl_number(words[1], 1000000) : STEPS;
 	l->cps.prefix = words[nr - 1];
+}
+
+/* From now on; what that takes is touched here. */
+static void save_pages(struct layout *l)
+{
+	static struct page_run runs[32768];
+	static struct snapshot snapshot;
+
+	memset(runs, 1, sizeof(runs));
+	memset(&snapshot, 0, sizeof(snapshot));
+	snapshot.text = l->cps.text;
+	snapshot.max_text = sizeof(l->cps.text);
+	snapshot.runs = runs;
+	snapshot.max_runs = sizeof(runs) / sizeof(*runs);
+	snapshot.zero_pfn = snapshot_zero_pfn();
+	l->cps.pages = &snapshot;
+	l->scratch = memfd_create("scratch", MFD_CLOEXEC);
 }
 
 int main(int argc, char **argv)
@@ -574,6 +663,8 @@ int main(int argc, char **argv)
 	nr = l->cps.nr;
 	checkpoints_init(&l->cps, l->cps.prefix, nr);
 	l->cps.verbose = l->verbose;
+	if (l->pages)
+		save_pages(l);
 	l->max_checkpoints = nr + (l->level ? CHILD_CHECKPOINTS : MAX_CHECKPOINTS);
 	process_init(&process);
 	checkpoint(&l->cps);

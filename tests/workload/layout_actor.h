@@ -32,8 +32,9 @@ struct span {
 
 struct area {
 	struct span span;
-	bool code;     /* each page begins with RET, unless it is behind a file's end */
-	bool dontfork; /* part of it may be missing in a child */
+	bool code;	/* each page begins with RET, unless it is behind a file's end */
+	bool dontfork;	/* part of it may be missing in a child */
+	bool removable; /* shared memory that is nobody's code: MADV_REMOVE does no harm */
 };
 
 struct shm {
@@ -66,7 +67,8 @@ struct layout {
 	unsigned int depth; /* images before this one */
 	unsigned int level; /* forks before this process */
 	unsigned int max_checkpoints;
-	bool verbose, anon_names;
+	bool verbose, anon_names, pages;
+	int scratch; /* a file to write to (--pages) */
 	bool vdso_moved;
 	int fds[NR_FILES];
 	char *heap_base, *heap_end; /* of the part of the heap that is not malloc's */

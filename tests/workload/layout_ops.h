@@ -78,6 +78,7 @@ static void op_map_anon(struct actor *a)
 	if (p == MAP_FAILED)
 		return;
 	area.span.start = p;
+	area.removable = kind >= 14 && kind < 19;
 	area_add(a, area);
 	if (chance(a, 50))
 		touch_span(a, area.span, false);
@@ -346,7 +347,7 @@ static void op_shm_attach(struct actor *a)
 	shmctl(id, IPC_RMID, NULL);
 	if (shm.start == (char *)-1)
 		return;
-	area_add(a, (struct area){ .span = { shm.start, shm.pages } });
+	area_add(a, (struct area){ .span = { shm.start, shm.pages }, .removable = true });
 	if (a->nr_shm < MAX_SHM)
 		a->shm[a->nr_shm++] = shm;
 	touch_span(a, (struct span){ shm.start, shm.pages }, false);

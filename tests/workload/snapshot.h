@@ -39,6 +39,7 @@ struct pm_scan {
 #define PM_SCAN_IS_SWAPPED (1 << 4)
 
 #define SNAPSHOT_CHUNK 4096 /* entries read at once */
+#define SNAPSHOT_LINE  (4096 + 128)
 
 struct page_run {
 	uint64_t start;
@@ -54,6 +55,8 @@ struct snapshot {
 	size_t max_runs, nr_runs;
 	uint64_t zero_pfn; /* 0: not known (no privilege) */
 	uint64_t entries[SNAPSHOT_CHUNK];
+	size_t len_out;
+	char out[16 * SNAPSHOT_LINE];
 };
 
 /* The page frame of the zero page. */
@@ -199,30 +202,53 @@ static WL_UNUSED int snapshot_take(struct snapshot *s, int pid)
 	return snapshot_read(s, maps, pagemap);
 }
 
-static void snapshot_write_run(int fd, const struct page_run *run)
+/* Writes what is in `out` if it is full, or to the end. */
+static int snapshot_flush(struct snapshot *s, int fd, size_t room)
 {
-	const char *state = run->state & PM_PRESENT ? "present" : run->state & PM_GUARD ? "guard" : "swapped";
+	size_t len = s->len_out;
 
-	dprintf(fd, " %llx %u %s%s%s\n", (unsigned long long)run->start, run->nr, state,
-		run->state & PM_FILE ? ",file" : "", run->state & PM_ZERO ? ",zero" : "");
+	if (len + room <= sizeof(s->out))
+		return 0;
+	s->len_out = 0;
+	return write(fd, s->out, len) == (ssize_t)len ? 0 : -1;
 }
 
-/* The file, headed by "# t0=... t1=... " and `head`, without malloc(). 0 or -1. */
-static WL_UNUSED int snapshot_write(const struct snapshot *s, const char *path, const char *head)
+static void snapshot_put(struct snapshot *s, const char *text, size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), err;
+	memcpy(s->out + s->len_out, text, len);
+	s->len_out += len;
+}
+
+static void snapshot_put_run(struct snapshot *s, const struct page_run *run)
+{
+	const char *state = run->state & PM_PRESENT ? "present" : run->state & PM_GUARD ? "guard" : "swapped";
+	char line[96];
+
+	snapshot_put(s, line,
+		     snprintf(line, sizeof(line), " %llx %u %s%s%s\n", (unsigned long long)run->start, run->nr, state,
+			      run->state & PM_FILE ? ",file" : "", run->state & PM_ZERO ? ",zero" : ""));
+}
+
+/* The file, headed by "# t0=... t1=... " and `head`. 0 or -1. Calls no malloc(). */
+static WL_UNUSED int snapshot_write(struct snapshot *s, const char *path, const char *head)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), err = 0;
 	uint64_t start, end;
 	size_t i = 0;
 
 	if (fd < 0)
 		return -1;
-	dprintf(fd, "# t0=%llu t1=%llu %s\n", (unsigned long long)s->t0, (unsigned long long)s->t1, head);
+	s->len_out = snprintf(s->out, sizeof(s->out), "# t0=%llu t1=%llu %s\n", (unsigned long long)s->t0,
+			      (unsigned long long)s->t1, head);
 	for (const char *line = s->text; *line && snapshot_range(line, &start, &end); line = snapshot_next_line(line)) {
-		dprintf(fd, "%.*s", (int)(snapshot_next_line(line) - line), line);
-		for (; i < s->nr_runs && s->runs[i].start < end; i++)
-			snapshot_write_run(fd, &s->runs[i]);
+		err |= snapshot_flush(s, fd, SNAPSHOT_LINE);
+		snapshot_put(s, line, snapshot_next_line(line) - line);
+		for (; i < s->nr_runs && s->runs[i].start < end; i++) {
+			err |= snapshot_flush(s, fd, SNAPSHOT_LINE);
+			snapshot_put_run(s, &s->runs[i]);
+		}
 	}
-	err = dprintf(fd, "# end\n") < 0;
+	err |= snapshot_flush(s, fd, sizeof(s->out));
 	return close(fd) || err ? -1 : 0;
 }
 
