@@ -19,6 +19,7 @@ static const struct {
 	{ "render", "draw the bars of a recording", cmd_render },
 	{ "events", "print the events of a recording, one per line", cmd_events },
 	{ "maps", "print the memory layout at a point in time, like /proc/PID/maps", cmd_maps },
+	{ "pages", "print which pages are mapped at a point in time, like /proc/PID/pagemap", cmd_pages },
 	{ "report", "print tables by process, region and file; compare with the kernel's counts", cmd_report },
 	{ "tape", "print the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },

@@ -25,6 +25,7 @@ int cmd_attach(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
+int cmd_pages(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_tape(int argc, char **argv);
 int cmd_mrc(int argc, char **argv);

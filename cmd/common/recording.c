@@ -214,8 +214,10 @@ int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *er
 
 int recording_start(struct recording *r, struct pfs_err *err)
 {
-	int ret = r->live->source->start(r->live, err);
+	int ret;
 
+	r->vm_known = !pfs_vm_events(&r->vm_before);
+	ret = r->live->source->start(r->live, err);
 	if (ret)
 		return ret;
 	ret = invoking_user_drop(&r->user);
@@ -256,10 +258,28 @@ static int draw(struct recording *r, struct pfs_err *err)
 	return ret;
 }
 
+/* What the kernel did to pages meanwhile. */
+static int note_vm_events(struct recording *r, struct pfs_err *err)
+{
+	const struct pfs_vm_events *before = &r->vm_before;
+	struct pfs_vm_events now;
+
+	if (!r->vm_known || pfs_vm_events(&now))
+		return 0;
+	if (!r->live->source->note(r->live, 0,
+				   PFS_FACT(VM_EVENTS, .scanned = now.scanned - before->scanned,
+					    .swapped = now.swapped - before->swapped,
+					    .collapsed = now.collapsed - before->collapsed)))
+		return 0;
+	return pfs_err_set(err, -ENOMEM, "no memory for a note");
+}
+
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
 	int ret = refault_session_stop(&r->refault, err);
 
+	if (!ret)
+		ret = note_vm_events(r, err);
 	if (!ret)
 		ret = r->live->source->stop(r->live, err);
 	if (!ret && r->prints && !r->print_err)

@@ -11,6 +11,7 @@
 #include "common/view_args.h"
 #include "event/refault_note.h"
 #include "event/source.h"
+#include "os/vm_events.h"
 
 #include <argp.h>
 
@@ -112,6 +113,8 @@ struct recording {
 	int print_err;	 /* ... for this reason, if any */
 	bool lost;	 /* --strict: events were lost */
 	struct refault_session refault;
+	struct pfs_vm_events vm_before;
+	bool vm_known;
 	struct pollfd *fds;	     /* for poll() */
 	struct pfs_atomic_file file; /* -o */
 	int stop_fd;		     /* of stop_open(): a signal during set-up or finishing aborts that */

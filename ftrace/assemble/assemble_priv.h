@@ -59,6 +59,7 @@ struct asm_proc {
 /* The system call that a thread is in; asm_call_over() resets it. */
 struct asm_call {
 	enum raw_sys nr;
+	uint64_t begun_ns;
 	uint64_t arg[RAW_MAX_ARGS];
 	struct range removes;	       /* what it removes if it succeeds */
 	bool removed;		       /* a row has reported that removal already */

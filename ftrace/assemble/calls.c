@@ -4,11 +4,18 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
+#endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 #define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, 6.13 */
 
@@ -230,8 +237,47 @@ static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return asm_emit(a, &ev);
 }
 
+/* PFS_ADVICE_* by the kernel's MADV_*. */
+static const uint8_t advices[GUARD_INSTALL + 1] = {
+	[MADV_DONTNEED] = PFS_ADVICE_DONTNEED,
+	[MADV_FREE] = PFS_ADVICE_FREE,
+	[MADV_REMOVE] = PFS_ADVICE_REMOVE,
+	[MADV_WIPEONFORK] = PFS_ADVICE_WIPEONFORK,
+	[MADV_KEEPONFORK] = PFS_ADVICE_KEEPONFORK,
+	[MADV_PAGEOUT] = PFS_ADVICE_PAGEOUT,
+	[MADV_DONTNEED_LOCKED] = PFS_ADVICE_DONTNEED,
+	[MADV_COLLAPSE] = PFS_ADVICE_COLLAPSE,
+	[GUARD_INSTALL] = PFS_ADVICE_DONTNEED, /* the pages go */
+};
+
+/* partly: the call failed on the way, so it is not known how far it came. */
+static int emit_advise(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool partly)
+{
+	uint64_t behavior = t->call.arg[2];
+	struct range r = asm_call_range(a, t);
+	struct pfs_event ev;
+
+	if (behavior > GUARD_INSTALL || !advices[behavior] || r.start >= r.end)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_ADVISE, r);
+	ev.inferred |= partly ? PFS_HAS(PFS_F_END) : 0;
+	PFS_SET(&ev, advice, ADVICE, advices[behavior]);
+	PFS_SET(&ev, interval_ns, INTERVAL, raw->ts_ns - t->call.begun_ns);
+	return asm_emit(a, &ev);
+}
+
+/* ENOMEM: a part was not mapped, and the rest is done. */
+static int madvise_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return emit_advise(a, t, raw, (int64_t)raw->arg[0] != -ENOMEM);
+}
+
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	int err = emit_advise(a, t, raw, false);
+
+	if (err)
+		return err;
 	if (t->call.arg[2] == GUARD_INSTALL)
 		return emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_GUARDED);
 	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MADVISE,
@@ -347,7 +393,7 @@ static const struct {
 	[SYS_MPROTECT] = { mprotect_done, NULL },
 	[SYS_PKEY_MPROTECT] = { mprotect_done, NULL },
 	[SYS_BRK] = { brk_done, NULL },
-	[SYS_MADVISE] = { madvise_done, NULL },
+	[SYS_MADVISE] = { madvise_done, madvise_failed },
 	[SYS_MSEAL] = { mseal_done, NULL },
 	[SYS_SHMDT] = { shmdt_done, NULL },
 	[SYS_MLOCK] = { mlock_done, NULL },

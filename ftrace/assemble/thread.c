@@ -140,6 +140,7 @@ void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const s
 {
 	asm_call_over(t);
 	t->call.nr = raw->nr;
+	t->call.begun_ns = raw->ts_ns;
 	memcpy(t->call.arg, raw->arg, sizeof(t->call.arg));
 	t->call.removes = asm_call_removes(a, t);
 	t->is_in_flight = t->proc && t->call.removes.start < t->call.removes.end;

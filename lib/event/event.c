@@ -20,6 +20,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_FAULT] = { "fault", HAS(ADDR), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_AROUND] = { "around", HAS(OFF) | HAS(END_OFF), DETAIL },
 	[PFS_POPULATE] = { "populate", RANGE, GOES_ON | PFS_KIND_FILTERED },
+	[PFS_ADVISE] = { "advise", RANGE | HAS(ADVICE), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_MAP] = { "map", RANGE, GOES_ON },
 	[PFS_UNMAP] = { "unmap", 0, GOES_ON },
 	[PFS_PROTECT] = { "protect", RANGE, GOES_ON },
@@ -66,6 +67,9 @@ static const char *const how_names[] = {
 };
 static const char *const by_names[] = {
 	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", NULL,
+};
+static const char *const advice_names[] = {
+	"unknown", "dontneed", "free", "pageout", "remove", "collapse", "wipeonfork", "keeponfork", NULL,
 };
 
 /* Of sets: the name of each bit. */

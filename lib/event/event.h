@@ -28,6 +28,7 @@ enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
 	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
+	PFS_ADVISE,   /* madvise changed which pages of [start, end) are mapped: advice interval */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */
 	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */
@@ -97,6 +98,18 @@ enum pfs_by {
 	PFS_NR_BY,
 };
 
+/* What madvise was asked for (PFS_ADVISE): those of its values that change which pages are mapped, or copied by a fork. */
+enum pfs_advice {
+	PFS_ADVICE_DONTNEED = 1,
+	PFS_ADVICE_FREE,
+	PFS_ADVICE_PAGEOUT,
+	PFS_ADVICE_REMOVE,
+	PFS_ADVICE_COLLAPSE,
+	PFS_ADVICE_WIPEONFORK,
+	PFS_ADVICE_KEEPONFORK,
+	PFS_NR_ADVICE,
+};
+
 /* Traits of a region that its line in /proc/PID/maps does not show. */
 enum {
 	PFS_TRAIT_STACK = 1,
@@ -158,6 +171,7 @@ enum {
 	F(INO, ino, U64, ino, NULL) \
 	F(TRAITS, traits, SET, traits, traits_names) \
 	F(BY, by, ENUM, by, by_names) \
+	F(ADVICE, advice, ENUM, advice, advice_names) \
 	F(CHILD, child, S32, child, NULL) \
 	F(CHILD_TID, child_tid, S32, child_tid, NULL) \
 	F(SHARED, shared, BOOL, shared, NULL) \
@@ -201,6 +215,7 @@ struct pfs_event {
 	uint8_t how;	/* enum pfs_how */
 	uint8_t perms;	/* PFS_PERM_* */
 	uint8_t by;	/* enum pfs_by */
+	uint8_t advice; /* enum pfs_advice */
 	uint8_t shared; /* fork: the child runs in the parent's own space (vfork) */
 	uint8_t last;	/* exit: of the last thread */
 	uint8_t order;

@@ -27,6 +27,7 @@ enum pfs_note_key {
 	PFS_NOTE_COMMAND,
 	PFS_NOTE_START,
 	PFS_NOTE_END,
+	PFS_NOTE_VM_EVENTS,
 	PFS_NOTE_LAUNCH,
 	PFS_NOTE_ATTACH,
 	PFS_NOTE_ONLY,
@@ -86,6 +87,7 @@ struct pfs_fact {
 	uint64_t start, end;
 	uint64_t first, last;
 	uint64_t percent, kb;
+	uint64_t scanned, swapped, collapsed;
 	uint64_t whole_ns, look_ns;
 	enum pfs_snapshot_op op;
 	enum pfs_watch_by watch;

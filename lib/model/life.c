@@ -65,8 +65,13 @@ static struct pfs_space *space_new(const struct pfs_model *model, uint64_t now_n
 	if (!*beside)
 		*beside = pfs_pages_new(model->page_shift);
 	space = *beside ? pfs_space_new(*beside, now_ns) : NULL;
-	if (space)
-		space->heap_touches = model->heap_touches;
+	if (!space)
+		return NULL;
+	space->heap_touches = model->heap_touches;
+	if (model->priv->presence && pfs_space_track_presence(space)) {
+		pfs_space_put(space);
+		return NULL;
+	}
 	return space;
 }
 
@@ -229,8 +234,8 @@ int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct p
 		space = pfs_space_get(current);
 	} else {
 		space = parent->forking ? parent->forking : pfs_space_copy(current, ev->ts_ns);
-		if (parent->forking)
-			pfs_space_confirm(space);
+		if (parent->forking && pfs_space_confirm(space))
+			return -ENOMEM;
 		parent->forking = NULL;
 		if (space)
 			space->launcher = current->launcher;

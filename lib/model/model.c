@@ -157,7 +157,7 @@ static apply_fn *const apply_kind[PFS_NR_KINDS] = {
 	[PFS_MOVE] = layout_apply,   [PFS_BRK] = layout_apply,	   [PFS_FORK] = life_fork,
 	[PFS_THREAD] = life_thread,  [PFS_EXEC] = life_exec,	   [PFS_EXIT] = life_exit,
 	[PFS_SIGNAL] = touch_signal, [PFS_HUGE] = touch_huge,	   [PFS_MAJOR] = touch_major,
-	[PFS_ACCESS] = touch_access, [PFS_NOTE] = apply_proc_note,
+	[PFS_ACCESS] = touch_access, [PFS_NOTE] = apply_proc_note, [PFS_ADVISE] = advise_apply,
 };
 
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)
@@ -261,5 +261,10 @@ int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *
 
 void pfs_model_mute(struct pfs_model *model, bool muted)
 {
-	model->priv->muted = muted;
+	model->priv->muted = muted && !model->priv->presence;
+}
+
+void pfs_model_track_presence(struct pfs_model *model)
+{
+	model->priv->presence = true;
 }

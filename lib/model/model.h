@@ -6,6 +6,7 @@
  *
  *     model/filter.h  --pid, --from, --region, ...: which touches the model takes in, which rows the views show
  *     model/pages.h   what happened to each page of an address space
+ *     model/presence.h  which pages are mapped now
  *     model/space.h   the regions of an address space, for the model itself
  */
 #ifndef PFS_MODEL_H
@@ -33,6 +34,8 @@ struct pfs_region {
 	uint64_t segment_len; /* of a System V segment when it was attached; else 0 */
 	uint8_t perms, traits;
 	bool written;	  /* it may have private pages (kernel: it has an anon_vma) */
+	bool older;	  /* it may have pages from before the recording */
+	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
 	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	 /* UINT64_MAX while it lives */
@@ -50,8 +53,9 @@ struct pfs_space {
 	struct pfs_sides live_sides; /* of the array */
 	struct pfs_region **retired; /* in the order of their unmapping */
 	unsigned int nr_retired;
-	struct pfs_pages *pages; /* of live regions, and those in no known region */
-	uint64_t start_brk, brk; /* 0: unknown */
+	struct pfs_pages *pages;    /* of live regions, and those in no known region */
+	struct pfs_pages *presence; /* of live regions, or of the last ones; NULL: not tracked (model/presence.h) */
+	uint64_t start_brk, brk;    /* 0: unknown */
 	uint64_t born_ns, died_ns;
 	const char *exe;   /* interned name given to exec; NULL: unknown */
 	bool complete;	   /* all of the layout is known */
@@ -87,6 +91,7 @@ struct pfs_thread {
 	uint8_t fault_mode, fault_access;
 	bool fault_major;
 	struct pfs_counts *outside[2]; /* that have counted it in no known region; NULL: none */
+	uint32_t fault_presence;       /* of its page before it */
 	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */
@@ -192,6 +197,10 @@ static inline uint64_t pfs_model_base_ns(const struct pfs_model *model)
 }
 
 struct pfs_model *pfs_model_new(void); /* NULL: no memory */
+
+/* Before the first event: also keep which pages are mapped (model/presence.h). Then no filter hides touches. */
+void pfs_model_track_presence(struct pfs_model *model);
+
 void pfs_model_free(struct pfs_model *model);
 
 enum pfs_fate {

@@ -60,7 +60,7 @@ static uint32_t add_saturating(uint32_t a, uint32_t b)
 
 void pages_merge(struct pfs_page *to, const struct pfs_page *page)
 {
-	if (!to->flags) {
+	if (!to->flags || page->flags & PFS_PAGE_NEWEST) {
 		*to = *page;
 		return;
 	}

@@ -25,6 +25,7 @@ enum {
 	PFS_PAGE_SIGNAL = 2048,	    /* a fault here ended in a signal */
 	PFS_PAGE_REFERENCED = 4096, /* by a sampled access */
 	PFS_PAGE_TOUCHED = 15,	    /* any access: a fault on this page */
+	PFS_PAGE_NEWEST = 1 << 30,  /* replaces what the page had before, instead of joining it */
 };
 
 /* One page. It is stored in 4 or 16 bytes while nothing happened to it twice. */
@@ -42,6 +43,8 @@ struct pfs_page {
 struct pfs_pages;
 
 struct pfs_pages *pfs_pages_new(unsigned int page_shift); /* NULL: no memory */
+
+unsigned int pfs_pages_shift(const struct pfs_pages *pages); /* log2 of the page size */
 
 /* An empty one with the same page size and pool, for pages of [start, end) only (0, 0: any). NULL: no memory. */
 struct pfs_pages *pfs_pages_new_beside(const struct pfs_pages *pages, uint64_t start, uint64_t end);
@@ -106,6 +109,9 @@ const struct pfs_page *pfs_page_walk_row(struct pfs_page_walk *walk, uint64_t *n
 
 /* Whether any page of [start, end) was touched. */
 bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end);
+
+/* Forgets the pages of [start, end). 0 or -ENOMEM. */
+int pfs_pages_drop(struct pfs_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Moves the pages of [start, end) of `from` to `to` (may be the same), `delta` bytes up (modulo 2^64), and merges them

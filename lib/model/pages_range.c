@@ -282,3 +282,19 @@ int pfs_pages_move(struct pfs_pages *from, uint64_t start, uint64_t end, struct 
 	pfs_pages_free(aside);
 	return ret;
 }
+
+int pfs_pages_drop(struct pfs_pages *pages, uint64_t start, uint64_t end)
+{
+	struct pfs_pages *aside;
+	struct span span;
+	int ret;
+
+	if (!span_of(pages, start, end, &span) || !pfs_pages_any(pages, start, end))
+		return 0;
+	aside = pfs_pages_new_beside(pages, start, end);
+	if (!aside)
+		return -ENOMEM;
+	ret = move_span(pages, &span, aside, 0);
+	pfs_pages_free(aside);
+	return ret;
+}

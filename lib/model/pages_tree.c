@@ -383,6 +383,11 @@ struct pfs_pages *pfs_pages_new_beside(const struct pfs_pages *pages, uint64_t s
 	return beside;
 }
 
+unsigned int pfs_pages_shift(const struct pfs_pages *pages)
+{
+	return pages->page_shift;
+}
+
 /* Gives back what is below a slot of that level. */
 static void give_back(struct pages_pool *pool, void *slot, unsigned int level)
 {

@@ -5,6 +5,8 @@
  */
 #include "model/space_priv.h"
 
+#include "model/presence.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,12 @@ struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns)
 	space->died_ns = UINT64_MAX;
 	space->refs = 1;
 	return space;
+}
+
+int pfs_space_track_presence(struct pfs_space *space)
+{
+	space->presence = pfs_pages_new_beside(space->pages, 0, 0);
+	return space->presence ? 0 : -ENOMEM;
 }
 
 struct pfs_space *pfs_space_get(struct pfs_space *space)
@@ -50,6 +58,7 @@ void pfs_space_put(struct pfs_space *space)
 	for (unsigned int i = 0; i < space->nr_retired; i++)
 		region_free(space, space->retired[i]);
 	pfs_pages_free(space->pages);
+	pfs_pages_free(space->presence);
 	pfs_sides_free(space->live, space->live_sides);
 	free(space->retired);
 	free(space);
@@ -152,7 +161,7 @@ int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	struct pfs_region **retired = pfs_array_append(space->retired, space->nr_retired);
 	struct pfs_pages *pages = NULL;
 
-	if (!retired)
+	if (!retired || presence_set(space, region->start, region->end, 0, 0, now_ns))
 		return -ENOMEM;
 	if (pfs_pages_any(space->pages, region->start, region->end)) {
 		pages = pfs_pages_new_beside(space->pages, region->start, region->end);
@@ -207,14 +216,17 @@ int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint6
 
 int pfs_space_clear(struct pfs_space *space, uint64_t now_ns)
 {
+	struct pfs_pages *presence = space->presence;
 	int err = 0;
 
 	/* Upwards, for the name of a piece of the stack depends on the piece above it. */
 	for (unsigned int i = 0; i < space->nr_live; i++)
 		freeze_name(space, space->live[i]);
+	space->presence = NULL; /* which pages were mapped last is still shown */
 	/* From the end, so that nothing is shifted. */
 	while (!err && space->nr_live)
 		err = space_retire(space, space->nr_live - 1, now_ns);
+	space->presence = presence;
 	space->empty = true;
 	space->died_ns = now_ns;
 	return err;
@@ -226,6 +238,10 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 
 	if (!copy)
 		return NULL;
+	if (space->presence && pfs_space_track_presence(copy)) {
+		pfs_space_put(copy);
+		return NULL;
+	}
 	copy->heap_touches = space->heap_touches;
 	copy->start_brk = space->start_brk;
 	copy->brk = space->brk;
@@ -240,6 +256,11 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 			pfs_space_put(copy);
 			return NULL;
 		}
+		if (presence_copy(copy, space, from)) {
+			pfs_space_put(copy);
+			return NULL;
+		}
+		region->older = (!from->since_ns || from->older) && !(from->perms & PFS_PERM_SHARED);
 		/* The child's regions have other identities. */
 		region->have &= ~PFS_HAS(PFS_F_ID);
 		region->born_ns = region->since_ns = now_ns;
@@ -255,19 +276,25 @@ void pfs_space_found(struct pfs_space *space)
 	space->complete = true;
 }
 
-void pfs_space_confirm(struct pfs_space *space)
+int pfs_space_confirm(struct pfs_space *space)
 {
 	unsigned int kept = 0;
+	int err = 0;
 
 	space->hot = NULL;
 	for (unsigned int i = 0; i < space->nr_live; i++) {
-		if (KNOWS(space->live[i], PFS_F_ID))
-			space->live[kept++] = space->live[i];
-		else
-			region_free(space, space->live[i]);
+		struct pfs_region *region = space->live[i];
+
+		if (KNOWS(region, PFS_F_ID)) {
+			space->live[kept++] = region;
+			continue;
+		}
+		err = err ?: presence_set(space, region->start, region->end, 0, 0, 0);
+		region_free(space, region);
 	}
 	if (kept < space->nr_live)
 		pfs_sides_remove(space->live, space->nr_live, space->live_sides, kept, space->nr_live);
+	return err;
 }
 
 void pfs_space_begin(struct pfs_space *space)

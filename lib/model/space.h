@@ -10,6 +10,9 @@
 
 /* An empty one, whose pages share the memory of `beside` (pages.h). NULL: no memory. */
 struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns);
+/* Of a new space: its presence is tracked (presence.h). 0 or -ENOMEM. */
+int pfs_space_track_presence(struct pfs_space *space);
+
 struct pfs_space *pfs_space_get(struct pfs_space *space);
 void pfs_space_put(struct pfs_space *space);
 
@@ -19,8 +22,11 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 /* The layout of a process that ran before the recording is complete now: its regions may be older. */
 void pfs_space_found(struct pfs_space *space);
 
-/* The events of a fork's copy are complete: drops the parent's regions that none of them mapped (MADV_DONTFORK). */
-void pfs_space_confirm(struct pfs_space *space);
+/*
+ * The events of a fork's copy are complete: drops the parent's regions that none of them mapped (MADV_DONTFORK). 0 or
+ * -ENOMEM.
+ */
+int pfs_space_confirm(struct pfs_space *space);
 
 /*
  * The image that an exec has built begins to run: drops retired regions that were not touched, such as the stack at its

@@ -214,8 +214,12 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 	room = ev->end > move.addr ? ev->end - move.addr : 0;
 	if (!err)
 		err = map_as_source(space, &move, dest);
+	if (move.len < room)
+		room = move.len;
 	if (!err)
-		err = pfs_pages_move(space->pages, move.from, move.from + (move.len < room ? move.len : room),
-				     space->pages, move.addr - move.from);
+		err = pfs_pages_move(space->pages, move.from, move.from + room, space->pages, move.addr - move.from);
+	if (!err && space->presence)
+		err = pfs_pages_move(space->presence, move.from, move.from + room, space->presence,
+				     move.addr - move.from);
 	return err;
 }

@@ -5,6 +5,7 @@
  */
 #include "model/model_priv.h"
 
+#include "model/presence.h"
 #include "model/space.h"
 
 #include <errno.h>
@@ -48,6 +49,10 @@ static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uin
 	if (start < end) /* an end of 0 is no top of memory here */
 		err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
 	*marked += nr;
+	if (!err && flags & (PFS_PAGE_POPULATED | PFS_PAGE_HUGE))
+		err = presence_set(space, start, end, PFS_PRESENT, 0, now_ns);
+	else if (!err && flags & PFS_PAGE_AROUND)
+		err = presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENT, now_ns);
 	return err;
 }
 
@@ -179,6 +184,20 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 	return nr;
 }
 
+/* The pages of these faults are mapped, unless a signal follows. A huge page of hugetlbfs is mapped as a whole. */
+static int map_faults(struct pfs_space *space, const struct pfs_region *region, const struct pfs_faults_on *faults)
+{
+	const uint64_t huge = UINT64_C(0x200000);
+	int err = 0;
+
+	if (!region || !(region->traits & PFS_TRAIT_HUGETLB))
+		return presence_faults(space, faults);
+	for (uint32_t i = 0; !err && i < faults->nr; i++)
+		err = presence_set(space, faults->addr[i] & -huge, (faults->addr[i] & -huge) + huge, PFS_PRESENT, 0,
+				   faults->ts_ns[i]);
+	return err;
+}
+
 /* Later events of the thread may be about the last of the first nr faults. */
 static void remember_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 			   const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr)
@@ -223,6 +242,9 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
+	thread->fault_presence = presence_at(space, batch->addr[faults.nr - 1]);
+	if (outcome->fate == PFS_SERVED && space->presence && map_faults(space, region, &faults))
+		return -ENOMEM;
 	remember_fault(model, thread, space, region, batch, faults.nr);
 	return faults.nr;
 }
@@ -368,7 +390,9 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 	if (model->priv->muted || !space)
 		return 0;
-	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL))
+	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) ||
+	    presence_set(space, thread->fault_addr, thread->fault_addr + 1, thread->fault_presence, 0,
+			 thread->fault_ns))
 		return -ENOMEM;
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr)) /* this kernel refuses instead of emulating */

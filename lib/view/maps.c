@@ -83,21 +83,14 @@ static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct 
 
 /* ---- processes ---- */
 
-/* The layout that a process had last, if it has none any more: what lived until the space's end. */
-static bool is_last(const struct pfs_space *space, const struct pfs_region *region)
-{
-	return region->died_ns == space->died_ns;
-}
-
-/* Retired regions are in order of death: of those that died together, the highest is first. */
 static void put_space(const struct pfs_model *model, const struct pfs_view_options *options,
 		      const struct pfs_space *space)
 {
-	for (unsigned int i = 0; i < space->nr_live; i++)
-		put_region(options->out, space, space->live[i], options->terminal);
-	for (unsigned int i = space->nr_retired; space->empty && i-- > 0;)
-		if (is_last(space, space->retired[i]))
-			put_region(options->out, space, space->retired[i], options->terminal);
+	const struct pfs_region *region;
+	unsigned int i = 0;
+
+	while ((region = pfs_layout_next(space, &i)))
+		put_region(options->out, space, region, options->terminal);
 	put_vsyscall(options->out, model, space);
 }
 
@@ -111,37 +104,17 @@ static void put_doubt(const struct pfs_model *model, const struct pfs_view_optio
 		fprintf(options->out, "# may be wrong: %s\n", lost);
 }
 
-static bool wanted(const struct pfs_epochs *at)
-{
-	/* Of each process the newest image only, and a shared one with its owner. */
-	return at->index + 1 == at->proc->nr_epochs;
-}
-
-static int nothing(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
-{
-	const struct pfs_filter *filter = options->filter;
-
-	if (filter && filter->nr_pids == 1 && !pfs_model_proc(model, filter->pids[0]))
-		return pfs_err_set(err, -ENOENT, "no process %d in this recording; `report` lists them",
-				   filter->pids[0]);
-	if (filter && filter->at.set)
-		return pfs_err_set(err, -ENOENT, "no process with a known layout lived at that time");
-	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
-}
-
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
 	unsigned int nr = 0;
 	char comm[256];
 
-	while (pfs_epochs_next(&at))
-		nr += wanted(&at);
+	while (pfs_layouts_next(&at))
+		nr++;
 	if (!nr)
-		return nothing(model, options, err);
-	for (at = start; pfs_epochs_next(&at);) {
-		if (!wanted(&at))
-			continue;
+		return pfs_no_layout(model, options->filter, err);
+	for (at = start; pfs_layouts_next(&at);) {
 		pfs_escape(comm, sizeof(comm), pfs_epoch_comm(&at) ? pfs_epoch_comm(&at) : "?", 0);
 		if (nr > 1)
 			fprintf(options->out, "# pid %d %s\n", at.proc->pid, comm);

@@ -280,3 +280,38 @@ bool pfs_epochs_next(struct pfs_epochs *walk)
 			return true;
 	}
 }
+
+/* ---- layouts ---- */
+
+bool pfs_layouts_next(struct pfs_epochs *walk)
+{
+	while (pfs_epochs_next(walk))
+		if (walk->index + 1 == walk->proc->nr_epochs)
+			return true;
+	return false;
+}
+
+const struct pfs_region *pfs_layout_next(const struct pfs_space *space, unsigned int *at)
+{
+	/* Retired regions are in order of death: of those that died with the space, the highest is first. */
+	while (*at < space->nr_live + (space->empty ? space->nr_retired : 0)) {
+		unsigned int i = (*at)++;
+		const struct pfs_region *region = i < space->nr_live
+							  ? space->live[i]
+							  : space->retired[space->nr_live + space->nr_retired - 1 - i];
+
+		if (i < space->nr_live || region->died_ns == space->died_ns)
+			return region;
+	}
+	return NULL;
+}
+
+int pfs_no_layout(const struct pfs_model *model, const struct pfs_filter *filter, struct pfs_err *err)
+{
+	if (filter && filter->nr_pids == 1 && !pfs_model_proc(model, filter->pids[0]))
+		return pfs_err_set(err, -ENOENT, "no process %d in this recording; `report` lists them",
+				   filter->pids[0]);
+	if (filter && filter->at.set)
+		return pfs_err_set(err, -ENOENT, "no process with a known layout lived at that time");
+	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
+}

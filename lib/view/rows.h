@@ -28,6 +28,15 @@ struct pfs_epochs {
 
 bool pfs_epochs_next(struct pfs_epochs *walk);
 
+/* The same, but of each process the newest image only, and one that processes share (vfork) with its owner. */
+bool pfs_layouts_next(struct pfs_epochs *walk);
+
+/* The regions of a space, or those that it had last, by address. *at begins with 0. NULL: no more. */
+const struct pfs_region *pfs_layout_next(const struct pfs_space *space, unsigned int *at);
+
+/* -ENOENT, with err set: why the filter leaves no layout. */
+int pfs_no_layout(const struct pfs_model *model, const struct pfs_filter *filter, struct pfs_err *err);
+
 /* The name that the process had in it, or NULL. */
 const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 

@@ -20,6 +20,7 @@ const struct pfs_view pfs_views[] = {
 	{ "classic", "one line per region, X for a page that faulted", pfs_bars_classic_draw },
 	{ "report", "tables by process, region and file", pfs_view_report_draw },
 	{ "check", "the recording compared with the kernel's own counts", pfs_view_check_draw },
+	{ "pages", "which pages are mapped, how they came to be, and what is not known", pfs_view_pages_draw },
 	{ "maps", "the layout in the form of /proc/PID/maps", pfs_view_maps_draw },
 	{ NULL, NULL, NULL },
 };

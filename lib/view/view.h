@@ -55,6 +55,7 @@ int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_o
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_view_pages_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
 /* How both checks end: differences from the kernel's counts, and those of them that lost events may explain. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which pages of a space are mapped now, as /proc/PID/pagemap would tell: kept beside what happened to them, in a second
+ * tree of pages, if the model is asked to (pfs_model_track_presence()). A page's entry holds one of these in its flags; a
+ * page without one has no event that concerns it. view/pages.c draws the conclusions.
+ *
+ * Functions do nothing for a space whose presence is not tracked. Each returns 0 or -ENOMEM.
+ */
+#ifndef PFS_PRESENCE_H
+#define PFS_PRESENCE_H
+
+#include "model/model.h"
+
+enum pfs_presence {
+	PFS_PRESENT = 1 << 16,
+	PFS_ABSENT = 1 << 17,
+	/* may be mapped or not */
+	PFS_MAYBE_AROUND = 1 << 18,    /* in the range of a fault-around: only if it was in the page cache */
+	PFS_MAYBE_FREE = 1 << 19,      /* MADV_FREE: until memory is needed */
+	PFS_MAYBE_PAGED_OUT = 1 << 20, /* MADV_PAGEOUT, or refaulting */
+	PFS_MAYBE_RACED = 1 << 21,     /* touched while another thread discarded it */
+	PFS_MAYBE_COPIED = 1 << 22,    /* a fork may have copied it, or left it to the next fault */
+	PFS_MAYBE_FAILED = 1 << 23,    /* in the range of a call that failed on the way */
+	PFS_PRESENCE = 0xff << 16,
+};
+
+/* Sets it for the pages of [start, end) that have none of `unless`; 0 forgets what was known. */
+int presence_set(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint32_t unless,
+		 uint64_t now_ns);
+
+/* Sets it for those pages that may be mapped. */
+int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint64_t now_ns);
+
+/* The pages were unmapped between since_ns and now_ns, by a call that does not exclude faults of other threads. */
+int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t since_ns, uint64_t now_ns);
+
+/* Batches of faults: these pages are mapped. */
+int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults);
+
+/* A fork copies the pages of that region. */
+int presence_copy(struct pfs_space *to, const struct pfs_space *from, const struct pfs_region *region);
+
+/* What is known of the page at that address; 0: nothing. */
+uint32_t presence_at(const struct pfs_space *space, uint64_t addr);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "os/vm_events.h"
+
+#include "base/write_all.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every counter whose name begins so is added. */
+static const struct {
+	const char *name;
+	size_t offset;
+} counters[] = {
+	{ "pgscan_kswapd ", offsetof(struct pfs_vm_events, scanned) },
+	{ "pgscan_direct ", offsetof(struct pfs_vm_events, scanned) },
+	{ "pgscan_khugepaged ", offsetof(struct pfs_vm_events, scanned) },
+	{ "pgscan_proactive ", offsetof(struct pfs_vm_events, scanned) },
+	{ "pswpout ", offsetof(struct pfs_vm_events, swapped) },
+	{ "zswpout ", offsetof(struct pfs_vm_events, swapped) },
+	{ "thp_collapse_alloc ", offsetof(struct pfs_vm_events, collapsed) },
+};
+
+static void add(struct pfs_vm_events *events, const char *line)
+{
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		size_t len = strlen(counters[i].name);
+
+		if (!strncmp(line, counters[i].name, len))
+			*(uint64_t *)((char *)events + counters[i].offset) += strtoull(line + len, NULL, 10);
+	}
+}
+
+int pfs_vm_events(struct pfs_vm_events *events)
+{
+	char *text = pfs_read_whole_file("/proc/vmstat", NULL), *line;
+
+	if (!text)
+		return -errno;
+	*events = (struct pfs_vm_events){ 0 };
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		add(events, line);
+	}
+	free(text);
+	return 0;
+}

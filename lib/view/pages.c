@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known of each page: whether it is mapped, how it came to be, and, where it is not known whether it is mapped,
+ * why. One line for a run of pages of which the same is known:
+ *
+ *     7f5d58602000-7f5d58610000  14  absent   -     -             r--p  /usr/lib/libc.so.6
+ *     7f5d58610000-7f5d58611000   1  unknown  around  fault-around  r--p  /usr/lib/libc.so.6
+ *
+ * The model holds what events told of a page (model/presence.h). What no event tells, and what no event would
+ * contradict, is concluded here: from the page's region, and from what the recording could not observe.
+ */
+#include "base/escape.h"
+#include "model/presence.h"
+#include "view/labels.h"
+#include "view/loss.h"
+#include "view/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { HUGE_PAGE = 0x200000 };
+
+static const struct pfs_column columns[] = {
+	{ "pid", "pid", PFS_COLUMN_NOT_TEXT },
+	{ "range", "range", PFS_COLUMN_LEFT },
+	{ "pages", "pages", 0 },
+	{ "presence", "presence", PFS_COLUMN_LEFT },
+	{ "how", "how", PFS_COLUMN_LEFT },
+	{ "reason", "reason", PFS_COLUMN_LEFT },
+	{ "perms", "perm", PFS_COLUMN_LEFT },
+	{ "name", "name", PFS_COLUMN_LEFT },
+	{ NULL, NULL, 0 },
+};
+
+/* Why it is not known whether a page is mapped. docs/pages.md explains them. */
+enum reason {
+	KNOWN,
+	LOST,	     /* events were lost */
+	BEFORE,	     /* the region is older than the recording */
+	SPECIAL,     /* memory of the kernel or of a device, mapped without a fault */
+	AROUND,	     /* fault-around maps it if it is in the page cache */
+	FREED,	     /* MADV_FREE */
+	PAGED_OUT,   /* MADV_PAGEOUT */
+	RACED,	     /* two threads at once */
+	COPIED,	     /* by a fork, or not */
+	FAILED,	     /* a call failed on the way */
+	REFAULTED,   /* --refault takes pages away */
+	RECLAIMABLE, /* the kernel reclaimed memory meanwhile */
+	COLLAPSED,   /* khugepaged made huge pages meanwhile */
+	NR_REASONS,
+};
+
+static const char *const reasons[NR_REASONS] = {
+	[KNOWN] = "-",
+	[LOST] = "events-lost",
+	[BEFORE] = "before-recording",
+	[SPECIAL] = "device",
+	[AROUND] = "fault-around",
+	[FREED] = "madv-free",
+	[PAGED_OUT] = "madv-pageout",
+	[RACED] = "race",
+	[COPIED] = "fork",
+	[FAILED] = "failed-call",
+	[REFAULTED] = "refaulted",
+	[RECLAIMABLE] = "reclaimable",
+	[COLLAPSED] = "khugepaged",
+};
+
+enum presence { ABSENT, PRESENT, UNKNOWN, NR_PRESENCES };
+static const char *const presences[NR_PRESENCES] = { "absent", "present", "unknown" };
+
+struct verdict {
+	enum presence presence;
+	enum reason reason;
+};
+
+/* What the kernel did to pages of any process while the recording ran. */
+struct circumstances {
+	bool lost, refaulted;
+	bool scanned, swapped; /* pages were scanned for reclaim, were swapped out; true: or it is not known */
+	bool collapsed;	       /* pages were collapsed to huge pages */
+};
+
+struct listing {
+	const struct pfs_model *model;
+	const struct pfs_view_options *options;
+	struct pfs_table *table;
+	struct circumstances here;
+	uint64_t nr[NR_PRESENCES], nr_unknown[NR_REASONS]; /* pages */
+	/* the run that is not yet a row, if start < end */
+	uint64_t start, end;
+	struct verdict verdict;
+	uint32_t flags;
+};
+
+/* ---- conclusions ---- */
+
+static bool is_file(const struct pfs_region *region)
+{
+	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
+}
+
+/* Mappings whose pages the kernel or a driver puts there, at once or as it likes. */
+static bool is_special(const struct pfs_region *region, const char *name)
+{
+	if (!name || (region->have & PFS_HAS(PFS_F_INO) && !is_file(region) && name[0] != '['))
+		return false;
+	return !strncmp(name, "/[aio]", 6) ||
+	       (!strncmp(name, "/dev/", 5) && strncmp(name, "/dev/shm/", 9) && strncmp(name, "/dev/zero", 9) &&
+		strncmp(name, "/dev/hugepages/", 15)) ||
+	       !strncmp(name, "anon_inode:", 11);
+}
+
+static struct verdict unknown(enum reason reason)
+{
+	return (struct verdict){ UNKNOWN, reason };
+}
+
+/* Of a page that was mapped, and that no event took away. flags: PFS_PAGE_*. */
+static struct verdict still_mapped(const struct circumstances *here, const struct pfs_region *region, uint32_t flags)
+{
+	bool anonymous = !is_file(region) || (flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
+
+	if (here->refaulted)
+		return unknown(REFAULTED);
+	if (region->traits & PFS_TRAIT_LOCKED)
+		return (struct verdict){ PRESENT, KNOWN };
+	if (anonymous ? here->swapped : here->scanned)
+		return unknown(RECLAIMABLE);
+	return (struct verdict){ PRESENT, KNOWN };
+}
+
+/* Of a page that no event was about. */
+static struct verdict untold(const struct circumstances *here, const struct pfs_region *region)
+{
+	uint64_t huge_start = (region->start + HUGE_PAGE - 1) & -(uint64_t)HUGE_PAGE;
+
+	if (!region->since_ns || region->older)
+		return unknown(BEFORE);
+	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
+		return unknown(COLLAPSED);
+	return (struct verdict){ ABSENT, KNOWN };
+}
+
+static struct verdict judge(const struct listing *l, const struct pfs_region *region, const char *name,
+			    uint32_t presence, uint32_t flags)
+{
+	const struct circumstances *here = &l->here;
+
+	if (is_special(region, name))
+		return unknown(SPECIAL);
+	if (here->lost)
+		return unknown(LOST);
+	switch (presence & PFS_PRESENCE) {
+	case PFS_PRESENT:
+		return still_mapped(here, region, flags);
+	case PFS_ABSENT:
+		return (struct verdict){ ABSENT, KNOWN };
+	case PFS_MAYBE_AROUND:
+		return unknown(AROUND);
+	case PFS_MAYBE_FREE:
+		return here->scanned ? unknown(FREED) : still_mapped(here, region, flags);
+	case PFS_MAYBE_PAGED_OUT:
+		return is_file(region) || here->swapped ? unknown(PAGED_OUT) : still_mapped(here, region, flags);
+	case PFS_MAYBE_RACED:
+		return unknown(RACED);
+	case PFS_MAYBE_COPIED:
+		return unknown(COPIED);
+	case PFS_MAYBE_FAILED:
+		return unknown(FAILED);
+	default:
+		return untold(here, region);
+	}
+}
+
+static struct circumstances circumstances(const struct pfs_model *model, const struct pfs_epochs *at)
+{
+	struct pfs_missing missing = pfs_gaps_sum(pfs_gaps_before(pfs_gaps_shown(model, at->filter), at));
+	struct pfs_refault_how how;
+	struct pfs_fact events;
+	bool known = pfs_model_fact(model, PFS_NOTE_VM_EVENTS, &events);
+
+	return (struct circumstances){
+		.lost = missing.nr,
+		.refaulted = pfs_model_refault(model, &how),
+		.scanned = !known || events.scanned,
+		.swapped = !known || events.swapped,
+		.collapsed = !known || events.collapsed,
+	};
+}
+
+/* ---- rows ---- */
+
+/* How a page came to be, in words joined by commas. */
+static const char *how_text(char buf[128], uint32_t presence, uint32_t flags)
+{
+	static const struct {
+		uint32_t flag;
+		const char *word;
+	} words[] = {
+		{ PFS_PAGE_READ, "read" },	     { PFS_PAGE_WRITE, "write" },
+		{ PFS_PAGE_EXEC, "exec" },	     { PFS_PAGE_ACCESS_UNKNOWN, "touched" },
+		{ PFS_PAGE_USER, "user" },	     { PFS_PAGE_KERNEL, "kernel" },
+		{ PFS_PAGE_MAJOR, "major" },	     { PFS_PAGE_AROUND, "around" },
+		{ PFS_PAGE_POPULATED, "populated" }, { PFS_PAGE_HUGE, "huge" },
+		{ PFS_PAGE_SIGNAL, "signal" },	     { PFS_PAGE_REFERENCED, "referenced" },
+	};
+	char *at = buf;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (flags & words[i].flag)
+			at = stpcpy(stpcpy(at, at == buf ? "" : ","), words[i].word);
+	if (at == buf)
+		strcpy(buf, presence & (PFS_PRESENT | PFS_MAYBE_COPIED) ? "fork" : "-");
+	return buf;
+}
+
+/* The run that was gathered becomes a row. */
+static void put_run(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region, const char *name,
+		    uint32_t presence)
+{
+	uint64_t nr = (l->end - l->start) >> l->model->page_shift;
+	char range[40], how[128], perms[5];
+
+	if (!nr)
+		return;
+	l->nr[l->verdict.presence] += nr;
+	l->nr_unknown[l->verdict.reason] += nr;
+	pfs_range_text(range, l->start, l->end);
+	pfs_perms_text(perms, region);
+	pfs_table_number(l->table, at->proc->pid);
+	pfs_table_word(l->table, range);
+	pfs_table_number(l->table, nr);
+	pfs_table_word(l->table, presences[l->verdict.presence]);
+	pfs_table_word(l->table, how_text(how, presence, l->flags));
+	pfs_table_word(l->table, reasons[l->verdict.reason]);
+	pfs_table_word(l->table, perms);
+	pfs_table_word(l->table, name ? name : "?");
+}
+
+/* A walk over a tree of pages, as runs that may have holes between them. */
+struct runs {
+	struct pfs_page_walk walk;
+	const struct pfs_pages *pages;
+	uint64_t start, end; /* of the run, UINT64_MAX: no more */
+	uint32_t flags;
+};
+
+static void runs_next(struct runs *runs, uint64_t limit)
+{
+	uint64_t nr;
+
+	if (runs->pages && pfs_page_walk_flags(&runs->walk, limit, &runs->flags, &nr)) {
+		runs->start = runs->walk.addr;
+		runs->end = runs->start + (nr << pfs_pages_shift(runs->pages));
+	} else {
+		runs->start = runs->end = UINT64_MAX;
+	}
+}
+
+static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_region *region)
+{
+	struct runs runs = { .pages = pages };
+
+	if (pages)
+		pfs_page_walk_start(&runs.walk, pages, region->start, region->end);
+	runs_next(&runs, region->end);
+	return runs;
+}
+
+/* The flags of the page at addr. Lowers *end to where they change. */
+static uint32_t flags_at(struct runs *runs, const struct pfs_region *region, uint64_t addr, uint64_t *end)
+{
+	uint64_t next;
+
+	while (runs->end <= addr)
+		runs_next(runs, region->end);
+	next = runs->start > addr ? runs->start : runs->end;
+	*end = next < *end ? next : *end;
+	return runs->start > addr ? 0 : runs->flags;
+}
+
+static void list_region(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
+{
+	struct runs presences_of = runs_of(at->epoch->space->presence, region), seen = runs_of(region->pages, region);
+	const char *name = pfs_region_name(at->epoch->space, region);
+	uint32_t last_presence = 0;
+
+	l->start = l->end = region->start;
+	for (uint64_t addr = region->start, end; addr < region->end; addr = end) {
+		uint32_t presence, flags;
+		struct verdict verdict;
+
+		end = region->end;
+		presence = flags_at(&presences_of, region, addr, &end) & PFS_PRESENCE;
+		flags = flags_at(&seen, region, addr, &end) & ~PFS_PAGE_MINOR;
+		verdict = judge(l, region, name, presence, flags);
+		if (l->end > l->start && (memcmp(&verdict, &l->verdict, sizeof(verdict)) || flags != l->flags ||
+					  !presence != !last_presence)) {
+			put_run(l, at, region, name, last_presence);
+			l->start = addr;
+		}
+		l->end = end;
+		l->verdict = verdict;
+		l->flags = flags;
+		last_presence = presence;
+	}
+	put_run(l, at, region, name, last_presence);
+}
+
+/* ---- the view ---- */
+
+/* "# 120 pages: 80 present, 38 absent, 2 unknown (fault-around 2)" */
+static void put_sum(const struct listing *l)
+{
+	const char *separator = " (";
+
+	fprintf(l->options->out, "# %" PRIu64 " pages: %" PRIu64 " present, %" PRIu64 " absent, %" PRIu64 " unknown",
+		l->nr[PRESENT] + l->nr[ABSENT] + l->nr[UNKNOWN], l->nr[PRESENT], l->nr[ABSENT], l->nr[UNKNOWN]);
+	for (enum reason i = KNOWN + 1; i < NR_REASONS; i++) {
+		if (!l->nr_unknown[i])
+			continue;
+		fprintf(l->options->out, "%s%s %" PRIu64, separator, reasons[i], l->nr_unknown[i]);
+		separator = ", ";
+	}
+	fputs(*separator == ',' ? ")\n" : "\n", l->options->out);
+}
+
+static int list_process(struct listing *l, const struct pfs_epochs *at)
+{
+	const struct pfs_region *region;
+	unsigned int i = 0;
+
+	l->here = circumstances(l->model, at);
+	while ((region = pfs_layout_next(at->epoch->space, &i)))
+		if (pfs_filter_memory(l->options->filter, region, pfs_region_name(at->epoch->space, region)))
+			list_region(l, at, region);
+	return pfs_table_error(l->table);
+}
+
+static int put_process(struct listing *l, const struct pfs_epochs *at, bool several)
+{
+	char comm[256];
+	int ret;
+
+	l->table = pfs_table_new(columns);
+	ret = l->table ? list_process(l, at) : -ENOMEM;
+	if (!ret) {
+		pfs_escape(comm, sizeof(comm), pfs_epoch_comm(at) ? pfs_epoch_comm(at) : "?", 0);
+		if (several)
+			fprintf(l->options->out, "# pid %d %s\n", at->proc->pid, comm);
+		put_sum(l);
+		pfs_table_text(l->table, l->options->out, l->options->color ? "\033[2m" : NULL);
+		memset(l->nr, 0, sizeof(l->nr));
+		memset(l->nr_unknown, 0, sizeof(l->nr_unknown));
+	}
+	pfs_table_free(l->table);
+	return ret;
+}
+
+/* All processes in one table. */
+static int put_data(struct listing *l, const struct pfs_epochs *start)
+{
+	struct pfs_epochs at = *start;
+	struct pfs_json json;
+	int ret = 0;
+
+	pfs_json_init(&json, l->options->out);
+	if (l->options->format == PFS_VIEW_JSON)
+		pfs_json_begin(&json, NULL, "{");
+	l->table = pfs_table_new(columns);
+	while (l->table && !ret && pfs_layouts_next(&at))
+		ret = list_process(l, &at);
+	ret = pfs_output_table(l->options, &json, l->table, "pages", NULL) ?: ret;
+	if (l->options->format == PFS_VIEW_JSON)
+		pfs_json_end(&json, "}\n");
+	return ret;
+}
+
+int pfs_view_pages_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
+{
+	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
+	struct listing l = { .model = model, .options = options };
+	unsigned int nr = 0;
+	int ret = 0;
+
+	while (pfs_layouts_next(&at))
+		nr++;
+	if (!nr)
+		return pfs_no_layout(model, options->filter, err);
+	if (options->format != PFS_VIEW_TEXT)
+		ret = put_data(&l, &start);
+	else
+		for (at = start; !ret && pfs_layouts_next(&at);)
+			ret = put_process(&l, &at, nr > 1);
+	return ret ? pfs_err_set(err, ret, "no memory for the pages") : pfs_output_end(options->out, "the pages", err);
+}
