@@ -151,7 +151,7 @@ static void read_file(struct runs *runs, const char *path, bool kernel)
 
 		number++;
 		line[strcspn(line, "\n")] = '\0';
-		if (*line == '#' || !*line)
+		if (*line == '#' || !*line || (!kernel && !strncmp(line, "  range ", 8)))
 			continue;
 		if (kernel)
 			good = *line == ' ' ? read_pages(runs, &region, line) : read_region(runs, &region, line);
