@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "model/model_priv.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -285,13 +286,30 @@ static bool is_past_end(const struct pfs_filter *filter, const struct pfs_model 
 	return past(&filter->at, model, ts_ns) || past(&filter->to, model, ts_ns + 1);
 }
 
+/*
+ * An event past the end. Whether pages of before are still mapped also depends on notes at the end of the recording: then
+ * the source must go on.
+ */
+static int apply_late(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
+		      struct pfs_outcome *outcome)
+{
+	int ret;
+
+	if (model->priv->presence && ev->kind == PFS_NOTE && !pfs_has(ev, PFS_F_TID))
+		return pfs_model_apply(model, ev, outcome);
+	ret = apply_loss(model, ev, pfs_filter_end_ns(filter, model), outcome);
+	return ret == -ECANCELED && model->priv->presence ? 0 : ret;
+}
+
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
 		     struct pfs_outcome *outcome)
 {
 	int ret;
 
+	if (outcome)
+		*outcome = (struct pfs_outcome){ 0 };
 	if (is_past_end(filter, model, ev->ts_ns))
-		return apply_loss(model, ev, pfs_filter_end_ns(filter, model), outcome);
+		return apply_late(filter, model, ev, outcome);
 	pfs_model_mute(model, pfs_has(ev, PFS_F_TID) && !is_wanted(filter, model, ev));
 	ret = pfs_model_apply(model, ev, outcome);
 	pfs_model_mute(model, false);
@@ -328,7 +346,7 @@ static int apply_run(const struct pfs_filter *filter, struct pfs_model *model, c
 
 		part.nr = rest;
 		if (is_past_end(filter, model, part.ts_ns[0]))
-			return -ECANCELED;
+			return model->priv->presence ? 0 : -ECANCELED;
 		pfs_run_event(&first, &part, 0);
 		wanted = is_wanted(filter, model, &first);
 		part.nr = nr_alike(filter, model, &part);

@@ -102,21 +102,22 @@ int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults)
 
 int presence_copy(struct pfs_space *to, const struct pfs_space *from, const struct pfs_region *region)
 {
+	const struct pfs_page *page;
 	struct pfs_page_walk walk;
-	uint64_t nr, start, end;
-	uint32_t flags;
 	int err = 0;
+	uint64_t nr;
 
 	if (!from->presence || !to->presence || region->wiped || !(region->written || region->older) ||
 	    region->perms & PFS_PERM_SHARED)
 		return 0;
 	pfs_page_walk_start(&walk, from->presence, region->start, region->end);
-	while (!err && pfs_page_walk_flags(&walk, region->end, &flags, &nr)) {
-		start = walk.addr;
-		end = start + (nr << pfs_pages_shift(from->presence));
-		if (!region->written && flags & PFS_PRESENT) /* only if it has private pages of before */
-			flags = PFS_PAGE_NEWEST | PFS_MAYBE_COPIED;
-		err = presence_set(to, start, end, flags & PFS_PRESENCE, 0, to->born_ns);
+	while (!err && (page = pfs_page_walk_row(&walk, &nr))) {
+		uint64_t end = walk.addr + (nr << pfs_pages_shift(from->presence));
+		uint32_t presence = page->flags & PFS_PRESENCE;
+
+		if (!region->written && presence == PFS_PRESENT) /* only if it has private pages of before */
+			presence = PFS_MAYBE_COPIED;
+		err = presence_set(to, walk.addr, end, presence, 0, to->born_ns);
 	}
 	return err;
 }

@@ -247,16 +247,18 @@ struct runs {
 	uint32_t flags;
 };
 
-static void runs_next(struct runs *runs, uint64_t limit)
+static void runs_next(struct runs *runs)
 {
+	const struct pfs_page *page;
 	uint64_t nr;
 
-	if (runs->pages && pfs_page_walk_flags(&runs->walk, limit, &runs->flags, &nr)) {
-		runs->start = runs->walk.addr;
-		runs->end = runs->start + (nr << pfs_pages_shift(runs->pages));
-	} else {
-		runs->start = runs->end = UINT64_MAX;
-	}
+	page = runs->pages ? pfs_page_walk_row(&runs->walk, &nr) : NULL;
+	runs->start = runs->end = UINT64_MAX;
+	if (!page)
+		return;
+	runs->start = runs->walk.addr;
+	runs->end = runs->start + (nr << pfs_pages_shift(runs->pages));
+	runs->flags = page->flags;
 }
 
 static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_region *region)
@@ -265,17 +267,17 @@ static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_regio
 
 	if (pages)
 		pfs_page_walk_start(&runs.walk, pages, region->start, region->end);
-	runs_next(&runs, region->end);
+	runs_next(&runs);
 	return runs;
 }
 
 /* The flags of the page at addr. Lowers *end to where they change. */
-static uint32_t flags_at(struct runs *runs, const struct pfs_region *region, uint64_t addr, uint64_t *end)
+static uint32_t flags_at(struct runs *runs, uint64_t addr, uint64_t *end)
 {
 	uint64_t next;
 
 	while (runs->end <= addr)
-		runs_next(runs, region->end);
+		runs_next(runs);
 	next = runs->start > addr ? runs->start : runs->end;
 	*end = next < *end ? next : *end;
 	return runs->start > addr ? 0 : runs->flags;
@@ -293,8 +295,8 @@ static void list_region(struct listing *l, const struct pfs_epochs *at, const st
 		struct verdict verdict;
 
 		end = region->end;
-		presence = flags_at(&presences_of, region, addr, &end) & PFS_PRESENCE;
-		flags = flags_at(&seen, region, addr, &end) & ~PFS_PAGE_MINOR;
+		presence = flags_at(&presences_of, addr, &end) & PFS_PRESENCE;
+		flags = flags_at(&seen, addr, &end) & ~PFS_PAGE_MINOR;
 		verdict = judge(l, region, name, presence, flags);
 		if (l->end > l->start && (memcmp(&verdict, &l->verdict, sizeof(verdict)) || flags != l->flags ||
 					  !presence != !last_presence)) {
