@@ -2,11 +2,12 @@
 /*
  * Compares what `pfscope pages` prints with the kernel's own page table, page by page. Called by the tests.
  *
- *     pfscope pages --pid 4711 --at @81.234567890 rec.dat | pagesdiff [-u PERCENT] 0007.pages -
+ *     pfscope pages --pid 4711 --at @81.234567890 rec.dat | pagesdiff [-n LINES] [-u PERCENT] 0007.pages -
  *
  * The first file is a snapshot (tests/workload/snapshot.h). A page that is present and said to be absent, or the
  * other way round, is wrong, and so is one in only one of the two. A page said to be unknown is counted by the reason.
- * The kernel's own mappings may be missing, and pagemap has no pages of [vvar].
+ * The kernel's own mappings may be missing, and pagemap has no pages of [vvar]. -n limits the wrong runs that are printed
+ * (20).
  * Exit status: 0; 1 for a wrong page, or if more than PERCENT of the pages are unknown; 2 wrong usage or wrong text.
  */
 #include <errno.h>
@@ -15,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define MAX_SHOWN   20
 #define MAX_REASONS 64
 #define PAGE	    4096
 
@@ -42,7 +43,7 @@ struct reason {
 struct result {
 	uint64_t present, absent, unknown, wrong;
 	struct reason reasons[MAX_REASONS];
-	unsigned int nr_reasons, nr_shown;
+	unsigned int nr_reasons, nr_shown, max_shown;
 };
 
 static const struct run nothing = { .state = "missing", .how = "-", .reason = "-", .name = "" };
@@ -210,7 +211,7 @@ static void count(struct result *result, uint64_t start, uint64_t end, const str
 		return;
 	if (is_wrong(kernel, said)) {
 		result->wrong += nr;
-		if (result->nr_shown++ < MAX_SHOWN)
+		if (result->nr_shown++ < result->max_shown)
 			printf("%" PRIx64 "-%" PRIx64 " %" PRIu64 " kernel %s, said %s %s %s, %s\n", start, end, nr,
 			       kernel->state, said->state, said->how, said->reason,
 			       kernel == &nothing ? said->name : kernel->name);
@@ -261,8 +262,8 @@ static void sum_up(const struct result *result)
 {
 	uint64_t all = result->present + result->absent + result->unknown + result->wrong;
 
-	if (result->nr_shown > MAX_SHOWN)
-		printf("... and %u more\n", result->nr_shown - MAX_SHOWN);
+	if (result->nr_shown > result->max_shown)
+		printf("... and %u more\n", result->nr_shown - result->max_shown);
 	printf("%" PRIu64 " pages: %" PRIu64 " present, %" PRIu64 " absent, %" PRIu64 " unknown", all, result->present,
 	       result->absent, result->unknown);
 	for (unsigned int i = 0; i < result->nr_reasons; i++)
@@ -271,23 +272,31 @@ static void sum_up(const struct result *result)
 	printf(", %" PRIu64 " wrong\n", result->wrong);
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: pagesdiff [-n LINES] [-u PERCENT] SNAPSHOT PAGES\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct runs kernel = { 0 }, said = { 0 };
-	struct result result = { 0 };
+	struct result result = { .max_shown = 20 };
 	double limit = 100;
+	int option;
 
-	if (argc == 5 && !strcmp(argv[1], "-u")) {
-		limit = atof(argv[2]);
-		argv += 2;
-		argc -= 2;
+	while ((option = getopt(argc, argv, "n:u:")) >= 0) {
+		if (option == 'n')
+			result.max_shown = strtoul(optarg, NULL, 10);
+		else if (option == 'u')
+			limit = atof(optarg);
+		else
+			return usage();
 	}
-	if (argc != 3) {
-		fprintf(stderr, "usage: pagesdiff [-u PERCENT] SNAPSHOT PAGES\n");
-		return 2;
-	}
-	read_file(&kernel, argv[1], true);
-	read_file(&said, argv[2], false);
+	if (argc - optind != 2)
+		return usage();
+	read_file(&kernel, argv[optind], true);
+	read_file(&said, argv[optind + 1], false);
 	compare(&kernel, &said, &result);
 	sum_up(&result);
 	return result.wrong || result.unknown * 100.0 > limit * (result.present + result.absent + result.unknown);
