@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/shm.h>
 
 #ifndef PR_SET_VMA
@@ -331,6 +332,34 @@ static int prctl_done(struct pfs_assembler *a, struct asm_thread *t, const struc
 	return asm_emit_range(a, t, raw, PFS_PROTECT, r);
 }
 
+/* Memory of another process is read or written: which addresses is the caller's own memory. */
+static int emit_remote(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, int32_t pid)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_REMOTE);
+	PFS_SET(&ev, target, TARGET, pid);
+	return asm_emit(a, &ev);
+}
+
+static int process_vm_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return emit_remote(a, t, raw, t->call.arg[0]);
+}
+
+static int ptrace_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	switch (t->call.arg[0]) {
+	case PTRACE_PEEKTEXT:
+	case PTRACE_PEEKDATA:
+	case PTRACE_POKETEXT:
+	case PTRACE_POKEDATA:
+		return emit_remote(a, t, raw, t->call.arg[1]);
+	default:
+		return 0;
+	}
+}
+
 /* The old image continues: the new one is dropped. */
 static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -401,6 +430,9 @@ static const struct {
 	[SYS_MLOCKALL] = { mlockall_done, NULL },
 	[SYS_MUNLOCKALL] = { munlockall_done, NULL },
 	[SYS_PRCTL] = { prctl_done, NULL },
+	[SYS_PROCESS_VM_READV] = { process_vm_done, process_vm_done },
+	[SYS_PROCESS_VM_WRITEV] = { process_vm_done, process_vm_done },
+	[SYS_PTRACE] = { ptrace_done, NULL },
 	[SYS_EXECVE] = { NULL, exec_failed },
 	[SYS_EXECVEAT] = { NULL, exec_failed },
 };

@@ -5,6 +5,9 @@
 #include <errno.h>
 
 #define MAP_HUGETLB_FLAG 0x40000
+#ifndef MAP_DROPPABLE
+#define MAP_DROPPABLE 0x08 /* 6.11 */
+#endif
 
 /* Is the range unchanged since then, as far as is known? 0: always. */
 static bool unchanged(const struct asm_proc *p, struct range r, uint64_t since_ns)
@@ -34,6 +37,7 @@ uint8_t asm_perms_of(uint64_t prot, uint64_t flags)
 uint8_t asm_traits_of(uint64_t flags)
 {
 	return (flags & MAP_STACK ? PFS_TRAIT_STACK : 0) | (flags & MAP_HUGETLB_FLAG ? PFS_TRAIT_HUGETLB : 0) |
+	       ((flags & MAP_TYPE) == MAP_DROPPABLE ? PFS_TRAIT_DROPPABLE : 0) |
 	       (flags & MAP_LOCKED ? PFS_TRAIT_LOCKED : 0) | (flags & MAP_NORESERVE ? PFS_TRAIT_NORESERVE : 0);
 }
 

@@ -57,6 +57,9 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_REMAP_FILE_PAGES, "remap_file_pages", "start", "size", "prot", "pgoff", "flags"),
 	SYSCALL(SYS_MSEAL, "mseal", "start", "len"),
 	SYSCALL(SYS_IO_DESTROY, "io_destroy", "ctx"),
+	SYSCALL(SYS_PROCESS_VM_READV, "process_vm_readv", "pid"),
+	SYSCALL(SYS_PROCESS_VM_WRITEV, "process_vm_writev", "pid"),
+	SYSCALL(SYS_PTRACE, "ptrace", "request", "pid"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
 	/* dynamic events, in a group named after the pfscope that placed them (dynevents.h) */
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),

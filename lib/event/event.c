@@ -21,6 +21,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_AROUND] = { "around", HAS(OFF) | HAS(END_OFF), DETAIL },
 	[PFS_POPULATE] = { "populate", RANGE, GOES_ON | PFS_KIND_FILTERED },
 	[PFS_ADVISE] = { "advise", RANGE | HAS(ADVICE), GOES_ON | PFS_KIND_FILTERED },
+	[PFS_REMOTE] = { "remote", HAS(TARGET), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_MAP] = { "map", RANGE, GOES_ON },
 	[PFS_UNMAP] = { "unmap", 0, GOES_ON },
 	[PFS_PROTECT] = { "protect", RANGE, GOES_ON },
@@ -74,7 +75,7 @@ static const char *const advice_names[] = {
 
 /* Of sets: the name of each bit. */
 static const char *const traits_names[] = {
-	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", NULL,
+	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", "droppable", NULL,
 };
 static const char *const flags_names[] = {
 	"write",  "mkwrite",	 "allow_retry",	  "retry_nowait", "killable",	    "tried",	"user",

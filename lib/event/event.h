@@ -29,6 +29,7 @@ enum pfs_kind {
 	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
 	PFS_ADVISE,   /* madvise changed which pages of [start, end) are mapped: advice interval */
+	PFS_REMOTE,   /* the thread accessed memory of process `target`, at unknown addresses */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */
 	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */
@@ -118,6 +119,7 @@ enum {
 	PFS_TRAIT_NORESERVE = 8,
 	PFS_TRAIT_SEALED = 16,
 	PFS_TRAIT_GUARDED = 32,
+	PFS_TRAIT_DROPPABLE = 64,
 };
 
 /* How the kernel handled a fault: its FAULT_FLAG_* (linux/mm_types.h). */
@@ -172,6 +174,7 @@ enum {
 	F(TRAITS, traits, SET, traits, traits_names) \
 	F(BY, by, ENUM, by, by_names) \
 	F(ADVICE, advice, ENUM, advice, advice_names) \
+	F(TARGET, target, S32, target, NULL) \
 	F(CHILD, child, S32, child, NULL) \
 	F(CHILD_TID, child_tid, S32, child_tid, NULL) \
 	F(SHARED, shared, BOOL, shared, NULL) \
@@ -222,6 +225,7 @@ struct pfs_event {
 	uint16_t traits; /* PFS_TRAIT_* */
 	uint16_t flags;	 /* PFS_FLAG_* */
 	int32_t sig;
+	int32_t target;
 	int32_t child; /* fork: pid of the child; thread: tid of the new thread */
 	int32_t child_tid;
 	uint32_t dev; /* major << 20 | minor, as the kernel's own dev_t */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What madvise does to the presence of pages (model/presence.h). */
+/* What madvise, and accesses by other processes, do to the presence of pages (model/presence.h). */
 #include "model/model_priv.h"
 
 #include "model/presence.h"
@@ -97,4 +97,14 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	default:
 		return advise_fork(space, ev);
 	}
+}
+
+int advise_remote(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		  struct pfs_outcome *outcome)
+{
+	const struct pfs_thread *target = pfs_model_thread(model, ev->target);
+
+	if (target)
+		pfs_proc_space(target->proc)->remote_ns = ev->ts_ns;
+	return 0;
 }

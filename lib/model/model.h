@@ -55,6 +55,7 @@ struct pfs_space {
 	unsigned int nr_retired;
 	struct pfs_pages *pages;    /* of live regions, and those in no known region */
 	struct pfs_pages *presence; /* of live regions, or of the last ones; NULL: not tracked (model/presence.h) */
+	uint64_t remote_ns;	    /* when another process accessed it last, at unknown addresses; 0: none did */
 	uint64_t start_brk, brk;    /* 0: unknown */
 	uint64_t born_ns, died_ns;
 	const char *exe;   /* interned name given to exec; NULL: unknown */

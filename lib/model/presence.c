@@ -107,8 +107,8 @@ int presence_copy(struct pfs_space *to, const struct pfs_space *from, const stru
 	int err = 0;
 	uint64_t nr;
 
-	if (!from->presence || !to->presence || region->wiped || !(region->written || region->older) ||
-	    region->perms & PFS_PERM_SHARED)
+	if (!from->presence || !to->presence || region->wiped || region->traits & PFS_TRAIT_DROPPABLE ||
+	    !(region->written || region->older) || region->perms & PFS_PERM_SHARED)
 		return 0;
 	pfs_page_walk_start(&walk, from->presence, region->start, region->end);
 	while (!err && (page = pfs_page_walk_row(&walk, &nr))) {

@@ -20,6 +20,7 @@ static const struct {
 	{ "pgscan_proactive ", offsetof(struct pfs_vm_events, scanned) },
 	{ "pswpout ", offsetof(struct pfs_vm_events, swapped) },
 	{ "zswpout ", offsetof(struct pfs_vm_events, swapped) },
+	{ "swpout_zero ", offsetof(struct pfs_vm_events, swapped) },
 	{ "thp_collapse_alloc ", offsetof(struct pfs_vm_events, collapsed) },
 };
 

@@ -43,6 +43,7 @@ enum reason {
 	FREED,	     /* MADV_FREE */
 	PAGED_OUT,   /* MADV_PAGEOUT */
 	RACED,	     /* two threads at once */
+	REMOTE,	     /* another process accessed memory here */
 	COPIED,	     /* by a fork, or not */
 	FAILED,	     /* a call failed on the way */
 	REFAULTED,   /* --refault takes pages away */
@@ -60,6 +61,7 @@ static const char *const reasons[NR_REASONS] = {
 	[FREED] = "madv-free",
 	[PAGED_OUT] = "madv-pageout",
 	[RACED] = "race",
+	[REMOTE] = "other-process",
 	[COPIED] = "fork",
 	[FAILED] = "failed-call",
 	[REFAULTED] = "refaulted",
@@ -73,6 +75,13 @@ static const char *const presences[NR_PRESENCES] = { "absent", "present", "unkno
 struct verdict {
 	enum presence presence;
 	enum reason reason;
+};
+
+/* What events told of a page. */
+struct known {
+	uint32_t presence; /* enum pfs_presence, 0: nothing */
+	uint32_t flags;	   /* PFS_PAGE_* */
+	uint64_t since_ns; /* of its presence */
 };
 
 /* What the kernel did to pages of any process while the recording ran. */
@@ -91,7 +100,7 @@ struct listing {
 	/* the run that is not yet a row, if start < end */
 	uint64_t start, end;
 	struct verdict verdict;
-	uint32_t flags;
+	struct known known;
 };
 
 /* ---- conclusions ---- */
@@ -117,10 +126,16 @@ static struct verdict unknown(enum reason reason)
 	return (struct verdict){ UNKNOWN, reason };
 }
 
+/* Its pages are taken away by swapping only. */
+static bool is_swapped(const struct pfs_region *region)
+{
+	return !is_file(region) && !(region->traits & PFS_TRAIT_DROPPABLE);
+}
+
 /* Of a page that was mapped, and that no event took away. flags: PFS_PAGE_*. */
 static struct verdict still_mapped(const struct circumstances *here, const struct pfs_region *region, uint32_t flags)
 {
-	bool anonymous = !is_file(region) || (flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
+	bool anonymous = is_swapped(region) || (flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
 
 	if (here->refaulted)
 		return unknown(REFAULTED);
@@ -131,8 +146,15 @@ static struct verdict still_mapped(const struct circumstances *here, const struc
 	return (struct verdict){ PRESENT, KNOWN };
 }
 
+/* Of a page that was not mapped at since_ns. */
+static struct verdict still_absent(const struct pfs_space *space, uint64_t since_ns)
+{
+	return space->remote_ns > since_ns ? unknown(REMOTE) : (struct verdict){ ABSENT, KNOWN };
+}
+
 /* Of a page that no event was about. */
-static struct verdict untold(const struct circumstances *here, const struct pfs_region *region)
+static struct verdict untold(const struct circumstances *here, const struct pfs_space *space,
+			     const struct pfs_region *region)
 {
 	uint64_t huge_start = (region->start + HUGE_PAGE - 1) & -(uint64_t)HUGE_PAGE;
 
@@ -140,29 +162,28 @@ static struct verdict untold(const struct circumstances *here, const struct pfs_
 		return unknown(BEFORE);
 	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
 		return unknown(COLLAPSED);
-	return (struct verdict){ ABSENT, KNOWN };
+	return still_absent(space, region->since_ns);
 }
 
-static struct verdict judge(const struct listing *l, const struct pfs_region *region, const char *name,
-			    uint32_t presence, uint32_t flags)
+static struct verdict judge(const struct circumstances *here, const struct pfs_space *space,
+			    const struct pfs_region *region, const struct known *known)
 {
-	const struct circumstances *here = &l->here;
-
-	if (is_special(region, name))
+	if (is_special(region, pfs_region_name(space, region)))
 		return unknown(SPECIAL);
 	if (here->lost)
 		return unknown(LOST);
-	switch (presence & PFS_PRESENCE) {
+	switch (known->presence) {
 	case PFS_PRESENT:
-		return still_mapped(here, region, flags);
+		return still_mapped(here, region, known->flags);
 	case PFS_ABSENT:
-		return (struct verdict){ ABSENT, KNOWN };
+		return still_absent(space, known->since_ns);
 	case PFS_MAYBE_AROUND:
 		return unknown(AROUND);
 	case PFS_MAYBE_FREE:
-		return here->scanned ? unknown(FREED) : still_mapped(here, region, flags);
+		return here->scanned ? unknown(FREED) : still_mapped(here, region, known->flags);
 	case PFS_MAYBE_PAGED_OUT:
-		return is_file(region) || here->swapped ? unknown(PAGED_OUT) : still_mapped(here, region, flags);
+		return !is_swapped(region) || here->swapped ? unknown(PAGED_OUT)
+							    : still_mapped(here, region, known->flags);
 	case PFS_MAYBE_RACED:
 		return unknown(RACED);
 	case PFS_MAYBE_COPIED:
@@ -170,7 +191,7 @@ static struct verdict judge(const struct listing *l, const struct pfs_region *re
 	case PFS_MAYBE_FAILED:
 		return unknown(FAILED);
 	default:
-		return untold(here, region);
+		return untold(here, space, region);
 	}
 }
 
@@ -193,7 +214,7 @@ static struct circumstances circumstances(const struct pfs_model *model, const s
 /* ---- rows ---- */
 
 /* How a page came to be, in words joined by commas. */
-static const char *how_text(char buf[128], uint32_t presence, uint32_t flags)
+static const char *how_text(char buf[128], const struct known *known)
 {
 	static const struct {
 		uint32_t flag;
@@ -209,17 +230,17 @@ static const char *how_text(char buf[128], uint32_t presence, uint32_t flags)
 	char *at = buf;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (flags & words[i].flag)
+		if (known->flags & words[i].flag)
 			at = stpcpy(stpcpy(at, at == buf ? "" : ","), words[i].word);
 	if (at == buf)
-		strcpy(buf, presence & (PFS_PRESENT | PFS_MAYBE_COPIED) ? "fork" : "-");
+		strcpy(buf, known->presence & (PFS_PRESENT | PFS_MAYBE_COPIED) ? "fork" : "-");
 	return buf;
 }
 
 /* The run that was gathered becomes a row. */
-static void put_run(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region, const char *name,
-		    uint32_t presence)
+static void put_run(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
 {
+	const char *name = pfs_region_name(at->epoch->space, region);
 	uint64_t nr = (l->end - l->start) >> l->model->page_shift;
 	char range[40], how[128], perms[5];
 
@@ -233,7 +254,7 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 	pfs_table_word(l->table, range);
 	pfs_table_number(l->table, nr);
 	pfs_table_word(l->table, presences[l->verdict.presence]);
-	pfs_table_word(l->table, how_text(how, presence, l->flags));
+	pfs_table_word(l->table, how_text(how, &l->known));
 	pfs_table_word(l->table, reasons[l->verdict.reason]);
 	pfs_table_word(l->table, perms);
 	pfs_table_word(l->table, name ? name : "?");
@@ -245,6 +266,7 @@ struct runs {
 	const struct pfs_pages *pages;
 	uint64_t start, end; /* of the run, UINT64_MAX: no more */
 	uint32_t flags;
+	uint64_t since_ns; /* of the first event */
 };
 
 static void runs_next(struct runs *runs)
@@ -259,6 +281,7 @@ static void runs_next(struct runs *runs)
 	runs->start = runs->walk.addr;
 	runs->end = runs->start + (nr << pfs_pages_shift(runs->pages));
 	runs->flags = page->flags;
+	runs->since_ns = page->first_ns;
 }
 
 static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_region *region)
@@ -271,8 +294,8 @@ static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_regio
 	return runs;
 }
 
-/* The flags of the page at addr. Lowers *end to where they change. */
-static uint32_t flags_at(struct runs *runs, uint64_t addr, uint64_t *end)
+/* The run that has the page at addr, or NULL. Lowers *end to where that changes. */
+static const struct runs *run_at(struct runs *runs, uint64_t addr, uint64_t *end)
 {
 	uint64_t next;
 
@@ -280,35 +303,37 @@ static uint32_t flags_at(struct runs *runs, uint64_t addr, uint64_t *end)
 		runs_next(runs);
 	next = runs->start > addr ? runs->start : runs->end;
 	*end = next < *end ? next : *end;
-	return runs->start > addr ? 0 : runs->flags;
+	return runs->start > addr ? NULL : runs;
+}
+
+/* Whether two pages make one row. */
+static bool are_alike(const struct verdict *a, const struct known *x, const struct verdict *b, const struct known *y)
+{
+	return a->presence == b->presence && a->reason == b->reason && x->flags == y->flags &&
+	       !x->presence == !y->presence;
 }
 
 static void list_region(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
 {
-	struct runs presences_of = runs_of(at->epoch->space->presence, region), seen = runs_of(region->pages, region);
-	const char *name = pfs_region_name(at->epoch->space, region);
-	uint32_t last_presence = 0;
+	const struct pfs_space *space = at->epoch->space;
+	struct runs mapped = runs_of(space->presence, region), seen = runs_of(region->pages, region);
 
 	l->start = l->end = region->start;
-	for (uint64_t addr = region->start, end; addr < region->end; addr = end) {
-		uint32_t presence, flags;
-		struct verdict verdict;
+	for (uint64_t addr = region->start, end = region->end; addr < region->end; addr = end, end = region->end) {
+		const struct runs *is = run_at(&mapped, addr, &end), *was = run_at(&seen, addr, &end);
+		struct known known = { is ? is->flags & PFS_PRESENCE : 0, was ? was->flags & ~PFS_PAGE_MINOR : 0,
+				       is ? is->since_ns : 0 };
+		struct verdict verdict = judge(&l->here, space, region, &known);
 
-		end = region->end;
-		presence = flags_at(&presences_of, addr, &end) & PFS_PRESENCE;
-		flags = flags_at(&seen, addr, &end) & ~PFS_PAGE_MINOR;
-		verdict = judge(l, region, name, presence, flags);
-		if (l->end > l->start && (memcmp(&verdict, &l->verdict, sizeof(verdict)) || flags != l->flags ||
-					  !presence != !last_presence)) {
-			put_run(l, at, region, name, last_presence);
+		if (!are_alike(&verdict, &known, &l->verdict, &l->known)) {
+			put_run(l, at, region);
 			l->start = addr;
 		}
 		l->end = end;
 		l->verdict = verdict;
-		l->flags = flags;
-		last_presence = presence;
+		l->known = known;
 	}
-	put_run(l, at, region, name, last_presence);
+	put_run(l, at, region);
 }
 
 /* ---- the view ---- */
