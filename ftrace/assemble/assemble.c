@@ -38,6 +38,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	}
 	for (unsigned int i = 0; i < a->nr_header; i++)
 		free(a->header[i]);
+	asm_files_free(a);
 	free(a->targets);
 	free(a->unescaped);
 	free(a);
@@ -217,6 +218,7 @@ static const struct handler {
 	[RAW_FUNCTION] = { asm_function, IN_FAULT },
 	[RAW_MAP_PAGES] = { asm_map_pages, IN_FAULT },
 	[RAW_ADD_CACHE] = { asm_add_cache, IN_FAULT },
+	[RAW_DELETE_CACHE] = { asm_delete_cache, IN_FAULT },
 	[RAW_PAGE_ALLOC] = { asm_page_alloc, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },

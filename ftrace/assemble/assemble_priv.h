@@ -111,8 +111,15 @@ struct asm_thread {
 	UT_hash_handle hh;
 };
 
+/* A file that some region of the recording maps, by device and inode. */
+struct asm_file {
+	uint64_t key[2];
+	UT_hash_handle hh;
+};
+
 struct pfs_assembler {
 	struct pfs_sink sink;
+	struct asm_file *files;
 	struct asm_thread *threads;
 	unsigned int nr_ending; /* of them */
 	struct asm_proc *procs;
@@ -264,11 +271,15 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 uint8_t asm_perms_of(uint64_t prot, uint64_t flags);
 uint8_t asm_traits_of(uint64_t flags);
 
+/* Whether a region of the recording maps the file, as far as was reported so far. */
+bool asm_is_mapped_file(const struct pfs_assembler *a, uint64_t dev, uint64_t ino);
+void asm_files_free(struct pfs_assembler *a);
+
 /* ---- layout.c: rows of the region tree; the pages of an exec's arguments ---- */
 asm_fn asm_ma_write, asm_exec_populated;
 
 /* ---- fault.c ---- */
-asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_map_pages, asm_page_alloc, asm_signal;
+asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_delete_cache, asm_map_pages, asm_page_alloc, asm_signal;
 void asm_fault_init(struct pfs_assembler *a);
 
 /* The recorded machine, as in uname -m: determines how error codes are read. */

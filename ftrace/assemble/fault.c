@@ -132,6 +132,16 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	return emit_file_pages(a, t, raw, PFS_MAJOR, UINT64_C(1) << order);
 }
 
+/* Nobody has the pages mapped any more. Most files are never mapped, so those do not matter. */
+int asm_delete_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
+
+	if (!asm_is_mapped_file(a, raw->arg[0], raw->arg[1]))
+		return 0;
+	return emit_file_pages(a, t, raw, PFS_EVICT, UINT64_C(1) << order);
+}
+
 /* Fault-around. */
 int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {

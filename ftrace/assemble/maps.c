@@ -3,6 +3,7 @@
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define MAP_HUGETLB_FLAG 0x40000
 #ifndef MAP_DROPPABLE
@@ -81,6 +82,44 @@ static int heap_seen(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return asm_emit(a, &ev);
 }
 
+bool asm_is_mapped_file(const struct pfs_assembler *a, uint64_t dev, uint64_t ino)
+{
+	const uint64_t key[2] = { dev, ino };
+	struct asm_file *file;
+
+	HASH_FIND(hh, a->files, key, sizeof(key), file);
+	return file;
+}
+
+/* 0 or -ENOMEM. */
+static int add_file(struct pfs_assembler *a, uint64_t dev, uint64_t ino)
+{
+	struct asm_file *file;
+
+	if (!pfs_is_file(dev, ino) || asm_is_mapped_file(a, dev, ino))
+		return 0;
+	file = malloc(sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	*file = (struct asm_file){ .key = { dev, ino } };
+	HASH_ADD(hh, a->files, key, sizeof(file->key), file);
+	if (HASH_ADD_FAILED(file)) {
+		free(file);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void asm_files_free(struct pfs_assembler *a)
+{
+	struct asm_file *file, *next;
+
+	HASH_ITER (hh, a->files, file, next) {
+		HASH_DEL(a->files, file);
+		free(file);
+	}
+}
+
 int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	bool snapshot = raw->arg[7] == PFS_MAP_SNAPSHOT;
@@ -89,7 +128,7 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	struct pfs_event ev;
 	int err = 0;
 
-	if (!name)
+	if (!name || add_file(a, raw->arg[3], raw->arg[4]))
 		return -ENOMEM;
 	if (snapshot) {
 		if (!t->proc || !t->proc->in_snapshot)

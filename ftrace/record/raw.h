@@ -29,6 +29,7 @@ enum raw_kind {
 	RAW_EXIT,	  /* arg: pid, group_dead (0, 1, or RAW_ABSENT); str: comm */
 	RAW_RENAME,	  /* arg: pid; str: newcomm */
 	RAW_MAP_PAGES,	  /* arg: dev, ino, first page index, last page index (inclusive) */
+	RAW_DELETE_CACHE, /* as RAW_ADD_CACHE */
 	RAW_ADD_CACHE,	  /* arg: dev, ino, page index, order */
 	RAW_PAGE_ALLOC,	  /* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */

@@ -25,6 +25,8 @@ const struct raw_desc raw_descs[] = {
 	EVENT("maple_tree", "ma_write", RAW_MA_WRITE, NULL, "index", "last", "val"),
 	EVENT("filemap", "mm_filemap_map_pages", RAW_MAP_PAGES, NULL, "s_dev", "i_ino", "index", "last_index"),
 	EVENT("filemap", "mm_filemap_add_to_page_cache", RAW_ADD_CACHE, NULL, "s_dev", "i_ino", "index", "order"),
+	EVENT("filemap", "mm_filemap_delete_from_page_cache", RAW_DELETE_CACHE, NULL, "s_dev", "i_ino", "index",
+	      "order"),
 	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
 	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
 	EVENT("damon", "damon_aggregated", RAW_DAMON, NULL, "target_id", "start", "end", "nr_accesses"),

@@ -309,12 +309,12 @@ static void read_names(struct text_body *b)
 
 /* By kind; the rest prints its fields under their own names. */
 static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
-	[RAW_FAULT_USER] = read_fault,	[RAW_FAULT_KERNEL] = read_fault, [RAW_SYS_ENTER] = read_call,
-	[RAW_SYS_EXIT] = read_result,	[RAW_MA_WRITE] = read_ma_write,	 [RAW_EXEC] = read_names,
-	[RAW_FORK] = read_names,	[RAW_NEWTASK] = read_names,	 [RAW_EXIT] = read_names,
-	[RAW_RENAME] = read_names,	[RAW_SIGNAL] = read_names,	 [RAW_MAP_PAGES] = read_filemap,
-	[RAW_ADD_CACHE] = read_filemap, [RAW_FUNCTION] = read_function,	 [RAW_HANDLER] = read_handler,
-	[RAW_DAMON] = read_damon,
+	[RAW_FAULT_USER] = read_fault,	[RAW_FAULT_KERNEL] = read_fault,   [RAW_SYS_ENTER] = read_call,
+	[RAW_SYS_EXIT] = read_result,	[RAW_MA_WRITE] = read_ma_write,	   [RAW_EXEC] = read_names,
+	[RAW_FORK] = read_names,	[RAW_NEWTASK] = read_names,	   [RAW_EXIT] = read_names,
+	[RAW_RENAME] = read_names,	[RAW_SIGNAL] = read_names,	   [RAW_MAP_PAGES] = read_filemap,
+	[RAW_ADD_CACHE] = read_filemap, [RAW_FUNCTION] = read_function,	   [RAW_HANDLER] = read_handler,
+	[RAW_DAMON] = read_damon,	[RAW_DELETE_CACHE] = read_filemap,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

@@ -22,6 +22,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_POPULATE] = { "populate", RANGE, GOES_ON | PFS_KIND_FILTERED },
 	[PFS_ADVISE] = { "advise", RANGE | HAS(ADVICE), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_REMOTE] = { "remote", HAS(TARGET), GOES_ON | PFS_KIND_FILTERED },
+	[PFS_EVICT] = { "evict", HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF), DETAIL },
 	[PFS_MAP] = { "map", RANGE, GOES_ON },
 	[PFS_UNMAP] = { "unmap", 0, GOES_ON },
 	[PFS_PROTECT] = { "protect", RANGE, GOES_ON },

@@ -30,6 +30,7 @@ enum pfs_kind {
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
 	PFS_ADVISE,   /* madvise changed which pages of [start, end) are mapped: advice interval */
 	PFS_REMOTE,   /* the thread accessed memory of process `target`, at unknown addresses */
+	PFS_EVICT,    /* pages of a file left the page cache, so nobody has them mapped: dev ino off end_off */
 	PFS_MAP,      /* [start, end) is one region from now on: id perms off dev ino name ... */
 	PFS_UNMAP,    /* regions are unmapped: op, and what that needs; without op: start end */
 	PFS_PROTECT,  /* what is mapped in [start, end) now has perms, and other attributes if unknown */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What madvise, and accesses by other processes, do to the presence of pages (model/presence.h). */
+/* What madvise, truncation, and accesses by other processes do to the presence of pages (model/presence.h). */
 #include "model/model_priv.h"
 
 #include "model/presence.h"
@@ -7,43 +7,52 @@
 
 #include <errno.h>
 
-/* The part of the file behind [off, end_off) has gone, and with it every page of it that a process has mapped. */
-static int remove_from(struct pfs_space *space, const struct pfs_region *part, const struct pfs_event *ev)
+/* Part of a file. */
+struct part {
+	uint32_t dev;
+	uint64_t ino, off, end_off;
+};
+
+/*
+ * The part of the file has gone from the page cache, and with it every page of it that a process has mapped; a private
+ * copy may have gone, too (ftruncate), or not (MADV_REMOVE).
+ */
+static int remove_part_from(struct pfs_space *space, const struct part *part, uint64_t now_ns)
 {
-	uint64_t end_off = part->off + (part->end - part->start);
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < space->nr_live; i++) {
 		const struct pfs_region *r = space->live[i];
-		uint64_t start = r->off > part->off ? r->start : r->start + (part->off - r->off);
-		uint64_t end = r->off < end_off ? r->start + (end_off - r->off) : r->start;
+		uint64_t end_off = r->off + (r->end - r->start);
+		uint64_t from = r->off > part->off ? r->off : part->off;
+		uint64_t to = end_off < part->end_off ? end_off : part->end_off;
 
-		if (r->ino != part->ino || r->dev != part->dev || !(r->have & PFS_HAS(PFS_F_INO)) || start >= r->end)
+		if (!(r->have & PFS_HAS(PFS_F_INO)) || r->ino != part->ino || r->dev != part->dev || from >= to)
 			continue;
-		end = end < r->end ? end : r->end;
-		err = r->written ? presence_doubt(space, start, end, PFS_MAYBE_RACED, ev->ts_ns)
-				 : presence_set(space, start, end, PFS_ABSENT, 0, ev->ts_ns);
+		from = r->start + (from - r->off);
+		to = r->start + (to - r->off);
+		err = r->written && !(r->perms & PFS_PERM_SHARED)
+			      ? presence_doubt(space, from, to, PFS_MAYBE_TRUNCATED, now_ns)
+			      : presence_set(space, from, to, PFS_ABSENT, 0, now_ns);
 	}
 	return err;
 }
 
-static int advise_remove(struct pfs_model *model, struct pfs_space *space, const struct pfs_event *ev)
+static int remove_part(struct pfs_model *model, const struct part *part, uint64_t now_ns)
 {
 	int err = 0;
 
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
-		struct pfs_region part = *space->live[i];
+	for (struct pfs_proc *proc = model->procs; !err && proc; proc = proc->next)
+		err = remove_part_from(pfs_proc_space(proc), part, now_ns);
+	return err;
+}
 
-		if (!(part.have & PFS_HAS(PFS_F_INO)))
-			continue;
-		part.start = ev->start > part.start ? ev->start : part.start;
-		part.end = ev->end < part.end ? ev->end : part.end;
-		part.off += part.start - space->live[i]->start;
-		for (struct pfs_proc *proc = model->procs; !err && proc; proc = proc->next)
-			err = remove_from(pfs_proc_space(proc), &part, ev);
-	}
-	return err ?: presence_discard(space, ev->start, ev->end, ev->ts_ns - ev->interval_ns, ev->ts_ns);
+int advise_evict(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct pfs_outcome *outcome)
+{
+	const struct part part = { ev->dev, ev->ino, ev->off, ev->end_off };
+
+	return model->priv->presence ? remove_part(model, &part, ev->ts_ns) : 0;
 }
 
 /* All huge pages that fit into the range are there now. */
@@ -85,13 +94,12 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_FAILED, ev->ts_ns);
 	switch (ev->advice) {
 	case PFS_ADVICE_DONTNEED:
+	case PFS_ADVICE_REMOVE:
 		return presence_discard(space, ev->start, ev->end, ev->ts_ns - ev->interval_ns, ev->ts_ns);
 	case PFS_ADVICE_FREE:
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_FREE, ev->ts_ns);
 	case PFS_ADVICE_PAGEOUT:
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_PAGED_OUT, ev->ts_ns);
-	case PFS_ADVICE_REMOVE:
-		return advise_remove(model, space, ev);
 	case PFS_ADVICE_COLLAPSE:
 		return advise_collapse(space, ev);
 	default:

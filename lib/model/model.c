@@ -158,7 +158,7 @@ static apply_fn *const apply_kind[PFS_NR_KINDS] = {
 	[PFS_THREAD] = life_thread,   [PFS_EXEC] = life_exec,	    [PFS_EXIT] = life_exit,
 	[PFS_SIGNAL] = touch_signal,  [PFS_HUGE] = touch_huge,	    [PFS_MAJOR] = touch_major,
 	[PFS_ACCESS] = touch_access,  [PFS_NOTE] = apply_proc_note, [PFS_ADVISE] = advise_apply,
-	[PFS_REMOTE] = advise_remote,
+	[PFS_REMOTE] = advise_remote, [PFS_EVICT] = advise_evict,
 };
 
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)

@@ -47,6 +47,7 @@ enum reason {
 	COPIED,	     /* by a fork, or not */
 	FAILED,	     /* a call failed on the way */
 	REFAULTED,   /* --refault takes pages away */
+	TRUNCATED,   /* the page of the file has gone; its private copy may have */
 	RECLAIMABLE, /* the kernel reclaimed memory meanwhile */
 	COLLAPSED,   /* khugepaged made huge pages meanwhile */
 	NR_REASONS,
@@ -65,6 +66,7 @@ static const char *const reasons[NR_REASONS] = {
 	[COPIED] = "fork",
 	[FAILED] = "failed-call",
 	[REFAULTED] = "refaulted",
+	[TRUNCATED] = "truncated",
 	[RECLAIMABLE] = "reclaimable",
 	[COLLAPSED] = "khugepaged",
 };
@@ -186,6 +188,8 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 							    : still_mapped(here, region, known->flags);
 	case PFS_MAYBE_RACED:
 		return unknown(RACED);
+	case PFS_MAYBE_TRUNCATED:
+		return unknown(TRUNCATED);
 	case PFS_MAYBE_COPIED:
 		return unknown(COPIED);
 	case PFS_MAYBE_FAILED:
