@@ -13,9 +13,9 @@ export TMPDIR=$T
 LIMIT=${LIMIT:-100}	# percent of the pages not absent that may be unknown
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' file-end file-end-private hugetlb fork-hugetlb punch truncate truncate-private populate-file-end populate-hole
-	lock-half-way lock-file-end locked-grows locked-protect lock-all-fault uffd mem-write mem-read huge large gup-self
-	gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
+unmended=' file-end file-end-private hugetlb fork-hugetlb punch truncate truncate-private populate-file-end
+	populate-hole lock-half-way lock-file-end locked-grows locked-protect lock-all-fault uffd mem-write mem-read
+	huge large gup-self gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
 unmended=${unmended//[[:space:]]/ }
 printf '#include <stdio.h>\nint main(void) { puts("text"); return 0; }\n' >hello.c
 cp hello.c other.c
@@ -35,7 +35,8 @@ for thread in threads:
 END
 cat >tables.sql <<'END'
 create table t (a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) insert into t select i, hex(i * i) from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+	insert into t select i, hex(i * i) from n;
 create index b on t (b);
 delete from t where a % 3 = 0;
 select count(*), max(b) from t;

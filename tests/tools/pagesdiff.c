@@ -7,8 +7,8 @@
  * The first file is a snapshot (tests/workload/snapshot.h). A page that is present and said to be absent, or the
  * other way round, is wrong, and so is one in only one of the two. A page said to be unknown is counted by the reason.
  * The kernel's own mappings may be missing, and pagemap has no pages of [vvar]. -n limits the wrong runs that are
- * printed (20). Exit status: 0; 1 for a wrong page, or if more than PERCENT of the pages not absent are unknown; 2 wrong
- * usage or wrong text.
+ * printed (20). Exit status: 0; 1 for a wrong page, or if more than PERCENT of the pages not absent are unknown; 2 for
+ * wrong usage or text.
  */
 #include <errno.h>
 #include <inttypes.h>

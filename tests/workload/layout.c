@@ -368,9 +368,12 @@ static void op_remote_touch(struct process *p, struct actor *a)
 {
 	int i, status;
 	struct span s = target(a, &i);
-	pid_t parent = syscall(SYS_getpid), pid = fork();
+	pid_t parent = syscall(SYS_getpid), pid;
 
 	(void)p;
+	if (!may_touch_remotely(a))
+		return;
+	pid = fork();
 	if (!pid) {
 		for (unsigned int n = 1 + below(a, 5); n; n--) {
 			char *page = s.start + below(a, s.pages) * WL_PAGE;
