@@ -72,14 +72,6 @@ static int advise_collapse(struct pfs_space *space, const struct pfs_event *ev)
 	return err;
 }
 
-static int advise_fork(struct pfs_space *space, const struct pfs_event *ev)
-{
-	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
-	     i++)
-		space->live[i]->wiped = ev->advice == PFS_ADVICE_WIPEONFORK;
-	return 0;
-}
-
 int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
@@ -103,7 +95,7 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	case PFS_ADVICE_COLLAPSE:
 		return advise_collapse(space, ev);
 	default:
-		return advise_fork(space, ev);
+		return pfs_space_wipe_on_fork(space, ev->start, ev->end, ev->advice == PFS_ADVICE_WIPEONFORK);
 	}
 }
 

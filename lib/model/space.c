@@ -269,6 +269,16 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 	return copy;
 }
 
+int pfs_space_wipe_on_fork(struct pfs_space *space, uint64_t start, uint64_t end, bool wipe)
+{
+	int err = space_cut(space, start, end);
+
+	for (unsigned int i = pfs_space_lower(space, start); !err && i < space->nr_live && space->live[i]->start < end;
+	     i++)
+		space->live[i]->wiped = wipe;
+	return err;
+}
+
 void pfs_space_found(struct pfs_space *space)
 {
 	for (unsigned int i = 0; !space->complete && i < space->nr_live; i++)

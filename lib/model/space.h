@@ -34,6 +34,9 @@ int pfs_space_confirm(struct pfs_space *space);
  */
 void pfs_space_begin(struct pfs_space *space);
 
+/* Whether a fork copies the pages of [start, end). 0 or -ENOMEM. */
+int pfs_space_wipe_on_fork(struct pfs_space *space, uint64_t start, uint64_t end, bool wipe);
+
 /* The live region that holds addr, or NULL. */
 struct pfs_region *pfs_space_look_up(struct pfs_space *space, uint64_t addr);
 

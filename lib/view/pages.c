@@ -244,7 +244,7 @@ static const char *how_text(char buf[128], const struct known *known)
 /* The run that was gathered becomes a row. */
 static void put_run(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
 {
-	const char *name = pfs_region_name(at->epoch->space, region);
+	const char *name = pfs_region_name(at->epoch->space, region), *kind = pfs_region_kind(region, name);
 	uint64_t nr = (l->end - l->start) >> l->model->page_shift;
 	char range[40], how[128], perms[5];
 
@@ -261,7 +261,7 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 	pfs_table_word(l->table, how_text(how, &l->known));
 	pfs_table_word(l->table, reasons[l->verdict.reason]);
 	pfs_table_word(l->table, perms);
-	pfs_table_word(l->table, name ? name : "?");
+	pfs_table_word(l->table, kind ? kind : name);
 }
 
 /* A walk over a tree of pages, as runs that may have holes between them. */
