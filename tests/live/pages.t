@@ -13,7 +13,7 @@ export TMPDIR=$T
 LIMIT=${LIMIT:-100}	# percent of the pages not absent that may be unknown
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' file-end file-end-private hugetlb fork-hugetlb punch truncate truncate-private populate-file-end
+unmended=' grows-down-fork file-end file-end-private hugetlb fork-hugetlb punch truncate truncate-private populate-file-end
 	populate-hole lock-half-way lock-file-end locked-grows locked-protect lock-all-fault uffd mem-write mem-read
 	huge large gup-self gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
 unmended=${unmended//[[:space:]]/ }
@@ -194,7 +194,8 @@ steps memfd 'memory:40 map:40:rws read:3 write:20'
 steps memfd-secret 'secret:10 map:10:rws write:3 read:4'
 steps dev-zero 'zero map:20 write:3 read:5 zero map:20:s write:3 read:5'
 steps hugetlb 'map:512:rwH read:5 write:9'
-steps grows-down 'map:4:rwG write:0'
+steps grows-down 'map:4:rwG grow:20 grow:30'
+steps grows-down-fork 'map:4:rwG grow:20 fork end'
 steps shm 'shm:10 write:3 again read:3 read:5'
 steps fork 'map:40 write:20 read:21 fork write:22 write:20 read:3 end write:23'
 steps fork-zero-page 'map:40 read:20 fork read:22 write:20 end'

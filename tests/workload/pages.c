@@ -13,6 +13,7 @@
  *                                       G grows down, - none; without any: rw
  *     shm:N                             attaches a segment
  *     read:I write:I exec:I             touches; a signal that comes of it is caught
+ *     grow:N                            writes N pages below a mapping that grows down
  *     mem-read:I mem-write:I            by /proc/self/mem
  *     advise:NUMBER[:I]  protect:FLAGS[:I]  lock[:I]  lock-all:NUMBER  unmap:I
  *     remap:N move keep again           mremap: to N pages; elsewhere; elsewhere with DONTUNMAP; a second copy
@@ -245,6 +246,11 @@ static void step_exec(struct run *r, char *args)
 	touch(r, args, 'x');
 }
 
+static void step_grow(struct run *r, char *args)
+{
+	*(volatile char *)(r->start - number(args) * WL_PAGE) = 1;
+}
+
 static void step_mem_read(struct run *r, char *args)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -389,15 +395,34 @@ static const struct {
 	const char *name;
 	void (*fn)(struct run *r, char *args);
 } steps[] = {
-	{ "disk", step_disk },		 { "memory", step_memory },	{ "secret", step_secret },
-	{ "zero", step_zero },		 { "map", step_map },		{ "shm", step_shm },
-	{ "unmap", step_unmap },	 { "remap", step_remap },	{ "move", step_move },
-	{ "keep", step_keep },		 { "again", step_again },	{ "read", step_read },
-	{ "write", step_write },	 { "exec", step_exec },		{ "mem-read", step_mem_read },
-	{ "mem-write", step_mem_write }, { "advise", step_advise },	{ "protect", step_protect },
-	{ "lock", step_lock },		 { "lock-all", step_lock_all }, { "truncate", step_truncate },
-	{ "punch", step_punch },	 { "uffd", step_uffd },		{ "copy", step_copy },
-	{ "zero-page", step_zero_page }, { "fork", step_fork },		{ "end", step_end },
+	{ "disk", step_disk },
+	{ "memory", step_memory },
+	{ "secret", step_secret },
+	{ "zero", step_zero },
+	{ "map", step_map },
+	{ "shm", step_shm },
+	{ "unmap", step_unmap },
+	{ "remap", step_remap },
+	{ "move", step_move },
+	{ "keep", step_keep },
+	{ "again", step_again },
+	{ "read", step_read },
+	{ "write", step_write },
+	{ "exec", step_exec },
+	{ "grow", step_grow },
+	{ "mem-read", step_mem_read },
+	{ "mem-write", step_mem_write },
+	{ "advise", step_advise },
+	{ "protect", step_protect },
+	{ "lock", step_lock },
+	{ "lock-all", step_lock_all },
+	{ "truncate", step_truncate },
+	{ "punch", step_punch },
+	{ "uffd", step_uffd },
+	{ "copy", step_copy },
+	{ "zero-page", step_zero_page },
+	{ "fork", step_fork },
+	{ "end", step_end },
 	{ "kill", step_kill },
 };
 
