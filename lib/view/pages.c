@@ -149,8 +149,13 @@ static struct verdict still_mapped(const struct circumstances *here, const struc
 }
 
 /* Of a page that was not mapped at since_ns. */
-static struct verdict still_absent(const struct pfs_space *space, uint64_t since_ns)
+static struct verdict still_absent(const struct circumstances *here, const struct pfs_space *space,
+				   const struct pfs_region *region, uint64_t since_ns)
 {
+	uint64_t huge_start = (region->start + HUGE_PAGE - 1) & -(uint64_t)HUGE_PAGE;
+
+	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
+		return unknown(COLLAPSED);
 	return space->remote_ns > since_ns ? unknown(REMOTE) : (struct verdict){ ABSENT, KNOWN };
 }
 
@@ -158,13 +163,9 @@ static struct verdict still_absent(const struct pfs_space *space, uint64_t since
 static struct verdict untold(const struct circumstances *here, const struct pfs_space *space,
 			     const struct pfs_region *region)
 {
-	uint64_t huge_start = (region->start + HUGE_PAGE - 1) & -(uint64_t)HUGE_PAGE;
-
 	if (!region->since_ns || region->older)
 		return unknown(BEFORE);
-	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
-		return unknown(COLLAPSED);
-	return still_absent(space, region->since_ns);
+	return still_absent(here, space, region, region->since_ns);
 }
 
 static struct verdict judge(const struct circumstances *here, const struct pfs_space *space,
@@ -178,7 +179,7 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 	case PFS_PRESENT:
 		return still_mapped(here, region, known->flags);
 	case PFS_ABSENT:
-		return still_absent(space, known->since_ns);
+		return still_absent(here, space, region, known->since_ns);
 	case PFS_MAYBE_AROUND:
 		return unknown(AROUND);
 	case PFS_MAYBE_FREE:

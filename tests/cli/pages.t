@@ -127,6 +127,20 @@ is "$(sums 'scanned=5 swapped=2 collapsed=0')" \
 is "$(sums 'scanned=0 swapped=0 collapsed=1')" \
 	'# 44 pages: 6 present, 29 absent, 9 unknown (device 4, fault-around 4, race 1)' \
 	'collapsed to huge pages: where one has room'
+cat >"$T/room" <<'EVENTS'
+# pfscope-events 2
+1.000000000 fork pid=1 tid=1 child=100 shared=0
+1.000200000 map pid=100 tid=100 start=1ff000 end=401000 perms=rw-p off=0 dev=00:00 ino=0 name=""
+1.000500000 fault pid=100 tid=100 addr=200000 access=write mode=user code=6
+1.000600000 fault pid=100 tid=100 addr=201000 access=write mode=user code=6
+1.000700000 fault pid=100 tid=100 addr=1ff000 access=write mode=user code=6
+1.010000000 advise pid=100 tid=100 start=200000 end=201000 advice=dontneed interval=1000
+1.011000000 advise pid=100 tid=100 start=1ff000 end=200000 advice=dontneed interval=1000
+1.040000000 note key="vm_events" value="scanned=0 swapped=0 collapsed=1"
+EVENTS
+is "$(pfscope pages --pid 100 "$T/room"; head -n 1 <<<"$out")" \
+	'# 514 pages: 1 present, 0 absent, 513 unknown (khugepaged 513)' \
+	'collapsed to huge pages: also pages that were discarded'
 file=$T/hand
 is "$(pfscope pages --pid 100 "$file"; head -n 1 <<<"$out")" \
 	'# 44 pages: 0 present, 29 absent, 15 unknown (device 4, fault-around 4, madv-free 1, madv-pageout 1, race 1, reclaimable 4)' \
