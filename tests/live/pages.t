@@ -13,9 +13,9 @@ export TMPDIR=$T
 LIMIT=${LIMIT:-100}	# percent of the pages not absent that may be unknown
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' grows-down-fork file-end file-end-private hugetlb fork-hugetlb punch truncate truncate-private populate-file-end
+unmended=' grows-down-fork file-end file-end-private hugetlb fork-hugetlb populate-file-end
 	populate-hole lock-half-way lock-file-end locked-grows locked-protect lock-all-fault uffd mem-write mem-read
-	huge large gup-self gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
+	huge large gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
 unmended=${unmended//[[:space:]]/ }
 printf '#include <stdio.h>\nint main(void) { puts("text"); return 0; }\n' >hello.c
 cp hello.c other.c
@@ -263,7 +263,7 @@ program execs "$LIMIT" "$WORK/execs" 3 3 0 thread
 program populate "$LIMIT" "$WORK/populate" 100 map
 program stack "$LIMIT" "$WORK/stack" 500
 program large "$LIMIT" "$WORK/touch" 64 read file large
-program gup-self "$LIMIT" "$WORK/gup" 100 vm-self
+program "$LIMIT" "$WORK/gup" 100 vm-self
 program gup-child "$LIMIT" "$WORK/gup" 100 vm-child
 program gup-direct "$LIMIT" "$WORK/gup" 100 direct
 program gup-vmsplice "$LIMIT" "$WORK/gup" 100 vmsplice
