@@ -173,6 +173,9 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, 
 		return -ENOMEM;
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
 		apply = touch_counted;
+	if (pfs_kind_is(ev, PFS_KIND_ENDS_FAULT) && ev->kind != PFS_FAULT && ev->kind != PFS_EXIT &&
+	    touch_conclude(thread))
+		return -ENOMEM;
 	return apply ? apply(model, thread, ev, outcome) : 0;
 }
 

@@ -93,6 +93,7 @@ struct pfs_thread {
 	bool fault_major;
 	struct pfs_counts *outside[2]; /* that have counted it in no known region; NULL: none */
 	uint32_t fault_presence;       /* of its page before it */
+	bool under_way;		       /* no event has shown yet that it is over */
 	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */

@@ -87,6 +87,9 @@ struct fault_batch {
 int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		 const struct fault_batch *batch, struct pfs_outcome *outcome);
 
+/* The thread has gone on, so its fault is over: its page is mapped. 0 or -ENOMEM. */
+int touch_conclude(struct pfs_thread *thread);
+
 /* PFS_PAGE_* of the pages of such faults. */
 uint32_t touch_flags(const struct fault_batch *batch);
 

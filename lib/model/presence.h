@@ -22,7 +22,8 @@ enum pfs_presence {
 	PFS_MAYBE_COPIED = 1 << 22,    /* a fork may have copied it, or left it to the next fault */
 	PFS_MAYBE_FAILED = 1 << 23,    /* in the range of a call that failed on the way */
 	PFS_MAYBE_TRUNCATED = 1 << 24, /* the page of the file has gone; its copy may have */
-	PFS_PRESENCE = 0x1ff << 16,
+	PFS_MAYBE_UNDER_WAY = 1 << 25, /* its fault is under way, or was interrupted */
+	PFS_PRESENCE = 0x3ff << 16,
 };
 
 /* Sets it for the pages of [start, end) that have none of `unless`; 0 forgets what was known. */

@@ -52,7 +52,7 @@ static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uin
 	if (!err && flags & (PFS_PAGE_POPULATED | PFS_PAGE_HUGE))
 		err = presence_set(space, start, end, PFS_PRESENT, 0, now_ns);
 	else if (!err && flags & PFS_PAGE_AROUND)
-		err = presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENT, now_ns);
+		err = presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENT | PFS_MAYBE_UNDER_WAY, now_ns);
 	return err;
 }
 
@@ -184,18 +184,71 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 	return nr;
 }
 
-/* The pages of these faults are mapped, unless a signal follows. A huge page of hugetlbfs is mapped as a whole. */
-static int map_faults(struct pfs_space *space, const struct pfs_region *region, const struct pfs_faults_on *faults)
+/* The region of the fault under way, or NULL. */
+static struct pfs_region *fault_region(struct pfs_thread *thread)
 {
-	const uint64_t huge = UINT64_C(0x200000);
-	int err = 0;
+	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
+}
 
-	if (!region || !(region->traits & PFS_TRAIT_HUGETLB))
-		return presence_faults(space, faults);
-	for (uint32_t i = 0; !err && i < faults->nr; i++)
-		err = presence_set(space, faults->addr[i] & -huge, (faults->addr[i] & -huge) + huge, PFS_PRESENT, 0,
-				   faults->ts_ns[i]);
+/* What a fault at addr maps at least: a huge page of hugetlbfs is mapped as a whole. */
+static uint64_t fault_start(const struct pfs_region *region, uint64_t addr, uint64_t *end)
+{
+	uint64_t size = region && region->traits & PFS_TRAIT_HUGETLB ? UINT64_C(0x200000) : 1;
+
+	*end = (addr & -size) + size;
+	return addr & -size;
+}
+
+int touch_conclude(struct pfs_thread *thread)
+{
+	struct pfs_region *region = thread->under_way ? fault_region(thread) : NULL;
+	uint64_t start, end;
+
+	thread->under_way = false;
+	if (!region)
+		return 0;
+	start = fault_start(region, thread->fault_addr, &end);
+	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns);
+}
+
+/*
+ * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain when its thread goes on:
+ * a signal may interrupt it while it waits for a page of a file.
+ */
+static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
+		      const struct pfs_faults_on *faults, enum pfs_fate fate)
+{
+	uint32_t last = faults->nr - 1;
+	uint64_t start, end;
+	int err;
+
+	if (fate == PFS_RETRIED) /* whether it was served in the end is not reported */
+		thread->under_way = false;
+	err = touch_conclude(thread);
+	thread->fault_presence = presence_at(space, faults->addr[last]);
+	if (err || fate != PFS_SERVED)
+		return err;
+	thread->under_way = region && pfs_is_file(region->dev, region->ino) && thread->fault_presence != PFS_PRESENT;
+	err = presence_faults(space, faults);
+	if (!err && region && region->traits & PFS_TRAIT_HUGETLB)
+		for (uint32_t i = 0; !err && i < faults->nr; i++) {
+			start = fault_start(region, faults->addr[i], &end);
+			err = presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
+		}
+	if (!err && thread->under_way) {
+		start = fault_start(region, faults->addr[last], &end);
+		err = presence_set(space, start, end, PFS_MAYBE_UNDER_WAY, 0, faults->ts_ns[last]);
+	}
 	return err;
+}
+
+/* The fault under way has mapped nothing. */
+static int unmap_fault(struct pfs_thread *thread)
+{
+	uint64_t end, start = fault_start(fault_region(thread), thread->fault_addr, &end);
+
+	thread->under_way = false;
+	return presence_set(thread->fault_space, start, end, thread->fault_presence, 0, thread->fault_ns);
 }
 
 /* Later events of the thread may be about the last of the first nr faults. */
@@ -242,8 +295,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
-	thread->fault_presence = presence_at(space, batch->addr[faults.nr - 1]);
-	if (outcome->fate == PFS_SERVED && space->presence && map_faults(space, region, &faults))
+	if (space->presence && map_faults(thread, space, region, &faults, outcome->fate))
 		return -ENOMEM;
 	remember_fault(model, thread, space, region, batch, faults.nr);
 	return faults.nr;
@@ -260,12 +312,6 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 }
 
 /* ---- outcomes of the fault under way ---- */
-
-/* The region of the fault under way, or NULL. */
-static struct pfs_region *fault_region(struct pfs_thread *thread)
-{
-	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
-}
 
 /* Whether the file offset of the fault under way lies in [off, end_off); the file is taken to be the same. */
 static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, uint64_t off,
@@ -390,9 +436,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 	if (model->priv->muted || !space)
 		return 0;
-	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) ||
-	    presence_set(space, thread->fault_addr, thread->fault_addr + 1, thread->fault_presence, 0,
-			 thread->fault_ns))
+	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) || unmap_fault(thread))
 		return -ENOMEM;
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr)) /* this kernel refuses instead of emulating */

@@ -47,6 +47,7 @@ enum reason {
 	COPIED,	     /* by a fork, or not */
 	FAILED,	     /* a call failed on the way */
 	REFAULTED,   /* --refault takes pages away */
+	UNDER_WAY,   /* its fault may not be over, or was interrupted */
 	TRUNCATED,   /* the page of the file has gone; its private copy may have */
 	RECLAIMABLE, /* the kernel reclaimed memory meanwhile */
 	COLLAPSED,   /* khugepaged made huge pages meanwhile */
@@ -66,6 +67,7 @@ static const char *const reasons[NR_REASONS] = {
 	[COPIED] = "fork",
 	[FAILED] = "failed-call",
 	[REFAULTED] = "refaulted",
+	[UNDER_WAY] = "under-way",
 	[TRUNCATED] = "truncated",
 	[RECLAIMABLE] = "reclaimable",
 	[COLLAPSED] = "khugepaged",
@@ -189,6 +191,8 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 							    : still_mapped(here, region, known->flags);
 	case PFS_MAYBE_RACED:
 		return unknown(RACED);
+	case PFS_MAYBE_UNDER_WAY:
+		return unknown(UNDER_WAY);
 	case PFS_MAYBE_TRUNCATED:
 		return unknown(TRUNCATED);
 	case PFS_MAYBE_COPIED:

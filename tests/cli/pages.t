@@ -98,7 +98,7 @@ shown '--at, --region, --json' --pid 100 --at 0.0004 --region 'file:*' --json <<
 "pages":[
   {"pid":100,"range":"00010000-00012000","pages":2,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so"},
   {"pid":100,"range":"00012000-00014000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00014000-00015000","pages":1,"presence":"present","how":"read,user","reason":"-","perms":"r--p","name":"/lib/a b.so"},
+  {"pid":100,"range":"00014000-00015000","pages":1,"presence":"unknown","how":"read,user","reason":"under-way","perms":"r--p","name":"/lib/a b.so"},
   {"pid":100,"range":"00015000-00017000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so"},
   {"pid":100,"range":"00017000-00020000","pages":9,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so"},
   {"pid":100,"range":"00030000-00034000","pages":4,"presence":"absent","how":"-","reason":"-","perms":"rw-s","name":"/memfd:m (deleted)"},
