@@ -73,6 +73,8 @@ static void stack_grown(struct pfs_thread *thread, struct pfs_space *space)
 	if (space != thread->fault_space || !thread->outside[0] || !pfs_space_below_stack(space, thread->fault_addr) ||
 	    !pfs_space_find(space, thread->fault_addr))
 		return;
+	if (thread->fault_access == PFS_WRITE)
+		pfs_space_find(space, thread->fault_addr)->written = true;
 	for (int i = 0; i < 2 && thread->outside[i]; i++)
 		thread->outside[i]->outside--;
 	thread->outside[0] = NULL;

@@ -242,6 +242,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 		pfs_space_put(copy);
 		return NULL;
 	}
+	copy->remote_ns = space->remote_ns ? now_ns + 1 : 0; /* what it mapped was copied */
 	copy->heap_touches = space->heap_touches;
 	copy->start_brk = space->start_brk;
 	copy->brk = space->brk;

@@ -205,7 +205,7 @@ int touch_conclude(struct pfs_thread *thread)
 	uint64_t start, end;
 
 	thread->under_way = false;
-	if (!region)
+	if (!region || presence_at(thread->fault_space, thread->fault_addr) != PFS_MAYBE_UNDER_WAY)
 		return 0;
 	start = fault_start(region, thread->fault_addr, &end);
 	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns);
@@ -216,8 +216,9 @@ int touch_conclude(struct pfs_thread *thread)
  * a signal may interrupt it while it waits for a page of a file.
  */
 static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
-		      const struct pfs_faults_on *faults, enum pfs_fate fate)
+		      const struct fault_batch *batch, const struct pfs_faults_on *faults, enum pfs_fate fate)
 {
+	bool file = region && pfs_is_file(region->dev, region->ino);
 	uint32_t last = faults->nr - 1;
 	uint64_t start, end;
 	int err;
@@ -228,18 +229,17 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 	thread->fault_presence = presence_at(space, faults->addr[last]);
 	if (err || fate != PFS_SERVED)
 		return err;
-	thread->under_way = region && pfs_is_file(region->dev, region->ino) && thread->fault_presence != PFS_PRESENT;
 	err = presence_faults(space, faults);
 	if (!err && region && region->traits & PFS_TRAIT_HUGETLB)
 		for (uint32_t i = 0; !err && i < faults->nr; i++) {
 			start = fault_start(region, faults->addr[i], &end);
 			err = presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
 		}
-	if (!err && thread->under_way) {
-		start = fault_start(region, faults->addr[last], &end);
-		err = presence_set(space, start, end, PFS_MAYBE_UNDER_WAY, 0, faults->ts_ns[last]);
-	}
-	return err;
+	if (err || !file || thread->fault_presence == PFS_PRESENT)
+		return err;
+	thread->under_way = batch->mode != PFS_KERNEL; /* an access by the kernel may fail without a signal */
+	start = fault_start(region, faults->addr[last], &end);
+	return presence_set(space, start, end, PFS_MAYBE_UNDER_WAY, 0, faults->ts_ns[last]);
 }
 
 /* The fault under way has mapped nothing. */
@@ -295,7 +295,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
-	if (space->presence && map_faults(thread, space, region, &faults, outcome->fate))
+	if (space->presence && map_faults(thread, space, region, batch, &faults, outcome->fate))
 		return -ENOMEM;
 	remember_fault(model, thread, space, region, batch, faults.nr);
 	return faults.nr;
