@@ -5,6 +5,9 @@
 #include "common/command.h"
 #include "common/reading.h"
 
+#include <errno.h>
+#include <string.h>
+
 static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
@@ -19,10 +22,27 @@ static const struct argp argp = READING_ARGP(
 	"  pfscope pages --region heap --at 0.25 py.dat\n"
 	"  pfscope pages --json py.dat");
 
+/* With --at or --to: reads all of the file first, for what the kernel counted holds for all of it. */
+static int read_whole(const struct reading_args *args, struct pipeline *whole, struct pfs_err *err)
+{
+	static const struct pfs_filter none;
+	int ret = pipeline_init(whole, &none, PFS_EXPORT_NONE, NULL, err) ?: reading_read(args, whole, err);
+
+	return ret == -ENODATA ? 0 : ret;
+}
+
 static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
+	bool twice = args->file && strcmp(args->file, "-") && (args->view.filter.at.set || args->view.filter.to.set);
+	struct pipeline whole = { 0 };
+	int ret = twice ? read_whole(args, &whole, err) : 0;
+
+	args->view.whole = twice ? whole.model : p->model;
 	pfs_model_track_presence(p->model);
-	return reading_draw(args, p, err);
+	if (!ret)
+		ret = reading_draw(args, p, err);
+	pipeline_fini(&whole);
+	return ret;
 }
 
 int cmd_pages(int argc, char **argv)

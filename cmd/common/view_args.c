@@ -126,6 +126,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.all = args->all,
 		.format = args->format,
 		.filter = &args->filter,
+		.whole = args->whole,
 		.out = out,
 		.terminal = isatty(fileno(out)),
 		.width = args->width ? args->width : pfs_term_width(fileno(out)),

@@ -19,6 +19,7 @@ struct view_args {
 	bool all;
 	enum pfs_view_format format;
 	struct pfs_filter filter;
+	const struct pfs_model *whole; /* of struct pfs_view_options */
 };
 
 /* Children for a command's argp; their input is a struct view_args. */

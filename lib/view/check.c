@@ -101,18 +101,35 @@ static void sum(struct pfs_counts *to, const struct pfs_model *model)
 	to->kernel_addr += model->launcher.kernel_addr;
 }
 
+/* Signals at addresses of the kernel's are refused before they are counted. */
+static uint64_t signals_counted(const struct pfs_counts *n)
+{
+	return n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
+}
+
+bool pfs_check_unasked(const struct pfs_model *model, uint64_t *nr)
+{
+	struct kernel_counts k;
+	struct pfs_counts n;
+	uint64_t asked, shown = 0;
+
+	if (!kernel_counts(model, &k))
+		return false;
+	sum(&n, model);
+	asked = k.perf ? k.minor + k.major
+		       : n.faults - n.kernel_addr - signals_counted(&n) - n.vsyscall - n.retried - n.no_access;
+	for (int i = 0; i < PFS_NR_BY; i++)
+		shown += n.unasked[i];
+	*nr = k.rusage > asked + shown ? k.rusage - asked - shown : 0;
+	return true;
+}
+
 /* Why there are more exceptions than pages. */
 #define KERNEL_ADDR "at addresses of the kernel"
 #define SIGNALS	    "ended in a signal (SIGSEGV, SIGBUS)"
 #define VSYSCALL    "calls into [vsyscall], emulated"
 #define RETRIED	    "in kernel mode with page faults disabled, then retried"
 #define NO_ACCESS   "system calls on inaccessible memory (EFAULT)"
-
-/* Signals at addresses of the kernel's are refused before they are counted. */
-static uint64_t signals_counted(const struct pfs_counts *n)
-{
-	return n->signal > n->kernel_addr ? n->signal - n->kernel_addr : 0;
-}
 
 static void check_refused(struct check *c, const struct pfs_counts *n, uint64_t refused)
 {

@@ -43,6 +43,7 @@ enum reason {
 	FREED,	     /* MADV_FREE */
 	PAGED_OUT,   /* MADV_PAGEOUT */
 	RACED,	     /* two threads at once */
+	UNASKED,     /* the kernel faulted pages in that no event shows */
 	REMOTE,	     /* another process accessed memory here */
 	COPIED,	     /* by a fork, or not */
 	FAILED,	     /* a call failed on the way */
@@ -63,6 +64,7 @@ static const char *const reasons[NR_REASONS] = {
 	[FREED] = "madv-free",
 	[PAGED_OUT] = "madv-pageout",
 	[RACED] = "race",
+	[UNASKED] = "kernel-access",
 	[REMOTE] = "other-process",
 	[COPIED] = "fork",
 	[FAILED] = "failed-call",
@@ -93,6 +95,7 @@ struct circumstances {
 	bool lost, refaulted;
 	bool scanned, swapped; /* pages were scanned for reclaim, were swapped out; true: or it is not known */
 	bool collapsed;	       /* pages were collapsed to huge pages */
+	bool unasked;	       /* the kernel faulted pages in for itself, and it is not known which */
 };
 
 struct listing {
@@ -158,6 +161,8 @@ static struct verdict still_absent(const struct circumstances *here, const struc
 
 	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
 		return unknown(COLLAPSED);
+	if (here->unasked)
+		return unknown(UNASKED);
 	return space->remote_ns > since_ns ? unknown(REMOTE) : (struct verdict){ ABSENT, KNOWN };
 }
 
@@ -204,12 +209,14 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 	}
 }
 
-static struct circumstances circumstances(const struct pfs_model *model, const struct pfs_epochs *at)
+static struct circumstances circumstances(const struct listing *l, const struct pfs_epochs *at)
 {
+	const struct pfs_model *model = l->model;
 	struct pfs_missing missing = pfs_gaps_sum(pfs_gaps_before(pfs_gaps_shown(model, at->filter), at));
 	struct pfs_refault_how how;
 	struct pfs_fact events;
 	bool known = pfs_model_fact(model, PFS_NOTE_VM_EVENTS, &events);
+	uint64_t unasked;
 
 	return (struct circumstances){
 		.lost = missing.nr,
@@ -217,6 +224,7 @@ static struct circumstances circumstances(const struct pfs_model *model, const s
 		.scanned = !known || events.scanned,
 		.swapped = !known || events.swapped,
 		.collapsed = !known || events.collapsed,
+		.unasked = l->options->whole && pfs_check_unasked(l->options->whole, &unasked) && unasked,
 	};
 }
 
@@ -368,7 +376,7 @@ static int list_process(struct listing *l, const struct pfs_epochs *at)
 	const struct pfs_region *region;
 	unsigned int i = 0;
 
-	l->here = circumstances(l->model, at);
+	l->here = circumstances(l, at);
 	while ((region = pfs_layout_next(at->epoch->space, &i)))
 		if (pfs_filter_memory(l->options->filter, region, pfs_region_name(at->epoch->space, region)))
 			list_region(l, at, region);

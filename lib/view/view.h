@@ -29,6 +29,7 @@ struct pfs_view_options {
 	bool all;			 /* also regions that were mapped and unmapped without being touched */
 	enum pfs_view_format format;	 /* report only */
 	const struct pfs_filter *filter; /* NULL: everything */
+	const struct pfs_model *whole;	 /* without the filter; NULL: the same model, or it is not known */
 };
 
 /*
@@ -57,6 +58,12 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_pages_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+
+/*
+ * How many pages the kernel faulted in for the command without an exception, as far as the recording does not show which:
+ * by its own counts. False: it has none.
+ */
+bool pfs_check_unasked(const struct pfs_model *model, uint64_t *nr);
 
 /* How both checks end: differences from the kernel's counts, and those of them that lost events may explain. */
 int pfs_check_verdict(FILE *out, unsigned int nr, unsigned int nr_maybe_lost, struct pfs_err *err);

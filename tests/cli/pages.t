@@ -145,6 +145,16 @@ file=$T/hand
 is "$(pfscope pages --pid 100 "$file"; head -n 1 <<<"$out")" \
 	'# 44 pages: 0 present, 29 absent, 15 unknown (device 4, fault-around 4, madv-free 1, madv-pageout 1, race 1, reclaimable 4)' \
 	'without the note it is not known'
+sed "\$a1.050000000 note key=\"counted_before\" value=\"minor=0 major=0\"\n1.050000000 note key=\"rusage\" value=\"minor=12 major=0\"" "$T/quiet" >"$T/other"
+for option in '' '--at=0.045'; do
+	pfscope pages --pid 100 $option "$T/other"
+	unlike "$out" kernel-access "all faults that the kernel counted have an exception or are populated: nothing is in doubt $option"
+done
+sed "\$a1.050000000 note key=\"counted_before\" value=\"minor=0 major=0\"\n1.050000000 note key=\"rusage\" value=\"minor=13 major=0\"" "$T/quiet" >"$T/other"
+for option in '' '--at=0.045'; do
+	pfscope pages --pid 100 $option "$T/other"
+	like "$out" 'kernel-access' "one more: untouched pages may be mapped $option"
+done
 printf '1.2 lost count=3 cpu=0\n' >>"$T/quiet"
 pfscope pages --pid 100 "$T/quiet"
 like "$out" '40 unknown|events-lost' 'after lost events nothing is known'
