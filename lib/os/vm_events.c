@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every counter whose name begins so is added. */
 static const struct {
 	const char *name;
 	size_t offset;
 } counters[] = {
-	{ "pgscan_kswapd ", offsetof(struct pfs_vm_events, scanned) },
-	{ "pgscan_direct ", offsetof(struct pfs_vm_events, scanned) },
-	{ "pgscan_khugepaged ", offsetof(struct pfs_vm_events, scanned) },
-	{ "pgscan_proactive ", offsetof(struct pfs_vm_events, scanned) },
+	{ "pgscan_anon ", offsetof(struct pfs_vm_events, scanned) }, /* of control groups, too */
+	{ "pgscan_file ", offsetof(struct pfs_vm_events, scanned) },
 	{ "pswpout ", offsetof(struct pfs_vm_events, swapped) },
 	{ "zswpout ", offsetof(struct pfs_vm_events, swapped) },
 	{ "swpout_zero ", offsetof(struct pfs_vm_events, swapped) },
