@@ -17,6 +17,9 @@
 #include <sys/queue.h>
 
 /* What older C libraries lack. */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* 6.1 */
+#endif
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
@@ -233,6 +236,9 @@ void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range
  */
 typedef struct range asm_range_fn(const struct pfs_assembler *a, const struct asm_thread *t);
 asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_populates;
+
+/* Does the current system call make huge pages of what is there? */
+bool asm_call_collapses(const struct asm_thread *t);
 
 /* Where mremap with MREMAP_FIXED puts the pages that it moves. */
 asm_range_fn asm_call_target;

@@ -229,7 +229,7 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 
 /* Traits that the regions of the range have from now on, besides those they had. */
 static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
-		       uint8_t traits)
+		       uint16_t traits)
 {
 	struct pfs_event ev;
 
@@ -275,12 +275,17 @@ static int madvise_failed(struct pfs_assembler *a, struct asm_thread *t, const s
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	struct range r = asm_call_range(a, t);
 	int err = emit_advise(a, t, raw, false);
 
 	if (err)
 		return err;
 	if (t->call.arg[2] == GUARD_INSTALL)
-		return emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_GUARDED);
+		return emit_traits(a, t, raw, r, PFS_TRAIT_GUARDED);
+	if (t->call.arg[2] == MADV_HUGEPAGE)
+		return emit_traits(a, t, raw, r, PFS_TRAIT_THP);
+	if (t->call.arg[2] == MADV_NOHUGEPAGE)
+		return emit_traits(a, t, raw, r, PFS_TRAIT_NO_THP);
 	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MADVISE,
 			     t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE);
 }

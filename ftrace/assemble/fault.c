@@ -161,7 +161,7 @@ int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	struct range r = asm_call_populates(a, t);
 	struct pfs_event ev;
 
-	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT)
+	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT || asm_call_collapses(t))
 		return 0;
 	if (gfp == RAW_ABSENT ? !a->own : !(gfp & movable) || !(gfp & no_reserves))
 		return 0;

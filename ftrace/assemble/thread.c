@@ -117,6 +117,11 @@ struct range asm_call_replaces(const struct pfs_assembler *a, const struct asm_t
 	}
 }
 
+bool asm_call_collapses(const struct asm_thread *t)
+{
+	return t->call.nr == SYS_MADVISE && t->call.arg[2] == MADV_COLLAPSE;
+}
+
 struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_thread *t)
 {
 	const uint64_t *arg = t->call.arg;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Without these, if they are wanted, there is nothing to record. */
@@ -162,9 +163,19 @@ static int enable_desc(struct pfs_capture *c, const struct raw_desc *desc, struc
 	return note_lack(c, desc->system, desc->name, lack_of(desc), err);
 }
 
+/* From 6.18 on the kernel maps all of a large folio, and its event has only the range that it asked for. */
+static int note_whole_folios(struct pfs_capture *c, struct pfs_err *err)
+{
+	struct utsname uts;
+
+	if (uname(&uts) || pfs_kernel_before(uts.release, 6, 18))
+		return 0;
+	return note_lack(c, "filemap", "mm_filemap_map_pages", "pages of large folios beyond a fault-around", err);
+}
+
 static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = 0;
+	int ret = note_whole_folios(c, err);
 
 	for (unsigned int i = 0; !ret && i < nr_raw_descs; i++)
 		if (is_wanted(c, &raw_descs[i]))
@@ -206,12 +217,21 @@ int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct p
 {
 	enum pfs_huge_pages who = pfs_huge_pages(PFS_HUGE_PAGES_DIR);
 	const struct raw_desc *desc = raw_descs;
+	struct pfs_huge_settings s;
+	int ret;
 
 	while (desc->kind != RAW_PAGE_ALLOC)
 		desc++;
-	if (who == PFS_HUGE_NEVER || !pfs_instance_has_event(c->instance, desc->system, desc->name))
+	if (!pfs_instance_has_event(c->instance, desc->system, desc->name))
 		return 0;
-	if (who == PFS_HUGE_ADVISED && !runs_already && !enable_when_advised(c, desc))
+	pfs_huge_settings(&s, PFS_HUGE_PAGES_DIR);
+	ret = note(c,
+		   PFS_FACT(HUGE_PAGES, .what = pfs_huge_pages_name(s.anon), .tells = pfs_huge_pages_name(who),
+			    .count = s.zero, .text = *s.text ? s.text : NULL),
+		   err);
+	if (ret || (who == PFS_HUGE_NEVER && !s.shmem))
+		return ret;
+	if (who == PFS_HUGE_ADVISED && !s.shmem && !runs_already && !enable_when_advised(c, desc))
 		return 0;
 	return enable(c, desc, err);
 }

@@ -76,7 +76,7 @@ static const char *const advice_names[] = {
 
 /* Of sets: the name of each bit. */
 static const char *const traits_names[] = {
-	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", "droppable", NULL,
+	"stack", "hugetlb", "locked", "noreserve", "sealed", "guarded", "droppable", "thp", "no_thp", NULL,
 };
 static const char *const flags_names[] = {
 	"write",  "mkwrite",	 "allow_retry",	  "retry_nowait", "killable",	    "tried",	"user",

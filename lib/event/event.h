@@ -121,6 +121,8 @@ enum {
 	PFS_TRAIT_SEALED = 16,
 	PFS_TRAIT_GUARDED = 32,
 	PFS_TRAIT_DROPPABLE = 64,
+	PFS_TRAIT_THP = 128,	/* MADV_HUGEPAGE */
+	PFS_TRAIT_NO_THP = 256, /* MADV_NOHUGEPAGE; the newer of the two holds */
 };
 
 /* How the kernel handled a fault: its FAULT_FLAG_* (linux/mm_types.h). */

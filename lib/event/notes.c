@@ -134,6 +134,8 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_PROBE] = { .key = "probe", TEXT },
 	[PFS_NOTE_SYSTEMTAP] = { .key = "systemtap", TEXT },
 	[PFS_NOTE_MODULE] = { .key = "module", TEXT },
+	[PFS_NOTE_HUGE_PAGES] = { .key = "huge_pages",
+		{ FIELD("anon", WORD, what), FIELD("any", WORD, tells), FIELD("zero", NUMBER, count), OPTIONAL("shmem", STRING, text) } },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

@@ -56,9 +56,11 @@ int advise_evict(struct pfs_model *model, struct pfs_thread *thread, const struc
 }
 
 /* All huge pages that fit into the range are there now. */
-static int advise_collapse(struct pfs_space *space, const struct pfs_event *ev)
+static int advise_collapse(const struct pfs_model *model, struct pfs_space *space, const struct pfs_event *ev)
 {
+	const struct pfs_page what = { .first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .flags = PFS_PAGE_HUGE };
 	const uint64_t huge = UINT64_C(0x200000);
+	uint64_t marked;
 	int err = 0;
 
 	for (unsigned int i = pfs_space_lower(space, ev->start);
@@ -67,7 +69,11 @@ static int advise_collapse(struct pfs_space *space, const struct pfs_event *ev)
 		uint64_t start = r->start > ev->start ? r->start : ev->start;
 		uint64_t end = r->end < ev->end ? r->end : ev->end;
 
-		err = presence_set(space, (start + huge - 1) & -huge, end & -huge, PFS_PRESENT, 0, ev->ts_ns);
+		start = (start + huge - 1) & -huge;
+		end &= -huge;
+		if (start < end && !model->priv->muted)
+			err = pfs_pages_mark(space->pages, start, end, &what, 0, &marked);
+		err = err ?: presence_set(space, start, end, PFS_PRESENT, 0, ev->ts_ns);
 	}
 	return err;
 }
@@ -75,14 +81,17 @@ static int advise_collapse(struct pfs_space *space, const struct pfs_event *ev)
 int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
-	struct pfs_space *space = model->priv->presence ? model_space_of(model, thread, ev) : NULL;
+	struct pfs_space *space = model_space_of(model, thread, ev);
+	bool partly = ev->inferred & PFS_HAS(PFS_F_END);
 
 	thread->fault_space = NULL;
-	if (!model->priv->presence)
-		return 0;
 	if (!space)
 		return -ENOMEM;
-	if (ev->inferred & PFS_HAS(PFS_F_END))
+	if (ev->advice == PFS_ADVICE_COLLAPSE && !partly)
+		return advise_collapse(model, space, ev);
+	if (!model->priv->presence)
+		return 0;
+	if (partly)
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_FAILED, ev->ts_ns);
 	switch (ev->advice) {
 	case PFS_ADVICE_DONTNEED:
@@ -92,8 +101,6 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_FREE, ev->ts_ns);
 	case PFS_ADVICE_PAGEOUT:
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_PAGED_OUT, ev->ts_ns);
-	case PFS_ADVICE_COLLAPSE:
-		return advise_collapse(space, ev);
 	default:
 		return pfs_space_wipe_on_fork(space, ev->start, ev->end, ev->advice == PFS_ADVICE_WIPEONFORK);
 	}

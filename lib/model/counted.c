@@ -53,7 +53,7 @@ static int mark(struct pfs_pages *pages, const struct pfs_event *ev, const struc
 int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		  struct pfs_outcome *outcome)
 {
-	const struct fault_batch batch = touch_batch(ev);
+	const struct fault_batch batch = touch_batch(model, ev);
 	struct pfs_space *space;
 	struct pfs_region *region = find_ever(thread->proc, ev->addr, &space);
 	struct pfs_pages *pages;

@@ -97,6 +97,13 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		return 0;
 	case PFS_NOTE_KERNEL: /* 6.7, and 6.6 later on, no longer call neighbours of the heap [heap] */
 		model->heap_touches = pfs_kernel_before(fact.text, 6, 6);
+		model->priv->whole_folios = !pfs_kernel_before(fact.text, 6, 18);
+		return 0;
+	case PFS_NOTE_MACHINE:
+		model->priv->x86 = !strcmp(fact.text, "x86_64") || !strcmp(fact.text, "i686");
+		return 0;
+	case PFS_NOTE_HUGE_PAGES:
+		doubt_settings(model, &fact);
 		return 0;
 	case PFS_NOTE_START:
 		model->start_ns = ev->ts_ns;
@@ -247,6 +254,7 @@ int pfs_model_apply_faults(struct pfs_model *model, const struct pfs_fault_run *
 			.nr = rest,
 			.access = run->access <= PFS_EXECUTE ? run->access : 0,
 			.mode = run->mode,
+			.mapped = fault_on(model, true, run->code),
 		};
 
 		nr = touch_faults(model, thread, pfs_proc_space(thread->proc), &batch, &outcome);

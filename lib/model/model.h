@@ -32,7 +32,8 @@ struct pfs_region {
 	uint64_t moved_from;  /* its address before mremap; 0: it was not moved */
 	bool inherited;	      /* copied by a fork */
 	uint64_t segment_len; /* of a System V segment when it was attached; else 0 */
-	uint8_t perms, traits;
+	uint8_t perms;
+	uint16_t traits;
 	bool written;	  /* it may have private pages (kernel: it has an anon_vma) */
 	bool older;	  /* it may have pages from before the recording */
 	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
@@ -63,6 +64,7 @@ struct pfs_space {
 	bool launcher;	   /* pfscope's own child before the command's exec: not shown */
 	bool empty;	   /* unmapped by exit */
 	bool had_rings;	   /* some retired regions are rings that io_destroy removed */
+	bool doubted;	   /* some pages are or were PFS_PAGE_MAYBE */
 	bool heap_touches; /* a region that is adjacent to the heap is [heap], too */
 	unsigned int refs;
 	struct pfs_region *hot; /* the live region of the last lookup, or NULL */
@@ -91,9 +93,11 @@ struct pfs_thread {
 	uint64_t fault_ns;
 	uint8_t fault_mode, fault_access;
 	bool fault_major;
-	struct pfs_counts *outside[2]; /* that have counted it in no known region; NULL: none */
-	uint32_t fault_presence;       /* of its page before it */
-	bool under_way;		       /* no event has shown yet that it is over */
+	bool fault_brought;		 /* what it brought is known: an `around`, `major` or `huge` came */
+	uint64_t doubt_start, doubt_end; /* pages that it may have mapped, too (model/doubt.c); end 0: none */
+	struct pfs_counts *outside[2];	 /* that have counted it in no known region; NULL: none */
+	uint32_t fault_presence;	 /* of its page before it */
+	bool under_way;			 /* no event has shown yet that it is over */
 	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
 	uint64_t nr_around, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */

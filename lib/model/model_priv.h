@@ -28,7 +28,22 @@ struct pfs_model_private {
 	struct pfs_intern *names;
 	struct pfs_pages *pages; /* empty: all others share its pool; NULL: none yet */
 	bool muted;
-	bool presence; /* is tracked */
+	bool presence;	   /* is tracked */
+	bool x86;	   /* fault codes are those of x86 */
+	bool whole_folios; /* a fault on a file maps all of a large folio */
+	struct doubt_settings {
+		bool known; /* else nothing is doubted */
+		/* anonymous memory may get huge pages: any does, or that of MADV_HUGEPAGE; of any size, smaller ones too */
+		struct huge_setting {
+			bool always, advised;
+		} anon, any;
+		bool zero; /* reads of it may get the huge zero page */
+		struct {
+			uint32_t dev;
+			bool never;
+		} shmem[32]; /* file systems in memory, and whether they have small pages only */
+		unsigned int nr;
+	} huge;
 };
 
 static inline uint64_t model_page_size(const struct pfs_model *model)
@@ -76,7 +91,8 @@ apply_fn touch_fault, touch_counted, touch_around, touch_huge, touch_major, touc
 struct fault_batch {
 	const uint64_t *addr, *ts_ns;
 	uint32_t nr;
-	uint8_t access, mode, class;   /* 0: not known */
+	uint8_t access, mode, class; /* 0: not known */
+	enum fault_on { FAULT_UNKNOWN, FAULT_ON_ABSENT, FAULT_ON_MAPPED } mapped;
 	const struct pfs_event *event; /* of a single one: how it was handled; or NULL */
 };
 
@@ -90,14 +106,39 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 /* The thread has gone on, so its fault is over: its page is mapped. 0 or -ENOMEM. */
 int touch_conclude(struct pfs_thread *thread);
 
+/*
+ * model/doubt.c. The first nr faults of the batch in the region, before they are added: what they show of pages that may
+ * be mapped, and which others they may have mapped. 0 or -ENOMEM.
+ */
+int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		 const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr);
+
+/* The fault under way has mapped no other pages than those that are reported, or has failed. 0 or -ENOMEM. */
+int doubt_none(struct pfs_thread *thread);
+
+/* Did the fault under way map the huge page of that order that was allocated? Then *start is its address. */
+bool doubt_huge(const struct pfs_model *model, const struct pfs_thread *thread, const struct pfs_region *region,
+		unsigned int order, uint64_t *start);
+
+/* The note "huge_pages". */
+void doubt_settings(struct pfs_model *model, const struct pfs_fact *fact);
+
 /* PFS_PAGE_* of the pages of such faults. */
 uint32_t touch_flags(const struct fault_batch *batch);
 
 /* Counts the first nr faults of the batch, by access, mode and class. outside: in no known region. */
 void touch_count(struct pfs_counts *counts, const struct fault_batch *batch, uint64_t nr, bool outside);
 
+/* Was the page mapped before the fault? Bit 0 of x86's code: protection. */
+static inline enum fault_on fault_on(const struct pfs_model *model, bool known, uint64_t code)
+{
+	if (!known || !model->priv->x86)
+		return FAULT_UNKNOWN;
+	return code & 1 ? FAULT_ON_MAPPED : FAULT_ON_ABSENT;
+}
+
 /* The batch of a single event. */
-static inline struct fault_batch touch_batch(const struct pfs_event *ev)
+static inline struct fault_batch touch_batch(const struct pfs_model *model, const struct pfs_event *ev)
 {
 	return (struct fault_batch){
 		.addr = &ev->addr,
@@ -106,6 +147,7 @@ static inline struct fault_batch touch_batch(const struct pfs_event *ev)
 		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
 		.class = pfs_has(ev, PFS_F_CLASS) ? ev->class : 0,
+		.mapped = fault_on(model, pfs_has(ev, PFS_F_CODE), ev->code),
 		.event = ev,
 	};
 }

@@ -24,6 +24,7 @@ enum {
 	PFS_PAGE_HUGE = 1024,	    /* part of a huge page */
 	PFS_PAGE_SIGNAL = 2048,	    /* a fault here ended in a signal */
 	PFS_PAGE_REFERENCED = 4096, /* by a sampled access */
+	PFS_PAGE_MAYBE = 8192,	    /* it is not known whether a huge page mapped it; counts only where alone */
 	PFS_PAGE_TOUCHED = 15,	    /* any access: a fault on this page */
 	PFS_PAGE_NEWEST = 1 << 30,  /* replaces what the page had before, instead of joining it */
 };
@@ -112,6 +113,9 @@ bool pfs_pages_any(const struct pfs_pages *pages, uint64_t start, uint64_t end);
 
 /* Forgets the pages of [start, end). 0 or -ENOMEM. */
 int pfs_pages_drop(struct pfs_pages *pages, uint64_t start, uint64_t end);
+
+/* Forgets those pages of [start, end) whose flags are exactly these. 0 or -ENOMEM. */
+int pfs_pages_drop_only(struct pfs_pages *pages, uint64_t start, uint64_t end, uint32_t flags);
 
 /*
  * Moves the pages of [start, end) of `from` to `to` (may be the same), `delta` bytes up (modulo 2^64), and merges them

@@ -298,3 +298,40 @@ int pfs_pages_drop(struct pfs_pages *pages, uint64_t start, uint64_t end)
 	pfs_pages_free(aside);
 	return ret;
 }
+
+/* The first run of adjacent pages with exactly these flags, from *start on. False: there is none. */
+static bool find_only(const struct pfs_pages *pages, uint64_t *start, uint64_t *end, uint32_t flags)
+{
+	const struct pfs_page *page;
+	struct pfs_page_walk walk;
+	bool found = false;
+	uint64_t nr;
+
+	pfs_page_walk_start(&walk, pages, *start, *end);
+	while ((page = pfs_page_walk_row(&walk, &nr))) {
+		bool such = page->flags == flags;
+
+		if (found && (!such || walk.addr != *end))
+			break;
+		if (such && !found)
+			*start = walk.addr;
+		if (such)
+			*end = walk.addr + (nr << pages->page_shift);
+		found |= such;
+	}
+	return found;
+}
+
+int pfs_pages_drop_only(struct pfs_pages *pages, uint64_t start, uint64_t end, uint32_t flags)
+{
+	uint64_t at = start, run_end = end;
+	int ret = 0;
+
+	/* A tree must not change during a walk: one run at a time. */
+	while (!ret && at < end && find_only(pages, &at, &run_end, flags)) {
+		ret = pfs_pages_drop(pages, at, run_end);
+		at = run_end;
+		run_end = end;
+	}
+	return ret;
+}

@@ -77,6 +77,11 @@ int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32
 	return err || !space->presence ? err : set_runs(&runs, space, presence, now_ns);
 }
 
+int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence)
+{
+	return space->presence ? pfs_pages_drop_only(space->presence, start, end, PFS_PAGE_NEWEST | presence) : 0;
+}
+
 int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t since_ns, uint64_t now_ns)
 {
 	struct runs raced;

@@ -23,7 +23,9 @@ enum pfs_presence {
 	PFS_MAYBE_FAILED = 1 << 23,    /* in the range of a call that failed on the way */
 	PFS_MAYBE_TRUNCATED = 1 << 24, /* the page of the file has gone; its copy may have */
 	PFS_MAYBE_UNDER_WAY = 1 << 25, /* its fault is under way, or was interrupted */
-	PFS_PRESENCE = 0x3ff << 16,
+	PFS_MAYBE_HUGE = 1 << 26,  /* a huge page may have mapped it with another, or taken it away when it was split */
+	PFS_MAYBE_FOLIO = 1 << 27, /* a fault may have mapped the whole of a file's large folio */
+	PFS_PRESENCE = 0xfff << 16,
 };
 
 /* Sets it for the pages of [start, end) that have none of `unless`; 0 forgets what was known. */
@@ -35,6 +37,9 @@ int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32
 
 /* The pages were unmapped between since_ns and now_ns, by a call that does not exclude faults of other threads. */
 int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t since_ns, uint64_t now_ns);
+
+/* Forgets those that have exactly this presence. */
+int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence);
 
 /* Batches of faults: these pages are mapped. */
 int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults);

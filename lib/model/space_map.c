@@ -12,6 +12,8 @@
 
 static void set_attributes(struct pfs_region *region, const struct pfs_event *ev)
 {
+	const uint16_t thp = PFS_TRAIT_THP | PFS_TRAIT_NO_THP;
+
 	if (pfs_has(ev, PFS_F_PERMS))
 		region->perms = ev->perms;
 	if (pfs_has(ev, PFS_F_DEV))
@@ -24,10 +26,10 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 			region->segment_len = ev->off + (ev->end - ev->start);
 	}
 	/* A map with id and permissions has all traits; otherwise its traits are added. */
-	if (pfs_has(ev, PFS_F_TRAITS))
-		region->traits =
-			ev->traits |
-			(ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) && pfs_has(ev, PFS_F_PERMS) ? 0 : region->traits);
+	if (pfs_has(ev, PFS_F_TRAITS) && ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) && pfs_has(ev, PFS_F_PERMS))
+		region->traits = ev->traits;
+	else if (pfs_has(ev, PFS_F_TRAITS))
+		region->traits = ev->traits | (region->traits & ~(ev->traits & thp ? thp : 0));
 	region->have |= ev->have & ATTRIBUTES;
 	region->inferred &= ~(ev->have & ATTRIBUTES);
 	region->inferred |= ev->inferred & ATTRIBUTES;

@@ -260,7 +260,7 @@ static void remember_fault(struct pfs_model *model, struct pfs_thread *thread, s
 	thread->fault_ns = batch->ts_ns[nr - 1];
 	thread->fault_mode = batch->mode;
 	thread->fault_access = batch->access;
-	thread->fault_major = false;
+	thread->fault_major = thread->fault_brought = false;
 	thread->outside[0] = region ? NULL : model_counts(model, space);
 	thread->outside[1] = region || space->launcher ? NULL : &thread->proc->counts;
 	thread->nr_faults += nr;
@@ -286,7 +286,8 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 		return faults.nr;
 	}
 	pages = pfs_space_pages(space, region);
-	if (!pages || pfs_pages_faults(pages, &faults))
+	if (!pages || doubt_faults(model, thread, space, outcome->region, batch, faults.nr) ||
+	    pfs_pages_faults(pages, &faults))
 		return -ENOMEM;
 	count_faults(model_counts(model, space), batch, faults.nr, !region);
 	if (!space->launcher)
@@ -305,7 +306,7 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 		struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = model_space_of(model, thread, ev);
-	struct fault_batch batch = touch_batch(ev);
+	struct fault_batch batch = touch_batch(model, ev);
 	int ret = space ? touch_faults(model, thread, space, &batch, outcome) : -ENOMEM;
 
 	return ret < 0 ? ret : 0;
@@ -355,8 +356,9 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 	if (model->priv->muted)
 		return 0;
 	if (!pfs_has(ev, PFS_F_START)) {
+		thread->fault_brought = true;
 		if (region && beside_fault(region, thread, ev->off, ev->end_off))
-			err = mark_around(model, thread, thread->fault_space, region, ev);
+			err = doubt_none(thread) ?: mark_around(model, thread, thread->fault_space, region, ev);
 		return err;
 	}
 	/* The kernel populates [start, end): any mapping of that part of the file there may be meant. */
@@ -371,10 +373,19 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 	return err;
 }
 
+static int mark_huge(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space, uint64_t start,
+		     uint64_t end, uint64_t now_ns)
+{
+	uint64_t marked = 0;
+
+	COUNT(huge, 1);
+	return mark_range(space, start, end, PFS_PAGE_HUGE, 0, now_ns, &marked);
+}
+
 /* A huge page somewhere in a populated range saves a fault for each of its pages but one; or exactly there. */
 static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev)
 {
-	uint64_t size = model_page_size(model) << ev->order, marked = 0;
+	uint64_t size = model_page_size(model) << ev->order;
 	struct pfs_space *space;
 
 	thread->huge_saved += (UINT64_C(1) << ev->order) - 1;
@@ -383,29 +394,24 @@ static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, con
 	space = model_space_of(model, thread, ev);
 	if (!space)
 		return -ENOMEM;
-	COUNT(huge, 1);
-	return mark_range(space, ev->start, ev->end, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+	return mark_huge(model, thread, space, ev->start, ev->end, ev->ts_ns);
 }
 
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 	       struct pfs_outcome *outcome)
 {
-	struct pfs_space *space = thread->fault_space;
 	struct pfs_region *region = fault_region(thread);
-	uint64_t size, start, marked = 0;
+	uint64_t start;
 
 	if (model->priv->muted || ev->order > 18)
 		return 0;
 	if (pfs_has(ev, PFS_F_START)) /* the kernel populates */
 		return populate_huge(model, thread, ev);
-	if (!region)
+	if (!region || thread->fault_brought || !doubt_huge(model, thread, region, ev->order, &start))
 		return 0;
-	size = model_page_size(model) << ev->order;
-	start = thread->fault_addr & ~(size - 1);
-	if (start < region->start || start + size > region->end)
-		return 0; /* it is not of this fault */
-	COUNT(huge, 1);
-	return mark_range(space, start, start + size, PFS_PAGE_HUGE, 0, ev->ts_ns, &marked);
+	thread->fault_brought = true;
+	return mark_huge(model, thread, thread->fault_space, start, start + (model_page_size(model) << ev->order),
+			 ev->ts_ns);
 }
 
 /* The kernel read pages of a file. The fault is major if its own is among them; that may be read again, unmapped. */
@@ -426,6 +432,8 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 	COUNT(major, 1);
 	thread->fault_major = true;
 	outcome->space = space;
+	if (ev->end_off - ev->off < thread->doubt_end - thread->doubt_start && doubt_none(thread))
+		return -ENOMEM;
 	return pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_MAJOR);
 }
 
@@ -436,7 +444,8 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 	if (model->priv->muted || !space)
 		return 0;
-	if (pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) || unmap_fault(thread))
+	if (doubt_none(thread) || pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) ||
+	    unmap_fault(thread))
 		return -ENOMEM;
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr)) /* this kernel refuses instead of emulating */
@@ -536,7 +545,7 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 			continue;
 		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))
 			continue;
-		r->written |= touch_batch(ev).access != PFS_READ && r->perms & PFS_PERM_W;
+		r->written |= touch_batch(model, ev).access != PFS_READ && r->perms & PFS_PERM_W;
 		if (!model->priv->muted)
 			err = populate_region(model, space, r, ev, &marked, &alone);
 	}

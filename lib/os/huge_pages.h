@@ -6,6 +6,8 @@
 #ifndef PFS_HUGE_PAGES_H
 #define PFS_HUGE_PAGES_H
 
+#include <stdbool.h>
+
 enum pfs_huge_pages {
 	PFS_HUGE_NEVER,
 	PFS_HUGE_ADVISED, /* memory that was asked for with MADV_HUGEPAGE */
@@ -16,5 +18,18 @@ enum pfs_huge_pages {
 
 /* The most that any size of page is allowed, of `enabled` and hugepages-*kB/enabled (6.8) in `dir`. */
 enum pfs_huge_pages pfs_huge_pages(const char *dir);
+
+/* Which huge pages a fault may map without an event of an allocation. */
+struct pfs_huge_settings {
+	enum pfs_huge_pages anon; /* of the size that one page of page tables would map (2 MiB) */
+	bool zero;		  /* reads of anonymous memory may get the huge zero page */
+	bool shmem;		  /* files in memory may have pages of any larger size, on some file system */
+	char text[1024];	  /* each such file system: "0:1=never 0:1a=always" (major:minor, hexadecimal) */
+};
+
+void pfs_huge_settings(struct pfs_huge_settings *s, const char *dir);
+
+/* never, madvise or always */
+const char *pfs_huge_pages_name(enum pfs_huge_pages setting);
 
 #endif

@@ -321,6 +321,7 @@ static void put_details(struct pfs_bars *bars)
 	add_count(&list, t->around, t->around == 1 ? "page mapped by fault-around" : "pages mapped by fault-around");
 	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
 	add_count(&list, t->huge, "pages in huge pages");
+	add_count(&list, t->maybe, "pages may be, too");
 	add_count(&list, t->referenced, "pages seen accessed");
 	pfs_list_end(&list);
 }

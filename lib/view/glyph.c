@@ -26,6 +26,7 @@ static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_POPULATED] = { 'P', 'p', "\033[1;36m", "\033[36m", "populated" },
 	[PFS_GLYPH_REFERENCED] = { 'A', 'a', "\033[1;37m", "\033[37m", "accessed" },
 	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "fault-around" },
+	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m", "not known: a huge page may have mapped it" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
 };
 
@@ -54,7 +55,9 @@ enum pfs_glyph pfs_glyph_of(uint32_t flags)
 		return PFS_GLYPH_POPULATED;
 	if (flags & PFS_PAGE_REFERENCED)
 		return PFS_GLYPH_REFERENCED;
-	return flags & PFS_PAGE_AROUND ? PFS_GLYPH_AROUND : PFS_GLYPH_NONE;
+	if (flags & PFS_PAGE_AROUND)
+		return PFS_GLYPH_AROUND;
+	return flags & PFS_PAGE_MAYBE ? PFS_GLYPH_MAYBE : PFS_GLYPH_NONE;
 }
 
 /* ---- the pen ---- */

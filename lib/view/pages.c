@@ -47,6 +47,8 @@ enum reason {
 	REMOTE,	     /* another process accessed memory here */
 	COPIED,	     /* by a fork, or not */
 	FAILED,	     /* a call failed on the way */
+	HUGE,	     /* a huge page may have mapped it */
+	FOLIO,	     /* as a part of a large folio of its file */
 	REFAULTED,   /* --refault takes pages away */
 	UNDER_WAY,   /* its fault may not be over, or was interrupted */
 	TRUNCATED,   /* the page of the file has gone; its private copy may have */
@@ -68,6 +70,8 @@ static const char *const reasons[NR_REASONS] = {
 	[REMOTE] = "other-process",
 	[COPIED] = "fork",
 	[FAILED] = "failed-call",
+	[HUGE] = "huge-page",
+	[FOLIO] = "large-folio",
 	[REFAULTED] = "refaulted",
 	[UNDER_WAY] = "under-way",
 	[TRUNCATED] = "truncated",
@@ -202,6 +206,10 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return unknown(TRUNCATED);
 	case PFS_MAYBE_COPIED:
 		return unknown(COPIED);
+	case PFS_MAYBE_HUGE:
+		return unknown(HUGE);
+	case PFS_MAYBE_FOLIO:
+		return unknown(FOLIO);
 	case PFS_MAYBE_FAILED:
 		return unknown(FAILED);
 	default:
@@ -338,7 +346,8 @@ static void list_region(struct listing *l, const struct pfs_epochs *at, const st
 	l->start = l->end = region->start;
 	for (uint64_t addr = region->start, end = region->end; addr < region->end; addr = end, end = region->end) {
 		const struct runs *is = run_at(&mapped, addr, &end), *was = run_at(&seen, addr, &end);
-		struct known known = { is ? is->flags & PFS_PRESENCE : 0, was ? was->flags & ~PFS_PAGE_MINOR : 0,
+		struct known known = { is ? is->flags & PFS_PRESENCE : 0,
+				       was ? was->flags & ~(PFS_PAGE_MINOR | PFS_PAGE_MAYBE) : 0,
 				       is ? is->since_ns : 0 };
 		struct verdict verdict = judge(&l->here, space, region, &known);
 

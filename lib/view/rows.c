@@ -33,6 +33,7 @@ static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64
 	t->around += page->flags & PFS_PAGE_AROUND ? nr : 0;
 	t->populated += page->flags & PFS_PAGE_POPULATED ? nr : 0;
 	t->huge += page->flags & PFS_PAGE_HUGE ? nr : 0;
+	t->maybe += page->flags == PFS_PAGE_MAYBE ? nr : 0;
 	t->referenced += page->flags & PFS_PAGE_REFERENCED ? nr : 0;
 	if (!t->seen || page->first_ns < t->first_ns)
 		t->first_ns = page->first_ns;

@@ -43,13 +43,13 @@ const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 /* Sums over pages. Faults are counted as often as they happened, the rest is pages. Numbers only: pfs_tally_add(). */
 struct pfs_tally {
 	uint64_t faults;
-	uint64_t read, write, exec, access_unknown;	     /* of faults */
-	uint64_t user, kernel, signal;			     /* of faults */
-	uint64_t outside;				     /* of faults: in no known region */
-	uint64_t touched;				     /* pages that faulted */
-	uint64_t major, around, populated, huge, referenced; /* pages marked so */
-	uint64_t seen;					     /* pages that anything happened to */
-	uint64_t first_ns, last_ns;			     /* of what happened; only if seen */
+	uint64_t read, write, exec, access_unknown;		    /* of faults */
+	uint64_t user, kernel, signal;				    /* of faults */
+	uint64_t outside;					    /* of faults: in no known region */
+	uint64_t touched;					    /* pages that faulted */
+	uint64_t major, around, populated, huge, maybe, referenced; /* pages marked so */
+	uint64_t seen;						    /* pages that anything happened to */
+	uint64_t first_ns, last_ns;				    /* of what happened; only if seen */
 };
 
 struct pfs_row {
