@@ -211,6 +211,17 @@ int touch_conclude(struct pfs_thread *thread)
 	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns);
 }
 
+/* The presence of a page when it faulted. Without any permission a page looks absent to the CPU. */
+static uint32_t before_fault(const struct pfs_space *space, const struct pfs_region *region,
+			     const struct fault_batch *batch, uint64_t addr)
+{
+	if (batch->mapped == FAULT_ON_MAPPED)
+		return PFS_PRESENT;
+	if (batch->mapped == FAULT_ON_ABSENT && region && !pfs_region_forbids(region, 0))
+		return PFS_ABSENT;
+	return presence_at(space, addr);
+}
+
 /*
  * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain when its thread goes on:
  * a signal may interrupt it while it waits for a page of a file.
@@ -226,7 +237,7 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 	if (fate == PFS_RETRIED) /* whether it was served in the end is not reported */
 		thread->under_way = false;
 	err = touch_conclude(thread);
-	thread->fault_presence = presence_at(space, faults->addr[last]);
+	thread->fault_presence = before_fault(space, region, batch, faults->addr[last]);
 	if (err || fate != PFS_SERVED)
 		return err;
 	err = presence_faults(space, faults);
