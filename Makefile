@@ -64,7 +64,8 @@ programs = $(patsubst %.c,$(O)/%,$(filter-out $(CANNOT_BUILD),$(wildcard $(1))))
 without = $(if $(shell pkg-config --exists $(1) 2>/dev/null && echo yes),,$(shell grep -l '$(2)' $(3)))
 CANNOT_BUILD := $(call without,cmocka,,tests/unit/*/*.c) \
 	$(call without,jansson,jansson.h,tests/unit/*/*.c tests/tools/*.c) \
-	$(call without,libtracecmd,dat_oracle.h,tests/unit/*/*.c tests/tools/*.c)
+	$(call without,libtracecmd,dat_oracle.h,tests/unit/*/*.c tests/tools/*.c) \
+	$(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),,tests/workload/i386.c)
 
 # The unit tests of a layer are tests/unit/ROOM/*.c of each of its rooms. Those of a source link with that source and
 # lib alone, and those of lib without libtracefs.
@@ -125,6 +126,9 @@ $(UNIT) $(TOOLS) $(FUZZERS) $(FUZZ_SEEDS): $(O)/%: %.c $(O)/.flags
 $(WORKLOADS) $(EXAMPLES): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) $(WORK_CFLAGS) -O1 -MMD -MP -o $@ $<
+# A 32-bit program that needs no 32-bit library, which a bare system does not have.
+$(O)/tests/workload/i386: WORK_CFLAGS := -std=gnu11 -Wall -Wextra -g -m32 -nostdlib -static -ffreestanding \
+	-fno-stack-protector -fno-pie -no-pie -z noexecstack
 # Only for the plain program: a sanitizer has its own allocator.
 $(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)

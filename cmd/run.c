@@ -6,6 +6,7 @@
 #include "common/launch.h"
 #include "common/recording.h"
 #include "event/source.h"
+#include "os/process.h"
 
 #include <argz.h>
 #include <errno.h>
@@ -211,6 +212,7 @@ int cmd_run(int argc, char **argv)
 
 	if (cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args))
 		return EXIT_FAILED;
+	args.recording.config.is_32bit = pfs_command_is_32bit(args.command[0]);
 	run.signal_fd = stop_open(&before);
 	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
 	if (ret) {

@@ -64,6 +64,7 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		a->checks_first = !pfs_kernel_before(fact->text, 6, 17);
 		break;
 	case PFS_NOTE_MACHINE:
+		a->is_x86_64 = !strcmp(fact->text, "x86_64");
 		asm_fault_machine(a, fact->text);
 		break;
 	case PFS_NOTE_SIDEBAND:
@@ -71,6 +72,9 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		break;
 	case PFS_NOTE_EXIT_MMAP:
 		a->exit_mmap = !strcmp(fact->text, "yes");
+		break;
+	case PFS_NOTE_CALLS32:
+		a->has_calls = !strcmp(fact->text, "yes");
 		break;
 	case PFS_NOTE_ONLY:
 		a->only_pid = fact->pid;
@@ -107,17 +111,6 @@ void pfs_assembler_set_names(struct pfs_assembler *a, const char *(*name)(void *
 	a->name_ctx = ctx;
 }
 
-static int emit_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *key,
-		     const char *value)
-{
-	struct pfs_event ev;
-
-	asm_event_init(&ev, raw, t, PFS_NOTE);
-	PFS_SET(&ev, key, KEY, key);
-	PFS_SET(&ev, value, VALUE, value);
-	return asm_emit(a, &ev);
-}
-
 /* The header facts get the time of the first event, but not its CPU: a recording begins with them. */
 static int emit_header(struct pfs_assembler *a, const struct raw_event *first)
 {
@@ -128,7 +121,7 @@ static int emit_header(struct pfs_assembler *a, const struct raw_event *first)
 		char *value = strchr(a->header[i], '=');
 
 		*value++ = '\0';
-		err = err ? err : emit_note(a, NULL, &begin, a->header[i], value);
+		err = err ? err : asm_emit_note(a, NULL, &begin, a->header[i], value);
 		free(a->header[i]);
 	}
 	a->nr_header = 0;
@@ -189,7 +182,7 @@ static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (known)
 		err = heed_note(a, &fact);
 	if (!err)
-		err = emit_note(a, raw->tid > 0 ? t : NULL, raw, key, value);
+		err = asm_emit_note(a, raw->tid > 0 ? t : NULL, raw, key, value);
 	return err || !known ? err : apply_note(a, t, raw, &fact);
 }
 
@@ -223,6 +216,8 @@ static const struct handler {
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },
 	[RAW_SYS_EXIT] = { asm_sys_exit, false },
+	[RAW_CALL_ENTER] = { asm_call, false },
+	[RAW_CALL_EXIT] = { asm_call, false },
 	[RAW_MA_WRITE] = { asm_ma_write, IN_FAULT }, /* the stack grows */
 	[RAW_EXIT_MMAP] = { asm_mm_gone, false },
 	[RAW_EXEC] = { asm_executed, false },

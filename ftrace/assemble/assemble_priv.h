@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); calls.c (system
+ * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); compat.c, calls.c (system
  * calls), life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
  * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c.
  */
@@ -52,6 +52,7 @@ struct asm_proc {
 	struct asm_change recent[NR_RECENT]; /* the newest changes, as a ring */
 	unsigned int next_recent;
 	bool mlock_future;
+	bool is_32bit;		       /* its image is, on a 64-bit kernel */
 	bool shared_space;	       /* a vfork child before its exec */
 	bool in_snapshot;	       /* lines of a snapshot that counts are coming */
 	uint64_t snapshot_end;	       /* how far up its lines have come */
@@ -91,6 +92,7 @@ struct asm_exec {
 	uint64_t stack_id;
 	struct range stack, stack_before;
 	uint64_t stack_top;
+	bool is_32bit; /* its stack has been moved to where a 64-bit process has none */
 	char comm[64];
 };
 
@@ -132,13 +134,17 @@ struct pfs_assembler {
 	bool sideband;		    /* the recording has perf's side-band of mappings */
 	bool exit_mmap;		    /* exit_mmap events exist */
 	bool checks_first;	    /* the kernel's mremap changes nothing before it knows it can */
-	bool own;		    /* the recording is pfscope's own: filtered as it does */
-	bool rows;		    /* the region tree's writes are in the recording */
-	bool handlers;		    /* handle_mm_fault's beginnings and ends are */
-	uint32_t functions;	    /* of enum pfs_handler: those the function tracer watched */
-	bool defers;		    /* either: faults are passed on when their handler has returned */
-	int32_t only_pid;	    /* --no-follow: 0 or the one process */
-	int32_t *targets;	    /* DAMON's, by number: the process of each, or 0 */
+	bool is_x86_64;		    /* the kernel, as far as is known */
+	bool has_calls;	    /* the recording has, or will have if there are any, the system calls of 32-bit processes */
+	bool calls_lack;    /* reported that it does not */
+	bool old_mmap_lack; /* ... that one of them does not show what it did */
+	bool own;	    /* the recording is pfscope's own: filtered as it does */
+	bool rows;	    /* the region tree's writes are in the recording */
+	bool handlers;	    /* handle_mm_fault's beginnings and ends are */
+	uint32_t functions; /* of enum pfs_handler: those the function tracer watched */
+	bool defers;	    /* either: faults are passed on when their handler has returned */
+	int32_t only_pid;   /* --no-follow: 0 or the one process */
+	int32_t *targets;   /* DAMON's, by number: the process of each, or 0 */
 	unsigned int nr_targets;
 	int32_t access_tid; /* DAMON's thread, or 0 */
 	uint64_t access_ns; /* how often it looks; 0: accesses are not recorded */
@@ -197,6 +203,16 @@ int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
 /* Emits an event of a range with nothing else set; nothing if the range is empty. */
 int asm_emit_range(struct pfs_assembler *a, const struct asm_thread *t, const struct raw_event *raw, enum pfs_kind kind,
 		   struct range r);
+
+int asm_emit_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *key,
+		  const char *value);
+
+/* Emits what the recording cannot know from now on, unless it is reported. */
+int asm_emit_lack(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *lack,
+		  bool *reported);
+
+/* Takes in that the thread's process has a 32-bit image, and emits what is therefore lost. */
+asm_fn asm_is_32bit;
 
 int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm);
 
@@ -311,5 +327,8 @@ int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);
 
 /* ---- calls.c: system calls ---- */
 asm_fn asm_sys_enter, asm_sys_exit;
+
+/* ---- compat.c: those of 32-bit processes ---- */
+asm_fn asm_call;
 
 #endif

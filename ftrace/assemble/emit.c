@@ -43,6 +43,40 @@ int asm_emit_range(struct pfs_assembler *a, const struct asm_thread *t, const st
 	return r.start < r.end ? asm_emit(a, &ev) : 0;
 }
 
+int asm_emit_note(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *key,
+		  const char *value)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_NOTE);
+	PFS_SET(&ev, key, KEY, key);
+	PFS_SET(&ev, value, VALUE, value);
+	return asm_emit(a, &ev);
+}
+
+int asm_emit_lack(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *lack,
+		  bool *reported)
+{
+	if (*reported)
+		return 0;
+	*reported = true;
+	return asm_emit_note(a, t, raw, "lacks", lack);
+}
+
+int asm_is_32bit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	t->proc->is_32bit = true;
+	if (a->has_calls && a->is_x86_64)
+		return 0;
+	asm_event_init(&ev, raw, t, PFS_LOST);
+	return asm_emit(a, &ev)
+		       ?: asm_emit_lack(a, t, raw,
+					"what=raw_syscalls:* tells=system calls of 32-bit processes (see --compat)",
+					&a->calls_lack);
+}
+
 int asm_emit_comm(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, const char *comm)
 {
 	struct pfs_event ev;

@@ -7,6 +7,8 @@
  */
 #include "assemble/assemble_priv.h"
 
+#include "record/i386.h"
+
 #include <sys/shm.h>
 
 /*
@@ -68,8 +70,10 @@ static void exec_row(struct asm_thread *t, struct range row, uint64_t id)
 		t->exec.stack = t->exec.stack_before;
 		t->exec.switched = true;
 	}
-	if (!id && row.start < t->exec.stack_top && row.end >= t->exec.stack_top)
+	if (!id && row.start < t->exec.stack_top && row.end >= t->exec.stack_top) {
+		t->exec.is_32bit = t->exec.stack_top > RAW_32BIT_END && row.start <= RAW_32BIT_END;
 		t->exec.stack_top = row.start;
+	}
 }
 
 /* The pages of the arguments, in the new space: nothing else reports them. */

@@ -113,8 +113,11 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 	if (t->proc) {
 		proc->brk = t->proc->brk;
 		proc->mlock_future = t->proc->mlock_future && ev.shared;
+		proc->is_32bit = t->proc->is_32bit;
 	}
-	return a->only_pid ? 0 : asm_emit(a, &ev);
+	if (a->only_pid)
+		return 0;
+	return asm_emit(a, &ev) ?: proc->is_32bit ? asm_is_32bit(a, child, raw) : 0;
 }
 
 int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -122,6 +125,7 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	int32_t old_tid = raw->arg[1] == RAW_ABSENT ? raw->tid : (int32_t)raw->arg[1];
 	struct asm_thread *builder = asm_thread_get(a, old_tid);
 	struct pfs_event ev;
+	bool is_32bit;
 	int err;
 
 	if (!builder)
@@ -139,6 +143,7 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	if (builder->exec.comm[0])
 		PFS_SET(&ev, comm, COMM, builder->exec.comm);
 	err = asm_emit(a, &ev);
+	is_32bit = builder->exec.is_32bit;
 	asm_exec_over(t);
 	t->exited = false; /* the first thread's number lives on in the one that did the exec */
 	t->named = true;
@@ -148,7 +153,7 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		t->alive = false;
 		asm_thread_set_alive(t, true);
 	}
-	return err;
+	return !err && is_32bit && t->proc ? asm_is_32bit(a, t, raw) : err;
 }
 
 /* The first thread ended in another thread's exec, which continues under its number. All others have ended as well. */
@@ -218,6 +223,8 @@ static bool is_after_exec(const struct asm_thread *t, const struct raw_event *ra
 	case RAW_FAULT_USER:
 	case RAW_SYS_ENTER:
 	case RAW_SYS_EXIT:
+	case RAW_CALL_ENTER:
+	case RAW_CALL_EXIT:
 	case RAW_EXIT:
 		return true;
 	case RAW_PFS_NOTE:

@@ -2,6 +2,8 @@
 /* Raw events to pfscope events: mappings that the side-band and snapshots report. */
 #include "assemble/assemble_priv.h"
 
+#include "record/i386.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -151,6 +153,8 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 		PFS_SET(&ev, traits, TRAITS, asm_traits_of(raw->arg[6]));
 	if (t->exec.under_way && !snapshot) {
 		PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
+		if (!t->exec.stack_id && !strcmp(name, "[stack]")) /* there are no rows */
+			t->exec.is_32bit = a->is_x86_64 && r.end <= RAW_32BIT_END;
 	} else if (!snapshot) {
 		t->call.last_row = r;
 		t->call.stored = t->call.stored || t->call.nr == SYS_MMAP || t->call.nr == SYS_SHMAT;
@@ -163,6 +167,7 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		 const struct pfs_fact *fact)
 {
 	struct asm_proc *p = t->proc;
+	int err = 0;
 
 	if (!p)
 		return 0;
@@ -170,7 +175,9 @@ int asm_snapshot(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		bool counted = p->in_snapshot;
 
 		p->in_snapshot = false;
-		return counted ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : 0;
+		if (counted && a->is_x86_64 && !p->is_32bit && p->snapshot_end && p->snapshot_end <= RAW_32BIT_END)
+			err = asm_is_32bit(a, t, raw);
+		return counted && !err ? snapshot_gap(a, t, raw, UINT64_MAX & ~a->page_mask) : err;
 	}
 	if (fact->op == PFS_SNAPSHOT_THEN) {
 		p->gap_look_ns = p->look_ns; /* what lies between two pieces, the first one decided */

@@ -46,7 +46,7 @@ void asm_proc_renew(struct asm_proc *p)
 		asm_exec_over(LIST_FIRST(&p->execing));
 	p->brk = 0;
 	p->counted = true;
-	p->mlock_future = p->shared_space = p->in_snapshot = false;
+	p->mlock_future = p->is_32bit = p->shared_space = p->in_snapshot = false;
 }
 
 void asm_exec_begin(struct asm_thread *t)

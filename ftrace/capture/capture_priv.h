@@ -29,6 +29,7 @@ struct ftrace_options {
 	bool histogram; /* count faults by page in the kernel instead of recording each */
 	bool text;	/* read the lines of trace_pipe instead of pages */
 	bool compress;
+	bool calls_32bit; /* have the kernel look out for 32-bit programs, to record their system calls */
 	const char *events[MAX_EVENTS + 1]; /* other events, "SYSTEM:EVENT" or "SYSTEM"; NULL ends the list */
 	unsigned int nr_events;
 };
@@ -114,7 +115,8 @@ struct pfs_capture {
 	struct pfs_instance *instance;
 	struct pfs_formats *formats;
 	struct pfs_sideband *sideband;
-	bool settled; /* see capture_settle() */
+	bool settled;	  /* see capture_settle() */
+	bool calls_armed; /* the system calls of 32-bit processes */
 	bool wants_accesses, tracing, sideband_lack_noted;
 	pid_t launched;
 	struct pfs_counters counters;
@@ -155,7 +157,10 @@ int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 
 /* capture/setup.c: the instance, which the first call of settle() sets up, and the events that are enabled in it */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
-int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err); /* of huge pages */
+int capture_enable_later(struct pfs_capture *c, bool runs_already,
+			 struct pfs_err *err); /* those for when they are needed */
+int capture_hold_calls(struct pfs_capture *c, struct pfs_err *err);
+int capture_enable_calls(struct pfs_capture *c, pid_t pid, struct pfs_err *err); /* if it is 32-bit */
 
 /* capture/processes.c: the processes that are added */
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);

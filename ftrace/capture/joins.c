@@ -167,7 +167,8 @@ static int layout_arrived(struct pfs_capture *c, const struct pfs_join *join, in
 
 	close(fd);
 	if (!ret)
-		ret = pfs_snapshot_first(&layout, pfs_sideband_put, c->sideband, err);
+		ret = capture_enable_calls(c, join->pid, err)
+			      ?: pfs_snapshot_first(&layout, pfs_sideband_put, c->sideband, err);
 	pfs_snapshot_close(&layout);
 	return ret;
 }

@@ -45,7 +45,7 @@ int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	/* The side-band takes its time: it comes before the instance is needed. */
 	ret = watch(c, pid, err) ?: capture_settle(c, err) ?: note_sideband(c)
 		      ?: pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err)
-		      ?: capture_enable_page_alloc(c, false, err) ?: capture_tracers_add_tid(c, pid, err)
+		      ?: capture_enable_later(c, false, err) ?: capture_tracers_add_tid(c, pid, err)
 		      ?: pfs_snapshot_tasks(pid, pfs_now_ns(), pfs_sideband_put, c->sideband, err)
 		      ?: capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	if (ret)
@@ -106,7 +106,7 @@ static int enter_processes(struct pfs_capture *c, unsigned int first, struct pfs
 
 int capture_begin_running(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = c->running.begun ? 0 : capture_enable_page_alloc(c, true, err);
+	int ret = c->running.begun ? 0 : capture_enable_later(c, true, err);
 
 	c->running.begun = true;
 	return ret ? ret : note_sideband(c);
@@ -140,7 +140,8 @@ int capture_attach_all(struct pfs_capture *c, const pid_t *pids, unsigned int nr
 	if (!ret && r->nr > first)
 		ret = capture_begin_running(c, err);
 	for (unsigned int i = first; !ret && i < r->nr; i++)
-		ret = capture_note(c, r->processes[i].pid, PFS_FACT(ATTACH, .pid = r->processes[i].pid));
+		ret = capture_enable_calls(c, r->processes[i].pid, err)
+			      ?: capture_note(c, r->processes[i].pid, PFS_FACT(ATTACH, .pid = r->processes[i].pid));
 	return ret;
 }
 

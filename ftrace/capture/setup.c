@@ -7,6 +7,8 @@
 
 #include "base/write_all.h"
 #include "os/huge_pages.h"
+#include "os/process.h"
+#include "record/i386.h"
 
 #include <tracefs.h>
 
@@ -33,7 +35,9 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:
 		return false;
-	case RAW_PAGE_ALLOC: /* see capture_enable_page_alloc() */
+	case RAW_PAGE_ALLOC: /* see capture_enable_later() */
+	case RAW_CALL_ENTER:
+	case RAW_CALL_EXIT:
 		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
@@ -44,6 +48,8 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 		return desc->kind < RAW_PFS_MAP;
 	}
 }
+
+#define FILTER_MAX 512
 
 /* Only what no reader needs is filtered out in the kernel. NULL: no filter. */
 static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
@@ -58,6 +64,9 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 		return "nr_accesses > 0";
 	case RAW_PAGE_ALLOC: /* a huge page of anonymous memory: see page_alloc() in assemble.c */
 		return "order > 0 && gfp_flags & 0x8 && gfp_flags & 0x80000";
+	case RAW_CALL_ENTER:
+	case RAW_CALL_EXIT:
+		return raw_i386_filter(buf, size);
 	default:
 		return NULL;
 	}
@@ -88,7 +97,7 @@ static const char *lack_of(const struct raw_desc *desc)
 
 static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs_err *err)
 {
-	char buf[128];
+	char buf[FILTER_MAX];
 
 	return pfs_instance_enable(c->instance, desc->system, desc->name, filter_of(desc, buf, sizeof(buf)), err);
 }
@@ -189,39 +198,50 @@ static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 	return ret;
 }
 
-/* ---- huge pages ---- */
-
 /*
- * The kernel enables the event when the target asks for huge pages (Documentation/trace/events.rst, enable_event). Until
- * then it costs a fault a third of what it costs with its filter.
+ * ---- events that cost each fault or system call more than they are worth to most targets: the kernel enables them when
+ * one needs them (Documentation/trace/events.rst, enable_event) ----
+ *
+ * Armed once the target is entered: before that any process would do.
  */
-static int enable_when_advised(struct pfs_capture *c, const struct raw_desc *desc)
+
+static const struct raw_desc *desc_of(enum raw_kind kind)
 {
-	char file[128], trigger[128], buf[128];
+	const struct raw_desc *desc = raw_descs;
+
+	while (desc->kind != kind)
+		desc++;
+	return desc;
+}
+
+/* Enables the event when that other one occurs. */
+static int enable_when(struct pfs_capture *c, const struct raw_desc *desc, const char *other, const char *condition)
+{
+	char file[128], text[256], buf[FILTER_MAX];
 	int ret;
 
 	snprintf(file, sizeof(file), "events/%s/%s/filter", desc->system, desc->name);
 	ret = pfs_instance_write(c->instance, file, filter_of(desc, buf, sizeof(buf)), NULL);
 	if (ret)
 		return ret;
-	snprintf(trigger, sizeof(trigger), "enable_event:%s:%s if behavior == %d", desc->system, desc->name,
-		 MADV_HUGEPAGE);
-	return pfs_instance_write(c->instance, "events/syscalls/sys_enter_madvise/trigger", trigger, NULL);
+	snprintf(file, sizeof(file), "events/%s/trigger", other);
+	snprintf(text, sizeof(text), "enable_event:%s:%s if %s", desc->system, desc->name, condition);
+	return pfs_instance_write(c->instance, file, text, NULL);
 }
 
 /*
- * The event fires for every page that is allocated, so it is enabled only if huge pages are allowed, and only from when
- * on they are. To be called once the target is entered: before that any process triggers it.
+ * It fires for every page that is allocated, so it is enabled only if huge pages are allowed, and only from when on they
+ * are. With its filter it costs a fault a third of what that costs without.
  */
-int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
+static int enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
 {
 	enum pfs_huge_pages who = pfs_huge_pages(PFS_HUGE_PAGES_DIR);
-	const struct raw_desc *desc = raw_descs;
+	const struct raw_desc *desc = desc_of(RAW_PAGE_ALLOC);
 	struct pfs_huge_settings s;
+	char advised[32];
 	int ret;
 
-	while (desc->kind != RAW_PAGE_ALLOC)
-		desc++;
+	snprintf(advised, sizeof(advised), "behavior == %d", MADV_HUGEPAGE);
 	if (!pfs_instance_has_event(c->instance, desc->system, desc->name))
 		return 0;
 	pfs_huge_settings(&s, PFS_HUGE_PAGES_DIR);
@@ -231,9 +251,89 @@ int capture_enable_page_alloc(struct pfs_capture *c, bool runs_already, struct p
 		   err);
 	if (ret || (who == PFS_HUGE_NEVER && !s.shmem))
 		return ret;
-	if (who == PFS_HUGE_ADVISED && !s.shmem && !runs_already && !enable_when_advised(c, desc))
+	if (who == PFS_HUGE_ADVISED && !s.shmem && !runs_already &&
+	    !enable_when(c, desc, "syscalls/sys_enter_madvise", advised))
 		return 0;
 	return enable(c, desc, err);
+}
+
+#ifdef __x86_64__
+#define HAS_32BIT true
+#else
+#define HAS_32BIT false
+#endif
+static const enum raw_kind call_kinds[] = { RAW_CALL_ENTER, RAW_CALL_EXIT };
+#define FOR_CALLS(desc) for (unsigned int i_ = 0; i_ < 2 && (desc = desc_of(call_kinds[i_])); i_++)
+
+/* Does the user record it anyway, and all of it? */
+static bool is_named(const struct pfs_capture *c, const struct raw_desc *desc)
+{
+	size_t len = strlen(desc->system);
+
+	for (const char *const *event = c->options->events; *event; event++)
+		if (!strncmp(*event, desc->system, len) &&
+		    (!(*event)[len] || ((*event)[len] == ':' && !strcmp(*event + len + 1, desc->name))))
+			return true;
+	return false;
+}
+
+/*
+ * The system calls of 32-bit processes, which only events of all system calls report. From when on there is such a process:
+ * an exec moves the stack of its image to at most 16 MiB below the end of its addresses, which is near 4 GiB, or at 3 GiB
+ * by its personality. Until then an event that waits for that costs each system call 130 ns, so it waits only if asked to.
+ */
+static int arm_calls(struct pfs_capture *c)
+{
+	static const char low_stack[] = "(index >= 0xff000000 && index < 0xffffe000) || "
+					"(index >= 0xbf000000 && index < 0xc0000000)";
+	const struct raw_desc *desc;
+
+	FOR_CALLS(desc)
+	if (!is_named(c, desc) && enable_when(c, desc, "maple_tree/ma_write", low_stack))
+		return 0; /* the kernel does not have it */
+	c->calls_armed = true;
+	return capture_note(c, 0, PFS_FACT(CALLS32, .text = "yes"));
+}
+
+int capture_enable_later(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
+{
+	bool calls = HAS_32BIT && (c->options->calls_32bit || c->config.is_32bit);
+
+	return enable_page_alloc(c, runs_already, err) ?: calls ? arm_calls(c) : 0;
+}
+
+static const char *enable_file(const struct raw_desc *desc, char file[64])
+{
+	snprintf(file, 64, "events/%s/%s/enable", desc->system, desc->name);
+	return file;
+}
+
+int capture_hold_calls(struct pfs_capture *c, struct pfs_err *err)
+{
+	const struct raw_desc *desc;
+	char file[64];
+	int ret = 0;
+
+	FOR_CALLS(desc)
+	if (!ret && c->calls_armed)
+		ret = pfs_instance_hold(c->instance, enable_file(desc, file), O_WRONLY, err);
+	return ret;
+}
+
+int capture_enable_calls(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
+{
+	const struct raw_desc *desc;
+	char file[64];
+	int ret;
+
+	snprintf(file, sizeof(file), "/proc/%d/exe", pid);
+	if (!HAS_32BIT || !pfs_program_is_32bit(file))
+		return 0;
+	ret = c->calls_armed || c->tracing ? 0 : arm_calls(c);
+	FOR_CALLS(desc)
+	if (!ret && c->calls_armed)
+		ret = pfs_instance_write(c->instance, enable_file(desc, file), "1", err);
+	return ret;
 }
 
 /*

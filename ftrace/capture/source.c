@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_PROBES = 1, OPT_LATENCY, OPT_CLASSIFY, OPT_HISTOGRAM, OPT_COMPRESS, OPT_VIA };
+enum { OPT_PROBES = 1, OPT_LATENCY, OPT_CLASSIFY, OPT_HISTOGRAM, OPT_COMPRESS, OPT_COMPAT, OPT_VIA };
 
 const struct argp_option pfs_ftrace_options[] = {
 	{ "compress", OPT_COMPRESS, NULL, 0, "Write FILE compressed (trace.dat version 7, zstd)", 0 },
@@ -22,6 +22,9 @@ const struct argp_option pfs_ftrace_options[] = {
 	{ "classify", OPT_CLASSIFY, NULL, 0,
 	  "Record the kind of each fault (anon, file, cow, swap, huge, numa), from the functions that it called (function tracer)",
 	  0 },
+	{ "compat", OPT_COMPAT, NULL, 0,
+	  "Record the system calls of 32-bit programs, too, if the target starts any (x86-64; slows down system calls)",
+	  0 },
 	{ "histogram", OPT_HISTOGRAM, NULL, 0, "Count faults per page inside the kernel instead of recording each", 0 },
 	{ 0 },
 };
@@ -31,7 +34,7 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 	struct ftrace_options *o = options;
 	bool *const flags[] = {
 		[OPT_PROBES] = &o->probes,	 [OPT_LATENCY] = &o->latency,	[OPT_CLASSIFY] = &o->classify,
-		[OPT_HISTOGRAM] = &o->histogram, [OPT_COMPRESS] = &o->compress,
+		[OPT_HISTOGRAM] = &o->histogram, [OPT_COMPRESS] = &o->compress, [OPT_COMPAT] = &o->calls_32bit,
 	};
 
 	switch (key) {

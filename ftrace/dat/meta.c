@@ -55,7 +55,8 @@ static int event_format(struct pfs_dat *dat, const char *system, struct dat_curs
 	const char *text = dat_take(c, len, "an event format");
 	int ret = text ? pfs_formats_add(dat->info.formats, system, text, len) : 0;
 
-	if (!ret && text && dat->printer)
+	/* the last are decoded and printed: raw_is_call() */
+	if (ret >= 0 && text && dat->printer && (!ret || !strcmp(system, "raw_syscalls")))
 		ret = pfs_printer_add(dat->printer, system, text, len);
 	return ret < 0 ? dat_cursor_error(c, ret) : c->code;
 }

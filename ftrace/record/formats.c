@@ -47,11 +47,22 @@ void pfs_formats_free(struct pfs_formats *f)
 	free(f);
 }
 
-static void place_arg(const char *text, const char *names, struct pfs_arg_at *arg)
+/* "a|b": the first of these fields; "a[2]": an element of an array of longs. */
+static void place_arg(const char *text, const char *names, unsigned int long_size, struct pfs_arg_at *arg)
 {
+	const char *element = strchr(names, '[');
+	unsigned int at = element ? strtoul(element + 1, NULL, 10) * long_size : 0;
 	struct pfs_format_field field;
+	char array[32];
 
-	if (!pfs_format_field(text, names, &field) || field.form != PFS_FIELD_PLAIN)
+	snprintf(array, sizeof(array), "%.*s", element ? (int)(element - names) : 0, names);
+	if (!pfs_format_field(text, element ? array : names, &field))
+		return;
+	if (element && field.form == PFS_FIELD_ARRAY && at + long_size <= field.size) {
+		*arg = (struct pfs_arg_at){ field.off + at, long_size, field.is_signed };
+		return;
+	}
+	if (field.form != PFS_FIELD_PLAIN || element)
 		return;
 	if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8)
 		return;
@@ -120,7 +131,7 @@ static int add_row(struct pfs_formats *f, const struct raw_desc *desc, const cha
 	*row = (struct pfs_row){ .desc = desc };
 	place_common(f, text);
 	while (row->nr_args < RAW_MAX_ARGS && desc->args[row->nr_args]) {
-		place_arg(text, desc->args[row->nr_args], &row->arg[row->nr_args]);
+		place_arg(text, desc->args[row->nr_args], f->ring.long_size, &row->arg[row->nr_args]);
 		row->nr_args++;
 	}
 	if (desc->str)

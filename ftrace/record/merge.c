@@ -334,6 +334,17 @@ static int emit_own(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, 
 	return ret > 0 ? fn(ctx, ev) : ret;
 }
 
+/* The head of the stream on top, to be printed. */
+static int emit_other(struct pfs_merge *m, const struct raw_event *ev, raw_event_fn fn, void *ctx)
+{
+	struct raw_event other = *ev;
+
+	other.kind = RAW_OTHER;
+	other.record = m->heap[0]->record;
+	other.record_len = m->heap[0]->len;
+	return m->flags & PFS_MERGE_OTHER ? fn(ctx, &other) : 0;
+}
+
 /* Passes on the head of the stream on top. */
 static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
@@ -348,15 +359,13 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 	kind = pfs_record_decode(m->formats, s->record, s->len, m->scratch, ev);
 	if (kind == RAW_OTHER) {
 		m->stats.other++;
-		ev->record = s->record;
-		ev->record_len = s->len;
-		return m->flags & PFS_MERGE_OTHER ? fn(ctx, ev) : 0;
+		return emit_other(m, ev, fn, ctx);
 	}
 	if (kind >= RAW_PFS_MAP) {
 		s->own = true;
 		return emit_own(m, ev, fn, ctx);
 	}
-	return fn(ctx, ev);
+	return (raw_is_call(kind) ? emit_other(m, ev, fn, ctx) : 0) ?: fn(ctx, ev);
 }
 
 /* ---- plain faults, many at once ---- */

@@ -21,6 +21,8 @@ enum raw_kind {
 	RAW_FAULT_KERNEL, /* arg: address, ip, error_code */
 	RAW_SYS_ENTER,	  /* nr = enum raw_sys; arg: the system call's arguments */
 	RAW_SYS_EXIT,	  /* nr = enum raw_sys; arg[0]: result (as signed long) */
+	RAW_CALL_ENTER,	  /* any system call, of 32-bit processes, too (i386.h); arg: its number, six arguments */
+	RAW_CALL_EXIT,	  /* arg: its number, result */
 	RAW_MA_WRITE,	  /* arg: index, last, val (pointer, hashed in text) */
 	RAW_EXIT_MMAP,	  /* no arguments */
 	RAW_EXEC,	  /* arg: pid, old_pid; str: filename */
@@ -47,6 +49,13 @@ enum raw_kind {
 	RAW_PFS_HIST, /* arg: address, error code, count, 1 = kernel mode, interval in ns */
 	RAW_NR_KINDS,
 };
+
+/* Is it one that pfscope makes use of, but prints as others, too, since users record it for itself? */
+static inline bool raw_is_call(enum raw_kind kind)
+{
+	return kind == RAW_CALL_ENTER || kind == RAW_CALL_EXIT;
+}
+
 #define RAW_ABSENT   UINT64_MAX
 #define RAW_MAX_ARGS 8
 
@@ -138,7 +147,7 @@ struct raw_desc {
 	const char *system, *name; /* a system "GROUP_*" stands for all that begin with "GROUP_" */
 	enum raw_kind kind;
 	enum raw_sys nr;
-	const char *args[RAW_MAX_ARGS]; /* field of each argument; alternatives as "a|b" */
+	const char *args[RAW_MAX_ARGS]; /* field of each argument; alternatives as "a|b", of an array "a[2]" */
 	const char *str;		/* field of the string, or NULL */
 };
 extern const struct raw_desc raw_descs[];

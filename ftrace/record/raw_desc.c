@@ -63,6 +63,9 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_PROCESS_VM_WRITEV, "process_vm_writev", "pid"),
 	SYSCALL(SYS_PTRACE, "ptrace", "request", "pid"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
+	EVENT("raw_syscalls", "sys_enter", RAW_CALL_ENTER, NULL, "id", "args[0]", "args[1]", "args[2]", "args[3]",
+	      "args[4]", "args[5]"),
+	EVENT("raw_syscalls", "sys_exit", RAW_CALL_EXIT, NULL, "id", "ret"),
 	/* dynamic events, in a group named after the pfscope that placed them (dynevents.h) */
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),

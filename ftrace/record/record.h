@@ -9,6 +9,7 @@
  *	fault_batch.h		runs of plain faults
  *	ringpage.h		pages of the ring buffer, read and written
  *	pfscope_records.h	pfscope's own records
+ *	i386.h			system calls of 32-bit programs
  *	handlers.h		the kernel functions that handle faults, and the names of functions
  *
  * The decoder allocates nothing, looks up nothing by name, and is safe against any bytes.

@@ -135,6 +135,30 @@ static void read_result(struct text_body *b)
 	b->ev->arg[0] = v;
 }
 
+/* sys_enter: NR 91 (f7fa4000, 1000, 0, 0, 0, 0) */
+static void read_call_enter(struct text_body *b)
+{
+	const char *s = find_word(b->s, b->end, "NR");
+
+	b->ev->arg[0] = number_at(s, 10);
+	s = s ? memchr(s, '(', b->end - s) : NULL;
+	for (unsigned int i = 1; s && i < b->te->nr_args; i++) {
+		s = text_skip_spaces(s + 1);
+		b->ev->arg[i] = number_at(s, 16);
+		s = memchr(s, ',', b->end - s);
+	}
+}
+
+/* sys_exit: NR 91 = 0 */
+static void read_call_exit(struct text_body *b)
+{
+	const char *s = find_word(b->s, b->end, "NR");
+
+	b->ev->arg[0] = number_at(s, 10);
+	s = s ? memchr(s, '=', b->end - s) : NULL;
+	b->ev->arg[1] = number_at(s ? text_skip_spaces(s + 1) : NULL, 10);
+}
+
 /* "000000009082905f", "0xffff888118e220c0", "(nil)"; "(____ptrval____)" is not known. */
 static uint64_t pointer_at(const char *p, const char *end)
 {
@@ -309,12 +333,13 @@ static void read_names(struct text_body *b)
 
 /* By kind; the rest prints its fields under their own names. */
 static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
-	[RAW_FAULT_USER] = read_fault,	[RAW_FAULT_KERNEL] = read_fault,   [RAW_SYS_ENTER] = read_call,
-	[RAW_SYS_EXIT] = read_result,	[RAW_MA_WRITE] = read_ma_write,	   [RAW_EXEC] = read_names,
-	[RAW_FORK] = read_names,	[RAW_NEWTASK] = read_names,	   [RAW_EXIT] = read_names,
-	[RAW_RENAME] = read_names,	[RAW_SIGNAL] = read_names,	   [RAW_MAP_PAGES] = read_filemap,
-	[RAW_ADD_CACHE] = read_filemap, [RAW_FUNCTION] = read_function,	   [RAW_HANDLER] = read_handler,
-	[RAW_DAMON] = read_damon,	[RAW_DELETE_CACHE] = read_filemap,
+	[RAW_FAULT_USER] = read_fault,	  [RAW_FAULT_KERNEL] = read_fault,   [RAW_SYS_ENTER] = read_call,
+	[RAW_SYS_EXIT] = read_result,	  [RAW_MA_WRITE] = read_ma_write,    [RAW_EXEC] = read_names,
+	[RAW_FORK] = read_names,	  [RAW_NEWTASK] = read_names,	     [RAW_EXIT] = read_names,
+	[RAW_RENAME] = read_names,	  [RAW_SIGNAL] = read_names,	     [RAW_MAP_PAGES] = read_filemap,
+	[RAW_ADD_CACHE] = read_filemap,	  [RAW_FUNCTION] = read_function,    [RAW_HANDLER] = read_handler,
+	[RAW_DAMON] = read_damon,	  [RAW_DELETE_CACHE] = read_filemap, [RAW_CALL_ENTER] = read_call_enter,
+	[RAW_CALL_EXIT] = read_call_exit,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

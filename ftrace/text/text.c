@@ -223,12 +223,26 @@ static void copy_other(struct pfs_text *t, const char *name, const char *end)
 	t->ev.text = rest;
 }
 
+static int emit_other(struct pfs_text *t, const char *name, const char *end)
+{
+	int ret;
+
+	t->ev.kind = RAW_OTHER;
+	t->ev.nr = SYS_OTHER;
+	if (t->other)
+		copy_other(t, name, end);
+	ret = emit(t);
+	t->ev.str = NULL;
+	return ret;
+}
+
 /* my - [task] 12--4818    (   4818) [000] d....  1281.049571: page_fault_user: address=0x7f ... */
 static int read_event(struct pfs_text *t, const char *line, const struct text_columns *c, const char *end)
 {
 	const char *rest;
 	const struct text_event *te = name_event(t, c->event, &rest);
 	struct raw_event *ev = &t->ev;
+	int ret = 0;
 
 	ev->ts_ns = c->ts_ns;
 	ev->cpu = c->cpu;
@@ -241,6 +255,10 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 		t->stats.clock = c->clock;
 	if (!t->stats.seen.faults)
 		raw_seen_add(&t->stats.seen, te ? te->desc->kind : RAW_OTHER, NULL, te ? te->desc->name : c->event);
+	if (te && t->other && raw_is_call(te->desc->kind))
+		ret = emit_other(t, c->event, end);
+	if (ret)
+		return ret;
 	if (te) {
 		ev->kind = te->desc->kind;
 		ev->nr = te->desc->nr;
@@ -250,14 +268,10 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 			text_quick_learn(&t->quick, line, end, c, ev);
 		else if (te->desc->str) /* it may name a thread, or begin or end one */
 			text_quick_forget(&t->quick);
-	} else {
-		ev->kind = RAW_OTHER;
-		ev->nr = SYS_OTHER;
-		t->stats.other++;
-		if (t->other)
-			copy_other(t, c->event, end);
+		return emit(t);
 	}
-	return emit(t);
+	t->stats.other++;
+	return emit_other(t, c->event, end);
 }
 
 /* CPU:1 [LOST 5 EVENTS] */

@@ -36,6 +36,7 @@ struct pfs_source_config {
 	bool count;		     /* the kernel's own count of faults, too (PFS_CAN_COUNT) */
 	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */
 	uid_t uid;
+	bool is_32bit;	  /* the program that is launched is a 32-bit one */
 	const char *comm; /* every process of that name (PFS_CAN_COMM); or NULL */
 
 	bool (*give_up)(void *ctx);		     /* polled during long work: does the user want to stop? */

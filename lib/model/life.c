@@ -270,6 +270,7 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	int err;
 
 	thread->execing = NULL;
+	loss_exec(model, proc->pid, ev->ts_ns);
 	/* A thread that is not the first one takes over the first one's number by its exec. */
 	if (!space && pfs_has(ev, PFS_F_CHILD_TID) && ev->child_tid != ev->tid)
 		space = take_execing(model, proc);

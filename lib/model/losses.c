@@ -61,25 +61,40 @@ static void launches_end(struct pfs_model *model)
 
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev)
 {
-	bool counted = pfs_has(ev, PFS_F_COUNT);
+	bool counted = pfs_has(ev, PFS_F_COUNT), calls = pfs_has(ev, PFS_F_PID);
 	struct pfs_loss gap = {
 		.cpu = pfs_has(ev, PFS_F_CPU) ? ev->cpu : -1,
 		.count = counted ? ev->count : 0,
 		.unknown = !counted,
 		.to_ns = ev->ts_ns,
 	};
-	struct pfs_lost_cpu *account = account_of(model, gap.cpu);
+	struct pfs_lost_cpu *account;
 
+	if (calls) {
+		gap.cpu = PFS_LOST_CALLS;
+		gap.pid = ev->pid;
+		gap.from_ns = ev->ts_ns;
+		gap.to_ns = UINT64_MAX;
+	}
+	account = account_of(model, gap.cpu);
 	if (!account)
 		return -ENOMEM;
-	if (pfs_has(ev, PFS_F_INTERVAL) && ev->interval_ns < ev->ts_ns)
+	if (!calls && pfs_has(ev, PFS_F_INTERVAL) && ev->interval_ns < ev->ts_ns)
 		gap.from_ns = ev->ts_ns - ev->interval_ns;
-	launches_end(model);
+	if (!calls)
+		launches_end(model);
 	account->count += gap.count;
 	account->unknown += gap.unknown;
 	model->lost += gap.count;
 	model->lost_unknown += gap.unknown;
 	return add_gap(model, account, &gap);
+}
+
+void loss_exec(struct pfs_model *model, int32_t pid, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < model->nr_losses; i++)
+		if (model->losses[i].pid == pid && model->losses[i].to_ns == UINT64_MAX)
+			model->losses[i].to_ns = now_ns - 1;
 }
 
 /* That CPU lost `rest` events more than its gaps count: adds them to the gap they belong to. */

@@ -148,8 +148,10 @@ struct pfs_proc {
 };
 
 /* A gap: events of one CPU were lost some time in [from_ns, to_ns]. */
+#define PFS_LOST_CALLS -2 /* system calls of a 32-bit process, from then on */
 struct pfs_loss {
-	int32_t cpu;	  /* -1: unknown */
+	int32_t cpu;	  /* -1: unknown; or PFS_LOST_CALLS */
+	int32_t pid;	  /* of the process that it concerns; 0: it may concern any */
 	uint64_t count;	  /* events, where the number is known */
 	uint64_t unknown; /* losses of an unknown number of events */
 	uint64_t from_ns; /* of the last event before it; 0: from the beginning */

@@ -75,6 +75,7 @@ int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *co
 
 /* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
+void loss_exec(struct pfs_model *model, int32_t pid, uint64_t now_ns); /* of the process nothing is lost any more */
 int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total);
 
 /*

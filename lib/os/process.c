@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,4 +102,36 @@ void pfs_vsyscall_perms(char perms[5])
 			sscanf(line, "%*s %4s", perms);
 	if (f)
 		fclose(f);
+}
+
+/* An ELF header begins with 0x7f "ELF" and the class: 1 for 32 bits. */
+bool pfs_program_is_32bit(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char ident[5] = "";
+	bool is_32bit;
+
+	if (fd < 0)
+		return false;
+	is_32bit = read(fd, ident, sizeof(ident)) == sizeof(ident) && !memcmp(ident, "\177ELF\1", sizeof(ident));
+	close(fd);
+	return is_32bit;
+}
+
+bool pfs_command_is_32bit(const char *name)
+{
+	const char *dir = getenv("PATH"), *end;
+	char path[4096];
+
+	if (strchr(name, '/') || !dir)
+		return pfs_program_is_32bit(name);
+	for (;; dir = end + 1) {
+		end = strchrnul(dir, ':');
+		snprintf(path, sizeof(path), "%.*s/%s", end == dir ? 1 : (int)(end - dir), end == dir ? "." : dir,
+			 name);
+		if (!access(path, X_OK))
+			return pfs_program_is_32bit(path);
+		if (!*end)
+			return false;
+	}
 }

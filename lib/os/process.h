@@ -41,6 +41,10 @@ uint64_t pfs_process_user_ns(pid_t pid);
 /* Faults that the kernel has counted for it so far. False, and 0 and 0, if they are unknown. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
 
+/* Is the file a program for a 32-bit CPU? Is what execvp() finds? */
+bool pfs_program_is_32bit(const char *path);
+bool pfs_command_is_32bit(const char *name);
+
 /* The permissions of [vsyscall], which is in no process's region tree; "" if there is none. */
 void pfs_vsyscall_perms(char perms[5]);
 

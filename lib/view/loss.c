@@ -68,6 +68,9 @@ bool pfs_gaps_have(struct pfs_gaps gaps, const struct pfs_loss *loss)
 
 	if (!overlaps(loss, gaps.from_ns, gaps.to_ns))
 		return false;
+	if (gaps.at && loss->pid) /* an exec builds its image without it */
+		return loss->pid == gaps.at->proc->pid && overlaps(loss, gaps.at->epoch->start_ns, gaps.at->end_ns) &&
+		       (!region || overlaps(loss, 0, region->died_ns));
 	if (gaps.at && !overlaps(loss, epoch_start(gaps.at), gaps.at->end_ns))
 		return false;
 	return !region || overlaps(loss, region_start(region), region->died_ns);
@@ -167,7 +170,8 @@ static int time_text(char *buf, size_t size, const struct pfs_model *model, cons
 	char from[32], to[32];
 
 	if (sum->to_ns == UINT64_MAX)
-		return 0;
+		return sum->from_ns ? snprintf(buf, size, " from %s s on", pfs_time_text(from, model, sum->from_ns))
+				    : 0;
 	pfs_time_text(to, model, sum->to_ns);
 	if (!sum->from_ns)
 		return snprintf(buf, size, " before %s s", to);
@@ -188,6 +192,8 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps)
 		where[0] = '\0';
 		if (cpu >= 0)
 			snprintf(where, sizeof(where), " on CPU %d", cpu);
+		if (cpu == PFS_LOST_CALLS)
+			strcpy(where, " (system calls of 32-bit processes)");
 		len += snprintf(buf + len, size - len, i ? ", " : "lost ");
 		len += number_text(buf + len, size - len, &by.listed[i].sum, where);
 		len += time_text(buf + len, size - len, gaps.model, &by.listed[i].sum);

@@ -66,6 +66,18 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 	put_line(out, head, pfs_region_name(space, region), terminal);
 }
 
+/* Where the highest region ends: a 32-bit process has none beyond 4 GiB, and no gate area. */
+static uint64_t top_of(const struct pfs_space *space)
+{
+	const struct pfs_region *region;
+	unsigned int i = 0;
+	uint64_t top = 0;
+
+	while ((region = pfs_layout_next(space, &i)))
+		top = region->end;
+	return top;
+}
+
 /*
  * The gate area is in no region tree; the note "vsyscall" has its permissions. A layout that was read from
  * /proc/PID/maps contains it already.
@@ -73,9 +85,10 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
 {
 	const char *perms = pfs_model_note(model, "vsyscall");
+	uint64_t top = top_of(space);
 	char head[160];
 
-	if (!perms || !space->complete || (space->nr_live && space->live[space->nr_live - 1]->start >= VSYSCALL))
+	if (!perms || !space->complete || top > VSYSCALL || top <= UINT64_C(1) << 32)
 		return;
 	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ", perms);
 	put_line(out, head, "[vsyscall]", true);

@@ -117,6 +117,12 @@ static const struct form call_forms[] = {
 };
 
 static const struct form tree_and_file_forms[] = {
+	F("sys_enter: NR 192 (0, 10000, 3, 22, ffffffff, fade)", RAW_CALL_ENTER, SYS_OTHER, 192, 0, 0x10000, 3, 0x22,
+	  0xffffffff, 0xfade),
+	F("sys_enter:            NR 192 (f7fa3000, 10000)", RAW_CALL_ENTER, SYS_OTHER, 192, 0xf7fa3000, 0x10000),
+	F("sys_enter: id=192 args=ARRAY[00, 00]", RAW_CALL_ENTER, SYS_OTHER),
+	F("sys_exit: NR 192 = 4160368640", RAW_CALL_EXIT, SYS_OTHER, 192, 4160368640),
+	F("sys_exit:             NR 91 = -22", RAW_CALL_EXIT, SYS_OTHER, 91, -22),
 	F("ma_write: mas_store_prealloc\tNode 00000000e4fb064c (0 140341564137471) "
 	  "range:140341553836032-140341562228735 piv (0) val 000000009082905f",
 	  RAW_MA_WRITE, SYS_OTHER, 140341553836032, 140341562228735, 0x9082905f),

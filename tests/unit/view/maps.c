@@ -96,6 +96,16 @@ static void test_vsyscall(void **state)
 	const char *line = "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
 
 	feed_map(&f, 0x400000, 0x401000, R, "");
+	feed_map(&f, 0xffffd000, 0xffffe000, R, "");
+	feed_note(&f, "vsyscall", "--xp", false);
+	feed_note(&f, "snapshot", "end", true);
+	/* A 32-bit process has none. */
+	assert_false(drawn_with(&f, "maps", plain, line));
+	feed_free(&f);
+
+	f = feed_new(1);
+	feed_map(&f, 0x400000, 0x401000, R, "");
+	feed_map(&f, 0x7fff00000000, 0x7fff00001000, R, "");
 	feed_note(&f, "vsyscall", "--xp", false);
 	/* Not where the layout is pieced together: there it would be a guess. */
 	assert_false(drawn_with(&f, "maps", plain, line));
@@ -105,6 +115,7 @@ static void test_vsyscall(void **state)
 	feed_maps_line(&f, 0xffffffffff600000, 0xffffffffff601000, X, 0, 0, 0, "[vsyscall]");
 	assert_drawn(&f, "maps", plain,
 		     "00400000-00401000 r--p ???????? ??:?? ? \n"
+		     "7fff00000000-7fff00001000 r--p ???????? ??:?? ? \n"
 		     "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
 	feed_free(&f);
 }
