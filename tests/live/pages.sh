@@ -126,6 +126,8 @@ cases()
 	steps fork-twice 'map:40 write:20 fork write:1 fork write:2 write:20 end write:3 end write:4'
 	steps fork-hugetlb 'map:512:rwH read:5 fork read:7 end'
 	steps fork-uffd 'map:16 write:0 uffd fork end'
+	steps killed 'map:40 write:20 fork write:3 kill:9 end'
+	steps aborted 'map:40 write:20 fork read:3 kill:6 end'
 	steps move 'map:40 write:20 read:21 move'
 	steps move-shrink 'map:40 write:0-40 move:10'
 	steps move-file 'disk:40 map:40 write:20 read:2 move'
@@ -184,6 +186,8 @@ cases()
 	program gup-direct "$LIMIT" "$WORK/gup" 100 direct
 	program gup-vmsplice "$LIMIT" "$WORK/gup" 100 vmsplice
 	program futex-shared "$LIMIT" "$WORK/futex" 100 shared
+	program namespaces "$LIMIT" unshare -rpf sh -c 'echo text; sleep 0.01; true'
+	program user "$LIMIT" setpriv --reuid=65534 --clear-groups head -c 100 /etc/passwd
 	program shell "$LIMIT" sh -c 'seq 20000 | sort -R | tail -n 3; ls / | wc -l; (exit 3); x=$(date); echo "$x"'
 	program gcc "$LIMIT" gcc -O2 -g -o hello hello.c
 	program make "$LIMIT" make -s -B -j2
