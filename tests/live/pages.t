@@ -14,9 +14,8 @@ export TMPDIR=$T
 program_files
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' grows-down-fork file-end file-end-private hugetlb fork-hugetlb populate-file-end
-	populate-hole lock-half-way lock-file-end locked-grows locked-protect lock-all-fault uffd mem-write mem-read
-	huge large gup-child gup-direct gup-vmsplice futex-shared shell git perl python3 sqlite3 node java chromium layout '
+unmended=' file-end populate-file-end populate-hole lock-half-way lock-file-end locked-grows locked-protect
+	lock-all-fault uffd mem-write mem-read huge large gup-direct gup-vmsplice futex-shared shell git java chromium layout '
 unmended=${unmended//[[:space:]]/ }
 
 # wanted NAME: is it to run?
