@@ -67,14 +67,22 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
 	return err;
 }
 
-/* A fault makes the stack grow, and comes before the map that reports it: then it is counted in no region no more. */
-static void stack_grown(struct pfs_thread *thread, struct pfs_space *space)
+/*
+ * A fault makes a region grow, and comes before the map that reports it. If that is the stack, it is counted in no region
+ * no more.
+ */
+static void region_grown(struct pfs_thread *thread, struct pfs_space *space)
 {
-	if (space != thread->fault_space || !thread->outside[0] || !pfs_space_below_stack(space, thread->fault_addr) ||
-	    !pfs_space_find(space, thread->fault_addr))
+	struct pfs_region *region;
+
+	if (space != thread->fault_space || !thread->outside[0])
 		return;
-	if (thread->fault_access == PFS_WRITE)
-		pfs_space_find(space, thread->fault_addr)->written = true;
+	region = pfs_space_find(space, thread->fault_addr);
+	if (!region)
+		return;
+	region->written |= thread->fault_access == PFS_WRITE;
+	if (!pfs_space_below_stack(space, thread->fault_addr))
+		return;
 	for (int i = 0; i < 2 && thread->outside[i]; i++)
 		thread->outside[i]->outside--;
 	thread->outside[0] = NULL;
@@ -141,7 +149,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		if (space == thread->forking)
 			return map_copied(thread, &map);
 		err = pfs_space_map(space, &map);
-		stack_grown(thread, space);
+		region_grown(thread, space);
 		return err;
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;
