@@ -76,6 +76,9 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 	case PFS_NOTE_CALLS32:
 		a->has_calls = !strcmp(fact->text, "yes");
 		break;
+	case PFS_NOTE_FILE_FAULTS:
+		a->file_faults = !strcmp(fact->text, "yes");
+		break;
 	case PFS_NOTE_ONLY:
 		a->only_pid = fact->pid;
 		break;
@@ -133,6 +136,7 @@ static int lost(struct pfs_assembler *a, const struct raw_event *raw, uint64_t c
 {
 	struct pfs_event ev;
 
+	a->losses++;
 	asm_event_init(&ev, raw, NULL, PFS_LOST);
 	if (count != RAW_ABSENT)
 		PFS_SET(&ev, count, COUNT, count);
@@ -212,6 +216,7 @@ static const struct handler {
 	[RAW_MAP_PAGES] = { asm_map_pages, IN_FAULT },
 	[RAW_ADD_CACHE] = { asm_add_cache, IN_FAULT },
 	[RAW_DELETE_CACHE] = { asm_delete_cache, IN_FAULT },
+	[RAW_FILE_FAULT] = { asm_file_fault, IN_FAULT },
 	[RAW_PAGE_ALLOC] = { asm_page_alloc, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },

@@ -51,13 +51,22 @@ struct asm_proc {
 	uint64_t brk;			     /* 0: unknown */
 	struct asm_change recent[NR_RECENT]; /* the newest changes, as a ring */
 	unsigned int next_recent;
-	bool mlock_future;
+	bool mlock_future, mlock_future_on_fault;
+	bool has_locked;	       /* something, some time */
 	bool is_32bit;		       /* its image is, on a 64-bit kernel */
 	bool shared_space;	       /* a vfork child before its exec */
 	bool in_snapshot;	       /* lines of a snapshot that counts are coming */
 	uint64_t snapshot_end;	       /* how far up its lines have come */
 	uint64_t look_ns, gap_look_ns; /* since when its lines, and gaps, are valid; 0: the first */
 	UT_hash_handle hh;
+};
+
+/* How much of a file the kernel got while it populated: what it looked up in the page cache, or added there. */
+struct asm_reached {
+	uint32_t dev;
+	uint64_t ino, end; /* end: the number of the first page beyond; 0: no file yet */
+	bool ends;	   /* no page beyond it was mapped */
+	bool by_fault;	   /* the file is of a kind whose faults are recorded */
 };
 
 /* The system call that a thread is in; asm_call_over() resets it. */
@@ -71,6 +80,9 @@ struct asm_call {
 	unsigned int nr_taken;
 	bool stored; /* it stored a region: a row was seen */
 	struct range last_row;
+	struct asm_reached reached;
+	bool has_reached;      /* some page of some file */
+	uint64_t losses;       /* those before it */
 	struct range seen_row; /* the newest row: one write may appear several times */
 	uint64_t seen_id;
 	bool moved;
@@ -140,6 +152,8 @@ struct pfs_assembler {
 	bool old_mmap_lack; /* ... that one of them does not show what it did */
 	bool own;	    /* the recording is pfscope's own: filtered as it does */
 	bool rows;	    /* the region tree's writes are in the recording */
+	bool file_faults;   /* faults on files are, while a call populates */
+	uint64_t losses;    /* so far */
 	bool handlers;	    /* handle_mm_fault's beginnings and ends are */
 	uint32_t functions; /* of enum pfs_handler: those the function tracer watched */
 	bool defers;	    /* either: faults are passed on when their handler has returned */
@@ -301,7 +315,11 @@ void asm_files_free(struct pfs_assembler *a);
 asm_fn asm_ma_write, asm_exec_populated;
 
 /* ---- fault.c ---- */
-asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_delete_cache, asm_map_pages, asm_page_alloc, asm_signal;
+asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_delete_cache, asm_map_pages, asm_file_fault;
+asm_fn asm_page_alloc, asm_signal;
+
+/* Emits what the call has reached of the file that it populated last. */
+int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 void asm_fault_init(struct pfs_assembler *a);
 
 /* The recorded machine, as in uname -m: determines how error codes are read. */

@@ -26,18 +26,59 @@ static bool failed(uint64_t result)
 	return result >= (uint64_t)-4095;
 }
 
-/* access 0: unknown. */
-static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
-			 enum pfs_by by, enum pfs_access access)
+/* ---- calls that populate ---- */
+
+static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
+			 struct pfs_event *ev, enum pfs_by by)
+{
+	int err;
+
+	if (ev->start >= ev->end || a->handlers) /* probes record each page */
+		return 0;
+	PFS_SET(ev, by, BY, by);
+	err = asm_emit_reached(a, t, raw);
+	return err ?: asm_emit(a, ev);
+}
+
+/* By a call that does not report what it cannot populate. */
+static int populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
+		    enum pfs_by by)
 {
 	struct pfs_event ev;
 
-	if (r.start >= r.end || a->handlers) /* probes record each page */
-		return 0;
 	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
-	PFS_SET(&ev, by, BY, by);
-	if (access)
-		PFS_SET(&ev, access, ACCESS, access);
+	return emit_populate(a, t, raw, &ev, by);
+}
+
+/* By one that stops at the first page that it cannot populate, and fails. */
+static int populate_or_fail(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, enum pfs_by by)
+{
+	struct pfs_event ev;
+	int error = failed(raw->arg[0]) ? -(int64_t)raw->arg[0] : 0;
+
+	asm_event_range(&ev, raw, t, PFS_POPULATE, asm_call_populates(a, t));
+	PFS_SET(&ev, error, ERROR, error);
+	/* Where no change of regions and no page of a file shows it, mlock may have failed before: see getrlimit(2). */
+	if (by == PFS_BY_MLOCK && error && !t->call.stored && !t->call.has_reached)
+		ev.inferred |= PFS_HAS(PFS_F_BY);
+	if (by == PFS_BY_MADVISE)
+		PFS_SET(&ev, access, ACCESS, t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE);
+	return emit_populate(a, t, raw, &ev, by);
+}
+
+/* The regions in the range are locked from now on, in such a way that they are populated; or no longer. */
+static int emit_locked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
+		       bool locked)
+{
+	struct pfs_event ev;
+
+	if (r.start >= r.end)
+		return 0;
+	if (t->proc)
+		t->proc->has_locked |= locked;
+	asm_event_range(&ev, raw, t, PFS_PROTECT, r);
+	PFS_SET(&ev, traits, TRAITS, locked ? PFS_TRAIT_LOCKED : 0);
+	PFS_SET(&ev, by, BY, PFS_BY_MLOCK);
 	return asm_emit(a, &ev);
 }
 
@@ -109,6 +150,8 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 {
 	struct range r = range_of(raw->arg[0], page_up(a, t->call.arg[1]));
 	uint64_t flags = t->call.arg[3];
+	bool on_fault = t->proc && t->proc->mlock_future_on_fault;
+	bool locked = (flags & MAP_LOCKED || (t->proc && t->proc->mlock_future)) && !on_fault;
 	struct pfs_event ev;
 	int err = 0;
 
@@ -117,8 +160,8 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (err)
 		return err;
 	asm_event_range(&ev, raw, t, t->call.stored ? PFS_PROTECT : PFS_MAP, r);
-	if (asm_traits_of(flags))
-		PFS_SET(&ev, traits, TRAITS, asm_traits_of(flags));
+	if (asm_traits_of(flags & ~(uint64_t)MAP_LOCKED))
+		PFS_SET(&ev, traits, TRAITS, asm_traits_of(flags & ~(uint64_t)MAP_LOCKED));
 	if (!a->sideband) {
 		PFS_SET(&ev, perms, PERMS, asm_perms_of(t->call.arg[2], flags));
 		PFS_SET(&ev, off, OFF, flags & MAP_ANONYMOUS ? 0 : t->call.arg[5]);
@@ -127,13 +170,13 @@ static int mmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct
 	}
 	if (ev.kind == PFS_MAP || ev.traits || !a->sideband)
 		err = asm_emit(a, &ev);
-	if (err || flags & MAP_NONBLOCK)
+	if (!err && locked)
+		err = emit_locked(a, t, raw, r, true);
+	if (err || on_fault)
 		return err;
-	if (flags & MAP_POPULATE)
-		return emit_populate(a, t, raw, r, PFS_BY_MMAP, 0);
-	if (flags & MAP_LOCKED || (t->proc && t->proc->mlock_future))
-		return emit_populate(a, t, raw, r, PFS_BY_MLOCK, 0);
-	return 0;
+	if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
+		return populate(a, t, raw, r, PFS_BY_MMAP);
+	return locked ? populate(a, t, raw, r, PFS_BY_MLOCK) : 0;
 }
 
 static int munmap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -163,16 +206,19 @@ static int mremap_moved(struct pfs_assembler *a, struct asm_thread *t, const str
 static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t old_len = page_up(a, t->call.arg[1]), new_len = page_up(a, t->call.arg[2]);
+	int err = 0;
 
 	asm_changed(t, raw, range_of(t->call.arg[0], old_len));
 	asm_changed(t, raw, range_of(raw->arg[0], new_len));
 	if (raw->arg[0] != t->call.arg[0])
-		return mremap_moved(a, t, raw, old_len, new_len);
-	if (new_len < old_len)
-		return remove_rest(a, t, raw);
-	if (a->rows || new_len == old_len) /* in huge pages it may not have grown at all */
-		return 0;
-	return asm_emit_range(a, t, raw, PFS_MAP, range_of(t->call.arg[0], new_len));
+		err = mremap_moved(a, t, raw, old_len, new_len);
+	else if (new_len < old_len)
+		err = remove_rest(a, t, raw);
+	else if (!a->rows && new_len != old_len) /* in huge pages it may not have grown at all */
+		err = asm_emit_range(a, t, raw, PFS_MAP, range_of(t->call.arg[0], new_len));
+	if (err || new_len <= old_len || !t->proc || !t->proc->has_locked)
+		return err;
+	return populate(a, t, raw, range_of(raw->arg[0] + old_len, new_len - old_len), PFS_BY_MREMAP);
 }
 
 static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -202,7 +248,7 @@ static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct 
 		err = asm_emit(a, &ev);
 	}
 	if (!err && t->proc && t->proc->mlock_future)
-		err = emit_populate(a, t, raw, r, PFS_BY_MLOCK, 0);
+		err = populate(a, t, raw, r, PFS_BY_MLOCK);
 	return err;
 }
 
@@ -270,7 +316,10 @@ static int emit_advise(struct pfs_assembler *a, struct asm_thread *t, const stru
 /* ENOMEM: a part was not mapped, and the rest is done. */
 static int madvise_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	return emit_advise(a, t, raw, (int64_t)raw->arg[0] != -ENOMEM);
+	int err = emit_advise(a, t, raw, (int64_t)raw->arg[0] != -ENOMEM);
+
+	/* An unaligned start is refused. */
+	return err || t->call.arg[0] & a->page_mask ? err : populate_or_fail(a, t, raw, PFS_BY_MADVISE);
 }
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -286,33 +335,67 @@ static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const str
 		return emit_traits(a, t, raw, r, PFS_TRAIT_THP);
 	if (t->call.arg[2] == MADV_NOHUGEPAGE)
 		return emit_traits(a, t, raw, r, PFS_TRAIT_NO_THP);
-	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MADVISE,
-			     t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE);
+	return populate_or_fail(a, t, raw, PFS_BY_MADVISE);
+}
+
+static bool locks_on_fault(const struct asm_thread *t)
+{
+	return t->call.nr == SYS_MLOCK2 && t->call.arg[2] & MLOCK_ONFAULT;
 }
 
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	if (t->call.nr == SYS_MLOCK2 && t->call.arg[2] & MLOCK_ONFAULT)
-		return 0;
-	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK, 0);
+	int err = emit_locked(a, t, raw, asm_call_populates(a, t), !locks_on_fault(t));
+
+	return err || locks_on_fault(t) ? err : populate_or_fail(a, t, raw, PFS_BY_MLOCK);
+}
+
+/* ENOMEM: beyond the limit, or there is a hole, or a page could not be had; EAGAIN: memory ran out half-way. */
+static int mlock_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	int64_t error = -(int64_t)raw->arg[0];
+
+	return locks_on_fault(t) || (error != ENOMEM && error != EAGAIN) ? 0
+									 : populate_or_fail(a, t, raw, PFS_BY_MLOCK);
+}
+
+static int munlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return emit_locked(a, t, raw, asm_call_populates(a, t), false);
 }
 
 static int mlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	bool on_fault = t->call.arg[0] & MCL_ONFAULT;
+	int err;
 
-	if (t->proc)
+	if (t->proc) {
 		t->proc->mlock_future = t->call.arg[0] & MCL_FUTURE && !on_fault;
-	if (!(t->call.arg[0] & MCL_CURRENT) || on_fault)
+		t->proc->mlock_future_on_fault = t->call.arg[0] & MCL_FUTURE && on_fault;
+	}
+	if (!(t->call.arg[0] & MCL_CURRENT))
 		return 0;
-	return emit_populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK, 0);
+	err = emit_locked(a, t, raw, asm_call_populates(a, t), !on_fault);
+	return err || on_fault ? err : populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MLOCK);
 }
 
 static int munlockall_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	if (t->proc)
-		t->proc->mlock_future = false;
-	return 0;
+		t->proc->mlock_future = t->proc->mlock_future_on_fault = false;
+	return emit_locked(a, t, raw, (struct range){ 0, UINT64_MAX }, false);
+}
+
+/* The segment is mapped like any other: under mlockall it is locked. */
+static int shmat_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct range r = asm_call_populates(a, t);
+	int err;
+
+	if (!t->proc || !t->proc->mlock_future || r.start >= r.end)
+		return 0;
+	err = emit_locked(a, t, raw, r, true);
+	return err ?: populate(a, t, raw, r, PFS_BY_SHMAT);
 }
 
 static int shmdt_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -429,9 +512,11 @@ static const struct {
 	[SYS_BRK] = { brk_done, NULL },
 	[SYS_MADVISE] = { madvise_done, madvise_failed },
 	[SYS_MSEAL] = { mseal_done, NULL },
+	[SYS_SHMAT] = { shmat_done, NULL },
 	[SYS_SHMDT] = { shmdt_done, NULL },
-	[SYS_MLOCK] = { mlock_done, NULL },
-	[SYS_MLOCK2] = { mlock_done, NULL },
+	[SYS_MLOCK] = { mlock_done, mlock_failed },
+	[SYS_MLOCK2] = { mlock_done, mlock_failed },
+	[SYS_MUNLOCK] = { munlock_done, NULL },
 	[SYS_MLOCKALL] = { mlockall_done, NULL },
 	[SYS_MUNLOCKALL] = { munlockall_done, NULL },
 	[SYS_PRCTL] = { prctl_done, NULL },

@@ -122,10 +122,70 @@ static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const 
 	return asm_emit_beside(a, t, &ev);
 }
 
+/* ---- pages of files that a call populates ---- */
+
+int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	const struct asm_reached *reached = &t->call.reached;
+	struct pfs_event ev;
+
+	if (!reached->end)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_REACHED, asm_call_populates(a, t));
+	PFS_SET(&ev, end_off, END_OFF, reached->end * (a->page_mask + 1));
+	PFS_SET(&ev, dev, DEV, reached->dev);
+	PFS_SET(&ev, ino, INO, reached->ino);
+	/* Memory files have no device, and their faults are not recorded. */
+	PFS_SET(&ev, last, LAST,
+		reached->ends && (reached->dev >> 20 || reached->by_fault) && a->file_faults &&
+			!(t->proc && t->proc->is_32bit) && a->losses == t->call.losses);
+	return asm_emit(a, &ev);
+}
+
+/*
+ * A populating call got the pages up to `end`, which is in the file, and looks up the next one if it has not mapped it
+ * by then: of a large folio it may have.
+ */
+static int reach(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, uint64_t end)
+{
+	struct range r = asm_call_populates(a, t);
+	struct asm_reached *reached = &t->call.reached;
+	bool copies = t->call.nr == SYS_MMAP && t->call.arg[3] & MAP_PRIVATE && t->call.arg[2] & PROT_WRITE;
+	int err = 0;
+
+	if (r.start >= r.end || a->handlers)
+		return 0;
+	if (reached->end && (reached->dev != raw->arg[0] || reached->ino != raw->arg[1])) {
+		err = asm_emit_reached(a, t, raw);
+		*reached = (struct asm_reached){ 0 };
+	}
+	t->call.has_reached = true;
+	reached->dev = raw->arg[0];
+	reached->ino = raw->arg[1];
+	reached->by_fault |= raw->kind == RAW_FILE_FAULT;
+	if (raw->kind == RAW_FILE_FAULT)
+		reached->ends = copies; /* a copy is of one page */
+	else if (raw->kind == RAW_ADD_CACHE && end >= reached->end)
+		reached->ends = true; /* the whole folio */
+	else if (end >= reached->end)
+		reached->ends = end == reached->end; /* once more: for a page that the file does not have */
+	reached->end = end > reached->end ? end : reached->end;
+	return err;
+}
+
+int asm_file_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return raw->arg[2] == RAW_ABSENT ? 0 : reach(a, t, raw, raw->arg[2] + 1);
+}
+
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
 
+	int err = raw->arg[2] == RAW_ABSENT ? 0 : reach(a, t, raw, raw->arg[2] + (UINT64_C(1) << order));
+
+	if (err)
+		return err;
 	/* The handler's result determines the class. Outside of a fault, read() and write() fill the page cache, too. */
 	if (a->handlers || !t->in_fault)
 		return 0;
@@ -145,9 +205,12 @@ int asm_delete_cache(struct pfs_assembler *a, struct asm_thread *t, const struct
 /* Fault-around. */
 int asm_map_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
+	int err;
+
 	if (raw->arg[2] == RAW_ABSENT || raw->arg[3] == RAW_ABSENT)
 		return 0;
-	return emit_file_pages(a, t, raw, PFS_AROUND, raw->arg[3] + 1 - raw->arg[2]);
+	err = reach(a, t, raw, raw->arg[3] + 1);
+	return err ?: emit_file_pages(a, t, raw, PFS_AROUND, raw->arg[3] + 1 - raw->arg[2]);
 }
 
 /*

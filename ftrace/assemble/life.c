@@ -114,6 +114,8 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 		proc->brk = t->proc->brk;
 		proc->mlock_future = t->proc->mlock_future && ev.shared;
 		proc->is_32bit = t->proc->is_32bit;
+		proc->mlock_future_on_fault = t->proc->mlock_future_on_fault && ev.shared;
+		proc->has_locked = t->proc->has_locked && ev.shared;
 	}
 	if (a->only_pid)
 		return 0;

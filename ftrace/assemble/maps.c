@@ -149,8 +149,9 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	asm_event_range(&ev, raw, t, PFS_MAP, r);
 	set_file(&ev, raw, name);
 	PFS_SET(&ev, perms, PERMS, asm_perms_of(raw->arg[5], raw->arg[6]));
-	if (asm_traits_of(raw->arg[6]))
-		PFS_SET(&ev, traits, TRAITS, asm_traits_of(raw->arg[6]));
+	/* Of a lock this does not report whether it populates. */
+	if (asm_traits_of(raw->arg[6] & ~(uint64_t)MAP_LOCKED))
+		PFS_SET(&ev, traits, TRAITS, asm_traits_of(raw->arg[6] & ~(uint64_t)MAP_LOCKED));
 	if (t->exec.under_way && !snapshot) {
 		PFS_SET(&ev, space, SPACE, PFS_SPACE_EXEC);
 		if (!t->exec.stack_id && !strcmp(name, "[stack]")) /* there are no rows */

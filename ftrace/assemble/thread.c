@@ -46,7 +46,8 @@ void asm_proc_renew(struct asm_proc *p)
 		asm_exec_over(LIST_FIRST(&p->execing));
 	p->brk = 0;
 	p->counted = true;
-	p->mlock_future = p->is_32bit = p->shared_space = p->in_snapshot = false;
+	p->mlock_future = p->mlock_future_on_fault = p->has_locked = p->is_32bit = false;
+	p->shared_space = p->in_snapshot = false;
 }
 
 void asm_exec_begin(struct asm_thread *t)
@@ -128,11 +129,14 @@ struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_
 
 	switch (t->call.nr) {
 	case SYS_MMAP:
+	case SYS_MREMAP:
+	case SYS_SHMAT:
 		return t->call.stored ? t->call.last_row : none;
 	case SYS_MADVISE:
 		return arg[2] == MADV_POPULATE_READ || arg[2] == MADV_POPULATE_WRITE ? asm_call_range(a, t) : none;
 	case SYS_MLOCK:
-	case SYS_MLOCK2: /* every page that has a byte of the range */
+	case SYS_MLOCK2:
+	case SYS_MUNLOCK: /* every page that has a byte of the range */
 		return range_of(arg[0] & ~a->page_mask, page_up(a, arg[1] + (arg[0] & a->page_mask)));
 	case SYS_MLOCKALL:
 		return (struct range){ 0, UINT64_MAX };
@@ -146,6 +150,7 @@ void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const s
 	asm_call_over(t);
 	t->call.nr = raw->nr;
 	t->call.begun_ns = raw->ts_ns;
+	t->call.losses = a->losses;
 	memcpy(t->call.arg, raw->arg, sizeof(t->call.arg));
 	t->call.removes = asm_call_removes(a, t);
 	t->is_in_flight = t->proc && t->call.removes.start < t->call.removes.end;

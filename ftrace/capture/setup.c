@@ -38,6 +38,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_PAGE_ALLOC: /* see capture_enable_later() */
 	case RAW_CALL_ENTER:
 	case RAW_CALL_EXIT:
+	case RAW_FILE_FAULT:
 		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
@@ -295,11 +296,45 @@ static int arm_calls(struct pfs_capture *c)
 	return capture_note(c, 0, PFS_FACT(CALLS32, .text = "yes"));
 }
 
+/* ---- pages of files that are populated ---- */
+
+/* The system calls that populate, and the filter of those that may. */
+static const struct {
+	const char *call, *filter;
+} populating[] = {
+	{ "mmap", " if flags & 0xa000" }, /* MAP_LOCKED, MAP_POPULATE */
+	{ "madvise", " if behavior == 22 || behavior == 23" },
+	{ "mlock", "" },
+	{ "mlock2", "" },
+	{ "mlockall", "" },
+};
+
+/*
+ * What a populating call got of a file is known from the event, which fires for each page of a file that the kernel has
+ * to look up. The kernel enables it when the target first calls one. To be called once the target is entered.
+ */
+static int enable_file_faults(struct pfs_capture *c, struct pfs_err *err)
+{
+	char file[64], trigger[128];
+	int ret = 0;
+
+	if (!pfs_instance_has_event(c->instance, "filemap", "mm_filemap_fault"))
+		return note_lack(c, "filemap", "mm_filemap_fault", "how much of a file was populated", err);
+	for (size_t i = 0; !ret && i < sizeof(populating) / sizeof(populating[0]); i++) {
+		snprintf(file, sizeof(file), "events/syscalls/sys_enter_%s/trigger", populating[i].call);
+		snprintf(trigger, sizeof(trigger), "enable_event:filemap:mm_filemap_fault%s", populating[i].filter);
+		ret = pfs_instance_write(c->instance, file, trigger, NULL);
+	}
+	if (ret)
+		return note_lack(c, "filemap", "mm_filemap_fault", "how much of a file was populated", err);
+	return note(c, PFS_FACT(FILE_FAULTS, .text = "yes"), err);
+}
+
 int capture_enable_later(struct pfs_capture *c, bool runs_already, struct pfs_err *err)
 {
 	bool calls = HAS_32BIT && (c->options->calls_32bit || c->config.is_32bit);
 
-	return enable_page_alloc(c, runs_already, err) ?: calls ? arm_calls(c) : 0;
+	return enable_page_alloc(c, runs_already, err) ?: enable_file_faults(c, err) ?: calls ? arm_calls(c) : 0;
 }
 
 static const char *enable_file(const struct raw_desc *desc, char file[64])

@@ -33,6 +33,7 @@ enum raw_kind {
 	RAW_MAP_PAGES,	  /* arg: dev, ino, first page index, last page index (inclusive) */
 	RAW_DELETE_CACHE, /* as RAW_ADD_CACHE */
 	RAW_ADD_CACHE,	  /* arg: dev, ino, page index, order */
+	RAW_FILE_FAULT,	  /* arg: dev, ino, page index */
 	RAW_PAGE_ALLOC,	  /* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
@@ -89,6 +90,7 @@ enum raw_sys {
 	SYS_PROCESS_VM_READV,
 	SYS_PROCESS_VM_WRITEV,
 	SYS_PTRACE,
+	SYS_MUNLOCK,
 	SYS_NR,
 };
 

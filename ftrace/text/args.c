@@ -221,6 +221,7 @@ static uint64_t page_at(const struct text_body *b, const char *ofs, const struct
 /*
  * mm_filemap_map_pages: dev=254:0 ino=51423 ofs=1183744-1249279	bytes, the last one included
  * mm_filemap_add_to_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=0
+ * mm_filemap_fault: dev=254:0 ino=a74016 ofs=770048
  * mm_filemap_map_pages: i_ino=5125f s_dev=266338304 index=0x10 last_index=0x1f	bare fields
  */
 static void read_filemap(struct text_body *b)
@@ -234,7 +235,9 @@ static void read_filemap(struct text_body *b)
 	arg[0] = device_at(dev ? dev : find_key(b->s, b->end, &key[0], "="));
 	arg[1] = number_at(ino ? ino : find_key(b->s, b->end, &key[1], "="), 16);
 	arg[2] = page_at(b, ofs, &key[2]);
-	if (b->te->desc->kind != RAW_MAP_PAGES) {
+	if (b->te->desc->kind == RAW_FILE_FAULT)
+		return;
+	if (b->te->desc->kind == RAW_ADD_CACHE) {
 		arg[3] = number_at(find_key(b->s, b->end, &key[3], "="), 10);
 		return;
 	}
@@ -339,7 +342,7 @@ static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
 	[RAW_RENAME] = read_names,	  [RAW_SIGNAL] = read_names,	     [RAW_MAP_PAGES] = read_filemap,
 	[RAW_ADD_CACHE] = read_filemap,	  [RAW_FUNCTION] = read_function,    [RAW_HANDLER] = read_handler,
 	[RAW_DAMON] = read_damon,	  [RAW_DELETE_CACHE] = read_filemap, [RAW_CALL_ENTER] = read_call_enter,
-	[RAW_CALL_EXIT] = read_call_exit,
+	[RAW_CALL_EXIT] = read_call_exit, [RAW_FILE_FAULT] = read_filemap,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

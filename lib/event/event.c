@@ -20,6 +20,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_FAULT] = { "fault", HAS(ADDR), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_AROUND] = { "around", HAS(OFF) | HAS(END_OFF), DETAIL },
 	[PFS_POPULATE] = { "populate", RANGE, GOES_ON | PFS_KIND_FILTERED },
+	[PFS_REACHED] = { "reached", RANGE | HAS(END_OFF), DETAIL },
 	[PFS_ADVISE] = { "advise", RANGE | HAS(ADVICE), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_REMOTE] = { "remote", HAS(TARGET), GOES_ON | PFS_KIND_FILTERED },
 	[PFS_EVICT] = { "evict", HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF), DETAIL },

@@ -28,6 +28,7 @@ enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
 	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
+	PFS_REACHED,  /* populating, the kernel got the pages of a file up to end_off: start end dev ino last */
 	PFS_ADVISE,   /* madvise changed which pages of [start, end) are mapped: advice interval */
 	PFS_REMOTE,   /* the thread accessed memory of process `target`, at unknown addresses */
 	PFS_EVICT,    /* pages of a file left the page cache, so nobody has them mapped: dev ino off end_off */
@@ -176,6 +177,7 @@ enum {
 	F(INO, ino, U64, ino, NULL) \
 	F(TRAITS, traits, SET, traits, traits_names) \
 	F(BY, by, ENUM, by, by_names) \
+	F(ERROR, error, S32, error, NULL) \
 	F(ADVICE, advice, ENUM, advice, advice_names) \
 	F(TARGET, target, S32, target, NULL) \
 	F(CHILD, child, S32, child, NULL) \
@@ -222,8 +224,9 @@ struct pfs_event {
 	uint8_t perms;	/* PFS_PERM_* */
 	uint8_t by;	/* enum pfs_by */
 	uint8_t advice; /* enum pfs_advice */
+	int32_t error;	/* populate: errno of the call; 0: it got all pages */
 	uint8_t shared; /* fork: the child runs in the parent's own space (vfork) */
-	uint8_t last;	/* exit: of the last thread */
+	uint8_t last;	/* exit: of the last thread; reached: the file ends there */
 	uint8_t order;
 	uint16_t traits; /* PFS_TRAIT_* */
 	uint16_t flags;	 /* PFS_FLAG_* */

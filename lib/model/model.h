@@ -29,9 +29,11 @@ struct pfs_region {
 	uint64_t off; /* file offset of start, bytes */
 	uint64_t ino;
 	uint32_t dev;
+	uint64_t reached;     /* end of what the populating call under way got of its file, bytes; 0: unknown */
+	bool reached_last;    /* the file ends there */
 	uint64_t moved_from;  /* its address before mremap; 0: it was not moved */
 	bool inherited;	      /* copied by a fork */
-	uint64_t segment_len; /* of a System V segment when it was attached; else 0 */
+	uint64_t segment_len; /* of shared memory that cannot change its length, when it was mapped; else 0 */
 	uint8_t perms;
 	uint16_t traits;
 	bool written;	  /* it may have private pages (kernel: it has an anon_vma) */

@@ -86,7 +86,8 @@ typedef int apply_fn(struct pfs_model *model, struct pfs_thread *thread, const s
 apply_fn life_fork, life_exec, life_exit, life_thread;
 apply_fn layout_apply;
 apply_fn advise_apply, advise_remote, advise_evict;
-apply_fn touch_fault, touch_counted, touch_around, touch_huge, touch_major, touch_signal, touch_populate, touch_access;
+apply_fn touch_fault, touch_counted, touch_around, touch_reached, touch_huge, touch_major, touch_signal, touch_populate,
+	touch_access;
 
 /* Faults of one thread, alike but for time and address. A single fault is a batch of one. */
 struct fault_batch {
@@ -123,6 +124,21 @@ bool doubt_huge(const struct pfs_model *model, const struct pfs_thread *thread, 
 
 /* The note "huge_pages". */
 void doubt_settings(struct pfs_model *model, const struct pfs_fact *fact);
+
+/* Counts n for the whole and, except for pfscope's own child, for the process. */
+void touch_count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
+		    uint64_t n);
+#define TOUCH_COUNT(field, n) touch_count_at(model, thread, space, offsetof(struct pfs_counts, field), n)
+
+/* Marks the pages of [start, end) that have none of the flags in `unless`, and adds their number to *marked. */
+int touch_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless, uint64_t now_ns,
+	       uint64_t *marked);
+
+/* Counts the latency of the fault, if it is known. Returns the counts of faults handled in the same way. */
+struct pfs_handling *touch_handling(struct pfs_counts *counts, const struct pfs_event *ev);
+
+/* Whether the event is about the region's file. */
+bool touch_is_file(const struct pfs_region *region, const struct pfs_event *ev);
 
 /* PFS_PAGE_* of the pages of such faults. */
 uint32_t touch_flags(const struct fault_batch *batch);

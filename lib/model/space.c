@@ -266,6 +266,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 		region->have &= ~PFS_HAS(PFS_F_ID);
 		region->born_ns = region->since_ns = now_ns;
 		region->inherited = true;
+		region->traits &= ~PFS_TRAIT_LOCKED;
 	}
 	return copy;
 }

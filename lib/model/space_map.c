@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Memory without a file of its own: nobody can open it to change its length. */
+static bool has_fixed_length(const struct pfs_region *region)
+{
+	return !strncmp(region->name, "/SYSV", 5) || !strncmp(region->name, "/anon_hugepage", 14) ||
+	       (!strncmp(region->name, "/dev/zero", 9) && region->perms & PFS_PERM_SHARED);
+}
+
 static void set_attributes(struct pfs_region *region, const struct pfs_event *ev)
 {
 	const uint16_t thp = PFS_TRAIT_THP | PFS_TRAIT_NO_THP;
@@ -22,7 +29,7 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 		region->ino = ev->ino;
 	if (pfs_has(ev, PFS_F_NAME)) {
 		region->name = ev->name;
-		if (!region->segment_len && !strncmp(ev->name, "/SYSV", 5))
+		if (!region->segment_len && has_fixed_length(region))
 			region->segment_len = ev->off + (ev->end - ev->start);
 	}
 	/* A map with id and permissions has all traits; otherwise its traits are added. */
@@ -302,6 +309,15 @@ static void fill_in(struct pfs_region *region, const struct pfs_event *ev)
 	set_attributes(region, &unknown);
 }
 
+/* A call that locks or unlocks has split regions at the ends of its range, and leaves huge pages alone. */
+static void set_locked(struct pfs_region *region, const struct pfs_event *ev)
+{
+	if (region->start < ev->start || region->end > ev->end || region->traits & PFS_TRAIT_HUGETLB)
+		return;
+	region->traits = (region->traits & ~PFS_TRAIT_LOCKED) | (ev->traits & PFS_TRAIT_LOCKED);
+	region->have |= PFS_HAS(PFS_F_TRAITS);
+}
+
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 {
 	uint64_t addr = ev->start;
@@ -315,6 +331,10 @@ int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev)
 			break;
 		r = space->live[i];
 		addr = r->end;
+		if (pfs_has(ev, PFS_F_BY)) {
+			set_locked(r, ev);
+			continue;
+		}
 		/* mprotect cannot change whether a mapping is shared */
 		perms = (ev->perms & ~PFS_PERM_SHARED) | (r->perms & PFS_PERM_SHARED);
 		if (pfs_has(ev, PFS_F_PERMS) && KNOWS(r, PFS_F_PERMS) && r->perms != perms) {

@@ -8,7 +8,7 @@
 /* Whether the region is a piece of a segment attached at addr: by the offset, as in the kernel. */
 static bool attached_at(const struct pfs_region *region, uint64_t addr)
 {
-	return region->segment_len && region->start - addr == region->off;
+	return region->segment_len && !strncmp(region->name, "/SYSV", 5) && region->start - addr == region->off;
 }
 
 void pfs_space_segment(const struct pfs_space *space, uint64_t addr, struct pfs_segment *segment)
@@ -165,7 +165,7 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
 	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
-	uint64_t since_ns = source ? source->since_ns : 0;
+	uint64_t since_ns = source ? source->since_ns : 0, source_len = source ? source->segment_len : 0;
 	struct pfs_event map = *ev;
 	struct pfs_region *dest;
 	int err;
@@ -189,6 +189,7 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 		if (since_ns < dest->since_ns)
 			dest->since_ns = since_ns;
 		dest->moved_from = merged ? 0 : ev->from;
+		dest->segment_len = source_len ? source_len : dest->segment_len;
 	}
 	return err;
 }

@@ -11,15 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Counts n for the whole and, except for pfscope's own child, for the process. */
-static void count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
-		     uint64_t n)
+void touch_count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
+		    uint64_t n)
 {
 	*(uint64_t *)((char *)model_counts(model, space) + field) += n;
 	if (!space->launcher)
 		*(uint64_t *)((char *)&thread->proc->counts + field) += n;
 }
-#define COUNT(field, n) count_at(model, thread, space, offsetof(struct pfs_counts, field), n)
+#define COUNT(field, n) TOUCH_COUNT(field, n)
 
 uint32_t touch_flags(const struct fault_batch *batch)
 {
@@ -38,9 +37,8 @@ uint32_t touch_flags(const struct fault_batch *batch)
 	return flags;
 }
 
-/* Marks the pages of [start, end) that have none of the flags in `unless`, and adds their number to *marked. */
-static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless,
-		      uint64_t now_ns, uint64_t *marked)
+int touch_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless, uint64_t now_ns,
+	       uint64_t *marked)
 {
 	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
 	uint64_t nr = 0;
@@ -58,8 +56,7 @@ static int mark_range(struct pfs_space *space, uint64_t start, uint64_t end, uin
 
 /* ---- faults ---- */
 
-/* Counts the latency of the fault, if it is known. Returns the counts of faults handled in the same way. */
-static struct pfs_handling *count_time(struct pfs_counts *counts, const struct pfs_event *ev)
+struct pfs_handling *touch_handling(struct pfs_counts *counts, const struct pfs_event *ev)
 {
 	unsigned int how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0;
 	unsigned int class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0;
@@ -94,7 +91,7 @@ void touch_count(struct pfs_counts *counts, const struct fault_batch *batch, uin
 
 static void count_faults(struct pfs_counts *counts, const struct fault_batch *batch, uint32_t nr, bool outside)
 {
-	struct pfs_handling *h = batch->event ? count_time(counts, batch->event) : &counts->handling[0][0];
+	struct pfs_handling *h = batch->event ? touch_handling(counts, batch->event) : &counts->handling[0][0];
 
 	touch_count(counts, batch, nr, outside);
 	h->exceptions += nr;
@@ -334,7 +331,7 @@ static bool beside_fault(const struct pfs_region *region, const struct pfs_threa
 	return at >= off && at < end_off;
 }
 
-static bool is_file(const struct pfs_region *region, const struct pfs_event *ev)
+bool touch_is_file(const struct pfs_region *region, const struct pfs_event *ev)
 {
 	return region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino && region->dev == ev->dev;
 }
@@ -350,7 +347,7 @@ static int mark_around(struct pfs_model *model, struct pfs_thread *thread, struc
 		return 0;
 	if (ev->end_off - region->off < len)
 		len = ev->end_off - region->off;
-	err = mark_range(space, region->start + (off - region->off), region->start + len, PFS_PAGE_AROUND,
+	err = touch_mark(space, region->start + (off - region->off), region->start + len, PFS_PAGE_AROUND,
 			 PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
 	COUNT(around, marked);
 	return err;
@@ -379,7 +376,7 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 	thread->nr_around++;
 	for (unsigned int i = pfs_space_lower(space, ev->start);
 	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++)
-		if (is_file(space->live[i], ev))
+		if (touch_is_file(space->live[i], ev))
 			err = mark_around(model, thread, space, space->live[i], ev);
 	return err;
 }
@@ -390,7 +387,7 @@ static int mark_huge(struct pfs_model *model, struct pfs_thread *thread, struct 
 	uint64_t marked = 0;
 
 	COUNT(huge, 1);
-	return mark_range(space, start, end, PFS_PAGE_HUGE, 0, now_ns, &marked);
+	return touch_mark(space, start, end, PFS_PAGE_HUGE, 0, now_ns, &marked);
 }
 
 /* A huge page somewhere in a populated range saves a fault for each of its pages but one; or exactly there. */
@@ -434,7 +431,7 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 
 	if (model->priv->muted)
 		return 0;
-	if (!region || thread->fault_major || !is_file(region, ev) ||
+	if (!region || thread->fault_major || !touch_is_file(region, ev) ||
 	    !beside_fault(region, thread, ev->off, ev->end_off)) {
 		model->nr_events--; /* as if it were none */
 		outcome->muted = true;
@@ -466,105 +463,7 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 	return 0;
 }
 
-/* ---- pages that the kernel faults in by itself ---- */
-
-/* Counts a fault for each of `alone` pages, but one for each fault-around, and one for a whole huge page. */
-static void count_unasked(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
-			  const struct pfs_event *ev, uint64_t alone)
-{
-	uint64_t saved = thread->huge_saved < alone ? thread->huge_saved : alone;
-	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
-
-	COUNT(unasked[by], alone - saved + thread->nr_around);
-	thread->huge_saved = thread->nr_around = 0;
-}
-
-static int populate_region(struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
-			   const struct pfs_event *ev, uint64_t *marked, uint64_t *alone)
-{
-	uint64_t start = region->start > ev->start ? region->start : ev->start;
-	uint64_t end = region->end < ev->end ? region->end : ev->end;
-	uint32_t present = PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED | PFS_PAGE_HUGE;
-	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
-	int err;
-
-	err = mark_range(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND, ev->ts_ns, alone);
-	if (!err && *alone - before < nr_pages) /* the rest is of fault-around */
-		err = mark_range(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
-	return err;
-}
-
-static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_event *ev)
-{
-	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
-
-	counts->unasked[by]++;
-	*(ev->class == PFS_MINOR ? &counts->unasked_minor : &counts->unasked_major) += 1;
-	count_time(counts, ev)->unasked++;
-}
-
-/*
- * A single fault with its class, which the kernel has counted for this thread, also if the memory is another process's
- * (space NULL: of an unrecorded one).
- */
-static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
-			     const struct pfs_event *ev)
-{
-	uint32_t class = ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
-	const struct pfs_space *own =
-		pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ? space : pfs_proc_space(thread->proc);
-	uint64_t marked = 0, again = 0;
-	int err;
-
-	if (model->priv->muted)
-		return 0;
-	thread->nr_around = thread->huge_saved = 0; /* estimates are for those without a class */
-	count_unasked_fault(model_counts(model, own), ev);
-	if (!own->launcher)
-		count_unasked_fault(&thread->proc->counts, ev);
-	if (!space)
-		return 0;
-	err = mark_range(space, ev->start, ev->end, PFS_PAGE_POPULATED, PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED,
-			 ev->ts_ns, &marked);
-	if (!err)
-		err = mark_range(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
-	COUNT(populated, marked);
-	return err;
-}
-
-int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		   struct pfs_outcome *outcome)
-{
-	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
-	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
-	uint64_t marked = 0, alone = 0;
-	int err = 0;
-
-	thread->fault_space = NULL;
-	if (!space && !other)
-		return -ENOMEM;
-	if (pfs_has(ev, PFS_F_CLASS))
-		return populate_by_fault(model, thread, space, ev);
-	if (!space)
-		return 0;
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
-		struct pfs_region *r = space->live[i];
-
-		/* The kernel cannot populate what may not be accessed, or has no pages. */
-		if (r->have & PFS_HAS(PFS_F_PERMS) && !(r->perms & ~PFS_PERM_SHARED))
-			continue;
-		if (r->have & PFS_HAS(PFS_F_NAME) && !strncmp(r->name, "[vvar", 5))
-			continue;
-		r->written |= touch_batch(model, ev).access != PFS_READ && r->perms & PFS_PERM_W;
-		if (!model->priv->muted)
-			err = populate_region(model, space, r, ev, &marked, &alone);
-	}
-	COUNT(populated, marked + alone);
-	if (!model->priv->muted)
-		count_unasked(model, thread, space, ev, alone);
-	return err;
-}
+/* ---- accesses without a fault ---- */
 
 int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)

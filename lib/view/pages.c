@@ -46,6 +46,7 @@ enum reason {
 	UNASKED,     /* the kernel faulted pages in that no event shows */
 	REMOTE,	     /* another process accessed memory here */
 	COPIED,	     /* by a fork, or not */
+	POPULATED,   /* by a call, as far as the file reaches */
 	FAILED,	     /* a call failed on the way */
 	HUGE,	     /* a huge page may have mapped it */
 	FOLIO,	     /* as a part of a large folio of its file */
@@ -69,6 +70,7 @@ static const char *const reasons[NR_REASONS] = {
 	[UNASKED] = "kernel-access",
 	[REMOTE] = "other-process",
 	[COPIED] = "fork",
+	[POPULATED] = "populated",
 	[FAILED] = "failed-call",
 	[HUGE] = "huge-page",
 	[FOLIO] = "large-folio",
@@ -210,6 +212,8 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return unknown(HUGE);
 	case PFS_MAYBE_FOLIO:
 		return unknown(FOLIO);
+	case PFS_MAYBE_POPULATED:
+		return unknown(POPULATED);
 	case PFS_MAYBE_FAILED:
 		return unknown(FAILED);
 	default:

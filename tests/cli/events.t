@@ -26,7 +26,7 @@ is "$(awk '$2 != "note" && !/^#/ { print $1 }' "$T/out" | sort -c -n && echo sor
 mv "$T/out" "$T/all"
 if command -v trace-cmd >/dev/null; then
 	trace-cmd report "$recording" 2>/dev/null |
-		sed -nE 's/^.*-([0-9]+) +\[[0-9]+\] +([0-9.]+): (sched_process_wait|mm_filemap_fault): +(.*)$/\2 \1 \3 \4/p' >"$T/wanted"
+		sed -nE 's/^.*-([0-9]+) +\[[0-9]+\] +([0-9.]+): (sched_process_wait): +(.*)$/\2 \1 \3 \4/p' >"$T/wanted"
 	texts <"$T/all" >"$T/texts"
 	is "$(grep -c sched_process_wait "$T/texts")" 4 'four of them are of the scheduler'
 	same "$T/texts" "$T/wanted" 'their text is that of trace-cmd report'

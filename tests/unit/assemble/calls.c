@@ -102,16 +102,17 @@ static void test_madvise(void **state)
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MADVISE, 0x10000, 0x1001, 22);
 	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "populate start=10000 end=12000 access=read by=madvise\n");
+	expect(&f, "populate start=10000 end=12000 access=read by=madvise error=0\n");
 	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, 23);
 	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "populate start=10000 end=11000 access=write by=madvise\n");
+	expect(&f, "populate start=10000 end=11000 access=write by=madvise error=0\n");
 	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, MADV_WILLNEED);
 	LEAVE(&f, SYS_MADVISE, 0);
 	expect(&f, "");
 	ENTER(&f, SYS_MADVISE, 0x10000, 0x1000, GUARD);
 	LEAVE(&f, SYS_MADVISE, 0);
-	expect(&f, "protect start=10000 end=11000 traits=guarded\n");
+	expect(&f, "advise start=10000 end=11000 advice=dontneed interval=1000\n"
+		   "protect start=10000 end=11000 traits=guarded\n");
 	raw_feed_fini(&f);
 }
 
@@ -122,13 +123,99 @@ static void test_mlock(void **state)
 	raw_feed_init(&f);
 	ENTER(&f, SYS_MLOCK, 0x10000, 0x1800);
 	LEAVE(&f, SYS_MLOCK, 0);
-	expect(&f, "populate start=10000 end=12000 by=mlock\n");
+	expect(&f, "protect start=10000 end=12000 traits=locked by=mlock\n"
+		   "populate start=10000 end=12000 by=mlock error=0\n");
 	ENTER(&f, SYS_MLOCK, 0x10800, 0x1000); /* every page that has a byte of it */
 	LEAVE(&f, SYS_MLOCK, 0);
-	expect(&f, "populate start=10000 end=12000 by=mlock\n");
+	expect(&f, "protect start=10000 end=12000 traits=locked by=mlock\n"
+		   "populate start=10000 end=12000 by=mlock error=0\n");
 	ENTER(&f, SYS_MLOCK2, 0x10000, 0x1000, MLOCK_ONFAULT);
 	LEAVE(&f, SYS_MLOCK2, 0);
+	expect(&f, "protect start=10000 end=11000 traits=none by=mlock\n");
+	ENTER(&f, SYS_MUNLOCK, 0x10000, 0x1000);
+	LEAVE(&f, SYS_MUNLOCK, 0);
+	expect(&f, "protect start=10000 end=11000 traits=none by=mlock\n");
+	raw_feed_fini(&f);
+}
+
+/* Only a row, or a page of a file, shows that mlock got beyond the limit. */
+static void test_failing_calls_populate_a_part(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_MADVISE, 0x10000, 0x4000, 23);
+	LEAVE(&f, SYS_MADVISE, -EFAULT);
+	expect(&f, "populate start=10000 end=14000 access=write by=madvise error=14\n");
+	ENTER(&f, SYS_MADVISE, 0x10001, 0x4000, 23);
+	LEAVE(&f, SYS_MADVISE, -EINVAL);
 	expect(&f, "");
+	ENTER(&f, SYS_MLOCK, 0x10000, 0x4000);
+	LEAVE(&f, SYS_MLOCK, -ENOMEM);
+	expect(&f, "populate start=10000 end=14000 by~mlock error=12\n");
+	ENTER(&f, SYS_MLOCK, 0x10000, 0x4000);
+	ROW(&f, 0x10000, 0x14000, ID);
+	forget(&f);
+	LEAVE(&f, SYS_MLOCK, -ENOMEM);
+	expect(&f, "populate start=10000 end=14000 by=mlock error=12\n");
+	ENTER(&f, SYS_MLOCK, 0x10000, 0x4000);
+	LEAVE(&f, SYS_MLOCK, -EPERM);
+	ENTER(&f, SYS_MLOCK2, 0x10000, 0x4000, MLOCK_ONFAULT);
+	LEAVE(&f, SYS_MLOCK2, -ENOMEM);
+	expect(&f, "");
+	raw_feed_fini(&f);
+}
+
+/* What is locked, and only that, is populated where it grows. */
+static void test_mremap_of_what_may_be_locked(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ROW(&f, 0x10000, 0x14000, ID);
+	for (int locked = 0; locked < 2; locked++) {
+		if (locked) {
+			ENTER(&f, SYS_MLOCK, 0x10000, 0x4000);
+			LEAVE(&f, SYS_MLOCK, 0);
+		}
+		forget(&f);
+		ENTER(&f, SYS_MREMAP, 0x10000, 0x4000, 0x6000, 0);
+		LEAVE(&f, SYS_MREMAP, 0x10000);
+		expect(&f, locked ? "populate start=14000 end=16000 by=mremap\n" : "");
+	}
+	ENTER(&f, SYS_MREMAP, 0x10000, 0x6000, 0x4000, 0);
+	LEAVE(&f, SYS_MREMAP, 0x10000);
+	expect(&f, "unmap start=14000 end=16000\n");
+	raw_feed_fini(&f);
+}
+
+static void test_files_are_populated_as_far_as_they_reach(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	NOTE(&f, "file_faults=yes");
+	RAW(&f, RAW_FILE_FAULT, 0xfe00000, 7, 0); /* of no populating call */
+	forget(&f);
+	ENTER(&f, SYS_MLOCKALL, MCL_CURRENT);
+	RAW(&f, RAW_FILE_FAULT, 0xfe00000, 7, 0);
+	RAW(&f, RAW_MAP_PAGES, 0xfe00000, 7, 0, 2);
+	RAW(&f, RAW_MAP_PAGES, 0xfe00000, 7, 0, 2); /* for a fourth page */
+	forget(&f);
+	RAW(&f, RAW_FILE_FAULT, 0xfe00000, 8, 4); /* another file; of a large folio it is only the first page */
+	expect(&f, "reached start=0 end=ffffffffffffffff end_off=12288 dev=fe:00 ino=7 last=1\n");
+	LEAVE(&f, SYS_MLOCKALL, 0);
+	expect(&f, "protect start=0 end=ffffffffffffffff traits=locked by=mlock\n"
+		   "reached start=0 end=ffffffffffffffff end_off=20480 dev=fe:00 ino=8 last=0\n"
+		   "populate start=0 end=ffffffffffffffff by=mlock\n");
+	ENTER(&f, SYS_MLOCKALL, MCL_CURRENT);
+	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2, 0);
+	RAW(&f, RAW_LOST, 5);
+	forget(&f);
+	LEAVE(&f, SYS_MLOCKALL, 0);
+	expect(&f, "protect start=0 end=ffffffffffffffff traits=locked by=mlock\n"
+		   "reached start=0 end=ffffffffffffffff end_off=12288 dev=fe:00 ino=7 last=0\n"
+		   "populate start=0 end=ffffffffffffffff by=mlock\n");
 	raw_feed_fini(&f);
 }
 
@@ -144,9 +231,10 @@ static void test_mlockall(void **state)
 
 	raw_feed_init(&f);
 	mlockall_with(&f, MCL_CURRENT);
-	expect(&f, "populate start=0 end=ffffffffffffffff by=mlock\n");
+	expect(&f, "protect start=0 end=ffffffffffffffff traits=locked by=mlock\n"
+		   "populate start=0 end=ffffffffffffffff by=mlock\n");
 	mlockall_with(&f, MCL_CURRENT | MCL_ONFAULT);
-	expect(&f, "");
+	expect(&f, "protect start=0 end=ffffffffffffffff traits=none by=mlock\n");
 	mlockall_with(&f, MCL_FUTURE | MCL_ONFAULT);
 	mmap_with(&f, 0);
 	expect(&f, "");
@@ -161,12 +249,14 @@ static void test_mlockall_of_the_future(void **state)
 	brk_to(&f, 0, 0x100000);
 	mlockall_with(&f, MCL_FUTURE);
 	mmap_with(&f, 0);
-	expect(&f, "populate start=10000 end=11000 by=mlock\n");
+	expect(&f, "protect start=10000 end=11000 traits=locked by=mlock\n"
+		   "populate start=10000 end=11000 by=mlock\n");
 	brk_to(&f, 0x101000, 0x101000);
 	expect(&f, "brk end=101000\nmap start=100000 end=101000 perms=rw-p name=\"\"\n"
 		   "populate start=100000 end=101000 by=mlock\n");
 	ENTER(&f, SYS_MUNLOCKALL);
 	LEAVE(&f, SYS_MUNLOCKALL, 0);
+	expect(&f, "protect start=0 end=ffffffffffffffff traits=none by=mlock\n");
 	mmap_with(&f, 0);
 	expect(&f, "");
 	raw_feed_fini(&f);
@@ -426,6 +516,9 @@ int main(void)
 		cmocka_unit_test(test_brk_note),
 		cmocka_unit_test(test_madvise),
 		cmocka_unit_test(test_mlock),
+		cmocka_unit_test(test_failing_calls_populate_a_part),
+		cmocka_unit_test(test_mremap_of_what_may_be_locked),
+		cmocka_unit_test(test_files_are_populated_as_far_as_they_reach),
 		cmocka_unit_test(test_mlockall),
 		cmocka_unit_test(test_mlockall_of_the_future),
 		cmocka_unit_test(test_around_while_populating),

@@ -171,7 +171,7 @@ static void test_mmap_populates(void **state)
 	mmap_with(&f, MAP_POPULATE | MAP_NONBLOCK);
 	expect(&f, "");
 	mmap_with(&f, MAP_LOCKED);
-	expect(&f, "protect start=10000 end=11000 traits=locked\n"
+	expect(&f, "protect start=10000 end=11000 traits=locked by=mlock\n"
 		   "populate start=10000 end=11000 by=mlock\n");
 	raw_feed_fini(&f);
 }

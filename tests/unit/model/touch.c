@@ -3,6 +3,7 @@
  * What was touched: marks on pages and counts, one rule a test. Which space and region an event
  * speaks of is model/model.c's; that it adds up on random events, too.
  */
+#include <errno.h>
 #include "support/feed.h"
 
 #include "model/space.h"
@@ -214,11 +215,109 @@ static void test_populate_passes_over_what_it_cannot(void **state)
 	feed_map(&f, 0x402000, 0x403000, R, "[vvar]");
 	feed_map(&f, 0x403000, 0x404000, R, "[vvar_vclock]");
 	feed_map(&f, 0x404000, 0x405000, X, "");
-	feed_row(&f, 0x500000, 0x501000, 7); /* permissions unknown */
+	feed_row(&f, 0x500000, 0x501000, 7); /* unknown */
 	feed_populate(&f, 0, UINT64_MAX);
-	assert_int_equal(f.model->counts.populated, 2);
+	assert_int_equal(f.model->counts.populated, 1);
 	assert_int_equal(flags_at(&f, 0x404000), PFS_PAGE_POPULATED);
-	assert_int_equal(flags_at(&f, 0x500000), PFS_PAGE_POPULATED);
+	feed_free(&f);
+}
+
+/* How many pages a call that reports its failures has populated. */
+static uint64_t got_by(enum pfs_by by, int access, int error, bool sure)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev = while_populating(&f, PFS_POPULATE, HAS(BY) | HAS(ERROR) | (access ? HAS(ACCESS) : 0),
+					       0x400000, 0x40a000);
+	uint64_t got;
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_map(&f, 0x402000, 0x404000, R, "");
+	feed_map(&f, 0x404000, 0x406000, 0, "");
+	feed_map(&f, 0x408000, 0x40a000, RW, "");
+	ev.by = by;
+	ev.access = access;
+	ev.error = error;
+	ev.inferred = sure ? 0 : HAS(BY);
+	feed_apply(&f, &ev);
+	got = f.model->counts.populated;
+	assert_int_equal(nr_pages(&f), got);
+	feed_free(&f);
+	return got;
+}
+
+static void test_a_failing_call_populates_up_to_where_it_fails(void **state)
+{
+	assert_int_equal(got_by(PFS_BY_MADVISE, PFS_WRITE, EINVAL, true), 2);
+	assert_int_equal(got_by(PFS_BY_MADVISE, PFS_READ, EINVAL, true), 4);
+	assert_int_equal(got_by(PFS_BY_MADVISE, PFS_READ, EHWPOISON, true), 0); /* unknown where */
+	assert_int_equal(got_by(PFS_BY_MLOCK, 0, ENOMEM, true), 0);		/* there is a hole */
+}
+
+/* A file of two pages and a half, in a mapping of ten. */
+static void test_a_file_is_populated_as_far_as_it_reaches(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev;
+
+	feed_maps_line(&f, 0x400000, 0x40a000, RW, 0, 1, 9, "/f");
+	feed_maps_line(&f, 0x500000, 0x502000, RW, 0x1000, 1, 9, "/f");
+	feed_maps_line(&f, 0x600000, 0x602000, RW, 0, 1, 8, "/g"); /* unknown */
+	feed_reached(&f, 1, 9, 0x3000);
+	feed_populate(&f, 0, UINT64_MAX);
+	assert_int_equal(f.model->counts.populated, 3 + 2);
+	assert_int_equal(flags_at(&f, 0x402000), PFS_PAGE_POPULATED);
+	assert_int_equal(flags_at(&f, 0x403000), 0);
+	/* What was reached is of that call only. */
+	feed_maps_line(&f, 0x700000, 0x703000, RW, 0, 1, 9, "/f");
+	feed_populate(&f, 0x700000, 0x703000);
+	assert_int_equal(f.model->counts.populated, 3 + 2);
+	/* A call that reports failures, and has not failed, got all. */
+	ev = while_populating(&f, PFS_POPULATE, HAS(ERROR), 0x700000, 0x703000);
+	feed_apply(&f, &ev);
+	assert_int_equal(f.model->counts.populated, 3 + 2 + 3);
+	feed_free(&f);
+}
+
+static void lock(struct feed *f, uint64_t start, uint64_t end, int traits)
+{
+	struct pfs_event ev = while_populating(f, PFS_PROTECT, HAS(BY) | HAS(TRAITS), start, end);
+
+	ev.by = PFS_BY_MLOCK;
+	ev.traits = traits;
+	feed_apply(f, &ev);
+}
+
+static void test_mremap_populates_what_is_locked(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	feed_map(&f, 0x500000, 0x502000, RW, "");
+	lock(&f, 0x400000, 0x402000, PFS_TRAIT_LOCKED);
+	populate_by(&f, 0x401000, 0x402000, PFS_BY_MREMAP, 0);
+	populate_by(&f, 0x501000, 0x502000, PFS_BY_MREMAP, 0);
+	assert_int_equal(f.model->counts.populated, 1);
+	lock(&f, 0, UINT64_MAX, 0);
+	populate_by(&f, 0x400000, 0x402000, PFS_BY_MREMAP, 0);
+	assert_int_equal(f.model->counts.populated, 1);
+	feed_free(&f);
+}
+
+/* What a failing call leaves is not of the next one. */
+static void test_a_failing_call_uses_up_its_fault_arounds(void **state)
+{
+	struct feed f = feed_new(PID);
+	struct pfs_event ev;
+
+	feed_maps_line(&f, 0x400000, 0x406000, R, 0, 1, 9, "/f");
+	feed_map(&f, 0x500000, 0x502000, RW, "");
+	around_populating(&f, 0x400000, 0x406000, 9, 0, 0x4000);
+	ev = while_populating(&f, PFS_POPULATE, HAS(BY) | HAS(ERROR), 0x400000, 0x406000);
+	ev.by = PFS_BY_MADVISE;
+	ev.error = EFAULT;
+	feed_apply(&f, &ev);
+	populate_by(&f, 0x500000, 0x502000, PFS_BY_MMAP, 0);
+	assert_int_equal(f.model->counts.unasked[PFS_BY_MMAP], 2);
 	feed_free(&f);
 }
 
@@ -258,6 +357,7 @@ static void test_around_while_populating(void **state)
 	feed_maps_line(&f, 0x500000, 0x506000, R, 0, 1, 9, "/f"); /* not populated */
 	feed_maps_line(&f, 0x406000, 0x407000, R, 0, 1, 8, "/g"); /* another file */
 	around_populating(&f, 0x400000, 0x406000, 9, 0, 0x4000);
+	feed_reached(&f, 1, 9, 0x6000);
 	assert_int_equal(f.model->counts.around, 4);
 	populate_by(&f, 0x400000, 0x406000, PFS_BY_MADVISE, PFS_READ);
 	assert_int_equal(f.model->counts.unasked[PFS_BY_MADVISE], 3);
@@ -453,6 +553,10 @@ int main(void)
 		cmocka_unit_test(test_muted_writes_are_written),
 		cmocka_unit_test(test_populate_passes_over_what_it_cannot),
 		cmocka_unit_test(test_populate_counts_by_its_cause),
+		cmocka_unit_test(test_a_failing_call_populates_up_to_where_it_fails),
+		cmocka_unit_test(test_a_file_is_populated_as_far_as_it_reaches),
+		cmocka_unit_test(test_mremap_populates_what_is_locked),
+		cmocka_unit_test(test_a_failing_call_uses_up_its_fault_arounds),
 		cmocka_unit_test(test_populate_by_read_writes_nothing),
 		cmocka_unit_test(test_around_while_populating),
 		cmocka_unit_test(test_huge_pages_while_populating),

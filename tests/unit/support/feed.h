@@ -228,6 +228,20 @@ static inline void feed_populate(struct feed *f, uint64_t start, uint64_t end)
 	feed_range(f, PFS_POPULATE, start, end);
 }
 
+/* The populating call under way got the pages of that file up to end_off, where it ends. */
+static inline void feed_reached(struct feed *f, uint32_t dev, uint64_t ino, uint64_t end_off)
+{
+	struct pfs_event ev =
+		feed_event(f, PFS_REACHED, HAS(START) | HAS(END) | HAS(DEV) | HAS(INO) | HAS(END_OFF) | HAS(LAST));
+
+	ev.end = UINT64_MAX;
+	ev.dev = dev;
+	ev.ino = ino;
+	ev.end_off = end_off;
+	ev.last = 1;
+	feed_apply(f, &ev);
+}
+
 static inline void feed_comm(struct feed *f, const char *comm)
 {
 	struct pfs_event ev = feed_event(f, PFS_COMM, HAS(COMM));

@@ -419,6 +419,7 @@ static void test_each_glyph(void **state)
 	feed_signal(&f, 7);
 	feed_fault(&f, 0x408000, PFS_READ);
 	feed_around(&f, 1, 9, 0x8000, 0xa000);
+	feed_reached(&f, 1, 9, 0xb000);
 	feed_populate(&f, 0x40a000, 0x40b000);
 	feed_fault(&f, 0x40c000, PFS_WRITE);
 	feed_huge(&f, 1);
