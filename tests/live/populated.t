@@ -59,9 +59,10 @@ partly shared-map
 partly none-map
 
 # mremap of what is locked.
-for mode in locked moved mapped all future onfault all-onfault unlocked all-unlocked file forked; do
+for mode in locked moved mapped all future onfault unlocked all-unlocked file forked; do
 	partly grow-$mode
 done
+partly grow-all-onfault 64 # the kernel faults [vdso] in, which no event shows
 partly exec-anon
 partly exec-future
 partly shm-future
