@@ -24,6 +24,7 @@ static const struct {
 	{ 120, SYS_CLONE },
 	{ 125, SYS_MPROTECT },
 	{ 150, SYS_MLOCK },
+	{ 151, SYS_MUNLOCK },
 	{ 152, SYS_MLOCKALL },
 	{ 153, SYS_MUNLOCKALL },
 	{ 163, SYS_MREMAP },
