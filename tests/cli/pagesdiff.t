@@ -12,7 +12,7 @@ cat >kernel <<'END'
 1000-6000 r--p 00000000 fe:00 1234     /usr/bin/two words
  2000 2 present,file
  4000 1 swapped
-8000-a000 rw-p 00000000 00:00 0 
+8000-a000 rw-p 00000000 00:00 0
  8000 1 present,zero
  9000 1 guard
 10000-14000 r--p 00000000 00:00 0      [vvar]
@@ -63,16 +63,16 @@ compared 'said present, and swapped' 1 \
 9 pages: 3 present, 2 absent, 2 unknown (fault-around 1, special 1), 2 wrong"
 sed 's/present read,kernel/absent -/' equal >said
 compared 'said absent, and present' 1 \
-	"8000-9000 1 kernel present,zero, said absent - -, 
+	"8000-9000 1 kernel present,zero, said absent - -, anon
 9 pages: 2 present, 4 absent, 2 unknown (fault-around 1, special 1), 1 wrong"
 sed 's/absent  -           -            rw-p/present write - rw-p/' equal >said
 compared 'said present, and guarded' 1 \
-	"9000-a000 1 kernel guard, said present write -, 
+	"9000-a000 1 kernel guard, said present write -, anon
 9 pages: 3 present, 3 absent, 2 unknown (fault-around 1, special 1), 1 wrong"
 sed '/ rw-p/d' equal >said
 compared 'a region that was not said' 1 \
-	"8000-9000 1 kernel present,zero, said missing - -, 
-9000-a000 1 kernel guard, said missing - -, 
+	"8000-9000 1 kernel present,zero, said missing - -, anon
+9000-a000 1 kernel guard, said missing - -, anon
 9 pages: 2 present, 3 absent, 2 unknown (fault-around 1, special 1), 2 wrong"
 sed '/^9000/a b000-d000 2 absent - - rw-p [heap]' equal >said
 compared 'a region that is not there' 1 \

@@ -205,6 +205,7 @@ static bool is_wrong(const struct run *kernel, const struct run *said)
 
 static void count(struct result *result, uint64_t start, uint64_t end, const struct run *kernel, const struct run *said)
 {
+	const char *name = kernel == &nothing ? said->name : kernel->name;
 	uint64_t nr = (end - start) / PAGE;
 
 	if (is_exempt(kernel, said))
@@ -213,8 +214,7 @@ static void count(struct result *result, uint64_t start, uint64_t end, const str
 		result->wrong += nr;
 		if (result->nr_shown++ < result->max_shown)
 			printf("%" PRIx64 "-%" PRIx64 " %" PRIu64 " kernel %s, said %s %s %s, %s\n", start, end, nr,
-			       kernel->state, said->state, said->how, said->reason,
-			       kernel == &nothing ? said->name : kernel->name);
+			       kernel->state, said->state, said->how, said->reason, *name ? name : "anon");
 	} else if (!strcmp(said->state, "unknown")) {
 		result->unknown += nr;
 		count_reason(result, said->reason, nr);
