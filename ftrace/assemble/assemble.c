@@ -193,7 +193,7 @@ static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 int pfs_assembler_finish(struct pfs_assembler *a)
 {
 	struct asm_thread *t, *next;
-	int err = asm_conclude_ends(a, 0);
+	int err = asm_report_forgotten(a) ?: asm_conclude_ends(a, 0);
 
 	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
@@ -265,6 +265,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	int err = a->nr_header ? emit_header(a, raw) : 0;
 
 	a->stats.raw++;
+	a->last_ns = raw->ts_ns;
 	if (err)
 		return err;
 	if (raw->kind == RAW_OTHER && raw->str)
@@ -278,6 +279,8 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return 0;
 	}
 	err = asm_thread_of(a, raw, &t) ?: asm_follow_exec(a, t, raw);
+	if (!err && t->reused_ns && raw->kind < RAW_PFS_MAP)
+		asm_seen(t, raw->ts_ns);
 	if (!err && !handler->in_fault)
 		t->in_fault = false;
 	if (!err && a->defers && !handler->in_fault)

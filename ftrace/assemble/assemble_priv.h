@@ -114,6 +114,9 @@ struct asm_thread {
 	bool named;	       /* its name was passed on */
 	bool alive;	       /* counted in proc->nr_live */
 	bool exited;
+	uint64_t ended_ns;	  /* when it exited */
+	uint64_t reused_ns;	  /* it got its number at once after another at that time, and may be forgotten; or 0 */
+	uint64_t seen_ns;	  /* then: its newest event */
 	bool mm_gone;		  /* exit_mmap seen; it was its own if it exits next */
 	uint64_t end_reported_ns; /* the side-band reported its end at that time, its exit event is yet to come; or 0 */
 	bool end_concluded;	  /* ... and was taken for lost */
@@ -139,6 +142,7 @@ struct pfs_assembler {
 	struct asm_file *files;
 	struct asm_thread *threads;
 	unsigned int nr_ending; /* of them */
+	uint64_t last_ns;	/* of the newest event, but for runs of faults */
 	struct asm_proc *procs;
 	struct asm_thread *hot[64]; /* by cpu: the thread of its previous event */
 	struct pfs_event fault;	    /* template: only what differs is written per fault */
@@ -339,6 +343,12 @@ int asm_thread_of(struct pfs_assembler *a, const struct raw_event *raw, struct a
 
 /* Before any event: it may show that an exec goes on under the first thread's number, or that the end of one was lost. */
 asm_fn asm_follow_exec;
+
+/* An event of a thread that the kernel may forget. */
+void asm_seen(struct asm_thread *t, uint64_t ts_ns);
+
+/* At the end: reports what may be missing of processes that the kernel has forgotten to record. */
+int asm_report_forgotten(struct pfs_assembler *a);
 
 /* Concludes the exits that the side-band reported and no event did: as of ts_ns, or (0) of the reports. */
 int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns);

@@ -86,7 +86,7 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 /* Is everything about the thread known, and its fault an event of its current address space? */
 static bool is_settled(const struct asm_thread *t)
 {
-	return t->named && (!t->proc || t->proc->pid) && !t->exec.under_way && !t->exited;
+	return t->named && (!t->proc || t->proc->pid) && !t->exec.under_way && !t->exited && !t->reused_ns;
 }
 
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)

@@ -85,6 +85,49 @@ static uint64_t fork_flags(const struct asm_thread *t, int32_t child)
 	}
 }
 
+/*
+ * The kernel removes a number from the list of those to record a moment after the end of its process. If another process
+ * has it by then, that one is forgotten, and nothing but the fork's event shows that it was there.
+ */
+#define FORGETS_WITHIN_NS UINT64_C(1000000000)
+
+static int report_forgotten(struct pfs_assembler *a, const struct asm_thread *t, uint64_t ts_ns)
+{
+	struct pfs_event ev = { .kind = PFS_LOST, .ts_ns = ts_ns };
+
+	PFS_SET(&ev, interval_ns, INTERVAL, ts_ns - t->seen_ns);
+	return asm_emit(a, &ev);
+}
+
+/* A process gets the number of another, which may have ended unseen. */
+static int number_given(struct pfs_assembler *a, struct asm_thread *child, const struct raw_event *raw)
+{
+	bool forgotten = child->reused_ns, at_once = child->exited && raw->ts_ns - child->ended_ns < FORGETS_WITHIN_NS;
+	int err = forgotten ? report_forgotten(a, child, raw->ts_ns) : 0;
+
+	child->reused_ns = a->own && !a->only_pid && (forgotten || at_once) ? raw->ts_ns : 0;
+	child->seen_ns = raw->ts_ns;
+	return err;
+}
+
+void asm_seen(struct asm_thread *t, uint64_t ts_ns)
+{
+	t->seen_ns = ts_ns;
+	if (ts_ns - t->reused_ns > FORGETS_WITHIN_NS)
+		t->reused_ns = 0;
+}
+
+int asm_report_forgotten(struct pfs_assembler *a)
+{
+	struct asm_thread *t, *next;
+	int err = 0;
+
+	HASH_ITER (hh, a->threads, t, next)
+		if (!err && t->reused_ns && a->last_ns > t->seen_ns)
+			err = report_forgotten(a, t, a->last_ns);
+	return err;
+}
+
 int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	int32_t pid = raw->arg[1];
@@ -93,6 +136,7 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 	struct asm_proc *proc;
 	struct asm_thread *child;
 	struct pfs_event ev;
+	int err;
 
 	t->fork = (struct asm_fork){ 0 };
 	if (flags != RAW_ABSENT && flags & CLONE_THREAD)
@@ -101,6 +145,9 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 	proc = asm_proc_get(a, pid);
 	if (!child || !proc)
 		return -ENOMEM;
+	err = number_given(a, child, raw);
+	if (err)
+		return err;
 	asm_thread_renew(a, child, proc);
 	asm_proc_renew(proc);
 	asm_thread_set_alive(child, true);
@@ -258,6 +305,7 @@ static int exited(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	asm_call_over(t);
 	asm_exec_over(t);
 	t->exited = true;
+	t->ended_ns = raw->ts_ns;
 	if (t->alive) {
 		asm_thread_set_alive(t, false);
 		counted = p->counted;
@@ -280,6 +328,7 @@ int asm_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw_eve
 {
 	bool concluded = t->end_concluded;
 
+	t->reused_ns = 0;
 	asm_thread_not_ending(a, t);
 	return concluded ? 0 : exited(a, t, raw);
 }

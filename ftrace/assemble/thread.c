@@ -35,7 +35,12 @@ void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_
 	asm_exec_over(t);
 	asm_thread_set_alive(t, false);
 	asm_thread_not_ending(a, t);
-	*t = (struct asm_thread){ .tid = t->tid, .proc = proc, .pending = t->pending, .hh = t->hh };
+	*t = (struct asm_thread){ .tid = t->tid,
+				  .proc = proc,
+				  .pending = t->pending,
+				  .reused_ns = t->reused_ns,
+				  .seen_ns = t->seen_ns,
+				  .hh = t->hh };
 	t->named = true; /* its parent's name, which the child inherits */
 }
 

@@ -530,6 +530,41 @@ static void test_an_exec_that_both_tell(void **state)
 	raw_feed_fini(&f);
 }
 
+/* The kernel may forget a process that gets the number of one that has just ended. */
+static void test_a_number_that_is_used_again_at_once(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	NOTE(&f, "pfscope=1");
+	for (int i = 0; i < 3; i++) {
+		forget(&f);
+		RAW(&f, RAW_NEWTASK, 200, 0);
+		RAW(&f, RAW_FORK, 100, 200);
+		if (i == 2) /* of the second there was no event */
+			break;
+		expect(&f, "fork child=200 shared=0\n");
+		f.tid = 200;
+		if (!i)
+			RAW(&f, RAW_EXIT, 200, 1);
+		f.tid = 100;
+	}
+	expect(&f, "lost interval=2000\nfork child=200 shared=0\n");
+	f.tid = 200;
+	RAW(&f, RAW_EXIT, 200, 1); /* this one was recorded to its end */
+	forget(&f);
+	assert_int_equal(pfs_assembler_finish(f.a), 0);
+	expect(&f, "");
+	f.tid = 100;
+	RAW(&f, RAW_NEWTASK, 200, 0);
+	RAW(&f, RAW_FORK, 100, 200);
+	ENTER(&f, SYS_BRK, 0);
+	forget(&f);
+	assert_int_equal(pfs_assembler_finish(f.a), 0);
+	expect(&f, "lost interval=1000\n");
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -560,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_the_last_exit_is_not_guessed),
 		cmocka_unit_test(test_after_exec_there_is_one_thread),
 		cmocka_unit_test(test_tasks_found_are_counted),
+		cmocka_unit_test(test_a_number_that_is_used_again_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
