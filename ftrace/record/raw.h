@@ -31,12 +31,12 @@ enum raw_kind {
 	RAW_EXIT,	  /* arg: pid, group_dead (0, 1, or RAW_ABSENT); str: comm */
 	RAW_RENAME,	  /* arg: pid; str: newcomm */
 	RAW_MAP_PAGES,	  /* arg: dev, ino, first page index, last page index (inclusive) */
-	RAW_DELETE_CACHE, /* as RAW_ADD_CACHE */
 	RAW_ADD_CACHE,	  /* arg: dev, ino, page index, order */
 	RAW_FILE_FAULT,	  /* arg: dev, ino, page index */
 	RAW_PAGE_ALLOC,	  /* arg: pfn, order, gfp_flags */
 	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
+	RAW_DELETE_CACHE, /* arg: dev, ino, page index, order */
 	/* of the tracers that capture/tracers.c enables */
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */

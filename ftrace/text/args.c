@@ -237,7 +237,7 @@ static void read_filemap(struct text_body *b)
 	arg[2] = page_at(b, ofs, &key[2]);
 	if (b->te->desc->kind == RAW_FILE_FAULT)
 		return;
-	if (b->te->desc->kind == RAW_ADD_CACHE) {
+	if (b->te->desc->kind != RAW_MAP_PAGES) {
 		arg[3] = number_at(find_key(b->s, b->end, &key[3], "="), 10);
 		return;
 	}

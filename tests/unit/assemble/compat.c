@@ -65,7 +65,7 @@ static void test_calls(void **state)
 		   "map start=f7f00000 end=f7f01000 perms=r--p off=305418240\n");
 	CALL(&f, MADVISE, 0xf7f00000, 0x1000, 22, 0, 0, 0);
 	RETURN(&f, MADVISE, 0);
-	expect(&f, "populate start=f7f00000 end=f7f01000 access=read by=madvise\n");
+	expect(&f, "populate start=f7f00000 end=f7f01000 access=read by=madvise error=0\n");
 	CALL(&f, MREMAP, 0xf7f00000, 0x1000, 0x1000, 3, 0xf7f10000, 0);
 	ROW(&f, 0xf7f10000, 0xf7f11000, 0xb000);
 	forget(&f);

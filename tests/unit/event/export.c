@@ -76,13 +76,14 @@ static void test_csv_golden(void **state)
 	char *text = export_all(&example, 1, PFS_EXPORT_CSV);
 
 	assert_string_equal(
-		text, "time,kind,cpu,pid,tid,comm,space,op,addr,start,end,from,len,ip,access,mode,"
-		      "class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,error,advice,target,child,"
-		      "child_tid,shared,last,sig,order,count,interval,site,ptr,size,allocated,"
-		      "cache,key,value,name,inferred\r\n"
-		      "123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,,0x7f0012345000,,,,,,write,,"
-		      "minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
-		      "\"stack,locked\",,,,,,,,1,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
+		text,
+		"time,kind,cpu,pid,tid,comm,space,op,addr,start,end,from,len,ip,access,mode,"
+		"class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,error,advice,target,child,"
+		"child_tid,shared,last,sig,order,count,interval,site,ptr,size,allocated,"
+		"cache,key,value,name,inferred\r\n"
+		"123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,,0x7f0012345000,,,,,,write,,"
+		"minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
+		"\"stack,locked\",,,,,,,,1,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
 	free(text);
 }
 

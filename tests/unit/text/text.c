@@ -155,6 +155,8 @@ static const struct form tree_and_file_forms[] = {
 	  SYS_OTHER, DEV(254, 0), 0x51423, 2, A),
 	F("mm_filemap_add_to_page_cache:  pfn=0x106858 i_ino=a72032 index=0x0 s_dev=266338304 order=1", RAW_ADD_CACHE,
 	  SYS_OTHER, DEV(254, 0), 0xa72032, 0, 1),
+	F("mm_filemap_delete_from_page_cache: dev 254:0 ino 51423 pfn=0x10c45b ofs=1814528 order=2", RAW_DELETE_CACHE,
+	  SYS_OTHER, DEV(254, 0), 0x51423, 443, 2),
 	F("mm_filemap_add_to_page_cache: pfn=0x13cb1e (1297182) i_ino=0xa7239b (10953627) index=0x0 (0) "
 	  "s_dev=0xfe00000 (266338304) order=(1)",
 	  RAW_ADD_CACHE, SYS_OTHER, DEV(254, 0), 0xa7239b, 0, 1),
