@@ -138,10 +138,7 @@ static const struct argp argp = READING_ARGP(
 static int draw(const struct mrc_args *args, struct pfs_mrc *mrc, const struct pfs_refs *refs, struct pfs_err *err)
 {
 	struct pfs_mrc_view view = {
-		mrc,
-		pfs_refs_stats(refs),
-		args->nr_sizes ? args->sizes : NULL,
-		args->nr_sizes,
+		mrc, pfs_refs_stats(refs), args->nr_sizes ? args->sizes : NULL, args->nr_sizes, args->refs.no_code,
 	};
 	struct pfs_view_options how = {
 		.out = stdout,

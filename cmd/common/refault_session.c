@@ -203,6 +203,8 @@ int refault_session_note(struct refault_session *s, struct pfs_err *err)
 			pfs_refault_go_on(s->helper);
 			continue;
 		}
+		if (kind == PFS_REFAULT_STAYED)
+			continue;
 		pfs_refault_sum(&s->sums, &fact.tick);
 		if (fact.tick.error)
 			message("--refault by %s: failed: %s; continuing without", pfs_refault_methods[s->method],

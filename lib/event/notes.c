@@ -128,6 +128,9 @@ static const struct note notes[PFS_NR_NOTES] = {
 		.prose = { "{what} of {processes} processes: pages {pages} away {away} shared {shared} fixed {fixed} "
 			   "full {full} took {took} ns skipped {skipped}; since {since}: faults {faults} user {user} "
 			   "of {wall} ns" } },
+	[PFS_NOTE_REFAULT_STAYED] = { .key = "refault_stayed",
+		{ FIELD("pid", SIGNED, pid), FIELD("start", HEX, start), FIELD("end", HEX, end),
+		  FIELD("pages", NUMBER, tick.pages.pages), FIELD("stayed", NUMBER, count) } },
 	[PFS_NOTE_ACCESS_BY] = { .key = "access_by", { FIELD("tid", SIGNED, pid) } },
 	[PFS_NOTE_ACCESS_TARGETS] = { .key = "access_targets",
 		{ FIELD("first", NUMBER, first), FIELD("last", NUMBER, last), FIELD("pid", SIGNED, pid) },

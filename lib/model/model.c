@@ -61,6 +61,25 @@ void pfs_model_free(struct pfs_model *model)
 
 /* ---- notes ---- */
 
+/* Pages that --refault could not take away. A region that was split meanwhile may have all of them in each part. */
+static void apply_stayed(struct pfs_model *model, const struct pfs_fact *fact)
+{
+	struct pfs_proc *proc = pfs_model_proc(model, fact->pid);
+	struct pfs_space *space = proc ? pfs_proc_space(proc) : NULL;
+
+	for (unsigned int i = space ? pfs_space_lower(space, fact->start) : 0;
+	     space && i < space->nr_live && space->live[i]->start < fact->end; i++) {
+		struct pfs_region *region = space->live[i];
+		uint64_t all = (region->end - region->start) >> model->page_shift;
+		uint64_t stayed = fact->count < all ? fact->count : all;
+
+		if (stayed <= region->unobserved)
+			continue;
+		region->unobserved = stayed;
+		region->in_memory = fact->tick.pages.pages < all ? fact->tick.pages.pages : all;
+	}
+}
+
 static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 {
 	struct pfs_note *note;
@@ -72,6 +91,10 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 	known = pfs_note_read(&fact, ev->key, ev->value);
 	if (known && fact.key == PFS_NOTE_REFAULT_TICK) {
 		pfs_refault_sum(&model->refaults, &fact.tick);
+		return 0;
+	}
+	if (known && fact.key == PFS_NOTE_REFAULT_STAYED) {
+		apply_stayed(model, &fact);
 		return 0;
 	}
 	if (known && fact.key == PFS_NOTE_MISSED) {
@@ -149,9 +172,12 @@ static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, c
 {
 	struct pfs_space *space = pfs_proc_space(thread->proc);
 	int key = pfs_has(ev, PFS_F_KEY) ? pfs_note_find(ev->key) : -1;
+	struct pfs_fact fact;
 
 	if (key == PFS_NOTE_LAUNCH)
 		space->launcher = true;
+	else if (key == PFS_NOTE_SNAPSHOT && pfs_note_read(&fact, ev->key, ev->value) && fact.op == PFS_SNAPSHOT_END)
+		pfs_space_older(space, ev->ts_ns);
 	else if (key == PFS_NOTE_SNAPSHOT)
 		pfs_space_found(space);
 	return 0;

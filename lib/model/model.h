@@ -36,10 +36,12 @@ struct pfs_region {
 	uint64_t segment_len; /* of shared memory that cannot change its length, when it was mapped; else 0 */
 	uint8_t perms;
 	uint16_t traits;
-	bool written;	  /* it may have private pages (kernel: it has an anon_vma) */
-	bool older;	  /* it may have pages from before the recording */
-	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
-	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
+	uint64_t unobserved; /* pages that stayed in memory at a cycle of --refault: most at once ... */
+	uint64_t in_memory;  /* ... of so many */
+	bool written;	     /* it may have private pages (kernel: it has an anon_vma) */
+	bool older;	     /* it may have pages from before the recording */
+	bool wiped;	     /* a fork does not copy its pages (MADV_WIPEONFORK) */
+	const char *name;    /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	 /* UINT64_MAX while it lives */
 	uint64_t since_ns;	 /* its first possible touch: born_ns, or earlier if it was moved; 0: unknown */

@@ -288,6 +288,14 @@ void pfs_space_found(struct pfs_space *space)
 	space->complete = true;
 }
 
+void pfs_space_older(struct pfs_space *space, uint64_t ts_ns)
+{
+	for (unsigned int i = 0; i < space->nr_live; i++)
+		if (space->live[i]->since_ns == ts_ns)
+			space->live[i]->since_ns = 0;
+	pfs_space_found(space);
+}
+
 int pfs_space_confirm(struct pfs_space *space)
 {
 	unsigned int kept = 0;

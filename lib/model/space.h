@@ -22,6 +22,9 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 /* The layout of a process that ran before the recording is complete now: its regions may be older. */
 void pfs_space_found(struct pfs_space *space);
 
+/* The lines of a snapshot, which are of that time, are complete: the regions that they created are older. */
+void pfs_space_older(struct pfs_space *space, uint64_t ts_ns);
+
 /*
  * The events of a fork's copy are complete: drops the parent's regions that none of them mapped (MADV_DONTFORK). 0 or
  * -ENOMEM.

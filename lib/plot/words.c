@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "event/refault_note.h"
 #include "view/loss.h"
+#include "view/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -114,6 +115,7 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
 	char lost[PFS_LOST_TEXT_MAX], timeless[128], left_out[128], again[PFS_REFAULT_HOW_MAX];
 	bool any_lost = pfs_lost_text(lost, pfs_gaps_shown(data->model, filter));
+	struct pfs_unobserved stayed;
 	struct pfs_refault_how how;
 	size_t len;
 
@@ -131,6 +133,13 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 		pfs_refault_how_text(again, &how);
 		snprintf(buf + len, PFS_PLOT_TEXT_MAX - len, "%s %s%s\n", pfs_refault_what(how.method), again,
 			 how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
+		len = strlen(buf);
+		if (!pfs_unobserved(&stayed, data->model, filter, 0, false) && stayed.pages)
+			snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
+				 "not observed: up to %" PRIu64 " of %" PRIu64
+				 " pages in memory, which stayed there all the "
+				 "same and may have been used at any time\n",
+				 stayed.pages, stayed.of);
 	}
 	return buf;
 }

@@ -26,6 +26,7 @@ struct look {
 	struct region *regions;
 	size_t nr, max;
 	size_t at; /* the second look is there */
+	pid_t pid;
 	uint64_t page_size;
 };
 
@@ -36,6 +37,13 @@ void pfs_pageout_begin(void)
 
 	/* Moving no pages empties the per-CPU batches of all CPUs first. */
 	syscall(SYS_move_pages, 0, 0, &page, &node, &status, 0);
+}
+
+static void report(const struct look *look, uint64_t start, uint64_t end, uint64_t resident, uint64_t stayed)
+{
+	if (look->want->stayed)
+		look->want->stayed(look->want->ctx, look->pid, start, end, resident / look->page_size,
+				   stayed / look->page_size);
 }
 
 static int first_look(void *ctx, const struct pfs_smap *region)
@@ -49,6 +57,7 @@ static int first_look(void *ctx, const struct pfs_smap *region)
 	look->sums->pages += region->resident / look->page_size;
 	if (region->fixed) {
 		look->sums->fixed += region->resident / look->page_size;
+		report(look, region->start, region->end, region->resident, region->resident);
 		return 0;
 	}
 	kept = pfs_array_add(look->regions, look->nr, look->max);
@@ -71,6 +80,7 @@ static int second_look(void *ctx, const struct pfs_smap *region)
 
 		look->sums->away += (before->resident - stayed) / look->page_size;
 		look->sums->shared += (stayed < before->shared ? stayed : before->shared) / look->page_size;
+		report(look, before->start, before->end, before->resident, stayed);
 	}
 	return 0;
 }
@@ -141,7 +151,7 @@ static int look_and_advise(pid_t pid, int pidfd, struct look *look)
 
 int pfs_pageout_process(pid_t pid, const struct pfs_pageout_want *want, struct pfs_pageout *sums)
 {
-	struct look look = { .want = want, .sums = sums, .page_size = sysconf(_SC_PAGESIZE) };
+	struct look look = { .want = want, .sums = sums, .page_size = sysconf(_SC_PAGESIZE), .pid = pid };
 	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret;
 
 	if (pidfd < 0)

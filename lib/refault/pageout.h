@@ -16,7 +16,9 @@
 struct pfs_pageout_want {
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* NULL: all */
 	bool (*stop)(void *ctx);				  /* called now and then; NULL: never */
-	bool files_only;					  /* the wanted pages need no swap */
+	/* called for each region that had pages in memory: how many, and how many of them stayed; NULL: never */
+	void (*stayed)(void *ctx, pid_t pid, uint64_t start, uint64_t end, uint64_t pages, uint64_t stayed);
+	bool files_only; /* the wanted pages need no swap */
 	void *ctx;
 };
 

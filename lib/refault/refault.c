@@ -34,7 +34,7 @@ struct memory {
 };
 
 struct message {
-	enum { READY, FAILED, TICK, NOTE, DOWN } what;
+	enum { READY, FAILED, TICK, NOTE, STAYED, DOWN } what;
 	int code;
 	struct pfs_fact fact; /* of a TICK only the tick */
 	struct pfs_err err;
@@ -58,6 +58,14 @@ struct work {
 	struct memory *memory;
 	struct pfs_idle *idle; /* NULL: pages are taken away */
 	pid_t owner;
+	struct stayed *stayed;
+	unsigned int nr_stayed, max_stayed, at_stayed; /* where the next one probably is */
+};
+
+/* Pages of a region that stayed in memory, as reported last. */
+struct stayed {
+	pid_t pid;
+	uint64_t start, end, nr;
 };
 
 /* A process at the end of an interval. */
@@ -155,6 +163,41 @@ static void add_up(const struct targets *before, const struct targets *now, stru
 	}
 }
 
+/* Where it is in the list, or NULL. Regions come in the same order each time. */
+static struct stayed *find_stayed(struct work *work, pid_t pid, uint64_t start)
+{
+	for (unsigned int i = 0; i < work->nr_stayed; i++) {
+		struct stayed *s = &work->stayed[(work->at_stayed + i) % work->nr_stayed];
+
+		if (s->pid == pid && s->start == start) {
+			work->at_stayed = s - work->stayed + 1;
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* Only what has changed is worth a message. */
+static void send_stayed(void *ctx, pid_t pid, uint64_t start, uint64_t end, uint64_t pages, uint64_t nr)
+{
+	struct work *work = ctx;
+	struct message message = { .what = STAYED, .fact = { .key = PFS_NOTE_REFAULT_STAYED, .pid = pid } };
+	struct stayed *last = find_stayed(work, pid, start);
+
+	if (!last && !nr)
+		return;
+	if (last && last->nr == nr && last->end == end)
+		return;
+	last = last ?: pfs_array_add(work->stayed, work->nr_stayed, work->max_stayed);
+	if (last)
+		*last = (struct stayed){ pid, start, end, nr };
+	message.fact.start = start;
+	message.fact.end = end;
+	message.fact.tick.pages.pages = pages;
+	message.fact.count = nr;
+	send_message(&message);
+}
+
 static int take_away(const struct pfs_pageout_want *want, const struct targets *targets, struct pfs_pageout *pages)
 {
 	int ret = 0;
@@ -199,12 +242,20 @@ static int watch(struct work *work, const struct pfs_pageout_want *want, const s
 	return ret ? ret : pfs_idle_watch(work->idle, want, &to);
 }
 
+static bool is_wanted(void *ctx, const struct pfs_smap *region)
+{
+	const struct work *work = ctx;
+
+	return work->config.wanted(work->config.ctx, region);
+}
+
 static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
 {
 	const struct pfs_pageout_want want = {
-		.wanted = work->config.wanted,
+		.wanted = work->config.wanted ? is_wanted : NULL,
 		.stop = stop_asked,
-		.ctx = work->config.ctx,
+		.stayed = work->idle ? NULL : send_stayed,
+		.ctx = work,
 		.files_only = work->config.files_only,
 	};
 
@@ -317,6 +368,7 @@ static void refault(void *ctx, bool again)
 	else if (work->memory->begun)
 		go_on(work);
 	free(work->idle);
+	free(work->stayed);
 	over(UINT64_MAX); /* after an error the swap device still has to be kept */
 	take_down(work);
 }
@@ -405,7 +457,16 @@ enum pfs_refault_message pfs_refault_next(struct pfs_refault *r, struct pfs_fact
 	if (!take_message(r, MSG_DONTWAIT, &message))
 		return PFS_REFAULT_NONE;
 	*fact = message.fact;
-	return message.what == TICK ? PFS_REFAULT_TICK : message.what == NOTE ? PFS_REFAULT_NOTE : PFS_REFAULT_NONE;
+	switch (message.what) {
+	case TICK:
+		return PFS_REFAULT_TICK;
+	case NOTE:
+		return PFS_REFAULT_NOTE;
+	case STAYED:
+		return PFS_REFAULT_STAYED;
+	default:
+		return PFS_REFAULT_NONE;
+	}
 }
 
 int pfs_refault_fd(const struct pfs_refault *r)

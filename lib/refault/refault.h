@@ -62,10 +62,10 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 /* Begins the cycles; also confirms that a note is recorded. Needs no privilege, nor do the following. */
 void pfs_refault_go_on(struct pfs_refault *refault);
 
-enum pfs_refault_message { PFS_REFAULT_NONE, PFS_REFAULT_TICK, PFS_REFAULT_NOTE };
+enum pfs_refault_message { PFS_REFAULT_NONE, PFS_REFAULT_TICK, PFS_REFAULT_NOTE, PFS_REFAULT_STAYED };
 
 /*
- * The next message: a tick, or a note for the recording, dated now. After a note the helper waits for
+ * The next message: a tick, pages that stayed, or a note for the recording, dated now. After a note the helper waits for
  * pfs_refault_go_on(), because the accesses that it finds then need that note.
  */
 enum pfs_refault_message pfs_refault_next(struct pfs_refault *refault, struct pfs_fact *fact);

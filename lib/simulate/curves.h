@@ -44,6 +44,9 @@ struct pfs_mrc_curve {
 	uint64_t sampled;     /* of these: not exact */
 	uint64_t interval_ns; /* the longest of these; 0: not known of any */
 	uint64_t by_address;  /* of refs: in no known region, where a page is an address */
+	uint64_t
+		unobserved; /* pages that --refault could not take away: their use was not observed; most at once ... */
+	uint64_t in_memory; /* ... of so many. Both are set by who draws */
 	struct pfs_stack_distance *distances;
 	struct pfs_string string;      /* if a policy needs it */
 	struct pfs_working_sets *sets; /* NULL: no windows */

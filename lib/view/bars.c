@@ -85,7 +85,9 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const stru
 		perms, (int)c->count, count);
 	pfs_put_fitted(out, c->base_names ? pfs_label_base(label) : label, c->name - excess, !c->base_names);
 	fprintf(out, "%s |", pfs_color_off(faint));
+	bars->pen.unobserved = pfs_row_unobserved(row);
 	pfs_bar_draw(&bar, &bars->pen);
+	bars->pen.unobserved = false;
 	fprintf(out, "|%s\n", pfs_bar_scale_text(scale, &bar));
 	pfs_bars_row_lost(bars, row);
 }

@@ -322,6 +322,7 @@ static void put_details(struct pfs_bars *bars)
 	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
 	add_count(&list, t->huge, "pages in huge pages");
 	add_count(&list, t->maybe, "pages may be, too");
+	add_count(&list, t->unobserved, "pages not observed by --refault, at most");
 	add_count(&list, t->referenced, "pages seen accessed");
 	pfs_list_end(&list);
 }
@@ -360,7 +361,7 @@ static void put_summary(struct pfs_bars *bars)
 	if (!any_lost)
 		pfs_list_add(&list, "no events lost");
 	pfs_list_end(&list);
-	if (t->seen)
+	if (t->seen || t->unobserved)
 		put_details(bars);
 	put_lacks(bars);
 	if (any_lost)

@@ -70,7 +70,7 @@ static void put_gap(struct lines *l, uint64_t index)
 	if (index == l->nr_pages) /* the last line may be short */
 		whole = (index - l->next + l->per_line - 1) / l->per_line;
 	if (whole >= FOLD_LINES)
-		put_fold(l, whole, "untouched pages");
+		put_fold(l, whole, l->bars->pen.unobserved ? "pages that were not observed" : "untouched pages");
 	while (l->next < index)
 		put_page(l, NULL);
 }
@@ -139,7 +139,9 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"), fitted,
 		pfs_color_off(bars->options->color));
 	pfs_bars_row_lost(bars, row);
+	bars->pen.unobserved = pfs_row_unobserved(row);
 	put_pages(&l);
+	bars->pen.unobserved = false;
 }
 
 static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)

@@ -55,6 +55,7 @@ struct pfs_pen {
 	const char *current; /* colour switched on, or NULL */
 	uint32_t used;	     /* one bit a glyph */
 	bool sparse_used, fold_used, scale_used;
+	bool unobserved; /* what nothing happened to may have been used: it was not observed */
 };
 
 /* One character for a cell that stands for nr_pages pages. */

@@ -26,7 +26,8 @@ static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_POPULATED] = { 'P', 'p', "\033[1;36m", "\033[36m", "populated" },
 	[PFS_GLYPH_REFERENCED] = { 'A', 'a', "\033[1;37m", "\033[37m", "accessed" },
 	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "fault-around" },
-	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m", "not known: a huge page may have mapped it" },
+	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m",
+			      "not known: a huge page may have mapped it, or it was not observed" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
 };
 
@@ -78,6 +79,12 @@ void pfs_pen_lift(struct pfs_pen *pen)
 	switch_to(pen, NULL);
 }
 
+/* What a page is drawn as that nothing happened to. */
+static enum pfs_glyph nothing(const struct pfs_pen *pen)
+{
+	return pen->unobserved ? PFS_GLYPH_MAYBE : PFS_GLYPH_NONE;
+}
+
 void pfs_pen_cell(struct pfs_pen *pen, const struct pfs_cell *cell, uint64_t nr_pages)
 {
 	enum pfs_glyph best = 0, glyph;
@@ -87,6 +94,8 @@ void pfs_pen_cell(struct pfs_pen *pen, const struct pfs_cell *cell, uint64_t nr_
 
 	while (best < PFS_GLYPH_NONE && !cell->count[best])
 		best++;
+	if (best == PFS_GLYPH_NONE)
+		best = nothing(pen);
 	style = &styles[best];
 	count = cell->count[best];
 	if (best <= PFS_GLYPH_KERNEL) /* all that faulted count, whatever the kind */
@@ -103,22 +112,25 @@ void pfs_pen_untouched(struct pfs_pen *pen, uint64_t nr)
 {
 	if (!nr)
 		return;
-	switch_to(pen, styles[PFS_GLYPH_NONE].color);
+	switch_to(pen, styles[nothing(pen)].color);
 	for (; nr; nr--)
-		fputc(styles[PFS_GLYPH_NONE].dense, pen->out);
-	pen->used |= 1u << PFS_GLYPH_NONE;
+		fputc(styles[nothing(pen)].dense, pen->out);
+	pen->used |= 1u << nothing(pen);
 }
 
 void pfs_pen_fold(struct pfs_pen *pen, uint64_t nr_pages)
 {
 	char number[8];
 
-	switch_to(pen, styles[PFS_GLYPH_NONE].color);
+	char mark = pen->unobserved ? '?' : '~';
+
+	switch_to(pen, styles[nothing(pen)].color);
 	if (nr_pages)
-		fprintf(pen->out, "~%s~", pfs_short_number(number, nr_pages));
+		fprintf(pen->out, "%c%s%c", mark, pfs_short_number(number, nr_pages), mark);
 	else
-		fputc('~', pen->out);
-	pen->fold_used = true;
+		fputc(mark, pen->out);
+	pen->fold_used |= !pen->unobserved;
+	pen->used |= pen->unobserved ? 1u << PFS_GLYPH_MAYBE : 0;
 }
 
 /* ---- the legend ---- */

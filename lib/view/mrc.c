@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "base/array.h"
 #include "reference/refs.h"
+#include "view/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,6 +46,8 @@ static const struct pfs_column string_columns[] = {
 	{ "by_address", "", 0 },
 	{ "seen", "", 0 },
 	{ "unseen", "", 0 },
+	{ "unobserved", "", 0 },
+	{ "unobserved_of", "", 0 },
 	END,
 };
 
@@ -265,6 +268,7 @@ static int fill_string(struct pfs_table *table, const struct drawing *d, const s
 			  curve->sampled, curve->interval_ns, curve->by_address);
 	pfs_table_word(table, pfs_mrc_seen(words, curve));
 	pfs_table_word(table, pfs_mrc_unseen(words, curve, d->view->stats));
+	pfs_table_numbers(table, curve->unobserved, curve->in_memory);
 	return 0;
 }
 
@@ -350,6 +354,35 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 	return 0;
 }
 
+static int find_unobserved(const struct drawing *d)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < d->mrc->nr_curves; i++) {
+		struct pfs_mrc_curve *curve = d->mrc->curves[i];
+		struct pfs_unobserved sum;
+
+		ret = pfs_unobserved(&sum, d->mrc->model, d->options->filter, curve->process ? curve->pid : 0,
+				     d->view->no_code);
+		curve->unobserved = sum.pages;
+		curve->in_memory = sum.of;
+	}
+	return ret;
+}
+
+static int nothing_seen(const struct drawing *d, struct pfs_err *err)
+{
+	struct pfs_unobserved sum;
+
+	if (!pfs_unobserved(&sum, d->mrc->model, d->options->filter, 0, d->view->no_code) && sum.pages)
+		return pfs_err_set(err, -ENOENT,
+				   "no references: up to %" PRIu64 " of %" PRIu64
+				   " pages in memory stayed there, so their "
+				   "use was not observed",
+				   sum.pages, sum.of);
+	return pfs_refs_none(d->view->stats, err);
+}
+
 int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_json json;
@@ -361,8 +394,10 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 	pfs_json_init(&json, options->out);
 	json.spaced = true;
 	if (!view->mrc->nr_curves)
-		return pfs_refs_none(view->stats, err);
-	ret = options->format == PFS_VIEW_TEXT ? put_as_text(&d) : put_data(&d);
+		return nothing_seen(&d, err);
+	ret = find_unobserved(&d);
+	if (!ret)
+		ret = options->format == PFS_VIEW_TEXT ? put_as_text(&d) : put_data(&d);
 	if (ret == -EOVERFLOW)
 		return pfs_err_set(err, ret, "more references than opt can look ahead in (2^32)");
 	if (ret)

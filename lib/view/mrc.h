@@ -20,6 +20,7 @@ struct pfs_mrc_view {
 	const struct pfs_refs_stats *stats;
 	const struct pfs_mrc_size *sizes; /* NULL: a ladder of pfs_mrc's own */
 	unsigned int nr_sizes;
+	bool no_code; /* references to executable regions are left out */
 };
 
 /* As a pfs_draw_fn. -EINVAL: a size that is less than a page. */
@@ -29,7 +30,7 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 
 enum { PFS_MRC_WORDS_MAX = 1024 };
 
-/* "exact", "sampled", "exact and sampled". */
+/* "exact", "sampled", "exact and sampled"; "exact where observed" and so on if some pages were not. */
 const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve);
 
 /* What there is of references, and what there cannot be. Both return buf. */
@@ -37,7 +38,10 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
 			   const struct pfs_refs_stats *stats);
 
-/* Both as text, above a curve's tables; behind another one's: with an empty line between. */
+/* Which pages could not be observed; "" if there are none. Returns buf. */
+const char *pfs_mrc_unobserved(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve);
+
+/* All as text, above a curve's tables; behind another one's: with an empty line between. */
 void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
 		       const struct pfs_refs_stats *stats, bool behind);
 

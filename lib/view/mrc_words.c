@@ -13,6 +13,10 @@
 
 const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve)
 {
+	if (curve->unobserved)
+		return !curve->sampled		       ? "exact where observed"
+		       : curve->sampled == curve->refs ? "sampled where observed"
+						       : "exact and sampled where observed";
 	return !curve->sampled ? "exact" : curve->sampled == curve->refs ? "sampled" : "exact and sampled";
 }
 
@@ -34,7 +38,8 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 		       pfs_plural(refs, sizeof(refs), curve->refs, "reference"),
 		       pfs_plural(to, sizeof(to), pages, "page"), pages, pages == 1 ? "" : "es", curve->refs - pages);
 	if (!curve->sampled)
-		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "all exact%s", unplaced);
+		snprintf(buf + len, PFS_MRC_WORDS_MAX - len, "all exact%s%s",
+			 curve->unobserved ? " where observed" : "", unplaced);
 	else
 		snprintf(buf + len, PFS_MRC_WORDS_MAX - len,
 			 "%" PRIu64 " exact, %" PRIu64 " sampled: each of these "
@@ -81,6 +86,21 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 	return buf;
 }
 
+const char *pfs_mrc_unobserved(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve)
+{
+	*buf = '\0';
+	if (curve->unobserved)
+		snprintf(
+			buf, PFS_MRC_WORDS_MAX,
+			"up to %" PRIu64 " of %" PRIu64
+			" pages in memory (%.1f %%) stayed there when pfscope took pages "
+			"away: other processes have them mapped, too, or they are locked, dirty, or were used at once. "
+			"Whether they were used is not known, and they are not in the curve: the program used at least "
+			"the memory below, and may have used that of these pages as well",
+			curve->unobserved, curve->in_memory, 100.0 * curve->unobserved / curve->in_memory);
+	return buf;
+}
+
 /* A paragraph, its lines broken at spaces. */
 static void put_wrapped(const struct pfs_view_options *options, const char *head, const char *text)
 {
@@ -112,6 +132,8 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 	}
 	put_wrapped(options, "Seen:", pfs_mrc_seen(words, curve));
 	put_wrapped(options, "Not seen:", pfs_mrc_unseen(words, curve, stats));
+	if (curve->unobserved)
+		put_wrapped(options, "Not observed:", pfs_mrc_unobserved(words, curve));
 }
 
 /* ---- events that are no references ---- */

@@ -27,7 +27,8 @@
 	{ "touched", "touched", 0 },							\
 	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
 	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
-	{ "huge", "huge", PFS_COLUMN_OPTIONAL }
+	{ "huge", "huge", PFS_COLUMN_OPTIONAL },					\
+	{ "unobserved", "not observed", PFS_COLUMN_OPTIONAL }
 /* clang-format on */
 
 /* How many gaps may concern the row, and how many events were lost in them. */
@@ -95,7 +96,7 @@ static const struct pfs_column handling_columns[] = {
 static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 {
 	pfs_table_numbers(table, t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel, t->major,
-			  t->signal, t->outside, t->touched, t->around, t->populated, t->huge);
+			  t->signal, t->outside, t->touched, t->around, t->populated, t->huge, t->unobserved);
 }
 
 /* Seconds since the start of the recording; what came before it is at 0. */
@@ -136,7 +137,7 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 		const struct pfs_region_line *line = &g->regions[i];
 		const struct pfs_tally *t = &line->row.tally;
 
-		if (!t->seen && !line->missing.nr && !g->options->all)
+		if (!t->seen && !t->unobserved && !line->missing.nr && !g->options->all)
 			continue;
 		pfs_table_numbers(table, line->at.proc->pid, line->at.number);
 		pfs_range_text(text, line->row.start, line->row.end);
@@ -160,7 +161,7 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 	for (size_t i = 0; i < g->nr_files; i++) {
 		const struct pfs_file_line *file = &g->files[i];
 
-		if (!file->tally.seen && !g->options->all)
+		if (!file->tally.seen && !file->tally.unobserved && !g->options->all)
 			continue;
 		pfs_table_numbers(table, file->mappings, file->processes, file->pages);
 		add_counts(table, &file->tally);

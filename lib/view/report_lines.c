@@ -38,6 +38,7 @@ static void count_events(struct pfs_tally *t, const struct pfs_counts *c)
 		.populated = c->populated,
 		.touched = t->touched,
 		.huge = t->huge,
+		.unobserved = t->unobserved,
 		.seen = t->seen,
 	};
 }

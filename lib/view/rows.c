@@ -79,6 +79,7 @@ static int add_region(struct pfs_rows *rows, const struct pfs_space *space, cons
 		.pages = region->pages,
 		.name = pfs_region_name(space, region),
 		.gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns,
+		.tally = { .unobserved = region->unobserved, .in_memory = region->in_memory },
 	};
 	if (row->pages)
 		pfs_page_walk_start(&at, row->pages, row->start, row->end);
@@ -315,4 +316,31 @@ int pfs_no_layout(const struct pfs_model *model, const struct pfs_filter *filter
 	if (filter && filter->at.set)
 		return pfs_err_set(err, -ENOENT, "no process with a known layout lived at that time");
 	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
+}
+
+int pfs_unobserved(struct pfs_unobserved *sum, const struct pfs_model *model, const struct pfs_filter *filter,
+		   int32_t pid, bool no_code)
+{
+	struct pfs_epochs at = { .model = model, .filter = filter };
+	int ret = 0;
+
+	*sum = (struct pfs_unobserved){ 0 };
+	while (!ret && pfs_epochs_next(&at)) {
+		struct pfs_rows rows;
+
+		if (pid && at.proc->pid != pid)
+			continue;
+		ret = pfs_rows_collect(&rows, &at);
+		for (unsigned int i = 0; !ret && i < rows.nr; i++) {
+			const struct pfs_row *row = &rows.row[i];
+
+			if (!row->region || (no_code && row->region->perms & PFS_PERM_X))
+				continue;
+			sum->pages += row->tally.unobserved;
+			sum->of += row->tally.in_memory;
+		}
+		if (!ret)
+			pfs_rows_free(&rows);
+	}
+	return ret;
 }

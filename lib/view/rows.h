@@ -43,13 +43,13 @@ const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 /* Sums over pages. Faults are counted as often as they happened, the rest is pages. Numbers only: pfs_tally_add(). */
 struct pfs_tally {
 	uint64_t faults;
-	uint64_t read, write, exec, access_unknown;		    /* of faults */
-	uint64_t user, kernel, signal;				    /* of faults */
-	uint64_t outside;					    /* of faults: in no known region */
-	uint64_t touched;					    /* pages that faulted */
-	uint64_t major, around, populated, huge, maybe, referenced; /* pages marked so */
-	uint64_t seen;						    /* pages that anything happened to */
-	uint64_t first_ns, last_ns;				    /* of what happened; only if seen */
+	uint64_t read, write, exec, access_unknown; /* of faults */
+	uint64_t user, kernel, signal;		    /* of faults */
+	uint64_t outside;			    /* of faults: in no known region */
+	uint64_t touched;			    /* pages that faulted */
+	uint64_t major, around, populated, huge, maybe, unobserved, in_memory, referenced; /* pages marked so */
+	uint64_t seen;		    /* pages that anything happened to */
+	uint64_t first_ns, last_ns; /* of what happened; only if seen */
 };
 
 struct pfs_row {
@@ -60,6 +60,12 @@ struct pfs_row {
 	bool gone;			 /* unmapped before the space's end */
 	struct pfs_tally tally;
 };
+
+/* May pages of the row have been used to which nothing happened? They may be from before the recording, and not be observed. */
+static inline bool pfs_row_unobserved(const struct pfs_row *row)
+{
+	return row->tally.unobserved && !row->region->since_ns;
+}
 
 struct pfs_rows {
 	struct pfs_row *row; /* sorted by start, then by birth */
@@ -72,6 +78,16 @@ struct pfs_rows {
  */
 int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at);
 void pfs_rows_free(struct pfs_rows *rows);
+
+/*
+ * Pages whose use --refault did not observe, because they stayed in memory, as many as at the worst moment of each region;
+ * and the pages that were in memory then. Of process pid (0: all) and what the filter leaves. 0 or -ENOMEM.
+ */
+struct pfs_unobserved {
+	uint64_t pages, of;
+};
+int pfs_unobserved(struct pfs_unobserved *sum, const struct pfs_model *model, const struct pfs_filter *filter,
+		   int32_t pid, bool no_code);
 
 void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *tally);
 

@@ -49,7 +49,7 @@ static void sample(struct run *r, unsigned int page, uint64_t interval_ns)
 /* The caller frees the text. */
 static struct drawing drawn(struct run *r, enum pfs_view_format format, unsigned int width)
 {
-	struct pfs_mrc_view view = { &r->mrc, pfs_refs_stats(r->refs), NULL, 0 };
+	struct pfs_mrc_view view = { &r->mrc, pfs_refs_stats(r->refs), NULL, 0, false };
 	struct drawing d = { 0 };
 	struct pfs_view_options options = { .out = open_memstream(&d.text, &d.len), .format = format, .width = width };
 
@@ -110,6 +110,31 @@ static void test_text(void **state)
 		"\n"
 		"Faults that are not references: 1 where nothing was mapped\n"
 		"no events lost\n");
+	free(d.text);
+	end(&r);
+}
+
+/* Pages that --refault could not take away: the worst moment of each region counts, and only where its regions are. */
+static void test_not_observed(void **state)
+{
+	struct drawing d;
+	struct run r;
+
+	begin(&r, (struct pfs_mrc_options){ .policies = UINT32_C(1) << PFS_MRC_LRU });
+	touch(&r, 0);
+	touch(&r, 0);
+	feed_map(&r.f, 0x7f0000000000, 0x7f0000010000, R, "/shared");
+	feed_note(&r.f, "refault_stayed", "pid=10 start=7f0000000000 end=7f0000010000 pages=12 stayed=9", false);
+	feed_note(&r.f, "refault_stayed", "pid=10 start=7f0000000000 end=7f0000010000 pages=12 stayed=3", false);
+	feed_note(&r.f, "refault_stayed", "pid=10 start=100000 end=200000 pages=12 stayed=3", false);
+	feed_note(&r.f, "refault_stayed", "pid=77 start=7f0000000000 end=7f0000010000 pages=12 stayed=10", false);
+	d = drawn(&r, PFS_VIEW_TEXT, 100);
+	assert_part(d.text, "1 repeated; all exact where observed\n");
+	assert_part(d.text, "Not observed: up to 9 of 12 pages in memory (75.0 %)");
+	free(d.text);
+	d = drawn(&r, PFS_VIEW_CSV, 0);
+	assert_part(d.text, ",0.500000,exact where observed\n");
+	assert_part(d.text, ",9,12\n");
 	free(d.text);
 	end(&r);
 }
@@ -273,10 +298,10 @@ static void test_ladder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	cmocka_unit_test(test_each_process),
-		cmocka_unit_test(test_sampled), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_lost),	cmocka_unit_test(test_unknown_layout),
-		cmocka_unit_test(test_ladder),
+		cmocka_unit_test(test_text),	       cmocka_unit_test(test_not_observed),
+		cmocka_unit_test(test_each_process),   cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_unknown_layout), cmocka_unit_test(test_ladder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
