@@ -12,12 +12,6 @@
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
-#ifndef MADV_DONTNEED_LOCKED
-#define MADV_DONTNEED_LOCKED 24
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
 #define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, 6.13 */
 
 /* Results from -4095 on are errors; addresses never are. */
@@ -284,31 +278,18 @@ static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return asm_emit(a, &ev);
 }
 
-/* PFS_ADVICE_* by the kernel's MADV_*. */
-static const uint8_t advices[GUARD_INSTALL + 1] = {
-	[MADV_DONTNEED] = PFS_ADVICE_DONTNEED,
-	[MADV_FREE] = PFS_ADVICE_FREE,
-	[MADV_REMOVE] = PFS_ADVICE_REMOVE,
-	[MADV_WIPEONFORK] = PFS_ADVICE_WIPEONFORK,
-	[MADV_KEEPONFORK] = PFS_ADVICE_KEEPONFORK,
-	[MADV_PAGEOUT] = PFS_ADVICE_PAGEOUT,
-	[MADV_DONTNEED_LOCKED] = PFS_ADVICE_DONTNEED,
-	[MADV_COLLAPSE] = PFS_ADVICE_COLLAPSE,
-	[GUARD_INSTALL] = PFS_ADVICE_DONTNEED, /* the pages go */
-};
-
 /* partly: the call failed on the way, so it is not known how far it came. */
 static int emit_advise(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool partly)
 {
-	uint64_t behavior = t->call.arg[2];
+	enum pfs_advice advice = pfs_advice_of(t->call.arg[2]);
 	struct range r = asm_call_range(a, t);
 	struct pfs_event ev;
 
-	if (behavior > GUARD_INSTALL || !advices[behavior] || r.start >= r.end)
+	if (!advice || r.start >= r.end)
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_ADVISE, r);
 	ev.inferred |= partly ? PFS_HAS(PFS_F_END) : 0;
-	PFS_SET(&ev, advice, ADVICE, advices[behavior]);
+	PFS_SET(&ev, advice, ADVICE, advice);
 	PFS_SET(&ev, interval_ns, INTERVAL, raw->ts_ns - t->call.begun_ns);
 	return asm_emit(a, &ev);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* clang-format off */
 #define HAS(field)	PFS_HAS(PFS_F_##field)
@@ -83,6 +84,23 @@ static const char *const flags_names[] = {
 	"write",  "mkwrite",	 "allow_retry",	  "retry_nowait", "killable",	    "tried",	"user",
 	"remote", "instruction", "interruptible", "unshare",	  "orig_pte_valid", "vma_lock", NULL,
 };
+
+enum pfs_advice pfs_advice_of(uint64_t behavior)
+{
+	static const uint8_t by_behavior[] = {
+		[MADV_DONTNEED] = PFS_ADVICE_DONTNEED,
+		[MADV_FREE] = PFS_ADVICE_FREE,
+		[MADV_REMOVE] = PFS_ADVICE_REMOVE,
+		[MADV_WIPEONFORK] = PFS_ADVICE_WIPEONFORK,
+		[MADV_KEEPONFORK] = PFS_ADVICE_KEEPONFORK,
+		[MADV_PAGEOUT] = PFS_ADVICE_PAGEOUT,
+		[24] = PFS_ADVICE_DONTNEED,  /* MADV_DONTNEED_LOCKED */
+		[25] = PFS_ADVICE_COLLAPSE,  /* MADV_COLLAPSE */
+		[102] = PFS_ADVICE_DONTNEED, /* MADV_GUARD_INSTALL: the pages go */
+	};
+
+	return behavior < sizeof(by_behavior) ? by_behavior[behavior] : 0;
+}
 
 const char *pfs_kind_name(enum pfs_kind kind)
 {

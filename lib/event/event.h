@@ -113,6 +113,9 @@ enum pfs_advice {
 	PFS_NR_ADVICE,
 };
 
+/* By a value of madvise; 0: it is none of these. */
+enum pfs_advice pfs_advice_of(uint64_t behavior);
+
 /* Traits of a region that its line in /proc/PID/maps does not show. */
 enum {
 	PFS_TRAIT_STACK = 1,

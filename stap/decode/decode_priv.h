@@ -168,12 +168,14 @@ int dec_layout_end(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_
 int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu); /* its end did not come */
 int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_advise(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child);
 int dec_copy_rest(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child);
 
 /* decode/fault.c. */
 int dec_fault(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_evict(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec);
 
 #endif

@@ -256,23 +256,51 @@ static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 
 /* ---- what follows a fault ---- */
 
-/* Fault-around of the thread's last fault; with its region if that was no exception. */
+static int emit_pages(struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec_around *around, uint64_t pgoff,
+		      uint64_t end_pgoff)
+{
+	dec_set_file(ev, around->dev, around->ino, pgoff << d->page_shift);
+	PFS_SET(ev, end_off, END_OFF, end_pgoff << d->page_shift);
+	return pfs_emit(&d->sink, ev);
+}
+
+/*
+ * Fault-around of the thread's last fault; with its region if that was no exception. An event for each run of pages that
+ * were mapped, with their number, if these are known.
+ */
 int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
+	const struct pfs_rec_around *around = &rec->around;
 	struct dec_thread *t = dec_thread_get(d, rec->tid, rec->pid);
 	struct pfs_event ev;
+	int err = 0;
 
 	if (!t)
 		return -ENOMEM;
 	dec_event_own(&ev, rec, PFS_AROUND);
 	if (t->subject.pid)
 		dec_event(&ev, rec, t->subject, PFS_AROUND);
-	PFS_SET(&ev, addr, ADDR, rec->around.addr);
-	dec_set_file(&ev, rec->around.dev, rec->around.ino, rec->around.pgoff << d->page_shift);
-	PFS_SET(&ev, end_off, END_OFF, rec->around.end_pgoff << d->page_shift);
+	PFS_SET(&ev, addr, ADDR, around->addr);
 	if (t->start < t->end)
 		dec_set_range(&ev, t->start, t->end);
-	return pfs_emit(&d->sink, &ev);
+	if (!around->exact)
+		return emit_pages(d, &ev, around, around->pgoff, around->end_pgoff);
+	for (uint64_t left = around->mapped; !err && left; left &= left + (left & -left)) {
+		unsigned int first = __builtin_ctzll(left);
+		unsigned int nr = ~(left >> first) ? __builtin_ctzll(~(left >> first)) : 64;
+
+		PFS_SET(&ev, count, COUNT, nr);
+		err = emit_pages(d, &ev, around, around->pgoff + first, around->pgoff + first + nr);
+	}
+	return err;
+}
+
+int dec_evict(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	struct pfs_event ev;
+
+	dec_event_own(&ev, rec, PFS_EVICT);
+	return emit_pages(d, &ev, &rec->around, rec->around.pgoff, rec->around.end_pgoff);
 }
 
 /* The kernel also sends SIGSEGV without a page fault (a general protection fault): that is no event. */

@@ -377,3 +377,21 @@ int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec)
 	moved.uncertain = true;
 	return mirror_map(site.m, &moved) ?: emit_move(&site, &moved);
 }
+
+/* After -ENOMEM a part was not mapped, and the rest is done; after another error it is not known how far it came. */
+int dec_advise(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_advise *advise = &rec->advise;
+	enum pfs_advice advice = pfs_advice_of(advise->behavior);
+	struct mirror *m = dec_mirror_find(d, advise->mm);
+	struct pfs_event ev;
+
+	if (!m || !advice || advise->start >= advise->end)
+		return 0;
+	dec_event(&ev, rec, dec_subject_of(d, rec, m), PFS_ADVISE);
+	dec_set_range(&ev, advise->start, advise->end);
+	ev.inferred |= advise->ret && advise->ret != -ENOMEM ? PFS_HAS(PFS_F_END) : 0;
+	PFS_SET(&ev, advice, ADVICE, advice);
+	PFS_SET(&ev, interval_ns, INTERVAL, rec->ts_ns - advise->begun_ns);
+	return pfs_emit(&d->sink, &ev);
+}

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define PFS_WIRE_VERSION    2
+#define PFS_WIRE_VERSION    3
 #define PFS_WIRE_MAGIC	    0x4f435346504653ULL /* in PFS_REC_HELLO */
 #define PFS_BATCH	    17			/* records in a message */
 #define PFS_NAME_MAX	    88			/* bytes of a string that one PFS_REC_NAME carries */
@@ -28,6 +28,8 @@ enum pfs_rec_type {
 	PFS_REC_READY,	    /* counters; all targets are known, their layouts reported */
 	PFS_REC_FAULT,	    /* fault */
 	PFS_REC_AROUND,	    /* around; fault-around of the fault just before */
+	PFS_REC_EVICT,	    /* around, without addr and mm; pages of a mapped file left the page cache */
+	PFS_REC_ADVISE,	    /* advise; a madvise of the thread has returned */
 	PFS_REC_LAYOUT,	    /* layout; REGIONs follow, then the END, whose [lo, hi) counts */
 	PFS_REC_REGION,	    /* region; one of a layout, in order of address, whole */
 	PFS_REC_LAYOUT_END, /* layout; all of [lo, hi) was reported, less or more than in
@@ -127,7 +129,15 @@ struct pfs_rec_fault {
 struct pfs_rec_around {
 	__u64 addr, mm, ino;
 	__u64 pgoff, end_pgoff; /* pages, end exclusive */
-	__u32 dev, pad;
+	__u64 mapped;		/* a bit for each page that was mapped meanwhile, from pgoff on */
+	__u32 dev;
+	__u32 exact; /* 0: `mapped` is not known, any page may be */
+};
+
+struct pfs_rec_advise {
+	__u64 mm, start, end;
+	__u64 begun_ns;	     /* CLOCK_MONOTONIC */
+	__s32 behavior, ret; /* MADV_*; 0 or -errno */
 };
 
 struct pfs_rec_layout {
@@ -197,6 +207,7 @@ struct pfs_rec {
 		struct pfs_rec_hello hello;
 		struct pfs_rec_fault fault;
 		struct pfs_rec_around around;
+		struct pfs_rec_advise advise;
 		struct pfs_rec_layout layout;
 		struct pfs_rec_region region;
 		struct pfs_rec_range range;

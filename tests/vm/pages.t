@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 600
+#
+# As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
+# the same time: no page that `pfscope pages` calls present is absent in the kernel's page table, or the other way round.
+# The guests record, the host compares. SEEDS="75 89" runs just those layouts, GROUPS_WANTED="steps layouts" those groups.
+
+. "${0%/*}/vm.sh"
+. "$ROOT/tests/live/pages.sh"
+groups=${GROUPS_WANTED:-steps programs layouts}
+
+build_probes || { done_testing; exit; }
+boot_args=(-e "SEEDS=${SEEDS:-1 2}" -e "GROUPS_WANTED=$groups"
+	-e "PROGRAMS=${PROGRAMS:-true cow threads execs populate large gup-self gup-child shell perl python3}")
+boot_all 500 bash -c "bash tests/vm/pages.guest $T/share/\$KERNEL/probe.ko $T/share/\$KERNEL"
+cd "$T" || exit 1
+
+for kernel in $KERNELS; do
+	is "$(<"$T/$kernel.status")" 0 "$kernel: the guest ran to its end" || diag "$(<"$T/$kernel.err")"
+	is "$(grep -cE '^(ftrace|stap): 0$' "$T/$kernel.out")" $((2 * $(wc -w <<<"$groups"))) \
+		"$kernel: both saw all of it" || diag "$(<"$T/$kernel.out")"
+	for what in $groups; do
+		dir=$T/share/$kernel/$what
+		is "$(grep ': failed: ' "$dir/said")" '' "$kernel: $what ran"
+		for recording in ftrace.dat stap.events; do
+			for saved in "$dir"/saved/*; do
+				verdict "$kernel, ${recording%.*}, ${saved##*/}" compare "$saved" "$dir/$recording" "$LIMIT"
+			done
+		done
+	done
+done
+done_testing
