@@ -219,9 +219,15 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
 	return presence_at(space, addr);
 }
 
+/* Whether its handler returned (its latency is known) without a page: a fault that got one has a class then. */
+static bool got_nothing(const struct fault_batch *batch)
+{
+	return batch->event && pfs_has(batch->event, PFS_F_LATENCY) && !batch->class;
+}
+
 /*
- * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain when its thread goes on:
- * a signal may interrupt it while it waits for a page of a file.
+ * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain if it has a class, else
+ * when its thread goes on: a signal may interrupt it while it waits for a page of a file.
  */
 static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
 		      const struct fault_batch *batch, const struct pfs_faults_on *faults, enum pfs_fate fate)
@@ -235,7 +241,7 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 		thread->under_way = false;
 	err = touch_conclude(thread);
 	thread->fault_presence = before_fault(space, region, batch, faults->addr[last]);
-	if (err || fate != PFS_SERVED)
+	if (err || !(batch->class || (fate == PFS_SERVED && !got_nothing(batch))))
 		return err;
 	err = presence_faults(space, faults);
 	if (!err && region && region->traits & PFS_TRAIT_HUGETLB)
@@ -243,7 +249,7 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 			start = fault_start(region, faults->addr[i], &end);
 			err = presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
 		}
-	if (err || !file || thread->fault_presence == PFS_PRESENT)
+	if (err || !file || batch->class || thread->fault_presence == PFS_PRESENT)
 		return err;
 	thread->under_way = batch->mode != PFS_KERNEL; /* an access by the kernel may fail without a signal */
 	start = fault_start(region, faults->addr[last], &end);
