@@ -228,6 +228,23 @@ static int doubt_folio(const struct pfs_model *model, struct pfs_space *space, c
 	return presence_set(space, reach.start, reach.end, PFS_MAYBE_FOLIO, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
 }
 
+/* Where fault-around is not reported it may map any page within 64 KiB: do_fault_around() in mm/memory.c. */
+static int doubt_around(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
+			uint64_t addr, uint64_t ts_ns)
+{
+	const uint64_t size = 65536;
+	uint64_t start = addr & -size, end, table_end = (addr & -huge_size(model)) + huge_size(model);
+
+	if (!model->priv->lacks_around || !is_file(region))
+		return 0;
+	if (start < region->start)
+		start = region->start;
+	end = start + size < region->end ? start + size : region->end;
+	if (end > table_end)
+		end = table_end;
+	return presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
+}
+
 static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		       const struct pfs_region *region, const struct fault_batch *batch, uint32_t i, bool possible)
 {
@@ -239,6 +256,8 @@ static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread,
 	thread->doubt_end = 0;
 	if (possible && !mapped)
 		err = doubt_folio(model, space, region, addr, ts_ns);
+	if (!err && !mapped && batch->access != PFS_WRITE)
+		err = doubt_around(model, space, region, addr, ts_ns);
 	if (err || !reach_of(model, region, addr, &reach))
 		return err;
 	if (space->doubted && batch->mapped)
@@ -261,6 +280,14 @@ int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = doubt_fault(model, thread, space, region, batch, i, possible);
 	return err;
+}
+
+int doubt_populated(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
+		    uint64_t start, uint64_t end, uint64_t ts_ns)
+{
+	if (start >= end)
+		return 0;
+	return doubt_around(model, space, region, start, ts_ns) ?: doubt_around(model, space, region, end - 1, ts_ns);
 }
 
 int doubt_none(struct pfs_thread *thread)

@@ -128,6 +128,9 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 	case PFS_NOTE_HUGE_PAGES:
 		doubt_settings(model, &fact);
 		return 0;
+	case PFS_NOTE_LACKS: /* the tracepoint, or the function */
+		model->priv->lacks_around |= fact.what && strstr(fact.what, "map_pages");
+		return 0;
 	case PFS_NOTE_START:
 		model->start_ns = ev->ts_ns;
 		return 0;

@@ -31,6 +31,7 @@ struct pfs_model_private {
 	bool presence;	   /* is tracked */
 	bool x86;	   /* fault codes are those of x86 */
 	bool whole_folios; /* a fault on a file maps all of a large folio */
+	bool lacks_around; /* fault-around is not reported */
 	struct doubt_settings {
 		bool known; /* else nothing is doubted */
 		/* anonymous memory may get huge pages: any does, or that of MADV_HUGEPAGE; of any size, smaller ones too */
@@ -114,6 +115,10 @@ int touch_conclude(struct pfs_thread *thread);
  */
 int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		 const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr);
+
+/* The same of pages of the region that were populated. */
+int doubt_populated(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
+		    uint64_t start, uint64_t end, uint64_t ts_ns);
 
 /* The fault under way has mapped no other pages than those that are reported, or has failed. 0 or -ENOMEM. */
 int doubt_none(struct pfs_thread *thread);

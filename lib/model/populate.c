@@ -85,6 +85,8 @@ static struct extent gets(const struct pfs_region *r, uint64_t start, uint64_t e
 
 	if (r->traits & PFS_TRAIT_GUARDED) /* where is not known */
 		return e;
+	if (KNOWS(r, PFS_F_PERMS) && !(r->perms & (PFS_PERM_R | PFS_PERM_W))) /* not if the CPU has protection keys */
+		return e;
 	if (is_anonymous(r))
 		e.sure = end;
 	else if (r->segment_len && r->since_ns)
@@ -222,7 +224,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 		if (e.maybe > start)
 			r->written |= touch_batch(model, ev).access != PFS_READ && r->perms & PFS_PERM_W;
 		if (!model->priv->muted)
-			err = populate_pages(model, space, start, e.sure, ev, &marked, &alone)
+			err = doubt_populated(model, space, r, start, e.maybe, ev->ts_ns)
+				      ?: populate_pages(model, space, start, e.sure, ev, &marked, &alone)
 				      ?: presence_set(space, e.sure, e.maybe, doubt, PFS_PRESENT, ev->ts_ns);
 	}
 	TOUCH_COUNT(populated, marked + alone);
@@ -252,9 +255,12 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 	uint32_t class = ev->class == PFS_MINOR ? PFS_PAGE_MINOR : PFS_PAGE_MAJOR;
 	const struct pfs_space *own =
 		pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_EXEC ? space : pfs_proc_space(thread->proc);
+	struct pfs_region *region = space ? pfs_space_find(space, ev->start) : NULL;
 	uint64_t marked = 0, again = 0;
 	int err;
 
+	if (region)
+		region->written |= touch_batch(model, ev).access == PFS_WRITE && region->perms & PFS_PERM_W;
 	if (model->priv->muted)
 		return 0;
 	thread->nr_around = thread->huge_saved = 0; /* estimates are for those without a class */

@@ -151,13 +151,18 @@ static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 	d->stats.ready = true;
 	d->counters = rec->counters; /* skipped hits before this were not of targets */
 	d->counters_ns = rec->ts_ns;
-	return dec_note(d, rec, NULL, PFS_FACT(START, .text = "mono"));
+	return (d->has_around ? 0
+			      : dec_note(d, rec, NULL,
+					 PFS_FACT(LACKS, .what = "filemap_map_pages",
+						  .tells = "pages mapped by fault-around")))
+		       ?: dec_note(d, rec, NULL, PFS_FACT(START, .text = "mono"));
 }
 
 static int probe(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
 	const char *name = dec_name(cpu);
 
+	d->has_around |= name && !strcmp(name, "around");
 	return name ? dec_note(d, rec, NULL, PFS_FACT(PROBE, .text = name)) : 0;
 }
 
