@@ -324,6 +324,12 @@ static bool locks_on_fault(const struct asm_thread *t)
 	return t->call.nr == SYS_MLOCK2 && t->call.arg[2] & MLOCK_ONFAULT;
 }
 
+/* It is replaced by an mmap with MAP_POPULATE: see mm/mmap.c. */
+static int remap_file_pages_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return t->call.arg[4] & MAP_NONBLOCK ? 0 : populate(a, t, raw, asm_call_populates(a, t), PFS_BY_MMAP);
+}
+
 static int mlock_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	int err = emit_locked(a, t, raw, asm_call_populates(a, t), !locks_on_fault(t));
@@ -494,6 +500,7 @@ static const struct {
 	[SYS_MADVISE] = { madvise_done, madvise_failed },
 	[SYS_MSEAL] = { mseal_done, NULL },
 	[SYS_SHMAT] = { shmat_done, NULL },
+	[SYS_REMAP_FILE_PAGES] = { remap_file_pages_done, NULL },
 	[SYS_SHMDT] = { shmdt_done, NULL },
 	[SYS_MLOCK] = { mlock_done, mlock_failed },
 	[SYS_MLOCK2] = { mlock_done, mlock_failed },

@@ -137,6 +137,8 @@ struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_
 	case SYS_MREMAP:
 	case SYS_SHMAT:
 		return t->call.stored ? t->call.last_row : none;
+	case SYS_REMAP_FILE_PAGES:
+		return asm_call_range(a, t);
 	case SYS_MADVISE:
 		return arg[2] == MADV_POPULATE_READ || arg[2] == MADV_POPULATE_WRITE ? asm_call_range(a, t) : none;
 	case SYS_MLOCK:
