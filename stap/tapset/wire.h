@@ -28,8 +28,6 @@ enum pfs_rec_type {
 	PFS_REC_READY,	    /* counters; all targets are known, their layouts reported */
 	PFS_REC_FAULT,	    /* fault */
 	PFS_REC_AROUND,	    /* around; fault-around of the fault just before */
-	PFS_REC_EVICT,	    /* around, without addr and mm; pages of a mapped file left the page cache */
-	PFS_REC_ADVISE,	    /* advise; a madvise of the thread has returned */
 	PFS_REC_LAYOUT,	    /* layout; REGIONs follow, then the END, whose [lo, hi) counts */
 	PFS_REC_REGION,	    /* region; one of a layout, in order of address, whole */
 	PFS_REC_LAYOUT_END, /* layout; all of [lo, hi) was reported, less or more than in
@@ -46,6 +44,8 @@ enum pfs_rec_type {
 	PFS_REC_COUNTERS,   /* counters; when one of them changed; has no number */
 	PFS_REC_CPU,	    /* cpu; at the end, for each CPU that wrote records */
 	PFS_REC_END,	    /* counters; the last record */
+	PFS_REC_EVICT,	    /* around, without addr and mm; pages of a mapped file left the page cache */
+	PFS_REC_ADVISE,	    /* advise; a madvise of the thread has returned */
 	PFS_REC_NR
 };
 
@@ -129,9 +129,9 @@ struct pfs_rec_fault {
 struct pfs_rec_around {
 	__u64 addr, mm, ino;
 	__u64 pgoff, end_pgoff; /* pages, end exclusive */
-	__u64 mapped;		/* a bit for each page that was mapped meanwhile, from pgoff on */
 	__u32 dev;
-	__u32 exact; /* 0: `mapped` is not known, any page may be */
+	__u32 exact;  /* 0: `mapped` is not known, any page may be */
+	__u64 mapped; /* a bit for each page that was mapped meanwhile, from pgoff on */
 };
 
 struct pfs_rec_advise {

@@ -23,7 +23,9 @@ static void test_the_header(void **state)
 	rec = forge_rec(f, PFS_REC_COUNTERS);
 	rec.counters.skipped = 7;
 	forge_put(f, &rec);
-	forge_expect(f, "note key=\"probe\" value=\"fault\"\nnote key=\"start\" value=\"mono\"\n"
+	forge_expect(f, "note key=\"probe\" value=\"fault\"\n"
+			"note key=\"lacks\" value=\"what=filemap_map_pages tells=pages mapped by fault-around\"\n"
+			"note key=\"start\" value=\"mono\"\n"
 			"lost count=2 interval=1000\n");
 	assert_true(pfs_decoder_stats(f->d)->ready);
 	forge_free(f);

@@ -377,11 +377,11 @@ static void test_huge_pages(void **state)
 	forge_free(f);
 }
 
-static void put_around(struct forge *f, const struct forge_vma *v, uint64_t addr)
+static void put_around(struct forge *f, const struct forge_vma *v, uint64_t addr, bool exact, uint64_t mapped)
 {
 	struct pfs_rec rec = forge_rec(f, PFS_REC_AROUND);
 
-	rec.around = (struct pfs_rec_around){ addr, f->mm, v->ino, 2, 10, DEV, 0 };
+	rec.around = (struct pfs_rec_around){ addr, f->mm, v->ino, 2, 10, DEV, exact, mapped };
 	forge_put(f, &rec);
 }
 
@@ -391,13 +391,41 @@ static void test_around(void **state)
 	struct forge *f = running();
 
 	forge_touch(f, &private_file, 0x31000, 0, MINOR);
-	put_around(f, &private_file, 0x31000);
+	put_around(f, &private_file, 0x31000, false, 0);
 	expect_fields(f, "fault around off=8192 end_off=40960 dev=fe:00 ino=7");
 	forge_gup(f, &private_file, 0x31000, 0, MINOR);
 	forge_forget(f);
-	put_around(f, &private_file, 0x31000);
+	put_around(f, &private_file, 0x31000, false, 0);
 	forge_expect(f, "around addr=31000 start=30000 end=40000 off=8192 end_off=40960 "
 			"dev=fe:00 ino=7\n");
+	forge_free(f);
+}
+
+/* An event for each run of pages that were mapped. */
+static void test_around_exactly(void **state)
+{
+	struct forge *f = running();
+
+	forge_touch(f, &private_file, 0x31000, 0, MINOR);
+	forge_forget(f);
+	put_around(f, &private_file, 0x31000, true, 0);
+	put_around(f, &private_file, 0x31000, true, 0xd9);
+	put_around(f, &private_file, 0x31000, true, UINT64_MAX);
+	put_around(f, &private_file, 0x31000, true, UINT64_MAX << 32);
+	expect_fields(f, "around count=1 off=8192 end_off=12288 around count=2 off=20480 end_off=28672 "
+			 "around count=2 off=32768 end_off=40960 around count=64 off=8192 end_off=270336 "
+			 "around count=32 off=139264 end_off=270336");
+	forge_free(f);
+}
+
+static void test_evict(void **state)
+{
+	struct forge *f = running();
+	struct pfs_rec rec = forge_rec(f, PFS_REC_EVICT);
+
+	rec.around = (struct pfs_rec_around){ .ino = 7, .dev = DEV, .pgoff = 2, .end_pgoff = 10 };
+	forge_put(f, &rec);
+	forge_expect(f, "evict off=8192 end_off=40960 dev=fe:00 ino=7\n");
 	forge_free(f);
 }
 
@@ -444,6 +472,8 @@ int main(void)
 		cmocka_unit_test(test_a_page_of_a_stranger),
 		cmocka_unit_test(test_huge_pages),
 		cmocka_unit_test(test_around),
+		cmocka_unit_test(test_around_exactly),
+		cmocka_unit_test(test_evict),
 		cmocka_unit_test(test_signals),
 	};
 

@@ -244,6 +244,32 @@ static void test_the_whole_space_goes(void **state)
 	forge_free(f);
 }
 
+/* ---- madvise ---- */
+
+static void put_advise(struct forge *f, uint64_t mm, uint64_t end, int behavior, int ret)
+{
+	struct pfs_rec rec = forge_rec(f, PFS_REC_ADVISE);
+
+	rec.advise = (struct pfs_rec_advise){ mm, 0x10000, end, rec.ts_ns - 70, behavior, ret };
+	forge_put(f, &rec);
+}
+
+static void test_advise(void **state)
+{
+	struct forge *f = running();
+
+	put_advise(f, f->mm, 0x18000, 4, 0);
+	put_advise(f, f->mm, 0x18000, 4, -12); /* ENOMEM: a part was not mapped */
+	put_advise(f, f->mm, 0x18000, 8, -22);
+	put_advise(f, f->mm, 0x18000, 14, 0); /* MADV_HUGEPAGE takes no pages */
+	put_advise(f, f->mm, 0x10000, 4, 0);
+	put_advise(f, 0xdead, 0x18000, 4, 0);
+	forge_expect(f, "advise start=10000 end=18000 advice=dontneed interval=70\n"
+			"advise start=10000 end=18000 advice=dontneed interval=70\n"
+			"advise start=10000 end~18000 advice=free interval=70\n");
+	forge_free(f);
+}
+
 /* ---- moves ---- */
 
 /* mremap: the pages are elsewhere, then the old range goes, then the layout says what there is. */
@@ -467,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_mapped_over),
 		cmocka_unit_test(test_replaced_without_a_word),
 		cmocka_unit_test(test_the_whole_space_goes),
+		cmocka_unit_test(test_advise),
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_move_and_merge),
 		cmocka_unit_test(test_move_of_what_is_not_known),

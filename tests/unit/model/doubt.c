@@ -243,6 +243,34 @@ static void test_whole_folios(void **state)
 	feed_free(&f);
 }
 
+/* Without its event, fault-around may have mapped any of 16 pages. */
+static void test_around_is_not_reported(void **state)
+{
+	static const struct {
+		const char *lacks;
+		int access;
+		unsigned int maybe;
+	} cases[] = {
+		{ "filemap:mm_filemap_map_pages (pages mapped by fault-around)", PFS_READ, 15 },
+		{ "filemap_map_pages (pages mapped by fault-around)", PFS_READ, 15 },
+		{ "filemap:mm_filemap_map_pages", PFS_EXECUTE, 15 },
+		{ "filemap:mm_filemap_map_pages", PFS_WRITE, 0 },
+		{ "signal:signal_generate", PFS_READ, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct feed f = feed_new(PID);
+
+		pfs_model_track_presence(f.model);
+		feed_note(&f, "machine", "x86_64", false);
+		feed_note(&f, "lacks", cases[i].lacks, false);
+		map_file(&f, R, 1, 0);
+		fault(&f, 5, cases[i].access, ABSENT);
+		expect(&f, 0, 0, PFS_MAYBE_AROUND, cases[i].maybe);
+		feed_free(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_nothing_without_the_note),
 		cmocka_unit_test(test_whole_folios),
+		cmocka_unit_test(test_around_is_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
