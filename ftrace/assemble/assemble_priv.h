@@ -31,6 +31,7 @@
 #define MAX_HEADER 16
 #define MAX_TAKEN  4
 #define NR_RECENT  64
+#define MAX_UFFDS  8
 
 struct range {
 	uint64_t start, end;
@@ -40,6 +41,11 @@ struct range {
 struct asm_change {
 	uint64_t ts_ns;
 	struct range range;
+};
+
+/* A userfaultfd, which works on the memory of the process that made it, whoever has it. */
+struct asm_uffd {
+	int32_t fd, pid;
 };
 
 struct asm_proc {
@@ -52,7 +58,9 @@ struct asm_proc {
 	struct asm_change recent[NR_RECENT]; /* the newest changes, as a ring */
 	unsigned int next_recent;
 	bool mlock_future, mlock_future_on_fault;
-	bool has_locked;	       /* something, some time */
+	bool has_locked;		  /* something, some time */
+	struct asm_uffd uffds[MAX_UFFDS]; /* that it made or inherited, as a ring; pid 0: none */
+	unsigned int next_uffd;
 	bool is_32bit;		       /* its image is, on a 64-bit kernel */
 	bool shared_space;	       /* a vfork child before its exec */
 	bool in_snapshot;	       /* lines of a snapshot that counts are coming */
@@ -273,6 +281,9 @@ asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_popul
 
 /* Does the current system call make huge pages of what is there? */
 bool asm_call_collapses(const struct asm_thread *t);
+
+/* The process whose memory the userfaultfd works on that the thread's ioctl is about. 0: unknown. */
+int32_t asm_call_uffd(const struct asm_thread *t);
 
 /* Where mremap with MREMAP_FIXED puts the pages that it moves. */
 asm_range_fn asm_call_target;

@@ -12,6 +12,10 @@
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
+/* ioctls of a userfaultfd, by the number in their lowest byte; UFFD_NEW is of /dev/userfaultfd. */
+#define UFFD_TYPE 0xaa
+enum { UFFD_COPY = 3, UFFD_ZEROPAGE = 4, UFFD_MOVE = 5, UFFD_CONTINUE = 7, UFFD_POISON = 8 };
+#define UFFD_NEW      0xaa00
 #define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, 6.13 */
 
 /* Results from -4095 on are errors; addresses never are. */
@@ -122,6 +126,10 @@ int asm_sys_enter(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 	case SYS_CLONE3:
 	case SYS_FORK:
 		t->fork = (struct asm_fork){ .copying = true };
+		break;
+	case SYS_IOCTL:
+		if ((raw->arg[1] >> 8 & 0xff) != UFFD_TYPE)
+			asm_call_over(t);
 		break;
 	case SYS_SHMDT:
 		return emit_unmap_at(a, t, raw, PFS_OP_DETACH_BEGIN);
@@ -435,6 +443,46 @@ static int ptrace_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	}
 }
 
+static int uffd_made(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	if (t->proc)
+		t->proc->uffds[t->proc->next_uffd++ % MAX_UFFDS] = (struct asm_uffd){ raw->arg[0], t->proc->pid };
+	return 0;
+}
+
+/* Pages of that process were filled, or moved to where there were none: which is the caller's own memory. */
+static int emit_filled(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, int32_t pid,
+		       bool moved)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, t, PFS_REMOTE);
+	PFS_SET(&ev, target, TARGET, pid);
+	if (moved)
+		pfs_event_set_op(&ev, PFS_OP_MOVED);
+	return asm_emit(a, &ev);
+}
+
+/* Failed or not: it may have filled some. */
+static int uffd_ioctl(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	uint8_t op = t->call.arg[1];
+	int32_t pid = asm_call_uffd(t);
+	struct asm_proc *p, *next;
+	int err = 0;
+
+	if (t->call.arg[1] == UFFD_NEW)
+		return failed(raw->arg[0]) ? 0 : uffd_made(a, t, raw);
+	if (op != UFFD_COPY && op != UFFD_ZEROPAGE && op != UFFD_MOVE && op != UFFD_CONTINUE && op != UFFD_POISON)
+		return 0;
+	if (pid)
+		return emit_filled(a, t, raw, pid, op == UFFD_MOVE);
+	HASH_ITER (hh, a->procs, p, next) /* it came from another process, or was copied: it may be any's */
+		if (!err)
+			err = emit_filled(a, t, raw, p->pid, op == UFFD_MOVE);
+	return err;
+}
+
 /* The old image continues: the new one is dropped. */
 static int exec_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -511,6 +559,8 @@ static const struct {
 	[SYS_PROCESS_VM_READV] = { process_vm_done, process_vm_done },
 	[SYS_PROCESS_VM_WRITEV] = { process_vm_done, process_vm_done },
 	[SYS_PTRACE] = { ptrace_done, NULL },
+	[SYS_USERFAULTFD] = { uffd_made, NULL },
+	[SYS_IOCTL] = { uffd_ioctl, uffd_ioctl },
 	[SYS_EXECVE] = { NULL, exec_failed },
 	[SYS_EXECVEAT] = { NULL, exec_failed },
 };
@@ -520,6 +570,8 @@ int asm_sys_exit(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	asm_fn *fn = failed(raw->arg[0]) ? returns[raw->nr].failed : returns[raw->nr].done;
 	int err = 0;
 
+	if (t->call.nr != raw->nr && raw->nr == SYS_IOCTL) /* of another file */
+		return 0;
 	if (t->call.nr != raw->nr) {
 		/* A new process or thread returns from a call that it never entered. */
 		if (raw->nr != SYS_CLONE && raw->nr != SYS_CLONE3 && raw->nr != SYS_FORK && raw->nr != SYS_VFORK &&

@@ -197,6 +197,29 @@ static int stored_row(struct pfs_assembler *a, struct asm_thread *t, const struc
 	return emit_row(a, t, raw, row, id, PFS_SPACE_CURRENT);
 }
 
+/* Another process's regions are split or merged, as they are registered. */
+static int uffd_row(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range row,
+		    uint64_t id)
+{
+	int32_t pid = asm_call_uffd(t);
+	struct pfs_event ev, lost;
+
+	a->stats.foreign_rows++;
+	if (!id)
+		return 0;
+	asm_event_range(&ev, raw, t, PFS_MAP, row);
+	PFS_SET(&ev, id, ID, id);
+	PFS_SET(&ev, space, SPACE, PFS_SPACE_OTHER);
+	if (pid) {
+		PFS_SET(&ev, target, TARGET, pid);
+		return asm_emit(a, &ev);
+	}
+	asm_event_init(&lost, raw, NULL, PFS_LOST); /* unless somebody has a region of that identity */
+	PFS_SET(&lost, count, COUNT, 1);
+	PFS_SET(&lost, interval_ns, INTERVAL, 0);
+	return asm_emit(a, &ev) ?: asm_emit(a, &lost);
+}
+
 int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct range row = { raw->arg[0], raw->arg[1] + 1 };
@@ -227,6 +250,8 @@ int asm_ma_write(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		a->stats.foreign_rows++;
 		return id ? emit_row(a, t, raw, row, id, PFS_SPACE_OTHER) : 0;
 	}
+	if (t->call.nr == SYS_IOCTL && asm_call_uffd(t) != (t->proc ? t->proc->pid : 0))
+		return uffd_row(a, t, raw, row, id);
 	asm_changed(t, raw, row);
 	t->call.nr_taken = 0; /* so its range was not removed before */
 	if (id)

@@ -163,6 +163,8 @@ int asm_forked(struct pfs_assembler *a, struct asm_thread *t, const struct raw_e
 		proc->is_32bit = t->proc->is_32bit;
 		proc->mlock_future_on_fault = t->proc->mlock_future_on_fault && ev.shared;
 		proc->has_locked = t->proc->has_locked && ev.shared;
+		proc->next_uffd = t->proc->next_uffd;
+		memcpy(proc->uffds, t->proc->uffds, sizeof(proc->uffds));
 	}
 	if (a->only_pid)
 		return 0;

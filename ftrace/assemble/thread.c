@@ -50,6 +50,7 @@ void asm_proc_renew(struct asm_proc *p)
 	while (!LIST_EMPTY(&p->execing))
 		asm_exec_over(LIST_FIRST(&p->execing));
 	p->brk = 0;
+	memset(p->uffds, 0, sizeof(p->uffds));
 	p->counted = true;
 	p->mlock_future = p->mlock_future_on_fault = p->has_locked = p->is_32bit = false;
 	p->shared_space = p->in_snapshot = false;
@@ -150,6 +151,17 @@ struct range asm_call_populates(const struct pfs_assembler *a, const struct asm_
 	default:
 		return none;
 	}
+}
+
+int32_t asm_call_uffd(const struct asm_thread *t)
+{
+	for (unsigned int i = 1; t->proc && i <= MAX_UFFDS; i++) {
+		const struct asm_uffd *uffd = &t->proc->uffds[(t->proc->next_uffd - i) % MAX_UFFDS];
+
+		if (uffd->pid && uffd->fd == (int32_t)t->call.arg[0])
+			return uffd->pid;
+	}
+	return 0;
 }
 
 void asm_call_begin(const struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)

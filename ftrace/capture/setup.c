@@ -40,6 +40,8 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_CALL_EXIT:
 	case RAW_FILE_FAULT:
 		return false;
+	case RAW_SYS_EXIT: /* see enable_ioctl() */
+		return desc->nr != SYS_IOCTL;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
 		return !c->tracers.has_hist;
@@ -51,6 +53,11 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 }
 
 #define FILTER_MAX 512
+
+/* linux/userfaultfd.h: a new one of /dev/userfaultfd, REGISTER, COPY, ZEROPAGE, MOVE, CONTINUE, POISON, UNREGISTER */
+#define UFFD_IOCTLS                                                                                             \
+	"cmd == 0xaa00 || cmd == 0xc020aa00 || cmd == 0xc028aa03 || cmd == 0xc020aa04 || cmd == 0xc028aa05 || " \
+	"cmd == 0xc020aa07 || cmd == 0xc020aa08 || cmd == 0x8010aa01"
 
 /* Only what no reader needs is filtered out in the kernel. NULL: no filter. */
 static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
@@ -68,6 +75,8 @@ static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size
 	case RAW_CALL_ENTER:
 	case RAW_CALL_EXIT:
 		return raw_i386_filter(buf, size);
+	case RAW_SYS_ENTER:
+		return desc->nr == SYS_IOCTL ? UFFD_IOCTLS : NULL;
 	default:
 		return NULL;
 	}
@@ -218,11 +227,12 @@ static const struct raw_desc *desc_of(enum raw_kind kind)
 /* Enables the event when that other one occurs. */
 static int enable_when(struct pfs_capture *c, const struct raw_desc *desc, const char *other, const char *condition)
 {
-	char file[128], text[256], buf[FILTER_MAX];
+	char file[128], text[512], buf[FILTER_MAX];
+	const char *filter = filter_of(desc, buf, sizeof(buf));
 	int ret;
 
 	snprintf(file, sizeof(file), "events/%s/%s/filter", desc->system, desc->name);
-	ret = pfs_instance_write(c->instance, file, filter_of(desc, buf, sizeof(buf)), NULL);
+	ret = filter ? pfs_instance_write(c->instance, file, filter, NULL) : 0;
 	if (ret)
 		return ret;
 	snprintf(file, sizeof(file), "events/%s/trigger", other);
@@ -254,6 +264,17 @@ static int enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pf
 		return ret;
 	if (who == PFS_HUGE_ADVISED && !s.shmem && !runs_already &&
 	    !enable_when(c, desc, "syscalls/sys_enter_madvise", advised))
+		return 0;
+	return enable(c, desc, err);
+}
+
+/* How ioctls end is of interest once there is one of a userfaultfd. */
+static int enable_ioctl(struct pfs_capture *c, struct pfs_err *err)
+{
+	const struct raw_desc *desc = raw_desc_find("syscalls", "sys_exit_ioctl");
+
+	if (!pfs_instance_has_event(c->instance, desc->system, desc->name) ||
+	    !enable_when(c, desc, "syscalls/sys_enter_ioctl", UFFD_IOCTLS))
 		return 0;
 	return enable(c, desc, err);
 }
@@ -334,7 +355,8 @@ int capture_enable_later(struct pfs_capture *c, bool runs_already, struct pfs_er
 {
 	bool calls = HAS_32BIT && (c->options->calls_32bit || c->config.is_32bit);
 
-	return enable_page_alloc(c, runs_already, err) ?: enable_file_faults(c, err) ?: calls ? arm_calls(c) : 0;
+	return enable_page_alloc(c, runs_already, err) ?: enable_file_faults(c, err) ?: enable_ioctl(c, err)
+		       ?: calls ? arm_calls(c) : 0;
 }
 
 static const char *enable_file(const struct raw_desc *desc, char file[64])

@@ -91,6 +91,8 @@ enum raw_sys {
 	SYS_PROCESS_VM_WRITEV,
 	SYS_PTRACE,
 	SYS_MUNLOCK,
+	SYS_USERFAULTFD,
+	SYS_IOCTL, /* of a userfaultfd only */
 	SYS_NR,
 };
 

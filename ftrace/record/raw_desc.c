@@ -64,6 +64,8 @@ const struct raw_desc raw_descs[] = {
 	SYSCALL(SYS_PROCESS_VM_READV, "process_vm_readv", "pid"),
 	SYSCALL(SYS_PROCESS_VM_WRITEV, "process_vm_writev", "pid"),
 	SYSCALL(SYS_PTRACE, "ptrace", "request", "pid"),
+	SYSCALL(SYS_USERFAULTFD, "userfaultfd", "flags"),
+	SYSCALL(SYS_IOCTL, "ioctl", "fd", "cmd"),
 	SYSCALL(SYS_PRCTL, "prctl", "option", "arg2", "arg3", "arg4", "arg5"),
 	EVENT("raw_syscalls", "sys_enter", RAW_CALL_ENTER, NULL, "id", "args[0]", "args[1]", "args[2]", "args[3]",
 	      "args[4]", "args[5]"),

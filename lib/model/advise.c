@@ -111,7 +111,10 @@ int advise_remote(struct pfs_model *model, struct pfs_thread *thread, const stru
 {
 	const struct pfs_thread *target = pfs_model_thread(model, ev->target);
 
-	if (target)
-		pfs_proc_space(target->proc)->remote_ns = ev->ts_ns;
-	return 0;
+	if (!target)
+		return 0;
+	pfs_proc_space(target->proc)->remote_ns = ev->ts_ns;
+	if (!pfs_has(ev, PFS_F_OP) || ev->op != PFS_OP_MOVED)
+		return 0;
+	return presence_doubt(pfs_proc_space(target->proc), 0, UINT64_MAX, PFS_MAYBE_MOVED, ev->ts_ns);
 }

@@ -159,6 +159,10 @@ struct pfs_thread *model_thread_of(struct pfs_model *model, int32_t tid, bool pi
 
 struct pfs_space *model_space_of_region(struct pfs_model *model, const struct pfs_event *ev)
 {
+	const struct pfs_thread *target = pfs_has(ev, PFS_F_TARGET) ? pfs_model_thread(model, ev->target) : NULL;
+
+	if (target)
+		return pfs_proc_space(target->proc);
 	for (struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
 		struct pfs_space *space = pfs_proc_space(proc);
 

@@ -26,7 +26,8 @@ enum pfs_presence {
 	PFS_MAYBE_HUGE = 1 << 26,  /* a huge page may have mapped it with another, or taken it away when it was split */
 	PFS_MAYBE_FOLIO = 1 << 27, /* a fault may have mapped the whole of a file's large folio */
 	PFS_MAYBE_POPULATED = 1 << 28, /* by a call that does not report how far it got */
-	PFS_PRESENCE = 0x1fff << 16,
+	PFS_MAYBE_MOVED = 1 << 29,     /* userfaultfd may have moved it elsewhere */
+	PFS_PRESENCE = 0x3fff << 16,
 };
 
 /* Sets it for the pages of [start, end) that have none of `unless`; 0 forgets what was known. */

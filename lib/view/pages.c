@@ -55,6 +55,7 @@ enum reason {
 	TRUNCATED,   /* the page of the file has gone; its private copy may have */
 	RECLAIMABLE, /* the kernel reclaimed memory meanwhile */
 	COLLAPSED,   /* khugepaged made huge pages meanwhile */
+	MOVED,	     /* userfaultfd moved pages elsewhere */
 	NR_REASONS,
 };
 
@@ -79,6 +80,7 @@ static const char *const reasons[NR_REASONS] = {
 	[TRUNCATED] = "truncated",
 	[RECLAIMABLE] = "reclaimable",
 	[COLLAPSED] = "khugepaged",
+	[MOVED] = "userfaultfd",
 };
 
 enum presence { ABSENT, PRESENT, UNKNOWN, NR_PRESENCES };
@@ -214,6 +216,8 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return unknown(FOLIO);
 	case PFS_MAYBE_POPULATED:
 		return unknown(POPULATED);
+	case PFS_MAYBE_MOVED:
+		return unknown(MOVED);
 	case PFS_MAYBE_FAILED:
 		return unknown(FAILED);
 	default:

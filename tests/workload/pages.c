@@ -18,10 +18,13 @@
  *     advise:NUMBER[:I]  protect:FLAGS[:I]  lock[:I]  lock-all:NUMBER  unmap:I
  *     remap:N move keep again           mremap: to N pages; elsewhere; elsewhere with DONTUNMAP; a second copy
  *     truncate:N punch:I                the file
- *     uffd copy:I zero-page:I           userfaultfd: registers all pages, fills some
+ *     uffd:I-J copy:I zero-page:I       userfaultfd: registers pages (all), fills some
+ *     register:I-J move-page:I          ... registers others; moves a page to the next one
+ *     maps:PREFIX                       saves /proc/self/maps (checkpoint.h)
  *     fork ... end                      a child does what is between, then ends; its parent waits
  *     kill:N                            a signal to itself
  */
+#include "checkpoint.h"
 #include "workload.h"
 
 #include <linux/falloc.h>
@@ -326,12 +329,42 @@ static void step_uffd(struct run *r, char *args)
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 
-	(void)args;
-	reg.range.start = (uintptr_t)r->start;
-	reg.range.len = r->pages * WL_PAGE;
+	reg.range.start = (uintptr_t)span_of(r, args).start;
+	reg.range.len = span_of(r, args).len;
 	r->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | 1 /* UFFD_USER_MODE_ONLY */);
 	if (r->uffd < 0 || ioctl(r->uffd, UFFDIO_API, &api) || ioctl(r->uffd, UFFDIO_REGISTER, &reg))
 		wl_skip("no userfaultfd");
+}
+
+static void step_register(struct run *r, char *args)
+{
+	struct span s = span_of(r, args);
+	struct uffdio_register reg = { .range = { (uintptr_t)s.start, s.len }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	if (ioctl(r->uffd, UFFDIO_REGISTER, &reg))
+		wl_die("UFFDIO_REGISTER");
+}
+
+/* The first page of the span to its second, which has to be registered and absent. */
+static void step_move_page(struct run *r, char *args)
+{
+	struct {
+		uint64_t dst, src, len, mode;
+		int64_t moved;
+	} move = { .src = (uintptr_t)span_of(r, args).start, .len = WL_PAGE };
+
+	move.dst = move.src + WL_PAGE;
+	if (ioctl(r->uffd, _IOWR(0xaa, 5, move), &move)) /* UFFDIO_MOVE, 6.8 */
+		wl_skip("no UFFDIO_MOVE");
+}
+
+static void step_maps(struct run *r, char *args)
+{
+	static struct checkpoints cps;
+
+	(void)r;
+	checkpoints_init(&cps, args, cps.nr);
+	checkpoint(&cps);
 }
 
 static void step_copy(struct run *r, char *args)
@@ -419,6 +452,9 @@ static const struct {
 	{ "truncate", step_truncate },
 	{ "punch", step_punch },
 	{ "uffd", step_uffd },
+	{ "register", step_register },
+	{ "move-page", step_move_page },
+	{ "maps", step_maps },
 	{ "copy", step_copy },
 	{ "zero-page", step_zero_page },
 	{ "fork", step_fork },

@@ -507,6 +507,43 @@ static void test_a_snapshot_during_a_munmap(void **state)
 	raw_feed_fini(&f);
 }
 
+/* Its ioctls concern the memory of the process that made it. */
+static void test_userfaultfd(void **state)
+{
+	const uint64_t reg = 0xc020aa00, copy = 0xc028aa03, move = 0xc028aa05, other = 0x5401;
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	ENTER(&f, SYS_USERFAULTFD, 1);
+	LEAVE(&f, SYS_USERFAULTFD, 5);
+	ENTER(&f, SYS_IOCTL, 5, reg);
+	ROW(&f, 0x10000, 0x11000, ID);
+	LEAVE(&f, SYS_IOCTL, 0);
+	expect(&f, "map start=10000 end=11000 id=a000\n");
+	RAW(&f, RAW_FORK, 100, 200);
+	forget(&f);
+	f.tid = 200;
+	ENTER(&f, SYS_IOCTL, 5, reg);
+	ROW(&f, 0x10000, 0x12000, ID);
+	LEAVE(&f, SYS_IOCTL, 0);
+	expect(&f, "map pid=200 tid=200 space=other start=10000 end=12000 id=a000 target=100\n");
+	ENTER(&f, SYS_IOCTL, 5, copy);
+	LEAVE(&f, SYS_IOCTL, -EAGAIN);
+	expect(&f, "remote pid=200 tid=200 target=100\n");
+	ENTER(&f, SYS_IOCTL, 1, other);
+	ROW(&f, 0x20000, 0x21000, ID);
+	LEAVE(&f, SYS_IOCTL, 0);
+	expect(&f, "map pid=200 tid=200 start=20000 end=21000 id=a000\n");
+	/* One that came otherwise. */
+	ENTER(&f, SYS_IOCTL, 6, move);
+	LEAVE(&f, SYS_IOCTL, 0);
+	expect(&f, "remote pid=200 tid=200 op=moved target=100\nremote pid=200 tid=200 op=moved target=200\n");
+	ENTER(&f, SYS_IOCTL, 6, reg);
+	ROW(&f, 0x10000, 0x13000, ID);
+	expect(&f, "map pid=200 tid=200 space=other start=10000 end=13000 id=a000\nlost count=1 interval=0\n");
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -527,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_io_destroy),
 		cmocka_unit_test(test_mseal),
 		cmocka_unit_test(test_prctl),
+		cmocka_unit_test(test_userfaultfd),
 		cmocka_unit_test(test_a_snapshot_is_all_there_is),
 		cmocka_unit_test(test_a_later_snapshot),
 		cmocka_unit_test(test_a_later_snapshot_of_a_heap),
