@@ -7,10 +7,13 @@
 
 #include <errno.h>
 
+#define HUGE_PAGE UINT64_C(0x200000)
+
 /* Part of a file. */
 struct part {
 	uint32_t dev;
 	uint64_t ino, off, end_off;
+	bool paged_out; /* it may have gone */
 };
 
 /*
@@ -31,9 +34,12 @@ static int remove_part_from(struct pfs_space *space, const struct part *part, ui
 			continue;
 		from = r->start + (from - r->off);
 		to = r->start + (to - r->off);
-		err = r->written && !(r->perms & PFS_PERM_SHARED)
-			      ? presence_doubt(space, from, to, PFS_MAYBE_TRUNCATED, now_ns)
-			      : presence_set(space, from, to, PFS_ABSENT, 0, now_ns);
+		if (part->paged_out)
+			err = presence_doubt(space, from, to, PFS_MAYBE_PAGED_OUT, now_ns);
+		else
+			err = r->written && !(r->perms & PFS_PERM_SHARED)
+				      ? presence_doubt(space, from, to, PFS_MAYBE_TRUNCATED, now_ns)
+				      : presence_set(space, from, to, PFS_ABSENT, 0, now_ns);
 	}
 	return err;
 }
@@ -50,16 +56,34 @@ static int remove_part(struct pfs_model *model, const struct part *part, uint64_
 int advise_evict(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
-	const struct part part = { ev->dev, ev->ino, ev->off, ev->end_off };
+	const struct part part = { ev->dev, ev->ino, ev->off, ev->end_off, false };
 
 	return model->priv->presence ? remove_part(model, &part, ev->ts_ns) : 0;
+}
+
+/* Pages of a file leave all mappings of it, and a large folio leaves as a whole. */
+static int advise_pageout(struct pfs_model *model, struct pfs_space *space, const struct pfs_event *ev)
+{
+	int err = presence_doubt(space, ev->start, ev->end, PFS_MAYBE_PAGED_OUT, ev->ts_ns);
+
+	for (unsigned int i = pfs_space_lower(space, ev->start);
+	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++) {
+		const struct pfs_region *r = space->live[i];
+		uint64_t off = r->off + (r->start < ev->start ? ev->start - r->start : 0);
+		uint64_t end_off = r->off + ((r->end < ev->end ? r->end : ev->end) - r->start);
+		const struct part part = { r->dev, r->ino, off & -HUGE_PAGE, (end_off + HUGE_PAGE - 1) & -HUGE_PAGE,
+					   true };
+
+		if (r->have & PFS_HAS(PFS_F_INO) && pfs_is_file(r->dev, r->ino))
+			err = remove_part(model, &part, ev->ts_ns);
+	}
+	return err;
 }
 
 /* All huge pages that fit into the range are there now. */
 static int advise_collapse(const struct pfs_model *model, struct pfs_space *space, const struct pfs_event *ev)
 {
 	const struct pfs_page what = { .first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .flags = PFS_PAGE_HUGE };
-	const uint64_t huge = UINT64_C(0x200000);
 	uint64_t marked;
 	int err = 0;
 
@@ -69,8 +93,8 @@ static int advise_collapse(const struct pfs_model *model, struct pfs_space *spac
 		uint64_t start = r->start > ev->start ? r->start : ev->start;
 		uint64_t end = r->end < ev->end ? r->end : ev->end;
 
-		start = (start + huge - 1) & -huge;
-		end &= -huge;
+		start = (start + HUGE_PAGE - 1) & -HUGE_PAGE;
+		end &= -HUGE_PAGE;
 		if (start < end && !model->priv->muted)
 			err = pfs_pages_mark(space->pages, start, end, &what, 0, &marked);
 		err = err ?: presence_set(space, start, end, PFS_PRESENT, 0, ev->ts_ns);
@@ -100,7 +124,7 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	case PFS_ADVICE_FREE:
 		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_FREE, ev->ts_ns);
 	case PFS_ADVICE_PAGEOUT:
-		return presence_doubt(space, ev->start, ev->end, PFS_MAYBE_PAGED_OUT, ev->ts_ns);
+		return advise_pageout(model, space, ev);
 	default:
 		return pfs_space_wipe_on_fork(space, ev->start, ev->end, ev->advice == PFS_ADVICE_WIPEONFORK);
 	}
