@@ -14,8 +14,7 @@ export TMPDIR=$T
 program_files
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' file-end populate-file-end populate-hole lock-half-way lock-file-end locked-grows locked-protect
-	lock-all-fault mem-write mem-read huge large gup-direct gup-vmsplice futex-shared shell git java chromium layout '
+unmended=' large chromium layout '
 unmended=${unmended//[[:space:]]/ }
 
 # wanted NAME: is it to run?
