@@ -132,6 +132,7 @@ struct pfs_counts {
 	uint64_t kernel_addr; /* at kernel addresses */
 	/* faults without an exception, by cause (enum pfs_by); where known, by class */
 	uint64_t unasked[PFS_NR_BY];
+	uint64_t unasked_unsure[PFS_NR_BY]; /* how often that number is but an estimate */
 	uint64_t unasked_minor, unasked_major;
 	/* faults with and without an exception, by enum pfs_how and enum pfs_class */
 	struct pfs_handling handling[PFS_NR_HOW][PFS_MAJOR_CLASS + 1];

@@ -178,14 +178,18 @@ static struct extent call_got(const struct pfs_space *space, const struct pfs_ev
 
 /* ---- populated ranges ---- */
 
-/* Counts a fault for each of `alone` pages, but one for each fault-around, and one for a whole huge page. */
+/*
+ * Counts a fault for each of `alone` pages, but one for each fault-around, and one for a whole huge page. That is sure for
+ * single pages of anonymous memory to which nothing had happened.
+ */
 static void count_unasked(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
-			  const struct pfs_event *ev, uint64_t alone)
+			  const struct pfs_event *ev, uint64_t alone, bool sure)
 {
 	uint64_t saved = thread->huge_saved < alone ? thread->huge_saved : alone;
 	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
 
 	TOUCH_COUNT(unasked[by], alone - saved + thread->nr_around);
+	TOUCH_COUNT(unasked_unsure[by], !sure || thread->huge_saved || thread->nr_around);
 	thread->huge_saved = thread->nr_around = 0;
 }
 
@@ -208,7 +212,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 	bool fails = pfs_has(ev, PFS_F_ERROR), only_locked = pfs_has(ev, PFS_F_BY) && ev->by == PFS_BY_MREMAP;
 	struct extent got = fails ? call_got(space, ev) : (struct extent){ 0, 0 };
 	uint32_t doubt = fails ? PFS_MAYBE_FAILED : PFS_MAYBE_POPULATED;
-	uint64_t marked = 0, alone = 0;
+	uint64_t marked = 0, alone = 0, nr_pages = 0;
+	bool anonymous = true;
 	int err = 0;
 
 	for (unsigned int i = pfs_space_lower(space, ev->start);
@@ -223,6 +228,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 			continue;
 		if (e.maybe > start)
 			r->written |= touch_batch(model, ev).access != PFS_READ && r->perms & PFS_PERM_W;
+		anonymous &= is_anonymous(r) && r->since_ns && e.sure == e.maybe;
+		nr_pages += (e.sure - start) >> model->page_shift;
 		if (!model->priv->muted)
 			err = doubt_populated(model, space, r, start, e.maybe, ev->ts_ns)
 				      ?: populate_pages(model, space, start, e.sure, ev, &marked, &alone)
@@ -230,7 +237,7 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 	}
 	TOUCH_COUNT(populated, marked + alone);
 	if (!model->priv->muted)
-		count_unasked(model, thread, space, ev, alone);
+		count_unasked(model, thread, space, ev, alone, anonymous && alone == nr_pages);
 	return err;
 }
 

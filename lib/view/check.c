@@ -154,30 +154,44 @@ static void check_no_page(struct check *c, const struct pfs_counts *n, uint64_t 
 
 #define EXEC "arguments and environment copied by exec (exec-time copies)"
 
-/* Prints who faulted pages in without an exception, and returns how many are left over. exec's count is exact. */
+#define OTHERS "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)"
+
+/*
+ * Prints who faulted pages in without an exception, and returns how many are left over if all estimates are right. The
+ * causes whose numbers are estimates are one sum, with what is left: which of them it was, nothing shows.
+ */
 static uint64_t put_unasked(struct check *c, const struct pfs_counts *n, uint64_t unasked)
 {
 	static const char *const by[PFS_NR_BY] = {
+		[0] = "populated by an unknown call",
 		[PFS_BY_MMAP] = "mmap with MAP_POPULATE (populate)",
 		[PFS_BY_MADVISE] = "madvise with MADV_POPULATE_* (populate)",
 		[PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
-		[PFS_BY_EXEC] = EXEC,
+		[PFS_BY_MREMAP] = "mremap of locked memory (mlock)",
+		[PFS_BY_SHMAT] = "shmat under mlockall (mlock)",
 	};
-	uint64_t rest = unasked;
+	uint64_t sure = 0, estimated = 0, rest;
+	char sum[512] = "";
 
-	for (int i = 1; i < PFS_NR_BY; i++) {
-		uint64_t some = n->unasked[i];
-
-		/* Pages dropped and brought back are not followed: what populating took is a limit. */
-		if (i != PFS_BY_EXEC)
-			some = some < rest ? some : rest, rest -= some;
-		if (by[i])
-			reason(c, some, by[i]);
+	for (int i = 0; i < PFS_NR_BY; i++)
+		if (i != PFS_BY_EXEC && !n->unasked_unsure[i])
+			sure += n->unasked[i];
+	reason(c, n->unasked[PFS_BY_EXEC], EXEC);
+	for (int i = 0; i < PFS_NR_BY; i++) {
+		if (!by[i] || !n->unasked[i])
+			continue;
+		if (!n->unasked_unsure[i] && sure <= unasked) {
+			reason(c, n->unasked[i], by[i]);
+			continue;
+		}
+		estimated += n->unasked[i];
+		strcat(strcat(sum, *sum ? "; " : "in one sum: "), by[i]);
 	}
-	reason(c, rest,
-	       "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, "
-	       "populated again)");
-	return rest;
+	rest = sure <= unasked ? unasked - sure : unasked;
+	if (*sum)
+		strcat(sum, "; " OTHERS);
+	reason(c, rest, *sum ? sum : OTHERS);
+	return rest > estimated ? rest - estimated : 0;
 }
 
 #define UNASKED "made by the kernel itself, without an exception (get_user_pages):"

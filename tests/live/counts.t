@@ -94,6 +94,15 @@ for how in vm-self mem direct vmsplice; do
 	counted gup 100 $how
 	exactly 'other get_user_pages' 100 "put down to get_user_pages ($how)"
 done
+
+# Two causes in one program: each is measured, or they are one sum.
+counted causes 64 anon
+exactly '  mmap with MAP_POPULATE (populate)' 64 'two causes: put down to MAP_POPULATE'
+exactly '  other get_user_pages' 60 'two causes: put down to process_vm_writev'
+counted causes 64 file
+is "$(grep -c '[0-9]  mmap with MAP_POPULATE' <<<"$out")" 0 'two causes: fault-around cannot be told from process_vm_writev'
+sum=$(($(value populated) + $(value written)))
+exactly 'in one sum: mmap with MAP_POPULATE (populate); other get_user_pages' "$sum" "two causes: $sum in one sum"
 counted futex 100 private
 exactly 'then retried' 100 'put down to retried atomic faults'
 counted futex 100 shared
