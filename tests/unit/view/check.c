@@ -351,7 +351,7 @@ static void test_fewer_made_than_populated(void **state)
 	feed_apply(&f, &ev);
 	kernel_said(&f, "faults 2 minor 2 major 0", "minor 13 major 1");
 	assert_explained(&f,
-			 "\n               2  in one sum: mlock, mlockall, and mappings made under it (mlock); "
+			 "\n               1  in one sum: mlock, mlockall, and mappings made under it (mlock); "
 			 "other get_user_pages (direct I/O, process_vm_writev, futex, vmsplice, populated again)\n");
 }
 
