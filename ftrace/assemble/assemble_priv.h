@@ -331,7 +331,7 @@ asm_fn asm_ma_write, asm_exec_populated;
 
 /* ---- fault.c ---- */
 asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_delete_cache, asm_map_pages, asm_file_fault;
-asm_fn asm_page_alloc, asm_signal;
+asm_fn asm_page_alloc, asm_signal, asm_cached;
 
 /* Emits what the call has reached of the file that it populated last. */
 int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);

@@ -122,6 +122,37 @@ static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const 
 	return asm_emit_beside(a, t, &ev);
 }
 
+/* ---- the page cache ---- */
+
+/* It is of a file, whoever changed it. */
+static int emit_cached(struct pfs_assembler *a, const struct raw_event *raw, enum pfs_cached state, uint64_t off,
+		       uint64_t end_off)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, NULL, PFS_CACHED);
+	PFS_SET(&ev, dev, DEV, raw->arg[0]);
+	PFS_SET(&ev, ino, INO, raw->arg[1]);
+	PFS_SET(&ev, off, OFF, off);
+	PFS_SET(&ev, end_off, END_OFF, end_off);
+	PFS_SET(&ev, state, STATE, state);
+	if (raw->kind == RAW_PFS_CACHED) {
+		PFS_SET(&ev, interval_ns, INTERVAL, raw->arg[5]);
+		PFS_SET(&ev, last, LAST, raw->arg[6] == 1);
+	}
+	return asm_emit(a, &ev);
+}
+
+int asm_cached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	return emit_cached(a, raw, raw->arg[4] < PFS_NR_CACHE ? raw->arg[4] : 0, raw->arg[2], raw->arg[3]);
+}
+
+static uint64_t nr_pages_of(const struct raw_event *raw)
+{
+	return UINT64_C(1) << (raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 31);
+}
+
 /* ---- pages of files that a call populates ---- */
 
 int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -180,26 +211,24 @@ int asm_file_fault(struct pfs_assembler *a, struct asm_thread *t, const struct r
 
 int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
+	uint64_t first = raw->arg[2], end = first + nr_pages_of(raw), page_size = a->page_mask + 1;
+	int err;
 
-	int err = raw->arg[2] == RAW_ABSENT ? 0 : reach(a, t, raw, raw->arg[2] + (UINT64_C(1) << order));
-
-	if (err)
-		return err;
-	/* The handler's result determines the class. Outside of a fault, read() and write() fill the page cache, too. */
-	if (a->handlers || !t->in_fault)
+	if (first == RAW_ABSENT)
 		return 0;
-	return emit_file_pages(a, t, raw, PFS_MAJOR, UINT64_C(1) << order);
+	err = reach(a, t, raw, end) ?: emit_cached(a, raw, PFS_CACHE_ADDED, first * page_size, end * page_size);
+	/* The handler's result determines the class. Outside of a fault, read() and write() fill the page cache, too. */
+	if (err || a->handlers || !t->in_fault)
+		return err;
+	return emit_file_pages(a, t, raw, PFS_MAJOR, nr_pages_of(raw));
 }
 
 /* Nobody has the pages mapped any more. Most files are never mapped, so those do not matter. */
 int asm_delete_cache(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	uint64_t order = raw->arg[3] == RAW_ABSENT ? 0 : raw->arg[3] & 63;
-
 	if (!asm_is_mapped_file(a, raw->arg[0], raw->arg[1]))
 		return 0;
-	return emit_file_pages(a, t, raw, PFS_EVICT, UINT64_C(1) << order);
+	return emit_file_pages(a, t, raw, PFS_EVICT, nr_pages_of(raw));
 }
 
 /* Fault-around. */

@@ -22,6 +22,9 @@
 /* The same for a process that joins. */
 #define JOIN_MARGIN_NS 100000000
 
+/* At the end the recording waits no longer for the probes of the page cache. */
+#define CACHE_PATIENCE_MS 2000
+
 /* ---- draining ---- */
 
 static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
@@ -84,9 +87,10 @@ static int drain_cpu(const struct capture_drain *d, struct capture_cpu *cpu, boo
 
 static int append_own(void *ctx, const struct raw_event *ev)
 {
-	const struct capture_own *own = ctx;
+	struct pfs_capture *c = ctx;
+	int ret = c->cache ? pfs_cache_mapped(c->cache, ev) : 0;
 
-	return pfs_records_write(&own->records, own->pages, ev);
+	return ret ? ret : pfs_records_write(&c->own.records, c->own.pages, ev);
 }
 
 /* All that is in the ring buffers. `all`: with the page that is being written, for live decoding and at the end. */
@@ -104,7 +108,7 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 		if (d->cpus[i].raw_fd >= 0)
 			ret = drain_cpu(d, &d->cpus[i], all);
 	if (!ret)
-		ret = pfs_sideband_drain(c->sideband) ?: pfs_sideband_flush(c->sideband, 0, until, append_own, &c->own);
+		ret = pfs_sideband_drain(c->sideband) ?: pfs_sideband_flush(c->sideband, 0, until, append_own, c);
 	if (!ret && all)
 		ret = pfs_ringwrite_flush(c->own.pages);
 	if (ret)
@@ -146,7 +150,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 	struct capture_drain *d = &c->drain;
 	int nr = nr_fds;
 
-	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 2))
+	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 3))
 		return -ENOMEM;
 	memcpy(d->poll_fds, fds, nr_fds * sizeof(*fds));
 	nr += pfs_sideband_poll(c->sideband, d->poll_fds + nr);
@@ -154,6 +158,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 		poll_also(d, d->cpus[i].raw_fd, &nr);
 	poll_also(d, c->text.pipe_fd, &nr);
 	poll_also(d, c->joins.fd, &nr);
+	poll_also(d, c->cache ? pfs_cache_fd(c->cache) : -1, &nr);
 	return nr;
 }
 
@@ -162,7 +167,7 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 	struct pfs_capture *c = capture_of(live);
 	struct pollfd *all;
 	/* The side-band is read ten times a second: its rings wake nobody after a thread has ended. */
-	int nr = poll_list(c, fds, nr_fds), limit = 100;
+	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
 
 	if (nr < 0)
 		return pfs_err_set(err, nr, "no memory to wait with");
@@ -173,6 +178,9 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
 	memcpy(fds, all, nr_fds * sizeof(*fds));
 	pfs_sideband_polled(c->sideband, all + nr_fds, nr - nr_fds);
+	ret = c->cache ? pfs_cache_take(c->cache, pfs_sideband_put, c->sideband) : 0;
+	if (ret)
+		return pfs_err_set(err, ret, "no memory for the state of the page cache");
 	return capture_joins_take(c, err) ?: drain(c, c->drain.live, err);
 }
 
@@ -203,6 +211,16 @@ static int note_counts(struct pfs_capture *c)
 			    PFS_FACT(COUNTERS, .faults = counts.faults, .minor = counts.minor, .major = counts.major));
 }
 
+/* First asks for the files whose mappings are drained only now. */
+static int finish_cache(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = c->cache ? drain(c, false, err) : 0;
+
+	if (!ret && c->cache)
+		ret = pfs_cache_finish(c->cache, CACHE_PATIENCE_MS, pfs_sideband_put, c->sideband);
+	return ret ? pfs_err_set(err, ret, "cannot take in the state of the page cache: %s", strerror(-ret)) : 0;
+}
+
 int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
@@ -215,6 +233,9 @@ int capture_stop(struct pfs_live *live, struct pfs_err *err)
 	if (ret)
 		return ret;
 	pfs_instance_silence(c->instance);
+	ret = finish_cache(c, err);
+	if (ret)
+		return ret;
 	if (capture_note_losses(c) || note_late(c) || note_counts(c) ||
 	    capture_note(c, 0, PFS_FACT(END, .text = "mono")))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");

@@ -13,6 +13,7 @@
 #include "record/merge.h"
 #include "record/pfscope_records.h"
 #include "record/ringpage.h"
+#include "sideband/cache.h"
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
 #include "text/text.h"
@@ -115,8 +116,9 @@ struct pfs_capture {
 	struct pfs_instance *instance;
 	struct pfs_formats *formats;
 	struct pfs_sideband *sideband;
-	bool settled;	  /* see capture_settle() */
-	bool calls_armed; /* the system calls of 32-bit processes */
+	bool settled;		 /* see capture_settle() */
+	bool calls_armed;	 /* the system calls of 32-bit processes */
+	struct pfs_cache *cache; /* the page cache of mapped files; NULL: it is not probed */
 	bool wants_accesses, tracing, sideband_lack_noted;
 	pid_t launched;
 	struct pfs_counters counters;

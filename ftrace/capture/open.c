@@ -72,6 +72,8 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	c->sideband = pfs_sideband_new(err);
 	if (!c->sideband)
 		return -errno;
+	if (pfs_instance_has_event(c->instance, "filemap", "mm_filemap_map_pages"))
+		c->cache = pfs_cache_open(err);
 	pfs_vsyscall_perms(vsyscall);
 	if (pfs_header_notes(c->options->text ? "ftrace text" : "ftrace", vsyscall, capture_note, c))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
@@ -167,6 +169,7 @@ int capture_close(struct pfs_live *live, struct pfs_err *err)
 	pfs_close(c->own.fd);
 	pfs_formats_free(c->formats);
 	pfs_sideband_free(c->sideband);
+	pfs_cache_free(c->cache);
 	pfs_counters_close(&c->counters);
 	for (unsigned int i = 0; i < c->running.nr; i++)
 		pfs_snapshot_close(&c->running.processes[i]);

@@ -49,10 +49,12 @@ static int put_own(void *ctx, const struct raw_event *ev)
 {
 	struct own_lines *own = ctx;
 	char *line = pfs_records_text(ev);
-	int ret;
+	int ret = own->c->cache ? pfs_cache_mapped(own->c->cache, ev) : 0;
 
-	if (!line)
+	if (!line || ret) {
+		free(line);
 		return -ENOMEM;
+	}
 	ret = put_text(&own->c->text, line, strlen(line), own->err);
 	free(line);
 	return ret;

@@ -79,6 +79,8 @@ const struct raw_desc raw_descs[] = {
 	EVENT("pfscope", "pfs_task", RAW_PFS_TASK, "comm", "tid", "pid", "ended"),
 	EVENT("pfscope", "pfs_note", RAW_PFS_NOTE, "text", NULL),
 	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL, "address", "error_code", "count", "kernel", "interval"),
+	EVENT("pfscope", "pfs_cached", RAW_PFS_CACHED, NULL, "dev", "ino", "off", "end_off", "state", "interval",
+	      "last"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
 

@@ -3,6 +3,7 @@
  * sideband/: what perf and /proc report beside the trace events.
  *
  *     sideband.h   perf's records of mappings, the kernel's counts of faults
+ *     cache.h      what of the mapped files is in the page cache
  *     snapshot.h   the layout and the threads of a running process
  *
  * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the

@@ -45,6 +45,7 @@ enum pfs_kind {
 	PFS_SIGNAL,   /* the last fault of this thread ended in signal `sig` instead of a page */
 	PFS_HUGE,     /* the fault (or populate) under way got a page of 2^order base pages */
 	PFS_MAJOR,    /* the fault under way had to read a page of the file (dev ino off) */
+	PFS_CACHED,   /* the state of pages of a file in the page cache: dev ino off end_off state interval last */
 	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
 	PFS_ALLOC,    /* kernel object allocated */
 	PFS_FREE,     /* kernel object freed */
@@ -116,6 +117,15 @@ enum pfs_advice {
 /* By a value of madvise; 0: it is none of these. */
 enum pfs_advice pfs_advice_of(uint64_t behavior);
 
+/* The state of a page in the page cache (PFS_CACHED): it was added, or what a probe found some time in the interval before. */
+enum pfs_cached {
+	PFS_CACHE_ADDED = 1,
+	PFS_CACHE_READY,  /* fault-around maps it */
+	PFS_CACHE_HELD,	  /* fault-around passes over it: it is marked for readahead */
+	PFS_CACHE_ABSENT, /* it is not there, or not read yet */
+	PFS_NR_CACHE,
+};
+
 /* Traits of a region that its line in /proc/PID/maps does not show. */
 enum {
 	PFS_TRAIT_STACK = 1,
@@ -183,6 +193,7 @@ enum {
 	F(ERROR, error, S32, error, NULL) \
 	F(ADVICE, advice, ENUM, advice, advice_names) \
 	F(TARGET, target, S32, target, NULL) \
+	F(STATE, state, ENUM, state, state_names) \
 	F(CHILD, child, S32, child, NULL) \
 	F(CHILD_TID, child_tid, S32, child_tid, NULL) \
 	F(SHARED, shared, BOOL, shared, NULL) \
@@ -228,6 +239,7 @@ struct pfs_event {
 	uint8_t by;	/* enum pfs_by */
 	uint8_t advice; /* enum pfs_advice */
 	int32_t error;	/* populate: errno of the call; 0: it got all pages */
+	uint8_t state;	/* enum pfs_cached */
 	uint8_t shared; /* fork: the child runs in the parent's own space (vfork) */
 	uint8_t last;	/* exit: of the last thread; reached: the file ends there */
 	uint8_t order;

@@ -58,7 +58,7 @@ int advise_evict(struct pfs_model *model, struct pfs_thread *thread, const struc
 {
 	const struct part part = { ev->dev, ev->ino, ev->off, ev->end_off, false };
 
-	return model->priv->presence ? remove_part(model, &part, ev->ts_ns) : 0;
+	return around_evicted(model, ev) ?: (model->priv->presence ? remove_part(model, &part, ev->ts_ns) : 0);
 }
 
 /* Pages of a file leave all mappings of it, and a large folio leaves as a whole. */

@@ -287,15 +287,18 @@ static bool is_past_end(const struct pfs_filter *filter, const struct pfs_model 
 }
 
 /*
- * An event past the end. Whether pages of before are still mapped also depends on notes at the end of the recording: then
- * the source must go on.
+ * An event past the end. Whether pages of before are mapped also depends on notes at the end of the recording, and on what
+ * is found in the page cache later: then the source must go on.
  */
 static int apply_late(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
 		      struct pfs_outcome *outcome)
 {
 	int ret;
 
-	if (model->priv->presence && ev->kind == PFS_NOTE && !pfs_has(ev, PFS_F_TID))
+	model->priv->end_ns = pfs_filter_end_ns(filter, model);
+	if (model->priv->presence && ev->kind == PFS_EVICT)
+		return around_evicted(model, ev);
+	if (model->priv->presence && (ev->kind == PFS_NOTE || ev->kind == PFS_CACHED) && !pfs_has(ev, PFS_F_TID))
 		return pfs_model_apply(model, ev, outcome);
 	ret = apply_loss(model, ev, pfs_filter_end_ns(filter, model), outcome);
 	return ret == -ECANCELED && model->priv->presence ? 0 : ret;

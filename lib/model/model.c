@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "model/cache.h"
 #include "model/space.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ void pfs_model_free(struct pfs_model *model)
 
 	if (!model)
 		return;
+	cache_free(model->priv);
 	pfs_pages_free_all(model->priv->pages);
 	HASH_ITER (hh, model->priv->threads, slot, tmp) {
 		HASH_DEL(model->priv->threads, slot);
@@ -238,6 +240,8 @@ int pfs_model_apply(struct pfs_model *model, const struct pfs_event *ev, struct 
 		outcome->muted = model->priv->muted;
 		return 0;
 	}
+	if (ev->kind == PFS_CACHED) /* happens to a file, or is found when all is over */
+		return around_cached(model, ev);
 	see(model, 1, ev->ts_ns, ev->ts_ns);
 	if (ev->kind == PFS_NOTE) /* may be older than what it is about */
 		model->first_ns = first_ns;

@@ -122,7 +122,6 @@ struct pfs_counts {
 	uint64_t minor, major; /* where known */
 	uint64_t signal;       /* ended in a signal */
 	uint64_t outside;      /* in no known region */
-	uint64_t around;       /* pages mapped by fault-around */
 	uint64_t populated;    /* pages */
 	uint64_t huge;	       /* faults that got a huge page */
 	/* faults that the kernel's own counts leave out, as far as the recording shows */

@@ -26,7 +26,9 @@ struct pfs_model_private {
 	struct pfs_thread *last;	/* the thread of the previous event */
 	struct pfs_thread *hot[NR_HOT]; /* by CPU: the thread of its last run of faults */
 	struct pfs_intern *names;
-	struct pfs_pages *pages; /* empty: all others share its pool; NULL: none yet */
+	struct pfs_pages *pages;	      /* empty: all others share its pool; NULL: none yet */
+	uint64_t end_ns;		      /* of what is applied, but for what tells of the time before; 0: all is */
+	struct cache_file *files, *last_file; /* what is known of the page cache (cache.h) */
 	bool muted;
 	bool presence;	   /* is tracked */
 	bool x86;	   /* fault codes are those of x86 */
@@ -98,6 +100,10 @@ struct fault_batch {
 	enum fault_on { FAULT_UNKNOWN, FAULT_ON_ABSENT, FAULT_ON_MAPPED } mapped;
 	const struct pfs_event *event; /* of a single one: how it was handled; or NULL */
 };
+
+/* model/around.c: an event `cached`, after which more may be known of earlier fault-around. 0 or -ENOMEM. */
+int around_cached(struct pfs_model *model, const struct pfs_event *ev);
+int around_evicted(struct pfs_model *model, const struct pfs_event *ev); /* the same of `evict` */
 
 /*
  * model/touch.c: takes as many faults of the batch, from the first on, as lie in one region and have the same outcome.

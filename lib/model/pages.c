@@ -248,3 +248,45 @@ int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags)
 	leaf = pages_leaf_of(pages, number >> FANOUT_SHIFT);
 	return leaf ? put_page(pages, number, leaf, &page) : -ENOMEM;
 }
+
+/* ---- what was only possible ---- */
+
+static void remove_page(struct pfs_pages *pages, uint64_t number, struct leaf *leaf)
+{
+	leaf->present &= ~(UINT64_C(1) << number % FANOUT);
+	leaf->mixed = true;
+	if (leaf->present)
+		return;
+	pages_unlink(pages, number >> FANOUT_SHIFT, 0);
+	pages_pool_give(pages->pool, leaf->form, leaf);
+}
+
+static int settle(struct pfs_pages *pages, uint64_t number, uint64_t ts_ns, bool mapped)
+{
+	struct pfs_page page;
+	const struct pfs_page *found = find_page(pages, number, &page);
+	struct leaf *leaf;
+
+	if (!found || !(found->flags & PFS_PAGE_MAYBE_AROUND) || found->first_ns != ts_ns)
+		return 0;
+	page = *found;
+	page.flags &= ~PFS_PAGE_MAYBE_AROUND;
+	if (mapped && !(page.flags & (PFS_PAGE_READ | PFS_PAGE_EXEC)))
+		page.flags |= PFS_PAGE_AROUND;
+	leaf = pages_leaf_of(pages, number >> FANOUT_SHIFT);
+	if (!leaf)
+		return -ENOMEM;
+	if (page.flags)
+		return put_page(pages, number, leaf, &page);
+	remove_page(pages, number, leaf);
+	return 0;
+}
+
+int pfs_pages_settle(struct pfs_pages *pages, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped)
+{
+	int err = 0;
+
+	for (uint64_t addr = start; !err && addr < end; addr += UINT64_C(1) << pages->page_shift)
+		err = settle(pages, addr >> pages->page_shift, ts_ns, mapped);
+	return err;
+}

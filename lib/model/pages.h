@@ -19,14 +19,16 @@ enum {
 	PFS_PAGE_KERNEL = 32,	     /* faulted in kernel mode, for the process */
 	PFS_PAGE_MINOR = 64,	     /* as MAJOR: only where the source reports it */
 	PFS_PAGE_MAJOR = 128,
-	PFS_PAGE_AROUND = 256,	    /* mapped by fault-around */
-	PFS_PAGE_POPULATED = 512,   /* faulted in by the kernel itself */
-	PFS_PAGE_HUGE = 1024,	    /* part of a huge page */
-	PFS_PAGE_SIGNAL = 2048,	    /* a fault here ended in a signal */
-	PFS_PAGE_REFERENCED = 4096, /* by a sampled access */
-	PFS_PAGE_MAYBE = 8192,	    /* it is not known whether a huge page mapped it; counts only where alone */
-	PFS_PAGE_TOUCHED = 15,	    /* any access: a fault on this page */
-	PFS_PAGE_NEWEST = 1 << 30,  /* replaces what the page had before, instead of joining it */
+	PFS_PAGE_AROUND = 256,	       /* mapped by fault-around */
+	PFS_PAGE_POPULATED = 512,      /* faulted in by the kernel itself */
+	PFS_PAGE_HUGE = 1024,	       /* part of a huge page */
+	PFS_PAGE_SIGNAL = 2048,	       /* a fault here ended in a signal */
+	PFS_PAGE_REFERENCED = 4096,    /* by a sampled access */
+	PFS_PAGE_MAYBE = 8192,	       /* it is not known whether a huge page mapped it; counts only where alone */
+	PFS_PAGE_MAYBE_AROUND = 16384, /* the same of fault-around; nothing where it is touched, or mapped for sure */
+	PFS_PAGE_TOUCHED = 15,	       /* any access: a fault on this page */
+	PFS_PAGE_MAPPED = 15 | 256 | 512 | 1024, /* touched, or mapped without a touch */
+	PFS_PAGE_NEWEST = 1 << 30,		 /* replaces what the page had before, instead of joining it */
 };
 
 /* One page. It is stored in 4 or 16 bytes while nothing happened to it twice. */
@@ -78,6 +80,12 @@ int pfs_pages_faults(struct pfs_pages *pages, const struct pfs_faults_on *faults
 
 /* Adds flags to the last fault at addr, if there is one, and counts PFS_PAGE_SIGNAL. 0 or -ENOMEM. */
 int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
+
+/*
+ * Of the pages of [start, end) that PFS_PAGE_MAYBE_AROUND marks, as of ts_ns: they were mapped (PFS_PAGE_AROUND instead,
+ * unless they were faulted by a read), or not. 0 or -ENOMEM.
+ */
+int pfs_pages_settle(struct pfs_pages *pages, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped);
 
 /* A walk over the touched pages of [start, end). */
 struct pfs_page_walk {

@@ -200,7 +200,8 @@ static int populate_pages(struct pfs_model *model, struct pfs_space *space, uint
 	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
 	int err;
 
-	err = touch_mark(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND, ev->ts_ns, alone);
+	err = touch_mark(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND | PFS_PAGE_MAYBE_AROUND,
+			 ev->ts_ns, alone);
 	if (!err && *alone - before < nr_pages) /* the rest is of fault-around */
 		err = touch_mark(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
 	return err;

@@ -97,6 +97,23 @@ int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint
 	return set_runs(&raced, space, PFS_MAYBE_RACED, now_ns);
 }
 
+int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped)
+{
+	const uint64_t size = space->presence ? UINT64_C(1) << pfs_pages_shift(space->presence) : 0;
+	int err = 0;
+
+	for (uint64_t addr = start; size && !err && addr < end; addr += size) {
+		struct pfs_page_walk walk;
+		const struct pfs_page *page;
+
+		pfs_page_walk_start(&walk, space->presence, addr, addr + 1);
+		page = pfs_page_walk_next(&walk);
+		if (page && page->flags & PFS_MAYBE_AROUND && page->first_ns == ts_ns)
+			err = presence_set(space, addr, addr + size, mapped ? PFS_PRESENT : PFS_ABSENT, 0, ts_ns);
+	}
+	return err;
+}
+
 int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults)
 {
 	struct pfs_faults_on present = *faults;

@@ -42,6 +42,8 @@ int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint
 
 /* Forgets those that have exactly this presence. */
 int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence);
+/* Of the pages of [start, end) that fault-around at ts_ns may have mapped: it did, or not. */
+int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped);
 
 /* Batches of faults: these pages are mapped. */
 int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults);

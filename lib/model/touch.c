@@ -49,8 +49,6 @@ int touch_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t f
 	*marked += nr;
 	if (!err && flags & (PFS_PAGE_POPULATED | PFS_PAGE_HUGE))
 		err = presence_set(space, start, end, PFS_PRESENT, 0, now_ns);
-	else if (!err && flags & PFS_PAGE_AROUND)
-		err = presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENT | PFS_MAYBE_UNDER_WAY, now_ns);
 	return err;
 }
 
@@ -340,51 +338,6 @@ static bool beside_fault(const struct pfs_region *region, const struct pfs_threa
 bool touch_is_file(const struct pfs_region *region, const struct pfs_event *ev)
 {
 	return region->have & PFS_HAS(PFS_F_INO) && region->ino == ev->ino && region->dev == ev->dev;
-}
-
-static int mark_around(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
-		       const struct pfs_region *region, const struct pfs_event *ev)
-{
-	uint64_t off = ev->off > region->off ? ev->off : region->off;
-	uint64_t len = region->end - region->start, marked = 0;
-	int err;
-
-	if (ev->end_off <= off || off - region->off >= len)
-		return 0;
-	if (ev->end_off - region->off < len)
-		len = ev->end_off - region->off;
-	err = touch_mark(space, region->start + (off - region->off), region->start + len, PFS_PAGE_AROUND,
-			 PFS_PAGE_TOUCHED | PFS_PAGE_AROUND | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
-	COUNT(around, marked);
-	return err;
-}
-
-/* Fault-around comes with file and offset. The fault under way has the address. */
-int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
-		 struct pfs_outcome *outcome)
-{
-	struct pfs_region *region = fault_region(thread);
-	struct pfs_space *space;
-	int err = 0;
-
-	if (model->priv->muted)
-		return 0;
-	if (!pfs_has(ev, PFS_F_START)) {
-		thread->fault_brought = true;
-		if (region && beside_fault(region, thread, ev->off, ev->end_off))
-			err = doubt_none(thread) ?: mark_around(model, thread, thread->fault_space, region, ev);
-		return err;
-	}
-	/* The kernel populates [start, end): any mapping of that part of the file there may be meant. */
-	space = model_space_of(model, thread, ev);
-	if (!space)
-		return -ENOMEM;
-	thread->nr_around++;
-	for (unsigned int i = pfs_space_lower(space, ev->start);
-	     !err && i < space->nr_live && space->live[i]->start < ev->end; i++)
-		if (touch_is_file(space->live[i], ev))
-			err = mark_around(model, thread, space, space->live[i], ev);
-	return err;
 }
 
 static int mark_huge(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space, uint64_t start,

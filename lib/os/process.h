@@ -5,6 +5,7 @@
  *     process.h     /proc/PID: state, times, faults
  *     smaps.h       /proc/PID/smaps: regions and their memory
  *     huge_pages.h  are transparent huge pages allowed?
+ *     page_cache.h  which pages of a file fault-around would map
  *     vm_events.h   /proc/vmstat: pages taken away by the kernel
  *     helper.h      processes that outlive pfscope
  *     program.h     running another program

@@ -137,9 +137,10 @@ static int pass_on_decided(struct pfs_refs *refs)
 	return ret;
 }
 
-/* Counts pages that the kernel mapped without a fault. Of a huge page, the page that faulted is a reference. */
+/* Counts pages that the kernel mapped, or may have mapped, without a fault. Of a huge page, the page that faulted is a reference. */
 static void count_unasked(struct pfs_refs *refs, const struct pfs_space *space, const struct pfs_region *region)
 {
+	const uint32_t unasked = PFS_PAGE_AROUND | PFS_PAGE_MAYBE_AROUND | PFS_PAGE_POPULATED;
 	struct pfs_page_walk walk;
 	uint32_t flags;
 	uint64_t nr;
@@ -151,7 +152,7 @@ static void count_unasked(struct pfs_refs *refs, const struct pfs_space *space, 
 		bool huge = flags & PFS_PAGE_HUGE && !(flags & PFS_PAGE_TOUCHED);
 
 		refs->stats.unasked_huge += huge ? nr : 0;
-		refs->stats.unasked += huge || flags & (PFS_PAGE_AROUND | PFS_PAGE_POPULATED) ? nr : 0;
+		refs->stats.unasked += huge || flags & unasked ? nr : 0;
 	}
 }
 

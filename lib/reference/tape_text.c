@@ -49,7 +49,9 @@ static void write_gaps(const struct pfs_tapes *t, FILE *out)
 		fprintf(out, "# Sampled (~INTERVAL): %" PRIu64 ", each some time in the interval before.\n",
 			gaps->sampled);
 	if (gaps->unasked)
-		fprintf(out, "# Not seen: accesses to %" PRIu64 " page%s that the kernel mapped by itself.\n",
+		fprintf(out,
+			"# Not seen: accesses to %" PRIu64
+			" page%s that the kernel mapped, or may have mapped, by itself.\n",
 			gaps->unasked, plural(gaps->unasked));
 	if (gaps->unasked_huge)
 		fprintf(out,

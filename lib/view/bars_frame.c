@@ -319,6 +319,11 @@ static void put_details(struct pfs_bars *bars)
 	add_count(&list, t->outside, "in no known region");
 	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
 	add_count(&list, t->around, t->around == 1 ? "page mapped by fault-around" : "pages mapped by fault-around");
+	if (t->maybe_around)
+		pfs_list_add(&list, "at most %" PRIu64 "%s mapped by fault-around", t->maybe_around,
+			     t->around		    ? " more"
+			     : t->maybe_around == 1 ? " page"
+						    : " pages");
 	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
 	add_count(&list, t->huge, "pages in huge pages");
 	add_count(&list, t->maybe, "pages may be, too");

@@ -26,6 +26,7 @@ static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_POPULATED] = { 'P', 'p', "\033[1;36m", "\033[36m", "populated" },
 	[PFS_GLYPH_REFERENCED] = { 'A', 'a', "\033[1;37m", "\033[37m", "accessed" },
 	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "fault-around" },
+	[PFS_GLYPH_MAYBE_AROUND] = { '<', '<', "\033[2;36m", "\033[2;36m", "at most: may be mapped by fault-around" },
 	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m",
 			      "not known: a huge page may have mapped it, or it was not observed" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
@@ -58,6 +59,8 @@ enum pfs_glyph pfs_glyph_of(uint32_t flags)
 		return PFS_GLYPH_REFERENCED;
 	if (flags & PFS_PAGE_AROUND)
 		return PFS_GLYPH_AROUND;
+	if (flags & PFS_PAGE_MAYBE_AROUND)
+		return PFS_GLYPH_MAYBE_AROUND;
 	return flags & PFS_PAGE_MAYBE ? PFS_GLYPH_MAYBE : PFS_GLYPH_NONE;
 }
 

@@ -62,7 +62,9 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 			 "faulted",
 			 stats->unasked_huge);
 	if (stats->unasked)
-		snprintf(unasked, sizeof(unasked), "%s that the kernel mapped by itself%s, until they fault%s; ",
+		snprintf(unasked, sizeof(unasked),
+			 "%s that the kernel mapped, or may have mapped, by itself%s, until they "
+			 "fault%s; ",
 			 pfs_plural(pages, sizeof(pages), stats->unasked, "page"),
 			 curve->process ? " (in all processes)" : "", huge);
 	if (exact && stats->refault.method && stats->refault.method != PFS_REFAULT_IDLE) {

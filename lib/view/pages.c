@@ -256,7 +256,7 @@ static const char *how_text(char buf[128], const struct known *known)
 		{ PFS_PAGE_READ, "read" },	     { PFS_PAGE_WRITE, "write" },
 		{ PFS_PAGE_EXEC, "exec" },	     { PFS_PAGE_ACCESS_UNKNOWN, "touched" },
 		{ PFS_PAGE_USER, "user" },	     { PFS_PAGE_KERNEL, "kernel" },
-		{ PFS_PAGE_MAJOR, "major" },	     { PFS_PAGE_AROUND, "around" },
+		{ PFS_PAGE_MAJOR, "major" },	     { PFS_PAGE_AROUND | PFS_PAGE_MAYBE_AROUND, "around" },
 		{ PFS_PAGE_POPULATED, "populated" }, { PFS_PAGE_HUGE, "huge" },
 		{ PFS_PAGE_SIGNAL, "signal" },	     { PFS_PAGE_REFERENCED, "referenced" },
 	};

@@ -26,6 +26,7 @@
 	{ "outside", "outside", PFS_COLUMN_OPTIONAL },					\
 	{ "touched", "touched", 0 },							\
 	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
+	{ "maybe_around", "at most", PFS_COLUMN_OPTIONAL },					\
 	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
 	{ "huge", "huge", PFS_COLUMN_OPTIONAL },					\
 	{ "unobserved", "not observed", PFS_COLUMN_OPTIONAL }
@@ -96,7 +97,8 @@ static const struct pfs_column handling_columns[] = {
 static void add_counts(struct pfs_table *table, const struct pfs_tally *t)
 {
 	pfs_table_numbers(table, t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel, t->major,
-			  t->signal, t->outside, t->touched, t->around, t->populated, t->huge, t->unobserved);
+			  t->signal, t->outside, t->touched, t->around, t->maybe_around, t->populated, t->huge,
+			  t->unobserved);
 }
 
 /* Seconds since the start of the recording; what came before it is at 0. */

@@ -16,6 +16,11 @@ enum { CLUSTER_GAP = 256 };
 
 /* ---- tallies ---- */
 
+static bool is_maybe_around(uint32_t flags)
+{
+	return flags & PFS_PAGE_MAYBE_AROUND && !(flags & PFS_PAGE_MAPPED);
+}
+
 /* nr pages like that one. */
 static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64_t nr)
 {
@@ -31,6 +36,7 @@ static void tally_pages(struct pfs_tally *t, const struct pfs_page *page, uint64
 	t->touched += page->flags & PFS_PAGE_TOUCHED ? nr : 0;
 	t->major += page->flags & PFS_PAGE_MAJOR ? nr : 0;
 	t->around += page->flags & PFS_PAGE_AROUND ? nr : 0;
+	t->maybe_around += is_maybe_around(page->flags) ? nr : 0;
 	t->populated += page->flags & PFS_PAGE_POPULATED ? nr : 0;
 	t->huge += page->flags & PFS_PAGE_HUGE ? nr : 0;
 	t->maybe += page->flags == PFS_PAGE_MAYBE ? nr : 0;

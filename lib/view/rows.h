@@ -48,6 +48,7 @@ struct pfs_tally {
 	uint64_t outside;			    /* of faults: in no known region */
 	uint64_t touched;			    /* pages that faulted */
 	uint64_t major, around, populated, huge, maybe, unobserved, in_memory, referenced; /* pages marked so */
+	uint64_t maybe_around;	    /* pages that may have been mapped by fault-around */
 	uint64_t seen;		    /* pages that anything happened to */
 	uint64_t first_ns, last_ns; /* of what happened; only if seen */
 };

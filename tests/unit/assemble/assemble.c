@@ -98,16 +98,18 @@ static void test_a_read_from_disk(void **state)
 
 	raw_feed_init(&f);
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2); /* by read(), or for an unrecorded fault */
-	expect(&f, "");
+	expect(&f, "cached off=8192 end_off=12288 dev=fe:00 ino=7 state=added\n");
 	RAW(&f, RAW_FAULT_USER, 0x1000);
 	forget(&f);
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2, 2);
-	expect(&f, "major off=8192 end_off=24576 dev=fe:00 ino=7\n");
+	expect(&f, "cached off=8192 end_off=24576 dev=fe:00 ino=7 state=added\n"
+		   "major off=8192 end_off=24576 dev=fe:00 ino=7\n");
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2);
-	expect(&f, "major off=8192 end_off=12288 dev=fe:00 ino=7\n");
+	expect(&f, "cached off=8192 end_off=12288 dev=fe:00 ino=7 state=added\n"
+		   "major off=8192 end_off=12288 dev=fe:00 ino=7\n");
 	ENTER(&f, SYS_MUNMAP, 0x1000, 0x1000); /* the fault is over */
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2);
-	expect(&f, "");
+	expect(&f, "cached off=8192 end_off=12288 dev=fe:00 ino=7 state=added\n");
 	raw_feed_fini(&f);
 }
 
@@ -256,6 +258,7 @@ static void test_the_page_size_is_heeded(void **state)
 	ROW(&f, 0x10000, 0x14000, ID);
 	RAW(&f, RAW_ADD_CACHE, 0, 7, 1);
 	expect(&f, "map start=10000 end=14000 id=a000\n"
+		   "cached off=16384 end_off=32768 dev=00:00 ino=7 state=added\n"
 		   "major off=16384 end_off=32768 dev=00:00 ino=7\n");
 	raw_feed_fini(&f);
 }

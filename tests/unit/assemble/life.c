@@ -254,6 +254,7 @@ static void test_faults_in_the_exec_of_another_thread(void **state)
 	RAW(&f, RAW_ADD_CACHE, 0, 7, 0);
 	expect(&f, "fault space=exec addr=1000 mode=kernel\n"
 		   "around space=exec off=0 end_off=4096 dev=00:00 ino=7\n"
+		   "cached off=0 end_off=4096 dev=00:00 ino=7 state=added\n"
 		   "major off=0 end_off=4096 dev=00:00 ino=7\n");
 	raw_feed_fini(&f);
 }

@@ -163,7 +163,7 @@ static void test_around_and_major_settle(void **state)
 	fault(&f, 5, PFS_READ, ABSENT);
 	feed_around(&f, 1, INO, 0, 16 * PAGE);
 	maybe(&f, 0);
-	expect(&f, PFS_PAGE_AROUND, 15, PFS_MAYBE_AROUND, 15);
+	expect(&f, PFS_PAGE_MAYBE_AROUND, 15, PFS_MAYBE_AROUND, 15);
 	fault(&f, 600, PFS_READ, ABSENT);
 	maybe(&f, 511);
 	feed_major(&f, 1, INO, (uint64_t)600 * PAGE);

@@ -162,9 +162,8 @@ static void test_what_belongs_to_a_touch(void **state)
 	feed_signal(&f, 11);
 	feed_populate(&f, 0x400000, 0x402000);
 	assert_int_equal(pages_total(pfs_proc_space(f.model->procs)->pages), 0);
-	assert_int_equal(f.model->counts.signal + f.model->counts.major + f.model->counts.around +
-				 f.model->counts.populated + f.model->counts.huge,
-			 0);
+	assert_int_equal(
+		f.model->counts.signal + f.model->counts.major + f.model->counts.populated + f.model->counts.huge, 0);
 	pfs_filter_fini(&filter);
 	feed_free(&f);
 }

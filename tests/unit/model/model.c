@@ -139,20 +139,138 @@ static void test_around(void **state)
 	feed_around(&f, 1, 9, 0x8000, 0x15000); /* reaches below the region: cut there */
 	for (uint64_t addr = 0x400000; addr < 0x408000; addr += PAGE) {
 		uint32_t expected = addr == 0x403000  ? PFS_PAGE_READ | PFS_PAGE_USER
-				    : addr < 0x405000 ? PFS_PAGE_AROUND
+				    : addr < 0x405000 ? PFS_PAGE_MAYBE_AROUND
 						      : 0;
 
 		assert_int_equal(flags_at(&f, 1, addr), expected);
 	}
-	assert_int_equal(f.model->counts.around, 4);
 	feed_around(&f, 1, 9, 0x10000, 0x15000); /* nothing new */
-	assert_int_equal(f.model->counts.around, 4);
 	/* Of another part of the file than the fault's: not its neighbours. */
 	feed_around(&f, 1, 9, 0x16000, 0x18000);
-	assert_int_equal(f.model->counts.around, 4);
 	/* A page mapped unasked can still fault later (a write to it). */
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	assert_int_equal(flags_at(&f, 1, 0x400000), PFS_PAGE_AROUND | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	assert_int_equal(flags_at(&f, 1, 0x400000), PFS_PAGE_MAYBE_AROUND | PFS_PAGE_WRITE | PFS_PAGE_USER);
+	feed_free(&f);
+}
+
+/* The pages of 0x400000 on that fault-around has mapped (+), or may have (?), 16 of them. */
+static const char *around(struct feed *f, char *buf)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		uint32_t flags = flags_at(f, 1, 0x400000 + i * PAGE);
+
+		buf[i] = flags & PFS_PAGE_TOUCHED	 ? 'T'
+			 : flags & PFS_PAGE_AROUND	 ? '+'
+			 : flags & PFS_PAGE_MAYBE_AROUND ? '?'
+							 : '.';
+	}
+	buf[16] = 0;
+	return buf;
+}
+
+static struct feed mapped_file(void)
+{
+	struct feed f = feed_new(1);
+
+	feed_maps_line(&f, 0x400000, 0x410000, R, 0, 1, 9, "/f");
+	return f;
+}
+
+static void test_around_by_a_probe_afterwards(void **state)
+{
+	struct feed f = mapped_file();
+	char buf[17];
+
+	feed_fault(&f, 0x400000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "T???????????????");
+	feed_cached(&f, 1, 9, 0, 0x4000, PFS_CACHE_READY, 0);
+	assert_string_equal(around(&f, buf), "T+++????????????");
+	feed_cached(&f, 1, 8, 0, 0x10000, PFS_CACHE_READY, 0); /* another file */
+	assert_string_equal(around(&f, buf), "T+++????????????");
+	feed_cached(&f, 1, 9, 0x4000, 0x10000, PFS_CACHE_ABSENT, 0);
+	assert_string_equal(around(&f, buf), "T+++............");
+	feed_free(&f);
+}
+
+static void test_around_by_a_probe_before(void **state)
+{
+	struct feed f = mapped_file();
+	char buf[17];
+
+	feed_cached(&f, 1, 9, 0, 0x4000, PFS_CACHE_READY, 0);
+	f.now_ns += 1000;
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++????T???????");
+	f.now_ns += 1000;
+	/* Whether what came was there in time nobody knows; what is not there was not. */
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_ABSENT, 0);
+	assert_string_equal(around(&f, buf), "++++....T.......");
+	feed_free(&f);
+}
+
+static void test_around_and_what_others_did(void **state)
+{
+	struct feed f = mapped_file();
+	char buf[17];
+
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_ABSENT, 0);
+	f.now_ns += 1000;
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	f.now_ns += 1000;
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0); /* an unrecorded process, some time in between */
+	assert_string_equal(around(&f, buf), "????????T???????");
+	feed_free(&f);
+}
+
+static void test_around_and_additions(void **state)
+{
+	struct feed f = mapped_file();
+	char buf[17];
+
+	feed_cached(&f, 1, 9, 0, 0x2000, PFS_CACHE_ADDED, 0);
+	f.now_ns += 1000;
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	f.now_ns += 1000;
+	feed_cached(&f, 1, 9, 0x4000, 0x6000, PFS_CACHE_ADDED, 0);
+	assert_string_equal(around(&f, buf), "????..??T???????");
+	f.now_ns += 1000;
+	/* What was added shortly before may not have been read yet. */
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0);
+	assert_string_equal(around(&f, buf), "??++..++T+++++++");
+	feed_free(&f);
+}
+
+/* The probe began before the fault: it knows nothing of that moment. */
+static void test_around_during_a_probe(void **state)
+{
+	struct feed f = mapped_file();
+	char buf[17];
+
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_ABSENT, 100000);
+	assert_string_equal(around(&f, buf), "????????T???????");
+	f.now_ns += 1000000;
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_HELD, 0);
+	assert_string_equal(around(&f, buf), "........T.......");
+	feed_free(&f);
+}
+
+static void test_around_in_a_region_that_has_gone(void **state)
+{
+	struct feed f = mapped_file();
+
+	feed_fault(&f, 0x400000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x2000);
+	feed_unmap(&f, 0x400000, 0x410000);
+	feed_map(&f, 0x400000, 0x410000, RW, "");
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0);
+	assert_int_equal(flags_at(&f, 1, 0x401000), 0);
+	assert_true(pfs_pages_any(pfs_proc_space(f.model->procs)->retired[0]->pages, 0x401000, 0x402000));
 	feed_free(&f);
 }
 
@@ -900,6 +1018,12 @@ int main(void)
 		cmocka_unit_test(test_a_fault_outside_is_kept),
 		cmocka_unit_test(test_a_fault_outside_of_another_process),
 		cmocka_unit_test(test_around),
+		cmocka_unit_test(test_around_by_a_probe_afterwards),
+		cmocka_unit_test(test_around_by_a_probe_before),
+		cmocka_unit_test(test_around_and_what_others_did),
+		cmocka_unit_test(test_around_and_additions),
+		cmocka_unit_test(test_around_during_a_probe),
+		cmocka_unit_test(test_around_in_a_region_that_has_gone),
 		cmocka_unit_test(test_major),
 		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_signal),

@@ -227,7 +227,7 @@ static void test_gaps(void **state)
 		"# NOT COMPLETE: at least 3 events lost\n"
 		"# NOT COMPLETE: without 5 faults that were only counted (--histogram): when and in which order is "
 		"not known\n" SEEN "# Sampled (~INTERVAL): 2, each some time in the interval before.\n"
-		"# Not seen: accesses to 513 pages that the kernel mapped by itself.\n"
+		"# Not seen: accesses to 513 pages that the kernel mapped, or may have mapped, by itself.\n"
 		"# Of these 511 are in huge pages, each of which is written as the one page that faulted.\n"
 		"# Left out: 1 fault where nothing was mapped.\n"
 		"tape pid=10 tid=10 references=4\n"

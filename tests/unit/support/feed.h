@@ -196,6 +196,24 @@ static inline void feed_around(struct feed *f, uint32_t dev, uint64_t ino, uint6
 	feed_apply(f, &ev);
 }
 
+/* A probe found all pages of the range in that state, some time in the interval before. */
+static inline void feed_cached(struct feed *f, uint32_t dev, uint64_t ino, uint64_t off, uint64_t end_off,
+			       enum pfs_cached state, uint64_t interval_ns)
+{
+	struct pfs_event ev = feed_event(f, PFS_CACHED, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF) | HAS(STATE));
+
+	ev.have = (ev.have & ~(HAS(TID) | HAS(PID))) | HAS(INTERVAL) | HAS(LAST);
+	ev.dev = dev;
+	ev.ino = ino;
+	ev.off = off;
+	ev.end_off = end_off;
+	ev.state = state;
+	ev.interval_ns = interval_ns;
+	ev.last = state != PFS_CACHE_ADDED;
+	feed_apply(f, &ev);
+	f->now_ns -= 1000;
+}
+
 static inline void feed_major(struct feed *f, uint32_t dev, uint64_t ino, uint64_t off)
 {
 	struct pfs_event ev = feed_event(f, PFS_MAJOR, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF));

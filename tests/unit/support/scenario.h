@@ -29,6 +29,7 @@ static inline void scenario_libc(struct feed *f)
 	feed_maps_line(f, 0x7f5d58600000, 0x7f5d58626000, R, 0, LIBC_DEV, 1234, path);
 	feed_maps_line(f, 0x7f5d58626000, 0x7f5d5877c000, RX, 0x26000, LIBC_DEV, 1234, path);
 	feed_maps_line(f, 0x7f5d587cf000, 0x7f5d587d3000, RW, 0x1cf000, LIBC_DEV, 1234, path);
+	feed_cached(f, LIBC_DEV, 1234, 0, 0x200000, PFS_CACHE_READY, 0);
 	feed_fault(f, 0x7f5d58600000, PFS_READ);
 	feed_around(f, LIBC_DEV, 1234, 0, 0x10000);
 	for (int i = 0; i < 12; i++) {
@@ -100,6 +101,7 @@ static inline void scenario(struct feed *f)
 	feed_note(f, "start", "0", false);
 	scenario_image(f, "/usr/bin/dash", 77);
 	feed_exec(f, "/usr/bin/dash", "sh");
+	feed_cached(f, LIBC_DEV, 77, 0, 0x20000, PFS_CACHE_READY, 0);
 	feed_fault(f, 0x55d0c8e02000, PFS_EXECUTE);
 	feed_around(f, LIBC_DEV, 77, 0x2000, 0x6000);
 	feed_fault(f, 0x55d0c8e0a000, PFS_WRITE);

@@ -405,7 +405,7 @@ static void test_each_glyph(void **state)
 	struct feed f = feed_new(1);
 	struct pfs_event sampled;
 
-	feed_maps_line(&f, 0x400000, 0x410000, RW | X, 0, 1, 9, "/f");
+	feed_maps_line(&f, 0x400000, 0x411000, RW | X, 0, 1, 9, "/f");
 	feed_fault(&f, 0x400000, PFS_READ);
 	feed_fault(&f, 0x401000, PFS_WRITE);
 	feed_fault(&f, 0x402000, PFS_EXECUTE);
@@ -418,15 +418,18 @@ static void test_each_glyph(void **state)
 	feed_fault(&f, 0x407000, PFS_WRITE);
 	feed_signal(&f, 7);
 	feed_fault(&f, 0x408000, PFS_READ);
+	feed_cached(&f, 1, 9, 0x9000, 0xa000, PFS_CACHE_READY, 0);
 	feed_around(&f, 1, 9, 0x8000, 0xa000);
 	feed_reached(&f, 1, 9, 0xb000);
+	feed_fault(&f, 0x40f000, PFS_READ);
+	feed_around(&f, 1, 9, 0xf000, 0x11000);
 	feed_populate(&f, 0x40a000, 0x40b000);
 	feed_fault(&f, 0x40c000, PFS_WRITE);
 	feed_huge(&f, 1);
 	sampled = feed_event(&f, PFS_ACCESS, HAS(ADDR));
 	sampled.addr = 0x40e000;
 	feed_apply(&f, &sampled);
-	assert_bar(&f, 100, "|RWXBTKM!R+P.WHA.|");
+	assert_bar(&f, 100, "|RWXBTKM!R+P.WHAR<|");
 	assert_true(drawn_with(&f, "bars", plain, "A accessed"));
 	assert_true(drawn_with(&f, "bars", plain, "T touched, access unknown"));
 	assert_false(drawn_with(&f, "bars", plain, "folded"));
@@ -434,7 +437,7 @@ static void test_each_glyph(void **state)
 	assert_false(drawn_with(&f, "bars", plain, "lower case"));
 	/* In user mode too, it is no longer the kernel's only. */
 	feed_fault(&f, 0x405000, PFS_WRITE);
-	assert_bar(&f, 100, "|RWXBTWM!R+P.WHA.|");
+	assert_bar(&f, 100, "|RWXBTWM!R+P.WHAR<|");
 	feed_free(&f);
 }
 

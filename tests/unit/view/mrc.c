@@ -86,9 +86,9 @@ static void test_text(void **state)
 	assert_same_text(
 		d.text,
 		"Seen: 6 references to 3 pages: 3 first touches, 3 repeated; all exact\n"
-		"Not seen: accesses to a page between two of its faults; accesses to 2 pages that the kernel mapped\n"
-		"  by itself, until they fault; misses and ratios are those of the references seen, not of the\n"
-		"  program's accesses\n"
+		"Not seen: accesses to a page between two of its faults; accesses to 2 pages that the kernel mapped,\n"
+		"  or may have mapped, by itself, until they fault; misses and ratios are those of the references\n"
+		"  seen, not of the program's accesses\n"
 		"\n"
 		"Misses of the references seen, by memory\n"
 		"  policy  pages  memory  misses  repeated  miss ratio\n"

@@ -19,6 +19,7 @@ static void small(struct feed *f)
 	feed_maps_line(f, 0x400000, 0x404000, RX, 0, 8 << 20 | 1, 77, "/usr/bin/x");
 	feed_maps_line(f, 0x600000, 0x601000, RW, 0, 0, 0, "");
 	feed_fault(f, 0x400000, PFS_EXECUTE);
+	feed_cached(f, 8 << 20 | 1, 77, 0, 0x4000, PFS_CACHE_READY, 0);
 	feed_around(f, 8 << 20 | 1, 77, 0, 0x4000);
 	feed_fault(f, 0x600000, PFS_READ);
 	feed_fault(f, 0x600000, PFS_WRITE);
@@ -71,16 +72,16 @@ static void test_csv(void **state)
 		&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
 		"table,cpu,lost,lost_unknown_times\n"
 		"lost,1,12,0\n"
-		"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,unobserved,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
-		"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,0,2,0,1,12,0.000000,,parent\n"
-		"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
-		"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,unobserved,gaps,may_lack,first_s,last_s,name\n"
-		"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,1,12,0.000005,0.000006,anon\n"
-		"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
-		"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
-		"table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,populated,huge,unobserved,device,inode,name\n"
-		"file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,0,08:01,77,/usr/bin/x\n"
-		"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,,,anon\n"
+		"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
+		"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,0,0,2,0,1,12,0.000000,,parent\n"
+		"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
+		"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,gaps,may_lack,first_s,last_s,name\n"
+		"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,0,1,12,0.000005,0.000006,anon\n"
+		"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
+		"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
+		"table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,device,inode,name\n"
+		"file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,0,0,08:01,77,/usr/bin/x\n"
+		"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,0,,,anon\n"
 		"table,cpu,from_s,to_s,events,processes,regions,pids\n"
 		"gap,1,0.000011,0.000012,12,1,2,1\n");
 	feed_free(&f);

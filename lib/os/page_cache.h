@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which pages of a file fault-around would map now. mincore() alone does not tell: pages that are locked or marked for
+ * readahead are in the page cache, too, and are passed over.
+ *
+ * The file is mapped, and of each group of cached pages one is read: what the kernel then has mapped beside it shows in
+ * the own pagemap, what it has not, in kpageflags. MADV_RANDOM keeps the marks for readahead, and starts none. Needs root.
+ */
+#ifndef PFS_PAGE_CACHE_H
+#define PFS_PAGE_CACHE_H
+
+#include <stdint.h>
+
+enum pfs_page_state {
+	PFS_PAGE_STATE_UNKNOWN, /* it was locked, or was being written */
+	PFS_PAGE_STATE_READY,	/* is mapped by fault-around */
+	PFS_PAGE_STATE_HELD,	/* marked for readahead: is not */
+	PFS_PAGE_STATE_ABSENT,
+};
+
+/* A run of pages in one state, in bytes of the file. Returns 0, or what ends the probe. */
+typedef int pfs_page_state_fn(void *ctx, uint64_t off, uint64_t end_off, enum pfs_page_state state);
+
+/*
+ * Probes the pages of [off, end_off), which ends at the file's end at the latest, and passes on their runs in order. The
+ * file may shrink meanwhile: SIGBUS is handled. Not for several threads at once. 0, what fn returned, or -errno.
+ */
+int pfs_page_cache_probe(int fd, uint64_t off, uint64_t end_off, pfs_page_state_fn *fn, void *ctx);
+
+#endif
