@@ -224,6 +224,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 		uint64_t end = r->end < ev->end ? r->end : ev->end;
 		struct extent e = fails ? clip(got, start, end) : gets(r, start, end);
 
+		bool ends = r->reached && r->reached_last;
+
 		r->reached = 0;
 		if (refuses(r, ev) || (only_locked && !(r->traits & PFS_TRAIT_LOCKED)))
 			continue;
@@ -235,6 +237,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 			err = doubt_populated(model, space, r, start, e.maybe, ev->ts_ns)
 				      ?: populate_pages(model, space, start, e.sure, ev, &marked, &alone)
 				      ?: presence_set(space, e.sure, e.maybe, doubt, PFS_PRESENT, ev->ts_ns);
+		if (!err && ends && !model->priv->muted) /* not as a part of a large folio either */
+			err = presence_set(space, e.maybe, end, PFS_ABSENT, PFS_PRESENT, ev->ts_ns);
 	}
 	TOUCH_COUNT(populated, marked + alone);
 	if (!model->priv->muted)
