@@ -80,7 +80,7 @@ static void region_grown(struct pfs_thread *thread, struct pfs_space *space)
 	region = pfs_space_find(space, thread->fault_addr);
 	if (!region)
 		return;
-	region->written |= thread->fault_access == PFS_WRITE;
+	region->written = true; /* growing prepares its anon_vma, so a fork copies its page table */
 	if (!pfs_space_below_stack(space, thread->fault_addr))
 		return;
 	for (int i = 0; i < 2 && thread->outside[i]; i++)

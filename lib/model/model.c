@@ -130,6 +130,9 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 	case PFS_NOTE_HUGE_PAGES:
 		doubt_settings(model, &fact);
 		return 0;
+	case PFS_NOTE_SOURCE:
+		model->priv->sees_handlers = !strcmp(fact.text, "stap");
+		return 0;
 	case PFS_NOTE_LACKS: /* the tracepoint, or the function */
 		model->priv->lacks_around |= fact.what && strstr(fact.what, "map_pages");
 		return 0;

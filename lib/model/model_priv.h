@@ -30,10 +30,11 @@ struct pfs_model_private {
 	uint64_t end_ns;		      /* of what is applied, but for what tells of the time before; 0: all is */
 	struct cache_file *files, *last_file; /* what is known of the page cache (cache.h) */
 	bool muted;
-	bool presence;	   /* is tracked */
-	bool x86;	   /* fault codes are those of x86 */
-	bool whole_folios; /* a fault on a file maps all of a large folio */
-	bool lacks_around; /* fault-around is not reported */
+	bool presence;	    /* is tracked */
+	bool x86;	    /* fault codes are those of x86 */
+	bool whole_folios;  /* a fault on a file maps all of a large folio */
+	bool lacks_around;  /* fault-around is not reported */
+	bool sees_handlers; /* a fault that got a page has a class */
 	struct doubt_settings {
 		bool known; /* else nothing is doubted */
 		/* anonymous memory may get huge pages: any does, or that of MADV_HUGEPAGE; of any size, smaller ones too */
@@ -98,6 +99,7 @@ struct fault_batch {
 	uint32_t nr;
 	uint8_t access, mode, class; /* 0: not known */
 	enum fault_on { FAULT_UNKNOWN, FAULT_ON_ABSENT, FAULT_ON_MAPPED } mapped;
+	bool failed;		       /* its handler, if there was one, returned without a page */
 	const struct pfs_event *event; /* of a single one: how it was handled; or NULL */
 };
 
@@ -176,6 +178,7 @@ static inline struct fault_batch touch_batch(const struct pfs_model *model, cons
 		.mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0,
 		.class = pfs_has(ev, PFS_F_CLASS) ? ev->class : 0,
 		.mapped = fault_on(model, pfs_has(ev, PFS_F_CODE), ev->code),
+		.failed = !pfs_has(ev, PFS_F_CLASS) && (model->priv->sees_handlers || pfs_has(ev, PFS_F_LATENCY)),
 		.event = ev,
 	};
 }

@@ -217,12 +217,6 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
 	return presence_at(space, addr);
 }
 
-/* Whether its handler returned (its latency is known) without a page: a fault that got one has a class then. */
-static bool got_nothing(const struct fault_batch *batch)
-{
-	return batch->event && pfs_has(batch->event, PFS_F_LATENCY) && !batch->class;
-}
-
 /*
  * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain if it has a class, else
  * when its thread goes on: a signal may interrupt it while it waits for a page of a file.
@@ -239,7 +233,7 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 		thread->under_way = false;
 	err = touch_conclude(thread);
 	thread->fault_presence = before_fault(space, region, batch, faults->addr[last]);
-	if (err || !(batch->class || (fate == PFS_SERVED && !got_nothing(batch))))
+	if (err || !(batch->class || (fate == PFS_SERVED && !batch->failed)))
 		return err;
 	err = presence_faults(space, faults);
 	if (!err && region && region->traits & PFS_TRAIT_HUGETLB)
