@@ -3,8 +3,8 @@
 # timeout: 600
 #
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
-# the same time: no page that `pfscope pages` calls present is absent in the kernel's page table, or the other way round.
-# The guests record, the host compares. GROUPS_WANTED="steps programs layouts" runs programs and the random layouts (SEEDS),
+# the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
+# The guests record, the host compares. GROUPS_WANTED="steps programs layouts" runs programs and random layouts (SEEDS),
 # too: they have pages that are wrong.
 
 . "${0%/*}/vm.sh"

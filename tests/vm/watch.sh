@@ -11,7 +11,7 @@ in_force()
 		[ "$(cat /sys/kernel/tracing/instances/pfscope-"$1"-*/tracing_on 2>/dev/null)" = 1 ]
 }
 
-# watch NAME COMMAND...: it waits, stopped, until both have entered it. Recordings, its output and what it leaves in *.maps
+# watch NAME COMMAND...: it waits, stopped, until both have entered it. Recordings, its output, *.maps
 # and saved/ go to $out/NAME.
 watch()
 {
