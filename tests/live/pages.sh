@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What tests of `pfscope pages` share (pages.t, tests/vm/pages.t): the cases, as calls of functions that the test defines
+# What tests of `pfscope pages` share (pages.t, tests/vm/pages.t): the cases, as calls of functions that a test defines
 # (`steps`, `program`, `layout`), and the comparison of what they saved with a recording.
 
 LIMIT=${LIMIT:-100}	# percent of the pages not absent that may be unknown
