@@ -4,16 +4,16 @@
 #
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
 # the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
-# The guests record, the host compares. GROUPS_WANTED="steps programs layouts" runs programs and random layouts (SEEDS),
+# The guests record, the host compares. GROUPS_WANTED="steps programs layouts" runs random layouts (SEEDS),
 # too: they have pages that are wrong.
 
 . "${0%/*}/vm.sh"
 . "$ROOT/tests/live/pages.sh"
-groups=${GROUPS_WANTED:-steps}
+groups=${GROUPS_WANTED:-steps programs}
 
 # What is wrong so far. Attached to, ftrace has no count of faults that would show accesses by the kernel.
 unmended=' ftrace:lock-all-fault ftrace:locked-protect ftrace:mem-read ftrace:mem-write ftrace:populate-hole ftrace:uffd
-	ftrace:uffd-child ftrace:uffd-of-child stap:uffd stap:uffd-child stap:uffd-of-child '
+	ftrace:uffd-child ftrace:uffd-of-child stap:uffd stap:uffd-child stap:uffd-of-child stap:uffd-move '
 unmended=${unmended//[[:space:]]/ }
 
 build_probes || { done_testing; exit; }
