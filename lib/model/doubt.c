@@ -254,7 +254,7 @@ static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread,
 	int err = 0;
 
 	thread->doubt_end = 0;
-	if (possible && !mapped)
+	if (!mapped)
 		err = doubt_folio(model, space, region, addr, ts_ns);
 	if (!err && !mapped && batch->access != PFS_WRITE)
 		err = doubt_around(model, space, region, addr, ts_ns);
