@@ -18,6 +18,7 @@ static const struct {
 	{ "handle_mm_fault", false, "faults: address, flags, region, what was there before" },
 	{ "handle_mm_fault", true, "faults: minor or major, page frame, latency" },
 	{ "filemap_map_pages", false, "pages of a file offered beside a fault" },
+	{ "filemap:mm_filemap_delete_from_page_cache", false, "pages of files that left the page cache" },
 	{ "maple_tree:ma_write", false, "which part of a layout has changed" },
 	{ "up_write", false, "layouts: written when their lock is released" },
 	{ "downgrade_write", false, "layouts: written before munmap frees pages" },
