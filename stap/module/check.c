@@ -19,6 +19,8 @@ static const struct {
 	{ "handle_mm_fault", true, "faults: minor or major, page frame, latency" },
 	{ "filemap_map_pages", false, "pages of a file offered beside a fault" },
 	{ "filemap:mm_filemap_delete_from_page_cache", false, "pages of files that left the page cache" },
+	{ "do_madvise", false, "pages discarded by madvise" },
+	{ "do_madvise", true, "whether madvise succeeded" },
 	{ "maple_tree:ma_write", false, "which part of a layout has changed" },
 	{ "up_write", false, "layouts: written when their lock is released" },
 	{ "downgrade_write", false, "layouts: written before munmap frees pages" },
