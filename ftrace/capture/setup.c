@@ -40,8 +40,6 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	case RAW_CALL_EXIT:
 	case RAW_FILE_FAULT:
 		return false;
-	case RAW_SYS_EXIT: /* see enable_ioctl() */
-		return desc->nr != SYS_IOCTL;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
 		return !c->tracers.has_hist;
@@ -268,17 +266,6 @@ static int enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pf
 	return enable(c, desc, err);
 }
 
-/* How ioctls end is of interest once there is one of a userfaultfd. */
-static int enable_ioctl(struct pfs_capture *c, struct pfs_err *err)
-{
-	const struct raw_desc *desc = raw_desc_find("syscalls", "sys_exit_ioctl");
-
-	if (!pfs_instance_has_event(c->instance, desc->system, desc->name) ||
-	    !enable_when(c, desc, "syscalls/sys_enter_ioctl", UFFD_IOCTLS))
-		return 0;
-	return enable(c, desc, err);
-}
-
 #ifdef __x86_64__
 #define HAS_32BIT true
 #else
@@ -319,35 +306,16 @@ static int arm_calls(struct pfs_capture *c)
 
 /* ---- pages of files that are populated ---- */
 
-/* The system calls that populate, and the filter of those that may. */
-static const struct {
-	const char *call, *filter;
-} populating[] = {
-	{ "mmap", " if flags & 0xa000" }, /* MAP_LOCKED, MAP_POPULATE */
-	{ "madvise", " if behavior == 22 || behavior == 23" },
-	{ "mlock", "" },
-	{ "mlock2", "" },
-	{ "mlockall", "" },
-};
-
 /*
  * What a populating call got of a file is known from the event, which fires for each page of a file that the kernel has
- * to look up. The kernel enables it when the target first calls one. To be called once the target is entered.
+ * to look up. A trigger at each of the five calls that populate would cost the end of a recording 50 ms each.
  */
 static int enable_file_faults(struct pfs_capture *c, struct pfs_err *err)
 {
-	char file[64], trigger[128];
-	int ret = 0;
+	const struct raw_desc *desc = desc_of(RAW_FILE_FAULT);
 
-	if (!pfs_instance_has_event(c->instance, "filemap", "mm_filemap_fault"))
-		return note_lack(c, "filemap", "mm_filemap_fault", "how much of a file was populated", err);
-	for (size_t i = 0; !ret && i < sizeof(populating) / sizeof(populating[0]); i++) {
-		snprintf(file, sizeof(file), "events/syscalls/sys_enter_%s/trigger", populating[i].call);
-		snprintf(trigger, sizeof(trigger), "enable_event:filemap:mm_filemap_fault%s", populating[i].filter);
-		ret = pfs_instance_write(c->instance, file, trigger, NULL);
-	}
-	if (ret)
-		return note_lack(c, "filemap", "mm_filemap_fault", "how much of a file was populated", err);
+	if (!pfs_instance_has_event(c->instance, desc->system, desc->name) || enable(c, desc, NULL))
+		return note_lack(c, desc->system, desc->name, "how much of a file was populated", err);
 	return note(c, PFS_FACT(FILE_FAULTS, .text = "yes"), err);
 }
 
@@ -355,8 +323,7 @@ int capture_enable_later(struct pfs_capture *c, bool runs_already, struct pfs_er
 {
 	bool calls = HAS_32BIT && (c->options->calls_32bit || c->config.is_32bit);
 
-	return enable_page_alloc(c, runs_already, err) ?: enable_file_faults(c, err) ?: enable_ioctl(c, err)
-		       ?: calls ? arm_calls(c) : 0;
+	return enable_page_alloc(c, runs_already, err) ?: enable_file_faults(c, err) ?: calls ? arm_calls(c) : 0;
 }
 
 static const char *enable_file(const struct raw_desc *desc, char file[64])

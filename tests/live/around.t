@@ -51,7 +51,7 @@ is "$(drawn)" "$truth" 'pages that were there before the recording'
 "$WORK/cached" file drop ahead 0 page 20 >/dev/null
 record map touch 2
 is "$(drawn)" "$truth" 'the page that is marked for readahead is passed over'
-is "$(tr -d 0 <<<"$truth" | wc -c)" 4 '... there was one, of 4'
+like "${truth//0/}" '^1{2,8}$' '... there was one'
 
 "$WORK/cached" file drop page 7 >/dev/null
 record map touch 7 pause 400 touch 7 page 8 page 9 pause 10
@@ -80,7 +80,7 @@ agree 'added by another process in between: not taken for mapped'
 like "$(drawn)" '11' '... what was known stays known'
 
 # A removed file has no name to be opened by.
-cp file gone
+"$WORK/cached" gone make 64 >/dev/null
 record2=$("$PFSCOPE" run -o rec.dat -- sh -c 'exec 3<gone; rm gone; "$0" /dev/fd/3 map touch 5 pause 400' "$WORK/cached" 2>bars |
 	grep -x "[01]*")
 truth=$record2
