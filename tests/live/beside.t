@@ -51,7 +51,7 @@ compared()
 			if (page == 1)
 				ever[i] = 1
 			unknown += cell == "?"
-			false_ += cell != "?" && cell != "." && cell != "+" && !ever[i]
+			false_ += cell !~ /[?.+<]/ && !ever[i]
 			missing += cell == "." && page == 1
 			presence = substr($3, i, 1)
 			wrong += presence != page && presence != "?"

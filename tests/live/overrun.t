@@ -24,7 +24,7 @@ has_ended()
 # delivered FILE: the kernel's events in a recording, without pfscope's own and without losses.
 delivered()
 {
-	trace-cmd report "$1" 2>/dev/null | grep -avE ' pfs_(map|task|note): |^cpus=|^version|EVENTS DROPPED|EVENTS LOST' |
+	trace-cmd report "$1" 2>/dev/null | grep -avE ' pfs_(map|task|note|cached): |^cpus=|^version|EVENTS DROPPED|EVENTS LOST' |
 		grep -ac ': '
 }
 
