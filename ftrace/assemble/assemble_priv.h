@@ -72,9 +72,10 @@ struct asm_proc {
 /* How much of a file the kernel got while it populated: what it looked up in the page cache, or added there. */
 struct asm_reached {
 	uint32_t dev;
-	uint64_t ino, end; /* end: the number of the first page beyond; 0: no file yet */
-	bool ends;	   /* no page beyond it was mapped */
-	bool by_fault;	   /* the file is of a kind whose faults are recorded */
+	uint64_t ino, end;	/* end: the number of the first page beyond; 0: no file yet */
+	bool ends;		/* no page beyond it was mapped */
+	bool by_fault;		/* the file is of a kind whose faults are recorded */
+	uint64_t window, again; /* the end of the last fault-around, how often it was repeated */
 };
 
 /* The system call that a thread is in; asm_call_over() resets it. */

@@ -174,6 +174,17 @@ int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct
 }
 
 /*
+ * The same where only fault-around is recorded, of files in memory: its range ends where the file does if it finds a page,
+ * and may lie beyond that if it finds none. It is reported once more for each further page that the call got in it.
+ */
+static uint64_t reached_in_memory(struct asm_reached *reached, const struct raw_event *raw)
+{
+	reached->again = reached->window == raw->arg[3] + 1 ? reached->again + 1 : 0;
+	reached->window = raw->arg[3] + 1;
+	return raw->arg[2] + reached->again;
+}
+
+/*
  * A populating call got the pages up to `end`, which is in the file, and looks up the next one if it has not mapped it
  * by then: of a large folio it may have.
  */
@@ -190,6 +201,8 @@ static int reach(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		err = asm_emit_reached(a, t, raw);
 		*reached = (struct asm_reached){ 0 };
 	}
+	if (raw->kind == RAW_MAP_PAGES && !(raw->arg[0] >> 20))
+		end = reached_in_memory(reached, raw);
 	t->call.has_reached = true;
 	reached->dev = raw->arg[0];
 	reached->ino = raw->arg[1];

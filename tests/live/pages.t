@@ -14,7 +14,7 @@ export TMPDIR=$T
 program_files
 
 # What pfscope has wrong so far. Named in NAMES it runs.
-unmended=' large chromium layout '
+unmended=' chromium layout '
 unmended=${unmended//[[:space:]]/ }
 
 # wanted NAME: is it to run?
@@ -24,15 +24,22 @@ wanted()
 	[[ " $NAMES " = *" $1 "* ]]
 }
 
-# recorded NAME LIMIT COMMAND...: records it; what it saved is compared.
+# recorded NAME LIMIT COMMAND...: records it; what it saved is compared. A page of a file that another process locks at the
+# very moment of a fault-around is passed over (docs/pages.md), so what differs is recorded a second time.
 recorded()
 {
-	local name=$1 limit=$2 status
+	local name=$1 limit=$2 try status output
 
 	shift 2
-	mkdir saved
-	"$PFSCOPE" run --no-bars -o run.dat -- "$@" >out 2>&1
-	status=$?
+	for try in 1 2; do
+		rm -rf saved run.dat
+		mkdir saved
+		"$PFSCOPE" run --no-bars -o run.dat -- "$@" >out 2>&1
+		status=$?
+		[ $status = 0 ] && [ $try = 1 ] || break
+		output=$(compare saved run.dat "$limit" 2>&1) && break
+		diag "$name: once more after" "$output"
+	done
 	if [ $status = 77 ]; then
 		diag "$name: $(tail -n 1 out)"
 	elif [ $status = 0 ]; then
