@@ -42,6 +42,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 		return false;
 	case RAW_FAULT_USER:
 	case RAW_FAULT_KERNEL:
+	case RAW_DELETE_CACHE: /* which pages are mapped is not known without the faults */
 		return !c->tracers.has_hist;
 	case RAW_DAMON:
 		return c->wants_accesses;
