@@ -74,7 +74,7 @@ static int advise_pageout(struct pfs_model *model, struct pfs_space *space, cons
 		const struct part part = { r->dev, r->ino, off & -HUGE_PAGE, (end_off + HUGE_PAGE - 1) & -HUGE_PAGE,
 					   true };
 
-		if (r->have & PFS_HAS(PFS_F_INO) && pfs_is_file(r->dev, r->ino))
+		if (pfs_region_is_file(r))
 			err = remove_part(model, &part, ev->ts_ns);
 	}
 	return err;

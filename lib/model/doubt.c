@@ -53,11 +53,6 @@ void doubt_settings(struct pfs_model *model, const struct pfs_fact *fact)
 	}
 }
 
-static bool is_file(const struct pfs_region *region)
-{
-	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
-}
-
 enum pages_in { ON_DISK, IN_MEMORY, IN_MEMORY_SMALL };
 
 /* Where the region's file is, and whether it has small pages only. */
@@ -82,7 +77,7 @@ static bool is_possible(const struct pfs_model *model, const struct pfs_region *
 
 	if (region->traits & (PFS_TRAIT_HUGETLB | PFS_TRAIT_NO_THP))
 		return false;
-	if (is_file(region))
+	if (pfs_region_is_file(region))
 		return (access != PFS_WRITE || region->perms & PFS_PERM_SHARED) &&
 		       pages_in_file(s, region) != IN_MEMORY_SMALL;
 	if (access == PFS_WRITE || !s->zero) /* it allocates */
@@ -101,7 +96,7 @@ static uint64_t huge_size(const struct pfs_model *model)
 /* The pages that one huge page of the file, or the zero page, and one page of page tables hold, in the region. */
 static void clip(const struct pfs_model *model, const struct pfs_region *region, uint64_t addr, struct reach *reach)
 {
-	uint64_t size = huge_size(model), by = is_file(region) ? region->off - region->start : 0;
+	uint64_t size = huge_size(model), by = pfs_region_is_file(region) ? region->off - region->start : 0;
 	uint64_t in_file = ((addr + by) & -size) - by; /* where its huge page of the file begins */
 
 	reach->start = addr & -size;
@@ -121,7 +116,7 @@ static bool reach_of(const struct pfs_model *model, const struct pfs_region *reg
 {
 	clip(model, region, addr, reach);
 	/* Smaller pages of files in memory may be mapped one by one. */
-	reach->all = !is_file(region) || pages_in_file(&model->priv->huge, region) == ON_DISK;
+	reach->all = !pfs_region_is_file(region) || pages_in_file(&model->priv->huge, region) == ON_DISK;
 	return !reach->all || reach->end - reach->start == huge_size(model);
 }
 
@@ -222,7 +217,7 @@ static int doubt_folio(const struct pfs_model *model, struct pfs_space *space, c
 {
 	struct reach reach;
 
-	if (!space->presence || !model->priv->whole_folios || !is_file(region))
+	if (!space->presence || !model->priv->whole_folios || !pfs_region_is_file(region))
 		return 0;
 	clip(model, region, addr, &reach);
 	return presence_set(space, reach.start, reach.end, PFS_MAYBE_FOLIO, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
@@ -235,7 +230,7 @@ static int doubt_around(const struct pfs_model *model, struct pfs_space *space, 
 	const uint64_t size = 65536;
 	uint64_t start = addr & -size, end, table_end = (addr & -huge_size(model)) + huge_size(model);
 
-	if (!model->priv->lacks_around || !is_file(region))
+	if (!model->priv->lacks_around || !pfs_region_is_file(region))
 		return 0;
 	if (start < region->start)
 		start = region->start;
@@ -262,7 +257,7 @@ static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread,
 		return err;
 	if (space->doubted && batch->mapped)
 		err = settle(model, space, &reach, addr, mapped, ts_ns);
-	if (!err && mapped && batch->access == PFS_WRITE && is_file(region))
+	if (!err && mapped && batch->access == PFS_WRITE && pfs_region_is_file(region))
 		err = split(model, space, &reach, addr, ts_ns);
 	if (err || mapped || !possible || (reach.all && is_any_mapped(model, space, &reach, addr)))
 		return err;
@@ -275,7 +270,7 @@ int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	bool possible = region && model->priv->huge.known && is_possible(model, region, batch->access);
 	int err = 0;
 
-	if (!region || (!possible && !space->doubted && !(space->presence && is_file(region))))
+	if (!region || (!possible && !space->doubted && !(space->presence && pfs_region_is_file(region))))
 		return 0;
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = doubt_fault(model, thread, space, region, batch, i, possible);
@@ -312,7 +307,7 @@ bool doubt_huge(const struct pfs_model *model, const struct pfs_thread *thread, 
 		return false;
 	if (!s->known) /* other sources report what was mapped */
 		return true;
-	if (!is_file(region)) /* a read gets the zero page */
+	if (!pfs_region_is_file(region)) /* a read gets the zero page */
 		return (thread->fault_access == PFS_WRITE || !thread->fault_access || !s->zero) &&
 		       is_in_force(s->any, region);
 	if (thread->fault_access == PFS_WRITE && !(region->perms & PFS_PERM_SHARED))

@@ -261,6 +261,12 @@ void pfs_model_mute(struct pfs_model *model, bool muted);
  */
 const char *pfs_region_name(const struct pfs_space *space, const struct pfs_region *region);
 
+/* Whether the region is known to map a file. */
+static inline bool pfs_region_is_file(const struct pfs_region *region)
+{
+	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
+}
+
 /* "anon", "thread stack" or "?" (unknown) for a region with that name; NULL if the name is not empty. */
 const char *pfs_region_kind(const struct pfs_region *region, const char *name);
 

@@ -347,8 +347,8 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 	    strcmp(region->name, "[stack]"))
 		return region->name;
 	/* As in the kernel: any mapping without a file that overlaps the heap. */
-	if (!(KNOWS(region, PFS_F_INO) && pfs_is_file(region->dev, region->ino)) && space->brk &&
-	    region->start < space->brk + space->heap_touches && region->end + space->heap_touches > space->start_brk)
+	if (!pfs_region_is_file(region) && space->brk && region->start < space->brk + space->heap_touches &&
+	    region->end + space->heap_touches > space->start_brk)
 		return "[heap]";
 	if (!KNOWS(region, PFS_F_NAME))
 		return NULL;

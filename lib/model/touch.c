@@ -224,7 +224,7 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
 static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
 		      const struct fault_batch *batch, const struct pfs_faults_on *faults, enum pfs_fate fate)
 {
-	bool file = region && pfs_is_file(region->dev, region->ino);
+	bool file = region && pfs_region_is_file(region);
 	uint32_t last = faults->nr - 1;
 	uint64_t start, end;
 	int err;

@@ -82,7 +82,7 @@ static struct object *object_new(struct pfs_places *places, enum pfs_object_kind
 
 static struct object *file_of(struct pfs_places *places, const struct pfs_region *region, const char *name)
 {
-	bool has_inode = region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
+	bool has_inode = pfs_region_is_file(region);
 	uint64_t key[2] = { has_inode ? region->dev : UINT64_MAX, has_inode ? region->ino : (uintptr_t)name };
 	struct object *file;
 

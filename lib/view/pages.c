@@ -120,15 +120,10 @@ struct listing {
 
 /* ---- conclusions ---- */
 
-static bool is_file(const struct pfs_region *region)
-{
-	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
-}
-
 /* Mappings whose pages the kernel or a driver puts there, at once or as it likes. */
 static bool is_special(const struct pfs_region *region, const char *name)
 {
-	if (!name || (region->have & PFS_HAS(PFS_F_INO) && !is_file(region) && name[0] != '['))
+	if (!name || (region->have & PFS_HAS(PFS_F_INO) && !pfs_region_is_file(region) && name[0] != '['))
 		return false;
 	return !strncmp(name, "/[aio]", 6) ||
 	       (!strncmp(name, "/dev/", 5) && strncmp(name, "/dev/shm/", 9) && strncmp(name, "/dev/zero", 9) &&
@@ -144,7 +139,7 @@ static struct verdict unknown(enum reason reason)
 /* Its pages are taken away by swapping only. */
 static bool is_swapped(const struct pfs_region *region)
 {
-	return !is_file(region) && !(region->traits & PFS_TRAIT_DROPPABLE);
+	return !pfs_region_is_file(region) && !(region->traits & PFS_TRAIT_DROPPABLE);
 }
 
 /* Of a page that was mapped, and that no event took away. flags: PFS_PAGE_*. */

@@ -138,7 +138,7 @@ static int gather_processes(struct pfs_report_lines *g)
 
 static bool has_file(const struct pfs_row *row)
 {
-	return row->region && row->region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(row->region->dev, row->region->ino);
+	return row->region && pfs_region_is_file(row->region);
 }
 
 /* Mappings of one file are equal, and so is memory of one label. */
