@@ -26,14 +26,11 @@ static int remove_part_from(struct pfs_space *space, const struct part *part, ui
 
 	for (unsigned int i = 0; !err && i < space->nr_live; i++) {
 		const struct pfs_region *r = space->live[i];
-		uint64_t end_off = r->off + (r->end - r->start);
-		uint64_t from = r->off > part->off ? r->off : part->off;
-		uint64_t to = end_off < part->end_off ? end_off : part->end_off;
+		uint64_t from, to;
 
-		if (!(r->have & PFS_HAS(PFS_F_INO)) || r->ino != part->ino || r->dev != part->dev || from >= to)
+		if (!(r->have & PFS_HAS(PFS_F_INO)) || r->ino != part->ino || r->dev != part->dev ||
+		    !model_part_of(r, part->off, part->end_off, &from, &to))
 			continue;
-		from = r->start + (from - r->off);
-		to = r->start + (to - r->off);
 		if (part->paged_out)
 			err = presence_doubt(space, from, to, PFS_MAYBE_PAGED_OUT, now_ns);
 		else

@@ -22,16 +22,10 @@ struct part {
 
 static bool part_of(struct part *part, const struct pfs_region *region, uint64_t off, uint64_t end_off)
 {
-	uint64_t len = region->end - region->start;
-
-	part->off = off > region->off ? off : region->off;
-	if (end_off <= part->off || part->off - region->off >= len)
+	if (!model_part_of(region, off, end_off, &part->start, &part->end))
 		return false;
-	if (end_off - region->off < len)
-		len = end_off - region->off;
-	part->start = region->start + (part->off - region->off);
-	part->end = region->start + len;
-	return part->start < part->end; /* an end of 0 is no top of memory here */
+	part->off = region->off + (part->start - region->start);
+	return true;
 }
 
 static int mark(const struct part *part, uint64_t start, uint64_t end, uint32_t flags, uint64_t now_ns)
@@ -89,27 +83,18 @@ static int mark_part(struct pfs_model *model, const struct part *part, const str
 	return ret > 0 ? put_off(model, file, part, ev->ts_ns) : ret;
 }
 
-/* The file offset of the fault under way lies in the range; the file is taken to be the same. */
-static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, const struct pfs_event *ev)
-{
-	uint64_t at = region->off + (thread->fault_addr - region->start);
-
-	return at >= ev->off && at < ev->end_off;
-}
-
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
-	struct pfs_space *space = thread->fault_space;
-	struct pfs_region *region = space ? pfs_space_find(space, thread->fault_addr) : NULL;
-	struct part part = { .space = space };
+	struct pfs_region *region = touch_fault_region(thread);
+	struct part part = { .space = thread->fault_space };
 	int err = 0;
 
 	if (model->priv->muted)
 		return 0;
 	if (!pfs_has(ev, PFS_F_START)) {
 		thread->fault_brought = true;
-		if (region && (pfs_has(ev, PFS_F_COUNT) || beside_fault(region, thread, ev)) &&
+		if (region && (pfs_has(ev, PFS_F_COUNT) || touch_beside_fault(region, thread, ev)) &&
 		    part_of(&part, region, ev->off, ev->end_off))
 			err = doubt_none(thread) ?: mark_part(model, &part, ev);
 		return err;

@@ -55,6 +55,21 @@ static inline uint64_t model_page_size(const struct pfs_model *model)
 	return UINT64_C(1) << model->page_shift;
 }
 
+/* The addresses at which the region maps [off, end_off) of its file. False: it maps none of that. */
+static inline bool model_part_of(const struct pfs_region *region, uint64_t off, uint64_t end_off, uint64_t *start,
+				 uint64_t *end)
+{
+	uint64_t skipped = off > region->off ? off - region->off : 0, len = region->end - region->start;
+
+	if (end_off <= region->off || end_off <= off || skipped >= len)
+		return false;
+	if (end_off - region->off < len)
+		len = end_off - region->off;
+	*start = region->start + skipped;
+	*end = region->start + len;
+	return *start < *end; /* an end of 0 is no top of memory here */
+}
+
 /* Touches of pfscope's child before it executes the command are counted apart. */
 static inline struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs_space *space)
 {
@@ -113,6 +128,12 @@ int around_evicted(struct pfs_model *model, const struct pfs_event *ev); /* the 
  */
 int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		 const struct fault_batch *batch, struct pfs_outcome *outcome);
+
+/* The region of the fault under way, or NULL. */
+struct pfs_region *touch_fault_region(struct pfs_thread *thread);
+
+/* Whether the file offset of that fault lies in [ev->off, ev->end_off); the file is taken to be the same. */
+bool touch_beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, const struct pfs_event *ev);
 
 /* The thread has gone on, so its fault is over: its page is mapped. 0 or -ENOMEM. */
 int touch_conclude(struct pfs_thread *thread);

@@ -179,8 +179,7 @@ static uint32_t nr_alike(const struct pfs_space *space, const struct pfs_region 
 	return nr;
 }
 
-/* The region of the fault under way, or NULL. */
-static struct pfs_region *fault_region(struct pfs_thread *thread)
+struct pfs_region *touch_fault_region(struct pfs_thread *thread)
 {
 	return thread->fault_space ? pfs_space_find(thread->fault_space, thread->fault_addr) : NULL;
 }
@@ -196,7 +195,7 @@ static uint64_t fault_start(const struct pfs_region *region, uint64_t addr, uint
 
 int touch_conclude(struct pfs_thread *thread)
 {
-	struct pfs_region *region = thread->under_way ? fault_region(thread) : NULL;
+	struct pfs_region *region = thread->under_way ? touch_fault_region(thread) : NULL;
 	uint64_t start, end;
 
 	thread->under_way = false;
@@ -251,7 +250,7 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 /* The fault under way has mapped nothing. */
 static int unmap_fault(struct pfs_thread *thread)
 {
-	uint64_t end, start = fault_start(fault_region(thread), thread->fault_addr, &end);
+	uint64_t end, start = fault_start(touch_fault_region(thread), thread->fault_addr, &end);
 
 	thread->under_way = false;
 	return presence_set(thread->fault_space, start, end, thread->fault_presence, 0, thread->fault_ns);
@@ -320,13 +319,11 @@ int touch_fault(struct pfs_model *model, struct pfs_thread *thread, const struct
 
 /* ---- outcomes of the fault under way ---- */
 
-/* Whether the file offset of the fault under way lies in [off, end_off); the file is taken to be the same. */
-static bool beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, uint64_t off,
-			 uint64_t end_off)
+bool touch_beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, const struct pfs_event *ev)
 {
 	uint64_t at = region->off + (thread->fault_addr - region->start);
 
-	return at >= off && at < end_off;
+	return at >= ev->off && at < ev->end_off;
 }
 
 bool touch_is_file(const struct pfs_region *region, const struct pfs_event *ev)
@@ -361,7 +358,7 @@ static int populate_huge(struct pfs_model *model, struct pfs_thread *thread, con
 int touch_huge(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 	       struct pfs_outcome *outcome)
 {
-	struct pfs_region *region = fault_region(thread);
+	struct pfs_region *region = touch_fault_region(thread);
 	uint64_t start;
 
 	if (model->priv->muted || ev->order > 18)
@@ -380,12 +377,11 @@ int touch_major(struct pfs_model *model, struct pfs_thread *thread, const struct
 		struct pfs_outcome *outcome)
 {
 	struct pfs_space *space = thread->fault_space;
-	struct pfs_region *region = fault_region(thread);
+	struct pfs_region *region = touch_fault_region(thread);
 
 	if (model->priv->muted)
 		return 0;
-	if (!region || thread->fault_major || !touch_is_file(region, ev) ||
-	    !beside_fault(region, thread, ev->off, ev->end_off)) {
+	if (!region || thread->fault_major || !touch_is_file(region, ev) || !touch_beside_fault(region, thread, ev)) {
 		model->nr_events--; /* as if it were none */
 		outcome->muted = true;
 		return 0;
