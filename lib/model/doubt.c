@@ -125,17 +125,6 @@ static uint64_t page_of(const struct pfs_model *model, uint64_t addr)
 	return addr & -model_page_size(model);
 }
 
-/* What is known of the page; 0: nothing. */
-static uint32_t flags_at(const struct pfs_space *space, uint64_t addr)
-{
-	struct pfs_page_walk walk;
-	uint32_t flags;
-	uint64_t nr;
-
-	pfs_page_walk_start(&walk, space->pages, addr, addr + 1);
-	return pfs_page_walk_flags(&walk, 0, &flags, &nr) ? flags : 0;
-}
-
 /* Has any page of the reach but that one been mapped? Then there is a page of page tables. */
 static bool is_any_mapped(const struct pfs_model *model, const struct pfs_space *space, const struct reach *reach,
 			  uint64_t addr)
@@ -196,7 +185,7 @@ static int settle(const struct pfs_model *model, struct pfs_space *space, const 
 		return 0;
 	if (!was_mapped)
 		return undo(space, reach->start, reach->end);
-	if (flags_at(space, page_of(model, addr)) != PFS_PAGE_MAYBE)
+	if (pfs_pages_flags(space->pages, addr) != PFS_PAGE_MAYBE)
 		return 0;
 	return mark(space, reach->start, reach->end, PFS_PAGE_HUGE, 0, ts_ns)
 		       ?: presence_set(space, reach->start, reach->end, PFS_PRESENT, 0, ts_ns);
@@ -206,7 +195,7 @@ static int settle(const struct pfs_model *model, struct pfs_space *space, const 
 static int split(const struct pfs_model *model, struct pfs_space *space, const struct reach *reach, uint64_t addr,
 		 uint64_t ts_ns)
 {
-	if (!(flags_at(space, page_of(model, addr)) & PFS_PAGE_HUGE))
+	if (!(pfs_pages_flags(space->pages, addr) & PFS_PAGE_HUGE))
 		return 0;
 	return presence_doubt(space, reach->start, reach->end, PFS_MAYBE_HUGE, ts_ns);
 }

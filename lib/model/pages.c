@@ -233,6 +233,14 @@ static const struct pfs_page *find_page(const struct pfs_pages *pages, uint64_t 
 	return pages_in(spot.leaf, number % FANOUT, room);
 }
 
+uint32_t pfs_pages_flags(const struct pfs_pages *pages, uint64_t addr)
+{
+	struct pfs_page room;
+	const struct pfs_page *page = find_page(pages, addr >> pages->page_shift, &room);
+
+	return page ? page->flags : 0;
+}
+
 int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags)
 {
 	uint64_t number = addr >> pages->page_shift;

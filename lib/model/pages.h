@@ -87,6 +87,9 @@ int pfs_pages_came_of(struct pfs_pages *pages, uint64_t addr, uint32_t flags);
  */
 int pfs_pages_settle(struct pfs_pages *pages, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped);
 
+/* The flags of the page at addr; 0: nothing happened to it. */
+uint32_t pfs_pages_flags(const struct pfs_pages *pages, uint64_t addr);
+
 /* A walk over the touched pages of [start, end). */
 struct pfs_page_walk {
 	const struct pfs_pages *pages;

@@ -146,12 +146,5 @@ int presence_copy(struct pfs_space *to, const struct pfs_space *from, const stru
 
 uint32_t presence_at(const struct pfs_space *space, uint64_t addr)
 {
-	struct pfs_page_walk walk;
-	uint32_t flags;
-	uint64_t nr;
-
-	if (!space->presence)
-		return 0;
-	pfs_page_walk_start(&walk, space->presence, addr, addr + 1);
-	return pfs_page_walk_flags(&walk, 0, &flags, &nr) ? flags & PFS_PRESENCE : 0;
+	return space->presence ? pfs_pages_flags(space->presence, addr) & PFS_PRESENCE : 0;
 }
