@@ -178,6 +178,13 @@ static struct verdict untold(const struct circumstances *here, const struct pfs_
 	return still_absent(here, space, region, region->since_ns);
 }
 
+/* Why a page may be mapped or not, by the bit of its presence. */
+#define DOUBT(name) [__builtin_ctz(PFS_MAYBE_##name)] = name
+static const uint8_t doubts[32] = {
+	DOUBT(AROUND), DOUBT(RACED), DOUBT(UNDER_WAY), DOUBT(TRUNCATED), DOUBT(COPIED),
+	DOUBT(HUGE),   DOUBT(FOLIO), DOUBT(POPULATED), DOUBT(MOVED),	 DOUBT(FAILED),
+};
+
 static struct verdict judge(const struct circumstances *here, const struct pfs_space *space,
 			    const struct pfs_region *region, const struct known *known)
 {
@@ -190,33 +197,15 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return still_mapped(here, region, known->flags);
 	case PFS_ABSENT:
 		return still_absent(here, space, region, known->since_ns);
-	case PFS_MAYBE_AROUND:
-		return unknown(AROUND);
 	case PFS_MAYBE_FREE:
 		return here->scanned ? unknown(FREED) : still_mapped(here, region, known->flags);
 	case PFS_MAYBE_PAGED_OUT:
 		return !is_swapped(region) || here->swapped ? unknown(PAGED_OUT)
 							    : still_mapped(here, region, known->flags);
-	case PFS_MAYBE_RACED:
-		return unknown(RACED);
-	case PFS_MAYBE_UNDER_WAY:
-		return unknown(UNDER_WAY);
-	case PFS_MAYBE_TRUNCATED:
-		return unknown(TRUNCATED);
-	case PFS_MAYBE_COPIED:
-		return unknown(COPIED);
-	case PFS_MAYBE_HUGE:
-		return unknown(HUGE);
-	case PFS_MAYBE_FOLIO:
-		return unknown(FOLIO);
-	case PFS_MAYBE_POPULATED:
-		return unknown(POPULATED);
-	case PFS_MAYBE_MOVED:
-		return unknown(MOVED);
-	case PFS_MAYBE_FAILED:
-		return unknown(FAILED);
-	default:
+	case 0:
 		return untold(here, space, region);
+	default:
+		return unknown(doubts[__builtin_ctz(known->presence)]);
 	}
 }
 
