@@ -82,28 +82,10 @@ static void apply_stayed(struct pfs_model *model, const struct pfs_fact *fact)
 	}
 }
 
-static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
+static int keep_note(struct pfs_model *model, const struct pfs_event *ev)
 {
-	struct pfs_note *note;
-	struct pfs_fact fact;
-	bool known;
+	struct pfs_note *note = pfs_array_append(model->notes, model->nr_notes);
 
-	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE))
-		return 0;
-	known = pfs_note_read(&fact, ev->key, ev->value);
-	if (known && fact.key == PFS_NOTE_REFAULT_TICK) {
-		pfs_refault_sum(&model->refaults, &fact.tick);
-		return 0;
-	}
-	if (known && fact.key == PFS_NOTE_REFAULT_STAYED) {
-		apply_stayed(model, &fact);
-		return 0;
-	}
-	if (known && fact.key == PFS_NOTE_MISSED) {
-		model->missed++;
-		return 0;
-	}
-	note = pfs_array_append(model->notes, model->nr_notes);
 	if (!note)
 		return -ENOMEM;
 	*note = (struct pfs_note){ strdup(ev->key), strdup(ev->value), ev->ts_ns,
@@ -114,36 +96,65 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		model->nr_notes--;
 		return -ENOMEM;
 	}
-	switch (known ? fact.key : PFS_NR_NOTES) {
+	return 0;
+}
+
+static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint64_t now_ns)
+{
+	switch (fact->key) {
+	case PFS_NOTE_REFAULT_TICK:
+		pfs_refault_sum(&model->refaults, &fact->tick);
+		return 0;
+	case PFS_NOTE_REFAULT_STAYED:
+		apply_stayed(model, fact);
+		return 0;
+	case PFS_NOTE_MISSED:
+		model->missed++;
+		return 0;
 	case PFS_NOTE_PAGE_SIZE:
-		if (!model->procs && fact.count >= 1024 && fact.count <= (1UL << 24) &&
-		    !(fact.count & (fact.count - 1)))
-			model->page_shift = __builtin_ctzl(fact.count);
+		if (!model->procs && fact->count >= 1024 && fact->count <= (1UL << 24) &&
+		    !(fact->count & (fact->count - 1)))
+			model->page_shift = __builtin_ctzl(fact->count);
 		return 0;
 	case PFS_NOTE_KERNEL: /* 6.7, and 6.6 later on, no longer call neighbours of the heap [heap] */
-		model->heap_touches = pfs_kernel_before(fact.text, 6, 6);
-		model->priv->whole_folios = !pfs_kernel_before(fact.text, 6, 18);
+		model->heap_touches = pfs_kernel_before(fact->text, 6, 6);
+		model->priv->whole_folios = !pfs_kernel_before(fact->text, 6, 18);
 		return 0;
 	case PFS_NOTE_MACHINE:
-		model->priv->x86 = !strcmp(fact.text, "x86_64") || !strcmp(fact.text, "i686");
+		model->priv->x86 = !strcmp(fact->text, "x86_64") || !strcmp(fact->text, "i686");
 		return 0;
 	case PFS_NOTE_HUGE_PAGES:
-		doubt_settings(model, &fact);
+		doubt_settings(model, fact);
 		return 0;
 	case PFS_NOTE_SOURCE:
-		model->priv->sees_handlers = !strcmp(fact.text, "stap");
+		model->priv->sees_handlers = !strcmp(fact->text, "stap");
 		return 0;
 	case PFS_NOTE_LACKS: /* the tracepoint, or the function */
-		model->priv->lacks_around |= fact.what && strstr(fact.what, "map_pages");
+		model->priv->lacks_around |= fact->what && strstr(fact->what, "map_pages");
 		return 0;
 	case PFS_NOTE_START:
-		model->start_ns = ev->ts_ns;
+		model->start_ns = now_ns;
 		return 0;
 	case PFS_NOTE_LOST:
-		return loss_total(model, fact.cpu, fact.count);
+		return loss_total(model, fact->cpu, fact->count);
 	default:
 		return 0;
 	}
+}
+
+static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
+{
+	struct pfs_fact fact;
+	bool known, summed_up;
+
+	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE))
+		return 0;
+	known = pfs_note_read(&fact, ev->key, ev->value);
+	summed_up = known && (fact.key == PFS_NOTE_REFAULT_TICK || fact.key == PFS_NOTE_REFAULT_STAYED ||
+			      fact.key == PFS_NOTE_MISSED);
+	if (!summed_up && keep_note(model, ev))
+		return -ENOMEM;
+	return known ? apply_fact(model, &fact, ev->ts_ns) : 0;
 }
 
 const char *pfs_model_note(const struct pfs_model *model, const char *key)
