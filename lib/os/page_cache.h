@@ -3,8 +3,9 @@
  * Which pages of a file fault-around would map now. mincore() alone does not tell: pages that are locked or marked for
  * readahead are in the page cache, too, and are passed over.
  *
- * The file is mapped, and of each group of cached pages one is read: what the kernel then has mapped beside it shows in
- * the own pagemap, what it has not, in kpageflags. MADV_RANDOM keeps the marks for readahead, and starts none. Needs root.
+ * The probe maps the file and reads one page of each group of cached pages. Its own pagemap then shows which other pages
+ * the kernel has mapped beside that one, and kpageflags why it passed over the rest. With MADV_RANDOM the kernel starts no
+ * readahead and keeps the marks. Needs root.
  */
 #ifndef PFS_PAGE_CACHE_H
 #define PFS_PAGE_CACHE_H

@@ -50,18 +50,12 @@ static int checkpoint_write(const char *path, const struct iovec *iov)
 /* The length of what was read, or -1. */
 static ssize_t checkpoint_read(char *text, size_t max, uint64_t *t0, uint64_t *t1)
 {
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n;
+	ssize_t len;
 
-	if (fd < 0)
-		return -1;
 	*t0 = wl_now_ns();
-	while ((n = read(fd, text + len, max - len)) > 0)
-		len += n;
+	len = snapshot_maps("/proc/self/maps", text, max);
 	*t1 = wl_now_ns();
-	close(fd);
-	return n < 0 || len == max ? -1 : (ssize_t)len;
+	return len;
 }
 
 /* The state of all pages, to PREFIX.PID.N.pages. */
