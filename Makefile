@@ -5,6 +5,7 @@
 # SAN=address,undefined                 build everything with these sanitizers
 # TESTS='unit tests/cli/usage.t'        groups and files for `make test`
 # FUZZ_SECONDS=60                       for each target of `make fuzz`
+# SOAK_SEEDS='1 2 3'                    for `make soak`
 # prefix=/usr/local, DESTDIR=           for install
 
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
@@ -25,6 +26,7 @@ AR      ?= ar
 SAN     ?=
 VERSION := 0.1.0
 FUZZ_SECONDS ?= 60
+SOAK_SEEDS   ?= $(shell seq 1 40)
 # The hardening of Debian's packages. A sanitizer does not know the functions that _FORTIFY_SOURCE calls.
 CFLAGS  ?= -O2 -g -fPIE -fstack-protector-strong -Wformat -Werror=format-security $(if $(SAN),,-D_FORTIFY_SOURCE=2)
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
@@ -90,6 +92,7 @@ WORKLOADS   := $(call programs,tests/workload/*.c)
 EXAMPLES    := $(call programs,examples/*.c)
 FUZZERS     := $(call programs,tests/fuzz/fuzz_*.c)
 FUZZ_SEEDS  := $(O)/tests/fuzz/seeds
+FUZZ_REPLAY := $(O)/tests/fuzz/replay
 
 .DEFAULT_GOAL := all
 all: pfscope	## build ./pfscope (the default)
@@ -115,11 +118,17 @@ $(O)/stap/module/scripts.o: $(wildcard stap/tapset/*)
 # Programs of one file: its include paths are INC, its archives the prerequisites, its other libraries USES.
 INC  = -Itests/unit $(INC_SOURCES)
 USES = $(LIBS) $(TEST_LIBS)
+# Whole commands: all but main() of the program.
+FUZZ_WHOLE := $(O)/tests/fuzz/fuzz_commands $(FUZZ_REPLAY)
+$(O)/libcmd.a: $(filter-out %/main.o,$(OBJ_cmd))
+$(FUZZ_WHOLE): $(O)/libcmd.a
+$(FUZZ_WHOLE): INC += -Icmd
+$(FUZZ_REPLAY): $(ARCHIVES)
 $(TOOLS): $(ARCHIVES)
 $(FUZZ_SEEDS): $(O)/libftrace.a $(O)/liblib.a
 $(FUZZERS): $(ARCHIVES)
 $(FUZZERS): INC += -fsanitize=fuzzer
-$(UNIT) $(TOOLS) $(FUZZERS) $(FUZZ_SEEDS): $(O)/%: %.c $(O)/.flags
+$(UNIT) $(TOOLS) $(FUZZERS) $(FUZZ_SEEDS) $(FUZZ_REPLAY): $(O)/%: %.c $(O)/.flags
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)$(CC) $(ALL_CFLAGS) $(INC) -MMD -MP -o $@ $< $(filter %.a,$^) $(USES) $(LDFLAGS)
 # A workload's faults are counted: no sanitizer, and no optimisation that would move its accesses.
@@ -145,7 +154,7 @@ $(O)/.flags: force
 
 unit: $(UNIT)
 plain: $(O)/pfscope $(TOOLS) $(PRELOADS) $(WORKLOADS) $(EXAMPLES)
-sanitized: $(O)/pfscope unit
+sanitized: $(O)/pfscope unit $(FUZZ_REPLAY)
 fuzzers: $(FUZZERS) $(FUZZ_SEEDS)
 tests: plain unit	## build everything that the tests need
 
@@ -236,6 +245,11 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
+soak: deps-tests	## the random layouts of SOAK_SEEDS: each page compared with the page table (root and tracefs)
+	$(build_plain)
+	$(mount_as_root)
+	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
+
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)
 	$(mount_as_root)
@@ -300,9 +314,9 @@ clean:		## remove all build directories
 
 help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
-	@sed -n '4,8s/^# //p' Makefile
+	@sed -n '4,9s/^# //p' Makefile
 
 .PHONY: all unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-vm mount-tracefs try test check \
-	check-unit check-cli check-live check-vm check-fuzz fuzz bench format format-check lint coverage install \
+	check-unit check-cli check-live check-vm check-fuzz fuzz soak bench format format-check lint coverage install \
 	uninstall clean help force
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

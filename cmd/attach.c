@@ -2,6 +2,7 @@
 /*
  * pfscope attach: records processes that are running already.
  */
+#include "base/number.h"
 #include "common/invoking_user.h"
 #include "base/clock.h"
 #include "base/units.h"
@@ -10,7 +11,6 @@
 #include "os/process.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,25 +20,25 @@
 
 struct attach_args {
 	struct recording_args recording;
-	double seconds; /* -d; 0: until the end */
+	uint64_t duration_ns; /* -d; 0: until the end */
 	pid_t *pids;
 	unsigned int nr_pids;
 };
 
 static const struct argp_option options[] = {
-	{ "duration", 'd', "SECONDS", 0, "Stop after SECONDS", 0 },
+	{ "duration", 'd', "TIME", 0, "Stop after TIME (10, 1.5s, 100ms)", 0 },
 	{ "user", 'u', "USER", 0, "Record all processes of USER (a name or a number), including later ones", 0 },
 	{ 0 },
 };
 
 static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
 {
-	uint64_t pid;
+	pid_t pid = pfs_pid_parse(arg);
 
-	if (!pfs_number_parse(arg, 1, INT32_MAX, &pid))
+	if (!pid)
 		argp_error(state, "%s: not a process ID", arg);
 	for (unsigned int i = 0; i < args->nr_pids; i++)
-		if (args->pids[i] == (pid_t)pid)
+		if (args->pids[i] == pid)
 			return;
 	args->pids[args->nr_pids++] = pid;
 }
@@ -58,16 +58,14 @@ static void check_traits(const struct recording_args *args, struct argp_state *s
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct attach_args *args = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->recording;
 		return 0;
 	case 'd':
-		args->seconds = strtod(arg, &end);
-		if (*end || end == arg || !(args->seconds > 0) || !isfinite(args->seconds))
-			argp_error(state, "--duration: %s: must be a positive number of seconds", arg);
+		if (!pfs_duration_parse(arg, &args->duration_ns))
+			argp_error(state, "--duration: %s: must be a time (10, 1.5s, 100ms)", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		add_pid(args, arg, state);
@@ -90,7 +88,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[PID...]",
-	.doc = "Record every page fault and every change of the memory regions of running processes, their threads and future children, until the processes end, SECONDS are over or Ctrl-C. The processes are not stopped. The bars are drawn on standard error at the end. Without a PID, --user selects all processes of a user, and with --source=stap --comm all processes of a name, including later ones.\v"
+	.doc = "Record every page fault and every change of the memory regions of running processes, their threads and future children, until the processes end, TIME is over or Ctrl-C. The processes are not stopped. The bars are drawn on standard error at the end. Without a PID, --user selects all processes of a user, and with --source=stap --comm all processes of a name, including later ones.\v"
 	       "Examples:\n"
 	       "  pfscope attach 1234                     until the process ends or Ctrl-C\n"
 	       "  pfscope attach -d 10 -o db.dat 1234     for 10 s, and keep the recording\n"
@@ -142,7 +140,8 @@ static int open_target(struct pollfd *target, pid_t pid, struct pfs_err *err)
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
 	if (ret < 0)
-		return pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s", pid, strerror(-ret));
+		return pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s%s", pid, strerror(-ret),
+				   ret == -EACCES ? ": recording needs root (try sudo)" : "");
 	if (!ret)
 		return pfs_err_set(err, -EINVAL,
 				   "process %d: is a kernel thread or has ended (it has no memory of its own)", pid);
@@ -167,8 +166,10 @@ static int open_targets(struct attach *a, struct pfs_err *err)
 
 static void on_signals(struct attach *a)
 {
-	while (stop_request(a->signal_fd)) {
-		a->quit = a->stop; /* the second signal quits at once */
+	int sig;
+
+	while ((sig = stop_request(a->signal_fd))) {
+		a->quit |= a->stop && sig != SIGHUP; /* a terminal that is closed sends more than one */
 		a->stop = true;
 	}
 }
@@ -195,7 +196,7 @@ static int watch_once(struct attach *a, int timeout_ms, struct pfs_err *err)
 
 static int watch(struct attach *a, struct pfs_err *err)
 {
-	uint64_t end = a->args->seconds > 0 ? pfs_now_ns() + a->args->seconds * 1e9 : UINT64_MAX;
+	uint64_t end = a->args->duration_ns ? pfs_now_ns() + a->args->duration_ns : UINT64_MAX;
 	int ret = 1;
 
 	while (ret > 0 && !a->stop) {
@@ -241,7 +242,7 @@ int cmd_attach(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	a.signal_fd = stop_open(&before);
-	ret = open_targets(&a, &err);
+	ret = recording_check_place(&err) ?: open_targets(&a, &err);
 	if (!ret) {
 		ret = recording_open(&a.r, &args.recording, a.signal_fd, &err);
 		opened = true;

@@ -2,18 +2,23 @@
 /*
  * pfscope events: a recording in the one event format.
  */
+#include "capture/capture.h"
 #include "common/command.h"
+#include "common/pager.h"
 #include "common/reading.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { OPT_NEEDED = 0x600 };
 
 static const struct argp_option options[] = {
 	{ "all", OPTION_FLAG(struct reading_args, input.other), NULL, 0,
 	  "Also print trace events that pfscope does not decode", 1 },
-	{ "json", OPT_JSON, NULL, 0, "Print one JSON object per line", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values with a header", 1 },
+	{ "needed", OPT_NEEDED, NULL, 0, "Print the command line of trace-cmd that records what pfscope can use", 1 },
+	FORMAT_OPTIONS,
 	{ 0 },
 };
 
@@ -21,6 +26,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
+	if (key == OPT_NEEDED) {
+		pfs_capture_needed(stdout);
+		exit(fflush(stdout) ? EXIT_FAILED : EXIT_OK);
+	}
 	if (key != ARGP_KEY_END)
 		return reading_parse(key, arg, state);
 	if (args->view.format)
@@ -35,14 +44,17 @@ static const struct argp argp = READING_ARGP(
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"
 	"  pfscope events --json py.dat | jq -r 'select(.kind == \"fault\") | .addr'\n"
 	"  pfscope events --all switches.dat\n"
+	"  pfscope events --needed\n"
 	"  pfscope events --tid 1234 --from 0.1 --to 0.2 py.dat");
 
 static int print(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
-	int ret = reading_read(args, p, err);
-	/* After a failure prints the events before it, but not a header and notes alone. */
-	int flushed = ret && !p->nr_written ? 0 : pipeline_flush(p);
+	int ret, flushed;
 
+	pager_start();
+	ret = reading_read(args, p, err);
+	/* After a failure prints the events before it, but not a header and notes alone. */
+	flushed = ret && !p->nr_written ? 0 : pipeline_flush(p);
 	if (!flushed && fflush(stdout))
 		flushed = -errno;
 	if (!ret && flushed)

@@ -2,7 +2,9 @@
 /*
  * pfscope: finds the command in its table and calls it. Each command is in the file of its name.
  */
+#include "base/nearest.h"
 #include "common/command.h"
+#include "common/pager.h"
 
 #include <argp.h>
 #include <signal.h>
@@ -31,7 +33,7 @@ static const struct {
 
 static int usage(FILE *out, int status)
 {
-	fputs("Usage: pfscope COMMAND [OPTION...] [ARG...]\n"
+	fputs("Usage: pfscope [--no-pager] COMMAND [OPTION...] [ARG...]\n"
 	      "Record the page faults and the memory regions of processes, and show for each region\n"
 	      "which of its pages were touched, when, how and by which thread.\n\n",
 	      out);
@@ -59,14 +61,34 @@ static void bus_error(int signal)
 	_exit(EXIT_FAILED);
 }
 
+/* A limit on the size of files (ulimit -f) makes the write fail with EFBIG, which is reported like a full disk. */
+static void size_limit(int signal)
+{
+	(void)signal;
+}
+
+/* The command inherits what is ignored, and not the handler. */
+static void handle(int sig, void (*handler)(int))
+{
+	if (signal(sig, handler) == SIG_IGN)
+		signal(sig, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
+	struct pfs_nearest near;
 	char name[64];
 
-	if (signal(SIGBUS, bus_error) == SIG_IGN) /* the command inherits that */
-		signal(SIGBUS, SIG_IGN);
+	handle(SIGBUS, bus_error);
+	handle(SIGXFSZ, size_limit);
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version = "pfscope " PFS_VERSION;
+	if (argc > 1 && !strcmp(argv[1], "--no-pager")) {
+		pager_never();
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+	}
 	if (argc < 2)
 		return usage(stderr, EXIT_USAGE);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "-?"))
@@ -89,6 +111,12 @@ int main(int argc, char **argv)
 		argv[1] = name;
 		return commands[i].main(argc - 1, argv + 1);
 	}
-	message("%s: no such command (see `pfscope --help`)", argv[1]);
+	near = (struct pfs_nearest){ .word = argv[1], .most = 2 };
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		pfs_nearest_try(&near, commands[i].name);
+	if (near.name)
+		message("%s: no such command; did you mean `%s`? (see `pfscope --help`)", argv[1], near.name);
+	else
+		message("%s: no such command (see `pfscope --help`)", argv[1]);
 	return EXIT_USAGE;
 }

@@ -38,8 +38,7 @@ static const struct argp_option options[] = {
 	{ "each-process", OPTION_FLAG(struct mrc_args, mrc.each_process), NULL, 0,
 	  "One curve per process, as if each had its own memory", 1 },
 	{ "no-code", OPTION_FLAG(struct mrc_args, refs.no_code), NULL, 0, "Leave out executable regions", 1 },
-	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
+	FORMAT_OPTIONS,
 	{ 0 },
 };
 

@@ -9,8 +9,7 @@
 #include <string.h>
 
 static const struct argp_option options[] = {
-	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
+	FORMAT_OPTIONS,
 	{ 0 },
 };
 

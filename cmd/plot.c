@@ -2,6 +2,7 @@
 /*
  * pfscope plot: plots touches by time and address, into a file or as text.
  */
+#include "base/number.h"
 #include "common/command.h"
 #include "base/atomic_file.h"
 #include "common/reading.h"
@@ -45,11 +46,15 @@ static const struct argp_option options[] = {
 /* "1200x800". False: not a size, or out of range. */
 static bool parse_size(const char *arg, struct pfs_plot_style *style)
 {
-	int end = 0;
+	uint64_t width, height;
 
-	return sscanf(arg, "%5ux%5u%n", &style->width, &style->height, &end) == 2 && !arg[end] &&
-	       style->width >= PFS_PLOT_LEAST_WIDTH && style->width <= PFS_PLOT_MOST_PIXELS &&
-	       style->height >= PFS_PLOT_LEAST_HEIGHT && style->height <= PFS_PLOT_MOST_PIXELS;
+	if (!pfs_take_dec(&arg, PFS_PLOT_MOST_PIXELS, &width) || *arg++ != 'x' ||
+	    !pfs_number_parse(arg, PFS_PLOT_LEAST_HEIGHT, PFS_PLOT_MOST_PIXELS, &height) ||
+	    width < PFS_PLOT_LEAST_WIDTH)
+		return false;
+	style->width = width;
+	style->height = height;
+	return true;
 }
 
 /* The format of --format, with which "-" is standard output, else of the suffix. */
@@ -78,6 +83,8 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 	if ((text || page) && args->style.width)
 		argp_error(state, "--size: only for svg, png and pdf (%s)",
 			   text ? "text output has --width" : "an HTML page fills its window");
+	if (!text && !args->output && isatty(STDOUT_FILENO))
+		argp_error(state, "--format: a picture is not written to a terminal (-o FILE)");
 	if (!text && (args->width || args->color))
 		argp_error(state, "--%s: only for text output", args->width ? "width" : "color");
 }

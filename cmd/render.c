@@ -5,10 +5,19 @@
 #include "common/command.h"
 #include "common/reading.h"
 
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "Draw into FILE", 1 },
+	{ 0 },
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
+	if (key == 'o') {
+		args->view.output = arg;
+		return 0;
+	}
 	if (key == ARGP_KEY_INIT)
 		state->child_inputs[1] = &args->view;
 	return reading_parse(key, arg, state);
@@ -21,7 +30,7 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = READING_ARGP(
-	NULL, parse, children,
+	options, parse, children,
 	"Draw the bars of a recording: a trace.dat of pfscope or trace-cmd, the text of trace_pipe, of the trace file or of trace-cmd report, or pfscope's event lines. The format is detected.\v"
 	"Examples:\n"
 	"  pfscope render py.dat\n"

@@ -5,31 +5,50 @@
 #include "common/command.h"
 #include "common/reading.h"
 
-enum { OPT_CHECK = 0x600 };
+enum { OPT_CHECK = 0x600, OPT_BY, OPT_TOP };
 
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
 	  "Compare the faults with the kernel's own counts and explain each difference (recordings made by `run')", 1 },
-	{ "json", OPT_JSON, NULL, 0, "Print JSON", 1 },
-	{ "csv", OPT_CSV, NULL, 0, "Print comma-separated values", 1 },
+	{ "by", OPT_BY, "LIST", 0, "Only these tables: `file', `process', `region'", 1 },
+	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
+	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
+	FORMAT_OPTIONS,
 	{ 0 },
 };
+
+static void parse_by(struct view_args *view, char *list, struct argp_state *state)
+{
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
+		view->by |= 1U << option_word(state, "by", word, pfs_report_tables, PFS_NR_REPORT_TABLES,
+					      "file, process or region");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
-	if (key != OPT_CHECK)
+	switch (key) {
+	case OPT_CHECK:
+		args->view.view = "check";
+		return 0;
+	case OPT_BY:
+		parse_by(&args->view, arg, state);
+		return 0;
+	case OPT_TOP:
+		args->view.top = top_of_option(arg, "lines", state);
+		return 0;
+	default:
 		return reading_parse(key, arg, state);
-	args->view.view = "check";
-	return 0;
+	}
 }
 
 static const struct argp argp = READING_ARGP(
 	options, parse, reading_children,
-	"Print tables of a recording by process, by region and by file: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
+	"Print tables of a recording by file, by process and by region: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
+	"  pfscope report --by file,region --top 10 py.dat\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "

@@ -2,6 +2,7 @@
 /*
  * pfscope run: records a command from its first instruction until the last of its processes ends.
  */
+#include "base/clock.h"
 #include "common/command.h"
 #include "common/launch.h"
 #include "common/recording.h"
@@ -20,6 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How long the other processes may take to end when a SIGTERM or SIGHUP has ended the command. */
+#define REST_NS UINT64_C(1000000000)
+
 struct run_args {
 	struct recording_args recording;
 	struct launch_without without;
@@ -27,15 +31,13 @@ struct run_args {
 };
 
 static const struct argp_option options[] = {
-	{ "user", 'u', "USER", 0, "Run the command as USER (default: the user who invoked sudo)", 0 },
+	{ "user", 'u', "USER", 0, "Run it as USER (default: who invoked sudo)", 0 },
 	{ "no-follow", OPTION_FLAG(struct run_args, recording.config.no_follow), NULL, 0,
 	  "Record only the first process, not its children", 0 },
-	{ "no-aslr", OPTION_FLAG(struct run_args, without.aslr), NULL, 0,
-	  "Run the command without address space randomization", 0 },
-	{ "no-thp", OPTION_FLAG(struct run_args, without.thp), NULL, 0,
-	  "Run the command without transparent huge pages", 0 },
+	{ "no-aslr", OPTION_FLAG(struct run_args, without.aslr), NULL, 0, "Without address space randomization", 0 },
+	{ "no-thp", OPTION_FLAG(struct run_args, without.thp), NULL, 0, "Without transparent huge pages", 0 },
 	{ "count", OPTION_FLAG(struct run_args, recording.config.count), NULL, 0,
-	  "Also count the faults in the kernel, for `pfscope report --check'", 0 },
+	  "Also count faults in the kernel (report --check)", 0 },
 	{ 0 },
 };
 
@@ -83,8 +85,11 @@ struct run {
 	const struct run_args *args;
 	int signal_fd;
 	int status; /* of the command, as wait gives it */
-	bool command_ended, all_ended, quit;
-	unsigned int nr_interrupts;
+	bool command_ended, all_ended;
+	uint64_t ended_ns;     /* when the command did */
+	bool asked;	       /* SIGTERM or SIGHUP came before that */
+	unsigned int nr_stops; /* signals, but those that the command alone got */
+	bool stop, abort;      /* the recording: and keep it, or at once */
 	uint64_t minor, major; /* the kernel's counts of all processes that ended */
 };
 
@@ -101,32 +106,51 @@ static void reap(struct run *run)
 		if (pid == run->launch.pid) {
 			run->status = status;
 			run->command_ended = true;
+			run->ended_ns = pfs_now_ns();
 		}
 	}
 	if (pid < 0 && errno == ECHILD)
 		run->all_ended = true;
 }
 
+/*
+ * The first one is the command's while that runs: the terminal has sent SIGINT and SIGQUIT to it, too, if that has the
+ * same; the others are passed on. A command may get any number of SIGHUP, and a terminal that is closed sends more than one.
+ */
+static void on_stop(struct run *run, int sig)
+{
+	bool passed_on = !run->command_ended && (sig == SIGTERM || sig == SIGHUP);
+
+	if (passed_on) {
+		kill(run->launch.pid, sig);
+		run->asked = true;
+	} else if (!run->command_ended && run->r.user.other_session) {
+		kill(-run->launch.pid, sig);
+	}
+	if (sig == SIGHUP && (passed_on || run->stop))
+		return;
+	run->abort = run->stop;
+	run->stop = run->command_ended || ++run->nr_stops > 1;
+}
+
 static void on_signal(struct run *run, int sig)
 {
-	switch (sig) {
-	case SIGCHLD:
+	if (sig == SIGCHLD)
 		reap(run);
-		break;
-	case SIGINT:
-	case SIGQUIT:
-		/* The terminal has sent it to the command, too. The second one stops pfscope. */
-		run->quit = ++run->nr_interrupts > 1;
-		break;
-	default:
-		if (!run->command_ended)
-			kill(run->launch.pid, sig);
-	}
+	else
+		on_stop(run, sig);
+}
+
+/* Is it the rest of the processes only, after a SIGTERM or SIGHUP that the command got? */
+static bool is_ending(const struct run *run)
+{
+	return run->asked && run->command_ended;
 }
 
 static bool over(const struct run *run)
 {
-	return run->quit || run->all_ended || (run->args->recording.config.no_follow && run->command_ended);
+	return run->stop || run->all_ended || (run->args->recording.config.no_follow && run->command_ended) ||
+	       (is_ending(run) && pfs_now_ns() - run->ended_ns > REST_NS);
 }
 
 /* If the recording fails, pfscope still waits for the command. */
@@ -136,12 +160,14 @@ static int watch(struct run *run, struct pfs_err *err)
 	int ret = 0, sig;
 
 	while (!over(run)) {
+		int timeout_ms = is_ending(run) ? 100 : -1;
+
 		if (!ret) {
-			ret = recording_wait(&run->r, &fd, 1, -1, err);
+			ret = recording_wait(&run->r, &fd, 1, timeout_ms, err);
 			if (ret)
 				recording_failed(&run->r, err);
 		} else {
-			poll(&fd, 1, -1);
+			poll(&fd, 1, timeout_ms);
 		}
 		while ((sig = stop_next(run->signal_fd)))
 			on_signal(run, sig);
@@ -188,6 +214,8 @@ static int record(struct run *run, struct pfs_err *err)
 	}
 	if (watch(run, err))
 		return EXIT_FAILED;
+	if (run->abort)
+		return EXIT_INTERRUPTED;
 	if (run->all_ended &&
 	    live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major)))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
@@ -212,7 +240,13 @@ int cmd_run(int argc, char **argv)
 
 	if (cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args))
 		return EXIT_FAILED;
+	if (recording_check_place(&err)) {
+		recording_args_fini(&args.recording);
+		return fail(&err);
+	}
 	args.recording.config.is_32bit = pfs_command_is_32bit(args.command[0]);
+	/* Helpers must not become children to be waited for, as of a subreaper that has executed pfscope. */
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	run.signal_fd = stop_open(&before);
 	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
 	if (ret) {

@@ -2,6 +2,7 @@
 /*
  * pfscope tape: prints the page reference string of a recording.
  */
+#include "base/number.h"
 #include "common/command.h"
 #include "base/atomic_file.h"
 #include "base/units.h"

@@ -227,23 +227,36 @@ for_other_users()
 	PFSCOPE=$T/copies/pfscope WORK=$T/copies/workload
 }
 
-# said_lost: the sum of the last "lost 55178 events on CPU 1, 1582 events on CPU 0" of its input, which may continue
+# said_lost: the sum of the last "lost 55,178 events on CPU 1, 1582 events on CPU 0" of its input, which may continue
 # on the next line.
 said_lost()
 {
 	awk '
-	function add(text) {
-		for (; match(text, /[0-9]+ events/); text = substr(text, RSTART + RLENGTH))
-			n += substr(text, RSTART)
+	function add(text,   number) {
+		for (; match(text, /[0-9][0-9,]* events/); text = substr(text, RSTART + RLENGTH)) {
+			number = substr(text, RSTART, RLENGTH)
+			gsub(/,/, "", number)
+			n += number
+		}
 	}
-	match($0, /(^|[^a-z])lost [0-9]+ events/) { n = 0; on = 1; add(substr($0, RSTART)); next }
-	on && /^ *[0-9]+ events on CPU/ { add($0); next }
+	match($0, /(^|[^a-z])lost [0-9][0-9,]* events/) { n = 0; on = 1; add(substr($0, RSTART)); next }
+	on && /^ *[0-9][0-9,]* events on CPU/ { add($0); next }
 	{ on = 0 }
 	END { print n + 0 }'
 }
 
 # A virtual machine with half a CPU is this many times slower.
 slowness=$([ "${KERNEL:-}" ] && echo 8 || echo 1)
+
+# some WORD...: all of them, for a loop; in a virtual machine each fourth, where the kernel makes little difference.
+some()
+{
+	local i
+
+	for ((i = 1; i <= $#; i += slowness > 1 ? 4 : 1)); do
+		echo "${!i}"
+	done
+}
 
 # wait_for SECONDS COMMAND [ARG...]: repeats it until it succeeds; returns its last status.
 wait_for()

@@ -2,7 +2,9 @@
 #include "common/command.h"
 
 #include "base/escape.h"
+#include "base/nearest.h"
 #include "view/loss.h"
+#include "view/rows.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -27,8 +29,36 @@ void report_message(void *unused, const char *line)
 	message("%s", line);
 }
 
+/* The options of a command whose names are tried. */
+static void try_options(struct pfs_nearest *nearest, const struct argp *argp)
+{
+	for (const struct argp_option *option = argp->options; option && (option->name || option->key); option++)
+		if (option->name && !(option->flags & OPTION_HIDDEN))
+			pfs_nearest_try(nearest, option->name);
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		try_options(nearest, child->argp);
+}
+
+/* "pfscope run: unrecognized option '--regoin=x'": getopt's words of the C locale. */
+static void print_nearest(const struct argp *argp, const char *line)
+{
+	static const char before[] = ": unrecognized option '--";
+	struct pfs_nearest nearest = { .most = 2 };
+	const char *name = strstr(line, before);
+	char word[64];
+
+	if (!name)
+		return;
+	name += strlen(before);
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "='"), name);
+	nearest.word = word;
+	try_options(&nearest, argp);
+	if (nearest.name)
+		dprintf(STDERR_FILENO, "; did you mean --%s?", nearest.name);
+}
+
 /* Writes text to standard error, escaped line by line. */
-static ssize_t write_escaped(void *cookie, const char *text, size_t len)
+static ssize_t write_escaped(void *argp, const char *text, size_t len)
 {
 	const char *end = text + len;
 	char line[4096], safe[4 * sizeof(line)];
@@ -43,7 +73,10 @@ static ssize_t write_escaped(void *cookie, const char *text, size_t len)
 		line[size] = '\0';
 		pfs_escape(safe, sizeof(safe), line, PFS_ESCAPE_AGAIN);
 		text += size;
-		dprintf(STDERR_FILENO, "%s%s", safe, newline == text ? "\n" : "");
+		dprintf(STDERR_FILENO, "%s", safe);
+		print_nearest(argp, line);
+		if (newline == text)
+			dprintf(STDERR_FILENO, "\n");
 		text += newline == text;
 	}
 	return len;
@@ -52,13 +85,15 @@ static ssize_t write_escaped(void *cookie, const char *text, size_t len)
 /* argp prints arguments unescaped, so it gets a stream that escapes them. */
 bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
 {
+	const struct argp_child command[] = { { argp, 0, NULL, 0 }, { 0 } };
+	const struct argp with_help = { help_options, help_parse, NULL, NULL, command, NULL, NULL };
 	static const cookie_io_functions_t escaped = { .write = write_escaped };
-	FILE *standard = stderr, *safe = fopencookie(NULL, "w", escaped);
+	FILE *standard = stderr, *safe = fopencookie((void *)argp, "w", escaped);
 	int ret;
 
 	if (safe)
 		stderr = safe;
-	ret = argp_parse(argp, argc, argv, flags, NULL, input);
+	ret = argp_parse(&with_help, argc, argv, flags | ARGP_NO_HELP, NULL, input);
 	stderr = standard;
 	if (safe)
 		fclose(safe);
@@ -101,6 +136,14 @@ int strict_status(bool strict, const struct pfs_model *model, int status)
 		return status;
 	message("%s (--strict)", lost);
 	return EXIT_LOST;
+}
+
+void warn_no_region(const struct pfs_model *model, const struct pfs_filter *filter)
+{
+	char text[1024];
+
+	if (pfs_no_region(model, filter, text, sizeof(text)))
+		message("%s", text);
 }
 
 int fail(const struct pfs_err *err)

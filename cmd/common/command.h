@@ -6,6 +6,7 @@
  *	pipeline.h		the way of events: filter, model, writers
  *	reading.h, view_args.h	a command that reads a recording of any kind; the options of one that draws
  *	recording.h		what run and attach share, --source and --refault among it
+ *	pager.h			standard output through the pager of its user
  *	launch.h		the recorded command
  *	invoking_user.h		the user on whose behalf pfscope runs
  */
@@ -13,11 +14,14 @@
 #define CMD_COMMAND_H
 
 #include "base/err.h"
-#include "model/model.h"
+#include "model/filter.h"
 
 #include <argp.h>
 #include <signal.h>
 #include <stdbool.h>
+
+/* Where a recording is whose name is not given. */
+#define PFS_RECORDING_NAME "pfscope.dat"
 
 /* argv[0] is "pfscope NAME"; they return the exit status. */
 int cmd_run(int argc, char **argv);
@@ -58,6 +62,10 @@ int status_of(int ret, const struct pfs_err *err);
 /* argp_parse(), which exits with EXIT_USAGE on wrong usage. Returns true if it failed, after a message. */
 bool cannot_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 
+/* --help, -h, --usage and --version, which every command has (help.c). */
+extern const struct argp_option help_options[];
+error_t help_parse(int key, char *arg, struct argp_state *state);
+
 /*
  * Keys of options that are only stored, in a member of the parser's struct: a flag sets a bool, a word keeps its
  * argument. option_store() is the default of such a parser. ARGP_ERR_UNKNOWN: another key.
@@ -75,6 +83,9 @@ int option_word(struct argp_state *state, const char *option, const char *arg, c
 
 /* --strict: returns EXIT_LOST, after a message, if the model lacks events; otherwise status. */
 int strict_status(bool strict, const struct pfs_model *model, int status);
+
+/* Warns of a --region that matches nothing in the model. */
+void warn_no_region(const struct pfs_model *model, const struct pfs_filter *filter);
 
 /* ---- signals that ask to stop, as a descriptor to poll (stop.c) ---- */
 
@@ -100,5 +111,11 @@ int stop_next(int fd);
 
 /* The next one that is not SIGCHLD, or 0. */
 int stop_request(int fd);
+
+/*
+ * Shall the end of a recording that is under way be given up? SIGINT, SIGQUIT and a second SIGTERM ask for that; a
+ * terminal that is closed does not.
+ */
+bool stop_at_once(int fd);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static void report_no_faults(struct input *in, const struct raw_seen *seen)
 {
 	in->no_faults = !seen->faults;
 	if (in->no_faults)
-		message("%s: no page-fault events%s%.*s (record exceptions:page_fault_user and exceptions:page_fault_kernel)",
+		message("%s: no page-fault events%s%.*s (`pfscope events --needed` prints how to record them)",
 			in->name, seen->nr ? ", only" : "", (int)strlen(seen->names) - !!seen->nr, seen->names);
 }
 
@@ -437,6 +438,19 @@ static int read_kind(struct input *in)
 	return best->read(in);
 }
 
+/* A recording can be read by who made it only, at first. */
+static int cannot_open(const char *path, int why, struct pfs_err *err)
+{
+	const struct passwd *owner;
+	struct stat st;
+
+	if (why != EACCES || stat(path, &st))
+		return pfs_err_set(err, -why, "%s: %s", path, strerror(why));
+	owner = getpwuid(st.st_uid);
+	return pfs_err_set(err, -why, "%s: %s: it belongs to %s (user %u), with mode %03o", path, strerror(why),
+			   owner ? owner->pw_name : "an unknown user", st.st_uid, st.st_mode & 0777);
+}
+
 int input_read(const char *path, const struct input_options *options, const struct pfs_sink *sink, struct pfs_err *err)
 {
 	bool standard = !path || !strcmp(path, "-");
@@ -452,7 +466,7 @@ int input_read(const char *path, const struct input_options *options, const stru
 	in->err = err;
 	in->fd = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
-		ret = pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+		ret = cannot_open(path, errno, err);
 	else if (fstat(in->fd, &st))
 		ret = pfs_err_set(err, -errno, "%s: %s", in->name, strerror(errno));
 	else if (S_ISDIR(st.st_mode))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/invoking_user.h"
 
-#include "base/units.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,9 +14,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static bool number_of(const char *text, uint64_t *number)
+/* The number behind it means "none". */
+static const uint64_t most = UINT32_MAX - 1;
+
+/* A number that sudo has put into the environment. 1: it has not. 0 or -EINVAL with err set. */
+static int sudo_number(const char *name, uint64_t *number, struct pfs_err *err)
 {
-	return text && pfs_number_parse(text, 0, UINT32_MAX - 1, number);
+	const char *text = getenv(name);
+
+	if (!text)
+		return 1;
+	return pfs_number_parse(text, 0, most, number)
+		       ? 0
+		       : pfs_err_set(err, -EINVAL, "%s=%s in the environment: must be a number up to %" PRIu64, name,
+				     text, most);
 }
 
 bool invoking_user_find_uid(const char *user, uid_t *uid)
@@ -23,7 +35,7 @@ bool invoking_user_find_uid(const char *user, uid_t *uid)
 	const struct passwd *pw = getpwnam(user);
 	uint64_t number;
 
-	if (!pw && !number_of(user, &number))
+	if (!pw && !pfs_number_parse(user, 0, most, &number))
 		return false;
 	*uid = pw ? pw->pw_uid : number;
 	return true;
@@ -31,8 +43,8 @@ bool invoking_user_find_uid(const char *user, uid_t *uid)
 
 int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_err *err)
 {
-	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
 	uint64_t uid = getuid(), gid = getgid();
+	int by_sudo = 1, has_group = 1;
 	struct passwd *pw;
 	uid_t theirs;
 
@@ -43,15 +55,20 @@ int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_
 			return pfs_err_set(err, -ENOENT, "%s: no such user", name);
 		uid = pw->pw_uid;
 		gid = pw->pw_gid;
-	} else if (geteuid() == 0 && number_of(sudo_uid, &uid)) {
-		pw = getpwuid(uid);
-		if (!number_of(sudo_gid, &gid))
-			gid = pw ? pw->pw_gid : getgid();
 	} else {
+		if (geteuid() == 0)
+			by_sudo = sudo_number("SUDO_UID", &uid, err);
+		if (!by_sudo)
+			has_group = sudo_number("SUDO_GID", &gid, err);
+		if (by_sudo < 0 || has_group < 0)
+			return -EINVAL;
 		pw = getpwuid(uid);
+		if (!by_sudo && has_group && pw)
+			gid = pw->pw_gid;
 	}
 	user->uid = uid;
 	user->gid = gid;
+	user->other_session = name && uid && !getuid();
 	user->differs = uid != geteuid() || gid != getegid();
 	if (user->differs && geteuid())
 		return pfs_err_set(err, -EPERM, "%s: only root can run a command as another user",
@@ -59,14 +76,22 @@ int invoking_user_find(struct invoking_user *user, const char *name, struct pfs_
 	if (pw) {
 		snprintf(user->name, sizeof(user->name), "%s", pw->pw_name);
 		snprintf(user->home, sizeof(user->home), "%s", pw->pw_dir);
+		snprintf(user->shell, sizeof(user->shell), "%s", pw->pw_shell);
 	}
 	return 0;
 }
 
+static int set_groups(const struct invoking_user *user)
+{
+	return (user->name[0] ? initgroups(user->name, user->gid) : setgroups(1, &user->gid)) ? -errno : 0;
+}
+
 static int set_ids(const struct invoking_user *user)
 {
-	if (user->name[0] ? initgroups(user->name, user->gid) : setgroups(1, &user->gid))
-		return -errno;
+	int ret = set_groups(user);
+
+	if (ret)
+		return ret;
 	if (setresgid(user->gid, user->gid, user->gid) || setresuid(user->uid, user->uid, user->uid))
 		return -errno;
 	return 0;
@@ -85,6 +110,25 @@ int invoking_user_drop(struct invoking_user *user)
 	return ret;
 }
 
+/* sudo(8), "ENVIRONMENT": what it sets for root, or of itself. */
+static void set_environment(const struct invoking_user *user)
+{
+	const struct {
+		const char *name, *value;
+	} vars[] = {
+		{ "HOME", user->home }, { "SHELL", user->shell }, { "USER", user->name }, { "LOGNAME", user->name },
+		{ "MAIL", "" },		{ "SUDO_COMMAND", "" },	  { "SUDO_GID", "" },	  { "SUDO_HOME", "" },
+		{ "SUDO_TTY", "" },	{ "SUDO_UID", "" },	  { "SUDO_USER", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]); i++) {
+		if (*vars[i].value)
+			setenv(vars[i].name, vars[i].value, 1);
+		else
+			unsetenv(vars[i].name);
+	}
+}
+
 int invoking_user_become(const struct invoking_user *user)
 {
 	int ret;
@@ -92,36 +136,38 @@ int invoking_user_become(const struct invoking_user *user)
 	if (!user->differs)
 		return 0;
 	ret = set_ids(user);
-	if (ret)
-		return ret;
-	if (user->home[0])
-		setenv("HOME", user->home, 1);
-	if (user->name[0]) {
-		setenv("USER", user->name, 1);
-		setenv("LOGNAME", user->name, 1);
-	}
-	return 0;
+	if (!ret)
+		set_environment(user);
+	return ret;
 }
 
-int invoking_user_enter(const struct invoking_user *user)
+int invoking_user_enter(struct invoking_user *user)
 {
+	int nr, ret;
+
 	if (!user->differs)
 		return 0;
-	if (setegid(user->gid))
+	nr = getgroups(0, NULL);
+	user->own_groups = nr < 0 ? NULL : calloc(nr + 1, sizeof(gid_t));
+	user->nr_own_groups = user->own_groups ? getgroups(nr, user->own_groups) : -1;
+	if (user->nr_own_groups < 0) {
+		free(user->own_groups);
 		return -errno;
-	if (seteuid(user->uid)) {
-		int err = -errno;
-
-		invoking_user_leave(user);
-		return err;
 	}
-	return 0;
+	ret = set_groups(user);
+	if (!ret && (setegid(user->gid) || seteuid(user->uid)))
+		ret = -errno;
+	if (ret)
+		invoking_user_leave(user);
+	return ret;
 }
 
-void invoking_user_leave(const struct invoking_user *user)
+void invoking_user_leave(struct invoking_user *user)
 {
 	if (!user->differs)
 		return;
-	if (seteuid(getuid()) || setegid(getgid()))
+	if (seteuid(getuid()) || setegid(getgid()) || setgroups(user->nr_own_groups, user->own_groups))
 		abort(); /* half of one user and half of another must not go on */
+	free(user->own_groups);
+	user->own_groups = NULL;
 }

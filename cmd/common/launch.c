@@ -37,6 +37,8 @@ static void become(char **argv, const struct invoking_user *user, const struct s
 	int err = -invoking_user_become(user);
 	char byte;
 
+	if (user->other_session)
+		setsid();
 	stop_restore(before);
 	pfs_fd_limit_restore();
 	if (write(failed_fd, "r", 1) < 0)

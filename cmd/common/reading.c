@@ -2,6 +2,7 @@
 #include "common/reading.h"
 
 #include "common/command.h"
+#include "common/pager.h"
 #include "view/rows.h"
 
 #include <errno.h>
@@ -43,17 +44,22 @@ const struct argp_child reading_children[] = { { &reading_argp, 0, NULL, 0 }, { 
 
 error_t reading_parse(int key, char *arg, struct argp_state *state)
 {
+	static const char *const formats[] = { "text", "csv", "json" }; /* enum pfs_view_format */
 	struct reading_args *args = state->input;
+	enum pfs_view_format format = key == OPT_JSON ? PFS_VIEW_JSON : PFS_VIEW_CSV;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = args;
 		return 0;
+	case OPT_TABLE_FORMAT:
+		format = option_word(state, "format", arg, formats, 3, "text, json or csv");
+		__attribute__((fallthrough));
 	case OPT_JSON:
-		args->view.format = PFS_VIEW_JSON;
-		return 0;
 	case OPT_CSV:
-		args->view.format = PFS_VIEW_CSV;
+		if (args->view.format && args->view.format != format)
+			argp_error(state, "--json, --csv and --format: only one of them");
+		args->view.format = format;
 		return 0;
 	default:
 		return option_store(args, key, arg);
@@ -67,7 +73,7 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 	struct input_options how = args->input;
 	int ret;
 
-	how.progress = !p->observer.event || !isatty(STDOUT_FILENO);
+	how.progress = !p->observer.event || !isatty(pager_terminal(stdout));
 	ret = input_read(args->file, &how, &sink, err);
 	if (ret <= 0)
 		return ret;
@@ -77,9 +83,28 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
+	const struct view_args *view = &args->view;
 	int ret = reading_read(args, p, err);
 
+	if (!ret && (view->view || view->all || view->top)) /* the default bars fit */
+		pager_start();
 	return ret ? ret : view_args_draw(&args->view, p->model, stdout, err);
+}
+
+/* What somebody at a terminal means who names no recording: the one of this folder. */
+static int find_recording(struct reading_args *args, struct pfs_err *err)
+{
+	static const char *const names[] = { PFS_RECORDING_NAME, "trace.dat" };
+
+	if (args->file || !isatty(STDIN_FILENO))
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!access(names[i], F_OK)) {
+			args->file = names[i];
+			message("reading %s", names[i]);
+			return 0;
+		}
+	return pfs_err_set(err, -ENOENT, "no recording given, and neither %s nor %s is here", names[0], names[1]);
 }
 
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
@@ -91,12 +116,14 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 
 	if (cannot_parse(argp, argc, argv, 0, args))
 		return status;
-	if (pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
+	if (find_recording(args, &err) || pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
 		fail(&err);
 	} else {
 		status = body(args, &p, &err) ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
+		warn_no_region(p.model, &args->view.filter);
 		pipeline_fini(&p);
 	}
+	pager_end();
 	pfs_filter_fini(&args->view.filter);
 	return status;
 }

@@ -23,7 +23,7 @@ int input_read(const char *path, const struct input_options *options, const stru
 
 /* The arguments of such a command begin with this struct. */
 struct reading_args {
-	const char *file; /* NULL: standard input */
+	const char *file; /* NULL: standard input, or at a terminal pfscope.dat or trace.dat */
 	struct input_options input;
 	struct view_args view;
 	enum pfs_export_form events; /* printed while reading */
@@ -31,12 +31,20 @@ struct reading_args {
 };
 
 /* Keys of options of such a command. */
-enum { OPT_JSON = 0x400, OPT_CSV };
+enum { OPT_JSON = 0x400, OPT_CSV, OPT_TABLE_FORMAT };
+
+/* Of those that print tables or events. */
+#define FORMAT_OPTIONS                                                                                          \
+	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: `text' (the default), `json' or `csv'", 1 }, \
+		{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },                                  \
+	{                                                                                                       \
+		"csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1                                          \
+	}
 
 /*
  * The only child of such a command's argp: the file, --salvage, --strict and the filters. Its input is the
- * command's own. reading_parse() is the command's parser, or what that calls for other keys: it handles OPT_JSON, OPT_CSV
- * and option_store().
+ * command's own. reading_parse() is the command's parser, or what that calls for other keys: it handles
+ * FORMAT_OPTIONS and option_store().
  */
 extern const struct argp reading_argp;
 extern const struct argp_child reading_children[];

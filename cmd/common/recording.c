@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "common/command.h"
+#include "os/process.h"
 #include "refault/zram.h"
 
 #include <errno.h>
@@ -22,9 +23,12 @@
 enum { OPT_EVENTS = 0x200 };
 
 static const struct argp_option options[] = {
-	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE: a trace.dat, or event lines with --source=stap",
+	{ "output-file", 'o', "FILE", 0,
+	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap",
 	  1 },
-	{ "buffer-size", 'b', "KB", 0, "Ring buffer size per CPU in KB (default 8192)", 1 },
+	{ "report-file", OPTION_WORD(struct recording_args, view.output), "FILE", 0, "Draw the bars into FILE", 1 },
+	{ "output", OPTION_WORD(struct recording_args, view.output), "FILE", OPTION_HIDDEN, NULL, 1 },
+	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 1 },
 	{ "events", OPT_EVENTS, "FORM", OPTION_ARG_OPTIONAL,
 	  "Print events on standard output as they arrive: `lines' (the default), `json' or `csv'", 1 },
 	{ "no-bars", OPTION_FLAG(struct recording_args, no_bars), NULL, 0, "Do not draw bars at the end", 1 },
@@ -66,7 +70,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct recording_args *args = state->input;
 	struct pfs_err err;
-	uint64_t kb;
+	uint64_t kb = 0;
+	bool bytes, valid;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -75,12 +80,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &args->sources;
 		state->child_inputs[3] = &args->refault;
 		return 0;
-	case 'o':
-		args->file = arg;
+	case 'o': /* `-o -- COMMAND' has no name */
+		args->file = strcmp(arg, "--") ? arg : PFS_RECORDING_NAME;
 		return 0;
 	case 'b':
-		if (!pfs_number_parse(arg, 8, 1 << 24, &kb))
-			argp_error(state, "--buffer-size: %s: must be between 8 and 16777216 KB", arg);
+		valid = pfs_size_parse(arg, &kb, &bytes);
+		kb = bytes ? kb >> 10 : kb;
+		if (!valid || kb < 8 || kb > 1 << 24)
+			argp_error(state, "--buffer-size: %s: must be between 8K and 16G (a number alone is KB)", arg);
 		args->config.buffer_kb = kb;
 		return 0;
 	case OPT_EVENTS:
@@ -169,12 +176,23 @@ static bool is_stop_requested(void *recording)
 {
 	const struct recording *r = recording;
 
-	return r->stop_fd >= 0 && stop_request(r->stop_fd);
+	return r->stop_fd >= 0 && (r->finishing ? stop_at_once(r->stop_fd) : stop_request(r->stop_fd));
 }
 
 static void remove_swap_devices(void)
 {
 	pfs_zram_clean(NULL);
+}
+
+int recording_check_place(struct pfs_err *err)
+{
+	if (pfs_process_numbers_are_global())
+		return 0;
+	return pfs_err_set(
+		err, -ENOTSUP,
+		"cannot record from inside a PID namespace: the kernel's events have the process numbers of the "
+		"initial one; attach from outside, with the numbers that it shows, or start the container with "
+		"--pid=host");
 }
 
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
@@ -183,11 +201,13 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	struct pfs_source_config config = args->config;
 	int ret;
 
-	*r = (struct recording){ .args = args, .file = PFS_ATOMIC_FILE_NONE, .stop_fd = stop_fd };
+	*r = (struct recording){ .args = args, .file = PFS_ATOMIC_FILE_NONE, .stop_fd = stop_fd, .owner.fd = -1 };
+	pfs_owner_open(&r->owner);
 	config.give_up = is_stop_requested;
 	config.report = report_message;
 	config.ctx = r;
 	config.leftovers = remove_swap_devices;
+	config.owner = r->owner.id;
 	ret = invoking_user_find(&r->user, args->user, err);
 	if (!ret)
 		ret = open_files(r, err);
@@ -201,7 +221,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	r->live = args->sources.source->open(&config, err);
 	if (!r->live)
 		return -errno;
-	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, err);
+	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, r->owner.id, err);
 }
 
 int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *err)
@@ -229,6 +249,7 @@ int recording_start(struct recording *r, struct pfs_err *err)
 
 static int draw_model(struct recording *r, const struct pfs_model *model, struct pfs_err *err)
 {
+	warn_no_region(model, &r->args->view.filter);
 	r->lost = strict_status(r->args->strict, model, EXIT_OK) != EXIT_OK;
 	if (r->args->no_bars)
 		return 0;
@@ -276,8 +297,10 @@ static int note_vm_events(struct recording *r, struct pfs_err *err)
 
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
-	int ret = refault_session_stop(&r->refault, err);
+	int ret;
 
+	r->finishing = true;
+	ret = refault_session_stop(&r->refault, err);
 	if (!ret)
 		ret = note_vm_events(r, err);
 	if (!ret)
@@ -339,10 +362,11 @@ int recording_close(struct recording *r, struct pfs_err *err)
 {
 	int ret = close_live(r, err);
 
+	pfs_owner_close(&r->owner);
 	free(r->fds);
 	if (r->prints)
 		pipeline_fini(&r->printer);
-	if (r->file.temp && !invoking_user_enter(&r->user)) { /* it may have failed before the drop */
+	if (r->file.path && !invoking_user_enter(&r->user)) { /* it may have failed before the drop */
 		pfs_atomic_file_drop(&r->file);
 		invoking_user_leave(&r->user);
 	}

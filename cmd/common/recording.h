@@ -11,6 +11,7 @@
 #include "common/view_args.h"
 #include "event/refault_note.h"
 #include "event/source.h"
+#include "os/owner.h"
 #include "os/vm_events.h"
 
 #include <argp.h>
@@ -60,9 +61,12 @@ struct refault_session {
 	struct pfs_refault_sums sums;
 };
 
-/* Needs root's privileges. live and filter are borrowed. 0 or -errno with err set. */
+/*
+ * Needs root's privileges. live and filter are borrowed; owner: of what is made in the kernel (os/owner.h). 0 or -errno
+ * with err set.
+ */
 int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
-			 struct pfs_live *live, struct pfs_err *err);
+			 struct pfs_live *live, uint64_t owner, struct pfs_err *err);
 
 /* Before a process is added to the recording. 0 or -errno with err set. */
 int refault_session_add(struct refault_session *s, pid_t pid, struct pfs_err *err);
@@ -105,7 +109,8 @@ extern const struct argp_child recording_children[];
 
 struct recording {
 	const struct recording_args *args;
-	struct pfs_live *live; /* NULL: not opened, or given up */
+	struct pfs_live *live;	/* NULL: not opened, or given up */
+	struct pfs_owner owner; /* of what is made in the kernel */
 	struct invoking_user user;
 	struct pipeline printer; /* prints --events while it runs */
 	bool prints;
@@ -117,8 +122,12 @@ struct recording {
 	bool vm_known;
 	struct pollfd *fds;	     /* for poll() */
 	struct pfs_atomic_file file; /* -o */
-	int stop_fd;		     /* of stop_open(): a signal during set-up or finishing aborts that */
+	int stop_fd;		     /* of stop_open(): a signal during set-up aborts that */
+	bool finishing;		     /* what aborts that: stop_at_once() */
 };
+
+/* Before any process is looked up: 0, or -ENOTSUP with err set where no number of a process is the kernel's. */
+int recording_check_place(struct pfs_err *err);
 
 /*
  * Opens the source and the file. 0 or -errno with err set; -EINTR: the user interrupted it.

@@ -2,6 +2,7 @@
 /*
  * --refault of a recording. See recording.h.
  */
+#include "base/number.h"
 #include "common/recording.h"
 
 #include "base/units.h"
@@ -62,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_REFAULT:
 		if (!pfs_duration_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
-			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5s)", arg);
+			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5)", arg);
 		return 0;
 	case OPT_BY:
 		args->method = option_word(state, "refault-by", arg, pfs_refault_methods, PFS_REFAULT_NR_METHODS,
@@ -121,13 +122,13 @@ static void put_regions(const struct pfs_filter *filter, char *buf, size_t size)
 }
 
 /* Where the traced threads are listed: by the source, or in a list of our own. */
-static int find_tids_file(struct refault_session *s, char *path, size_t size, struct pfs_err *err)
+static int find_tids_file(struct refault_session *s, uint64_t owner, char *path, size_t size, struct pfs_err *err)
 {
 	if (s->live->source->tids_file) {
 		s->live->source->tids_file(s->live, path, size);
 		return 0;
 	}
-	s->threads = pfs_thread_list_new(err);
+	s->threads = pfs_thread_list_new(owner, err);
 	if (!s->threads)
 		return -errno;
 	pfs_thread_list_file(s->threads, path, size);
@@ -136,12 +137,13 @@ static int find_tids_file(struct refault_session *s, char *path, size_t size, st
 
 /* The method is recorded in any case; for numa there is nothing else to do. */
 int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
-			 struct pfs_live *live, struct pfs_err *err)
+			 struct pfs_live *live, uint64_t owner, struct pfs_err *err)
 {
 	struct pfs_refault_config config = {
 		.interval_ns = args->interval_ns,
 		.method = args->method,
 		.zram_bytes = args->zram_bytes,
+		.owner = owner,
 		.quiet = args->quiet,
 		.faults_only = !live->source->want_accesses,
 		.files_only = filter->nr_files && !filter->nr_regions,
@@ -173,7 +175,7 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 	config.method = s->method;
 	if (config.method == PFS_REFAULT_IDLE)
 		live->source->want_accesses(live);
-	ret = find_tids_file(s, tids_file, sizeof(tids_file), err);
+	ret = find_tids_file(s, owner, tids_file, sizeof(tids_file), err);
 	if (ret)
 		return ret;
 	s->helper = pfs_refault_open(&config, tids_file, err);
@@ -233,7 +235,8 @@ void refault_session_print(const struct refault_session *s)
 	if (!s->sums.nr_cycles)
 		return;
 	pfs_refault_cost_text(text, s->method, &s->sums);
-	message("--refault by %s: %s", pfs_refault_methods[s->method], text);
+	message("--refault by %s:", pfs_refault_methods[s->method]);
+	fputs(text, stderr);
 	if (s->sums.nr_full)
 		message("swap was full in %" PRIu64 " of %" PRIu64
 			" cycles: the pages that did not fit stayed in memory, so their use was not recorded (--zram SIZE "

@@ -39,6 +39,8 @@ void stop_restore(const struct stop_before *before)
 }
 
 /* Static, because signals belong to the process. */
+static unsigned int nr_terms;
+
 int stop_next(int fd)
 {
 	static uint64_t last_ns;
@@ -55,6 +57,7 @@ int stop_next(int fd)
 			continue;
 		last = sig;
 		last_ns = now;
+		nr_terms += sig == SIGTERM;
 		return sig;
 	}
 	return 0;
@@ -68,4 +71,14 @@ int stop_request(int fd)
 		sig = stop_next(fd);
 	while (sig == SIGCHLD);
 	return sig;
+}
+
+bool stop_at_once(int fd)
+{
+	int sig;
+
+	while ((sig = stop_request(fd)))
+		if (sig == SIGINT || sig == SIGQUIT || (sig == SIGTERM && nr_terms > 1))
+			return true;
+	return false;
 }

@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/view_args.h"
 #include "base/atomic_file.h"
+#include "base/number.h"
 #include "common/command.h"
+#include "common/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_CLASSIC = 0x100, OPT_FULL, OPT_WIDTH, OPT_COLOR };
+enum { OPT_CLASSIC = 0x100, OPT_NAMES, OPT_FULL, OPT_BY_ADDRESS, OPT_TOP, OPT_SORT, OPT_WIDTH, OPT_COLOR };
 
 /* The key of an option that is a filter. */
 #define OPT_FILTER(name) (0x110 + PFS_FILTER_##name)
 
 static const struct argp_option view_options[] = {
+	{ "top", OPT_TOP, "N", 0, "Draw N regions (default: as many as fit on the terminal)", 0 },
+	{ "sort", OPT_SORT, "ORDER", 0,
+	  "Order of the regions: most `faults' (the default) or most pages `touched' first, by `time' of the first touch, or by `address'",
+	  0 },
+	{ "by-address", OPT_BY_ADDRESS, NULL, 0, "Draw all regions in the order of their addresses, summed up below",
+	  0 },
 	{ "classic", OPT_CLASSIC, NULL, 0, "One line per region, one character per page: X (touched) or .", 0 },
+	{ "names", OPT_NAMES, NULL, 0, "As --classic, with the names of regions behind the bars", 0 },
 	{ "full", OPT_FULL, NULL, 0, "One character per page, wrapped at the width", 0 },
 	{ "all", OPTION_FLAG(struct view_args, all), NULL, 0,
-	  "Also draw regions that were mapped and unmapped without being touched", 0 },
+	  "Draw all regions of all processes, also those without a touch", 0 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of the output (default: the terminal's)", 0 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
 	  "Color the output: `always' (also without WHEN), `never' or `auto' (the default)", 0 },
-	{ "output", OPTION_WORD(struct view_args, output), "FILE", 0, "Draw into FILE", 0 },
 	{ 0 },
 };
 
@@ -43,17 +51,46 @@ enum pfs_color_when color_of_option(const char *arg, struct argp_state *state)
 	return color;
 }
 
+unsigned int top_of_option(const char *arg, const char *what, struct argp_state *state)
+{
+	uint64_t top;
+
+	if (!pfs_number_parse(arg, 1, UINT32_MAX, &top))
+		argp_error(state, "--top: %s: must be a number of %s", arg, what);
+	return top;
+}
+
+/* The option `name` is one of that view; NULL: of the default bars. */
+static error_t set_view(struct view_args *args, const char *view, const char *name, struct argp_state *state)
+{
+	if (args->view_option && strcmp(args->view ?: "", view ?: ""))
+		argp_error(state, "--%s and --%s: only one of them", args->view_option, name);
+	args->view = view;
+	args->view_option = name;
+	return 0;
+}
+
 static error_t parse_view(int key, char *arg, struct argp_state *state)
 {
+	static const char *const orders[] = { "faults", "touched", "time", "address" }; /* enum pfs_sort */
 	struct view_args *args = state->input;
 
 	switch (key) {
+	case OPT_TOP:
+		args->top = top_of_option(arg, "regions", state);
+		return set_view(args, NULL, "top", state);
+	case OPT_SORT:
+		args->sort = option_word(state, "sort", arg, orders, 4, "faults, touched, time or address");
+		return set_view(args, NULL, "sort", state);
+	case OPT_BY_ADDRESS:
+		return set_view(args, "by-address", "by-address", state);
 	case OPT_CLASSIC:
-		args->view = "classic";
-		return 0;
+		return set_view(args, "classic", "classic", state);
+	case OPT_NAMES:
+		args->names = true;
+		return set_view(args, "classic", "names", state);
 	case OPT_FULL:
-		args->view = "full";
-		return 0;
+		return set_view(args, "full", "full", state);
 	case OPT_WIDTH:
 		args->width = width_of_option(arg, state);
 		return 0;
@@ -76,7 +113,7 @@ static const struct argp_option filter_options[] = {
 	{ "from", OPT_FILTER(FROM), "TIME", 0, "Only touches at or after TIME", 0 },
 	{ "to", OPT_FILTER(TO), "TIME", 0, "Nothing at or after TIME", 0 },
 	{ "at", OPT_FILTER(AT), "TIME", 0,
-	  "Layout and touches as of TIME. TIME is in seconds since the start, or @SECONDS of the recording's clock",
+	  "Layout and touches as of TIME. TIME is since the start (0.25, 250ms), or @SECONDS of the recording's clock",
 	  0 },
 	{ 0 },
 };
@@ -122,15 +159,23 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	const struct picture *picture = ctx;
 	const struct view_args *args = picture->args;
 	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
+	unsigned int height = pfs_term_height(fileno(out));
+	int terminal = pager_terminal(out);
 	struct pfs_view_options options = {
+		.height = height > 1 ? height - 1 : 0, /* the last line is the prompt's */
+		.top = args->top,
+		.sort = args->sort,
 		.all = args->all,
+		.wide = args->wide,
+		.names = args->names,
+		.by = args->by,
 		.format = args->format,
 		.filter = &args->filter,
 		.whole = args->whole,
 		.out = out,
-		.terminal = isatty(fileno(out)),
-		.width = args->width ? args->width : pfs_term_width(fileno(out)),
-		.color = pfs_term_color(fileno(out), args->color),
+		.terminal = isatty(terminal),
+		.width = args->width ? args->width : pfs_term_width(terminal),
+		.color = pfs_term_color(terminal, args->color),
 	};
 	int ret = view->draw(picture->model, &options, err);
 

@@ -12,11 +12,15 @@
 #include <argp.h>
 
 struct view_args {
-	const char *view;   /* name in the table of views; NULL: the default bars */
-	const char *output; /* file, NULL: the command's default stream */
-	unsigned int width; /* 0: the terminal's */
+	const char *view;	 /* name in the table of views; NULL: the default bars */
+	const char *view_option; /* that chose it */
+	const char *output;	 /* file, NULL: the command's default stream */
+	unsigned int width;	 /* 0: the terminal's */
 	enum pfs_color_when color;
-	bool all;
+	bool all, wide, names;
+	unsigned int by;
+	unsigned int top; /* 0: what fits */
+	enum pfs_sort sort;
 	enum pfs_view_format format;
 	struct pfs_filter filter;
 	const struct pfs_model *whole; /* of struct pfs_view_options */
@@ -27,8 +31,9 @@ extern const struct argp view_argp; /* form and output */
 #define FILTERS_HEADER "Filters (repeat an option for OR; different options are ANDed):"
 extern const struct argp filter_argp; /* --pid, --tid, --comm, --region, --from, --to, --at */
 
-/* Parse --width and --color (NULL: no value) for commands with such options of their own; errors exit. */
+/* Parse --width, --top (a number of `what') and --color (NULL: no value) for commands with such options of their own; errors exit. */
 unsigned int width_of_option(const char *arg, struct argp_state *state);
+unsigned int top_of_option(const char *arg, const char *what, struct argp_state *state);
 enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
 
 /* Draws the model to args->output or to `stream`. 0, or -errno with err set. */

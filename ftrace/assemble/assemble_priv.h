@@ -72,10 +72,10 @@ struct asm_proc {
 /* How much of a file the kernel got while it populated: what it looked up in the page cache, or added there. */
 struct asm_reached {
 	uint32_t dev;
-	uint64_t ino, end;	/* end: the number of the first page beyond; 0: no file yet */
-	bool ends;		/* no page beyond it was mapped */
-	bool by_fault;		/* the file is of a kind whose faults are recorded */
-	uint64_t window, again; /* the end of the last fault-around, how often it was repeated */
+	uint64_t ino, end;   /* end: the number of the first page beyond; 0: no file yet */
+	bool ends;	     /* no page beyond it was mapped */
+	uint64_t nr_single;  /* page faults that looked up one page: only for files on devices */
+	uint64_t single_end; /* that of the newest of them */
 };
 
 /* The system call that a thread is in; asm_call_over() resets it. */
@@ -163,6 +163,7 @@ struct pfs_assembler {
 	bool has_calls;	    /* the recording has, or will have if there are any, the system calls of 32-bit processes */
 	bool calls_lack;    /* reported that it does not */
 	bool old_mmap_lack; /* ... that one of them does not show what it did */
+	bool setuid_lack;   /* ... that the side-band left a program */
 	bool own;	    /* the recording is pfscope's own: filtered as it does */
 	bool rows;	    /* the region tree's writes are in the recording */
 	bool file_faults;   /* faults on files are, while a call populates */

@@ -275,14 +275,17 @@ static int brk_done(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return remove_rest(a, t, raw);
 }
 
-/* Traits that the regions of the range have from now on, besides those they had. */
+/* Traits that the regions of the range have from now on, besides those they had; or some of them have, if it failed. */
 static int emit_traits(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
 		       uint16_t traits)
 {
 	struct pfs_event ev;
 
+	if (r.start >= r.end)
+		return 0;
 	asm_event_range(&ev, raw, t, PFS_PROTECT, r);
 	PFS_SET(&ev, traits, TRAITS, traits);
+	ev.inferred |= failed(raw->arg[0]) ? PFS_HAS(PFS_F_TRAITS) : 0;
 	return asm_emit(a, &ev);
 }
 
@@ -305,10 +308,14 @@ static int emit_advise(struct pfs_assembler *a, struct asm_thread *t, const stru
 /* ENOMEM: a part was not mapped, and the rest is done. */
 static int madvise_failed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	int err = emit_advise(a, t, raw, (int64_t)raw->arg[0] != -ENOMEM);
+	int err;
 
-	/* An unaligned start is refused. */
-	return err || t->call.arg[0] & a->page_mask ? err : populate_or_fail(a, t, raw, PFS_BY_MADVISE);
+	if (t->call.arg[0] & a->page_mask) /* an unaligned start is refused */
+		return 0;
+	err = emit_advise(a, t, raw, (int64_t)raw->arg[0] != -ENOMEM);
+	if (!err && t->call.arg[2] == GUARD_INSTALL)
+		err = emit_traits(a, t, raw, asm_call_range(a, t), PFS_TRAIT_GUARDED);
+	return err ?: populate_or_fail(a, t, raw, PFS_BY_MADVISE);
 }
 
 static int madvise_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
@@ -458,8 +465,7 @@ static int emit_filled(struct pfs_assembler *a, struct asm_thread *t, const stru
 
 	asm_event_init(&ev, raw, t, PFS_REMOTE);
 	PFS_SET(&ev, target, TARGET, pid);
-	if (moved)
-		pfs_event_set_op(&ev, PFS_OP_MOVED);
+	pfs_event_set_op(&ev, moved ? PFS_OP_MOVED : PFS_OP_FILLED);
 	return asm_emit(a, &ev);
 }
 

@@ -115,6 +115,8 @@ static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const 
 	PFS_SET(&ev, ino, INO, raw->arg[1]);
 	PFS_SET(&ev, off, OFF, raw->arg[2] * page_size);
 	PFS_SET(&ev, end_off, END_OFF, ev.off + nr_pages * page_size);
+	if (kind == PFS_EVICT && raw->arg[3] != RAW_ABSENT)
+		PFS_SET(&ev, order, ORDER, raw->arg[3]);
 	if (r.start < r.end)
 		asm_event_set_range(&ev, r);
 	if (kind == PFS_AROUND && t->exec.under_way && t->exec.switched)
@@ -124,9 +126,9 @@ static int emit_file_pages(struct pfs_assembler *a, struct asm_thread *t, const 
 
 /* ---- the page cache ---- */
 
-/* It is of a file, whoever changed it. */
+/* It is of a file, whoever changed it. order: of its folios; RAW_ABSENT: unknown. */
 static int emit_cached(struct pfs_assembler *a, const struct raw_event *raw, enum pfs_cached state, uint64_t off,
-		       uint64_t end_off)
+		       uint64_t end_off, uint64_t order)
 {
 	struct pfs_event ev;
 
@@ -140,12 +142,14 @@ static int emit_cached(struct pfs_assembler *a, const struct raw_event *raw, enu
 		PFS_SET(&ev, interval_ns, INTERVAL, raw->arg[5]);
 		PFS_SET(&ev, last, LAST, raw->arg[6] == 1);
 	}
+	if (order != RAW_ABSENT)
+		PFS_SET(&ev, order, ORDER, order);
 	return asm_emit(a, &ev);
 }
 
 int asm_cached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	return emit_cached(a, raw, raw->arg[4] < PFS_NR_CACHE ? raw->arg[4] : 0, raw->arg[2], raw->arg[3]);
+	return emit_cached(a, raw, raw->arg[4] < PFS_NR_CACHE ? raw->arg[4] : 0, raw->arg[2], raw->arg[3], raw->arg[7]);
 }
 
 static uint64_t nr_pages_of(const struct raw_event *raw)
@@ -159,29 +163,21 @@ int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct
 {
 	const struct asm_reached *reached = &t->call.reached;
 	struct pfs_event ev;
+	bool told;
 
 	if (!reached->end)
 		return 0;
 	asm_event_range(&ev, raw, t, PFS_REACHED, asm_call_populates(a, t));
 	PFS_SET(&ev, end_off, END_OFF, reached->end * (a->page_mask + 1));
+	/* Memory files have no device, and their faults are not recorded. */
+	told = (reached->dev >> 20 || reached->nr_single) && a->file_faults && !(t->proc && t->proc->is_32bit) &&
+	       a->losses == t->call.losses;
 	PFS_SET(&ev, dev, DEV, reached->dev);
 	PFS_SET(&ev, ino, INO, reached->ino);
-	/* Memory files have no device, and their faults are not recorded. */
-	PFS_SET(&ev, last, LAST,
-		reached->ends && (reached->dev >> 20 || reached->by_fault) && a->file_faults &&
-			!(t->proc && t->proc->is_32bit) && a->losses == t->call.losses);
+	PFS_SET(&ev, last, LAST, reached->ends && told);
+	if (told)
+		PFS_SET(&ev, count, COUNT, reached->nr_single);
 	return asm_emit(a, &ev);
-}
-
-/*
- * The same where only fault-around is recorded, of files in memory: its range ends where the file does if it finds a page,
- * and may lie beyond that if it finds none. It is reported once more for each further page that the call got in it.
- */
-static uint64_t reached_in_memory(struct asm_reached *reached, const struct raw_event *raw)
-{
-	reached->again = reached->window == raw->arg[3] + 1 ? reached->again + 1 : 0;
-	reached->window = raw->arg[3] + 1;
-	return raw->arg[2] + reached->again;
 }
 
 /*
@@ -201,18 +197,19 @@ static int reach(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		err = asm_emit_reached(a, t, raw);
 		*reached = (struct asm_reached){ 0 };
 	}
-	if (raw->kind == RAW_MAP_PAGES && !(raw->arg[0] >> 20))
-		end = reached_in_memory(reached, raw);
 	t->call.has_reached = true;
 	reached->dev = raw->arg[0];
 	reached->ino = raw->arg[1];
-	reached->by_fault |= raw->kind == RAW_FILE_FAULT;
-	if (raw->kind == RAW_FILE_FAULT)
+	if (raw->kind == RAW_FILE_FAULT) {
+		reached->nr_single +=
+			!reached->nr_single || end != reached->single_end; /* else once more, after it was read */
+		reached->single_end = end;
 		reached->ends = copies; /* a copy is of one page */
-	else if (raw->kind == RAW_ADD_CACHE && end >= reached->end)
+	} else if (raw->kind == RAW_ADD_CACHE && end >= reached->end) {
 		reached->ends = true; /* the whole folio */
-	else if (end >= reached->end)
+	} else if (end >= reached->end) {
 		reached->ends = end == reached->end; /* once more: for a page that the file does not have */
+	}
 	reached->end = end > reached->end ? end : reached->end;
 	return err;
 }
@@ -229,7 +226,8 @@ int asm_add_cache(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 
 	if (first == RAW_ABSENT)
 		return 0;
-	err = reach(a, t, raw, end) ?: emit_cached(a, raw, PFS_CACHE_ADDED, first * page_size, end * page_size);
+	err = reach(a, t, raw, end)
+		      ?: emit_cached(a, raw, PFS_CACHE_ADDED, first * page_size, end * page_size, raw->arg[3]);
 	/* The handler's result determines the class. Outside of a fault, read() and write() fill the page cache, too. */
 	if (err || a->handlers || !t->in_fault)
 		return err;

@@ -175,8 +175,8 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 {
 	int32_t old_tid = raw->arg[1] == RAW_ABSENT ? raw->tid : (int32_t)raw->arg[1];
 	struct asm_thread *builder = asm_thread_get(a, old_tid);
+	bool is_32bit, left = t->end_reported_ns;
 	struct pfs_event ev;
-	bool is_32bit;
 	int err;
 
 	if (!builder)
@@ -196,6 +196,7 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	err = asm_emit(a, &ev);
 	is_32bit = builder->exec.is_32bit;
 	asm_exec_over(t);
+	asm_thread_not_ending(a, t);
 	t->exited = false; /* the first thread's number lives on in the one that did the exec */
 	t->named = true;
 	asm_changed(t, raw, (struct range){ 0, UINT64_MAX });
@@ -204,6 +205,9 @@ int asm_executed(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 		t->alive = false;
 		asm_thread_set_alive(t, true);
 	}
+	if (!err && left) /* by the side-band, with the privileges that the program had before */
+		err = asm_emit_lack(a, t, raw, "what=PERF_RECORD_MMAP2 tells=mappings of setuid programs",
+				    &a->setuid_lack);
 	return !err && is_32bit && t->proc ? asm_is_32bit(a, t, raw) : err;
 }
 
@@ -344,10 +348,12 @@ static int conclude_end(struct pfs_assembler *a, struct asm_thread *t, uint64_t 
 				 .tid = t->tid,
 				 .tgid = t->proc ? t->proc->pid : -1,
 				 .arg = { t->tid, RAW_ABSENT } };
+	int err;
 
 	asm_thread_not_ending(a, t);
 	t->end_concluded = true;
-	return exited(a, t, &end);
+	err = t->exec.reported_ns ? exec_over(a, t, &end) : 0;
+	return err ?: exited(a, t, &end);
 }
 
 int asm_conclude_ends(struct pfs_assembler *a, uint64_t ts_ns)
@@ -399,14 +405,13 @@ int asm_renamed(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 
 /*
  * The exit event comes before or after this, by kernel, unless it is lost; perhaps all that there was of the thread
- * but this is.
+ * but this is. During an exec it may be the end of the side-band alone, which a program with other privileges (setuid)
+ * does not keep: then the event of the exec is yet to come.
  */
 static int end_reported(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
-	int err = t->exec.reported_ns ? exec_over(a, t, raw) : 0;
-
-	if (err || t->exited || !t->alive || t->end_reported_ns || !raw->ts_ns)
-		return err;
+	if (t->exited || !t->alive || t->end_reported_ns || !raw->ts_ns)
+		return 0;
 	t->end_reported_ns = raw->ts_ns;
 	a->nr_ending++;
 	return 0;

@@ -85,12 +85,16 @@ static int drain_cpu(const struct capture_drain *d, struct capture_cpu *cpu, boo
 	return ret;
 }
 
-static int append_own(void *ctx, const struct raw_event *ev)
+static int write_own(void *ctx, const struct raw_event *ev)
 {
 	struct pfs_capture *c = ctx;
-	int ret = c->cache ? pfs_cache_mapped(c->cache, ev) : 0;
 
-	return ret ? ret : pfs_records_write(&c->own.records, c->own.pages, ev);
+	return pfs_records_write(&c->own.records, c->own.pages, ev);
+}
+
+static int append_own(void *ctx, const struct raw_event *ev)
+{
+	return capture_own_comes(ctx, ev, write_own, ctx) ?: write_own(ctx, ev);
 }
 
 /* All that is in the ring buffers. `all`: with the page that is being written, for live decoding and at the end. */
@@ -102,6 +106,9 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	int ret = 0;
 
 	d->flushed_ns = until;
+	ret = c->accounts ? pfs_accounts_take(c->accounts) : 0;
+	if (ret)
+		return pfs_err_set(err, ret, "no memory for the kernel's counts");
 	if (c->options->text)
 		return capture_text_drain(c, until, err);
 	for (int i = 0; !ret && i < d->nr_cpus; i++)
@@ -132,7 +139,8 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
-	ret = capture_take_layouts(c, err) ?: pfs_instance_write(c->instance, "tracing_on", "1", err)
+	ret = capture_take_layouts(c, err) ?: capture_accounts_begin(c, err)
+		      ?: pfs_instance_write(c->instance, "tracing_on", "1", err) ?: capture_accounts_begin(c, err)
 		      ?: capture_enter_running(c, err) ?: capture_joins_start(c, err);
 	/* Only now: removing an instance keeps the kernel from making one. */
 	pfs_instance_clean_others(c->instance);
@@ -214,17 +222,34 @@ static int note_counts(struct pfs_capture *c)
 /* First asks for the files whose mappings are drained only now. */
 static int finish_cache(struct pfs_capture *c, struct pfs_err *err)
 {
+	uint64_t stopped_ns = pfs_now_ns();
 	int ret = c->cache ? drain(c, false, err) : 0;
 
 	if (!ret && c->cache)
-		ret = pfs_cache_finish(c->cache, CACHE_PATIENCE_MS, pfs_sideband_put, c->sideband);
+		ret = pfs_cache_finish(c->cache, stopped_ns, CACHE_PATIENCE_MS, pfs_sideband_put, c->sideband);
 	return ret ? pfs_err_set(err, ret, "cannot take in the state of the page cache: %s", strerror(-ret)) : 0;
+}
+
+static int accounts_end(struct pfs_capture *c, struct pfs_err *err)
+{
+	return c->accounts && pfs_accounts_end(c->accounts) ? pfs_err_set(err, -ENOMEM, "no memory for counts") : 0;
+}
+
+/* The last ends of processes come first. */
+static int finish_accounts(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = c->accounts ? drain(c, false, err) : 0;
+
+	if (!ret && c->accounts)
+		ret = pfs_accounts_finish(c->accounts, pfs_now_ns(), pfs_sideband_put, c->sideband);
+	return ret ? pfs_err_set(err, ret, "no memory for the kernel's counts") : 0;
 }
 
 int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
-	int ret = capture_joins_end(c, err) ?: pfs_instance_write(c->instance, "tracing_on", "0", err);
+	int ret = capture_joins_end(c, err) ?: accounts_end(c, err)
+		      ?: pfs_instance_write(c->instance, "tracing_on", "0", err) ?: accounts_end(c, err);
 
 	pfs_sched_priority_restore(&c->priority);
 	c->tracing = false;
@@ -233,7 +258,7 @@ int capture_stop(struct pfs_live *live, struct pfs_err *err)
 	if (ret)
 		return ret;
 	pfs_instance_silence(c->instance);
-	ret = finish_cache(c, err);
+	ret = finish_cache(c, err) ?: finish_accounts(c, err);
 	if (ret)
 		return ret;
 	if (capture_note_losses(c) || note_late(c) || note_counts(c) ||

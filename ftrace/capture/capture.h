@@ -13,7 +13,12 @@
 
 #include "event/source.h"
 
+#include <stdio.h>
+
 extern const struct pfs_source pfs_ftrace_source;
 extern const struct argp_option pfs_ftrace_options[];
+
+/* Prints a command line of trace-cmd that records, on this machine, what pfscope can read. */
+void pfs_capture_needed(FILE *out);
 
 #endif

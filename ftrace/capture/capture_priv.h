@@ -13,6 +13,7 @@
 #include "record/merge.h"
 #include "record/pfscope_records.h"
 #include "record/ringpage.h"
+#include "sideband/accounts.h"
 #include "sideband/cache.h"
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
@@ -116,9 +117,10 @@ struct pfs_capture {
 	struct pfs_instance *instance;
 	struct pfs_formats *formats;
 	struct pfs_sideband *sideband;
-	bool settled;		 /* see capture_settle() */
-	bool calls_armed;	 /* the system calls of 32-bit processes */
-	struct pfs_cache *cache; /* the page cache of mapped files; NULL: it is not probed */
+	bool settled;		       /* see capture_settle() */
+	bool calls_armed;	       /* the system calls of 32-bit processes */
+	struct pfs_cache *cache;       /* the page cache of mapped files; NULL: it is not probed */
+	struct pfs_accounts *accounts; /* of processes that ran before; NULL: there are none, or no counts of them */
 	bool wants_accesses, tracing, sideband_lack_noted;
 	pid_t launched;
 	struct pfs_counters counters;
@@ -143,6 +145,8 @@ int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of l
 char *capture_cpu_stats(struct pfs_capture *c,
 			int cpu); /* per_cpu/cpuN/stats, the caller's; "": none; NULL: no memory */
 int capture_live_event(void *capture, const struct raw_event *raw);
+/* One of the own records is about to be written; those that it gives rise to come before it: put writes them. */
+int capture_own_comes(struct pfs_capture *c, const struct raw_event *ev, raw_event_fn put, void *ctx);
 
 /* capture/tracers.c: probes, function tracer, histogram */
 int capture_tracers_set_up(struct pfs_capture *c); /* 0 or -ENOMEM: what the kernel refuses is reported and noted */
@@ -158,6 +162,8 @@ int capture_text_replay(struct pfs_capture *c, raw_event_fn fn, void *ctx, struc
 int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 
 /* capture/setup.c: the instance, which the first call of settle() sets up, and the events that are enabled in it */
+bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc);	    /* not a tracer's or ours */
+const char *capture_filter_of(const struct raw_desc *desc, char *buf, size_t size); /* what any reader needs; or NULL */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
 int capture_enable_later(struct pfs_capture *c, bool runs_already,
 			 struct pfs_err *err); /* those for when they are needed */
@@ -168,9 +174,10 @@ int capture_enable_calls(struct pfs_capture *c, pid_t pid, struct pfs_err *err);
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 int capture_attach(struct pfs_live *live, pid_t pid, struct pfs_err *err);
 int capture_attach_all(struct pfs_capture *c, const pid_t *pids, unsigned int nr, struct pfs_err *err);
-int capture_begin_running(struct pfs_capture *c, struct pfs_err *err); /* once one is entered */
-int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);  /* of those that run, before tracing */
-int capture_enter_running(struct pfs_capture *c, struct pfs_err *err); /* what they started meanwhile, afterwards */
+int capture_begin_running(struct pfs_capture *c, struct pfs_err *err);	/* once one is entered */
+int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);	/* of those that run, before tracing */
+int capture_accounts_begin(struct pfs_capture *c, struct pfs_err *err); /* before and after tracing is switched on */
+int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);	/* what they started meanwhile, afterwards */
 int capture_look(struct pfs_live *live, struct pfs_err *err);
 
 /* capture/joins.c: all processes of a user; nothing to do unless a user is recorded */

@@ -2,6 +2,7 @@
 /*
  * The notes of a capture, dated now, and the kernel's counts of lost events; raw events to the live sink.
  */
+#include "base/number.h"
 #include "capture/capture_priv.h"
 
 #include "base/clock.h"
@@ -46,12 +47,11 @@ char *capture_cpu_stats(struct pfs_capture *c, int cpu)
 static uint64_t not_delivered(struct pfs_capture *c, int cpu)
 {
 	static const char *const counters[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
-	char *text = capture_cpu_stats(c, cpu), *at;
-	uint64_t sum = 0;
+	char *text = capture_cpu_stats(c, cpu);
+	uint64_t sum = 0, nr;
 
 	for (size_t i = 0; text && i < sizeof(counters) / sizeof(counters[0]); i++) {
-		at = strstr(text, counters[i]);
-		sum += at ? strtoull(at + strlen(counters[i]), NULL, 10) : 0;
+		sum += pfs_number_behind(text, counters[i], &nr) ? nr : 0;
 	}
 	free(text);
 	return sum;
@@ -81,4 +81,11 @@ int capture_live_event(void *capture, const struct raw_event *raw)
 	pfs_assembler_free(c->assembler);
 	c->assembler = NULL;
 	return 0;
+}
+
+int capture_own_comes(struct pfs_capture *c, const struct raw_event *ev, raw_event_fn put, void *ctx)
+{
+	int ret = c->cache ? pfs_cache_mapped(c->cache, ev) : 0;
+
+	return ret || !c->accounts ? ret : pfs_accounts_task(c->accounts, ev, put, ctx);
 }

@@ -66,7 +66,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
 	char vsyscall[5];
 
-	c->instance = pfs_instance_create(c->config.buffer_kb, c->config.leftovers, err);
+	c->instance = pfs_instance_create(c->config.owner, c->config.buffer_kb, c->config.leftovers, err);
 	if (!c->instance)
 		return -errno;
 	c->sideband = pfs_sideband_new(err);
@@ -170,6 +170,7 @@ int capture_close(struct pfs_live *live, struct pfs_err *err)
 	pfs_formats_free(c->formats);
 	pfs_sideband_free(c->sideband);
 	pfs_cache_free(c->cache);
+	pfs_accounts_free(c->accounts);
 	pfs_counters_close(&c->counters);
 	for (unsigned int i = 0; i < c->running.nr; i++)
 		pfs_snapshot_close(&c->running.processes[i]);

@@ -108,6 +108,8 @@ int capture_begin_running(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = c->running.begun ? 0 : capture_enable_later(c, true, err);
 
+	if (!c->running.begun)
+		c->accounts = pfs_accounts_open(NULL);
 	c->running.begun = true;
 	return ret ? ret : note_sideband(c);
 }
@@ -164,6 +166,15 @@ int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err)
 		ret = unless_ended(ret);
 	}
 	return ret;
+}
+
+int capture_accounts_begin(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && c->accounts && i < c->running.nr; i++)
+		ret = pfs_accounts_begin(c->accounts, c->running.processes[i].pid);
+	return ret ? pfs_err_set(err, ret, "no memory for the kernel's counts") : 0;
 }
 
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err)

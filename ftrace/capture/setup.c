@@ -3,6 +3,7 @@
  * The set-up of a capture's instance: the events that are enabled in it, their filters, notes of those that the kernel
  * lacks; and pfscope's own stream.
  */
+#include "base/number.h"
 #include "capture/capture_priv.h"
 
 #include "base/write_all.h"
@@ -27,8 +28,7 @@ static bool is_required(const struct raw_desc *desc)
 	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL || desc->kind == RAW_DAMON;
 }
 
-/* Is the event enabled for every recording? Not pfscope's own, nor those of tracers. */
-static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
+bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc)
 {
 	switch (desc->kind) {
 	case RAW_FUNCTION:
@@ -58,8 +58,7 @@ static bool is_wanted(const struct pfs_capture *c, const struct raw_desc *desc)
 	"cmd == 0xaa00 || cmd == 0xc020aa00 || cmd == 0xc028aa03 || cmd == 0xc020aa04 || cmd == 0xc028aa05 || " \
 	"cmd == 0xc020aa07 || cmd == 0xc020aa08 || cmd == 0x8010aa01"
 
-/* Only what no reader needs is filtered out in the kernel. NULL: no filter. */
-static const char *filter_of(const struct raw_desc *desc, char *buf, size_t size)
+const char *capture_filter_of(const struct raw_desc *desc, char *buf, size_t size)
 {
 	switch (desc->kind) {
 	case RAW_MA_WRITE: /* the kernel's other trees are not in whole pages */
@@ -108,7 +107,8 @@ static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs
 {
 	char buf[FILTER_MAX];
 
-	return pfs_instance_enable(c->instance, desc->system, desc->name, filter_of(desc, buf, sizeof(buf)), err);
+	return pfs_instance_enable(c->instance, desc->system, desc->name, capture_filter_of(desc, buf, sizeof(buf)),
+				   err);
 }
 
 /* ---- other events, as the user names them ---- */
@@ -196,7 +196,7 @@ static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 	int ret = note_whole_folios(c, err);
 
 	for (unsigned int i = 0; !ret && i < nr_raw_descs; i++)
-		if (is_wanted(c, &raw_descs[i]))
+		if (capture_wants(c, &raw_descs[i]))
 			ret = enable_desc(c, &raw_descs[i], err);
 	if (!ret && !pfs_instance_has_event(c->instance, "syscalls", "sys_enter_munmap"))
 		ret = note_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages", err);
@@ -227,7 +227,7 @@ static const struct raw_desc *desc_of(enum raw_kind kind)
 static int enable_when(struct pfs_capture *c, const struct raw_desc *desc, const char *other, const char *condition)
 {
 	char file[128], text[512], buf[FILTER_MAX];
-	const char *filter = filter_of(desc, buf, sizeof(buf));
+	const char *filter = capture_filter_of(desc, buf, sizeof(buf));
 	int ret;
 
 	snprintf(file, sizeof(file), "events/%s/%s/filter", desc->system, desc->name);
@@ -372,13 +372,14 @@ static uint32_t sub_buffer_size(struct pfs_instance *instance)
 {
 	int fd = pfs_instance_open(instance, "buffer_subbuf_size_kb", O_RDONLY, NULL); /* Linux 6.8 */
 	char text[32] = "";
-	uint32_t kb;
+	uint64_t kb = 0;
 
 	if (fd < 0)
 		return sysconf(_SC_PAGESIZE);
-	kb = read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : 0;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		pfs_take_dec(&(const char *){ text }, 1 << 20, &kb);
 	close(fd);
-	return kb ? kb * 1024 : sysconf(_SC_PAGESIZE);
+	return kb ? kb * 1024 : (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* The stream of pfscope's own records, beside the kernel's. */

@@ -49,15 +49,17 @@ static int put_own(void *ctx, const struct raw_event *ev)
 {
 	struct own_lines *own = ctx;
 	char *line = pfs_records_text(ev);
-	int ret = own->c->cache ? pfs_cache_mapped(own->c->cache, ev) : 0;
+	int ret = line ? put_text(&own->c->text, line, strlen(line), own->err) : -ENOMEM;
 
-	if (!line || ret) {
-		free(line);
-		return -ENOMEM;
-	}
-	ret = put_text(&own->c->text, line, strlen(line), own->err);
 	free(line);
 	return ret;
+}
+
+static int append_own(void *ctx, const struct raw_event *ev)
+{
+	struct own_lines *own = ctx;
+
+	return capture_own_comes(own->c, ev, put_own, own) ?: put_own(own, ev);
 }
 
 /* Does the line end a system call or an exec, whose changes of the layout come before it? */
@@ -80,10 +82,10 @@ static int put_own_before(struct own_lines *own, const struct text_columns *colu
 {
 	struct pfs_sideband *sb = own->c->sideband;
 	uint64_t ts_ns = columns->ts_ns;
-	int ret = pfs_sideband_flush(sb, 0, ts_ns > 500 ? ts_ns - 500 : 0, put_own, own);
+	int ret = pfs_sideband_flush(sb, 0, ts_ns > 500 ? ts_ns - 500 : 0, append_own, own);
 
 	if (!ret && ends_call(columns, end))
-		ret = pfs_sideband_flush(sb, columns->tid, ts_ns + 500, put_own, own);
+		ret = pfs_sideband_flush(sb, columns->tid, ts_ns + 500, append_own, own);
 	return ret;
 }
 
@@ -116,7 +118,7 @@ static int merge_lines(struct pfs_capture *c, uint64_t until_ns, struct pfs_err 
 	t->carry_len = end - line;
 	memmove(t->carry, line, t->carry_len);
 	if (!ret)
-		ret = pfs_sideband_flush(c->sideband, 0, until_ns, put_own, &own);
+		ret = pfs_sideband_flush(c->sideband, 0, until_ns, append_own, &own);
 	return ret;
 }
 

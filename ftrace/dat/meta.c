@@ -5,6 +5,7 @@
  * Version 6 has them one after the other, version 7 each at a place of its own; inside they are
  * the same. The cursor is on the section's first byte.
  */
+#include "base/number.h"
 #include "dat/dat_priv.h"
 
 #include "base/array.h"
@@ -130,7 +131,7 @@ static int read_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint64_t len = dat_u64(c, "size of the command lines");
 	const char *text = dat_take(c, len, "command lines");
-	char *save, *name;
+	char *save;
 
 	if (!text)
 		return c->code;
@@ -140,10 +141,11 @@ static int read_cmdlines(struct pfs_dat *dat, struct dat_cursor *c)
 	if (!dat->comm_text)
 		return dat_cursor_error(c, -ENOMEM);
 	for (char *line = strtok_r(dat->comm_text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		long tid = strtol(line, &name, 10);
+		const char *name = line + strspn(line, " ");
 		struct dat_comm *comm;
+		uint64_t tid;
 
-		if (name == line || tid < 0 || tid > INT32_MAX || *name != ' ')
+		if (!pfs_take_dec(&name, INT32_MAX, &tid) || *name != ' ')
 			continue;
 		comm = pfs_array_add(dat->comms, dat->nr_comms, dat->max_comms);
 		if (!comm)

@@ -5,6 +5,7 @@
  * The ids and forms are those of trace-cmd.dat.v7(5); version 6 has the same up to TSC2NSEC. The
  * format asks readers to skip unknown ones.
  */
+#include "base/number.h"
 #include "dat/dat_priv.h"
 
 #include "base/array.h"
@@ -38,7 +39,7 @@ int dat_add_cpu(struct dat_buffer *buffer, uint32_t cpu, uint64_t offset, uint64
 static int text_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *c)
 {
 	char **where = id == DAT_OPT_UNAME ? &dat->info.uname : &dat->info.writer, *start;
-	uint64_t len = c->end - c->pos;
+	uint64_t len = c->end - c->pos, offset;
 	const char *bytes = dat_take(c, len, "an option");
 	char *text = bytes ? strndup(bytes, len) : NULL;
 
@@ -46,10 +47,12 @@ static int text_option(struct pfs_dat *dat, unsigned int id, struct dat_cursor *
 		return c->code ? c->code : -ENOMEM;
 	switch (id) {
 	case DAT_OPT_DATE: /* "0x5f5e100": in microseconds, the offset in nanoseconds */
-		dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0) * 1000;
+		if (pfs_any_number(text, 10, &offset) > text)
+			dat->conv.offset_ns += offset * 1000;
 		break;
 	case DAT_OPT_OFFSET:
-		dat->conv.offset_ns += (uint64_t)strtoll(text, NULL, 0);
+		if (pfs_any_number(text, 10, &offset) > text)
+			dat->conv.offset_ns += offset;
 		break;
 	case DAT_OPT_TRACECLOCK: /* "local global [mono] boot": the clock in use is the one in brackets */
 		start = strchr(text, '[');

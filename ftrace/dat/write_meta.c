@@ -126,8 +126,11 @@ static void put_tasks(FILE *out, const struct pfs_dat_content *content)
 	long at = ftell(out), end;
 
 	dat_put64(out, 0); /* their length, not known yet */
-	for (const struct pfs_dat_task *task = content->tasks; task < content->tasks + content->nr_tasks; task++)
+	for (size_t i = 0; i < content->nr_tasks; i++) {
+		const struct pfs_dat_task *task = &content->tasks[i];
+
 		fprintf(out, "%d %.*s\n", task->tid, (int)strcspn(task->comm, "\n"), task->comm);
+	}
 	end = ftell(out);
 	fseek(out, at, SEEK_SET);
 	dat_put64(out, end - at - 8);

@@ -2,6 +2,7 @@
 #include "print/print.h"
 
 #include "base/array.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <event-parse.h>
@@ -93,12 +94,12 @@ void pfs_printer_free(struct pfs_printer *p)
 /* "name: sched_switch\nID: 317\n..." */
 static bool parse_head(const char *text, char name[128], unsigned int *id)
 {
-	const char *at = strstr(text, "ID: ");
+	uint64_t number;
 
-	if (sscanf(text, "name: %127[^\n]", name) != 1 || !at)
+	if (sscanf(text, "name: %127[^\n]", name) != 1 || !pfs_number_behind(text, "\nID:", &number))
 		return false;
-	*id = strtoul(at + 4, NULL, 10);
-	return *id <= UINT16_MAX;
+	*id = number;
+	return number <= UINT16_MAX;
 }
 
 int pfs_printer_add(struct pfs_printer *p, const char *system, const char *text, size_t len)

@@ -12,23 +12,17 @@
  *
  * header_page has the same lines of fields. A line that is none is passed over.
  */
+#include "base/number.h"
 #include "record/formats.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool is_word(char c)
-{
-	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
-}
 
 int pfs_format_name(const char *text, char *name, size_t size)
 {
 	const char *start = text + 6, *end, *id;
-	char *rest;
-	unsigned long value;
+	uint64_t value;
 
 	if (strncmp(text, "name: ", 6))
 		return -EBADMSG;
@@ -38,25 +32,19 @@ int pfs_format_name(const char *text, char *name, size_t size)
 	memcpy(name, start, end - start);
 	name[end - start] = 0;
 	id = end + 5;
-	value = strtoul(id, &rest, 10);
-	return rest == id || !value || value > UINT16_MAX ? -EBADMSG : (int)value;
+	return pfs_take_dec(&id, UINT16_MAX, &value) && value ? (int)value : -EBADMSG;
 }
 
 /* "offset:8;" within [p, end): its number, or false. */
 static bool number(const char *p, const char *end, const char *key, uint16_t *v)
 {
 	const char *found = memmem(p, end - p, key, strlen(key));
-	unsigned long value;
-	char *rest;
+	uint64_t value;
 
 	if (!found)
 		return false;
 	found += strlen(key);
-	/* strtoul() would skip a newline, and take a sign */
-	if (*found < '0' || *found > '9')
-		return false;
-	value = strtoul(found, &rest, 10);
-	if (*rest != ';' || value > UINT16_MAX)
+	if (!pfs_take_dec(&found, UINT16_MAX, &value) || *found != ';')
 		return false;
 	*v = value;
 	return true;
@@ -84,7 +72,7 @@ static bool declares(const char *decl, const char *end, const char *name, size_t
 	}
 	while (end > decl && end[-1] == ' ')
 		end--;
-	return (size_t)(end - decl) > len && !memcmp(end - len, name, len) && !is_word(end[-(ptrdiff_t)len - 1]);
+	return (size_t)(end - decl) > len && !memcmp(end - len, name, len) && !pfs_is_word(end[-(ptrdiff_t)len - 1]);
 }
 
 /* One line: 1 if it is the field of that name and whole. */

@@ -8,6 +8,7 @@
 #include "record/formats.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/write_all.h"
 #include "record/handlers.h"
 
@@ -51,10 +52,13 @@ void pfs_formats_free(struct pfs_formats *f)
 static void place_arg(const char *text, const char *names, unsigned int long_size, struct pfs_arg_at *arg)
 {
 	const char *element = strchr(names, '[');
-	unsigned int at = element ? strtoul(element + 1, NULL, 10) * long_size : 0;
+	uint64_t at = 0;
 	struct pfs_format_field field;
 	char array[32];
 
+	if (element)
+		pfs_dec(element + 1, &at);
+	at *= long_size;
 	snprintf(array, sizeof(array), "%.*s", element ? (int)(element - names) : 0, names);
 	if (!pfs_format_field(text, element ? array : names, &field))
 		return;

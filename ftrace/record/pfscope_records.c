@@ -27,7 +27,7 @@ static const char *const prints[NR_RECORDS][RAW_MAX_ARGS] = {
 	{ "%lld", "%lld", "%lld" },
 	{ NULL },
 	{ "0x%llx", "0x%llx", "%lld", "%lld", "%lld" },
-	{ "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld", "%lld", "%lld" },
+	{ "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld", "%lld", "%lld", "%lld" },
 };
 
 /* RAW_PFS_MAP and the kinds after it are 0, 1, ... Returns -EINVAL for another kind. */

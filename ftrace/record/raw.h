@@ -44,11 +44,12 @@ enum raw_kind {
 	/* of DAMON, which watches pages for pfscope */
 	RAW_DAMON, /* arg: number of the target, start, end, how often it was seen used */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
-	RAW_PFS_MAP,	/* arg: start, end, off, dev, ino, prot, flags, source; str: name */
-	RAW_PFS_TASK,	/* arg: tid, pid, PFS_TASK_*; str: comm */
-	RAW_PFS_NOTE,	/* str: "key=value" */
-	RAW_PFS_HIST,	/* arg: address, error code, count, 1 = kernel mode, interval in ns */
-	RAW_PFS_CACHED, /* arg: dev, ino, start and end in bytes, enum pfs_cached, age in ns, 1 = the file's last one */
+	RAW_PFS_MAP,  /* arg: start, end, off, dev, ino, prot, flags, source; str: name */
+	RAW_PFS_TASK, /* arg: tid, pid, PFS_TASK_*; str: comm */
+	RAW_PFS_NOTE, /* str: "key=value" */
+	RAW_PFS_HIST, /* arg: address, error code, count, 1 = kernel mode, interval in ns */
+	/* arg: dev, ino, start and end in bytes, enum pfs_cached, age in ns, 1 = the file's last one, order of its folios */
+	RAW_PFS_CACHED,
 	RAW_NR_KINDS,
 };
 

@@ -80,7 +80,7 @@ const struct raw_desc raw_descs[] = {
 	EVENT("pfscope", "pfs_note", RAW_PFS_NOTE, "text", NULL),
 	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL, "address", "error_code", "count", "kernel", "interval"),
 	EVENT("pfscope", "pfs_cached", RAW_PFS_CACHED, NULL, "dev", "ino", "off", "end_off", "state", "interval",
-	      "last"),
+	      "last", "order"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
 

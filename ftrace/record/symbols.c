@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel symbols as a sorted array, see symbols.h. */
+#include "base/number.h"
 #include "record/handlers.h"
 
 #include "base/array.h"
@@ -30,13 +31,15 @@ static int by_addr(const void *a, const void *b)
 /* ffffffff81234560 T do_wp_page		or, of a module:  ... t read_page	[ext4] */
 static int take_line(struct pfs_symbols *s, char *line)
 {
-	char *p, *name;
-	uint64_t addr = strtoull(line, &p, 16);
 	struct symbol *symbol;
+	const char *p = line;
+	uint64_t addr;
+	char *name;
 
-	if (!addr || p == line || p[0] != ' ' || !p[1] || !strchr("tTwW", p[1]) || p[2] != ' ')
+	if (!pfs_take_hex(&p, UINT64_MAX, &addr) || !addr || p[0] != ' ' || !p[1] || !strchr("tTwW", p[1]) ||
+	    p[2] != ' ')
 		return 0;
-	name = p + 3;
+	name = line + (p + 3 - line);
 	name[strcspn(name, " \t\r")] = '\0';
 	if (!*name)
 		return 0;

@@ -25,14 +25,14 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* A file is probed as a whole up to that offset, beyond it by the mapping: programs map their files piece by piece. */
+#define MAX_WHOLE (UINT64_C(1) << 28)
+
 /* Of a mapping, more is not probed. */
 #define MAX_PROBED (UINT64_C(1) << 30)
 
 /* A file that is mapped again is probed again only after that time. */
 #define AGAIN_NS UINT64_C(2000000000)
-
-/* At the end a file is not probed again if its last probe was asked for within this time. */
-#define FRESH_NS UINT64_C(20000000)
 
 struct request {
 	uint64_t dev, ino, off, end_off;
@@ -50,7 +50,7 @@ struct answer {
 	bool last, failed; /* failed: there are no runs */
 	struct run {
 		uint64_t off, end_off;
-		uint32_t state; /* enum pfs_cached */
+		int16_t state, order; /* enum pfs_cached; -1: unknown */
 	} run[MAX_RUNS];
 };
 
@@ -116,7 +116,7 @@ static int send_answer(struct answer *answer)
 	return 0;
 }
 
-static int add_run(void *ctx, uint64_t off, uint64_t end_off, enum pfs_page_state state)
+static int add_run(void *ctx, const struct pfs_page_run *run)
 {
 	static const uint8_t states[] = {
 		[PFS_PAGE_STATE_UNKNOWN] = 0,
@@ -127,7 +127,7 @@ static int add_run(void *ctx, uint64_t off, uint64_t end_off, enum pfs_page_stat
 	struct answer *answer = ctx;
 	int ret = answer->nr == MAX_RUNS ? send_answer(answer) : 0;
 
-	answer->run[answer->nr++] = (struct run){ off, end_off, states[state] };
+	answer->run[answer->nr++] = (struct run){ run->off, run->end_off, states[run->state], run->order };
 	return ret;
 }
 
@@ -237,6 +237,7 @@ static struct asked *asked_of(struct pfs_cache *cache, uint64_t dev, uint64_t in
 int pfs_cache_mapped(struct pfs_cache *cache, const struct raw_event *map)
 {
 	uint64_t len = map->arg[1] - map->arg[0], dev = map->arg[3], ino = map->arg[4], now = pfs_now_ns();
+	uint64_t off = map->arg[2], end_off = off + (len < MAX_PROBED ? len : MAX_PROBED);
 	struct asked *file;
 
 	/* Anonymous and System V memory, and files on no device, have no such page cache. */
@@ -246,16 +247,17 @@ int pfs_cache_mapped(struct pfs_cache *cache, const struct raw_event *map)
 	file = asked_of(cache, dev, ino);
 	if (!file)
 		return -ENOMEM;
-	if (len > MAX_PROBED)
-		len = MAX_PROBED;
-	if (file->ns && now < file->ns + AGAIN_NS && map->arg[2] >= file->request.off &&
-	    map->arg[2] + len <= file->request.end_off)
+	if (end_off <= MAX_WHOLE) {
+		off = 0;
+		end_off = MAX_WHOLE;
+	}
+	if (file->ns && now < file->ns + AGAIN_NS && off >= file->request.off && end_off <= file->request.end_off)
 		return 0;
 	file->ns = now;
 	file->request = (struct request){ .dev = dev,
 					  .ino = ino,
-					  .off = map->arg[2],
-					  .end_off = map->arg[2] + len,
+					  .off = off,
+					  .end_off = end_off,
 					  .start = map->arg[0],
 					  .end = map->arg[1],
 					  .pid = map->tgid };
@@ -278,8 +280,12 @@ static int take_answer(struct pfs_cache *cache, const struct answer *answer, raw
 						     run->end_off,
 						     run->state,
 						     ev.ts_ns - answer->begun_ns,
-						     answer->last && i + 1 == answer->nr };
+						     answer->last && i + 1 == answer->nr,
+						     run->order };
 
+		/* Between two others, what is none is absent. */
+		if (run->state == PFS_CACHE_ABSENT && i && i + 1 < answer->nr)
+			continue;
 		memcpy(ev.arg, arg, sizeof(arg));
 		ret = fn(ctx, &ev);
 	}
@@ -304,7 +310,7 @@ int pfs_cache_take(struct pfs_cache *cache, raw_event_fn fn, void *ctx)
 	return ret;
 }
 
-int pfs_cache_finish(struct pfs_cache *cache, unsigned int patience_ms, raw_event_fn fn, void *ctx)
+int pfs_cache_finish(struct pfs_cache *cache, uint64_t stopped_ns, unsigned int patience_ms, raw_event_fn fn, void *ctx)
 {
 	uint64_t now = pfs_now_ns(), until = now + patience_ms * UINT64_C(1000000);
 	static const struct request end;
@@ -312,7 +318,7 @@ int pfs_cache_finish(struct pfs_cache *cache, unsigned int patience_ms, raw_even
 	int ret = 0;
 
 	HASH_ITER (hh, cache->files, file, next) {
-		if (!ret && now > file->ns + FRESH_NS) {
+		if (!ret && file->ns < stopped_ns) {
 			ask(cache, &file->request);
 			ret = pfs_cache_take(cache, fn, ctx);
 		}

@@ -25,7 +25,11 @@ int pfs_cache_mapped(struct pfs_cache *cache, const struct raw_event *map);
 /* Passes on the answers that have come, as RAW_PFS_CACHED. 0, -ENOMEM, or what fn returned. */
 int pfs_cache_take(struct pfs_cache *cache, raw_event_fn fn, void *ctx);
 
-/* Asks for all files again and takes the answers, for up to patience_ms. As pfs_cache_take(). */
-int pfs_cache_finish(struct pfs_cache *cache, unsigned int patience_ms, raw_event_fn fn, void *ctx);
+/*
+ * Asks again for all files that were asked for before stopped_ns, when the recording ended, and takes the answers, for up to
+ * patience_ms. As pfs_cache_take().
+ */
+int pfs_cache_finish(struct pfs_cache *cache, uint64_t stopped_ns, unsigned int patience_ms, raw_event_fn fn,
+		     void *ctx);
 
 #endif

@@ -5,6 +5,7 @@
  *     sideband.h   perf's records of mappings, the kernel's counts of faults
  *     cache.h      what of the mapped files is in the page cache
  *     snapshot.h   the layout and the threads of a running process
+ *     accounts.h   the kernel's counts of faults of each process
  *
  * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the
  * file name, device, inode and protection of a region. It never reports a removal or a move. Its records become raw

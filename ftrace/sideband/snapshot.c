@@ -5,13 +5,13 @@
 #include "sideband/snapshot.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/write_all.h"
 #include "os/process.h"
 #include "record/pfscope_records.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,22 +31,12 @@ static char *read_proc(pid_t pid, const char *file)
 	return pfs_read_whole_file(path, NULL);
 }
 
-/* A field of the text of /proc/PID/stat, from 3 on, that is a number. False: it is not there. */
-static bool stat_field(const char *stat, int nr, uint64_t *value)
-{
-	const char *p = stat ? strrchr(stat, ')') : NULL;
-
-	for (int field = 2; p && field < nr; field++)
-		p = strchr(p + 1, ' ');
-	return p && sscanf(p, " %" SCNu64, value) == 1;
-}
-
 /* Field 47 is the start of the heap. */
 static int emit_brk(const char *stat, uint64_t heap_end, const struct raw_event *ev, raw_event_fn fn, void *ctx)
 {
-	uint64_t start_brk;
+	uint64_t start_brk = pfs_stat_field(stat, 47);
 
-	if (!stat_field(stat, 47, &start_brk) || !start_brk)
+	if (!start_brk)
 		return 0;
 	return pfs_records_note(ev, PFS_FACT(BRK, .start = start_brk, .end = heap_end ? heap_end : start_brk), fn, ctx);
 }
@@ -135,9 +125,7 @@ static int emit_pieces(struct pfs_maps_text *look, const struct pfs_snapshot *s)
  */
 static bool is_amid_exec(const struct pfs_snapshot *s)
 {
-	uint64_t size, start_code;
-
-	return stat_field(s->stat, 23, &size) && size && stat_field(s->stat, 26, &start_code) && !start_code;
+	return pfs_stat_field(s->stat, 23) && !pfs_stat_field(s->stat, 26);
 }
 
 static int open_once(struct pfs_snapshot *s, struct pfs_err *err)
@@ -247,10 +235,10 @@ int pfs_snapshot_tasks(pid_t pid, uint64_t ts_ns, raw_event_fn fn, void *ctx, st
 	if (!dir)
 		return pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
 	while (!ret && (entry = readdir(dir))) {
-		int tid = atoi(entry->d_name);
+		pid_t tid = pfs_pid_parse(entry->d_name);
 		char *comm;
 
-		if (tid <= 0)
+		if (!tid)
 			continue;
 		snprintf(file, sizeof(file), "task/%d/comm", tid);
 		comm = read_proc(pid, file);

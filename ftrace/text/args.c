@@ -34,7 +34,7 @@ static const char *find_field(const char *s, const char *end, const char *name, 
 	if (!len)
 		return NULL;
 	for (; (p = memmem(p, end - p, name, len)); p++)
-		if ((p == s || !text_is_word(p[-1])) && is_separator(p[len], separators))
+		if ((p == s || !pfs_is_word(p[-1])) && is_separator(p[len], separators))
 			return text_skip_spaces(p + len + 1);
 	return NULL;
 }
@@ -60,7 +60,7 @@ static uint64_t number_at(const char *p, unsigned int base)
 		p++;
 		base = 10;
 	}
-	return p && text_number(p, base, &v) > p ? v : RAW_ABSENT;
+	return p && pfs_any_number(p, base, &v) > p ? v : RAW_ABSENT;
 }
 
 /*
@@ -69,7 +69,7 @@ static uint64_t number_at(const char *p, unsigned int base)
  */
 static uint64_t address_at(const char *p)
 {
-	return p && text_is_digit(*p) ? number_at(p, 16) : RAW_ABSENT;
+	return p && pfs_is_digit(*p) ? number_at(p, 16) : RAW_ABSENT;
 }
 
 /* page_fault_user: address=0x7fa3d0f6bd58 ip=0x7fa3d0ff8d6c error_code=0x6 */
@@ -112,7 +112,7 @@ static void read_call(struct text_body *b)
 			p = find_key(s, b->end, key, ":=");
 		if (!p)
 			continue;
-		s = text_number(p, 16, &v);
+		s = pfs_any_number(p, 16, &v);
 		if (s > p)
 			b->ev->arg[i] = v;
 		s += *s == ',';
@@ -126,7 +126,7 @@ static void read_result(struct text_body *b)
 	const char *s = b->s;
 	uint64_t v;
 
-	if (!text_is_digit(*s) && *s != '-')
+	if (!pfs_is_digit(*s) && *s != '-')
 		s = find_key(s, b->end, &b->te->arg[0], "=");
 	v = number_at(s, 16);
 	/* -errno of a 32-bit kernel; no address or size is there on a 64-bit one */
@@ -182,10 +182,10 @@ static void read_ma_write(struct text_body *b)
 		return;
 	}
 	p += 6;
-	q = text_dec(p, &index);
+	q = pfs_dec(p, &index);
 	if (q == p || *q != '-')
 		return;
-	p = text_dec(q + 1, &last);
+	p = pfs_dec(q + 1, &last);
 	if (p == q + 1)
 		return;
 	b->ev->arg[0] = index;
@@ -199,13 +199,13 @@ static void read_ma_write(struct text_body *b)
 static uint64_t device_at(const char *p)
 {
 	uint64_t major, minor;
-	const char *q = p ? text_dec(p, &major) : NULL;
+	const char *q = p ? pfs_dec(p, &major) : NULL;
 
 	if (q == p)
 		return RAW_ABSENT;
 	if (*q != ':')
 		return number_at(p, 10);
-	return text_dec(q + 1, &minor) > q + 1 && major < 1 << 12 && minor < 1 << 20 ? major << 20 | minor : RAW_ABSENT;
+	return pfs_dec(q + 1, &minor) > q + 1 && major < 1 << 12 && minor < 1 << 20 ? major << 20 | minor : RAW_ABSENT;
 }
 
 /* A page index: ofs is it in bytes. */
@@ -242,7 +242,7 @@ static void read_filemap(struct text_body *b)
 		return;
 	}
 	if (ofs) {
-		last = text_dec(ofs, &v);
+		last = pfs_dec(ofs, &v);
 		if (*last++ != '-')
 			return;
 	}
@@ -256,10 +256,10 @@ static void read_damon(struct text_body *b)
 	const char *p = find_word(b->s, b->end, "nr_regions"), *q;
 	uint64_t *arg = b->ev->arg, nr, start = RAW_ABSENT, end;
 
-	p = p ? text_skip_spaces(text_dec(p, &nr)) : b->s;
-	q = text_dec(p, &start);
+	p = p ? text_skip_spaces(pfs_dec(p, &nr)) : b->s;
+	q = pfs_dec(p, &start);
 	arg[0] = number_at(find_key(b->s, b->end, &key[0], "="), 10);
-	if (q == p || *q != '-' || *(p = text_dec(q + 1, &end)) != ':') {
+	if (q == p || *q != '-' || *(p = pfs_dec(q + 1, &end)) != ':') {
 		for (unsigned int i = 1; i < 4; i++)
 			arg[i] = number_at(find_key(b->s, b->end, &key[i], "="), 10);
 		return;
@@ -293,7 +293,7 @@ static size_t symbol_len(const char *s, const char *end)
 {
 	const char *p = s;
 
-	while (p < end && (text_is_word(*p) || *p == '.'))
+	while (p < end && (pfs_is_word(*p) || *p == '.'))
 		p++;
 	return p - s;
 }
@@ -312,7 +312,7 @@ static void read_function(struct text_body *b)
 	if (!caller)
 		return;
 	caller = text_skip_spaces(caller + 3 + (caller[3] == '-'));
-	if (!text_is_digit(*caller))
+	if (!pfs_is_digit(*caller))
 		b->ev->arg[1] = pfs_function_key(caller, symbol_len(caller, b->end));
 }
 
@@ -322,7 +322,7 @@ static void read_function(struct text_body *b)
  */
 static void read_handler(struct text_body *b)
 {
-	bool kernels_own = *b->s == '(' && !text_is_digit(b->s[1]) && memchr(b->s, '+', b->end - b->s);
+	bool kernels_own = *b->s == '(' && !pfs_is_digit(b->s[1]) && memchr(b->s, '+', b->end - b->s);
 
 	read_fields(b);
 	if (kernels_own)

@@ -34,7 +34,7 @@ static const char *parse_tgid(const char *s, int32_t *tgid)
 			s++;
 		return *s == ')' ? s + 1 : NULL;
 	}
-	p = text_dec(s, &v);
+	p = pfs_dec(s, &v);
 	if (p == s || *p != ')' || v > INT32_MAX)
 		return NULL;
 	*tgid = v;
@@ -47,13 +47,13 @@ static const char *skip_flags(const char *s)
 	const char *p = text_skip_spaces(s);
 
 	if (s[0] == '-' && s[1] == '0' && s[2] == 'x') {
-		for (s += 3; text_hex_digit(*s) < 16; s++)
+		for (s += 3; pfs_hex_digit(*s) < 16; s++)
 			;
 		return s;
 	}
-	if (text_is_digit(*p))
+	if (pfs_is_digit(*p))
 		return p;
-	for (s = p; *p == '.' || text_is_word(*p); p++)
+	for (s = p; *p == '.' || pfs_is_word(*p); p++)
 		;
 	return p - s >= 3 ? p : NULL;
 }
@@ -66,14 +66,14 @@ static const char *parse_cpu(const char *s, struct text_columns *c, bool *latenc
 	uint64_t v;
 
 	s += bracket;
-	p = text_dec(s, &v);
+	p = pfs_dec(s, &v);
 	if (p == s || v > INT32_MAX)
 		return NULL;
 	c->cpu = v;
 	*latency = !bracket;
 	if (bracket)
 		return *p == ']' ? skip_flags(p + 1) : NULL;
-	return *p == '.' || text_is_word(*p) ? skip_flags(p) : NULL;
+	return *p == '.' || pfs_is_word(*p) ? skip_flags(p) : NULL;
 }
 
 /* The digits after the point, at most 9. NULL: something else. */
@@ -84,9 +84,9 @@ static const char *parse_fraction(const char *s, struct text_columns *c, uint64_
 
 	if (seconds > UINT64_MAX / 1000000000)
 		return NULL;
-	for (; text_is_digit(*s) && digits < 9; s++, digits++)
+	for (; pfs_is_digit(*s) && digits < 9; s++, digits++)
 		ns = ns * 10 + (*s - '0');
-	if (!digits || text_is_digit(*s))
+	if (!digits || pfs_is_digit(*s))
 		return NULL;
 	c->clock = digits > 6 ? TEXT_CLOCK_NS : TEXT_CLOCK_US;
 	if (digits == 6)
@@ -105,7 +105,7 @@ static const char *parse_time(const char *s, struct text_columns *c)
 	uint64_t v;
 
 	s = text_skip_spaces(s);
-	p = text_dec(s, &v);
+	p = pfs_dec(s, &v);
 	if (p == s)
 		return NULL;
 	if (*p == '.') {
@@ -128,7 +128,7 @@ static const char *parse_columns(const char *s, struct text_columns *c, bool *la
 	const char *p;
 	uint64_t v;
 
-	p = text_dec(s, &v);
+	p = pfs_dec(s, &v);
 	if (p == s || v > INT32_MAX || (*p != ' ' && *p != '\t'))
 		return NULL;
 	c->tid = v;
@@ -169,7 +169,7 @@ static const char *skip_ts_diff(const char *s)
 
 	if (s[0] != '(' || s[1] != '+')
 		return s;
-	while (text_is_digit(*p))
+	while (pfs_is_digit(*p))
 		p++;
 	return *p == ')' ? text_skip_spaces(p + 1) : s;
 }
@@ -181,7 +181,7 @@ static ptrdiff_t try_dash(const char *line, const char *end, const char *dash, s
 	const char *p;
 	bool latency;
 
-	if (!text_is_digit(dash[1]))
+	if (!pfs_is_digit(dash[1]))
 		return 0;
 	p = parse_columns(dash + 1, &found, &latency);
 	if (!p)
@@ -247,7 +247,7 @@ static bool is_number(const char *s, const char *end, const char *before, const 
 
 	if (!starts_with(s, end, before))
 		return false;
-	p = text_dec(digits, v);
+	p = pfs_dec(digits, v);
 	return p > digits && starts_with(p, end, after) && p + strlen(after) == end;
 }
 
@@ -267,7 +267,7 @@ int text_line_lost(const char *line, const char *end, int32_t *cpu, uint64_t *lo
 	*cpu = -1;
 	if (p) {
 		digits = p + 4;
-		p = text_dec(digits, &v);
+		p = pfs_dec(digits, &v);
 		if (p == digits || v > INT32_MAX || *p != ' ')
 			return 0;
 		*cpu = v;

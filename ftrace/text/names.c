@@ -85,7 +85,7 @@ static char *take_name(char *str, const char *s, const char *end)
 	if (end - s <= 16 || memcmp(s, "ARRAY[", 6) || end[-1] != ']')
 		return text_take(str, s, end);
 	for (const char *p = s + 6; p < end; p += 4) {
-		if (text_hex(p, &byte) != p + 2)
+		if (pfs_hex(p, &byte) != p + 2)
 			return text_take(str, s, end);
 		str[len++] = byte;
 		if (p[2] == ']')
@@ -122,8 +122,8 @@ static const char *scan_bool(const char *s, uint64_t *val)
 	if (!strncmp(s, "false", 5))
 		return s + 5;
 	if (*s != '(')
-		return text_number(s, 10, val);
-	p = text_dec(s + 1, val);
+		return pfs_any_number(s, 10, val);
+	p = pfs_dec(s + 1, val);
 	return p > s + 1 && *p == ')' ? p + 1 : s;
 }
 
@@ -133,7 +133,7 @@ static const char *scan_value(const char *s, const struct name_field *f, uint64_
 	const char *p, *q;
 	uint64_t again;
 
-	p = f->type == BOOL ? scan_bool(s, val) : text_number(s, f->type == HEX ? 16 : 10, val);
+	p = f->type == BOOL ? scan_bool(s, val) : pfs_any_number(s, f->type == HEX ? 16 : 10, val);
 	if (p == s)
 		return NULL;
 	if (f->type == INT32)
@@ -141,7 +141,7 @@ static const char *scan_value(const char *s, const struct name_field *f, uint64_
 	if (p[0] != ' ' || p[1] != '(')
 		return p;
 	s = p + 2;
-	q = text_number(s, 10, &again);
+	q = pfs_any_number(s, 10, &again);
 	return q > s && *q == ')' ? q + 1 : p;
 }
 
@@ -202,7 +202,7 @@ static const char *unknown_field(const char *s, const char *end, const struct na
 	for (; f->name; f++)
 		if (key_at(p, end, f))
 			return NULL;
-	for (q = p; q < end && text_is_word(*q); q++)
+	for (q = p; q < end && pfs_is_word(*q); q++)
 		;
 	return q > p && q < end && *q == '=' ? p : NULL;
 }

@@ -25,7 +25,7 @@ static const char *find_time(const char *line, const struct text_columns *c, con
 	if (p == line || *--p != ':')
 		return NULL;
 	*colon = p;
-	while (p > line && (text_is_digit(p[-1]) || p[-1] == '.'))
+	while (p > line && (pfs_is_digit(p[-1]) || p[-1] == '.'))
 		p--;
 	return p;
 }
@@ -35,7 +35,7 @@ static const char *find_address(const char *p, const char *end)
 {
 	static const char name[] = "address=0x";
 
-	while (text_is_word(*p))
+	while (pfs_is_word(*p))
 		p++;
 	if (*p != ':')
 		return NULL;
@@ -90,7 +90,7 @@ bool text_quick_read(const struct text_quick *quick, const char *line, const cha
 	    memcmp(line, form->head, form->head_len))
 		return false;
 	for (unsigned int i = 0; i < form->digits; i++, p++) {
-		if (!text_is_digit(*p))
+		if (!pfs_is_digit(*p))
 			return false;
 		ns = ns * 10 + (*p - '0');
 	}

@@ -127,7 +127,7 @@ void pfs_text_free(struct pfs_text *text)
 static bool is_function(const char *p)
 {
 	/* "do_fault.isra.0", and with options/sym-offset "do_wp_page+0x4/0x1a0" */
-	while (text_is_word(*p) || *p == '.' || *p == '+' || *p == '/')
+	while (pfs_is_word(*p) || *p == '.' || *p == '+' || *p == '/')
 		p++;
 	return p[0] == ' ' && p[1] == '<' && p[2] == '-';
 }
@@ -140,7 +140,7 @@ static const struct text_event *name_event(struct pfs_text *t, const char *name,
 {
 	const char *p = name;
 
-	while (text_is_word(*p))
+	while (pfs_is_word(*p))
 		p++;
 	*rest = p + 1;
 	if (*p == ':')
@@ -209,7 +209,7 @@ static void copy_other(struct pfs_text *t, const char *name, const char *end)
 	const char *rest = name;
 	size_t len;
 
-	while (text_is_word(*rest))
+	while (pfs_is_word(*rest))
 		rest++;
 	len = rest - name;
 	if (!len)

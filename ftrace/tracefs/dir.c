@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tracefs/instance.h"
 
-#include "os/process.h"
+#include "os/owner.h"
 #include "tracefs/dynevents.h"
 
 #include <tracefs.h>
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 		return NULL;
 	}
 	if (access(path, R_OK | X_OK)) {
-		pfs_err_set(err, -errno, "%s: %s: recording needs root (try sudo)", path, strerror(errno));
+		pfs_err_set(err, -errno, "%s: %s: this needs root (try sudo)", path, strerror(errno));
 		return NULL;
 	}
 	return path;
@@ -47,15 +46,12 @@ int pfs_instance_rmdir(const char *dir, unsigned int patience_ms)
 	}
 }
 
-/* Returns true if the pfscope that made the instance of that name is dead. */
+/* Returns true if the pfscope that made the instance, or the group of dynamic events, of that name is dead. */
 static bool is_orphaned(const char *name)
 {
-	uint64_t start;
-	int pid, at = 0;
+	uint64_t owner = pfs_owner_of_name(name);
 
-	if (sscanf(name, PFS_INSTANCE_PREFIX "%d-%" SCNu64 "-%*d%n", &pid, &start, &at) != 2 || !at || name[at])
-		return false;
-	return pfs_process_start(pid) != start;
+	return owner && pfs_owner_state(owner) == PFS_OWNER_DEAD;
 }
 
 int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
@@ -75,10 +71,6 @@ int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
 	while ((entry = readdir(dir))) {
 		if (!is_orphaned(entry->d_name))
 			continue;
-		/*
-		 * It is not switched off first: an instance that is being read belongs to a live pfscope whose pid
-		 * names another process here (a container with a pid namespace of its own).
-		 */
 		snprintf(path, sizeof(path), "%s/instances/%s", tracing, entry->d_name);
 		removed = pfs_instance_rmdir(path, patience_ms);
 		nr += !removed;

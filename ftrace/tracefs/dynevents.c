@@ -4,6 +4,7 @@
  */
 #include "tracefs/dynevents.h"
 
+#include "base/number.h"
 #include "tracefs/btf.h"
 
 #include <tracefs.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #define FILE_NAME "dynamic_events"
-#define PREFIX	  "pfscope_"
 
 /* Three ways to make the two events. A return probe takes 4096 faults that sleep at once, the kernel's limit. */
 static const struct way {
@@ -27,16 +27,11 @@ static const struct way {
 	{ "fprobe btf", "f", "f:%s/%s handle_mm_fault%%return ret=$retval:x32\n", true },
 };
 
-static void replace(char *name, char from, char to)
-{
-	while ((name = strchr(name, from)))
-		*name++ = to;
-}
-
 void pfs_dynevents_group(const char *dir, char *group, size_t size)
 {
 	snprintf(group, size, "%s", strrchr(dir, '/') + 1);
-	replace(group, '-', '_');
+	while ((group = strchr(group, '-')))
+		*group++ = '_';
 }
 
 /* By libtracefs as text: its calls for dynamic events (version 1.6.4) have no fprobes. */
@@ -129,12 +124,14 @@ int pfs_dynevents_create(const char *group, bool region, const char **how, struc
 /* kprobe_profile:  "  pfs_handler      12345      0", of every pfscope that records now */
 unsigned long long pfs_dynevents_missed(int fd)
 {
-	unsigned long long hits, missed, sum = 0;
+	uint64_t missed, sum = 0;
 	char line[256], name[128];
 	FILE *f = fdopen(fd, "r");
+	int at;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, " %127s %llu %llu", name, &hits, &missed) == 3 &&
+		if (sscanf(line, "%127s %*s %n", name, &at) == 1 &&
+		    pfs_take_dec(&(const char *){ line + at }, UINT64_MAX, &missed) &&
 		    (!strcmp(name, PFS_HANDLER_EVENT) || !strcmp(name, PFS_HANDLER_END_EVENT)))
 			sum += missed;
 	if (f)
@@ -144,20 +141,16 @@ unsigned long long pfs_dynevents_missed(int fd)
 	return sum;
 }
 
-/* p:pfscope_1_2_0/pfs_handler handle_mm_fault ...		read as a whole, since each removal changes the file */
-void pfs_dynevents_clean(bool (*is_orphaned)(const char *instance))
+/* p:pfscope_42_00c5d3a1b2e4f607/pfs_handler handle_mm_fault ...		read as a whole, since each removal changes the file */
+void pfs_dynevents_clean(bool (*is_orphaned)(const char *group))
 {
-	char *text = NULL, *line, *save = NULL, group[128], instance[128];
+	char *text = NULL, *line, *save = NULL, group[128];
 
 	if (tracefs_file_exists(NULL, FILE_NAME)) /* a kernel with kprobes alone has none of ours */
 		text = tracefs_instance_file_read(NULL, FILE_NAME, NULL);
 	line = text ? strtok_r(text, "\n", &save) : NULL;
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
-		if (sscanf(line, "%*[^:]:%127[^/]", group) != 1 || strncmp(group, PREFIX, strlen(PREFIX)))
-			continue;
-		strcpy(instance, group);
-		replace(instance, '_', '-');
-		if (is_orphaned(instance))
+		if (sscanf(line, "%*[^:]:%127[^/]", group) == 1 && is_orphaned(group))
 			pfs_dynevents_remove(group);
 	}
 	free(text);

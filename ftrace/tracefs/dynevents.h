@@ -33,7 +33,7 @@ void pfs_dynevents_remove(const char *group);
 #define PFS_DYNEVENTS_PROFILE "../../kprobe_profile" /* as seen from an instance */
 unsigned long long pfs_dynevents_missed(int fd);
 
-/* Removes the events of each instance of which is_orphaned() returns true. */
-void pfs_dynevents_clean(bool (*is_orphaned)(const char *instance));
+/* Removes the events of each group of which is_orphaned() returns true. */
+void pfs_dynevents_clean(bool (*is_orphaned)(const char *group));
 
 #endif

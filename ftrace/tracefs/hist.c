@@ -5,11 +5,11 @@
  */
 #include "tracefs/hist.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,21 +76,17 @@ int pfs_hist_line(const char *line, unsigned long page_size, struct pfs_hist_ent
 {
 	const char *pid = key_value(line, "common_pid:"), *address = key_value(line, " address:");
 	const char *code = key_value(line, " error_code:"), *count = key_value(line, " hitcount:");
-	char *end;
+	uint64_t tid;
 
-	if (line[0] != '{' || !pid || !address || !count)
+	if (line[0] != '{' || !pid || !address || !count || !pfs_take_dec(&pid, INT32_MAX, &tid) ||
+	    pfs_any_number(address, 10, &entry->page) == address || !pfs_take_dec(&count, UINT64_MAX, &entry->count))
 		return 0;
-	entry->tid = strtol(pid, &end, 10);
-	if (end == pid)
-		return 0;
-	errno = 0;
-	entry->page = strtoull(address, &end, 0);
-	if (end == address || errno)
-		return 0;
+	entry->tid = tid;
 	entry->page -= entry->page % page_size;
-	entry->code = code ? strtoull(code, NULL, 16) : UINT64_MAX;
-	entry->count = strtoull(count, &end, 10);
-	return end > count && entry->count;
+	entry->code = UINT64_MAX;
+	if (code)
+		pfs_take_hex(&code, UINT64_MAX, &entry->code);
+	return entry->count > 0;
 }
 
 int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
@@ -116,7 +112,7 @@ int pfs_hist_read(const struct pfs_hist *hist, struct pfs_instance *instance,
 		if (pfs_hist_line(line, page_size, &entry))
 			ret = fn(ctx, &entry);
 		else
-			sscanf(line, " Dropped: %" SCNu64, dropped);
+			pfs_number_behind(line, "Dropped:", dropped);
 	}
 	if (!ret && ferror(f))
 		ret = pfs_err_set(err, -EIO, "%s: cannot be read", file);

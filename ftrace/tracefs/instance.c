@@ -8,7 +8,7 @@
 #include "tracefs/instance.h"
 
 #include "base/array.h"
-#include "os/process.h"
+#include "os/owner.h"
 #include "os/program.h"
 #include "tracefs/keeper.h"
 
@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,23 +116,21 @@ int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err)
 	return instance->tracefs ? 0 : pfs_err_set(err, -ENOMEM, "no memory for a tracefs instance");
 }
 
-/* Where the next instance of this process will be: so that its keeper can be there before it. */
-static int plan(char *dir, size_t size, struct pfs_err *err)
+/* Where the instance of that owner will be: so that its keeper can be there before it. */
+static int plan(uint64_t owner, char *dir, size_t size, struct pfs_err *err)
 {
 	const char *tracing = pfs_tracing_dir(err);
+	char name[PFS_OWNER_NAME_MAX];
 
 	if (!tracing)
 		return -errno;
-	for (int i = 0; i < 100; i++) { /* several in one process: numbered */
-		snprintf(dir, size, "%s/instances/" PFS_INSTANCE_PREFIX "%d-%" PRIu64 "-%d", tracing, getpid(),
-			 pfs_process_start(getpid()), i);
-		if (access(dir, F_OK))
-			return 0;
-	}
-	return pfs_err_set(err, -EEXIST, "too many tracefs instances of this process");
+	pfs_owner_name(owner, '-', name);
+	snprintf(dir, size, "%s/instances/%s", tracing, name);
+	return 0;
 }
 
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, void (*leftovers)(void), struct pfs_err *err)
+struct pfs_instance *pfs_instance_create(uint64_t owner, unsigned int buffer_kb, void (*leftovers)(void),
+					 struct pfs_err *err)
 {
 	struct pfs_instance *instance = calloc(1, sizeof(*instance));
 	int ret;
@@ -143,7 +140,7 @@ struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, void (*leftover
 		return NULL;
 	}
 	instance->keeper_fd = -1;
-	ret = plan(instance->dir, sizeof(instance->dir), err);
+	ret = plan(owner, instance->dir, sizeof(instance->dir), err);
 	if (!ret)
 		ret = instance->keeper_fd = pfs_keeper_start(instance->dir, leftovers, err);
 	if (ret >= 0)

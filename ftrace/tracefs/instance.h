@@ -9,8 +9,8 @@
  *     hist.h       faults counted inside the kernel
  *     btf.h        the running kernel's type information
  *
- * Nothing at the top level of tracefs is ever written. The name of an instance carries the pid and the start time of its
- * pfscope, so that instances of dead ones can be found.
+ * Nothing at the top level of tracefs is ever written. The name of an instance carries its owner (os/owner.h), so that
+ * instances of dead ones can be found.
  */
 #ifndef PFS_INSTANCE_H
 #define PFS_INSTANCE_H
@@ -18,16 +18,18 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct pfs_instance;
 
 /*
- * Begins to make an instance with every event off, tracing off and clock mono, and starts its keeper, which gets
- * leftovers() (keeper.h; may be NULL). Nothing of the instance may be used before pfs_instance_settle(). NULL with errno
- * and err set.
+ * Begins to make the instance of that owner (os/owner.h) with every event off, tracing off and clock mono, and starts its
+ * keeper, which gets leftovers() (keeper.h; may be NULL). Nothing of the instance may be used before
+ * pfs_instance_settle(). NULL with errno and err set.
  */
-struct pfs_instance *pfs_instance_create(unsigned int buffer_kb, void (*leftovers)(void), struct pfs_err *err);
+struct pfs_instance *pfs_instance_create(uint64_t owner, unsigned int buffer_kb, void (*leftovers)(void),
+					 struct pfs_err *err);
 
 /* Waits until the instance has been made. 0 or -errno with err set. */
 int pfs_instance_settle(struct pfs_instance *instance, struct pfs_err *err);
@@ -87,8 +89,6 @@ int pfs_instance_add_tids(struct pfs_instance *instance, const struct pfs_tids *
 
 /* ---- dir.c: the folder of tracefs, and the removal of instances in it ---- */
 
-#define PFS_INSTANCE_PREFIX "pfscope-" /* PID-START-NUMBER follow */
-
 /* Where tracefs is mounted, or NULL with errno and err set (with what to do about it). Borrowed. */
 const char *pfs_tracing_dir(struct pfs_err *err);
 
@@ -100,8 +100,8 @@ const char *pfs_tracing_dir(struct pfs_err *err);
 int pfs_instance_rmdir(const char *dir, unsigned int patience_ms);
 
 /*
- * Removes all instances and dynamic events whose pfscope is dead, by the pid and start time in their names; patience_ms
- * bounds the wait for an instance that is still read. Returns the number of instances removed, or -errno with err set.
+ * Removes all instances and dynamic events whose pfscope is dead; patience_ms bounds the wait for an instance that is
+ * still read. Returns the number of instances removed, or -errno with err set.
  */
 int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err);
 

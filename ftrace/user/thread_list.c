@@ -16,7 +16,7 @@ struct pfs_thread_list {
 	struct pfs_tids tids;
 };
 
-struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err)
+struct pfs_thread_list *pfs_thread_list_new(uint64_t owner, struct pfs_err *err)
 {
 	struct pfs_thread_list *list = calloc(1, sizeof(*list));
 	int ret;
@@ -24,7 +24,7 @@ struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err)
 	if (!list) {
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a list of threads");
 	} else {
-		list->instance = pfs_instance_create(BUFFER_KB, NULL, err);
+		list->instance = pfs_instance_create(owner, BUFFER_KB, NULL, err);
 		ret = list->instance ? pfs_instance_settle(list->instance, err) : -errno;
 	}
 	if (!ret)

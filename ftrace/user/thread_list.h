@@ -8,12 +8,13 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct pfs_thread_list;
 
-/* An empty one. NULL with errno and err set. */
-struct pfs_thread_list *pfs_thread_list_new(struct pfs_err *err);
+/* An empty one of that owner (os/owner.h). NULL with errno and err set. */
+struct pfs_thread_list *pfs_thread_list_new(uint64_t owner, struct pfs_err *err);
 
 /* Removes it from the kernel. NULL is fine. 0 or -errno with err set. */
 int pfs_thread_list_free(struct pfs_thread_list *list, struct pfs_err *err);

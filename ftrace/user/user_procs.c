@@ -5,6 +5,7 @@
 #include "user/watcher.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "os/process.h"
 
 #include <dirent.h>
@@ -32,17 +33,21 @@ struct status {
  */
 static bool read_status(pid_t pid, struct status *st)
 {
-	char text[4096], *line, *save;
+	char text[4096];
+	const char *at;
+	uint64_t nr;
 
 	if (!pfs_process_read(pid, "status", text, sizeof(text)))
 		return false;
 	*st = (struct status){ .euid = -1 };
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		sscanf(line, "Name: %31[^\n]", st->name);
-		sscanf(line, "PPid: %d", &st->parent);
-		sscanf(line, "Uid: %*u %u", &st->euid);
-		st->has_memory |= !strncmp(line, "VmSize:", 7);
-	}
+	sscanf(text, "Name: %31[^\n]", st->name);
+	if (pfs_number_behind(text, "\nPPid:", &nr))
+		st->parent = nr;
+	at = strstr(text, "\nUid:\t");
+	at = at ? strchr(at + 6, '\t') : NULL;
+	if (at++ && pfs_take_dec(&at, UINT32_MAX, &nr))
+		st->euid = nr;
+	st->has_memory = strstr(text, "\nVmSize:");
 	return true;
 }
 
@@ -94,9 +99,9 @@ pid_t *pfs_user_list(uid_t uid, pid_t own, unsigned int *nr)
 	bool room = true;
 
 	while (dir && (room = pfs_array_reserve(pids, used, max, 1)) && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
+		pid_t pid = pfs_pid_parse(entry->d_name);
 
-		if (pid > 0 && pfs_user_has(uid, own, pid))
+		if (pid && pfs_user_has(uid, own, pid))
 			pids[used++] = pid;
 	}
 	if (dir)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/write_all.h"
 #include "os/helper.h"
 #include "os/process.h"
@@ -57,10 +58,12 @@ struct watcher {
 
 static void read_traced(struct watcher *w)
 {
-	char *text = lseek(EVENT_PID_FD, 0, SEEK_SET) ? NULL : pfs_read_whole(EVENT_PID_FD, NULL), *at = text;
-	pid_t pid, *entry;
+	char *text = lseek(EVENT_PID_FD, 0, SEEK_SET) ? NULL : pfs_read_whole(EVENT_PID_FD, NULL);
+	const char *at = text;
+	uint64_t pid;
+	pid_t *entry;
 
-	for (w->nr_traced = 0; at && (pid = strtol(at, &at, 10)) > 0;) {
+	for (w->nr_traced = 0; at && pfs_take_dec(&at, INT32_MAX, &pid); at += strspn(at, "\n")) {
 		entry = pfs_array_add(w->traced, w->nr_traced, w->max_traced);
 		if (entry)
 			*entry = pid;
@@ -287,14 +290,14 @@ static void begin_to_join(struct watcher *w, pid_t pid, uint64_t since_ns)
 /* Those that it started before it was entered, as far as they have not been handed on to another parent. */
 static void join_children(struct watcher *w, pid_t tid)
 {
-	char file[64], children[16384], *at = children;
-	pid_t child;
-	int len;
+	char file[64], children[16384];
+	const char *at = children;
+	uint64_t child;
 
 	snprintf(file, sizeof(file), "task/%d/children", tid);
 	if (!pfs_process_read(tid, file, children, sizeof(children)))
 		return;
-	for (; sscanf(at, "%d%n", &child, &len) == 1; at += len)
+	for (; pfs_take_dec(&at, INT32_MAX, &child); at += strspn(at, " "))
 		if (!is_traced(w, child) && pfs_user_has(w->of->uid, w->of->own, child))
 			begin_to_join(w, child, 0);
 }

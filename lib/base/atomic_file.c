@@ -2,13 +2,19 @@
 /* See base/atomic_file.h. */
 #include "base/atomic_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* How a temporary name begins. */
+#define TEMP ".pfscope-"
 
 static int cannot(const struct pfs_atomic_file *file, int code, struct pfs_err *err)
 {
@@ -31,21 +37,134 @@ static int find(struct pfs_atomic_file *file, mode_t *mode, struct pfs_err *err)
 	return S_ISDIR(*mode) ? pfs_err_set(err, -EISDIR, "%s: is a directory", file->name) : 0;
 }
 
-/* Creates the temporary file. mkostemp() makes it private. */
+/* What the path has before the name of the file, "" or up to a slash. */
+static int folder_len(const struct pfs_atomic_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+
+	return slash ? slash + 1 - file->path : 0;
+}
+
+/* ---- a temporary name, DIR/.pfscope-1a2b3c4d ---- */
+
+static int set_temp(struct pfs_atomic_file *file)
+{
+	unsigned int number = 0;
+
+	free(file->temp);
+	if (getrandom(&number, sizeof(number), 0) < 0)
+		number = getpid();
+	if (asprintf(&file->temp, "%.*s" TEMP "%08x", folder_len(file), file->path, number) < 0)
+		file->temp = NULL;
+	return file->temp ? 0 : -ENOMEM;
+}
+
+/* A file of that name is locked as long as a pfscope needs it. False: it has been removed in the moment before. */
+static bool lock(int fd)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno != EWOULDBLOCK; /* the file system has no locks */
+	return !fstat(fd, &st) && st.st_nlink;
+}
+
+static void remove_unlocked(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(folder, name, 0);
+	close(fd);
+}
+
+/* Removes what killed pfscopes left beside the file. */
+static void remove_left(const struct pfs_atomic_file *file)
+{
+	char *path = strndup(file->path, folder_len(file));
+	DIR *folder = path ? opendir(*path ? path : ".") : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, TEMP, strlen(TEMP)))
+			remove_unlocked(dirfd(folder), entry->d_name);
+	if (folder)
+		closedir(folder);
+	free(path);
+}
+
+static int open_named(struct pfs_atomic_file *file)
+{
+	do {
+		if (file->fd >= 0)
+			close(file->fd);
+		file->fd = -1;
+		if (set_temp(file))
+			return -ENOMEM;
+		file->fd = open(file->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	} while (file->fd < 0 ? errno == EEXIST : !lock(file->fd));
+	if (file->fd >= 0)
+		return 0;
+	free(file->temp);
+	file->temp = NULL;
+	return -errno;
+}
+
+/* ---- no name: the file goes with its last descriptor, however pfscope ends ---- */
+
+static const char *path_of_fd(int fd, char path[32])
+{
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	return path;
+}
+
+/* -1: the file system does not have these, or it could not get a name later. */
+static int open_unnamed(const struct pfs_atomic_file *file)
+{
+	char *folder = strndup(file->path, folder_len(file)), path[32];
+	int fd = folder ? open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+	free(folder);
+	if (fd < 0 || !access(path_of_fd(fd, path), F_OK))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* linkat() replaces no file: where there is one, this one gets a temporary name, to be renamed. */
+static int give_name(struct pfs_atomic_file *file)
+{
+	char path[32];
+	int ret;
+
+	path_of_fd(file->fd, path);
+	lock(file->fd);
+	ret = linkat(AT_FDCWD, path, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW);
+	while (ret && errno == EEXIST) {
+		if (set_temp(file))
+			return -ENOMEM;
+		ret = linkat(AT_FDCWD, path, AT_FDCWD, file->temp, AT_SYMLINK_FOLLOW);
+	}
+	return ret ? -errno : 0;
+}
+
+/* ---- the file ---- */
+
 static int make(struct pfs_atomic_file *file, enum pfs_atomic_file_kind kind, mode_t old, struct pfs_err *err)
 {
 	mode_t mask;
+	int ret = 0;
 
-	if (asprintf(&file->temp, "%s.XXXXXX", file->path) < 0) {
-		file->temp = NULL;
-		return pfs_err_set(err, -ENOMEM, "no memory for a file name");
-	}
-	file->fd = mkostemp(file->temp, O_CLOEXEC);
-	if (file->fd < 0) {
-		free(file->temp);
-		file->temp = NULL;
-		return cannot(file, -errno, err);
-	}
+	remove_left(file);
+	file->fd = open_unnamed(file);
+	file->unnamed = file->fd >= 0;
+	if (!file->unnamed)
+		ret = open_named(file);
+	if (ret)
+		return cannot(file, ret, err);
 	if (kind == PFS_ATOMIC_FILE_PRIVATE)
 		return 0;
 	umask(mask = umask(0));
@@ -83,11 +202,13 @@ int pfs_atomic_file_open(struct pfs_atomic_file *file, const char *name, enum pf
 	return ret;
 }
 
+/* It stays open, and so locked, until it has its name; some file systems report only at a close() that a write has failed. */
 int pfs_atomic_file_keep(struct pfs_atomic_file *file, struct pfs_err *err)
 {
-	int ret = close(file->fd) ? -errno : 0;
+	int ret = close(fcntl(file->fd, F_DUPFD_CLOEXEC, 0)) ? -errno : 0;
 
-	file->fd = -1;
+	if (!ret && file->unnamed)
+		ret = give_name(file);
 	if (!ret && file->temp && rename(file->temp, file->path))
 		ret = -errno;
 	if (ret) {
@@ -102,10 +223,10 @@ int pfs_atomic_file_keep(struct pfs_atomic_file *file, struct pfs_err *err)
 
 void pfs_atomic_file_drop(struct pfs_atomic_file *file)
 {
-	if (file->fd >= 0)
-		close(file->fd);
 	if (file->temp)
 		unlink(file->temp);
+	if (file->fd >= 0)
+		close(file->fd);
 	free(file->temp);
 	free(file->path);
 	*file = PFS_ATOMIC_FILE_NONE;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that appear only when they are complete: written under a temporary name in the same folder, then renamed. */
+/*
+ * Files that appear only when they are complete. Meanwhile they have no name (O_TMPFILE), so that nothing is left of a
+ * killed pfscope; on file systems that do not have these a temporary one in the same folder, which pfscope locks: the
+ * next file that is opened in that folder removes those that nobody has locked.
+ */
 #ifndef PFS_ATOMIC_FILE_H
 #define PFS_ATOMIC_FILE_H
 
@@ -11,8 +15,9 @@
 struct pfs_atomic_file {
 	const char *name; /* as given; borrowed */
 	char *path;	  /* with links resolved */
-	char *temp;	  /* the temporary name; NULL: not a regular file */
+	char *temp;	  /* the temporary name, or NULL */
 	int fd;		  /* -1: none */
+	bool unnamed;	  /* it gets a name when it is kept */
 };
 
 /* No open file. pfs_atomic_file_drop() accepts it. */

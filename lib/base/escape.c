@@ -29,6 +29,11 @@ size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code)
 	return nr;
 }
 
+bool pfs_is_formula(const char *word)
+{
+	return *word && strchr("=+-@\t\r'", *word) && word[strspn(word, "-rwxps")];
+}
+
 bool pfs_escape_needed(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||

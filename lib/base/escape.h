@@ -23,6 +23,12 @@ enum {
  */
 size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags);
 
+/*
+ * Whether a spreadsheet would execute a word of CSV, quoted or not, or takes its ' away. CSV then has a ' before it, which
+ * readers remove: a word that begins with ' is always such a one. Permissions (---p) are shown as they are.
+ */
+bool pfs_is_formula(const char *word);
+
 /* Whether the character is one of those. */
 bool pfs_escape_needed(uint32_t code);
 

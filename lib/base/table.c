@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000 };
+enum { LEAST_TAIL = 10, LEAST_BAR = 8, WIDEST_BAR = 24, MILLION = 1000000, WORD_MAX = 4 * 4096 + 1 };
 
 struct cell {
 	char *word;  /* NULL: a number */
@@ -25,7 +25,7 @@ struct pfs_table {
 	unsigned int nr_columns;
 	struct cell *cells; /* row by row */
 	size_t nr, max;
-	unsigned int width; /* limit for the text; 0: no bars */
+	unsigned int width; /* limit for the text; 0: no bars, no limit */
 	int error;
 };
 
@@ -89,7 +89,7 @@ void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr
 void pfs_table_word(struct pfs_table *table, const char *word)
 {
 	struct cell *cell = cell_add(table, (struct cell){ 0 });
-	char escaped[4 * 4096 + 1];
+	char escaped[WORD_MAX];
 
 	if (!cell)
 		return;
@@ -151,8 +151,8 @@ static unsigned int text_width(const struct pfs_table *table, unsigned int colum
 	unsigned int width = pfs_columns(c->head), used;
 	char number[32];
 
-	if (c->flags & (PFS_COLUMN_NOT_TEXT | PFS_COLUMN_BAR) ||
-	    (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column)))
+	if (c->flags & (PFS_COLUMN_NOT_TEXT | PFS_COLUMN_BAR | PFS_COLUMN_GROUP) ||
+	    (c->flags & PFS_COLUMN_WIDE && table->width) || (c->flags & PFS_COLUMN_OPTIONAL && is_empty(table, column)))
 		return 0;
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
 		used = pfs_columns(cell_text(number, cell_at(table, row, column), c->flags));
@@ -172,47 +172,89 @@ static void put_aligned(FILE *out, const char *s, unsigned int width, bool left,
 		fprintf(out, "%*s%s", (int)pad, "", s);
 }
 
-/* The width that the other columns leave; 0: too little for a bar. */
-static unsigned int bar_width(const struct pfs_table *table, const unsigned int *widths)
+static bool is_new_group(const struct pfs_table *table, unsigned int row)
 {
-	unsigned int used = 2, left;
+	for (unsigned int i = 0; i < table->nr_columns; i++)
+		if (table->columns[i].flags & PFS_COLUMN_GROUP &&
+		    (!row || strcmp(cell_at(table, row, i)->shown, cell_at(table, row - 1, i)->shown)))
+			return true;
+	return false;
+}
+
+/* Its words. The last column of the table is one of them. */
+static void put_group(const struct pfs_table *table, FILE *out, unsigned int row, bool bold)
+{
+	unsigned int used = 0, width = table->width ? table->width : UINT32_MAX;
+	char fitted[WORD_MAX];
+
+	fputs(bold ? "\033[1m" : "", out);
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		const char *word = cell_at(table, row, i)->shown;
+
+		if (!(table->columns[i].flags & PFS_COLUMN_GROUP))
+			continue;
+		if (i + 1 == table->nr_columns) {
+			pfs_fit_tail(fitted, sizeof(fitted), word, width > used ? width - used : 0, "..");
+			fprintf(out, "%s%s\n", fitted, bold ? "\033[0m" : "");
+		} else {
+			used += fprintf(out, "%s ", word);
+		}
+	}
+}
+
+/* The width that the other columns leave. */
+static unsigned int width_left(const struct pfs_table *table, const unsigned int *widths, unsigned int column)
+{
+	unsigned int used = 2;
 
 	for (unsigned int i = 0; i < table->nr_columns; i++)
-		used += widths[i] ? widths[i] + 2 : 0;
-	left = used < table->width ? table->width - used : 0;
+		used += i != column && widths[i] ? widths[i] + 2 : 0;
+	return used < table->width ? table->width - used : 0;
+}
+
+/* 0: too little for a bar. */
+static unsigned int bar_width(unsigned int left)
+{
 	return left < LEAST_BAR ? 0 : left < WIDEST_BAR ? left : WIDEST_BAR;
 }
 
-/* In whole columns, at least one unless the share is 0. */
-static void put_bar(FILE *out, uint64_t millionths, unsigned int width)
+void pfs_put_bar(FILE *out, uint64_t part, uint64_t whole, unsigned int width)
 {
-	uint64_t cells = (millionths * width + MILLION / 2) / MILLION;
+	uint64_t cells = (part * width + whole / 2) / whole;
 
-	cells = millionths && !cells ? 1 : cells;
-	for (fputs(cells ? "  " : "", out); cells; cells--)
+	for (cells = part && !cells ? 1 : cells; cells; cells--)
 		fputc('#', out);
 }
 
 /* row -1: the heads */
 static void put_text_row(const struct pfs_table *table, FILE *out, const unsigned int *widths, int row)
 {
-	char number[32];
+	unsigned int last = table->nr_columns;
+	char number[32], fitted[WORD_MAX];
 
-	for (unsigned int i = 0; i < table->nr_columns; i++) {
+	while (last && !widths[last - 1])
+		last--;
+	for (unsigned int i = 0; i < last; i++) {
 		const struct pfs_column *c = &table->columns[i];
 		const char *s = c->head;
 
 		if (!widths[i])
 			continue;
 		if (c->flags & PFS_COLUMN_BAR) {
-			if (row >= 0)
-				put_bar(out, cell_at(table, row, i)->number, widths[i]);
+			if (row >= 0 && cell_at(table, row, i)->number) {
+				fputs("  ", out);
+				pfs_put_bar(out, cell_at(table, row, i)->number, MILLION, widths[i]);
+			}
 			continue;
 		}
 		if (row >= 0)
 			s = cell_text(number, cell_at(table, row, i), c->flags);
+		if (row >= 0 && c->flags & PFS_COLUMN_TAIL) {
+			pfs_fit_tail(fitted, sizeof(fitted), s, widths[i], "..");
+			s = fitted;
+		}
 		fputs("  ", out);
-		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == table->nr_columns);
+		put_aligned(out, s, widths[i], c->flags & PFS_COLUMN_LEFT, i + 1 == last);
 	}
 }
 
@@ -227,13 +269,20 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 
 	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
 		widths[i] = text_width(table, i);
-	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
+	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++) {
+		unsigned int left = width_left(table, widths, i);
+
 		if (table->columns[i].flags & PFS_COLUMN_BAR)
-			widths[i] = bar_width(table, widths);
+			widths[i] = bar_width(left);
+		else if (table->columns[i].flags & PFS_COLUMN_TAIL && table->width && widths[i] > left)
+			widths[i] = left > LEAST_TAIL ? left : LEAST_TAIL;
+	}
 	fputs(emphasis ? emphasis : "", out);
 	put_text_row(table, out, widths, -1);
 	fputs(emphasis ? "\033[0m\n" : "\n", out);
 	for (unsigned int row = 0; row < pfs_table_rows(table); row++) {
+		if (is_new_group(table, row))
+			put_group(table, out, row, emphasis);
 		put_text_row(table, out, widths, row);
 		fputc('\n', out);
 	}
@@ -243,11 +292,13 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 
 static void put_csv_word(FILE *out, const char *s)
 {
+	const char *guard = pfs_is_formula(s) ? "'" : "";
+
 	if (!s[strcspn(s, "\",\r\n")]) {
-		fputs(s, out);
+		fprintf(out, "%s%s", guard, s);
 		return;
 	}
-	fputc('"', out);
+	fprintf(out, "\"%s", guard);
 	for (; *s; s++) {
 		if (*s == '"')
 			fputc('"', out);

@@ -23,6 +23,9 @@ enum pfs_column_flags {
 	PFS_COLUMN_TEXT_ONLY = 32,
 	PFS_COLUMN_THOUSANDTHS = 128, /* written as a number with three digits behind the point */
 	PFS_COLUMN_BAR = 64,	      /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
+	PFS_COLUMN_WIDE = 512,	      /* not in the text form that pfs_table_fit() limits */
+	PFS_COLUMN_TAIL = 1024,	      /* the last one, words: their tails, in what the others leave of that */
+	PFS_COLUMN_GROUP = 256,	      /* words: in text on a line of their own above the rows that have the same ones */
 };
 
 struct pfs_column {
@@ -55,10 +58,13 @@ int pfs_table_error(const struct pfs_table *table); /* 0 or -ENOMEM */
 
 unsigned int pfs_table_rows(const struct pfs_table *table);
 
-/* How many columns the text may take: a bar takes what the others leave, if that is enough to see something. */
+/*
+ * How many columns the text may take: a bar takes what the others leave, if that is enough to see something; the last
+ * word of a group loses its head.
+ */
 void pfs_table_fit(struct pfs_table *table, unsigned int width);
 
-/* Aligned columns under their heads. emphasis: written around the heads, or NULL. */
+/* Aligned columns under their heads. emphasis: written around the heads, or NULL; groups are bold then. */
 void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphasis);
 
 /* A head row and one row each, the first column being the table's name. */
@@ -67,5 +73,8 @@ void pfs_table_csv(const struct pfs_table *table, FILE *out, const char *name);
 /* A row as a JSON object; all rows as an array of objects. Numbers stay numbers, however large. */
 void pfs_table_json_row(const struct pfs_table *table, unsigned int row, struct pfs_json *json, const char *key);
 void pfs_table_json(const struct pfs_table *table, struct pfs_json *json, const char *key);
+
+/* Part of the whole, as '#' in that many columns; at least one unless the part is 0. */
+void pfs_put_bar(FILE *out, uint64_t part, uint64_t whole, unsigned int width);
 
 #endif

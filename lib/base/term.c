@@ -2,7 +2,7 @@
 /* See base/term.h. */
 #include "base/term.h"
 
-#include "base/units.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,13 @@ unsigned int pfs_term_width(int fd)
 		return size.ws_col < MIN_WIDTH ? MIN_WIDTH : size.ws_col;
 	width = columns ? pfs_term_width_parse(columns) : -EINVAL;
 	return width > 0 ? width : 80;
+}
+
+unsigned int pfs_term_height(int fd)
+{
+	struct winsize size;
+
+	return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) ? size.ws_row : 0;
 }
 
 int pfs_color_parse(const char *s)

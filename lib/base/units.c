@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/units.h"
 
-#include <errno.h>
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_NS (1000000000 * PFS_NS_PER_S)
@@ -26,24 +26,18 @@ static const char binary_units[] = "KMGTPE", decimal_units[] = "kMGTPE";
 static bool parse_decimal(const char *s, uint64_t *whole, uint64_t *billionths, const char **rest)
 {
 	uint64_t weight = 1000000000;
-	char *end;
 
-	*billionths = 0;
-	if (*s != '.' && (*s < '0' || *s > '9'))
+	*whole = *billionths = 0;
+	if ((*s != '.' && !pfs_take_dec(&s, UINT64_MAX, whole)) || (*s == '.' && !pfs_is_digit(s[1])))
 		return false;
-	errno = 0;
-	*whole = *s == '.' ? 0 : strtoull(s, &end, 10);
-	s = *s == '.' ? s : end;
-	if (*s == '.' && (s[1] < '0' || s[1] > '9'))
-		return false;
-	for (s += *s == '.'; *s >= '0' && *s <= '9'; s++) {
+	for (s += *s == '.'; pfs_is_digit(*s); s++) {
 		weight /= 10;
 		if (!weight && *s != '0')
 			return false;
 		*billionths += (*s - '0') * weight;
 	}
 	*rest = s;
-	return !errno;
+	return true;
 }
 
 bool pfs_seconds_parse(const char *word, uint64_t *ns)
@@ -51,51 +45,31 @@ bool pfs_seconds_parse(const char *word, uint64_t *ns)
 	uint64_t whole, billionths;
 	const char *rest;
 
-	if (!parse_decimal(word, &whole, &billionths, &rest) || *rest || whole >= UINT64_MAX / PFS_NS_PER_S)
+	if (!parse_decimal(word, &whole, &billionths, &rest))
 		return false;
-	*ns = whole * PFS_NS_PER_S + billionths;
-	return true;
-}
-
-bool pfs_number_parse(const char *word, uint64_t min, uint64_t max, uint64_t *nr)
-{
-	char *end;
-
-	if (*word < '0' || *word > '9')
-		return false;
-	errno = 0;
-	*nr = strtoull(word, &end, 10);
-	return !errno && !*end && *nr >= min && *nr <= max;
+	for (unsigned int i = 0; i < NR_DURATIONS; i++) {
+		if (strcmp(*rest ? rest : "s", durations[i].name))
+			continue;
+		*ns = whole * durations[i].ns + billionths * durations[i].ns / 1000000000;
+		return whole < UINT64_MAX / durations[i].ns;
+	}
+	return false;
 }
 
 bool pfs_duration_parse(const char *word, uint64_t *ns)
 {
-	uint64_t whole, billionths;
-	const char *rest;
-
-	if (*word == '.' || !parse_decimal(word, &whole, &billionths, &rest))
-		return false;
-	for (unsigned int i = 0; i < NR_DURATIONS; i++) {
-		if (strcmp(rest, durations[i].name) || whole > LONGEST_NS / durations[i].ns)
-			continue;
-		*ns = whole * durations[i].ns + billionths * durations[i].ns / 1000000000;
-		return *ns && *ns <= LONGEST_NS;
-	}
-	return false;
+	return pfs_seconds_parse(word, ns) && *ns && *ns <= LONGEST_NS;
 }
 
 bool pfs_size_parse(const char *word, uint64_t *nr, bool *unit)
 {
 	const char *of;
-	char *end;
 
 	*unit = false;
-	if (word[0] < '0' || word[0] > '9')
+	if (!pfs_take_dec(&word, (UINT64_C(1) << 40) - 1, nr))
 		return false;
-	errno = 0;
-	*nr = strtoull(word, &end, 10);
-	of = *end ? strchr(binary_units, *end) : NULL;
-	if (errno || !*nr || *nr >> 40 || (*end && (!of || of - binary_units > 3 || end[1])))
+	of = *word ? strchr(binary_units, *word) : NULL;
+	if (!*nr || (*word && (!of || of - binary_units > 3 || word[1])))
 		return false;
 	if (!of)
 		return true;
@@ -169,8 +143,9 @@ const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun
 {
 	size_t len = strlen(noun);
 	bool hisses = len > 2 && !strcmp(noun + len - 2, "ss");
+	char text[32];
 
-	snprintf(buf, size, "%" PRIu64 " %s%s", number, noun, number == 1 ? "" : hisses ? "es" : "s");
+	snprintf(buf, size, "%s %s%s", pfs_grouped_text(text, number), noun, number == 1 ? "" : hisses ? "es" : "s");
 	return buf;
 }
 

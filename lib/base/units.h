@@ -12,13 +12,10 @@
 
 #define PFS_NS_PER_S UINT64_C(1000000000)
 
-/* "12", "0.25", ".000000001": exact to the nanosecond. */
+/* "12", "0.25", ".000000001": seconds, exact to the nanosecond; "1.5s", "10ms", "20us", "100ns". */
 bool pfs_seconds_parse(const char *word, uint64_t *ns);
 
-/* Digits only, within [min, max]. */
-bool pfs_number_parse(const char *word, uint64_t min, uint64_t max, uint64_t *nr);
-
-/* "1.5s", "10ms", "20us", "100ns": more than 0, at most 10^9 s. */
+/* The same, more than 0, at most 10^9 s. */
 bool pfs_duration_parse(const char *word, uint64_t *ns);
 
 /*
@@ -44,7 +41,7 @@ const char *pfs_decimal_text(char buf[32], double number);
 /* "4,016,219" */
 const char *pfs_grouped_text(char buf[32], uint64_t number);
 
-/* "1 page", "2 passes" */
+/* "1 page", "4,016 passes" */
 const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun);
 
 /* "250 us", "1.5 s": rounded to that many digits, but a duration of 1000 s and more to seconds. */

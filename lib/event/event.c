@@ -62,7 +62,7 @@ static const uint64_t op_needs[PFS_NR_OPS] = {
 /* Value 0 of most is "unknown"; text forms leave such a field out. */
 static const char *const space_names[] = { "current", "fork", "exec", "other", NULL };
 static const char *const op_names[] = {
-	"plain", "clear", "replace", "moved", "if_mapped", "detach_begin", "detach", "ring", NULL,
+	"plain", "clear", "replace", "moved", "if_mapped", "detach_begin", "detach", "ring", "filled", NULL,
 };
 static const char *const access_names[] = { "unknown", "read", "write", "exec", NULL };
 static const char *const mode_names[] = { "unknown", "user", "kernel", NULL };
@@ -71,10 +71,10 @@ static const char *const how_names[] = {
 	"unknown", "anon", "file", "cow", "swap", "huge", "numa", NULL,
 };
 static const char *const by_names[] = {
-	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", NULL,
+	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", "userfaultfd", NULL,
 };
 static const char *const advice_names[] = {
-	"unknown", "dontneed", "free", "pageout", "remove", "collapse", "wipeonfork", "keeponfork", NULL,
+	"unknown", "dontneed", "free", "pageout", "remove", "collapse", "wipeonfork", "keeponfork", "cold", NULL,
 };
 
 static const char *const state_names[] = { "unknown", "added", "ready", "held", "absent", NULL };
@@ -97,6 +97,7 @@ enum pfs_advice pfs_advice_of(uint64_t behavior)
 		[MADV_WIPEONFORK] = PFS_ADVICE_WIPEONFORK,
 		[MADV_KEEPONFORK] = PFS_ADVICE_KEEPONFORK,
 		[MADV_PAGEOUT] = PFS_ADVICE_PAGEOUT,
+		[MADV_COLD] = PFS_ADVICE_COLD,
 		[24] = PFS_ADVICE_DONTNEED,  /* MADV_DONTNEED_LOCKED */
 		[25] = PFS_ADVICE_COLLAPSE,  /* MADV_COLLAPSE */
 		[102] = PFS_ADVICE_DONTNEED, /* MADV_GUARD_INSTALL: the pages go */

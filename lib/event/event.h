@@ -28,7 +28,7 @@ enum pfs_kind {
 	PFS_FAULT,    /* a page fault exception: addr ip access mode class how code flags pfn ... */
 	PFS_AROUND,   /* pages of a file mapped by fault-around: addr dev ino off end_off */
 	PFS_POPULATE, /* pages the kernel faulted in itself: start end by, or one such fault with its class */
-	PFS_REACHED,  /* populating, the kernel got the pages of a file up to end_off: start end dev ino last */
+	PFS_REACHED,  /* populating, the kernel got the pages of a file up to end_off: start end dev ino last count */
 	PFS_ADVISE,   /* madvise changed which pages of [start, end) are mapped: advice interval */
 	PFS_REMOTE,   /* the thread accessed memory of process `target`, at unknown addresses */
 	PFS_EVICT,    /* pages of a file left the page cache, so nobody has them mapped: dev ino off end_off */
@@ -76,7 +76,7 @@ enum pfs_which {
 	PFS_SPACE_OTHER, /* that of the process that has region `id` there */
 };
 
-/* What an unmap removes; absent: PFS_OP_PLAIN. event.c has the fields that each needs. */
+/* What an unmap removes, or a remote does; absent: PFS_OP_PLAIN. event.c has the fields that each needs. */
 enum pfs_op {
 	PFS_OP_PLAIN,	     /* whatever is mapped in [start, end) */
 	PFS_OP_CLEAR,	     /* the whole address space: the end of a process, or of an exec that failed */
@@ -86,6 +86,7 @@ enum pfs_op {
 	PFS_OP_DETACH_BEGIN, /* nothing yet: a shmdt of the segment attached at start begins */
 	PFS_OP_DETACH,	     /* what that shmdt has removed: it succeeded */
 	PFS_OP_RING,	     /* the aio ring at start */
+	PFS_OP_FILLED,	     /* nothing: a `remote` filled pages by userfaultfd */
 	PFS_NR_OPS,
 };
 
@@ -98,7 +99,8 @@ enum pfs_by {
 	PFS_BY_BRK,
 	PFS_BY_SHMAT,
 	PFS_BY_EXEC,
-	PFS_BY_GUP, /* get_user_pages() by an unknown caller */
+	PFS_BY_GUP,	    /* get_user_pages() by an unknown caller */
+	PFS_BY_USERFAULTFD, /* another thread filled them: no fault is counted */
 	PFS_NR_BY,
 };
 
@@ -111,6 +113,7 @@ enum pfs_advice {
 	PFS_ADVICE_COLLAPSE,
 	PFS_ADVICE_WIPEONFORK,
 	PFS_ADVICE_KEEPONFORK,
+	PFS_ADVICE_COLD,
 	PFS_NR_ADVICE,
 };
 

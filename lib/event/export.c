@@ -110,6 +110,8 @@ static char *put_csv_string(char *p, const char *s, bool shown)
 		s = escaped;
 	}
 	*p++ = '"';
+	if (pfs_is_formula(s))
+		*p++ = '\'';
 	for (size_t i = 0; i < len; i++) {
 		if (s[i] == '"')
 			*p++ = '"';

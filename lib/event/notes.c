@@ -7,6 +7,8 @@
  */
 #include "event/notes.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -274,17 +276,13 @@ static bool read_name(struct reading *r, const struct field *f)
 
 static bool read_number(struct reading *r, const struct field *f)
 {
-	const char *digits = r->at + (f->type == SIGNED && *r->at == '-');
-	uint64_t value;
-	char *end;
+	bool minus = f->type == SIGNED && *r->at == '-';
+	uint64_t value, max = f->type == SIGNED ? (uint64_t)INT64_MAX + minus : UINT64_MAX;
 
-	if (f->type == HEX ? !strchr("0123456789abcdefABCDEF", *digits) || !*digits : *digits < '0' || *digits > '9')
+	r->at += minus;
+	if (!(f->type == HEX ? pfs_take_hex : pfs_take_dec)(&r->at, max, &value))
 		return false;
-	errno = 0;
-	value = f->type == SIGNED ? (uint64_t)strtoll(r->at, &end, 10)
-				  : strtoull(r->at, &end, f->type == HEX ? 16 : 10);
-	r->at = end;
-	return !errno && store(r->fact, f, value);
+	return store(r->fact, f, minus ? -value : value);
 }
 
 /* `end` bounds a string. */
@@ -443,11 +441,10 @@ int pfs_header_notes(const char *source, const char *vsyscall, pfs_note_fn *put,
 
 bool pfs_kernel_before(const char *release, unsigned int major, unsigned int minor)
 {
-	char *dot, *end;
-	unsigned long has_major = strtoul(release, &dot, 10), has_minor;
+	uint64_t has_major, has_minor;
 
-	if (dot == release || *dot != '.')
+	if (!pfs_take_dec(&release, UINT32_MAX, &has_major) || *release++ != '.' ||
+	    !pfs_take_dec(&release, UINT32_MAX, &has_minor))
 		return false;
-	has_minor = strtoul(dot + 1, &end, 10);
-	return end > dot + 1 && (has_major < major || (has_major == major && has_minor < minor));
+	return has_major < major || (has_major == major && has_minor < minor);
 }

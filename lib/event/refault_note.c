@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,18 +33,24 @@ void pfs_refault_how(struct pfs_refault_how *how, const struct pfs_refault_sums 
 		nr += sums->nr[pace];
 	}
 	how->mean_ns = sums->skipped && nr ? wall_ns / nr : 0;
+	how->nr_intervals = nr - sums->nr[PFS_PACE_START];
+	how->nr_quiet = sums->nr[PFS_PACE_REST] + sums->nr[PFS_PACE_QUIET];
 	how->nr_cycles = sums->nr_cycles;
 	how->nr_full = sums->nr_full;
 }
 
 void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refault_how *how)
 {
-	char asked[32], mean[32], full[128] = "";
+	char asked[32], mean[32], rest[256] = "";
+	int len = 0;
 
 	pfs_duration_text(asked, how->interval_ns, 3);
 	pfs_duration_text(mean, how->mean_ns, 3);
+	if (how->nr_quiet)
+		len = snprintf(rest, sizeof(rest), "; not in %" PRIu64 " of %" PRIu64 " intervals", how->nr_quiet,
+			       how->nr_intervals);
 	if (how->nr_full)
-		snprintf(full, sizeof(full),
+		snprintf(rest + len, sizeof(rest) - len,
 			 "; swap was full in %" PRIu64 " of %" PRIu64 " cycles: what found no room "
 			 "stayed in memory",
 			 how->nr_full, how->nr_cycles);
@@ -51,9 +58,9 @@ void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refaul
 		snprintf(buf, PFS_REFAULT_HOW_MAX, "at the kernel's own pace (%s)", pfs_refault_methods[how->method]);
 	else if (how->mean_ns)
 		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s on average (%s; every %s was asked for%s)", mean,
-			 pfs_refault_methods[how->method], asked, full);
+			 pfs_refault_methods[how->method], asked, rest);
 	else
-		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, pfs_refault_methods[how->method], full);
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, pfs_refault_methods[how->method], rest);
 }
 
 void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tick *tick)
@@ -89,64 +96,69 @@ static double an_interval(const struct pfs_refault_sums *sums, enum pfs_refault_
 	return sums->nr[pace] ? (double)sums->faults[pace] / sums->nr[pace] : 0;
 }
 
-/* How much slower, and by how many faults. */
-static void put_slowdown(char *buf, size_t size, const struct pfs_refault_sums *sums)
+/* A text of PFS_REFAULT_TEXT_MAX, line by line. */
+struct lines {
+	char *buf;
+	size_t len;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct lines *lines, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	lines->len += vsnprintf(lines->buf + lines->len, PFS_REFAULT_TEXT_MAX - lines->len, fmt, ap);
+	va_end(ap);
+}
+
+static void add_pages(struct lines *lines, enum pfs_refault_method method, const struct pfs_refault_sums *sums)
+{
+	const struct pfs_pageout *pages = &sums->pages;
+	bool idle = method == PFS_REFAULT_IDLE;
+
+	add(lines, "  looked at   %" PRIu64 " pages in memory, in %" PRIu64 " %s%s",
+	    pages->pages + (idle ? pages->fixed : 0), sums->nr_cycles, idle ? "look" : "cycle",
+	    sums->nr_cycles == 1 ? "" : "s");
+	if (pages->fixed && idle)
+		add(lines, "; %" PRIu64 " not watched (too many)", pages->fixed);
+	if (!idle)
+		add(lines, "\n  put out     %" PRIu64, pages->away);
+	if (pages->shared)
+		add(lines, "; not %" PRIu64 " that other processes have mapped", pages->shared);
+	if (pages->fixed && !idle)
+		add(lines, "; not %" PRIu64 " locked or a device's", pages->fixed);
+	add(lines, "\n");
+}
+
+static void add_slowdown(struct lines *lines, const struct pfs_refault_sums *sums)
 {
 	uint64_t nr_quiet = sums->nr[PFS_PACE_QUIET];
 	double slowdown = pfs_refault_slowdown(sums);
-	int len;
 
-	if (!nr_quiet) {
-		snprintf(buf, size, "; how much slower that made it is not known (no interval was left alone)");
-		return;
-	}
-	len = snprintf(buf, size, ", %.1f in the %" PRIu64 " to compare with; ", an_interval(sums, PFS_PACE_QUIET),
-		       nr_quiet);
+	add(lines, "  came back   %.1f faults an interval", an_interval(sums, PFS_PACE_CYCLED));
+	if (nr_quiet)
+		add(lines, "; %.1f in the %" PRIu64 " without cycles", an_interval(sums, PFS_PACE_QUIET), nr_quiet);
 	if (slowdown > 0)
-		snprintf(buf + len, size - len, "%.1f times as slow as in these, or slower", slowdown);
+		add(lines, "\n  slower by   a factor of %.1f, or more\n", slowdown);
 	else
-		snprintf(buf + len, size - len,
-			 "how much slower that made it is not known (too little ran in these; "
-			 "a smaller --refault-quiet leaves more alone)");
-}
-
-/* Nothing was taken away. */
-static void put_watching(char *buf, size_t size, const struct pfs_refault_sums *sums, double wall_s)
-{
-	int len = snprintf(buf, size, "%" PRIu64 " look%s for %" PRIu64 " pages in memory", sums->nr_cycles,
-			   sums->nr_cycles == 1 ? "" : "s", sums->pages.pages + sums->pages.fixed);
-
-	if (sums->pages.fixed)
-		len += snprintf(buf + len, size - len, ", %" PRIu64 " of them not watched (too many)",
-				sums->pages.fixed);
-	snprintf(buf + len, size - len, "; %.3f s of %.3f", sums->took_ns / 1e9, wall_s);
+		add(lines, "\n  slower by   not known (%s)\n",
+		    nr_quiet ? "too little ran without cycles: a smaller --refault-quiet"
+			     : "no interval was left alone");
 }
 
 void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method,
 			   const struct pfs_refault_sums *sums)
 {
-	const struct pfs_pageout *pages = &sums->pages;
-	size_t size = PFS_REFAULT_TEXT_MAX;
+	struct lines lines = { buf, 0 };
 	double wall_s = 0;
-	int len;
 
 	for (int pace = 0; pace < PFS_PACE_NR; pace++)
 		wall_s += sums->wall_ns[pace] / 1e9;
-	if (method == PFS_REFAULT_IDLE) {
-		put_watching(buf, size, sums, wall_s);
-		return;
-	}
-	len = snprintf(buf, size,
-		       "%" PRIu64 " cycle%s of %" PRIu64 " pages in memory, %" PRIu64 " of them away right "
-		       "after",
-		       sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s", pages->pages, pages->away);
-	if (pages->shared)
-		len += snprintf(buf + len, size - len, ", %" PRIu64 " other processes' as well", pages->shared);
-	if (pages->fixed)
-		len += snprintf(buf + len, size - len, ", %" PRIu64 " locked or a device's", pages->fixed);
-	len += snprintf(buf + len, size - len, "; %.3f s of %.3f", sums->took_ns / 1e9, wall_s);
+	add_pages(&lines, method, sums);
+	add(&lines, "  time spent  %.3f s of %.3f s", sums->took_ns / 1e9, wall_s);
 	if (sums->skipped)
-		len += snprintf(buf + len, size - len, ", %" PRIu64 " intervals went by meanwhile", sums->skipped);
-	len += snprintf(buf + len, size - len, "; %.1f faults an interval", an_interval(sums, PFS_PACE_CYCLED));
-	put_slowdown(buf + len, size - len, sums);
+		add(&lines, "; %" PRIu64 " intervals were skipped", sums->skipped);
+	add(&lines, "\n");
+	if (method != PFS_REFAULT_IDLE)
+		add_slowdown(&lines, sums);
 }

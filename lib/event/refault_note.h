@@ -60,10 +60,11 @@ struct pfs_refault_sums {
 
 /* How pages were made to fault again. */
 struct pfs_refault_how {
-	enum pfs_refault_method method; /* AUTO: none */
-	uint64_t interval_ns;		/* as requested; 0: the kernel's own pace */
-	uint64_t mean_ns;		/* the real mean; 0: the same */
-	uint64_t nr_cycles, nr_full;	/* in so many of them swap was full */
+	enum pfs_refault_method method;	 /* AUTO: none */
+	uint64_t interval_ns;		 /* as requested; 0: the kernel's own pace */
+	uint64_t mean_ns;		 /* the real mean; 0: the same */
+	uint64_t nr_cycles, nr_full;	 /* in so many of them swap was full */
+	uint64_t nr_intervals, nr_quiet; /* in so many of them no pages were taken away */
 };
 
 enum { PFS_REFAULT_TEXT_MAX = 1024, PFS_REFAULT_HOW_MAX = 256 };
@@ -86,7 +87,7 @@ void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tic
  */
 double pfs_refault_slowdown(const struct pfs_refault_sums *sums);
 
-/* The cost of re-reference sampling, in one line. */
+/* The cost of re-reference sampling: a few lines, each a word and what it was. */
 void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_method method,
 			   const struct pfs_refault_sums *sums);
 

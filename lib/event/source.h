@@ -38,6 +38,7 @@ struct pfs_source_config {
 	uid_t uid;
 	bool is_32bit;	  /* the program that is launched is a 32-bit one */
 	const char *comm; /* every process of that name (PFS_CAN_COMM); or NULL */
+	uint64_t owner;	  /* of what is made in the kernel, see os/owner.h */
 
 	bool (*give_up)(void *ctx);		     /* polled during long work: does the user want to stop? */
 	void (*report)(void *ctx, const char *line); /* progress and refusals, a line each */

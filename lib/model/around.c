@@ -13,14 +13,8 @@
 
 #include <errno.h>
 
-/* The part of a region that maps [off, end_off) of its file. */
-struct part {
-	struct pfs_space *space;
-	uint64_t start, end;
-	uint64_t off; /* of start */
-};
-
-static bool part_of(struct part *part, const struct pfs_region *region, uint64_t off, uint64_t end_off)
+/* The pages of [off, end_off) in the region. False: there are none. */
+static bool part_of(struct around *part, const struct pfs_region *region, uint64_t off, uint64_t end_off)
 {
 	if (!model_part_of(region, off, end_off, &part->start, &part->end))
 		return false;
@@ -28,97 +22,144 @@ static bool part_of(struct part *part, const struct pfs_region *region, uint64_t
 	return true;
 }
 
-static int mark(const struct part *part, uint64_t start, uint64_t end, uint32_t flags, uint64_t now_ns)
+/* `locked`: others may have passed over it, so that it will not be known. */
+static int mark(const struct around *part, uint64_t start, uint64_t end, uint32_t flags, uint32_t presence, bool locked)
 {
-	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
-	uint32_t presence = flags == PFS_PAGE_AROUND ? PFS_PRESENT : PFS_MAYBE_AROUND;
-	uint64_t nr;
+	uint64_t since_ns;
+	int err = pfs_space_mark(part->space, start, end, flags, PFS_PAGE_MAPPED | PFS_PAGE_MAYBE_AROUND, part->ts_ns,
+				 NULL);
 
-	return pfs_pages_mark(part->space->pages, start, end, &what, PFS_PAGE_MAPPED | PFS_PAGE_MAYBE_AROUND, &nr)
-		       ?: presence_set(part->space, start, end, presence, PFS_PRESENT | PFS_MAYBE_UNDER_WAY, now_ns);
+	/* What an earlier fault may have mapped stays in doubt because of that. */
+	if (err || (presence == PFS_MAYBE_AROUND && !locked &&
+		    presence_since(part->space, start, &since_ns) == PFS_MAYBE_FOLIO && since_ns < part->fault_ns))
+		return err;
+	return presence_set(part->space, start, end, presence, PFS_PRESENT | PFS_MAYBE_UNDER_WAY, part->ts_ns);
 }
 
 /* ---- what the page cache tells ---- */
 
 /* Marks the pages that were ready by then; the others may be mapped. Returns whether there are others. */
-static int mark_ready(struct pfs_model *model, const struct part *part, const struct cache_file *file, uint64_t now_ns)
+static int mark_ready(struct pfs_model *model, const struct around *part, const struct cache_file *file)
 {
 	const uint64_t size = model_page_size(model);
 	int err = 0, open = 0;
 
 	for (uint64_t addr = part->start; !err && addr < part->end; addr += size) {
-		bool ready = cache_before(file, part->off + (addr - part->start)) == CACHE_READY;
+		uint64_t off = part->off + (addr - part->start);
+		bool locked = cache_is_locked(file, model->page_shift, &part->locked, off, part->ts_ns);
+		bool ready = !locked && cache_before(file, off) == CACHE_READY;
 
-		err = mark(part, addr, addr + size, ready ? PFS_PAGE_AROUND : PFS_PAGE_MAYBE_AROUND, now_ns);
+		err = mark(part, addr, addr + size, ready ? PFS_PAGE_AROUND : PFS_PAGE_MAYBE_AROUND,
+			   ready ? PFS_PRESENT : PFS_MAYBE_AROUND, locked);
 		open |= !ready;
 	}
 	return err ? err : open;
 }
 
 /* Remembers that pages of the part may be mapped, until more is known of the file. */
-static int put_off(struct pfs_model *model, struct cache_file *file, const struct part *part, uint64_t now_ns)
+static int put_off(struct cache_file *file, const struct around *part)
 {
-	struct cache_open *open = pfs_array_add(file->open, file->nr_open, file->max_open);
+	struct around *open = pfs_array_add(file->open, file->nr_open, file->max_open);
 
 	if (!open)
 		return -ENOMEM;
-	*open = (struct cache_open){ pfs_space_get(part->space), part->start, part->end, part->off, now_ns };
+	*open = *part;
+	pfs_space_get(part->space);
 	return 0;
 }
 
-static int mark_part(struct pfs_model *model, const struct part *part, const struct pfs_event *ev)
+static int mark_part(struct pfs_model *model, const struct around *part, const struct pfs_event *ev)
 {
 	const uint64_t most = UINT64_C(1) << 22; /* the kernel asks for no more than a page table has */
 	struct cache_file *file;
 	int ret;
 
 	if (pfs_has(ev, PFS_F_COUNT)) /* all of these were mapped */
-		return mark(part, part->start, part->end, PFS_PAGE_AROUND, ev->ts_ns);
+		return mark(part, part->start, part->end, PFS_PAGE_AROUND, PFS_PRESENT, false);
 	if (!pfs_has(ev, PFS_F_INO) || part->end - part->start > most)
-		return mark(part, part->start, part->end, PFS_PAGE_MAYBE_AROUND, ev->ts_ns);
+		return mark(part, part->start, part->end, PFS_PAGE_MAYBE_AROUND, PFS_MAYBE_AROUND, false);
 	file = cache_file(model->priv, ev->dev, ev->ino);
 	if (!file)
 		return -ENOMEM;
-	ret = mark_ready(model, part, file, ev->ts_ns);
-	return ret > 0 ? put_off(model, file, part, ev->ts_ns) : ret;
+	ret = mark_ready(model, part, file);
+	return ret > 0 ? put_off(file, part) : ret;
+}
+
+/* The range ends where the file does, at the latest: a fault beyond that is refused, what is in the range is mapped. */
+static bool is_beside(const struct pfs_region *region, const struct pfs_thread *thread, const struct pfs_event *ev)
+{
+	return touch_beside_fault(region, thread, ev) ||
+	       (touch_is_file(region, ev) && region->off + (thread->fault_addr - region->start) >= ev->end_off);
+}
+
+/*
+ * The kernel populates [start, end). The range of its fault-around is in one region of those that map the file there: which
+ * one is not recorded. Returns the next such region from *i on, or NULL.
+ */
+static struct pfs_region *next_meant(const struct pfs_space *space, const struct pfs_event *ev, unsigned int *i)
+{
+	while (*i < space->nr_live && space->live[*i]->start < ev->end) {
+		struct pfs_region *r = space->live[(*i)++];
+
+		if (touch_is_file(r, ev) && !pfs_region_forbids(r, 0) && ev->off >= r->off &&
+		    ev->end_off - r->off <= r->end - r->start)
+			return r;
+	}
+	return NULL;
+}
+
+static int mark_populated(struct pfs_model *model, struct around *part, const struct pfs_event *ev)
+{
+	unsigned int first = pfs_space_lower(part->space, ev->start), i = first, nr = 0;
+	struct pfs_region *r;
+	int err = 0;
+
+	while (next_meant(part->space, ev, &i))
+		nr++;
+	for (i = first; !err && (r = next_meant(part->space, ev, &i));) {
+		if (!part_of(part, r, ev->off, ev->end_off))
+			continue;
+		err = nr == 1 ? mark_part(model, part, ev)
+			      : mark(part, part->start, part->end, PFS_PAGE_MAYBE_AROUND, PFS_MAYBE_POPULATED, false);
+	}
+	return err;
 }
 
 int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
 		 struct pfs_outcome *outcome)
 {
 	struct pfs_region *region = touch_fault_region(thread);
-	struct part part = { .space = thread->fault_space };
-	int err = 0;
+	struct around part = { .space = thread->fault_space, .ts_ns = ev->ts_ns, .fault_ns = thread->fault_ns };
+	int err = locked_tried(model, thread, ev, &part.locked);
 
-	if (model->priv->muted)
-		return 0;
+	if (err || model->priv->muted)
+		return err;
 	if (!pfs_has(ev, PFS_F_START)) {
 		thread->fault_brought = true;
-		if (region && (pfs_has(ev, PFS_F_COUNT) || touch_beside_fault(region, thread, ev)) &&
+		if (region && region->have & PFS_HAS(PFS_F_OFF) &&
+		    (pfs_has(ev, PFS_F_COUNT) || is_beside(region, thread, ev)) &&
 		    part_of(&part, region, ev->off, ev->end_off))
-			err = doubt_none(thread) ?: mark_part(model, &part, ev);
+			err = doubt_none(thread) ?: mark_part(model, &part, ev)
+				      ?: folio_around(model, thread, region, &part);
 		return err;
 	}
-	/* The kernel populates [start, end): any mapping of that part of the file there may be meant. */
 	part.space = model_space_of(model, thread, ev);
+	part.fault_ns = 0;
 	if (!part.space)
 		return -ENOMEM;
 	thread->nr_around++;
-	for (unsigned int i = pfs_space_lower(part.space, ev->start);
-	     !err && i < part.space->nr_live && part.space->live[i]->start < ev->end; i++)
-		if (touch_is_file(part.space->live[i], ev) && part_of(&part, part.space->live[i], ev->off, ev->end_off))
-			err = mark_part(model, &part, ev);
-	return err;
+	return mark_populated(model, &part, ev);
 }
 
 /* ---- more is known of a file ---- */
 
 /* The page at addr, by then unsettled, was mapped or not. Its region may have been unmapped since. */
-static int settle(const struct cache_open *open, uint64_t addr, uint64_t end, bool mapped)
+static int settle(const struct cache_file *file, const struct around *open, uint64_t addr, uint64_t end, bool mapped)
 {
 	struct pfs_space *space = open->space;
+	uint32_t otherwise = folio_may_have_mapped(file, space, addr, end) ? PFS_MAYBE_FOLIO : PFS_ABSENT;
 	int err = pfs_pages_settle(space->pages, addr, end, open->ts_ns, mapped)
-			  ?: presence_settle(space, addr, end, open->ts_ns, mapped);
+			  ?: presence_settle(space, addr, end, open->ts_ns, mapped ? PFS_PRESENT : otherwise);
 
 	for (unsigned int i = space->nr_retired; !err && i-- > 0 && space->retired[i]->died_ns >= open->ts_ns;) {
 		struct pfs_region *r = space->retired[i];
@@ -130,17 +171,20 @@ static int settle(const struct cache_open *open, uint64_t addr, uint64_t end, bo
 }
 
 /* Returns 1 if a page of it is to be decided still, 0 if none is, or -ENOMEM. */
-static int decide(struct pfs_model *model, const struct cache_file *file, const struct cache_open *open)
+static int decide(struct pfs_model *model, const struct cache_file *file, const struct around *open)
 {
 	const uint64_t size = model_page_size(model), now_ns = model->priv->end_ns ? model->priv->end_ns : UINT64_MAX;
 	int err = 0, undecided = 0;
 
 	for (uint64_t addr = open->start; !err && addr < open->end; addr += size) {
-		enum cache_verdict verdict = cache_verdict(file, open->off + (addr - open->start), open->ts_ns, now_ns);
+		uint64_t off = open->off + (addr - open->start);
+		enum cache_verdict verdict = cache_verdict(file, off, open->ts_ns, now_ns);
 
 		undecided |= verdict == CACHE_UNDECIDED;
-		if (verdict == CACHE_MAPPED || verdict == CACHE_NOT_MAPPED)
-			err = settle(open, addr, addr + size, verdict == CACHE_MAPPED);
+		if (verdict == CACHE_NOT_MAPPED ||
+		    (verdict == CACHE_MAPPED &&
+		     !cache_is_locked(file, model->page_shift, &open->locked, off, open->ts_ns)))
+			err = settle(file, open, addr, addr + size, verdict == CACHE_MAPPED);
 	}
 	return err ? err : undecided;
 }
@@ -152,7 +196,7 @@ static int decide_all(struct pfs_model *model, struct cache_file *file, uint64_t
 	int ret = 0;
 
 	for (size_t i = 0; i < file->nr_open; i++) {
-		struct cache_open *open = &file->open[i];
+		struct around *open = &file->open[i];
 		bool meant = open->off < end_off && open->off + (open->end - open->start) > off;
 
 		if (ret >= 0 && meant)
@@ -175,7 +219,7 @@ int around_cached(struct pfs_model *model, const struct pfs_event *ev)
 	if (!err && state == PFS_CACHE_ADDED)
 		err = decide_all(model, file, ev->off, ev->end_off);
 	else if (!err && pfs_has(ev, PFS_F_LAST) && ev->last)
-		err = decide_all(model, file, 0, UINT64_MAX);
+		err = folio_learned(model, file) ?: decide_all(model, file, 0, UINT64_MAX);
 	return err;
 }
 

@@ -10,9 +10,10 @@
  */
 #include "model/model_priv.h"
 
+#include "base/number.h"
 #include "model/presence.h"
+#include "model/space.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What one fault may map: a huge page, or all of it that lies in the region. */
@@ -41,33 +42,49 @@ void doubt_settings(struct pfs_model *model, const struct pfs_fact *fact)
 		.zero = fact->count,
 	};
 	while (*at && s->nr < sizeof(s->shmem) / sizeof(s->shmem[0])) {
-		char *end;
-		uint32_t major = strtoul(at, &end, 16), minor = *end == ':' ? strtoul(end + 1, &end, 16) : 0;
+		uint64_t major, minor;
 
-		if (*end != '=')
+		if (!pfs_take_hex(&at, UINT32_MAX >> 20, &major) || *at++ != ':' ||
+		    !pfs_take_hex(&at, UINT32_MAX >> 12, &minor) || *at != '=')
 			break;
 		s->shmem[s->nr].dev = major << 20 | minor;
-		s->shmem[s->nr++].never = !strncmp(end, "=never", 6);
-		at = end + strcspn(end, " ");
+		s->shmem[s->nr++].never = !strncmp(at, "=never", 6);
+		at += strcspn(at, " ");
 		at += *at == ' ';
 	}
 }
 
 enum pages_in { ON_DISK, IN_MEMORY, IN_MEMORY_SMALL };
 
-/* Where the region's file is, and whether it has small pages only. */
-static enum pages_in pages_in_file(const struct doubt_settings *s, const struct pfs_region *region)
+/* Where the files of that device are, and whether they have small pages only. */
+static enum pages_in pages_in_file(const struct doubt_settings *s, uint32_t dev)
 {
 	for (unsigned int i = 0; i < s->nr; i++)
-		if (s->shmem[i].dev == region->dev)
+		if (s->shmem[i].dev == dev)
 			return s->shmem[i].never ? IN_MEMORY_SMALL : IN_MEMORY;
 	return ON_DISK;
+}
+
+bool doubt_is_small(const struct pfs_model *model, uint32_t dev)
+{
+	return pages_in_file(&model->priv->huge, dev) == IN_MEMORY_SMALL;
 }
 
 /* Memory from before the recording may have been advised. */
 static bool is_in_force(struct huge_setting s, const struct pfs_region *region)
 {
 	return s.always || (s.advised && (region->traits & PFS_TRAIT_THP || !region->since_ns));
+}
+
+bool pfs_model_may_collapse(const struct pfs_model *model, const struct pfs_region *region)
+{
+	const struct doubt_settings *s = &model->priv->huge;
+	enum pages_in in;
+
+	if (!pfs_region_is_file(region))
+		return false;
+	in = pages_in_file(s, region->dev);
+	return !s->known || in == IN_MEMORY || (in == ON_DISK && is_in_force(s->any, region));
 }
 
 /* May a fault by that access map more than its page? A write to a private mapping gets a copy of one. */
@@ -79,7 +96,7 @@ static bool is_possible(const struct pfs_model *model, const struct pfs_region *
 		return false;
 	if (pfs_region_is_file(region))
 		return (access != PFS_WRITE || region->perms & PFS_PERM_SHARED) &&
-		       pages_in_file(s, region) != IN_MEMORY_SMALL;
+		       pages_in_file(s, region->dev) != IN_MEMORY_SMALL;
 	if (access == PFS_WRITE || !s->zero) /* it allocates */
 		return false;
 	return is_in_force(s->anon, region);
@@ -87,16 +104,11 @@ static bool is_possible(const struct pfs_model *model, const struct pfs_region *
 
 /* ---- ranges ---- */
 
-/* The size of the huge page that a page of page tables would map: 2 MiB. */
-static uint64_t huge_size(const struct pfs_model *model)
-{
-	return UINT64_C(1) << (2 * model->page_shift - 3);
-}
-
 /* The pages that one huge page of the file, or the zero page, and one page of page tables hold, in the region. */
 static void clip(const struct pfs_model *model, const struct pfs_region *region, uint64_t addr, struct reach *reach)
 {
-	uint64_t size = huge_size(model), by = pfs_region_is_file(region) ? region->off - region->start : 0;
+	uint64_t size = pfs_huge_size(model->page_shift),
+		 by = pfs_region_is_file(region) ? region->off - region->start : 0;
 	uint64_t in_file = ((addr + by) & -size) - by; /* where its huge page of the file begins */
 
 	reach->start = addr & -size;
@@ -116,8 +128,8 @@ static bool reach_of(const struct pfs_model *model, const struct pfs_region *reg
 {
 	clip(model, region, addr, reach);
 	/* Smaller pages of files in memory may be mapped one by one. */
-	reach->all = !pfs_region_is_file(region) || pages_in_file(&model->priv->huge, region) == ON_DISK;
-	return !reach->all || reach->end - reach->start == huge_size(model);
+	reach->all = !pfs_region_is_file(region) || pages_in_file(&model->priv->huge, region->dev) == ON_DISK;
+	return !reach->all || reach->end - reach->start == pfs_huge_size(model->page_shift);
 }
 
 static uint64_t page_of(const struct pfs_model *model, uint64_t addr)
@@ -144,17 +156,9 @@ static bool is_any_mapped(const struct pfs_model *model, const struct pfs_space 
 
 /* ---- marks ---- */
 
-static int mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless, uint64_t ts_ns)
-{
-	const struct pfs_page what = { .first_ns = ts_ns, .last_ns = ts_ns, .flags = flags };
-	uint64_t nr;
-
-	return start < end ? pfs_pages_mark(space->pages, start, end, &what, unless, &nr) : 0;
-}
-
 static int doubt_range(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns)
 {
-	return mark(space, start, end, PFS_PAGE_MAYBE, UINT32_MAX, ts_ns)
+	return pfs_space_mark(space, start, end, PFS_PAGE_MAYBE, UINT32_MAX, ts_ns, NULL)
 		       ?: presence_set(space, start, end, PFS_MAYBE_HUGE, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
 }
 
@@ -181,14 +185,20 @@ static int undo(struct pfs_space *space, uint64_t start, uint64_t end)
 static int settle(const struct pfs_model *model, struct pfs_space *space, const struct reach *reach, uint64_t addr,
 		  bool was_mapped, uint64_t ts_ns)
 {
+	const struct pfs_page huge = { .first_ns = ts_ns, .last_ns = ts_ns, .flags = PFS_PAGE_HUGE };
+	const uint32_t beside = PFS_MAYBE_HUGE | PFS_MAYBE_FOLIO;
+	uint64_t nr;
+
 	if (!reach->all) /* some may be mapped, others not */
+		return 0;
+	if (space->presence && !(presence_at(space, addr) & beside)) /* it was discarded since, or copied */
 		return 0;
 	if (!was_mapped)
 		return undo(space, reach->start, reach->end);
 	if (pfs_pages_flags(space->pages, addr) != PFS_PAGE_MAYBE)
 		return 0;
-	return mark(space, reach->start, reach->end, PFS_PAGE_HUGE, 0, ts_ns)
-		       ?: presence_set(space, reach->start, reach->end, PFS_PRESENT, 0, ts_ns);
+	return pfs_pages_mark(space->pages, reach->start, reach->end, &huge, 0, &nr)
+		       ?: presence_turn(space, reach->start, reach->end, beside, PFS_PRESENT, ts_ns);
 }
 
 /* A write to a huge page of a file takes all of it away, and maps the page; or all of it anew. */
@@ -200,24 +210,13 @@ static int split(const struct pfs_model *model, struct pfs_space *space, const s
 	return presence_doubt(space, reach->start, reach->end, PFS_MAYBE_HUGE, ts_ns);
 }
 
-/* From 6.18 on a fault on a file maps all of a large folio that lies in the region: only for who asks exactly. */
-static int doubt_folio(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
-		       uint64_t addr, uint64_t ts_ns)
-{
-	struct reach reach;
-
-	if (!space->presence || !model->priv->whole_folios || !pfs_region_is_file(region))
-		return 0;
-	clip(model, region, addr, &reach);
-	return presence_set(space, reach.start, reach.end, PFS_MAYBE_FOLIO, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
-}
-
 /* Where fault-around is not reported it may map any page within 64 KiB: do_fault_around() in mm/memory.c. */
 static int doubt_around(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
 			uint64_t addr, uint64_t ts_ns)
 {
 	const uint64_t size = 65536;
-	uint64_t start = addr & -size, end, table_end = (addr & -huge_size(model)) + huge_size(model);
+	uint64_t start = addr & -size, end,
+		 table_end = (addr & -pfs_huge_size(model->page_shift)) + pfs_huge_size(model->page_shift);
 
 	if (!model->priv->lacks_around || !pfs_region_is_file(region))
 		return 0;
@@ -229,8 +228,9 @@ static int doubt_around(const struct pfs_model *model, struct pfs_space *space, 
 	return presence_set(space, start, end, PFS_MAYBE_AROUND, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
 }
 
-static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
-		       const struct pfs_region *region, const struct fault_batch *batch, uint32_t i, bool possible)
+static int doubt_fault(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		       const struct pfs_region *region, const struct fault_batch *batch, uint32_t i, bool over,
+		       bool possible)
 {
 	uint64_t addr = batch->addr[i], ts_ns = batch->ts_ns[i];
 	bool mapped = batch->mapped == FAULT_ON_MAPPED;
@@ -238,8 +238,8 @@ static int doubt_fault(const struct pfs_model *model, struct pfs_thread *thread,
 	int err = 0;
 
 	thread->doubt_end = 0;
-	if (!mapped)
-		err = doubt_folio(model, space, region, addr, ts_ns);
+	if (!mapped && pages_in_file(&model->priv->huge, region->dev) != IN_MEMORY_SMALL)
+		err = folio_fault(model, space, region, batch, i, over);
 	if (!err && !mapped && batch->access != PFS_WRITE)
 		err = doubt_around(model, space, region, addr, ts_ns);
 	if (err || !reach_of(model, region, addr, &reach))
@@ -262,7 +262,7 @@ int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (!region || (!possible && !space->doubted && !(space->presence && pfs_region_is_file(region))))
 		return 0;
 	for (uint32_t i = 0; !err && i < nr; i++)
-		err = doubt_fault(model, thread, space, region, batch, i, possible);
+		err = doubt_fault(model, thread, space, region, batch, i, i + 1 < nr, possible);
 	return err;
 }
 
@@ -301,7 +301,7 @@ bool doubt_huge(const struct pfs_model *model, const struct pfs_thread *thread, 
 		       is_in_force(s->any, region);
 	if (thread->fault_access == PFS_WRITE && !(region->perms & PFS_PERM_SHARED))
 		return false;
-	return size == huge_size(model) && reach_of(model, region, thread->fault_addr, &reach) &&
+	return size == pfs_huge_size(model->page_shift) && reach_of(model, region, thread->fault_addr, &reach) &&
 	       reach.start == *start && reach.end == *start + size &&
 	       !is_any_mapped(model, thread->fault_space, &reach, thread->fault_addr);
 }

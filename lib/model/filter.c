@@ -3,6 +3,7 @@
 #include "model/filter.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "model/model_priv.h"
 
@@ -23,7 +24,7 @@ int pfs_time_parse(const char *s, struct pfs_time *time, struct pfs_err *err)
 
 	if (!pfs_seconds_parse(s + of_clock, &ns))
 		return pfs_err_set(err, -EINVAL,
-				   "'%s' is no time: give seconds since the start (0.25) "
+				   "'%s' is no time: give seconds since the start (0.25, 250ms) "
 				   "or, with @, of the recording's clock (@1234.567890123)",
 				   s);
 	*time = (struct pfs_time){ .ns = ns, .set = true, .of_clock = of_clock };
@@ -43,22 +44,18 @@ static int add_glob(const char ***globs, unsigned int *nr, const char *glob)
 static int add_numbers(int32_t **array, unsigned int *nr, const char *arg, struct pfs_err *err)
 {
 	const char *p = arg;
-	char *end;
 
 	do {
 		int32_t *added;
-		long number;
+		uint64_t number;
 
-		errno = 0;
-		number = strtol(p, &end, 10);
-		if (*p < '0' || *p > '9' || errno || number < 1 || number > INT32_MAX || (*end && *end != ','))
+		if (!pfs_take_dec(&p, INT32_MAX, &number) || !number || (*p && *p != ','))
 			return pfs_err_set(err, -EINVAL, "'%s' is no process or thread number", arg);
 		added = pfs_array_append(*array, *nr);
 		if (!added)
 			return pfs_err_set(err, -ENOMEM, "no memory");
 		*added = number;
-		p = end + 1;
-	} while (*end);
+	} while (*p++);
 	return 0;
 }
 
@@ -69,8 +66,8 @@ static const char *const *globs_of(const char *word, size_t len)
 		const char *word, *globs[3];
 	} kinds[] = {
 		{ "file:", { NULL } },
-		{ "heap", { "[[]heap]" } },
-		{ "stack", { "[[]stack]" } },
+		{ "heap", { "[heap]" } },
+		{ "stack", { "[stack]" } },
 		{ "anon", { "anon", "thread stack" } }, /* as in pfs_region_kind() */
 	};
 
@@ -145,6 +142,8 @@ int pfs_filter_add(struct pfs_filter *filter, enum pfs_filter_key key, const cha
 		ret = add_glob(&filter->comms, &filter->nr_comms, arg);
 		break;
 	case PFS_FILTER_REGION:
+		if (!filter->region)
+			filter->region = arg;
 		ret = add_region(filter, arg, err);
 		if (ret == -EINVAL)
 			return ret;
@@ -210,10 +209,11 @@ static bool holds(const int32_t *numbers, unsigned int nr, int32_t number)
 	return false;
 }
 
+/* A name is a glob that matches itself, also "[heap]". */
 static bool matches(const char *const *globs, unsigned int nr, const char *s)
 {
 	for (unsigned int i = 0; s && i < nr; i++)
-		if (!fnmatch(globs[i], s, 0))
+		if (!strcmp(globs[i], s) || !fnmatch(globs[i], s, 0))
 			return true;
 	return false;
 }

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "model/model.h"
 
-/* Seconds since the start of the recording, or, with @, of its clock. */
+/* Time since the start of the recording, or, with @, of its clock. */
 struct pfs_time {
 	uint64_t ns;
 	bool set;
@@ -20,6 +20,7 @@ struct pfs_filter {
 	int32_t *pids, *tids;
 	const char **comms, **regions; /* globs; borrowed */
 	char **files;		       /* globs for the names of mapped files */
+	const char *region;	       /* the first --region as it was given, for messages; borrowed */
 	unsigned int nr_pids, nr_tids, nr_comms, nr_regions, nr_files;
 	struct pfs_time from, to; /* touches of [from, to) */
 	struct pfs_time at;	  /* everything up to and including this moment */

@@ -71,7 +71,7 @@ static int map_copied(struct pfs_thread *thread, struct pfs_event *map)
  * A fault makes a region grow, and comes before the map that reports it. If that is the stack, it is counted in no region
  * no more.
  */
-static void region_grown(struct pfs_thread *thread, struct pfs_space *space)
+static void region_grown(struct pfs_thread *thread, struct pfs_space *space, bool grows, struct pfs_outcome *outcome)
 {
 	struct pfs_region *region;
 
@@ -80,12 +80,14 @@ static void region_grown(struct pfs_thread *thread, struct pfs_space *space)
 	region = pfs_space_find(space, thread->fault_addr);
 	if (!region)
 		return;
-	region->written = true; /* growing prepares its anon_vma, so a fork copies its page table */
+	region->written |= grows; /* that prepares its anon_vma, so a fork copies its page table */
 	if (!pfs_space_below_stack(space, thread->fault_addr))
 		return;
 	for (int i = 0; i < 2 && thread->outside[i]; i++)
 		thread->outside[i]->outside--;
 	thread->outside[0] = NULL;
+	outcome->space = space;
+	outcome->region = region;
 }
 
 static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
@@ -116,6 +118,7 @@ static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const
 	case PFS_OP_RING:
 		thread->ring = ev->start;
 		return pfs_space_destroy_ring(space, ev->start, ev->ts_ns);
+	case PFS_OP_FILLED:
 	case PFS_NR_OPS:
 		break;
 	}
@@ -130,6 +133,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
 	struct pfs_event map;
+	bool grows;
 	int err;
 
 	if (!space)
@@ -148,8 +152,9 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		all->maps++;
 		if (space == thread->forking)
 			return map_copied(thread, &map);
+		grows = pfs_space_find(space, ev->end - 1) && !pfs_space_find(space, thread->fault_addr);
 		err = pfs_space_map(space, &map);
-		region_grown(thread, space);
+		region_grown(thread, space, grows, outcome);
 		return err;
 	case PFS_UNMAP:
 		counts->unmaps += !space->launcher;

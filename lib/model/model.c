@@ -39,6 +39,8 @@ void pfs_model_free(struct pfs_model *model)
 	if (!model)
 		return;
 	cache_free(model->priv);
+	pfs_pages_free(model->priv->populated);
+	free(model->priv->locked.now);
 	pfs_pages_free_all(model->priv->pages);
 	HASH_ITER (hh, model->priv->threads, slot, tmp) {
 		HASH_DEL(model->priv->threads, slot);
@@ -56,31 +58,13 @@ void pfs_model_free(struct pfs_model *model)
 	free(model->notes);
 	free(model->lost_on);
 	free(model->losses);
+	free(model->quiet);
 	pfs_intern_free(model->priv->names);
 	free(model->priv);
 	free(model);
 }
 
 /* ---- notes ---- */
-
-/* Pages that --refault could not take away. A region that was split meanwhile may have all of them in each part. */
-static void apply_stayed(struct pfs_model *model, const struct pfs_fact *fact)
-{
-	struct pfs_proc *proc = pfs_model_proc(model, fact->pid);
-	struct pfs_space *space = proc ? pfs_proc_space(proc) : NULL;
-
-	for (unsigned int i = space ? pfs_space_lower(space, fact->start) : 0;
-	     space && i < space->nr_live && space->live[i]->start < fact->end; i++) {
-		struct pfs_region *region = space->live[i];
-		uint64_t all = (region->end - region->start) >> model->page_shift;
-		uint64_t stayed = fact->count < all ? fact->count : all;
-
-		if (stayed <= region->unobserved)
-			continue;
-		region->unobserved = stayed;
-		region->in_memory = fact->tick.pages.pages < all ? fact->tick.pages.pages : all;
-	}
-}
 
 static int keep_note(struct pfs_model *model, const struct pfs_event *ev)
 {
@@ -104,10 +88,9 @@ static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint
 	switch (fact->key) {
 	case PFS_NOTE_REFAULT_TICK:
 		pfs_refault_sum(&model->refaults, &fact->tick);
-		return 0;
+		return stay_tick(model, &fact->tick, now_ns);
 	case PFS_NOTE_REFAULT_STAYED:
-		apply_stayed(model, fact);
-		return 0;
+		return stay_apply(model, fact, now_ns);
 	case PFS_NOTE_MISSED:
 		model->missed++;
 		return 0;
@@ -225,9 +208,11 @@ static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, 
 		return -ENOMEM;
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
 		apply = touch_counted;
-	if (pfs_kind_is(ev, PFS_KIND_ENDS_FAULT) && ev->kind != PFS_FAULT && ev->kind != PFS_EXIT &&
-	    touch_conclude(thread))
-		return -ENOMEM;
+	if (pfs_kind_is(ev, PFS_KIND_ENDS_FAULT) && ev->kind != PFS_FAULT) {
+		locked_goes_on(model, thread, ev->ts_ns);
+		if (ev->kind != PFS_EXIT && touch_conclude(model, thread))
+			return -ENOMEM;
+	}
 	return apply ? apply(model, thread, ev, outcome) : 0;
 }
 

@@ -31,21 +31,30 @@ struct pfs_region {
 	uint32_t dev;
 	uint64_t reached;     /* end of what the populating call under way got of its file, bytes; 0: unknown */
 	bool reached_last;    /* the file ends there */
+	bool reached_counted; /* all page faults that this took are known: pfs_thread.nr_around, nr_single */
 	uint64_t moved_from;  /* its address before mremap; 0: it was not moved */
 	bool inherited;	      /* copied by a fork */
 	uint64_t segment_len; /* of shared memory that cannot change its length, when it was mapped; else 0 */
 	uint8_t perms;
 	uint16_t traits;
-	uint64_t unobserved; /* pages that stayed in memory at a cycle of --refault: most at once ... */
-	uint64_t in_memory;  /* ... of so many */
-	bool written;	     /* it may have private pages (kernel: it has an anon_vma) */
-	bool older;	     /* it may have pages from before the recording */
-	bool wiped;	     /* a fork does not copy its pages (MADV_WIPEONFORK) */
-	const char *name;    /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
+	bool written;	  /* it has private pages, or guard pages: a fork copies its page table (anon_vma) */
+	bool older;	  /* it may have pages from before the recording */
+	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
+	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
 	uint64_t born_ns;
 	uint64_t died_ns;	 /* UINT64_MAX while it lives */
 	uint64_t since_ns;	 /* its first possible touch: born_ns, or earlier if it was moved; 0: unknown */
 	struct pfs_pages *pages; /* holds its pages: the space's own while it lives; NULL: retired without any */
+};
+
+/*
+ * Pages of a range that stayed in memory at a cycle of --refault: whether they are used is not observed until the next
+ * cycle at which that changes. A region that was split meanwhile may have all of them in each part.
+ */
+struct pfs_stay {
+	uint64_t start, end;
+	uint64_t from_ns, to_ns; /* to: UINT64_MAX: the end */
+	uint64_t pages, of;	 /* so many of those in memory */
 };
 
 /*
@@ -61,15 +70,19 @@ struct pfs_space {
 	struct pfs_pages *pages;    /* of live regions, and those in no known region */
 	struct pfs_pages *presence; /* of live regions, or of the last ones; NULL: not tracked (model/presence.h) */
 	uint64_t remote_ns;	    /* when another process accessed it last, at unknown addresses; 0: none did */
+	uint64_t filled_ns;	    /* when userfaultfd filled pages of it last, at unknown addresses; 0: never */
 	uint64_t start_brk, brk;    /* 0: unknown */
 	uint64_t born_ns, died_ns;
-	const char *exe;   /* interned name given to exec; NULL: unknown */
-	bool complete;	   /* all of the layout is known */
-	bool launcher;	   /* pfscope's own child before the command's exec: not shown */
-	bool empty;	   /* unmapped by exit */
-	bool had_rings;	   /* some retired regions are rings that io_destroy removed */
-	bool doubted;	   /* some pages are or were PFS_PAGE_MAYBE */
-	bool heap_touches; /* a region that is adjacent to the heap is [heap], too */
+	const char *exe;	/* interned name given to exec; NULL: unknown */
+	bool complete;		/* all of the layout is known */
+	bool launcher;		/* pfscope's own child before the command's exec: not shown */
+	bool empty;		/* unmapped by exit */
+	bool had_rings;		/* some retired regions are rings that io_destroy removed */
+	bool doubted;		/* some pages are or were PFS_PAGE_MAYBE */
+	bool heap_touches;	/* a region that is adjacent to the heap is [heap], too */
+	struct pfs_stay *stays; /* by from_ns */
+	uint32_t *staying;	/* the indices of those that have no end yet */
+	unsigned int nr_stays, nr_staying;
 	unsigned int refs;
 	struct pfs_region *hot; /* the live region of the last lookup, or NULL */
 };
@@ -102,8 +115,10 @@ struct pfs_thread {
 	struct pfs_counts *outside[2];	 /* that have counted it in no known region; NULL: none */
 	uint32_t fault_presence;	 /* of its page before it */
 	bool under_way;			 /* no event has shown yet that it is over */
-	/* while the kernel populates: fault-arounds, and faults that huge pages saved */
-	uint64_t nr_around, huge_saved;
+	uint64_t went_on_ns;		 /* the last event that shows that it goes on */
+	bool locks;			 /* its fault may have locked pages of a file (model/locked.c) */
+	/* while the kernel populates: fault-arounds, faults that looked up one page, and those that huge pages saved */
+	uint64_t nr_around, nr_single, huge_saved;
 	uint64_t shmdt_first, shmdt_len, shmdt_ino; /* the segment that its shmdt detaches */
 	uint64_t ring;				    /* the ring that its io_destroy removes, or 0 */
 };
@@ -131,6 +146,7 @@ struct pfs_counts {
 	uint64_t kernel_addr; /* at kernel addresses */
 	/* faults without an exception, by cause (enum pfs_by); where known, by class */
 	uint64_t unasked[PFS_NR_BY];
+	uint64_t unasked_least[PFS_NR_BY];  /* of these, at least */
 	uint64_t unasked_unsure[PFS_NR_BY]; /* how often that number is but an estimate */
 	uint64_t unasked_minor, unasked_major;
 	/* faults with and without an exception, by enum pfs_how and enum pfs_class */
@@ -199,6 +215,10 @@ struct pfs_model {
 	unsigned int nr_notes;
 	uint64_t missed;		  /* processes that ended before they could be recorded */
 	struct pfs_refault_sums refaults; /* of --refault */
+	struct pfs_quiet {
+		uint64_t from_ns, to_ns; /* to: UINT64_MAX: the end */
+	} * quiet;			 /* intervals of it in which no pages were taken away */
+	unsigned int nr_quiet;
 	struct pfs_model_private *priv;
 };
 
@@ -225,11 +245,11 @@ enum pfs_fate {
 struct pfs_outcome {
 	struct pfs_thread *thread; /* NULL: the event has none */
 	/*
-	 * The space of a fault or an access, or of the fault that a `major` or `signal` is about. NULL: it was muted, it
-	 * is about no known fault, or it is another kind of event.
+	 * The space of a fault or an access, or of the fault that a `major` or `signal` is about, or that made the stack
+	 * grow, which a `map` reports. NULL: it was muted, it is about no known fault, or it is another kind of event.
 	 */
 	struct pfs_space *space;
-	struct pfs_region *region; /* of a fault or an access; NULL: unknown */
+	struct pfs_region *region; /* of a fault or an access, or the stack that grew; NULL: unknown */
 	enum pfs_fate fate;	   /* of a fault */
 	bool muted; /* a filter hides the touches of this thread now, or the event is of no fault of it */
 };
@@ -267,6 +287,14 @@ static inline bool pfs_region_is_file(const struct pfs_region *region)
 	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
 }
 
+/* Whether huge pages may replace the pages of the region's file, which unmaps them. */
+bool pfs_model_may_collapse(const struct pfs_model *model, const struct pfs_region *region);
+/* Whether a write makes a private page. */
+static inline bool pfs_region_copies(const struct pfs_region *region)
+{
+	return (region->perms & (PFS_PERM_W | PFS_PERM_SHARED)) == PFS_PERM_W;
+}
+
 /* "anon", "thread stack" or "?" (unknown) for a region with that name; NULL if the name is not empty. */
 const char *pfs_region_kind(const struct pfs_region *region, const char *name);
 
@@ -285,8 +313,26 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key);
 /* Reads the newest note of that key. False: there is none, or it is unreadable. */
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact);
 
+/*
+ * Of the file that the region maps, at the offsets there: pages that were found in the page cache, and later were not,
+ * though no recorded process had removed them. last_ns: when that was found. NULL: none. Borrowed.
+ */
+const struct pfs_pages *pfs_model_vanished(const struct pfs_model *model, const struct pfs_region *region);
+
+/*
+ * Anonymous pages, in all processes, that a call populated some time after they were mapped; last_ns: when. Pages that the
+ * kernel had accessed before took no fault then, which hides one in the kernel's count. NULL: none. Borrowed.
+ */
+const struct pfs_pages *pfs_model_populated(const struct pfs_model *model);
+
 /* How re-reference sampling was done, by the notes so far. False: it was not. */
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how);
+
+/*
+ * Stays of the region's pages, from *at on, which begins with 0, clipped to the region and its life. False: no more.
+ */
+bool pfs_stay_next(const struct pfs_space *space, const struct pfs_region *region, unsigned int page_shift,
+		   unsigned int *at, struct pfs_stay *stay);
 
 /* The current space of a process. */
 static inline struct pfs_space *pfs_proc_space(const struct pfs_proc *proc)

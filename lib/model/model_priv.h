@@ -4,6 +4,7 @@
 #define PFS_MODEL_PRIV_H
 
 #include "base/hash.h"
+#include "model/cache.h"
 #include "model/model.h"
 
 enum { NR_HOT = 16 };
@@ -19,6 +20,27 @@ struct proc_slot {
 	UT_hash_handle hh;
 };
 
+/* Pages of a file that a thread may have locked (locked.c). */
+struct locked {
+	int32_t tid;
+	const struct pfs_space *space; /* that it maps them in; NULL: not known where */
+	uint64_t base;		       /* the address there of the beginning of the file */
+	uint64_t ino, off, end_off;
+	uint32_t dev;
+	uint64_t page;		 /* of its fault */
+	uint64_t from_ns, to_ns; /* UINT64_MAX: as far as is known, it is not over */
+};
+
+enum { NR_LOCKS_OVER = 256 };
+
+struct locked_pages {
+	struct locked *now; /* one of a thread at most */
+	size_t nr, max;
+	struct locked over[NR_LOCKS_OVER]; /* the latest ones, in order of to_ns */
+	uint64_t nr_over;		   /* that there were so far */
+	uint64_t forgotten_ns;		   /* to_ns of the last one that is not among them any more; 0: none */
+};
+
 struct pfs_model_private {
 	struct thread_slot *threads;
 	struct proc_slot *by_pid; /* the newest process of each pid */
@@ -29,6 +51,8 @@ struct pfs_model_private {
 	struct pfs_pages *pages;	      /* empty: all others share its pool; NULL: none yet */
 	uint64_t end_ns;		      /* of what is applied, but for what tells of the time before; 0: all is */
 	struct cache_file *files, *last_file; /* what is known of the page cache (cache.h) */
+	struct locked_pages locked;
+	struct pfs_pages *populated; /* pfs_model_populated(); NULL: none yet */
 	bool muted;
 	bool presence;	    /* is tracked */
 	bool x86;	    /* fault codes are those of x86 */
@@ -70,6 +94,14 @@ static inline bool model_part_of(const struct pfs_region *region, uint64_t off, 
 	return *start < *end; /* an end of 0 is no top of memory here */
 }
 
+#define MODEL_GIGANTIC (UINT64_C(1) << 30)
+
+/* Whether hugetlbfs may have mapped pages of 1 GiB there: no event tells their size. */
+static inline bool model_may_be_gigantic(const struct pfs_region *r)
+{
+	return r->traits & PFS_TRAIT_HUGETLB && !((r->start | r->end | r->off) & (MODEL_GIGANTIC - 1));
+}
+
 /* Touches of pfscope's child before it executes the command are counted apart. */
 static inline struct pfs_counts *model_counts(struct pfs_model *model, const struct pfs_space *space)
 {
@@ -97,6 +129,10 @@ int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
 void loss_exec(struct pfs_model *model, int32_t pid, uint64_t now_ns); /* of the process nothing is lost any more */
 int loss_total(struct pfs_model *model, int32_t cpu, uint64_t total);
 
+/* model/stays.c: the notes `refault_stayed` and `refault_tick`. 0 or -ENOMEM. */
+int stay_apply(struct pfs_model *model, const struct pfs_fact *fact, uint64_t now_ns);
+int stay_tick(struct pfs_model *model, const struct pfs_refault_tick *tick, uint64_t now_ns);
+
 /*
  * Applies an event to its thread; each is for some kinds of events. *outcome is zeroed by the caller. 0 or -ENOMEM.
  */
@@ -118,6 +154,17 @@ struct fault_batch {
 	const struct pfs_event *event; /* of a single one: how it was handled; or NULL */
 };
 
+/*
+ * model/locked.c. The first nr faults of the batch, in that region (NULL: none), may lock pages; the thread goes on, so
+ * that its last fault locks none any more; and it has tried to map what the event has: finds what others may have locked of
+ * that meanwhile. 0 or -ENOMEM.
+ */
+int locked_fault(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
+		 const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr);
+void locked_goes_on(struct pfs_model *model, struct pfs_thread *thread, uint64_t ts_ns);
+int locked_tried(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		 struct cache_locked *others);
+
 /* model/around.c: an event `cached`, after which more may be known of earlier fault-around. 0 or -ENOMEM. */
 int around_cached(struct pfs_model *model, const struct pfs_event *ev);
 int around_evicted(struct pfs_model *model, const struct pfs_event *ev); /* the same of `evict` */
@@ -136,7 +183,7 @@ struct pfs_region *touch_fault_region(struct pfs_thread *thread);
 bool touch_beside_fault(const struct pfs_region *region, const struct pfs_thread *thread, const struct pfs_event *ev);
 
 /* The thread has gone on, so its fault is over: its page is mapped. 0 or -ENOMEM. */
-int touch_conclude(struct pfs_thread *thread);
+int touch_conclude(struct pfs_model *model, struct pfs_thread *thread);
 
 /*
  * model/doubt.c. The first nr faults of the batch in the region, before they are added: what they show of pages that may
@@ -148,6 +195,28 @@ int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 /* The same of pages of the region that were populated. */
 int doubt_populated(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
 		    uint64_t start, uint64_t end, uint64_t ts_ns);
+
+/*
+ * model/folio.c. The other pages of large folios that a fault maps, unless its page was mapped: the i-th one of the batch;
+ * one of a call that populates [start, sure), and perhaps up to maybe; and the fault under way, which has tried to map
+ * that part from the page cache, or is over. 0 or -ENOMEM.
+ */
+int folio_fault(struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
+		const struct fault_batch *batch, uint32_t i, bool over);
+int folio_populated(struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region, uint64_t start,
+		    uint64_t sure, uint64_t maybe, uint64_t ts_ns);
+int folio_around(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_region *region,
+		 const struct around *part);
+int folio_over(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_region *region, bool served);
+
+/* More is known of the file. 0 or -ENOMEM. */
+int folio_learned(struct pfs_model *model, struct cache_file *file);
+
+/* May one of those faults have mapped a page of [start, end)? */
+bool folio_may_have_mapped(const struct cache_file *file, const struct pfs_space *space, uint64_t start, uint64_t end);
+
+/* Is it a file system in memory that has no large folios? */
+bool doubt_is_small(const struct pfs_model *model, uint32_t dev);
 
 /* The fault under way has mapped no other pages than those that are reported, or has failed. 0 or -ENOMEM. */
 int doubt_none(struct pfs_thread *thread);
@@ -163,10 +232,6 @@ void doubt_settings(struct pfs_model *model, const struct pfs_fact *fact);
 void touch_count_at(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space, size_t field,
 		    uint64_t n);
 #define TOUCH_COUNT(field, n) touch_count_at(model, thread, space, offsetof(struct pfs_counts, field), n)
-
-/* Marks the pages of [start, end) that have none of the flags in `unless`, and adds their number to *marked. */
-int touch_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless, uint64_t now_ns,
-	       uint64_t *marked);
 
 /* Counts the latency of the fault, if it is known. Returns the counts of faults handled in the same way. */
 struct pfs_handling *touch_handling(struct pfs_counts *counts, const struct pfs_event *ev);

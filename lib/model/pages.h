@@ -43,6 +43,12 @@ struct pfs_page {
 	uint32_t nr_signal; /* those of nr_faults that ended in a signal */
 };
 
+/* The size of the huge page that is mapped in place of a page of page tables: 2 MiB, where pages have 4 KiB. */
+static inline uint64_t pfs_huge_size(unsigned int page_shift)
+{
+	return UINT64_C(1) << (2 * page_shift - 3);
+}
+
 struct pfs_pages;
 
 struct pfs_pages *pfs_pages_new(unsigned int page_shift); /* NULL: no memory */

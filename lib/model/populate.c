@@ -24,6 +24,7 @@ int touch_reached(struct pfs_model *model, struct pfs_thread *thread, const stru
 		return 0;
 	if (!space)
 		return -ENOMEM;
+	thread->nr_single += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
 	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
 	     i++) {
 		struct pfs_region *r = space->live[i];
@@ -32,6 +33,7 @@ int touch_reached(struct pfs_model *model, struct pfs_thread *thread, const stru
 			continue;
 		r->reached = ev->end_off;
 		r->reached_last = pfs_has(ev, PFS_F_LAST) && ev->last;
+		r->reached_counted = pfs_has(ev, PFS_F_COUNT);
 	}
 	return 0;
 }
@@ -84,6 +86,9 @@ static struct extent gets(const struct pfs_region *r, uint64_t start, uint64_t e
 	struct extent e = { start, end };
 
 	if (r->traits & PFS_TRAIT_GUARDED) /* where is not known */
+		return e;
+	/* There may be no such pages left; a child has none reserved. */
+	if (r->traits & PFS_TRAIT_HUGETLB && (r->traits & PFS_TRAIT_NORESERVE || r->inherited))
 		return e;
 	if (KNOWS(r, PFS_F_PERMS) && !(r->perms & (PFS_PERM_R | PFS_PERM_W))) /* not if the CPU has protection keys */
 		return e;
@@ -178,19 +183,77 @@ static struct extent call_got(const struct pfs_space *space, const struct pfs_ev
 
 /* ---- populated ranges ---- */
 
+/* What a call did to the pages of its range. */
+struct populated {
+	uint64_t marked, alone; /* pages; alone: those that fault-around had not mapped before */
+	uint64_t faults; /* that these took, but for those that are counted as nr_around and nr_single of the thread */
+	uint64_t least;	 /* at least so many of `faults` */
+	bool sure;	 /* the numbers are exact */
+};
+
+/* Did the call map the range itself? Nobody has accessed it before then. */
+static bool is_fresh(const struct pfs_event *ev)
+{
+	const uint32_t maps = 1U << PFS_BY_MMAP | 1U << PFS_BY_BRK | 1U << PFS_BY_MREMAP | 1U << PFS_BY_EXEC;
+
+	return pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY && maps >> ev->by & 1;
+}
+
+static bool only_reads(const struct pfs_region *r, const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_ACCESS) ? ev->access == PFS_READ : !(r->perms & PFS_PERM_W);
+}
+
 /*
- * Counts a fault for each of `alone` pages, but one for each fault-around, and one for a whole huge page. That is sure for
- * single pages of anonymous memory to which nothing had happened.
+ * Counts the faults for `alone` pages of the region, of those in [start, end). Each page of anonymous memory takes one; those
+ * of a file take as many as are recorded, or as there are pages.
+ */
+static int count_faults(struct pfs_model *model, const struct pfs_region *r, const struct pfs_event *ev, uint64_t start,
+			uint64_t end, uint64_t alone, struct populated *p)
+{
+	struct pfs_page what = { .first_ns = ev->ts_ns,
+				 .last_ns = ev->ts_ns,
+				 .flags = PFS_PAGE_NEWEST | PFS_PAGE_POPULATED };
+	struct pfs_pages **pages = &model->priv->populated;
+	bool known;
+	uint64_t nr;
+
+	if (!is_anonymous(r)) {
+		p->faults += r->reached_counted ? 0 : alone;
+		p->sure &= r->reached_counted && r->since_ns && (is_fresh(ev) || only_reads(r, ev));
+		return 0;
+	}
+	known = r->since_ns && !r->inherited && !(r->traits & PFS_TRAIT_HUGETLB) &&
+		!(only_reads(r, ev) && end - start >= pfs_huge_size(model->page_shift)); /* the huge zero page */
+	p->faults += alone;
+	p->least += known ? alone : 0;
+	p->sure &= known && alone == (end - start) >> model->page_shift;
+	if (!alone || is_fresh(ev))
+		return 0;
+	if (!*pages)
+		*pages = pfs_pages_new(model->page_shift);
+	return *pages ? pfs_pages_mark(*pages, start, end, &what, 0, &nr) : -ENOMEM;
+}
+
+/*
+ * The faults without an exception that a call took. A huge page takes one. A fault that looked up a page of a file may be
+ * that of a fault-around, or another: another process may have locked the page, which fault-around then passes over.
  */
 static void count_unasked(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_space *space,
-			  const struct pfs_event *ev, uint64_t alone, bool sure)
+			  const struct pfs_event *ev, const struct populated *p)
 {
-	uint64_t saved = thread->huge_saved < alone ? thread->huge_saved : alone;
+	uint64_t saved = thread->huge_saved, around = thread->nr_around, single = thread->nr_single;
 	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
 
-	TOUCH_COUNT(unasked[by], alone - saved + thread->nr_around);
-	TOUCH_COUNT(unasked_unsure[by], !sure || thread->huge_saved || thread->nr_around);
-	thread->huge_saved = thread->nr_around = 0;
+	TOUCH_COUNT(unasked[by], (p->faults > saved ? p->faults - saved : 0) + around + single);
+	TOUCH_COUNT(unasked_least[by], (p->least > saved ? p->least - saved : 0) + (around > single ? around : single));
+	TOUCH_COUNT(unasked_unsure[by], !p->sure || saved || (around && single));
+	thread->huge_saved = thread->nr_around = thread->nr_single = 0;
+}
+
+const struct pfs_pages *pfs_model_populated(const struct pfs_model *model)
+{
+	return model->priv->populated;
 }
 
 static int populate_pages(struct pfs_model *model, struct pfs_space *space, uint64_t start, uint64_t end,
@@ -200,10 +263,10 @@ static int populate_pages(struct pfs_model *model, struct pfs_space *space, uint
 	uint64_t nr_pages = (end - start) >> model->page_shift, before = *alone;
 	int err;
 
-	err = touch_mark(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND | PFS_PAGE_MAYBE_AROUND,
-			 ev->ts_ns, alone);
+	err = pfs_space_mark(space, start, end, PFS_PAGE_POPULATED, present | PFS_PAGE_AROUND | PFS_PAGE_MAYBE_AROUND,
+			     ev->ts_ns, alone);
 	if (!err && *alone - before < nr_pages) /* the rest is of fault-around */
-		err = touch_mark(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
+		err = pfs_space_mark(space, start, end, PFS_PAGE_POPULATED, present, ev->ts_ns, marked);
 	return err;
 }
 
@@ -213,8 +276,7 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 	bool fails = pfs_has(ev, PFS_F_ERROR), only_locked = pfs_has(ev, PFS_F_BY) && ev->by == PFS_BY_MREMAP;
 	struct extent got = fails ? call_got(space, ev) : (struct extent){ 0, 0 };
 	uint32_t doubt = fails ? PFS_MAYBE_FAILED : PFS_MAYBE_POPULATED;
-	uint64_t marked = 0, alone = 0, nr_pages = 0;
-	bool anonymous = true;
+	struct populated p = { .sure = true };
 	int err = 0;
 
 	for (unsigned int i = pfs_space_lower(space, ev->start);
@@ -223,27 +285,56 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 		uint64_t start = r->start > ev->start ? r->start : ev->start;
 		uint64_t end = r->end < ev->end ? r->end : ev->end;
 		struct extent e = fails ? clip(got, start, end) : gets(r, start, end);
-
 		bool ends = r->reached && r->reached_last;
+		bool copies = touch_batch(model, ev).access == PFS_WRITE && !(r->perms & PFS_PERM_SHARED);
+		uint64_t before = p.alone;
 
+		r->reached_counted &= r->reached > 0;
 		r->reached = 0;
 		if (refuses(r, ev) || (only_locked && !(r->traits & PFS_TRAIT_LOCKED)))
 			continue;
 		if (e.maybe > start)
-			r->written |= touch_batch(model, ev).access != PFS_READ && r->perms & PFS_PERM_W;
-		anonymous &= is_anonymous(r) && r->since_ns && e.sure == e.maybe;
-		nr_pages += (e.sure - start) >> model->page_shift;
+			r->written |= touch_batch(model, ev).access != PFS_READ && pfs_region_copies(r);
 		if (!model->priv->muted)
 			err = doubt_populated(model, space, r, start, e.maybe, ev->ts_ns)
-				      ?: populate_pages(model, space, start, e.sure, ev, &marked, &alone)
+				      ?: (copies ? 0 : folio_populated(model, space, r, start, e.sure, e.maybe, ev->ts_ns))
+				      ?: populate_pages(model, space, start, e.sure, ev, &p.marked, &p.alone)
 				      ?: presence_set(space, e.sure, e.maybe, doubt, PFS_PRESENT, ev->ts_ns);
 		if (!err && ends && !model->priv->muted) /* not as a part of a large folio either */
 			err = presence_set(space, e.maybe, end, PFS_ABSENT, PFS_PRESENT, ev->ts_ns);
+		if (!err && !model->priv->muted)
+			err = count_faults(model, r, ev, start, e.sure, p.alone - before, &p);
+		p.sure &= e.sure == e.maybe || r->reached_counted;
 	}
-	TOUCH_COUNT(populated, marked + alone);
+	TOUCH_COUNT(populated, p.marked + p.alone);
 	if (!model->priv->muted)
-		count_unasked(model, thread, space, ev, alone, anonymous && alone == nr_pages);
+		count_unasked(model, thread, space, ev, &p);
 	return err;
+}
+
+/* ---- userfaultfd ---- */
+
+/* Another thread filled the pages, perhaps with those that were at ev->from. An inferred end: not all of them. */
+static int populate_filled(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+			   const struct pfs_event *ev)
+{
+	uint64_t marked = 0;
+	int err;
+
+	for (unsigned int i = pfs_space_lower(space, ev->start); i < space->nr_live && space->live[i]->start < ev->end;
+	     i++)
+		space->live[i]->written = true; /* a fork copies them */
+	if (model->priv->muted)
+		return 0;
+	if (ev->inferred & PFS_HAS(PFS_F_END))
+		err = presence_set(space, ev->start, ev->end, PFS_MAYBE_POPULATED, PFS_PRESENT, ev->ts_ns);
+	else
+		err = pfs_space_mark(space, ev->start, ev->end, PFS_PAGE_POPULATED,
+				     PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED, ev->ts_ns, &marked);
+	TOUCH_COUNT(populated, marked);
+	if (err || !pfs_has(ev, PFS_F_FROM))
+		return err;
+	return presence_set(space, ev->from, ev->from + (ev->end - ev->start), PFS_ABSENT, 0, ev->ts_ns);
 }
 
 /* ---- single faults ---- */
@@ -253,6 +344,7 @@ static void count_unasked_fault(struct pfs_counts *counts, const struct pfs_even
 	size_t by = pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY ? ev->by : 0;
 
 	counts->unasked[by]++;
+	counts->unasked_least[by]++;
 	*(ev->class == PFS_MINOR ? &counts->unasked_minor : &counts->unasked_major) += 1;
 	touch_handling(counts, ev)->unasked++;
 }
@@ -272,19 +364,19 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 	int err;
 
 	if (region)
-		region->written |= touch_batch(model, ev).access == PFS_WRITE && region->perms & PFS_PERM_W;
+		region->written |= touch_batch(model, ev).access == PFS_WRITE && pfs_region_copies(region);
 	if (model->priv->muted)
 		return 0;
-	thread->nr_around = thread->huge_saved = 0; /* estimates are for those without a class */
+	thread->nr_around = thread->nr_single = thread->huge_saved = 0; /* estimates are for those without a class */
 	count_unasked_fault(model_counts(model, own), ev);
 	if (!own->launcher)
 		count_unasked_fault(&thread->proc->counts, ev);
 	if (!space)
 		return 0;
-	err = touch_mark(space, ev->start, ev->end, PFS_PAGE_POPULATED, PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED,
-			 ev->ts_ns, &marked);
+	err = pfs_space_mark(space, ev->start, ev->end, PFS_PAGE_POPULATED, PFS_PAGE_TOUCHED | PFS_PAGE_POPULATED,
+			     ev->ts_ns, &marked);
 	if (!err)
-		err = touch_mark(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
+		err = pfs_space_mark(space, ev->start, ev->end, class, 0, ev->ts_ns, &again);
 	TOUCH_COUNT(populated, marked);
 	return err;
 }
@@ -300,5 +392,7 @@ int touch_populate(struct pfs_model *model, struct pfs_thread *thread, const str
 		return -ENOMEM;
 	if (pfs_has(ev, PFS_F_CLASS))
 		return populate_by_fault(model, thread, space, ev);
+	if (space && pfs_has(ev, PFS_F_BY) && ev->by == PFS_BY_USERFAULTFD)
+		return populate_filled(model, thread, space, ev);
 	return space ? populate_range(model, thread, space, ev) : 0;
 }

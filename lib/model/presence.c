@@ -28,9 +28,9 @@ struct runs {
 	size_t nr, max;
 };
 
-/* The pages of [start, end) that have one of `wanted`, and have had it since since_ns or later. */
+/* The pages of [start, end) that have one of `wanted`, since some time from first_ns to last_ns. */
 static int find_runs(struct runs *runs, const struct pfs_space *space, uint64_t start, uint64_t end, uint32_t wanted,
-		     uint64_t since_ns)
+		     uint64_t first_ns, uint64_t last_ns)
 {
 	struct pfs_page_walk walk;
 	const struct pfs_page *page;
@@ -42,7 +42,7 @@ static int find_runs(struct runs *runs, const struct pfs_space *space, uint64_t 
 		uint64_t run_end = walk.addr + (nr << pfs_pages_shift(space->presence));
 		struct run *last = runs->nr ? &runs->run[runs->nr - 1] : NULL;
 
-		if (!(page->flags & wanted) || page->first_ns < since_ns)
+		if (!(page->flags & wanted) || page->first_ns < first_ns || page->first_ns > last_ns)
 			continue;
 		if (last && last->end == walk.addr) {
 			last->end = run_end;
@@ -69,12 +69,43 @@ static int set_runs(struct runs *runs, struct pfs_space *space, uint32_t presenc
 	return err;
 }
 
-int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint64_t now_ns)
+/* Those of find_runs() get the presence `to`. */
+static int change(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t wanted, uint64_t first_ns,
+		  uint64_t last_ns, uint32_t to, uint64_t now_ns)
 {
 	struct runs runs;
-	int err = space->presence ? find_runs(&runs, space, start, end, PFS_PRESENCE & ~PFS_ABSENT, 0) : 0;
 
-	return err || !space->presence ? err : set_runs(&runs, space, presence, now_ns);
+	if (!space->presence)
+		return 0;
+	return find_runs(&runs, space, start, end, wanted, first_ns, last_ns) ?: set_runs(&runs, space, to, now_ns);
+}
+
+int presence_turn(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t from, uint32_t to, uint64_t now_ns)
+{
+	return change(space, start, end, from, 0, UINT64_MAX, to, now_ns);
+}
+
+int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint64_t now_ns)
+{
+	return presence_turn(space, start, end, PFS_PRESENCE & ~PFS_ABSENT, presence, now_ns);
+}
+
+/* Some of the pages may be mapped one by one since. */
+int presence_split(struct pfs_space *space, const struct pfs_region *region, uint64_t addr, uint64_t now_ns)
+{
+	const uint64_t size = pfs_huge_size(pfs_pages_shift(space->pages)), first = addr & -size;
+	const uint64_t start = first > region->start ? first : region->start;
+	const uint64_t end = first + size < region->end ? first + size : region->end;
+	struct pfs_page_walk walk;
+	const struct pfs_page *page;
+	bool huge = false;
+
+	if (!space->presence || addr == first || !pfs_region_is_file(region))
+		return 0;
+	pfs_page_walk_start(&walk, space->pages, start, end);
+	while (!huge && (page = pfs_page_walk_next(&walk)))
+		huge = page->flags & PFS_PAGE_HUGE;
+	return huge ? presence_doubt(space, start, end, PFS_MAYBE_HUGE, now_ns) : 0;
 }
 
 int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence)
@@ -82,12 +113,20 @@ int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_
 	return space->presence ? pfs_pages_drop_only(space->presence, start, end, PFS_PAGE_NEWEST | presence) : 0;
 }
 
+int presence_undo_folio(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, uint32_t presence)
+{
+	return change(space, start, end, PFS_MAYBE_FOLIO, 0, ts_ns, presence, space->born_ns);
+}
+
 int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t since_ns, uint64_t now_ns)
 {
 	struct runs raced;
-	int err = space->presence ? find_runs(&raced, space, start, end, PFS_PRESENCE & ~PFS_ABSENT, since_ns) : 0;
+	int err;
 
-	if (err || !space->presence)
+	if (!space->presence)
+		return 0;
+	err = find_runs(&raced, space, start, end, PFS_PRESENCE & ~PFS_ABSENT, since_ns, UINT64_MAX);
+	if (err)
 		return err;
 	err = presence_set(space, start, end, PFS_ABSENT, 0, now_ns);
 	if (err) {
@@ -97,21 +136,9 @@ int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint
 	return set_runs(&raced, space, PFS_MAYBE_RACED, now_ns);
 }
 
-int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped)
+int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, uint32_t presence)
 {
-	const uint64_t size = space->presence ? UINT64_C(1) << pfs_pages_shift(space->presence) : 0;
-	int err = 0;
-
-	for (uint64_t addr = start; size && !err && addr < end; addr += size) {
-		struct pfs_page_walk walk;
-		const struct pfs_page *page;
-
-		pfs_page_walk_start(&walk, space->presence, addr, addr + 1);
-		page = pfs_page_walk_next(&walk);
-		if (page && page->flags & PFS_MAYBE_AROUND && page->first_ns == ts_ns)
-			err = presence_set(space, addr, addr + size, mapped ? PFS_PRESENT : PFS_ABSENT, 0, ts_ns);
-	}
-	return err;
+	return change(space, start, end, PFS_MAYBE_AROUND, ts_ns, ts_ns, presence, ts_ns);
 }
 
 int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults)
@@ -122,24 +149,53 @@ int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults)
 	return space->presence ? pfs_pages_faults(space->presence, &present) : 0;
 }
 
+/* Whether a huge page of the region's file may be mapped in it. */
+static bool fits_huge(const struct pfs_region *region)
+{
+	const uint64_t size = pfs_huge_size(pfs_pages_shift(region->pages));
+
+	return pfs_region_is_file(region) && !(region->traits & PFS_TRAIT_HUGETLB) &&
+	       !((region->off - region->start) & (size - 1)) &&
+	       ((region->start + size - 1) & -size) + size <= region->end;
+}
+
+/* Of the mapped pages of [start, end) a fork copies those that were written to; the others may be of a huge page. */
+static int copy_written(struct pfs_space *to, const struct pfs_region *region, uint64_t start, uint64_t end)
+{
+	uint64_t size = UINT64_C(1) << pfs_pages_shift(to->presence);
+	int err = 0;
+
+	for (uint64_t addr = start; !err && addr < end; addr += size) {
+		bool written = pfs_pages_flags(region->pages, addr) & PFS_PAGE_WRITE;
+
+		err = presence_set(to, addr, addr + size, written ? PFS_PRESENT : PFS_MAYBE_COPIED, 0, to->born_ns);
+	}
+	return err;
+}
+
 int presence_copy(struct pfs_space *to, const struct pfs_space *from, const struct pfs_region *region)
 {
+	bool older = (region->older || !region->since_ns) && !(region->perms & PFS_PERM_SHARED);
 	const struct pfs_page *page;
 	struct pfs_page_walk walk;
 	int err = 0;
 	uint64_t nr;
 
 	if (!from->presence || !to->presence || region->wiped || region->traits & PFS_TRAIT_DROPPABLE ||
-	    !(region->written || region->older) || region->perms & PFS_PERM_SHARED)
+	    !(region->written || older || region->traits & PFS_TRAIT_GUARDED))
 		return 0;
 	pfs_page_walk_start(&walk, from->presence, region->start, region->end);
 	while (!err && (page = pfs_page_walk_row(&walk, &nr))) {
 		uint64_t end = walk.addr + (nr << pfs_pages_shift(from->presence));
 		uint32_t presence = page->flags & PFS_PRESENCE;
 
-		if (!region->written && presence == PFS_PRESENT) /* only if it has private pages of before */
+		if (!region->written &&
+		    presence == PFS_PRESENT) /* it may have private pages of before, or guard pages */
 			presence = PFS_MAYBE_COPIED;
-		err = presence_set(to, walk.addr, end, presence, 0, to->born_ns);
+		if (presence == PFS_PRESENT && region->pages && fits_huge(region))
+			err = copy_written(to, region, walk.addr, end);
+		else
+			err = presence_set(to, walk.addr, end, presence, 0, to->born_ns);
 	}
 	return err;
 }
@@ -147,4 +203,17 @@ int presence_copy(struct pfs_space *to, const struct pfs_space *from, const stru
 uint32_t presence_at(const struct pfs_space *space, uint64_t addr)
 {
 	return space->presence ? pfs_pages_flags(space->presence, addr) & PFS_PRESENCE : 0;
+}
+
+uint32_t presence_since(const struct pfs_space *space, uint64_t addr, uint64_t *since_ns)
+{
+	const struct pfs_page *page = NULL;
+	struct pfs_page_walk walk;
+
+	if (space->presence) {
+		pfs_page_walk_start(&walk, space->presence, addr, addr + 1);
+		page = pfs_page_walk_next(&walk);
+	}
+	*since_ns = page ? page->first_ns : 0;
+	return page ? page->flags & PFS_PRESENCE : 0;
 }

@@ -17,7 +17,7 @@ enum pfs_presence {
 	/* may be mapped or not */
 	PFS_MAYBE_AROUND = 1 << 18,    /* in the range of a fault-around: only if it was in the page cache */
 	PFS_MAYBE_FREE = 1 << 19,      /* MADV_FREE: until memory is needed */
-	PFS_MAYBE_PAGED_OUT = 1 << 20, /* MADV_PAGEOUT, or refaulting */
+	PFS_MAYBE_PAGED_OUT = 1 << 20, /* MADV_PAGEOUT of what is not swapped */
 	PFS_MAYBE_RACED = 1 << 21,     /* touched while another thread discarded it */
 	PFS_MAYBE_COPIED = 1 << 22,    /* a fork may have copied it, or left it to the next fault */
 	PFS_MAYBE_FAILED = 1 << 23,    /* in the range of a call that failed on the way */
@@ -34,16 +34,26 @@ enum pfs_presence {
 int presence_set(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint32_t unless,
 		 uint64_t now_ns);
 
+/* Sets it for those pages that have one of `from`. */
+int presence_turn(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t from, uint32_t to, uint64_t now_ns);
+
 /* Sets it for those pages that may be mapped. */
 int presence_doubt(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint64_t now_ns);
 
 /* The pages were unmapped between since_ns and now_ns, by a call that does not exclude faults of other threads. */
 int presence_discard(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t since_ns, uint64_t now_ns);
 
+/* The kernel splits what is mapped at addr: a huge page of a file is unmapped as a whole. */
+int presence_split(struct pfs_space *space, const struct pfs_region *region, uint64_t addr, uint64_t now_ns);
+
 /* Forgets those that have exactly this presence. */
 int presence_undo(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence);
-/* Of the pages of [start, end) that fault-around at ts_ns may have mapped: it did, or not. */
-int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, bool mapped);
+
+/* Of the pages of [start, end) that fault-around at ts_ns may have mapped: they are so now. */
+int presence_settle(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, uint32_t presence);
+
+/* Those that are PFS_MAYBE_FOLIO since ts_ns or earlier have that presence since the space exists. */
+int presence_undo_folio(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t ts_ns, uint32_t presence);
 
 /* Batches of faults: these pages are mapped. */
 int presence_faults(struct pfs_space *space, const struct pfs_faults_on *faults);
@@ -53,5 +63,8 @@ int presence_copy(struct pfs_space *to, const struct pfs_space *from, const stru
 
 /* What is known of the page at that address; 0: nothing. */
 uint32_t presence_at(const struct pfs_space *space, uint64_t addr);
+
+/* The same, and since when. */
+uint32_t presence_since(const struct pfs_space *space, uint64_t addr, uint64_t *since_ns);
 
 #endif

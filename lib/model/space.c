@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HUGE_PAGE UINT64_C(0x200000)
-
 struct pfs_space *pfs_space_new(const struct pfs_pages *beside, uint64_t now_ns)
 {
 	struct pfs_space *space = calloc(1, sizeof(*space));
@@ -61,6 +59,8 @@ void pfs_space_put(struct pfs_space *space)
 	pfs_pages_free(space->presence);
 	pfs_sides_free(space->live, space->live_sides);
 	free(space->retired);
+	free(space->stays);
+	free(space->staying);
 	free(space);
 }
 
@@ -126,6 +126,8 @@ static int split_at(struct pfs_space *space, uint64_t addr)
 	if (i == space->nr_live || space->live[i]->start >= addr)
 		return 0;
 	low = space->live[i];
+	if (presence_split(space, low, addr, low->born_ns))
+		return -ENOMEM;
 	high = space_region_new(space, low, addr, low->end, low->born_ns);
 	if (!high)
 		return -ENOMEM;
@@ -191,11 +193,12 @@ struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *re
 /* A huge page is unmapped as a whole or not at all: the real start of a removal that begins in one. */
 static uint64_t whole_pages(struct pfs_space *space, uint64_t start)
 {
+	const uint64_t huge = pfs_huge_size(pfs_pages_shift(space->pages));
 	const struct pfs_region *r = pfs_space_find(space, start);
 
 	if (!r || !(r->traits & PFS_TRAIT_HUGETLB))
 		return start;
-	return (start + HUGE_PAGE - 1) & -HUGE_PAGE;
+	return (start + huge - 1) & -huge;
 }
 
 int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
@@ -328,6 +331,23 @@ void pfs_space_begin(struct pfs_space *space)
 			region_free(space, space->retired[i]);
 	}
 	space->nr_retired = kept;
+}
+
+int pfs_space_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless,
+		   uint64_t now_ns, uint64_t *marked)
+{
+	const struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
+	uint64_t nr = 0;
+	int err;
+
+	if (start >= end) /* an end of 0 is no top of memory here */
+		return 0;
+	err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
+	if (marked)
+		*marked += nr;
+	if (!err && flags & (PFS_PAGE_POPULATED | PFS_PAGE_HUGE))
+		err = presence_set(space, start, end, PFS_PRESENT, 0, now_ns);
+	return err;
 }
 
 bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr)

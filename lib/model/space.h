@@ -79,6 +79,13 @@ int pfs_space_detach(struct pfs_space *space, const struct pfs_segment *segment,
 /* The pages of a region: for a live one, and for none (NULL), the space's own. NULL: no memory. */
 struct pfs_pages *pfs_space_pages(struct pfs_space *space, struct pfs_region *region);
 
+/*
+ * Marks the pages of [start, end) that have none of the flags in `unless`, and adds their number to *marked (NULL: it is
+ * not wanted). Populated and huge ones are present then. 0 or -ENOMEM.
+ */
+int pfs_space_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless,
+		   uint64_t now_ns, uint64_t *marked);
+
 /* io_destroy: unmaps the ring at addr. 0 or -ENOMEM. */
 int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_ns);
 

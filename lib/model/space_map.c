@@ -30,13 +30,16 @@ static void set_attributes(struct pfs_region *region, const struct pfs_event *ev
 	if (pfs_has(ev, PFS_F_NAME)) {
 		region->name = ev->name;
 		if (!region->segment_len && has_fixed_length(region))
-			region->segment_len = ev->off + (ev->end - ev->start);
+			region->segment_len = ev->end - ev->start; /* wherever in it the mapping begins */
 	}
 	/* A map with id and permissions has all traits; otherwise its traits are added. */
 	if (pfs_has(ev, PFS_F_TRAITS) && ev->kind == PFS_MAP && pfs_has(ev, PFS_F_ID) && pfs_has(ev, PFS_F_PERMS))
 		region->traits = ev->traits;
 	else if (pfs_has(ev, PFS_F_TRAITS))
 		region->traits = ev->traits | (region->traits & ~(ev->traits & thp ? thp : 0));
+	/* Guard pages are in the page table, so that a fork copies it. */
+	if (ev->kind == PFS_PROTECT && ev->traits & PFS_TRAIT_GUARDED && !(ev->inferred & PFS_HAS(PFS_F_TRAITS)))
+		region->written = true;
 	region->have |= ev->have & ATTRIBUTES;
 	region->inferred &= ~(ev->have & ATTRIBUTES);
 	region->inferred |= ev->inferred & ATTRIBUTES;

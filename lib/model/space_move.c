@@ -2,6 +2,8 @@
 /* Regions that mremap moves, and those that are unmapped as a whole: System V segments and rings of io_setup. */
 #include "model/space_priv.h"
 
+#include "model/presence.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -164,7 +166,7 @@ static bool is_private_zero(const struct pfs_region *region)
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
-	bool written = source && (source->written || source->traits & PFS_TRAIT_GUARDED);
+	bool written = source && source->written;
 	uint64_t since_ns = source ? source->since_ns : 0, source_len = source ? source->segment_len : 0;
 	struct pfs_event map = *ev;
 	struct pfs_region *dest;
@@ -194,6 +196,20 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 	return err;
 }
 
+/* Huge pages that do not fit are split before they are moved. */
+static int split_moved(struct pfs_space *space, const struct pfs_event *move, uint64_t len)
+{
+	const uint64_t size = pfs_huge_size(pfs_pages_shift(space->pages)), end = move->from + len;
+	const struct pfs_region *source = pfs_space_find(space, move->from);
+	bool fit = !((move->addr ^ move->from) & (size - 1));
+	int err = 0;
+
+	for (uint64_t at = move->from & -size; source && !err && at < end; at += size)
+		if (!fit || at < move->from || at + size > end)
+			err = presence_split(space, source, at + 1, source->born_ns);
+	return err;
+}
+
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct pfs_event move = *ev;
@@ -217,6 +233,8 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 		err = map_as_source(space, &move, dest);
 	if (move.len < room)
 		room = move.len;
+	if (!err && space->presence)
+		err = split_moved(space, &move, room);
 	if (!err)
 		err = pfs_pages_move(space->pages, move.from, move.from + room, space->pages, move.addr - move.from);
 	if (!err && space->presence)

@@ -37,21 +37,6 @@ uint32_t touch_flags(const struct fault_batch *batch)
 	return flags;
 }
 
-int touch_mark(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t flags, uint32_t unless, uint64_t now_ns,
-	       uint64_t *marked)
-{
-	struct pfs_page what = { .first_ns = now_ns, .last_ns = now_ns, .flags = flags };
-	uint64_t nr = 0;
-	int err = 0;
-
-	if (start < end) /* an end of 0 is no top of memory here */
-		err = pfs_pages_mark(space->pages, start, end, &what, unless, &nr);
-	*marked += nr;
-	if (!err && flags & (PFS_PAGE_POPULATED | PFS_PAGE_HUGE))
-		err = presence_set(space, start, end, PFS_PRESENT, 0, now_ns);
-	return err;
-}
-
 /* ---- faults ---- */
 
 struct pfs_handling *touch_handling(struct pfs_counts *counts, const struct pfs_event *ev)
@@ -185,15 +170,27 @@ struct pfs_region *touch_fault_region(struct pfs_thread *thread)
 }
 
 /* What a fault at addr maps at least: a huge page of hugetlbfs is mapped as a whole. */
-static uint64_t fault_start(const struct pfs_region *region, uint64_t addr, uint64_t *end)
+static uint64_t fault_start(const struct pfs_space *space, const struct pfs_region *region, uint64_t addr,
+			    uint64_t *end)
 {
-	uint64_t size = region && region->traits & PFS_TRAIT_HUGETLB ? UINT64_C(0x200000) : 1;
+	bool huge = region && region->traits & PFS_TRAIT_HUGETLB;
+	uint64_t size = huge ? pfs_huge_size(pfs_pages_shift(space->pages)) : 1;
 
 	*end = (addr & -size) + size;
 	return addr & -size;
 }
 
-int touch_conclude(struct pfs_thread *thread)
+/* Where there is room for a page of 1 GiB, all of it may be mapped. */
+static int doubt_gigantic(struct pfs_space *space, const struct pfs_region *region, uint64_t addr, uint64_t ts_ns)
+{
+	uint64_t start = addr & -MODEL_GIGANTIC;
+
+	if (!model_may_be_gigantic(region))
+		return 0;
+	return presence_set(space, start, start + MODEL_GIGANTIC, PFS_MAYBE_HUGE, PFS_PRESENCE & ~PFS_ABSENT, ts_ns);
+}
+
+int touch_conclude(struct pfs_model *model, struct pfs_thread *thread)
 {
 	struct pfs_region *region = thread->under_way ? touch_fault_region(thread) : NULL;
 	uint64_t start, end;
@@ -201,8 +198,9 @@ int touch_conclude(struct pfs_thread *thread)
 	thread->under_way = false;
 	if (!region || presence_at(thread->fault_space, thread->fault_addr) != PFS_MAYBE_UNDER_WAY)
 		return 0;
-	start = fault_start(region, thread->fault_addr, &end);
-	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns);
+	start = fault_start(thread->fault_space, region, thread->fault_addr, &end);
+	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns)
+		       ?: folio_over(model, thread, region, true);
 }
 
 /* The presence of a page when it faulted. Without any permission a page looks absent to the CPU. */
@@ -220,8 +218,9 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
  * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain if it has a class, else
  * when its thread goes on: a signal may interrupt it while it waits for a page of a file.
  */
-static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_region *region,
-		      const struct fault_batch *batch, const struct pfs_faults_on *faults, enum pfs_fate fate)
+static int map_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
+		      const struct pfs_region *region, const struct fault_batch *batch,
+		      const struct pfs_faults_on *faults, enum pfs_fate fate)
 {
 	bool file = region && pfs_region_is_file(region);
 	uint32_t last = faults->nr - 1;
@@ -230,27 +229,29 @@ static int map_faults(struct pfs_thread *thread, struct pfs_space *space, const 
 
 	if (fate == PFS_RETRIED) /* whether it was served in the end is not reported */
 		thread->under_way = false;
-	err = touch_conclude(thread);
+	err = touch_conclude(model, thread);
 	thread->fault_presence = before_fault(space, region, batch, faults->addr[last]);
 	if (err || !(batch->class || (fate == PFS_SERVED && !batch->failed)))
 		return err;
 	err = presence_faults(space, faults);
 	if (!err && region && region->traits & PFS_TRAIT_HUGETLB)
 		for (uint32_t i = 0; !err && i < faults->nr; i++) {
-			start = fault_start(region, faults->addr[i], &end);
-			err = presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
+			start = fault_start(space, region, faults->addr[i], &end);
+			err = doubt_gigantic(space, region, start, faults->ts_ns[i])
+				      ?: presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
 		}
 	if (err || !file || batch->class || thread->fault_presence == PFS_PRESENT)
 		return err;
 	thread->under_way = batch->mode != PFS_KERNEL; /* an access by the kernel may fail without a signal */
-	start = fault_start(region, faults->addr[last], &end);
+	start = fault_start(space, region, faults->addr[last], &end);
 	return presence_set(space, start, end, PFS_MAYBE_UNDER_WAY, 0, faults->ts_ns[last]);
 }
 
 /* The fault under way has mapped nothing. */
 static int unmap_fault(struct pfs_thread *thread)
 {
-	uint64_t end, start = fault_start(touch_fault_region(thread), thread->fault_addr, &end);
+	struct pfs_region *region = touch_fault_region(thread);
+	uint64_t end, start = fault_start(thread->fault_space, region, thread->fault_addr, &end);
 
 	thread->under_way = false;
 	return presence_set(thread->fault_space, start, end, thread->fault_presence, 0, thread->fault_ns);
@@ -283,9 +284,13 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (!region)
 		region = leaving_ring(model, space, thread->ring, batch);
 	thread->ring = 0;
+	if (locked_fault(model, thread, space, region, batch, faults.nr))
+		return -ENOMEM;
 	/* Filters do not change what a region is. */
-	if (region && batch->access == PFS_WRITE && region->perms & PFS_PERM_W)
-		region->written = true;
+	if (region &&
+	    (batch->access == PFS_WRITE ? pfs_region_copies(region)
+					: region->traits & PFS_TRAIT_HUGETLB && !(region->perms & PFS_PERM_SHARED)))
+		region->written = true; /* hugetlbfs has no zero page to read */
 	if (model->priv->muted) {
 		thread->fault_space = NULL;
 		return faults.nr;
@@ -301,7 +306,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (batch->mode == PFS_KERNEL || batch->addr[0] >> 63)
 		outcome->fate = count_uncounted(model, thread, space, region, batch);
 	outcome->space = space;
-	if (space->presence && map_faults(thread, space, region, batch, &faults, outcome->fate))
+	if (space->presence && map_faults(model, thread, space, region, batch, &faults, outcome->fate))
 		return -ENOMEM;
 	remember_fault(model, thread, space, region, batch, faults.nr);
 	return faults.nr;
@@ -334,10 +339,8 @@ bool touch_is_file(const struct pfs_region *region, const struct pfs_event *ev)
 static int mark_huge(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space, uint64_t start,
 		     uint64_t end, uint64_t now_ns)
 {
-	uint64_t marked = 0;
-
 	COUNT(huge, 1);
-	return touch_mark(space, start, end, PFS_PAGE_HUGE, 0, now_ns, &marked);
+	return pfs_space_mark(space, start, end, PFS_PAGE_HUGE, 0, now_ns, NULL);
 }
 
 /* A huge page somewhere in a populated range saves a fault for each of its pages but one; or exactly there. */
@@ -401,14 +404,82 @@ int touch_signal(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 	if (model->priv->muted || !space)
 		return 0;
-	if (doubt_none(thread) || pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) ||
-	    unmap_fault(thread))
+	if (doubt_none(thread) || folio_over(model, thread, touch_fault_region(thread), false) ||
+	    pfs_pages_came_of(space->pages, thread->fault_addr, PFS_PAGE_SIGNAL) || unmap_fault(thread))
 		return -ENOMEM;
 	COUNT(signal, 1);
 	if (is_vsyscall(thread->fault_addr)) /* this kernel refuses instead of emulating */
 		COUNT(vsyscall, -1);
 	outcome->space = space;
 	thread->fault_space = NULL;
+	return 0;
+}
+
+/*
+ * ---- faults that a source counted by page and reports at the end: a `fault` with a `count`. By then the region may be
+ * unmapped and the process ended, so the newest region that was at the address gets all of them ----
+ */
+
+static bool holds(const struct pfs_region *region, uint64_t addr)
+{
+	return addr >= region->start && addr < region->end;
+}
+
+/* The region that has the page or had it last, and the space it was in; NULL: none ever had. */
+static struct pfs_region *find_ever(struct pfs_proc *proc, uint64_t addr, struct pfs_space **space)
+{
+	for (unsigned int e = proc->nr_epochs; e-- > 0;) {
+		struct pfs_space *s = proc->epochs[e].space;
+		struct pfs_region *live = s->launcher ? NULL : pfs_space_find(s, addr);
+
+		*space = s;
+		if (live)
+			return live;
+		for (unsigned int i = s->nr_retired; !s->launcher && i-- > 0;)
+			if (holds(s->retired[i], addr))
+				return s->retired[i];
+	}
+	*space = pfs_proc_space(proc);
+	return NULL;
+}
+
+static int mark_counted(struct pfs_pages *pages, const struct pfs_event *ev, const struct fault_batch *batch)
+{
+	uint32_t nr = ev->count > UINT32_MAX ? UINT32_MAX : ev->count;
+	struct pfs_page what = {
+		.first_ns = ev->ts_ns,
+		.last_ns = ev->ts_ns,
+		.first_tid = ev->tid,
+		.flags = touch_flags(batch) | (batch->mode ? 0 : PFS_PAGE_USER),
+		.nr_faults = nr,
+		.nr_read = batch->access == PFS_READ ? nr : 0,
+		.nr_write = batch->access == PFS_WRITE ? nr : 0,
+		.nr_exec = batch->access == PFS_EXECUTE ? nr : 0,
+		.nr_kernel = batch->mode == PFS_KERNEL ? nr : 0,
+	};
+
+	return pfs_pages_add(pages, ev->addr, &what);
+}
+
+int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		  struct pfs_outcome *outcome)
+{
+	const struct fault_batch batch = touch_batch(model, ev);
+	struct pfs_space *space;
+	struct pfs_region *region = find_ever(thread->proc, ev->addr, &space);
+	struct pfs_pages *pages;
+
+	thread->fault_space = NULL; /* nothing that follows came of it */
+	if (model->priv->muted)
+		return 0;
+	pages = pfs_space_pages(space, region);
+	if (!pages || mark_counted(pages, ev, &batch))
+		return -ENOMEM;
+	touch_count(model_counts(model, space), &batch, ev->count, !region);
+	if (!space->launcher)
+		touch_count(&thread->proc->counts, &batch, ev->count, !region);
+	thread->nr_faults += ev->count;
+	outcome->space = space;
 	return 0;
 }
 

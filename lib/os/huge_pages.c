@@ -4,9 +4,11 @@
  */
 #include "os/huge_pages.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,10 +70,11 @@ const char *pfs_huge_pages_name(enum pfs_huge_pages setting)
 /* Of the largest size; before 6.8 there is one setting for all. */
 static enum pfs_huge_pages of_huge_size(const char *dir)
 {
+	uint64_t size = 0;
 	char line[128];
-	unsigned long size = strtoul(line_of(line, "%s/hpage_pmd_size", dir), NULL, 10);
 
-	line_of(line, "%s/hugepages-%lukB/enabled", dir, size / 1024);
+	pfs_dec(line_of(line, "%s/hpage_pmd_size", dir), &size);
+	line_of(line, "%s/hugepages-%" PRIu64 "kB/enabled", dir, size / 1024);
 	if (!*line || strstr(line, "[inherit]"))
 		line_of(line, "%s/enabled", dir);
 	return setting_in(line);
@@ -131,10 +134,14 @@ static void add_internal(struct pfs_huge_settings *s, const char *dir)
 static void add_mount(struct pfs_huge_settings *s, const char *line, const char *all)
 {
 	const char *type = strstr(line, " - tmpfs "), *huge = type ? strstr(type, ",huge=") : NULL;
-	unsigned int major, minor;
+	uint64_t major, minor;
 	char setting[16] = "never";
+	int at = 0;
 
-	if (!type || sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2)
+	if (!type || sscanf(line, "%*s %*s %n", &at) || !at)
+		return;
+	line += at;
+	if (!pfs_take_dec(&line, UINT32_MAX, &major) || *line++ != ':' || !pfs_take_dec(&line, UINT32_MAX, &minor))
 		return;
 	if (huge)
 		sscanf(huge, ",huge=%15[a-z_]", setting);

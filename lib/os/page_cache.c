@@ -29,30 +29,35 @@
 
 #define FLAG(name) (UINT64_C(1) << KPF_##name)
 
+/* Folios of files have at most that many pages, and begin at a multiple of their size. */
+enum { MAX_ORDER = 9, FRAMES = 1 << MAX_ORDER };
+
 struct probe {
 	int fd, pagemap, kpageflags;
 	uint64_t page_size;
-	pfs_page_state_fn *fn;
+	pfs_page_run_fn *fn;
 	void *ctx;
-	/* the run that is not passed on yet */
-	uint64_t off, end_off;
-	enum pfs_page_state state;
+	struct pfs_page_run run;	     /* that is not passed on yet */
+	uint64_t first_frame, flags[FRAMES]; /* as in kpageflags, from that page frame on */
+	size_t nr_frames;
 	/* of one piece */
 	unsigned char cached[PIECE_PAGES]; /* bit 0, see mincore(2) */
 	bool read[PIECE_PAGES];		   /* by the probe itself */
 	uint64_t map[PIECE_PAGES];	   /* as in pagemap */
 };
 
-static int put(struct probe *p, uint64_t end_off, enum pfs_page_state state)
+static int put(struct probe *p, uint64_t end_off, enum pfs_page_state state, int order)
 {
+	struct pfs_page_run *run = &p->run;
 	int ret = 0;
 
-	if (state != p->state && p->end_off > p->off) {
-		ret = p->fn(p->ctx, p->off, p->end_off, p->state);
-		p->off = p->end_off;
+	if ((state != run->state || order != run->order) && run->end_off > run->off) {
+		ret = p->fn(p->ctx, run);
+		run->off = run->end_off;
 	}
-	p->state = state;
-	p->end_off = end_off;
+	run->state = state;
+	run->order = order;
+	run->end_off = end_off;
 	return ret;
 }
 
@@ -90,33 +95,69 @@ static int read_map(struct probe *p, const char *piece, size_t nr)
 	return got == (ssize_t)(nr * sizeof(*p->map)) ? 0 : got < 0 ? -errno : -EIO;
 }
 
-/* Of a page that the probe read itself, which has mapped it in any case. */
-static enum pfs_page_state state_by_flags(const struct probe *p, uint64_t pfn)
+static void read_flags(struct probe *p, uint64_t first_frame, size_t nr)
+{
+	ssize_t got = pread(p->kpageflags, p->flags, nr * sizeof(*p->flags), first_frame * sizeof(*p->flags));
+
+	p->first_frame = first_frame;
+	p->nr_frames = got > 0 ? got / sizeof(*p->flags) : 0;
+}
+
+/* The flags of a page frame; KPF_NOPAGE: unknown. */
+static uint64_t flags_of(const struct probe *p, uint64_t pfn)
+{
+	return pfn && pfn - p->first_frame < p->nr_frames ? p->flags[pfn - p->first_frame] : FLAG(NOPAGE);
+}
+
+/* The folio of a page frame: its first frame, which has the flags of all, and its order; -1: unknown. */
+static int folio_of(struct probe *p, uint64_t pfn, uint64_t *first)
+{
+	const uint64_t compound = FLAG(COMPOUND_HEAD) | FLAG(COMPOUND_TAIL), block = pfn & -(uint64_t)FRAMES;
+	uint64_t end = pfn + 1, nr;
+
+	*first = pfn;
+	if (pfn - p->first_frame >= p->nr_frames)
+		read_flags(p, pfn, 1);
+	if (!(flags_of(p, pfn) & compound))
+		return flags_of(p, pfn) & FLAG(NOPAGE) ? -1 : 0;
+	if (p->nr_frames < FRAMES)
+		read_flags(p, block, FRAMES);
+	while (*first > block && flags_of(p, *first) & FLAG(COMPOUND_TAIL))
+		--*first;
+	while (end < block + FRAMES && flags_of(p, end) & FLAG(COMPOUND_TAIL))
+		end++;
+	nr = end - *first;
+	return flags_of(p, *first) & FLAG(COMPOUND_HEAD) && !(nr & (nr - 1)) ? __builtin_ctzll(nr) : -1;
+}
+
+/* Of a folio that the probe may have read itself, which has mapped it in any case. */
+static enum pfs_page_state state_by_flags(struct probe *p, uint64_t first)
 {
 	const uint64_t busy = FLAG(LOCKED) | FLAG(DIRTY) | FLAG(WRITEBACK) | FLAG(HWPOISON) | FLAG(NOPAGE);
-	uint64_t flags = FLAG(NOPAGE);
+	uint64_t flags = flags_of(p, first);
 
-	do /* a large folio has its flags in its first page */
-		if (!pfn || pread(p->kpageflags, &flags, sizeof(flags), pfn * sizeof(flags)) != sizeof(flags))
-			return PFS_PAGE_STATE_UNKNOWN;
-	while (flags & FLAG(COMPOUND_TAIL) && pfn--);
 	if (flags & FLAG(RECLAIM)) /* the same bit as PG_readahead */
 		return flags & busy ? PFS_PAGE_STATE_UNKNOWN : PFS_PAGE_STATE_HELD;
 	return flags & (busy & ~FLAG(DIRTY)) ? PFS_PAGE_STATE_UNKNOWN : PFS_PAGE_STATE_READY;
 }
 
-static enum pfs_page_state state_of(const struct probe *p, size_t i)
+/* A page of a large folio may be mapped because another one of it was read. */
+static enum pfs_page_state state_of(struct probe *p, size_t i, int *order)
 {
+	uint64_t first = 0;
+
+	*order = -1;
 	if (!(p->cached[i] & 1))
 		return PFS_PAGE_STATE_ABSENT;
 	if (!(p->map[i] & PM_PRESENT))
 		return PFS_PAGE_STATE_UNKNOWN;
-	return p->read[i] ? state_by_flags(p, p->map[i] & PM_PFN_MASK) : PFS_PAGE_STATE_READY;
+	*order = folio_of(p, p->map[i] & PM_PFN_MASK, &first);
+	return p->read[i] || *order ? state_by_flags(p, first) : PFS_PAGE_STATE_READY;
 }
 
 static int probe_mapped(struct probe *p, char *piece, uint64_t off, size_t nr)
 {
-	int ret;
+	int ret, order;
 
 	memset(p->read, 0, sizeof(p->read));
 	memset(p->map, 0, sizeof(p->map));
@@ -128,8 +169,12 @@ static int probe_mapped(struct probe *p, char *piece, uint64_t off, size_t nr)
 		return ret;
 	read_pages(p, piece, nr, true);
 	ret = read_map(p, piece, nr);
-	for (size_t i = 0; !ret && i < nr; i++)
-		ret = put(p, off + (i + 1) * p->page_size, state_of(p, i));
+	p->nr_frames = 0;
+	for (size_t i = 0; !ret && i < nr; i++) {
+		enum pfs_page_state state = state_of(p, i, &order);
+
+		ret = put(p, off + (i + 1) * p->page_size, state, order);
+	}
 	return ret;
 }
 
@@ -150,17 +195,17 @@ static int probe_pieces(struct probe *p, uint64_t end_off)
 	uint64_t piece = PIECE_PAGES * p->page_size;
 	int ret = 0;
 
-	for (uint64_t off = p->off; !ret && off < end_off; off += piece) {
+	for (uint64_t off = p->run.off; !ret && off < end_off; off += piece) {
 		uint64_t len = end_off - off < piece ? end_off - off : piece;
 
 		ret = probe_piece(p, off, (len + p->page_size - 1) / p->page_size);
 	}
-	if (!ret && p->end_off > p->off)
-		ret = p->fn(p->ctx, p->off, p->end_off, p->state);
+	if (!ret && p->run.end_off > p->run.off)
+		ret = p->fn(p->ctx, &p->run);
 	return ret;
 }
 
-int pfs_page_cache_probe(int fd, uint64_t off, uint64_t end_off, pfs_page_state_fn *fn, void *ctx)
+int pfs_page_cache_probe(int fd, uint64_t off, uint64_t end_off, pfs_page_run_fn *fn, void *ctx)
 {
 	const struct sigaction action = { .sa_handler = on_sigbus };
 	struct probe *p = malloc(sizeof(*p));
@@ -174,7 +219,8 @@ int pfs_page_cache_probe(int fd, uint64_t off, uint64_t end_off, pfs_page_state_
 	p->fd = fd;
 	p->fn = fn;
 	p->ctx = ctx;
-	p->off = p->end_off = off - off % p->page_size;
+	p->run = (struct pfs_page_run){ .off = off - off % p->page_size };
+	p->run.end_off = p->run.off;
 	p->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	p->kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
 	ret = p->pagemap < 0 || fstat(fd, &st) ? -errno : 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/process.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STAT_MAX   1024
@@ -29,66 +30,96 @@ bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
 	return pfs_read_file(path, buf, size) > 0;
 }
 
-/* "4211 (a name) S 1 4211 ...", from " S" on, in buf; NULL: no such process. */
+/* PROC_PID_INIT_INO of linux/proc_ns.h: the same number in each kernel. */
+bool pfs_process_numbers_are_global(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xEFFFFFFC;
+}
+
+/* The text of /proc/PID/FILE, which is a stat; NULL: no such process. */
+static const char *read_stat_of(pid_t pid, const char *file, char buf[STAT_MAX])
+{
+	return pfs_process_read(pid, file, buf, STAT_MAX) ? buf : NULL;
+}
+
 static const char *read_stat(pid_t pid, char buf[STAT_MAX])
 {
-	const char *p = pfs_process_read(pid, "stat", buf, STAT_MAX) ? strrchr(buf, ')') : NULL;
+	return read_stat_of(pid, "stat", buf);
+}
 
-	return p && p[1] ? p + 1 : NULL; /* the name before it may hold anything */
+/* "4211 (a name) S 1 4211 ...": the space before a field, from the third on; NULL: there is none. */
+static const char *field_of(const char *stat, int nr)
+{
+	const char *p = stat ? strrchr(stat, ')') : NULL; /* the name before it may hold anything */
+
+	for (int field = 2; p && field < nr; field++)
+		p = strchr(p + 1, ' ');
+	return p;
+}
+
+static char state_of(const char *stat)
+{
+	const char *p = field_of(stat, 3);
+
+	return p && p[1] ? p[1] : 'X';
+}
+
+uint64_t pfs_stat_field(const char *stat, int nr)
+{
+	const char *p = field_of(stat, nr);
+	uint64_t value = 0;
+
+	if (p)
+		pfs_dec(p + 1, &value);
+	return value;
 }
 
 char pfs_process_state(pid_t pid)
 {
 	char buf[STAT_MAX];
-	const char *p = read_stat(pid, buf);
 
-	return p ? p[1] : 'X';
-}
-
-/* The number in a field of /proc/PID/stat, counted from 1; stat begins before field 3. 0: there is none. */
-static uint64_t field_of(const char *stat, int nr)
-{
-	uint64_t value = 0;
-
-	for (int field = 3; stat && field < nr; field++)
-		stat = strchr(stat + 1, ' ');
-	if (stat)
-		sscanf(stat, " %" SCNu64, &value);
-	return value;
-}
-
-uint64_t pfs_process_start(pid_t pid)
-{
-	char buf[STAT_MAX];
-	const char *p = read_stat(pid, buf);
-
-	return p && !strchr("ZX", p[1]) ? field_of(p, 22) : 0;
+	return state_of(read_stat(pid, buf));
 }
 
 pid_t pfs_process_of(pid_t tid)
 {
 	char status[STATUS_MAX];
-	const char *line = pfs_process_read(tid, "status", status, sizeof(status)) ? strstr(status, "\nTgid:") : NULL;
-	int pid;
+	uint64_t pid;
 
-	return line && sscanf(line, " Tgid: %d", &pid) == 1 ? pid : 0;
+	return pfs_process_read(tid, "status", status, sizeof(status)) && pfs_number_behind(status, "\nTgid:", &pid)
+		       ? pid
+		       : 0;
 }
 
 uint64_t pfs_process_user_ns(pid_t pid)
 {
 	char buf[STAT_MAX];
 
-	return field_of(read_stat(pid, buf), 14) * (1000000000 / sysconf(_SC_CLK_TCK));
+	return pfs_stat_field(read_stat(pid, buf), 14) * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major)
 {
 	char buf[STAT_MAX];
-	const char *p = read_stat(pid, buf);
+	const char *stat = read_stat(pid, buf);
 
-	*minor = field_of(p, 10);
-	*major = field_of(p, 12);
-	return p;
+	*minor = pfs_stat_field(stat, 10);
+	*major = pfs_stat_field(stat, 12);
+	return stat;
+}
+
+char pfs_thread_faults(pid_t pid, pid_t tid, uint64_t *minor, uint64_t *major)
+{
+	char buf[STAT_MAX], file[32];
+	const char *stat;
+
+	snprintf(file, sizeof(file), "task/%d/stat", tid);
+	stat = read_stat_of(pid, file, buf);
+	*minor = pfs_stat_field(stat, 10);
+	*major = pfs_stat_field(stat, 12);
+	return state_of(stat);
 }
 
 void pfs_vsyscall_perms(char perms[5])

@@ -8,6 +8,7 @@
  *     page_cache.h  which pages of a file fault-around would map
  *     vm_events.h   /proc/vmstat: pages taken away by the kernel
  *     helper.h      processes that outlive pfscope
+ *     owner.h       who made what is in the kernel, and does it live?
  *     program.h     running another program
  *     limits.h      descriptors and priority of pfscope's own process
  */
@@ -24,14 +25,17 @@ int pfs_process_open(pid_t pid, const char *file);
 /* One read of /proc/PID/FILE, terminated. False: nothing, as for a process that does not exist. */
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
 
+/*
+ * Is the calling process in the initial PID namespace, so that its numbers of processes are the kernel's own, which are
+ * in the events?
+ */
+bool pfs_process_numbers_are_global(void);
+
 /* The letter of its state, as in /proc/PID/stat; 'X': no such process. */
 char pfs_process_state(pid_t pid);
 
-/*
- * When it was started, in clock ticks since boot; 0: no such process, or a zombie. With the pid it identifies a process
- * for ever: both are in the names of what pfscope makes in the kernel.
- */
-uint64_t pfs_process_start(pid_t pid);
+/* A number in the text of /proc/PID/stat (NULL: none), fields counted from 1; of those from the fourth on. 0: there is none. */
+uint64_t pfs_stat_field(const char *stat, int nr);
 
 /* The process of a thread; 0: no such thread. */
 pid_t pfs_process_of(pid_t tid);
@@ -41,6 +45,9 @@ uint64_t pfs_process_user_ns(pid_t pid);
 
 /* Faults that the kernel has counted for it so far. False, and 0 and 0, if they are unknown. */
 bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
+
+/* The same of one thread of it. Its state, as in /proc/PID/stat; X: there is none. */
+char pfs_thread_faults(pid_t pid, pid_t tid, uint64_t *minor, uint64_t *major);
 
 /* Is the file a program for a 32-bit CPU? Is what execvp() finds? */
 bool pfs_program_is_32bit(const char *path);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/smaps.h"
 
+#include "base/number.h"
 #include "base/perms.h"
 #include "os/process.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,20 +22,24 @@ FILE *pfs_smaps_open(pid_t pid)
 
 bool pfs_smap_line(struct pfs_smap *region, char *line)
 {
-	unsigned int major, minor;
-	char perms[5] = "";
-	int name = 0;
+	const char *at = line, *perms;
+	uint64_t major, minor;
 
 	*region = (struct pfs_smap){ .name = "" };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &region->start, &region->end,
-		   perms, &region->off, &major, &minor, &region->ino, &name) != 7 ||
-	    !name)
+	if (!pfs_take_hex(&at, UINT64_MAX, &region->start) || *at++ != '-' ||
+	    !pfs_take_hex(&at, UINT64_MAX, &region->end) || *at++ != ' ' || strnlen(perms = at, 5) < 5)
+		return false;
+	at += 5;
+	if (!pfs_take_hex(&at, UINT64_MAX, &region->off) || *at++ != ' ' ||
+	    !pfs_take_hex(&at, UINT32_MAX >> 20, &major) || *at++ != ':' ||
+	    !pfs_take_hex(&at, UINT32_MAX >> 12, &minor) || *at++ != ' ' ||
+	    !pfs_take_dec(&at, UINT64_MAX, &region->ino))
 		return false;
 	region->dev = major << 20 | minor;
 	region->perms = (perms[0] == 'r' ? PFS_PERM_R : 0) | (perms[1] == 'w' ? PFS_PERM_W : 0) |
 			(perms[2] == 'x' ? PFS_PERM_X : 0) | (perms[3] == 's' ? PFS_PERM_SHARED : 0);
 	line[strcspn(line, "\n")] = '\0';
-	region->name = line + name;
+	region->name = at + strspn(at, " ");
 	return true;
 }
 
@@ -54,10 +58,10 @@ static void add_fact(struct pfs_smap *region, const char *line)
 {
 	uint64_t kb;
 
-	if (sscanf(line, "Rss: %" SCNu64 " kB", &kb) == 1)
+	if (!strncmp(line, "Rss:", 4) && pfs_number_behind(line, ":", &kb))
 		region->resident = kb * 1024;
-	else if (sscanf(line, "Shared_Clean: %" SCNu64 " kB", &kb) == 1 ||
-		 sscanf(line, "Shared_Dirty: %" SCNu64 " kB", &kb) == 1)
+	else if ((!strncmp(line, "Shared_Clean:", 13) || !strncmp(line, "Shared_Dirty:", 13)) &&
+		 pfs_number_behind(line, ":", &kb))
 		region->shared += kb * 1024;
 	else if (!strncmp(line, "VmFlags:", 8))
 		region->fixed = are_fixed(line + 8);

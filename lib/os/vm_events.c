@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "os/vm_events.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +24,10 @@ static void add(struct pfs_vm_events *events, const char *line)
 {
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		size_t len = strlen(counters[i].name);
+		uint64_t nr = 0;
 
-		if (!strncmp(line, counters[i].name, len))
-			*(uint64_t *)((char *)events + counters[i].offset) += strtoull(line + len, NULL, 10);
+		if (!strncmp(line, counters[i].name, len) && pfs_dec(line + len, &nr))
+			*(uint64_t *)((char *)events + counters[i].offset) += nr;
 	}
 }
 

@@ -156,9 +156,8 @@ static int touch(struct pfs_plot_data *data, struct plot_slot *slot, const struc
 
 	slot->thread.last = *touch;
 	slot->thread.has_last = false;
-	slot->thread.below_stack =
-		!touch->kind.sampled && !outcome->region && pfs_space_below_stack(space, touch->addr);
-	if (ip != PLOT_NO_IP && (priv->place.wanted || slot->thread.below_stack))
+	slot->thread.outside = !touch->kind.sampled && !outcome->region;
+	if (ip != PLOT_NO_IP && (priv->place.wanted || slot->thread.outside))
 		ret = plot_site_number(data, space, ip, mode, &slot->thread.last.site);
 	return ret ? ret : count(data, slot);
 }
@@ -185,20 +184,15 @@ static int touch_once(struct pfs_plot_data *data, struct plot_slot *slot, const 
 			   pfs_has(ev, PFS_F_MODE) ? ev->mode : 0);
 }
 
-/* A region was made: if it is the stack and now holds the thread's last fault, that fault made it grow. */
-static int grown(struct pfs_plot_data *data, const struct pfs_thread *thread, struct plot_slot *slot)
+/* The thread's last fault made the stack grow, so it lies in it. */
+static int grown(struct pfs_plot_data *data, struct plot_slot *slot, const struct pfs_outcome *outcome)
 {
-	struct pfs_space *space = thread->fault_space;
-	const struct pfs_region *region;
 	int ret;
 
-	if (!slot->thread.below_stack || !space || !pfs_space_below_stack(space, slot->thread.last.addr))
+	if (!slot->thread.outside)
 		return 0;
-	region = pfs_space_find(space, slot->thread.last.addr);
-	if (!region)
-		return 0;
-	slot->thread.below_stack = false;
-	ret = look_at(data, space, region, slot->thread.last.addr);
+	slot->thread.outside = false;
+	ret = look_at(data, outcome->space, outcome->region, slot->thread.last.addr);
 	if (ret)
 		return ret;
 	count_back(data, slot);
@@ -247,11 +241,36 @@ static int feed_of_thread(struct pfs_plot_data *data, const struct pfs_event *ev
 	case PFS_SIGNAL:
 		return is_shown(outcome) ? learn(data, slot, ev->kind) : 0;
 	case PFS_MAP:
-		ret = grown(data, outcome->thread, slot);
+		ret = is_shown(outcome) ? grown(data, slot, outcome) : 0;
 		return ret ? ret : go_on(data, ev, outcome);
 	default:
 		return go_on(data, ev, outcome);
 	}
+}
+
+/* Regions of which --refault could not take all away, and that time, are in the plot, also if there is never a touch. */
+static int feed_note(struct pfs_plot_data *data, const struct pfs_event *ev)
+{
+	const struct pfs_proc *proc;
+	struct pfs_space *space;
+	struct pfs_fact fact;
+	bool wanted = false;
+	int ret = 0;
+
+	if (!pfs_has(ev, PFS_F_KEY) || !pfs_has(ev, PFS_F_VALUE) || pfs_note_find(ev->key) != PFS_NOTE_REFAULT_STAYED ||
+	    !pfs_note_read(&fact, ev->key, ev->value))
+		return 0;
+	proc = pfs_model_proc(data->model, fact.pid);
+	space = proc && pfs_filter_proc(data->filter, data->model, proc) ? pfs_proc_space(proc) : NULL;
+	for (unsigned int i = space ? pfs_space_lower(space, fact.start) : 0;
+	     !ret && space && i < space->nr_live && space->live[i]->start < fact.end; i++) {
+		ret = look_at(data, space, space->live[i], space->live[i]->start);
+		if (!ret && data->priv->place.wanted)
+			wanted = data->images[data->priv->place.image].unobserved = true;
+	}
+	if (data->filter && data->filter->from.set)
+		wanted &= ev->ts_ns >= pfs_time_ns(&data->filter->from, data->model);
+	return ret || !wanted ? ret : pfs_plot_cells_reach(&data->cells, ev->ts_ns);
 }
 
 static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
@@ -261,6 +280,8 @@ static int feed(void *ctx, const struct pfs_event *ev, const struct pfs_outcome 
 	data->priv->layout += !pfs_kind_is(ev, PFS_KIND_FILTERED);
 	if (ev->kind == PFS_FAULT && pfs_has(ev, PFS_F_COUNT))
 		data->timeless += is_shown(outcome) ? ev->count : 0;
+	else if (ev->kind == PFS_NOTE && !outcome->thread)
+		return feed_note(data, ev);
 	else if (outcome->thread)
 		return feed_of_thread(data, ev, outcome);
 	return 0;

@@ -94,6 +94,7 @@ enum {
 struct pfs_plot_image {
 	const struct pfs_space *space; /* NULL: several images share the number */
 	uint64_t count;		       /* faults and sampled accesses */
+	bool unobserved;	       /* there may have been others */
 };
 
 struct pfs_plot_range {

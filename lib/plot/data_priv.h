@@ -30,7 +30,7 @@ struct plot_slot {
 			} id;
 			struct pfs_plot_cell last; /* its last fault */
 			bool has_last;		   /* in the cells */
-			bool below_stack;	   /* in no region, but the stack may grow there by it */
+			bool outside;		   /* in no region, but the stack may grow there by it */
 		} thread;
 	};
 };

@@ -198,6 +198,20 @@ static void draw_losses(const struct pfs_plot_picture *p)
 	}
 }
 
+static void draw_unobserved(const struct pfs_plot_picture *p)
+{
+	double w = (p->right - p->left) / p->grid.columns;
+	uint32_t first, end;
+
+	for (uint32_t i = 0; i < p->plot->nr_unobserved; i++) {
+		const struct pfs_plot_unobserved *area = &p->plot->unobserved[i];
+		double h = p->height[area->band], y = p->top[area->band] + h * (1 - area->at - area->len);
+
+		if (pfs_plot_unobserved_columns(p->plot, &p->grid, area, &first, &end))
+			pen_hatch(p, p->left + first * w, y, (end - first) * w, h * area->len, PFS_PLOT_HATCH);
+	}
+}
+
 static void draw_blocks(const struct pfs_plot_picture *p)
 {
 	const struct pfs_plot *plot = p->plot;
@@ -344,6 +358,7 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 	draw_blocks(p);
 	draw_folds(p);
 	draw_losses(p);
+	draw_unobserved(p);
 	if (p->style->heat || p->grid.nr_spots > MOST_POINTS)
 		ret = draw_image(p);
 	else

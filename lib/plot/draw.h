@@ -71,6 +71,7 @@ void pfs_plot_picture_fini(struct pfs_plot_picture *picture);
 /* ---- the legend: what the colours mean, and remarks on the recording ---- */
 
 enum { PFS_PLOT_MARGIN = 14 };
+#define PFS_PLOT_HATCH "#9aa0ad"
 
 /* The distance of two lines. */
 double pfs_plot_legend_line(const struct pfs_plot_picture *picture);
@@ -86,6 +87,8 @@ void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, dou
 /* Fills the path. */
 void pen_fill(const struct pfs_plot_picture *p, const char *color);
 void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
+/* Lines from the lower left to the upper right, which go on in an adjacent box. */
+void pen_hatch(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color);
 void pen_dashes(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
 
 /* Draws as much of the text as fits into `room` pixels. */

@@ -56,6 +56,7 @@ static void write_words(struct page *page)
 	write_string(json, "sum", pfs_plot_sum_text(page->plot, text));
 	write_string(json, "notes", pfs_plot_notes_text(page->plot, text));
 	write_string(json, "resident_text", PFS_PLOT_RESIDENT_TEXT);
+	write_string(json, "unobserved_text", PFS_PLOT_UNOBSERVED_TEXT);
 	write_string(json, "by", pfs_plot_by_names[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
 	pfs_json_line(json, "\n");
 	pfs_plot_write_summary(page->plot, &page->grid, json, "summary");
@@ -264,6 +265,25 @@ static void write_losses(struct page *page)
 	pfs_json_end(&page->json, "]");
 }
 
+/* Bands, places in them and times in bins. */
+static void write_unobserved(struct page *page)
+{
+	const struct pfs_plot *plot = page->plot;
+	double bin_ns = UINT64_C(1) << plot->data->cells.time_shift;
+
+	begin_array(&page->json, "unobserved");
+	for (uint32_t i = 0; i < plot->nr_unobserved; i++) {
+		const struct pfs_plot_unobserved *area = &plot->unobserved[i];
+		uint64_t to_ns = area->to_ns < plot->to_ns ? area->to_ns : plot->to_ns;
+
+		if (to_ns > area->from_ns && to_ns > plot->from_ns)
+			pfs_json_format(&page->json, NULL, "[%u,%.6g,%.6g,%.9g,%.9g,%d]", area->band, area->at,
+					area->len, ((double)area->from_ns - plot->from_ns) / bin_ns,
+					((double)to_ns - plot->from_ns) / bin_ns, area->quiet);
+	}
+	pfs_json_end(&page->json, "]");
+}
+
 /* The page from there to before the mark. Returns what is behind it. */
 static const char *write_until(FILE *out, const char *from, const char *mark)
 {
@@ -293,6 +313,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 		write_ranges(&page);
 		write_times(&page);
 		write_losses(&page);
+		write_unobserved(&page);
 		write_cells(&page);
 		rest = write_until(out, rest, "@SCRIPT@");
 		fputs(pfs_plot_script, out);

@@ -49,6 +49,12 @@ enum { MIN_FOLD = 16 }; /* shorter runs of untouched units are not folded */
 
 /* ---- blocks ---- */
 
+/* Its touches; an image without any is shown if that is not known. */
+static uint64_t weight(const struct pfs_plot_image *image)
+{
+	return image->count ?: image->unobserved;
+}
+
 /* The least number of touches with which an image gets a block of its own. */
 static uint64_t least_of_block(const struct layout *l)
 {
@@ -58,7 +64,7 @@ static uint64_t least_of_block(const struct layout *l)
 	if (data->nr_images <= l->max_blocks)
 		return 1;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
-		uint64_t count = data->images[i].count;
+		uint64_t count = weight(&data->images[i]);
 
 		for (uint32_t k = 0; k < l->max_blocks; k++) {
 			uint64_t other = busiest[k];
@@ -137,8 +143,8 @@ static int make_blocks(struct layout *l)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
 		l->block_of[i] = UINT32_MAX;
-		others += data->images[i].count && data->images[i].count < least;
-		if (data->images[i].count < least)
+		others += weight(&data->images[i]) && weight(&data->images[i]) < least;
+		if (weight(&data->images[i]) < least)
 			continue;
 		l->block_of[i] = plot->nr_blocks++;
 		plot->blocks[l->block_of[i]].label = pfs_plot_image_label(data, i);
@@ -161,6 +167,44 @@ static int make_blocks(struct layout *l)
 
 /* ---- strips ---- */
 
+static int compare_leaves(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	return pfs_order(x->group, y->group) ?: pfs_order(x->page, y->page);
+}
+
+/* Its first page stands for a region without touches, which may have been used unobserved: its band is hatched. */
+static int collect_unobserved(struct layout *l, uint32_t image)
+{
+	const struct pfs_plot_data *data = l->plot->data;
+	const struct pfs_space *space = pfs_plot_unobserved_space(data, image);
+	uint32_t nr = l->nr_leaves;
+
+	for (unsigned int i = 0; space && i < space->nr_live + space->nr_retired; i++) {
+		const struct pfs_region *region =
+			i < space->nr_live ? space->live[i] : space->retired[i - space->nr_live];
+		uint64_t first = region->start >> l->plot->unit_shift, last = (region->end - 1) >> l->plot->unit_shift;
+		struct leaf *larger, leaf = { .page = first, .group = pfs_plot_group_of(data, image, space, region) };
+		unsigned int at = 0;
+		struct pfs_stay stay;
+
+		if (leaf.group == data->nr_groups || !pfs_stay_next(space, region, data->model->page_shift, &at, &stay))
+			continue;
+		at = pfs_lower_bound(nr, k, compare_leaves(&l->leaves[k], &leaf) < 0);
+		if (at < nr && l->leaves[at].group == leaf.group && l->leaves[at].page <= last)
+			continue;
+		larger = realloc(l->leaves, (l->nr_leaves + 2) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		l->leaves = larger;
+		l->leaves[l->nr_leaves++] = leaf;
+	}
+	if (l->nr_leaves > nr)
+		qsort(l->leaves, l->nr_leaves, sizeof(*l->leaves), compare_leaves);
+	return 0;
+}
+
 static int collect_leaves(struct layout *l)
 {
 	const struct pfs_plot_cells *cells = &l->plot->data->cells;
@@ -178,6 +222,9 @@ static int collect_leaves(struct layout *l)
 		}
 		*(cell->kind.sampled ? &leaf->sampled : &leaf->faults) += cell->count;
 	}
+	for (uint32_t i = 0; i < l->plot->data->nr_images; i++)
+		if (l->block_of[i] < l->plot->nr_blocks && collect_unobserved(l, i))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -441,6 +488,8 @@ int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t
 		ret = make_bands(&l);
 	if (!ret && plot->nr_segments)
 		qsort(plot->segments, plot->nr_segments, sizeof(*plot->segments), compare_segments);
+	if (!ret)
+		ret = pfs_plot_find_unobserved(plot);
 	free(l.leaves);
 	free(l.strips);
 	free(l.block_of);
@@ -458,6 +507,7 @@ void pfs_plot_fini(struct pfs_plot *plot)
 	free(plot->blocks);
 	free(plot->bands);
 	free(plot->segments);
+	free(plot->unobserved);
 	*plot = (struct pfs_plot){ 0 };
 }
 

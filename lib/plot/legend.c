@@ -53,6 +53,7 @@ double pfs_plot_legend_line(const struct pfs_plot_picture *p)
 	return p->terse < PFS_PLOT_LOW_CHARTS ? LINE : LOW_LINE;
 }
 
+/* color: of the box in front of it; NULL: none; PFS_PLOT_HATCH: hatched. */
 static void add_item(struct legend *l, const char *color, const char *text)
 {
 	const struct pfs_plot_picture *p = l->p;
@@ -66,7 +67,9 @@ static void add_item(struct legend *l, const char *color, const char *text)
 		l->y += pfs_plot_legend_line(p);
 		l->lines++;
 	}
-	if (color)
+	if (color && !strcmp(color, PFS_PLOT_HATCH))
+		pen_hatch(p, l->x, l->y - 9, 11, 11, color);
+	else if (color)
 		pen_box(p, l->x, l->y - 9, 11, 11, color, 1);
 	pen_text(p, l->x + (color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (color ? 15 : 0), "#1f2430", text);
 	l->x += width + 12;
@@ -98,6 +101,8 @@ static void draw_items(struct legend *l)
 		add_item(l, NULL, "sampled accesses (not faults), at least:");
 		draw_heat_scale(l, grid->most_sampled, pfs_plot_seen);
 	}
+	if (p->plot->nr_unobserved)
+		add_item(l, PFS_PLOT_HATCH, PFS_PLOT_UNOBSERVED_TEXT);
 	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
 		if (!pfs_plot_color_text(p->plot, grid, i, name, sizeof(name)))
 			continue;

@@ -367,7 +367,9 @@ $('what').textContent = 'A point covers ' + number(D.bin_ns) + ' ns by ' + numbe
 if (folds.some(f => f.length))
 	swatch($('marks'), 'fold', 'folded: nothing touched ');
 if (D.losses.length)
-	swatch($('marks'), 'lost', 'events lost');
+	swatch($('marks'), 'lost', 'events lost' + (D.unobserved.length ? ' ' : ''));
+if (D.unobserved.length)
+	swatch($('marks'), 'hatched', D.unobserved_text);
 let painting = false;
 onscroll = () => {
 	if (!painting)

@@ -120,6 +120,29 @@ function drawLosses(g, y, h)
 	g.fill();
 }
 
+/* Where nothing was observed: lines that go on in an adjacent area. A quiet interval is left out if it is too small to be seen. */
+function drawUnobserved()
+{
+	const apart = 6;
+	g.strokeStyle = color('fold');
+	g.setLineDash([]);
+	g.lineWidth = 1;
+	g.beginPath();
+	for (const [band, at, len, from, to, quiet] of D.unobserved) {
+		const x = clamp(toX(from), plan.left, plan.right), w = clamp(toX(to), plan.left, plan.right) - x;
+		const top = toY(plan.top[band] + plan.height[band] * (1 - at - len));
+		const y = clamp(top, 0, plan.shown);
+		const h = clamp(top + toY(plan.height[band] * len) - toY(0), 0, plan.shown) - y;
+		if (w <= 0 || h <= 0 || (quiet && w < 1))
+			continue;
+		for (let sum = Math.ceil((x + y) / apart) * apart; sum < x + w + y + h; sum += apart) {
+			g.moveTo(Math.max(x, sum - y - h), Math.min(y + h, sum - x));
+			g.lineTo(Math.min(x + w, sum - y), Math.max(y, sum - x - w));
+		}
+	}
+	g.stroke();
+}
+
 /*
  * Names are in the middle of the visible part of their bands; a heading stays at the top while bands under it are
  * visible.
@@ -293,6 +316,7 @@ function paint()
 	clear(g, plan.shown, scale);
 	drawBands();
 	drawLosses(g, 0, plan.shown);
+	drawUnobserved();
 	g.drawImage(layer.canvas, 0, 0, plan.width, layer.canvas.height / scale);
 	drawNames();
 	if (mouse)

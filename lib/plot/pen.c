@@ -2,15 +2,16 @@
 #include "plot/draw.h"
 
 #include "base/escape.h"
+#include "base/number.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void ink(const struct pfs_plot_picture *p, const char *color, double alpha)
 {
-	unsigned long rgb = strtoul(color + 1, NULL, 16);
+	uint64_t rgb = 0;
 
+	pfs_hex(color + 1, &rgb);
 	p->cairo->set_source_rgba(p->on, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0, alpha);
 }
 
@@ -43,6 +44,19 @@ void pen_dashes(const struct pfs_plot_picture *p, double x0, double y0, double x
 	p->cairo->set_dash(p->on, dashes, 2, 0);
 	pen_line(p, x0, y0, x1, y1, color);
 	p->cairo->set_dash(p->on, dashes, 0, 0);
+}
+
+void pen_hatch(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color)
+{
+	const double apart = 6;
+
+	ink(p, color, 1);
+	p->cairo->set_line_width(p->on, 1);
+	for (double sum = ceil((x + y) / apart) * apart; sum < x + w + y + h; sum += apart) {
+		p->cairo->move_to(p->on, fmax(x, sum - y - h), fmin(y + h, sum - x));
+		p->cairo->line_to(p->on, fmin(x + w, sum - y), fmax(y, sum - x - w));
+	}
+	p->cairo->stroke(p->on);
 }
 
 static void font(const struct pfs_plot_picture *p, double size, bool bold)

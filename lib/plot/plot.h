@@ -43,12 +43,21 @@ struct pfs_plot_block {
 	uint64_t faults, sampled;
 };
 
+/* A part of a band in which some pages may have been used unobserved for a time, because they stayed in memory (--refault). */
+struct pfs_plot_unobserved {
+	uint32_t band;
+	double at, len; /* as a segment's */
+	uint64_t from_ns, to_ns;
+	bool quiet; /* no page of any process was taken away then */
+};
+
 struct pfs_plot {
 	struct pfs_plot_data *data;
 	struct pfs_plot_block *blocks;	   /* from top to bottom */
 	struct pfs_plot_band *bands;	   /* block by block, each from the lowest address on */
 	struct pfs_plot_segment *segments; /* sorted by group and page */
-	uint32_t nr_blocks, nr_bands, nr_segments;
+	struct pfs_plot_unobserved *unobserved;
+	uint32_t nr_blocks, nr_bands, nr_segments, nr_unobserved;
 	uint64_t nr_bins;
 	uint64_t from_ns, to_ns; /* beginning of the first bin, end of the last */
 	unsigned int unit_shift; /* a unit of cells is 1 << unit_shift bytes */
@@ -128,6 +137,25 @@ const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, c
 
 /* pages[i]: the most pages that were resident at a time of column i, of `bins` bins each. 0 or -ENOMEM. */
 int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
+
+/* The space of the image, if a process still has it and --refault could not take all of its pages away; or NULL. */
+const struct pfs_space *pfs_plot_unobserved_space(const struct pfs_plot_data *data, uint32_t image);
+
+/* The group of the region's name in that image; nr_groups: none. */
+uint32_t pfs_plot_group_of(const struct pfs_plot_data *data, uint32_t image, const struct pfs_space *space,
+			   const struct pfs_region *region);
+
+/* Finds plot->unobserved; pfs_plot_lay_out() calls it. 0 or -ENOMEM. */
+int pfs_plot_find_unobserved(struct pfs_plot *plot);
+
+/*
+ * The columns in which nothing was observed of the area at some time, for a quiet one at most times. False: there are
+ * none.
+ */
+bool pfs_plot_unobserved_columns(const struct pfs_plot *plot, const struct pfs_plot_grid *grid,
+				 const struct pfs_plot_unobserved *area, uint32_t *first, uint32_t *end);
+
+#define PFS_PLOT_UNOBSERVED_TEXT "not observed: pages stayed in memory"
 
 /* "#d1352b": that colour when faults are coloured by `by`. */
 const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color);

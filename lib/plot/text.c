@@ -8,6 +8,7 @@
 #include "view/labels.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "
 
 /* What is in a place: nothing, or a level of faults or of sampled accesses. */
 struct heat {
-	bool any, sampled;
+	bool any, sampled, unobserved;
 	uint8_t level;
 };
 
@@ -33,7 +34,7 @@ struct canvas {
 	uint32_t *rows, *lines; /* of each band */
 	uint32_t *first;	/* its first row in `heat` */
 	struct heat *heat;
-	bool any_sampled;
+	bool any_sampled, any_unobserved;
 };
 
 /* ---- places ---- */
@@ -81,16 +82,34 @@ static int heat_up(struct canvas *c)
 			c->any_sampled = true;
 			if (!heat->any)
 				*heat = (struct heat){
-					true,
-					true,
-					pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
+					.any = true,
+					.sampled = true,
+					.level = pfs_plot_level(spot->count, grid->most_sampled, LEVELS),
 				};
 			continue;
 		}
 		sum = heat->any && !heat->sampled ? sum + spot->count : spot->count;
-		*heat = (struct heat){ true, false, pfs_plot_level(sum, grid->most, LEVELS) };
+		*heat = (struct heat){ .any = true, .level = pfs_plot_level(sum, grid->most, LEVELS) };
 	}
 	return 0;
+}
+
+static void mark_unobserved(struct canvas *c)
+{
+	uint32_t column, end;
+
+	for (uint32_t i = 0; i < c->plot->nr_unobserved; i++) {
+		const struct pfs_plot_unobserved *area = &c->plot->unobserved[i];
+		uint32_t rows = c->rows[area->band], top = ceil((area->at + area->len) * rows - 1e-9);
+
+		if (!pfs_plot_unobserved_columns(c->plot, &c->grid, area, &column, &end))
+			continue;
+		for (; column < end; column++)
+			for (uint32_t row = area->at * rows; row < top && row < rows; row++)
+				c->heat[(size_t)(c->first[area->band] + row) * c->grid.columns + column].unobserved =
+					true;
+		c->any_unobserved = true;
+	}
 }
 
 static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place, uint32_t places, uint32_t column)
@@ -116,7 +135,7 @@ static void put_name(const struct canvas *c, const char *name)
 static void put_half_blocks(const struct canvas *c, struct heat upper, struct heat lower)
 {
 	if (!upper.any && !lower.any)
-		fputc(' ', c->out);
+		fputc(upper.unobserved || lower.unobserved ? '?' : ' ', c->out);
 	else if (!upper.any)
 		fprintf(c->out, "\033[38;5;%um▄\033[0m", color_of(lower));
 	else if (!lower.any)
@@ -127,7 +146,7 @@ static void put_half_blocks(const struct canvas *c, struct heat upper, struct he
 
 static char shade_of(struct heat heat)
 {
-	return !heat.any ? ' ' : heat.sampled ? digits[heat.level] : shades[heat.level];
+	return !heat.any ? (heat.unobserved ? '?' : ' ') : heat.sampled ? digits[heat.level] : shades[heat.level];
 }
 
 static void put_shade(const struct canvas *c, struct heat heat)
@@ -253,14 +272,15 @@ static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t mo
 
 	list->first_word = true;
 	for (unsigned int level = 0; level < LEVELS; level++) {
+		struct heat heat = { .any = true, .sampled = sampled, .level = level };
 		uint64_t from = pfs_plot_level_from(level, most, LEVELS);
 
 		if (from > most)
 			break;
-		snprintf(color, sizeof(color), "\033[38;5;%um", color_of((struct heat){ true, sampled, level }));
+		snprintf(color, sizeof(color), "\033[38;5;%um", color_of(heat));
 		list->start = pfs_color_on(c->style->color, color);
 		list->end = pfs_color_off(c->style->color);
-		shade[0] = shade_of((struct heat){ true, sampled, level });
+		shade[0] = shade_of(heat);
 		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_grouped_text(number, from));
 	}
 	list->start = list->end = NULL;
@@ -282,6 +302,8 @@ static void put_legend(const struct canvas *c)
 		put_scale(c, &list, grid->most_sampled, true);
 		pfs_list_end(&list);
 	}
+	if (c->any_unobserved)
+		fputs("? " PFS_PLOT_UNOBSERVED_TEXT "\n", c->out);
 	fprintf(c->out, "%s.\n", pfs_plot_scale_text(c->plot, grid, text));
 	fputs(pfs_plot_notes_text(c->plot, text), c->out);
 }
@@ -297,6 +319,7 @@ static int draw(struct canvas *c)
 		ret = heat_up(c);
 	if (ret)
 		return ret;
+	mark_unobserved(c);
 	put_bands(c);
 	put_charts(c);
 	put_axis(c);

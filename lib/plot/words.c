@@ -115,7 +115,7 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
 	char lost[PFS_LOST_TEXT_MAX], timeless[128], left_out[128], again[PFS_REFAULT_HOW_MAX];
 	bool any_lost = pfs_lost_text(lost, pfs_gaps_shown(data->model, filter));
-	struct pfs_unobserved stayed;
+	struct pfs_unobserved unobserved;
 	struct pfs_refault_how how;
 	size_t len;
 
@@ -134,12 +134,13 @@ const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_T
 		snprintf(buf + len, PFS_PLOT_TEXT_MAX - len, "%s %s%s\n", pfs_refault_what(how.method), again,
 			 how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
 		len = strlen(buf);
-		if (!pfs_unobserved(&stayed, data->model, filter, 0, false) && stayed.pages)
+		if (!pfs_unobserved_find(&unobserved, data->model, filter, 0, false) && unobserved.pages)
 			snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
 				 "not observed: up to %" PRIu64 " of %" PRIu64
 				 " pages in memory, which stayed there all the "
 				 "same and may have been used at any time\n",
-				 stayed.pages, stayed.of);
+				 unobserved.pages, unobserved.of);
+		pfs_unobserved_fini(&unobserved);
 	}
 	return buf;
 }

@@ -4,13 +4,13 @@
  */
 #include "refault/refault.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 #include "refault/damon.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,18 +40,18 @@ static bool has_swap(const char *root)
 /* "0", "0-1", "0,2-3". */
 static unsigned int count_nodes(const char *root)
 {
-	char text[256], *at = text;
-	unsigned int nr = 0, from, to;
+	char text[256];
+	const char *at = text;
+	unsigned int nr = 0;
+	uint64_t from, to;
 
 	if (!read_of(root, "/sys/devices/system/node/online", text, sizeof(text)))
 		return 0;
-	for (char *range; (range = strsep(&at, ",")); nr += to >= from ? to - from + 1 : 1) {
-		int parts = sscanf(range, "%u-%u", &from, &to);
-
-		if (parts < 1)
-			break;
-		if (parts == 1)
-			to = from;
+	for (; pfs_take_dec(&at, 1 << 16, &from); at += *at == ',') {
+		to = from;
+		if (*at == '-')
+			at++, pfs_take_dec(&at, 1 << 16, &to);
+		nr += to >= from ? to - from + 1 : 1;
 	}
 	return nr;
 }
@@ -83,14 +83,17 @@ static bool has_damon(const char *root)
 void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 {
 	char on[16];
+	uint64_t numa_on = 0;
 	bool numa = read_of(root, "/proc/sys/kernel/numa_balancing", on, sizeof(on));
 
+	if (numa)
+		pfs_dec(on, &numa_on);
 	*system = (struct pfs_refault_system){
 		.pageout = has_pageout(),
 		.swap = has_swap(root),
 		.nr_nodes = count_nodes(root),
 		.numa = numa,
-		.numa_on = numa && atoi(on),
+		.numa_on = numa_on,
 		.damon = has_damon(root),
 	};
 }

@@ -4,6 +4,7 @@
  */
 #include "refault/damon.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 
 #include <errno.h>
@@ -62,9 +63,12 @@ __attribute__((format(printf, 2, 3))) static int put_number(uint64_t number, con
 static int64_t get_number(const char *file)
 {
 	char path[PATH_MAX], text[32];
+	uint64_t nr;
 
 	snprintf(path, sizeof(path), PFS_DAMON_DIR "/%s", file);
-	return pfs_read_file(path, text, sizeof(text)) > 0 ? strtoll(text, NULL, 10) : -1;
+	if (pfs_read_file(path, text, sizeof(text)) <= 0 || !pfs_take_dec(&(const char *){ text }, INT64_MAX, &nr))
+		return -1;
+	return nr;
 }
 
 /* One check in each interval: was the page used in it? */

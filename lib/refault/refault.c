@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/number.h"
+#include "base/write_all.h"
 #include "os/helper.h"
 #include "os/process.h"
 #include "refault/idle.h"
@@ -25,7 +27,7 @@
 /* Targets of DAMON's to begin with. */
 #define NR_TARGETS 64
 
-/* In shared memory: the successor of a killed helper goes on with it. */
+/* Shared with the successor of a killed helper, which goes on with it, and with nobody else. */
 struct memory {
 	struct pfs_zram zram;
 	struct pfs_damon damon;
@@ -42,7 +44,6 @@ struct message {
 
 struct pfs_refault {
 	int fd;
-	struct memory *memory;
 	struct pfs_refault_tick *ticks; /* received and not yet taken */
 	unsigned int nr_ticks, max_ticks;
 	bool down; /* it has sent its last message, or is gone */
@@ -57,7 +58,6 @@ struct work {
 	char tids_file[PATH_MAX];
 	struct memory *memory;
 	struct pfs_idle *idle; /* NULL: pages are taken away */
-	pid_t owner;
 	struct stayed *stayed;
 	unsigned int nr_stayed, max_stayed, at_stayed; /* where the next one probably is */
 };
@@ -86,7 +86,18 @@ static void send_message(const struct message *message)
 }
 
 /*
- * Returns true if pfscope asks the helper to stop or has ended; waits for that until until_ns. Other messages were for a
+ * Takes pfscope's one word. False: it has ended, or has sent something else. It runs as the user, who may have taken it over:
+ * the worst that such a pfscope can do is to end the cycles.
+ */
+static bool is_told_to_go_on(int flags)
+{
+	char word[2];
+
+	return TEMP_FAILURE_RETRY(recv(PFS_HELPER_FD, word, sizeof(word), flags)) == 1 && *word == 'g';
+}
+
+/*
+ * Returns true if pfscope asks the helper to stop or has ended; waits for that until until_ns. Words to go on were for a
  * helper that was killed.
  */
 static bool over(uint64_t until_ns)
@@ -96,9 +107,8 @@ static bool over(uint64_t until_ns)
 	do {
 		uint64_t now = pfs_now_ns(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec rest = { left / 1000000000, left % 1000000000 };
-		char byte;
 
-		if (ppoll(&fd, 1, &rest, NULL) > 0 && recv(PFS_HELPER_FD, &byte, 1, MSG_DONTWAIT) != 1)
+		if (ppoll(&fd, 1, &rest, NULL) > 0 && !is_told_to_go_on(MSG_DONTWAIT))
 			return true;
 	} while (pfs_now_ns() < until_ns);
 	return false;
@@ -132,20 +142,22 @@ static int add_target(struct targets *targets, pid_t pid)
 
 static int find_targets(const struct work *work, struct targets *targets)
 {
-	FILE *tids = fopen(work->tids_file, "re");
+	char *tids = pfs_read_whole_file(work->tids_file, NULL);
 	pid_t not = work->memory->damon.tid;
-	int tid, ret = 0;
+	const char *at = tids;
+	uint64_t tid;
+	int ret = 0;
 
 	targets->nr = 0;
 	if (!tids)
 		return -errno;
-	while (!ret && fscanf(tids, "%d", &tid) == 1) {
-		pid_t pid = tid == not ? 0 : pfs_process_of(tid);
+	for (; !ret && pfs_take_dec(&at, INT32_MAX, &tid); at += strspn(at, "\n")) {
+		pid_t pid = (pid_t)tid == not ? 0 : pfs_process_of(tid);
 
 		if (pid && !target_of(targets, pid))
 			ret = add_target(targets, pid);
 	}
-	fclose(tids);
+	free(tids);
 	return ret;
 }
 
@@ -211,10 +223,9 @@ static int take_away(const struct pfs_pageout_want *want, const struct targets *
 static int send_note(void *ctx, const struct pfs_fact *fact)
 {
 	const struct message message = { .what = NOTE, .fact = *fact };
-	char byte;
 
 	send_message(&message);
-	return recv(PFS_HELPER_FD, &byte, 1, 0) == 1 ? 0 : -ECANCELED;
+	return is_told_to_go_on(0) ? 0 : -ECANCELED;
 }
 
 static int add_tid(void *ctx, pid_t tid)
@@ -315,9 +326,10 @@ static void set_up(struct work *work, bool again)
 	struct message message = { .what = READY };
 
 	if (again)
-		message.code = pfs_err_set(&message.err, -EINTR, "--refault: its helper was killed");
+		message.code = pfs_err_set(&message.err, -EPIPE, "--refault: its helper was killed");
 	else if (work->config.zram_bytes)
-		message.code = pfs_zram_up(&work->memory->zram, work->config.zram_bytes, work->owner, &message.err);
+		message.code =
+			pfs_zram_up(&work->memory->zram, work->config.zram_bytes, work->config.owner, &message.err);
 	if (!message.code && work->config.method == PFS_REFAULT_IDLE)
 		message.code = pfs_damon_up(&work->memory->damon, work->config.interval_ns, NR_TARGETS, &message.err);
 	if (message.code)
@@ -356,12 +368,11 @@ static void refault(void *ctx, bool again)
 {
 	struct message failed = { .what = TICK, .fact.key = PFS_NOTE_REFAULT_TICK };
 	struct work *work = ctx;
-	char byte;
 
 	if (!work->memory->ready)
 		set_up(work, again);
 	failed.fact.tick.error = work->memory->ready ? prepare(work, again) : 0;
-	if (work->memory->ready && !work->memory->begun && recv(PFS_HELPER_FD, &byte, 1, 0) == 1)
+	if (work->memory->ready && !work->memory->begun && is_told_to_go_on(0))
 		work->memory->begun = true;
 	if (work->memory->begun && failed.fact.tick.error)
 		send_message(&failed);
@@ -378,14 +389,18 @@ static void refault(void *ctx, bool again)
 static int start_helper(struct pfs_refault *r, const struct pfs_refault_config *config, const char *tids_file,
 			struct pfs_err *err)
 {
-	struct work work = { .config = *config, .memory = r->memory, .owner = getpid() };
+	struct work work = { .config = *config };
 	int fd = -1;
 
+	work.memory = mmap(NULL, sizeof(*work.memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (work.memory == MAP_FAILED)
+		return pfs_err_set(err, -ENOMEM, "no memory to make pages fault again");
 	snprintf(work.tids_file, sizeof(work.tids_file), "%s", tids_file);
 	r->fd = pfs_helper_connect(
 		&(struct pfs_helper){
 			.name = "pfscope-refault", .fds = &fd, .nr_fds = 1, .run = refault, .ctx = &work },
 		err);
+	munmap(work.memory, sizeof(*work.memory)); /* this process becomes the user's, who must not steer the helper */
 	return r->fd < 0 ? r->fd : 0;
 }
 
@@ -419,14 +434,11 @@ struct pfs_refault *pfs_refault_open(const struct pfs_refault_config *config, co
 	struct message message = { .what = FAILED };
 	int ret;
 
-	if (r)
-		r->memory = mmap(NULL, sizeof(*r->memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!r || r->memory == MAP_FAILED) {
-		free(r);
+	if (!r) {
 		pfs_err_set(err, -ENOMEM, "no memory to make pages fault again");
 		return NULL;
 	}
-	r->memory->zram.nr = -1;
+	r->fd = -1;
 	ret = start_helper(r, config, tids_file, err);
 	if (!ret && take_message(r, 0, &message) && message.what == READY)
 		return r;
@@ -503,7 +515,6 @@ int pfs_refault_free(struct pfs_refault *r, struct pfs_err *err)
 		ret = r->code ? pfs_err_set(err, r->code, "%s", r->err.msg) : 0;
 		close(r->fd);
 	}
-	munmap(r->memory, sizeof(*r->memory));
 	free(r->ticks);
 	free(r);
 	return ret;

@@ -38,6 +38,7 @@ struct pfs_refault_config {
 	uint64_t interval_ns;
 	enum pfs_refault_method method; /* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
+	uint64_t owner;			/* of the swap, see os/owner.h */
 	bool faults_only;		/* accesses could not be recorded */
 	bool files_only;		/* only pages of files are wanted, which need no swap */
 	unsigned int quiet;		/* of so many intervals the last two are left alone, to compare with; 0: none */

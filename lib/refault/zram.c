@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "refault/zram.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
-#include "os/process.h"
+#include "os/owner.h"
 #include "os/program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,9 +27,7 @@
 struct swap_header {
 	uint8_t boot[1024];
 	uint32_t version, last_page, nr_bad;
-	struct { /* a UUID elsewhere */
-		uint64_t owner, start;
-	} by;
+	uint64_t owner, unused; /* a UUID elsewhere */
 	char label[16];
 } __attribute__((packed));
 
@@ -53,13 +53,20 @@ static int put_number(const char *path, uint64_t number)
 	return pfs_write_file(path, text);
 }
 
-/* Reading it makes one. */
-static int hot_add(void)
+static int nr_of(const struct pfs_zram *zram)
 {
-	char text[16];
-	int ret = pfs_read_file(CONTROL "/hot_add", text, sizeof(text));
+	const char *at = zram->nr;
+	uint64_t nr;
 
-	return ret > 0 ? atoi(text) : ret ?: -EIO;
+	return pfs_take_dec(&at, INT32_MAX, &nr) ? (int)nr : -1;
+}
+
+/* Reading it makes one. The kernel itself writes its number to where a successor finds it: none is made and forgotten. */
+static int hot_add(struct pfs_zram *zram)
+{
+	int ret = pfs_read_file(CONTROL "/hot_add", zram->nr, sizeof(zram->nr));
+
+	return ret < 0 ? ret : nr_of(zram) < 0 ? -EIO : nr_of(zram);
 }
 
 /* ---- the module ---- */
@@ -87,7 +94,7 @@ static int load(bool *loaded)
 
 /* ---- swap ---- */
 
-static int write_header(int fd, uint64_t bytes, pid_t owner)
+static int write_header(int fd, uint64_t bytes, uint64_t owner)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct swap_header *header = calloc(1, page);
@@ -97,8 +104,7 @@ static int write_header(int fd, uint64_t bytes, pid_t owner)
 		return -ENOMEM;
 	header->version = 1;
 	header->last_page = bytes / page - 1;
-	header->by.owner = owner;
-	header->by.start = pfs_process_start(owner);
+	header->owner = owner;
 	memcpy(header->label, LABEL, sizeof(LABEL));
 	memcpy((char *)header + page - sizeof(swap_magic), swap_magic, sizeof(swap_magic));
 	if (pwrite(fd, header, page, 0) != (ssize_t)page || fsync(fd))
@@ -111,7 +117,8 @@ static int write_header(int fd, uint64_t bytes, pid_t owner)
 static int open_device(int nr, const char *path)
 {
 	char file[PATH_SIZE], text[32];
-	unsigned int major, minor;
+	const char *at = text;
+	uint64_t major, minor;
 	int fd = open(path, O_RDWR | O_CLOEXEC), ret;
 
 	if (fd >= 0 || errno != ENOENT)
@@ -119,15 +126,15 @@ static int open_device(int nr, const char *path)
 	ret = pfs_read_file(path_of(file, SYSFS, nr, "/dev"), text, sizeof(text));
 	if (ret < 0)
 		return ret;
-	if (sscanf(text, "%u:%u", &major, &minor) != 2)
-		major = minor = 0;
+	if (!pfs_take_dec(&at, UINT32_MAX, &major) || *at++ != ':' || !pfs_take_dec(&at, UINT32_MAX, &minor))
+		return -EIO;
 	if (mknod(path, S_IFBLK | 0600, makedev(major, minor)))
 		return -errno;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static int swap_on(int nr, uint64_t bytes, pid_t owner)
+static int swap_on(int nr, uint64_t bytes, uint64_t owner)
 {
 	char path[PATH_SIZE];
 	int fd = open_device(nr, path_of(path, DEVICE, nr, "")), ret;
@@ -141,25 +148,24 @@ static int swap_on(int nr, uint64_t bytes, pid_t owner)
 	return ret;
 }
 
-int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, pid_t owner, struct pfs_err *err)
+int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, uint64_t owner, struct pfs_err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	char path[PATH_SIZE];
-	int ret;
+	int nr, ret;
 
-	*zram = (struct pfs_zram){ .nr = -1, .bytes = bytes / page * page };
+	*zram = (struct pfs_zram){ .bytes = bytes / page * page };
 	ret = load(&zram->loaded);
 	if (ret)
 		return pfs_err_set(err, ret, "--zram: this kernel has no zram (module zram, CONFIG_ZRAM)");
-	ret = hot_add();
-	if (ret < 0)
-		return pfs_err_set(err, ret, "--zram: %s/hot_add: %s", CONTROL, strerror(-ret));
-	zram->nr = ret;
-	ret = put_number(path_of(path, SYSFS, zram->nr, "/disksize"), zram->bytes);
+	nr = hot_add(zram);
+	if (nr < 0)
+		return pfs_err_set(err, nr, "--zram: %s/hot_add: %s", CONTROL, strerror(-nr));
+	ret = put_number(path_of(path, SYSFS, nr, "/disksize"), zram->bytes);
 	if (ret)
 		return pfs_err_set(err, ret, "--zram: a device of %" PRIu64 " bytes: %s", zram->bytes, strerror(-ret));
-	ret = swap_on(zram->nr, zram->bytes, owner);
-	return ret ? pfs_err_set(err, ret, "--zram: cannot swap to /dev/zram%d: %s", zram->nr, strerror(-ret)) : 0;
+	ret = swap_on(nr, zram->bytes, owner);
+	return ret ? pfs_err_set(err, ret, "--zram: cannot swap to /dev/zram%d: %s", nr, strerror(-ret)) : 0;
 }
 
 static int remove_device(int nr)
@@ -175,12 +181,12 @@ static int remove_device(int nr)
 
 int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err)
 {
-	int ret = zram->nr >= 0 ? remove_device(zram->nr) : 0;
+	int nr = nr_of(zram), ret = nr < 0 ? 0 : remove_device(nr);
 
 	if (ret)
-		return pfs_err_set(err, ret, "/dev/zram%d: cannot be removed: %s; then run pfscope clean", zram->nr,
+		return pfs_err_set(err, ret, "/dev/zram%d: cannot be removed: %s; then run pfscope clean", nr,
 				   strerror(-ret));
-	zram->nr = -1;
+	*zram->nr = '\0';
 	if (zram->loaded)
 		modprobe((const char *const[]){ "modprobe", "-r", "zram", NULL });
 	zram->loaded = false;
@@ -189,36 +195,46 @@ int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err)
 
 /* ---- what others left ---- */
 
-static bool is_orphan(const char *path)
+static bool is_orphan(int nr)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct swap_header header;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char magic[sizeof(swap_magic)];
+	char path[PATH_SIZE], text[8], magic[sizeof(swap_magic)];
 	bool ours;
+	int fd;
 
+	/* One without content is not opened: meanwhile nobody could set it up. */
+	if (pfs_read_file(path_of(path, SYSFS, nr, "/initstate"), text, sizeof(text)) < 1 || *text != '1')
+		return false;
+	fd = open(path_of(path, DEVICE, nr, ""), O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	ours = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	       pread(fd, magic, sizeof(magic), page - sizeof(magic)) == sizeof(magic) &&
 	       !memcmp(magic, swap_magic, sizeof(magic)) && !strncmp(header.label, LABEL, sizeof(header.label));
 	close(fd);
-	return ours && pfs_process_start(header.by.owner) != header.by.start;
+	return ours && pfs_owner_state(header.owner) == PFS_OWNER_DEAD;
 }
 
+/* Each that holds anything, used as swap or not. */
 int pfs_zram_clean(struct pfs_err *err)
 {
-	FILE *swaps = fopen("/proc/swaps", "re");
-	char line[4096], path[PATH_SIZE];
-	int nr, removed = 0, ret = 0;
+	DIR *blocks = opendir("/sys/block");
+	struct dirent *entry;
+	struct pfs_zram zram;
+	int removed = 0, ret = 0;
 
-	while (!ret && swaps && fgets(line, sizeof(line), swaps)) {
-		if (sscanf(line, DEVICE "%d", &nr) != 1 || !is_orphan(path_of(path, DEVICE, nr, "")))
+	while (!ret && blocks && (entry = readdir(blocks))) {
+		if (strncmp(entry->d_name, "zram", 4))
 			continue;
-		ret = pfs_zram_down(&(struct pfs_zram){ .nr = nr }, err);
+		zram = (struct pfs_zram){ 0 };
+		snprintf(zram.nr, sizeof(zram.nr), "%s", entry->d_name + 4);
+		if (nr_of(&zram) < 0 || !is_orphan(nr_of(&zram)))
+			continue;
+		ret = pfs_zram_down(&zram, err);
 		removed++;
 	}
-	if (swaps)
-		fclose(swaps);
+	if (blocks)
+		closedir(blocks);
 	return ret ?: removed;
 }

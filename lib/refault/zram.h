@@ -3,7 +3,7 @@
  * Swap in compressed memory, for one recording: a zram device of its own, set up and removed.
  *
  * The helper keeps the state where a successor finds it (lib/os/helper.h). If no helper is left, the device's swap header
- * names its owner, and pfs_zram_clean() removes it.
+ * names its owner, and pfs_zram_clean() removes it, whether it got as far as to be swapped to or not.
  */
 #ifndef PFS_ZRAM_H
 #define PFS_ZRAM_H
@@ -12,19 +12,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct pfs_zram {
-	int32_t nr;  /* of the device; -1: there is none */
+	char nr[16]; /* of the device, as the kernel wrote it; "": there is none */
 	bool loaded; /* the module was loaded for it */
 	uint64_t bytes;
 };
 
 /*
- * Makes a device of that size for the process `owner` and swaps to it before any other. 0, or -errno with err set; in
+ * Makes a device of that size for the owner (os/owner.h) and swaps to it before any other. 0, or -errno with err set; in
  * both cases *zram holds what was set up, and pfs_zram_down() has to follow.
  */
-int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, pid_t owner, struct pfs_err *err);
+int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, uint64_t owner, struct pfs_err *err);
 
 /* Swaps its content in and removes it, if there is one. 0 or -errno with err set. */
 int pfs_zram_down(struct pfs_zram *zram, struct pfs_err *err);

@@ -18,7 +18,7 @@
 struct process {
 	const struct pfs_proc *proc;
 	uint32_t nr;
-	bool below_stack; /* its last fault was, where nothing was mapped: */
+	bool outside; /* its last fault was where nothing was mapped: */
 	struct pfs_ref last;
 	UT_hash_handle hh;
 };
@@ -262,7 +262,7 @@ static int touched(struct pfs_refs *refs, const struct pfs_outcome *outcome, con
 	}
 	ref->pid = outcome->thread->proc->pid;
 	ref->tid = outcome->thread->tid;
-	a.process->below_stack = !ref->sampled && space->complete && !a.region && pfs_space_below_stack(space, last);
+	a.process->outside = !ref->sampled && space->complete && !a.region;
 	a.process->last = *ref;
 	a.process->last.ts_ns = run->ts_ns[run->nr - 1];
 	a.process->last.addr = page_of(refs, last);
@@ -284,25 +284,23 @@ static int touched_once(struct pfs_refs *refs, const struct pfs_event *ev, const
 	return touched(refs, outcome, &run, &ref);
 }
 
-/*
- * A region was made. If the stack now contains the address at which the thread has just faulted below it, that fault
- * was a reference to the stack. Until now it might have been the end of the process.
- */
-static int grown(struct pfs_refs *refs, const struct pfs_thread *thread, struct pfs_space *space)
+/* The thread's last fault made the stack grow: it was a reference. Until now it might have been the end of the process. */
+static int grown(struct pfs_refs *refs, const struct pfs_outcome *outcome)
 {
-	struct process *process = process_of(refs, thread->proc);
-	struct alike a = { .thread = thread, .space = space, .process = process, .fate = PFS_REF_HELD };
+	struct process *process = process_of(refs, outcome->thread->proc);
+	struct alike a = { .thread = outcome->thread,
+			   .space = outcome->space,
+			   .region = outcome->region,
+			   .process = process,
+			   .fate = PFS_REF_HELD };
 	struct pfs_ref *ref;
 
 	if (!process)
 		return -ENOMEM;
 	ref = &process->last;
-	a.region = process->below_stack && ref->tid == thread->tid && pfs_space_below_stack(space, ref->addr)
-			   ? pfs_space_find(space, ref->addr)
-			   : NULL;
-	if (!a.region)
+	if (!process->outside || ref->tid != outcome->thread->tid)
 		return 0;
-	process->below_stack = false;
+	process->outside = false;
 	refs->stats.outside--;
 	if (ref->ts_ns < refs->last_ns) /* there has been another thread's reference meanwhile */
 		ref->ts_ns = refs->last_ns;
@@ -326,7 +324,7 @@ static int refused_by_signal(struct pfs_refs *refs, const struct pfs_thread *thr
 
 	if (!process)
 		return -ENOMEM;
-	process->below_stack = false;
+	process->outside = false;
 	refs->stats.refused += pfs_ref_queue_decide(&refs->queue, thread->tid, PFS_REF_REFUSED);
 	return 0;
 }
@@ -360,6 +358,8 @@ static int feed_layout(struct pfs_refs *refs, const struct pfs_event *ev, const 
 
 	if (pfs_has(ev, PFS_F_SPACE) && ev->space != PFS_SPACE_CURRENT)
 		return 0;
+	if (pfs_has(ev, PFS_F_START) && pfs_has(ev, PFS_F_END) && ev->start >= ev->end)
+		return 0; /* an empty range, as for the model */
 	if (ev->kind == PFS_FORK) {
 		child = pfs_has(ev, PFS_F_CHILD) ? pfs_model_thread(refs->model, ev->child) : NULL;
 		return child ? pfs_places_fork(&refs->places, space, pfs_proc_space(child->proc)) : 0;
@@ -409,7 +409,7 @@ static int feed_of_thread(struct pfs_refs *refs, const struct pfs_event *ev, con
 	case PFS_ACCESS:
 		return is_shown(outcome->space) ? touched_once(refs, ev, outcome) : 0;
 	case PFS_MAP:
-		return is_shown(thread->fault_space) ? grown(refs, thread, thread->fault_space) : 0;
+		return is_shown(outcome->space) ? grown(refs, outcome) : 0;
 	default:
 		return 0;
 	}

@@ -209,8 +209,9 @@ int pfs_tapes_write_prefetch(const struct pfs_tapes *t, const struct pfs_prefetc
 		fprintf(out, "# window %" PRIu64 " ns\n", options->window_ns);
 	if (options->ahead)
 		fprintf(out, "# ahead %u pages\n", options->ahead);
-	for (unsigned int i = 0; i < t->nr_tapes && !ret && !ferror(out); i++)
-		ret = write_rules(&lines, &t->tapes[i], options);
+	for (const struct pfs_tape *tape = t->tapes, *past = tape ? tape + t->nr_tapes : NULL;
+	     tape != past && !ret && !ferror(out); tape++)
+		ret = write_rules(&lines, tape, options);
 	end = pfs_tape_lines_end(&lines);
 	return ret ? ret : end;
 }

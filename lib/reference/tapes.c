@@ -225,7 +225,9 @@ int pfs_tapes_finish(struct pfs_tapes *t, const struct pfs_refs_stats *stats)
 
 void pfs_tape_rewind(struct pfs_tape_cursor *cursor, const struct pfs_tapes *tapes, const struct pfs_tape *tape)
 {
-	*cursor = (struct pfs_tape_cursor){ .tapes = tapes, .at = tape->bytes, .end = tape->bytes + tape->nr_bytes };
+	*cursor = (struct pfs_tape_cursor){ .tapes = tapes,
+					    .at = tape->bytes,
+					    .end = tape->bytes ? tape->bytes + tape->nr_bytes : NULL };
 }
 
 int pfs_tape_next(struct pfs_tape_cursor *cursor)

@@ -50,6 +50,7 @@ static struct pfs_mrc_curve *curve_new(struct pfs_mrc *mrc, const struct pfs_ref
 		return NULL;
 	if (!mrc->nr_curves)
 		mrc->base_ns = start_ns < ref->ts_ns ? start_ns : ref->ts_ns;
+	curve->nr = mrc->nr_curves;
 	if (options->each_process) {
 		curve->process = ref->process;
 		curve->pid = ref->pid;

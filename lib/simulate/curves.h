@@ -37,6 +37,7 @@ struct pfs_mrc_options {
 
 /* One string. */
 struct pfs_mrc_curve {
+	uint32_t nr;	  /* in curves */
 	uint32_t process; /* of the recording, from 1; 0: all together */
 	int32_t pid;
 	const char *comm; /* the last thread's that referenced; NULL: not known */
@@ -46,7 +47,8 @@ struct pfs_mrc_curve {
 	uint64_t by_address;  /* of refs: in no known region, where a page is an address */
 	uint64_t
 		unobserved; /* pages that --refault could not take away: their use was not observed; most at once ... */
-	uint64_t in_memory; /* ... of so many. Both are set by who draws */
+	uint64_t in_memory; /* ... of so many; */
+	uint64_t unobserved_ns[2]; /* from when to when there were any. These are set by who draws */
 	struct pfs_stack_distance *distances;
 	struct pfs_string string;      /* if a policy needs it */
 	struct pfs_working_sets *sets; /* NULL: no windows */

@@ -1,108 +1,367 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bars, the default form: one row a region, its columns aligned over the epoch, the bar as wide as
- * the width leaves. What stands around the rows is bars_frame.c's.
- *
- *     55d0c8e02000-55d0c8e07000 r-xp     2/5 /usr/bin/cat  |X+++X|
+ * Bars, the default form: a headline (headline.c), then the regions with the most faults, as many as fit. What is not drawn
+ * is counted in one line for each process, and processes beyond the first few in one line for each name.
  */
 #include "view/bars_priv.h"
+
+#include "base/array.h"
 #include "base/escape.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-/* Addresses of the kernel's half (the [vsyscall] page) are wider; one such row widens no table. */
-enum { MAX_RANGE = 25 };
+#define DIM "\033[2m"
 
-/* Widths of the columns of one epoch's table. */
-struct columns {
-	unsigned int range, count, name, bar;
-	bool base_names; /* file names only: the paths do not fit */
+/*
+ * Images that are drawn, one for so many lines of a terminal, and names of those that are not, unless all are asked for.
+ */
+enum { MAX_IMAGES = 3, LINES_PER_IMAGE = 20, MAX_NAMES = 3 };
+
+/* ---- orders ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct pfs_row *x = a, *y = b;
+
+	return pfs_order(x->start, y->start) ?: pfs_order(x->end, y->end);
+}
+
+/* What may have been used unobserved comes before what was not used. */
+static bool is_unused(const struct pfs_row *row)
+{
+	return !row->tally.seen && !row->unobserved;
+}
+
+static int by_faults(const void *a, const void *b)
+{
+	const struct pfs_row *x = a, *y = b;
+
+	return pfs_order(y->tally.faults, x->tally.faults) ?: pfs_order(y->tally.seen, x->tally.seen)
+		?: pfs_order(is_unused(x), is_unused(y)) ?: by_address(a, b);
+}
+
+static int by_touched(const void *a, const void *b)
+{
+	const struct pfs_row *x = a, *y = b;
+
+	return pfs_order(y->tally.touched, x->tally.touched) ?: by_faults(a, b);
+}
+
+/* What nothing happened to comes last. */
+static int by_time(const void *a, const void *b)
+{
+	const struct pfs_row *x = a, *y = b;
+
+	return pfs_order(!x->tally.seen, !y->tally.seen) ?: pfs_order(is_unused(x), is_unused(y))
+		?: pfs_order(x->tally.first_ns, y->tally.first_ns)
+		?: by_address(a, b);
+}
+
+typedef int compare_fn(const void *, const void *);
+
+/* By address only what has been chosen is sorted. */
+static compare_fn *const choices[] = {
+	[PFS_SORT_FAULTS] = by_faults,
+	[PFS_SORT_TOUCHED] = by_touched,
+	[PFS_SORT_TIME] = by_time,
+	[PFS_SORT_ADDRESS] = by_faults,
 };
 
-static void count_text(char buf[24], const struct pfs_row *row, const struct pfs_model *model)
-{
-	char touched[8], pages[8];
+/* ---- images ---- */
 
-	snprintf(buf, 24, "%s/%s", pfs_short_number(touched, row->tally.touched),
-		 pfs_short_number(pages, pfs_row_pages(row, model)));
+static void images_free(struct pfs_images *images)
+{
+	for (unsigned int i = 0; i < images->nr; i++)
+		pfs_rows_free(&images->image[i].rows);
+	free(images->image);
 }
 
-static void widen(unsigned int *width, unsigned int to)
+static void sort_rows(struct pfs_image *image, compare_fn *compare)
 {
-	if (*width < to)
-		*width = to;
-}
-
-static struct columns measure(const struct pfs_bars *bars, const struct pfs_rows *rows)
-{
-	unsigned int limit = bars->width / 5, base = 4, used;
-	struct columns c = { .range = 17, .count = 7, .name = 4 };
-	char text[PFS_LABEL_MAX];
-
-	for (unsigned int i = 0; i < rows->nr; i++) {
-		const struct pfs_row *row = &rows->row[i];
-
-		pfs_range_text(text, row->start, row->end);
-		if (strlen(text) <= MAX_RANGE)
-			widen(&c.range, strlen(text));
-		count_text(text, row, bars->model);
-		widen(&c.count, strlen(text));
-		pfs_label(row, text, sizeof(text));
-		widen(&c.name, pfs_columns(text));
-		widen(&base, pfs_columns(pfs_label_base(text)));
-		if (!row->region)
-			widen(&limit, pfs_columns(text));
-	}
-	c.base_names = c.name > limit;
-	if (c.base_names)
-		c.name = base < limit ? base : limit;
-	used = 1 + c.range + 1 + 4 + 1 + c.count + 1 + c.name + 1 + 2;
-	c.bar = bars->width > used + 8 ? bars->width - used : 8;
-	return c;
-}
-
-static void put_heading(const struct pfs_bars *bars, const struct columns *c)
-{
-	fprintf(bars->options->out, "%s %-*s perm %*s name%s\n", pfs_color_on(bars->options->color, "\033[2m"),
-		(int)c->range, "address range", (int)c->count, "touched", pfs_color_off(bars->options->color));
-}
-
-static void put_row(struct pfs_bars *bars, const struct pfs_row *row, const struct columns *c)
-{
-	struct pfs_bar bar = pfs_bar_plan(row, bars->model, c->bar);
-	char range[40], perms[5] = "    ", count[24], name[PFS_LABEL_MAX], scale[8];
-	const char *label = pfs_label(row, name, sizeof(name));
-	FILE *out = bars->options->out;
-	bool faint = bars->options->color && (row->gone || !row->tally.seen);
-	unsigned int excess;
-
-	pfs_range_text(range, row->start, row->end);
-	excess = strlen(range) > c->range ? strlen(range) - c->range : 0;
-	if (row->region)
-		pfs_perms_text(perms, row->region);
-	count_text(count, row, bars->model);
-	fprintf(out, "%s%c%-*s %s %*s ", pfs_color_on(faint, "\033[2m"), row->gone ? '-' : ' ', (int)c->range, range,
-		perms, (int)c->count, count);
-	pfs_put_fitted(out, c->base_names ? pfs_label_base(label) : label, c->name - excess, !c->base_names);
-	fprintf(out, "%s |", pfs_color_off(faint));
-	bars->pen.unobserved = pfs_row_unobserved(row);
-	pfs_bar_draw(&bar, &bars->pen);
-	bars->pen.unobserved = false;
-	fprintf(out, "|%s\n", pfs_bar_scale_text(scale, &bar));
-	pfs_bars_row_lost(bars, row);
-}
-
-static void put_rows(struct pfs_bars *bars, const struct pfs_rows *rows)
-{
-	struct columns c = measure(bars, rows);
+	struct pfs_rows *rows = &image->rows;
 
 	if (rows->nr)
-		put_heading(bars, &c);
-	for (unsigned int i = 0; i < rows->nr; i++)
-		put_row(bars, &rows->row[i], &c);
+		qsort(rows->row, rows->nr, sizeof(*rows->row), compare);
+	for (unsigned int i = 0; i < rows->nr; i++) {
+		pfs_tally_add(&image->tally, &rows->row[i].tally);
+		image->nr_seen += !is_unused(&rows->row[i]);
+	}
+}
+
+static int more_first(const void *a, const void *b)
+{
+	const struct pfs_image *x = a, *y = b;
+
+	return pfs_order(y->tally.faults, x->tally.faults) ?: pfs_order(y->tally.seen, x->tally.seen)
+		?: pfs_order(x->at.epoch->start_ns, y->at.epoch->start_ns)
+		?: pfs_order(x->at.proc->pid, y->at.proc->pid) ?: pfs_order(x->at.index, y->at.index);
+}
+
+static int collect(struct pfs_images *images, const struct pfs_bars *bars)
+{
+	struct pfs_epochs at = { .model = bars->model, .filter = bars->options->filter };
+	enum pfs_sort sort = bars->options->sort;
+	const struct pfs_proc *last = NULL;
+
+	while (pfs_epochs_next(&at)) {
+		struct pfs_image *image = pfs_array_add(images->image, images->nr, images->max);
+
+		if (!image)
+			return -ENOMEM;
+		*image = (struct pfs_image){ .at = at };
+		if (pfs_rows_collect(&image->rows, &at))
+			return -ENOMEM;
+		sort_rows(image, choices[sort]);
+		pfs_tally_add(&images->tally, &image->tally);
+		if (!image->rows.nr) {
+			pfs_rows_free(&image->rows);
+			images->nr--;
+			continue;
+		}
+		images->nr_threads += at.proc != last ? at.proc->nr_threads : 0;
+		images->nr_procs += at.proc != last;
+		last = at.proc;
+	}
+	if (images->nr && sort != PFS_SORT_TIME && sort != PFS_SORT_ADDRESS)
+		qsort(images->image, images->nr, sizeof(*images->image), more_first);
+	return 0;
+}
+
+/* Chooses the first nr rows of all images together; their rows are in that order already. */
+static void choose(struct pfs_images *images, unsigned int nr, const struct pfs_view_options *options)
+{
+	unsigned int nr_images = MAX_IMAGES;
+
+	if (options->height && options->height / LINES_PER_IMAGE < nr_images)
+		nr_images = options->height / LINES_PER_IMAGE ?: 1;
+	if (options->all || options->top || nr_images > images->nr)
+		nr_images = images->nr;
+	for (unsigned int i = 0; i < images->nr; i++)
+		images->image[i].nr_drawn = options->all ? images->image[i].rows.nr : 0;
+	for (; !options->all && nr; nr--) {
+		struct pfs_image *best = NULL;
+
+		for (unsigned int i = 0; i < nr_images; i++) {
+			struct pfs_image *image = &images->image[i];
+
+			if (image->nr_drawn < image->nr_seen &&
+			    (!best || choices[options->sort](&image->rows.row[image->nr_drawn],
+							     &best->rows.row[best->nr_drawn]) < 0))
+				best = image;
+		}
+		if (!best)
+			break;
+		best->nr_drawn++;
+	}
+}
+
+/* ---- what is drawn ---- */
+
+static void put_dim(const struct pfs_bars *bars, const char *line)
+{
+	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, DIM), line,
+		pfs_color_off(bars->options->color));
+}
+
+static void put_rest(const struct pfs_bars *bars, const struct pfs_image *image)
+{
+	unsigned int seen = image->nr_seen > image->nr_drawn ? image->nr_seen - image->nr_drawn : 0;
+	unsigned int untouched = image->rows.nr - image->nr_drawn - seen;
+	char line[160], number[48], faults[48];
+	uint64_t nr_faults = 0;
+
+	for (unsigned int i = image->nr_drawn; i < image->nr_seen; i++)
+		nr_faults += image->rows.row[i].tally.faults;
+	pfs_plural(number, sizeof(number), seen, "more region");
+	pfs_plural(faults, sizeof(faults), nr_faults, "fault");
+	if (seen && untouched)
+		snprintf(line, sizeof(line), "  %s with %s, %u untouched", number, faults, untouched);
+	else if (seen)
+		snprintf(line, sizeof(line), "  %s with %s", number, faults);
+	else if (untouched)
+		snprintf(line, sizeof(line), "  %s", pfs_plural(number, sizeof(number), untouched, "untouched region"));
+	else
+		return;
+	put_dim(bars, line);
+}
+
+static void put_image(struct pfs_bars *bars, const struct pfs_image *image)
+{
+	struct pfs_rows drawn = { .row = image->rows.row, .nr = image->nr_drawn };
+
+	bars->nr_epochs = 1; /* an empty line before each */
+	pfs_bars_header(bars, &image->at);
+	if (bars->options->sort == PFS_SORT_ADDRESS && drawn.nr)
+		qsort(drawn.row, drawn.nr, sizeof(*drawn.row), by_address);
+	for (unsigned int i = 0; i < drawn.nr; i++)
+		bars->nr_gone += drawn.row[i].gone;
+	pfs_bars_table(bars, &drawn);
+	if (bars->options->sort == PFS_SORT_ADDRESS && drawn.nr)
+		qsort(drawn.row, drawn.nr, sizeof(*drawn.row), choices[PFS_SORT_ADDRESS]); /* for another choice */
+	put_rest(bars, image);
+}
+
+/* Images that are not drawn: those with the same name together. */
+struct name {
+	const char *comm;
+	int32_t pid; /* of the first */
+	unsigned int nr;
+	uint64_t faults;
+};
+
+/* Those with the most faults come first, as the images do. Returns how many images have other names. */
+static unsigned int gather(struct name names[MAX_NAMES], unsigned int *nr, const struct pfs_images *images)
+{
+	unsigned int others = 0;
+
+	for (unsigned int i = *nr = 0; i < images->nr; i++) {
+		const struct pfs_image *image = &images->image[i];
+		const char *comm = pfs_epoch_comm(&image->at) ?: "?";
+		unsigned int j = 0;
+
+		if (image->nr_drawn)
+			continue;
+		while (j < *nr && strcmp(comm, names[j].comm))
+			j++;
+		if (j == MAX_NAMES) {
+			others++;
+			continue;
+		}
+		if (j == *nr)
+			names[(*nr)++] = (struct name){ comm, image->at.proc->pid, 0, 0 };
+		names[j].nr++;
+		names[j].faults += image->tally.faults;
+	}
+	return others;
+}
+
+static void put_names(const struct pfs_bars *bars, const struct pfs_images *images)
+{
+	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
+	struct name names[MAX_NAMES];
+	unsigned int nr, others = gather(names, &nr, images);
+	char comm[PFS_LABEL_MAX], number[32];
+
+	if (!nr || images->nr == 1) /* the headline has it */
+		return;
+	fputc('\n', bars->options->out);
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct name *name = &names[i];
+		const char *start = i ? "" : "not drawn: ";
+
+		pfs_escape(comm, sizeof(comm), name->comm, 0);
+		pfs_grouped_text(number, name->faults);
+		if (name->nr > 1)
+			pfs_list_add(&list, "%s%u %s with %s faults", start, name->nr, comm, number);
+		else
+			pfs_list_add(&list, "%s%s (pid %d) with %s", start, comm, name->pid, number);
+	}
+	if (others)
+		pfs_list_add(&list, "%s", pfs_plural(number, sizeof(number), others, "more process"));
+	pfs_list_end(&list);
+}
+
+/* What to read on. */
+static void put_advice(const struct pfs_bars *bars, const struct pfs_images *images)
+{
+	enum { FEW = 100 }; /* fewer than any program needs to start */
+	struct pfs_list list = pfs_bars_list(bars, " ", 2);
+	unsigned int regions = 0, processes = 0;
+
+	for (unsigned int i = 0; i < images->nr; i++) {
+		regions += images->image[i].rows.nr - images->image[i].nr_drawn;
+		processes += images->nr > 1 && !images->image[i].nr_drawn;
+	}
+	if (pfs_model_note(bars->model, "attach") && !bars->model->refaults.nr_cycles && images->nr &&
+	    images->tally.faults < FEW) {
+		pfs_list_add(&list, "A process that runs already has its memory in place.");
+		pfs_list_add(&list, "To see what it uses:");
+		pfs_list_add(&list, "pfscope attach --refault 500ms --zram 256M %d", images->image[0].at.proc->pid);
+		pfs_list_end(&list);
+	} else if (regions) {
+		pfs_list_add(&list, "to see more: %s--all, --by-address", processes ? "--pid PID, " : "");
+		pfs_list_end(&list);
+	}
+}
+
+/* ---- all of it ---- */
+
+/* Everything below the headline. */
+static int put_body(struct pfs_bars *bars, const struct pfs_images *images)
+{
+	char lost[PFS_LOST_TEXT_MAX];
+
+	for (unsigned int i = 0; i < images->nr; i++)
+		if (images->image[i].nr_drawn)
+			put_image(bars, &images->image[i]);
+	bars->nr_epochs = images->nr;
+	put_names(bars, images);
+	pfs_bars_legend(bars);
+	if (!images->nr && !pfs_lost_text(lost, bars->gaps))
+		fputs("no events lost\n", bars->options->out);
+	else if (!images->nr)
+		pfs_bars_alarm(bars, lost);
+	pfs_bars_lacks(bars);
+	put_advice(bars, images);
+	return 0;
+}
+
+typedef int part_fn(struct pfs_bars *, const struct pfs_images *);
+
+/* How many lines it draws, or -ENOMEM. */
+static int nr_lines(struct pfs_bars bars, const struct pfs_images *images, part_fn *part)
+{
+	struct pfs_view_options options = *bars.options;
+	char *text = NULL;
+	int nr = 0, ret;
+	size_t size;
+
+	options.out = bars.pen.out = open_memstream(&text, &size);
+	if (!options.out)
+		return -ENOMEM;
+	bars.options = &options;
+	ret = part(&bars, images);
+	if (fclose(options.out))
+		ret = -ENOMEM;
+	for (const char *at = text; !ret && (at = strchr(at, '\n')); at++)
+		nr++;
+	free(text);
+	return ret ?: nr;
+}
+
+/* Chooses the most rows that fit below the headline; one in any case. */
+static int choose_fitting(const struct pfs_bars *bars, struct pfs_images *images)
+{
+	int height = bars->options->height, head = nr_lines(*bars, images, pfs_headline), body = 0;
+	unsigned int fits = 1, too_many = height;
+
+	while (head >= 0 && body >= 0 && too_many - fits > 1) {
+		unsigned int nr_rows = (fits + too_many) / 2;
+
+		choose(images, nr_rows, bars->options);
+		body = nr_lines(*bars, images, put_body);
+		*(head + body > height ? &too_many : &fits) = nr_rows;
+	}
+	choose(images, fits, bars->options);
+	return head < 0 || body < 0 ? -ENOMEM : 0;
 }
 
 int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
-	return pfs_bars_frame(model, options, put_rows, err);
+	struct pfs_images images = { 0 };
+	struct pfs_bars bars = pfs_bars_new(model, options);
+	int ret = collect(&images, &bars);
+
+	if (!ret && options->height && !options->all && !options->top)
+		ret = choose_fitting(&bars, &images);
+	else if (!ret)
+		choose(&images, options->top ? options->top : UINT32_MAX, options);
+	if (!ret)
+		ret = pfs_headline(&bars, &images) ?: put_body(&bars, &images);
+	images_free(&images);
+	if (ret)
+		return pfs_err_set(err, ret, "no memory to draw with");
+	return pfs_output_end(options->out, "the bars", err);
 }

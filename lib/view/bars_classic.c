@@ -4,12 +4,13 @@
  *
  *     Region: 40000000 - 40019000 (  25 pages): |XXXXXXXXXXXXXXXXX.XXXXX..|
  *
- * Every region that existed, in order of address, then of birth. Regions below 64Ki pages are
- * always exact; in larger ones each run of more than 4096 pages that did not fault is written as its
- * length: "..(268435453 untouched)..". Pages that faulted in no known region are on lines that start
- * with "Unknown:" instead. "Process:" lines come only where there is more than one address space.
+ * With --names the region's name is behind it. Every region that existed, in order of address, then of birth. Regions
+ * below 64Ki pages are always exact; in larger ones each run of more than 4096 pages that did not fault is written as its
+ * length: "..(268435453 untouched)..". Pages that faulted in no known region are on lines that start with "Unknown:"
+ * instead. "Process:" lines come only where there is more than one address space.
  */
 #include "base/escape.h"
+#include "view/labels.h"
 #include "view/loss.h"
 #include "view/view.h"
 
@@ -27,10 +28,12 @@ static void put_untouched(FILE *out, uint64_t nr, bool may_fold)
 			fputc('.', out);
 }
 
-static void put_row(FILE *out, const struct pfs_model *model, const struct pfs_row *row)
+static void put_row(const struct pfs_view_options *options, const struct pfs_model *model, const struct pfs_row *row)
 {
 	uint64_t nr_pages = pfs_row_pages(row, model), next = 0;
 	bool may_fold = nr_pages >= EXACT_PAGES;
+	char name[PFS_LABEL_MAX];
+	FILE *out = options->out;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	uint64_t nr;
@@ -49,7 +52,10 @@ static void put_row(FILE *out, const struct pfs_model *model, const struct pfs_r
 			fputc('X', out);
 	}
 	put_untouched(out, nr_pages - next, may_fold);
-	fputs("|\n", out);
+	fputs("|", out);
+	if (options->names)
+		fprintf(out, " %s", pfs_label(row, name, sizeof(name)));
+	fputc('\n', out);
 }
 
 static void put_process(FILE *out, const struct pfs_epochs *at)
@@ -78,7 +84,7 @@ static int put_epoch(const struct pfs_epochs *at, const struct pfs_view_options 
 		put_process(options->out, at);
 	for (unsigned int i = 0; i < rows.nr; i++)
 		if (!rows.row[i].gone || !options->filter || !options->filter->at.set)
-			put_row(options->out, at->model, &rows.row[i]);
+			put_row(options, at->model, &rows.row[i]);
 	pfs_rows_free(&rows);
 	return 0;
 }

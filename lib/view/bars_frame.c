@@ -16,28 +16,52 @@
 #define DIM   "\033[2m"
 #define ALARM "\033[1;31m"
 
-static struct pfs_list list_of(const struct pfs_bars *bars, const char *separator, unsigned int indent)
+struct pfs_bars pfs_bars_new(const struct pfs_model *model, const struct pfs_view_options *options)
+{
+	return (struct pfs_bars){ .model = model,
+				  .options = options,
+				  .width = options->width ? options->width : 80,
+				  .pen = { .out = options->out, .color = options->color },
+				  .gaps = pfs_gaps_shown(model, options->filter) };
+}
+
+struct pfs_list pfs_bars_list(const struct pfs_bars *bars, const char *separator, unsigned int indent)
 {
 	return (struct pfs_list){
 		.out = bars->options->out, .width = bars->width, .indent = indent, .separator = separator
 	};
 }
 
-/* One line in the colour of alarm, wrapped. */
-static void put_alarm(const struct pfs_bars *bars, const char *text)
+struct pfs_list pfs_bars_indented(const struct pfs_bars *bars)
 {
-	struct pfs_list list = list_of(bars, ", ", 2);
+	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
+
+	list.column = fprintf(list.out, "%*s", (int)list.indent, "");
+	return list;
+}
+
+void pfs_bars_count(struct pfs_list *list, uint64_t number, const char *what)
+{
+	char text[32];
+
+	if (number)
+		pfs_list_add(list, "%s %s", pfs_grouped_text(text, number), what);
+}
+
+void pfs_bars_alarm(const struct pfs_bars *bars, const char *text)
+{
+	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
 	char part[512];
 
 	list.start = pfs_color_on(bars->options->color, ALARM);
 	list.end = pfs_color_off(bars->options->color);
 	while (*text) {
-		size_t len = strcspn(text, ",");
+		const char *end = strstr(text, list.separator);
+		size_t len = end ? (size_t)(end - text) : strlen(text);
 
 		snprintf(part, sizeof(part), "%.*s", (int)len, text);
 		pfs_list_add(&list, "%s", part);
-		text += len;
-		text += strspn(text, ", ");
+		text += len + (end ? strlen(list.separator) : 0);
 	}
 	pfs_list_end(&list);
 }
@@ -55,8 +79,7 @@ static void put_span(struct pfs_bars *bars, struct pfs_list *list, const struct 
 		pfs_list_add(list, "%s to %s s", from, pfs_time_text(to, bars->model, at->end_ns));
 }
 
-/* What part of the recording is drawn, if not all of it. */
-static void put_moment(const struct pfs_bars *bars, struct pfs_list *list)
+void pfs_bars_moment(const struct pfs_bars *bars, struct pfs_list *list)
 {
 	const struct pfs_filter *f = bars->options->filter;
 	char text[32];
@@ -93,10 +116,10 @@ static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
 		pfs_list_add(list, "in its parent's address space (vfork)");
 }
 
-static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
+void pfs_bars_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 {
 	const struct pfs_space *space = at->epoch->space;
-	struct pfs_list list = list_of(bars, "  ", 4);
+	struct pfs_list list = pfs_bars_list(bars, "  ", 4);
 	const char *comm = pfs_epoch_comm(at);
 	char name[256] = "";
 
@@ -110,7 +133,7 @@ static void put_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 	list.start = list.end = NULL;
 	put_origin(&list, at);
 	put_span(bars, &list, at);
-	put_moment(bars, &list);
+	pfs_bars_moment(bars, &list);
 	if (!at->proc->pid_known)
 		pfs_list_add(&list, "of an unknown process");
 	if (!space->nr_live && !space->nr_retired)
@@ -157,7 +180,7 @@ static void put_losses(struct pfs_bars *bars, const struct pfs_epochs *at, const
 		snprintf(text, sizeof(text), "%s, so regions may be wrong%s", lost, since);
 	else
 		return;
-	put_alarm(bars, text);
+	pfs_bars_alarm(bars, text);
 }
 
 void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
@@ -170,7 +193,7 @@ void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row)
 	concerned = pfs_lost_text(lost, pfs_gaps_of(bars->gaps, bars->epoch_gaps.at, row));
 	if (concerned && bars->marked == ROWS_CONCERNED) {
 		snprintf(text, sizeof(text), "  (faults may be lost: %s)", lost + strlen("lost "));
-		put_alarm(bars, text);
+		pfs_bars_alarm(bars, text);
 	} else if (!concerned && bars->marked == ROWS_SPARED)
 		fputs("  (no faults lost)\n", bars->options->out);
 }
@@ -281,7 +304,7 @@ static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bar
 	if (err)
 		return err;
 	if (rows.nr) {
-		put_header(bars, at);
+		pfs_bars_header(bars, at);
 		left = leave_out(bars, &rows);
 		put_losses(bars, at, &rows);
 		fn(bars, &rows);
@@ -296,46 +319,39 @@ static int put_epoch(struct pfs_bars *bars, const struct pfs_epochs *at, pfs_bar
 
 /* ---- the end ---- */
 
-static void add_count(struct pfs_list *list, uint64_t number, const char *what)
-{
-	if (number)
-		pfs_list_add(list, "%" PRIu64 " %s", number, what);
-}
-
 static void put_details(struct pfs_bars *bars)
 {
 	const struct pfs_tally *t = &bars->shown;
-	struct pfs_list list = list_of(bars, ", ", 2);
+	struct pfs_list list = pfs_bars_indented(bars);
 
-	fputs("  ", list.out);
-	list.column = 2;
-	add_count(&list, t->read, "by read");
-	add_count(&list, t->write, "by write");
-	add_count(&list, t->exec, "by execution");
-	add_count(&list, t->access_unknown, "by unknown access");
-	add_count(&list, t->user, "in user mode");
-	add_count(&list, t->kernel, "in kernel mode");
-	add_count(&list, t->signal, "ended in a signal");
-	add_count(&list, t->outside, "in no known region");
-	add_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
-	add_count(&list, t->around, t->around == 1 ? "page mapped by fault-around" : "pages mapped by fault-around");
+	pfs_bars_count(&list, t->read, "by read");
+	pfs_bars_count(&list, t->write, "by write");
+	pfs_bars_count(&list, t->exec, "by execution");
+	pfs_bars_count(&list, t->access_unknown, "by unknown access");
+	pfs_bars_count(&list, t->user, "in user mode");
+	pfs_bars_count(&list, t->kernel, "in kernel mode");
+	pfs_bars_count(&list, t->signal, "ended in a signal");
+	pfs_bars_count(&list, t->outside, "in no known region");
+	pfs_bars_count(&list, t->major, t->major == 1 ? "page read from disk" : "pages read from disk");
+	pfs_bars_count(&list, t->around,
+		       t->around == 1 ? "page mapped by fault-around" : "pages mapped by fault-around");
 	if (t->maybe_around)
 		pfs_list_add(&list, "at most %" PRIu64 "%s mapped by fault-around", t->maybe_around,
 			     t->around		    ? " more"
 			     : t->maybe_around == 1 ? " page"
 						    : " pages");
-	add_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
-	add_count(&list, t->huge, "pages in huge pages");
-	add_count(&list, t->maybe, "pages may be, too");
-	add_count(&list, t->unobserved, "pages not observed by --refault, at most");
-	add_count(&list, t->referenced, "pages seen accessed");
+	pfs_bars_count(&list, t->populated, t->populated == 1 ? "page populated" : "pages populated");
+	pfs_bars_count(&list, t->huge, "pages in huge pages");
+	pfs_bars_count(&list, t->maybe, "pages may be, too");
+	pfs_bars_count(&list, t->unobserved, "pages not observed by --refault, at most");
+	pfs_bars_count(&list, t->referenced, "pages seen accessed");
 	pfs_list_end(&list);
 }
 
 /* What this kernel does not report. */
-static void put_lacks(struct pfs_bars *bars)
+void pfs_bars_lacks(const struct pfs_bars *bars)
 {
-	struct pfs_list list = list_of(bars, ", ", 2);
+	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
 	unsigned int at = 0;
 	char what[256];
 
@@ -347,7 +363,7 @@ static void put_lacks(struct pfs_bars *bars)
 
 static void put_summary(struct pfs_bars *bars)
 {
-	struct pfs_list list = list_of(bars, ", ", 2);
+	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
 	const struct pfs_tally *t = &bars->shown;
 	char n[48], lost[PFS_LOST_TEXT_MAX];
 	bool any_lost = pfs_lost_text(lost, bars->gaps);
@@ -368,14 +384,14 @@ static void put_summary(struct pfs_bars *bars)
 	pfs_list_end(&list);
 	if (t->seen || t->unobserved)
 		put_details(bars);
-	put_lacks(bars);
+	pfs_bars_lacks(bars);
 	if (any_lost)
-		put_alarm(bars, lost);
+		pfs_bars_alarm(bars, lost);
 }
 
-static void put_legend(struct pfs_bars *bars)
+void pfs_bars_legend(struct pfs_bars *bars)
 {
-	struct pfs_list list = list_of(bars, "  ", 0);
+	struct pfs_list list = pfs_bars_list(bars, "  ", 0);
 
 	if (!bars->nr_epochs)
 		fprintf(list.out, "no process to draw (of %u in the recording)\n", bars->model->nr_procs);
@@ -392,18 +408,14 @@ int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options 
 		   struct pfs_err *err)
 {
 	struct pfs_epochs at = { .model = model, .filter = options->filter };
-	struct pfs_bars bars = { .model = model,
-				 .options = options,
-				 .width = options->width ? options->width : 80,
-				 .pen = { .out = options->out, .color = options->color },
-				 .gaps = pfs_gaps_shown(model, options->filter) };
+	struct pfs_bars bars = pfs_bars_new(model, options);
 	int ret = 0;
 
 	while (!ret && pfs_epochs_next(&at))
 		ret = put_epoch(&bars, &at, fn);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory to draw with");
-	put_legend(&bars);
+	pfs_bars_legend(&bars);
 	put_summary(&bars);
 	return pfs_output_end(options->out, "the bars", err);
 }

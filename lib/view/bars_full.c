@@ -139,7 +139,7 @@ static void put_row(struct pfs_bars *bars, const struct pfs_row *row)
 	fprintf(bars->options->out, "%s%s%s\n", pfs_color_on(bars->options->color, "\033[1m"), fitted,
 		pfs_color_off(bars->options->color));
 	pfs_bars_row_lost(bars, row);
-	bars->pen.unobserved = pfs_row_unobserved(row);
+	bars->pen.unobserved = row->unobserved;
 	put_pages(&l);
 	bars->pen.unobserved = false;
 }

@@ -107,6 +107,7 @@ struct pfs_bars {
 	const struct pfs_model *model;
 	const struct pfs_view_options *options;
 	unsigned int width;
+	bool ranges; /* rows have their address ranges */
 	struct pfs_pen pen;
 	struct pfs_tally shown;
 	uint64_t nr_regions, nr_gone;
@@ -118,14 +119,65 @@ struct pfs_bars {
 	struct pfs_gaps epoch_gaps;
 };
 
+/* Nothing is drawn yet. model and options must last as long. */
+struct pfs_bars pfs_bars_new(const struct pfs_model *model, const struct pfs_view_options *options);
+
 /* Draws the rows of one epoch below its header. */
 typedef void (*pfs_bars_rows_fn)(struct pfs_bars *bars, const struct pfs_rows *rows);
 
 /* Below a row: whether gaps may concern it, if that is not the same for all rows. */
 void pfs_bars_row_lost(struct pfs_bars *bars, const struct pfs_row *row);
 
+/* A table of rows, in their order. */
+void pfs_bars_table(struct pfs_bars *bars, const struct pfs_rows *rows);
+
+/* The header of an epoch's rows. */
+void pfs_bars_header(struct pfs_bars *bars, const struct pfs_epochs *at);
+
+/* What part of the recording is drawn, if not all of it: as items of a list. */
+void pfs_bars_moment(const struct pfs_bars *bars, struct pfs_list *list);
+
+/* The legend of what was drawn, below an empty line. */
+void pfs_bars_legend(struct pfs_bars *bars);
+
+/* One line about what the recording's kernel did not report, if there is something. */
+void pfs_bars_lacks(const struct pfs_bars *bars);
+
+/* One line in the colour of alarm, wrapped. */
+void pfs_bars_alarm(const struct pfs_bars *bars, const char *text);
+
+/* A list as wide as the bars. */
+struct pfs_list pfs_bars_list(const struct pfs_bars *bars, const char *separator, unsigned int indent);
+
+/* The same with commas, whose first line is begun and indented like the others. */
+struct pfs_list pfs_bars_indented(const struct pfs_bars *bars);
+
+/* Adds "4,016 read", or nothing if the number is 0. */
+void pfs_bars_count(struct pfs_list *list, uint64_t number, const char *what);
+
 /* All of it: each epoch's header and rows, then legend and summary. A pfs_draw_fn but for fn. */
 int pfs_bars_frame(const struct pfs_model *model, const struct pfs_view_options *options, pfs_bars_rows_fn fn,
 		   struct pfs_err *err);
+
+/* ---- the default form ---- */
+
+/* An epoch, and its rows: those that are drawn first. */
+struct pfs_image {
+	struct pfs_epochs at;
+	struct pfs_rows rows;
+	struct pfs_tally tally;
+	unsigned int nr_seen; /* rows in which anything happened, or may have unobserved, before the others */
+	unsigned int nr_drawn;
+};
+
+struct pfs_images {
+	struct pfs_image *image;
+	unsigned int nr, max;
+	unsigned int nr_procs, nr_threads;
+	struct pfs_tally tally;
+};
+
+/* What happened, in at most eight lines, and the files and regions with the most faults. 0 or -ENOMEM. */
+int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images);
 
 #endif

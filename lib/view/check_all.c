@@ -4,10 +4,7 @@
  * and major faults must be the kernel's, of each process (note "counted", from the first event of its threads to their
  * ends) and, for a command, of its rusage. Any difference is an error.
  */
-#include "view/view.h"
-
-#include "event/notes.h"
-#include "view/loss.h"
+#include "view/check_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,104 +14,65 @@ struct pair {
 	uint64_t minor, major;
 };
 
-/* What the kernel counted for a process, and how many of its threads ran when the recording began. */
-struct totals {
-	FILE *out;
-	unsigned int nr_held; /* accounts of the kernel that were looked at */
-	unsigned int nr_different;
-	unsigned int nr_maybe_lost; /* of these: they may be among the lost events */
-};
+static uint64_t both(struct pair n)
+{
+	return n.minor + n.major;
+}
 
 static struct pair recorded(const struct pfs_counts *n)
 {
 	return (struct pair){ n->minor + n->unasked_minor, n->major + n->unasked_major };
 }
 
-static struct pair add(struct pair a, struct pair b)
-{
-	return (struct pair){ a.minor + b.minor, a.major + b.major };
-}
-
-static struct pair counted(const struct pfs_fact *fact)
-{
-	return (struct pair){ fact->minor, fact->major };
-}
-
-static void line(FILE *out, struct pair n, const char *what)
-{
-	fprintf(out, "%12" PRIu64 "%12" PRIu64 "  %s\n", n.minor, n.major, what);
-}
-
-static void compare_one(struct totals *t, uint64_t ours, uint64_t kernel, const char *class,
+static void compare_one(struct check *c, uint64_t ours, uint64_t kernel, const char *class,
 			const struct pfs_missing *missing, const char *whose)
 {
-	if (ours == kernel)
-		return;
-	t->nr_different++;
-	if (ours < kernel && missing->nr && pfs_missing_may_be(missing, kernel - ours)) {
-		t->nr_maybe_lost++;
-		fprintf(t->out, "%24s  MAY BE LOST: %" PRIu64 " %s faults that the kernel counted, %s\n", "",
-			kernel - ours, class, whose);
-		return;
-	}
-	fprintf(t->out, "%24s  UNEXPLAINED: %" PRIu64 " %s faults %s, %s\n", "",
-		ours > kernel ? ours - kernel : kernel - ours, class,
-		ours > kernel ? "recorded that the kernel did not count"
-			      : "that the kernel counted and the recording lacks",
-		whose);
+	char what[128];
+
+	snprintf(what, sizeof(what), "%s faults %s, %s", class,
+		 ours > kernel ? "recorded that the kernel did not count"
+			       : "that the kernel counted and the recording lacks",
+		 whose);
+	if (ours != kernel)
+		check_differs(c, 12, ours > kernel ? ours - kernel : kernel - ours, ours < kernel, missing, what);
 }
 
-static void compare(struct totals *t, struct pair ours, struct pair kernel, const struct pfs_missing *missing,
+static void compare(struct check *c, struct pair ours, struct pair kernel, const struct pfs_missing *missing,
 		    const char *whose)
 {
-	t->nr_held++;
-	compare_one(t, ours.minor, kernel.minor, "minor", missing, whose);
-	compare_one(t, ours.major, kernel.major, "major", missing, whose);
+	compare_one(c, ours.minor, kernel.minor, "minor", missing, whose);
+	compare_one(c, ours.major, kernel.major, "major", missing, whose);
 }
 
 /* ---- what was recorded ---- */
 
-static void put_recorded(FILE *out, const struct pfs_model *model, struct pair all)
+static void put_recorded(const struct check *c, const struct pfs_counts *n, bool of_command)
 {
-	const struct pfs_counts *n = &model->counts, *launcher = &model->launcher;
-	struct pair exceptions = { n->minor, n->major }, unasked = { n->unasked_minor, n->unasked_major };
-	uint64_t no_page = n->faults - n->minor - n->major;
+	uint64_t no_page = n->faults - n->minor - n->major, signals = check_signals(n), rest = no_page;
+	const struct {
+		enum check_cause cause;
+		uint64_t nr;
+	} causes[] = {
+		{ CHECK_KERNEL_ADDR, n->kernel_addr }, { CHECK_SIGNALS, signals },
+		{ CHECK_VSYSCALL, n->vsyscall },       { CHECK_RETRIED, n->retried },
+		{ CHECK_NO_ACCESS, n->no_access },     { CHECK_OTHERWISE, UINT64_MAX },
+	};
 
-	fprintf(out, "%12s%12s\n", "minor", "major");
-	line(out, exceptions, "page faults (exceptions) that got a page");
-	line(out, unasked, "made by the kernel itself, without an exception (get_user_pages)");
-	if (launcher->faults)
-		line(out, recorded(launcher), "pfscope's own child, before the command");
-	line(out, all, "recorded in total");
-	if (no_page)
-		fprintf(out,
-			"%24" PRIu64 "  got no page, and are not counted (%" PRIu64 " ended in a "
-			"signal)\n",
-			no_page, n->signal);
+	check_line(c, n->faults, of_command ? CHECK_RECORDED_OF_COMMAND : CHECK_RECORDED);
+	check_line(c, no_page, CHECK_NO_PAGE_OR_RETRIED);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		uint64_t nr = causes[i].nr < rest ? causes[i].nr : rest;
+
+		check_cause(c, nr, causes[i].cause);
+		rest -= nr;
+	}
+	check_line(c, n->unasked_minor + n->unasked_major, CHECK_UNASKED);
+	for (int i = 0; i < PFS_NR_BY; i++)
+		if (check_cause_text(CHECK_BY + i))
+			check_cause(c, n->unasked[i], CHECK_BY + i);
 }
 
 /* ---- the kernel's accounts ---- */
-
-/* The process that was of that number at that time. */
-static const struct pfs_proc *proc_at(const struct pfs_model *model, int32_t pid, uint64_t ts_ns)
-{
-	for (const struct pfs_proc *proc = model->procs; proc; proc = proc->next)
-		if (proc->pid == pid && proc->born_ns <= ts_ns && ts_ns <= proc->died_ns)
-			return proc;
-	return NULL;
-}
-
-/* Two threads that end at once may both account for the process: the second has all. */
-static bool is_newest(const struct pfs_model *model, unsigned int i, const struct pfs_proc *proc)
-{
-	const struct pfs_note *note = &model->notes[i];
-
-	while (++i < model->nr_notes)
-		if (!strcmp(model->notes[i].key, "counted") && model->notes[i].pid == note->pid &&
-		    proc_at(model, note->pid, model->notes[i].ts_ns) == proc)
-			return false;
-	return true;
-}
 
 /* pfscope's own child becomes the command's first process: the kernel knows no difference. */
 static bool was_launched(const struct pfs_model *model, const struct pfs_proc *proc)
@@ -127,9 +85,9 @@ static bool was_launched(const struct pfs_model *model, const struct pfs_proc *p
 
 static struct pair recorded_of(const struct pfs_model *model, const struct pfs_proc *proc)
 {
-	struct pair n = recorded(&proc->counts);
+	struct pair n = recorded(&proc->counts), before = recorded(&model->launcher);
 
-	return was_launched(model, proc) ? add(n, recorded(&model->launcher)) : n;
+	return was_launched(model, proc) ? (struct pair){ n.minor + before.minor, n.major + before.major } : n;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -141,7 +99,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
  * Of a thread that runs, its count is read a moment after it is recorded, and a fault that is under way
  * then is not: there may be one too few or too many.
  */
-static void compare_process(struct totals *t, const struct pfs_model *model, const struct pfs_proc *proc,
+static void compare_process(struct check *c, const struct pfs_model *model, const struct pfs_proc *proc,
 			    const struct pfs_fact *kernel)
 {
 	struct pair ours = recorded_of(model, proc);
@@ -151,78 +109,69 @@ static void compare_process(struct totals *t, const struct pfs_model *model, con
 	char whose[64];
 
 	snprintf(whose, sizeof(whose), "in process %d", proc->pid);
-	if (!off || off > kernel->running) {
-		compare(t, ours, counted(kernel), &missing, whose);
-		return;
-	}
-	t->nr_held++;
-	fprintf(t->out, "%24" PRIu64 "  in progress when the recording began, %s\n", off, whose);
+	if (!off || off > kernel->running)
+		compare(c, ours, (struct pair){ kernel->minor, kernel->major }, &missing, whose);
+	else
+		fprintf(c->out, "%16" PRIu64 "  in progress when the recording began, %s\n", off, whose);
 }
 
-static void check_processes(struct totals *t, const struct pfs_model *model)
+/* Returns their number. */
+static unsigned int check_processes(struct check *c, const struct pfs_model *model)
 {
-	struct pair sum = { 0 };
 	unsigned int nr = 0;
+	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < model->nr_notes; i++) {
-		const struct pfs_note *note = &model->notes[i];
-		const struct pfs_proc *proc;
 		struct pfs_fact kernel;
+		const struct pfs_proc *proc = check_account(model, i, &kernel);
 
-		if (strcmp(note->key, "counted") || !pfs_note_read(&kernel, note->key, note->value))
+		if (!proc)
 			continue;
-		proc = proc_at(model, note->pid, note->ts_ns);
-		if (!proc || !is_newest(model, i, proc))
-			continue;
-		compare_process(t, model, proc, &kernel);
-		sum = add(sum, counted(&kernel));
+		compare_process(c, model, proc, &kernel);
+		sum += kernel.minor + kernel.major;
 		nr++;
 	}
-	if (nr) {
-		char what[96];
-
-		snprintf(what, sizeof(what), "counted by the kernel for %u process%s that ended", nr,
-			 nr == 1 ? "" : "es");
-		line(t->out, sum, what);
-	}
+	if (nr)
+		check_line_of(c, sum, nr);
+	return nr;
 }
 
-static void check_rusage(struct totals *t, const struct pfs_model *model, struct pair all)
+static bool check_rusage(struct check *c, const struct pfs_model *model, struct pair all)
 {
-	struct pfs_missing missing = pfs_gaps_sum(pfs_gaps_shown(model, NULL));
 	struct pfs_fact usage, before;
 	struct pair kernel;
 
 	if (!pfs_model_fact(model, PFS_NOTE_RUSAGE, &usage) ||
 	    !pfs_model_fact(model, PFS_NOTE_COUNTED_BEFORE, &before) || usage.minor < before.minor ||
 	    usage.major < before.major)
-		return;
+		return false;
 	kernel = (struct pair){ usage.minor - before.minor, usage.major - before.major };
-	line(t->out, kernel, "accounted by the kernel to the command (rusage)");
-	compare(t, all, kernel, &missing, "in the command's rusage");
+	compare(c, all, kernel, &c->missing, "in the command's rusage");
+	check_line(c, both(kernel), CHECK_RUSAGE);
+	return true;
 }
 
-int pfs_check_verdict(FILE *out, unsigned int nr, unsigned int nr_maybe_lost, struct pfs_err *err)
+bool check_has_all(const struct pfs_model *model)
 {
-	if (nr)
-		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s", nr,
-				   nr == 1 ? "" : "s", nr_maybe_lost == nr ? ", possibly lost events" : "");
-	fprintf(out, "every fault is accounted for\n");
-	return 0;
+	const char *source = pfs_model_note(model, "source");
+
+	return source && !strncmp(source, "stap", 4);
 }
 
 int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
 {
-	struct totals t = { .out = options->out };
-	struct pair all = add(recorded(&model->counts), recorded(&model->launcher));
+	struct check c = { .out = options->out, .missing = pfs_gaps_sum(pfs_gaps_shown(model, NULL)) };
+	struct pfs_counts n = check_sum(model);
+	struct pfs_fact usage;
+	bool compared;
 
-	put_recorded(t.out, model, all);
-	check_processes(&t, model);
-	check_rusage(&t, model, all);
-	pfs_put_losses(model, t.out);
-	if (!t.nr_held)
-		return pfs_err_set(err, -ENOENT,
-				   "this recording has no kernel counts to compare "
-				   "against: no process of it has ended");
-	return pfs_check_verdict(t.out, t.nr_different, t.nr_maybe_lost, err);
+	put_recorded(&c, &n, pfs_model_fact(model, PFS_NOTE_RUSAGE, &usage));
+	compared = check_processes(&c, model);
+	compared |= check_rusage(&c, model, recorded(&n));
+	if (compared)
+		return check_end(&c, model, err);
+	pfs_put_losses(model, c.out);
+	return pfs_err_set(err, -ENOENT,
+			   "this recording has no kernel counts to compare "
+			   "against: no process of it has ended");
 }

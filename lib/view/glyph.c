@@ -28,7 +28,7 @@ static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_AROUND] = { '+', '+', "\033[36m", "\033[2;36m", "fault-around" },
 	[PFS_GLYPH_MAYBE_AROUND] = { '<', '<', "\033[2;36m", "\033[2;36m", "at most: may be mapped by fault-around" },
 	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m",
-			      "not known: a huge page may have mapped it, or it was not observed" },
+			      "not known: a huge page or userfaultfd may have mapped it, or it was not observed" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
 };
 

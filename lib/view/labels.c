@@ -24,6 +24,16 @@ const char *pfs_label(const struct pfs_row *row, char *buf, size_t size)
 	return buf;
 }
 
+const char *pfs_label_place(const struct pfs_row *row, char *buf, size_t size)
+{
+	const char *kind = pfs_label_kind(row);
+
+	if (!kind)
+		return pfs_label(row, buf, size);
+	snprintf(buf, size, "%s %" PRIx64, row->region ? kind : "unknown", row->start);
+	return buf;
+}
+
 const char *pfs_label_base(const char *label)
 {
 	const char *slash = label[0] == '/' ? strrchr(label, '/') : NULL;
@@ -106,7 +116,8 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 	columns = pfs_columns(item);
 	if (list->nr && list->column + gap + columns + comma > list->width) {
 		/* Of the separator, the comma stays at the end of the line. */
-		fprintf(list->out, "%.*s\n%*s", (int)comma, list->separator, list->indent, "");
+		fprintf(list->out, "%.*s\n%-*s", (int)comma, list->separator, list->indent,
+			list->margin ? list->margin : "");
 		list->column = list->indent;
 		gap = list->nr = 0;
 	}

@@ -19,6 +19,9 @@ enum { PFS_LABEL_MAX = 4 * 4096 + 1 };
 /* The row's name, escaped for printing, whole. Returns buf. */
 const char *pfs_label(const struct pfs_row *row, char *buf, size_t size);
 
+/* The same, but a region without a name of its own has its address: "anon 7f1c40000000". */
+const char *pfs_label_place(const struct pfs_row *row, char *buf, size_t size);
+
 /* Just the file's name of a label that is a path; any other label as it is. */
 const char *pfs_label_base(const char *label);
 
@@ -44,6 +47,7 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 struct pfs_list {
 	FILE *out;
 	unsigned int width, indent;
+	const char *margin;	 /* of later lines, a part of the indent; NULL: none */
 	const char *separator;	 /* between items */
 	const char *start, *end; /* written around each item, or NULL: colours */
 	bool first_word;	 /* around its first word only */

@@ -21,7 +21,8 @@ struct drawing {
 	const struct pfs_view_options *options;
 	const struct pfs_mrc *mrc;
 	unsigned int page_shift;
-	struct pfs_json *json; /* where JSON goes; that form only */
+	struct pfs_json *json;		   /* where JSON goes; that form only */
+	struct pfs_unobserved *unobserved; /* of each curve */
 };
 
 /* The process; in text a heading has it. */
@@ -31,6 +32,7 @@ struct drawing {
 	{ "pid", "", PFS_COLUMN_NOT_TEXT },	\
 	{ "comm", "", PFS_COLUMN_NOT_TEXT }
 #define KIND { "references", "", PFS_COLUMN_NOT_TEXT }	/* exact, sampled */
+#define UNOBSERVED { "unobserved", "not observed", PFS_COLUMN_OPTIONAL }	/* at most, then */
 #define END { NULL, NULL, 0 }
 /* clang-format on */
 
@@ -75,6 +77,7 @@ static const struct pfs_column set_columns[] = {
 	{ "max_pages", "max pages", 0 },
 	{ "max_memory", "memory", PFS_COLUMN_TEXT_ONLY },
 	{ "max_bytes", "", PFS_COLUMN_NOT_TEXT },
+	UNOBSERVED,
 	KIND,
 	END,
 };
@@ -87,6 +90,7 @@ static const struct pfs_column step_columns[] = {
 	{ "pages", "pages", 0 },
 	{ "memory", "memory", PFS_COLUMN_TEXT_ONLY },
 	{ "bytes", "", PFS_COLUMN_NOT_TEXT },
+	UNOBSERVED,
 	KIND,
 	{ "bar", "", PFS_COLUMN_BAR },
 	END,
@@ -177,7 +181,7 @@ static int add_misses(struct pfs_table *table, const struct drawing *d, const st
 		add_memory(table, d, size);
 		pfs_table_numbers(table, size << d->page_shift, misses, lru->pages, misses - lru->pages);
 		add_bar(table, misses, lru->refs);
-		pfs_table_word(table, pfs_mrc_kind(curve));
+		pfs_table_word(table, pfs_mrc_kind(curve, curve->unobserved));
 		add_bar(table, misses, lru->refs);
 	}
 	return 0;
@@ -216,6 +220,15 @@ static void add_window(struct pfs_table *table, const struct pfs_working_set *se
 	pfs_table_number(table, set->window_ns);
 }
 
+static void add_unobserved(struct pfs_table *table, const struct drawing *d, const struct pfs_mrc_curve *curve,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t most = pfs_unobserved_most(&d->unobserved[curve->nr], from_ns, to_ns);
+
+	pfs_table_number(table, most);
+	pfs_table_word(table, pfs_mrc_kind(curve, most));
+}
+
 static int fill_sets(struct pfs_table *table, const struct drawing *d, const struct pfs_mrc_curve *curve)
 {
 	for (unsigned int i = 0; i < d->mrc->options.nr_windows; i++) {
@@ -228,7 +241,7 @@ static int fill_sets(struct pfs_table *table, const struct drawing *d, const str
 		pfs_table_number(table, set.max);
 		add_memory(table, d, set.max);
 		pfs_table_number(table, (uint64_t)set.max << d->page_shift);
-		pfs_table_word(table, pfs_mrc_kind(curve));
+		add_unobserved(table, d, curve, 0, UINT64_MAX);
 	}
 	return 0;
 }
@@ -249,7 +262,7 @@ static int fill_steps(struct pfs_table *table, const struct drawing *d, const st
 			pfs_table_numbers(table, step->end_ns > start_ns ? step->end_ns - start_ns : 0, step->pages);
 			add_memory(table, d, step->pages);
 			pfs_table_number(table, (uint64_t)step->pages << d->page_shift);
-			pfs_table_word(table, pfs_mrc_kind(curve));
+			add_unobserved(table, d, curve, step->end_ns - set.window_ns, step->end_ns);
 			add_bar(table, step->pages, set.max);
 		}
 	}
@@ -354,39 +367,54 @@ static int check_sizes(const struct drawing *d, struct pfs_err *err)
 	return 0;
 }
 
-static int find_unobserved(const struct drawing *d)
+static int find_unobserved(struct drawing *d)
 {
+	const struct pfs_model *model = d->mrc->model;
+	uint64_t base_ns = pfs_model_base_ns(model);
 	int ret = 0;
 
+	d->unobserved = calloc(d->mrc->nr_curves, sizeof(*d->unobserved));
+	if (!d->unobserved)
+		return -ENOMEM;
 	for (uint32_t i = 0; !ret && i < d->mrc->nr_curves; i++) {
 		struct pfs_mrc_curve *curve = d->mrc->curves[i];
-		struct pfs_unobserved sum;
+		struct pfs_unobserved *u = &d->unobserved[i];
 
-		ret = pfs_unobserved(&sum, d->mrc->model, d->options->filter, curve->process ? curve->pid : 0,
-				     d->view->no_code);
-		curve->unobserved = sum.pages;
-		curve->in_memory = sum.of;
+		ret = pfs_unobserved_find(u, model, d->options->filter, curve->process ? curve->pid : 0,
+					  d->view->no_code);
+		curve->unobserved = u->pages;
+		curve->in_memory = u->of;
+		for (unsigned int k = 0; u->nr && k < 2; k++) {
+			uint64_t ns = u->moments[k ? u->nr - 1 : 0].ts_ns;
+
+			ns = ns > model->last_ns ? model->last_ns : ns;
+			curve->unobserved_ns[k] = ns > base_ns ? ns - base_ns : 0;
+		}
 	}
 	return ret;
 }
 
 static int nothing_seen(const struct drawing *d, struct pfs_err *err)
 {
-	struct pfs_unobserved sum;
+	struct pfs_unobserved u;
+	int ret = pfs_unobserved_find(&u, d->mrc->model, d->options->filter, 0, d->view->no_code);
 
-	if (!pfs_unobserved(&sum, d->mrc->model, d->options->filter, 0, d->view->no_code) && sum.pages)
-		return pfs_err_set(err, -ENOENT,
-				   "no references: up to %" PRIu64 " of %" PRIu64
-				   " pages in memory stayed there, so their "
-				   "use was not observed",
-				   sum.pages, sum.of);
-	return pfs_refs_none(d->view->stats, err);
+	if (!ret && u.pages)
+		ret = pfs_err_set(err, -ENOENT,
+				  "no references: up to %" PRIu64 " of %" PRIu64
+				  " pages in memory stayed there, so their "
+				  "use was not observed",
+				  u.pages, u.of);
+	else
+		ret = pfs_refs_none(d->view->stats, err);
+	pfs_unobserved_fini(&u);
+	return ret;
 }
 
 int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_options *options, struct pfs_err *err)
 {
 	struct pfs_json json;
-	struct drawing d = { view, options, view->mrc, view->mrc->model->page_shift, &json };
+	struct drawing d = { view, options, view->mrc, view->mrc->model->page_shift, &json, NULL };
 	int ret = check_sizes(&d, err);
 
 	if (ret)
@@ -398,6 +426,9 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 	ret = find_unobserved(&d);
 	if (!ret)
 		ret = options->format == PFS_VIEW_TEXT ? put_as_text(&d) : put_data(&d);
+	for (uint32_t i = 0; d.unobserved && i < view->mrc->nr_curves; i++)
+		pfs_unobserved_fini(&d.unobserved[i]);
+	free(d.unobserved);
 	if (ret == -EOVERFLOW)
 		return pfs_err_set(err, ret, "more references than opt can look ahead in (2^32)");
 	if (ret)

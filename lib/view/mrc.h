@@ -30,8 +30,8 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 
 enum { PFS_MRC_WORDS_MAX = 1024 };
 
-/* "exact", "sampled", "exact and sampled"; "exact where observed" and so on if some pages were not. */
-const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve);
+/* "exact", "sampled", "exact and sampled"; "exact where observed" and so on if some pages (then) were not. */
+const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve, uint64_t unobserved);
 
 /* What there is of references, and what there cannot be. Both return buf. */
 const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve);

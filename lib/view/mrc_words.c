@@ -11,9 +11,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve)
+const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve, uint64_t unobserved)
 {
-	if (curve->unobserved)
+	if (unobserved)
 		return !curve->sampled		       ? "exact where observed"
 		       : curve->sampled == curve->refs ? "sampled where observed"
 						       : "exact and sampled where observed";
@@ -95,11 +95,12 @@ const char *pfs_mrc_unobserved(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc
 		snprintf(
 			buf, PFS_MRC_WORDS_MAX,
 			"up to %" PRIu64 " of %" PRIu64
-			" pages in memory (%.1f %%) stayed there when pfscope took pages "
+			" pages in memory (%.1f %%) stayed there between %.3f and %.3f s when pfscope took pages "
 			"away: other processes have them mapped, too, or they are locked, dirty, or were used at once. "
 			"Whether they were used is not known, and they are not in the curve: the program used at least "
 			"the memory below, and may have used that of these pages as well",
-			curve->unobserved, curve->in_memory, 100.0 * curve->unobserved / curve->in_memory);
+			curve->unobserved, curve->in_memory, 100.0 * curve->unobserved / curve->in_memory,
+			curve->unobserved_ns[0] / 1e9, curve->unobserved_ns[1] / 1e9);
 	return buf;
 }
 

@@ -3,8 +3,9 @@
  * What is known of each page: whether it is mapped, how it came to be, and, where it is not known whether it is mapped,
  * why. One line for a run of pages of which the same is known:
  *
- *     7f5d58602000-7f5d58610000  14  absent   -     -             r--p  /usr/lib/libc.so.6
- *     7f5d58610000-7f5d58611000   1  unknown  around  fault-around  r--p  /usr/lib/libc.so.6
+ *     7f5d58600000-7f5d58626000 r--p /usr/lib/libc.so.6
+ *       7f5d58602000  14  absent   -       -
+ *       7f5d58610000   1  unknown  around  fault-around
  *
  * The model holds what events told of a page (model/presence.h). What no event tells, and what no event would
  * contradict, is concluded here: from the page's region, and from what the recording could not observe.
@@ -19,17 +20,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { HUGE_PAGE = 0x200000 };
-
 static const struct pfs_column columns[] = {
 	{ "pid", "pid", PFS_COLUMN_NOT_TEXT },
-	{ "range", "range", PFS_COLUMN_LEFT },
+	{ "region", "", PFS_COLUMN_TEXT_ONLY | PFS_COLUMN_GROUP },
+	{ "address", "address", PFS_COLUMN_TEXT_ONLY | PFS_COLUMN_LEFT },
+	{ "range", "range", PFS_COLUMN_NOT_TEXT },
 	{ "pages", "pages", 0 },
 	{ "presence", "presence", PFS_COLUMN_LEFT },
 	{ "how", "how", PFS_COLUMN_LEFT },
 	{ "reason", "reason", PFS_COLUMN_LEFT },
-	{ "perms", "perm", PFS_COLUMN_LEFT },
-	{ "name", "name", PFS_COLUMN_LEFT },
+	{ "perms", "", PFS_COLUMN_GROUP },
+	{ "name", "", PFS_COLUMN_GROUP },
 	{ NULL, NULL, 0 },
 };
 
@@ -38,10 +39,11 @@ enum reason {
 	KNOWN,
 	LOST,	     /* events were lost */
 	BEFORE,	     /* the region is older than the recording */
+	REGION,	     /* what the region maps is not known */
 	SPECIAL,     /* memory of the kernel or of a device, mapped without a fault */
 	AROUND,	     /* fault-around maps it if it is in the page cache */
 	FREED,	     /* MADV_FREE */
-	PAGED_OUT,   /* MADV_PAGEOUT */
+	PAGED_OUT,   /* MADV_PAGEOUT: of a file, or after MADV_FREE */
 	RACED,	     /* two threads at once */
 	UNASKED,     /* the kernel faulted pages in that no event shows */
 	REMOTE,	     /* another process accessed memory here */
@@ -63,6 +65,7 @@ static const char *const reasons[NR_REASONS] = {
 	[KNOWN] = "-",
 	[LOST] = "events-lost",
 	[BEFORE] = "before-recording",
+	[REGION] = "unknown-region",
 	[SPECIAL] = "device",
 	[AROUND] = "fault-around",
 	[FREED] = "madv-free",
@@ -93,9 +96,11 @@ struct verdict {
 
 /* What events told of a page. */
 struct known {
-	uint32_t presence; /* enum pfs_presence, 0: nothing */
-	uint32_t flags;	   /* PFS_PAGE_* */
-	uint64_t since_ns; /* of its presence */
+	uint32_t presence;    /* enum pfs_presence, 0: nothing */
+	uint32_t flags;	      /* PFS_PAGE_* */
+	uint64_t since_ns;    /* of its presence */
+	uint64_t vanished_ns; /* when it was found to have left the page cache unseen, 0: never */
+	bool populated_later; /* by a call that does not tell whether it was mapped already */
 };
 
 /* What the kernel did to pages of any process while the recording ran. */
@@ -103,7 +108,8 @@ struct circumstances {
 	bool lost, refaulted;
 	bool scanned, swapped; /* pages were scanned for reclaim, were swapped out; true: or it is not known */
 	bool collapsed;	       /* pages were collapsed to huge pages */
-	bool unasked;	       /* the kernel faulted pages in for itself, and it is not known which */
+	const struct pfs_model *model;
+	bool unasked; /* the kernel faulted pages in for itself, and it is not known which */
 };
 
 struct listing {
@@ -123,17 +129,30 @@ struct listing {
 /* Mappings whose pages the kernel or a driver puts there, at once or as it likes. */
 static bool is_special(const struct pfs_region *region, const char *name)
 {
+	static const char *const ordinary[] = { "/dev/shm/", "/dev/zero", "/dev/hugepages/" };
+	static const char *const special[] = { "/[aio]", "/dev/",   "/dmabuf:",	  "/proc/",
+					       "/sys/",	 "socket:", "anon_inode:" };
+
 	if (!name || (region->have & PFS_HAS(PFS_F_INO) && !pfs_region_is_file(region) && name[0] != '['))
 		return false;
-	return !strncmp(name, "/[aio]", 6) ||
-	       (!strncmp(name, "/dev/", 5) && strncmp(name, "/dev/shm/", 9) && strncmp(name, "/dev/zero", 9) &&
-		strncmp(name, "/dev/hugepages/", 15)) ||
-	       !strncmp(name, "anon_inode:", 11);
+	for (size_t i = 0; i < sizeof(ordinary) / sizeof(ordinary[0]); i++)
+		if (!strncmp(name, ordinary[i], strlen(ordinary[i])))
+			return false;
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++)
+		if (!strncmp(name, special[i], strlen(special[i])))
+			return true;
+	return false;
 }
 
 static struct verdict unknown(enum reason reason)
 {
 	return (struct verdict){ UNKNOWN, reason };
+}
+
+/* They come from the side-band, which some programs leave. */
+static bool has_attributes(const struct pfs_region *region)
+{
+	return region->have & PFS_HAS(PFS_F_PERMS);
 }
 
 /* Its pages are taken away by swapping only. */
@@ -142,47 +161,53 @@ static bool is_swapped(const struct pfs_region *region)
 	return !pfs_region_is_file(region) && !(region->traits & PFS_TRAIT_DROPPABLE);
 }
 
-/* Of a page that was mapped, and that no event took away. flags: PFS_PAGE_*. */
-static struct verdict still_mapped(const struct circumstances *here, const struct pfs_region *region, uint32_t flags)
+/* Of a page that was mapped, and that no event took away. */
+static struct verdict still_mapped(const struct circumstances *here, const struct pfs_region *region,
+				   const struct known *known)
 {
-	bool anonymous = is_swapped(region) || (flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
+	bool anonymous = is_swapped(region) || (known->flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
 
 	if (here->refaulted)
 		return unknown(REFAULTED);
-	if (region->traits & PFS_TRAIT_LOCKED)
-		return (struct verdict){ PRESENT, KNOWN };
-	if (anonymous ? here->swapped : here->scanned)
+	if (!(region->traits & PFS_TRAIT_LOCKED) &&
+	    (here->swapped || (here->scanned && !(anonymous && has_attributes(region)))))
 		return unknown(RECLAIMABLE);
+	if (!anonymous && known->vanished_ns > known->since_ns)
+		return unknown(RECLAIMABLE);
+	if (here->collapsed && pfs_model_may_collapse(here->model, region))
+		return unknown(COLLAPSED);
 	return (struct verdict){ PRESENT, KNOWN };
 }
 
 /* Of a page that was not mapped at since_ns. */
 static struct verdict still_absent(const struct circumstances *here, const struct pfs_space *space,
-				   const struct pfs_region *region, uint64_t since_ns)
+				   const struct pfs_region *region, const struct known *known, uint64_t since_ns)
 {
-	uint64_t huge_start = (region->start + HUGE_PAGE - 1) & -(uint64_t)HUGE_PAGE;
+	uint64_t huge = pfs_huge_size(pfs_pages_shift(space->pages)), start = (region->start + huge - 1) & -huge;
 
-	if (here->collapsed && huge_start + HUGE_PAGE <= region->end)
+	if (here->collapsed && start + huge <= region->end)
 		return unknown(COLLAPSED);
-	if (here->unasked)
+	if (here->unasked || (known->populated_later && is_swapped(region)))
 		return unknown(UNASKED);
 	return space->remote_ns > since_ns ? unknown(REMOTE) : (struct verdict){ ABSENT, KNOWN };
 }
 
 /* Of a page that no event was about. */
 static struct verdict untold(const struct circumstances *here, const struct pfs_space *space,
-			     const struct pfs_region *region)
+			     const struct pfs_region *region, const struct known *known)
 {
+	if (!has_attributes(region))
+		return unknown(REGION);
 	if (!region->since_ns || region->older)
 		return unknown(BEFORE);
-	return still_absent(here, space, region, region->since_ns);
+	return still_absent(here, space, region, known, region->since_ns);
 }
 
 /* Why a page may be mapped or not, by the bit of its presence. */
 #define DOUBT(name) [__builtin_ctz(PFS_MAYBE_##name)] = name
 static const uint8_t doubts[32] = {
-	DOUBT(AROUND), DOUBT(RACED), DOUBT(UNDER_WAY), DOUBT(TRUNCATED), DOUBT(COPIED),
-	DOUBT(HUGE),   DOUBT(FOLIO), DOUBT(POPULATED), DOUBT(MOVED),	 DOUBT(FAILED),
+	DOUBT(AROUND), DOUBT(RACED),	 DOUBT(UNDER_WAY), DOUBT(TRUNCATED), DOUBT(COPIED),    DOUBT(HUGE),
+	DOUBT(FOLIO),  DOUBT(POPULATED), DOUBT(MOVED),	   DOUBT(FAILED),    DOUBT(PAGED_OUT),
 };
 
 static struct verdict judge(const struct circumstances *here, const struct pfs_space *space,
@@ -194,16 +219,16 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return unknown(LOST);
 	switch (known->presence) {
 	case PFS_PRESENT:
-		return still_mapped(here, region, known->flags);
+		return still_mapped(here, region, known);
 	case PFS_ABSENT:
-		return still_absent(here, space, region, known->since_ns);
+		/* Concluded from the page cache, perhaps, and not all of what leaves that is recorded then. */
+		if (pfs_region_is_file(region) && (here->refaulted || here->scanned))
+			return unknown(here->refaulted ? REFAULTED : RECLAIMABLE);
+		return still_absent(here, space, region, known, known->since_ns);
 	case PFS_MAYBE_FREE:
-		return here->scanned ? unknown(FREED) : still_mapped(here, region, known->flags);
-	case PFS_MAYBE_PAGED_OUT:
-		return !is_swapped(region) || here->swapped ? unknown(PAGED_OUT)
-							    : still_mapped(here, region, known->flags);
+		return here->scanned ? unknown(FREED) : still_mapped(here, region, known);
 	case 0:
-		return untold(here, space, region);
+		return untold(here, space, region, known);
 	default:
 		return unknown(doubts[__builtin_ctz(known->presence)]);
 	}
@@ -219,12 +244,14 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 	uint64_t unasked;
 
 	return (struct circumstances){
+		.model = model,
 		.lost = missing.nr,
-		.refaulted = pfs_model_refault(model, &how),
+		.refaulted =
+			pfs_model_refault(model, &how) && how.method != PFS_REFAULT_IDLE, /* that takes none away */
 		.scanned = !known || events.scanned,
 		.swapped = !known || events.swapped,
 		.collapsed = !known || events.collapsed,
-		.unasked = l->options->whole && pfs_check_unasked(l->options->whole, &unasked) && unasked,
+		.unasked = l->options->whole && (!pfs_check_unasked(l->options->whole, &unasked) || unasked),
 	};
 }
 
@@ -259,15 +286,19 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 {
 	const char *name = pfs_region_name(at->epoch->space, region), *kind = pfs_region_kind(region, name);
 	uint64_t nr = (l->end - l->start) >> l->model->page_shift;
-	char range[40], how[128], perms[5];
+	char range[40], start[40], how[128], perms[5];
 
 	if (!nr)
 		return;
 	l->nr[l->verdict.presence] += nr;
 	l->nr_unknown[l->verdict.reason] += nr;
-	pfs_range_text(range, l->start, l->end);
 	pfs_perms_text(perms, region);
 	pfs_table_number(l->table, at->proc->pid);
+	pfs_range_text(range, region->start, region->end);
+	pfs_table_word(l->table, range);
+	pfs_range_text(range, l->start, l->end);
+	snprintf(start, sizeof(start), "%.*s", (int)strcspn(range, "-"), range);
+	pfs_table_word(l->table, start);
 	pfs_table_word(l->table, range);
 	pfs_table_number(l->table, nr);
 	pfs_table_word(l->table, presences[l->verdict.presence]);
@@ -281,9 +312,10 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 struct runs {
 	struct pfs_page_walk walk;
 	const struct pfs_pages *pages;
+	uint64_t shift;	     /* of addresses against the tree's */
 	uint64_t start, end; /* of the run, UINT64_MAX: no more */
 	uint32_t flags;
-	uint64_t since_ns; /* of the first event */
+	uint64_t since_ns, last_ns; /* of the first event, and the last */
 };
 
 static void runs_next(struct runs *runs)
@@ -295,18 +327,20 @@ static void runs_next(struct runs *runs)
 	runs->start = runs->end = UINT64_MAX;
 	if (!page)
 		return;
-	runs->start = runs->walk.addr;
+	runs->start = runs->walk.addr + runs->shift;
 	runs->end = runs->start + (nr << pfs_pages_shift(runs->pages));
 	runs->flags = page->flags;
 	runs->since_ns = page->first_ns;
+	runs->last_ns = page->last_ns;
 }
 
-static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_region *region)
+/* start: where the tree has the first page of the region. */
+static struct runs runs_of(const struct pfs_pages *pages, const struct pfs_region *region, uint64_t start)
 {
-	struct runs runs = { .pages = pages };
+	struct runs runs = { .pages = pages, .shift = region->start - start };
 
 	if (pages)
-		pfs_page_walk_start(&runs.walk, pages, region->start, region->end);
+		pfs_page_walk_start(&runs.walk, pages, start, start + (region->end - region->start));
 	runs_next(&runs);
 	return runs;
 }
@@ -330,17 +364,33 @@ static bool are_alike(const struct verdict *a, const struct known *x, const stru
 	       !x->presence == !y->presence;
 }
 
+static const struct pfs_model *whole(const struct listing *l)
+{
+	return l->options->whole ? l->options->whole : l->model;
+}
+
+static const struct pfs_pages *vanished_of(const struct listing *l, const struct pfs_region *region)
+{
+	return pfs_region_is_file(region) && region->have & PFS_HAS(PFS_F_OFF) ? pfs_model_vanished(whole(l), region)
+									       : NULL;
+}
+
 static void list_region(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
 {
 	const struct pfs_space *space = at->epoch->space;
-	struct runs mapped = runs_of(space->presence, region), seen = runs_of(region->pages, region);
+	struct runs mapped = runs_of(space->presence, region, region->start);
+	struct runs seen = runs_of(region->pages, region, region->start);
+	struct runs vanished = runs_of(vanished_of(l, region), region, region->off);
+	struct runs populated = runs_of(pfs_model_populated(whole(l)), region, region->start);
+	const uint64_t now_ns = pfs_filter_end_ns(l->options->filter, l->model);
 
 	l->start = l->end = region->start;
 	for (uint64_t addr = region->start, end = region->end; addr < region->end; addr = end, end = region->end) {
 		const struct runs *is = run_at(&mapped, addr, &end), *was = run_at(&seen, addr, &end);
+		const struct runs *gone = run_at(&vanished, addr, &end), *later = run_at(&populated, addr, &end);
 		struct known known = { is ? is->flags & PFS_PRESENCE : 0,
-				       was ? was->flags & ~(PFS_PAGE_MINOR | PFS_PAGE_MAYBE) : 0,
-				       is ? is->since_ns : 0 };
+				       was ? was->flags & ~(PFS_PAGE_MINOR | PFS_PAGE_MAYBE) : 0, is ? is->since_ns : 0,
+				       gone ? gone->last_ns : 0, later && later->last_ns > now_ns };
 		struct verdict verdict = judge(&l->here, space, region, &known);
 
 		if (!are_alike(&verdict, &known, &l->verdict, &l->known)) {
@@ -356,20 +406,34 @@ static void list_region(struct listing *l, const struct pfs_epochs *at, const st
 
 /* ---- the view ---- */
 
+static unsigned int width(const struct listing *l)
+{
+	return l->options->width ? l->options->width : 80;
+}
+
 /* "# 120 pages: 80 present, 38 absent, 2 unknown (fault-around 2)" */
 static void put_sum(const struct listing *l)
 {
-	const char *separator = " (";
+	struct pfs_list list = {
+		.out = l->options->out, .width = width(l), .indent = 2, .margin = "#", .separator = ", "
+	};
+	uint64_t left = l->nr[UNKNOWN];
+	char unknown[48];
 
-	fprintf(l->options->out, "# %" PRIu64 " pages: %" PRIu64 " present, %" PRIu64 " absent, %" PRIu64 " unknown",
-		l->nr[PRESENT] + l->nr[ABSENT] + l->nr[UNKNOWN], l->nr[PRESENT], l->nr[ABSENT], l->nr[UNKNOWN]);
+	pfs_list_add(&list, "# %" PRIu64 " pages: %" PRIu64 " present", l->nr[PRESENT] + l->nr[ABSENT] + l->nr[UNKNOWN],
+		     l->nr[PRESENT]);
+	pfs_list_add(&list, "%" PRIu64 " absent", l->nr[ABSENT]);
+	snprintf(unknown, sizeof(unknown), "%" PRIu64 " unknown%s", left, left ? " (" : "");
+	if (!left)
+		pfs_list_add(&list, "%s", unknown);
 	for (enum reason i = KNOWN + 1; i < NR_REASONS; i++) {
 		if (!l->nr_unknown[i])
 			continue;
-		fprintf(l->options->out, "%s%s %" PRIu64, separator, reasons[i], l->nr_unknown[i]);
-		separator = ", ";
+		left -= l->nr_unknown[i];
+		pfs_list_add(&list, "%s%s %" PRIu64 "%s", unknown, reasons[i], l->nr_unknown[i], left ? "" : ")");
+		unknown[0] = '\0';
 	}
-	fputs(*separator == ',' ? ")\n" : "\n", l->options->out);
+	pfs_list_end(&list);
 }
 
 static int list_process(struct listing *l, const struct pfs_epochs *at)
@@ -396,6 +460,7 @@ static int put_process(struct listing *l, const struct pfs_epochs *at, bool seve
 		if (several)
 			fprintf(l->options->out, "# pid %d %s\n", at->proc->pid, comm);
 		put_sum(l);
+		pfs_table_fit(l->table, width(l));
 		pfs_table_text(l->table, l->options->out, l->options->color ? "\033[2m" : NULL);
 		memset(l->nr, 0, sizeof(l->nr));
 		memset(l->nr_unknown, 0, sizeof(l->nr_unknown));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report: tables by process, by region and by file, each sorted by faults (view/report_lines.c), and what concerns
+ * The report: tables by file, by process and by region, each sorted by faults (view/report_lines.c), and what concerns
  * the whole recording; as text, CSV or JSON.
  */
 #include "view/report_priv.h"
@@ -11,72 +11,76 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Counts, the same in every table. */
+/* Only in the wide text: most of them are 0. */
+enum { RARE = PFS_COLUMN_OPTIONAL | PFS_COLUMN_WIDE, NR_COUNTS = 16 };
+
+/* Counts, the same in every table; two that not every table has room for. */
 /* clang-format off */
-#define COUNT_COLUMNS									\
+#define COUNT_COLUMNS(signal, around)							\
 	{ "faults", "faults", 0 },							\
 	{ "read", "read", PFS_COLUMN_OPTIONAL },					\
 	{ "write", "write", PFS_COLUMN_OPTIONAL },					\
 	{ "exec", "exec", PFS_COLUMN_OPTIONAL },					\
-	{ "access_unknown", "unknown", PFS_COLUMN_OPTIONAL },				\
-	{ "user", "user", PFS_COLUMN_OPTIONAL },					\
-	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },					\
+	{ "access_unknown", "unknown", RARE },						\
+	{ "user", "user", RARE },							\
+	{ "kernel", "kernel", RARE },							\
 	{ "major", "major", PFS_COLUMN_OPTIONAL },					\
-	{ "signal", "signal", PFS_COLUMN_OPTIONAL },					\
-	{ "outside", "outside", PFS_COLUMN_OPTIONAL },					\
+	{ "signal", "signal", signal },							\
+	{ "outside", "outside", RARE },							\
 	{ "touched", "touched", 0 },							\
-	{ "around", "around", PFS_COLUMN_OPTIONAL },					\
-	{ "maybe_around", "at most", PFS_COLUMN_OPTIONAL },					\
-	{ "populated", "populated", PFS_COLUMN_OPTIONAL },				\
-	{ "huge", "huge", PFS_COLUMN_OPTIONAL },					\
-	{ "unobserved", "not observed", PFS_COLUMN_OPTIONAL }
+	{ "around", "around", around },							\
+	{ "maybe_around", "at most", RARE },						\
+	{ "populated", "populated", RARE },						\
+	{ "huge", "huge", RARE },							\
+	{ "unobserved", "not observed", RARE }
 /* clang-format on */
 
 /* How many gaps may concern the row, and how many events were lost in them. */
 /* clang-format off */
 #define LOSS_COLUMNS									\
 	{ "gaps", "gaps", PFS_COLUMN_OPTIONAL },					\
-	{ "may_lack", "maybe lost", PFS_COLUMN_OPTIONAL }
+	{ "may_lack", "maybe lost", RARE }
 /* clang-format on */
 
 static const struct pfs_column process_columns[] = {
 	{ "pid", "pid", 0 },
-	{ "ppid", "parent", PFS_COLUMN_OPTIONAL },
-	{ "epochs", "epochs", 0 },
-	{ "threads", "threads", 0 },
-	COUNT_COLUMNS,
-	{ "regions", "regions", 0 },
-	{ "gone", "unmapped", 0 },
+	{ "ppid", "parent", RARE },
+	{ "epochs", "epochs", PFS_COLUMN_WIDE },
+	{ "threads", "threads", PFS_COLUMN_WIDE },
+	COUNT_COLUMNS(PFS_COLUMN_OPTIONAL, RARE),
+	{ "regions", "regions", PFS_COLUMN_WIDE },
+	{ "gone", "unmapped", PFS_COLUMN_WIDE },
 	LOSS_COLUMNS,
-	{ "start_s", "start", PFS_COLUMN_SECONDS },
-	{ "end_s", "end", PFS_COLUMN_SECONDS },
-	{ "comm", "name", PFS_COLUMN_LEFT },
+	{ "start_s", "start", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "end_s", "end", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "comm", "name", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
 	{ NULL, NULL, 0 },
 };
 
 static const struct pfs_column region_columns[] = {
 	{ "pid", "pid", 0 },
-	{ "epoch", "epoch", 0 },
-	{ "range", "address range", PFS_COLUMN_LEFT },
+	{ "epoch", "epoch", PFS_COLUMN_WIDE },
+	{ "range", "address range", PFS_COLUMN_LEFT | PFS_COLUMN_WIDE },
 	{ "perms", "perm", PFS_COLUMN_LEFT },
-	{ "gone", "unmapped", PFS_COLUMN_OPTIONAL },
-	{ "pages", "pages", 0 },
-	COUNT_COLUMNS,
+	{ "gone", "unmapped", RARE },
+	{ "pages", "pages", PFS_COLUMN_WIDE },
+	COUNT_COLUMNS(RARE, RARE),
+	{ "unobserved_s", "for s", RARE | PFS_COLUMN_SECONDS },
 	LOSS_COLUMNS,
-	{ "first_s", "first", PFS_COLUMN_SECONDS },
-	{ "last_s", "last", PFS_COLUMN_SECONDS },
-	{ "name", "name", PFS_COLUMN_LEFT },
+	{ "first_s", "first", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "last_s", "last", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "name", "name", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
 	{ NULL, NULL, 0 },
 };
 
 static const struct pfs_column file_columns[] = {
-	{ "mappings", "mappings", 0 },
-	{ "processes", "processes", 0 },
-	{ "pages", "pages", 0 },
-	COUNT_COLUMNS,
-	{ "device", "device", PFS_COLUMN_LEFT | PFS_COLUMN_OPTIONAL },
-	{ "inode", "inode", PFS_COLUMN_OPTIONAL },
-	{ "name", "name", PFS_COLUMN_LEFT },
+	{ "mappings", "mappings", PFS_COLUMN_WIDE },
+	{ "processes", "processes", PFS_COLUMN_WIDE },
+	{ "pages", "pages", PFS_COLUMN_WIDE },
+	COUNT_COLUMNS(PFS_COLUMN_OPTIONAL, PFS_COLUMN_OPTIONAL),
+	{ "device", "device", PFS_COLUMN_LEFT | RARE },
+	{ "inode", "inode", RARE },
+	{ "name", "name", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
 	{ NULL, NULL, 0 },
 };
 
@@ -115,12 +119,51 @@ static void add_missing(struct pfs_table *table, const struct pfs_missing *missi
 	pfs_table_known(table, !missing->unknown, missing->count);
 }
 
+/* The lines of a table together, and whether one more is printed. */
+struct total {
+	struct pfs_tally tally;
+	unsigned int nr;
+};
+
+static bool is_wanted(struct total *total, const struct pfs_report_lines *g, const struct pfs_tally *line)
+{
+	const struct pfs_view_options *options = g->options;
+
+	pfs_tally_add(&total->tally, line);
+	return ++total->nr <= options->top || !options->top || options->format != PFS_VIEW_TEXT;
+}
+
+/* The last line of the text. */
+static void add_total(struct pfs_table *table, const struct pfs_column *columns, const struct pfs_report_lines *g,
+		      const struct total *total)
+{
+	char text[32];
+
+	if (g->options->format != PFS_VIEW_TEXT || total->nr < 2)
+		return;
+	snprintf(text, sizeof(text), "total of %u", total->nr);
+	for (; columns->key; columns++) {
+		if (!strcmp(columns->key, "faults")) {
+			add_counts(table, &total->tally);
+			columns += NR_COUNTS - 1;
+		} else if (columns->flags & PFS_COLUMN_LEFT) {
+			pfs_table_word(table, columns[1].key ? "" : text);
+		} else {
+			pfs_table_missing(table);
+		}
+	}
+}
+
 static void fill_processes(struct pfs_table *table, const struct pfs_report_lines *g)
 {
+	struct total total = { 0 };
+
 	for (size_t i = 0; i < g->nr_processes; i++) {
 		const struct pfs_process_line *line = &g->processes[i];
 		const struct pfs_proc *proc = line->at.proc;
 
+		if (!is_wanted(&total, g, &line->tally))
+			continue;
 		pfs_table_numbers(table, proc->pid, proc->ppid, line->at.of, proc->nr_threads);
 		add_counts(table, &line->tally);
 		pfs_table_numbers(table, line->regions, line->gone);
@@ -129,17 +172,30 @@ static void fill_processes(struct pfs_table *table, const struct pfs_report_line
 		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
 		pfs_table_word(table, proc->comm ? proc->comm : "?");
 	}
+	add_total(table, process_columns, g, &total);
+}
+
+/* Without the column of addresses, unnamed memory is told apart by its address in the name. */
+static const char *region_name(char buf[PFS_LABEL_MAX], const struct pfs_row *row,
+			       const struct pfs_view_options *options)
+{
+	if (options->format == PFS_VIEW_TEXT && !options->wide && pfs_label_kind(row))
+		return pfs_label_place(row, buf, PFS_LABEL_MAX);
+	return pfs_label_kind(row) ? pfs_label_kind(row) : row->name;
 }
 
 static void fill_regions(struct pfs_table *table, const struct pfs_report_lines *g)
 {
-	char text[40], perms[5] = "";
+	char text[40], perms[5] = "", name[PFS_LABEL_MAX];
+	struct total total = { 0 };
 
 	for (size_t i = 0; i < g->nr_regions; i++) {
 		const struct pfs_region_line *line = &g->regions[i];
 		const struct pfs_tally *t = &line->row.tally;
 
 		if (!t->seen && !t->unobserved && !line->missing.nr && !g->options->all)
+			continue;
+		if (!is_wanted(&total, g, t))
 			continue;
 		pfs_table_numbers(table, line->at.proc->pid, line->at.number);
 		pfs_range_text(text, line->row.start, line->row.end);
@@ -149,21 +205,26 @@ static void fill_regions(struct pfs_table *table, const struct pfs_report_lines 
 		pfs_table_word(table, line->row.region ? perms : "");
 		pfs_table_numbers(table, line->row.gone, pfs_row_pages(&line->row, g->model));
 		add_counts(table, t);
+		pfs_table_number(table, line->row.unobserved_ns);
 		add_missing(table, &line->missing);
 		add_time(table, g->model, t->seen, t->first_ns);
 		add_time(table, g->model, t->seen, t->last_ns);
-		pfs_table_word(table, pfs_label_kind(&line->row) ? pfs_label_kind(&line->row) : line->row.name);
+		pfs_table_word(table, region_name(name, &line->row, g->options));
 	}
+	add_total(table, region_columns, g, &total);
 }
 
 static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g)
 {
+	struct total total = { 0 };
 	char device[24] = "";
 
 	for (size_t i = 0; i < g->nr_files; i++) {
 		const struct pfs_file_line *file = &g->files[i];
 
 		if (!file->tally.seen && !file->tally.unobserved && !g->options->all)
+			continue;
+		if (!is_wanted(&total, g, &file->tally))
 			continue;
 		pfs_table_numbers(table, file->mappings, file->processes, file->pages);
 		add_counts(table, &file->tally);
@@ -172,6 +233,7 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 		pfs_table_known(table, pfs_is_file(file->dev, file->ino), file->ino);
 		pfs_table_word(table, file->label);
 	}
+	add_total(table, file_columns, g, &total);
 }
 
 static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
@@ -318,23 +380,29 @@ struct section {
 	bool (*wanted)(const struct pfs_report_lines *lines); /* NULL: always */
 };
 
+/* --by selects among the first ones: pfs_report_tables. */
 static const struct section sections[] = {
+	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "process", "By process", process_columns, fill_processes, NULL },
 	{ "region", "By region", region_columns, fill_regions, NULL },
-	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
 	{ "not_told", "Not reported by this kernel", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
+const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region" };
+
 static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {
 	struct pfs_table *table = pfs_table_new(section->columns);
 	int err;
 
-	if (table)
+	if (table) {
 		section->fill(table, g);
+		if (!g->options->wide)
+			pfs_table_fit(table, g->options->width ? g->options->width : 80);
+	}
 	err = pfs_output_table(g->options, g->json, table, section->key, section->title);
 	if (!err && g->options->format == PFS_VIEW_TEXT)
 		fputc('\n', g->options->out);
@@ -378,8 +446,9 @@ static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const
 
 	pfs_refault_how_text(text, how);
 	pfs_refault_cost_text(cost, how->method, sums);
-	fprintf(out, "%s %s%s%s\n", pfs_refault_what(how->method), text, sums->nr_cycles ? ": " : "",
-		sums->nr_cycles ? cost : "");
+	fprintf(out, "%s %s%s\n", pfs_refault_what(how->method), text, sums->nr_cycles ? ":" : "");
+	if (sums->nr_cycles)
+		fputs(cost, out);
 }
 
 /* Pages that pfscope made fault again caused some of the faults: by which method, and at what cost. */
@@ -455,7 +524,7 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 	if (options->format != PFS_VIEW_TEXT)
 		ret = put_recording(&g);
 	for (const struct section *section = sections; !ret && section->key; section++)
-		if (!section->wanted || section->wanted(&g))
+		if (!options->by ? !section->wanted || section->wanted(&g) : options->by >> (section - sections) & 1)
 			ret = put_section(&g, section);
 	if (options->format == PFS_VIEW_JSON)
 		pfs_json_end(&json, "}\n");

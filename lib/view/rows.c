@@ -5,6 +5,7 @@
 #include "view/rows.h"
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -69,9 +70,39 @@ uint64_t pfs_row_pages(const struct pfs_row *row, const struct pfs_model *model)
 
 /* ---- rows ---- */
 
-static int add_region(struct pfs_rows *rows, const struct pfs_space *space, const struct pfs_region *region)
+/* May userfaultfd have filled pages of the region? It has no private mappings of files. */
+static bool is_filled(const struct pfs_space *space, const struct pfs_region *region)
+{
+	return space->filled_ns > region->since_ns && space->filled_ns > region->born_ns &&
+	       space->filled_ns < region->died_ns && !(region->perms & PFS_PERM_X) &&
+	       (!pfs_region_is_file(region) || region->perms & PFS_PERM_SHARED);
+}
+
+/* What --refault did not observe of it in the time that is shown. */
+static void add_stays(struct pfs_row *row, const struct pfs_epochs *at, const struct pfs_region *region)
+{
+	bool from = at->filter && at->filter->from.set;
+	uint64_t from_ns = from ? pfs_time_ns(&at->filter->from, at->model) : 0;
+	struct pfs_stay stay;
+	unsigned int i = 0;
+
+	while (pfs_stay_next(at->epoch->space, region, at->model->page_shift, &i, &stay)) {
+		uint64_t to_ns = stay.to_ns < at->model->last_ns ? stay.to_ns : at->model->last_ns;
+
+		stay.from_ns = stay.from_ns > from_ns ? stay.from_ns : from_ns;
+		row->unobserved_ns += to_ns > stay.from_ns ? to_ns - stay.from_ns : 0;
+		if (stay.to_ns <= from_ns || stay.pages <= row->tally.unobserved)
+			continue;
+		row->tally.unobserved = stay.pages;
+		row->tally.in_memory = stay.of;
+	}
+	row->unobserved = (row->tally.unobserved && (from || !region->since_ns)) || is_filled(at->epoch->space, region);
+}
+
+static int add_region(struct pfs_rows *rows, const struct pfs_epochs *epoch, const struct pfs_region *region)
 {
 	struct pfs_row *row = pfs_array_add(rows->row, rows->nr, rows->max);
+	const struct pfs_space *space = epoch->epoch->space;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 	uint64_t nr;
@@ -85,8 +116,8 @@ static int add_region(struct pfs_rows *rows, const struct pfs_space *space, cons
 		.pages = region->pages,
 		.name = pfs_region_name(space, region),
 		.gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns,
-		.tally = { .unobserved = region->unobserved, .in_memory = region->in_memory },
 	};
+	add_stays(row, epoch, region);
 	if (row->pages)
 		pfs_page_walk_start(&at, row->pages, row->start, row->end);
 	while (row->pages && (page = pfs_page_walk_alike(&at, &nr)))
@@ -162,13 +193,13 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 		if (start < region->start)
 			err = add_clusters(rows, model, space, start, region->start);
 		if (!err)
-			err = add_region(rows, space, region);
+			err = add_region(rows, at, region);
 		start = region->end;
 	}
 	if (!err)
 		err = add_clusters(rows, model, space, start, 0);
 	for (unsigned int i = 0; !err && i < space->nr_retired; i++)
-		err = add_region(rows, space, space->retired[i]);
+		err = add_region(rows, at, space->retired[i]);
 	if (err) {
 		pfs_rows_free(rows);
 		return err;
@@ -289,6 +320,76 @@ bool pfs_epochs_next(struct pfs_epochs *walk)
 	}
 }
 
+/* ---- a --region that leaves nothing ---- */
+
+/* "lbc*" may be anywhere in the name, and differ by half of its letters. */
+static struct pfs_nearest nearest_to(const char *word, char *glob, size_t size)
+{
+	struct pfs_nearest nearest = { .word = glob };
+
+	word += strncmp(word, "file:", 5) ? 0 : 5;
+	snprintf(glob, size, "*%s*", word);
+	for (; *word; word++)
+		nearest.most += *word != '*' && *word != '?';
+	nearest.most /= 2;
+	return nearest;
+}
+
+static void try_region(struct pfs_nearest *nearest, const char *name)
+{
+	if (!name)
+		return;
+	pfs_nearest_try(nearest, pfs_label_base(name));
+	pfs_nearest_try(nearest, name);
+}
+
+/* Has the epoch a region that the filter leaves? Until one is found the names of all are tried. */
+static bool has_region(const struct pfs_epochs *at, struct pfs_nearest *nearest)
+{
+	const struct pfs_space *space = at->epoch->space;
+
+	for (unsigned int i = 0; i < space->nr_live + space->nr_retired; i++) {
+		const struct pfs_region *region =
+			i < space->nr_live ? space->live[i] : space->retired[i - space->nr_live];
+		const char *name = pfs_region_name(space, region);
+
+		if (pfs_filter_memory(at->filter, region, name))
+			return true;
+		try_region(nearest, name);
+	}
+	return false;
+}
+
+/* Touched pages in no known region can be what is wanted. */
+static bool has_rows(const struct pfs_epochs *at)
+{
+	struct pfs_rows rows;
+	bool any = pfs_rows_collect(&rows, at) || rows.nr;
+
+	pfs_rows_free(&rows);
+	return any;
+}
+
+bool pfs_no_region(const struct pfs_model *model, const struct pfs_filter *filter, char *text, size_t size)
+{
+	struct pfs_epochs start = { .model = model, .filter = filter }, at = start;
+	struct pfs_nearest nearest;
+	bool any = false;
+	char glob[128];
+
+	if (!filter->region)
+		return false;
+	for (nearest = nearest_to(filter->region, glob, sizeof(glob)); pfs_epochs_next(&at); any = true)
+		if (has_region(&at, &nearest))
+			return false;
+	for (at = start; pfs_epochs_next(&at);)
+		if (has_rows(&at))
+			return false;
+	snprintf(text, size, "--region '%s': no region matches%s%s", filter->region,
+		 nearest.name ? "; the nearest is " : " (`pfscope maps` lists them)", nearest.name ? nearest.name : "");
+	return any;
+}
+
 /* ---- layouts ---- */
 
 bool pfs_layouts_next(struct pfs_epochs *walk)
@@ -322,31 +423,4 @@ int pfs_no_layout(const struct pfs_model *model, const struct pfs_filter *filter
 	if (filter && filter->at.set)
 		return pfs_err_set(err, -ENOENT, "no process with a known layout lived at that time");
 	return pfs_err_set(err, -ENOENT, "no layout of any process is known from this recording");
-}
-
-int pfs_unobserved(struct pfs_unobserved *sum, const struct pfs_model *model, const struct pfs_filter *filter,
-		   int32_t pid, bool no_code)
-{
-	struct pfs_epochs at = { .model = model, .filter = filter };
-	int ret = 0;
-
-	*sum = (struct pfs_unobserved){ 0 };
-	while (!ret && pfs_epochs_next(&at)) {
-		struct pfs_rows rows;
-
-		if (pid && at.proc->pid != pid)
-			continue;
-		ret = pfs_rows_collect(&rows, &at);
-		for (unsigned int i = 0; !ret && i < rows.nr; i++) {
-			const struct pfs_row *row = &rows.row[i];
-
-			if (!row->region || (no_code && row->region->perms & PFS_PERM_X))
-				continue;
-			sum->pages += row->tally.unobserved;
-			sum->of += row->tally.in_memory;
-		}
-		if (!ret)
-			pfs_rows_free(&rows);
-	}
-	return ret;
 }

@@ -37,6 +37,9 @@ const struct pfs_region *pfs_layout_next(const struct pfs_space *space, unsigned
 /* -ENOENT, with err set: why the filter leaves no layout. */
 int pfs_no_layout(const struct pfs_model *model, const struct pfs_filter *filter, struct pfs_err *err);
 
+/* Whether --region leaves nothing; then text is what to say of it, with the region whose name is nearest. */
+bool pfs_no_region(const struct pfs_model *model, const struct pfs_filter *filter, char *text, size_t size);
+
 /* The name that the process had in it, or NULL. */
 const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 
@@ -59,14 +62,10 @@ struct pfs_row {
 	const struct pfs_pages *pages;	 /* where its pages are; NULL: it has none */
 	const char *name;		 /* as /proc/PID/maps has it; NULL: unknown */
 	bool gone;			 /* unmapped before the space's end */
+	bool unobserved; /* pages to which nothing happened may have been used: older ones that stayed in memory, or that userfaultfd filled */
+	uint64_t unobserved_ns; /* how long there were any such pages */
 	struct pfs_tally tally;
 };
-
-/* May pages of the row have been used to which nothing happened? They may be from before the recording, and not be observed. */
-static inline bool pfs_row_unobserved(const struct pfs_row *row)
-{
-	return row->tally.unobserved && !row->region->since_ns;
-}
 
 struct pfs_rows {
 	struct pfs_row *row; /* sorted by start, then by birth */
@@ -81,14 +80,24 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at);
 void pfs_rows_free(struct pfs_rows *rows);
 
 /*
- * Pages whose use --refault did not observe, because they stayed in memory, as many as at the worst moment of each region;
- * and the pages that were in memory then. Of process pid (0: all) and what the filter leaves. 0 or -ENOMEM.
+ * Pages whose use --refault did not observe, because they stayed in memory: as many as at the worst moment of each region,
+ * and the pages that were in memory then; and the course of it.
  */
 struct pfs_unobserved {
 	uint64_t pages, of;
+	struct pfs_unobserved_moment {
+		uint64_t ts_ns, pages; /* so many from then on, of all regions together */
+	} * moments;		       /* in order */
+	size_t nr, max;
 };
-int pfs_unobserved(struct pfs_unobserved *sum, const struct pfs_model *model, const struct pfs_filter *filter,
-		   int32_t pid, bool no_code);
+
+/* Of process pid (0: all) and what the filter leaves; no_code: without executable regions. 0 or -ENOMEM. */
+int pfs_unobserved_find(struct pfs_unobserved *u, const struct pfs_model *model, const struct pfs_filter *filter,
+			int32_t pid, bool no_code);
+void pfs_unobserved_fini(struct pfs_unobserved *u);
+
+/* The most of them at any time of [from_ns, to_ns). */
+uint64_t pfs_unobserved_most(const struct pfs_unobserved *u, uint64_t from_ns, uint64_t to_ns);
 
 void pfs_tally_add(struct pfs_tally *sum, const struct pfs_tally *tally);
 

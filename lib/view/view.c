@@ -15,7 +15,8 @@ const struct pfs_view *pfs_view_find(const char *name)
 }
 
 const struct pfs_view pfs_views[] = {
-	{ "bars", "one row per region, with a bar of how its pages were touched", pfs_bars_draw },
+	{ "bars", "what happened in a few lines, then the regions with the most faults as bars", pfs_bars_draw },
+	{ "by-address", "one row per region, with a bar of how its pages were touched", pfs_bars_by_address_draw },
 	{ "full", "one character per page, wrapped", pfs_bars_full_draw },
 	{ "classic", "one line per region, X for a page that faulted", pfs_bars_classic_draw },
 	{ "report", "tables by process, region and file", pfs_view_report_draw },

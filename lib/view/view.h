@@ -21,13 +21,22 @@
 
 enum pfs_view_format { PFS_VIEW_TEXT, PFS_VIEW_CSV, PFS_VIEW_JSON };
 
+/* The order of rows: most faults first, most touched pages, the first touched, by address. */
+enum pfs_sort { PFS_SORT_FAULTS, PFS_SORT_TOUCHED, PFS_SORT_TIME, PFS_SORT_ADDRESS };
+
 struct pfs_view_options {
 	FILE *out;
 	unsigned int width; /* columns; 0: 80 */
 	bool color;
-	bool terminal;			 /* out is one: nothing that it would act on is written */
-	bool all;			 /* also regions that were mapped and unmapped without being touched */
-	enum pfs_view_format format;	 /* report only */
+	bool terminal;		     /* out is one: nothing that it would act on is written */
+	unsigned int height;	     /* lines that the default form may take; 0: any number */
+	enum pfs_sort sort;	     /* its rows */
+	unsigned int top;	     /* at most that many of them, or of each table; 0: what fits */
+	bool wide;		     /* report: all columns, however wide */
+	bool names;		     /* classic: names of regions behind the bars */
+	unsigned int by;	     /* report: bits, the tables of pfs_report_tables; 0: all */
+	bool all;		     /* all rows: also regions that were mapped and unmapped without being touched */
+	enum pfs_view_format format; /* report only */
 	const struct pfs_filter *filter; /* NULL: everything */
 	const struct pfs_model *whole;	 /* without the filter; NULL: the same model, or it is not known */
 };
@@ -49,24 +58,26 @@ extern const struct pfs_view pfs_views[];
 /* The view of that name, or NULL. */
 const struct pfs_view *pfs_view_find(const char *name);
 
-/* The views themselves, each in the file of its name; the check hands sources that report every fault to check_all. */
+/* The words of --by of a report. */
+enum { PFS_NR_REPORT_TABLES = 3 };
+extern const char *const pfs_report_tables[PFS_NR_REPORT_TABLES];
+
+/* The views themselves, each in the file of its name. */
 int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
+int pfs_bars_by_address_draw(const struct pfs_model *model, const struct pfs_view_options *options,
+			     struct pfs_err *err);
 int pfs_bars_full_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_bars_classic_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
-int pfs_check_all_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_pages_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);
 
 /*
- * How many pages the kernel faulted in for the command without an exception, as far as the recording does not show which:
- * by its own counts. False: it has none.
+ * How many pages the kernel faulted in without an exception, as far as the recording does not show which, by the kernel's
+ * own counts. False: they are not known.
  */
 bool pfs_check_unasked(const struct pfs_model *model, uint64_t *nr);
-
-/* How both checks end: differences from the kernel's counts, and those of them that lost events may explain. */
-int pfs_check_verdict(FILE *out, unsigned int nr, unsigned int nr_maybe_lost, struct pfs_err *err);
 
 /* ---- how views print tables (view/output.c), and how every view ends ---- */
 

@@ -195,6 +195,7 @@ static const struct {
 	[PFS_REC_AROUND] = { .one = dec_around },
 	[PFS_REC_EVICT] = { .one = dec_evict },
 	[PFS_REC_ADVISE] = { .one = dec_advise },
+	[PFS_REC_FILL] = { .one = dec_fill },
 	[PFS_REC_LAYOUT] = { .of_cpu = dec_layout },
 	[PFS_REC_REGION] = { .of_cpu = dec_region },
 	[PFS_REC_LAYOUT_END] = { .of_cpu = dec_layout_end },

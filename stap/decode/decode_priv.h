@@ -61,13 +61,12 @@ struct dec_thread {
 
 struct dec_proc {
 	int32_t pid;
-	struct mirror *mirror;	/* its current space; NULL: not known */
-	struct mirror *execing; /* the image that an exec of it is building, or NULL */
-	bool space_gone;	/* its space was removed */
-	bool over;		/* its last thread has ended */
-	bool uncounted;		/* the first counts of one of its threads are unknown */
-	unsigned int nr_found;	/* threads that were running before their first record */
-	uint64_t minor, major;	/* counts of the threads that ended, since their first records */
+	struct mirror *mirror; /* its current space; NULL: not known */
+	bool space_gone;       /* its space was removed */
+	bool over;	       /* its last thread has ended */
+	bool uncounted;	       /* the first counts of one of its threads are unknown */
+	unsigned int nr_found; /* threads that were running before their first record */
+	uint64_t minor, major; /* counts of the threads that ended, since their first records */
 	UT_hash_handle hh;
 };
 
@@ -80,6 +79,7 @@ struct pfs_decoder {
 	struct dec_thread *threads;
 	struct dec_proc *procs;
 	struct mirror *mirrors; /* of spaces, by mm */
+	struct mirror *execs;	/* of these, the images that execs are building: one for each thread that executes */
 	struct pfs_intern *names;
 	uint64_t next_id;
 	uint64_t last_ns;
@@ -121,11 +121,14 @@ void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m);
 void dec_take_space(struct pfs_decoder *d, struct dec_proc *p, struct mirror *m);
 struct mirror *dec_begin_fork(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm);
 int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm, struct mirror **m);
+/* The image that an exec by that thread is building, or by any of the process (tid 0). NULL: none. */
+struct mirror *dec_exec_of(const struct pfs_decoder *d, int32_t pid, int32_t tid);
 int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 bool dec_is_first_stack(const struct pfs_decoder *d, uint64_t end);
 int dec_space_over(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 struct dec_subject dec_subject_of(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *m);
 void dec_leave_space(struct dec_proc *p);
+void dec_execs_over(struct pfs_decoder *d, const struct dec_proc *p);
 void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p);
 
 /* decode/life.c */
@@ -170,6 +173,7 @@ int dec_layout_cut_off(struct pfs_decoder *d, struct dec_cpu *cpu); /* its end d
 int dec_unmap(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_move(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_advise(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_fill(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_copy_begin(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child);
 int dec_copy_rest(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror *child);
 

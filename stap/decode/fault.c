@@ -333,13 +333,15 @@ static int locate(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_t
 static int space_of_exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct mirror **m)
 {
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
+	struct mirror *execing;
 
 	*m = rec->fault.mm ? dec_mirror_find(d, rec->fault.mm) : NULL;
 	if (!p)
 		return -ENOMEM;
 	/* Back in the program that called exec: it has failed. */
-	if (p->execing && p->execing != *m && p->execing->tid == rec->tid && !(rec->fault.what & PFS_WHAT_KERNEL))
-		return dec_exec_failed(d, rec, p->execing);
+	execing = dec_exec_of(d, rec->pid, rec->tid);
+	if (execing && execing != *m && !(rec->fault.what & PFS_WHAT_KERNEL))
+		return dec_exec_failed(d, rec, execing);
 	if (*m || !rec->fault.mm)
 		return 0;
 	if (p->mirror || p->space_gone)

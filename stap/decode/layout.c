@@ -395,3 +395,25 @@ int dec_advise(struct pfs_decoder *d, const struct pfs_rec *rec)
 	PFS_SET(&ev, interval_ns, INTERVAL, rec->ts_ns - advise->begun_ns);
 	return pfs_emit(&d->sink, &ev);
 }
+
+/* The event is of the process whose pages these are, whoever filled them. */
+int dec_fill(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_range *range = &rec->range;
+	struct mirror *m = dec_mirror_find(d, range->mm);
+	struct pfs_event ev;
+
+	if (!is_aligned(d, range->start, range->end)) {
+		d->stats.damaged++;
+		return 0;
+	}
+	if (!m)
+		return 0;
+	dec_event(&ev, rec, dec_subject_of(d, rec, m), PFS_POPULATE);
+	dec_set_range(&ev, range->start, range->end);
+	ev.inferred |= range->sparse ? PFS_HAS(PFS_F_END) : 0;
+	if (range->to)
+		PFS_SET(&ev, from, FROM, range->to);
+	PFS_SET(&ev, by, BY, PFS_BY_USERFAULTFD);
+	return pfs_emit(&d->sink, &ev);
+}

@@ -44,7 +44,7 @@ static int found(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_pr
 		t->minor = rec->comm.min_flt;
 		t->major = rec->comm.maj_flt;
 	}
-	if (p->mirror || p->space_gone || p->execing || !rec->comm.mm)
+	if (p->mirror || p->space_gone || dec_exec_of(d, rec->pid, 0) || !rec->comm.mm)
 		return 0;
 	m = dec_mirror_get(d, rec->comm.mm);
 	if (!m)
@@ -58,7 +58,7 @@ int dec_comm(struct pfs_decoder *d, const struct pfs_rec *rec)
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
 	int err = p ? found(d, rec, p) : -ENOMEM;
 
-	if (err || p->execing) /* the new image's name: EXEC has it, too */
+	if (err || dec_exec_of(d, rec->pid, 0)) /* the new image's name: EXEC has it, too */
 		return err;
 	return named(d, rec, rec->pid, rec->tid, rec->comm.comm);
 }
@@ -200,8 +200,7 @@ static void process_over(struct pfs_decoder *d, struct dec_proc *p)
 
 	p->over = true;
 	dec_leave_space(p);
-	if (p->execing)
-		dec_mirror_drop(d, p->execing);
+	dec_execs_over(d, p);
 	if (!m || m->pid != p->pid || !m->users)
 		return;
 	for (struct dec_proc *other = d->procs; other; other = other->hh.next)

@@ -51,6 +51,7 @@ struct mirror {
 	unsigned int users;		      /* processes that have it: a vfork child shares its parent's */
 	uint64_t start_brk, brk, start_stack; /* 0: unknown */
 	bool stated;			      /* its whole layout was reported */
+	struct mirror *next_exec;	      /* EXECING: in the decoder's list */
 	UT_hash_handle hh;		      /* in the decoder's table, by mm */
 };
 

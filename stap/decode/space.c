@@ -57,18 +57,36 @@ void dec_leave_space(struct dec_proc *p)
 
 static void space_goes(struct dec_proc *p, const struct mirror *m)
 {
-	if (p->execing == m)
-		p->execing = NULL;
 	if (p->mirror != m)
 		return;
 	dec_leave_space(p);
 	p->space_gone = true;
 }
 
+struct mirror *dec_exec_of(const struct pfs_decoder *d, int32_t pid, int32_t tid)
+{
+	struct mirror *m = d->execs;
+
+	while (m && (m->pid != pid || (tid && m->tid != tid)))
+		m = m->next_exec;
+	return m;
+}
+
+static void forget_exec(struct pfs_decoder *d, struct mirror *m)
+{
+	struct mirror **at = &d->execs;
+
+	while (*at && *at != m)
+		at = &(*at)->next_exec;
+	if (*at)
+		*at = m->next_exec;
+}
+
 void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
 {
 	struct dec_proc *p = dec_proc_find(d, m->pid);
 
+	forget_exec(d, m);
 	if (p)
 		space_goes(p, m);
 	for (p = d->procs; p && m->users; p = p->hh.next) /* shared: vfork */
@@ -78,11 +96,18 @@ void dec_mirror_drop(struct pfs_decoder *d, struct mirror *m)
 	free(m);
 }
 
+void dec_execs_over(struct pfs_decoder *d, const struct dec_proc *p)
+{
+	struct mirror *m;
+
+	while ((m = dec_exec_of(d, p->pid, 0)))
+		dec_mirror_drop(d, m);
+}
+
 /* The number belongs to a new process now. */
 void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p)
 {
-	if (p->execing)
-		dec_mirror_drop(d, p->execing);
+	dec_execs_over(d, p);
 	dec_leave_space(p);
 	p->space_gone = p->over = p->uncounted = false;
 	p->minor = p->major = p->nr_found = 0;
@@ -90,15 +115,13 @@ void dec_proc_renew(struct pfs_decoder *d, struct dec_proc *p)
 
 void dec_take_space(struct pfs_decoder *d, struct dec_proc *p, struct mirror *m)
 {
-	struct dec_proc *builder = m->state == MIRROR_EXECING ? dec_proc_find(d, m->pid) : NULL;
 	struct mirror *old = p->mirror;
 
 	m->users++;
 	dec_leave_space(p);
 	p->mirror = m;
 	p->space_gone = false;
-	if (builder && builder->execing == m)
-		builder->execing = NULL;
+	forget_exec(d, m);
 	if (m->state != MIRROR_CURRENT || !m->pid) {
 		m->pid = p->pid;
 		m->tid = p->pid;
@@ -145,22 +168,24 @@ int dec_exec_failed(struct pfs_decoder *d, const struct pfs_rec *rec, struct mir
 int dec_begin_exec(struct pfs_decoder *d, const struct pfs_rec *rec, uint64_t mm, struct mirror **out)
 {
 	struct dec_proc *p = dec_proc_get(d, rec->pid);
-	struct mirror *m = dec_mirror_find(d, mm);
+	struct mirror *m = dec_mirror_find(d, mm), *failed;
 	int err = 0;
 
 	if (!p)
 		return -ENOMEM;
 	if (m) /* reused, as above */
 		dec_mirror_drop(d, m);
-	if (p->execing)
-		err = dec_exec_failed(d, rec, p->execing);
+	failed = dec_exec_of(d, rec->pid, rec->tid);
+	if (failed)
+		err = dec_exec_failed(d, rec, failed);
 	*out = m = dec_mirror_get(d, mm);
 	if (!m)
 		return -ENOMEM;
 	m->state = MIRROR_EXECING;
 	m->pid = rec->pid;
 	m->tid = rec->tid;
-	p->execing = m;
+	m->next_exec = d->execs;
+	d->execs = m;
 	return err;
 }
 

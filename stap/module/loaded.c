@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/module.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
+#include "os/owner.h"
 #include "os/process.h"
 #include "os/program.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define PREFIX "pfscope_"
 
 /* "pfscope_42_7_0 204800 2 - Live 0xffffffffc0a3f000 (OE)" */
 bool pfs_module_loaded(const char *name)
@@ -47,25 +47,6 @@ int pfs_module_remove(const char *name, struct pfs_err *err)
 				  text);
 	pfs_program_result_free(&result);
 	return ret;
-}
-
-void pfs_module_own_name(char *name, size_t size)
-{
-	for (int i = 0; i < 100; i++) { /* several in one process: numbered */
-		snprintf(name, size, PREFIX "%d_%" PRIu64 "_%d", getpid(), pfs_process_start(getpid()), i);
-		if (!pfs_module_loaded(name))
-			break;
-	}
-}
-
-bool pfs_module_orphaned(const char *name)
-{
-	uint64_t start;
-	int pid, at = 0;
-
-	if (sscanf(name, PREFIX "%d_%" SCNu64 "_%*d%n", &pid, &start, &at) != 2 || !at || name[at])
-		return false;
-	return pfs_process_start(pid) != start;
 }
 
 /* Is one of the arguments the module, as a name or as the path of a file? */
@@ -101,9 +82,11 @@ pid_t pfs_module_reader(const char *name)
 	struct dirent *entry;
 	pid_t pid = 0;
 
-	while (dir && !pid && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) && is_reader(atoi(entry->d_name), name))
-			pid = atoi(entry->d_name);
+	while (dir && !pid && (entry = readdir(dir))) {
+		pid = pfs_pid_parse(entry->d_name);
+		if (pid && !is_reader(pid, name))
+			pid = 0;
+	}
 	if (dir)
 		closedir(dir);
 	return pid;
@@ -126,16 +109,60 @@ int pfs_module_end(const char *name, struct pfs_err *err)
 	return pfs_module_loaded(name) ? pfs_module_remove(name, err) : 0;
 }
 
+/* A user who may load modules but not open tracefs has no lock: then a module that nobody reads is left. */
+static bool is_orphaned(const char *name, const char *users)
+{
+	uint64_t owner = pfs_owner_of_name(name);
+	enum pfs_owner_state state = owner ? pfs_owner_state(owner) : PFS_OWNER_LIVES;
+
+	return state == PFS_OWNER_DEAD || (state == PFS_OWNER_UNKNOWN && !strcmp(users, "0"));
+}
+
+/* A copy that was to be loaded: NAME/NAME.ko. In a folder that everybody may write, so only what is the caller's own. */
+static void remove_copy(int temp, const char *name)
+{
+	int dir = openat(temp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char file[NAME_MAX + 8];
+	struct stat st;
+
+	if (dir < 0)
+		return;
+	snprintf(file, sizeof(file), "%s.ko", name);
+	if (!fstat(dir, &st) && st.st_uid == geteuid()) {
+		unlinkat(dir, file, 0);
+		unlinkat(temp, name, AT_REMOVEDIR);
+	}
+	close(dir);
+}
+
+static void remove_copies(void)
+{
+	const char *path = getenv("TMPDIR");
+	DIR *temp = opendir(path && *path ? path : "/tmp");
+	struct dirent *entry;
+	uint64_t owner;
+
+	while (temp && (entry = readdir(temp))) {
+		owner = pfs_owner_of_name(entry->d_name);
+		if (owner && pfs_owner_state(owner) == PFS_OWNER_DEAD)
+			remove_copy(dirfd(temp), entry->d_name);
+	}
+	if (temp)
+		closedir(temp);
+}
+
 int pfs_leftovers_remove(struct pfs_err *err)
 {
-	FILE *f = fopen("/proc/modules", "re");
-	char line[1024], name[64];
+	char line[1024], name[64], users[16];
 	int ret = 0, nr = 0;
+	FILE *f;
 
+	remove_copies();
+	f = fopen("/proc/modules", "re");
 	if (!f) /* a kernel without modules */
 		return errno == ENOENT ? 0 : pfs_err_set(err, -errno, "/proc/modules: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63s", name) != 1 || !pfs_module_orphaned(name))
+		if (sscanf(line, "%63s %*s %15s", name, users) != 2 || !is_orphaned(name, users))
 			continue;
 		if (pfs_module_end(name, err))
 			ret = -EBUSY;

@@ -54,7 +54,7 @@ static bool section_find(const struct pfs_module *m, const ElfW(Ehdr) * head, co
 	ElfW(Shdr) names;
 	size_t len = strlen(name) + 1;
 
-	if (!section_at(m, head, head->e_shstrndx, &names))
+	if (!section_at(m, head, head->e_shstrndx, &names) || names.sh_type == SHT_NOBITS)
 		return false;
 	for (unsigned int i = 0; section_at(m, head, i, section); i++)
 		if (section->sh_name < names.sh_size && len <= names.sh_size - section->sh_name &&

@@ -60,19 +60,13 @@ bool pfs_module_loaded(const char *name);
 /* Removes one that nothing uses any more. 0 or -errno with err set. */
 int pfs_module_remove(const char *name, struct pfs_err *err);
 
-/* The name of a module of this process, not in the kernel yet: "pfscope_4211_18446_0". */
-void pfs_module_own_name(char *name, size_t size);
-
-/* Is it the name of a module whose pfscope has ended? */
-bool pfs_module_orphaned(const char *name);
-
 /* The process that reads the module's data (stapio), or 0. */
 pid_t pfs_module_reader(const char *name);
 
 /* Ends the module's reader, if it has one, and removes it. 0 or -errno with err set. */
 int pfs_module_end(const char *name, struct pfs_err *err);
 
-/* Removes all orphaned modules. Returns their number, or -errno with err set if one cannot be removed. */
+/* Removes all modules whose pfscope is dead (os/owner.h), and their copies in $TMPDIR. Returns their number, or -errno with err set if one cannot be removed. */
 int pfs_leftovers_remove(struct pfs_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module/overlay.h"
 
+#include "base/number.h"
 #include "base/write_all.h"
 #include "module/cache.h"
 #include "module/check.h"
@@ -75,9 +76,10 @@ unsigned int pfs_overlay_nr_files(unsigned int what)
 unsigned int pfs_stap_version(const char *output)
 {
 	const char *p = strstr(output, "version ");
-	unsigned int major, minor;
+	uint64_t major, minor;
 
-	if (!p || sscanf(p, "version %u.%u", &major, &minor) != 2 || minor > 99)
+	p += p ? strlen("version ") : 0;
+	if (!p || !pfs_take_dec(&p, 999, &major) || *p++ != '.' || !pfs_take_dec(&p, 99, &minor))
 		return 0;
 	return major * 100 + minor;
 }

@@ -9,6 +9,7 @@
 #include "session/session_priv.h"
 
 #include "module/module.h"
+#include "os/owner.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -135,7 +136,7 @@ static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err 
 {
 	const char *dir = getenv("TMPDIR");
 
-	pfs_module_own_name(s->name, sizeof(s->name));
+	pfs_owner_name(s->config.owner, '_', s->name);
 	pfs_module_rename(m, s->name);
 	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir && *dir ? dir : "/tmp", s->name);
 	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);

@@ -46,6 +46,8 @@ enum pfs_rec_type {
 	PFS_REC_END,	    /* counters; the last record */
 	PFS_REC_EVICT,	    /* around, without addr and mm; pages of a mapped file left the page cache */
 	PFS_REC_ADVISE,	    /* advise; a madvise of the thread has returned */
+	PFS_REC_FILL,	    /* range; a userfaultfd filled [start, end), with the pages that were at `to`
+				 * (0: with others) */
 	PFS_REC_NR
 };
 
@@ -159,6 +161,7 @@ struct pfs_rec_region {
 
 struct pfs_rec_range {
 	__u64 mm, start, end, to;
+	__u64 sparse; /* FILL: 1: there may have been no page at some of `to` */
 };
 
 struct pfs_rec_life {

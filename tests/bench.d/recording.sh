@@ -176,7 +176,7 @@ for ((i = 0; i < 4 * rounds; i++)); do
 	moments none env
 	moments bare bare_instance
 	moments run "$dir/pfscope" run --no-bars --
-	moments drawn "$dir/pfscope" run --output /dev/null --
+	moments drawn "$dir/pfscope" run --report-file /dev/null --
 	moments kept "$dir/pfscope" run --no-bars -o "$T/one.dat" --
 done
 echo

@@ -31,6 +31,9 @@ completed_options()
 
 for command in $commands; do
 	pfscope $command --help
+	ok "$command --help: at most 40 lines" test "$(wc -l <"$T/out")" -le 40
+	grep -oE -- '--[a-z-]+' "$T/out" | sort -u >"$T/short"
+	pfscope $command --help=all
 	is "$status|$err" '0|' "$command --help: success, on standard output"
 	like "$out" $'\nExamples?:\n  ' "$command --help has examples"
 	is "$(awk 'length > 100' <<<"$out")" '' "$command --help: no line is wider than 100"
@@ -40,6 +43,7 @@ for command in $commands; do
 	same "$T/man" "$T/help" "$command: its manual page has the options of --help"
 	completed_options $command >"$T/completed"
 	grep -- '^--' "$T/help" >"$T/long"
+	is "$(comm -13 "$T/short" "$T/long")" '' "$command: --help names all options of --help=all"
 	same "$T/completed" "$T/long" "$command: the completion has the options of --help"
 	for section in EXAMPLES 'EXIT STATUS' DESCRIPTION OPTIONS 'SEE ALSO'; do
 		grep -qx ".Sh $section" "docs/man/pfscope-$command.1" || fail "$command: $section in its page"
@@ -92,10 +96,16 @@ is "$(grep -ohE '\(([A-Za-z0-9_./-]+\.md)(#[a-z0-9-]*)?\)' README.md | tr -d '()
 is "$(grep -ohP '`\K(lib|ftrace|cmd|tests|docs|examples|completion)/[A-Za-z0-9_./-]+(?=`)' README.md docs/*.md |
 	grep -v NAME | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)" '' \
 	'every file that the documentation names exists'
-known=$("$PFSCOPE" run --help; "$PFSCOPE" attach --help; "$PFSCOPE" report --help; "$PFSCOPE" events --help; "$PFSCOPE" mrc --help; "$PFSCOPE" plot --help)
+known=$("$PFSCOPE" run --help; "$PFSCOPE" attach --help; "$PFSCOPE" report --help; "$PFSCOPE" events --help; "$PFSCOPE" mrc --help; "$PFSCOPE" plot --help=all)
 is "$(grep -hE '^ *(\$ )?(sudo )?(\./)?pfscope ' README.md docs/*.md examples/README.md 2>/dev/null |
 	sed 's/ -- .*//' | grep -oE -- ' --[a-z-]+' | sort -u | while read -r option; do
 		grep -q -- "$option" <<<"$known $("$PFSCOPE" render --help)" || echo "$option"
 	done)" '' 'every option in the documentation exists'
+
+is "$(grep -ohE '`tests/[a-zA-Z0-9_./-]+`' docs/*.md README.md CONTRIBUTING.md | tr -d '\`' | grep -v NAME | sort -u | while read -r file; do
+	[ -e "$file" ] || echo "$file"
+done)" '' 'each test that a page names exists'
+is "$(grep -E '^\|' docs/RELIABILITY.md | grep -vE '^\|(-+\|)+$|shown by \|$' | grep -vE '`tests/[^`]+\.(t|c)` \|$')" '' \
+	'each statement of RELIABILITY.md names the tests that show it'
 
 done_testing

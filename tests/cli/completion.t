@@ -22,6 +22,7 @@ is "$(complete_words '')" '--help --version attach clean events help maps mrc pa
 is "$(complete_words help e)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'
+is "$(complete_words report --by p)" 'process ' 'tables of report'
 is "$(complete_words plot --color-by =  t)" 'thread ' 'what colours of plot go by'
 is "$(complete_words clean --)" '--help --usage --version ' 'clean has no options of its own'
 is "$(complete_words render --color = '')" 'always auto never ' 'values behind ='

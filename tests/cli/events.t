@@ -59,4 +59,13 @@ is "$(grep -c 'value="(cannot be printed: libtraceevent crashed on the format of
 grep -v ' trace ' "$T/out" >"$T/others"
 same "$T/others" "$T/without" 'and nothing else is missing'
 
+# ---- --needed: of trace-cmd ----
+# libtracefs does not free the path of tracefs.
+echo leak:libtracefs >"$T/not-ours"
+export LSAN_OPTIONS=${LSAN_OPTIONS:+$LSAN_OPTIONS:}suppressions=$T/not-ours:print_suppressions=0
+pfscope events --needed
+like "$status|$err|$out" '^0\|\|.*trace-cmd record -B .*-e exceptions:page_fault_user.* -e .syscalls:sys_\*_munmap.*-F COMMAND$' 'events --needed'
+is "$(bash -nc "$out" 2>&1)" '' '... is a shell command'
+is "$(awk 'length > 80 && !/ -f /' "$T/out")" '' '... in 80 columns, but for a long filter'
+
 done_testing

@@ -184,7 +184,7 @@ for file in "$DATA"/dat/{pfs-v6,v7-zstd}.dat "$DATA/text/kernel-pipe.trace"; do
 	done
 	each_call openat EMFILE "$file"
 	each_call write ENOSPC
-	each_call rename EACCES
+	each_call linkat EACCES
 	each_call fchmod EPERM
 done
 done_testing

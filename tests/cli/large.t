@@ -11,7 +11,7 @@ PFSCOPE=${TOOLS%/tests/tools}/pfscope
 
 # peak NAME SHAPE...: prints the KiB for rendering a recording of that shape; the output is in $T/NAME. The array
 # `command` has another command.
-command=(render)
+command=(render --by-address)
 peak()
 {
 	local name=$1

@@ -26,7 +26,7 @@ rooms()
 	ftrace tracefs: os base
 	ftrace print: base
 	ftrace dat: print record base
-	ftrace text: record
+	ftrace text: record base
 	ftrace assemble: record event base
 	ftrace sideband: record os base
 	ftrace user: sideband tracefs os base
@@ -36,7 +36,7 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	cmd common: capture user text dat assemble record session view refault model event os base
-	cmd commands: common tracefs module plot view simulate reference refault model event os base
+	cmd commands: common capture tracefs module plot view simulate reference refault model event os base
 	END
 }
 
@@ -131,6 +131,10 @@ is "$(nm -u "$BUILD/liblib.a" 2>/dev/null | grep -E ' (tracefs|tep|tracecmd|kbuf
 	'and so does what lib became'
 is "$(grep -nE '\b(printf|puts|perror|exit|abort|argp_(parse|error|failure|usage|help))\(' $(find lib ftrace stap perf -name '*.c' 2>/dev/null) |
 	grep -vE '\b_exit\(|^ftrace/tracefs/keeper\.c')" '' 'libraries neither print nor exit'
+
+# Of sscanf() only words: its numbers take signs and spaces and wrap.
+is "$(grep -nE '\b(strto(u?l|u?ll|u?max|d|f|ld)|ato(i|l|ll|f)|fscanf)\(|scanf\(.*%[*0-9]*(l|ll|j|z|h)*[diuxXo]|SCN[a-z]' $sources)" '' \
+	'numbers from outside are read by base/number.h alone'
 
 all=$(find Makefile bootstrap *.md LICENSE .ci .clang-format .clang-tidy .editorconfig .shellcheckrc lib ftrace stap perf cmd tests docs completion \
 	examples -type f ! -name '*.o' 2>/dev/null)

@@ -23,14 +23,18 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0      [vsyscall]
 END
 cat >equal <<'END'
 # pid 4711
-1000-2000   1 absent  -           -            r--p /usr/bin/two words
-2000-3000   1 present read,user   -            r--p /usr/bin/two words
-3000-4000   1 unknown around      fault-around r--p /usr/bin/two words
-4000-6000   2 absent  -           -            r--p /usr/bin/two words
-8000-9000   1 present read,kernel -            rw-p
-9000-a000   1 absent  -           -            rw-p
-14000-15000 1 present read,user   -            r-xp [vdso]
-15000-16000 1 unknown -           special      r-xp [vdso]
+  address pages  presence  how  reason
+1000-6000 r--p /usr/bin/two words
+  1000   1 absent  -           -
+  2000   1 present read,user   -
+  3000   1 unknown around      fault-around
+  4000   2 absent  -           -
+8000-a000 rw-p
+  8000   1 present read,kernel -
+  9000   1 absent  -           -
+14000-16000 r-xp [vdso]
+  14000  1 present read,user   -
+  15000  1 unknown -           special
 END
 
 # compared NAME STATUS OUTPUT [-u PERCENT]: of what the last sed made of the equal one
@@ -49,14 +53,14 @@ compared 'all of it is so' 0 "$sum, 0 wrong"
 compared 'as many unknown as allowed' 0 "$sum, 0 wrong" -u 40
 compared 'more unknown than allowed' 1 "$sum, 0 wrong" -u 39
 is "$("$TOOLS/pagesdiff" kernel - <said)" "$sum, 0 wrong" 'from standard input'
-sed '/vdso/d' equal >said
+sed '/vdso/,$d' equal >said
 compared 'the [vdso] may be missing' 0 '7 pages: 2 present, 4 absent, 1 unknown (fault-around 1), 0 wrong'
 
-sed 's/1 absent  -           -            r--p/1 present read,user - r--p/' equal >said
+sed 's/1000   1 absent  -  /1000   1 present read,user/' equal >said
 compared 'said present, and absent' 1 \
 	"1000-2000 1 kernel absent, said present read,user -, /usr/bin/two words
 9 pages: 3 present, 3 absent, 2 unknown (fault-around 1, special 1), 1 wrong"
-sed 's/^4000-6000   2 absent/4000-6000 2 present/' equal >said
+sed 's/4000   2 absent/4000   2 present/' equal >said
 compared 'said present, and swapped' 1 \
 	"4000-5000 1 kernel swapped, said present - -, /usr/bin/two words
 5000-6000 1 kernel absent, said present - -, /usr/bin/two words
@@ -65,24 +69,24 @@ sed 's/present read,kernel/absent -/' equal >said
 compared 'said absent, and present' 1 \
 	"8000-9000 1 kernel present,zero, said absent - -, anon
 9 pages: 2 present, 4 absent, 2 unknown (fault-around 1, special 1), 1 wrong"
-sed 's/absent  -           -            rw-p/present write - rw-p/' equal >said
+sed 's/9000   1 absent  -/9000   1 present write/' equal >said
 compared 'said present, and guarded' 1 \
 	"9000-a000 1 kernel guard, said present write -, anon
 9 pages: 3 present, 3 absent, 2 unknown (fault-around 1, special 1), 1 wrong"
-sed '/ rw-p/d' equal >said
+sed '/rw-p/,/9000/d' equal >said
 compared 'a region that was not said' 1 \
 	"8000-9000 1 kernel present,zero, said missing - -, anon
 9000-a000 1 kernel guard, said missing - -, anon
 9 pages: 2 present, 3 absent, 2 unknown (fault-around 1, special 1), 2 wrong"
-sed '/^9000/a b000-d000 2 absent - - rw-p [heap]' equal >said
+sed '/  9000/a b000-d000 rw-p [heap]\n  b000 2 absent - -' equal >said
 compared 'a region that is not there' 1 \
 	"b000-d000 2 kernel missing, said absent - -, [heap]
 11 pages: 3 present, 4 absent, 2 unknown (fault-around 1, special 1), 2 wrong"
 
-sed 's/ 1 absent/ 2 absent/' equal >said
-compared 'a wrong number of pages' 2 "pagesdiff: said:2: not a line of \`pfscope pages'"
+sed 's/ 1 absent/ 20 absent/' equal >said
+compared 'more pages than the region has' 2 "pagesdiff: said:4: not a line of \`pfscope pages'"
 sed 's/ present / perhaps /' equal >said
-compared 'an unknown word' 2 "pagesdiff: said:3: not a line of \`pfscope pages'"
+compared 'an unknown word' 2 "pagesdiff: said:5: not a line of \`pfscope pages'"
 : >said
 compared 'nothing' 2 'pagesdiff: said:0: is empty'
 "$TOOLS/pagesdiff" kernel 2>/dev/null

@@ -35,7 +35,7 @@ page_data()
 # faults_of FILE: as the report counts them.
 faults_of()
 {
-	"$PFSCOPE" report --json "$1" 2>/dev/null | grep -oE '"faults": ?[0-9]+' | head -n 1 | grep -oE '[0-9]+$'
+	"$PFSCOPE" report --by process --json "$1" 2>/dev/null | grep -oE '"faults": ?[0-9]+' | head -n 1 | grep -oE '[0-9]+$'
 }
 
 # ---- numbers ----
@@ -257,6 +257,15 @@ refused 2 '--to: must be after --from' --from @0.1 --to @0.1 "$tour"
 refused 2 '--at: must not be before --from' --from 0.1 --at 0.05 "$tour"
 refused 2 'unknown suffix' -o - "$tour"
 refused 1 'cannot write' -o "$T/nowhere/picture.svg" "$tour"
+if [ "$(command -v script)" ]; then
+	for format in svg png pdf html; do
+		# shellcheck disable=SC2016 # the inner shell expands it
+		out=$(PICTURE=$tour FORMAT=$format script -qec '"$PFSCOPE" plot --format $FORMAT "$PICTURE"' "$T/typescript")
+		like "$?|$out" '^2\|.*a picture is not written to a terminal' "$format: no terminal is flooded"
+	done
+else
+	skip 'no script(1)' 'a picture on a terminal'
+fi
 for format in svg png pdf html text; do
 	"$PFSCOPE" plot --format $format "$tour" >/dev/full 2>"$T/err"
 	is "$? $(wc -l <"$T/err")" '1 1' "$format: a full disk is told"

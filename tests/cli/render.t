@@ -85,7 +85,7 @@ if command -v script >/dev/null; then
 else
 	skip 'no script(1)' 'colours on a terminal'
 fi
-pfscope render --output "$T/picture" "$file"
+pfscope render -o "$T/picture" "$file"
 is "$status [$out]" '0 []' '--output: nothing on standard output'
 "$PFSCOPE" render "$file" >"$T/b"
 same "$T/picture" "$T/b" '--output: the picture is in the file'
@@ -131,6 +131,12 @@ Region: 00060000 - 00061000 (   1 pages): |X|
 Process: 200 two
 Region: 00020000 - 00023000 (   3 pages): |..X|
 BARS
+drawn '--names: behind the bars' --names --pid 100 <<'BARS'
+Region: 00010000 - 00012000 (   2 pages): |XX| anon
+Region: 00012000 - 00014000 (   2 pages): |..| anon
+Region: 00040000 - 00044000 (   4 pages): |X...| /lib/libexample.so
+Region: 00060000 - 00061000 (   1 pages): |X| anon
+BARS
 drawn '--pid: this process' --pid 200 <<'BARS'
 Region: 00020000 - 00023000 (   3 pages): |..X|
 BARS
@@ -149,6 +155,11 @@ drawn 'several --region: any of them' --region 'lib*' --region 00060000-00061000
 Region: 00040000 - 00044000 (   4 pages): |X...|
 Region: 00060000 - 00061000 (   1 pages): |X|
 BARS
+for word in 'lbe*' examp libexample.so.1 file:libx; do
+	drawn "--region $word: the nearest is named" --region "$word" <<<"pfscope: --region '$word': no region matches; the nearest is libexample.so"
+done
+drawn '--region of no letters that any has' --region 'zz*' <<<"pfscope: --region 'zz*': no region matches (\`pfscope maps\` lists them)"
+drawn '--region, one of two that matches' --region 'zz*' --region 'lib*' --pid 100 <<<'Region: 00040000 - 00044000 (   4 pages): |X...|'
 drawn '--comm: what threads of that name touched' --comm 'w*r' --pid 100 <<'BARS'
 Region: 00010000 - 00012000 (   2 pages): |.X|
 Region: 00012000 - 00014000 (   2 pages): |..|
@@ -168,7 +179,7 @@ drawn '--to: nothing from then on' --to .35 <<'BARS'
 Region: 00010000 - 00014000 (   4 pages): |XX..|
 Region: 00040000 - 00044000 (   4 pages): |....|
 BARS
-for at in 0.35 @10.35 @10.350000000; do
+for at in 0.35 350ms @10.35 @10.350000000; do
 	drawn "--at $at: as it was then, what happened then included" --at $at <<'BARS'
 Region: 00010000 - 00014000 (   4 pages): |XX..|
 Region: 00040000 - 00044000 (   4 pages): |X...|
@@ -195,7 +206,7 @@ cat >"$T/no-start" <<-'END'
 END
 faults()
 {
-	"$PFSCOPE" render "$@" | grep -oE '^[0-9]+ faults?'
+	"$PFSCOPE" render --by-address "$@" | grep -oE '^[0-9]+ faults?'
 }
 is "$(faults "$T/no-start"), $(faults --from 0 "$T/no-start")" '3 faults, 3 faults' '--from 0 without a start note'
 is "$(faults --from 0.0000004 "$T/no-start"), $(faults --from @1.0000004 "$T/no-start")" '2 faults, 2 faults' \
@@ -247,7 +258,7 @@ cat >"$T/lost.events" <<-'END'
 END
 cpu0='7 events on CPU 0 between 0.000500 and 0.000600 s'
 cpu1='an unknown number of events on CPU 1 between 0.000600 and 0.000800 s'
-pfscope render --width 300 "$T/lost.events"
+pfscope render --by-address --width 300 "$T/lost.events"
 like "$out" $'\n'"lost $cpu0, $cpu1, so more pages may have been touched where noted, and regions may be wrong from 0.000500 s on" \
 	'losses: the header says how many, where and when'
 like "$out" "500000-00501000 [^|]*\|B\|"$'\n'"  \(faults may be lost: $cpu0, $cpu1\)" 'losses: and a row'
@@ -257,7 +268,7 @@ unlike "$out" 'CPU 0 between' 'losses before --from are none of what is shown'
 like "$out" "lost $cpu1" 'losses that reach into it are'
 # It ends in the gap of cpu 1, which is told behind the end; nothing else of what comes there is.
 for file in "$T/lost.events" -; do
-	pfscope render --width 300 --to 0.00065 $file <"$T/lost.events"
+	pfscope render --by-address --width 300 --to 0.00065 $file <"$T/lost.events"
 	like "$out" "an unknown number of events on CPU 1 between 0.000600 and 0.000649 s" "losses that reach over --to ($file)"
 	like "$out" $'\n2 faults' "losses that reach over --to ($file): no faults from there"
 done
@@ -304,9 +315,9 @@ done
 pfscope maps "$T/backslash"
 is "$(awk '{ print $6 }' <<<"$out" | paste -sd' ')" '/t/a\nb /t/a\012b /t/a\012b' "maps: names as the kernel's, which escapes newlines only"
 if command -v script >/dev/null; then
-	is "$(terminal "$PFSCOPE maps $T/backslash" | tr -d '\r' | awk '{ print $6 }' | paste -sd' ')" '/t/a\\nb /t/a\nb /t/a\\012b' \
+	is "$(terminal "$PFSCOPE --no-pager maps $T/backslash" | tr -d '\r' | awk '{ print $6 }' | paste -sd' ')" '/t/a\\nb /t/a\nb /t/a\\012b' \
 		'maps on a terminal: no two names look the same'
-	like "$(terminal "$PFSCOPE events --csv $T/backslash")" '"/t/a\\\\nb".*"/t/a\\nb"' 'events --csv on a terminal: the same'
+	like "$(terminal "$PFSCOPE --no-pager events --csv $T/backslash")" '"/t/a\\\\nb".*"/t/a\\nb"' 'events --csv on a terminal: the same'
 else
 	skip 'no script(1)' 'names on a terminal'
 fi

@@ -180,7 +180,6 @@ usage 'a mistyped kind of memory' "'anno' is none of heap, stack, anon and file:
 usage 'a form that there is not' 'must be text, binary' --format=xml hand.events
 usage 'a tape of what' 'must be thread, process or all' --by=core hand.events
 usage 'a window' 'must be a time' --format=prefetch --window=soon hand.events
-usage 'no window' 'must be a time' --format=prefetch --window=10 hand.events
 usage 'pages' 'must be between 0' --format=prefetch --ahead=-1 hand.events
 usage 'a window for what' 'only with --format=prefetch' --window=1ms hand.events
 usage 'a stable form for simulators' 'cannot be combined' --format=csv --stable hand.events
@@ -190,7 +189,8 @@ usage 'two recordings' 'only one recording' hand.events hand.events
 # ---- what is to be said of a string ----
 
 pfscope tape --region 'nothing*' hand.events
-is "$status|$(grep -v '^#' <<<"$out")|$(wc -l <<<"$err")" '0||1' 'regions that there are not: an empty tape, and one line'
+is "$status|$(grep -v '^#' <<<"$out")|$(wc -l <<<"$err")" '0||2' \
+	'regions that there are not: an empty tape, what it leaves out, and that none matches'
 like "$err" 'no references: .* 7 left out by the options' 'which says why'
 pfscope tape --format=csv "$DATA/dat/lost.dat"
 like "$status|$err" '^0[|].*lost' 'a form without remarks: losses are told aside'

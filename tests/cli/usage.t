@@ -37,12 +37,33 @@ for version in --version -V; do
 	like "$status|$out" '^0\|pfscope [0-9]+\.[0-9]+\.[0-9]+$' "$version"
 done
 refused 2 'frob: no such command' 'unknown command' frob
+refused 2 'rednr: no such command; did you mean .render.\?' 'a command that is nearly one' rednr
+refused 2 'full and --classic: only one' 'two forms of bars' render --full --classic x
+refused 2 'full and --names: only one' '... with names' render --full --names x
+refused 2 'top and --by-address: only one of them' 'a number of rows for what draws all' render --top=5 --by-address x
+refused 2 'classic and --sort: only one of them' 'an order for what has one' render --classic --sort=faults x
+refused 2 'json, --csv and --format: only one' 'two formats' report --json --csv x
+refused 2 'json, --csv and --format: only one' '... one by its name' mrc --json --format csv x
+refused 2 '--by: pages: must be file, process or region' 'report --by pages' report --by file,pages x
+refused 2 '--top: 0: must be a number of lines' 'report --top 0' report --top 0 x
+refused 2 '--format: xml: must be text, json or csv' 'events --format=xml' events --format=xml x
+for command in events report pages mrc; do
+	for format in json csv; do
+		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
+	done
+done
+for command in run attach render events maps pages report tape mrc plot clean stap; do
+	is "$("$PFSCOPE" $command -h 2>&1)" "$("$PFSCOPE" $command --help)" "$command -h is --help"
+done
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
 for command in run attach render events maps report mrc clean stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
+refused 2 "'--regoin=x'; did you mean --region\?" 'an option that is nearly one' render --regoin=x
+refused 2 "'--zram2'; did you mean --zram\?" 'also of a source or a child' run --refault 1s --zram2 1G -- true
+unlike "$(pfscope render --smoke; echo "$err")" 'did you mean' 'one that is not gets no guess'
 refused 2 'no command given' 'run without a command' run
 refused 2 'attach: no process given' 'attach without a process' attach
 for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
@@ -52,7 +73,7 @@ done
 for width in 39 0 -1 x '' 80x 10001; do
 	refused 2 '--width: .*columns' "--width '$width'" render --width "$width" "$good"
 done
-for time in x '' . @ 1s 1e3 0x10 -1 1.2.3 99999999999999999999; do
+for time in x '' . @ 1m 1e3 0x10 -1 1.2.3 99999999999999999999; do
 	refused 2 "--at: '.*' is no time" "--at '$time'" render --at "$time" "$good"
 done
 for pid in x '' 0 1, ,1 -5 4294967297; do
@@ -62,7 +83,7 @@ refused 2 '--color: ' '--color=green' render --color=green "$good"
 refused 2 '--via: ' 'run --via smoke' run --via smoke -- true
 refused 2 '--compress: no file given' 'run --compress without -o' run --compress -- true
 refused 2 '--compress: --via=text writes text' 'run --compress --via=text' run --compress --via=text -o x -- true
-for interval in 0 1us x 1 -1ms ''; do
+for interval in 0 1us x 0.0001 -1ms ''; do
 	refused 2 '--refault: ' "run --refault=$interval" run --refault="$interval" -- true
 done
 for size in 5 0 x 1K 99999999999T -1G; do
@@ -83,7 +104,7 @@ done
 refused 2 '--refault: no process given .--source=stap needs PIDs' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root
 refused 2 '--compress: only with --source=ftrace' 'attach --compress --source=stap' attach --compress --source=stap -o x 1
 refused 2 '--events: ' 'run --events=xml' run --events=xml -- true
-for kb in 0 7 x 8k 99999999999; do
+for kb in 0 7 4K 17G 64MB x 8k 99999999999; do
 	refused 2 '--buffer-size: ' "run -b $kb" run -b $kb -- true
 done
 for seconds in 0 -1 x inf nan ''; do
@@ -115,7 +136,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	try setpriv --reuid 65534 --regid 65534 --clear-groups cat "$PFSCOPE"
 	if [ "$status" = 0 ]; then
 		try setpriv --reuid 65534 --regid 65534 --clear-groups "$PFSCOPE" render "$T/secret"
-		like "$status|$out|$err" '^1\|\|pfscope: .*secret: Permission denied$' 'an unreadable file'
+		like "$status|$out|$err" '^1\|\|pfscope: .*secret: Permission denied: it belongs to root' 'an unreadable file'
+		for command in "attach $$" clean; do
+			# libtracefs does not free the path of tracefs
+			ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
+				try setpriv --reuid 65534 --regid 65534 --clear-groups "$PFSCOPE" $command
+			like "$status|$err" '^1\|pfscope: .*needs root \(try sudo\)' "${command% *} without root: what to do"
+		done
 	else
 		skip 'the program lies where only root can read' 'an unreadable file'
 	fi
@@ -163,15 +190,15 @@ truncated()
 	status=$?
 	err=$(<"$T/err")
 }
-for command in 'render --output' 'plot --format=svg --output' 'report --salvage >'; do
+for command in 'render --output' 'plot --format=svg --output' 'tape --output' 'report --salvage >'; do
 	truncated populated "$command"
 	is "$status|$err" '1|pfscope: a file was truncated while it was being read, or cannot be read' \
 		"$command: truncated while it is read"
-	[ "$command" != "${command%>}" ] || is "$(ls "$T/room")" '' '... no output is left'
+	[ "$command" != "${command%>}" ] || is "$(ls -A "$T/room")" '' '... no output is left'
 done
 truncated mapped 'tape --output'
 like "$status|$err" '^1\|pfscope: .*/cut: offset [0-9]+: cannot read: the file became shorter$' 'before it is read: the offset is named'
-is "$(ls "$T/room")" '' '... no output is left'
+is "$(ls -A "$T/room")" '' '... no output is left'
 truncated mapped 'report --salvage >'
 like "$status|$err" '^0\|pfscope: .*/cut: damaged in [0-9]+ places?, the rest is shown' '... and --salvage shows the rest'
 rm -r "$T/room"
@@ -179,7 +206,7 @@ cut_at "$DATA/text/small.dat" 60000
 pfscope render "$T/cut"
 is "$status" 1 'a large recording, cut: refused'
 pfscope render --salvage "$T/cut"
-like "$status|$out" '^0\|.*faults?, [0-9]+ pages? touched' '--salvage draws what is there'
+like "$status|$out" '^0\|.*faults? .*[0-9]+ pages? touched' '--salvage draws what is there'
 pfscope events --salvage "$T/cut"
 [ "$(grep -c ' fault ' "$T/out")" -gt 0 ]
 is "$status$?" 00 'events --salvage: and prints it'
@@ -228,7 +255,7 @@ like "$err" 'newer pfscope: 1 events' '... and unknown kinds are counted'
 # without NAMES COMMAND STATUS FILE: one line names what it holds and what to record; status 1 prints nothing else.
 without()
 {
-	local line="$4: no page-fault events${1:+, only $1} (record exceptions:page_fault_user and exceptions:page_fault_kernel)"
+	local line="$4: no page-fault events${1:+, only $1} (\`pfscope events --needed\` prints how to record them)"
 
 	# shellcheck disable=SC2086
 	pfscope $2 "$4"
@@ -279,7 +306,12 @@ for command in render events maps report; do
 	"$PFSCOPE" $command "$good" >/dev/full 2>"$T/err"
 	status=$?
 	like "$status|$(cat "$T/err")" '^1\|pfscope: .*No space left' "$command: a full disk is noticed"
+	err=$( (ulimit -f 0; exec "$PFSCOPE" $command "$good" >"$T/limited") 2>&1)
+	like "$?|$err" '^1\|pfscope: .*File too large$' "$command: so is a limit on the size of files"
 done
+err=$( (ulimit -f 0; exec "$PFSCOPE" render --output "$T/limited" "$good") 2>&1)
+is "$?|$err|$(ls "$T"/limited*)" "1|pfscope: writing the bars: File too large|$T/limited" \
+	'--output: the same, and nothing is left'
 refused 1 'x: cannot write: No such file' '--output into a missing folder' render --output "$T/no/x" "$good"
 "$PFSCOPE" events "$DATA/text/small.dat" 2>"$T/err" | head -n 1 >/dev/null
 is "$(grep -c Sanitizer "$T/err")" 0 'a reader that goes away is no accident'

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 400
 #
-# Each fuzz target for a short time, on top of its seeds and of all that was found before: `make fuzz` for longer.
-# The corpus stays in build-fuzz/corpus, so each run goes on where the last one ended.
+# Each fuzz target for a short time, on top of its seeds and of all that was found before. A clean build gets the same inputs each
+# time, so that what fails is what was changed; `make fuzz` looks for others. The corpus stays in build-fuzz/corpus.
 
 . "${0%/*}/../tap.sh"
 cd "$ROOT" || exit 1
@@ -14,7 +14,7 @@ command -v clang >/dev/null || skip_all 'no clang: make deps-fuzz'
 for source in tests/fuzz/fuzz_*.c; do
 	target=${source#*/fuzz_}
 	target=${target%.c}
-	said=$(tests/fuzz/fuzz -s "$seconds" "$fuzz" "$target" 2>&1)
+	said=$(tests/fuzz/fuzz -r 1 -s "$seconds" "$fuzz" "$target" 2>&1)
 	is $? 0 "${said%%$'\n'*}" || diag "$said"
 done
 done_testing

@@ -46,7 +46,7 @@ for try in 1 2 3 4 5 6; do
 done
 is "$(drawn)" "$truth" 'two pages in the page cache: fault-around maps the other one'
 is "${truth//0/}" 11 '... and that is what happened'
-like "$("$PFSCOPE" render --region '*/file' rec.dat)" '1 page mapped by fault-around' '... which is counted'
+like "$("$PFSCOPE" render --by-address --region '*/file' rec.dat)" '1 page mapped by fault-around' '... which is counted'
 
 "$WORK/cached" file drop page 3 page 5 page 40 page 41 >/dev/null
 record map touch 5 touch 40
@@ -72,14 +72,19 @@ agree 'a fault that reads from disk'
 record drop map touch 16 touch 40
 agree 'two of them'
 
-# Another process, which is not recorded, changes the page cache meanwhile.
-"$WORK/cached" file drop page 50 page 51 >/dev/null
-"$PFSCOPE" run -o rec.dat -- "$WORK/cached" "$PWD/file" map touch 50 pause 600 >truth 2>bars &
-wait_for 5 eval 'pgrep -x cached >/dev/null'
-sleep 0.3
-"$WORK/cached" file page 49 page 52 >/dev/null
-wait
-truth=$(grep -x "[01]*" truth)
+# Another process, which is not recorded, changes the page cache once pfscope has looked at it.
+for try in 1 2 3 4 5 6; do
+	"$WORK/cached" file drop page 50 page 51 pause 20 >/dev/null
+	rm -f events
+	# shellcheck disable=SC2016 # the command's shell expands it
+	"$PFSCOPE" run --events -o rec.dat -- sh -c 'exec "$0" "$@" >truth' "$WORK/cached" "$PWD/file" map touch 50 pause 600 \
+		>events 2>bars &
+	wait_for 5 eval 'grep -qs " cached .* ino=$(stat -c %i file) .*last=1" events'
+	"$WORK/cached" file page 49 page 52 >/dev/null
+	wait
+	truth=$(grep -x "[01]*" truth)
+	[ "${truth//0/}" != 11 ] || break
+done
 agree 'added by another process in between: not taken for mapped'
 like "$(drawn)" '11' '... what was known stays known'
 
@@ -92,10 +97,10 @@ said=$("$PFSCOPE" render --full --region '*gone*' rec.dat | sed -n 's/^ *[0-9a-f
 	tr '.<' '0?' | tr -c '0?' 1)
 is "$said" "$truth" 'a removed file'
 
-# Without probes (a recording of old, of trace-cmd) nothing is certain.
+# Without probes (a recording of old, of trace-cmd) nothing is certain. How many pages are tried depends on the address.
 record map touch 5
 "$PFSCOPE" events rec.dat | grep -v ' cached ' >old.events
-like "$("$PFSCOPE" render --region '*/file' old.events)" 'at most 15 pages mapped by fault-around' 'without knowledge: at most'
+like "$("$PFSCOPE" render --by-address --region '*/file' old.events)" 'at most [0-9]+ pages mapped by fault-around' 'without knowledge: at most'
 like "$("$PFSCOPE" report --csv --region '*/file' old.events)" ',maybe_around,' 'and a column of the report'
 
 # The probe leaves no trace: neither pages in the cache nor marks.

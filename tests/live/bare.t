@@ -49,7 +49,7 @@ is "$command" ./bootstrap 'README begins with the script'
 try in_root bash -c 'cd /root/pfscope && eval "$0"' "$command"
 is "$status" 0 "$command succeeds" || diag "$(tail -n 30 "$T/out" "$T/err")"
 like "$out" 'pfscope run -- ls -l /' 'it shows the command that it runs'
-like "$err" $'\npid [0-9]+ ls .*\n *[1-9][0-9]* faults,' 'and prints the bars of ls'
+like "$err" $'\nls -l /: [1-9][0-9]* faults .*\npid [0-9]+ ls ' 'and prints the bars of ls'
 try in_root bash -c 'cd /root/pfscope && ./bootstrap'
 is "$status" 0 'a second time it has nothing to install' || diag "$(tail -n 30 "$T/out" "$T/err")"
 unlike "$out" 'Installing' '... and installs nothing'

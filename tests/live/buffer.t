@@ -14,7 +14,7 @@ late()
 
 	shift
 	# shellcheck disable=SC2016 # the inner shell's
-	SUDO_UID=${AS:-} SUDO_GID=${AS:-} "$PFSCOPE" run --strict --no-bars -o "$T/late.dat" "$@" -- taskset -c 0 \
+	env ${AS:+SUDO_UID="$AS" SUDO_GID="$AS"} "$PFSCOPE" run --strict --no-bars -o "$T/late.dat" "$@" -- taskset -c 0 \
 		sh -c 'for i in 1 2; do
 			kill -STOP $PPID
 			"$0" "$1" write anon >/dev/null

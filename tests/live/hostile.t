@@ -49,7 +49,7 @@ shown()
 
 	shift
 	command -v script >/dev/null || { skip 'no script(1)' "$what on a terminal"; return; }
-	TERM=xterm NO_COLOR=1 script -qec "${*@Q}" /dev/null </dev/null | tr -d '\r' >"$T/printed"
+	PFSCOPE_PAGER= TERM=xterm NO_COLOR=1 script -qec "${*@Q}" /dev/null </dev/null | tr -d '\r' >"$T/printed"
 	said=$("$check" text <"$T/printed")
 	is "$?" 0 "$what on a terminal: nothing raw ($said)"
 	ok "$what on a terminal: something" test -s "$T/printed"

@@ -90,6 +90,68 @@ wait $run
 is $? 0 'it ends in order'
 ok 'no instance is left' no_instance_of $run
 
+# ---- groups: -o is opened, written and renamed with the caller's, which are neither root's nor those of the file's ----
+
+mkdir team roots
+chgrp 64997 team
+chmod 775 team roots
+cp /etc/group member
+echo 'pfscope-test:x:64997:nobody' >>member
+# with_group FILE COMMAND...: with that /etc/group, and root with supplementary groups of its own.
+with_group()
+{
+	unshare -m sh -c 'mount --bind "$0" /etc/group && exec setpriv --groups 0,64997 "$@"' "$@"
+}
+
+with_group member "${sudo_pfscope[@]}" run --no-bars -o team/rec.dat -- id -G >out 2>err
+is "$?|$(<err)|$(<out)|$(stat -c %u:%g team/rec.dat)" '0||65534 64997|65534:65534' \
+	'a member of a group writes into its folder, and so is the command'
+rm -f team/rec.dat
+for folder in team roots; do
+	with_group /etc/group "${sudo_pfscope[@]}" run --no-bars -o $folder/rec.dat -- touch ran 2>err
+	is "$?|$(<err)|$(ls $folder)|$(ls ran 2>&-)" "1|pfscope: $folder/rec.dat: cannot write: Permission denied||" \
+		"$folder: who is no member is refused before the command runs, and leaves nothing"
+done
+
+# ---- the environment ----
+
+# environment_of COMMAND...: what sudo sets for root or of itself, in the command's.
+environment()
+{
+	env - PATH="$PATH" HOME=/root SHELL=/bin/zsh USER=root LOGNAME=root MAIL=/var/mail/root TERM=vt100 KEPT=1 \
+		SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody SUDO_COMMAND=x "$@" | grep -v '^PFSCOPE_' | sort | tr '\n' ' '
+}
+entry=$(getent passwd nobody)
+like "$(environment "$PFSCOPE" run --no-bars -- env)" \
+	"^HOME=$(cut -d: -f6 <<<"$entry") KEPT=1 LOGNAME=nobody PATH=[^ ]* SHELL=${entry##*:} TERM=vt100 USER=nobody \$" \
+	'the command has the environment of its user, and nothing of sudo'
+for wrong in SUDO_UID=12abc SUDO_UID=99999999999 SUDO_UID= SUDO_UID=-1 SUDO_UID=4294967295 'SUDO_UID=65534 SUDO_GID=0x1'; do
+	# shellcheck disable=SC2086 # words are meant
+	env $wrong "$PFSCOPE" run --no-bars -- touch ran 2>err
+	is "$?|$(<err)|$(ls ran 2>&-)" \
+		"1|pfscope: ${wrong##* } in the environment: must be a number up to 4294967294|" "$wrong is refused"
+done
+
+# ---- -u USER on root's terminal: the command cannot type there ----
+
+if [ "$(command -v script)" ] && [ "$(command -v perl)" ]; then
+	# TIOCSTI: as if it had been typed.
+	# shellcheck disable=SC2016 # the command's shell expands it
+	type='perl -e "\$key = q(x); print STDERR ioctl(STDIN, 0x5412, \$key) ? 1 : 0"; cut -d" " -f7 /proc/self/stat >tty'
+	echo "$type" >type.sh
+	script -qec "\"$PFSCOPE\" run -u nobody --no-bars -- sh type.sh" typescript >out
+	is "$?|$(tr -d '\r' <out)|$(<tty)" '0|0|0' '-u USER: the command has not the terminal and cannot type into it'
+	script -qec "sh type.sh" typescript >out
+	ok '... which it would have without pfscope' test "$(<tty)" -ne 0
+	printf '%s\n' 'trap "touch cwd-int; exit 3" INT' 'touch cwd-ready' 'sleep 20 & wait' >int.sh
+	# exec: dash would stay in between, and end with Ctrl-C
+	{ for ((i = 0; i < 200; i++)); do [ -e cwd-ready ] && break; sleep 0.1; done; printf '\003'; sleep 1; } |
+		script -qec "exec \"$PFSCOPE\" run -u nobody --no-bars -- sh int.sh" typescript >out
+	is "$?|$(ls cwd-int 2>&-)" '3|cwd-int' '-u USER: Ctrl-C reaches it nevertheless'
+else
+	skip 'no script(1) or no perl' 'the terminal of -u USER'
+fi
+
 # ---- attach, to what is another's ----
 
 sleep 60 &

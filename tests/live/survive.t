@@ -254,4 +254,11 @@ full "$PFSCOPE" run --no-bars -o rec -- "$WORK/touch" 20000 write anon
 is "$status|${out##*minflt=}" $'1|20000\nrec\nbefore' 'run, no room for the file: what had the name before is there still'
 full env TMPDIR=. "$PFSCOPE" run --no-bars -- sh -c '"$0" 20000 write anon >/dev/null; sleep 0.5; echo "its own end"' "$WORK/touch"
 like "$status|$out|$err" '^1\|its own end.*\|pfscope: .*No space left' 'run, no room for the spool: the command goes on to its end'
+# ulimit -f, whose signal would end pfscope. The command has the same limit, and the signal.
+rm -f "$T"/limited*
+err=$( (ulimit -f 100; exec "$PFSCOPE" run --no-bars -o "$T/limited" -- "$WORK/touch" 20000 write anon) 2>&1 >/dev/null)
+like "$?|$err|$(ls "$T"/limited* 2>&-)" '^1\|pfscope: (.*/limited: cannot write|cannot spool the recording): File too large\|$' \
+	'run, a limit on the size of files: the reason is reported, and nothing is left'
+err=$( (ulimit -f 4000; exec "$PFSCOPE" run --no-bars -- head -c 8000000 /dev/zero >"$T/limited") 2>&1)
+is "$?" $((128 + $(kill -l XFSZ))) 'run: the command itself is ended by its limit as ever'
 done_testing

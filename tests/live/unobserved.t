@@ -23,7 +23,7 @@ diag "pages of it that faulted: about $seen of $PAGES, rounds: $(value rounds "$
 pfscope report --json --region "$range" "$T/shared.dat"
 unobserved=$(jq '.region[0].unobserved' <<<"$out")
 ok "report counts them ($unobserved)" test $((unobserved > PAGES / 2)) = 1
-pfscope report --region "$range" "$T/shared.dat"
+pfscope report --wide --region "$range" "$T/shared.dat"
 like "$out" 'not observed' 'report has a column of them'
 pfscope mrc "$T/shared.dat"
 unlike "$(tr -s ' \n' ' ' <<<"$out")" 'all exact[;.]' 'mrc does not call its curve exact'
@@ -37,6 +37,8 @@ unlike "$(grep '|' <<<"$out")" '\.|~' 'bars: no page is drawn as untouched'
 like "$out" '\?' 'bars: they are not known'
 "$PFSCOPE" plot --region "$range" -o "$T/plot.html" "$T/shared.dat"
 like "$(grep -o 'not observed: [a-z0-9 ]*' "$T/plot.html")" "not observed: up to $unobserved of" 'plot: how much was not observed'
+
+like "$(grep -o '"unobserved":\[\[[0-9]' "$T/plot.html")" . 'plot: its band is hatched, though it has hardly a fault'
 
 # What only one process uses is observed.
 "$PFSCOPE" run --refault 100ms --zram 16M --no-bars -o "$T/own.dat" -- "$WORK/phases" 32 2 500 anon >"$T/said" 2>&1

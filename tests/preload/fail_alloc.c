@@ -6,7 +6,6 @@
  *
  * What the dynamic linker and libc allocate before main() is not counted: no program could help it.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>

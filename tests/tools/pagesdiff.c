@@ -120,20 +120,30 @@ static bool read_pages(struct runs *runs, struct region *r, const char *line)
 
 /* ---- pfscope's ---- */
 
-/* 7f5d58600000-7f5d58602000 2 present read,user - r--p /usr/lib/libc.so.6 */
-static bool read_said(struct runs *runs, struct region *r, const char *line)
+/* 7f5d58600000-7f5d58626000 r--p /usr/lib/libc.so.6 */
+static bool read_said_region(struct region *r, const char *line)
 {
-	uint64_t start, end, nr;
-	char state[64], how[128], reason[64];
+	uint64_t start, end;
 	int n = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %" SCNu64 " %63s %127s %63s %*s%n", &start, &end, &nr, state, how,
-		   reason, &n) != 6 ||
-	    !n || (end - start) / PAGE != nr ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s%n", &start, &end, &n) != 2 || !n)
+		return false;
+	*r = (struct region){ start, end, copy(line + n + strspn(line + n, " ")) };
+	return true;
+}
+
+/*  7f5d58600000 2 present read,user - */
+static bool read_said(struct runs *runs, struct region *r, const char *line)
+{
+	char state[64], how[128], reason[64];
+	uint64_t start, nr;
+
+	if (sscanf(line, " %" SCNx64 " %" SCNu64 " %63s %127s %63s", &start, &nr, state, how, reason) != 5 ||
+	    start != r->at || start + nr * PAGE > r->end ||
 	    (strcmp(state, "present") && strcmp(state, "absent") && strcmp(state, "unknown")))
 		return false;
-	add(runs,
-	    (struct run){ start, end, copy(state), copy(how), copy(reason), copy(line + n + strspn(line + n, " ")) });
+	r->at = start + nr * PAGE;
+	add(runs, (struct run){ start, r->at, copy(state), copy(how), copy(reason), r->name });
 	return true;
 }
 
@@ -152,16 +162,17 @@ static void read_file(struct runs *runs, const char *path, bool kernel)
 
 		number++;
 		line[strcspn(line, "\n")] = '\0';
-		if (*line == '#' || !*line || (!kernel && !strncmp(line, "  range ", 8)))
+		if (*line == '#' || !*line || (!kernel && !strncmp(line, "  address ", 10)))
 			continue;
 		if (kernel)
 			good = *line == ' ' ? read_pages(runs, &region, line) : read_region(runs, &region, line);
 		else
-			good = read_said(runs, NULL, line);
+			good = *line == ' ' ? read_said(runs, &region, line) : read_said_region(&region, line);
 		if (!good)
 			die(path, kernel ? "not a line of a snapshot" : "not a line of `pfscope pages'", number);
 	}
-	region_absent(runs, &region, region.end);
+	if (kernel)
+		region_absent(runs, &region, region.end);
 	if (!number)
 		die(path, "is empty", 0);
 	free(line);

@@ -86,7 +86,7 @@ unknown_populated()
 			if (index($i, key "=") == 1)
 				return substr($i, length(key) + 2)
 	}
-	$2 != "populate" || of("by") == "gup" || / space=/ { next }
+	$2 != "populate" || of("by") ~ /^(gup|userfaultfd)$/ || / space=/ { next }
 	{ key = of("tid") " " of("by"); start = hex(of("start")); end = hex(of("end")) }
 	NR == FNR { n = ++nr[key]; from[key, n] = start; to[key, n] = end; next }
 	{
@@ -115,7 +115,7 @@ compare()
 		"$name: nothing is lost"
 	pfscope report --check "$dir/stap.events"
 	is "$status" 0 "$name: SystemTap's minor and major faults are the kernel's" || diag "$out$err"
-	like "$out" 'counted by the kernel for [0-9]+ processes that ended' "$name: which were compared"
+	like "$out" 'page faults as the kernel accounts them, of [0-9]+ process' "$name: which were compared"
 }
 
 # history_of RESULT RECORDING: the changes of all layouts at the first region that layout_check prints as different, the

@@ -159,6 +159,7 @@ static void steps(struct process *p, struct actor *a, long nr);
 struct turns {
 	struct process *process;
 	pthread_mutex_t lock;
+	pthread_barrier_t end; /* a thread that ends discards its stack, while another one may be at a checkpoint */
 	unsigned int nr_steps;
 };
 
@@ -171,15 +172,17 @@ static void *run_turns(void *arg)
 		steps(t->process, &t->process->actors[0], 1);
 		pthread_mutex_unlock(&t->lock);
 	}
+	pthread_barrier_wait(&t->end);
 	return NULL;
 }
 
 static void op_turns(struct process *p, struct actor *a)
 {
-	struct turns turns = { p, PTHREAD_MUTEX_INITIALIZER, 1 + below(a, 4) };
+	struct turns turns = { .process = p, .lock = PTHREAD_MUTEX_INITIALIZER, .nr_steps = 1 + below(a, 4) };
 	pthread_t threads[3];
 	unsigned int nr = 1 + below(a, 3);
 
+	pthread_barrier_init(&turns.end, NULL, nr);
 	pthread_mutex_lock(&turns.lock);
 	for (unsigned int i = 0; i < nr; i++)
 		if (pthread_create(&threads[i], NULL, run_turns, &turns))
@@ -187,6 +190,7 @@ static void op_turns(struct process *p, struct actor *a)
 	pthread_mutex_unlock(&turns.lock);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&turns.end);
 }
 
 /* At the same time: each thread is an actor of its own. */
@@ -636,17 +640,7 @@ static void parse(struct layout *l, int argc, char **argv)
 /* From now on; what that takes is touched here. */
 static void save_pages(struct layout *l)
 {
-	static struct page_run runs[32768];
-	static struct snapshot snapshot;
-
-	memset(runs, 1, sizeof(runs));
-	memset(&snapshot, 0, sizeof(snapshot));
-	snapshot.text = l->cps.text;
-	snapshot.max_text = sizeof(l->cps.text);
-	snapshot.runs = runs;
-	snapshot.max_runs = sizeof(runs) / sizeof(*runs);
-	snapshot.zero_pfn = snapshot_zero_pfn();
-	l->cps.pages = &snapshot;
+	checkpoints_with_pages(&l->cps);
 	l->scratch = memfd_create("scratch", MFD_CLOEXEC);
 }
 

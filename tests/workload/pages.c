@@ -8,31 +8,47 @@
  * A step is a word with arguments behind colons. I and J are pages of the mapping made last: I, or I-J for [I, J).
  *
  *     disk:N memory:N secret:N zero     the file that the next map: maps: on disk, memfd, memfd_secret, /dev/zero
+ *     large:N                           ... on disk, written at once: in large folios, where the file system has these
+ *     same skip:N drop                  the file of the mapping made last; from its page N on; out of the page cache
  *     map:N[:FLAGS]                     maps N pages of it, or anonymous ones. Flags: rwx, s shared, L locked,
- *                                       P populated, N nonblock, H huge pages (hugetlb), T aligned and MADV_HUGEPAGE,
- *                                       G grows down, - none; without any: rw
+ *                                       P populated, N nonblock, H huge pages (hugetlb), B of 1 GiB, T aligned and
+ *                                       MADV_HUGEPAGE, G grows down, - none; without any: rw
+ *     over:I-J[:FLAGS]                  maps the file, or anonymous memory, over these pages
  *     shm:N                             attaches a segment
  *     read:I write:I exec:I             touches; a signal that comes of it is caught
  *     grow:N                            writes N pages below a mapping that grows down
+ *     random:I                          touches in kernel mode: getrandom() writes there
  *     mem-read:I mem-write:I            by /proc/self/mem
+ *     give:I                            a write() to /dev/null of memory there: only who traces it looks at it
  *     advise:NUMBER[:I]  protect:FLAGS[:I]  lock[:I]  lock-all:NUMBER  unmap:I
  *     remap:N move keep again           mremap: to N pages; elsewhere; elsewhere with DONTUNMAP; a second copy
  *     truncate:N punch:I                the file
- *     uffd:I-J copy:I zero-page:I       userfaultfd: registers pages (all), fills some
+ *     uffd[:I-J[:MODES]]                userfaultfd: registers pages (all). Modes: m missing (without any), w write-
+ *                                       protected, n minor; b: with SIGBUS
+ *     copy:I zero-page:I continue:I     ... fills some
+ *     forbid:I permit:I                 ... write-protects some, permits writing
  *     register:I-J move-page:I          ... registers others; moves a page to the next one
+ *     device:KIND                       a mapping whose pages the kernel puts there by itself (devices[])
  *     maps:PREFIX                       saves /proc/self/maps (checkpoint.h)
+ *     save                              the state of all pages, too, in the folder $SAVED
  *     fork ... end                      a child does what is between, then ends; its parent waits
- *     kill:N                            a signal to itself
+ *     kill:N core stop                  a signal to itself: number N; one that dumps core; SIGSTOP
+ *     rises:N:FILE                      waits until the number in that file has risen by N
  */
 #include "checkpoint.h"
 #include "workload.h"
 
+#include <linux/aio_abi.h>
 #include <linux/falloc.h>
+#include <linux/if_packet.h>
+#include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 
 #define ROOM_PAGES 4096 /* where mappings are moved to */
 
@@ -40,6 +56,7 @@ struct run {
 	char *start; /* of the mapping */
 	size_t pages;
 	int fd;	     /* for the next mapping, or -1 */
+	size_t skip; /* pages of it that are not mapped */
 	int last_fd; /* of the mapping */
 	int uffd;
 	char **steps; /* those that are left */
@@ -67,6 +84,16 @@ static struct span span_of(const struct run *r, const char *text)
 	if (text && sscanf(text, "%zu-%zu", &first, &end) == 1)
 		end = first + 1;
 	return (struct span){ r->start + first * WL_PAGE, (end - first) * WL_PAGE };
+}
+
+/* The text behind the first colon, which is cut off there. */
+static char *second(char *args)
+{
+	char *colon = args ? strchr(args, ':') : NULL;
+
+	if (colon)
+		*colon++ = '\0';
+	return colon;
 }
 
 static long number(const char *text)
@@ -99,6 +126,11 @@ static void step_disk(struct run *r, char *args)
 	use_file(r, wl_file(number(args), 0xc3, 1), args, false);
 }
 
+static void step_large(struct run *r, char *args)
+{
+	use_file(r, wl_file(number(args), 0xc3, number(args)), args, false);
+}
+
 static void step_memory(struct run *r, char *args)
 {
 	use_file(r, memfd_create("pages", MFD_CLOEXEC), args, true);
@@ -114,6 +146,24 @@ static void step_zero(struct run *r, char *args)
 	use_file(r, open("/dev/zero", O_RDWR | O_CLOEXEC), args, false);
 }
 
+static void step_same(struct run *r, char *args)
+{
+	(void)args;
+	r->fd = r->last_fd;
+}
+
+static void step_skip(struct run *r, char *args)
+{
+	r->skip = number(args);
+}
+
+static void step_drop(struct run *r, char *args)
+{
+	(void)args;
+	if (fsync(r->fd) || posix_fadvise(r->fd, 0, 0, POSIX_FADV_DONTNEED))
+		wl_die("fadvise");
+}
+
 static int map_flags(const char *text, int fd)
 {
 	static const struct {
@@ -125,6 +175,7 @@ static int map_flags(const char *text, int fd)
 		{ 'N', MAP_NONBLOCK },
 		{ 'G', MAP_GROWSDOWN },
 		{ 'H', MAP_HUGETLB | MAP_NORESERVE },
+		{ 'B', MAP_HUGETLB | 30 << 26 /* MAP_HUGE_1GB */ },
 	};
 	int flags = text && strchr(text, 's') ? MAP_SHARED : MAP_PRIVATE;
 
@@ -133,27 +184,36 @@ static int map_flags(const char *text, int fd)
 	return flags | (fd < 0 ? MAP_ANONYMOUS : 0);
 }
 
+/* Room for the pages, aligned for huge ones. */
+static char *aligned_room(size_t pages)
+{
+	char *p = mmap(NULL, pages * WL_PAGE + WL_HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		wl_die("no room");
+	return (char *)(((uintptr_t)p + WL_HUGE - 1) & -WL_HUGE);
+}
+
 static void step_map(struct run *r, char *args)
 {
-	char *flags = strchr(args, ':'), *hint = NULL;
-	size_t align = 0;
+	char *letters = second(args) ?: "", *hint = NULL;
+	int flags = map_flags(letters, r->fd);
 
-	if (flags)
-		*flags++ = '\0';
 	r->pages = number(args);
-	if (flags && strchr(flags, 'T'))
-		align = WL_HUGE;
-	if (flags && strchr(flags, 'G'))
+	if (strchr(letters, 'T')) {
+		hint = aligned_room(r->pages);
+		flags |= MAP_FIXED;
+	} else if (strchr(letters, 'G')) {
 		hint = (char *)0x200000000000;
-	r->start = mmap(hint, r->pages * WL_PAGE + align, prot_of(flags), map_flags(flags, r->fd), r->fd, 0);
+	}
+	r->start = mmap(hint, r->pages * WL_PAGE, prot_of(letters), flags, r->fd, r->skip * WL_PAGE);
 	if (r->start == MAP_FAILED)
 		wl_skip("no such mapping here");
-	if (align) {
-		r->start = (char *)(((uintptr_t)r->start + align - 1) & -align);
+	if (strchr(letters, 'T'))
 		madvise(r->start, r->pages * WL_PAGE, MADV_HUGEPAGE);
-	}
 	r->last_fd = r->fd;
 	r->fd = -1;
+	r->skip = 0;
 }
 
 static void step_shm(struct run *r, char *args)
@@ -164,6 +224,18 @@ static void step_shm(struct run *r, char *args)
 	r->pages = number(args);
 	if (id < 0 || shmctl(id, IPC_RMID, NULL) || r->start == (char *)-1)
 		wl_die("shmat");
+}
+
+static void step_over(struct run *r, char *args)
+{
+	char *flags = second(args);
+	struct span s = span_of(r, args);
+	void *p = mmap(s.start, s.len, prot_of(flags), map_flags(flags, r->fd) | MAP_FIXED, r->fd, r->skip * WL_PAGE);
+
+	if (p == MAP_FAILED)
+		wl_die("mmap");
+	r->fd = -1;
+	r->skip = 0;
 }
 
 static void step_unmap(struct run *r, char *args)
@@ -254,6 +326,11 @@ static void step_grow(struct run *r, char *args)
 	*(volatile char *)(r->start - number(args) * WL_PAGE) = 1;
 }
 
+static void step_random(struct run *r, char *args)
+{
+	(void)!getrandom(span_of(r, args).start, 16, 0);
+}
+
 static void step_mem_read(struct run *r, char *args)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -271,17 +348,15 @@ static void step_mem_write(struct run *r, char *args)
 	close(fd);
 }
 
-/* ---- what takes pages away, or makes them present unasked ---- */
-
-/* The text behind the first colon, which is cut off there. */
-static char *second(char *args)
+static void step_give(struct run *r, char *args)
 {
-	char *colon = args ? strchr(args, ':') : NULL;
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	if (colon)
-		*colon++ = '\0';
-	return colon;
+	(void)!write(fd, span_of(r, args).start, span_of(r, args).len);
+	close(fd);
 }
+
+/* ---- what takes pages away, or makes them present unasked ---- */
 
 static void step_advise(struct run *r, char *args)
 {
@@ -326,11 +401,14 @@ static void step_punch(struct run *r, char *args)
 
 static void step_uffd(struct run *r, char *args)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	const char *modes = second(args) ?: "m";
+	struct uffdio_api api = { .api = UFFD_API, .features = strchr(modes, 'b') ? UFFD_FEATURE_SIGBUS : 0 };
+	struct span s = span_of(r, args);
+	struct uffdio_register reg = { .range = { (uintptr_t)s.start, s.len } };
 
-	reg.range.start = (uintptr_t)span_of(r, args).start;
-	reg.range.len = span_of(r, args).len;
+	reg.mode = (strchr(modes, 'm') ? UFFDIO_REGISTER_MODE_MISSING : 0) |
+		   (strchr(modes, 'w') ? UFFDIO_REGISTER_MODE_WP : 0) |
+		   (strchr(modes, 'n') ? UFFDIO_REGISTER_MODE_MINOR : 0);
 	r->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | 1 /* UFFD_USER_MODE_ONLY */);
 	if (r->uffd < 0 || ioctl(r->uffd, UFFDIO_API, &api) || ioctl(r->uffd, UFFDIO_REGISTER, &reg))
 		wl_skip("no userfaultfd");
@@ -358,12 +436,24 @@ static void step_move_page(struct run *r, char *args)
 		wl_skip("no UFFDIO_MOVE");
 }
 
+static struct checkpoints cps;
+
 static void step_maps(struct run *r, char *args)
 {
-	static struct checkpoints cps;
-
 	(void)r;
 	checkpoints_init(&cps, args, cps.nr);
+	checkpoint(&cps);
+}
+
+static void step_save(struct run *r, char *args)
+{
+	static char prefix[4096];
+
+	(void)r;
+	(void)args;
+	snprintf(prefix, sizeof(prefix), "%s/own", getenv("SAVED") ?: ".");
+	checkpoints_init(&cps, prefix, cps.nr);
+	checkpoints_with_pages(&cps);
 	checkpoint(&cps);
 }
 
@@ -383,6 +473,97 @@ static void step_zero_page(struct run *r, char *args)
 
 	if (ioctl(r->uffd, UFFDIO_ZEROPAGE, &zero))
 		wl_die("UFFDIO_ZEROPAGE");
+}
+
+static void step_continue(struct run *r, char *args)
+{
+	struct span s = span_of(r, args);
+	struct uffdio_continue cont = { .range = { (uintptr_t)s.start, s.len } };
+
+	if (ioctl(r->uffd, UFFDIO_CONTINUE, &cont))
+		wl_die("UFFDIO_CONTINUE");
+}
+
+static void write_protect(struct run *r, char *args, uint64_t mode)
+{
+	struct span s = span_of(r, args);
+	struct uffdio_writeprotect wp = { .range = { (uintptr_t)s.start, s.len }, .mode = mode };
+
+	if (ioctl(r->uffd, UFFDIO_WRITEPROTECT, &wp))
+		wl_die("UFFDIO_WRITEPROTECT");
+}
+
+static void step_forbid(struct run *r, char *args)
+{
+	write_protect(r, args, UFFDIO_WRITEPROTECT_MODE_WP);
+}
+
+static void step_permit(struct run *r, char *args)
+{
+	write_protect(r, args, 0);
+}
+
+/* ---- mappings whose pages the kernel puts there ---- */
+
+static void map_device(struct run *r, int fd, size_t len, int flags)
+{
+	r->pages = len / WL_PAGE;
+	r->start = fd < 0 ? MAP_FAILED : mmap(NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (r->start == MAP_FAILED)
+		wl_skip("no such device here");
+}
+
+static void device_aio(struct run *r)
+{
+	aio_context_t ctx = 0;
+
+	(void)r;
+	if (syscall(SYS_io_setup, 64, &ctx))
+		wl_skip("no asynchronous I/O here");
+}
+
+static void device_perf(struct run *r)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = 9 /* dummy */ };
+
+	map_device(r, syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), 9 * WL_PAGE, MAP_SHARED);
+}
+
+static void device_uring(struct run *r)
+{
+	struct io_uring_params params = { 0 };
+
+	map_device(r, syscall(425 /* io_uring_setup */, 64, &params), 64 * sizeof(struct io_uring_sqe), MAP_SHARED);
+}
+
+static void device_packet(struct run *r)
+{
+	struct tpacket_req req = { 4 * WL_PAGE, 2, WL_PAGE, 8 };
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)))
+		wl_skip("no packet sockets here");
+	map_device(r, fd, 8 * WL_PAGE, MAP_SHARED);
+}
+
+static void device_memory(struct run *r)
+{
+	map_device(r, open("/dev/mem", O_RDWR | O_CLOEXEC), 4 * WL_PAGE, MAP_SHARED);
+}
+
+static void step_device(struct run *r, char *args)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(struct run *r);
+	} devices[] = {
+		{ "aio", device_aio },	     { "perf", device_perf },	  { "uring", device_uring },
+		{ "packet", device_packet }, { "memory", device_memory },
+	};
+
+	for (unsigned int i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (!strcmp(devices[i].name, args))
+			devices[i].fn(r);
 }
 
 /* ---- processes ---- */
@@ -424,15 +605,59 @@ static void step_kill(struct run *r, char *args)
 	kill(syscall(SYS_getpid), number(args));
 }
 
+static void step_core(struct run *r, char *args)
+{
+	const struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	(void)r;
+	(void)args;
+	if (setrlimit(RLIMIT_CORE, &limit))
+		wl_skip("no core dumps here");
+	abort();
+}
+
+static void step_stop(struct run *r, char *args)
+{
+	(void)r;
+	(void)args;
+	raise(SIGSTOP);
+}
+
+static long number_in(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[32] = "";
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		wl_skip("no such counter here");
+	close(fd);
+	return strtol(text, NULL, 10);
+}
+
+static void step_rises(struct run *r, char *args)
+{
+	const char *path = second(args);
+	long wanted = number_in(path) + number(args);
+
+	(void)r;
+	for (int i = 0; i < 2000 && number_in(path) < wanted; i++)
+		usleep(10000);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(struct run *r, char *args);
 } steps[] = {
 	{ "disk", step_disk },
+	{ "large", step_large },
 	{ "memory", step_memory },
 	{ "secret", step_secret },
 	{ "zero", step_zero },
+	{ "same", step_same },
+	{ "skip", step_skip },
+	{ "drop", step_drop },
 	{ "map", step_map },
+	{ "over", step_over },
 	{ "shm", step_shm },
 	{ "unmap", step_unmap },
 	{ "remap", step_remap },
@@ -443,8 +668,10 @@ static const struct {
 	{ "write", step_write },
 	{ "exec", step_exec },
 	{ "grow", step_grow },
+	{ "random", step_random },
 	{ "mem-read", step_mem_read },
 	{ "mem-write", step_mem_write },
+	{ "give", step_give },
 	{ "advise", step_advise },
 	{ "protect", step_protect },
 	{ "lock", step_lock },
@@ -454,12 +681,20 @@ static const struct {
 	{ "uffd", step_uffd },
 	{ "register", step_register },
 	{ "move-page", step_move_page },
+	{ "device", step_device },
 	{ "maps", step_maps },
+	{ "save", step_save },
 	{ "copy", step_copy },
 	{ "zero-page", step_zero_page },
+	{ "continue", step_continue },
+	{ "forbid", step_forbid },
+	{ "permit", step_permit },
 	{ "fork", step_fork },
 	{ "end", step_end },
 	{ "kill", step_kill },
+	{ "core", step_core },
+	{ "stop", step_stop },
+	{ "rises", step_rises },
 };
 
 static void do_step(struct run *r, char *step)

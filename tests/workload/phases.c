@@ -9,12 +9,15 @@
  *     phases 32 4 500 anon child         a child does all of it
  *     phases 32 4 500 anon spin          without the rest: always in user mode
  *     phases 32 4 500 anon thread        so, too; and a second thread sleeps all the time
+ *     phases 32 4 100+2 anon             a phase lasts until each of its pages has faulted twice, however slow that
+ *                                        is, but not longer than a minute
  *
  * A line `phase=N FROM_NS TO_NS` for each says when, in CLOCK_MONOTONIC.
  */
 #include "workload.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 
 static void *doze(void *unused)
@@ -33,17 +36,72 @@ static void sweep(char *start, long pages, int write)
 		wl_touch_read(start, pages);
 }
 
-static void phase(long nr, char *start, long pages, long ms, int write, int spin)
+/* Of a phase: MS+FAULTS, and how often each page has faulted. */
+struct length {
+	long ms, faults;
+	long *seen; /* NULL: nobody asks */
+};
+
+static struct length length_of(char *text, long pages)
+{
+	char *plus = strchr(text, '+');
+	struct length length = { 0 };
+
+	if (plus)
+		*plus++ = '\0';
+	length.ms = wl_number(text, 1000000);
+	length.faults = plus ? wl_number(plus, 1000) : 0;
+	length.seen = plus ? calloc(pages, sizeof(long)) : NULL;
+	return length;
+}
+
+/* Is the page mapped? Asked of the page table: faults of the code that counts them would count as well. */
+static bool is_mapped(int pagemap, const char *page)
+{
+	uint64_t entry = 0;
+
+	if (pread(pagemap, &entry, sizeof(entry), (uintptr_t)page / WL_PAGE * sizeof(entry)) != sizeof(entry))
+		wl_die("pagemap");
+	return entry >> 63;
+}
+
+/* Sweeps page by page. True: all have faulted often enough. */
+static bool sweep_counting(const struct length *length, int pagemap, char *start, long pages, int write)
+{
+	bool enough = true;
+
+	for (long i = 0; i < pages; i++) {
+		char *page = start + i * WL_PAGE;
+
+		length->seen[i] += !is_mapped(pagemap, page);
+		sweep(page, 1, write);
+		enough &= length->seen[i] >= length->faults;
+	}
+	return enough;
+}
+
+static void phase(long nr, char *start, long pages, const struct length *length, int write, int spin)
 {
 	const struct timespec rest = { .tv_nsec = 500000 };
 	uint64_t from = wl_now_ns(), now;
+	bool enough = true;
+	int pagemap = -1;
 
+	if (length->seen) {
+		memset(length->seen, 0, pages * sizeof(long));
+		pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	}
 	do {
-		sweep(start, pages, write);
+		if (length->seen)
+			enough = sweep_counting(length, pagemap, start, pages, write);
+		else
+			sweep(start, pages, write);
 		if (!spin)
 			nanosleep(&rest, NULL);
 		now = wl_now_ns();
-	} while (now < from + ms * UINT64_C(1000000));
+	} while (now < from + length->ms * UINT64_C(1000000) || (!enough && now < from + UINT64_C(60000000000)));
+	if (pagemap >= 0)
+		close(pagemap);
 	printf("phase=%ld %llu %llu\n", nr, (unsigned long long)from, (unsigned long long)now);
 }
 
@@ -62,15 +120,16 @@ int main(int argc, char **argv)
 	int write = strcmp(how, "private-file") != 0;
 	static struct wl wl;
 	pthread_t thread;
-	long pages, phases, ms;
+	struct length length;
+	long pages, phases;
 
 	if (argc < 5 || argc > 6 || !wl_one_of("anon|shared|private-file", how) ||
 	    (argc == 6 && !wl_one_of("child|spin|thread", mode)))
-		wl_usage("phases PAGES PHASES MS anon|shared|private-file [child|spin|thread]");
+		wl_usage("phases PAGES PHASES MS[+FAULTS] anon|shared|private-file [child|spin|thread]");
 	wl_init(&wl, "phases");
 	pages = wl_number(argv[1], 1L << 20);
 	phases = wl_number(argv[2], 1000);
-	ms = wl_number(argv[3], 1000000);
+	length = length_of(argv[3], pages);
 	wl.pages = pages * phases;
 	if (*mode == 'c' && fork()) {
 		wait(NULL);
@@ -83,7 +142,7 @@ int main(int argc, char **argv)
 	wl_begin(&wl);
 	sweep(wl.start, wl.pages, write);
 	for (long i = 0; i < phases; i++)
-		phase(i, wl.start + i * pages * WL_PAGE, pages, ms, write, *mode == 's' || *mode == 't');
+		phase(i, wl.start + i * pages * WL_PAGE, pages, &length, write, *mode == 's' || *mode == 't');
 	wl_end(&wl);
 	printf("%ld phases of %ld pages\n", phases, pages);
 	wl_report(&wl);

@@ -102,7 +102,7 @@ static void test_a_read_from_disk(void **state)
 	RAW(&f, RAW_FAULT_USER, 0x1000);
 	forget(&f);
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2, 2);
-	expect(&f, "cached off=8192 end_off=24576 dev=fe:00 ino=7 state=added\n"
+	expect(&f, "cached off=8192 end_off=24576 dev=fe:00 ino=7 state=added order=2\n"
 		   "major off=8192 end_off=24576 dev=fe:00 ino=7\n");
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2);
 	expect(&f, "cached off=8192 end_off=12288 dev=fe:00 ino=7 state=added\n"

@@ -203,10 +203,10 @@ static void test_files_are_populated_as_far_as_they_reach(void **state)
 	RAW(&f, RAW_MAP_PAGES, 0xfe00000, 7, 0, 2); /* for a fourth page */
 	forget(&f);
 	RAW(&f, RAW_FILE_FAULT, 0xfe00000, 8, 4); /* another file; of a large folio it is only the first page */
-	expect(&f, "reached start=0 end=ffffffffffffffff end_off=12288 dev=fe:00 ino=7 last=1\n");
+	expect(&f, "reached start=0 end=ffffffffffffffff end_off=12288 dev=fe:00 ino=7 last=1 count=1\n");
 	LEAVE(&f, SYS_MLOCKALL, 0);
 	expect(&f, "protect start=0 end=ffffffffffffffff traits=locked by=mlock\n"
-		   "reached start=0 end=ffffffffffffffff end_off=20480 dev=fe:00 ino=8 last=0\n"
+		   "reached start=0 end=ffffffffffffffff end_off=20480 dev=fe:00 ino=8 last=0 count=1\n"
 		   "populate start=0 end=ffffffffffffffff by=mlock\n");
 	ENTER(&f, SYS_MLOCKALL, MCL_CURRENT);
 	RAW(&f, RAW_ADD_CACHE, 0xfe00000, 7, 2, 0);
@@ -529,7 +529,7 @@ static void test_userfaultfd(void **state)
 	expect(&f, "map pid=200 tid=200 space=other start=10000 end=12000 id=a000 target=100\n");
 	ENTER(&f, SYS_IOCTL, 5, copy);
 	LEAVE(&f, SYS_IOCTL, -EAGAIN);
-	expect(&f, "remote pid=200 tid=200 target=100\n");
+	expect(&f, "remote pid=200 tid=200 op=filled target=100\n");
 	ENTER(&f, SYS_IOCTL, 1, other);
 	ROW(&f, 0x20000, 0x21000, ID);
 	LEAVE(&f, SYS_IOCTL, 0);

@@ -515,6 +515,28 @@ static void test_an_end_that_both_tell(void **state)
 	raw_feed_fini(&f);
 }
 
+/* perf leaves a program that gains privileges: what the exec maps is of the new image all the same. */
+static void test_an_exec_that_the_side_band_leaves(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	f.tid = 300;
+	RAW_STR(&f, "old", RAW_PFS_TASK, 300, 300, PFS_TASK_LIVES);
+	ENTER(&f, SYS_EXECVE);
+	RAW_STR(&f, "new", RAW_PFS_TASK, 300, 300, PFS_TASK_EXECS);
+	RAW_STR(&f, "", RAW_PFS_TASK, 300, 300, PFS_TASK_ENDED);
+	forget(&f);
+	ROW(&f, 0x20000, 0x21000, ID);
+	assert_non_null(strstr(f.got, "map pid=300 tid=300 space=exec start=20000 "));
+	RAW_STR(&f, "/bin/new", RAW_EXEC, 300, 300);
+	assert_non_null(strstr(f.got, "exec pid=300 tid=300 comm=\"new\" name=\"/bin/new\"\n"));
+	assert_non_null(strstr(f.got, "tells=mappings of setuid programs"));
+	RAW(&f, RAW_LOST, 5, RAW_ABSENT);
+	assert_null(strstr(f.got, "exit"));
+	raw_feed_fini(&f);
+}
+
 /* Nothing is lost: the kernel's own event is the exec, and comes once. */
 static void test_an_exec_that_both_tell(void **state)
 {
@@ -572,6 +594,7 @@ int main(void)
 		cmocka_unit_test(test_an_exec_that_is_lost),
 		cmocka_unit_test(test_an_exec_before_a_look),
 		cmocka_unit_test(test_execs_of_which_nothing_else_is_known),
+		cmocka_unit_test(test_an_exec_that_the_side_band_leaves),
 		cmocka_unit_test(test_an_exec_that_both_tell),
 		cmocka_unit_test(test_an_end_that_is_lost),
 		cmocka_unit_test(test_an_end_that_both_tell),

@@ -25,12 +25,13 @@ static void test_parse(void **state)
 		{ .word = "1000000000s", .ns = UINT64_C(1000000000000000000) },
 		{ .word = "1000000000.1s" },
 		{ .word = "1.0000000001s" },
+		{ .word = "0.25", .ns = 250000000 },
 		{ .word = "20000000000000000000ns" },
-		{ .word = ".5s" },
+		{ .word = ".5s", .ns = 500000000 },
 		{ .word = "0s" },
 		{ .word = "-1s" },
-		{ .word = "1", .size = 1 },
-		{ .word = "4096", .size = 4096 },
+		{ .word = "1", .size = 1, .ns = 1000000000 },
+		{ .word = "4096", .size = 4096, .ns = 4096000000000 },
 		{ .word = "1099511627775", .size = 1099511627775 },
 		{ .word = "1099511627776" },
 		{ .word = "64K", .size = 65536, .unit = true },
@@ -63,11 +64,14 @@ static void test_parse(void **state)
 
 static void test_seconds(void **state)
 {
-	static const char *const bad[] = { "", ".", "1.", "-1", "1s", "1.5.", "0x1", "1.0000000001", "18446744074" };
+	static const char *const bad[] = { "",	   ".",	  "1.",		  "-1",		 "1m",		 "1 s",
+					   "1.5.", "0x1", "1.0000000001", "18446744074", "18446744074s", "s" };
 	uint64_t ns;
 
 	assert_true(pfs_seconds_parse("12", &ns) && ns == 12000000000);
 	assert_true(pfs_seconds_parse(".000000001", &ns) && ns == 1);
+	assert_true(pfs_seconds_parse("0ms", &ns) && ns == 0);
+	assert_true(pfs_seconds_parse("18446744072.5s", &ns) && ns == 18446744072500000000U);
 	assert_true(pfs_seconds_parse("1.50000000000", &ns) && ns == 1500000000);
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(pfs_seconds_parse(bad[i], &ns));

@@ -429,6 +429,33 @@ static void test_evict(void **state)
 	forge_free(f);
 }
 
+static void put_fill(struct forge *f, uint64_t start, uint64_t end, uint64_t from, bool sparse)
+{
+	struct pfs_rec rec = forge_rec(f, PFS_REC_FILL);
+
+	rec.range = (struct pfs_rec_range){ f->mm, start, end, from, sparse };
+	forge_put(f, &rec);
+}
+
+/* Whoever did it, also who is not recorded: the event is of the process whose memory it is. */
+static void test_userfaultfd(void **state)
+{
+	struct forge *f = running();
+
+	put_fill(f, 0x11000, 0x12000, 0, false);
+	f->pid = f->tid = 300;
+	put_fill(f, 0x12000, 0x14000, 0x18000, true);
+	f->pid = f->tid = 100;
+	forge_expect(f, "populate start=11000 end=12000 by=userfaultfd\n"
+			"populate start=12000 end~14000 from=18000 by=userfaultfd\n");
+	put_fill(f, 0x11001, 0x12000, 0, false);
+	f->mm = 0xdd00;
+	put_fill(f, 0x11000, 0x12000, 0, false);
+	expect_fields(f, "lost");
+	assert_int_equal(pfs_decoder_stats(f->d)->damaged, 1);
+	forge_free(f);
+}
+
 static void put_signal(struct forge *f, int sig)
 {
 	struct pfs_rec rec = forge_life(f, PFS_REC_SIGNAL, "cat");
@@ -474,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_around),
 		cmocka_unit_test(test_around_exactly),
 		cmocka_unit_test(test_evict),
+		cmocka_unit_test(test_userfaultfd),
 		cmocka_unit_test(test_signals),
 	};
 

@@ -203,6 +203,31 @@ static void test_exec_by_another_thread(void **state)
 	forge_free(f);
 }
 
+/* One thread begins, another does, the first goes on: each has its own image, and one of them gets through. */
+static void test_execs_of_two_threads_at_once(void **state)
+{
+	struct forge *f = running();
+
+	as(f, 100, 100, 0xee00);
+	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
+	as(f, 100, 101, 0xdd00);
+	LAYOUT(f, FAULT, first_stack.start, first_stack.end, first_stack);
+	as(f, 100, 100, 0xee00);
+	forge_gup(f, &first_stack, STACK_TOP - 12, PFS_FLAG_WRITE | PFS_FLAG_REMOTE, MINOR);
+	forge_expect(f, BUILT("") "map pid=100 tid=101 space=exec start=7fffffffe000 end=7ffffffff000 id=4" ANON_RW
+				  "populate space=exec start=7fffffffe000 end=7ffffffff000 access=write "
+				  "class=minor how=anon flags=write,remote latency=7 id=3 by=exec\n");
+	as(f, 100, 101, 0xdd00);
+	forge_unmap(f, 0, UINT64_MAX);
+	forge_expect(f, "unmap pid=100 tid=101 space=exec op=clear\n");
+	as(f, 100, 100, 0xee00);
+	LAYOUT(f, EXEC, 0, UINT64_MAX, RW(0x6, 0x400000, 0x401000));
+	forge_exec(f, 0xee00, 100, "/bin/new");
+	forge_expect(f, "unmap space=exec start=7fffffffe000 end=7ffffffff000\n"
+			"map space=exec start=400000 end=401000 id=5" ANON_RW "exec comm=\"new\" name=\"/bin/new\"\n");
+	forge_free(f);
+}
+
 /* What it counted as that thread is the process's as well. */
 static void test_counts_of_a_thread_that_took_over(void **state)
 {
@@ -406,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_threads_and_names),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_exec_by_another_thread),
+		cmocka_unit_test(test_execs_of_two_threads_at_once),
 		cmocka_unit_test(test_counts_of_a_thread_that_took_over),
 		cmocka_unit_test(test_an_exec_that_fails),
 		cmocka_unit_test(test_an_exec_after_one_that_failed),

@@ -230,19 +230,6 @@ static void test_nothing_without_the_note(void **state)
 	feed_free(&f);
 }
 
-/* From 6.18 on a fault on a file maps all of a large folio: `pages` does not know of the others. */
-static void test_whole_folios(void **state)
-{
-	struct feed f = feed_huge_pages("anon=never any=never zero=1");
-
-	feed_note(&f, "kernel", "6.18.3", false);
-	map_file(&f, R, 1, PAGE);
-	fault(&f, 5, PFS_READ, ABSENT);
-	feed_around(&f, 1, INO, PAGE, 16 * PAGE);
-	expect(&f, PFS_PAGE_MAYBE, 0, PFS_MAYBE_FOLIO, 511 - 15);
-	feed_free(&f);
-}
-
 /* Without its event, fault-around may have mapped any of 16 pages. */
 static void test_around_is_not_reported(void **state)
 {
@@ -282,7 +269,6 @@ int main(void)
 		cmocka_unit_test(test_allocations),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_nothing_without_the_note),
-		cmocka_unit_test(test_whole_folios),
 		cmocka_unit_test(test_around_is_not_reported),
 	};
 

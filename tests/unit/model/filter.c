@@ -32,7 +32,7 @@ static void test_times(void **state)
 		"+1",
 		"1.",
 		"1,5",
-		"1s",
+		"1m",
 		" 1",
 		"1 ",
 		"0x10",
@@ -51,6 +51,8 @@ static void test_times(void **state)
 	assert_time("12", 12000000000, false);
 	assert_time("0.25", 250000000, false);
 	assert_time(".5", 500000000, false);
+	assert_time("250ms", 250000000, false);
+	assert_time("@1.5s", 1500000000, true);
 	assert_time("1.000000001", 1000000001, false);
 	assert_time("@1234.567890123", 1234567890123, true);
 	assert_time("0.1234567890000", 123456789, false);
@@ -100,6 +102,9 @@ static void test_region_globs(void **state)
 	assert_false(pfs_filter_region(&filter, NULL, 0x401000, 0x402000));
 	assert_true(pfs_filter_region(&filter, "[heap]", PAGE, 2 * PAGE));
 	assert_true(pfs_filter_region(&filter, "/opt/x/y.so", PAGE, 2 * PAGE));
+	assert_false(pfs_filter_region(&filter, "[stack]", PAGE, 2 * PAGE));
+	assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_REGION, "[stack]", NULL), 0);
+	assert_true(pfs_filter_region(&filter, "[stack]", PAGE, 2 * PAGE));
 	pfs_filter_fini(&filter);
 }
 
@@ -302,10 +307,10 @@ static void test_views_hide_processes(void **state)
 	feed_as(&f, 12, 13);
 	feed_comm(&f, "bthread");
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	assert_false(drawn_with(&f, "bars", plain, "pid 10"));
-	assert_true(drawn_with(&f, "bars", plain, "pid 11 bb"));
+	assert_false(drawn_with(&f, "by-address", plain, "pid 10"));
+	assert_true(drawn_with(&f, "by-address", plain, "pid 11 bb"));
 	/* One of its threads has the name and touched something. */
-	assert_true(drawn_with(&f, "bars", plain, "pid 12 cc"));
+	assert_true(drawn_with(&f, "by-address", plain, "pid 12 cc"));
 	pfs_filter_fini(&filter);
 	feed_free(&f);
 }
@@ -325,13 +330,13 @@ static void test_views_hide_regions(void **state)
 	assert_drawn(&f, "classic", plain, "Region: 00400000 - 00401000 (   1 pages): |X|\n");
 	filter.regions[0] = "libm*";
 	assert_drawn(&f, "classic", plain, "Region: 00500000 - 00501000 (   1 pages): |X|\n");
-	assert_true(drawn_with(&f, "bars", plain, "1 fault, 1 page touched, 1 region,"));
+	assert_true(drawn_with(&f, "by-address", plain, "1 fault, 1 page touched, 1 region,"));
 	filter.regions[0] = "(no known*";
 	assert_drawn(&f, "classic", plain, "Unknown: 00900000 - 00901000 (   1 pages): |X|\n");
 	filter.regions[0] = "00500000-00501000";
 	assert_drawn(&f, "classic", plain, "Region: 00500000 - 00501000 (   1 pages): |X|\n");
 	filter.regions[0] = "nothing";
-	assert_true(drawn_with(&f, "bars", plain, "0 faults, 0 pages touched, 0 regions,"));
+	assert_true(drawn_with(&f, "by-address", plain, "0 faults, 0 pages touched, 0 regions,"));
 	pfs_filter_fini(&filter);
 	feed_free(&f);
 }
@@ -352,9 +357,9 @@ static void test_views_at(void **state)
 	feed_clear(&f);
 	feed_exit(&f, true);
 	assert_drawn(&f, "classic", plain, "Region: 00500000 - 00501000 (   1 pages): |.|\n");
-	assert_true(drawn_with(&f, "bars", plain, "1 region with 1 page touched, unmapped by then"));
-	assert_true(drawn_with(&f, "bars", plain, "drawn as of 3600.000000 s"));
-	assert_false(drawn_with(&f, "bars", plain, "pid 11"));
+	assert_true(drawn_with(&f, "by-address", plain, "1 region with 1 page touched, unmapped by then"));
+	assert_true(drawn_with(&f, "by-address", plain, "drawn as of 3600.000000 s"));
+	assert_false(drawn_with(&f, "by-address", plain, "pid 11"));
 	feed_free(&f);
 }
 

@@ -193,6 +193,28 @@ static void test_around_by_a_probe_afterwards(void **state)
 	feed_free(&f);
 }
 
+/* Of one probe, what lies between two runs is not in the page cache; what lies beyond all of them was not looked at. */
+static void test_around_by_a_probe_with_gaps(void **state)
+{
+	struct feed f = mapped_file();
+	struct pfs_event ev = feed_event(&f, PFS_CACHED, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF) | HAS(STATE));
+	char buf[17];
+
+	feed_fault(&f, 0x40f000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	ev.have = (ev.have & ~(HAS(TID) | HAS(PID))) | HAS(LAST);
+	ev.ts_ns = f.now_ns;
+	ev.dev = 1;
+	ev.ino = 9;
+	ev.off = 0x1000;
+	ev.end_off = 0x3000;
+	ev.state = PFS_CACHE_READY;
+	feed_apply(&f, &ev);
+	feed_cached(&f, 1, 9, 0x7000, 0x8000, PFS_CACHE_READY, 0);
+	assert_string_equal(around(&f, buf), "?++....+???????T");
+	feed_free(&f);
+}
+
 static void test_around_by_a_probe_before(void **state)
 {
 	struct feed f = mapped_file();
@@ -257,6 +279,211 @@ static void test_around_during_a_probe(void **state)
 	f.now_ns += 1000000;
 	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_HELD, 0);
 	assert_string_equal(around(&f, buf), "........T.......");
+	feed_free(&f);
+}
+
+/* A thread of another process maps the same file, and faults on it in between. */
+static struct feed two_processes(void)
+{
+	struct feed f = mapped_file();
+
+	feed_as(&f, 2, 2);
+	feed_maps_line(&f, 0x800000, 0x820000, PFS_PERM_R | PFS_PERM_W, 0, 1, 9, "/f");
+	feed_as(&f, 1, 1);
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0);
+	f.now_ns += 1000;
+	return f;
+}
+
+static void fault_of_another(struct feed *f, uint64_t addr, int access)
+{
+	feed_as(f, 2, 2);
+	feed_fault(f, addr, access);
+	feed_as(f, 1, 1);
+}
+
+static void around_of_another(struct feed *f, uint64_t off, uint64_t end_off)
+{
+	feed_as(f, 2, 2);
+	feed_around(f, 1, 9, off, end_off);
+	feed_as(f, 1, 1);
+}
+
+/* Each has locked the page that it maps just then, and passes over one that the other has locked. */
+static void test_two_fault_arounds_at_a_time(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	feed_fault(&f, 0x408000, PFS_READ);
+	fault_of_another(&f, 0x80a000, PFS_READ);
+	around_of_another(&f, 0x4000, 0x14000);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++????T???????");
+	f.now_ns += 1000;
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0);
+	assert_string_equal(around(&f, buf), "++++????T???????");
+	feed_free(&f);
+
+	/* The other one's comes later: which pages it tries is not known yet. */
+	f = two_processes();
+	fault_of_another(&f, 0x81a000, PFS_READ);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+??????");
+	f.now_ns += 1000;
+	/* What has vanished from the page cache since then may have been mapped. */
+	feed_cached(&f, 1, 9, 0xa000, 0x10000, PFS_CACHE_ABSENT, 0);
+	assert_string_equal(around(&f, buf), "++++++++T+??????");
+	feed_free(&f);
+}
+
+static void test_two_fault_arounds_one_after_the_other(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	fault_of_another(&f, 0x80a000, PFS_READ);
+	around_of_another(&f, 0x4000, 0x14000);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+++++++");
+	fault_of_another(&f, 0x801000, PFS_READ);
+	assert_string_equal(around(&f, buf), "++++++++T+++++++");
+	feed_free(&f);
+}
+
+/* One that is copied, or looked up because fault-around did not map it, stays locked until the thread goes on. */
+static void test_fault_around_and_one_page(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++?+++++T+++++++");
+	feed_free(&f);
+
+	f = two_processes();
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	fault_of_another(&f, 0x900000, PFS_WRITE);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+++++++");
+	feed_free(&f);
+
+	f = two_processes();
+	fault_of_another(&f, 0x802000, PFS_READ);
+	around_of_another(&f, 0, 0x1000);
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_HELD, 0);
+	fault_of_another(&f, 0x803ff8, PFS_READ);
+	around_of_another(&f, 0, 0x10000);
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_READY, 0);
+	f.now_ns += 1000;
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "+++?++++T+++++++");
+	feed_free(&f);
+}
+
+/* It is over when the thread does anything else. */
+static void test_a_fault_is_over(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	feed_as(&f, 2, 2);
+	feed_unmap(&f, 0x900000, 0x910000);
+	feed_as(&f, 1, 1);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+++++++");
+	feed_free(&f);
+}
+
+/* What one thread of a process does not map at an address, the other one maps there. */
+static void test_two_threads_of_a_process(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_as(&f, 1, 3);
+	feed_fault(&f, 0x40a000, PFS_READ);
+	feed_as(&f, 1, 1);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+T+++++");
+	feed_free(&f);
+
+	/* but not where the file is mapped once more */
+	f = two_processes();
+	feed_maps_line(&f, 0x500000, 0x510000, PFS_PERM_R | PFS_PERM_W, 0, 1, 9, "/f");
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_as(&f, 1, 3);
+	feed_fault(&f, 0x50a000, PFS_WRITE);
+	feed_as(&f, 1, 1);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++++++++T+?+++++");
+	feed_free(&f);
+}
+
+/* Of a large folio all pages are locked together. */
+static void test_a_locked_folio(void **state)
+{
+	struct feed f = two_processes();
+	struct pfs_event ev = feed_event(&f, PFS_CACHED, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF) | HAS(STATE));
+	char buf[17];
+
+	ev.have |= HAS(LAST) | HAS(ORDER);
+	ev.dev = 1;
+	ev.ino = 9;
+	ev.end_off = 0x10000;
+	ev.state = PFS_CACHE_READY;
+	ev.order = 2;
+	ev.last = true;
+	feed_apply(&f, &ev);
+	feed_apply(&f, &ev); /* the two latest probes count */
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "????++++T+++++++");
+	feed_free(&f);
+}
+
+/* However much others do meanwhile. */
+static void test_locked_for_long(void **state)
+{
+	struct feed f = two_processes();
+	char buf[17];
+
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	feed_as(&f, 3, 3);
+	feed_maps_line(&f, 0x800000, 0xa00000, PFS_PERM_R | PFS_PERM_W, 0, 1, 10, "/g");
+	for (int i = 0; i < 400; i++)
+		feed_fault(&f, 0x800000 + i * PAGE, PFS_WRITE);
+	feed_as(&f, 1, 1);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "++?+++++T+++++++");
+	feed_free(&f);
+
+	f = two_processes();
+	feed_fault(&f, 0x408000, PFS_READ);
+	fault_of_another(&f, 0x802010, PFS_WRITE);
+	feed_as(&f, 3, 3);
+	feed_maps_line(&f, 0x800000, 0xa00000, PFS_PERM_R | PFS_PERM_W, 0, 1, 10, "/g");
+	for (int i = 0; i < 400; i++)
+		feed_fault(&f, 0x800000 + i * PAGE, PFS_WRITE);
+	fault_of_another(&f, 0x900000, PFS_WRITE);
+	for (int i = 0; i < 400; i++) {
+		feed_as(&f, 3, 3);
+		feed_fault(&f, 0x800000 + i * PAGE, PFS_WRITE);
+	}
+	feed_as(&f, 1, 1);
+	feed_around(&f, 1, 9, 0, 0x10000);
+	assert_string_equal(around(&f, buf), "????????T???????");
 	feed_free(&f);
 }
 
@@ -1019,10 +1246,18 @@ int main(void)
 		cmocka_unit_test(test_a_fault_outside_of_another_process),
 		cmocka_unit_test(test_around),
 		cmocka_unit_test(test_around_by_a_probe_afterwards),
+		cmocka_unit_test(test_around_by_a_probe_with_gaps),
 		cmocka_unit_test(test_around_by_a_probe_before),
 		cmocka_unit_test(test_around_and_what_others_did),
 		cmocka_unit_test(test_around_and_additions),
 		cmocka_unit_test(test_around_during_a_probe),
+		cmocka_unit_test(test_two_fault_arounds_at_a_time),
+		cmocka_unit_test(test_two_fault_arounds_one_after_the_other),
+		cmocka_unit_test(test_fault_around_and_one_page),
+		cmocka_unit_test(test_a_fault_is_over),
+		cmocka_unit_test(test_two_threads_of_a_process),
+		cmocka_unit_test(test_a_locked_folio),
+		cmocka_unit_test(test_locked_for_long),
 		cmocka_unit_test(test_around_in_a_region_that_has_gone),
 		cmocka_unit_test(test_major),
 		cmocka_unit_test(test_huge),

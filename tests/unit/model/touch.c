@@ -348,6 +348,41 @@ static void test_populate_by_read_writes_nothing(void **state)
 	feed_free(&f);
 }
 
+/* The page faults of populating four pages of a file: fault-arounds, and those that looked up one page. */
+static void test_faults_of_a_populated_file(void **state)
+{
+	static const struct {
+		int nr_around, nr_single; /* single: -1: not recorded */
+		uint64_t most, least, unsure;
+	} cases[] = {
+		{ 1, 0, 1, 1, 0 },  { 2, 0, 2, 2, 0 },
+		{ 0, 1, 1, 1, 0 },  { 1, 1, 2, 1, 1 },	/* of one page, or of two */
+		{ 1, 3, 4, 3, 1 },  { 1, -1, 1, 1, 1 }, /* another may have been passed over */
+		{ 0, -1, 4, 0, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct feed f = feed_new(PID);
+		struct pfs_event ev =
+			while_populating(&f, PFS_REACHED, HAS(DEV) | HAS(INO) | HAS(END_OFF), 0, UINT64_MAX);
+
+		ev.dev = 1;
+		ev.ino = 9;
+		ev.end_off = 0x4000;
+		ev.have |= cases[i].nr_single < 0 ? 0 : HAS(COUNT);
+		ev.count = cases[i].nr_single;
+		feed_maps_line(&f, 0x400000, 0x404000, R, 0, 1, 9, "/f");
+		for (int n = 0; n < cases[i].nr_around; n++)
+			around_populating(&f, 0x400000, 0x404000, 9, 0, 0x4000);
+		feed_apply(&f, &ev);
+		populate_by(&f, 0x400000, 0x404000, PFS_BY_MMAP, PFS_READ);
+		assert_int_equal(f.model->counts.unasked[PFS_BY_MMAP], cases[i].most);
+		assert_int_equal(f.model->counts.unasked_least[PFS_BY_MMAP], cases[i].least);
+		assert_int_equal(f.model->counts.unasked_unsure[PFS_BY_MMAP], cases[i].unsure);
+		feed_free(&f);
+	}
+}
+
 /* Fault-around maps four pages with one fault; two more take one each. */
 static void test_around_while_populating(void **state)
 {
@@ -556,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_mremap_populates_what_is_locked),
 		cmocka_unit_test(test_a_failing_call_uses_up_its_fault_arounds),
 		cmocka_unit_test(test_populate_by_read_writes_nothing),
+		cmocka_unit_test(test_faults_of_a_populated_file),
 		cmocka_unit_test(test_around_while_populating),
 		cmocka_unit_test(test_huge_pages_while_populating),
 		cmocka_unit_test(test_more_huge_pages_than_were_populated),

@@ -6,13 +6,11 @@
 #include "module/cache.h"
 #include "module/check.h"
 #include "module/module.h"
-#include "os/process.h"
 #include "support/stap_dir.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -258,27 +256,6 @@ static void test_cache_trim(void **state)
 	assert_int_equal(access(in_dir("c.txt"), F_OK), 0);
 }
 
-/* ---- names of modules ---- */
-
-static void test_names(void **state)
-{
-	char name[64], other[64];
-
-	pfs_module_own_name(name, sizeof(name));
-	assert_in_range(strlen(name), 12, PFS_MODULE_NAME_MAX);
-	assert_false(pfs_module_orphaned(name));
-	snprintf(other, sizeof(other), "pfscope_%d_%" PRIu64 "_0", getpid(),
-		 pfs_process_start(getpid()) + 1); /* the same number, another process */
-	assert_true(pfs_module_orphaned(other));
-	assert_true(pfs_module_orphaned("pfscope_4194303_1_0"));
-	assert_false(pfs_module_orphaned("pfscope"));
-	assert_false(pfs_module_orphaned("pfscope_1"));
-	assert_false(pfs_module_orphaned("pfscope_4194303_1_0_x"));
-	assert_false(pfs_module_orphaned("pfscope_4194303_1_"));
-	assert_false(pfs_module_orphaned("stap_4194303_1_0"));
-	assert_int_equal(pfs_module_reader("pfscope_4194303_1_0"), 0);
-}
-
 /* ---- a module as a file ---- */
 
 /* An ELF file with nothing but what pfscope looks for. */
@@ -439,7 +416,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cache_make, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_cache_lock, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_cache_trim, make_dir, remove_dir),
-		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_module, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_section_found, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_signed, make_dir, remove_dir),

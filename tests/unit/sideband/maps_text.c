@@ -90,9 +90,7 @@ static void test_lines(void **state)
 static void test_short_permissions(void **state)
 {
 	assert_int_equal(read_in(&seen, &maps, "1000-2000 rwxs 0 0:0 0 \n3000-4000 r 0 0:0 0 \n", 4096), 0);
-	assert_int_equal(seen.nr, 2);
-	assert_int_equal(seen.ev[1].arg[5], PROT_READ);
-	assert_int_equal(seen.ev[1].arg[6], MAP_PRIVATE);
+	assert_int_equal(seen.nr, 1);
 }
 
 static void test_no_lines(void **state)

@@ -202,7 +202,7 @@ static inline void feed_cached(struct feed *f, uint32_t dev, uint64_t ino, uint6
 {
 	struct pfs_event ev = feed_event(f, PFS_CACHED, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF) | HAS(STATE));
 
-	ev.have = (ev.have & ~(HAS(TID) | HAS(PID))) | HAS(INTERVAL) | HAS(LAST);
+	ev.have = (ev.have & ~(HAS(TID) | HAS(PID))) | HAS(INTERVAL) | HAS(LAST) | HAS(ORDER);
 	ev.dev = dev;
 	ev.ino = ino;
 	ev.off = off;

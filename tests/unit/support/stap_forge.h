@@ -223,7 +223,7 @@ static inline void forge_range(struct forge *f, enum pfs_rec_type type, uint64_t
 {
 	struct pfs_rec rec = forge_rec(f, type);
 
-	rec.range = (struct pfs_rec_range){ f->mm, start, end, to };
+	rec.range = (struct pfs_rec_range){ f->mm, start, end, to, 0 };
 	forge_put(f, &rec);
 }
 

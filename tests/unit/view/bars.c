@@ -284,8 +284,8 @@ static void test_bars_80(void **state)
 	struct feed f = feed_new(0);
 
 	scenario(&f);
-	assert_drawn(&f, "bars", plain, bars_80);
-	assert_drawn(&f, "bars", (struct pfs_view_options){ 0 }, bars_80);
+	assert_drawn(&f, "by-address", plain, bars_80);
+	assert_drawn(&f, "by-address", (struct pfs_view_options){ 0 }, bars_80);
 	assert_narrow(bars_80, 80);
 	feed_free(&f);
 }
@@ -295,7 +295,7 @@ static void test_bars_200(void **state)
 	struct feed f = feed_new(0);
 
 	scenario(&f);
-	assert_drawn(&f, "bars", (struct pfs_view_options){ .width = 200 }, bars_200);
+	assert_drawn(&f, "by-address", (struct pfs_view_options){ .width = 200 }, bars_200);
 	assert_narrow(bars_200, 200);
 	feed_free(&f);
 }
@@ -322,11 +322,11 @@ static void strip_colors(char *text)
 /* Colours say nothing that the glyphs do not say. */
 static void test_bars_color(void **state)
 {
-	static const char *const views[] = { "bars", "full" };
+	static const char *const views[] = { "bars", "by-address", "full" };
 	struct feed f = feed_new(0);
 
 	scenario(&f);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct drawing colored = draw(&f, views[i], (struct pfs_view_options){ .color = true });
 		struct drawing d = draw(&f, views[i], (struct pfs_view_options){ .color = false });
 
@@ -382,16 +382,16 @@ static void test_full_folds_what_is_alike(void **state)
 	assert_true(drawn_with(&f, "full", plain, "\n  100000001000 |PPPPPPPP"));
 	assert_true(drawn_with(&f, "full", plain, " more pages like these ~\n  6ffffffd1000 |P"));
 	assert_true(drawn_with(&f, "full", plain, "WPPPPPPPPPPPPPPP"));
-	assert_true(drawn_with(&f, "bars", plain, "P"));
+	assert_true(drawn_with(&f, "by-address", plain, "P"));
 	assert_true(drawn_with(&f, "classic", plain, "untouched)..X..............."));
-	assert_true(drawn_with(&f, "report", plain, "25769803775"));
+	assert_true(drawn_with(&f, "report", (struct pfs_view_options){ .wide = true }, "25769803775"));
 	feed_free(&f);
 }
 
 /* The bar alone, of a region of nr pages. */
 static void assert_bar(const struct feed *f, unsigned int width, const char *expected)
 {
-	struct drawing d = draw(f, "bars", (struct pfs_view_options){ .width = width });
+	struct drawing d = draw(f, "by-address", (struct pfs_view_options){ .width = width });
 	char *bar = strchr(d.text, '|');
 
 	assert_non_null(bar);
@@ -430,11 +430,11 @@ static void test_each_glyph(void **state)
 	sampled.addr = 0x40e000;
 	feed_apply(&f, &sampled);
 	assert_bar(&f, 100, "|RWXBTKM!R+P.WHAR<|");
-	assert_true(drawn_with(&f, "bars", plain, "A accessed"));
-	assert_true(drawn_with(&f, "bars", plain, "T touched, access unknown"));
-	assert_false(drawn_with(&f, "bars", plain, "folded"));
-	assert_false(drawn_with(&f, "bars", plain, "xN"));
-	assert_false(drawn_with(&f, "bars", plain, "lower case"));
+	assert_true(drawn_with(&f, "by-address", plain, "A accessed"));
+	assert_true(drawn_with(&f, "by-address", plain, "T touched, access unknown"));
+	assert_false(drawn_with(&f, "by-address", plain, "folded"));
+	assert_false(drawn_with(&f, "by-address", plain, "xN"));
+	assert_false(drawn_with(&f, "by-address", plain, "lower case"));
 	/* In user mode too, it is no longer the kernel's only. */
 	feed_fault(&f, 0x405000, PFS_WRITE);
 	assert_bar(&f, 100, "|RWXBTWM!R+P.WHAR<|");
@@ -455,7 +455,7 @@ static void test_scaled_cells(void **state)
 	assert_bar(&f, 80, "|WrW..........................x|x2");
 	/* All of it is seen where it fits. */
 	assert_bar(&f, 200, "|WWR.RW.....................................................X|");
-	assert_true(drawn_with(&f, "bars", plain, "lower case: at most half"));
+	assert_true(drawn_with(&f, "by-address", plain, "lower case: at most half"));
 	feed_free(&f);
 }
 
@@ -494,7 +494,7 @@ static void test_many_touched_of_a_terabyte(void **state)
 	feed_map(&f, 0x7e0000000000, 0x7f0000000000, RW, "");
 	for (uint64_t i = 0; i < 2000; i++)
 		feed_fault(&f, 0x7e0000000000 + i * 128 * 1024 * PAGE, PFS_WRITE);
-	d = draw(&f, "bars", plain);
+	d = draw(&f, "by-address", plain);
 	assert_narrow(d.text, 80);
 	assert_non_null(strstr(d.text, "2000/256M"));
 	free(d.text);
@@ -509,32 +509,32 @@ static void test_losses(void **state)
 	const struct pfs_view_options wide = { .width = 400 };
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
-	assert_true(drawn_with(&f, "bars", plain, "no events lost"));
+	assert_true(drawn_with(&f, "by-address", plain, "no events lost"));
 	feed_lost(&f, 1, 12);
-	assert_true(drawn_with(&f, "bars", plain, "\nlost 12 events on CPU 1 between 0.000000 and 0.000001 s\n"));
+	assert_true(drawn_with(&f, "by-address", plain, "\nlost 12 events on CPU 1 between 0.000000 and 0.000001 s\n"));
 	feed_lost(&f, 1, 1);
 	feed_lost(&f, 0, 1);
-	assert_true(drawn_with(&f, "bars", wide,
+	assert_true(drawn_with(&f, "by-address", wide,
 			       "\nlost 13 events on CPU 1 between 0.000000 and 0.000002 s, "
 			       "1 event on CPU 0 between 0.000002 and 0.000003 s\n"));
-	assert_true(drawn_with(&f, "bars", wide,
+	assert_true(drawn_with(&f, "by-address", wide,
 			       " 0.000003 s, so more pages may have been touched than are drawn, and "
 			       "regions may be wrong from 0.000000 s on\n"));
 	feed_gap(&f, 0, 0, 0);
 	feed_gap(&f, -1, 0, 0);
-	assert_true(drawn_with(&f, "bars", wide,
+	assert_true(drawn_with(&f, "by-address", wide,
 			       "1 event and an unknown number more on CPU 0 before 0.000004 s, "
 			       "an unknown number of events before 0.000005 s\n"));
-	assert_true(drawn_with(&f, "bars", wide, "drawn, and regions may be wrong\n"));
+	assert_true(drawn_with(&f, "by-address", wide, "drawn, and regions may be wrong\n"));
 	for (int cpu = 2; cpu < 40; cpu++)
 		feed_lost(&f, cpu, 2);
-	assert_true(drawn_with(&f, "bars", wide,
+	assert_true(drawn_with(&f, "by-address", wide,
 			       "2 events on CPU 2 between 0.000005 and 0.000006 s, 74 events on "
 			       "37 other CPUs\n"));
 	feed_free(&f);
 	f = feed_new(1);
 	feed_note(&f, "lost", "5 on cpu 1", false); /* nothing says when */
-	assert_true(drawn_with(&f, "bars", wide, "\nlost 5 events on CPU 1\n"));
+	assert_true(drawn_with(&f, "by-address", wide, "\nlost 5 events on CPU 1\n"));
 	feed_free(&f);
 }
 
@@ -553,7 +553,7 @@ static void test_losses_by_row(void **state)
 	feed_lost(&f, 0, 0);
 	feed_map(&f, 0x600000, 0x601000, RW, "");
 	feed_map(&f, 0x700000, 0x701000, RW, "");
-	d = draw(&f, "bars", wide);
+	d = draw(&f, "by-address", wide);
 	assert_non_null(strstr(d.text, "so more pages may have been touched where noted, and regions may be wrong "
 				       "from 0.000002 s on\n"));
 	assert_non_null(strstr(d.text,
@@ -565,7 +565,7 @@ static void test_losses_by_row(void **state)
 	free(d.text);
 	assert_true(drawn_with(&f, "full", wide, "0/1 pages  anon\n  (faults may be lost: an unknown"));
 	feed_lost(&f, 0, 1);
-	d = draw(&f, "bars", wide);
+	d = draw(&f, "by-address", wide);
 	assert_non_null(strstr(d.text, "drawn, except where noted, and"));
 	assert_non_null(strstr(d.text, "|W|\n  (no faults lost)\n 00500000"));
 	assert_null(strstr(d.text, "(faults may be lost"));
@@ -580,10 +580,10 @@ static void test_not_told(void **state)
 	const struct pfs_view_options wide = { .width = 200 };
 
 	feed_map(&f, 0x400000, 0x401000, RW, "");
-	assert_false(drawn_with(&f, "bars", wide, "not reported"));
+	assert_false(drawn_with(&f, "by-address", wide, "not reported"));
 	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped by fault-around)", false);
 	feed_note(&f, "lacks", "--classify: no function tracer here (CONFIG_X)", false);
-	assert_true(drawn_with(&f, "bars", wide,
+	assert_true(drawn_with(&f, "by-address", wide,
 			       "\nnot reported by this kernel: pages mapped by fault-around, "
 			       "--classify: no function tracer here (CONFIG_X)\n"));
 	assert_true(drawn_with(&f, "report", wide,
@@ -607,7 +607,7 @@ static void test_losses_concern_who_was_there(void **state)
 	feed_as(&f, 1, 1);
 	feed_lost(&f, 1, 12);
 	feed_fork(&f, 2, false);
-	d = draw(&f, "bars", plain);
+	d = draw(&f, "by-address", plain);
 	at = strstr(d.text, "more pages may have been touched");
 	assert_non_null(at);
 	assert_true(at < strstr(d.text, "pid 3") && at < strstr(d.text, "pid 2"));
@@ -623,14 +623,14 @@ static void test_hostile_names(void **state)
 
 	feed_comm(&f, "\033]0;x\a\n");
 	feed_map(&f, 0x400000, 0x401000, RW, "/tmp/\033[2J\n\xff|x");
-	assert_true(drawn_with(&f, "bars", plain, "pid 1 \\e]0;x\\x07\\n  since"));
-	assert_true(drawn_with(&f, "bars", plain, "\\e[2J\\n\\xff|x"));
+	assert_true(drawn_with(&f, "by-address", plain, "pid 1 \\e]0;x\\x07\\n  since"));
+	assert_true(drawn_with(&f, "by-address", plain, "\\e[2J\\n\\xff|x"));
 	memset(path, 'y', sizeof(path));
 	path[0] = '/';
 	path[sizeof(path) - 1] = '\0';
 	feed_map(&f, 0x500000, 0x501000, RW, path);
 	for (int i = 0; i < 2; i++) {
-		struct drawing d = draw(&f, i ? "full" : "bars", plain);
+		struct drawing d = draw(&f, i ? "full" : "by-address", plain);
 
 		for (size_t k = 0; k < d.len; k++)
 			assert_true(d.text[k] == '\n' || (d.text[k] >= ' ' && d.text[k] < 0x7f));
@@ -647,8 +647,8 @@ static void test_wide_names_stay_aligned(void **state)
 
 	feed_map(&f, 0x400000, 0x401000, RW, "/tmp/漢字");
 	feed_map(&f, 0x500000, 0x501000, RW, "/tmp/größe");
-	assert_true(drawn_with(&f, "bars", plain, "/tmp/漢字  |.|\n"));
-	assert_true(drawn_with(&f, "bars", plain, "/tmp/größe |.|\n"));
+	assert_true(drawn_with(&f, "by-address", plain, "/tmp/漢字  |.|\n"));
+	assert_true(drawn_with(&f, "by-address", plain, "/tmp/größe |.|\n"));
 	feed_free(&f);
 }
 
@@ -660,7 +660,7 @@ static void test_nothing_is_known(void **state)
 	f.tid = 42;
 	feed_faults(&f, 0x400000, 3, PFS_READ);
 	feed_fault(&f, 0xfffffffffffff123, PFS_WRITE);
-	assert_drawn(&f, "bars", plain,
+	assert_drawn(&f, "by-address", plain,
 		     "thread 42  since 0.000000 s  of an unknown process  layout unknown\n"
 		     " address range     perm touched name\n"
 		     " 00400000-00403000          3/3 (no known region) |RRR|\n"
@@ -676,7 +676,7 @@ static void test_empty(void **state)
 {
 	struct feed f = feed_new(0);
 
-	assert_drawn(&f, "bars", plain,
+	assert_drawn(&f, "by-address", plain,
 		     "no process to draw (of 0 in the recording)\n"
 		     "0 faults, 0 pages touched, 0 regions, 0 processes, no events lost\n");
 	assert_drawn(&f, "classic", plain, "");
@@ -698,7 +698,7 @@ static void test_epochs(void **state)
 	feed_fault(&f, 0x600000, PFS_READ);
 	feed_clear(&f);
 	feed_exit(&f, true);
-	d = draw(&f, "bars", plain);
+	d = draw(&f, "by-address", plain);
 	assert_non_null(strstr(d.text, "pid 7 sh  exec epoch 1 of 2  0.000000 to 0.000003 s"));
 	assert_non_null(strstr(d.text, "pid 7 ls  exec epoch 2 of 2  /bin/ls  0.000003 to 0.000005 s"));
 	/* What lived until the end of its image is not marked as gone. */
@@ -714,12 +714,12 @@ static void test_a_launcher_is_not_drawn(void **state)
 
 	feed_note(&f, "launch", "x", true);
 	feed_fault(&f, 0x400000, PFS_WRITE);
-	assert_true(drawn_with(&f, "bars", plain, "no process to draw (of 1 in"));
+	assert_true(drawn_with(&f, "by-address", plain, "no process to draw (of 1 in"));
 	f.space = PFS_SPACE_EXEC;
 	feed_map(&f, 0x600000, 0x601000, R, "/bin/x");
 	feed_exec(&f, "/bin/x", "x");
-	assert_true(drawn_with(&f, "bars", plain, "pid 7 x  /bin/x  since"));
-	assert_true(drawn_with(&f, "bars", plain, "0 faults, 0 pages touched, 1 region, no"));
+	assert_true(drawn_with(&f, "by-address", plain, "pid 7 x  /bin/x  since"));
+	assert_true(drawn_with(&f, "by-address", plain, "0 faults, 0 pages touched, 1 region, no"));
 	feed_free(&f);
 }
 
@@ -733,12 +733,12 @@ static void test_vfork_is_drawn_once(void **state)
 	feed_fork(&f, 8, true);
 	feed_as(&f, 8, 8);
 	feed_fault(&f, 0x401000, PFS_WRITE);
-	assert_false(drawn_with(&f, "bars", plain, "pid 8"));
-	assert_true(drawn_with(&f, "bars", plain, "|.W|"));
-	assert_true(drawn_with(&f, "bars", plain, "1 fault, 1 page touched, 1 region, no"));
+	assert_false(drawn_with(&f, "by-address", plain, "pid 8"));
+	assert_true(drawn_with(&f, "by-address", plain, "|.W|"));
+	assert_true(drawn_with(&f, "by-address", plain, "1 fault, 1 page touched, 1 region, no"));
 	/* Asked for alone, it is drawn in the space that it has. */
 	assert_int_equal(pfs_filter_add(&filter, PFS_FILTER_PID, "8", NULL), 0);
-	assert_true(drawn_with(&f, "bars", child, "pid 8  forked by 7  in its parent's address space"));
+	assert_true(drawn_with(&f, "by-address", child, "pid 8  forked by 7  in its parent's address space"));
 	pfs_filter_fini(&filter);
 	feed_free(&f);
 }
@@ -753,13 +753,13 @@ static void test_gone_regions(void **state)
 	feed_map(&f, 0x400000, 0x403000, RW, "");
 	feed_fault(&f, 0x401000, PFS_WRITE);
 	feed_unmap(&f, 0x400000, 0x403000);
-	assert_true(drawn_with(&f, "bars", plain, "\n-00400000-00403000"));
-	assert_false(drawn_with(&f, "bars", plain, "-00400000-00402000"));
-	assert_true(drawn_with(&f, "bars", plain, "1 untouched region unmapped (--all"));
-	assert_true(drawn_with(&f, "bars", plain, "2 regions (2 unmapped)"));
-	assert_true(drawn_with(&f, "bars", plain, "- unmapped before the end"));
-	assert_true(drawn_with(&f, "bars", all, "\n-00400000-00402000"));
-	assert_false(drawn_with(&f, "bars", all, "came and went"));
+	assert_true(drawn_with(&f, "by-address", plain, "\n-00400000-00403000"));
+	assert_false(drawn_with(&f, "by-address", plain, "-00400000-00402000"));
+	assert_true(drawn_with(&f, "by-address", plain, "1 untouched region unmapped (--all"));
+	assert_true(drawn_with(&f, "by-address", plain, "2 regions (2 unmapped)"));
+	assert_true(drawn_with(&f, "by-address", plain, "- unmapped before the end"));
+	assert_true(drawn_with(&f, "by-address", all, "\n-00400000-00402000"));
+	assert_false(drawn_with(&f, "by-address", all, "came and went"));
 	feed_free(&f);
 }
 
@@ -777,7 +777,7 @@ static void feed_gone(struct feed *f, unsigned int nr)
 
 static unsigned int nr_gone_rows(const struct feed *f, struct pfs_view_options options)
 {
-	struct drawing d = draw(f, "bars", options);
+	struct drawing d = draw(f, "by-address", options);
 	unsigned int nr = 0;
 
 	assert_int_equal(d.ret, 0);
@@ -793,7 +793,7 @@ static void test_as_many_gone_as_are_drawn(void **state)
 
 	feed_gone(&f, 48);
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
-	assert_false(drawn_with(&f, "bars", plain, "more region"));
+	assert_false(drawn_with(&f, "by-address", plain, "more region"));
 	feed_free(&f);
 }
 
@@ -804,13 +804,14 @@ static void test_of_many_gone_the_most_touched_are_drawn(void **state)
 
 	feed_gone(&f, 51);
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
-	assert_true(drawn_with(&f, "bars", plain, "\n  3 more unmapped regions, 6 pages touched (--all shows them)\n"));
-	assert_false(drawn_with(&f, "bars", plain, "\n-10200000-"));
-	assert_true(drawn_with(&f, "bars", plain, "\n-10300000-"));
-	assert_true(drawn_with(&f, "bars", plain, "51 regions (51 unmapped)"));
-	assert_true(drawn_with(&f, "bars", plain, "1326 faults, 1326 pages touched"));
+	assert_true(drawn_with(&f, "by-address", plain,
+			       "\n  3 more unmapped regions, 6 pages touched (--all shows them)\n"));
+	assert_false(drawn_with(&f, "by-address", plain, "\n-10200000-"));
+	assert_true(drawn_with(&f, "by-address", plain, "\n-10300000-"));
+	assert_true(drawn_with(&f, "by-address", plain, "51 regions (51 unmapped)"));
+	assert_true(drawn_with(&f, "by-address", plain, "1,326 faults, 1,326 pages touched"));
 	assert_int_equal(nr_gone_rows(&f, all), 51);
-	assert_false(drawn_with(&f, "bars", all, "more region"));
+	assert_false(drawn_with(&f, "by-address", all, "more region"));
 	feed_free(&f);
 }
 
@@ -828,8 +829,8 @@ static void test_many_gone_alike(void **state)
 		feed_unmap(&f, start, start + 0x1000);
 	}
 	assert_int_equal(nr_gone_rows(&f, plain), 48);
-	assert_true(drawn_with(&f, "bars", plain, "\n-10100000-"));
-	assert_true(drawn_with(&f, "bars", plain, "14 more unmapped regions, 14 pages touched"));
+	assert_true(drawn_with(&f, "by-address", plain, "\n-10100000-"));
+	assert_true(drawn_with(&f, "by-address", plain, "14 more unmapped regions, 14 pages touched"));
 	feed_free(&f);
 }
 
@@ -838,7 +839,7 @@ static void test_one_more_gone(void **state)
 	struct feed f = feed_new(7);
 
 	feed_gone(&f, 49);
-	assert_true(drawn_with(&f, "bars", plain, "  1 more unmapped region, 1 page touched (--all"));
+	assert_true(drawn_with(&f, "by-address", plain, "  1 more unmapped region, 1 page touched (--all"));
 	feed_free(&f);
 }
 
@@ -888,7 +889,7 @@ static void test_random(void **state)
 		snprintf(expected, sizeof(expected), "%" PRIu64 " faults, ", f.model->counts.faults);
 		for (unsigned int i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 			struct pfs_view_options options = { .width = widths[i] };
-			struct drawing d = draw(&f, "bars", options);
+			struct drawing d = draw(&f, "by-address", options);
 
 			assert_narrow(d.text, widths[i]);
 			assert_non_null(strstr(d.text, expected));

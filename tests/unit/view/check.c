@@ -159,9 +159,50 @@ static void test_accounted_and_lost(void **state)
 	struct feed f = accounted("minor 14 major 2");
 
 	feed_lost(&f, 0, 3);
-	assert_unexplained(&f, "\nlost 3 events on CPU 0 between",
+	assert_unexplained(&f,
+			   "\n           3  lost, or made by the kernel itself: the recording is not complete\n"
+			   "           0  made by the kernel itself, without an exception (get_user_pages):\n"
+			   "           5  page faults as the kernel accounts them (rusage minor + major)\n"
+			   "lost 3 events on CPU 0 between",
 			   "3 page faults that only the kernel's own counters can distinguish, lost events among them: "
 			   "`pfscope run --count' records these");
+}
+
+/* Too few events are lost for that. */
+static void test_accounted_and_few_lost(void **state)
+{
+	struct feed f = accounted("minor 14 major 2");
+
+	feed_lost(&f, 0, 2);
+	assert_unexplained(
+		&f, "\n               3  other get_user_pages (direct I/O",
+		"3 page faults that only the kernel's own counters can distinguish: `pfscope run --count' records "
+		"these");
+}
+
+/* A recording of attach: the counts of its processes, if all of them are known for certain. */
+static void test_counts_of_processes(void **state)
+{
+	struct feed f = two_faults();
+	struct drawing d;
+
+	feed_note(&f, "counted", "minor=2 major=0 running=1", true);
+	d = check(&f);
+	assert_int_equal(d.ret, -ENOENT);
+	free(d.text);
+	feed_note(&f, "counted", "minor=2 major=0", true);
+	assert_drawn(&f, "check", plain,
+		     "           2  page faults recorded\n"
+		     "           0  got no page, or were retried:\n"
+		     "           0  made by the kernel itself, without an exception (get_user_pages):\n"
+		     "           2  page faults as the kernel accounts them, of 1 process\n"
+		     "every fault is accounted for\n");
+	feed_fork(&f, 2, false);
+	feed_as(&f, 2, 2);
+	d = check(&f);
+	assert_int_equal(d.ret, -ENOENT);
+	free(d.text);
+	feed_free(&f);
 }
 
 static void test_accounted_less_than_exec_copies(void **state)
@@ -420,6 +461,8 @@ int main(void)
 		cmocka_unit_test(test_accounted_more),
 		cmocka_unit_test(test_accounted_less),
 		cmocka_unit_test(test_accounted_and_lost),
+		cmocka_unit_test(test_accounted_and_few_lost),
+		cmocka_unit_test(test_counts_of_processes),
 		cmocka_unit_test(test_accounted_less_than_exec_copies),
 		cmocka_unit_test(test_counts_that_are_none),
 		cmocka_unit_test(test_retried),

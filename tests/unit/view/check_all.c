@@ -82,12 +82,12 @@ static void test_exact(void **state)
 	feed_note(&f, "counted_before", "minor 100 major 7", false);
 	feed_note(&f, "rusage", "minor 104 major 9", false);
 	assert_drawn(&f, "check", plain,
-		     "       minor       major\n"
-		     "           3           1  page faults (exceptions) that got a page\n"
-		     "           1           1  made by the kernel itself, without an exception (get_user_pages)\n"
-		     "           4           2  recorded in total\n"
-		     "           4           2  counted by the kernel for 1 process that ended\n"
-		     "           4           2  accounted by the kernel to the command (rusage)\n"
+		     "           4  page faults recorded, from the command's start to its end\n"
+		     "           0  got no page, or were retried:\n"
+		     "           2  made by the kernel itself, without an exception (get_user_pages):\n"
+		     "               2  get_user_pages by a call that is not recorded\n"
+		     "           6  page faults as the kernel accounts them, of 1 process\n"
+		     "           6  page faults as the kernel accounts them (rusage minor + major)\n"
 		     "every fault is accounted for\n");
 	feed_free(&f);
 }
@@ -99,12 +99,14 @@ static void test_differences(void **state)
 		const char *counted, *line, *verdict;
 	} rows[] = {
 		{ "minor 5 major 2",
-		  "UNEXPLAINED: 1 minor faults that the kernel counted and the recording "
+		  "           1  UNEXPLAINED: minor faults that the kernel counted and the recording "
 		  "lacks, in process 1",
 		  "1 unexplained difference from" },
-		{ "minor 2 major 2", "UNEXPLAINED: 2 minor faults recorded that the kernel did not count",
+		{ "minor 2 major 2",
+		  "           2  UNEXPLAINED: minor faults recorded that the kernel did not count, in process 1",
 		  "1 unexplained difference from" },
-		{ "minor 5 major 1", "UNEXPLAINED: 1 major faults recorded", "2 unexplained differences from" },
+		{ "minor 5 major 1", "           1  UNEXPLAINED: major faults recorded",
+		  "2 unexplained differences from" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -126,12 +128,12 @@ static void test_under_way(void **state)
 		const char *line;
 	} rows[] = {
 		{ "minor 5 major 2 running 1", 0,
-		  "\n                       1  in progress when the recording "
+		  "\n               1  in progress when the recording "
 		  "began, in process 1\n" },
-		{ "minor 3 major 2 running 1", 0, "\n                       1  in progress" },
-		{ "minor 5 major 1 running 2", 0, "\n                       2  in progress" },
-		{ "minor 6 major 2 running 1", -ERANGE, "UNEXPLAINED: 2 minor faults that" },
-		{ "minor 5 major 2 running 0", -ERANGE, "UNEXPLAINED: 1 minor faults that" },
+		{ "minor 3 major 2 running 1", 0, "\n               1  in progress" },
+		{ "minor 5 major 1 running 2", 0, "\n               2  in progress" },
+		{ "minor 6 major 2 running 1", -ERANGE, "           2  UNEXPLAINED: minor faults that" },
+		{ "minor 5 major 2 running 0", -ERANGE, "           1  UNEXPLAINED: minor faults that" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -174,15 +176,18 @@ static void test_what_losses_explain(void **state)
 
 	feed_lost(&f, 0, 2);
 	feed_note(&f, "counted", "minor 6 major 2", true);
-	assert_verdict(&f, -ERANGE, "  MAY BE LOST: 2 minor faults that the kernel counted, in process 1\n");
+	assert_verdict(
+		&f, -ERANGE,
+		"           2  MAY BE LOST: minor faults that the kernel counted and the recording lacks, in process 1\n");
 	f = recorded();
 	feed_lost(&f, 0, 1); /* too few */
 	feed_note(&f, "counted", "minor 6 major 2", true);
-	assert_verdict(&f, -ERANGE, "UNEXPLAINED: 2 minor faults that the kernel counted and the recording lacks, in");
+	assert_verdict(&f, -ERANGE,
+		       "  2  UNEXPLAINED: minor faults that the kernel counted and the recording lacks, in");
 	f = recorded();
 	feed_lost(&f, 0, 0); /* who knows */
 	feed_note(&f, "counted", "minor 6 major 2", true);
-	assert_verdict(&f, -ERANGE, "MAY BE LOST: 2 minor");
+	assert_verdict(&f, -ERANGE, "  2  MAY BE LOST: minor");
 	f = recorded();
 	feed_lost(&f, 0, 5); /* but it shows more than there were */
 	feed_note(&f, "counted", "minor 3 major 2", true);
@@ -194,7 +199,7 @@ static void test_what_losses_explain(void **state)
 	feed_exit(&f, true);
 	feed_lost(&f, 0, 5); /* when it had gone */
 	assert_verdict(&f, -ERANGE,
-		       "UNEXPLAINED: 1 minor faults that the kernel counted and the recording lacks, in process 2");
+		       "  1  UNEXPLAINED: minor faults that the kernel counted and the recording lacks, in process 2");
 }
 
 /* What pfscope's own child did before the command is the first process's, too. */
@@ -209,7 +214,7 @@ static void test_the_launcher(void **state)
 	fault(&f, 0x2000, PFS_MINOR, PFS_HOW_ANON, 10);
 	feed_note(&f, "counted", "minor 2 major 0", true);
 	feed_exit(&f, true);
-	assert_verdict(&f, 0, "\n           1           0  pfscope's own child, before the command\n");
+	assert_verdict(&f, 0, "           2  page faults recorded\n");
 }
 
 /* Two processes of one number, one after the other; of two accounts of one the newer. */
@@ -226,9 +231,7 @@ static void test_whose_account(void **state)
 	fault(&f, 0x9000, PFS_MINOR, PFS_HOW_ANON, 10);
 	feed_note(&f, "counted", "minor 1 major 0", true);
 	feed_exit(&f, true);
-	assert_verdict(&f, 0,
-		       "           5           2  counted by the kernel for 2 processes "
-		       "that ended");
+	assert_verdict(&f, 0, "           7  page faults as the kernel accounts them, of 2 processes\n");
 }
 
 /* Exceptions without a page are nobody's count. */
@@ -240,8 +243,8 @@ static void test_no_page(void **state)
 	feed_signal(&f, 11);
 	feed_note(&f, "counted", "minor 4 major 2", true);
 	assert_verdict(&f, 0,
-		       "\n                       1  got no page, and are not counted "
-		       "(1 ended in a signal)\n");
+		       "\n           1  got no page, or were retried:\n"
+		       "               1  ended in a signal (SIGSEGV, SIGBUS)\n");
 }
 
 /* ---- the model ---- */

@@ -38,28 +38,61 @@ static void test_text(void **state)
 
 	small(&f);
 	assert_drawn(
-		&f, "report", plain,
+		&f, "report", (struct pfs_view_options){ .wide = true },
+		"By file\n"
+		"  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
+		"         2          2      8       2     1      0     1     1       1        2       3  08:01      77  /usr/bin/x\n"
+		"         2          2      2       2     1      1     0     2       0        1       0                 anon\n"
+		"                                   4     2      1     1     3       1        3       3                 total of 2\n"
+		"\n"
 		"By process\n"
 		"  pid  parent  epochs  threads  faults  read  write  exec  user  kernel  touched  around  regions  unmapped  gaps  maybe lost     start       end  name\n"
 		"    1       0       1        1       3     1      1     1     3       0        2       3        2         0     1          12  0.000000            parent\n"
 		"    2       1       1        1       1     1      0     0     0       1        1       0        2         1     0           0  0.000007  0.000011  parent\n"
+		"                                     4     2      1     1     3       1        3       3                                                           total of 2\n"
 		"\n"
 		"By region\n"
 		"  pid  epoch  address range      perm  pages  faults  read  write  exec  user  kernel  touched  around  gaps  maybe lost     first      last  name\n"
 		"    1      1  00600000-00601000  rw-p      1       2     1      1     0     2       0        1       0     1          12  0.000005  0.000006  anon\n"
 		"    1      1  00400000-00404000  r-xp      4       1     0      0     1     1       0        1       3     1          12  0.000003  0.000004  /usr/bin/x\n"
 		"    2      1  00400000-00404000  r-xp      4       1     1      0     0     0       1        1       0     0           0  0.000008  0.000008  /usr/bin/x\n"
-		"\n"
-		"By file\n"
-		"  mappings  processes  pages  faults  read  write  exec  user  kernel  touched  around  device  inode  name\n"
-		"         2          2      8       2     1      0     1     1       1        2       3  08:01      77  /usr/bin/x\n"
-		"         2          2      2       2     1      1     0     2       0        1       0                 anon\n"
+		"                                                   4     2      1     1     3       1        3       3                                        total of 3\n"
 		"\n"
 		"Lost events\n"
 		"  cpu      from        to  events  processes  regions  may concern\n"
 		"    1  0.000011  0.000012      12          1        2  1\n"
 		"\n"
 		"13 events in 0.000012 s, lost 12 events on CPU 1 between 0.000011 and 0.000012 s\n");
+	feed_free(&f);
+}
+
+/* Fewer columns: unnamed memory has its address, names their tails. */
+static void test_narrow(void **state)
+{
+	struct feed f = feed_new(1);
+
+	small(&f);
+	feed_as(&f, 1, 1);
+	feed_maps_line(&f, 0x700000, 0x704000, RX, 0, 8 << 20 | 1, 78,
+		       "/a/path/that/is/much/too/long/for/this/width.so");
+	feed_fault(&f, 0x700000, PFS_EXECUTE);
+	assert_drawn(&f, "report", ((struct pfs_view_options){ .width = 66, .top = 2, .by = 1 << 2 }),
+		     "By region\n"
+		     "  pid  perm  faults  read  write  exec  touched  gaps  name\n"
+		     "    1  rw-p       2     1      1     0        1     1  anon 600000\n"
+		     "    1  r-xp       1     0      0     1        1     1  /usr/bin/x\n"
+		     "                  5     2      1     2        4        total of 4\n"
+		     "\n"
+		     "15 events in 0.000014 s, lost 12 events on CPU 1 between 0.000011 and 0.000012 s\n");
+	assert_drawn(&f, "report", ((struct pfs_view_options){ .width = 58, .by = 1 << 0 }),
+		     "By file\n"
+		     "  faults  read  write  exec  touched  around  name\n"
+		     "       2     1      0     1        2       3  /usr/bin/x\n"
+		     "       2     1      1     0        1       0  anon\n"
+		     "       1     0      0     1        1       0  ..s/width.so\n"
+		     "       5     2      1     2        4       3  total of 3\n"
+		     "\n"
+		     "15 events in 0.000014 s, lost 12 events on CPU 1 between 0.000011 and 0.000012 s\n");
 	feed_free(&f);
 }
 
@@ -72,16 +105,16 @@ static void test_csv(void **state)
 		&f, "report", (struct pfs_view_options){ .format = PFS_VIEW_CSV },
 		"table,cpu,lost,lost_unknown_times\n"
 		"lost,1,12,0\n"
-		"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
-		"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,0,0,2,0,1,12,0.000000,,parent\n"
-		"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
-		"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,gaps,may_lack,first_s,last_s,name\n"
-		"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,0,1,12,0.000005,0.000006,anon\n"
-		"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,0,0,1,12,0.000003,0.000004,/usr/bin/x\n"
-		"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0,0,0.000008,0.000008,/usr/bin/x\n"
 		"table,mappings,processes,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,device,inode,name\n"
 		"file,2,2,8,2,1,0,1,0,1,1,0,0,0,2,3,0,0,0,0,08:01,77,/usr/bin/x\n"
 		"file,2,2,2,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,0,,,anon\n"
+		"table,pid,ppid,epochs,threads,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,regions,gone,gaps,may_lack,start_s,end_s,comm\n"
+		"process,1,0,1,1,3,1,1,1,0,3,0,0,0,0,2,3,0,0,0,0,2,0,1,12,0.000000,,parent\n"
+		"process,2,1,1,1,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,2,1,0,0,0.000007,0.000011,parent\n"
+		"table,pid,epoch,range,perms,gone,pages,faults,read,write,exec,access_unknown,user,kernel,major,signal,outside,touched,around,maybe_around,populated,huge,unobserved,unobserved_s,gaps,may_lack,first_s,last_s,name\n"
+		"region,1,1,00600000-00601000,rw-p,0,1,2,1,1,0,0,2,0,0,0,0,1,0,0,0,0,0,0.000000,1,12,0.000005,0.000006,anon\n"
+		"region,1,1,00400000-00404000,r-xp,0,4,1,0,0,1,0,1,0,0,0,0,1,3,0,0,0,0,0.000000,1,12,0.000003,0.000004,/usr/bin/x\n"
+		"region,2,1,00400000-00404000,r-xp,0,4,1,1,0,0,0,0,1,0,0,0,1,0,0,0,0,0,0.000000,0,0,0.000008,0.000008,/usr/bin/x\n"
 		"table,cpu,from_s,to_s,events,processes,regions,pids\n"
 		"gap,1,0.000011,0.000012,12,1,2,1\n");
 	feed_free(&f);
@@ -264,6 +297,28 @@ static void test_empty(void **state)
 	feed_free(&f);
 }
 
+/* What a spreadsheet would execute has a ' before it; see base/escape.h. */
+static void test_table_formulas(void **state)
+{
+	static const struct pfs_column columns[] = { { "w", "w", PFS_COLUMN_LEFT }, { NULL, NULL, 0 } };
+	struct pfs_table *table = pfs_table_new(columns);
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_true(table && out);
+	pfs_table_word(table, "=1+1");
+	pfs_table_word(table, "@A1,\"x\"");
+	pfs_table_word(table, "'");
+	pfs_table_word(table, "---p");
+	pfs_table_word(table, "-");
+	pfs_table_csv(table, out, "t");
+	fclose(out);
+	assert_string_equal(text, "table,w\nt,'=1+1\nt,\"'@A1,\"\"x\"\"\"\nt,''\nt,---p\nt,-\n");
+	free(text);
+	pfs_table_free(table);
+}
+
 static void test_table(void **state)
 {
 	static const struct pfs_column columns[] = {
@@ -399,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_table_formulas),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_sums),

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Commands that make namespaces of their own, chroot and pivot_root: each fault is recorded, has its process and its
+# region, and the numbers of processes are those of the initial namespace.
+
+. "${0%/*}/live.sh"
+need_programs unshare chroot pivot_root ldd
+
+# A small root: what ls and sh need.
+mkdir -p "$T/root/old"
+for file in /bin/ls /bin/sh $(ldd /bin/ls /bin/sh | grep -o '/[^ )]*' | sort -u); do
+	[ -f "$file" ] && mkdir -p "$T/root${file%/*}" && cp "$file" "$T/root$file"
+done
+cat >"$T/pivot" <<'END'
+mount --make-rprivate / && mount --bind "$1" "$1" && cd "$1" && pivot_root . old && exec /bin/ls /bin
+END
+
+# recorded NAME PROCESSES COMMAND...
+recorded()
+{
+	local name=$1 nr=$2 wanted
+
+	shift 2
+	wanted=$("$@" 2>&1)
+	pfscope run --no-bars --strict -o "$T/rec" -- "$@"
+	is "$status|$out|$err" "0|$wanted|" "$name: runs as it does unrecorded"
+	pfscope report --check "$T/rec"
+	like "$status $out" '^0 .*every fault is accounted for$' "$name: every fault is accounted for"
+	is "$(outside "$T/rec")" 0 "$name: each in its region"
+	is "$("$PFSCOPE" report --csv "$T/rec" | grep -c '^process,')" "$nr" "$name: $nr processes"
+}
+
+shell='ls /bin >/dev/null; (exit 0); ls / | wc -l'
+recorded 'a PID namespace' 6 unshare -pf --mount-proc sh -c "$shell"
+recorded 'a PID namespace with the /proc of the other' 6 unshare -pf sh -c "$shell"
+recorded 'all namespaces' 6 unshare -mnpfuiC --mount-proc sh -c "$shell"
+recorded 'a user namespace' 5 unshare -Ur sh -c "$shell"
+recorded 'chroot' 1 chroot "$T/root" /bin/ls /bin
+recorded 'pivot_root' 4 unshare -m sh "$T/pivot" "$T/root"
+done_testing
