@@ -226,11 +226,11 @@ test:		## all tests that can run here, or those in TESTS; installs nothing
 	$(build_plain)
 	$(if $(filter-out live vm fuzz,$(TESTS)),$(build_san))
 	$(if $(filter fuzz,$(TESTS)),$(if $(has_fuzzer),$(build_fuzz)))
-	@tests/run -O $(O) -S $(if $(filter-out live vm fuzz,$(TESTS)),$(O)-san,$(O)) $(TESTS)
+	@tests/run $(AGAIN) -O $(O) -S $(if $(filter-out live vm fuzz,$(TESTS)),$(O)-san,$(O)) $(TESTS)
 
 check: deps-vm deps-fuzz	## install what is missing and run all tests; the last line sums them up
 	$(mount_as_root)
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test AGAIN=-r
 
 check-unit: deps-tests	## ... only unit tests: no root, milliseconds each
 check-cli: deps-tests	## ... only tests of the commands and of the tree: no root

@@ -18,7 +18,7 @@ run_tests()
 {
 	local files=("${@/#/$T/}")
 
-	try env CI="${ci-}" tests/run -O "${plain:-$BUILD}" -S "$BUILD" "${files[@]/%/.t}"
+	try env CI="${ci-}" tests/run ${again-} -O "${plain:-$BUILD}" -S "$BUILD" "${files[@]/%/.t}"
 	last=$(tail -n 1 "$T/out")
 }
 plain=${TOOLS%/tests/tools}
@@ -93,6 +93,28 @@ ci=
 
 run_tests cli/good cli/bad cli/skip_one live/skip_all
 is "$status $last" '1 4 passed, 1 failed, 2 skipped' 'the last line sums up several files'
+
+# Once more: a file that fails at first, one that always fails, and more files than are repeated.
+file live/shaky <<EOF_SHAKY
+echo 1..2; echo "ok 1 - one"
+test -e $T/ran && echo "ok 2 - two" || echo "not ok 2 - two"
+touch $T/ran
+EOF_SHAKY
+verdict live/shaky 1 '1 passed, 1 failed, 0 skipped' 'a file that fails is not repeated by itself'
+again=-r
+rm "$T/ran"
+verdict live/shaky 0 '2 passed, 0 failed, 0 skipped' '-r: its second result counts'
+like "$out" 'not ok 2 - two' '... the first failure is shown'
+like "$out" $'\npassed only when it ran again: '"$T/live/shaky.t" '... and the file is named'
+verdict cli/bad 1 '1 passed, 1 failed, 0 skipped' '-r: a file that fails twice has failed'
+unlike "$out" 'passed only' '... and nothing else is printed of it'
+rm "$T/ran"
+for nr in 1 2 3 4 5 6 7 8; do
+	file cli/bad$nr <<<'echo "1..1"; echo "not ok 1"'
+done
+run_tests live/shaky cli/bad{1..8}
+is "$status $last" '1 1 passed, 9 failed, 0 skipped' '-r: if many files fail none is repeated'
+again=
 
 # Sanitizers: unit and cli tests run the build of -S, all others that of -O. Fake builds show which one it was.
 mkdir "$T/plain" "$T/san"
