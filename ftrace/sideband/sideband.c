@@ -48,7 +48,8 @@ struct pfs_sideband {
 	size_t nr_queued, max_queued;
 	bool sorted;
 	bool works;
-	uint64_t begin_ns; /* of the recording */
+	uint64_t begin_ns;  /* of the recording */
+	uint64_t passed_ns; /* of the last record that was passed on in order of time */
 	uint64_t arrivals;
 	size_t page_size, ring_bytes;
 	char *scratch; /* a record that wraps round the end of a ring */
@@ -262,6 +263,17 @@ static void sort_queue(struct pfs_sideband *sb)
 	sb->sorted = true;
 }
 
+/*
+ * The kernel takes the time of a record before it writes it. A thread that is preempted in between writes it when later
+ * ones have been passed on: then it is dated as the last of those.
+ */
+static void date_late(struct pfs_sideband *sb, struct raw_event *ev)
+{
+	if (ev->ts_ns < sb->passed_ns)
+		ev->ts_ns = sb->passed_ns;
+	sb->passed_ns = ev->ts_ns;
+}
+
 int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx)
 {
 	size_t kept = 0;
@@ -277,6 +289,8 @@ int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, ra
 			sb->queue[kept++] = *q;
 			continue;
 		}
+		if (!tid)
+			date_late(sb, &q->ev);
 		ret = fn(ctx, &q->ev);
 		free(q->str);
 	}

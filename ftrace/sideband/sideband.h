@@ -62,7 +62,10 @@ void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsi
 /* Takes in what the kernel has ready. 0 or -ENOMEM. */
 int pfs_sideband_drain(struct pfs_sideband *sb);
 
-/* Passes all drained records of a thread (0: of all) before until_ns to fn, in order. 0 or what fn returned. */
+/*
+ * Passes all drained records of a thread (0: of all) before until_ns to fn, in order. 0 or what fn returned. Of all, one that
+ * comes when later ones have been passed on is dated as the last of those.
+ */
 int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, raw_event_fn fn, void *ctx);
 
 /*
