@@ -234,7 +234,9 @@ int advise_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 	switch (ev->advice) {
 	case PFS_ADVICE_DONTNEED:
 	case PFS_ADVICE_REMOVE:
-		return advise_discard(space, ev) ?: split_ends(space, ev->start, ev->end, ev->ts_ns);
+		return advise_discard(space, ev)
+			       ?: split_ends(space, ev->start, ev->end, ev->ts_ns)
+				  ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
 	case PFS_ADVICE_FREE:
 		return presence_turn(space, ev->start, ev->end, PFS_PRESENT, PFS_MAYBE_FREE, ev->ts_ns);
 	case PFS_ADVICE_PAGEOUT:

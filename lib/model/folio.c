@@ -60,7 +60,9 @@ static bool may_have_mapped(const struct cache_file *file, size_t nr, const stru
 	for (size_t i = 0; i < nr; i++) {
 		const struct folio_fault *fault = &file->faults[i];
 
-		if (fault->space == space && fault->start_maybe < end && fault->end_maybe > start)
+		if (fault->space == space && fault->start_maybe < end && fault->end_maybe > start &&
+		    !(end - start == UINT64_C(1) << pfs_pages_shift(space->pages) &&
+		      presence_ended(space, start, fault->ts_ns)))
 			return true;
 	}
 	return false;
@@ -121,7 +123,7 @@ static struct extent mapped_at(const struct pfs_model *model, const struct cache
 
 /* ---- what follows for the pages ---- */
 
-/* The pages were mapped by the fault, unless something happened to them since. */
+/* The pages were mapped by the fault, unless something happened to them since, or to their mapping. */
 static int settle(const struct folio_fault *fault, const struct extent *e)
 {
 	const struct pfs_page what = { .first_ns = fault->ts_ns, .last_ns = fault->ts_ns, .flags = PFS_PAGE_AROUND };
@@ -132,7 +134,8 @@ static int settle(const struct folio_fault *fault, const struct extent *e)
 	for (uint64_t addr = e->start; !err && addr < e->end; addr += size) {
 		uint32_t presence = presence_since(space, addr, &since_ns);
 
-		if (!presence || presence == PFS_PRESENT || (since_ns > fault->ts_ns && since_ns != fault->at_ns))
+		if (!presence || presence == PFS_PRESENT || (since_ns > fault->ts_ns && since_ns != fault->at_ns) ||
+		    presence_ended(space, addr, fault->ts_ns))
 			continue;
 		err = presence_set(space, addr, addr + size, PFS_PRESENT, 0, fault->ts_ns)
 			      ?: pfs_pages_mark(space->pages, addr, addr + size, &what, PFS_PAGE_MAPPED, &nr);
@@ -200,10 +203,17 @@ static int resolve(struct pfs_model *model, const struct cache_file *file, struc
  */
 static int undo_part(const struct folio_fault *fault, uint64_t start, uint64_t end)
 {
-	const struct pfs_region *region = pfs_space_find(fault->space, start);
-	bool older = !region || region->older || !region->since_ns;
+	struct pfs_space *space = fault->space;
+	const struct pfs_region *region = pfs_space_find(space, start);
+	const uint64_t size = UINT64_C(1) << pfs_pages_shift(space->pages);
+	uint32_t presence = !region || region->older || !region->since_ns ? 0 : PFS_ABSENT;
+	bool any_ended = space->ended && pfs_pages_any(space->ended, start, end);
+	int err = any_ended ? 0 : presence_undo_folio(space, start, end, fault->ts_ns, presence);
 
-	return presence_undo_folio(fault->space, start, end, fault->ts_ns, older ? 0 : PFS_ABSENT);
+	for (; !err && any_ended && start < end; start += size)
+		if (!presence_ended(space, start, fault->ts_ns))
+			err = presence_undo_folio(space, start, start + size, fault->ts_ns, presence);
+	return err;
 }
 
 /* Of the pages that the fault has put in doubt, those that no fault left may have mapped are not. */

@@ -153,7 +153,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		if (space == thread->forking)
 			return map_copied(thread, &map);
 		grows = pfs_space_find(space, ev->end - 1) && !pfs_space_find(space, thread->fault_addr);
-		err = pfs_space_map(space, &map);
+		err = pfs_space_map(space, &map) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
 		region_grown(thread, space, grows, outcome);
 		return err;
 	case PFS_UNMAP:

@@ -69,6 +69,7 @@ struct pfs_space {
 	unsigned int nr_retired;
 	struct pfs_pages *pages;    /* of live regions, and those in no known region */
 	struct pfs_pages *presence; /* of live regions, or of the last ones; NULL: not tracked (model/presence.h) */
+	struct pfs_pages *ended;    /* where that is tracked: when a mapping of the page ended last; NULL: none did */
 	uint64_t remote_ns;	    /* when another process accessed it last, at unknown addresses; 0: none did */
 	uint64_t filled_ns;	    /* when userfaultfd filled pages of it last, at unknown addresses; 0: never */
 	uint64_t start_brk, brk;    /* 0: unknown */

@@ -186,6 +186,13 @@ bool touch_beside_fault(const struct pfs_region *region, const struct pfs_thread
 int touch_conclude(struct pfs_model *model, struct pfs_thread *thread);
 
 /*
+ * [start, end) was unmapped, or mapped anew, by that thread: another one's fault there, if no event shows that it is over,
+ * may have been handled before that or after it. 0 or -ENOMEM.
+ */
+int touch_raced(const struct pfs_model *model, const struct pfs_thread *thread, struct pfs_space *space, uint64_t start,
+		uint64_t end, uint64_t now_ns);
+
+/*
  * model/doubt.c. The first nr faults of the batch in the region, before they are added: what they show of pages that may
  * be mapped, and which others they may have mapped. 0 or -ENOMEM.
  */

@@ -20,6 +20,39 @@ int presence_set(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t
 	return pfs_pages_mark(space->presence, start, end, &what, unless, &nr);
 }
 
+int presence_end(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	const struct pfs_page what = { .first_ns = now_ns,
+				       .last_ns = now_ns,
+				       .flags = PFS_PAGE_NEWEST | PFS_PAGE_REFERENCED };
+	uint64_t nr;
+
+	if (!space->presence || start >= end)
+		return 0;
+	if (!space->ended)
+		space->ended = pfs_pages_new_beside(space->pages, 0, 0);
+	if (!space->ended)
+		return -ENOMEM;
+	return pfs_pages_mark(space->ended, start, end, &what, 0, &nr) ?: pfs_pages_drop(space->presence, start, end);
+}
+
+/* The newest event of the page, valid until the next call with that walk; NULL: none. */
+static const struct pfs_page *page_at(struct pfs_page_walk *walk, const struct pfs_pages *pages, uint64_t addr)
+{
+	if (!pages)
+		return NULL;
+	pfs_page_walk_start(walk, pages, addr, addr + 1);
+	return pfs_page_walk_next(walk);
+}
+
+bool presence_ended(const struct pfs_space *space, uint64_t addr, uint64_t since_ns)
+{
+	struct pfs_page_walk walk;
+	const struct pfs_page *page = page_at(&walk, space->ended, addr);
+
+	return page && page->last_ns > since_ns;
+}
+
 /* Pages of the same presence, found before they are changed: a tree must not change during a walk. */
 struct runs {
 	struct run {
@@ -207,13 +240,9 @@ uint32_t presence_at(const struct pfs_space *space, uint64_t addr)
 
 uint32_t presence_since(const struct pfs_space *space, uint64_t addr, uint64_t *since_ns)
 {
-	const struct pfs_page *page = NULL;
 	struct pfs_page_walk walk;
+	const struct pfs_page *page = page_at(&walk, space->presence, addr);
 
-	if (space->presence) {
-		pfs_page_walk_start(&walk, space->presence, addr, addr + 1);
-		page = pfs_page_walk_next(&walk);
-	}
 	*since_ns = page ? page->first_ns : 0;
 	return page ? page->flags & PFS_PRESENCE : 0;
 }

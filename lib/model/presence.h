@@ -34,6 +34,15 @@ enum pfs_presence {
 int presence_set(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t presence, uint32_t unless,
 		 uint64_t now_ns);
 
+/*
+ * The mapping of these pages ends, or they are moved away from there: nothing is known of the place, and what is learned
+ * later of an earlier time is not about what is mapped there then.
+ */
+int presence_end(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns);
+
+/* Has a mapping of the page at that address ended since? */
+bool presence_ended(const struct pfs_space *space, uint64_t addr, uint64_t since_ns);
+
 /* Sets it for those pages that have one of `from`. */
 int presence_turn(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t from, uint32_t to, uint64_t now_ns);
 

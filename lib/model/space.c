@@ -57,6 +57,7 @@ void pfs_space_put(struct pfs_space *space)
 		region_free(space, space->retired[i]);
 	pfs_pages_free(space->pages);
 	pfs_pages_free(space->presence);
+	pfs_pages_free(space->ended);
 	pfs_sides_free(space->live, space->live_sides);
 	free(space->retired);
 	free(space->stays);
@@ -163,7 +164,7 @@ int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	struct pfs_region **retired = pfs_array_append(space->retired, space->nr_retired);
 	struct pfs_pages *pages = NULL;
 
-	if (!retired || presence_set(space, region->start, region->end, 0, 0, now_ns))
+	if (!retired || presence_end(space, region->start, region->end, now_ns))
 		return -ENOMEM;
 	if (pfs_pages_any(space->pages, region->start, region->end)) {
 		pages = pfs_pages_new_beside(space->pages, region->start, region->end);

@@ -239,6 +239,7 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 		err = pfs_pages_move(space->pages, move.from, move.from + room, space->pages, move.addr - move.from);
 	if (!err && space->presence)
 		err = pfs_pages_move(space->presence, move.from, move.from + room, space->presence,
-				     move.addr - move.from);
+				     move.addr - move.from)
+			      ?: presence_end(space, move.from, move.from + room, ev->ts_ns);
 	return err;
 }

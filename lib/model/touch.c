@@ -196,11 +196,32 @@ int touch_conclude(struct pfs_model *model, struct pfs_thread *thread)
 	uint64_t start, end;
 
 	thread->under_way = false;
-	if (!region || presence_at(thread->fault_space, thread->fault_addr) != PFS_MAYBE_UNDER_WAY)
+	if (!region || presence_at(thread->fault_space, thread->fault_addr) != PFS_MAYBE_UNDER_WAY ||
+	    presence_ended(thread->fault_space, thread->fault_addr, thread->fault_ns))
 		return 0;
 	start = fault_start(thread->fault_space, region, thread->fault_addr, &end);
 	return presence_set(thread->fault_space, start, end, PFS_PRESENT, 0, thread->fault_ns)
 		       ?: folio_over(model, thread, region, true);
+}
+
+int touch_raced(const struct pfs_model *model, const struct pfs_thread *thread, struct pfs_space *space, uint64_t start,
+		uint64_t end, uint64_t now_ns)
+{
+	struct thread_slot *slot, *next;
+	int err = 0;
+
+	/* Where handlers are seen, their faults come when they have returned. */
+	if (!space->presence || model->priv->sees_handlers || thread->proc->nr_threads < 2)
+		return 0;
+	HASH_ITER (hh, model->priv->threads, slot, next) {
+		const struct pfs_thread *t = &slot->thread;
+
+		if (!err && t != thread && t->fault_space == space && t->fault_addr >= start && t->fault_addr < end &&
+		    t->went_on_ns <= t->fault_ns)
+			err = presence_set(space, t->fault_addr, t->fault_addr + 1, PFS_MAYBE_RACED,
+					   PFS_PRESENCE & ~PFS_ABSENT, now_ns);
+	}
+	return err;
 }
 
 /* The presence of a page when it faulted. Without any permission a page looks absent to the CPU. */
@@ -247,13 +268,15 @@ static int map_faults(struct pfs_model *model, struct pfs_thread *thread, struct
 	return presence_set(space, start, end, PFS_MAYBE_UNDER_WAY, 0, faults->ts_ns[last]);
 }
 
-/* The fault under way has mapped nothing. */
+/* The fault under way has mapped nothing. What has happened to the page since stays. */
 static int unmap_fault(struct pfs_thread *thread)
 {
 	struct pfs_region *region = touch_fault_region(thread);
-	uint64_t end, start = fault_start(thread->fault_space, region, thread->fault_addr, &end);
+	uint64_t end, start = fault_start(thread->fault_space, region, thread->fault_addr, &end), since_ns;
 
 	thread->under_way = false;
+	if (!presence_since(thread->fault_space, thread->fault_addr, &since_ns) || since_ns != thread->fault_ns)
+		return 0;
 	return presence_set(thread->fault_space, start, end, thread->fault_presence, 0, thread->fault_ns);
 }
 

@@ -128,6 +128,9 @@ program_files()
 {
 	printf '#include <stdio.h>\nint main(void) { puts("text"); return 0; }\n' >hello.c
 	cp hello.c other.c
+	head -c 262144 /dev/urandom >one
+	head -c 262144 /dev/urandom >two
+	sync one two
 	printf 'all: hello.o other.o\n%%.o: %%.c\n\tgcc -O2 -g -c -o $@ $<\n' >Makefile
 	cat >threads.py <<'END'
 import subprocess, threading
@@ -239,6 +242,13 @@ cases()
 	steps move-keep 'map:40 write:20 keep read:5'
 	steps move-again 'map:40:s write:20 again read:3'
 	steps remap 'map:40 write:0-40 remap:10 remap:60'
+	steps replaced 'file:one map:64:r read:5 read:30 file:two over:0-64:r read:50' 100
+	steps replaced-part 'file:one map:64:r read:5 read:30 file:two over:20-40:r read:22' 100
+	steps replaced-by-memory 'file:one map:64:r read:5 read:30 over:0-64 write:10' 100
+	steps replaced-by-same 'file:one map:64:r read:5 read:30 unmap:0-64 same over:0-64:r read:40' 100
+	steps moved-onto 'file:one map:64:r read:10 file:two map:64:r read:30 onto read:50' 100
+	steps moved-onto-memory 'file:one map:64:r read:10 read:40 map:64 write:5-30 onto read:50' 100
+	steps moved-under 'map:64 write:5-20 file:one map:64:r read:10 read:40 onto read:50' 100
 	steps dontneed 'map:40 write:0-40 advise:4:10-20 read:15'
 	steps dontneed-memfd 'memory:40 map:40:rws write:20 advise:4 read:3'
 	steps dontneed-file 'disk:40 map:40 write:20 advise:4 read:3'

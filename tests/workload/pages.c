@@ -9,6 +9,7 @@
  *
  *     disk:N memory:N secret:N zero     the file that the next map: maps: on disk, memfd, memfd_secret, /dev/zero
  *     large:N                           ... on disk, written at once: in large folios, where the file system has these
+ *     file:PATH                         ... that exists, for reading
  *     same skip:N drop                  the file of the mapping made last; from its page N on; out of the page cache
  *     map:N[:FLAGS]                     maps N pages of it, or anonymous ones. Flags: rwx, s shared, L locked,
  *                                       P populated, N nonblock, H huge pages (hugetlb), B of 1 GiB, T aligned and
@@ -22,6 +23,7 @@
  *     give:I                            a write() to /dev/null of memory there: only who traces it looks at it
  *     advise:NUMBER[:I]  protect:FLAGS[:I]  lock[:I]  lock-all:NUMBER  unmap:I
  *     remap:N move keep again           mremap: to N pages; elsewhere; elsewhere with DONTUNMAP; a second copy
+ *     onto                              ... of the mapping made before the last one: over that
  *     truncate:N punch:I                the file
  *     uffd[:I-J[:MODES]]                userfaultfd: registers pages (all). Modes: m missing (without any), w write-
  *                                       protected, n minor; b: with SIGBUS
@@ -55,6 +57,8 @@
 struct run {
 	char *start; /* of the mapping */
 	size_t pages;
+	char *before; /* the mapping made before it, */
+	size_t pages_before;
 	int fd;	     /* for the next mapping, or -1 */
 	size_t skip; /* pages of it that are not mapped */
 	int last_fd; /* of the mapping */
@@ -131,6 +135,11 @@ static void step_large(struct run *r, char *args)
 	use_file(r, wl_file(number(args), 0xc3, number(args)), args, false);
 }
 
+static void step_file(struct run *r, char *args)
+{
+	use_file(r, open(args, O_RDONLY | O_CLOEXEC), NULL, false);
+}
+
 static void step_memory(struct run *r, char *args)
 {
 	use_file(r, memfd_create("pages", MFD_CLOEXEC), args, true);
@@ -199,6 +208,8 @@ static void step_map(struct run *r, char *args)
 	char *letters = second(args) ?: "", *hint = NULL;
 	int flags = map_flags(letters, r->fd);
 
+	r->before = r->start;
+	r->pages_before = r->pages;
 	r->pages = number(args);
 	if (strchr(letters, 'T')) {
 		hint = aligned_room(r->pages);
@@ -286,6 +297,15 @@ static void step_again(struct run *r, char *args)
 {
 	(void)args;
 	remap(r, 0, r->pages, 0);
+}
+
+static void step_onto(struct run *r, char *args)
+{
+	(void)args;
+	if (mremap(r->before, r->pages_before * WL_PAGE, r->pages_before * WL_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   r->start) == MAP_FAILED)
+		wl_die("mremap");
+	r->pages = r->pages_before;
 }
 
 /* ---- touches ---- */
@@ -650,6 +670,7 @@ static const struct {
 } steps[] = {
 	{ "disk", step_disk },
 	{ "large", step_large },
+	{ "file", step_file },
 	{ "memory", step_memory },
 	{ "secret", step_secret },
 	{ "zero", step_zero },
@@ -664,6 +685,7 @@ static const struct {
 	{ "move", step_move },
 	{ "keep", step_keep },
 	{ "again", step_again },
+	{ "onto", step_onto },
 	{ "read", step_read },
 	{ "write", step_write },
 	{ "exec", step_exec },

@@ -323,6 +323,52 @@ static void test_populated(void **state)
 	feed_free(&f);
 }
 
+/* A region of another file, of the same size. */
+static void map_other(struct feed *f, uint64_t start)
+{
+	f->now_ns += 1000;
+	feed_maps_line(f, start, start + FILE_PAGES * PAGE, R, 0, DEV, INO + 1, "/other");
+}
+
+/* What is learned of a file when its mapping has ended says nothing of another one that was moved to its place. */
+static void test_another_file_in_its_place(void **state)
+{
+	const uint64_t elsewhere = START + 2 * FILE_PAGES * PAGE;
+	struct feed f = feed_file("6.18.3", R, 0);
+
+	map_other(&f, elsewhere);
+	f.now_ns += 1000;
+	feed_fault(&f, elsewhere + 20 * PAGE, PFS_READ);
+	fault(&f, 10, PFS_READ);
+	around(&f, 9, 12);
+	fault(&f, 300, PFS_WRITE); /* elsewhere */
+	feed_unmap(&f, START, START + FILE_PAGES * PAGE);
+	f.now_ns += 1000;
+	feed_move(&f, elsewhere, FILE_PAGES * PAGE, START, START + FILE_PAGES * PAGE);
+	expect(&f, ALL_FOLIO ALL_FOLIO "ffffPfff" ALL_FOLIO);
+	cached(&f, 0, FILE_PAGES, PFS_CACHE_READY, 3, true);
+	expect(&f, ALL_FOLIO ALL_FOLIO "ffffPfff" ALL_FOLIO);
+	feed_free(&f);
+}
+
+/* The same of a later mapping of the same file, of which is known by then that its pages were not mapped. */
+static void test_same_file_again(void **state)
+{
+	struct feed f = feed_file("6.18.3", R, 0);
+
+	fault(&f, 10, PFS_READ);
+	around(&f, 9, 12);
+	fault(&f, 300, PFS_WRITE); /* elsewhere */
+	feed_unmap(&f, START, START + FILE_PAGES * PAGE);
+	f.now_ns += 1000;
+	feed_maps_line(&f, START, START + FILE_PAGES * PAGE, R, 0, DEV, INO, "/file");
+	fault(&f, 20, PFS_READ);
+	feed_signal(&f, 7);
+	cached(&f, 0, FILE_PAGES, PFS_CACHE_READY, 3, true);
+	expect(&f, NOTHING);
+	feed_free(&f);
+}
+
 static void evict(struct feed *f, int from, int to)
 {
 	struct pfs_event ev = feed_event(f, PFS_EVICT, HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF));
@@ -469,6 +515,8 @@ int main(void)
 		cmocka_unit_test(test_discarded_meanwhile),
 		cmocka_unit_test(test_a_split_folio_is_unmapped),
 		cmocka_unit_test(test_populated),
+		cmocka_unit_test(test_another_file_in_its_place),
+		cmocka_unit_test(test_same_file_again),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_vanished),
 		cmocka_unit_test(test_locked_meanwhile),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether pages are mapped: faults against changes of the layout, in the order in which they may be recorded. */
+#include "support/feed.h"
+
+#include "model/presence.h"
+
+enum { PID = 1, OTHER = 2, CHILD = 3, DEV = 0xfe00000, INO = 7, START = 0x40000000, NR = 8 };
+
+static struct feed feed_threads(void)
+{
+	struct feed f = feed_new(PID);
+
+	pfs_model_track_presence(f.model);
+	feed_note(&f, "machine", "x86_64", false);
+	feed_note(&f, "kernel", "6.12.3", false);
+	feed_map(&f, START, START + NR * PAGE, RW, "");
+	feed_thread(&f, OTHER);
+	return f;
+}
+
+/* A letter for each page. */
+static void expect_of(const struct feed *f, int32_t pid, const char *wanted)
+{
+	const struct pfs_space *space = pfs_proc_space(pfs_model_proc(f->model, pid));
+	char got[NR + 1] = "";
+
+	for (int i = 0; i < NR; i++) {
+		switch (presence_at(space, START + (uint64_t)i * PAGE)) {
+		case PFS_PRESENT:
+			got[i] = 'P';
+			break;
+		case PFS_MAYBE_RACED:
+			got[i] = 'r';
+			break;
+		case PFS_MAYBE_COPIED:
+			got[i] = 'c';
+			break;
+		default:
+			got[i] = '.';
+		}
+	}
+	assert_string_equal(got, wanted);
+}
+
+static void expect(const struct feed *f, const char *wanted)
+{
+	expect_of(f, PID, wanted);
+}
+
+static void fault(struct feed *f, int32_t tid, int page, int access)
+{
+	feed_as(f, PID, tid);
+	feed_fault(f, START + (uint64_t)page * PAGE, access);
+	feed_as(f, PID, PID);
+}
+
+/* The fault may have been handled before or after another thread replaced the mapping: its event comes first. */
+static void test_mapped_over_a_fault(void **state)
+{
+	struct feed f = feed_threads();
+
+	fault(&f, OTHER, 3, PFS_WRITE);
+	fault(&f, PID, 4, PFS_WRITE);
+	expect(&f, "...PP...");
+	feed_unmap(&f, START, START + NR * PAGE);
+	feed_map(&f, START, START + NR * PAGE, RW, "");
+	expect(&f, "...r....");
+	fault(&f, OTHER, 5, PFS_WRITE);
+	feed_unmap(&f, START, START + NR * PAGE);
+	feed_map(&f, START, START + NR * PAGE, RW, "");
+	expect(&f, ".....r..");
+	feed_free(&f);
+}
+
+/* A thread that was refused a page by a signal has changed nothing, also of what another one has mapped there since. */
+static void test_mapped_before_a_signal(void **state)
+{
+	struct feed f = feed_threads();
+
+	feed_unmap(&f, START, START + NR * PAGE);
+	fault(&f, OTHER, 3, PFS_WRITE);
+	feed_map(&f, START, START + NR * PAGE, RW, "");
+	fault(&f, PID, 3, PFS_WRITE);
+	feed_as(&f, PID, OTHER);
+	feed_signal(&f, 11);
+	expect(&f, "...P....");
+	feed_free(&f);
+}
+
+static void discard(struct feed *f, int from, int to)
+{
+	struct pfs_event ev = feed_event(f, PFS_ADVISE, HAS(START) | HAS(END) | HAS(ADVICE) | HAS(INTERVAL));
+
+	ev.advice = PFS_ADVICE_DONTNEED;
+	ev.start = START + (uint64_t)from * PAGE;
+	ev.end = START + (uint64_t)to * PAGE;
+	ev.interval_ns = 500;
+	feed_apply(f, &ev);
+}
+
+/* The same of a call that discards pages: the fault may have been handled after it. */
+static void test_discarded_over_a_fault(void **state)
+{
+	struct feed f = feed_threads();
+
+	fault(&f, OTHER, 3, PFS_WRITE);
+	fault(&f, PID, 4, PFS_WRITE);
+	discard(&f, 0, NR);
+	expect(&f, "...r....");
+	feed_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mapped_over_a_fault),
+		cmocka_unit_test(test_mapped_before_a_signal),
+		cmocka_unit_test(test_discarded_over_a_fault),
+	};
+
+	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
+}
