@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_FORMAT = 0x600, OPT_COLOR_BY, OPT_SIZE, OPT_WIDTH, OPT_COLOR };
+enum { OPT_FORMAT = 0x600, OPT_COLOR_BY, OPT_SIZE, OPT_WIDTH, OPT_COLOR, OPT_THEME, OPT_SORT };
 
 enum { CELLS_OF_PAGE = 80000 }; /* some 3 MB */
 
@@ -28,6 +28,7 @@ struct plot_args {
 	const char *color, *color_by; /* as given; NULL: not given */
 	const char *output;	      /* NULL: standard output */
 	int format;		      /* enum pfs_plot_format; -1: by the suffix of the file */
+	enum pfs_plot_sort sort;
 	struct pfs_plot_data *data;
 };
 
@@ -36,6 +37,9 @@ static const struct argp_option options[] = {
 	{ "format", OPT_FORMAT, "FORMAT", 0, "Output format: `svg', `png', `pdf', `html' or `text'", 1 },
 	{ "heat", OPTION_FLAG(struct plot_args, style.heat), NULL, 0, "Draw a heat map of the number of touches", 1 },
 	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "Color the points by `access' (the default), `class' or `thread'", 1 },
+	{ "theme", OPT_THEME, "THEME", 0, "Background: `light' (the default; a page follows the browser) or `dark'",
+	  1 },
+	{ "sort", OPT_SORT, "ORDER", 0, "Order of the regions: `address' (the default) or `faults', most on top", 1 },
 	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Size of the picture in pixels", 1 },
 	{ "title", OPTION_WORD(struct plot_args, style.title), "TEXT", 0, "Title (default: the recorded command)", 1 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of text output (default: the terminal's)", 1 },
@@ -80,6 +84,8 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 		argp_error(state, "--heat: cannot be combined with --color-by");
 	if (text && args->color_by)
 		argp_error(state, "--color-by: text output is a heat map (-o FILE or --format)");
+	if (text && args->style.theme)
+		argp_error(state, "--theme: text output has the terminal's background (-o FILE or --format)");
 	if ((text || page) && args->style.width)
 		argp_error(state, "--size: only for svg, png and pdf (%s)",
 			   text ? "text output has --width" : "an HTML page fills its window");
@@ -110,6 +116,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->color_by = arg;
 		args->style.by = PFS_PLOT_BY_ACCESS + option_word(state, "color-by", arg, pfs_plot_by_names + 1, 3,
 								  "access, class or thread");
+		return 0;
+	case OPT_THEME:
+		args->style.theme =
+			&pfs_plot_themes[option_word(state, "theme", arg,
+						     (const char *const[]){ pfs_plot_themes[PFS_PLOT_LIGHT].name,
+									    pfs_plot_themes[PFS_PLOT_DARK].name },
+						     PFS_PLOT_THEMES, "light or dark")];
+		return 0;
+	case OPT_SORT:
+		args->sort = option_word(state, "sort", arg, pfs_plot_sort_names, PFS_PLOT_SORTS, "address or faults");
 		return 0;
 	case OPT_SIZE:
 		if (!parse_size(arg, &args->style))
@@ -170,7 +186,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	int ret = args->format == PFS_PLOT_HTML ? pfs_plot_cells_shrink(&data->cells, CELLS_OF_PAGE) : 0;
 
 	if (!ret)
-		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format));
+		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format), args->sort);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the plot");
 	if (text) {

@@ -101,6 +101,7 @@ static int look_at(struct pfs_plot_data *data, struct pfs_space *space, const st
 	ret = plot_group_number(data, place->image, kind ? kind : name, &place->group);
 	if (ret)
 		return ret;
+	data->groups[place->group].nameless = region && kind;
 	if (region)
 		return reach(&data->groups[place->group], space, region);
 	data->groups[place->group].unknown = true;

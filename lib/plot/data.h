@@ -105,6 +105,7 @@ struct pfs_plot_group {
 	uint32_t image;
 	const char *name;	       /* the region's; "anon" and the like without a path */
 	bool unknown;		       /* no known region */
+	bool nameless;		       /* the name is a kind of regions, as of anonymous ones */
 	struct pfs_plot_range *ranges; /* of its regions at any time: sorted, apart from each other */
 	uint32_t nr_ranges, max_ranges;
 };

@@ -12,10 +12,14 @@
 
 enum {
 	MARGIN = PFS_PLOT_MARGIN,
-	HEAD = 58,
+	HEAD = 72,
 	HEADING = 20,
-	LEFT = 190,
+	LEFT = 206,
 	RIGHT = 100,
+	NARROW = 700, /* of a narrower picture little is left beside the bands */
+	NARROW_LEFT = 130,
+	NARROW_RIGHT = 76,
+	THUMB = 3 * PFS_PLOT_THUMB,
 	BAND = 14,
 	LEAST_BAND = 9,
 	GOOD_BAND = 12,
@@ -25,7 +29,10 @@ enum {
 	AXIS = 34,
 	MOST_HEIGHT = 1500,
 	DEFAULT_WIDTH = 1200,
-	MOST_POINTS = 20000,
+	MOST_POINTS = 15000,
+	POINT = 4, /* pixels, at least */
+	MARK = 9,
+	COUNT = 70, /* of the column of counts */
 };
 
 /* ---- plan ---- */
@@ -138,8 +145,8 @@ int pfs_plot_picture_plan(struct pfs_plot_picture *p)
 	uint32_t nr = p->plot->nr_bands;
 
 	p->width = p->style->width ? p->style->width : DEFAULT_WIDTH;
-	p->left = LEFT;
-	p->right = p->width - RIGHT;
+	p->left = p->width < NARROW ? NARROW_LEFT : LEFT;
+	p->right = p->width - (p->width < NARROW ? NARROW_RIGHT : RIGHT + THUMB);
 	p->rows = calloc(nr + 1, sizeof(*p->rows));
 	p->top = calloc(nr + 1, sizeof(*p->top));
 	p->height = calloc(nr + 1, sizeof(*p->height));
@@ -160,17 +167,47 @@ void pfs_plot_picture_fini(struct pfs_plot_picture *p)
 
 /* ---- bands ---- */
 
+/* What is touched of it at any time, as bars from its lowest address on. */
+static void draw_thumb(const struct pfs_plot_picture *p, const struct pfs_plot_band *band, double x, double y, double h)
+{
+	double w = (double)THUMB / PFS_PLOT_THUMB;
+
+	pen_box(p, x, y, THUMB, h, p->theme->odd, 1);
+	for (uint32_t i = 0; i < PFS_PLOT_THUMB; i++)
+		p->cairo->rectangle(p->on, x + i * w, y + h - h * band->thumb[i] / 8, w, h * band->thumb[i] / 8);
+	pen_fill(p, p->theme->rate);
+	pen_line(p, x, y + h, x + THUMB, y + h, p->theme->rule);
+}
+
 static void draw_band(const struct pfs_plot_picture *p, uint32_t nr)
 {
 	const struct pfs_plot_band *band = &p->plot->bands[nr];
 	double y = p->top[nr], h = p->height[nr], size = h < 12 ? h - 1 : 11;
+	double bar = h - 4 < 14 ? h - 4 : 14;
 	char number[32];
 
-	pen_box(p, p->left, y, p->right - p->left, h, band->unknown ? "#fff1f0" : nr % 2 ? "#f4f5f8" : "#ffffff", 1);
-	pen_line(p, p->left, y, p->right, y, "#d9dce3");
-	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, LEFT - 16, "#1f2430", band->label);
-	pen_text(p, p->right + 6, y + h / 2 + size * 0.36, size, PEN_LEFT, RIGHT - 10, "#5b6270",
+	pen_box(p, p->left, y, p->right - p->left, h,
+		band->unknown ? p->theme->strange
+		: nr % 2      ? p->theme->odd
+			      : p->theme->ground,
+		1);
+	pen_line(p, p->left, y, p->right, y, p->theme->line);
+	pen_text(p, p->left - 6, y + h / 2 + size * 0.36, size, PEN_RIGHT, p->left - 16, p->theme->ink, band->label);
+	pen_text(p, p->right + COUNT, y + h / 2 + size * 0.36, size, PEN_RIGHT, COUNT - 4, p->theme->dim,
 		 pfs_grouped_text(number, band->faults + band->sampled));
+	if (p->width >= NARROW)
+		draw_thumb(p, band, p->right + COUNT + 10, y + (h - bar) / 2, bar);
+}
+
+/* What is in the columns beside the bands. */
+static void draw_headings(const struct pfs_plot_picture *p)
+{
+	double y = HEAD - 5;
+
+	pen_text(p, p->left - 6, y, 11, PEN_RIGHT, p->left - 16, p->theme->dim, "region");
+	pen_text(p, p->right + COUNT, y, 11, PEN_RIGHT, COUNT, p->theme->dim, pfs_plot_unit_text(p->plot));
+	if (p->width >= NARROW)
+		pen_text(p, p->right + COUNT + 10, y, 11, PEN_LEFT, THUMB + 8, p->theme->dim, "touched pages");
 }
 
 /* A dashed line across the band for each fold. */
@@ -182,19 +219,39 @@ static void draw_folds(const struct pfs_plot_picture *p)
 		double h = p->height[segment->band], y = p->top[segment->band] + h * (1 - segment->at);
 
 		if (band->nr_folds && band->nr_folds < h / 12 && segment->at > 0)
-			pen_dashes(p, p->left, y, p->right, y, "#c4c8d2");
+			pen_dashes(p, p->left, y, p->right, y, p->theme->fold);
 	}
+}
+
+/* On top of all, at least as wide as a point, with a mark above. */
+static void draw_loss(const struct pfs_plot_picture *p, uint32_t first, uint32_t end)
+{
+	double w = (p->right - p->left) / p->grid.columns, x = p->left + first * w, h = p->last - p->first;
+	double wide = (end - first) * w;
+
+	if (wide < POINT) {
+		x = fmin(x, p->right - POINT);
+		wide = POINT;
+	}
+	pen_box(p, x, p->first, wide, h, p->theme->lost, 0.35);
+	pen_box(p, x, p->first, wide, 3, p->theme->lost, 1);
+	pen_point(p, x + wide / 2, p->first - 1, MARK, PFS_PLOT_DOWN, p->theme->lost, 1);
 }
 
 static void draw_losses(const struct pfs_plot_picture *p)
 {
-	double w = (p->right - p->left) / p->grid.columns;
+	uint32_t first = 0;
+	bool before = false;
 
-	for (uint32_t i = 0; i < p->grid.columns; i++) {
+	for (uint32_t i = 0; i <= p->grid.columns; i++) {
 		uint64_t from = p->plot->from_ns + i * p->grid.column_ns;
+		bool lost = i < p->grid.columns && pfs_plot_lost(p->plot, from, from + p->grid.column_ns);
 
-		if (pfs_plot_lost(p->plot, from, from + p->grid.column_ns))
-			pen_box(p, p->left + i * w, p->first, w, p->last - p->first, "#b0b4bd", 0.35);
+		if (lost && !before)
+			first = i;
+		else if (before && !lost)
+			draw_loss(p, first, i);
+		before = lost;
 	}
 }
 
@@ -208,7 +265,7 @@ static void draw_unobserved(const struct pfs_plot_picture *p)
 		double h = p->height[area->band], y = p->top[area->band] + h * (1 - area->at - area->len);
 
 		if (pfs_plot_unobserved_columns(p->plot, &p->grid, area, &first, &end))
-			pen_hatch(p, p->left + first * w, y, (end - first) * w, h * area->len, PFS_PLOT_HATCH);
+			pen_hatch(p, p->left + first * w, y, (end - first) * w, h * area->len, p->theme->hatch);
 	}
 }
 
@@ -220,31 +277,33 @@ static void draw_blocks(const struct pfs_plot_picture *p)
 	for (uint32_t i = 0; i < plot->nr_bands; i++)
 		draw_band(p, i);
 	for (uint32_t i = 0; i < plot->nr_blocks && plot->nr_blocks > 1; i++) {
-		pen_box(p, MARGIN, p->heading[i], p->right - MARGIN, HEADING, "#e6e9f0", 1);
-		snprintf(text, sizeof(text), "%.400s: %s", plot->blocks[i].label,
-			 pfs_grouped_text(number, plot->blocks[i].faults + plot->blocks[i].sampled));
-		pen_text(p, MARGIN + 6, p->heading[i] + 14, 12, PEN_BOLD, p->right - MARGIN, "#1f2430", text);
+		pen_box(p, MARGIN, p->heading[i], p->right - MARGIN, HEADING, p->theme->head, 1);
+		snprintf(text, sizeof(text), "%.400s: %s %s", plot->blocks[i].label,
+			 pfs_grouped_text(number, plot->blocks[i].faults + plot->blocks[i].sampled),
+			 pfs_plot_unit_text(plot));
+		pen_text(p, MARGIN + 6, p->heading[i] + 14, 12, PEN_BOLD, p->right - MARGIN, p->theme->ink, text);
 	}
-	pen_line(p, p->left, p->last, p->right, p->last, "#9aa0ad");
+	pen_line(p, p->left, p->last, p->right, p->last, p->theme->rule);
 }
 
 /* ---- spots ---- */
 
-static void draw_spot(const struct pfs_plot_picture *p, const struct pfs_plot_spot *spot, uint64_t sum)
+static void draw_spot(const struct pfs_plot_picture *p, const struct pfs_plot_spot *spot)
 {
 	double w = (p->right - p->left) / p->grid.columns, h = p->height[spot->band] / p->rows[spot->band];
 	double x = p->left + w * spot->column, y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 1);
 	bool sampled = spot->color == PFS_PLOT_SAMPLED;
-	unsigned int level = pfs_plot_level(sum, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
+	unsigned int level =
+		pfs_plot_level(spot->count, sampled ? p->grid.most_sampled : p->grid.most, PFS_PLOT_LEVELS);
 
-	if (p->style->heat) {
-		pen_box(p, x, y, w, h, sampled ? pfs_plot_seen[level] : pfs_plot_hot[level], 1);
-		return;
-	}
-	y += h / 2;
-	h = h < 2.6 ? 2.6 : h > 4 ? 4 : h;
-	w = w < 2.6 ? 2.6 : w > 4 ? 4 : w;
-	pen_box(p, x, y - h / 2, w, h, pfs_plot_color(p->grid.by, spot->color), 0.55 + 0.05 * level);
+	if (!p->style->heat)
+		pen_point(p, x + w / 2, y + h / 2, sampled ? POINT + 2 : POINT + 1,
+			  pfs_plot_shape(p->grid.by, spot->color), pfs_plot_color(p->theme, p->grid.by, spot->color),
+			  0.76 + 0.03 * level);
+	else if (sampled)
+		pen_point(p, x + w / 2, y + h / 2, POINT + 1, PFS_PLOT_RING, p->theme->seen[level], 1);
+	else
+		pen_box(p, x, y, w, h, p->theme->hot[level], 1);
 }
 
 /* The most frequent colour of a place comes last, and so on top; in a heat map faults do. */
@@ -253,7 +312,24 @@ static void draw_spots(const struct pfs_plot_picture *p)
 	for (int faults = 0; faults < 2; faults++)
 		for (uint32_t i = 0; i < p->grid.nr_spots; i++)
 			if ((p->grid.spots[i].color != PFS_PLOT_SAMPLED) == faults)
-				draw_spot(p, &p->grid.spots[i], p->grid.spots[i].count);
+				draw_spot(p, &p->grid.spots[i]);
+}
+
+/* Rare faults above all others, with some ground around them. */
+static void draw_marks(const struct pfs_plot_picture *p)
+{
+	for (enum pfs_plot_mark mark = PFS_PLOT_MAJOR; mark < PFS_PLOT_MARKS; mark++)
+		for (uint32_t i = 0; i < p->grid.nr_spots; i++) {
+			const struct pfs_plot_spot *spot = &p->grid.spots[i];
+			double w = (p->right - p->left) / p->grid.columns, x = p->left + w * (spot->column + 0.5);
+			double h = p->height[spot->band] / p->rows[spot->band];
+			double y = p->top[spot->band] + p->height[spot->band] - h * (spot->row + 0.5);
+
+			if (spot->mark != mark)
+				continue;
+			pen_point(p, x, y, MARK + 3, PFS_PLOT_DISC, p->theme->ground, 1);
+			pen_point(p, x, y, MARK, pfs_plot_shape(PFS_PLOT_BY_CLASS, mark), p->theme->class[mark], 1);
+		}
 }
 
 /*
@@ -263,14 +339,14 @@ static void draw_spots(const struct pfs_plot_picture *p)
 static int draw_image(const struct pfs_plot_picture *p)
 {
 	const struct pfs_cairo *c = p->cairo;
-	/* a point may be 4 wide and high, around its place */
-	double left = floor(p->left) - 4, top = floor(p->first) - 4;
+	/* a point is around its place */
+	double left = floor(p->left) - POINT, top = floor(p->first) - POINT;
 	struct pfs_plot_picture part = *p;
 	cairo_surface_t *image;
 	int ret;
 
-	image = c->image_surface_create(CAIRO_FORMAT_ARGB32, ceil(2 * (p->right + 4 - left)),
-					ceil(2 * (p->last + 4 - top)));
+	image = c->image_surface_create(CAIRO_FORMAT_ARGB32, ceil(2 * (p->right + POINT - left)),
+					ceil(2 * (p->last + POINT - top)));
 	part.on = c->create(image);
 	c->surface_set_device_offset(image, -2 * left, -2 * top);
 	c->scale(part.on, 2, 2);
@@ -297,17 +373,17 @@ static void draw_chart(const struct pfs_plot_picture *p, double y, const char *n
 {
 	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
 
-	pen_box(p, p->left, y, p->right - p->left, h, "#fafbfc", 1);
+	pen_box(p, p->left, y, p->right - p->left, h, p->theme->chart, 1);
 	for (uint32_t i = 0; i < p->grid.columns; i++) /* one shape: there are no seams in it */
 		if (values[i])
 			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most), w,
 					    h * (double)values[i] / most);
 	pen_fill(p, color);
-	pen_line(p, p->left, y, p->right, y, "#d9dce3");
-	pen_line(p, p->left, y + h, p->right, y + h, "#9aa0ad");
-	pen_text(p, p->left - 6, y + h / 2, 11, PEN_RIGHT, LEFT - 16, "#1f2430", name);
-	pen_text(p, p->right + 6, y + 9, 11, PEN_LEFT, RIGHT - 10, "#5b6270", scale);
-	pen_text(p, p->right + 6, y + h, 11, PEN_LEFT, RIGHT - 10, "#5b6270", "0");
+	pen_line(p, p->left, y, p->right, y, p->theme->line);
+	pen_line(p, p->left, y + h, p->right, y + h, p->theme->rule);
+	pen_text(p, p->left - 6, y + h / 2, 11, PEN_RIGHT, p->left - 16, p->theme->ink, name);
+	pen_text(p, p->right + 6, y + 9, 11, PEN_LEFT, p->width - p->right - 10, p->theme->dim, scale);
+	pen_text(p, p->right + 6, y + h, 11, PEN_LEFT, p->width - p->right - 10, p->theme->dim, "0");
 }
 
 /* Below y. Returns their lower end. */
@@ -317,11 +393,11 @@ static double draw_charts(const struct pfs_plot_picture *p, double y)
 	char scale[48], number[32];
 
 	pfs_plot_rate_text(scale, p->plot, grid->most_faults, grid->column_ns);
-	draw_chart(p, y, "faults per second", scale, grid->faults, grid->most_faults, "#7c8db5");
+	draw_chart(p, y, "faults per second", scale, grid->faults, grid->most_faults, p->theme->rate);
 	y += chart_height(p) + CHART_GAP;
 	snprintf(scale, sizeof(scale), "%s page%s", pfs_grouped_text(number, grid->most_resident),
 		 grid->most_resident == 1 ? "" : "s");
-	draw_chart(p, y, "resident (estimate)", scale, grid->resident, grid->most_resident, "#b59a7c");
+	draw_chart(p, y, "resident (estimate)", scale, grid->resident, grid->most_resident, p->theme->resident);
 	return y + chart_height(p);
 }
 
@@ -331,18 +407,20 @@ static void draw_axis(const struct pfs_plot_picture *p, double y)
 	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, (p->right - p->left) / 110 + 2);
 	double scale = (p->right - p->left) / ((double)p->grid.column_ns * p->grid.columns);
 	double name = p->left - 24; /* its right end */
+	const struct pfs_plot_unit *unit = pfs_plot_axis_unit(plot, tick);
 	char text[32];
 
 	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
 		double x = p->left + scale * (at - plot->from_ns);
 
-		pen_line(p, x, y, x, y + 5, "#5b6270");
-		pfs_plot_tick_text(text, plot, at, tick);
-		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, "#1f2430", text);
+		pen_line(p, x, y, x, y + 5, p->theme->dim);
+		pfs_plot_tick_text(text, plot, at, tick, unit);
+		pen_text(p, x, y + 17, 11, PEN_CENTER, 200, p->theme->ink, text);
 		x -= pen_width(p, 11, text) / 2 + 8;
 		name = x < name ? x : name;
 	}
-	pen_text(p, name, y + 17, 11, PEN_RIGHT, LEFT, "#1f2430", "time (s)");
+	snprintf(text, sizeof(text), "time (%s)", unit->name);
+	pen_text(p, name, y + 17, 11, PEN_RIGHT, LEFT, p->theme->ink, text);
 }
 
 int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
@@ -351,18 +429,20 @@ int pfs_plot_picture_draw(const struct pfs_plot_picture *p, struct pfs_err *err)
 	double y = p->last;
 	int ret = 0;
 
-	pen_box(p, 0, 0, p->width, p->total, "#ffffff", 1);
-	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, "#1f2430",
+	pen_box(p, 0, 0, p->width, p->total, p->theme->ground, 1);
+	pen_text(p, MARGIN, 26, 16, PEN_BOLD, p->width - 2 * MARGIN, p->theme->ink,
 		 pfs_plot_title(p->plot, p->style, text));
-	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, "#1f2430", pfs_plot_sum_text(p->plot, text));
+	pen_text(p, MARGIN, 46, 12, PEN_LEFT, p->width - 2 * MARGIN, p->theme->ink, pfs_plot_sum_text(p->plot, text));
 	draw_blocks(p);
+	draw_headings(p);
 	draw_folds(p);
-	draw_losses(p);
 	draw_unobserved(p);
 	if (p->style->heat || p->grid.nr_spots > MOST_POINTS)
 		ret = draw_image(p);
 	else
 		draw_spots(p);
+	draw_marks(p);
+	draw_losses(p);
 	if (chart_height(p))
 		y = draw_charts(p, y + CHART_GAP);
 	draw_axis(p, y);

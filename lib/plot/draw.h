@@ -19,7 +19,7 @@
 	X(image_surface_create) X(svg_surface_create_for_stream)                             \
 	X(pdf_surface_create_for_stream) X(pdf_surface_set_metadata) X(set_source_rgba)      \
 	X(set_source_surface) X(rectangle) X(fill) X(paint) X(stroke) X(move_to) X(line_to)  \
-	X(set_line_width) X(select_font_face) X(set_font_size) X(show_text) X(text_extents)  \
+	X(close_path) X(set_line_width) X(select_font_face) X(set_font_size) X(show_text) X(text_extents)  \
 	X(save) X(restore) X(scale) X(translate) X(set_antialias) X(set_dash)
 /* clang-format on */
 
@@ -46,6 +46,7 @@ enum pfs_plot_terse {
 struct pfs_plot_picture {
 	const struct pfs_plot *plot;
 	const struct pfs_plot_style *style;
+	const struct pfs_plot_theme *theme;
 	const struct pfs_cairo *cairo;
 	cairo_t *on;
 	struct pfs_plot_grid grid;
@@ -71,7 +72,6 @@ void pfs_plot_picture_fini(struct pfs_plot_picture *picture);
 /* ---- the legend: what the colours mean, and remarks on the recording ---- */
 
 enum { PFS_PLOT_MARGIN = 14 };
-#define PFS_PLOT_HATCH "#9aa0ad"
 
 /* The distance of two lines. */
 double pfs_plot_legend_line(const struct pfs_plot_picture *picture);
@@ -84,6 +84,9 @@ double pfs_plot_legend_draw(const struct pfs_plot_picture *picture, double y);
 enum pen_align { PEN_LEFT, PEN_RIGHT, PEN_CENTER, PEN_BOLD }; /* bold: from the left */
 
 void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color, double alpha);
+/* A point of that shape, as wide and high as `size`. */
+void pen_point(const struct pfs_plot_picture *p, double x, double y, double size, enum pfs_plot_shapes shape,
+	       const char *color, double alpha);
 /* Fills the path. */
 void pen_fill(const struct pfs_plot_picture *p, const char *color);
 void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);

@@ -181,6 +181,7 @@ static int plan(struct pfs_plot_picture *p, enum pfs_plot_format format)
 static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, enum pfs_plot_format format)
 {
 	struct pfs_plot_data *data = p->plot->data;
+	enum pfs_plot_sort sort = p->plot->sort;
 	uint32_t nr = p->plot->nr_bands;
 	int ret;
 
@@ -189,7 +190,7 @@ static int plan_with_fewer(struct pfs_plot_picture *p, struct pfs_plot *fewer, e
 		nr = p->bands_fit < nr && p->bands_fit ? p->bands_fit : nr;
 		pfs_plot_picture_fini(p);
 		pfs_plot_fini(fewer);
-		ret = pfs_plot_lay_out(fewer, data, nr);
+		ret = pfs_plot_lay_out(fewer, data, nr, sort);
 		if (ret)
 			return ret;
 		p->plot = fewer;
@@ -202,7 +203,9 @@ static int write_drawn(const struct pfs_plot *plot, const struct pfs_plot_style 
 {
 	struct pfs_cairo cairo;
 	struct pfs_plot fewer = { 0 };
-	struct pfs_plot_picture p = { .plot = plot, .style = style, .cairo = &cairo };
+	struct pfs_plot_picture p = {
+		.plot = plot, .style = style, .cairo = &cairo, .theme = style->theme ?: &pfs_plot_themes[PFS_PLOT_LIGHT]
+	};
 	int ret = load_cairo(&cairo, err);
 
 	if (ret)

@@ -96,6 +96,11 @@ const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_pl
 
 /* ---- spots ---- */
 
+enum pfs_plot_mark pfs_plot_mark(struct pfs_plot_kind kind)
+{
+	return kind.signal ? PFS_PLOT_SIGNAL : kind.class == PFS_MAJOR_CLASS ? PFS_PLOT_MAJOR : PFS_PLOT_PLAIN;
+}
+
 static bool same_place(const struct pfs_plot_spot *x, const struct pfs_plot_spot *y)
 {
 	return x->band == y->band && x->row == y->row && x->column == y->column;
@@ -106,7 +111,7 @@ static int compare_spots(const void *a, const void *b)
 	const struct pfs_plot_spot *x = a, *y = b;
 
 	return pfs_order(x->band, y->band) ?: pfs_order(x->row, y->row) ?: pfs_order(x->column, y->column)
-		?: pfs_order(x->color, y->color);
+		?: pfs_order(x->color, y->color) ?: pfs_order(x->mark, y->mark);
 }
 
 /* What came from several cells becomes one spot; of spots in one place the one with the highest count is the last. */
@@ -173,11 +178,13 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 			.row = pfs_plot_place(segment, cell) * nr_rows,
 			.count = cell->count,
 			.color = color_of(grid, cell),
+			.mark = pfs_plot_mark(cell->kind),
 			.column = (cell->bin - cells->first_bin) / grid->bins,
 		};
 		if (spot->row >= nr_rows)
 			spot->row = nr_rows - 1;
 		grid->by_color[spot->color] += spot->count;
+		grid->by_mark[spot->mark] += spot->count;
 		if (spot->color != PFS_PLOT_SAMPLED)
 			grid->faults[spot->column] += spot->count;
 	}

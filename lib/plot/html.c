@@ -38,6 +38,12 @@ static void begin_array(struct pfs_json *json, const char *name)
 	pfs_json_begin(json, name, "[");
 }
 
+static void begin_object(struct pfs_json *json, const char *name)
+{
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, name, "{");
+}
+
 static void write_string(struct pfs_json *json, const char *name, const char *s)
 {
 	pfs_json_line(json, "\n");
@@ -57,6 +63,8 @@ static void write_words(struct page *page)
 	write_string(json, "notes", pfs_plot_notes_text(page->plot, text));
 	write_string(json, "resident_text", PFS_PLOT_RESIDENT_TEXT);
 	write_string(json, "unobserved_text", PFS_PLOT_UNOBSERVED_TEXT);
+	write_string(json, "theme", page->style->theme ? page->style->theme->name : "");
+	write_string(json, "unit", pfs_plot_unit_text(page->plot));
 	write_string(json, "by", pfs_plot_by_names[page->style->heat ? PFS_PLOT_BY_NOTHING : page->style->by]);
 	pfs_json_line(json, "\n");
 	pfs_plot_write_summary(page->plot, &page->grid, json, "summary");
@@ -70,19 +78,52 @@ static void write_array(struct pfs_json *json, const char *name, const char *con
 	pfs_json_end(json, "]");
 }
 
-static void write_colors(struct pfs_json *json)
+/* All of a theme as the page's script has it: tones by name, colours by what they mean. */
+static void write_theme(struct pfs_json *json, const struct pfs_plot_theme *theme)
+{
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, theme->name, "{");
+	pfs_json_begin(json, "tones", "{");
+#define X(tone) pfs_json_word(json, #tone, theme->tone);
+	PFS_PLOT_TONES(X)
+#undef X
+	pfs_json_end(json, "}");
+	pfs_json_word(json, "sampled", theme->sampled);
+	write_array(json, "hot", theme->hot, PFS_PLOT_LEVELS);
+	write_array(json, "seen", theme->seen, PFS_PLOT_LEVELS);
+	write_array(json, "access", theme->access, 4);
+	write_array(json, "class", theme->class, 4);
+	write_array(json, "thread", theme->thread, PFS_PLOT_OTHERS + 1);
+	pfs_json_end(json, "}");
+}
+
+static void write_shape(struct pfs_json *json, const struct pfs_plot_shape *shape)
+{
+	pfs_json_begin(json, NULL, "[");
+	pfs_json_bool(json, NULL, shape->hollow);
+	for (unsigned int i = 0; i < 2U * shape->nr; i++)
+		pfs_json_format(json, NULL, "%d", shape->at[i]);
+	pfs_json_end(json, "]");
+}
+
+static void write_looks(struct pfs_json *json)
 {
 	write_array(json, "access", pfs_plot_access_texts, 4);
 	write_array(json, "class", pfs_plot_class_texts, 4);
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "colors", "{");
-	pfs_json_string(json, "sampled", pfs_plot_color(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
-	write_array(json, "hot", pfs_plot_hot, PFS_PLOT_LEVELS);
-	write_array(json, "seen", pfs_plot_seen, PFS_PLOT_LEVELS);
+	begin_object(json, "themes");
+	for (unsigned int i = 0; i < PFS_PLOT_THEMES; i++)
+		write_theme(json, &pfs_plot_themes[i]);
+	pfs_json_end(json, "}");
+	begin_array(json, "shapes");
+	for (unsigned int i = 0; i < PFS_PLOT_SHAPES; i++)
+		write_shape(json, &pfs_plot_shapes[i]);
+	pfs_json_end(json, "]");
+	begin_object(json, "shape_of");
+	pfs_json_u64(json, "sampled", pfs_plot_shape(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
 	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by <= PFS_PLOT_BY_THREAD; by++) {
 		begin_array(json, pfs_plot_by_names[by]);
 		for (unsigned int i = 0; i < (by == PFS_PLOT_BY_THREAD ? PFS_PLOT_OTHERS + 1 : 4); i++)
-			pfs_json_string(json, NULL, pfs_plot_color(by, i));
+			pfs_json_u64(json, NULL, pfs_plot_shape(by, i));
 		pfs_json_end(json, "]");
 	}
 	pfs_json_end(json, "}");
@@ -182,6 +223,10 @@ static void write_bands(struct page *page)
 		pfs_json_u64(json, "sampled", band->sampled);
 		pfs_json_format(json, "pages", "%.1f", band->pages);
 		pfs_json_bool(json, "unknown", band->unknown);
+		pfs_json_begin(json, "thumb", "[");
+		for (unsigned int k = 0; k < PFS_PLOT_THUMB; k++)
+			pfs_json_u64(json, NULL, band->thumb[k]);
+		pfs_json_end(json, "]");
 		pfs_json_end(json, "}");
 	}
 	pfs_json_end(json, "]");
@@ -306,7 +351,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 	if (!ret) {
 		rest = write_until(out, pfs_plot_page, "@DATA@");
 		write_words(&page);
-		write_colors(&page.json);
+		write_looks(&page.json);
 		write_names(&page);
 		ret = write_images(&page);
 		write_bands(&page);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,9 +110,39 @@ static const char *image_number(char buf[32], const struct pfs_plot_data *data, 
 	return buf;
 }
 
+/* Does another process in the picture have that name, too? */
+static bool is_ambiguous(const struct pfs_plot_data *data, const struct pfs_proc *proc, unsigned int nr)
+{
+	for (const struct pfs_proc *other = data->model->procs; other; other = other->next)
+		for (unsigned int i = 0; other != proc && i < other->nr_epochs; i++)
+			if (!strcmp(epoch_comm(other, i), epoch_comm(proc, nr)) && is_shown(data, &other->epochs[i]))
+				return true;
+	return false;
+}
+
+/* ", child of sh 14246, from 3.19 ms": what tells the image from others of its name. "": nothing has to. */
+static void role_text(char *buf, size_t size, const struct pfs_plot_data *data, const struct pfs_proc *proc,
+		      unsigned int nr)
+{
+	const struct pfs_proc *parent = proc->ppid ? pfs_model_proc(data->model, proc->ppid) : NULL;
+	uint64_t base = pfs_model_base_ns(data->model), start = proc->epochs[nr].start_ns;
+	char comm[256] = "", since[32];
+	int len = 0;
+
+	buf[0] = '\0';
+	if (!is_ambiguous(data, proc, nr))
+		return;
+	if (parent)
+		pfs_plot_escape(comm, sizeof(comm), parent->comm ? parent->comm : "");
+	if (proc->ppid)
+		len = snprintf(buf, size, ", child of %s%s%" PRId32, comm, *comm ? " " : "", proc->ppid);
+	if (start > base)
+		snprintf(buf + len, size - len, ", from %s", pfs_duration_text(since, start - base, 3));
+}
+
 char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
 {
-	char comm[256], number[32], *label = NULL;
+	char comm[256], number[32], role[400], *label = NULL;
 
 	for (const struct pfs_proc *proc = data->model->procs; proc; proc = proc->next) {
 		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
@@ -120,8 +151,9 @@ char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
 			pfs_plot_escape(comm, sizeof(comm), epoch_comm(proc, i));
-			return asprintf(&label, "%s (%s %" PRId32 "%s)", comm, proc->pid_known ? "pid" : "tid",
-					proc->pid, image_number(number, data, proc, i)) < 0
+			role_text(role, sizeof(role), data, proc, i);
+			return asprintf(&label, "%s (%s %" PRId32 "%s)%s", comm, proc->pid_known ? "pid" : "tid",
+					proc->pid, image_number(number, data, proc, i), role) < 0
 				       ? NULL
 				       : label;
 		}
@@ -335,10 +367,24 @@ static int choose_strips(struct layout *l, uint32_t max_bands)
 
 /* ---- bands ---- */
 
+/* "libc.so.6"; a region without a name has its first address and size: "anon 7f1c40000000 64K". Allocated, or NULL. */
+static char *strip_label(const struct layout *l, const struct strip *strip)
+{
+	const struct pfs_plot_group *group = group_of(l, strip->group);
+	uint32_t range = pfs_plot_find_range(l->plot, strip->group, l->leaves[strip->first].page);
+	char escaped[PFS_LABEL_MAX], size[8], *label;
+
+	pfs_plot_escape(escaped, sizeof(escaped), group->name);
+	if (!group->nameless || range == group->nr_ranges)
+		return strdup(pfs_label_base(escaped));
+	return asprintf(&label, "%s %" PRIx64 " %s", escaped, group->ranges[range].start,
+			pfs_size_text(size, group->ranges[range].end - group->ranges[range].start)) < 0
+		       ? NULL
+		       : label;
+}
+
 static int label_band(struct layout *l, struct pfs_plot_band *band, const struct strip *strips, uint32_t nr)
 {
-	char escaped[PFS_LABEL_MAX];
-
 	if (nr > 1) {
 		if (asprintf(&band->label, "%" PRIu32 " small regions", nr) >= 0)
 			return 0;
@@ -347,9 +393,47 @@ static int label_band(struct layout *l, struct pfs_plot_band *band, const struct
 	}
 	band->name = group_of(l, strips->group)->name;
 	band->unknown = group_of(l, strips->group)->unknown;
-	pfs_plot_escape(escaped, sizeof(escaped), band->name);
-	band->label = strdup(pfs_label_base(escaped));
+	band->label = strip_label(l, strips);
 	return band->label ? 0 : -ENOMEM;
+}
+
+/* The pages of the strip's region, else those of its leaves. */
+static void extent_of(const struct layout *l, const struct strip *strip, uint64_t *first, uint64_t *end)
+{
+	const struct pfs_plot_group *group = group_of(l, strip->group);
+	uint32_t range = pfs_plot_find_range(l->plot, strip->group, l->leaves[strip->first].page);
+
+	*first = l->leaves[strip->first].page;
+	*end = l->leaves[strip->end - 1].page + 1;
+	if (range < group->nr_ranges && group->ranges[range].start >> l->plot->unit_shift <= *first) {
+		*first = group->ranges[range].start >> l->plot->unit_shift;
+		*end = ((group->ranges[range].end - 1) >> l->plot->unit_shift) + 1;
+	}
+}
+
+/* Regions that share a band are side by side in it, each as large as it is. */
+static void fill_thumb(const struct layout *l, struct pfs_plot_band *band, const struct strip *strips, uint32_t nr)
+{
+	double part[PFS_PLOT_THUMB] = { 0 }, all = 0, before = 0;
+	uint64_t first, end;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		extent_of(l, &strips[i], &first, &end);
+		all += end - first;
+	}
+	for (uint32_t i = 0; i < nr; before += end - first, i++) {
+		extent_of(l, &strips[i], &first, &end);
+		for (uint32_t k = strips[i].first; k < strips[i].end; k++) {
+			const struct leaf *leaf = &l->leaves[k];
+			double from = (before + (leaf->page - first)) / all * PFS_PLOT_THUMB;
+			double to = from + PFS_PLOT_THUMB / all;
+
+			for (uint32_t at = from; leaf->faults + leaf->sampled && at < to && at < PFS_PLOT_THUMB; at++)
+				part[at] += fmin(to, at + 1) - fmax(from, at);
+		}
+	}
+	for (uint32_t at = 0; at < PFS_PLOT_THUMB; at++)
+		band->thumb[at] = fmin(8, ceil(part[at] * 8 - 1e-6));
 }
 
 /* Gaps of this many untouched units are folded: a quarter of the touched ones or more. */
@@ -417,6 +501,7 @@ static int add_band(struct layout *l, const struct strip *strips, uint32_t nr)
 	if (ret)
 		return ret;
 	band->block = strips->block;
+	fill_thumb(l, band, strips, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		add_segments(l, &strips[i], fold);
 	band->start = strips->start;
@@ -461,7 +546,66 @@ static int compare_segments(const void *a, const void *b)
 	return pfs_order(x->group, y->group) ?: pfs_order(x->first, y->first);
 }
 
-int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands)
+/* ---- the order of rows ---- */
+
+const char *const pfs_plot_sort_names[PFS_PLOT_SORTS] = { "address", "faults" };
+
+struct order {
+	uint64_t count;
+	uint32_t nr;
+};
+
+static int compare_orders(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	return pfs_order(x->count, y->count) ?: pfs_order(x->nr, y->nr);
+}
+
+/* order[i].nr becomes the present place of what is to be the i-th, place[k] the new one of the k-th. */
+static void find_places(struct order *order, uint32_t *place, uint32_t nr)
+{
+	qsort(order, nr, sizeof(*order), compare_orders);
+	for (uint32_t i = 0; i < nr; i++)
+		place[order[i].nr] = i;
+}
+
+/* Those with the most faults on top: blocks come from top to bottom, bands from bottom to top. */
+static int sort_rows(struct pfs_plot *plot)
+{
+	uint32_t most = plot->nr_bands + plot->nr_blocks + 1;
+	struct pfs_plot_block *blocks = calloc(most, sizeof(*blocks));
+	struct pfs_plot_band *bands = calloc(most, sizeof(*bands));
+	struct order *order = calloc(most, sizeof(*order));
+	uint32_t *place = calloc(most, sizeof(*place));
+	bool enough = blocks && bands && order && place;
+
+	if (enough) {
+		memcpy(blocks, plot->blocks, plot->nr_blocks * sizeof(*blocks));
+		memcpy(bands, plot->bands, plot->nr_bands * sizeof(*bands));
+		for (uint32_t i = 0; i < plot->nr_blocks; i++)
+			order[i] = (struct order){ UINT64_MAX - blocks[i].faults - blocks[i].sampled, i };
+		find_places(order, place, plot->nr_blocks);
+		for (uint32_t i = 0; i < plot->nr_blocks; i++)
+			plot->blocks[i] = blocks[order[i].nr];
+		for (uint32_t i = 0; i < plot->nr_bands; i++) {
+			bands[i].block = place[bands[i].block];
+			order[i] = (struct order){ bands[i].faults + bands[i].sampled, i };
+		}
+		find_places(order, place, plot->nr_bands);
+		for (uint32_t i = 0; i < plot->nr_bands; i++)
+			plot->bands[i] = bands[order[i].nr];
+		for (uint32_t i = 0; i < plot->nr_segments; i++)
+			plot->segments[i].band = place[plot->segments[i].band];
+	}
+	free(blocks);
+	free(bands);
+	free(order);
+	free(place);
+	return enough ? 0 : -ENOMEM;
+}
+
+int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands, enum pfs_plot_sort sort)
 {
 	struct pfs_plot_cells *cells = &data->cells;
 	struct layout l = {
@@ -472,7 +616,7 @@ int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t
 	};
 	int ret;
 
-	*plot = (struct pfs_plot){ .data = data };
+	*plot = (struct pfs_plot){ .data = data, .sort = sort };
 	plot->unit_shift = data->model->page_shift + cells->page_shift;
 	plot->nr_bins = cells->last_bin - cells->first_bin + 1;
 	plot->from_ns = cells->first_bin << cells->time_shift;
@@ -486,6 +630,8 @@ int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t
 		ret = choose_strips(&l, max_bands);
 	if (!ret)
 		ret = make_bands(&l);
+	if (!ret && sort == PFS_PLOT_BY_FAULTS)
+		ret = sort_rows(plot);
 	if (!ret && plot->nr_segments)
 		qsort(plot->segments, plot->nr_segments, sizeof(*plot->segments), compare_segments);
 	if (!ret)

@@ -1,41 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The colours of drawn plots, on white and on dark; the legend, and the remarks under it. Colours of threads differ also
- * for the colour-blind; the colour of sampled accesses is in no other row.
+ * What stands under a drawn plot: the legend, explanations, and remarks on the recording.
  */
 #include "plot/draw.h"
 
 #include "view/labels.h"
 
 #include <string.h>
-
-static const char *const by_access[] = { "#6b7280", "#2a9d3a", "#d1352b", "#2f6fd0" };
-static const char *const by_class[] = { "#5b7a99", "#2a9d3a", "#e08a00", "#c11fb0" };
-static const char *const by_thread[] = {
-	"#2f6fd0", "#e08a00", "#d1352b", "#2a9d3a", "#8c564b", "#c11fb0",
-	"#7a7d1f", "#f28ba8", "#3a3f8f", "#a07cd8", "#8a8f98",
-};
-
-/* The first must be visible on white: most places of a plot have one touch. */
-const char *const pfs_plot_hot[PFS_PLOT_LEVELS] = {
-	"#f5b942", "#f5a02f", "#f2862a", "#ea6a27", "#dd4b23", "#c62f22", "#a41a26", "#7c0f28", "#4d0820",
-};
-const char *const pfs_plot_seen[PFS_PLOT_LEVELS] = {
-	"#86d0d0", "#68c3c3", "#4cb5b5", "#33a6a6", "#1d9595", "#0e8181", "#0a6a6a", "#075050", "#033636",
-};
-
-const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color)
-{
-	static const char *const *const rows[] = {
-		[PFS_PLOT_BY_ACCESS] = by_access,
-		[PFS_PLOT_BY_CLASS] = by_class,
-		[PFS_PLOT_BY_THREAD] = by_thread,
-	};
-
-	if (color == PFS_PLOT_SAMPLED)
-		return "#00a5a5";
-	return by == PFS_PLOT_BY_NOTHING ? pfs_plot_hot[PFS_PLOT_LEVELS / 2] : rows[by][color];
-}
 
 /* ---- the legend ---- */
 
@@ -53,8 +24,26 @@ double pfs_plot_legend_line(const struct pfs_plot_picture *p)
 	return p->terse < PFS_PLOT_LOW_CHARTS ? LINE : LOW_LINE;
 }
 
-/* color: of the box in front of it; NULL: none; PFS_PLOT_HATCH: hatched. */
-static void add_item(struct legend *l, const char *color, const char *text)
+/* What is in front of an item; without colour nothing is. */
+struct swatch {
+	const char *color;
+	enum { BOX, POINT, HATCH } what;
+	enum pfs_plot_shapes shape;
+};
+
+static void draw_swatch(const struct pfs_plot_picture *p, const struct swatch *swatch, double x, double y)
+{
+	if (!swatch->color)
+		return;
+	if (swatch->what == BOX)
+		pen_box(p, x, y - 9, 11, 11, swatch->color, 1);
+	else if (swatch->what == POINT)
+		pen_point(p, x + 5.5, y - 4, 9, swatch->shape, swatch->color, 1);
+	else
+		pen_hatch(p, x, y - 9, 11, 11, swatch->color);
+}
+
+static void add_item(struct legend *l, struct swatch swatch, const char *text)
 {
 	const struct pfs_plot_picture *p = l->p;
 	double width = 20 + pen_width(p, SIZE, text), right = p->width - PFS_PLOT_MARGIN;
@@ -67,24 +56,52 @@ static void add_item(struct legend *l, const char *color, const char *text)
 		l->y += pfs_plot_legend_line(p);
 		l->lines++;
 	}
-	if (color && !strcmp(color, PFS_PLOT_HATCH))
-		pen_hatch(p, l->x, l->y - 9, 11, 11, color);
-	else if (color)
-		pen_box(p, l->x, l->y - 9, 11, 11, color, 1);
-	pen_text(p, l->x + (color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (color ? 15 : 0), "#1f2430", text);
+	draw_swatch(p, &swatch, l->x, l->y);
+	pen_text(p, l->x + (swatch.color ? 15 : 0), l->y, SIZE, PEN_LEFT, right - l->x - (swatch.color ? 15 : 0),
+		 p->theme->ink, text);
 	l->x += width + 12;
 }
 
-static void draw_heat_scale(struct legend *l, uint64_t most, const char *const *colors)
+/* Sampled accesses have a shape of their own as well. */
+static void draw_heat_scale(struct legend *l, const char *text, uint64_t most, const char *const *colors)
 {
+	bool sampled = colors == l->p->theme->seen;
 	char number[32];
 
+	if (!most)
+		return;
+	add_item(l, (struct swatch){ 0 }, text);
 	for (unsigned int level = 0; level < PFS_PLOT_LEVELS; level++) {
 		uint64_t from = pfs_plot_level_from(level, most, PFS_PLOT_LEVELS);
+		struct swatch swatch = { colors[level], sampled ? POINT : BOX, PFS_PLOT_RING };
 
 		if (from <= most)
-			add_item(l, colors[level], pfs_grouped_text(number, from));
+			add_item(l, swatch, pfs_grouped_text(number, from));
 	}
+}
+
+static bool has_lost(const struct pfs_plot_picture *p)
+{
+	return pfs_plot_lost(p->plot, p->plot->from_ns, p->plot->to_ns);
+}
+
+/* Where colours are of something else, the marks of rare faults are explained, too. */
+static void draw_marks(struct legend *l)
+{
+	const struct pfs_plot_picture *p = l->p;
+	char text[480], number[32];
+
+	for (enum pfs_plot_mark mark = PFS_PLOT_MAJOR; mark < PFS_PLOT_MARKS; mark++) {
+		struct swatch swatch = { p->theme->class[mark], POINT, pfs_plot_shape(PFS_PLOT_BY_CLASS, mark) };
+
+		if (!p->grid.by_mark[mark] || p->grid.by == PFS_PLOT_BY_CLASS)
+			continue;
+		snprintf(text, sizeof(text), "of them %s: %s", pfs_plot_class_texts[mark],
+			 pfs_grouped_text(number, p->grid.by_mark[mark]));
+		add_item(l, swatch, text);
+	}
+	if (has_lost(p))
+		add_item(l, (struct swatch){ p->theme->lost, POINT, PFS_PLOT_DOWN }, "events lost");
 }
 
 static void draw_items(struct legend *l)
@@ -93,22 +110,21 @@ static void draw_items(struct legend *l)
 	const struct pfs_plot_grid *grid = &p->grid;
 	char name[400], text[480], number[32];
 
-	if (p->style->heat && grid->most) {
-		add_item(l, NULL, "faults in a place, at least:");
-		draw_heat_scale(l, grid->most, pfs_plot_hot);
-	}
-	if (p->style->heat && grid->most_sampled) {
-		add_item(l, NULL, "sampled accesses (not faults), at least:");
-		draw_heat_scale(l, grid->most_sampled, pfs_plot_seen);
+	if (p->style->heat) {
+		draw_heat_scale(l, "faults in a place, at least:", grid->most, p->theme->hot);
+		draw_heat_scale(l, "sampled accesses (not faults), at least:", grid->most_sampled, p->theme->seen);
 	}
 	if (p->plot->nr_unobserved)
-		add_item(l, PFS_PLOT_HATCH, PFS_PLOT_UNOBSERVED_TEXT);
+		add_item(l, (struct swatch){ p->theme->hatch, HATCH, 0 }, PFS_PLOT_UNOBSERVED_TEXT);
 	for (uint32_t i = 0; i < PFS_PLOT_COLORS && !p->style->heat; i++) {
 		if (!pfs_plot_color_text(p->plot, grid, i, name, sizeof(name)))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", name, pfs_grouped_text(number, grid->by_color[i]));
-		add_item(l, pfs_plot_color(grid->by, i), text);
+		add_item(l,
+			 (struct swatch){ pfs_plot_color(p->theme, grid->by, i), POINT, pfs_plot_shape(grid->by, i) },
+			 text);
 	}
+	draw_marks(l);
 }
 
 static double draw_note(const struct pfs_plot_picture *p, double y, const char *color, const char *text)
@@ -123,8 +139,8 @@ static double draw_explanations(const struct pfs_plot_picture *p, double y)
 
 	snprintf(text, sizeof(text), "%s%s.", pfs_plot_scale_text(p->plot, &p->grid, scale),
 		 p->grid.most > 1 && !p->style->heat ? "; a point is one fault or more, darker with more" : "");
-	y = draw_note(p, y, "#5b6270", text);
-	return draw_note(p, y, "#5b6270", PFS_PLOT_RESIDENT_TEXT ".");
+	y = draw_note(p, y, p->theme->dim, text);
+	return draw_note(p, y, p->theme->dim, PFS_PLOT_RESIDENT_TEXT ".");
 }
 
 double pfs_plot_legend_draw(const struct pfs_plot_picture *p, double y)
@@ -138,6 +154,6 @@ double pfs_plot_legend_draw(const struct pfs_plot_picture *p, double y)
 		y = draw_explanations(p, y);
 	rest = (char *)pfs_plot_notes_text(p->plot, text);
 	while ((line = strsep(&rest, "\n")) && *line)
-		y = draw_note(p, y, "#a02020", line);
+		y = draw_note(p, y, p->theme->note, line);
 	return y;
 }

@@ -13,7 +13,7 @@
  */
 function makePlan(width)
 {
-	const wide = width >= 700, chart = innerHeight < 800 ? 40 : 70, below = 2 * (chart + GAP) + AXIS;
+	const wide = width >= 760, chart = innerHeight < 800 ? 40 : 70, below = 2 * (chart + GAP) + AXIS;
 	const wish = band => 14 + 9 * Math.log2(1 + band.pages);
 	const wishes = D.bands.reduce((sum, band) => sum + wish(band), 1);
 	const headings = D.blocks.length > 1 ? HEADING * D.blocks.length : 0;
@@ -23,8 +23,8 @@ function makePlan(width)
 	const scale = (wanted - least) / (wishes - least);
 	let y = 0;
 	plan = { width, wide, chart, below, top: [], height: [], headings: [] };
-	plan.left = wide ? 190 : clamp(Math.round(width * 0.27), 60, 190);
-	plan.right = width - (wide ? 100 : 58);
+	plan.left = wide ? 206 : clamp(Math.round(width * 0.27), 60, 190);
+	plan.right = width - (wide ? COUNT + THUMB + 24 : 58);
 	plan.number = wide ? number : short;
 	for (let block = 0; block < D.blocks.length; block++) {
 		plan.headings.push(y);
@@ -61,9 +61,26 @@ function cellY(i)
 
 /* ---- drawing ---- */
 
-function color(name)
+const color = tone => T.tones[tone];
+
+/* The outline of a point, as plot/theme.c has it. */
+function shapePath(g, shape, x, y, size)
 {
-	return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+	const [, ...at] = D.shapes[shape], unit = size / 200;
+	g.beginPath();
+	for (let i = 0; i < at.length; i += 2)
+		g.lineTo(x + unit * at[i], y + unit * at[i + 1]);
+	g.closePath();
+}
+
+/* A point in that colour. */
+function drawPoint(g, shape, x, y, size, style)
+{
+	shapePath(g, shape, x, y, size);
+	g.fillStyle = g.strokeStyle = style;
+	g.lineWidth = size / 4;
+	g.setLineDash([]);
+	D.shapes[shape][0] ? g.stroke() : g.fill();
 }
 
 function text(g, s, x, y, align, room)
@@ -84,18 +101,19 @@ function inWindow()
 function drawBands()
 {
 	const dashes = color('fold'), line = color('line');
-	const bg = [color('bg'), color('odd')], odd = color('odd-one');
+	const bg = [color('ground'), color('odd')], strange = color('strange');
 	D.bands.forEach((band, i) => {
 		const y = toY(plan.top[i]), h = toY(plan.top[i] + plan.height[i]) - y;
 		if (y > plan.shown || y + h < 0)
 			return;
-		g.fillStyle = band.unknown ? odd : bg[i % 2];
+		g.fillStyle = band.unknown ? strange : bg[i % 2];
 		g.fillRect(plan.left, y, plan.right - plan.left, h);
 		g.fillStyle = line;
 		g.fillRect(plan.left, y, plan.right - plan.left, 1);
 		if (folds[i].length >= h / 12)
 			return;
 		g.strokeStyle = dashes;
+		g.lineWidth = 1;
 		g.setLineDash([4, 3]);
 		g.beginPath();
 		for (const at of folds[i]) {
@@ -107,24 +125,45 @@ function drawBands()
 	});
 }
 
-/* Times at which events may be missing. */
+/* Times at which events may be missing: on top of all, at least as wide as a point, with a mark above. */
 function drawLosses(g, y, h)
 {
-	g.fillStyle = '#9aa0ad66';
-	g.beginPath();
 	for (const [from, to] of D.losses) {
-		const x = clamp(toX(from), plan.left, plan.right);
-		const end = clamp(Math.max(toX(to), toX(from) + 1), plan.left, plan.right);
-		g.rect(x, y, end - x, h);
+		const left = clamp(toX(from), plan.left, plan.right), end = clamp(toX(to), plan.left, plan.right);
+		const w = Math.max(end - left, DOT), x = Math.min(left, plan.right - w);
+		if (toX(to) < plan.left || toX(from) > plan.right)
+			continue;
+		g.fillStyle = color('lost');
+		g.globalAlpha = 0.35;
+		g.fillRect(x, y, w, h);
+		g.globalAlpha = 1;
+		g.fillRect(x, y, w, 3);
+		if (g !== u)
+			drawPoint(g, LOST, x + w / 2, y + 4, MARK, color('lost'));
 	}
-	g.fill();
+}
+
+/* The selected time. */
+function drawSpan(g, y, h)
+{
+	if (!span)
+		return;
+	const x = clamp(toX(span[0]), plan.left, plan.right), end = clamp(toX(span[1]), plan.left, plan.right);
+	if (toX(span[1]) < plan.left || toX(span[0]) > plan.right)
+		return;
+	g.fillStyle = color('rate');
+	g.globalAlpha = 0.18;
+	g.fillRect(x, y, end - x, h);
+	g.globalAlpha = 1;
+	g.fillRect(x, y, 1, h);
+	g.fillRect(end - 1, y, 1, h);
 }
 
 /* Where nothing was observed: lines that go on in an adjacent area. A quiet interval is left out if it is too small to be seen. */
 function drawUnobserved()
 {
 	const apart = 6;
-	g.strokeStyle = color('fold');
+	g.strokeStyle = color('hatch');
 	g.setLineDash([]);
 	g.lineWidth = 1;
 	g.beginPath();
@@ -143,6 +182,18 @@ function drawUnobserved()
 	g.stroke();
 }
 
+/* What is touched of it at any time, as bars from its lowest address on. */
+function drawThumb(band, x, middle, h)
+{
+	const w = THUMB / band.thumb.length;
+	g.fillStyle = color('odd');
+	g.fillRect(x, middle - h / 2, THUMB, h);
+	g.fillStyle = color('rate');
+	band.thumb.forEach((eighths, i) => g.fillRect(x + i * w, middle + h / 2 - h * eighths / 8, w, h * eighths / 8));
+	g.fillStyle = color('rule');
+	g.fillRect(x, middle + h / 2, THUMB, 1);
+}
+
 /*
  * Names are in the middle of the visible part of their bands; a heading stays at the top while bands under it are
  * visible.
@@ -150,17 +201,25 @@ function drawUnobserved()
 function drawNames()
 {
 	const [top, to] = inWindow(), many = D.blocks.length > 1, from = top + (many ? HEADING : 0);
-	const fg = color('fg'), dim = color('dim');
+	const ink = color('ink'), dim = color('dim');
 	g.font = '11px sans-serif';
 	D.bands.forEach((band, i) => {
 		const y = toY(plan.top[i]), end = toY(plan.top[i] + plan.height[i]);
 		const first = Math.max(y, from), last = Math.min(end, to), middle = (first + last) / 2 + 4;
 		if (last - first < LABEL - 0.01)
 			return;
-		g.fillStyle = fg;
-		text(g, labels[i], plan.left - 6, middle, 'right', plan.left - 12);
+		if (found.includes(i)) {
+			g.fillStyle = color('head');
+			g.fillRect(0, first, plan.left, last - first);
+			drawPoint(g, FOUND, 7, (first + last) / 2, 8, color('note'));
+		}
+		g.fillStyle = ink;
+		text(g, band.label, plan.left - 6, middle, 'right', plan.left - 12);
 		g.fillStyle = dim;
-		text(g, plan.number(band.faults + band.sampled), plan.right + 6, middle, 'left');
+		text(g, plan.number(band.faults + band.sampled), plan.wide ? plan.right + COUNT : plan.right + 6, middle,
+		     plan.wide ? 'right' : 'left');
+		if (plan.wide)
+			drawThumb(band, plan.right + COUNT + 10, (first + last) / 2, Math.min(14, last - first - 3));
 	});
 	for (let i = 0; many && i < D.blocks.length; i++) {
 		const y = toY(plan.headings[i]), last = i + 1 === D.blocks.length;
@@ -171,9 +230,9 @@ function drawNames()
 		g.fillStyle = color('head');
 		g.fillRect(0, y, plan.right, toY(plan.headings[i] + HEADING) - y);
 		g.fillRect(0, at, plan.right, HEADING);
-		g.fillStyle = fg;
+		g.fillStyle = ink;
 		g.font = 'bold 12px sans-serif';
-		text(g, D.blocks[i][0] + ': ' + number(D.blocks[i][1]), 14, at + 14, 'left', plan.right - 20);
+		text(g, D.blocks[i][0] + ': ' + number(D.blocks[i][1]) + ' ' + D.unit, 14, at + 14, 'left', plan.right - 20);
 	}
 }
 
@@ -199,14 +258,17 @@ function findSpots()
 		if (x + w / 2 < plan.left || x - w / 2 > plan.right || y + h / 2 < 0 || y - h / 2 > plan.shown)
 			continue;
 		const column = Math.floor(x / step) + far, row = Math.floor(y / step) + far;
-		const place = ((2 * key + wide) * 2 * far + column) * 2 * far + row;
+		const mark = markOf(i);
+		const place = ((2 * (4 * key + mark) + wide) * 2 * far + column) * 2 * far + row;
 		const spot = places.get(place);
 		if (spot) {
 			spot.count += C.count[i];
 			if (timeOf(i) < timeOf(spot.cell))
 				spot.cell = i;
 		} else {
-			spots.push({ x, y, w: wide ? w : 0, h: wide ? h : 0, cell: i, key: keys[key], count: C.count[i] });
+			spots.push({
+				x, y, w: wide ? w : 0, h: wide ? h : 0, cell: i, key: keys[key], mark, count: C.count[i],
+			});
 			places.set(place, spots[spots.length - 1]);
 		}
 	}
@@ -214,16 +276,16 @@ function findSpots()
 }
 
 /*
- * High counts on top of low ones, dots on top of wide spots, faults on top of sampled accesses. Returns the highest
- * count of each in one place.
+ * High counts on top of low ones, dots on top of wide spots, faults on top of sampled accesses, rare faults on top of all.
+ * Returns the highest count of each in one place.
  */
 function drawSpots(scale)
 {
-	const heat = by === 'heat', faint = isDark() ? 0.85 : 0.6, most = {};
+	const heat = by === 'heat', most = {};
 	const order = s => (s.key === 'sampled' ? 0 : 2) + !s.w, scaleOf = s => s.key === 'sampled' ? s.key : 'heat';
 	for (const s of spots)
 		most[scaleOf(s)] = Math.max(most[scaleOf(s)] || 1, s.count);
-	spots.sort((a, b) => order(a) - order(b) || a.count - b.count);
+	spots.sort((a, b) => a.mark - b.mark || order(a) - order(b) || a.count - b.count);
 	layer.canvas.width = canvas.width;
 	layer.canvas.height = canvas.height;
 	layer.setTransform(scale, 0, 0, scale, 0, 0);
@@ -231,14 +293,22 @@ function drawSpots(scale)
 	layer.rect(plan.left, 0, plan.right - plan.left, plan.shown);
 	layer.clip();
 	for (const s of spots) {
-		const level = levelOf(s.count, most[scaleOf(s)]);
-		const w = Math.max(s.w, DOT), h = Math.max(s.h, DOT), strong = level / (LEVELS - 1);
-		layer.fillStyle = heat ? heatColor(s.key, level) : keyColor(s.key);
-		layer.globalAlpha = heat ? 1 : s.w ? 0.25 + 0.4 * strong : faint + (1 - faint) * strong;
-		if (heat && !s.w)
+		const level = levelOf(s.count, most[scaleOf(s)]), strong = level / (LEVELS - 1);
+		const style = heat ? heatColor(s.key, level) : keyColor(s.key);
+		layer.globalAlpha = heat ? 1 : s.w ? 0.3 + 0.4 * strong : 0.76 + 0.24 * strong;
+		layer.fillStyle = style;
+		if (s.w)
+			layer.fillRect(s.x - Math.max(s.w, DOT) / 2, s.y - Math.max(s.h, DOT) / 2,
+				       Math.max(s.w, DOT), Math.max(s.h, DOT));
+		else if (heat && s.key !== 'sampled')
 			layer.fillRect(Math.floor(s.x / DOT) * DOT, Math.floor(s.y / DOT) * DOT, DOT, DOT);
 		else
-			layer.fillRect(s.x - w / 2, s.y - h / 2, w, h);
+			drawPoint(layer, keyShape(s.key), s.x, s.y, DOT + (s.key === 'sampled' ? 2 : 1), style);
+		layer.globalAlpha = 1;
+		if (!s.mark)
+			continue;
+		drawPoint(layer, 0, s.x, s.y, MARK + 3, color('ground'));
+		drawPoint(layer, D.shape_of.class[s.mark], s.x, s.y, MARK, T.class[s.mark]);
 	}
 	return most;
 }
@@ -257,7 +327,7 @@ function drawChart(y, name, values, bins, unit, fill)
 		if (toX((i + together) * bins) > left && toX(i * bins) < right)
 			most = Math.max(most, value);
 	}
-	g.fillStyle = color('odd');
+	g.fillStyle = color('chart');
 	g.fillRect(left, y, right - left, chart);
 	g.fillStyle = fill;
 	columns.forEach((value, i) => {
@@ -268,12 +338,24 @@ function drawChart(y, name, values, bins, unit, fill)
 	});
 	const columnSeconds = together * bins * D.bin_ns / 1e9;
 	g.font = '11px sans-serif';
-	g.fillStyle = color('fg');
+	g.fillStyle = color('ink');
 	text(g, name, left - 6, y + chart / 2, 'right', left - 12);
 	g.fillStyle = color('dim');
 	const scale = unit ? plan.number(most) + (plan.wide ? unit : '') :
 		plan.number(most / columnSeconds) + '/s';
 	text(g, scale, right + 6, y + 10, 'left');
+}
+
+function tickText(ns, tick, unit)
+{
+	return (ns / 10 ** unit[1]).toFixed(clamp(Math.ceil(unit[1] - Math.log10(tick) - 1e-9), 0, unit[1]));
+}
+
+/* The unit in which times are shortest, and its power of ten in nanoseconds. */
+function axisUnit(last, tick)
+{
+	return [['s', 9], ['ms', 6], ['us', 3]].reduce((best, unit) =>
+		tickText(last, tick, unit).length < tickText(last, tick, best).length ? unit : best);
 }
 
 function drawAxis(y)
@@ -285,16 +367,15 @@ function drawAxis(y)
 		steps.push(steps.shift());
 	}
 	tick = Math.max(1, Math.round(tick));
-	const digits = Math.max(0, Math.ceil(9 - Math.log10(tick) - 1e-9));
+	const first = D.from_ns + view.x0 * D.bin_ns, unit = axisUnit(first + span, tick);
 	g.font = '11px sans-serif';
-	g.fillStyle = color('fg');
-	const first = D.from_ns + view.x0 * D.bin_ns;
+	g.fillStyle = color('ink');
 	for (let at = Math.ceil(first / tick) * tick; at <= first + span; at += tick) {
 		const x = toX((at - D.from_ns) / D.bin_ns);
 		g.fillRect(x, y, 1, 5);
-		text(g, (at / 1e9).toFixed(digits), x, y + 18, 'center');
+		text(g, tickText(at, tick, unit), x, y + 18, 'center');
 	}
-	text(g, 'time (s)', plan.left - 24, y + 18, 'right');
+	text(g, 'time (' + unit[0] + ')', plan.left - 24, y + 18, 'right');
 }
 
 /* A canvas of that size in CSS pixels, on an empty ground. */
@@ -305,19 +386,20 @@ function clear(g, height, scale)
 	g.canvas.style.width = plan.width + 'px';
 	g.canvas.style.height = height + 'px';
 	g.setTransform(scale, 0, 0, scale, 0, 0);
-	g.fillStyle = color('bg');
+	g.fillStyle = color('ground');
 	g.fillRect(0, 0, plan.width, height);
 }
 
 /* Paints the computed picture again when the window has moved. */
 function paint()
 {
-	const scale = devicePixelRatio || 1;
+	const scale = scaleNow();
 	clear(g, plan.shown, scale);
 	drawBands();
-	drawLosses(g, 0, plan.shown);
 	drawUnobserved();
+	drawSpan(g, 0, plan.shown);
 	g.drawImage(layer.canvas, 0, 0, plan.width, layer.canvas.height / scale);
+	drawLosses(g, 0, plan.shown);
 	drawNames();
 	if (mouse)
 		showTip();
@@ -329,19 +411,39 @@ function drawUnder()
 	for (let i = 0; i < N; i++)
 		if (!(C.kind[i] & 32) && !hides[keyNumbers[i]])
 			rate[C.bin[i]] += C.count[i];
-	clear(u, plan.below, devicePixelRatio || 1);
-	drawChart(GAP / 2, wide ? 'faults per second' : 'faults/s', rate, 1, '', '#7c8db5');
+	clear(u, plan.below, scaleNow());
+	drawChart(GAP / 2, wide ? 'faults per second' : 'faults/s', rate, 1, '', color('rate'));
 	drawChart(GAP * 1.5 + plan.chart, wide ? 'resident (estimate)' : 'resident',
-		  D.resident, D.resident_bins, ' pages', '#b59a7c');
+		  D.resident, D.resident_bins, ' pages', color('resident'));
 	drawLosses(u, GAP / 2, GAP + 2 * plan.chart);
+	drawSpan(u, GAP / 2, GAP + 2 * plan.chart);
 	drawAxis(GAP * 1.5 + 2 * plan.chart);
 }
+
+/* What is in the columns beside the bands. */
+function placeColumns()
+{
+	const box = $('columns'), wide = plan.wide;
+	box.textContent = '';
+	for (const [words, side, x] of [['region', 'right', plan.width - plan.left + 6],
+		wide ? [D.unit, 'right', plan.width - plan.right - COUNT] : [D.unit, 'left', plan.right + 6],
+		wide ? ['touched pages', 'left', plan.right + COUNT + 10] : ['', 'left', 0]]) {
+		const label = document.createElement('span');
+		label.textContent = words;
+		label.style[side] = x + 'px';
+		box.append(label);
+	}
+}
+
+/* Sharper on paper than on the screen. */
+const scaleNow = () => printing ? 2 : devicePixelRatio || 1;
 
 /* Returns the number of touches that are not hidden. */
 function draw()
 {
-	const scale = devicePixelRatio || 1;
-	makePlan(document.documentElement.clientWidth);
+	const scale = scaleNow();
+	makePlan(printing ? PAPER : document.documentElement.clientWidth);
+	placeColumns();
 	canvas.width = plan.width * scale;
 	canvas.height = plan.shown * scale;
 	drawUnder();
@@ -349,5 +451,6 @@ function draw()
 	if (by === 'heat')
 		makeScale(most);
 	paint();
+	saveState();
 	return shown;
 }

@@ -22,6 +22,21 @@ void pen_box(const struct pfs_plot_picture *p, double x, double y, double w, dou
 	p->cairo->fill(p->on);
 }
 
+void pen_point(const struct pfs_plot_picture *p, double x, double y, double size, enum pfs_plot_shapes nr,
+	       const char *color, double alpha)
+{
+	const struct pfs_plot_shape *shape = &pfs_plot_shapes[nr];
+	double unit = size / 200;
+
+	for (unsigned int i = 0; i < shape->nr; i++)
+		(i ? p->cairo->line_to : p->cairo->move_to)(p->on, x + unit * shape->at[2 * i],
+							    y + unit * shape->at[2 * i + 1]);
+	p->cairo->close_path(p->on);
+	ink(p, color, alpha);
+	p->cairo->set_line_width(p->on, size / 4);
+	(shape->hollow ? p->cairo->stroke : p->cairo->fill)(p->on);
+}
+
 void pen_fill(const struct pfs_plot_picture *p, const char *color)
 {
 	ink(p, color, 1);

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "plot/data.h"
+#include "plot/theme.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -27,6 +28,8 @@ struct pfs_plot_segment {
 	double at, len;	      /* of its band, which is 1 from bottom to top */
 };
 
+enum { PFS_PLOT_THUMB = 32 };
+
 struct pfs_plot_band {
 	char *label;	  /* escaped; a file without its path */
 	const char *name; /* not escaped; NULL: several regions */
@@ -36,6 +39,8 @@ struct pfs_plot_band {
 	double pages; /* its height stands for these, in units of cells */
 	uint32_t nr_folds;
 	bool unknown; /* no known region */
+	uint8_t thumb
+		[PFS_PLOT_THUMB]; /* touched pages in each part of it, from its lowest address on: 0 to 8 eighths */
 };
 
 struct pfs_plot_block {
@@ -51,20 +56,25 @@ struct pfs_plot_unobserved {
 	bool quiet; /* no page of any process was taken away then */
 };
 
+/* Bands of a block; also the blocks, by faults. */
+enum pfs_plot_sort { PFS_PLOT_BY_ADDRESS, PFS_PLOT_BY_FAULTS, PFS_PLOT_SORTS };
+extern const char *const pfs_plot_sort_names[PFS_PLOT_SORTS];
+
 struct pfs_plot {
 	struct pfs_plot_data *data;
-	struct pfs_plot_block *blocks;	   /* from top to bottom */
-	struct pfs_plot_band *bands;	   /* block by block, each from the lowest address on */
+	struct pfs_plot_block *blocks; /* from top to bottom */
+	struct pfs_plot_band *bands;   /* from bottom to top: each block's from the lowest address on, or by faults */
 	struct pfs_plot_segment *segments; /* sorted by group and page */
 	struct pfs_plot_unobserved *unobserved;
 	uint32_t nr_blocks, nr_bands, nr_segments, nr_unobserved;
+	enum pfs_plot_sort sort;
 	uint64_t nr_bins;
 	uint64_t from_ns, to_ns; /* beginning of the first bin, end of the last */
 	unsigned int unit_shift; /* a unit of cells is 1 << unit_shift bytes */
 };
 
 /* Makes about max_bands bands at most. Sorts the cells. The data must not change while the plot lives. 0 or -ENOMEM. */
-int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands);
+int pfs_plot_lay_out(struct pfs_plot *plot, struct pfs_plot_data *data, uint32_t max_bands, enum pfs_plot_sort sort);
 void pfs_plot_fini(struct pfs_plot *plot);
 
 /* The segment of a cell: `from`, which is plot->segments or the segment of a cell before this one, or a later one. */
@@ -81,22 +91,15 @@ char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr);
 
 /* ---- the grid ---- */
 
-enum pfs_plot_by {
-	PFS_PLOT_BY_NOTHING, /* a heat map */
-	PFS_PLOT_BY_ACCESS,
-	PFS_PLOT_BY_CLASS,
-	PFS_PLOT_BY_THREAD,
-};
+/* Rare faults, which are drawn larger and on top, as faults are that are coloured by class: these are its colours. */
+enum pfs_plot_mark { PFS_PLOT_PLAIN, PFS_PLOT_MAJOR = PFS_MAJOR_CLASS, PFS_PLOT_SIGNAL, PFS_PLOT_MARKS };
 
-enum {
-	PFS_PLOT_COLORS = 12,
-	PFS_PLOT_OTHERS = 10,  /* threads without a colour of their own */
-	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are not faults */
-};
+enum pfs_plot_mark pfs_plot_mark(struct pfs_plot_kind kind);
 
 /* Touches of one colour in one place of the grid. */
 struct pfs_plot_spot {
-	uint32_t band, row, column, color;
+	uint32_t band, row, column;
+	uint8_t color, mark;
 	uint64_t count;
 };
 
@@ -106,8 +109,9 @@ struct pfs_plot_grid {
 	uint64_t column_ns;
 	struct pfs_plot_spot *spots; /* sorted by band, row, column; the most frequent colour last */
 	uint32_t nr_spots;
-	uint64_t most, most_sampled;	     /* faults and sampled accesses in one place */
-	uint64_t by_color[PFS_PLOT_COLORS];  /* touches */
+	uint64_t most, most_sampled;	    /* faults and sampled accesses in one place */
+	uint64_t by_color[PFS_PLOT_COLORS]; /* touches */
+	uint64_t by_mark[PFS_PLOT_MARKS];
 	uint64_t *faults;		     /* by column */
 	uint64_t *resident;		     /* pages by column, the most at any time of it; see plot/resident.c */
 	uint64_t most_faults, most_resident; /* in one column */
@@ -157,14 +161,6 @@ bool pfs_plot_unobserved_columns(const struct pfs_plot *plot, const struct pfs_p
 
 #define PFS_PLOT_UNOBSERVED_TEXT "not observed: pages stayed in memory"
 
-/* "#d1352b": that colour when faults are coloured by `by`. */
-const char *pfs_plot_color(enum pfs_plot_by by, uint32_t color);
-
-enum { PFS_PLOT_LEVELS = 9 };
-
-/* Of a heat map, from cold to hot; of sampled accesses. */
-extern const char *const pfs_plot_hot[PFS_PLOT_LEVELS], *const pfs_plot_seen[PFS_PLOT_LEVELS];
-
 /* ---- texts beside the picture ---- */
 
 enum { PFS_PLOT_TEXT_MAX = 1536 };
@@ -178,8 +174,18 @@ const char *pfs_plot_rate_text(char buf[48], const struct pfs_plot *plot, uint64
 /* A round number of nanoseconds so that no more than `most` of them are in span_ns. */
 uint64_t pfs_plot_tick(uint64_t span_ns, unsigned int most);
 
-/* The seconds of a tick, with as many digits as its distance needs. Returns buf. */
-const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
+/* Of times: "s", "ms" or "us". */
+struct pfs_plot_unit {
+	const char *name;
+	uint64_t ns;
+};
+
+/* The unit in which the times of ticks are shortest. */
+const struct pfs_plot_unit *pfs_plot_axis_unit(const struct pfs_plot *plot, uint64_t tick_ns);
+
+/* The time of a tick, with as many digits as its distance needs. Returns buf. */
+const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns,
+			       const struct pfs_plot_unit *unit);
 
 /* The first tick at or after ns. UINT64_MAX: there is none. */
 uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns);
@@ -208,6 +214,9 @@ unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
 /* The least count of that level. */
 uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int levels);
 
+/* What the numbers beside bands count: "faults", "accesses" or "touches". */
+const char *pfs_plot_unit_text(const struct pfs_plot *plot);
+
 #define PFS_PLOT_RESIDENT_TEXT "Resident pages (estimate: touched, fault-around, populated, until unmapped)"
 
 /* ---- formats ---- */
@@ -217,10 +226,11 @@ struct pfs_plot_style {
 	const char *file;	  /* its name, if no command is known; NULL: it has none */
 	struct timespec recorded; /* when the recording was complete; 0: unknown */
 	bool heat;
-	enum pfs_plot_by by;	    /* unless it is a heat map */
-	unsigned int width, height; /* columns of text, or pixels; 0: the format's default */
-	bool color;		    /* text */
-	bool blocks;		    /* text: half blocks in colours instead of ASCII */
+	enum pfs_plot_by by;		    /* unless it is a heat map */
+	const struct pfs_plot_theme *theme; /* NULL: light; a page follows the browser */
+	unsigned int width, height;	    /* columns of text, or pixels; 0: the format's default */
+	bool color;			    /* text */
+	bool blocks;			    /* text: half blocks in colours instead of ASCII */
 };
 
 /* Of a picture in pixels. */

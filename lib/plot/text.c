@@ -12,11 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 20, COUNT_COLUMNS = 12, LEVELS = 9, CHART_LINES = 3 };
+enum {
+	LEVELS = PFS_PLOT_LEVELS,
+	CHART_LINES = 3,
+	COUNT_COLUMNS = 12,
+	FULL_WIDTH = 80, /* from which names have room for address and size */
+	NAMES = 24,
+	SHORT_NAMES = 20,
+	WIDE = 100, /* from which there are thumbnails, and room for all of a name */
+	WIDE_NAMES = 31,
+	THUMB = PFS_PLOT_THUMB / 2,
+};
 
-/* Colours of the 256, to be seen on black and on white. Of sampled accesses another row of them. */
-static const uint8_t hot[LEVELS] = { 97, 133, 169, 205, 204, 203, 209, 215, 220 };
-static const uint8_t seen[LEVELS] = { 28, 29, 30, 35, 36, 37, 43, 44, 51 };
 static const char shades[] = ".:-=+*#%@", digits[] = "123456789";
 static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
@@ -24,7 +31,18 @@ static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "
 struct heat {
 	bool any, sampled, unobserved;
 	uint8_t level;
+	uint8_t mark; /* enum pfs_plot_mark: of any of its faults */
 };
+
+/* Half blocks are faults, quarters sampled accesses: by what is in the upper half and in the lower. */
+enum { NOTHING, FAULT, SAMPLED };
+static const char *const halves[3][3] = {
+	[NOTHING] = { " ", "▄", "▖" },
+	[FAULT] = { "▀", "█", "▛" },
+	[SAMPLED] = { "▘", "▙", "▌" },
+};
+
+static const char mark_letters[PFS_PLOT_MARKS] = { [PFS_PLOT_MAJOR] = 'M', [PFS_PLOT_SIGNAL] = 'S' };
 
 struct canvas {
 	const struct pfs_plot *plot;
@@ -34,6 +52,7 @@ struct canvas {
 	uint32_t *rows, *lines; /* of each band */
 	uint32_t *first;	/* its first row in `heat` */
 	struct heat *heat;
+	uint32_t names, thumb; /* columns */
 	bool any_sampled, any_unobserved;
 };
 
@@ -89,7 +108,11 @@ static int heat_up(struct canvas *c)
 			continue;
 		}
 		sum = heat->any && !heat->sampled ? sum + spot->count : spot->count;
-		*heat = (struct heat){ .any = true, .level = pfs_plot_level(sum, grid->most, LEVELS) };
+		*heat = (struct heat){
+			.any = true,
+			.level = pfs_plot_level(sum, grid->most, LEVELS),
+			.mark = spot->mark > heat->mark ? spot->mark : heat->mark,
+		};
 	}
 	return 0;
 }
@@ -121,27 +144,42 @@ static struct heat heat_at(const struct canvas *c, uint32_t band, uint32_t place
 
 static unsigned int color_of(struct heat heat)
 {
-	return heat.sampled ? seen[heat.level] : hot[heat.level];
+	return (heat.sampled ? pfs_plot_terminal_seen : pfs_plot_terminal_hot)[heat.level];
 }
 
 /* ---- lines ---- */
 
 static void put_name(const struct canvas *c, const char *name)
 {
-	pfs_put_fitted(c->out, name, NAME_COLUMNS - 2, false);
+	pfs_put_fitted(c->out, name, c->names - 2, false);
 	fputs(" |", c->out);
+}
+
+static unsigned int kind_of(struct heat heat)
+{
+	return !heat.any ? NOTHING : heat.sampled ? SAMPLED : FAULT;
+}
+
+/* Rare faults are a letter, whatever else is in the place. */
+static void put_mark(const struct canvas *c, unsigned int mark)
+{
+	fprintf(c->out, "%s%c%s", pfs_color_on(c->style->color, "\033[1m"), mark_letters[mark],
+		pfs_color_off(c->style->color));
 }
 
 static void put_half_blocks(const struct canvas *c, struct heat upper, struct heat lower)
 {
-	if (!upper.any && !lower.any)
+	unsigned int up = kind_of(upper), low = kind_of(lower);
+
+	if (upper.mark || lower.mark)
+		put_mark(c, upper.mark > lower.mark ? upper.mark : lower.mark);
+	else if (!up && !low)
 		fputc(upper.unobserved || lower.unobserved ? '?' : ' ', c->out);
-	else if (!upper.any)
-		fprintf(c->out, "\033[38;5;%um▄\033[0m", color_of(lower));
-	else if (!lower.any)
-		fprintf(c->out, "\033[38;5;%um▀\033[0m", color_of(upper));
-	else
+	else if (up == FAULT && low == FAULT)
 		fprintf(c->out, "\033[38;5;%u;48;5;%um▀\033[0m", color_of(upper), color_of(lower));
+	else
+		fprintf(c->out, "\033[38;5;%um%s\033[0m", color_of(up == FAULT || !low ? upper : lower),
+			halves[up][low]);
 }
 
 static char shade_of(struct heat heat)
@@ -151,10 +189,42 @@ static char shade_of(struct heat heat)
 
 static void put_shade(const struct canvas *c, struct heat heat)
 {
-	if (heat.any && c->style->color)
+	if (heat.mark)
+		put_mark(c, heat.mark);
+	else if (heat.any && c->style->color)
 		fprintf(c->out, "\033[38;5;%um%c\033[0m", color_of(heat), shade_of(heat));
 	else
 		fputc(shade_of(heat), c->out);
+}
+
+/* A part of a column, in eighths. */
+static void put_eighths(const struct canvas *c, int eighths_of)
+{
+	if (c->style->blocks)
+		fputs(eighths[eighths_of], c->out);
+	else
+		fputc(eighths_of > 5 ? '#' : eighths_of > 2 ? ':' : eighths_of ? '.' : ' ', c->out);
+}
+
+static void put_thumb(const struct canvas *c, const struct pfs_plot_band *band)
+{
+	enum { PARTS = PFS_PLOT_THUMB / THUMB };
+
+	fputc(' ', c->out);
+	for (unsigned int i = 0; i < THUMB; i++) {
+		unsigned int sum = 0;
+
+		for (unsigned int k = 0; k < PARTS; k++)
+			sum += band->thumb[i * PARTS + k];
+		put_eighths(c, (sum + PARTS - 1) / PARTS);
+	}
+}
+
+/* What is in the columns beside the bands. */
+static void put_headings(const struct canvas *c)
+{
+	pfs_put_fitted(c->out, "region", c->names + c->grid.columns, false);
+	fprintf(c->out, "%*s%s\n", COUNT_COLUMNS, pfs_plot_unit_text(c->plot), c->thumb ? " touched pages" : "");
 }
 
 /* Lines from top to bottom, so from the highest pages to the lowest. */
@@ -179,6 +249,8 @@ static void put_band(const struct canvas *c, uint32_t nr)
 		if (named)
 			fprintf(c->out, "%*s", COUNT_COLUMNS - 1,
 				pfs_grouped_text(count, band->faults + band->sampled));
+		if (named && c->thumb)
+			put_thumb(c, band);
 		fputc('\n', c->out);
 	}
 }
@@ -192,8 +264,9 @@ static void put_bands(const struct canvas *c)
 		const struct pfs_plot_block *b = &plot->blocks[block];
 
 		if (plot->nr_blocks > 1)
-			fprintf(c->out, "%s%s%s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
-				pfs_color_off(c->style->color), pfs_grouped_text(number, b->faults + b->sampled));
+			fprintf(c->out, "%s%s%s: %s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
+				pfs_color_off(c->style->color), pfs_grouped_text(number, b->faults + b->sampled),
+				pfs_plot_unit_text(plot));
 		for (uint32_t i = plot->nr_bands; i-- > 0;)
 			if (plot->bands[i].block == block)
 				put_band(c, i);
@@ -210,11 +283,7 @@ static void put_chart(const struct canvas *c, const char *name, const char *scal
 			int full = most ? (double)values[i] / most * CHART_LINES * 8 + 0.5 : 0;
 			int here = (values[i] && !full ? 1 : full) - 8 * line;
 
-			here = here < 0 ? 0 : here > 8 ? 8 : here;
-			if (c->style->blocks)
-				fputs(eighths[here], c->out);
-			else
-				fputc(here > 5 ? '#' : here > 2 ? ':' : here ? '.' : ' ', c->out);
+			put_eighths(c, here < 0 ? 0 : here > 8 ? 8 : here);
 		}
 		fprintf(c->out, "|%s%s\n", line == CHART_LINES - 1 ? " " : "", line == CHART_LINES - 1 ? scale : "");
 	}
@@ -232,16 +301,17 @@ static void put_charts(const struct canvas *c)
 	put_chart(c, "resident (est.)", scale, grid->resident, grid->most_resident);
 }
 
-/* "|    |    |" with the seconds below; where events may be missing "!". */
+/* "|    |    |" with the times below; where events may be missing "!". */
 static void put_axis(const struct canvas *c)
 {
 	const struct pfs_plot *plot = c->plot;
 	const struct pfs_plot_grid *grid = &c->grid;
 	uint64_t tick = pfs_plot_tick(plot->to_ns - plot->from_ns, grid->columns / 14 + 2);
 	uint32_t done = 0;
+	const struct pfs_plot_unit *unit = pfs_plot_axis_unit(plot, tick);
 	char text[32];
 
-	fprintf(c->out, "%*s", NAME_COLUMNS - 1, "");
+	fprintf(c->out, "%*s", (int)c->names - 1, "");
 	fputc('+', c->out);
 	for (uint32_t i = 0; i < grid->columns; i++) {
 		uint64_t from = plot->from_ns + i * grid->column_ns;
@@ -251,18 +321,18 @@ static void put_axis(const struct canvas *c)
 										       : '-',
 		      c->out);
 	}
-	fprintf(c->out, "+\n%*s", NAME_COLUMNS, "");
+	fprintf(c->out, "+\n%*s", (int)c->names, "");
 	for (uint64_t at = plot->from_ns; (at = pfs_plot_tick_after(plot, at, tick)) < plot->to_ns; at++) {
 		uint32_t column = (at - plot->from_ns) / grid->column_ns;
 
-		pfs_plot_tick_text(text, plot, at, tick);
+		pfs_plot_tick_text(text, plot, at, tick, unit);
 		if (column < done || column + strlen(text) > grid->columns + COUNT_COLUMNS - 2)
 			continue;
 		fprintf(c->out, "%*s%s", (int)(column - done), "", text);
 		done = column + strlen(text) + 1;
 		fputc(' ', c->out);
 	}
-	fputs("s\n", c->out);
+	fprintf(c->out, "%s\n", unit->name);
 }
 
 /* The numbers in the terminal's own colour: in that of their level not all could be read. */
@@ -281,7 +351,8 @@ static void put_scale(const struct canvas *c, struct pfs_list *list, uint64_t mo
 		list->start = pfs_color_on(c->style->color, color);
 		list->end = pfs_color_off(c->style->color);
 		shade[0] = shade_of(heat);
-		pfs_list_add(list, "%s %s", c->style->blocks ? "█" : shade, pfs_grouped_text(number, from));
+		pfs_list_add(list, "%s %s", c->style->blocks ? sampled ? "▌" : "█" : shade,
+			     pfs_grouped_text(number, from));
 	}
 	list->start = list->end = NULL;
 }
@@ -302,6 +373,11 @@ static void put_legend(const struct canvas *c)
 		put_scale(c, &list, grid->most_sampled, true);
 		pfs_list_end(&list);
 	}
+	for (enum pfs_plot_mark mark = PFS_PLOT_MAJOR; mark < PFS_PLOT_MARKS; mark++)
+		if (grid->by_mark[mark])
+			pfs_list_add(&list, "%c %s", mark_letters[mark], pfs_plot_class_texts[mark]);
+	if (list.nr)
+		pfs_list_end(&list);
 	if (c->any_unobserved)
 		fputs("? " PFS_PLOT_UNOBSERVED_TEXT "\n", c->out);
 	fprintf(c->out, "%s.\n", pfs_plot_scale_text(c->plot, grid, text));
@@ -310,9 +386,12 @@ static void put_legend(const struct canvas *c)
 
 static int draw(struct canvas *c)
 {
-	uint32_t columns = c->style->width - NAME_COLUMNS - COUNT_COLUMNS;
+	uint32_t columns;
 	int ret = measure(c);
 
+	c->names = c->style->width < FULL_WIDTH ? SHORT_NAMES : c->style->width < WIDE ? NAMES : WIDE_NAMES;
+	c->thumb = c->style->width < WIDE ? 0 : THUMB + 1;
+	columns = c->style->width - c->names - COUNT_COLUMNS - c->thumb;
 	if (!ret)
 		ret = pfs_plot_grid_make(&c->grid, c->plot, columns, c->rows, PFS_PLOT_BY_NOTHING);
 	if (!ret)
@@ -320,6 +399,7 @@ static int draw(struct canvas *c)
 	if (ret)
 		return ret;
 	mark_unobserved(c);
+	put_headings(c);
 	put_bands(c);
 	put_charts(c);
 	put_axis(c);

@@ -68,14 +68,34 @@ uint64_t pfs_plot_tick_after(const struct pfs_plot *plot, uint64_t ns, uint64_t 
 	return at < base || at < ns ? UINT64_MAX : at;
 }
 
-const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns)
+const char *pfs_plot_tick_text(char buf[32], const struct pfs_plot *plot, uint64_t ns, uint64_t tick_ns,
+			       const struct pfs_plot_unit *unit)
 {
 	int digits = 0;
 
-	for (uint64_t unit = PFS_NS_PER_S; unit > 1 && tick_ns % unit; unit /= 10)
+	for (uint64_t part = unit->ns; part > 1 && tick_ns % part; part /= 10)
 		digits++;
-	snprintf(buf, 32, "%.*f", digits, (double)(ns - pfs_model_base_ns(plot->data->model)) / PFS_NS_PER_S);
+	snprintf(buf, 32, "%.*f", digits, (double)(ns - pfs_model_base_ns(plot->data->model)) / unit->ns);
 	return buf;
+}
+
+const struct pfs_plot_unit *pfs_plot_axis_unit(const struct pfs_plot *plot, uint64_t tick_ns)
+{
+	static const struct pfs_plot_unit units[] = { { "s", PFS_NS_PER_S }, { "ms", 1000000 }, { "us", 1000 } };
+	const struct pfs_plot_unit *best = units;
+	uint64_t after = plot->to_ns - pfs_model_base_ns(plot->data->model), last = plot->to_ns - after % tick_ns;
+	size_t least = SIZE_MAX;
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t length = strlen(pfs_plot_tick_text(text, plot, last, tick_ns, &units[i]));
+
+		if (length < least) {
+			best = &units[i];
+			least = length;
+		}
+	}
+	return best;
 }
 
 /* ---- sentences ---- */
@@ -106,6 +126,11 @@ const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEX
 		 is_moment(plot) ? "" : pfs_duration_text(span, plot->to_ns - plot->from_ns, 3),
 		 data->outside ? ", " : "", count_text(outside, data->outside, in_region, in_region));
 	return buf;
+}
+
+const char *pfs_plot_unit_text(const struct pfs_plot *plot)
+{
+	return !plot->data->sampled ? "faults" : plot->data->faults ? "touches" : "accesses";
 }
 
 const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
@@ -153,8 +178,9 @@ const char *pfs_plot_scale_text(const struct pfs_plot *plot, const struct pfs_pl
 	if (plot->unit_shift > plot->data->model->page_shift)
 		snprintf(places, sizeof(places), " places are of %s bytes or more;",
 			 pfs_short_number(size, UINT64_C(1) << plot->unit_shift));
-	snprintf(buf, PFS_PLOT_TEXT_MAX, "A column is %s;%s addresses grow upwards, gaps are folded",
-		 pfs_duration_text(span, grid->column_ns, 3), places);
+	snprintf(buf, PFS_PLOT_TEXT_MAX, "A column is %s;%s addresses grow upwards%s, gaps are folded",
+		 pfs_duration_text(span, grid->column_ns, 3), places,
+		 plot->sort == PFS_PLOT_BY_FAULTS ? " in each region" : "");
 	return buf;
 }
 

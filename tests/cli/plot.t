@@ -59,7 +59,7 @@ for name in dat/pfs-v6.dat dat/v7-zstd.dat dat/v6-buffers.dat text/kernel.trace 
 	is "$(page_data "$T/out.html" | sed -nE 's/^"cells":\[\[(.*)\]\]\}/\1/p' | sed 's/\],\[/\n/g' | awk -F, '{ n += $6 } END { print n }')" \
 		"$drawn" "$name: and its cells add up to the same"
 	"$PFSCOPE" plot "$file" >"$T/text"
-	is "$(sed -nE 's/^.{18} \|.*\| +([0-9,]+)$/\1/p' "$T/text" | tr -d , | awk '{ n += $1 } END { print n }')" "$drawn" \
+	is "$(sed -nE 's/^.{22} \|.*\| +([0-9,]+)$/\1/p' "$T/text" | tr -d , | awk '{ n += $1 } END { print n }')" "$drawn" \
 		"$name: the bands in characters add up to it, too"
 done
 is "$(faults_of "$tour")" "$(number_in "$(metadata "$T/out.svg")" faults)" 'report counts as many'
@@ -152,7 +152,7 @@ done
 escape=$'\e'
 unlike "$("$PFSCOPE" plot "$tour")" "$escape|[^ -~[:space:]]" 'into a pipe: plain ASCII'
 like "$("$PFSCOPE" plot --color=always "$tour")" "$escape\[38;5;[0-9]+(;48;5;[0-9]+)?m[▀▄]" '--color: half blocks in colours'
-is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/▀|▁|▂|▃|▄|▅|▆|▇|█/#/g" |
+is "$("$PFSCOPE" plot --color=always "$tour" | sed -E "s/$escape\[[0-9;]*m//g; s/▀|▄|▖|▘|▌|▛|▙|▁|▂|▃|▄|▅|▆|▇|█/#/g" |
 	awk 'length > 80' | grep '|$')" '' \
 	'and they are as wide'
 
@@ -178,12 +178,12 @@ is "$(sed -n 2p <<<"$out")" '1 fault' 'one fault has no duration'
 like "$out" '\| 1 at once' 'nor a rate'
 like "$out" '\| 1 page
 ' 'one page'
-like "$out" '0\.200000000 s' 'and its time is told'
+like "$out" '200\.000000 ms' 'and its time is told'
 pfscope plot --region nothing-like-it "$T/one"
 is "$out" $'one\nno faults' 'none at all'
 {
 	cat "$T/one"
-	echo '500000.2 fault pid=1 tid=1 addr=80010 access=read'
+	echo '400000.2 fault pid=1 tid=1 addr=80010 access=read'
 } >"$T/slow"
 pfscope plot --width 80 "$T/slow"
 like "$out" '\| 0\.0001/s' 'a rate of less than one is one'
@@ -199,6 +199,66 @@ like "$out" '\| 1G/s' 'rates are in units of 1000'
 pfscope plot --format svg "$T/one"
 is "$(grep -oE '<use [^>]*/>' "$T/out" | sed -nE 's/.* x="([0-9.]+)" y="([0-9.]+)".*/\2 \1/p' | sort -n -k1,1 -k2,2 |
 	awk '$1 == y && $2 - x < 2.5 { n++ } { y = $1; x = $2 } END { print n + 0 }')" 0 'no character is on another'
+
+# ---- what rows, points and axes say ----
+
+{
+	echo '# pfscope events 1'
+	echo '10.0 note key="start" value="mono"'
+	echo '10.1 comm pid=100 tid=100 comm="sh"'
+	for pid in 101 102; do
+		echo "10.1 fork pid=100 tid=100 child=$pid"
+		echo "10.2 comm pid=$pid tid=$pid comm=\"ls\""
+		echo "10.3 map pid=$pid tid=$pid start=10000 end=20000 perms=rw-p off=0 dev=00:00 ino=0 name=\"\""
+		echo "10.3 map pid=$pid tid=$pid start=30000 end=40000 perms=rw-p off=0 dev=00:00 ino=0 name=\"[heap]\""
+		echo "10.4 fault pid=$pid tid=$pid addr=10000 access=write"
+		echo "10.4 fault pid=$pid tid=$pid addr=30000 access=write"
+		echo "10.5 fault pid=$pid tid=$pid addr=11000 access=read"
+	done
+	echo '10.6 fault pid=102 tid=102 addr=31000 access=read class=major'
+	echo '10.6 fault pid=102 tid=102 addr=32000 access=read'
+	echo '10.6 signal pid=102 tid=102 sig=11'
+	echo '10.7 access pid=102 tid=102 addr=12000 interval=100'
+	echo '10.7 lost count=3'
+	echo '10.8 fault pid=102 tid=102 addr=13000 access=read'
+} >"$T/rows"
+pfscope plot "$T/rows"
+like "$out" 'region +touches
+ls \(pid 101\), child of sh 100, from 100 ms: 3 touches
+' 'processes of one name have parent and start, counts have a heading and a unit'
+like "$out" 'ls \(pid 102\), child of sh 100, from 100 ms: 7 touches
+' 'each of them'
+like "$out" 'anon 10000 64K ' 'a region without a name has its address and size'
+like "$out" '\[heap\] +\|.*[MS].*\| +3' 'rare faults are letters'
+like "$out" 'M major: read from disk  S ended in a signal' 'which are explained'
+like "$out" ' ms
+' 'a short time is in ms'
+like "$out" '\+.*!.*\+
+' 'losses are in the axis'
+is "$(sed -n '/^region/,/^faults.s/p' <<<"$out" | sed -nE 's/^([^ ]+).*\| +([0-9]+)$/\1 \2/p' | paste -sd' ')" '[heap] 1 anon 2 [heap] 3 anon 4' \
+	'rows by address, the highest on top'
+pfscope plot --sort faults "$T/rows"
+is "$(sed -n '/^region/,/^faults.s/p' <<<"$out" | sed -nE 's/^([^ ]+).*\| +([0-9]+)$/\1 \2/p' | paste -sd' ')" 'anon 4 [heap] 3 anon 2 [heap] 1' \
+	'--sort faults: the most on top'
+pfscope plot --sort faults --format svg "$T/rows"
+is "$(number_in "$(metadata "$T/out")" drawn) $(number_in "$(metadata "$T/out")" drawn_sampled)" '9 1' 'and all is drawn'
+pfscope plot --width 120 "$T/rows"
+like "$out" 'touches touched pages
+' 'a wide one has the touched pages of each row'
+like "$out" 'anon 10000 64K +\|.*\|  +4 \#\#\#\# +
+' 'from the lowest address on'
+colored=$("$PFSCOPE" plot --color=always "$T/rows")
+like "$colored" '▘|▖|▌|▛|▙' 'sampled accesses are quarters'
+like "$("$PFSCOPE" plot --color=always "$tour")" '▀|▄' 'faults are halves'
+unlike "$("$PFSCOPE" plot --color=always "$tour")" '▘|▖|▌|▛|▙' 'and no quarters'
+
+for theme in light dark; do
+	pfscope plot --theme $theme --format svg "$tour"
+	grounds+=" $(grep -oE 'width="1200"[^>]*rgb\([0-9.%,]*\)' "$T/out" | head -n 1 | sed 's/.*rgb//')"
+	pfscope plot --theme $theme --format html "$tour"
+	like "$(page_data "$T/out")" "\"theme\":\"$theme\"" "--theme $theme: the page begins with it"
+done
+is "$grounds" ' (100%,100%,100%) (8.235294%,9.411765%,11.764706%)' '--theme: the background'
 
 # ---- hostile names ----
 
@@ -246,6 +306,9 @@ refused 2 'must be WIDTHxHEIGHT' --size 100x100 "$tour"
 refused 2 'must be WIDTHxHEIGHT .* to 4000x4000' --size 1200x4001 --format svg "$tour"
 refused 2 'must be WIDTHxHEIGHT' --size 1200 "$tour"
 refused 2 'must be access' --color-by size "$tour"
+refused 2 'must be light or dark' --theme grey "$tour"
+refused 2 '--theme: text output' --theme dark "$tour"
+refused 2 'must be address or faults' --sort time "$tour"
 refused 2 '--heat: cannot be combined with --color-by' --heat --color-by class --format svg "$tour"
 refused 2 '--color-by: text output' --color-by class "$tour"
 refused 2 '--size: only for svg, png and pdf .text' --size 800x600 "$tour"

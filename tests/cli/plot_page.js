@@ -24,9 +24,9 @@
 		}));
 	}
 	check('elsewhere it does not', hover(-99, -99).style.display === 'none');
-	const dark = color('bg');
+	const dark = color('ground');
 	$('dark').click();
-	check('dark and light differ', color('bg') !== dark);
+	check('dark and light differ', color('ground') !== dark);
 	$('dark').click();
 	check('nothing came from the network', !performance.getEntriesByType('resource').length);
 	return said.join('\n');

@@ -174,7 +174,7 @@ record='written = []; write = g.fillText; g.fillText = (s, x, y) => {
 	written.push([s, y + canvas.getBoundingClientRect().top]); write.call(g, s, x, y); }; draw(); undefined'
 page images 1200 900
 browser_value "var written, write; zoomAddresses(0.02, (plan.top[0] + plan.height[0] * 0.1) / plan.bands); $record" >"$T/said"
-is "$(browser_value 'written.filter(w => w[0] === labels[0] && w[1] > 0 && w[1] < under.getBoundingClientRect().top).length')" 1 \
+is "$(browser_value 'written.filter(w => w[0] === D.bands[0].label && w[1] > 0 && w[1] < under.getBoundingClientRect().top).length')" 1 \
 	'zoomed into a band, its name is to be seen'
 is "$(browser_value 'written.filter(w => w[0].startsWith(D.blocks[0][0]) && w[1] >= canvas.getBoundingClientRect().top && w[1] < 200).length')" 1 \
 	'so is the heading of its process'
@@ -187,7 +187,7 @@ is "$(browser_value 'D.blocks[D.blocks.length - 1][0] + ": " + spots.filter(s =>
 	'of a process that shares a block the hover tells which it is'
 
 page long 1200 900
-is "$(browser_value 'labels.join("; ")')" 'anon 100000; anon 7f0000000000' 'regions without a name are told apart by their addresses'
+is "$(browser_value 'D.bands.map(b => b.label).join("; ")')" 'anon 100000 1M; anon 7f0000000000 4M' 'regions without a name are told apart by their addresses'
 like "$(browser_value 'spotText(spots.find(s => D.segments[C.segment[s.cell]][0] === 0))')" 'region +anon 100000-200000' \
 	'also where the mouse points'
 
@@ -206,12 +206,124 @@ like "$(browser_value '$("scale").textContent')" '^faults in a place, at least:1
 is "$(browser_value 'new Set([...$("scale").querySelectorAll("i")].map(i => i.style.background)).size === $("scale").querySelectorAll("i").length')" true \
 	'of different colours'
 # WCAG's contrast of the lowest on white
-is "$(browser_value '[D.colors.hot[0], D.colors.seen[0]].every(c => { const l = [1, 3, 5].map(i => (parseInt(c.substr(i, 2), 16) / 255) ** 2.2);
+is "$(browser_value '[D.themes.light.hot[0], D.themes.light.seen[0]].every(c => { const l = [1, 3, 5].map(i => (parseInt(c.substr(i, 2), 16) / 255) ** 2.2);
 	return 1.05 / (0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2] + 0.05) > 1.6; })')" true 'its lowest is seen on white'
 browser_value 'document.querySelector("[data-by=access]").click()' >"$T/said"
 is "$(browser_value '$("scale").textContent')" '' 'other colours have none'
 
+# ---- search ----
+
+# type WORDS: into the search box, as a user does.
+type()
+{
+	local i
+
+	browser_key /
+	for ((i = 0; i < ${#1}; i++)); do
+		browser_send Input.insertText "\"text\":\"${1:i:1}\""
+	done
+	browser_frame
+}
+
+# names: of the regions found, from top to bottom.
+names='found.map(i => D.bands[i].label).join(" ")'
+page regions 1200 700
+type lib/5
+is "$(browser_value "$names")" '59 58 57 56 55 54 53 52 51 50 5' '/ and a name: the regions with it, whole paths are searched'
+is "$(browser_value 'document.activeElement.id + " " + $("find").value')" 'find lib/5' 'keys are written, not obeyed'
+browser_key Enter
+like "$(browser_value '$("found").textContent')" '^1 of 11: 59$' 'Enter: the first'
+for ((i = 0; i < 10; i++)); do
+	browser_key Enter
+done
+is "$(browser_value '$("found").textContent')" '11 of 11: 5' 'Enter: the next'
+ok 'which is scrolled into the window' test "$(browser_value '(t => t >= 0 && t < under.getBoundingClientRect().top)(canvas.getBoundingClientRect().top + toY(plan.top[found[foundAt]]))')" = true
+browser_key Escape
+browser_key n
+is "$(browser_value '$("found").textContent')" '1 of 11: 59' 'n: the next, after the last the first'
+browser_key N
+is "$(browser_value '$("found").textContent')" '11 of 11: 5' 'N: the one before'
+browser_value 'search("0x1005123")' >"$T/said"
+is "$(browser_value "$names")" 0 'an address: its region'
+browser_value 'search("nothing like it")' >"$T/said"
+is "$(browser_value '$("found").textContent')" 'not found' 'nothing: it is said'
+
+# ---- the selected time ----
+
+# table: its text, a line a row.
+table='[...$("table").rows].map(r => [...r.cells].map(c => c.textContent).join(" ")).join("; ")'
+page long 1200 900
+read -r x y < <(browser_value '(r => [Math.round(r.left + toX((498.5e9 - D.from_ns) / D.bin_ns)), Math.round(r.top + 30)].join(" "))(under.getBoundingClientRect())')
+browser_mouse mousePressed "$x" "$y" '"button":"left","clickCount":1'
+browser_mouse mouseMoved $((x + 30)) "$y" '"button":"left","buttons":1'
+browser_mouse mouseMoved 1190 "$y" '"button":"left","buttons":1'
+browser_mouse mouseReleased 1190 "$y" '"button":"left","clickCount":1'
+browser_frame
+like "$(browser_value "$table")" '^region faults pages first; anon 7f0000000000 4M 140 40 .*; anon 100000 1M 1 1 .* s; all 141 41 $' \
+	'dragged in the charts: a table of the selected time, the most first'
+is "$(browser_value 'view.x0 === 0 && view.x1 === D.bins')" true 'which moves nothing'
+is "$(browser_value 'spanRows().rows.reduce((a, r) => a + r.faults, 0) === C.count.filter((n, i) => C.bin[i] >= span[0] && C.bin[i] < span[1]).reduce((a, n) => a + n, 0)')" true \
+	'it adds up'
+browser_key z
+is "$(browser_value 'view.x0 === span[0] && view.x1 === span[1]')" true 'z zooms to it'
+browser_key Escape
+is "$(browser_value 'span === null && $("selected").hidden')" true 'Escape clears it'
+browser_key 0
+browser_key s
+like "$(browser_value "$table")" '; all 144 42 $' 's selects what is shown'
+browser_value '$("table").querySelector("button").click()' >"$T/said"
+is "$(browser_value 'view.y0 === 0')" true 'a name in it leads to the region'
+
+# ---- the address of the page ----
+
+# Another page with this address shows the same.
+state='JSON.stringify([view, by, [...hidden], span, $("find").value, theme, found])'
+page long 1200 900
+browser_key 2
+browser_value 'zoomTime(0.3, D.bins / 3); zoomAddresses(0.5, 0.4); select(100, 300); $("find").value = "anon"; search("anon");
+	document.querySelector("#legend button").click(); $("dark").click(); undefined' >"$T/said"
+browser_frame
+saved=$(browser_value "$state") hash=$(browser_value 'location.hash')
+like "$hash" '^#time=[0-9]+-[0-9]+&addresses=.*&by=class&hide=class0&selected=[0-9]+-[0-9]+&find=anon&theme=dark$' 'all of the state is in the address'
+browser_open "$T/long.html$hash"
+is "$(browser_value "(a => { const b = $state, close = (x, y) => JSON.stringify(x).replace(/[0-9.]+/g, n => Math.round(n * 1000)) ===
+	JSON.stringify(y).replace(/[0-9.]+/g, n => Math.round(n * 1000)); return close(JSON.parse(a), JSON.parse(b)) || b; })(${saved@Q})")" true \
+	'and leads back to it'
+browser_value 'location.hash = "time=nonsense&by=toString&hide=x&selected=9-1&theme=__proto__"; undefined' >"$T/said"
+browser_frame
+is "$(browser_value 'view.x1 === D.bins && by === "access" && !hidden.size && !span && theme === "light" && location.hash')" '' \
+	'an address that makes no sense is the whole picture'
+
+# ---- keys ----
+
+for key in 1:access 2:class 3:thread 4:heat; do
+	browser_key ${key%:*}
+	is "$(browser_value by)" "${key#*:}" "key ${key%:*}: ${key#*:}"
+done
+browser_key d
+is "$(browser_value 'theme + " " + getComputedStyle(document.body).backgroundColor')" 'dark rgb(21, 24, 30)' 'd: dark'
+browser_key ']'
+is "$(browser_value 'view.y1 - view.y0 < 1')" true ']: into the addresses'
+browser_key '['
+is "$(browser_value 'view.y1 - view.y0')" 1 '[: and out'
+
+# ---- paper ----
+
+browser_value 'select(0, 10)' >"$T/said"
+browser_send Emulation.setEmulatedMedia '"media":"print"'
+browser_value 'dispatchEvent(new Event("beforeprint"))' >"$T/said"
+is "$(browser_value 'theme + " " + plan.width')" 'light 1000' 'on paper: light, as wide as a page'
+is "$(browser_value '[...document.querySelectorAll(".screen")].every(e => getComputedStyle(e).display === "none")')" true 'nothing to click'
+is "$(browser_value '["title", "legend", "plot", "under", "table"].every(id => $(id).getBoundingClientRect().height > 0)')" true \
+	'but legend, picture and table'
+is "$(browser_value 'location.hash.includes("theme=dark")')" true 'the address stays'
+browser_value 'dispatchEvent(new Event("afterprint"))' >"$T/said"
+browser_send Emulation.setEmulatedMedia '"media":""'
+is "$(browser_value 'theme')" dark 'and afterwards all is as before'
+
 # ---- what stands for a bin ----
+
+page long 1200 900
 
 bin='spots.find(s => C.count[s.cell] === 2)'
 ok 'two touches of one bin and page are a narrow spot' test "$(browser_value "Math.max(($bin).w, DOT)")" = 4

@@ -213,7 +213,7 @@ static void begin(struct drawn *d)
 
 static void lay_out(struct drawn *d)
 {
-	assert_int_equal(pfs_plot_lay_out(&d->plot, d->data, 20), 0);
+	assert_int_equal(pfs_plot_lay_out(&d->plot, d->data, 20, PFS_PLOT_BY_ADDRESS), 0);
 }
 
 static void end(struct drawn *d)
@@ -261,7 +261,7 @@ static void test_bands(void **state)
 	lay_out(&d);
 	expect_bands(&d, "prog (pid 10): [heap] 8+0\n"
 			 "prog (pid 10): libc.so 2+0\n"
-			 "prog (pid 10): anon 1+0\n"
+			 "prog (pid 10): anon 800000 64K 1+0\n"
 			 "prog (pid 10): (no known region) 1+0\n");
 	assert_int_equal(d.data->outside, 1);
 	assert_true(d.plot.bands[3].unknown);
@@ -393,7 +393,7 @@ static void test_exec_and_threads(void **state)
 	feed_as(&d.f, 10, 11);
 	feed_faults(&d.f, 0x705000, 4, PFS_READ);
 	lay_out(&d);
-	expect_bands(&d, "sh (pid 10): anon 3+0\ncc (pid 10): anon 9+0\n");
+	expect_bands(&d, "sh (pid 10): anon 700000 64K 3+0\ncc (pid 10): anon 700000 64K 9+0\n");
 	assert_int_equal(d.data->nr_threads, 2);
 	assert_int_equal(d.data->threads[0].count, 8);
 	assert_int_equal(d.data->threads[1].count, 4);
@@ -504,7 +504,7 @@ static void test_anything_adds_up(void **state)
 			feed_apply(&d.f, &ev);
 		}
 		assert_int_equal(d.data->faults + d.data->timeless, d.f.model->counts.faults);
-		assert_int_equal(pfs_plot_lay_out(&d.plot, d.data, 1 + random_u64(&s) % 30), 0);
+		assert_int_equal(pfs_plot_lay_out(&d.plot, d.data, 1 + random_u64(&s) % 30, PFS_PLOT_BY_ADDRESS), 0);
 		check_grid(&d, &s);
 		end(&d);
 	}
