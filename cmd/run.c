@@ -3,6 +3,7 @@
  * pfscope run: records a command from its first instruction until the last of its processes ends.
  */
 #include "base/clock.h"
+#include "base/escape.h"
 #include "common/command.h"
 #include "common/launch.h"
 #include "common/recording.h"
@@ -175,19 +176,39 @@ static int watch(struct run *run, struct pfs_err *err)
 	return ret;
 }
 
+/* The command as it would be typed, the caller's. NULL: no memory. */
+static char *command_text(char **command)
+{
+	char *words = NULL, *text;
+	size_t len = 0;
+
+	text = argz_create(command, &words, &len) ? NULL : pfs_quote_words(words, len);
+	free(words);
+	return text;
+}
+
 static int note_command(struct run *run)
 {
+	char *text = command_text(run->args->command);
 	struct pfs_live *live = run->r.live;
-	char *line = NULL;
-	size_t len = 0;
-	int ret = -argz_create(run->args->command, &line, &len);
+	int ret = text ? live->source->note(live, 0, PFS_FACT(COMMAND, .text = text)) : -ENOMEM;
 
-	argz_stringify(line, len, ' ');
-	if (!ret)
-		ret = live->source->note(live, 0, PFS_FACT(COMMAND, .text = line));
-	free(line);
 	if (!ret && run->args->recording.config.no_follow)
 		ret = live->source->note(live, 0, PFS_FACT(ONLY, .pid = run->launch.pid));
+	free(text);
+	return ret;
+}
+
+/* The exec that is to come. */
+static int note_args(struct run *run)
+{
+	char *text = command_text(run->args->command);
+	struct pfs_live *live = run->r.live;
+	int ret = !text ? -ENOMEM
+			: live->source->note(live, run->launch.pid,
+					     PFS_FACT(ARGS, .since_ns = pfs_now_ns(), .text = text));
+
+	free(text);
 	return ret;
 }
 
@@ -199,6 +220,8 @@ static int record(struct run *run, struct pfs_err *err)
 
 	if (!ret)
 		ret = recording_add(&run->r, run->launch.pid, true, err);
+	if (!ret && note_args(run))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret)
 		ret = recording_start(&run->r, err);
 	if (!ret)

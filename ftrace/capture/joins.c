@@ -189,7 +189,9 @@ static int process_joined(struct pfs_capture *c, const struct pfs_join *join, in
 		}
 		*joined = (struct capture_joined){ .layout = { .pid = join->pid, .maps_fd = maps_fd } };
 	}
-	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
+	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband)
+		       ?: maps_fd < 0 ? 0
+				      : pfs_snapshot_args(&joined->layout, pfs_sideband_put, c->sideband);
 }
 
 static int take(struct pfs_capture *c, const struct pfs_join *join, int *fds, unsigned int nr_fds, bool dropped,

@@ -162,7 +162,8 @@ int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err)
 	for (unsigned int i = 0; !ret && i < c->running.nr; i++) {
 		struct pfs_snapshot *s = &c->running.processes[i];
 
-		ret = pfs_snapshot_open(s, err) ?: pfs_snapshot_take(s, s->maps_fd, pfs_now_ns(), err);
+		ret = pfs_snapshot_open(s, err) ?: pfs_snapshot_take(s, s->maps_fd, pfs_now_ns(), err)
+			      ?: pfs_snapshot_args(s, pfs_sideband_put, c->sideband);
 		ret = unless_ended(ret);
 	}
 	return ret;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/write_all.h"
+#include "sideband/execs.h"
 #include "record/pfscope_records.h"
 
 #include <errno.h>
@@ -24,6 +25,9 @@
 #include <unistd.h>
 
 #define RING_PAGES 128 /* data pages per CPU: about 4,000 mappings between two drains */
+
+/* An exec writes more, so that its command line is read (execs.h) while even a short program runs. */
+#define WAKEUP_BYTES 2048
 
 struct ring {
 	struct perf_event_mmap_page *meta; /* NULL: this CPU has none yet */
@@ -53,6 +57,7 @@ struct pfs_sideband {
 	uint64_t arrivals;
 	size_t page_size, ring_bytes;
 	char *scratch; /* a record that wraps round the end of a ring */
+	struct pfs_execs execs;
 };
 
 struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
@@ -90,6 +95,7 @@ void pfs_sideband_free(struct pfs_sideband *sb)
 	for (size_t i = 0; i < sb->nr_queued; i++)
 		free(sb->queue[i].str);
 	free(sb->queue);
+	pfs_execs_fini(&sb->execs);
 	free(sb->fds);
 	free(sb->rings);
 	free(sb->scratch);
@@ -120,7 +126,7 @@ static void attr_init(struct perf_event_attr *attr)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC; /* the same as trace_clock mono */
 	attr->watermark = 1;
-	attr->wakeup_watermark = RING_PAGES * sysconf(_SC_PAGESIZE) / 4;
+	attr->wakeup_watermark = WAKEUP_BYTES;
 }
 
 int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
@@ -357,6 +363,8 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what
 	ev->arg[1] = pid;
 	ev->arg[2] = what;
 	ev->str = comm;
+	if (tid == pid && what != PFS_TASK_LIVES && pfs_execs_add(&sb->execs, pid, ev->ts_ns, what == PFS_TASK_ENDED))
+		return -ENOMEM;
 	return pfs_sideband_put(sb, ev);
 }
 
@@ -367,6 +375,7 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since
 		since_ns = sb->begin_ns;
 	ev->tid = 0;
 	ev->tgid = -1;
+	pfs_execs_forget(&sb->execs);
 	return pfs_records_note(ev, PFS_FACT(SIDEBAND_LOST, .count = r->lost, .since_ns = since_ns), pfs_sideband_put,
 				sb);
 }
@@ -446,7 +455,7 @@ void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsi
 				sb->rings[cpu].hung_up = true;
 }
 
-int pfs_sideband_drain(struct pfs_sideband *sb)
+static int drain_rings(struct pfs_sideband *sb)
 {
 	int err = 0;
 
@@ -454,6 +463,15 @@ int pfs_sideband_drain(struct pfs_sideband *sb)
 		if (sb->rings[cpu].meta)
 			err = drain_ring(sb, &sb->rings[cpu]);
 	return err;
+}
+
+int pfs_sideband_drain(struct pfs_sideband *sb)
+{
+	int err = drain_rings(sb);
+
+	if (err || !pfs_execs_read(&sb->execs))
+		return err;
+	return drain_rings(sb) ?: pfs_execs_put(&sb->execs, pfs_sideband_put, sb);
 }
 
 /* ---- the kernel's own counts of faults ---- */

@@ -6,6 +6,7 @@
  *     cache.h      what of the mapped files is in the page cache
  *     snapshot.h   the layout and the threads of a running process
  *     accounts.h   the kernel's counts of faults of each process
+ *     execs.h      command lines
  *
  * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the
  * file name, device, inode and protection of a region. It never reports a removal or a move. Its records become raw

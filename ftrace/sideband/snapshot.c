@@ -193,6 +193,18 @@ int pfs_snapshot_renew(struct pfs_snapshot *s, struct pfs_err *err)
 	return ret;
 }
 
+int pfs_snapshot_args(const struct pfs_snapshot *s, raw_event_fn fn, void *ctx)
+{
+	struct raw_event ev = raw_event_own(RAW_PFS_NOTE, pfs_now_ns(), s->pid);
+	char *args = s->maps_fd < 0 ? NULL : pfs_process_args(s->pid);
+	int ret = 0;
+
+	if (args && !is_gone(s->maps_fd))
+		ret = pfs_records_note(&ev, PFS_FACT(ARGS, .text = args), fn, ctx);
+	free(args);
+	return ret;
+}
+
 static int emit(const struct pfs_snapshot *s, uint64_t ts_ns,
 		int (*how)(struct pfs_maps_text *look, const struct pfs_snapshot *s), raw_event_fn fn, void *ctx,
 		struct pfs_err *err)

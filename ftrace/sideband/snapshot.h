@@ -43,6 +43,12 @@ int pfs_snapshot_renew(struct pfs_snapshot *snapshot, struct pfs_err *err);
 int pfs_snapshot_take(struct pfs_snapshot *snapshot, int fd, uint64_t ts_ns, struct pfs_err *err);
 
 /*
+ * Passes the process's command line to fn, dated now, if it can be read and the memory is the one that was opened. 0 or
+ * what fn returned.
+ */
+int pfs_snapshot_args(const struct pfs_snapshot *snapshot, raw_event_fn fn, void *ctx);
+
+/*
  * Passes the layout to fn: the first one as it was taken, if it was, and dated then (later changes are replayed
  * over it); a later one as it is now, each piece dated at its end. 0, -ESRCH if the memory is gone, or -errno with
  * err set.

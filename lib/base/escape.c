@@ -5,6 +5,8 @@
  */
 #include "base/escape.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code)
@@ -92,4 +94,47 @@ size_t pfs_escape(char *buf, size_t size, const char *s, unsigned int flags)
 	if (size)
 		buf[put] = '\0';
 	return len;
+}
+
+/* ---- command lines ---- */
+
+/* A tilde or `=' matters only to some shells, and only in some places; most arguments have one in another. */
+static bool needs_quotes(const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)word[i] < ' ' || word[i] == 0x7f || strchr(" !\"#$&'()*;<>?[\\]^`{|}", word[i]))
+			return true;
+	return !len || *word == '~';
+}
+
+static char *put_quoted(char *to, const char *word, size_t len)
+{
+	*to++ = '\'';
+	for (size_t i = 0; i < len; i++)
+		if (word[i] == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = word[i];
+	*to++ = '\'';
+	return to;
+}
+
+char *pfs_quote_words(const char *words, size_t len)
+{
+	const char *end = words + len;
+	char *text = malloc(4 * len + 4), *to = text; /* the longest: one byte becomes four, an empty word two quotes */
+
+	if (!text)
+		return NULL;
+	for (size_t word_len; words < end; words += word_len + 1) {
+		word_len = strnlen(words, end - words);
+		if (to > text)
+			*to++ = ' ';
+		if (needs_quotes(words, word_len))
+			to = put_quoted(to, words, word_len);
+		else
+			to = mempcpy(to, words, word_len);
+	}
+	*to = '\0';
+	return text;
 }

@@ -45,4 +45,12 @@ size_t pfs_fit_tail(char *buf, size_t size, const char *s, unsigned int columns,
 /* Decodes the UTF-8 character at s, which has len bytes. Its length (1 to 4), or 0: it is invalid. */
 size_t pfs_utf8_decode(const char *s, size_t len, uint32_t *code);
 
+/*
+ * The words, each ended by a NUL (the last one may lack it), quoted where a shell needs it: as they would be typed. The
+ * caller frees it. NULL: no memory.
+ *
+ *     "sh\0-c\0echo 'a b'\0"  ->  sh -c 'echo '\''a b'\'''
+ */
+char *pfs_quote_words(const char *words, size_t len);
+
 #endif

@@ -58,6 +58,7 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_SOURCE] = { .key = "source", TEXT },
 	[PFS_NOTE_VSYSCALL] = { .key = "vsyscall", TEXT },
 	[PFS_NOTE_COMMAND] = { .key = "command", TEXT },
+	[PFS_NOTE_ARGS] = { .key = "args", { OPTIONAL("exec", NUMBER, since_ns), FIELD("text", STRING, text) } },
 	[PFS_NOTE_START] = { .key = "start", TEXT },
 	[PFS_NOTE_END] = { .key = "end", TEXT },
 	[PFS_NOTE_VM_EVENTS] = { .key = "vm_events",

@@ -220,6 +220,16 @@ int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *co
 	return 0;
 }
 
+/* The command line of an exec may be read before the event that ends it. */
+int life_args(struct pfs_model *model, struct pfs_proc *proc, const struct pfs_fact *fact)
+{
+	const struct pfs_epoch *epoch = &proc->epochs[proc->nr_epochs - 1];
+	const char *args = pfs_intern(&model->priv->names, fact->text);
+
+	*(fact->since_ns > epoch->start_ns ? &proc->next_args : &epoch->space->args) = args;
+	return args ? 0 : -ENOMEM;
+}
+
 int life_fork(struct pfs_model *model, struct pfs_thread *parent, const struct pfs_event *ev,
 	      struct pfs_outcome *outcome)
 {
@@ -286,6 +296,8 @@ int life_exec(struct pfs_model *model, struct pfs_thread *thread, const struct p
 	}
 	if (!space)
 		return -ENOMEM;
+	space->args = proc->next_args;
+	proc->next_args = NULL;
 	space->exe = pfs_has(ev, PFS_F_NAME) ? pfs_intern(&model->priv->names, ev->name) : NULL;
 	err = pfs_has(ev, PFS_F_NAME) && ev->name && !space->exe ? -ENOMEM : leave_space(proc, ev->ts_ns);
 	if (err) {

@@ -134,7 +134,7 @@ static int apply_note(struct pfs_model *model, const struct pfs_event *ev)
 		return 0;
 	known = pfs_note_read(&fact, ev->key, ev->value);
 	summed_up = known && (fact.key == PFS_NOTE_REFAULT_TICK || fact.key == PFS_NOTE_REFAULT_STAYED ||
-			      fact.key == PFS_NOTE_MISSED);
+			      fact.key == PFS_NOTE_MISSED || fact.key == PFS_NOTE_ARGS);
 	if (!summed_up && keep_note(model, ev))
 		return -ENOMEM;
 	return known ? apply_fact(model, &fact, ev->ts_ns) : 0;
@@ -178,6 +178,8 @@ static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, c
 
 	if (key == PFS_NOTE_LAUNCH)
 		space->launcher = true;
+	else if (key == PFS_NOTE_ARGS && pfs_note_read(&fact, ev->key, ev->value))
+		return life_args(model, thread->proc, &fact);
 	else if (key == PFS_NOTE_SNAPSHOT && pfs_note_read(&fact, ev->key, ev->value) && fact.op == PFS_SNAPSHOT_END)
 		pfs_space_older(space, ev->ts_ns);
 	else if (key == PFS_NOTE_SNAPSHOT)

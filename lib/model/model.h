@@ -74,15 +74,17 @@ struct pfs_space {
 	uint64_t filled_ns;	    /* when userfaultfd filled pages of it last, at unknown addresses; 0: never */
 	uint64_t start_brk, brk;    /* 0: unknown */
 	uint64_t born_ns, died_ns;
-	const char *exe;	/* interned name given to exec; NULL: unknown */
-	bool complete;		/* all of the layout is known */
-	bool launcher;		/* pfscope's own child before the command's exec: not shown */
-	bool empty;		/* unmapped by exit */
-	bool had_rings;		/* some retired regions are rings that io_destroy removed */
-	bool doubted;		/* some pages are or were PFS_PAGE_MAYBE */
-	bool heap_touches;	/* a region that is adjacent to the heap is [heap], too */
-	struct pfs_stay *stays; /* by from_ns */
-	uint32_t *staying;	/* the indices of those that have no end yet */
+	const char *exe;		     /* interned name given to exec; NULL: unknown */
+	const char *args;		     /* see pfs_space_args() */
+	const struct pfs_space *copied_from; /* by a fork; NULL: by none, or its parent is unknown */
+	bool complete;			     /* all of the layout is known */
+	bool launcher;			     /* pfscope's own child before the command's exec: not shown */
+	bool empty;			     /* unmapped by exit */
+	bool had_rings;			     /* some retired regions are rings that io_destroy removed */
+	bool doubted;			     /* some pages are or were PFS_PAGE_MAYBE */
+	bool heap_touches;		     /* a region that is adjacent to the heap is [heap], too */
+	struct pfs_stay *stays;		     /* by from_ns */
+	uint32_t *staying;		     /* the indices of those that have no end yet */
 	unsigned int nr_stays, nr_staying;
 	unsigned int refs;
 	struct pfs_region *hot; /* the live region of the last lookup, or NULL */
@@ -160,6 +162,7 @@ struct pfs_proc {
 	int32_t ppid;		  /* 0: unknown */
 	bool pid_known;		  /* false: pid is the tid of a thread whose process is unknown */
 	const char *comm;	  /* interned, newest; NULL: unknown */
+	const char *next_args;	  /* of the image that the exec under way builds; NULL: unknown */
 	struct pfs_epoch *epochs; /* at least one */
 	unsigned int nr_epochs;
 	unsigned int nr_threads;   /* ever seen */
@@ -212,7 +215,8 @@ struct pfs_model {
 	unsigned int nr_lost_on;
 	struct pfs_loss *losses; /* the gaps, in order of their ends */
 	unsigned int nr_losses;
-	struct pfs_note *notes; /* all but `refault_tick` and `missed`, which are only summed up: */
+	struct pfs_note
+		*notes; /* all but `args` (struct pfs_space), `refault_tick` and `missed`, which are summed up: */
 	unsigned int nr_notes;
 	uint64_t missed;		  /* processes that ended before they could be recorded */
 	struct pfs_refault_sums refaults; /* of --refault */
@@ -334,6 +338,14 @@ bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *ho
  */
 bool pfs_stay_next(const struct pfs_space *space, const struct pfs_region *region, unsigned int page_shift,
 		   unsigned int *at, struct pfs_stay *stay);
+
+/* Its command line, as a shell reads it: that of the exec, which a fork's child has as well. NULL: unknown. Borrowed. */
+static inline const char *pfs_space_args(const struct pfs_space *space)
+{
+	while (!space->args && space->copied_from)
+		space = space->copied_from;
+	return space->args;
+}
 
 /* The current space of a process. */
 static inline struct pfs_space *pfs_proc_space(const struct pfs_proc *proc)

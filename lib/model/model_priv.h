@@ -124,6 +124,9 @@ struct pfs_space *model_space_of(struct pfs_model *model, struct pfs_thread *thr
 /* The name of a thread that came with an event. 0 or -ENOMEM. */
 int life_comm(struct pfs_model *model, struct pfs_thread *thread, const char *comm);
 
+/* The note `args` of the thread's process. 0 or -ENOMEM. */
+int life_args(struct pfs_model *model, struct pfs_proc *proc, const struct pfs_fact *fact);
+
 /* model/losses.c: `lost`, and the note "lost". 0 or -ENOMEM. */
 int loss_apply(struct pfs_model *model, const struct pfs_event *ev);
 void loss_exec(struct pfs_model *model, int32_t pid, uint64_t now_ns); /* of the process nothing is lost any more */

@@ -251,6 +251,7 @@ struct pfs_space *pfs_space_copy(const struct pfs_space *space, uint64_t now_ns)
 	copy->start_brk = space->start_brk;
 	copy->brk = space->brk;
 	copy->exe = space->exe;
+	copy->copied_from = space;
 	copy->complete = space->complete;
 	for (unsigned int i = 0; i < space->nr_live; i++) {
 		const struct pfs_region *from = space->live[i];

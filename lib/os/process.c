@@ -2,6 +2,7 @@
 #include "os/process.h"
 
 #include "base/number.h"
+#include "base/escape.h"
 #include "base/write_all.h"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 
 #define STAT_MAX   1024
 #define STATUS_MAX 4096
+#define ARGS_MAX   4096
 
 int pfs_process_open(pid_t pid, const char *file)
 {
@@ -28,6 +30,24 @@ bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
 	return pfs_read_file(path, buf, size) > 0;
+}
+
+char *pfs_process_args(pid_t pid)
+{
+	char words[ARGS_MAX + 1], *text, *cut = NULL;
+	int fd = pfs_process_open(pid, "cmdline");
+	ssize_t len = fd < 0 ? -1 : pfs_read_all_at(fd, words, sizeof(words), 0);
+
+	pfs_close(fd);
+	if (len <= 0)
+		return NULL;
+	text = pfs_quote_words(words, len > ARGS_MAX ? ARGS_MAX : len);
+	if (len <= ARGS_MAX || !text)
+		return text;
+	if (asprintf(&cut, "%s...", text) < 0)
+		cut = NULL;
+	free(text);
+	return cut;
 }
 
 /* PROC_PID_INIT_INO of linux/proc_ns.h: the same number in each kernel. */

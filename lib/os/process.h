@@ -26,6 +26,12 @@ int pfs_process_open(pid_t pid, const char *file);
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
 
 /*
+ * Its command line, as pfs_quote_words() prints it; of a longer one than 4 KiB the beginning and "...". The caller frees
+ * it. NULL: there is none, as amid an exec, at the end of a process, and of a kernel thread; or no memory.
+ */
+char *pfs_process_args(pid_t pid);
+
+/*
  * Is the calling process in the initial PID namespace, so that its numbers of processes are the kernel's own, which are
  * in the events?
  */

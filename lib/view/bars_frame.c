@@ -105,7 +105,10 @@ static void put_origin(struct pfs_list *list, const struct pfs_epochs *at)
 
 	if (at->of > 1 && !at->epoch->shared)
 		pfs_list_add(list, "exec epoch %u of %u", at->number, at->of);
-	if (at->epoch->space->exe) {
+	if (pfs_epoch_role(at, exe, sizeof(exe))) {
+		pfs_fit_head(fitted, sizeof(fitted), exe, list->width - list->indent, "..");
+		pfs_list_add(list, "%s", fitted);
+	} else if (at->epoch->space->exe) {
 		pfs_escape(exe, sizeof(exe), at->epoch->space->exe, 0);
 		pfs_fit_tail(fitted, sizeof(fitted), exe, list->width - list->indent, "..");
 		pfs_list_add(list, "%s", fitted);

@@ -54,6 +54,7 @@ static const struct pfs_column process_columns[] = {
 	{ "start_s", "start", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
 	{ "end_s", "end", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
 	{ "comm", "name", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
+	{ "args", "arguments", PFS_COLUMN_LEFT | RARE },
 	{ NULL, NULL, 0 },
 };
 
@@ -147,7 +148,7 @@ static void add_total(struct pfs_table *table, const struct pfs_column *columns,
 			add_counts(table, &total->tally);
 			columns += NR_COUNTS - 1;
 		} else if (columns->flags & PFS_COLUMN_LEFT) {
-			pfs_table_word(table, columns[1].key ? "" : text);
+			pfs_table_word(table, columns->flags & PFS_COLUMN_TAIL ? text : "");
 		} else {
 			pfs_table_missing(table);
 		}
@@ -161,6 +162,7 @@ static void fill_processes(struct pfs_table *table, const struct pfs_report_line
 	for (size_t i = 0; i < g->nr_processes; i++) {
 		const struct pfs_process_line *line = &g->processes[i];
 		const struct pfs_proc *proc = line->at.proc;
+		const char *args = pfs_space_args(pfs_proc_space(proc));
 
 		if (!is_wanted(&total, g, &line->tally))
 			continue;
@@ -171,6 +173,10 @@ static void fill_processes(struct pfs_table *table, const struct pfs_report_line
 		add_time(table, g->model, true, line->at.epoch->start_ns);
 		add_time(table, g->model, proc->died_ns != UINT64_MAX, proc->died_ns);
 		pfs_table_word(table, proc->comm ? proc->comm : "?");
+		if (args)
+			pfs_table_word(table, args);
+		else
+			pfs_table_missing(table);
 	}
 	add_total(table, process_columns, g, &total);
 }

@@ -5,6 +5,7 @@
 #include "view/rows.h"
 
 #include "base/array.h"
+#include "base/escape.h"
 #include "base/nearest.h"
 #include "view/labels.h"
 
@@ -279,6 +280,30 @@ static bool epoch_shown(const struct pfs_epochs *walk)
 const char *pfs_epoch_comm(const struct pfs_epochs *walk)
 {
 	return walk->epoch->comm ? walk->epoch->comm : walk->proc->comm;
+}
+
+/* Names are interned. */
+static bool has_namesake(const struct pfs_epochs *walk)
+{
+	const char *comm = pfs_epoch_comm(walk);
+
+	for (const struct pfs_proc *proc = walk->model->procs; proc; proc = proc->next)
+		for (unsigned int i = 0; proc != walk->proc && i < proc->nr_epochs; i++)
+			if (proc->epochs[i].comm == comm && !proc->epochs[i].space->launcher)
+				return true;
+	return false;
+}
+
+const char *pfs_epoch_role(const struct pfs_epochs *walk, char *buf, size_t size)
+{
+	const char *args = pfs_space_args(walk->epoch->space), *end, *base;
+
+	if (!args || !has_namesake(walk))
+		return NULL;
+	end = strchrnul(args, ' ');
+	base = *args == '\'' ? NULL : memrchr(args, '/', end - args);
+	pfs_escape(buf, size, base ? base + 1 : args, 0);
+	return buf;
 }
 
 /* Counts the process's epochs, and finds the position of the one at walk->index. */

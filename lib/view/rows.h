@@ -43,6 +43,12 @@ bool pfs_no_region(const struct pfs_model *model, const struct pfs_filter *filte
 /* The name that the process had in it, or NULL. */
 const char *pfs_epoch_comm(const struct pfs_epochs *walk);
 
+/*
+ * Its command line, without the directory of the program, in buf: what tells it from another process of its name. NULL:
+ * unknown, or there is no other such process.
+ */
+const char *pfs_epoch_role(const struct pfs_epochs *walk, char *buf, size_t size);
+
 /* Sums over pages. Faults are counted as often as they happened, the rest is pages. Numbers only: pfs_tally_add(). */
 struct pfs_tally {
 	uint64_t faults;

@@ -158,11 +158,39 @@ static void test_fit_any(void **state)
 	}
 }
 
+static void test_quote(void **state)
+{
+	static const struct {
+		const char *words;
+		size_t len;
+		const char *text;
+	} lines[] = {
+		{ "ls\0-l\0", 6, "ls -l" },
+		{ "ls\0-l", 5, "ls -l" },
+		{ "", 0, "" },
+		{ "\0", 1, "''" },
+		{ "a\0\0b\0", 5, "a '' b" },
+		{ "sh\0-c\0echo 'a b'\0", 17, "sh -c 'echo '\\''a b'\\'''" },
+		{ "x\0a=b\0--c=/d.e:f,g@h%i+j_k\0", 27, "x a=b --c=/d.e:f,g@h%i+j_k" },
+		{ "x\0$HOME\0*\0~\0#\0;\0", 16, "x '$HOME' '*' '~' '#' ';'" },
+		{ "x\0a\nb\0", 6, "x 'a\nb'" },
+		{ "\xc3\xa4\0", 3, "\xc3\xa4" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char *text = pfs_quote_words(lines[i].words, lines[i].len);
+
+		assert_string_equal(text, lines[i].text);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_escape),	cmocka_unit_test(test_escape_any), cmocka_unit_test(test_escape_bounds),
 		cmocka_unit_test(test_columns), cmocka_unit_test(test_fit),	   cmocka_unit_test(test_fit_any),
+		cmocka_unit_test(test_quote),
 	};
 
 	return cmocka_run_group_tests_name("escape", tests, NULL, NULL);

@@ -14,6 +14,8 @@ static const struct {
 } values[] = {
 	{ "page_size", "4096", "4096" },
 	{ "command", "sh -c 'a=b c=d'", "sh -c 'a=b c=d'" },
+	{ "args", "exec=17 text=sh -c 'text=1 exec=2'", "exec=17 text=sh -c 'text=1 exec=2'" },
+	{ "args", "text=''", "text=''" },
 	{ "kernel", "6.12.0-amd64", "6.12.0-amd64" },
 	{ "launch", "42", "42" },
 	{ "snapshot", "first", "op=first" },

@@ -693,6 +693,42 @@ static void test_exec_begins_an_epoch(void **state)
 	feed_free(&f);
 }
 
+static const char *args_of(const struct feed *f, int32_t pid)
+{
+	return pfs_space_args(space_of(f, pid));
+}
+
+static void test_command_lines(void **state)
+{
+	struct feed f = feed_new(1);
+	char value[64];
+
+	feed_map(&f, 0x400000, 0x402000, RW, "");
+	assert_null(args_of(&f, 1));
+	feed_fork(&f, 2, false);
+	feed_note(&f, "args", "text=sh -c ls", true); /* read later, it is of the image that was copied */
+	assert_string_equal(args_of(&f, 1), "sh -c ls");
+	assert_string_equal(args_of(&f, 2), "sh -c ls");
+	feed_as(&f, 2, 2);
+	/* Read before the event that ends the exec, and after it. */
+	snprintf(value, sizeof(value), "exec=%llu text=ls 1", (unsigned long long)f.now_ns);
+	f.now_ns += 1000;
+	feed_note(&f, "args", value, true);
+	assert_string_equal(args_of(&f, 2), "sh -c ls");
+	feed_exec(&f, "/bin/ls", "ls");
+	assert_string_equal(args_of(&f, 2), "ls 1");
+	snprintf(value, sizeof(value), "exec=%llu text=ls 2", (unsigned long long)f.now_ns);
+	feed_exec(&f, "/bin/ls", "ls");
+	assert_null(args_of(&f, 2));
+	f.now_ns += 1000;
+	feed_note(&f, "args", value, true);
+	assert_string_equal(args_of(&f, 2), "ls 2");
+	assert_string_equal(args_of(&f, 1), "sh -c ls");
+	assert_string_equal(pfs_space_args(proc_of(&f, 2)->epochs[1].space), "ls 1");
+	assert_null(pfs_model_note(f.model, "args"));
+	feed_free(&f);
+}
+
 static void test_exec_by_another_thread(void **state)
 {
 	struct feed f = feed_new(1);
@@ -1268,6 +1304,7 @@ int main(void)
 		cmocka_unit_test(test_fork_copies_the_layout),
 		cmocka_unit_test(test_vfork_shares_until_exec),
 		cmocka_unit_test(test_exec_begins_an_epoch),
+		cmocka_unit_test(test_command_lines),
 		cmocka_unit_test(test_exec_by_another_thread),
 		cmocka_unit_test(test_rows_of_another_process),
 		cmocka_unit_test(test_faults_before_the_exec_of_another_thread),
