@@ -27,6 +27,7 @@ static const struct {
 	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },
 	{ "plot", "plot touches by time and address as text, SVG, PNG, PDF or HTML", cmd_plot },
 	{ "clean", "remove what killed pfscopes left in the kernel", cmd_clean },
+	{ "doctor", "check what can be recorded here, and how to enable the rest", cmd_doctor },
 	{ "stap", "print the SystemTap script, check its probes, build its module", cmd_stap },
 };
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

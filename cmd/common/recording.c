@@ -195,6 +195,16 @@ int recording_check_place(struct pfs_err *err)
 		"--pid=host");
 }
 
+/* What the system lacks or refuses is among the facilities that doctor lists. */
+static int see_doctor(int ret, struct pfs_err *err)
+{
+	struct pfs_err why = *err;
+
+	if (ret == -EACCES || ret == -EPERM || ret == -ENOTSUP || ret == -ENOSYS || ret == -EKEYREJECTED)
+		pfs_err_set(err, ret, "%.450s (see `pfscope doctor`)", why.msg);
+	return ret;
+}
+
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
 	struct pfs_sink printer = { .fn = print_event, .ctx = r };
@@ -220,7 +230,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 		return ret;
 	r->live = args->sources.source->open(&config, err);
 	if (!r->live)
-		return -errno;
+		return see_doctor(errno == ENOENT ? -ENOSYS : -errno, err);
 	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, r->owner.id, err);
 }
 
@@ -229,7 +239,7 @@ int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *er
 	const struct pfs_source *source = r->live->source;
 	int ret = refault_session_add(&r->refault, pid, err);
 
-	return ret ? ret : (waits ? source->launch : source->attach)(r->live, pid, err);
+	return ret ? ret : see_doctor((waits ? source->launch : source->attach)(r->live, pid, err), err);
 }
 
 int recording_start(struct recording *r, struct pfs_err *err)

@@ -35,6 +35,9 @@ extern const struct argp sources_argp; /* input: struct source_args */
 int source_args_check(const struct source_args *args, const void **options, struct pfs_err *err);
 void source_args_fini(struct source_args *args);
 
+/* The source that run and attach use without --source. NULL: none can record here; err has the reason of the first. */
+const struct pfs_source *source_choose(struct pfs_err *err);
+
 /* The name of a source that can do it, for messages; or NULL. */
 const char *source_that(enum pfs_source_can can);
 

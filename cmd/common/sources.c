@@ -100,6 +100,11 @@ void source_args_fini(struct source_args *args)
 		free(args->of[i].options);
 }
 
+const struct pfs_source *source_choose(struct pfs_err *err)
+{
+	return sources[0]->usable(err) ? NULL : sources[0];
+}
+
 const char *source_that(enum pfs_source_can can)
 {
 	for (int i = 0; i < NR_SOURCES; i++)

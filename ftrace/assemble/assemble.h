@@ -52,6 +52,9 @@ void pfs_assembler_set_names(struct pfs_assembler *assembler, const char *(*name
 /* Names the process of a thread from outside the stream (a table in the file), before its first event. 0 or -ENOMEM. */
 int pfs_assembler_thread(struct pfs_assembler *assembler, int32_t tid, int32_t pid);
 
+/* Does a fault's error code report read, write and execute on that machine (uname -m)? */
+bool pfs_machine_has_access(const char *machine);
+
 const struct pfs_assembler_stats *pfs_assembler_stats(const struct pfs_assembler *assembler);
 
 #endif

@@ -33,12 +33,22 @@ void asm_fault_init(struct pfs_assembler *a)
 	a->fault.kind = PFS_FAULT;
 }
 
-void asm_fault_machine(struct pfs_assembler *a, const char *machine)
+static const struct asm_cpu_type *type_of(const char *machine)
 {
-	a->cpu_type = NULL;
 	for (size_t i = 0; i < sizeof(cpu_types) / sizeof(cpu_types[0]); i++)
 		if (!strcmp(cpu_types[i].machine, machine))
-			a->cpu_type = &cpu_types[i];
+			return &cpu_types[i];
+	return NULL;
+}
+
+bool pfs_machine_has_access(const char *machine)
+{
+	return type_of(machine);
+}
+
+void asm_fault_machine(struct pfs_assembler *a, const char *machine)
+{
+	a->cpu_type = type_of(machine);
 }
 
 /* The kind of access that an error code of that CPU type stands for. Requires a->cpu_type. */

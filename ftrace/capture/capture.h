@@ -18,6 +18,12 @@
 extern const struct pfs_source pfs_ftrace_source;
 extern const struct argp_option pfs_ftrace_options[];
 
+/*
+ * Passes on what a recording with all of its options would lack here: each note `lacks` of one that is set up and not
+ * started, an event or an option. 0, what fn returned, or -errno with err set: there can be no recording.
+ */
+int pfs_capture_lacks(int (*fn)(void *ctx, const struct pfs_fact *lack), void *ctx, struct pfs_err *err);
+
 /* Prints a command line of trace-cmd that records, on this machine, what pfscope can read. */
 void pfs_capture_needed(FILE *out);
 

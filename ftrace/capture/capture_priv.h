@@ -195,6 +195,7 @@ int capture_close(struct pfs_live *live, struct pfs_err *err);
 
 /* capture/capture.c: from the start to the reading back */
 int capture_start(struct pfs_live *live, struct pfs_err *err);
+int capture_usable(struct pfs_err *err);
 int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 int capture_stop(struct pfs_live *live, struct pfs_err *err);
 int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err);

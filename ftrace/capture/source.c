@@ -95,6 +95,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.can = PFS_CAN_COUNT | PFS_CAN_USER,
 	.set_option = set_option,
 	.check = check,
+	.usable = capture_usable,
 	.open = open_live,
 	.close = capture_close,
 	.launch = capture_launch,

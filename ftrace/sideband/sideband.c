@@ -6,13 +6,13 @@
 
 #include "base/array.h"
 #include "base/write_all.h"
-#include "sideband/execs.h"
+#include "os/perf_event.h"
 #include "record/pfscope_records.h"
+#include "sideband/execs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -141,17 +140,10 @@ int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
 	return 0;
 }
 
-static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
-{
-	int fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	struct ring *ring = &sb->rings[cpu];
-	int fd = open_event(attr, tid, cpu);
+	int fd = pfs_perf_open(attr, tid, cpu);
 	void *meta;
 	int err;
 
@@ -212,7 +204,7 @@ int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd)
 	int fd;
 
 	attr_init(&attr);
-	fd = open_event(&attr, tid, cpu);
+	fd = pfs_perf_open(&attr, tid, cpu);
 	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd))
 		return fd;
 	close(fd);
@@ -489,7 +481,7 @@ int pfs_counters_open(struct pfs_counters *counters, pid_t pid)
 	memset(counters->fds, -1, sizeof(counters->fds));
 	for (int i = 0; !ret && i < 3; i++) {
 		attr.config = configs[i];
-		counters->fds[i] = open_event(&attr, pid, -1);
+		counters->fds[i] = pfs_perf_open(&attr, pid, -1);
 		ret = counters->fds[i] < 0 ? counters->fds[i] : 0;
 	}
 	if (ret)

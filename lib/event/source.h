@@ -65,6 +65,9 @@ struct pfs_source {
 	/* Refuses options that contradict each other or the rest. Called before open(). */
 	int (*check)(const struct pfs_source_config *config, struct pfs_err *err);
 
+	/* Could the caller record here? Leaves nothing behind. 0, or -errno with err set to why not and what to do. */
+	int (*usable)(struct pfs_err *err);
+
 	/* NULL with errno and err set. */
 	struct pfs_live *(*open)(const struct pfs_source_config *config, struct pfs_err *err);
 

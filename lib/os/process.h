@@ -10,6 +10,7 @@
  *     helper.h      processes that outlive pfscope
  *     owner.h       who made what is in the kernel, and does it live?
  *     program.h     running another program
+ *     perf_event.h  perf events: opening one, or why that is refused
  *     limits.h      descriptors and priority of pfscope's own process
  */
 #ifndef PFS_PROCESS_H

@@ -148,6 +148,18 @@ static int swap_on(int nr, uint64_t bytes, uint64_t owner)
 	return ret;
 }
 
+static int no_zram(int ret, struct pfs_err *err)
+{
+	return pfs_err_set(err, ret, "--zram: this kernel has no zram (module zram, CONFIG_ZRAM)");
+}
+
+int pfs_zram_possible(struct pfs_err *err)
+{
+	if (!access(CONTROL, F_OK) || !modprobe((const char *const[]){ "modprobe", "-n", "zram", NULL }))
+		return 0;
+	return no_zram(-ENOENT, err);
+}
+
 int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, uint64_t owner, struct pfs_err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -157,7 +169,7 @@ int pfs_zram_up(struct pfs_zram *zram, uint64_t bytes, uint64_t owner, struct pf
 	*zram = (struct pfs_zram){ .bytes = bytes / page * page };
 	ret = load(&zram->loaded);
 	if (ret)
-		return pfs_err_set(err, ret, "--zram: this kernel has no zram (module zram, CONFIG_ZRAM)");
+		return no_zram(ret, err);
 	nr = hot_add(zram);
 	if (nr < 0)
 		return pfs_err_set(err, nr, "--zram: %s/hot_add: %s", CONTROL, strerror(-nr));

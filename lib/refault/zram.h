@@ -19,6 +19,9 @@ struct pfs_zram {
 	uint64_t bytes;
 };
 
+/* Has the kernel zram, or a module of it? 0, or -errno with err set. */
+int pfs_zram_possible(struct pfs_err *err);
+
 /*
  * Makes a device of that size for the owner (os/owner.h) and swaps to it before any other. 0, or -errno with err set; in
  * both cases *zram holds what was set up, and pfs_zram_down() has to follow.

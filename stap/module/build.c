@@ -41,7 +41,7 @@ static const char *probes_by(const struct pfs_build *b)
 
 /* ---- what is installed ---- */
 
-static int find_programs(struct pfs_build *b, struct pfs_err *err)
+int pfs_build_programs(struct pfs_err *err)
 {
 	static const struct {
 		const char *name, *what, *package;
@@ -57,7 +57,6 @@ static int find_programs(struct pfs_build *b, struct pfs_err *err)
 				err, -ENOENT,
 				"%s, which --source=stap needs, is not installed: install %s, or build the module elsewhere (pfscope stap build) and load it with --module",
 				programs[i].what, programs[i].package);
-	pfs_program_find("stap", b->stap, sizeof(b->stap));
 	return 0;
 }
 
@@ -129,11 +128,12 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 	memset(b, 0, sizeof(*b));
 	b->config = *config;
 	ret = pfs_kernel_check_modules(config->release, err)
-		      ?: find_programs(b, err)
+		      ?: pfs_build_programs(err)
 		      ?: pfs_kernel_find(&b->kernel, config->release, err)
 		      ?: check_config(b, err)
 		      ?: check_lockdown(b, err)
 		      ?: pfs_cache_init(&b->cache, err);
+	pfs_program_find("stap", b->stap, sizeof(b->stap));
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
 	return ret;

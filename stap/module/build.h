@@ -35,6 +35,9 @@ struct pfs_build {
 	unsigned int overlay;	/* PFS_OVERLAY_* of the runtime's changes */
 };
 
+/* Are the programs that build a module installed? 0, or -errno with err set. */
+int pfs_build_programs(struct pfs_err *err);
+
 /* Finds the programs, the headers and the cache; builds nothing. 0 or -errno with err set; there is nothing to free. */
 int pfs_build_init(struct pfs_build *build, const struct pfs_build_config *config, struct pfs_err *err);
 

@@ -75,6 +75,38 @@ static int check_comm(const char *comm, struct pfs_err *err)
 
 /* ---- which module ---- */
 
+/* May the caller load a module that it builds? */
+static int check_build(const struct pfs_kernel *kernel, struct pfs_err *err)
+{
+	if (geteuid() && !in_group("stapdev"))
+		return pfs_err_set(
+			err, -EPERM,
+			"only root and members of stapdev may load a module that they have built: ask root to build one (pfscope stap build -o /lib/modules/%s/systemtap/NAME.ko) and use --module",
+			kernel->release);
+	if (kernel->lockdown[0])
+		return pfs_err_set(
+			err, -EKEYREJECTED,
+			"this kernel is locked down (%s) and accepts signed modules only: sign one of `pfscope stap build' with a key that it trusts and use --module; --source=ftrace needs no module",
+			kernel->lockdown);
+	return 0;
+}
+
+int pfs_stap_may_load(struct pfs_err *err)
+{
+	struct pfs_kernel kernel;
+
+	pfs_kernel_find(&kernel, NULL, NULL);
+	return check_staprun(err) ?: check_build(&kernel, err);
+}
+
+int stap_usable(struct pfs_err *err)
+{
+	const struct pfs_build_config config = { .release = NULL };
+	struct pfs_build build;
+
+	return pfs_kernel_check_modules(NULL, err) ?: pfs_stap_may_load(err) ?: pfs_build_init(&build, &config, err);
+}
+
 static int build_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	struct pfs_build_config config = {
@@ -85,17 +117,8 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 	};
 	struct pfs_build build;
 
-	if (geteuid() && !in_group("stapdev"))
-		return pfs_err_set(
-			err, -EPERM,
-			"only root and members of stapdev may load a module that they have built: ask root to build one (pfscope stap build -o /lib/modules/%s/systemtap/NAME.ko) and use --module",
-			s->kernel.release);
-	if (s->kernel.lockdown[0])
-		return pfs_err_set(
-			err, -EKEYREJECTED,
-			"this kernel is locked down (%s) and accepts signed modules only: sign one of `pfscope stap build' with a key that it trusts and use --module; --source=ftrace needs no module",
-			s->kernel.lockdown);
-	return pfs_build_init(&build, &config, err) ?: pfs_build_module(&build, s->path, sizeof(s->path), err);
+	return check_build(&s->kernel, err) ?: pfs_build_init(&build, &config, err)
+		       ?: pfs_build_module(&build, s->path, sizeof(s->path), err);
 }
 
 /* Refuses files that are not modules of pfscope for the running kernel. */

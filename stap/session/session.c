@@ -434,6 +434,7 @@ const struct pfs_source pfs_stap_source = {
 	.can = PFS_CAN_USER | PFS_CAN_COMM,
 	.set_option = set_option,
 	.check = check,
+	.usable = stap_usable,
 	.open = open_live,
 	.close = close_live,
 	.launch = launch,

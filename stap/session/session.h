@@ -11,6 +11,9 @@
 
 #include "event/source.h"
 
+/* May the caller load a module that it has built? 0, or -errno with err set to why not. */
+int pfs_stap_may_load(struct pfs_err *err);
+
 extern const struct pfs_source pfs_stap_source;
 extern const struct argp_option pfs_stap_options[];
 

@@ -97,7 +97,10 @@ void stap_outlet_fini(struct stap_outlet *outlet);
 /* Passes on what is left. 0 or what the sink returned. */
 int stap_outlet_finish(struct stap_outlet *outlet);
 
-/* session/load.c: chooses or builds the module. 0, -EINTR (given up) or -errno with err set. */
+/* session/load.c: usable() of struct pfs_source. */
+int stap_usable(struct pfs_err *err);
+
+/* Chooses or builds the module. 0, -EINTR (given up) or -errno with err set. */
 int stap_choose_module(struct pfs_stap *s, struct pfs_err *err);
 
 /* Starts staprun with it. 0 or -errno with err set. */

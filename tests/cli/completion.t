@@ -18,7 +18,7 @@ complete_words()
 }
 
 is "$(complete_words r)" 'render report run ' 'commands by their beginning'
-is "$(complete_words '')" '--help --version attach clean events help maps mrc pages plot render report run stap tape ' 'all commands'
+is "$(complete_words '')" '--help --version attach clean doctor events help maps mrc pages plot render report run stap tape ' 'all commands'
 is "$(complete_words help e)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'
@@ -26,6 +26,7 @@ is "$(complete_words report --by p)" 'process ' 'tables of report'
 is "$(complete_words plot --theme '')" 'dark light ' 'themes of plot'
 is "$(complete_words plot --sort '')" 'address faults ' 'orders of plot'
 is "$(complete_words plot --color-by =  t)" 'thread ' 'what colours of plot go by'
+is "$(complete_words doctor --)" '--fix --help --json --usage --user --version ' 'options of doctor'
 is "$(complete_words clean --)" '--help --usage --version ' 'clean has no options of its own'
 is "$(complete_words render --color = '')" 'always auto never ' 'values behind ='
 is "$(complete_words render --color =)" 'always auto never ' 'values when the word is ='

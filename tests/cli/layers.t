@@ -36,7 +36,7 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	cmd common: capture user text dat assemble record session view refault model event os base
-	cmd commands: common capture tracefs module plot view simulate reference refault model event os base
+	cmd commands: common capture tracefs assemble session module plot view simulate reference refault model event os base
 	END
 }
 

@@ -52,13 +52,13 @@ for command in events report pages mrc; do
 		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
 	done
 done
-for command in run attach render events maps pages report tape mrc plot clean stap; do
+for command in run attach render events maps pages report tape mrc plot clean doctor stap; do
 	is "$("$PFSCOPE" $command -h 2>&1)" "$("$PFSCOPE" $command --help)" "$command -h is --help"
 done
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
-for command in run attach render events maps report mrc clean stap; do
+for command in run attach render events maps report mrc clean doctor stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 "'--regoin=x'; did you mean --region\?" 'an option that is nearly one' render --regoin=x
@@ -112,6 +112,9 @@ for seconds in 0 -1 x inf nan ''; do
 done
 refused 2 'only one recording' 'two files' render "$good" "$good"
 refused 2 'x: unexpected argument' 'clean with a name' clean x
+refused 2 'x: unexpected argument' 'doctor with a name' doctor x
+refused 2 'json and --fix: only one' 'doctor with two forms' doctor --json --fix
+refused 1 'nobody-here: no such user' 'doctor for an unknown account' doctor --user nobody-here
 
 # ---- files that are no recording ----
 
