@@ -22,8 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long the other processes may take to end when a SIGTERM or SIGHUP has ended the command. */
-#define REST_NS UINT64_C(1000000000)
+/*
+ * How long the command may take to end after a SIGTERM until its recording is kept without its end, and the other
+ * processes after a SIGTERM or SIGHUP has ended the command. Service managers send SIGKILL later: docker after 10 s.
+ */
+#define GRACE_NS UINT64_C(2000000000)
 
 struct run_args {
 	struct recording_args recording;
@@ -87,8 +90,10 @@ struct run {
 	int signal_fd;
 	int status; /* of the command, as wait gives it */
 	bool command_ended, all_ended;
+	bool finished;	       /* the recording, before the command has ended */
 	uint64_t ended_ns;     /* when the command did */
 	bool asked;	       /* SIGTERM or SIGHUP came before that */
+	uint64_t term_ns;      /* when SIGTERM did, 0: it did not */
 	unsigned int nr_stops; /* signals, but those that the command alone got */
 	bool stop, abort;      /* the recording: and keep it, or at once */
 	uint64_t minor, major; /* the kernel's counts of all processes that ended */
@@ -125,6 +130,8 @@ static void on_stop(struct run *run, int sig)
 	if (passed_on) {
 		kill(run->launch.pid, sig);
 		run->asked = true;
+		if (sig == SIGTERM && !run->term_ns)
+			run->term_ns = pfs_now_ns();
 	} else if (!run->command_ended && run->r.user.other_session) {
 		kill(-run->launch.pid, sig);
 	}
@@ -150,21 +157,49 @@ static bool is_ending(const struct run *run)
 
 static bool over(const struct run *run)
 {
-	return run->stop || run->all_ended || (run->args->recording.config.no_follow && run->command_ended) ||
-	       (is_ending(run) && pfs_now_ns() - run->ended_ns > REST_NS);
+	bool others_count = !run->args->recording.config.no_follow && !run->finished;
+
+	return run->stop || run->all_ended || (run->command_ended && !others_count) ||
+	       (is_ending(run) && pfs_now_ns() - run->ended_ns > GRACE_NS);
 }
 
-/* If the recording fails, pfscope still waits for the command. */
+/* Does a command that got SIGTERM go on? Who sent it may send SIGKILL next. */
+static bool is_overdue(const struct run *run)
+{
+	return run->term_ns && !run->command_ended && pfs_now_ns() - run->term_ns > GRACE_NS;
+}
+
+static int finish(struct run *run, struct pfs_err *err)
+{
+	struct pfs_live *live = run->r.live;
+
+	run->finished = true;
+	if (run->all_ended &&
+	    live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major)))
+		return pfs_err_set(err, -ENOMEM, "no memory for a note");
+	return recording_finish(&run->r, err);
+}
+
+/* As finish(), but a second SIGTERM does not discard what is kept; it is heeded afterwards. */
+static int finish_early(struct run *run, struct pfs_err *err)
+{
+	run->r.stop_fd = -1;
+	return finish(run, err);
+}
+
+/* If the recording fails, or is over before the command, pfscope still waits for the command. */
 static int watch(struct run *run, struct pfs_err *err)
 {
 	struct pollfd fd = { run->signal_fd, POLLIN, 0 };
 	int ret = 0, sig;
 
 	while (!over(run)) {
-		int timeout_ms = is_ending(run) ? 100 : -1;
+		bool records = !ret && !run->finished;
+		int timeout_ms = is_ending(run) || (records && run->term_ns) ? 100 : -1;
 
-		if (!ret) {
-			ret = recording_wait(&run->r, &fd, 1, timeout_ms, err);
+		if (records) {
+			ret = is_overdue(run) ? finish_early(run, err)
+					      : recording_wait(&run->r, &fd, 1, timeout_ms, err);
 			if (ret)
 				recording_failed(&run->r, err);
 		} else {
@@ -215,7 +250,6 @@ static int note_args(struct run *run)
 /* From the waiting child to the end of the recording. Returns the exit status. */
 static int record(struct run *run, struct pfs_err *err)
 {
-	struct pfs_live *live = run->r.live;
 	int ret = note_command(run) ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0, sig = 0;
 
 	if (!ret)
@@ -239,11 +273,7 @@ static int record(struct run *run, struct pfs_err *err)
 		return EXIT_FAILED;
 	if (run->abort)
 		return EXIT_INTERRUPTED;
-	if (run->all_ended &&
-	    live->source->note(live, run->launch.pid, PFS_FACT(RUSAGE, .minor = run->minor, .major = run->major)))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	if (!ret)
-		ret = recording_finish(&run->r, err);
+	ret = run->finished ? 0 : finish(run, err);
 	if (ret)
 		return status_of(ret, err);
 	if (!run->command_ended)

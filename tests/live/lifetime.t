@@ -97,6 +97,19 @@ kill -TERM $run
 ends_soon 'a second SIGTERM' 130
 is_kept 'a second SIGTERM'
 
+# A service manager sends SIGTERM once, and then SIGKILL.
+begin "trap '' TERM; touch $T/ready; $other; :"
+kill -TERM $run
+ok 'SIGTERM that the command ignores: the recording is kept while it goes on' wait_for 60 test -s "$T/rec"
+ok '... and it is waited for' eval '! ended $run'
+{ kill -KILL $run; wait $run; } 2>/dev/null
+is_kept '... also when pfscope is killed then'
+begin "trap '' TERM; touch $T/ready; $other; exit 7"
+kill -TERM $run
+wait_for 60 test -s "$T/rec"
+end_other
+ends_soon '... and its status is that of the command' 7
+
 rm -f "$T/rec" "$T/ready"
 timeout 1 "$PFSCOPE" run --no-bars -o "$T/rec" -- sh -c "setsid $other & touch $T/ready; exec sleep 100" 2>"$T/err"
 is $? 124 'timeout: ends it'
