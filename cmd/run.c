@@ -297,6 +297,7 @@ int cmd_run(int argc, char **argv)
 		recording_args_fini(&args.recording);
 		return fail(&err);
 	}
+	process_one();
 	args.recording.config.is_32bit = pfs_command_is_32bit(args.command[0]);
 	/* Helpers must not become children to be waited for, as of a subreaper that has executed pfscope. */
 	prctl(PR_SET_CHILD_SUBREAPER, 0);

@@ -105,6 +105,12 @@ int stop_open(struct stop_before *before);
 void stop_restore(const struct stop_before *before);
 
 /*
+ * As process 1, of a machine or of a PID namespace, forks and returns in the child; the parent reaps, forwards signals, and
+ * exits with the child's status. Otherwise does nothing. To be called before stop_open() (process_one.c).
+ */
+void process_one(void);
+
+/*
  * The next pending signal, or 0. A repetition within 50 ms is ignored: timeout(1) sends the signal to its command,
  * and then to the command's process group.
  */

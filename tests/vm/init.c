@@ -8,12 +8,14 @@
  *   /modules/NN-NAME.ko   loaded in the order of their names
  *   /shares               lines "TAG PATH": folders of the host's that can be written to
  *   /job                  the shell script to run
+ *   /as_init              if it is there, the job takes the place of this program, and its end is that of the guest
  *
  * The console is ttyS0; the job's output goes to ttyS1, as it is.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +191,7 @@ static int open_output(void)
 
 int main(void)
 {
+	bool as_init = !access("/as_init", F_OK);
 	int out, status = 0;
 	pid_t job, pid;
 
@@ -200,7 +203,7 @@ int main(void)
 	out = open_output();
 	printf("GUEST_RUNS\n");
 	fflush(stdout);
-	job = fork();
+	job = as_init ? 0 : fork();
 	if (job == 0)
 		run_job(out);
 	do {
