@@ -186,8 +186,10 @@ static void remove_swap_devices(void)
 
 int recording_check_place(struct pfs_err *err)
 {
-	if (pfs_process_numbers_are_global())
-		return 0;
+	int ret = pfs_proc_check(err);
+
+	if (ret || pfs_process_numbers_are_global())
+		return ret;
 	return pfs_err_set(
 		err, -ENOTSUP,
 		"cannot record from inside a PID namespace: the kernel's events have the process numbers of the "

@@ -2,6 +2,7 @@
 #include "tracefs/instance.h"
 
 #include "os/owner.h"
+#include "os/process.h"
 #include "tracefs/dynevents.h"
 
 #include <tracefs.h>
@@ -19,6 +20,8 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 {
 	const char *path = NULL;
 
+	if (pfs_proc_check(err))
+		return NULL;
 	/* Without mounting it: whether and where is the user's decision. */
 	if (tracefs_tracing_dir_is_mounted(false, &path) < 1 || !path) {
 		pfs_err_set(err, -ENOENT,
@@ -27,7 +30,8 @@ const char *pfs_tracing_dir(struct pfs_err *err)
 		return NULL;
 	}
 	if (access(path, R_OK | X_OK)) {
-		pfs_err_set(err, -errno, "%s: %s: this needs root (try sudo)", path, strerror(errno));
+		pfs_err_set(err, -errno, "%s: %s%s", path, strerror(errno),
+			    errno == EACCES || errno == EPERM ? ": this needs root (try sudo)" : "");
 		return NULL;
 	}
 	return path;

@@ -124,6 +124,9 @@ static int plan(uint64_t owner, char *dir, size_t size, struct pfs_err *err)
 
 	if (!tracing)
 		return -errno;
+	if (access(tracing, W_OK) && errno == EROFS)
+		return pfs_err_set(err, -EROFS, "tracefs is mounted read-only: as root, run `mount -o remount,rw %s`",
+				   tracing);
 	pfs_owner_name(owner, '-', name);
 	snprintf(dir, size, "%s/instances/%s", tracing, name);
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/write_all.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,14 @@ char *pfs_process_args(pid_t pid)
 		cut = NULL;
 	free(text);
 	return cut;
+}
+
+int pfs_proc_check(struct pfs_err *err)
+{
+	if (!access("/proc/self/mounts", R_OK))
+		return 0;
+	return pfs_err_set(err, -errno,
+			   "/proc is not mounted, or cannot be read: as root, run `mount -t proc proc /proc`");
 }
 
 /* PROC_PID_INIT_INO of linux/proc_ns.h: the same number in each kernel. */

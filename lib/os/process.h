@@ -16,6 +16,8 @@
 #ifndef PFS_PROCESS_H
 #define PFS_PROCESS_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +27,9 @@ int pfs_process_open(pid_t pid, const char *file);
 
 /* One read of /proc/PID/FILE, terminated. False: nothing, as for a process that does not exist. */
 bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
+
+/* Can /proc be read, without which mounts and processes would seem not to be there? 0, or -errno with err set. */
+int pfs_proc_check(struct pfs_err *err);
 
 /*
  * Its command line, as pfs_quote_words() prints it; of a longer one than 4 KiB the beginning and "...". The caller frees

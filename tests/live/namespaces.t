@@ -38,4 +38,23 @@ recorded 'all namespaces' 6 unshare -mnpfuiC --mount-proc sh -c "$shell"
 recorded 'a user namespace' 5 unshare -Ur sh -c "$shell"
 recorded 'chroot' 1 chroot "$T/root" /bin/ls /bin
 recorded 'pivot_root' 4 unshare -m sh "$T/pivot" "$T/root"
+
+# What is missing in a namespace is named, in one line. (Not by a remount of tracefs, which would concern all mounts of it.)
+# within SETUP WANTED NAME: for each command that needs it
+within()
+{
+	local command
+
+	for command in 'run -- true' "attach -d 1 $$" clean; do
+		# shellcheck disable=SC2086 # words
+		try unshare -m sh -c "{ $1; }"' && exec "$@"' - "$PFSCOPE" $command
+		[[ $command = clean && ! ${4:-} ]] || is "$status|$err" "1|pfscope: $2" "$3: $command: the reason, in one line"
+	done
+}
+within "mount --bind $TRACING $TRACING && mount -o remount,bind,ro $TRACING" \
+	"tracefs is mounted read-only: as root, run \`mount -o remount,rw $TRACING\`" 'tracefs is read-only'
+within 'mount -t tmpfs none /proc' \
+	'/proc is not mounted, or cannot be read: as root, run `mount -t proc proc /proc`' 'no /proc' clean
+within "umount -l $TRACING" \
+	'tracefs is not mounted: as root, run `mount -t tracefs nodev /sys/kernel/tracing`' 'no tracefs' clean
 done_testing
