@@ -112,7 +112,7 @@ static void add_install(struct doctor *d, bool works, const char *packages)
 	struct facility *f = &d->facilities[d->nr - 1];
 	char path[PATH_MAX];
 
-	if (works || d->failed || !pfs_program_find("apt-get", path, sizeof(path)))
+	if (works || d->failed || pfs_program_find("apt-get", path, NULL))
 		return;
 	snprintf(f->fix, sizeof(f->fix), "apt-get install %s", packages);
 	f->state = FIX;

@@ -165,11 +165,11 @@ static int module_name(const char *file, char *name, size_t size, struct pfs_err
 }
 
 /* Under a name of its own beside the final one. */
-static int put_module(const char *path, const char *name, const char *file, struct pfs_err *err)
+static int put_module(int fd, const char *path, const char *name, const char *file, struct pfs_err *err)
 {
 	struct pfs_atomic_file out;
 	struct pfs_module module;
-	int ret = pfs_module_read(&module, path, err);
+	int ret = pfs_module_read(&module, fd, path, err);
 
 	if (ret)
 		return ret;
@@ -192,14 +192,15 @@ static int build_module(struct stap_cmd *cmd)
 	char path[PATH_MAX], name[PFS_MODULE_NAME_MAX + 1];
 	struct pfs_err err = { "" };
 	struct pfs_build build;
-	int ret = module_name(cmd->file, name, sizeof(name), &err);
+	int fd = -1, ret = module_name(cmd->file, name, sizeof(name), &err);
 
 	if (!ret)
 		ret = init_build(cmd, &build, &err);
 	if (!ret)
-		ret = pfs_build_module(&build, path, sizeof(path), &err);
-	if (!ret)
-		ret = put_module(path, name, cmd->file, &err);
+		ret = fd = pfs_build_module(&build, path, sizeof(path), &err);
+	if (ret >= 0)
+		ret = put_module(fd, path, name, cmd->file, &err);
+	pfs_close(fd);
 	return status_of(ret, &err);
 }
 

@@ -12,11 +12,12 @@
 #include <sys/types.h>
 
 struct pfs_program {
-	const char *const *argv;    /* argv[0] is looked up in PATH; NULL ends it */
+	const char *const *argv;    /* argv[0] is looked up by pfs_program_find(); NULL ends it */
 	const char *const *env;	    /* "KEY=VALUE" to add or replace; NULL ends it; may be NULL */
 	const char *dir;	    /* working directory; NULL: the caller's */
 	bool hide_security;	    /* without /sys/kernel/security, in a mount namespace of its own */
 	bool dies_with_parent;	    /* SIGTERM when the caller dies (unless it executes a setuid program) */
+	pid_t *pid;		    /* pfs_program_run(): set while it runs, else 0; may be NULL or in shared memory */
 	bool (*give_up)(void *ctx); /* NULL, or called at least every 100 ms; true ends the program */
 	void *give_up_ctx;
 };
@@ -62,7 +63,14 @@ const char *pfs_output_text(const struct pfs_output *output);
 int pfs_output_read(struct pfs_output *output, int fd);
 void pfs_output_free(struct pfs_output *output);
 
-/* Looks the program up in PATH. Its path goes to buf, "" if there is none. */
-bool pfs_program_find(const char *name, char *buf, size_t size);
+/*
+ * Looks the program up in PATH, unless the name has a slash. Its path goes to buf (PATH_MAX bytes), "" if there is none.
+ * 0 or -ENOENT. Root executes only what nobody else can exchange: -EPERM with err (may be NULL) set if others can write to the
+ * first one, to its folder, or to one above; what is executed looks up programs in other folders only.
+ */
+int pfs_program_find(const char *name, char *buf, struct pfs_err *err);
+
+/* Can only root write to the file or folder, and exchange it? path must be a real one (realpath(3)). */
+bool pfs_only_root_writes(const char *path);
 
 #endif

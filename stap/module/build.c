@@ -2,17 +2,25 @@
 #include "module/build.h"
 
 #include "base/units.h"
+#include "base/write_all.h"
 #include "module/diagnose.h"
 #include "module/overlay.h"
+#include "os/helper.h"
 #include "os/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Modules in the cache. */
@@ -49,14 +57,20 @@ int pfs_build_programs(struct pfs_err *err)
 			 { "make", "make", "make" },
 			 { "gcc", "a C compiler", "gcc" } };
 	char path[PATH_MAX];
+	int ret;
 
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		if (!pfs_program_find(programs[i].name, path, sizeof(path)) &&
-		    (strcmp(programs[i].name, "gcc") || !pfs_program_find("cc", path, sizeof(path))))
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		ret = pfs_program_find(programs[i].name, path, err);
+		if (ret && !strcmp(programs[i].name, "gcc"))
+			ret = pfs_program_find("cc", path, ret == -EPERM ? NULL : err) ? ret : 0;
+		if (ret == -EPERM)
+			return ret;
+		if (ret)
 			return pfs_err_set(
 				err, -ENOENT,
 				"%s, which --source=stap needs, is not installed: install %s, or build the module elsewhere (pfscope stap build) and load it with --module",
 				programs[i].what, programs[i].package);
+	}
 	return 0;
 }
 
@@ -133,13 +147,47 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 		      ?: check_config(b, err)
 		      ?: check_lockdown(b, err)
 		      ?: pfs_cache_init(&b->cache, err);
-	pfs_program_find("stap", b->stap, sizeof(b->stap));
+	if (!ret)
+		ret = pfs_program_find("stap", b->stap, err);
 	find_runtime(b);
 	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
 	return ret;
 }
 
 /* ---- running stap ---- */
+
+/* In a helper (os/helper.h): waits until pfscope has ended, and ends stap and the compilers that it started. */
+static void end_stap(void *ctx, bool again)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	const pid_t *pid = ctx;
+	char byte;
+
+	(void)TEMP_FAILURE_RETRY(recv(PFS_HELPER_FD, &byte, 1, 0));
+	for (int i = 0; i < 500 && *pid && !kill(-*pid, i ? 0 : SIGTERM); i++)
+		nanosleep(&moment, NULL);
+	if (*pid)
+		kill(-*pid, SIGKILL);
+}
+
+/* pfs_program_run(), and whatever ends pfscope meanwhile ends stap. */
+static int run_kept(struct pfs_program *program, struct pfs_program_result *result, struct pfs_err *err)
+{
+	pid_t *pid = mmap(NULL, sizeof(*pid), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const struct pfs_helper helper = { "pfscope-builder", (int[]){ -1 }, 1, end_stap, pid };
+	int fd, ret;
+
+	if (pid == MAP_FAILED)
+		return pfs_err_set(err, -ENOMEM, "no memory to run stap");
+	ret = fd = pfs_helper_connect(&helper, err);
+	if (fd >= 0) {
+		program->pid = pid;
+		ret = pfs_program_run(program, result, err);
+		close(fd);
+	}
+	munmap(pid, sizeof(*pid));
+	return ret;
+}
 
 struct stap_run {
 	const char *pass;      /* "-p4" */
@@ -161,6 +209,7 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, struct pfs_
 		.env = env,
 		.dir = run->dir,
 		.hide_security = b->kernel.lockdown[0],
+		.dies_with_parent = true,
 		.give_up = b->config.give_up,
 		.give_up_ctx = b->config.ctx,
 	};
@@ -182,8 +231,11 @@ static int run_stap(struct pfs_build *b, const struct stap_run *run, struct pfs_
 	argv[nr++] = "probe.stp";
 	argv[nr++] = b->dwarf ? "dwarf" : "plain";
 	argv[nr] = NULL;
-	ret = pfs_program_run(&program, result, err);
-	if (!ret && !pfs_program_succeeded(result))
+	ret = run_kept(&program, result, err);
+	if (!ret && WIFSIGNALED(result->status))
+		ret = pfs_err_set(err, -EIO, "stap was killed by signal %d while it built %s", WTERMSIG(result->status),
+				  run->module);
+	else if (!ret && !pfs_program_succeeded(result))
 		ret = pfs_diagnose(PFS_STAGE_BUILD, pfs_output_text(&result->error), &d, err);
 	return ret;
 }
@@ -315,6 +367,14 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 	return ret;
 }
 
+static bool is_made(const char *made)
+{
+	int fd = made ? pfs_cache_open_module(made, O_NOFOLLOW, NULL) : -1;
+
+	pfs_close(fd);
+	return fd >= 0;
+}
+
 /*
  * Locks the cache against other builds for this kernel with the same kind of probes. Unless `made` (may be NULL) was
  * built in the meantime, fn() gets a folder with the script in it, which is removed afterwards.
@@ -330,7 +390,7 @@ static int with_script(struct pfs_build *b, const char *script, const char *made
 	snprintf(dir, sizeof(dir), "%s/build-%s", b->cache.dir, what);
 	if (!ret)
 		ret = pfs_cache_lock(&b->cache, what, b->config.give_up, b->config.report, b->config.ctx, err);
-	if (!ret && (!made || pfs_cache_trusted(made, err))) {
+	if (!ret && !is_made(made)) {
 		ret = choose_runtime(b, err) ?: make_work_dir(b, dir, script, err) ?: fn(b, dir, ctx, err);
 		pfs_cache_remove_tree(dir);
 	}
@@ -344,13 +404,14 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 
 	snprintf(buf, size, "%s/pfscope-%s-%s-%016" PRIx64 ".ko", b->cache.dir, b->kernel.release, probes_by(b),
 		 hash_of_all(b));
-	ret = pfs_cache_trusted(buf, err);
+	ret = pfs_cache_open_module(buf, O_NOFOLLOW, err);
 	if (ret != -ENOENT)
 		return ret;
 	ret = with_script(b, pfs_script, buf, compile, buf, err);
-	if (!ret)
-		pfs_cache_trim(&b->cache, KEEP);
-	return ret;
+	if (ret)
+		return ret;
+	pfs_cache_trim(&b->cache, KEEP);
+	return pfs_cache_open_module(buf, O_NOFOLLOW, err);
 }
 
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)

@@ -41,7 +41,7 @@ int pfs_build_programs(struct pfs_err *err);
 /* Finds the programs, the headers and the cache; builds nothing. 0 or -errno with err set; there is nothing to free. */
 int pfs_build_init(struct pfs_build *build, const struct pfs_build_config *config, struct pfs_err *err);
 
-/* Finds the module or builds it; its path goes to buf. 0, -EINTR (given up), or -errno with err set. */
+/* Finds the module or builds it; its path goes to buf. Returns it opened; -EINTR (given up), or -errno with err set. */
 int pfs_build_module(struct pfs_build *build, char *buf, size_t size, struct pfs_err *err);
 
 /* Has stap resolve the probes, without compiling. Returns the number of points; -EINTR, or -errno with err set. */

@@ -105,25 +105,47 @@ void pfs_cache_unlock(struct pfs_cache *cache)
 	cache->lock_fd = -1;
 }
 
-int pfs_cache_trusted(const char *path, struct pfs_err *err)
+/* Whoever can write to the folder can replace the file, unless it is sticky, as /tmp. */
+int pfs_cache_check_folder(const char *dir, struct pfs_err *err)
+{
+	struct stat st;
+
+	if (stat(dir, &st))
+		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
+	if (st.st_mode & S_ISVTX && (!st.st_uid || st.st_uid == geteuid()))
+		return 0;
+	return check_owner(&st, dir, err);
+}
+
+static int check_module_file(int fd, const char *path, struct pfs_err *err)
 {
 	char dir[PATH_MAX], *slash;
 	struct stat st;
 
-	if (!realpath(path, dir) || stat(dir, &st))
+	if (fstat(fd, &st) || !realpath(path, dir))
 		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return pfs_err_set(err, -EINVAL, "%s: not a regular file", path);
 	if (check_owner(&st, path, err))
 		return -EPERM;
-	/* Whoever can write to the folder can replace the file (unless it is sticky, as /tmp). */
 	slash = strrchr(dir, '/');
 	slash[slash == dir] = '\0';
-	if (stat(dir, &st))
-		return pfs_err_set(err, -errno, "%s: %s", dir, strerror(errno));
-	if (st.st_mode & S_ISVTX)
-		return 0;
-	return check_owner(&st, dir, err) ? -EPERM : 0;
+	return pfs_cache_check_folder(dir, err);
+}
+
+int pfs_cache_open_module(const char *path, int flags, struct pfs_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags), ret;
+
+	if (fd < 0 && errno == ELOOP && flags & O_NOFOLLOW)
+		return pfs_err_set(err, -EPERM, "%s: a symbolic link: no module is loaded from there", path);
+	if (fd < 0)
+		return pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	ret = check_module_file(fd, path, err);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -33,8 +33,14 @@ int pfs_cache_lock(struct pfs_cache *cache, const char *what, bool (*give_up)(vo
 		   void (*report)(void *ctx, const char *line), void *ctx, struct pfs_err *err);
 void pfs_cache_unlock(struct pfs_cache *cache);
 
-/* May a module be loaded from this file? 0; -ENOENT: no such file; -EPERM: others could have written it; err set. */
-int pfs_cache_trusted(const char *path, struct pfs_err *err);
+/*
+ * Opens a file from which a module may be loaded. It is to be read from the descriptor, because the name may be another
+ * file's by then. flags: O_NOFOLLOW, or 0. -ENOENT: no such file; -EPERM: others could have written it; err set.
+ */
+int pfs_cache_open_module(const char *path, int flags, struct pfs_err *err);
+
+/* Can only root and the caller exchange what is theirs in that folder? 0 or -EPERM with err set. */
+int pfs_cache_check_folder(const char *dir, struct pfs_err *err);
 
 /* Removes a folder with its contents. 0 (also if there is none) or -errno. */
 int pfs_cache_remove_tree(const char *path);

@@ -63,13 +63,13 @@ static bool section_find(const struct pfs_module *m, const ElfW(Ehdr) * head, co
 	return false;
 }
 
-static int read_all(struct pfs_module *m, const char *path, struct pfs_err *err)
+static int read_all(struct pfs_module *m, int fd, const char *path, struct pfs_err *err)
 {
 	struct stat st;
 
-	if (!stat(path, &st) && (!S_ISREG(st.st_mode) || st.st_size > 1 << 28))
+	if (!fstat(fd, &st) && (!S_ISREG(st.st_mode) || st.st_size > 1 << 28))
 		return pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
-	m->bytes = pfs_read_whole_file(path, &m->len);
+	m->bytes = pfs_read_whole(fd, &m->len);
 	return m->bytes ? 0 : pfs_err_set(err, -errno, "%s: %s", path, strerror(errno));
 }
 
@@ -109,12 +109,12 @@ bool pfs_elf_has_section(const char *path, const char *name)
 	return found;
 }
 
-int pfs_module_read(struct pfs_module *m, const char *path, struct pfs_err *err)
+int pfs_module_read(struct pfs_module *m, int fd, const char *path, struct pfs_err *err)
 {
 	int ret;
 
 	memset(m, 0, sizeof(*m));
-	ret = read_all(m, path, err);
+	ret = read_all(m, fd, path, err);
 	if (!ret && !parse(m))
 		ret = pfs_err_set(err, -ENOEXEC, "%s: not a kernel module", path);
 	if (ret)

@@ -33,8 +33,8 @@ struct pfs_module {
 	size_t info_len;  /* ... this long in all */
 };
 
-/* Reads it. 0; -ENOEXEC: not a module for this architecture; or -errno; err set. */
-int pfs_module_read(struct pfs_module *module, const char *path, struct pfs_err *err);
+/* Reads it from the file position; path is for messages. 0; -ENOEXEC: not a module for this architecture; or -errno; err set. */
+int pfs_module_read(struct pfs_module *module, int fd, const char *path, struct pfs_err *err);
 void pfs_module_free(struct pfs_module *module);
 
 /* The value of the key, as modinfo(8) shows it, or NULL. Borrowed. */

@@ -8,6 +8,7 @@
  */
 #include "session/session_priv.h"
 
+#include "base/write_all.h"
 #include "module/module.h"
 #include "os/owner.h"
 
@@ -46,9 +47,10 @@ static bool in_group(const char *name)
 static int check_staprun(struct pfs_err *err)
 {
 	char path[PATH_MAX];
+	int ret = pfs_program_find("staprun", path, err);
 
-	if (pfs_program_find("staprun", path, sizeof(path)))
-		return 0;
+	if (!ret || ret == -EPERM)
+		return ret;
 	if (!access("/usr/bin/staprun", F_OK))
 		return pfs_err_set(
 			err, -EACCES,
@@ -161,7 +163,11 @@ static int copy_module(struct pfs_stap *s, struct pfs_module *m, struct pfs_err 
 
 	pfs_owner_name(s->config.owner, '_', s->name);
 	pfs_module_rename(m, s->name);
-	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir && *dir ? dir : "/tmp", s->name);
+	if (!dir || !*dir)
+		dir = "/tmp";
+	if (pfs_cache_check_folder(dir, err))
+		return -EPERM;
+	snprintf(s->temp_dir, sizeof(s->temp_dir), "%s/%s", dir, s->name);
 	snprintf(s->temp_file, sizeof(s->temp_file), "%s/%s.ko", s->temp_dir, s->name);
 	pfs_loader_keep(&s->loader, s->temp_dir, s->temp_file);
 	if (mkdir(s->temp_dir, 0700))
@@ -175,6 +181,11 @@ static int use_in_place(struct pfs_stap *s, const struct pfs_module *m, struct p
 {
 	char copy[PATH_MAX], *base;
 
+	if (!geteuid() && (!realpath(s->path, copy) || !pfs_only_root_writes(copy)))
+		return pfs_err_set(
+			err, -EPERM,
+			"%s: staprun opens a signed module by its name: it must be in a folder that only root can exchange",
+			s->path);
 	snprintf(copy, sizeof(copy), "%s", s->path);
 	base = basename(copy);
 	base[strcspn(base, ".")] = '\0';
@@ -199,17 +210,17 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	const char *file = ((const struct stap_options *)s->config.options)->module;
 	struct pfs_module m = { 0 };
-	int ret = (s->config.comm ? check_comm(s->config.comm, err) : 0) ?: pfs_kernel_check_modules(NULL, err)
+	int fd = -1, ret = (s->config.comm ? check_comm(s->config.comm, err) : 0) ?: pfs_kernel_check_modules(NULL, err)
 			  ?: check_staprun(err);
 
 	if (!ret && file) {
 		snprintf(s->path, sizeof(s->path), "%s", file);
-		ret = pfs_cache_trusted(s->path, err);
+		ret = fd = pfs_cache_open_module(s->path, 0, err);
 	} else if (!ret) {
-		ret = build_module(s, err);
+		ret = fd = build_module(s, err);
 	}
-	if (!ret)
-		ret = pfs_module_read(&m, s->path, err) ?: check_module(s, &m, err);
+	if (ret >= 0)
+		ret = pfs_module_read(&m, fd, s->path, err) ?: check_module(s, &m, err);
 	if (!ret && note_module(s, &m))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (!ret)
@@ -219,6 +230,7 @@ int stap_choose_module(struct pfs_stap *s, struct pfs_err *err)
 	else if (!ret)
 		ret = copy_module(s, &m, err);
 	pfs_module_free(&m);
+	pfs_close(fd);
 	return ret;
 }
 

@@ -121,6 +121,7 @@ cat >"$T/stap" <<'EOC'
 [ "$1" = -V ] && { echo "Systemtap translator/driver (version 4.8/0.188)"; exit; }
 echo "$PWD|$SYSTEMTAP_DIR|$SYSTEMTAP_RUNTIME|$*" >>"$FAKE/log"
 [ -s "$FAKE/slow" ] && sleep "$(cat "$FAKE/slow")"
+[ -s "$FAKE/hangs" ] && { sleep 1000 & echo "$$ $!" >"$FAKE/pids.new"; mv "$FAKE/pids.new" "$FAKE/pids"; wait; }
 [ -s "$FAKE/words" ] && { cat "$FAKE/words" >&2; exit 1; }
 cp "$FAKE/m.ko" pfscope.ko
 EOC
@@ -173,6 +174,45 @@ is $? 130 'SIGINT: status 130'
 is "$(find "$T/cache" -name '*.ko')$(ls "$T"/c.ko* 2>/dev/null)" '' 'SIGINT: no module, whole or half'
 : >"$T/slow"
 
+# fake_began: its first line is in the log, and the compiler runs; $stap and $compiler are their numbers.
+fake_began()
+{
+	wait_for 60 test -s "$T/pids" && read -r stap compiler <"$T/pids"
+}
+
+# both_ended NAME
+both_ended()
+{
+	ok "$1" wait_for 60 eval 'ended $stap && ended $compiler' || kill -KILL "$stap" "$compiler"
+}
+
+# ended PID: it runs no more (it may not have been waited for yet).
+ended()
+{
+	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]] && return 1
+	return 0
+}
+
+# Killed: stap and its compiler end with pfscope; and pfscope ends with stap, though the compiler holds its output.
+: >"$T/slow"
+echo 1 >"$T/hangs"
+"$PFSCOPE" stap build -r "$release" -o "$T/c.ko" 2>/dev/null &
+pid=$!
+fake_began
+kill -KILL $pid
+{ wait $pid; } 2>/dev/null
+both_ended 'pfscope is killed: stap and its compiler end'
+rm -f "$T/pids"
+"$PFSCOPE" stap build -r "$release" -o "$T/c.ko" 2>"$T/err" &
+pid=$!
+fake_began
+kill -KILL "$stap"
+ok 'stap is killed: pfscope ends' wait_for 60 ended $pid || kill -KILL $pid
+wait $pid
+like "$?|$(tail -n 1 "$T/err")" '^1\|pfscope: stap was killed by signal 9' 'stap is killed: and says so'
+both_ended 'stap is killed: its compiler ends'
+rm -f "$T/hangs"
+
 # What stap says becomes one line.
 echo 'Failed to get list of machine owner keys (MOK) for module signing: rc -1' >"$T/words"
 pfscope stap build -r "$release" -o "$T/d.ko"
@@ -220,5 +260,22 @@ chmod 755 "$T/cache"
 chmod 666 "$T/cache/"*.ko
 pfscope stap build -r "$release" -o "$T/f.ko"
 like "$status|$err" '^1\|pfscope: [^ ]*: others can write to it' 'nor a module'
+for file in "$T/cache/"*.ko; do
+	mv "$file" "$T/g.ko" && chmod 600 "$T/g.ko" && ln -s "$T/g.ko" "$file"
+done
+pfscope stap build -r "$release" -o "$T/f.ko"
+like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: [^ ]*: a symbolic link' 'nor a link'
+rm "$T/cache/"*.ko
+if [ "$(id -u)" = 0 ]; then
+	chown 12345 "$T/cache"
+	pfscope stap build -r "$release" -o "$T/f.ko"
+	like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: [^ ]*: belongs to user 12345' "nor another user's cache"
+	chown 0 "$T/cache"
+	chmod 777 "$T/bin"
+	pfscope stap build -r "$release" -o "$T/f.ko"
+	like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: [^ ]*/bin/stap: not executed as root: others can write' \
+		'root executes no stap from a folder that others can write to'
+	chmod 755 "$T/bin"
+fi
 
 done_testing

@@ -31,12 +31,12 @@ static void name_functions(const char *path, const struct stat *st)
 	pfs_elf_symbols_fini(&symbols);
 }
 
-static void rename_module(const char *path)
+static void rename_module(int fd)
 {
 	struct pfs_module module;
 	struct pfs_err err;
 
-	if (pfs_module_read(&module, path, &err))
+	if (lseek(fd, 0, SEEK_SET) || pfs_module_read(&module, fd, "module", &err))
 		return;
 	pfs_module_info(&module, "vermagic");
 	pfs_module_signed(&module);
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	name_functions(path, &st);
-	rename_module(path);
+	rename_module(fd);
 	pfs_elf_has_section(path, ".debug_info");
 	return 0;
 }

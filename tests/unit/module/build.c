@@ -156,29 +156,53 @@ static void test_cache_place(void **state)
 	unsetenv("XDG_CACHE_HOME");
 }
 
+/* 0, or why no module is loaded from there. */
+static int opened(const char *path, int flags, struct pfs_err *err)
+{
+	int fd = pfs_cache_open_module(path, flags, err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 static void test_cache_trust(void **state)
 {
 	struct pfs_err err;
 
 	put_file("m.ko", "x");
 	chmod(in_dir("m.ko"), 0644);
-	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), 0);
-	assert_int_equal(pfs_cache_trusted(in_dir("no.ko"), &err), -ENOENT);
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), 0);
+	assert_int_equal(opened(in_dir("no.ko"), 0, &err), -ENOENT);
+	assert_int_equal(symlink("m.ko", in_dir("link.ko")), 0);
+	assert_int_equal(opened(in_dir("link.ko"), 0, &err), 0); /* the file that it means is checked */
+	assert_int_equal(opened(in_dir("link.ko"), O_NOFOLLOW, &err), -EPERM);
+	assert_non_null(strstr(err.msg, "link.ko: a symbolic link"));
 	chmod(in_dir("m.ko"), 0664);
-	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), -EPERM);
 	assert_non_null(strstr(err.msg, "others can write to it"));
+	assert_int_equal(opened(in_dir("link.ko"), 0, &err), -EPERM);
 	chmod(in_dir("m.ko"), 0600);
 	chmod(stap_dir, 0777);
-	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), -EPERM);
 	chmod(stap_dir, 01777); /* as /tmp: others cannot replace it */
-	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), 0);
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), 0);
 	chmod(stap_dir, 0700);
-	assert_int_equal(pfs_cache_trusted(stap_dir, &err), -EINVAL);
+	assert_int_equal(opened(stap_dir, 0, &err), -EINVAL);
+	assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
+	assert_int_equal(opened(in_dir("fifo"), 0, &err), -EINVAL); /* and is not waited for */
 	if (geteuid())
 		return;
 	assert_int_equal(chown(in_dir("m.ko"), 12345, 0), 0);
-	assert_int_equal(pfs_cache_trusted(in_dir("m.ko"), &err), -EPERM);
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), -EPERM);
 	assert_non_null(strstr(err.msg, "belongs to user 12345"));
+	assert_int_equal(chown(in_dir("m.ko"), 0, 0), 0);
+	chmod(stap_dir, 01777);
+	assert_int_equal(chown(stap_dir, 12345, 0), 0); /* its owner can replace the file in spite of the sticky bit */
+	assert_int_equal(opened(in_dir("m.ko"), 0, &err), -EPERM);
+	assert_int_equal(chown(stap_dir, 0, 0), 0);
+	chmod(stap_dir, 0700);
 }
 
 static void test_cache_make(void **state)
@@ -191,6 +215,12 @@ static void test_cache_make(void **state)
 	assert_int_equal(pfs_cache_make(&cache, &err), 0);
 	chmod(cache.dir, 0777);
 	assert_int_equal(pfs_cache_make(&cache, &err), -EPERM);
+	if (!geteuid()) { /* another user's */
+		chmod(cache.dir, 0755);
+		assert_int_equal(chown(cache.dir, 12345, 0), 0);
+		assert_int_equal(pfs_cache_make(&cache, &err), -EPERM);
+		assert_non_null(strstr(err.msg, "belongs to user 12345"));
+	}
 	snprintf(cache.dir, sizeof(cache.dir), "%s", in_dir("file"));
 	put_file("file", "x");
 	assert_int_equal(pfs_cache_make(&cache, &err), -ENOTDIR);
@@ -301,14 +331,24 @@ static void fake_module(struct fake *f)
 	fake_section(f, 3, 17, &f->module, sizeof(f->module));
 }
 
+static int read_module(struct pfs_module *m, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	struct pfs_err err;
+
+	assert_true(fd >= 0);
+	ret = pfs_module_read(m, fd, path, &err);
+	close(fd);
+	return ret;
+}
+
 static int read_fake(struct pfs_module *m, const struct fake *f, size_t len)
 {
-	struct pfs_err err;
 	FILE *file = fopen(in_dir("m.ko"), "w");
 
 	fwrite(f, 1, len, file);
 	fclose(file);
-	return pfs_module_read(m, in_dir("m.ko"), &err);
+	return read_module(m, in_dir("m.ko"));
 }
 
 static void test_module(void **state)
@@ -331,7 +371,7 @@ static void test_module(void **state)
 	assert_int_equal(pfs_module_write(&m, in_dir("n.ko"), &err), 0);
 	assert_int_equal(pfs_module_write(&m, in_dir("n.ko"), &err), -EEXIST);
 	pfs_module_free(&m);
-	assert_int_equal(pfs_module_read(&m, in_dir("n.ko"), &err), 0);
+	assert_int_equal(read_module(&m, in_dir("n.ko")), 0);
 	assert_string_equal(m.name, "short");
 	assert_memory_equal(m.name + 5, f.module.name + 8, 40); /* nothing of the old name is left */
 	pfs_module_free(&m);
@@ -340,7 +380,6 @@ static void test_module(void **state)
 static void test_module_signed(void **state)
 {
 	struct pfs_module m;
-	struct pfs_err err;
 	struct fake f;
 	FILE *file;
 
@@ -350,7 +389,7 @@ static void test_module_signed(void **state)
 	file = fopen(in_dir("m.ko"), "a");
 	fputs("signature~Module signature appended~\n", file);
 	fclose(file);
-	assert_int_equal(pfs_module_read(&m, in_dir("m.ko"), &err), 0);
+	assert_int_equal(read_module(&m, in_dir("m.ko")), 0);
 	assert_true(pfs_module_signed(&m));
 	pfs_module_free(&m);
 }
@@ -403,6 +442,28 @@ static void test_section_found(void **state)
 	assert_false(pfs_elf_has_section(stap_dir, ".debug_info"));
 }
 
+/* What was checked is what is read, whatever has the name by then. */
+static void test_module_exchanged(void **state)
+{
+	struct pfs_module m;
+	struct pfs_err err;
+	struct fake f;
+	int fd;
+
+	fake_module(&f);
+	assert_int_equal(read_fake(&m, &f, sizeof(f)), 0);
+	pfs_module_free(&m);
+	chmod(in_dir("m.ko"), 0600);
+	fd = pfs_cache_open_module(in_dir("m.ko"), 0, &err);
+	assert_true(fd >= 0);
+	put_file("other.ko", "another one");
+	assert_int_equal(rename(in_dir("other.ko"), in_dir("m.ko")), 0);
+	assert_int_equal(pfs_module_read(&m, fd, "m.ko", &err), 0);
+	assert_string_equal(m.name, "pfscope");
+	pfs_module_free(&m);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +480,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_section_found, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_signed, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_module_exchanged, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_module_damage, make_dir, remove_dir),
 	};
 
