@@ -5,9 +5,11 @@
  *     7f5d58600000-7f5d58626000 r--p 00000000 fe:00 1234                       /usr/lib/libc.so.6
  *
  * What is not known is written as question marks, never guessed. One address space is printed as it
- * is, so that it can be compared with the kernel's; before each of several stands a line "# pid N".
+ * is, so that it can be compared with the kernel's; before each of several stands a line "# pid N". CSV and JSON have one
+ * table of all processes.
  */
 #include "base/escape.h"
+#include "base/table.h"
 #include "view/labels.h"
 #include "view/loss.h"
 #include "view/view.h"
@@ -20,6 +22,23 @@
 enum { NAME_COLUMN = 73 };
 #define VSYSCALL	     0xffffffffff600000
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
+
+static const struct pfs_column columns[] = {
+	{ "pid", "", 0 },   { "range", "", 0 }, { "perms", "", 0 }, { "off", "", 0 },  { "device", "", 0 },
+	{ "inode", "", 0 }, { "gaps", "", 0 },	{ "name", "", 0 },  { NULL, NULL, 0 },
+};
+
+/* What all forms print. */
+struct layout {
+	const struct pfs_model *model;
+	const struct pfs_view_options *options;
+	struct pfs_table *table; /* CSV and JSON */
+};
+
+static bool is_shown(const struct layout *l, const struct pfs_space *space, const struct pfs_region *region)
+{
+	return pfs_filter_memory(l->options->filter, region, pfs_region_name(space, region));
+}
 
 /* As the kernel writes names: a newline would be a line. For a terminal, all that it acts on. */
 static void put_name(FILE *out, const char *name, bool terminal)
@@ -79,32 +98,47 @@ static uint64_t top_of(const struct pfs_space *space)
 }
 
 /*
- * The gate area is in no region tree; the note "vsyscall" has its permissions. A layout that was read from
- * /proc/PID/maps contains it already.
+ * The permissions of the gate area, which is in no region tree: the note "vsyscall" has them. NULL: the process has none, or a
+ * layout that was read from /proc/PID/maps and contains it already.
  */
-static void put_vsyscall(FILE *out, const struct pfs_model *model, const struct pfs_space *space)
+static const char *vsyscall_of(const struct layout *l, const struct pfs_space *space)
 {
-	const char *perms = pfs_model_note(model, "vsyscall");
+	const char *perms = pfs_model_note(l->model, "vsyscall");
 	uint64_t top = top_of(space);
-	char head[160];
 
-	if (!perms || !space->complete || top > VSYSCALL || top <= UINT64_C(1) << 32)
-		return;
-	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ", perms);
-	put_line(out, head, "[vsyscall]", true);
+	if (!perms || !space->complete || top > VSYSCALL || top <= UINT64_C(1) << 32 ||
+	    !pfs_filter_region(l->options->filter, "[vsyscall]", VSYSCALL, VSYSCALL + 4096))
+		return NULL;
+	return perms;
 }
 
 /* ---- processes ---- */
 
-static void put_space(const struct pfs_model *model, const struct pfs_view_options *options,
-		      const struct pfs_space *space)
+static bool has_any(const struct layout *l, const struct pfs_space *space)
 {
 	const struct pfs_region *region;
 	unsigned int i = 0;
 
 	while ((region = pfs_layout_next(space, &i)))
-		put_region(options->out, space, region, options->terminal);
-	put_vsyscall(options->out, model, space);
+		if (is_shown(l, space, region))
+			return true;
+	return vsyscall_of(l, space);
+}
+
+static void put_space(const struct layout *l, const struct pfs_space *space)
+{
+	const char *vsyscall = vsyscall_of(l, space);
+	const struct pfs_region *region;
+	unsigned int i = 0;
+	char head[160];
+
+	while ((region = pfs_layout_next(space, &i)))
+		if (is_shown(l, space, region))
+			put_region(l->options->out, space, region, l->options->terminal);
+	if (!vsyscall)
+		return;
+	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ", vsyscall);
+	put_line(l->options->out, head, "[vsyscall]", true);
 }
 
 /* Lost events may include changes of the layout. */
@@ -117,22 +151,97 @@ static void put_doubt(const struct pfs_model *model, const struct pfs_view_optio
 		fprintf(options->out, "# may be wrong: %s\n", lost);
 }
 
-int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
+static void put_lines(const struct layout *l, const struct pfs_epochs *start)
 {
-	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
+	struct pfs_epochs at = *start;
 	unsigned int nr = 0;
 	char comm[256];
 
 	while (pfs_layouts_next(&at))
 		nr++;
-	if (!nr)
-		return pfs_no_layout(model, options->filter, err);
-	for (at = start; pfs_layouts_next(&at);) {
+	for (at = *start; pfs_layouts_next(&at);) {
+		if (!has_any(l, at.epoch->space))
+			continue;
 		pfs_escape(comm, sizeof(comm), pfs_epoch_comm(&at) ? pfs_epoch_comm(&at) : "?", 0);
 		if (nr > 1)
-			fprintf(options->out, "# pid %d %s\n", at.proc->pid, comm);
-		put_doubt(model, options, &at);
-		put_space(model, options, at.epoch->space);
+			fprintf(l->options->out, "# pid %d %s\n", at.proc->pid, comm);
+		put_doubt(l->model, l->options, &at);
+		put_space(l, at.epoch->space);
 	}
+}
+
+/* ---- CSV and JSON ---- */
+
+static void add_region(const struct layout *l, const struct pfs_space *space, const struct pfs_region *region)
+{
+	char text[40], perms[5], device[24] = "?";
+
+	pfs_range_text(text, region->start, region->end);
+	pfs_table_word(l->table, text);
+	pfs_perms_text(perms, region);
+	pfs_table_word(l->table, perms);
+	pfs_table_known(l->table, KNOWS(region, PFS_F_OFF), region->off);
+	if (KNOWS(region, PFS_F_DEV))
+		snprintf(device, sizeof(device), "%02x:%02x", region->dev >> 20, region->dev & 0xfffff);
+	pfs_table_word(l->table, device);
+	pfs_table_known(l->table, KNOWS(region, PFS_F_INO), region->ino);
+}
+
+static void list_process(const struct layout *l, const struct pfs_epochs *at, uint64_t nr_gaps)
+{
+	const struct pfs_space *space = at->epoch->space;
+	const char *vsyscall = vsyscall_of(l, space);
+	const struct pfs_region *region;
+	unsigned int i = 0;
+
+	while ((region = pfs_layout_next(space, &i))) {
+		if (!is_shown(l, space, region))
+			continue;
+		pfs_table_number(l->table, at->proc->pid);
+		add_region(l, space, region);
+		pfs_table_number(l->table, nr_gaps);
+		pfs_table_word(l->table, pfs_region_name(space, region) ? pfs_region_name(space, region) : "?");
+	}
+	if (!vsyscall)
+		return;
+	pfs_table_number(l->table, at->proc->pid);
+	pfs_table_word(l->table, "ffffffffff600000-ffffffffff601000");
+	pfs_table_word(l->table, vsyscall);
+	pfs_table_number(l->table, 0);
+	pfs_table_word(l->table, "00:00");
+	pfs_table_numbers(l->table, 0, nr_gaps);
+	pfs_table_word(l->table, "[vsyscall]");
+}
+
+static int put_data(struct layout *l, const struct pfs_epochs *start)
+{
+	struct pfs_gaps shown = pfs_gaps_shown(l->model, l->options->filter);
+	struct pfs_epochs at = *start;
+	struct pfs_json json;
+	int ret;
+
+	pfs_json_init(&json, l->options->out);
+	if (l->options->format == PFS_VIEW_JSON)
+		pfs_json_begin(&json, NULL, "{");
+	l->table = pfs_table_new(columns);
+	while (l->table && pfs_layouts_next(&at))
+		list_process(l, &at, pfs_gaps_sum(pfs_gaps_before(shown, &at)).nr);
+	ret = pfs_output_table(l->options, &json, l->table, "maps", NULL);
+	if (l->options->format == PFS_VIEW_JSON)
+		pfs_json_end(&json, "}\n");
+	return ret;
+}
+
+int pfs_view_maps_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err)
+{
+	struct pfs_epochs start = { .model = model, .filter = options->filter }, at = start;
+	struct layout l = { .model = model, .options = options };
+
+	if (!pfs_layouts_next(&at))
+		return pfs_no_layout(model, options->filter, err);
+	if (options->format == PFS_VIEW_TEXT)
+		put_lines(&l, &start);
+	else if (put_data(&l, &start))
+		return pfs_err_set(err, -ENOMEM, "no memory for the layout");
 	return pfs_output_end(options->out, "the layout", err);
 }

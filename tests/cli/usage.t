@@ -47,7 +47,7 @@ refused 2 'json, --csv and --format: only one' '... one by its name' mrc --json 
 refused 2 '--by: pages: must be file, process or region' 'report --by pages' report --by file,pages x
 refused 2 '--top: 0: must be a number of lines' 'report --top 0' report --top 0 x
 refused 2 '--format: xml: must be text, json or csv' 'events --format=xml' events --format=xml x
-for command in events report pages mrc; do
+for command in events maps report pages mrc; do
 	for format in json csv; do
 		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
 	done

@@ -43,7 +43,7 @@ static const struct {
 	{ "report", cmd_report,
 	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--check"), LIST("--strict"), NULL } },
 	{ "events", cmd_events, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
-	{ "maps", cmd_maps, (const char *const *const[]){ NULL } },
+	{ "maps", cmd_maps, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
 	{ "pages", cmd_pages, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
 	{ "tape", cmd_tape,
 	  (const char *const *const[]){ LIST("--format=binary", "--format=prefetch"),
