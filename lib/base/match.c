@@ -75,10 +75,10 @@ static void add_lines(struct pfs_match *match, struct pfs_match_item *items, siz
 		if (items[i].line == PFS_MATCH_NONE) {
 			items[i].line = match->nr++;
 			match->lines[items[i].line] = (struct pfs_match_line){
-				.key = items[i].key,
 				.next = *link,
 				.newest = match->nr_sequences,
 			};
+			memcpy(match->lines[items[i].line].key, items[i].key, sizeof(items[i].key));
 			*link = items[i].line;
 		}
 		link = &match->lines[items[i].line].next;

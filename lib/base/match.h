@@ -36,8 +36,8 @@ struct pfs_match_item {
 };
 
 struct pfs_match_line {
-	const char *const *key; /* of its first item */
-	size_t next;		/* in order; PFS_MATCH_NONE: the last one */
+	const char *key[PFS_MATCH_LEVELS]; /* of its first item */
+	size_t next;			   /* in order; PFS_MATCH_NONE: the last one */
 	/* private */
 	size_t position;
 	unsigned int newest; /* the number of the last sequence that has it */
@@ -53,8 +53,8 @@ struct pfs_match {
 };
 
 /*
- * Adds the next sequence and sets `line` and `level` of its items, which must stay where they are. A line that no
- * earlier sequence has comes behind that of the item before it. 0 or -ENOMEM.
+ * Adds the next sequence and sets `line` and `level` of its items. A line that no earlier sequence has comes behind
+ * that of the item before it. 0 or -ENOMEM.
  */
 int pfs_match_add(struct pfs_match *match, struct pfs_match_item *items, size_t nr);
 
