@@ -23,6 +23,7 @@ static const struct {
 	{ "maps", "print the memory layout at a point in time, like /proc/PID/maps", cmd_maps },
 	{ "pages", "print which pages are mapped at a point in time, like /proc/PID/pagemap", cmd_pages },
 	{ "report", "print tables by process, region and file; compare with the kernel's counts", cmd_report },
+	{ "diff", "compare recordings; fail by conditions on what changed", cmd_diff },
 	{ "tape", "print the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },
 	{ "plot", "plot touches by time and address as text, SVG, PNG, PDF or HTML", cmd_plot },

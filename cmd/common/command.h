@@ -31,6 +31,7 @@ int cmd_events(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
 int cmd_pages(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_tape(int argc, char **argv);
 int cmd_mrc(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
@@ -43,6 +44,7 @@ enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_LOST = 3,
+	EXIT_GATE = 3,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
 	EXIT_INTERRUPTED = 128 + SIGINT,

@@ -18,7 +18,7 @@ complete_words()
 }
 
 is "$(complete_words r)" 'render report run ' 'commands by their beginning'
-is "$(complete_words '')" '--help --version attach clean doctor events help maps mrc pages plot render report run stap tape ' 'all commands'
+is "$(complete_words '')" '--help --version attach clean diff doctor events help maps mrc pages plot render report run stap tape ' 'all commands'
 is "$(complete_words help e)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'

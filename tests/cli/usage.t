@@ -52,13 +52,13 @@ for command in events maps report pages mrc; do
 		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
 	done
 done
-for command in run attach render events maps pages report tape mrc plot clean doctor stap; do
+for command in run attach render events maps pages report diff tape mrc plot clean doctor stap; do
 	is "$("$PFSCOPE" $command -h 2>&1)" "$("$PFSCOPE" $command --help)" "$command -h is --help"
 done
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
-for command in run attach render events maps report mrc clean doctor stap; do
+for command in run attach render events maps pages report diff tape mrc plot clean doctor stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 "'--regoin=x'; did you mean --region\?" 'an option that is nearly one' render --regoin=x
