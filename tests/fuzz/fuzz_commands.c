@@ -28,59 +28,76 @@ static const char *const *const filters[] = {
 	LIST("--region=*", "--region=heap,stack,anon", "--region=file:*", "--region=[[]*", "--region=?000*"),
 	LIST("--from=0.0001", "--to=0.001", "--at=0.0005", "--at=0", "--from=@5000.0001"),
 	LIST("--salvage"),
+	LIST("--strict"),
 	NULL,
 };
 
 static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
+	bool first_needed; /* one of the first list is always given, because the others depend on it */
 	const char *const *const *lists;
 } commands[] = {
-	{ "render", cmd_render,
-	  (const char *const *const[]){ LIST("--classic", "--full", "--by-address", "--top=3"),
-					LIST("--width=40", "--width=200"), LIST("--all"), LIST("--color=always"),
+	{ "render", cmd_render, false,
+	  (const char *const *const[]){
+		  LIST("--classic", "--full", "--names", "--by-address", "--top=3", "--sort=touched", "--sort=time"),
+		  LIST("--width=40", "--width=200"), LIST("--all"), LIST("--color=always"), NULL } },
+	{ "report", cmd_report, false,
+	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--check"),
+					LIST("--by=file,region", "--by=process"), LIST("--top=2"), LIST("--wide"),
 					NULL } },
-	{ "report", cmd_report,
-	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--check"), LIST("--strict"), NULL } },
-	{ "diff", cmd_diff,
+	{ "diff", cmd_diff, false,
 	  (const char *const *const[]){ LIST("--json", "--csv", "--all"), LIST("--top=2"),
 					LIST("--fail-if=faults>+5%", "--fail-if=pages[a*]>2"), NULL } },
-	{ "events", cmd_events, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
-	{ "maps", cmd_maps, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
-	{ "pages", cmd_pages, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
-	{ "tape", cmd_tape,
-	  (const char *const *const[]){ LIST("--format=binary", "--format=prefetch"),
-					LIST("--by=process", "--by=thread"), LIST("--stable"), LIST("--first"),
-					LIST("--no-code"), LIST("--no-times"), NULL } },
-	{ "tape", cmd_tape,
-	  (const char *const *const[]){ LIST("--format=lackey", "--format=csv"), LIST("--first"), LIST("--no-code"),
+	{ "events", cmd_events, false, (const char *const *const[]){ LIST("--json", "--csv"), LIST("--all"), NULL } },
+	{ "maps", cmd_maps, false, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
+	{ "pages", cmd_pages, false, (const char *const *const[]){ LIST("--json", "--csv"), NULL } },
+	{ "tape", cmd_tape, false,
+	  (const char *const *const[]){ LIST("--format=binary", "--format=prefetch"), LIST("--by=process", "--by=all"),
+					LIST("--stable"), LIST("--first"), LIST("--no-code"), LIST("--no-times"),
 					NULL } },
-	{ "mrc", cmd_mrc,
+	{ "tape", cmd_tape, true,
+	  (const char *const *const[]){ LIST("--format=prefetch"), LIST("--ahead=1", "--ahead=1000000"),
+					LIST("--window=0", "--window=1ms"), NULL } },
+	{ "tape", cmd_tape, false,
+	  (const char *const *const[]){ LIST("--format=lackey", "--format=csv", "--format=oracle-general"),
+					LIST("--first"), LIST("--no-code"), NULL } },
+	{ "mrc", cmd_mrc, false,
 	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--policy=lru,clock,opt", "--policy=opt"),
-					LIST("--window=1ms,10ms"), LIST("--each-process"), LIST("--sizes=1,4,64K"),
-					LIST("--no-code"), NULL } },
-	{ "plot", cmd_plot,
-	  (const char *const *const[]){ LIST("--width=40", "--width=200"), LIST("--color=always"), NULL } },
-	{ "plot", cmd_plot,
+					LIST("--window=1ms,10ms", "--window=100ns"), LIST("--each-process"),
+					LIST("--sizes=1,4,64K"), LIST("--no-code"), NULL } },
+	{ "mrc", cmd_mrc, true,
+	  (const char *const *const[]){ LIST("--window=1ms,10ms"), LIST("--series"), LIST("--json", "--csv"), NULL } },
+	{ "plot", cmd_plot, false,
+	  (const char *const *const[]){ LIST("--width=40", "--width=200"), LIST("--color=always"),
+					LIST("--sort=faults"), NULL } },
+	{ "plot", cmd_plot, true,
 	  (const char *const *const[]){ LIST("--format=html"), LIST("--color-by=thread", "--color-by=class", "--heat"),
-					LIST("--title=a\"<b>"), NULL } },
-	{ "plot", cmd_plot,
+					LIST("--title=a\"<b>"), LIST("--theme=dark"), LIST("--sort=faults"), NULL } },
+	{ "plot", cmd_plot, true,
 	  (const char *const *const[]){ LIST("--format=svg", "--format=png", "--format=pdf"),
 					LIST("--color-by=thread", "--color-by=class", "--heat"), LIST("--size=480x320"),
-					NULL } },
+					LIST("--theme=dark"), LIST("--sort=faults"), NULL } },
 };
-enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]), NR_PLAIN = NR_COMMANDS - 2, MAX_ARGS = 16 };
+enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]), MAX_ARGS = 16 };
 
-/* Adds at most one option of each list. */
-static int add_options(char **argv, int argc, const char *const *const *lists, uint32_t *choice)
+/* Adds at most one option of each list, as words that may be changed. */
+static int add_options(char **argv, int argc, const char *const *const *lists, bool first_needed, uint32_t *choice)
 {
+	static char words[MAX_ARGS][64];
+
 	for (; *lists; lists++) {
 		uint32_t nr = 0;
 
 		while ((*lists)[nr])
 			nr++;
-		if (*choice % (nr + 1))
-			argv[argc++] = (char *)(*lists)[*choice % (nr + 1) - 1];
+		if (first_needed && !(*choice % (nr + 1)))
+			(*choice)++;
+		first_needed = false;
+		if (*choice % (nr + 1)) {
+			argv[argc] = strcpy(words[argc], (*lists)[*choice % (nr + 1) - 1]);
+			argc++;
+		}
 		*choice /= nr + 1;
 	}
 	return argc;
@@ -111,13 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stdout = stderr = fuzz_nowhere();
 	which = data[0] % NR_COMMANDS;
 	choice = data[1] | data[2] << 8 | data[3] << 16;
-	/* A picture needs a format, which is its first list. */
-	if (which >= NR_PLAIN && !(choice % (which == NR_PLAIN ? 2 : 4)))
-		choice++;
 	snprintf(name, sizeof(name), "pfscope %s", commands[which].name);
 	argv[0] = name;
-	argc = add_options(argv, argc, commands[which].lists, &choice);
-	argc = add_options(argv, argc, filters, &choice);
+	argc = add_options(argv, argc, commands[which].lists, commands[which].first_needed, &choice);
+	argc = add_options(argv, argc, filters, false, &choice);
 	argv[argc++] = (char *)file_of(data + NR_CHOICES, size - NR_CHOICES);
 	argv[argc] = NULL;
 	commands[which].main(argc, argv);
