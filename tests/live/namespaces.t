@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Commands that make namespaces of their own, chroot and pivot_root: each fault is recorded, has its process and its
+# Commands that make namespaces of their own, bubblewrap, chroot and pivot_root: each fault is recorded, has its process and its
 # region, and the numbers of processes are those of the initial namespace.
 
 . "${0%/*}/live.sh"
-need_programs unshare chroot pivot_root ldd
+need_programs unshare chroot pivot_root ldd bwrap
 
 # A small root: what ls and sh need.
 mkdir -p "$T/root/old"
@@ -39,6 +39,18 @@ recorded 'a user namespace' 5 unshare -Ur sh -c "$shell"
 recorded 'chroot' 1 chroot "$T/root" /bin/ls /bin
 recorded 'pivot_root' 4 unshare -m sh "$T/pivot" "$T/root"
 
+# bubblewrap, which containers of desktops are made with: around the command, and around pfscope.
+recorded 'bubblewrap' 7 bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid --unshare-net --unshare-ipc --unshare-uts sh -c "$shell"
+recorded 'bubblewrap, the command as process 1' 6 \
+	bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid --as-pid-1 sh -c "$shell"
+box=(bwrap --bind / / --dev /dev --bind "$TRACING" "$TRACING" --proc /proc --unshare-net --unshare-ipc --unshare-uts --cap-add ALL)
+try "${box[@]}" "$PFSCOPE" run --no-bars --strict -o "$T/rec" -- sh -c "$shell; exit 5"
+is "$status|$err" '5|' 'pfscope below bubblewrap: records'
+pfscope report --check "$T/rec"
+like "$status $out" '^0 .*every fault is accounted for$' '... every fault'
+try timeout -k 2 60 "${box[@]}" --unshare-pid "$PFSCOPE" run --no-bars -- true
+like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: cannot record from inside a PID namespace' '... in a PID namespace: is refused, in one line'
+
 # What is missing in a namespace is named, in one line. (Not by a remount of tracefs, which would concern all mounts of it.)
 # within SETUP WANTED NAME: for each command that needs it
 within()
@@ -48,7 +60,7 @@ within()
 	for command in 'run -- true' "attach -d 1 $$" clean; do
 		# shellcheck disable=SC2086 # words
 		try unshare -m sh -c "{ $1; }"' && exec "$@"' - "$PFSCOPE" $command
-		[[ $command = clean && ! ${4:-} ]] || is "$status|$err" "1|pfscope: $2" "$3: $command: the reason, in one line"
+		[[ $command = clean && ! ${4:-} ]] || is "$status|${err% (see \`pfscope doctor\`)}" "1|pfscope: $2" "$3: $command: the reason, in one line"
 	done
 }
 within "mount --bind $TRACING $TRACING && mount -o remount,bind,ro $TRACING" \
