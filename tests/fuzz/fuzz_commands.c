@@ -28,9 +28,9 @@ static const char *const *const filters[] = {
 	LIST("--region=*", "--region=heap,stack,anon", "--region=file:*", "--region=[[]*", "--region=?000*"),
 	LIST("--from=0.0001", "--to=0.001", "--at=0.0005", "--at=0", "--from=@5000.0001"),
 	LIST("--salvage"),
-	LIST("--strict"),
 	NULL,
 };
+static const char *const *const strict[] = { LIST("--strict"), NULL }; /* not of diff */
 
 static const struct {
 	const char *name;
@@ -132,7 +132,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	argv[0] = name;
 	argc = add_options(argv, argc, commands[which].lists, commands[which].first_needed, &choice);
 	argc = add_options(argv, argc, filters, false, &choice);
+	if (commands[which].main != cmd_diff)
+		argc = add_options(argv, argc, strict, false, &choice);
 	argv[argc++] = (char *)file_of(data + NR_CHOICES, size - NR_CHOICES);
+	if (commands[which].main == cmd_diff) { /* of two recordings */
+		argv[argc] = argv[argc - 1];
+		argc++;
+	}
 	argv[argc] = NULL;
 	commands[which].main(argc, argv);
 	fflush(fuzz_nowhere());
