@@ -13,7 +13,7 @@
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev uthash-dev libcairo2-dev libelf-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
-	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git bubblewrap
+	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git bubblewrap zsh fish
 LINT_DEPS  := clang-format clang-tidy shellcheck
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
@@ -94,8 +94,10 @@ FUZZERS     := $(call programs,tests/fuzz/fuzz_*.c)
 FUZZ_SEEDS  := $(O)/tests/fuzz/seeds
 FUZZ_REPLAY := $(O)/tests/fuzz/replay
 
+COMPLETION  := $(addprefix $(O)/completion/,pfscope _pfscope pfscope.fish)
+
 .DEFAULT_GOAL := all
-all: pfscope	## build ./pfscope (the default)
+all: pfscope $(COMPLETION)	## build ./pfscope (the default)
 
 # Another O= may have left its own program here.
 pfscope: $(O)/pfscope
@@ -103,6 +105,10 @@ pfscope: $(O)/pfscope
 
 $(O)/pfscope: $(OBJ_cmd) $(ARCHIVES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
+
+# What the program tells of its options, as the shells want it.
+$(COMPLETION) &: $(O)/pfscope $(wildcard completion/*)
+	$(call say,GEN,$(O)/completion)completion/generate $(O)/pfscope $(O)/completion
 
 $(O)/lib%.a:
 	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
@@ -259,7 +265,7 @@ bench: deps-tests	## speed of reading and cost of recording, as a table (root an
 
 C_FILES   = $(shell find lib ftrace stap cmd tests examples -name '*.[ch]' -not -path 'tests/data/*')
 PRODUCT_C = $(wildcard $(foreach layer,lib $(SOURCES) cmd,$(layer)/*.c $(layer)/*/*.c))
-SCRIPTS   = bootstrap .ci/run completion/pfscope $(shell grep -rlIE '^(\#!/bin/b?a?sh|\# shellcheck shell=)' tests examples)
+SCRIPTS   = bootstrap .ci/run $(shell grep -rlIE '^(\#!/bin/b?a?sh|\# shellcheck shell=)' completion tests examples)
 
 format:		## rewrite all C files by .clang-format
 	$(Q)clang-format -i $(C_FILES)
@@ -289,22 +295,28 @@ coverage:	## lines that unit and cli tests run, as a table by room
 bindir  = $(DESTDIR)$(prefix)/bin
 mandir  = $(DESTDIR)$(prefix)/share/man
 docdir  = $(DESTDIR)$(prefix)/share/doc/pfscope
-compdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
+bashdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
+zshdir  = $(DESTDIR)$(prefix)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
 MAN1 := $(wildcard docs/man/*.1)
 MAN5 := $(wildcard docs/man/*.5)
 DOCS := README.md NEWS.md LICENSE $(wildcard docs/*.md)
 
-install: $(O)/pfscope	## install program, manual, completion and docs into DESTDIR and prefix
-	$(Q)install -d $(bindir) $(mandir)/man1 $(mandir)/man5 $(docdir) $(compdir)
+install: $(O)/pfscope $(COMPLETION)	## install program, manual, completion and docs into DESTDIR and prefix
+	$(Q)install -d $(bindir) $(mandir)/man1 $(mandir)/man5 $(docdir) $(bashdir) $(zshdir) $(fishdir)
 	$(Q)install -m 755 $(O)/pfscope $(bindir)/pfscope
 	$(Q)for page in $(MAN1) $(MAN5); do \
 		sed 's|/usr/local|$(prefix)|g' $$page >$(mandir)/man$${page##*.}/$${page##*/} || exit 1; \
 	done
-	$(Q)install -m 644 completion/pfscope $(compdir)/pfscope
-	$(Q)install -m 644 $(DOCS) $(docdir)
+	$(Q)install -m 644 $(O)/completion/pfscope $(bashdir)
+	$(Q)install -m 644 $(O)/completion/_pfscope $(zshdir)
+	$(Q)install -m 644 $(O)/completion/pfscope.fish $(fishdir)
+	$(Q)for page in $(DOCS); do \
+		awk -v installed='$(notdir $(DOCS))' -f docs/links.awk $$page >$(docdir)/$${page##*/} || exit 1; \
+	done
 
 uninstall:	## remove the installed files
-	$(Q)rm -f $(bindir)/pfscope $(compdir)/pfscope
+	$(Q)rm -f $(bindir)/pfscope $(bashdir)/pfscope $(zshdir)/_pfscope $(fishdir)/pfscope.fish
 	$(Q)rm -f $(MAN1:docs/man/%=$(mandir)/man1/%) $(MAN5:docs/man/%=$(mandir)/man5/%)
 	$(Q)rm -f $(addprefix $(docdir)/,$(notdir $(DOCS)))
 	$(Q)rmdir $(docdir) 2>/dev/null || true

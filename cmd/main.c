@@ -53,6 +53,13 @@ static int usage(FILE *out, int status)
 	return status;
 }
 
+static int table(void)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		printf("%s\t%s\n", commands[i].name, commands[i].what);
+	return EXIT_OK;
+}
+
 /* A mapped recording or tape has lost the bytes that are being read. Output gets its name only at the end. */
 static void bus_error(int signal)
 {
@@ -95,6 +102,8 @@ int main(int argc, char **argv)
 		return usage(stderr, EXIT_USAGE);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "-?"))
 		return usage(stdout, EXIT_OK);
+	if (!strcmp(argv[1], "--help=table")) /* for completion/generate */
+		return table();
 	if (!strcmp(argv[1], "help")) {
 		if (argc == 2)
 			return usage(stdout, EXIT_OK);

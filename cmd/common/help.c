@@ -61,12 +61,42 @@ static void put_short(FILE *out, char *text)
 	}
 }
 
+/* A line for each option: long name, short name, name of its value ("[...]": optional), explanation; between them tabs. */
+static void put_table(const struct argp *argp)
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++) {
+		const char *optional = o->flags & OPTION_ARG_OPTIONAL ? "[" : "";
+		bool is_short = o->key > ' ' && o->key <= '~' && o->key != '?';
+
+		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_DOC)))
+			printf("%s\t%.*s\t%s%s\t%s\n", o->name, is_short, (const char[]){ is_short ? o->key : 0, 0 },
+			       o->arg ? optional : "", o->arg ?: "", o->doc ?: "");
+	}
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		put_table(child->argp);
+}
+
+/* For completion/generate: first what the command takes besides options. */
+static void print_table(const struct argp *argp)
+{
+	const char *args = NULL; /* its first form is enough */
+
+	for (const struct argp *at = argp; at && !args; at = at->children ? at->children->argp : NULL)
+		args = at->args_doc;
+	printf("\t\t%.*s\t\n", args ? (int)strcspn(args, "\n") : 0, args);
+	put_table(argp);
+	exit(EXIT_OK);
+}
+
 static void print_help(const struct argp_state *state, const char *arg)
 {
 	char *text = NULL, name[64];
 	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out;
 
+	if (arg && !strcmp(arg, "table"))
+		print_table(state->root_argp);
+	out = open_memstream(&text, &size);
 	if (arg && strcmp(arg, "all"))
 		argp_error(state, "--help: %s: must be all", arg);
 	if (arg || !out)

@@ -9,6 +9,7 @@
 cd "$ROOT" || exit 1
 
 commands=$("$PFSCOPE" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -v '^sudo$\|^pfscope$')
+ok 'the completion is made' completion/generate "$PFSCOPE" "$T/completion"
 is "$(wc -w <<<"$commands")" "$(grep -cE '^	\{ "[a-z]+", ' cmd/main.c)" \
 	'--help lists every command of the table'
 
@@ -26,7 +27,7 @@ man_options()
 
 completed_options()
 {
-	bash -c 'source completion/pfscope; _pfscope_options "$1"' - "$1" | tr ' ' '\n' | sort -u
+	bash -c 'source "$0"; _pfscope_options "$1"' "$T/completion/pfscope" "$1" | tr ' ' '\n' | sort -u
 }
 
 for command in $commands; do
@@ -49,8 +50,8 @@ for command in $commands; do
 		grep -qx ".Sh $section" "docs/man/pfscope-$command.1" || fail "$command: $section in its page"
 	done
 	ok "$command: pfscope(1) leads to its page" grep -q "^\.Xr pfscope-$command 1" docs/man/pfscope.1
-	like "$(bash -c 'source completion/pfscope; COMP_WORDS=(pfscope "") COMP_CWORD=1; _pfscope
-		echo " ${COMPREPLY[*]} "')" " $command " "$command is completed"
+	like "$(bash -c 'source "$0"; COMP_WORDS=(pfscope "") COMP_CWORD=1; _pfscope
+		echo " ${COMPREPLY[*]} "' "$T/completion/pfscope")" " $command " "$command is completed"
 done
 ok 'every page of a command has a command' bash -c '
 	for page in docs/man/pfscope-*.1; do

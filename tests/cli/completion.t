@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# completion/pfscope as bash uses it: the words of a command line in, the offers out. That it knows
-# every option is agree.t's.
+# The completions of bash, zsh and fish as the shells use them: the words of a command line in, the offers out. That
+# they know every option is agree.t's, for they are generated.
 
 . "${0%/*}/../tap.sh"
+ok 'the completions are made' "$ROOT/completion/generate" "$PFSCOPE" "$T/made"
+commands=$("$PFSCOPE" --help=table | cut -f1)
+
+# ---- bash ----
 
 # complete WORD... CURRENT: the offers for the last word, sorted, in one line.
 complete_words()
@@ -14,11 +18,11 @@ complete_words()
 		shift
 		COMP_WORDS=(pfscope "$@") COMP_CWORD=$#
 		_pfscope pfscope "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-		printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "' - "$ROOT/completion/pfscope" "$@"
+		printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "' - "$T/made/pfscope" "$@"
 }
 
 is "$(complete_words r)" 'render report run ' 'commands by their beginning'
-is "$(complete_words '')" '--help --version attach clean diff doctor events help maps mrc pages plot render report run stap tape ' 'all commands'
+is "$(complete_words '')" "$(sort <<<"$commands"$'\n'help$'\n--help\n--version\n--no-pager' | tr '\n' ' ')" 'all commands'
 is "$(complete_words help e)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'
@@ -45,5 +49,104 @@ is "$(complete_words render sub/)" 'sub/a.dat sub/b.dat ' 'files'
 is "$(complete_words run --output-file sub/a)" 'sub/a.dat ' 'files for an option'
 like " $(complete_words attach $$)" " $$ " 'processes'
 is "$(complete_words render --width '')" ' ' 'nothing where nothing is known'
+
+like "$(complete_words run --refault-by '')" 'auto idle numa pageout ' 'the words that the program names'
+is "$(complete_words run --refault-by = a)" 'auto ' '... behind ='
+is "$(complete_words run -- '' | tr ' ' '\n' | grep -x sha256sum | uniq)" sha256sum 'commands right behind --'
+
+# Each command that there is has its options; each option that has words has them in all shells.
+for command in $commands; do
+	like " $(complete_words $command --he)" ' --help ' "bash: options of $command"
+done
+
+# ---- zsh and fish: what they offer ----
+
+# In a terminal of its own, with a compadd that prints what is offered instead; from LINE to the offers, one a line.
+zsh_offers()
+{
+	env -i PATH="$PATH" TERM=dumb HOME="$T" ZDOTDIR="$T" zsh -f -c '
+		zmodload zsh/zpty
+		zpty z zsh -f -i
+		local ready line
+		zpty -w z "PROMPT= RPROMPT=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; compdef _pfscope pfscope
+			unset zle_bracketed_paste; stty -echo
+			compadd() {
+				if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd \"\$@\"; return; fi
+				local -a offers; builtin compadd -A offers \"\$@\"; print -l -- \"<\"\${^offers}\">\"
+				builtin compadd \"\$@\"
+			}
+			zstyle \":completion:*\" list-prompt \"\"; zstyle \":completion:*\" menu no
+			LISTMAX=100000; setopt no_list_ambiguous no_beep
+			over() { print -- OVER; zle .kill-buffer }; zle -N over; bindkey \"^X\" over; bindkey \"^I\" complete-word
+			cd \$2"
+		zpty -w z "print REA\"\"DY"
+		zpty -r z ready "*READY*"
+		zpty -n -w z "$2"$'"'\t\x18'"'
+		zpty -r z line "*OVER*"
+		print -r -- "$line"
+		zpty -d z' - "$T/made" "$1" "$PWD" </dev/null 2>&1 | tr -d '\r' | grep -oE '<[^<>]*>' | tr -d '<>' | sort -u | tr '\n' ' '
+}
+
+fish_offers()
+{
+	env -i PATH="$PATH" TERM=dumb HOME="$T" fish --no-config -c '
+		source $argv[1]
+		complete -C $argv[2]' "$T/made/pfscope.fish" "$1" 2>&1 | cut -f1 | sort -u | tr '\n' ' '
+}
+
+# offers SHELL LINE WANTED NAME: these are offered, among others perhaps.
+offers()
+{
+	local shell=$1 line=$2 wanted=$3 got word
+
+	shift 3
+	got=$("${shell}_offers" "$line")
+	for word in $wanted; do
+		[[ " $got" = *" $word "* ]] || { fail "$shell: $*"; diag "no $word for: $line"; diag "got: $got"; return; }
+	done
+	pass "$shell: $*"
+}
+
+offers_not()
+{
+	local shell=$1 line=$2 word=$3
+
+	shift 3
+	unlike " $("${shell}_offers" "$line")" " $word " "$shell: $*"
+}
+
+: >sub/c.dat
+for shell in zsh fish; do
+	if ! command -v $shell >/dev/null; then
+		skip "$shell is not installed" "completion of $shell"
+		continue
+	fi
+	offers $shell 'pfscope ' "$(tr '\n' ' ' <<<"$commands")help" 'all commands'
+	offers $shell 'pfscope re' 'render report' 'commands by their beginning'
+	offers $shell 'pfscope help ev' events 'commands behind help'
+	for command in $([ $shell = zsh ] && echo run plot clean || echo "$commands"); do # zsh takes a second to start
+		mapfile -t options < <("$PFSCOPE" $command --help=table | cut -f1 | grep .)
+		offers $shell "pfscope $command --" "${options[*]/#/--}" "all options of $command"
+	done
+	offers_not $shell 'pfscope clean --' --count 'and no others'
+	offers $shell 'pfscope plot --color-by ' 'access class thread' 'words in a word of their own'
+	offers $shell 'pfscope run --via ' 'binary text' 'words of run'
+	offers $shell 'pfscope stap ' 'build check print' 'steps of stap'
+	offers $shell 'pfscope run --user roo' root 'users'
+	offers $shell 'pfscope run -u roo' root 'users behind the short option'
+	offers $shell "pfscope attach ${$%?}" $$ 'processes'
+	offers $shell 'pfscope run sha256s' sha256sum 'commands to run'
+	offers $shell 'pfscope run -- sha256s' sha256sum 'commands to run behind --'
+	offers_not $shell 'pfscope run -- ls --co' --color 'options behind the command are its own'
+done
+if command -v fish >/dev/null; then
+	like "$(fish_offers 'pfscope render sub/')" 'sub/a.dat sub/b.dat sub/c.dat ' 'fish: files'
+	like "$(fish_offers 'pfscope run --output-file sub/a')" 'sub/a.dat ' 'fish: files for an option'
+	like "$(fish_offers 'pfscope run --color=')" '--color=always ' 'fish: words behind ='
+fi
+if command -v zsh >/dev/null; then
+	like "$(zsh_offers 'pfscope render sub/')" 'a.dat b.dat c.dat ' 'zsh: files'
+	like "$(zsh_offers 'pfscope run --color=')" 'always auto never ' 'zsh: words behind ='
+fi
 
 done_testing

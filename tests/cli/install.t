@@ -20,6 +20,8 @@ share/bash-completion/completions/pfscope
 share/doc/pfscope/LICENSE
 share/doc/pfscope/NEWS.md
 share/doc/pfscope/README.md
+share/fish/vendor_completions.d/pfscope.fish
+share/zsh/site-functions/_pfscope
 $(cd docs && ls -- *.md | sed 's|^|share/doc/pfscope/|')
 $(cd docs/man && ls -- *.1 | sed 's|^|share/man/man1/|')
 $(cd docs/man && ls -- *.5 | sed 's|^|share/man/man5/|')
@@ -27,6 +29,9 @@ EOF_FILES
 sort -o "$T/wanted" "$T/wanted"
 (cd "$T/root/usr/local" && find . -type f | sed 's|^\./||' | sort) >"$T/there"
 same "$T/there" "$T/wanted" 'the files are there, and no others'
+is "$(cd "$T/root/usr/local/share/doc/pfscope" && perl -0ne '
+	while (/\]\(([^)#]*)[^)]*\)/g) { print "$ARGV: $1\n" if $1 ne "" && $1 !~ /^[a-z]+:/ && !-e $1 }' -- *)" '' \
+	'no link in the documents leads to a file that is not there'
 is "$(find "$T/root" -type f -perm /022)" '' 'nobody else can write them'
 is "$(find "$T/root" -type f -perm /111)" "$T/root/usr/local/bin/pfscope" 'only the program is executable'
 try "$T/root/usr/local/bin/pfscope" --version
