@@ -172,6 +172,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.format = args->format,
 		.filter = &args->filter,
 		.whole = args->whole,
+		.threads = args->threads,
 		.out = out,
 		.terminal = isatty(terminal),
 		.width = args->width ? args->width : pfs_term_width(terminal),

@@ -23,7 +23,8 @@ struct view_args {
 	enum pfs_sort sort;
 	enum pfs_view_format format;
 	struct pfs_filter filter;
-	const struct pfs_model *whole; /* of struct pfs_view_options */
+	const struct pfs_model *whole;		  /* of struct pfs_view_options, */
+	const struct pfs_report_threads *threads; /* and this */
 };
 
 /* Children for a command's argp; their input is a struct view_args. */

@@ -85,6 +85,27 @@ static const struct pfs_column file_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
+/* Faults only: a page belongs to no thread. */
+static const struct pfs_column thread_columns[] = {
+	{ "pid", "pid", 0 },
+	{ "tid", "tid", 0 },
+	{ "faults", "faults", 0 },
+	{ "read", "read", PFS_COLUMN_OPTIONAL },
+	{ "write", "write", PFS_COLUMN_OPTIONAL },
+	{ "exec", "exec", PFS_COLUMN_OPTIONAL },
+	{ "access_unknown", "unknown", RARE },
+	{ "user", "user", RARE },
+	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },
+	{ "major", "major", PFS_COLUMN_OPTIONAL },
+	{ "signal", "signal", PFS_COLUMN_OPTIONAL },
+	{ "outside", "outside", RARE },
+	{ "latency_ns", "total ns", PFS_COLUMN_OPTIONAL },
+	{ "first_s", "first", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "last_s", "last", PFS_COLUMN_SECONDS | PFS_COLUMN_WIDE },
+	{ "comm", "name", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
+	{ NULL, NULL, 0 },
+};
+
 /* Of the whole recording; only where a source knows how faults were handled. */
 static const struct pfs_column handling_columns[] = {
 	{ "how", "handled as", PFS_COLUMN_LEFT },
@@ -242,6 +263,49 @@ static void fill_files(struct pfs_table *table, const struct pfs_report_lines *g
 	add_total(table, file_columns, g, &total);
 }
 
+static void add_thread(struct pfs_table *table, const struct pfs_tally *t, bool timed, uint64_t latency_ns)
+{
+	pfs_table_numbers(table, t->faults, t->read, t->write, t->exec, t->access_unknown, t->user, t->kernel, t->major,
+			  t->signal, t->outside);
+	pfs_table_known(table, timed, latency_ns);
+}
+
+static void fill_threads(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	struct total total = { 0 };
+	uint64_t latency_ns = 0;
+	bool timed = false;
+	char text[32];
+
+	for (size_t i = 0; i < g->nr_threads; i++) {
+		const struct pfs_thread_line *line = g->threads[i];
+
+		latency_ns += line->latency_ns;
+		timed |= line->nr_timed;
+		if (!is_wanted(&total, g, &line->tally))
+			continue;
+		pfs_table_numbers(table, line->proc->pid, line->key.tid);
+		add_thread(table, &line->tally, line->nr_timed, line->latency_ns);
+		add_time(table, g->model, line->first_ns, line->first_ns);
+		add_time(table, g->model, line->last_ns, line->last_ns);
+		pfs_table_word(table, line->comm ? line->comm : "?");
+	}
+	if (g->options->format != PFS_VIEW_TEXT || total.nr < 2)
+		return;
+	for (int i = 0; i < 2; i++)
+		pfs_table_missing(table);
+	add_thread(table, &total.tally, timed, latency_ns);
+	for (int i = 0; i < 2; i++)
+		pfs_table_missing(table);
+	snprintf(text, sizeof(text), "total of %u", total.nr);
+	pfs_table_word(table, text);
+}
+
+static bool has_threads(const struct pfs_report_lines *g)
+{
+	return g->options->threads;
+}
+
 static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
 {
 	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
@@ -391,13 +455,14 @@ static const struct section sections[] = {
 	{ "file", "By file", file_columns, fill_files, NULL },
 	{ "process", "By process", process_columns, fill_processes, NULL },
 	{ "region", "By region", region_columns, fill_regions, NULL },
+	{ "thread", "By thread", thread_columns, fill_threads, has_threads },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
 	{ "not_told", "Not reported by this kernel", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region" };
+const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region", "thread" };
 
 static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {

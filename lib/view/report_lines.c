@@ -203,6 +203,143 @@ static int gather_files(struct pfs_report_lines *g)
 	return err;
 }
 
+/* ---- by thread ---- */
+
+struct pfs_report_threads {
+	struct pfs_thread_line *lines, *last; /* last: of the last event */
+	const struct pfs_filter *filter;
+};
+
+struct pfs_report_threads *pfs_report_threads_new(const struct pfs_filter *filter)
+{
+	struct pfs_report_threads *threads = calloc(1, sizeof(*threads));
+
+	if (threads)
+		threads->filter = filter;
+	return threads;
+}
+
+void pfs_report_threads_free(struct pfs_report_threads *threads)
+{
+	if (threads)
+		PFS_HASH_FREE(threads->lines);
+	free(threads);
+}
+
+/* NULL, with *err 0: it is not shown. */
+static struct pfs_thread_line *line_of(struct pfs_report_threads *threads, const struct pfs_outcome *o, int *err)
+{
+	const struct pfs_thread *thread = o->thread;
+	const struct pfs_filter *filter = threads->filter;
+	struct pfs_thread_line *line;
+	typeof(line->key) key;
+
+	*err = 0;
+	if (!o->space || !thread || o->space->launcher)
+		return NULL;
+	if (filter && filter->nr_regions &&
+	    (!o->region || !pfs_filter_memory(filter, o->region, pfs_region_name(o->space, o->region))))
+		return NULL;
+	key = (typeof(key)){ (uintptr_t)thread, thread->born_ns, thread->tid };
+	line = threads->last;
+	if (!line || memcmp(&line->key, &key, sizeof(key)))
+		line = PFS_HASH_GET(threads->lines, key, key);
+	if (!line) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	threads->last = line;
+	line->proc = thread->proc;
+	line->comm = thread->comm;
+	return line;
+}
+
+static void count_line(struct pfs_thread_line *line, unsigned int access, unsigned int mode, bool outside, uint64_t nr)
+{
+	struct pfs_tally *t = &line->tally;
+
+	t->faults += nr;
+	*(access == PFS_READ	  ? &t->read
+	  : access == PFS_WRITE	  ? &t->write
+	  : access == PFS_EXECUTE ? &t->exec
+				  : &t->access_unknown) += nr;
+	t->user += mode == PFS_USER ? nr : 0;
+	t->kernel += mode == PFS_KERNEL ? nr : 0;
+	t->outside += outside ? nr : 0;
+}
+
+static void count_times(struct pfs_thread_line *line, uint64_t first_ns, uint64_t last_ns)
+{
+	if (!line->first_ns)
+		line->first_ns = first_ns;
+	line->last_ns = last_ns;
+}
+
+static int count_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *o)
+{
+	struct pfs_thread_line *line;
+	int err = 0;
+
+	if (ev->kind != PFS_FAULT && ev->kind != PFS_MAJOR && ev->kind != PFS_SIGNAL)
+		return 0;
+	line = line_of(ctx, o, &err);
+	if (!line)
+		return err;
+	if (ev->kind != PFS_FAULT) {
+		*(ev->kind == PFS_MAJOR ? &line->tally.major : &line->tally.signal) += 1;
+		return 0;
+	}
+	count_line(line, pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0, pfs_has(ev, PFS_F_MODE) ? ev->mode : 0, !o->region,
+		   pfs_has(ev, PFS_F_COUNT) ? ev->count : 1);
+	count_times(line, ev->ts_ns, ev->ts_ns);
+	line->tally.major += pfs_has(ev, PFS_F_CLASS) && ev->class == PFS_MAJOR_CLASS;
+	line->nr_timed += pfs_has(ev, PFS_F_LATENCY);
+	line->latency_ns += pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0;
+	return 0;
+}
+
+static int count_run(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *o)
+{
+	int err = 0;
+	struct pfs_thread_line *line = line_of(ctx, o, &err);
+
+	if (!line)
+		return err;
+	count_line(line, run->access, run->mode, !o->region, run->nr);
+	count_times(line, run->ts_ns[0], run->ts_ns[run->nr - 1]);
+	return 0;
+}
+
+struct pfs_observer pfs_report_threads_observer(struct pfs_report_threads *threads)
+{
+	return (struct pfs_observer){ count_event, count_run, threads };
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct pfs_thread_line *x = *(struct pfs_thread_line *const *)a, *y = *(struct pfs_thread_line *const *)b;
+
+	return pfs_order(y->tally.faults, x->tally.faults) ?: pfs_order(x->proc->pid, y->proc->pid)
+		?: pfs_order(x->key.tid, y->key.tid) ?: pfs_order(x->key.born_ns, y->key.born_ns);
+}
+
+static int gather_threads(struct pfs_report_lines *g)
+{
+	const struct pfs_report_threads *threads = g->options->threads;
+	struct pfs_thread_line *line, *next;
+	unsigned int nr = threads ? HASH_COUNT(threads->lines) : 0;
+
+	if (!nr)
+		return 0;
+	g->threads = calloc(nr, sizeof(*g->threads));
+	if (!g->threads)
+		return -ENOMEM;
+	HASH_ITER (hh, threads->lines, line, next)
+		g->threads[g->nr_threads++] = line;
+	qsort(g->threads, nr, sizeof(*g->threads), compare_threads);
+	return 0;
+}
+
 /* ---- order ---- */
 
 static int compare_tallies(const struct pfs_tally *a, const struct pfs_tally *b)
@@ -246,7 +383,7 @@ int pfs_report_gather(struct pfs_report_lines *g, const struct pfs_model *model,
 	err = gather_processes(g);
 	find_missing(g);
 	if (!err)
-		err = gather_files(g);
+		err = gather_files(g) ?: gather_threads(g);
 	if (err) {
 		pfs_report_free(g);
 		return err;
@@ -265,6 +402,7 @@ void pfs_report_free(struct pfs_report_lines *g)
 	for (size_t i = 0; i < g->nr_files; i++)
 		free(g->files[i].label);
 	free(g->files);
+	free(g->threads);
 	free(g->regions);
 	free(g->processes);
 }

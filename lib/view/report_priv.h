@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines of the report's tables, gathered from the model: one a process, a region, a file.
+ * The lines of the report's tables, gathered from the model: one a process, a region, a file; and by events, a thread.
  *
  * The process lines count events, so they equal what the kernel counted for the process; the other
  * two add up pages. They differ where processes share a space (vfork): there a region's faults are
@@ -9,6 +9,7 @@
 #ifndef PFS_REPORT_PRIV_H
 #define PFS_REPORT_PRIV_H
 
+#include "base/hash.h"
 #include "base/table.h"
 #include "view/loss.h"
 #include "view/rows.h"
@@ -36,6 +37,19 @@ struct pfs_file_line {
 	struct pfs_tally tally;
 };
 
+/* Of a thread, counted by events. */
+struct pfs_thread_line {
+	struct {
+		uint64_t thread, born_ns, tid; /* a number, and the model's memory of it, may be used again */
+	} key;
+	UT_hash_handle hh;
+	const struct pfs_proc *proc;
+	const char *comm;	    /* or NULL */
+	struct pfs_tally tally;	    /* without pages */
+	uint64_t first_ns, last_ns; /* faults */
+	uint64_t latency_ns, nr_timed;
+};
+
 struct pfs_report_lines {
 	const struct pfs_model *model;
 	const struct pfs_view_options *options;
@@ -43,6 +57,8 @@ struct pfs_report_lines {
 	struct pfs_process_line *processes; /* each array sorted by faults, most first */
 	struct pfs_region_line *regions;
 	struct pfs_file_line *files;
+	const struct pfs_thread_line **threads; /* borrowed */
+	size_t nr_threads;
 	size_t nr_processes, nr_regions, nr_files;
 	size_t max_processes, max_regions, max_files;
 };

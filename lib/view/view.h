@@ -37,8 +37,9 @@ struct pfs_view_options {
 	unsigned int by;	     /* report: bits, the tables of pfs_report_tables; 0: all */
 	bool all;		     /* all rows: also regions that were mapped and unmapped without being touched */
 	enum pfs_view_format format; /* report only */
-	const struct pfs_filter *filter; /* NULL: everything */
-	const struct pfs_model *whole;	 /* without the filter; NULL: the same model, or it is not known */
+	const struct pfs_filter *filter;	  /* NULL: everything */
+	const struct pfs_report_threads *threads; /* of a report by thread; NULL: none */
+	const struct pfs_model *whole;		  /* without the filter; NULL: the same model, or it is not known */
 };
 
 /*
@@ -58,9 +59,18 @@ extern const struct pfs_view pfs_views[];
 /* The view of that name, or NULL. */
 const struct pfs_view *pfs_view_find(const char *name);
 
-/* The words of --by of a report. */
-enum { PFS_NR_REPORT_TABLES = 3 };
+/* The words of --by of a report. The last one needs the counts below. */
+enum { PFS_NR_REPORT_TABLES = 4, PFS_REPORT_BY_THREAD = 1 << 3 };
 extern const char *const pfs_report_tables[PFS_NR_REPORT_TABLES];
+
+/*
+ * Faults by thread, which the model does not keep: a report by thread observes the events. The filter is borrowed. new()
+ * returns NULL if there is no memory.
+ */
+struct pfs_report_threads;
+struct pfs_report_threads *pfs_report_threads_new(const struct pfs_filter *filter);
+void pfs_report_threads_free(struct pfs_report_threads *threads);
+struct pfs_observer pfs_report_threads_observer(struct pfs_report_threads *threads);
 
 /* The views themselves, each in the file of its name. */
 int pfs_bars_draw(const struct pfs_model *model, const struct pfs_view_options *options, struct pfs_err *err);

@@ -113,7 +113,7 @@ each_call()
 
 for file in "$PWD/examples/tour.events" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.dat "$DATA/text/kernel-pipe.trace"; do
 	commands=(render)
-	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'events --csv' maps 'maps --json' 'tape --stable' \
+	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'report --by thread' 'events --csv' maps 'maps --json' 'tape --stable' \
 		'tape --format=prefetch' 'tape --format=oracle-general' plot 'plot --format=html')
 	[ "${file##*/}" != tour.events ] || commands+=('mrc --policy lru,clock,opt --window 1ms --series --each-process' \
 		"diff --all --fail-if pages>+1 $file" "diff --json $file")

@@ -44,7 +44,7 @@ refused 2 'top and --by-address: only one of them' 'a number of rows for what dr
 refused 2 'classic and --sort: only one of them' 'an order for what has one' render --classic --sort=faults x
 refused 2 'json, --csv and --format: only one' 'two formats' report --json --csv x
 refused 2 'json, --csv and --format: only one' '... one by its name' mrc --json --format csv x
-refused 2 '--by: pages: must be file, process or region' 'report --by pages' report --by file,pages x
+refused 2 '--by: pages: must be file, process, region or thread' 'report --by pages' report --by file,pages x
 refused 2 '--top: 0: must be a number of lines' 'report --top 0' report --top 0 x
 refused 2 '--format: xml: must be text, json or csv' 'events --format=xml' events --format=xml x
 for command in events maps report pages mrc; do

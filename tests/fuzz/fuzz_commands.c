@@ -44,7 +44,7 @@ static const struct {
 		  LIST("--width=40", "--width=200"), LIST("--all"), LIST("--color=always"), NULL } },
 	{ "report", cmd_report, false,
 	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--check"),
-					LIST("--by=file,region", "--by=process"), LIST("--top=2"), LIST("--wide"),
+					LIST("--by=file,region", "--by=process,thread"), LIST("--top=2"), LIST("--wide"),
 					NULL } },
 	{ "diff", cmd_diff, false,
 	  (const char *const *const[]){ LIST("--json", "--csv", "--all"), LIST("--top=2"),

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# report: its tables against the event lines of the same recording: by thread and by process, the sums below, --by, --top.
+
+. "${0%/*}/../tap.sh"
+cd "$T" || exit 1
+
+# threads_of FILE: lines "TID FAULTS READ WRITE EXEC UNKNOWN USER KERNEL MAJOR SIGNAL" of the event lines, but of what
+# pfscope's own child did before its exec.
+threads_of()
+{
+	"$PFSCOPE" events "$1" | awk '
+		function of(name) { return match($0, " " name "=[^ ]*") ? substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : "" }
+		/ note .*key="launch"/ { launch[of("pid")]; next }
+		$2 == "exec" { delete launch[of("pid")] }
+		$2 !~ /^(fault|major|signal)$/ || !of("tid") { next }
+		of("pid") in launch && of("space") != "exec" { next }
+		{ key = of("tid"); n = of("count") ? of("count") : 1; seen[key] }
+		$2 == "fault" { faults[key] += n; by[key, of("access") ? of("access") : "unknown"] += n; by[key, of("mode")] += n
+			by[key, "major"] += of("class") == "major" }
+		$2 == "major" { by[key, "major"]++ }
+		$2 == "signal" { by[key, "signal"]++ }
+		END { for (key in seen) print key, faults[key], by[key, "read"] + 0, by[key, "write"] + 0, by[key, "exec"] + 0,
+			by[key, "unknown"] + 0, by[key, "user"] + 0, by[key, "kernel"] + 0, by[key, "major"] + 0, by[key, "signal"] + 0 }' |
+		sort
+}
+
+for file in "$ROOT/examples/tour.events" "$DATA"/dat/{v6,v6-buffers,pfs-v6,v7-zstd}.dat; do
+	name=${file##*/}
+	threads_of "$file" >wanted
+	ok "$name has threads" test -s wanted
+	"$PFSCOPE" report --by thread --csv "$file" | awk -F, '$1 == "thread" { print $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 }' |
+		sort >got
+	same got wanted "$name: by thread as the event lines"
+	is "$("$PFSCOPE" report --by thread --csv "$file" | awk -F, '$1 == "thread" { n[$2] += $4 } END { for (pid in n) print pid, n[pid] }' | sort)" \
+		"$("$PFSCOPE" report --by process --csv "$file" | awk -F, '$1 == "process" && $6 { print $2, $6 }' | sort)" \
+		"$name: the threads of a process add up to it"
+done
+
+file=$ROOT/examples/tour.events
+pfscope report "$file"
+unlike "$out" 'By thread' 'by thread only on request'
+pfscope report --by thread "$file"
+is "$(tail -n 4 <<<"$out" | head -n 1 | awk '{ print $1, $2, $NF }')" '29316 29317 painter' 'the thread with the most faults comes first'
+like "$out" ' 151 .* total of 2' 'and the sum last'
+pfscope report --by thread --top 1 "$file"
+unlike "$out" painter '--top leaves out the rest'
+like "$out" ' 151 .* total of 2' 'the sum is of all'
+pfscope report --by thread --wide "$file"
+like "$out" 'user .* first +last ' '--wide has all columns'
+pfscope report --by process,thread --by region "$file"
+is "$(grep '^By ' <<<"$out" | paste -sd,)" 'By process,By region,By thread' '--by: several tables, in one order'
+is "$(awk 'length > 80' <<<"$out")" '' 'within 80 columns'
+pfscope report --by thread --tid 29317 "$file"
+unlike "$out" ' tour$' '--tid leaves its thread'
+pfscope report --by thread --region heap,stack --csv "$file"
+is "$(awk -F, '$1 == "thread" && $4 != "faults" { n += $4 } END { print n + 0 }' <<<"$out")" \
+	"$("$PFSCOPE" report --by region --region heap,stack --csv "$file" | awk -F, '$1 == "region" { n += $8 } END { print n + 0 }')" \
+	'--region leaves the faults there'
+printf '# pfscope events 2\n1.0 fault pid=7 tid=8 addr=1000 latency=500\n1.1 fault pid=7 tid=8 addr=2000 latency=700\n' >timed
+pfscope report --by thread timed
+like "$out" ' 1200  ' 'the time in faults where it was recorded'
+for table in file process region thread; do
+	pfscope report --by $table --json "$file"
+	like "$out" "\"$table\": \\[" "--by $table --json"
+done
+
+done_testing
