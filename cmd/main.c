@@ -18,6 +18,7 @@ static const struct {
 } commands[] = {
 	{ "run", "record a command and draw its bars when it ends", cmd_run },
 	{ "attach", "record running processes until they end or Ctrl-C", cmd_attach },
+	{ "top", "show the faults of processes, or of a recording, on a full screen", cmd_top },
 	{ "render", "draw the bars of a recording", cmd_render },
 	{ "events", "print the events of a recording, one per line", cmd_events },
 	{ "maps", "print the memory layout at a point in time, like /proc/PID/maps", cmd_maps },

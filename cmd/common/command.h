@@ -8,6 +8,7 @@
  *	recording.h		what run and attach share, --source and --refault among it
  *	pager.h			standard output through the pager of its user
  *	launch.h		the recorded command
+ *	watch.h, terminal.h	the screen of top
  *	invoking_user.h		the user on whose behalf pfscope runs
  */
 #ifndef CMD_COMMAND_H
@@ -26,6 +27,7 @@
 /* argv[0] is "pfscope NAME"; they return the exit status. */
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_maps(int argc, char **argv);

@@ -163,3 +163,17 @@ const char *pfs_bar_scale_text(char buf[8], const struct pfs_bar *bar)
 	snprintf(buf, 8, "x%u%.*s", (unsigned int)pages, !!unit, &units[unit]);
 	return buf;
 }
+
+void pfs_put_row_bar(FILE *out, const struct pfs_row *row, const struct pfs_model *model, unsigned int columns,
+		     bool color)
+{
+	struct pfs_pen pen = { .out = out, .color = color, .unobserved = row->unobserved };
+	struct pfs_bar bar = pfs_bar_plan(row, model, columns - 2);
+	struct bar_walk walk = { .bar = &bar, .limit = UINT64_MAX };
+	char scale[8];
+
+	walk_bar(&walk);
+	fputc('|', out);
+	pfs_bar_draw(&bar, &pen);
+	fprintf(out, "|%-*s", (int)(columns - 2 - walk.columns), pfs_bar_scale_text(scale, &bar));
+}

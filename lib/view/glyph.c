@@ -136,6 +136,16 @@ void pfs_pen_fold(struct pfs_pen *pen, uint64_t nr_pages)
 	pen->used |= pen->unobserved ? 1u << PFS_GLYPH_MAYBE : 0;
 }
 
+void pfs_put_page_glyph(FILE *out, uint32_t flags, bool color)
+{
+	struct pfs_pen pen = { .out = out, .color = color };
+	struct pfs_cell cell = { 0 };
+
+	pfs_cell_add(&cell, flags, 1);
+	pfs_pen_cell(&pen, &cell, 1);
+	pfs_pen_lift(&pen);
+}
+
 /* ---- the legend ---- */
 
 void pfs_pen_legend(const struct pfs_pen *pen, struct pfs_list *list)

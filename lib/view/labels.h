@@ -28,6 +28,13 @@ const char *pfs_label_base(const char *label);
 /* Writes s in exactly `columns` columns; if it is too long, its head, or its tail (for paths). */
 void pfs_put_fitted(FILE *out, const char *s, unsigned int columns, bool tail);
 
+/* The bar of a row and the mark of its scale, in exactly `columns` columns (at least 8). */
+void pfs_put_row_bar(FILE *out, const struct pfs_row *row, const struct pfs_model *model, unsigned int columns,
+		     bool color);
+
+/* The character of one page by its flags, and of an untouched one (0), in its colour. */
+void pfs_put_page_glyph(FILE *out, uint32_t flags, bool color);
+
 /* "rw-p"; "????" if unknown. */
 void pfs_perms_text(char text[5], const struct pfs_region *region);
 

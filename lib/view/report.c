@@ -3,7 +3,7 @@
  * The report: tables by file, by process and by region, each sorted by faults (view/report_lines.c), and what concerns
  * the whole recording; as text, CSV or JSON.
  */
-#include "view/report_priv.h"
+#include "view/report.h"
 
 #include "view/labels.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gathers and sorts the lines of the report: see report_priv.h.
+ * Gathers and sorts the lines of the report: see report.h.
  */
-#include "view/report_priv.h"
+#include "view/report.h"
 
 #include "base/array.h"
 #include "view/labels.h"

@@ -7,6 +7,7 @@
  *	rows.h		the epochs and rows that a filter leaves
  *	labels.h	names, numbers, times, lists that wrap
  *	loss.h		which lost events may concern what
+ *	report.h	the lines of the report's tables
  *	mrc.h		miss ratio curves, which are made of references
  */
 #ifndef PFS_VIEW_H

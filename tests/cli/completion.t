@@ -47,6 +47,10 @@ unlike " $(complete_words run ls --co)" '--color' 'options behind the command ar
 cd "$T" && mkdir sub && : >sub/a.dat && : >sub/b.dat
 is "$(complete_words render sub/)" 'sub/a.dat sub/b.dat ' 'files'
 is "$(complete_words run --output-file sub/a)" 'sub/a.dat ' 'files for an option'
+is "$(complete_words top --sp)" '--speed ' 'options of top'
+is "$(complete_words top sub/)" 'sub/a.dat sub/b.dat ' 'recordings for top'
+like " $(complete_words top $$)" " $$ " '... and processes'
+like " $(complete_words top -o x.dat -- sha256s)" ' sha256sum ' '... and commands'
 like " $(complete_words attach $$)" " $$ " 'processes'
 is "$(complete_words render --width '')" ' ' 'nothing where nothing is known'
 

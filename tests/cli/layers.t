@@ -20,6 +20,7 @@ rooms()
 	lib simulate: reference base
 	lib view: simulate reference model event base
 	lib compare: view model event base
+	lib live: view model base
 	lib symbol: os base
 	lib plot: view symbol model event base
 	lib refault: os event base
@@ -36,7 +37,7 @@ rooms()
 	stap module: os base
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
-	cmd common: capture user text dat assemble record session view refault model event os base
+	cmd common: capture user text dat assemble record session live view refault model event os base
 	cmd commands: common capture tracefs assemble session module compare plot view simulate reference refault model event os base
 	END
 }

@@ -52,19 +52,30 @@ for command in events maps report pages mrc; do
 		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
 	done
 done
-for command in run attach render events maps pages report diff tape mrc plot clean doctor stap; do
+for command in run attach top render events maps pages report diff tape mrc plot clean doctor stap; do
 	is "$("$PFSCOPE" $command -h 2>&1)" "$("$PFSCOPE" $command --help)" "$command -h is --help"
 done
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
-for command in run attach render events maps pages report diff tape mrc plot clean doctor stap; do
+for command in run attach top render events maps pages report diff tape mrc plot clean doctor stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 "'--regoin=x'; did you mean --region\?" 'an option that is nearly one' render --regoin=x
 refused 2 "'--zram2'; did you mean --zram\?" 'also of a source or a child' run --refault 1s --zram2 1G -- true
 unlike "$(pfscope render --smoke; echo "$err")" 'did you mean' 'one that is not gets no guess'
 refused 2 'no command given' 'run without a command' run
+refused 2 'no process, command or recording given' 'top without anything' top
+refused 2 'only one of them' 'top of a process and a command' top 1 -- true
+refused 2 'only one of them' 'top of a user and a process' top --user root 1
+refused 2 '/b: only one recording' 'top of two recordings' top /a /b
+refused 2 'speed: only with a recording' 'top --speed of a process' top --speed 2 1
+for speed in 0 -1 x 1s; do
+	refused 2 "--speed: $speed: must be a number" "top --speed $speed" top --speed="$speed" /a
+done
+refused 2 'output-file: not with a recording' 'top -o of a recording' top -o x /a
+refused 2 'standard input has the keys' 'top -' top -
+refused 2 'standard input and output must be a terminal' 'top without a terminal' top /a
 refused 2 'attach: no process given' 'attach without a process' attach
 for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
 	[ "$pid" = -- ] && continue

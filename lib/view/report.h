@@ -4,10 +4,10 @@
  *
  * The process lines count events, so they equal what the kernel counted for the process; the other
  * two add up pages. They differ where processes share a space (vfork): there a region's faults are
- * those of both. Only view/report.c calls this.
+ * those of both. view/report.c prints them, live/ sorts and filters them.
  */
-#ifndef PFS_REPORT_PRIV_H
-#define PFS_REPORT_PRIV_H
+#ifndef PFS_REPORT_H
+#define PFS_REPORT_H
 
 #include "base/hash.h"
 #include "base/table.h"

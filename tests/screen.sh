@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# Programs on a terminal of a known size: tmux runs a shell, to which a test sends keys and whose screen it reads. A test
+# waits for what it expects to see, up to a minute, never for a time.
+#
+#     . "${0%/*}/../tap.sh"
+#     . "${0%/*}/../screen.sh"
+#     screen_open 80 24
+#     keys "$PFSCOPE top x.dat" Enter
+#     shows 'end$' 'the replay has ended'
+#
+# A line "OVER:STATUS" is printed when a command has ended, "@" is the prompt of the shell.
+
+export TMUX_TMPDIR=$T
+unset TMUX
+
+tm()
+{
+	tmux -L test -f /dev/null "$@"
+}
+
+# screen_open COLUMNS LINES [NAME=VALUE...]: a new terminal with a shell.
+screen_open()
+{
+	local width=$1 height=$2
+
+	shift 2
+	tm kill-server 2>/dev/null
+	tm new-session -d -x "$width" -y "$height" \
+		"cd $(printf %q "$PWD"); exec env LC_ALL=C.UTF-8 HISTFILE= PS1=@ PS2= PROMPT_COMMAND= $* bash --norc --noprofile" || return
+	at_exit tm kill-server
+	wait_for 60 screen_has '^@' || diag 'the shell does not come'
+}
+
+screen()
+{
+	tm capture-pane -p
+}
+
+screen_has()
+{
+	screen | grep -qE -- "$1"
+}
+
+# keys KEY...: as tmux send-keys names them; other words are typed.
+keys()
+{
+	tm send-keys "$@"
+}
+
+# start COMMAND: a line for the shell. Its text is gone from the screen before what it draws is looked at.
+start()
+{
+	keys -l "clear; $1; echo OVER:\$?"
+	keys Enter
+}
+
+# shows REGEX NAME: until a line of the screen is like it.
+shows()
+{
+	wait_for 60 screen_has "$1" && { pass "$2"; return; }
+	fail "$2"
+	diag "no line is like: $1"
+	diag "$(screen)"
+	return 1
+}
+
+# over STATUS NAME: the command has ended with that status, and the screen is the one that was before it.
+over()
+{
+	shows "^OVER:$1\$" "$2"
+}
+
+# golden FILE NAME: the screen is the file's.
+golden()
+{
+	screen | sed 's/ *$//' >"$T/golden"
+	[ "${UPDATE_SCREENS:-}" ] && cp "$T/golden" "$1"
+	same "$T/golden" "$1" "$2"
+}
+
+# settings: of the terminal, and whether the other buffer is shown
+settings()
+{
+	stty -a <"$(tm display-message -p '#{pane_tty}')"
+	tm display-message -p '#{alternate_on} #{cursor_flag} #{wrap_flag}'
+}
+
+# the_top NAME: the one process of the terminal that is called so.
+the_top()
+{
+	pgrep -t "$(tm display-message -p '#{pane_tty}' | sed 's|/dev/||')" -x "$1"
+}
+
+# ---- the lines of pfscope top ----
+
+# rows: lines between the heading and the keys
+rows()
+{
+	screen | sed '1,/^faults\/s/d; $d' | grep -vE '^( *|no faults *)$'
+}
+
+# row_faults: their numbers of faults, sorted, in one line
+row_faults()
+{
+	rows | awk '{ print $2 }' | sort -n | xargs
+}
+
+# column TABLE NAME: of $report, which is the CSV of a report
+column()
+{
+	awk -F, -v table="$1" -v column="$2" '$1 == "table" { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+		$1 == table { print $at }' <<<"$report"
+}
+
+# faults_of TABLE: as row_faults
+faults_of()
+{
+	column "$1" faults | sort -n | xargs
+}
+
+# total TABLE COLUMN: its sum
+total()
+{
+	column "$1" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
