@@ -29,6 +29,8 @@ struct plot_args {
 	const char *output;	      /* NULL: standard output */
 	int format;		      /* enum pfs_plot_format; -1: by the suffix of the file */
 	enum pfs_plot_sort sort;
+	const char *other; /* the second recording */
+	bool compare;
 	struct pfs_plot_data *data;
 };
 
@@ -40,6 +42,8 @@ static const struct argp_option options[] = {
 	{ "theme", OPT_THEME, "THEME", 0, "Background: `light' (the default; a page follows the browser) or `dark'",
 	  1 },
 	{ "sort", OPT_SORT, "ORDER", 0, "Order of the regions: `address' (the default) or `faults', most on top", 1 },
+	{ "compare", OPTION_FLAG(struct plot_args, compare), NULL, 0,
+	  "Plot two recordings on one time axis, each region of both beside the other", 1 },
 	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Size of the picture in pixels", 1 },
 	{ "title", OPTION_WORD(struct plot_args, style.title), "TEXT", 0, "Title (default: the recorded command)", 1 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of text output (default: the terminal's)", 1 },
@@ -95,12 +99,28 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 		argp_error(state, "--%s: only for text output", args->width ? "width" : "color");
 }
 
+static void check_files(const struct plot_args *args, const struct argp_state *state)
+{
+	if (args->compare && !args->other)
+		argp_error(state, "--compare: two recordings are needed");
+	if (!args->compare && args->other)
+		argp_error(state, "%s: only one recording can be read (two with --compare)", args->other);
+	if (args->compare && args->reading.strict)
+		argp_error(state, "--strict: cannot be combined with --compare");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct plot_args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_ARG:
+		if (!args->reading.file || args->other)
+			return reading_parse(key, arg, state);
+		args->other = arg;
+		return 0;
 	case ARGP_KEY_END:
+		check_files(args, state);
 		choose_format(args, state);
 		check_options(args, state);
 		return 0;
@@ -145,24 +165,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = READING_ARGP(
-	options, parse, reading_children,
+static const struct argp argp = {
+	options,
+	parse,
+	"[FILE|-]\n--compare A B",
 	"Plot the touches of a recording: time from left to right, addresses from bottom to top, one band per region, and below faults per second and resident pages. Without -o the plot is text.\v"
 	"Examples:\n"
 	"  pfscope plot py.dat\n"
 	"  pfscope plot -o py.svg --color-by thread py.dat\n"
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
-	"  pfscope plot -o heap.png --heat --region heap py.dat");
+	"  pfscope plot -o heap.png --heat --region heap py.dat\n"
+	"  pfscope plot -o both.html --compare old.dat new.dat",
+	reading_children,
+	NULL,
+	NULL,
+};
 
-/* The file's name, and when it was written, at the latest. */
-static void look_at_file(const struct reading_args *args, struct pfs_plot_style *style)
+static bool is_before(struct timespec a, struct timespec b)
 {
-	bool is_stdin = !args->file || !strcmp(args->file, "-");
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+/* The file's name, and when it was written, at the latest; the older of two. NULL: standard input. */
+static const char *look_at_file(const char *file, struct pfs_plot_style *style)
+{
+	bool is_stdin = !file || !strcmp(file, "-");
 	struct stat st;
 
-	if (!(is_stdin ? fstat(STDIN_FILENO, &st) : stat(args->file, &st)) && S_ISREG(st.st_mode))
+	if (!(is_stdin ? fstat(STDIN_FILENO, &st) : stat(file, &st)) && S_ISREG(st.st_mode) &&
+	    (!style->recorded.tv_sec || is_before(st.st_mtim, style->recorded)))
 		style->recorded = st.st_mtim;
-	style->file = is_stdin ? NULL : basename(args->file);
+	return is_stdin ? NULL : basename(file);
 }
 
 /* Does the user's terminal show UTF-8? The program's own locale stays as it is. */
@@ -186,7 +219,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	int ret = args->format == PFS_PLOT_HTML ? pfs_plot_cells_shrink(&data->cells, CELLS_OF_PAGE) : 0;
 
 	if (!ret)
-		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format), args->sort);
+		ret = pfs_plot_lay_out(&plot, data, pfs_plot_bands(&style, args->format) * data->nr_sides, args->sort);
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the plot");
 	if (text) {
@@ -199,19 +232,56 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	return ret;
 }
 
+static int read_data(struct reading_args *reading, struct pipeline *p, struct pfs_plot_data **data, struct pfs_err *err)
+{
+	*data = pfs_plot_data_new(p->model, &reading->view.filter);
+	if (!*data)
+		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
+	pipeline_observe(p, pfs_plot_data_observer(*data));
+	return reading_read(reading, p, err);
+}
+
+static int write_plot(struct plot_args *args, struct pfs_err *err)
+{
+	return args->output ? pfs_atomic_file_write(args->output, draw, args, err) : draw(args, stdout, err);
+}
+
+/* Both recordings, joined. */
+static int compare(struct plot_args *args, struct pfs_err *err)
+{
+	struct reading_args reading = args->reading;
+	struct pfs_plot_data *other = NULL;
+	struct pipeline p;
+	int ret = pipeline_init(&p, &reading.view.filter, PFS_EXPORT_NONE, NULL, err);
+
+	if (ret)
+		return ret;
+	reading.file = args->other;
+	args->style.other = look_at_file(args->other, &args->style) ?: "(standard input)";
+	ret = read_data(&reading, &p, &other, err);
+	if (!ret) {
+		ret = pfs_plot_data_join(args->data, other);
+		if (ret)
+			pfs_err_set(err, ret,
+				    ret == -EINVAL ? "--compare: the recordings have pages of different sizes"
+						   : "no memory for the plot");
+	}
+	if (!ret)
+		ret = write_plot(args, err);
+	pfs_plot_data_free(other);
+	pipeline_fini(&p);
+	return ret;
+}
+
 static int read_and_draw(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
 {
 	struct plot_args *args = (struct plot_args *)reading;
 	int ret;
 
-	args->data = pfs_plot_data_new(p->model, &reading->view.filter);
-	if (!args->data)
-		return pfs_err_set(err, -ENOMEM, "no memory for the plot");
-	look_at_file(reading, &args->style);
-	pipeline_observe(p, pfs_plot_data_observer(args->data));
-	ret = reading_read(reading, p, err);
+	args->style.file = look_at_file(reading->file, &args->style);
+	ret = read_data(reading, p, &args->data, err);
 	if (!ret)
-		ret = args->output ? pfs_atomic_file_write(args->output, draw, args, err) : draw(args, stdout, err);
+		ret = args->compare ? compare(args, err) : write_plot(args, err);
 	pfs_plot_data_free(args->data);
 	return ret;
 }

@@ -4,9 +4,10 @@
 # Records the programs that examples/README.md has plots of, and draws them. Needs root, and what it records: gcc,
 # python3, sort, sqlite3. What make has to build for it, it has built.
 #
-#     examples/plots.sh [NAME...]		compiler python matmul-ij matmul-ji sort again sqlite; all of them without
+#     examples/plots.sh [NAME...]		compiler python compare matmul-ij matmul-ji sort again sqlite; all of
+#					them without
 #
-# PFSCOPE: the program (that of BUILD). TO: where pictures go (examples). BUILD: where make builds (build).
+# THEME: light (the default) or dark. PFSCOPE: the program (that of BUILD). TO: where pictures go (examples). BUILD: where make builds (build).
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,6 +16,25 @@ pfscope=${PFSCOPE:-$build/pfscope}
 [ "${PFSCOPE:-}" ] || make -s O="$build" "$build/pfscope" >/dev/null
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
+
+# take NAME COMMAND...: records it.
+take()
+{
+	local name=$1
+
+	shift
+	"$pfscope" run --no-bars "${record[@]}" -o "$T/$name.dat" -- "$@" >/dev/null
+}
+
+# draw NAME TITLE OPTION... RECORDING...
+draw()
+{
+	local name=$1 title=$2
+
+	shift 2
+	"$pfscope" plot -o "$to/plot-$name.png" --theme "$theme" --title "$title" --size "$size" "$@"
+	echo "$to/plot-$name.png"
+}
 
 # shot NAME TITLE OPTION... -- COMMAND...
 shot()
@@ -26,19 +46,23 @@ shot()
 		options+=("$1")
 		shift
 	done
-	"$pfscope" run --no-bars "${record[@]}" -o "$T/$name.dat" "$@" >/dev/null
-	"$pfscope" plot -o "$to/plot-$name.png" --title "$title" --size 1000x720 "${options[@]}" "$T/$name.dat"
-	echo "$to/plot-$name.png"
+	take "$name" "${@:2}"
+	draw "$name" "$title" "${options[@]}" "$T/$name.dat"
 }
 
 record=()	# more options of run
+size=1000x720 theme=${THEME:-light}
 
-[ $# -gt 0 ] || set -- compiler python matmul-ij matmul-ji sort again sqlite
+[ $# -gt 0 ] || set -- compiler python compare matmul-ij matmul-ji sort again sqlite
 for name; do
 	case $name in
 	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
 		gcc -O2 -std=gnu11 -D_GNU_SOURCE -Ilib -c -o "$T/escape.o" lib/base/escape.c ;;
 	python) shot $name "python3 -c 'import json'" -- /usr/bin/python3 -c 'import json' ;;
+	compare)
+		take one /usr/bin/python3 -c 'import json'
+		take two /usr/bin/python3 -c 'import json, decimal'
+		size=1000x1300 draw $name 'python3: A import json, B import json, decimal' --compare "$T/one.dat" "$T/two.dat" ;;
 	matmul-*) make -s O="$build" "$build/examples/matmul" >/dev/null ;;&
 	matmul-ij) shot $name 'matmul ij: row by row' --region '?00000000-*' -- "$build/examples/matmul" ij ;;
 	matmul-ji) shot $name 'matmul ji: column by column' --region '?00000000-*' -- "$build/examples/matmul" ji ;;

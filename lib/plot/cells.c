@@ -142,6 +142,14 @@ int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max)
 	return ret < 0 ? ret : 0;
 }
 
+int pfs_plot_cells_coarsen(struct pfs_plot_cells *cells, unsigned int time_shift, unsigned int page_shift)
+{
+	unsigned int time = time_shift > cells->time_shift ? time_shift - cells->time_shift : 0;
+	unsigned int pages = page_shift > cells->page_shift ? page_shift - cells->page_shift : 0;
+
+	return time || pages ? rebuild(cells, cells->nr, time, pages) : 0;
+}
+
 static int make_room(struct pfs_plot_cells *cells)
 {
 	int ret = 0;

@@ -19,7 +19,8 @@ struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const str
 
 	if (!data)
 		return NULL;
-	data->model = model;
+	data->model = data->side[0].model = model;
+	data->nr_sides = 1;
 	data->filter = filter;
 	data->cells.max = PFS_PLOT_MAX_CELLS;
 	data->priv = (struct pfs_plot_data_private *)(data + 1);
@@ -39,6 +40,7 @@ void pfs_plot_data_free(struct pfs_plot_data *data)
 	for (uint32_t i = 0; i < data->nr_groups; i++)
 		free(data->groups[i].ranges);
 	plot_numbers_free(data->priv);
+	pfs_intern_free(data->priv->names);
 	pfs_plot_cells_fini(&data->cells);
 	free(data->images);
 	free(data->groups);

@@ -71,6 +71,9 @@ bool pfs_plot_cells_remove(struct pfs_plot_cells *cells, const struct pfs_plot_c
 /* Makes cells larger until there are at most max, if possible. 0 or -ENOMEM. */
 int pfs_plot_cells_shrink(struct pfs_plot_cells *cells, size_t max);
 
+/* Makes cells as large as that, if they are smaller. 0 or -ENOMEM. */
+int pfs_plot_cells_coarsen(struct pfs_plot_cells *cells, unsigned int time_shift, unsigned int page_shift);
+
 /* Sorts the cells by group, page, bin, thread and kind, and drops empty ones: cells[0] to cells[nr - 1] are left. */
 void pfs_plot_cells_sort(struct pfs_plot_cells *cells);
 
@@ -93,12 +96,16 @@ enum {
 /* A process from one exec to the next. */
 struct pfs_plot_image {
 	const struct pfs_space *space; /* NULL: several images share the number */
+	uint32_t side;		       /* its recording */
+	uint32_t pair;		       /* its counterpart in the other recording; PFS_PLOT_NO_PAIR */
 	uint64_t count;		       /* faults and sampled accesses */
 	bool unobserved;	       /* there may have been others */
 };
 
 struct pfs_plot_range {
 	uint64_t start, end;
+	uint64_t shift; /* was added to its addresses */
+	uint64_t grown; /* bytes at its end that only the counterpart has */
 };
 
 struct pfs_plot_group {
@@ -108,10 +115,24 @@ struct pfs_plot_group {
 	bool nameless;		       /* the name is a kind of regions, as of anonymous ones */
 	struct pfs_plot_range *ranges; /* of its regions at any time: sorted, apart from each other */
 	uint32_t nr_ranges, max_ranges;
+	uint32_t pair; /* the group of the same regions in the other recording; PFS_PLOT_NO_PAIR */
+	uint32_t lone; /* the group of regions of its name without counterparts; PFS_PLOT_NO_PAIR */
+};
+
+#define PFS_PLOT_NO_PAIR UINT32_MAX
+
+/* One of the recordings that are compared, or the only one. */
+struct pfs_plot_side {
+	const struct pfs_model *model;
+	uint64_t shift_ns;	  /* was added to its times */
+	uint64_t span_ns;	  /* its own time */
+	uint64_t faults, sampled; /* as in struct pfs_plot_data */
+	uint64_t outside, timeless, left_out;
 };
 
 struct pfs_plot_thread {
 	int32_t pid, tid; /* 0: several threads share the number */
+	uint32_t side;
 	const char *comm; /* its last one; NULL: not known */
 	uint64_t count;
 };
@@ -143,16 +164,31 @@ struct pfs_plot_data {
 	struct pfs_plot_site *sites;
 	uint32_t nr_images, nr_groups, nr_threads, nr_sites;
 	uint32_t max_images, max_groups, max_threads, max_sites;
-	uint64_t faults, sampled; /* in the cells */
-	uint64_t outside;	  /* of the faults: in no known region */
-	uint64_t timeless;	  /* faults that a source only counted: in no cell */
-	uint64_t left_out;	  /* by --region */
+	uint64_t faults, sampled;     /* in the cells */
+	uint64_t outside;	      /* of the faults: in no known region */
+	uint64_t timeless;	      /* faults that a source only counted: in no cell */
+	uint64_t left_out;	      /* by --region */
+	struct pfs_plot_side side[2]; /* with numbers if there are two */
+	uint32_t nr_sides;
 	struct pfs_plot_data_private *priv;
 };
 
 /* model and filter are borrowed. NULL: no memory. */
 struct pfs_plot_data *pfs_plot_data_new(const struct pfs_model *model, const struct pfs_filter *filter);
 void pfs_plot_data_free(struct pfs_plot_data *data);
+
+/*
+ * Joins the data of two recordings: regions of `other` go to the addresses of their counterparts in `data`, and its times
+ * count from the same start. `other` has no cells afterwards; both and their models must live as long as the plot. 0,
+ * -ENOMEM, or -EINVAL: their pages have different sizes.
+ */
+int pfs_plot_data_join(struct pfs_plot_data *data, struct pfs_plot_data *other);
+
+/* The group of that address: it, or that of regions of its name without a counterpart. */
+uint32_t pfs_plot_group_at(const struct pfs_plot_data *data, uint32_t group, uint64_t addr);
+
+/* What was added to that address of a region of the group, if it is another recording's. */
+uint64_t pfs_plot_shift_of(const struct pfs_plot_group *group, uint64_t addr);
 
 /* Its functions return 0 or -ENOMEM. */
 struct pfs_observer pfs_plot_data_observer(struct pfs_plot_data *data);

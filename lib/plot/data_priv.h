@@ -6,6 +6,7 @@
 #define PFS_PLOT_DATA_PRIV_H
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "plot/data.h"
 
 #define PFS_PLOT_NO_REGION "(no known region)"
@@ -48,7 +49,8 @@ struct plot_place {
 struct pfs_plot_data_private {
 	struct plot_place place;
 	struct plot_slot *images, *groups, *threads, *sites, *last_thread;
-	uint64_t layout; /* changes with each event that may change a layout */
+	struct pfs_intern *names; /* of regions without a counterpart */
+	uint64_t layout;	  /* changes with each event that may change a layout */
 	struct {
 		const struct pfs_space *space; /* NULL: none yet */
 		uint64_t ip, layout;

@@ -224,33 +224,40 @@ static void draw_folds(const struct pfs_plot_picture *p)
 }
 
 /* On top of all, at least as wide as a point, with a mark above. */
-static void draw_loss(const struct pfs_plot_picture *p, uint32_t first, uint32_t end)
+static void draw_loss(const struct pfs_plot_picture *p, uint32_t side, uint32_t first, uint32_t end)
 {
-	double w = (p->right - p->left) / p->grid.columns, x = p->left + first * w, h = p->last - p->first;
+	double w = (p->right - p->left) / p->grid.columns, x = p->left + first * w;
 	double wide = (end - first) * w;
 
 	if (wide < POINT) {
 		x = fmin(x, p->right - POINT);
 		wide = POINT;
 	}
-	pen_box(p, x, p->first, wide, h, p->theme->lost, 0.35);
+	for (uint32_t i = 0; i < p->plot->nr_bands; i++)
+		if (p->plot->bands[i].side == side)
+			pen_box(p, x, p->top[i], wide, p->height[i], p->theme->lost, 0.35);
 	pen_box(p, x, p->first, wide, 3, p->theme->lost, 1);
 	pen_point(p, x + wide / 2, p->first - 1, MARK, PFS_PLOT_DOWN, p->theme->lost, 1);
 }
 
 static void draw_losses(const struct pfs_plot_picture *p)
 {
-	uint32_t first = 0;
+	uint32_t first = 0, columns = p->grid.columns, all = columns * p->plot->data->nr_sides;
 	bool before = false;
 
-	for (uint32_t i = 0; i <= p->grid.columns; i++) {
+	for (uint32_t at = 0; at <= all; at++) { /* side by side */
+		uint32_t side = at / columns, i = at % columns;
 		uint64_t from = p->plot->from_ns + i * p->grid.column_ns;
-		bool lost = i < p->grid.columns && pfs_plot_lost(p->plot, from, from + p->grid.column_ns);
+		bool lost = at < all && pfs_plot_lost(p->plot, side, from, from + p->grid.column_ns);
 
+		if (before && !i) {
+			draw_loss(p, side - 1, first, columns);
+			before = false;
+		}
 		if (lost && !before)
 			first = i;
 		else if (before && !lost)
-			draw_loss(p, first, i);
+			draw_loss(p, side, first, i);
 		before = lost;
 	}
 }
@@ -272,15 +279,14 @@ static void draw_unobserved(const struct pfs_plot_picture *p)
 static void draw_blocks(const struct pfs_plot_picture *p)
 {
 	const struct pfs_plot *plot = p->plot;
-	char text[PFS_PLOT_TEXT_MAX], number[32];
+	char text[PFS_PLOT_TEXT_MAX], count[96];
 
 	for (uint32_t i = 0; i < plot->nr_bands; i++)
 		draw_band(p, i);
 	for (uint32_t i = 0; i < plot->nr_blocks && plot->nr_blocks > 1; i++) {
 		pen_box(p, MARGIN, p->heading[i], p->right - MARGIN, HEADING, p->theme->head, 1);
-		snprintf(text, sizeof(text), "%.400s: %s %s", plot->blocks[i].label,
-			 pfs_grouped_text(number, plot->blocks[i].faults + plot->blocks[i].sampled),
-			 pfs_plot_unit_text(plot));
+		snprintf(text, sizeof(text), "%.400s: %s", plot->blocks[i].label,
+			 pfs_plot_block_text(count, plot, &plot->blocks[i]));
 		pen_text(p, MARGIN + 6, p->heading[i] + 14, 12, PEN_BOLD, p->right - MARGIN, p->theme->ink, text);
 	}
 	pen_line(p, p->left, p->last, p->right, p->last, p->theme->rule);
@@ -368,20 +374,47 @@ static int draw_image(const struct pfs_plot_picture *p)
 
 /* ---- below ---- */
 
-static void draw_chart(const struct pfs_plot_picture *p, double y, const char *name, const char *scale,
-		       const uint64_t *values, uint64_t most, const char *color)
+/* One shape: there are no seams in it. */
+static void draw_area(const struct pfs_plot_picture *p, double y, const uint64_t *values, uint64_t most,
+		      const char *color)
 {
 	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
 
-	pen_box(p, p->left, y, p->right - p->left, h, p->theme->chart, 1);
-	for (uint32_t i = 0; i < p->grid.columns; i++) /* one shape: there are no seams in it */
+	for (uint32_t i = 0; i < p->grid.columns; i++)
 		if (values[i])
 			p->cairo->rectangle(p->on, p->left + i * w, y + h * (1 - (double)values[i] / most), w,
 					    h * (double)values[i] / most);
 	pen_fill(p, color);
+}
+
+/* The second recording's, over the area of the first. */
+static void draw_steps(const struct pfs_plot_picture *p, double y, const uint64_t *values, uint64_t most)
+{
+	double w = (p->right - p->left) / p->grid.columns, h = chart_height(p);
+
+	for (uint32_t i = 0; i < p->grid.columns; i++) {
+		double at = most ? y + h * (1 - (double)values[i] / most) : y + h;
+
+		(i ? p->cairo->line_to : p->cairo->move_to)(p->on, p->left + i * w, at);
+		p->cairo->line_to(p->on, p->left + (i + 1) * w, at);
+	}
+	pen_stroke(p, 1.5, p->theme->ink);
+}
+
+static void draw_chart(const struct pfs_plot_picture *p, double y, const char *name, const char *scale,
+		       uint64_t *const values[2], uint64_t most, const char *color)
+{
+	double h = chart_height(p);
+
+	pen_box(p, p->left, y, p->right - p->left, h, p->theme->chart, 1);
+	draw_area(p, y, values[0], most, color);
+	if (p->plot->data->nr_sides > 1)
+		draw_steps(p, y, values[1], most);
 	pen_line(p, p->left, y, p->right, y, p->theme->line);
 	pen_line(p, p->left, y + h, p->right, y + h, p->theme->rule);
 	pen_text(p, p->left - 6, y + h / 2, 11, PEN_RIGHT, p->left - 16, p->theme->ink, name);
+	if (p->plot->data->nr_sides > 1)
+		pen_text(p, p->left - 6, y + h / 2 + 14, 11, PEN_RIGHT, p->left - 16, p->theme->dim, "A area, B line");
 	pen_text(p, p->right + 6, y + 9, 11, PEN_LEFT, p->width - p->right - 10, p->theme->dim, scale);
 	pen_text(p, p->right + 6, y + h, 11, PEN_LEFT, p->width - p->right - 10, p->theme->dim, "0");
 }

@@ -89,6 +89,8 @@ void pen_point(const struct pfs_plot_picture *p, double x, double y, double size
 	       const char *color, double alpha);
 /* Fills the path. */
 void pen_fill(const struct pfs_plot_picture *p, const char *color);
+/* Draws a line along the path. */
+void pen_stroke(const struct pfs_plot_picture *p, double width, const char *color);
 void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color);
 /* Lines from the lower left to the upper right, which go on in an adjacent box. */
 void pen_hatch(const struct pfs_plot_picture *p, double x, double y, double w, double h, const char *color);

@@ -67,7 +67,7 @@ const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t nr, char 
 
 	pfs_plot_escape(comm, sizeof(comm), thread->comm ? thread->comm : "?");
 	if (thread->tid)
-		snprintf(buf, size, "%s %" PRId32, comm, thread->tid);
+		snprintf(buf, size, "%s%s %" PRId32, pfs_plot_side_text(plot->data, thread->side), comm, thread->tid);
 	else
 		snprintf(buf, size, "threads beyond the first %d", PFS_PLOT_MAX_THREADS - 1);
 	return buf;
@@ -134,7 +134,7 @@ static void merge_spots(struct pfs_plot_grid *grid)
 }
 
 /* The most faults in one place, whatever their colours, and in one column. */
-static void find_most(struct pfs_plot_grid *grid)
+static void find_most(struct pfs_plot_grid *grid, uint32_t nr_sides)
 {
 	uint64_t sum = 0;
 
@@ -150,12 +150,13 @@ static void find_most(struct pfs_plot_grid *grid)
 		sum += spot->count;
 		grid->most = sum > grid->most ? sum : grid->most;
 	}
-	for (uint32_t i = 0; i < grid->columns; i++) {
-		if (grid->faults[i] > grid->most_faults)
-			grid->most_faults = grid->faults[i];
-		if (grid->resident[i] > grid->most_resident)
-			grid->most_resident = grid->resident[i];
-	}
+	for (uint32_t side = 0; side < nr_sides; side++)
+		for (uint32_t i = 0; i < grid->columns; i++) {
+			if (grid->faults[side][i] > grid->most_faults)
+				grid->most_faults = grid->faults[side][i];
+			if (grid->resident[side][i] > grid->most_resident)
+				grid->most_resident = grid->resident[side][i];
+		}
 }
 
 static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const uint32_t *rows)
@@ -186,7 +187,7 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 		grid->by_color[spot->color] += spot->count;
 		grid->by_mark[spot->mark] += spot->count;
 		if (spot->color != PFS_PLOT_SAMPLED)
-			grid->faults[spot->column] += spot->count;
+			grid->faults[plot->bands[segment->band].side][spot->column] += spot->count;
 	}
 	return 0;
 }
@@ -194,7 +195,7 @@ static int fill(struct pfs_plot_grid *grid, const struct pfs_plot *plot, const u
 int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
 		       const uint32_t *rows, enum pfs_plot_by by)
 {
-	int ret;
+	int ret = 0;
 
 	*grid = (struct pfs_plot_grid){ .by = by };
 	grid->bins = (plot->nr_bins + max_columns - 1) / max_columns;
@@ -202,27 +203,33 @@ int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, 
 	grid->column_ns = grid->bins < UINT64_MAX >> plot->data->cells.time_shift
 				  ? grid->bins << plot->data->cells.time_shift
 				  : UINT64_MAX;
-	grid->faults = calloc(grid->columns, sizeof(*grid->faults));
-	grid->resident = calloc(grid->columns, sizeof(*grid->resident));
 	choose_threads(grid, plot->data);
-	ret = grid->faults && grid->resident ? fill(grid, plot, rows) : -ENOMEM;
+	for (uint32_t side = 0; !ret && side < plot->data->nr_sides; side++) {
+		grid->faults[side] = calloc(grid->columns, sizeof(**grid->faults));
+		grid->resident[side] = calloc(grid->columns, sizeof(**grid->resident));
+		ret = grid->faults[side] && grid->resident[side]
+			      ? pfs_plot_resident(plot, side, grid->columns, grid->bins, grid->resident[side])
+			      : -ENOMEM;
+	}
 	if (!ret)
-		ret = pfs_plot_resident(plot, grid->columns, grid->bins, grid->resident);
+		ret = fill(grid, plot, rows);
 	if (ret) {
 		pfs_plot_grid_fini(grid);
 		return ret;
 	}
 	if (grid->nr_spots)
 		merge_spots(grid);
-	find_most(grid);
+	find_most(grid, plot->data->nr_sides);
 	return 0;
 }
 
 void pfs_plot_grid_fini(struct pfs_plot_grid *grid)
 {
 	free(grid->spots);
-	free(grid->faults);
-	free(grid->resident);
+	for (unsigned int side = 0; side < 2; side++) {
+		free(grid->faults[side]);
+		free(grid->resident[side]);
+	}
 	*grid = (struct pfs_plot_grid){ 0 };
 }
 

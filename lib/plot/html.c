@@ -188,10 +188,11 @@ static void write_ranges(struct page *page)
 		const struct pfs_plot_range *range = nr < group->nr_ranges ? &group->ranges[nr] : NULL;
 
 		if (range && range != last)
-			pfs_json_format(&page->json, NULL, "[%u,\"%" PRIx64 "-%" PRIx64 "\"]", i, range->start,
-					range->end);
+			pfs_json_format(&page->json, NULL, "[%u,\"%" PRIx64 "-%" PRIx64 "\",\"%" PRId64 "\"]", i,
+					range->start - range->shift, range->end - range->shift - range->grown,
+					(int64_t)range->shift);
 		else if (!range && (last || !i))
-			pfs_json_format(&page->json, NULL, "[%u,\"\"]", i);
+			pfs_json_format(&page->json, NULL, "[%u,\"\",\"0\"]", i);
 		last = range;
 	}
 	pfs_json_end(&page->json, "]");
@@ -201,12 +202,13 @@ static void write_bands(struct page *page)
 {
 	const struct pfs_plot *plot = page->plot;
 	struct pfs_json *json = &page->json;
+	char count[96];
 
 	begin_array(json, "blocks");
 	for (uint32_t i = 0; i < plot->nr_blocks; i++) {
 		pfs_json_begin(json, NULL, "[");
 		pfs_json_string(json, NULL, plot->blocks[i].label);
-		pfs_json_u64(json, NULL, plot->blocks[i].faults + plot->blocks[i].sampled);
+		pfs_json_string(json, NULL, pfs_plot_block_text(count, plot, &plot->blocks[i]));
 		pfs_json_end(json, "]");
 	}
 	pfs_json_end(json, "]");
@@ -219,6 +221,7 @@ static void write_bands(struct page *page)
 		pfs_json_begin(json, NULL, "{");
 		pfs_json_string(json, "label", band->label);
 		pfs_json_u64(json, "block", band->block);
+		pfs_json_u64(json, "side", band->side);
 		pfs_json_u64(json, "faults", band->faults);
 		pfs_json_u64(json, "sampled", band->sampled);
 		pfs_json_format(json, "pages", "%.1f", band->pages);
@@ -282,31 +285,41 @@ static void write_times(struct page *page)
 	pfs_json_u64(json, "unit_shift", page->plot->unit_shift);
 	pfs_json_u64(json, "page_shift", model->page_shift);
 	pfs_json_u64(json, "resident_bins", page->grid.bins);
-	pfs_json_begin(json, "resident", "[");
-	for (uint32_t i = 0; i < page->grid.columns; i++)
-		pfs_json_u64(json, NULL, page->grid.resident[i]);
+	begin_array(json, "resident");
+	for (uint32_t side = 0; side < page->plot->data->nr_sides; side++) {
+		pfs_json_begin(json, NULL, "[");
+		for (uint32_t i = 0; i < page->grid.columns; i++)
+			pfs_json_u64(json, NULL, page->grid.resident[side][i]);
+		pfs_json_end(json, "]");
+	}
 	pfs_json_end(json, "]");
 }
 
-/* Bins in which events may be missing, as half-open ranges. */
-static void write_losses(struct page *page)
+/* Bins in which events of a recording may be missing, as half-open ranges. */
+static void write_losses_of(struct page *page, uint32_t side)
 {
 	const struct pfs_plot *plot = page->plot;
 	unsigned int shift = plot->data->cells.time_shift;
 	uint64_t first = 0;
 	bool before = false;
 
-	begin_array(&page->json, "losses");
 	for (uint64_t bin = 0; bin <= plot->nr_bins; bin++) {
 		uint64_t from = plot->from_ns + (bin << shift);
-		bool lost = bin < plot->nr_bins && pfs_plot_lost(plot, from, from + (UINT64_C(1) << shift));
+		bool lost = bin < plot->nr_bins && pfs_plot_lost(plot, side, from, from + (UINT64_C(1) << shift));
 
 		if (lost && !before)
 			first = bin;
 		else if (before && !lost)
-			pfs_json_format(&page->json, NULL, "[%" PRIu64 ",%" PRIu64 "]", first, bin);
+			pfs_json_format(&page->json, NULL, "[%" PRIu64 ",%" PRIu64 ",%u]", first, bin, side);
 		before = lost;
 	}
+}
+
+static void write_losses(struct page *page)
+{
+	begin_array(&page->json, "losses");
+	for (uint32_t side = 0; side < page->plot->data->nr_sides; side++)
+		write_losses_of(page, side);
 	pfs_json_end(&page->json, "]");
 }
 

@@ -7,6 +7,7 @@
 #include "plot/plot.h"
 
 #include "base/array.h"
+#include "base/escape.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ROLE_COLUMNS = 60 }; /* of a command line in a label */
 
 enum { MAX_BLOCKS = 8 }; /* the least busy of more images share one more block */
 
@@ -25,11 +28,14 @@ struct leaf {
 };
 
 struct strip {
-	uint32_t group, block;
+	uint32_t group, block, side;
+	uint32_t ruler;	     /* its group, or the counterpart's */
 	uint32_t first, end; /* leaves */
 	uint64_t start;	     /* address */
+	uint64_t place;	     /* of two recordings: of the whole region */
 	uint64_t count;
-	bool own; /* band */
+	bool own;  /* band */
+	bool pair; /* it and the next one are counterparts: both have a band of their own, or none */
 };
 
 struct layout {
@@ -46,14 +52,35 @@ static const struct pfs_plot_group *group_of(const struct layout *l, uint32_t gr
 	return &l->plot->data->groups[group];
 }
 
+/* The group whose ranges decide where strips end: of two counterparts that of the first recording. */
+static uint32_t ruler_of(const struct layout *l, uint32_t group)
+{
+	const struct pfs_plot_data *data = l->plot->data;
+	uint32_t pair = data->groups[group].pair;
+
+	return pair != PFS_PLOT_NO_PAIR && data->images[data->groups[group].image].side ? pair : group;
+}
+
 enum { MIN_FOLD = 16 }; /* shorter runs of untouched units are not folded */
 
 /* ---- blocks ---- */
 
-/* Its touches; an image without any is shown if that is not known. */
-static uint64_t weight(const struct pfs_plot_image *image)
+static bool is_second(const struct pfs_plot_image *image)
 {
-	return image->count ?: image->unobserved;
+	return image->side && image->pair != PFS_PLOT_NO_PAIR;
+}
+
+/*
+ * Its touches and those of its counterpart, with which it shares a block; an image without any is shown if that is not
+ * known.
+ */
+static uint64_t weight(const struct pfs_plot_data *data, const struct pfs_plot_image *image)
+{
+	const struct pfs_plot_image *other = image->pair == PFS_PLOT_NO_PAIR ? NULL : &data->images[image->pair];
+
+	if (is_second(image))
+		return 0;
+	return image->count + (other ? other->count : 0) ?: image->unobserved || (other && other->unobserved);
 }
 
 /* The least number of touches with which an image gets a block of its own. */
@@ -65,7 +92,7 @@ static uint64_t least_of_block(const struct layout *l)
 	if (data->nr_images <= l->max_blocks)
 		return 1;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
-		uint64_t count = weight(&data->images[i]);
+		uint64_t count = weight(data, &data->images[i]);
 
 		for (uint32_t k = 0; k < l->max_blocks; k++) {
 			uint64_t other = busiest[k];
@@ -111,27 +138,37 @@ static const char *image_number(char buf[32], const struct pfs_plot_data *data, 
 }
 
 /* Does another process in the picture have that name, too? */
-static bool is_ambiguous(const struct pfs_plot_data *data, const struct pfs_proc *proc, unsigned int nr)
+static bool is_ambiguous(const struct pfs_plot_data *data, const struct pfs_model *model, const struct pfs_proc *proc,
+			 unsigned int nr)
 {
-	for (const struct pfs_proc *other = data->model->procs; other; other = other->next)
+	for (const struct pfs_proc *other = model->procs; other; other = other->next)
 		for (unsigned int i = 0; other != proc && i < other->nr_epochs; i++)
 			if (!strcmp(epoch_comm(other, i), epoch_comm(proc, nr)) && is_shown(data, &other->epochs[i]))
 				return true;
 	return false;
 }
 
-/* ", child of sh 14246, from 3.19 ms": what tells the image from others of its name. "": nothing has to. */
-static void role_text(char *buf, size_t size, const struct pfs_plot_data *data, const struct pfs_proc *proc,
-		      unsigned int nr)
+/*
+ * ", ls -l /tmp" or, where the command line is unknown, ", child of sh 14246, from 3.19 ms": what tells the image from others
+ * of its name. "": nothing has to.
+ */
+static void role_text(char *buf, size_t size, const struct pfs_plot_data *data, const struct pfs_model *model,
+		      const struct pfs_proc *proc, unsigned int nr)
 {
-	const struct pfs_proc *parent = proc->ppid ? pfs_model_proc(data->model, proc->ppid) : NULL;
-	uint64_t base = pfs_model_base_ns(data->model), start = proc->epochs[nr].start_ns;
-	char comm[256] = "", since[32];
+	const struct pfs_epochs at = { .model = model, .proc = proc, .epoch = &proc->epochs[nr] };
+	const struct pfs_proc *parent = proc->ppid ? pfs_model_proc(model, proc->ppid) : NULL;
+	uint64_t base = pfs_model_base_ns(model), start = proc->epochs[nr].start_ns;
+	char comm[256] = "", since[32], args[PFS_LABEL_MAX];
 	int len = 0;
 
 	buf[0] = '\0';
-	if (!is_ambiguous(data, proc, nr))
+	if (!is_ambiguous(data, model, proc, nr))
 		return;
+	if (pfs_epoch_role(&at, args, sizeof(args))) {
+		strcpy(buf, ", ");
+		pfs_fit_head(buf + 2, size - 2, args, ROLE_COLUMNS, "..");
+		return;
+	}
 	if (parent)
 		pfs_plot_escape(comm, sizeof(comm), parent->comm ? parent->comm : "");
 	if (proc->ppid)
@@ -142,16 +179,17 @@ static void role_text(char *buf, size_t size, const struct pfs_plot_data *data, 
 
 char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
 {
+	const struct pfs_model *model = data->side[data->images[nr].side].model;
 	char comm[256], number[32], role[400], *label = NULL;
 
-	for (const struct pfs_proc *proc = data->model->procs; proc; proc = proc->next) {
+	for (const struct pfs_proc *proc = model->procs; proc; proc = proc->next) {
 		for (unsigned int i = 0; i < proc->nr_epochs; i++) {
 			const struct pfs_epoch *epoch = &proc->epochs[i];
 
 			if (epoch->space != data->images[nr].space || epoch->shared)
 				continue;
 			pfs_plot_escape(comm, sizeof(comm), epoch_comm(proc, i));
-			role_text(role, sizeof(role), data, proc, i);
+			role_text(role, sizeof(role), data, model, proc, i);
 			return asprintf(&label, "%s (%s %" PRId32 "%s)%s", comm, proc->pid_known ? "pid" : "tid",
 					proc->pid, image_number(number, data, proc, i), role) < 0
 				       ? NULL
@@ -159,6 +197,24 @@ char *pfs_plot_image_label(const struct pfs_plot_data *data, uint32_t nr)
 		}
 	}
 	return strdup("a process");
+}
+
+/* Of two recordings: "A cc1 (pid 4711), B cc1 (pid 4720)". Allocated; NULL: no memory. */
+static char *block_label(const struct pfs_plot_data *data, uint32_t nr)
+{
+	const struct pfs_plot_image *image = &data->images[nr];
+	char *mine = pfs_plot_image_label(data, nr), *other = NULL, *label = NULL;
+
+	if (data->nr_sides == 1 || !mine)
+		return mine;
+	if (image->pair != PFS_PLOT_NO_PAIR)
+		other = pfs_plot_image_label(data, image->pair);
+	if (asprintf(&label, "%s%s%s%s%s", image->pair == PFS_PLOT_NO_PAIR ? "only " : "",
+		     pfs_plot_side_text(data, image->side), mine, other ? ", B " : "", other ? other : "") < 0)
+		label = NULL;
+	free(mine);
+	free(other);
+	return label;
 }
 
 /* Fills l->plot->blocks and l->block_of. 0 or -ENOMEM. */
@@ -174,15 +230,20 @@ static int make_blocks(struct layout *l)
 	if (!plot->blocks || !l->block_of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < data->nr_images; i++) {
+		uint64_t count = weight(data, &data->images[i]);
+
 		l->block_of[i] = UINT32_MAX;
-		others += weight(&data->images[i]) && weight(&data->images[i]) < least;
-		if (weight(&data->images[i]) < least)
+		others += count && count < least;
+		if (count < least)
 			continue;
 		l->block_of[i] = plot->nr_blocks++;
-		plot->blocks[l->block_of[i]].label = pfs_plot_image_label(data, i);
+		plot->blocks[l->block_of[i]].label = block_label(data, i);
 		if (!plot->blocks[l->block_of[i]].label)
 			return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < data->nr_images; i++)
+		if (is_second(&data->images[i]))
+			l->block_of[i] = l->block_of[data->images[i].pair];
 	if (!others)
 		return 0;
 	if (asprintf(&plot->blocks[plot->nr_blocks].label, "%" PRIu32 " %sprocess images", others,
@@ -216,8 +277,11 @@ static int collect_unobserved(struct layout *l, uint32_t image)
 	for (unsigned int i = 0; space && i < space->nr_live + space->nr_retired; i++) {
 		const struct pfs_region *region =
 			i < space->nr_live ? space->live[i] : space->retired[i - space->nr_live];
-		uint64_t first = region->start >> l->plot->unit_shift, last = (region->end - 1) >> l->plot->unit_shift;
-		struct leaf *larger, leaf = { .page = first, .group = pfs_plot_group_of(data, image, space, region) };
+		uint32_t group = pfs_plot_group_of(data, image, space, region);
+		uint64_t shift = group < data->nr_groups ? pfs_plot_shift_of(&data->groups[group], region->start) : 0;
+		uint64_t first = (region->start + shift) >> l->plot->unit_shift;
+		uint64_t last = (region->end - 1 + shift) >> l->plot->unit_shift;
+		struct leaf *larger, leaf = { .page = first, .group = group };
 		unsigned int at = 0;
 		struct pfs_stay stay;
 
@@ -234,6 +298,41 @@ static int collect_unobserved(struct layout *l, uint32_t image)
 	}
 	if (l->nr_leaves > nr)
 		qsort(l->leaves, l->nr_leaves, sizeof(*l->leaves), compare_leaves);
+	return 0;
+}
+
+static bool is_in_range(const struct layout *l, uint32_t group, uint64_t page)
+{
+	uint32_t nr = pfs_plot_find_range(l->plot, group, page);
+
+	return nr < group_of(l, group)->nr_ranges &&
+	       group_of(l, group)->ranges[nr].start >> l->plot->unit_shift <= page;
+}
+
+/* Counterparts have the same leaves, so they look alike and are side by side. */
+static int complete_pairs(struct layout *l)
+{
+	const struct pfs_plot_data *data = l->plot->data;
+	uint32_t nr = l->nr_leaves;
+	struct leaf *larger;
+
+	if (data->nr_sides == 1 || !nr)
+		return 0;
+	larger = realloc(l->leaves, 2 * (size_t)nr * sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	l->leaves = larger;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct leaf leaf = { .page = larger[i].page, .group = data->groups[larger[i].group].pair };
+		uint32_t at;
+
+		if (leaf.group == PFS_PLOT_NO_PAIR || !is_in_range(l, leaf.group, leaf.page))
+			continue;
+		at = pfs_lower_bound(nr, k, compare_leaves(&larger[k], &leaf) < 0);
+		if (at == nr || compare_leaves(&larger[at], &leaf))
+			larger[l->nr_leaves++] = leaf;
+	}
+	qsort(larger, l->nr_leaves, sizeof(*larger), compare_leaves);
 	return 0;
 }
 
@@ -257,7 +356,7 @@ static int collect_leaves(struct layout *l)
 	for (uint32_t i = 0; i < l->plot->data->nr_images; i++)
 		if (l->block_of[i] < l->plot->nr_blocks && collect_unobserved(l, i))
 			return -ENOMEM;
-	return 0;
+	return complete_pairs(l);
 }
 
 uint32_t pfs_plot_find_range(const struct pfs_plot *plot, uint32_t nr, uint64_t page)
@@ -272,16 +371,37 @@ static int compare_strips(const void *a, const void *b)
 {
 	const struct strip *x = a, *y = b;
 
-	return pfs_order(x->block, y->block) ?: pfs_order(x->start, y->start) ?: pfs_order(x->group, y->group);
+	return pfs_order(x->block, y->block) ?: pfs_order(x->place, y->place) ?: pfs_order(x->ruler, y->ruler)
+		?: pfs_order(y->side, x->side) ?: pfs_order(x->start, y->start);
 }
 
 /* Its first address, as exactly as known, so that regions in one unit are in order, too. */
 static uint64_t start_of(const struct layout *l, const struct leaf *leaf, unsigned int range)
 {
-	const struct pfs_plot_group *group = group_of(l, leaf->group);
+	const struct pfs_plot_group *group = group_of(l, ruler_of(l, leaf->group));
 	uint64_t addr = leaf->page << l->plot->unit_shift;
 
 	return range < group->nr_ranges && group->ranges[range].start > addr ? group->ranges[range].start : addr;
+}
+
+static uint64_t place_of(const struct layout *l, const struct strip *strip, uint32_t range)
+{
+	const struct pfs_plot_group *group = group_of(l, ruler_of(l, strip->group));
+
+	return l->plot->data->nr_sides > 1 && range < group->nr_ranges ? group->ranges[range].start : strip->start;
+}
+
+/* Marks counterparts, which are neighbours; their touches count together. */
+static void find_pairs(struct layout *l)
+{
+	for (uint32_t i = 1; i < l->nr_strips; i++) {
+		struct strip *a = &l->strips[i - 1], *b = &l->strips[i];
+
+		if (a->place != b->place || group_of(l, a->group)->pair != b->group)
+			continue;
+		a->pair = true;
+		a->count = b->count += a->count;
+	}
 }
 
 /* Fills l->leaves and l->strips, sorted by block and address. 0 or -ENOMEM. */
@@ -298,7 +418,7 @@ static int make_strips(struct layout *l)
 	for (uint32_t i = 0; i < l->nr_leaves; i++) {
 		const struct leaf *leaf = &l->leaves[i];
 		struct strip *strip = &l->strips[l->nr_strips];
-		uint32_t at = pfs_plot_find_range(l->plot, leaf->group, leaf->page);
+		uint32_t at = pfs_plot_find_range(l->plot, ruler_of(l, leaf->group), leaf->page);
 
 		if (i && leaf->group == leaf[-1].group && at == range) {
 			strip--;
@@ -306,14 +426,19 @@ static int make_strips(struct layout *l)
 			*strip = (struct strip){ .group = leaf->group,
 						 .first = i,
 						 .start = start_of(l, leaf, at),
-						 .block = l->block_of[group_of(l, leaf->group)->image] };
+						 .block = l->block_of[group_of(l, leaf->group)->image],
+						 .side = l->plot->data->images[group_of(l, leaf->group)->image].side };
+			strip->ruler = ruler_of(l, leaf->group);
+			strip->place = place_of(l, strip, at);
 			l->nr_strips++;
 		}
 		strip->end = i + 1;
 		strip->count += leaf->faults + leaf->sampled;
 		range = at;
 	}
-	qsort(l->strips, l->nr_strips, sizeof(*l->strips), compare_strips);
+	if (l->nr_strips)
+		qsort(l->strips, l->nr_strips, sizeof(*l->strips), compare_strips);
+	find_pairs(l);
 	return 0;
 }
 
@@ -331,10 +456,14 @@ static uint32_t choose_first(struct layout *l, struct strip **order, uint32_t nr
 
 	for (uint32_t i = 0; i < l->nr_strips; i++)
 		order[i]->own = i < nr || (unknown && group_of(l, order[i]->group)->unknown);
+	for (uint32_t i = 0; i + 1 < l->nr_strips; i++)
+		if (l->strips[i].pair)
+			l->strips[i].own = l->strips[i + 1].own = l->strips[i].own || l->strips[i + 1].own;
 	for (uint32_t i = 0; i < l->nr_strips; i++) {
 		const struct strip *strip = &l->strips[i];
 
-		bands += strip->own || !i || strip[-1].own || strip[-1].block != strip->block;
+		if (strip->own || !i || strip[-1].own || strip[-1].block != strip->block)
+			bands += strip->own ? 1 : l->plot->data->nr_sides;
 	}
 	return bands;
 }
@@ -371,22 +500,26 @@ static int choose_strips(struct layout *l, uint32_t max_bands)
 static char *strip_label(const struct layout *l, const struct strip *strip)
 {
 	const struct pfs_plot_group *group = group_of(l, strip->group);
-	uint32_t range = pfs_plot_find_range(l->plot, strip->group, l->leaves[strip->first].page);
+	const char *side = pfs_plot_side_text(l->plot->data, strip->side);
+	uint32_t nr = pfs_plot_find_range(l->plot, strip->group, l->leaves[strip->first].page);
+	const struct pfs_plot_range *range = group->nameless && nr < group->nr_ranges ? &group->ranges[nr] : NULL;
 	char escaped[PFS_LABEL_MAX], size[8], *label;
+	int ret;
 
 	pfs_plot_escape(escaped, sizeof(escaped), group->name);
-	if (!group->nameless || range == group->nr_ranges)
-		return strdup(pfs_label_base(escaped));
-	return asprintf(&label, "%s %" PRIx64 " %s", escaped, group->ranges[range].start,
-			pfs_size_text(size, group->ranges[range].end - group->ranges[range].start)) < 0
-		       ? NULL
-		       : label;
+	if (range)
+		ret = asprintf(&label, "%s%s %" PRIx64 " %s", side, escaped, range->start - range->shift,
+			       pfs_size_text(size, range->end - range->start - range->grown));
+	else
+		ret = asprintf(&label, "%s%s", side, pfs_label_base(escaped));
+	return ret < 0 ? NULL : label;
 }
 
 static int label_band(struct layout *l, struct pfs_plot_band *band, const struct strip *strips, uint32_t nr)
 {
 	if (nr > 1) {
-		if (asprintf(&band->label, "%" PRIu32 " small regions", nr) >= 0)
+		if (asprintf(&band->label, "%s%" PRIu32 " small regions",
+			     pfs_plot_side_text(l->plot->data, strips->side), nr) >= 0)
 			return 0;
 		band->label = NULL;
 		return -ENOMEM;
@@ -400,8 +533,9 @@ static int label_band(struct layout *l, struct pfs_plot_band *band, const struct
 /* The pages of the strip's region, else those of its leaves. */
 static void extent_of(const struct layout *l, const struct strip *strip, uint64_t *first, uint64_t *end)
 {
-	const struct pfs_plot_group *group = group_of(l, strip->group);
-	uint32_t range = pfs_plot_find_range(l->plot, strip->group, l->leaves[strip->first].page);
+	uint32_t ruler = ruler_of(l, strip->group);
+	const struct pfs_plot_group *group = group_of(l, ruler);
+	uint32_t range = pfs_plot_find_range(l->plot, ruler, l->leaves[strip->first].page);
 
 	*first = l->leaves[strip->first].page;
 	*end = l->leaves[strip->end - 1].page + 1;
@@ -501,6 +635,7 @@ static int add_band(struct layout *l, const struct strip *strips, uint32_t nr)
 	if (ret)
 		return ret;
 	band->block = strips->block;
+	band->side = strips->side;
 	fill_thumb(l, band, strips, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		add_segments(l, &strips[i], fold);
@@ -513,8 +648,31 @@ static int add_band(struct layout *l, const struct strip *strips, uint32_t nr)
 	place_segments(band, plot->segments + first, plot->nr_segments - first);
 	plot->blocks[band->block].faults += band->faults;
 	plot->blocks[band->block].sampled += band->sampled;
+	plot->blocks[band->block].of_side[band->side] += band->faults + band->sampled;
 	plot->nr_bands++;
 	return 0;
+}
+
+static int compare_sides(const void *a, const void *b)
+{
+	const struct strip *x = a, *y = b;
+
+	return pfs_order(y->side, x->side) ?: pfs_order(x->start, y->start) ?: pfs_order(x->group, y->group);
+}
+
+/* A band for the strips, or one for those of each recording. */
+static int add_bands(struct layout *l, struct strip *strips, uint32_t nr)
+{
+	uint32_t second = 0; /* how many are of the second recording */
+	int ret = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		second += strips[i].side;
+	if (second) {
+		qsort(strips, nr, sizeof(*strips), compare_sides);
+		ret = add_band(l, strips, second);
+	}
+	return ret || second == nr ? ret : add_band(l, strips + second, nr - second);
 }
 
 static int make_bands(struct layout *l)
@@ -534,7 +692,7 @@ static int make_bands(struct layout *l)
 		while (!strip->own && next < l->nr_strips && !l->strips[next].own &&
 		       l->strips[next].block == strip->block)
 			next++;
-		ret = add_band(l, strip, next - i);
+		ret = add_bands(l, &l->strips[i], next - i);
 	}
 	return ret;
 }
@@ -570,6 +728,15 @@ static void find_places(struct order *order, uint32_t *place, uint32_t nr)
 		place[order[i].nr] = i;
 }
 
+/* Counterparts stay together: both count as much as they do together. */
+static void join_orders(const struct pfs_plot *plot, const struct pfs_plot_band *bands, struct order *order)
+{
+	for (uint32_t i = 1; i < plot->nr_bands; i++)
+		if (bands[i - 1].side && !bands[i].side && bands[i - 1].start == bands[i].start &&
+		    bands[i - 1].block == bands[i].block)
+			order[i - 1].count = order[i].count += order[i - 1].count;
+}
+
 /* Those with the most faults on top: blocks come from top to bottom, bands from bottom to top. */
 static int sort_rows(struct pfs_plot *plot)
 {
@@ -592,6 +759,7 @@ static int sort_rows(struct pfs_plot *plot)
 			bands[i].block = place[bands[i].block];
 			order[i] = (struct order){ bands[i].faults + bands[i].sampled, i };
 		}
+		join_orders(plot, bands, order);
 		find_places(order, place, plot->nr_bands);
 		for (uint32_t i = 0; i < plot->nr_bands; i++)
 			plot->bands[i] = bands[order[i].nr];

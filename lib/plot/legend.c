@@ -82,7 +82,10 @@ static void draw_heat_scale(struct legend *l, const char *text, uint64_t most, c
 
 static bool has_lost(const struct pfs_plot_picture *p)
 {
-	return pfs_plot_lost(p->plot, p->plot->from_ns, p->plot->to_ns);
+	for (uint32_t side = 0; side < p->plot->data->nr_sides; side++)
+		if (pfs_plot_lost(p->plot, side, p->plot->from_ns, p->plot->to_ns))
+			return true;
+	return false;
 }
 
 /* Where colours are of something else, the marks of rare faults are explained, too. */

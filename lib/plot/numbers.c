@@ -46,7 +46,7 @@ int plot_image_number(struct pfs_plot_data *data, const struct pfs_space *space,
 	image = pfs_array_add(data->images, data->nr_images, data->max_images);
 	if (!image || !add_slot(&data->priv->images, &space, sizeof(space), *nr))
 		return -ENOMEM;
-	*image = (struct pfs_plot_image){ .space = space };
+	*image = (struct pfs_plot_image){ .space = space, .pair = PFS_PLOT_NO_PAIR };
 	return 0;
 }
 
@@ -68,12 +68,14 @@ int plot_group_number(struct pfs_plot_data *data, uint32_t image, const char *na
 	group = pfs_array_add(data->groups, data->nr_groups, data->max_groups);
 	if (!group)
 		return -ENOMEM;
-	*group = (struct pfs_plot_group){ .image = image, .name = name };
+	*group = (struct pfs_plot_group){
+		.image = image, .name = name, .pair = PFS_PLOT_NO_PAIR, .lone = PFS_PLOT_NO_PAIR
+	};
 	return add_slot(&data->priv->groups, &key.group, sizeof(key.group), *nr) ? 0 : -ENOMEM;
 }
 
 /* Extends [start, end) to hold the range as well; an end of 0 is the top of memory. */
-static void join(const struct pfs_plot_range *range, uint64_t *start, uint64_t *end)
+static void extend(const struct pfs_plot_range *range, uint64_t *start, uint64_t *end)
 {
 	*start = range->start < *start ? range->start : *start;
 	*end = range->end - 1 > *end - 1 ? range->end : *end;
@@ -86,18 +88,18 @@ int plot_group_reach(struct pfs_plot_group *group, uint64_t start, uint64_t end)
 
 	at = to = pfs_lower_bound(group->nr_ranges, i, ranges[i].end != start && ranges[i].end - 1 < start);
 	for (; to < group->nr_ranges && (!end || ranges[to].start <= end); to++)
-		join(&ranges[to], &start, &end);
+		extend(&ranges[to], &start, &end);
 	if (to == at && group->nr_ranges == PFS_PLOT_MAX_RANGES) { /* with its neighbour */
 		at -= at == group->nr_ranges;
 		to = at + 1;
-		join(&ranges[at], &start, &end);
+		extend(&ranges[at], &start, &end);
 	}
 	if (to == at && !pfs_array_reserve(group->ranges, group->nr_ranges, group->max_ranges, 1))
 		return -ENOMEM;
 	ranges = group->ranges;
 	memmove(ranges + at + 1, ranges + to, (group->nr_ranges - to) * sizeof(*ranges));
 	group->nr_ranges += at + 1 - to;
-	ranges[at] = (struct pfs_plot_range){ start, end };
+	ranges[at] = (struct pfs_plot_range){ start, end, 0, 0 };
 	return 0;
 }
 

@@ -205,12 +205,12 @@ function findFolds()
 }
 
 const folds = findFolds();
-/* "7f00-8f00", by segment. */
-const ranges = [];
-D.ranges.forEach(([first, range], i) => {
+/* "7f00-8f00", and what was added to it, by segment. */
+const ranges = [], shifts = [];
+D.ranges.forEach(([first, range, shift], i) => {
 	const end = i + 1 < D.ranges.length ? D.ranges[i + 1][0] : D.segments.length;
 	for (let k = first; k < end; k++)
-		ranges[k] = range;
+		[ranges[k], shifts[k]] = [range, BigInt(shift)];
 });
 /* ---- hover ---- */
 
@@ -245,7 +245,7 @@ function siteText(nr)
 function spotText(s)
 {
 	const i = s.cell, seg = D.segments[C.segment[i]], kind = C.kind[i];
-	const addr = (BigInt(seg[4]) + BigInt(C.page[i]) << BigInt(D.unit_shift)) + BigInt(C.addr[i]);
+	const addr = (BigInt(seg[4]) + BigInt(C.page[i]) << BigInt(D.unit_shift)) + BigInt(C.addr[i]) - shifts[C.segment[i]];
 	const what = kind & 32 ? 'sampled access' : 'fault';
 	const lines = [
 		(s.count > 1 ? number(s.count) + ' of them; the first: ' : '') + what +

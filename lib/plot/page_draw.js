@@ -128,14 +128,18 @@ function drawBands()
 /* Times at which events may be missing: on top of all, at least as wide as a point, with a mark above. */
 function drawLosses(g, y, h)
 {
-	for (const [from, to] of D.losses) {
+	for (const [from, to, side] of D.losses) {
 		const left = clamp(toX(from), plan.left, plan.right), end = clamp(toX(to), plan.left, plan.right);
 		const w = Math.max(end - left, DOT), x = Math.min(left, plan.right - w);
 		if (toX(to) < plan.left || toX(from) > plan.right)
 			continue;
 		g.fillStyle = color('lost');
 		g.globalAlpha = 0.35;
-		g.fillRect(x, y, w, h);
+		for (let i = 0; g !== u && i < D.bands.length; i++)
+			if (D.bands[i].side === side)
+				g.fillRect(x, toY(plan.top[i]), w, toY(plan.top[i] + plan.height[i]) - toY(plan.top[i]));
+		if (g === u)
+			g.fillRect(x, y, w, h);
 		g.globalAlpha = 1;
 		g.fillRect(x, y, w, 3);
 		if (g !== u)
@@ -232,7 +236,7 @@ function drawNames()
 		g.fillRect(0, at, plan.right, HEADING);
 		g.fillStyle = ink;
 		g.font = 'bold 12px sans-serif';
-		text(g, D.blocks[i][0] + ': ' + number(D.blocks[i][1]) + ' ' + D.unit, 14, at + 14, 'left', plan.right - 20);
+		text(g, D.blocks[i][0] + ': ' + D.blocks[i][1], 14, at + 14, 'left', plan.right - 20);
 	}
 }
 
@@ -314,33 +318,55 @@ function drawSpots(scale)
 }
 
 /* A column is two pixels wide or more: the sum of faults, or the most pages. */
-function drawChart(y, name, values, bins, unit, fill)
+function chartColumns(values, together, unit)
 {
-	const g = u, { left, right, chart } = plan, width = bins * (right - left) / (view.x1 - view.x0);
-	const together = Math.max(1, Math.ceil(2 / width)), columns = [];
-	let most = 0;
+	const columns = [];
 	for (let i = 0; i < values.length; i += together) {
 		let value = 0;
 		for (let k = i; k < i + together && k < values.length; k++)
 			value = unit ? Math.max(value, values[k]) : value + values[k];
 		columns.push(value);
-		if (toX((i + together) * bins) > left && toX(i * bins) < right)
-			most = Math.max(most, value);
 	}
+	return columns;
+}
+
+/* The values of the first recording as an area; those of a second as a line. */
+function drawChart(y, name, sides, bins, unit, fill)
+{
+	const g = u, { left, right, chart } = plan, width = bins * (right - left) / (view.x1 - view.x0);
+	const together = Math.max(1, Math.ceil(2 / width)), place = i => clamp(Math.round(toX(i * together * bins)), left, right);
+	const columns = sides.map(values => chartColumns(values, together, unit));
+	let most = 0;
+	for (const side of columns)
+		side.forEach((value, i) => {
+			if (toX((i + 1) * together * bins) > left && toX(i * together * bins) < right)
+				most = Math.max(most, value);
+		});
 	g.fillStyle = color('chart');
 	g.fillRect(left, y, right - left, chart);
 	g.fillStyle = fill;
-	columns.forEach((value, i) => {
-		const from = Math.max(left, Math.round(toX(i * together * bins)));
-		const to = Math.min(right, Math.round(toX((i + 1) * together * bins)));
-		if (value && to > from)
-			g.fillRect(from, y + chart - chart * value / most, to - from, chart * value / most);
+	columns[0].forEach((value, i) => {
+		if (value && place(i + 1) > place(i))
+			g.fillRect(place(i), y + chart - chart * value / most, place(i + 1) - place(i), chart * value / most);
 	});
+	if (columns[1]) {
+		g.strokeStyle = color('ink');
+		g.lineWidth = 1.5;
+		g.setLineDash([]);
+		g.beginPath();
+		columns[1].forEach((value, i) => {
+			g.lineTo(place(i), y + chart - (most && chart * value / most));
+			g.lineTo(place(i + 1), y + chart - (most && chart * value / most));
+		});
+		g.stroke();
+	}
 	const columnSeconds = together * bins * D.bin_ns / 1e9;
 	g.font = '11px sans-serif';
 	g.fillStyle = color('ink');
 	text(g, name, left - 6, y + chart / 2, 'right', left - 12);
 	g.fillStyle = color('dim');
+	if (columns[1])
+		text(g, 'A area, B line', left - 6, y + chart / 2 + 14, 'right', left - 12);
 	const scale = unit ? plan.number(most) + (plan.wide ? unit : '') :
 		plan.number(most / columnSeconds) + '/s';
 	text(g, scale, right + 6, y + 10, 'left');
@@ -407,10 +433,10 @@ function paint()
 
 function drawUnder()
 {
-	const rate = new Float64Array(D.bins), hides = keys.map(key => hidden.has(key)), wide = plan.wide;
+	const rate = D.resident.map(() => new Float64Array(D.bins)), hides = keys.map(key => hidden.has(key)), wide = plan.wide;
 	for (let i = 0; i < N; i++)
 		if (!(C.kind[i] & 32) && !hides[keyNumbers[i]])
-			rate[C.bin[i]] += C.count[i];
+			rate[D.bands[D.segments[C.segment[i]][0]].side][C.bin[i]] += C.count[i];
 	clear(u, plan.below, scaleNow());
 	drawChart(GAP / 2, wide ? 'faults per second' : 'faults/s', rate, 1, '', color('rate'));
 	drawChart(GAP * 1.5 + plan.chart, wide ? 'resident (estimate)' : 'resident',

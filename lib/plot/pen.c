@@ -43,6 +43,13 @@ void pen_fill(const struct pfs_plot_picture *p, const char *color)
 	p->cairo->fill(p->on);
 }
 
+void pen_stroke(const struct pfs_plot_picture *p, double width, const char *color)
+{
+	ink(p, color, 1);
+	p->cairo->set_line_width(p->on, width);
+	p->cairo->stroke(p->on);
+}
+
 void pen_line(const struct pfs_plot_picture *p, double x0, double y0, double x1, double y1, const char *color)
 {
 	ink(p, color, 1);

@@ -33,7 +33,7 @@ enum { PFS_PLOT_THUMB = 32 };
 struct pfs_plot_band {
 	char *label;	  /* escaped; a file without its path */
 	const char *name; /* not escaped; NULL: several regions */
-	uint32_t block;
+	uint32_t block, side;
 	uint64_t start, end; /* from its first touched page to its last; end 0: the top of memory */
 	uint64_t faults, sampled;
 	double pages; /* its height stands for these, in units of cells */
@@ -46,7 +46,11 @@ struct pfs_plot_band {
 struct pfs_plot_block {
 	char *label; /* escaped */
 	uint64_t faults, sampled;
+	uint64_t of_side[2]; /* touches */
 };
+
+/* "A " or "B " in front of what is of one of two recordings; "" where there is one only. */
+const char *pfs_plot_side_text(const struct pfs_plot_data *data, uint32_t side);
 
 /* A part of a band in which some pages may have been used unobserved for a time, because they stayed in memory (--refault). */
 struct pfs_plot_unobserved {
@@ -112,8 +116,8 @@ struct pfs_plot_grid {
 	uint64_t most, most_sampled;	    /* faults and sampled accesses in one place */
 	uint64_t by_color[PFS_PLOT_COLORS]; /* touches */
 	uint64_t by_mark[PFS_PLOT_MARKS];
-	uint64_t *faults;		     /* by column */
-	uint64_t *resident;		     /* pages by column, the most at any time of it; see plot/resident.c */
+	uint64_t *faults[2];		     /* of each side by column */
+	uint64_t *resident[2];		     /* pages by column, the most at any time of it; see plot/resident.c */
 	uint64_t most_faults, most_resident; /* in one column */
 	uint32_t threads[PFS_PLOT_OTHERS];   /* with a colour each, the busiest first */
 	uint32_t nr_threads;
@@ -139,8 +143,8 @@ extern const char *const pfs_plot_class_texts[4];  /* by enum pfs_class; the las
 /* "worker 4711", escaped. Returns buf. */
 const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);
 
-/* pages[i]: the most pages that were resident at a time of column i, of `bins` bins each. 0 or -ENOMEM. */
-int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages);
+/* pages[i]: the most pages of the side that were resident at a time of column i, of `bins` bins each. 0 or -ENOMEM. */
+int pfs_plot_resident(const struct pfs_plot *plot, uint32_t side, uint32_t columns, uint64_t bins, uint64_t *pages);
 
 /* The space of the image, if a process still has it and --refault could not take all of its pages away; or NULL. */
 const struct pfs_space *pfs_plot_unobserved_space(const struct pfs_plot_data *data, uint32_t image);
@@ -205,8 +209,8 @@ struct pfs_plot_style;
 const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style,
 			   char buf[PFS_PLOT_TEXT_MAX]);
 
-/* May events be missing in that time? */
-bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns);
+/* May events of that side be missing in that time? */
+bool pfs_plot_lost(const struct pfs_plot *plot, uint32_t side, uint64_t from_ns, uint64_t to_ns);
 
 /* The level of a count, from 0 (one touch) to levels - 1 (the most), by the logarithm. */
 unsigned int pfs_plot_level(uint64_t count, uint64_t most, unsigned int levels);
@@ -217,6 +221,9 @@ uint64_t pfs_plot_level_from(unsigned int level, uint64_t most, unsigned int lev
 /* What the numbers beside bands count: "faults", "accesses" or "touches". */
 const char *pfs_plot_unit_text(const struct pfs_plot *plot);
 
+/* "1,966 faults"; of two recordings "A 1,966, B 1,922 faults". Returns buf. */
+const char *pfs_plot_block_text(char buf[96], const struct pfs_plot *plot, const struct pfs_plot_block *block);
+
 #define PFS_PLOT_RESIDENT_TEXT "Resident pages (estimate: touched, fault-around, populated, until unmapped)"
 
 /* ---- formats ---- */
@@ -224,6 +231,7 @@ const char *pfs_plot_unit_text(const struct pfs_plot *plot);
 struct pfs_plot_style {
 	const char *title;	  /* NULL: the recording's command */
 	const char *file;	  /* its name, if no command is known; NULL: it has none */
+	const char *other;	  /* the name of the second recording */
 	struct timespec recorded; /* when the recording was complete; 0: unknown */
 	bool heat;
 	enum pfs_plot_by by;		    /* unless it is a heat map */

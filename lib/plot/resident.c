@@ -31,6 +31,7 @@ struct moment {
 
 struct resident {
 	const struct pfs_plot *plot;
+	uint64_t shift_ns; /* of times of the model to those of the plot */
 	struct stay *stays;
 	struct moment *moments; /* sorted by time */
 	size_t nr_stays, max_stays, nr_moments;
@@ -39,9 +40,14 @@ struct resident {
 
 /* ---- stays ---- */
 
+static uint64_t moved(const struct resident *r, uint64_t ts_ns)
+{
+	return ts_ns == UINT64_MAX ? ts_ns : ts_ns + r->shift_ns;
+}
+
 static int add_epoch(struct resident *r, const struct pfs_epochs *at)
 {
-	uint64_t end_ns = at->epoch->space->died_ns;
+	uint64_t end_ns = moved(r, at->epoch->space->died_ns);
 	struct pfs_rows rows;
 	int ret = pfs_rows_collect(&rows, at);
 
@@ -56,8 +62,8 @@ static int add_epoch(struct resident *r, const struct pfs_epochs *at)
 			*stay = (struct stay){ row->pages, row->start, row->end, end_ns };
 		else
 			ret = -ENOMEM;
-		if (stay && row->region && row->region->died_ns < end_ns)
-			stay->end_ns = row->region->died_ns;
+		if (stay && row->region && moved(r, row->region->died_ns) < end_ns)
+			stay->end_ns = moved(r, row->region->died_ns);
 	}
 	pfs_rows_free(&rows);
 	return ret;
@@ -125,7 +131,7 @@ static bool is_there(const struct pfs_page *page)
 /* Returns how many of them are resident at some time. */
 static uint64_t add_pages(struct resident *r, const struct pfs_page *page, uint64_t nr)
 {
-	struct moment *moment = is_there(page) ? moment_at(r, page->first_ns) : NULL;
+	struct moment *moment = is_there(page) ? moment_at(r, moved(r, page->first_ns)) : NULL;
 
 	if (!moment)
 		return 0;
@@ -178,10 +184,11 @@ static void add_up(const struct resident *r, uint32_t columns, uint64_t bins, ui
 	}
 }
 
-int pfs_plot_resident(const struct pfs_plot *plot, uint32_t columns, uint64_t bins, uint64_t *pages)
+int pfs_plot_resident(const struct pfs_plot *plot, uint32_t side, uint32_t columns, uint64_t bins, uint64_t *pages)
 {
-	struct resident r = { .plot = plot };
-	struct pfs_epochs walk = { .model = plot->data->model, .filter = plot->data->filter };
+	const struct pfs_plot_side *of = &plot->data->side[side];
+	struct resident r = { .plot = plot, .shift_ns = of->shift_ns };
+	struct pfs_epochs walk = { .model = of->model, .filter = plot->data->filter };
 	int ret = 0;
 
 	while (!ret && pfs_epochs_next(&walk))

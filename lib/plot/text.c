@@ -258,15 +258,14 @@ static void put_band(const struct canvas *c, uint32_t nr)
 static void put_bands(const struct canvas *c)
 {
 	const struct pfs_plot *plot = c->plot;
-	char number[32];
+	char count[96];
 
 	for (uint32_t block = 0; block < plot->nr_blocks; block++) {
 		const struct pfs_plot_block *b = &plot->blocks[block];
 
 		if (plot->nr_blocks > 1)
-			fprintf(c->out, "%s%s%s: %s %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
-				pfs_color_off(c->style->color), pfs_grouped_text(number, b->faults + b->sampled),
-				pfs_plot_unit_text(plot));
+			fprintf(c->out, "%s%s%s: %s\n", pfs_color_on(c->style->color, "\033[1m"), b->label,
+				pfs_color_off(c->style->color), pfs_plot_block_text(count, plot, b));
 		for (uint32_t i = plot->nr_bands; i-- > 0;)
 			if (plot->bands[i].block == block)
 				put_band(c, i);
@@ -292,13 +291,27 @@ static void put_chart(const struct canvas *c, const char *name, const char *scal
 static void put_charts(const struct canvas *c)
 {
 	const struct pfs_plot_grid *grid = &c->grid;
-	char scale[48], number[32];
+	char name[32], scale[48], number[32];
 
-	put_chart(c, "faults/s", pfs_plot_rate_text(scale, c->plot, grid->most_faults, grid->column_ns), grid->faults,
-		  grid->most_faults);
+	pfs_plot_rate_text(scale, c->plot, grid->most_faults, grid->column_ns);
+	for (uint32_t side = 0; side < c->plot->data->nr_sides; side++) {
+		snprintf(name, sizeof(name), "%sfaults/s", pfs_plot_side_text(c->plot->data, side));
+		put_chart(c, name, scale, grid->faults[side], grid->most_faults);
+	}
 	snprintf(scale, sizeof(scale), "%s page%s", pfs_decimal_text(number, grid->most_resident),
 		 grid->most_resident == 1 ? "" : "s");
-	put_chart(c, "resident (est.)", scale, grid->resident, grid->most_resident);
+	for (uint32_t side = 0; side < c->plot->data->nr_sides; side++) {
+		snprintf(name, sizeof(name), "%sresident (est.)", pfs_plot_side_text(c->plot->data, side));
+		put_chart(c, name, scale, grid->resident[side], grid->most_resident);
+	}
+}
+
+static bool is_lost(const struct canvas *c, uint64_t from_ns)
+{
+	for (uint32_t side = 0; side < c->plot->data->nr_sides; side++)
+		if (pfs_plot_lost(c->plot, side, from_ns, from_ns + c->grid.column_ns))
+			return true;
+	return false;
 }
 
 /* "|    |    |" with the times below; where events may be missing "!". */
@@ -316,7 +329,7 @@ static void put_axis(const struct canvas *c)
 	for (uint32_t i = 0; i < grid->columns; i++) {
 		uint64_t from = plot->from_ns + i * grid->column_ns;
 
-		fputc(pfs_plot_lost(plot, from, from + grid->column_ns)		       ? '!'
+		fputc(is_lost(c, from)						       ? '!'
 		      : pfs_plot_tick_after(plot, from, tick) < from + grid->column_ns ? '+'
 										       : '-',
 		      c->out);

@@ -20,10 +20,22 @@ static int add_area(struct pfs_plot *plot, struct pfs_plot_unobserved area)
 	return 0;
 }
 
+static const struct pfs_plot_side *side_of(const struct pfs_plot_data *data, uint32_t image)
+{
+	return &data->side[data->images[image].side];
+}
+
+static uint64_t moved(uint64_t ts_ns, uint64_t shift_ns)
+{
+	return ts_ns == UINT64_MAX ? ts_ns : ts_ns + shift_ns;
+}
+
 /* In each segment of the group. */
 static int add_stay(struct pfs_plot *plot, uint32_t group, const struct pfs_stay *stay)
 {
-	uint64_t first = stay->start >> plot->unit_shift, last = (stay->end - 1) >> plot->unit_shift;
+	const struct pfs_plot_group *of = &plot->data->groups[group];
+	uint64_t shift = pfs_plot_shift_of(of, stay->start), shift_ns = side_of(plot->data, of->image)->shift_ns;
+	uint64_t first = (stay->start + shift) >> plot->unit_shift, last = (stay->end - 1 + shift) >> plot->unit_shift;
 	uint32_t at = pfs_lower_bound(plot->nr_segments, i, plot->segments[i].group < group);
 	int ret = 0;
 
@@ -34,8 +46,9 @@ static int add_stay(struct pfs_plot *plot, uint32_t group, const struct pfs_stay
 
 		if (from <= to)
 			ret = add_area(plot, (struct pfs_plot_unobserved){ s->band, s->at + unit * (from - s->first),
-									   unit * (to - from + 1), stay->from_ns,
-									   stay->to_ns, false });
+									   unit * (to - from + 1),
+									   moved(stay->from_ns, shift_ns),
+									   moved(stay->to_ns, shift_ns), false });
 	}
 	return ret;
 }
@@ -61,7 +74,7 @@ static int add_region(struct pfs_plot *plot, uint32_t group, const struct pfs_sp
 
 const struct pfs_space *pfs_plot_unobserved_space(const struct pfs_plot_data *data, uint32_t image)
 {
-	for (const struct pfs_proc *proc = data->model->procs; proc; proc = proc->next)
+	for (const struct pfs_proc *proc = side_of(data, image)->model->procs; proc; proc = proc->next)
 		for (unsigned int i = 0; i < proc->nr_epochs; i++)
 			if (proc->epochs[i].space == data->images[image].space)
 				return proc->epochs[i].space->nr_stays ? proc->epochs[i].space : NULL;
@@ -77,7 +90,7 @@ uint32_t pfs_plot_group_of(const struct pfs_plot_data *data, uint32_t image, con
 	name = kind ? kind : name;
 	while (nr < data->nr_groups && (data->groups[nr].image != image || data->groups[nr].name != name))
 		nr++;
-	return nr;
+	return nr < data->nr_groups ? pfs_plot_group_at(data, nr, region->start) : nr;
 }
 
 static int add_image(struct pfs_plot *plot, uint32_t image)
@@ -97,17 +110,30 @@ static int add_image(struct pfs_plot *plot, uint32_t image)
 	return ret;
 }
 
+/* Intervals in which nothing was taken away, in all bands of the recording. */
+static int add_quiet(struct pfs_plot *plot, uint32_t side)
+{
+	const struct pfs_plot_side *of = &plot->data->side[side];
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < of->model->nr_quiet; i++)
+		for (uint32_t band = 0; !ret && band < plot->nr_bands; band++)
+			if (plot->bands[band].side == side)
+				ret = add_area(plot,
+					       (struct pfs_plot_unobserved){
+						       band, 0, 1, moved(of->model->quiet[i].from_ns, of->shift_ns),
+						       moved(of->model->quiet[i].to_ns, of->shift_ns), true });
+	return ret;
+}
+
 int pfs_plot_find_unobserved(struct pfs_plot *plot)
 {
-	const struct pfs_model *model = plot->data->model;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < plot->data->nr_images; i++)
 		ret = add_image(plot, i);
-	for (unsigned int i = 0; !ret && i < model->nr_quiet; i++)
-		for (uint32_t band = 0; !ret && band < plot->nr_bands; band++)
-			ret = add_area(plot, (struct pfs_plot_unobserved){ band, 0, 1, model->quiet[i].from_ns,
-									   model->quiet[i].to_ns, true });
+	for (uint32_t side = 0; !ret && side < plot->data->nr_sides; side++)
+		ret = add_quiet(plot, side);
 	return ret;
 }
 

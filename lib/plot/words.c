@@ -30,6 +30,11 @@ char *pfs_plot_escape(char *buf, size_t size, const char *s)
 	return buf;
 }
 
+const char *pfs_plot_side_text(const struct pfs_plot_data *data, uint32_t side)
+{
+	return data->nr_sides == 1 ? "" : side ? "B " : "A ";
+}
+
 /* Does the plot show one moment only? */
 static bool is_moment(const struct pfs_plot *plot)
 {
@@ -111,20 +116,52 @@ static const char *count_text(char buf[128], uint64_t number, const char *one, c
 	return buf;
 }
 
-const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
+/* A recording of several, or all there is. */
+static struct pfs_plot_side part_of(const struct pfs_plot *plot, uint32_t side)
 {
 	const struct pfs_plot_data *data = plot->data;
+
+	if (data->nr_sides > 1)
+		return data->side[side];
+	return (struct pfs_plot_side){ data->model,
+				       0,
+				       plot->to_ns - plot->from_ns,
+				       data->faults,
+				       data->sampled,
+				       data->outside,
+				       data->timeless,
+				       data->left_out };
+}
+
+/* Of one recording. */
+static size_t put_sum(char *buf, size_t size, const struct pfs_plot_side *part)
+{
 	char faults[128], sampled[128], outside[128], span[32];
 	const char *in_region = "of them in no known region";
+	bool moment = part->span_ns <= 1;
+	int len;
 
-	if (!data->faults && !data->sampled)
-		return strcpy(buf, "no faults");
-	snprintf(buf, PFS_PLOT_TEXT_MAX, "%s%s%s%s%s%s%s", count_text(faults, data->faults, "fault", "faults"),
-		 data->faults && data->sampled ? " and " : "",
-		 count_text(sampled, data->sampled, "sampled access", "sampled accesses"),
-		 is_moment(plot) ? "" : " in ",
-		 is_moment(plot) ? "" : pfs_duration_text(span, plot->to_ns - plot->from_ns, 3),
-		 data->outside ? ", " : "", count_text(outside, data->outside, in_region, in_region));
+	if (!part->faults && !part->sampled)
+		return snprintf(buf, size, "no faults");
+	len = snprintf(buf, size, "%s%s%s%s%s%s%s", count_text(faults, part->faults, "fault", "faults"),
+		       part->faults && part->sampled ? " and " : "",
+		       count_text(sampled, part->sampled, "sampled access", "sampled accesses"), moment ? "" : " in ",
+		       moment ? "" : pfs_duration_text(span, part->span_ns, 3), part->outside ? ", " : "",
+		       count_text(outside, part->outside, in_region, in_region));
+	return len;
+}
+
+const char *pfs_plot_sum_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
+{
+	size_t len = 0;
+
+	for (uint32_t side = 0; side < plot->data->nr_sides; side++) {
+		struct pfs_plot_side part = part_of(plot, side);
+
+		len += snprintf(buf + len, PFS_PLOT_TEXT_MAX - len, "%s%s", side ? "; " : "",
+				pfs_plot_side_text(plot->data, side));
+		len += put_sum(buf + len, PFS_PLOT_TEXT_MAX - len, &part);
+	}
 	return buf;
 }
 
@@ -133,40 +170,68 @@ const char *pfs_plot_unit_text(const struct pfs_plot *plot)
 	return !plot->data->sampled ? "faults" : plot->data->faults ? "touches" : "accesses";
 }
 
-const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
+/* Remarks on one recording, one a line, each behind its name. */
+static void put_notes(FILE *out, const struct pfs_plot *plot, uint32_t side)
 {
-	const struct pfs_plot_data *data = plot->data;
-	const struct pfs_filter *filter = data->filter;
-	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
-	char lost[PFS_LOST_TEXT_MAX], timeless[128], left_out[128], again[PFS_REFAULT_HOW_MAX];
-	bool any_lost = pfs_lost_text(lost, pfs_gaps_shown(data->model, filter));
+	const struct pfs_filter *filter = plot->data->filter;
+	const char *name = pfs_plot_side_text(plot->data, side);
+	struct pfs_plot_side part = part_of(plot, side);
+	char lost[PFS_LOST_TEXT_MAX], count[128], again[PFS_REFAULT_HOW_MAX];
 	struct pfs_unobserved unobserved;
 	struct pfs_refault_how how;
-	size_t len;
 
-	len = snprintf(buf, PFS_PLOT_TEXT_MAX, "%s%s%s%s", any_lost ? lost : "", any_lost ? "\n" : "",
-		       count_text(timeless, data->timeless, "fault was counted without its time: not in the plot\n",
-				  "faults were counted without their times: not in the plot\n"),
-		       count_text(left_out, data->left_out, "touch of another region is excluded\n",
-				  "touches of other regions are excluded\n"));
+	if (pfs_lost_text(lost, pfs_gaps_shown(part.model, filter)))
+		fprintf(out, "%s%s\n", name, lost);
+	if (part.timeless)
+		fprintf(out, "%s%s\n", name,
+			count_text(count, part.timeless, "fault was counted without its time: not in the plot",
+				   "faults were counted without their times: not in the plot"));
+	if (part.left_out)
+		fprintf(out, "%s%s\n", name,
+			count_text(count, part.left_out, "touch of another region is excluded",
+				   "touches of other regions are excluded"));
+	if (!pfs_model_refault(part.model, &how))
+		return;
+	pfs_refault_how_text(again, &how);
+	fprintf(out, "%s%s %s%s\n", name, pfs_refault_what(how.method), again,
+		how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
+	if (!pfs_unobserved_find(&unobserved, part.model, filter, 0, false) && unobserved.pages)
+		fprintf(out,
+			"%snot observed: up to %" PRIu64 " of %" PRIu64 " pages in memory, which stayed there all the "
+			"same and may have been used at any time\n",
+			name, unobserved.pages, unobserved.of);
+	pfs_unobserved_fini(&unobserved);
+}
+
+const char *pfs_plot_block_text(char buf[96], const struct pfs_plot *plot, const struct pfs_plot_block *block)
+{
+	char a[32], b[32];
+
+	if (plot->data->nr_sides > 1)
+		snprintf(buf, 96, "A %s, B %s %s", pfs_grouped_text(a, block->of_side[0]),
+			 pfs_grouped_text(b, block->of_side[1]), pfs_plot_unit_text(plot));
+	else
+		snprintf(buf, 96, "%s %s", pfs_grouped_text(a, block->faults + block->sampled),
+			 pfs_plot_unit_text(plot));
+	return buf;
+}
+
+const char *pfs_plot_notes_text(const struct pfs_plot *plot, char buf[PFS_PLOT_TEXT_MAX])
+{
+	const struct pfs_filter *filter = plot->data->filter;
+	bool threads = filter && (filter->nr_tids || filter->nr_comms), from = filter && filter->from.set;
+	FILE *out = fmemopen(buf, PFS_PLOT_TEXT_MAX, "w");
+
+	buf[0] = '\0';
+	if (!out)
+		return buf;
+	for (uint32_t side = 0; side < plot->data->nr_sides; side++)
+		put_notes(out, plot, side);
 	/* Touches that the filter hides from the model do not count as resident. */
 	if (threads || from)
-		len += snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
-				"Only touches%s%s are shown; resident pages count these only\n",
-				threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
-	if (pfs_model_refault(data->model, &how)) {
-		pfs_refault_how_text(again, &how);
-		snprintf(buf + len, PFS_PLOT_TEXT_MAX - len, "%s %s%s\n", pfs_refault_what(how.method), again,
-			 how.method == PFS_REFAULT_IDLE ? "" : ": resident pages are shown as if they had stayed");
-		len = strlen(buf);
-		if (!pfs_unobserved_find(&unobserved, data->model, filter, 0, false) && unobserved.pages)
-			snprintf(buf + len, PFS_PLOT_TEXT_MAX - len,
-				 "not observed: up to %" PRIu64 " of %" PRIu64
-				 " pages in memory, which stayed there all the "
-				 "same and may have been used at any time\n",
-				 unobserved.pages, unobserved.of);
-		pfs_unobserved_fini(&unobserved);
-	}
+		fprintf(out, "Only touches%s%s are shown; resident pages count these only\n",
+			threads ? " of the chosen threads" : "", from ? " from the chosen time on" : "");
+	fclose(out);
 	return buf;
 }
 
@@ -187,19 +252,30 @@ const char *pfs_plot_scale_text(const struct pfs_plot *plot, const struct pfs_pl
 const char *pfs_plot_title(const struct pfs_plot *plot, const struct pfs_plot_style *style, char buf[PFS_PLOT_TEXT_MAX])
 {
 	const char *command = pfs_model_note(plot->data->model, "command"), *title = style->title;
+	char both[512];
 
+	if (!title && style->other) {
+		snprintf(both, sizeof(both), "A %s, B %s", style->file ? style->file : "(standard input)",
+			 style->other);
+		title = both;
+	}
 	if (!title)
 		title = command ? command : style->file ? style->file : "";
 	return pfs_plot_escape(buf, PFS_PLOT_TEXT_MAX, title);
 }
 
-bool pfs_plot_lost(const struct pfs_plot *plot, uint64_t from_ns, uint64_t to_ns)
+bool pfs_plot_lost(const struct pfs_plot *plot, uint32_t side, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct pfs_model *model = plot->data->model;
+	const struct pfs_model *model = plot->data->side[side].model;
+	uint64_t shift_ns = plot->data->side[side].shift_ns;
 
-	for (unsigned int i = 0; i < model->nr_losses; i++)
-		if (model->losses[i].from_ns < to_ns && model->losses[i].to_ns >= from_ns)
+	for (unsigned int i = 0; i < model->nr_losses; i++) {
+		uint64_t from = model->losses[i].from_ns + (model->losses[i].from_ns ? shift_ns : 0);
+		uint64_t to = model->losses[i].to_ns + (model->losses[i].to_ns == UINT64_MAX ? 0 : shift_ns);
+
+		if (from < to_ns && to >= from_ns)
 			return true;
+	}
 	return false;
 }
 

@@ -237,6 +237,10 @@ like "$out" '\+.*!.*\+
 ' 'losses are in the axis'
 is "$(sed -n '/^region/,/^faults.s/p' <<<"$out" | sed -nE 's/^([^ ]+).*\| +([0-9]+)$/\1 \2/p' | paste -sd' ')" '[heap] 1 anon 2 [heap] 3 anon 4' \
 	'rows by address, the highest on top'
+sed '/comm pid=101/i10.2 note pid=101 tid=101 key="args" value="text=/bin/ls -l"' "$T/rows" >"$T/args"
+pfscope plot "$T/args"
+like "$out" 'ls \(pid 101\), ls -l: 3 touches
+' 'a command line that is known'
 pfscope plot --sort faults "$T/rows"
 is "$(sed -n '/^region/,/^faults.s/p' <<<"$out" | sed -nE 's/^([^ ]+).*\| +([0-9]+)$/\1 \2/p' | paste -sd' ')" 'anon 4 [heap] 3 anon 2 [heap] 1' \
 	'--sort faults: the most on top'
@@ -259,6 +263,50 @@ for theme in light dark; do
 	like "$(page_data "$T/out")" "\"theme\":\"$theme\"" "--theme $theme: the page begins with it"
 done
 is "$grounds" ' (100%,100%,100%) (8.235294%,9.411765%,11.764706%)' '--theme: the background'
+
+# ---- two recordings ----
+
+# The same program twice, the second time later, at other addresses, with one library more and two faults more.
+# program BASE PID LIB HEAP [MORE]
+program()
+{
+	echo '# pfscope events 1'
+	echo "$1.0 note key=\"start\" value=\"mono\""
+	echo "$1.1 comm pid=$2 tid=$2 comm=\"prog\""
+	echo "$1.1 map pid=$2 tid=$2 start=${4}0000 end=${4}9000 perms=rw-p off=0 dev=00:00 ino=0 name=\"[heap]\""
+	echo "$1.1 map pid=$2 tid=$2 start=${3}0000 end=${3}9000 perms=r-xp off=0 dev=fe:00 ino=7 name=\"/lib/libc.so.6\""
+	[ -z "${5:-}" ] || echo "$1.1 map pid=$2 tid=$2 start=${3}a000 end=${3}e000 perms=r-xp off=0 dev=fe:00 ino=8 name=\"/lib/more.so\""
+	echo "$1.2 fault pid=$2 tid=$2 addr=${4}0000 access=write"
+	echo "$1.3 fault pid=$2 tid=$2 addr=${4}1000 access=write"
+	echo "$1.4 fault pid=$2 tid=$2 addr=${3}2000 access=read"
+	[ -z "${5:-}" ] || echo "$1.5 fault pid=$2 tid=$2 addr=${4}2000 access=write"
+	[ -z "${5:-}" ] || echo "$1.6 fault pid=$2 tid=$2 addr=${3}b000 access=exec"
+}
+program 10 100 7f00 1 >"$T/old"
+program 500 200 7e12 3 more >"$T/new"
+pfscope plot --compare "$T/old" "$T/new"
+is "$status [$err]" '0 []' '--compare: two recordings'
+is "$(head -n 2 <<<"$out")" $'A old, B new\nA 3 faults in 200 ms; B 5 faults in 400 ms' 'both are named and counted'
+is "$(sed -n '/^region/,/faults.s/p' <<<"$out" | sed -nE 's/^(. [^ ]+).*\| +([0-9]+)$/\1 \2/p' | paste -sd,)" \
+	'B more.so 1,A libc.so.6 1,B libc.so.6 1,A [heap] 2,B [heap] 3' 'counterparts are one above the other, in one order'
+like "$out" 'A faults/s .*
+B faults/s ' 'each has its charts'
+for format in svg png pdf html; do
+	pfscope plot --compare --format $format "$T/old" "$T/new"
+	is "$status [$err]" '0 []' "--compare: $format"
+	mv "$T/out" "$T/both.$format"
+done
+is "$(number_in "$(metadata "$T/both.svg")" drawn)" 8 'all faults of both are in the picture'
+is "$(page_data "$T/both.html" | "$TOOLS/well_formed" json)" 1 'what the page has is JSON'
+pfscope plot --compare --sort faults --from 0.25 "$T/old" "$T/new"
+like "$out" 'A 2 faults in .*; B 4 faults in ' 'filters count from the start of each'
+pfscope plot --compare "$T/old" "$T/old"
+is "$(sed -n '/^region/,$p' <<<"$out" | grep -v '^A column' | sed -nE 's/^A (.*)/\1/p')" "$(sed -nE 's/^B (.*)/\1/p' <<<"$out")" 'a recording is as itself'
+cp "$T/new" "$T/lossy"
+echo '500.9 lost count=3' >>"$T/lossy"
+pfscope plot --compare "$T/old" "$T/lossy"
+like "$out" '
+B .*lost' 'a remark has its recording'
 
 # ---- hostile names ----
 
@@ -306,6 +354,11 @@ refused 2 'must be WIDTHxHEIGHT' --size 100x100 "$tour"
 refused 2 'must be WIDTHxHEIGHT .* to 4000x4000' --size 1200x4001 --format svg "$tour"
 refused 2 'must be WIDTHxHEIGHT' --size 1200 "$tour"
 refused 2 'must be access' --color-by size "$tour"
+refused 2 'two recordings are needed' --compare "$tour"
+refused 2 'only one recording can be read' "$tour" "$tour"
+refused 2 'only one recording can be read' --compare "$tour" "$tour" "$tour"
+refused 2 '--strict: cannot be combined' --compare --strict "$tour" "$tour"
+refused 1 'No such file' --compare "$tour" "$T/missing"
 refused 2 'must be light or dark' --theme grey "$tour"
 refused 2 '--theme: text output' --theme dark "$tour"
 refused 2 'must be address or faults' --sort time "$tour"
@@ -395,10 +448,10 @@ if ! command -v chromium >/dev/null; then
 fi
 browser_start
 browser_size 1200 900
-for name in tour hostile functions; do
+for name in tour hostile both functions; do
 	file=$T/$name
 	[ $name != tour ] || file=$tour
-	pfscope plot -o "$T/$name.html" "$file"
+	[ $name = both ] || pfscope plot -o "$T/$name.html" "$file"
 	browser_open "$T/$name.html"
 	browser_value "$(<"${0%/*}/plot_page.js")" >"$T/said"
 	is "$(grep -c '^ok' "$T/said") $(grep -c 'not ok' "$T/said")" '12 0' "$name: the page finds itself in order" ||

@@ -191,7 +191,21 @@ is "$(browser_value 'D.bands.map(b => b.label).join("; ")')" 'anon 100000 1M; an
 like "$(browser_value 'spotText(spots.find(s => D.segments[C.segment[s.cell]][0] === 0))')" 'region +anon 100000-200000' \
 	'also where the mouse points'
 
+# ---- two recordings ----
+
+pfscope plot --compare --format html "$T/images" "$T/images"
+mv "$T/out" "$T/both.html"
+page both 1200 900
+is "$(browser_value 'D.bands.map(b => b.side).join("")')" "$(browser_value 'D.bands.map((b, i) => i % 2 ? 0 : 1).join("")')" \
+	'each region of both recordings'
+is "$(browser_value 'D.bands.every((b, i) => i % 2 || (b.faults === D.bands[i + 1].faults && Math.abs(plan.height[i] - plan.height[i + 1]) < 0.01))')" true \
+	'at one scale'
+is "$(browser_value 'spots.filter(s => D.bands[D.segments[C.segment[s.cell]][0]].side).map(s => spotText(s).match(/address +(.*)/)[1]).every(
+	a => BigInt(a) >= 0x10000n && BigInt(a) < 0x20000n)')" true 'each with its own addresses'
+
 # ---- legend, folds, losses ----
+
+page long 1200 900
 
 is "$(browser_value '$("marks").textContent')" 'folded: nothing touched events lost' 'the legend has folds and losses'
 is "$(browser_value 'folds.map(f => f.length).join()')" 0,1 'one band has a fold'

@@ -481,7 +481,7 @@ static void check_grid(struct drawn *d, uint64_t *s)
 							    : spot->count <= grid.most);
 	}
 	for (uint32_t i = 0; i < grid.columns; i++)
-		by_column += grid.faults[i];
+		by_column += grid.faults[0][i];
 	assert_int_equal(faults, d->data->faults);
 	assert_int_equal(by_column, d->data->faults);
 	assert_int_equal(seen, d->data->sampled);
@@ -555,7 +555,7 @@ static void test_resident(void **state)
 	feed_fault(&d.f, 0x70b000, PFS_WRITE);
 	lay_out(&d);
 	columns = d.plot.nr_bins;
-	assert_int_equal(pfs_plot_resident(&d.plot, columns, 1, pages), 0);
+	assert_int_equal(pfs_plot_resident(&d.plot, 0, columns, 1, pages), 0);
 	assert_int_equal(pages[0], 1);
 	assert_int_equal(pages[columns - 1], 11);
 	assert_int_equal(pages[columns * 11 / 13], 110);
@@ -582,7 +582,7 @@ static void test_resident_in_a_bin(void **state)
 	d.f.now_ns += 10000000000;
 	feed_fault(&d.f, 0x70b000, PFS_WRITE);
 	lay_out(&d);
-	assert_int_equal(pfs_plot_resident(&d.plot, d.plot.nr_bins, 1, pages), 0);
+	assert_int_equal(pfs_plot_resident(&d.plot, 0, d.plot.nr_bins, 1, pages), 0);
 	bin = (bin - d.plot.from_ns) >> d.data->cells.time_shift;
 	assert_int_equal(pages[0], 10);
 	assert_int_equal(pages[bin - 1], 10);
@@ -590,7 +590,7 @@ static void test_resident_in_a_bin(void **state)
 	assert_int_equal(pages[bin + 1], 10);
 	assert_int_equal(pages[d.plot.nr_bins - 1], 11);
 	memset(pages, 0, sizeof(pages));
-	assert_int_equal(pfs_plot_resident(&d.plot, 1, d.plot.nr_bins, pages), 0);
+	assert_int_equal(pfs_plot_resident(&d.plot, 0, 1, d.plot.nr_bins, pages), 0);
 	assert_int_equal(pages[0], 110);
 	end(&d);
 }
