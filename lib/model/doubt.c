@@ -102,6 +102,28 @@ static bool is_possible(const struct pfs_model *model, const struct pfs_region *
 	return is_in_force(s->anon, region);
 }
 
+/* Huge pages, and the huge zero page, prepare the region for private pages; hugetlbfs has no zero page. */
+void doubt_read(const struct pfs_model *model, struct pfs_region *region)
+{
+	bool hugetlb = region->traits & PFS_TRAIT_HUGETLB;
+
+	if (region->perms & PFS_PERM_SHARED)
+		return;
+	if (hugetlb && region->have & PFS_HAS(PFS_F_NAME) && !strncmp(region->name, "/anon_hugepage", 14))
+		region->written = true;
+	else if (hugetlb || (!pfs_region_is_file(region) && is_in_force(model->priv->huge.anon, region) &&
+			     region->end - region->start >= pfs_huge_size(model->page_shift)))
+		region->prepared = true;
+}
+
+void doubt_settled(struct pfs_space *space, uint64_t addr)
+{
+	struct pfs_region *region = pfs_space_find(space, addr);
+
+	if (region && !pfs_region_is_file(region) && !(region->perms & PFS_PERM_SHARED))
+		region->written = true;
+}
+
 /* ---- ranges ---- */
 
 /* The pages that one huge page of the file, or the zero page, and one page of page tables hold, in the region. */
@@ -197,6 +219,7 @@ static int settle(const struct pfs_model *model, struct pfs_space *space, const 
 		return undo(space, reach->start, reach->end);
 	if (pfs_pages_flags(space->pages, addr) != PFS_PAGE_MAYBE)
 		return 0;
+	doubt_settled(space, addr);
 	return pfs_pages_mark(space->pages, reach->start, reach->end, &huge, 0, &nr)
 		       ?: presence_turn(space, reach->start, reach->end, beside, PFS_PRESENT, ts_ns);
 }

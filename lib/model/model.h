@@ -38,6 +38,7 @@ struct pfs_region {
 	uint8_t perms;
 	uint16_t traits;
 	bool written;	  /* it has private pages, or guard pages: a fork copies its page table (anon_vma) */
+	bool prepared;	  /* a read, which may have got the huge zero page, may have done for that what a write does */
 	bool older;	  /* it may have pages from before the recording */
 	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
 	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */

@@ -202,6 +202,12 @@ int touch_raced(const struct pfs_model *model, const struct pfs_thread *thread, 
 int doubt_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 		 const struct pfs_region *region, const struct fault_batch *batch, uint32_t nr);
 
+/* What a read of any of its pages may have done to the region. */
+void doubt_read(const struct pfs_model *model, struct pfs_region *region);
+
+/* A huge page is mapped there. */
+void doubt_settled(struct pfs_space *space, uint64_t addr);
+
 /* The same of pages of the region that were populated. */
 int doubt_populated(const struct pfs_model *model, struct pfs_space *space, const struct pfs_region *region,
 		    uint64_t start, uint64_t end, uint64_t ts_ns);

@@ -295,6 +295,8 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 			continue;
 		if (e.maybe > start)
 			r->written |= touch_batch(model, ev).access != PFS_READ && pfs_region_copies(r);
+		if (e.maybe > start && !r->written)
+			doubt_read(model, r);
 		if (!model->priv->muted)
 			err = doubt_populated(model, space, r, start, e.maybe, ev->ts_ns)
 				      ?: (copies ? 0 : folio_populated(model, space, r, start, e.sure, e.maybe, ev->ts_ns))
@@ -365,6 +367,8 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 
 	if (region)
 		region->written |= touch_batch(model, ev).access == PFS_WRITE && pfs_region_copies(region);
+	if (region && !region->written)
+		doubt_read(model, region);
 	if (model->priv->muted)
 		return 0;
 	thread->nr_around = thread->nr_single = thread->huge_saved = 0; /* estimates are for those without a class */

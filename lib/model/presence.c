@@ -208,7 +208,7 @@ static int copy_written(struct pfs_space *to, const struct pfs_region *region, u
 
 int presence_copy(struct pfs_space *to, const struct pfs_space *from, const struct pfs_region *region)
 {
-	bool older = (region->older || !region->since_ns) && !(region->perms & PFS_PERM_SHARED);
+	bool older = region->prepared || ((region->older || !region->since_ns) && !(region->perms & PFS_PERM_SHARED));
 	const struct pfs_page *page;
 	struct pfs_page_walk walk;
 	int err = 0;

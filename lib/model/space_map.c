@@ -85,6 +85,7 @@ static int grow_over(struct pfs_space *space, struct pfs_region *region, uint64_
 		}
 		/* Merged into it: the pages stay where they are, the object goes. */
 		region->written |= space->live[i]->written;
+		region->prepared |= space->live[i]->prepared;
 		learn_from(region, space->live[i]);
 		if (space->live[i]->since_ns < region->since_ns)
 			region->since_ns = space->live[i]->since_ns;

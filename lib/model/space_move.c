@@ -166,7 +166,7 @@ static bool is_private_zero(const struct pfs_region *region)
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
 	const struct pfs_region *source = pfs_space_find(space, ev->from);
-	bool written = source && source->written;
+	bool written = source && source->written, prepared = source && source->prepared;
 	uint64_t since_ns = source ? source->since_ns : 0, source_len = source ? source->segment_len : 0;
 	struct pfs_event map = *ev;
 	struct pfs_region *dest;
@@ -188,6 +188,7 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 	dest = err ? NULL : pfs_space_find(space, ev->start);
 	if (dest) {
 		dest->written |= written;
+		dest->prepared |= prepared;
 		if (since_ns < dest->since_ns)
 			dest->since_ns = since_ns;
 		dest->moved_from = merged ? 0 : ev->from;

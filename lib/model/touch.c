@@ -310,10 +310,10 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	if (locked_fault(model, thread, space, region, batch, faults.nr))
 		return -ENOMEM;
 	/* Filters do not change what a region is. */
-	if (region &&
-	    (batch->access == PFS_WRITE ? pfs_region_copies(region)
-					: region->traits & PFS_TRAIT_HUGETLB && !(region->perms & PFS_PERM_SHARED)))
-		region->written = true; /* hugetlbfs has no zero page to read */
+	if (region && batch->access == PFS_WRITE)
+		region->written |= pfs_region_copies(region);
+	else if (region)
+		doubt_read(model, region);
 	if (model->priv->muted) {
 		thread->fault_space = NULL;
 		return faults.nr;
@@ -363,6 +363,7 @@ static int mark_huge(struct pfs_model *model, struct pfs_thread *thread, struct 
 		     uint64_t end, uint64_t now_ns)
 {
 	COUNT(huge, 1);
+	doubt_settled(space, start);
 	return pfs_space_mark(space, start, end, PFS_PAGE_HUGE, 0, now_ns, NULL);
 }
 

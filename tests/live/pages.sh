@@ -314,6 +314,18 @@ cases()
 	steps huge-dontneed-part 'map:512:rwT read:5 advise:4:10-20 write:30'
 	steps huge-dontneed-again 'map:512:rwT read:5 advise:4:10 write:10' 80
 	steps huge-fork 'map:1024:rwT write:5 fork write:6 end write:7'
+	steps huge-fork-split 'map:1024:rwT write:5 advise:4:9 fork write:6 fork write:9 read:10 end end write:7' 100
+	steps huge-fork-read 'map:1024:rwT write:5 fork read:6 fork write:9 save end end write:7 advise:4:100-200 read:600 save' 100
+	steps huge-zero-fork 'map:1024:rwT read:5 fork read:6 write:7 save end write:8' 100
+	steps huge-zero-fork-untouched 'map:1024:rwT read:5 fork end write:6' 100
+	steps huge-zero-fork-twice 'map:1024:rwT read:5 fork write:7 fork read:600 end save end read:600 fork write:601 end' 100
+	steps huge-zero-fork-small 'map:1024:rwT advise:15 read:5 advise:14 advise:4:5 read:6 fork read:7 end' 100
+	steps huge-zero-fork-both 'map:1024:rwT advise:15 read:5 advise:14 read:600 fork end' 100
+	steps huge-zero-fork-dropped 'map:1024:rwT read:5 advise:4 fork end read:600 advise:4:600 fork end' 100
+	steps huge-zero-fork-read-only 'map:1024:rT read:5 fork read:6 end' 100
+	steps huge-zero-fork-populated 'map:1024:rwT advise:22 fork read:6 end' 100
+	steps huge-zero-fork-locked 'map:1024:rT lock fork end' 100
+	steps huge-shared-fork 'map:1024:rwsT write:5 read:600 fork read:7 write:8 save end write:601' 100
 	steps huge-move 'map:512:rwT write:5 move'
 	steps huge-shared 'map:1024:rwsT write:5 read:600'
 	on_tmpfs huge-tmpfs huge=advise 'disk:1024 map:1024:rwsT write:5 read:600 fork read:7 save end punch:9 read:10 save'

@@ -35,6 +35,9 @@ static void expect_of(const struct feed *f, int32_t pid, const char *wanted)
 		case PFS_MAYBE_COPIED:
 			got[i] = 'c';
 			break;
+		case PFS_MAYBE_HUGE:
+			got[i] = 'h';
+			break;
 		default:
 			got[i] = '.';
 		}
@@ -110,12 +113,40 @@ static void test_discarded_over_a_fault(void **state)
 	feed_free(&f);
 }
 
+/* A read that may have got the huge zero page may have made a fork copy the region. */
+static void test_fork_after_a_read(void **state)
+{
+	static const struct {
+		const char *setting;
+		uint64_t nr;
+		const char *wanted;
+	} cases[] = {
+		{ "anon=never any=never zero=1", 1024, "........" },
+		{ "anon=always any=always zero=1", 100, "........" },
+		{ "anon=always any=always zero=1", 1024, "chhhhhhh" },
+		{ "anon=always any=always zero=0", 1024, "c......." },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct feed f = feed_threads();
+
+		feed_note(&f, "huge_pages", cases[i].setting, false);
+		feed_unmap(&f, START, START + NR * PAGE);
+		feed_map(&f, START, START + cases[i].nr * PAGE, RW, "");
+		fault(&f, PID, 0, PFS_READ);
+		feed_fork(&f, CHILD, false);
+		expect_of(&f, CHILD, cases[i].wanted);
+		feed_free(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mapped_over_a_fault),
 		cmocka_unit_test(test_mapped_before_a_signal),
 		cmocka_unit_test(test_discarded_over_a_fault),
+		cmocka_unit_test(test_fork_after_a_read),
 	};
 
 	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
