@@ -411,6 +411,23 @@ static unsigned int width(const struct listing *l)
 	return l->options->width ? l->options->width : 80;
 }
 
+/* What no event reports, so that it is taken not to have happened: docs/pages.md has it in full. */
+static const char assumed[] = "no process outside the recording writes into this memory, takes pages of it away, "
+			      "truncates a mapped file, or locks, adds, removes or splits pages of one while a fault "
+			      "maps them";
+
+static void put_assumed(const struct listing *l)
+{
+	struct pfs_list list = {
+		.out = l->options->out, .width = width(l), .indent = 2, .margin = "#", .separator = " "
+	};
+
+	pfs_list_add(&list, "# Assumed:");
+	for (const char *word = assumed; *word; word += strcspn(word, " "), word += *word == ' ')
+		pfs_list_add(&list, "%.*s", (int)strcspn(word, " "), word);
+	pfs_list_end(&list);
+}
+
 /* "# 120 pages: 80 present, 38 absent, 2 unknown (fault-around 2)" */
 static void put_sum(const struct listing *l)
 {
@@ -477,8 +494,11 @@ static int put_data(struct listing *l, const struct pfs_epochs *start)
 	int ret = 0;
 
 	pfs_json_init(&json, l->options->out);
-	if (l->options->format == PFS_VIEW_JSON)
+	if (l->options->format == PFS_VIEW_JSON) {
 		pfs_json_begin(&json, NULL, "{");
+		pfs_json_line(&json, "\n");
+		pfs_json_string(&json, "assumed", assumed);
+	}
 	l->table = pfs_table_new(columns);
 	while (l->table && !ret && pfs_layouts_next(&at))
 		ret = list_process(l, &at);
@@ -504,5 +524,7 @@ int pfs_view_pages_draw(const struct pfs_model *model, const struct pfs_view_opt
 	else
 		for (at = start; !ret && pfs_layouts_next(&at);)
 			ret = put_process(&l, &at, nr > 1);
+	if (!ret && options->format == PFS_VIEW_TEXT)
+		put_assumed(&l);
 	return ret ? pfs_err_set(err, ret, "no memory for the pages") : pfs_output_end(options->out, "the pages", err);
 }

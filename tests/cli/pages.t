@@ -44,7 +44,7 @@ cat >"$T/hand" <<'EVENTS'
 EVENTS
 sed '$s/.*/&\n1.040000000 note key="vm_events" value="scanned=0 swapped=0 collapsed=0"/' "$T/hand" >"$T/quiet"
 
-# shown WHAT [OPTION...]: pages with these options prints standard input, of the file $file.
+# shown WHAT [OPTION...]: pages with these options prints standard input, of the file $file, before what it assumes.
 file=$T/quiet
 shown()
 {
@@ -53,7 +53,7 @@ shown()
 	shift
 	cat >"$T/wanted"
 	pfscope pages "$@" "$file"
-	sed 's/ *$//' "$T/out" >"$T/pages"
+	sed '/^# Assumed: /,$d; s/ *$//' "$T/out" >"$T/pages"
 	same "$T/pages" "$T/wanted" "$what"
 }
 
@@ -112,6 +112,7 @@ shown 'a fork copies the pages of private regions that were written to, but for 
 PAGES
 shown '--at, --region, --json' --pid 100 --at 0.0004 --region 'file:*' --json <<'PAGES'
 {
+"assumed":"no process outside the recording writes into this memory, takes pages of it away, truncates a mapped file, or locks, adds, removes or splits pages of one while a fault maps them",
 "pages":[
   {"pid":100,"range":"00010000-00012000","pages":2,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so"},
   {"pid":100,"range":"00012000-00014000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so"},
@@ -153,7 +154,10 @@ shown 'no line is longer than 80 columns, whatever the name' --pid 100 <<'PAGES'
   7f5d58609000       1  unknown   read,user                    under-way
   7f5d5860a000  262134  unknown   -                            khugepaged
 PAGES
-is "$(awk 'length > 80' "$T/pages")" "" "... none"
+is "$(awk 'length > 80' "$T/out")" "" "... none"
+is "$(sed -n '/^# Assumed: /,$p' "$T/out")" '# Assumed: no process outside the recording writes into this memory, takes pages
+# of it away, truncates a mapped file, or locks, adds, removes or splits pages
+# of one while a fault maps them' 'the listing ends with what it assumes'
 is "$(pfscope pages --csv "$T/long"; grep -cF "$name" <<<"$out")" 6 '--csv: the whole name'
 
 cat >"$T/setuid" <<'EVENTS'
@@ -180,7 +184,7 @@ file=$T/quiet
 # sum: the lines of the sum as one
 sum()
 {
-	sed -n 's/^# *//p' <<<"$out" | paste -sd' '
+	sed -n '/^# Assumed: /,$d; s/^# *//p' <<<"$out" | paste -sd' '
 }
 
 # sums NOTE: the sum if the kernel did that meanwhile.
