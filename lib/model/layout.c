@@ -80,7 +80,8 @@ static void region_grown(struct pfs_thread *thread, struct pfs_space *space, boo
 	region = pfs_space_find(space, thread->fault_addr);
 	if (!region)
 		return;
-	region->written |= grows; /* that prepares its anon_vma, so a fork copies its page table */
+	/* That prepares its anon_vma, so a fork copies its page table. The kernel may have been refused before. */
+	*(thread->fault_mode == PFS_USER ? &region->written : &region->prepared) |= grows;
 	if (!pfs_space_below_stack(space, thread->fault_addr))
 		return;
 	for (int i = 0; i < 2 && thread->outside[i]; i++)
@@ -125,6 +126,18 @@ static int apply_unmap(struct pfs_thread *thread, struct pfs_space *space, const
 	return 0;
 }
 
+/* The region may have been extended by the fault that comes next, which is then one on the new pages. */
+static void may_have_grown(struct pfs_thread *thread, struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_region *region = pfs_space_find(space, ev->end - 1);
+
+	if (!pfs_has(ev, PFS_F_ID) || pfs_has(ev, PFS_F_PERMS) || !region || region->start <= ev->start ||
+	    pfs_space_find(space, ev->start))
+		return;
+	thread->grown_start = ev->start;
+	thread->grown_end = region->start;
+}
+
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *reported,
 		 struct pfs_outcome *outcome)
 {
@@ -138,7 +151,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 
 	if (!space)
 		return other ? 0 : -ENOMEM;
-	thread->ring = 0;
+	thread->ring = thread->grown_end = 0;
 	all = model_counts(model, space);
 	map = *ev;
 	if (pfs_has(ev, PFS_F_NAME)) {
@@ -152,6 +165,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		all->maps++;
 		if (space == thread->forking)
 			return map_copied(thread, &map);
+		may_have_grown(thread, space, ev);
 		grows = pfs_space_find(space, ev->end - 1) && !pfs_space_find(space, thread->fault_addr);
 		err = pfs_space_map(space, &map) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
 		region_grown(thread, space, grows, outcome);

@@ -38,7 +38,7 @@ struct pfs_region {
 	uint8_t perms;
 	uint16_t traits;
 	bool written;	  /* it has private pages, or guard pages: a fork copies its page table (anon_vma) */
-	bool prepared;	  /* a read, which may have got the huge zero page, may have done for that what a write does */
+	bool prepared;	  /* a read may have done for that what a write does: by growth, or the huge zero page */
 	bool older;	  /* it may have pages from before the recording */
 	bool wiped;	  /* a fork does not copy its pages (MADV_WIPEONFORK) */
 	const char *name; /* interned; "" is anonymous; meaningless if PFS_F_NAME is unknown */
@@ -115,6 +115,7 @@ struct pfs_thread {
 	uint8_t fault_mode, fault_access;
 	bool fault_major;
 	bool fault_brought;		 /* what it brought is known: an `around`, `major` or `huge` came */
+	uint64_t grown_start, grown_end; /* its last event extended a region downwards to there; end 0: it did not */
 	uint64_t doubt_start, doubt_end; /* pages that it may have mapped, too (model/doubt.c); end 0: none */
 	struct pfs_counts *outside[2];	 /* that have counted it in no known region; NULL: none */
 	uint32_t fault_presence;	 /* of its page before it */

@@ -314,6 +314,9 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 		region->written |= pfs_region_copies(region);
 	else if (region)
 		doubt_read(model, region);
+	if (region && region->start == thread->grown_start && batch->addr[0] < thread->grown_end)
+		region->prepared |= !(region->perms & PFS_PERM_SHARED);
+	thread->grown_end = 0;
 	if (model->priv->muted) {
 		thread->fault_space = NULL;
 		return faults.nr;

@@ -220,6 +220,8 @@ cases()
 	steps dev-zero 'zero map:20 write:3 read:5 zero map:20:s write:3 read:5'
 	steps grows-down 'map:4:rwG grow:20 grow:30'
 	steps grows-down-fork 'map:4:rwG grow:20 fork end'
+	steps grows-down-read 'map:4:rwG peek:20 fork end write:2 fork end'
+	steps grows-down-read-last 'map:4:rwG write:2 peek:20 fork end'
 	steps shm 'shm:10 write:3 again read:3 read:5'
 	steps fork 'map:40 write:20 read:21 fork write:22 write:20 read:3 end write:23'
 	steps fork-zero-page 'map:40 read:20 fork read:22 write:20 end'

@@ -17,7 +17,7 @@
  *     over:I-J[:FLAGS]                  maps the file, or anonymous memory, over these pages
  *     shm:N                             attaches a segment
  *     read:I write:I exec:I             touches; a signal that comes of it is caught
- *     grow:N                            writes N pages below a mapping that grows down
+ *     grow:N peek:N                     writes, or reads, N pages below a mapping that grows down
  *     random:I                          touches in kernel mode: getrandom() writes there
  *     mem-read:I mem-write:I            by /proc/self/mem
  *     give:I                            a write() to /dev/null of memory there: only who traces it looks at it
@@ -346,6 +346,11 @@ static void step_grow(struct run *r, char *args)
 	*(volatile char *)(r->start - number(args) * WL_PAGE) = 1;
 }
 
+static void step_peek(struct run *r, char *args)
+{
+	(void)*(volatile char *)(r->start - number(args) * WL_PAGE);
+}
+
 static void step_random(struct run *r, char *args)
 {
 	(void)!getrandom(span_of(r, args).start, 16, 0);
@@ -668,55 +673,23 @@ static const struct {
 	const char *name;
 	void (*fn)(struct run *r, char *args);
 } steps[] = {
-	{ "disk", step_disk },
-	{ "large", step_large },
-	{ "file", step_file },
-	{ "memory", step_memory },
-	{ "secret", step_secret },
-	{ "zero", step_zero },
-	{ "same", step_same },
-	{ "skip", step_skip },
-	{ "drop", step_drop },
-	{ "map", step_map },
-	{ "over", step_over },
-	{ "shm", step_shm },
-	{ "unmap", step_unmap },
-	{ "remap", step_remap },
-	{ "move", step_move },
-	{ "keep", step_keep },
-	{ "again", step_again },
-	{ "onto", step_onto },
-	{ "read", step_read },
-	{ "write", step_write },
-	{ "exec", step_exec },
-	{ "grow", step_grow },
-	{ "random", step_random },
-	{ "mem-read", step_mem_read },
-	{ "mem-write", step_mem_write },
-	{ "give", step_give },
-	{ "advise", step_advise },
-	{ "protect", step_protect },
-	{ "lock", step_lock },
-	{ "lock-all", step_lock_all },
-	{ "truncate", step_truncate },
-	{ "punch", step_punch },
-	{ "uffd", step_uffd },
-	{ "register", step_register },
-	{ "move-page", step_move_page },
-	{ "device", step_device },
-	{ "maps", step_maps },
-	{ "save", step_save },
-	{ "copy", step_copy },
-	{ "zero-page", step_zero_page },
-	{ "continue", step_continue },
-	{ "forbid", step_forbid },
-	{ "permit", step_permit },
-	{ "fork", step_fork },
-	{ "end", step_end },
-	{ "kill", step_kill },
-	{ "core", step_core },
-	{ "stop", step_stop },
-	{ "rises", step_rises },
+	{ "disk", step_disk },	       { "large", step_large },		{ "file", step_file },
+	{ "memory", step_memory },     { "secret", step_secret },	{ "zero", step_zero },
+	{ "same", step_same },	       { "skip", step_skip },		{ "drop", step_drop },
+	{ "map", step_map },	       { "over", step_over },		{ "shm", step_shm },
+	{ "unmap", step_unmap },       { "remap", step_remap },		{ "move", step_move },
+	{ "keep", step_keep },	       { "again", step_again },		{ "onto", step_onto },
+	{ "read", step_read },	       { "write", step_write },		{ "exec", step_exec },
+	{ "grow", step_grow },	       { "peek", step_peek },		{ "random", step_random },
+	{ "mem-read", step_mem_read }, { "mem-write", step_mem_write }, { "give", step_give },
+	{ "advise", step_advise },     { "protect", step_protect },	{ "lock", step_lock },
+	{ "lock-all", step_lock_all }, { "truncate", step_truncate },	{ "punch", step_punch },
+	{ "uffd", step_uffd },	       { "register", step_register },	{ "move-page", step_move_page },
+	{ "device", step_device },     { "maps", step_maps },		{ "save", step_save },
+	{ "copy", step_copy },	       { "zero-page", step_zero_page }, { "continue", step_continue },
+	{ "forbid", step_forbid },     { "permit", step_permit },	{ "fork", step_fork },
+	{ "end", step_end },	       { "kill", step_kill },		{ "core", step_core },
+	{ "stop", step_stop },	       { "rises", step_rises },
 };
 
 static void do_step(struct run *r, char *step)

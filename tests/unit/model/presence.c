@@ -140,13 +140,58 @@ static void test_fork_after_a_read(void **state)
 	}
 }
 
+/*
+ * What grows down by a fault is prepared for private pages, also if that is a read: a fork copies it. The growth comes before
+ * its fault where a fault is passed on when its handler has returned; then it may also be a mapping that was merged.
+ */
+static void test_fork_of_what_grew(void **state)
+{
+	for (int order = 0; order < 4; order++) {
+		struct feed f = feed_threads();
+
+		feed_unmap(&f, START, START + NR * PAGE);
+		feed_map(&f, START + 6 * PAGE, START + NR * PAGE, RW, "");
+		feed_row(&f, START + 6 * PAGE, START + NR * PAGE, 5);
+		if (order == 0)
+			fault(&f, PID, 3, PFS_READ);
+		feed_row(&f, START + 3 * PAGE, START + NR * PAGE, 5);
+		if (order == 2) /* a call merged a new mapping with it */
+			feed_map(&f, START + 3 * PAGE, START + 6 * PAGE, RW, "");
+		if (order == 3) /* another thread did */
+			fault(&f, OTHER, 3, PFS_READ);
+		else if (order)
+			fault(&f, PID, 3, PFS_READ);
+		feed_fork(&f, CHILD, false);
+		expect_of(&f, PID, "...P....");
+		expect_of(&f, CHILD, order == 0 ? "...P...." : order == 1 ? "...c...." : "........");
+		feed_free(&f);
+	}
+}
+
+/* A system call that the kernel has refused such a page, and that maps it afterwards, makes nothing grow. */
+static void test_mapped_after_a_refusal(void **state)
+{
+	struct feed f = feed_threads();
+
+	pfs_proc_space(pfs_model_proc(f.model, PID))->complete = true;
+	feed_unmap(&f, START, START + NR * PAGE);
+	feed_map(&f, START + 6 * PAGE, START + NR * PAGE, RW, "");
+	feed_row(&f, START + 6 * PAGE, START + NR * PAGE, 5);
+	fault(&f, PID, 7, PFS_READ);
+	feed_fault_mode(&f, START + 3 * PAGE, PFS_WRITE, PFS_KERNEL);
+	feed_row(&f, START + 3 * PAGE, START + NR * PAGE, 5);
+	feed_map(&f, START + 3 * PAGE, START + 6 * PAGE, RW, "");
+	feed_fork(&f, CHILD, false);
+	expect_of(&f, CHILD, ".......c");
+	feed_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mapped_over_a_fault),
-		cmocka_unit_test(test_mapped_before_a_signal),
-		cmocka_unit_test(test_discarded_over_a_fault),
-		cmocka_unit_test(test_fork_after_a_read),
+		cmocka_unit_test(test_mapped_over_a_fault),    cmocka_unit_test(test_mapped_before_a_signal),
+		cmocka_unit_test(test_discarded_over_a_fault), cmocka_unit_test(test_fork_after_a_read),
+		cmocka_unit_test(test_fork_of_what_grew),      cmocka_unit_test(test_mapped_after_a_refusal),
 	};
 
 	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
