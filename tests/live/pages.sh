@@ -52,6 +52,15 @@ summed()
 		}'
 }
 
+# keep NAME DIR RECORDING: what differs is copied to a new folder of $KEEP, if that is set.
+keep()
+{
+	local to
+
+	[ "${KEEP-}" ] || return 0
+	to=$(mktemp -d "$KEEP/${1//[^A-Za-z0-9.-]/_}.XXXXXX") && cp -r "$2" "$3" "$to" && diag "kept in $to"
+}
+
 given=()	# "CASE REASON": what was unknown in which case
 verdict()
 {
@@ -66,6 +75,7 @@ verdict()
 	}
 	fail "$name: ${output##*$'\n'}"
 	diag "$output"
+	return 1
 }
 
 # tuned NAME "FILE=VALUE..." KIND ARG...: a case, while these files of /sys/kernel/mm have these values. Not if one is missing.
@@ -227,6 +237,8 @@ cases()
 	steps fork-zero-page 'map:40 read:20 fork read:22 write:20 end'
 	steps fork-read-only 'map:40 write:20 read:21 protect:r fork read:22 end'
 	steps fork-untouched 'map:40:- fork end'
+	steps droppable 'map:40:rwD write:20 read:21 fork write:20 end advise:21:20-21'
+	steps droppable-read 'map:40:rwD read:0-10 fork read:5 end'
 	steps fork-wipe 'map:40 write:20 advise:18 fork write:1 end'
 	steps fork-locked 'map:40 write:20 lock fork write:1 end'
 	steps fork-file 'disk:40 map:40 read:20 write:21 fork write:22 end write:23'
@@ -387,6 +399,7 @@ cases_of_kernel()
 		transparent_hugepage/khugepaged/pages_to_scan=100000'
 
 	program limited 100 ./limited 8 "$WORK/pages" disk:4000 map:4000:r read:0-4000 map:40 write:0-40 read:0-10
+	program limited-droppable 100 ./limited 8 "$WORK/pages" map:40:rwD write:0-40 disk:4000 map:4000:r read:0-4000
 	swapping swap steps 'map:400 write:0-400 advise:21:100-200 read:150 write:160 fork write:110 read:120 end' 100
 	swapping swap-shared steps 'memory:400 map:400:rws write:0-400 fork read:0-200 end advise:21:100-200 read:150' 100
 	swapping swap-private-file steps 'disk:40 map:40 write:0-20 read:20-30 advise:21 read:3 read:33' 100

@@ -5,7 +5,7 @@
 # What `pfscope pages` prints of each page is what the kernel has in the page table: after each exec, at each exit and
 # in between, of real programs (tests/workload/pagemap saves the truth), and at each checkpoint of the random workload
 # (layout --pages). No page that is said to be present is absent, or the other way round, and few are unknown.
-# NAMES="gcc layout" SEEDS="75 89" runs just those.
+# NAMES="gcc layout" SEEDS="75 89" runs just those. KEEP=DIR keeps the recording and the snapshots of what differs.
 
 . "${0%/*}/live.sh"
 . "${0%/*}/pages.sh"
@@ -50,6 +50,7 @@ recorded()
 		[ $status = 0 ] || break
 		sums=$(compare saved run.dat "$limit" 2>&1)
 		differs=$?
+		[ $differs = 0 ] || keep "$name" saved run.dat
 		if [ $differs = 0 ] || [ $try = 2 ] || ! passed_over "$sums"; then break; fi
 		diag "$name: once more after" "$sums"
 	done
@@ -104,7 +105,7 @@ stopped()
 	wait_for 5 has_entered $pfscope
 	kill -CONT $target
 	wait $target $pfscope
-	verdict "$1" compare saved run.dat "${LIMIT:-100}"
+	verdict "$1" compare saved run.dat "${LIMIT:-100}" || keep "$1" saved run.dat
 	rm -rf saved run.dat test.db
 }
 

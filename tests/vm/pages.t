@@ -5,7 +5,8 @@
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
 # the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
 # The guests record, the host compares. GROUPS_WANTED="steps programs layouts" runs random layouts (SEEDS), too: they have
-# pages that are wrong; "more kernel" what was not tried there yet. NAMES="uffd mem-read" runs just those steps.
+# pages that are wrong; "more kernel" what was not tried there yet. NAMES="uffd mem-read" runs just those steps. KEEP=DIR
+# keeps the recording and the snapshots of what differs.
 
 . "${0%/*}/vm.sh"
 . "$ROOT/tests/live/pages.sh"
@@ -26,7 +27,9 @@ for kernel in $KERNELS; do
 		is "$(grep ': failed: ' "$dir/said")" '' "$kernel: $what ran"
 		for recording in ftrace.dat stap.events; do
 			for saved in "$dir"/saved/*; do
-				verdict "$kernel, ${recording%.*}, ${saved##*/}" compare "$saved" "$dir/$recording" "${LIMIT:-100}"
+				name="$kernel, ${recording%.*}, ${saved##*/}"
+				verdict "$name" compare "$saved" "$dir/$recording" "${LIMIT:-100}" ||
+					keep "$name" "$saved" "$dir/$recording"
 			done
 		done
 	done
