@@ -165,7 +165,8 @@ static bool is_swapped(const struct pfs_region *region)
 static struct verdict still_mapped(const struct circumstances *here, const struct pfs_region *region,
 				   const struct known *known)
 {
-	bool anonymous = is_swapped(region) || (known->flags & PFS_PAGE_WRITE && !(region->perms & PFS_PERM_SHARED));
+	bool anonymous = is_swapped(region) || (pfs_region_is_file(region) && known->flags & PFS_PAGE_WRITE &&
+						!(region->perms & PFS_PERM_SHARED));
 
 	if (here->refaulted)
 		return unknown(REFAULTED);

@@ -195,8 +195,8 @@ sums()
 	sum
 }
 is "$(sums 'scanned=5 swapped=0 collapsed=0')" \
-	'44 pages: 3 present, 28 absent, 13 unknown (device 4, fault-around 4, madv-free 1, race 1, reclaimable 3)' \
-	'scanned for reclaim: pages of files'
+	'44 pages: 2 present, 28 absent, 14 unknown (device 4, fault-around 4, madv-free 1, race 1, reclaimable 4)' \
+	'scanned for reclaim: pages of files, and droppable ones'
 is "$(sums 'scanned=5 swapped=2 collapsed=0')" \
 	'44 pages: 0 present, 28 absent, 16 unknown (device 4, fault-around 4, madv-free 1, race 1, reclaimable 6)' \
 	'swapped out: anonymous ones, too'

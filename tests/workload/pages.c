@@ -13,7 +13,7 @@
  *     same skip:N drop                  the file of the mapping made last; from its page N on; out of the page cache
  *     map:N[:FLAGS]                     maps N pages of it, or anonymous ones. Flags: rwx, s shared, L locked,
  *                                       P populated, N nonblock, H huge pages (hugetlb), B of 1 GiB, T aligned and
- *                                       MADV_HUGEPAGE, G grows down, - none; without any: rw
+ *                                       MADV_HUGEPAGE, G grows down, D droppable, - none; without any: rw
  *     over:I-J[:FLAGS]                  maps the file, or anonymous memory, over these pages
  *     shm:N                             attaches a segment
  *     read:I write:I exec:I             touches; a signal that comes of it is caught
@@ -188,6 +188,8 @@ static int map_flags(const char *text, int fd)
 	};
 	int flags = text && strchr(text, 's') ? MAP_SHARED : MAP_PRIVATE;
 
+	if (text && strchr(text, 'D'))
+		flags = 8; /* MAP_DROPPABLE, 6.11 */
 	for (unsigned int i = 0; i < sizeof(letters) / sizeof(*letters); i++)
 		flags |= text && strchr(text, letters[i].letter) ? letters[i].flags : 0;
 	return flags | (fd < 0 ? MAP_ANONYMOUS : 0);
