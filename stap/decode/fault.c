@@ -254,6 +254,33 @@ static int emit_huge(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 	return pfs_emit(&d->sink, &ev);
 }
 
+/* All pages of a large folio are mapped. Of a file, where the region is known: as if fault-around had mapped them. */
+static int emit_folio(struct pfs_decoder *d, const struct pfs_rec *rec, struct dec_subject subject,
+		      const struct mirror_region *r)
+{
+	const struct pfs_rec_fault *fault = &rec->fault;
+	uint64_t nr = UINT64_C(1) << fault->order, size = dec_page_size(d) * nr, pgoff = fault->pgoff & -nr;
+	struct pfs_event ev;
+
+	if (!fault->order || (!is_anon(fault, r) && !r))
+		return 0;
+	dec_event(&ev, rec, subject, is_anon(fault, r) ? PFS_HUGE : PFS_AROUND);
+	if (ev.kind == PFS_HUGE) {
+		PFS_SET(&ev, order, ORDER, fault->order);
+		PFS_SET(&ev, pfn, PFN, fault->pfn & -nr);
+		if (!(fault->what & PFS_WHAT_EXCEPTION))
+			dec_set_range(&ev, fault->addr & -size, (fault->addr & -size) + size);
+		return pfs_emit(&d->sink, &ev);
+	}
+	PFS_SET(&ev, addr, ADDR, fault->addr);
+	if (!(fault->what & PFS_WHAT_EXCEPTION))
+		dec_set_range(&ev, r->start, r->end);
+	dec_set_file(&ev, fault->dev, fault->ino, pgoff << d->page_shift);
+	PFS_SET(&ev, end_off, END_OFF, (pgoff + nr) << d->page_shift);
+	PFS_SET(&ev, count, COUNT, nr);
+	return pfs_emit(&d->sink, &ev);
+}
+
 /* ---- what follows a fault ---- */
 
 static int emit_pages(struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec_around *around, uint64_t pgoff,
@@ -361,7 +388,8 @@ static int exception(struct pfs_decoder *d, const struct pfs_rec *rec, struct de
 
 	if (err)
 		return err;
-	err = locate(d, rec, t, m, &r) ?: emit_fault(d, rec, t->subject, r) ?: emit_huge(d, rec, t->subject);
+	err = locate(d, rec, t, m, &r) ?: emit_fault(d, rec, t->subject, r) ?: emit_huge(d, rec, t->subject)
+		      ?: emit_folio(d, rec, t->subject, r);
 	t->failed = !got_page(&rec->fault);
 	return err;
 }
@@ -405,7 +433,7 @@ static int kernels_own(struct pfs_decoder *d, const struct pfs_rec *rec, struct 
 	if (!p || (m && t->subject.pid == rec->pid))
 		charged = t->subject;
 	err = emit_populate(d, rec, charged, r, p);
-	return !err && m ? emit_huge(d, rec, t->subject) : err;
+	return !err && m ? emit_huge(d, rec, t->subject) ?: emit_folio(d, rec, t->subject, r) : err;
 }
 
 int dec_fault(struct pfs_decoder *d, const struct pfs_rec *rec)

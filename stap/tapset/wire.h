@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define PFS_WIRE_VERSION    3
+#define PFS_WIRE_VERSION    4
 #define PFS_WIRE_MAGIC	    0x4f435346504653ULL /* in PFS_REC_HELLO */
 #define PFS_BATCH	    17			/* records in a message */
 #define PFS_NAME_MAX	    88			/* bytes of a string that one PFS_REC_NAME carries */
@@ -101,6 +101,7 @@ enum {
 	PFS_WIRE_LOCKED = 4,
 	PFS_WIRE_NORESERVE = 8,
 	PFS_WIRE_SEALED = 16,
+	PFS_WIRE_DROPPABLE = 64,
 };
 
 struct pfs_rec_hello {
@@ -123,8 +124,10 @@ struct pfs_rec_fault {
 	__u16 flags;	  /* FAULT_FLAG_* of linux/mm_types.h, of the last try */
 	__u16 ret;	  /* VM_FAULT_*, low 16 bits. RETRY (0x400): not completed, or
 				 * its end was not seen */
-	__u8 what, how;
-	__u16 rest; /* the fault's time outside the handler (locks, retries), in units of
+	__u8 what;
+	__u8 how : 4;	/* PFS_WAS_* */
+	__u8 order : 4; /* the page is in a folio of 2^order pages, all of which are mapped now; 0: or not */
+	__u16 rest;	/* the fault's time outside the handler (locks, retries), in units of
 				 * 1024 ns; 65535: that much or more */
 };
 

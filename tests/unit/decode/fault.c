@@ -377,6 +377,24 @@ static void test_huge_pages(void **state)
 	forge_free(f);
 }
 
+/* A fault may map all pages of a large folio, smaller than a huge page. */
+static void test_large_folios(void **state)
+{
+	struct forge *f = running();
+	struct pfs_rec rec = forge_fault(f, &anon, 0x15000, PFS_FLAG_WRITE, MINOR);
+
+	rec.fault.order = 4;
+	rec.fault.pfn = 0x12345;
+	rec.fault.what |= PFS_WHAT_PFN;
+	forge_put(f, &rec);
+	expect_fields(f, "fault huge pfn=12340 order=4");
+	rec = forge_fault(f, &shared_file, 0x55000, PFS_FLAG_WRITE, MINOR);
+	rec.fault.order = 2;
+	forge_put(f, &rec);
+	expect_fields(f, "fault around addr=55000 count=4 off=16384 end_off=32768");
+	forge_free(f);
+}
+
 static void put_around(struct forge *f, const struct forge_vma *v, uint64_t addr, bool exact, uint64_t mapped)
 {
 	struct pfs_rec rec = forge_rec(f, PFS_REC_AROUND);
@@ -498,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_touched_by_a_stranger),
 		cmocka_unit_test(test_a_page_of_a_stranger),
 		cmocka_unit_test(test_huge_pages),
+		cmocka_unit_test(test_large_folios),
 		cmocka_unit_test(test_around),
 		cmocka_unit_test(test_around_exactly),
 		cmocka_unit_test(test_evict),
