@@ -171,6 +171,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		region_grown(thread, space, grows, outcome);
 		return err;
 	case PFS_UNMAP:
+		thread->fault_space = NULL; /* a call of the thread does that */
 		counts->unmaps += !space->launcher;
 		all->unmaps++;
 		return apply_unmap(thread, space, ev);

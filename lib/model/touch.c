@@ -93,6 +93,12 @@ bool pfs_region_forbids(const struct pfs_region *region, unsigned int access)
 static bool is_retry(const struct pfs_model *model, const struct pfs_thread *thread, const struct pfs_space *space,
 		     const struct fault_batch *batch)
 {
+	uint64_t since_ns;
+
+	/* The page was discarded in between, or replaced. */
+	if (thread->fault_space == space && space->presence &&
+	    (!presence_since(space, thread->fault_addr, &since_ns) || since_ns != thread->fault_ns))
+		return false;
 	return thread->fault_space == space && thread->fault_mode == PFS_KERNEL && batch->mode == PFS_KERNEL &&
 	       thread->fault_access == batch->access &&
 	       thread->fault_addr >> model->page_shift == batch->addr[0] >> model->page_shift;

@@ -256,6 +256,7 @@ cases()
 	steps move-keep 'map:40 write:20 keep read:5'
 	steps move-again 'map:40:s write:20 again read:3'
 	steps remap 'map:40 write:0-40 remap:10 remap:60'
+	steps kernel-again 'map:40 random:3 unmap:0-40 over:0-40 random:3'
 	steps replaced 'file:one map:64:r read:5 read:30 file:two over:0-64:r read:50' 100
 	steps replaced-part 'file:one map:64:r read:5 read:30 file:two over:20-40:r read:22' 100
 	steps replaced-by-memory 'file:one map:64:r read:5 read:30 over:0-64 write:10' 100

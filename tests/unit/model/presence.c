@@ -186,12 +186,36 @@ static void test_mapped_after_a_refusal(void **state)
 	feed_free(&f);
 }
 
+/* Two faults in kernel mode on the same page are one that was retried, unless the page was unmapped in between. */
+static void test_kernel_fault_again(void **state)
+{
+	for (int how = 0; how < 3; how++) {
+		struct feed f = feed_threads();
+
+		feed_fault_mode(&f, START + 3 * PAGE, PFS_WRITE, PFS_KERNEL);
+		if (how == 1) {
+			feed_unmap(&f, START, START + NR * PAGE);
+			feed_map(&f, START, START + NR * PAGE, RW, "");
+			expect(&f, "........");
+		} else if (how == 2) {
+			feed_as(&f, PID, OTHER);
+			discard(&f, 0, NR);
+			feed_as(&f, PID, PID);
+		}
+		feed_fault_mode(&f, START + 3 * PAGE, PFS_WRITE, PFS_KERNEL);
+		expect(&f, "...P....");
+		assert_int_equal(f.model->counts.retried, how == 0);
+		feed_free(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mapped_over_a_fault),    cmocka_unit_test(test_mapped_before_a_signal),
 		cmocka_unit_test(test_discarded_over_a_fault), cmocka_unit_test(test_fork_after_a_read),
-		cmocka_unit_test(test_fork_of_what_grew),      cmocka_unit_test(test_mapped_after_a_refusal),
+		cmocka_unit_test(test_fork_of_what_grew),      cmocka_unit_test(test_kernel_fault_again),
+		cmocka_unit_test(test_mapped_after_a_refusal),
 	};
 
 	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
