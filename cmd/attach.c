@@ -2,10 +2,7 @@
 /*
  * pfscope attach: records processes that are running already.
  */
-#include "base/number.h"
-#include "common/invoking_user.h"
 #include "base/clock.h"
-#include "base/units.h"
 #include "common/command.h"
 #include "common/recording.h"
 #include "os/process.h"
@@ -33,10 +30,8 @@ static const struct argp_option options[] = {
 
 static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
 {
-	pid_t pid = pfs_pid_parse(arg);
+	pid_t pid = pid_of_argument(state, arg);
 
-	if (!pid)
-		argp_error(state, "%s: not a process ID", arg);
 	for (unsigned int i = 0; i < args->nr_pids; i++)
 		if (args->pids[i] == pid)
 			return;
@@ -64,15 +59,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &args->recording;
 		return 0;
 	case 'd':
-		if (!pfs_duration_parse(arg, &args->duration_ns))
-			argp_error(state, "--duration: %s: must be a time (10, 1.5s, 100ms)", arg);
+		args->duration_ns = duration_of_option(state, "duration", arg, 0);
 		return 0;
 	case ARGP_KEY_ARG:
 		add_pid(args, arg, state);
 		return 0;
 	case 'u':
-		if (!invoking_user_find_uid(arg, &args->recording.config.uid))
-			argp_error(state, "--user: %s: no such user", arg);
+		args->recording.config.uid = uid_of_option(state, "user", arg);
 		args->recording.config.all_of_user = true;
 		return 0;
 	case ARGP_KEY_NO_ARGS:

@@ -103,9 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					   "text, binary, prefetch, lackey, csv or oracle-general");
 		return 0;
 	case OPT_WINDOW:
-		args->prefetch.window_ns = 0;
-		if (strcmp(arg, "0") && !pfs_duration_parse(arg, &args->prefetch.window_ns))
-			argp_error(state, "--window: %s: must be a time (10ms, 1.5s), or 0 for no limit", arg);
+		args->prefetch.window_ns = strcmp(arg, "0") ? duration_of_option(state, "window", arg, 0) : 0;
 		return 0;
 	case OPT_AHEAD:
 		args->prefetch.ahead = parse_ahead(state, arg);

@@ -3,6 +3,9 @@
 
 #include "base/escape.h"
 #include "base/nearest.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "common/invoking_user.h"
 #include "view/loss.h"
 #include "view/rows.h"
 
@@ -126,6 +129,36 @@ int option_word(struct argp_state *state, const char *option, const char *arg, c
 			return i;
 	argp_error(state, "--%s: %s: must be %s", option, arg, wanted);
 	return 0;
+}
+
+uint64_t duration_of_option(struct argp_state *state, const char *option, const char *arg, uint64_t least_ns)
+{
+	char least[32];
+	uint64_t ns;
+
+	if (pfs_duration_parse(arg, &ns) && ns >= least_ns)
+		return ns;
+	argp_error(state, "--%s: %s: must be a time%s%s (10, 1.5s, 100ms)", option, arg,
+		   least_ns ? " of at least " : "", least_ns ? pfs_duration_text(least, least_ns, 1) : "");
+	return 0;
+}
+
+pid_t pid_of_argument(struct argp_state *state, const char *arg)
+{
+	pid_t pid = pfs_pid_parse(arg);
+
+	if (!pid)
+		argp_error(state, "%s: not a process ID", arg);
+	return pid;
+}
+
+uint32_t uid_of_option(struct argp_state *state, const char *option, const char *arg)
+{
+	uint32_t uid = 0;
+
+	if (!invoking_user_find_uid(arg, &uid))
+		argp_error(state, "--%s: %s: no such user", option, arg);
+	return uid;
 }
 
 int strict_status(bool strict, const struct pfs_model *model, int status)

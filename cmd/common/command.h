@@ -86,6 +86,11 @@ error_t option_store(void *args, int key, const char *arg);
 int option_word(struct argp_state *state, const char *option, const char *arg, const char *const *words, int nr,
 		const char *wanted);
 
+/* A time, at least least_ns (0: any but 0); a process; a user's number. Another argument is wrong usage, as above. */
+uint64_t duration_of_option(struct argp_state *state, const char *option, const char *arg, uint64_t least_ns);
+pid_t pid_of_argument(struct argp_state *state, const char *arg);
+uint32_t uid_of_option(struct argp_state *state, const char *option, const char *arg);
+
 /* --strict: returns EXIT_LOST, after a message, if the model lacks events; otherwise status. */
 int strict_status(bool strict, const struct pfs_model *model, int status);
 

@@ -62,8 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->quiet = USUAL_QUIET;
 		return 0;
 	case OPT_REFAULT:
-		if (!pfs_duration_parse(arg, &args->interval_ns) || args->interval_ns < SHORTEST_NS)
-			argp_error(state, "--refault: %s: must be a time of at least 1ms (100ms, 1.5)", arg);
+		args->interval_ns = duration_of_option(state, "refault", arg, SHORTEST_NS);
 		return 0;
 	case OPT_BY:
 		args->method = option_word(state, "refault-by", arg, pfs_refault_methods, PFS_REFAULT_NR_METHODS,
