@@ -52,8 +52,8 @@ static void progress_start(struct progress *p, bool wanted, uint64_t total)
 /* Bytes and events read so far. Cheap unless it is called for every event. */
 static void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 {
-	char read[16], all[40] = "", left[48] = "";
-	double seconds;
+	char read[16], all[40] = "", left[48] = "", time[32], number[32], rate[32];
+	double ns;
 	uint64_t now;
 
 	if (!p->on)
@@ -63,14 +63,14 @@ static void progress_at(struct progress *p, uint64_t bytes, uint64_t events)
 		return;
 	p->next_ns = now + EVERY_MS * MS;
 	p->shown = true;
-	seconds = (now - p->start_ns) / 1e9;
+	ns = now - p->start_ns;
 	if (p->total && bytes && bytes <= p->total) {
 		snprintf(all, sizeof(all), "%2.0f %% of ", 100.0 * bytes / p->total);
 		strcat(all, pfs_bytes_text(read, p->total));
-		snprintf(left, sizeof(left), ", %.0f s left", seconds * (p->total - bytes) / bytes);
+		snprintf(left, sizeof(left), ", %s left", pfs_duration_text(time, ns * (p->total - bytes) / bytes, 2));
 	}
-	fprintf(stderr, "\r%s, %.1f M events, %.1f M events/s%s\033[K", *all ? all : pfs_bytes_text(read, bytes),
-		events / 1e6, events / seconds / 1e6, left);
+	fprintf(stderr, "\r%s, %s events, %s events/s%s\033[K", *all ? all : pfs_bytes_text(read, bytes),
+		pfs_decimal_text(number, events), pfs_decimal_text(rate, events * (PFS_NS_PER_S / ns)), left);
 	fflush(stderr);
 }
 

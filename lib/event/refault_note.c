@@ -150,12 +150,14 @@ void pfs_refault_cost_text(char buf[PFS_REFAULT_TEXT_MAX], enum pfs_refault_meth
 			   const struct pfs_refault_sums *sums)
 {
 	struct lines lines = { buf, 0 };
-	double wall_s = 0;
+	char took[32], wall[32];
+	uint64_t wall_ns = 0;
 
 	for (int pace = 0; pace < PFS_PACE_NR; pace++)
-		wall_s += sums->wall_ns[pace] / 1e9;
+		wall_ns += sums->wall_ns[pace];
 	add_pages(&lines, method, sums);
-	add(&lines, "  time spent  %.3f s of %.3f s", sums->took_ns / 1e9, wall_s);
+	add(&lines, "  time spent  %s of %s", pfs_duration_text(took, sums->took_ns, 3),
+	    pfs_duration_text(wall, wall_ns, 4));
 	if (sums->skipped)
 		add(&lines, "; %" PRIu64 " intervals were skipped", sums->skipped);
 	add(&lines, "\n");

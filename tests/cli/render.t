@@ -234,7 +234,7 @@ awk 'BEGIN { for (i = 0; i < 20000; i++) printf "%d.%09d fault pid=7 tid=7 addr=
 export PFSCOPE T
 slow='(head -c 500000 "$T/many"; sleep 0.9; tail -c +500001 "$T/many") | "$PFSCOPE" render --classic -'
 TERM=xterm script -qec "$slow >\$T/drawn" /dev/null </dev/null >"$T/seen"
-like "$(cat -v "$T/seen")" '^\^M[0-9]+ kB, 0\.0 M events, [0-9.]+ M events/s\^\[\[K(\^M.*)?\^M\^\[\[K$' \
+like "$(cat -v "$T/seen")" '^\^M[0-9]+ kB, [0-9.]+[kM]? events, [0-9.]+[kM]? events/s\^\[\[K(\^M.*)?\^M\^\[\[K$' \
 	'what takes long says on a terminal how far it is, and takes it back'
 sh -c "$slow" >"$T/other" 2>"$T/seen"
 is "$(<"$T/seen")" '' 'elsewhere it does not'

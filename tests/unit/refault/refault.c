@@ -304,13 +304,13 @@ static void the_cost_in_words(void **state)
 	assert_string_equal(text,
 			    "  looked at   1000 pages in memory, in 1 cycle\n"
 			    "  put out     900; not 80 that other processes have mapped; not 20 locked or a device's\n"
-			    "  time spent  0.001 s of 1.000 s; 3 intervals were skipped\n"
+			    "  time spent  1.23 ms of 1 s; 3 intervals were skipped\n"
 			    "  came back   950.0 faults an interval\n"
 			    "  slower by   not known (no interval was left alone)\n");
 	sums.pages.shared = 0;
 	pfs_refault_cost_text(text, PFS_REFAULT_IDLE, &sums);
 	assert_string_equal(text, "  looked at   1020 pages in memory, in 1 look; 20 not watched (too many)\n"
-				  "  time spent  0.001 s of 1.000 s; 3 intervals were skipped\n");
+				  "  time spent  1.23 ms of 1 s; 3 intervals were skipped\n");
 	quiet.cycle = false;
 	quiet.faults = 3;
 	quiet.pages = (struct pfs_pageout){ 0 };
