@@ -163,9 +163,7 @@ static int print(const struct diff_args *args, const struct pfs_compare *compare
 		.out = stdout,
 		.format = view->format,
 		.all = view->all,
-		.top = view->top   ? view->top
-		       : view->all ? 0
-				   : DEFAULT_TOP,
+		.top = view->top || view->all || view->format ? view->top : DEFAULT_TOP,
 		.width = isatty(terminal) ? pfs_term_width(terminal) : 80,
 		.color = pfs_term_color(terminal, PFS_COLOR_AUTO),
 	};

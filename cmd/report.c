@@ -6,6 +6,7 @@
 #include "common/reading.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { OPT_CHECK = 0x600, OPT_BY, OPT_TOP };
 
@@ -31,6 +32,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct reading_args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_END:
+		if (!strcmp(args->view.view, "check") &&
+		    (args->view.by || args->view.top || args->view.wide || args->view.format))
+			argp_error(
+				state,
+				"--check: prints lines of text, not tables: without --by, --top, --wide and --format");
+		return 0;
 	case OPT_CHECK:
 		args->view.view = "check";
 		return 0;

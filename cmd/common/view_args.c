@@ -91,6 +91,10 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		return set_view(args, "classic", "names", state);
 	case OPT_FULL:
 		return set_view(args, "full", "full", state);
+	case ARGP_KEY_END:
+		if (args->top && args->all)
+			argp_error(state, "--top and --all: only one of them");
+		return 0;
 	case OPT_WIDTH:
 		args->width = width_of_option(arg, state);
 		return 0;

@@ -269,7 +269,7 @@ static int put_lines(struct printer *p, const char *key, const char *title, cons
 	for (size_t i = 0; table && i < lines->nr; i++) {
 		if (!is_shown(p, &lines->line[i]))
 			continue;
-		if (is_text(p) && p->options->top && shown == p->options->top) {
+		if (p->options->top && shown == p->options->top) {
 			left++;
 			continue;
 		}
@@ -283,8 +283,8 @@ static int put_lines(struct printer *p, const char *key, const char *title, cons
 	if (table)
 		pfs_table_fit(table, p->options->width);
 	err = pfs_output_table(p->options, &p->json, table, key, title);
-	if (!err && left)
-		fprintf(p->options->out, "  %u more: --all\n", left);
+	if (!err && left && is_text(p))
+		fprintf(p->options->out, "  %u more: --top\n", left);
 	if (!err && is_text(p))
 		fputc('\n', p->options->out);
 	return err;

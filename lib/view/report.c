@@ -152,7 +152,7 @@ static bool is_wanted(struct total *total, const struct pfs_report_lines *g, con
 	const struct pfs_view_options *options = g->options;
 
 	pfs_tally_add(&total->tally, line);
-	return ++total->nr <= options->top || !options->top || options->format != PFS_VIEW_TEXT;
+	return ++total->nr <= options->top || !options->top;
 }
 
 /* The last line of the text. */

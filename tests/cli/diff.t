@@ -210,7 +210,9 @@ pfscope diff a missing
 like "$status|$err" '1\|pfscope: missing: No such file' 'a recording that is not there'
 pfscope diff --top 1 --all a written
 is "$(grep -c libfoo <<<"$out")" 2 '--top limits each table'
-like "$out" ' more: --all' '... and says so'
+like "$out" ' more: --top' '... and says so'
+pfscope diff --top 1 --csv a written
+is "$(grep -c '^region,' <<<"$out")" 1 '... in CSV as well'
 pfscope diff --pid 1 a written
 is "$status" 1 'a filter that leaves nothing'
 pfscope diff --json --fail-if 'faults>+0' a written

@@ -42,6 +42,13 @@ refused 2 'full and --classic: only one' 'two forms of bars' render --full --cla
 refused 2 'full and --names: only one' '... with names' render --full --names x
 refused 2 'top and --by-address: only one of them' 'a number of rows for what draws all' render --top=5 --by-address x
 refused 2 'classic and --sort: only one of them' 'an order for what has one' render --classic --sort=faults x
+refused 2 'top and --all: only one of them' 'a number of rows and all' render --top=5 --all x
+refused 2 'check: prints lines of text' 'report --check --json' report --check --json x
+refused 2 'check: prints lines of text' 'report --check --by' report --check --by file x
+refused 2 'check: prints lines of text' 'report --check --top' report --top 3 --check x
+for command in events maps pages diff; do
+	refused 2 'json, --csv and --format: only one' "$command: two formats" $command --json --csv x y
+done
 refused 2 'json, --csv and --format: only one' 'two formats' report --json --csv x
 refused 2 'json, --csv and --format: only one' '... one by its name' mrc --json --format csv x
 refused 2 '--by: pages: must be file, process, region or thread' 'report --by pages' report --by file,pages x

@@ -40,12 +40,13 @@ static const struct {
 } commands[] = {
 	{ "render", cmd_render, false,
 	  (const char *const *const[]){
-		  LIST("--classic", "--full", "--names", "--by-address", "--top=3", "--sort=touched", "--sort=time"),
+		  LIST("--classic", "--full", "--names", "--by-address", "--sort=touched", "--sort=time"),
 		  LIST("--width=40", "--width=200"), LIST("--all"), LIST("--color=always"), NULL } },
+	{ "render", cmd_render, false, (const char *const *const[]){ LIST("--top=3"), LIST("--sort=faults"), NULL } },
+	{ "report", cmd_report, false, (const char *const *const[]){ LIST("--check"), NULL } },
 	{ "report", cmd_report, false,
-	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--check"),
-					LIST("--by=file,region", "--by=process,thread"), LIST("--top=2"), LIST("--wide"),
-					NULL } },
+	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--by=file,region", "--by=process,thread"),
+					LIST("--top=2"), LIST("--wide"), NULL } },
 	{ "diff", cmd_diff, false,
 	  (const char *const *const[]){ LIST("--json", "--csv", "--all"), LIST("--top=2"),
 					LIST("--fail-if=faults>+5%", "--fail-if=pages[a*]>2"), NULL } },
