@@ -94,15 +94,15 @@ const struct pfs_plot_shape pfs_plot_shapes[PFS_PLOT_SHAPES] = {
 	[PFS_PLOT_FRAME] = { true, 4, { 80, 80, -80, 80, -80, -80, 80, -80 } },
 	[PFS_PLOT_BAR] = { false, 4, { 45, 120, -45, 120, -45, -120, 45, -120 } },
 	[PFS_PLOT_DASH] = { false, 4, { 120, 45, -120, 45, -120, -45, 120, -45 } },
-	[PFS_PLOT_DOT] = { false, 4, { 0, -80, 80, 0, 0, 80, -80, 0 } },
+	[PFS_PLOT_GLASS] = { false, 4, { -80, -90, 80, -90, -80, 90, 80, 90 } },
 	[PFS_PLOT_RING] = { true, 8, { 90, 37, 37, 90, -37, 90, -90, 37, -90, -37, -37, -90, 37, -90, 90, -37 } },
 };
 /* clang-format on */
 
 enum pfs_plot_shapes pfs_plot_shape(enum pfs_plot_by by, uint32_t color)
 {
-	static const uint8_t access[] = { PFS_PLOT_DOT, PFS_PLOT_DISC, PFS_PLOT_SQUARE, PFS_PLOT_UP };
-	static const uint8_t class[] = { PFS_PLOT_DOT, PFS_PLOT_DISC, PFS_PLOT_DIAMOND, PFS_PLOT_CROSS };
+	static const uint8_t access[] = { PFS_PLOT_GLASS, PFS_PLOT_DISC, PFS_PLOT_SQUARE, PFS_PLOT_UP };
+	static const uint8_t class[] = { PFS_PLOT_GLASS, PFS_PLOT_DISC, PFS_PLOT_DIAMOND, PFS_PLOT_CROSS };
 
 	if (color == PFS_PLOT_SAMPLED)
 		return PFS_PLOT_RING;
@@ -112,7 +112,7 @@ enum pfs_plot_shapes pfs_plot_shape(enum pfs_plot_by by, uint32_t color)
 	case PFS_PLOT_BY_CLASS:
 		return class[color];
 	case PFS_PLOT_BY_THREAD:
-		return color; /* the first ones, and a dot for the others */
+		return color; /* the first ones, and an hourglass for the others */
 	default:
 		return PFS_PLOT_SQUARE;
 	}
