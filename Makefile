@@ -15,6 +15,7 @@ BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev lib
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap zsh fish
 LINT_DEPS  := clang-format clang-tidy shellcheck
+DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
 VM_KERNELS := $$(tests/vm/kernel -p)
@@ -197,6 +198,9 @@ deps-tests:	## ... and those for the tests, but for fuzzing and virtual machines
 deps-fuzz:	## ... and those for fuzzing
 	$(call install_missing,$(FUZZ_DEPS))
 
+deps-deb:	## ... and those for Debian's package
+	$(call install_missing,$(DEB_DEPS))
+
 deps-vm: deps-tests	## ... and those for virtual machines (300 MB of downloads)
 	$(call install_missing,$(VM_DEPS))
 	$(call install_missing,$(VM_KERNELS))
@@ -217,7 +221,7 @@ try: deps	## install what building needs, build, and show the bars of ls
 
 # Unit and cli tests run a build with sanitizers. Live ones count faults and run the plain one.
 CHECK_SAN := $(if $(SAN),$(SAN),address,undefined)
-TESTS     ?= unit cli live vm fuzz
+TESTS     ?= unit cli live vm fuzz deb
 in_parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 remake      = @$(MAKE) --no-print-directory $(in_parallel)
 build_plain = $(remake) SAN= plain
@@ -230,11 +234,11 @@ has_fuzzer  = $(shell echo 'int LLVMFuzzerTestOneInput(void *d, long n) { return
 test:		## all tests that can run here, or those in TESTS; installs nothing
 	@perl -MTAP::Harness -e 1 2>/dev/null || { echo 'tests/run needs Perl'\''s TAP::Harness (Debian: perl)' >&2; exit 1; }
 	$(build_plain)
-	$(if $(filter-out live vm fuzz,$(TESTS)),$(build_san))
+	$(if $(filter-out live vm fuzz deb,$(TESTS)),$(build_san))
 	$(if $(filter fuzz,$(TESTS)),$(if $(has_fuzzer),$(build_fuzz)))
-	@tests/run $(AGAIN) -O $(O) -S $(if $(filter-out live vm fuzz,$(TESTS)),$(O)-san,$(O)) $(TESTS)
+	@tests/run $(AGAIN) -O $(O) -S $(if $(filter-out live vm fuzz deb,$(TESTS)),$(O)-san,$(O)) $(TESTS)
 
-check: deps-vm deps-fuzz	## install what is missing and run all tests; the last line sums them up
+check: deps-vm deps-fuzz deps-deb	## install what is missing and run all tests; the last line sums them up
 	$(mount_as_root)
 	@$(MAKE) --no-print-directory test AGAIN=-r
 
@@ -243,7 +247,8 @@ check-cli: deps-tests	## ... only tests of the commands and of the tree: no root
 check-live: deps-tests	## ... only real recordings: root and tracefs
 check-vm: deps-vm	## ... only tests in virtual machines with Debian's kernels: root, QEMU
 check-fuzz: deps-fuzz	## ... only every reader of foreign bytes on generated input, two minutes in all
-check-unit check-cli check-live check-vm check-fuzz: check-%:
+check-deb: deps-deb	## ... only Debian's package: built, checked, run
+check-unit check-cli check-live check-vm check-fuzz check-deb: check-%:
 	$(if $(filter live,$*),$(mount_as_root))
 	@$(MAKE) --no-print-directory test TESTS=$*
 
@@ -315,6 +320,12 @@ install: $(O)/pfscope $(COMPLETION)	## install program, manual, completion and d
 		awk -v installed='$(notdir $(DOCS))' -f docs/links.awk $$page >$(docdir)/$${page##*/} || exit 1; \
 	done
 
+# dpkg-buildpackage puts them beside the source.
+deb: deps-deb	## build Debian's package in $(O)-deb
+	$(Q)rm -rf $(O)-deb && mkdir -p $(O)-deb/pfscope
+	$(Q)tar -c --exclude='./build*' --exclude=./.git --exclude=./pfscope . | tar -x -C $(O)-deb/pfscope
+	$(Q)cd $(O)-deb/pfscope && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -j$(shell nproc)
+
 uninstall:	## remove the installed files
 	$(Q)rm -f $(bindir)/pfscope $(bashdir)/pfscope $(zshdir)/_pfscope $(fishdir)/pfscope.fish
 	$(Q)rm -f $(MAN1:docs/man/%=$(mandir)/man1/%) $(MAN5:docs/man/%=$(mandir)/man5/%)
@@ -322,13 +333,13 @@ uninstall:	## remove the installed files
 	$(Q)rmdir $(docdir) 2>/dev/null || true
 
 clean:		## remove all build directories
-	$(Q)rm -rf $(O) $(O)-san $(O)-fuzz $(O)-cov pfscope compile_commands.json
+	$(Q)rm -rf $(O) $(O)-san $(O)-fuzz $(O)-cov $(O)-deb pfscope compile_commands.json
 
 help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 	@sed -n '4,9s/^# //p' Makefile
 
-.PHONY: all unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-vm mount-tracefs try test check \
-	check-unit check-cli check-live check-vm check-fuzz fuzz soak bench format format-check lint coverage install \
+.PHONY: all unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-deb deps-vm mount-tracefs try test check \
+	check-unit check-cli check-live check-vm check-fuzz check-deb deb fuzz soak bench format format-check lint coverage install \
 	uninstall clean help force
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

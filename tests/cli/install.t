@@ -58,10 +58,28 @@ is "$(grep -ohE '^\.Xr pfscope[a-z-]* [15]' docs/man/* | sort -u | while read -r
 	[ -f "docs/man/$name.$section" ] || echo "$name($section)"
 done)" '' 'every page that another refers to is there'
 
+# ---- Debian's package ----
+
+# A list of the Makefile, one a line.
+makefile_list()
+{
+	make -s --no-print-directory -f Makefile -f - print 2>/dev/null <<<"print: ; @printf '%s\\n' \$($1)" | sort
+}
+
+# What every build has is not listed in debian/control (build-essential), what only it has not in the Makefile.
+is "$(sed -n '/^Build-Depends:/,/^[A-Z]/p' debian/control | grep -oE '(^| )[a-z][a-z0-9.+-]+( |,|$)' | tr -d ' ,' |
+	grep -vx 'debhelper-compat' | sort)" "$(makefile_list BUILD_DEPS | grep -vx 'gcc\|make\|libc6-dev')" \
+	'debian/control and the Makefile list the same packages for building'
+is "$(dpkg-parsechangelog -S Version 2>/dev/null || sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" "$(makefile_list VERSION)" \
+	'... and the same version'
+for package in $(sed -n 's/^Recommends: //p' debian/control | tr -d ,); do
+	[ "$package" = less ] || like "$(cat README.md)" "(^|[^a-z])$package," "the README names $package, which is recommended"
+done
+
 # ---- the Makefile ----
 
 help=$(make -s help)
-for target in all try test check check-unit check-cli check-live check-vm check-fuzz fuzz bench deps format \
+for target in all try test check check-unit check-cli check-live check-vm check-fuzz check-deb deb fuzz bench deps format \
 	format-check lint coverage install uninstall clean help; do
 	like "$help" "(^|"$'\n'")$target " "make help lists $target"
 done
