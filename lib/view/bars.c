@@ -203,7 +203,7 @@ static void put_image(struct pfs_bars *bars, const struct pfs_image *image)
 	put_rest(bars, image);
 }
 
-/* Images that are not drawn: those with the same name together. */
+/* Processes of which an image is not drawn: those with the same name together. */
 struct name {
 	const char *comm;
 	int32_t pid; /* of the first */
@@ -211,7 +211,22 @@ struct name {
 	uint64_t faults;
 };
 
-/* Those with the most faults come first, as the images do. Returns how many images have other names. */
+/* Whether an image before it, which is not drawn either, is of the same process (and has that name, unless it is NULL). */
+static bool is_counted(const struct pfs_images *images, unsigned int i, const char *comm)
+{
+	const struct pfs_proc *proc = images->image[i].at.proc;
+
+	while (i-- > 0) {
+		const struct pfs_image *image = &images->image[i];
+
+		if (image->at.proc == proc && !image->nr_drawn &&
+		    (!comm || !strcmp(comm, pfs_epoch_comm(&image->at) ?: "?")))
+			return true;
+	}
+	return false;
+}
+
+/* Those with the most faults come first, as the images do. Returns how many processes have other names only. */
 static unsigned int gather(struct name names[MAX_NAMES], unsigned int *nr, const struct pfs_images *images)
 {
 	unsigned int others = 0;
@@ -226,12 +241,12 @@ static unsigned int gather(struct name names[MAX_NAMES], unsigned int *nr, const
 		while (j < *nr && strcmp(comm, names[j].comm))
 			j++;
 		if (j == MAX_NAMES) {
-			others++;
+			others += !is_counted(images, i, NULL);
 			continue;
 		}
 		if (j == *nr)
 			names[(*nr)++] = (struct name){ comm, image->at.proc->pid, 0, 0 };
-		names[j].nr++;
+		names[j].nr += !is_counted(images, i, comm);
 		names[j].faults += image->tally.faults;
 	}
 	return others;

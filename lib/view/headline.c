@@ -137,7 +137,8 @@ struct place {
 	const char *name;	   /* of the file, or the kind */
 	const char *comm;	   /* of the processes, NULL: of several names */
 	uint64_t faults;
-	unsigned int nr_regions, nr_images, last_image;
+	unsigned int nr_regions, nr_procs;
+	const struct pfs_proc *proc; /* the last one that was counted */
 };
 
 struct places {
@@ -157,7 +158,7 @@ static int compare_order(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return compare_places(a, b) ?: pfs_order(x->last_image, y->last_image);
+	return compare_places(a, b) ?: pfs_order(x->proc->pid, y->proc->pid) ?: pfs_order(x->proc->born_ns, y->proc->born_ns);
 }
 
 static int more_faults(const void *a, const void *b)
@@ -167,7 +168,7 @@ static int more_faults(const void *a, const void *b)
 	return pfs_order(y->faults, x->faults) ?: compare_order(a, b);
 }
 
-static int add_rows(struct places *places, const struct pfs_image *image, unsigned int index)
+static int add_rows(struct places *places, const struct pfs_image *image)
 {
 	const char *comm = pfs_epoch_comm(&image->at);
 
@@ -181,9 +182,8 @@ static int add_rows(struct places *places, const struct pfs_image *image, unsign
 		place = pfs_array_add(places->place, places->nr, places->max);
 		if (!place)
 			return -ENOMEM;
-		*place = (struct place){
-			row, kind ? kind : row->name, comm ? comm : "?", row->tally.faults, 1, 1, index
-		};
+		*place = (struct place){ row, kind ? kind : row->name, comm ? comm : "?", row->tally.faults, 1,
+					 1,   image->at.proc };
 	}
 	return 0;
 }
@@ -204,8 +204,8 @@ static void merge(struct places *places)
 		}
 		last->faults += place->faults;
 		last->nr_regions++;
-		last->nr_images += place->last_image != last->last_image;
-		last->last_image = place->last_image;
+		last->nr_procs += place->proc != last->proc;
+		last->proc = place->proc;
 		if (last->comm && strcmp(last->comm, place->comm))
 			last->comm = NULL;
 	}
@@ -232,8 +232,8 @@ static void put_whose(const struct place *place, FILE *out, unsigned int width)
 
 	if (place->comm)
 		pfs_escape(text, sizeof(text), place->comm, 0);
-	if (place->nr_images > 1)
-		snprintf(number, sizeof(number), "%u ", place->nr_images);
+	if (place->nr_procs > 1)
+		snprintf(number, sizeof(number), "%u ", place->nr_procs);
 	fputs(number, out);
 	pfs_put_fitted(out, text, width - strlen(number), false);
 }
@@ -268,7 +268,7 @@ int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images)
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < images->nr; i++)
-		err = add_rows(&places, &images->image[i], i);
+		err = add_rows(&places, &images->image[i]);
 	if (!err && images->nr) {
 		merge(&places);
 		put_title(bars, images);

@@ -245,6 +245,27 @@ static void test_places(void **state)
 	feed_free(&f);
 }
 
+/* A process that has executed another program, or the same one again, is one. */
+static void test_processes_are_not_images(void **state)
+{
+	struct feed f = feed_new(1);
+
+	feed_comm(&f, "one");
+	for (int i = 0; i < 3; i++) {
+		feed_maps_line(&f, 0x400000, 0x404000, R, 0, 1, 9, "/lib/a.so");
+		feed_faults(&f, 0x400000, 2, PFS_READ);
+		feed_exec(&f, "/bin/one", "one");
+	}
+	feed_maps_line(&f, 0x400000, 0x404000, R, 0, 1, 9, "/lib/a.so");
+	feed_faults(&f, 0x400000, 2, PFS_READ);
+	assert_true(drawn_with(&f, "bars", plain, "        8 faults 100 %  a.so                            one "));
+	feed_fork(&f, 2, false);
+	f.pid = f.tid = 2;
+	feed_faults(&f, 0x400000, 1, PFS_READ);
+	assert_true(drawn_with(&f, "bars", plain, "        9 faults 100 %  a.so                            2 one "));
+	feed_free(&f);
+}
+
 static void test_few_after_attach(void **state)
 {
 	const char *advice = "pfscope attach --refault 500ms --zram 256M 1\n";
@@ -301,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_top_and_all),
 		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_processes_are_not_images),
 		cmocka_unit_test(test_few_after_attach),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_many_lost),
