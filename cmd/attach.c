@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "common/command.h"
-#include "common/recording.h"
+#include "common/recorded.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -15,20 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct attach_args {
-	struct recording_args recording;
-	uint64_t duration_ns; /* -d; 0: until the end */
-	pid_t *pids;
-	unsigned int nr_pids;
-};
-
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "Stop after TIME (10, 1.5s, 100ms)", 0 },
 	{ "user", 'u', "USER", 0, "Record all processes of USER (a name or a number), including later ones", 0 },
 	{ 0 },
 };
 
-static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
+void attach_add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
 {
 	pid_t pid = pid_of_argument(state, arg);
 
@@ -62,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->duration_ns = duration_of_option(state, "duration", arg, 0);
 		return 0;
 	case ARGP_KEY_ARG:
-		add_pid(args, arg, state);
+		attach_add_pid(args, arg, state);
 		return 0;
 	case 'u':
 		args->recording.config.uid = uid_of_option(state, "user", arg);
@@ -217,27 +210,18 @@ static int record(struct attach *a, struct pfs_err *err)
 	return ret;
 }
 
-int cmd_attach(int argc, char **argv)
+int attach_recorded(struct attach_args *args)
 {
-	struct attach_args args = { .pids = calloc(argc, sizeof(pid_t)) };
-	struct attach a = { .args = &args, .signal_fd = -1 };
+	struct attach a = { .args = args, .signal_fd = -1 };
 	struct stop_before before;
 	struct pfs_err err = { "" };
 	bool opened = false;
 	int ret;
 
-	if (!args.pids) {
-		message("no memory for the arguments");
-		return EXIT_FAILED;
-	}
-	if (cannot_parse(&argp, argc, argv, 0, &args)) {
-		free(args.pids);
-		return EXIT_FAILED;
-	}
 	a.signal_fd = stop_open(&before);
 	ret = recording_check_place(&err) ?: open_targets(&a, &err);
 	if (!ret) {
-		ret = recording_open(&a.r, &args.recording, a.signal_fd, &err);
+		ret = recording_open(&a.r, &args->recording, a.signal_fd, &err);
 		opened = true;
 	}
 	if (!ret)
@@ -247,12 +231,24 @@ int cmd_attach(int argc, char **argv)
 		fail(&err);
 	if (opened && recording_close(&a.r, &err))
 		ret = fail(&err);
-	for (unsigned int i = 0; a.fds && i <= args.nr_pids; i++)
+	for (unsigned int i = 0; a.fds && i <= args->nr_pids; i++)
 		close(a.fds[i].fd);
 	free(a.fds);
-	recording_args_fini(&args.recording);
-	free(args.pids);
+	recording_args_fini(&args->recording);
 	if (a.quit)
 		return EXIT_INTERRUPTED;
 	return ret ? EXIT_FAILED : a.r.lost ? EXIT_LOST : EXIT_OK;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct attach_args args = { .pids = calloc(argc, sizeof(pid_t)) };
+	int status = EXIT_FAILED;
+
+	if (!args.pids)
+		message("no memory for the arguments");
+	else if (!cannot_parse(&argp, argc, argv, 0, &args))
+		status = attach_recorded(&args);
+	free(args.pids);
+	return status;
 }

@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "common/command.h"
-#include "common/launch.h"
-#include "common/recording.h"
+#include "common/recorded.h"
 #include "event/source.h"
 #include "os/process.h"
 
@@ -27,12 +26,6 @@
  * processes after a SIGTERM or SIGHUP has ended the command. Service managers send SIGKILL later: docker after 10 s.
  */
 #define GRACE_NS UINT64_C(2000000000)
-
-struct run_args {
-	struct recording_args recording;
-	struct launch_without without;
-	char **command;
-};
 
 static const struct argp_option options[] = {
 	{ "user", 'u', "USER", 0, "Run it as USER (default: who invoked sudo)", 0 },
@@ -283,31 +276,28 @@ static int record(struct run *run, struct pfs_err *err)
 	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }
 
-int cmd_run(int argc, char **argv)
+int run_recorded(struct run_args *args)
 {
-	struct run_args args = { 0 };
-	struct run run = { .args = &args };
+	struct run run = { .args = args };
 	struct stop_before before;
 	struct pfs_err err = { "" };
 	int status = EXIT_FAILED, ret;
 
-	if (cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args))
-		return EXIT_FAILED;
 	if (recording_check_place(&err)) {
-		recording_args_fini(&args.recording);
+		recording_args_fini(&args->recording);
 		return fail(&err);
 	}
 	process_one();
-	args.recording.config.is_32bit = pfs_command_is_32bit(args.command[0]);
+	args->recording.config.is_32bit = pfs_command_is_32bit(args->command[0]);
 	/* Helpers must not become children to be waited for, as of a subreaper that has executed pfscope. */
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	run.signal_fd = stop_open(&before);
-	ret = recording_open(&run.r, &args.recording, run.signal_fd, &err);
+	ret = recording_open(&run.r, &args->recording, run.signal_fd, &err);
 	if (ret) {
 		status = status_of(ret, &err);
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		message("cannot become a subreaper: %s", strerror(errno));
-	} else if (launch_start(&run.launch, args.command, &args.without, &run.r.user, &before, &err)) {
+	} else if (launch_start(&run.launch, args->command, &args->without, &run.r.user, &before, &err)) {
 		fail(&err);
 	} else {
 		status = record(&run, &err);
@@ -315,6 +305,13 @@ int cmd_run(int argc, char **argv)
 	if (recording_close(&run.r, &err))
 		status = fail(&err);
 	close(run.signal_fd);
-	recording_args_fini(&args.recording);
+	recording_args_fini(&args->recording);
 	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_args args = { 0 };
+
+	return cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args) ? EXIT_FAILED : run_recorded(&args);
 }

@@ -6,6 +6,7 @@
  *	pipeline.h		the way of events: filter, model, writers
  *	reading.h, view_args.h	a command that reads a recording of any kind; the options of one that draws
  *	recording.h		what run and attach share, --source and --refault among it
+ *	recorded.h		their recordings once the arguments are parsed, for kmap, too
  *	pager.h			standard output through the pager of its user
  *	launch.h		the recorded command
  *	watch.h, terminal.h	the screen of top
@@ -40,6 +41,7 @@ int cmd_plot(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_stap(int argc, char **argv);
+int cmd_kmap(int argc, char **argv);
 
 enum {
 	EXIT_OK = 0,

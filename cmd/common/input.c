@@ -11,6 +11,7 @@
 #include "dat/dat.h"
 #include "event/line.h"
 #include "record/formats.h"
+#include "record/handlers.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -142,10 +143,12 @@ static int each_block(struct input *in, int (*fn)(void *ctx, const char *buf, si
 /* A recording may have other events only. */
 static void report_no_faults(struct input *in, const struct raw_seen *seen)
 {
-	in->no_faults = !seen->faults;
+	in->no_faults = !raw_seen_faults(seen) && !in->options->objects;
 	if (in->no_faults)
-		message("%s: no page-fault events%s%.*s (`pfscope events --needed` prints how to record them)",
-			in->name, seen->nr ? ", only" : "", (int)strlen(seen->names) - !!seen->nr, seen->names);
+		message("%s: no page-fault events%s%.*s (`%s)", in->name, seen->nr ? ", only" : "",
+			(int)strlen(seen->names) - !!seen->nr, seen->names,
+			seen->objects ? "pfscope kmap` prints kernel objects"
+				      : "pfscope events --needed` prints how to record them");
 }
 
 /* ---- the end at --to and --at ---- */
@@ -270,19 +273,19 @@ static const char *dat_name(void *ctx, int32_t tid)
 /* The file's metadata as header notes; pfscope's own files already have such notes. */
 static int dat_header(struct pfs_assembler *a, const struct pfs_dat *dat)
 {
-	const char *uname = pfs_dat_info(dat)->uname, *clock = pfs_dat_info(dat)->clock, *machine;
+	const char *uname = pfs_dat_info(dat)->uname, *clock = pfs_dat_info(dat)->clock, *machine, *pages;
 	char size[16];
 	int ret = 0;
 
 	if (pfs_formats_find(pfs_dat_info(dat)->formats, "pfscope", "pfs_note"))
 		return 0;
 	snprintf(size, sizeof(size), "%u", pfs_dat_info(dat)->page_size);
+	pages = pfs_formats_find(pfs_dat_info(dat)->formats, "kmem", "mm_page_free") ? "1" : NULL;
 	machine = uname ? strrchr(uname, ' ') : NULL;
 	const char *const notes[][2] = {
-		{ "page_size", size },
-		{ "machine", machine ? machine + 1 : NULL },
-		{ "uname", uname },
-		{ "clock", clock },
+		{ "page_size", size }, { "machine", machine ? machine + 1 : NULL },
+		{ "uname", uname },    { "clock", clock },
+		{ "objects", pages },
 	};
 
 	for (size_t i = 0; !ret && i < sizeof(notes) / sizeof(notes[0]); i++)
@@ -334,6 +337,7 @@ static int read_dat(struct input *in)
 		goto out;
 	}
 	pfs_assembler_set_names(a, dat_name, dat);
+	pfs_assembler_set_functions(a, pfs_function_name, pfs_dat_info(dat)->formats->symbols);
 	pfs_dat_take_faults(dat, pfs_assembler_faults);
 	in->page_size = pfs_dat_info(dat)->page_size;
 	if (pfs_dat_info(dat)->compressed)

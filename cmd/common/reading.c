@@ -91,16 +91,15 @@ int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *
 	return ret ? ret : view_args_draw(&args->view, p->model, stdout, err);
 }
 
-/* What somebody at a terminal means who names no recording: the one of this folder. */
-static int find_recording(struct reading_args *args, struct pfs_err *err)
+int reading_find(const char **file, struct pfs_err *err)
 {
 	static const char *const names[] = { PFS_RECORDING_NAME, "trace.dat" };
 
-	if (args->file || !isatty(STDIN_FILENO))
+	if (*file || !isatty(STDIN_FILENO))
 		return 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!access(names[i], F_OK)) {
-			args->file = names[i];
+			*file = names[i];
 			message("reading %s", names[i]);
 			return 0;
 		}
@@ -116,7 +115,7 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 
 	if (cannot_parse(argp, argc, argv, 0, args))
 		return status;
-	if (find_recording(args, &err) || pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
+	if (reading_find(&args->file, &err) || pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
 		fail(&err);
 	} else {
 		status = body(args, &p, &err) ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);

@@ -11,6 +11,7 @@
 struct input_options {
 	bool salvage;  /* read what is readable of a damaged file */
 	bool other;    /* also events that pfscope does not decode */
+	bool objects;  /* kernel objects are wanted: page faults need not be there */
 	bool progress; /* show progress on a terminal; nothing else may print there meanwhile */
 };
 
@@ -55,6 +56,9 @@ error_t reading_parse(int key, char *arg, struct argp_state *state);
 	{                                                             \
 		options, parse, "[FILE|-]", doc, children, NULL, NULL \
 	}
+
+/* What somebody at a terminal means who names no recording: the one of this folder. 0 or -ENOENT with err set. */
+int reading_find(const char **file, struct pfs_err *err);
 
 /* Reads the file through the filter into the pipeline. 0 or -errno with err set; -ENODATA, err empty: nothing to show. */
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err);

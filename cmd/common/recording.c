@@ -66,12 +66,27 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	return source->check(config, err);
 }
 
+/* `-o -- COMMAND' has no name. */
+const char *file_of_option(const char *arg)
+{
+	return strcmp(arg, "--") ? arg : PFS_RECORDING_NAME;
+}
+
+unsigned int buffer_of_option(const char *arg, struct argp_state *state)
+{
+	uint64_t kb = 0;
+	bool bytes, valid = pfs_size_parse(arg, &kb, &bytes);
+
+	kb = bytes ? kb >> 10 : kb;
+	if (!valid || kb < 8 || kb > 1 << 24)
+		argp_error(state, "--buffer-size: %s: must be between 8K and 16G (a number alone is KB)", arg);
+	return kb;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct recording_args *args = state->input;
 	struct pfs_err err;
-	uint64_t kb = 0;
-	bool bytes, valid;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -80,15 +95,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &args->sources;
 		state->child_inputs[3] = &args->refault;
 		return 0;
-	case 'o': /* `-o -- COMMAND' has no name */
-		args->file = strcmp(arg, "--") ? arg : PFS_RECORDING_NAME;
+	case 'o':
+		args->file = file_of_option(arg);
 		return 0;
 	case 'b':
-		valid = pfs_size_parse(arg, &kb, &bytes);
-		kb = bytes ? kb >> 10 : kb;
-		if (!valid || kb < 8 || kb > 1 << 24)
-			argp_error(state, "--buffer-size: %s: must be between 8K and 16G (a number alone is KB)", arg);
-		args->config.buffer_kb = kb;
+		args->config.buffer_kb = buffer_of_option(arg, state);
 		return 0;
 	case OPT_EVENTS:
 		args->events = PFS_EXPORT_LINES;
@@ -274,6 +285,8 @@ static int draw(struct recording *r, struct pfs_err *err)
 	struct pfs_sink sink;
 	int ret;
 
+	if (r->args->draw)
+		return r->args->draw(r->args, r->live, err);
 	if (r->prints) /* its model has all events already */
 		return draw_model(r, r->printer.model, err);
 	ret = pipeline_init(&p, &r->args->view.filter, PFS_EXPORT_NONE, NULL, err);

@@ -31,6 +31,9 @@ struct source_args {
 
 extern const struct argp sources_argp; /* input: struct source_args */
 
+/* Without sources_argp: the default source, without options. 0 or -ENOMEM. */
+int source_args_init(struct source_args *args);
+
 /* The chosen source's own options. Options given for another source are an error: -EINVAL with err set. */
 int source_args_check(const struct source_args *args, const void **options, struct pfs_err *err);
 void source_args_fini(struct source_args *args);
@@ -101,9 +104,15 @@ struct recording_args {
 	bool by_trait;		     /* attach: no PIDs, but all processes of a name or a user */
 	enum pfs_export_form events; /* --events */
 	bool no_bars;
+	/* what is printed at the end instead of the bars, or NULL. 0 or -errno with err set */
+	int (*draw)(const struct recording_args *args, struct pfs_live *live, struct pfs_err *err);
 	bool strict; /* lost events are a failure */
 	struct view_args view;
 };
+
+/* The values of -o and --buffer-size. A wrong one is wrong usage. */
+const char *file_of_option(const char *arg);
+unsigned int buffer_of_option(const char *arg, struct argp_state *state);
 
 void recording_args_fini(struct recording_args *args);
 

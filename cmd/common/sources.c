@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "session/session.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,17 +51,23 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t init(struct source_args *args, struct argp_state *state)
+int source_args_init(struct source_args *args)
 {
 	args->source = sources[0];
 	for (int i = 0; i < NR_SOURCES; i++) {
 		args->of[i].source = sources[i];
 		args->of[i].options = calloc(1, sources[i]->options_size);
 		if (!args->of[i].options)
-			return ENOMEM;
-		state->child_inputs[i] = &args->of[i];
+			return -ENOMEM;
 	}
 	return 0;
+}
+
+static error_t init(struct source_args *args, struct argp_state *state)
+{
+	for (int i = 0; i < NR_SOURCES; i++)
+		state->child_inputs[i] = &args->of[i];
+	return -source_args_init(args);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

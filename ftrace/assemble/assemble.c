@@ -39,6 +39,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	for (unsigned int i = 0; i < a->nr_header; i++)
 		free(a->header[i]);
 	asm_files_free(a);
+	asm_sites_free(a);
 	free(a->targets);
 	free(a->unescaped);
 	free(a);
@@ -78,6 +79,9 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		break;
 	case PFS_NOTE_FILE_FAULTS:
 		a->file_faults = !strcmp(fact->text, "yes");
+		break;
+	case PFS_NOTE_OBJECTS:
+		a->has_pages = fact->count;
 		break;
 	case PFS_NOTE_ONLY:
 		a->only_pid = fact->pid;
@@ -218,6 +222,10 @@ static const struct handler {
 	[RAW_DELETE_CACHE] = { asm_delete_cache, IN_FAULT },
 	[RAW_FILE_FAULT] = { asm_file_fault, IN_FAULT },
 	[RAW_PAGE_ALLOC] = { asm_page_alloc, IN_FAULT },
+	[RAW_KMALLOC] = { asm_object_alloc, IN_FAULT },
+	[RAW_CACHE_ALLOC] = { asm_object_alloc, IN_FAULT },
+	[RAW_CACHE_FREE] = { asm_object_free, IN_FAULT },
+	[RAW_PAGE_FREE] = { asm_pages, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },
 	[RAW_SYS_EXIT] = { asm_sys_exit, false },

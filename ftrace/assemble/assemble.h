@@ -49,6 +49,14 @@ int pfs_assembler_header(struct pfs_assembler *assembler, const char *key, const
  */
 void pfs_assembler_set_names(struct pfs_assembler *assembler, const char *(*name)(void *ctx, int32_t tid), void *ctx);
 
+/*
+ * Where to look up the function of a call site of a kernel object, once per site; without it they have no names. NULL:
+ * unknown; *start: the function's first address.
+ */
+void pfs_assembler_set_functions(struct pfs_assembler *assembler,
+				 const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start),
+				 const void *ctx);
+
 /* Names the process of a thread from outside the stream (a table in the file), before its first event. 0 or -ENOMEM. */
 int pfs_assembler_thread(struct pfs_assembler *assembler, int32_t tid, int32_t pid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); compat.c, calls.c (system
- * calls), life.c (threads, fork, exec, exit), fault.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
+ * calls), life.c (threads, fork, exec, exit), fault.c, objects.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
  * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
@@ -32,6 +32,7 @@
 #define MAX_TAKEN  4
 #define NR_RECENT  64
 #define MAX_UFFDS  8
+#define HOT_SITES  256
 
 struct range {
 	uint64_t start, end;
@@ -181,6 +182,11 @@ struct pfs_assembler {
 	size_t max_unescaped;
 	const char *(*name)(void *ctx, int32_t tid); /* or NULL */
 	void *name_ctx;
+	struct asm_site *sites, *hot_sites[HOT_SITES];				  /* of kernel objects, by address */
+	const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start); /* or NULL */
+	const void *function_ctx;
+	bool addresses_lack;	  /* reported that those of objects are hashed */
+	bool has_pages;		  /* allocations of pages are objects */
 	char *header[MAX_HEADER]; /* "key=value", until the first event comes */
 	unsigned int nr_header;
 	struct pfs_assembler_stats stats;
@@ -347,6 +353,10 @@ void asm_fault_machine(struct pfs_assembler *a, const char *machine);
  * hold more than a run can, or other events come before them, so they have to be fed one by one.
  */
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
+
+/* ---- objects.c ---- */
+asm_fn asm_object_alloc, asm_object_free, asm_pages;
+void asm_sites_free(struct pfs_assembler *a);
 
 /* ---- life.c ---- */
 asm_fn asm_newtask, asm_forked, asm_executed, asm_exit, asm_mm_gone, asm_renamed, asm_task_reported;

@@ -272,10 +272,11 @@ int asm_page_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct r
 	const uint64_t movable = 0x8, no_reserves = 0x80000;
 	uint64_t gfp = raw->arg[2];
 	struct range r = asm_call_populates(a, t);
+	int err = a->has_pages ? asm_pages(a, t, raw) : 0;
 	struct pfs_event ev;
 
-	if (!raw->arg[1] || raw->arg[1] == RAW_ABSENT || asm_call_collapses(t))
-		return 0;
+	if (err || !raw->arg[1] || raw->arg[1] == RAW_ABSENT || asm_call_collapses(t))
+		return err;
 	if (gfp == RAW_ABSENT ? !a->own : !(gfp & movable) || !(gfp & no_reserves))
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_HUGE);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/write_all.h"
+#include "record/handlers.h"
 #include "record/page_source.h"
 
 #include <errno.h>
@@ -139,8 +140,9 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
-	ret = capture_take_layouts(c, err) ?: capture_accounts_begin(c, err)
+	ret = capture_take_layouts(c, err) ?: capture_accounts_begin(c, err) ?: capture_list_tasks(c, err)
 		      ?: pfs_instance_write(c->instance, "tracing_on", "1", err) ?: capture_accounts_begin(c, err)
+		      ?: capture_list_tasks(c, err)
 		      ?: capture_enter_running(c, err) ?: capture_joins_start(c, err);
 	/* Only now: removing an instance keeps the kernel from making one. */
 	pfs_instance_clean_others(c->instance);
@@ -340,6 +342,8 @@ int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pf
 
 	if (!assembler)
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
+	if (capture_of(live)->formats)
+		pfs_assembler_set_functions(assembler, pfs_function_name, capture_of(live)->formats->symbols);
 	ret = capture_read_back(capture_of(live), pfs_assembler_feed, pfs_assembler_faults, assembler, err)
 		      ?: pfs_assembler_finish(assembler);
 	pfs_assembler_free(assembler);

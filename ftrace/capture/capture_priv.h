@@ -179,6 +179,7 @@ int capture_take_layouts(struct pfs_capture *c, struct pfs_err *err);	/* of thos
 int capture_accounts_begin(struct pfs_capture *c, struct pfs_err *err); /* before and after tracing is switched on */
 int capture_enter_running(struct pfs_capture *c, struct pfs_err *err);	/* what they started meanwhile, afterwards */
 int capture_look(struct pfs_live *live, struct pfs_err *err);
+int capture_list_tasks(struct pfs_capture *c, struct pfs_err *err); /* for objects: before and after, too */
 
 /* capture/joins.c: all processes of a user; nothing to do unless a user is recorded */
 int capture_attach_user(struct pfs_capture *c, struct pfs_err *err);

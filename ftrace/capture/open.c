@@ -62,6 +62,14 @@ static int open_live(struct pfs_capture *c, struct pfs_err *err)
 	return ret ? pfs_err_set(err, ret, "no memory for live decoding") : 0;
 }
 
+/* The formats of other events would be in each recording. */
+static bool loads(const void *capture, const struct raw_desc *desc)
+{
+	const struct pfs_capture *c = capture;
+
+	return c->config.objects ? capture_wants(c, desc) : !raw_is_object(desc->kind);
+}
+
 static int open_all(struct pfs_capture *c, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -72,7 +80,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	c->sideband = pfs_sideband_new(err);
 	if (!c->sideband)
 		return -errno;
-	if (pfs_instance_has_event(c->instance, "filemap", "mm_filemap_map_pages"))
+	if (!c->config.objects && pfs_instance_has_event(c->instance, "filemap", "mm_filemap_map_pages"))
 		c->cache = pfs_cache_open(err);
 	pfs_vsyscall_perms(vsyscall);
 	if (pfs_header_notes(c->options->text ? "ftrace text" : "ftrace", vsyscall, capture_note, c))
@@ -84,7 +92,9 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	c->formats = pfs_formats_new_host();
 	if (!c->formats)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
-	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), err);
+	if (c->config.objects)
+		c->tracers.symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
+	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), loads, c, err);
 }
 
 struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err)

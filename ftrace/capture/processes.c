@@ -13,11 +13,14 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "os/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Without perf the recording goes on: names and protections are then not known. */
@@ -36,12 +39,45 @@ static int note_sideband(struct pfs_capture *c)
 	return pfs_sideband_works(c->sideband) ? capture_note(c, 0, PFS_FACT(SIDEBAND, .text = "mmap2")) : 0;
 }
 
+/* What a process that has ended did before is recorded. */
+static int unless_ended(int ret)
+{
+	return ret == -ESRCH ? 0 : ret;
+}
+
+/* The names and processes of all threads, for any may free. */
+static int list_all_tasks(struct pfs_capture *c, struct pfs_err *err)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int ret = dir ? 0 : pfs_err_set(err, -errno, "/proc: %s", strerror(errno));
+
+	while (!ret && (entry = readdir(dir))) {
+		pid_t pid = pfs_pid_parse(entry->d_name);
+
+		if (pid)
+			ret = unless_ended(pfs_snapshot_tasks(pid, pfs_now_ns(), pfs_sideband_put, c->sideband, err));
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+int capture_list_tasks(struct pfs_capture *c, struct pfs_err *err)
+{
+	return c->config.objects ? list_all_tasks(c, err) : 0;
+}
+
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
 	uint64_t minor, major;
 	int ret;
 
+	if (c->config.objects)
+		return capture_settle(c, err)
+			       ?: c->config.objects->all ? 0
+							 : capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	/* The side-band takes its time: it comes before the instance is needed. */
 	ret = watch(c, pid, err) ?: capture_settle(c, err) ?: note_sideband(c)
 		      ?: pfs_instance_add_tids(c->instance, &(struct pfs_tids){ .tids = &pid, .nr = 1 }, 0, err)
@@ -66,12 +102,6 @@ static int list_thread(void *ctx, const struct raw_event *ev)
 	int added = pfs_tids_add(&c->running.tids, ev->tid);
 
 	return added > 0 ? pfs_sideband_put(c->sideband, ev) : added;
-}
-
-/* What a process that has ended did before is recorded. */
-static int unless_ended(int ret)
-{
-	return ret == -ESRCH ? 0 : ret;
 }
 
 /* Enters the threads of the list from that one on. */
@@ -150,7 +180,12 @@ int capture_attach_all(struct pfs_capture *c, const pid_t *pids, unsigned int nr
 int capture_attach(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
-	int ret = capture_attach_all(c, &pid, 1, err), added = ret ? 0 : pfs_tids_add(&c->running.tids, pid);
+	int ret, added;
+
+	if (c->config.objects)
+		return capture_settle(c, err) ?: capture_note(c, pid, PFS_FACT(ATTACH, .pid = pid));
+	ret = capture_attach_all(c, &pid, 1, err);
+	added = ret ? 0 : pfs_tids_add(&c->running.tids, pid);
 
 	return added > 0 ? pfs_err_set(err, -ESRCH, "process %d: no such process", pid) : ret;
 }

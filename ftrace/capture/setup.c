@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,37 @@
 /* Without these, if they are wanted, there is nothing to record. */
 static bool is_required(const struct raw_desc *desc)
 {
-	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL || desc->kind == RAW_DAMON;
+	return desc->kind == RAW_FAULT_USER || desc->kind == RAW_FAULT_KERNEL || desc->kind == RAW_DAMON ||
+	       desc->kind == RAW_CACHE_FREE;
+}
+
+static bool wants_for_objects(const struct pfs_object_choice *objects, const struct raw_desc *desc)
+{
+	switch (desc->kind) {
+	case RAW_KMALLOC: /* its event has no cache */
+		return !objects->cache;
+	case RAW_PAGE_ALLOC:
+	case RAW_PAGE_FREE:
+		return objects->pages;
+	case RAW_CACHE_ALLOC:
+	case RAW_CACHE_FREE:
+	case RAW_EXEC:
+	case RAW_FORK:
+	case RAW_NEWTASK:
+	case RAW_EXIT:
+	case RAW_RENAME:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc)
 {
+	if (c->config.objects)
+		return wants_for_objects(c->config.objects, desc);
+	if (raw_is_object(desc->kind))
+		return false;
 	switch (desc->kind) {
 	case RAW_FUNCTION:
 	case RAW_HANDLER:
@@ -103,11 +130,29 @@ static const char *lack_of(const struct raw_desc *desc)
 	}
 }
 
+/* Objects of other processes are freed, too: their allocations are recorded and left out when the recording is read. */
+static const char *object_filter(const struct pfs_object_choice *o, const struct raw_desc *desc, char *buf, size_t size)
+{
+	bool allocates = desc->kind == RAW_KMALLOC || desc->kind == RAW_CACHE_ALLOC;
+	int len = 0;
+
+	*buf = '\0';
+	if (o->cache && desc->str && (allocates || desc->kind == RAW_CACHE_FREE))
+		len = snprintf(buf, size, "%s ~ \"%s\"", desc->str, o->cache);
+	if (allocates && o->min)
+		len += snprintf(buf + len, size - len, "%sbytes_req >= %" PRIu64, len ? " && " : "", o->min);
+	if (allocates && o->max)
+		snprintf(buf + len, size - len, "%sbytes_req <= %" PRIu64, len ? " && " : "", o->max);
+	return *buf ? buf : NULL;
+}
+
 static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs_err *err)
 {
 	char buf[FILTER_MAX];
 
-	return pfs_instance_enable(c->instance, desc->system, desc->name, capture_filter_of(desc, buf, sizeof(buf)),
+	return pfs_instance_enable(c->instance, desc->system, desc->name,
+				   c->config.objects ? object_filter(c->config.objects, desc, buf, sizeof(buf))
+						     : capture_filter_of(desc, buf, sizeof(buf)),
 				   err);
 }
 
@@ -191,18 +236,29 @@ static int note_whole_folios(struct pfs_capture *c, struct pfs_err *err)
 	return note_lack(c, "filemap", "mm_filemap_map_pages", "pages of large folios beyond a fault-around", err);
 }
 
+static int check_objects(struct pfs_capture *c, struct pfs_err *err)
+{
+	const struct pfs_object_choice *o = c->config.objects;
+	const struct pfs_row *row = pfs_formats_find(c->formats, "kmem", "kmem_cache_alloc");
+
+	if (o->cache && (!row || row->str_form == PFS_STR_NONE))
+		return pfs_err_set(err, -ENOTSUP, "--cache: the events of this kernel do not name the cache");
+	return note(c, PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache), err);
+}
+
 static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 {
-	int ret = note_whole_folios(c, err);
+	bool objects = c->config.objects;
+	int ret = objects ? check_objects(c, err) : note_whole_folios(c, err);
 
 	for (unsigned int i = 0; !ret && i < nr_raw_descs; i++)
 		if (capture_wants(c, &raw_descs[i]))
 			ret = enable_desc(c, &raw_descs[i], err);
-	if (!ret && !pfs_instance_has_event(c->instance, "syscalls", "sys_enter_munmap"))
+	if (!ret && !objects && !pfs_instance_has_event(c->instance, "syscalls", "sys_enter_munmap"))
 		ret = note_lack(c, "syscalls", "*", "mappings asked for, removals, populated pages", err);
 	for (const char *const *event = c->options->events; !ret && *event; event++)
 		ret = enable_named(c, *event, err);
-	if (!ret && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
+	if (!ret && !objects && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
 		ret = note(c, PFS_FACT(EXIT_MMAP, .text = "yes"), err);
 	return ret;
 }

@@ -22,8 +22,11 @@ struct named {
 	UT_hash_handle hh;
 };
 
+enum { RECENT_SITES = 1024 };
+
 struct collected {
 	const struct pfs_symbols *symbols;
+	uint64_t recent[RECENT_SITES]; /* call sites whose functions are listed, by address */
 	struct named *threads, *functions;
 };
 
@@ -61,6 +64,16 @@ static int put_function(struct collected *all, uint64_t ip)
 	return put_name(&all->functions, name ? start : 0, name);
 }
 
+static int put_site(struct collected *all, uint64_t site)
+{
+	uint64_t *recent = &all->recent[site / 4 % RECENT_SITES];
+
+	if (*recent == site)
+		return 0;
+	*recent = site;
+	return put_function(all, site);
+}
+
 static int collect_name(void *ctx, const struct raw_event *raw)
 {
 	struct collected *all = ctx;
@@ -72,6 +85,10 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 	case RAW_RENAME:
 	case RAW_PFS_TASK:
 		return put_name(&all->threads, raw->arg[0], raw->str);
+	case RAW_KMALLOC:
+	case RAW_CACHE_ALLOC:
+	case RAW_CACHE_FREE:
+		return put_site(all, raw->arg[0]);
 	case RAW_FUNCTION:
 		return put_function(all, raw->arg[2]) ?: put_function(all, raw->arg[3]);
 	default:

@@ -72,15 +72,16 @@ static int read_ftrace_formats(struct pfs_dat *dat, struct dat_cursor *c)
 }
 
 /*
- * The kernel's symbols. Only a recording of pfscope's own has use for them: there are few in it, where other
- * files have all.
+ * The kernel's symbols. Only kernel objects and a recording of pfscope's own have use for them: there are few in that,
+ * where other files have all.
  */
 static int read_symbols(struct pfs_dat *dat, struct dat_cursor *c)
 {
 	uint32_t len = dat_u32(c, "kernel symbols");
 	const char *text;
 
-	if (!dat->printer && !pfs_formats_find(dat->info.formats, "pfscope", "pfs_note")) {
+	if (!dat->printer && !dat->info.formats->seen.objects &&
+	    !pfs_formats_find(dat->info.formats, "pfscope", "pfs_note")) {
 		dat_skip(c, len, "kernel symbols");
 		return c->code;
 	}

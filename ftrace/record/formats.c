@@ -241,12 +241,15 @@ int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, str
 	return ret;
 }
 
-int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err)
+int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir,
+			    bool (*wants)(const void *ctx, const struct raw_desc *desc), const void *ctx,
+			    struct pfs_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; ret >= 0 && i < nr_raw_descs; i++)
-		ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system, raw_descs[i].name);
+		if (!wants || wants(ctx, &raw_descs[i]))
+			ret = pfs_formats_load_event(f, tracing_dir, raw_descs[i].system, raw_descs[i].name);
 	return ret < 0 ? pfs_err_set(err, ret, "event formats: %s", strerror(-ret)) : 0;
 }
 

@@ -97,8 +97,10 @@ int pfs_formats_add(struct pfs_formats *f, const char *system, const char *text,
  */
 int pfs_formats_load_event(struct pfs_formats *f, const char *tracing_dir, const char *system, const char *name);
 
-/* All events of raw_desc.c that exist under a tracefs or instance. 0 or -errno with err set. */
-int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);
+/* Those events of raw_desc.c that are wanted (NULL: all) and exist under a tracefs or instance. 0 or -errno with err set. */
+int pfs_formats_load_events(struct pfs_formats *f, const char *tracing_dir,
+			    bool (*wants)(const void *ctx, const struct raw_desc *desc), const void *ctx,
+			    struct pfs_err *err);
 
 /* header_page and header_event. The same. */
 int pfs_formats_load_headers(struct pfs_formats *f, const char *tracing_dir, struct pfs_err *err);

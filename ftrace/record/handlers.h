@@ -66,4 +66,10 @@ void pfs_symbols_free(struct pfs_symbols *symbols);
 /* The function that addr lies in: its name, and where it begins (if start is not NULL); or NULL. */
 const char *pfs_symbols_find(const struct pfs_symbols *symbols, uint64_t addr, uint64_t *start);
 
+/* The same, as assemble/assemble.h takes it. */
+static inline const char *pfs_function_name(const void *symbols, uint64_t addr, uint64_t *start)
+{
+	return pfs_symbols_find(symbols, addr, start);
+}
+
 #endif

@@ -37,6 +37,11 @@ enum raw_kind {
 	RAW_SIGNAL,	  /* arg: sig, code, pid (the thread it is sent to) */
 	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
 	RAW_DELETE_CACHE, /* arg: dev, ino, page index, order */
+	/* kernel objects. Text only: arg[4]: 1 = the address is hashed; text: the call site as function+0xoffset */
+	RAW_KMALLOC,	 /* arg: call site, address, bytes requested, bytes allocated */
+	RAW_CACHE_ALLOC, /* the same; str: the cache */
+	RAW_CACHE_FREE,	 /* arg: call site, address; str: the cache, if it was known */
+	RAW_PAGE_FREE,	 /* arg: pfn, order */
 	/* of the tracers that capture/tracers.c enables */
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */
@@ -57,6 +62,12 @@ enum raw_kind {
 static inline bool raw_is_call(enum raw_kind kind)
 {
 	return kind == RAW_CALL_ENTER || kind == RAW_CALL_EXIT;
+}
+
+/* Is it about an object of the kernel, so that recordings of faults do without? */
+static inline bool raw_is_object(enum raw_kind kind)
+{
+	return kind >= RAW_KMALLOC && kind <= RAW_PAGE_FREE;
 }
 
 #define RAW_ABSENT   UINT64_MAX
@@ -164,10 +175,18 @@ bool raw_desc_of_system(const struct raw_desc *desc, const char *system);
 
 /* Which events a recording has, as a reader learns of them; zeroed at first. */
 struct raw_seen {
-	bool faults;	 /* page faults, or pfscope's own records: it recorded faults, even if there were none */
+	bool faults;	 /* page faults */
+	bool objects;	 /* kernel objects */
+	bool own;	 /* pfscope's own records: without objects it recorded faults, even if there were none */
 	unsigned int nr; /* of names[] */
 	char names[320]; /* of a few others: " sched:sched_switch, sched:sched_wakeup, ...," */
 };
+
+/* Was it made to record faults? */
+static inline bool raw_seen_faults(const struct raw_seen *seen)
+{
+	return seen->faults || (seen->own && !seen->objects);
+}
 
 /* An event whose name is at `name`, and ends where no letter, digit or _ is. system may be NULL. */
 void raw_seen_add(struct raw_seen *seen, enum raw_kind kind, const char *system, const char *name);

@@ -29,6 +29,13 @@ const struct raw_desc raw_descs[] = {
 	      "order"),
 	EVENT("filemap", "mm_filemap_fault", RAW_FILE_FAULT, NULL, "s_dev", "i_ino", "index"),
 	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
+	EVENT("kmem", "kmalloc", RAW_KMALLOC, NULL, "call_site", "ptr", "bytes_req", "bytes_alloc"),
+	EVENT("kmem", "kmalloc_node", RAW_KMALLOC, NULL, "call_site", "ptr", "bytes_req", "bytes_alloc"),
+	EVENT("kmem", "kmem_cache_alloc", RAW_CACHE_ALLOC, "name", "call_site", "ptr", "bytes_req", "bytes_alloc"),
+	EVENT("kmem", "kmem_cache_alloc_node", RAW_CACHE_ALLOC, "name", "call_site", "ptr", "bytes_req", "bytes_alloc"),
+	EVENT("kmem", "kfree", RAW_CACHE_FREE, NULL, "call_site", "ptr"),
+	EVENT("kmem", "kmem_cache_free", RAW_CACHE_FREE, "name", "call_site", "ptr"),
+	EVENT("kmem", "mm_page_free", RAW_PAGE_FREE, NULL, "pfn", "order"),
 	EVENT("signal", "signal_generate", RAW_SIGNAL, NULL, "sig", "code", "pid"),
 	EVENT("damon", "damon_aggregated", RAW_DAMON, NULL, "target_id", "start", "end", "nr_accesses"),
 	EVENT("mmap", "exit_mmap", RAW_EXIT_MMAP, NULL, NULL),
@@ -106,10 +113,12 @@ void raw_seen_add(struct raw_seen *seen, enum raw_kind kind, const char *system,
 	char one[72];
 	int len = 0;
 
-	seen->faults |= kind == RAW_FAULT_USER || kind == RAW_FAULT_KERNEL || kind >= RAW_PFS_MAP;
+	seen->faults |= kind == RAW_FAULT_USER || kind == RAW_FAULT_KERNEL;
+	seen->objects |= raw_is_object(kind);
+	seen->own |= kind >= RAW_PFS_MAP;
 	while (isalnum((unsigned char)name[len]) || name[len] == '_')
 		len++;
-	if (seen->faults || seen->nr > 4 || !len)
+	if (seen->faults || kind >= RAW_PFS_MAP || seen->nr > 4 || !len)
 		return;
 	snprintf(one, sizeof(one) - 1, " %s%s%.*s", system ? system : "", system ? ":" : "", len, name);
 	strcat(one, ",");

@@ -253,7 +253,7 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 	take_comm(t, c, end);
 	if (c->clock > t->stats.clock)
 		t->stats.clock = c->clock;
-	if (!t->stats.seen.faults)
+	if (!raw_seen_faults(&t->stats.seen))
 		raw_seen_add(&t->stats.seen, te ? te->desc->kind : RAW_OTHER, NULL, te ? te->desc->name : c->event);
 	if (te && t->other && raw_is_call(te->desc->kind))
 		ret = emit_other(t, c->event, end);

@@ -113,6 +113,8 @@ const char *pfs_kind_name(enum pfs_kind kind)
 
 uint64_t pfs_event_needs(const struct pfs_event *ev)
 {
+	if ((ev->kind == PFS_ALLOC || ev->kind == PFS_FREE) && pfs_has(ev, PFS_F_PFN))
+		return 0;
 	return ev->kind == PFS_UNMAP ? op_needs[pfs_event_op(ev)] : pfs_kinds[ev->kind].needs;
 }
 

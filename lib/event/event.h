@@ -47,8 +47,8 @@ enum pfs_kind {
 	PFS_MAJOR,    /* the fault under way had to read a page of the file (dev ino off) */
 	PFS_CACHED,   /* the state of pages of a file in the page cache: dev ino off end_off state interval last */
 	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
-	PFS_ALLOC,    /* kernel object allocated */
-	PFS_FREE,     /* kernel object freed */
+	PFS_ALLOC,    /* the kernel allocated an object: ptr site func size allocated cache, or pages: pfn order size */
+	PFS_FREE,     /* ... and freed it: ptr site func cache, or pfn order */
 	PFS_LOST,     /* `count` events were lost on `cpu` since the last one there */
 	PFS_NOTE,     /* a header fact: key value */
 	PFS_TRACE,    /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
@@ -206,6 +206,7 @@ enum {
 	F(COUNT, count, U64, count, NULL) \
 	F(INTERVAL, interval, U64, interval_ns, NULL) \
 	F(SITE, site, HEX, site, NULL) \
+	F(FUNC, func, STR, func, NULL) \
 	F(PTR, ptr, HEX, ptr, NULL) \
 	F(SIZE, size, U64, size, NULL) \
 	F(ALLOCATED, allocated, U64, allocated, NULL) \
@@ -267,6 +268,7 @@ struct pfs_event {
 	uint64_t interval_ns;
 	uint64_t site, ptr, size, allocated;
 	const char *comm;
+	const char *func; /* the site as function+0xoffset */
 	const char *cache;
 	const char *key, *value;
 	const char *name; /* path or [heap], [stack], ...; "" is known to be anonymous */
@@ -391,7 +393,7 @@ static inline bool pfs_kind_is(const struct pfs_event *ev, unsigned int flags)
 /* Name of a kind ("fault"), or NULL if there is no such kind. */
 const char *pfs_kind_name(enum pfs_kind kind);
 
-/* PFS_HAS() of the fields that the event needs, by its kind and, of an unmap, its op. */
+/* PFS_HAS() of the fields that the event needs, by its kind and, of an unmap, its op; pages need no ptr. */
 uint64_t pfs_event_needs(const struct pfs_event *ev);
 
 /* The kind of that name (len bytes), or -ENOENT. */

@@ -13,7 +13,7 @@
 #include "event/line.h"
 
 /* An event in the longest form: a byte in JSON takes \uXXXX, and two digits more in the _hex member. */
-#define EVENT_MAX (5 * (8 * PFS_EVENT_STR_MAX + 128) + 8192)
+#define EVENT_MAX (PFS_EVENT_STRINGS * (8 * PFS_EVENT_STR_MAX + 128) + 8192)
 enum { BATCH = 65536 };
 
 struct export_form {

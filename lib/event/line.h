@@ -20,7 +20,7 @@
 #include "event/text.h"
 
 /* No line is longer (its newline apart): five strings with every byte as \xNN, all other fields. */
-#define PFS_LINE_MAX (5 * (4 * PFS_EVENT_STR_MAX + 32) + 4096)
+#define PFS_LINE_MAX (PFS_EVENT_STRINGS * (4 * PFS_EVENT_STR_MAX + 32) + 4096)
 
 /* Writes one line with its newline, without a NUL. Its length, or -ENOBUFS if size is too small. */
 ssize_t pfs_line_write(const struct pfs_event *ev, char *buf, size_t size);

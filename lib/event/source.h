@@ -21,9 +21,18 @@
 
 /* What not every source can do. Each is a bit. */
 enum pfs_source_can {
-	PFS_CAN_COUNT = 1, /* have the kernel count the faults of a launched process, too */
-	PFS_CAN_USER = 2,  /* record all processes of a user */
-	PFS_CAN_COMM = 4,  /* record all processes of a name */
+	PFS_CAN_COUNT = 1,   /* have the kernel count the faults of a launched process, too */
+	PFS_CAN_USER = 2,    /* record all processes of a user */
+	PFS_CAN_COMM = 4,    /* record all processes of a name */
+	PFS_CAN_OBJECTS = 8, /* record kernel objects instead of faults */
+};
+
+/* The kernel objects that are recorded instead of faults. Frees, by whatever process, are recorded always. */
+struct pfs_object_choice {
+	bool all;	   /* of all processes: those that are added are not noted */
+	bool pages;	   /* pages, too */
+	const char *cache; /* a glob for the names of caches; NULL: any, and kmalloc() */
+	uint64_t min, max; /* bytes requested; max 0: no limit */
 };
 
 /* What every source is asked for. *live is copied; strings and options are borrowed until the source is closed. */
@@ -36,9 +45,10 @@ struct pfs_source_config {
 	bool count;		     /* the kernel's own count of faults, too (PFS_CAN_COUNT) */
 	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */
 	uid_t uid;
-	bool is_32bit;	  /* the program that is launched is a 32-bit one */
-	const char *comm; /* every process of that name (PFS_CAN_COMM); or NULL */
-	uint64_t owner;	  /* of what is made in the kernel, see os/owner.h */
+	const struct pfs_object_choice *objects; /* PFS_CAN_OBJECTS; NULL: faults */
+	bool is_32bit;				 /* the program that is launched is a 32-bit one */
+	const char *comm;			 /* every process of that name (PFS_CAN_COMM); or NULL */
+	uint64_t owner;				 /* of what is made in the kernel, see os/owner.h */
 
 	bool (*give_up)(void *ctx);		     /* polled during long work: does the user want to stop? */
 	void (*report)(void *ctx, const char *line); /* progress and refusals, a line each */

@@ -23,6 +23,7 @@ rooms()
 	lib live: view model base
 	lib symbol: os base
 	lib plot: compare view symbol model event base
+	lib objects: event base
 	lib refault: os event base
 	ftrace record: event base
 	ftrace tracefs: os base
@@ -38,7 +39,7 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	cmd common: capture user text dat assemble record session live view refault model event os base
-	cmd commands: common capture tracefs assemble session module compare plot view simulate reference refault model event os base
+	cmd commands: common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
 	END
 }
 

@@ -59,13 +59,13 @@ for command in events maps report pages mrc; do
 		is "$("$PFSCOPE" $command --format=$format "$good" 2>&1)" "$("$PFSCOPE" $command --$format "$good" 2>&1)" "$command --format=$format is --$format"
 	done
 done
-for command in run attach top render events maps pages report diff tape mrc plot clean doctor stap; do
+for command in run attach top render events maps pages report diff tape mrc plot kmap clean doctor stap; do
 	is "$("$PFSCOPE" $command -h 2>&1)" "$("$PFSCOPE" $command --help)" "$command -h is --help"
 done
 refused 2 'no such command' 'a command with control characters' $'fr\e[31mob'
 unlike "$err" $'\e' '... which are escaped'
 refused 2 'no such command' 'help for an unknown command' help frob
-for command in run attach top render events maps pages report diff tape mrc plot clean doctor stap; do
+for command in run attach top render events maps pages report diff tape mrc plot kmap clean doctor stap; do
 	refused 2 "unrecognized option '--frob'" "$command: unknown option" $command --frob
 done
 refused 2 "'--regoin=x'; did you mean --region\?" 'an option that is nearly one' render --regoin=x
@@ -83,6 +83,17 @@ done
 refused 2 'output-file: not with a recording' 'top -o of a recording' top -o x /a
 refused 2 'standard input has the keys' 'top -' top -
 refused 2 'standard input and output must be a terminal' 'top without a terminal' top /a
+refused 2 'record: no command, --pid or --all given' 'kmap record of nothing' kmap record
+refused 2 'record: --pid: not with a command or --all' 'kmap record of two things' kmap record --pid 1 -- true
+refused 2 'only with .kmap record' 'an option of the recorder without it' kmap --all "$good"
+refused 2 'are of printing' 'an option of printing while recording' kmap record --stats -- true
+refused 2 'only one recording' 'two recordings' kmap "$good" "$good"
+for size in x '' - 128-64 1x -1-2; do
+	refused 2 '--size: ' "--size '$size'" kmap --size="$size" "$good"
+done
+for pid in x '' 0 1, ,1 -5 4294967297; do
+	refused 2 '--pid: ' "kmap --pid '$pid'" kmap --pid="$pid" "$good"
+done
 refused 2 'attach: no process given' 'attach without a process' attach
 for pid in 0 -- -1 1x '' 4294967296 99999999999999999999; do
 	[ "$pid" = -- ] && continue

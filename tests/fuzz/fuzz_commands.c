@@ -69,6 +69,13 @@ static const struct {
 					LIST("--sizes=1,4,64K"), LIST("--no-code"), NULL } },
 	{ "mrc", cmd_mrc, true,
 	  (const char *const *const[]){ LIST("--window=1ms,10ms"), LIST("--series"), LIST("--json", "--csv"), NULL } },
+	{ "kmap", cmd_kmap, false,
+	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--symbols"), LIST("--pid=1,2036"),
+					LIST("--comm=*s*"), LIST("--cache=k*"), LIST("--size=64-512"),
+					LIST("--salvage"), NULL } },
+	{ "kmap", cmd_kmap, true,
+	  (const char *const *const[]){ LIST("--stats"), LIST("--json", "--csv"), LIST("--top=3"), LIST("--comm=*s*"),
+					LIST("--size=-512"), LIST("--salvage"), NULL } },
 	{ "plot", cmd_plot, false,
 	  (const char *const *const[]){ LIST("--width=40", "--width=200"), LIST("--color=always"),
 					LIST("--sort=faults"), NULL } },
@@ -132,8 +139,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(name, sizeof(name), "pfscope %s", commands[which].name);
 	argv[0] = name;
 	argc = add_options(argv, argc, commands[which].lists, commands[which].first_needed, &choice);
-	argc = add_options(argv, argc, filters, false, &choice);
-	if (commands[which].main != cmd_diff)
+	if (commands[which].main != cmd_kmap) /* it has its own */
+		argc = add_options(argv, argc, filters, false, &choice);
+	if (commands[which].main != cmd_diff && commands[which].main != cmd_kmap)
 		argc = add_options(argv, argc, strict, false, &choice);
 	argv[argc++] = (char *)file_of(data + NR_CHOICES, size - NR_CHOICES);
 	if (commands[which].main == cmd_diff) { /* of two recordings */

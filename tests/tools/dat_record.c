@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	put("0", "tracing_on");
 	put("mono", "trace_clock");
 	put(argv[2], "buffer_size_kb");
-	if (pfs_formats_load_events(f, instance, &err) || pfs_formats_load_headers(f, instance, &err) ||
+	if (pfs_formats_load_events(f, instance, NULL, NULL, &err) || pfs_formats_load_headers(f, instance, &err) ||
 	    pfs_records_init(&own, f) < 0)
 		die(err.msg);
 	content.own_fd = pfs_temp_open(&err);

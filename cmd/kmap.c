@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pfscope kmap: prints the kernel objects of a recording, or what they add up to; `pfscope kmap record` records them.
+ */
+#include "base/array.h"
+#include "base/number.h"
+#include "base/term.h"
+#include "base/units.h"
+#include "common/command.h"
+#include "common/pager.h"
+#include "common/reading.h"
+#include "common/recorded.h"
+#include "objects/kmap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP };
+
+struct kmap_args {
+	/* printing */
+	const char *file;
+	bool stats, symbols, salvage;
+	unsigned int top;
+	const char *format;
+	struct pfs_object_filter filter; /* recording: cache and size only */
+	int32_t *pids;
+	/* recording */
+	bool records;
+	struct run_args run;
+	struct attach_args attach;
+	struct pfs_object_choice choice;
+};
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "Printing:", 1 },
+	{ "stats", OPTION_FLAG(struct kmap_args, stats), NULL, 0,
+	  "Print tables by cache, call site, process (with --top, --json or --csv also by size class), and what may leak",
+	  1 },
+	{ "symbols", OPTION_FLAG(struct kmap_args, symbols), NULL, 0,
+	  "Print functions instead of addresses, as far as the recording has them", 1 },
+	{ "top", OPT_TOP, "N", 0, "With --stats: N rows of each table (default: one screen)", 1 },
+	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: `text' (the default), `json' or `csv'", 1 },
+	{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },
+	{ "csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1 },
+	{ "comm", OPTION_WORD(struct kmap_args, filter.comm), "GLOB", 0,
+	  "Only objects allocated by threads of that name", 1 },
+	{ "salvage", OPTION_FLAG(struct kmap_args, salvage), NULL, 0, "Show what is readable of a damaged file", 1 },
+	{ NULL, 0, NULL, 0, "Printing and recording:", 2 },
+	{ "pid", OPT_PID, "PID", 0, "Only objects allocated by these processes (record: and by their future children)",
+	  2 },
+	{ "cache", OPTION_WORD(struct kmap_args, filter.cache), "GLOB", 0, "Only objects of these caches", 2 },
+	{ "size", OPT_SIZE, "MIN-MAX", 0, "Only objects of so many bytes, as requested (64-128, 1K-, -64)", 2 },
+	{ NULL, 0, NULL, 0, "Recording (`kmap record'):", 3 },
+	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat (`-o -- ...': in pfscope.dat)", 3 },
+	{ "all", OPTION_FLAG(struct kmap_args, choice.all), NULL, 0, "Objects of all processes", 3 },
+	{ "pages", OPTION_FLAG(struct kmap_args, choice.pages), NULL, 0, "Record pages, too", 3 },
+	{ "duration", 'd', "TIME", 0, "Without a command: stop after TIME (10, 1.5s, 100ms)", 3 },
+	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 3 },
+	{ 0 },
+};
+
+static void parse_pids(struct kmap_args *args, const char *arg, struct argp_state *state)
+{
+	const char *p = arg;
+	uint64_t pid = 0;
+
+	do {
+		const char *end = pfs_dec(p, &pid);
+		int32_t *add = NULL;
+
+		if (end == p || !pid || pid > INT32_MAX || (*end && *end != ','))
+			argp_error(state, "--pid: %s: must be process IDs, separated by commas", arg);
+		add = pfs_array_append(args->pids, args->filter.nr_pids);
+		if (!add)
+			argp_failure(state, EXIT_FAILED, ENOMEM, "--pid");
+		*add = pid;
+		p = *end ? end + 1 : NULL;
+	} while (p);
+	args->filter.pids = args->pids;
+}
+
+static bool parse_bytes(const char *text, size_t len, uint64_t *bytes)
+{
+	char word[32];
+	bool unit;
+
+	if (!len || len >= sizeof(word))
+		return !len;
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	return pfs_size_parse(word, bytes, &unit);
+}
+
+/* "64-128", "64-", "-128", "64" */
+static void parse_size(struct kmap_args *args, const char *arg, struct argp_state *state)
+{
+	struct pfs_object_filter *f = &args->filter;
+	const char *dash = strchr(arg, '-');
+	size_t len = dash ? (size_t)(dash - arg) : strlen(arg);
+
+	f->min = f->max = 0;
+	if (!*arg || !strcmp(arg, "-") || !parse_bytes(arg, len, &f->min) ||
+	    !parse_bytes(dash ? dash + 1 : arg, dash ? strlen(dash + 1) : len, &f->max) || (f->max && f->max < f->min))
+		argp_error(state, "--size: %s: must be MIN-MAX bytes (64-128, 1K-, -64)", arg);
+}
+
+static void set_format(struct kmap_args *args, const char *name, struct argp_state *state)
+{
+	if (args->format && strcmp(args->format, name))
+		argp_error(state, "--json, --csv and --format: only one of them");
+	args->format = name;
+}
+
+/* Refuses options of the other use, which would do nothing. */
+static void check(struct kmap_args *args, struct argp_state *state)
+{
+	const struct recording_args *r = &args->run.recording;
+	bool choice =
+		args->choice.all || args->choice.pages || r->file || r->config.buffer_kb || args->attach.duration_ns;
+
+	if (!args->records && choice)
+		argp_error(state, "--all, --pages, -o, -d and -b: only with `kmap record'");
+	if (!args->records)
+		return;
+	if (args->stats || args->symbols || args->top || args->format || args->filter.comm || args->salvage)
+		argp_error(state, "record: --stats, --symbols, --top, --format, --comm and --salvage are of printing");
+	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)
+		argp_error(state, "record: no command, --pid or --all given");
+	if (args->filter.nr_pids && (args->run.command || args->choice.all))
+		argp_error(state, "record: --pid: not with a command or --all");
+	if (args->filter.cache && strchr(args->filter.cache, '"'))
+		argp_error(state, "--cache: %s: no name of a cache", args->filter.cache);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = { "text", "csv", "json" };
+	struct kmap_args *args = state->input;
+
+	switch (key) {
+	case OPT_TABLE_FORMAT:
+		set_format(args, formats[option_word(state, "format", arg, formats, 3, "text, json or csv")], state);
+		return 0;
+	case OPT_JSON:
+	case OPT_CSV:
+		set_format(args, key == OPT_JSON ? "json" : "csv", state);
+		return 0;
+	case OPT_TOP:
+		args->top = top_of_option(arg, "rows", state);
+		return 0;
+	case OPT_PID:
+		parse_pids(args, arg, state);
+		return 0;
+	case OPT_SIZE:
+		parse_size(args, arg, state);
+		return 0;
+	case 'o':
+		args->run.recording.file = file_of_option(arg);
+		return 0;
+	case 'b':
+		args->run.recording.config.buffer_kb = buffer_of_option(arg, state);
+		return 0;
+	case 'd':
+		if (!pfs_duration_parse(arg, &args->attach.duration_ns))
+			argp_error(state, "--duration: %s: must be a time (10, 1.5s, 100ms)", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!args->records && !args->file && !strcmp(arg, "record")) {
+			args->records = true;
+		} else if (args->records) { /* the rest belongs to the command */
+			args->run.command = &state->argv[state->next - 1];
+			state->next = state->argc;
+		} else if (args->file) {
+			argp_error(state, "%s: only one recording can be read", arg);
+		} else {
+			args->file = arg;
+		}
+		return 0;
+	case ARGP_KEY_END:
+		check(args, state);
+		return 0;
+	default:
+		return option_store(args, key, arg);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "FILE|record [--] COMMAND [ARG...]",
+	.doc = "Print for each kernel object of a recording where, when and by whom it was allocated and freed: KMAP lines, or with --stats tables. FILE is a recording of `kmap record' or of any tool that recorded kmem events. `record' records them.\v"
+	       "Examples:\n"
+	       "  pfscope kmap record -o k.dat -- make     record the objects of a command\n"
+	       "  pfscope kmap --stats k.dat               tables: caches, call sites, processes, leaks\n"
+	       "  pfscope kmap --symbols --cache 'sock*' k.dat\n"
+	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system",
+};
+
+/* ---- printing ---- */
+
+static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out, struct pfs_objects *objects)
+{
+	*kmap = (struct pfs_kmap){
+		.out = out,
+		.form = !args->format || !strcmp(args->format, "text") ? PFS_KMAP_TEXT
+			: !strcmp(args->format, "csv")		       ? PFS_KMAP_CSV
+								       : PFS_KMAP_JSON,
+		.name = args->file ? args->file : "standard input",
+		.functions = args->symbols,
+		.color = pfs_term_color(pager_terminal(out), PFS_COLOR_AUTO),
+		.width = pfs_term_width(pager_terminal(out)),
+		.top = args->top,
+		.objects = objects,
+	};
+}
+
+/* read() gives the events to the sink. */
+static int print(const struct kmap_args *args, FILE *out, bool stats,
+		 int (*read)(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err),
+		 void *ctx, struct pfs_err *err)
+{
+	struct pfs_kmap kmap;
+	struct pfs_tally tally = { 0 };
+	struct pfs_object_sink to = stats ? pfs_tally_sink(&tally) : (struct pfs_object_sink){ 0 };
+	struct pfs_sink sink;
+	int ret;
+
+	begin(&kmap, args, out, NULL);
+	if (!stats)
+		to = pfs_kmap_sink(&kmap);
+	kmap.objects = tally.objects = pfs_objects_new(args->records ? NULL : &args->filter, &to);
+	if (!kmap.objects)
+		return pfs_err_set(err, -ENOMEM, "no memory for objects");
+	sink = pfs_objects_sink(kmap.objects);
+	ret = read(args, ctx, &sink, err);
+	if (ret >= 0)
+		ret = pfs_objects_end(kmap.objects);
+	if (!ret && stats)
+		ret = pfs_kmap_stats(&kmap, &tally);
+	else if (!ret)
+		pfs_kmap_end(&kmap);
+	if (ret < 0 && !*err->msg)
+		pfs_err_set(err, ret, "%s: %s", kmap.name, strerror(-ret));
+	if (!ret && (fflush(out) || ferror(out)) && errno != EPIPE)
+		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
+	pfs_tally_fini(&tally);
+	pfs_objects_free(kmap.objects);
+	return ret;
+}
+
+static int read_file(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err)
+{
+	const struct input_options how = {
+		.salvage = args->salvage,
+		.objects = true,
+		.progress = args->stats || !isatty(pager_terminal(stdout)),
+	};
+
+	return input_read(args->file, &how, sink, err);
+}
+
+/* ---- recording ---- */
+
+static struct kmap_args *args_of(const struct recording_args *recording, bool runs)
+{
+	return runs ? (struct kmap_args *)((char *)recording - offsetof(struct kmap_args, run.recording))
+		    : (struct kmap_args *)((char *)recording - offsetof(struct kmap_args, attach.recording));
+}
+
+static int replay(const struct kmap_args *args, void *live, const struct pfs_sink *sink, struct pfs_err *err)
+{
+	return ((struct pfs_live *)live)->source->replay(live, sink, err);
+}
+
+/* Without a file: what the objects add up to. */
+static int draw_run(const struct recording_args *recording, struct pfs_live *live, struct pfs_err *err)
+{
+	return print(args_of(recording, true), stderr, true, replay, live, err);
+}
+
+static int draw_attach(const struct recording_args *recording, struct pfs_live *live, struct pfs_err *err)
+{
+	return print(args_of(recording, false), stderr, true, replay, live, err);
+}
+
+static int record(struct kmap_args *args)
+{
+	struct recording_args *recording = &args->run.recording;
+	struct pfs_err err = { "" };
+	int status;
+
+	args->choice.cache = args->filter.cache;
+	args->choice.min = args->filter.min;
+	args->choice.max = args->filter.max;
+	recording->config.objects = &args->choice;
+	recording->config.to_file = recording->file;
+	if (source_args_init(&recording->sources) ||
+	    source_args_check(&recording->sources, &recording->config.options, &err)) {
+		source_args_fini(&recording->sources);
+		message("no memory to record");
+		return EXIT_FAILED;
+	}
+	if (recording->file)
+		recording->no_bars = true;
+	if (args->run.command) {
+		recording->draw = draw_run;
+		return run_recorded(&args->run);
+	}
+	args->attach.recording = *recording;
+	args->attach.recording.draw = draw_attach;
+	args->attach.pids = args->pids;
+	args->attach.nr_pids = args->filter.nr_pids;
+	status = attach_recorded(&args->attach);
+	return status;
+}
+
+int cmd_kmap(int argc, char **argv)
+{
+	struct kmap_args args = { 0 };
+	struct pfs_err err = { "" };
+	int status = EXIT_FAILED;
+
+	if (!cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args)) {
+		if (args.records)
+			status = record(&args);
+		else if (reading_find(&args.file, &err))
+			fail(&err);
+		else {
+			pager_start();
+			status = print(&args, stdout, args.stats, read_file, NULL, &err) ? fail(&err) : EXIT_OK;
+			pager_end();
+		}
+	}
+	free(args.pids);
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Objects as lines, and what they add up to as tables: text, CSV or JSON. */
+#ifndef PFS_KMAP_H
+#define PFS_KMAP_H
+
+#include "base/json.h"
+#include "objects/tally.h"
+
+#include <stdio.h>
+
+enum pfs_kmap_form { PFS_KMAP_TEXT, PFS_KMAP_CSV, PFS_KMAP_JSON };
+
+struct pfs_kmap {
+	FILE *out;
+	enum pfs_kmap_form form;
+	const char *name; /* of the recording */
+	bool functions;	  /* instead of addresses, in text */
+	bool color;
+	unsigned int width, top; /* of tables; top 0: the first screen */
+	struct pfs_objects *objects;
+	struct pfs_json json;
+	bool begun;
+};
+
+/*
+ * Writes a line for each object that ends, in the order of their ends, then those that are alive: a sink. All other
+ * members are set first.
+ *
+ *     # ...
+ *     alloc_ip,pid,obj_va_ptr,size,alloc_time,free_time,free_ip,executable
+ */
+struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *kmap);
+
+/* After the last object. */
+void pfs_kmap_end(struct pfs_kmap *kmap);
+
+/* Sorts the tables and writes them: the headline, each table, and the call sites that leak. 0 or -ENOMEM. */
+int pfs_kmap_stats(struct pfs_kmap *kmap, struct pfs_tally *tally);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A line for each object. */
+#include "objects/kmap.h"
+
+#include "base/escape.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+
+enum { WORD_MAX = 400 };
+
+/* Seconds since the first event. */
+static const char *time_text(char buf[24], const struct pfs_kmap *k, uint64_t ts_ns)
+{
+	uint64_t first = pfs_objects_stats(k->objects)->first_ns;
+
+	return pfs_fixed_text(buf, ts_ns > first ? ts_ns - first : 0, 9);
+}
+
+/* "0xffffffff81234567"; of text its function, or "?". */
+static const char *site_text(char *buf, size_t size, const struct pfs_kmap *k, uint32_t site)
+{
+	const struct pfs_object_site *s = pfs_objects_site(k->objects, site);
+
+	if (s->func && (k->functions || !s->addr))
+		pfs_escape(buf, size, s->func, 0);
+	else
+		snprintf(buf, size, s->addr ? "0x%" PRIx64 : "?", s->addr);
+	return buf;
+}
+
+static void put_columns(const struct pfs_kmap *k)
+{
+	if (k->form == PFS_KMAP_CSV)
+		fputs("alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,"
+		      "free_pid,fate,executable\n",
+		      k->out);
+	else
+		fprintf(k->out,
+			"# Kernel objects, one a line: alloc_ip,pid,obj_va_ptr,size,alloc_time,free_time,free_ip,executable. "
+			"Times are seconds since the first event; size is in bytes as requested; obj_va_ptr of pages is "
+			"pfn:NUMBER%s. free_time and free_ip: - the object is alive at the end, ? it was freed but its free "
+			"was not recorded.\n",
+			pfs_objects_stats(k->objects)->hashed ? ", other addresses are hashed" : "");
+}
+
+static void begin(struct pfs_kmap *k)
+{
+	k->begun = true;
+	if (k->form != PFS_KMAP_JSON) {
+		put_columns(k);
+		return;
+	}
+	pfs_json_init(&k->json, k->out);
+	pfs_json_begin(&k->json, NULL, "{");
+	pfs_json_begin(&k->json, "objects", "[");
+}
+
+static int32_t number_of_who(const struct pfs_object_who *who)
+{
+	return who->pid ? who->pid : who->tid;
+}
+
+static const char *executable(char *buf, size_t size, const struct pfs_object_who *who)
+{
+	pfs_escape(buf, size, who->comm ? who->comm : "?", 0);
+	return buf;
+}
+
+static int put_line(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
+{
+	static const char *const unknown[] = { [PFS_OBJECT_UNSEEN] = "?", [PFS_OBJECT_ALIVE] = "-" };
+	char from[WORD_MAX], to[WORD_MAX], comm[WORD_MAX], begun[24], ended[24];
+	struct pfs_kmap *k = ctx;
+	const struct pfs_object_who *who = pfs_objects_who(k->objects, o->who);
+	bool freed = end->fate == PFS_OBJECT_FREED;
+
+	if (!k->begun)
+		begin(k);
+	fprintf(k->out, "%s,%" PRId32 ",%s%" PRIx64 ",%" PRIu32 ",%s,%s,%s,%s\n",
+		site_text(from, sizeof(from), k, o->site), number_of_who(who), pfs_object_is_pages(o) ? "pfn:" : "0x",
+		pfs_object_address(o), o->size, time_text(begun, k, o->alloc_ns),
+		freed ? time_text(ended, k, end->ts_ns) : unknown[end->fate],
+		freed ? site_text(to, sizeof(to), k, end->site) : unknown[end->fate],
+		executable(comm, sizeof(comm), who));
+	return 0;
+}
+
+static const char *const fates[] = { "freed", "unseen", "alive" };
+
+/* A word of CSV: quoted, for names may hold commas. */
+static const char *quoted(char *buf, size_t size, const char *word)
+{
+	char text[WORD_MAX];
+	size_t len = 0;
+
+	pfs_escape(text, sizeof(text), word, 0);
+	buf[len++] = '"';
+	if (pfs_is_formula(text))
+		buf[len++] = '\'';
+	for (const char *p = text; *p && len + 4 < size; p++) {
+		if (*p == '"')
+			buf[len++] = '"';
+		buf[len++] = *p;
+	}
+	buf[len++] = '"';
+	buf[len] = '\0';
+	return buf;
+}
+
+static void put_csv_site(const struct pfs_kmap *k, uint32_t nr)
+{
+	const struct pfs_object_site *site = pfs_objects_site(k->objects, nr);
+	char func[WORD_MAX];
+
+	if (site->addr)
+		fprintf(k->out, "0x%" PRIx64, site->addr);
+	fprintf(k->out, ",%s,", site->func ? quoted(func, sizeof(func), site->func) : "");
+}
+
+static int put_csv(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
+{
+	struct pfs_kmap *k = ctx;
+	const struct pfs_object_who *who = pfs_objects_who(k->objects, o->who);
+	char text[WORD_MAX], begun[24], ended[24];
+
+	if (!k->begun)
+		begin(k);
+	put_csv_site(k, o->site);
+	fprintf(k->out, "%" PRId32 ",%s%" PRIx64 ",%" PRIu32 ",%" PRIu32 ",%s,%s,", number_of_who(who),
+		pfs_object_is_pages(o) ? "pfn:" : "0x", pfs_object_address(o), o->size, o->allocated,
+		quoted(text, sizeof(text), pfs_objects_cache(k->objects, o->cache)), time_text(begun, k, o->alloc_ns));
+	if (end->fate == PFS_OBJECT_FREED) {
+		fprintf(k->out, "%s,", time_text(ended, k, end->ts_ns));
+		put_csv_site(k, end->site);
+		fprintf(k->out, "%" PRId32, number_of_who(pfs_objects_who(k->objects, end->who)));
+	} else {
+		fputs(",,,", k->out);
+	}
+	fprintf(k->out, ",%s,%s\n", fates[end->fate], quoted(text, sizeof(text), who->comm ? who->comm : ""));
+	return 0;
+}
+
+static void json_site(struct pfs_kmap *k, uint32_t nr, const char *ip_key, const char *func_key)
+{
+	const struct pfs_object_site *site = pfs_objects_site(k->objects, nr);
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, site->addr);
+	if (site->addr)
+		pfs_json_word(&k->json, ip_key, text);
+	if (site->func)
+		pfs_json_string(&k->json, func_key, site->func);
+}
+
+static void json_who(struct pfs_kmap *k, const struct pfs_object_who *who, const char *pid_key, const char *comm_key)
+{
+	pfs_json_format(&k->json, who->pid ? pid_key : "tid", "%" PRId32, number_of_who(who));
+	if (who->comm && comm_key)
+		pfs_json_string(&k->json, comm_key, who->comm);
+}
+
+static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
+{
+	struct pfs_kmap *k = ctx;
+	char text[32];
+
+	if (!k->begun)
+		begin(k);
+	pfs_json_line(&k->json, "\n");
+	pfs_json_begin(&k->json, NULL, "{");
+	json_site(k, o->site, "alloc_ip", "alloc_func");
+	json_who(k, pfs_objects_who(k->objects, o->who), "pid", "executable");
+	snprintf(text, sizeof(text), "0x%" PRIx64, pfs_object_address(o));
+	pfs_json_word(&k->json, pfs_object_is_pages(o) ? "pfn" : "obj_va_ptr", text);
+	pfs_json_u64(&k->json, "size", o->size);
+	pfs_json_u64(&k->json, "allocated", o->allocated);
+	pfs_json_string(&k->json, "cache", pfs_objects_cache(k->objects, o->cache));
+	pfs_json_raw(&k->json, "alloc_time", time_text(text, k, o->alloc_ns));
+	pfs_json_word(&k->json, "fate", fates[end->fate]);
+	if (end->fate == PFS_OBJECT_FREED) {
+		pfs_json_raw(&k->json, "free_time", time_text(text, k, end->ts_ns));
+		json_site(k, end->site, "free_ip", "free_func");
+		pfs_json_format(&k->json, "free_pid", "%" PRId32, number_of_who(pfs_objects_who(k->objects, end->who)));
+	}
+	if (end->unsure)
+		pfs_json_bool(&k->json, "unsure", true);
+	pfs_json_end(&k->json, "}");
+	return 0;
+}
+
+struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
+{
+	static int (*const put[])(void *, const struct pfs_object *, const struct pfs_object_end *) = {
+		[PFS_KMAP_TEXT] = put_line,
+		[PFS_KMAP_CSV] = put_csv,
+		[PFS_KMAP_JSON] = put_json,
+	};
+
+	return (struct pfs_object_sink){ .end = put[k->form], .ctx = k };
+}
+
+void pfs_kmap_end(struct pfs_kmap *k)
+{
+	if (!k->begun)
+		begin(k);
+	if (k->form != PFS_KMAP_JSON)
+		return;
+	pfs_json_end(&k->json, "\n]");
+	pfs_json_end(&k->json, "}");
+	fputc('\n', k->out);
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From events to objects: numbers for call sites, caches and processes, and a short queue before the table of live objects,
+ * so that the memory of a slot has come when it is needed.
+ */
+#include "objects/objects.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "event/notes.h"
+#include "objects/pairs.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	NR_QUEUED = 32,	    /* a power of 2 */
+	NR_HOT = 1024,	    /* the same */
+	NO_OBJECT = 1 << 0, /* of an operation's flags: of an object that is not wanted */
+	IS_FREE = 1 << 1,
+};
+
+/* A number by 64 bits that stand for it. */
+struct number {
+	uint64_t key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
+struct hot {
+	uint64_t key;
+	uint32_t nr; /* + 1; 0: none */
+};
+
+/* Numbers from 0 on, in order of appearance. */
+struct numbers {
+	struct number *all;
+	struct hot hot[NR_HOT];
+	uint32_t nr;
+};
+
+struct thread {
+	int32_t key; /* tid */
+	int32_t pid; /* 0: unknown */
+	const char *comm;
+	uint32_t who; /* + 1; 0: not known yet */
+	UT_hash_handle hh;
+};
+
+/* A process that was chosen, or descends from one. */
+struct target {
+	int32_t key; /* pid */
+	UT_hash_handle hh;
+};
+
+/* A queued allocation or free; a free has time, site and who in the object's members. */
+struct operation {
+	struct pfs_object object;
+	unsigned int flags;
+};
+
+struct cache {
+	const char *name;
+	bool wanted;
+};
+
+struct pfs_objects {
+	struct pfs_object_filter filter;
+	struct pfs_object_sink sink;
+	struct pfs_pairs pairs;
+	struct operation queue[NR_QUEUED];
+	unsigned int head; /* of the queue: operations so far */
+	struct numbers site_numbers, cache_numbers, who_numbers;
+	struct pfs_object_site *sites;
+	struct cache *caches;
+	struct pfs_object_who *whos;
+	bool *allocated; /* by who: it is counted in nr_processes */
+	size_t nr_sites, nr_caches, nr_whos, max_sites, max_caches, max_whos, max_allocated;
+	struct thread *threads, *hot_threads[NR_HOT];
+	struct target *targets;
+	struct pfs_intern *strings;
+	uint64_t lost_ns; /* of the last loss; 0: none */
+	char *command;
+	struct pfs_objects_stats stats;
+};
+
+/* ---- numbers ---- */
+
+/* *is_new: it is the next one. -ENOMEM. */
+static int64_t number_of(struct numbers *n, uint64_t key, bool *is_new)
+{
+	struct hot *hot = &n->hot[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NR_HOT];
+	struct number *number;
+
+	*is_new = false;
+	if (hot->nr && hot->key == key)
+		return hot->nr - 1;
+	HASH_FIND(hh, n->all, &key, sizeof(key), number);
+	if (!number) {
+		number = PFS_HASH_GET(n->all, key, key);
+		if (!number)
+			return -ENOMEM;
+		number->nr = n->nr++;
+		*is_new = true;
+	}
+	*hot = (struct hot){ key, number->nr + 1 };
+	return number->nr;
+}
+
+static uint64_t text_key(const char *text)
+{
+	return pfs_hash(PFS_HASH_START, text, strlen(text));
+}
+
+/* Sites without an address are told apart by their function. */
+static int64_t site_of(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	bool has_addr = pfs_has(ev, PFS_F_SITE), has_func = pfs_has(ev, PFS_F_FUNC), is_new;
+	int64_t nr = number_of(&o->site_numbers, has_addr ? ev->site : has_func ? text_key(ev->func) : 0, &is_new);
+	struct pfs_object_site *site;
+
+	if (nr < 0 || !is_new)
+		return nr;
+	site = pfs_array_add(o->sites, o->nr_sites, o->max_sites);
+	if (!site)
+		return -ENOMEM;
+	*site = (struct pfs_object_site){ has_addr ? ev->site : 0, NULL };
+	if (has_func && !(site->func = pfs_intern(&o->strings, ev->func)))
+		return -ENOMEM;
+	return nr;
+}
+
+/* The event of kmalloc() has no cache: then it is the size class. */
+static int64_t cache_of(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	bool pages = pfs_has(ev, PFS_F_PFN), is_kmalloc, is_new;
+	const char *name = pages ? "pages" : pfs_has(ev, PFS_F_CACHE) ? ev->cache : "?";
+	struct cache *cache;
+	char text[32];
+	int64_t nr;
+
+	is_kmalloc = !strcmp(name, "kmalloc") && pfs_has(ev, PFS_F_ALLOCATED);
+	nr = number_of(&o->cache_numbers, is_kmalloc ? ev->allocated : text_key(name), &is_new);
+	if (nr < 0 || !is_new)
+		return nr;
+	if (is_kmalloc)
+		snprintf(text, sizeof(text), "kmalloc %llu", (unsigned long long)ev->allocated);
+	cache = pfs_array_add(o->caches, o->nr_caches, o->max_caches);
+	if (!cache)
+		return -ENOMEM;
+	*cache = (struct cache){ pfs_intern(&o->strings, is_kmalloc ? text : name), false };
+	if (!cache->name)
+		return -ENOMEM;
+	cache->wanted = !o->filter.cache || !fnmatch(o->filter.cache, cache->name, 0);
+	return nr;
+}
+
+/* ---- processes ---- */
+
+static bool is_wanted_process(const struct pfs_objects *o, const struct thread *t)
+{
+	const struct pfs_object_filter *f = &o->filter;
+	struct target *target;
+	unsigned int i = 0;
+
+	HASH_FIND_INT(o->targets, &t->pid, target);
+	if (o->stats.has_targets && !target)
+		return false;
+	while (i < f->nr_pids && f->pids[i] != t->pid)
+		i++;
+	if (f->nr_pids && i == f->nr_pids)
+		return false;
+	return !f->comm || (t->comm && !fnmatch(f->comm, t->comm, 0));
+}
+
+static struct thread *thread_of(struct pfs_objects *o, int32_t tid)
+{
+	struct thread **hot = &o->hot_threads[(uint32_t)tid % NR_HOT];
+
+	if (!*hot || (*hot)->key != tid)
+		*hot = PFS_HASH_GET(o->threads, key, tid);
+	return *hot;
+}
+
+static int64_t number_who(struct pfs_objects *o, struct thread *t)
+{
+	bool wanted = is_wanted_process(o, t), is_new;
+	const int32_t ids[] = { t->pid, t->pid ? 0 : t->key, wanted };
+	uint64_t key = pfs_hash(t->comm ? text_key(t->comm) : PFS_HASH_START, ids, sizeof(ids));
+	int64_t nr = number_of(&o->who_numbers, key, &is_new);
+	struct pfs_object_who *who;
+
+	if (nr < 0)
+		return nr;
+	t->who = nr + 1;
+	if (!is_new)
+		return nr;
+	who = pfs_array_add(o->whos, o->nr_whos, o->max_whos);
+	if (!who || !pfs_array_extend(o->allocated, o->max_allocated, o->nr_whos))
+		return -ENOMEM;
+	*who = (struct pfs_object_who){ t->pid, t->pid ? 0 : t->key, t->comm, wanted };
+	return nr;
+}
+
+static int64_t who_of(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	struct thread *t = thread_of(o, pfs_has(ev, PFS_F_TID) ? ev->tid : -1);
+
+	if (!t)
+		return -ENOMEM;
+	if (pfs_has(ev, PFS_F_PID) && t->pid != ev->pid) {
+		t->pid = ev->pid;
+		t->who = 0;
+	}
+	return t->who ? t->who - 1 : number_who(o, t);
+}
+
+static int name_thread(struct pfs_objects *o, int32_t tid, int32_t pid, const char *comm)
+{
+	struct thread *t = thread_of(o, tid);
+
+	if (!t)
+		return -ENOMEM;
+	t->who = 0;
+	t->pid = pid ? pid : t->pid;
+	if (comm && !(t->comm = pfs_intern(&o->strings, comm)))
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_target(struct pfs_objects *o, int32_t pid)
+{
+	struct target *target = PFS_HASH_GET(o->targets, key, pid);
+	struct thread *t;
+
+	for (t = o->threads; t; t = t->hh.next)
+		if (t->pid == pid)
+			t->who = 0;
+	o->stats.has_targets = true;
+	return target ? 0 : -ENOMEM;
+}
+
+/* A number may have been another process's. */
+static int inherit_target(struct pfs_objects *o, int32_t pid, int32_t child)
+{
+	struct target *target, *old;
+
+	HASH_FIND_INT(o->targets, &pid, target);
+	HASH_FIND_INT(o->targets, &child, old);
+	if (target)
+		return PFS_HASH_GET(o->targets, key, child) ? 0 : -ENOMEM;
+	if (old) {
+		HASH_DEL(o->targets, old);
+		free(old);
+	}
+	return 0;
+}
+
+static int process_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	struct thread *parent;
+	int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid : 0;
+
+	if (!pfs_has(ev, PFS_F_TID))
+		return 0;
+	switch (ev->kind) {
+	case PFS_COMM:
+		return name_thread(o, ev->tid, pid, ev->comm);
+	case PFS_FORK:
+	case PFS_THREAD:
+		if (!pfs_has(ev, PFS_F_CHILD))
+			return 0;
+		parent = thread_of(o, ev->tid);
+		if (!parent)
+			return -ENOMEM;
+		if (ev->kind == PFS_THREAD)
+			return name_thread(o, ev->child, pid, parent->comm);
+		return inherit_target(o, pid, ev->child) ?: name_thread(o, ev->child, ev->child, parent->comm);
+	default:
+		return 0;
+	}
+}
+
+static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	struct pfs_fact fact;
+
+	if (!pfs_note_read(&fact, ev->key, ev->value))
+		return 0;
+	switch (fact.key) {
+	case PFS_NOTE_LAUNCH:
+	case PFS_NOTE_ATTACH:
+		return add_target(o, fact.pid);
+	case PFS_NOTE_COMMAND:
+		free(o->command);
+		o->command = strdup(fact.text);
+		return o->command ? 0 : -ENOMEM;
+	case PFS_NOTE_LACKS:
+		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- allocations and frees ---- */
+
+static int pass_end(struct pfs_objects *o, const struct pfs_object *object, const struct pfs_object_end *end)
+{
+	return o->sink.end ? o->sink.end(o->sink.ctx, object, end) : 0;
+}
+
+static int unseen_end(struct pfs_objects *o, const struct pfs_object *old, uint64_t ts_ns)
+{
+	o->stats.unseen++;
+	return pass_end(o, old, &(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns });
+}
+
+static int do_alloc(struct pfs_objects *o, const struct operation *op)
+{
+	struct pfs_object old;
+	int had;
+
+	if (op->flags & NO_OBJECT) {
+		o->stats.others++;
+		return pfs_pairs_take(&o->pairs, op->object.key, &old) ? unseen_end(o, &old, op->object.alloc_ns) : 0;
+	}
+	had = pfs_pairs_add(&o->pairs, &op->object, &old);
+	if (had < 0)
+		return had;
+	if (had)
+		had = unseen_end(o, &old, op->object.alloc_ns);
+	o->stats.allocs++;
+	return had ?: o->sink.alloc ? o->sink.alloc(o->sink.ctx, &op->object) : 0;
+}
+
+static int do_free(struct pfs_objects *o, const struct operation *op)
+{
+	struct pfs_object object;
+
+	if (!pfs_pairs_take(&o->pairs, op->object.key, &object)) {
+		o->stats.foreign_frees++;
+		return 0;
+	}
+	o->stats.frees++;
+	o->stats.by_others += o->whos[op->object.who].pid != o->whos[object.who].pid;
+	return pass_end(o, &object,
+			&(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
+						  .ts_ns = op->object.alloc_ns,
+						  .site = op->object.site,
+						  .who = op->object.who });
+}
+
+static int do_queued(struct pfs_objects *o, const struct operation *op)
+{
+	return op->flags & IS_FREE ? do_free(o, op) : do_alloc(o, op);
+}
+
+/* The oldest of a full queue is done first. */
+static int push(struct pfs_objects *o, const struct operation *op)
+{
+	struct operation *at = &o->queue[o->head % NR_QUEUED];
+	int ret = o->head >= NR_QUEUED ? do_queued(o, at) : 0;
+
+	*at = *op;
+	o->head++;
+	pfs_pairs_prefetch(&o->pairs, op->object.key);
+	return ret;
+}
+
+static int drain_queue(struct pfs_objects *o)
+{
+	unsigned int nr = o->head < NR_QUEUED ? o->head : NR_QUEUED;
+	int ret = 0;
+
+	for (unsigned int i = o->head - nr; !ret && i != o->head; i++)
+		ret = do_queued(o, &o->queue[i % NR_QUEUED]);
+	o->head = 0;
+	return ret;
+}
+
+static uint64_t key_of(const struct pfs_event *ev)
+{
+	if (pfs_has(ev, PFS_F_PFN))
+		return ev->pfn << 3 | 1;
+	return ev->ptr & ~UINT64_C(1);
+}
+
+static uint32_t at_most_32(uint64_t value)
+{
+	return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
+static bool is_wanted(const struct pfs_objects *o, const struct pfs_object *object)
+{
+	const struct pfs_object_filter *f = &o->filter;
+
+	return o->whos[object->who].is_target && o->caches[object->cache].wanted && object->size >= f->min &&
+	       (!f->max || object->size <= f->max);
+}
+
+static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	int64_t site = site_of(o, ev), who = who_of(o, ev), cache = 0;
+	struct operation op = { .flags = ev->kind == PFS_FREE ? IS_FREE : 0 };
+
+	if (ev->kind == PFS_ALLOC)
+		cache = cache_of(o, ev);
+	if (site < 0 || who < 0 || cache < 0)
+		return -ENOMEM;
+	op.object = (struct pfs_object){ key_of(ev), ev->ts_ns, 0, 0, site, cache, who };
+	if (!op.object.key)
+		return 0;
+	o->stats.nr_events++;
+	if (ev->kind == PFS_FREE)
+		return push(o, &op);
+	op.object.size = pfs_has(ev, PFS_F_SIZE) ? at_most_32(ev->size) : 0;
+	op.object.allocated = pfs_has(ev, PFS_F_ALLOCATED) ? at_most_32(ev->allocated) : op.object.size;
+	if (!is_wanted(o, &op.object)) {
+		op.flags |= NO_OBJECT;
+	} else if (!o->allocated[who]) {
+		o->allocated[who] = true;
+		o->stats.nr_processes++;
+	}
+	return push(o, &op);
+}
+
+static int take_event(void *objects, const struct pfs_event *ev)
+{
+	struct pfs_objects *o = objects;
+
+	if (!pfs_kind_is(ev, PFS_KIND_RECORDING)) {
+		o->stats.first_ns = o->stats.first_ns ? o->stats.first_ns : ev->ts_ns;
+		o->stats.last_ns = ev->ts_ns;
+	}
+	switch (ev->kind) {
+	case PFS_ALLOC:
+	case PFS_FREE:
+		return object_event(o, ev);
+	case PFS_LOST:
+		o->lost_ns = ev->ts_ns;
+		o->stats.lost += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
+		o->stats.lost_unknown |= !pfs_has(ev, PFS_F_COUNT);
+		return 0;
+	case PFS_NOTE:
+		return note_event(o, ev);
+	default:
+		return process_event(o, ev);
+	}
+}
+
+/* Faults of the recording do not matter here. */
+static int take_faults(void *objects, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	return 0;
+}
+
+struct pfs_sink pfs_objects_sink(struct pfs_objects *o)
+{
+	return (struct pfs_sink){ .fn = take_event, .ctx = o, .faults = take_faults };
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pfs_object *x = a, *y = b;
+
+	return pfs_order(x->alloc_ns, y->alloc_ns) ?: pfs_order(x->key, y->key);
+}
+
+/* The objects that are alive, sorted by time; nr of them. NULL: none, or no memory. */
+static struct pfs_object *take_alive(struct pfs_pairs *pairs, size_t *nr)
+{
+	struct pfs_object *alive = pairs->nr ? malloc(pairs->nr * sizeof(*alive)) : NULL;
+
+	*nr = 0;
+	for (size_t i = 0; alive && i < pairs->max; i++)
+		if (pairs->keys[i])
+			alive[(*nr)++] = pfs_pairs_object(pairs, i);
+	if (alive)
+		qsort(alive, *nr, sizeof(*alive), by_time);
+	return alive;
+}
+
+int pfs_objects_end(struct pfs_objects *o)
+{
+	int ret = drain_queue(o);
+	size_t nr = 0;
+	struct pfs_object *alive = ret ? NULL : take_alive(&o->pairs, &nr);
+
+	if (!ret && o->pairs.nr > nr)
+		ret = -ENOMEM;
+	pfs_pairs_fini(&o->pairs);
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = pass_end(o, &alive[i],
+			       &(struct pfs_object_end){ .fate = PFS_OBJECT_ALIVE,
+							 .ts_ns = o->stats.last_ns,
+							 .unsure = alive[i].alloc_ns < o->lost_ns });
+	free(alive);
+	return ret;
+}
+
+/* ---- the whole ---- */
+
+struct pfs_objects *pfs_objects_new(const struct pfs_object_filter *filter, const struct pfs_object_sink *sink)
+{
+	struct pfs_objects *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	if (filter)
+		o->filter = *filter;
+	o->sink = *sink;
+	return o;
+}
+
+void pfs_objects_free(struct pfs_objects *o)
+{
+	if (!o)
+		return;
+	pfs_pairs_fini(&o->pairs);
+	PFS_HASH_FREE(o->site_numbers.all);
+	PFS_HASH_FREE(o->cache_numbers.all);
+	PFS_HASH_FREE(o->who_numbers.all);
+	PFS_HASH_FREE(o->threads);
+	PFS_HASH_FREE(o->targets);
+	free(o->sites);
+	free(o->caches);
+	free(o->whos);
+	free(o->allocated);
+	pfs_intern_free(o->strings);
+	free(o->command);
+	free(o);
+}
+
+const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *o)
+{
+	return &o->stats;
+}
+
+const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *o, uint32_t site)
+{
+	return &o->sites[site];
+}
+
+const char *pfs_objects_cache(const struct pfs_objects *o, uint32_t cache)
+{
+	return o->caches[cache].name;
+}
+
+const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *o, uint32_t who)
+{
+	return &o->whos[who];
+}
+
+const char *pfs_objects_command(const struct pfs_objects *o)
+{
+	return o->command;
+}

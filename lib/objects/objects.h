@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel objects: which allocation a free belongs to, across CPUs, in order of time. A sink of events; it needs no model.
+ *
+ *     objects/tally.h  objects added up: by cache, call site, size class and process
+ *     objects/kmap.h   objects and tables as text, CSV and JSON
+ *
+ * Objects of the recorded processes are kept while they live; those of others pass by. What the events cannot tell stays
+ * open: an address that is allocated again was freed at an unknown time (the event was lost, or the kernel has none for
+ * it); a free of an address that was never allocated belongs to an object from before.
+ */
+#ifndef PFS_OBJECTS_H
+#define PFS_OBJECTS_H
+
+#include "event/event.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An allocation. site, cache and who are numbers of rows in tables of struct pfs_objects. */
+struct pfs_object {
+	uint64_t key; /* of the table, see pfs_object_address() */
+	uint64_t alloc_ns;
+	uint32_t size, allocated; /* bytes requested, and given */
+	uint32_t site, cache, who;
+};
+
+/* The address, or the number of the first page frame. */
+static inline bool pfs_object_is_pages(const struct pfs_object *object)
+{
+	return object->key & 1;
+}
+
+static inline uint64_t pfs_object_address(const struct pfs_object *object)
+{
+	return object->key & 1 ? object->key >> 3 : object->key;
+}
+
+enum pfs_object_fate {
+	PFS_OBJECT_FREED,
+	PFS_OBJECT_UNSEEN, /* its address was allocated again: freed some time before */
+	PFS_OBJECT_ALIVE,  /* at the end, as far as is known */
+};
+
+struct pfs_object_end {
+	enum pfs_object_fate fate;
+	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end */
+	uint32_t site, who; /* of a free */
+	bool unsure;	    /* alive, but events were lost since it was allocated */
+};
+
+/* A call site. addr 0: not known; func NULL: neither. */
+struct pfs_object_site {
+	uint64_t addr;
+	const char *func;
+};
+
+/* A process under one name. */
+struct pfs_object_who {
+	int32_t pid;	  /* 0: unknown */
+	int32_t tid;	  /* of the thread, if pid is unknown */
+	const char *comm; /* NULL: unknown */
+	bool is_target;
+};
+
+/* Which objects are wanted; of zeroes: those of the recorded processes. */
+struct pfs_object_filter {
+	const char *cache, *comm; /* globs */
+	const int32_t *pids;
+	unsigned int nr_pids;
+	uint64_t min, max; /* bytes requested; max 0: no limit */
+};
+
+/* Receives the objects, both in order of time. 0 or -errno. */
+struct pfs_object_sink {
+	int (*alloc)(void *ctx, const struct pfs_object *object); /* or NULL */
+	int (*end)(void *ctx, const struct pfs_object *object, const struct pfs_object_end *end);
+	void *ctx;
+};
+
+struct pfs_objects_stats {
+	uint64_t nr_events;		/* alloc and free */
+	uint64_t allocs, frees, unseen; /* of wanted objects */
+	uint64_t by_others;		/* of frees: by another process */
+	uint64_t others;		/* allocations by processes that are not recorded, or of no interest */
+	uint64_t foreign_frees;		/* of objects of others, or from before */
+	uint64_t lost;			/* events */
+	bool lost_unknown;		/* and an unknown number */
+	bool hashed;			/* the addresses are no addresses */
+	bool has_targets;		/* some processes were recorded, others not */
+	unsigned int nr_processes;	/* that allocated */
+	uint64_t first_ns, last_ns;
+};
+
+struct pfs_objects;
+
+/* filter and sink are copied; what they point to is borrowed. NULL: no memory. */
+struct pfs_objects *pfs_objects_new(const struct pfs_object_filter *filter, const struct pfs_object_sink *sink);
+void pfs_objects_free(struct pfs_objects *objects);
+
+/* Takes events, in order of time. Valid as long as the objects. */
+struct pfs_sink pfs_objects_sink(struct pfs_objects *objects);
+
+/* After the last event: passes on the objects that are alive, in order of their allocation. 0 or -errno. */
+int pfs_objects_end(struct pfs_objects *objects);
+
+const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *objects);
+const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *objects, uint32_t site);
+const char *pfs_objects_cache(const struct pfs_objects *objects, uint32_t cache); /* "?": unknown */
+const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *objects, uint32_t who);
+
+/* The command that was recorded; NULL: unknown. */
+const char *pfs_objects_command(const struct pfs_objects *objects);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The live objects by address: a table with open addressing, whose size follows the most objects that lived at a time.
+ */
+#ifndef PFS_PAIRS_H
+#define PFS_PAIRS_H
+
+#include "objects/objects.h"
+
+/* What a slot holds beside its key: half a cache line. */
+struct pfs_pairs_slot {
+	uint64_t alloc_ns;
+	uint32_t size, allocated, site, cache, who, unused;
+};
+
+struct pfs_pairs {
+	uint64_t *keys; /* 0: free */
+	struct pfs_pairs_slot *slots;
+	size_t nr, max; /* max: a power of 2; 0: nothing yet */
+	unsigned int shift;
+};
+
+void pfs_pairs_fini(struct pfs_pairs *pairs);
+
+static inline size_t pfs_pairs_home(const struct pfs_pairs *pairs, uint64_t key)
+{
+	return key * UINT64_C(0x9e3779b97f4a7c15) >> pairs->shift;
+}
+
+/* To be called some objects before the object is needed: a table of a million is in no cache. */
+static inline void pfs_pairs_prefetch(const struct pfs_pairs *pairs, uint64_t key)
+{
+	size_t home = pairs->max ? pfs_pairs_home(pairs, key) : 0;
+
+	__builtin_prefetch(pairs->keys + home, 1);
+	__builtin_prefetch(pairs->slots + home, 1);
+}
+
+static inline struct pfs_object pfs_pairs_object(const struct pfs_pairs *pairs, size_t i)
+{
+	const struct pfs_pairs_slot *slot = &pairs->slots[i];
+
+	return (struct pfs_object){ pairs->keys[i], slot->alloc_ns, slot->size, slot->allocated,
+				    slot->site,	    slot->cache,    slot->who };
+}
+
+/* 0; 1: another object had the address, and is in *old; or -ENOMEM. */
+int pfs_pairs_add(struct pfs_pairs *pairs, const struct pfs_object *object, struct pfs_object *old);
+
+/* Removes the object of that key. False: there is none. */
+bool pfs_pairs_take(struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
+
+#endif

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap: lines and tables of kernel objects, from events written by hand and from text of the kernel and of trace-cmd.
+# tests/live/kmap.t compares recordings with what programs did.
+
+. "${0%/*}/../tap.sh"
+
+cat >"$T/hand" <<'EVENTS'
+# pfscope-events 2
+1.000000000 note key="pfscope" value="0"
+1.000000000 note key="objects" value="pages=0"
+1.000000000 note key="command" value="sh -c x"
+1.000000000 note tid=7 key="launch" value="7"
+1.000000000 comm pid=7 tid=7 comm="sh"
+1.000000000 comm pid=9 tid=9 comm="kworker, \"x\""
+1.000000000 alloc cpu=0 pid=7 tid=7 site=ffffffff81000010 func="alloc_pipe_info+0x10" ptr=ffff888000001000 size=100 allocated=128 cache="kmalloc"
+1.000100000 alloc cpu=0 pid=7 tid=7 site=ffffffff81000020 ptr=ffff888000002000 size=184 allocated=192 cache="filp"
+1.000150000 alloc cpu=1 pid=9 tid=9 site=ffffffff81000020 ptr=ffff888000003000 size=184 allocated=192 cache="filp"
+1.000200000 free cpu=1 pid=9 tid=9 site=ffffffff81000030 func="free_pipe_info+0x20" ptr=ffff888000001000
+1.000250000 fork pid=7 tid=7 child=8
+1.000300000 alloc cpu=0 pid=8 tid=8 site=ffffffff81000020 ptr=ffff888000002000 size=184 allocated=192 cache="filp"
+1.000400000 alloc cpu=0 pid=7 tid=7 pfn=1234 order=1 size=8192 allocated=8192
+1.001000000 free cpu=1 pid=9 tid=9 site=ffffffff81000040 ptr=ffff888000003000 cache="filp"
+1.002000000 free cpu=1 pid=9 tid=9 ptr=ffff888000009000 cache="dentry"
+EVENTS
+
+pfscope kmap "$T/hand"
+is "$status|$err" '0|' 'event lines'
+like "$out" '^# Kernel objects.*alloc_ip,pid,obj_va_ptr,size,alloc_time,free_time,free_ip,executable' 'a comment explains them'
+is "$(grep -c '^#' <<<"$out")" 1 '... in one line'
+is "$(grep -v '^#' <<<"$out")" '0xffffffff81000010,7,0xffff888000001000,100,0.000000000,0.000200000,0xffffffff81000030,sh
+0xffffffff81000020,7,0xffff888000002000,184,0.000100000,?,?,sh
+0xffffffff81000020,8,0xffff888000002000,184,0.000300000,-,-,sh
+?,7,pfn:1234,8192,0.000400000,-,-,sh' 'objects of the command and its child, by whomever they are freed'
+is "$("$PFSCOPE" kmap - <"$T/hand" | md5sum)" "$("$PFSCOPE" kmap "$T/hand" | md5sum)" 'from standard input'
+pfscope kmap --symbols "$T/hand"
+like "$out" 'alloc_pipe_info\+0x10,7,.*,free_pipe_info\+0x20,sh.0xffffffff81000020,7,' '--symbols: where they are known'
+for filter in --pid=8 --size=184-184,2,3 --size=-128,1 --cache=filp,2,3 '--cache=kmalloc*,1' --comm=sh,1,2,3,4 --comm=x --pid=7,1,2,4; do
+	case $filter in
+	--pid=8) wanted=3 args=(--pid=8) ;;
+	*) wanted=$(cut -d, -f2- <<<"$filter,") args=("${filter%%,*}") ;;
+	esac
+	[ "$filter" != --comm=x ] || wanted=
+	is "$("$PFSCOPE" kmap "${args[@]}" "$T/hand" | grep -v '^#' | md5sum)" \
+		"$("$PFSCOPE" kmap "$T/hand" | grep -v '^#' | awk -v rows=",$wanted," 'index(rows, "," NR ",")' | md5sum)" \
+		"${args[*]}"
+done
+
+pfscope kmap --json "$T/hand"
+is "$(perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>))->{objects};
+	print scalar(@$o), " $o->[0]{free_pid} $o->[0]{free_func} $o->[0]{cache} $o->[1]{fate} $o->[3]{pfn}"' <"$T/out")" \
+	'4 9 free_pipe_info+0x20 kmalloc 128 unseen 0x1234' 'JSON'
+ok 'well-formed JSON' eval '"$TOOLS/well_formed" json <"$T/out"'
+pfscope kmap --csv "$T/hand"
+is "$(head -n 2 <<<"$out")" 'alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,free_pid,fate,executable
+0xffffffff81000010,"alloc_pipe_info+0x10",7,0xffff888000001000,100,128,"kmalloc 128",0.000000000,0.000200000,0xffffffff81000030,"free_pipe_info+0x20",9,freed,"sh"' \
+	'CSV'
+
+# ---- tables ----
+
+pfscope kmap --stats "$T/hand"
+is "$status|$err" '0|' '--stats'
+is "$(head -n 4 <<<"$out")" 'sh -c x: 4 objects allocated by 2 processes in 2 ms
+  1 freed, 1 of them by other processes; 2 alive at the end; nothing lost
+  1 freed without an event, mostly filp: where alive is <=
+  8.5K requested, 8.5K used (0 % wasted); most at a time: 8.2K after 400 us' 'the answer comes first'
+like "$out" $'\n      2      0    <=1    192    4 %        -        -  filp\n' 'a row of a cache'
+like "$out" $'\n      1      1      0    128   21 %   200 us   200 us  alloc_pipe_info\\+0x10\n' 'a row of a call site'
+pfscope kmap --stats --csv "$T/hand"
+is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds
+recording,4,1,1,1,1,2,0,2,0.002000' 'CSV: the recording'
+like "$out" $'\nsite,alloc_pipe_info\\+0x10,0xffffffff81000010,,1,1,0,0,1,0,128,100,128,' 'CSV: a call site'
+like "$out" $'\nsize,256,,,2,0,1,1,1,192,192,368,384,' 'CSV: a size class'
+like "$out" $'\nprocess,sh,,8,1,0,0,1,1,' 'CSV: a process'
+pfscope kmap --stats --json "$T/hand"
+ok 'JSON of the tables' eval '"$TOOLS/well_formed" json <"$T/out"'
+
+# A leak: nine in ten are freed.
+{
+	echo '# pfscope-events 2'
+	for ((i = 1; i <= 200; i++)); do
+		printf '2.%03d000000 alloc pid=1 tid=1 site=ffffffff81000010 func="leaks+0x1" ptr=%x size=64 allocated=64 cache="a"\n' $i $((i * 4096))
+		((i % 10)) && printf '2.%03d000500 free pid=1 tid=1 ptr=%x\n' $i $((i * 4096))
+		printf '2.%03d000600 alloc pid=1 tid=1 site=ffffffff81000020 func="does_not+0x1" ptr=%x size=64 allocated=64 cache="b"\n' $i $((i * 4096 + 64))
+		printf '2.%03d000900 free pid=1 tid=1 ptr=%x\n' $i $((i * 4096 + 64))
+	done
+} >"$T/leak"
+pfscope kmap --stats "$T/leak"
+like "$out" $'\nLive objects only grew \\(a leak\\?\\) at 1 call site:\nleaks\\+0x1: at least 0 ' 'a leak is found'
+like "$out" 'alive in each 12.8 ms; 200 allocated, 180 freed' '... with the evidence'
+ok 'the tables fit a screen' test "$(wc -l <"$T/out")" -le 23
+is "$(awk 'length > 80' "$T/out")" '' '... of 80 columns'
+like "$("$PFSCOPE" kmap --stats --csv "$T/leak")" $'\nonly_grows,leaks\\+0x1,0.000000,' 'CSV: the evidence'
+{ sed 120q "$T/leak"; echo '2.100000000 lost cpu=0 count=5'; sed 1,120d "$T/leak"; } >"$T/lost"
+like "$("$PFSCOPE" kmap --stats "$T/lost")" '; 5 EVENTS LOST' 'lost events are counted'
+like "$("$PFSCOPE" kmap --json "$T/lost")" '"unsure":true' '... and make the living unsure'
+
+# ---- text ----
+
+for file in kernel-kmem.trace report-kmem.txt; do
+	allocs=$(grep -cE ': +(kmalloc|kmem_cache_alloc): ' "$DATA/text/$file")
+	frees=$(grep -E ': +(kfree|kmem_cache_free): ' "$DATA/text/$file" | grep -cv 'ptr=(nil)\|ptr=0x0\|ptr=0000000000000000')
+	"$PFSCOPE" events "$DATA/text/$file" >"$T/events" 2>"$T/err"
+	is "$(grep -c '^[0-9.]* alloc ' "$T/events") $(grep -c '^[0-9.]* free ' "$T/events")" "$allocs $frees" \
+		"$file: an event for each line"
+	like "$(<"$T/err")" 'no page-fault events, only kmem:?kmalloc.*pfscope kmap|no page-fault events.*pfscope kmap' "$file: events leads to kmap"
+	is "$("$PFSCOPE" kmap --stats --csv "$DATA/text/$file" | sed -n 's/^recording,\([0-9]*\),.*/\1/p')" "$allocs" \
+		"$file: kmap has its objects"
+done
+like "$("$PFSCOPE" events "$DATA/text/report-kmem.txt" 2>&1)" ' alloc .* func="[a-z_0-9.]+\+0x[0-9a-f]+" ptr=ffff8' 'trace-cmd: functions, addresses'
+unlike "$("$PFSCOPE" kmap --stats "$DATA/text/report-kmem.txt")" hashed 'trace-cmd: addresses are none of hashes'
+like "$("$PFSCOPE" kmap --stats "$DATA/text/kernel-kmem.trace")" 'Addresses are hashed' "the kernel's text: they are"
+is "$("$PFSCOPE" events "$DATA/text/kernel-kmem.trace" 2>/dev/null | grep -c 'note .*no_hash_pointers')" 1 '... reported once'
+pfscope kmap "$DATA/dat/v6.dat"
+is "$status|$(grep -cv '^#' <<<"$out")" '0|0' 'a recording without objects has none'
+pfscope render "$DATA/text/report-kmem.txt"
+like "$status|$err" '^1\|.*no page-fault events.*`pfscope kmap` prints kernel objects' 'render says what the recording has'
+done_testing
