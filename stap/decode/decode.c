@@ -93,14 +93,18 @@ static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 	return lost(d, cpu->last_ns, rec->ts_ns, rec->cpu, gap);
 }
 
-/* SystemTap's own counts of what it skipped; the CPU and the time are unknown. */
+/*
+ * SystemTap's own counts of what it skipped; the CPU and the time are unknown. What the kernel missed is added at the end, and
+ * may be of any time.
+ */
 static int counters(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	const struct pfs_rec_counters *now = &rec->counters;
+	uint64_t since_ns = rec->type == PFS_REC_END ? d->ready_ns : d->counters_ns;
 	int err = 0;
 
 	if (now->skipped > d->counters.skipped)
-		err = lost(d, d->counters_ns, rec->ts_ns, -1, now->skipped - d->counters.skipped);
+		err = lost(d, since_ns, rec->ts_ns, -1, now->skipped - d->counters.skipped);
 	if (!err && now->no_memory > d->counters.no_memory)
 		err = lost(d, d->counters_ns, rec->ts_ns, -1, 0);
 	d->counters = *now;
@@ -150,7 +154,7 @@ static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	d->stats.ready = true;
 	d->counters = rec->counters; /* skipped hits before this were not of targets */
-	d->counters_ns = rec->ts_ns;
+	d->counters_ns = d->ready_ns = rec->ts_ns;
 	return (d->has_around ? 0
 			      : dec_note(d, rec, NULL,
 					 PFS_FACT(LACKS, .what = "filemap_map_pages",

@@ -86,6 +86,7 @@ struct pfs_decoder {
 	unsigned int page_shift;
 	struct pfs_rec_counters counters; /* the newest */
 	uint64_t counters_ns;		  /* of these; 0: none yet */
+	uint64_t ready_ns;		  /* of the record READY; 0: none yet */
 	bool has_around;		  /* fault-around is reported */
 	int failed;			  /* the result of every further call */
 };

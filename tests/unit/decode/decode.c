@@ -226,6 +226,25 @@ static void test_skipped(void **state)
 	forge_free(f);
 }
 
+/* SystemTap counts the probes that the kernel has missed when it removes them: they may be of any time. */
+static void test_missed(void **state)
+{
+	struct forge *f = forge_new();
+	struct pfs_rec rec = forge_rec(f, PFS_REC_READY);
+
+	rec.counters.skipped = 2;
+	forge_put(f, &rec);
+	forge_forget(f);
+	rec = forge_rec(f, PFS_REC_COUNTERS);
+	rec.counters.skipped = 3;
+	forge_put(f, &rec);
+	rec = forge_rec(f, PFS_REC_END);
+	rec.counters.skipped = 7;
+	forge_put(f, &rec);
+	forge_expect(f, "lost count=1 interval=1000\nlost count=4 interval=2000\n");
+	forge_free(f);
+}
+
 /* ---- strings ---- */
 
 static void test_long_names(void **state)
@@ -415,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_the_end_says_what_is_missing),
 		cmocka_unit_test(test_no_end),
 		cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_name_with_a_gap),
 		cmocka_unit_test(test_a_name_for_another_record),
