@@ -247,6 +247,7 @@ cases()
 	steps fork-shared 'map:40:s write:20 fork write:22 end'
 	steps fork-memfd 'memory:40 map:40:rws write:20 fork write:22 end'
 	steps fork-twice 'map:40 write:20 fork write:1 fork write:2 write:20 end write:3 end write:4'
+	steps share 'disk:40 map:40 write:20 read:21 share write:22 map:10 write:3 end write:23 fork write:2 end'
 	steps fork-uffd 'map:16 write:0 uffd fork end'
 	steps killed 'map:40 write:20 fork write:3 kill:9 end'
 	steps aborted 'map:40 write:20 fork read:3 kill:6 end'

@@ -34,6 +34,7 @@
  *     maps:PREFIX                       saves /proc/self/maps (checkpoint.h)
  *     save                              the state of all pages, too, in the folder $SAVED
  *     fork ... end                      a child does what is between, then ends; its parent waits
+ *     share ... end                     ... a child in the same address space (CLONE_VM)
  *     kill:N core stop                  a signal to itself: number N; one that dumps core; SIGSTOP
  *     rises:N:FILE                      waits until the number in that file has risen by N
  */
@@ -45,6 +46,7 @@
 #include <linux/if_packet.h>
 #include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
@@ -601,7 +603,7 @@ static void do_steps(struct run *r);
 static void pass_over(struct run *r)
 {
 	for (unsigned int depth = 1; depth && *r->steps; r->steps++)
-		depth += !strcmp(*r->steps, "fork") - !strcmp(*r->steps, "end");
+		depth += !strcmp(*r->steps, "fork") + !strcmp(*r->steps, "share") - !strcmp(*r->steps, "end");
 }
 
 static void step_fork(struct run *r, char *args)
@@ -617,6 +619,26 @@ static void step_fork(struct run *r, char *args)
 	}
 	pass_over(r);
 	waitpid(pid, NULL, 0);
+}
+
+static int sharing_child(void *run)
+{
+	struct run own = *(struct run *)run;
+
+	do_steps(&own);
+	_exit(0);
+}
+
+static void step_share(struct run *r, char *args)
+{
+	static char stack[1 << 18] __attribute__((aligned(16)));
+	pid_t pid = clone(sharing_child, stack + sizeof(stack), CLONE_VM | SIGCHLD, r);
+
+	(void)args;
+	if (pid < 0)
+		wl_die("clone");
+	waitpid(pid, NULL, 0);
+	pass_over(r);
 }
 
 static void step_end(struct run *r, char *args)
@@ -675,23 +697,57 @@ static const struct {
 	const char *name;
 	void (*fn)(struct run *r, char *args);
 } steps[] = {
-	{ "disk", step_disk },	       { "large", step_large },		{ "file", step_file },
-	{ "memory", step_memory },     { "secret", step_secret },	{ "zero", step_zero },
-	{ "same", step_same },	       { "skip", step_skip },		{ "drop", step_drop },
-	{ "map", step_map },	       { "over", step_over },		{ "shm", step_shm },
-	{ "unmap", step_unmap },       { "remap", step_remap },		{ "move", step_move },
-	{ "keep", step_keep },	       { "again", step_again },		{ "onto", step_onto },
-	{ "read", step_read },	       { "write", step_write },		{ "exec", step_exec },
-	{ "grow", step_grow },	       { "peek", step_peek },		{ "random", step_random },
-	{ "mem-read", step_mem_read }, { "mem-write", step_mem_write }, { "give", step_give },
-	{ "advise", step_advise },     { "protect", step_protect },	{ "lock", step_lock },
-	{ "lock-all", step_lock_all }, { "truncate", step_truncate },	{ "punch", step_punch },
-	{ "uffd", step_uffd },	       { "register", step_register },	{ "move-page", step_move_page },
-	{ "device", step_device },     { "maps", step_maps },		{ "save", step_save },
-	{ "copy", step_copy },	       { "zero-page", step_zero_page }, { "continue", step_continue },
-	{ "forbid", step_forbid },     { "permit", step_permit },	{ "fork", step_fork },
-	{ "end", step_end },	       { "kill", step_kill },		{ "core", step_core },
-	{ "stop", step_stop },	       { "rises", step_rises },
+	{ "disk", step_disk },
+	{ "large", step_large },
+	{ "file", step_file },
+	{ "memory", step_memory },
+	{ "secret", step_secret },
+	{ "zero", step_zero },
+	{ "same", step_same },
+	{ "skip", step_skip },
+	{ "drop", step_drop },
+	{ "map", step_map },
+	{ "over", step_over },
+	{ "shm", step_shm },
+	{ "unmap", step_unmap },
+	{ "remap", step_remap },
+	{ "move", step_move },
+	{ "keep", step_keep },
+	{ "again", step_again },
+	{ "onto", step_onto },
+	{ "read", step_read },
+	{ "write", step_write },
+	{ "exec", step_exec },
+	{ "grow", step_grow },
+	{ "peek", step_peek },
+	{ "random", step_random },
+	{ "mem-read", step_mem_read },
+	{ "mem-write", step_mem_write },
+	{ "give", step_give },
+	{ "advise", step_advise },
+	{ "protect", step_protect },
+	{ "lock", step_lock },
+	{ "lock-all", step_lock_all },
+	{ "truncate", step_truncate },
+	{ "punch", step_punch },
+	{ "uffd", step_uffd },
+	{ "register", step_register },
+	{ "move-page", step_move_page },
+	{ "device", step_device },
+	{ "maps", step_maps },
+	{ "save", step_save },
+	{ "copy", step_copy },
+	{ "zero-page", step_zero_page },
+	{ "continue", step_continue },
+	{ "forbid", step_forbid },
+	{ "permit", step_permit },
+	{ "fork", step_fork },
+	{ "share", step_share },
+	{ "end", step_end },
+	{ "kill", step_kill },
+	{ "core", step_core },
+	{ "stop", step_stop },
+	{ "rises", step_rises },
 };
 
 static void do_step(struct run *r, char *step)
