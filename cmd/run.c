@@ -28,13 +28,13 @@
 #define GRACE_NS UINT64_C(2000000000)
 
 static const struct argp_option options[] = {
-	{ "user", 'u', "USER", 0, "Run it as USER (default: who invoked sudo)", 0 },
+	{ "user", 'u', "USER", 0, "Run it as USER (default: who invoked sudo)", 1 },
 	{ "no-follow", OPTION_FLAG(struct run_args, recording.config.no_follow), NULL, 0,
-	  "Record only the first process, not its children", 0 },
-	{ "no-aslr", OPTION_FLAG(struct run_args, without.aslr), NULL, 0, "Without address space randomization", 0 },
-	{ "no-thp", OPTION_FLAG(struct run_args, without.thp), NULL, 0, "Without transparent huge pages", 0 },
+	  "Record only the first process, not its children", 1 },
+	{ "no-aslr", OPTION_FLAG(struct run_args, without.aslr), NULL, 0, "Without address space randomization", 1 },
+	{ "no-thp", OPTION_FLAG(struct run_args, without.thp), NULL, 0, "Without transparent huge pages", 1 },
 	{ "count", OPTION_FLAG(struct run_args, recording.config.count), NULL, 0,
-	  "Also count faults in the kernel (report --check)", 0 },
+	  "Also count faults in the kernel (report --check)", 1 },
 	{ 0 },
 };
 

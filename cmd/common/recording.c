@@ -25,7 +25,7 @@ enum { OPT_EVENTS = 0x200 };
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0,
 	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap",
-	  1 },
+	  0 },
 	{ "report-file", OPTION_WORD(struct recording_args, view.output), "FILE", 0, "Draw the bars into FILE", 1 },
 	{ "output", OPTION_WORD(struct recording_args, view.output), "FILE", OPTION_HIDDEN, NULL, 1 },
 	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 1 },
@@ -125,7 +125,7 @@ static const struct argp_child children[] = {
 
 static const struct argp recording_argp = { options, parse, NULL, NULL, children, NULL, NULL };
 
-const struct argp_child recording_children[] = { { &recording_argp, 0, NULL, 1 }, { 0 } };
+const struct argp_child recording_children[] = { { &recording_argp, 0, NULL, 0 }, { 0 } };
 
 void recording_args_fini(struct recording_args *args)
 {

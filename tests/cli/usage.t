@@ -36,6 +36,8 @@ for version in --version -V; do
 	pfscope $version
 	like "$status|$out" '^0\|pfscope [0-9]+\.[0-9]+\.[0-9]+$' "$version"
 done
+is "$("$PFSCOPE" run --help | sed -nE 's/^ +-., (--[a-z-]+).*/\1/p' | head -n 1)" --output-file 'run --help begins with what is used most'
+is "$("$PFSCOPE" attach --help | sed -nE 's/^ +-., (--[a-z-]+).*/\1/p' | head -n 1)" --duration 'attach --help, too'
 refused 2 'frob: no such command' 'unknown command' frob
 refused 2 'rednr: no such command; did you mean .render.\?' 'a command that is nearly one' rednr
 refused 2 'full and --classic: only one' 'two forms of bars' render --full --classic x
