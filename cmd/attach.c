@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-void attach_add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
+static void add_pid(struct attach_args *args, const char *arg, struct argp_state *state)
 {
 	pid_t pid = pid_of_argument(state, arg);
 
@@ -55,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->duration_ns = duration_of_option(state, "duration", arg, 0);
 		return 0;
 	case ARGP_KEY_ARG:
-		attach_add_pid(args, arg, state);
+		add_pid(args, arg, state);
 		return 0;
 	case 'u':
 		args->recording.config.uid = uid_of_option(state, "user", arg);

@@ -162,8 +162,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->run.recording.config.buffer_kb = buffer_of_option(arg, state);
 		return 0;
 	case 'd':
-		if (!pfs_duration_parse(arg, &args->attach.duration_ns))
-			argp_error(state, "--duration: %s: must be a time (10, 1.5s, 100ms)", arg);
+		args->attach.duration_ns = duration_of_option(state, "duration", arg, 0);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!args->records && !args->file && !strcmp(arg, "record")) {

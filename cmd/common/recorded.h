@@ -19,9 +19,6 @@ struct attach_args {
 	unsigned int nr_pids;
 };
 
-/* Adds the PID of an argument, unless it is there already. A wrong one is wrong usage. */
-void attach_add_pid(struct attach_args *args, const char *arg, struct argp_state *state);
-
 /* From opening to closing, with recording_args_fini(). The exit status. */
 int run_recorded(struct run_args *args);
 int attach_recorded(struct attach_args *args);
