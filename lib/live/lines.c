@@ -156,7 +156,7 @@ static void add_processes(struct gather *g)
 		struct pfs_live_line line = { .name = escaped(process->at.proc->comm ? process->at.proc->comm : "?") };
 
 		for (struct pfs_counter *c = g->moment->threads; c; c = c->hh.next)
-			if (((const struct pfs_thread *)c->of)->proc == process->at.proc)
+			if (c->proc == process->at.proc)
 				line.rate += pfs_rate_at(&c->rate, g->moment->now_ns);
 		name_process(line.who, sizeof(line.who), process->at.proc, process->at.proc->comm);
 		snprintf(line.key, sizeof(line.key), "p%d %" PRIu64, process->at.proc->pid, process->at.proc->born_ns);
@@ -168,15 +168,14 @@ static void add_processes(struct gather *g)
 static void add_threads(struct gather *g)
 {
 	for (struct pfs_counter *c = g->moment->threads; c && !g->err; c = c->hh.next) {
-		const struct pfs_thread *thread = c->of;
 		struct pfs_live_line line = { .faults = c->faults, .major = c->major };
 		char name[64];
 
-		snprintf(name, sizeof(name), "%d %s", thread->tid, thread->comm ? thread->comm : "?");
+		snprintf(name, sizeof(name), "%d %s", c->tid, c->comm ? c->comm : "?");
 		line.name = escaped(name);
 		line.rate = pfs_rate_at(&c->rate, g->moment->now_ns);
-		name_process(line.who, sizeof(line.who), thread->proc, thread->proc->comm);
-		snprintf(line.key, sizeof(line.key), "t%d %" PRIu64, thread->tid, thread->born_ns);
+		name_process(line.who, sizeof(line.who), c->proc, c->proc->comm);
+		snprintf(line.key, sizeof(line.key), "t%d %" PRIu64, c->tid, c->key.born_ns);
 		add(g, &line);
 	}
 }

@@ -23,10 +23,15 @@ struct pfs_rate {
 	uint64_t nr[PFS_RATE_SLOTS];
 };
 
-/* Of a region or a thread of the model. */
+/* Of a region or a thread of the model, which may be gone: then another one may be at its place. */
 struct pfs_counter {
-	const void *of;
-	uint64_t born_ns; /* another one at the same place has another */
+	struct {
+		uintptr_t of;
+		uint64_t born_ns;
+	} key;
+	const struct pfs_proc *proc; /* of a thread, as are the next two */
+	const char *comm;	     /* or NULL */
+	int32_t tid;
 	uint64_t faults, major;
 	struct pfs_rate rate;
 	UT_hash_handle hh;

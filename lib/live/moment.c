@@ -36,32 +36,30 @@ uint64_t pfs_rate_at(const struct pfs_rate *rate, uint64_t now_ns)
 	return sum;
 }
 
-static int count(struct pfs_counter **table, const void *of, uint64_t born_ns, uint64_t now_ns, uint64_t faults,
-		 uint64_t major)
+/* NULL: no memory. */
+static struct pfs_counter *count(struct pfs_counter **table, const void *of, uint64_t born_ns, uint64_t now_ns,
+				 uint64_t faults, uint64_t major)
 {
-	struct pfs_counter *counter;
+	typeof((*table)->key) key = { (uintptr_t)of, born_ns };
+	struct pfs_counter *counter = PFS_HASH_GET(*table, key, key);
 
-	HASH_FIND_PTR(*table, &of, counter);
-	if (!counter) {
-		counter = calloc(1, sizeof(*counter));
-		if (!counter)
-			return -ENOMEM;
-		counter->of = of;
-		counter->born_ns = born_ns;
-		HASH_ADD_PTR(*table, of, counter);
-		if (HASH_ADD_FAILED(counter)) {
-			free(counter);
-			return -ENOMEM;
-		}
-	}
-	if (counter->born_ns != born_ns) {
-		counter->born_ns = born_ns;
-		counter->faults = counter->major = 0;
-		memset(&counter->rate, 0, sizeof(counter->rate));
-	}
+	if (!counter)
+		return NULL;
 	counter->faults += faults;
 	counter->major += major;
 	rate_add(&counter->rate, now_ns, faults);
+	return counter;
+}
+
+static int count_thread(struct pfs_moment *m, const struct pfs_thread *thread, uint64_t faults, uint64_t major)
+{
+	struct pfs_counter *counter = count(&m->threads, thread, thread->born_ns, m->now_ns, faults, major);
+
+	if (!counter)
+		return -ENOMEM;
+	counter->proc = thread->proc;
+	counter->comm = thread->comm;
+	counter->tid = thread->tid;
 	return 0;
 }
 
@@ -86,7 +84,6 @@ static int observe(void *ctx, const struct pfs_event *ev, const struct pfs_outco
 {
 	struct pfs_moment *m = ctx;
 	uint64_t faults = m->model->counts.faults - m->faults, major = m->model->counts.major - m->major;
-	int err = 0;
 
 	m->now_ns = ev->ts_ns > m->now_ns ? ev->ts_ns : m->now_ns;
 	if (!faults && !major)
@@ -96,11 +93,10 @@ static int observe(void *ctx, const struct pfs_event *ev, const struct pfs_outco
 	rate_add(&m->rate, m->now_ns, faults);
 	rate_add(&m->major_rate, m->now_ns, major);
 	count_second(m, m->now_ns, faults);
-	if (outcome->region && faults)
-		err = count(&m->regions, outcome->region, outcome->region->born_ns, m->now_ns, faults, major);
-	if (!err && outcome->thread)
-		err = count(&m->threads, outcome->thread, outcome->thread->born_ns, m->now_ns, faults, major);
-	return err;
+	if (outcome->region && faults &&
+	    !count(&m->regions, outcome->region, outcome->region->born_ns, m->now_ns, faults, major))
+		return -ENOMEM;
+	return outcome->thread ? count_thread(m, outcome->thread, faults, major) : 0;
 }
 
 struct pfs_observer pfs_moment_observer(struct pfs_moment *moment)
@@ -121,8 +117,9 @@ void pfs_moment_fini(struct pfs_moment *moment)
 
 uint64_t pfs_moment_region_rate(const struct pfs_moment *m, const struct pfs_region *region)
 {
+	typeof(m->regions->key) key = { (uintptr_t)region, region->born_ns };
 	struct pfs_counter *counter;
 
-	HASH_FIND_PTR(m->regions, &region, counter);
-	return counter && counter->born_ns == region->born_ns ? pfs_rate_at(&counter->rate, m->now_ns) : 0;
+	HASH_FIND(hh, m->regions, &key, sizeof(key), counter);
+	return counter ? pfs_rate_at(&counter->rate, m->now_ns) : 0;
 }
