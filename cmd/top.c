@@ -318,11 +318,13 @@ static void wait_for_both(struct top *top)
 
 		if (sig > 0)
 			on_signal(top, sig);
-		if (top->screen_ended && WIFSIGNALED(top->screen_status))
+		if (top->screen_ended && terminal_is_entered(&top->terminal))
 			terminal_leave(&top->terminal);
 		if (top->screen_ended && !top->recorder_ended && !top->asked)
 			end_recorder(top);
 	}
+	if (terminal_is_entered(&top->terminal))
+		terminal_leave(&top->terminal);
 }
 
 static int start(struct top *top, struct pfs_err *err)
@@ -383,7 +385,7 @@ static int status_of_top(const struct top *top)
 		return EXIT_FAILED;
 	}
 	if (screen)
-		return screen;
+		return screen > 128 ? screen : EXIT_FAILED;
 	/* What its SIGTERM came to after q. */
 	return top->asked && recorder == 128 + SIGTERM ? EXIT_OK : recorder;
 }

@@ -14,10 +14,11 @@
 
 export TMUX_TMPDIR=$T
 unset TMUX
+tm_nr=0 # a new server has a new socket: one that is ending still has its own
 
 tm()
 {
-	tmux -L test -f /dev/null "$@"
+	tmux -L "test$tm_nr" -f /dev/null "$@"
 }
 
 # screen_open COLUMNS LINES [NAME=VALUE...]: a new terminal with a shell.
@@ -26,10 +27,12 @@ screen_open()
 	local width=$1 height=$2
 
 	shift 2
-	tm kill-server 2>/dev/null
+	[ $tm_nr = 0 ] || tm kill-server 2>/dev/null
+	tm_nr=$((tm_nr + 1))
 	tm new-session -d -x "$width" -y "$height" \
-		"cd $(printf %q "$PWD"); exec env LC_ALL=C.UTF-8 HISTFILE= PS1=@ PS2= PROMPT_COMMAND= $* bash --norc --noprofile" || return
-	at_exit tm kill-server
+		"cd $(printf %q "$PWD"); exec env LC_ALL=C.UTF-8 HISTFILE= PS1=@ PS2= PROMPT_COMMAND= $* bash --norc --noprofile" ||
+		{ fail "a terminal of ${width}x$height"; exit 1; }
+	[ $tm_nr -gt 1 ] || at_exit eval 'tm kill-server 2>/dev/null'
 	wait_for 60 screen_has '^@' || diag 'the shell does not come'
 }
 
@@ -91,6 +94,16 @@ settings()
 the_top()
 {
 	pgrep -t "$(tm display-message -p '#{pane_tty}' | sed 's|/dev/||')" -x "$1"
+}
+
+# after_race: the one process that the shell waits for was killed, so the shell may have written to the screen that another
+# one was about to leave. It prints again what it would have printed.
+after_race()
+{
+	wait_for 60 eval '! the_top pfscope-screen'
+	keys Enter
+	keys -l 'clear; echo OVER:137'
+	keys Enter
 }
 
 # ---- the lines of pfscope top ----

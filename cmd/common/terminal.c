@@ -54,6 +54,14 @@ void terminal_leave(struct terminal *t)
 	tcsetattr(t->in, TCSAFLUSH, &t->before);
 }
 
+/* Its settings come back last. */
+bool terminal_is_entered(const struct terminal *t)
+{
+	struct termios now;
+
+	return !tcgetattr(t->in, &now) && now.c_lflag != t->before.c_lflag;
+}
+
 void terminal_fini(struct terminal *t)
 {
 	terminal_leave(t);

@@ -44,6 +44,9 @@ void terminal_enter(struct terminal *t);
 void terminal_leave(struct terminal *t);
 void terminal_fini(struct terminal *t);
 
+/* Whether somebody who has entered it, another process, has not left it. */
+bool terminal_is_entered(const struct terminal *t);
+
 /* Shows the lines of the text from the top on; redraw: all of them. */
 void terminal_show(struct terminal *t, const char *text, bool redraw);
 

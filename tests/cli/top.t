@@ -186,6 +186,7 @@ ended_by()
 	wait_for 60 screen_has ' x1e-05$'
 	unlike "$(settings)" "^$before$" "$1 of $2: the terminal is another one while it runs"
 	kill "-$1" "$(the_top "$2")"
+	[ "$3" = 137 ] && after_race
 	over "$3" "... the status is $3"
 	wait_for 60 eval '[ "$(settings)" = "$before" ]'
 	is "$(settings)" "$before" '... the terminal is as it was'

@@ -140,6 +140,7 @@ for how in 'TERM pfscope-top 143' 'INT pfscope-top 130' 'HUP pfscope-top 129' 'K
 		end_loop
 		continue
 	fi
+	[ "$status" = 137 ] && after_race
 	over "$status" "$signal of $whom: status $status"
 	gone "$signal of $whom"
 	ok '... the process goes on' kill -0 $loop
