@@ -111,7 +111,7 @@ static void put_course(const struct drawing *d)
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char plain[] = " .,:;-=+#";
 	const struct pfs_moment *m = d->moment;
-	unsigned int width = d->screen->width < 100 ? 30 : PFS_MOMENT_SECONDS;
+	unsigned int width = d->screen->width < 76 ? 8 : d->screen->width < 100 ? 30 : PFS_MOMENT_SECONDS;
 	uint64_t base = pfs_model_base_ns(m->model), now, most = 1;
 	char rate[32], major[32];
 
@@ -145,7 +145,7 @@ struct columns {
 
 static struct columns plan(const struct pfs_screen *screen)
 {
-	struct columns c = { .who = screen->width < 100 ? 13 : 20 };
+	struct columns c = { .who = screen->width < 62 ? 4 : screen->width < 100 ? 13 : 20 };
 	unsigned int fixed = 8 + 1 + 6 + 1 + 5 + 1 + 11 + 1 + c.who + 1, left;
 
 	left = screen->width > fixed ? screen->width - fixed : 0;
@@ -217,6 +217,12 @@ static void put_lines(const struct drawing *d)
 
 /* ---- the pages of a region ---- */
 
+/* Then not all columns fit. */
+static bool is_narrow(const struct drawing *d)
+{
+	return d->screen->width < 62;
+}
+
 static void put_page(const struct drawing *d, uint64_t addr, const struct pfs_page *page)
 {
 	const struct pfs_model *model = d->moment->model;
@@ -227,11 +233,13 @@ static void put_page(const struct drawing *d, uint64_t addr, const struct pfs_pa
 		pfs_escape(name, sizeof(name), thread->comm, 0);
 	if (page->first_tid)
 		snprintf(who, sizeof(who), "%u %s", page->first_tid, name);
-	fprintf(d->out, "%16" PRIx64 " ", addr);
+	fprintf(d->out, "%*" PRIx64 " ", is_narrow(d) ? 12 : 16, addr);
 	pfs_put_page_glyph(d->out, page->flags, d->screen->color);
-	fprintf(d->out, "    %6u %12s %12s ", page->nr_faults, pfs_time_text(first, model, page->first_ns),
-		pfs_time_text(last, model, page->last_ns));
-	pfs_put_fitted(d->out, who, d->screen->width > 80 ? d->screen->width - 55 : 25, false);
+	fprintf(d->out, "    %6u %12s", page->nr_faults, pfs_time_text(first, model, page->first_ns));
+	if (!is_narrow(d)) {
+		fprintf(d->out, " %12s ", pfs_time_text(last, model, page->last_ns));
+		pfs_put_fitted(d->out, who, d->screen->width - 55, false);
+	}
 	fputc('\n', d->out);
 }
 
@@ -243,7 +251,9 @@ static void put_pages(const struct drawing *d)
 	const struct pfs_page *page;
 	struct pfs_page_walk walk;
 
-	put_line(d, BOLD, "            page kind faults      first s       last s first touched by");
+	put_line(d, BOLD,
+		 is_narrow(d) ? "        page kind faults      first s"
+			      : "            page kind faults      first s       last s first touched by");
 	if (row && row->pages && room > 1) {
 		char range[40], name[PFS_LABEL_MAX + 64];
 
