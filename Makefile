@@ -268,7 +268,7 @@ bench: deps-tests	## speed of reading and cost of recording, as a table (root an
 
 # ---- for contributors: these install nothing (make deps-tests does) ----
 
-C_FILES   = $(shell find lib ftrace stap cmd tests examples -name '*.[ch]' -not -path 'tests/data/*')
+C_FILES   = $(shell find lib $(SOURCES) cmd tests examples -name '*.[ch]' -not -path 'tests/data/*')
 PRODUCT_C = $(wildcard $(foreach layer,lib $(SOURCES) cmd,$(layer)/*.c $(layer)/*/*.c))
 SCRIPTS   = bootstrap .ci/run $(shell grep -rlIE '^(\#!/bin/b?a?sh|\# shellcheck shell=)' completion tests examples)
 

@@ -38,7 +38,7 @@ static void check_traits(const struct recording_args *args, struct argp_state *s
 		return;
 	if (!args->view.filter.nr_comms)
 		argp_error(state, "no process given");
-	if (!(args->sources.source->can & PFS_CAN_COMM))
+	if (!args->sources.source || !(args->sources.source->can & PFS_CAN_COMM))
 		argp_error(state, "no process given (--comm without a PID: only with --source=%s)",
 			   source_that(PFS_CAN_COMM));
 }
@@ -219,7 +219,7 @@ int attach_recorded(struct attach_args *args)
 	int ret;
 
 	a.signal_fd = stop_open(&before);
-	ret = recording_check_place(&err) ?: open_targets(&a, &err);
+	ret = source_check_place(args->recording.sources.source, &err) ?: open_targets(&a, &err);
 	if (!ret) {
 		ret = recording_open(&a.r, &args->recording, a.signal_fd, &err);
 		opened = true;

@@ -329,7 +329,7 @@ static void look_at_machine(struct doctor *d)
 		put(d, add(d, "architecture", OK), "%s: read, write and execute", uts.machine);
 	else
 		put(d, add(d, "architecture", LACKS), "%s: the access of a fault is unknown", uts.machine);
-	add_tried(d, "PID namespace", recording_check_place(&err), &err, "the initial one");
+	add_tried(d, "PID namespace", source_check_place(&pfs_ftrace_source, &err), &err, "the initial one");
 }
 
 static void look(struct doctor *d)
@@ -339,7 +339,7 @@ static void look(struct doctor *d)
 	look_at_stap(d);
 	look_at_refault(d);
 	look_at_machine(d);
-	d->source = recording_check_place(&d->why) ? NULL : source_choose(&d->why);
+	d->source = source_choose(&d->why);
 }
 
 /* ---- output ---- */

@@ -283,7 +283,7 @@ int run_recorded(struct run_args *args)
 	struct pfs_err err = { "" };
 	int status = EXIT_FAILED, ret;
 
-	if (recording_check_place(&err)) {
+	if (source_check_place(args->recording.sources.source, &err)) {
 		recording_args_fini(&args->recording);
 		return fail(&err);
 	}

@@ -24,7 +24,7 @@ enum { OPT_EVENTS = 0x200 };
 
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0,
-	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap",
+	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap or perf",
 	  0 },
 	{ "report-file", OPTION_WORD(struct recording_args, view.output), "FILE", 0, "Draw the bars into FILE", 1 },
 	{ "output", OPTION_WORD(struct recording_args, view.output), "FILE", OPTION_HIDDEN, NULL, 1 },
@@ -41,9 +41,10 @@ static const char *const forms[] = { "lines", "json", "csv" }; /* enum pfs_expor
 /* Completes args->config, and refuses what the source cannot do. */
 static int check(struct recording_args *args, struct pfs_err *err)
 {
-	const struct pfs_source *source = args->sources.source;
 	const struct pfs_filter *filter = &args->view.filter;
 	struct pfs_source_config *config = &args->config;
+	bool needs_root = config->count || config->all_of_user || args->refault.interval_ns;
+	const struct pfs_source *source = source_args_choose(&args->sources, needs_root);
 	int ret = source_args_check(&args->sources, &config->options, err);
 
 	if (ret)
@@ -195,19 +196,6 @@ static void remove_swap_devices(void)
 	pfs_zram_clean(NULL);
 }
 
-int recording_check_place(struct pfs_err *err)
-{
-	int ret = pfs_proc_check(err);
-
-	if (ret || pfs_process_numbers_are_global())
-		return ret;
-	return pfs_err_set(
-		err, -ENOTSUP,
-		"cannot record from inside a PID namespace: the kernel's events have the process numbers of the "
-		"initial one; attach from outside, with the numbers that it shows, or start the container with "
-		"--pid=host");
-}
-
 /* What the system lacks or refuses is among the facilities that doctor lists. */
 static int see_doctor(int ret, struct pfs_err *err)
 {
@@ -244,6 +232,7 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	r->live = args->sources.source->open(&config, err);
 	if (!r->live)
 		return see_doctor(errno == ENOENT ? -ENOSYS : -errno, err);
+	source_args_report(&args->sources);
 	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, r->owner.id, err);
 }
 

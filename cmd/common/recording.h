@@ -18,10 +18,11 @@
 
 /* ---- live sources, and their options: --source and what each source adds ---- */
 
-enum { NR_SOURCES = 2 };
+enum { NR_SOURCES = 3 };
 
 struct source_args {
-	const struct pfs_source *source; /* the chosen one */
+	const struct pfs_source *source; /* the chosen one; NULL before source_args_choose() */
+	bool chosen;			 /* by pfscope, not by --source */
 	struct source_options {
 		const struct pfs_source *source;
 		void *options;	   /* of source->options_size */
@@ -34,9 +35,20 @@ extern const struct argp sources_argp; /* input: struct source_args */
 /* Without sources_argp: the default source, without options. 0 or -ENOMEM. */
 int source_args_init(struct source_args *args);
 
+/* The source of --source, else one that is chosen; needs_root: something that only the first one does. */
+const struct pfs_source *source_args_choose(struct source_args *args, bool needs_root);
+
+/* Prints what the chosen source does not see, if pfscope chose it in place of the first one. */
+void source_args_report(const struct source_args *args);
+
 /* The chosen source's own options. Options given for another source are an error: -EINVAL with err set. */
 int source_args_check(const struct source_args *args, const void **options, struct pfs_err *err);
 void source_args_fini(struct source_args *args);
+
+/*
+ * Before any process is looked up: 0, or -ENOTSUP with err set where no number of a process is one of the source's.
+ */
+int source_check_place(const struct pfs_source *source, struct pfs_err *err);
 
 /* The source that run and attach use without --source. NULL: none can record here; err has the reason of the first. */
 const struct pfs_source *source_choose(struct pfs_err *err);
@@ -137,9 +149,6 @@ struct recording {
 	int stop_fd;		     /* of stop_open(): a signal during set-up aborts that */
 	bool finishing;		     /* what aborts that: stop_at_once() */
 };
-
-/* Before any process is looked up: 0, or -ENOTSUP with err set where no number of a process is the kernel's. */
-int recording_check_place(struct pfs_err *err);
 
 /*
  * Opens the source and the file. 0 or -errno with err set; -EINTR: the user interrupted it.

@@ -5,23 +5,32 @@
 #include "common/recording.h"
 
 #include "capture/capture.h"
+#include "common/command.h"
+#include "faults/faults.h"
+#include "os/perf_event.h"
+#include "os/process.h"
 #include "session/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static error_t parse_own(int key, char *arg, struct argp_state *state);
 
-/* The table of sources: a row in each of the three. The first one is the default. */
-static const struct pfs_source *const sources[NR_SOURCES] = { &pfs_ftrace_source, &pfs_stap_source };
+/* The table of sources; those with options of their own come first, with a row in each of the other two. */
+enum { NR_WITH_OPTIONS = 2 };
+static const struct pfs_source *const sources[NR_SOURCES] = { &pfs_ftrace_source, &pfs_stap_source, &pfs_perf_source };
 
-static const struct argp argps[NR_SOURCES] = {
+/* What is tried without --source, in this order. */
+static const struct pfs_source *const automatic[] = { &pfs_ftrace_source, &pfs_perf_source };
+
+static const struct argp argps[NR_WITH_OPTIONS] = {
 	{ pfs_ftrace_options, parse_own, NULL, NULL, NULL, NULL, NULL },
 	{ pfs_stap_options, parse_own, NULL, NULL, NULL, NULL, NULL },
 };
 
-static const struct argp_child children[NR_SOURCES + 1] = {
+static const struct argp_child children[NR_WITH_OPTIONS + 1] = {
 	{ &argps[0], 0, "With --source=ftrace, where the kernel has it:", 1 },
 	{ &argps[1], 0, "With --source=stap:", 2 },
 	{ 0 },
@@ -47,7 +56,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 enum { OPT_SOURCE = 1 };
 
 static const struct argp_option options[] = {
-	{ "source", OPT_SOURCE, "SOURCE", 0, "Record through `ftrace' (the default) or SystemTap (`stap')", 0 },
+	{ "source", OPT_SOURCE, "SOURCE", 0,
+	  "Record through `ftrace', SystemTap (`stap') or `perf' events; `auto' (the default): ftrace, or perf without root",
+	  0 },
 	{ 0 },
 };
 
@@ -65,9 +76,12 @@ int source_args_init(struct source_args *args)
 
 static error_t init(struct source_args *args, struct argp_state *state)
 {
-	for (int i = 0; i < NR_SOURCES; i++)
+	int ret = -source_args_init(args);
+
+	args->source = NULL; /* see source_args_choose() */
+	for (int i = 0; i < NR_WITH_OPTIONS; i++)
 		state->child_inputs[i] = &args->of[i];
-	return -source_args_init(args);
+	return ret;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -79,15 +93,44 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	if (key != OPT_SOURCE)
 		return ARGP_ERR_UNKNOWN;
 	args->source = NULL;
+	if (!strcmp(arg, "auto"))
+		return 0;
 	for (int i = 0; i < NR_SOURCES; i++)
 		if (!strcmp(sources[i]->name, arg))
 			args->source = sources[i];
 	if (!args->source)
-		argp_error(state, "--source: %s: must be ftrace or stap", arg);
+		argp_error(state, "--source: %s: must be auto, ftrace, stap or perf", arg);
 	return 0;
 }
 
 const struct argp sources_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+/* Of an option that only one source has, that one; else the first that may be used. */
+const struct pfs_source *source_args_choose(struct source_args *args, bool needs_root)
+{
+	struct pfs_err err;
+
+	for (int i = 0; !args->source && i < NR_SOURCES; i++)
+		if (args->of[i].given)
+			args->source = sources[i];
+	if (args->source)
+		return args->source;
+	args->chosen = true;
+	args->source = needs_root ? sources[0] : source_choose(&err);
+	if (!args->source) /* it has the reason */
+		args->source = geteuid() ? &pfs_perf_source : sources[0];
+	return args->source;
+}
+
+void source_args_report(const struct source_args *args)
+{
+	struct pfs_err why;
+
+	if (args->chosen && args->source != sources[0] &&
+	    (source_check_place(sources[0], &why) || sources[0]->usable(&why)))
+		message("recording through perf events, without %saccesses and removals of regions (%s)",
+			pfs_perf_may_record(true, NULL) ? "faults in kernel mode, " : "", why.msg);
+}
 
 int source_args_check(const struct source_args *args, const void **own, struct pfs_err *err)
 {
@@ -107,9 +150,27 @@ void source_args_fini(struct source_args *args)
 		free(args->of[i].options);
 }
 
+int source_check_place(const struct pfs_source *source, struct pfs_err *err)
+{
+	int ret = pfs_proc_check(err);
+
+	if (ret || source->can & PFS_CAN_SPACE || pfs_process_numbers_are_global())
+		return ret;
+	return pfs_err_set(
+		err, -ENOTSUP,
+		"cannot record from inside a PID namespace: the kernel's events have the process numbers of the "
+		"initial one; attach from outside, with the numbers that it shows, or start the container with "
+		"--pid=host");
+}
+
 const struct pfs_source *source_choose(struct pfs_err *err)
 {
-	return sources[0]->usable(err) ? NULL : sources[0];
+	struct pfs_err why;
+
+	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++)
+		if (!source_check_place(automatic[i], i ? &why : err) && !automatic[i]->usable(i ? &why : err))
+			return automatic[i];
+	return NULL;
 }
 
 const char *source_that(enum pfs_source_can can)

@@ -13,13 +13,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,9 +27,9 @@
 #define WAKEUP_BYTES 2048
 
 struct ring {
-	struct perf_event_mmap_page *meta; /* NULL: this CPU has none yet */
-	int first_fd;
-	bool hung_up; /* the thread of first_fd has ended: it wakes nobody any more */
+	struct pfs_perf_ring perf;
+	struct pfs_sideband *sideband;
+	bool hung_up; /* the thread of its first event has ended: it wakes nobody any more */
 	int cpu;
 	uint64_t last_ns; /* of its last record; 0: none yet */
 };
@@ -54,8 +52,6 @@ struct pfs_sideband {
 	uint64_t begin_ns;  /* of the recording */
 	uint64_t passed_ns; /* of the last record that was passed on in order of time */
 	uint64_t arrivals;
-	size_t page_size, ring_bytes;
-	char *scratch; /* a record that wraps round the end of a ring */
 	struct pfs_execs execs;
 };
 
@@ -66,15 +62,12 @@ struct pfs_sideband *pfs_sideband_new(struct pfs_err *err)
 	if (!sb)
 		goto no_memory;
 	sb->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	sb->page_size = sysconf(_SC_PAGESIZE);
-	sb->ring_bytes = RING_PAGES * sb->page_size;
 	sb->begin_ns = UINT64_MAX;
 	sb->rings = calloc(sb->nr_cpus, sizeof(*sb->rings));
-	sb->scratch = malloc(1 << 16);
-	if (!sb->rings || !sb->scratch)
+	if (!sb->rings)
 		goto no_memory;
 	for (int i = 0; i < sb->nr_cpus; i++)
-		sb->rings[i].first_fd = -1;
+		sb->rings[i] = (struct ring){ .perf.fd = -1, .sideband = sb, .cpu = i };
 	return sb;
 no_memory:
 	pfs_sideband_free(sb);
@@ -87,8 +80,7 @@ void pfs_sideband_free(struct pfs_sideband *sb)
 	if (!sb)
 		return;
 	for (int i = 0; sb->rings && i < sb->nr_cpus; i++)
-		if (sb->rings[i].meta)
-			munmap(sb->rings[i].meta, sb->page_size + sb->ring_bytes);
+		pfs_perf_ring_fini(&sb->rings[i].perf);
 	for (size_t i = 0; i < sb->nr_fds; i++)
 		close(sb->fds[i]);
 	for (size_t i = 0; i < sb->nr_queued; i++)
@@ -97,7 +89,6 @@ void pfs_sideband_free(struct pfs_sideband *sb)
 	pfs_execs_fini(&sb->execs);
 	free(sb->fds);
 	free(sb->rings);
-	free(sb->scratch);
 	free(sb);
 }
 
@@ -142,25 +133,13 @@ int pfs_sideband_keep(struct pfs_sideband *sb, int fd)
 
 static int open_on(struct pfs_sideband *sb, struct perf_event_attr *attr, pid_t tid, int cpu)
 {
-	struct ring *ring = &sb->rings[cpu];
 	int fd = pfs_perf_open(attr, tid, cpu);
-	void *meta;
 	int err;
 
 	if (fd < 0)
 		return fd == -ENODEV ? 0 : fd; /* ENODEV: this CPU is off line */
 	err = pfs_sideband_keep(sb, fd);
-	if (err)
-		return err;
-	if (ring->meta)
-		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->first_fd) ? -errno : 0;
-	meta = mmap(NULL, sb->page_size + sb->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (meta == MAP_FAILED)
-		return -errno;
-	ring->meta = meta;
-	ring->first_fd = fd;
-	ring->cpu = cpu;
-	return 0;
+	return err ? err : pfs_perf_ring_join(&sb->rings[cpu].perf, fd, RING_PAGES);
 }
 
 int pfs_sideband_add(struct pfs_sideband *sb, pid_t tid, struct pfs_err *err)
@@ -195,7 +174,7 @@ int pfs_sideband_open_rings(struct pfs_sideband *sb, struct pfs_err *err)
 
 int pfs_sideband_ring_fd(const struct pfs_sideband *sb, int cpu)
 {
-	return cpu < sb->nr_cpus && sb->rings[cpu].meta ? sb->rings[cpu].first_fd : -1;
+	return cpu < sb->nr_cpus && sb->rings[cpu].perf.meta ? sb->rings[cpu].perf.fd : -1;
 }
 
 int pfs_sideband_watch(pid_t tid, int cpu, int ring_fd)
@@ -298,33 +277,6 @@ int pfs_sideband_flush(struct pfs_sideband *sb, pid_t tid, uint64_t until_ns, ra
 
 /* ---- records ---- */
 
-struct mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
-	char filename[];
-};
-
-struct comm {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char comm[];
-};
-
-struct task {
-	struct perf_event_header header;
-	uint32_t pid, ppid, tid, ptid;
-	uint64_t time;
-};
-
-struct lost {
-	struct perf_event_header header;
-	uint64_t id, lost;
-};
-
 /* What sample_id_all puts at the end of each record. */
 struct trailer {
 	uint32_t pid, tid;
@@ -332,7 +284,7 @@ struct trailer {
 	uint32_t cpu, res;
 };
 
-static int on_mmap2(struct pfs_sideband *sb, const struct mmap2 *r, struct raw_event *ev)
+static int on_mmap2(struct pfs_sideband *sb, const struct pfs_perf_mmap2 *r, struct raw_event *ev)
 {
 	ev->kind = RAW_PFS_MAP;
 	ev->arg[0] = r->addr;
@@ -361,7 +313,7 @@ static int on_task(struct pfs_sideband *sb, uint32_t tid, uint32_t pid, int what
 }
 
 /* For the whole recording: the lost records may be of any process. */
-static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since_ns, struct raw_event *ev)
+static int on_lost(struct pfs_sideband *sb, const struct pfs_perf_lost *r, uint64_t since_ns, struct raw_event *ev)
 {
 	if (since_ns < sb->begin_ns)
 		since_ns = sb->begin_ns;
@@ -372,11 +324,13 @@ static int on_lost(struct pfs_sideband *sb, const struct lost *r, uint64_t since
 				sb);
 }
 
-static int on_record(struct pfs_sideband *sb, const struct perf_event_header *header, struct ring *ring)
+static int on_record(void *ctx, const struct perf_event_header *header)
 {
+	struct ring *ring = ctx;
+	struct pfs_sideband *sb = ring->sideband;
 	const struct trailer *trailer = (const void *)((const char *)header + header->size - sizeof(*trailer));
-	const struct task *task = (const void *)header;
-	const struct comm *comm = (const void *)header;
+	const struct pfs_perf_task *task = (const void *)header;
+	const struct pfs_perf_comm *comm = (const void *)header;
 	struct raw_event ev = {
 		.ts_ns = trailer->time,
 		.cpu = ring->cpu,
@@ -406,36 +360,13 @@ static int on_record(struct pfs_sideband *sb, const struct perf_event_header *he
 	}
 }
 
-static int drain_ring(struct pfs_sideband *sb, struct ring *ring)
-{
-	char *data = (char *)ring->meta + sb->page_size;
-	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)&ring->meta->data_head, memory_order_acquire);
-	uint64_t tail = ring->meta->data_tail;
-	int err = 0;
-
-	while (!err && tail < head) {
-		size_t at = tail % sb->ring_bytes, till_end = sb->ring_bytes - at;
-		const struct perf_event_header *header = (const void *)(data + at);
-
-		if (header->size > till_end) {
-			memcpy(sb->scratch, data + at, till_end);
-			memcpy(sb->scratch + till_end, data, header->size - till_end);
-			header = (const void *)sb->scratch;
-		}
-		tail += header->size;
-		err = on_record(sb, header, ring);
-	}
-	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail, memory_order_release);
-	return err;
-}
-
 unsigned int pfs_sideband_poll(const struct pfs_sideband *sb, struct pollfd *fds)
 {
 	unsigned int nr = 0;
 
 	for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
-		if (sb->rings[cpu].meta && !sb->rings[cpu].hung_up)
-			fds[nr++] = (struct pollfd){ sb->rings[cpu].first_fd, POLLIN, 0 };
+		if (sb->rings[cpu].perf.meta && !sb->rings[cpu].hung_up)
+			fds[nr++] = (struct pollfd){ sb->rings[cpu].perf.fd, POLLIN, 0 };
 	return nr;
 }
 
@@ -443,7 +374,7 @@ void pfs_sideband_polled(struct pfs_sideband *sb, const struct pollfd *fds, unsi
 {
 	for (unsigned int i = 0; i < nr; i++)
 		for (int cpu = 0; cpu < sb->nr_cpus; cpu++)
-			if (fds[i].revents & (POLLHUP | POLLERR) && fds[i].fd == sb->rings[cpu].first_fd)
+			if (fds[i].revents & (POLLHUP | POLLERR) && fds[i].fd == sb->rings[cpu].perf.fd)
 				sb->rings[cpu].hung_up = true;
 }
 
@@ -452,8 +383,7 @@ static int drain_rings(struct pfs_sideband *sb)
 	int err = 0;
 
 	for (int cpu = 0; !err && cpu < sb->nr_cpus; cpu++)
-		if (sb->rings[cpu].meta)
-			err = drain_ring(sb, &sb->rings[cpu]);
+		err = pfs_perf_ring_drain(&sb->rings[cpu].perf, on_record, &sb->rings[cpu]);
 	return err;
 }
 

@@ -2,8 +2,8 @@
 /*
  * A live source of events: what `run` and `attach` need of one, as a table of operations.
  *
- * ftrace/capture/source.c and stap/session/session.c are the two; cmd/common/sources.c lists them. A source
- * owns its options and declares its capabilities, so no command and no other source names it. All
+ * ftrace/capture/source.c, stap/session/session.c and perf/faults/source.c are the three; cmd/common/sources.c lists
+ * them. A source owns its options and declares its capabilities, so no command and no other source names it. All
  * operations that return int return 0, or -errno with err set.
  */
 #ifndef PFS_SOURCE_H
@@ -25,6 +25,7 @@ enum pfs_source_can {
 	PFS_CAN_USER = 2,    /* record all processes of a user */
 	PFS_CAN_COMM = 4,    /* record all processes of a name */
 	PFS_CAN_OBJECTS = 8, /* record kernel objects instead of faults */
+	PFS_CAN_SPACE = 16,  /* be used inside a PID namespace: its process numbers are those of there */
 };
 
 /* The kernel objects that are recorded instead of faults. Frees, by whatever process, are recorded always. */

@@ -6,7 +6,11 @@
 #include "os/process.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,4 +84,65 @@ int pfs_perf_may_record(bool kernel, struct pfs_err *err)
 		return pfs_perf_refused(fd, err);
 	close(fd);
 	return 0;
+}
+
+/* ---- the ring of a CPU ---- */
+
+/* header.size has 16 bits. */
+#define RECORD_MAX (1 << 16)
+
+int pfs_perf_ring_join(struct pfs_perf_ring *ring, int fd, unsigned int nr_pages)
+{
+	size_t page_size = sysconf(_SC_PAGESIZE);
+	void *meta;
+
+	if (ring->meta)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
+	if (!ring->scratch)
+		ring->scratch = malloc(RECORD_MAX);
+	if (!ring->scratch)
+		return -ENOMEM;
+	meta = mmap(NULL, (nr_pages + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (meta == MAP_FAILED)
+		return -errno;
+	ring->meta = meta;
+	ring->page_size = page_size;
+	ring->bytes = nr_pages * page_size;
+	ring->fd = fd;
+	return 0;
+}
+
+int pfs_perf_ring_drain(struct pfs_perf_ring *ring, pfs_perf_fn fn, void *ctx)
+{
+	uint64_t head, tail;
+	char *data;
+	int err = 0;
+
+	if (!ring->meta)
+		return 0;
+	data = (char *)ring->meta + ring->page_size;
+	head = atomic_load_explicit((_Atomic uint64_t *)&ring->meta->data_head, memory_order_acquire);
+	tail = ring->meta->data_tail;
+	while (!err && tail < head) {
+		size_t at = tail % ring->bytes, till_end = ring->bytes - at;
+		const struct perf_event_header *header = (const void *)(data + at);
+
+		if (header->size > till_end) {
+			memcpy(ring->scratch, data + at, till_end);
+			memcpy(ring->scratch + till_end, data, header->size - till_end);
+			header = (const void *)ring->scratch;
+		}
+		tail += header->size;
+		err = fn(ctx, header);
+	}
+	atomic_store_explicit((_Atomic uint64_t *)&ring->meta->data_tail, tail, memory_order_release);
+	return err;
+}
+
+void pfs_perf_ring_fini(struct pfs_perf_ring *ring)
+{
+	if (ring->meta)
+		munmap(ring->meta, ring->page_size + ring->bytes);
+	free(ring->scratch);
+	*ring = (struct pfs_perf_ring){ .fd = -1 };
 }

@@ -38,6 +38,7 @@ static const struct pfs_column columns[] = {
 enum reason {
 	KNOWN,
 	LOST,	     /* events were lost */
+	UNREPORTED,  /* the source reports neither what removes pages nor huge ones */
 	BEFORE,	     /* the region is older than the recording */
 	REGION,	     /* what the region maps is not known */
 	SPECIAL,     /* memory of the kernel or of a device, mapped without a fault */
@@ -64,6 +65,7 @@ enum reason {
 static const char *const reasons[NR_REASONS] = {
 	[KNOWN] = "-",
 	[LOST] = "events-lost",
+	[UNREPORTED] = "not-recorded",
 	[BEFORE] = "before-recording",
 	[REGION] = "unknown-region",
 	[SPECIAL] = "device",
@@ -106,6 +108,7 @@ struct known {
 /* What the kernel did to pages of any process while the recording ran. */
 struct circumstances {
 	bool lost, refaulted;
+	bool unreported;       /* by the source */
 	bool scanned, swapped; /* pages were scanned for reclaim, were swapped out; true: or it is not known */
 	bool collapsed;	       /* pages were collapsed to huge pages */
 	const struct pfs_model *model;
@@ -218,6 +221,8 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 		return unknown(SPECIAL);
 	if (here->lost)
 		return unknown(LOST);
+	if (here->unreported)
+		return unknown(UNREPORTED);
 	switch (known->presence) {
 	case PFS_PRESENT:
 		return still_mapped(here, region, known);
@@ -242,11 +247,13 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 	struct pfs_refault_how how;
 	struct pfs_fact events;
 	bool known = pfs_model_fact(model, PFS_NOTE_VM_EVENTS, &events);
+	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
 	uint64_t unasked;
 
 	return (struct circumstances){
 		.model = model,
 		.lost = missing.nr,
+		.unreported = source && !strcmp(source, "perf"),
 		.refaulted =
 			pfs_model_refault(model, &how) && how.method != PFS_REFAULT_IDLE, /* that takes none away */
 		.scanned = !known || events.scanned,

@@ -38,7 +38,8 @@ rooms()
 	stap module: os base
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
-	cmd common: capture user text dat assemble record session live view refault model event os base
+	perf faults: event os base
+	cmd common: capture faults user text dat assemble record session live view refault model event os base
 	cmd commands: common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
 	END
 }
@@ -46,7 +47,7 @@ rooms()
 # What libraries the rooms may use beyond libc; all others none of these.
 foreign='tracefs|traceevent|event-parse|kbuffer|trace-cmd|trace-seq'
 
-sources=$(find lib ftrace stap cmd -name '*.[ch]' 2>/dev/null)
+sources=$(find lib ftrace stap perf cmd -name '*.[ch]' 2>/dev/null)
 
 # Lines "ROOM FILE HEADER'S_ROOM HEADER" of every include of one of our own headers.
 own_includes()
@@ -88,7 +89,7 @@ done)" '' 'a header opens each room'
 is "$(awk '$4 ~ /_priv\.h$/ && $1 != $3 { print $2 ": " $4 }' "$T/includes")" '' \
 	'private headers are included in their own room only'
 is "$(while read -r room file to header; do
-	for layer in lib ftrace stap cmd; do
+	for layer in lib ftrace stap perf cmd; do
 		[ -f "$layer/$header" ] && continue 2
 	done
 	echo "$file: $header"
@@ -96,11 +97,11 @@ done <"$T/includes")" '' 'every own header that is included exists, under the na
 is "$(rooms | awk '{ sub(":", ""); print $2 == "commands" ? $1 : $1 "/" $2 }' | sort)" \
 	"$(for file in $sources stap/tapset/wire.h; do dirname "$file"; done | sort -u)" \
 	'every folder of sources is a room of the table, and every room a folder'
-is "$(git ls-files lib ftrace stap cmd tests/unit 2>/dev/null | xargs -rn1 dirname | sort | uniq -c |
+is "$(git ls-files lib ftrace stap perf cmd tests/unit 2>/dev/null | xargs -rn1 dirname | sort | uniq -c |
 	awk '$1 > 32 { print $1 " files in " $2 }')" '' 'no folder has more than 32 files'
 
 # The objects tell the same without trusting the includes: who calls whom.
-objects=$(for layer in lib ftrace stap cmd; do find "$BUILD/$layer" -name '*.o' 2>/dev/null; done)
+objects=$(for layer in lib ftrace stap perf cmd; do find "$BUILD/$layer" -name '*.o' 2>/dev/null; done)
 # Lines "FILE FILE": the first uses a symbol of the second. Only objects whose source is still there.
 calls()
 {

@@ -154,7 +154,7 @@ is "$status|$(ls "$T/late")" "6|$T/late" '... when the last process has ended'
 
 spaces=(-pf '-pf --mount-proc' '-pfm --mount-proc' '-pfmniuT --mount-proc --boottime 100000')
 for space in "${spaces[@]}"; do
-	for command in 'run -- true' "attach -d 1 1"; do
+	for command in 'run --source=ftrace -- true' "attach --source=ftrace -d 1 1"; do
 		# shellcheck disable=SC2086
 		try timeout -k 2 $((10 * slowness)) unshare $space "$PFSCOPE" $command
 		like "$status|$err" '^1\|pfscope: cannot record from inside a PID namespace: [^'$'\n'']*outside[^'$'\n'']*$' \

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perf's records to events. */
+#include "faults/faults_priv.h"
+
+#include "base/array.h"
+#include "event/notes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* PERF_SAMPLE_IDENTIFIER, IP, TID, TIME, ADDR, CPU */
+struct sample {
+	struct perf_event_header header;
+	uint64_t id, ip;
+	uint32_t pid, tid;
+	uint64_t time, addr;
+	uint32_t cpu, res;
+};
+
+/* The same at the end of each other record. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, res;
+	uint64_t id;
+};
+
+/* ---- from the rings ---- */
+
+static bool is_major(const struct perf_session *s, uint64_t id)
+{
+	size_t at = pfs_lower_bound(s->nr_majors, i, s->major_ids[i] < id);
+
+	return at < s->nr_majors && s->major_ids[at] == id;
+}
+
+static int take_sample(struct perf_cpu *cpu, const struct sample *r)
+{
+	struct perf_session *s = cpu->session;
+	unsigned int mode = r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	cpu->last_ns = r->time;
+	return perf_queue_put(&s->queue, (struct perf_item){
+						 .ts_ns = r->time,
+						 .addr = r->addr,
+						 .ip = r->ip,
+						 .cpu = cpu->cpu,
+						 .pid = r->pid,
+						 .tid = r->tid,
+						 .kind = PERF_FAULT,
+						 .mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
+						 .class = is_major(s, r->id) ? PFS_MAJOR_CLASS : PFS_MINOR,
+					 });
+}
+
+int perf_take(void *ctx, const struct perf_event_header *header)
+{
+	struct perf_cpu *cpu = ctx;
+	const struct trailer *trailer = (const void *)((const char *)header + header->size - sizeof(*trailer));
+	const struct pfs_perf_task *task = (const void *)header;
+	struct perf_item item;
+
+	if (header->type == PERF_RECORD_SAMPLE)
+		return header->size >= sizeof(struct sample) ? take_sample(cpu, (const void *)header) : 0;
+	item = (struct perf_item){
+		.ts_ns = trailer->time,
+		.ip = cpu->last_ns,
+		.cpu = cpu->cpu,
+		.pid = trailer->pid,
+		.tid = trailer->tid,
+		.kind = PERF_RECORD,
+	};
+	cpu->last_ns = trailer->time;
+	/* A child's own comm, or its end, may be reported by another. */
+	if (header->type == PERF_RECORD_COMM || header->type == PERF_RECORD_EXIT) {
+		item.pid = task->pid;
+		item.tid = header->type == PERF_RECORD_EXIT ? task->tid : ((const struct pfs_perf_comm *)task)->tid;
+	}
+	item.data = malloc(header->size);
+	if (!item.data)
+		return -ENOMEM;
+	memcpy(item.data, header, header->size);
+	return perf_queue_put(&cpu->session->queue, item);
+}
+
+/* ---- processes ---- */
+
+struct perf_proc *perf_proc(struct perf_session *s, int32_t pid)
+{
+	return PFS_HASH_GET(s->procs, key, pid);
+}
+
+static void remove_proc(struct perf_session *s, struct perf_proc *p)
+{
+	HASH_DEL(s->procs, p);
+	free(p->maps);
+	free(p);
+}
+
+void perf_procs_free(struct perf_session *s)
+{
+	struct perf_proc *p, *next;
+
+	HASH_ITER (hh, s->procs, p, next)
+		remove_proc(s, p);
+}
+
+/* ---- to events ---- */
+
+static struct pfs_event event_of(const struct perf_item *item, enum pfs_kind kind)
+{
+	return (struct pfs_event){
+		.ts_ns = item->ts_ns,
+		.kind = kind,
+		.cpu = item->cpu,
+		.pid = item->pid,
+		.tid = item->tid,
+		.have = (item->cpu >= 0 ? PFS_HAS(PFS_F_CPU) : 0) | (item->pid > 0 ? PFS_HAS(PFS_F_PID) : 0) |
+			(item->tid > 0 ? PFS_HAS(PFS_F_TID) : 0),
+	};
+}
+
+static int on_fault(struct perf_session *s, const struct perf_item *item)
+{
+	struct pfs_event ev = event_of(item, PFS_FAULT);
+	struct perf_proc *p = perf_proc(s, item->pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->changed = true;
+	s->nr_faults++;
+	PFS_SET(&ev, addr, ADDR, item->addr);
+	PFS_SET(&ev, ip, IP, item->ip);
+	PFS_SET(&ev, mode, MODE, item->mode);
+	PFS_SET(&ev, class, CLASS, item->class);
+	return perf_emit(s, &ev);
+}
+
+static const char *name_of(const struct pfs_perf_mmap2 *r)
+{
+	return strcmp(r->filename, "//anon") ? r->filename : "";
+}
+
+static int on_mmap2(struct perf_session *s, const struct perf_item *item, const struct pfs_perf_mmap2 *r)
+{
+	struct pfs_event ev = event_of(item, PFS_MAP);
+	struct perf_proc *p = perf_proc(s, item->pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->changed = p->mapped = true;
+	PFS_SET(&ev, start, START, r->addr);
+	PFS_SET(&ev, end, END, r->addr + r->len);
+	PFS_SET(&ev, dev, DEV, r->maj << 20 | r->min);
+	PFS_SET(&ev, ino, INO, r->ino);
+	/* the kernel numbers anonymous pages, too */
+	PFS_SET(&ev, off, OFF, pfs_is_file(ev.dev, ev.ino) ? r->pgoff : 0);
+	PFS_SET(&ev, name, NAME, name_of(r));
+	PFS_SET(&ev, perms, PERMS,
+		(r->prot & PROT_READ ? PFS_PERM_R : 0) | (r->prot & PROT_WRITE ? PFS_PERM_W : 0) |
+			(r->prot & PROT_EXEC ? PFS_PERM_X : 0) | (r->flags & MAP_SHARED ? PFS_PERM_SHARED : 0));
+	return perf_emit(s, &ev);
+}
+
+/* The name of the program is that of the first file that it maps. */
+static int on_exec(struct perf_session *s, const struct perf_item *item, const struct pfs_perf_comm *r)
+{
+	const struct perf_item *next = item;
+	struct pfs_event ev = event_of(item, PFS_EXEC);
+	struct perf_proc *p = perf_proc(s, item->pid);
+
+	if (!p)
+		return -ENOMEM;
+	free(p->maps);
+	p->maps = NULL;
+	p->changed = true;
+	PFS_SET(&ev, comm, COMM, r->comm);
+	while ((next = perf_queue_next(&s->queue, next, PERF_RECORD_MMAP2))) {
+		const struct pfs_perf_mmap2 *map = next->data;
+
+		if (!pfs_is_file(map->maj << 20 | map->min, map->ino))
+			continue;
+		PFS_SET(&ev, name, NAME, map->filename);
+		break;
+	}
+	return perf_emit(s, &ev);
+}
+
+static int on_comm(struct perf_session *s, const struct perf_item *item, const struct pfs_perf_comm *r)
+{
+	struct pfs_event ev = event_of(item, PFS_COMM);
+
+	if (r->header.misc & PERF_RECORD_MISC_COMM_EXEC)
+		return on_exec(s, item, r);
+	PFS_SET(&ev, comm, COMM, r->comm);
+	return perf_emit(s, &ev);
+}
+
+static int on_fork(struct perf_session *s, const struct perf_item *item, const struct pfs_perf_task *r)
+{
+	bool is_thread = r->pid == r->ppid;
+	struct pfs_event ev = event_of(item, is_thread ? PFS_THREAD : PFS_FORK);
+	struct perf_proc *p;
+
+	if (s->config.no_follow && !is_thread)
+		return 0;
+	p = perf_proc(s, r->pid);
+	if (!p)
+		return -ENOMEM;
+	p->nr_threads++;
+	ev.pid = r->ppid;
+	ev.tid = r->ptid;
+	ev.have |= PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID);
+	PFS_SET(&ev, child, CHILD, is_thread ? r->tid : r->pid);
+	return perf_emit(s, &ev);
+}
+
+static int on_end(struct perf_session *s, const struct perf_item *item)
+{
+	struct pfs_event ev = event_of(item, PFS_EXIT), clear = event_of(item, PFS_UNMAP);
+	struct perf_proc *p = perf_proc(s, item->pid);
+	bool last;
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	last = p->nr_threads <= 1;
+	p->nr_threads -= !last;
+	PFS_SET(&ev, last, LAST, last);
+	ret = perf_emit(s, &ev);
+	if (ret || !last)
+		return ret;
+	remove_proc(s, p);
+	pfs_event_set_op(&clear, PFS_OP_CLEAR);
+	return perf_emit(s, &clear);
+}
+
+static int on_lost(struct perf_session *s, const struct perf_item *item, const struct pfs_perf_lost *r)
+{
+	struct pfs_event ev = event_of(item, PFS_LOST);
+
+	ev.have = PFS_HAS(PFS_F_CPU);
+	PFS_SET(&ev, count, COUNT, r->lost);
+	if (item->ip && item->ip <= item->ts_ns)
+		PFS_SET(&ev, interval_ns, INTERVAL, item->ts_ns - item->ip);
+	return perf_emit(s, &ev);
+}
+
+static int on_note(struct perf_session *s, const struct perf_item *item)
+{
+	struct pfs_event ev = event_of(item, PFS_NOTE);
+	char *text = item->data, *equals = strchr(text, '=');
+
+	if (!equals)
+		return 0;
+	*equals = '\0';
+	PFS_SET(&ev, key, KEY, text);
+	PFS_SET(&ev, value, VALUE, equals + 1);
+	return perf_emit(s, &ev);
+}
+
+int perf_decode(void *ctx, const struct perf_item *item)
+{
+	struct perf_session *s = ctx;
+	const struct perf_event_header *header = item->data;
+
+	if (item->kind == PERF_FAULT)
+		return on_fault(s, item);
+	if (item->kind == PERF_NOTE)
+		return on_note(s, item);
+	if (item->kind == PERF_LAYOUT)
+		return perf_layout(s, item);
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		return on_mmap2(s, item, item->data);
+	case PERF_RECORD_COMM:
+		return on_comm(s, item, item->data);
+	case PERF_RECORD_FORK:
+		return on_fork(s, item, item->data);
+	case PERF_RECORD_EXIT:
+		return on_end(s, item);
+	case PERF_RECORD_LOST:
+		return on_lost(s, item, item->data);
+	default:
+		return 0;
+	}
+}

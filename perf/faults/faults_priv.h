@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the room share. From the bottom: emit.c (where events go), queue.c (records on their way to events, in
+ * order of time), layout.c (/proc/PID/maps), decode.c (records to events), source.c (the source's operations).
+ */
+#ifndef PFS_FAULTS_PRIV_H
+#define PFS_FAULTS_PRIV_H
+
+#include "faults/faults.h"
+
+#include "base/hash.h"
+#include "os/perf_event.h"
+
+#include <stdio.h>
+
+struct perf_item {
+	uint64_t ts_ns;
+	uint64_t addr, ip; /* of a fault */
+	uint64_t order;	   /* of arrival: equal times keep it */
+	int32_t cpu, pid, tid;
+	uint8_t kind; /* enum perf_kind */
+	uint8_t mode, class;
+	void *data; /* of the others: a record, a note "KEY=VALUE", a layout */
+};
+
+enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT };
+
+/* queue.c */
+struct perf_session;
+
+struct perf_queue {
+	struct perf_item *items;
+	size_t nr, max;
+	uint64_t arrivals;
+	bool sorted;
+};
+
+/* Adds it; data becomes the queue's, also on failure. 0 or -ENOMEM. */
+int perf_queue_put(struct perf_queue *q, struct perf_item item);
+
+/* Passes on the items of before until_ns in order. 0 or what fn returned; those that were passed on are gone. */
+int perf_queue_flush(struct perf_queue *q, uint64_t until_ns, int (*fn)(void *ctx, const struct perf_item *item),
+		     void *ctx);
+void perf_queue_free(struct perf_queue *q);
+
+/* The first record of that type of the thread that is in the queue behind the item. NULL: none (yet). */
+const struct perf_item *perf_queue_next(const struct perf_queue *q, const struct perf_item *item, uint32_t type);
+
+struct perf_proc {
+	int32_t key;		 /* its number */
+	unsigned int nr_threads; /* that live */
+	bool changed, mapped;	 /* since its layout was read: a fault or a mapping; a mapping */
+	uint64_t looked_ns;	 /* when that was */
+	char *maps;		 /* its text, or NULL */
+	UT_hash_handle hh;
+};
+
+struct perf_cpu {
+	struct pfs_perf_ring ring;
+	struct perf_session *session;
+	int cpu;
+	bool hung_up;
+	uint64_t last_ns; /* of its last record; 0: none yet */
+};
+
+struct perf_session {
+	struct pfs_live base;
+	struct pfs_source_config config;
+	bool kernel; /* faults in kernel mode, too */
+	struct perf_cpu *cpus;
+	int nr_cpus;
+	unsigned int nr_pages; /* of a ring */
+	int *fds;
+	size_t nr_fds, max_fds;
+	uint64_t *major_ids; /* of the events that count major faults; ascending */
+	size_t nr_majors, max_majors;
+	struct perf_queue queue;
+	struct perf_proc *procs;
+	uint64_t drained_ns; /* when the last drain began: all records of before are in the queue */
+	FILE *spool;	     /* event lines */
+	struct pfs_export *writer;
+	uint64_t nr_faults, nr_before;
+	uint64_t nr_counted; /* faults of the command, as the kernel counted them; 0: not known */
+	struct pollfd *poll_fds;
+	unsigned int max_poll;
+};
+
+/* emit.c: passes on an event, into the spool and to who listens. 0 or -errno. */
+int perf_emit(struct perf_session *s, const struct pfs_event *ev);
+
+/* decode.c: one record of a ring into the queue; a pfs_perf_fn, ctx is the perf_cpu. */
+int perf_take(void *ctx, const struct perf_event_header *header);
+
+/* An item of the queue to events; ctx is the source. */
+int perf_decode(void *ctx, const struct perf_item *item);
+
+/* The process, made if it is not known. NULL: no memory. */
+struct perf_proc *perf_proc(struct perf_session *s, int32_t pid);
+void perf_procs_free(struct perf_session *s);
+
+/* layout.c: reads the layout of the process into the queue. 0 (also if it has ended) or -ENOMEM. */
+int perf_look(struct perf_session *s, struct perf_proc *proc);
+
+/* That layout to events. */
+int perf_layout(struct perf_session *s, const struct perf_item *item);
+
+#endif

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# --source=perf: an ordinary account records its own processes, with the faults that they have; the same run through perf
+# and through ftrace has the same faults; each refusal is one line that names the setting.
+
+. "${0%/*}/live.sh"
+need_programs setpriv unshare
+[ -e /proc/sys/kernel/perf_event_paranoid ] || skip_all 'this kernel has no perf events'
+chmod 755 "$T"
+cp "$PFSCOPE" "$TOOLS/refuse" "$WORK/touch" "$WORK/threads" "$T"
+chmod 755 "$T"/*
+cd "$T" || exit 1
+mkdir -m 777 own
+# libtracefs does not free the path of tracefs.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+# faults_of PID FILE [MODE]: "TID ADDRESS INSTRUCTION" of each fault of the process's last program, in order of time;
+# the kernel's own while it loads that are among them.
+faults_of()
+{
+	"$PFSCOPE" events "$2" | awk -v pid="pid=$1" -v mode="mode=${3:-user}" '
+		$2 == "exec" && $0 ~ " " pid " " { for (i = k = 0; i < n; i++) if (loads[i]) line[k++] = line[i]; n = k }
+		$2 == "fault" && $0 ~ " " pid " " && $0 ~ " " mode {
+			for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
+			loads[n] = / space=exec/
+			line[n++] = v["tid"] " " v["addr"] " " v["ip"]
+		}
+		END { for (i = 0; i < n; i++) print line[i] }'
+}
+
+# ---- the same run through both ----
+
+# same_run NAME MODE COMMAND...
+same_run()
+{
+	local name=$1 mode=$2 pid
+
+	shift 2
+	"$PFSCOPE" run --source=ftrace --no-bars -o f.dat -- "$PFSCOPE" run --source=perf --no-bars -o p.ev -- "$@" >out 2>err
+	is "$? $(<err)" '0 ' "$name: recorded through both at once"
+	pid=$(sed -nE 's/.* note .*key="launch" value="([0-9]+)".*/\1/p' p.ev)
+	faults_of "$pid" f.dat "$mode" | sort >f.faults
+	faults_of "$pid" p.ev "$mode" | sort >p.faults
+	ok "$name: there are faults" test -s p.faults
+	# The kernel also tries accesses for which it takes no page; perf counts only those that got one.
+	if [ "$mode" = kernel ]; then
+		is "$(comm -23 p.faults f.faults)" '' "$name: no fault that ftrace does not have"
+		return
+	fi
+	same p.faults f.faults "$name: the same faults: thread, address, instruction"
+}
+
+same_run 'a program' user ./touch 300 write anon
+same_run 'files' user ./touch 256 read file
+same_run 'a shell' user sh -c 'ls / >/dev/null; i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
+same_run 'threads' user ./threads 4 100
+same_run 'major faults' user ./touch 64 read file cold
+ok '... each of the 64 pages is one' test "$(grep -c ' fault .*class=major' p.ev)" -ge 64
+same_run 'reads into new memory' kernel sh -c 'head -c 1000000 /dev/zero | tail -c 500000 | wc -c >/dev/null; read -r x </proc/version'
+
+# ---- threads and children ----
+
+"$PFSCOPE" run --source=perf --no-bars --no-follow -o p.ev -- sh -c '/bin/ls / >/dev/null; :' >out 2>err
+is "$? $(<err)" '0 ' '--no-follow'
+is "$(grep -v ' note ' p.ev | grep -oE ' pid=[0-9]+' | sort -u | wc -l)" 1 '... records the first process alone'
+"$PFSCOPE" run --source=perf --no-bars --no-follow -o p.ev -- "$WORK/threads" 4 100 >out 2>err
+is "$?" 0 'threads'
+ok '... are recorded' test "$(grep ' fault ' p.ev | grep -oE ' tid=[0-9]+' | sort -u | wc -l)" -gt 1
+ok '... begin' grep -q ' thread ' p.ev
+"$PFSCOPE" run --source=perf --no-bars -o p.ev -- sh -c '/bin/ls / >/dev/null; :' >out 2>err
+ok 'children are recorded, too' grep -q ' exec .*name="[^"]*/ls"' p.ev
+
+# ---- inside a PID namespace ----
+
+try unshare -pfm --mount-proc ./pfscope run -o own/n.ev --no-bars -- ./touch 100 write anon
+is "$status" 0 'inside a PID namespace perf is used'
+like "$err" '^pfscope: recording through perf events, .*\(cannot record from inside a PID namespace.*\)$' '... and the reason is given'
+is "$("$PFSCOPE" report --csv --by region own/n.ev | grep -cE '^region,[0-9]+,[0-9]+,[0-9a-f]+-[0-9a-f]+,rw-p,[01],[0-9]+,100,')" 1 \
+	'... with the faults of the command'
+
+# ---- an ordinary account ----
+
+try "${nobody[@]}" "$T/pfscope" doctor --json
+if ! grep -q '"name":"without root","state":"ok"' <<<"$out"; then
+	skip 'perf events are refused to ordinary accounts here' 'an ordinary account'
+else
+	try "${nobody[@]}" ./pfscope run --no-bars -o own/a.ev -- ./touch 100 write anon
+	is "$status" 0 'an ordinary account records its command'
+	like "$err" '^pfscope: recording through perf events, without faults in kernel mode, .*\(.*Permission denied.*\)$' \
+		'one line has what is not seen, and why'
+	is "$(grep -c . <<<"$err")" 1 '... and no other'
+	is "$("$PFSCOPE" report --csv --by region own/a.ev | grep -cE '^region,[0-9]+,[0-9]+,[0-9a-f]+-[0-9a-f]+,rw-p,[01],[0-9]+,100,')" 1 \
+		'it has the 100 faults of one region'
+	start=$(sed -n 's/^start=0x//p' <<<"$out")
+	end=$(sed -n 's/^end=0x//p' <<<"$out")
+	is "$(faults_of '[0-9]*' own/a.ev | awk '{ print $2 }' | sort | awk -v s="$start" -v e="$end" '$1 >= s && $1 < e' | sed 's/...$//' | uniq | wc -l)" \
+		100 '... one of each page'
+	is "$(grep ' fault ' own/a.ev | grep -cv ' mode=user class=m[a-z]*$')" 0 'each in user mode, with its class'
+	like "$(grep 'what=exclude_kernel' own/a.ev)" 'tells=[0-9]+ faults in kernel mode"' 'faults in kernel mode are counted, not seen'
+	try "${nobody[@]}" ./pfscope run --no-thp --no-bars -o own/k.ev -- dd if=/dev/zero of=/dev/null bs=1M count=1 status=none
+	n=$(sed -nE 's/.*tells=([0-9]+) faults in kernel mode.*/\1/p' own/k.ev)
+	ok '... those of reads into new memory, too' test "${n:-0}" -ge 256 || diag "$n"
+	try "${nobody[@]}" ./pfscope run -- sh -c 'exit 7'
+	is "$status" 7 'the status is that of the command'
+	pfscope pages own/a.ev
+	like "$out" '^# [0-9]+ pages: 0 present, 0 absent, ' 'no page is called present or absent'
+	try "${nobody[@]}" ./pfscope run -- sh -c 'exit 7'
+	like "$err" 'layout partly known' 'no layout is called exact'
+	like "$err" 'faults in kernel mode' '... and the bars name what is missing'
+	"${nobody[@]}" sh -c 'echo $$ >own/pid; while [ ! -e own/go ]; do sleep 0.1; done; ls / >/dev/null; sleep 0.5' &
+	child=$!
+	wait_for 60 test -s own/pid
+	"${nobody[@]}" ./pfscope attach --no-bars -o own/b.ev "$(<own/pid)" 2>own/err &
+	recorder=$!
+	wait_for 60 grep -qs 'recording through' own/err
+	wait_for 60 eval 'grep -q poll /proc/'$recorder'/wchan'
+	: >own/go
+	wait $child
+	wait $recorder
+	is $? 0 'it attaches to its own process until that ends' || diag "$(<own/err)"
+	like "$(<own/b.ev)" ' exec .*name="[^"]*/ls"' '... and records what that starts'
+	like "$(<own/b.ev)" ' map .*start~[0-9a-f]+ end~' '... with the layout that it had'
+	try "${nobody[@]}" ./pfscope attach -d 1 $$
+	like "$status|$err" '^1\|pfscope: process .*(try sudo)' 'another account'"'"'s process: what that needs'
+fi
+
+# ---- refusals ----
+
+# refused ERROR LEVEL REGEX NAME
+refused()
+{
+	try unshare -m sh -c 'mount --make-rprivate / && echo "$1" >"$2" && mount --bind "$2" /proc/sys/kernel/perf_event_paranoid &&
+		shift 2 && exec "$@"' - "$2" "$T/paranoid" "${nobody[@]}" ./refuse "$1" ./pfscope run -- true
+	like "$status|$err" "^1\|pfscope: [^"$'\n'"]*$3[^"$'\n'"]*\(see \`pfscope doctor\`\)\$" "$4"
+}
+
+refused EACCES 3 'kernel.perf_event_paranoid is 3: ' 'perf_event_paranoid 3: one line names it'
+refused EACCES 4 'kernel.perf_event_paranoid is 4: ' 'perf_event_paranoid 4'
+for error in EACCES EPERM ENOSYS; do
+	refused $error 2 'seccomp filter' "a container's filter that returns $error"
+done
+done_testing
