@@ -78,16 +78,16 @@ static void count(struct pfs_live_line *line, const struct pfs_tally *t)
  */
 static uint64_t rate_of(const struct pfs_moment *moment, const struct pfs_row *row)
 {
-	uint64_t since_ns = moment->now_ns > PFS_NS_PER_S ? moment->now_ns - PFS_NS_PER_S : 0, new = 0, rate = 0;
+	uint64_t since_ns = pfs_rate_since(moment->now_ns), new = 0, rate = 0;
 	const struct pfs_page *page;
 	struct pfs_page_walk walk;
 
-	if (!row->tally.seen || row->tally.last_ns <= since_ns)
+	if (!row->tally.seen || row->tally.last_ns < since_ns)
 		return 0;
 	if (row->region)
 		rate = pfs_moment_region_rate(moment, row->region);
 	for (pfs_page_walk_start(&walk, row->pages, row->start, row->end); (page = pfs_page_walk_next(&walk));)
-		new += page->first_ns > since_ns ? page->nr_faults : 0;
+		new += page->first_ns >= since_ns ? page->nr_faults : 0;
 	rate = rate > new ? rate : new;
 	return rate < row->tally.faults ? rate : row->tally.faults;
 }

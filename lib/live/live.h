@@ -56,6 +56,9 @@ struct pfs_observer pfs_moment_observer(struct pfs_moment *moment);
 /* Faults of the second that ends at now_ns. */
 uint64_t pfs_rate_at(const struct pfs_rate *rate, uint64_t now_ns);
 
+/* When that second began, in whole tenths. */
+uint64_t pfs_rate_since(uint64_t now_ns);
+
 /* The same of a region. */
 uint64_t pfs_moment_region_rate(const struct pfs_moment *moment, const struct pfs_region *region);
 

@@ -25,6 +25,13 @@ static void rate_add(struct pfs_rate *rate, uint64_t now_ns, uint64_t nr)
 	rate->nr[rate->slot % PFS_RATE_SLOTS] += nr;
 }
 
+uint64_t pfs_rate_since(uint64_t now_ns)
+{
+	uint64_t slot = now_ns / SLOT_NS;
+
+	return slot < PFS_RATE_SLOTS ? 0 : (slot + 1 - PFS_RATE_SLOTS) * SLOT_NS;
+}
+
 uint64_t pfs_rate_at(const struct pfs_rate *rate, uint64_t now_ns)
 {
 	struct pfs_rate at = *rate;
