@@ -3,7 +3,7 @@
  * What the objects add up to. Text begins with the answer and fits a screen; CSV and JSON have all rows and columns.
  *
  *     sh -c true: 12,345 objects allocated by 3 processes in 2.0 s (3.1M requested, 4.0M used)
- *       12,001 freed, 40 of them by others; 12 freed unseen; 332 alive at the end; no events lost
+ *       12,001 freed, 40 by other processes; 12 freed unseen; 332 alive at the end; no events lost
  *       most at a time: 120K at 1.2 s; size classes waste 22 %
  *
  *     allocs  frees  alive   peak waste life 50%    99%  cache
@@ -21,7 +21,7 @@
 #define BOLD "\033[1m"
 #define OFF  "\033[m"
 
-enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 53, LEAKS_SHOWN = 2 };
+enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 53, LEAKS_SHOWN = 1 };
 
 /* Per table: its name in CSV and JSON, its column's head in text, and rows on the first screen (0: with --top only). */
 static const struct {
@@ -29,10 +29,10 @@ static const struct {
 	unsigned int rows;
 } tables[PFS_NR_TALLIES] = {
 	[PFS_TALLY_ALL] = { "all", NULL, 0 },
-	[PFS_TALLY_CACHE] = { "cache", "cache", 5 },
-	[PFS_TALLY_SITE] = { "site", "allocated by", 5 },
+	[PFS_TALLY_CACHE] = { "cache", "cache", 3 },
+	[PFS_TALLY_SITE] = { "site", "allocated by", 4 },
 	[PFS_TALLY_SIZE] = { "size", "bytes, at most", 0 },
-	[PFS_TALLY_PROCESS] = { "process", "process", 2 },
+	[PFS_TALLY_PROCESS] = { "process", "process", 1 },
 };
 
 static const char *row_name(char *buf, size_t size, const struct pfs_kmap *k, int by, const struct pfs_tally_row *row)
@@ -113,14 +113,14 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32], asked[8], used[8], others[32];
 
 	pfs_escape(title, sizeof(title), command ? short_command(command) : k->name, 0);
-	pfs_fit_head(fit, sizeof(fit), title, 30, "..");
+	pfs_fit_head(fit, sizeof(fit), title, 22, "..");
 	fprintf(k->out, "%s%s: %s allocated by %s in %s%s\n", k->color ? BOLD : "", fit,
 		pfs_plural(count, sizeof(count), s->allocs, "object"),
 		pfs_plural(processes, sizeof(processes), s->nr_processes, "process"),
 		pfs_duration_text(time, duration_ns(k), 3), k->color ? OFF : "");
 	fprintf(k->out, "  %s freed", pfs_grouped_text(count, s->frees));
-	fprintf(k->out, ", %s of them by other processes; %" PRIu64 " alive at the end",
-		pfs_grouped_text(others, s->by_others), all->live);
+	fprintf(k->out, ", %s by other processes; %" PRIu64 " alive at the end", pfs_grouped_text(others, s->by_others),
+		all->live);
 	if (s->lost || s->lost_unknown)
 		fprintf(k->out, "; %s%" PRIu64 " EVENTS LOST\n", s->lost_unknown ? "at least " : "", s->lost);
 	else

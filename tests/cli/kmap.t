@@ -62,11 +62,15 @@ is "$(head -n 2 <<<"$out")" 'alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,c
 pfscope kmap --stats "$T/hand"
 is "$status|$err" '0|' '--stats'
 is "$(head -n 4 <<<"$out")" 'sh -c x: 4 objects allocated by 2 processes in 2 ms
-  1 freed, 1 of them by other processes; 2 alive at the end; nothing lost
+  1 freed, 1 by other processes; 2 alive at the end; nothing lost
   1 freed without an event, mostly filp: where alive is <=
   8.5K requested, 8.5K used (0 % wasted); most at a time: 8.2K after 400 us' 'the answer comes first'
 like "$out" $'\n      2      0    <=1    192    4 %        -        -  filp\n' 'a row of a cache'
 like "$out" $'\n      1      1      0    128   21 %   200 us   200 us  alloc_pipe_info\\+0x10\n' 'a row of a call site'
+for file in "$T/hand" "$DATA/text/report-kmem.txt" "$DATA/text/kernel-kmem.trace"; do
+	"$PFSCOPE" kmap --stats "$file" >"$T/screen"
+	is "$(($(wc -l <"$T/screen") <= 23)) $(awk 'length > 80' "$T/screen")" '1 ' "${file##*/}: a screen of 80 columns"
+done
 pfscope kmap --stats --csv "$T/hand"
 is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds
 recording,4,1,1,1,1,2,0,2,0.002000' 'CSV: the recording'
