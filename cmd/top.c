@@ -42,7 +42,9 @@ static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, as run and attach do", 0 },
 	{ "user", 'u', "USER", 0, "All processes of USER, including later ones", 0 },
 	{ "speed", OPT_SPEED, "N", 0, "Replay a recording N times as fast as it was (default 1)", 0 },
-	{ "source", OPT_SOURCE, "SOURCE", 0, "Record through `ftrace' (the default) or SystemTap (`stap')", 0 },
+	{ "source", OPT_SOURCE, "SOURCE", 0,
+	  "Record through `ftrace', SystemTap (`stap') or `perf' events; `auto' (the default): ftrace, or perf without root",
+	  0 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Use colors: always, never, auto (the default)", 0 },
 	{ 0 },
 };
