@@ -241,6 +241,9 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 	if (!err && space->presence)
 		err = pfs_pages_move(space->presence, move.from, move.from + room, space->presence,
 				     move.addr - move.from)
-			      ?: presence_end(space, move.from, move.from + room, ev->ts_ns);
+			      ?: presence_end(space, move.from, move.from + room, ev->ts_ns)
+				 /* What is learned of their faults is not about the new place. */
+				 ?: presence_turn(space, move.addr, move.addr + room, PFS_MAYBE_FOLIO, PFS_MAYBE_AROUND,
+						  ev->ts_ns);
 	return err;
 }

@@ -345,9 +345,13 @@ static void test_another_file_in_its_place(void **state)
 	feed_unmap(&f, START, START + FILE_PAGES * PAGE);
 	f.now_ns += 1000;
 	feed_move(&f, elsewhere, FILE_PAGES * PAGE, START, START + FILE_PAGES * PAGE);
-	expect(&f, ALL_FOLIO ALL_FOLIO "ffffPfff" ALL_FOLIO);
+	expect(&f, "aaaaaaaaaaaaaaaa"
+		   "aaaaPaaa"
+		   "aaaaaaaa");
 	cached(&f, 0, FILE_PAGES, PFS_CACHE_READY, 3, true);
-	expect(&f, ALL_FOLIO ALL_FOLIO "ffffPfff" ALL_FOLIO);
+	expect(&f, "aaaaaaaaaaaaaaaa"
+		   "aaaaPaaa"
+		   "aaaaaaaa");
 	feed_free(&f);
 }
 
