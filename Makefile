@@ -13,7 +13,8 @@
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev uthash-dev libcairo2-dev libelf-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
-	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap zsh fish xz-utils
+	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
+	fish xz-utils
 LINT_DEPS  := clang-format clang-tidy shellcheck
 DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
