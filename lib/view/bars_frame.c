@@ -351,7 +351,7 @@ static void put_details(struct pfs_bars *bars)
 	pfs_list_end(&list);
 }
 
-/* What this kernel does not report. */
+/* What the kernel, or the source, does not report. */
 void pfs_bars_lacks(const struct pfs_bars *bars)
 {
 	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
@@ -359,7 +359,7 @@ void pfs_bars_lacks(const struct pfs_bars *bars)
 	char what[256];
 
 	while (pfs_lack_next(bars->model, &at, what, sizeof(what)))
-		pfs_list_add(&list, "%s%s", list.nr ? "" : "not reported by this kernel: ", what);
+		pfs_list_add(&list, "%s%s%s", list.nr ? "" : pfs_lacks_title(bars->model), list.nr ? "" : ": ", what);
 	if (list.nr)
 		pfs_list_end(&list);
 }

@@ -159,11 +159,25 @@ static uint64_t with_cause(const struct pfs_counts *n)
 	return nr;
 }
 
+/* The account that recorded had no right to faults in kernel mode (perf). */
+static bool user_mode_only(const struct pfs_model *model)
+{
+	struct pfs_fact fact;
+
+	for (unsigned int i = 0; i < model->nr_notes; i++)
+		if (!strcmp(model->notes[i].key, pfs_note_key(PFS_NOTE_LACKS)) &&
+		    pfs_note_read(&fact, model->notes[i].key, model->notes[i].value) && fact.what &&
+		    !strcmp(fact.what, "exclude_kernel"))
+			return true;
+	return false;
+}
+
 /*
  * With rusage alone: faults that got no page, and pages that came without a fault. Some are certain; of the others, as
  * many are printed as there must have been.
  */
-static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_t accounted)
+static void check_accounted(struct check *c, const struct pfs_model *model, const struct pfs_counts *n,
+			    uint64_t accounted)
 {
 	uint64_t signals = check_signals(n), certain = n->kernel_addr + signals + n->vsyscall;
 	uint64_t exec = n->unasked[PFS_BY_EXEC], caused = with_cause(n);
@@ -190,6 +204,12 @@ static void check_accounted(struct check *c, const struct pfs_counts *n, uint64_
 	check_cause(c, other, CHECK_OTHERWISE);
 	if (unasked > caused)
 		lost = put_lost(c, unasked - caused);
+	if (user_mode_only(model)) {
+		c->unseen = exec + unasked - lost;
+		c->unclear = other + lost;
+		check_line(c, c->unseen, CHECK_UNSEEN);
+		return;
+	}
 	check_line(c, exec + unasked - lost, CHECK_UNASKED);
 	c->unclear = other + lost + put_unasked(c, n, unasked - lost);
 }
@@ -219,7 +239,7 @@ int pfs_view_check_draw(const struct pfs_model *model, const struct pfs_view_opt
 			"began and ended");
 	check_line(&c, n.faults, k.nr_procs ? CHECK_RECORDED : CHECK_RECORDED_OF_COMMAND);
 	if (!k.perf) {
-		check_accounted(&c, &n, k.rusage);
+		check_accounted(&c, model, &n, k.rusage);
 		put_kernel(&c, &k);
 		return check_end(&c, model, err);
 	}

@@ -16,6 +16,7 @@ struct check {
 	unsigned int nr_unexplained;
 	unsigned int nr_maybe_lost; /* of these: they may be among the lost events */
 	uint64_t unclear;	    /* faults that only the kernel's counters could explain */
+	uint64_t unseen;	    /* faults that may be in kernel mode, which was not recorded */
 };
 
 /* The lines of the account, from what was recorded to what the kernel counted, each with its causes below it. */
@@ -28,6 +29,7 @@ enum check_line {
 	CHECK_NO_PAGE_OR_RETRIED,
 	CHECK_GOT_PAGE,
 	CHECK_UNASKED,
+	CHECK_UNSEEN,
 	CHECK_LOST,
 	CHECK_RUSAGE,
 };

@@ -14,6 +14,7 @@ static const char *const lines[] = {
 	[CHECK_NO_PAGE_OR_RETRIED] = "got no page, or were retried:",
 	[CHECK_GOT_PAGE] = "page faults that got a page (perf minor-faults + major-faults)",
 	[CHECK_UNASKED] = "made by the kernel itself, without an exception (get_user_pages):",
+	[CHECK_UNSEEN] = "in kernel mode, which was not recorded, or made by the kernel itself (get_user_pages)",
 	[CHECK_LOST] = "lost, or made by the kernel itself: the recording is not complete",
 	[CHECK_RUSAGE] = "page faults as the kernel accounts them (rusage minor + major)",
 };
@@ -86,6 +87,10 @@ int check_end(struct check *c, const struct pfs_model *model, struct pfs_err *er
 				   "%" PRIu64 " page fault%s that only the kernel's own counters can "
 				   "distinguish%s: `pfscope run --count' records these",
 				   c->unclear, c->unclear == 1 ? "" : "s", lost ? ", lost events among them" : "");
+	if (c->unseen)
+		return pfs_err_set(err, -ERANGE,
+				   "%" PRIu64 " page fault%s may have been in kernel mode, which only root can record",
+				   c->unseen, c->unseen == 1 ? "" : "s");
 	fprintf(c->out, "every fault is accounted for\n");
 	return 0;
 }

@@ -90,6 +90,13 @@ const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char 
 	return NULL;
 }
 
+const char *pfs_lacks_title(const struct pfs_model *model)
+{
+	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
+
+	return source && !strcmp(source, "perf") ? "not recorded by perf" : "not reported by this kernel";
+}
+
 const char *pfs_color_on(bool color, const char *sgr)
 {
 	return color ? sgr : "";

@@ -50,6 +50,9 @@ const char *pfs_time_text(char buf[32], const struct pfs_model *model, uint64_t 
  */
 const char *pfs_lack_next(const struct pfs_model *model, unsigned int *at, char *buf, size_t size);
 
+/* What a list of them begins with: whether the kernel or the source has them not. */
+const char *pfs_lacks_title(const struct pfs_model *model);
+
 /* A list whose items are never broken: lines end before `width`, later lines start indented. */
 struct pfs_list {
 	FILE *out;

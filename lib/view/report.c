@@ -458,7 +458,7 @@ static const struct section sections[] = {
 	{ "thread", "By thread", thread_columns, fill_threads, has_threads },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
-	{ "not_told", "Not reported by this kernel", not_told_columns, fill_not_told, has_not_told },
+	{ "not_told", "Not reported", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 

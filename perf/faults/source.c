@@ -449,10 +449,10 @@ static int note_unseen(struct perf_session *s)
 	if (s->kernel)
 		return 0;
 	if (counted)
-		snprintf(text, sizeof(text), "%" PRIu64 " faults in kernel mode",
+		snprintf(text, sizeof(text), "%" PRIu64 " faults in kernel mode or by get_user_pages",
 			 counted > s->nr_faults ? counted - s->nr_faults : 0);
 	else
-		snprintf(text, sizeof(text), "faults in kernel mode");
+		snprintf(text, sizeof(text), "faults in kernel mode or by get_user_pages");
 	return note(s, 0, PFS_FACT(LACKS, .what = "exclude_kernel", .tells = text));
 }
 

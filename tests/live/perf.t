@@ -98,7 +98,10 @@ else
 	is "$(faults_of '[0-9]*' own/a.ev | awk '{ print $2 }' | sort | awk -v s="$start" -v e="$end" '$1 >= s && $1 < e' | sed 's/...$//' | uniq | wc -l)" \
 		100 '... one of each page'
 	is "$(grep ' fault ' own/a.ev | grep -cv ' mode=user class=m[a-z]*$')" 0 'each in user mode, with its class'
-	like "$(grep 'what=exclude_kernel' own/a.ev)" 'tells=[0-9]+ faults in kernel mode"' 'faults in kernel mode are counted, not seen'
+	like "$(grep 'what=exclude_kernel' own/a.ev)" 'tells=[0-9]+ faults in kernel mode or by get_user_pages"' 'faults in kernel mode are counted, not seen'
+	pfscope report --check own/a.ev
+	like "$status|$out|$err" '^1\|.* in kernel mode, which was not recorded, or made by the kernel .*\|.* may have been in kernel mode' \
+		'... and report --check does not name another cause'
 	try "${nobody[@]}" ./pfscope run --no-thp --no-bars -o own/k.ev -- dd if=/dev/zero of=/dev/null bs=1M count=1 status=none
 	n=$(sed -nE 's/.*tells=([0-9]+) faults in kernel mode.*/\1/p' own/k.ev)
 	ok '... those of reads into new memory, too' test "${n:-0}" -ge 256 || diag "$n"

@@ -587,7 +587,7 @@ static void test_not_told(void **state)
 			       "\nnot reported by this kernel: pages mapped by fault-around, "
 			       "--classify: no function tracer here (CONFIG_X)\n"));
 	assert_true(drawn_with(&f, "report", wide,
-			       "\nNot reported by this kernel\n  what\n"
+			       "\nNot reported\n  what\n"
 			       "  pages mapped by fault-around\n"));
 	feed_free(&f);
 }
