@@ -6,6 +6,7 @@
 #include "view/rows.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static const struct argp_option options[] = {
@@ -83,9 +84,11 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
-	const struct view_args *view = &args->view;
+	struct view_args *view = &args->view;
 	int ret = reading_read(args, p, err);
 
+	if (args->file && strcmp(args->file, "-"))
+		view->file = args->file;
 	if (!ret && (view->view || view->all || view->top)) /* the default bars fit */
 		pager_start();
 	return ret ? ret : view_args_draw(&args->view, p->model, stdout, err);

@@ -97,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[3] = &args->refault;
 		return 0;
 	case 'o':
-		args->file = file_of_option(arg);
+		args->file = args->view.file = file_of_option(arg);
 		return 0;
 	case 'b':
 		args->config.buffer_kb = buffer_of_option(arg, state);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/view_args.h"
 #include "base/atomic_file.h"
+#include "base/escape.h"
 #include "base/number.h"
 #include "common/command.h"
 #include "common/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,6 +167,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	const struct pfs_view *view = pfs_view_find(args->view ? args->view : "bars");
 	unsigned int height = pfs_term_height(fileno(out));
 	int terminal = pager_terminal(out);
+	char *file = args->file ? pfs_quote_words(args->file, strlen(args->file)) : NULL;
 	struct pfs_view_options options = {
 		.height = height > 1 ? height - 1 : 0, /* the last line is the prompt's */
 		.top = args->top,
@@ -174,6 +177,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.names = args->names,
 		.by = args->by,
 		.format = args->format,
+		.file = file,
 		.filter = &args->filter,
 		.whole = args->whole,
 		.threads = args->threads,
@@ -184,6 +188,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 	};
 	int ret = view->draw(picture->model, &options, err);
 
+	free(file);
 	if (!ret && fflush(out))
 		ret = pfs_err_set(err, -errno, "%s: cannot write: %s", args->output ? args->output : "the output",
 				  strerror(errno));

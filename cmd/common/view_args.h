@@ -15,6 +15,7 @@ struct view_args {
 	const char *view;	 /* name in the table of views; NULL: the default bars */
 	const char *view_option; /* that chose it */
 	const char *output;	 /* file, NULL: the command's default stream */
+	const char *file;	 /* the recording; NULL: none that can be read again */
 	unsigned int width;	 /* 0: the terminal's */
 	enum pfs_color_when color;
 	bool all, wide, names;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/escape.h"
+#include "event/notes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -278,26 +279,75 @@ static void put_names(const struct pfs_bars *bars, const struct pfs_images *imag
 	pfs_list_end(&list);
 }
 
+/* What shows more of the recording: of the first process that is not drawn, or all. */
+static void more_text(char text[48], const struct pfs_bars *bars, const struct pfs_images *images)
+{
+	const struct pfs_filter *filter = bars->options->filter;
+
+	if (filter && filter->nr_pids == 1) {
+		snprintf(text, 48, "--pid %d --all", filter->pids[0]);
+		return;
+	}
+	for (unsigned int i = 0; images->nr > 1 && i < images->nr; i++) {
+		const struct pfs_proc *proc = images->image[i].at.proc;
+		bool drawn = !proc->pid_known;
+
+		for (unsigned int j = 0; j < images->nr; j++)
+			drawn |= images->image[j].at.proc == proc && images->image[j].nr_drawn;
+		if (!drawn) {
+			snprintf(text, 48, "--pid %d", proc->pid);
+			return;
+		}
+	}
+	strcpy(text, "--all");
+}
+
+/*
+ * A line to be pasted: what shows more, or keeps what is shown. A command that is too long for it is not cut. What is no terminal gets
+ * the same of a recording under any name.
+ */
+static void put_more(const struct pfs_bars *bars, const struct pfs_images *images)
+{
+	static const char keep[] = "to see more, keep it: pfscope";
+	const char *command = pfs_model_note(bars->model, pfs_note_key(PFS_NOTE_COMMAND));
+	FILE *out = bars->options->out;
+	const char *file = bars->options->file;
+	char more[48], text[PFS_LABEL_MAX];
+
+	more_text(more, bars, images);
+	if (file || command)
+		pfs_escape(text, sizeof(text), file ? file : command, 0);
+	if (!bars->options->terminal || (file && strcmp(text, file)))
+		fprintf(out, "to see more: %s\n", more);
+	else if (file)
+		fprintf(out, "to see more: pfscope render %s %s\n", more, text);
+	else if (command && (strcmp(text, command) || pfs_columns(text) + sizeof(keep) + 23 > bars->width))
+		fprintf(out, "%s run -o pfscope.dat -- COMMAND\n", keep);
+	else if (command)
+		fprintf(out, "%s run -o pfscope.dat -- %s\n", keep, text);
+	else if (pfs_model_note(bars->model, pfs_note_key(PFS_NOTE_ATTACH)))
+		fprintf(out, "%s attach -o pfscope.dat %d\n", keep, images->image[0].at.proc->pid);
+	else
+		fprintf(out, "to see more: %s\n", more);
+}
+
 /* What to read on. */
 static void put_advice(const struct pfs_bars *bars, const struct pfs_images *images)
 {
 	enum { FEW = 100 }; /* fewer than any program needs to start */
 	struct pfs_list list = pfs_bars_list(bars, " ", 2);
-	unsigned int regions = 0, processes = 0;
+	unsigned int regions = 0;
 
-	for (unsigned int i = 0; i < images->nr; i++) {
+	for (unsigned int i = 0; i < images->nr; i++)
 		regions += images->image[i].rows.nr - images->image[i].nr_drawn;
-		processes += images->nr > 1 && !images->image[i].nr_drawn;
-	}
-	if (pfs_model_note(bars->model, "attach") && !bars->model->refaults.nr_cycles && images->nr &&
-	    images->tally.faults < FEW) {
+	if (pfs_model_note(bars->model, pfs_note_key(PFS_NOTE_ATTACH)) && !bars->model->refaults.nr_cycles &&
+	    images->nr && images->tally.faults < FEW) {
 		pfs_list_add(&list, "A process that runs already has its memory in place.");
 		pfs_list_add(&list, "To see what it uses:");
 		pfs_list_add(&list, "pfscope attach --refault 500ms --zram 256M %d", images->image[0].at.proc->pid);
 		pfs_list_end(&list);
 	} else if (regions) {
-		pfs_list_add(&list, "to see more: %s--all, --by-address", processes ? "--pid PID, " : "");
-		pfs_list_end(&list);
+		put_more(bars, images);
 	}
 }
 

@@ -38,6 +38,7 @@ struct pfs_view_options {
 	unsigned int by;	     /* report: bits, the tables of pfs_report_tables; 0: all */
 	bool all;		     /* all rows: also regions that were mapped and unmapped without being touched */
 	enum pfs_view_format format; /* report only */
+	const char *file;	     /* the recording, as a shell reads it; NULL: none that can be read again */
 	const struct pfs_filter *filter;	  /* NULL: everything */
 	const struct pfs_report_threads *threads; /* of a report by thread; NULL: none */
 	const struct pfs_model *whole;		  /* without the filter; NULL: the same model, or it is not known */

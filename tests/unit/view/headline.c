@@ -57,7 +57,7 @@ static const char scenario_80[] = "sh (pid 100): 245 faults (3 pages read from d
 				  "P populated  + fault-around  . untouched  ~ untouched, folded\n"
 				  "xN: a cell is N pages  lower case: at most half of the cell's pages\n"
 				  "- unmapped before the end\n"
-				  "to see more: --all, --by-address\n";
+				  "to see more: --all\n";
 
 static void test_whole(void **state)
 {
@@ -217,7 +217,7 @@ static void test_many_processes(void **state)
 	assert_true(drawn_with(&f, "bars", plain, "\npid 7 seven"));
 	assert_false(drawn_with(&f, "bars", plain, "\npid 6 same"));
 	assert_true(drawn_with(&f, "bars", plain, "\nnot drawn: 5 same with 20 faults\n"));
-	assert_true(drawn_with(&f, "bars", plain, "to see more: --pid PID, --all, --by-address\n"));
+	assert_true(drawn_with(&f, "bars", plain, "to see more: --pid 6\n"));
 	assert_true(drawn_with(&f, "bars", (struct pfs_view_options){ .all = true }, "\npid 2 same"));
 	assert_true(drawn_with(&f, "bars", (struct pfs_view_options){ .top = 1000 }, "\npid 2 same"));
 	feed_free(&f);
@@ -280,6 +280,32 @@ static void test_few_after_attach(void **state)
 	feed_free(&f);
 }
 
+/* The last line can be pasted. */
+static void test_more(void **state)
+{
+	const struct pfs_view_options kept = { .file = "'my gcc.dat'", .terminal = true };
+	const struct pfs_view_options terminal = { .terminal = true };
+	const struct pfs_view_options odd = { .file = "'\033[31m.dat'", .terminal = true };
+	struct feed f = three_regions();
+
+	assert_true(drawn_with(&f, "bars", terminal, "\nto see more: --all\n"));
+	assert_true(drawn_with(&f, "bars", plain, "\nto see more: --all\n"));
+	assert_true(drawn_with(&f, "bars", kept, "\nto see more: pfscope render --all 'my gcc.dat'\n"));
+	assert_true(drawn_with(&f, "bars", odd, "\nto see more: --all\n"));
+	feed_note(&f, "attach", "1", false);
+	for (int i = 0; i < 100; i++)
+		feed_fault(&f, 0x400000, PFS_WRITE);
+	assert_true(drawn_with(&f, "bars", terminal, "\nto see more, keep it: pfscope attach -o pfscope.dat 1\n"));
+	feed_note(&f, "command", "ls 'a b'", false);
+	assert_true(
+		drawn_with(&f, "bars", terminal, "\nto see more, keep it: pfscope run -o pfscope.dat -- ls 'a b'\n"));
+	feed_note(&f, "command", "ls of more arguments than there is room for in a line", false);
+	assert_true(
+		drawn_with(&f, "bars", terminal, "\nto see more, keep it: pfscope run -o pfscope.dat -- COMMAND\n"));
+	assert_true(drawn_with(&f, "bars", kept, "\nto see more: pfscope render --all 'my gcc.dat'\n"));
+	feed_free(&f);
+}
+
 /* Lines break between words, not in numbers. */
 static void test_many_lost(void **state)
 {
@@ -304,8 +330,7 @@ static void test_nothing(void **state)
 	struct feed f = feed_new(1);
 
 	feed_map(&f, 0x400000, 0x404000, RW, "/low");
-	assert_drawn(&f, "bars", plain,
-		     "? (pid 1): 0 faults in 0 ns\n  no events lost\nto see more: --all, --by-address\n");
+	assert_drawn(&f, "bars", plain, "? (pid 1): 0 faults in 0 ns\n  no events lost\nto see more: --all\n");
 	feed_free(&f);
 	f = feed_new(1);
 	assert_true(drawn_with(&f, "bars", plain, "no process to draw (of 0 in the recording)\nno events lost\n"));
@@ -325,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_processes_are_not_images),
 		cmocka_unit_test(test_few_after_attach),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_more),
 		cmocka_unit_test(test_many_lost),
 		cmocka_unit_test(test_nothing),
 	};
