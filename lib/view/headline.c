@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The answer before the evidence: what was recorded, how many faults there were and of which kinds, what they touched, and
- * the five files or regions with the most of them. No more than eight lines of 80 columns, unless something was lost.
+ * the five files or regions with the most of them. No more than eight lines of 80 columns (where numbers
+ * take more than three, fewer than five files), unless something was lost.
  *
- *     gcc -c x.c: 2,413 faults (1 page read from disk) in 61 ms by 4 processes
+ *     gcc -c x.c: 2,413 faults (1 read from disk) in 61 ms by 4 processes
  *       612 read, 1,604 written, 197 executed; 108 by the kernel; no events lost
  *       2,301 pages touched (9.0M), 3,118 more by fault-around
  *           842 faults  35 %  [heap]                          cc1          #########
@@ -25,7 +26,8 @@
 /* ---- what was recorded ---- */
 
 /* The command; without one the process with the most faults. */
-static void title_text(char *buf, size_t size, const struct pfs_bars *bars, const struct pfs_images *images)
+static void title_text(char *buf, size_t size, unsigned int columns, const struct pfs_bars *bars,
+		       const struct pfs_images *images)
 {
 	const char *command = pfs_model_note(bars->model, pfs_note_key(PFS_NOTE_COMMAND)), *comm;
 	const struct pfs_image *most = &images->image[0];
@@ -34,7 +36,7 @@ static void title_text(char *buf, size_t size, const struct pfs_bars *bars, cons
 
 	if (command) {
 		pfs_escape(text, sizeof(text), command, 0);
-		pfs_fit_head(buf, size, text, bars->width / 2, "..");
+		pfs_fit_head(buf, size, text, columns, "..");
 		return;
 	}
 	comm = pfs_epoch_comm(&most->at);
@@ -67,19 +69,19 @@ static uint64_t duration_ns(const struct pfs_bars *bars, const struct pfs_images
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static void put_title(struct pfs_bars *bars, const struct pfs_images *images)
+/* Returns the number of its lines; *columns: of the last one, without the command. */
+static unsigned int list_title(struct pfs_list list, const char *title, struct pfs_bars *bars,
+			       const struct pfs_images *images, unsigned int *columns)
 {
 	const struct pfs_tally *t = &images->tally;
-	struct pfs_list list = pfs_bars_list(bars, " ", 2);
-	char title[1100], number[64], more[64];
+	char number[64], more[64];
 
 	list.start = pfs_color_on(bars->options->color, BOLD);
 	list.end = pfs_color_off(bars->options->color);
-	title_text(title, sizeof(title), bars, images);
 	pfs_list_add(&list, "%s: %s", title, pfs_plural(number, sizeof(number), t->faults, "fault"));
 	if (t->major) {
 		list.start = pfs_color_on(bars->options->color, WARNING);
-		pfs_list_add(&list, "(%s read from disk)", pfs_plural(number, sizeof(number), t->major, "page"));
+		pfs_list_add(&list, "(%s read from disk)", pfs_grouped_text(number, t->major));
 		list.start = pfs_color_on(bars->options->color, BOLD);
 	}
 	pfs_list_add(&list, "in %s", pfs_duration_text(number, duration_ns(bars, images), 3));
@@ -90,43 +92,74 @@ static void put_title(struct pfs_bars *bars, const struct pfs_images *images)
 			     pfs_plural(more, sizeof(more), images->nr_threads, "thread"));
 	list.separator = ", ";
 	pfs_bars_moment(bars, &list);
+	*columns = list.column;
 	pfs_list_end(&list);
+	return list.lines;
+}
+
+/* The command is as long as there is room beside the rest, if that leaves enough to recognize it. */
+static unsigned int put_title(struct pfs_bars *bars, const struct pfs_images *images)
+{
+	enum { ENOUGH = 14 };
+	struct pfs_list list = pfs_bars_list(bars, " ", 2), measured = list;
+	unsigned int columns, lines;
+	char title[1100];
+
+	measured.out = NULL;
+	lines = list_title(measured, "", bars, images, &columns);
+	columns = lines == 1 && columns + ENOUGH < list.width ? list.width - 1 - columns : list.width / 2;
+	title_text(title, sizeof(title), columns, bars, images);
+	return list_title(list, title, bars, images, &columns);
 }
 
 /* ---- how many of what ---- */
 
-static void put_kinds(struct pfs_bars *bars, const struct pfs_tally *t, bool any_lost)
+static void list_kinds(struct pfs_list *list, const struct pfs_tally *t, bool any_lost)
 {
-	struct pfs_list list = pfs_bars_indented(bars);
 
-	pfs_bars_count(&list, t->read, "read");
-	pfs_bars_count(&list, t->write, "written");
-	pfs_bars_count(&list, t->exec, "executed");
-	pfs_bars_count(&list, t->access_unknown, "by unknown access");
-	list.separator = "; ";
-	pfs_bars_count(&list, t->kernel, "by the kernel");
-	pfs_bars_count(&list, t->signal, "ended in a signal");
+	pfs_bars_count(list, t->read, "read");
+	pfs_bars_count(list, t->write, "written");
+	pfs_bars_count(list, t->exec, "executed");
+	pfs_bars_count(list, t->access_unknown, "by unknown access");
+	list->separator = "; ";
+	pfs_bars_count(list, t->kernel, "by the kernel");
+	pfs_bars_count(list, t->signal, "ended in a signal");
 	if (!any_lost)
-		pfs_list_add(&list, "no events lost");
-	pfs_list_end(&list);
+		pfs_list_add(list, "no events lost");
 }
 
-static void put_pages(struct pfs_bars *bars, const struct pfs_tally *t)
+static void list_pages(struct pfs_list *list, struct pfs_bars *bars, const struct pfs_tally *t)
 {
-	struct pfs_list list = pfs_bars_indented(bars);
 	char number[64], most[32], size[8];
 
-	pfs_list_add(&list, "%s touched (%s)", pfs_plural(number, sizeof(number), t->touched, "page"),
+	pfs_list_add(list, "%s touched (%s)", pfs_plural(number, sizeof(number), t->touched, "page"),
 		     pfs_size_text(size, t->touched << bars->model->page_shift));
+	list->separator = ", ";
 	if (t->maybe_around)
-		pfs_list_add(&list, "%s to %s more by fault-around", pfs_grouped_text(number, t->around),
+		pfs_list_add(list, "%s to %s more by fault-around", pfs_grouped_text(number, t->around),
 			     pfs_grouped_text(most, t->around + t->maybe_around));
 	else
-		pfs_bars_count(&list, t->around, "more by fault-around");
-	pfs_bars_count(&list, t->populated, "populated");
-	pfs_bars_count(&list, t->huge, "in huge pages");
-	pfs_bars_count(&list, t->unobserved, "not observed");
+		pfs_bars_count(list, t->around, "more by fault-around");
+	pfs_bars_count(list, t->populated, "populated");
+	pfs_bars_count(list, t->huge, "in huge pages");
+	pfs_bars_count(list, t->unobserved, "not observed");
+}
+
+/* Pages go on where the kinds of faults end, if these take more than a line. Returns the number of lines. */
+static unsigned int put_numbers(struct pfs_bars *bars, const struct pfs_tally *t, bool any_lost)
+{
+	struct pfs_list list = pfs_bars_indented(bars);
+
+	list_kinds(&list, t, any_lost);
+	if (t->seen || t->unobserved) {
+		if (!list.lines) {
+			pfs_list_end(&list);
+			list.column = fprintf(list.out, "%*s", (int)list.indent, "");
+		}
+		list_pages(&list, bars, t);
+	}
 	pfs_list_end(&list);
+	return list.lines;
 }
 
 /* ---- where ---- */
@@ -261,7 +294,8 @@ static void put_place(struct pfs_bars *bars, const struct place *place, const st
 
 int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images)
 {
-	enum { MOST = 5 };
+	enum { LINES = 8, LEAST = 3, MOST = 5 };
+	unsigned int lines, most;
 	struct places places = { 0 };
 	char lost[PFS_LOST_TEXT_MAX + 64];
 	bool any_lost = pfs_lost_text(lost, bars->gaps);
@@ -271,13 +305,12 @@ int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images)
 		err = add_rows(&places, &images->image[i]);
 	if (!err && images->nr) {
 		merge(&places);
-		put_title(bars, images);
-		put_kinds(bars, &images->tally, any_lost);
-		if (images->tally.seen || images->tally.unobserved)
-			put_pages(bars, &images->tally);
+		lines = put_title(bars, images);
+		lines += put_numbers(bars, &images->tally, any_lost);
+		most = lines + MOST <= LINES ? MOST : lines + LEAST >= LINES ? LEAST : LINES - lines;
 		if (any_lost)
 			pfs_bars_alarm(bars, strcat(lost, ", so more pages may have been touched than are drawn"));
-		for (unsigned int i = 0; i < places.nr && i < MOST; i++)
+		for (unsigned int i = 0; i < places.nr && i < most; i++)
 			put_place(bars, &places.place[i], images, places.place[0].faults);
 	}
 	free(places.place);

@@ -123,20 +123,25 @@ void pfs_list_add(struct pfs_list *list, const char *fmt, ...)
 	columns = pfs_columns(item);
 	if (list->nr && list->column + gap + columns + comma > list->width) {
 		/* Of the separator, the comma stays at the end of the line. */
-		fprintf(list->out, "%.*s\n%-*s", (int)comma, list->separator, list->indent,
-			list->margin ? list->margin : "");
+		if (list->out)
+			fprintf(list->out, "%.*s\n%-*s", (int)comma, list->separator, list->indent,
+				list->margin ? list->margin : "");
 		list->column = list->indent;
+		list->lines++;
 		gap = list->nr = 0;
 	}
 	colored = list->first_word ? strcspn(item, " ") : strlen(item);
-	fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "", colored, item,
-		list->end ? list->end : "", item + colored);
+	if (list->out)
+		fprintf(list->out, "%.*s%s%.*s%s%s", (int)gap, list->separator, list->start ? list->start : "", colored,
+			item, list->end ? list->end : "", item + colored);
 	list->column += gap + columns;
 	list->nr++;
 }
 
 void pfs_list_end(struct pfs_list *list)
 {
-	fputc('\n', list->out);
+	if (list->out)
+		fputc('\n', list->out);
 	list->column = list->nr = 0;
+	list->lines++;
 }

@@ -55,7 +55,7 @@ const char *pfs_lacks_title(const struct pfs_model *model);
 
 /* A list whose items are never broken: lines end before `width`, later lines start indented. */
 struct pfs_list {
-	FILE *out;
+	FILE *out; /* NULL: it is only measured */
 	unsigned int width, indent;
 	const char *margin;	 /* of later lines, a part of the indent; NULL: none */
 	const char *separator;	 /* between items */
@@ -63,6 +63,7 @@ struct pfs_list {
 	bool first_word;	 /* around its first word only */
 	unsigned int column;	 /* columns written on this line */
 	unsigned int nr;	 /* items on this line */
+	unsigned int lines;	 /* that are ended */
 };
 
 void pfs_list_add(struct pfs_list *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -31,7 +31,7 @@ for packed in "$DATA"/screens/*.events.xz; do
 		same "$T/$name.$form" "$DATA/screens/$name.$form" "$name: the screen $form"
 	done
 	# The headline ends where the first process begins.
-	is "$(awk '/^pid / { exit } NF' "$T/$name.80x24" | wc -l | awk '$1 > 10')" '' "$name: the headline is short"
+	is "$(awk '/^pid / { exit } NF' "$T/$name.80x24" | wc -l | awk '$1 > 8')" '' "$name: the headline is short"
 	like "$(head -n 1 "$T/$name.pipe")" ': [0-9,]+ faults' "$name: ... and begins with the command and its faults"
 	advice=$(sed -n 's/^to see more: pfscope //p' "$T/$name.80x24")
 	like "$advice" "^render --(all|pid [0-9]+) $name.events\$" "$name: ... and the end says what shows more"
