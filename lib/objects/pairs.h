@@ -30,10 +30,13 @@ static inline size_t pfs_pairs_home(const struct pfs_pairs *pairs, uint64_t key)
 /* To be called some objects before the object is needed: a table of a million is in no cache. */
 static inline void pfs_pairs_prefetch(const struct pfs_pairs *pairs, uint64_t key)
 {
-	size_t home = pairs->max ? pfs_pairs_home(pairs, key) : 0;
+	size_t home;
 
-	__builtin_prefetch(pairs->keys + home, 1);
-	__builtin_prefetch(pairs->slots + home, 1);
+	if (!pairs->max)
+		return;
+	home = pfs_pairs_home(pairs, key);
+	__builtin_prefetch(&pairs->keys[home], 1);
+	__builtin_prefetch(&pairs->slots[home], 1);
 }
 
 static inline struct pfs_object pfs_pairs_object(const struct pfs_pairs *pairs, size_t i)
