@@ -357,11 +357,13 @@ static int compare_lines(const void *a, const void *b)
 			return pfs_order(size_of_change(y, m), size_of_change(x, m));
 	return pfs_order(difference(y, PFS_M_FAULTS), difference(x, PFS_M_FAULTS))
 		?: pfs_order(y->change[PFS_M_FAULTS].median[1], x->change[PFS_M_FAULTS].median[1])
-		?: strcmp(x->name, y->name);
+		?: strcmp(x->name, y->name) ?: pfs_order(x->place, y->place);
 }
 
 static void sort_lines(struct pfs_change_lines *lines)
 {
+	for (size_t i = 0; i < lines->nr; i++)
+		lines->line[i].place = i;
 	if (lines->nr)
 		qsort(lines->line, lines->nr, sizeof(*lines->line), compare_lines);
 }

@@ -53,6 +53,7 @@ struct pfs_change_line {
 	const char *process; /* of a region, else NULL */
 	char perms[5];	     /* of a region; else "" */
 	char part[24];	     /* of a file, the offset: "0x26000"; of other memory its size: "52K"; of no region "" */
+	size_t place;	     /* in the order in which lines of the same change are printed */
 	bool moved;	     /* the file has another path in the new runs */
 	bool has[2];	     /* whether any run of the side has it */
 	struct pfs_change change[PFS_NR_MEASURES];
