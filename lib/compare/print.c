@@ -276,7 +276,7 @@ static int put_lines(struct printer *p, const char *key, const char *title, cons
 		shown++;
 		add_line(table, p, &lines->line[i]);
 	}
-	if (is_text(p) && !shown) {
+	if (table && is_text(p) && !shown) {
 		pfs_table_free(table);
 		return 0;
 	}

@@ -34,13 +34,13 @@ if command -v stap >/dev/null; then
 else
 	skip 'no stap' 'a release that is a path'
 fi
-refused 2 '--source: perf: must be ftrace or stap' '--source=perf' run --source=perf -- true
+refused 2 '--source: kprobe: must be auto, ftrace, stap or perf' '--source of no source' run --source=kprobe -- true
 refused 2 '--via: only with --source=ftrace' '--via with stap' run --source=stap --via=text -- true
 for option in --probes --latency --classify --histogram --count; do
 	refused 2 "$option: only with --source=ftrace" "$option with stap" run --source=stap $option -- true
 done
-refused 2 '--module: only with --source=stap' '--module with ftrace' run --module=x.ko -- true
-refused 2 '--no-dwarf: only with --source=stap' '--no-dwarf with ftrace' attach --no-dwarf $$
+refused 2 '--module: only with --source=stap' '--module with ftrace' run --source=ftrace --module=x.ko -- true
+refused 2 '--no-dwarf: only with --source=stap' '--no-dwarf with ftrace' attach --source=ftrace --no-dwarf $$
 refused 2 'no such user' '--user of nobody there, with ftrace' attach --user=no-such-user
 refused 2 'no process given .--comm without a PID: only with --source=stap' '--comm without a process, with ftrace' attach --comm=x
 refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user
