@@ -124,12 +124,12 @@ like "$err" '^pfscope: .*No space left' 'and one line that says so'
 unlike "$out" 'rec' 'nothing is left of the file'
 
 try unshare -m bash -c 'umount /sys/kernel/tracing; umount -R /sys/kernel/debug
-	exec "$0" run -- true' "$PFSCOPE"
+	exec "$0" run --source=ftrace -- true' "$PFSCOPE"
 is "$status" 1 'no tracefs: 1'
 like "$err" 'mount -t tracefs nodev /sys/kernel/tracing' 'and how to mount it'
 cp "$PFSCOPE" "$T/copy"
 chmod 755 "$T" "$T/copy"
-try setpriv --reuid=65534 --regid=65534 --clear-groups "$T/copy" run -- true
+try setpriv --reuid=65534 --regid=65534 --clear-groups "$T/copy" run --source=ftrace -- true
 is "$status" 1 'an ordinary user: 1'
 like "$err" '^pfscope: .*(root|sudo)' 'and one line that says what it takes'
 

@@ -48,7 +48,7 @@ try "${box[@]}" "$PFSCOPE" run --no-bars --strict -o "$T/rec" -- sh -c "$shell; 
 is "$status|$err" '5|' 'pfscope below bubblewrap: records'
 pfscope report --check "$T/rec"
 like "$status $out" '^0 .*every fault is accounted for$' '... every fault'
-try timeout -k 2 60 "${box[@]}" --unshare-pid "$PFSCOPE" run --no-bars -- true
+try timeout -k 2 60 "${box[@]}" --unshare-pid "$PFSCOPE" run --source=ftrace --no-bars -- true
 like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: cannot record from inside a PID namespace' '... in a PID namespace: is refused, in one line'
 
 # What is missing in a namespace is named, in one line. (Not by a remount of tracefs, which would concern all mounts of it.)
@@ -57,7 +57,7 @@ within()
 {
 	local command
 
-	for command in 'run -- true' "attach -d 1 $$" clean; do
+	for command in 'run --source=ftrace -- true' "attach --source=ftrace -d 1 $$" clean; do
 		# shellcheck disable=SC2086 # words
 		try unshare -m sh -c "{ $1; }"' && exec "$@"' - "$PFSCOPE" $command
 		[[ $command = clean && ! ${4:-} ]] || is "$status|${err% (see \`pfscope doctor\`)}" "1|pfscope: $2" "$3: $command: the reason, in one line"

@@ -56,6 +56,9 @@ else
 fi
 wait "$job"
 
-try timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run --no-bars -- true
-like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: cannot record from inside a PID namespace' 'around pfscope: it is refused, in one line'
+try timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run --source=ftrace --no-bars -- true
+like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: cannot record from inside a PID namespace' 'around pfscope: ftrace is refused, in one line'
+try timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run -- sleep 0
+like "$status|$err" '^0\|pfscope: recording through perf events, .*\(cannot record from inside a PID namespace.*libc\.so\.6' \
+	'... and perf is used'
 done_testing
