@@ -77,7 +77,7 @@ waits=$!
 exec 3>"$T/fifo"
 "$PFSCOPE" kmap record --pid=$waits -o "$T/pid.dat" 2>"$T/log" &
 recorder=$!
-wait_for 60 is_tracing $recorder
+wait_for 60 has_entered $recorder
 "$WORK/objects" 10 0 0
 echo >&3
 exec 3>&-
