@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 900
+# timeout: 1500
 #
 # The live tests, unchanged, on Debian's 6.1 and 6.12 kernels. What hardly depends on the kernel runs on one of
 # them, for guests are slow; all kinds of faults on 6.1 are witness.t's, layouts are layouts.t's.
@@ -21,5 +21,5 @@ done
 exit 0	# each has told by itself
 EOS
 boot_args=(-e "LIVE=${LIVE:-}")
-in_guests 800 bash "$T/share/live"
+in_guests 1400 bash "$T/share/live"
 done_testing
