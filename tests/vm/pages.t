@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 600
+# timeout: 1200
 #
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
 # the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
