@@ -15,7 +15,7 @@ groups=${GROUPS_WANTED:-steps accesses programs}
 build_probes || { done_testing; exit; }
 boot_args=(-e "SEEDS=${SEEDS:-1 2}" -e "NAMES=${NAMES-}" -e "GROUPS_WANTED=$groups"
 	-e "PROGRAMS=${PROGRAMS:-true cow threads execs execs-race execs-at-once populate large gup-self gup-child shell perl python3}")
-boot_all 500 bash -c "bash tests/vm/pages.guest $T/share/\$KERNEL/probe.ko $T/share/\$KERNEL"
+boot_all 900 bash -c "bash tests/vm/pages.guest $T/share/\$KERNEL/probe.ko $T/share/\$KERNEL"
 cd "$T" || exit 1
 
 for kernel in $KERNELS; do
