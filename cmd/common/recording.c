@@ -208,7 +208,6 @@ static int see_doctor(int ret, struct pfs_err *err)
 
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
-	struct pfs_sink printer = { .fn = print_event, .ctx = r };
 	struct pfs_source_config config = args->config;
 	int ret;
 
@@ -225,7 +224,8 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	if (!ret && args->events != PFS_EXPORT_NONE) {
 		ret = pipeline_init(&r->printer, &args->view.filter, args->events, stdout, err);
 		r->prints = !ret;
-		config.live = &printer;
+		r->print = (struct pfs_sink){ .fn = print_event, .ctx = r };
+		config.live = &r->print;
 	}
 	if (ret)
 		return ret;

@@ -36,7 +36,7 @@ struct pfs_object_choice {
 	uint64_t min, max; /* bytes requested; max 0: no limit */
 };
 
-/* What every source is asked for. *live is copied; strings and options are borrowed until the source is closed. */
+/* What every source is asked for. What it points at is borrowed until the source is closed. */
 struct pfs_source_config {
 	const void *options;	     /* the source's own, see set_option() */
 	const struct pfs_sink *live; /* receives the events as they come, until it returns -ECANCELED; or NULL */

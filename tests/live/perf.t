@@ -60,6 +60,14 @@ same_run 'major faults' user ./touch 64 read file cold
 ok '... each of the 64 pages is one' test "$(grep -c ' fault .*class=major' p.ev)" -ge 64
 same_run 'reads into new memory' kernel sh -c 'head -c 1000000 /dev/zero | tail -c 500000 | wc -c >/dev/null; read -r x </proc/version'
 
+# ---- events as they come ----
+
+"$PFSCOPE" run --source=perf --no-bars --events -o p.ev -- ./touch 100 write anon >out 2>err
+is "$? $(<err)" '0 ' '--events'
+events=$(grep -cE '^[0-9.]+ fault ' out)
+is "$events" "$(grep -c ' fault ' p.ev)" '... prints the faults of the recording'
+ok '... there are some' test "$events" -ge 100
+
 # ---- threads and children ----
 
 "$PFSCOPE" run --source=perf --no-bars --no-follow -o p.ev -- sh -c '/bin/ls / >/dev/null; :' >out 2>err

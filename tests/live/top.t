@@ -58,10 +58,10 @@ for ((i = 0; i < 500; i++)); do
 done
 like "$at" '^[0-9.]+$' 'steps back to where the command runs'
 same_as_report region "one step back, at $at" --at "$at" "$T/touch.dat"
-keys Left Left Left
+keys Left
 wait_for 60 eval '! screen_has " $at s  past"'
-keys Right Right Right
-shows " $at s  past" '... three more and forward again'
+keys Right
+shows " $at s  past" '... one more and forward again'
 same_as_report region '... it is the same' --at "$at" "$T/touch.dat"
 keys b
 shows 'by file,' 'by file'
@@ -75,6 +75,14 @@ start "$PFSCOPE top -- /no/such/command"
 over 127 'no such command'
 screen_has 'command not found'
 is $? 0 '... the message is printed'
+
+if [ -e /proc/sys/kernel/perf_event_paranoid ]; then
+	start "$PFSCOPE top --source=perf -o $T/perf.ev -- $WORK/touch 64"
+	shows ' s  end$' 'through perf events'
+	same_as_report region '... at the end' "$T/perf.ev"
+	keys q
+	over 0 '... q: the status is the command'"'"'s'
+fi
 
 # ---- running processes ----
 
