@@ -171,6 +171,26 @@ static void test_several_regions_move(void **state)
 	feed_free(&f);
 }
 
+/* 6.1 has a row of what it removes at the target, before that of the move. */
+static void test_what_a_move_removes_is_no_move(void **state)
+{
+	struct feed f = feed_new(PID);
+
+	map_file(&f, 0x100000, 0x102000, 0x1000);
+	map_file(&f, 0x200000, 0x202000, 0x50000);
+	feed_row(&f, 0x200000, 0x202000, 5);
+	feed_fault(&f, 0x100000, PFS_WRITE);
+	feed_fault(&f, 0x201000, PFS_WRITE);
+	move_fixed(&f, 0x100000, 0x2000, 0x200000, 0x200000, 0x202000, 5);
+	assert_true(is_touched(&f, 0x100000));
+	move_fixed(&f, 0x100000, 0x2000, 0x200000, 0x200000, 0x202000, 6);
+	feed_unmap(&f, 0x100000, 0x102000);
+	assert_live(&f, "200-202+1:/f");
+	assert_true(is_touched(&f, 0x200000));
+	assert_false(is_touched(&f, 0x201000));
+	feed_free(&f);
+}
+
 static void test_a_part_of_a_region_moves(void **state)
 {
 	struct feed f = feed_new(PID);
@@ -899,6 +919,7 @@ int main(void)
 		cmocka_unit_test(test_a_moved_region_was_written),
 		cmocka_unit_test(test_a_move_that_merges),
 		cmocka_unit_test(test_several_regions_move),
+		cmocka_unit_test(test_what_a_move_removes_is_no_move),
 		cmocka_unit_test(test_a_part_of_a_region_moves),
 		cmocka_unit_test(test_a_split_at_the_target_is_no_move),
 		cmocka_unit_test(test_where_nothing_was_nothing_moves),
