@@ -136,7 +136,7 @@ struct recording {
 	struct pfs_live *live;	/* NULL: not opened, or given up */
 	struct pfs_owner owner; /* of what is made in the kernel */
 	struct invoking_user user;
-	struct pfs_sink print;	/* takes the events as they come ... */
+	struct pfs_sink print;	 /* takes the events as they come ... */
 	struct pipeline printer; /* ... and prints them: --events */
 	bool prints;
 	bool print_over; /* nothing more is to be printed ... */

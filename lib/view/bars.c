@@ -112,7 +112,8 @@ static int collect(struct pfs_images *images, const struct pfs_bars *bars)
 		if (!image)
 			return -ENOMEM;
 		*image = (struct pfs_image){ .at = at };
-		if (pfs_rows_collect(&image->rows, &at))
+		if (pfs_rows_collect(&image->rows, &at) ||
+		    (!bars->options->all && pfs_rows_group(&image->rows, bars->model)))
 			return -ENOMEM;
 		sort_rows(image, choices[sort]);
 		pfs_tally_add(&images->tally, &image->tally);
@@ -168,13 +169,14 @@ static void put_dim(const struct pfs_bars *bars, const char *line)
 
 static void put_rest(const struct pfs_bars *bars, const struct pfs_image *image)
 {
-	unsigned int seen = image->nr_seen > image->nr_drawn ? image->nr_seen - image->nr_drawn : 0;
-	unsigned int untouched = image->rows.nr - image->nr_drawn - seen;
+	unsigned int seen = 0, untouched = 0;
 	char line[160], number[48], faults[48];
 	uint64_t nr_faults = 0;
 
-	for (unsigned int i = image->nr_drawn; i < image->nr_seen; i++)
+	for (unsigned int i = image->nr_drawn; i < image->rows.nr; i++) {
+		*(i < image->nr_seen ? &seen : &untouched) += image->rows.row[i].nr_regions;
 		nr_faults += image->rows.row[i].tally.faults;
+	}
 	pfs_plural(number, sizeof(number), seen, "more region");
 	pfs_plural(faults, sizeof(faults), nr_faults, "fault");
 	if (seen && untouched)
@@ -279,27 +281,15 @@ static void put_names(const struct pfs_bars *bars, const struct pfs_images *imag
 	pfs_list_end(&list);
 }
 
-/* What shows more of the recording: of the first process that is not drawn, or all. */
-static void more_text(char text[48], const struct pfs_bars *bars, const struct pfs_images *images)
+/* The option that shows more of the recording. */
+static void more_text(char text[48], const struct pfs_bars *bars)
 {
 	const struct pfs_filter *filter = bars->options->filter;
 
-	if (filter && filter->nr_pids == 1) {
+	if (filter && filter->nr_pids == 1)
 		snprintf(text, 48, "--pid %d --all", filter->pids[0]);
-		return;
-	}
-	for (unsigned int i = 0; images->nr > 1 && i < images->nr; i++) {
-		const struct pfs_proc *proc = images->image[i].at.proc;
-		bool drawn = !proc->pid_known;
-
-		for (unsigned int j = 0; j < images->nr; j++)
-			drawn |= images->image[j].at.proc == proc && images->image[j].nr_drawn;
-		if (!drawn) {
-			snprintf(text, 48, "--pid %d", proc->pid);
-			return;
-		}
-	}
-	strcpy(text, "--all");
+	else
+		strcpy(text, "--all");
 }
 
 /*
@@ -314,7 +304,7 @@ static void put_more(const struct pfs_bars *bars, const struct pfs_images *image
 	const char *file = bars->options->file;
 	char more[48], text[PFS_LABEL_MAX];
 
-	more_text(more, bars, images);
+	more_text(more, bars);
 	if (file || command)
 		pfs_escape(text, sizeof(text), file ? file : command, 0);
 	if (!bars->options->terminal || (file && strcmp(text, file)))
@@ -336,17 +326,20 @@ static void put_advice(const struct pfs_bars *bars, const struct pfs_images *ima
 {
 	enum { FEW = 100 }; /* fewer than any program needs to start */
 	struct pfs_list list = pfs_bars_list(bars, " ", 2);
-	unsigned int regions = 0;
+	bool left = false;
 
-	for (unsigned int i = 0; i < images->nr; i++)
-		regions += images->image[i].rows.nr - images->image[i].nr_drawn;
+	for (unsigned int i = 0; i < images->nr; i++) {
+		left |= images->image[i].nr_drawn < images->image[i].rows.nr;
+		for (unsigned int j = 0; j < images->image[i].nr_drawn; j++)
+			left |= images->image[i].rows.row[j].group != NULL;
+	}
 	if (pfs_model_note(bars->model, pfs_note_key(PFS_NOTE_ATTACH)) && !bars->model->refaults.nr_cycles &&
 	    images->nr && images->tally.faults < FEW) {
 		pfs_list_add(&list, "A process that runs already has its memory in place.");
 		pfs_list_add(&list, "To see what it uses:");
 		pfs_list_add(&list, "pfscope attach --refault 500ms --zram 256M %d", images->image[0].at.proc->pid);
 		pfs_list_end(&list);
-	} else if (regions) {
+	} else if (left) {
 		put_more(bars, images);
 	}
 }

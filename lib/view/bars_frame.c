@@ -48,7 +48,7 @@ void pfs_bars_count(struct pfs_list *list, uint64_t number, const char *what)
 		pfs_list_add(list, "%s %s", pfs_grouped_text(text, number), what);
 }
 
-void pfs_bars_alarm(const struct pfs_bars *bars, const char *text)
+unsigned int pfs_bars_alarm(const struct pfs_bars *bars, const char *text)
 {
 	struct pfs_list list = pfs_bars_list(bars, ", ", 2);
 	char part[512];
@@ -64,6 +64,7 @@ void pfs_bars_alarm(const struct pfs_bars *bars, const char *text)
 		text += len + (end ? strlen(list.separator) : 0);
 	}
 	pfs_list_end(&list);
+	return list.lines;
 }
 
 /* ---- header of an epoch ---- */

@@ -143,8 +143,8 @@ void pfs_bars_legend(struct pfs_bars *bars);
 /* One line about what the recording's kernel did not report, if there is something. */
 void pfs_bars_lacks(const struct pfs_bars *bars);
 
-/* One line in the colour of alarm, wrapped. */
-void pfs_bars_alarm(const struct pfs_bars *bars, const char *text);
+/* One line in the colour of alarm, wrapped. Returns how many lines that took. */
+unsigned int pfs_bars_alarm(const struct pfs_bars *bars, const char *text);
 
 /* A list as wide as the bars. */
 struct pfs_list pfs_bars_list(const struct pfs_bars *bars, const char *separator, unsigned int indent);

@@ -2,7 +2,7 @@
 /*
  * The answer before the evidence: what was recorded, how many faults there were and of which kinds, what they touched, and
  * the five files or regions with the most of them. No more than eight lines of 80 columns (where numbers
- * take more than three, fewer than five files), unless something was lost.
+ * and losses take more than three, fewer than five files).
  *
  *     gcc -c x.c: 2,413 faults (1 read from disk) in 61 ms by 4 processes
  *       612 read, 1,604 written, 197 executed; 108 by the kernel; no events lost
@@ -25,6 +25,25 @@
 
 /* ---- what was recorded ---- */
 
+/* If it is too long it ends with a whole word, unless that leaves less than half of the columns. */
+static void fit_command(char *buf, size_t size, const char *text, unsigned int columns)
+{
+	static const char more[] = " ...";
+	size_t len;
+
+	pfs_fit_head(buf, size, text, columns, "..");
+	if (!strcmp(buf, text) || columns < sizeof(more))
+		return;
+	pfs_fit_head(buf, size, text, columns - strlen(more), "");
+	for (len = strlen(buf); len && text[len] != ' ';)
+		len--;
+	buf[len] = '\0';
+	if (pfs_columns(buf) >= columns / 2)
+		strcpy(buf + len, more);
+	else
+		pfs_fit_head(buf, size, text, columns, "..");
+}
+
 /* The command; without one the process with the most faults. */
 static void title_text(char *buf, size_t size, unsigned int columns, const struct pfs_bars *bars,
 		       const struct pfs_images *images)
@@ -36,7 +55,7 @@ static void title_text(char *buf, size_t size, unsigned int columns, const struc
 
 	if (command) {
 		pfs_escape(text, sizeof(text), command, 0);
-		pfs_fit_head(buf, size, text, columns, "..");
+		fit_command(buf, size, text, columns);
 		return;
 	}
 	comm = pfs_epoch_comm(&most->at);
@@ -215,8 +234,10 @@ static int add_rows(struct places *places, const struct pfs_image *image)
 		place = pfs_array_add(places->place, places->nr, places->max);
 		if (!place)
 			return -ENOMEM;
-		*place = (struct place){ row, kind ? kind : row->name, comm ? comm : "?", row->tally.faults, 1,
-					 1,   image->at.proc };
+		*place = (struct place){
+			row, kind ? kind : row->name, comm ? comm : "?", row->tally.faults, row->nr_regions,
+			1,   image->at.proc
+		};
 	}
 	return 0;
 }
@@ -236,7 +257,7 @@ static void merge(struct places *places)
 			continue;
 		}
 		last->faults += place->faults;
-		last->nr_regions++;
+		last->nr_regions += place->nr_regions;
 		last->nr_procs += place->proc != last->proc;
 		last->proc = place->proc;
 		if (last->comm && strcmp(last->comm, place->comm))
@@ -292,13 +313,32 @@ static void put_place(struct pfs_bars *bars, const struct place *place, const st
 	fputc('\n', out);
 }
 
+/* In at most two lines: if the gaps do not fit, their sum. Returns the number of lines. */
+static unsigned int put_lost(const struct pfs_bars *bars)
+{
+	static const char so[] = "so more pages may have been touched than are drawn";
+	char lost[PFS_LOST_TEXT_MAX], text[PFS_LOST_TEXT_MAX + 128];
+	struct pfs_view_options unseen = *bars->options;
+	struct pfs_bars measured = *bars;
+
+	unseen.out = NULL;
+	measured.options = &unseen;
+	if (!pfs_lost_text(lost, bars->gaps))
+		return 0;
+	snprintf(text, sizeof(text), "%s, %s", lost, so);
+	if (pfs_bars_alarm(&measured, text) > 2) {
+		pfs_lost_sum_text(lost, bars->gaps);
+		snprintf(text, sizeof(text), "%s (`pfscope report' lists them), %s", lost, so);
+	}
+	return pfs_bars_alarm(bars, text);
+}
+
 int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images)
 {
-	enum { LINES = 8, LEAST = 3, MOST = 5 };
-	unsigned int lines, most;
+	enum { LINES = 8, MOST = 5 };
 	struct places places = { 0 };
-	char lost[PFS_LOST_TEXT_MAX + 64];
-	bool any_lost = pfs_lost_text(lost, bars->gaps);
+	char lost[PFS_LOST_TEXT_MAX];
+	unsigned int lines, most;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < images->nr; i++)
@@ -306,10 +346,9 @@ int pfs_headline(struct pfs_bars *bars, const struct pfs_images *images)
 	if (!err && images->nr) {
 		merge(&places);
 		lines = put_title(bars, images);
-		lines += put_numbers(bars, &images->tally, any_lost);
-		most = lines + MOST <= LINES ? MOST : lines + LEAST >= LINES ? LEAST : LINES - lines;
-		if (any_lost)
-			pfs_bars_alarm(bars, strcat(lost, ", so more pages may have been touched than are drawn"));
+		lines += put_numbers(bars, &images->tally, pfs_lost_text(lost, bars->gaps));
+		lines += put_lost(bars);
+		most = lines + MOST <= LINES ? MOST : lines < LINES ? LINES - lines : 1;
 		for (unsigned int i = 0; i < places.nr && i < most; i++)
 			put_place(bars, &places.place[i], images, places.place[0].faults);
 	}

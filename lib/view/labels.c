@@ -30,6 +30,10 @@ const char *pfs_label_place(const struct pfs_row *row, char *buf, size_t size)
 
 	if (!kind)
 		return pfs_label(row, buf, size);
+	if (row->group) {
+		snprintf(buf, size, "%u %s", row->nr_regions, row->group);
+		return buf;
+	}
 	snprintf(buf, size, "%s %" PRIx64, row->region ? kind : "unknown", row->start);
 	return buf;
 }

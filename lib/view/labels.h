@@ -19,7 +19,7 @@ enum { PFS_LABEL_MAX = 4 * 4096 + 1 };
 /* The row's name, escaped for printing, whole. Returns buf. */
 const char *pfs_label(const struct pfs_row *row, char *buf, size_t size);
 
-/* The same, but a region without a name of its own has its address: "anon 7f1c40000000". */
+/* The same, but a region without a name of its own has its address: "anon 7f1c40000000"; a group their number. */
 const char *pfs_label_place(const struct pfs_row *row, char *buf, size_t size);
 
 /* Just the file's name of a label that is a path; any other label as it is. */

@@ -178,6 +178,40 @@ static int time_text(char *buf, size_t size, const struct pfs_model *model, cons
 	return snprintf(buf, size, " between %s and %s s", pfs_time_text(from, model, sum->from_ns), to);
 }
 
+/* Processes that were missed; len: what is in buf already. */
+static void add_missed(char buf[PFS_LOST_TEXT_MAX], size_t len, struct pfs_gaps gaps)
+{
+	bool one = gaps.model->missed == 1;
+
+	if (!gaps.at && gaps.model->missed)
+		snprintf(buf + len, PFS_LOST_TEXT_MAX - len,
+			 "%s%" PRIu64 " process%s ended before %s could be recorded", len ? ", " : "",
+			 gaps.model->missed, one ? "" : "es", one ? "it" : "they");
+}
+
+bool pfs_lost_sum_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps)
+{
+	struct by_cpu by = { 0 };
+	struct pfs_missing sum;
+	char where[48], number[32];
+	size_t len = 0;
+
+	sum_by_cpu(gaps, &by);
+	sum = by.others;
+	for (unsigned int i = 0; i < by.nr_listed; i++) {
+		sum.nr += by.listed[i].sum.nr;
+		sum.count += by.listed[i].sum.count;
+		sum.unknown += by.listed[i].sum.unknown;
+	}
+	if (sum.nr) {
+		snprintf(where, sizeof(where), " in %s", pfs_plural(number, sizeof(number), sum.nr, "gap"));
+		len = snprintf(buf, PFS_LOST_TEXT_MAX, "lost ");
+		len += number_text(buf + len, PFS_LOST_TEXT_MAX - len, &sum, where);
+	}
+	add_missed(buf, len, gaps);
+	return sum.nr || (!gaps.at && gaps.model->missed);
+}
+
 bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps)
 {
 	const size_t size = PFS_LOST_TEXT_MAX;
@@ -203,10 +237,7 @@ bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps)
 		len += snprintf(buf + len, size - len, ", ");
 		len += number_text(buf + len, size - len, &by.others, where);
 	}
-	if (!gaps.at && gaps.model->missed)
-		snprintf(buf + len, size - len, "%s%" PRIu64 " process%s ended before %s could be recorded",
-			 len ? ", " : "", gaps.model->missed, gaps.model->missed == 1 ? "" : "es",
-			 gaps.model->missed == 1 ? "it" : "they");
+	add_missed(buf, len, gaps);
 	return by.nr_listed || (!gaps.at && gaps.model->missed);
 }
 

@@ -57,6 +57,9 @@ enum { PFS_LOST_TEXT_MAX = 1024 };
  */
 bool pfs_lost_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps);
 
+/* The same as one sum: "lost 55,178 events in 12 gaps". */
+bool pfs_lost_sum_text(char buf[PFS_LOST_TEXT_MAX], struct pfs_gaps gaps);
+
 /* Prints one line if anything was lost in the recording. */
 void pfs_put_losses(const struct pfs_model *model, FILE *out);
 

@@ -115,6 +115,7 @@ static int add_region(struct pfs_rows *rows, const struct pfs_epochs *epoch, con
 		.end = region->end,
 		.region = region,
 		.pages = region->pages,
+		.nr_regions = 1,
 		.name = pfs_region_name(space, region),
 		.gone = region->died_ns != UINT64_MAX && region->died_ns < space->died_ns,
 	};
@@ -142,7 +143,7 @@ static int add_clusters(struct pfs_rows *rows, const struct pfs_model *model, co
 			row = pfs_array_add(rows->row, rows->nr, rows->max);
 			if (!row)
 				return -ENOMEM;
-			*row = (struct pfs_row){ .start = at.addr, .pages = space->pages };
+			*row = (struct pfs_row){ .start = at.addr, .pages = space->pages, .nr_regions = 1 };
 		}
 		row->end = at.addr + nr * size;
 		tally_pages(&row->tally, page, nr);
@@ -213,6 +214,8 @@ int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at)
 
 void pfs_rows_free(struct pfs_rows *rows)
 {
+	for (unsigned int i = 0; i < rows->nr; i++)
+		pfs_pages_free(rows->row[i].packed);
 	free(rows->row);
 	*rows = (struct pfs_rows){ 0 };
 }

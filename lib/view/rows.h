@@ -67,6 +67,9 @@ struct pfs_row {
 	const struct pfs_region *region; /* NULL: pages in no known region */
 	const struct pfs_pages *pages;	 /* where its pages are; NULL: it has none */
 	const char *name;		 /* as /proc/PID/maps has it; NULL: unknown */
+	struct pfs_pages *packed;	 /* of a group: its own copy of the pages, or NULL */
+	const char *group;		 /* what its regions are, "thread stacks"; NULL: it is one region */
+	unsigned int nr_regions;	 /* 1, or those of the group */
 	bool gone;			 /* unmapped before the space's end */
 	bool unobserved; /* pages to which nothing happened may have been used: older ones that stayed in memory, or that userfaultfd filled */
 	uint64_t unobserved_ns; /* how long there were any such pages */
@@ -84,6 +87,12 @@ struct pfs_rows {
  */
 int pfs_rows_collect(struct pfs_rows *rows, const struct pfs_epochs *at);
 void pfs_rows_free(struct pfs_rows *rows);
+
+/*
+ * Thread stacks become one row, and arenas of malloc() another: the pages of their regions behind one another, from the
+ * first one's address on. Only regions that something happened to. 0 or -ENOMEM.
+ */
+int pfs_rows_group(struct pfs_rows *rows, const struct pfs_model *model);
 
 /*
  * Pages whose use --refault did not observe, because they stayed in memory: as many as at the worst moment of each region,
