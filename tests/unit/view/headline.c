@@ -317,7 +317,8 @@ static void test_command(void **state)
 	struct feed f = three_regions();
 
 	feed_note(&f, "command", "a\033[31mb with arguments that are longer than there is room for in the line", false);
-	assert_true(drawn_with(&f, "bars", plain, "a\\e[31mb with arguments that are longer than there is ...: 12 faults in "));
+	assert_true(drawn_with(&f, "bars", plain,
+			       "a\\e[31mb with arguments that are longer than there is ...: 12 faults in "));
 	feed_free(&f);
 }
 
