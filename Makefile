@@ -16,7 +16,7 @@ TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev tr
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
 	fish xz-utils
 LINT_DEPS  := clang-format clang-tidy shellcheck
-DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils
+DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils debootstrap git
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
 VM_KERNELS := $$(tests/vm/kernel -p)

@@ -83,7 +83,7 @@ fail()
 	return 1
 }
 
-# skip REASON NAME...: the machine cannot run this test. In CI a skipped live, vm or fuzz test fails.
+# skip REASON NAME...: the machine cannot run this test. In CI a skipped live, vm, fuzz or deb test fails.
 skip()
 {
 	local reason=$1

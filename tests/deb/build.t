@@ -2,22 +2,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 1800
 #
-# Debian's package: dpkg-buildpackage makes it from a copy of the tree, lintian and blhc find nothing, it has what `make
-# install` installs, and its own tests (debian/tests) pass with what is in it. Nothing is installed here.
+# Debian's package: dpkg-buildpackage makes it from a copy of the tree in a minimal Debian 12, where nothing but the
+# Build-Depends is installed; lintian and blhc find nothing, and it has what `make install` installs. In a second one apt
+# installs it, and its own tests (debian/tests) pass, as autopkgtest would run them.
 
 . "${0%/*}/../tap.sh"
-need_programs dpkg-buildpackage dh fakeroot lintian blhc xz
+. "${0%/*}/../root.sh"
+need_programs lintian blhc xz git
+need_root_folder
 cd "$ROOT" || exit 1
-dpkg-checkbuilddeps >"$T/lacks" 2>&1 || skip_all "$(cat "$T/lacks")"
 
-mkdir "$T/source"
-tar -c --exclude='./build*' --exclude=./.git --exclude=./pfscope --exclude='*.o' . | tar -x -C "$T/source"
-# What the caller's make was given is not for this one.
-(cd "$T/source" && env -u MAKEFLAGS -u MAKELEVEL -u O -u CC -u CFLAGS -u LDFLAGS -u CPPFLAGS DEB_BUILD_OPTIONS=noautodbgsym \
-	dpkg-buildpackage -us -uc "-j$(nproc)") >"$T/log" 2>&1
+# ---- built ----
+
+make_root "$T/build" || { done_testing; exit; }
+cp -a "$T/build" "$T/use"
+mkdir -p "$T/build/root/source"
+# What git has or would take, without what was removed.
+git ls-files -z --cached --others --exclude-standard | perl -0ne 'chomp; print "$_\0" if -e' |
+	xargs -0 cp --parents -t "$T/build/root/source"
+try in_root "$T/build" bash -c 'cd /root/source && apt-get -q update && apt-get -q build-dep -y --no-install-recommends ./'
+is "$status" 0 'apt installs what building needs' || diag "$(tail -n 20 "$T/out" "$T/err")"
+in_root "$T/build" bash -c 'cd /root/source && DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage -us -uc "-j$(nproc)"' >"$T/log" 2>&1
 is $? 0 'the package is built' || diag "$(tail -n 20 "$T/log")"
-changes=$(echo "$T"/pfscope_*.changes)
-deb=$(echo "$T"/pfscope_*.deb)
+changes=$(echo "$T"/build/root/pfscope_*.changes)
+deb=$(echo "$T"/build/root/pfscope_*.deb)
 if ! [ -s "$deb" ]; then
 	done_testing
 	exit
@@ -36,16 +44,20 @@ is "$(cd "$T/root/usr/share/doc/pfscope" && perl -0ne '
 	'no link in its documents leads to a file that is not there'
 is "$(zcat "$T"/root/usr/share/man/man*/* | grep -c /usr/local)" 0 'its manual names its own places'
 
-# ---- debian/tests, as autopkgtest would run them ----
+# ---- installed, and used ----
 
-mkdir "$T/tmp"
+cp "$deb" "$T/use/root"
+cp -r --parents debian/tests examples "$T/use/root"
+try in_root "$T/use" bash -c 'apt-get -q update && apt-get -q install -y --no-install-recommends "$0"' "/root/${deb##*/}"
+is "$status" 0 'apt installs it' || diag "$(tail -n 20 "$T/out" "$T/err")"
 for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
-	PATH=$T/root/usr/bin:$PATH AUTOPKGTEST_TMP=$T/tmp "debian/tests/$test" >"$T/out" 2>&1
-	status=$?
+	try in_root "$T/use" bash -c 'cd /root && mkdir -p /tmp/test && AUTOPKGTEST_TMP=/tmp/test exec "debian/tests/$0"' "$test"
 	case $status,$test in
-	77,record) skip "$(cat "$T/out")" "debian/tests/$test" ;;
-	*) is $status 0 "debian/tests/$test" || diag "$(cat "$T/out")" ;;
+	77,record) skip "$out" "debian/tests/$test" ;;
+	*) is "$status" 0 "debian/tests/$test" || diag "$out" "$err" ;;
 	esac
 done
+try in_root "$T/use" apt-get -q purge -y pfscope
+is "$status|$(find "$T/use/usr" "$T/use/etc" -name '*pfscope*')" '0|' 'purged, nothing of it is left'
 
 done_testing
