@@ -177,7 +177,9 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		return apply_unmap(thread, space, ev);
 	case PFS_PROTECT:
 		return pfs_space_protect(space, &map);
-	case PFS_MOVE:
+	case PFS_MOVE: /* or the row of what is removed at the target: that of the move comes when it is gone */
+		if (model->priv->removed_rows && pfs_space_has(space, ev))
+			return 0;
 		return pfs_space_move(space, ev);
 	default: /* PFS_BRK */
 		if (pfs_has(ev, PFS_F_START))

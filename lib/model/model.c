@@ -99,8 +99,10 @@ static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint
 		    !(fact->count & (fact->count - 1)))
 			model->page_shift = __builtin_ctzl(fact->count);
 		return 0;
-	case PFS_NOTE_KERNEL: /* 6.7, and 6.6 later on, no longer call neighbours of the heap [heap] */
+	case PFS_NOTE_KERNEL:
+		/* 6.7, and 6.6 later on, no longer call neighbours of the heap [heap] */
 		model->heap_touches = pfs_kernel_before(fact->text, 6, 6);
+		model->priv->removed_rows = pfs_kernel_before(fact->text, 6, 6);
 		model->priv->whole_folios = !pfs_kernel_before(fact->text, 6, 18);
 		return 0;
 	case PFS_NOTE_MACHINE:

@@ -56,6 +56,7 @@ struct pfs_model_private {
 	bool muted;
 	bool presence;	    /* is tracked */
 	bool x86;	    /* fault codes are those of x86 */
+	bool removed_rows;  /* regions that are removed have rows of their own */
 	bool whole_folios;  /* a fault on a file maps all of a large folio */
 	bool lacks_around;  /* fault-around is not reported */
 	bool sees_handlers; /* a fault that got a page has a class */

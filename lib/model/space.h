@@ -95,6 +95,9 @@ int pfs_space_destroy_ring(struct pfs_space *space, uint64_t addr, uint64_t now_
  */
 struct pfs_region *pfs_space_gone_ring(const struct pfs_space *space, uint64_t addr);
 
+/* Whether there is a region of exactly that range and identity. */
+bool pfs_space_has(struct pfs_space *space, const struct pfs_event *row);
+
 /*
  * Region ev->id is about to be stored over [start, start + len): unmaps [start, end), unless the new region is a part of
  * the one there, which the kernel splits. 0 or -ENOMEM.

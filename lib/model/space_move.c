@@ -110,18 +110,6 @@ static bool is_split(struct pfs_space *space, const struct pfs_event *ev)
 	       !(pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) && r->id == ev->id);
 }
 
-/*
- * Whether this is a region that is at the target, and that the kernel is about to remove there: 6.1 notes the removed ones
- * in a tree of their own, each with the range and the identity that it has.
- */
-static bool is_removed(struct pfs_space *space, const struct pfs_event *ev)
-{
-	const struct pfs_region *r = pfs_space_find(space, ev->start);
-
-	return r && r->start == ev->start && r->end == ev->end && pfs_has(ev, PFS_F_ID) && KNOWS(r, PFS_F_ID) &&
-	       r->id == ev->id;
-}
-
 /* Whether one region holds all of the range. Then only a move to a fixed address can have gone there. */
 static bool is_within(struct pfs_space *space, const struct pfs_event *ev)
 {
@@ -223,6 +211,14 @@ static int split_moved(struct pfs_space *space, const struct pfs_event *move, ui
 	return err;
 }
 
+bool pfs_space_has(struct pfs_space *space, const struct pfs_event *row)
+{
+	const struct pfs_region *r = pfs_space_find(space, row->start);
+
+	return r && r->start == row->start && r->end == row->end && pfs_has(row, PFS_F_ID) && KNOWS(r, PFS_F_ID) &&
+	       r->id == row->id;
+}
+
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 {
 	struct pfs_event move = *ev;
@@ -231,7 +227,7 @@ int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev)
 	int err = 0;
 
 	if (pfs_has(ev, PFS_F_ADDR)) {
-		if (is_split(space, ev) || is_removed(space, ev) || !narrow_move(space, &move))
+		if (is_split(space, ev) || !narrow_move(space, &move))
 			return pfs_space_map(space, ev);
 		err = pfs_space_unmap(space, move.addr, move.addr + move.len, ev->ts_ns);
 	} else if (is_within(space, ev)) {
