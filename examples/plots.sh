@@ -73,7 +73,7 @@ for name; do
 	again)
 		seq 2000000 | awk '{ print $1 * 7919 % 2000003 }' >"$T/numbers"
 		record=(--refault 50ms --zram 512M)
-		shot $name 'sort of 2000000 numbers: what it uses, every 50 ms anew' --region anon,heap --heat -- \
+		shot $name 'sort of 2,000,000 numbers: what it uses, again and again' --region anon,heap --heat -- \
 			sort -n -S 256M --parallel=1 -o "$T/sorted" "$T/numbers"
 		record=() ;;
 	sqlite) shot $name 'sqlite3: a table of 100000 rows, an index, a query' --heat -- sqlite3 :memory: \
