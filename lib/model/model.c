@@ -116,6 +116,7 @@ static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint
 		return 0;
 	case PFS_NOTE_LACKS: /* the tracepoint, or the function */
 		model->priv->lacks_around |= fact->what && strstr(fact->what, "map_pages");
+		model->user_mode_only |= fact->what && !strcmp(fact->what, "exclude_kernel");
 		return 0;
 	case PFS_NOTE_START:
 		model->start_ns = now_ns;

@@ -159,19 +159,6 @@ static uint64_t with_cause(const struct pfs_counts *n)
 	return nr;
 }
 
-/* The account that recorded had no right to faults in kernel mode (perf). */
-static bool user_mode_only(const struct pfs_model *model)
-{
-	struct pfs_fact fact;
-
-	for (unsigned int i = 0; i < model->nr_notes; i++)
-		if (!strcmp(model->notes[i].key, pfs_note_key(PFS_NOTE_LACKS)) &&
-		    pfs_note_read(&fact, model->notes[i].key, model->notes[i].value) && fact.what &&
-		    !strcmp(fact.what, "exclude_kernel"))
-			return true;
-	return false;
-}
-
 /*
  * With rusage alone: faults that got no page, and pages that came without a fault. Some are certain; of the others, as
  * many are printed as there must have been.
@@ -204,7 +191,7 @@ static void check_accounted(struct check *c, const struct pfs_model *model, cons
 	check_cause(c, other, CHECK_OTHERWISE);
 	if (unasked > caused)
 		lost = put_lost(c, unasked - caused);
-	if (user_mode_only(model)) {
+	if (model->user_mode_only) {
 		c->unseen = exec + unasked - lost;
 		c->unclear = other + lost;
 		check_line(c, c->unseen, CHECK_UNSEEN);
