@@ -5,7 +5,7 @@
 # and through ftrace has the same faults; each refusal is one line that names the setting.
 
 . "${0%/*}/live.sh"
-need_programs setpriv unshare
+need_programs setpriv unshare setcap
 [ -e /proc/sys/kernel/perf_event_paranoid ] || skip_all 'this kernel has no perf events'
 chmod 755 "$T"
 cp "$PFSCOPE" "$TOOLS/refuse" "$WORK/touch" "$WORK/threads" "$T"
@@ -134,7 +134,18 @@ else
 	like "$(<own/b.ev)" ' exec .*name="[^"]*/ls"' '... and records what that starts'
 	like "$(<own/b.ev)" ' map .*start~[0-9a-f]+ end~' '... with the layout that it had'
 	try "${nobody[@]}" ./pfscope attach -d 1 $$
-	like "$status|$err" '^1\|pfscope: process .*(try sudo)' 'another account'"'"'s process: what that needs'
+	like "$status|$err" "^1\|pfscope: process $$: is root's: try sudo, or .*\`setcap cap_perfmon,cap_sys_ptrace=ep $T/pfscope'\$" \
+		'another account'"'"'s process: whose it is, and what lets it be recorded'
+	command=$(sed -n "s/.*\`\(setcap .*\)'\$/\1/p" <<<"$err")
+	cp pfscope able
+	ok '... which can be done' ${command% *} able
+	"$WORK/loop" 20 >own/loop &
+	child=$!
+	try "${nobody[@]}" ./able attach -d 1 --no-bars -o own/c.ev $child
+	is "$status" 0 '... then it records that process' || diag "$err"
+	ok '... with its faults' test "$(grep -c ' fault ' own/c.ev)" -ge 50
+	kill $child
+	rm able
 fi
 
 # ---- refusals ----
