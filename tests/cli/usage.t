@@ -175,7 +175,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 			# libtracefs does not free the path of tracefs
 			ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
 				try setpriv --reuid 65534 --regid 65534 --clear-groups "$PFSCOPE" $command
-			like "$status|$err" '^1\|pfscope: .*needs root \(try sudo\)' "${command% *} without root: what to do"
+			like "$status|$err" '^1\|pfscope: .*(needs root \(try sudo\)|: try sudo, or )' "${command% *} without root: what to do"
 		done
 	else
 		skip 'the program lies where only root can read' 'an unreadable file'
