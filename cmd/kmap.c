@@ -21,7 +21,7 @@ enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP };
 struct kmap_args {
 	/* printing */
 	const char *file;
-	bool stats, symbols, salvage;
+	bool stats, symbols, compat, salvage;
 	unsigned int top;
 	const char *format;
 	struct pfs_object_filter filter; /* recording: cache and size only */
@@ -40,6 +40,9 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "symbols", OPTION_FLAG(struct kmap_args, symbols), NULL, 0,
 	  "Print functions instead of addresses, as far as the recording has them", 1 },
+	{ "kmap-compat", OPTION_FLAG(struct kmap_args, compat), NULL, 0,
+	  "Print the lines as the Memorizer kernel does: no comment, jiffies of 4 ms, 0 and deadbeef for what is not known",
+	  1 },
 	{ "top", OPT_TOP, "N", 0, "With --stats: N rows of each table (default: one screen)", 1 },
 	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: `text' (the default), `json' or `csv'", 1 },
 	{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },
@@ -121,10 +124,15 @@ static void check(struct kmap_args *args, struct argp_state *state)
 
 	if (!args->records && choice)
 		argp_error(state, "--all, --pages, -o, -d and -b: only with `kmap record'");
+	if (args->compat && (args->stats || args->symbols || args->format))
+		argp_error(state, "--kmap-compat: prints lines of its own: without --stats, --symbols and --format");
 	if (!args->records)
 		return;
-	if (args->stats || args->symbols || args->top || args->format || args->filter.comm || args->salvage)
-		argp_error(state, "record: --stats, --symbols, --top, --format, --comm and --salvage are of printing");
+	if (args->stats || args->symbols || args->compat || args->top || args->format || args->filter.comm ||
+	    args->salvage)
+		argp_error(
+			state,
+			"record: --stats, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
 	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)
 		argp_error(state, "record: no command, --pid or --all given");
 	if (args->filter.nr_pids && (args->run.command || args->choice.all))
@@ -202,9 +210,10 @@ static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out
 {
 	*kmap = (struct pfs_kmap){
 		.out = out,
-		.form = !args->format || !strcmp(args->format, "text") ? PFS_KMAP_TEXT
-			: !strcmp(args->format, "csv")		       ? PFS_KMAP_CSV
-								       : PFS_KMAP_JSON,
+		.form = args->compat					 ? PFS_KMAP_COMPAT
+			: !args->format || !strcmp(args->format, "text") ? PFS_KMAP_TEXT
+			: !strcmp(args->format, "csv")			 ? PFS_KMAP_CSV
+									 : PFS_KMAP_JSON,
 		.name = args->file ? args->file : "standard input",
 		.functions = args->symbols,
 		.color = pfs_term_color(pager_terminal(out), PFS_COLOR_AUTO),

@@ -8,7 +8,12 @@
 
 #include <stdio.h>
 
-enum pfs_kmap_form { PFS_KMAP_TEXT, PFS_KMAP_CSV, PFS_KMAP_JSON };
+enum pfs_kmap_form {
+	PFS_KMAP_TEXT,
+	PFS_KMAP_CSV,
+	PFS_KMAP_JSON,
+	PFS_KMAP_COMPAT, /* as the Memorizer kernel prints it */
+};
 
 struct pfs_kmap {
 	FILE *out;

@@ -86,6 +86,35 @@ static int put_line(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	return 0;
 }
 
+/* %p of a kernel that hashes no pointers */
+static const char *pointer(char buf[24], uint64_t value)
+{
+	snprintf(buf, 24, value ? "%016" PRIx64 : "(null)", value);
+	return buf;
+}
+
+/*
+ * The Memorizer's line: "%p,%d,%p,%lu,%lu,%lu,%p,%s". Times are jiffies of 4 ms since boot; of an object that is alive 0,
+ * and no address; of one whose address was allocated again the time of that, and a magic address.
+ */
+static int put_compat(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
+{
+	enum { JIFFY_NS = 4000000, MAGIC = 0xdeadbeef };
+	struct pfs_kmap *k = ctx;
+	const struct pfs_object_who *who = pfs_objects_who(k->objects, o->who);
+	uint64_t free_ip[] = { [PFS_OBJECT_FREED] = 0, [PFS_OBJECT_UNSEEN] = MAGIC, [PFS_OBJECT_ALIVE] = 0 };
+	char from[24], at[24], to[24], comm[WORD_MAX];
+
+	if (end->fate == PFS_OBJECT_FREED)
+		free_ip[end->fate] = pfs_objects_site(k->objects, end->site)->addr;
+	fprintf(k->out, "%s,%" PRId32 ",%s,%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s,%s\n",
+		pointer(from, pfs_objects_site(k->objects, o->site)->addr), number_of_who(who),
+		pointer(at, pfs_object_address(o)), o->size, o->alloc_ns / JIFFY_NS,
+		end->fate == PFS_OBJECT_ALIVE ? 0 : end->ts_ns / JIFFY_NS, pointer(to, free_ip[end->fate]),
+		executable(comm, sizeof(comm), who));
+	return 0;
+}
+
 static const char *const fates[] = { "freed", "unseen", "alive" };
 
 /* A word of CSV: quoted, for names may hold commas. */
@@ -195,6 +224,7 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
 		[PFS_KMAP_TEXT] = put_line,
 		[PFS_KMAP_CSV] = put_csv,
 		[PFS_KMAP_JSON] = put_json,
+		[PFS_KMAP_COMPAT] = put_compat,
 	};
 
 	return (struct pfs_object_sink){ .end = put[k->form], .ctx = k };
@@ -202,6 +232,8 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
 
 void pfs_kmap_end(struct pfs_kmap *k)
 {
+	if (k->form == PFS_KMAP_COMPAT)
+		return;
 	if (!k->begun)
 		begin(k);
 	if (k->form != PFS_KMAP_JSON)

@@ -57,6 +57,21 @@ is "$(head -n 2 <<<"$out")" 'alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,c
 0xffffffff81000010,"alloc_pipe_info+0x10",7,0xffff888000001000,100,128,"kmalloc 128",0.000000000,0.000200000,0xffffffff81000030,"free_pipe_info+0x20",9,freed,"sh"' \
 	'CSV'
 
+pfscope kmap --kmap-compat "$T/hand"
+is "$status|$err" '0|' '--kmap-compat'
+printf '%s\n' ffffffff81000010,7,ffff888000001000,100,250,250,ffffffff81000030,sh \
+	ffffffff81000020,7,ffff888000002000,184,250,250,00000000deadbeef,sh \
+	'ffffffff81000020,8,ffff888000002000,184,250,0,(null),sh' \
+	'(null),7,0000000000001234,8192,250,0,(null),sh' >"$T/wanted"
+same "$T/out" "$T/wanted" '... byte for byte'
+grep -v ' alloc ' "$T/hand" >"$T/none"
+pfscope kmap --kmap-compat "$T/none"
+is "$status|$out" '0|' '... of no object no line'
+for option in --stats --symbols --json; do
+	pfscope kmap --kmap-compat $option "$T/hand"
+	is "$status" 2 "... not with $option"
+done
+
 # ---- tables ----
 
 pfscope kmap --stats "$T/hand"
