@@ -141,11 +141,11 @@ static void may_have_grown(struct pfs_thread *thread, struct pfs_space *space, c
 int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *reported,
 		 struct pfs_outcome *outcome)
 {
-	const struct pfs_event whole = in_whole_pages(model, reported), *ev = &whole;
+	struct pfs_event whole = in_whole_pages(model, reported);
+	const struct pfs_event *ev = &whole;
 	bool other = pfs_has(ev, PFS_F_SPACE) && ev->space == PFS_SPACE_OTHER;
 	struct pfs_space *space = other ? model_space_of_region(model, ev) : model_space_of(model, thread, ev);
 	struct pfs_counts *counts = &thread->proc->counts, *all;
-	struct pfs_event map;
 	bool grows;
 	int err;
 
@@ -153,10 +153,9 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		return other ? 0 : -ENOMEM;
 	thread->ring = thread->grown_end = 0;
 	all = model_counts(model, space);
-	map = *ev;
-	if (pfs_has(ev, PFS_F_NAME)) {
-		map.name = pfs_intern(&model->priv->names, ev->name);
-		if (!map.name)
+	if (pfs_has(ev, PFS_F_NAME)) { /* the event's own may end with it */
+		whole.name = pfs_intern(&model->priv->names, ev->name);
+		if (!whole.name)
 			return -ENOMEM;
 	}
 	switch (ev->kind) {
@@ -164,10 +163,10 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		counts->maps += !space->launcher;
 		all->maps++;
 		if (space == thread->forking)
-			return map_copied(thread, &map);
+			return map_copied(thread, &whole);
 		may_have_grown(thread, space, ev);
 		grows = pfs_space_find(space, ev->end - 1) && !pfs_space_find(space, thread->fault_addr);
-		err = pfs_space_map(space, &map) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
+		err = pfs_space_map(space, ev) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
 		region_grown(thread, space, grows, outcome);
 		return err;
 	case PFS_UNMAP:
@@ -176,7 +175,7 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 		all->unmaps++;
 		return apply_unmap(thread, space, ev);
 	case PFS_PROTECT:
-		return pfs_space_protect(space, &map);
+		return pfs_space_protect(space, ev);
 	case PFS_MOVE: /* or the row of what is removed at the target: that of the move comes when it is gone */
 		if (model->priv->removed_rows && pfs_space_has(space, ev))
 			return 0;
