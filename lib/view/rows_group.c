@@ -54,14 +54,15 @@ static const struct {
 /* Copies its pages behind those of the group. */
 static int pack(struct pfs_row *group, const struct pfs_row *row, unsigned int page_shift)
 {
-	uint64_t delta = group->end - row->start, size = UINT64_C(1) << page_shift, nr;
+	uint64_t delta = group->end - row->start, nr, marked;
 	const struct pfs_page *page;
 	struct pfs_page_walk at;
 
 	if (row->pages)
 		pfs_page_walk_start(&at, row->pages, row->start, row->end);
-	while (row->pages && (page = pfs_page_walk_next(&at)))
-		if (pfs_pages_mark(group->packed, at.addr + delta, at.addr + delta + size, page, 0, &nr))
+	while (row->pages && (page = pfs_page_walk_row(&at, &nr)))
+		if (pfs_pages_mark(group->packed, at.addr + delta, at.addr + delta + (nr << page_shift), page, 0,
+				   &marked))
 			return -ENOMEM;
 	group->end += row->end - row->start;
 	return 0;
