@@ -68,7 +68,7 @@ static int pack(struct pfs_row *group, const struct pfs_row *row, unsigned int p
 	return 0;
 }
 
-/* Joins row i, if it is of that group and anything happened to it: to the row in its place, which may become it. */
+/* Joins a row to the first one of its group, which becomes the group. */
 static int join(struct pfs_row *group, const struct pfs_row *row, const char *name, unsigned int page_shift)
 {
 	struct pfs_row first = *group;
@@ -101,30 +101,40 @@ static unsigned int group_of(const struct pfs_rows *rows, unsigned int i)
 	return 0;
 }
 
-/* Regions that are drawn alike but for their pages. */
-static bool is_alike(const struct pfs_row *a, const struct pfs_row *b)
+/* Regions that are drawn alike but for their pages, and fit behind one another. */
+static bool is_alike(const struct pfs_row *group, const struct pfs_row *row)
 {
-	return a->gone == b->gone && a->region->perms == b->region->perms;
+	return group->gone == row->gone && group->region->perms == row->region->perms && group->end &&
+	       group->end + (row->end - row->start) > group->end;
 }
 
 int pfs_rows_group(struct pfs_rows *rows, const struct pfs_model *model)
 {
+	enum { MAX_HEADS = 16 }; /* more kinds than there are */
+	struct {
+		unsigned int group, row;
+	} heads[MAX_HEADS];
+	unsigned int nr_heads = 0, kept = 0, h;
 	unsigned char *group = calloc(rows->nr + 1, sizeof(*group));
-	unsigned int kept = 0;
 	int err = group ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; group && i < rows->nr; i++)
 		group[i] = group_of(rows, i);
-	for (unsigned int i = 0, j; group && i < rows->nr; i++) {
-		for (j = 0; j < kept; j++)
-			if (group[i] && group[j] == group[i] && is_alike(&rows->row[j], &rows->row[i]))
+	for (unsigned int i = 0; group && i < rows->nr; i++) {
+		struct pfs_row *row = &rows->row[i];
+
+		for (h = group[i] ? 0 : nr_heads; h < nr_heads; h++)
+			if (heads[h].group == group[i] && is_alike(&rows->row[heads[h].row], row))
 				break;
-		if (j == kept) {
-			group[kept] = group[i];
-			rows->row[kept++] = rows->row[i];
-		} else if (!err) {
-			err = join(&rows->row[j], &rows->row[i], groups[group[i] - 1].name, model->page_shift);
+		if (h < nr_heads) {
+			err = err ?: join(&rows->row[heads[h].row], row, groups[group[i] - 1].name, model->page_shift);
+			continue;
 		}
+		if (group[i] && nr_heads < MAX_HEADS) {
+			heads[nr_heads].group = group[i];
+			heads[nr_heads++].row = kept;
+		}
+		rows->row[kept++] = *row;
 	}
 	if (group)
 		rows->nr = kept;
