@@ -256,20 +256,22 @@ static int doubt_fault(struct pfs_model *model, struct pfs_thread *thread, struc
 		       bool possible)
 {
 	uint64_t addr = batch->addr[i], ts_ns = batch->ts_ns[i];
-	bool mapped = batch->mapped == FAULT_ON_MAPPED;
+	bool mapped = batch->mapped == FAULT_ON_MAPPED, has_reach;
 	struct reach reach;
 	int err = 0;
 
 	thread->doubt_end = 0;
-	if (!mapped && pages_in_file(&model->priv->huge, region->dev) != IN_MEMORY_SMALL)
+	has_reach = reach_of(model, region, addr, &reach);
+	/* What it shows of earlier ones comes before what it may map itself. */
+	if (has_reach && space->doubted && batch->mapped)
+		err = settle(model, space, &reach, addr, mapped, ts_ns);
+	if (!err && !mapped && pages_in_file(&model->priv->huge, region->dev) != IN_MEMORY_SMALL)
 		err = folio_fault(model, space, region, batch, i, over);
 	if (!err && !mapped && batch->access != PFS_WRITE)
 		err = doubt_around(model, space, region, addr, ts_ns);
-	if (err || !reach_of(model, region, addr, &reach))
+	if (err || !has_reach)
 		return err;
-	if (space->doubted && batch->mapped)
-		err = settle(model, space, &reach, addr, mapped, ts_ns);
-	if (!err && mapped && batch->access == PFS_WRITE && pfs_region_is_file(region))
+	if (mapped && batch->access == PFS_WRITE && pfs_region_is_file(region))
 		err = split(model, space, &reach, addr, ts_ns);
 	if (err || mapped || !possible || (reach.all && is_any_mapped(model, space, &reach, addr)))
 		return err;

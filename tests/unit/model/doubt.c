@@ -258,6 +258,20 @@ static void test_around_is_not_reported(void **state)
 	}
 }
 
+/* A fault that shows that no huge page was mapped has pages mapped around it, too. */
+static void test_around_what_settles(void **state)
+{
+	struct feed f = feed_huge_pages("anon=always any=always zero=1");
+
+	feed_note(&f, "lacks", "filemap:mm_filemap_map_pages (pages mapped by fault-around)", false);
+	map_file(&f, RX, 1, 0);
+	fault(&f, 0, PFS_EXECUTE, ABSENT | 16);
+	expect(&f, PFS_PAGE_MAYBE, 511, PFS_MAYBE_AROUND, 15);
+	fault(&f, 16, PFS_EXECUTE, ABSENT | 16);
+	expect(&f, PFS_PAGE_MAYBE, 0, PFS_MAYBE_AROUND, 30);
+	feed_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_nothing_without_the_note),
 		cmocka_unit_test(test_around_is_not_reported),
+		cmocka_unit_test(test_around_what_settles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
