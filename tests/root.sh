@@ -11,12 +11,8 @@
 # need_root_folder: skips the file where such a folder cannot be made; sets $mirror.
 need_root_folder()
 {
-	local tool
-
 	[ "$(id -u)" = 0 ] || skip_all 'debootstrap needs root'
-	for tool in debootstrap unshare pivot_root; do
-		command -v $tool >/dev/null || skip_all "$tool is not installed"
-	done
+	need_programs debootstrap unshare pivot_root
 	mirror=$(apt-get indextargets --format '$(URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null |
 		sed -n 's|/dists/bookworm/.*||p' | head -n 1)
 	[ "$mirror" ] || skip_all 'apt has no source of Debian 12'

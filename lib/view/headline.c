@@ -328,7 +328,7 @@ static unsigned int put_lost(const struct pfs_bars *bars)
 	snprintf(text, sizeof(text), "%s, %s", lost, so);
 	if (pfs_bars_alarm(&measured, text) > 2) {
 		pfs_lost_sum_text(lost, bars->gaps);
-		snprintf(text, sizeof(text), "%s (`pfscope report' lists them), %s", lost, so);
+		snprintf(text, sizeof(text), "%s (`pfscope events' lists them), %s", lost, so);
 	}
 	return pfs_bars_alarm(bars, text);
 }

@@ -42,12 +42,13 @@ for ((i = 0; i < 12; i++)); do
 done >>many.events
 short many.events 'twelve gaps'
 like "$(head_of many.events | tr -s '\n ' ' ')" \
-	" lost 12,066 events in 12 gaps \(\`pfscope report' lists them\), so more pages may" '... are one sum'
-like "$("$PFSCOPE" report many.events 2>&1)" 'lost 1,?000 events on CPU 0' '... which the report explains'
+	" lost 12,066 events in 12 gaps \(\`pfscope events' lists them\), so more pages may" '... are one sum'
+is "$("$PFSCOPE" events many.events | grep -c ' lost .*count=10[01][0-9]')" 12 '... and events lists them'
+like "$("$PFSCOPE" report many.events 2>&1)" 'lost 1,?000 events on CPU 0' '... which the report has by CPU'
 
 # ---- commands ----
 
-# command TEXT: a recording of that command
+# command_is TEXT NAME: the headline of a recording of that command
 command_is()
 {
 	sed "s|key=\"command\" value=\"[^\"]*\"|key=\"command\" value=\"$1\"|" java.events >command.events

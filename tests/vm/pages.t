@@ -4,9 +4,10 @@
 #
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
 # the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
-# Each case is recorded by itself, too, by ftrace, as in pages.t.
-# The guests record, the host compares. ALONE="steps" records just those by themselves, ALONE= none. GROUPS_WANTED="steps programs layouts" runs random layouts (SEEDS), too: they have
-# pages that are wrong; "more kernel" what was not tried there yet. NAMES="uffd mem-read" runs just those steps. KEEP=DIR
+# Each case is recorded by itself, too, by ftrace, as in pages.t; so are random layouts (SEEDS), and what the kernel does by
+# itself.
+# The guests record, the host compares. GROUPS_WANTED and ALONE name the groups of cases that are recorded in these two ways,
+# NAMES="uffd mem-read" just those cases. Random layouts are recorded by themselves only: with --count, as in pages.t. KEEP=DIR
 # keeps the recording and the snapshots of what differs.
 
 . "${0%/*}/vm.sh"
@@ -14,9 +15,9 @@
 # A guest's files are in no file system that is probed. 6.1 accounts faults that the tracer makes to whom it traces, so any
 # page may be one of these.
 declare -A uncounted_of=([6.1]='kernel-access populated')
-probed='reclaimable fault-around large-folio'
+unprobed='reclaimable fault-around large-folio'
 groups=${GROUPS_WANTED-steps accesses programs}
-alone=${ALONE-$groups}
+alone=${ALONE-steps accesses programs layouts more kernel}
 
 build_probes || { done_testing; exit; }
 boot_args=(-e "SEEDS=${SEEDS:-1 2}" -e "NAMES=${NAMES-}" -e "GROUPS_WANTED=$groups" -e "ALONE=$alone"
@@ -40,7 +41,7 @@ for kernel in $KERNELS; do
 		done
 	done
 	[ "$alone" ] || continue
-	uncounted="$probed ${uncounted_of[$kernel]-}"
+	uncounted="$unprobed ${uncounted_of[$kernel]-}"
 	dir=$T/share/$kernel/alone
 	is "$(grep ': failed: ' "$dir/said")" '' "$kernel: alone each of them ran"
 	for saved in "$dir"/saved/*.dat; do

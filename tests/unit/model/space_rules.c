@@ -171,16 +171,24 @@ static void test_several_regions_move(void **state)
 	feed_free(&f);
 }
 
-/* 6.1 has a row of what it removes at the target, before that of the move, which may reuse the identity. */
-static void test_what_a_move_removes_is_no_move(void **state)
+/* A written page, and a region of identity 5 that is to be moved over. */
+static struct feed written_and_target(const char *kernel)
 {
 	struct feed f = feed_new(PID);
 
-	feed_note(&f, "kernel", "6.1.0-49-amd64", false);
+	feed_note(&f, "kernel", kernel, false);
 	map_file(&f, 0x100000, 0x102000, 0x1000);
 	map_file(&f, 0x200000, 0x202000, 0x50000);
 	feed_row(&f, 0x200000, 0x202000, 5);
 	feed_fault(&f, 0x100000, PFS_WRITE);
+	return f;
+}
+
+/* 6.1 has a row of what it removes at the target, before that of the move, which may reuse the identity. */
+static void test_what_a_move_removes_is_no_move(void **state)
+{
+	struct feed f = written_and_target("6.1.0-49-amd64");
+
 	feed_fault(&f, 0x201000, PFS_WRITE);
 	move_fixed(&f, 0x100000, 0x2000, 0x200000, 0x200000, 0x202000, 5);
 	assert_true(is_touched(&f, 0x100000));
@@ -196,13 +204,8 @@ static void test_what_a_move_removes_is_no_move(void **state)
 /* 6.18 has none, and the region that is moved there may have the identity of what was there. */
 static void test_a_move_reuses_an_identity(void **state)
 {
-	struct feed f = feed_new(PID);
+	struct feed f = written_and_target("6.18.0");
 
-	feed_note(&f, "kernel", "6.18.0", false);
-	map_file(&f, 0x100000, 0x102000, 0x1000);
-	map_file(&f, 0x200000, 0x202000, 0x50000);
-	feed_row(&f, 0x200000, 0x202000, 5);
-	feed_fault(&f, 0x100000, PFS_WRITE);
 	move_fixed(&f, 0x100000, 0x2000, 0x200000, 0x200000, 0x202000, 5);
 	feed_unmap(&f, 0x100000, 0x102000);
 	assert_live(&f, "200-202+1:/f");
