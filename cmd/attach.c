@@ -3,14 +3,11 @@
  * pfscope attach: records processes that are running already.
  */
 #include "base/clock.h"
-#include "base/number.h"
 #include "common/command.h"
 #include "common/recorded.h"
 #include "os/process.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,29 +111,6 @@ static int has_memory(pid_t pid)
 	return got > 0;
 }
 
-/* Whose it is, and what lets the caller record it. */
-static int refused(pid_t pid, int ret, struct pfs_err *err)
-{
-	char status[4096], self[PATH_MAX] = "";
-	const struct passwd *owner = NULL;
-	uint64_t uid;
-
-	if (ret != -EACCES)
-		return pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s", pid, strerror(-ret));
-	if (pfs_process_read(pid, "status", status, sizeof(status)) && pfs_number_behind(status, "\nUid:", &uid)) {
-		if (uid == getuid())
-			return pfs_err_set(err, ret, "process %d: only root may read its memory regions: try sudo",
-					   pid);
-		owner = getpwuid(uid);
-	}
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		strcpy(self, "pfscope");
-	return pfs_err_set(err, ret,
-			   "process %d: is %s's: try sudo, or as root let any account record any process: "
-			   "`setcap cap_perfmon,cap_sys_ptrace=ep %s'",
-			   pid, owner ? owner->pw_name : "another account", self);
-}
-
 /* Refuses threads, and processes without memory of their own. */
 static int open_target(struct pollfd *target, pid_t pid, struct pfs_err *err)
 {
@@ -152,7 +126,9 @@ static int open_target(struct pollfd *target, pid_t pid, struct pfs_err *err)
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
 	if (ret < 0)
-		return refused(pid, ret, err);
+		return ret == -EACCES ? pfs_process_refused(pid, err)
+				      : pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s", pid,
+						    strerror(-ret));
 	if (!ret)
 		return pfs_err_set(err, -EINVAL,
 				   "process %d: is a kernel thread or has ended (it has no memory of its own)", pid);

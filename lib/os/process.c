@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,25 @@ bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
 	return pfs_read_file(path, buf, size) > 0;
+}
+
+int pfs_process_refused(pid_t pid, struct pfs_err *err)
+{
+	char status[STATUS_MAX], self[PATH_MAX] = "";
+	const struct passwd *owner = NULL;
+	uint64_t uid;
+
+	if (pfs_process_read(pid, "status", status, sizeof(status)) && pfs_number_behind(status, "\nUid:", &uid)) {
+		if (uid == getuid())
+			return pfs_err_set(err, -EACCES, "process %d: only root may record it: try sudo", pid);
+		owner = getpwuid(uid);
+	}
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		strcpy(self, "pfscope");
+	return pfs_err_set(err, -EACCES,
+			   "process %d: is %s's: try sudo, or as root let any account record any process: "
+			   "`setcap cap_perfmon,cap_sys_ptrace=ep %s'",
+			   pid, owner ? owner->pw_name : "another account", self);
 }
 
 char *pfs_process_args(pid_t pid)

@@ -31,6 +31,9 @@ bool pfs_process_read(pid_t pid, const char *file, char *buf, size_t size);
 /* Can /proc be read, without which mounts and processes would seem not to be there? 0, or -errno with err set. */
 int pfs_proc_check(struct pfs_err *err);
 
+/* -EACCES, with err set to whose the process is, and what would let the caller record it. */
+int pfs_process_refused(pid_t pid, struct pfs_err *err);
+
 /*
  * Its command line, as pfs_quote_words() prints it; of a longer one than 4 KiB the beginning and "...". The caller frees
  * it. NULL: there is none, as amid an exec, at the end of a process, and of a kernel thread; or no memory.

@@ -250,10 +250,7 @@ static int watch(struct perf_session *s, pid_t pid, pid_t tid, struct pfs_err *e
 			"process %d: no memory may be locked for its buffers: as root, run `sysctl kernel.perf_event_mlock_kb=2064`",
 			pid);
 	if (ret == -EACCES)
-		return pfs_err_set(err, ret,
-				   "process %d: only its own account and root may record it: try sudo, or give pfscope "
-				   "the right by `setcap cap_perfmon,cap_sys_ptrace=ep`",
-				   pid);
+		return pfs_process_refused(pid, err);
 	return ret ? pfs_err_set(err, ret, "process %d: perf_event_open: %s", pid, strerror(-ret)) : 0;
 }
 
