@@ -18,7 +18,8 @@ TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev tr
 LINT_DEPS  := clang-format clang-tidy shellcheck
 DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils debootstrap git
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
-VM_DEPS    := qemu-system-x86 cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime
+VM_DEPS    := qemu-system-x86 qemu-system-arm cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime \
+	mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 VM_KERNELS := $$(tests/vm/kernel -p)
 
 O       ?= build
@@ -228,6 +229,12 @@ remake      = @$(MAKE) --no-print-directory $(in_parallel)
 build_plain = $(remake) SAN= plain
 build_san   = $(remake) SAN='$(CHECK_SAN)' O=$(O)-san sanitized
 build_fuzz  = $(remake) O=$(O)-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SAN=fuzzer-no-link,address,undefined fuzzers
+# For arm64, against the packages that tests/vm/arm64-root has unpacked, where it can.
+build_arm64 = @reason=$$(tests/vm/arm64-root --why-not) || { echo "Not built for arm64: $$reason"; exit 0; }; \
+	root=$$(tests/vm/arm64-root) && \
+	export PKG_CONFIG_SYSROOT_DIR=$$root && \
+	export PKG_CONFIG_LIBDIR=$$root/usr/lib/aarch64-linux-gnu/pkgconfig:$$root/usr/share/pkgconfig && \
+	$(subst @,,$(remake)) SAN= O=$(O)-arm64 CC="aarch64-linux-gnu-gcc --sysroot=$$root" AR=aarch64-linux-gnu-ar tests
 mount_as_root = @[ '$(AS_ROOT)' ] || $(MAKE) --no-print-directory mount-tracefs
 has_fuzzer  = $(shell echo 'int LLVMFuzzerTestOneInput(void *d, long n) { return !d || n; }' | \
 	clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null && echo yes)
@@ -237,6 +244,7 @@ test:		## all tests that can run here, or those in TESTS; installs nothing
 	$(build_plain)
 	$(if $(filter-out live vm fuzz deb,$(TESTS)),$(build_san))
 	$(if $(filter fuzz,$(TESTS)),$(if $(has_fuzzer),$(build_fuzz)))
+	$(if $(filter vm,$(TESTS)),$(build_arm64))
 	@tests/run $(AGAIN) -O $(O) -S $(if $(filter-out live vm fuzz deb,$(TESTS)),$(O)-san,$(O)) $(TESTS)
 
 check: deps-vm deps-fuzz deps-deb	## install what is missing and run all tests; the last line sums them up
@@ -252,6 +260,9 @@ check-deb: deps-deb	## ... only Debian's package: built, checked, run
 check-unit check-cli check-live check-vm check-fuzz check-deb: check-%:
 	$(if $(filter live,$*),$(mount_as_root))
 	@$(MAKE) --no-print-directory test TESTS=$*
+
+arm64: deps-vm	## build program and tests for arm64 in $(O)-arm64
+	$(build_arm64)
 
 fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
@@ -334,13 +345,13 @@ uninstall:	## remove the installed files
 	$(Q)rmdir $(docdir) 2>/dev/null || true
 
 clean:		## remove all build directories
-	$(Q)rm -rf $(O) $(O)-san $(O)-fuzz $(O)-cov $(O)-deb pfscope compile_commands.json
+	$(Q)rm -rf $(O) $(O)-san $(O)-fuzz $(O)-cov $(O)-deb $(O)-arm64 pfscope compile_commands.json
 
 help:		## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 	@sed -n '4,9s/^# //p' Makefile
 
-.PHONY: all unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-deb deps-vm mount-tracefs try test check \
+.PHONY: all unit plain sanitized fuzzers tests deps deps-tests deps-fuzz deps-deb deps-vm mount-tracefs try test check arm64 \
 	check-unit check-cli check-live check-vm check-fuzz check-deb deb fuzz soak bench format format-check lint coverage install \
 	uninstall clean help force
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path $(O)/vm -prune -o -type f -name '*.d' -print 2>/dev/null)

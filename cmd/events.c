@@ -25,9 +25,11 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
+	struct pfs_err err = { 0 };
 
 	if (key == OPT_NEEDED) {
-		pfs_capture_needed(stdout);
+		if (pfs_capture_needed(stdout, &err))
+			exit(fail(&err));
 		exit(fflush(stdout) ? EXIT_FAILED : EXIT_OK);
 	}
 	if (key != ARGP_KEY_END)

@@ -24,7 +24,7 @@ extern const struct argp_option pfs_ftrace_options[];
  */
 int pfs_capture_lacks(int (*fn)(void *ctx, const struct pfs_fact *lack), void *ctx, struct pfs_err *err);
 
-/* Prints a command line of trace-cmd that records, on this machine, what pfscope can read. */
-void pfs_capture_needed(FILE *out);
+/* Prints a command line of trace-cmd that records, on this machine, what pfscope can read. -ENOTSUP: the kernel has none of it. */
+int pfs_capture_needed(FILE *out, struct pfs_err *err);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "capture/capture_priv.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,13 +47,17 @@ static bool is_call(const struct raw_desc *desc, enum raw_kind kind)
 	return desc->kind == kind && !capture_filter_of(desc, filter, sizeof(filter));
 }
 
-void pfs_capture_needed(FILE *out)
+int pfs_capture_needed(FILE *out, struct pfs_err *err)
 {
 	static const struct pfs_capture any;
 	const char *dir = pfs_tracing_dir(NULL);
 	struct words words = { out, 0 };
 	char filter[512];
+	int ret = capture_usable(err);
 
+	if (ret == -ENOTSUP) /* what else hinders may not hinder where trace-cmd runs */
+		return ret;
+	err->msg[0] = '\0';
 	fputs("# In place of `-c -F COMMAND': `-c -P PID' for a process, `-a sleep 10' for all.\n"
 	      "# trace-cmd records no names of files; `pfscope run -o FILE' does.\n",
 	      out);
@@ -72,4 +77,5 @@ void pfs_capture_needed(FILE *out)
 			add(&words, "-f '%s'", capture_filter_of(desc, filter, sizeof(filter)));
 	}
 	add(&words, "-c -F COMMAND\n");
+	return 0;
 }

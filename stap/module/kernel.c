@@ -96,8 +96,8 @@ int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_e
 	if (access(path, R_OK))
 		return pfs_err_set(
 			err, -ENOENT,
-			"the headers of kernel %s (%s), which SystemTap needs, are not installed: install linux-headers-%s, or build on another machine (pfscope stap build -r %s -o FILE) and load with --module FILE",
-			release, path, release, release);
+			"the headers of kernel %s, which SystemTap needs, are not installed: install linux-headers-%s, or build on another machine (pfscope stap build -r %s -o FILE) and load with --module FILE",
+			release, release, release);
 	return 0;
 }
 

@@ -78,7 +78,7 @@ for missing in 'stap: stap, which --source=stap needs, is not' 'gcc: a C compile
 	path=$T/bin refused 1 "${missing#*: }.*--module" "without ${missing%%:*}" stap build -r $release -o x.ko
 done
 only stap gcc make
-path=$T/bin refused 1 "headers of kernel $release .*are not installed: install linux-headers-$release" 'without headers' \
+path=$T/bin refused 1 "headers of kernel $release, .*are not installed: install linux-headers-$release" 'without headers' \
 	stap build -r $release -o x.ko
 
 # ---- a kernel without loadable modules ----

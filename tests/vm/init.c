@@ -2,15 +2,15 @@
 /*
  * The first and only program of the guest's initramfs (tests/vm/boot puts it there, built static): loads
  * the modules beside it, makes the host's root its own with a layer of memory above it, runs the job
- * (a line GUEST_RUNS on the console) and hands its exit status out: as a line GUEST_RC=N there and through
- * the device isa-debug-exit.
+ * (a line GUEST_RUNS on the console) and hands its exit status out: as a line GUEST_RC=N there and, on x86,
+ * through the device isa-debug-exit.
  *
  *   /modules/NN-NAME.ko   loaded in the order of their names
- *   /shares               lines "TAG PATH": folders of the host's that can be written to
+ *   /shares               lines "TAG PATH": folders of the host's, which can be written to if the tag is not "tree"
  *   /job                  the shell script to run
  *   /as_init              if it is there, the job takes the place of this program, and its end is that of the guest
  *
- * The console is ttyS0; the job's output goes to ttyS1, as it is.
+ * The console is the first serial line; the job's output goes to the second, as it is.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
 #include <sys/mount.h>
+#include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -28,18 +28,38 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define DEBUG_EXIT_PORT 0xf4
-#define ROOT		"/new"
+#define ROOT "/new"
 
-/* Ends the guest. qemu's own status is 2 * status + 1. */
+#ifdef __x86_64__
+#include <sys/io.h>
+#define CONSOLE "/dev/ttyS0"
+#define OUTPUT	"/dev/ttyS1"
+
+/* qemu's own status is 2 * status + 1. */
+static void switch_off(int status)
+{
+	if (!ioperm(0xf4, 1, 1))
+		outb(status, 0xf4);
+}
+#else /* qemu's board "virt" */
+#define CONSOLE "/dev/ttyAMA0"
+#define OUTPUT	"/dev/ttyS0"
+
+static void switch_off(int status)
+{
+	(void)status;
+	usleep(100000); /* for what the serial lines have not sent yet */
+	reboot(RB_POWER_OFF);
+}
+#endif
+
 static void __attribute__((noreturn)) leave(int status)
 {
 	printf("GUEST_RC=%d\n", status);
 	fflush(stdout);
 	tcdrain(STDOUT_FILENO);
 	sync();
-	if (!ioperm(DEBUG_EXIT_PORT, 1, 1))
-		outb(status, DEBUG_EXIT_PORT);
+	switch_off(status);
 	for (;;)
 		pause();
 }
@@ -59,7 +79,7 @@ static void mounted(const char *what, const char *where, const char *type, unsig
 
 static void open_console(void)
 {
-	int fd = open("/dev/ttyS0", O_RDWR);
+	int fd = open(CONSOLE, O_RDWR);
 
 	for (int i = 0; fd >= 0 && i < 3; i++)
 		dup2(fd, i);
@@ -86,6 +106,17 @@ static void load_modules(void)
 	}
 }
 
+/* Those above the path. */
+static void make_folders(const char *path)
+{
+	char folder[4096];
+
+	for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		mkdir(folder, 0755);
+	}
+}
+
 /* "share0 /some/folder": the same path as on the host. */
 static void mount_shares(void)
 {
@@ -98,7 +129,8 @@ static void mount_shares(void)
 		if (sscanf(line, "%63s %3999[^\n]", tag, path) != 2)
 			continue;
 		snprintf(where, sizeof(where), ROOT "%s", path);
-		mounted(tag, where, "virtiofs", 0, NULL);
+		make_folders(where);
+		mounted(tag, where, "virtiofs", strcmp(tag, "tree") ? 0 : MS_RDONLY, NULL);
 	}
 	if (f)
 		fclose(f);
@@ -178,11 +210,11 @@ static void __attribute__((noreturn)) run_job(int out)
 /* The job's output, unchanged: no newline becomes two bytes. */
 static int open_output(void)
 {
-	int fd = open("/dev/ttyS1", O_RDWR | O_NOCTTY);
+	int fd = open(OUTPUT, O_RDWR | O_NOCTTY);
 	struct termios t;
 
 	if (fd < 0 || tcgetattr(fd, &t))
-		fail("open", "/dev/ttyS1");
+		fail("open", OUTPUT);
 	cfmakeraw(&t);
 	cfsetspeed(&t, B115200);
 	tcsetattr(fd, TCSANOW, &t);

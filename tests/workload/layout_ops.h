@@ -17,7 +17,10 @@
 #include <sys/personality.h>
 #include <sys/shm.h>
 
-/* What older headers lack. */
+/* What other processors and older headers lack. */
+#ifndef MAP_32BIT
+#define MAP_32BIT 0
+#endif
 #define L_MAP_DROPPABLE	      0x08
 #define L_MREMAP_DONTUNMAP    4
 #define L_MADV_GUARD_INSTALL  102

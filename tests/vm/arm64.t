@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 600
+#
+# pfscope on arm64: arm64.guest in guests of that machine with Debian's kernels. The program and the tests were built by
+# Debian's cross compiler (`make arm64`).
+
+KERNELS=${KERNELS:-arm64-6.1 arm64-6.12}
+. "${0%/*}/vm.sh"
+need_programs qemu-system-aarch64
+reason=$("$ROOT/tests/vm/arm64-root" --why-not) || skip_all "$reason"
+export PFSCOPE_VM=${PFSCOPE_VM:-$BUILD/vm}
+BUILD=$BUILD-arm64 PFSCOPE=$BUILD/pfscope TOOLS=$BUILD/tests/tools WORK=$BUILD/tests/workload
+[ -x "$PFSCOPE" ] || skip_all 'not built for arm64 (make arm64)'
+like "$(readelf -h "$PFSCOPE")" 'Machine: +AArch64' 'the program is one of arm64'
+
+first=${KERNELS%% *} last=${KERNELS##* }
+boot "$first" 400 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
+[ "$first" = "$last" ] || boot "$last" 400 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'
+wait
+for kernel in $KERNELS; do
+	relay "$kernel"
+done
+done_testing
