@@ -181,19 +181,21 @@ static bool is_new_group(const struct pfs_table *table, unsigned int row)
 	return false;
 }
 
-/* Its words. The last column of the table is one of them. */
+/* Its words, of which the last one is cut to what is left of the width. */
 static void put_group(const struct pfs_table *table, FILE *out, unsigned int row, bool bold)
 {
-	unsigned int used = 0, width = table->width ? table->width : UINT32_MAX;
+	unsigned int used = 0, last = table->nr_columns - 1, width = table->width ? table->width : UINT32_MAX;
 	char fitted[WORD_MAX];
 
+	while (!(table->columns[last].flags & PFS_COLUMN_GROUP))
+		last--;
 	fputs(bold ? "\033[1m" : "", out);
 	for (unsigned int i = 0; i < table->nr_columns; i++) {
 		const char *word = cell_at(table, row, i)->shown;
 
 		if (!(table->columns[i].flags & PFS_COLUMN_GROUP))
 			continue;
-		if (i + 1 == table->nr_columns) {
+		if (i == last) {
 			pfs_fit_tail(fitted, sizeof(fitted), word, width > used ? width - used : 0, "..");
 			fprintf(out, "%s%s\n", fitted, bold ? "\033[0m" : "");
 		} else {

@@ -39,6 +39,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_HUGE] = { "huge", HAS(ORDER), DETAIL },
 	[PFS_MAJOR] = { "major", 0, DETAIL },
 	[PFS_CACHED] = { "cached", HAS(DEV) | HAS(INO) | HAS(OFF) | HAS(END_OFF), PFS_KIND_RECORDING },
+	[PFS_RESIDENT] = { "resident", 0, PFS_KIND_THREAD },
 	[PFS_ACCESS] = { "access", HAS(ADDR), DETAIL },
 	[PFS_ALLOC] = { "alloc", HAS(PTR), DETAIL },
 	[PFS_FREE] = { "free", HAS(PTR), DETAIL },
@@ -77,7 +78,7 @@ static const char *const advice_names[] = {
 	"unknown", "dontneed", "free", "pageout", "remove", "collapse", "wipeonfork", "keeponfork", "cold", NULL,
 };
 
-static const char *const state_names[] = { "unknown", "added", "ready", "held", "absent", NULL };
+static const char *const state_names[] = { "unknown", "added", "ready", "held", "absent", "mapped", NULL };
 
 /* Of sets: the name of each bit. */
 static const char *const traits_names[] = {

@@ -46,6 +46,7 @@ enum pfs_kind {
 	PFS_HUGE,     /* the fault (or populate) under way got a page of 2^order base pages */
 	PFS_MAJOR,    /* the fault under way had to read a page of the file (dev ino off) */
 	PFS_CACHED,   /* the state of pages of a file in the page cache: dev ino off end_off state interval last */
+	PFS_RESIDENT, /* a look at the page table found [start, end) mapped, or not: state; without these: it has ended */
 	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
 	PFS_ALLOC,    /* the kernel allocated an object: ptr site func size allocated cache, or pages: pfn order size */
 	PFS_FREE,     /* ... and freed it: ptr site func cache, or pfn order */
@@ -120,12 +121,16 @@ enum pfs_advice {
 /* By a value of madvise; 0: it is none of these. */
 enum pfs_advice pfs_advice_of(uint64_t behavior);
 
-/* The state of a page in the page cache (PFS_CACHED): it was added, or what a probe found some time in the interval before. */
+/*
+ * The state of a page in the page cache (PFS_CACHED): it was added, or what a probe found some time in the interval before.
+ * Or in the page table (PFS_RESIDENT).
+ */
 enum pfs_cached {
 	PFS_CACHE_ADDED = 1,
 	PFS_CACHE_READY,  /* fault-around maps it */
 	PFS_CACHE_HELD,	  /* fault-around passes over it: it is marked for readahead */
-	PFS_CACHE_ABSENT, /* it is not there, or not read yet */
+	PFS_CACHE_ABSENT, /* it is not there, or not read yet; not mapped */
+	PFS_CACHE_MAPPED, /* in the page table */
 	PFS_NR_CACHE,
 };
 

@@ -192,13 +192,14 @@ static int apply_proc_note(struct pfs_model *model, struct pfs_thread *thread, c
 
 /* What a kind of event does to its thread; NULL: nothing. The name that comes with it is applied first. */
 static apply_fn *const apply_kind[PFS_NR_KINDS] = {
-	[PFS_FAULT] = touch_fault,     [PFS_AROUND] = touch_around,  [PFS_POPULATE] = touch_populate,
-	[PFS_MAP] = layout_apply,      [PFS_UNMAP] = layout_apply,   [PFS_PROTECT] = layout_apply,
-	[PFS_MOVE] = layout_apply,     [PFS_BRK] = layout_apply,     [PFS_FORK] = life_fork,
-	[PFS_THREAD] = life_thread,    [PFS_EXEC] = life_exec,	     [PFS_EXIT] = life_exit,
-	[PFS_SIGNAL] = touch_signal,   [PFS_HUGE] = touch_huge,	     [PFS_MAJOR] = touch_major,
-	[PFS_ACCESS] = touch_access,   [PFS_NOTE] = apply_proc_note, [PFS_ADVISE] = advise_apply,
-	[PFS_REACHED] = touch_reached, [PFS_REMOTE] = advise_remote, [PFS_EVICT] = advise_evict,
+	[PFS_FAULT] = touch_fault,	 [PFS_AROUND] = touch_around,  [PFS_POPULATE] = touch_populate,
+	[PFS_MAP] = layout_apply,	 [PFS_UNMAP] = layout_apply,   [PFS_PROTECT] = layout_apply,
+	[PFS_MOVE] = layout_apply,	 [PFS_BRK] = layout_apply,     [PFS_FORK] = life_fork,
+	[PFS_THREAD] = life_thread,	 [PFS_EXEC] = life_exec,       [PFS_EXIT] = life_exit,
+	[PFS_SIGNAL] = touch_signal,	 [PFS_HUGE] = touch_huge,      [PFS_MAJOR] = touch_major,
+	[PFS_ACCESS] = touch_access,	 [PFS_NOTE] = apply_proc_note, [PFS_ADVISE] = advise_apply,
+	[PFS_REACHED] = touch_reached,	 [PFS_REMOTE] = advise_remote, [PFS_EVICT] = advise_evict,
+	[PFS_RESIDENT] = touch_resident,
 };
 
 static int apply_of_thread(struct pfs_model *model, const struct pfs_event *ev, struct pfs_outcome *outcome)

@@ -71,9 +71,12 @@ struct pfs_space {
 	struct pfs_pages *pages;    /* of live regions, and those in no known region */
 	struct pfs_pages *presence; /* of live regions, or of the last ones; NULL: not tracked (model/presence.h) */
 	struct pfs_pages *ended;    /* where that is tracked: when a mapping of the page ended last; NULL: none did */
-	uint64_t remote_ns;	    /* when another process accessed it last, at unknown addresses; 0: none did */
-	uint64_t filled_ns;	    /* when userfaultfd filled pages of it last, at unknown addresses; 0: never */
-	uint64_t start_brk, brk;    /* 0: unknown */
+	struct pfs_pages
+		*looked;    /* what looks at the page table found; NULL: there was none, or presence is not tracked */
+	uint64_t looked_ns; /* when the last one began that has ended; 0: none has */
+	uint64_t remote_ns; /* when another process accessed it last, at unknown addresses; 0: none did */
+	uint64_t filled_ns; /* when userfaultfd filled pages of it last, at unknown addresses; 0: never */
+	uint64_t start_brk, brk; /* 0: unknown */
 	uint64_t born_ns, died_ns;
 	const char *exe;		     /* interned name given to exec; NULL: unknown */
 	const char *args;		     /* see pfs_space_args() */

@@ -146,7 +146,7 @@ apply_fn life_fork, life_exec, life_exit, life_thread;
 apply_fn layout_apply;
 apply_fn advise_apply, advise_remote, advise_evict;
 apply_fn touch_fault, touch_counted, touch_around, touch_reached, touch_huge, touch_major, touch_signal, touch_populate,
-	touch_access;
+	touch_resident, touch_access;
 
 /* Faults of one thread, alike but for time and address. A single fault is a batch of one. */
 struct fault_batch {

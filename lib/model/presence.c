@@ -20,6 +20,27 @@ int presence_set(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t
 	return pfs_pages_mark(space->presence, start, end, &what, unless, &nr);
 }
 
+int presence_look(struct pfs_space *space, const struct pfs_event *ev)
+{
+	const struct pfs_page what = { .first_ns = ev->ts_ns,
+				       .last_ns = ev->ts_ns,
+				       .flags = PFS_PAGE_NEWEST |
+						(ev->state == PFS_CACHE_MAPPED ? PFS_PRESENT : PFS_ABSENT) };
+	uint64_t nr;
+
+	if (!space->presence)
+		return 0;
+	if (!pfs_has(ev, PFS_F_START) || !pfs_has(ev, PFS_F_END)) {
+		space->looked_ns = ev->ts_ns - (pfs_has(ev, PFS_F_INTERVAL) ? ev->interval_ns : 0);
+		return 0;
+	}
+	if (!pfs_has(ev, PFS_F_STATE) || ev->start >= ev->end)
+		return 0;
+	if (!space->looked)
+		space->looked = pfs_pages_new_beside(space->pages, 0, 0);
+	return space->looked ? pfs_pages_mark(space->looked, ev->start, ev->end, &what, 0, &nr) : -ENOMEM;
+}
+
 int presence_end(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns)
 {
 	const struct pfs_page what = { .first_ns = now_ns,
@@ -29,6 +50,8 @@ int presence_end(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t
 
 	if (!space->presence || start >= end)
 		return 0;
+	if (space->looked && pfs_pages_drop(space->looked, start, end))
+		return -ENOMEM;
 	if (!space->ended)
 		space->ended = pfs_pages_new_beside(space->pages, 0, 0);
 	if (!space->ended)

@@ -43,6 +43,9 @@ int presence_end(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t
 /* Has a mapping of the page at that address ended since? */
 bool presence_ended(const struct pfs_space *space, uint64_t addr, uint64_t since_ns);
 
+/* What a look at the page table found (PFS_RESIDENT): kept apart, for it is true of the time of the look alone. */
+int presence_look(struct pfs_space *space, const struct pfs_event *ev);
+
 /* Sets it for those pages that have one of `from`. */
 int presence_turn(struct pfs_space *space, uint64_t start, uint64_t end, uint32_t from, uint32_t to, uint64_t now_ns);
 

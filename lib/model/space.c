@@ -58,6 +58,7 @@ void pfs_space_put(struct pfs_space *space)
 	pfs_pages_free(space->pages);
 	pfs_pages_free(space->presence);
 	pfs_pages_free(space->ended);
+	pfs_pages_free(space->looked);
 	pfs_sides_free(space->live, space->live_sides);
 	free(space->retired);
 	free(space->stays);

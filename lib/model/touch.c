@@ -530,3 +530,9 @@ int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struc
 	outcome->region = pfs_space_find(space, ev->addr);
 	return pfs_pages_add(space->pages, ev->addr, &what);
 }
+
+int touch_resident(struct pfs_model *model, struct pfs_thread *thread, const struct pfs_event *ev,
+		   struct pfs_outcome *outcome)
+{
+	return presence_look(pfs_proc_space(thread->proc), ev);
+}

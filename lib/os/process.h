@@ -6,6 +6,7 @@
  *     smaps.h       /proc/PID/smaps: regions and their memory
  *     huge_pages.h  are transparent huge pages allowed?
  *     page_cache.h  which pages of a file fault-around would map
+ *     pagemap.h     which pages a process has mapped
  *     vm_events.h   /proc/vmstat: pages taken away by the kernel
  *     helper.h      processes that outlive pfscope
  *     owner.h       who made what is in the kernel, and does it live?

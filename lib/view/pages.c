@@ -31,6 +31,7 @@ static const struct pfs_column columns[] = {
 	{ "reason", "reason", PFS_COLUMN_LEFT },
 	{ "perms", "", PFS_COLUMN_GROUP },
 	{ "name", "", PFS_COLUMN_GROUP },
+	{ "as_of", "", PFS_COLUMN_NOT_TEXT },
 	{ NULL, NULL, 0 },
 };
 
@@ -38,7 +39,8 @@ static const struct pfs_column columns[] = {
 enum reason {
 	KNOWN,
 	LOST,	     /* events were lost */
-	UNREPORTED,  /* the source reports neither what removes pages nor huge ones */
+	UNREPORTED,  /* the source reports neither what removes pages nor huge ones, and has not looked */
+	SINCE_LOOK,  /* ... it has looked, but since then it was mapped or had a fault */
 	BEFORE,	     /* the region is older than the recording */
 	REGION,	     /* what the region maps is not known */
 	SPECIAL,     /* memory of the kernel or of a device, mapped without a fault */
@@ -66,6 +68,7 @@ static const char *const reasons[NR_REASONS] = {
 	[KNOWN] = "-",
 	[LOST] = "events-lost",
 	[UNREPORTED] = "not-recorded",
+	[SINCE_LOOK] = "since-look",
 	[BEFORE] = "before-recording",
 	[REGION] = "unknown-region",
 	[SPECIAL] = "device",
@@ -101,6 +104,7 @@ struct known {
 	uint32_t presence;    /* enum pfs_presence, 0: nothing */
 	uint32_t flags;	      /* PFS_PAGE_* */
 	uint64_t since_ns;    /* of its presence */
+	uint64_t fault_ns;    /* the last one */
 	uint64_t vanished_ns; /* when it was found to have left the page cache unseen, 0: never */
 	bool populated_later; /* by a call that does not tell whether it was mapped already */
 };
@@ -108,7 +112,7 @@ struct known {
 /* What the kernel did to pages of any process while the recording ran. */
 struct circumstances {
 	bool lost, refaulted;
-	bool unreported;       /* by the source */
+	bool unreported;       /* by the source, which only looks */
 	bool scanned, swapped; /* pages were scanned for reclaim, were swapped out; true: or it is not known */
 	bool collapsed;	       /* pages were collapsed to huge pages */
 	const struct pfs_model *model;
@@ -207,6 +211,18 @@ static struct verdict untold(const struct circumstances *here, const struct pfs_
 	return still_absent(here, space, region, known, region->since_ns);
 }
 
+/* Of a page of which only looks at the page table tell: what the last one found. */
+static struct verdict as_looked(const struct pfs_space *space, const struct known *known)
+{
+	if (!space->looked_ns)
+		return unknown(UNREPORTED);
+	if (known->presence == PFS_PRESENT)
+		return (struct verdict){ PRESENT, KNOWN };
+	if (known->presence != PFS_ABSENT || known->fault_ns >= space->looked_ns)
+		return unknown(SINCE_LOOK);
+	return (struct verdict){ ABSENT, KNOWN };
+}
+
 /* Why a page may be mapped or not, by the bit of its presence. */
 #define DOUBT(name) [__builtin_ctz(PFS_MAYBE_##name)] = name
 static const uint8_t doubts[32] = {
@@ -222,7 +238,7 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 	if (here->lost)
 		return unknown(LOST);
 	if (here->unreported)
-		return unknown(UNREPORTED);
+		return as_looked(space, known);
 	switch (known->presence) {
 	case PFS_PRESENT:
 		return still_mapped(here, region, known);
@@ -240,6 +256,14 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 	}
 }
 
+/* Recorded by perf, which reports neither what removes pages nor huge ones. */
+static bool only_looks(const struct pfs_model *model)
+{
+	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
+
+	return source && !strcmp(source, "perf");
+}
+
 static struct circumstances circumstances(const struct listing *l, const struct pfs_epochs *at)
 {
 	const struct pfs_model *model = l->model;
@@ -247,13 +271,12 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 	struct pfs_refault_how how;
 	struct pfs_fact events;
 	bool known = pfs_model_fact(model, PFS_NOTE_VM_EVENTS, &events);
-	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
 	uint64_t unasked;
 
 	return (struct circumstances){
 		.model = model,
 		.lost = missing.nr,
-		.unreported = source && !strcmp(source, "perf"),
+		.unreported = only_looks(model),
 		.refaulted =
 			pfs_model_refault(model, &how) && how.method != PFS_REFAULT_IDLE, /* that takes none away */
 		.scanned = !known || events.scanned,
@@ -266,7 +289,7 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 /* ---- rows ---- */
 
 /* How a page came to be, in words joined by commas. */
-static const char *how_text(char buf[128], const struct known *known)
+static const char *how_text(char buf[128], const struct known *known, bool looked)
 {
 	static const struct {
 		uint32_t flag;
@@ -285,8 +308,14 @@ static const char *how_text(char buf[128], const struct known *known)
 		if (known->flags & words[i].flag)
 			at = stpcpy(stpcpy(at, at == buf ? "" : ","), words[i].word);
 	if (at == buf)
-		strcpy(buf, known->presence & (PFS_PRESENT | PFS_MAYBE_COPIED) ? "fork" : "-");
+		strcpy(buf, known->presence & (PFS_PRESENT | PFS_MAYBE_COPIED) && !looked ? "fork" : "-");
 	return buf;
+}
+
+/* Of the last look at the page table, where that is what tells; else NULL. */
+static const char *look_time(const struct listing *l, const struct pfs_space *space, char buf[32])
+{
+	return l->here.unreported && space->looked_ns ? pfs_time_text(buf, l->model, space->looked_ns) : NULL;
 }
 
 /* The run that was gathered becomes a row. */
@@ -294,7 +323,7 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 {
 	const char *name = pfs_region_name(at->epoch->space, region), *kind = pfs_region_kind(region, name);
 	uint64_t nr = (l->end - l->start) >> l->model->page_shift;
-	char range[40], start[40], how[128], perms[5];
+	char range[40], start[40], how[128], perms[5], time[32];
 
 	if (!nr)
 		return;
@@ -310,10 +339,11 @@ static void put_run(struct listing *l, const struct pfs_epochs *at, const struct
 	pfs_table_word(l->table, range);
 	pfs_table_number(l->table, nr);
 	pfs_table_word(l->table, presences[l->verdict.presence]);
-	pfs_table_word(l->table, how_text(how, &l->known));
+	pfs_table_word(l->table, how_text(how, &l->known, l->here.unreported));
 	pfs_table_word(l->table, reasons[l->verdict.reason]);
 	pfs_table_word(l->table, perms);
 	pfs_table_word(l->table, kind ? kind : name);
+	pfs_table_word(l->table, look_time(l, at->epoch->space, time) ?: "-");
 }
 
 /* A walk over a tree of pages, as runs that may have holes between them. */
@@ -386,7 +416,7 @@ static const struct pfs_pages *vanished_of(const struct listing *l, const struct
 static void list_region(struct listing *l, const struct pfs_epochs *at, const struct pfs_region *region)
 {
 	const struct pfs_space *space = at->epoch->space;
-	struct runs mapped = runs_of(space->presence, region, region->start);
+	struct runs mapped = runs_of(l->here.unreported ? space->looked : space->presence, region, region->start);
 	struct runs seen = runs_of(region->pages, region, region->start);
 	struct runs vanished = runs_of(vanished_of(l, region), region, region->off);
 	struct runs populated = runs_of(pfs_model_populated(whole(l)), region, region->start);
@@ -397,8 +427,11 @@ static void list_region(struct listing *l, const struct pfs_epochs *at, const st
 		const struct runs *is = run_at(&mapped, addr, &end), *was = run_at(&seen, addr, &end);
 		const struct runs *gone = run_at(&vanished, addr, &end), *later = run_at(&populated, addr, &end);
 		struct known known = { is ? is->flags & PFS_PRESENCE : 0,
-				       was ? was->flags & ~(PFS_PAGE_MINOR | PFS_PAGE_MAYBE) : 0, is ? is->since_ns : 0,
-				       gone ? gone->last_ns : 0, later && later->last_ns > now_ns };
+				       was ? was->flags & ~(PFS_PAGE_MINOR | PFS_PAGE_MAYBE) : 0,
+				       is ? is->since_ns : 0,
+				       was ? was->last_ns : 0,
+				       gone ? gone->last_ns : 0,
+				       later && later->last_ns > now_ns };
 		struct verdict verdict = judge(&l->here, space, region, &known);
 
 		if (!are_alike(&verdict, &known, &l->verdict, &l->known)) {
@@ -420,18 +453,28 @@ static unsigned int width(const struct listing *l)
 }
 
 /* What no event reports, so that it is taken not to have happened: docs/pages.md has it in full. */
-static const char assumed[] = "no process outside the recording writes into this memory, takes pages of it away, "
-			      "truncates a mapped file, or locks, adds, removes or splits pages of one while a fault "
-			      "maps them";
+static const char all_assumed[] =
+	"no process outside the recording writes into this memory, takes pages of it away, "
+	"truncates a mapped file, or locks, adds, removes or splits pages of one while a fault "
+	"maps them";
+
+/* A look at the page table takes nothing for granted. */
+static const char *assumed(const struct listing *l)
+{
+	return only_looks(l->model) ? "" : all_assumed;
+}
 
 static void put_assumed(const struct listing *l)
 {
+	const char *word = assumed(l);
 	struct pfs_list list = {
 		.out = l->options->out, .width = width(l), .indent = 2, .margin = "#", .separator = " "
 	};
 
+	if (!*word)
+		return;
 	pfs_list_add(&list, "# Assumed:");
-	for (const char *word = assumed; *word; word += strcspn(word, " "), word += *word == ' ')
+	for (; *word; word += strcspn(word, " "), word += *word == ' ')
 		pfs_list_add(&list, "%.*s", (int)strcspn(word, " "), word);
 	pfs_list_end(&list);
 }
@@ -461,6 +504,16 @@ static void put_sum(const struct listing *l)
 	pfs_list_end(&list);
 }
 
+/* Of which moment it is true, where that is not the one that was asked for. */
+static void put_look(const struct listing *l, const struct pfs_space *space)
+{
+	char buf[32];
+	const char *time = look_time(l, space, buf);
+
+	if (time)
+		fprintf(l->options->out, "# As of %s s, the last look at the page table (PAGEMAP_SCAN)\n", time);
+}
+
 static int list_process(struct listing *l, const struct pfs_epochs *at)
 {
 	const struct pfs_region *region;
@@ -485,6 +538,7 @@ static int put_process(struct listing *l, const struct pfs_epochs *at, bool seve
 		if (several)
 			fprintf(l->options->out, "# pid %d %s\n", at->proc->pid, comm);
 		put_sum(l);
+		put_look(l, at->epoch->space);
 		pfs_table_fit(l->table, width(l));
 		pfs_table_text(l->table, l->options->out, l->options->color ? "\033[2m" : NULL);
 		memset(l->nr, 0, sizeof(l->nr));
@@ -505,7 +559,7 @@ static int put_data(struct listing *l, const struct pfs_epochs *start)
 	if (l->options->format == PFS_VIEW_JSON) {
 		pfs_json_begin(&json, NULL, "{");
 		pfs_json_line(&json, "\n");
-		pfs_json_string(&json, "assumed", assumed);
+		pfs_json_string(&json, "assumed", assumed(l));
 	}
 	l->table = pfs_table_new(columns);
 	while (l->table && !ret && pfs_layouts_next(&at))

@@ -85,28 +85,6 @@ int perf_take(void *ctx, const struct perf_event_header *header)
 	return perf_queue_put(&cpu->session->queue, item);
 }
 
-/* ---- processes ---- */
-
-struct perf_proc *perf_proc(struct perf_session *s, int32_t pid)
-{
-	return PFS_HASH_GET(s->procs, key, pid);
-}
-
-static void remove_proc(struct perf_session *s, struct perf_proc *p)
-{
-	HASH_DEL(s->procs, p);
-	free(p->maps);
-	free(p);
-}
-
-void perf_procs_free(struct perf_session *s)
-{
-	struct perf_proc *p, *next;
-
-	HASH_ITER (hh, s->procs, p, next)
-		remove_proc(s, p);
-}
-
 /* ---- to events ---- */
 
 static struct pfs_event event_of(const struct perf_item *item, enum pfs_kind kind)
@@ -232,7 +210,7 @@ static int on_end(struct perf_session *s, const struct perf_item *item)
 	ret = perf_emit(s, &ev);
 	if (ret || !last)
 		return ret;
-	remove_proc(s, p);
+	perf_proc_end(s, p);
 	pfs_event_set_op(&clear, PFS_OP_CLEAR);
 	return perf_emit(s, &clear);
 }
@@ -272,6 +250,8 @@ int perf_decode(void *ctx, const struct perf_item *item)
 		return on_note(s, item);
 	if (item->kind == PERF_LAYOUT)
 		return perf_layout(s, item);
+	if (item->kind == PERF_PAGES)
+		return perf_pages(s, item);
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
 		return on_mmap2(s, item, item->data);

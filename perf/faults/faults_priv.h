@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the room share. From the bottom: emit.c (where events go), queue.c (records on their way to events, in
- * order of time), layout.c (/proc/PID/maps), decode.c (records to events), source.c (the source's operations).
+ * order of time), proc.c (processes), layout.c (/proc/PID/maps, and which
+ * pages are mapped), decode.c (records to events), source.c (the source's operations).
  */
 #ifndef PFS_FAULTS_PRIV_H
 #define PFS_FAULTS_PRIV_H
@@ -9,6 +10,7 @@
 #include "faults/faults.h"
 
 #include "base/hash.h"
+#include "os/pagemap.h"
 #include "os/perf_event.h"
 
 #include <stdio.h>
@@ -20,10 +22,10 @@ struct perf_item {
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
 	uint8_t mode, class;
-	void *data; /* of the others: a record, a note "KEY=VALUE", a layout */
+	void *data; /* of the others: a record, a note "KEY=VALUE", the text of maps, struct perf_pages */
 };
 
-enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT };
+enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT, PERF_PAGES };
 
 /* queue.c */
 struct perf_session;
@@ -49,10 +51,23 @@ const struct perf_item *perf_queue_next(const struct perf_queue *q, const struct
 struct perf_proc {
 	int32_t key;		 /* its number */
 	unsigned int nr_threads; /* that live */
-	bool changed, mapped;	 /* since its layout was read: a fault or a mapping; a mapping */
-	uint64_t looked_ns;	 /* when that was */
-	char *maps;		 /* its text, or NULL */
+	bool changed;		 /* since it was looked at: a fault or a mapping */
+	uint64_t looked_ns;	 /* when that was, and how long it took */
+	uint64_t took_ns;
+	uint64_t pause_ns, due_ns; /* until the next time, and when that is; 0: at once */
+	/* what the events so far tell */
+	char *maps;  /* the text of its layout, or NULL */
+	bool mapped; /* something since */
+	bool anew;   /* ... which was told anew since its pages were */
+	struct pfs_page_ranges present;
 	UT_hash_handle hh;
+};
+
+/* The result of a look at the page table: the regions, then what is present. */
+struct perf_pages {
+	uint64_t took_ns;
+	size_t nr_regions, nr_present;
+	struct pfs_page_range range[];
 };
 
 struct perf_cpu {
@@ -67,6 +82,7 @@ struct perf_session {
 	struct pfs_live base;
 	struct pfs_source_config config;
 	bool kernel; /* faults in kernel mode, too */
+	bool scans;  /* which pages are mapped can be asked for */
 	struct perf_cpu *cpus;
 	int nr_cpus;
 	unsigned int nr_pages; /* of a ring */
@@ -76,6 +92,7 @@ struct perf_session {
 	size_t nr_majors, max_majors;
 	struct perf_queue queue;
 	struct perf_proc *procs;
+	uint64_t due_ns;     /* when the next look at a process may be due */
 	uint64_t drained_ns; /* when the last drain began: all records of before are in the queue */
 	FILE *spool;	     /* event lines */
 	struct pfs_export *writer;
@@ -84,6 +101,11 @@ struct perf_session {
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 };
+
+/* proc.c: the process, made if it is not known. NULL: no memory. */
+struct perf_proc *perf_proc(struct perf_session *s, int32_t pid);
+void perf_proc_end(struct perf_session *s, struct perf_proc *proc);
+void perf_procs_free(struct perf_session *s);
 
 /* emit.c: passes on an event, into the spool and to who listens. 0 or -errno. */
 int perf_emit(struct perf_session *s, const struct pfs_event *ev);
@@ -94,14 +116,11 @@ int perf_take(void *ctx, const struct perf_event_header *header);
 /* An item of the queue to events; ctx is the source. */
 int perf_decode(void *ctx, const struct perf_item *item);
 
-/* The process, made if it is not known. NULL: no memory. */
-struct perf_proc *perf_proc(struct perf_session *s, int32_t pid);
-void perf_procs_free(struct perf_session *s);
-
-/* layout.c: reads the layout of the process into the queue. 0 (also if it has ended) or -ENOMEM. */
+/* layout.c: reads the layout of the process, and which pages are mapped, into the queue. 0 (also if it has ended) or -ENOMEM. */
 int perf_look(struct perf_session *s, struct perf_proc *proc);
 
-/* That layout to events. */
+/* These to events. */
 int perf_layout(struct perf_session *s, const struct perf_item *item);
+int perf_pages(struct perf_session *s, const struct perf_item *item);
 
 #endif

@@ -26,8 +26,14 @@
 #define BUFFER_ROOT_KB 8192
 #define WAKEUP_BYTES   (64 << 10)
 
-/* Layouts of processes that changed are read this often. */
-#define LOOK_NS UINT64_C(200000000)
+/*
+ * Processes that changed are looked at this often: a new one sooner, then ever more rarely, and never for more than a
+ * fiftieth of the time.
+ */
+#define LOOK_FIRST_NS UINT64_C(10000000)
+#define LOOK_NS	      UINT64_C(200000000)
+#define LOOK_PART     50
+#define WAIT_NS	      UINT64_C(100000000)
 
 const struct argp_option pfs_perf_options[] = { { 0 } };
 
@@ -85,6 +91,8 @@ static int note_lacks(struct perf_session *s)
 	};
 	int ret = 0;
 
+	if (!s->scans)
+		ret = note(s, 0, PFS_FACT(LACKS, .what = "PAGEMAP_SCAN", .tells = "which pages are mapped"));
 	for (size_t i = 0; !ret && i < sizeof(lacks) / sizeof(lacks[0]); i++)
 		ret = note(s, 0, PFS_FACT(LACKS, .what = lacks[i].what, .tells = lacks[i].tells));
 	return ret;
@@ -99,6 +107,7 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 	if (ret)
 		return ret;
 	s->kernel = !pfs_perf_may_record(true, NULL);
+	s->scans = pfs_pagemap_can_scan();
 	if (!kb)
 		kb = s->kernel ? BUFFER_ROOT_KB : BUFFER_KB;
 	for (s->nr_pages = 1; s->nr_pages * 2 * page_kb <= kb; s->nr_pages *= 2)
@@ -378,15 +387,33 @@ static int drain(struct perf_session *s, struct pfs_err *err)
 	return ret ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : 0;
 }
 
+static uint64_t pause_after(const struct perf_proc *p)
+{
+	uint64_t pause_ns = p->pause_ns ? p->pause_ns * 2 : LOOK_FIRST_NS;
+
+	pause_ns = pause_ns < LOOK_NS ? pause_ns : LOOK_NS;
+	return p->took_ns * LOOK_PART > pause_ns ? p->took_ns * LOOK_PART : pause_ns;
+}
+
 /* Those that have changed; at the end all. */
 static int look_at_layouts(struct perf_session *s, bool all, struct pfs_err *err)
 {
 	uint64_t now_ns = pfs_now_ns();
 	struct perf_proc *p, *next;
 
-	HASH_ITER (hh, s->procs, p, next)
-		if (p->changed && (all || now_ns - p->looked_ns > LOOK_NS) && perf_look(s, p))
+	s->due_ns = now_ns + WAIT_NS;
+	HASH_ITER (hh, s->procs, p, next) {
+		bool look = p->changed && (all || now_ns >= p->due_ns);
+
+		if (look && perf_look(s, p))
 			return no_memory(err);
+		if (look || !p->pause_ns)
+			p->pause_ns = pause_after(p);
+		if (now_ns >= p->due_ns)
+			p->due_ns = now_ns + p->pause_ns;
+		if (p->due_ns < s->due_ns)
+			s->due_ns = p->due_ns;
+	}
 	return 0;
 }
 
@@ -420,6 +447,8 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 		     struct pfs_err *err)
 {
 	struct perf_session *s = of(live);
+	uint64_t now_ns = pfs_now_ns();
+	int wait_ms = s->due_ns > now_ns ? (s->due_ns - now_ns) / 1000000 + 1 : 1;
 	unsigned int nr = nr_fds;
 
 	if (!pfs_array_reserve(s->poll_fds, 0, s->max_poll, nr_fds + s->nr_cpus))
@@ -428,7 +457,7 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (s->cpus[cpu].ring.meta && !s->cpus[cpu].hung_up)
 			s->poll_fds[nr++] = (struct pollfd){ s->cpus[cpu].ring.fd, POLLIN, 0 };
-	if (poll(s->poll_fds, nr, timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms) < 0 && errno != EINTR)
+	if (poll(s->poll_fds, nr, timeout_ms < 0 || timeout_ms > wait_ms ? wait_ms : timeout_ms) < 0 && errno != EINTR)
 		return pfs_err_set(err, -errno, "poll: %s", strerror(errno));
 	memcpy(fds, s->poll_fds, nr_fds * sizeof(*fds));
 	for (unsigned int i = nr_fds; i < nr; i++) /* the thread of the ring's first event has ended: it wakes nobody */

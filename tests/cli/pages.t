@@ -114,19 +114,19 @@ shown '--at, --region, --json' --pid 100 --at 0.0004 --region 'file:*' --json <<
 {
 "assumed":"no process outside the recording writes into this memory, takes pages of it away, truncates a mapped file, or locks, adds, removes or splits pages of one while a fault maps them",
 "pages":[
-  {"pid":100,"range":"00010000-00012000","pages":2,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00012000-00014000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00014000-00015000","pages":1,"presence":"unknown","how":"read,user","reason":"under-way","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00015000-00017000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00017000-00020000","pages":9,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so"},
-  {"pid":100,"range":"00030000-00034000","pages":4,"presence":"absent","how":"-","reason":"-","perms":"rw-s","name":"/memfd:m (deleted)"},
-  {"pid":100,"range":"00040000-00044000","pages":4,"presence":"unknown","how":"-","reason":"device","perms":"rw-s","name":"/dev/dri/card0"}
+  {"pid":100,"range":"00010000-00012000","pages":2,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so","as_of":"-"},
+  {"pid":100,"range":"00012000-00014000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so","as_of":"-"},
+  {"pid":100,"range":"00014000-00015000","pages":1,"presence":"unknown","how":"read,user","reason":"under-way","perms":"r--p","name":"/lib/a b.so","as_of":"-"},
+  {"pid":100,"range":"00015000-00017000","pages":2,"presence":"unknown","how":"around","reason":"fault-around","perms":"r--p","name":"/lib/a b.so","as_of":"-"},
+  {"pid":100,"range":"00017000-00020000","pages":9,"presence":"absent","how":"-","reason":"-","perms":"r--p","name":"/lib/a b.so","as_of":"-"},
+  {"pid":100,"range":"00030000-00034000","pages":4,"presence":"absent","how":"-","reason":"-","perms":"rw-s","name":"/memfd:m (deleted)","as_of":"-"},
+  {"pid":100,"range":"00040000-00044000","pages":4,"presence":"unknown","how":"-","reason":"device","perms":"rw-s","name":"/dev/dri/card0","as_of":"-"}
 ]}
 PAGES
 shown '--csv' --pid 100 --region 00050000-00054000 --csv <<'PAGES'
-table,pid,range,pages,presence,how,reason,perms,name
-pages,100,00050000-00051000,1,present,"write,user",-,rw-p,anon
-pages,100,00051000-00054000,3,absent,-,-,rw-p,anon
+table,pid,range,pages,presence,how,reason,perms,name,as_of
+pages,100,00050000-00051000,1,present,"write,user",-,rw-p,anon,-
+pages,100,00051000-00054000,3,absent,-,-,rw-p,anon,-
 PAGES
 
 # Names that are too long for the 80 columns of a pipe lose their heads; --csv has them whole.

@@ -5,10 +5,11 @@
 # and through ftrace has the same faults; each refusal is one line that names the setting.
 
 . "${0%/*}/live.sh"
+. "${0%/*}/pages.sh"
 need_programs setpriv unshare setcap
 [ -e /proc/sys/kernel/perf_event_paranoid ] || skip_all 'this kernel has no perf events'
 chmod 755 "$T"
-cp "$PFSCOPE" "$TOOLS/refuse" "$WORK/touch" "$WORK/threads" "$T"
+cp "$PFSCOPE" "$TOOLS/refuse" "$WORK/touch" "$WORK/threads" "$WORK/pages" "$T"
 chmod 755 "$T"/*
 cd "$T" || exit 1
 mkdir -m 777 own
@@ -80,6 +81,41 @@ ok '... begin' grep -q ' thread ' p.ev
 "$PFSCOPE" run --source=perf --no-bars -o p.ev -- sh -c '/bin/ls / >/dev/null; :' >out 2>err
 ok 'children are recorded, too' grep -q ' exec .*name="[^"]*/ls"' p.ev
 
+# ---- which pages are mapped ----
+
+# looked NAME "STEP..." [COMMAND...]: of tests/workload/pages, which waits until pfscope has looked, and saves its page table
+looked()
+{
+	local name=$1 steps=$2
+
+	shift 2
+	rm -rf own/saved own/l.ev
+	mkdir -m 777 own/saved
+	# shellcheck disable=SC2086 # words are meant
+	SAVED=own/saved "$@" ./pfscope run --source=perf --no-bars -o own/l.ev -- ./pages save $steps >out 2>err
+	is "$?" 0 "$name: recorded" || diag "$(<err)"
+	rm -f own/saved/own.*.0.pages	# of before the first look, perhaps
+	PFSCOPE=./pfscope verdict "$name" compare own/saved own/l.ev 5
+}
+
+if "$PFSCOPE" events p.ev | grep -q 'what=PAGEMAP_SCAN'; then
+	pfscope pages p.ev
+	like "$out" '^# [0-9]+ pages: 0 present, 0 absent, ' 'a kernel without PAGEMAP_SCAN: no page is called present or absent'
+else
+	looked 'first touches' 'disk:40 map:40:rw read:20 write:21 memory:100 map:100 write:3 write:7-20 map:50:P wait:700 save'
+	looked 'pages that go' 'map:60 write:1-50 wait:500 advise:4:10-30 write:12 unmap:40-45 wait:700 save'
+	looked 'more in each look' 'map:500 write:1-50 wait:300 save write:50-99 wait:500 save write:120-130 advise:4:1-9 write:3 wait:500 save'
+	looked 'a move' 'map:60 write:1-50 wait:500 move write:55 wait:700 save'
+	looked 'a file cut short' 'disk:60 map:60:rws write:1-50 wait:500 truncate:20 map:5 write:1 wait:700 save'
+	looked 'an ordinary account' 'map:60 write:1-50 wait:500 advise:4:10-30 write:12 wait:700 save' "${nobody[@]}"
+	like "$("$PFSCOPE" pages own/l.ev)" '^# [0-9]+ pages: [0-9]+ present, .*'$'\n''# As of [0-9.]+ s, the last look at the page table' \
+		'the moment of which that is true'
+	unlike "$("$PFSCOPE" pages own/l.ev)" Assumed '... nothing is assumed'
+	like "$("$PFSCOPE" pages --csv own/l.ev)" '^table,[^'$'\n'']*,as_of'$'\n''pages,[^'$'\n'']*,[0-9.]+'$'\n' '... in data, too'
+	SAVED=own ./pfscope run --source=perf --no-bars -o own/l.ev -- ./touch 1000 write anon >out 2>err
+	unlike "$("$PFSCOPE" pages own/l.ev)" ' absent [^-]*touched' 'a page with a fault since the last look is not called absent'
+fi
+
 # ---- inside a PID namespace ----
 
 try unshare -pfm --mount-proc ./pfscope run -o own/n.ev --no-bars -- ./touch 100 write anon
@@ -115,8 +151,6 @@ else
 	ok '... those of reads into new memory, too' test "${n:-0}" -ge 256 || diag "$n"
 	try "${nobody[@]}" ./pfscope run -- sh -c 'exit 7'
 	is "$status" 7 'the status is that of the command'
-	pfscope pages own/a.ev
-	like "$out" '^# [0-9]+ pages: 0 present, 0 absent, ' 'no page is called present or absent'
 	try "${nobody[@]}" ./pfscope run -- sh -c 'exit 7'
 	like "$err" 'layout partly known' 'no layout is called exact'
 	like "$err" 'faults in kernel mode' '... and the bars name what is missing'

@@ -33,6 +33,7 @@
  *     device:KIND                       a mapping whose pages the kernel puts there by itself (devices[])
  *     maps:PREFIX                       saves /proc/self/maps (checkpoint.h)
  *     save                              the state of all pages, too, in the folder $SAVED
+ *     wait:MS                           does nothing for that time
  *     fork ... end                      a child does what is between, then ends; its parent waits
  *     share ... end                     ... a child in the same address space (CLONE_VM)
  *     kill:N core stop                  a signal to itself: number N; one that dumps core; SIGSTOP
@@ -486,6 +487,12 @@ static void step_save(struct run *r, char *args)
 	checkpoint(&cps);
 }
 
+static void step_wait(struct run *r, char *args)
+{
+	(void)r;
+	usleep(strtoul(args, NULL, 10) * 1000);
+}
+
 static void step_copy(struct run *r, char *args)
 {
 	static char page[4096] __attribute__((aligned(4096))) = { 1 };
@@ -697,56 +704,23 @@ static const struct {
 	const char *name;
 	void (*fn)(struct run *r, char *args);
 } steps[] = {
-	{ "disk", step_disk },
-	{ "large", step_large },
-	{ "file", step_file },
-	{ "memory", step_memory },
-	{ "secret", step_secret },
-	{ "zero", step_zero },
-	{ "same", step_same },
-	{ "skip", step_skip },
-	{ "drop", step_drop },
-	{ "map", step_map },
-	{ "over", step_over },
-	{ "shm", step_shm },
-	{ "unmap", step_unmap },
-	{ "remap", step_remap },
-	{ "move", step_move },
-	{ "keep", step_keep },
-	{ "again", step_again },
-	{ "onto", step_onto },
-	{ "read", step_read },
-	{ "write", step_write },
-	{ "exec", step_exec },
-	{ "grow", step_grow },
-	{ "peek", step_peek },
-	{ "random", step_random },
-	{ "mem-read", step_mem_read },
-	{ "mem-write", step_mem_write },
-	{ "give", step_give },
-	{ "advise", step_advise },
-	{ "protect", step_protect },
-	{ "lock", step_lock },
-	{ "lock-all", step_lock_all },
-	{ "truncate", step_truncate },
-	{ "punch", step_punch },
-	{ "uffd", step_uffd },
-	{ "register", step_register },
-	{ "move-page", step_move_page },
-	{ "device", step_device },
-	{ "maps", step_maps },
-	{ "save", step_save },
-	{ "copy", step_copy },
-	{ "zero-page", step_zero_page },
-	{ "continue", step_continue },
-	{ "forbid", step_forbid },
-	{ "permit", step_permit },
-	{ "fork", step_fork },
-	{ "share", step_share },
-	{ "end", step_end },
-	{ "kill", step_kill },
-	{ "core", step_core },
-	{ "stop", step_stop },
+	{ "disk", step_disk },	       { "large", step_large },		{ "file", step_file },
+	{ "memory", step_memory },     { "secret", step_secret },	{ "zero", step_zero },
+	{ "same", step_same },	       { "skip", step_skip },		{ "drop", step_drop },
+	{ "map", step_map },	       { "over", step_over },		{ "shm", step_shm },
+	{ "unmap", step_unmap },       { "remap", step_remap },		{ "move", step_move },
+	{ "keep", step_keep },	       { "again", step_again },		{ "onto", step_onto },
+	{ "read", step_read },	       { "write", step_write },		{ "exec", step_exec },
+	{ "grow", step_grow },	       { "peek", step_peek },		{ "random", step_random },
+	{ "mem-read", step_mem_read }, { "mem-write", step_mem_write }, { "give", step_give },
+	{ "advise", step_advise },     { "protect", step_protect },	{ "lock", step_lock },
+	{ "lock-all", step_lock_all }, { "truncate", step_truncate },	{ "punch", step_punch },
+	{ "uffd", step_uffd },	       { "register", step_register },	{ "move-page", step_move_page },
+	{ "device", step_device },     { "maps", step_maps },		{ "save", step_save },
+	{ "wait", step_wait },	       { "copy", step_copy },		{ "zero-page", step_zero_page },
+	{ "continue", step_continue }, { "forbid", step_forbid },	{ "permit", step_permit },
+	{ "fork", step_fork },	       { "share", step_share },		{ "end", step_end },
+	{ "kill", step_kill },	       { "core", step_core },		{ "stop", step_stop },
 	{ "rises", step_rises },
 };
 
