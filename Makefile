@@ -268,10 +268,11 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
-soak: deps-tests	## the random layouts of SOAK_SEEDS: each page compared with the page table (root and tracefs)
+soak: deps-tests	## the random layouts of SOAK_SEEDS, each page compared with the page table; perf events flat out for a minute
 	$(build_plain)
 	$(mount_as_root)
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
+	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)

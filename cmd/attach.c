@@ -78,7 +78,6 @@ static const struct argp argp = {
 	       "Examples:\n"
 	       "  pfscope attach 1234                     until the process ends or Ctrl-C\n"
 	       "  pfscope attach -d 10 -o db.dat 1234     for 10 s, and keep the recording\n"
-	       "  pfscope attach $(pidof -s firefox)\n"
 	       "  pfscope attach --user www-data -d 60    all its processes\n"
 	       "  pfscope attach --source=stap --comm cc1 -d 60\n"
 	       "\n"

@@ -69,7 +69,6 @@ static const struct argp argp = {
 	       "Examples:\n"
 	       "  pfscope run -- ls -l                     draw the bars of ls\n"
 	       "  pfscope run -o gcc.dat -- gcc -c x.c     keep the recording\n"
-	       "  pfscope run --classic -- python3 -c ''   one character per page\n"
 	       "  pfscope run --events=json --no-bars -- true | jq .kind\n"
 	       "\n"
 	       "Exit status: that of COMMAND (128+N after signal N); 127 if it is not found, 126 if it cannot be executed, 1 if the recording failed, 2 for wrong usage, 3 with --strict if events were lost.",

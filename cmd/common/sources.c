@@ -18,21 +18,22 @@
 
 static error_t parse_own(int key, char *arg, struct argp_state *state);
 
-/* The table of sources; those with options of their own come first, with a row in each of the other two. */
-enum { NR_WITH_OPTIONS = 2 };
+/* The table of sources, with a row of each in the other two. */
 static const struct pfs_source *const sources[NR_SOURCES] = { &pfs_ftrace_source, &pfs_stap_source, &pfs_perf_source };
 
 /* What is tried without --source, in this order. */
 static const struct pfs_source *const automatic[] = { &pfs_ftrace_source, &pfs_perf_source };
 
-static const struct argp argps[NR_WITH_OPTIONS] = {
+static const struct argp argps[NR_SOURCES] = {
 	{ pfs_ftrace_options, parse_own, NULL, NULL, NULL, NULL, NULL },
 	{ pfs_stap_options, parse_own, NULL, NULL, NULL, NULL, NULL },
+	{ pfs_perf_options, parse_own, NULL, NULL, NULL, NULL, NULL },
 };
 
-static const struct argp_child children[NR_WITH_OPTIONS + 1] = {
+static const struct argp_child children[NR_SOURCES + 1] = {
 	{ &argps[0], 0, "With --source=ftrace, where the kernel has it:", 1 },
 	{ &argps[1], 0, "With --source=stap:", 2 },
+	{ &argps[2], 0, "With --source=perf:", 3 },
 	{ 0 },
 };
 
@@ -79,7 +80,7 @@ static error_t init(struct source_args *args, struct argp_state *state)
 	int ret = -source_args_init(args);
 
 	args->source = NULL; /* see source_args_choose() */
-	for (int i = 0; i < NR_WITH_OPTIONS; i++)
+	for (int i = 0; i < NR_SOURCES; i++)
 		state->child_inputs[i] = &args->of[i];
 	return ret;
 }

@@ -10,20 +10,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* PERF_SAMPLE_IDENTIFIER, IP, TID, TIME, ADDR, CPU */
+/* PERF_SAMPLE_IDENTIFIER, IP, TID, TIME, ADDR; with --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE */
 struct sample {
 	struct perf_event_header header;
 	uint64_t id, ip;
 	uint32_t pid, tid;
 	uint64_t time, addr;
-	uint32_t cpu, res;
+	uint64_t more[2];
 };
 
 /* The same at the end of each other record. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
-	uint32_t cpu, res;
 	uint64_t id;
 };
 
@@ -40,7 +39,10 @@ static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 {
 	struct perf_session *s = cpu->session;
 	unsigned int mode = r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	bool phys = s->pfn && s->kernel;
 
+	if (r->header.size < offsetof(struct sample, more[s->pfn + phys]))
+		return 0;
 	cpu->last_ns = r->time;
 	return perf_queue_put(&s->queue, (struct perf_item){
 						 .ts_ns = r->time,
@@ -52,6 +54,8 @@ static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 						 .kind = PERF_FAULT,
 						 .mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
 						 .class = is_major(s, r->id) ? PFS_MAJOR_CLASS : PFS_MINOR,
+						 .phys = phys ? r->more[0] : 0,
+						 .page_size = s->pfn ? r->more[phys] : 0,
 					 });
 }
 
@@ -63,7 +67,7 @@ int perf_take(void *ctx, const struct perf_event_header *header)
 	struct perf_item item;
 
 	if (header->type == PERF_RECORD_SAMPLE)
-		return header->size >= sizeof(struct sample) ? take_sample(cpu, (const void *)header) : 0;
+		return take_sample(cpu, (const void *)header);
 	item = (struct perf_item){
 		.ts_ns = trailer->time,
 		.ip = cpu->last_ns,
@@ -104,6 +108,7 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 {
 	struct pfs_event ev = event_of(item, PFS_FAULT);
 	struct perf_proc *p = perf_proc(s, item->pid);
+	int ret;
 
 	if (!p)
 		return -ENOMEM;
@@ -113,6 +118,13 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 	PFS_SET(&ev, ip, IP, item->ip);
 	PFS_SET(&ev, mode, MODE, item->mode);
 	PFS_SET(&ev, class, CLASS, item->class);
+	if (item->phys)
+		PFS_SET(&ev, pfn, PFN, item->phys / s->page_size);
+	ret = perf_emit(s, &ev);
+	if (ret || item->page_size <= s->page_size || item->page_size & (item->page_size - 1))
+		return ret;
+	ev = event_of(item, PFS_HUGE);
+	PFS_SET(&ev, order, ORDER, __builtin_ctzll(item->page_size / s->page_size));
 	return perf_emit(s, &ev);
 }
 

@@ -18,7 +18,9 @@
 struct perf_item {
 	uint64_t ts_ns;
 	uint64_t addr, ip; /* of a fault */
-	uint64_t order;	   /* of arrival: equal times keep it */
+	uint64_t phys;	   /* of its address, and how large the page is that is mapped there; 0: unknown */
+	uint64_t page_size;
+	uint64_t order; /* of arrival: equal times keep it */
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
 	uint8_t mode, class;
@@ -82,10 +84,12 @@ struct perf_session {
 	struct pfs_live base;
 	struct pfs_source_config config;
 	bool kernel; /* faults in kernel mode, too */
+	bool pfn;    /* --pfn */
 	bool scans;  /* which pages are mapped can be asked for */
 	struct perf_cpu *cpus;
 	int nr_cpus;
 	unsigned int nr_pages; /* of a ring */
+	uint64_t page_size;
 	int *fds;
 	size_t nr_fds, max_fds;
 	uint64_t *major_ids; /* of the events that count major faults; ascending */

@@ -24,7 +24,7 @@
 /* Data of a ring by default. An ordinary account may lock RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb per CPU. */
 #define BUFFER_KB      2048
 #define BUFFER_ROOT_KB 8192
-#define WAKEUP_BYTES   (64 << 10)
+#define WAKEUP_PART    4 /* of it, when full, wakes pfscope */
 
 /*
  * Processes that changed are looked at this often: a new one sooner, then ever more rarely, and never for more than a
@@ -35,7 +35,16 @@
 #define LOOK_PART     50
 #define WAIT_NS	      UINT64_C(100000000)
 
-const struct argp_option pfs_perf_options[] = { { 0 } };
+struct perf_options {
+	bool pfn;
+};
+
+enum { OPT_PFN = 1 };
+
+const struct argp_option pfs_perf_options[] = {
+	{ "pfn", OPT_PFN, NULL, 0, "Record the page frame of each fault (root), and the size of its page", 0 },
+	{ 0 },
+};
 
 static struct perf_session *of(struct pfs_live *live)
 {
@@ -44,7 +53,8 @@ static struct perf_session *of(struct pfs_live *live)
 
 static int set_option(void *options, int key, const char *arg, struct pfs_err *err)
 {
-	return -EINVAL;
+	((struct perf_options *)options)->pfn = true;
+	return 0;
 }
 
 static int check(const struct pfs_source_config *config, struct pfs_err *err)
@@ -81,12 +91,13 @@ static int note(void *live, int32_t tid, const struct pfs_fact *fact)
 
 static int note_lacks(struct perf_session *s)
 {
-	static const struct {
+	const struct {
 		const char *what, *tells;
 	} lacks[] = {
 		{ "error_code", "the access of faults" },
 		{ "filemap:mm_filemap_map_pages", "pages mapped by fault-around" },
 		{ "signal:signal_generate", "faults that end in a signal" },
+		{ s->pfn ? NULL : "page_size", "huge pages" },
 		{ "syscalls:*", "removals and moves of regions (layouts are read now and then)" },
 	};
 	int ret = 0;
@@ -94,20 +105,25 @@ static int note_lacks(struct perf_session *s)
 	if (!s->scans)
 		ret = note(s, 0, PFS_FACT(LACKS, .what = "PAGEMAP_SCAN", .tells = "which pages are mapped"));
 	for (size_t i = 0; !ret && i < sizeof(lacks) / sizeof(lacks[0]); i++)
-		ret = note(s, 0, PFS_FACT(LACKS, .what = lacks[i].what, .tells = lacks[i].tells));
+		if (lacks[i].what)
+			ret = note(s, 0, PFS_FACT(LACKS, .what = lacks[i].what, .tells = lacks[i].tells));
 	return ret;
 }
 
 static int open_all(struct perf_session *s, struct pfs_err *err)
 {
-	unsigned int kb = s->config.buffer_kb, page_kb = sysconf(_SC_PAGESIZE) >> 10;
+	unsigned int kb = s->config.buffer_kb, page_kb;
 	char vsyscall[5];
 	int fd, ret = usable(err);
 
 	if (ret)
 		return ret;
+	s->page_size = sysconf(_SC_PAGESIZE);
+	page_kb = s->page_size >> 10;
 	s->kernel = !pfs_perf_may_record(true, NULL);
 	s->scans = pfs_pagemap_can_scan();
+	if (s->pfn && !s->kernel && s->config.report)
+		s->config.report(s->config.ctx, "--pfn: page frames need root; the sizes of pages are recorded");
 	if (!kb)
 		kb = s->kernel ? BUFFER_ROOT_KB : BUFFER_KB;
 	for (s->nr_pages = 1; s->nr_pages * 2 * page_kb <= kb; s->nr_pages *= 2)
@@ -168,6 +184,7 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 	}
 	s->base.source = &pfs_perf_source;
 	s->config = *config;
+	s->pfn = ((const struct perf_options *)config->options)->pfn;
 	ret = open_all(s, err);
 	if (!ret)
 		return &s->base;
@@ -216,7 +233,8 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU,
+			       PERF_SAMPLE_ADDR | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
+			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
 		.sample_id_all = 1,
 		.disabled = 1,
 		.inherit = 1,
@@ -232,7 +250,7 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = WAKEUP_BYTES,
+		.wakeup_watermark = s->nr_pages * s->page_size / WAKEUP_PART,
 	};
 	int fd = pfs_perf_open(&attr, tid, cpu), *kept;
 
@@ -541,7 +559,7 @@ static int write_lines(struct pfs_live *live, int fd, struct pfs_err *err)
 const struct pfs_source pfs_perf_source = {
 	.name = "perf",
 	.options = pfs_perf_options,
-	.options_size = 1,
+	.options_size = sizeof(struct perf_options),
 	.can = PFS_CAN_SPACE,
 	.set_option = set_option,
 	.check = check,

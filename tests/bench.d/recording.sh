@@ -75,6 +75,7 @@ record_once()
 	section json "$dir/pfscope" run --no-bars --events=json -- sh -c '"$@" >"$0"' "$T/said" "${once[@]}"
 	! command -v perf >/dev/null ||
 		section perf perf record -q -e page-faults -c 1 -d -o "$T/perf.data" -- "${once[@]}"
+	section events "$dir/pfscope" run --source=perf --no-bars -o "$T/one.ev" -- "${once[@]}"
 	! command -v trace-cmd >/dev/null || section trace-cmd trace_cmd record -q -o "$T/trace.dat" \
 		-e exceptions:page_fault_user -F "${once[@]}"
 }
@@ -98,6 +99,7 @@ cost file 'pfscope run -o FILE'
 cost bars 'pfscope run (bars at the end)'
 cost json 'pfscope run --events=json >/dev/null'
 cost perf 'perf record -e page-faults -c 1 -d'
+cost events 'pfscope run --source=perf -o FILE'
 cost trace-cmd 'trace-cmd record -e ...page_fault_user'
 "$dir/tests/tools/dat_bytes" "$T/one.dat" | awk -F '[ =]' '{
 	printf "\nBytes of the file of %d events: %.3f x their own (header %.1f KiB, sub-buffers %.3f x)\n",
@@ -244,7 +246,10 @@ if [ "$seconds" -gt 0 ]; then
 	"$dir/pfscope" run --no-bars -o "$T/minute.dat" -- "$flood" "$(nproc)" 10000 "${seconds}s" >"$T/out" || exit 1
 	trace=$("$dir/tests/tools/dat_bytes" "$T/minute.dat")
 	lost=$("$dir/pfscope" report "$T/minute.dat" | sed -n 's/.* events in .*, \(.* lost\).*/\1/p')
+	"$dir/pfscope" run --source=perf --no-bars -o "$T/minute.ev" -- "$flood" "$(nproc)" 10000 "${seconds}s" >"$T/out.perf" || exit 1
 	echo
 	echo "$(nproc) processes faulting for $seconds s, default buffers: $(sed -n 's/^pages=//p' "$T/out") touches," \
 		"$(sed 's/.* events=\([0-9]*\).*/\1/' <<<"$trace") events, ${lost:?not said}"
+	echo "... through perf events: $(sed -n 's/^pages=//p' "$T/out.perf") touches, $("$dir/pfscope" report "$T/minute.ev" |
+		sed -n 's/^\([0-9,]*\) events in .*, \(.* lost.*\|lost .*\)$/\1 events, \2/p')"
 fi

@@ -116,6 +116,51 @@ else
 	unlike "$("$PFSCOPE" pages own/l.ev)" ' absent [^-]*touched' 'a page with a fault since the last look is not called absent'
 fi
 
+# ---- page frames and sizes ----
+
+# frames PID: "PAGE PFN" of all of its pages that are present
+frames()
+{
+	perl -e '
+		open my $maps, "<", "/proc/$ARGV[0]/maps" or die; open my $map, "<", "/proc/$ARGV[0]/pagemap" or die;
+		for (<$maps>) {
+			my ($start, $end) = map hex, /^([0-9a-f]+)-([0-9a-f]+)/;
+			next if $end > 1 << 47;
+			for (my $page = $start >> 12; $page < $end >> 12; $page++) {
+				sysseek $map, $page * 8, 0; sysread $map, my $entry, 8; $entry = unpack "Q", $entry;
+				printf "%x %x\n", $page, $entry & (1 << 55) - 1 if $entry >> 63;
+			}
+		}' "$1"
+}
+
+"$PFSCOPE" run --source=perf --pfn --no-bars -o p.ev -- ./pages map:60 write:1-50 memory:30 map:30 write:1-20 wait:2000 2>err &
+recorder=$!
+wait_for 60 pgrep -P $recorder -x pages
+sleep 1
+frames "$(pgrep -P $recorder -x pages)" | sort >frames
+wait $recorder
+is $? 0 '--pfn' || diag "$(<err)"
+"$PFSCOPE" events p.ev | awk '
+	{ delete v }
+	$2 == "exec" { delete pfn }
+	$2 == "fault" { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
+		pfn[substr(v["addr"], 1, length(v["addr"]) - 3)] = v["pfn"] }
+	END { for (page in pfn) if (pfn[page]) print page, pfn[page]; else without++; print without + 0 >"without" }' | sort >said
+ok '... there are faults' test "$(wc -l <said)" -ge 69
+is "$(join said frames | awk '$2 != $3')" '' '... each page has the page frame that pagemap shows, if it is still there'
+ok '... most are' test "$(join said frames | wc -l)" -ge 69
+ok '... none is without, but the zero page and those of the vdso' test "$(<without)" -le 4
+"$PFSCOPE" run --source=perf --pfn --no-bars -o p.ev -- ./pages map:2048:rwT write:0 write:1 map:60 write:0 >out 2>err
+is "$?" 0 '--pfn with huge pages' || diag "$(<err)"
+if grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled; then
+	skip 'no huge pages here' 'the size of a page'
+else
+	is "$(grep -c ' huge .*order=9' p.ev)" 1 '... the size of the page is in the recording'
+	like "$("$PFSCOPE" report --csv --by region p.ev)" 'region,[^'$'\n'']*,512,' '... with all that it maps'
+fi
+"$PFSCOPE" run --source=perf --no-bars -o p.ev -- ./touch 3 write anon >out 2>err
+is "$(grep -c 'pfn=' p.ev)" 0 'without --pfn there is none'
+
 # ---- inside a PID namespace ----
 
 try unshare -pfm --mount-proc ./pfscope run -o own/n.ev --no-bars -- ./touch 100 write anon
