@@ -186,6 +186,8 @@ static int read_refs(const struct tape_args *args, pfs_ref_fn fn, void *ctx, str
 		pfs_refs_none(stats, err);
 		message("%s", err->msg);
 	}
+	if (!ret && pfs_model_polled(args->pipeline->model))
+		message("names of regions may be wrong: %s", pfs_model_polled(args->pipeline->model));
 	pfs_refs_free(refs);
 	return ret;
 }

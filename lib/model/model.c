@@ -151,6 +151,16 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 	return NULL;
 }
 
+const char *pfs_model_polled(const struct pfs_model *model)
+{
+	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
+
+	return source && !strcmp(source, "perf")
+		       ? "layouts were read now and then: what was removed or moved since the "
+			 "last time is not known"
+		       : NULL;
+}
+
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact)
 {
 	const char *value = pfs_model_note(model, pfs_note_key(key));

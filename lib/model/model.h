@@ -321,6 +321,9 @@ struct pfs_thread *pfs_model_thread(const struct pfs_model *model, int32_t tid);
 /* The newest note of that key, or NULL. Borrowed. */
 const char *pfs_model_note(const struct pfs_model *model, const char *key);
 
+/* How layouts were learned, in words, where that leaves gaps: of recordings by perf, which reports no removals. NULL: as they changed. */
+const char *pfs_model_polled(const struct pfs_model *model);
+
 /* Reads the newest note of that key. False: there is none, or it is unreadable. */
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact);
 

@@ -28,13 +28,11 @@ int presence_look(struct pfs_space *space, const struct pfs_event *ev)
 						(ev->state == PFS_CACHE_MAPPED ? PFS_PRESENT : PFS_ABSENT) };
 	uint64_t nr;
 
-	if (!space->presence)
-		return 0;
 	if (!pfs_has(ev, PFS_F_START) || !pfs_has(ev, PFS_F_END)) {
 		space->looked_ns = ev->ts_ns - (pfs_has(ev, PFS_F_INTERVAL) ? ev->interval_ns : 0);
 		return 0;
 	}
-	if (!pfs_has(ev, PFS_F_STATE) || ev->start >= ev->end)
+	if (!space->presence || !pfs_has(ev, PFS_F_STATE) || ev->start >= ev->end)
 		return 0;
 	if (!space->looked)
 		space->looked = pfs_pages_new_beside(space->pages, 0, 0);

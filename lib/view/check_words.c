@@ -78,6 +78,8 @@ int check_end(struct check *c, const struct pfs_model *model, struct pfs_err *er
 	bool lost = c->missing.nr && pfs_missing_may_be(&c->missing, c->unclear);
 
 	pfs_put_losses(model, c->out);
+	if (pfs_model_polled(model))
+		fputs("no cause was concluded from layouts, which were read now and then\n", c->out);
 	if (c->nr_unexplained)
 		return pfs_err_set(err, -ERANGE, "%u unexplained difference%s from the kernel's counts%s",
 				   c->nr_unexplained, c->nr_unexplained == 1 ? "" : "s",
@@ -85,8 +87,9 @@ int check_end(struct check *c, const struct pfs_model *model, struct pfs_err *er
 	if (c->unclear)
 		return pfs_err_set(err, -ERANGE,
 				   "%" PRIu64 " page fault%s that only the kernel's own counters can "
-				   "distinguish%s: `pfscope run --count' records these",
-				   c->unclear, c->unclear == 1 ? "" : "s", lost ? ", lost events among them" : "");
+				   "distinguish%s: `pfscope run %s--count' records these",
+				   c->unclear, c->unclear == 1 ? "" : "s", lost ? ", lost events among them" : "",
+				   pfs_model_polled(model) ? "--source=ftrace " : "");
 	if (c->unseen)
 		return pfs_err_set(err, -ERANGE,
 				   "%" PRIu64 " page fault%s may have been in kernel mode, which only root can record",

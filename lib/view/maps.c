@@ -24,8 +24,8 @@ enum { NAME_COLUMN = 73 };
 #define KNOWS(region, field) ((region)->have & PFS_HAS(field))
 
 static const struct pfs_column columns[] = {
-	{ "pid", "", 0 },   { "range", "", 0 }, { "perms", "", 0 }, { "off", "", 0 },  { "device", "", 0 },
-	{ "inode", "", 0 }, { "gaps", "", 0 },	{ "name", "", 0 },  { NULL, NULL, 0 },
+	{ "pid", "", 0 },   { "range", "", 0 }, { "perms", "", 0 }, { "off", "", 0 },	{ "device", "", 0 },
+	{ "inode", "", 0 }, { "gaps", "", 0 },	{ "name", "", 0 },  { "since", "", 0 }, { NULL, NULL, 0 },
 };
 
 /* What all forms print. */
@@ -60,18 +60,17 @@ static void put_name(FILE *out, const char *name, bool terminal)
 
 static void put_line(FILE *out, const char *head, const char *name, bool terminal)
 {
-	if (name && !name[0]) {
-		fprintf(out, "%s\n", head);
+	fputs(head, out);
+	if (name && !name[0])
 		return;
-	}
-	fprintf(out, "%-*s ", NAME_COLUMN - 1, head);
+	fprintf(out, "%*s ", NAME_COLUMN - 1 - (int)strlen(head), "");
 	put_name(out, name ? name : "?", terminal);
-	fputc('\n', out);
 }
 
-static void put_region(FILE *out, const struct pfs_space *space, const struct pfs_region *region, bool terminal)
+static void put_region(const struct layout *l, const struct pfs_space *space, const struct pfs_region *region)
 {
-	char range[40], perms[5], off[24] = "????????", dev[24] = "??:??", ino[24] = "?", head[160];
+	FILE *out = l->options->out;
+	char range[40], perms[5], off[24] = "????????", dev[24] = "??:??", ino[24] = "?", head[160], since[32];
 
 	pfs_range_text(range, region->start, region->end);
 	pfs_perms_text(perms, region);
@@ -82,7 +81,10 @@ static void put_region(FILE *out, const struct pfs_space *space, const struct pf
 	if (KNOWS(region, PFS_F_INO))
 		snprintf(ino, sizeof(ino), "%" PRIu64, region->ino);
 	snprintf(head, sizeof(head), "%s %s %s %s %s ", range, perms, off, dev, ino);
-	put_line(out, head, pfs_region_name(space, region), terminal);
+	put_line(out, head, pfs_region_name(space, region), l->options->terminal);
+	if (pfs_model_polled(l->model))
+		fprintf(out, "\t# since %s", pfs_time_text(since, l->model, region->born_ns));
+	fputc('\n', out);
 }
 
 /* Where the highest region ends: a 32-bit process has none beyond 4 GiB, and no gate area. */
@@ -134,21 +136,28 @@ static void put_space(const struct layout *l, const struct pfs_space *space)
 
 	while ((region = pfs_layout_next(space, &i)))
 		if (is_shown(l, space, region))
-			put_region(l->options->out, space, region, l->options->terminal);
+			put_region(l, space, region);
 	if (!vsyscall)
 		return;
 	snprintf(head, sizeof(head), "ffffffffff600000-ffffffffff601000 %.4s 00000000 00:00 0 ", vsyscall);
 	put_line(l->options->out, head, "[vsyscall]", true);
+	fputc('\n', l->options->out);
 }
 
-/* Lost events may include changes of the layout. */
+/* Lost events may include changes of the layout, and perf does not report all. */
 static void put_doubt(const struct pfs_model *model, const struct pfs_view_options *options,
 		      const struct pfs_epochs *at)
 {
-	char lost[PFS_LOST_TEXT_MAX];
+	const char *polled = pfs_model_polled(model);
+	uint64_t looked_ns = at->epoch->space->looked_ns;
+	char lost[PFS_LOST_TEXT_MAX], time[32];
 
 	if (pfs_lost_text(lost, pfs_gaps_before(pfs_gaps_shown(model, options->filter), at)))
 		fprintf(options->out, "# may be wrong: %s\n", lost);
+	if (polled && looked_ns)
+		fprintf(options->out, "# may be wrong: %s (%s s)\n", polled, pfs_time_text(time, model, looked_ns));
+	else if (polled)
+		fprintf(options->out, "# may be wrong: %s\n", polled);
 }
 
 static void put_lines(const struct layout *l, const struct pfs_epochs *start)
@@ -192,6 +201,7 @@ static void list_process(const struct layout *l, const struct pfs_epochs *at, ui
 	const struct pfs_space *space = at->epoch->space;
 	const char *vsyscall = vsyscall_of(l, space);
 	const struct pfs_region *region;
+	char since[32];
 	unsigned int i = 0;
 
 	while ((region = pfs_layout_next(space, &i))) {
@@ -201,6 +211,7 @@ static void list_process(const struct layout *l, const struct pfs_epochs *at, ui
 		add_region(l, space, region);
 		pfs_table_number(l->table, nr_gaps);
 		pfs_table_word(l->table, pfs_region_name(space, region) ? pfs_region_name(space, region) : "?");
+		pfs_table_word(l->table, pfs_time_text(since, l->model, region->born_ns));
 	}
 	if (!vsyscall)
 		return;
@@ -211,6 +222,7 @@ static void list_process(const struct layout *l, const struct pfs_epochs *at, ui
 	pfs_table_word(l->table, "00:00");
 	pfs_table_numbers(l->table, 0, nr_gaps);
 	pfs_table_word(l->table, "[vsyscall]");
+	pfs_table_word(l->table, "-");
 }
 
 static int put_data(struct layout *l, const struct pfs_epochs *start)

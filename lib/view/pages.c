@@ -214,7 +214,7 @@ static struct verdict untold(const struct circumstances *here, const struct pfs_
 /* Of a page of which only looks at the page table tell: what the last one found. */
 static struct verdict as_looked(const struct pfs_space *space, const struct known *known)
 {
-	if (!space->looked_ns)
+	if (!space->looked)
 		return unknown(UNREPORTED);
 	if (known->presence == PFS_PRESENT)
 		return (struct verdict){ PRESENT, KNOWN };
@@ -256,14 +256,6 @@ static struct verdict judge(const struct circumstances *here, const struct pfs_s
 	}
 }
 
-/* Recorded by perf, which reports neither what removes pages nor huge ones. */
-static bool only_looks(const struct pfs_model *model)
-{
-	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
-
-	return source && !strcmp(source, "perf");
-}
-
 static struct circumstances circumstances(const struct listing *l, const struct pfs_epochs *at)
 {
 	const struct pfs_model *model = l->model;
@@ -276,7 +268,7 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 	return (struct circumstances){
 		.model = model,
 		.lost = missing.nr,
-		.unreported = only_looks(model),
+		.unreported = pfs_model_polled(model),
 		.refaulted =
 			pfs_model_refault(model, &how) && how.method != PFS_REFAULT_IDLE, /* that takes none away */
 		.scanned = !known || events.scanned,
@@ -315,7 +307,7 @@ static const char *how_text(char buf[128], const struct known *known, bool looke
 /* Of the last look at the page table, where that is what tells; else NULL. */
 static const char *look_time(const struct listing *l, const struct pfs_space *space, char buf[32])
 {
-	return l->here.unreported && space->looked_ns ? pfs_time_text(buf, l->model, space->looked_ns) : NULL;
+	return l->here.unreported && space->looked ? pfs_time_text(buf, l->model, space->looked_ns) : NULL;
 }
 
 /* The run that was gathered becomes a row. */
@@ -461,7 +453,7 @@ static const char all_assumed[] =
 /* A look at the page table takes nothing for granted. */
 static const char *assumed(const struct listing *l)
 {
-	return only_looks(l->model) ? "" : all_assumed;
+	return pfs_model_polled(l->model) ? "" : all_assumed;
 }
 
 static void put_assumed(const struct listing *l)

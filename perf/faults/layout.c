@@ -17,15 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The regions, and what of them is present. NULL: no memory, or the process has ended (errno). */
-static struct perf_pages *scan(struct perf_proc *p, const char *maps)
+/* The regions, and what of them is present, if that can be asked for. NULL: no memory, or the process has ended (errno). */
+static struct perf_pages *scan(struct perf_proc *p, const char *maps, bool can_scan)
 {
 	struct pfs_page_ranges ranges = { 0 };
 	struct perf_pages *pages = NULL;
 	size_t nr_regions;
 	int ret = 0;
 
-	for (const char *at = maps; !ret && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+	for (const char *at = maps; can_scan && !ret && *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		struct pfs_page_range *added, read;
 		const char *range = at;
 
@@ -66,9 +66,9 @@ int perf_look(struct perf_session *s, struct perf_proc *p)
 		free(text);
 		return text || errno != ENOMEM ? 0 : -ENOMEM;
 	}
-	pages = s->scans ? scan(p, text) : NULL;
+	pages = scan(p, text, s->scans);
 	p->took_ns = pfs_now_ns() - p->looked_ns;
-	if (s->scans && !pages && errno == ENOMEM) {
+	if (!pages && errno == ENOMEM) {
 		free(text);
 		return -ENOMEM;
 	}

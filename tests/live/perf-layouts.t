@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 600
+#
+# Layouts of --source=perf, which reads them now and then, against those of ftrace, which are exact: of the same run, recorded
+# through both at once, in time of the same clock. When perf has looked, its layout is that of ftrace, row by row. Between
+# two looks what it has more or less is what has changed since the look before: that is what it says it does not know.
+
+. "${0%/*}/live.sh"
+[ -e /proc/sys/kernel/perf_event_paranoid ] || skip_all 'this kernel has no perf events'
+cd "$T" || exit
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+
+# rows PID FILE AT: of that moment, without what is not in both: remarks, and what is outside of all processes
+rows()
+{
+	"$PFSCOPE" maps --pid "$1" --at "@$3" "$2" 2>/dev/null | sed -E '/^#|vsyscall/d; s/\t# since .*//' | sort
+}
+
+# later TIME NS: in seconds
+later()
+{
+	awk -v s="${1%.*}" -v ns="${1#*.}" -v more="$2" 'BEGIN {
+		ns += more; while (ns < 0) { ns += 1e9; s-- } while (ns >= 1e9) { ns -= 1e9; s++ }; printf "%d.%09d", s, ns }'
+}
+
+# uncovered ROWS LAYOUT: those of the rows that the layout does not have, be it in several rows or as a part of a larger one
+uncovered()
+{
+	perl -e '
+		use bigint qw(hex);
+		sub rows { open my $f, "<", shift or die; map {
+			my ($s, $e, $perms, $off, $what) = /^(\w+)-(\w+) (\S+) (\S+) (.*)/ or die;
+			my $file = $what !~ /^\S+ 0 /;
+			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/ +/ /gr, $_ ] } <$f> }
+		my @have = sort { $a->[0] <=> $b->[0] } rows($ARGV[1]);
+		for my $row (rows($ARGV[0])) {
+			my $at = $row->[0];
+			for (@have) {
+				$at = $_->[1] if $_->[0] <= $at && $at < $_->[1] && $_->[2] == $row->[2] && $_->[3] eq $row->[3];
+			}
+			print $row->[4] if $at < $row->[1];
+		}' "$1" "$2"
+}
+
+# compared NAME COMMAND...: its looks, of all processes
+compared()
+{
+	local name=$1 looks=0 equal=0 between=0 wrong='' pid at took end last
+
+	shift
+	"$PFSCOPE" run --source=ftrace --no-bars -o f.dat -- "$PFSCOPE" run --source=perf --no-bars -o p.ev -- "$@" >out 2>err
+	is "$? $(<err)" '0 ' "$name: recorded through both at once"
+	awk '$2 == "resident" && !/ start=/ { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
+		print v["pid"], $1, v["interval"] }' p.ev >looks
+	while read -r pid end took; do
+		at=$(later "$end" -"$took")
+		rows "$pid" f.dat "$at" >before
+		rows "$pid" f.dat "$end" >exact
+		cmp -s before exact && [ -s exact ] || continue	# it changed while it was looked at
+		rows "$pid" p.ev "$end" >polled
+		[ "$(comm -12 exact polled)" ] || continue	# exec is under way
+		looks=$((looks + 1))
+		if cmp -s exact polled; then
+			equal=$((equal + 1))
+		else
+			wrong+="pid $pid, $end: $(diff exact polled | head -n 9)"$'\n'
+		fi
+		# half way to the next look of the process
+		last=$(awk -v pid="$pid" -v end="$end" '$1 == pid && $2 > end { print $2; exit }' looks)
+		[ "$last" ] || continue
+		at=$(later "$end" "$(awk -v a="${end#*.}" -v b="${last#*.}" -v s="${end%.*}" -v t="${last%.*}" \
+			'BEGIN { printf "%d", ((t - s) * 1e9 + b - a) / 2 }')")
+		rows "$pid" f.dat "$at" >now
+		rows "$pid" p.ev "$at" >polled
+		[ -s now ] && [ -s polled ] || continue
+		between=$((between + 1))
+		# what ftrace has at both times perf has, too
+		comm -12 exact now >stays
+		uncovered stays polled >missing
+		[ ! -s missing ] || wrong+="pid $pid, $at, missing: $(head -n 9 missing)"$'\n'
+	done < <(some_of looks)
+	is "$wrong" '' "$name: $equal layouts equal, $between between looks lack nothing that stays"
+	ok "$name: there were looks to compare ($looks)" test $looks -ge "${least:-1}"
+}
+
+# some_of FILE: at most forty of its lines
+some_of()
+{
+	awk -v n="$(wc -l <"$1")" 'int(NR * 40 / n) != int((NR - 1) * 40 / n) || n <= 40' "$1"
+}
+
+steps='map:60 write:1-50 wait:60 move write:51 wait:80 unmap:1-5 map:9 write:1 wait:150 protect:r:1-3 map:3 write:1 wait:250 remap:20
+	map:2 write:1 fork wait:100 map:30 write:1 wait:100 unmap:3-9 map:1 write:0 wait:100 end wait:220'
+# shellcheck disable=SC2086 # words are meant
+least=5 compared 'moves, removals and a fork' "$WORK/pages" $steps
+least=2 compared 'a shell' sh -c 'for i in 1 2 3; do ls -l / >/dev/null; sleep 0.1; done; sleep 0.1; ls >/dev/null; sleep 0.2'
+command -v perl >/dev/null &&
+	least=3 compared 'perl' perl -e 'my @a; for my $i (1 .. 6) { push @a, "x" x 3000000; pop @a if $i % 3 == 0; select undef, undef, undef, 0.1 }'
+for seed in ${SEEDS:-17 75}; do
+	mkdir "run$seed"
+	least=1 compared "random operations, seed $seed" "$WORK/layout" "$seed" 2000 "run$seed/run"
+done
+
+# The report of it says so.
+pfscope maps p.ev
+like "$out" '^(# pid [^'$'\n'']*'$'\n'')?# may be wrong: layouts were read now and then' 'maps says that it may be wrong'
+like "$out" $'\t''# since [0-9.]+'$'\n' '... and since when each row is known'
+pfscope tape p.ev
+like "$err" 'names of regions may be wrong: layouts were read now and then' 'so does tape'
+done_testing
