@@ -118,8 +118,8 @@ const struct pfs_source *source_args_choose(struct source_args *args, bool needs
 		return args->source;
 	args->chosen = true;
 	args->source = needs_root ? sources[0] : source_choose(&err);
-	if (!args->source) /* it has the reason */
-		args->source = geteuid() ? &pfs_perf_source : sources[0];
+	if (!args->source) /* it has the reason that can be mended */
+		args->source = geteuid() || source_check_place(sources[0], &err) ? &pfs_perf_source : sources[0];
 	return args->source;
 }
 

@@ -60,7 +60,7 @@ int pfs_perf_refused(int ret, struct pfs_err *err)
 	if ((ret == -EACCES || ret == -EPERM || ret == -ENOSYS) && has_seccomp())
 		return pfs_err_set(
 			err, ret,
-			"a seccomp filter, as containers have, refuses perf_event_open (%s): start the container with --cap-add=PERFMON or --security-opt seccomp=unconfined",
+			"a seccomp filter, as containers have, refuses perf_event_open (%s): start the container with --security-opt seccomp=unconfined (Docker: --cap-add=PERFMON is enough)",
 			strerror(-ret));
 	if (ret == -ENOSYS)
 		return pfs_err_set(err, ret, "this kernel has no perf events (CONFIG_PERF_EVENTS)");

@@ -199,6 +199,14 @@ else
 	try "${nobody[@]}" ./pfscope run -- sh -c 'exit 7'
 	like "$err" 'layout partly known' 'no layout is called exact'
 	like "$err" 'faults in kernel mode' '... and the bars name what is missing'
+	for space in -Ur "-Urpf --mount-proc"; do # inside user namespaces, as containers without root have them
+		# shellcheck disable=SC2086 # words are meant
+		try "${nobody[@]}" unshare $space ./pfscope run --no-bars -o own/u.ev -- ./touch 100 write anon
+		is "$status|$(grep -c . <<<"$err")" '0|1' "unshare $space: it records there, too" || diag "$err"
+		is "$("$PFSCOPE" report --csv --by region own/u.ev | grep -cE '^region,[0-9]+,[0-9]+,[0-9a-f]+-[0-9a-f]+,rw-p,[01],[0-9]+,100,')" 1 \
+			'... the faults of the command'
+		rm -f own/u.ev
+	done
 	"${nobody[@]}" sh -c 'echo $$ >own/pid; while [ ! -e own/go ]; do sleep 0.1; done; ls / >/dev/null; sleep 0.5' &
 	child=$!
 	wait_for 60 test -s own/pid

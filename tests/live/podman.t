@@ -19,7 +19,7 @@ folder=$1 tracing=$2; shift 2
 mount --make-rprivate / && umount -R /sys/fs/cgroup 2>/dev/null
 mount -t cgroup2 none /sys/fs/cgroup && mount --bind "$folder/root" "$folder/root" || exit 99
 export CONTAINERS_CONF=$folder/containers.conf
-exec podman --storage-driver=vfs --root "$folder/storage" --runroot "$folder/run" --log-level=error run --rm --privileged \
+exec podman --storage-driver=vfs --root "$folder/storage" --runroot "$folder/run" --log-level=error run --rm ${PRIVILEGED---privileged} \
 	--ulimit=host --network=none --cgroups=disabled -v "$tracing:$tracing" --rootfs "$folder/root" "$@"
 END
 podman=(unshare -m sh "$T/podman" "$T" "$TRACING")
@@ -61,4 +61,16 @@ like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: cannot record from insid
 try timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run -- sleep 0
 like "$status|$err" '^0\|pfscope: recording through perf events, .*\(cannot record from inside a PID namespace.*libc\.so\.6' \
 	'... and perf is used'
+
+# As containers are by default: a filter of system calls that lets only CAP_PERFMON or CAP_SYS_ADMIN open perf events.
+try env PRIVILEGED='' timeout -k 2 100 "${podman[@]}" sh -c 'echo "number $$"'
+if [ "$status|$out" = '0|number 1' ]; then
+	try env PRIVILEGED='' timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run -- sleep 0
+	like "$status|$(wc -l <"$T/err")|$err" '^1\|1\|pfscope: .*a seccomp filter, as containers have, refuses perf_event_open .*--security-opt seccomp=unconfined' \
+		'a container without privileges: one line names the filter, and what to start it with'
+	try env PRIVILEGED="--security-opt=seccomp=unconfined" timeout -k 2 100 "${podman[@]}" "$PFSCOPE" run -- sleep 0
+	like "$status|$err" '^0\|pfscope: recording through perf events, .*libc\.so\.6' '... which lets it record'
+else
+	diag "no container without privileges: $err"
+fi
 done_testing
