@@ -2,7 +2,6 @@
 /* perf's records to events. */
 #include "faults/faults_priv.h"
 
-#include "base/array.h"
 #include "event/notes.h"
 
 #include <errno.h>
@@ -10,39 +9,34 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* PERF_SAMPLE_IDENTIFIER, IP, TID, TIME, ADDR; with --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE */
+/*
+ * PERF_SAMPLE_IP, TID, TIME, ADDR; of a major fault then CPU, which nobody needs: samples of the two classes differ in
+ * size, and need no other mark. With --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE.
+ */
 struct sample {
 	struct perf_event_header header;
-	uint64_t id, ip;
+	uint64_t ip;
 	uint32_t pid, tid;
 	uint64_t time, addr;
-	uint64_t more[2];
+	uint64_t more[3];
 };
 
-/* The same at the end of each other record. */
+/* The same of each other record: at its end, but with the CPU after it if it is of the event of major faults. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
-	uint64_t id;
 };
 
 /* ---- from the rings ---- */
-
-static bool is_major(const struct perf_session *s, uint64_t id)
-{
-	size_t at = pfs_lower_bound(s->nr_majors, i, s->major_ids[i] < id);
-
-	return at < s->nr_majors && s->major_ids[at] == id;
-}
 
 static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 {
 	struct perf_session *s = cpu->session;
 	unsigned int mode = r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	bool phys = s->pfn && s->kernel;
+	const bool phys = s->pfn && s->kernel;
+	const bool major = r->header.size > offsetof(struct sample, more[s->pfn + phys]);
+	const uint64_t *more = r->more + major;
 
-	if (r->header.size < offsetof(struct sample, more[s->pfn + phys]))
-		return 0;
 	cpu->last_ns = r->time;
 	return perf_queue_put(&s->queue, (struct perf_item){
 						 .ts_ns = r->time,
@@ -53,16 +47,25 @@ static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 						 .tid = r->tid,
 						 .kind = PERF_FAULT,
 						 .mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
-						 .class = is_major(s, r->id) ? PFS_MAJOR_CLASS : PFS_MINOR,
-						 .phys = phys ? r->more[0] : 0,
-						 .page_size = s->pfn ? r->more[phys] : 0,
+						 .class = major ? PFS_MAJOR_CLASS : PFS_MINOR,
+						 .phys = phys ? more[0] : 0,
+						 .page_size = s->pfn ? more[phys] : 0,
 					 });
+}
+
+/* Losses are reported by either event, all else by that of minor faults. */
+static const struct trailer *trailer_of(const struct perf_event_header *header)
+{
+	size_t at =
+		header->type == PERF_RECORD_LOST ? sizeof(struct pfs_perf_lost) : header->size - sizeof(struct trailer);
+
+	return (const void *)((const char *)header + at);
 }
 
 int perf_take(void *ctx, const struct perf_event_header *header)
 {
 	struct perf_cpu *cpu = ctx;
-	const struct trailer *trailer = (const void *)((const char *)header + header->size - sizeof(*trailer));
+	const struct trailer *trailer = trailer_of(header);
 	const struct pfs_perf_task *task = (const void *)header;
 	struct perf_item item;
 

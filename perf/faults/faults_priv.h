@@ -92,8 +92,6 @@ struct perf_session {
 	uint64_t page_size;
 	int *fds;
 	size_t nr_fds, max_fds;
-	uint64_t *major_ids; /* of the events that count major faults; ascending */
-	size_t nr_majors, max_majors;
 	struct perf_queue queue;
 	struct perf_proc *procs;
 	uint64_t due_ns;     /* when the next look at a process may be due */

@@ -162,7 +162,6 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 		close(s->fds[i]);
 	free(s->cpus);
 	free(s->fds);
-	free(s->major_ids);
 	free(s->poll_fds);
 	perf_queue_free(&s->queue);
 	perf_procs_free(s);
@@ -195,22 +194,6 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 
 /* ---- processes ---- */
 
-static int remember_major(struct perf_session *s, int fd)
-{
-	uint64_t id, *added;
-	size_t at;
-
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
-		return -errno;
-	at = pfs_lower_bound(s->nr_majors, i, s->major_ids[i] < id);
-	added = pfs_array_add(s->major_ids, s->nr_majors, s->max_majors);
-	if (!added)
-		return -ENOMEM;
-	memmove(s->major_ids + at + 1, s->major_ids + at, (s->nr_majors - 1 - at) * sizeof(*added));
-	s->major_ids[at] = id;
-	return 0;
-}
-
 /* Its ring is smaller where the account may not lock as much. */
 static int join(struct perf_session *s, int cpu, int fd)
 {
@@ -232,8 +215,8 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_ADDR | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			       (major ? PERF_SAMPLE_CPU : 0) | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
 			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
 		.sample_id_all = 1,
 		.disabled = 1,
@@ -262,7 +245,7 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		return -ENOMEM;
 	}
 	*kept = fd;
-	return join(s, cpu, fd) ?: major ? remember_major(s, fd) : 0;
+	return join(s, cpu, fd);
 }
 
 static int watch(struct perf_session *s, pid_t pid, pid_t tid, struct pfs_err *err)
