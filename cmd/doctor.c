@@ -12,6 +12,7 @@
 #include "common/invoking_user.h"
 #include "common/recording.h"
 #include "module/build.h"
+#include "os/frames.h"
 #include "os/perf_event.h"
 #include "os/program.h"
 #include "refault/refault.h"
@@ -319,6 +320,19 @@ static void look_at_refault(struct doctor *d)
 
 /* ---- all of them ---- */
 
+/* pfscope takes no call stacks; those who look at faults with perf or ftrace do. */
+static void look_at_frames(struct doctor *d)
+{
+	unsigned int of, with = pfs_libc_frames(&of);
+
+	if (with * 2 > of)
+		put(d, add(d, "frame pointers", OK), "%u of %u functions of the C library have one", with, of);
+	else if (of)
+		put(d, add(d, "frame pointers", LACKS),
+		    "%u of %u functions of the C library have one: call stacks of ftrace and perf end there; not needed",
+		    with, of);
+}
+
 static void look_at_machine(struct doctor *d)
 {
 	struct pfs_err err = { "" };
@@ -329,6 +343,7 @@ static void look_at_machine(struct doctor *d)
 		put(d, add(d, "architecture", OK), "%s: read, write and execute", uts.machine);
 	else
 		put(d, add(d, "architecture", LACKS), "%s: the access of a fault is unknown", uts.machine);
+	look_at_frames(d);
 	add_tried(d, "PID namespace", source_check_place(&pfs_ftrace_source, &err), &err, "the initial one");
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 600
+# timeout: 1500
 #
 # pfscope on arm64: arm64.guest in guests of that machine with Debian's kernels. The program and the tests were built by
 # Debian's cross compiler (`make arm64`).
@@ -15,8 +15,8 @@ BUILD=$BUILD-arm64 PFSCOPE=$BUILD/pfscope TOOLS=$BUILD/tests/tools WORK=$BUILD/t
 like "$(readelf -h "$PFSCOPE")" 'Machine: +AArch64' 'the program is one of arm64'
 
 first=${KERNELS%% *} last=${KERNELS##* }
-boot "$first" 400 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
-[ "$first" = "$last" ] || boot "$last" 400 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'
+boot "$first" 900 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
+[ "$first" = "$last" ] || boot "$last" 900 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'
 wait
 for kernel in $KERNELS; do
 	relay "$kernel"

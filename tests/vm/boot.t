@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 300
+# timeout: 900
 #
 # tests/vm/boot itself: what it passes on of the command, that it tells when a guest fails, and that it leaves
 # nothing behind. Without this no test in a guest would mean much.

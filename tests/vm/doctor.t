@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 200
+# timeout: 600
 #
 # pfscope doctor on Debian's 6.1 and 6.12: doctor.guest.
 
