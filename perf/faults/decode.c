@@ -80,6 +80,8 @@ int perf_take(void *ctx, const struct perf_event_header *header)
 		.kind = PERF_RECORD,
 	};
 	cpu->last_ns = trailer->time;
+	if (header->type == PERF_RECORD_LOST)
+		cpu->nr_lost += ((const struct pfs_perf_lost *)header)->lost;
 	/* A child's own comm, or its end, may be reported by another. */
 	if (header->type == PERF_RECORD_COMM || header->type == PERF_RECORD_EXIT) {
 		item.pid = task->pid;

@@ -78,20 +78,27 @@ struct perf_cpu {
 	int cpu;
 	bool hung_up;
 	uint64_t last_ns; /* of its last record; 0: none yet */
+	uint64_t nr_lost; /* records, as far as it reported them */
+};
+
+/* An event. */
+struct perf_open {
+	int fd, cpu;
 };
 
 struct perf_session {
 	struct pfs_live base;
 	struct pfs_source_config config;
-	bool kernel; /* faults in kernel mode, too */
-	bool pfn;    /* --pfn */
-	bool scans;  /* which pages are mapped can be asked for */
+	bool kernel;	  /* faults in kernel mode, too */
+	bool pfn;	  /* --pfn */
+	bool scans;	  /* which pages are mapped can be asked for */
+	bool counts_lost; /* an event tells how many of its records were lost (Linux 6.0) */
 	struct perf_cpu *cpus;
 	int nr_cpus;
 	unsigned int nr_pages; /* of a ring */
 	uint64_t page_size;
-	int *fds;
-	size_t nr_fds, max_fds;
+	struct perf_open *events;
+	size_t nr_events, max_events;
 	struct perf_queue queue;
 	struct perf_proc *procs;
 	uint64_t due_ns;     /* when the next look at a process may be due */

@@ -122,6 +122,7 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 	page_kb = s->page_size >> 10;
 	s->kernel = !pfs_perf_may_record(true, NULL);
 	s->scans = pfs_pagemap_can_scan();
+	s->counts_lost = true;
 	if (s->pfn && !s->kernel && s->config.report)
 		s->config.report(s->config.ctx, "--pfn: page frames need root; the sizes of pages are recorded");
 	if (!kb)
@@ -158,10 +159,10 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 		return 0;
 	for (int i = 0; s->cpus && i < s->nr_cpus; i++)
 		pfs_perf_ring_fini(&s->cpus[i].ring);
-	for (size_t i = 0; i < s->nr_fds; i++)
-		close(s->fds[i]);
+	for (size_t i = 0; i < s->nr_events; i++)
+		close(s->events[i].fd);
 	free(s->cpus);
-	free(s->fds);
+	free(s->events);
 	free(s->poll_fds);
 	perf_queue_free(&s->queue);
 	perf_procs_free(s);
@@ -218,6 +219,7 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			       (major ? PERF_SAMPLE_CPU : 0) | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
 			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
+		.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0,
 		.sample_id_all = 1,
 		.disabled = 1,
 		.inherit = 1,
@@ -235,16 +237,21 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.watermark = 1,
 		.wakeup_watermark = s->nr_pages * s->page_size / WAKEUP_PART,
 	};
-	int fd = pfs_perf_open(&attr, tid, cpu), *kept;
+	struct perf_open *kept;
+	int fd = pfs_perf_open(&attr, tid, cpu);
 
+	if (fd == -EINVAL && s->counts_lost) {
+		s->counts_lost = false;
+		return watch_on(s, tid, cpu, major);
+	}
 	if (fd < 0)
 		return fd == -ENODEV ? 0 : fd;
-	kept = pfs_array_add(s->fds, s->nr_fds, s->max_fds);
+	kept = pfs_array_add(s->events, s->nr_events, s->max_events);
 	if (!kept) {
 		close(fd);
 		return -ENOMEM;
 	}
-	*kept = fd;
+	*kept = (struct perf_open){ fd, cpu };
 	return join(s, cpu, fd);
 }
 
@@ -420,8 +427,8 @@ static int look_at_layouts(struct perf_session *s, bool all, struct pfs_err *err
 
 static int switch_all(struct perf_session *s, unsigned long request)
 {
-	for (size_t i = 0; i < s->nr_fds; i++)
-		if (ioctl(s->fds[i], request, 0))
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (ioctl(s->events[i].fd, request, 0))
 			return -errno;
 	return 0;
 }
@@ -467,6 +474,32 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 	return drain(s, err) ?: look_at_layouts(s, false, err);
 }
 
+/*
+ * A ring reports what it lost in front of the next record that it has room for. What it had no room to report, the events
+ * know. 0 or -ENOMEM.
+ */
+static int put_unreported(struct perf_session *s, struct perf_cpu *cpu)
+{
+	uint64_t lost = 0, count[2];
+	struct pfs_perf_lost *r;
+
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (s->events[i].cpu == cpu->cpu && read(s->events[i].fd, count, sizeof(count)) == sizeof(count))
+			lost += count[1];
+	if (lost <= cpu->nr_lost)
+		return 0;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->header.type = PERF_RECORD_LOST;
+	r->lost = lost - cpu->nr_lost;
+	cpu->nr_lost = lost;
+	return perf_queue_put(
+		&s->queue,
+		(struct perf_item){
+			.ts_ns = pfs_now_ns(), .ip = cpu->last_ns, .cpu = cpu->cpu, .kind = PERF_RECORD, .data = r });
+}
+
 /* What the rusage of a command has more than the recording. */
 static int note_unseen(struct perf_session *s)
 {
@@ -490,6 +523,8 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 
 	switch_all(s, PERF_EVENT_IOC_DISABLE);
 	ret = look_at_layouts(s, true, err) ?: drain(s, err);
+	for (int cpu = 0; !ret && s->counts_lost && cpu < s->nr_cpus; cpu++)
+		ret = put_unreported(s, &s->cpus[cpu]);
 	if (!ret) /* all of before is in the queue now */
 		ret = perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s);
 	if (!ret)
