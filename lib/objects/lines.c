@@ -158,7 +158,8 @@ static int put_csv(void *ctx, const struct pfs_object *o, const struct pfs_objec
 	put_csv_site(k, o->site);
 	fprintf(k->out, "%" PRId32 ",%s%" PRIx64 ",%" PRIu32 ",%" PRIu32 ",%s,%s,", number_of_who(who),
 		pfs_object_is_pages(o) ? "pfn:" : "0x", pfs_object_address(o), o->size, o->allocated,
-		quoted(text, sizeof(text), pfs_objects_cache(k->objects, o->cache)), time_text(begun, k, o->alloc_ns));
+		quoted(text, sizeof(text), pfs_objects_cache(k->objects, end->cache)),
+		time_text(begun, k, o->alloc_ns));
 	if (end->fate == PFS_OBJECT_FREED) {
 		fprintf(k->out, "%s,", time_text(ended, k, end->ts_ns));
 		put_csv_site(k, end->site);
@@ -204,7 +205,7 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	pfs_json_word(&k->json, pfs_object_is_pages(o) ? "pfn" : "obj_va_ptr", text);
 	pfs_json_u64(&k->json, "size", o->size);
 	pfs_json_u64(&k->json, "allocated", o->allocated);
-	pfs_json_string(&k->json, "cache", pfs_objects_cache(k->objects, o->cache));
+	pfs_json_string(&k->json, "cache", pfs_objects_cache(k->objects, end->cache));
 	pfs_json_raw(&k->json, "alloc_time", time_text(text, k, o->alloc_ns));
 	pfs_json_word(&k->json, "fate", fates[end->fate]);
 	if (end->fate == PFS_OBJECT_FREED) {

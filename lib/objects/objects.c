@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ struct operation {
 
 struct cache {
 	const char *name;
+	bool named; /* by the event */
 	bool wanted;
 };
 
@@ -133,25 +135,32 @@ static int64_t site_of(struct pfs_objects *o, const struct pfs_event *ev)
 	return nr;
 }
 
-/* The event of kmalloc() has no cache: then it is the size class. */
+/*
+ * The event of kmalloc() has no cache: then it is the size class. Before 6.18 other allocations do not name theirs, either:
+ * a cache has objects of one size, so those of different sizes are of different caches.
+ */
 static int64_t cache_of(struct pfs_objects *o, const struct pfs_event *ev)
 {
-	bool pages = pfs_has(ev, PFS_F_PFN), is_kmalloc, is_new;
-	const char *name = pages ? "pages" : pfs_has(ev, PFS_F_CACHE) ? ev->cache : "?";
+	bool pages = pfs_has(ev, PFS_F_PFN), named = pages || pfs_has(ev, PFS_F_CACHE), sized, is_kmalloc, is_new;
+	const char *name = pages ? "pages" : named ? ev->cache : "?";
 	struct cache *cache;
 	char text[32];
 	int64_t nr;
 
-	is_kmalloc = !strcmp(name, "kmalloc") && pfs_has(ev, PFS_F_ALLOCATED);
-	nr = number_of(&o->cache_numbers, is_kmalloc ? ev->allocated : text_key(name), &is_new);
+	is_kmalloc = !strcmp(name, "kmalloc");
+	sized = (is_kmalloc || !named) && pfs_has(ev, PFS_F_ALLOCATED);
+	if (sized) {
+		snprintf(text, sizeof(text), "%s %" PRIu64, name, ev->allocated);
+		name = text;
+	}
+	nr = number_of(&o->cache_numbers, sized ? ev->allocated << 1 | is_kmalloc : text_key(name), &is_new);
 	if (nr < 0 || !is_new)
 		return nr;
-	if (is_kmalloc)
-		snprintf(text, sizeof(text), "kmalloc %llu", (unsigned long long)ev->allocated);
 	cache = pfs_array_add(o->caches, o->nr_caches, o->max_caches);
 	if (!cache)
 		return -ENOMEM;
-	*cache = (struct cache){ pfs_intern(&o->strings, is_kmalloc ? text : name), false };
+	*cache =
+		(struct cache){ .name = pfs_intern(&o->strings, is_kmalloc ? text : name), .named = strcmp(name, "?") };
 	if (!cache->name)
 		return -ENOMEM;
 	cache->wanted = !o->filter.cache || !fnmatch(o->filter.cache, cache->name, 0);
@@ -316,7 +325,8 @@ static int pass_end(struct pfs_objects *o, const struct pfs_object *object, cons
 static int unseen_end(struct pfs_objects *o, const struct pfs_object *old, uint64_t ts_ns)
 {
 	o->stats.unseen++;
-	return pass_end(o, old, &(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns });
+	return pass_end(o, old,
+			&(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns, .cache = old->cache });
 }
 
 static int do_alloc(struct pfs_objects *o, const struct operation *op)
@@ -347,11 +357,13 @@ static int do_free(struct pfs_objects *o, const struct operation *op)
 	}
 	o->stats.frees++;
 	o->stats.by_others += o->whos[op->object.who].pid != o->whos[object.who].pid;
-	return pass_end(o, &object,
-			&(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
-						  .ts_ns = op->object.alloc_ns,
-						  .site = op->object.site,
-						  .who = op->object.who });
+	return pass_end(
+		o, &object,
+		&(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
+					  .ts_ns = op->object.alloc_ns,
+					  .site = op->object.site,
+					  .cache = o->caches[op->object.cache].named ? op->object.cache : object.cache,
+					  .who = op->object.who });
 }
 
 static int do_queued(struct pfs_objects *o, const struct operation *op)
@@ -404,11 +416,9 @@ static bool is_wanted(const struct pfs_objects *o, const struct pfs_object *obje
 
 static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
-	int64_t site = site_of(o, ev), who = who_of(o, ev), cache = 0;
+	int64_t site = site_of(o, ev), who = who_of(o, ev), cache = cache_of(o, ev);
 	struct operation op = { .flags = ev->kind == PFS_FREE ? IS_FREE : 0 };
 
-	if (ev->kind == PFS_ALLOC)
-		cache = cache_of(o, ev);
 	if (site < 0 || who < 0 || cache < 0)
 		return -ENOMEM;
 	op.object = (struct pfs_object){ key_of(ev), ev->ts_ns, 0, 0, site, cache, who };
@@ -496,6 +506,7 @@ int pfs_objects_end(struct pfs_objects *o)
 	for (size_t i = 0; !ret && i < nr; i++)
 		ret = pass_end(o, &alive[i],
 			       &(struct pfs_object_end){ .fate = PFS_OBJECT_ALIVE,
+							 .cache = alive[i].cache,
 							 .ts_ns = o->stats.last_ns,
 							 .unsure = alive[i].alloc_ns < o->lost_ns });
 	free(alive);

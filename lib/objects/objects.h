@@ -46,7 +46,8 @@ struct pfs_object_end {
 	enum pfs_object_fate fate;
 	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end */
 	uint32_t site, who; /* of a free */
-	bool unsure;	    /* alive, but events were lost since it was allocated */
+	uint32_t cache; /* the object's; if its allocation did not name it, as the free did (kernels of before 6.18) */
+	bool unsure;	/* alive, but events were lost since it was allocated */
 };
 
 /* A call site. addr 0: not known; func NULL: neither. */
