@@ -166,7 +166,8 @@ int layout_apply(struct pfs_model *model, struct pfs_thread *thread, const struc
 			return map_copied(thread, &whole);
 		may_have_grown(thread, space, ev);
 		grows = pfs_space_find(space, ev->end - 1) && !pfs_space_find(space, thread->fault_addr);
-		err = pfs_space_map(space, ev) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
+		err = model->polled ? pfs_space_replaced(space, ev) : 0;
+		err = err ?: pfs_space_map(space, ev) ?: touch_raced(model, thread, space, ev->start, ev->end, ev->ts_ns);
 		region_grown(thread, space, grows, outcome);
 		return err;
 	case PFS_UNMAP:

@@ -113,6 +113,7 @@ static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint
 		return 0;
 	case PFS_NOTE_SOURCE:
 		model->priv->sees_handlers = !strcmp(fact->text, "stap");
+		model->polled = !strcmp(fact->text, "perf");
 		return 0;
 	case PFS_NOTE_LACKS: /* the tracepoint, or the function */
 		model->priv->lacks_around |= fact->what && strstr(fact->what, "map_pages");
@@ -153,11 +154,8 @@ const char *pfs_model_note(const struct pfs_model *model, const char *key)
 
 const char *pfs_model_polled(const struct pfs_model *model)
 {
-	const char *source = pfs_model_note(model, pfs_note_key(PFS_NOTE_SOURCE));
-
-	return source && !strcmp(source, "perf")
-		       ? "layouts were read now and then: what was removed or moved since the "
-			 "last time is not known"
+	return model->polled
+		       ? "layouts were read now and then: what was removed or moved since the last time is not known"
 		       : NULL;
 }
 

@@ -210,6 +210,7 @@ struct pfs_model {
 	unsigned int page_shift;    /* from the note "page_size"; default 12 */
 	bool heap_touches;	    /* from the note "kernel": regions are named as before 6.6 */
 	bool user_mode_only;	    /* the account that recorded had no right to faults in kernel mode (perf) */
+	bool polled;		    /* layouts were read now and then (perf) */
 	struct pfs_counts counts;   /* of all processes, without launcher */
 	struct pfs_counts launcher; /* of pfscope's child before it executes the command */
 	uint64_t nr_events;

@@ -58,6 +58,8 @@ bool pfs_space_below_stack(const struct pfs_space *space, uint64_t addr);
 
 /* Each applies events of its kind. 0 or -ENOMEM. */
 int pfs_space_map(struct pfs_space *space, const struct pfs_event *ev);
+/* Before a `map` of a polled layout: unmaps what it has replaced, which no event reports. */
+int pfs_space_replaced(struct pfs_space *space, const struct pfs_event *map);
 int pfs_space_unmap(struct pfs_space *space, uint64_t start, uint64_t end, uint64_t now_ns);
 int pfs_space_protect(struct pfs_space *space, const struct pfs_event *ev);
 int pfs_space_move(struct pfs_space *space, const struct pfs_event *ev);

@@ -255,6 +255,11 @@ static int retire_others(struct pfs_space *space, const struct pfs_event *ev)
 	return err;
 }
 
+int pfs_space_replaced(struct pfs_space *space, const struct pfs_event *map)
+{
+	return space_cut(space, map->start, map->end) ?: retire_others(space, map);
+}
+
 /*
  * A statement: [start, end) is one region with these attributes. From a source with identities that is all of
  * the region; another one may have yet to report what it is a part of.

@@ -142,10 +142,15 @@ static int on_mmap2(struct perf_session *s, const struct perf_item *item, const 
 {
 	struct pfs_event ev = event_of(item, PFS_MAP);
 	struct perf_proc *p = perf_proc(s, item->pid);
+	bool first;
 
 	if (!p)
 		return -ENOMEM;
+	first = p->empty;
+	p->empty = false;
 	p->changed = p->mapped = true;
+	if (first && !*name_of(r)) /* the stack, where exec made it: it is moved before the program begins */
+		return 0;
 	PFS_SET(&ev, start, START, r->addr);
 	PFS_SET(&ev, end, END, r->addr + r->len);
 	PFS_SET(&ev, dev, DEV, r->maj << 20 | r->min);
@@ -170,7 +175,8 @@ static int on_exec(struct perf_session *s, const struct perf_item *item, const s
 		return -ENOMEM;
 	free(p->maps);
 	p->maps = NULL;
-	p->changed = true;
+	p->changed = p->empty = true;
+	p->exec_ns = item->ts_ns;
 	PFS_SET(&ev, comm, COMM, r->comm);
 	while ((next = perf_queue_next(&s->queue, next, PERF_RECORD_MMAP2))) {
 		const struct pfs_perf_mmap2 *map = next->data;

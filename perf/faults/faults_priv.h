@@ -19,7 +19,10 @@ struct perf_item {
 	uint64_t ts_ns;
 	uint64_t addr, ip; /* of a fault */
 	uint64_t phys;	   /* of its address, and how large the page is that is mapped there; 0: unknown */
-	uint64_t page_size;
+	union {
+		uint64_t page_size;
+		uint64_t took_ns; /* of a layout: its read */
+	};
 	uint64_t order; /* of arrival: equal times keep it */
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
@@ -58,9 +61,11 @@ struct perf_proc {
 	uint64_t took_ns;
 	uint64_t pause_ns, due_ns; /* until the next time, and when that is; 0: at once */
 	/* what the events so far tell */
-	char *maps;  /* the text of its layout, or NULL */
-	bool mapped; /* something since */
-	bool anew;   /* ... which was told anew since its pages were */
+	uint64_t exec_ns; /* the last exec; 0: none */
+	char *maps;	  /* the text of its layout, or NULL */
+	bool mapped;	  /* something since */
+	bool empty;	  /* its new image has no mapping yet */
+	bool anew;	  /* ... which was told anew since its pages were */
 	struct pfs_page_ranges present;
 	UT_hash_handle hh;
 };

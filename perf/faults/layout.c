@@ -62,6 +62,7 @@ int perf_look(struct perf_session *s, struct perf_proc *p)
 	p->changed = false;
 	snprintf(path, sizeof(path), "/proc/%d/maps", p->key);
 	text = pfs_read_whole_file(path, NULL);
+	item.took_ns = pfs_now_ns() - item.ts_ns;
 	if (!text || !*text) {
 		free(text);
 		return text || errno != ENOMEM ? 0 : -ENOMEM;
@@ -96,6 +97,18 @@ static int emit_range(struct perf_session *s, struct pfs_event *ev, uint64_t sta
 	return perf_emit(s, ev);
 }
 
+/* Whether the process executed another program while its layout was read, so that the text may be of either image. */
+static bool execs_meanwhile(const struct perf_session *s, const struct perf_item *item)
+{
+	const struct perf_item *next = item;
+
+	while ((next = perf_queue_next(&s->queue, next, PERF_RECORD_COMM)) &&
+	       next->ts_ns <= item->ts_ns + item->took_ns)
+		if (((const struct perf_event_header *)next->data)->misc & PERF_RECORD_MISC_COMM_EXEC)
+			return true;
+	return false;
+}
+
 int perf_layout(struct perf_session *s, const struct perf_item *item)
 {
 	const struct pfs_event nothing = {
@@ -113,6 +126,8 @@ int perf_layout(struct perf_session *s, const struct perf_item *item)
 
 	if (!p)
 		return -ENOMEM;
+	if (execs_meanwhile(s, item))
+		return 0;
 	if (!p->mapped && p->maps && !strcmp(p->maps, text))
 		return 0;
 	p->mapped = false;
@@ -138,7 +153,7 @@ int perf_layout(struct perf_session *s, const struct perf_item *item)
 			ret = emit_range(s, &ev, r.start, r.end);
 	}
 	ev = nothing;
-	return ret ? ret : emit_range(s, &ev, end, -page);
+	return ret ?: emit_range(s, &ev, end, -page);
 }
 
 /* Those of [a, a + nr_a) that are not in [b, b + nr_b), both in order of address. */
@@ -188,6 +203,8 @@ int perf_pages(struct perf_session *s, const struct perf_item *item)
 
 	if (!p)
 		return -ENOMEM;
+	if (item->ts_ns - pages->took_ns <= p->exec_ns) /* it may be of the image before */
+		return 0;
 	PFS_SET(&ev, state, STATE, PFS_CACHE_ABSENT);
 	ret = p->anew ? emit_without(s, &ev, pages->range, pages->nr_regions, present, pages->nr_present)
 		      : emit_without(s, &ev, was->range, was->nr, present, pages->nr_present);

@@ -425,6 +425,15 @@ static int look_at_layouts(struct perf_session *s, bool all, struct pfs_err *err
 	return 0;
 }
 
+/* At the end those that seem unchanged are looked at, too: nothing reports what they have unmapped. */
+static void doubt_all(struct perf_session *s)
+{
+	struct perf_proc *p, *next;
+
+	HASH_ITER (hh, s->procs, p, next)
+		p->changed = true;
+}
+
 static int switch_all(struct perf_session *s, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr_events; i++)
@@ -522,6 +531,7 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 	int ret;
 
 	switch_all(s, PERF_EVENT_IOC_DISABLE);
+	doubt_all(s);
 	ret = look_at_layouts(s, true, err) ?: drain(s, err);
 	for (int cpu = 0; !ret && s->counts_lost && cpu < s->nr_cpus; cpu++)
 		ret = put_unreported(s, &s->cpus[cpu]);

@@ -66,4 +66,20 @@ for table in file process region thread; do
 	like "$out" "\"$table\": \\[" "--by $table --json"
 done
 
+# ---- a layout that was read now and then ----
+
+{
+	echo '# pfscope events 2'
+	echo '1.000000000 note key="source" value="perf"'
+	echo '1.000100000 map pid=1 tid=1 start=10000 end=20000 perms=rw-p off=0 dev=00:00 ino=0 name=""'
+	for page in 1 2 3; do
+		echo "1.00020000$page fault pid=1 tid=1 addr=1${page}000 mode=user class=minor"
+	done
+	echo '1.000300000 map pid=1 tid=1 start=10000 end=20000 perms=r--p off=0 dev=fe:00 ino=7 name="/lib/over"'
+	echo '1.000400000 fault pid=1 tid=1 addr=11000 mode=user class=minor'
+} >"$T/polled"
+pfscope report --csv --by region "$T/polled"
+is "$(awk -F, '/^table/ { for (i = 1; i <= NF; i++) at[$i] = i } /^region/ { print $at["faults"], $at["gone"], $NF }' <<<"$out" | sort)" \
+	'1 0 /lib/over
+3 1 anon' 'a mapping that another has replaced unreported keeps its faults'
 done_testing

@@ -102,6 +102,16 @@ for seed in ${SEEDS:-17 75}; do
 	least=1 compared "random operations, seed $seed" "$WORK/layout" "$seed" 2000 "run$seed/run"
 done
 
+# Nothing reports that memory is unmapped: at the end every process is looked at once more.
+"$WORK/pages" map:500 write:1-50 wait:1000 unmap:0-499 wait:4000 &
+child=$!
+sleep 0.3
+try "$PFSCOPE" attach --source=perf -d 1.5 --no-bars -o a.ev $child
+sed -E '/vsyscall/d' "/proc/$child/maps" | sort >exact
+is "$status|$("$PFSCOPE" maps a.ev | sed -E '/^#|vsyscall/d; s/\t# since .*//' | sort | diff - exact)" '0|' \
+	'attach: the last layout is that of /proc/PID/maps, though nothing was mapped and no fault came since it changed'
+kill $child
+
 # The report of it says so.
 pfscope maps p.ev
 like "$out" '^(# pid [^'$'\n'']*'$'\n'')?# may be wrong: layouts were read now and then' 'maps says that it may be wrong'
