@@ -24,23 +24,40 @@ later()
 		ns += more; while (ns < 0) { ns += 1e9; s-- } while (ns >= 1e9) { ns -= 1e9; s++ }; printf "%d.%09d", s, ns }'
 }
 
-# uncovered ROWS LAYOUT: those of the rows that the layout does not have, be it in several rows or as a part of a larger one
+# uncovered ROWS LAYOUT CHANGES FROM TO: those of the rows that the layout does not have, be it in several rows or as a part of a
+# larger one. Not those that have changed in between, and back.
 uncovered()
 {
 	perl -e '
-		use bigint qw(hex);
 		sub rows { open my $f, "<", shift or die; map {
 			my ($s, $e, $perms, $off, $what) = /^(\w+)-(\w+) (\S+) (\S+) (.*)/ or die;
 			my $file = $what !~ /^\S+ 0 /;
 			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/ +/ /gr, $_ ] } <$f> }
 		my @have = sort { $a->[0] <=> $b->[0] } rows($ARGV[1]);
+		open my $f, "<", $ARGV[2] or die;
+		my @changes = map { [ map { hex } @$_ ] } map {
+			my ($time, @ranges) = split; $time gt $ARGV[3] && $time le $ARGV[4] ? map { [ split /-/ ] } @ranges : () } <$f>;
 		for my $row (rows($ARGV[0])) {
+			next if grep { $_->[0] < $row->[1] && $row->[0] < $_->[1] } @changes;
 			my $at = $row->[0];
 			for (@have) {
 				$at = $_->[1] if $_->[0] <= $at && $at < $_->[1] && $_->[2] == $row->[2] && $_->[3] eq $row->[3];
 			}
 			print $row->[4] if $at < $row->[1];
-		}' "$1" "$2"
+		}' "$@"
+}
+
+# changes FILE: "TIME START-END..." of each change of a layout that ftrace has recorded, in hexadecimal digits. Of all processes:
+# some share an address space. Of an exec "TIME pid=PID".
+changes()
+{
+	"$PFSCOPE" events "$1" | perl -ne '
+		print "$1 pid=$2\n" if /^(\S+) exec .*?pid=(\d+)/;
+		next unless /^(\S+) (?:map|unmap|move|protect|brk) /;
+		my ($time, %v) = ($1, /(\w+)[=~](\S+)/g);
+		my @ranges = defined $v{end} ? ($v{start} // 0) . "-$v{end}" : ();
+		push @ranges, sprintf "%s-%x", $v{from}, hex($v{from}) + $v{len} if defined $v{len};
+		print join(" ", $time, @ranges ? @ranges : "0-7fffffffffff"), "\n"'
 }
 
 # compared NAME COMMAND...: its looks, of all processes
@@ -53,6 +70,7 @@ compared()
 	is "$? $(<err)" '0 ' "$name: recorded through both at once"
 	awk '$2 == "resident" && !/ start=/ { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
 		print v["pid"], $1, v["interval"] }' p.ev >looks
+	changes f.dat >changed
 	while read -r pid end took; do
 		at=$(later "$end" -"$took")
 		rows "$pid" f.dat "$at" >before
@@ -77,7 +95,7 @@ compared()
 		between=$((between + 1))
 		# what ftrace has at both times perf has, too
 		comm -12 exact now >stays
-		uncovered stays polled >missing
+		uncovered stays polled <(sed "s/pid=$pid\$/0-7fffffffffff/; /pid=/d" changed) "$end" "$at" >missing
 		[ ! -s missing ] || wrong+="pid $pid, $at, missing: $(head -n 9 missing)"$'\n'
 	done < <(some_of looks)
 	is "$wrong" '' "$name: $equal layouts equal, $between between looks lack nothing that stays"
