@@ -149,18 +149,15 @@ static int64_t cache_of(struct pfs_objects *o, const struct pfs_event *ev)
 
 	is_kmalloc = !strcmp(name, "kmalloc");
 	sized = (is_kmalloc || !named) && pfs_has(ev, PFS_F_ALLOCATED);
-	if (sized) {
-		snprintf(text, sizeof(text), "%s %" PRIu64, name, ev->allocated);
-		name = text;
-	}
 	nr = number_of(&o->cache_numbers, sized ? ev->allocated << 1 | is_kmalloc : text_key(name), &is_new);
 	if (nr < 0 || !is_new)
 		return nr;
 	cache = pfs_array_add(o->caches, o->nr_caches, o->max_caches);
 	if (!cache)
 		return -ENOMEM;
-	*cache =
-		(struct cache){ .name = pfs_intern(&o->strings, is_kmalloc ? text : name), .named = strcmp(name, "?") };
+	if (sized)
+		snprintf(text, sizeof(text), "%s %" PRIu64, name, ev->allocated);
+	*cache = (struct cache){ .name = pfs_intern(&o->strings, sized ? text : name), .named = named };
 	if (!cache->name)
 		return -ENOMEM;
 	cache->wanted = !o->filter.cache || !fnmatch(o->filter.cache, cache->name, 0);

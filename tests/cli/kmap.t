@@ -135,4 +135,21 @@ pfscope kmap "$DATA/dat/v6.dat"
 is "$status|$(grep -cv '^#' <<<"$out")" '0|0' 'a recording without objects has none'
 pfscope render "$DATA/text/report-kmem.txt"
 like "$status|$err" '^1\|.*no page-fault events.*`pfscope kmap` prints kernel objects' 'render says what the recording has'
+# ---- caches that the event does not name ----
+
+cat >"$T/caches" <<'EVENTS'
+# pfscope events 2
+1.000000001 alloc pid=1 tid=1 site=ffffffff81000001 ptr=ffff888000001000 size=60 cache="kmalloc"
+1.000000002 alloc pid=1 tid=1 site=ffffffff81000001 ptr=ffff888000002000 size=60 allocated=64 cache="kmalloc"
+1.000000003 alloc pid=1 tid=1 site=ffffffff81000001 ptr=ffff888000003000 size=60
+1.000000004 alloc pid=1 tid=1 site=ffffffff81000001 ptr=ffff888000004000 size=60 allocated=64
+1.000000005 alloc pid=1 tid=1 site=ffffffff81000001 ptr=ffff888000005000 size=60 allocated=64
+1.000000006 free pid=1 tid=1 site=ffffffff81000002 ptr=ffff888000004000 cache="own"
+1.000000007 free pid=1 tid=1 site=ffffffff81000002 ptr=ffff888000002000
+EVENTS
+is "$("$PFSCOPE" kmap --csv "$T/caches" | awk -F, 'NR > 1 { print substr($4, 15, 1), $7 }' | sort)" '1 "kmalloc"
+2 "kmalloc 64"
+3 "?"
+4 "own"
+5 "? 64"' 'a size class, a name that only the free has, or a size'
 done_testing
