@@ -53,9 +53,10 @@ bool pfs_pagemap_can_scan(void)
 	return ret >= 0;
 }
 
-static int add(struct pfs_page_ranges *present, const struct pm_region *found)
+/* The first `others` are not of this scan. */
+static int add(struct pfs_page_ranges *present, size_t others, const struct pm_region *found)
 {
-	struct pfs_page_range *last = present->nr ? &present->range[present->nr - 1] : NULL;
+	struct pfs_page_range *last = present->nr > others ? &present->range[present->nr - 1] : NULL;
 
 	if (last && last->end == found->start) {
 		last->end = found->end;
@@ -72,6 +73,7 @@ int pfs_pagemap_scan(pid_t pid, uint64_t start, uint64_t end, struct pfs_page_ra
 {
 	struct pm_region found[REGIONS_AT_ONCE];
 	int fd = pfs_process_open(pid, "pagemap"), nr, ret = 0;
+	const size_t others = present->nr;
 	struct pm_scan scan;
 
 	if (fd < 0)
@@ -79,7 +81,7 @@ int pfs_pagemap_scan(pid_t pid, uint64_t start, uint64_t end, struct pfs_page_ra
 	while (!ret && start < end) {
 		nr = scan_some(fd, &scan, found, start, end);
 		for (int i = 0; !ret && i < nr; i++)
-			ret = add(present, &found[i]);
+			ret = add(present, others, &found[i]);
 		if (nr < 0 || scan.walk_end <= start)
 			ret = ret ?: nr < 0 ? nr : -EIO;
 		start = scan.walk_end;

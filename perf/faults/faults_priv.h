@@ -130,8 +130,11 @@ int perf_take(void *ctx, const struct perf_event_header *header);
 /* An item of the queue to events; ctx is the source. */
 int perf_decode(void *ctx, const struct perf_item *item);
 
-/* layout.c: reads the layout of the process, and which pages are mapped, into the queue. 0 (also if it has ended) or -ENOMEM. */
-int perf_look(struct perf_session *s, struct perf_proc *proc);
+/*
+ * layout.c: reads the layouts of the processes that have changed and are due, and which of their pages are mapped, into the
+ * queue; or of all, for nothing reports what a process has unmapped. Sets due_ns. 0 or -ENOMEM.
+ */
+int perf_look_at(struct perf_session *s, bool all);
 
 /* These to events. */
 int perf_layout(struct perf_session *s, const struct perf_item *item);

@@ -17,6 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * Processes that changed are looked at this often: a new one sooner, then ever more rarely, and never for more than a
+ * fiftieth of the time.
+ */
+#define LOOK_FIRST_NS UINT64_C(10000000)
+#define LOOK_NS	      UINT64_C(200000000)
+#define LOOK_PART     50
+#define WAIT_NS	      UINT64_C(100000000)
+
 /* The regions, and what of them is present, if that can be asked for. NULL: no memory, or the process has ended (errno). */
 static struct perf_pages *scan(struct perf_proc *p, const char *maps, bool can_scan)
 {
@@ -52,7 +61,7 @@ static struct perf_pages *scan(struct perf_proc *p, const char *maps, bool can_s
 	return pages;
 }
 
-int perf_look(struct perf_session *s, struct perf_proc *p)
+static int look(struct perf_session *s, struct perf_proc *p)
 {
 	struct perf_item item = { .cpu = -1, .pid = p->key, .tid = p->key };
 	struct perf_pages *pages;
@@ -85,6 +94,35 @@ int perf_look(struct perf_session *s, struct perf_proc *p)
 	item.ts_ns += pages->took_ns;
 	item.data = pages;
 	return perf_queue_put(&s->queue, item);
+}
+
+static uint64_t pause_after(const struct perf_proc *p)
+{
+	uint64_t pause_ns = p->pause_ns ? p->pause_ns * 2 : LOOK_FIRST_NS;
+
+	pause_ns = pause_ns < LOOK_NS ? pause_ns : LOOK_NS;
+	return p->took_ns * LOOK_PART > pause_ns ? p->took_ns * LOOK_PART : pause_ns;
+}
+
+int perf_look_at(struct perf_session *s, bool all)
+{
+	uint64_t now_ns = pfs_now_ns();
+	struct perf_proc *p, *next;
+
+	s->due_ns = now_ns + WAIT_NS;
+	HASH_ITER (hh, s->procs, p, next) {
+		bool is_due = all || (p->changed && now_ns >= p->due_ns);
+
+		if (is_due && look(s, p))
+			return -ENOMEM;
+		if (is_due || !p->pause_ns)
+			p->pause_ns = pause_after(p);
+		if (now_ns >= p->due_ns)
+			p->due_ns = now_ns + p->pause_ns;
+		if (p->due_ns < s->due_ns)
+			s->due_ns = p->due_ns;
+	}
+	return 0;
 }
 
 static int emit_range(struct perf_session *s, struct pfs_event *ev, uint64_t start, uint64_t end)

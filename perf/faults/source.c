@@ -26,15 +26,6 @@
 #define BUFFER_ROOT_KB 8192
 #define WAKEUP_PART    4 /* of it, when full, wakes pfscope */
 
-/*
- * Processes that changed are looked at this often: a new one sooner, then ever more rarely, and never for more than a
- * fiftieth of the time.
- */
-#define LOOK_FIRST_NS UINT64_C(10000000)
-#define LOOK_NS	      UINT64_C(200000000)
-#define LOOK_PART     50
-#define WAIT_NS	      UINT64_C(100000000)
-
 struct perf_options {
 	bool pfn;
 };
@@ -395,45 +386,6 @@ static int drain(struct perf_session *s, struct pfs_err *err)
 	return ret ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : 0;
 }
 
-static uint64_t pause_after(const struct perf_proc *p)
-{
-	uint64_t pause_ns = p->pause_ns ? p->pause_ns * 2 : LOOK_FIRST_NS;
-
-	pause_ns = pause_ns < LOOK_NS ? pause_ns : LOOK_NS;
-	return p->took_ns * LOOK_PART > pause_ns ? p->took_ns * LOOK_PART : pause_ns;
-}
-
-/* Those that have changed; at the end all. */
-static int look_at_layouts(struct perf_session *s, bool all, struct pfs_err *err)
-{
-	uint64_t now_ns = pfs_now_ns();
-	struct perf_proc *p, *next;
-
-	s->due_ns = now_ns + WAIT_NS;
-	HASH_ITER (hh, s->procs, p, next) {
-		bool look = p->changed && (all || now_ns >= p->due_ns);
-
-		if (look && perf_look(s, p))
-			return no_memory(err);
-		if (look || !p->pause_ns)
-			p->pause_ns = pause_after(p);
-		if (now_ns >= p->due_ns)
-			p->due_ns = now_ns + p->pause_ns;
-		if (p->due_ns < s->due_ns)
-			s->due_ns = p->due_ns;
-	}
-	return 0;
-}
-
-/* At the end those that seem unchanged are looked at, too: nothing reports what they have unmapped. */
-static void doubt_all(struct perf_session *s)
-{
-	struct perf_proc *p, *next;
-
-	HASH_ITER (hh, s->procs, p, next)
-		p->changed = true;
-}
-
 static int switch_all(struct perf_session *s, unsigned long request)
 {
 	for (size_t i = 0; i < s->nr_events; i++)
@@ -457,7 +409,7 @@ static int look(struct pfs_live *live, struct pfs_err *err)
 {
 	struct perf_session *s = of(live);
 
-	return look_at_layouts(s, true, err);
+	return perf_look_at(s, true) ? no_memory(err) : 0;
 }
 
 static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
@@ -480,7 +432,7 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 	for (unsigned int i = nr_fds; i < nr; i++) /* the thread of the ring's first event has ended: it wakes nobody */
 		for (int cpu = 0; s->poll_fds[i].revents & (POLLHUP | POLLERR) && cpu < s->nr_cpus; cpu++)
 			s->cpus[cpu].hung_up |= s->cpus[cpu].ring.fd == s->poll_fds[i].fd;
-	return drain(s, err) ?: look_at_layouts(s, false, err);
+	return drain(s, err) ?: perf_look_at(s, false) ? no_memory(err) : 0;
 }
 
 /*
@@ -531,8 +483,7 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 	int ret;
 
 	switch_all(s, PERF_EVENT_IOC_DISABLE);
-	doubt_all(s);
-	ret = look_at_layouts(s, true, err) ?: drain(s, err);
+	ret = perf_look_at(s, true) ? no_memory(err) : drain(s, err);
 	for (int cpu = 0; !ret && s->counts_lost && cpu < s->nr_cpus; cpu++)
 		ret = put_unreported(s, &s->cpus[cpu]);
 	if (!ret) /* all of before is in the queue now */
