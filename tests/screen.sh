@@ -10,10 +10,11 @@
 #     keys "$PFSCOPE top x.dat" Enter
 #     shows 'end$' 'the replay has ended'
 #
-# A line "OVER:STATUS" is printed when a command has ended, "@" is the prompt of the shell.
+# A line "OVER NR:STATUS" is printed when the command NR has ended, "@" is the prompt of the shell.
 
 export TMUX_TMPDIR=$T
 unset TMUX
+started=0
 tm_nr=0 # a new server has a new socket: one that is ending still has its own
 
 tm()
@@ -52,10 +53,12 @@ keys()
 	tm send-keys "$@"
 }
 
-# start COMMAND: a line for the shell. Its text is gone from the screen before what it draws is looked at.
+# start COMMAND: a line for the shell. Its text is gone from the screen before what it draws is looked at. It has a number,
+# so that the end of the command before it, which is on the screen until "clear" runs, is not taken for its own.
 start()
 {
-	keys -l "clear; $1; echo OVER:\$?"
+	started=$((started + 1))
+	keys -l "clear; $1; echo OVER $started:\$?"
 	keys Enter
 }
 
@@ -72,7 +75,7 @@ shows()
 # over STATUS NAME: the command has ended with that status, and the screen is the one that was before it.
 over()
 {
-	shows "^OVER:$1\$" "$2"
+	shows "^OVER $started:$1\$" "$2"
 }
 
 # golden FILE NAME: the screen is the file's.
@@ -102,7 +105,7 @@ after_race()
 {
 	wait_for 60 eval '! the_top pfscope-screen'
 	keys Enter
-	keys -l 'clear; echo OVER:137'
+	keys -l "clear; echo OVER $started:137"
 	keys Enter
 }
 

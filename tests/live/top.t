@@ -143,7 +143,7 @@ for how in 'TERM pfscope-top 143' 'INT pfscope-top 130' 'HUP pfscope-top 129' 'K
 		keys q
 	elif [ $whom = keeper ]; then
 		keys q
-		shows '^OVER:' "keepers: q"
+		shows '^OVER [0-9]*:' "keepers: q"
 		gone 'kill -9 of the keepers'
 		end_loop
 		continue
