@@ -243,6 +243,8 @@ static const struct handler {
 	[RAW_PFS_NOTE] = { take_note, IN_FAULT },
 	[RAW_PFS_HIST] = { asm_fault_counted, IN_FAULT },
 	[RAW_PFS_CACHED] = { asm_cached, IN_FAULT },
+	[RAW_PFS_ACCESS] = { asm_object_access, IN_FAULT },
+	[RAW_PFS_WATCH] = { asm_watch, IN_FAULT },
 };
 
 /* An event of no use to pfscope, passed on as it was printed. Its thread need not be one that is traced. */

@@ -355,7 +355,7 @@ void asm_fault_machine(struct pfs_assembler *a, const char *machine);
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 
 /* ---- objects.c ---- */
-asm_fn asm_object_alloc, asm_object_free, asm_pages;
+asm_fn asm_object_alloc, asm_object_free, asm_pages, asm_object_access, asm_watch;
 void asm_sites_free(struct pfs_assembler *a);
 
 /* ---- life.c ---- */

@@ -121,6 +121,41 @@ int asm_object_free(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	return object(a, t, raw, &ev);
 }
 
+/* pfscope's own records, of hardware watchpoints (watch/watch.h). */
+int asm_object_access(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+	int err;
+
+	if (!has_address(raw) || raw->arg[2] == RAW_ABSENT)
+		return 0;
+	asm_event_init(&ev, raw, t, PFS_ACCESS);
+	if (raw->arg[5] != RAW_ABSENT)
+		PFS_SET(&ev, pid, PID, raw->arg[5]);
+	err = set_site(a, &ev, raw);
+	PFS_SET(&ev, ptr, PTR, raw->arg[1]);
+	PFS_SET(&ev, off, OFF, raw->arg[2]);
+	PFS_SET(&ev, len, LEN, raw->arg[3]);
+	if (raw->arg[4] == PFS_READ || raw->arg[4] == PFS_WRITE)
+		PFS_SET(&ev, access, ACCESS, raw->arg[4]);
+	return err ?: asm_emit(a, &ev);
+}
+
+int asm_watch(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	asm_event_init(&ev, raw, NULL, PFS_WATCH);
+	PFS_SET(&ev, ptr, PTR, raw->arg[0]);
+	PFS_SET(&ev, off, OFF, raw->arg[1]);
+	PFS_SET(&ev, len, LEN, raw->arg[2]);
+	if (raw->arg[3] != RAW_ABSENT)
+		PFS_SET(&ev, count, COUNT, raw->arg[3]);
+	if (raw->arg[4] == 1)
+		PFS_SET(&ev, last, LAST, 1);
+	return asm_emit(a, &ev);
+}
+
 int asm_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	bool freed = raw->kind == RAW_PAGE_FREE;

@@ -55,6 +55,10 @@ enum raw_kind {
 	RAW_PFS_HIST, /* arg: address, error code, count, 1 = kernel mode, interval in ns */
 	/* arg: dev, ino, start and end in bytes, enum pfs_cached, age in ns, 1 = the file's last one, order of its folios */
 	RAW_PFS_CACHED,
+	/* arg: the instruction after it, the watched object, offset in it and bytes watched, enum pfs_access, pid */
+	RAW_PFS_ACCESS,
+	/* arg: object, offset, bytes; words that these were chosen from, or, at the end, accesses lost; 1 = the end */
+	RAW_PFS_WATCH,
 	RAW_NR_KINDS,
 };
 

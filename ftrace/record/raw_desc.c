@@ -88,6 +88,8 @@ const struct raw_desc raw_descs[] = {
 	EVENT("pfscope", "pfs_hist", RAW_PFS_HIST, NULL, "address", "error_code", "count", "kernel", "interval"),
 	EVENT("pfscope", "pfs_cached", RAW_PFS_CACHED, NULL, "dev", "ino", "off", "end_off", "state", "interval",
 	      "last", "order"),
+	EVENT("pfscope", "pfs_access", RAW_PFS_ACCESS, NULL, "call_site", "ptr", "off", "len", "access", "pid"),
+	EVENT("pfscope", "pfs_watch", RAW_PFS_WATCH, NULL, "ptr", "off", "len", "count", "last"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
 

@@ -47,12 +47,13 @@ enum pfs_kind {
 	PFS_MAJOR,    /* the fault under way had to read a page of the file (dev ino off) */
 	PFS_CACHED,   /* the state of pages of a file in the page cache: dev ino off end_off state interval last */
 	PFS_RESIDENT, /* a look at the page table found [start, end) mapped, or not: state; without these: it has ended */
-	PFS_ACCESS,   /* a page was referenced in the interval_ns before (sampling sources) */
-	PFS_ALLOC,    /* the kernel allocated an object: ptr site func size allocated cache, or pages: pfn order size */
-	PFS_FREE,     /* ... and freed it: ptr site func cache, or pfn order */
-	PFS_LOST,     /* `count` events were lost on `cpu` since the last one there */
-	PFS_NOTE,     /* a header fact: key value */
-	PFS_TRACE,    /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
+	PFS_ACCESS, /* a page was referenced in the interval_ns before (sampling sources); or bytes of an object: see WATCH */
+	PFS_ALLOC, /* the kernel allocated an object: ptr site func size allocated cache, or pages: pfn order size */
+	PFS_FREE,  /* ... and freed it: ptr site func cache, or pfn order */
+	PFS_WATCH, /* from now on each access to [off, off+len) of the object at ptr is an `access`, until last=1: count */
+	PFS_LOST,  /* `count` events were lost on `cpu` since the last one there */
+	PFS_NOTE,  /* a header fact: key value */
+	PFS_TRACE, /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
 	PFS_NR_KINDS,
 };
 

@@ -147,6 +147,8 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_OBJECTS] = { .key = "objects",
 		{ FIELD("pages", NUMBER, count), OPTIONAL("min", NUMBER, first), OPTIONAL("max", NUMBER, last),
 		  OPTIONAL("cache", STRING, text) } },
+	[PFS_NOTE_WATCHPOINTS] = { .key = "watchpoints",
+		{ FIELD("interval", NUMBER, interval_ns), FIELD("where", STRING, text) } },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

@@ -524,7 +524,7 @@ int touch_access(struct pfs_model *model, struct pfs_thread *thread, const struc
 	struct pfs_page what = { .first_ns = ev->ts_ns, .last_ns = ev->ts_ns, .flags = PFS_PAGE_REFERENCED };
 	struct pfs_space *space = pfs_proc_space(thread->proc);
 
-	if (model->priv->muted)
+	if (model->priv->muted || !pfs_has(ev, PFS_F_ADDR)) /* an object of the kernel's */
 		return 0;
 	outcome->space = space;
 	outcome->region = pfs_space_find(space, ev->addr);
