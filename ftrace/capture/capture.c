@@ -106,7 +106,7 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	struct capture_drain *d = &c->drain;
 	int ret = 0;
 
-	d->flushed_ns = until;
+	d->flushed_ns = until = capture_watch_until(c, until);
 	ret = c->accounts ? pfs_accounts_take(c->accounts) : 0;
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the kernel's counts");
@@ -143,7 +143,7 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 	ret = capture_take_layouts(c, err) ?: capture_accounts_begin(c, err) ?: capture_list_tasks(c, err)
 		      ?: pfs_instance_write(c->instance, "tracing_on", "1", err) ?: capture_accounts_begin(c, err)
 		      ?: capture_list_tasks(c, err)
-		      ?: capture_enter_running(c, err) ?: capture_joins_start(c, err);
+		      ?: capture_enter_running(c, err) ?: capture_joins_start(c, err) ?: capture_watch_start(c, err);
 	/* Only now: removing an instance keeps the kernel from making one. */
 	pfs_instance_clean_others(c->instance);
 	return ret;
@@ -160,7 +160,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 	struct capture_drain *d = &c->drain;
 	int nr = nr_fds;
 
-	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 3))
+	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 4))
 		return -ENOMEM;
 	memcpy(d->poll_fds, fds, nr_fds * sizeof(*fds));
 	nr += pfs_sideband_poll(c->sideband, d->poll_fds + nr);
@@ -168,6 +168,7 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 		poll_also(d, d->cpus[i].raw_fd, &nr);
 	poll_also(d, c->text.pipe_fd, &nr);
 	poll_also(d, c->joins.fd, &nr);
+	poll_also(d, c->watch.fd, &nr);
 	poll_also(d, c->cache ? pfs_cache_fd(c->cache) : -1, &nr);
 	return nr;
 }
@@ -191,7 +192,7 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 	ret = c->cache ? pfs_cache_take(c->cache, pfs_sideband_put, c->sideband) : 0;
 	if (ret)
 		return pfs_err_set(err, ret, "no memory for the state of the page cache");
-	return capture_joins_take(c, err) ?: drain(c, c->drain.live, err);
+	return capture_joins_take(c, err) ?: capture_watch_take(c, err) ?: drain(c, c->drain.live, err);
 }
 
 /*
@@ -250,7 +251,7 @@ static int finish_accounts(struct pfs_capture *c, struct pfs_err *err)
 int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
-	int ret = capture_joins_end(c, err) ?: accounts_end(c, err)
+	int ret = capture_joins_end(c, err) ?: capture_watch_end(c, err) ?: accounts_end(c, err)
 		      ?: pfs_instance_write(c->instance, "tracing_on", "0", err) ?: accounts_end(c, err);
 
 	pfs_sched_priority_restore(&c->priority);

@@ -109,6 +109,14 @@ struct capture_joins {
 	unsigned int nr_joined, max_joined;
 };
 
+/* Accesses to kernel objects. */
+struct capture_watch {
+	int fd;		      /* the helper's socket; -1: there is none (any more) */
+	uint64_t until_ns;    /* what it sends later is not of before that */
+	struct pfs_tids tids; /* whose allocations it learns from */
+	bool ending;
+};
+
 struct pfs_capture {
 	struct pfs_live base;
 	struct pfs_source_config config;
@@ -127,6 +135,7 @@ struct pfs_capture {
 	struct pfs_sched_priority priority;
 	struct capture_running running;
 	struct capture_joins joins;
+	struct capture_watch watch;
 	struct capture_drain drain;
 	struct capture_own own;
 	struct capture_text text;
@@ -164,6 +173,8 @@ int capture_text_write(struct pfs_capture *c, int fd, struct pfs_err *err);
 /* capture/setup.c: the instance, which the first call of settle() sets up, and the events that are enabled in it */
 bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc);	    /* not a tracer's or ours */
 const char *capture_filter_of(const struct raw_desc *desc, char *buf, size_t size); /* what any reader needs; or NULL */
+const char *capture_object_filter(const struct pfs_object_choice *o, const struct raw_desc *desc, char *buf,
+				  size_t size); /* or NULL */
 int capture_settle(struct pfs_capture *c, struct pfs_err *err);
 int capture_enable_later(struct pfs_capture *c, bool runs_already,
 			 struct pfs_err *err); /* those for when they are needed */
@@ -187,6 +198,15 @@ int capture_joins_start(struct pfs_capture *c, struct pfs_err *err); /* the last
 int capture_joins_take(struct pfs_capture *c, struct pfs_err *err);  /* what the watcher has sent */
 int capture_joins_end(struct pfs_capture *c, struct pfs_err *err);
 void capture_joins_free(struct pfs_capture *c);
+
+/* capture/watch.c: accesses to kernel objects; nothing to do unless these are wanted */
+int capture_watch_open(struct pfs_capture *c, struct pfs_err *err);		  /* needs privilege */
+int capture_watch_process(struct pfs_capture *c, pid_t pid, struct pfs_err *err); /* before the start */
+int capture_watch_start(struct pfs_capture *c, struct pfs_err *err);
+int capture_watch_take(struct pfs_capture *c, struct pfs_err *err); /* what the helper has sent */
+uint64_t capture_watch_until(const struct pfs_capture *c,
+			     uint64_t until_ns); /* what is of before that may be written */
+int capture_watch_end(struct pfs_capture *c, struct pfs_err *err);
 
 /* capture/open.c: opening and closing */
 struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err);

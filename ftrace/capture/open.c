@@ -94,7 +94,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	if (c->config.objects)
 		c->tracers.symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
-	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), loads, c, err);
+	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), loads, c, err) ?: capture_watch_open(c, err);
 }
 
 struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs_err *err)
@@ -110,7 +110,7 @@ struct pfs_live *capture_open(const struct pfs_source_config *config, struct pfs
 	c->options = config->options;
 	if (!c->config.buffer_kb)
 		c->config.buffer_kb = 8192;
-	c->own.fd = c->text.pipe_fd = c->text.spool_fd = c->joins.fd = c->joins.connector_fd = -1;
+	c->own.fd = c->text.pipe_fd = c->text.spool_fd = c->joins.fd = c->joins.connector_fd = c->watch.fd = -1;
 	c->drain.pipe_fds[0] = c->drain.pipe_fds[1] = -1;
 	memset(c->counters.fds, -1, sizeof(c->counters.fds));
 	pfs_fd_limit_raise();
@@ -161,6 +161,8 @@ int capture_close(struct pfs_live *live, struct pfs_err *err)
 		return 0;
 	pfs_sched_priority_restore(&c->priority);
 	capture_joins_free(c);
+	capture_watch_end(c, &(struct pfs_err){ "" });
+	free(c->watch.tids.tids);
 	pfs_merge_free(c->drain.live);
 	for (int i = 0; c->drain.cpus && i < c->drain.nr_cpus; i++) {
 		pfs_close(c->drain.cpus[i].raw_fd);

@@ -75,7 +75,7 @@ int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	int ret;
 
 	if (c->config.objects)
-		return capture_settle(c, err)
+		return capture_settle(c, err) ?: capture_watch_process(c, pid, err)
 			       ?: c->config.objects->all ? 0
 							 : capture_note(c, pid, PFS_FACT(LAUNCH, .pid = pid));
 	/* The side-band takes its time: it comes before the instance is needed. */
@@ -183,7 +183,8 @@ int capture_attach(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	int ret, added;
 
 	if (c->config.objects)
-		return capture_settle(c, err) ?: capture_note(c, pid, PFS_FACT(ATTACH, .pid = pid));
+		return capture_settle(c, err) ?: capture_watch_process(c, pid, err)
+			       ?: capture_note(c, pid, PFS_FACT(ATTACH, .pid = pid));
 	ret = capture_attach_all(c, &pid, 1, err);
 	added = ret ? 0 : pfs_tids_add(&c->running.tids, pid);
 

@@ -131,7 +131,8 @@ static const char *lack_of(const struct raw_desc *desc)
 }
 
 /* Objects of other processes are freed, too: their allocations are recorded and left out when the recording is read. */
-static const char *object_filter(const struct pfs_object_choice *o, const struct raw_desc *desc, char *buf, size_t size)
+const char *capture_object_filter(const struct pfs_object_choice *o, const struct raw_desc *desc, char *buf,
+				  size_t size)
 {
 	bool allocates = desc->kind == RAW_KMALLOC || desc->kind == RAW_CACHE_ALLOC;
 	int len = 0;
@@ -151,7 +152,7 @@ static int enable(struct pfs_capture *c, const struct raw_desc *desc, struct pfs
 	char buf[FILTER_MAX];
 
 	return pfs_instance_enable(c->instance, desc->system, desc->name,
-				   c->config.objects ? object_filter(c->config.objects, desc, buf, sizeof(buf))
+				   c->config.objects ? capture_object_filter(c->config.objects, desc, buf, sizeof(buf))
 						     : capture_filter_of(desc, buf, sizeof(buf)),
 				   err);
 }

@@ -110,3 +110,26 @@ const char *pfs_symbols_find(const struct pfs_symbols *s, uint64_t addr, uint64_
 		*start = s->list[lo - 1].addr;
 	return s->list[lo - 1].name;
 }
+
+bool pfs_symbols_next(const struct pfs_symbols *s, const char *name, uint64_t *start, uint64_t *end)
+{
+	size_t first = pfs_lower_bound(s->nr, k, s->list[k].addr < *end);
+
+	for (size_t i = first; i < s->nr; i++) {
+		size_t next = i + 1;
+
+		if (strcmp(s->list[i].name, name))
+			continue;
+		while (next < s->nr && s->list[next].addr == s->list[i].addr)
+			next++;
+		*start = s->list[i].addr;
+		*end = next < s->nr ? s->list[next].addr : *start + 1;
+		return true;
+	}
+	return false;
+}
+
+uint64_t pfs_symbols_first(const struct pfs_symbols *s)
+{
+	return s->nr ? s->list[0].addr : 0;
+}

@@ -33,7 +33,8 @@ rooms()
 	ftrace assemble: record event base
 	ftrace sideband: record os base
 	ftrace user: sideband tracefs os base
-	ftrace capture: user sideband assemble text dat tracefs record event os base
+	ftrace watch: record os base
+	ftrace capture: watch user sideband assemble text dat tracefs record event os base
 	stap tapset:
 	stap module: os base
 	stap decode: tapset event base
