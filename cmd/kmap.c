@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP };
+enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP, OPT_WATCH_EVERY };
 
 struct kmap_args {
 	/* printing */
@@ -59,6 +59,10 @@ static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat (`-o -- ...': in pfscope.dat)", 3 },
 	{ "all", OPTION_FLAG(struct kmap_args, choice.all), NULL, 0, "Objects of all processes", 3 },
 	{ "pages", OPTION_FLAG(struct kmap_args, choice.pages), NULL, 0, "Record pages, too", 3 },
+	{ "watch", OPTION_WORD(struct kmap_args, choice.watch), "WHAT", 0,
+	  "See who reads and writes objects, by hardware watchpoints on two words at a time: those of `cache=GLOB', allocated by `site=FUNCTION', or `random' ones",
+	  3 },
+	{ "watch-every", OPT_WATCH_EVERY, "TIME", 0, "Choose other words after TIME (default 20ms)", 3 },
 	{ "duration", 'd', "TIME", 0, "Without a command: stop after TIME (10, 1.5s, 100ms)", 3 },
 	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 3 },
 	{ 0 },
@@ -119,11 +123,11 @@ static void set_format(struct kmap_args *args, const char *name, struct argp_sta
 static void check(struct kmap_args *args, struct argp_state *state)
 {
 	const struct recording_args *r = &args->run.recording;
-	bool choice =
-		args->choice.all || args->choice.pages || r->file || r->config.buffer_kb || args->attach.duration_ns;
+	bool choice = args->choice.all || args->choice.pages || args->choice.watch || args->choice.watch_ns ||
+		      r->file || r->config.buffer_kb || args->attach.duration_ns;
 
 	if (!args->records && choice)
-		argp_error(state, "--all, --pages, -o, -d and -b: only with `kmap record'");
+		argp_error(state, "--all, --pages, --watch, -o, -d and -b: only with `kmap record'");
 	if (args->compat && (args->stats || args->symbols || args->format))
 		argp_error(state, "--kmap-compat: prints lines of its own: without --stats, --symbols and --format");
 	if (!args->records)
@@ -133,6 +137,8 @@ static void check(struct kmap_args *args, struct argp_state *state)
 		argp_error(
 			state,
 			"record: --stats, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
+	if (args->choice.watch_ns && !args->choice.watch)
+		argp_error(state, "--watch-every: nothing is watched (--watch WHAT)");
 	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)
 		argp_error(state, "record: no command, --pid or --all given");
 	if (args->filter.nr_pids && (args->run.command || args->choice.all))
@@ -168,6 +174,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		args->run.recording.config.buffer_kb = buffer_of_option(arg, state);
+		return 0;
+	case OPT_WATCH_EVERY:
+		args->choice.watch_ns = duration_of_option(state, "watch-every", arg, 1000000);
 		return 0;
 	case 'd':
 		args->attach.duration_ns = duration_of_option(state, "duration", arg, 0);

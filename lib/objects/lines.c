@@ -40,8 +40,12 @@ static void put_columns(const struct pfs_kmap *k)
 			"# Kernel objects, one a line: alloc_ip,pid,obj_va_ptr,size,alloc_time,free_time,free_ip,executable. "
 			"Times are seconds since the first event; size is in bytes as requested; obj_va_ptr of pages is "
 			"pfn:NUMBER%s. free_time and free_ip: - the object is alive at the end, ? it was freed but its free "
-			"was not recorded.\n",
-			pfs_objects_stats(k->objects)->hashed ? ", other addresses are hashed" : "");
+			"was not recorded.%s\n",
+			pfs_objects_stats(k->objects)->hashed ? ", other addresses are hashed" : "",
+			pfs_objects_accesses(k->objects)
+				? " Below an object, indented, its accesses while words of it were watched (few are: see --stats): "
+				  "access_ip,access_pid,write_count,read_count; access_ip is the instruction after the access."
+				: "");
 }
 
 static void begin(struct pfs_kmap *k)
@@ -67,6 +71,20 @@ static const char *executable(char *buf, size_t size, const struct pfs_object_wh
 	return buf;
 }
 
+/* Of watched words only. */
+static void put_accesses(const struct pfs_kmap *k, const struct pfs_object_end *end,
+			 const char *(*site)(char *buf, size_t size, const struct pfs_kmap *k, uint32_t site))
+{
+	char ip[WORD_MAX];
+
+	for (unsigned int i = 0; i < end->nr_accesses; i++) {
+		const struct pfs_object_access *a = &end->accesses[i];
+
+		fprintf(k->out, "  %s,%" PRId32 ",%" PRIu64 ",%" PRIu64 "\n", site(ip, sizeof(ip), k, a->site),
+			number_of_who(pfs_objects_who(k->objects, a->who)), a->writes, a->reads);
+	}
+}
+
 static int put_line(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
 {
 	static const char *const unknown[] = { [PFS_OBJECT_UNSEEN] = "?", [PFS_OBJECT_ALIVE] = "-" };
@@ -83,6 +101,7 @@ static int put_line(void *ctx, const struct pfs_object *o, const struct pfs_obje
 		freed ? time_text(ended, k, end->ts_ns) : unknown[end->fate],
 		freed ? site_text(to, sizeof(to), k, end->site) : unknown[end->fate],
 		executable(comm, sizeof(comm), who));
+	put_accesses(k, end, site_text);
 	return 0;
 }
 
@@ -91,6 +110,11 @@ static const char *pointer(char buf[24], uint64_t value)
 {
 	snprintf(buf, 24, value ? "%016" PRIx64 : "(null)", value);
 	return buf;
+}
+
+static const char *site_pointer(char *buf, size_t size, const struct pfs_kmap *k, uint32_t site)
+{
+	return pointer(buf, pfs_objects_site(k->objects, site)->addr);
 }
 
 /*
@@ -112,6 +136,7 @@ static int put_compat(void *ctx, const struct pfs_object *o, const struct pfs_ob
 		pointer(at, pfs_object_address(o)), o->size, o->alloc_ns / JIFFY_NS,
 		end->fate == PFS_OBJECT_ALIVE ? 0 : end->ts_ns / JIFFY_NS, pointer(to, free_ip[end->fate]),
 		executable(comm, sizeof(comm), who));
+	put_accesses(k, end, site_pointer);
 	return 0;
 }
 
@@ -190,6 +215,24 @@ static void json_who(struct pfs_kmap *k, const struct pfs_object_who *who, const
 		pfs_json_string(&k->json, comm_key, who->comm);
 }
 
+static void json_accesses(struct pfs_kmap *k, const struct pfs_object_end *end)
+{
+	if (!end->nr_accesses)
+		return;
+	pfs_json_begin(&k->json, "accesses", "[");
+	for (unsigned int i = 0; i < end->nr_accesses; i++) {
+		const struct pfs_object_access *a = &end->accesses[i];
+
+		pfs_json_begin(&k->json, NULL, "{");
+		json_site(k, a->site, "access_ip", "access_func");
+		json_who(k, pfs_objects_who(k->objects, a->who), "pid", NULL);
+		pfs_json_u64(&k->json, "writes", a->writes);
+		pfs_json_u64(&k->json, "reads", a->reads);
+		pfs_json_end(&k->json, "}");
+	}
+	pfs_json_end(&k->json, "]");
+}
+
 static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
 {
 	struct pfs_kmap *k = ctx;
@@ -215,6 +258,7 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	}
 	if (end->unsure)
 		pfs_json_bool(&k->json, "unsure", true);
+	json_accesses(k, end);
 	pfs_json_end(&k->json, "}");
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "event/notes.h"
+#include "objects/accesses.h"
 #include "objects/pairs.h"
 
 #include <errno.h>
@@ -84,7 +85,8 @@ struct pfs_objects {
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
 	struct pfs_intern *strings;
-	uint64_t lost_ns; /* of the last loss; 0: none */
+	uint64_t lost_ns;	      /* of the last loss; 0: none */
+	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
 	char *command;
 	struct pfs_objects_stats stats;
 };
@@ -304,6 +306,10 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 		free(o->command);
 		o->command = strdup(fact.text);
 		return o->command ? 0 : -ENOMEM;
+	case PFS_NOTE_WATCHPOINTS:
+		o->accesses.stats.interval_ns = fact.interval_ns;
+		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
+		return o->accesses.stats.where ? 0 : -ENOMEM;
 	case PFS_NOTE_LACKS:
 		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
 		return 0;
@@ -314,9 +320,31 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 
 /* ---- allocations and frees ---- */
 
-static int pass_end(struct pfs_objects *o, const struct pfs_object *object, const struct pfs_object_end *end)
+/* Is it one of those whose accesses were to be seen? cache: its own, or as its free named it. */
+static bool is_of_choice(const struct pfs_objects *o, const struct pfs_object *object, uint32_t cache)
 {
-	return o->sink.end ? o->sink.end(o->sink.ctx, object, end) : 0;
+	const char *where = o->accesses.stats.where, *func = o->sites[object->site].func;
+
+	if (!where)
+		return false;
+	if (!strncmp(where, "cache=", 6))
+		return !fnmatch(where + 6, o->caches[cache].name, 0);
+	if (strncmp(where, "site=", 5))
+		return true;
+	return func && strcspn(func, "+") == strlen(where + 5) && !strncmp(func, where + 5, strlen(where + 5));
+}
+
+static int pass_end(struct pfs_objects *o, const struct pfs_object *object, struct pfs_object_end *end)
+{
+	bool chosen = is_of_choice(o, object, end->cache);
+	int ret;
+
+	if (chosen)
+		pfs_accesses_end(&o->accesses, object, end);
+	ret = o->sink.end ? o->sink.end(o->sink.ctx, object, end) : 0;
+	if (chosen)
+		pfs_accesses_forget(&o->accesses, object);
+	return ret;
 }
 
 static int unseen_end(struct pfs_objects *o, const struct pfs_object *old, uint64_t ts_ns)
@@ -340,6 +368,8 @@ static int do_alloc(struct pfs_objects *o, const struct operation *op)
 		return had;
 	if (had)
 		had = unseen_end(o, &old, op->object.alloc_ns);
+	if (!had && is_of_choice(o, &op->object, op->object.cache))
+		had = pfs_accesses_alloc(&o->accesses, &op->object);
 	o->stats.allocs++;
 	return had ?: o->sink.alloc ? o->sink.alloc(o->sink.ctx, &op->object) : 0;
 }
@@ -435,6 +465,34 @@ static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 	return push(o, &op);
 }
 
+/* ---- accesses ---- */
+
+/* The object that lives where the event is, if it is of the choice. */
+static const struct pfs_object *object_at(struct pfs_objects *o, const struct pfs_event *ev, struct pfs_object *room)
+{
+	return pfs_pairs_find(&o->pairs, key_of(ev), room) && is_of_choice(o, room, room->cache) ? room : NULL;
+}
+
+/* In the queue are older operations. */
+static int watch_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	struct pfs_object room;
+
+	return drain_queue(o) ?: pfs_accesses_watch(&o->accesses, ev, object_at(o, ev, &room));
+}
+
+static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	int64_t site = pfs_has(ev, PFS_F_PTR) ? site_of(o, ev) : 0, who = pfs_has(ev, PFS_F_PTR) ? who_of(o, ev) : 0;
+	struct pfs_object room;
+
+	if (!pfs_has(ev, PFS_F_PTR)) /* to a page */
+		return 0;
+	if (site < 0 || who < 0)
+		return -ENOMEM;
+	return drain_queue(o) ?: pfs_accesses_access(&o->accesses, ev, site, who, object_at(o, ev, &room));
+}
+
 static int take_event(void *objects, const struct pfs_event *ev)
 {
 	struct pfs_objects *o = objects;
@@ -447,6 +505,10 @@ static int take_event(void *objects, const struct pfs_event *ev)
 	case PFS_ALLOC:
 	case PFS_FREE:
 		return object_event(o, ev);
+	case PFS_WATCH:
+		return watch_event(o, ev);
+	case PFS_ACCESS:
+		return access_event(o, ev);
 	case PFS_LOST:
 		o->lost_ns = ev->ts_ns;
 		o->stats.lost += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
@@ -507,6 +569,7 @@ int pfs_objects_end(struct pfs_objects *o)
 							 .ts_ns = o->stats.last_ns,
 							 .unsure = alive[i].alloc_ns < o->lost_ns });
 	free(alive);
+	pfs_accesses_finish(&o->accesses);
 	return ret;
 }
 
@@ -529,6 +592,7 @@ void pfs_objects_free(struct pfs_objects *o)
 	if (!o)
 		return;
 	pfs_pairs_fini(&o->pairs);
+	pfs_accesses_fini(&o->accesses);
 	PFS_HASH_FREE(o->site_numbers.all);
 	PFS_HASH_FREE(o->cache_numbers.all);
 	PFS_HASH_FREE(o->who_numbers.all);
@@ -561,6 +625,11 @@ const char *pfs_objects_cache(const struct pfs_objects *o, uint32_t cache)
 const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *o, uint32_t who)
 {
 	return &o->whos[who];
+}
+
+const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *o)
+{
+	return o->accesses.stats.where ? &o->accesses : NULL;
 }
 
 const char *pfs_objects_command(const struct pfs_objects *o)

@@ -2,6 +2,7 @@
 /*
  * Kernel objects: which allocation a free belongs to, across CPUs, in order of time. A sink of events; it needs no model.
  *
+ *     objects/accesses.h  who read and wrote watched objects, and estimates of all accesses
  *     objects/tally.h  objects added up: by cache, call site, size class and process
  *     objects/kmap.h   objects and tables as text, CSV and JSON
  *
@@ -42,12 +43,20 @@ enum pfs_object_fate {
 	PFS_OBJECT_ALIVE,  /* at the end, as far as is known */
 };
 
+/* Accesses to an object by one instruction in one process, as far as words of it were watched. */
+struct pfs_object_access {
+	uint32_t site, who;
+	uint64_t reads, writes;
+};
+
 struct pfs_object_end {
 	enum pfs_object_fate fate;
 	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end */
 	uint32_t site, who; /* of a free */
 	uint32_t cache; /* the object's; if its allocation did not name it, as the free did (kernels of before 6.18) */
 	bool unsure;	/* alive, but events were lost since it was allocated */
+	const struct pfs_object_access *accesses; /* in order of appearance */
+	unsigned int nr_accesses;
 };
 
 /* A call site. addr 0: not known; func NULL: neither. */
@@ -109,6 +118,10 @@ const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *obje
 const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *objects, uint32_t site);
 const char *pfs_objects_cache(const struct pfs_objects *objects, uint32_t cache); /* "?": unknown */
 const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *objects, uint32_t who);
+
+/* Once pfs_objects_end() has returned. NULL: nothing was watched. */
+struct pfs_accesses;
+const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *objects);
 
 /* The command that was recorded; NULL: unknown. */
 const char *pfs_objects_command(const struct pfs_objects *objects);

@@ -72,6 +72,16 @@ int pfs_pairs_add(struct pfs_pairs *p, const struct pfs_object *o, struct pfs_ob
 	return had;
 }
 
+bool pfs_pairs_find(const struct pfs_pairs *p, uint64_t key, struct pfs_object *object)
+{
+	size_t i = p->max ? slot_of(p, key) : 0;
+
+	if (!p->max || !p->keys[i])
+		return false;
+	*object = pfs_pairs_object(p, i);
+	return true;
+}
+
 bool pfs_pairs_take(struct pfs_pairs *p, uint64_t key, struct pfs_object *object)
 {
 	size_t hole, mask = p->max - 1;

@@ -50,6 +50,9 @@ static inline struct pfs_object pfs_pairs_object(const struct pfs_pairs *pairs, 
 /* 0; 1: another object had the address, and is in *old; or -ENOMEM. */
 int pfs_pairs_add(struct pfs_pairs *pairs, const struct pfs_object *object, struct pfs_object *old);
 
+/* The object of that key. False: there is none. */
+bool pfs_pairs_find(const struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
+
 /* Removes the object of that key. False: there is none. */
 bool pfs_pairs_take(struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
 

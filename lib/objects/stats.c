@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "objects/accesses_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -162,7 +163,9 @@ static void put_row(const struct pfs_kmap *k, int by, const struct pfs_tally_row
 static void put_table(const struct pfs_kmap *k, const struct pfs_tally *tally, int by)
 {
 	const struct pfs_tally_table *table = &tally->by[by];
-	size_t rows = k->top ? k->top : tables[by].rows, nr = table->nr < rows ? table->nr : rows;
+	/* Of a recording with accesses these have the room. */
+	size_t few = pfs_objects_accesses(k->objects) && tables[by].rows > 1 ? 1 : tables[by].rows;
+	size_t rows = k->top ? k->top : few, nr = table->nr < rows ? table->nr : rows;
 
 	if (!nr)
 		return;
@@ -217,6 +220,7 @@ static int stats_text(const struct pfs_kmap *k, const struct pfs_tally *tally)
 	for (int by = PFS_TALLY_CACHE; by < PFS_NR_TALLIES; by++)
 		put_table(k, tally, by);
 	put_leaks(k, tally);
+	pfs_kmap_accesses_text(k);
 	return 0;
 }
 
@@ -346,7 +350,7 @@ static int stats_tables(struct pfs_kmap *k, const struct pfs_tally *tally)
 	table = ret ? NULL : pfs_table_new(low_columns);
 	if (table)
 		add_lows(table, k, &tally->by[PFS_TALLY_SITE]);
-	ret = ret ?: write_table(k, table, "only_grows");
+	ret = ret ?: write_table(k, table, "only_grows") ?: pfs_kmap_accesses_tables(k, write_table);
 	if (!ret && k->form == PFS_KMAP_JSON) {
 		pfs_json_end(&k->json, "}");
 		fputc('\n', k->out);

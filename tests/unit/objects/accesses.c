@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Accesses seen at watched words: to which object they belong, and whether the estimates of all accesses lie as near to the
+ * truth as they say: against a simulated kernel whose accesses are all known.
+ */
+#include "objects/accesses.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define AT(i) (UINT64_C(0xffff888100000000) + (i)*UINT64_C(256))
+#define IP(i) (UINT64_C(0xffffffff81000000) + (i)*16)
+#define BYTES 64
+#define WORDS (BYTES / 8)
+
+struct heard {
+	struct pfs_objects *objects;
+	char *text;
+	size_t len;
+	FILE *out;
+};
+
+static int hear(void *ctx, const struct pfs_object *object, const struct pfs_object_end *end)
+{
+	struct heard *h = ctx;
+
+	for (unsigned int i = 0; i < end->nr_accesses; i++)
+		fprintf(h->out, "%lx@%lu %lx %d r%lu w%lu\n", (unsigned long)pfs_object_address(object) & 0xffff,
+			(unsigned long)object->alloc_ns,
+			(unsigned long)pfs_objects_site(h->objects, end->accesses[i].site)->addr & 0xffff,
+			pfs_objects_who(h->objects, end->accesses[i].who)->pid, (unsigned long)end->accesses[i].reads,
+			(unsigned long)end->accesses[i].writes);
+	return 0;
+}
+
+static void give(struct heard *h, const struct pfs_event *ev)
+{
+	struct pfs_sink sink = pfs_objects_sink(h->objects);
+
+	assert_int_equal(pfs_emit(&sink, ev), 0);
+}
+
+static void begin(struct heard *h, const char *where)
+{
+	struct pfs_event ev = { .kind = PFS_NOTE };
+	char value[100];
+
+	*h = (struct heard){ 0 };
+	h->out = open_memstream(&h->text, &h->len);
+	h->objects = pfs_objects_new(NULL, &(struct pfs_object_sink){ .end = hear, .ctx = h });
+	assert_non_null(h->objects);
+	snprintf(value, sizeof(value), "interval=1000 where=%s", where);
+	PFS_SET(&ev, key, KEY, "watchpoints");
+	PFS_SET(&ev, value, VALUE, value);
+	give(h, &ev);
+}
+
+/* The lines of all objects; the caller frees. */
+static char *finish(struct heard *h)
+{
+	assert_int_equal(pfs_objects_end(h->objects), 0);
+	fclose(h->out);
+	return h->text;
+}
+
+static struct pfs_event event(enum pfs_kind kind, uint64_t ts_ns, int32_t pid, uint64_t ptr)
+{
+	struct pfs_event ev = { .kind = kind, .ts_ns = ts_ns };
+
+	PFS_SET(&ev, pid, PID, pid);
+	PFS_SET(&ev, tid, TID, pid);
+	PFS_SET(&ev, ptr, PTR, ptr);
+	return ev;
+}
+
+static void alloc_of(struct heard *h, uint64_t ts_ns, uint64_t ptr, const char *cache, uint64_t bytes)
+{
+	struct pfs_event ev = event(PFS_ALLOC, ts_ns, 1, ptr);
+
+	PFS_SET(&ev, size, SIZE, bytes);
+	PFS_SET(&ev, allocated, ALLOCATED, bytes);
+	PFS_SET(&ev, cache, CACHE, cache);
+	PFS_SET(&ev, site, SITE, IP(1000));
+	PFS_SET(&ev, func, FUNC, "make+0x10");
+	give(h, &ev);
+}
+
+static void alloc(struct heard *h, uint64_t ts_ns, uint64_t ptr)
+{
+	alloc_of(h, ts_ns, ptr, "filp", BYTES);
+}
+
+static void release(struct heard *h, uint64_t ts_ns, uint64_t ptr)
+{
+	struct pfs_event ev = event(PFS_FREE, ts_ns, 1, ptr);
+
+	give(h, &ev);
+}
+
+static void watch(struct heard *h, uint64_t ts_ns, uint64_t ptr, uint64_t off, uint64_t count, bool last)
+{
+	struct pfs_event ev = { .kind = PFS_WATCH, .ts_ns = ts_ns };
+
+	PFS_SET(&ev, ptr, PTR, ptr);
+	PFS_SET(&ev, off, OFF, off);
+	PFS_SET(&ev, len, LEN, 8);
+	PFS_SET(&ev, count, COUNT, count);
+	if (last)
+		PFS_SET(&ev, last, LAST, 1);
+	give(h, &ev);
+}
+
+static void touch(struct heard *h, uint64_t ts_ns, int32_t pid, uint64_t ptr, uint64_t off, uint64_t ip, int access)
+{
+	struct pfs_event ev = event(PFS_ACCESS, ts_ns, pid, ptr);
+
+	PFS_SET(&ev, off, OFF, off);
+	PFS_SET(&ev, len, LEN, 8);
+	PFS_SET(&ev, access, ACCESS, access);
+	PFS_SET(&ev, site, SITE, ip);
+	give(h, &ev);
+}
+
+static void end(struct heard *h, const char *wanted)
+{
+	char *text = finish(h);
+
+	assert_string_equal(text, wanted);
+	free(text);
+	pfs_objects_free(h->objects);
+}
+
+/* ---- whose they are ---- */
+
+static void test_of_an_object(void **state)
+{
+	struct heard h;
+	const struct pfs_access_stats *s;
+	char *text;
+
+	begin(&h, "random");
+	alloc(&h, 10, AT(0));
+	watch(&h, 20, AT(0), 16, 8, false);
+	touch(&h, 21, 7, AT(0), 16, IP(1), PFS_READ);
+	touch(&h, 22, 7, AT(0), 16, IP(1), PFS_WRITE);
+	touch(&h, 23, 8, AT(0), 16, IP(1), PFS_READ);
+	touch(&h, 24, 7, AT(0), 16, IP(2), PFS_READ);
+	touch(&h, 25, 7, AT(0), 16, IP(1), PFS_READ);
+	watch(&h, 30, AT(0), 16, 2, true);
+	touch(&h, 31, 7, AT(0), 16, IP(1), PFS_READ); /* nothing is watched */
+	release(&h, 50, AT(0));
+	text = finish(&h);
+	assert_string_equal(text, "0@10 10 7 r2 w1\n0@10 10 8 r1 w0\n0@10 20 7 r1 w0\n");
+	free(text);
+	s = &pfs_objects_accesses(h.objects)->stats;
+	assert_int_equal(s->nr_objects, 1);
+	assert_int_equal(s->nr_watched, 1);
+	assert_int_equal(s->nr_words, 1);
+	assert_int_equal(s->strays, 1);
+	assert_int_equal(s->lost, 2);
+	assert_true(s->byte_ns == 40.0 * BYTES);
+	assert_true(s->watched_byte_ns == 10.0 * 8);
+	pfs_objects_free(h.objects);
+}
+
+/* The place stays watched, whoever lives there. */
+static void test_of_its_successor(void **state)
+{
+	struct heard h;
+	const struct pfs_access_stats *s;
+	char *text;
+
+	begin(&h, "random");
+	alloc(&h, 10, AT(0));
+	watch(&h, 20, AT(0), 16, 8, false);
+	touch(&h, 21, 7, AT(0), 16, IP(1), PFS_READ);
+	release(&h, 30, AT(0));
+	touch(&h, 31, 7, AT(0), 16, IP(1), PFS_READ); /* of the allocator, or a use after free */
+	alloc(&h, 40, AT(0));
+	touch(&h, 41, 7, AT(0), 16, IP(1), PFS_WRITE);
+	alloc(&h, 50, AT(0)); /* freed unseen */
+	touch(&h, 51, 7, AT(0), 16, IP(3), PFS_WRITE);
+	watch(&h, 60, AT(0), 16, 0, true);
+	text = finish(&h);
+	assert_string_equal(text, "0@10 10 7 r1 w0\n0@40 10 7 r0 w1\n0@50 30 7 r0 w1\n");
+	free(text);
+	s = &pfs_objects_accesses(h.objects)->stats;
+	assert_int_equal(s->nr_watched, 3);
+	assert_int_equal(s->strays, 1);
+	assert_true(s->watched_byte_ns == 8.0 * (10 + 10 + 10));
+	pfs_objects_free(h.objects);
+}
+
+static void test_only_of_the_choice(void **state)
+{
+	struct heard h;
+
+	begin(&h, "cache=fil*");
+	alloc_of(&h, 10, AT(0), "dentry", BYTES);
+	alloc_of(&h, 10, AT(1), "filp", BYTES);
+	alloc_of(&h, 10, AT(2), "filp", 16); /* ends before the word */
+	for (int i = 0; i < 3; i++)
+		watch(&h, 20, AT(i), 16, 24, false);
+	for (int i = 0; i < 4; i++) /* the last of no object */
+		touch(&h, 21, 7, AT(i), 16, IP(i), PFS_READ);
+	end(&h, "100@10 10 7 r1 w0\n");
+	begin(&h, "site=make");
+	alloc(&h, 10, AT(0));
+	watch(&h, 20, AT(0), 16, 24, false);
+	touch(&h, 21, 7, AT(0), 16, IP(1), PFS_READ);
+	end(&h, "0@10 10 7 r1 w0\n");
+	begin(&h, "site=mak");
+	alloc(&h, 10, AT(0));
+	watch(&h, 20, AT(0), 16, 24, false);
+	touch(&h, 21, 7, AT(0), 16, IP(1), PFS_READ);
+	end(&h, "");
+}
+
+/* Accesses to a page, by other means. */
+static void test_of_pages(void **state)
+{
+	struct pfs_event ev = { .kind = PFS_ACCESS, .ts_ns = 5 };
+	struct heard h;
+
+	begin(&h, "random");
+	PFS_SET(&ev, addr, ADDR, 0x1000);
+	give(&h, &ev);
+	end(&h, "");
+}
+
+/* ---- estimates ---- */
+
+static uint64_t random_below(uint64_t *state, uint64_t nr)
+{
+	return next_random(state) % nr;
+}
+
+/* When all words are watched, nothing is estimated. */
+static void test_census(void **state)
+{
+	const struct pfs_access_sum *sum;
+	struct heard h;
+
+	begin(&h, "random");
+	alloc_of(&h, 10, AT(0), "filp", 16);
+	watch(&h, 20, AT(0), 0, 2, false);
+	watch(&h, 20, AT(0), 8, 2, false);
+	for (int i = 0; i < 5; i++)
+		touch(&h, 21, 7, AT(0), 0, IP(1), PFS_READ);
+	touch(&h, 21, 7, AT(0), 8, IP(1), PFS_READ);
+	touch(&h, 21, 7, AT(0), 8, IP(1), PFS_WRITE);
+	watch(&h, 30, AT(0), 0, 0, true);
+	watch(&h, 30, AT(0), 8, 0, true);
+	free(finish(&h));
+	assert_int_equal(pfs_objects_accesses(h.objects)->nr_sums, 1);
+	sum = &pfs_objects_accesses(h.objects)->sums[0];
+	assert_int_equal(sum->seen[0], 6);
+	assert_int_equal(sum->seen[1], 1);
+	assert_true(sum->estimate[0] == 6 && sum->variance[0] == 0);
+	assert_true(sum->estimate[1] == 1 && sum->variance[1] == 0);
+	pfs_objects_free(h.objects);
+}
+
+/*
+ * 20 objects of 8 words; the rate of each word is its own, from none to many, and changes with time. Of each interval a tenth
+ * is not watched. Returns how often the truth was in the interval, in so many recordings.
+ */
+enum { SLOTS = 20, INTERVALS = 150, STEP = 1000 };
+
+static unsigned int times_right(uint64_t seed, unsigned int recordings, double *sum_of_errors)
+{
+	unsigned int right = 0;
+
+	for (unsigned int r = 0; r < recordings; r++) {
+		uint64_t state = seed + r, truth[2] = { 0 };
+		const struct pfs_access_sum *sum = NULL;
+		struct heard h;
+
+		begin(&h, "random");
+		for (int i = 0; i < SLOTS; i++)
+			alloc(&h, 1, AT(i));
+		for (int t = 1; t <= INTERVALS; t++) {
+			uint64_t from = (uint64_t)t * STEP, a = random_below(&state, SLOTS * WORDS), b;
+
+			do
+				b = random_below(&state, SLOTS * WORDS);
+			while (a == b);
+			watch(&h, from, AT(a / WORDS), a % WORDS * 8, SLOTS * WORDS, false);
+			watch(&h, from, AT(b / WORDS), b % WORDS * 8, SLOTS * WORDS, false);
+			/* 10 moments, of which the last is not watched */
+			for (int moment = 0; moment < 10; moment++) {
+				if (moment == 9) {
+					watch(&h, from + 900, AT(a / WORDS), a % WORDS * 8, 0, true);
+					watch(&h, from + 900, AT(b / WORDS), b % WORDS * 8, 0, true);
+				}
+				for (uint64_t w = 0; w < SLOTS * WORDS; w++) {
+					unsigned int nr = w % 3 ? random_below(&state, 1 + w % 7 + t % 5) : 0;
+
+					for (unsigned int i = 0; i < nr; i++) {
+						int access = w % 2 ? PFS_WRITE : PFS_READ;
+
+						truth[access == PFS_WRITE]++;
+						if (moment < 9 && (w == a || w == b))
+							touch(&h, from + moment * 100 + 1, 7, AT(w / WORDS),
+							      w % WORDS * 8, IP(1), access);
+					}
+				}
+			}
+		}
+		free(finish(&h));
+		assert_int_equal(pfs_objects_accesses(h.objects)->nr_sums, 1);
+		sum = &pfs_objects_accesses(h.objects)->sums[0];
+		for (int write = 0; write < 2; write++) {
+			double off = sum->estimate[write] - truth[write];
+
+			*sum_of_errors += off / truth[write];
+			right += fabs(off) <= pfs_access_margin(sum->variance[write]);
+			assert_true(pfs_access_margin(sum->variance[write]) < truth[write]);
+		}
+		pfs_objects_free(h.objects);
+	}
+	return right;
+}
+
+static void test_interval(void **state)
+{
+	double errors = 0;
+	unsigned int right = times_right(11, 200, &errors);
+
+	print_message("%u of 400 in the interval, mean error %.2f %%\n", right, errors / 4);
+	assert_in_range(right, 400 * 93 / 100, 400 * 985 / 1000);
+	assert_true(fabs(errors / 400) < 0.01);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_an_object),
+		cmocka_unit_test(test_of_its_successor),
+		cmocka_unit_test(test_only_of_the_choice),
+		cmocka_unit_test(test_of_pages),
+		cmocka_unit_test(test_census),
+		cmocka_unit_test(test_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
