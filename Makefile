@@ -41,7 +41,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
-# Headers only: these libraries are loaded when they are needed (lib/plot/file.c, lib/symbol/symbol.c).
+# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/symbol.c).
 HEADER_PKGS := cairo libelf
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.

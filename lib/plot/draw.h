@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The drawing of a plot by cairo: plot/draw.c plans and draws the picture with the strokes of plot/pen.c, plot/legend.c
- * draws what stands below it, and plot/file.c has the surfaces. Only these include this header.
+ * draws what stands below it, plot/surface.c has the surfaces, and plot/file.c chooses the format. plot/alive.c is the
+ * same for a plot of kernel objects. Only these include this header.
  */
 #ifndef PFS_PLOT_DRAW_H
 #define PFS_PLOT_DRAW_H
@@ -44,7 +45,7 @@ enum pfs_plot_terse {
 };
 
 struct pfs_plot_picture {
-	const struct pfs_plot *plot;
+	const struct pfs_plot *plot; /* NULL: a picture of kernel objects (plot/alive.c) */
 	const struct pfs_plot_style *style;
 	const struct pfs_plot_theme *theme;
 	const struct pfs_cairo *cairo;
@@ -68,6 +69,26 @@ int pfs_plot_picture_plan(struct pfs_plot_picture *picture);
 int pfs_plot_picture_draw(const struct pfs_plot_picture *picture, struct pfs_err *err);
 
 void pfs_plot_picture_fini(struct pfs_plot_picture *picture);
+
+/* ---- surfaces, and files of them ---- */
+
+/* What a picture is, in words and numbers, and how it is drawn. */
+struct pfs_plot_content {
+	const char *title, *summary; /* for readers of the file */
+	int (*draw)(const struct pfs_plot_picture *picture, struct pfs_err *err);
+	void (*put_numbers)(const struct pfs_plot_picture *picture, struct pfs_json *json); /* for programs */
+};
+
+/* 0, or -ENOENT with err set: it is not installed. It stays loaded, for it cannot be unloaded cleanly. */
+int pfs_plot_cairo_load(struct pfs_cairo *cairo, struct pfs_err *err);
+
+/* Calls plan() with a picture->on of that format, because widths of text differ. What it returns, or -ENOMEM. */
+int pfs_plot_surface_plan(struct pfs_plot_picture *picture, enum pfs_plot_format format,
+			  int (*plan)(struct pfs_plot_picture *picture));
+
+/* Draws the picture and writes it as SVG, PNG or PDF. 0 or -errno with err set. */
+int pfs_plot_surface_write(struct pfs_plot_picture *picture, const struct pfs_plot_content *content,
+			   enum pfs_plot_format format, FILE *out, struct pfs_err *err);
 
 /* ---- the legend: what the colours mean, and remarks on the recording ---- */
 
