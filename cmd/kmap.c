@@ -3,6 +3,7 @@
  * pfscope kmap: prints the kernel objects of a recording, or what they add up to; `pfscope kmap record` records them.
  */
 #include "base/array.h"
+#include "base/atomic_file.h"
 #include "base/number.h"
 #include "base/term.h"
 #include "base/units.h"
@@ -11,18 +12,24 @@
 #include "common/reading.h"
 #include "common/recorded.h"
 #include "objects/kmap.h"
+#include "objects/series.h"
+#include "plot/plot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP, OPT_WATCH_EVERY };
+enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME };
 
 struct kmap_args {
 	/* printing */
 	const char *file;
-	bool stats, symbols, compat, salvage;
+	bool stats, symbols, compat, salvage, bars;
 	unsigned int top;
+	const char *plot; /* file; NULL: none */
+	enum pfs_plot_format plot_format;
+	struct pfs_plot_style style;
 	const char *format;
 	struct pfs_object_filter filter; /* recording: cache and size only */
 	int32_t *pids;
@@ -38,12 +45,17 @@ static const struct argp_option options[] = {
 	{ "stats", OPTION_FLAG(struct kmap_args, stats), NULL, 0,
 	  "Print tables by cache, call site, process (with --top, --json or --csv also by size class), and what may leak",
 	  1 },
+	{ "bars", OPTION_FLAG(struct kmap_args, bars), NULL, 0,
+	  "Draw the pages that the objects are in as bars, each object a cell (with --all or --top more than a screen)",
+	  1 },
+	{ "plot", OPT_PLOT, "FILE", 0, "Draw live bytes by call site over time into FILE: svg, png or pdf", 1 },
+	{ "theme", OPT_THEME, "THEME", 0, "With --plot: background `light' (the default) or `dark'", 1 },
 	{ "symbols", OPTION_FLAG(struct kmap_args, symbols), NULL, 0,
 	  "Print functions instead of addresses, as far as the recording has them", 1 },
 	{ "kmap-compat", OPTION_FLAG(struct kmap_args, compat), NULL, 0,
 	  "Print the lines as the Memorizer kernel does: no comment, jiffies of 4 ms, 0 and deadbeef for what is not known",
 	  1 },
-	{ "top", OPT_TOP, "N", 0, "With --stats: N rows of each table (default: one screen)", 1 },
+	{ "top", OPT_TOP, "N", 0, "With --stats or --bars: N rows of each table or cache (default: one screen)", 1 },
 	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: `text' (the default), `json' or `csv'", 1 },
 	{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },
 	{ "csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1 },
@@ -57,7 +69,8 @@ static const struct argp_option options[] = {
 	{ "size", OPT_SIZE, "MIN-MAX", 0, "Only objects of so many bytes, as requested (64-128, 1K-, -64)", 2 },
 	{ NULL, 0, NULL, 0, "Recording (`kmap record'):", 3 },
 	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat (`-o -- ...': in pfscope.dat)", 3 },
-	{ "all", OPTION_FLAG(struct kmap_args, choice.all), NULL, 0, "Objects of all processes", 3 },
+	{ "all", OPTION_FLAG(struct kmap_args, choice.all), NULL, 0, "Objects of all processes (--bars: all pages)",
+	  3 },
 	{ "pages", OPTION_FLAG(struct kmap_args, choice.pages), NULL, 0, "Record pages, too", 3 },
 	{ "watch", OPTION_WORD(struct kmap_args, choice.watch), "WHAT", 0,
 	  "See who reads and writes objects, by hardware watchpoints on two words at a time: those of `cache=GLOB', allocated by `site=FUNCTION', or `random' ones",
@@ -119,19 +132,47 @@ static void set_format(struct kmap_args *args, const char *name, struct argp_sta
 	args->format = name;
 }
 
+static void set_plot(struct kmap_args *args, const char *file, struct argp_state *state)
+{
+	int format = pfs_plot_format_of_file(file);
+
+	if (format != PFS_PLOT_SVG && format != PFS_PLOT_PNG && format != PFS_PLOT_PDF)
+		argp_error(state, "--plot: %s: unknown suffix (svg, png or pdf)", file);
+	args->plot = file;
+	args->plot_format = format;
+}
+
+static const struct pfs_plot_theme *theme_of_option(const char *arg, struct argp_state *state)
+{
+	const char *names[PFS_PLOT_THEMES];
+
+	for (int i = 0; i < PFS_PLOT_THEMES; i++)
+		names[i] = pfs_plot_themes[i].name;
+	return &pfs_plot_themes[option_word(state, "theme", arg, names, PFS_PLOT_THEMES, "light or dark")];
+}
+
 /* Refuses options of the other use, which would do nothing. */
 static void check(struct kmap_args *args, struct argp_state *state)
 {
 	const struct recording_args *r = &args->run.recording;
-	bool choice = args->choice.all || args->choice.pages || args->choice.watch || args->choice.watch_ns ||
-		      r->file || r->config.buffer_kb || args->attach.duration_ns;
+	bool choice = (args->choice.all && !args->bars) || args->choice.pages || args->choice.watch ||
+		      args->choice.watch_ns || r->file || r->config.buffer_kb || args->attach.duration_ns;
 
 	if (!args->records && choice)
 		argp_error(state, "--all, --pages, --watch, -o, -d and -b: only with `kmap record'");
 	if (args->compat && (args->stats || args->symbols || args->format))
 		argp_error(state, "--kmap-compat: prints lines of its own: without --stats, --symbols and --format");
+	if (args->stats + args->compat + args->bars + !!args->plot > 1)
+		argp_error(state, "--stats, --bars, --plot and --kmap-compat: only one of them");
+	if ((args->bars || args->plot) && args->format)
+		argp_error(state, "--%s: has no --format (without it objects are JSON or CSV)",
+			   args->bars ? "bars" : "plot");
+	if (args->style.theme && !args->plot)
+		argp_error(state, "--theme: only with --plot");
 	if (!args->records)
 		return;
+	if (args->bars || args->plot)
+		argp_error(state, "record: --bars and --plot are of printing");
 	if (args->stats || args->symbols || args->compat || args->top || args->format || args->filter.comm ||
 	    args->salvage)
 		argp_error(
@@ -162,6 +203,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TOP:
 		args->top = top_of_option(arg, "rows", state);
+		return 0;
+	case OPT_PLOT:
+		set_plot(args, arg, state);
+		return 0;
+	case OPT_THEME:
+		args->style.theme = theme_of_option(arg, state);
 		return 0;
 	case OPT_PID:
 		parse_pids(args, arg, state);
@@ -209,6 +256,7 @@ static const struct argp argp = {
 	       "Examples:\n"
 	       "  pfscope kmap record -o k.dat -- make     record the objects of a command\n"
 	       "  pfscope kmap --stats k.dat               tables: caches, call sites, processes, leaks\n"
+	       "  pfscope kmap --plot=k.svg k.dat          who had how much memory when\n"
 	       "  pfscope kmap --symbols --cache 'sock*' k.dat\n"
 	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system",
 };
@@ -277,6 +325,99 @@ static int read_file(const struct kmap_args *args, void *ctx, const struct pfs_s
 	return input_read(args->file, &how, sink, err);
 }
 
+/* ---- pictures ---- */
+
+/* Gives all objects of the file to the sink. */
+static int read_objects(const struct kmap_args *args, const struct pfs_object_filter *filter,
+			const struct pfs_object_sink *to, struct pfs_objects **objects, struct pfs_err *err)
+{
+	struct pfs_sink sink;
+	int ret;
+
+	*objects = pfs_objects_new(filter, to);
+	if (!*objects)
+		return pfs_err_set(err, -ENOMEM, "no memory for objects");
+	sink = pfs_objects_sink(*objects);
+	ret = read_file(args, NULL, &sink, err);
+	return ret < 0 ? ret : pfs_objects_end(*objects);
+}
+
+struct plotting {
+	const struct kmap_args *args;
+	struct pfs_series series;
+	struct pfs_tally tally;
+};
+
+static int plot_alloc(void *ctx, const struct pfs_object *object)
+{
+	struct plotting *p = ctx;
+	const struct pfs_object_sink series = pfs_series_sink(&p->series), tally = pfs_tally_sink(&p->tally);
+
+	return series.alloc(series.ctx, object) ?: tally.alloc(tally.ctx, object);
+}
+
+static int plot_end(void *ctx, const struct pfs_object *object, const struct pfs_object_end *end)
+{
+	struct plotting *p = ctx;
+	const struct pfs_object_sink series = pfs_series_sink(&p->series), tally = pfs_tally_sink(&p->tally);
+
+	return series.end(series.ctx, object, end) ?: tally.end(tally.ctx, object, end);
+}
+
+static int draw_plot(void *ctx, FILE *out, struct pfs_err *err)
+{
+	const struct plotting *p = ctx;
+
+	return pfs_plot_write_alive(&p->series, &p->tally, &p->args->style, p->args->plot_format, out, err);
+}
+
+static int plot(struct kmap_args *args, struct pfs_err *err)
+{
+	struct plotting p = { .args = args };
+	const struct pfs_object_sink to = { plot_alloc, plot_end, &p };
+	int ret;
+
+	args->style.file = args->file && strcmp(args->file, "-") ? basename(args->file) : NULL;
+	ret = read_objects(args, &args->filter, &to, &p.series.objects, err) ?: pfs_series_end(&p.series);
+	pfs_tally_sort(&p.tally);
+	if (!ret)
+		ret = pfs_atomic_file_write(args->plot, draw_plot, &p, err);
+	if (ret < 0 && !*err->msg)
+		pfs_err_set(err, ret, "no memory for the plot");
+	pfs_tally_fini(&p.tally);
+	pfs_series_fini(&p.series);
+	pfs_objects_free(p.series.objects);
+	return ret;
+}
+
+/* --cache chooses pages, not objects: kernels before 6.18 name the cache of an object only when it is freed. */
+static int bars(struct kmap_args *args, struct pfs_err *err)
+{
+	struct pfs_slabs slabs = { 0 };
+	const struct pfs_object_sink to = pfs_slabs_sink(&slabs);
+	struct pfs_object_filter filter = args->filter;
+	struct pfs_kmap kmap;
+	unsigned int height;
+	int ret;
+
+	filter.cache = NULL;
+	ret = read_objects(args, &filter, &to, &slabs.objects, err);
+	if (!ret && pfs_objects_stats(slabs.objects)->hashed)
+		ret = pfs_err_set(err, -ENOTSUP,
+				  "--bars: addresses are hashed in this text: their pages are not known");
+	if (!ret) {
+		begin(&kmap, args, stdout, slabs.objects);
+		kmap.top = args->choice.all ? UINT_MAX : args->top;
+		height = pfs_term_height(pager_terminal(stdout));
+		ret = pfs_kmap_bars(&kmap, &slabs, args->filter.cache, (height ? height : 24) - 1);
+	}
+	if (ret < 0 && !*err->msg)
+		pfs_err_set(err, ret, "no memory for bars");
+	pfs_slabs_fini(&slabs);
+	pfs_objects_free(slabs.objects);
+	return ret;
+}
+
 /* ---- recording ---- */
 
 static struct kmap_args *args_of(const struct recording_args *recording, bool runs)
@@ -343,9 +484,14 @@ int cmd_kmap(int argc, char **argv)
 			status = record(&args);
 		else if (reading_find(&args.file, &err))
 			fail(&err);
+		else if (args.plot)
+			status = plot(&args, &err) ? fail(&err) : EXIT_OK;
 		else {
 			pager_start();
-			status = print(&args, stdout, args.stats, read_file, NULL, &err) ? fail(&err) : EXIT_OK;
+			status = (args.bars ? bars(&args, &err)
+					    : print(&args, stdout, args.stats, read_file, NULL, &err))
+					 ? fail(&err)
+					 : EXIT_OK;
 			pager_end();
 		}
 	}

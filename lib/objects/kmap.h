@@ -4,6 +4,7 @@
 #define PFS_KMAP_H
 
 #include "base/json.h"
+#include "objects/slabs.h"
 #include "objects/tally.h"
 
 #include <stdio.h>
@@ -38,6 +39,12 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *kmap);
 
 /* After the last object. */
 void pfs_kmap_end(struct pfs_kmap *kmap);
+
+/*
+ * Writes pages of slabs as bars, of all caches or (not NULL) those whose names the glob fits: as many as fit into `height`
+ * lines, or k->top of each cache. 0 or -ENOMEM.
+ */
+int pfs_kmap_bars(const struct pfs_kmap *kmap, const struct pfs_slabs *slabs, const char *cache, unsigned int height);
 
 /* Sorts the tables and writes them: the headline, each table, and the call sites that leak. 0 or -ENOMEM. */
 int pfs_kmap_stats(struct pfs_kmap *kmap, struct pfs_tally *tally);

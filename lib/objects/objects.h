@@ -4,7 +4,9 @@
  *
  *     objects/accesses.h  who read and wrote watched objects, and estimates of all accesses
  *     objects/tally.h  objects added up: by cache, call site, size class and process
- *     objects/kmap.h   objects and tables as text, CSV and JSON
+ *     objects/series.h live bytes by call site over time
+ *     objects/slabs.h  objects by the page of memory that they are in
+ *     objects/kmap.h   objects, tables and pages as text, CSV and JSON
  *
  * Objects of the recorded processes are kept while they live; those of others pass by. What the events cannot tell stays
  * open: an address that is allocated again was freed at an unknown time (the event was lost, or the kernel has none for

@@ -257,6 +257,16 @@ int pfs_plot_format_of_file(const char *file);
 int pfs_plot_write(const struct pfs_plot *plot, const struct pfs_plot_style *style, enum pfs_plot_format format,
 		   FILE *out, struct pfs_err *err);
 
+/*
+ * Draws the live bytes of kernel objects by call site over time; not as text or page. The tally of the same objects, sorted,
+ * knows which sites may leak. style: theme, title and file only. -ENODATA with err set: there are no objects.
+ */
+struct pfs_series;
+struct pfs_tally;
+int pfs_plot_write_alive(const struct pfs_series *series, const struct pfs_tally *tally,
+			 const struct pfs_plot_style *style, enum pfs_plot_format format, FILE *out,
+			 struct pfs_err *err);
+
 /* The numbers of the picture for programs: the next value of the JSON, with `key` or (NULL) without. */
 void pfs_plot_write_summary(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, struct pfs_json *json,
 			    const char *key);

@@ -3,7 +3,8 @@
 
 /*
  * Okabe and Ito (2008): blue 0072b2, sky blue 56b4e9, vermillion d55e00, bluish green 009e73, reddish purple cc79a7,
- * yellow f0e442 and black. A theme uses those that are seen on its ground. Of viridis each has the part that is.
+ * yellow f0e442, orange e69f00 and black. A theme uses those that are seen on its ground; areas have lines between them.
+ * Of viridis each has the part that is.
  */
 const struct pfs_plot_theme pfs_plot_themes[PFS_PLOT_THEMES] = {
 	[PFS_PLOT_LIGHT] = {
@@ -28,6 +29,7 @@ const struct pfs_plot_theme pfs_plot_themes[PFS_PLOT_THEMES] = {
 		.thread = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#0072b2", "#d55e00", "#009e73",
 			    "#cc79a7", "#000000", "#6b6b6b" },
 		.sampled = "#cc79a7",
+		.area = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#606060" },
 		.hot = { "#25a484", "#21938b", "#27818d", "#2e6f8e", "#365c8c", "#3e4887", "#45337e", "#461b6b",
 			 "#440154" },
 		.seen = { "#c8701c", "#b76518", "#a55a15", "#945012", "#82450e", "#713a0a", "#603007", "#4e2504",
@@ -55,6 +57,7 @@ const struct pfs_plot_theme pfs_plot_themes[PFS_PLOT_THEMES] = {
 		.thread = { "#56b4e9", "#d55e00", "#009e73", "#cc79a7", "#f0e442", "#56b4e9", "#d55e00", "#009e73",
 			    "#cc79a7", "#f0e442", "#f2f2f2" },
 		.sampled = "#cc79a7",
+		.area = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#606060" },
 		.hot = { "#2d718e", "#26848d", "#239789", "#27aa82", "#42bb72", "#67cb5d", "#98d73d", "#cbe02c",
 			 "#fde725" },
 		.seen = { "#a8642a", "#b3743c", "#be834e", "#c9925f", "#d4a271", "#deb283", "#e9c194", "#f4d0a6",

@@ -22,6 +22,7 @@ enum {
 	PFS_PLOT_OTHERS = 10,  /* threads without a colour of their own */
 	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are not faults */
 	PFS_PLOT_LEVELS = 9,   /* of a heat map */
+	PFS_PLOT_AREAS = 7,    /* one upon the other, and one of all others */
 };
 
 /* What surrounds the points. */
@@ -37,6 +38,7 @@ struct pfs_plot_theme {
 	PFS_PLOT_TONES(X)
 #undef X
 	const char *access[4], *class[4], *thread[PFS_PLOT_OTHERS + 1], *sampled;
+	const char *area[PFS_PLOT_AREAS + 1];
 	const char *hot[PFS_PLOT_LEVELS], *seen[PFS_PLOT_LEVELS]; /* faults, sampled accesses: from few to many */
 };
 

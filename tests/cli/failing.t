@@ -113,7 +113,7 @@ each_call()
 
 for file in "$PWD/examples/tour.events" "$DATA/text/report-kmem.txt" "$DATA"/dat/{pfs-v6,v7-zstd,v6-buffers}.dat "$DATA/text/kernel-pipe.trace"; do
 	commands=(render)
-	[ "${file##*/}" != report-kmem.txt ] || commands=(kmap 'kmap --stats' 'kmap --json' 'kmap --stats --csv')
+	[ "${file##*/}" != report-kmem.txt ] || commands=(kmap 'kmap --stats' 'kmap --json' 'kmap --stats --csv' 'kmap --bars')
 	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'report --by thread' 'events --csv' maps 'maps --json' 'tape --stable' \
 		'tape --format=prefetch' 'tape --format=oracle-general' plot 'plot --format=html')
 	[ "${file##*/}" != tour.events ] || commands+=('mrc --policy lru,clock,opt --window 1ms --series --each-process' \

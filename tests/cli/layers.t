@@ -22,7 +22,7 @@ rooms()
 	lib compare: view model event base
 	lib live: view model base
 	lib symbol: os base
-	lib plot: compare view symbol model event base
+	lib plot: compare view symbol model objects event base
 	lib objects: event base
 	lib refault: os event base
 	ftrace record: event base

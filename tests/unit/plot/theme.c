@@ -167,6 +167,18 @@ static void test_threads(void **state)
 }
 
 /* No meaning by colour alone. */
+/* Any two may be neighbours where those between them have no bytes. */
+static void test_areas(void **state)
+{
+	for (int i = 0; i < PFS_PLOT_THEMES; i++) {
+		const struct pfs_plot_theme *theme = &pfs_plot_themes[i];
+
+		for (uint32_t a = 0; a <= PFS_PLOT_AREAS; a++)
+			for (uint32_t b = a + 1; b <= PFS_PLOT_AREAS; b++)
+				expect_apart(theme->area[a], theme->area[b], false);
+	}
+}
+
 static void test_shapes(void **state)
 {
 	static const uint32_t nr[] = {
@@ -252,8 +264,9 @@ static void test_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_categories), cmocka_unit_test(test_threads),  cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_scales),	   cmocka_unit_test(test_terminal), cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_categories), cmocka_unit_test(test_threads), cmocka_unit_test(test_areas),
+		cmocka_unit_test(test_shapes),	   cmocka_unit_test(test_scales),  cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
