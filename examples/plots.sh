@@ -4,7 +4,7 @@
 # Records the programs that examples/README.md has plots of, and draws them. Needs root, and what it records: gcc,
 # python3, sort, sqlite3. What make has to build for it, it has built.
 #
-#     examples/plots.sh [NAME...]		compiler python compare matmul-ij matmul-ji sort again sqlite; all of
+#     examples/plots.sh [NAME...]		compiler python compare matmul-ij matmul-ji sort again sqlite leak; all of
 #					them without
 #
 # THEME: light (the default) or dark. PFSCOPE: the program (that of BUILD). TO: where pictures go (examples). BUILD: where make builds (build).
@@ -53,7 +53,7 @@ shot()
 record=()	# more options of run
 size=1000x720 theme=${THEME:-light}
 
-[ $# -gt 0 ] || set -- compiler python compare matmul-ij matmul-ji sort again sqlite
+[ $# -gt 0 ] || set -- compiler python compare matmul-ij matmul-ji sort again sqlite leak
 for name; do
 	case $name in
 	compiler) shot $name 'gcc -O2 -c: the compiler proper' --comm cc1 -- \
@@ -82,6 +82,9 @@ for name; do
 			INSERT INTO t SELECT i * 7919 % 100003, 'row ' || i FROM n;
 		CREATE INDEX x ON t (a);
 		SELECT count(*) FROM t WHERE a BETWEEN 1000 AND 50000;" ;;
+	leak)	# recorded by examples/leak.sh
+		"$pfscope" kmap --plot="$to/plot-$name.png" --theme "$theme" examples/leak.events
+		echo "$to/plot-$name.png" ;;
 	*)
 		echo "$name: no such example" >&2
 		exit 2 ;;

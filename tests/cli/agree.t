@@ -97,7 +97,7 @@ is "$(grep -ohE '\(([A-Za-z0-9_./-]+\.md)(#[a-z0-9-]*)?\)' README.md | tr -d '()
 is "$(grep -ohP '`\K(lib|ftrace|cmd|tests|docs|examples|completion)/[A-Za-z0-9_./-]+(?=`)' README.md docs/*.md |
 	grep -v NAME | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done)" '' \
 	'every file that the documentation names exists'
-known=$("$PFSCOPE" run --help; "$PFSCOPE" attach --help; "$PFSCOPE" report --help; "$PFSCOPE" events --help; "$PFSCOPE" mrc --help; "$PFSCOPE" top --help; "$PFSCOPE" plot --help=all)
+known=$("$PFSCOPE" run --help; "$PFSCOPE" attach --help; "$PFSCOPE" report --help; "$PFSCOPE" events --help; "$PFSCOPE" mrc --help; "$PFSCOPE" top --help; "$PFSCOPE" plot --help=all; "$PFSCOPE" kmap --help=all)
 is "$(grep -hE '^ *(\$ )?(sudo )?(\./)?pfscope ' README.md docs/*.md examples/README.md 2>/dev/null |
 	sed 's/ -- .*//' | grep -oE -- ' --[a-z-]+' | sort -u | while read -r option; do
 		grep -q -- "$option" <<<"$known $("$PFSCOPE" render --help)" || echo "$option"
