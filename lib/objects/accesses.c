@@ -53,8 +53,8 @@ static uint64_t count_of(const struct pfs_access_word *word, uint32_t sum, bool 
 	return 0;
 }
 
-/* From what each word of the choice has seen. scale: for the time until the next choice. */
-static void add_to_sum(struct pfs_accesses *a, uint32_t nr, bool write, double scale)
+/* From what each word of the choice has seen. */
+static void add_to_sum(struct pfs_accesses *a, uint32_t nr, bool write)
 {
 	struct pfs_access_sum *sum = &a->sums[nr];
 	double all = a->words[0].words, m = a->nr_words, mean = 0, squares = 0;
@@ -66,9 +66,9 @@ static void add_to_sum(struct pfs_accesses *a, uint32_t nr, bool write, double s
 
 		squares += off * off;
 	}
-	sum->estimate[write] += mean * scale;
+	sum->estimate[write] += mean;
 	if (m > 1 && all > m) /* else all words are watched */
-		sum->variance[write] += squares / (m - 1) / m * (1 - m / all) * scale * scale;
+		sum->variance[write] += squares / (m - 1) / m * (1 - m / all);
 }
 
 /* Each sum once: of the first word that has it. */
@@ -81,18 +81,16 @@ static bool is_first(const struct pfs_accesses *a, unsigned int word, uint32_t s
 	return true;
 }
 
-/* The choice is over. next_ns: when the next one begins; 0: there is none. */
-static void settle(struct pfs_accesses *a, uint64_t next_ns)
+/* The choice is over. */
+static void settle(struct pfs_accesses *a)
 {
-	const struct pfs_access_word *first = &a->words[0];
-	uint64_t took_ns = a->nr_words ? first->ended_ns - first->begun_ns : 0;
-	double scale = next_ns > first->ended_ns && took_ns ? (double)(next_ns - first->begun_ns) / took_ns : 1;
-
+	if (a->nr_words)
+		a->stats.watched_ns += a->words[0].ended_ns - a->words[0].begun_ns;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		for (size_t k = 0; k < a->words[i].nr_counts; k++)
 			for (int write = 0; write < 2; write++)
 				if (is_first(a, i, a->words[i].counts[k].sum))
-					add_to_sum(a, a->words[i].counts[k].sum, write, scale);
+					add_to_sum(a, a->words[i].counts[k].sum, write);
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		a->words[i].nr_counts = 0;
 	a->nr_words = 0;
@@ -155,7 +153,7 @@ static int begin(struct pfs_accesses *a, const struct pfs_event *ev, const struc
 	size_t max;
 
 	if (!a->nr_open)
-		settle(a, ev->ts_ns);
+		settle(a);
 	if (a->nr_words == sizeof(a->words) / sizeof(a->words[0]))
 		return 0;
 	word = &a->words[a->nr_words++];
@@ -171,8 +169,7 @@ static int begin(struct pfs_accesses *a, const struct pfs_event *ev, const struc
 		.max_counts = max,
 	};
 	a->nr_open++;
-	if (!a->stats.nr_words++)
-		a->stats.from_ns = ev->ts_ns;
+	a->stats.nr_words++;
 	return object ? object_begins(a, word, object, ev->ts_ns) : 0;
 }
 
@@ -186,7 +183,6 @@ int pfs_accesses_watch(struct pfs_accesses *a, const struct pfs_event *ev, const
 		return 0;
 	object_ends(a, word, ev->ts_ns);
 	word->ended_ns = ev->ts_ns > word->begun_ns ? ev->ts_ns : word->begun_ns + 1;
-	a->stats.to_ns = word->ended_ns;
 	a->nr_open--;
 	a->stats.lost += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
 	a->stats.lost_unknown |= !pfs_has(ev, PFS_F_COUNT);
@@ -311,5 +307,5 @@ void pfs_accesses_finish(struct pfs_accesses *a)
 			a->words[i].ended_ns = a->words[i].begun_ns + 1;
 			a->stats.lost_unknown = true;
 		}
-	settle(a, 0);
+	settle(a);
 }

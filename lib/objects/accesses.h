@@ -5,7 +5,8 @@
  * Words are chosen anew again and again, each of a number of words with the same probability (ftrace/watch/watch.h). So
  * what one choice of m words among S has seen, times S / m, is an unbiased estimate of all accesses meanwhile, and the
  * differences between its m words tell how far off it may be. Sums of these are the estimates; the variance of a sum is the
- * sum of the variances. Between two choices nothing is watched for a moment: that is as much as is missing there.
+ * sum of the variances. Nothing is said of the time when no word is watched, as for a moment between two choices: then the
+ * CPU is busy with that, and the rate of accesses another one.
  */
 #ifndef PFS_ACCESSES_H
 #define PFS_ACCESSES_H
@@ -23,7 +24,7 @@ struct pfs_access_sum {
 struct pfs_access_stats {
 	const char *where; /* whose: "cache=filp", "site=alloc_pipe_info", "random"; the caller's */
 	uint64_t interval_ns;
-	uint64_t from_ns, to_ns;	 /* when the first one was chosen, and the last one no longer watched */
+	uint64_t watched_ns;		 /* the time when words were watched: that of the estimates */
 	uint64_t nr_words;		 /* chosen, one after the other */
 	uint64_t nr_objects;		 /* of that choice */
 	uint64_t nr_watched;		 /* of these, for some time */

@@ -103,21 +103,11 @@ static double coverage(const struct pfs_access_stats *s)
 	return s->byte_ns > 0 ? s->watched_byte_ns / s->byte_ns : 0;
 }
 
-/* The estimates are of the time when words were watched. */
-static void put_times(const struct pfs_kmap *k, const struct pfs_access_stats *s)
+static double of_time(const struct pfs_kmap *k, const struct pfs_access_stats *s)
 {
 	const struct pfs_objects_stats *all = pfs_objects_stats(k->objects);
-	uint64_t took_ns = all->last_ns - all->first_ns;
-	char from[32], to[32];
 
-	if (s->to_ns - s->from_ns >= took_ns - took_ns / 20)
-		fputs("; scaled to all:\n", k->out);
-	else if (s->to_ns)
-		fprintf(k->out, "\n  scaled to all, but only from %s to %s of the recording:\n",
-			pfs_duration_text(from, s->from_ns - all->first_ns, 3),
-			pfs_duration_text(to, s->to_ns - all->first_ns, 3));
-	else
-		fputs("\n", k->out);
+	return all->last_ns > all->first_ns ? (double)s->watched_ns / (all->last_ns - all->first_ns) : 0;
 }
 
 void pfs_kmap_accesses_text(const struct pfs_kmap *k)
@@ -139,7 +129,7 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k)
 	if (a->stats.lost || a->stats.lost_unknown)
 		fprintf(k->out, "; %s%" PRIu64 " ACCESSES LOST", a->stats.lost_unknown ? "at least " : "",
 			a->stats.lost);
-	put_times(k, &a->stats);
+	fprintf(k->out, ";\n  of all of them, in %.3g %% of the time:\n", 100 * of_time(k, &a->stats));
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
@@ -157,8 +147,7 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k)
 static const struct pfs_column watched_columns[] = {
 	{ "where", "where", PFS_COLUMN_LEFT },
 	{ "interval_ns", "interval_ns", 0 },
-	{ "from", "from", PFS_COLUMN_SECONDS },
-	{ "to", "to", PFS_COLUMN_SECONDS },
+	{ "seconds", "seconds", PFS_COLUMN_SECONDS },
 	{ "words", "words", 0 },
 	{ "objects", "objects", 0 },
 	{ "objects_watched", "objects_watched", 0 },
@@ -177,17 +166,13 @@ static const struct pfs_column columns[] = {
 	{ "writes_margin", "writes_margin", 0 },     { 0 },
 };
 
-static void add_watched(struct pfs_table *table, const struct pfs_kmap *k, const struct pfs_accesses *a)
+static void add_watched(struct pfs_table *table, const struct pfs_accesses *a)
 {
 	const struct pfs_access_stats *s = &a->stats;
-	uint64_t first_ns = pfs_objects_stats(k->objects)->first_ns;
 
 	pfs_table_word(table, s->where);
-	pfs_table_number(table, s->interval_ns);
-	pfs_table_known(table, s->nr_words, s->from_ns - first_ns);
-	pfs_table_known(table, s->to_ns, s->to_ns - first_ns);
-	pfs_table_numbers(table, s->nr_words, s->nr_objects, s->nr_watched, rounded(coverage(s) * 1e6), seen_of(a),
-			  s->strays);
+	pfs_table_numbers(table, s->interval_ns, s->watched_ns, s->nr_words, s->nr_objects, s->nr_watched,
+			  rounded(coverage(s) * 1e6), seen_of(a), s->strays);
 	pfs_table_known(table, !s->lost_unknown, s->lost);
 }
 
@@ -222,7 +207,7 @@ int pfs_kmap_accesses_tables(struct pfs_kmap *k,
 		return -ENOMEM;
 	table = pfs_table_new(watched_columns);
 	if (table)
-		add_watched(table, k, a);
+		add_watched(table, a);
 	ret = write(k, table, "watched");
 	table = ret ? NULL : pfs_table_new(columns);
 	for (size_t i = 0; table && i < a->nr_sums; i++)

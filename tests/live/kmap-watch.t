@@ -113,7 +113,7 @@ wait $pid
 is $? 0 'the helper is killed: the recording goes on'
 like "$(<"$T/log")" 'pfscope-points was killed; accesses from now on are not recorded' '... which is said'
 is "$("$PFSCOPE" events "$T/killed.dat" 2>/dev/null | awk '/ watch / { n += /last=1/ ? -1 : 1 } END { print n }')" 0 '... and what was watched ends'
-like "$("$PFSCOPE" kmap --stats "$T/killed.dat")" 'scaled to all, but only from .* to .* of the recording' '... and until when'
+like "$("$PFSCOPE" kmap --stats "$T/killed.dat")" 'in [1-9][0-9.]* % of the time' '... and of how much of the time accesses are known'
 is "$(pgrep -x pfscope-points | while read -r p; do readlink "/proc/$p/exe"; done | grep -cFx "$(readlink -f "$PFSCOPE")")" 0 'no helper is left'
 "$PFSCOPE" kmap record --watch random -o "$T/gone.dat" -- "$WORK/seeks" 30 "$T/uses" 2>"$T/log" &
 pid=$!

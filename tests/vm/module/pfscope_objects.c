@@ -8,6 +8,8 @@
  *     echo leak 7 >...                            ... of the cache, by a function whose objects nobody frees
  *     echo free 60 >...                           frees the 60 oldest of `small'
  *     echo release 5 >...                         ... of `large'
+ *     echo touch 3 >...                           reads word w of the oldest `small' 3 * (w + 1) times and, but for the
+ *                                                 first two, writes it as often; meanwhile an object by po_mark() lives
  *
  * The constructor keeps the cache from being merged with others. What is left goes with the module.
  */
@@ -72,6 +74,39 @@ static noinline void po_release(struct object *object)
 	barrier();
 }
 
+static noinline void *po_mark(void)
+{
+	void *object = kmalloc(24, GFP_KERNEL);
+
+	barrier();
+	return object;
+}
+
+static noinline void po_read(const u64 *words, unsigned int nr)
+{
+	for (unsigned int w = 0; w < SMALL / 8; w++)
+		for (unsigned int i = 0; i < nr * (w + 1); i++)
+			READ_ONCE(words[w]);
+	barrier();
+}
+
+static noinline void po_write(u64 *words, unsigned int nr)
+{
+	for (unsigned int w = sizeof(struct list_head) / 8; w < SMALL / 8; w++)
+		for (unsigned int i = 0; i < nr * (w + 1); i++)
+			WRITE_ONCE(words[w], i);
+	barrier();
+}
+
+static void touch(struct object *object, unsigned int nr)
+{
+	void *mark = po_mark();
+
+	po_read((const u64 *)object, nr);
+	po_write((u64 *)object, nr);
+	kfree(mark);
+}
+
 static int allocate(struct list_head *list, void *(*make)(void), unsigned int nr)
 {
 	while (nr--) {
@@ -109,6 +144,8 @@ static ssize_t write(struct file *file, const char __user *from, size_t len, lof
 		ret = allocate(&larges, po_large, nr);
 	else if (!strcmp(word, "leak"))
 		ret = allocate(&leaked, po_leak, nr);
+	else if (!strcmp(word, "touch") && !list_empty(&smalls))
+		touch(list_first_entry(&smalls, struct object, list), nr);
 	else if (!strcmp(word, "free"))
 		drop(&smalls, po_free, nr);
 	else if (!strcmp(word, "release"))
