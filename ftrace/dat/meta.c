@@ -9,7 +9,7 @@
 #include "dat/dat_priv.h"
 
 #include "base/array.h"
-#include "record/handlers.h"
+#include "os/kallsyms.h"
 
 #include <errno.h>
 #include <stdlib.h>

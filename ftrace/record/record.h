@@ -10,7 +10,7 @@
  *	ringpage.h		pages of the ring buffer, read and written
  *	pfscope_records.h	pfscope's own records
  *	i386.h			system calls of 32-bit programs
- *	handlers.h		the kernel functions that handle faults, and the names of functions
+ *	handlers.h		the kernel functions that handle faults
  *
  * The decoder allocates nothing, looks up nothing by name, and is safe against any bytes.
  */

@@ -12,6 +12,7 @@
  *     owner.h       who made what is in the kernel, and does it live?
  *     program.h     running another program
  *     perf_event.h  perf events: opening one, or why that is refused
+ *     kallsyms.h    names of the kernel's functions
  *     frames.h      has the C library frame pointers?
  *     limits.h      descriptors and priority of pfscope's own process
  */

@@ -25,10 +25,10 @@ rooms()
 	lib plot: compare view symbol model objects event base
 	lib objects: event base
 	lib refault: os event base
-	ftrace record: event base
+	ftrace record: event os base
 	ftrace tracefs: os base
 	ftrace print: base
-	ftrace dat: print record base
+	ftrace dat: print record os base
 	ftrace text: record base
 	ftrace assemble: record event base
 	ftrace sideband: record os base

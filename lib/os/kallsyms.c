@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel symbols as a sorted array, see symbols.h. */
-#include "base/number.h"
-#include "record/handlers.h"
+/* Kernel symbols as a sorted array. */
+#include "os/kallsyms.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/write_all.h"
 
 #include <errno.h>
