@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_PID = 0x500, OPT_SIZE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME };
+enum { OPT_PID = 0x500, OPT_SIZE, OPT_SOURCE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME };
 
 struct kmap_args {
 	/* printing */
@@ -38,6 +38,8 @@ struct kmap_args {
 	struct run_args run;
 	struct attach_args attach;
 	struct pfs_object_choice choice;
+	const struct pfs_source *source; /* NULL: the default */
+	const char *module;		 /* of that source; or NULL */
 };
 
 static const struct argp_option options[] = {
@@ -68,7 +70,12 @@ static const struct argp_option options[] = {
 	{ "cache", OPTION_WORD(struct kmap_args, filter.cache), "GLOB", 0, "Only objects of these caches", 2 },
 	{ "size", OPT_SIZE, "MIN-MAX", 0, "Only objects of so many bytes, as requested (64-128, 1K-, -64)", 2 },
 	{ NULL, 0, NULL, 0, "Recording (`kmap record'):", 3 },
-	{ "output-file", 'o', "FILE", 0, "Keep the recording in FILE, a trace.dat (`-o -- ...': in pfscope.dat)", 3 },
+	{ "output-file", 'o', "FILE", 0,
+	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap",
+	  3 },
+	{ "source", OPT_SOURCE, "SOURCE", 0, "Record through `ftrace' (the default) or SystemTap (`stap')", 3 },
+	{ "module", OPTION_WORD(struct kmap_args, module), "FILE", 0,
+	  "With --source=stap: load a module that `pfscope stap build --objects' made", 3 },
 	{ "all", OPTION_FLAG(struct kmap_args, choice.all), NULL, 0, "Objects of all processes (--bars: all pages)",
 	  3 },
 	{ "pages", OPTION_FLAG(struct kmap_args, choice.pages), NULL, 0, "Record pages, too", 3 },
@@ -125,6 +132,15 @@ static void parse_size(struct kmap_args *args, const char *arg, struct argp_stat
 		argp_error(state, "--size: %s: must be MIN-MAX bytes (64-128, 1K-, -64)", arg);
 }
 
+static void set_source(struct kmap_args *args, const char *name, struct argp_state *state)
+{
+	args->source = source_named(name);
+	if (!args->source)
+		argp_error(state, "--source: %s: must be ftrace or stap", name);
+	if (!(args->source->can & PFS_CAN_OBJECTS))
+		argp_error(state, "--source=%s: does not record kernel objects: must be ftrace or stap", name);
+}
+
 static void set_format(struct kmap_args *args, const char *name, struct argp_state *state)
 {
 	if (args->format && strcmp(args->format, name))
@@ -156,10 +172,17 @@ static void check(struct kmap_args *args, struct argp_state *state)
 {
 	const struct recording_args *r = &args->run.recording;
 	bool choice = (args->choice.all && !args->bars) || args->choice.pages || args->choice.watch ||
-		      args->choice.watch_ns || r->file || r->config.buffer_kb || args->attach.duration_ns;
+		      args->choice.watch_ns || r->file || r->config.buffer_kb || args->attach.duration_ns ||
+		      args->source || args->module;
+	bool by_stap = args->source && !strcmp(args->source->name, "stap");
 
 	if (!args->records && choice)
-		argp_error(state, "--all, --pages, --watch, -o, -d and -b: only with `kmap record'");
+		argp_error(state,
+			   "--all, --pages, --watch, --source, --module, -o, -d and -b: only with `kmap record'");
+	if (args->module && !by_stap)
+		argp_error(state, "--module: only with --source=stap");
+	if (args->choice.watch && by_stap)
+		argp_error(state, "--watch: not with --source=stap");
 	if (args->compat && (args->stats || args->symbols || args->format))
 		argp_error(state, "--kmap-compat: prints lines of its own: without --stats, --symbols and --format");
 	if (args->stats + args->compat + args->bars + !!args->plot > 1)
@@ -215,6 +238,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SIZE:
 		parse_size(args, arg, state);
+		return 0;
+	case OPT_SOURCE:
+		set_source(args, arg, state);
 		return 0;
 	case 'o':
 		args->run.recording.file = file_of_option(arg);
@@ -453,11 +479,18 @@ static int record(struct kmap_args *args)
 	args->choice.max = args->filter.max;
 	recording->config.objects = &args->choice;
 	recording->config.to_file = recording->file;
-	if (source_args_init(&recording->sources) ||
-	    source_args_check(&recording->sources, &recording->config.options, &err)) {
+	if (source_args_init(&recording->sources)) {
 		source_args_fini(&recording->sources);
 		message("no memory to record");
 		return EXIT_FAILED;
+	}
+	if (args->source)
+		recording->sources.source = args->source;
+	if ((args->module && source_args_set(&recording->sources, "module", args->module, &err)) ||
+	    source_args_check(&recording->sources, &recording->config.options, &err) ||
+	    recording->sources.source->check(&recording->config, &err)) {
+		source_args_fini(&recording->sources);
+		return fail(&err);
 	}
 	if (recording->file)
 		recording->no_bars = true;

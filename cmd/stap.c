@@ -24,7 +24,7 @@ struct stap_cmd {
 	const struct step *step;
 	const char *release; /* -r, NULL: the running kernel */
 	const char *file;    /* -o */
-	bool no_dwarf;
+	bool no_dwarf, objects;
 	int stop_fd;
 };
 
@@ -38,8 +38,8 @@ struct step {
 
 static int print_script(struct stap_cmd *cmd)
 {
-	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s", cmd->no_dwarf ? "plain" : "dwarf",
-	       pfs_script);
+	printf("// pfscope " PFS_VERSION "; stap's argument is \"%s\"\n%s",
+	       cmd->no_dwarf || cmd->objects ? "plain" : "dwarf", cmd->objects ? pfs_objects_script : pfs_script);
 	if (!fflush(stdout))
 		return EXIT_OK;
 	message("standard output: %s", strerror(errno));
@@ -58,6 +58,7 @@ static int init_build(struct stap_cmd *cmd, struct pfs_build *build, struct pfs_
 	const struct pfs_build_config config = {
 		.release = cmd->release,
 		.no_dwarf = cmd->no_dwarf,
+		.objects = cmd->objects,
 		.give_up = give_up,
 		.report = report_message,
 		.ctx = cmd,
@@ -86,7 +87,7 @@ static void put_build(const struct pfs_build *b)
 		printf("probes are placed with debuginfo (%s)\n", b->kernel.vmlinux);
 	else
 		printf("probes are placed without debuginfo%s; what is recorded is the same\n",
-		       b->config.no_dwarf ? "" : " (none is installed for this kernel)");
+		       b->config.no_dwarf || b->config.objects ? "" : " (none is installed for this kernel)");
 	if (b->overlay)
 		printf("SystemTap's runtime is used with %s changed, from %s\n",
 		       pfs_plural(text, sizeof(text), pfs_overlay_nr_files(b->overlay), "file"), b->runtime);
@@ -215,6 +216,8 @@ static const struct step steps[] = {
 static const struct argp_option options[] = {
 	{ "release", 'r', "RELEASE", 0, "Kernel release (default: the running kernel)", 0 },
 	{ "output-file", 'o', "FILE", 0, "build: write the module to FILE (NAME.ko)", 0 },
+	{ "objects", OPTION_FLAG(struct stap_cmd, objects), NULL, 0,
+	  "The script and the module of `pfscope kmap record', which records kernel objects instead of faults", 0 },
 	{ "no-dwarf", OPTION_FLAG(struct stap_cmd, no_dwarf), NULL, 0,
 	  "Place probes without debuginfo even if it is installed", 0 },
 	{ 0 },

@@ -53,6 +53,12 @@ int source_check_place(const struct pfs_source *source, struct pfs_err *err);
 /* The source that run and attach use without --source. NULL: none can record here; err has the reason of the first. */
 const struct pfs_source *source_choose(struct pfs_err *err);
 
+/* As --source takes it. NULL: none of that name. */
+const struct pfs_source *source_named(const char *name);
+
+/* Sets an option of the chosen source. 0 or -errno with err set: also if it has none of that name. */
+int source_args_set(struct source_args *args, const char *name, const char *value, struct pfs_err *err);
+
 /* The name of a source that can do it, for messages; or NULL. */
 const char *source_that(enum pfs_source_can can);
 

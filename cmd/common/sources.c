@@ -85,6 +85,14 @@ static error_t init(struct source_args *args, struct argp_state *state)
 	return ret;
 }
 
+const struct pfs_source *source_named(const char *name)
+{
+	for (int i = 0; i < NR_SOURCES; i++)
+		if (!strcmp(sources[i]->name, name))
+			return sources[i];
+	return NULL;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct source_args *args = state->input;
@@ -93,13 +101,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return init(args, state);
 	if (key != OPT_SOURCE)
 		return ARGP_ERR_UNKNOWN;
-	args->source = NULL;
-	if (!strcmp(arg, "auto"))
-		return 0;
-	for (int i = 0; i < NR_SOURCES; i++)
-		if (!strcmp(sources[i]->name, arg))
-			args->source = sources[i];
-	if (!args->source)
+	args->source = source_named(arg);
+	if (!args->source && strcmp(arg, "auto") != 0)
 		argp_error(state, "--source: %s: must be auto, ftrace, stap or perf", arg);
 	return 0;
 }
@@ -143,6 +146,23 @@ int source_args_check(const struct source_args *args, const void **own, struct p
 					   args->of[i].source->name);
 	}
 	return 0;
+}
+
+int source_args_set(struct source_args *args, const char *name, const char *value, struct pfs_err *err)
+{
+	const struct pfs_source *source = args->source;
+	const struct argp_option *option = source->options;
+	struct pfs_err why;
+	int i = 0, ret;
+
+	while (option->name && strcmp(option->name, name) != 0)
+		option++;
+	while (args->of[i].source != source)
+		i++;
+	if (!option->name)
+		return pfs_err_set(err, -EINVAL, "--%s: not with --source=%s", name, source->name);
+	ret = source->set_option(args->of[i].options, option->key, value, &why);
+	return ret ? pfs_err_set(err, ret, "--%s: %s: %s", name, value, why.msg) : 0;
 }
 
 void source_args_fini(struct source_args *args)

@@ -46,6 +46,14 @@ void pfs_decoder_free(struct pfs_decoder *d)
 	free(d);
 }
 
+void pfs_decoder_set_functions(struct pfs_decoder *d,
+			       const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start),
+			       const void *ctx)
+{
+	d->function = function;
+	d->function_ctx = ctx;
+}
+
 const struct pfs_decode_stats *pfs_decoder_stats(const struct pfs_decoder *d)
 {
 	return &d->stats;
@@ -155,10 +163,10 @@ static int ready(struct pfs_decoder *d, const struct pfs_rec *rec)
 	d->stats.ready = true;
 	d->counters = rec->counters; /* skipped hits before this were not of targets */
 	d->counters_ns = d->ready_ns = rec->ts_ns;
-	return (d->has_around ? 0
-			      : dec_note(d, rec, NULL,
-					 PFS_FACT(LACKS, .what = "filemap_map_pages",
-						  .tells = "pages mapped by fault-around")))
+	return (d->has_around || d->has_objects ? 0
+						: dec_note(d, rec, NULL,
+							   PFS_FACT(LACKS, .what = "filemap_map_pages",
+								    .tells = "pages mapped by fault-around")))
 		       ?: dec_note(d, rec, NULL, PFS_FACT(START, .text = "mono"));
 }
 
@@ -167,6 +175,7 @@ static int probe(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_re
 	const char *name = dec_name(cpu);
 
 	d->has_around |= name && !strcmp(name, "around");
+	d->has_objects |= name && !strcmp(name, "kfree");
 	return name ? dec_note(d, rec, NULL, PFS_FACT(PROBE, .text = name)) : 0;
 }
 
@@ -191,7 +200,7 @@ static int end(struct pfs_decoder *d, const struct pfs_rec *rec)
 static const struct {
 	int (*one)(struct pfs_decoder *d, const struct pfs_rec *rec);
 	int (*of_cpu)(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
-} handlers[PFS_REC_NR] = {
+} handlers[PFS_REC_OBJECTS_NR] = {
 	[PFS_REC_HELLO] = { .one = hello },
 	[PFS_REC_PROBE] = { .of_cpu = probe },
 	[PFS_REC_READY] = { .one = ready },
@@ -214,6 +223,13 @@ static const struct {
 	[PFS_REC_COUNTERS] = { .one = counters },
 	[PFS_REC_CPU] = { .one = cpu_total },
 	[PFS_REC_END] = { .one = end },
+	[PFS_REC_ALLOC] = { .of_cpu = dec_object },
+	[PFS_REC_KMALLOC] = { .of_cpu = dec_object },
+	[PFS_REC_RELEASE] = { .of_cpu = dec_object },
+	[PFS_REC_PAGE_ALLOC] = { .one = dec_page },
+	[PFS_REC_PAGE_RELEASE] = { .one = dec_page },
+	[PFS_REC_TASK] = { .one = dec_task },
+	[PFS_REC_CHILD] = { .one = dec_child },
 };
 
 static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
@@ -314,7 +330,7 @@ int pfs_decoder_feed(struct pfs_decoder *d, const struct pfs_rec *rec)
 	if (d->failed || rec->type == PFS_REC_NONE)
 		return d->failed;
 	d->stats.records++;
-	if (rec->type >= PFS_REC_NR || (rec->type == PFS_REC_CPU && rec->end.cpu > UINT16_MAX)) {
+	if (rec->type >= PFS_REC_OBJECTS_NR || (rec->type == PFS_REC_CPU && rec->end.cpu > UINT16_MAX)) {
 		d->stats.damaged++;
 		return 0;
 	}

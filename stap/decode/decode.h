@@ -35,6 +35,14 @@ struct pfs_decode_stats {
 struct pfs_decoder *pfs_decoder_new(const struct pfs_sink *sink); /* NULL: no memory */
 void pfs_decoder_free(struct pfs_decoder *decoder);
 
+/*
+ * Names call sites of kernel objects: function(ctx, addr, &start) returns the name of the function that addr lies in and
+ * where it begins; NULL: not known. Without it they have their addresses alone.
+ */
+void pfs_decoder_set_functions(struct pfs_decoder *decoder,
+			       const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start),
+			       const void *ctx);
+
 /* One record. 0, what the sink returned, -ENOMEM, or -EPROTO: the module uses another version of wire.h. */
 int pfs_decoder_feed(struct pfs_decoder *decoder, const struct pfs_rec *rec);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parts of the decoder share. From the bottom: emit.c (begins events), mirror.c (regions of a space), space.c
- * (processes and their spaces), diff.c and layout.c (changes of regions), fault.c, life.c (forks, execs, exits), and
- * decode.c on top, which orders records, hands them out and counts losses.
+ * (processes and their spaces), diff.c and layout.c (changes of regions), fault.c, life.c (forks, execs, exits),
+ * objects.c (kernel objects), and decode.c on top, which orders records, hands them out and counts losses.
  */
 #ifndef PFS_STAP_DECODE_PRIV_H
 #define PFS_STAP_DECODE_PRIV_H
@@ -12,6 +12,7 @@
 #include "decode/decode.h"
 #include "decode/mirror.h"
 #include "event/notes.h"
+#include "tapset/objects.h"
 
 enum { MAX_NAME = 8192 };
 
@@ -88,7 +89,10 @@ struct pfs_decoder {
 	uint64_t counters_ns;		  /* of these; 0: none yet */
 	uint64_t ready_ns;		  /* of the record READY; 0: none yet */
 	bool has_around;		  /* fault-around is reported */
-	int failed;			  /* the result of every further call */
+	bool has_objects;		  /* kernel objects are, instead of faults */
+	const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start); /* or NULL */
+	const void *function_ctx;
+	int failed; /* the result of every further call */
 };
 
 static inline uint64_t dec_page_size(const struct pfs_decoder *d)
@@ -183,5 +187,11 @@ int dec_fault(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_around(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_evict(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_signal(struct pfs_decoder *d, const struct pfs_rec *rec);
+
+/* decode/objects.c. */
+int dec_object(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec);
+int dec_page(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_task(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_child(struct pfs_decoder *d, const struct pfs_rec *rec);
 
 #endif

@@ -47,6 +47,11 @@ static const char *probes_by(const struct pfs_build *b)
 	return b->dwarf ? "dwarf" : "symbols";
 }
 
+static const char *script_of(const struct pfs_build *b)
+{
+	return b->config.objects ? pfs_objects_script : pfs_script;
+}
+
 /* ---- what is installed ---- */
 
 int pfs_build_programs(struct pfs_err *err)
@@ -150,7 +155,7 @@ int pfs_build_init(struct pfs_build *b, const struct pfs_build_config *config, s
 	if (!ret)
 		ret = pfs_program_find("stap", b->stap, err);
 	find_runtime(b);
-	b->dwarf = !config->no_dwarf && b->kernel.vmlinux[0];
+	b->dwarf = !config->no_dwarf && !config->objects && b->kernel.vmlinux[0];
 	return ret;
 }
 
@@ -193,7 +198,7 @@ struct stap_run {
 	const char *pass;      /* "-p4" */
 	const char *dir;       /* of the script; the working directory */
 	const char *module;    /* its name in messages */
-	const char *words[10]; /* further arguments, before the script; NULL ends them */
+	const char *words[12]; /* further arguments, before the script; NULL ends them */
 };
 
 /* 0 if it succeeded, else -errno with err set to the cause and the remedy. */
@@ -289,7 +294,7 @@ static uint64_t hash_of_all(const struct pfs_build *b)
 	uint64_t hash = pfs_kernel_identity(&b->kernel, b->dwarf);
 	struct stat st;
 
-	hash = pfs_hash(hash, pfs_script, strlen(pfs_script));
+	hash = pfs_hash(hash, script_of(b), strlen(script_of(b)));
 	for (unsigned int i = 0; flags[i]; i++)
 		hash = pfs_hash(hash, flags[i], strlen(flags[i]) + 1);
 	hash = pfs_hash(hash, b->dwarf ? "dwarf" : "plain", 6);
@@ -348,7 +353,8 @@ static int compile(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 				      dir,
 				      path,
 				      { "-m", "pfscope", "--modinfo", "pfscope=" PFS_VERSION, "--modinfo", probes,
-					"--modinfo", by, NULL } };
+					"--modinfo", by, b->config.objects ? "--modinfo" : NULL, "pfscope_objects=yes",
+					NULL } };
 	struct pfs_program_result result = { 0 };
 	int ret;
 
@@ -407,7 +413,7 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 	ret = pfs_cache_open_module(buf, O_NOFOLLOW, err);
 	if (ret != -ENOENT)
 		return ret;
-	ret = with_script(b, pfs_script, buf, compile, buf, err);
+	ret = with_script(b, script_of(b), buf, compile, buf, err);
 	if (ret)
 		return ret;
 	pfs_cache_trim(&b->cache, KEEP);
@@ -417,7 +423,7 @@ int pfs_build_module(struct pfs_build *b, char *buf, size_t size, struct pfs_err
 static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_err *err)
 {
 	const struct stap_run run = { "-p2", dir, "the module", { "-v", NULL } };
-	unsigned int nr = pfs_points_of(pfs_script, ctx);
+	unsigned int nr = pfs_points_of(script_of(b), ctx);
 	struct pfs_program_result result = { 0 };
 	int ret = run_stap(b, &run, &result, err);
 
@@ -435,7 +441,7 @@ static int resolve(struct pfs_build *b, const char *dir, void *ctx, struct pfs_e
 
 int pfs_build_check(struct pfs_build *b, struct pfs_point points[PFS_POINTS_MAX], struct pfs_err *err)
 {
-	char *optional = pfs_script_optional(pfs_script);
+	char *optional = pfs_script_optional(script_of(b));
 	int ret = optional ? with_script(b, optional, NULL, resolve, points, err)
 			   : pfs_err_set(err, -ENOMEM, "no memory for the script");
 

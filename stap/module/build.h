@@ -18,6 +18,7 @@
 struct pfs_build_config {
 	const char *release;			     /* of the kernel, NULL: the running one */
 	bool no_dwarf;				     /* without debuginfo even if it is installed */
+	bool objects;				     /* the module for kernel objects, which needs no debuginfo */
 	bool (*give_up)(void *ctx);		     /* polled during long work; may be NULL */
 	void (*report)(void *ctx, const char *line); /* progress, a line each */
 	void *ctx;				     /* of both */

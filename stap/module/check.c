@@ -48,6 +48,12 @@ static const struct {
 	{ "task:task_rename", false, "names of threads" },
 	{ "commit_creds", false, "processes that change their user, for --user" },
 	{ "signal:signal_generate", false, "faults that end in a signal" },
+	{ "kmem:kmem_cache_alloc", false, "objects of caches" },
+	{ "kmem:kmem_cache_free", false, "objects of caches that are freed" },
+	{ "kmem:kmalloc", false, "memory of kmalloc()" },
+	{ "kmem:kfree", false, "memory that kfree() frees" },
+	{ "kmem:mm_page_alloc", false, "pages, with --pages" },
+	{ "kmem:mm_page_free", false, "pages that are freed, with --pages" },
 };
 
 /*

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The files of stap/tapset/ as the one script that stap gets. */
-extern const char pfs_script[];
+/* The files of stap/tapset/ as the script that stap gets; that of the module for kernel objects. */
+extern const char pfs_script[], pfs_objects_script[];
 
 /* PFS_POINT_UNKNOWN: there is no list of the kernel's symbols here. */
 enum pfs_point_state { PFS_POINT_NO, PFS_POINT_YES, PFS_POINT_UNKNOWN };

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static int build_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	struct pfs_build_config config = {
 		.no_dwarf = ((const struct stap_options *)s->config.options)->no_dwarf,
+		.objects = s->config.objects,
 		.give_up = s->config.give_up,
 		.report = s->config.report,
 		.ctx = s->config.ctx,
@@ -130,8 +132,12 @@ static int check_module(const struct pfs_stap *s, const struct pfs_module *m, st
 	size_t len = strlen(s->kernel.release);
 
 	if (!pfs_module_info(m, "pfscope"))
-		return pfs_err_set(err, -EINVAL, "%s: not a module of pfscope: build one with `pfscope stap build'",
-				   s->path);
+		return pfs_err_set(err, -EINVAL, "%s: not a module of pfscope: build one with `pfscope stap build%s'",
+				   s->path, s->config.objects ? " --objects" : "");
+	if (!pfs_module_info(m, "pfscope_objects") != !s->config.objects)
+		return pfs_err_set(err, -EINVAL, "%s: records %s: build one with `pfscope stap build%s'", s->path,
+				   s->config.objects ? "faults, not kernel objects" : "kernel objects, not faults",
+				   s->config.objects ? " --objects" : "");
 	if (magic && (strncmp(magic, s->kernel.release, len) || magic[len] != ' '))
 		return pfs_err_set(err, -ENOEXEC,
 				   "%s: built for kernel %.*s, but %s is running: pfscope stap build -r %s -o FILE",
@@ -247,9 +253,27 @@ static unsigned int buffer_mb(const struct pfs_stap *s)
 	return mb < 1 ? 1 : mb > 4095 ? 4095 : mb;
 }
 
+/* Which kernel objects; room for 4. Returns their number. */
+static unsigned int object_arguments(const struct pfs_object_choice *o, char words[4][PIDS_MAX + 16], const char **argv)
+{
+	unsigned int nr = 0;
+
+	if (o->cache)
+		snprintf(words[nr++], PIDS_MAX + 16, "pfs_cache=\"%s\"", o->cache);
+	if (o->min)
+		snprintf(words[nr++], PIDS_MAX + 16, "pfs_min=%" PRIu64, o->min);
+	if (o->max)
+		snprintf(words[nr++], PIDS_MAX + 16, "pfs_max=%" PRIu64, o->max);
+	if (o->pages)
+		snprintf(words[nr++], PIDS_MAX + 16, "pfs_pages=1");
+	for (unsigned int i = 0; i < nr; i++)
+		argv[i] = words[i];
+	return nr;
+}
+
 int stap_load(struct pfs_stap *s, struct pfs_err *err)
 {
-	char buffer[16], pids[PIDS_MAX + 16], comm[64], uid[32];
+	char buffer[16], pids[PIDS_MAX + 16], comm[64], uid[32], objects[4][PIDS_MAX + 16];
 	const char *argv[16] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
 
@@ -271,5 +295,7 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	}
 	if (s->config.no_follow)
 		argv[nr++] = "pfs_follow=0";
+	if (s->config.objects)
+		nr += object_arguments(s->config.objects, objects, argv + nr);
 	return pfs_loader_load(&s->loader, argv, s->name, err);
 }

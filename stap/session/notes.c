@@ -67,13 +67,21 @@ static int pass_on(void *ctx, const struct pfs_event *ev)
 	return ret ? ret : pfs_emit(&outlet->sink, ev);
 }
 
-int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes, const struct pfs_sink *sink)
+static const char *function_name(const void *symbols, uint64_t addr, uint64_t *start)
+{
+	return pfs_symbols_find(symbols, addr, start);
+}
+
+int stap_outlet_init(struct stap_outlet *outlet, const struct pfs_stap *s, const struct pfs_sink *sink)
 {
 	const struct pfs_sink self = { .fn = pass_on, .ctx = outlet };
 
-	*outlet = (struct stap_outlet){ .notes = notes, .sink = *sink };
+	*outlet = (struct stap_outlet){ .notes = &s->notes, .sink = *sink };
 	outlet->decoder = pfs_decoder_new(&self);
-	return outlet->decoder ? 0 : -ENOMEM;
+	if (!outlet->decoder)
+		return -ENOMEM;
+	pfs_decoder_set_functions(outlet->decoder, function_name, s->symbols);
+	return 0;
 }
 
 void stap_outlet_fini(struct stap_outlet *outlet)

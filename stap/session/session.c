@@ -53,10 +53,16 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 	return 0;
 }
 
+/* MAXSTRINGLEN of module/build.c, less the NUL. (A quote, which no module takes, is in no name of a cache.) */
+#define CACHE_MAX 511
+
 static int check(const struct pfs_source_config *config, struct pfs_err *err)
 {
 	const struct stap_options *o = config->options;
 
+	if (config->objects && config->objects->cache && strlen(config->objects->cache) > CACHE_MAX)
+		return pfs_err_set(err, -EINVAL, "--cache: longer than %d bytes, which cannot be passed to a module",
+				   CACHE_MAX);
 	if (o->module && o->no_dwarf)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf: applies to building a module, --module loads one");
 	return 0;
@@ -74,6 +80,14 @@ static bool given_up(const struct pfs_stap *s)
 
 /* ---- opening ---- */
 
+static int note_objects(struct pfs_stap *s)
+{
+	const struct pfs_object_choice *o = s->config.objects;
+
+	return stap_note(&s->base, 0,
+			 PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache));
+}
+
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -84,8 +98,12 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	pfs_leftovers_remove(NULL); /* failing is no reason not to start */
 	if (pfs_header_notes("stap", vsyscall, stap_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
+	if (s->config.objects && note_objects(s))
+		return pfs_err_set(err, -ENOMEM, "no memory for a note");
+	if (s->config.objects)
+		s->symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
 	ret = stap_choose_module(s, err) ?: pfs_spool_init(&s->spool, err);
-	if (!ret && s->config.live && stap_outlet_init(&s->live, &s->notes, s->config.live))
+	if (!ret && s->config.live && stap_outlet_init(&s->live, s, s->config.live))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
 	return ret;
 }
@@ -110,6 +128,7 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 	pfs_spool_fini(&s->spool);
 	pfs_output_free(&s->errors);
 	stap_notes_free(&s->notes);
+	pfs_symbols_free(s->symbols);
 	free(s->pids);
 	free(s->poll_fds);
 	free(s);
@@ -139,12 +158,15 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 
 /* ---- processes ---- */
 
+/* Of objects the module records all processes'. */
 static int add_pid(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 {
 	char *longer;
 
 	if (kill(pid, 0) && errno == ESRCH)
 		return pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
+	if (s->config.objects)
+		return 0;
 	if (asprintf(&longer, "%s%s%d", s->pids ? s->pids : "", s->pids ? "," : "", pid) < 0)
 		return pfs_err_set(err, -ENOMEM, "no memory for the list of processes");
 	free(s->pids);
@@ -166,10 +188,10 @@ static int launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	int ret = add_pid(of(live), pid, err), noted = 0;
 	uint64_t minor, major;
 
-	if (ret)
+	if (ret || (of(live)->config.objects && of(live)->config.objects->all))
 		return ret;
 	noted = stap_note(live, pid, PFS_FACT(LAUNCH, .pid = pid));
-	if (!noted && pfs_process_faults(pid, &minor, &major))
+	if (!noted && !of(live)->config.objects && pfs_process_faults(pid, &minor, &major))
 		noted = stap_note(live, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
 	return noted ? pfs_err_set(err, noted, "no memory for a note") : 0;
 }
@@ -273,14 +295,21 @@ static int judge_end(struct pfs_stap *s, enum pfs_stage stage, struct pfs_err *e
 
 /* ---- starting ---- */
 
+static bool is_ours(const struct pfs_rec *rec)
+{
+	return rec->hello.magic == PFS_WIRE_MAGIC && rec->hello.version == PFS_WIRE_VERSION &&
+	       rec->hello.rec_size == sizeof(*rec);
+}
+
+/* HELLO is the first record of its CPU; those of others may arrive before it. */
 static int look_at(void *ctx, const struct pfs_rec *rec)
 {
 	struct pfs_stap *s = ctx;
 
-	if (!s->hello && (rec->type != PFS_REC_HELLO || rec->hello.magic != PFS_WIRE_MAGIC ||
-			  rec->hello.version != PFS_WIRE_VERSION || rec->hello.rec_size != sizeof(*rec)))
+	if (rec->type == PFS_REC_HELLO ? !is_ours(rec)
+				       : !s->hello && (rec->type == PFS_REC_READY || rec->type >= PFS_REC_OBJECTS_NR))
 		return -EPROTO;
-	s->hello = true;
+	s->hello |= rec->type == PFS_REC_HELLO;
 	s->ready |= rec->type == PFS_REC_READY;
 	return 0;
 }
@@ -395,7 +424,7 @@ static int replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs
 	uint64_t at = 0;
 	int ret;
 
-	if (stap_outlet_init(&r.outlet, &s->notes, sink))
+	if (stap_outlet_init(&r.outlet, s, sink))
 		return pfs_err_set(err, -ENOMEM, "no memory to read the recording");
 	ret = pfs_spool_each(&s->spool, &at, replay_one, &r, err) ?: stap_outlet_finish(&r.outlet);
 	stap_outlet_fini(&r.outlet);
@@ -431,7 +460,7 @@ const struct pfs_source pfs_stap_source = {
 	.name = "stap",
 	.options = pfs_stap_options,
 	.options_size = sizeof(struct stap_options),
-	.can = PFS_CAN_USER | PFS_CAN_COMM,
+	.can = PFS_CAN_USER | PFS_CAN_COMM | PFS_CAN_OBJECTS,
 	.set_option = set_option,
 	.check = check,
 	.usable = stap_usable,

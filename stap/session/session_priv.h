@@ -13,8 +13,9 @@
 #include "module/diagnose.h"
 #include "module/loader.h"
 #include "module/module.h"
+#include "os/kallsyms.h"
 #include "os/program.h"
-#include "tapset/wire.h"
+#include "tapset/objects.h"
 
 #include <stdint.h>
 
@@ -78,10 +79,11 @@ struct pfs_stap {
 	struct pfs_spool spool;
 	struct pfs_output errors; /* what staprun wrote on standard error */
 	struct stap_notes notes;
-	struct stap_outlet live; /* decoder NULL: no live events are wanted */
-	uint64_t looked;	 /* offset in the spool: searched for READY up to there */
-	bool hello, ready;	 /* these records came */
-	bool over;		 /* the pipe is at its end */
+	struct pfs_symbols *symbols; /* of the kernel, for call sites of objects; or NULL */
+	struct stap_outlet live;     /* decoder NULL: no live events are wanted */
+	uint64_t looked;	     /* offset in the spool: searched for READY up to there */
+	bool hello, ready;	     /* these records came */
+	bool over;		     /* the pipe is at its end */
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 };
@@ -91,7 +93,7 @@ pfs_note_fn stap_note;
 void stap_notes_free(struct stap_notes *notes);
 
 /* A sink that puts the notes between the events, and its decoder. 0 or -ENOMEM. */
-int stap_outlet_init(struct stap_outlet *outlet, const struct stap_notes *notes, const struct pfs_sink *sink);
+int stap_outlet_init(struct stap_outlet *outlet, const struct pfs_stap *s, const struct pfs_sink *sink);
 void stap_outlet_fini(struct stap_outlet *outlet);
 
 /* Passes on what is left. 0 or what the sink returned. */

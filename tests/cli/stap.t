@@ -46,6 +46,12 @@ refused 2 'no process given .--comm without a PID: only with --source=stap' '--c
 refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user
 refused 2 '--no-dwarf: applies to building' '--module and --no-dwarf' run --source=stap --module=x --no-dwarf -- true
 refused 2 'no process given' 'nobody at all' attach --source=stap
+refused 2 '--source=perf: does not record kernel objects: must be ftrace or stap' 'kernel objects with perf' kmap record --source=perf -- true
+refused 2 '--source: kprobe: must be ftrace or stap' 'kernel objects with no source' kmap record --source=kprobe -- true
+refused 2 '--module: only with --source=stap' 'kernel objects with ftrace: --module' kmap record --module=x.ko -- true
+refused 2 '--all, .*--source, --module, .*: only with' 'kmap FILE --source' kmap --source=stap x
+refused 1 '--cache: longer than 511 bytes' 'a cache whose name is longer than a string of SystemTap' \
+	kmap record --source=stap --cache="$(printf 'x%.0s' {1..512})" -- true
 refused 1 'process 4194303: no such process' 'a process that never existed: refused before anything is built' \
 	attach --source=stap 4194303
 
@@ -55,7 +61,13 @@ pfscope stap print
 is "$status$err" 0 'print'
 like "$out" '^// pfscope [0-9.]+; stap.s argument is "dwarf"' 'print: what it is'
 for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/wire.h"; do
-	[[ $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
+	[[ $file = */objects.stp || $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
+done
+unlike "$out" 'pfs_objects' 'print: nothing of kernel objects is'
+pfscope stap print --objects
+like "$status$err$out" '^0// pfscope [0-9.]+; stap.s argument is "plain"' 'print --objects: what it is'
+for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/"{wire,objects}.h; do
+	[[ $file = */pfscope.stp || $out = *"$(cat "$file")"* ]] || fail "print --objects: ${file##*/} is in it"
 done
 pfscope stap print --no-dwarf
 like "$out" '^// [^'$'\n'']*"plain"' 'print --no-dwarf'
@@ -147,6 +159,10 @@ pfscope stap build -r "$release" -o "$T/two.ko"
 is "$status|$(wc -l <"$T/log")" '0|2' 'another SystemTap: another module'
 pfscope stap build -r "$release" --no-dwarf -o "$T/two.ko"
 like "$status|$(tail -n 1 "$T/log")" '^0\|.* plain$' 'without debuginfo: another module'
+pfscope stap build -r "$release" --objects -o "$T/two.ko"
+like "$status|$(wc -l <"$T/log")|$(tail -n 1 "$T/log")" '^0\|4\|.* pfscope_objects=yes .* plain$' 'of kernel objects: another module'
+pfscope stap build -r "$release" --objects -o "$T/two.ko"
+is "$status|$(wc -l <"$T/log")" '0|4' '... which is kept, too'
 
 # Two at once: one builds, the other waits and takes that.
 rm -rf "$T/cache" "$T/log"

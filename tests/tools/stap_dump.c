@@ -1,29 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what the SystemTap module wrote (stap/tapset/wire.h), one record a line, and says at the end
+ * Prints what the SystemTap module wrote (stap/tapset/wire.h, objects.h), one record a line, and says at the end
  * whether the numbers of the records leave gaps. Nothing is interpreted: for looking at what
  * decode.c is given.
  *
  *     staprun -o records probe.ko pfs_pids=4711; stap_dump records
  */
-#include "tapset/wire.h"
+#include "tapset/objects.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_CPUS 1024
 
-static const char *const types[PFS_REC_NR] = {
-	[PFS_REC_HELLO] = "hello",   [PFS_REC_PROBE] = "probe",
-	[PFS_REC_READY] = "ready",   [PFS_REC_FAULT] = "fault",
-	[PFS_REC_AROUND] = "around", [PFS_REC_LAYOUT] = "layout",
-	[PFS_REC_REGION] = "region", [PFS_REC_LAYOUT_END] = "layout_end",
-	[PFS_REC_UNMAP] = "unmap",   [PFS_REC_MOVE] = "move",
-	[PFS_REC_FORK] = "fork",     [PFS_REC_THREAD] = "thread",
-	[PFS_REC_EXEC] = "exec",     [PFS_REC_EXIT] = "exit",
-	[PFS_REC_COMM] = "comm",     [PFS_REC_SIGNAL] = "signal",
-	[PFS_REC_NAME] = "name",     [PFS_REC_COUNTERS] = "counters",
-	[PFS_REC_CPU] = "cpu",	     [PFS_REC_END] = "end",
+static const char *const types[PFS_REC_OBJECTS_NR] = {
+	[PFS_REC_HELLO] = "hello",
+	[PFS_REC_PROBE] = "probe",
+	[PFS_REC_READY] = "ready",
+	[PFS_REC_FAULT] = "fault",
+	[PFS_REC_AROUND] = "around",
+	[PFS_REC_LAYOUT] = "layout",
+	[PFS_REC_REGION] = "region",
+	[PFS_REC_LAYOUT_END] = "layout_end",
+	[PFS_REC_UNMAP] = "unmap",
+	[PFS_REC_MOVE] = "move",
+	[PFS_REC_FORK] = "fork",
+	[PFS_REC_THREAD] = "thread",
+	[PFS_REC_EXEC] = "exec",
+	[PFS_REC_EXIT] = "exit",
+	[PFS_REC_COMM] = "comm",
+	[PFS_REC_SIGNAL] = "signal",
+	[PFS_REC_NAME] = "name",
+	[PFS_REC_COUNTERS] = "counters",
+	[PFS_REC_CPU] = "cpu",
+	[PFS_REC_END] = "end",
+	[PFS_REC_ALLOC] = "alloc",
+	[PFS_REC_KMALLOC] = "kmalloc",
+	[PFS_REC_RELEASE] = "release",
+	[PFS_REC_PAGE_ALLOC] = "page_alloc",
+	[PFS_REC_PAGE_RELEASE] = "page_release",
+	[PFS_REC_TASK] = "task",
+	[PFS_REC_CHILD] = "child",
 };
 
 static void print_hello(const struct pfs_rec_hello *h)
@@ -65,9 +82,29 @@ static void print_counters(const struct pfs_rec_counters *c)
 	       c->transport_failures, c->no_memory, c->partial, c->nr_targets);
 }
 
+static void print_object(const struct pfs_rec_object *o)
+{
+	printf("ptr=%llx site=%llx size=%u/%u name=%.*s", o->ptr, o->site, o->size, o->allocated, o->name_len, o->name);
+}
+
 static void print_body(const struct pfs_rec *r)
 {
+	const union pfs_rec_objects *objects = (const union pfs_rec_objects *)r->body;
+
 	switch (r->type) {
+	case PFS_REC_ALLOC:
+	case PFS_REC_KMALLOC:
+	case PFS_REC_RELEASE:
+		print_object(&objects->object);
+		break;
+	case PFS_REC_PAGE_ALLOC:
+	case PFS_REC_PAGE_RELEASE:
+		printf("pfn=%llx order=%u", objects->page.pfn, objects->page.order);
+		break;
+	case PFS_REC_TASK:
+	case PFS_REC_CHILD:
+		printf("child=%d/%d comm=%.16s", objects->task.pid, objects->task.tid, objects->task.comm);
+		break;
 	case PFS_REC_HELLO:
 		print_hello(&r->hello);
 		break;
@@ -125,7 +162,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (; fread(&r, sizeof(r), 1, in) == 1; nr++) {
-		const char *type = r.type < PFS_REC_NR ? types[r.type] : NULL;
+		const char *type = r.type < PFS_REC_OBJECTS_NR ? types[r.type] : NULL;
 		unsigned int cpu = r.cpu % MAX_CPUS;
 
 		if (r.type == PFS_REC_NONE) {

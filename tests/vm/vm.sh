@@ -80,7 +80,7 @@ in_guests()
 	done
 }
 
-# compile_module KERNEL dwarf|symbols FILE: the probe module for that kernel, from the cache that all tests
+# compile_module KERNEL dwarf|symbols|objects FILE: the probe module for that kernel, from the cache that all tests
 # share. What it says goes to stdout.
 compile_module()
 {
@@ -88,6 +88,7 @@ compile_module()
 
 	release=$("$ROOT/tests/vm/kernel" -n "$1" 2>&1) || { echo "$release"; return 1; }
 	[ "$2" = symbols ] && options=(--no-dwarf)
+	[ "$2" = objects ] && options=(--objects)
 	PFSCOPE_CACHE=$BUILD/stap-cache "$PFSCOPE" stap build -r "$release" \
 		${options[@]+"${options[@]}"} -o "$3" 2>&1
 }

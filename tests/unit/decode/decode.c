@@ -4,6 +4,7 @@
  */
 #include "support/random.h"
 #include "support/stap_forge.h"
+#include "tapset/objects.h"
 
 #include <errno.h>
 
@@ -317,7 +318,7 @@ static void test_damaged_records(void **state)
 	struct pfs_rec rec = { 0 };
 
 	forge_put(f, &rec); /* fills up a batch */
-	rec.type = PFS_REC_NR;
+	rec.type = PFS_REC_OBJECTS_NR;
 	forge_put(f, &rec);
 	rec = forge_rec(f, PFS_REC_NAME);
 	rec.len = 255;
@@ -360,7 +361,7 @@ static void random_rec(struct pfs_rec *rec, uint64_t *s, uint32_t seq[4])
 	}
 	memset(rec, 0, sizeof(*rec));
 	memcpy(rec->body, words, sizeof(words));
-	rec->type = random_u64(s) % (PFS_REC_NR + 2);
+	rec->type = random_u64(s) % (PFS_REC_OBJECTS_NR + 2);
 	rec->cpu = random_u64(s) % 64 ? random_u64(s) % 4 : random_u64(s);
 	rec->seq = rec->cpu < 4 && random_u64(s) % 16 ? seq[rec->cpu]++ : random_u64(s);
 	rec->ts_ns = 1000000000 + random_u64(s) % 100000000;

@@ -21,18 +21,15 @@
 
 /* ---- the scripts ---- */
 
-/* In this order: what a file uses comes before it. */
-static void test_scripts(void **state)
+/* In this order: what a file uses comes before it. NULL ends the files. */
+static void check_script(const char *script, const char *const *files)
 {
-	static const char *const files[] = { "wire.h",	 "record.stp",	"trace.stp",  "target.stp",
-					     "page.stp", "layout.stp",	"change.stp", "fault.stp",
-					     "life.stp", "session.stp", "pfscope.stp" };
-	const char *at = pfs_script;
+	const char *at = script;
 	char path[256];
 
-	assert_int_equal(strncmp(pfs_script, "%{\n/* SPDX", 10), 0);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "stap/tapset/%s", files[i]);
+	assert_int_equal(strncmp(script, "%{\n/* SPDX", 10), 0);
+	for (; *files; files++) {
+		snprintf(path, sizeof(path), "stap/tapset/%s", *files);
 		if (access(path, R_OK)) /* run from elsewhere */
 			return;
 		at = strstr(at, file_text(path));
@@ -40,6 +37,17 @@ static void test_scripts(void **state)
 		at += strlen(file_text(path));
 	}
 	assert_string_equal(at, "");
+}
+
+static void test_scripts(void **state)
+{
+	check_script(pfs_script, (const char *const[]){ "wire.h", "record.stp", "trace.stp", "target.stp", "page.stp",
+							"layout.stp", "change.stp", "fault.stp", "life.stp",
+							"session.stp", "pfscope.stp", NULL });
+	check_script(pfs_objects_script,
+		     (const char *const[]){ "wire.h", "objects.h", "record.stp", "trace.stp", "target.stp", "page.stp",
+					    "layout.stp", "change.stp", "fault.stp", "life.stp", "objects.stp",
+					    "session.stp", NULL });
 }
 
 /* ---- probe points ---- */
