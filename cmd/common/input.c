@@ -374,10 +374,43 @@ static void print_line_errors(const struct input *in, const struct pfs_line_stat
 			in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
 }
 
+/* On their way to a sink: are there faults, are there kernel objects? */
+struct lines_seen {
+	const struct pfs_sink *to;
+	bool faults, objects;
+};
+
+static int see_event(void *ctx, const struct pfs_event *ev)
+{
+	struct lines_seen *seen = ctx;
+
+	seen->faults |= ev->kind == PFS_FAULT;
+	seen->objects |= ev->kind == PFS_ALLOC || ev->kind == PFS_FREE;
+	return pfs_emit(seen->to, ev);
+}
+
+static int see_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	struct lines_seen *seen = ctx;
+
+	seen->faults = true;
+	return seen->to->faults(seen->to->ctx, runs, nr);
+}
+
+/* A recording of `kmap record --source=stap'. Lines that have neither may be a part of any. */
+static void report_only_objects(struct input *in, const struct lines_seen *seen)
+{
+	in->no_faults = seen->objects && !seen->faults && !in->options->objects;
+	if (in->no_faults)
+		message("%s: no page-fault events, only kernel objects (`pfscope kmap` prints them)", in->name);
+}
+
 static int read_lines(struct input *in)
 {
 	struct loss_drain drain;
-	struct pfs_sink sink = loss_drain_sink(&drain, in->sink);
+	struct pfs_sink drained = loss_drain_sink(&drain, in->sink);
+	struct lines_seen seen = { .to = &drained };
+	const struct pfs_sink sink = { .fn = see_event, .ctx = &seen, .faults = drained.faults ? see_faults : NULL };
 	struct pfs_line_reader *reader = pfs_line_reader_new(&sink);
 	int ret;
 
@@ -391,6 +424,8 @@ static int read_lines(struct input *in)
 		pfs_err_set(in->err, ret, "%s: %s", in->name, pfs_line_reader_stats(reader)->first_error.msg);
 	else
 		print_line_errors(in, pfs_line_reader_stats(reader));
+	if (!ret)
+		report_only_objects(in, &seen);
 	pfs_line_reader_free(reader);
 	return ret;
 }

@@ -135,6 +135,9 @@ pfscope kmap "$DATA/dat/v6.dat"
 is "$status|$(grep -cv '^#' <<<"$out")" '0|0' 'a recording without objects has none'
 pfscope render "$DATA/text/report-kmem.txt"
 like "$status|$err" '^1\|.*no page-fault events.*`pfscope kmap` prints kernel objects' 'render says what the recording has'
+pfscope report "$T/events"
+like "$status|$err" '^1\|.*no page-fault events, only kernel objects .`pfscope kmap` prints them' '... of event lines, too'
+
 # ---- caches that the event does not name ----
 
 cat >"$T/caches" <<'EVENTS'
