@@ -149,6 +149,9 @@ static const struct note notes[PFS_NR_NOTES] = {
 		  OPTIONAL("cache", STRING, text) } },
 	[PFS_NOTE_WATCHPOINTS] = { .key = "watchpoints",
 		{ FIELD("interval", NUMBER, interval_ns), FIELD("where", STRING, text) } },
+	[PFS_NOTE_PAUSED] = { .key = "paused", TEXT },
+	[PFS_NOTE_RESUMED] = { .key = "resumed", TEXT },
+	[PFS_NOTE_CLEARED] = { .key = "cleared", TEXT },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

@@ -189,6 +189,25 @@ int pfs_accesses_watch(struct pfs_accesses *a, const struct pfs_event *ev, const
 	return 0;
 }
 
+void pfs_accesses_stop(struct pfs_accesses *a, uint64_t ts_ns)
+{
+	for (struct pfs_access_word *w = a->words; w < a->words + a->nr_words; w++) {
+		if (w->ended_ns)
+			continue;
+		object_ends(a, w, ts_ns);
+		w->ended_ns = ts_ns > w->begun_ns ? ts_ns : w->begun_ns + 1;
+	}
+	a->nr_open = 0;
+}
+
+void pfs_accesses_clear(struct pfs_accesses *a)
+{
+	const struct pfs_access_stats stats = { .where = a->stats.where, .interval_ns = a->stats.interval_ns };
+
+	pfs_accesses_fini(a);
+	a->stats = stats;
+}
+
 /* ---- accesses ---- */
 
 static int count_sum(struct pfs_accesses *a, struct pfs_access_word *word, uint32_t site, uint32_t cache, bool write)

@@ -71,6 +71,12 @@ int pfs_accesses_alloc(struct pfs_accesses *accesses, const struct pfs_object *o
 void pfs_accesses_end(struct pfs_accesses *accesses, const struct pfs_object *object, struct pfs_object_end *end);
 void pfs_accesses_forget(struct pfs_accesses *accesses, const struct pfs_object *object);
 
+/* Nothing is known any more of the words under watch: the recording is paused then. */
+void pfs_accesses_stop(struct pfs_accesses *accesses, uint64_t ts_ns);
+
+/* Forgets all that was seen. */
+void pfs_accesses_clear(struct pfs_accesses *accesses);
+
 /* After the last event: the estimates are complete. */
 void pfs_accesses_finish(struct pfs_accesses *accesses);
 

@@ -33,7 +33,7 @@ static void put_columns(const struct pfs_kmap *k)
 {
 	if (k->form == PFS_KMAP_CSV)
 		fputs("alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,"
-		      "free_pid,fate,executable\n",
+		      "free_pid,fate,executable,unsure\n",
 		      k->out);
 	else
 		fprintf(k->out,
@@ -192,7 +192,8 @@ static int put_csv(void *ctx, const struct pfs_object *o, const struct pfs_objec
 	} else {
 		fputs(",,,", k->out);
 	}
-	fprintf(k->out, ",%s,%s\n", fates[end->fate], quoted(text, sizeof(text), who->comm ? who->comm : ""));
+	fprintf(k->out, ",%s,%s,%d\n", fates[end->fate], quoted(text, sizeof(text), who->comm ? who->comm : ""),
+		end->unsure);
 	return 0;
 }
 
@@ -275,15 +276,35 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
 	return (struct pfs_object_sink){ .end = put[k->form], .ctx = k };
 }
 
+/* Known only at the end: lines are written as objects end. */
+static void put_pauses(struct pfs_kmap *k)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char paused[32];
+
+	pfs_fixed_text(paused, s->paused_ns, 9);
+	if (k->form == PFS_KMAP_JSON) {
+		pfs_json_u64(&k->json, "pauses", s->nr_pauses);
+		pfs_json_raw(&k->json, "paused_seconds", paused);
+	} else if (k->form == PFS_KMAP_TEXT && s->nr_pauses) {
+		fprintf(k->out,
+			"# The recording was paused %u times, %s s in all: of objects allocated before, ends may be later ones' "
+			"or were not recorded (JSON and CSV mark them as unsure).\n",
+			s->nr_pauses, paused);
+	}
+}
+
 void pfs_kmap_end(struct pfs_kmap *k)
 {
 	if (k->form == PFS_KMAP_COMPAT)
 		return;
 	if (!k->begun)
 		begin(k);
+	if (k->form == PFS_KMAP_JSON)
+		pfs_json_end(&k->json, "\n]");
+	put_pauses(k);
 	if (k->form != PFS_KMAP_JSON)
 		return;
-	pfs_json_end(&k->json, "\n]");
 	pfs_json_end(&k->json, "}");
 	fputc('\n', k->out);
 }

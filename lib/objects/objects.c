@@ -85,7 +85,9 @@ struct pfs_objects {
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
 	struct pfs_intern *strings;
-	uint64_t lost_ns;	      /* of the last loss; 0: none */
+	uint64_t lost_ns;   /* of the last loss; 0: none */
+	uint64_t pause_ns;  /* when the last pause ended, or began if it is the present one; 0: none */
+	uint64_t paused_ns; /* when the present one began; 0: it is not paused */
 	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
 	char *command;
 	struct pfs_objects_stats stats;
@@ -292,32 +294,6 @@ static int process_event(struct pfs_objects *o, const struct pfs_event *ev)
 	}
 }
 
-static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
-{
-	struct pfs_fact fact;
-
-	if (!pfs_note_read(&fact, ev->key, ev->value))
-		return 0;
-	switch (fact.key) {
-	case PFS_NOTE_LAUNCH:
-	case PFS_NOTE_ATTACH:
-		return add_target(o, fact.pid);
-	case PFS_NOTE_COMMAND:
-		free(o->command);
-		o->command = strdup(fact.text);
-		return o->command ? 0 : -ENOMEM;
-	case PFS_NOTE_WATCHPOINTS:
-		o->accesses.stats.interval_ns = fact.interval_ns;
-		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
-		return o->accesses.stats.where ? 0 : -ENOMEM;
-	case PFS_NOTE_LACKS:
-		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 /* ---- allocations and frees ---- */
 
 /* Is it one of those whose accesses were to be seen? cache: its own, or as its free named it. */
@@ -334,24 +310,28 @@ static bool is_of_choice(const struct pfs_objects *o, const struct pfs_object *o
 	return func && strcspn(func, "+") == strlen(where + 5) && !strncmp(func, where + 5, strlen(where + 5));
 }
 
-static int pass_end(struct pfs_objects *o, const struct pfs_object *object, struct pfs_object_end *end)
+static int pass_end(struct pfs_objects *o, const struct pfs_object *object, struct pfs_object_end end)
 {
-	bool chosen = is_of_choice(o, object, end->cache);
+	bool chosen = is_of_choice(o, object, end.cache);
 	int ret;
 
+	end.paused = object->alloc_ns < o->pause_ns;
+	end.unsure = end.paused || object->alloc_ns < o->lost_ns;
 	if (chosen)
-		pfs_accesses_end(&o->accesses, object, end);
-	ret = o->sink.end ? o->sink.end(o->sink.ctx, object, end) : 0;
+		pfs_accesses_end(&o->accesses, object, &end);
+	ret = o->sink.end ? o->sink.end(o->sink.ctx, object, &end) : 0;
 	if (chosen)
 		pfs_accesses_forget(&o->accesses, object);
 	return ret;
 }
 
+/* One that was freed during a pause is none that the kernel frees without an event. */
 static int unseen_end(struct pfs_objects *o, const struct pfs_object *old, uint64_t ts_ns)
 {
 	o->stats.unseen++;
+	o->stats.unseen_paused += old->alloc_ns < o->pause_ns;
 	return pass_end(o, old,
-			&(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns, .cache = old->cache });
+			(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns, .cache = old->cache });
 }
 
 static int do_alloc(struct pfs_objects *o, const struct operation *op)
@@ -386,11 +366,11 @@ static int do_free(struct pfs_objects *o, const struct operation *op)
 	o->stats.by_others += o->whos[op->object.who].pid != o->whos[object.who].pid;
 	return pass_end(
 		o, &object,
-		&(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
-					  .ts_ns = op->object.alloc_ns,
-					  .site = op->object.site,
-					  .cache = o->caches[op->object.cache].named ? op->object.cache : object.cache,
-					  .who = op->object.who });
+		(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
+					 .ts_ns = op->object.alloc_ns,
+					 .site = op->object.site,
+					 .cache = o->caches[op->object.cache].named ? op->object.cache : object.cache,
+					 .who = op->object.who });
 }
 
 static int do_queued(struct pfs_objects *o, const struct operation *op)
@@ -420,6 +400,78 @@ static int drain_queue(struct pfs_objects *o)
 	o->head = 0;
 	return ret;
 }
+
+/* ---- pauses, and other notes ---- */
+
+/* What is queued is done first: it happened before. */
+static int begin_pause(struct pfs_objects *o, uint64_t ts_ns)
+{
+	int ret = drain_queue(o);
+
+	pfs_accesses_stop(&o->accesses, ts_ns);
+	o->pause_ns = o->paused_ns = ts_ns;
+	o->stats.first_ns = o->stats.first_ns ? o->stats.first_ns : ts_ns;
+	o->stats.nr_pauses++;
+	return ret;
+}
+
+static int end_pause(struct pfs_objects *o, uint64_t ts_ns)
+{
+	int ret = drain_queue(o);
+
+	if (!o->paused_ns)
+		return ret;
+	o->stats.paused_ns += ts_ns > o->paused_ns ? ts_ns - o->paused_ns : 0;
+	o->stats.last_ns = o->pause_ns = ts_ns;
+	o->paused_ns = 0;
+	return ret;
+}
+
+/* The time begins anew; the source has dropped the objects. */
+static void clear(struct pfs_objects *o, uint64_t ts_ns)
+{
+	pfs_accesses_clear(&o->accesses);
+	o->stats.first_ns = o->stats.last_ns = ts_ns;
+	o->stats.paused_ns = 0;
+	o->stats.nr_pauses = !!o->paused_ns;
+	o->paused_ns = o->paused_ns ? ts_ns : 0;
+}
+
+static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	struct pfs_fact fact;
+
+	if (!pfs_note_read(&fact, ev->key, ev->value))
+		return 0;
+	switch (fact.key) {
+	case PFS_NOTE_LAUNCH:
+	case PFS_NOTE_ATTACH:
+		return add_target(o, fact.pid);
+	case PFS_NOTE_COMMAND:
+		free(o->command);
+		o->command = strdup(fact.text);
+		return o->command ? 0 : -ENOMEM;
+	case PFS_NOTE_WATCHPOINTS:
+		o->accesses.stats.interval_ns = fact.interval_ns;
+		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
+		return o->accesses.stats.where ? 0 : -ENOMEM;
+	case PFS_NOTE_LACKS:
+		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
+		return 0;
+	case PFS_NOTE_PAUSED:
+		return begin_pause(o, ev->ts_ns);
+	case PFS_NOTE_RESUMED:
+	case PFS_NOTE_END:
+		return end_pause(o, ev->ts_ns);
+	case PFS_NOTE_CLEARED:
+		clear(o, ev->ts_ns);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- events ---- */
 
 static uint64_t key_of(const struct pfs_event *ev)
 {
@@ -473,11 +525,13 @@ static const struct pfs_object *object_at(struct pfs_objects *o, const struct pf
 	return pfs_pairs_find(&o->pairs, key_of(ev), room) && is_of_choice(o, room, room->cache) ? room : NULL;
 }
 
-/* In the queue are older operations. */
+/* In the queue are older operations. During a pause nobody knows which object it is. */
 static int watch_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	struct pfs_object room;
 
+	if (o->paused_ns)
+		return 0;
 	return drain_queue(o) ?: pfs_accesses_watch(&o->accesses, ev, object_at(o, ev, &room));
 }
 
@@ -486,7 +540,7 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 	int64_t site = pfs_has(ev, PFS_F_PTR) ? site_of(o, ev) : 0, who = pfs_has(ev, PFS_F_PTR) ? who_of(o, ev) : 0;
 	struct pfs_object room;
 
-	if (!pfs_has(ev, PFS_F_PTR)) /* to a page */
+	if (!pfs_has(ev, PFS_F_PTR) || o->paused_ns) /* without: to a page */
 		return 0;
 	if (site < 0 || who < 0)
 		return -ENOMEM;
@@ -496,6 +550,7 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 static int take_event(void *objects, const struct pfs_event *ev)
 {
 	struct pfs_objects *o = objects;
+	int ret;
 
 	if (!pfs_kind_is(ev, PFS_KIND_RECORDING)) {
 		o->stats.first_ns = o->stats.first_ns ? o->stats.first_ns : ev->ts_ns;
@@ -510,10 +565,11 @@ static int take_event(void *objects, const struct pfs_event *ev)
 	case PFS_ACCESS:
 		return access_event(o, ev);
 	case PFS_LOST:
-		o->lost_ns = ev->ts_ns;
 		o->stats.lost += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
 		o->stats.lost_unknown |= !pfs_has(ev, PFS_F_COUNT);
-		return 0;
+		ret = drain_queue(o);
+		o->lost_ns = ev->ts_ns;
+		return ret;
 	case PFS_NOTE:
 		return note_event(o, ev);
 	default:
@@ -555,7 +611,7 @@ static struct pfs_object *take_alive(struct pfs_pairs *pairs, size_t *nr)
 
 int pfs_objects_end(struct pfs_objects *o)
 {
-	int ret = drain_queue(o);
+	int ret = end_pause(o, o->stats.last_ns);
 	size_t nr = 0;
 	struct pfs_object *alive = ret ? NULL : take_alive(&o->pairs, &nr);
 
@@ -564,10 +620,8 @@ int pfs_objects_end(struct pfs_objects *o)
 	pfs_pairs_fini(&o->pairs);
 	for (size_t i = 0; !ret && i < nr; i++)
 		ret = pass_end(o, &alive[i],
-			       &(struct pfs_object_end){ .fate = PFS_OBJECT_ALIVE,
-							 .cache = alive[i].cache,
-							 .ts_ns = o->stats.last_ns,
-							 .unsure = alive[i].alloc_ns < o->lost_ns });
+			       (struct pfs_object_end){
+				       .fate = PFS_OBJECT_ALIVE, .cache = alive[i].cache, .ts_ns = o->stats.last_ns });
 	free(alive);
 	pfs_accesses_finish(&o->accesses);
 	return ret;

@@ -56,7 +56,8 @@ struct pfs_object_end {
 	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end */
 	uint32_t site, who; /* of a free */
 	uint32_t cache; /* the object's; if its allocation did not name it, as the free did (kernels of before 6.18) */
-	bool unsure;	/* alive, but events were lost since it was allocated */
+	bool unsure;	/* events were lost, or it was paused, since it was allocated: perhaps it was freed then */
+	bool paused;	/* it was paused since then */
 	const struct pfs_object_access *accesses; /* in order of appearance */
 	unsigned int nr_accesses;
 };
@@ -93,6 +94,7 @@ struct pfs_object_sink {
 struct pfs_objects_stats {
 	uint64_t nr_events;		/* alloc and free */
 	uint64_t allocs, frees, unseen; /* of wanted objects */
+	uint64_t unseen_paused;		/* of unseen: perhaps freed during a pause */
 	uint64_t by_others;		/* of frees: by another process */
 	uint64_t others;		/* allocations by processes that are not recorded, or of no interest */
 	uint64_t foreign_frees;		/* of objects of others, or from before */
@@ -102,6 +104,8 @@ struct pfs_objects_stats {
 	bool has_targets;		/* some processes were recorded, others not */
 	unsigned int nr_processes;	/* that allocated */
 	uint64_t first_ns, last_ns;
+	unsigned int nr_pauses;
+	uint64_t paused_ns; /* of the time from the first to the last */
 };
 
 struct pfs_objects;

@@ -79,22 +79,45 @@ static uint64_t duration_ns(const struct pfs_kmap *k)
 	return s->last_ns - s->first_ns;
 }
 
+/* Without the pauses. */
+static uint64_t recorded_ns(const struct pfs_kmap *k)
+{
+	uint64_t whole = duration_ns(k), paused = pfs_objects_stats(k->objects)->paused_ns;
+
+	return whole > paused ? whole - paused : 0;
+}
+
 /* ---- text ---- */
 
 /* The kernel frees objects of some caches without an event, which shows when their addresses are allocated again. */
 static void put_unseen(const struct pfs_kmap *k, const struct pfs_tally *tally)
 {
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const struct pfs_tally_table *caches = &tally->by[PFS_TALLY_CACHE];
 	const struct pfs_tally_row *most = caches->rows;
 	char count[32], name[NAME_MAX_LEN], fit[40];
 
 	for (size_t i = 1; i < caches->nr; i++)
-		if (caches->rows[i].unseen > most->unseen)
+		if (caches->rows[i].unseen - caches->rows[i].unseen_paused > most->unseen - most->unseen_paused)
 			most = &caches->rows[i];
 	pfs_escape(name, sizeof(name), pfs_objects_cache(k->objects, most->nr), 0);
 	pfs_fit_head(fit, sizeof(fit), name, 24, "..");
 	fprintf(k->out, "  %s freed without an event, mostly %s: where alive is <=\n",
-		pfs_grouped_text(count, pfs_objects_stats(k->objects)->unseen), fit);
+		pfs_grouped_text(count, s->unseen - s->unseen_paused), fit);
+}
+
+static void put_pauses(const struct pfs_kmap *k, bool unsure)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char recorded[32], whole[32], times[32];
+
+	snprintf(times, sizeof(times), "%u times", s->nr_pauses);
+	fprintf(k->out, "  recorded %s of %s: paused %s%s\n", pfs_duration_text(recorded, recorded_ns(k), 3),
+		pfs_duration_text(whole, duration_ns(k), 3),
+		s->nr_pauses == 1   ? "once"
+		: s->nr_pauses == 2 ? "twice"
+				    : times,
+		unsure ? "; some alive (<=) may be freed" : "");
 }
 
 /* Without the folder of the program. */
@@ -111,6 +134,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const char *command = pfs_objects_command(k->objects);
+	bool unsure = s->nr_pauses && all->unsure_live;
 	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32], asked[8], used[8], others[32];
 
 	pfs_escape(title, sizeof(title), command ? short_command(command) : k->name, 0);
@@ -118,15 +142,17 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 	fprintf(k->out, "%s%s: %s allocated by %s in %s%s\n", k->color ? BOLD : "", fit,
 		pfs_plural(count, sizeof(count), s->allocs, "object"),
 		pfs_plural(processes, sizeof(processes), s->nr_processes, "process"),
-		pfs_duration_text(time, duration_ns(k), 3), k->color ? OFF : "");
+		pfs_duration_text(time, recorded_ns(k), 3), k->color ? OFF : "");
 	fprintf(k->out, "  %s freed", pfs_grouped_text(count, s->frees));
-	fprintf(k->out, ", %s by other processes; %" PRIu64 " alive at the end", pfs_grouped_text(others, s->by_others),
-		all->live);
+	fprintf(k->out, ", %s by other processes; %s%" PRIu64 " alive%s", pfs_grouped_text(others, s->by_others),
+		unsure ? "<=" : "", all->live, s->nr_pauses ? "" : " at the end");
 	if (s->lost || s->lost_unknown)
 		fprintf(k->out, "; %s%" PRIu64 " EVENTS LOST\n", s->lost_unknown ? "at least " : "", s->lost);
 	else
 		fputs("; nothing lost\n", k->out);
-	if (s->unseen)
+	if (s->nr_pauses)
+		put_pauses(k, unsure);
+	if (s->unseen > s->unseen_paused)
 		put_unseen(k, tally);
 	fprintf(k->out, "  %s requested, %s used (%u %% wasted)", pfs_size_text(asked, all->asked),
 		pfs_size_text(used, all->used), waste_percent(all));
@@ -151,7 +177,7 @@ static void put_row(const struct pfs_kmap *k, int by, const struct pfs_tally_row
 	char allocs[8], frees[8], alive[8], peak[8], half[32], most[32], name[NAME_MAX_LEN], text[NAME_MAX_LEN];
 	char fit[NAME_MAX_LEN], most_alive[16];
 
-	snprintf(most_alive, sizeof(most_alive), "%s%s", row->unsure && row->live ? "<=" : "",
+	snprintf(most_alive, sizeof(most_alive), "%s%s", (row->unsure && row->live) || row->unsure_live ? "<=" : "",
 		 pfs_short_number(alive, row->live));
 	pfs_escape(text, sizeof(text), row_name(name, sizeof(name), k, by, row), 0);
 	pfs_fit_head(fit, sizeof(fit), text, k->width > NUMBERS_WIDTH + 8 ? k->width - NUMBERS_WIDTH : 8, "..");
@@ -254,7 +280,7 @@ static void add_row(struct pfs_table *table, const struct pfs_kmap *k, int by, c
 	const struct pfs_object_site *site = by == PFS_TALLY_SITE ? pfs_objects_site(k->objects, row->nr) : NULL;
 	const struct pfs_object_who *who = by == PFS_TALLY_PROCESS ? pfs_objects_who(k->objects, row->nr) : NULL;
 	char name[NAME_MAX_LEN], address[32] = "";
-	uint64_t ns = duration_ns(k);
+	uint64_t ns = recorded_ns(k);
 
 	row_name(name, sizeof(name), k, by, row);
 	if (site && site->addr)
@@ -304,6 +330,8 @@ static const struct pfs_column recording_columns[] = {
 	{ "lost", "lost", 0 },
 	{ "processes", "processes", 0 },
 	{ "seconds", "seconds", PFS_COLUMN_SECONDS },
+	{ "pauses", "pauses", 0 },
+	{ "paused_seconds", "paused_seconds", PFS_COLUMN_SECONDS },
 	{ 0 },
 };
 
@@ -313,7 +341,7 @@ static void add_recording(struct pfs_table *table, const struct pfs_kmap *k)
 
 	pfs_table_numbers(table, s->allocs, s->frees, s->by_others, s->unseen, s->others, s->foreign_frees);
 	pfs_table_known(table, !s->lost_unknown, s->lost);
-	pfs_table_numbers(table, s->nr_processes, duration_ns(k));
+	pfs_table_numbers(table, s->nr_processes, duration_ns(k), s->nr_pauses, s->paused_ns);
 }
 
 /* Writes the table and frees it. NULL: no memory. */

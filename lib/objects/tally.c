@@ -81,7 +81,8 @@ bool pfs_tally_leaks(const struct pfs_tally_row *row)
 			return false;
 		rises += w->low[i] > w->low[i - 1];
 	}
-	return !row->unsure && w->nr >= LEAST_SLICES && rises >= LEAST_RISES;
+	/* What is freed during a pause seems to live on: the fewest rise in the slice of the pause and in the next one. */
+	return !row->unsure && w->nr >= LEAST_SLICES && rises >= LEAST_RISES + 2 * row->nr_pauses;
 }
 
 /* ---- rows ---- */
@@ -144,13 +145,16 @@ static int count_life(struct pfs_tally_row *row, uint64_t ns)
 static int count_end(struct pfs_tally_row *row, const struct pfs_object *o, const struct pfs_object_end *end)
 {
 	low_water(&row->low, row->live, end->ts_ns);
-	if (end->fate == PFS_OBJECT_ALIVE)
+	if (end->fate == PFS_OBJECT_ALIVE) {
+		row->unsure_live += end->unsure;
 		return 0;
+	}
 	row->live--;
 	row->live_bytes -= o->allocated;
 	low_water_fell(&row->low, row->live);
 	if (end->fate == PFS_OBJECT_UNSEEN) {
 		row->unseen++;
+		row->unseen_paused += end->paused;
 		return 0;
 	}
 	row->frees++;
@@ -187,6 +191,11 @@ static int by_peak(const void *a, const void *b)
 	return pfs_order(y->peak_bytes, x->peak_bytes) ?: pfs_order(y->allocs, x->allocs) ?: pfs_order(x->nr, y->nr);
 }
 
+static bool freed_unseen(const struct pfs_tally_row *row)
+{
+	return row->unseen > row->unseen_paused;
+}
+
 /* While the caches are in the order of their numbers. */
 static void mark_unsure(struct pfs_tally *tally)
 {
@@ -194,8 +203,9 @@ static void mark_unsure(struct pfs_tally *tally)
 		for (size_t i = 0; i < tally->by[by].nr; i++) {
 			struct pfs_tally_row *row = &tally->by[by].rows[i];
 
-			row->unsure = row->unseen || (by == PFS_TALLY_SITE && row->allocs &&
-						      tally->by[PFS_TALLY_CACHE].rows[row->cache].unseen);
+			row->nr_pauses = pfs_objects_stats(tally->objects)->nr_pauses;
+			row->unsure = freed_unseen(row) || (by == PFS_TALLY_SITE && row->allocs &&
+							    freed_unseen(&tally->by[PFS_TALLY_CACHE].rows[row->cache]));
 		}
 }
 

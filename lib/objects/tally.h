@@ -27,6 +27,8 @@ struct pfs_tally_row {
 	uint32_t nr;	/* of the cache, site or process; of a size class the exponent */
 	uint32_t cache; /* of the last object */
 	uint64_t allocs, frees, unseen;
+	uint64_t unseen_paused; /* of unseen: perhaps freed during a pause */
+	uint64_t unsure_live;	/* of live: perhaps freed during a pause, or where events were lost */
 	uint64_t live, peak;
 	uint64_t live_bytes, peak_bytes; /* given */
 	uint64_t peak_ns;		 /* when peak_bytes was reached first */
@@ -34,7 +36,8 @@ struct pfs_tally_row {
 	uint64_t longest_ns;
 	uint32_t *lives; /* lifetimes of freed objects, by bucket; NULL: none */
 	struct pfs_low_water low;
-	bool unsure; /* objects of its cache were freed without an event; known once it is sorted */
+	unsigned int nr_pauses; /* known once it is sorted, and so is this: */
+	bool unsure;		/* objects of its cache were freed without an event */
 };
 
 struct pfs_tally {
@@ -57,7 +60,8 @@ uint64_t pfs_tally_life_ns(const struct pfs_tally_row *row, unsigned int permill
 
 /*
  * Does the number of its live objects only grow? The fewest alive in each slice of time never fell, and rose in at least
- * five of eight or more. Not known where objects of its cache were freed without an event: false.
+ * five of eight or more, not counting two for each pause. Not known where objects of its cache were freed without an
+ * event: false.
  */
 bool pfs_tally_leaks(const struct pfs_tally_row *row);
 

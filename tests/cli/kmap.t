@@ -53,8 +53,8 @@ is "$(perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>))->{objects};
 	'4 9 free_pipe_info+0x20 kmalloc 128 unseen 0x1234' 'JSON'
 ok 'well-formed JSON' eval '"$TOOLS/well_formed" json <"$T/out"'
 pfscope kmap --csv "$T/hand"
-is "$(head -n 2 <<<"$out")" 'alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,free_pid,fate,executable
-0xffffffff81000010,"alloc_pipe_info+0x10",7,0xffff888000001000,100,128,"kmalloc 128",0.000000000,0.000200000,0xffffffff81000030,"free_pipe_info+0x20",9,freed,"sh"' \
+is "$(head -n 2 <<<"$out")" 'alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,free_pid,fate,executable,unsure
+0xffffffff81000010,"alloc_pipe_info+0x10",7,0xffff888000001000,100,128,"kmalloc 128",0.000000000,0.000200000,0xffffffff81000030,"free_pipe_info+0x20",9,freed,"sh",0' \
 	'CSV'
 
 pfscope kmap --kmap-compat "$T/hand"
@@ -87,8 +87,8 @@ for file in "$T/hand" "$DATA/text/report-kmem.txt" "$DATA/text/kernel-kmem.trace
 	is "$(($(wc -l <"$T/screen") <= 23)) $(awk 'length > 80' "$T/screen")" '1 ' "${file##*/}: a screen of 80 columns"
 done
 pfscope kmap --stats --csv "$T/hand"
-is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds
-recording,4,1,1,1,1,2,0,2,0.002000' 'CSV: the recording'
+is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds,pauses,paused_seconds
+recording,4,1,1,1,1,2,0,2,0.002000,0,0.000000' 'CSV: the recording'
 like "$out" $'\nsite,alloc_pipe_info\\+0x10,0xffffffff81000010,,1,1,0,0,1,0,128,100,128,' 'CSV: a call site'
 like "$out" $'\nsize,256,,,2,0,1,1,1,192,192,368,384,' 'CSV: a size class'
 like "$out" $'\nprocess,sh,,8,1,0,0,1,1,' 'CSV: a process'
@@ -114,6 +114,31 @@ like "$("$PFSCOPE" kmap --stats --csv "$T/leak")" $'\nonly_grows,leaks\\+0x1,0.0
 { sed 120q "$T/leak"; echo '2.100000000 lost cpu=0 count=5'; sed 1,120d "$T/leak"; } >"$T/lost"
 like "$("$PFSCOPE" kmap --stats "$T/lost")" '; 5 EVENTS LOST' 'lost events are counted'
 like "$("$PFSCOPE" kmap --json "$T/lost")" '"unsure":true' '... and make the living unsure'
+
+# ---- pauses ----
+
+# The leak rises with each pause, too: that is no evidence.
+{
+	echo '# pfscope-events 2'
+	for ((i = 1; i <= 20; i++)); do
+		printf '3.%03d000000 alloc pid=1 tid=1 site=ffffffff81000010 func="kept+0x1" ptr=%x size=64 allocated=64 cache="a"\n' $((i * 10)) $((i * 4096))
+		((i % 4)) || printf '3.%03d000000 note key="paused" value="yes"\n3.%03d000000 note key="resumed" value="yes"\n' $((i * 10 + 1)) $((i * 10 + 6))
+		((i > 8)) || printf '3.%03d000000 free pid=1 tid=1 ptr=%x\n' $((i * 10 + 8)) $((i * 4096))
+	done
+	echo '3.300000000 note key="end" value="mono"'
+} >"$T/paused"
+pfscope kmap --stats "$T/paused"
+like "$out" $'\n  recorded 171 ms of 196 ms: paused 5 times; some alive \\(<=\\) may be freed\n' 'pauses are told'
+like "$out" ' 8 freed, 0 by other processes; <=12 alive; nothing lost' '... of the living some may have been freed'
+like "$out" $'\n +20 +8 +<=12 ' '... in the tables, too'
+like "$out" "No call site's live objects only grew" '... and do not prove a leak'
+is "$(sed '/key="paused"/d; /key="resumed"/d' "$T/paused" | "$PFSCOPE" kmap --stats - | grep -c 'only grew (a leak?) at 1')" 1 '... which they would without them'
+ok '... on a screen of 80 columns' eval '[ "$(wc -l <"$T/out")" -le 23 ] && ! grep -q ".\{81\}" "$T/out"'
+is "$("$PFSCOPE" kmap --stats --csv "$T/paused" | sed -n 2p)" 'recording,20,8,0,0,0,0,0,1,0.196000,5,0.025000' 'CSV: pauses'
+is "$("$PFSCOPE" kmap "$T/paused" | tail -n1 | cut -c-52)" '# The recording was paused 5 times, 0.025000000 s in' 'lines: a comment'
+is "$("$PFSCOPE" kmap --kmap-compat "$T/paused" | grep -c '#')" 0 '... but for the Memorizer'
+is "$("$PFSCOPE" kmap --json "$T/paused" | perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>));
+	print "$o->{pauses} $o->{paused_seconds} ", scalar(grep { $_->{unsure} } @{$o->{objects}})')" '5 0.025 14' 'JSON: pauses, and the unsure'
 
 # ---- text ----
 

@@ -97,7 +97,7 @@ if grep -q 'do not name the cache' "$T/log"; then
 	is $status 1 '--cache: a kernel whose events do not name it'
 else
 	is "$("$PFSCOPE" kmap --csv "$T/cache.dat" | cut -d, -f7 | sort -u)" $'"filp"\ncache' '--cache: only that one'
-	ok '--cache: two files for each pipe' test "$("$PFSCOPE" kmap --csv "$T/cache.dat" | grep -c '"objects"$')" -ge 10
+	ok '--cache: two files for each pipe' test "$("$PFSCOPE" kmap --csv "$T/cache.dat" | grep -c '"objects",[01]$')" -ge 10
 fi
 "$PFSCOPE" kmap record --pages -o "$T/pages.dat" -- "$WORK/objects" 5 0 0 2>"$T/log"
 ok '--pages: pages' test "$("$PFSCOPE" kmap "$T/pages.dat" | grep -c ',pfn:')" -gt 10

@@ -97,13 +97,18 @@ static void release(struct heard *h, uint64_t ts_ns, int32_t pid, uint64_t ptr)
 	give(h, &ev);
 }
 
-static void note(struct heard *h, const char *key, const char *value)
+static void note_at(struct heard *h, uint64_t ts_ns, const char *key, const char *value)
 {
-	struct pfs_event ev = { .kind = PFS_NOTE };
+	struct pfs_event ev = { .kind = PFS_NOTE, .ts_ns = ts_ns };
 
 	PFS_SET(&ev, key, KEY, key);
 	PFS_SET(&ev, value, VALUE, value);
 	give(h, &ev);
+}
+
+static void note(struct heard *h, const char *key, const char *value)
+{
+	note_at(h, 0, key, value);
 }
 
 static void comm(struct heard *h, int32_t pid, const char *name)
@@ -171,6 +176,80 @@ static void test_losses_make_the_living_unsure(void **state)
 	give(&h, &lost);
 	alloc(&h, 20, 1, 0x2000);
 	end(&h, "1000 10 alive unsure\n2000 20 alive\n");
+}
+
+static void test_pauses(void **state)
+{
+	const struct pfs_objects_stats *s;
+	struct heard h;
+
+	begin(&h, NULL);
+	alloc(&h, 10, 1, 0x1000);
+	alloc(&h, 11, 1, 0x2000);
+	alloc(&h, 12, 1, 0x3000);
+	alloc(&h, 13, 1, 0x5000);
+	release(&h, 14, 1, 0x5000);
+	note_at(&h, 15, "paused", "yes");
+	note_at(&h, 25, "resumed", "yes");
+	alloc(&h, 30, 1, 0x1000);
+	release(&h, 31, 1, 0x2000); /* or of another one, which was allocated meanwhile */
+	alloc(&h, 32, 1, 0x4000);
+	release(&h, 33, 1, 0x4000);
+	finish(&h);
+	assert_string_equal(h.text, "5000 13 freed 14\n1000 10 unseen unsure\n2000 11 freed 31 unsure\n"
+				    "4000 32 freed 33\n3000 12 alive unsure\n1000 30 alive\n");
+	s = pfs_objects_stats(h.objects);
+	assert_int_equal(s->unseen, 1);
+	assert_int_equal(s->unseen_paused, 1);
+	assert_int_equal(s->nr_pauses, 1);
+	assert_int_equal(s->paused_ns, 10);
+	assert_int_equal(s->last_ns - s->first_ns, 23);
+	free(h.text);
+	pfs_objects_free(h.objects);
+}
+
+/* It ends while it is paused. */
+static void test_pause_at_the_end(void **state)
+{
+	const struct pfs_objects_stats *s;
+	struct heard h;
+
+	begin(&h, NULL);
+	alloc(&h, 10, 1, 0x1000);
+	note_at(&h, 15, "paused", "yes");
+	note_at(&h, 40, "end", "mono");
+	finish(&h);
+	assert_string_equal(h.text, "1000 10 alive unsure\n");
+	s = pfs_objects_stats(h.objects);
+	assert_int_equal(s->paused_ns, 25);
+	assert_int_equal(s->last_ns - s->first_ns, 30);
+	free(h.text);
+	pfs_objects_free(h.objects);
+}
+
+/* The time begins anew, and goes on being paused. */
+static void test_cleared(void **state)
+{
+	const struct pfs_objects_stats *s;
+	struct heard h;
+
+	begin(&h, NULL);
+	comm(&h, 1, "sh");
+	note_at(&h, 10, "paused", "yes");
+	note_at(&h, 12, "resumed", "yes");
+	note_at(&h, 15, "paused", "yes");
+	note_at(&h, 20, "cleared", "yes");
+	note_at(&h, 30, "resumed", "yes");
+	release(&h, 35, 1, 0x9000);
+	alloc(&h, 40, 1, 0x1000);
+	finish(&h);
+	assert_string_equal(h.text, "1000 40 alive\n");
+	s = pfs_objects_stats(h.objects);
+	assert_int_equal(s->nr_pauses, 1);
+	assert_int_equal(s->paused_ns, 10);
+	assert_int_equal(s->last_ns - s->first_ns, 20);
+	free(h.text);
+	pfs_objects_free(h.objects);
 }
 
 /* Of a recorded command, its children, and nobody else; whoever frees. */
@@ -282,6 +361,85 @@ static void test_random(void **state)
 		compare_random(seed);
 }
 
+/* ---- random, with pauses, against what happened ---- */
+
+struct truth {
+	uint64_t ptr, freed_ns; /* 0: alive */
+	bool recorded;
+};
+
+/* "ffff888000000008 12 freed 40", with "unsure" behind it if that may be wrong: else it is true. */
+static void check_line(const char *line, struct truth *all)
+{
+	uint64_t ptr, alloc_ns, free_ns = 0;
+	char fate[16] = "", unsure[16] = "";
+	int n = sscanf(line, "%lx %lu %15s", &ptr, &alloc_ns, fate);
+
+	assert_int_equal(n, 3);
+	if (!strcmp(fate, "freed"))
+		sscanf(line, "%*x %*u %*s %lu %15s", &free_ns, unsure);
+	else
+		sscanf(line, "%*x %*u %*s %15s", unsure);
+	assert_true(all[alloc_ns].recorded);
+	assert_int_equal(all[alloc_ns].ptr, ptr);
+	all[alloc_ns].recorded = false; /* once */
+	if (*unsure)
+		return;
+	assert_string_not_equal(fate, "unseen");
+	assert_int_equal(all[alloc_ns].freed_ns, free_ns);
+}
+
+static void compare_paused(uint64_t seed)
+{
+	struct truth *all = calloc(NR_EVENTS + 1, sizeof(*all));
+	uint64_t live[NR_ADDRESSES] = { 0 }; /* when it was allocated */
+	unsigned int nr_recorded = 0, nr_sure = 0;
+	bool paused = false;
+	struct heard h;
+	char *save;
+
+	begin(&h, NULL);
+	for (uint64_t ts = 1; ts <= NR_EVENTS; ts++) {
+		unsigned int i = next_random(&seed) % NR_ADDRESSES;
+		uint64_t ptr = 0xffff888000000000 + i * 8;
+
+		if (!(next_random(&seed) % 1500)) {
+			paused = !paused;
+			note_at(&h, ts, paused ? "paused" : "resumed", "yes");
+		}
+		if (live[i]) {
+			all[live[i]].freed_ns = ts;
+			live[i] = 0;
+			if (!paused)
+				release(&h, ts, 1, ptr);
+		} else {
+			live[i] = ts;
+			all[ts] = (struct truth){ ptr, 0, !paused };
+			nr_recorded += !paused;
+			if (!paused)
+				alloc(&h, ts, 1, ptr);
+		}
+	}
+	note_at(&h, NR_EVENTS + 1, "end", "mono");
+	finish(&h);
+	for (char *line = strtok_r(h.text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		check_line(line, all);
+		nr_recorded--;
+		nr_sure += !strstr(line, "unsure");
+	}
+	assert_int_equal(nr_recorded, 0);
+	assert_in_range(nr_sure, NR_EVENTS / 10, NR_EVENTS);
+	free(h.text);
+	pfs_objects_free(h.objects);
+	free(all);
+}
+
+static void test_random_pauses(void **state)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		compare_paused(seed);
+}
+
 /* The table keeps up when it grows, and is empty when all is freed. */
 static void test_many(void **state)
 {
@@ -374,6 +532,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fates),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_pause_at_the_end),
+		cmocka_unit_test(test_cleared),
+		cmocka_unit_test(test_random_pauses),
 		cmocka_unit_test(test_losses_make_the_living_unsure),
 		cmocka_unit_test(test_recorded_processes),
 		cmocka_unit_test(test_filters),
