@@ -4,6 +4,7 @@
  */
 #include "base/array.h"
 #include "base/atomic_file.h"
+#include "base/escape.h"
 #include "base/number.h"
 #include "base/term.h"
 #include "base/units.h"
@@ -40,6 +41,9 @@ struct kmap_args {
 	struct pfs_object_choice choice;
 	const struct pfs_source *source; /* NULL: the default */
 	const char *module;		 /* of that source; or NULL */
+	/* asking a recorder */
+	const char *asks; /* of control_words; or NULL */
+	pid_t recorder;	  /* 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -176,6 +180,9 @@ static void check(struct kmap_args *args, struct argp_state *state)
 		      args->source || args->module;
 	bool by_stap = args->source && !strcmp(args->source->name, "stap");
 
+	if (args->asks && !args->recorder)
+		argp_error(state, "%s: no process ID of a recorder given (a file of that name: ./%s)", args->asks,
+			   args->asks);
 	if (!args->records && choice)
 		argp_error(state,
 			   "--all, --pages, --watch, --source, --module, -o, -d and -b: only with `kmap record'");
@@ -192,6 +199,11 @@ static void check(struct kmap_args *args, struct argp_state *state)
 			   args->bars ? "bars" : "plot");
 	if (args->style.theme && !args->plot)
 		argp_error(state, "--theme: only with --plot");
+	if (args->asks &&
+	    (args->stats || args->symbols || args->compat || args->top || args->format || args->filter.comm ||
+	     args->filter.cache || args->filter.nr_pids || args->filter.min || args->filter.max || args->salvage ||
+	     args->bars || args->plot))
+		argp_error(state, "%s: takes no options", args->asks);
 	if (!args->records)
 		return;
 	if (args->bars || args->plot)
@@ -209,6 +221,38 @@ static void check(struct kmap_args *args, struct argp_state *state)
 		argp_error(state, "record: --pid: not with a command or --all");
 	if (args->filter.cache && strchr(args->filter.cache, '"'))
 		argp_error(state, "--cache: %s: no name of a cache", args->filter.cache);
+}
+
+static bool is_control(const char *word)
+{
+	const char *const *w = control_words;
+
+	while (*w && strcmp(*w, word))
+		w++;
+	return *w;
+}
+
+/* The first word may be what is to be done; else it is a file. */
+static void take_word(struct kmap_args *args, char *word, struct argp_state *state)
+{
+	bool first = !args->records && !args->asks && !args->file;
+
+	if (first && !strcmp(word, "record")) {
+		args->records = true;
+	} else if (first && is_control(word)) {
+		args->asks = word;
+	} else if (args->asks) {
+		if (args->recorder)
+			argp_error(state, "%s: only one recorder can be asked", word);
+		args->recorder = pid_of_argument(state, word);
+	} else if (args->records) { /* the rest belongs to the command */
+		args->run.command = &state->argv[state->next - 1];
+		state->next = state->argc;
+	} else if (args->file) {
+		argp_error(state, "%s: only one recording can be read", word);
+	} else {
+		args->file = word;
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -255,16 +299,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->attach.duration_ns = duration_of_option(state, "duration", arg, 0);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (!args->records && !args->file && !strcmp(arg, "record")) {
-			args->records = true;
-		} else if (args->records) { /* the rest belongs to the command */
-			args->run.command = &state->argv[state->next - 1];
-			state->next = state->argc;
-		} else if (args->file) {
-			argp_error(state, "%s: only one recording can be read", arg);
-		} else {
-			args->file = arg;
-		}
+		take_word(args, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check(args, state);
@@ -273,18 +308,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return option_store(args, key, arg);
 	}
 }
-
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "FILE|record [--] COMMAND [ARG...]",
-	.doc = "Print for each kernel object of a recording where, when and by whom it was allocated and freed: KMAP lines, or with --stats tables. FILE is a recording of `kmap record' or of any tool that recorded kmem events. `record' records them.\v"
+	.args_doc = "FILE|record [--] COMMAND [ARG...]|pause|resume|clear|stats PID",
+	.doc = "Print for each kernel object of a recording where, when and by whom it was allocated and freed: KMAP lines, or with --stats tables. FILE is a recording of `kmap record' or of any tool that recorded kmem events. `record' records them. `pause', `resume', `clear' and `stats' ask the recorder with that process ID to pause, to go on, to drop what it has so far, or for its numbers.\v"
 	       "Examples:\n"
 	       "  pfscope kmap record -o k.dat -- make     record the objects of a command\n"
 	       "  pfscope kmap --stats k.dat               tables: caches, call sites, processes, leaks\n"
 	       "  pfscope kmap --plot=k.svg k.dat          who had how much memory when\n"
 	       "  pfscope kmap --symbols --cache 'sock*' k.dat\n"
-	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system",
+	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system\n"
+	       "  pfscope kmap pause 4711                  pause until `kmap resume 4711'",
 };
 
 /* ---- printing ---- */
@@ -506,6 +541,22 @@ static int record(struct kmap_args *args)
 	return status;
 }
 
+/* Whoever is asked: the answer is theirs. */
+static int ask(const struct kmap_args *args)
+{
+	char answer[512], text[2048];
+	struct pfs_err err = { "" };
+	int what = PFS_CONTROL_STATS;
+
+	while (strcmp(control_words[what], args->asks))
+		what++;
+	if (control_ask(args->recorder, what, answer, sizeof(answer), &err))
+		return fail(&err);
+	pfs_escape(text, sizeof(text), answer, 0);
+	printf("%d: %s\n", args->recorder, text);
+	return EXIT_OK;
+}
+
 int cmd_kmap(int argc, char **argv)
 {
 	struct kmap_args args = { 0 };
@@ -513,7 +564,9 @@ int cmd_kmap(int argc, char **argv)
 	int status = EXIT_FAILED;
 
 	if (!cannot_parse(&argp, argc, argv, ARGP_IN_ORDER, &args)) {
-		if (args.records)
+		if (args.asks)
+			status = ask(&args);
+		else if (args.records)
 			status = record(&args);
 		else if (reading_find(&args.file, &err))
 			fail(&err);

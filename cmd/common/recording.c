@@ -211,7 +211,9 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	struct pfs_source_config config = args->config;
 	int ret;
 
-	*r = (struct recording){ .args = args, .file = PFS_ATOMIC_FILE_NONE, .stop_fd = stop_fd, .owner.fd = -1 };
+	*r = (struct recording){
+		.args = args, .file = PFS_ATOMIC_FILE_NONE, .stop_fd = stop_fd, .owner.fd = -1, .control_fd = -1
+	};
 	pfs_owner_open(&r->owner);
 	config.give_up = is_stop_requested;
 	config.report = report_message;
@@ -256,6 +258,8 @@ int recording_start(struct recording *r, struct pfs_err *err)
 	if (ret)
 		return cannot_become(&r->user, ret, err);
 	refault_session_begin(&r->refault);
+	if (r->args->config.objects && r->live->source->control)
+		r->control_fd = control_open();
 	return r->live->source->look ? r->live->source->look(r->live, err) : 0;
 }
 
@@ -314,6 +318,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 	int ret;
 
 	r->finishing = true;
+	control_close(&r->control_fd);
 	ret = refault_session_stop(&r->refault, err);
 	if (!ret)
 		ret = note_vm_events(r, err);
@@ -336,7 +341,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 
 int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err)
 {
-	struct pollfd *all = realloc(r->fds, (nr_fds + 1) * sizeof(*all));
+	struct pollfd *all = realloc(r->fds, (nr_fds + 2) * sizeof(*all));
 	int ret;
 
 	if (!all)
@@ -344,9 +349,12 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 	r->fds = all;
 	memcpy(all, fds, nr_fds * sizeof(*fds));
 	all[nr_fds] = (struct pollfd){ refault_session_fd(&r->refault), POLLIN, 0 };
-	ret = r->live->source->wait(r->live, all, nr_fds + 1, timeout_ms, err);
+	all[nr_fds + 1] = (struct pollfd){ r->control_fd, POLLIN, 0 };
+	ret = r->live->source->wait(r->live, all, nr_fds + 2, timeout_ms, err);
 	memcpy(fds, all, nr_fds * sizeof(*fds));
 
+	if (!ret && all[nr_fds + 1].revents)
+		ret = control_serve(r->control_fd, r->live, err);
 	if (!ret)
 		ret = refault_session_note(&r->refault, err);
 	if (!ret && r->prints && !r->print_over) {
@@ -377,6 +385,7 @@ int recording_close(struct recording *r, struct pfs_err *err)
 	int ret = close_live(r, err);
 
 	pfs_owner_close(&r->owner);
+	control_close(&r->control_fd);
 	free(r->fds);
 	if (r->prints)
 		pipeline_fini(&r->printer);

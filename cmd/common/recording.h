@@ -152,6 +152,7 @@ struct recording {
 	struct pfs_vm_events vm_before;
 	bool vm_known;
 	struct pollfd *fds;	     /* for poll() */
+	int control_fd;		     /* control.h; -1: nobody can ask */
 	struct pfs_atomic_file file; /* -o */
 	int stop_fd;		     /* of stop_open(): a signal during set-up aborts that */
 	bool finishing;		     /* what aborts that: stop_at_once() */
@@ -183,5 +184,28 @@ int recording_finish(struct recording *r, struct pfs_err *err);
 
 /* Discards what was not finished and removes the instance. 0 or -errno with err set. */
 int recording_close(struct recording *r, struct pfs_err *err);
+
+/*
+ * ---- what is asked of a recorder of objects while it records: `kmap pause|resume|clear|stats PID` (control.c) ----
+ *
+ * A request is one datagram to a socket whose name, which is in no file system, has the PID of the recorder; the answer is
+ * another one. The kernel says who sends: the recorder answers its own user and root, and the asker believes that PID only.
+ * Neither holds anything for the other, so that either may be killed at any time. First the recorder's part:
+ */
+
+/* A descriptor to poll; -1, after a message, if there is none: then nobody can ask. */
+int control_open(void);
+
+/* Does what is asked by now, and answers. 0, or -errno with err set: the recording is not to be trusted any more. */
+int control_serve(int fd, struct pfs_live *live, struct pfs_err *err);
+
+/* Refuses what is asked by now. *fd is -1 then, and may be before. */
+void control_close(int *fd);
+
+/* What may be asked: indices are enum pfs_control; NULL ends them. */
+extern const char *const control_words[];
+
+/* Asks and waits. The answer is for people, one line. 0, or -errno with err set: not done, for that reason. */
+int control_ask(pid_t pid, enum pfs_control what, char *answer, size_t size, struct pfs_err *err);
 
 #endif

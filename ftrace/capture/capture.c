@@ -62,7 +62,7 @@ static int read_pages(const struct capture_drain *d, struct capture_cpu *cpu)
 {
 	int ret = 0;
 
-	while (!ret) {
+	for (bool goes_on = true; !ret && goes_on; goes_on = !d->once) {
 		ssize_t got = TEMP_FAILURE_RETRY(read(cpu->raw_fd, d->page, d->page_size));
 
 		if (got <= 0)
@@ -124,6 +124,16 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	return d->live && all ? pfs_merge_run(d->live, until, capture_live_event, c, err) : 0;
 }
 
+int capture_drain(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret;
+
+	c->drain.once = c->tracing;
+	ret = drain(c, true, err);
+	c->drain.once = false;
+	return ret;
+}
+
 int capture_start(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
@@ -140,6 +150,7 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
+	c->pauses.start_ns = pfs_now_ns();
 	ret = capture_take_layouts(c, err) ?: capture_accounts_begin(c, err) ?: capture_list_tasks(c, err)
 		      ?: pfs_instance_write(c->instance, "tracing_on", "1", err) ?: capture_accounts_begin(c, err)
 		      ?: capture_list_tasks(c, err)

@@ -39,8 +39,10 @@ struct ftrace_options {
 struct capture_cpu {
 	int raw_fd; /* trace_pipe_raw; -1: there is no such CPU */
 	int spool_fd;
-	uint64_t bytes;	  /* in the spool */
-	uint64_t fullest; /* most bytes that one drain found */
+	uint64_t bytes;	      /* in the spool */
+	uint64_t dropped;     /* events, when it was cleared */
+	uint64_t lost_before; /* events, until then */
+	uint64_t fullest;     /* most bytes that one drain found */
 };
 
 /* From the ring buffers to the spools. */
@@ -52,6 +54,7 @@ struct capture_drain {
 	uint8_t *page;
 	struct pfs_merge *live; /* live decoding, or NULL */
 	uint64_t flushed_ns;	/* own records up to then are written */
+	bool once; /* only what is there when it begins: to read allocates, and may so make events without an end */
 	struct pollfd *poll_fds;
 	unsigned int max_poll;
 };
@@ -117,6 +120,18 @@ struct capture_watch {
 	bool ending;
 };
 
+enum { MAX_OBJECT_EVENTS = 16 };
+
+/* A recording of objects, which is paused and cleared. */
+struct capture_pauses {
+	const struct raw_desc *events[MAX_OBJECT_EVENTS]; /* that are off during a pause */
+	unsigned int nr_events;
+	uint64_t start_ns;  /* or when it was cleared */
+	uint64_t since_ns;  /* of the pause; 0: it is not paused */
+	uint64_t before_ns; /* how long the pauses before took */
+	unsigned int nr;
+};
+
 struct pfs_capture {
 	struct pfs_live base;
 	struct pfs_source_config config;
@@ -140,6 +155,7 @@ struct pfs_capture {
 	struct capture_own own;
 	struct capture_text text;
 	struct capture_tracers tracers;
+	struct capture_pauses pauses;
 };
 
 static inline struct pfs_capture *capture_of(struct pfs_live *live)
@@ -151,6 +167,10 @@ static inline struct pfs_capture *capture_of(struct pfs_live *live)
 pfs_note_fn capture_note;
 int capture_note_sideband_lack(struct pfs_capture *c, const char *tells); /* once */
 int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of lost events */
+struct capture_counts {
+	uint64_t events, bytes, lost; /* that the CPU recorded; that wait in its ring buffer; not delivered */
+};
+int capture_count(struct pfs_capture *c, int cpu, struct capture_counts *counts); /* 0 or -ENOMEM */
 char *capture_cpu_stats(struct pfs_capture *c,
 			int cpu); /* per_cpu/cpuN/stats, the caller's; "": none; NULL: no memory */
 int capture_live_event(void *capture, const struct raw_event *raw);
@@ -180,6 +200,8 @@ int capture_enable_later(struct pfs_capture *c, bool runs_already,
 			 struct pfs_err *err); /* those for when they are needed */
 int capture_hold_calls(struct pfs_capture *c, struct pfs_err *err);
 int capture_enable_calls(struct pfs_capture *c, pid_t pid, struct pfs_err *err); /* if it is 32-bit */
+int capture_hold_objects(struct pfs_capture *c, struct pfs_err *err);		 /* for capture_switch_objects() */
+int capture_switch_objects(struct pfs_capture *c, bool on, struct pfs_err *err);
 
 /* capture/processes.c: the processes that are added */
 int capture_launch(struct pfs_live *live, pid_t pid, struct pfs_err *err);
@@ -218,9 +240,14 @@ int capture_close(struct pfs_live *live, struct pfs_err *err);
 int capture_start(struct pfs_live *live, struct pfs_err *err);
 int capture_usable(struct pfs_err *err);
 int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
+int capture_drain(struct pfs_capture *c, struct pfs_err *err); /* all that is recorded so far */
 int capture_stop(struct pfs_live *live, struct pfs_err *err);
 int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err);
 int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
+
+/* capture/control.c: paused, resumed, cleared */
+int capture_control(struct pfs_live *live, enum pfs_control what, struct pfs_control_result *result,
+		    struct pfs_err *err);
 
 /* capture/write.c: the trace.dat */
 int capture_write(struct pfs_live *live, int fd, struct pfs_err *err);

@@ -43,18 +43,28 @@ char *capture_cpu_stats(struct pfs_capture *c, int cpu)
 	return text;
 }
 
-/* Events that never reached the CPU's buffer, or were overwritten in it. */
-static uint64_t not_delivered(struct pfs_capture *c, int cpu)
+static uint64_t sum_behind(const char *text, const char *const *keys, unsigned int nr_keys)
 {
-	static const char *const counters[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
-	char *text = capture_cpu_stats(c, cpu);
 	uint64_t sum = 0, nr;
 
-	for (size_t i = 0; text && i < sizeof(counters) / sizeof(counters[0]); i++) {
-		sum += pfs_number_behind(text, counters[i], &nr) ? nr : 0;
-	}
-	free(text);
+	for (unsigned int i = 0; i < nr_keys; i++)
+		sum += pfs_number_behind(text, keys[i], &nr) ? nr : 0;
 	return sum;
+}
+
+int capture_count(struct pfs_capture *c, int cpu, struct capture_counts *counts)
+{
+	/* Not delivered: they never reached the CPU's buffer, or were overwritten in it. */
+	static const char *const lost[] = { "\noverrun:", "\ncommit overrun:", "\ndropped events:" };
+	static const char *const events[] = { "entries:", "\nread events:" }, *const bytes[] = { "\nbytes:" };
+	char *text = capture_cpu_stats(c, cpu);
+
+	if (!text)
+		return -ENOMEM;
+	*counts = (struct capture_counts){ sum_behind(text, events, 2), sum_behind(text, bytes, 1),
+					   sum_behind(text, lost, 3) };
+	free(text);
+	return 0;
 }
 
 /* Pages report overwritten events too, but a page that is full to its end has no room for their number. */
@@ -63,10 +73,13 @@ int capture_note_losses(struct pfs_capture *c)
 	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = 0;
 
 	for (int cpu = 0; cpu < nr_cpus && !ret; cpu++) {
-		uint64_t lost = not_delivered(c, cpu);
+		struct capture_counts counts;
 
-		if (lost)
-			ret = capture_note(c, 0, PFS_FACT(LOST, .count = lost, .cpu = cpu));
+		ret = capture_count(c, cpu, &counts);
+		if (!ret && c->drain.cpus) /* not with --via=text */
+			counts.lost -= c->drain.cpus[cpu].lost_before;
+		if (!ret && counts.lost)
+			ret = capture_note(c, 0, PFS_FACT(LOST, .count = counts.lost, .cpu = cpu));
 	}
 	return ret;
 }

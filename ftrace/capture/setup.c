@@ -418,6 +418,51 @@ int capture_enable_calls(struct pfs_capture *c, pid_t pid, struct pfs_err *err)
 	return ret;
 }
 
+/* ---- the events of objects, which are switched off and on while it records ---- */
+
+static bool is_of_objects(const struct raw_desc *desc)
+{
+	return raw_is_object(desc->kind) || desc->kind == RAW_PAGE_ALLOC;
+}
+
+static bool is_free(const struct raw_desc *desc)
+{
+	return desc->kind == RAW_CACHE_FREE || desc->kind == RAW_PAGE_FREE;
+}
+
+int capture_hold_objects(struct pfs_capture *c, struct pfs_err *err)
+{
+	struct capture_pauses *p = &c->pauses;
+	char file[64];
+	int ret = 0;
+
+	for (unsigned int i = 0; c->config.objects && !ret && i < nr_raw_descs; i++) {
+		const struct raw_desc *desc = &raw_descs[i];
+
+		if (!is_of_objects(desc) || !capture_wants(c, desc) || p->nr_events == MAX_OBJECT_EVENTS ||
+		    !pfs_instance_has_event(c->instance, desc->system, desc->name))
+			continue;
+		p->events[p->nr_events++] = desc;
+		ret = pfs_instance_hold(c->instance, enable_file(desc, file), O_WRONLY, err);
+	}
+	return ret;
+}
+
+/* Frees are on whenever allocations are: no object that is recorded is freed without an event. */
+int capture_switch_objects(struct pfs_capture *c, bool on, struct pfs_err *err)
+{
+	const struct capture_pauses *p = &c->pauses;
+	char file[64];
+	int ret = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (unsigned int i = 0; !ret && i < p->nr_events; i++)
+			if (is_free(p->events[i]) == (on == !pass))
+				ret = pfs_instance_write(c->instance, enable_file(p->events[i], file), on ? "1" : "0",
+							 err);
+	return ret;
+}
+
 /*
  * ---- the set-up of the instance, as late as possible: when the first process or user is added ----
  *

@@ -106,6 +106,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.start = capture_start,
 	.look = capture_look,
 	.wait = capture_wait,
+	.control = capture_control,
 	.stop = capture_stop,
 	.replay = capture_replay,
 	.write = capture_write,

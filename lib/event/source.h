@@ -38,6 +38,20 @@ struct pfs_object_choice {
 	uint64_t watch_ns; /* how long one choice is watched; 0: the source's default */
 };
 
+/* What may be asked of a recording of objects while it runs. */
+enum pfs_control { PFS_CONTROL_STATS, PFS_CONTROL_PAUSE, PFS_CONTROL_RESUME, PFS_CONTROL_CLEAR };
+
+/* What came of it, and what is recorded so far. */
+struct pfs_control_result {
+	bool changed; /* else it was paused or not already */
+	bool paused;
+	uint64_t events, bytes, lost;
+	uint64_t whole_ns, paused_ns; /* since the start, or since it was cleared; of which it was paused */
+	uint64_t pause_ns;	      /* resume: the pause that is over */
+	uint64_t dropped;	      /* clear: events */
+	unsigned int nr_pauses;
+};
+
 /* What every source is asked for. What it points at is borrowed until the source is closed. */
 struct pfs_source_config {
 	const void *options;	     /* the source's own, see set_option() */
@@ -118,6 +132,13 @@ struct pfs_source {
 	/* Returns when there is something to drain, one of fds is ready, timeout_ms (-1: never) is over or a signal came. */
 	int (*wait)(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms,
 		    struct pfs_err *err);
+
+	/*
+	 * Between wait()s. A pause stops the recording of objects, not that of processes, so that these are known when it
+	 * is resumed; each is noted. Clear drops the objects so far, and keeps a pause. NULL: the source can do neither.
+	 */
+	int (*control)(struct pfs_live *live, enum pfs_control what, struct pfs_control_result *result,
+		       struct pfs_err *err);
 
 	int (*stop)(struct pfs_live *live, struct pfs_err *err);
 
