@@ -12,21 +12,24 @@
 #include "common/pager.h"
 #include "common/reading.h"
 #include "common/recorded.h"
+#include "objects/flame.h"
 #include "objects/kmap.h"
 #include "objects/series.h"
 #include "plot/plot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_PID = 0x500, OPT_SIZE, OPT_SOURCE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME };
+enum { OPT_PID = 0x500, OPT_SIZE, OPT_SOURCE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME, OPT_BY };
 
 struct kmap_args {
 	/* printing */
 	const char *file;
-	bool stats, symbols, compat, salvage, bars;
+	bool stats, flame, symbols, compat, salvage, bars;
+	int by; /* + 1 enum pfs_flame_by; 0: not given */
 	unsigned int top;
 	const char *plot; /* file; NULL: none */
 	enum pfs_plot_format plot_format;
@@ -56,6 +59,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "plot", OPT_PLOT, "FILE", 0, "Draw live bytes by call site over time into FILE: svg, png or pdf", 1 },
 	{ "theme", OPT_THEME, "THEME", 0, "With --plot: background `light' (the default) or `dark'", 1 },
+	{ "flame", OPTION_FLAG(struct kmap_args, flame), NULL, 0,
+	  "Print folded stacks of a recording with --stack, for flamegraph.pl and speedscope", 1 },
+	{ "by", OPT_BY, "WHAT", 0,
+	  "With --flame: `live' (bytes alive at the end, the default), `bytes' or `allocs' of all allocations", 1 },
 	{ "symbols", OPTION_FLAG(struct kmap_args, symbols), NULL, 0,
 	  "Print functions instead of addresses, as far as the recording has them", 1 },
 	{ "kmap-compat", OPTION_FLAG(struct kmap_args, compat), NULL, 0,
@@ -87,6 +94,8 @@ static const struct argp_option options[] = {
 	  "See who reads and writes objects, by hardware watchpoints on two words at a time: those of `cache=GLOB', allocated by `site=FUNCTION', or `random' ones",
 	  3 },
 	{ "watch-every", OPT_WATCH_EVERY, "TIME", 0, "Choose other words after TIME (default 20ms)", 3 },
+	{ "stack", OPTION_FLAG(struct kmap_args, choice.stacks), NULL, 0,
+	  "Record from where each object is allocated, too: its kernel stack", 3 },
 	{ "duration", 'd', "TIME", 0, "Without a command: stop after TIME (10, 1.5s, 100ms)", 3 },
 	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 3 },
 	{ 0 },
@@ -175,44 +184,44 @@ static const struct pfs_plot_theme *theme_of_option(const char *arg, struct argp
 static void check(struct kmap_args *args, struct argp_state *state)
 {
 	const struct recording_args *r = &args->run.recording;
-	bool choice = (args->choice.all && !args->bars) || args->choice.pages || args->choice.watch ||
-		      args->choice.watch_ns || r->file || r->config.buffer_kb || args->attach.duration_ns ||
-		      args->source || args->module;
+	bool choice = (args->choice.all && !args->bars) || args->choice.pages || args->choice.stacks ||
+		      args->choice.watch || args->choice.watch_ns || r->file || r->config.buffer_kb ||
+		      args->attach.duration_ns || args->source || args->module;
 	bool by_stap = args->source && !strcmp(args->source->name, "stap");
+	bool prints = args->stats || args->flame || args->symbols || args->compat || args->top || args->format ||
+		      args->filter.comm || args->salvage || args->bars || args->plot;
 
 	if (args->asks && !args->recorder)
 		argp_error(state, "%s: no process ID of a recorder given (a file of that name: ./%s)", args->asks,
 			   args->asks);
 	if (!args->records && choice)
-		argp_error(state,
-			   "--all, --pages, --watch, --source, --module, -o, -d and -b: only with `kmap record'");
+		argp_error(
+			state,
+			"--all, --pages, --stack, --watch, --source, --module, -o, -d and -b: only with `kmap record'");
 	if (args->module && !by_stap)
 		argp_error(state, "--module: only with --source=stap");
-	if (args->choice.watch && by_stap)
-		argp_error(state, "--watch: not with --source=stap");
-	if (args->compat && (args->stats || args->symbols || args->format))
-		argp_error(state, "--kmap-compat: prints lines of its own: without --stats, --symbols and --format");
-	if (args->stats + args->compat + args->bars + !!args->plot > 1)
-		argp_error(state, "--stats, --bars, --plot and --kmap-compat: only one of them");
+	if ((args->choice.watch || args->choice.stacks) && by_stap)
+		argp_error(state, "--%s: not with --source=stap", args->choice.watch ? "watch" : "stack");
+	if (args->by && !args->flame)
+		argp_error(state, "--by: only with --flame");
+	if (args->stats + args->flame + args->compat + args->bars + !!args->plot > 1)
+		argp_error(state, "--stats, --flame, --bars, --plot and --kmap-compat: only one of them");
+	if ((args->flame || args->compat) && (args->format || args->symbols))
+		argp_error(state, "--%s: prints lines of its own: without --symbols and --format",
+			   args->flame ? "flame" : "kmap-compat");
 	if ((args->bars || args->plot) && args->format)
 		argp_error(state, "--%s: has no --format (without it objects are JSON or CSV)",
 			   args->bars ? "bars" : "plot");
 	if (args->style.theme && !args->plot)
 		argp_error(state, "--theme: only with --plot");
-	if (args->asks &&
-	    (args->stats || args->symbols || args->compat || args->top || args->format || args->filter.comm ||
-	     args->filter.cache || args->filter.nr_pids || args->filter.min || args->filter.max || args->salvage ||
-	     args->bars || args->plot))
+	if (args->asks && (prints || args->filter.cache || args->filter.nr_pids || args->filter.min || args->filter.max))
 		argp_error(state, "%s: takes no options", args->asks);
 	if (!args->records)
 		return;
-	if (args->bars || args->plot)
-		argp_error(state, "record: --bars and --plot are of printing");
-	if (args->stats || args->symbols || args->compat || args->top || args->format || args->filter.comm ||
-	    args->salvage)
+	if (prints)
 		argp_error(
 			state,
-			"record: --stats, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
+			"record: --stats, --flame, --bars, --plot, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
 	if (args->choice.watch_ns && !args->choice.watch)
 		argp_error(state, "--watch-every: nothing is watched (--watch WHAT)");
 	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)
@@ -257,6 +266,7 @@ static void take_word(struct kmap_args *args, char *word, struct argp_state *sta
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	static const char *const flames[] = { "live", "bytes", "allocs" };
 	static const char *const formats[] = { "text", "csv", "json" };
 	struct kmap_args *args = state->input;
 
@@ -267,6 +277,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON:
 	case OPT_CSV:
 		set_format(args, key == OPT_JSON ? "json" : "csv", state);
+		return 0;
+	case OPT_BY:
+		args->by = 1 + option_word(state, "by", arg, flames, 3, "live, bytes or allocs");
 		return 0;
 	case OPT_TOP:
 		args->top = top_of_option(arg, "rows", state);
@@ -319,6 +332,8 @@ static const struct argp argp = {
 	       "  pfscope kmap --plot=k.svg k.dat          who had how much memory when\n"
 	       "  pfscope kmap --symbols --cache 'sock*' k.dat\n"
 	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system\n"
+	       "  pfscope kmap record --stack -o k.dat -- make\n"
+	       "  pfscope kmap --flame k.dat | flamegraph.pl > k.svg\n"
 	       "  pfscope kmap pause 4711                  pause until `kmap resume 4711'",
 };
 
@@ -341,6 +356,18 @@ static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out
 	};
 }
 
+static int print_flame(const struct pfs_flame *flame, FILE *out)
+{
+	uint64_t nr = pfs_objects_stats(flame->objects)->allocs;
+
+	if (nr && flame->nr_without == nr)
+		message("no stacks were recorded (`kmap record --stack'): each is a call site only");
+	else if (flame->nr_without)
+		message("%zu of %" PRIu64 " objects have no recorded stack: these are call sites only",
+			flame->nr_without, nr);
+	return pfs_flame_print(flame, out);
+}
+
 /* read() gives the events to the sink. */
 static int print(const struct kmap_args *args, FILE *out, bool stats,
 		 int (*read)(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err),
@@ -348,14 +375,15 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 {
 	struct pfs_kmap kmap;
 	struct pfs_tally tally = { 0 };
-	struct pfs_object_sink to = stats ? pfs_tally_sink(&tally) : (struct pfs_object_sink){ 0 };
+	struct pfs_flame flame = { .by = args->by ? args->by - 1 : PFS_FLAME_LIVE };
+	struct pfs_object_sink to = stats ? pfs_tally_sink(&tally) : pfs_flame_sink(&flame);
 	struct pfs_sink sink;
 	int ret;
 
 	begin(&kmap, args, out, NULL);
-	if (!stats)
+	if (!stats && !args->flame)
 		to = pfs_kmap_sink(&kmap);
-	kmap.objects = tally.objects = pfs_objects_new(args->records ? NULL : &args->filter, &to);
+	kmap.objects = tally.objects = flame.objects = pfs_objects_new(args->records ? NULL : &args->filter, &to);
 	if (!kmap.objects)
 		return pfs_err_set(err, -ENOMEM, "no memory for objects");
 	sink = pfs_objects_sink(kmap.objects);
@@ -364,6 +392,8 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 		ret = pfs_objects_end(kmap.objects);
 	if (!ret && stats)
 		ret = pfs_kmap_stats(&kmap, &tally);
+	else if (!ret && args->flame)
+		ret = print_flame(&flame, out);
 	else if (!ret)
 		pfs_kmap_end(&kmap);
 	if (ret < 0 && !*err->msg)
@@ -371,6 +401,7 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 	if (!ret && (fflush(out) || ferror(out)) && errno != EPIPE)
 		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
 	pfs_tally_fini(&tally);
+	pfs_flame_fini(&flame);
 	pfs_objects_free(kmap.objects);
 	return ret;
 }

@@ -40,6 +40,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 		free(a->header[i]);
 	asm_files_free(a);
 	asm_sites_free(a);
+	asm_stacks_free(a);
 	free(a->targets);
 	free(a->unescaped);
 	free(a);
@@ -226,6 +227,7 @@ static const struct handler {
 	[RAW_CACHE_ALLOC] = { asm_object_alloc, IN_FAULT },
 	[RAW_CACHE_FREE] = { asm_object_free, IN_FAULT },
 	[RAW_PAGE_FREE] = { asm_pages, IN_FAULT },
+	[RAW_STACK] = { asm_object_stack, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },
 	[RAW_SYS_EXIT] = { asm_sys_exit, false },
@@ -281,6 +283,8 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return err;
 	if (raw->kind == RAW_OTHER && raw->str)
 		return trace_event(a, raw);
+	if (raw->kind == RAW_LOST)
+		asm_stacks_lost(a, raw->cpu);
 	if (raw->kind == RAW_LOST)
 		return lost(a, raw, raw->arg[0], raw->arg[1]);
 	if (raw->kind == RAW_DAMON)

@@ -182,7 +182,10 @@ struct pfs_assembler {
 	size_t max_unescaped;
 	const char *(*name)(void *ctx, int32_t tid); /* or NULL */
 	void *name_ctx;
-	struct asm_site *sites, *hot_sites[HOT_SITES];				  /* of kernel objects, by address */
+	struct asm_site *sites, *hot_sites[HOT_SITES]; /* of kernel objects, by address */
+	struct asm_stack *stacks;		       /* of kernel objects, by their addresses */
+	struct asm_awaits *awaits;		       /* stacks, by CPU and context */
+	size_t nr_awaits, max_awaits;
 	const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start); /* or NULL */
 	const void *function_ctx;
 	bool addresses_lack;	  /* reported that those of objects are hashed */
@@ -357,6 +360,13 @@ bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 /* ---- objects.c ---- */
 asm_fn asm_object_alloc, asm_object_free, asm_pages, asm_object_access, asm_watch;
 void asm_sites_free(struct pfs_assembler *a);
+const char *asm_function_at(struct pfs_assembler *a, uint64_t site); /* "": unknown; NULL: no memory */
+
+/* stacks.c: of the allocations; these are the ones that await one */
+asm_fn asm_object_stack;
+void asm_stack_await(struct pfs_assembler *a, const struct raw_event *raw, const struct pfs_event *ev);
+void asm_stacks_lost(struct pfs_assembler *a, int32_t cpu);
+void asm_stacks_free(struct pfs_assembler *a);
 
 /* ---- life.c ---- */
 asm_fn asm_newtask, asm_forked, asm_executed, asm_exit, asm_mm_gone, asm_renamed, asm_task_reported;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Kernel objects: allocated and freed. An event each; lib/objects pairs them.
- *
- * A function is looked up once for each call site.
  */
 #include "assemble/assemble_priv.h"
 
@@ -10,55 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct asm_site {
-	uint64_t key; /* the address */
-	UT_hash_handle hh;
-	char func[100]; /* "": not known */
-};
-
-void asm_sites_free(struct pfs_assembler *a)
-{
-	PFS_HASH_FREE(a->sites);
-	a->sites = NULL;
-}
-
-/* "alloc_pipe_info+0x88"; "": the recording does not name it. NULL: no memory. */
-static const char *function_at(struct pfs_assembler *a, uint64_t site)
-{
-	struct asm_site **hot = &a->hot_sites[site / 4 % HOT_SITES], *s = *hot;
-	const char *name;
-	uint64_t start;
-
-	if (s && s->key == site)
-		return s->func;
-	HASH_FIND(hh, a->sites, &site, sizeof(site), s);
-	if (!s) {
-		s = PFS_HASH_GET(a->sites, key, site);
-		if (!s)
-			return NULL;
-		name = a->function(a->function_ctx, site, &start);
-		if (name)
-			snprintf(s->func, sizeof(s->func), "%s+0x%" PRIx64, name, site - start);
-	}
-	*hot = s;
-	return s->func;
-}
-
-void pfs_assembler_set_functions(struct pfs_assembler *a,
-				 const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start),
-				 const void *ctx)
-{
-	a->function = function;
-	a->function_ctx = ctx;
-}
-
 static int set_site(struct pfs_assembler *a, struct pfs_event *ev, const struct raw_event *raw)
 {
 	const char *func = raw->arg[0] == RAW_ABSENT ? raw->text : NULL;
 
 	if (raw->arg[0] != RAW_ABSENT) {
 		PFS_SET(ev, site, SITE, raw->arg[0]);
-		func = a->function ? function_at(a, raw->arg[0]) : "";
+		func = a->function ? asm_function_at(a, raw->arg[0]) : "";
 		if (!func)
 			return -ENOMEM;
 	}
@@ -81,7 +37,6 @@ static int object(struct pfs_assembler *a, struct asm_thread *t, const struct ra
 {
 	int err = check_hashed(a, t, raw) ?: set_site(a, ev, raw);
 
-	PFS_SET(ev, ptr, PTR, raw->arg[1]);
 	return err ?: asm_emit(a, ev);
 }
 
@@ -98,6 +53,7 @@ int asm_object_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct
 	if (!has_address(raw))
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_ALLOC);
+	PFS_SET(&ev, ptr, PTR, raw->arg[1]);
 	if (raw->arg[2] != RAW_ABSENT)
 		PFS_SET(&ev, size, SIZE, raw->arg[2]);
 	if (raw->arg[3] != RAW_ABSENT)
@@ -106,6 +62,7 @@ int asm_object_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct
 		PFS_SET(&ev, cache, CACHE, "kmalloc");
 	else if (raw->str)
 		PFS_SET(&ev, cache, CACHE, raw->str);
+	asm_stack_await(a, raw, &ev);
 	return object(a, t, raw, &ev);
 }
 
@@ -116,6 +73,7 @@ int asm_object_free(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	if (!has_address(raw))
 		return 0;
 	asm_event_init(&ev, raw, t, PFS_FREE);
+	PFS_SET(&ev, ptr, PTR, raw->arg[1]);
 	if (raw->str)
 		PFS_SET(&ev, cache, CACHE, raw->str);
 	return object(a, t, raw, &ev);
@@ -170,6 +128,7 @@ int asm_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	if (!freed) {
 		PFS_SET(&ev, size, SIZE, (a->page_mask + 1) << raw->arg[1]);
 		PFS_SET(&ev, allocated, ALLOCATED, ev.size);
+		asm_stack_await(a, raw, &ev);
 	}
 	return asm_emit(a, &ev);
 }

@@ -74,6 +74,18 @@ static int put_site(struct collected *all, uint64_t site)
 	return put_function(all, site);
 }
 
+static int put_stack(struct collected *all, const struct raw_event *raw)
+{
+	uint64_t addr;
+	int ret = 0;
+
+	for (uint64_t i = 0; !ret && i < raw->arg[0]; i++) {
+		memcpy(&addr, (const uint8_t *)raw->record + i * sizeof(addr), sizeof(addr));
+		ret = put_site(all, addr);
+	}
+	return ret;
+}
+
 static int collect_name(void *ctx, const struct raw_event *raw)
 {
 	struct collected *all = ctx;
@@ -90,6 +102,8 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 	case RAW_CACHE_FREE:
 	case RAW_PFS_ACCESS:
 		return put_site(all, raw->arg[0]);
+	case RAW_STACK:
+		return put_stack(all, raw);
 	case RAW_FUNCTION:
 		return put_function(all, raw->arg[2]) ?: put_function(all, raw->arg[3]);
 	default:

@@ -365,7 +365,7 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 		s->own = true;
 		return emit_own(m, ev, fn, ctx);
 	}
-	return (raw_is_call(kind) ? emit_other(m, ev, fn, ctx) : 0) ?: fn(ctx, ev);
+	return (raw_is_call(kind) || kind == RAW_STACK ? emit_other(m, ev, fn, ctx) : 0) ?: fn(ctx, ev);
 }
 
 /* ---- plain faults, many at once ---- */

@@ -38,10 +38,11 @@ enum raw_kind {
 	RAW_LOST,	  /* on raw_event.cpu; arg: how many, time in ns of the record before the gap */
 	RAW_DELETE_CACHE, /* arg: dev, ino, page index, order */
 	/* kernel objects. Text only: arg[4]: 1 = the address is hashed; text: the call site as function+0xoffset */
-	RAW_KMALLOC,	 /* arg: call site, address, bytes requested, bytes allocated */
+	RAW_KMALLOC,	 /* arg: call site, address, bytes requested, bytes allocated; arg[5]: flags of its context */
 	RAW_CACHE_ALLOC, /* the same; str: the cache */
 	RAW_CACHE_FREE,	 /* arg: call site, address; str: the cache, if it was known */
 	RAW_PAGE_FREE,	 /* arg: pfn, order */
+	RAW_STACK,	 /* of the event before, in that context. arg: how many, flags; record: addresses, of 8 bytes */
 	/* of the tracers that capture/tracers.c enables */
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */
@@ -71,7 +72,7 @@ static inline bool raw_is_call(enum raw_kind kind)
 /* Is it about an object of the kernel, so that recordings of faults do without? */
 static inline bool raw_is_object(enum raw_kind kind)
 {
-	return kind >= RAW_KMALLOC && kind <= RAW_PAGE_FREE;
+	return kind >= RAW_KMALLOC && kind <= RAW_STACK;
 }
 
 #define RAW_ABSENT   UINT64_MAX
@@ -131,7 +132,7 @@ struct raw_event {
 	uint64_t arg[RAW_MAX_ARGS]; /* RAW_ABSENT where the record does not have it */
 	/* of RAW_OTHER, where a reader was asked for those; str is the event's name */
 	const char *text;   /* its fields, as the kernel or libtraceevent prints them */
-	const void *record; /* from pfs_merge: its bytes instead, text and str are not set */
+	const void *record; /* from pfs_merge: its bytes instead, text and str are not set (and see RAW_STACK) */
 	uint32_t record_len;
 };
 

@@ -17,6 +17,9 @@
 	{ "syscalls", "sys_exit_" name, RAW_SYS_EXIT, NR, { "ret" }, NULL }
 #define EVENT(system, name, KIND, str, ...)					\
 	{ system, name, KIND, SYS_OTHER, { __VA_ARGS__ }, str }
+/* arg[4] is of text only */
+#define OBJECT(name, KIND, str) \
+	EVENT("kmem", name, KIND, str, "call_site", "ptr", "bytes_req", "bytes_alloc", "-", "common_flags")
 /* clang-format on */
 
 const struct raw_desc raw_descs[] = {
@@ -28,11 +31,11 @@ const struct raw_desc raw_descs[] = {
 	EVENT("filemap", "mm_filemap_delete_from_page_cache", RAW_DELETE_CACHE, NULL, "s_dev", "i_ino", "index",
 	      "order"),
 	EVENT("filemap", "mm_filemap_fault", RAW_FILE_FAULT, NULL, "s_dev", "i_ino", "index"),
-	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags"),
-	EVENT("kmem", "kmalloc", RAW_KMALLOC, NULL, "call_site", "ptr", "bytes_req", "bytes_alloc"),
-	EVENT("kmem", "kmalloc_node", RAW_KMALLOC, NULL, "call_site", "ptr", "bytes_req", "bytes_alloc"),
-	EVENT("kmem", "kmem_cache_alloc", RAW_CACHE_ALLOC, "name", "call_site", "ptr", "bytes_req", "bytes_alloc"),
-	EVENT("kmem", "kmem_cache_alloc_node", RAW_CACHE_ALLOC, "name", "call_site", "ptr", "bytes_req", "bytes_alloc"),
+	EVENT("kmem", "mm_page_alloc", RAW_PAGE_ALLOC, NULL, "pfn", "order", "gfp_flags", "-", "-", "common_flags"),
+	OBJECT("kmalloc", RAW_KMALLOC, NULL),
+	OBJECT("kmalloc_node", RAW_KMALLOC, NULL),
+	OBJECT("kmem_cache_alloc", RAW_CACHE_ALLOC, "name"),
+	OBJECT("kmem_cache_alloc_node", RAW_CACHE_ALLOC, "name"),
 	EVENT("kmem", "kfree", RAW_CACHE_FREE, NULL, "call_site", "ptr"),
 	EVENT("kmem", "kmem_cache_free", RAW_CACHE_FREE, "name", "call_site", "ptr"),
 	EVENT("kmem", "mm_page_free", RAW_PAGE_FREE, NULL, "pfn", "order"),
@@ -80,6 +83,7 @@ const struct raw_desc raw_descs[] = {
 	/* dynamic events, in a group named after the pfscope that placed them (dynevents.h) */
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
+	EVENT("ftrace", "kernel_stack", RAW_STACK, NULL, "size", "common_flags", "caller[0]"),
 	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
 	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name", "start", "end", "off", "dev", "ino", "prot", "flags",
 	      "source"),

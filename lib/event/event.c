@@ -44,6 +44,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_ALLOC] = { "alloc", HAS(PTR), DETAIL },
 	[PFS_FREE] = { "free", HAS(PTR), DETAIL },
 	[PFS_WATCH] = { "watch", HAS(PTR) | HAS(OFF) | HAS(LEN), PFS_KIND_FILTERED },
+	[PFS_STACK] = { "stack", HAS(PTR) | HAS(FRAMES), DETAIL },
 	[PFS_LOST] = { "lost", 0, PFS_KIND_RECORDING },
 	[PFS_NOTE] = { "note", HAS(KEY) | HAS(VALUE), PFS_KIND_RECORDING },
 	[PFS_TRACE] = { "trace", HAS(KEY), PFS_KIND_FILTERED },
@@ -115,8 +116,8 @@ const char *pfs_kind_name(enum pfs_kind kind)
 
 uint64_t pfs_event_needs(const struct pfs_event *ev)
 {
-	if ((ev->kind == PFS_ALLOC || ev->kind == PFS_FREE) && pfs_has(ev, PFS_F_PFN))
-		return 0;
+	if ((ev->kind == PFS_ALLOC || ev->kind == PFS_FREE || ev->kind == PFS_STACK) && pfs_has(ev, PFS_F_PFN))
+		return pfs_kinds[ev->kind].needs & ~HAS(PTR);
 	if (ev->kind == PFS_ACCESS && pfs_has(ev, PFS_F_PTR))
 		return HAS(OFF);
 	return ev->kind == PFS_UNMAP ? op_needs[pfs_event_op(ev)] : pfs_kinds[ev->kind].needs;

@@ -50,6 +50,7 @@ enum pfs_kind {
 	PFS_ACCESS, /* a page was referenced in the interval_ns before (sampling sources); or bytes of an object: see WATCH */
 	PFS_ALLOC, /* the kernel allocated an object: ptr site func size allocated cache, or pages: pfn order size */
 	PFS_FREE,  /* ... and freed it: ptr site func cache, or pfn order */
+	PFS_STACK, /* from where the kernel allocated that object: ptr or pfn, frames */
 	PFS_WATCH, /* from now on each access to [off, off+len) of the object at ptr is an `access`, until last=1: count */
 	PFS_LOST,  /* `count` events were lost on `cpu` since the last one there */
 	PFS_NOTE,  /* a header fact: key value */
@@ -217,6 +218,7 @@ enum {
 	F(SIZE, size, U64, size, NULL) \
 	F(ALLOCATED, allocated, U64, allocated, NULL) \
 	F(CACHE, cache, STR, cache, NULL) \
+	F(FRAMES, frames, STR, frames, NULL) \
 	F(KEY, key, STR, key, NULL) \
 	F(VALUE, value, STR, value, NULL) \
 	F(NAME, name, STR, name, NULL)
@@ -276,6 +278,8 @@ struct pfs_event {
 	const char *comm;
 	const char *func; /* the site as function+0xoffset */
 	const char *cache;
+	const char *
+		frames; /* "alloc_pipe_info+0x88;create_pipe_files+0x40": the innermost first; 0x and an address if unknown */
 	const char *key, *value;
 	const char *name; /* path or [heap], [stack], ...; "" is known to be anonymous */
 };

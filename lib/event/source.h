@@ -32,6 +32,7 @@ enum pfs_source_can {
 struct pfs_object_choice {
 	bool all;	   /* of all processes: those that are added are not noted */
 	bool pages;	   /* pages, too */
+	bool stacks;	   /* from where they are allocated, too */
 	const char *cache; /* a glob for the names of caches; NULL: any, and kmalloc() */
 	uint64_t min, max; /* bytes requested; max 0: no limit */
 	const char *watch; /* whose accesses to see: "cache=GLOB", "site=FUNCTION" or "random"; NULL: none */

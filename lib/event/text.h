@@ -11,7 +11,7 @@
 
 /* Longer strings are cut here: no path and no thread name is, a command line in a note may be. */
 #define PFS_EVENT_STR_MAX    16384u
-#define PFS_EVENT_STRINGS    6	  /* fields that are strings */
+#define PFS_EVENT_STRINGS    7	  /* fields that are strings */
 #define PFS_EVENT_SCALAR_MAX 160u /* bytes that a value which is no string takes at most */
 
 /* Seconds with nine places: 123.456789012 */

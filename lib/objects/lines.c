@@ -257,6 +257,8 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 		json_site(k, end->site, "free_ip", "free_func");
 		pfs_json_format(&k->json, "free_pid", "%" PRId32, number_of_who(pfs_objects_who(k->objects, end->who)));
 	}
+	if (o->stack)
+		pfs_json_string(&k->json, "stack", pfs_objects_stack(k->objects, o->stack));
 	if (end->unsure)
 		pfs_json_bool(&k->json, "unsure", true);
 	json_accesses(k, end);

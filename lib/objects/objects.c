@@ -76,12 +76,13 @@ struct pfs_objects {
 	struct pfs_pairs pairs;
 	struct operation queue[NR_QUEUED];
 	unsigned int head; /* of the queue: operations so far */
-	struct numbers site_numbers, cache_numbers, who_numbers;
+	struct numbers site_numbers, cache_numbers, who_numbers, stack_numbers;
 	struct pfs_object_site *sites;
 	struct cache *caches;
 	struct pfs_object_who *whos;
+	const char **stacks;
 	bool *allocated; /* by who: it is counted in nr_processes */
-	size_t nr_sites, nr_caches, nr_whos, max_sites, max_caches, max_whos, max_allocated;
+	size_t nr_sites, nr_caches, nr_whos, nr_stacks, max_sites, max_caches, max_whos, max_stacks, max_allocated;
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
 	struct pfs_intern *strings;
@@ -500,7 +501,9 @@ static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 
 	if (site < 0 || who < 0 || cache < 0)
 		return -ENOMEM;
-	op.object = (struct pfs_object){ key_of(ev), ev->ts_ns, 0, 0, site, cache, who };
+	op.object = (struct pfs_object){
+		.key = key_of(ev), .alloc_ns = ev->ts_ns, .site = site, .cache = cache, .who = who
+	};
 	if (!op.object.key)
 		return 0;
 	o->stats.nr_events++;
@@ -547,6 +550,42 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 	return drain_queue(o) ?: pfs_accesses_access(&o->accesses, ev, site, who, object_at(o, ev, &room));
 }
 
+/* From 1 on; or -ENOMEM. */
+static int64_t number_stack(struct pfs_objects *o, const char *frames)
+{
+	bool is_new;
+	int64_t nr = number_of(&o->stack_numbers, text_key(frames), &is_new);
+	const char **stack;
+
+	if (nr < 0 || !is_new)
+		return nr < 0 ? nr : nr + 1;
+	stack = pfs_array_add(o->stacks, o->nr_stacks, o->max_stacks);
+	if (!stack || !(*stack = pfs_intern(&o->strings, frames)))
+		return -ENOMEM;
+	return nr + 1;
+}
+
+/* Of the object that was allocated last at that address, which may be queued yet. */
+static int stack_event(struct pfs_objects *o, const struct pfs_event *ev)
+{
+	unsigned int nr = o->head < NR_QUEUED ? o->head : NR_QUEUED;
+	int64_t stack = number_stack(o, ev->frames);
+	uint64_t key = key_of(ev);
+
+	if (stack < 0)
+		return stack;
+	for (unsigned int i = 1; i <= nr; i++) {
+		struct operation *op = &o->queue[(o->head - i) % NR_QUEUED];
+
+		if (op->object.key != key)
+			continue;
+		op->object.stack = stack;
+		return 0;
+	}
+	pfs_pairs_set_stack(&o->pairs, key, stack);
+	return 0;
+}
+
 static int take_event(void *objects, const struct pfs_event *ev)
 {
 	struct pfs_objects *o = objects;
@@ -564,6 +603,8 @@ static int take_event(void *objects, const struct pfs_event *ev)
 		return watch_event(o, ev);
 	case PFS_ACCESS:
 		return access_event(o, ev);
+	case PFS_STACK:
+		return stack_event(o, ev);
 	case PFS_LOST:
 		o->stats.lost += pfs_has(ev, PFS_F_COUNT) ? ev->count : 0;
 		o->stats.lost_unknown |= !pfs_has(ev, PFS_F_COUNT);
@@ -650,11 +691,13 @@ void pfs_objects_free(struct pfs_objects *o)
 	PFS_HASH_FREE(o->site_numbers.all);
 	PFS_HASH_FREE(o->cache_numbers.all);
 	PFS_HASH_FREE(o->who_numbers.all);
+	PFS_HASH_FREE(o->stack_numbers.all);
 	PFS_HASH_FREE(o->threads);
 	PFS_HASH_FREE(o->targets);
 	free(o->sites);
 	free(o->caches);
 	free(o->whos);
+	free(o->stacks);
 	free(o->allocated);
 	pfs_intern_free(o->strings);
 	free(o->command);
@@ -684,6 +727,11 @@ const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *o, uint32
 const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *o)
 {
 	return o->accesses.stats.where ? &o->accesses : NULL;
+}
+
+const char *pfs_objects_stack(const struct pfs_objects *o, uint32_t stack)
+{
+	return stack ? o->stacks[stack - 1] : NULL;
 }
 
 const char *pfs_objects_command(const struct pfs_objects *o)

@@ -6,6 +6,7 @@
  *     objects/tally.h  objects added up: by cache, call site, size class and process
  *     objects/series.h live bytes by call site over time
  *     objects/slabs.h  objects by the page of memory that they are in
+ *     objects/flame.h  objects added up by the stacks that allocated them
  *     objects/kmap.h   objects, tables and pages as text, CSV and JSON
  *
  * Objects of the recorded processes are kept while they live; those of others pass by. What the events cannot tell stays
@@ -26,6 +27,7 @@ struct pfs_object {
 	uint64_t alloc_ns;
 	uint32_t size, allocated; /* bytes requested, and given */
 	uint32_t site, cache, who;
+	uint32_t stack; /* 0: unknown */
 };
 
 /* The address, or the number of the first page frame. */
@@ -128,6 +130,9 @@ const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *objects, 
 /* Once pfs_objects_end() has returned. NULL: nothing was watched. */
 struct pfs_accesses;
 const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *objects);
+
+/* "alloc_pipe_info+0x88;create_pipe_files+0x40": the innermost first; NULL: unknown */
+const char *pfs_objects_stack(const struct pfs_objects *objects, uint32_t stack);
 
 /* The command that was recorded; NULL: unknown. */
 const char *pfs_objects_command(const struct pfs_objects *objects);

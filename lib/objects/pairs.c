@@ -67,7 +67,8 @@ int pfs_pairs_add(struct pfs_pairs *p, const struct pfs_object *o, struct pfs_ob
 	if (had)
 		*old = pfs_pairs_object(p, i);
 	p->keys[i] = o->key;
-	p->slots[i] = (struct pfs_pairs_slot){ o->alloc_ns, o->size, o->allocated, o->site, o->cache, o->who, 0 };
+	p->slots[i] =
+		(struct pfs_pairs_slot){ o->alloc_ns, o->size, o->allocated, o->site, o->cache, o->who, o->stack };
 	p->nr += !had;
 	return had;
 }
@@ -80,6 +81,14 @@ bool pfs_pairs_find(const struct pfs_pairs *p, uint64_t key, struct pfs_object *
 		return false;
 	*object = pfs_pairs_object(p, i);
 	return true;
+}
+
+void pfs_pairs_set_stack(struct pfs_pairs *p, uint64_t key, uint32_t stack)
+{
+	size_t i = p->max ? slot_of(p, key) : 0;
+
+	if (p->max && p->keys[i])
+		p->slots[i].stack = stack;
 }
 
 bool pfs_pairs_take(struct pfs_pairs *p, uint64_t key, struct pfs_object *object)

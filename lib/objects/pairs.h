@@ -10,7 +10,7 @@
 /* What a slot holds beside its key: half a cache line. */
 struct pfs_pairs_slot {
 	uint64_t alloc_ns;
-	uint32_t size, allocated, site, cache, who, unused;
+	uint32_t size, allocated, site, cache, who, stack;
 };
 
 struct pfs_pairs {
@@ -44,7 +44,7 @@ static inline struct pfs_object pfs_pairs_object(const struct pfs_pairs *pairs, 
 	const struct pfs_pairs_slot *slot = &pairs->slots[i];
 
 	return (struct pfs_object){ pairs->keys[i], slot->alloc_ns, slot->size, slot->allocated,
-				    slot->site,	    slot->cache,    slot->who };
+				    slot->site,	    slot->cache,    slot->who,	slot->stack };
 }
 
 /* 0; 1: another object had the address, and is in *old; or -ENOMEM. */
@@ -52,6 +52,9 @@ int pfs_pairs_add(struct pfs_pairs *pairs, const struct pfs_object *object, stru
 
 /* The object of that key. False: there is none. */
 bool pfs_pairs_find(const struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
+
+/* Of the object with that key, if there is one. */
+void pfs_pairs_set_stack(struct pfs_pairs *pairs, uint64_t key, uint32_t stack);
 
 /* Removes the object of that key. False: there is none. */
 bool pfs_pairs_take(struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);

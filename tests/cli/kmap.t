@@ -140,6 +140,42 @@ is "$("$PFSCOPE" kmap --kmap-compat "$T/paused" | grep -c '#')" 0 '... but for t
 is "$("$PFSCOPE" kmap --json "$T/paused" | perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>));
 	print "$o->{pauses} $o->{paused_seconds} ", scalar(grep { $_->{unsure} } @{$o->{objects}})')" '5 0.025 14' 'JSON: pauses, and the unsure'
 
+# ---- stacks ----
+
+cat >"$T/stacks" <<'EVENTS'
+# pfscope-events 2
+1.000000001 alloc cpu=0 pid=7 tid=7 site=ffffffff81000010 func="alloc_pipe_info+0x10" ptr=ffff888000001000 size=100 allocated=128 cache="kmalloc"
+1.000000002 stack cpu=0 pid=7 tid=7 ptr=ffff888000001000 frames="trace_event_raw_event_kmalloc+0xe1;__kmalloc+0x3;alloc_pipe_info+0x10;0xffffffff81000999;do_syscall_64+0x71"
+1.000000003 alloc cpu=0 pid=7 tid=7 site=ffffffff81000020 func="alloc_pipe_info+0x20" ptr=ffff888000002000 size=100 allocated=128 cache="kmalloc"
+1.000000004 alloc cpu=1 pid=7 tid=7 site=ffffffff81000030 func="d_alloc+0x3" ptr=ffff888000003000 size=192 allocated=192 cache="dentry"
+1.000000005 stack cpu=0 pid=7 tid=7 ptr=ffff888000002000 frames="trace_event_raw_event_kmalloc+0xe1;__kmalloc+0x3;alloc_pipe_info+0x20;0xffffffff81000999;do_syscall_64+0x71"
+1.000000006 stack cpu=0 pid=7 tid=7 ptr=ffff888000009000 frames="nobody+0x1"
+1.000000007 free cpu=0 pid=7 tid=7 ptr=ffff888000001000
+1.000000008 alloc cpu=0 pid=7 tid=7 pfn=1234 order=1 size=8192 allocated=8192
+1.000000009 stack cpu=0 pid=7 tid=7 pfn=1234 frames="__alloc_pages+0x7"
+1.000000010 alloc cpu=0 pid=7 tid=7 site=ffffffff81000040 ptr=ffff888000004000 size=8 allocated=8 cache="kmalloc"
+EVENTS
+pfscope kmap --flame "$T/stacks"
+is "$status|$out" '0|0xffffffff81000040 8
+__alloc_pages 8192
+d_alloc 192
+do_syscall_64;0xffffffff81000999;alloc_pipe_info;__kmalloc 128' '--flame: bytes alive by stack, or by call site'
+is "$err" 'pfscope: 2 of 5 objects have no recorded stack: these are call sites only' '... which is said'
+pfscope kmap --flame --by=allocs "$T/stacks"
+is "$(tail -n1 <<<"$out")" 'do_syscall_64;0xffffffff81000999;alloc_pipe_info;__kmalloc 2' '--by=allocs: places in a function are one'
+pfscope kmap --flame --by=bytes "$T/stacks"
+is "$(tail -n1 <<<"$out")" 'do_syscall_64;0xffffffff81000999;alloc_pipe_info;__kmalloc 256' '--by=bytes'
+pfscope kmap --flame --cache=dentry --by=live "$T/stacks"
+is "$out" 'd_alloc 192' '--flame takes filters'
+is "$("$PFSCOPE" kmap --json "$T/stacks" | grep -c '"stack": *"__alloc_pages+0x7"')" 1 'JSON: stacks'
+is "$("$PFSCOPE" kmap --flame "$T/hand" 2>&1 >/dev/null)" \
+	"pfscope: no stacks were recorded (\`kmap record --stack'): each is a call site only" '--flame without stacks'
+for args in '--by=live' '--flame --stats' '--flame --csv' '--flame --by=peak' '--stack' 'record --flame true'; do
+	# shellcheck disable=SC2086
+	pfscope kmap $args "$T/stacks"
+	is "$status" 2 "wrong usage: $args"
+done
+
 # ---- text ----
 
 for file in kernel-kmem.trace report-kmem.txt; do

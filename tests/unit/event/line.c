@@ -217,7 +217,7 @@ static void test_longest(void **state)
 	ev.access = ev.mode = ev.class = ev.space = 2;
 	ev.by = 4;
 	ev.how = 5;
-	ev.comm = ev.func = ev.cache = ev.key = ev.value = ev.name = longest;
+	ev.comm = ev.func = ev.cache = ev.frames = ev.key = ev.value = ev.name = longest;
 	len = pfs_line_write(&ev, line, sizeof(line));
 	assert_true(len > (ssize_t)(20 * PFS_EVENT_STR_MAX) && len <= PFS_LINE_MAX);
 	assert_int_equal(read_text(&echo, &stats, line, len, 4096), 0);
