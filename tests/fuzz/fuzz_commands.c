@@ -79,6 +79,8 @@ static const struct {
 	{ "kmap", cmd_kmap, true,
 	  (const char *const *const[]){ LIST("--bars"), LIST("--all", "--top=2"), LIST("--cache=k*"),
 					LIST("--size=-512"), LIST("--salvage"), NULL } },
+	{ "kmap", cmd_kmap, true,
+	  (const char *const *const[]){ LIST("--flame"), LIST("--cache=k*"), LIST("--salvage"), NULL } },
 	{ "plot", cmd_plot, false,
 	  (const char *const *const[]){ LIST("--width=40", "--width=200"), LIST("--color=always"),
 					LIST("--sort=faults"), NULL } },
