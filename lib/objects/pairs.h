@@ -27,8 +27,11 @@ static inline size_t pfs_pairs_home(const struct pfs_pairs *pairs, uint64_t key)
 	return key * UINT64_C(0x9e3779b97f4a7c15) >> pairs->shift;
 }
 
-/* To be called some objects before the object is needed: a table of a million is in no cache. */
-static inline void pfs_pairs_prefetch(const struct pfs_pairs *pairs, uint64_t key)
+/*
+ * To be called some objects before the object is needed: a table of a million is in no cache. Always inlined, since gcc
+ * drops the call of a function that does nothing but prefetch.
+ */
+static inline __attribute__((always_inline)) void pfs_pairs_prefetch(const struct pfs_pairs *pairs, uint64_t key)
 {
 	size_t home;
 
