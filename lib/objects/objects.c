@@ -86,6 +86,7 @@ struct pfs_objects {
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
 	struct pfs_intern *strings;
+	uint64_t kmalloc_key; /* text_key() */
 	uint64_t lost_ns;   /* of the last loss; 0: none */
 	uint64_t pause_ns;  /* when the last pause ended, or began if it is the present one; 0: none */
 	uint64_t paused_ns; /* when the present one began; 0: it is not paused */
@@ -96,15 +97,11 @@ struct pfs_objects {
 
 /* ---- numbers ---- */
 
-/* *is_new: it is the next one. -ENOMEM. */
-static int64_t number_of(struct numbers *n, uint64_t key, bool *is_new)
+/* Of a key that is not the hot one of its place. */
+static __attribute__((noinline)) int64_t find_number(struct numbers *n, uint64_t key, struct hot *hot, bool *is_new)
 {
-	struct hot *hot = &n->hot[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NR_HOT];
 	struct number *number;
 
-	*is_new = false;
-	if (hot->nr && hot->key == key)
-		return hot->nr - 1;
 	HASH_FIND(hh, n->all, &key, sizeof(key), number);
 	if (!number) {
 		number = PFS_HASH_GET(n->all, key, key);
@@ -117,9 +114,27 @@ static int64_t number_of(struct numbers *n, uint64_t key, bool *is_new)
 	return number->nr;
 }
 
-static uint64_t text_key(const char *text)
+/* *is_new: it is the next one. -ENOMEM. */
+static inline int64_t number_of(struct numbers *n, uint64_t key, bool *is_new)
 {
-	return pfs_hash(PFS_HASH_START, text, strlen(text));
+	struct hot *hot = &n->hot[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NR_HOT];
+
+	*is_new = false;
+	return hot->nr && hot->key == key ? hot->nr - 1 : find_number(n, key, hot, is_new);
+}
+
+/* Eight bytes at a time: the name of a cache is hashed with each event. */
+static inline uint64_t text_key(const char *text)
+{
+	size_t len = strlen(text);
+	uint64_t key = PFS_HASH_START ^ len, part;
+
+	for (; len >= sizeof(part); len -= sizeof(part), text += sizeof(part)) {
+		memcpy(&part, text, sizeof(part));
+		key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+		key ^= key >> 32;
+	}
+	return pfs_hash(key, text, len);
 }
 
 /* Sites without an address are told apart by their function. */
@@ -148,13 +163,14 @@ static int64_t cache_of(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	bool pages = pfs_has(ev, PFS_F_PFN), named = pages || pfs_has(ev, PFS_F_CACHE), sized, is_kmalloc, is_new;
 	const char *name = pages ? "pages" : named ? ev->cache : "?";
+	uint64_t key = text_key(name);
 	struct cache *cache;
 	char text[32];
 	int64_t nr;
 
-	is_kmalloc = !strcmp(name, "kmalloc");
+	is_kmalloc = key == o->kmalloc_key;
 	sized = (is_kmalloc || !named) && pfs_has(ev, PFS_F_ALLOCATED);
-	nr = number_of(&o->cache_numbers, sized ? ev->allocated << 1 | is_kmalloc : text_key(name), &is_new);
+	nr = number_of(&o->cache_numbers, sized ? ev->allocated << 1 | is_kmalloc : key, &is_new);
 	if (nr < 0 || !is_new)
 		return nr;
 	cache = pfs_array_add(o->caches, o->nr_caches, o->max_caches);
@@ -187,12 +203,17 @@ static bool is_wanted_process(const struct pfs_objects *o, const struct thread *
 	return !f->comm || (t->comm && !fnmatch(f->comm, t->comm, 0));
 }
 
-static struct thread *thread_of(struct pfs_objects *o, int32_t tid)
+static __attribute__((noinline)) struct thread *find_thread(struct pfs_objects *o, int32_t tid)
+{
+	return PFS_HASH_GET(o->threads, key, tid);
+}
+
+static inline struct thread *thread_of(struct pfs_objects *o, int32_t tid)
 {
 	struct thread **hot = &o->hot_threads[(uint32_t)tid % NR_HOT];
 
 	if (!*hot || (*hot)->key != tid)
-		*hot = PFS_HASH_GET(o->threads, key, tid);
+		*hot = find_thread(o, tid);
 	return *hot;
 }
 
@@ -679,6 +700,7 @@ struct pfs_objects *pfs_objects_new(const struct pfs_object_filter *filter, cons
 	if (filter)
 		o->filter = *filter;
 	o->sink = *sink;
+	o->kmalloc_key = text_key("kmalloc");
 	return o;
 }
 
