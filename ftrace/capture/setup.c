@@ -9,6 +9,7 @@
 #include "base/write_all.h"
 #include "os/huge_pages.h"
 #include "os/process.h"
+#include "os/slabs.h"
 #include "record/i386.h"
 
 #include <tracefs.h>
@@ -269,6 +270,25 @@ static int note_whole_folios(struct pfs_capture *c, struct pfs_err *err)
 	return note_lack(c, "filemap", "mm_filemap_map_pages", "pages of large folios beyond a fault-around", err);
 }
 
+static int note_merged(void *capture, const char *names)
+{
+	return capture_note(capture, 0, PFS_FACT(MERGED, .text = names));
+}
+
+/* Which names of caches mean one cache, as far as the kernel says that. */
+static int note_caches(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret = pfs_slabs_merged(PFS_SLABS_DIR, note_merged, c);
+
+	if (ret == -ENOMEM)
+		return pfs_err_set(err, ret, "no memory for a note");
+	return ret ? note(c,
+			  PFS_FACT(LACKS, .what = PFS_SLABS_DIR, .tells = "which caches are merged",
+				   .text = strerror(-ret)),
+			  err)
+		   : 0;
+}
+
 static int check_objects(struct pfs_capture *c, struct pfs_err *err)
 {
 	const struct pfs_object_choice *o = c->config.objects;
@@ -276,7 +296,8 @@ static int check_objects(struct pfs_capture *c, struct pfs_err *err)
 
 	if (o->cache && (!row || row->str_form == PFS_STR_NONE))
 		return pfs_err_set(err, -ENOTSUP, "--cache: the events of this kernel do not name the cache");
-	return note(c, PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache), err);
+	return note(c, PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache), err)
+		       ?: note_caches(c, err);
 }
 
 static int enable_events(struct pfs_capture *c, struct pfs_err *err)

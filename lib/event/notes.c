@@ -152,6 +152,7 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_PAUSED] = { .key = "paused", TEXT },
 	[PFS_NOTE_RESUMED] = { .key = "resumed", TEXT },
 	[PFS_NOTE_CLEARED] = { .key = "cleared", TEXT },
+	[PFS_NOTE_MERGED] = { .key = "merged", TEXT },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

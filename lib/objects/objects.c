@@ -81,7 +81,9 @@ struct pfs_objects {
 	struct cache *caches;
 	struct pfs_object_who *whos;
 	const char **stacks;
-	bool *allocated; /* by who: it is counted in nr_processes */
+	bool *allocated;     /* by who: it is counted in nr_processes */
+	const char **merged; /* names of one cache each, separated by spaces */
+	size_t nr_merged;
 	size_t nr_sites, nr_caches, nr_whos, nr_stacks, max_sites, max_caches, max_whos, max_stacks, max_allocated;
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
@@ -462,6 +464,7 @@ static void clear(struct pfs_objects *o, uint64_t ts_ns)
 static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	struct pfs_fact fact;
+	const char **merged;
 
 	if (!pfs_note_read(&fact, ev->key, ev->value))
 		return 0;
@@ -477,6 +480,12 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 		o->accesses.stats.interval_ns = fact.interval_ns;
 		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
 		return o->accesses.stats.where ? 0 : -ENOMEM;
+	case PFS_NOTE_MERGED:
+		merged = pfs_array_append(o->merged, o->nr_merged);
+		if (!merged)
+			return -ENOMEM;
+		*merged = pfs_intern(&o->strings, fact.text);
+		return *merged ? 0 : -ENOMEM;
 	case PFS_NOTE_LACKS:
 		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
 		return 0;
@@ -721,6 +730,7 @@ void pfs_objects_free(struct pfs_objects *o)
 	free(o->whos);
 	free(o->stacks);
 	free(o->allocated);
+	free(o->merged);
 	pfs_intern_free(o->strings);
 	free(o->command);
 	free(o);
@@ -739,6 +749,26 @@ const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *o, uint
 const char *pfs_objects_cache(const struct pfs_objects *o, uint32_t cache)
 {
 	return o->caches[cache].name;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+const char *pfs_objects_merged(const struct pfs_objects *o, uint32_t cache)
+{
+	const char *name = o->caches[cache].name;
+
+	for (size_t i = 0; *name && i < o->nr_merged; i++)
+		if (has_word(o->merged[i], name))
+			return o->merged[i];
+	return NULL;
 }
 
 const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *o, uint32_t who)

@@ -125,6 +125,10 @@ int pfs_objects_end(struct pfs_objects *objects);
 const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *objects);
 const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *objects, uint32_t site);
 const char *pfs_objects_cache(const struct pfs_objects *objects, uint32_t cache); /* "?": unknown */
+
+/* All names of that cache, separated by spaces, if the kernel has merged it with others; NULL: not, or unknown. */
+const char *pfs_objects_merged(const struct pfs_objects *objects, uint32_t cache);
+
 const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *objects, uint32_t who);
 
 /* Once pfs_objects_end() has returned. NULL: nothing was watched. */

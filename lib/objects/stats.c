@@ -120,6 +120,46 @@ static void put_pauses(const struct pfs_kmap *k, bool unsure)
 		unsure ? "; some alive (<=) may be freed" : "");
 }
 
+/* The other names of a merged cache. */
+static void other_names(char *buf, size_t size, const char *names, const char *own)
+{
+	size_t len = 0, word;
+
+	*buf = '\0';
+	for (const char *at = names; *at && len < size; at += word + (at[word] == ' ')) {
+		word = strcspn(at, " ");
+		if (word != strlen(own) || strncmp(at, own, word))
+			len += snprintf(buf + len, size - len, "%s%.*s", len ? " " : "", (int)word, at);
+	}
+}
+
+/* An event names one of a merged cache's names: those of the cache with the most bytes, and how many more there are. */
+static void put_merged(const struct pfs_kmap *k, const struct pfs_tally *tally)
+{
+	const struct pfs_tally_table *caches = &tally->by[PFS_TALLY_CACHE];
+	const char *own = NULL, *names;
+	char others[NAME_MAX_LEN] = "", text[NAME_MAX_LEN], name[NAME_MAX_LEN], first[40], fit[40];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < caches->nr; i++) {
+		names = pfs_objects_merged(k->objects, caches->rows[i].nr);
+		if (!names || nr++)
+			continue;
+		own = pfs_objects_cache(k->objects, caches->rows[i].nr);
+		other_names(others, sizeof(others), names, own);
+	}
+	if (!own)
+		return;
+	pfs_escape(name, sizeof(name), own, 0);
+	pfs_escape(text, sizeof(text), others, 0);
+	pfs_fit_head(first, sizeof(first), name, 16, "..");
+	pfs_fit_head(fit, sizeof(fit), text, 20, "..");
+	fprintf(k->out, "  Merged by the kernel: %s is also %s", first, fit);
+	if (nr > 1)
+		fprintf(k->out, " (%zu more)", nr - 1);
+	fputc('\n', k->out);
+}
+
 /* Without the folder of the program. */
 static const char *short_command(const char *command)
 {
@@ -158,6 +198,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		pfs_size_text(used, all->used), waste_percent(all));
 	fprintf(k->out, "; most at a time: %s after %s\n", pfs_size_text(used, all->peak_bytes),
 		pfs_duration_text(time, all->peak_ns - s->first_ns, 3));
+	put_merged(k, tally);
 	if (s->hashed)
 		fputs("  Addresses are hashed in this text: two objects may look like one.\n", k->out);
 }

@@ -176,6 +176,18 @@ for args in '--by=live' '--flame --stats' '--flame --csv' '--flame --by=peak' '-
 	is "$status" 2 "wrong usage: $args"
 done
 
+# Caches that the kernel has merged.
+for name in 'a b c' 'filp kmalloc d-1' 'dentry'; do
+	echo "1.000000000 note key=\"merged\" value=\"$name\""
+done >"$T/notes"
+{ sed 1q "$T/hand"; cat "$T/notes"; sed 1d "$T/hand"; } >"$T/merged"
+pfscope kmap --stats "$T/merged"
+is "$(sed -n 5p <<<"$out")" '  Merged by the kernel: filp is also kmalloc d-1' 'caches that the kernel has merged'
+sed -i 's/ d-1"/ kmalloc-128"/; s/"dentry"/"pages ext4_inode_cache xfs_inode"/' "$T/merged"
+pfscope kmap --stats "$T/merged"
+is "$(sed -n 5p <<<"$out")" '  Merged by the kernel: pages is also ext4_inode_cache x.. (1 more)' '... and how many more'
+is "$(awk 'length > 80' <<<"$out")" '' '... in 80 columns'
+
 # ---- text ----
 
 for file in kernel-kmem.trace report-kmem.txt; do

@@ -137,6 +137,15 @@ like "$(made '"(do_epoll_create|ep_alloc)')" '^331 ' '331 epoll instances'
 like "$(made '"(do_eventfd|__do_sys_eventfd|eventfd)')" '^321 ' '321 event descriptors'
 like "$(made '"(ep_insert|do_epoll_ctl|ep_attach)')" '^351 ' '350 watches, and the list of those of the event descriptor'
 
+# ---- merged caches ----
+
+sed -n 's/.* note key="merged" value="\(.*\)"$/\1/p' "$T/events" | sort >"$T/ours"
+for link in /sys/kernel/slab/*; do
+	[ ! -L "$link" ] || echo "$(readlink "$link") ${link##*/}"
+done | sort | awk '{ names[$1] = names[$1] (names[$1] ? " " : "") $2; n[$1]++ }
+	END { for (cache in names) if (n[cache] > 1) print names[cache] }' | sort >"$T/theirs"
+same "$T/ours" "$T/theirs" 'which names of caches mean one cache'
+
 # ---- /proc/allocinfo ----
 
 # "  BYTES CALLS file.c:1 [module] func:NAME": how many more objects of that function live.
