@@ -92,7 +92,7 @@ for ((i = 0; i < rounds; i++)); do
 	timed stats "$dir/pfscope" kmap --stats "$T/one.dat"
 	timed lines "$dir/pfscope" kmap "$T/one.dat"
 	! command -v trace-cmd >/dev/null || timed report trace-cmd report "$T/one.dat"
-	[ ! -s "$T/perf.data" ] || timed perf-kmem perf kmem -i "$T/perf.data" --slab stat --caller --alloc --raw-ip
+	[ ! -s "$T/perf.data" ] || timed perf-kmem perf kmem -i "$T/perf.data" --slab --caller --alloc --raw-ip stat
 done
 "$dir/pfscope" kmap --stats --csv "$T/one.dat" | awk -F, '$1 == "recording" { print $2 + $3 + $6 + $7 }' >"$T/nr"
 echo

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap record, and at the same time perf, whose own reading is the witness: event by event of everybody, and
+# call site by call site what `perf kmem` counts in the same time.
+
+. "${0%/*}/live.sh"
+need_programs perf "$WORK/objects_known"
+[ -d $TRACING/events/kmem/kfree ] || skip_all "the kernel has no kmem events"
+
+events=
+for event in kmalloc kmalloc_node kmem_cache_alloc kmem_cache_alloc_node kfree kmem_cache_free; do
+	[ ! -d "$TRACING/events/kmem/$event" ] || events+=,kmem:$event
+done
+perf record -q -a -R -c 1 -m 16M -k CLOCK_MONOTONIC -e "${events#,}" -o "$T/perf.data" -- true >"$T/out" 2>&1 ||
+	skip_all "perf cannot record: $(tail -n 1 "$T/out")"
+perf record -q -a -R -c 1 -m 16M -k CLOCK_MONOTONIC -e "${events#,}" -o "$T/perf.data" -- \
+	"$PFSCOPE" kmap record --all -o "$T/rec.dat" -- "$WORK/objects_known" again pipe=300 socket=200 epoll=100 dentry=50 \
+	>"$T/out" 2>"$T/log"
+is "$?|$(<"$T/log")" '0|' 'recorded by both'
+"$PFSCOPE" events "$T/rec.dat" 2>/dev/null >"$T/events"
+is "$(lost_in "$T/events") $(perf script -i "$T/perf.data" --show-lost-events 2>/dev/null | grep -c PERF_RECORD_LOST)" '0 0' \
+	'neither has lost events'
+
+# Both clocks are read for each event: the time begins and ends in the middle of the longest pause near either end.
+read -r from to < <(awk '$2 == "alloc" || $2 == "free" { t[n++] = $1 } END {
+	for (i = 1; i < n; i++) {
+		gap = t[i] - t[i - 1]
+		if (i < n / 3 && gap > first) { first = gap; from = (t[i] + t[i - 1]) / 2 }
+		if (i > 2 * n / 3 && gap > last) { last = gap; to = (t[i] + t[i - 1]) / 2 }
+	}
+	printf "%.9f %.9f\n", from, to }' "$T/events")
+
+# ---- event by event ----
+
+# "TID alloc|free PTR [SIZE]". Sorted: an interrupt may come between the two that record one event.
+perl -ne 'print "$3 $2 $4 ", $5 // "", "\n"
+	if /^(\S+) (alloc|free) .*\btid=(\d+) .*ptr=(\w+)(?: size=(\d+))?/ && $1 >= '"$from"' && $1 <= '"$to" "$T/events" |
+	sort >"$T/ours"
+perf script -i "$T/perf.data" --ns -F tid,time,event,trace 2>/dev/null | perl -ne '
+	next unless /^\s*(\d+)\s+(\S+):\s+kmem:(\w+):.* ptr=(?:0x)?(\w+)(?:.* bytes_req=(\d+))?/;
+	next if $2 < '"$from"' || $2 > '"$to"';
+	my ($tid, $name, $ptr, $size) = ($1, $3, $4, $5 // "");
+	print "$tid ", $name =~ /alloc/ ? "alloc" : "free", " $ptr $size\n" unless $ptr =~ /^(0*|nil)$/' | sort >"$T/theirs"
+ok 'thousands of them' test "$(wc -l <"$T/ours")" -gt 2000
+same "$T/ours" "$T/theirs" 'each allocation and free of everybody is one of perf script'
+
+# ---- what perf kmem counts ----
+
+# "SITE BYTES-ALLOCATED BYTES-REQUESTED HITS"
+perl -ne 'next unless /^(\S+) alloc .*site=(\w+) .*size=(\d+) allocated=(\d+)/ && $1 >= '"$from"' && $1 <= '"$to"';
+	$used{$2} += $4; $asked{$2} += $3; $n{$2}++;
+	END { print "$_ $used{$_} $asked{$_} $n{$_}\n" for keys %n }' "$T/events" | sort >"$T/ours"
+perf kmem -i "$T/perf.data" --time "$from,$to" --slab --caller --raw-ip -l 100000 stat 2>/dev/null | perl -ne '
+	print "$1 $2 $3 $4\n" if m{^\s*0x([0-9a-f]+)\s*\|\s*(\d+)/\d+\s*\|\s*(\d+)/\d+\s*\|\s*(\d+)}' | sort >"$T/theirs"
+if [ -s "$T/theirs" ]; then
+	ok 'perf kmem has some call sites' test "$(wc -l <"$T/theirs")" -gt 10
+	same "$T/ours" "$T/theirs" 'each call site has the bytes and the allocations that perf kmem counts'
+else
+	skip "perf kmem prints nothing: $(perf kmem -i "$T/perf.data" --slab stat 2>&1 | head -n 1)" 'perf kmem'
+fi
+done_testing
