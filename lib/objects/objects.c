@@ -90,6 +90,7 @@ struct pfs_objects {
 	struct pfs_intern *strings;
 	uint64_t kmalloc_key; /* text_key() */
 	uint64_t lost_ns;   /* of the last loss; 0: none */
+	uint64_t noted_lost; /* by the kernel's own counts */
 	uint64_t pause_ns;  /* when the last pause ended, or began if it is the present one; 0: none */
 	uint64_t paused_ns; /* when the present one began; 0: it is not paused */
 	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
@@ -480,6 +481,9 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 		o->accesses.stats.interval_ns = fact.interval_ns;
 		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
 		return o->accesses.stats.where ? 0 : -ENOMEM;
+	case PFS_NOTE_LOST:
+		o->noted_lost += fact.count;
+		return 0;
 	case PFS_NOTE_MERGED:
 		merged = pfs_array_append(o->merged, o->nr_merged);
 		if (!merged)
@@ -680,12 +684,23 @@ static struct pfs_object *take_alive(struct pfs_pairs *pairs, size_t *nr)
 	return alive;
 }
 
+/* The kernel's counts at the end are of all losses; an event may not know the number of its own. */
+static void sum_up_losses(struct pfs_objects *o)
+{
+	if (o->noted_lost > o->stats.lost) {
+		o->stats.lost = o->noted_lost;
+		o->lost_ns = o->stats.lost_unknown ? o->lost_ns : o->stats.last_ns + 1;
+	}
+	o->stats.lost_unknown &= !o->noted_lost;
+}
+
 int pfs_objects_end(struct pfs_objects *o)
 {
 	int ret = end_pause(o, o->stats.last_ns);
 	size_t nr = 0;
 	struct pfs_object *alive = ret ? NULL : take_alive(&o->pairs, &nr);
 
+	sum_up_losses(o);
 	if (!ret && o->pairs.nr > nr)
 		ret = -ENOMEM;
 	pfs_pairs_fini(&o->pairs);

@@ -252,6 +252,39 @@ static void test_cleared(void **state)
 	pfs_objects_free(h.objects);
 }
 
+/* What the events do not count is counted at the end. */
+static void test_losses_that_the_kernel_counts(void **state)
+{
+	struct pfs_event lost = { .kind = PFS_LOST, .ts_ns = 15 };
+	struct heard h;
+
+	begin(&h, NULL);
+	alloc(&h, 10, 1, 0x1000);
+	give(&h, &lost);
+	alloc(&h, 20, 1, 0x2000);
+	PFS_SET(&lost, count, COUNT, 3);
+	lost.ts_ns = 12;
+	give(&h, &lost);
+	note(&h, "lost", "count=5 cpu=0");
+	note(&h, "lost", "count=2 cpu=1");
+	finish(&h);
+	assert_int_equal(pfs_objects_stats(h.objects)->lost, 7);
+	assert_false(pfs_objects_stats(h.objects)->lost_unknown);
+	free(h.text);
+	pfs_objects_free(h.objects);
+}
+
+/* Without an event of it, it may have been until the end. */
+static void test_losses_at_the_end(void **state)
+{
+	struct heard h;
+
+	begin(&h, NULL);
+	alloc(&h, 10, 1, 0x1000);
+	note(&h, "lost", "count=5 cpu=0");
+	end(&h, "1000 10 alive unsure\n");
+}
+
 /* Of a recorded command, its children, and nobody else; whoever frees. */
 static void test_recorded_processes(void **state)
 {
@@ -537,6 +570,8 @@ int main(void)
 		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_random_pauses),
 		cmocka_unit_test(test_losses_make_the_living_unsure),
+		cmocka_unit_test(test_losses_that_the_kernel_counts),
+		cmocka_unit_test(test_losses_at_the_end),
 		cmocka_unit_test(test_recorded_processes),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_random),
