@@ -23,7 +23,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_PID = 0x500, OPT_SIZE, OPT_SOURCE, OPT_TOP, OPT_WATCH_EVERY, OPT_PLOT, OPT_THEME, OPT_BY };
+enum {
+	OPT_PID = 0x500,
+	OPT_SIZE,
+	OPT_SOURCE,
+	OPT_TOP,
+	OPT_WATCH_EVERY,
+	OPT_PLOT,
+	OPT_THEME,
+	OPT_BY,
+	OPT_MAX_OBJECTS,
+};
 
 struct kmap_args {
 	/* printing */
@@ -80,6 +90,9 @@ static const struct argp_option options[] = {
 	  2 },
 	{ "cache", OPTION_WORD(struct kmap_args, filter.cache), "GLOB", 0, "Only objects of these caches", 2 },
 	{ "size", OPT_SIZE, "MIN-MAX", 0, "Only objects of so many bytes, as requested (64-128, 1K-, -64)", 2 },
+	{ "max-objects", OPT_MAX_OBJECTS, "N", 0,
+	  "Follow at most N objects at a time; others are evicted, counted and their frees not known (default: no limit)",
+	  2 },
 	{ NULL, 0, NULL, 0, "Recording (`kmap record'):", 3 },
 	{ "output-file", 'o', "FILE", 0,
 	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap",
@@ -214,7 +227,8 @@ static void check(struct kmap_args *args, struct argp_state *state)
 			   args->bars ? "bars" : "plot");
 	if (args->style.theme && !args->plot)
 		argp_error(state, "--theme: only with --plot");
-	if (args->asks && (prints || args->filter.cache || args->filter.nr_pids || args->filter.min || args->filter.max))
+	if (args->asks &&
+	    (prints || args->filter.cache || args->filter.nr_pids || args->filter.min || args->filter.max))
 		argp_error(state, "%s: takes no options", args->asks);
 	if (!args->records)
 		return;
@@ -290,6 +304,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_THEME:
 		args->style.theme = theme_of_option(arg, state);
 		return 0;
+	case OPT_MAX_OBJECTS:
+		if (!pfs_number_parse(arg, 1, UINT32_MAX, &args->filter.max_objects))
+			argp_error(state, "--max-objects: %s: must be a number of objects", arg);
+		return 0;
 	case OPT_PID:
 		parse_pids(args, arg, state);
 		return 0;
@@ -352,6 +370,7 @@ static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out
 		.color = pfs_term_color(pager_terminal(out), PFS_COLOR_AUTO),
 		.width = pfs_term_width(pager_terminal(out)),
 		.top = args->top,
+		.evicts = args->filter.max_objects,
 		.objects = objects,
 	};
 }
@@ -376,6 +395,7 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 	struct pfs_kmap kmap;
 	struct pfs_tally tally = { 0 };
 	struct pfs_flame flame = { .by = args->by ? args->by - 1 : PFS_FLAME_LIVE };
+	const struct pfs_object_filter all = { .max_objects = args->filter.max_objects };
 	struct pfs_object_sink to = stats ? pfs_tally_sink(&tally) : pfs_flame_sink(&flame);
 	struct pfs_sink sink;
 	int ret;
@@ -383,7 +403,7 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 	begin(&kmap, args, out, NULL);
 	if (!stats && !args->flame)
 		to = pfs_kmap_sink(&kmap);
-	kmap.objects = tally.objects = flame.objects = pfs_objects_new(args->records ? NULL : &args->filter, &to);
+	kmap.objects = tally.objects = flame.objects = pfs_objects_new(args->records ? &all : &args->filter, &to);
 	if (!kmap.objects)
 		return pfs_err_set(err, -ENOMEM, "no memory for objects");
 	sink = pfs_objects_sink(kmap.objects);
@@ -471,6 +491,7 @@ static int plot(struct kmap_args *args, struct pfs_err *err)
 
 	args->style.file = args->file && strcmp(args->file, "-") ? basename(args->file) : NULL;
 	ret = read_objects(args, &args->filter, &to, &p.series.objects, err) ?: pfs_series_end(&p.series);
+	p.tally.objects = p.series.objects;
 	pfs_tally_sort(&p.tally);
 	if (!ret)
 		ret = pfs_atomic_file_write(args->plot, draw_plot, &p, err);

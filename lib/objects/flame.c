@@ -30,7 +30,7 @@ static int take_end(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	flame->nr_without += !o->stack;
 	if (flame->by == PFS_FLAME_ALLOCS)
 		sum->sum++;
-	else if (flame->by == PFS_FLAME_BYTES || end->fate == PFS_OBJECT_ALIVE)
+	else if (flame->by == PFS_FLAME_BYTES || pfs_object_counts_as_alive(end))
 		sum->sum += o->allocated;
 	return 0;
 }

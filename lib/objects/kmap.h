@@ -22,6 +22,7 @@ struct pfs_kmap {
 	const char *name; /* of the recording */
 	bool functions;	  /* instead of addresses, in text */
 	bool color;
+	bool evicts;		 /* objects may be evicted, which the comment of lines explains */
 	unsigned int width, top; /* of tables; top 0: the first screen */
 	struct pfs_objects *objects;
 	struct pfs_json json;

@@ -40,8 +40,9 @@ static void put_columns(const struct pfs_kmap *k)
 			"# Kernel objects, one a line: alloc_ip,pid,obj_va_ptr,size,alloc_time,free_time,free_ip,executable. "
 			"Times are seconds since the first event; size is in bytes as requested; obj_va_ptr of pages is "
 			"pfn:NUMBER%s. free_time and free_ip: - the object is alive at the end, ? it was freed but its free "
-			"was not recorded.%s\n",
+			"was not recorded%s.%s\n",
 			pfs_objects_stats(k->objects)->hashed ? ", other addresses are hashed" : "",
+			k->evicts ? ", ~ it was evicted (--max-objects)" : "",
 			pfs_objects_accesses(k->objects)
 				? " Below an object, indented, its accesses while words of it were watched (few are: see --stats): "
 				  "access_ip,access_pid,write_count,read_count; access_ip is the instruction after the access."
@@ -87,7 +88,9 @@ static void put_accesses(const struct pfs_kmap *k, const struct pfs_object_end *
 
 static int put_line(void *ctx, const struct pfs_object *o, const struct pfs_object_end *end)
 {
-	static const char *const unknown[] = { [PFS_OBJECT_UNSEEN] = "?", [PFS_OBJECT_ALIVE] = "-" };
+	static const char *const unknown[] = {
+		[PFS_OBJECT_UNSEEN] = "?", [PFS_OBJECT_ALIVE] = "-", [PFS_OBJECT_EVICTED] = "~"
+	};
 	char from[WORD_MAX], to[WORD_MAX], comm[WORD_MAX], begun[24], ended[24];
 	struct pfs_kmap *k = ctx;
 	const struct pfs_object_who *who = pfs_objects_who(k->objects, o->who);
@@ -126,21 +129,21 @@ static int put_compat(void *ctx, const struct pfs_object *o, const struct pfs_ob
 	enum { JIFFY_NS = 4000000, MAGIC = 0xdeadbeef };
 	struct pfs_kmap *k = ctx;
 	const struct pfs_object_who *who = pfs_objects_who(k->objects, o->who);
-	uint64_t free_ip[] = { [PFS_OBJECT_FREED] = 0, [PFS_OBJECT_UNSEEN] = MAGIC, [PFS_OBJECT_ALIVE] = 0 };
+	bool ended = end->fate == PFS_OBJECT_FREED || end->fate == PFS_OBJECT_UNSEEN;
+	uint64_t free_ip = end->fate == PFS_OBJECT_UNSEEN ? MAGIC : 0;
 	char from[24], at[24], to[24], comm[WORD_MAX];
 
 	if (end->fate == PFS_OBJECT_FREED)
-		free_ip[end->fate] = pfs_objects_site(k->objects, end->site)->addr;
+		free_ip = pfs_objects_site(k->objects, end->site)->addr;
 	fprintf(k->out, "%s,%" PRId32 ",%s,%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s,%s\n",
 		pointer(from, pfs_objects_site(k->objects, o->site)->addr), number_of_who(who),
-		pointer(at, pfs_object_address(o)), o->size, o->alloc_ns / JIFFY_NS,
-		end->fate == PFS_OBJECT_ALIVE ? 0 : end->ts_ns / JIFFY_NS, pointer(to, free_ip[end->fate]),
-		executable(comm, sizeof(comm), who));
+		pointer(at, pfs_object_address(o)), o->size, o->alloc_ns / JIFFY_NS, ended ? end->ts_ns / JIFFY_NS : 0,
+		pointer(to, free_ip), executable(comm, sizeof(comm), who));
 	put_accesses(k, end, site_pointer);
 	return 0;
 }
 
-static const char *const fates[] = { "freed", "unseen", "alive" };
+static const char *const fates[] = { "freed", "unseen", "alive", "evicted" };
 
 /* A word of CSV: quoted, for names may hold commas. */
 static const char *quoted(char *buf, size_t size, const char *word)

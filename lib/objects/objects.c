@@ -88,11 +88,11 @@ struct pfs_objects {
 	struct thread *threads, *hot_threads[NR_HOT];
 	struct target *targets;
 	struct pfs_intern *strings;
-	uint64_t kmalloc_key; /* text_key() */
-	uint64_t lost_ns;   /* of the last loss; 0: none */
-	uint64_t noted_lost; /* by the kernel's own counts */
-	uint64_t pause_ns;  /* when the last pause ended, or began if it is the present one; 0: none */
-	uint64_t paused_ns; /* when the present one began; 0: it is not paused */
+	uint64_t kmalloc_key;	      /* text_key() */
+	uint64_t lost_ns;	      /* of the last loss; 0: none */
+	uint64_t noted_lost;	      /* by the kernel's own counts */
+	uint64_t pause_ns;	      /* when the last pause ended, or began if it is the present one; 0: none */
+	uint64_t paused_ns;	      /* when the present one began; 0: it is not paused */
 	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
 	char *command;
 	struct pfs_objects_stats stats;
@@ -359,6 +359,17 @@ static int unseen_end(struct pfs_objects *o, const struct pfs_object *old, uint6
 			(struct pfs_object_end){ .fate = PFS_OBJECT_UNSEEN, .ts_ns = ts_ns, .cache = old->cache });
 }
 
+static int evict(struct pfs_objects *o, uint64_t keep, uint64_t ts_ns)
+{
+	struct pfs_object old;
+
+	if (!pfs_pairs_evict(&o->pairs, keep, &old))
+		return 0;
+	o->stats.evicted++;
+	return pass_end(o, &old,
+			(struct pfs_object_end){ .fate = PFS_OBJECT_EVICTED, .ts_ns = ts_ns, .cache = old.cache });
+}
+
 static int do_alloc(struct pfs_objects *o, const struct operation *op)
 {
 	struct pfs_object old;
@@ -373,6 +384,8 @@ static int do_alloc(struct pfs_objects *o, const struct operation *op)
 		return had;
 	if (had)
 		had = unseen_end(o, &old, op->object.alloc_ns);
+	else if (o->filter.max_objects && o->pairs.nr > o->filter.max_objects)
+		had = evict(o, op->object.key, op->object.alloc_ns);
 	if (!had && is_of_choice(o, &op->object, op->object.cache))
 		had = pfs_accesses_alloc(&o->accesses, &op->object);
 	o->stats.allocs++;

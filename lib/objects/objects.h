@@ -43,8 +43,9 @@ static inline uint64_t pfs_object_address(const struct pfs_object *object)
 
 enum pfs_object_fate {
 	PFS_OBJECT_FREED,
-	PFS_OBJECT_UNSEEN, /* its address was allocated again: freed some time before */
-	PFS_OBJECT_ALIVE,  /* at the end, as far as is known */
+	PFS_OBJECT_UNSEEN,  /* its address was allocated again: freed some time before */
+	PFS_OBJECT_ALIVE,   /* at the end, as far as is known */
+	PFS_OBJECT_EVICTED, /* more objects lived than are kept: it is not known when it was freed */
 };
 
 /* Accesses to an object by one instruction in one process, as far as words of it were watched. */
@@ -55,7 +56,7 @@ struct pfs_object_access {
 
 struct pfs_object_end {
 	enum pfs_object_fate fate;
-	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end */
+	uint64_t ts_ns;	    /* of the free; of the next allocation there; of the end; of the eviction */
 	uint32_t site, who; /* of a free */
 	uint32_t cache; /* the object's; if its allocation did not name it, as the free did (kernels of before 6.18) */
 	bool unsure;	/* events were lost, or it was paused, since it was allocated: perhaps it was freed then */
@@ -63,6 +64,12 @@ struct pfs_object_end {
 	const struct pfs_object_access *accesses; /* in order of appearance */
 	unsigned int nr_accesses;
 };
+
+/* Of an object that was evicted it is not known when it ends. */
+static inline bool pfs_object_counts_as_alive(const struct pfs_object_end *end)
+{
+	return end->fate == PFS_OBJECT_ALIVE || end->fate == PFS_OBJECT_EVICTED;
+}
 
 /* A call site. addr 0: not known; func NULL: neither. */
 struct pfs_object_site {
@@ -83,7 +90,8 @@ struct pfs_object_filter {
 	const char *cache, *comm; /* globs */
 	const int32_t *pids;
 	unsigned int nr_pids;
-	uint64_t min, max; /* bytes requested; max 0: no limit */
+	uint64_t min, max;    /* bytes requested; max 0: no limit */
+	uint64_t max_objects; /* that are kept at a time: if more live, an arbitrary one is evicted; 0: no limit */
 };
 
 /* Receives the objects, both in order of time. 0 or -errno. */
@@ -99,7 +107,8 @@ struct pfs_objects_stats {
 	uint64_t unseen_paused;		/* of unseen: perhaps freed during a pause */
 	uint64_t by_others;		/* of frees: by another process */
 	uint64_t others;		/* allocations by processes that are not recorded, or of no interest */
-	uint64_t foreign_frees;		/* of objects of others, or from before */
+	uint64_t evicted;		/* allocated, and not followed until they were freed */
+	uint64_t foreign_frees;		/* of objects of others, or from before, or evicted */
 	uint64_t lost;			/* events */
 	bool lost_unknown;		/* and an unknown number */
 	bool hashed;			/* the addresses are no addresses */

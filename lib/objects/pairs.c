@@ -114,3 +114,14 @@ bool pfs_pairs_take(struct pfs_pairs *p, uint64_t key, struct pfs_object *object
 	p->nr--;
 	return true;
 }
+
+bool pfs_pairs_evict(struct pfs_pairs *p, uint64_t keep, struct pfs_object *object)
+{
+	for (size_t i = 0; i < p->max; i++, p->hand++) {
+		uint64_t key = p->keys[p->hand & (p->max - 1)];
+
+		if (key && key != keep)
+			return pfs_pairs_take(p, key, object);
+	}
+	return false;
+}

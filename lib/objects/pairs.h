@@ -17,6 +17,7 @@ struct pfs_pairs {
 	uint64_t *keys; /* 0: free */
 	struct pfs_pairs_slot *slots;
 	size_t nr, max; /* max: a power of 2; 0: nothing yet */
+	size_t hand;	/* of pfs_pairs_evict(): the next slot to look at */
 	unsigned int shift;
 };
 
@@ -61,5 +62,11 @@ void pfs_pairs_set_stack(struct pfs_pairs *pairs, uint64_t key, uint32_t stack);
 
 /* Removes the object of that key. False: there is none. */
 bool pfs_pairs_take(struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
+
+/*
+ * Removes an arbitrary object, but for that of the key `keep`: the next one of the table, whose order is that of hashed
+ * addresses, so none is preferred by its age or its cache. False: there is none.
+ */
+bool pfs_pairs_evict(struct pfs_pairs *pairs, uint64_t keep, struct pfs_object *object);
 
 #endif

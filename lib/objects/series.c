@@ -124,7 +124,7 @@ static int take_end(void *ctx, const struct pfs_object *o, const struct pfs_obje
 {
 	struct pfs_series *s = ctx;
 
-	if (end->fate == PFS_OBJECT_ALIVE)
+	if (pfs_object_counts_as_alive(end))
 		return 0;
 	if (advance(s, end->ts_ns))
 		return -ENOMEM;

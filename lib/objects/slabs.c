@@ -92,7 +92,7 @@ static int take_end(void *ctx, const struct pfs_object *o, const struct pfs_obje
 		return 0;
 	place = &page->places[offset_of(o) / o->allocated];
 	set_cache(slabs, page, end->cache);
-	if (end->fate == PFS_OBJECT_ALIVE) {
+	if (pfs_object_counts_as_alive(end)) {
 		*place |= end->unsure ? PFS_PLACE_UNSURE : 0;
 		return 0;
 	}

@@ -185,7 +185,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		pfs_duration_text(time, recorded_ns(k), 3), k->color ? OFF : "");
 	fprintf(k->out, "  %s freed", pfs_grouped_text(count, s->frees));
 	fprintf(k->out, ", %s by other processes; %s%" PRIu64 " alive%s", pfs_grouped_text(others, s->by_others),
-		unsure ? "<=" : "", all->live, s->nr_pauses ? "" : " at the end");
+		unsure || s->evicted ? "<=" : "", all->live, s->nr_pauses ? "" : " at the end");
 	if (s->lost || s->lost_unknown)
 		fprintf(k->out, "; %s%" PRIu64 " EVENTS LOST\n", s->lost_unknown ? "at least " : "", s->lost);
 	else
@@ -198,6 +198,9 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		pfs_size_text(used, all->used), waste_percent(all));
 	fprintf(k->out, "; most at a time: %s after %s\n", pfs_size_text(used, all->peak_bytes),
 		pfs_duration_text(time, all->peak_ns - s->first_ns, 3));
+	if (s->evicted)
+		fprintf(k->out, "  %s evicted (--max-objects) count as alive; %" PRIu64 " frees have no allocation\n",
+			pfs_grouped_text(count, s->evicted), s->foreign_frees);
 	put_merged(k, tally);
 	if (s->hashed)
 		fputs("  Addresses are hashed in this text: two objects may look like one.\n", k->out);
@@ -371,6 +374,7 @@ static const struct pfs_column recording_columns[] = {
 	{ "lost", "lost", 0 },
 	{ "processes", "processes", 0 },
 	{ "seconds", "seconds", PFS_COLUMN_SECONDS },
+	{ "evicted", "evicted", 0 },
 	{ "pauses", "pauses", 0 },
 	{ "paused_seconds", "paused_seconds", PFS_COLUMN_SECONDS },
 	{ 0 },
@@ -382,7 +386,7 @@ static void add_recording(struct pfs_table *table, const struct pfs_kmap *k)
 
 	pfs_table_numbers(table, s->allocs, s->frees, s->by_others, s->unseen, s->others, s->foreign_frees);
 	pfs_table_known(table, !s->lost_unknown, s->lost);
-	pfs_table_numbers(table, s->nr_processes, duration_ns(k), s->nr_pauses, s->paused_ns);
+	pfs_table_numbers(table, s->nr_processes, duration_ns(k), s->evicted, s->nr_pauses, s->paused_ns);
 }
 
 /* Writes the table and frees it. NULL: no memory. */

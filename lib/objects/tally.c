@@ -145,7 +145,8 @@ static int count_life(struct pfs_tally_row *row, uint64_t ns)
 static int count_end(struct pfs_tally_row *row, const struct pfs_object *o, const struct pfs_object_end *end)
 {
 	low_water(&row->low, row->live, end->ts_ns);
-	if (end->fate == PFS_OBJECT_ALIVE) {
+	row->evicted += end->fate == PFS_OBJECT_EVICTED;
+	if (pfs_object_counts_as_alive(end)) {
 		row->unsure_live += end->unsure;
 		return 0;
 	}
@@ -204,8 +205,9 @@ static void mark_unsure(struct pfs_tally *tally)
 			struct pfs_tally_row *row = &tally->by[by].rows[i];
 
 			row->nr_pauses = pfs_objects_stats(tally->objects)->nr_pauses;
-			row->unsure = freed_unseen(row) || (by == PFS_TALLY_SITE && row->allocs &&
-							    freed_unseen(&tally->by[PFS_TALLY_CACHE].rows[row->cache]));
+			row->unsure = freed_unseen(row) || row->evicted ||
+				      (by == PFS_TALLY_SITE && row->allocs &&
+				       freed_unseen(&tally->by[PFS_TALLY_CACHE].rows[row->cache]));
 		}
 }
 

@@ -24,11 +24,11 @@ struct pfs_low_water {
 };
 
 struct pfs_tally_row {
-	uint32_t nr;	/* of the cache, site or process; of a size class the exponent */
-	uint32_t cache; /* of the last object */
-	uint64_t allocs, frees, unseen;
-	uint64_t unseen_paused; /* of unseen: perhaps freed during a pause */
-	uint64_t unsure_live;	/* of live: perhaps freed during a pause, or where events were lost */
+	uint32_t nr;				 /* of the cache, site or process; of a size class the exponent */
+	uint32_t cache;				 /* of the last object */
+	uint64_t allocs, frees, unseen, evicted; /* those evicted count as alive */
+	uint64_t unseen_paused;			 /* of unseen: perhaps freed during a pause */
+	uint64_t unsure_live;			 /* of live: perhaps freed during a pause, or where events were lost */
 	uint64_t live, peak;
 	uint64_t live_bytes, peak_bytes; /* given */
 	uint64_t peak_ns;		 /* when peak_bytes was reached first */
@@ -37,7 +37,7 @@ struct pfs_tally_row {
 	uint32_t *lives; /* lifetimes of freed objects, by bucket; NULL: none */
 	struct pfs_low_water low;
 	unsigned int nr_pauses; /* known once it is sorted, and so is this: */
-	bool unsure;		/* objects of its cache were freed without an event */
+	bool unsure;		/* objects of its cache were freed without an event, or evicted */
 };
 
 struct pfs_tally {

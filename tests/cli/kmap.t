@@ -87,8 +87,8 @@ for file in "$T/hand" "$DATA/text/report-kmem.txt" "$DATA/text/kernel-kmem.trace
 	is "$(($(wc -l <"$T/screen") <= 23)) $(awk 'length > 80' "$T/screen")" '1 ' "${file##*/}: a screen of 80 columns"
 done
 pfscope kmap --stats --csv "$T/hand"
-is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds,pauses,paused_seconds
-recording,4,1,1,1,1,2,0,2,0.002000,0,0.000000' 'CSV: the recording'
+is "$(sed 2q <<<"$out")" 'table,objects,frees,frees_by_others,unseen,other_allocs,other_frees,lost,processes,seconds,evicted,pauses,paused_seconds
+recording,4,1,1,1,1,2,0,2,0.002000,0,0,0.000000' 'CSV: the recording'
 like "$out" $'\nsite,alloc_pipe_info\\+0x10,0xffffffff81000010,,1,1,0,0,1,0,128,100,128,' 'CSV: a call site'
 like "$out" $'\nsize,256,,,2,0,1,1,1,192,192,368,384,' 'CSV: a size class'
 like "$out" $'\nprocess,sh,,8,1,0,0,1,1,' 'CSV: a process'
@@ -134,7 +134,7 @@ like "$out" $'\n +20 +8 +<=12 ' '... in the tables, too'
 like "$out" "No call site's live objects only grew" '... and do not prove a leak'
 is "$(sed '/key="paused"/d; /key="resumed"/d' "$T/paused" | "$PFSCOPE" kmap --stats - | grep -c 'only grew (a leak?) at 1')" 1 '... which they would without them'
 ok '... on a screen of 80 columns' eval '[ "$(wc -l <"$T/out")" -le 23 ] && ! grep -q ".\{81\}" "$T/out"'
-is "$("$PFSCOPE" kmap --stats --csv "$T/paused" | sed -n 2p)" 'recording,20,8,0,0,0,0,0,1,0.196000,5,0.025000' 'CSV: pauses'
+is "$("$PFSCOPE" kmap --stats --csv "$T/paused" | sed -n 2p)" 'recording,20,8,0,0,0,0,0,1,0.196000,0,5,0.025000' 'CSV: pauses'
 is "$("$PFSCOPE" kmap "$T/paused" | tail -n1 | cut -c-52)" '# The recording was paused 5 times, 0.025000000 s in' 'lines: a comment'
 is "$("$PFSCOPE" kmap --kmap-compat "$T/paused" | grep -c '#')" 0 '... but for the Memorizer'
 is "$("$PFSCOPE" kmap --json "$T/paused" | perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>));
@@ -174,6 +174,28 @@ for args in '--by=live' '--flame --stats' '--flame --csv' '--flame --by=peak' '-
 	# shellcheck disable=SC2086
 	pfscope kmap $args "$T/stacks"
 	is "$status" 2 "wrong usage: $args"
+done
+
+# At most so many objects at a time.
+for n in 1 2 3; do
+	"$PFSCOPE" kmap --csv --max-objects $n "$T/leak" >"$T/csv"
+	is "$(awk -F, '$13 == "freed" { n[$13]++ } $13 == "evicted" { n[$13]++ } $13 == "alive" { n[$13]++ }
+		END { print n["freed"] + n["evicted"] + n["alive"], n["alive"] + 0 }' "$T/csv")" "400 $((n - 1))" \
+		"--max-objects $n: each object was freed, evicted, or is one of $((n - 1)) alive"
+done
+pfscope kmap --stats --max-objects 2 "$T/leak"
+like "$out" $'freed, 0 by other processes; <=[0-9]+ alive at the end; nothing lost\n.*\n  [0-9]+ evicted \\(--max-objects\\) count as alive; [0-9]+ frees have no allocation\n' \
+	'... which the headline says'
+like "$out" 'No call site.s live objects only grew' '... and no leak is found where objects were evicted'
+is "$(sed -n 's/^  \([0-9]*\) evicted.*; \([0-9]*\) frees.*/\1 \2/p' <<<"$out")" \
+	"$("$PFSCOPE" kmap --stats --csv --max-objects 2 "$T/leak" | awk -F, '$1 == "recording" { print $11, $7 }')" '... as CSV does'
+like "$("$PFSCOPE" kmap --max-objects 1 "$T/leak")" $',~,~,' '... and a line has ~'
+like "$("$PFSCOPE" kmap --kmap-compat --max-objects 1 "$T/leak")" $',0,\(null\),' '... or, for --kmap-compat, looks alive'
+is "$("$PFSCOPE" kmap --max-objects 22 "$T/leak" | grep -v '^#' | md5sum)" "$("$PFSCOPE" kmap "$T/leak" | grep -v '^#' | md5sum)" \
+	'--max-objects: enough of them change nothing'
+for n in 0 -1 x 1K; do
+	pfscope kmap --max-objects=$n "$T/leak"
+	like "$status|$err" '^2\|.*--max-objects: .*: must be a number of objects' "--max-objects $n"
 done
 
 # Caches that the kernel has merged.

@@ -27,7 +27,7 @@ struct heard {
 
 static int hear(void *ctx, const struct pfs_object *object, const struct pfs_object_end *end)
 {
-	static const char *const fates[] = { "freed", "unseen", "alive" };
+	static const char *const fates[] = { "freed", "unseen", "alive", "evicted" };
 	struct heard *h = ctx;
 
 	fprintf(h->out, "%lx %lu %s", (unsigned long)pfs_object_address(object), (unsigned long)object->alloc_ns,
@@ -263,7 +263,7 @@ static void test_losses_that_the_kernel_counts(void **state)
 	give(&h, &lost);
 	alloc(&h, 20, 1, 0x2000);
 	PFS_SET(&lost, count, COUNT, 3);
-	lost.ts_ns = 12;
+	lost.ts_ns = 21;
 	give(&h, &lost);
 	note(&h, "lost", "count=5 cpu=0");
 	note(&h, "lost", "count=2 cpu=1");
@@ -473,6 +473,105 @@ static void test_random_pauses(void **state)
 		compare_paused(seed);
 }
 
+/* ---- random, at most so many at a time ---- */
+
+/* The next line, which begins with the object; its fate. */
+static const char *next_line(char **text, uint64_t *ptr, uint64_t *ts_ns, char fate[20])
+{
+	unsigned long p = 0, ts = 0;
+
+	assert_int_equal(sscanf(*text, "%lx %lu %19s", &p, &ts, fate), 3);
+	*text += strcspn(*text, "\n") + 1;
+	*ptr = p;
+	*ts_ns = ts;
+	return fate;
+}
+
+/* The next line is the end of that object, which lives no longer. */
+static void expect_end(char **text, struct naive *object, const char *wanted)
+{
+	uint64_t ptr, ts_ns;
+	char fate[20];
+
+	assert_string_equal(next_line(text, &ptr, &ts_ns, fate), wanted);
+	assert_int_equal(ptr, object->ptr);
+	assert_int_equal(ts_ns, object->ts_ns);
+	object->live = false;
+}
+
+/* The next line is the eviction of any object that lives but this one. */
+static void expect_eviction(char **text, struct naive *list, size_t nr, uint64_t not_ptr)
+{
+	uint64_t ptr, ts_ns;
+	struct naive *object;
+	char fate[20];
+
+	assert_string_equal(next_line(text, &ptr, &ts_ns, fate), "evicted");
+	assert_int_not_equal(ptr, not_ptr);
+	object = find_live(list, nr, ptr);
+	assert_non_null(object);
+	assert_int_equal(ts_ns, object->ts_ns);
+	object->live = false;
+}
+
+/* Which one is evicted is read from the lines; all else follows. */
+static void compare_evicting(uint64_t seed, size_t most)
+{
+	const struct pfs_object_filter filter = { .max_objects = most };
+	struct naive *list = calloc(NR_EVENTS, sizeof(*list)), *at;
+	uint64_t replayed = seed, evicted = 0, unknown = 0;
+	size_t nr = 0, nr_live = 0;
+	struct heard h;
+	char *text;
+
+	begin(&h, &filter);
+	for (uint64_t ts = 1; ts <= NR_EVENTS; ts++) {
+		uint64_t ptr = (1 + next_random(&seed) % NR_ADDRESSES) * 64;
+
+		if (next_random(&seed) % 2)
+			alloc(&h, ts, 1, ptr);
+		else
+			release(&h, ts, 1, ptr);
+	}
+	finish(&h);
+	text = h.text;
+	for (uint64_t ts = 1; ts <= NR_EVENTS; ts++) {
+		uint64_t ptr = (1 + next_random(&replayed) % NR_ADDRESSES) * 64;
+		bool allocates = next_random(&replayed) % 2;
+
+		at = find_live(list, nr, ptr);
+		unknown += !allocates && !at;
+		if (at)
+			expect_end(&text, at, allocates ? "unseen" : "freed");
+		nr_live -= at != NULL;
+		if (!allocates)
+			continue;
+		list[nr++] = (struct naive){ ptr, ts, true };
+		if (++nr_live <= most)
+			continue;
+		expect_eviction(&text, list, nr, ptr);
+		evicted++;
+		nr_live--;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (list[i].live)
+			expect_end(&text, &list[i], "alive");
+	assert_string_equal(text, "");
+	assert_int_equal(pfs_objects_stats(h.objects)->evicted, evicted);
+	assert_int_equal(pfs_objects_stats(h.objects)->foreign_frees, unknown);
+	free(h.text);
+	free(list);
+	pfs_objects_free(h.objects);
+}
+
+static void test_random_evictions(void **state)
+{
+	static const size_t most[] = { 1, 2, 40, NR_ADDRESSES - 1, NR_ADDRESSES };
+
+	for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++)
+		compare_evicting(i + 1, most[i]);
+}
+
 /* The table keeps up when it grows, and is empty when all is freed. */
 static void test_many(void **state)
 {
@@ -575,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_recorded_processes),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random_evictions),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_no_leak),
