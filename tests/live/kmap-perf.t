@@ -33,9 +33,10 @@ read -r from to < <(awk '$2 == "alloc" || $2 == "free" { t[n++] = $1 } END {
 
 # ---- event by event ----
 
-# "TID alloc|free PTR [SIZE]". Sorted: an interrupt may come between the two that record one event.
+# "TID alloc|free PTR [SIZE]". Sorted: an interrupt may come between the two that record one event. Not of the idle threads
+# (tid 0), in whose interrupts objects are freed, too: perf leaves those out.
 perl -ne 'print "$3 $2 $4 ", $5 // "", "\n"
-	if /^(\S+) (alloc|free) .*\btid=(\d+) .*ptr=(\w+)(?: size=(\d+))?/ && $1 >= '"$from"' && $1 <= '"$to" "$T/events" |
+	if /^(\S+) (alloc|free) .*\btid=([1-9]\d*) .*ptr=(\w+)(?: size=(\d+))?/ && $1 >= '"$from"' && $1 <= '"$to" "$T/events" |
 	sort >"$T/ours"
 perf script -i "$T/perf.data" --ns -F tid,time,event,trace 2>/dev/null | perl -ne '
 	next unless /^\s*(\d+)\s+(\S+):\s+kmem:(\w+):.* ptr=(?:0x)?(\w+)(?:.* bytes_req=(\d+))?/;
@@ -48,7 +49,7 @@ same "$T/ours" "$T/theirs" 'each allocation and free of everybody is one of perf
 # ---- what perf kmem counts ----
 
 # "SITE BYTES-ALLOCATED BYTES-REQUESTED HITS"
-perl -ne 'next unless /^(\S+) alloc .*site=(\w+) .*size=(\d+) allocated=(\d+)/ && $1 >= '"$from"' && $1 <= '"$to"';
+perl -ne 'next unless /^(\S+) alloc .*\btid=[1-9]\d* .*site=(\w+) .*size=(\d+) allocated=(\d+)/ && $1 >= '"$from"' && $1 <= '"$to"';
 	$used{$2} += $4; $asked{$2} += $3; $n{$2}++;
 	END { print "$_ $used{$_} $asked{$_} $n{$_}\n" for keys %n }' "$T/events" | sort >"$T/ours"
 perf kmem -i "$T/perf.data" --time "$from,$to" --slab --caller --raw-ip -l 100000 stat 2>/dev/null | perl -ne '
