@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,11 @@ static int put_of_words(struct work *work, int what, uint64_t ts_ns, const uint6
 	return ret;
 }
 
+static int ignore_hit(void *ctx, const struct pfs_point_hit *hit)
+{
+	return 0;
+}
+
 static int begin(struct work *work)
 {
 	uint64_t words = pfs_slots_words(&work->slots);
@@ -243,6 +249,12 @@ static int begin(struct work *work)
 		ret = pfs_points_set(work->points, i, work->words[i].ptr + work->words[i].off);
 	ret = ret ?: pfs_points_enable(work->points);
 	work->begun_ns = pfs_now_ns();
+	if (ret == -ENOSPC) { /* somebody has taken them: nothing is watched until the next choice */
+		uint64_t lost[PFS_NR_POINTS];
+
+		work->ended_ns = work->begun_ns;
+		return pfs_points_end(work->points, lost, ignore_hit, NULL);
+	}
 	if (ret)
 		return ret;
 	work->nr_words = nr;
@@ -318,34 +330,75 @@ static int watch_once(struct work *work)
 
 /* ---- the helper ---- */
 
-/* A watchpoint on the first words of the kernel's code, which nobody writes: can there be any? */
+/* A word of the helper's own. */
+static volatile uint64_t own_words[PFS_NR_POINTS];
+
+static int count_hit(void *ctx, const struct pfs_point_hit *hit)
+{
+	*(unsigned int *)ctx += hit->is_write && hit->point == 0;
+	return 0;
+}
+
+/*
+ * Writes it on each CPU until that is seen. Linux 6.18 counts the first hits of a CPU, those of one system call or so, without
+ * a sample: they are these. False: some CPU does not report any, as under a hypervisor that has none.
+ */
+static bool they_report(struct work *work)
+{
+	cpu_set_t before, one;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	for (int cpu = 0; cpu < work->nr_cpus && cpu < CPU_SETSIZE; cpu++) {
+		unsigned int seen = 0;
+
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one)) /* off line, or not for us */
+			continue;
+		for (int tries = 0; tries < 100 && !seen; tries++) {
+			own_words[0] = tries;
+			pfs_points_drain(work->points, count_hit, &seen);
+			own_words[1] = tries; /* its sample lets go of the one before */
+			pfs_points_drain(work->points, count_hit, &seen);
+		}
+		if (!seen)
+			return false;
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	return true;
+}
+
 static int try_points(struct work *work, struct pfs_err *err)
 {
-	uint64_t lost[PFS_NR_POINTS], at = pfs_symbols_first(work->config->symbols) & ~UINT64_C(7);
+	uint64_t lost[PFS_NR_POINTS];
+	bool report = false;
 	int ret = 0;
 
-	work->begun_ns = UINT64_MAX;
 	for (unsigned int i = 0; !ret && i < PFS_NR_POINTS; i++)
-		ret = pfs_points_set(work->points, i, at + i * 8);
+		ret = pfs_points_set(work->points, i, (uintptr_t)&own_words[i]);
 	if (!ret)
 		ret = pfs_points_enable(work->points);
-	pfs_points_end(work->points, lost, take_hit, work);
+	if (!ret)
+		report = they_report(work);
+	pfs_points_end(work->points, lost, ignore_hit, NULL);
 	if (ret == -ENOSPC)
 		return pfs_err_set(err, ret,
 				   "--watch: the CPUs' hardware watchpoints are in use (gdb or perf -e mem: has them)");
 	if (ret == -EPERM || ret == -EACCES)
-		return pfs_err_set(
-			err, ret,
-			"--watch: the kernel refuses watchpoints on its memory (%s): it takes root outside of containers, and no lockdown (/sys/kernel/security/lockdown)",
-			strerror(-ret));
-	return ret ? pfs_err_set(err, ret, "--watch: no hardware watchpoints here: %s", strerror(-ret)) : 0;
+		return pfs_err_set(err, ret,
+				   "--watch: the kernel refuses watchpoints (%s): they take root outside of containers",
+				   strerror(-ret));
+	if (ret)
+		return pfs_err_set(err, ret, "--watch: no hardware watchpoints here: %s", strerror(-ret));
+	return report ? 0
+		      : pfs_err_set(err, -ENODEV, "--watch: the hardware watchpoints of this machine report nothing");
 }
 
 static int set_up(struct work *work, struct pfs_err *err)
 {
 	work->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	work->cpus = calloc(work->nr_cpus, sizeof(*work->cpus));
-	if (!work->config->symbols)
+	if (work->config->site && !work->config->symbols)
 		return pfs_err_set(err, -EPERM,
 				   "--watch: the kernel hides the addresses of its functions (/proc/kallsyms)");
 	if (!work->cpus || getrandom(&work->slots.seed, sizeof(work->slots.seed), 0) < 0)

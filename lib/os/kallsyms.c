@@ -128,8 +128,3 @@ bool pfs_symbols_next(const struct pfs_symbols *s, const char *name, uint64_t *s
 	}
 	return false;
 }
-
-uint64_t pfs_symbols_first(const struct pfs_symbols *s)
-{
-	return s->nr ? s->list[0].addr : 0;
-}

@@ -26,9 +26,6 @@ void pfs_symbols_free(struct pfs_symbols *symbols);
 /* The function that addr lies in: its name, and where it begins (if start is not NULL); or NULL. */
 const char *pfs_symbols_find(const struct pfs_symbols *symbols, uint64_t addr, uint64_t *start);
 
-/* The first function's address; 0: there is none. */
-uint64_t pfs_symbols_first(const struct pfs_symbols *symbols);
-
 /*
  * The addresses [*start, *end) of the next function of that name from *end on, which is 0 at first. False: there is none (any
  * more).

@@ -42,6 +42,7 @@ perf script -i "$T/perf.data" --ns -F tid,time,event,trace 2>/dev/null | perl -n
 	next unless /^\s*(\d+)\s+(\S+):\s+kmem:(\w+):.* ptr=(?:0x)?(\w+)(?:.* bytes_req=(\d+))?/;
 	next if $2 < '"$from"' || $2 > '"$to"';
 	my ($tid, $name, $ptr, $size) = ($1, $3, $4, $5 // "");
+	next unless $tid;
 	print "$tid ", $name =~ /alloc/ ? "alloc" : "free", " $ptr $size\n" unless $ptr =~ /^(0*|nil)$/' | sort >"$T/theirs"
 ok 'thousands of them' test "$(wc -l <"$T/ours")" -gt 2000
 same "$T/ours" "$T/theirs" 'each allocation and free of everybody is one of perf script'

@@ -8,13 +8,13 @@
 . "${0%/*}/live.sh"
 need_programs "$WORK/seeks" "$WORK/watchpoints" perl
 [ -d $TRACING/events/kmem/kfree ] || skip_all "the kernel has no kmem events"
-# hold FUNCTION NR: as long as that many watchpoints of each CPU are taken
+# hold NR [SECONDS]: that many watchpoints of each CPU are taken until release; SECONDS: so long it is tried
 hold()
 {
 	local held
 
 	mkfifo "$T/hold"
-	"$WORK/watchpoints" "$1" <"$T/hold" >"$T/held" 2>&1 &
+	"$WORK/watchpoints" "$@" <"$T/hold" >"$T/held" 2>&1 &
 	holder=$!
 	exec 9>"$T/hold"
 	wait_for 20 test -s "$T/held"
@@ -128,6 +128,21 @@ is $? 0 '... and its instance'
 kill $command 2>/dev/null
 hold 4
 is $? 0 '... and all watchpoints are free'
+
+# Somebody takes them meanwhile: what is watched before and afterwards stays.
+release
+"$PFSCOPE" kmap record --watch random -o "$T/taken.dat" -- "$WORK/seeks" 4 "$T/uses" 2>"$T/log" &
+pid=$!
+wait_for 20 has_entered $pid
+sleep 1
+hold 2 10
+is $? 0 'two watchpoints are taken in the moment when they are free'
+sleep 1
+release
+wait $pid
+is "$?|$(<"$T/log")" '0|' 'somebody else takes watchpoints: the recording goes on'
+ok '... with fewer words' eval '"$PFSCOPE" kmap --stats --csv "$T/taken.dat" | awk -F, "\$1 == \"watched\" { ok = \$4 > 0.5 && \$4 < 3.6 } END { exit !ok }"' || diag "$("$PFSCOPE" kmap --stats --csv "$T/taken.dat" | grep watched)"
+hold 4
 
 # ---- what cannot be ----
 

@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds hardware watchpoints of all CPUs until its standard input ends: watchpoints NR
+ * Holds hardware watchpoints of all CPUs until its standard input ends: watchpoints NR [SECONDS]
  *
- * Prints a line when it has them.
+ * Prints a line when it has them; tries so long.
  */
+#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static uint64_t word;
+
+static bool hold(struct perf_event_attr *attr, int nr)
+{
+	int fds[4096], nr_fds = 0, fd;
+
+	for (int i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) * nr && nr_fds < 4096; i++) {
+		fd = syscall(SYS_perf_event_open, attr, -1, i / nr, -1, 0);
+		if (fd >= 0) {
+			fds[nr_fds++] = fd;
+			continue;
+		}
+		fd = errno;
+		while (nr_fds)
+			close(fds[--nr_fds]);
+		errno = fd;
+		return false;
+	}
+	return true;
+}
 
 int main(int argc, char **argv)
 {
@@ -24,14 +46,17 @@ int main(int argc, char **argv)
 		.bp_len = HW_BREAKPOINT_LEN_8,
 		.pinned = 1,
 	};
+	time_t end = time(NULL) + atoi(argc > 2 ? argv[2] : "0");
+	bool held;
 	char byte;
 
-	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
-		for (int nr = atoi(argc > 1 ? argv[1] : "4"); nr > 0; nr--)
-			if (syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0) < 0) {
-				perror("perf_event_open");
-				return 1;
-			}
+	do
+		held = hold(&attr, atoi(argc > 1 ? argv[1] : "4"));
+	while (!held && time(NULL) < end);
+	if (!held) {
+		perror("perf_event_open");
+		return 1;
+	}
 	puts("held");
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
