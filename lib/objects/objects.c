@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From events to objects: numbers for call sites, caches and processes, and a short queue before the table of live objects,
- * so that the memory of a slot has come when it is needed.
+ * From events to objects: a short queue before the table of live objects, so that the memory of a slot has come when it is
+ * needed; pauses, losses, accesses.
  */
 #include "objects/objects.h"
 
@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "event/notes.h"
 #include "objects/accesses.h"
+#include "objects/names.h"
 #include "objects/pairs.h"
 
 #include <errno.h>
@@ -20,42 +21,8 @@
 
 enum {
 	NR_QUEUED = 32,	    /* a power of 2 */
-	NR_HOT = 1024,	    /* the same */
 	NO_OBJECT = 1 << 0, /* of an operation's flags: of an object that is not wanted */
 	IS_FREE = 1 << 1,
-};
-
-/* A number by 64 bits that stand for it. */
-struct number {
-	uint64_t key;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
-struct hot {
-	uint64_t key;
-	uint32_t nr; /* + 1; 0: none */
-};
-
-/* Numbers from 0 on, in order of appearance. */
-struct numbers {
-	struct number *all;
-	struct hot hot[NR_HOT];
-	uint32_t nr;
-};
-
-struct thread {
-	int32_t key; /* tid */
-	int32_t pid; /* 0: unknown */
-	const char *comm;
-	uint32_t who; /* + 1; 0: not known yet */
-	UT_hash_handle hh;
-};
-
-/* A process that was chosen, or descends from one. */
-struct target {
-	int32_t key; /* pid */
-	UT_hash_handle hh;
 };
 
 /* A queued allocation or free; a free has time, site and who in the object's members. */
@@ -64,31 +31,15 @@ struct operation {
 	unsigned int flags;
 };
 
-struct cache {
-	const char *name;
-	bool named; /* by the event */
-	bool wanted;
-};
-
 struct pfs_objects {
 	struct pfs_object_filter filter;
 	struct pfs_object_sink sink;
 	struct pfs_pairs pairs;
 	struct operation queue[NR_QUEUED];
 	unsigned int head; /* of the queue: operations so far */
-	struct numbers site_numbers, cache_numbers, who_numbers, stack_numbers;
-	struct pfs_object_site *sites;
-	struct cache *caches;
-	struct pfs_object_who *whos;
-	const char **stacks;
-	bool *allocated;     /* by who: it is counted in nr_processes */
-	const char **merged; /* names of one cache each, separated by spaces */
-	size_t nr_merged;
-	size_t nr_sites, nr_caches, nr_whos, nr_stacks, max_sites, max_caches, max_whos, max_stacks, max_allocated;
-	struct thread *threads, *hot_threads[NR_HOT];
-	struct target *targets;
-	struct pfs_intern *strings;
-	uint64_t kmalloc_key;	      /* text_key() */
+	struct pfs_names names;
+	bool *allocated; /* by who: it is counted in nr_processes */
+	size_t max_allocated;
 	uint64_t lost_ns;	      /* of the last loss; 0: none */
 	uint64_t noted_lost;	      /* by the kernel's own counts */
 	uint64_t pause_ns;	      /* when the last pause ended, or began if it is the present one; 0: none */
@@ -98,238 +49,17 @@ struct pfs_objects {
 	struct pfs_objects_stats stats;
 };
 
-/* ---- numbers ---- */
-
-/* Of a key that is not the hot one of its place. */
-static __attribute__((noinline)) int64_t find_number(struct numbers *n, uint64_t key, struct hot *hot, bool *is_new)
-{
-	struct number *number;
-
-	HASH_FIND(hh, n->all, &key, sizeof(key), number);
-	if (!number) {
-		number = PFS_HASH_GET(n->all, key, key);
-		if (!number)
-			return -ENOMEM;
-		number->nr = n->nr++;
-		*is_new = true;
-	}
-	*hot = (struct hot){ key, number->nr + 1 };
-	return number->nr;
-}
-
-/* *is_new: it is the next one. -ENOMEM. */
-static inline int64_t number_of(struct numbers *n, uint64_t key, bool *is_new)
-{
-	struct hot *hot = &n->hot[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NR_HOT];
-
-	*is_new = false;
-	return hot->nr && hot->key == key ? hot->nr - 1 : find_number(n, key, hot, is_new);
-}
-
-/* Eight bytes at a time: the name of a cache is hashed with each event. */
-static inline uint64_t text_key(const char *text)
-{
-	size_t len = strlen(text);
-	uint64_t key = PFS_HASH_START ^ len, part;
-
-	for (; len >= sizeof(part); len -= sizeof(part), text += sizeof(part)) {
-		memcpy(&part, text, sizeof(part));
-		key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-		key ^= key >> 32;
-	}
-	return pfs_hash(key, text, len);
-}
-
-/* Sites without an address are told apart by their function. */
-static int64_t site_of(struct pfs_objects *o, const struct pfs_event *ev)
-{
-	bool has_addr = pfs_has(ev, PFS_F_SITE), has_func = pfs_has(ev, PFS_F_FUNC), is_new;
-	int64_t nr = number_of(&o->site_numbers, has_addr ? ev->site : has_func ? text_key(ev->func) : 0, &is_new);
-	struct pfs_object_site *site;
-
-	if (nr < 0 || !is_new)
-		return nr;
-	site = pfs_array_add(o->sites, o->nr_sites, o->max_sites);
-	if (!site)
-		return -ENOMEM;
-	*site = (struct pfs_object_site){ has_addr ? ev->site : 0, NULL };
-	if (has_func && !(site->func = pfs_intern(&o->strings, ev->func)))
-		return -ENOMEM;
-	return nr;
-}
-
-/*
- * The event of kmalloc() has no cache: then it is the size class. Before 6.18 other allocations do not name theirs, either:
- * a cache has objects of one size, so those of different sizes are of different caches.
- */
-static int64_t cache_of(struct pfs_objects *o, const struct pfs_event *ev)
-{
-	bool pages = pfs_has(ev, PFS_F_PFN), named = pages || pfs_has(ev, PFS_F_CACHE), sized, is_kmalloc, is_new;
-	const char *name = pages ? "pages" : named ? ev->cache : "?";
-	uint64_t key = text_key(name);
-	struct cache *cache;
-	char text[32];
-	int64_t nr;
-
-	is_kmalloc = key == o->kmalloc_key;
-	sized = (is_kmalloc || !named) && pfs_has(ev, PFS_F_ALLOCATED);
-	nr = number_of(&o->cache_numbers, sized ? ev->allocated << 1 | is_kmalloc : key, &is_new);
-	if (nr < 0 || !is_new)
-		return nr;
-	cache = pfs_array_add(o->caches, o->nr_caches, o->max_caches);
-	if (!cache)
-		return -ENOMEM;
-	if (sized)
-		snprintf(text, sizeof(text), "%s %" PRIu64, name, ev->allocated);
-	*cache = (struct cache){ .name = pfs_intern(&o->strings, sized ? text : name), .named = named };
-	if (!cache->name)
-		return -ENOMEM;
-	cache->wanted = !o->filter.cache || !fnmatch(o->filter.cache, cache->name, 0);
-	return nr;
-}
-
-/* ---- processes ---- */
-
-static bool is_wanted_process(const struct pfs_objects *o, const struct thread *t)
-{
-	const struct pfs_object_filter *f = &o->filter;
-	struct target *target;
-	unsigned int i = 0;
-
-	HASH_FIND_INT(o->targets, &t->pid, target);
-	if (o->stats.has_targets && !target)
-		return false;
-	while (i < f->nr_pids && f->pids[i] != t->pid)
-		i++;
-	if (f->nr_pids && i == f->nr_pids)
-		return false;
-	return !f->comm || (t->comm && !fnmatch(f->comm, t->comm, 0));
-}
-
-static __attribute__((noinline)) struct thread *find_thread(struct pfs_objects *o, int32_t tid)
-{
-	return PFS_HASH_GET(o->threads, key, tid);
-}
-
-static inline struct thread *thread_of(struct pfs_objects *o, int32_t tid)
-{
-	struct thread **hot = &o->hot_threads[(uint32_t)tid % NR_HOT];
-
-	if (!*hot || (*hot)->key != tid)
-		*hot = find_thread(o, tid);
-	return *hot;
-}
-
-static int64_t number_who(struct pfs_objects *o, struct thread *t)
-{
-	bool wanted = is_wanted_process(o, t), is_new;
-	const int32_t ids[] = { t->pid, t->pid ? 0 : t->key, wanted };
-	uint64_t key = pfs_hash(t->comm ? text_key(t->comm) : PFS_HASH_START, ids, sizeof(ids));
-	int64_t nr = number_of(&o->who_numbers, key, &is_new);
-	struct pfs_object_who *who;
-
-	if (nr < 0)
-		return nr;
-	t->who = nr + 1;
-	if (!is_new)
-		return nr;
-	who = pfs_array_add(o->whos, o->nr_whos, o->max_whos);
-	if (!who || !pfs_array_extend(o->allocated, o->max_allocated, o->nr_whos))
-		return -ENOMEM;
-	*who = (struct pfs_object_who){ t->pid, t->pid ? 0 : t->key, t->comm, wanted };
-	return nr;
-}
-
-static int64_t who_of(struct pfs_objects *o, const struct pfs_event *ev)
-{
-	struct thread *t = thread_of(o, pfs_has(ev, PFS_F_TID) ? ev->tid : -1);
-
-	if (!t)
-		return -ENOMEM;
-	if (pfs_has(ev, PFS_F_PID) && t->pid != ev->pid) {
-		t->pid = ev->pid;
-		t->who = 0;
-	}
-	return t->who ? t->who - 1 : number_who(o, t);
-}
-
-static int name_thread(struct pfs_objects *o, int32_t tid, int32_t pid, const char *comm)
-{
-	struct thread *t = thread_of(o, tid);
-
-	if (!t)
-		return -ENOMEM;
-	t->who = 0;
-	t->pid = pid ? pid : t->pid;
-	if (comm && !(t->comm = pfs_intern(&o->strings, comm)))
-		return -ENOMEM;
-	return 0;
-}
-
-static int add_target(struct pfs_objects *o, int32_t pid)
-{
-	struct target *target = PFS_HASH_GET(o->targets, key, pid);
-	struct thread *t;
-
-	for (t = o->threads; t; t = t->hh.next)
-		if (t->pid == pid)
-			t->who = 0;
-	o->stats.has_targets = true;
-	return target ? 0 : -ENOMEM;
-}
-
-/* A number may have been another process's. */
-static int inherit_target(struct pfs_objects *o, int32_t pid, int32_t child)
-{
-	struct target *target, *old;
-
-	HASH_FIND_INT(o->targets, &pid, target);
-	HASH_FIND_INT(o->targets, &child, old);
-	if (target)
-		return PFS_HASH_GET(o->targets, key, child) ? 0 : -ENOMEM;
-	if (old) {
-		HASH_DEL(o->targets, old);
-		free(old);
-	}
-	return 0;
-}
-
-static int process_event(struct pfs_objects *o, const struct pfs_event *ev)
-{
-	struct thread *parent;
-	int32_t pid = pfs_has(ev, PFS_F_PID) ? ev->pid : 0;
-
-	if (!pfs_has(ev, PFS_F_TID))
-		return 0;
-	switch (ev->kind) {
-	case PFS_COMM:
-		return name_thread(o, ev->tid, pid, ev->comm);
-	case PFS_FORK:
-	case PFS_THREAD:
-		if (!pfs_has(ev, PFS_F_CHILD))
-			return 0;
-		parent = thread_of(o, ev->tid);
-		if (!parent)
-			return -ENOMEM;
-		if (ev->kind == PFS_THREAD)
-			return name_thread(o, ev->child, pid, parent->comm);
-		return inherit_target(o, pid, ev->child) ?: name_thread(o, ev->child, ev->child, parent->comm);
-	default:
-		return 0;
-	}
-}
-
 /* ---- allocations and frees ---- */
 
 /* Is it one of those whose accesses were to be seen? cache: its own, or as its free named it. */
 static bool is_of_choice(const struct pfs_objects *o, const struct pfs_object *object, uint32_t cache)
 {
-	const char *where = o->accesses.stats.where, *func = o->sites[object->site].func;
+	const char *where = o->accesses.stats.where, *func = o->names.sites[object->site].func;
 
 	if (!where)
 		return false;
 	if (!strncmp(where, "cache=", 6))
-		return !fnmatch(where + 6, o->caches[cache].name, 0);
+		return !fnmatch(where + 6, o->names.caches[cache].name, 0);
 	if (strncmp(where, "site=", 5))
 		return true;
 	return func && strcspn(func, "+") == strlen(where + 5) && !strncmp(func, where + 5, strlen(where + 5));
@@ -401,14 +131,14 @@ static int do_free(struct pfs_objects *o, const struct operation *op)
 		return 0;
 	}
 	o->stats.frees++;
-	o->stats.by_others += o->whos[op->object.who].pid != o->whos[object.who].pid;
-	return pass_end(
-		o, &object,
-		(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
-					 .ts_ns = op->object.alloc_ns,
-					 .site = op->object.site,
-					 .cache = o->caches[op->object.cache].named ? op->object.cache : object.cache,
-					 .who = op->object.who });
+	o->stats.by_others += o->names.whos[op->object.who].pid != o->names.whos[object.who].pid;
+	return pass_end(o, &object,
+			(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
+						 .ts_ns = op->object.alloc_ns,
+						 .site = op->object.site,
+						 .cache = o->names.caches[op->object.cache].named ? op->object.cache
+												  : object.cache,
+						 .who = op->object.who });
 }
 
 static int do_queued(struct pfs_objects *o, const struct operation *op)
@@ -478,31 +208,27 @@ static void clear(struct pfs_objects *o, uint64_t ts_ns)
 static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	struct pfs_fact fact;
-	const char **merged;
 
 	if (!pfs_note_read(&fact, ev->key, ev->value))
 		return 0;
 	switch (fact.key) {
 	case PFS_NOTE_LAUNCH:
 	case PFS_NOTE_ATTACH:
-		return add_target(o, fact.pid);
+		o->stats.has_targets = true;
+		return pfs_names_target(&o->names, fact.pid);
 	case PFS_NOTE_COMMAND:
 		free(o->command);
 		o->command = strdup(fact.text);
 		return o->command ? 0 : -ENOMEM;
 	case PFS_NOTE_WATCHPOINTS:
 		o->accesses.stats.interval_ns = fact.interval_ns;
-		o->accesses.stats.where = pfs_intern(&o->strings, fact.text);
+		o->accesses.stats.where = pfs_intern(&o->names.strings, fact.text);
 		return o->accesses.stats.where ? 0 : -ENOMEM;
 	case PFS_NOTE_LOST:
 		o->noted_lost += fact.count;
 		return 0;
 	case PFS_NOTE_MERGED:
-		merged = pfs_array_append(o->merged, o->nr_merged);
-		if (!merged)
-			return -ENOMEM;
-		*merged = pfs_intern(&o->strings, fact.text);
-		return *merged ? 0 : -ENOMEM;
+		return pfs_names_add_merged(&o->names, fact.text);
 	case PFS_NOTE_LACKS:
 		o->stats.hashed |= fact.what && !strcmp(fact.what, "kmem:*");
 		return 0;
@@ -537,13 +263,14 @@ static bool is_wanted(const struct pfs_objects *o, const struct pfs_object *obje
 {
 	const struct pfs_object_filter *f = &o->filter;
 
-	return o->whos[object->who].is_target && o->caches[object->cache].wanted && object->size >= f->min &&
-	       (!f->max || object->size <= f->max);
+	return o->names.whos[object->who].is_target && o->names.caches[object->cache].wanted &&
+	       object->size >= f->min && (!f->max || object->size <= f->max);
 }
 
 static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
-	int64_t site = site_of(o, ev), who = who_of(o, ev), cache = cache_of(o, ev);
+	int64_t site = pfs_names_site(&o->names, ev), who = pfs_names_who(&o->names, ev),
+		cache = pfs_names_cache(&o->names, ev);
 	struct operation op = { .flags = ev->kind == PFS_FREE ? IS_FREE : 0 };
 
 	if (site < 0 || who < 0 || cache < 0)
@@ -560,6 +287,9 @@ static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 	op.object.allocated = pfs_has(ev, PFS_F_ALLOCATED) ? at_most_32(ev->allocated) : op.object.size;
 	if (!is_wanted(o, &op.object)) {
 		op.flags |= NO_OBJECT;
+	} else if (o->names.nr_whos > o->max_allocated &&
+		   !pfs_array_extend(o->allocated, o->max_allocated, o->names.nr_whos)) {
+		return -ENOMEM;
 	} else if (!o->allocated[who]) {
 		o->allocated[who] = true;
 		o->stats.nr_processes++;
@@ -587,7 +317,8 @@ static int watch_event(struct pfs_objects *o, const struct pfs_event *ev)
 
 static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
-	int64_t site = pfs_has(ev, PFS_F_PTR) ? site_of(o, ev) : 0, who = pfs_has(ev, PFS_F_PTR) ? who_of(o, ev) : 0;
+	int64_t site = pfs_has(ev, PFS_F_PTR) ? pfs_names_site(&o->names, ev) : 0,
+		who = pfs_has(ev, PFS_F_PTR) ? pfs_names_who(&o->names, ev) : 0;
 	struct pfs_object room;
 
 	if (!pfs_has(ev, PFS_F_PTR) || o->paused_ns) /* without: to a page */
@@ -597,26 +328,11 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 	return drain_queue(o) ?: pfs_accesses_access(&o->accesses, ev, site, who, object_at(o, ev, &room));
 }
 
-/* From 1 on; or -ENOMEM. */
-static int64_t number_stack(struct pfs_objects *o, const char *frames)
-{
-	bool is_new;
-	int64_t nr = number_of(&o->stack_numbers, text_key(frames), &is_new);
-	const char **stack;
-
-	if (nr < 0 || !is_new)
-		return nr < 0 ? nr : nr + 1;
-	stack = pfs_array_add(o->stacks, o->nr_stacks, o->max_stacks);
-	if (!stack || !(*stack = pfs_intern(&o->strings, frames)))
-		return -ENOMEM;
-	return nr + 1;
-}
-
 /* Of the object that was allocated last at that address, which may be queued yet. */
 static int stack_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	unsigned int nr = o->head < NR_QUEUED ? o->head : NR_QUEUED;
-	int64_t stack = number_stack(o, ev->frames);
+	int64_t stack = pfs_names_stack(&o->names, ev->frames);
 	uint64_t key = key_of(ev);
 
 	if (stack < 0)
@@ -661,7 +377,7 @@ static int take_event(void *objects, const struct pfs_event *ev)
 	case PFS_NOTE:
 		return note_event(o, ev);
 	default:
-		return process_event(o, ev);
+		return pfs_names_process(&o->names, ev);
 	}
 }
 
@@ -737,7 +453,7 @@ struct pfs_objects *pfs_objects_new(const struct pfs_object_filter *filter, cons
 	if (filter)
 		o->filter = *filter;
 	o->sink = *sink;
-	o->kmalloc_key = text_key("kmalloc");
+	pfs_names_init(&o->names, &o->filter);
 	return o;
 }
 
@@ -747,19 +463,8 @@ void pfs_objects_free(struct pfs_objects *o)
 		return;
 	pfs_pairs_fini(&o->pairs);
 	pfs_accesses_fini(&o->accesses);
-	PFS_HASH_FREE(o->site_numbers.all);
-	PFS_HASH_FREE(o->cache_numbers.all);
-	PFS_HASH_FREE(o->who_numbers.all);
-	PFS_HASH_FREE(o->stack_numbers.all);
-	PFS_HASH_FREE(o->threads);
-	PFS_HASH_FREE(o->targets);
-	free(o->sites);
-	free(o->caches);
-	free(o->whos);
-	free(o->stacks);
+	pfs_names_fini(&o->names);
 	free(o->allocated);
-	free(o->merged);
-	pfs_intern_free(o->strings);
 	free(o->command);
 	free(o);
 }
@@ -771,37 +476,22 @@ const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *o)
 
 const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *o, uint32_t site)
 {
-	return &o->sites[site];
+	return &o->names.sites[site];
 }
 
 const char *pfs_objects_cache(const struct pfs_objects *o, uint32_t cache)
 {
-	return o->caches[cache].name;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = words; (at = strstr(at, word)); at += len)
-		if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-			return true;
-	return false;
+	return o->names.caches[cache].name;
 }
 
 const char *pfs_objects_merged(const struct pfs_objects *o, uint32_t cache)
 {
-	const char *name = o->caches[cache].name;
-
-	for (size_t i = 0; *name && i < o->nr_merged; i++)
-		if (has_word(o->merged[i], name))
-			return o->merged[i];
-	return NULL;
+	return pfs_names_merged(&o->names, cache);
 }
 
 const struct pfs_object_who *pfs_objects_who(const struct pfs_objects *o, uint32_t who)
 {
-	return &o->whos[who];
+	return &o->names.whos[who];
 }
 
 const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *o)
@@ -811,7 +501,7 @@ const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *o)
 
 const char *pfs_objects_stack(const struct pfs_objects *o, uint32_t stack)
 {
-	return stack ? o->stacks[stack - 1] : NULL;
+	return stack ? o->names.stacks[stack - 1] : NULL;
 }
 
 const char *pfs_objects_command(const struct pfs_objects *o)
