@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/term.h"
+#include "base/write_all.h"
 #include "capture/capture.h"
 #include "common/command.h"
 #include "common/invoking_user.h"
@@ -199,6 +200,46 @@ static void look_at_ftrace(struct doctor *d)
 	}
 }
 
+/* ---- kernel objects ---- */
+
+/* Does the event of allocations from caches name the cache? */
+static bool allocations_have_names(void)
+{
+	char path[PATH_MAX], *format;
+	bool have;
+
+	snprintf(path, sizeof(path), "%s/events/kmem/kmem_cache_alloc/format", pfs_tracing_dir(NULL));
+	format = pfs_read_whole_file(path, NULL);
+	have = format && strstr(format, "char[] name;");
+	free(format);
+	return have;
+}
+
+/* Devices of perf that sample the addresses of data: PEBS has an event for it, IBS is one. */
+static bool samples_addresses(void)
+{
+	return !access("/sys/bus/event_source/devices/cpu/events/mem-loads", F_OK) ||
+	       !access("/sys/bus/event_source/devices/cpu_core/events/mem-loads", F_OK) ||
+	       !access("/sys/bus/event_source/devices/ibs_op", F_OK);
+}
+
+static void look_at_objects(struct doctor *d)
+{
+	struct pfs_err err = { "" };
+	int ret;
+
+	if (!has_event("kmem:kfree"))
+		put(d, add(d, "kernel objects", LACKS), "this kernel has no kmem events: no kmap record");
+	else
+		put(d, add(d, "kernel objects", OK), "kmap record%s",
+		    allocations_have_names() ? "" : "; objects get the names of their caches when they are freed");
+	ret = pfs_capture_can_watch(&err);
+	add_tried(d, "hardware watchpoints", ret, &err, "kmap record --watch");
+	put(d, add(d, "memory samples", LACKS),
+	    samples_addresses() ? "this CPU has them (PEBS or IBS); kmap has no use for them yet"
+				: "this CPU reports no addresses of data (no PEBS, no IBS); not needed");
+}
+
 /* ---- perf ---- */
 
 static const char *describe_perf(int user, int kernel)
@@ -350,6 +391,8 @@ static void look_at_machine(struct doctor *d)
 static void look(struct doctor *d)
 {
 	look_at_ftrace(d);
+	if (!d->facilities[0].state)
+		look_at_objects(d);
 	look_at_perf(d);
 	look_at_stap(d);
 	look_at_refault(d);

@@ -346,10 +346,11 @@ static const struct argp argp = {
 	.doc = "Print for each kernel object of a recording where, when and by whom it was allocated and freed: KMAP lines, or with --stats tables. FILE is a recording of `kmap record' or of any tool that recorded kmem events. `record' records them. `pause', `resume', `clear' and `stats' ask the recorder with that process ID to pause, to go on, to drop what it has so far, or for its numbers.\v"
 	       "Examples:\n"
 	       "  pfscope kmap record -o k.dat -- make     record the objects of a command\n"
-	       "  pfscope kmap --stats k.dat               tables: caches, call sites, processes, leaks\n"
+	       "  pfscope kmap --stats k.dat               tables: caches, call sites, leaks\n"
 	       "  pfscope kmap --plot=k.svg k.dat          who had how much memory when\n"
 	       "  pfscope kmap --symbols --cache 'sock*' k.dat\n"
 	       "  pfscope kmap record --all -d 10          tables of 10 s of the whole system\n"
+	       "  pfscope kmap record --watch cache=filp -o k.dat -- make    who uses files\n"
 	       "  pfscope kmap record --stack -o k.dat -- make\n"
 	       "  pfscope kmap --flame k.dat | flamegraph.pl > k.svg\n"
 	       "  pfscope kmap pause 4711                  pause until `kmap resume 4711'",

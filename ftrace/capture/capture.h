@@ -24,6 +24,12 @@ extern const struct argp_option pfs_ftrace_options[];
  */
 int pfs_capture_lacks(int (*fn)(void *ctx, const struct pfs_fact *lack), void *ctx, struct pfs_err *err);
 
+/*
+ * May accesses to kernel objects be recorded (pfs_object_choice, watch)? Tries a watchpoint on each CPU. 0, or -errno with err
+ * set to why not.
+ */
+int pfs_capture_can_watch(struct pfs_err *err);
+
 /* Prints a command line of trace-cmd that records, on this machine, what pfscope can read. -ENOTSUP: the kernel has none of it. */
 int pfs_capture_needed(FILE *out, struct pfs_err *err);
 

@@ -154,3 +154,14 @@ int capture_watch_end(struct pfs_capture *c, struct pfs_err *err)
 		ret = helper_over(c);
 	return ret;
 }
+
+int pfs_capture_can_watch(struct pfs_err *err)
+{
+	const struct pfs_watchpoints config = { 0 };
+	int fd = pfs_watchpoints_start(&config, err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
