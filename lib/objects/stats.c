@@ -234,7 +234,7 @@ static void put_table(const struct pfs_kmap *k, const struct pfs_tally *tally, i
 {
 	const struct pfs_tally_table *table = &tally->by[by];
 	/* Of a recording with accesses these have the room. */
-	size_t few = pfs_objects_accesses(k->objects) && tables[by].rows > 1 ? 1 : tables[by].rows;
+	size_t few = pfs_objects_accesses(k->objects) ? tables[by].rows > 1 : tables[by].rows;
 	size_t rows = k->top ? k->top : few, nr = table->nr < rows ? table->nr : rows;
 
 	if (!nr)

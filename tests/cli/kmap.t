@@ -140,6 +140,42 @@ is "$("$PFSCOPE" kmap --kmap-compat "$T/paused" | grep -c '#')" 0 '... but for t
 is "$("$PFSCOPE" kmap --json "$T/paused" | perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>));
 	print "$o->{pauses} $o->{paused_seconds} ", scalar(grep { $_->{unsure} } @{$o->{objects}})')" '5 0.025 14' 'JSON: pauses, and the unsure'
 
+# ---- accesses ----
+
+{
+	echo '# pfscope-events 2'
+	echo '4.000000000 note key="watchpoints" value="interval=1000000 where=cache=filp"'
+	for i in 1 2 3 4; do
+		echo "4.000001000 alloc pid=1 tid=1 site=ffffffff81000010 func=\"alloc_empty_file+0x3c\" ptr=ffff88800000${i}000 size=16 allocated=16 cache=\"filp\""
+	done
+	echo '4.000001000 alloc pid=1 tid=1 site=ffffffff81000020 func="other+0x3" ptr=ffff888000009000 size=16 allocated=16 cache="dentry"'
+	echo '4.000002000 watch len=8 off=0 count=8 ptr=ffff888000001000'
+	echo '4.000002000 watch len=8 off=8 count=8 ptr=ffff888000002000'
+	for i in 1 2 3; do
+		echo "4.00000200$i access pid=5 tid=6 len=8 access=read off=0 site=ffffffff81000100 func=\"fdget_pos+0x45\" ptr=ffff888000001000"
+		echo "4.00000200$i access pid=5 tid=6 len=8 access=write off=8 site=ffffffff81000200 func=\"vfs_setpos+0x9\" ptr=ffff888000002000"
+	done
+	echo '4.000003000 watch len=8 off=0 last=1 count=0 ptr=ffff888000001000'
+	echo '4.000003000 watch len=8 off=8 last=1 count=2 ptr=ffff888000002000'
+	echo '4.000003500 access pid=5 tid=6 len=8 access=read off=0 site=ffffffff81000100 func="fdget_pos+0x45" ptr=ffff888000001000'
+	echo '4.000005000 free pid=1 tid=1 ptr=ffff888000001000'
+} >"$T/accesses"
+pfscope kmap --symbols "$T/accesses"
+is "$(sed 1d <<<"$out" | sed -n 1,2p)" 'alloc_empty_file+0x3c,1,0xffff888000001000,16,0.000000000,0.000004000,?,?
+  fdget_pos+0x45,5,0,3' 'accesses of an object follow it: instruction, process, writes, reads'
+like "$(head -n1 <<<"$out")" 'access_ip,access_pid,write_count,read_count' '... which the comment says'
+like "$("$PFSCOPE" kmap --kmap-compat "$T/accesses")" $'\n  ffffffff81000200,5,3,0\n' '... as the Memorizer kernel prints them'
+pfscope kmap --stats "$T/accesses"
+# Two of eight words: 3 x 8 / 2 reads. Of the two words one saw 3 x 8, the other none: a variance of (24 / 2)^2, of which 6 / 8 count.
+like "$out" $'\nAccesses \\(cache=filp\\): 6 seen at 2 words chosen at random\n  2 ACCESSES LOST\n  6.2 % of bytes x time was watched, in 2 of 4 objects\n  estimates of all accesses, in 25 % of the time:\n' 'tables: how much was watched'
+like "$out" $'\n +12 \\+-21 +0 +3  fdget_pos\\+0x45, filp\n' '... and how many accesses that makes'
+ok '... on a screen of 80 columns' eval '[ "$(wc -l <"$T/out")" -le 23 ] && ! grep -q ".\{81\}" "$T/out"'
+is "$("$PFSCOPE" kmap --stats --csv "$T/accesses" | tail -n 5)" 'table,where,interval_ns,seconds,words,objects,objects_watched,coverage,seen,strays,lost
+watched,cache=filp,1000000,0.000001,2,4,2,0.062500,6,1,2
+table,function,address,cache,reads_seen,writes_seen,reads,reads_margin,writes,writes_margin
+accesses,fdget_pos+0x45,0xffffffff81000100,filp,3,0,12,21,0,0
+accesses,vfs_setpos+0x9,0xffffffff81000200,filp,0,3,0,0,12,21' 'CSV: what was watched, and the estimates'
+
 # ---- stacks ----
 
 cat >"$T/stacks" <<'EVENTS'

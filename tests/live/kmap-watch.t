@@ -82,7 +82,7 @@ is "$(awk -F, '/^  / { n += $3 + $4 } END { print n + 0 }' "$T/kmap")" "$(watche
 is "$("$PFSCOPE" kmap --json "$T/w.dat" | grep -oE '"(writes|reads)": *[0-9]+' | awk -F: '{ n += $NF } END { print n + 0 }')" "$(watched seen)" '... and in JSON'
 is "$(watched words)" "$(grep -c ' watch .*count' "$T/events" | awk '{ print $1 / 2 }')" 'words'
 is "$(watched lost)" 0 'nothing is lost'
-like "$("$PFSCOPE" kmap --stats "$T/w.dat")" "Accesses \\(site=$site\\): [0-9,]+ seen at [0-9,]+ words.*of bytes x time watched, [0-9]+ of [0-9]+ objects" \
+like "$("$PFSCOPE" kmap --stats "$T/w.dat")" "Accesses \\(site=$site\\): [0-9,]+ seen at [0-9,]+ words chosen at random.*of bytes x time was watched, in [0-9]+ of [0-9]+ objects" \
 	'the tables say how much was watched'
 like "$("$PFSCOPE" kmap --kmap-compat "$T/w.dat")" $'\n  [0-9a-f]{16},[0-9]+,[0-9]+,[0-9]+\n' 'as the Memorizer kernel prints them'
 "$PFSCOPE" events "$T/w.dat" 2>/dev/null >"$T/lines"
