@@ -14,8 +14,10 @@
 #include "common/recorded.h"
 #include "objects/flame.h"
 #include "objects/kmap.h"
+#include "module/kernel.h"
 #include "objects/series.h"
 #include "plot/plot.h"
+#include "symbol/lines.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,6 +42,7 @@ struct kmap_args {
 	const char *file;
 	bool stats, flame, symbols, compat, salvage, bars;
 	int by; /* + 1 enum pfs_flame_by; 0: not given */
+	const char *vmlinux;
 	unsigned int top;
 	const char *plot; /* file; NULL: none */
 	enum pfs_plot_format plot_format;
@@ -75,6 +78,9 @@ static const struct argp_option options[] = {
 	  "With --flame: `live' (bytes alive at the end, the default), `bytes' or `allocs' of all allocations", 1 },
 	{ "symbols", OPTION_FLAG(struct kmap_args, symbols), NULL, 0,
 	  "Print functions instead of addresses, as far as the recording has them", 1 },
+	{ "vmlinux", OPTION_WORD(struct kmap_args, vmlinux), "FILE", 0,
+	  "With --symbols: the kernel's file with debuginfo, for source lines (default: where distributions have it)",
+	  1 },
 	{ "kmap-compat", OPTION_FLAG(struct kmap_args, compat), NULL, 0,
 	  "Print the lines as the Memorizer kernel does: no comment, jiffies of 4 ms, 0 and deadbeef for what is not known",
 	  1 },
@@ -225,6 +231,8 @@ static void check(struct kmap_args *args, struct argp_state *state)
 	if ((args->bars || args->plot) && args->format)
 		argp_error(state, "--%s: has no --format (without it objects are JSON or CSV)",
 			   args->bars ? "bars" : "plot");
+	if (args->vmlinux && !args->symbols)
+		argp_error(state, "--vmlinux: only with --symbols");
 	if (args->style.theme && !args->plot)
 		argp_error(state, "--theme: only with --plot");
 	if (args->asks &&
@@ -356,6 +364,41 @@ static const struct argp argp = {
 	       "  pfscope kmap pause 4711                  pause until `kmap resume 4711'",
 };
 
+/* ---- source lines ---- */
+
+struct source_lines {
+	const char *vmlinux; /* as given; or NULL */
+	struct pfs_lines *lines;
+	char why[sizeof(((struct pfs_err *)0)->msg)];
+};
+
+static const char *open_lines(void *ctx, const char *kernel)
+{
+	struct source_lines *s = ctx;
+	struct pfs_kernel found = { .running = false };
+	struct pfs_err err = { "" };
+
+	if (!s->vmlinux && kernel)
+		pfs_kernel_find(&found, kernel, NULL);
+	if (s->vmlinux || *found.vmlinux)
+		s->lines = pfs_lines_open(s->vmlinux ? s->vmlinux : found.vmlinux, &err);
+	else if (kernel)
+		pfs_err_set(&err, 0,
+			    "no debuginfo of the recorded kernel here (Debian: linux-image-%s-dbg, or --vmlinux FILE)",
+			    kernel);
+	else
+		pfs_err_set(&err, 0, "the recording does not name its kernel (--vmlinux FILE)");
+	snprintf(s->why, sizeof(s->why), "%s", err.msg);
+	return s->lines ? NULL : s->why;
+}
+
+static const char *find_line(void *ctx, const struct pfs_object_site *site)
+{
+	struct source_lines *s = ctx;
+
+	return s->lines ? pfs_lines_find(s->lines, site->func, site->addr) : NULL;
+}
+
 /* ---- printing ---- */
 
 static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out, struct pfs_objects *objects)
@@ -393,6 +436,7 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 		 int (*read)(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err),
 		 void *ctx, struct pfs_err *err)
 {
+	struct source_lines lines = { .vmlinux = args->vmlinux };
 	struct pfs_kmap kmap;
 	struct pfs_tally tally = { 0 };
 	struct pfs_flame flame = { .by = args->by ? args->by - 1 : PFS_FLAME_LIVE };
@@ -402,6 +446,9 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 	int ret;
 
 	begin(&kmap, args, out, NULL);
+	kmap.line = find_line;
+	kmap.no_lines = open_lines;
+	kmap.line_ctx = &lines;
 	if (!stats && !args->flame)
 		to = pfs_kmap_sink(&kmap);
 	kmap.objects = tally.objects = flame.objects = pfs_objects_new(args->records ? &all : &args->filter, &to);
@@ -421,6 +468,7 @@ static int print(const struct kmap_args *args, FILE *out, bool stats,
 		pfs_err_set(err, ret, "%s: %s", kmap.name, strerror(-ret));
 	if (!ret && (fflush(out) || ferror(out)) && errno != EPIPE)
 		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
+	pfs_lines_close(lines.lines);
 	pfs_tally_fini(&tally);
 	pfs_flame_fini(&flame);
 	pfs_objects_free(kmap.objects);

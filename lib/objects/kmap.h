@@ -21,6 +21,13 @@ struct pfs_kmap {
 	enum pfs_kmap_form form;
 	const char *name; /* of the recording */
 	bool functions;	  /* instead of addresses, in text */
+	/*
+	 * With functions: the source line of a call site, valid until the next call, or NULL. And, once before the first one, why
+	 * there are none, or NULL. Both NULL: nobody looks.
+	 */
+	const char *(*line)(void *ctx, const struct pfs_object_site *site);
+	const char *(*no_lines)(void *ctx, const char *kernel);
+	void *line_ctx;
 	bool color;
 	bool evicts;		 /* objects may be evicted, which the comment of lines explains */
 	unsigned int width, top; /* of tables; top 0: the first screen */

@@ -17,19 +17,29 @@ static const char *time_text(char buf[24], const struct pfs_kmap *k, uint64_t ts
 	return pfs_fixed_text(buf, ts_ns > first ? ts_ns - first : 0, 9);
 }
 
+/* "fs/pipe.c:812"; NULL: unknown, or nobody wants to know. */
+static const char *source_line(const struct pfs_kmap *k, const struct pfs_object_site *site)
+{
+	return k->functions && k->line && site->func && site->addr ? k->line(k->line_ctx, site) : NULL;
+}
+
 /* "0xffffffff81234567"; of text its function, or "?". */
 static const char *site_text(char *buf, size_t size, const struct pfs_kmap *k, uint32_t site)
 {
 	const struct pfs_object_site *s = pfs_objects_site(k->objects, site);
+	const char *line = source_line(k, s);
+	char func[WORD_MAX];
 
-	if (s->func && (k->functions || !s->addr))
-		pfs_escape(buf, size, s->func, 0);
-	else
+	if (s->func && (k->functions || !s->addr)) {
+		pfs_escape(func, sizeof(func), s->func, 0);
+		snprintf(buf, size, "%s%s%s%s", func, line ? " (" : "", line ? line : "", line ? ")" : "");
+	} else {
 		snprintf(buf, size, s->addr ? "0x%" PRIx64 : "?", s->addr);
+	}
 	return buf;
 }
 
-static void put_columns(const struct pfs_kmap *k)
+static void put_columns(const struct pfs_kmap *k, const char *no_lines)
 {
 	if (k->form == PFS_KMAP_CSV)
 		fputs("alloc_ip,alloc_func,pid,obj_va_ptr,size,allocated,cache,alloc_time,free_time,free_ip,free_func,"
@@ -47,13 +57,18 @@ static void put_columns(const struct pfs_kmap *k)
 				? " Below an object, indented, its accesses while words of it were watched (few are: see --stats): "
 				  "access_ip,access_pid,write_count,read_count; access_ip is the instruction after the access."
 				: "");
+	if (k->form != PFS_KMAP_CSV && no_lines)
+		fprintf(k->out, "# No source lines: %s\n", no_lines);
 }
 
 static void begin(struct pfs_kmap *k)
 {
+	const char *no_lines =
+		k->functions && k->no_lines ? k->no_lines(k->line_ctx, pfs_objects_kernel(k->objects)) : NULL;
+
 	k->begun = true;
 	if (k->form != PFS_KMAP_JSON) {
-		put_columns(k);
+		put_columns(k, no_lines);
 		return;
 	}
 	pfs_json_init(&k->json, k->out);
@@ -200,16 +215,23 @@ static int put_csv(void *ctx, const struct pfs_object *o, const struct pfs_objec
 	return 0;
 }
 
-static void json_site(struct pfs_kmap *k, uint32_t nr, const char *ip_key, const char *func_key)
+/* "alloc_ip", "alloc_func" and "alloc_line", as far as they are known. */
+static void json_site(struct pfs_kmap *k, uint32_t nr, const char *what)
 {
 	const struct pfs_object_site *site = pfs_objects_site(k->objects, nr);
-	char text[32];
+	const char *line = source_line(k, site);
+	char text[32], key[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, site->addr);
+	snprintf(key, sizeof(key), "%s_ip", what);
 	if (site->addr)
-		pfs_json_word(&k->json, ip_key, text);
+		pfs_json_word(&k->json, key, text);
+	snprintf(key, sizeof(key), "%s_func", what);
 	if (site->func)
-		pfs_json_string(&k->json, func_key, site->func);
+		pfs_json_string(&k->json, key, site->func);
+	snprintf(key, sizeof(key), "%s_line", what);
+	if (line)
+		pfs_json_string(&k->json, key, line);
 }
 
 static void json_who(struct pfs_kmap *k, const struct pfs_object_who *who, const char *pid_key, const char *comm_key)
@@ -228,7 +250,7 @@ static void json_accesses(struct pfs_kmap *k, const struct pfs_object_end *end)
 		const struct pfs_object_access *a = &end->accesses[i];
 
 		pfs_json_begin(&k->json, NULL, "{");
-		json_site(k, a->site, "access_ip", "access_func");
+		json_site(k, a->site, "access");
 		json_who(k, pfs_objects_who(k->objects, a->who), "pid", NULL);
 		pfs_json_u64(&k->json, "writes", a->writes);
 		pfs_json_u64(&k->json, "reads", a->reads);
@@ -246,7 +268,7 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 		begin(k);
 	pfs_json_line(&k->json, "\n");
 	pfs_json_begin(&k->json, NULL, "{");
-	json_site(k, o->site, "alloc_ip", "alloc_func");
+	json_site(k, o->site, "alloc");
 	json_who(k, pfs_objects_who(k->objects, o->who), "pid", "executable");
 	snprintf(text, sizeof(text), "0x%" PRIx64, pfs_object_address(o));
 	pfs_json_word(&k->json, pfs_object_is_pages(o) ? "pfn" : "obj_va_ptr", text);
@@ -257,7 +279,7 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	pfs_json_word(&k->json, "fate", fates[end->fate]);
 	if (end->fate == PFS_OBJECT_FREED) {
 		pfs_json_raw(&k->json, "free_time", time_text(text, k, end->ts_ns));
-		json_site(k, end->site, "free_ip", "free_func");
+		json_site(k, end->site, "free");
 		pfs_json_format(&k->json, "free_pid", "%" PRId32, number_of_who(pfs_objects_who(k->objects, end->who)));
 	}
 	if (o->stack)

@@ -46,6 +46,7 @@ struct pfs_objects {
 	uint64_t paused_ns;	      /* when the present one began; 0: it is not paused */
 	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
 	char *command;
+	const char *kernel; /* its release; NULL: unknown */
 	struct pfs_objects_stats stats;
 };
 
@@ -220,6 +221,9 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 		free(o->command);
 		o->command = strdup(fact.text);
 		return o->command ? 0 : -ENOMEM;
+	case PFS_NOTE_KERNEL:
+		o->kernel = pfs_intern(&o->names.strings, fact.text);
+		return o->kernel ? 0 : -ENOMEM;
 	case PFS_NOTE_WATCHPOINTS:
 		o->accesses.stats.interval_ns = fact.interval_ns;
 		o->accesses.stats.where = pfs_intern(&o->names.strings, fact.text);
@@ -502,6 +506,11 @@ const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *o)
 const char *pfs_objects_stack(const struct pfs_objects *o, uint32_t stack)
 {
 	return stack ? o->names.stacks[stack - 1] : NULL;
+}
+
+const char *pfs_objects_kernel(const struct pfs_objects *o)
+{
+	return o->kernel;
 }
 
 const char *pfs_objects_command(const struct pfs_objects *o)

@@ -147,6 +147,9 @@ const struct pfs_accesses *pfs_objects_accesses(const struct pfs_objects *object
 /* "alloc_pipe_info+0x88;create_pipe_files+0x40": the innermost first; NULL: unknown */
 const char *pfs_objects_stack(const struct pfs_objects *objects, uint32_t stack);
 
+/* The release of its kernel, as far as the events have told; NULL: unknown. */
+const char *pfs_objects_kernel(const struct pfs_objects *objects);
+
 /* The command that was recorded; NULL: unknown. */
 const char *pfs_objects_command(const struct pfs_objects *objects);
 

@@ -161,7 +161,7 @@ is "$("$PFSCOPE" kmap --json "$T/paused" | perl -MJSON::PP -e 'my $o = decode_js
 	echo '4.000005000 free pid=1 tid=1 ptr=ffff888000001000'
 } >"$T/accesses"
 pfscope kmap --symbols "$T/accesses"
-is "$(sed 1d <<<"$out" | sed -n 1,2p)" 'alloc_empty_file+0x3c,1,0xffff888000001000,16,0.000000000,0.000004000,?,?
+is "$(grep -v '^#' <<<"$out" | sed -n 1,2p)" 'alloc_empty_file+0x3c,1,0xffff888000001000,16,0.000000000,0.000004000,?,?
   fdget_pos+0x45,5,0,3' 'accesses of an object follow it: instruction, process, writes, reads'
 like "$(head -n1 <<<"$out")" 'access_ip,access_pid,write_count,read_count' '... which the comment says'
 like "$("$PFSCOPE" kmap --kmap-compat "$T/accesses")" $'\n  ffffffff81000200,5,3,0\n' '... as the Memorizer kernel prints them'
@@ -175,6 +175,45 @@ watched,cache=filp,1000000,0.000001,2,4,2,0.062500,6,1,2
 table,function,address,cache,reads_seen,writes_seen,reads,reads_margin,writes,writes_margin
 accesses,fdget_pos+0x45,0xffffffff81000100,filp,3,0,12,21,0,0
 accesses,vfs_setpos+0x9,0xffffffff81000200,filp,0,3,0,0,12,21' 'CSV: what was watched, and the estimates'
+
+# ---- source lines ----
+
+# A program of the tests stands for a kernel that was moved by 2 MB: addr2line tells its lines.
+program=$WORK/objects
+functions=$(nm "$program" | awk '$2 ~ /[tT]/ && $3 ~ /^(make|make_pipe|make_eventfd|make_epoll|main)$/ { print $1, $3 }')
+{
+	echo '# pfscope-events 2'
+	echo '5.000000000 note key="kernel" value="no-such-release"'
+	n=0
+	while read -r start name; do
+		for off in 5 9 14; do
+			printf '5.%09d alloc pid=1 tid=1 site=%x func="%s+0x%x" ptr=%x size=8 allocated=8 cache="a"\n' $((n += 1)) \
+				$((0x$start + off + 0x200000)) "$name" $off $((n * 4096))
+		done
+	done <<<"$functions"
+	printf '5.000001000 alloc pid=1 tid=1 site=%x func="main+0x5" ptr=100000 size=8 allocated=8 cache="a"\n' 0x12345
+	printf '5.000001001 alloc pid=1 tid=1 site=%x func="of_a_module+0x5" ptr=101000 size=8 allocated=8 cache="a"\n' 0x201234
+} >"$T/lines"
+if [ -e /usr/lib/x86_64-linux-gnu/libdw.so.1 ] || ldconfig -p | grep -q 'libdw\.so\.1'; then
+	"$PFSCOPE" kmap --symbols --vmlinux "$program" "$T/lines" | sed -nE 's/^([a-z_]+\+0x[0-9a-f]+) \((.*)\),1,.*/\1 \2/p' >"$T/ours"
+	while read -r start name; do
+		for off in 5 9 14; do
+			printf '%s+0x%x %s\n' "$name" $off "$(addr2line -e "$program" "$(printf %x $((0x$start + off - 1)))" | sed 's/ (disc.*//; s|.*/tests/|tests/|')"
+		done
+	done <<<"$functions" >"$T/theirs"
+	sed -i 's|/.*/tests/|tests/|' "$T/ours"
+	ok 'lines of a dozen places' test "$(wc -l <"$T/theirs")" -ge 12
+	same "$T/ours" "$T/theirs" '--symbols: source lines, as addr2line tells them; none of another address, or of an unknown function'
+	is "$("$PFSCOPE" kmap --json --symbols --vmlinux "$program" "$T/lines" | grep -c '"alloc_line"')" "$(wc -l <"$T/theirs")" '... in JSON'
+	like "$("$PFSCOPE" kmap --symbols --vmlinux "$T/lines" "$T/lines")" "# No source lines: .*lines: no debuginfo in it" 'a file without debuginfo: said in the comment'
+else
+	skip 'source lines' 'no libdw'
+fi
+like "$("$PFSCOPE" kmap --symbols "$T/lines")" '# No source lines: no debuginfo of the recorded kernel here \(Debian: linux-image-no-such-release-dbg, or --vmlinux FILE\)' \
+	'no debuginfo: said in the comment'
+is "$("$PFSCOPE" kmap "$T/lines" | grep -c 'source lines')" 0 'without --symbols nothing is said of lines'
+pfscope kmap --vmlinux "$program" "$T/lines"
+is "$status" 2 '--vmlinux without --symbols'
 
 # ---- stacks ----
 
