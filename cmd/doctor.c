@@ -215,6 +215,19 @@ static bool allocations_have_names(void)
 	return have;
 }
 
+/* Watchpoints as trace events, with triggers at allocations: not in any release yet that this was written with. */
+static bool has_wprobes(void)
+{
+	char path[PATH_MAX], *readme;
+	bool has;
+
+	snprintf(path, sizeof(path), "%s/README", pfs_tracing_dir(NULL));
+	readme = pfs_read_whole_file(path, NULL);
+	has = readme && strstr(readme, "set_wprobe");
+	free(readme);
+	return has;
+}
+
 /* Devices of perf that sample the addresses of data: PEBS has an event for it, IBS is one. */
 static bool samples_addresses(void)
 {
@@ -235,6 +248,9 @@ static void look_at_objects(struct doctor *d)
 		    allocations_have_names() ? "" : "; objects get the names of their caches when they are freed");
 	ret = pfs_capture_can_watch(&err);
 	add_tried(d, "hardware watchpoints", ret, &err, "kmap record --watch");
+	put(d, add(d, "wprobe events", LACKS),
+	    has_wprobes() ? "this kernel has them; kmap uses perf's watchpoints, which are the same ones"
+			  : "this kernel has none; not needed: kmap uses perf's watchpoints");
 	put(d, add(d, "memory samples", LACKS),
 	    samples_addresses() ? "this CPU has them (PEBS or IBS); kmap has no use for them yet"
 				: "this CPU reports no addresses of data (no PEBS, no IBS); not needed");
