@@ -88,7 +88,7 @@ if trace-cmd record -T -e kmem -o "$T/cmd.dat" "$WORK/objects" 20 10 5 >"$T/log"
 		diag "$allocs allocations, $nr stacks"
 	is "$right" "$nr" '... each of its object'
 else
-	skip 'a recording of trace-cmd with stacks' "$(tail -n1 "$T/log")"
+	diag "trace-cmd cannot record with stacks here; in guests it does: $(tail -n1 "$T/log")"
 fi
 
 # ---- together with other options ----
