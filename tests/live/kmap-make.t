@@ -49,7 +49,7 @@ builds()
 		$n{$1}{$2}++ if /^\s*(\d+)\s+kmem:\w*(alloc|free)\w*:.* ptr=(?!0x0+\b|\(nil\)|0+\b)/ && $cc1{$1};
 		END { printf "%d %d %d\n", $_, $n{$_}{alloc} // 0, $n{$_}{free} // 0 for sort keys %cc1 }' "$T/ours" >"$T/theirs"
 	if grep -q lost "$T/theirs"; then
-		skip 'perf has lost events itself' "$name: nothing of the compilers is lost"
+		diag "$name: perf has lost events itself"
 		return
 	fi
 	ok "$name: some compilers, with thousands of objects" awk '{ n += $2 } END { exit NR < 8 || n < 5000 }' "$T/ours"
