@@ -67,6 +67,7 @@ within "mount --bind $TRACING $TRACING && mount -o remount,bind,ro $TRACING" \
 	"tracefs is mounted read-only: as root, run \`mount -o remount,rw $TRACING\`" 'tracefs is read-only'
 within 'mount -t tmpfs none /proc' \
 	'/proc is not mounted, or cannot be read: as root, run `mount -t proc proc /proc`' 'no /proc' clean
-within "umount -l $TRACING" \
+# Where debugfs is mounted, as trace-cmd leaves it, tracefs is in that, too.
+within "umount -l $TRACING && { umount -l /sys/kernel/debug 2>/dev/null || :; }" \
 	'tracefs is not mounted: as root, run `mount -t tracefs nodev /sys/kernel/tracing`' 'no tracefs' clean
 done_testing
