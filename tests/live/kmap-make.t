@@ -55,7 +55,10 @@ builds()
 	ok "$name: some compilers, with thousands of objects" awk '{ n += $2 } END { exit NR < 8 || n < 5000 }' "$T/ours"
 	if [ "$lost" = 0 ]; then
 		like "$headline" 'nothing lost' "$name: the tables say that nothing is lost"
-		same "$T/ours" "$T/theirs" "$name: nothing of $(wc -l <"$T/ours") compilers is lost"
+		# perf itself leaves out some that occur while it handles another one.
+		is "$(awk 'NR == FNR { allocs[$1] = $2; frees[$1] = $3; next } allocs[$1] < $2 || frees[$1] < $3' "$T/ours" "$T/theirs")" '' \
+			"$name: of $(wc -l <"$T/ours") compilers nothing is lost that perf has"
+		ok "$name: ... which has nearly all" awk 'NR == FNR { n += $2 + $3; next } { n -= $2 + $3 } END { exit n > 200 }' "$T/ours" "$T/theirs"
 	else
 		like "$headline" "$lost EVENTS LOST" "$name: the tables say what is lost"
 		ok "$name: not more is missing of the compilers" awk -v lost="$lost" 'NR == FNR { n += $2 + $3; next } { n -= $2 + $3 }
