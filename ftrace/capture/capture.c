@@ -17,9 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Until then an event with an earlier time may still be written on another CPU. */
-#define LIVE_MARGIN_NS 5000000
-
 /* The same for a process that joins. */
 #define JOIN_MARGIN_NS 100000000
 
@@ -101,7 +98,7 @@ static int append_own(void *ctx, const struct raw_event *ev)
 /* All that is in the ring buffers. `all`: with the page that is being written, for live decoding and at the end. */
 static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 {
-	uint64_t margin_ns = c->joins.fd < 0 ? LIVE_MARGIN_NS : JOIN_MARGIN_NS;
+	uint64_t margin_ns = c->joins.fd < 0 ? CAPTURE_MARGIN_NS : JOIN_MARGIN_NS;
 	uint64_t until = c->tracing ? pfs_now_ns() - margin_ns : UINT64_MAX;
 	struct capture_drain *d = &c->drain;
 	int ret = 0;

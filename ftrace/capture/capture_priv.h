@@ -24,6 +24,9 @@
 #define MAX_EVENTS 64
 #define NR_HIST	   2
 
+/* Until then an event with an earlier time may still be written on another CPU. */
+#define CAPTURE_MARGIN_NS 5000000
+
 struct ftrace_options {
 	bool probes;	/* record what the fault handler got and returned */
 	bool latency;	/* ... and the time it took */
@@ -165,6 +168,8 @@ static inline struct pfs_capture *capture_of(struct pfs_live *live)
 
 /* capture/note.c: notes and losses; events to the live sink */
 pfs_note_fn capture_note;
+int capture_fact(struct pfs_capture *c, const struct pfs_fact *fact,
+		 struct pfs_err *err);					  /* about the whole recording */
 int capture_note_sideband_lack(struct pfs_capture *c, const char *tells); /* once */
 int capture_note_losses(struct pfs_capture *c);				  /* the kernel's counts of lost events */
 struct capture_counts {
@@ -176,6 +181,10 @@ char *capture_cpu_stats(struct pfs_capture *c,
 int capture_live_event(void *capture, const struct raw_event *raw);
 /* One of the own records is about to be written; those that it gives rise to come before it: put writes them. */
 int capture_own_comes(struct pfs_capture *c, const struct raw_event *ev, raw_event_fn put, void *ctx);
+
+/* capture/helper.c: shuts down the socket of a helper, and takes what comes until it closes it and *fd is -1, or does not within a second. */
+int capture_end_helper(struct pfs_capture *c, const int *fd, int (*take_in)(struct pfs_capture *c, struct pfs_err *err),
+		       struct pfs_err *err);
 
 /* capture/tracers.c: probes, function tracer, histogram */
 int capture_tracers_set_up(struct pfs_capture *c); /* 0 or -ENOMEM: what the kernel refuses is reported and noted */

@@ -19,16 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Until then an event with an earlier time may still be written on another CPU. */
-#define MARGIN_NS 5000000
-
-static int note(struct pfs_capture *c, const struct pfs_fact *fact, struct pfs_err *err)
-{
-	int ret = capture_note(c, 0, fact);
-
-	return ret ? pfs_err_set(err, ret, "no memory for a note") : 0;
-}
-
 /* Dated before the first free that may be missed. */
 static int pause_objects(struct pfs_capture *c, struct pfs_control_result *result, struct pfs_err *err)
 {
@@ -39,7 +29,7 @@ static int pause_objects(struct pfs_capture *c, struct pfs_control_result *resul
 	result->changed = true;
 	p->since_ns = pfs_now_ns();
 	p->nr++;
-	return note(c, PFS_FACT(PAUSED, .text = "yes"), err) ?: capture_switch_objects(c, false, err);
+	return capture_fact(c, PFS_FACT(PAUSED, .text = "yes"), err) ?: capture_switch_objects(c, false, err);
 }
 
 /* Dated after the last one. */
@@ -50,7 +40,7 @@ static int resume_objects(struct pfs_capture *c, struct pfs_control_result *resu
 
 	if (!p->since_ns)
 		return 0;
-	ret = capture_switch_objects(c, true, err) ?: note(c, PFS_FACT(RESUMED, .text = "yes"), err);
+	ret = capture_switch_objects(c, true, err) ?: capture_fact(c, PFS_FACT(RESUMED, .text = "yes"), err);
 	result->changed = true;
 	result->pause_ns = pfs_now_ns() - p->since_ns;
 	p->before_ns += result->pause_ns;
@@ -73,16 +63,7 @@ static bool is_of_process(const struct cut *cut, const uint8_t *record, uint32_t
 	char scratch[PFS_RECORD_STR];
 	struct raw_event ev;
 
-	switch (pfs_record_decode(cut->formats, record, len, scratch, &ev)) {
-	case RAW_EXEC:
-	case RAW_FORK:
-	case RAW_NEWTASK:
-	case RAW_EXIT:
-	case RAW_RENAME:
-		return true;
-	default:
-		return false;
-	}
+	return raw_is_of_process(pfs_record_decode(cut->formats, record, len, scratch, &ev));
 }
 
 static int keep_records(struct cut *cut, struct pfs_ring_page *page)
@@ -167,7 +148,7 @@ static int count_lost(struct pfs_capture *c)
 
 static int clear_objects(struct pfs_capture *c, struct pfs_control_result *result, struct pfs_err *err)
 {
-	const struct timespec margin = { .tv_nsec = MARGIN_NS };
+	const struct timespec margin = { .tv_nsec = CAPTURE_MARGIN_NS };
 	struct capture_pauses *p = &c->pauses;
 	uint64_t now = pfs_now_ns();
 	int ret = count_lost(c);
@@ -175,9 +156,9 @@ static int clear_objects(struct pfs_capture *c, struct pfs_control_result *resul
 	if (c->drain.live)
 		return pfs_err_set(err, -ENOTSUP, "events that are printed as they come cannot be dropped");
 	if (!ret)
-		ret = capture_note(c, 0, PFS_FACT(CLEARED, .text = "yes"));
+		ret = capture_fact(c, PFS_FACT(CLEARED, .text = "yes"), err);
 	if (ret)
-		return pfs_err_set(err, ret, "no memory for a note");
+		return ret;
 	nanosleep(&margin, NULL);
 	ret = capture_drain(c, err);
 	for (int cpu = 0; !ret && cpu < c->drain.nr_cpus; cpu++)

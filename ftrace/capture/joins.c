@@ -27,9 +27,6 @@
 #define NR_LOOKS      3
 #define LOOK_AGAIN_NS 20000000
 
-/* A watcher that does not end is left alone: it holds one file of the instance. */
-#define END_PATIENCE_MS 1000
-
 /* ---- those that run ---- */
 
 static int enter_dead_child(struct pfs_capture *c, struct pfs_err *err)
@@ -277,21 +274,10 @@ int capture_joins_take(struct pfs_capture *c, struct pfs_err *err)
 
 int capture_joins_end(struct pfs_capture *c, struct pfs_err *err)
 {
-	uint64_t end_ns = pfs_now_ns() + END_PATIENCE_MS * UINT64_C(1000000);
-	struct capture_joins *j = &c->joins;
-	int ret = 0;
-
-	if (j->fd < 0)
+	if (c->joins.fd < 0)
 		return 0;
-	j->ending = true;
-	shutdown(j->fd, SHUT_WR);
-	while (!ret && j->fd >= 0 && pfs_now_ns() < end_ns) {
-		struct pollfd poll_fd = { j->fd, POLLIN, 0 };
-
-		if (poll(&poll_fd, 1, END_PATIENCE_MS) > 0)
-			ret = capture_joins_take(c, err);
-	}
-	return ret;
+	c->joins.ending = true;
+	return capture_end_helper(c, &c->joins.fd, capture_joins_take, err);
 }
 
 void capture_joins_free(struct pfs_capture *c)

@@ -23,6 +23,13 @@ int capture_note(void *capture, int32_t tid, const struct pfs_fact *fact)
 	return pfs_records_note(&ev, fact, pfs_sideband_put, c->sideband);
 }
 
+int capture_fact(struct pfs_capture *c, const struct pfs_fact *fact, struct pfs_err *err)
+{
+	int ret = capture_note(c, 0, fact);
+
+	return ret ? pfs_err_set(err, ret, "no memory for a note") : 0;
+}
+
 int capture_note_sideband_lack(struct pfs_capture *c, const char *tells)
 {
 	if (c->sideband_lack_noted)

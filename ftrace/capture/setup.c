@@ -43,14 +43,9 @@ static bool wants_for_objects(const struct pfs_object_choice *objects, const str
 		return objects->stacks;
 	case RAW_CACHE_ALLOC:
 	case RAW_CACHE_FREE:
-	case RAW_EXEC:
-	case RAW_FORK:
-	case RAW_NEWTASK:
-	case RAW_EXIT:
-	case RAW_RENAME:
 		return true;
 	default:
-		return false;
+		return raw_is_of_process(desc->kind);
 	}
 }
 
@@ -233,20 +228,13 @@ static int enable_named(struct pfs_capture *c, const char *text, struct pfs_err 
 		       : ret;
 }
 
-static int note(struct pfs_capture *c, const struct pfs_fact *fact, struct pfs_err *err)
-{
-	int ret = capture_note(c, 0, fact);
-
-	return ret ? pfs_err_set(err, ret, "no memory for a note") : 0;
-}
-
 static int note_lack(struct pfs_capture *c, const char *system, const char *name, const char *tells,
 		     struct pfs_err *err)
 {
 	char what[128];
 
 	snprintf(what, sizeof(what), "%s:%s", system, name);
-	return tells ? note(c, PFS_FACT(LACKS, .what = what, .tells = *tells ? tells : NULL), err) : 0;
+	return tells ? capture_fact(c, PFS_FACT(LACKS, .what = what, .tells = *tells ? tells : NULL), err) : 0;
 }
 
 /* One of those that every recording has. */
@@ -282,10 +270,10 @@ static int note_caches(struct pfs_capture *c, struct pfs_err *err)
 
 	if (ret == -ENOMEM)
 		return pfs_err_set(err, ret, "no memory for a note");
-	return ret ? note(c,
-			  PFS_FACT(LACKS, .what = PFS_SLABS_DIR, .tells = "which caches are merged",
-				   .text = strerror(-ret)),
-			  err)
+	return ret ? capture_fact(c,
+				  PFS_FACT(LACKS, .what = PFS_SLABS_DIR, .tells = "which caches are merged",
+					   .text = strerror(-ret)),
+				  err)
 		   : 0;
 }
 
@@ -296,7 +284,8 @@ static int check_objects(struct pfs_capture *c, struct pfs_err *err)
 
 	if (o->cache && (!row || row->str_form == PFS_STR_NONE))
 		return pfs_err_set(err, -ENOTSUP, "--cache: the events of this kernel do not name the cache");
-	return note(c, PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache), err)
+	return capture_fact(c, PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache),
+			    err)
 		       ?: note_caches(c, err);
 }
 
@@ -313,7 +302,7 @@ static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 	for (const char *const *event = c->options->events; !ret && *event; event++)
 		ret = enable_named(c, *event, err);
 	if (!ret && !objects && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
-		ret = note(c, PFS_FACT(EXIT_MMAP, .text = "yes"), err);
+		ret = capture_fact(c, PFS_FACT(EXIT_MMAP, .text = "yes"), err);
 	return ret;
 }
 
@@ -365,10 +354,10 @@ static int enable_page_alloc(struct pfs_capture *c, bool runs_already, struct pf
 	if (!pfs_instance_has_event(c->instance, desc->system, desc->name))
 		return 0;
 	pfs_huge_settings(&s, PFS_HUGE_PAGES_DIR);
-	ret = note(c,
-		   PFS_FACT(HUGE_PAGES, .what = pfs_huge_pages_name(s.anon), .tells = pfs_huge_pages_name(who),
-			    .count = s.zero, .text = *s.text ? s.text : NULL),
-		   err);
+	ret = capture_fact(c,
+			   PFS_FACT(HUGE_PAGES, .what = pfs_huge_pages_name(s.anon), .tells = pfs_huge_pages_name(who),
+				    .count = s.zero, .text = *s.text ? s.text : NULL),
+			   err);
 	if (ret || (who == PFS_HUGE_NEVER && !s.shmem))
 		return ret;
 	if (who == PFS_HUGE_ADVISED && !s.shmem && !runs_already &&
@@ -427,7 +416,7 @@ static int enable_file_faults(struct pfs_capture *c, struct pfs_err *err)
 
 	if (!pfs_instance_has_event(c->instance, desc->system, desc->name) || enable(c, desc, NULL))
 		return note_lack(c, desc->system, desc->name, "how much of a file was populated", err);
-	return note(c, PFS_FACT(FILE_FAULTS, .text = "yes"), err);
+	return capture_fact(c, PFS_FACT(FILE_FAULTS, .text = "yes"), err);
 }
 
 int capture_enable_later(struct pfs_capture *c, bool runs_already, struct pfs_err *err)

@@ -2,21 +2,15 @@
 /* Accesses to kernel objects beside their allocations: the helper of watch/watch.h, and its records in the recording. */
 #include "capture/capture_priv.h"
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "watch/watch.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define USUAL_NS (20 * UINT64_C(1000000))
-
-/* A helper that does not end is left alone. */
-#define END_PATIENCE_MS 1000
 
 /* "cache=GLOB", "site=FUNCTION", "random": the end of a filter for allocations and the function. False: none of these. */
 static bool read_choice(const char *text, const char **cache, const char **site)
@@ -33,17 +27,15 @@ static uint64_t interval_of(const struct pfs_object_choice *o)
 	return o->watch_ns ? o->watch_ns : USUAL_NS;
 }
 
-/* Those that are recorded, and of these the watched caches. */
-static const char *filter_for(const struct pfs_capture *c, const struct raw_desc *desc, const char *cache, char *buf,
-			      size_t size)
+/* For those that are recorded, and of these the watched caches; NULL: none of that event. */
+static const char *filter_for(const struct pfs_capture *c, const char *event, const char *cache, char *buf, size_t size)
 {
-	struct pfs_object_choice chosen = *c->config.objects;
+	const struct raw_desc *desc = raw_desc_find("kmem", event);
 	size_t len;
 
-	if (cache && desc->kind == RAW_KMALLOC) /* it has none */
+	if (!capture_wants(c, desc) || (cache && !desc->str)) /* kmalloc() has no cache */
 		return NULL;
-	if (!capture_object_filter(&chosen, desc, buf, size))
-		*buf = '\0';
+	capture_object_filter(c->config.objects, desc, buf, size);
 	len = strlen(buf);
 	if (cache)
 		snprintf(buf + len, size - len, "%s%s ~ \"%s\"", len ? " && " : "", desc->str, cache);
@@ -70,11 +62,8 @@ int capture_watch_open(struct pfs_capture *c, struct pfs_err *err)
 	config = (struct pfs_watchpoints){
 		.interval_ns = interval_of(o),
 		.site = site,
-		.filter_kmalloc =
-			o->cache ? NULL
-				 : filter_for(c, raw_desc_find("kmem", "kmalloc"), cache, kmalloc, sizeof(kmalloc)),
-		.filter_cache_alloc = filter_for(c, raw_desc_find("kmem", "kmem_cache_alloc"), cache, cache_alloc,
-						 sizeof(cache_alloc)),
+		.filter_kmalloc = filter_for(c, "kmalloc", cache, kmalloc, sizeof(kmalloc)),
+		.filter_cache_alloc = filter_for(c, "kmem_cache_alloc", cache, cache_alloc, sizeof(cache_alloc)),
 		.formats = c->formats,
 		.symbols = c->tracers.symbols,
 	};
@@ -100,9 +89,7 @@ int capture_watch_start(struct pfs_capture *c, struct pfs_err *err)
 	if (c->watch.fd < 0)
 		return 0;
 	ret = pfs_watchpoints_begin(c->watch.fd, o->all ? NULL : c->watch.tids.tids, c->watch.tids.nr, err);
-	if (!ret && capture_note(c, 0, PFS_FACT(WATCHPOINTS, .interval_ns = interval_of(o), .text = o->watch)))
-		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
-	return ret;
+	return ret ?: capture_fact(c, PFS_FACT(WATCHPOINTS, .interval_ns = interval_of(o), .text = o->watch), err);
 }
 
 /* What it has not sent yet is not known: it sends what a word has seen when it is done with that. */
@@ -136,23 +123,13 @@ uint64_t capture_watch_until(const struct pfs_capture *c, uint64_t until_ns)
 
 int capture_watch_end(struct pfs_capture *c, struct pfs_err *err)
 {
-	struct capture_watch *w = &c->watch;
-	uint64_t end_ns = pfs_now_ns() + END_PATIENCE_MS * UINT64_C(1000000);
-	int ret = 0;
+	int ret;
 
-	if (w->fd < 0)
+	if (c->watch.fd < 0)
 		return 0;
-	w->ending = true;
-	shutdown(w->fd, SHUT_WR);
-	while (!ret && w->fd >= 0 && pfs_now_ns() < end_ns) {
-		struct pollfd poll_fd = { w->fd, POLLIN, 0 };
-
-		if (poll(&poll_fd, 1, END_PATIENCE_MS) > 0)
-			ret = capture_watch_take(c, err);
-	}
-	if (!ret && w->fd >= 0)
-		ret = helper_over(c);
-	return ret;
+	c->watch.ending = true;
+	ret = capture_end_helper(c, &c->watch.fd, capture_watch_take, err);
+	return !ret && c->watch.fd >= 0 ? helper_over(c) : ret;
 }
 
 int pfs_capture_can_watch(struct pfs_err *err)

@@ -75,6 +75,12 @@ static inline bool raw_is_object(enum raw_kind kind)
 	return kind >= RAW_KMALLOC && kind <= RAW_STACK;
 }
 
+/* Does it say which threads and processes there are? */
+static inline bool raw_is_of_process(enum raw_kind kind)
+{
+	return kind >= RAW_EXEC && kind <= RAW_RENAME;
+}
+
 #define RAW_ABSENT   UINT64_MAX
 #define RAW_MAX_ARGS 8
 

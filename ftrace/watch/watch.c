@@ -65,8 +65,6 @@ struct work {
 	struct pfs_slots slots;
 	struct alloc_cpu *cpus;
 	int nr_cpus;
-	int *fds; /* of the events of allocations */
-	size_t nr_fds, max_fds;
 
 	struct pfs_slot_word words[PFS_NR_POINTS]; /* that are watched */
 	unsigned int nr_words;
@@ -121,16 +119,10 @@ static int open_alloc(struct work *work, unsigned int id, const char *filter, pi
 		.watermark = 1,
 		.wakeup_watermark = 1u << 31,
 	};
-	int fd = pfs_perf_open(&attr, tid, cpu), *kept;
+	int fd = pfs_perf_open(&attr, tid, cpu); /* open as long as the helper runs */
 
 	if (fd < 0)
 		return fd == -ENODEV || fd == -ESRCH ? 0 : fd;
-	kept = pfs_array_add(work->fds, work->nr_fds, work->max_fds);
-	if (!kept) {
-		close(fd);
-		return -ENOMEM;
-	}
-	*kept = fd;
 	if (*filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
 		return -errno;
 	return pfs_perf_ring_join(&work->cpus[cpu].ring, fd, ALLOC_RING_PAGES);
