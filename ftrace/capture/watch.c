@@ -12,16 +12,6 @@
 
 #define USUAL_NS (20 * UINT64_C(1000000))
 
-/* "cache=GLOB", "site=FUNCTION", "random": the end of a filter for allocations and the function. False: none of these. */
-static bool read_choice(const char *text, const char **cache, const char **site)
-{
-	*cache = strncmp(text, "cache=", 6) ? NULL : text + 6;
-	*site = strncmp(text, "site=", 5) ? NULL : text + 5;
-	if (*cache)
-		return **cache && !strchr(*cache, '"');
-	return *site ? **site && !strpbrk(*site, " \"") : !strcmp(text, "random");
-}
-
 static uint64_t interval_of(const struct pfs_object_choice *o)
 {
 	return o->watch_ns ? o->watch_ns : USUAL_NS;
@@ -48,22 +38,22 @@ int capture_watch_open(struct pfs_capture *c, struct pfs_err *err)
 	const struct pfs_row *row = c->formats ? pfs_formats_find(c->formats, "kmem", "kmem_cache_alloc") : NULL;
 	char kmalloc[512], cache_alloc[512];
 	struct pfs_watchpoints config;
-	const char *cache, *site;
+	struct pfs_watch_choice choice;
 
 	if (!o || !o->watch)
 		return 0;
 	if (!c->formats)
 		return pfs_err_set(err, -EINVAL, "--watch: not with --via=text");
-	if (!read_choice(o->watch, &cache, &site))
+	if (!pfs_watch_choice_read(&choice, o->watch))
 		return pfs_err_set(err, -EINVAL, "--watch: %s: must be cache=GLOB, site=FUNCTION or random", o->watch);
-	if (cache && (!row || row->str_form == PFS_STR_NONE))
+	if (choice.cache && (!row || row->str_form == PFS_STR_NONE))
 		return pfs_err_set(err, -ENOTSUP,
 				   "--watch: the events of this kernel do not name the cache: use site=FUNCTION");
 	config = (struct pfs_watchpoints){
 		.interval_ns = interval_of(o),
-		.site = site,
-		.filter_kmalloc = filter_for(c, "kmalloc", cache, kmalloc, sizeof(kmalloc)),
-		.filter_cache_alloc = filter_for(c, "kmem_cache_alloc", cache, cache_alloc, sizeof(cache_alloc)),
+		.site = choice.site,
+		.filter_kmalloc = filter_for(c, "kmalloc", choice.cache, kmalloc, sizeof(kmalloc)),
+		.filter_cache_alloc = filter_for(c, "kmem_cache_alloc", choice.cache, cache_alloc, sizeof(cache_alloc)),
 		.formats = c->formats,
 		.symbols = c->tracers.symbols,
 	};

@@ -458,3 +458,12 @@ bool pfs_kernel_before(const char *release, unsigned int major, unsigned int min
 		return false;
 	return has_major < major || (has_major == major && has_minor < minor);
 }
+
+bool pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text)
+{
+	*choice = (struct pfs_watch_choice){ strncmp(text, "cache=", 6) ? NULL : text + 6,
+					     strncmp(text, "site=", 5) ? NULL : text + 5 };
+	if (choice->cache)
+		return *choice->cache && !strchr(choice->cache, '"');
+	return choice->site ? *choice->site && !strpbrk(choice->site, " \"") : !strcmp(text, "random");
+}

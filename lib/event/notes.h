@@ -111,6 +111,15 @@ struct pfs_fact {
 	char room[256];
 };
 
+/* The text of WATCHPOINTS: whose accesses are seen. Both NULL: of any object. Borrowed from the text. */
+struct pfs_watch_choice {
+	const char *cache; /* a glob for the names of caches */
+	const char *site;  /* the function that allocates */
+};
+
+/* "cache=GLOB", "site=FUNCTION", "random". False: none of these, or nothing behind it, or what the kernel's filters cannot hold. */
+bool pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text);
+
 /* A pointer to a fact: PFS_FACT(LOST, .count = 3, .cpu = 1). */
 #define PFS_FACT(KEY, ...) (&(struct pfs_fact){ .key = PFS_NOTE_##KEY, __VA_ARGS__ })
 

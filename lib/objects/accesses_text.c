@@ -67,24 +67,14 @@ static const char *estimate_text(char buf[24], double estimate, double variance)
 	return buf;
 }
 
-static const char *site_name(char *buf, size_t size, const struct pfs_kmap *k, uint32_t nr)
-{
-	const struct pfs_object_site *site = pfs_objects_site(k->objects, nr);
-
-	if (site->func)
-		pfs_escape(buf, size, site->func, 0);
-	else
-		snprintf(buf, size, site->addr ? "0x%" PRIx64 : "?", site->addr);
-	return buf;
-}
-
 static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 {
-	char reads[24], writes[24], seen[8], name[NAME_MAX_LEN], text[NAME_MAX_LEN + 104], fit[NAME_MAX_LEN];
-	char cache[100];
+	char reads[24], writes[24], seen[8], site[NAME_MAX_LEN], name[2 * NAME_MAX_LEN], text[2 * NAME_MAX_LEN];
+	char fit[NAME_MAX_LEN];
 
-	pfs_escape(cache, sizeof(cache), pfs_objects_cache(k->objects, sum->cache), 0);
-	snprintf(text, sizeof(text), "%s, %s", site_name(name, sizeof(name), k, sum->site), cache);
+	snprintf(name, sizeof(name), "%s, %s", pfs_objects_site_text(k->objects, sum->site, site, sizeof(site)),
+		 pfs_objects_cache(k->objects, sum->cache));
+	pfs_escape(text, sizeof(text), name, 0);
 	pfs_fit_head(fit, sizeof(fit), text, k->width > NUMBERS_WIDTH + 8 ? k->width - NUMBERS_WIDTH : 8, "..");
 	fprintf(k->out, "%16s %16s %7s  %s\n", estimate_text(reads, sum->estimate[0], sum->variance[0]),
 		estimate_text(writes, sum->estimate[1], sum->variance[1]),

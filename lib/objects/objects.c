@@ -45,6 +45,7 @@ struct pfs_objects {
 	uint64_t pause_ns;	      /* when the last pause ended, or began if it is the present one; 0: none */
 	uint64_t paused_ns;	      /* when the present one began; 0: it is not paused */
 	struct pfs_accesses accesses; /* stats.where NULL: nothing was watched */
+	struct pfs_watch_choice choice;
 	char *command;
 	const char *kernel; /* its release; NULL: unknown */
 	struct pfs_objects_stats stats;
@@ -55,15 +56,19 @@ struct pfs_objects {
 /* Is it one of those whose accesses were to be seen? cache: its own, or as its free named it. */
 static bool is_of_choice(const struct pfs_objects *o, const struct pfs_object *object, uint32_t cache)
 {
-	const char *where = o->accesses.stats.where, *func = o->names.sites[object->site].func;
+	const struct pfs_watch_choice *choice = &o->choice;
+	const char *func;
+	size_t len;
 
-	if (!where)
+	if (!o->accesses.stats.where)
 		return false;
-	if (!strncmp(where, "cache=", 6))
-		return !fnmatch(where + 6, o->names.caches[cache].name, 0);
-	if (strncmp(where, "site=", 5))
+	if (choice->cache)
+		return !fnmatch(choice->cache, o->names.caches[cache].name, 0);
+	if (!choice->site)
 		return true;
-	return func && strcspn(func, "+") == strlen(where + 5) && !strncmp(func, where + 5, strlen(where + 5));
+	func = o->names.sites[object->site].func;
+	len = strlen(choice->site);
+	return func && !strncmp(func, choice->site, len) && (!func[len] || func[len] == '+');
 }
 
 static int pass_end(struct pfs_objects *o, const struct pfs_object *object, struct pfs_object_end end)
@@ -227,7 +232,10 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 	case PFS_NOTE_WATCHPOINTS:
 		o->accesses.stats.interval_ns = fact.interval_ns;
 		o->accesses.stats.where = pfs_intern(&o->names.strings, fact.text);
-		return o->accesses.stats.where ? 0 : -ENOMEM;
+		if (!o->accesses.stats.where)
+			return -ENOMEM;
+		pfs_watch_choice_read(&o->choice, o->accesses.stats.where);
+		return 0;
 	case PFS_NOTE_LOST:
 		o->noted_lost += fact.count;
 		return 0;
@@ -481,6 +489,17 @@ const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *o)
 const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *o, uint32_t site)
 {
 	return &o->names.sites[site];
+}
+
+const char *pfs_objects_site_text(const struct pfs_objects *o, uint32_t nr, char *buf, size_t size)
+{
+	const struct pfs_object_site *site = &o->names.sites[nr];
+
+	if (site->func)
+		snprintf(buf, size, "%s", site->func);
+	else
+		snprintf(buf, size, site->addr ? "0x%" PRIx64 : "?", site->addr);
+	return buf;
 }
 
 const char *pfs_objects_cache(const struct pfs_objects *o, uint32_t cache)

@@ -133,6 +133,8 @@ int pfs_objects_end(struct pfs_objects *objects);
 
 const struct pfs_objects_stats *pfs_objects_stats(const struct pfs_objects *objects);
 const struct pfs_object_site *pfs_objects_site(const struct pfs_objects *objects, uint32_t site);
+/* Its function, as recorded; or its address; or "?". Returns buf. */
+const char *pfs_objects_site_text(const struct pfs_objects *objects, uint32_t site, char *buf, size_t size);
 const char *pfs_objects_cache(const struct pfs_objects *objects, uint32_t cache); /* "?": unknown */
 
 /* All names of that cache, separated by spaces, if the kernel has merged it with others; NULL: not, or unknown. */

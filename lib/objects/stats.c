@@ -38,7 +38,6 @@ static const struct {
 
 static const char *row_name(char *buf, size_t size, const struct pfs_kmap *k, int by, const struct pfs_tally_row *row)
 {
-	const struct pfs_object_site *site;
 	const struct pfs_object_who *who;
 
 	switch (by) {
@@ -46,11 +45,7 @@ static const char *row_name(char *buf, size_t size, const struct pfs_kmap *k, in
 		snprintf(buf, size, "%s", pfs_objects_cache(k->objects, row->nr));
 		break;
 	case PFS_TALLY_SITE:
-		site = pfs_objects_site(k->objects, row->nr);
-		if (site->func)
-			snprintf(buf, size, "%s", site->func);
-		else
-			snprintf(buf, size, site->addr ? "0x%" PRIx64 : "?", site->addr);
+		pfs_objects_site_text(k->objects, row->nr, buf, size);
 		break;
 	case PFS_TALLY_SIZE:
 		snprintf(buf, size, "%" PRIu64, UINT64_C(1) << row->nr);
