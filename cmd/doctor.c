@@ -202,29 +202,16 @@ static void look_at_ftrace(struct doctor *d)
 
 /* ---- kernel objects ---- */
 
-/* Does the event of allocations from caches name the cache? */
-static bool allocations_have_names(void)
+/* Does that file of tracefs have the word? */
+static bool tracefs_has(const char *file, const char *word)
 {
-	char path[PATH_MAX], *format;
-	bool have;
-
-	snprintf(path, sizeof(path), "%s/events/kmem/kmem_cache_alloc/format", pfs_tracing_dir(NULL));
-	format = pfs_read_whole_file(path, NULL);
-	have = format && strstr(format, "char[] name;");
-	free(format);
-	return have;
-}
-
-/* Watchpoints as trace events, with triggers at allocations: not in any release yet that this was written with. */
-static bool has_wprobes(void)
-{
-	char path[PATH_MAX], *readme;
+	char path[PATH_MAX], *text;
 	bool has;
 
-	snprintf(path, sizeof(path), "%s/README", pfs_tracing_dir(NULL));
-	readme = pfs_read_whole_file(path, NULL);
-	has = readme && strstr(readme, "set_wprobe");
-	free(readme);
+	snprintf(path, sizeof(path), "%s/%s", pfs_tracing_dir(NULL), file);
+	text = pfs_read_whole_file(path, NULL);
+	has = text && strstr(text, word);
+	free(text);
 	return has;
 }
 
@@ -245,12 +232,16 @@ static void look_at_objects(struct doctor *d)
 		put(d, add(d, "kernel objects", LACKS), "this kernel has no kmem events: no kmap record");
 	else
 		put(d, add(d, "kernel objects", OK), "kmap record%s",
-		    allocations_have_names() ? "" : "; objects get the names of their caches when they are freed");
+		    tracefs_has("events/kmem/kmem_cache_alloc/format", "char[] name;")
+			    ? ""
+			    : "; objects get the names of their caches when they are freed");
 	ret = pfs_capture_can_watch(&err);
 	add_tried(d, "hardware watchpoints", ret, &err, "kmap record --watch");
 	put(d, add(d, "wprobe events", LACKS),
-	    has_wprobes() ? "this kernel has them; kmap uses perf's watchpoints, which are the same ones"
-			  : "this kernel has none; not needed: kmap uses perf's watchpoints");
+	    /* watchpoints as trace events, with triggers at allocations: in no release yet */
+	    tracefs_has("README", "set_wprobe")
+		    ? "this kernel has them; kmap uses perf's watchpoints, which are the same ones"
+		    : "this kernel has none; not needed: kmap uses perf's watchpoints");
 	put(d, add(d, "memory samples", LACKS),
 	    samples_addresses() ? "this CPU has them (PEBS or IBS); kmap has no use for them yet"
 				: "this CPU reports no addresses of data (no PEBS, no IBS); not needed");

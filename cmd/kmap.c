@@ -3,27 +3,18 @@
  * pfscope kmap: prints the kernel objects of a recording, or what they add up to; `pfscope kmap record` records them.
  */
 #include "base/array.h"
-#include "base/atomic_file.h"
 #include "base/escape.h"
 #include "base/number.h"
-#include "base/term.h"
 #include "base/units.h"
 #include "common/command.h"
 #include "common/pager.h"
 #include "common/reading.h"
 #include "common/recorded.h"
+#include "kmap/views.h"
 #include "objects/flame.h"
-#include "objects/kmap.h"
-#include "module/kernel.h"
-#include "objects/series.h"
-#include "plot/plot.h"
-#include "symbol/lines.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	OPT_PID = 0x500,
@@ -35,31 +26,6 @@ enum {
 	OPT_THEME,
 	OPT_BY,
 	OPT_MAX_OBJECTS,
-};
-
-struct kmap_args {
-	/* printing */
-	const char *file;
-	bool stats, flame, symbols, compat, salvage, bars;
-	int by; /* + 1 enum pfs_flame_by; 0: not given */
-	const char *vmlinux;
-	unsigned int top;
-	const char *plot; /* file; NULL: none */
-	enum pfs_plot_format plot_format;
-	struct pfs_plot_style style;
-	const char *format;
-	struct pfs_object_filter filter; /* recording: cache and size only */
-	int32_t *pids;
-	/* recording */
-	bool records;
-	struct run_args run;
-	struct attach_args attach;
-	struct pfs_object_choice choice;
-	const struct pfs_source *source; /* NULL: the default */
-	const char *module;		 /* of that source; or NULL */
-	/* asking a recorder */
-	const char *asks; /* of control_words; or NULL */
-	pid_t recorder;	  /* 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -364,222 +330,6 @@ static const struct argp argp = {
 	       "  pfscope kmap pause 4711                  pause until `kmap resume 4711'",
 };
 
-/* ---- source lines ---- */
-
-struct source_lines {
-	const char *vmlinux; /* as given; or NULL */
-	struct pfs_lines *lines;
-	char why[sizeof(((struct pfs_err *)0)->msg)];
-};
-
-static const char *open_lines(void *ctx, const char *kernel)
-{
-	struct source_lines *s = ctx;
-	struct pfs_kernel found = { .running = false };
-	struct pfs_err err = { "" };
-
-	if (!s->vmlinux && kernel)
-		pfs_kernel_find(&found, kernel, NULL);
-	if (s->vmlinux || *found.vmlinux)
-		s->lines = pfs_lines_open(s->vmlinux ? s->vmlinux : found.vmlinux, &err);
-	else if (kernel)
-		pfs_err_set(&err, 0,
-			    "no debuginfo of the recorded kernel here (Debian: linux-image-%s-dbg, or --vmlinux FILE)",
-			    kernel);
-	else
-		pfs_err_set(&err, 0, "the recording does not name its kernel (--vmlinux FILE)");
-	snprintf(s->why, sizeof(s->why), "%s", err.msg);
-	return s->lines ? NULL : s->why;
-}
-
-static const char *find_line(void *ctx, const struct pfs_object_site *site)
-{
-	struct source_lines *s = ctx;
-
-	return s->lines ? pfs_lines_find(s->lines, site->func, site->addr) : NULL;
-}
-
-/* ---- printing ---- */
-
-static void begin(struct pfs_kmap *kmap, const struct kmap_args *args, FILE *out, struct pfs_objects *objects)
-{
-	*kmap = (struct pfs_kmap){
-		.out = out,
-		.form = args->compat					 ? PFS_KMAP_COMPAT
-			: !args->format || !strcmp(args->format, "text") ? PFS_KMAP_TEXT
-			: !strcmp(args->format, "csv")			 ? PFS_KMAP_CSV
-									 : PFS_KMAP_JSON,
-		.name = args->file ? args->file : "standard input",
-		.functions = args->symbols,
-		.color = pfs_term_color(pager_terminal(out), PFS_COLOR_AUTO),
-		.width = pfs_term_width(pager_terminal(out)),
-		.top = args->top,
-		.evicts = args->filter.max_objects,
-		.objects = objects,
-	};
-}
-
-static int print_flame(const struct pfs_flame *flame, FILE *out)
-{
-	uint64_t nr = pfs_objects_stats(flame->objects)->allocs;
-
-	if (nr && flame->nr_without == nr)
-		message("no stacks were recorded (`kmap record --stack'): each is a call site only");
-	else if (flame->nr_without)
-		message("%zu of %" PRIu64 " objects have no recorded stack: these are call sites only",
-			flame->nr_without, nr);
-	return pfs_flame_print(flame, out);
-}
-
-/* read() gives the events to the sink. */
-static int print(const struct kmap_args *args, FILE *out, bool stats,
-		 int (*read)(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err),
-		 void *ctx, struct pfs_err *err)
-{
-	struct source_lines lines = { .vmlinux = args->vmlinux };
-	struct pfs_kmap kmap;
-	struct pfs_tally tally = { 0 };
-	struct pfs_flame flame = { .by = args->by ? args->by - 1 : PFS_FLAME_LIVE };
-	const struct pfs_object_filter all = { .max_objects = args->filter.max_objects };
-	struct pfs_object_sink to = stats ? pfs_tally_sink(&tally) : pfs_flame_sink(&flame);
-	struct pfs_sink sink;
-	int ret;
-
-	begin(&kmap, args, out, NULL);
-	kmap.line = find_line;
-	kmap.no_lines = open_lines;
-	kmap.line_ctx = &lines;
-	if (!stats && !args->flame)
-		to = pfs_kmap_sink(&kmap);
-	kmap.objects = tally.objects = flame.objects = pfs_objects_new(args->records ? &all : &args->filter, &to);
-	if (!kmap.objects)
-		return pfs_err_set(err, -ENOMEM, "no memory for objects");
-	sink = pfs_objects_sink(kmap.objects);
-	ret = read(args, ctx, &sink, err);
-	if (ret >= 0)
-		ret = pfs_objects_end(kmap.objects);
-	if (!ret && stats)
-		ret = pfs_kmap_stats(&kmap, &tally);
-	else if (!ret && args->flame)
-		ret = print_flame(&flame, out);
-	else if (!ret)
-		pfs_kmap_end(&kmap);
-	if (ret < 0 && !*err->msg)
-		pfs_err_set(err, ret, "%s: %s", kmap.name, strerror(-ret));
-	if (!ret && (fflush(out) || ferror(out)) && errno != EPIPE)
-		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
-	pfs_lines_close(lines.lines);
-	pfs_tally_fini(&tally);
-	pfs_flame_fini(&flame);
-	pfs_objects_free(kmap.objects);
-	return ret;
-}
-
-static int read_file(const struct kmap_args *args, void *ctx, const struct pfs_sink *sink, struct pfs_err *err)
-{
-	const struct input_options how = {
-		.salvage = args->salvage,
-		.objects = true,
-		.progress = args->stats || !isatty(pager_terminal(stdout)),
-	};
-
-	return input_read(args->file, &how, sink, err);
-}
-
-/* ---- pictures ---- */
-
-/* Gives all objects of the file to the sink. */
-static int read_objects(const struct kmap_args *args, const struct pfs_object_filter *filter,
-			const struct pfs_object_sink *to, struct pfs_objects **objects, struct pfs_err *err)
-{
-	struct pfs_sink sink;
-	int ret;
-
-	*objects = pfs_objects_new(filter, to);
-	if (!*objects)
-		return pfs_err_set(err, -ENOMEM, "no memory for objects");
-	sink = pfs_objects_sink(*objects);
-	ret = read_file(args, NULL, &sink, err);
-	return ret < 0 ? ret : pfs_objects_end(*objects);
-}
-
-struct plotting {
-	const struct kmap_args *args;
-	struct pfs_series series;
-	struct pfs_tally tally;
-};
-
-static int plot_alloc(void *ctx, const struct pfs_object *object)
-{
-	struct plotting *p = ctx;
-	const struct pfs_object_sink series = pfs_series_sink(&p->series), tally = pfs_tally_sink(&p->tally);
-
-	return series.alloc(series.ctx, object) ?: tally.alloc(tally.ctx, object);
-}
-
-static int plot_end(void *ctx, const struct pfs_object *object, const struct pfs_object_end *end)
-{
-	struct plotting *p = ctx;
-	const struct pfs_object_sink series = pfs_series_sink(&p->series), tally = pfs_tally_sink(&p->tally);
-
-	return series.end(series.ctx, object, end) ?: tally.end(tally.ctx, object, end);
-}
-
-static int draw_plot(void *ctx, FILE *out, struct pfs_err *err)
-{
-	const struct plotting *p = ctx;
-
-	return pfs_plot_write_alive(&p->series, &p->tally, &p->args->style, p->args->plot_format, out, err);
-}
-
-static int plot(struct kmap_args *args, struct pfs_err *err)
-{
-	struct plotting p = { .args = args };
-	const struct pfs_object_sink to = { plot_alloc, plot_end, &p };
-	int ret;
-
-	args->style.file = args->file && strcmp(args->file, "-") ? basename(args->file) : NULL;
-	ret = read_objects(args, &args->filter, &to, &p.series.objects, err) ?: pfs_series_end(&p.series);
-	p.tally.objects = p.series.objects;
-	pfs_tally_sort(&p.tally);
-	if (!ret)
-		ret = pfs_atomic_file_write(args->plot, draw_plot, &p, err);
-	if (ret < 0 && !*err->msg)
-		pfs_err_set(err, ret, "no memory for the plot");
-	pfs_tally_fini(&p.tally);
-	pfs_series_fini(&p.series);
-	pfs_objects_free(p.series.objects);
-	return ret;
-}
-
-/* --cache chooses pages, not objects: kernels before 6.18 name the cache of an object only when it is freed. */
-static int bars(struct kmap_args *args, struct pfs_err *err)
-{
-	struct pfs_slabs slabs = { 0 };
-	const struct pfs_object_sink to = pfs_slabs_sink(&slabs);
-	struct pfs_object_filter filter = args->filter;
-	struct pfs_kmap kmap;
-	unsigned int height;
-	int ret;
-
-	filter.cache = NULL;
-	ret = read_objects(args, &filter, &to, &slabs.objects, err);
-	if (!ret && pfs_objects_stats(slabs.objects)->hashed)
-		ret = pfs_err_set(err, -ENOTSUP,
-				  "--bars: addresses are hashed in this text: their pages are not known");
-	if (!ret) {
-		begin(&kmap, args, stdout, slabs.objects);
-		kmap.top = args->choice.all ? UINT_MAX : args->top;
-		height = pfs_term_height(pager_terminal(stdout));
-		ret = pfs_kmap_bars(&kmap, &slabs, args->filter.cache, (height ? height : 24) - 1);
-	}
-	if (ret < 0 && !*err->msg)
-		pfs_err_set(err, ret, "no memory for bars");
-	pfs_slabs_fini(&slabs);
-	pfs_objects_free(slabs.objects);
-	return ret;
-}
-
 /* ---- recording ---- */
 
 static struct kmap_args *args_of(const struct recording_args *recording, bool runs)
@@ -596,12 +346,12 @@ static int replay(const struct kmap_args *args, void *live, const struct pfs_sin
 /* Without a file: what the objects add up to. */
 static int draw_run(const struct recording_args *recording, struct pfs_live *live, struct pfs_err *err)
 {
-	return print(args_of(recording, true), stderr, true, replay, live, err);
+	return kmap_print(args_of(recording, true), stderr, true, replay, live, err);
 }
 
 static int draw_attach(const struct recording_args *recording, struct pfs_live *live, struct pfs_err *err)
 {
-	return print(args_of(recording, false), stderr, true, replay, live, err);
+	return kmap_print(args_of(recording, false), stderr, true, replay, live, err);
 }
 
 static int record(struct kmap_args *args)
@@ -672,11 +422,11 @@ int cmd_kmap(int argc, char **argv)
 		else if (reading_find(&args.file, &err))
 			fail(&err);
 		else if (args.plot)
-			status = plot(&args, &err) ? fail(&err) : EXIT_OK;
+			status = kmap_plot(&args, &err) ? fail(&err) : EXIT_OK;
 		else {
 			pager_start();
-			status = (args.bars ? bars(&args, &err)
-					    : print(&args, stdout, args.stats, read_file, NULL, &err))
+			status = (args.bars ? kmap_bars(&args, &err)
+					    : kmap_print(&args, stdout, args.stats, kmap_read_file, NULL, &err))
 					 ? fail(&err)
 					 : EXIT_OK;
 			pager_end();

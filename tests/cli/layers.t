@@ -41,7 +41,8 @@ rooms()
 	stap session: decode module tapset event os base
 	perf faults: event os base
 	cmd common: capture faults user text dat assemble record session live view refault model event os base
-	cmd commands: common capture tracefs assemble session module compare plot symbol view simulate reference objects refault model event os base
+	cmd kmap: common module plot symbol objects event base
+	cmd commands: kmap common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
 	END
 }
 
