@@ -194,7 +194,7 @@ functions=$(nm "$program" | awk '$2 ~ /[tT]/ && $3 ~ /^(make|make_pipe|make_even
 	printf '5.000001000 alloc pid=1 tid=1 site=%x func="main+0x5" ptr=100000 size=8 allocated=8 cache="a"\n' 0x12345
 	printf '5.000001001 alloc pid=1 tid=1 site=%x func="of_a_module+0x5" ptr=101000 size=8 allocated=8 cache="a"\n' 0x201234
 } >"$T/lines"
-if [ -e /usr/lib/x86_64-linux-gnu/libdw.so.1 ] || ldconfig -p | grep -q 'libdw\.so\.1'; then
+if compgen -G '/usr/lib/*/libdw.so.1' >/dev/null || ldconfig -p | grep -q 'libdw\.so\.1'; then
 	"$PFSCOPE" kmap --symbols --vmlinux "$program" "$T/lines" | sed -nE 's/^([a-z_]+\+0x[0-9a-f]+) \((.*)\),1,.*/\1 \2/p' >"$T/ours"
 	while read -r start name; do
 		for off in 5 9 14; do
