@@ -45,6 +45,7 @@ const struct pfs_kind_info pfs_kinds[PFS_NR_KINDS] = {
 	[PFS_FREE] = { "free", HAS(PTR), DETAIL },
 	[PFS_WATCH] = { "watch", HAS(PTR) | HAS(OFF) | HAS(LEN), PFS_KIND_FILTERED },
 	[PFS_STACK] = { "stack", HAS(PTR) | HAS(FRAMES), DETAIL },
+	[PFS_FRAMES] = { "frames", HAS(STACK) | HAS(FRAMES), PFS_KIND_THREAD },
 	[PFS_LOST] = { "lost", 0, PFS_KIND_RECORDING },
 	[PFS_NOTE] = { "note", HAS(KEY) | HAS(VALUE), PFS_KIND_RECORDING },
 	[PFS_TRACE] = { "trace", HAS(KEY), PFS_KIND_FILTERED },

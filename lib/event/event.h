@@ -52,9 +52,10 @@ enum pfs_kind {
 	PFS_FREE,  /* ... and freed it: ptr site func cache, or pfn order */
 	PFS_STACK, /* from where the kernel allocated that object: ptr or pfn, frames */
 	PFS_WATCH, /* from now on each access to [off, off+len) of the object at ptr is an `access`, until last=1: count */
-	PFS_LOST,  /* `count` events were lost on `cpu` since the last one there */
-	PFS_NOTE,  /* a header fact: key value */
-	PFS_TRACE, /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
+	PFS_FRAMES, /* what the number `stack` of later events stands for: frames of the process, as its layout is now */
+	PFS_LOST,   /* `count` events were lost on `cpu` since the last one there */
+	PFS_NOTE,   /* a header fact: key value */
+	PFS_TRACE,  /* a trace event that pfscope does not decode: key (its name) value (its fields as text) */
 	PFS_NR_KINDS,
 };
 
@@ -218,6 +219,7 @@ enum {
 	F(SIZE, size, U64, size, NULL) \
 	F(ALLOCATED, allocated, U64, allocated, NULL) \
 	F(CACHE, cache, STR, cache, NULL) \
+	F(STACK, stack, U64, stack, NULL) \
 	F(FRAMES, frames, STR, frames, NULL) \
 	F(KEY, key, STR, key, NULL) \
 	F(VALUE, value, STR, value, NULL) \
@@ -278,8 +280,12 @@ struct pfs_event {
 	const char *comm;
 	const char *func; /* the site as function+0xoffset */
 	const char *cache;
-	const char *
-		frames; /* "alloc_pipe_info+0x88;create_pipe_files+0x40": the innermost first; 0x and an address if unknown */
+	/*
+	 * "do_user_addr_fault+0x1c;0x55d0c0de1139;...": the innermost first; 0x and an address in user mode, or of no known
+	 * function; "..." at the end: more were not recorded.
+	 */
+	const char *frames;
+	uint64_t stack; /* number of the stack, defined by a `frames` before; never 0 */
 	const char *key, *value;
 	const char *name; /* path or [heap], [stack], ...; "" is known to be anonymous */
 };

@@ -16,6 +16,7 @@ rooms()
 	lib os: base
 	lib event: base
 	lib model: event base
+	lib stack: model base
 	lib reference: model event base
 	lib simulate: reference base
 	lib view: simulate reference model event base

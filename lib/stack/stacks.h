@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks of faults. A `frames` event gives a number to the frames of a process, and its faults have that number. Where each
+ * frame lies is looked up when the number is defined, in the layout of that moment: it may be another one later.
+ */
+#ifndef PFS_STACKS_H
+#define PFS_STACKS_H
+
+#include "model/model.h"
+
+struct pfs_frame {
+	uint64_t addr;	  /* in user mode, or of no known function; else 0 */
+	const char *func; /* of the kernel, "do_user_addr_fault+0x1c"; NULL: addr has it */
+	const char *name; /* of the region there (pfs_region_name()): "" is anonymous; NULL: unknown */
+	uint64_t off;	  /* of addr in the file, bytes */
+	uint64_t ino;	  /* its file; 0 and dev 0: it has none, or it is unknown */
+	uint32_t dev;
+	bool call; /* addr is where a call returns: what called is the instruction before it */
+};
+
+struct pfs_stack {
+	uint64_t nr;
+	int32_t pid; /* of its process; 0: unknown */
+	bool cut;    /* more frames were not recorded */
+	uint32_t nr_frames;
+	struct pfs_frame frames[]; /* the innermost first; their strings are those of the stacks */
+};
+
+/* All stacks of a recording. */
+struct pfs_stacks;
+
+struct pfs_stacks *pfs_stacks_new(void); /* NULL: no memory */
+void pfs_stacks_free(struct pfs_stacks *stacks);
+
+/* Receives each event, and its outcome in the model; takes those that define a stack. 0 or -ENOMEM. */
+int pfs_stacks_event(struct pfs_stacks *stacks, const struct pfs_event *ev, const struct pfs_outcome *outcome);
+
+/* The stack of that number; NULL: it was not defined so far. It lives as long as the stacks. */
+const struct pfs_stack *pfs_stacks_find(const struct pfs_stacks *stacks, uint64_t nr);
+
+#endif
