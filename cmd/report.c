@@ -2,6 +2,7 @@
 /*
  * pfscope report: prints tables, and compares a recording with the kernel's own counts.
  */
+#include "classes/classes.h"
 #include "common/command.h"
 #include "common/reading.h"
 
@@ -13,7 +14,7 @@ enum { OPT_CHECK = 0x600, OPT_BY, OPT_TOP };
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
 	  "Compare the faults with the kernel's own counts and explain each difference (recordings made by `run')", 1 },
-	{ "by", OPT_BY, "LIST", 0, "Only these tables: `file', `process', `region', `thread'", 1 },
+	{ "by", OPT_BY, "LIST", 0, "Only these tables: `file', `process', `region', `thread', `class'", 1 },
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
 	FORMAT_OPTIONS,
@@ -24,7 +25,7 @@ static void parse_by(struct view_args *view, char *list, struct argp_state *stat
 {
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
 		view->by |= 1U << option_word(state, "by", word, pfs_report_tables, PFS_NR_REPORT_TABLES,
-					      "file, process, region or thread");
+					      "file, process, region, thread or class");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -55,11 +56,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = READING_ARGP(
 	options, parse, reading_children,
-	"Print tables of a recording by file, by process, by region and, on request, by thread: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
+	"Print tables of a recording by file, by process, by region and, on request, by thread and by class: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
 	"  pfscope report --by file,region --top 10 py.dat\n"
-	"  pfscope report --by thread py.dat\n"
+	"  pfscope report --by class py.dat  what the kernel had to do\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
@@ -68,17 +69,25 @@ static const struct argp argp = READING_ARGP(
 static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	struct pfs_report_threads *threads = NULL;
-	int ret;
+	struct pfs_classes *classes = NULL;
+	int ret = 0;
 
 	if (args->view.by & PFS_REPORT_BY_THREAD) {
-		threads = pfs_report_threads_new(&args->view.filter);
-		if (!threads)
-			return pfs_err_set(err, -ENOMEM, "no memory for the threads");
-		pipeline_observe(p, pfs_report_threads_observer(threads));
-		args->view.threads = threads;
+		args->view.threads = threads = pfs_report_threads_new(&args->view.filter);
+		if (threads)
+			pipeline_observe(p, pfs_report_threads_observer(threads));
+		ret = threads ? ret : -ENOMEM;
 	}
-	ret = reading_draw(args, p, err);
+	if (args->view.by & PFS_REPORT_BY_CLASS) {
+		pfs_model_track_presence(p->model);
+		args->view.classes = classes = pfs_classes_new(p->model, &args->view.filter);
+		if (classes)
+			pipeline_observe(p, pfs_classes_observer(classes));
+		ret = classes ? ret : -ENOMEM;
+	}
+	ret = ret ? pfs_err_set(err, ret, "no memory for the tables") : reading_draw(args, p, err);
 	pfs_report_threads_free(threads);
+	pfs_classes_free(classes);
 	return ret;
 }
 

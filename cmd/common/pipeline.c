@@ -68,9 +68,37 @@ void pipeline_fini(struct pipeline *p)
 	pfs_model_free(p->model);
 }
 
+/* ---- several observers ---- */
+
+static int pass_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	struct pipeline *p = ctx;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < p->nr_observers; i++)
+		err = p->observers[i].event(p->observers[i].ctx, ev, outcome);
+	return err;
+}
+
+static int pass_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
+{
+	struct pipeline *p = ctx;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < p->nr_observers; i++)
+		err = p->observers[i].faults(p->observers[i].ctx, run, outcome);
+	return err;
+}
+
 void pipeline_observe(struct pipeline *p, struct pfs_observer observer)
 {
-	p->observer = observer;
+	bool runs = true;
+
+	p->observers[p->nr_observers++] = observer;
+	for (unsigned int i = 0; i < p->nr_observers; i++)
+		runs &= !!p->observers[i].faults;
+	p->observer =
+		p->nr_observers == 1 ? observer : (struct pfs_observer){ pass_event, runs ? pass_faults : NULL, p };
 }
 
 struct pfs_sink pipeline_sink(struct pipeline *p)

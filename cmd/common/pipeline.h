@@ -10,13 +10,17 @@
 #include "model/filter.h"
 #include "model/model.h"
 
+enum { PIPELINE_MAX_OBSERVERS = 4 };
+
 struct pipeline {
 	struct pfs_model *model;
 	const struct pfs_filter *filter;
 	struct pfs_export *export;    /* or NULL */
 	struct pfs_sink writer;	      /* the export's */
 	uint64_t nr_written;	      /* events and runs of faults, without notes */
-	struct pfs_observer observer; /* passes events to the writer, or is another one; of zeroes: none */
+	struct pfs_observer observer; /* passes events to the writer, or to those below; of zeroes: none */
+	struct pfs_observer observers[PIPELINE_MAX_OBSERVERS];
+	unsigned int nr_observers;
 };
 
 /* filter is borrowed. Events are also written to `out` in that form. 0 or -ENOMEM with err set. */
@@ -24,7 +28,7 @@ int pipeline_init(struct pipeline *p, const struct pfs_filter *filter, enum pfs_
 		  struct pfs_err *err);
 void pipeline_fini(struct pipeline *p);
 
-/* Every event that passes the filter goes there after the model, instead of being written. */
+/* Every event that passes the filter goes there, too, after the model, instead of being written. */
 void pipeline_observe(struct pipeline *p, struct pfs_observer observer);
 
 /* The sink of the whole. It returns -ECANCELED when nothing more is wanted. */

@@ -181,6 +181,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.filter = &args->filter,
 		.whole = args->whole,
 		.threads = args->threads,
+		.classes = args->classes,
 		.out = out,
 		.terminal = isatty(terminal),
 		.width = args->width ? args->width : pfs_term_width(terminal),

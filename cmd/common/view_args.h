@@ -26,6 +26,7 @@ struct view_args {
 	struct pfs_filter filter;
 	const struct pfs_model *whole;		  /* of struct pfs_view_options, */
 	const struct pfs_report_threads *threads; /* and this */
+	const struct pfs_classes *classes;	  /* of report --by class */
 };
 
 /* Children for a command's argp; their input is a struct view_args. */

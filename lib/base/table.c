@@ -65,6 +65,11 @@ static struct cell *cell_add(struct pfs_table *table, struct cell content)
 	return cell;
 }
 
+void pfs_table_fail(struct pfs_table *table)
+{
+	table->error = -ENOMEM;
+}
+
 void pfs_table_known(struct pfs_table *table, bool known, uint64_t number)
 {
 	cell_add(table, (struct cell){ .number = known ? number : 0, .missing = !known });

@@ -47,6 +47,7 @@ void pfs_table_free(struct pfs_table *table);
 void pfs_table_number(struct pfs_table *table, uint64_t number);
 void pfs_table_word(struct pfs_table *table, const char *word);
 void pfs_table_missing(struct pfs_table *table);
+void pfs_table_fail(struct pfs_table *table); /* there was no memory for its rows: it is incomplete */
 void pfs_table_known(struct pfs_table *table, bool known, uint64_t number); /* missing if it is not known */
 void pfs_table_array(struct pfs_table *table, const uint64_t *numbers, size_t nr);
 

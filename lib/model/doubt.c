@@ -65,6 +65,13 @@ static enum pages_in pages_in_file(const struct doubt_settings *s, uint32_t dev)
 	return ON_DISK;
 }
 
+bool pfs_model_in_memory(const struct pfs_model *model, uint32_t dev)
+{
+	enum pages_in where = pages_in_file(&model->priv->huge, dev);
+
+	return where == IN_MEMORY || where == IN_MEMORY_SMALL;
+}
+
 bool doubt_is_small(const struct pfs_model *model, uint32_t dev)
 {
 	return pages_in_file(&model->priv->huge, dev) == IN_MEMORY_SMALL;

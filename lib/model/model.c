@@ -159,6 +159,11 @@ const char *pfs_model_polled(const struct pfs_model *model)
 		       : NULL;
 }
 
+bool pfs_model_is_x86(const struct pfs_model *model)
+{
+	return model->priv->x86;
+}
+
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact)
 {
 	const char *value = pfs_model_note(model, pfs_note_key(key));

@@ -263,6 +263,8 @@ struct pfs_outcome {
 	struct pfs_space *space;
 	struct pfs_region *region; /* of a fault or an access, or the stack that grew; NULL: unknown */
 	enum pfs_fate fate;	   /* of a fault */
+	uint32_t
+		before; /* of a single fault: what its page had before (PFS_PAGE_*, enum pfs_presence); presence is tracked */
 	bool muted; /* a filter hides the touches of this thread now, or the event is of no fault of it */
 };
 
@@ -301,6 +303,13 @@ static inline bool pfs_region_is_file(const struct pfs_region *region)
 
 /* Whether huge pages may replace the pages of the region's file, which unmaps them. */
 bool pfs_model_may_collapse(const struct pfs_model *model, const struct pfs_region *region);
+
+/* Whether error codes of faults are those of x86. */
+bool pfs_model_is_x86(const struct pfs_model *model);
+
+/* Whether the recording says that this file system is one in memory: shared memory, or tmpfs. */
+bool pfs_model_in_memory(const struct pfs_model *model, uint32_t dev);
+
 /* Whether a write makes a private page. */
 static inline bool pfs_region_copies(const struct pfs_region *region)
 {

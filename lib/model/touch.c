@@ -328,6 +328,8 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 		return faults.nr;
 	}
 	pages = pfs_space_pages(space, region);
+	if (pages && model->priv->presence)
+		outcome->before = pfs_pages_flags(pages, batch->addr[0]) | presence_at(space, batch->addr[0]);
 	if (!pages || doubt_faults(model, thread, space, outcome->region, batch, faults.nr) ||
 	    pfs_pages_faults(pages, &faults))
 		return -ENOMEM;

@@ -5,6 +5,7 @@
  */
 #include "view/report.h"
 
+#include "classes/classes.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -306,6 +307,16 @@ static bool has_threads(const struct pfs_report_lines *g)
 	return g->options->threads;
 }
 
+static void fill_classes(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	pfs_classes_table(g->options->classes, table, g->options->format == PFS_VIEW_TEXT, g->options->wide);
+}
+
+static bool has_classes(const struct pfs_report_lines *g)
+{
+	return g->options->classes;
+}
+
 static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
 {
 	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
@@ -456,13 +467,14 @@ static const struct section sections[] = {
 	{ "process", "By process", process_columns, fill_processes, NULL },
 	{ "region", "By region", region_columns, fill_regions, NULL },
 	{ "thread", "By thread", thread_columns, fill_threads, has_threads },
+	{ "class", "By class", pfs_classes_columns, fill_classes, has_classes },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
 	{ "not_told", "Not reported", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region", "thread" };
+const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region", "thread", "class" };
 
 static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {

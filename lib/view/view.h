@@ -41,6 +41,7 @@ struct pfs_view_options {
 	const char *file;	     /* the recording, as a shell reads it; NULL: none that can be read again */
 	const struct pfs_filter *filter;	  /* NULL: everything */
 	const struct pfs_report_threads *threads; /* of a report by thread; NULL: none */
+	const struct pfs_classes *classes;	  /* of a report by class; NULL: none */
 	const struct pfs_model *whole;		  /* without the filter; NULL: the same model, or it is not known */
 };
 
@@ -61,8 +62,8 @@ extern const struct pfs_view pfs_views[];
 /* The view of that name, or NULL. */
 const struct pfs_view *pfs_view_find(const char *name);
 
-/* The words of --by of a report. The last one needs the counts below. */
-enum { PFS_NR_REPORT_TABLES = 4, PFS_REPORT_BY_THREAD = 1 << 3 };
+/* The words of --by of a report. The last ones need observers. */
+enum { PFS_NR_REPORT_TABLES = 5, PFS_REPORT_BY_THREAD = 1 << 3, PFS_REPORT_BY_CLASS = 1 << 4 };
 extern const char *const pfs_report_tables[PFS_NR_REPORT_TABLES];
 
 /*

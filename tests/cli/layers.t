@@ -17,9 +17,10 @@ rooms()
 	lib event: base
 	lib model: event base
 	lib stack: model base
+	lib classes: model base
 	lib reference: model event base
 	lib simulate: reference base
-	lib view: simulate reference model event base
+	lib view: classes simulate reference model event base
 	lib compare: view model event base
 	lib live: view model base
 	lib symbol: os base
@@ -43,7 +44,7 @@ rooms()
 	perf faults: event os base
 	cmd common: capture faults user text dat assemble record session live view refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: kmap common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
+	cmd commands: classes kmap common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
 	END
 }
 
