@@ -43,31 +43,41 @@ const struct pfs_stack *pfs_stacks_find(const struct pfs_stacks *stacks, uint64_
 	return found ? &found->stack : NULL;
 }
 
-/* Where the address lies. 0 or -ENOMEM. */
-static int place(struct pfs_stacks *stacks, struct pfs_space *space, struct pfs_frame *frame)
+/* Where the address lies; its name is the model's. */
+static void place(struct pfs_space *space, struct pfs_frame *frame)
 {
 	const struct pfs_region *region = pfs_space_find(space, frame->addr - frame->call);
-	const char *name = region ? pfs_region_name(space, region) : NULL;
 
-	if (!name)
-		return 0;
-	frame->name = pfs_intern(&stacks->strings, name);
-	if (pfs_region_is_file(region) && region->have & PFS_HAS(PFS_F_OFF)) {
+	frame->name = region ? pfs_region_name(space, region) : NULL;
+	if (frame->name && pfs_region_is_file(region) && region->have & PFS_HAS(PFS_F_OFF)) {
 		frame->dev = region->dev;
 		frame->ino = region->ino;
 		frame->off = region->off + (frame->addr - region->start);
 	}
-	return frame->name ? 0 : -ENOMEM;
+}
+
+struct pfs_frame pfs_frame_of_fault(struct pfs_space *space, uint64_t ip, enum pfs_mode mode, int32_t pid)
+{
+	struct pfs_frame frame = { .addr = ip, .pid = pid };
+
+	if (mode != PFS_KERNEL)
+		place(space, &frame);
+	return frame;
 }
 
 /* "0x7f12c0de1139", or the name of a function. 0 or -ENOMEM. */
 static int parse_frame(struct pfs_stacks *stacks, struct pfs_space *space, char *text, struct pfs_frame *frame)
 {
 	uint64_t addr;
+	bool known;
 
 	if (!strncmp(text, "0x", 2) && text[2] && !*pfs_hex(text + 2, &addr)) {
 		frame->addr = addr;
-		return place(stacks, space, frame);
+		place(space, frame);
+		known = frame->name;
+		if (known)
+			frame->name = pfs_intern(&stacks->strings, frame->name);
+		return known && !frame->name ? -ENOMEM : 0;
 	}
 	frame->func = pfs_intern(&stacks->strings, text);
 	return frame->func ? 0 : -ENOMEM;
@@ -88,6 +98,7 @@ static int parse(struct pfs_stacks *stacks, struct pfs_space *space, char *text,
 			break;
 		}
 		frame->call = stack->nr_frames++ > 0;
+		frame->pid = stack->pid;
 		err = parse_frame(stacks, space, word, frame);
 	}
 	return err;

@@ -15,8 +15,15 @@ struct pfs_frame {
 	uint64_t off;	  /* of addr in the file, bytes */
 	uint64_t ino;	  /* its file; 0 and dev 0: it has none, or it is unknown */
 	uint32_t dev;
-	bool call; /* addr is where a call returns: what called is the instruction before it */
+	int32_t pid; /* of its process; 0: unknown */
+	bool call;   /* addr is where a call returns: what called is the instruction before it */
 };
+
+/*
+ * The frame of a fault's own instruction, as the layout of its process is now: what is known of a fault without a stack. Its
+ * name lives as long as the model.
+ */
+struct pfs_frame pfs_frame_of_fault(struct pfs_space *space, uint64_t ip, enum pfs_mode mode, int32_t pid);
 
 struct pfs_stack {
 	uint64_t nr;

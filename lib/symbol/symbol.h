@@ -2,8 +2,9 @@
 /*
  * symbol/: names of instructions.
  *
- *     symbol.h  functions of the files of programs
- *     lines.h   source lines of the kernel
+ *     symbolizer.h  functions and source lines of frames
+ *     symbol.h      functions of the files of programs
+ *     lines.h       source lines of the kernel
  *
  * Names of functions by their offsets in a file, from the symbol tables (.symtab, .dynsym) of an ELF file on this
  * machine. libelf reads them; it is loaded with the first file. A file that may not be the recorded one is not read.

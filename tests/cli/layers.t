@@ -23,7 +23,7 @@ rooms()
 	lib view: classes simulate reference model event base
 	lib compare: view model event base
 	lib live: view model base
-	lib symbol: os base
+	lib symbol: stack os base
 	lib plot: compare view symbol model objects event base
 	lib objects: event base
 	lib refault: os event base

@@ -51,6 +51,7 @@ static void test_where_frames_lie(void **state)
 	assert_string_equal(stack->frames[0].func, "filemap_read+0x1c");
 	assert_int_equal(stack->frames[0].addr, 0);
 	assert_false(stack->frames[0].call);
+	assert_int_equal(stack->frames[1].pid, PID);
 	assert_null(stack->frames[1].func);
 	assert_int_equal(stack->frames[1].addr, 0x400123);
 	assert_int_equal(stack->frames[1].off, 0x3123);
@@ -82,6 +83,25 @@ static void test_the_layout_of_that_moment(void **state)
 	done(&f);
 }
 
+static void test_frames_of_faults(void **state)
+{
+	struct feed f = feed_stacks();
+	struct pfs_space *space = pfs_proc_space(pfs_model_proc(f.model, PID));
+	struct pfs_frame frame = pfs_frame_of_fault(space, 0x400123, PFS_USER, PID);
+
+	assert_string_equal(frame.name, "/bin/a");
+	assert_int_equal(frame.addr, 0x400123);
+	assert_int_equal(frame.off, 0x3123);
+	assert_int_equal(frame.ino, INO);
+	assert_int_equal(frame.pid, PID);
+	assert_false(frame.call);
+	assert_null(pfs_frame_of_fault(space, 0x700000, PFS_USER, PID).name);
+	frame = pfs_frame_of_fault(space, 0xffffffff81000000, PFS_KERNEL, PID);
+	assert_null(frame.name);
+	assert_int_equal(frame.addr, 0xffffffff81000000);
+	done(&f);
+}
+
 static void test_odd_texts(void **state)
 {
 	struct feed f = feed_stacks();
@@ -105,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_where_frames_lie),
 		cmocka_unit_test(test_the_layout_of_that_moment),
+		cmocka_unit_test(test_frames_of_faults),
 		cmocka_unit_test(test_odd_texts),
 	};
 

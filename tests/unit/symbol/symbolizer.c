@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames to functions: this program's own, the kernel's recorded names, and what has none. */
+#include "support/random_event.h"
+#include "symbol/symbolizer.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static const struct pfs_symbolizer_options options;
+
+static const struct pfs_place *only(struct pfs_symbolizer *s, const struct pfs_frame *frame)
+{
+	uint32_t nr;
+	const struct pfs_place *place = pfs_symbolizer_frame(s, frame, &nr);
+
+	assert_non_null(place);
+	assert_int_equal(nr, 1);
+	assert_ptr_equal(pfs_symbolizer_frame(s, frame, &nr), place);
+	assert_true(!place->func == !!place->why);
+	return place;
+}
+
+static __attribute__((noinline)) int of_its_own(const char *s)
+{
+	return s[0] + s[1];
+}
+
+/* The frame of an address of this program, which was linked at 0 with offsets that differ from addresses, maybe. */
+static struct pfs_frame frame_here(const void *addr, char path[PATH_MAX])
+{
+	uint64_t start, end, off, at = (uintptr_t)addr;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[2 * PATH_MAX];
+	struct stat st;
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &off, path) ==
+			    4 &&
+		    at >= start && at < end)
+			break;
+	fclose(maps);
+	assert_int_equal(stat(path, &st), 0);
+	return (struct pfs_frame){ .addr = at,
+				   .name = path,
+				   .off = at - start + off,
+				   .ino = st.st_ino,
+				   .dev = major(st.st_dev) << 20 | minor(st.st_dev) };
+}
+
+static void test_this_program(void **state)
+{
+	struct pfs_symbolizer *s = pfs_symbolizer_new(&options);
+	const struct pfs_place *place;
+	char path[PATH_MAX];
+	struct pfs_frame frame = frame_here(of_its_own, path);
+
+	assert_int_equal(of_its_own("ab"), 'a' + 'b');
+	place = only(s, &frame);
+	assert_string_equal(place->func, "of_its_own");
+	assert_int_equal(place->behind, 0);
+	assert_string_equal(place->module, "symbolizer");
+	assert_string_equal(place->path, path);
+	frame.off += 3;
+	frame.call = true;
+	place = only(s, &frame);
+	assert_string_equal(place->func, "of_its_own");
+	assert_int_equal(place->behind, 3);
+	/* The instruction before the first one is another function's. */
+	frame.off -= 3;
+	place = only(s, &frame);
+	assert_true(!place->func || strcmp(place->func, "of_its_own"));
+	/* The same file by another inode is another file. */
+	frame.call = false;
+	frame.ino++;
+	place = only(s, &frame);
+	assert_null(place->func);
+	assert_string_equal(place->module, "symbolizer");
+	assert_string_equal(place->why, "another file now");
+	pfs_symbolizer_free(s);
+}
+
+static void test_the_kernel(void **state)
+{
+	struct pfs_symbolizer *s = pfs_symbolizer_new(&options);
+	const struct pfs_place *place = only(s, &(struct pfs_frame){ .func = "filemap_read+0x1c" });
+
+	assert_string_equal(place->func, "filemap_read");
+	assert_int_equal(place->behind, 0x1c);
+	assert_string_equal(place->module, "[kernel]");
+	assert_string_equal(only(s, &(struct pfs_frame){ .func = "odd" })->func, "odd");
+	place = only(s, &(struct pfs_frame){ .addr = 0xffffffff81000000 });
+	assert_null(place->func);
+	assert_string_equal(place->module, "[kernel]");
+	pfs_symbolizer_free(s);
+}
+
+static void test_memory(void **state)
+{
+	struct pfs_symbolizer *s = pfs_symbolizer_new(&options);
+
+	assert_string_equal(only(s, &(struct pfs_frame){ .addr = 0x1000, .name = "" })->module, "[anon]");
+	assert_string_equal(only(s, &(struct pfs_frame){ .addr = 0x2000, .name = "[vdso]" })->module, "[vdso]");
+	assert_null(only(s, &(struct pfs_frame){ .addr = 0x3000 })->module);
+	pfs_symbolizer_free(s);
+	pfs_symbolizer_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_this_program),
+		cmocka_unit_test(test_the_kernel),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
