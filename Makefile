@@ -14,7 +14,7 @@ BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev lib
 	zlib1g-dev uthash-dev libcairo2-dev libelf-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
-	fish xz-utils libcap2-bin linux-perf
+	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1
 LINT_DEPS  := clang-format clang-tidy shellcheck
 DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils debootstrap git
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
@@ -41,7 +41,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
-# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/symbol.c).
+# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c).
 HEADER_PKGS := cairo libelf
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.

@@ -131,7 +131,10 @@ int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plo
 		for (end = first + 1; end < sites->nr_sites && same_file(sites->sites[end].site, site); end++)
 			continue;
 		if (in_file)
-			ret = pfs_elf_symbols_read(&symbols, site->name, site->dev, site->ino, until);
+			ret = pfs_elf_symbols_read(&symbols, &(struct pfs_elf_wanted){ .path = site->name,
+										       .dev = site->dev,
+										       .ino = site->ino,
+										       .until = until });
 		if (!ret)
 			ret = look_up(sites, first, end, &symbols);
 		if (!ret)

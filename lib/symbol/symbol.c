@@ -6,20 +6,14 @@
 #include "symbol/symbol.h"
 
 #include "base/array.h"
-#include "os/smaps.h"
+#include "symbol/libelf.h"
+#include "symbol/minidebug.h"
+#include "symbol/recorded_file.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
@@ -29,83 +23,33 @@ enum {
 };
 
 struct pfs_elf_symbol {
-	uint64_t start, end; /* offsets in the file */
+	uint64_t start, end; /* addresses, as linked */
 	uint64_t reach;	     /* the furthest end of all symbols up to this one */
 	const char *name;    /* libelf's */
 	uint8_t rank;	     /* of several in one place the lowest is the name */
 };
 
-/* clang-format off */
-#define ELF_FUNCTIONS(X)									\
-	X(elf_version) X(elf_begin) X(elf_end) X(elf_kind) X(elf_getphdrnum) X(gelf_getphdr)	\
-	X(elf_nextscn) X(elf_getscn) X(gelf_getshdr) X(elf_getdata) X(gelf_getsym) X(elf_strptr)
-/* clang-format on */
-
-struct reader {
-	int fd;
+/* The file, its debug file, and its minidebuginfo: where symbols are. */
+struct part {
+	int fd; /* -1: none */
+	void *memory;
 	Elf *elf;
 	uint64_t left; /* bytes that may still be read */
-	GElf_Phdr segments[MAX_SEGMENTS];
-	unsigned int nr_segments;
-#define X(name) typeof(name) *name;
-	ELF_FUNCTIONS(X)
-#undef X
+	bool has_symtab, has_dwarf;
 };
 
-/* ---- is it the recorded file? ---- */
+enum { MAIN, DEBUG, MINI, NR_PARTS };
 
-static int is_same_file(void *ctx, const struct pfs_smap *region)
-{
-	const struct pfs_smap *mapped = ctx;
-
-	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
-}
-
-/* The kernel may report another identity for a mapping, and so in recordings, than stat() does: on overlayfs, btrfs. */
-static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
-{
-	struct pfs_smap mapped = { .dev = dev, .ino = ino };
-	FILE *maps;
-	void *at;
-	bool same;
-
-	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
-		return true;
-	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (at == MAP_FAILED)
-		return false;
-	mapped.start = (uintptr_t)at;
-	maps = fopen("/proc/self/maps", "re");
-	same = maps && pfs_smaps_read(maps, is_same_file, &mapped) == 1;
-	if (maps)
-		fclose(maps);
-	munmap(at, 1);
-	return same;
-}
-
-/* Opens the file if it is regular: to open another kind may have an effect. */
-static enum pfs_elf_symbols_state open_recorded(int *fd, uint64_t *size, const char *path, uint32_t dev, uint64_t ino,
-						struct timespec until)
-{
-	struct stat st;
-
-	if (!dev && !ino)
-		return PFS_ELF_UNKNOWN_FILE;
-	if (path[0] != '/' || stat(path, &st))
-		return PFS_ELF_NO_FILE;
-	if (!S_ISREG(st.st_mode))
-		return PFS_ELF_OTHER_FILE;
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (*fd < 0 || fstat(*fd, &st))
-		return PFS_ELF_NO_FILE;
-	if (!S_ISREG(st.st_mode) || !is_recorded(*fd, &st, dev, ino))
-		return PFS_ELF_OTHER_FILE;
-	if (until.tv_sec &&
-	    (pfs_order(st.st_ctim.tv_sec, until.tv_sec) ?: pfs_order(st.st_ctim.tv_nsec, until.tv_nsec)) > 0)
-		return PFS_ELF_CHANGED;
-	*size = st.st_size;
-	return PFS_ELF_READ;
-}
+struct reader {
+	struct pfs_libelf libelf;
+	struct part parts[NR_PARTS];
+	GElf_Phdr segments[MAX_SEGMENTS];
+	unsigned int nr_segments;
+	/* of .gnu_debuglink, .gnu_debugdata */
+	char link[256];
+	uint32_t crc;
+	Elf_Data *mini;
+};
 
 /* ---- libelf ---- */
 
@@ -116,54 +60,40 @@ static int unless_memory(struct pfs_elf_symbols *symbols, enum pfs_elf_symbols_s
 	return errno == ENOMEM ? -ENOMEM : 0;
 }
 
-/* The dynamic linker reports its reason as text only. */
-static int cannot_load(struct pfs_elf_symbols *symbols)
-{
-	const char *why = dlerror();
-
-	symbols->state = PFS_ELF_NO_LIBRARY;
-	return why && strstr(why, "memory") ? -ENOMEM : 0;
-}
-
-static int load(struct pfs_elf_symbols *symbols, struct reader *r)
-{
-	void *library = dlopen("libelf.so.1", RTLD_NOW | RTLD_NODELETE);
-
-	if (!library)
-		return cannot_load(symbols);
-#define X(name)                                          \
-	r->name = (typeof(name) *)dlsym(library, #name); \
-	if (!r->name)                                    \
-		return cannot_load(symbols);
-	ELF_FUNCTIONS(X)
-#undef X
-	return 0;
-}
-
 /* ---- symbols ---- */
 
 /* Finds the segments that hold code. */
 static void find_segments(struct reader *r)
 {
+	Elf *elf = r->parts[MAIN].elf;
 	GElf_Phdr p;
 	size_t nr;
 
-	if (r->elf_getphdrnum(r->elf, &nr))
+	if (r->libelf.elf_getphdrnum(elf, &nr))
 		return;
-	for (size_t i = 0; i < nr && r->nr_segments < MAX_SEGMENTS && r->gelf_getphdr(r->elf, i, &p); i++)
+	for (size_t i = 0; i < nr && r->nr_segments < MAX_SEGMENTS && r->libelf.gelf_getphdr(elf, i, &p); i++)
 		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
 			r->segments[r->nr_segments++] = p;
 }
 
-/* The offset in the file of an address of code. False: the file has no code there. */
-static bool offset_of(const struct reader *r, uint64_t addr, uint64_t *off)
+static bool is_code(const struct reader *r, uint64_t addr)
 {
-	for (unsigned int i = 0; i < r->nr_segments; i++) {
+	for (unsigned int i = 0; i < r->nr_segments; i++)
+		if (addr >= r->segments[i].p_vaddr && addr - r->segments[i].p_vaddr < r->segments[i].p_filesz)
+			return true;
+	return false;
+}
+
+bool pfs_elf_symbols_address(const struct pfs_elf_symbols *symbols, uint64_t off, uint64_t *addr)
+{
+	const struct reader *r = symbols->reader;
+
+	for (unsigned int i = 0; r && i < r->nr_segments; i++) {
 		const GElf_Phdr *p = &r->segments[i];
 
-		if (addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz)
+		if (off < p->p_offset || off - p->p_offset >= p->p_filesz)
 			continue;
-		*off = p->p_offset + (addr - p->p_vaddr);
+		*addr = p->p_vaddr + (off - p->p_offset);
 		return true;
 	}
 	return false;
@@ -179,17 +109,19 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 	return (binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 16 : 32) + underscores;
 }
 
-static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r, const GElf_Sym *sym, size_t strings)
+static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r, Elf *elf, const GElf_Sym *sym,
+			size_t strings)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	struct pfs_elf_symbol symbol, *added;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym->st_size || sym->st_shndx == SHN_UNDEF ||
-	    !offset_of(r, sym->st_value, &symbol.start))
+	    !is_code(r, sym->st_value))
 		return 0;
-	symbol.name = r->elf_strptr(r->elf, strings, sym->st_name);
+	symbol.name = r->libelf.elf_strptr(elf, strings, sym->st_name);
 	if (!symbol.name || !symbol.name[0])
 		return 0;
+	symbol.start = sym->st_value;
 	symbol.end = symbol.start + sym->st_size;
 	symbol.rank = rank_of(sym, symbol.name);
 	if (symbol.end <= symbol.start)
@@ -202,44 +134,78 @@ static int add_function(struct pfs_elf_symbols *symbols, const struct reader *r,
 }
 
 /* Is the section no longer than the file has bytes that were not read yet? */
-static bool may_read(struct reader *r, const GElf_Shdr *section)
+static bool may_read(struct part *part, const GElf_Shdr *section)
 {
-	if (section->sh_flags & SHF_COMPRESSED || section->sh_size > r->left)
+	if (section->sh_flags & SHF_COMPRESSED || section->sh_size > part->left)
 		return false;
-	r->left -= section->sh_size;
+	part->left -= section->sh_size;
 	return true;
 }
 
-static int read_table(struct pfs_elf_symbols *symbols, struct reader *r, Elf_Scn *section, const GElf_Shdr *header)
+static int read_table(struct pfs_elf_symbols *symbols, struct reader *r, struct part *part, Elf_Scn *section,
+		      const GElf_Shdr *header)
 {
-	Elf_Scn *strings = r->elf_getscn(r->elf, header->sh_link);
+	Elf_Scn *strings = r->libelf.elf_getscn(part->elf, header->sh_link);
 	GElf_Shdr strings_header;
 	Elf_Data *data;
 	GElf_Sym sym;
 	int ret = 0;
 
-	if (!strings || !r->gelf_getshdr(strings, &strings_header) || !may_read(r, header) ||
-	    !may_read(r, &strings_header)) {
+	if (!strings || !r->libelf.gelf_getshdr(strings, &strings_header) || !may_read(part, header) ||
+	    !may_read(part, &strings_header)) {
 		symbols->state = PFS_ELF_DAMAGED;
 		return 0;
 	}
-	data = r->elf_getdata(section, NULL);
-	if (!data || !r->elf_getdata(strings, NULL))
+	data = r->libelf.elf_getdata(section, NULL);
+	if (!data || !r->libelf.elf_getdata(strings, NULL))
 		return unless_memory(symbols, PFS_ELF_DAMAGED);
-	for (int i = 0; !ret && r->gelf_getsym(data, i, &sym); i++)
-		ret = add_function(symbols, r, &sym, header->sh_link);
+	for (int i = 0; !ret && r->libelf.gelf_getsym(data, i, &sym); i++)
+		ret = add_function(symbols, r, part->elf, &sym, header->sh_link);
 	return ret;
 }
 
-static int read_tables(struct pfs_elf_symbols *symbols, struct reader *r)
+/* Notes what else names functions of the file, by the section's name. */
+static void look_at_section(struct reader *r, struct part *part, Elf_Scn *section, const GElf_Shdr *header)
+{
+	size_t names, link;
+	const char *name = r->libelf.elf_getshdrstrndx(part->elf, &names)
+				   ? NULL
+				   : r->libelf.elf_strptr(part->elf, names, header->sh_name);
+	Elf_Data *data;
+
+	if (!name)
+		return;
+	if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
+		part->has_dwarf = header->sh_type != SHT_NOBITS;
+	if ((strcmp(name, ".gnu_debuglink") && strcmp(name, ".gnu_debugdata")) || part != &r->parts[MAIN] ||
+	    !may_read(part, header) || !(data = r->libelf.elf_getdata(section, NULL)) || !data->d_buf)
+		return;
+	if (!strcmp(name, ".gnu_debugdata")) {
+		r->mini = data;
+		return;
+	}
+	/* A name, padded to 4 bytes, and a checksum. */
+	link = strnlen(data->d_buf, data->d_size);
+	if (link >= sizeof(r->link) || (link | 3) + 1 + sizeof(r->crc) > data->d_size)
+		return;
+	memcpy(r->link, data->d_buf, link + 1);
+	memcpy(&r->crc, (char *)data->d_buf + (link | 3) + 1, sizeof(r->crc));
+}
+
+static int read_tables(struct pfs_elf_symbols *symbols, struct reader *r, struct part *part)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int ret = 0;
 
-	while (!ret && (section = r->elf_nextscn(r->elf, section)) && r->gelf_getshdr(section, &header))
+	while (!ret && (section = r->libelf.elf_nextscn(part->elf, section)) &&
+	       r->libelf.gelf_getshdr(section, &header)) {
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
-			ret = read_table(symbols, r, section, &header);
+			ret = read_table(symbols, r, part, section, &header);
+		else
+			look_at_section(r, part, section, &header);
+		part->has_symtab |= header.sh_type == SHT_SYMTAB;
+	}
 	return ret;
 }
 
@@ -264,66 +230,145 @@ static void sort(struct pfs_elf_symbols *symbols)
 	}
 }
 
-static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r)
+/* Of the debug file or the minidebuginfo: what is wrong with it costs its symbols only. */
+static int read_other(struct pfs_elf_symbols *symbols, struct reader *r, struct part *part)
 {
-	int ret = load(symbols, r);
+	int ret = 0;
 
-	if (ret || symbols->state)
-		return ret;
-	r->elf_version(EV_CURRENT);
+	if (part->elf && r->libelf.elf_kind(part->elf) == ELF_K_ELF)
+		ret = read_tables(symbols, r, part);
+	symbols->state = PFS_ELF_READ;
+	return ret;
+}
+
+static void limit(struct part *part)
+{
+	struct stat st;
+
+	part->left = part->fd >= 0 && !fstat(part->fd, &st) ? st.st_size : 0;
+	if (part->left > MAX_BYTES)
+		part->left = MAX_BYTES;
+}
+
+static int read_debug_file(struct pfs_elf_symbols *symbols, struct reader *r, const struct pfs_elf_wanted *wanted)
+{
+	struct part *part = &r->parts[DEBUG];
+
+	if (r->parts[MAIN].has_symtab && r->parts[MAIN].has_dwarf)
+		return 0;
+	part->fd = pfs_debug_file_by_id(wanted->files, symbols->build_id.hex);
+	if (part->fd < 0)
+		part->fd = pfs_debug_file_by_link(wanted->files, wanted->path, r->link, r->crc);
+	if (part->fd < 0)
+		return 0;
+	limit(part);
+	part->elf = r->libelf.elf_begin(part->fd, ELF_C_READ, NULL);
+	return read_other(symbols, r, part);
+}
+
+static int read_minidebug(struct pfs_elf_symbols *symbols, struct reader *r)
+{
+	struct part *part = &r->parts[MINI];
+	size_t len;
+
+	if (!r->mini || r->parts[MAIN].has_symtab || r->parts[DEBUG].has_symtab)
+		return 0;
+	part->memory = pfs_minidebug_unpack(r->mini->d_buf, r->mini->d_size, &len);
+	if (!part->memory)
+		return 0;
+	part->left = len;
+	part->elf = r->libelf.elf_memory(part->memory, len);
+	return read_other(symbols, r, part);
+}
+
+static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r, const struct pfs_elf_wanted *wanted)
+{
+	struct part *part = &r->parts[MAIN];
+	int ret = pfs_libelf_load(&r->libelf);
+
+	if (ret) {
+		symbols->state = PFS_ELF_NO_LIBRARY;
+		return ret == -ENOMEM ? ret : 0;
+	}
 	errno = 0;
-	r->elf = r->elf_begin(r->fd, ELF_C_READ, NULL);
-	if (!r->elf)
+	part->elf = r->libelf.elf_begin(part->fd, ELF_C_READ, NULL);
+	if (!part->elf)
 		return unless_memory(symbols, PFS_ELF_DAMAGED);
-	if (r->elf_kind(r->elf) != ELF_K_ELF) {
+	if (r->libelf.elf_kind(part->elf) != ELF_K_ELF) {
 		symbols->state = PFS_ELF_NO_ELF;
 		return 0;
 	}
 	find_segments(r);
-	ret = read_tables(symbols, r);
+	ret = read_tables(symbols, r, part);
 	if (!ret) /* libelf ends at the section for which it has no memory */
 		ret = unless_memory(symbols, symbols->state);
+	if (!ret && !symbols->state)
+		ret = read_debug_file(symbols, r, wanted) ?: read_minidebug(symbols, r);
 	sort(symbols);
 	return ret;
 }
 
-int pfs_elf_symbols_read(struct pfs_elf_symbols *symbols, const char *path, uint32_t dev, uint64_t ino,
-			 struct timespec until)
+int pfs_elf_symbols_read(struct pfs_elf_symbols *symbols, const struct pfs_elf_wanted *wanted)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 
 	*symbols = (struct pfs_elf_symbols){ .reader = r };
 	if (!r)
 		return -ENOMEM;
-	r->fd = -1;
-	symbols->state = open_recorded(&r->fd, &r->left, path, dev, ino, until);
-	if (r->left > MAX_BYTES)
-		r->left = MAX_BYTES;
-	return symbols->state ? 0 : read_elf(symbols, r);
+	for (int i = 0; i < NR_PARTS; i++)
+		r->parts[i].fd = -1;
+	r->parts[MAIN].fd = pfs_recorded_file_open(wanted, &symbols->build_id, &symbols->state);
+	limit(&r->parts[MAIN]);
+	return symbols->state ? 0 : read_elf(symbols, r, wanted);
 }
 
 void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols)
 {
 	struct reader *r = symbols->reader;
 
-	if (r && r->elf)
-		r->elf_end(r->elf);
-	if (r && r->fd >= 0)
-		close(r->fd);
+	for (int i = 0; r && i < NR_PARTS; i++) {
+		if (r->parts[i].elf)
+			r->libelf.elf_end(r->parts[i].elf);
+		if (r->parts[i].fd >= 0)
+			close(r->parts[i].fd);
+		free(r->parts[i].memory);
+	}
 	free(r);
 	free(symbols->symbols);
 	*symbols = (struct pfs_elf_symbols){ 0 };
 }
 
+int pfs_elf_symbols_debug_fd(const struct pfs_elf_symbols *symbols)
+{
+	const struct reader *r = symbols->reader;
+
+	for (int i = MAIN; r && i <= DEBUG; i++)
+		if (r->parts[i].has_dwarf)
+			return r->parts[i].fd;
+	return -1;
+}
+
+void pfs_elf_symbols_files(const struct pfs_elf_symbols *symbols, int *elf_fd, int *debug_fd)
+{
+	const struct reader *r = symbols->reader;
+
+	*elf_fd = r ? r->parts[MAIN].fd : -1;
+	*debug_fd = r ? r->parts[DEBUG].fd : -1;
+}
+
 const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t off, uint64_t *behind)
 {
-	uint32_t low = pfs_lower_bound(symbols->nr_symbols, i, symbols->symbols[i].start <= off), nested = 0;
+	uint32_t low, nested = 0;
+	uint64_t addr;
 
+	if (!pfs_elf_symbols_address(symbols, off, &addr))
+		return NULL;
+	low = pfs_lower_bound(symbols->nr_symbols, i, symbols->symbols[i].start <= addr);
 	/* Of functions in each other the innermost. */
-	while (low-- && symbols->symbols[low].reach > off && nested++ < MAX_NESTED) {
-		if (symbols->symbols[low].end <= off)
+	while (low-- && symbols->symbols[low].reach > addr && nested++ < MAX_NESTED) {
+		if (symbols->symbols[low].end <= addr)
 			continue;
-		*behind = off - symbols->symbols[low].start;
+		*behind = addr - symbols->symbols[low].start;
 		return symbols->symbols[low].name;
 	}
 	return NULL;
@@ -332,10 +377,15 @@ const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t
 const char *pfs_elf_symbols_text(enum pfs_elf_symbols_state state)
 {
 	static const char *const texts[] = {
-		[PFS_ELF_READ] = "no symbol there",	 [PFS_ELF_UNKNOWN_FILE] = "no inode was recorded",
-		[PFS_ELF_NO_FILE] = "no such file here", [PFS_ELF_OTHER_FILE] = "another file now",
-		[PFS_ELF_CHANGED] = "changed since",	 [PFS_ELF_NO_ELF] = "no ELF file",
-		[PFS_ELF_DAMAGED] = "damaged symbols",	 [PFS_ELF_NO_LIBRARY] = "libelf is not installed",
+		[PFS_ELF_READ] = "no symbol there",
+		[PFS_ELF_UNKNOWN_FILE] = "no inode was recorded",
+		[PFS_ELF_NO_FILE] = "no such file here",
+		[PFS_ELF_OTHER_FILE] = "another file now",
+		[PFS_ELF_CHANGED] = "changed since",
+		[PFS_ELF_OTHER_BUILD] = "another build-id now",
+		[PFS_ELF_NO_ELF] = "no ELF file",
+		[PFS_ELF_DAMAGED] = "damaged symbols",
+		[PFS_ELF_NO_LIBRARY] = "libelf is not installed",
 	};
 
 	return texts[state];

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See symbolizer.h. Each file is opened once, and each of its instructions looked up once.
+ * See symbolizer.h. Each file is opened once, and each of its instructions looked up once. What may break a library that
+ * reads it is read in a child (guard.h).
  */
 #include "symbol/symbolizer.h"
 
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "symbol/demangle.h"
+#include "symbol/dwarf.h"
+#include "symbol/guard.h"
+#include "symbol/perf_map.h"
 #include "symbol/symbol.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What frames lie in: a file, memory that is called so, or the kernel. Strings are interned. */
+enum { MAX_PLACES = 64, MAX_STRING = 4096 };
+
+/* What frames lie in: a file, or memory that is called so. Strings are interned. */
 struct module_key {
-	const char *name; /* of the region; NULL: unknown, or the kernel */
-	uint64_t ino;
-	uint64_t dev;
+	const char *name; /* of the region; NULL: unknown */
+	uint64_t ino, dev;
 };
 
 struct module {
@@ -25,11 +32,14 @@ struct module {
 	UT_hash_handle hh;
 	bool opened;
 	struct pfs_elf_symbols symbols;
+	struct pfs_guard lines; /* reads the debug information */
+	const char *build_id;
 };
 
 struct site_key {
 	const struct module *module; /* NULL: the kernel */
 	uint64_t at;		     /* offset in the file; address; in the kernel the name, interned */
+	uint64_t pid;		     /* of memory */
 	uint64_t call;
 };
 
@@ -41,11 +51,40 @@ struct site {
 	struct pfs_place one;
 };
 
+struct file_id {
+	uint64_t dev, ino;
+};
+
+struct recorded_id {
+	struct file_id key;
+	UT_hash_handle hh;
+	const char *build_id;
+};
+
+/* Mangled to demangled, both interned. */
+struct function_name {
+	const char *key;
+	UT_hash_handle hh;
+	const char *name;
+};
+
+struct process {
+	int32_t key;
+	UT_hash_handle hh;
+	bool read;
+	struct pfs_perf_map map;
+};
+
 struct pfs_symbolizer {
 	struct pfs_symbolizer_options options;
 	struct pfs_intern *strings;
 	struct module *modules;
 	struct site *sites;
+	struct recorded_id *build_ids;
+	struct function_name *names;
+	struct process *processes;
+	struct pfs_demangler demangler;
+	char answer[PFS_GUARD_MAX + 1];
 };
 
 struct pfs_symbolizer *pfs_symbolizer_new(const struct pfs_symbolizer_options *options)
@@ -61,12 +100,14 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s)
 {
 	struct module *module, *next_module;
 	struct site *site, *next_site;
+	struct process *process, *next_process;
 
 	if (!s)
 		return;
 	HASH_ITER (hh, s->modules, module, next_module) {
 		HASH_DEL(s->modules, module);
 		pfs_elf_symbols_fini(&module->symbols);
+		pfs_guard_end(&module->lines);
 		free(module);
 	}
 	HASH_ITER (hh, s->sites, site, next_site) {
@@ -75,8 +116,39 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s)
 			free(site->places);
 		free(site);
 	}
+	HASH_ITER (hh, s->processes, process, next_process) {
+		HASH_DEL(s->processes, process);
+		pfs_perf_map_fini(&process->map);
+		free(process);
+	}
+	PFS_HASH_FREE(s->build_ids);
+	PFS_HASH_FREE(s->names);
+	pfs_demangler_fini(&s->demangler);
 	pfs_intern_free(s->strings);
 	free(s);
+}
+
+int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino, const char *build_id)
+{
+	struct file_id key = { dev, ino };
+	struct recorded_id *id = PFS_HASH_GET(s->build_ids, key, key);
+
+	if (id)
+		id->build_id = pfs_intern(&s->strings, build_id);
+	return id && id->build_id ? 0 : -ENOMEM;
+}
+
+/* ---- names ---- */
+
+/* Interned; NULL: no memory. */
+static const char *demangled(struct pfs_symbolizer *s, const char *name)
+{
+	const char *mangled = pfs_intern(&s->strings, name);
+	struct function_name *known = mangled ? PFS_HASH_GET(s->names, key, mangled) : NULL;
+
+	if (known && !known->name)
+		known->name = pfs_intern(&s->strings, pfs_demangle(&s->demangler, name, s->answer));
+	return known ? known->name : NULL;
 }
 
 /* ---- the kernel ---- */
@@ -100,6 +172,150 @@ static int kernel_place(struct pfs_symbolizer *s, struct pfs_place *place, const
 	return place->func ? 0 : -ENOMEM;
 }
 
+/* ---- what JIT compilers made ---- */
+
+static int jit_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_frame *frame)
+{
+	struct process *process = frame->pid > 0 ? PFS_HASH_GET(s->processes, key, frame->pid) : NULL;
+	const char *name;
+	char path[128];
+	int err = 0;
+
+	if (!process)
+		return frame->pid > 0 ? -ENOMEM : 0;
+	if (!process->read) {
+		process->read = true;
+		snprintf(path, sizeof(path), "%s/perf-%d.map", s->options.jit_dir ? s->options.jit_dir : "/tmp",
+			 frame->pid);
+		err = pfs_perf_map_read(&process->map, path, s->options.since, s->options.until, &s->strings);
+	}
+	name = err ? NULL : pfs_perf_map_find(&process->map, frame->addr - frame->call, &place->behind);
+	if (!name)
+		return err;
+	place->behind += frame->call;
+	place->why = NULL;
+	place->func = demangled(s, name);
+	return place->func ? 0 : -ENOMEM;
+}
+
+/* ---- source lines ---- */
+
+struct request {
+	uint64_t addr;
+	bool inlines;
+};
+
+static size_t put_string(char *answer, size_t at, const char *string)
+{
+	size_t len = string ? strnlen(string, MAX_STRING) : 0;
+
+	memcpy(answer + at, string ? string : "", len);
+	answer[at + len] = '\0';
+	return at + len + 1;
+}
+
+/* In the child: "FUNCTION\0SOURCE\0LINE\0" of each place. */
+static size_t answer_lines(void *ctx, const char *text, size_t len, char *answer)
+{
+	static struct pfs_dwarf *dwarf;
+	static bool opened;
+	struct pfs_dwarf_place places[MAX_PLACES];
+	struct request request;
+	unsigned int nr;
+	size_t at = 0;
+
+	if (!opened)
+		dwarf = pfs_dwarf_open(*(const int *)ctx, NULL);
+	opened = true;
+	if (!dwarf || len != sizeof(request))
+		return 0;
+	memcpy(&request, text, len);
+	nr = pfs_dwarf_find(dwarf, request.addr, places, request.inlines ? MAX_PLACES : 1);
+	for (unsigned int i = 0; i < nr && at + 3 * MAX_STRING < PFS_GUARD_MAX; i++) {
+		at = put_string(answer, at, places[i].func);
+		at = put_string(answer, at, places[i].source);
+		at += snprintf(answer + at, PFS_GUARD_MAX - at, "%u", places[i].line) + 1;
+	}
+	return at;
+}
+
+/* The next string of an answer, which ends it in any case. */
+static const char *take(const char **at, const char *end)
+{
+	const char *string = *at;
+
+	*at += strnlen(string, end - string);
+	*at += *at < end;
+	return string;
+}
+
+/* Fills what an answer has of the place. 0 or -ENOMEM. */
+static int parse_place(struct pfs_symbolizer *s, struct pfs_place *place, const char **at, const char *end)
+{
+	const char *func = take(at, end), *source = take(at, end), *number = take(at, end);
+	uint64_t line = 0;
+
+	pfs_dec(number, &line);
+	place->line = line;
+	if (*source && line && !(place->source = pfs_intern(&s->strings, source)))
+		return -ENOMEM;
+	place->func = *func ? pfs_intern(&s->strings, func) : NULL;
+	return *func && !place->func ? -ENOMEM : 0;
+}
+
+/*
+ * The places of a site: those that are inlined, and the function that has them, which is known as `whole`. Each name is
+ * demangled at the end, since that needs the room of the answer.
+ */
+static int parse_places(struct pfs_symbolizer *s, struct site *site, const struct pfs_place *whole, size_t len)
+{
+	struct pfs_place *places = calloc(MAX_PLACES, sizeof(*places));
+	const char *at = s->answer, *end = at + len;
+	uint32_t nr = 0;
+	int err = places ? 0 : -ENOMEM;
+
+	s->answer[len] = '\0';
+	while (!err && at < end && nr < MAX_PLACES) {
+		places[nr] = *whole;
+		err = parse_place(s, &places[nr++], &at, end);
+	}
+	for (uint32_t i = 0; !err && i < nr; i++) {
+		bool last = i + 1 == nr;
+		const char *func = last && whole->func ? NULL : places[i].func;
+
+		places[i].inlined = !last;
+		places[i].behind = last ? whole->behind : 0;
+		places[i].func = func ? demangled(s, func) : last ? whole->func : NULL;
+		places[i].why = places[i].func ? NULL : whole->why ? whole->why : "no name";
+		if (func && !places[i].func)
+			err = -ENOMEM;
+	}
+	if (err || !nr) {
+		free(places);
+		return err;
+	}
+	site->places = realloc(places, nr * sizeof(*places)) ?: places;
+	site->nr = nr;
+	return 0;
+}
+
+static int add_lines(struct pfs_symbolizer *s, struct module *module, struct site *site, uint64_t off)
+{
+	int fd = pfs_elf_symbols_debug_fd(&module->symbols);
+	struct request request;
+	size_t len;
+
+	memset(&request, 0, sizeof(request));
+	request.inlines = s->options.inlines;
+	if (!(s->options.lines || s->options.inlines) || fd < 0 ||
+	    !pfs_elf_symbols_address(&module->symbols, off, &request.addr))
+		return 0;
+	if (!module->lines.started)
+		pfs_guard_start(&module->lines, answer_lines, &fd, fd);
+	len = pfs_guard_ask(&module->lines, &request, sizeof(request), s->answer);
+	return len ? parse_places(s, site, &site->one, len) : 0;
+}
+
 /* ---- files ---- */
 
 static const char *base_of(const char *path)
@@ -109,33 +325,61 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static int file_place(struct pfs_symbolizer *s, struct module *module, struct pfs_place *place,
-		      const struct pfs_frame *frame)
+static int open_module(struct pfs_symbolizer *s, struct module *module)
 {
-	int err = 0;
+	struct file_id id = { module->key.dev, module->key.ino };
+	struct recorded_id *recorded;
+	int err;
 
-	place->path = module->key.name;
-	place->module = base_of(module->key.name);
-	if (!module->opened) {
-		module->opened = true;
-		err = pfs_elf_symbols_read(&module->symbols, module->key.name, module->key.dev, module->key.ino,
-					   s->options.until);
-	}
-	if (!err)
-		place->func = pfs_elf_symbols_find(&module->symbols, frame->off - frame->call, &place->behind);
-	if (place->func)
-		place->behind += frame->call;
-	else
-		place->why = pfs_elf_symbols_text(module->symbols.state);
-	return err;
+	HASH_FIND(hh, s->build_ids, &id, sizeof(id), recorded);
+	err = pfs_elf_symbols_read(&module->symbols,
+				   &(struct pfs_elf_wanted){ .path = module->key.name,
+							     .dev = module->key.dev,
+							     .ino = module->key.ino,
+							     .build_id = recorded ? recorded->build_id : NULL,
+							     .until = s->options.until,
+							     .files = &s->options.files });
+	if (err)
+		return err;
+	module->opened = true;
+	module->build_id = recorded						       ? recorded->build_id
+			   : !module->symbols.state && module->symbols.build_id.hex[0] ? module->symbols.build_id.hex
+										       : NULL;
+	return 0;
 }
 
-static void memory_place(struct pfs_place *place, const struct module *module)
+static int file_place(struct pfs_symbolizer *s, struct module *module, struct site *site, const struct pfs_frame *frame)
+{
+	struct pfs_place *place = &site->one;
+	uint64_t off = frame->off - frame->call;
+	const char *name;
+	int err = module->opened ? 0 : open_module(s, module);
+
+	if (err)
+		return err;
+	place->path = module->key.name;
+	place->module = base_of(module->key.name);
+	place->build_id = module->build_id;
+	name = pfs_elf_symbols_find(&module->symbols, off, &place->behind);
+	if (name) {
+		place->behind += frame->call;
+		place->func = demangled(s, name);
+		if (!place->func)
+			return -ENOMEM;
+	} else {
+		place->why = pfs_elf_symbols_text(module->symbols.state);
+	}
+	return add_lines(s, module, site, off);
+}
+
+static int memory_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct module *module,
+			const struct pfs_frame *frame)
 {
 	const char *name = module->key.name;
 
 	place->module = !name ? NULL : *name ? name : "[anon]";
 	place->why = !name ? "no known region" : "no file";
+	return jit_place(s, place, frame);
 }
 
 /* ---- all ---- */
@@ -146,32 +390,40 @@ static bool is_kernel(const struct pfs_frame *frame)
 	return frame->func || frame->addr >> 63;
 }
 
+/* Code of JIT compilers may be in a file without a name. */
+static bool is_file(const struct pfs_frame *frame)
+{
+	return frame->name && pfs_is_file(frame->dev, frame->ino) && strncmp(frame->name, "/memfd:", 7);
+}
+
 static struct module *module_of(struct pfs_symbolizer *s, const struct pfs_frame *frame)
 {
-	struct module_key key = { pfs_intern(&s->strings, frame->name), frame->ino, frame->dev };
+	bool file = is_file(frame);
+	struct module_key key = { pfs_intern(&s->strings, frame->name), file ? frame->ino : 0, file ? frame->dev : 0 };
 
 	return frame->name && !key.name ? NULL : PFS_HASH_GET(s->modules, key, key);
 }
 
 static int look_up(struct pfs_symbolizer *s, struct module *module, struct site *site, const struct pfs_frame *frame)
 {
-	int err = 0;
+	int err;
 
 	site->places = &site->one;
-	if (!module)
-		err = kernel_place(s, &site->one, frame->func);
-	else if (pfs_is_file(frame->dev, frame->ino) && frame->name)
-		err = file_place(s, module, &site->one, frame);
-	else
-		memory_place(&site->one, module);
-	site->nr = err ? 0 : 1;
+	site->nr = 1;
+	err = !module	       ? kernel_place(s, &site->one, frame->func)
+	      : is_file(frame) ? file_place(s, module, site, frame)
+			       : memory_place(s, &site->one, module, frame);
+	if (err)
+		site->nr = 0;
 	return err;
 }
 
 const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint32_t *nr)
 {
-	bool kernel = is_kernel(frame), file = pfs_is_file(frame->dev, frame->ino);
-	struct site_key key = { .at = file ? frame->off : frame->addr, .call = frame->call };
+	bool kernel = is_kernel(frame), file = is_file(frame);
+	struct site_key key = { .at = file ? frame->off : frame->addr,
+				.pid = kernel || file ? 0 : frame->pid,
+				.call = frame->call };
 	struct module *module = NULL;
 	struct site *site;
 
@@ -187,4 +439,27 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 		return NULL;
 	*nr = site->nr;
 	return site->places;
+}
+
+bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, char *buf, size_t size)
+{
+	unsigned int nr = 0;
+
+	for (struct module *module = s->modules; module; module = module->hh.next) {
+		const char *why = !module->opened	  ? NULL
+				  : module->symbols.state ? pfs_elf_symbols_text(module->symbols.state)
+				  : module->lines.broken  ? "its debug information cannot be read"
+							  : NULL;
+
+		if (!why || nr++ < *at)
+			continue;
+		snprintf(buf, size, "%s: %s", module->key.name, why);
+		*at = nr;
+		return true;
+	}
+	if (!s->demangler.guard.broken || nr < *at)
+		return false;
+	snprintf(buf, size, "libstdc++ failed to demangle a name: names stay as they are");
+	*at = nr + 1;
+	return true;
 }

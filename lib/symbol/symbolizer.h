@@ -9,14 +9,18 @@
 #define PFS_SYMBOLIZER_H
 
 #include "stack/stacks.h"
+#include "symbol/debug_file.h"
 
 #include <time.h>
 
 struct pfs_symbolizer_options {
-	struct timespec
-		until; /* a file without a recorded build-id that was changed after it is not read; 0: any time */
-	bool lines;    /* source lines */
-	bool inlines;  /* and inlined functions */
+	struct timespec since; /* when the recording began, or somewhat before: older perf maps are not read */
+	/* when it was complete: what was changed after that, and has no recorded build-id, is not read; 0: any time */
+	struct timespec until;
+	bool lines;   /* source lines */
+	bool inlines; /* and inlined functions */
+	struct pfs_debug_files files;
+	const char *jit_dir; /* of perf-PID.map; NULL: /tmp */
 };
 
 struct pfs_place {
@@ -37,10 +41,19 @@ struct pfs_symbolizer;
 struct pfs_symbolizer *pfs_symbolizer_new(const struct pfs_symbolizer_options *options);
 void pfs_symbolizer_free(struct pfs_symbolizer *s);
 
+/* The recorded build-id of a file, before its first frame. 0 or -ENOMEM. */
+int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino, const char *build_id);
+
 /*
  * At least one place, the innermost inlined function first; *nr of them. They and their strings live as long as the
  * symbolizer. NULL: no memory.
  */
 const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint32_t *nr);
+
+/*
+ * What kept names from being found ("/usr/bin/x: another build-id now"): the next one from *at on, which begins with 0; in
+ * buf. False: no more.
+ */
+bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, char *buf, size_t size);
 
 #endif

@@ -15,17 +15,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+enum { MAX_UNPACKED = 256 << 20 };
+
 static void name_functions(const char *path, const struct stat *st)
 {
 	uint32_t dev = major(st->st_dev) << 20 | minor(st->st_dev);
 	struct pfs_elf_symbols symbols;
 	uint64_t behind;
 
-	if (!pfs_elf_symbols_read(&symbols, path, dev, st->st_ino, (struct timespec){ 0 }))
+	if (!pfs_elf_symbols_read(&symbols, &(struct pfs_elf_wanted){ .path = path, .dev = dev, .ino = st->st_ino }))
 		for (uint64_t off = 0; off <= (uint64_t)st->st_size; off += 61) {
 			const char *name = pfs_elf_symbols_find(&symbols, off, &behind);
 
-			if (name && strlen(name) > (size_t)st->st_size) /* it ends in the file */
+			if (name &&
+			    (!*name || strlen(name) > MAX_UNPACKED)) /* it ends in the file, or in minidebuginfo */
 				abort();
 		}
 	pfs_elf_symbols_fini(&symbols);

@@ -25,8 +25,10 @@ static int read_with(struct pfs_elf_symbols *symbols, const char *path, int othe
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
-	return pfs_elf_symbols_read(symbols, path, major(st.st_dev) << 20 | minor(st.st_dev), st.st_ino + other_ino,
-				    until);
+	return pfs_elf_symbols_read(symbols, &(struct pfs_elf_wanted){ .path = path,
+								       .dev = major(st.st_dev) << 20 | minor(st.st_dev),
+								       .ino = st.st_ino + other_ino,
+								       .until = until });
 }
 
 static enum pfs_elf_symbols_state state_of(const char *path, int other_ino, struct timespec until)
@@ -316,10 +318,11 @@ static void test_other_files(void **state)
 	assert_int_equal(state_of(path, 0, long_ago), PFS_ELF_CHANGED);
 	assert_int_equal(state_of(path, 1, any_time), PFS_ELF_OTHER_FILE);
 	close(fd);
-	assert_int_equal(pfs_elf_symbols_read(&symbols, path, 1, 1, any_time), 0);
+	assert_int_equal(pfs_elf_symbols_read(&symbols, &(struct pfs_elf_wanted){ .path = path, .dev = 1, .ino = 1 }),
+			 0);
 	assert_int_equal(symbols.state, PFS_ELF_NO_FILE);
 	pfs_elf_symbols_fini(&symbols);
-	assert_int_equal(pfs_elf_symbols_read(&symbols, "/proc/self/exe", 0, 0, any_time), 0);
+	assert_int_equal(pfs_elf_symbols_read(&symbols, &(struct pfs_elf_wanted){ .path = "/proc/self/exe" }), 0);
 	assert_int_equal(symbols.state, PFS_ELF_UNKNOWN_FILE);
 	pfs_elf_symbols_fini(&symbols);
 	assert_int_equal(state_of(".", 0, any_time), PFS_ELF_NO_FILE); /* no absolute path */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -110,12 +111,60 @@ static void test_memory(void **state)
 	pfs_symbolizer_free(NULL);
 }
 
+/* As a JIT compiler writes it; what is no line is passed over. */
+static void test_perf_map(void **state)
+{
+	char dir[] = "/tmp/pfscope-unit.XXXXXX", path[64];
+	struct pfs_symbolizer_options with_jit = { .jit_dir = mkdtemp(dir) };
+	struct pfs_symbolizer *s = pfs_symbolizer_new(&with_jit);
+	struct pfs_frame frame = { .addr = 0x7f0000001010, .name = "", .pid = 4711 };
+	const struct pfs_place *place;
+	FILE *file;
+
+	assert_non_null(with_jit.jit_dir);
+	snprintf(path, sizeof(path), "%s/perf-4711.map", dir);
+	file = fopen(path, "w");
+	fputs("7f0000001000 40 py::old:/a.py\n7f0000001000 20 py::main:/a b.py\nnonsense\n 1 2 x\n7f0000002000 0 x\n"
+	      "ffffffffffffff00 ffff x\n7f0000003000 10 _ZN1a1bEv\n7f0000004000 10 ",
+	      file);
+	fclose(file);
+	place = only(s, &frame);
+	assert_string_equal(place->func, "py::main:/a b.py");
+	assert_string_equal(place->module, "[anon]");
+	assert_int_equal(place->behind, 0x10);
+	frame.addr = 0x7f0000001030;
+	assert_string_equal(only(s, &frame)->func, "py::old:/a.py");
+	frame.addr = 0x7f0000001040;
+	assert_string_equal(only(s, &frame)->why, "no file");
+	frame = (struct pfs_frame){ .addr = 0x7f0000003010, .name = "", .pid = 4711, .call = true };
+	assert_string_equal(only(s, &frame)->func, "a::b()");
+	assert_int_equal(only(s, &frame)->behind, 0x10);
+	/* Another process has none. */
+	frame.pid = 4712;
+	assert_null(only(s, &frame)->func);
+	pfs_symbolizer_free(s);
+	/* It is from before the recording, or from after it. */
+	frame.pid = 4711;
+	with_jit.since.tv_sec = INT32_MAX;
+	s = pfs_symbolizer_new(&with_jit);
+	assert_null(only(s, &frame)->func);
+	pfs_symbolizer_free(s);
+	with_jit.since.tv_sec = 0;
+	with_jit.until.tv_sec = 1000000000;
+	s = pfs_symbolizer_new(&with_jit);
+	assert_null(only(s, &frame)->func);
+	pfs_symbolizer_free(s);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_this_program),
 		cmocka_unit_test(test_the_kernel),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_perf_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

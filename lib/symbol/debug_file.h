@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the symbols and the debug information of a stripped file are: by its build-id in /usr/lib/debug/.build-id, or by the
+ * name and the checksum in its .gnu_debuglink.
+ */
+#ifndef PFS_DEBUG_FILE_H
+#define PFS_DEBUG_FILE_H
+
+#include <stdint.h>
+
+/* Where files are looked for by their build-ids. */
+struct pfs_debug_files {
+	const char *dir;     /* NULL: /usr/lib/debug */
+	const char *archive; /* a folder of files that are called by their build-ids; NULL: none */
+};
+
+/* Each returns a descriptor, which the caller closes, of a file that was checked; -1: there is none. */
+
+/* The program or library itself, of an archive. */
+int pfs_debug_program_open(const struct pfs_debug_files *files, const char *build_id);
+/* Its debug file. */
+int pfs_debug_file_by_id(const struct pfs_debug_files *files, const char *build_id);
+/* link: what the file at `path` names in its .gnu_debuglink. */
+int pfs_debug_file_by_link(const struct pfs_debug_files *files, const char *path, const char *link, uint32_t crc);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See perf_map.h. Code may be replaced by newer code at the same address; its later line holds.
+ */
+#include "symbol/perf_map.h"
+
+#include "base/array.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FUNCTIONS = 1 << 22, MAX_LINE = 4096 };
+
+struct pfs_jit_function {
+	uint64_t start, end;
+	uint64_t reach; /* the furthest end up to here */
+	size_t nr;	/* of its line */
+	const char *name;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct pfs_jit_function *x = a, *y = b;
+
+	return pfs_order(x->start, y->start) ?: pfs_order(x->nr, y->nr);
+}
+
+static int add_line(struct pfs_perf_map *map, const char *line, struct pfs_intern **strings)
+{
+	struct pfs_jit_function f = { .nr = map->nr }, *added;
+	uint64_t len;
+
+	if (!pfs_take_hex(&line, UINT64_MAX, &f.start) || *line++ != ' ' || !pfs_take_hex(&line, UINT64_MAX, &len) ||
+	    *line++ != ' ' || !*line || !len || f.start + len < f.start)
+		return 0;
+	f.end = f.start + len;
+	f.name = pfs_intern(strings, line);
+	added = f.name ? pfs_array_add(map->functions, map->nr, map->max) : NULL;
+	if (!added)
+		return -ENOMEM;
+	*added = f;
+	return 0;
+}
+
+static int read_lines(struct pfs_perf_map *map, FILE *file, struct pfs_intern **strings)
+{
+	char line[MAX_LINE];
+	uint64_t reach = 0;
+	int err = 0;
+
+	while (!err && map->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		err = add_line(map, line, strings);
+	}
+	if (map->nr)
+		qsort(map->functions, map->nr, sizeof(*map->functions), compare);
+	for (size_t i = 0; i < map->nr; i++) {
+		if (map->functions[i].end > reach)
+			reach = map->functions[i].end;
+		map->functions[i].reach = reach;
+	}
+	return err;
+}
+
+static int compare_times(struct timespec a, struct timespec b)
+{
+	return pfs_order(a.tv_sec, b.tv_sec) ?: pfs_order(a.tv_nsec, b.tv_nsec);
+}
+
+int pfs_perf_map_read(struct pfs_perf_map *map, const char *path, struct timespec since, struct timespec until,
+		      struct pfs_intern **strings)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
+	struct stat st;
+	FILE *file;
+
+	*map = (struct pfs_perf_map){ 0 };
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || compare_times(st.st_mtim, since) < 0 ||
+	    (until.tv_sec && compare_times(st.st_mtim, until) > 0) || !(file = fdopen(fd, "r"))) {
+		close(fd);
+		return 0;
+	}
+	err = read_lines(map, file, strings);
+	fclose(file);
+	return err;
+}
+
+void pfs_perf_map_fini(struct pfs_perf_map *map)
+{
+	free(map->functions);
+	*map = (struct pfs_perf_map){ 0 };
+}
+
+const char *pfs_perf_map_find(const struct pfs_perf_map *map, uint64_t addr, uint64_t *behind)
+{
+	size_t low = pfs_lower_bound(map->nr, i, map->functions[i].start <= addr);
+	unsigned int tried = 0;
+
+	while (low-- && map->functions[low].reach > addr && tried++ < 1000)
+		if (map->functions[low].end > addr) {
+			*behind = addr - map->functions[low].start;
+			return map->functions[low].name;
+		}
+	return NULL;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See recorded_file.h. Only regular files are opened: to open another kind may have an effect.
+ */
+#include "symbol/recorded_file.h"
+
+#include "base/array.h"
+#include "os/smaps.h"
+#include "symbol/debug_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static int is_same_file(void *ctx, const struct pfs_smap *region)
+{
+	const struct pfs_smap *mapped = ctx;
+
+	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
+}
+
+/* The kernel may report another identity for a mapping, and so in recordings, than stat() does: on overlayfs, btrfs. */
+static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
+{
+	struct pfs_smap mapped = { .dev = dev, .ino = ino };
+	FILE *maps;
+	void *at;
+	bool same;
+
+	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
+		return true;
+	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	mapped.start = (uintptr_t)at;
+	maps = fopen("/proc/self/maps", "re");
+	same = maps && pfs_smaps_read(maps, is_same_file, &mapped) == 1;
+	if (maps)
+		fclose(maps);
+	munmap(at, 1);
+	return same;
+}
+
+static int open_regular(const char *path, struct stat *st, enum pfs_elf_symbols_state *state)
+{
+	int fd;
+
+	*state = PFS_ELF_NO_FILE;
+	if (path[0] != '/' || stat(path, st))
+		return -1;
+	if (!S_ISREG(st->st_mode)) {
+		*state = PFS_ELF_OTHER_FILE;
+		return -1;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool is_newer(struct timespec a, struct timespec b)
+{
+	return b.tv_sec && (pfs_order(a.tv_sec, b.tv_sec) ?: pfs_order(a.tv_nsec, b.tv_nsec)) > 0;
+}
+
+/* PFS_ELF_READ: it is the recorded one. */
+static enum pfs_elf_symbols_state judge(int fd, const struct stat *st, const struct pfs_elf_wanted *wanted,
+					const struct pfs_build_id *id)
+{
+	if (wanted->build_id)
+		return strcmp(wanted->build_id, id->hex) ? PFS_ELF_OTHER_BUILD : PFS_ELF_READ;
+	if (!is_recorded(fd, st, wanted->dev, wanted->ino))
+		return PFS_ELF_OTHER_FILE;
+	return is_newer(st->st_ctim, wanted->until) ? PFS_ELF_CHANGED : PFS_ELF_READ;
+}
+
+static int open_wanted(const struct pfs_elf_wanted *wanted, struct pfs_build_id *id, enum pfs_elf_symbols_state *state)
+{
+	struct stat st;
+	int fd = open_regular(wanted->path, &st, state);
+
+	if (fd < 0)
+		return -1;
+	pfs_build_id_read(id, fd);
+	*state = judge(fd, &st, wanted, id);
+	if (*state == PFS_ELF_READ)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int pfs_recorded_file_open(const struct pfs_elf_wanted *wanted, struct pfs_build_id *id,
+			   enum pfs_elf_symbols_state *state)
+{
+	int fd;
+
+	*id = (struct pfs_build_id){ "" };
+	*state = PFS_ELF_UNKNOWN_FILE;
+	if (!wanted->dev && !wanted->ino && !wanted->build_id)
+		return -1;
+	fd = open_wanted(wanted, id, state);
+	if (fd < 0 && wanted->build_id && (fd = pfs_debug_program_open(wanted->files, wanted->build_id)) >= 0) {
+		*state = PFS_ELF_READ;
+		snprintf(id->hex, sizeof(id->hex), "%s", wanted->build_id);
+	}
+	return fd;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names the code at offsets of a file, one a line of standard input in hexadecimal, for tests that compare it with other
+ * tools. Each place is a line "FUNCTION+0xOFFSET|SOURCE:LINE", an inlined one with a space in front.
+ *
+ *     symbolize FILE [BUILD_ID [DEBUG_DIR [ARCHIVE]]]
+ */
+#include "symbol/symbolizer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static void put(const struct pfs_place *place)
+{
+	printf("%s%s", place->inlined ? " " : "", place->func ? place->func : place->why);
+	if (place->func && !place->inlined)
+		printf("+0x%" PRIx64, place->behind);
+	printf("|%s:%u\n", place->source ? place->source : "??", place->line);
+}
+
+int main(int argc, char **argv)
+{
+	struct pfs_symbolizer_options options = { .lines = true, .inlines = true };
+	struct pfs_frame frame = { .name = argv[1] };
+	struct pfs_symbolizer *s;
+	unsigned int at = 0;
+	char line[4200];
+	struct stat st;
+	uint32_t nr;
+
+	options.files.dir = argc > 3 ? argv[3] : NULL;
+	options.files.archive = argc > 4 ? argv[4] : NULL;
+	s = pfs_symbolizer_new(&options);
+	if (argc < 2 || !s)
+		return 1;
+	if (!stat(argv[1], &st)) {
+		frame.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+		frame.ino = st.st_ino;
+	}
+	if (argc > 2 && *argv[2] && pfs_symbolizer_build_id(s, frame.dev, frame.ino, argv[2]))
+		return 1;
+	while (scanf("%" SCNx64, &frame.off) == 1) {
+		const struct pfs_place *places = pfs_symbolizer_frame(s, &frame, &nr);
+
+		if (!places)
+			return 1;
+		for (uint32_t i = 0; i < nr; i++)
+			put(&places[i]);
+	}
+	while (pfs_symbolizer_problem(s, &at, line, sizeof(line)))
+		printf("problem: %s\n", line);
+	pfs_symbolizer_free(s);
+	return 0;
+}
