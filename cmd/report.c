@@ -3,6 +3,7 @@
  * pfscope report: prints tables, and compares a recording with the kernel's own counts.
  */
 #include "classes/classes.h"
+#include "code/code.h"
 #include "common/command.h"
 #include "common/reading.h"
 
@@ -11,31 +12,59 @@
 
 enum { OPT_CHECK = 0x600, OPT_BY, OPT_TOP };
 
+struct report_args {
+	struct reading_args reading; /* the first member */
+	struct pfs_code_options code;
+};
+
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
 	  "Compare the faults with the kernel's own counts and explain each difference (recordings made by `run')", 1 },
-	{ "by", OPT_BY, "LIST", 0, "Only these tables: `file', `process', `region', `thread', `class'", 1 },
+	{ "by", OPT_BY, "LIST", 0,
+	  "Only these tables: `file', `process', `region', `thread', `class'; by the code that caused the faults `function', `line', `stack', `module', `instruction'",
+	  1 },
+	{ "inlines", OPTION_FLAG(struct report_args, code.symbols.inlines), NULL, 0,
+	  "Count for inlined functions, not for those that they are part of", 1 },
+	{ "inverted", OPTION_FLAG(struct report_args, code.inverted), NULL, 0,
+	  "By stack: begin with the innermost function", 1 },
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
 	FORMAT_OPTIONS,
 	{ 0 },
 };
 
-static void parse_by(struct view_args *view, char *list, struct argp_state *state)
+/* Bits of the words: first those of the view's own tables, then those of code. */
+static void parse_by(struct report_args *args, char *list, struct argp_state *state)
 {
-	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
-		view->by |= 1U << option_word(state, "by", word, pfs_report_tables, PFS_NR_REPORT_TABLES,
-					      "file, process, region, thread or class");
+	const char *words[PFS_NR_REPORT_TABLES + PFS_NR_CODE_TABLES];
+
+	memcpy(words, pfs_report_tables, sizeof(pfs_report_tables));
+	memcpy(words + PFS_NR_REPORT_TABLES, pfs_code_tables, sizeof(pfs_code_tables));
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+		unsigned int nr = option_word(state, "by", word, words, PFS_NR_REPORT_TABLES + PFS_NR_CODE_TABLES,
+					      "file, process, region, thread, class, function, line, stack, module or "
+					      "instruction");
+
+		if (nr < PFS_NR_REPORT_TABLES)
+			args->reading.view.by |= 1U << nr;
+		else
+			args->code.by |= 1U << (nr - PFS_NR_REPORT_TABLES);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct reading_args *args = state->input;
+	struct report_args *report = state->input;
+	struct reading_args *args = &report->reading;
 
 	switch (key) {
 	case ARGP_KEY_END:
+		if (report->code.inverted && !(report->code.by >> PFS_CODE_STACK & 1))
+			argp_error(state, "--inverted: only with --by stack");
+		if (report->code.symbols.inlines && !report->code.by)
+			argp_error(state, "--inlines: only with --by function, line, stack or instruction");
 		if (!strcmp(args->view.view, "check") &&
-		    (args->view.by || args->view.top || args->view.wide || args->view.format))
+		    (args->view.by || report->code.by || args->view.top || args->view.wide || args->view.format))
 			argp_error(
 				state,
 				"--check: prints lines of text, not tables: without --by, --top, --wide and --format");
@@ -44,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->view.view = "check";
 		return 0;
 	case OPT_BY:
-		parse_by(&args->view, arg, state);
+		parse_by(report, arg, state);
 		return 0;
 	case OPT_TOP:
 		args->view.top = top_of_option(arg, "lines", state);
@@ -56,44 +85,66 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = READING_ARGP(
 	options, parse, reading_children,
-	"Print tables of a recording by file, by process, by region and, on request, by thread and by class: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
+	"Print tables of a recording by file, by process, by region and, on request, by thread, by class or by the code that caused the faults: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
 	"  pfscope report --by file,region --top 10 py.dat\n"
 	"  pfscope report --by class py.dat  what the kernel had to do\n"
+	"  pfscope report --by function,line py.dat\n"
+	"  pfscope report --by stack --inverted py.dat\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"
 	"Exit status: 0; 1 if the file cannot be read or, with --check, a difference has no explanation; 2 "
 	"for wrong usage.");
 
+struct code_tables {
+	struct pfs_code *code;
+	struct report_args *args;
+};
+
+static int put_code(void *ctx, const struct pfs_model *model, const struct pfs_view_options *view,
+		    struct pfs_json *json)
+{
+	struct code_tables *tables = ctx;
+
+	tables->args->code.recording = tables->args->reading.file;
+	return pfs_code_put(tables->code, &tables->args->code, model, view, json);
+}
+
 static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
-	struct pfs_report_threads *threads = NULL;
-	struct pfs_classes *classes = NULL;
+	struct report_args *report = (struct report_args *)args;
+	bool by_thread = args->view.by & PFS_REPORT_BY_THREAD, by_class = args->view.by & PFS_REPORT_BY_CLASS;
+	struct pfs_report_threads *threads = by_thread ? pfs_report_threads_new(&args->view.filter) : NULL;
+	struct pfs_classes *classes = by_class ? pfs_classes_new(p->model, &args->view.filter) : NULL;
+	struct code_tables tables = { report->code.by ? pfs_code_new(&args->view.filter) : NULL, report };
+	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 
-	if (args->view.by & PFS_REPORT_BY_THREAD) {
-		args->view.threads = threads = pfs_report_threads_new(&args->view.filter);
-		if (threads)
-			pipeline_observe(p, pfs_report_threads_observer(threads));
-		ret = threads ? ret : -ENOMEM;
-	}
-	if (args->view.by & PFS_REPORT_BY_CLASS) {
+	if ((by_thread && !threads) || (by_class && !classes) || (report->code.by && !tables.code))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for the tables");
+	if (threads)
+		pipeline_observe(p, pfs_report_threads_observer(threads));
+	if (classes) {
 		pfs_model_track_presence(p->model);
-		args->view.classes = classes = pfs_classes_new(p->model, &args->view.filter);
-		if (classes)
-			pipeline_observe(p, pfs_classes_observer(classes));
-		ret = classes ? ret : -ENOMEM;
+		pipeline_observe(p, pfs_classes_observer(classes));
 	}
-	ret = ret ? pfs_err_set(err, ret, "no memory for the tables") : reading_draw(args, p, err);
+	if (tables.code)
+		pipeline_observe(p, pfs_code_observer(tables.code));
+	args->view.threads = threads;
+	args->view.classes = classes;
+	args->view.more = tables.code ? &more : NULL;
+	if (!ret)
+		ret = reading_draw(args, p, err);
 	pfs_report_threads_free(threads);
 	pfs_classes_free(classes);
+	pfs_code_free(tables.code);
 	return ret;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct reading_args args = { .view = { .view = "report" } };
+	struct report_args args = { .reading.view.view = "report" };
 
-	return reading_main(&args, &argp, argc, argv, draw);
+	return reading_main(&args.reading, &argp, argc, argv, draw);
 }

@@ -182,6 +182,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.whole = args->whole,
 		.threads = args->threads,
 		.classes = args->classes,
+		.more = args->more,
 		.out = out,
 		.terminal = isatty(terminal),
 		.width = args->width ? args->width : pfs_term_width(terminal),

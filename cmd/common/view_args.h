@@ -25,8 +25,9 @@ struct view_args {
 	enum pfs_view_format format;
 	struct pfs_filter filter;
 	const struct pfs_model *whole;		  /* of struct pfs_view_options, */
-	const struct pfs_report_threads *threads; /* and this */
-	const struct pfs_classes *classes;	  /* of report --by class */
+	const struct pfs_report_threads *threads; /* and these */
+	const struct pfs_classes *classes;
+	const struct pfs_report_more *more;
 };
 
 /* Children for a command's argp; their input is a struct view_args. */

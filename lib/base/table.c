@@ -127,8 +127,8 @@ static const char *cell_text(char buf[32], const struct cell *cell, unsigned int
 		return cell->shown;
 	if (cell->missing)
 		buf[0] = '\0';
-	else if (flags & PFS_COLUMN_THOUSANDTHS)
-		pfs_fixed_text(buf, cell->number, 3);
+	else if (flags & (PFS_COLUMN_THOUSANDTHS | PFS_COLUMN_TENTHS))
+		pfs_fixed_text(buf, cell->number, flags & PFS_COLUMN_TENTHS ? 1 : 3);
 	else if (flags & (PFS_COLUMN_SECONDS | PFS_COLUMN_MILLIONTHS))
 		pfs_fixed_text(buf, flags & PFS_COLUMN_SECONDS ? cell->number / 1000 : cell->number, 6);
 	else

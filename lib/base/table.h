@@ -22,6 +22,7 @@ enum pfs_column_flags {
 	PFS_COLUMN_NOT_TEXT = 16,  /* in CSV and JSON only */
 	PFS_COLUMN_TEXT_ONLY = 32,
 	PFS_COLUMN_THOUSANDTHS = 128, /* written as a number with three digits behind the point */
+	PFS_COLUMN_TENTHS = 2048,     /* ... with one */
 	PFS_COLUMN_BAR = 64,	      /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
 	PFS_COLUMN_WIDE = 512,	      /* not in the text form that pfs_table_fit() limits */
 	PFS_COLUMN_TAIL = 1024,	      /* the last one, words: their tails, in what the others leave of that */

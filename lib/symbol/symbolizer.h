@@ -23,6 +23,11 @@ struct pfs_symbolizer_options {
 	const char *jit_dir; /* of perf-PID.map; NULL: /tmp */
 };
 
+/*
+ * Sets since and until: the recording is this file (NULL or "-": standard input), and took that long. A pipe has no time.
+ */
+void pfs_symbolizer_of_recording(struct pfs_symbolizer_options *options, const char *path, uint64_t took_ns);
+
 struct pfs_place {
 	const char *func;   /* demangled; NULL: unknown */
 	uint64_t behind;    /* of the instruction from the function's beginning; of a call: of where it returns */

@@ -606,7 +606,10 @@ int pfs_view_report_draw(const struct pfs_model *model, const struct pfs_view_op
 	g.json = &json;
 	if (options->format != PFS_VIEW_TEXT)
 		ret = put_recording(&g);
-	for (const struct section *section = sections; !ret && section->key; section++)
+	if (!ret && options->more)
+		ret = options->more->put(options->more->ctx, model, options, g.json);
+	for (const struct section *section = sections; !ret && section->key && (options->by || !options->more);
+	     section++)
 		if (!options->by ? !section->wanted || section->wanted(&g) : options->by >> (section - sections) & 1)
 			ret = put_section(&g, section);
 	if (options->format == PFS_VIEW_JSON)

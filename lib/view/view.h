@@ -42,7 +42,16 @@ struct pfs_view_options {
 	const struct pfs_filter *filter;	  /* NULL: everything */
 	const struct pfs_report_threads *threads; /* of a report by thread; NULL: none */
 	const struct pfs_classes *classes;	  /* of a report by class; NULL: none */
+	const struct pfs_report_more *more;	  /* further tables of a report; NULL: none */
 	const struct pfs_model *whole;		  /* without the filter; NULL: the same model, or it is not known */
+};
+
+/* Tables of a report that another room makes: in front of those of `by` or, if that has none, instead of all others. */
+struct pfs_report_more {
+	/* In JSON as members of the object that was begun. 0 or -ENOMEM. */
+	int (*put)(void *ctx, const struct pfs_model *model, const struct pfs_view_options *options,
+		   struct pfs_json *json);
+	void *ctx;
 };
 
 /*

@@ -24,6 +24,7 @@ rooms()
 	lib compare: view model event base
 	lib live: view model base
 	lib symbol: stack os base
+	lib code: view symbol stack model base
 	lib plot: compare view symbol model objects event base
 	lib objects: event base
 	lib refault: os event base
@@ -44,7 +45,7 @@ rooms()
 	perf faults: event os base
 	cmd common: capture faults user text dat assemble record session live view refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: classes kmap common capture tracefs assemble session module compare plot view simulate reference objects refault model event os base
+	cmd commands: classes kmap common capture tracefs assemble session module compare plot code view simulate reference objects refault model event os base
 	END
 }
 

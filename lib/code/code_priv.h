@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of code/ share. */
+#ifndef PFS_CODE_PRIV_H
+#define PFS_CODE_PRIV_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "code/code.h"
+#include "model/model.h"
+
+struct pfs_code_counts {
+	uint64_t faults, read, write, exec, kernel, major;
+	uint64_t pages;				 /* that the fault was the first event of */
+	uint64_t latency_ns, major_ns, nr_timed; /* of those with a known latency */
+};
+
+void pfs_code_add(struct pfs_code_counts *sum, const struct pfs_code_counts *counts);
+
+/* What caused faults: a stack, or an instruction. */
+struct pfs_code_origin {
+	struct pfs_code_key {
+		uint64_t stack; /* its number; 0: none */
+		uint64_t name;	/* of the frame, a pointer */
+		uint64_t at;	/* offset in the file, or address */
+		uint64_t dev, ino;
+		int64_t pid; /* of memory without a file */
+	} key;
+	UT_hash_handle hh;
+	struct pfs_code_counts counts;
+	struct pfs_frame frame; /* where there is no stack */
+};
+
+/* The last fault of a thread: what a later `major` is about. */
+struct pfs_code_thread {
+	int32_t key;
+	UT_hash_handle hh;
+	struct pfs_code_origin *origin;
+	uint64_t latency_ns;
+};
+
+struct pfs_code {
+	const struct pfs_filter *filter;
+	struct pfs_code_thread *threads;
+	struct pfs_stacks *stacks;
+	struct pfs_code_origin *origins, *last;
+};
+
+/* An origin's frames, the innermost first, without those of the kernel's fault handler. */
+struct pfs_code_frames {
+	const struct pfs_frame *frames;
+	uint32_t nr;
+	bool cut;
+};
+struct pfs_code_frames pfs_code_frames(const struct pfs_code *code, const struct pfs_code_origin *origin);
+
+/* For tables: "name" with what is not known in brackets. Interned; NULL: no memory. */
+const char *pfs_code_func_text(struct pfs_intern **strings, const struct pfs_place *place);
+const char *pfs_code_module_text(const struct pfs_place *place);
+
+/* Part of the whole in tenths of a percent. */
+static inline uint64_t pfs_code_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((double)part * 1000 / whole + 0.5) : 0;
+}
+
+/* In text, where --top was not given. */
+enum { PFS_CODE_LINES = 20 };
+
+struct pfs_code_view {
+	struct pfs_code *code;
+	const struct pfs_code_options *how;
+	const struct pfs_view_options *options;
+	struct pfs_json *json;
+	struct pfs_symbolizer *symbolizer;
+	struct pfs_intern *strings;
+	struct pfs_code_counts total;
+	bool stacks; /* some faults have one */
+};
+
+/* Write a table. 0 or -ENOMEM. */
+int pfs_code_put_table(struct pfs_code_view *view, enum pfs_code_table table); /* all but stacks */
+int pfs_code_put_stacks(struct pfs_code_view *view);
+
+#endif
