@@ -9,7 +9,7 @@ enum { MAX_FORKED = 3 }; /* more processes whose pages were copied are one row o
 
 const struct pfs_column pfs_classes_columns[] = {
 	{ "faults", "faults", 0 },
-	{ "share", "%", PFS_COLUMN_THOUSANDTHS },
+	{ "percent", "%", PFS_COLUMN_TENTHS },
 	{ "reported", "reported", PFS_COLUMN_OPTIONAL },
 	{ "major", "major", PFS_COLUMN_OPTIONAL },
 	{ "kernel", "kernel", PFS_COLUMN_OPTIONAL },
@@ -31,7 +31,7 @@ static void add_sum(struct pfs_class_sum *to, const struct pfs_class_sum *sum)
 
 static void put_row(struct pfs_table *table, const struct pfs_class_sum *sum, uint64_t all, const char *name)
 {
-	pfs_table_numbers(table, sum->faults, all ? sum->faults * 100000 / all : 0, sum->reported, sum->major,
+	pfs_table_numbers(table, sum->faults, all ? sum->faults * 1000 / all : 0, sum->reported, sum->major,
 			  sum->kernel);
 	pfs_table_known(table, sum->nr_timed, sum->latency_ns);
 	pfs_table_word(table, name);
