@@ -11,6 +11,7 @@
  *     event/notes.h         notes: facts about the recording, as typed data
  *     event/refault_note.h  notes of --refault, and what they add up to
  *     event/source.h        a live source of events
+ *     event/stack_numbers.h the numbers of stacks, for sources that record them
  */
 #ifndef PFS_EVENT_H
 #define PFS_EVENT_H
