@@ -368,7 +368,7 @@ static void look_at_refault(struct doctor *d)
 
 /* ---- all of them ---- */
 
-/* pfscope takes no call stacks; those who look at faults with perf or ftrace do. */
+/* What run --stack=fp follows. */
 static void look_at_frames(struct doctor *d)
 {
 	unsigned int of, with = pfs_libc_frames(&of);
@@ -377,8 +377,8 @@ static void look_at_frames(struct doctor *d)
 		put(d, add(d, "frame pointers", OK), "%u of %u functions of the C library have one", with, of);
 	else if (of)
 		put(d, add(d, "frame pointers", LACKS),
-		    "%u of %u functions of the C library have one: call stacks of ftrace and perf end there; not needed",
-		    with, of);
+		    "%u of %u functions of the C library have one: run --stack=fp ends where they are missing", with,
+		    of);
 }
 
 static void look_at_machine(struct doctor *d)

@@ -332,7 +332,7 @@ static int read_dat(struct input *in)
 	if (!pfs_dat_stats(dat)->damaged) /* the formats are all there */
 		report_no_faults(in, &pfs_dat_info(dat)->formats->seen);
 	a = pfs_assembler_new(in->sink);
-	if (!a || dat_header(a, dat)) {
+	if (!a || pfs_assembler_may_have_stacks(a) || dat_header(a, dat)) {
 		ret = no_memory(in);
 		goto out;
 	}

@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_EVENTS = 0x200 };
+enum { OPT_EVENTS = 0x200, OPT_STACK };
 
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0,
-	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat): a trace.dat, or event lines with --source=stap or perf",
-	  0 },
+	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat); with stap or perf as event lines", 0 },
+	{ "stack", OPT_STACK, "HOW", OPTION_ARG_OPTIONAL, "Record the call stack of each fault (`fp')", 0 },
 	{ "report-file", OPTION_WORD(struct recording_args, view.output), "FILE", 0, "Draw the bars into FILE", 1 },
 	{ "output", OPTION_WORD(struct recording_args, view.output), "FILE", OPTION_HIDDEN, NULL, 1 },
 	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 1 },
@@ -37,6 +37,37 @@ static const struct argp_option options[] = {
 };
 
 static const char *const forms[] = { "lines", "json", "csv" }; /* enum pfs_export_form, from PFS_EXPORT_LINES on */
+
+/* The words of --stack. */
+static const struct stack_how {
+	const char *word;
+	enum pfs_stack_how how;
+	enum pfs_source_can needs; /* of the source */
+	const char *why_not;	   /* or NULL */
+} stack_hows[] = {
+	{ "fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
+	{ "lbr", PFS_STACK_NONE, 0,
+	  "the CPU's branch records come with samples of its own counters only, not with page faults" },
+};
+
+static const struct stack_how *stack_how_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(stack_hows) / sizeof(stack_hows[0]); i++)
+		if (!strcmp(stack_hows[i].word, word))
+			return &stack_hows[i];
+	return NULL;
+}
+
+static void set_stack(struct recording_args *args, const char *word, struct argp_state *state)
+{
+	args->stack = stack_how_of(word ? word : "fp");
+	args->stack_chosen = !word;
+	if (!args->stack)
+		argp_error(state, "--stack: %s: must be fp", word);
+	if (args->stack->why_not)
+		argp_error(state, "--stack=%s: %s", word, args->stack->why_not);
+	args->config.stack = args->stack->how;
+}
 
 /* Completes args->config, and refuses what the source cannot do. */
 static int check(struct recording_args *args, struct pfs_err *err)
@@ -53,6 +84,9 @@ static int check(struct recording_args *args, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--count: only with --source=%s", source_that(PFS_CAN_COUNT));
 	if (config->all_of_user && !(source->can & PFS_CAN_USER))
 		return pfs_err_set(err, -EINVAL, "--user: only with --source=%s", source_that(PFS_CAN_USER));
+	if (args->stack && !(source->can & args->stack->needs))
+		return pfs_err_set(err, -EINVAL, "--stack=%s: only with --source=%s", args->stack->word,
+				   source_that(args->stack->needs));
 	/* The source knows such processes only by what they do, after it has started. */
 	if (args->refault.interval_ns && args->by_trait && !source->tids_file)
 		return pfs_err_set(err, -EINVAL, "--refault: no process given (--source=%s needs PIDs for it)",
@@ -101,6 +135,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		args->config.buffer_kb = buffer_of_option(arg, state);
+		return 0;
+	case OPT_STACK:
+		set_stack(args, arg, state);
 		return 0;
 	case OPT_EVENTS:
 		args->events = PFS_EXPORT_LINES;

@@ -119,8 +119,10 @@ struct recording_args {
 	struct pfs_source_config config; /* for the source; complete once the arguments are parsed */
 	struct source_args sources;	 /* --source, and the options of each source */
 	struct refault_args refault;
-	bool by_trait;		     /* attach: no PIDs, but all processes of a name or a user */
-	enum pfs_export_form events; /* --events */
+	const struct stack_how *stack; /* --stack; NULL: none */
+	bool stack_chosen;	       /* ... by pfscope */
+	bool by_trait;		       /* attach: no PIDs, but all processes of a name or a user */
+	enum pfs_export_form events;   /* --events */
 	bool no_bars;
 	/* what is printed at the end instead of the bars, or NULL. 0 or -errno with err set */
 	int (*draw)(const struct recording_args *args, struct pfs_live *live, struct pfs_err *err);

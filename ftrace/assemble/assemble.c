@@ -30,6 +30,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	HASH_ITER (hh, a->threads, t, next_thread) {
 		HASH_DEL(a->threads, t);
 		asm_pending_free(t);
+		asm_doubtful_free(t);
 		free(t);
 	}
 	HASH_ITER (hh, a->procs, p, next_proc) {
@@ -41,6 +42,8 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	asm_files_free(a);
 	asm_sites_free(a);
 	asm_stacks_free(a);
+	pfs_stack_numbers_free(a->numbers);
+	free(a->frames_text);
 	free(a->targets);
 	free(a->unescaped);
 	free(a);
@@ -61,7 +64,9 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		break;
 	case PFS_NOTE_PFSCOPE:
 		a->own = true;
-		break;
+		return asm_fault_stacks_note(a, fact);
+	case PFS_NOTE_STACK:
+		return asm_fault_stacks_note(a, fact);
 	case PFS_NOTE_KERNEL:
 		a->checks_first = !pfs_kernel_before(fact->text, 6, 17);
 		break;
@@ -228,6 +233,7 @@ static const struct handler {
 	[RAW_CACHE_FREE] = { asm_object_free, IN_FAULT },
 	[RAW_PAGE_FREE] = { asm_pages, IN_FAULT },
 	[RAW_STACK] = { asm_object_stack, IN_FAULT },
+	[RAW_USER_STACK] = { asm_pending_stack, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },
 	[RAW_SYS_ENTER] = { asm_sys_enter, false },
 	[RAW_SYS_EXIT] = { asm_sys_exit, false },
@@ -275,10 +281,16 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	struct pfs_assembler *a = assembler;
 	const struct handler *handler = &handlers[raw->kind];
 	struct asm_thread *t;
+	bool taken = false;
 	int err = a->nr_header ? emit_header(a, raw) : 0;
 
 	a->stats.raw++;
 	a->last_ns = raw->ts_ns;
+	if (err)
+		return err;
+	t = a->hot[raw->cpu & 63];
+	if (a->stacks_of_faults && raw->cpu >= 0 && t && t->tid != raw->tid)
+		err = asm_pending_stack_over(a, t);
 	if (err)
 		return err;
 	if (raw->kind == RAW_OTHER && raw->str)
@@ -293,7 +305,12 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		a->stats.other++;
 		return 0;
 	}
-	err = asm_thread_of(a, raw, &t) ?: asm_follow_exec(a, t, raw);
+	err = asm_thread_of(a, raw, &t);
+	if (!err && (a->stacks_of_faults || raw->kind == RAW_USER_STACK))
+		err = asm_fault_stacks(a, t, raw, &taken);
+	if (err || taken)
+		return err;
+	err = asm_follow_exec(a, t, raw);
 	if (!err && t->reused_ns && raw->kind < RAW_PFS_MAP)
 		asm_seen(t, raw->ts_ns);
 	if (!err && !handler->in_fault)

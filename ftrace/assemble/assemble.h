@@ -57,6 +57,12 @@ void pfs_assembler_set_functions(struct pfs_assembler *assembler,
 				 const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start),
 				 const void *ctx);
 
+/*
+ * The recording may have the user's stack behind each event: the first fault waits for what comes next. Recordings of
+ * pfscope's own say whether they have. 0 or -ENOMEM.
+ */
+int pfs_assembler_may_have_stacks(struct pfs_assembler *assembler);
+
 /* Names the process of a thread from outside the stream (a table in the file), before its first event. 0 or -ENOMEM. */
 int pfs_assembler_thread(struct pfs_assembler *assembler, int32_t tid, int32_t pid);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the assembler share. From the top: assemble.c (the entrance, notes, losses); compat.c, calls.c (system
- * calls), life.c (threads, fork, exec, exit), fault.c, objects.c, layout.c (region tree); maps.c (side-band, snapshots), access.c
- * (DAMON), pending_fault.c (faults whose handler is watched); emit.c, thread.c.
+ * calls), life.c (threads, fork, exec, exit), fault_stacks.c, fault.c, objects.c, layout.c (region tree); maps.c (side-band,
+ * snapshots), access.c (DAMON), pending_fault.c (faults whose handler is watched, or whose stack is to come), stacks.c; frames.c,
+ * functions.c, emit.c, thread.c.
  */
 #ifndef PFS_ASSEMBLE_PRIV_H
 #define PFS_ASSEMBLE_PRIV_H
@@ -10,6 +11,7 @@
 #include "assemble/assemble.h"
 #include "base/hash.h"
 #include "event/notes.h"
+#include "event/stack_numbers.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -47,6 +49,13 @@ struct asm_change {
 /* A userfaultfd, which works on the memory of the process that made it, whoever has it. */
 struct asm_uffd {
 	int32_t fd, pid;
+};
+
+/* Addresses of a stack, the innermost first. */
+struct asm_frames {
+	uint64_t *list;
+	unsigned int nr, max;
+	bool cut; /* there were more */
 };
 
 struct asm_proc {
@@ -136,8 +145,9 @@ struct asm_thread {
 	struct asm_fork fork;
 	struct asm_exec exec; /* listed in proc->execing */
 	LIST_ENTRY(asm_thread) execing;
-	bool in_fault;		     /* nothing has shown yet that its last fault is over */
-	struct asm_pending *pending; /* the fault whose handler runs, where handlers are watched; or NULL */
+	bool in_fault;		       /* nothing has shown yet that its last fault is over */
+	struct asm_pending *pending;   /* the fault that waits for its stack, or for its handler to return; or NULL */
+	struct asm_doubtful *doubtful; /* a fault that may be the kernel's own, see fault_stacks.c; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -188,6 +198,11 @@ struct pfs_assembler {
 	size_t nr_awaits, max_awaits;
 	const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start); /* or NULL */
 	const void *function_ctx;
+	enum { STACKS_NONE, STACKS_PERHAPS, STACKS } stacks_of_faults; /* are they in the recording? */
+	bool kernel_stacks;		   /* ... and those of faults in kernel mode, behind the user's */
+	struct pfs_stack_numbers *numbers; /* of them */
+	char *frames_text;
+	size_t max_frames_text;
 	bool addresses_lack;	  /* reported that those of objects are hashed */
 	bool has_pages;		  /* allocations of pages are objects */
 	char *header[MAX_HEADER]; /* "key=value", until the first event comes */
@@ -299,7 +314,34 @@ int32_t asm_call_uffd(const struct asm_thread *t);
 /* Where mremap with MREMAP_FIXED puts the pages that it moves. */
 asm_range_fn asm_call_target;
 
-/* ---- pending_fault.c: a fault while its handler runs ---- */
+/* ---- functions.c: "function+0xoffset". "": unknown; NULL: no memory ---- */
+const char *asm_function_at(struct pfs_assembler *a, uint64_t site);
+void asm_sites_free(struct pfs_assembler *a);
+
+/* ---- frames.c: a stack as text, and the numbers of those of faults ---- */
+
+/* The recording has no stacks of faults. */
+void asm_frames_none(struct pfs_assembler *a);
+
+/* The frames of a raw event. 0 or -ENOMEM. */
+int asm_frames_take(struct asm_frames *frames, const struct raw_event *raw);
+
+/* "alloc_pipe_info+0x88;create_pipe_files+0x40": valid until the next call. NULL: no memory. */
+const char *asm_frames_text(struct pfs_assembler *a, const struct asm_frames *kernel, const struct asm_frames *user);
+
+/* The event gets the number of these; if it is a new one, defines it first. 0, -ENOMEM or what the sink returned. */
+int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_event *ev, struct asm_frames *kernel,
+		      struct asm_frames *user);
+
+/* ---- pending_fault.c: a fault while its handler runs, or its stack is to come ---- */
+
+/* Takes in a stack; does the pending fault wait for the kernel's? */
+asm_fn asm_pending_stack;
+bool asm_pending_awaits_kernel(const struct pfs_assembler *a, const struct asm_thread *t);
+
+/* Nothing more comes of its stack. */
+int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t);
+
 asm_fn asm_handler, asm_handler_end, asm_function;
 
 /* Takes in the notes on how the handler is watched. */
@@ -357,10 +399,13 @@ void asm_fault_machine(struct pfs_assembler *a, const char *machine);
  */
 bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 
+/* ---- fault_stacks.c: called with each raw event before anything else is. *taken: it is to be passed on by nobody ---- */
+int asm_fault_stacks(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool *taken);
+int asm_fault_stacks_note(struct pfs_assembler *a, const struct pfs_fact *fact);
+void asm_doubtful_free(struct asm_thread *t);
+
 /* ---- objects.c ---- */
 asm_fn asm_object_alloc, asm_object_free, asm_pages, asm_object_access, asm_watch;
-void asm_sites_free(struct pfs_assembler *a);
-const char *asm_function_at(struct pfs_assembler *a, uint64_t site); /* "": unknown; NULL: no memory */
 
 /* stacks.c: of the allocations; these are the ones that await one */
 asm_fn asm_object_stack;

@@ -5,10 +5,13 @@
 #include "base/array.h"
 #include "record/pfscope_records.h"
 
+#include <errno.h>
 #include <string.h>
 
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev)
 {
+	if (a->numbers && ev->kind != PFS_FAULT && pfs_stack_numbers_event(a->numbers, ev))
+		return -ENOMEM;
 	if (a->only_pid && pfs_has(ev, PFS_F_PID) && ev->pid != a->only_pid)
 		return 0;
 	return pfs_emit(&a->sink, ev);

@@ -4,7 +4,8 @@
  *
  * The kernel records a fault's exception before it handles the fault. Where the handling is not recorded, the fault is
  * passed on at once, and its results are events that follow. Where the handler is watched (probes at handle_mm_fault,
- * function tracer), the fault stays pending until the handler has returned (pending_fault.c).
+ * function tracer), the fault stays pending until the handler has returned (pending_fault.c); and where stacks are, until its
+ * stack has come, which is its next record.
  */
 #include "assemble/assemble_priv.h"
 
@@ -90,7 +91,7 @@ int asm_fault(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	if (__builtin_expect(t->exec.under_way, 0) && t->exec.switched)
 		PFS_SET(ev, space, SPACE, PFS_SPACE_EXEC);
 	t->in_fault = true;
-	return a->defers ? asm_pending_begin(a, t, ev) : asm_emit(a, ev);
+	return a->defers || a->stacks_of_faults ? asm_pending_begin(a, t, ev) : asm_emit(a, ev);
 }
 
 /* Is everything about the thread known, and its fault an event of its current address space? */
@@ -103,8 +104,8 @@ bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run)
 {
 	struct asm_thread *t = a->hot[run->cpu & 63];
 
-	if (!fault_is_plain(run, *run->ip) || !a->sink.faults || a->defers || a->only_pid || !a->cpu_type || !t ||
-	    t->tid != run->tid || !is_settled(t))
+	if (!fault_is_plain(run, *run->ip) || !a->sink.faults || a->defers || a->stacks_of_faults || a->only_pid ||
+	    !a->cpu_type || !t || t->tid != run->tid || !is_settled(t))
 		return false;
 	t->in_fault = true;
 	run->pid = t->proc ? t->proc->pid : 0;

@@ -44,6 +44,9 @@ struct asm_pending {
 	struct range region;	  /* empty: not known */
 	struct event_list beside; /* its results so far */
 	struct event_list exec;	  /* populates of an exec's arguments, not moved yet */
+	bool awaits_stack;	  /* nothing has come behind it yet but its stacks */
+	bool has_user;
+	struct asm_frames kernel, user; /* its stacks; without records of them empty */
 };
 
 static int append(struct event_list *l, const struct pfs_event *ev)
@@ -72,6 +75,8 @@ void asm_pending_free(struct asm_thread *t)
 		return;
 	free(t->pending->beside.list);
 	free(t->pending->exec.list);
+	free(t->pending->kernel.list);
+	free(t->pending->user.list);
 	free(t->pending);
 }
 
@@ -102,7 +107,14 @@ static struct asm_pending *begin(struct pfs_assembler *a, struct asm_thread *t, 
 		*err = -ENOMEM;
 	if (*err)
 		return NULL;
-	*p = (struct asm_pending){ .active = true, .flags = RAW_ABSENT, .beside = p->beside, .exec = p->exec };
+	*p = (struct asm_pending){ .active = true,
+				   .flags = RAW_ABSENT,
+				   .beside = p->beside,
+				   .exec = p->exec,
+				   .awaits_stack = a->stacks_of_faults,
+				   .kernel = p->kernel,
+				   .user = p->user };
+	p->kernel.nr = p->user.nr = 0;
 	return p;
 }
 
@@ -171,6 +183,16 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 		p->ev.inferred |= PFS_HAS(PFS_F_HOW);
 }
 
+/* In an exec the stack may still be the old image's. That of the kernel of a fault in user mode is its handler's. */
+static int set_stack(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
+{
+	if (!p->has_user || t->exec.under_way || !t->proc || t->proc->is_32bit)
+		return 0;
+	if (p->ev.mode != PFS_KERNEL)
+		p->kernel.nr = 0;
+	return asm_frames_number(a, t, &p->ev, &p->kernel, &p->user);
+}
+
 static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
 {
 	bool arguments = t->exec.under_way && !t->exec.switched;
@@ -185,7 +207,7 @@ static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struc
 		p->beside.nr = 0;
 		return append(&p->exec, &p->ev);
 	}
-	return emit_list(a, &p->beside) ?: asm_emit(a, &p->ev);
+	return set_stack(a, t, p) ?: emit_list(a, &p->beside) ?: asm_emit(a, &p->ev);
 }
 
 int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
@@ -198,7 +220,41 @@ int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
 	set_how(a, p);
 	if (!p->exception)
 		return release_populate(a, t, p);
-	return asm_emit(a, &p->ev) ?: emit_list(a, &p->beside);
+	return set_stack(a, t, p) ?: asm_emit(a, &p->ev) ?: emit_list(a, &p->beside);
+}
+
+/* ---- its stack ---- */
+
+bool asm_pending_awaits_kernel(const struct pfs_assembler *a, const struct asm_thread *t)
+{
+	const struct asm_pending *p = t->pending;
+
+	return a->kernel_stacks && p && p->active && p->awaits_stack && p->ev.mode == PFS_KERNEL && !p->kernel.nr;
+}
+
+int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t)
+{
+	struct asm_pending *p = t->pending;
+
+	if (!p || !p->active || !p->awaits_stack)
+		return 0;
+	p->awaits_stack = false;
+	if (a->stacks_of_faults == STACKS_PERHAPS)
+		asm_frames_none(a);
+	return a->defers ? 0 : asm_pending_release(a, t);
+}
+
+int asm_pending_stack(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+	bool user = raw->kind == RAW_USER_STACK;
+
+	if (!p || !p->active || !p->awaits_stack || (user ? p->has_user : p->kernel.nr))
+		return 0;
+	if (asm_frames_take(user ? &p->user : &p->kernel, raw))
+		return -ENOMEM;
+	p->has_user = p->has_user || user;
+	return p->has_user && !asm_pending_awaits_kernel(a, t) ? asm_pending_stack_over(a, t) : 0;
 }
 
 /*

@@ -9,8 +9,6 @@
 #include "base/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,40 +70,18 @@ void asm_stack_await(struct pfs_assembler *a, const struct raw_event *raw, const
 		*awaits = (struct asm_awaits){ pages ? PAGES : OBJECT, raw->tid, pages ? ev->pfn : ev->ptr };
 }
 
-/* "alloc_pipe_info+0x88;create_pipe_files+0x40". NULL: no memory. */
-static char *frames_text(struct pfs_assembler *a, const uint8_t *addresses, uint64_t nr)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-	bool failed = !out;
-
-	for (uint64_t i = 0; !failed && i < nr; i++) {
-		const char *func;
-		uint64_t addr;
-
-		memcpy(&addr, addresses + i * sizeof(addr), sizeof(addr));
-		func = a->function ? asm_function_at(a, addr) : "";
-		failed = !func;
-		if (func && *func)
-			fprintf(out, "%s%s", i ? ";" : "", func);
-		else
-			fprintf(out, "%s0x%" PRIx64, i ? ";" : "", addr);
-	}
-	if ((out && fclose(out)) || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 static const char *frames_of(struct pfs_assembler *a, const struct raw_event *raw)
 {
 	struct asm_stack *s =
 		PFS_HASH_GET(a->stacks, key, pfs_hash(PFS_HASH_START, raw->record, raw->arg[0] * sizeof(uint64_t)));
 
-	if (s && !s->frames)
-		s->frames = frames_text(a, raw->record, raw->arg[0]);
+	if (s && !s->frames) {
+		struct asm_frames frames = { 0 };
+		const char *text = asm_frames_take(&frames, raw) ? NULL : asm_frames_text(a, &frames, NULL);
+
+		s->frames = text ? strdup(text) : NULL;
+		free(frames.list);
+	}
 	return s ? s->frames : NULL;
 }
 

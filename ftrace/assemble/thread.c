@@ -38,6 +38,7 @@ void asm_thread_renew(struct pfs_assembler *a, struct asm_thread *t, struct asm_
 	*t = (struct asm_thread){ .tid = t->tid,
 				  .proc = proc,
 				  .pending = t->pending,
+				  .doubtful = t->doubtful,
 				  .reused_ns = t->reused_ns,
 				  .seen_ns = t->seen_ns,
 				  .hh = t->hh };

@@ -67,6 +67,8 @@ static bool loads(const void *capture, const struct raw_desc *desc)
 {
 	const struct pfs_capture *c = capture;
 
+	if (!c->config.objects && raw_is_stack(desc->kind))
+		return c->config.stack;
 	return c->config.objects ? capture_wants(c, desc) : !raw_is_object(desc->kind);
 }
 
@@ -92,7 +94,7 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 	c->formats = pfs_formats_new_host();
 	if (!c->formats)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
-	if (c->config.objects)
+	if (c->config.objects || c->config.stack)
 		c->tracers.symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
 	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), loads, c, err) ?: capture_watch_open(c, err);
 }

@@ -56,6 +56,7 @@ bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc)
 	if (raw_is_object(desc->kind))
 		return false;
 	switch (desc->kind) {
+	case RAW_USER_STACK: /* see enable_stacks() */
 	case RAW_FUNCTION:
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:
@@ -304,6 +305,22 @@ static int enable_events(struct pfs_capture *c, struct pfs_err *err)
 	if (!ret && !objects && pfs_instance_has_event(c->instance, "mmap", "exit_mmap"))
 		ret = capture_fact(c, PFS_FACT(EXIT_MMAP, .text = "yes"), err);
 	return ret;
+}
+
+/*
+ * The user's stack behind each event, and the kernel's behind faults in kernel mode. A fault with preemption off is not the
+ * program's: the kernel reads the user's stack for this (assemble/fault_stacks.c).
+ */
+static int enable_stacks(struct pfs_capture *c, struct pfs_err *err)
+{
+	static const char file[] = "events/exceptions/page_fault_kernel/trigger";
+	struct pfs_err why = { "" };
+	int ret = pfs_instance_write(c->instance, "options/userstacktrace", "1", &why), kernel;
+
+	if (ret)
+		return pfs_err_set(err, -ENOTSUP, "--stack: this kernel records no stacks of users: %s", why.msg);
+	kernel = pfs_instance_write(c->instance, file, "stacktrace if common_preempt_count == 0", NULL);
+	return capture_fact(c, PFS_FACT(STACK, .what = "fp", .count = !kernel), err);
 }
 
 /*
@@ -569,6 +586,8 @@ static int settle(struct pfs_capture *c, struct pfs_err *err)
 	if (capture_tracers_set_up(c))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	ret = enable_events(c, err);
+	if (!ret && c->config.stack)
+		ret = enable_stacks(c, err);
 	return ret || c->options->text ? ret : open_own(c, err);
 }
 

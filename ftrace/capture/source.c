@@ -62,6 +62,9 @@ static int check(const struct pfs_source_config *config, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--compress: no file given (-o FILE)");
 	if (o->compress && o->text)
 		return pfs_err_set(err, -EINVAL, "--compress: --via=text writes text, which is never compressed");
+	if (config->stack && (o->histogram || o->text))
+		return pfs_err_set(err, -EINVAL, "--stack: cannot be combined with --%s",
+				   o->histogram ? "histogram" : "via=text");
 	if (o->histogram && (o->probes || o->latency || o->classify))
 		return pfs_err_set(err, -EINVAL,
 				   "--histogram: cannot be combined with --probes, --latency or --classify (it only "
@@ -92,7 +95,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.name = "ftrace",
 	.options = pfs_ftrace_options,
 	.options_size = sizeof(struct ftrace_options),
-	.can = PFS_CAN_COUNT | PFS_CAN_USER | PFS_CAN_OBJECTS,
+	.can = PFS_CAN_COUNT | PFS_CAN_USER | PFS_CAN_OBJECTS | PFS_CAN_FP,
 	.set_option = set_option,
 	.check = check,
 	.usable = capture_usable,

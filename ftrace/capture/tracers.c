@@ -112,7 +112,7 @@ static int set_up_functions(struct pfs_capture *c, struct pfs_err *err)
 {
 	int ret = choose_functions(c, err) ?: list_functions(c, err);
 
-	if (!ret && !c->options->text) {
+	if (!ret && !c->options->text && !c->tracers.symbols) {
 		c->tracers.symbols = pfs_symbols_load(err);
 		ret = c->tracers.symbols ? 0 : -errno;
 	}

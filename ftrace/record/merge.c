@@ -26,9 +26,10 @@ struct stream {
 	uint32_t order; /* among streams of equal times */
 	struct pfs_ring_page page;
 	bool converts;
-	bool gap; /* something before the next sub-buffer could not be read */
-	bool cut; /* its end is missing */
-	bool own; /* pfscope's own records: of no CPU */
+	bool gap;	  /* something before the next sub-buffer could not be read */
+	bool cut;	  /* its end is missing */
+	bool own;	  /* pfscope's own records: of no CPU */
+	bool passed_over; /* the last record but stacks was one of no use */
 	struct pfs_ts_conv conv;
 	struct pfs_page_source *src;
 };
@@ -359,13 +360,18 @@ static int emit(struct pfs_merge *m, struct raw_event *ev, raw_event_fn fn, void
 	kind = pfs_record_decode(m->formats, s->record, s->len, m->scratch, ev);
 	if (kind == RAW_OTHER) {
 		m->stats.other++;
+		s->passed_over = true;
 		return emit_other(m, ev, fn, ctx);
 	}
 	if (kind >= RAW_PFS_MAP) {
 		s->own = true;
 		return emit_own(m, ev, fn, ctx);
 	}
-	return (raw_is_call(kind) || kind == RAW_STACK ? emit_other(m, ev, fn, ctx) : 0) ?: fn(ctx, ev);
+	if (raw_is_stack(kind))
+		ev->arg[3] = s->passed_over;
+	else
+		s->passed_over = false;
+	return (raw_is_call(kind) || raw_is_stack(kind) ? emit_other(m, ev, fn, ctx) : 0) ?: fn(ctx, ev);
 }
 
 /* ---- plain faults, many at once ---- */
@@ -466,6 +472,7 @@ static int gather(struct pfs_merge *m, const struct quick *q, struct pfs_fault_r
 	struct stream *s = m->heap[0];
 	int ret = 0, got;
 
+	s->passed_over = false;
 	for (unsigned int child = 1; child < 3 && child < m->nr_heap; child++)
 		if (m->heap[child]->ts < until_ns)
 			until_ns = m->heap[child]->ts;

@@ -42,7 +42,12 @@ enum raw_kind {
 	RAW_CACHE_ALLOC, /* the same; str: the cache */
 	RAW_CACHE_FREE,	 /* arg: call site, address; str: the cache, if it was known */
 	RAW_PAGE_FREE,	 /* arg: pfn, order */
-	RAW_STACK,	 /* of the event before, in that context. arg: how many, flags; record: addresses, of 8 bytes */
+	RAW_STACK,	 /* of the event before, in that context. arg: how many, flags, -, as below; record: as below */
+	/*
+	 * The user's stack at the event before, in that context. arg: how many, flags, how many there is room for, 1 = of an
+	 * event that was passed over; record: addresses, of 8 bytes
+	 */
+	RAW_USER_STACK,
 	/* of the tracers that capture/tracers.c enables */
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */
@@ -67,6 +72,11 @@ enum raw_kind {
 static inline bool raw_is_call(enum raw_kind kind)
 {
 	return kind == RAW_CALL_ENTER || kind == RAW_CALL_EXIT;
+}
+
+static inline bool raw_is_stack(enum raw_kind kind)
+{
+	return kind == RAW_STACK || kind == RAW_USER_STACK;
 }
 
 /* Is it about an object of the kernel, so that recordings of faults do without? */

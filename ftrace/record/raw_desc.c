@@ -84,6 +84,7 @@ const struct raw_desc raw_descs[] = {
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
 	EVENT("ftrace", "kernel_stack", RAW_STACK, NULL, "size", "common_flags", "caller[0]"),
+	EVENT("ftrace", "user_stack", RAW_USER_STACK, NULL, "tgid", "common_flags", "caller[0]"),
 	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
 	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name", "start", "end", "off", "dev", "ino", "prot", "flags",
 	      "source"),

@@ -71,22 +71,29 @@ static void name_function(const struct pfs_formats *f, struct raw_event *ev)
 	ev->arg[1] = caller ? pfs_function_key(caller, strlen(caller)) : RAW_ABSENT;
 }
 
-/* The addresses in host order; a kernel of before 5.3 ends them with one of all ones. */
+/*
+ * The addresses in host order. A kernel of before 5.3 ends them with one of all ones; behind those of a user's stack
+ * are zeroes.
+ */
 static void load_stack(const struct pfs_formats *f, const struct pfs_row *row, const uint8_t *record, uint32_t len,
 		       char *scratch, struct raw_event *ev)
 {
 	uint32_t size = f->ring.long_size, at = row->arg[2].off, nr = 0;
+	uint64_t room = row->arg[2].size && at <= len ? (len - at) / size : 0;
+	bool user = ev->kind == RAW_USER_STACK;
 
-	while (row->arg[2].size && nr < ev->arg[0] && nr < PFS_RECORD_STR / sizeof(uint64_t) && at + size <= len) {
+	if (room > PFS_RECORD_STR / sizeof(uint64_t))
+		room = PFS_RECORD_STR / sizeof(uint64_t);
+	while (nr < room && (user || nr < ev->arg[0])) {
 		uint64_t addr = pfs_load_long(record + at, size, f->ring.swap);
 
-		if (addr == (size == 4 ? UINT32_MAX : UINT64_MAX))
+		if (addr == (size == 4 ? UINT32_MAX : UINT64_MAX) || (user && !addr))
 			break;
 		memcpy(scratch + nr++ * sizeof(addr), &addr, sizeof(addr));
 		at += size;
 	}
 	ev->arg[0] = nr;
-	ev->arg[2] = RAW_ABSENT;
+	ev->arg[2] = user ? room : RAW_ABSENT;
 	ev->record = scratch;
 	ev->record_len = nr * sizeof(uint64_t);
 }
@@ -122,7 +129,7 @@ enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *reco
 		ev->arg[i] = RAW_ABSENT;
 	if (__builtin_expect(ev->kind == RAW_FUNCTION, 0))
 		name_function(f, ev);
-	if (__builtin_expect(ev->kind == RAW_STACK, 0))
+	if (__builtin_expect(raw_is_stack(ev->kind), 0))
 		load_stack(f, row, record, len, scratch, ev);
 	return ev->kind;
 }

@@ -25,6 +25,7 @@ enum pfs_source_can {
 	PFS_CAN_USER = 2,    /* record all processes of a user */
 	PFS_CAN_COMM = 4,    /* record all processes of a name */
 	PFS_CAN_OBJECTS = 8, /* record kernel objects instead of faults */
+	PFS_CAN_FP = 32,     /* record stacks: by frame pointers */
 	PFS_CAN_SPACE = 16,  /* be used inside a PID namespace: its process numbers are those of there */
 };
 
@@ -53,12 +54,16 @@ struct pfs_control_result {
 	unsigned int nr_pauses;
 };
 
+/* How the stacks of faults are recorded. */
+enum pfs_stack_how { PFS_STACK_NONE, PFS_STACK_FP };
+
 /* What every source is asked for. What it points at is borrowed until the source is closed. */
 struct pfs_source_config {
 	const void *options;	     /* the source's own, see set_option() */
 	const struct pfs_sink *live; /* receives the events as they come, until it returns -ECANCELED; or NULL */
 	unsigned int buffer_kb;	     /* of a CPU's buffer; 0: the source's default */
 	bool to_file;		     /* write() will be called */
+	enum pfs_stack_how stack;    /* of each fault, if the source can (PFS_CAN_FP) */
 	bool no_follow;		     /* the processes that are added, not their children */
 	bool count;		     /* the kernel's own count of faults, too (PFS_CAN_COUNT) */
 	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of stacks: as text, and the numbers that stand for those of faults. */
+#include "assemble/assemble_priv.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+void asm_frames_none(struct pfs_assembler *a)
+{
+	pfs_stack_numbers_free(a->numbers);
+	a->numbers = NULL;
+	a->stacks_of_faults = STACKS_NONE;
+}
+
+int asm_frames_take(struct asm_frames *frames, const struct raw_event *raw)
+{
+	frames->nr = 0;
+	if (!pfs_array_reserve(frames->list, 0, frames->max, raw->arg[0]))
+		return -ENOMEM;
+	memcpy(frames->list, raw->record, raw->arg[0] * sizeof(frames->list[0]));
+	frames->nr = raw->arg[0];
+	frames->cut = raw->kind == RAW_USER_STACK && raw->arg[0] && raw->arg[0] == raw->arg[2];
+	return 0;
+}
+
+/* Puts a frame at text + len. Its length, or -ENOMEM. */
+static int put(struct pfs_assembler *a, size_t len, uint64_t addr, bool kernel)
+{
+	const char *func = kernel && a->function ? asm_function_at(a, addr) : "";
+	const char *between = len ? ";" : "";
+
+	if (!func || !pfs_array_reserve(a->frames_text, len, a->max_frames_text, 128))
+		return -ENOMEM;
+	if (*func)
+		return snprintf(a->frames_text + len, 128, "%s%s", between, func);
+	return snprintf(a->frames_text + len, 128, "%s0x%" PRIx64, between, addr);
+}
+
+const char *asm_frames_text(struct pfs_assembler *a, const struct asm_frames *kernel, const struct asm_frames *user)
+{
+	const struct asm_frames *const both[] = { kernel, user };
+	size_t len = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (unsigned int k = 0; both[i] && k < both[i]->nr; k++) {
+			int put_len = put(a, len, both[i]->list[k], !i);
+
+			if (put_len < 0)
+				return NULL;
+			len += put_len;
+		}
+	if (!pfs_array_reserve(a->frames_text, len, a->max_frames_text, 8))
+		return NULL;
+	strcpy(a->frames_text + len, user && user->cut && len ? ";..." : "");
+	return a->frames_text;
+}
+
+/* What the kernel calls to record the stack lies before the instruction that faulted; without that all of it is doubtful. */
+static void begin_at(struct asm_frames *kernel, uint64_t ip)
+{
+	unsigned int i = 0;
+
+	while (i < kernel->nr && kernel->list[i] != ip)
+		i++;
+	kernel->nr -= i;
+	memmove(kernel->list, kernel->list + i, kernel->nr * sizeof(kernel->list[0]));
+}
+
+static void end_at_garbage(struct asm_frames *user)
+{
+	for (unsigned int i = 0; i < user->nr; i++)
+		if (pfs_stack_is_over(user->list[i])) {
+			user->nr = i;
+			user->cut = false;
+		}
+}
+
+int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_event *ev, struct asm_frames *kernel,
+		      struct asm_frames *user)
+{
+	struct pfs_event frames;
+	uint64_t hash = PFS_HASH_START, nr;
+	bool first;
+
+	if (kernel->nr)
+		begin_at(kernel, ev->ip);
+	end_at_garbage(user);
+	if (!kernel->nr && !user->nr)
+		return 0;
+	if (ev->mode == PFS_USER && pfs_has(ev, PFS_F_IP) && user->nr && user->list[0] != ev->ip)
+		return 0;
+	hash = pfs_hash(hash, kernel->list, kernel->nr * sizeof(uint64_t));
+	hash = pfs_hash(hash, user->list, user->nr * sizeof(uint64_t));
+	hash = pfs_hash(hash, &user->cut, sizeof(user->cut));
+	nr = pfs_stack_number(a->numbers, t->proc->pid, hash, &first);
+	if (!nr)
+		return -ENOMEM;
+	PFS_SET(ev, stack, STACK, nr);
+	if (!first)
+		return 0;
+	frames =
+		(struct pfs_event){ .kind = PFS_FRAMES,
+				    .ts_ns = ev->ts_ns,
+				    .cpu = ev->cpu,
+				    .tid = ev->tid,
+				    .pid = ev->pid,
+				    .have = ev->have & (PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_PID)) };
+	PFS_SET(&frames, stack, STACK, nr);
+	PFS_SET(&frames, frames, FRAMES, asm_frames_text(a, kernel, user));
+	return frames.frames ? asm_emit(a, &frames) : -ENOMEM;
+}
