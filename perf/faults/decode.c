@@ -10,18 +10,18 @@
 #include <sys/mman.h>
 
 /*
- * PERF_SAMPLE_IP, TID, TIME, ADDR; of a major fault then CPU, which nobody needs: samples of the two classes differ in
- * size, and need no other mark. With --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE.
+ * PERF_SAMPLE_IP, TID, TIME, ADDR; with --stack then CALLCHAIN; of a major fault then WEIGHT, which nobody needs: samples of
+ * the two classes differ in size, and need no other mark. With --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE.
  */
 struct sample {
 	struct perf_event_header header;
 	uint64_t ip;
 	uint32_t pid, tid;
 	uint64_t time, addr;
-	uint64_t more[3];
+	uint64_t more[];
 };
 
-/* The same of each other record: at its end, but with the CPU after it if it is of the event of major faults. */
+/* The same of each other record, at its end. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -29,37 +29,53 @@ struct trailer {
 
 /* ---- from the rings ---- */
 
+/* How many words of it are behind the call chain; that is copied. Or -errno. */
+static int take_chain(const struct sample *r, struct perf_item *item)
+{
+	size_t nr_words = (r->header.size - sizeof(*r)) / sizeof(uint64_t);
+	uint64_t nr = nr_words ? r->more[0] : 0;
+	struct perf_chain *chain;
+
+	if (!nr_words || nr > nr_words - 1)
+		return -EBADMSG;
+	chain = malloc(sizeof(*chain) + nr * sizeof(chain->ip[0]));
+	if (!chain)
+		return -ENOMEM;
+	memcpy(chain, r->more, sizeof(*chain) + nr * sizeof(chain->ip[0]));
+	item->data = chain;
+	return nr_words - 1 - nr;
+}
+
 static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 {
 	struct perf_session *s = cpu->session;
 	unsigned int mode = r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	const bool phys = s->pfn && s->kernel;
-	const bool major = r->header.size > offsetof(struct sample, more[s->pfn + phys]);
-	const uint64_t *more = r->more + major;
+	struct perf_item item = {
+		.ts_ns = r->time,
+		.addr = r->addr,
+		.ip = r->ip,
+		.cpu = cpu->cpu,
+		.pid = r->pid,
+		.tid = r->tid,
+		.kind = PERF_FAULT,
+		.mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
+	};
+	int nr = s->max_frames ? take_chain(r, &item) : (int)((r->header.size - sizeof(*r)) / sizeof(uint64_t));
+	const uint64_t *end = (const void *)((const char *)r + r->header.size);
 
+	if (nr < 0)
+		return nr == -EBADMSG ? 0 : nr;
+	item.class = nr > s->pfn + phys ? PFS_MAJOR_CLASS : PFS_MINOR;
+	item.phys = phys ? end[-2] : 0;
+	item.page_size = s->pfn ? end[-1] : 0;
 	cpu->last_ns = r->time;
-	return perf_queue_put(&s->queue, (struct perf_item){
-						 .ts_ns = r->time,
-						 .addr = r->addr,
-						 .ip = r->ip,
-						 .cpu = cpu->cpu,
-						 .pid = r->pid,
-						 .tid = r->tid,
-						 .kind = PERF_FAULT,
-						 .mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
-						 .class = major ? PFS_MAJOR_CLASS : PFS_MINOR,
-						 .phys = phys ? more[0] : 0,
-						 .page_size = s->pfn ? more[phys] : 0,
-					 });
+	return perf_queue_put(&s->queue, item);
 }
 
-/* Losses are reported by either event, all else by that of minor faults. */
 static const struct trailer *trailer_of(const struct perf_event_header *header)
 {
-	size_t at =
-		header->type == PERF_RECORD_LOST ? sizeof(struct pfs_perf_lost) : header->size - sizeof(struct trailer);
-
-	return (const void *)((const char *)header + at);
+	return (const void *)((const char *)header + header->size - sizeof(struct trailer));
 }
 
 int perf_take(void *ctx, const struct perf_event_header *header)
@@ -113,11 +129,12 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 {
 	struct pfs_event ev = event_of(item, PFS_FAULT);
 	struct perf_proc *p = perf_proc(s, item->pid);
-	int ret;
+	int ret = 0;
 
 	if (!p)
 		return -ENOMEM;
 	p->changed = true;
+	p->executing = p->executing && item->mode == PFS_KERNEL;
 	s->nr_faults++;
 	PFS_SET(&ev, addr, ADDR, item->addr);
 	PFS_SET(&ev, ip, IP, item->ip);
@@ -125,7 +142,9 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 	PFS_SET(&ev, class, CLASS, item->class);
 	if (item->phys)
 		PFS_SET(&ev, pfn, PFN, item->phys / s->page_size);
-	ret = perf_emit(s, &ev);
+	if (item->data)
+		ret = perf_chain(s, &ev, item->data, p->executing);
+	ret = ret ?: perf_emit(s, &ev);
 	if (ret || item->page_size <= s->page_size || item->page_size & (item->page_size - 1))
 		return ret;
 	ev = event_of(item, PFS_HUGE);
@@ -175,7 +194,7 @@ static int on_exec(struct perf_session *s, const struct perf_item *item, const s
 		return -ENOMEM;
 	free(p->maps);
 	p->maps = NULL;
-	p->changed = p->empty = true;
+	p->changed = p->empty = p->executing = true;
 	p->exec_ns = item->ts_ns;
 	PFS_SET(&ev, comm, COMM, r->comm);
 	while ((next = perf_queue_next(&s->queue, next, PERF_RECORD_MMAP2))) {

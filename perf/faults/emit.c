@@ -9,7 +9,9 @@
 int perf_emit(struct perf_session *s, const struct pfs_event *ev)
 {
 	struct pfs_sink sink = pfs_export_sink(s->writer);
-	int ret = pfs_emit(&sink, ev);
+	int ret = s->numbers && ev->kind != PFS_FAULT ? pfs_stack_numbers_event(s->numbers, ev) : 0;
+
+	ret = ret ?: pfs_emit(&sink, ev);
 
 	if (ret || !s->config.live)
 		return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the room share. From the bottom: emit.c (where events go), queue.c (records on their way to events, in
- * order of time), proc.c (processes), layout.c (/proc/PID/maps, and which
+ * order of time), proc.c (processes), chain.c (stacks), layout.c (/proc/PID/maps, and which
  * pages are mapped), decode.c (records to events), source.c (the source's operations).
  */
 #ifndef PFS_FAULTS_PRIV_H
@@ -10,6 +10,7 @@
 #include "faults/faults.h"
 
 #include "base/hash.h"
+#include "event/stack_numbers.h"
 #include "os/pagemap.h"
 #include "os/perf_event.h"
 
@@ -27,7 +28,7 @@ struct perf_item {
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
 	uint8_t mode, class;
-	void *data; /* of the others: a record, a note "KEY=VALUE", the text of maps, struct perf_pages */
+	void *data; /* a record, a note "KEY=VALUE", the text of maps, struct perf_pages; of a fault: struct perf_chain or NULL */
 };
 
 enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT, PERF_PAGES };
@@ -65,6 +66,7 @@ struct perf_proc {
 	char *maps;	  /* the text of its layout, or NULL */
 	bool mapped;	  /* something since */
 	bool empty;	  /* its new image has no mapping yet */
+	bool executing;	  /* ... and nothing was executed in user mode: its registers may be the old image's */
 	bool anew;	  /* ... which was told anew since its pages were */
 	struct pfs_page_ranges present;
 	UT_hash_handle hh;
@@ -86,6 +88,12 @@ struct perf_cpu {
 	uint64_t nr_lost; /* records, as far as it reported them */
 };
 
+/* The call chain of a fault, as perf has it: with PERF_CONTEXT_* between its parts. */
+struct perf_chain {
+	uint64_t nr;
+	uint64_t ip[];
+};
+
 /* An event. */
 struct perf_open {
 	int fd, cpu;
@@ -94,8 +102,12 @@ struct perf_open {
 struct perf_session {
 	struct pfs_live base;
 	struct pfs_source_config config;
-	bool kernel;	  /* faults in kernel mode, too */
-	bool pfn;	  /* --pfn */
+	bool kernel;			   /* faults in kernel mode, too */
+	bool pfn;			   /* --pfn */
+	unsigned int max_frames;	   /* --stack: of a call chain; 0: none are recorded */
+	struct pfs_stack_numbers *numbers; /* of these */
+	char *frames;			   /* the text of one */
+	size_t max_frames_text;
 	bool scans;	  /* which pages are mapped can be asked for */
 	bool counts_lost; /* an event tells how many of its records were lost (Linux 6.0) */
 	struct perf_cpu *cpus;
@@ -123,6 +135,12 @@ void perf_procs_free(struct perf_session *s);
 
 /* emit.c: passes on an event, into the spool and to who listens. 0 or -errno. */
 int perf_emit(struct perf_session *s, const struct pfs_event *ev);
+
+/*
+ * chain.c: the fault gets the number of its stack; if it is a new one, that is defined first. Without the kernel's part of a
+ * fault in kernel mode with only_kernel. 0 or -errno.
+ */
+int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel);
 
 /* decode.c: one record of a ring into the queue; a pfs_perf_fn, ctx is the perf_cpu. */
 int perf_take(void *ctx, const struct perf_event_header *header);

@@ -142,6 +142,22 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 	return 0;
 }
 
+/* Chains are as deep as the kernel allows. */
+static int open_stacks(struct perf_session *s, struct pfs_err *err)
+{
+	char *text = pfs_read_whole_file("/proc/sys/kernel/perf_event_max_stack", NULL);
+	uint64_t max = 0;
+
+	if (text)
+		pfs_dec(text, &max);
+	free(text);
+	s->max_frames = max > 0 && max < 4096 ? max : 127; /* the default of the kernel */
+	s->numbers = pfs_stack_numbers_new();
+	if (!s->numbers || note(s, 0, PFS_FACT(STACK, .what = "fp", .count = s->kernel)))
+		return no_memory(err);
+	return 0;
+}
+
 static int close_live(struct pfs_live *live, struct pfs_err *err)
 {
 	struct perf_session *s = of(live);
@@ -155,6 +171,8 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 	free(s->cpus);
 	free(s->events);
 	free(s->poll_fds);
+	pfs_stack_numbers_free(s->numbers);
+	free(s->frames);
 	perf_queue_free(&s->queue);
 	perf_procs_free(s);
 	pfs_export_free(s->writer);
@@ -177,6 +195,8 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 	s->config = *config;
 	s->pfn = ((const struct perf_options *)config->options)->pfn;
 	ret = open_all(s, err);
+	if (!ret && s->config.stack)
+		ret = open_stacks(s, err);
 	if (!ret)
 		return &s->base;
 	close_live(&s->base, NULL);
@@ -208,7 +228,8 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-			       (major ? PERF_SAMPLE_CPU : 0) | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
+			       (s->max_frames ? PERF_SAMPLE_CALLCHAIN : 0) | (major ? PERF_SAMPLE_WEIGHT : 0) |
+			       (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
 			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
 		.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0,
 		.sample_id_all = 1,
@@ -539,7 +560,7 @@ const struct pfs_source pfs_perf_source = {
 	.name = "perf",
 	.options = pfs_perf_options,
 	.options_size = sizeof(struct perf_options),
-	.can = PFS_CAN_SPACE,
+	.can = PFS_CAN_SPACE | PFS_CAN_FP,
 	.set_option = set_option,
 	.check = check,
 	.usable = usable,

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Call chains of perf's samples to stacks. */
+#include "faults/faults_priv.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* Is it one of PERF_CONTEXT_*? They are at the end of all addresses. */
+static bool is_context(uint64_t ip)
+{
+	return ip >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/* The frames of the chain, without what is between the contexts. *cut: there may have been more. Returns how many. */
+static size_t choose(const struct perf_session *s, const struct perf_chain *chain, bool only_kernel, uint64_t *frames,
+		     bool *cut)
+{
+	uint64_t context = 0;
+	size_t nr = 0, nr_all = 0;
+
+	for (uint64_t i = 0; i < chain->nr; i++) {
+		uint64_t ip = chain->ip[i];
+
+		if (is_context(ip)) {
+			context = ip;
+			continue;
+		}
+		nr_all++;
+		if (context != (uint64_t)PERF_CONTEXT_KERNEL && context != (uint64_t)PERF_CONTEXT_USER)
+			continue;
+		if (context == (uint64_t)PERF_CONTEXT_USER && (only_kernel || pfs_stack_is_over(ip)))
+			break;
+		frames[nr++] = ip;
+	}
+	*cut = nr_all >= s->max_frames && nr == nr_all;
+	return nr;
+}
+
+/* NULL: no memory. */
+static const char *text_of(struct perf_session *s, const uint64_t *frames, size_t nr, bool cut)
+{
+	const size_t room = sizeof(";0x0123456789abcdef");
+	size_t len = 0;
+
+	if (!pfs_array_reserve(s->frames, 0, s->max_frames_text, nr * room + sizeof(";...")))
+		return NULL;
+	for (size_t i = 0; i < nr; i++)
+		len += snprintf(s->frames + len, room, "%s0x%" PRIx64, i ? ";" : "", frames[i]);
+	strcpy(s->frames + len, cut ? ";..." : "");
+	return s->frames;
+}
+
+static int define(struct perf_session *s, const struct pfs_event *ev, const char *text)
+{
+	struct pfs_event frames = *ev;
+
+	if (!text)
+		return -ENOMEM;
+	frames.kind = PFS_FRAMES;
+	frames.have &= PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_STACK);
+	PFS_SET(&frames, frames, FRAMES, text);
+	return perf_emit(s, &frames);
+}
+
+int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel)
+{
+	uint64_t *frames = malloc((chain->nr + 1) * sizeof(*frames)), nr_stack;
+	bool cut, first;
+	size_t nr;
+	int ret = 0;
+
+	if (!frames)
+		return -ENOMEM;
+	nr = choose(s, chain, only_kernel, frames, &cut);
+	if (nr) {
+		uint64_t hash = pfs_hash(pfs_hash(PFS_HASH_START, frames, nr * sizeof(*frames)), &cut, sizeof(cut));
+
+		nr_stack = pfs_stack_number(s->numbers, ev->pid, hash, &first);
+		ret = nr_stack ? 0 : -ENOMEM;
+		PFS_SET(ev, stack, STACK, nr_stack);
+		if (!ret && first)
+			ret = define(s, ev, text_of(s, frames, nr, cut));
+	}
+	free(frames);
+	return ret;
+}
