@@ -144,6 +144,7 @@ $(UNIT) $(TOOLS) $(FUZZERS) $(FUZZ_SEEDS) $(FUZZ_REPLAY): $(O)/%: %.c $(O)/.flag
 $(WORKLOADS) $(EXAMPLES): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)$(CC) $(WORK_CFLAGS) -O1 -MMD -MP -o $@ $<
+$(O)/tests/workload/chains: WORK_CFLAGS += -fno-omit-frame-pointer -fno-shrink-wrap
 # A 32-bit program that needs no 32-bit library, which a bare system does not have.
 $(O)/tests/workload/i386: WORK_CFLAGS := -std=gnu11 -Wall -Wextra -g -m32 -nostdlib -static -ffreestanding \
 	-fno-stack-protector -fno-pie -no-pie -z noexecstack

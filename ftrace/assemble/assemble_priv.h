@@ -330,7 +330,7 @@ int asm_frames_take(struct asm_frames *frames, const struct raw_event *raw);
 const char *asm_frames_text(struct pfs_assembler *a, const struct asm_frames *kernel, const struct asm_frames *user);
 
 /* The event gets the number of these; if it is a new one, defines it first. 0, -ENOMEM or what the sink returned. */
-int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_event *ev, struct asm_frames *kernel,
+int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_frames *kernel,
 		      struct asm_frames *user);
 
 /* ---- pending_fault.c: a fault while its handler runs, or its stack is to come ---- */

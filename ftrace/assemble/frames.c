@@ -78,8 +78,7 @@ static void end_at_garbage(struct asm_frames *user)
 		}
 }
 
-int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_event *ev, struct asm_frames *kernel,
-		      struct asm_frames *user)
+int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_frames *kernel, struct asm_frames *user)
 {
 	struct pfs_event frames;
 	uint64_t hash = PFS_HASH_START, nr;
@@ -88,6 +87,7 @@ int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_
 	if (kernel->nr)
 		begin_at(kernel, ev->ip);
 	end_at_garbage(user);
+	user->cut = user->cut && user->nr;
 	if (!kernel->nr && !user->nr)
 		return 0;
 	if (ev->mode == PFS_USER && pfs_has(ev, PFS_F_IP) && user->nr && user->list[0] != ev->ip)
@@ -95,7 +95,7 @@ int asm_frames_number(struct pfs_assembler *a, struct asm_thread *t, struct pfs_
 	hash = pfs_hash(hash, kernel->list, kernel->nr * sizeof(uint64_t));
 	hash = pfs_hash(hash, user->list, user->nr * sizeof(uint64_t));
 	hash = pfs_hash(hash, &user->cut, sizeof(user->cut));
-	nr = pfs_stack_number(a->numbers, t->proc->pid, hash, &first);
+	nr = pfs_stack_number(a->numbers, ev, hash, &first);
 	if (!nr)
 		return -ENOMEM;
 	PFS_SET(ev, stack, STACK, nr);

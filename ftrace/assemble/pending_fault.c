@@ -186,11 +186,13 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 /* In an exec the stack may still be the old image's. That of the kernel of a fault in user mode is its handler's. */
 static int set_stack(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
 {
-	if (!p->has_user || t->exec.under_way || !t->proc || t->proc->is_32bit)
+	if (!p->has_user || (t->proc && t->proc->is_32bit))
 		return 0;
+	if (t->exec.under_way)
+		p->user.nr = 0;
 	if (p->ev.mode != PFS_KERNEL)
 		p->kernel.nr = 0;
-	return asm_frames_number(a, t, &p->ev, &p->kernel, &p->user);
+	return asm_frames_number(a, &p->ev, &p->kernel, &p->user);
 }
 
 static int release_populate(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)

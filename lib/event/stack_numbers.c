@@ -17,7 +17,7 @@ struct code {
 #define MIXED UINT64_MAX /* dev: of more than one file */
 
 struct proc {
-	int32_t key;	 /* its number */
+	int32_t key;	 /* its number; of an unknown one that of a thread, negative */
 	uint64_t layout; /* changes with its code; no other process has or had the same */
 	unsigned int nr_code;
 	struct code code[MAX_CODE]; /* in no order */
@@ -60,6 +60,11 @@ static struct proc *proc_of(struct pfs_stack_numbers *n, int32_t pid)
 	if (p && !p->layout)
 		p->layout = ++n->nr_layouts;
 	return p;
+}
+
+static int32_t key_of(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_PID) ? ev->pid : pfs_has(ev, PFS_F_TID) ? -ev->tid : 0;
 }
 
 /* None that reaches into the range is left there; but one that it splits stays, where there is no room for two. */
@@ -128,7 +133,7 @@ static int on_fork(struct pfs_stack_numbers *n, const struct pfs_event *ev)
 	if (!pfs_has(ev, PFS_F_CHILD))
 		return 0;
 	child = proc_of(n, ev->child);
-	parent = proc_of(n, ev->pid);
+	parent = proc_of(n, key_of(ev));
 	if (!child || !parent)
 		return -ENOMEM;
 	child->layout = ++n->nr_layouts;
@@ -177,7 +182,7 @@ int pfs_stack_numbers_event(struct pfs_stack_numbers *n, const struct pfs_event 
 {
 	struct proc *p;
 
-	if (!pfs_has(ev, PFS_F_PID) || (pfs_has(ev, PFS_F_SPACE) && ev->space != PFS_SPACE_EXEC))
+	if (!key_of(ev) || (pfs_has(ev, PFS_F_SPACE) && ev->space != PFS_SPACE_EXEC))
 		return 0;
 	switch (ev->kind) {
 	case PFS_FORK:
@@ -191,7 +196,7 @@ int pfs_stack_numbers_event(struct pfs_stack_numbers *n, const struct pfs_event 
 	default:
 		return 0;
 	}
-	p = proc_of(n, ev->pid);
+	p = proc_of(n, key_of(ev));
 	if (!p)
 		return -ENOMEM;
 	if (ev->kind == PFS_EXEC || changes(p, ev))
@@ -199,9 +204,9 @@ int pfs_stack_numbers_event(struct pfs_stack_numbers *n, const struct pfs_event 
 	return 0;
 }
 
-uint64_t pfs_stack_number(struct pfs_stack_numbers *n, int32_t pid, uint64_t hash, bool *first)
+uint64_t pfs_stack_number(struct pfs_stack_numbers *n, const struct pfs_event *ev, uint64_t hash, bool *first)
 {
-	struct proc *p = proc_of(n, pid);
+	struct proc *p = proc_of(n, key_of(ev));
 	struct slot *slot = p ? PFS_HASH_GET(n->slots, key, ((struct stack_key){ p->layout, hash })) : NULL;
 
 	*first = slot && !slot->nr;

@@ -19,8 +19,11 @@ void pfs_stack_numbers_free(struct pfs_stack_numbers *numbers);
 /* Receives each event that may change a layout, before the stacks of what follows it. 0 or -ENOMEM. */
 int pfs_stack_numbers_event(struct pfs_stack_numbers *numbers, const struct pfs_event *ev);
 
-/* The number of a stack of the process, by a hash of its frames. *first: it is new, and to be defined. 0: no memory. */
-uint64_t pfs_stack_number(struct pfs_stack_numbers *numbers, int32_t pid, uint64_t hash, bool *first);
+/*
+ * The number of the event's stack, by a hash of its frames. *first: it is new, and to be defined. A thread of an unknown
+ * process has its own. 0: no memory.
+ */
+uint64_t pfs_stack_number(struct pfs_stack_numbers *numbers, const struct pfs_event *ev, uint64_t hash, bool *first);
 
 /*
  * Returns true if no code of a process is there: a program without frame pointers has other values where the next frame would

@@ -77,7 +77,7 @@ int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_c
 	if (nr) {
 		uint64_t hash = pfs_hash(pfs_hash(PFS_HASH_START, frames, nr * sizeof(*frames)), &cut, sizeof(cut));
 
-		nr_stack = pfs_stack_number(s->numbers, ev->pid, hash, &first);
+		nr_stack = pfs_stack_number(s->numbers, ev, hash, &first);
 		ret = nr_stack ? 0 : -ENOMEM;
 		PFS_SET(ev, stack, STACK, nr_stack);
 		if (!ret && first)

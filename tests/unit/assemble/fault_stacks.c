@@ -124,6 +124,10 @@ static void what_cannot_be_right_is_left_out(void **state)
 	KERNEL_FAULT(&f, 0x5000, 0xfff100);
 	USER(&f, 0x1100); /* of the old image, perhaps */
 	expect(&f, KERNEL_FAULT_OF("5000", "fff100", ""));
+	KERNEL_FAULT(&f, 0x5000, 0xfff100);
+	KERNEL(&f, 0xfff999, 0xfff100);
+	USER(&f, 0x1100);
+	expect(&f, FRAMES("4", "read_zero+0x100") KERNEL_FAULT_OF("5000", "fff100", " stack=4"));
 	raw_feed_fini(&f);
 }
 

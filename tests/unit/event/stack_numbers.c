@@ -12,8 +12,9 @@ enum { A = 100, B = 200, X = PFS_PERM_R | PFS_PERM_X, RW = PFS_PERM_R | PFS_PERM
 
 static uint64_t number(struct pfs_stack_numbers *n, int32_t pid, uint64_t hash, bool is_first)
 {
+	const struct pfs_event ev = { .kind = PFS_FAULT, .pid = pid, .have = PFS_HAS(PFS_F_PID) };
 	bool first;
-	uint64_t nr = pfs_stack_number(n, pid, hash, &first);
+	uint64_t nr = pfs_stack_number(n, &ev, hash, &first);
 
 	assert_int_equal(first, is_first);
 	return nr;
@@ -36,9 +37,10 @@ static void tell(struct pfs_stack_numbers *n, int32_t pid, enum pfs_kind kind, u
 /* Has the code of process A changed since the last call? */
 static bool changed(struct pfs_stack_numbers *n)
 {
+	const struct pfs_event ev = { .kind = PFS_FAULT, .pid = A, .have = PFS_HAS(PFS_F_PID) };
 	bool first;
 
-	pfs_stack_number(n, A, 7, &first);
+	pfs_stack_number(n, &ev, 7, &first);
 	return first;
 }
 
