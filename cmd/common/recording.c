@@ -8,6 +8,7 @@
 #include "common/command.h"
 #include "os/process.h"
 #include "refault/zram.h"
+#include "symbol/build_ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -350,6 +351,23 @@ static int note_vm_events(struct recording *r, struct pfs_err *err)
 	return pfs_err_set(err, -ENOMEM, "no memory for a note");
 }
 
+/* Of the files with code, so that they are recognized on another machine, or after an upgrade. */
+static int note_build_ids(struct recording *r, struct pfs_err *err)
+{
+	struct pfs_build_ids *ids = pfs_build_ids_new();
+	struct pfs_sink sink = pfs_build_ids_sink(ids);
+	int ret = ids ? r->live->source->replay(r->live, &sink, err) : -ENOMEM;
+
+	if (!ret)
+		ret = pfs_build_ids_notes(ids, r->live->source->note, r->live);
+	if (!ret)
+		ret = r->live->source->stopped_notes(r->live, err);
+	pfs_build_ids_free(ids);
+	if (ret && !*err->msg)
+		pfs_err_set(err, ret, "build-ids: %s", strerror(-ret));
+	return ret;
+}
+
 int recording_finish(struct recording *r, struct pfs_err *err)
 {
 	int ret;
@@ -363,6 +381,8 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 		ret = r->live->source->stop(r->live, err);
 	if (!ret && r->prints && !r->print_err)
 		r->print_err = pipeline_flush(&r->printer);
+	if (!ret && r->args->file && !r->args->config.objects && r->live->source->stopped_notes)
+		ret = note_build_ids(r, err);
 	if (!ret && r->args->file)
 		ret = r->live->source->write(r->live, r->file.fd, err);
 	if (!ret && r->args->file)

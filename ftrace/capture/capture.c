@@ -281,6 +281,13 @@ int capture_stop(struct pfs_live *live, struct pfs_err *err)
 	return ret == -ECANCELED ? 0 : ret;
 }
 
+int capture_stopped_notes(struct pfs_live *live, struct pfs_err *err)
+{
+	int ret = drain(capture_of(live), true, err);
+
+	return ret == -ECANCELED ? 0 : ret;
+}
+
 /* ---- reading back ---- */
 
 static int replay_pages(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err)

@@ -251,6 +251,7 @@ int capture_usable(struct pfs_err *err);
 int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds, int timeout_ms, struct pfs_err *err);
 int capture_drain(struct pfs_capture *c, struct pfs_err *err); /* all that is recorded so far */
 int capture_stop(struct pfs_live *live, struct pfs_err *err);
+int capture_stopped_notes(struct pfs_live *live, struct pfs_err *err);
 int capture_read_back(struct pfs_capture *c, raw_event_fn fn, raw_faults_fn faults, void *ctx, struct pfs_err *err);
 int capture_replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
 

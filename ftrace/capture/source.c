@@ -111,6 +111,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.wait = capture_wait,
 	.control = capture_control,
 	.stop = capture_stop,
+	.stopped_notes = capture_stopped_notes,
 	.replay = capture_replay,
 	.write = capture_write,
 };

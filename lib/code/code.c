@@ -47,7 +47,7 @@ int pfs_code_put(struct pfs_code *code, const struct pfs_code_options *how, cons
 		view.stacks |= origin->key.stack != 0;
 	}
 	if (view.symbolizer)
-		err = put(&view);
+		err = pfs_symbolizer_notes(view.symbolizer, model) ?: put(&view);
 	pfs_symbolizer_free(view.symbolizer);
 	pfs_intern_free(view.strings);
 	return err;

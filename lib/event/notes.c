@@ -154,6 +154,8 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_RESUMED] = { .key = "resumed", TEXT },
 	[PFS_NOTE_CLEARED] = { .key = "cleared", TEXT },
 	[PFS_NOTE_MERGED] = { .key = "merged", TEXT },
+	[PFS_NOTE_BUILD_ID] = { .key = "build_id",
+		{ FIELD("dev", WORD, what), FIELD("ino", NUMBER, count), FIELD("id", STRING, text) } },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

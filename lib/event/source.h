@@ -148,6 +148,9 @@ struct pfs_source {
 
 	int (*stop)(struct pfs_live *live, struct pfs_err *err);
 
+	/* Takes in the notes that were made after stop(). NULL: none may be made then. */
+	int (*stopped_notes)(struct pfs_live *live, struct pfs_err *err);
+
 	/* After stop(): passes on all events in order; writes the recording in the source's own file format. */
 	int (*replay)(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err);
 	int (*write)(struct pfs_live *live, int fd, struct pfs_err *err);

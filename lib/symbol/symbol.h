@@ -3,6 +3,7 @@
  * symbol/: names of instructions.
  *
  *     symbolizer.h  functions and source lines of frames
+ *     build_ids.h   build-ids of the files of a recording
  *     symbol.h      functions of the files of programs
  *     lines.h       source lines of the kernel
  *

@@ -49,6 +49,9 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s);
 /* The recorded build-id of a file, before its first frame. 0 or -ENOMEM. */
 int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino, const char *build_id);
 
+/* All that the notes of the recording have. 0 or -ENOMEM. */
+int pfs_symbolizer_notes(struct pfs_symbolizer *s, const struct pfs_model *model);
+
 /*
  * At least one place, the innermost inlined function first; *nr of them. They and their strings live as long as the
  * symbolizer. NULL: no memory.

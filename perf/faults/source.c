@@ -519,6 +519,16 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 	return ret && !*err->msg ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : ret;
 }
 
+static int stopped_notes(struct pfs_live *live, struct pfs_err *err)
+{
+	struct perf_session *s = of(live);
+	int ret = perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s) ?: pfs_export_flush(s->writer);
+
+	if (!ret && fflush(s->spool))
+		ret = -errno;
+	return ret && !*err->msg ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : ret;
+}
+
 /* ---- reading back ---- */
 
 static int replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs_err *err)
@@ -573,6 +583,7 @@ const struct pfs_source pfs_perf_source = {
 	.look = look,
 	.wait = wait_live,
 	.stop = stop,
+	.stopped_notes = stopped_notes,
 	.replay = replay,
 	.write = write_lines,
 };

@@ -23,7 +23,7 @@ rooms()
 	lib view: classes simulate reference model event base
 	lib compare: view model event base
 	lib live: view model base
-	lib symbol: stack os base
+	lib symbol: stack model event os base
 	lib code: view symbol stack model base
 	lib plot: compare view symbol model objects event base
 	lib objects: event base
@@ -43,7 +43,7 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	perf faults: event os base
-	cmd common: capture faults user text dat assemble record session live view refault model event os base
+	cmd common: capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
 	cmd commands: classes kmap common capture tracefs assemble session module compare plot code view simulate reference objects refault model event os base
 	END

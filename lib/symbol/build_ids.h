@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The build-ids of the files whose code recorded processes had mapped, as notes of the recording: they are read at its end,
+ * while the files are as they were.
+ */
+#ifndef PFS_BUILD_IDS_H
+#define PFS_BUILD_IDS_H
+
+#include "event/event.h"
+#include "event/notes.h"
+
+struct pfs_build_ids;
+
+struct pfs_build_ids *pfs_build_ids_new(void); /* NULL: no memory */
+void pfs_build_ids_free(struct pfs_build_ids *ids);
+
+/* Takes the events of a recording: files that are mapped for execution, or made executable. */
+struct pfs_sink pfs_build_ids_sink(struct pfs_build_ids *ids);
+
+/* Passes a note for each file that can be read here, is the recorded one and has a build-id. 0 or what put() returned. */
+int pfs_build_ids_notes(struct pfs_build_ids *ids, pfs_note_fn *put, void *ctx);
+
+#endif
