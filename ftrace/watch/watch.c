@@ -4,12 +4,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "objects/slots.h"
 #include "os/helper.h"
 #include "os/kallsyms.h"
 #include "os/perf_event.h"
 #include "record/record.h"
 #include "watch/points.h"
-#include "watch/slots.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,9 +90,9 @@ static int take_alloc(void *ctx, const struct perf_event_header *header)
 	switch (pfs_record_decode(work->config->formats, (const void *)(size + 1), *size, scratch, &raw)) {
 	case RAW_KMALLOC:
 	case RAW_CACHE_ALLOC:
-		return raw.arg[1] && raw.arg[1] != RAW_ABSENT && raw.arg[3] != RAW_ABSENT
-			       ? pfs_slots_add(&work->slots, raw.arg[1], raw.arg[3])
-			       : 0;
+		if (raw.arg[1] && raw.arg[1] != RAW_ABSENT && raw.arg[3] != RAW_ABSENT)
+			pfs_slots_add(&work->slots, raw.arg[1], raw.arg[3]);
+		return 0;
 	default:
 		return 0;
 	}

@@ -3,7 +3,6 @@
  * watch/: who reads and writes kernel objects, by the CPUs' hardware watchpoints.
  *
  *     watch.h    the helper that sets them, and what it sends
- *     slots.h    where objects have been allocated, and the random choice among these places
  *     points.h   watchpoints on all CPUs, and their samples
  *
  * A watchpoint sees each access to one word of 8 bytes. Of the four that a CPU has, two are needed for a word, since x86 has
@@ -11,7 +10,7 @@
  *
  * What is watched is a place, not an object: whatever object is allocated there meanwhile is watched from its first
  * moment on. Places are learned from allocations (those that are recorded, and that the choice names), and
- * every interval_ns two words are chosen from all words of all places, each as likely as any other. So what is seen
+ * every interval_ns two words are chosen from all words of all places (objects/slots.h), each as likely as any other. So what is seen
  * there, multiplied by the number of words, is an unbiased estimate of all accesses to these places.
  *
  * The helper (os/helper.h) keeps the privileges that pfscope drops, and ends with it; the kernel removes the watchpoints of

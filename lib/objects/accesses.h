@@ -2,7 +2,7 @@
 /*
  * Who read and wrote objects: what hardware watchpoints have seen of a few words at a time, and how much that is of all.
  *
- * Words are chosen anew again and again, each of a number of words with the same probability (ftrace/watch/watch.h). So
+ * Words are chosen anew again and again, each of a number of words with the same probability (objects/slots.h). So
  * what one choice of m words among S has seen, times S / m, is an unbiased estimate of all accesses meanwhile, and the
  * differences between its m words tell how far off it may be. Sums of these are the estimates; the variance of a sum is the
  * sum of the variances. Nothing is said of the time when no word is watched, as for a moment between two choices: then the

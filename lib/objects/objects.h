@@ -3,6 +3,7 @@
  * Kernel objects: which allocation a free belongs to, across CPUs, in order of time. A sink of events; it needs no model.
  *
  *     objects/accesses.h  who read and wrote watched objects, and estimates of all accesses
+ *     objects/slots.h  places where objects were allocated, and a random word of them to watch
  *     objects/tally.h  objects added up: by cache, call site, size class and process
  *     objects/series.h live bytes by call site over time
  *     objects/slabs.h  objects by the page of memory that they are in

@@ -36,7 +36,7 @@ rooms()
 	ftrace assemble: record event base
 	ftrace sideband: record os base
 	ftrace user: sideband tracefs os base
-	ftrace watch: record os base
+	ftrace watch: record objects os base
 	ftrace capture: watch user sideband assemble text dat tracefs record event os base
 	stap tapset:
 	stap module: os base
