@@ -122,7 +122,7 @@ $(O)/%.o: %.c $(O)/.flags
 
 # The probe scripts and the page of plots are included by .incbin.
 $(O)/lib/plot/html.o: $(wildcard lib/plot/page*)
-$(O)/stap/module/scripts.o: $(wildcard stap/tapset/*)
+$(O)/stap/module/scripts.o: $(wildcard stap/tapset/*) lib/objects/slots.h
 
 # Programs of one file: its include paths are INC, its archives the prerequisites, its other libraries USES.
 INC  = -Itests/unit $(INC_SOURCES)

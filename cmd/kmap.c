@@ -16,6 +16,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Without --watch-every. */
+#define WATCH_NS UINT64_C(20000000)
+
 enum {
 	OPT_PID = 0x500,
 	OPT_SIZE,
@@ -185,8 +188,8 @@ static void check(struct kmap_args *args, struct argp_state *state)
 			"--all, --pages, --stack, --watch, --source, --module, -o, -d and -b: only with `kmap record'");
 	if (args->module && !by_stap)
 		argp_error(state, "--module: only with --source=stap");
-	if ((args->choice.watch || args->choice.stacks) && by_stap)
-		argp_error(state, "--%s: not with --source=stap", args->choice.watch ? "watch" : "stack");
+	if (args->choice.stacks && by_stap)
+		argp_error(state, "--stack: not with --source=stap");
 	if (args->by && !args->flame)
 		argp_error(state, "--by: only with --flame");
 	if (args->stats + args->flame + args->compat + args->bars + !!args->plot > 1)
@@ -212,6 +215,8 @@ static void check(struct kmap_args *args, struct argp_state *state)
 			"record: --stats, --flame, --bars, --plot, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
 	if (args->choice.watch_ns && !args->choice.watch)
 		argp_error(state, "--watch-every: nothing is watched (--watch WHAT)");
+	if (args->choice.watch && !args->choice.watch_ns)
+		args->choice.watch_ns = WATCH_NS;
 	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)
 		argp_error(state, "record: no command, --pid or --all given");
 	if (args->filter.nr_pids && (args->run.command || args->choice.all))

@@ -10,13 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USUAL_NS (20 * UINT64_C(1000000))
-
-static uint64_t interval_of(const struct pfs_object_choice *o)
-{
-	return o->watch_ns ? o->watch_ns : USUAL_NS;
-}
-
 /* For those that are recorded, and of these the watched caches; NULL: none of that event. */
 static const char *filter_for(const struct pfs_capture *c, const char *event, const char *cache, char *buf, size_t size)
 {
@@ -44,13 +37,13 @@ int capture_watch_open(struct pfs_capture *c, struct pfs_err *err)
 		return 0;
 	if (!c->formats)
 		return pfs_err_set(err, -EINVAL, "--watch: not with --via=text");
-	if (!pfs_watch_choice_read(&choice, o->watch))
-		return pfs_err_set(err, -EINVAL, "--watch: %s: must be cache=GLOB, site=FUNCTION or random", o->watch);
+	if (pfs_watch_choice_read(&choice, o->watch, err))
+		return -EINVAL;
 	if (choice.cache && (!row || row->str_form == PFS_STR_NONE))
 		return pfs_err_set(err, -ENOTSUP,
 				   "--watch: the events of this kernel do not name the cache: use site=FUNCTION");
 	config = (struct pfs_watchpoints){
-		.interval_ns = interval_of(o),
+		.interval_ns = o->watch_ns,
 		.site = choice.site,
 		.filter_kmalloc = filter_for(c, "kmalloc", choice.cache, kmalloc, sizeof(kmalloc)),
 		.filter_cache_alloc = filter_for(c, "kmem_cache_alloc", choice.cache, cache_alloc, sizeof(cache_alloc)),
@@ -79,7 +72,7 @@ int capture_watch_start(struct pfs_capture *c, struct pfs_err *err)
 	if (c->watch.fd < 0)
 		return 0;
 	ret = pfs_watchpoints_begin(c->watch.fd, o->all ? NULL : c->watch.tids.tids, c->watch.tids.nr, err);
-	return ret ?: capture_fact(c, PFS_FACT(WATCHPOINTS, .interval_ns = interval_of(o), .text = o->watch), err);
+	return ret ?: capture_fact(c, PFS_FACT(WATCHPOINTS, .interval_ns = o->watch_ns, .text = o->watch), err);
 }
 
 /* What it has not sent yet is not known: it sends what a word has seen when it is done with that. */

@@ -462,11 +462,15 @@ bool pfs_kernel_before(const char *release, unsigned int major, unsigned int min
 	return has_major < major || (has_major == major && has_minor < minor);
 }
 
-bool pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text)
+int pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text, struct pfs_err *err)
 {
+	bool ok;
+
 	*choice = (struct pfs_watch_choice){ strncmp(text, "cache=", 6) ? NULL : text + 6,
 					     strncmp(text, "site=", 5) ? NULL : text + 5 };
 	if (choice->cache)
-		return *choice->cache && !strchr(choice->cache, '"');
-	return choice->site ? *choice->site && !strpbrk(choice->site, " \"") : !strcmp(text, "random");
+		ok = *choice->cache && !strchr(choice->cache, '"');
+	else
+		ok = choice->site ? *choice->site && !strpbrk(choice->site, " \"") : !strcmp(text, "random");
+	return ok ? 0 : pfs_err_set(err, -EINVAL, "--watch: %s: must be cache=GLOB, site=FUNCTION or random", text);
 }

@@ -9,6 +9,7 @@
 #ifndef PFS_NOTES_H
 #define PFS_NOTES_H
 
+#include "base/err.h"
 #include "event/refault_note.h"
 
 #include <stdbool.h>
@@ -119,8 +120,11 @@ struct pfs_watch_choice {
 	const char *site;  /* the function that allocates */
 };
 
-/* "cache=GLOB", "site=FUNCTION", "random". False: none of these, or nothing behind it, or what the kernel's filters cannot hold. */
-bool pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text);
+/*
+ * "cache=GLOB", "site=FUNCTION", "random". 0, or -EINVAL with err set: none of these, or nothing behind it, or what the kernel's
+ * filters cannot hold.
+ */
+int pfs_watch_choice_read(struct pfs_watch_choice *choice, const char *text, struct pfs_err *err);
 
 /* A pointer to a fact: PFS_FACT(LOST, .count = 3, .cpu = 1). */
 #define PFS_FACT(KEY, ...) (&(struct pfs_fact){ .key = PFS_NOTE_##KEY, __VA_ARGS__ })

@@ -37,7 +37,7 @@ struct pfs_object_choice {
 	const char *cache; /* a glob for the names of caches; NULL: any, and kmalloc() */
 	uint64_t min, max; /* bytes requested; max 0: no limit */
 	const char *watch; /* whose accesses to see: "cache=GLOB", "site=FUNCTION" or "random"; NULL: none */
-	uint64_t watch_ns; /* how long one choice is watched; 0: the source's default */
+	uint64_t watch_ns; /* how long one choice is watched */
 };
 
 /* What may be asked of a recording of objects while it runs. */

@@ -234,7 +234,7 @@ static int note_event(struct pfs_objects *o, const struct pfs_event *ev)
 		o->accesses.stats.where = pfs_intern(&o->names.strings, fact.text);
 		if (!o->accesses.stats.where)
 			return -ENOMEM;
-		pfs_watch_choice_read(&o->choice, o->accesses.stats.where);
+		pfs_watch_choice_read(&o->choice, o->accesses.stats.where, NULL);
 		return 0;
 	case PFS_NOTE_LOST:
 		o->noted_lost += fact.count;

@@ -81,6 +81,11 @@ static int lost(struct pfs_decoder *d, uint64_t since_ns, uint64_t ts_ns, int cp
 	return pfs_emit(&d->sink, &ev);
 }
 
+static int number_of(const struct dec_cpu *cpu, unsigned int nr)
+{
+	return cpu->watches ? -1 : (int)nr;
+}
+
 /* Numbers wrap. After one that goes back, which is damage, counting continues from it. Counters have no number. */
 static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec *rec)
 {
@@ -98,7 +103,7 @@ static int count_record(struct pfs_decoder *d, struct dec_cpu *cpu, const struct
 		return 0;
 	}
 	d->stats.lost += gap;
-	return lost(d, cpu->last_ns, rec->ts_ns, rec->cpu, gap);
+	return lost(d, cpu->last_ns, rec->ts_ns, number_of(cpu, rec->cpu), gap);
 }
 
 /*
@@ -230,14 +235,19 @@ static const struct {
 	[PFS_REC_PAGE_RELEASE] = { .one = dec_page },
 	[PFS_REC_TASK] = { .one = dec_task },
 	[PFS_REC_CHILD] = { .one = dec_child },
+	[PFS_REC_WATCH] = { .one = dec_watch },
+	[PFS_REC_ACCESS] = { .one = dec_access },
 };
 
 static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_cpu *cpu = cpu_get(d, rec->cpu);
 	uint64_t damaged = d->stats.damaged;
-	int err = cpu ? count_record(d, cpu, rec) : -ENOMEM;
+	int err = cpu ? 0 : -ENOMEM;
 
+	if (cpu)
+		cpu->watches |= rec->type == PFS_REC_WATCH || rec->type == PFS_REC_ACCESS;
+	err = err ?: count_record(d, cpu, rec);
 	if (err)
 		return err;
 	d->last_ns = cpu->last_ns = rec->ts_ns;
@@ -252,7 +262,7 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 	}
 	if (err || d->stats.damaged == damaged)
 		return err;
-	return lost(d, 0, rec->ts_ns, rec->cpu, 0);
+	return lost(d, 0, rec->ts_ns, number_of(cpu, rec->cpu), 0);
 }
 
 /* ---- records by time: those of one CPU arrive in order, those of several nearly so: inserted from the queue's end ---- */
@@ -372,7 +382,7 @@ static int last_losses(struct pfs_decoder *d)
 		if (!gap || gap > UINT32_MAX / 2)
 			continue;
 		d->stats.lost += gap;
-		err = lost(d, cpu->last_ns, d->last_ns, i, gap);
+		err = lost(d, cpu->last_ns, d->last_ns, number_of(cpu, i), gap);
 	}
 	if (!err && !d->stats.ended && d->stats.records) /* the end itself is missing */
 		err = lost(d, 0, d->last_ns, -1, 0);

@@ -32,8 +32,9 @@ struct dec_queue {
 	uint64_t newest;
 };
 
-/* A CPU: its record numbers, and what several records of it make up together. */
+/* A CPU, or its watchpoints: the record numbers, and what several records make up together. */
 struct dec_cpu {
+	bool watches;	   /* its number is none of a CPU */
 	uint64_t last_key; /* of the queue: its own order is kept */
 	uint32_t next_seq;
 	uint64_t last_ns;  /* of the last record decoded; 0: none */
@@ -193,5 +194,7 @@ int dec_object(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 int dec_page(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_task(struct pfs_decoder *d, const struct pfs_rec *rec);
 int dec_child(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_watch(struct pfs_decoder *d, const struct pfs_rec *rec);
+int dec_access(struct pfs_decoder *d, const struct pfs_rec *rec);
 
 #endif

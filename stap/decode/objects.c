@@ -14,15 +14,17 @@ static const union pfs_rec_objects *body_of(const struct pfs_rec *rec)
 	return (const union pfs_rec_objects *)rec->body;
 }
 
-/* "alloc_pipe_info+0x88"; false: not known. */
-static bool name_site(const struct pfs_decoder *d, uint64_t site, char *func, size_t size)
+/* And its function, "alloc_pipe_info+0x88", as far as it is known. */
+static void set_site(const struct pfs_decoder *d, struct pfs_event *ev, uint64_t site, char func[100])
 {
 	uint64_t start = 0;
 	const char *name = d->function ? d->function(d->function_ctx, site, &start) : NULL;
 
-	if (name)
-		snprintf(func, size, "%s+0x%" PRIx64, name, site - start);
-	return name;
+	PFS_SET(ev, site, SITE, site);
+	if (!name)
+		return;
+	snprintf(func, 100, "%s+0x%" PRIx64, name, site - start);
+	PFS_SET(ev, func, FUNC, func);
 }
 
 /* The name that is in the record, or came before it. NULL: not known. */
@@ -48,9 +50,7 @@ int dec_object(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 	}
 	dec_event_own(&ev, rec, rec->type == PFS_REC_RELEASE ? PFS_FREE : PFS_ALLOC);
 	PFS_SET(&ev, ptr, PTR, object->ptr);
-	PFS_SET(&ev, site, SITE, object->site);
-	if (name_site(d, object->site, func, sizeof(func)))
-		PFS_SET(&ev, func, FUNC, func);
+	set_site(d, &ev, object->site, func);
 	if (cache)
 		PFS_SET(&ev, cache, CACHE, cache);
 	if (ev.kind == PFS_FREE)
@@ -77,6 +77,43 @@ int dec_page(struct pfs_decoder *d, const struct pfs_rec *rec)
 		PFS_SET(&ev, size, SIZE, dec_page_size(d) << page->order);
 		PFS_SET(&ev, allocated, ALLOCATED, ev.size);
 	}
+	return pfs_emit(&d->sink, &ev);
+}
+
+/* ---- accesses, by watchpoints ---- */
+
+static void set_word(struct pfs_event *ev, uint64_t ptr, uint32_t off)
+{
+	PFS_SET(ev, ptr, PTR, ptr);
+	PFS_SET(ev, off, OFF, off);
+	PFS_SET(ev, len, LEN, 8);
+}
+
+int dec_watch(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_watch *watch = &body_of(rec)->watch;
+	struct pfs_event ev;
+
+	dec_event_own(&ev, rec, PFS_WATCH);
+	ev.have = 0; /* of all CPUs, and of no thread */
+	set_word(&ev, watch->ptr, watch->off);
+	PFS_SET(&ev, count, COUNT, watch->count);
+	if (watch->last)
+		PFS_SET(&ev, last, LAST, 1);
+	return pfs_emit(&d->sink, &ev);
+}
+
+int dec_access(struct pfs_decoder *d, const struct pfs_rec *rec)
+{
+	const struct pfs_rec_access *access = &body_of(rec)->access;
+	struct pfs_event ev;
+	char func[100];
+
+	dec_event_own(&ev, rec, PFS_ACCESS);
+	ev.cpu = access->cpu;
+	set_site(d, &ev, access->ip, func);
+	set_word(&ev, access->ptr, access->off);
+	PFS_SET(&ev, access, ACCESS, access->write ? PFS_WRITE : PFS_READ);
 	return pfs_emit(&d->sink, &ev);
 }
 

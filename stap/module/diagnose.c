@@ -72,6 +72,7 @@ static const struct row {
 	{ LOADED, "Couldn't mount", -ENOENT, "debugfs, which SystemTap sends its data through, cannot be mounted: %Q" },
 	{ LOADED, "registration error", -ENOTSUP,
 	  "the kernel refused a probe (%Q): was it built without kprobes, or are they switched off (/sys/kernel/debug/kprobes/enabled)?" },
+	{ LOADED, "--watch: ", -ENODEV, "%Q" },
 	{ LOADED, "probe overhead|exceeded threshold", -EBUSY,
 	  "SystemTap ended the recording because its probes took too much time; build the module again (this one has a time limit)" },
 	{ LOADED, "Skipped too many probes", -EBUSY,

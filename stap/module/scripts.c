@@ -30,8 +30,9 @@ __asm__(".section .rodata\n"
 	INCLUDE("pfscope.stp")
 	".byte 0\n"
 	"pfs_objects_script:\n"
-	WIRE(INCLUDE("objects.h"))
+	WIRE(INCLUDE("objects.h") ".incbin \"lib/objects/slots.h\"\n")
 	SHARED
+	INCLUDE("watch.stp")
 	INCLUDE("objects.stp")
 	INCLUDE("session.stp")
 	".byte 0\n"

@@ -253,29 +253,74 @@ static unsigned int buffer_mb(const struct pfs_stap *s)
 	return mb < 1 ? 1 : mb > 4095 ? 4095 : mb;
 }
 
-/* Which kernel objects; room for 4. Returns their number. */
-static unsigned int object_arguments(const struct pfs_object_choice *o, char words[4][PIDS_MAX + 16], const char **argv)
+/* MAXSTRINGLEN of build.c, and a name before it. */
+#define WORD_MAX (PIDS_MAX + 32)
+
+/* "ffffffffc0001000-ffffffffc0001080,..."; false: too long for a module. */
+static bool write_sites(const struct pfs_symbols *symbols, const char *name, char *text, size_t size)
 {
-	unsigned int nr = 0;
+	uint64_t start, end = 0;
+	size_t len = 0;
+
+	while (len < size && pfs_symbols_next(symbols, name, &start, &end))
+		len += snprintf(text + len, size - len, "%s%" PRIx64 "-%" PRIx64, len ? "," : "", start, end);
+	return len < size;
+}
+
+/* Whose accesses are watched; room for 2. Returns their number, or -errno with err set. */
+static int watch_arguments(const struct pfs_stap *s, char words[][WORD_MAX], struct pfs_err *err)
+{
+	const struct pfs_object_choice *o = s->config.objects;
+	struct pfs_watch_choice choice;
+	char sites[PIDS_MAX + 1] = "";
+
+	pfs_watch_choice_read(&choice, o->watch, NULL); /* check() has */
+	if (choice.site && !s->symbols)
+		return pfs_err_set(err, -EPERM,
+				   "--watch: the kernel hides the addresses of its functions (/proc/kallsyms)");
+	if (choice.site && !write_sites(s->symbols, choice.site, sites, sizeof(sites)))
+		return pfs_err_set(err, -E2BIG, "--watch: site=%s: too many functions of that name", choice.site);
+	if (choice.site && !*sites)
+		return pfs_err_set(err, -ENOENT, "--watch: site=%s: the kernel has no such function", choice.site);
+	if (choice.cache && strlen(choice.cache) > PIDS_MAX)
+		return pfs_err_set(err, -E2BIG, "--watch: a name of more than %d bytes", PIDS_MAX);
+	snprintf(words[0], WORD_MAX, "pfs_watch=%" PRIu64, o->watch_ns);
+	if (choice.site)
+		snprintf(words[1], WORD_MAX, "pfs_watch_sites=\"%s\"", sites);
+	else if (choice.cache)
+		snprintf(words[1], WORD_MAX, "pfs_watch_cache=\"%s\"", choice.cache);
+	return 1 + (choice.site || choice.cache);
+}
+
+/* Which kernel objects; room for 6. Returns their number, or -errno with err set. */
+static int object_arguments(const struct pfs_stap *s, char words[6][WORD_MAX], const char **argv, struct pfs_err *err)
+{
+	const struct pfs_object_choice *o = s->config.objects;
+	int nr = 0, watch;
 
 	if (o->cache)
-		snprintf(words[nr++], PIDS_MAX + 16, "pfs_cache=\"%s\"", o->cache);
+		snprintf(words[nr++], WORD_MAX, "pfs_cache=\"%s\"", o->cache);
 	if (o->min)
-		snprintf(words[nr++], PIDS_MAX + 16, "pfs_min=%" PRIu64, o->min);
+		snprintf(words[nr++], WORD_MAX, "pfs_min=%" PRIu64, o->min);
 	if (o->max)
-		snprintf(words[nr++], PIDS_MAX + 16, "pfs_max=%" PRIu64, o->max);
+		snprintf(words[nr++], WORD_MAX, "pfs_max=%" PRIu64, o->max);
 	if (o->pages)
-		snprintf(words[nr++], PIDS_MAX + 16, "pfs_pages=1");
-	for (unsigned int i = 0; i < nr; i++)
+		snprintf(words[nr++], WORD_MAX, "pfs_pages=1");
+	watch = o->watch ? watch_arguments(s, words + nr, err) : 0;
+	if (watch < 0)
+		return watch;
+	nr += watch;
+	for (int i = 0; i < nr; i++)
 		argv[i] = words[i];
 	return nr;
 }
 
 int stap_load(struct pfs_stap *s, struct pfs_err *err)
 {
-	char buffer[16], pids[PIDS_MAX + 16], comm[64], uid[32], objects[4][PIDS_MAX + 16];
-	const char *argv[16] = { "staprun", "-C", "never", "-b", buffer };
+	char buffer[16], pids[WORD_MAX], comm[64], uid[32], objects[6][WORD_MAX];
+	const char *argv[24] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
+	int more = 0;
 
 	if (s->pids && strlen(s->pids) > PIDS_MAX)
 		return pfs_err_set(err, -E2BIG, "too many processes given by number; use --comm or --user instead");
@@ -296,6 +341,6 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	if (s->config.no_follow)
 		argv[nr++] = "pfs_follow=0";
 	if (s->config.objects)
-		nr += object_arguments(s->config.objects, objects, argv + nr);
-	return pfs_loader_load(&s->loader, argv, s->name, err);
+		more = object_arguments(s, objects, argv + nr, err);
+	return more < 0 ? more : pfs_loader_load(&s->loader, argv, s->name, err);
 }

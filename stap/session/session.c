@@ -59,7 +59,10 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 static int check(const struct pfs_source_config *config, struct pfs_err *err)
 {
 	const struct stap_options *o = config->options;
+	struct pfs_watch_choice choice;
 
+	if (config->objects && config->objects->watch && pfs_watch_choice_read(&choice, config->objects->watch, err))
+		return -EINVAL;
 	if (config->objects && config->objects->cache && strlen(config->objects->cache) > CACHE_MAX)
 		return pfs_err_set(err, -EINVAL, "--cache: longer than %d bytes, which cannot be passed to a module",
 				   CACHE_MAX);
@@ -84,8 +87,12 @@ static int note_objects(struct pfs_stap *s)
 {
 	const struct pfs_object_choice *o = s->config.objects;
 
-	return stap_note(&s->base, 0,
-			 PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache));
+	int ret = stap_note(&s->base, 0,
+			    PFS_FACT(OBJECTS, .count = o->pages, .first = o->min, .last = o->max, .text = o->cache));
+
+	if (!ret && o->watch)
+		ret = stap_note(&s->base, 0, PFS_FACT(WATCHPOINTS, .interval_ns = o->watch_ns, .text = o->watch));
+	return ret;
 }
 
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
@@ -158,14 +165,15 @@ static struct pfs_live *open_live(const struct pfs_source_config *config, struct
 
 /* ---- processes ---- */
 
-/* Of objects the module records all processes'. */
+/* Of objects the module records all processes'; only what it watches is of these. */
 static int add_pid(struct pfs_stap *s, pid_t pid, struct pfs_err *err)
 {
+	const struct pfs_object_choice *o = s->config.objects;
 	char *longer;
 
 	if (kill(pid, 0) && errno == ESRCH)
 		return pfs_err_set(err, -ESRCH, "process %d: no such process", pid);
-	if (s->config.objects)
+	if (o && (!o->watch || o->all))
 		return 0;
 	if (asprintf(&longer, "%s%s%d", s->pids ? s->pids : "", s->pids ? "," : "", pid) < 0)
 		return pfs_err_set(err, -ENOMEM, "no memory for the list of processes");

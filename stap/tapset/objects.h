@@ -22,6 +22,8 @@ enum pfs_object_rec_type {
 	PFS_REC_PAGE_RELEASE,	    /* page */
 	PFS_REC_TASK,		    /* task; the thread of the record has that name now */
 	PFS_REC_CHILD,		    /* task; a new one, by the thread of the record */
+	PFS_REC_WATCH,		    /* watch; of no thread */
+	PFS_REC_ACCESS,		    /* access; by the thread of the record */
 	PFS_REC_OBJECTS_NR
 };
 
@@ -43,11 +45,28 @@ struct pfs_rec_task {
 	char comm[16];
 };
 
+/* From now on each access to the word of 8 bytes at ptr + off is an ACCESS, until the one with `last`. */
+struct pfs_rec_watch {
+	__u64 ptr;
+	__u64 count; /* of how many words it was chosen; last: accesses that are missing */
+	__u32 off;
+	__u8 last, pad[3];
+};
+
+struct pfs_rec_access {
+	__u64 ptr, ip;
+	__u32 off;
+	__u16 cpu;
+	__u8 write, pad; /* write: it has written, and may have read, too */
+};
+
 /* The body of a record of objects. */
 union pfs_rec_objects {
 	struct pfs_rec_object object;
 	struct pfs_rec_page page;
 	struct pfs_rec_task task;
+	struct pfs_rec_watch watch;
+	struct pfs_rec_access access;
 };
 
 _Static_assert(sizeof(union pfs_rec_objects) <= sizeof(((struct pfs_rec *)0)->body), "is the body of a record");

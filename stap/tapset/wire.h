@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define PFS_WIRE_VERSION    4
+#define PFS_WIRE_VERSION    5
 #define PFS_WIRE_MAGIC	    0x4f435346504653ULL /* in PFS_REC_HELLO */
 #define PFS_BATCH	    17			/* records in a message */
 #define PFS_NAME_MAX	    88			/* bytes of a string that one PFS_REC_NAME carries */
@@ -202,11 +202,11 @@ struct pfs_rec_cpu {
 }; /* nr does not count this record; only CPU and END follow it */
 
 struct pfs_rec {
-	__u8 type; /* enum pfs_rec_type */
-	__u8 len;  /* NAME: bytes in this piece */
-	__u16 cpu;
-	__u32 seq;	/* its number on this CPU, from 0 */
-	__u64 ts_ns;	/* CLOCK_MONOTONIC. FAULT: of the exception (or when the handler was entered),
+	__u8 type;   /* enum pfs_rec_type */
+	__u8 len;    /* NAME: bytes in this piece */
+	__u16 cpu;   /* whose records are in order and numbered; of watchpoints (objects.h) a number above all CPUs */
+	__u32 seq;   /* its number on this CPU, from 0 */
+	__u64 ts_ns; /* CLOCK_MONOTONIC. FAULT: of the exception (or when the handler was entered),
 				 * though it is written when the fault is complete */
 	__s32 pid, tid; /* tgid and thread it happened to */
 	union {

@@ -61,12 +61,12 @@ pfscope stap print
 is "$status$err" 0 'print'
 like "$out" '^// pfscope [0-9.]+; stap.s argument is "dwarf"' 'print: what it is'
 for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/wire.h"; do
-	[[ $file = */objects.stp || $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
+	[[ $file = */@(objects|watch).stp || $out = *"$(cat "$file")"* ]] || fail "print: ${file##*/} is in it"
 done
 unlike "$out" 'pfs_objects' 'print: nothing of kernel objects is'
 pfscope stap print --objects
 like "$status$err$out" '^0// pfscope [0-9.]+; stap.s argument is "plain"' 'print --objects: what it is'
-for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/"{wire,objects}.h; do
+for file in "$ROOT"/stap/tapset/*.stp "$ROOT/stap/tapset/"{wire,objects}.h "$ROOT/lib/objects/slots.h"; do
 	[[ $file = */pfscope.stp || $out = *"$(cat "$file")"* ]] || fail "print --objects: ${file##*/} is in it"
 done
 pfscope stap print --no-dwarf

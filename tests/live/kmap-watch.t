@@ -8,25 +8,6 @@
 . "${0%/*}/live.sh"
 need_programs "$WORK/seeks" "$WORK/watchpoints" perl
 [ -d $TRACING/events/kmem/kfree ] || skip_all "the kernel has no kmem events"
-# hold NR [SECONDS]: that many watchpoints of each CPU are taken until release; SECONDS: so long it is tried
-hold()
-{
-	local held
-
-	mkfifo "$T/hold"
-	"$WORK/watchpoints" "$@" <"$T/hold" >"$T/held" 2>&1 &
-	holder=$!
-	exec 9>"$T/hold"
-	wait_for 20 test -s "$T/held"
-	held=$(<"$T/held")
-	[ "$held" = held ]
-}
-release()
-{
-	exec 9>&-
-	wait $holder
-	rm "$T/hold"
-}
 hold 1 || { release; skip_all "no hardware watchpoints here: $(<"$T/held")"; }
 release
 file=$(grep -m 1 -o ' alloc_empty_file$' /proc/kallsyms) || skip_all 'the kernel has no alloc_empty_file()'

@@ -177,3 +177,23 @@ each_phase()
 		"$1: in each phase its $3 pages fault again, and no others" || diag "$2"
 	ok "$1: each of them several times" awk -v least="$4" '$3 < least { few = 1 } END { exit few }' <<<"$2"
 }
+
+# hold NR [SECONDS]: that many watchpoints of each CPU are taken until release; SECONDS: so long it is tried
+hold()
+{
+	local held
+
+	mkfifo "$T/hold"
+	"$WORK/watchpoints" "$@" <"$T/hold" >"$T/held" 2>&1 &
+	holder=$!
+	exec 9>"$T/hold"
+	wait_for 20 test -s "$T/held"
+	held=$(<"$T/held")
+	[ "$held" = held ]
+}
+release()
+{
+	exec 9>&-
+	wait $holder
+	rm "$T/hold"
+}

@@ -41,6 +41,8 @@ static const char *const types[PFS_REC_OBJECTS_NR] = {
 	[PFS_REC_PAGE_RELEASE] = "page_release",
 	[PFS_REC_TASK] = "task",
 	[PFS_REC_CHILD] = "child",
+	[PFS_REC_WATCH] = "watch",
+	[PFS_REC_ACCESS] = "access",
 };
 
 static void print_hello(const struct pfs_rec_hello *h)
@@ -104,6 +106,14 @@ static void print_body(const struct pfs_rec *r)
 	case PFS_REC_TASK:
 	case PFS_REC_CHILD:
 		printf("child=%d/%d comm=%.16s", objects->task.pid, objects->task.tid, objects->task.comm);
+		break;
+	case PFS_REC_WATCH:
+		printf("ptr=%llx off=%u count=%llu last=%u", objects->watch.ptr, objects->watch.off,
+		       objects->watch.count, objects->watch.last);
+		break;
+	case PFS_REC_ACCESS:
+		printf("ptr=%llx off=%u ip=%llx cpu=%u write=%u", objects->access.ptr, objects->access.off,
+		       objects->access.ip, objects->access.cpu, objects->access.write);
 		break;
 	case PFS_REC_HELLO:
 		print_hello(&r->hello);

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# Accesses to the objects of a kernel module that is made for it, on Debian's kernels: accesses.guest. RUNS=100: so many
+# Accesses to the objects of a kernel module that is made for it, by ftrace and by SystemTap, on Debian's kernels: accesses.guest. RUNS=100: so many
 # recordings whose estimates are compared with the truth.
 
 . "${0%/*}/vm.sh"
 
+probes=()
 for kernel in $KERNELS; do
 	mkdir -p "$T/share/$kernel"
 	cp tests/vm/module/* "$T/share/$kernel"
 	release=$(tests/vm/kernel -n "$kernel")
 	make -C "/lib/modules/$release/build" M="$T/share/$kernel" modules >"$T/made" 2>&1 || { fail "$kernel: the module is built"; diag "$(tail -n 5 "$T/made")"; }
+	probes+=("$kernel objects $T/share/$kernel/probe.ko")
 done
+build_modules "${probes[@]}"
 boot_args=(-e "SHARE=$T/share" -e "RUNS=${RUNS:-8}")
 # shellcheck disable=SC2016 # the guest's shell
-in_guests 800 bash -c 'bash tests/vm/accesses.guest "$SHARE/$KERNEL/pfscope_objects.ko"'
+in_guests 800 bash -c 'bash tests/vm/accesses.guest "$SHARE/$KERNEL/pfscope_objects.ko" "$SHARE/$KERNEL/probe.ko"'
 done_testing

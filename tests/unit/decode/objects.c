@@ -88,6 +88,55 @@ static void test_pages(void **state)
 	forge_free(f);
 }
 
+static struct pfs_rec watch(struct forge *f, uint64_t ptr, uint32_t off, uint64_t count, bool last)
+{
+	struct pfs_rec rec = forge_rec(f, (enum pfs_rec_type)PFS_REC_WATCH);
+
+	((union pfs_rec_objects *)rec.body)->watch =
+		(struct pfs_rec_watch){ .ptr = ptr, .off = off, .count = count, .last = last };
+	return rec;
+}
+
+static struct pfs_rec access_by(struct forge *f, uint64_t ip, uint16_t cpu, bool write)
+{
+	struct pfs_rec rec = forge_rec(f, (enum pfs_rec_type)PFS_REC_ACCESS);
+
+	((union pfs_rec_objects *)rec.body)->access =
+		(struct pfs_rec_access){ .ptr = 0xa0, .off = 16, .ip = ip, .cpu = cpu, .write = write };
+	return rec;
+}
+
+/*
+ * Accesses are of the CPU that is in them; their records are numbered and in order apart from those of the CPUs, and what is
+ * missing of them is of no CPU.
+ */
+static void test_accesses(void **state)
+{
+	struct forge *f = forge_new();
+	struct pfs_rec recs[4];
+
+	pfs_decoder_set_functions(f->d, function, "use");
+	f->cpu = 2;
+	recs[0] = watch(f, 0xa0, 16, 100, false);
+	recs[1] = access_by(f, 0x1010, 0, false);
+	recs[2] = access_by(f, 0x3010, 1, true);
+	f->now_ns += 1000;
+	access_by(f, 0x1010, 0, true); /* not delivered */
+	recs[3] = watch(f, 0xa0, 16, 3, true);
+	f->cpu = 0;
+	f->now_ns = recs[2].ts_ns + 500;
+	put_object(f, PFS_REC_RELEASE, 0xb0, 0x1010, 0, 0, "");
+	for (int i = 0; i < 4; i++) /* later than what happened after them */
+		forge_put(f, &recs[i]);
+	forge_expect(f, "watch len=8 off=16 count=100 ptr=a0\n"
+			"access len=8 access=read off=16 site=1010 func=\"use+0x10\" ptr=a0\n"
+			"access cpu=1 len=8 access=write off=16 site=3010 ptr=a0\n"
+			"free site=1010 func=\"use+0x10\" ptr=b0\n"
+			"lost count=1 interval=3000\n"
+			"watch len=8 off=16 last=1 count=3 ptr=a0\n");
+	forge_free(f);
+}
+
 static void put_task(struct forge *f, enum pfs_object_rec_type type, int32_t pid, int32_t tid, const char *comm)
 {
 	struct pfs_rec rec = forge_rec(f, (enum pfs_rec_type)type);
@@ -152,8 +201,9 @@ static void test_losses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_objects), cmocka_unit_test(test_long_names), cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_impossible), cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_objects),	 cmocka_unit_test(test_long_names), cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_accesses), cmocka_unit_test(test_threads),    cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_losses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

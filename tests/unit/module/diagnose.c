@@ -108,6 +108,9 @@ static const struct said {
 	{ PFS_STAGE_LOAD, &plain,
 	  "ERROR: probe kernel.function(\"up_write\") registration error [man warning::pass5] (rc -38)\n", -ENOTSUP,
 	  "without kprobes" },
+	/* pfscope's own module */
+	{ PFS_STAGE_LOAD, &plain, "ERROR: --watch: the hardware watchpoints of this machine report nothing\n", -ENODEV,
+	  "--watch: the hardware watchpoints of this machine report nothing" },
 	{ PFS_STAGE_RUN, &plain,
 	  "ERROR: probe overhead (500000123 cycles) exceeded threshold (500000000 cycles) in last 1000000000 "
 	  "cycles\n",
