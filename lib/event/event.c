@@ -72,7 +72,7 @@ static const char *const access_names[] = { "unknown", "read", "write", "exec", 
 static const char *const mode_names[] = { "unknown", "user", "kernel", NULL };
 static const char *const class_names[] = { "unknown", "minor", "major", NULL };
 static const char *const how_names[] = {
-	"unknown", "anon", "file", "cow", "swap", "huge", "numa", NULL,
+	"unknown", "anon", "file", "cow", "swap", "huge", "numa", "hidden", NULL,
 };
 static const char *const by_names[] = {
 	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", "userfaultfd", NULL,

@@ -70,6 +70,7 @@ enum pfs_how {
 	PFS_HOW_SWAP,
 	PFS_HOW_HUGE,
 	PFS_HOW_NUMA,
+	PFS_HOW_HIDDEN, /* by pfscope: the page was there all the time */
 	PFS_NR_HOW,
 };
 

@@ -135,6 +135,8 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_REFAULT_STAYED] = { .key = "refault_stayed",
 		{ FIELD("pid", SIGNED, pid), FIELD("start", HEX, start), FIELD("end", HEX, end),
 		  FIELD("pages", NUMBER, tick.pages.pages), FIELD("stayed", NUMBER, count) } },
+	[PFS_NOTE_MICROSET] = { .key = "microset",
+		{ FIELD("pages", NUMBER, count), FIELD("by", WORD, what), FIELD("regions", STRING, text) } },
 	[PFS_NOTE_ACCESS_BY] = { .key = "access_by", { FIELD("tid", SIGNED, pid) } },
 	[PFS_NOTE_ACCESS_TARGETS] = { .key = "access_targets",
 		{ FIELD("first", NUMBER, first), FIELD("last", NUMBER, last), FIELD("pid", SIGNED, pid) },

@@ -69,6 +69,8 @@ static enum pfs_how how_of(const struct pfs_rec_fault *fault, const struct mirro
 		return PFS_HOW_SWAP;
 	case PFS_WAS_NUMA:
 		return PFS_HOW_NUMA;
+	case PFS_WAS_HIDDEN:
+		return PFS_HOW_HIDDEN;
 	case PFS_WAS_HUGE:
 		return PFS_HOW_HUGE;
 	case PFS_WAS_PRESENT:

@@ -15,6 +15,7 @@
 	INCLUDE("trace.stp")  \
 	INCLUDE("target.stp") \
 	INCLUDE("page.stp")   \
+	INCLUDE("hide.stp")   \
 	INCLUDE("layout.stp") \
 	INCLUDE("change.stp") \
 	INCLUDE("fault.stp")  \

@@ -315,9 +315,26 @@ static int object_arguments(const struct pfs_stap *s, char words[6][WORD_MAX], c
 	return nr;
 }
 
+/* What is hidden; room for 3. Returns their number. */
+static unsigned int microset_arguments(const struct stap_microset *m, char words[][WORD_MAX], const char **argv)
+{
+	unsigned int nr = 0;
+
+	if (!m->pages)
+		return 0;
+	snprintf(words[nr++], WORD_MAX, "pfs_microset=%u", m->pages);
+	snprintf(words[nr++], WORD_MAX, "pfs_hide=\"%s\"", stap_microset_regions(m));
+	if (m->by_process)
+		snprintf(words[nr++], WORD_MAX, "pfs_by_process=1");
+	for (unsigned int i = 0; i < nr; i++)
+		argv[i] = words[i];
+	return nr;
+}
+
 int stap_load(struct pfs_stap *s, struct pfs_err *err)
 {
-	char buffer[16], pids[WORD_MAX], comm[64], uid[32], objects[6][WORD_MAX];
+	const struct stap_options *options = s->config.options;
+	char buffer[16], pids[WORD_MAX], comm[64], uid[32], words[6][WORD_MAX];
 	const char *argv[24] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
 	int more = 0;
@@ -341,6 +358,8 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	if (s->config.no_follow)
 		argv[nr++] = "pfs_follow=0";
 	if (s->config.objects)
-		more = object_arguments(s, objects, argv + nr, err);
+		more = object_arguments(s, words, argv + nr, err);
+	else
+		microset_arguments(&options->microset, words, argv + nr);
 	return more < 0 ? more : pfs_loader_load(&s->loader, argv, s->name, err);
 }

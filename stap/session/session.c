@@ -34,11 +34,16 @@
 
 /* ---- options ---- */
 
-enum { OPT_MODULE = 1, OPT_NO_DWARF };
+enum { OPT_MODULE = 1, OPT_NO_DWARF, OPT_MICROSET, OPT_MICROSET_REGION };
 
 const struct argp_option pfs_stap_options[] = {
 	{ "module", OPT_MODULE, "FILE", 0, "Load a module that `pfscope stap build' made", 0 },
 	{ "no-dwarf", OPT_NO_DWARF, NULL, 0, "Place probes without debuginfo even if it is installed", 0 },
+	{ "microset", OPT_MICROSET, "N[,thread|process]", 0,
+	  "Of each thread (or process) only the last N pages stay accessible: the next access to any other page is a recorded fault",
+	  0 },
+	{ "microset-region", OPT_MICROSET_REGION, "LIST", 0,
+	  "Pages to hide: heap, anon, stack, file, file:GLOB, code, START-END (default heap,anon,stack,file)", 0 },
 	{ 0 },
 };
 
@@ -46,11 +51,18 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 {
 	struct stap_options *o = options;
 
-	if (key == OPT_MODULE)
+	switch (key) {
+	case OPT_MODULE:
 		o->module = arg;
-	else
+		return 0;
+	case OPT_MICROSET:
+		return stap_microset_parse(&o->microset, arg, err);
+	case OPT_MICROSET_REGION:
+		return stap_microset_regions_parse(&o->microset, arg, err);
+	default:
 		o->no_dwarf = true;
-	return 0;
+		return 0;
+	}
 }
 
 /* MAXSTRINGLEN of module/build.c, less the NUL. (A quote, which no module takes, is in no name of a cache.) */
@@ -68,7 +80,9 @@ static int check(const struct pfs_source_config *config, struct pfs_err *err)
 				   CACHE_MAX);
 	if (o->module && o->no_dwarf)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf: applies to building a module, --module loads one");
-	return 0;
+	if (o->microset.pages && config->objects)
+		return pfs_err_set(err, -EINVAL, "--microset: records faults, not kernel objects");
+	return o->microset.pages || o->microset.regions ? stap_microset_check(&o->microset, err) : 0;
 }
 
 static struct pfs_stap *of(struct pfs_live *live)
@@ -95,6 +109,16 @@ static int note_objects(struct pfs_stap *s)
 	return ret;
 }
 
+static int note_microset(struct pfs_stap *s)
+{
+	const struct stap_microset *m = &((const struct stap_options *)s->config.options)->microset;
+
+	return !m->pages ? 0
+			 : stap_note(&s->base, 0,
+				     PFS_FACT(MICROSET, .count = m->pages, .what = m->by_process ? "process" : "thread",
+					      .text = stap_microset_regions(m)));
+}
+
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -105,7 +129,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	pfs_leftovers_remove(NULL); /* failing is no reason not to start */
 	if (pfs_header_notes("stap", vsyscall, stap_note, s))
 		return pfs_err_set(err, -ENOMEM, "no memory for header notes");
-	if (s->config.objects && note_objects(s))
+	if ((s->config.objects && note_objects(s)) || note_microset(s))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (s->config.objects)
 		s->symbols = pfs_symbols_load(NULL); /* without them call sites have no names */

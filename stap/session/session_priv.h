@@ -64,6 +64,11 @@ struct stap_outlet {
 struct stap_options {
 	const char *module; /* --module, or NULL */
 	bool no_dwarf;
+	struct stap_microset {
+		unsigned int pages;  /* --microset; 0: nothing is hidden */
+		bool by_process;     /* else by thread */
+		const char *regions; /* --microset-region, or NULL */
+	} microset;
 };
 
 struct pfs_stap {
@@ -98,6 +103,16 @@ void stap_outlet_fini(struct stap_outlet *outlet);
 
 /* Passes on what is left. 0 or what the sink returned. */
 int stap_outlet_finish(struct stap_outlet *outlet);
+
+/* session/microset.c. The values of the options; 0 or -errno with err set to what is wrong with arg. */
+int stap_microset_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
+int stap_microset_regions_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
+
+/* Can the pages be hidden here, and by so few? 0 or -errno with err set. Nothing to hide is fine. */
+int stap_microset_check(const struct stap_microset *m, struct pfs_err *err);
+
+/* The regions whose pages are hidden, as the module takes them. */
+const char *stap_microset_regions(const struct stap_microset *m);
 
 /* session/load.c: usable() of struct pfs_source. */
 int stap_usable(struct pfs_err *err);

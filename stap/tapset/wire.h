@@ -69,6 +69,7 @@ enum {
 	PFS_WAS_SWAP,	 /* a swap entry */
 	PFS_WAS_NUMA,	 /* protnone for NUMA balancing */
 	PFS_WAS_HUGE,	 /* a huge page */
+	PFS_WAS_HIDDEN,	 /* protnone, by pfscope (or NUMA balancing) */
 };
 
 /* pfs_rec_layout.why */
