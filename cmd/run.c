@@ -280,6 +280,7 @@ int run_recorded(struct run_args *args)
 	struct run run = { .args = args };
 	struct stop_before before;
 	struct pfs_err err = { "" };
+	char path[4096];
 	int status = EXIT_FAILED, ret;
 
 	if (source_check_place(args->recording.sources.source, &err)) {
@@ -287,7 +288,10 @@ int run_recorded(struct run_args *args)
 		return fail(&err);
 	}
 	process_one();
-	args->recording.config.is_32bit = pfs_command_is_32bit(args->command[0]);
+	if (pfs_command_path(args->command[0], path, sizeof(path))) {
+		args->recording.config.is_32bit = pfs_program_is_32bit(path);
+		recording_report_stack(&args->recording, path);
+	}
 	/* Helpers must not become children to be waited for, as of a subreaper that has executed pfscope. */
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	run.signal_fd = stop_open(&before);

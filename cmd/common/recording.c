@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "common/command.h"
+#include "os/frames.h"
 #include "os/process.h"
 #include "refault/zram.h"
 #include "symbol/build_ids.h"
@@ -68,6 +69,15 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 	if (args->stack->why_not)
 		argp_error(state, "--stack=%s: %s", word, args->stack->why_not);
 	args->config.stack = args->stack->how;
+}
+
+void recording_report_stack(const struct recording_args *args, const char *program)
+{
+	unsigned int of, with = args->stack_chosen ? pfs_program_frames(program, &of) : 0;
+
+	if (args->stack_chosen && of)
+		message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of,
+			program, pfs_frames_are_few(with, of) ? ": its stacks end early" : "");
 }
 
 /* Completes args->config, and refuses what the source cannot do. */

@@ -134,6 +134,9 @@ struct recording_args {
 const char *file_of_option(const char *arg);
 unsigned int buffer_of_option(const char *arg, struct argp_state *state);
 
+/* --stack without a word: prints how stacks are recorded, and what of those of this program will be missing. */
+void recording_report_stack(const struct recording_args *args, const char *program);
+
 void recording_args_fini(struct recording_args *args);
 
 /* The only child of such a command's argp; its input is a struct recording_args. */

@@ -199,19 +199,18 @@ bool pfs_program_is_32bit(const char *path)
 	return is_32bit;
 }
 
-bool pfs_command_is_32bit(const char *name)
+bool pfs_command_path(const char *name, char *path, size_t size)
 {
 	const char *dir = getenv("PATH"), *end;
-	char path[4096];
 
+	snprintf(path, size, "%s", name);
 	if (strchr(name, '/') || !dir)
-		return pfs_program_is_32bit(name);
+		return true;
 	for (;; dir = end + 1) {
 		end = strchrnul(dir, ':');
-		snprintf(path, sizeof(path), "%.*s/%s", end == dir ? 1 : (int)(end - dir), end == dir ? "." : dir,
-			 name);
+		snprintf(path, size, "%.*s/%s", end == dir ? 1 : (int)(end - dir), end == dir ? "." : dir, name);
 		if (!access(path, X_OK))
-			return pfs_program_is_32bit(path);
+			return true;
 		if (!*end)
 			return false;
 	}

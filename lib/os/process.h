@@ -14,7 +14,7 @@
  *     program.h     running another program
  *     perf_event.h  perf events: opening one, or why that is refused
  *     kallsyms.h    names of the kernel's functions
- *     frames.h      has the C library frame pointers?
+ *     frames.h      have the C library and a program frame pointers?
  *     limits.h      descriptors and priority of pfscope's own process
  */
 #ifndef PFS_PROCESS_H
@@ -23,6 +23,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -68,9 +69,11 @@ bool pfs_process_faults(pid_t pid, uint64_t *minor, uint64_t *major);
 /* The same of one thread of it. Its state, as in /proc/PID/stat; X: there is none. */
 char pfs_thread_faults(pid_t pid, pid_t tid, uint64_t *minor, uint64_t *major);
 
-/* Is the file a program for a 32-bit CPU? Is what execvp() finds? */
+/* Is the file a program for a 32-bit CPU? */
 bool pfs_program_is_32bit(const char *path);
-bool pfs_command_is_32bit(const char *name);
+
+/* The file that execvp() finds. False: none. */
+bool pfs_command_path(const char *name, char *path, size_t size);
 
 /* The permissions of [vsyscall], which is in no process's region tree; "" if there is none. */
 void pfs_vsyscall_perms(char perms[5]);

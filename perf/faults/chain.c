@@ -41,13 +41,23 @@ static size_t choose(const struct perf_session *s, const struct perf_chain *chai
 /* NULL: no memory. */
 static const char *text_of(struct perf_session *s, const uint64_t *frames, size_t nr, bool cut)
 {
-	const size_t room = sizeof(";0x0123456789abcdef");
+	enum { ROOM = 128 };
 	size_t len = 0;
 
-	if (!pfs_array_reserve(s->frames, 0, s->max_frames_text, nr * room + sizeof(";...")))
+	if (!pfs_array_reserve(s->frames, 0, s->max_frames_text, nr * ROOM + sizeof(";...")))
 		return NULL;
-	for (size_t i = 0; i < nr; i++)
-		len += snprintf(s->frames + len, room, "%s0x%" PRIx64, i ? ";" : "", frames[i]);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t start;
+		const char *name = pfs_stack_is_over(frames[i]) && s->symbols
+					   ? pfs_symbols_find(s->symbols, frames[i], &start)
+					   : NULL;
+
+		if (name)
+			len += snprintf(s->frames + len, ROOM, "%s%.90s+0x%" PRIx64, i ? ";" : "", name,
+					frames[i] - start);
+		else
+			len += snprintf(s->frames + len, ROOM, "%s0x%" PRIx64, i ? ";" : "", frames[i]);
+	}
 	strcpy(s->frames + len, cut ? ";..." : "");
 	return s->frames;
 }

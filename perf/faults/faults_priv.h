@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "event/stack_numbers.h"
+#include "os/kallsyms.h"
 #include "os/pagemap.h"
 #include "os/perf_event.h"
 
@@ -106,6 +107,7 @@ struct perf_session {
 	bool pfn;			   /* --pfn */
 	unsigned int max_frames;	   /* --stack: of a call chain; 0: none are recorded */
 	struct pfs_stack_numbers *numbers; /* of these */
+	struct pfs_symbols *symbols;	   /* of the kernel; NULL: not known */
 	char *frames;			   /* the text of one */
 	size_t max_frames_text;
 	bool scans;	  /* which pages are mapped can be asked for */

@@ -152,6 +152,7 @@ static int open_stacks(struct perf_session *s, struct pfs_err *err)
 		pfs_dec(text, &max);
 	free(text);
 	s->max_frames = max > 0 && max < 4096 ? max : 127; /* the default of the kernel */
+	s->symbols = s->kernel ? pfs_symbols_load(NULL) : NULL;
 	s->numbers = pfs_stack_numbers_new();
 	if (!s->numbers || note(s, 0, PFS_FACT(STACK, .what = "fp", .count = s->kernel)))
 		return no_memory(err);
@@ -172,6 +173,7 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 	free(s->events);
 	free(s->poll_fds);
 	pfs_stack_numbers_free(s->numbers);
+	pfs_symbols_free(s->symbols);
 	free(s->frames);
 	perf_queue_free(&s->queue);
 	perf_procs_free(s);

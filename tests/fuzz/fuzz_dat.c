@@ -86,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	sink = fuzz_begin(&f, size);
 	a = pfs_assembler_new(&sink);
+	if (!a || pfs_assembler_may_have_stacks(a))
+		abort();
 	read_all(dat, a);
 	pfs_assembler_free(a);
 	pfs_dat_close(dat);

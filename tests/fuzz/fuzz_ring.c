@@ -66,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data + 2, size - 2);
 	sink = fuzz_begin(&f, size);
 	a = pfs_assembler_new(&sink);
+	if (!a || pfs_assembler_may_have_stacks(a))
+		abort();
 	m = pfs_merge_new(formats, size % 4 ? PFS_MERGE_SALVAGE : 0);
 	pfs_merge_take_faults(m, pfs_assembler_faults);
 	add(m, 2, bytes, own);

@@ -34,9 +34,13 @@ static inline void ring_format(const struct raw_desc *desc, unsigned int id, FIL
 		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
 		desc->name, id);
-	for (unsigned int i = 0; i < nr; i++)
-		fprintf(out, "\tfield:u64 %.*s;\toffset:%u;\tsize:8;\tsigned:0;\n", (int)strcspn(desc->args[i], "|"),
-			desc->args[i], RING_ARGS_AT + 8 * i);
+	for (unsigned int i = 0; i < nr; i++) {
+		const char *name = desc->args[i], *array = strstr(name, "[0]") ? "[8]" : "";
+
+		if (!strchr(name, '[') || *array)
+			fprintf(out, "\tfield:u64 %.*s%s;\toffset:%u;\tsize:%d;\tsigned:0;\n", (int)strcspn(name, "|["),
+				name, array, RING_ARGS_AT + 8 * i, *array ? 64 : 8);
+	}
 	if (desc->str)
 		fprintf(out, "\tfield:__data_loc char[] %.*s;\toffset:%u;\tsize:4;\tsigned:0;\n",
 			(int)strcspn(desc->str, "|"), desc->str, RING_ARGS_AT + 8 * nr);

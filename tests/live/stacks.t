@@ -61,7 +61,7 @@ right_chains()
 
 	shift 3
 	[ "$source" = ftrace ] && depth=8
-	"$PFSCOPE" run --source="$source" --stack "$@" --no-bars -o rec -- "./$program" >said 2>err
+	"$PFSCOPE" run --source="$source" --stack=fp "$@" --no-bars -o rec -- "./$program" >said 2>err
 	is "$? $(<err)" '0 ' "$name: recorded"
 	cut_at $depth <said >want
 	chains_of rec "$program" "$(<said)" >got
@@ -97,6 +97,9 @@ done
 
 "$PFSCOPE" run --stack --no-bars -o rec -- ./chains 500 >said
 is "$("$PFSCOPE" events rec | grep -c ' frames .*read_zero')" 2 'each stack is in the recording once'
+"$PFSCOPE" run --source=perf --stack=fp --no-bars -o p.ev -- ./chains >said
+like "$("$PFSCOPE" events p.ev | grep ' frames .*read_zero')" 'frames="read_zero\+0x[0-9a-f]+;.*entry_SYSCALL_64[^;]*;0x' \
+	'perf: the functions of the kernel, too'
 is "$("$PFSCOPE" events rec | awk '/ frames / { for (i = 3; i <= NF; i++) if ($i ~ /^stack=/) { if (seen[$i]++) print; known[$i] } }
 	/ fault / { for (i = 3; i <= NF; i++) if ($i ~ /^stack=/ && !($i in known)) print }')" '' 'defined once, and before it is used'
 "$PFSCOPE" report --check rec >check
@@ -150,7 +153,7 @@ fi
 # An ordinary account.
 if command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 	mkdir -m 777 own
-	setpriv --reuid 65534 --regid 65534 --clear-groups ./pfscope run --stack --no-bars -o own/rec -- ./chains >said 2>err
+	setpriv --reuid 65534 --regid 65534 --clear-groups ./pfscope run --stack=fp --no-bars -o own/rec -- ./chains >said 2>err
 	is "$?" 0 'an ordinary account records stacks' || diag "$(<err)"
 	chains_of own/rec chains "$(<said)" >got
 	grep -v kernel_reads said >want # in kernel mode
@@ -201,6 +204,15 @@ fi
 
 # ---- what cannot be had ----
 
+"$PFSCOPE" run --stack --no-bars -- ./chains >said 2>err
+like "$(<err)" '^pfscope: --stack=fp: ([0-9]+) of [0-9]+ functions of ./chains have frame pointers$' \
+	'without a word: how, and that the program has frame pointers'
+cp "$(command -v sh)" plainly
+if [ "$(objdump -d --no-show-raw-insn plainly | grep -c 'mov *%rsp,%rbp')" -lt 20 ]; then
+	"$PFSCOPE" run --stack --no-bars -- ./plainly -c : 2>err
+	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early$' \
+		'... or has none'
+fi
 "$PFSCOPE" run --stack=lbr -- true 2>err
 is "$? $(head -n 1 err)" "2 pfscope run: --stack=lbr: the CPU's branch records come with samples of its own counters only, not with page faults" \
 	'lbr: why not'
