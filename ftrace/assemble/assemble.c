@@ -291,6 +291,8 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 	t = a->hot[raw->cpu & 63];
 	if (a->stacks_of_faults && raw->cpu >= 0 && t && t->tid != raw->tid)
 		err = asm_pending_stack_over(a, t);
+	else if (a->stacks_of_faults && raw->kind == RAW_OTHER && !raw->record && raw->cpu >= 0 && t)
+		err = asm_fault_stacks(a, t, raw, &taken); /* of text; pages say what they pass over */
 	if (err)
 		return err;
 	if (raw->kind == RAW_OTHER && raw->str)

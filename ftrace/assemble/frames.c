@@ -18,6 +18,9 @@ void asm_frames_none(struct pfs_assembler *a)
 int asm_frames_take(struct asm_frames *frames, const struct raw_event *raw)
 {
 	frames->nr = 0;
+	frames->cut = false;
+	if (!raw->record) /* of text */
+		return 0;
 	if (!pfs_array_reserve(frames->list, 0, frames->max, raw->arg[0]))
 		return -ENOMEM;
 	memcpy(frames->list, raw->record, raw->arg[0] * sizeof(frames->list[0]));

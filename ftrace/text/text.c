@@ -138,8 +138,14 @@ static bool is_function(const char *p)
  */
 static const struct text_event *name_event(struct pfs_text *t, const char *name, const char **rest)
 {
+	static const char user_stack[] = "<user stack trace>";
 	const char *p = name;
 
+	if (*p == '<' &&
+	    !strncmp(p, user_stack, sizeof(user_stack) - 1)) { /* its frames, on lines of their own, are not read */
+		*rest = p + sizeof(user_stack) - 1;
+		return find_event(t, "user_stack", 10, RAW_OTHER);
+	}
 	while (pfs_is_word(*p))
 		p++;
 	*rest = p + 1;

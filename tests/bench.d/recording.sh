@@ -36,8 +36,11 @@ record_once()
 	section file "$dir/pfscope" run --no-bars -o "$T/one.dat" -- "${once[@]}"
 	section bars "$dir/pfscope" run -- "${once[@]}"
 	section json "$dir/pfscope" run --no-bars --events=json -- sh -c '"$@" >"$0"' "$T/said" "${once[@]}"
-	! command -v perf >/dev/null ||
+	section stack "$dir/pfscope" run --stack=fp --no-bars -o "$T/stack.dat" -- "${once[@]}"
+	if command -v perf >/dev/null; then
 		section perf perf record -q -e page-faults -c 1 -d -o "$T/perf.data" -- "${once[@]}"
+		section perf-g perf record -q -e page-faults -c 1 -d -g -o "$T/perf-g.data" -- "${once[@]}"
+	fi
 	section events "$dir/pfscope" run --source=perf --no-bars -o "$T/one.ev" -- "${once[@]}"
 	! command -v trace-cmd >/dev/null || section trace-cmd trace_cmd record -q -o "$T/trace.dat" \
 		-e exceptions:page_fault_user -F "${once[@]}"
@@ -62,11 +65,16 @@ cost file 'pfscope run -o FILE'
 cost bars 'pfscope run (bars at the end)'
 cost json 'pfscope run --events=json >/dev/null'
 cost perf 'perf record -e page-faults -c 1 -d'
+cost stack 'pfscope run --stack=fp -o FILE'
+cost perf-g 'perf record -e page-faults -c 1 -d -g'
 cost events 'pfscope run --source=perf -o FILE'
 cost trace-cmd 'trace-cmd record -e ...page_fault_user'
 "$dir/tests/tools/dat_bytes" "$T/one.dat" | awk -F '[ =]' '{
 	printf "\nBytes of the file of %d events: %.3f x their own (header %.1f KiB, sub-buffers %.3f x)\n",
 		$8, $2 / $10, $4 / 1024, $6 / $10 }'
+[ ! -s "$T/perf-g" ] || printf 'Stacks by frame pointers, x perf record -g: time %s, cpu time %s, bytes %s\n' \
+	"$(ratios stack perf-g 1)" "$(ratios stack perf-g 2)" \
+	"$(awk -v a="$(stat -c %s "$T/stack.dat")" -v b="$(stat -c %s "$T/perf-g.data")" 'BEGIN { printf "%.2f", a / b }')"
 
 # ---- others ----
 

@@ -202,6 +202,24 @@ if command -v trace-cmd >/dev/null; then
 	is "$(grep ' frames .*read_zero' events | grep -vc ' frames=.read_zero+')" 0 'the stack of the kernel begins where it faulted'
 fi
 
+# Text has as many faults: a copy of the lines that the kernel prints of one run, and pages of the same.
+instance=$TRACING/instances/pfscope-test-$$
+if mkdir "$instance"; then
+	echo 1 >"$instance/options/userstacktrace"
+	echo 1 >"$instance/events/exceptions/enable"
+	bash -c 'echo $$ >"$1/set_event_pid"; exec ./chains' - "$instance" >said
+	echo 0 >"$instance/tracing_on"
+	cat "$instance/trace" >text
+	echo 0 >"$instance/events/enable"
+	rmdir "$instance"
+	pid=$(sed -nE 's/^ +chains-([0-9]+) .*/\1/p' text | tail -n 1)
+	wanted=$(grep -c -- "-$pid .*: page_fault_" text)
+	walked=$(grep -c -- "-$pid .*: page_fault_kernel: .* ip=__get_user_nocheck_8" text)
+	is "$walked $("$PFSCOPE" events text | grep -c " fault .* tid=$pid ")" "$walked $((wanted - walked))" \
+		'text: faults of the walk are not counted'
+	ok 'of which there are some' test "$walked" -gt 0
+fi
+
 # ---- what cannot be had ----
 
 "$PFSCOPE" run --stack --no-bars -- ./chains >said 2>err

@@ -285,6 +285,31 @@ static void a_handler_gets_the_fault_with_its_stack(void **state)
 	raw_feed_fini(&f);
 }
 
+/* Lines of trace_pipe: the frames are not read, and each event is there. */
+static void text_has_no_frames(void **state)
+{
+	struct raw_feed f;
+
+	raw_feed_init(&f);
+	f.cpu = 0;
+	FAULT(&f, 0x5000, 0x1100);
+	expect(&f, FAULT_OF("5000", "1100", ""));
+	RAW(&f, RAW_USER_STACK, RAW_ABSENT);
+	WALK_FAULTS(&f);
+	RAW(&f, RAW_OTHER);
+	RAW(&f, RAW_USER_STACK, RAW_ABSENT);
+	WALK_FAULTS(&f);
+	FAULT(&f, 0x6000, 0x1100);
+	RAW(&f, RAW_USER_STACK, RAW_ABSENT);
+	KERNEL_FAULT(&f, 0x7000, 0xfff100);
+	RAW(&f, RAW_USER_STACK, RAW_ABSENT);
+	WALK_FAULTS(&f);
+	FAULT(&f, 0x8000, 0x1100);
+	assert_int_equal(pfs_assembler_finish(f.a), 0);
+	expect(&f, FAULT_OF("6000", "1100", "") KERNEL_FAULT_OF("7000", "fff100", "") FAULT_OF("8000", "1100", ""));
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +320,7 @@ int main(void)
 		cmocka_unit_test(the_programs_in_kernel_mode_are_its),
 		cmocka_unit_test(the_kernels_stack_comes_before_the_users),
 		cmocka_unit_test(a_recording_may_have_them_or_not),
+		cmocka_unit_test(text_has_no_frames),
 		cmocka_unit_test(a_handler_gets_the_fault_with_its_stack),
 	};
 

@@ -240,6 +240,7 @@ static const struct form task_forms[] = {
 	F("sys_read(fd: 3, buf: 0x7f, count: 0x10)", RAW_OTHER, SYS_OTHER),
 	F("sys_read -> 0x10", RAW_OTHER, SYS_OTHER),
 	F("<stack trace>", RAW_OTHER, SYS_OTHER),
+	F("<user stack trace>", RAW_USER_STACK, SYS_OTHER),
 	F("mmap -> 0x1", RAW_OTHER, SYS_OTHER),
 	F("_mmap: addr: 0", RAW_OTHER, SYS_OTHER),
 	F("brk: 1", RAW_OTHER, SYS_OTHER),
