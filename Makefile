@@ -11,7 +11,7 @@
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
 # virtual machines. VM_KERNELS asks apt for the names of Debian's kernels, which change.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev uthash-dev libcairo2-dev libelf-dev
+	zlib1g-dev uthash-dev libcairo2-dev libelf-dev libdw-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
 	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1
@@ -41,8 +41,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
-# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c).
-HEADER_PKGS := cairo libelf
+# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/unwind/cfi.c).
+HEADER_PKGS := cairo libelf libdw
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.
 each_pkg   = $(foreach p,$(2),$(shell pkg-config $(1) $p 2>/dev/null))

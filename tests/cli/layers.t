@@ -25,6 +25,7 @@ rooms()
 	lib live: view model base
 	lib symbol: stack model event os base
 	lib code: view symbol stack model base
+	lib unwind: os base
 	lib plot: compare view symbol model objects event base
 	lib objects: event base
 	lib refault: os event base

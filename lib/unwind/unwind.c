@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/unwind.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct code {
+	struct pfs_unwind_map map; /* with its own name */
+	struct pfs_unwind_file *file;
+	bool looked; /* for the file */
+};
+
+struct pfs_unwind_space {
+	struct code *code; /* by address, without overlaps */
+	size_t nr, max;
+};
+
+struct pfs_unwind_space *pfs_unwind_space_new(void)
+{
+	return calloc(1, sizeof(struct pfs_unwind_space));
+}
+
+static void free_code(struct code *code)
+{
+	free((char *)code->map.name);
+}
+
+void pfs_unwind_space_free(struct pfs_unwind_space *space)
+{
+	if (!space)
+		return;
+	for (size_t i = 0; i < space->nr; i++)
+		free_code(&space->code[i]);
+	free(space->code);
+	free(space);
+}
+
+/* The first that ends behind the address. */
+static size_t place_of(const struct pfs_unwind_space *space, uint64_t addr)
+{
+	return pfs_lower_bound(space->nr, i, space->code[i].map.end <= addr);
+}
+
+/* Adds it at that place. 0 or -ENOMEM. */
+static int insert(struct pfs_unwind_space *space, size_t at, struct code code)
+{
+	code.map.name = strdup(code.map.name);
+	if (!code.map.name || !pfs_array_reserve(space->code, space->nr, space->max, 1)) {
+		free_code(&code);
+		return -ENOMEM;
+	}
+	memmove(space->code + at + 1, space->code + at, (space->nr - at) * sizeof(*space->code));
+	space->code[at] = code;
+	space->nr++;
+	return 0;
+}
+
+int pfs_unwind_space_copy(struct pfs_unwind_space *to, const struct pfs_unwind_space *from, pid_t pid)
+{
+	int ret = pfs_unwind_space_unmap(to, 0, UINT64_MAX);
+
+	for (size_t i = 0; ret >= 0 && i < from->nr; i++) {
+		ret = insert(to, to->nr, from->code[i]);
+		if (!ret)
+			to->code[i].map.pid = pid;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int pfs_unwind_space_unmap(struct pfs_unwind_space *space, uint64_t start, uint64_t end)
+{
+	size_t at = place_of(space, start), to = at;
+	int ret;
+
+	if (start >= end || at == space->nr || space->code[at].map.start >= end)
+		return 0;
+	if (space->code[at].map.start < start) {
+		struct code *code = &space->code[at];
+
+		if (code->map.end > end) { /* amid it */
+			struct code above = *code;
+
+			above.map.off += end - above.map.start;
+			above.map.start = end;
+			ret = insert(space, at + 1, above);
+			space->code[at].map.end = start;
+			return ret ?: 1;
+		}
+		code->map.end = start;
+		at++;
+	}
+	for (to = at; to < space->nr && space->code[to].map.end <= end; to++)
+		free_code(&space->code[to]);
+	if (to < space->nr && space->code[to].map.start < end) {
+		space->code[to].map.off += end - space->code[to].map.start;
+		space->code[to].map.start = end;
+	}
+	memmove(space->code + at, space->code + to, (space->nr - to) * sizeof(*space->code));
+	space->nr -= to - at;
+	return 1;
+}
+
+static bool is_same(const struct pfs_unwind_map *a, const struct pfs_unwind_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->off == b->off && a->dev == b->dev && a->ino == b->ino &&
+	       !strcmp(a->name, b->name);
+}
+
+int pfs_unwind_space_map(struct pfs_unwind_space *space, const struct pfs_unwind_map *map, bool executable)
+{
+	size_t at = place_of(space, map->start);
+	int ret;
+
+	if (executable && at < space->nr && is_same(&space->code[at].map, map))
+		return 0;
+	ret = pfs_unwind_space_unmap(space, map->start, map->end);
+	if (ret < 0 || !executable)
+		return ret;
+	return insert(space, place_of(space, map->start), (struct code){ .map = *map }) ?: 1;
+}
+
+static const struct pfs_rules *rules_at(struct pfs_unwind_files *files, struct pfs_unwind_space *space, uint64_t addr)
+{
+	size_t at = place_of(space, addr);
+	struct code *code = at < space->nr && space->code[at].map.start <= addr ? &space->code[at] : NULL;
+
+	if (!code)
+		return NULL;
+	if (!code->looked)
+		code->file = pfs_unwind_file(files, &code->map);
+	code->looked = true;
+	if (!code->file)
+		return NULL;
+	return pfs_unwind_file_rules(files, code->file, code->map.off + (addr - code->map.start));
+}
+
+unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space *space, const struct pfs_regs *regs,
+			const struct pfs_dump *dump, uint64_t *frames, bool *cut)
+{
+	enum pfs_step step = PFS_STEP_CALLER;
+	struct pfs_regs now = *regs;
+	bool called = false; /* the address is where a call returns: the call is before it */
+	unsigned int nr = 0;
+
+	*cut = false;
+	while (step == PFS_STEP_CALLER && nr < PFS_MAX_FRAMES) {
+		const struct pfs_rules *rules;
+
+		frames[nr++] = now.value[PFS_REG_PC];
+		rules = rules_at(files, space, now.value[PFS_REG_PC] - called);
+		step = rules ? pfs_rules_step(rules, &now, dump) : PFS_STEP_UNKNOWN;
+		called = rules && !rules->signal;
+	}
+	*cut = step != PFS_STEP_END;
+	return nr;
+}
