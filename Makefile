@@ -148,6 +148,7 @@ $(O)/tests/workload/chains: WORK_CFLAGS += -fno-omit-frame-pointer -fno-shrink-w
 # A 32-bit program that needs no 32-bit library, which a bare system does not have.
 $(O)/tests/workload/i386: WORK_CFLAGS := -std=gnu11 -Wall -Wextra -g -m32 -nostdlib -static -ffreestanding \
 	-fno-stack-protector -fno-pie -no-pie -z noexecstack
+$(O)/tests/workload/unwound_static: WORK_CFLAGS += -static
 # Only for the plain program: a sanitizer has its own allocator.
 $(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)

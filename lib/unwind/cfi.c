@@ -30,10 +30,14 @@ static struct {
 #undef X
 } dw;
 
+/* The dynamic linker has no rules where the kernel enters it; nobody called that. */
+enum { ENTRY_BYTES = 128 };
+
 struct pfs_cfi {
 	Elf *elf;
 	Dwarf_CFI *cfi;
 	size_t nr_segments;
+	uint64_t entry; /* address */
 };
 
 int pfs_cfi_load(struct pfs_err *err)
@@ -65,6 +69,8 @@ struct pfs_cfi *pfs_cfi_open(int fd)
 	if (cfi && cfi->elf && dw.gelf_getehdr(cfi->elf, &header) && header.e_machine == MACHINE &&
 	    header.e_ident[EI_CLASS] == ELFCLASS64 && !dw.elf_getphdrnum(cfi->elf, &cfi->nr_segments))
 		cfi->cfi = dw.dwarf_getcfi_elf(cfi->elf);
+	if (cfi && cfi->cfi)
+		cfi->entry = header.e_entry;
 	if (cfi && cfi->elf)
 		dw.elf_cntl(cfi->elf, ELF_C_FDREAD); /* all that is needed of it, where it could not be mapped */
 	pfs_close(fd);
@@ -185,8 +191,13 @@ void pfs_cfi_rules(struct pfs_cfi *cfi, uint64_t off, struct pfs_rules *rules)
 	int return_register;
 
 	*rules = (struct pfs_rules){ .start = off, .end = off + 1 };
-	if (!cfi || !find_segment(cfi, off, &segment, &moved) || dw.dwarf_cfi_addrframe(cfi->cfi, off + moved, &frame))
+	if (!cfi || !find_segment(cfi, off, &segment, &moved))
 		return;
+	if (dw.dwarf_cfi_addrframe(cfi->cfi, off + moved, &frame)) {
+		if (off + moved - cfi->entry < ENTRY_BYTES)
+			add(rules, PFS_OP_UNDEFINED, rules->return_register, 0);
+		return;
+	}
 	return_register = dw.dwarf_frame_info(frame, &start, &end, &rules->signal);
 	rules->return_register = return_register >= 0 && return_register < PFS_NR_REGS ? return_register : PFS_NR_REGS;
 	if (!add_all(rules, frame))

@@ -149,7 +149,8 @@ unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space 
 	while (step == PFS_STEP_CALLER && nr < PFS_MAX_FRAMES) {
 		const struct pfs_rules *rules;
 
-		frames[nr++] = now.value[PFS_REG_PC];
+		frames[nr] = now.value[PFS_REG_PC] + (nr && !called);
+		nr++;
 		rules = rules_at(files, space, now.value[PFS_REG_PC] - called);
 		step = rules ? pfs_rules_step(rules, &now, dump) : PFS_STEP_UNKNOWN;
 		called = rules && !rules->signal;

@@ -6,9 +6,10 @@
  * needs and every program of a distribution has; libdw reads them in a helper without privileges. Each rule is read once
  * and used for all processes that map the file, so that a frame takes some ten nanoseconds.
  *
- *     unwind.h  spaces, and unwinding
- *     files.h   files and their rules, and the helper that reads them
- *     rules.h   registers, and the step from a function to its caller
+ *     unwind.h     spaces, and unwinding
+ *     files.h      files and their rules, and the helper that reads them
+ *     rules.h      registers, and the step from a function to its caller
+ *     user_regs.h  registers and stacks, as perf events report them
  */
 #ifndef PFS_UNWIND_H
 #define PFS_UNWIND_H
@@ -38,8 +39,8 @@ enum { PFS_MAX_FRAMES = 512 };
 
 /*
  * The addresses of the functions from the innermost, where regs are, to the one that nobody called: into frames, which has
- * room for PFS_MAX_FRAMES; all but the first are where a call returns. Returns how many. *cut: there are more, but they are
- * not known.
+ * room for PFS_MAX_FRAMES; all but the first are where a call returns, or one behind an instruction that a signal
+ * interrupted. Returns how many. *cut: there are more, but they are not known.
  */
 unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space *space, const struct pfs_regs *regs,
 			const struct pfs_dump *dump, uint64_t *frames, bool *cut);
