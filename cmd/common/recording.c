@@ -27,7 +27,7 @@ enum { OPT_EVENTS = 0x200, OPT_STACK };
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0,
 	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat); with stap or perf as event lines", 0 },
-	{ "stack", OPT_STACK, "HOW", OPTION_ARG_OPTIONAL, "Record the call stack of each fault (`fp')", 0 },
+	{ "stack", OPT_STACK, "HOW", OPTION_ARG_OPTIONAL, "Record the stack of each fault (fp, dwarf)", 0 },
 	{ "report-file", OPTION_WORD(struct recording_args, view.output), "FILE", 0, "Draw the bars into FILE", 1 },
 	{ "output", OPTION_WORD(struct recording_args, view.output), "FILE", OPTION_HIDDEN, NULL, 1 },
 	{ "buffer-size", 'b', "SIZE", 0, "Ring buffer per CPU (default 8M; a number: KB)", 1 },
@@ -48,6 +48,7 @@ static const struct stack_how {
 	const char *why_not;	   /* or NULL */
 } stack_hows[] = {
 	{ "fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
+	{ "dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
 	{ "lbr", PFS_STACK_NONE, 0,
 	  "the CPU's branch records come with samples of its own counters only, not with page faults" },
 };
@@ -65,7 +66,7 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 	args->stack = stack_how_of(word ? word : "fp");
 	args->stack_chosen = !word;
 	if (!args->stack)
-		argp_error(state, "--stack: %s: must be fp", word);
+		argp_error(state, "--stack: %s: must be fp or dwarf", word);
 	if (args->stack->why_not)
 		argp_error(state, "--stack=%s: %s", word, args->stack->why_not);
 	args->config.stack = args->stack->how;

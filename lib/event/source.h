@@ -26,6 +26,7 @@ enum pfs_source_can {
 	PFS_CAN_COMM = 4,    /* record all processes of a name */
 	PFS_CAN_OBJECTS = 8, /* record kernel objects instead of faults */
 	PFS_CAN_FP = 32,     /* record stacks: by frame pointers */
+	PFS_CAN_DWARF = 64,  /* ... from dumps of the stack */
 	PFS_CAN_SPACE = 16,  /* be used inside a PID namespace: its process numbers are those of there */
 };
 
@@ -55,7 +56,7 @@ struct pfs_control_result {
 };
 
 /* How the stacks of faults are recorded. */
-enum pfs_stack_how { PFS_STACK_NONE, PFS_STACK_FP };
+enum pfs_stack_how { PFS_STACK_NONE, PFS_STACK_FP, PFS_STACK_DWARF };
 
 /* What every source is asked for. What it points at is borrowed until the source is closed. */
 struct pfs_source_config {
@@ -63,7 +64,7 @@ struct pfs_source_config {
 	const struct pfs_sink *live; /* receives the events as they come, until it returns -ECANCELED; or NULL */
 	unsigned int buffer_kb;	     /* of a CPU's buffer; 0: the source's default */
 	bool to_file;		     /* write() will be called */
-	enum pfs_stack_how stack;    /* of each fault, if the source can (PFS_CAN_FP) */
+	enum pfs_stack_how stack;    /* of each fault, if the source can (PFS_CAN_FP, PFS_CAN_DWARF) */
 	bool no_follow;		     /* the processes that are added, not their children */
 	bool count;		     /* the kernel's own count of faults, too (PFS_CAN_COUNT) */
 	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */

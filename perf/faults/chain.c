@@ -13,7 +13,7 @@ static bool is_context(uint64_t ip)
 	return ip >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
-/* The frames of the chain, without what is between the contexts. *cut: there may have been more. Returns how many. */
+/* The frames of the chain, without what is between the contexts. *cut: there are more, or may be. Returns how many. */
 static size_t choose(const struct perf_session *s, const struct perf_chain *chain, bool only_kernel, uint64_t *frames,
 		     bool *cut)
 {
@@ -34,7 +34,7 @@ static size_t choose(const struct perf_session *s, const struct perf_chain *chai
 			break;
 		frames[nr++] = ip;
 	}
-	*cut = nr_all >= s->max_frames && nr == nr_all;
+	*cut = (*cut && !only_kernel) || (nr_all >= s->max_frames && nr == nr_all);
 	return nr;
 }
 
@@ -74,10 +74,10 @@ static int define(struct perf_session *s, const struct pfs_event *ev, const char
 	return perf_emit(s, &frames);
 }
 
-int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel)
+int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel, bool cut)
 {
 	uint64_t *frames = malloc((chain->nr + 1) * sizeof(*frames)), nr_stack;
-	bool cut, first;
+	bool first;
 	size_t nr;
 	int ret = 0;
 

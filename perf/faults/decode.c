@@ -61,8 +61,10 @@ static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 		.kind = PERF_FAULT,
 		.mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
 	};
-	int nr = s->max_frames ? take_chain(r, &item) : (int)((r->header.size - sizeof(*r)) / sizeof(uint64_t));
 	const uint64_t *end = (const void *)((const char *)r + r->header.size);
+	int nr = s->unwinder	 ? perf_dump_take(s, r->more, end, &item.data)
+		 : s->max_frames ? take_chain(r, &item)
+				 : end - r->more;
 
 	if (nr < 0)
 		return nr == -EBADMSG ? 0 : nr;
@@ -129,6 +131,8 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 {
 	struct pfs_event ev = event_of(item, PFS_FAULT);
 	struct perf_proc *p = perf_proc(s, item->pid);
+	const struct perf_chain *chain = item->data;
+	bool cut = false;
 	int ret = 0;
 
 	if (!p)
@@ -142,8 +146,10 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 	PFS_SET(&ev, class, CLASS, item->class);
 	if (item->phys)
 		PFS_SET(&ev, pfn, PFN, item->phys / s->page_size);
+	if (item->data && s->unwinder)
+		chain = perf_dump_chain(s, p, item, &cut);
 	if (item->data)
-		ret = perf_chain(s, &ev, item->data, p->executing);
+		ret = chain ? perf_chain(s, &ev, chain, p->executing, cut) : -ENOMEM;
 	ret = ret ?: perf_emit(s, &ev);
 	if (ret || item->page_size <= s->page_size || item->page_size & (item->page_size - 1))
 		return ret;

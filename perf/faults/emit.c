@@ -11,7 +11,7 @@ int perf_emit(struct perf_session *s, const struct pfs_event *ev)
 	struct pfs_sink sink = pfs_export_sink(s->writer);
 	int ret = s->numbers && ev->kind != PFS_FAULT ? pfs_stack_numbers_event(s->numbers, ev) : 0;
 
-	ret = ret ?: pfs_emit(&sink, ev);
+	ret = ret ?: perf_dump_event(s, ev) ?: pfs_emit(&sink, ev);
 
 	if (ret || !s->config.live)
 		return ret;

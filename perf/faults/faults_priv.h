@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the room share. From the bottom: emit.c (where events go), queue.c (records on their way to events, in
- * order of time), proc.c (processes), chain.c (stacks), layout.c (/proc/PID/maps, and which
+ * What the files of the room share. From the bottom: queue.c (records on their way to events, in order of time),
+ * proc.c (processes), dump.c (--stack=dwarf), emit.c (where events go), chain.c (stacks), layout.c (/proc/PID/maps, and which
  * pages are mapped), decode.c (records to events), source.c (the source's operations).
  */
 #ifndef PFS_FAULTS_PRIV_H
@@ -29,7 +29,7 @@ struct perf_item {
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
 	uint8_t mode, class;
-	void *data; /* a record, a note "KEY=VALUE", the text of maps, struct perf_pages; of a fault: struct perf_chain or NULL */
+	void *data; /* a record, a note "KEY=VALUE", the text of maps, struct perf_pages; of a fault: struct perf_chain, a dump, or NULL */
 };
 
 enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT, PERF_PAGES };
@@ -70,6 +70,7 @@ struct perf_proc {
 	bool executing;	  /* ... and nothing was executed in user mode: its registers may be the old image's */
 	bool anew;	  /* ... which was told anew since its pages were */
 	struct pfs_page_ranges present;
+	struct pfs_unwind_space *space; /* its code, with --stack=dwarf; NULL: none so far */
 	UT_hash_handle hh;
 };
 
@@ -108,6 +109,7 @@ struct perf_session {
 	unsigned int max_frames;	   /* --stack: of a call chain; 0: none are recorded */
 	struct pfs_stack_numbers *numbers; /* of these */
 	struct pfs_symbols *symbols;	   /* of the kernel; NULL: not known */
+	struct perf_unwinder *unwinder;	   /* --stack=dwarf; else NULL */
 	char *frames;			   /* the text of one */
 	size_t max_frames_text;
 	bool scans;	  /* which pages are mapped can be asked for */
@@ -135,14 +137,30 @@ struct perf_proc *perf_proc(struct perf_session *s, int32_t pid);
 void perf_proc_end(struct perf_session *s, struct perf_proc *proc);
 void perf_procs_free(struct perf_session *s);
 
+/* dump.c, with --stack=dwarf: opens what it takes; adds the registers and the stack to the samples of an event. */
+int perf_unwinder_open(struct perf_session *s, struct pfs_err *err);
+void perf_unwinder_close(struct perf_session *s);
+void perf_dump_want(const struct perf_session *s, struct perf_event_attr *attr);
+
+/* Copies what it added to a sample: *data is for the queue. Returns how many words are behind it, -EBADMSG or -ENOMEM. */
+int perf_dump_take(const struct perf_session *s, const uint64_t *at, const uint64_t *end, void **data);
+
+/* Receives each event before the faults behind it. 0 or -ENOMEM. */
+int perf_dump_event(struct perf_session *s, const struct pfs_event *ev);
+
+/* The chain of an item with a dump; *cut: its outermost frames are not known. Valid until the next call. NULL: no memory. */
+const struct perf_chain *perf_dump_chain(struct perf_session *s, struct perf_proc *p, const struct perf_item *item,
+					 bool *cut);
+
 /* emit.c: passes on an event, into the spool and to who listens. 0 or -errno. */
 int perf_emit(struct perf_session *s, const struct pfs_event *ev);
 
 /*
  * chain.c: the fault gets the number of its stack; if it is a new one, that is defined first. Without the kernel's part of a
- * fault in kernel mode with only_kernel. 0 or -errno.
+ * fault in kernel mode with only_kernel. cut: frames are missing. 0 or -errno.
  */
-int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel);
+int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_chain *chain, bool only_kernel,
+	       bool cut);
 
 /* decode.c: one record of a ring into the queue; a pfs_perf_fn, ctx is the perf_cpu. */
 int perf_take(void *ctx, const struct perf_event_header *header);

@@ -2,6 +2,8 @@
 /* The processes that are recorded. */
 #include "faults/faults_priv.h"
 
+#include "unwind/unwind.h"
+
 #include <stdlib.h>
 
 struct perf_proc *perf_proc(struct perf_session *s, int32_t pid)
@@ -14,6 +16,7 @@ void perf_proc_end(struct perf_session *s, struct perf_proc *p)
 	HASH_DEL(s->procs, p);
 	free(p->maps);
 	free(p->present.range);
+	pfs_unwind_space_free(p->space);
 	free(p);
 }
 

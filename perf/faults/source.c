@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,6 +25,7 @@
 /* Data of a ring by default. An ordinary account may lock RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb per CPU. */
 #define BUFFER_KB      2048
 #define BUFFER_ROOT_KB 8192
+#define DUMPS_FACTOR   4 /* with --stack=dwarf */
 #define WAKEUP_PART    4 /* of it, when full, wakes pfscope */
 
 struct perf_options {
@@ -117,7 +119,7 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 	if (s->pfn && !s->kernel && s->config.report)
 		s->config.report(s->config.ctx, "--pfn: page frames need root; the sizes of pages are recorded");
 	if (!kb)
-		kb = s->kernel ? BUFFER_ROOT_KB : BUFFER_KB;
+		kb = (s->kernel ? BUFFER_ROOT_KB : BUFFER_KB) * (s->config.stack == PFS_STACK_DWARF ? DUMPS_FACTOR : 1);
 	for (s->nr_pages = 1; s->nr_pages * 2 * page_kb <= kb; s->nr_pages *= 2)
 		;
 	s->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -142,19 +144,23 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 	return 0;
 }
 
-/* Chains are as deep as the kernel allows. */
+/* Chains by frame pointers are as deep as the kernel allows. */
 static int open_stacks(struct perf_session *s, struct pfs_err *err)
 {
+	bool dwarf = s->config.stack == PFS_STACK_DWARF;
+	int ret = dwarf ? perf_unwinder_open(s, err) : 0;
 	char *text = pfs_read_whole_file("/proc/sys/kernel/perf_event_max_stack", NULL);
 	uint64_t max = 0;
 
 	if (text)
 		pfs_dec(text, &max);
 	free(text);
-	s->max_frames = max > 0 && max < 4096 ? max : 127; /* the default of the kernel */
 	s->symbols = s->kernel ? pfs_symbols_load(NULL) : NULL;
+	s->max_frames = dwarf ? UINT_MAX : max > 0 && max < 4096 ? max : 127; /* the default of the kernel */
+	if (ret)
+		return ret;
 	s->numbers = pfs_stack_numbers_new();
-	if (!s->numbers || note(s, 0, PFS_FACT(STACK, .what = "fp", .count = s->kernel)))
+	if (!s->numbers || note(s, 0, PFS_FACT(STACK, .what = dwarf ? "dwarf" : "fp", .count = s->kernel)))
 		return no_memory(err);
 	return 0;
 }
@@ -175,6 +181,7 @@ static int close_live(struct pfs_live *live, struct pfs_err *err)
 	pfs_stack_numbers_free(s->numbers);
 	pfs_symbols_free(s->symbols);
 	free(s->frames);
+	perf_unwinder_close(s);
 	perf_queue_free(&s->queue);
 	perf_procs_free(s);
 	pfs_export_free(s->writer);
@@ -230,8 +237,8 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-			       (s->max_frames ? PERF_SAMPLE_CALLCHAIN : 0) | (major ? PERF_SAMPLE_WEIGHT : 0) |
-			       (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
+			       (s->max_frames && !s->unwinder ? PERF_SAMPLE_CALLCHAIN : 0) |
+			       (major ? PERF_SAMPLE_WEIGHT : 0) | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
 			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
 		.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0,
 		.sample_id_all = 1,
@@ -252,8 +259,11 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.wakeup_watermark = s->nr_pages * s->page_size / WAKEUP_PART,
 	};
 	struct perf_open *kept;
-	int fd = pfs_perf_open(&attr, tid, cpu);
+	int fd;
 
+	if (s->unwinder)
+		perf_dump_want(s, &attr);
+	fd = pfs_perf_open(&attr, tid, cpu);
 	if (fd == -EINVAL && s->counts_lost) {
 		s->counts_lost = false;
 		return watch_on(s, tid, cpu, major);
@@ -572,7 +582,7 @@ const struct pfs_source pfs_perf_source = {
 	.name = "perf",
 	.options = pfs_perf_options,
 	.options_size = sizeof(struct perf_options),
-	.can = PFS_CAN_SPACE | PFS_CAN_FP,
+	.can = PFS_CAN_SPACE | PFS_CAN_FP | PFS_CAN_DWARF,
 	.set_option = set_option,
 	.check = check,
 	.usable = usable,

@@ -43,7 +43,7 @@ rooms()
 	stap module: os base
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
-	perf faults: event os base
+	perf faults: unwind event os base
 	cmd common: capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
 	cmd commands: classes kmap common capture tracefs assemble session module compare plot code view simulate reference objects refault model event os base
