@@ -2,10 +2,22 @@
 /*
  * pfscope render: draws the bars of a recording.
  */
+#include "code/code.h"
 #include "common/command.h"
 #include "common/reading.h"
 
+#include <errno.h>
+
+struct render_args {
+	struct reading_args reading; /* the first member */
+	bool by_function;
+	struct pfs_code_options code;
+};
+
+enum { OPT_BY_FUNCTION = 0x600 };
+
 static const struct argp_option options[] = {
+	{ "by-function", OPT_BY_FUNCTION, NULL, 0, "Draw which functions touched which pages first, per region", 1 },
 	{ "output", 'o', "FILE", 0, "Draw into FILE", 1 },
 	{ 0 },
 };
@@ -14,6 +26,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct reading_args *args = state->input;
 
+	if (key == OPT_BY_FUNCTION) {
+		((struct render_args *)args)->by_function = true;
+		return 0;
+	}
+	if (key == ARGP_KEY_END && ((struct render_args *)args)->by_function && args->view.view)
+		argp_error(state, "--by-function and --%s: only one of them", args->view.view);
 	if (key == 'o') {
 		args->view.output = arg;
 		return 0;
@@ -38,9 +56,46 @@ static const struct argp argp = READING_ARGP(
 	"  pfscope render --at 0.5 --region '*libc*' py.dat\n"
 	"  trace-cmd report trace.dat | pfscope render -");
 
+struct functions {
+	struct pfs_code *code;
+	const struct pfs_code_options *how;
+};
+
+static int draw_functions(void *ctx, const struct pfs_model *model, const struct pfs_view_options *view,
+			  struct pfs_err *err)
+{
+	const struct functions *functions = ctx;
+
+	return pfs_code_draw(functions->code, functions->how, model, view, err);
+}
+
+static int read_functions(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
+{
+	struct render_args *render = (struct render_args *)args;
+	struct functions functions = { pfs_code_new(&args->view.filter), &render->code };
+	struct view_drawing drawing = { draw_functions, &functions };
+	int ret = functions.code ? 0 : pfs_err_set(err, -ENOMEM, "no memory for the functions");
+
+	if (!ret) {
+		pfs_code_want_pages(functions.code);
+		pipeline_observe(p, pfs_code_observer(functions.code));
+		render->code.recording = args->file;
+		args->view.drawing = &drawing;
+		ret = reading_draw(args, p, err);
+	}
+	args->view.drawing = NULL;
+	pfs_code_free(functions.code);
+	return ret;
+}
+
+static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
+{
+	return ((struct render_args *)args)->by_function ? read_functions(args, p, err) : reading_draw(args, p, err);
+}
+
 int cmd_render(int argc, char **argv)
 {
-	struct reading_args args = { 0 };
+	struct render_args args = { 0 };
 
-	return reading_main(&args, &argp, argc, argv, reading_draw);
+	return reading_main(&args.reading, &argp, argc, argv, draw);
 }

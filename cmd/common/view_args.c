@@ -188,7 +188,9 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.width = args->width ? args->width : pfs_term_width(terminal),
 		.color = pfs_term_color(terminal, args->color),
 	};
-	int ret = view->draw(picture->model, &options, err);
+	const struct view_drawing *drawing = args->drawing;
+	int ret = drawing ? drawing->draw(drawing->ctx, picture->model, &options, err)
+			  : view->draw(picture->model, &options, err);
 
 	free(file);
 	if (!ret && fflush(out))

@@ -11,6 +11,13 @@
 
 #include <argp.h>
 
+/* What a command draws that is no view. */
+struct view_drawing {
+	int (*draw)(void *ctx, const struct pfs_model *model, const struct pfs_view_options *options,
+		    struct pfs_err *err);
+	void *ctx;
+};
+
 struct view_args {
 	const char *view;	 /* name in the table of views; NULL: the default bars */
 	const char *view_option; /* that chose it */
@@ -28,6 +35,7 @@ struct view_args {
 	const struct pfs_report_threads *threads; /* and these */
 	const struct pfs_classes *classes;
 	const struct pfs_report_more *more;
+	const struct view_drawing *drawing; /* instead of the view; or NULL */
 };
 
 /* Children for a command's argp; their input is a struct view_args. */

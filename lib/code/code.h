@@ -37,6 +37,13 @@ struct pfs_code *pfs_code_new(const struct pfs_filter *filter);
 void pfs_code_free(struct pfs_code *code);
 struct pfs_observer pfs_code_observer(struct pfs_code *code);
 
+/* Before the first event: pages are wanted, for pfs_code_draw(). */
+void pfs_code_want_pages(struct pfs_code *code);
+
+/* Draws per region which functions touched which pages first. 0, or -errno with err set. */
+int pfs_code_draw(struct pfs_code *code, const struct pfs_code_options *how, const struct pfs_model *model,
+		  const struct pfs_view_options *options, struct pfs_err *err);
+
 /* Writes the tables: in JSON as members of the object that was begun. 0 or -ENOMEM. */
 int pfs_code_put(struct pfs_code *code, const struct pfs_code_options *how, const struct pfs_model *model,
 		 const struct pfs_view_options *options, struct pfs_json *json);

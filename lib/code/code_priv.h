@@ -38,8 +38,19 @@ struct pfs_code_thread {
 	uint64_t latency_ns;
 };
 
+/* A page, and what touched it first. */
+struct pfs_code_page {
+	const struct pfs_region *region;
+	uint64_t addr;
+	const struct pfs_code_origin *origin;
+	int32_t pid;
+};
+
 struct pfs_code {
 	const struct pfs_filter *filter;
+	bool wants_pages;
+	struct pfs_code_page *pages;
+	size_t nr_pages, max_pages;
 	struct pfs_code_thread *threads;
 	struct pfs_stacks *stacks;
 	struct pfs_code_origin *origins, *last;
@@ -76,6 +87,11 @@ struct pfs_code_view {
 	struct pfs_code_counts total;
 	bool stacks; /* some faults have one */
 };
+
+/* Before the first name, and after the last one. 0 or -ENOMEM; end() follows in any case. */
+int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *model);
+void pfs_code_view_end(struct pfs_code_view *view);
+void pfs_code_put_problems(const struct pfs_code_view *view);
 
 /* Write a table. 0 or -ENOMEM. */
 int pfs_code_put_table(struct pfs_code_view *view, enum pfs_code_table table); /* all but stacks */

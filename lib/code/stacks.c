@@ -19,10 +19,10 @@ struct node {
 		const char *func; /* interned */
 	} key;
 	UT_hash_handle hh;
-	struct pfs_code_counts sum, self;
+	uint64_t sum;		      /* faults, those of all that it called included */
+	struct pfs_code_counts *self; /* of stacks that end here; NULL: none do */
 	struct node **children;
 	size_t nr_children;
-	uint64_t shown; /* children */
 };
 
 struct tree {
@@ -104,27 +104,33 @@ static int add_origin(struct tree *tree, struct names *names, const struct pfs_c
 	for (size_t i = 0; !err && i < names->nr; i++) {
 		node = child_of(tree, node, names->names[tree->view->how->inverted ? i : names->nr - 1 - i]);
 		if (node)
-			pfs_code_add(&node->sum, &origin->counts);
+			node->sum += origin->counts.faults;
 		else
 			err = -ENOMEM;
 	}
-	if (!err)
-		pfs_code_add(&node->self, &origin->counts);
-	return err;
+	if (!err && !node->self)
+		node->self = calloc(1, sizeof(*node->self));
+	if (err || !node->self)
+		return -ENOMEM;
+	pfs_code_add(node->self, &origin->counts);
+	return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
 
-	return pfs_order(y->sum.faults, x->sum.faults) ?: strcmp(x->key.func, y->key.func);
+	return pfs_order(y->sum, x->sum) ?: strcmp(x->key.func, y->key.func);
 }
 
 static void free_tree(struct tree *tree)
 {
 	free(tree->root.children);
-	for (struct node *node = tree->nodes; node; node = node->hh.next)
+	free(tree->root.self);
+	for (struct node *node = tree->nodes; node; node = node->hh.next) {
 		free(node->children);
+		free(node->self);
+	}
 	PFS_HASH_FREE(tree->nodes);
 }
 
@@ -144,7 +150,7 @@ static int choose_least(struct tree *tree, size_t lines)
 	if (!counts)
 		return -ENOMEM;
 	for (struct node *node = tree->nodes; node; node = node->hh.next)
-		counts[at++] = node->sum.faults;
+		counts[at++] = node->sum;
 	qsort(counts, nr, sizeof(*counts), compare_counts);
 	tree->least = nr > lines ? counts[lines - 1] : 1;
 	free(counts);
@@ -157,11 +163,11 @@ static void put_node(const struct tree *tree, const struct node *node, unsigned 
 	unsigned int width = options->wide ? 4096 : options->width ? options->width : 80;
 	char fitted[4200], share[32];
 
-	pfs_fixed_text(share, pfs_code_share(node->sum.faults, tree->view->total.faults), 1);
+	pfs_fixed_text(share, pfs_code_share(node->sum, tree->view->total.faults), 1);
 	if (indent > width / 3)
 		indent = width / 3;
 	pfs_fit_head(fitted, sizeof(fitted), node->key.func, width > 22 + indent ? width - 22 - indent : 1, "..");
-	fprintf(options->out, "%10" PRIu64 "  %6s  %*s%s\n", node->sum.faults, share, indent, "", fitted);
+	fprintf(options->out, "%10" PRIu64 "  %6s  %*s%s\n", node->sum, share, indent, "", fitted);
 	(*left)--;
 }
 
@@ -175,13 +181,13 @@ static void put_children(const struct tree *tree, struct node *parent, unsigned 
 	for (size_t i = 0; i < parent->nr_children; i++) {
 		struct node *node = parent->children[i];
 
-		if (node->sum.faults < tree->least || !*left) {
-			hidden += node->sum.faults;
+		if (node->sum < tree->least || !*left) {
+			hidden += node->sum;
 			nr_hidden++;
 			continue;
 		}
 		put_node(tree, node, indent, left);
-		while (node->nr_children == 1 && !node->self.faults && *left) {
+		while (node->nr_children == 1 && !node->self && *left) {
 			node = node->children[0];
 			put_node(tree, node, indent, left);
 		}
@@ -225,7 +231,7 @@ static const struct pfs_column columns[] = {
 
 static int put_row(const struct tree *tree, struct pfs_table *table, const struct node *node)
 {
-	const struct pfs_code_counts *c = &node->self;
+	const struct pfs_code_counts *c = node->self;
 	size_t len = 1;
 	char *text, *end;
 
@@ -254,7 +260,7 @@ static int compare_self(const void *a, const void *b)
 {
 	const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
 
-	return pfs_order(y->self.faults, x->self.faults);
+	return pfs_order(y->self->faults, x->self->faults);
 }
 
 static int put_rows(struct tree *tree)
@@ -266,7 +272,7 @@ static int put_rows(struct tree *tree)
 	size_t nr = 0;
 
 	for (struct node *node = tree->nodes; !err && node; node = node->hh.next)
-		if (node->self.faults)
+		if (node->self)
 			sorted[nr++] = node;
 	if (nr)
 		qsort(sorted, nr, sizeof(*sorted), compare_self);

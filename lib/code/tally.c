@@ -4,6 +4,8 @@
  */
 #include "code/code_priv.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -36,6 +38,7 @@ void pfs_code_free(struct pfs_code *code)
 		return;
 	PFS_HASH_FREE(code->origins);
 	PFS_HASH_FREE(code->threads);
+	free(code->pages);
 	pfs_stacks_free(code->stacks);
 	free(code);
 }
@@ -105,6 +108,26 @@ static bool is_first(const struct pfs_outcome *o, uint64_t addr, uint64_t ts_ns)
 	return page && page->first_ns == ts_ns;
 }
 
+void pfs_code_want_pages(struct pfs_code *code)
+{
+	code->wants_pages = true;
+}
+
+/* 0 or -ENOMEM. */
+static int keep_page(struct pfs_code *code, const struct pfs_code_origin *origin, const struct pfs_outcome *o,
+		     uint64_t addr)
+{
+	struct pfs_code_page *page;
+
+	if (!code->wants_pages || !o->region)
+		return 0;
+	page = pfs_array_add(code->pages, code->nr_pages, code->max_pages);
+	if (!page)
+		return -ENOMEM;
+	*page = (struct pfs_code_page){ o->region, addr, origin, o->thread->proc->pid };
+	return 0;
+}
+
 static void count(struct pfs_code_counts *counts, unsigned int access, unsigned int mode, bool first, uint64_t nr)
 {
 	counts->faults += nr;
@@ -143,6 +166,7 @@ static void count_major(struct pfs_code *code, const struct pfs_outcome *o)
 
 static int take_fault(struct pfs_code *code, const struct pfs_event *ev, const struct pfs_outcome *o)
 {
+	bool first;
 	bool major = pfs_has(ev, PFS_F_CLASS) && ev->class == PFS_MAJOR_CLASS;
 	unsigned int mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0;
 	uint64_t latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0;
@@ -151,7 +175,10 @@ static int take_fault(struct pfs_code *code, const struct pfs_event *ev, const s
 
 	if (!origin)
 		return -ENOMEM;
-	count(&origin->counts, pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0, mode, is_first(o, ev->addr, ev->ts_ns),
+	first = is_first(o, ev->addr, ev->ts_ns);
+	if (first && keep_page(code, origin, o, ev->addr))
+		return -ENOMEM;
+	count(&origin->counts, pfs_has(ev, PFS_F_ACCESS) ? ev->access : 0, mode, first,
 	      pfs_has(ev, PFS_F_COUNT) ? ev->count : 1);
 	origin->counts.major += major;
 	origin->counts.nr_timed += pfs_has(ev, PFS_F_LATENCY);
@@ -182,10 +209,12 @@ static int take_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 	if (!is_shown(code, o))
 		return 0;
 	for (uint32_t i = 0; i < run->nr; i++) {
+		bool first = is_first(o, run->addr[i], run->ts_ns[i]);
+
 		origin = origin_of(code, o, 0, run->ip[i], run->mode);
-		if (!origin)
+		if (!origin || (first && keep_page(code, origin, o, run->addr[i])))
 			return -ENOMEM;
-		count(&origin->counts, run->access, run->mode, is_first(o, run->addr[i], run->ts_ns[i]), 1);
+		count(&origin->counts, run->access, run->mode, first, 1);
 	}
 	return origin ? remember(code, o, origin, 0) : 0;
 }

@@ -111,6 +111,14 @@ is "$(grep -cE ' total$' out)" 1 'with its sum'
 "$PFSCOPE" report --by function,process events >out
 is "$(grep -E '^By ' out)" $'By function\nBy process' 'words combine'
 
+# ---- render --by-function ----
+"$PFSCOPE" render --by-function --width 80 events >out
+is "$(awk '/^  [a-z] / { print $2 "," $NF }' out | sed 's/,file)$/,(no file)/' | sort)" \
+	"$(awk -F, '$3 { print $3 "," $4 }' expect.function | sort)" 'render --by-function: the pages that each touched first'
+is "$(sed -n 1p out)" "anon rwxp 10000000 of pid 7: $(awk -F, '{ n += $3 } END { print n }' expect.function) pages, first touched by 4 functions" \
+	'... of the region'
+is "$(awk 'length > 80' out)" '' '... in 80 columns'
+
 # ---- filters, and what cannot be ----
 is "$("$PFSCOPE" report --csv --by function --pid 8 events | grep -c '^function')" 0 'a filter leaves nothing of others'
 is "$("$PFSCOPE" report --inverted events 2>&1 >/dev/null | head -1)" \

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all tables and drawings of code begin and end with: the symbolizer of the recording, and the sums.
+ */
+#include "code/code_priv.h"
+
+#include <errno.h>
+
+int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *model)
+{
+	struct pfs_symbolizer_options symbols = view->how->symbols;
+	uint64_t base = pfs_model_base_ns(model);
+
+	pfs_symbolizer_of_recording(&symbols, view->how->recording, model->last_ns > base ? model->last_ns - base : 0);
+	symbols.lines |= view->how->by >> PFS_CODE_LINE & 1;
+	for (struct pfs_code_origin *origin = view->code->origins; origin; origin = origin->hh.next) {
+		pfs_code_add(&view->total, &origin->counts);
+		view->stacks |= origin->key.stack != 0;
+	}
+	view->symbolizer = pfs_symbolizer_new(&symbols);
+	return view->symbolizer ? pfs_symbolizer_notes(view->symbolizer, model) : -ENOMEM;
+}
+
+void pfs_code_view_end(struct pfs_code_view *view)
+{
+	pfs_symbolizer_free(view->symbolizer);
+	pfs_intern_free(view->strings);
+}
+
+/* Why names are missing, a line each, and no more than a few. */
+void pfs_code_put_problems(const struct pfs_code_view *view)
+{
+	unsigned int at = 0, nr = 0;
+	char line[512];
+
+	while (pfs_symbolizer_problem(view->symbolizer, &at, line, sizeof(line)) && nr++ < 5)
+		fprintf(view->options->out, "no names of %s\n", line);
+	if (nr)
+		fputc('\n', view->options->out);
+}
