@@ -171,6 +171,15 @@ bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct
 	return value && pfs_note_read(fact, pfs_note_key(key), value);
 }
 
+uint64_t pfs_counts_hidden(const struct pfs_counts *counts)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++)
+		nr += counts->handling[PFS_HOW_HIDDEN][class].exceptions;
+	return nr;
+}
+
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how)
 {
 	struct pfs_fact fact;

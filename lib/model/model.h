@@ -349,6 +349,9 @@ const struct pfs_pages *pfs_model_vanished(const struct pfs_model *model, const 
  */
 const struct pfs_pages *pfs_model_populated(const struct pfs_model *model);
 
+/* Faults so far on pages that pfscope itself had hidden (--microset); the others are the program's own. */
+uint64_t pfs_counts_hidden(const struct pfs_counts *counts);
+
 /* How re-reference sampling was done, by the notes so far. False: it was not. */
 bool pfs_model_refault(const struct pfs_model *model, struct pfs_refault_how *how);
 

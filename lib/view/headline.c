@@ -133,7 +133,7 @@ static unsigned int put_title(struct pfs_bars *bars, const struct pfs_images *im
 
 /* ---- how many of what ---- */
 
-static void list_kinds(struct pfs_list *list, const struct pfs_tally *t, bool any_lost)
+static void list_kinds(struct pfs_list *list, const struct pfs_bars *bars, const struct pfs_tally *t, bool any_lost)
 {
 
 	pfs_bars_count(list, t->read, "read");
@@ -143,6 +143,7 @@ static void list_kinds(struct pfs_list *list, const struct pfs_tally *t, bool an
 	list->separator = "; ";
 	pfs_bars_count(list, t->kernel, "by the kernel");
 	pfs_bars_count(list, t->signal, "ended in a signal");
+	pfs_bars_count(list, pfs_counts_hidden(&bars->model->counts), "because --microset hid the page");
 	if (!any_lost)
 		pfs_list_add(list, "no events lost");
 }
@@ -169,7 +170,7 @@ static unsigned int put_numbers(struct pfs_bars *bars, const struct pfs_tally *t
 {
 	struct pfs_list list = pfs_bars_indented(bars);
 
-	list_kinds(&list, t, any_lost);
+	list_kinds(&list, bars, t, any_lost);
 	if (t->seen || t->unobserved) {
 		if (!list.lines) {
 			pfs_list_end(&list);

@@ -553,6 +553,42 @@ static int put_refault(const struct pfs_report_lines *g)
 	return pfs_output_row(g->options, g->json, table, "refault");
 }
 
+/* ---- pages that pfscope hid ---- */
+
+static const struct pfs_column microset_columns[] = {
+	{ "pages", "", 0 },  { "by", "", 0 },  { "regions", "", 0 },
+	{ "hidden", "", 0 }, { "own", "", 0 }, { NULL, NULL, 0 },
+};
+
+/* How many faults are because of that, and how many are the program's own. */
+static int put_microset(const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+	uint64_t hidden = pfs_counts_hidden(counts), own = counts->faults - hidden;
+	struct pfs_table *table;
+	struct pfs_fact fact;
+	char number[32], more[32];
+
+	if (!pfs_model_fact(g->model, PFS_NOTE_MICROSET, &fact))
+		return 0;
+	if (g->options->format == PFS_VIEW_TEXT) {
+		fprintf(g->options->out,
+			"all pages of %s but the last %" PRIu64 " of each %s were hidden (--microset):\n"
+			"  %s faults on hidden pages, %s of the program's own\n",
+			fact.text, fact.count, fact.what, pfs_grouped_text(number, hidden),
+			pfs_grouped_text(more, own));
+		return 0;
+	}
+	table = pfs_table_new(microset_columns);
+	if (table) {
+		pfs_table_numbers(table, fact.count);
+		pfs_table_word(table, fact.what);
+		pfs_table_word(table, fact.text);
+		pfs_table_numbers(table, hidden, own);
+	}
+	return pfs_output_row(g->options, g->json, table, "microset");
+}
+
 /* ---- the whole recording ---- */
 
 /* Losses belong to no process and no region: they stand for themselves, in front or at the end. */
@@ -569,7 +605,7 @@ static int put_recording(const struct pfs_report_lines *g)
 		for (unsigned int i = 0; i < m->nr_lost_on; i++)
 			fprintf(out, "lost,%d,%" PRIu64 ",%" PRIu64 "\n", m->lost_on[i].cpu, m->lost_on[i].count,
 				m->lost_on[i].unknown);
-		ret = put_refault(g);
+		ret = put_refault(g) ?: put_microset(g);
 	} else if (options->format == PFS_VIEW_JSON) {
 		pfs_json_begin(g->json, NULL, "{");
 		pfs_json_begin(g->json, "recording", "{");
@@ -580,7 +616,7 @@ static int put_recording(const struct pfs_report_lines *g)
 		pfs_json_u64(g->json, "lost", m->lost);
 		pfs_json_u64(g->json, "lost_unknown_times", m->lost_unknown);
 		pfs_json_u64(g->json, "processes_missed", m->missed);
-		ret = put_refault(g);
+		ret = put_refault(g) ?: put_microset(g);
 		pfs_json_end(g->json, "}");
 	} else {
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
@@ -588,7 +624,7 @@ static int put_recording(const struct pfs_report_lines *g)
 		if (!pfs_lost_text(lost, pfs_gaps_shown(m, options->filter)))
 			snprintf(lost, sizeof(lost), "none lost");
 		fprintf(out, "%s\n", lost);
-		ret = put_refault(g);
+		ret = put_refault(g) ?: put_microset(g);
 	}
 	return ret;
 }

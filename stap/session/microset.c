@@ -105,7 +105,6 @@ static bool has_word(const char *list, const char *word)
 int stap_microset_check(const struct stap_microset *m, struct pfs_err *err)
 {
 	unsigned int needed = INSTRUCTION_PAGES + (has_word(stap_microset_regions(m), "code") ? CODE_PAGES : 0);
-	char on[4] = "";
 
 	if (!m->pages)
 		return m->regions ? pfs_err_set(err, -EINVAL, "--microset-region: nothing is hidden (--microset N)")
@@ -120,6 +119,13 @@ int stap_microset_check(const struct stap_microset *m, struct pfs_err *err)
 			err, -EINVAL,
 			"--microset: at least %ld by process: an instruction may need %u pages at once, on each CPU here",
 			needed * sysconf(_SC_NPROCESSORS_CONF), needed);
+	return 0;
+}
+
+int stap_microset_usable(struct pfs_err *err)
+{
+	char on[4] = "";
+
 	if (pfs_read_file("/proc/sys/kernel/numa_balancing", on, sizeof(on)) < 0)
 		return pfs_err_set(
 			err, -ENOTSUP,

@@ -82,7 +82,7 @@ static int check(const struct pfs_source_config *config, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf: applies to building a module, --module loads one");
 	if (o->microset.pages && config->objects)
 		return pfs_err_set(err, -EINVAL, "--microset: records faults, not kernel objects");
-	return o->microset.pages || o->microset.regions ? stap_microset_check(&o->microset, err) : 0;
+	return stap_microset_check(&o->microset, err);
 }
 
 static struct pfs_stap *of(struct pfs_live *live)
@@ -122,7 +122,7 @@ static int note_microset(struct pfs_stap *s)
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	char vsyscall[5];
-	int ret;
+	int ret = 0;
 
 	pfs_kernel_find(&s->kernel, NULL, NULL); /* headers are needed for building only */
 	pfs_vsyscall_perms(vsyscall);
@@ -133,7 +133,9 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	if (s->config.objects)
 		s->symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
-	ret = stap_choose_module(s, err) ?: pfs_spool_init(&s->spool, err);
+	if (((const struct stap_options *)s->config.options)->microset.pages)
+		ret = stap_microset_usable(err);
+	ret = ret ?: stap_choose_module(s, err) ?: pfs_spool_init(&s->spool, err);
 	if (!ret && s->config.live && stap_outlet_init(&s->live, s, s->config.live))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
 	return ret;

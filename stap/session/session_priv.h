@@ -108,8 +108,11 @@ int stap_outlet_finish(struct stap_outlet *outlet);
 int stap_microset_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
 int stap_microset_regions_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
 
-/* Can the pages be hidden here, and by so few? 0 or -errno with err set. Nothing to hide is fine. */
+/* Do the options fit together, and are the pages enough? 0 or -errno with err set. No option is fine. */
 int stap_microset_check(const struct stap_microset *m, struct pfs_err *err);
+
+/* Can this kernel hide pages? 0 or -errno with err set. */
+int stap_microset_usable(struct pfs_err *err);
 
 /* The regions whose pages are hidden, as the module takes them. */
 const char *stap_microset_regions(const struct stap_microset *m);

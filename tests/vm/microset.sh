@@ -28,10 +28,11 @@ fifo()
 		}'
 }
 
-# recorded EVENTS PAGES SAID: the same of a recording: the faults of the threads in SAID, with PAGES of each.
+# recorded EVENTS PAGES SAID [ORDER]: the same of a recording: the faults of the threads in SAID, with PAGES of each, which
+# are of 2^ORDER small pages.
 recorded()
 {
-	awk -v pages="$2" '
+	awk -v pages="$2" -v small="$((1 << ${4:-0}))" '
 		function number(hex,	i, n) {
 			for (i = 1; i <= length(hex); i++)
 				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
@@ -40,9 +41,71 @@ recorded()
 		FNR == NR { known[$1]; next }
 		$2 == "fault" && substr($5, 5) in known && $6 ~ /^addr=3[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]$/ {
 			tid = substr($5, 5)
-			key = tid " " number(substr($6, 7, 5)) % pages
+			key = tid " " int(number(substr($6, 7, 5)) / small) % pages
 			if (last[tid] != key)
 				print key
 			last[tid] = key
 		}' "$3" "$1"
+}
+
+# consistent N EVENTS PAGES SAID: without a limit to one region other pages share the set. Is there for each access of each
+# thread in SAID either a fault, in this order, or its page was among the last N that the recording shows to have entered the set?
+# Prints how many accesses have a fault; or the first one that fits neither.
+consistent()
+{
+	awk -v max="$1" -v pages="$3" '
+		function number(hex,	i, n) {
+			for (i = 1; i <= length(hex); i++)
+				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		function enter(tid, page) {
+			if ((tid, page) in inside)
+				return
+			inside[tid, page]
+			queue[tid, tail[tid]++] = page
+			if (tail[tid] - head[tid] > max)
+				delete inside[tid, queue[tid, head[tid]++]]
+		}
+		# Is the page still in the set when the faults before that one have entered it?
+		function stays(tid, page, upto,	i, first, last, copy, has) {
+			for (i = head[tid]; i < tail[tid]; i++)
+				has[copy[last++] = queue[tid, i]]
+			for (i = at[tid]; i < upto; i++)
+				if (!(fault[tid, i] in has)) {
+					has[copy[last++] = fault[tid, i]]
+					if (last - first > max)
+						delete has[copy[first++]]
+				}
+			return page in has
+		}
+		# The next fault on the data of the thread.
+		function next_data(tid,	i) {
+			for (i = at[tid]; i < nr[tid] && fault[tid, i] !~ /^d/; i++)
+				;
+			return i
+		}
+		FNR == NR {
+			if ($2 == "fault" && / class=/ && !/access=exec/) {
+				tid = substr($5, 5)
+				page = substr($6, 6, length($6) - 8)
+				if (page ~ /^3[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]$/)
+					page = "d" number(substr(page, 2)) % pages
+				fault[tid, nr[tid]++] = page
+			}
+			next
+		}
+		NF == 3 {
+			page = "d" $2
+			i = next_data($1)
+			if (i < nr[$1] && fault[$1, i] == page && !stays($1, page, i)) {
+				while (at[$1] <= i)
+					enter($1, fault[$1, at[$1]++])
+				seen++
+			} else if (!(($1, page) in inside)) {
+				print "access " FNR " of " page " by " $1 ": next fault " fault[$1, i]
+				exit
+			}
+		}
+		END { print seen }' "$2" "$4"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 900
+# timeout: 1100
 #
 # --microset on Debian's 6.1 and 6.12: microset.guest has the tests.
 
@@ -8,5 +8,5 @@
 
 build_probes || { done_testing; exit; }
 boot_args=(-e "MODULES=$T/share")
-in_guests 600 bash tests/vm/microset.guest
+in_guests 800 bash tests/vm/microset.guest
 done_testing

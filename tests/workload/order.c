@@ -5,7 +5,7 @@
  *     order anon 300 2000 8 1 10     eight threads, each on 300 pages of its own: 2000 accesses with seed 1, then with 2 ...
  *
  * Memory: anon, shared (of nobody else), file (private, of a file in TMPDIR), forked (a child's, written by its parent before
- * the fork), zero (never written before). One page in sixteen is chosen eight times as often as others; half of the accesses
+ * the fork), zero (never written before), locked, huge (of huge pages; PAGES are these). One page in sixteen is chosen eight times as often as others; half of the accesses
  * write. First, but for `forked', `file' and `zero', each thread writes its pages, one after another.
  *
  * All of it is at 0x300000000. The output: a line "THREAD PAGE r|w" for each access, with its `tid'; at the end the sum of what
@@ -28,6 +28,7 @@ static struct job {
 
 static long pages, accesses, nr_threads, seed, nr_seeds;
 static int write_first;
+static size_t size = WL_PAGE;
 
 /* The next access: page * 2 + is it a write. */
 static unsigned int next_access(uint32_t *state)
@@ -53,13 +54,13 @@ static void *run(void *arg)
 	job->tid = syscall(SYS_gettid);
 	pthread_barrier_wait(job->gate);
 	for (long i = 0; write_first && i < pages; i++)
-		*(volatile char *)(job->start + i * WL_PAGE) = i;
+		*(volatile char *)(job->start + i * size) = i;
 	for (long with = seed; with < seed + nr_seeds; with++) {
 		uint32_t state = first_state(job, with);
 
 		for (long i = 0; i < accesses; i++) {
 			unsigned int what = next_access(&state);
-			volatile char *at = job->start + (what >> 1) * WL_PAGE + 64;
+			volatile char *at = job->start + (what >> 1) * size + 64;
 
 			if (what & 1)
 				*at = i;
@@ -92,7 +93,7 @@ static int access_all(void)
 
 	pthread_barrier_init(&gate, NULL, nr_threads);
 	for (long i = 0; i < nr_threads; i++) {
-		jobs[i] = (struct job){ .gate = &gate, .nr = i, .start = BASE + i * pages * WL_PAGE };
+		jobs[i] = (struct job){ .gate = &gate, .nr = i, .start = BASE + i * pages * size };
 		if (pthread_create(&jobs[i].thread, NULL, run, &jobs[i]))
 			wl_die("cannot create thread %ld", i);
 	}
@@ -142,12 +143,18 @@ int main(int argc, char **argv)
 	nr_threads = wl_number(argv[4], MAX_THREADS);
 	seed = wl_number(argv[5], 1L << 30);
 	nr_seeds = wl_number(argv[6], 1L << 20);
-	len = nr_threads * pages * WL_PAGE;
-	write_first = !strcmp(memory, "anon") || !strcmp(memory, "shared");
+	if (!strcmp(memory, "huge"))
+		size = WL_HUGE;
+	len = nr_threads * pages * size;
+	write_first = strcmp(memory, "forked") && strcmp(memory, "file") && strcmp(memory, "zero");
 	if (!strcmp(memory, "file"))
 		fd = make_file(len);
 	if (mmap(BASE, len, PROT_READ | PROT_WRITE, flags | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0) != BASE)
 		wl_die("no memory");
+	if (size == WL_HUGE && madvise(BASE, len, MADV_HUGEPAGE))
+		wl_die("no huge pages");
+	if (!strcmp(memory, "locked") && mlock2(BASE, len, MLOCK_ONFAULT))
+		wl_die("cannot lock");
 	if (strcmp(memory, "forked") != 0)
 		return access_all();
 	for (size_t at = 64; at < len; at += WL_PAGE)
