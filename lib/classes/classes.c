@@ -19,6 +19,7 @@ const char *const pfs_class_names[PFS_NR_CLASSES] = {
 	[PFS_CLASS_NUMA] = "NUMA hint",
 	[PFS_CLASS_HUGE] = "huge page",
 	[PFS_CLASS_USERFAULTFD] = "userfaultfd",
+	[PFS_CLASS_HIDDEN] = "hidden by pfscope (--microset)",
 	[PFS_CLASS_KERNEL] = "page of the kernel ([vdso], ...)",
 	[PFS_CLASS_SIGNAL] = "no access (signal or EFAULT)",
 	[PFS_CLASS_RETRIED] = "refused, then tried again",

@@ -175,6 +175,8 @@ static struct pfs_class_sum reported(const struct fault *f)
 		return class_key(PFS_CLASS_NUMA, 0);
 	case PFS_HOW_HUGE:
 		return class_key(PFS_CLASS_HUGE, 0);
+	case PFS_HOW_HIDDEN:
+		return class_key(PFS_CLASS_HIDDEN, 0);
 	default:
 		if (f->in_memory)
 			return class_key(PFS_CLASS_SHARED, 0);

@@ -73,6 +73,8 @@ static void test_what_the_source_reports(void **state)
 	fault(&f, 4, PFS_WRITE, NOT_MAPPED, PFS_HOW_HUGE);
 	fault(&f, 17, PFS_WRITE, NOT_MAPPED, PFS_HOW_COW);
 	fault(&f, 18, PFS_READ, 4, PFS_HOW_FILE);
+	fault(&f, 18, PFS_READ, 4, PFS_HOW_HIDDEN);
+	expect(&f, PFS_CLASS_HIDDEN, 1, 1);
 	expect(&f, PFS_CLASS_ANON, 1, 1);
 	expect(&f, PFS_CLASS_ZERO, 1, 1);
 	expect(&f, PFS_CLASS_SWAP, 1, 1);
