@@ -125,7 +125,7 @@ static int open_target(struct pollfd *target, pid_t pid, struct pfs_err *err)
 				   errno == ESRCH ? "no such process" : strerror(errno));
 	ret = has_memory(pid);
 	if (ret < 0)
-		return ret == -EACCES ? pfs_process_refused(pid, err)
+		return ret == -EACCES ? see_doctor(pfs_process_refused(pid, err), err)
 				      : pfs_err_set(err, ret, "process %d: cannot read its memory regions: %s", pid,
 						    strerror(-ret));
 	if (!ret)

@@ -3,11 +3,13 @@
  * pfscope clean: removes what killed pfscopes left in the kernel. `run` and `attach` do the same when they start.
  */
 #include "common/command.h"
+#include "common/recording.h"
 #include "module/module.h"
 #include "refault/zram.h"
 #include "tracefs/instance.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -25,10 +27,12 @@ static const struct argp argp = {
 	       "  sudo pfscope clean",
 };
 
-static int print_removed(int nr, const char *what, const struct pfs_err *err)
+static int print_removed(int nr, const char *what, struct pfs_err *err)
 {
-	if (nr < 0)
+	if (nr < 0) {
+		see_doctor(nr == -ENOENT || nr == -ENODEV ? -ENOSYS : nr, err);
 		return fail(err);
+	}
 	printf("%d %s%s removed\n", nr, what, nr == 1 ? "" : "s");
 	return EXIT_OK;
 }

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ struct doctor {
 	unsigned int nr, max;
 	const struct pfs_source *source; /* that run and attach would use, or NULL: */
 	struct pfs_err why;
+	bool ftrace_works;
 	bool failed; /* no memory */
 };
 
@@ -176,9 +178,15 @@ static bool has_event(const char *what)
 static void look_at_ftrace(struct doctor *d)
 {
 	struct ftrace_lacks l = { 0 };
-	struct pfs_err err = { "" };
-	int ret = pfs_ftrace_source.usable(&err);
+	struct pfs_err err = { "" }, why = { "" };
+	int ret = pfs_ftrace_source.usable(&why);
 
+	pfs_err_set(
+		&err, ret,
+		ret == -EACCES && geteuid()
+			? "%.300s; the members of a group (mount -o remount,gid=GROUP) could read what others trace, but record nothing"
+			: "%s",
+		why.msg);
 	if (!add_tried(d, "tracefs", ret, &err, "%s, private instances", pfs_tracing_dir(NULL)))
 		return;
 	ret = pfs_capture_lacks(take_lack, &l, &err);
@@ -249,11 +257,10 @@ static void look_at_objects(struct doctor *d)
 
 /* ---- perf ---- */
 
-static const char *describe_perf(int user, int kernel)
+static const char *describe_perf(int kernel)
 {
-	if (user)
-		return "none";
-	return kernel ? "faults in user mode, none in kernel mode" : "faults in user and kernel mode";
+	return kernel ? "faults in user mode, none in kernel mode (kernel.perf_event_paranoid=1 would let every account see the kernel's, too)"
+		      : "faults in user and kernel mode";
 }
 
 struct perf_tried {
@@ -310,7 +317,24 @@ static void look_at_perf(struct doctor *d)
 	if (ret)
 		return;
 	add_tried(d, "without root", t.user, &t.err, "%s: %s", *user.name ? user.name : "this account",
-		  describe_perf(t.user, t.kernel));
+		  describe_perf(t.kernel));
+}
+
+/* Those of others, by this account. Process 1 is one of them, but in a container of this account's. */
+static void look_at_others(struct doctor *d)
+{
+	char self[PATH_MAX] = "pfscope";
+	struct stat owner;
+	int ret = pfs_perf_may_watch(1);
+
+	if (geteuid() && (stat("/proc/1", &owner) || owner.st_uid == geteuid()))
+		return;
+	if (!ret)
+		put(d, add(d, "other accounts", OK), "their processes can be recorded, too");
+	else if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0)
+		put(d, add(d, "other accounts", LACKS),
+		    "their processes need sudo, or CAP_PERFMON and CAP_SYS_PTRACE; `setcap cap_perfmon,cap_sys_ptrace=ep %.300s' as root lets every account record every process",
+		    self);
 }
 
 /* ---- SystemTap ---- */
@@ -397,14 +421,18 @@ static void look_at_machine(struct doctor *d)
 
 static void look(struct doctor *d)
 {
+	struct pfs_err err;
+
 	look_at_ftrace(d);
 	if (!d->facilities[0].state)
 		look_at_objects(d);
 	look_at_perf(d);
+	look_at_others(d);
 	look_at_stap(d);
 	look_at_refault(d);
 	look_at_machine(d);
 	d->source = source_choose(&d->why);
+	d->ftrace_works = !source_check_place(&pfs_ftrace_source, &err) && !pfs_ftrace_source.usable(&err);
 }
 
 /* ---- output ---- */
@@ -447,6 +475,41 @@ static void put_facility(const struct facility *f, unsigned int width)
 	putchar('\n');
 }
 
+/* Whether they record through ftrace alone, if --source names no other. */
+static const struct recording_command {
+	const char *name;
+	bool only_ftrace;
+} recording_commands[] = {
+	{ "run", false },	 { "attach", false },	    { "top", false },	     { "attach --user", true },
+	{ "run --count", true }, { "run --refault", true }, { "kmap record", true },
+};
+
+enum { NR_COMMANDS = sizeof(recording_commands) / sizeof(recording_commands[0]) };
+
+static const struct pfs_source *source_of(const struct doctor *d, const struct recording_command *command)
+{
+	return !command->only_ftrace ? d->source : d->ftrace_works ? &pfs_ftrace_source : NULL;
+}
+
+/* "run, attach, top would use: ftrace" */
+static void put_commands(const struct doctor *d, bool only_ftrace)
+{
+	const struct pfs_source *source = NULL;
+	const char *separator = "";
+
+	for (int i = 0; i < NR_COMMANDS; i++) {
+		if (recording_commands[i].only_ftrace != only_ftrace)
+			continue;
+		printf("%s%s", separator, recording_commands[i].name);
+		separator = ", ";
+		source = source_of(d, &recording_commands[i]);
+	}
+	if (source)
+		printf(" would use: %s\n", source->name);
+	else
+		printf(" cannot record here%s%s\n", d->source ? "" : ": ", d->source ? "" : d->why.msg);
+}
+
 static void put_table(const struct doctor *d)
 {
 	bool fixes = false;
@@ -455,10 +518,9 @@ static void put_table(const struct doctor *d)
 		put_facility(&d->facilities[i], pfs_term_width(STDOUT_FILENO));
 		fixes |= d->facilities[i].state == FIX;
 	}
+	put_commands(d, false);
 	if (d->source)
-		printf("run, attach would use: %s\n", d->source->name);
-	else
-		printf("run, attach cannot record here: %s\n", d->why.msg);
+		put_commands(d, true);
 	if (fixes)
 		puts("pfscope doctor --fix prints these commands as a script for root");
 }
@@ -487,15 +549,29 @@ static void put_json(const struct doctor *d)
 		pfs_json_string(&json, "source", d->source->name);
 	else
 		pfs_json_string(&json, "why", d->why.msg);
+	pfs_json_begin(&json, "commands", "{");
+	for (int i = 0; i < NR_COMMANDS; i++) {
+		const struct pfs_source *source = source_of(d, &recording_commands[i]);
+
+		if (source)
+			pfs_json_string(&json, recording_commands[i].name, source->name);
+		else
+			pfs_json_raw(&json, recording_commands[i].name, "null");
+	}
+	pfs_json_end(&json, "}");
 	pfs_json_end(&json, "}\n");
 }
 
 static void put_script(const struct doctor *d)
 {
+	unsigned int nr = 0;
+
 	puts("#!/bin/sh\n# What `pfscope doctor' would change here. Read it, then run it as root.");
 	for (unsigned int i = 0; i < d->nr; i++)
-		if (d->facilities[i].state == FIX)
+		if (d->facilities[i].state == FIX && ++nr)
 			printf("\n# %s: %s\n%s\n", d->facilities[i].name, d->facilities[i].text, d->facilities[i].fix);
+	if (!nr)
+		puts("# Nothing: no command changes what is missing.");
 }
 
 /* ---- the command line ---- */

@@ -245,8 +245,7 @@ static void remove_swap_devices(void)
 	pfs_zram_clean(NULL);
 }
 
-/* What the system lacks or refuses is among the facilities that doctor lists. */
-static int see_doctor(int ret, struct pfs_err *err)
+int see_doctor(int ret, struct pfs_err *err)
 {
 	struct pfs_err why = *err;
 

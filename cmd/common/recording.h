@@ -62,6 +62,9 @@ int source_args_set(struct source_args *args, const char *name, const char *valu
 /* The name of a source that can do it, for messages; or NULL. */
 const char *source_that(enum pfs_source_can can);
 
+/* Adds to err that doctor lists what the system lacks or refuses, if ret is such a failure. Returns ret. */
+int see_doctor(int ret, struct pfs_err *err);
+
 /* ---- re-reference sampling ---- */
 
 /*

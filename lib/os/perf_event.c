@@ -67,7 +67,7 @@ int pfs_perf_refused(int ret, struct pfs_err *err)
 	return pfs_err_set(err, ret, "perf_event_open: %s", strerror(-ret));
 }
 
-int pfs_perf_may_record(bool kernel, struct pfs_err *err)
+static int try_faults(pid_t tid, bool kernel)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -78,12 +78,23 @@ int pfs_perf_may_record(bool kernel, struct pfs_err *err)
 		.disabled = 1,
 		.exclude_kernel = !kernel,
 	};
-	int fd = pfs_perf_open(&attr, 0, -1);
+	int fd = pfs_perf_open(&attr, tid, -1);
 
-	if (fd < 0)
-		return pfs_perf_refused(fd, err);
-	close(fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+int pfs_perf_may_record(bool kernel, struct pfs_err *err)
+{
+	int ret = try_faults(0, kernel);
+
+	return ret ? pfs_perf_refused(ret, err) : 0;
+}
+
+int pfs_perf_may_watch(pid_t pid)
+{
+	return try_faults(pid, false);
 }
 
 /* ---- the ring of a CPU ---- */

@@ -23,6 +23,9 @@ int pfs_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
  */
 int pfs_perf_may_record(bool kernel, struct pfs_err *err);
 
+/* May it have those of that process? 0 or -errno. */
+int pfs_perf_may_watch(pid_t pid);
+
 /* Sets err to why the kernel returned that -errno: the setting, and what changes it. Returns ret. */
 int pfs_perf_refused(int ret, struct pfs_err *err);
 

@@ -35,7 +35,7 @@ COLUMNS=80 pfscope doctor
 is "$status" "$here" 'the table has the same status'
 is "$(grep -oE '^(ok|--|fix) +.{1,23}' <<<"$out" | sed -E 's/^(ok|--|fix) +//; s/ +$//; s/   .*//' | cut -c1-23 | sed 's/ *$//')" \
 	"$(sed -nE 's/^(ok|lacks|fix) ([^|]*)\|.*/\2/p' <<<"$json")" '... and the same facilities'
-is "$(grep -v '^run, attach' <<<"$out" | awk 'length > 80')" '' '... in 80 columns'
+is "$(grep -v ' cannot record here' <<<"$out" | awk 'length > 80')" '' '... in 80 columns'
 pfscope doctor --fix
 is "$(sed -n 1p <<<"$out")" '#!/bin/sh' '--fix prints a script'
 ok '... that a shell can read' sh -n "$T/out"
@@ -64,6 +64,25 @@ like "$(row 'without root')" 'without root\|' 'root sees what an account gets'
 elsewhere : env SUDO_UID=65534 SUDO_GID=65534 "$T/pfscope" doctor --json
 like "$(row 'without root')" 'nobody: |perf_event' '... by default the one that invoked sudo'
 
+# What other commands would record through is what they say when they are run. Process 1 is root's.
+elsewhere 'mount -t tracefs nodev /sys/kernel/tracing; :' "${nobody[@]}" "$T/pfscope" doctor --json
+commands=$(perl -MJSON::PP -0777 -ne 'my $c = decode_json($_)->{commands}; print "$_ ", $c->{$_} // "none", "\n" for sort keys %$c' "$T/out")
+is "$(grep -c . <<<"$commands")" 7 'each command that records has its source'
+is "$(grep -vE '^(run|attach|top) ' <<<"$commands" | grep -v ' none$')" '' '... what only ftrace records has none without root'
+is "$(grep -E '^attach --user|^run --count|^run --refault' <<<"$commands" | wc -l)" 3 '... options that only ftrace has among them'
+like "$(row 'other accounts')" '^lacks .*CAP_PERFMON and CAP_SYS_PTRACE; `setcap .* '"$T/pfscope"\'' as root lets every account record every process\|$' \
+	'processes of others: what they need, how one program gets it, and what that opens'
+like "$(row tracefs)" 'gid=GROUP\) could read what others trace, but record nothing\|$' 'a group for tracefs: what that opens'
+own=$commands
+try "${nobody[@]}" "$T/pfscope" attach -d 1 1
+like "$status|$err" '^1\|pfscope: process 1: .*`setcap .*\(see `pfscope doctor`\)$' 'attach to such a process: the same, and it leads to doctor'
+try "${nobody[@]}" "$T/pfscope" attach -d 1 --user=nobody
+like "$status|$err" '^1\|pfscope: .*Permission denied.*\(see `pfscope doctor`\)$' 'attach --user: not without root'
+try "${nobody[@]}" "$T/pfscope" run --no-bars -- true
+is "$status" "$(grep -c '^run none' <<<"$own")" '... and run does as the table says'
+elsewhere 'mount -t tracefs nodev /sys/kernel/tracing; :' "${nobody[@]}" "$T/pfscope" doctor --fix
+[ "$(grep -vcE '^#' "$T/out")" != 0 ] || like "$out" '# Nothing: no command changes what is missing\.$' '--fix with nothing to change says so'
+
 # ---- no tracefs ----
 
 none='umount -l /sys/kernel/tracing 2>/dev/null; umount -l /sys/kernel/debug 2>/dev/null; :'
@@ -76,6 +95,8 @@ elsewhere "$none" "$T/pfscope" doctor
 like "$out" 'fix   tracefs .*not mounted:'$'\n'' +mount -t tracefs nodev /sys/kernel/tracing' '... and in the table'
 elsewhere "$none" "$T/pfscope" run --source=ftrace -- true
 like "$status|$err" '^1\|pfscope: tracefs is not mounted.*\(see `pfscope doctor`\)$' 'run leads to doctor'
+elsewhere "$none" "${nobody[@]}" "$T/pfscope" clean
+like "$status|$err" '^1\|pfscope: tracefs is not mounted.*\(see `pfscope doctor`\)$' 'so does clean'
 
 # ---- perf events are refused ----
 
