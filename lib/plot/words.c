@@ -182,6 +182,10 @@ static void put_notes(FILE *out, const struct pfs_plot *plot, uint32_t side)
 
 	if (pfs_lost_text(lost, pfs_gaps_shown(part.model, filter)))
 		fprintf(out, "%s%s\n", name, lost);
+	if (pfs_model_polled(part.model))
+		fprintf(out, "%slayouts were read now and then: touches may be in the wrong region\n", name);
+	if (part.model->user_mode_only)
+		fprintf(out, "%sfaults in kernel mode were not seen\n", name);
 	if (part.timeless)
 		fprintf(out, "%s%s\n", name,
 			count_text(count, part.timeless, "fault was counted without its time: not in the plot",

@@ -71,9 +71,10 @@ unsigned int pfs_bars_alarm(const struct pfs_bars *bars, const char *text)
 
 static void put_span(struct pfs_bars *bars, struct pfs_list *list, const struct pfs_epochs *at)
 {
+	uint64_t base_ns = pfs_model_base_ns(bars->model), start_ns = at->epoch->start_ns;
 	char from[32], to[32];
 
-	pfs_time_text(from, bars->model, at->epoch->start_ns);
+	pfs_time_text(from, bars->model, start_ns > base_ns ? start_ns : base_ns);
 	if (at->end_ns == UINT64_MAX)
 		pfs_list_add(list, "since %s s", from);
 	else
@@ -142,6 +143,8 @@ void pfs_bars_header(struct pfs_bars *bars, const struct pfs_epochs *at)
 		pfs_list_add(&list, "of an unknown process");
 	if (!space->nr_live && !space->nr_retired)
 		pfs_list_add(&list, "layout unknown");
+	else if (pfs_model_polled(bars->model))
+		pfs_list_add(&list, "layout ~, read now and then");
 	else if (!space->complete)
 		pfs_list_add(&list, "layout partly known");
 	pfs_list_end(&list);

@@ -135,11 +135,15 @@ static unsigned int put_title(struct pfs_bars *bars, const struct pfs_images *im
 
 static void list_kinds(struct pfs_list *list, const struct pfs_bars *bars, const struct pfs_tally *t, bool any_lost)
 {
+	bool none_known = t->access_unknown && !t->read && !t->write && !t->exec;
 
 	pfs_bars_count(list, t->read, "read");
 	pfs_bars_count(list, t->write, "written");
 	pfs_bars_count(list, t->exec, "executed");
-	pfs_bars_count(list, t->access_unknown, "by unknown access");
+	if (none_known)
+		pfs_list_add(list, "access unknown");
+	else
+		pfs_bars_count(list, t->access_unknown, "by unknown access");
 	list->separator = "; ";
 	pfs_bars_count(list, t->kernel, "by the kernel");
 	pfs_bars_count(list, t->signal, "ended in a signal");

@@ -280,7 +280,7 @@ static int fill_string(struct pfs_table *table, const struct drawing *d, const s
 	pfs_table_numbers(table, curve->refs, pages, pages, curve->refs - pages, curve->refs - curve->sampled,
 			  curve->sampled, curve->interval_ns, curve->by_address);
 	pfs_table_word(table, pfs_mrc_seen(words, curve));
-	pfs_table_word(table, pfs_mrc_unseen(words, curve, d->view->stats));
+	pfs_table_word(table, pfs_mrc_unseen(words, curve, d->view->stats, d->mrc->model));
 	pfs_table_numbers(table, curve->unobserved, curve->in_memory);
 	return 0;
 }
@@ -333,7 +333,7 @@ static int put_as_text(const struct drawing *d)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < d->mrc->nr_curves; i++) {
-		pfs_mrc_put_words(d->options, d->mrc->curves[i], d->view->stats, i > 0);
+		pfs_mrc_put_words(d->options, d->mrc->curves[i], d->view->stats, d->mrc->model, i > 0);
 		for (unsigned int j = 0; !ret && j < NR_SECTIONS; j++)
 			if (sections[j].title && is_wanted(d, &sections[j]))
 				ret = put_section(d, &sections[j], i, i + 1);

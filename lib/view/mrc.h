@@ -36,14 +36,14 @@ const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve, uint64_t unobserved)
 /* What there is of references, and what there cannot be. Both return buf. */
 const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve);
 const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
-			   const struct pfs_refs_stats *stats);
+			   const struct pfs_refs_stats *stats, const struct pfs_model *model);
 
 /* Which pages could not be observed; "" if there are none. Returns buf. */
 const char *pfs_mrc_unobserved(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve);
 
 /* All as text, above a curve's tables; behind another one's: with an empty line between. */
 void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
-		       const struct pfs_refs_stats *stats, bool behind);
+		       const struct pfs_refs_stats *stats, const struct pfs_model *model, bool behind);
 
 /* Events that are no references, and lost ones. In JSON it opens the object. 0 or -ENOMEM. */
 int pfs_mrc_put_left_out(const struct pfs_view_options *options, struct pfs_json *json, const struct pfs_model *model,

@@ -49,7 +49,7 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 }
 
 const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
-			   const struct pfs_refs_stats *stats)
+			   const struct pfs_refs_stats *stats, const struct pfs_model *model)
 {
 	bool exact = curve->sampled < curve->refs;
 	bool again = curve->refs > pfs_stack_distance_pages(curve->distances);
@@ -76,8 +76,12 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 		snprintf(sampling, sizeof(sampling), ", sampled %s", how);
 	}
 	snprintf(buf, PFS_MRC_WORDS_MAX,
-		 "%s%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+		 "%s%s%s%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
 		 "of the program's accesses%s",
+		 model->user_mode_only ? "faults in kernel mode; " : "",
+		 pfs_model_polled(model) ? "removals and moves of regions between two reads of the layout, after which "
+					   "other pages may count as the same ones; "
+					 : "",
 		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
 		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling,
@@ -122,7 +126,7 @@ static void put_wrapped(const struct pfs_view_options *options, const char *head
 }
 
 void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_mrc_curve *curve,
-		       const struct pfs_refs_stats *stats, bool behind)
+		       const struct pfs_refs_stats *stats, const struct pfs_model *model, bool behind)
 {
 	char words[PFS_MRC_WORDS_MAX], comm[256] = "";
 
@@ -134,7 +138,7 @@ void pfs_mrc_put_words(const struct pfs_view_options *options, const struct pfs_
 			options->color ? "\033[0m" : "");
 	}
 	put_wrapped(options, "Seen:", pfs_mrc_seen(words, curve));
-	put_wrapped(options, "Not seen:", pfs_mrc_unseen(words, curve, stats));
+	put_wrapped(options, "Not seen:", pfs_mrc_unseen(words, curve, stats, model));
 	if (curve->unobserved)
 		put_wrapped(options, "Not observed:", pfs_mrc_unobserved(words, curve));
 }

@@ -55,13 +55,16 @@ void perf_queue_free(struct perf_queue *q);
 /* The first record of that type of the thread that is in the queue behind the item. NULL: none (yet). */
 const struct perf_item *perf_queue_next(const struct perf_queue *q, const struct perf_item *item, uint32_t type);
 
+enum { PERF_SIZES_MAX = 128 };
+
 struct perf_proc {
 	int32_t key;		 /* its number */
 	unsigned int nr_threads; /* that live */
 	bool changed;		 /* since it was looked at: a fault or a mapping */
 	uint64_t looked_ns;	 /* when that was, and how long it took */
 	uint64_t took_ns;
-	uint64_t pause_ns, due_ns; /* until the next time, and when that is; 0: at once */
+	char sizes[PERF_SIZES_MAX]; /* at that time: /proc/PID/statm */
+	uint64_t pause_ns, due_ns;  /* until the next time, and when that is; 0: at once */
 	/* what the events so far tell */
 	uint64_t exec_ns; /* the last exec; 0: none */
 	char *maps;	  /* the text of its layout, or NULL */
@@ -170,7 +173,7 @@ int perf_decode(void *ctx, const struct perf_item *item);
 
 /*
  * layout.c: reads the layouts of the processes that have changed and are due, and which of their pages are mapped, into the
- * queue; or of all, for nothing reports what a process has unmapped. Sets due_ns. 0 or -ENOMEM.
+ * queue; or of all, for a change that keeps all sizes is not noticed. Sets due_ns. 0 or -ENOMEM.
  */
 int perf_look_at(struct perf_session *s, bool all);
 

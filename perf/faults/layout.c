@@ -2,7 +2,8 @@
 /*
  * Layouts read from /proc/PID/maps. A process changes its layout while that is read, and no record reports what it
  * unmaps or moves, so what is concluded from such a text is marked as inferred. Which pages are mapped is asked for at the
- * same time; that is true of each page for some moment of the look.
+ * same time; that is true of each page for some moment of the look. Of a process without records the sizes are compared
+ * (/proc/PID/statm), which change when it unmaps something or gives back its memory.
  */
 #include "faults/faults_priv.h"
 
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/write_all.h"
+#include "os/process.h"
 #include "os/smaps.h"
 
 #include <errno.h>
@@ -61,12 +63,30 @@ static struct perf_pages *scan(struct perf_proc *p, const char *maps, bool can_s
 	return pages;
 }
 
+/* "22019 1044 736 27 0 2071 0": all that it has mapped, all that is present, ... in pages; "" of one that has ended. */
+static void read_sizes(pid_t pid, char sizes[PERF_SIZES_MAX])
+{
+	if (!pfs_process_read(pid, "statm", sizes, PERF_SIZES_MAX))
+		*sizes = '\0';
+}
+
+static bool has_changed(const struct perf_proc *p)
+{
+	char sizes[PERF_SIZES_MAX];
+
+	if (p->changed)
+		return true;
+	read_sizes(p->key, sizes);
+	return *sizes && strcmp(sizes, p->sizes) != 0;
+}
+
 static int look(struct perf_session *s, struct perf_proc *p)
 {
 	struct perf_item item = { .cpu = -1, .pid = p->key, .tid = p->key };
 	struct perf_pages *pages;
 	char path[64], *text;
 
+	read_sizes(p->key, p->sizes);
 	item.ts_ns = p->looked_ns = pfs_now_ns();
 	p->changed = false;
 	snprintf(path, sizeof(path), "/proc/%d/maps", p->key);
@@ -111,7 +131,7 @@ int perf_look_at(struct perf_session *s, bool all)
 
 	s->due_ns = now_ns + WAIT_NS;
 	HASH_ITER (hh, s->procs, p, next) {
-		bool is_due = all || (p->changed && now_ns >= p->due_ns);
+		bool is_due = all || (now_ns >= p->due_ns && has_changed(p));
 
 		if (is_due && look(s, p))
 			return -ENOMEM;

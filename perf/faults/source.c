@@ -494,12 +494,15 @@ static int put_unreported(struct perf_session *s, struct perf_cpu *cpu)
 			.ts_ns = pfs_now_ns(), .ip = cpu->last_ns, .cpu = cpu->cpu, .kind = PERF_RECORD, .data = r });
 }
 
-/* What the rusage of a command has more than the recording. */
+/* What the rusage of a command has more than the recording; and losses that only Linux 6.0 reports. */
 static int note_unseen(struct perf_session *s)
 {
 	uint64_t counted = s->nr_counted > s->nr_before ? s->nr_counted - s->nr_before : 0;
 	char text[64];
 
+	if (!s->counts_lost &&
+	    note(s, 0, PFS_FACT(LACKS, .what = "PERF_FORMAT_LOST", .tells = "events lost at the very end, if any")))
+		return -ENOMEM;
 	if (s->kernel)
 		return 0;
 	if (counted)

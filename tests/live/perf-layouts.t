@@ -120,7 +120,15 @@ for seed in ${SEEDS:-17 75}; do
 	least=1 compared "random operations, seed $seed" "$WORK/layout" "$seed" 2000 "run$seed/run"
 done
 
-# Nothing reports that memory is unmapped: at the end every process is looked at once more.
+# Nothing reports that memory is unmapped. A process that does nothing else has other sizes then, and is looked at.
+"$PFSCOPE" run --source=perf --no-bars -o u.ev -- "$WORK/pages" map:500 write:1-50 wait:1000 unmap:0-499 wait:2000 >out 2>err
+is "$? $(<err)" '0 ' 'a process that only unmaps'
+at=$(awk '/ note .*key="start"/ { from = $1 } $2 == "exit" { end = $1 } END { print end - from - 0.5 }' u.ev)
+is "$("$PFSCOPE" events u.ev | perl -ne '/ map .*start~?=?(\w+) end~?=?(\w+)/ && hex($2) - hex($1) == 500 << 12 and $n = 1; END { print $n + 0 }')" 1 '... has a region'
+is "$("$PFSCOPE" maps --at "$at" u.ev | perl -ne '/^(\w+)-(\w+)/ && hex($2) - hex($1) == 500 << 12 and print')" '' \
+	'... and then has not, though no event came'
+
+# At the end every process is looked at once more.
 "$WORK/pages" map:500 write:1-50 wait:1000 unmap:0-499 wait:4000 &
 child=$!
 sleep 0.3
@@ -136,4 +144,8 @@ like "$out" '^(# pid [^'$'\n'']*'$'\n'')?# may be wrong: layouts were read now a
 like "$out" $'\t''# since [0-9.]+'$'\n' '... and since when each row is known'
 pfscope tape p.ev
 like "$err" 'names of regions may be wrong: layouts were read now and then' 'so does tape'
+pfscope mrc p.ev
+like "$(tr -s ' \n' ' ' <<<"$out")" 'Not seen: removals and moves of regions between two reads of the layout' 'so does mrc'
+pfscope plot p.ev
+like "$out" $'\n''layouts were read now and then: touches may be in the wrong region' 'so does plot'
 done_testing
