@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 900
+# timeout: 1500
 #
 # Accesses to the objects of a kernel module that is made for it, by ftrace and by SystemTap, on Debian's kernels: accesses.guest. RUNS=100: so many
 # recordings whose estimates are compared with the truth.
@@ -18,5 +18,5 @@ done
 build_modules "${probes[@]}"
 boot_args=(-e "SHARE=$T/share" -e "RUNS=${RUNS:-8}")
 # shellcheck disable=SC2016 # the guest's shell
-in_guests 800 bash -c 'bash tests/vm/accesses.guest "$SHARE/$KERNEL/pfscope_objects.ko" "$SHARE/$KERNEL/probe.ko"'
+in_guests 1400 bash -c 'bash tests/vm/accesses.guest "$SHARE/$KERNEL/pfscope_objects.ko" "$SHARE/$KERNEL/probe.ko"'
 done_testing
