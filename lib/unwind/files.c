@@ -374,7 +374,10 @@ static int ask(struct pfs_unwind_files *files, struct pfs_unwind_file *file, uin
 	}
 	sent = send_request(files->fd, &request, fd);
 	pfs_close(fd);
-	if (!sent || !receive_answer(files)) {
+	do /* a new helper may answer what was asked of the one before */
+		sent = sent && receive_answer(files);
+	while (sent && files->answer.nr && files->answer.nr < request.nr);
+	if (!sent) {
 		close(files->fd);
 		files->fd = -1;
 		return -1;
