@@ -223,7 +223,7 @@ int attach_recorded(struct attach_args *args)
 	ret = source_check_place(args->recording.sources.source, &err) ?: open_targets(&a, &err);
 	if (!ret && args->nr_pids) { /* others are of the same kind, as a rule */
 		snprintf(program, sizeof(program), "/proc/%d/exe", args->pids[0]);
-		recording_report_stack(&args->recording, program);
+		recording_choose_stack(&args->recording, program);
 	}
 	if (!ret) {
 		ret = recording_open(&a.r, &args->recording, a.signal_fd, &err);

@@ -290,7 +290,7 @@ int run_recorded(struct run_args *args)
 	process_one();
 	if (pfs_command_path(args->command[0], path, sizeof(path))) {
 		args->recording.config.is_32bit = pfs_program_is_32bit(path);
-		recording_report_stack(&args->recording, path);
+		recording_choose_stack(&args->recording, path);
 	}
 	/* Helpers must not become children to be waited for, as of a subreaper that has executed pfscope. */
 	prctl(PR_SET_CHILD_SUBREAPER, 0);

@@ -72,13 +72,20 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 	args->config.stack = args->stack->how;
 }
 
-void recording_report_stack(const struct recording_args *args, const char *program)
+void recording_choose_stack(struct recording_args *args, const char *program)
 {
+	bool can_dwarf = args->sources.source->can & PFS_CAN_DWARF, few;
 	unsigned int of, with = args->stack_chosen ? pfs_program_frames(program, &of) : 0;
 
-	if (args->stack_chosen && of)
-		message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of,
-			program, pfs_frames_are_few(with, of) ? ": its stacks end early" : "");
+	if (!args->stack_chosen || !of)
+		return;
+	few = pfs_frames_are_few(with, of);
+	if (few && can_dwarf) {
+		args->stack = stack_how_of("dwarf");
+		args->config.stack = args->stack->how;
+	}
+	message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of, program,
+		few && !can_dwarf ? ": its stacks end early; with --source=perf they do not" : "");
 }
 
 /* Completes args->config, and refuses what the source cannot do. */

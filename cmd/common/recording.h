@@ -137,8 +137,8 @@ struct recording_args {
 const char *file_of_option(const char *arg);
 unsigned int buffer_of_option(const char *arg, struct argp_state *state);
 
-/* --stack without a word: prints how stacks are recorded, and what of those of this program will be missing. */
-void recording_report_stack(const struct recording_args *args, const char *program);
+/* --stack without a word: chooses how stacks are recorded by what this program has, and prints that. */
+void recording_choose_stack(struct recording_args *args, const char *program);
 
 void recording_args_fini(struct recording_args *args);
 

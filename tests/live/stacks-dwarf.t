@@ -67,6 +67,36 @@ reading=$(grep ' fault .*addr=100009000 .*mode=kernel' events | grep -oE 'stack=
 like "$(grep -E " frames .* $reading " events)" '="(0xffff[0-9a-f]+|[a-z_]+[^;]*\+0x[^;]*);(.*;)?0x[0-9a-f]{1,12}(;|")' \
 	'a fault in kernel mode: first the frames of the kernel'
 
+# ---- how it is chosen, and refused ----
+
+"$PFSCOPE" run --source=perf --stack --no-bars -o plain -- "$WORK/unwound" >said 2>err
+like "$?|$(<err)" '^0\|pfscope: --stack=dwarf: [0-9]+ of [0-9]+ functions of .*/unwound have frame pointers$' \
+	'without a word it is chosen for a program without frame pointers, which one line says'
+"$PFSCOPE" events plain >events
+chains_are '... which has' events said
+"$PFSCOPE" run --source=ftrace --stack=dwarf -- true 2>err
+like "$?|$(head -n 1 err)" '^[12]\|pfscope[^:]*: --stack=dwarf: only with --source=perf' 'ftrace: refused in one line'
+
+# ---- the helper ----
+
+# A first recording of what the helper does for `true`, and then one in which it is killed in the middle.
+PFSCOPE_TEST=dwarf-$$ "$PFSCOPE" run --source=perf --stack=dwarf --no-bars -o killed -- bash -c \
+	"/bin/true; : >half; while [ ! -e go ]; do sleep 0.05; done; exec '$WORK/unwound'" >said 2>err &
+recorder=$!
+wait_for 60 test -e half
+wait_for 60 eval '[ "$(helpers_of pfscope-unwind dwarf-'$$')" ]'
+is "$(for pid in $(helpers_of pfscope-unwind dwarf-$$); do
+	sed -n 's/^Uid:\t\([0-9]*\).*/\1/p' "/proc/$pid/status"
+done | sort -n | tail -n 1)" 65534 'who reads the files is nobody'
+for pid in $(helpers_of pfscope-unwind dwarf-$$); do
+	grep -qP '^Uid:\t65534' "/proc/$pid/status" && kill -KILL "$pid"
+done
+: >go
+wait $recorder
+is "$?|$(<err)" '0|' 'the helper is killed: the recording goes on'
+"$PFSCOPE" events killed >events
+chains_are '... with another' events said
+
 # ---- against perf ----
 
 # perf_chains: "chain=PAGE FUNCTION..." of the workload's pages in perf.data

@@ -228,7 +228,7 @@ like "$(<err)" '^pfscope: --stack=fp: ([0-9]+) of [0-9]+ functions of ./chains h
 cp "$(command -v sh)" plainly
 if [ "$(objdump -d --no-show-raw-insn plainly | grep -c 'mov *%rsp,%rbp')" -lt 20 ]; then
 	"$PFSCOPE" run --stack --no-bars -- ./plainly -c : 2>err
-	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early$' \
+	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early; with --source=perf they do not$' \
 		'... or has none'
 fi
 "$PFSCOPE" run --stack=lbr -- true 2>err
