@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A child that answers until it crashes, and the demangler in one. */
+#include "support/random_event.h"
+#include "symbol/demangle.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* "?": whether it has a privilege, or descriptors that it needs not. */
+static size_t answer(void *ctx, const char *request, size_t len, char *text)
+{
+	if (!strcmp(request, "crash"))
+		abort();
+	if (!strcmp(request, "nothing"))
+		return 0;
+	if (!strcmp(request, "?"))
+		return snprintf(text, PFS_GUARD_MAX, "%d %d", geteuid() == 0, fcntl(*(int *)ctx, F_GETFD) >= 0);
+	memcpy(text, request, len);
+	return len;
+}
+
+static void test_answers(void **state)
+{
+	static char text[PFS_GUARD_MAX];
+	struct pfs_guard guard = { 0 };
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	pfs_guard_end(&guard);
+	pfs_guard_start(&guard, answer, &fd, -1);
+	assert_false(guard.broken);
+	assert_int_equal(pfs_guard_ask(&guard, "hello", 5, text), 5);
+	assert_memory_equal(text, "hello", 5);
+	assert_int_equal(pfs_guard_ask(&guard, "nothing", 7, text), 0);
+	assert_int_equal(pfs_guard_ask(&guard, "?", 1, text), 3);
+	assert_memory_equal(text, "0 0", 3);
+	assert_int_equal(pfs_guard_ask(&guard, text, PFS_GUARD_MAX + 1, text), 0);
+	assert_false(guard.broken);
+	assert_int_equal(pfs_guard_ask(&guard, "crash", 5, text), 0);
+	assert_true(guard.broken);
+	assert_int_equal(pfs_guard_ask(&guard, "hello", 5, text), 0);
+	pfs_guard_end(&guard);
+	pfs_guard_start(&guard, answer, &fd, fd);
+	assert_int_equal(pfs_guard_ask(&guard, "?", 1, text), 3);
+	assert_memory_equal(text, "0 1", 3);
+	pfs_guard_end(&guard);
+	close(fd);
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name, *wanted;
+	} rows[] = {
+		{ "main", "main" },
+		{ "_Z3fooi", "foo(int)" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ "_Zoops", "_Zoops" },
+		{ "_RNvC1a1b", "_RNvC1a1b" },
+		{ "main.(*T).run", "main.(*T).run" },
+	};
+	struct pfs_demangler demangler = { 0 };
+	static char text[PFS_GUARD_MAX];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(pfs_demangle(&demangler, rows[i].name, text), rows[i].wanted);
+	assert_false(demangler.guard.broken);
+	pfs_demangler_fini(&demangler);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
