@@ -19,6 +19,7 @@ static const struct {
 	{ "handle_mm_fault", true, "faults: minor or major, page frame, latency" },
 	{ "filemap_map_pages", false, "pages of a file offered beside a fault" },
 	{ "filemap:mm_filemap_delete_from_page_cache", false, "pages of files that left the page cache" },
+	{ "change_protection", false, "hidden pages that a new protection makes accessible" },
 	{ "do_madvise", false, "pages discarded by madvise" },
 	{ "do_madvise", true, "whether madvise succeeded" },
 	{ "mcopy_atomic", false, "pages filled by UFFDIO_COPY" },
