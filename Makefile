@@ -11,7 +11,7 @@
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
 # virtual machines. VM_KERNELS asks apt for the names of Debian's kernels, which change.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev uthash-dev libcairo2-dev libelf-dev libdw-dev
+	zlib1g-dev uthash-dev libcairo2-dev libelf-dev libdw-dev libsqlite3-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
 	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1
@@ -41,8 +41,9 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
-# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/unwind/cfi.c).
-HEADER_PKGS := cairo libelf libdw
+# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/unwind/cfi.c,
+# lib/export/sqlite.c).
+HEADER_PKGS := cairo libelf libdw sqlite3
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.
 each_pkg   = $(foreach p,$(2),$(shell pkg-config $(1) $p 2>/dev/null))
@@ -120,8 +121,9 @@ $(O)/%.o: %.c $(O)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(INC_$(firstword $(subst /, ,$<))) -MMD -MP -c -o $@ $<
 
-# The probe scripts and the page of plots are included by .incbin.
+# The probe scripts and the pages of plots and flame graphs are included by .incbin.
 $(O)/lib/plot/html.o: $(wildcard lib/plot/page*)
+$(O)/lib/export/html.o: $(wildcard lib/export/flame.*)
 $(O)/stap/module/scripts.o: $(wildcard stap/tapset/*) lib/objects/slots.h
 
 # Programs of one file: its include paths are INC, its archives the prerequisites, its other libraries USES.

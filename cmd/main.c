@@ -28,6 +28,7 @@ static const struct {
 	{ "tape", "print the page reference string, for simulators and prefetchers", cmd_tape },
 	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },
 	{ "plot", "plot touches by time and address as text, SVG, PNG, PDF or HTML", cmd_plot },
+	{ "export", "write a recording for Firefox Profiler, Perfetto, pprof and other viewers", cmd_export },
 	{ "kmap", "record kernel objects, and print who allocated and freed them", cmd_kmap },
 	{ "clean", "remove what killed pfscopes left in the kernel", cmd_clean },
 	{ "doctor", "check what can be recorded here, and how to enable the rest", cmd_doctor },

@@ -6,6 +6,7 @@
  *     plot/plot.h    lays them out in blocks (an image of a process each) of bands (a region each, or several small
  *                    ones), puts them into a grid of rows and columns, and writes it as text, picture or page;
  *                    names the instructions of a page
+ *     plot/theme.h   colours and shapes, of flame graphs, too
  *     plot/draw.h    draws pictures by cairo
  *
  * All formats show each touch exactly once: the spots of a grid add up to the cells, and these to the events.

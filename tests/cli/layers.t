@@ -27,6 +27,7 @@ rooms()
 	lib code: view symbol stack model base
 	lib unwind: os base
 	lib plot: compare view symbol model objects event base
+	lib export: plot symbol stack model event base
 	lib objects: event base
 	lib refault: os event base
 	ftrace record: event os base
@@ -46,7 +47,7 @@ rooms()
 	perf faults: unwind event os base
 	cmd common: capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: classes kmap common capture tracefs assemble session module compare plot code view simulate reference objects refault model event os base
+	cmd commands: classes kmap common capture tracefs assemble session module compare export plot code view simulate reference objects refault model event os base
 	END
 }
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/calls.h"
+
+#include "base/array.h"
+#include "base/escape.h"
+#include "base/hash.h"
+#include "symbol/symbolizer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Places that are one: the key of a number. */
+struct place_slot {
+	struct place_key {
+		const char *name, *module, *source;
+		uint64_t line;
+	} key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
+/* The places of a frame, the innermost first, as numbers. */
+struct frame_slot {
+	struct frame_key {
+		uint64_t addr, off, ino;
+		const char *func, *name;
+		uint32_t dev, call;
+		uint64_t pid; /* where the symbols may be its own: not in a file */
+	} key;
+	UT_hash_handle hh;
+	uint32_t nr;
+	struct frame_place {
+		uint32_t place;
+		bool inlined;
+	} places[];
+};
+
+struct call_slot {
+	struct {
+		uint32_t parent, place, inlined;
+	} key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
+struct text_slot {
+	const char *key;
+	const char *text;
+	UT_hash_handle hh;
+};
+
+struct viewer_calls_private {
+	struct place_slot *places;
+	struct frame_slot *frames;
+	struct call_slot *calls;
+	struct text_slot *texts;
+	struct pfs_symbolizer *symbolizer;
+	const struct pfs_model *model;
+	unsigned int nr_notes; /* of the model, that the symbolizer knows */
+};
+
+int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model, const char *recording)
+{
+	struct pfs_symbolizer_options options = { .lines = true, .inlines = true };
+	struct viewer_call *root;
+
+	*calls = (struct viewer_calls){ .priv = calloc(1, sizeof(*calls->priv)) };
+	root = calls->priv ? pfs_array_add(calls->calls, calls->nr_calls, calls->max_calls) : NULL;
+	if (!root)
+		return -ENOMEM;
+	*root = (struct viewer_call){ 0 };
+	calls->priv->model = model;
+	/* How long it took is not known yet: perf maps must be as new as its end. */
+	pfs_symbolizer_of_recording(&options, recording, 0);
+	calls->priv->symbolizer = pfs_symbolizer_new(&options);
+	return calls->priv->symbolizer ? 0 : -ENOMEM;
+}
+
+void viewer_calls_fini(struct viewer_calls *calls)
+{
+	if (calls->priv) {
+		PFS_HASH_FREE(calls->priv->places);
+		PFS_HASH_FREE(calls->priv->frames);
+		PFS_HASH_FREE(calls->priv->calls);
+		PFS_HASH_FREE(calls->priv->texts);
+		pfs_symbolizer_free(calls->priv->symbolizer);
+	}
+	free(calls->priv);
+	free(calls->places);
+	free(calls->calls);
+	pfs_intern_free(calls->strings);
+}
+
+/* Nearly all strings need no escape. */
+static bool is_plain(const char *s)
+{
+	for (; *s; s++)
+		if (*s < ' ' || *s > '~' || *s == '\\')
+			return false;
+	return true;
+}
+
+const char *viewer_text(struct viewer_calls *calls, const char *s)
+{
+	struct text_slot *slot;
+	const char *key = pfs_intern(&calls->strings, s);
+
+	if (!key || is_plain(key))
+		return key;
+	slot = PFS_HASH_GET(calls->priv->texts, key, key);
+	if (slot && !slot->text) {
+		size_t size = pfs_escape(NULL, 0, key, 0) + 1;
+		char *text = malloc(size);
+
+		if (text) {
+			pfs_escape(text, size, key, 0);
+			slot->text = pfs_intern(&calls->strings, text);
+		}
+		free(text);
+	}
+	return slot ? slot->text : NULL;
+}
+
+static int place_number(struct viewer_calls *calls, const struct viewer_place *place, uint32_t *nr)
+{
+	struct place_key key = { place->name, place->module, place->source, place->line };
+	struct place_slot *slot = PFS_HASH_GET(calls->priv->places, key, key);
+	struct viewer_place *added;
+
+	if (!slot)
+		return -ENOMEM;
+	if (!slot->nr) { /* plus 1 */
+		added = pfs_array_add(calls->places, calls->nr_places, calls->max_places);
+		if (!added)
+			return -ENOMEM;
+		*added = *place;
+		slot->nr = calls->nr_places;
+	}
+	*nr = slot->nr - 1;
+	return 0;
+}
+
+static int call_number(struct viewer_calls *calls, uint32_t parent, struct frame_place at, uint32_t *nr)
+{
+	struct call_slot *slot =
+		PFS_HASH_GET(calls->priv->calls, key,
+			     ((typeof(slot->key)){ .parent = parent, .place = at.place, .inlined = at.inlined }));
+	struct viewer_call *added;
+
+	if (!slot)
+		return -ENOMEM;
+	if (!slot->nr) {
+		added = calls->nr_calls < UINT32_MAX ? pfs_array_add(calls->calls, calls->nr_calls, calls->max_calls)
+						     : NULL;
+		if (!added)
+			return -ENOMEM;
+		*added = (struct viewer_call){ parent, at.place, calls->calls[parent].depth + 1, at.inlined };
+		slot->nr = calls->nr_calls - 1;
+	}
+	*nr = slot->nr;
+	return 0;
+}
+
+/* ---- what a frame is called ---- */
+
+static bool is_kernel(const struct pfs_frame *frame)
+{
+	return frame->func || frame->addr >> 63;
+}
+
+/* What stands for the function: the offset in its file, or the address. */
+static void put_address(char *buf, size_t size, const struct pfs_frame *frame, const char *module)
+{
+	bool in_file = frame->dev || frame->ino;
+
+	if (frame->func)
+		snprintf(buf, size, "%s", frame->func);
+	else
+		snprintf(buf, size, "%s%s0x%" PRIx64, module ? module : "",
+			 module && in_file ? "+" : (module ? " " : ""), in_file ? frame->off : frame->addr);
+}
+
+static int find_place(struct viewer_calls *calls, const struct pfs_frame *frame, const struct pfs_place *from,
+		      uint32_t *nr)
+{
+	const char *module = from->module ? from->module : (is_kernel(frame) ? "[kernel]" : NULL);
+	char name[512];
+	struct viewer_place place = {
+		.off = frame->dev || frame->ino ? frame->off : frame->addr,
+		.line = from->line,
+		.known = from->func || frame->func,
+		.kernel = is_kernel(frame),
+		.module = viewer_text(calls, module ? module : ""),
+		.path = viewer_text(calls, from->path ? from->path : ""),
+		.build_id = viewer_text(calls, from->build_id ? from->build_id : ""),
+		.source = viewer_text(calls, from->source ? from->source : ""),
+	};
+
+	put_address(name, sizeof(name), frame, module);
+	place.name = viewer_text(calls, from->func ? from->func : name);
+	if (!place.name || !place.module || !place.path || !place.build_id || !place.source)
+		return -ENOMEM;
+	return place_number(calls, &place, nr);
+}
+
+/* Build-ids that were noted meanwhile. 0 or -ENOMEM. */
+static int learn_notes(struct viewer_calls_private *priv)
+{
+	if (priv->nr_notes == priv->model->nr_notes)
+		return 0;
+	priv->nr_notes = priv->model->nr_notes;
+	return pfs_symbolizer_notes(priv->symbolizer, priv->model);
+}
+
+static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs_frame *frame)
+{
+	uint32_t nr = 0;
+	const struct pfs_place *places =
+		learn_notes(calls->priv) ? NULL : pfs_symbolizer_frame(calls->priv->symbolizer, frame, &nr);
+	struct frame_slot *slot = places ? calloc(1, sizeof(*slot) + nr * sizeof(slot->places[0])) : NULL;
+	int err = slot ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < nr; i++) {
+		slot->places[slot->nr].inlined = places[i].inlined;
+		err = find_place(calls, frame, &places[i], &slot->places[slot->nr++].place);
+	}
+	if (!err)
+		return slot;
+	free(slot);
+	return NULL;
+}
+
+/* NULL: no memory. */
+static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame)
+{
+	struct frame_key key = {
+		frame->addr, frame->off, frame->ino, frame->func, frame->name, frame->dev, frame->call, frame->pid,
+	};
+	struct frame_slot *slot;
+
+	if (pfs_is_file(frame->dev, frame->ino)) {
+		key.addr = 0; /* the same wherever it is mapped */
+		key.pid = 0;
+	}
+	HASH_FIND(hh, calls->priv->frames, &key, sizeof(key), slot);
+	if (slot)
+		return slot;
+	slot = frame_new(calls, frame);
+	if (!slot)
+		return NULL;
+	slot->key = key;
+	HASH_ADD(hh, calls->priv->frames, key, sizeof(key), slot);
+	if (!HASH_ADD_FAILED(slot))
+		return slot;
+	free(slot);
+	return NULL;
+}
+
+int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint32_t *call)
+{
+	*call = 0;
+	while (nr--) {
+		const struct frame_slot *slot = frame_find(calls, &frames[nr]);
+		int err = slot ? 0 : -ENOMEM;
+
+		for (uint32_t i = slot ? slot->nr : 0; !err && i--;)
+			err = call_number(calls, *call, slot->places[i], call);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *call)
+{
+	struct viewer_place place = {
+		.name = viewer_text(calls, name),
+		.module = viewer_text(calls, ""),
+	};
+	struct frame_place at = { 0 };
+	int err;
+
+	if (!place.name || !place.module)
+		return -ENOMEM;
+	place.path = place.build_id = place.source = place.module;
+	err = place_number(calls, &place, &at.place);
+	return err ? err : call_number(calls, 0, at, call);
+}

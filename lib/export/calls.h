@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call paths: each distinct one is a node of a tree, whose parent is the path without the innermost frame. A frame is one
+ * or more places (functions inlined there). Places and paths have numbers in the order of their first use, so that a parent
+ * comes before its children. Path 0 is the empty one.
+ */
+#ifndef PFS_EXPORT_CALLS_H
+#define PFS_EXPORT_CALLS_H
+
+#include "base/intern.h"
+#include "stack/stacks.h"
+
+/* All strings are UTF-8 without control characters (pfs_escape()). */
+struct viewer_place {
+	const char *name;     /* the function, or what stands for it: "libc.so.6+0x1234" */
+	const char *module;   /* "libc.so.6", "[kernel]", "[anon]", ...; "" is unknown */
+	const char *path;     /* of the file; "": none */
+	const char *build_id; /* "": unknown */
+	const char *source;   /* "": unknown */
+	uint64_t off;	      /* of the first instruction that was seen there: in the file, or its address */
+	uint32_t line;	      /* 0: unknown */
+	bool known;	      /* name is a function's */
+	bool kernel;
+};
+
+struct viewer_call {
+	uint32_t parent; /* 0: it is a root */
+	uint32_t place;
+	uint32_t depth; /* frames, 1 for a root */
+	bool inlined;	/* into the parent */
+};
+
+struct viewer_calls {
+	struct viewer_place *places;
+	struct viewer_call *calls; /* calls[0] is empty */
+	uint32_t nr_places, max_places, nr_calls, max_calls;
+	struct pfs_intern *strings;
+	struct viewer_calls_private *priv;
+};
+
+/* recording: its file, NULL or "-": standard input. The model is borrowed: its notes have build-ids. 0 or -ENOMEM. */
+int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model, const char *recording);
+void viewer_calls_fini(struct viewer_calls *calls);
+
+/* The string as it may be shown, which lives as long as the calls. NULL: no memory. */
+const char *viewer_text(struct viewer_calls *calls, const char *s);
+
+/* The path of these frames, the innermost first. 0 or -ENOMEM. */
+int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint32_t *call);
+
+/* The path of one frame that is no instruction: "[populated]". 0 or -ENOMEM. */
+int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *call);
+
+#endif

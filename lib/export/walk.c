@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events to the functions of a format: see viewer_priv.h.
+ *
+ * What came of a fault (a read from disk, a signal, a stack that grew) is known by later events of its thread. So faults
+ * wait in a queue, in order of time, until as many others have followed; those that end later are written without it.
+ */
+#include "export/viewer_priv.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "export/pages.h"
+#include "model/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUEUE = 1 << 14, IP_CACHE = 1 << 12 };
+#define NO_REGION "(no known region)"
+
+/* Of a thread, a process, a space, a stack: its number + 1. The model's memory of a thread may be used again. */
+struct number_slot {
+	struct number_key {
+		uint64_t what, born_ns;
+	} key;
+	UT_hash_handle hh;
+	uint32_t nr;
+	uint64_t last;		 /* of a thread: its last fault in the queue + 1 */
+	unsigned int nr_retired; /* of a space: regions that were unmapped so far */
+	struct pfs_space *space; /* of a process: its last one */
+};
+
+struct item {
+	bool is_page;
+	union {
+		struct viewer_fault fault;
+		struct viewer_page page;
+	};
+};
+
+struct viewer_walk {
+	struct pfs_viewer *viewer;
+	struct pfs_stacks *stacks;
+	struct number_slot *threads, *procs, *pids, *spaces, *paths;
+	struct viewer_pages pages;
+	struct item *queue;
+	uint64_t head, tail; /* numbers of the oldest item, and of the next one */
+	uint64_t layout;     /* changes with each event that may change a layout */
+	uint32_t nr_spaces;
+	bool ending;			 /* the event ends an address space */
+	const struct pfs_thread *thread; /* of the last event, and its number */
+	uint64_t thread_born_ns;
+	struct number_slot *thread_slot;
+	struct pfs_space *space;
+	struct number_slot *space_slot;
+	struct {
+		const struct pfs_space *space;
+		uint64_t ip, layout;
+		unsigned int mode;
+		uint32_t call;
+	} recent[IP_CACHE];
+	struct {
+		const struct pfs_region *region;
+		uint64_t layout;
+		const char *name;
+		bool wanted;
+	} place;
+};
+
+const char *const viewer_access[4] = { "", "read", "write", "execute" };
+const char *const viewer_mode[3] = { "", "user", "kernel" };
+const char *const viewer_class[3] = { "", "minor", "major" };
+const char *const viewer_how[PFS_NR_HOW] = { "", "anon", "file", "cow", "swap", "huge", "numa" };
+
+struct viewer_walk *viewer_walk_new(struct pfs_viewer *viewer)
+{
+	struct viewer_walk *walk = calloc(1, sizeof(*walk));
+
+	if (!walk)
+		return NULL;
+	walk->viewer = viewer;
+	walk->stacks = pfs_stacks_new();
+	walk->queue = calloc(QUEUE, sizeof(*walk->queue));
+	if (walk->stacks && walk->queue)
+		return walk;
+	viewer_walk_free(walk);
+	return NULL;
+}
+
+void viewer_walk_free(struct viewer_walk *walk)
+{
+	if (!walk)
+		return;
+	PFS_HASH_FREE(walk->threads);
+	PFS_HASH_FREE(walk->procs);
+	PFS_HASH_FREE(walk->pids);
+	PFS_HASH_FREE(walk->spaces);
+	PFS_HASH_FREE(walk->paths);
+	viewer_pages_fini(&walk->pages);
+	pfs_stacks_free(walk->stacks);
+	free(walk->queue);
+	free(walk);
+}
+
+/* ---- numbers ---- */
+
+static struct number_slot *slot_of(struct number_slot **slots, uint64_t what, uint64_t born_ns)
+{
+	return PFS_HASH_GET(*slots, key, ((struct number_key){ what, born_ns }));
+}
+
+/* The number of the process; UINT32_MAX: no memory. */
+static uint32_t proc_number(struct viewer_walk *walk, const struct pfs_proc *proc)
+{
+	struct pfs_viewer *v = walk->viewer;
+	struct number_slot *slot = slot_of(&walk->procs, (uintptr_t)proc, 0), *pid;
+	struct viewer_proc **added;
+
+	if (slot && !slot->nr) {
+		pid = slot_of(&walk->pids, (uint32_t)proc->pid, 0);
+		added = pfs_array_add(v->procs, v->nr_procs, v->max_procs);
+		if (added)
+			*added = calloc(1, sizeof(**added));
+		if (!added || !*added || !pid) {
+			if (added)
+				free(*added);
+			v->nr_procs -= added != NULL;
+			return UINT32_MAX;
+		}
+		**added = (struct viewer_proc){ .pid = proc->pid, .again = pid->nr++, .first_ns = UINT64_MAX };
+		slot->nr = v->nr_procs;
+	}
+	return slot ? slot->nr - 1 : UINT32_MAX;
+}
+
+/* What the thread is called now. */
+static int name_thread(struct viewer_walk *walk, struct viewer_thread *thread, const struct pfs_thread *of)
+{
+	struct viewer_proc *proc = walk->viewer->procs[thread->proc];
+
+	thread->comm = viewer_text(&walk->viewer->calls, of->comm ? of->comm : "?");
+	proc->name = viewer_text(&walk->viewer->calls, of->proc->comm ? of->proc->comm : thread->comm);
+	return thread->comm && proc->name ? 0 : -ENOMEM;
+}
+
+/* NULL: no memory. */
+static struct number_slot *thread_slot(struct viewer_walk *walk, const struct pfs_thread *thread)
+{
+	struct pfs_viewer *v = walk->viewer;
+	struct viewer_thread *added;
+	struct number_slot *slot;
+
+	if (walk->thread == thread && walk->thread_born_ns == thread->born_ns)
+		return walk->thread_slot;
+	slot = slot_of(&walk->threads, (uintptr_t)thread, thread->born_ns);
+	if (!slot)
+		return NULL;
+	if (!slot->nr) {
+		uint32_t proc = proc_number(walk, thread->proc);
+
+		added = proc == UINT32_MAX ? NULL : pfs_array_add(v->threads, v->nr_threads, v->max_threads);
+		if (!added)
+			return NULL;
+		*added = (struct viewer_thread){
+			.pid = thread->proc->pid,
+			.tid = thread->tid,
+			.proc = proc,
+			.first_ns = UINT64_MAX,
+		};
+		slot->nr = v->nr_threads;
+		if (!v->procs[proc]->main)
+			v->procs[proc]->main = slot->nr;
+	}
+	if (name_thread(walk, &v->threads[slot->nr - 1], thread))
+		return NULL;
+	walk->thread = thread;
+	walk->thread_born_ns = thread->born_ns;
+	return walk->thread_slot = slot;
+}
+
+static struct number_slot *space_slot(struct viewer_walk *walk, struct pfs_space *space)
+{
+	if (walk->space == space)
+		return walk->space_slot;
+	walk->space_slot = slot_of(&walk->spaces, (uintptr_t)space, 0);
+	if (!walk->space_slot)
+		return NULL;
+	if (!walk->space_slot->nr) {
+		walk->space_slot->nr = ++walk->nr_spaces;
+		walk->space_slot->nr_retired = space->nr_retired;
+	}
+	walk->space = space;
+	return walk->space_slot;
+}
+
+/* ---- charts over time: a table of limited size, whose bins grow ---- */
+
+static void widen(struct pfs_viewer *v)
+{
+	for (uint32_t i = 0; i < v->nr_procs; i++) {
+		struct viewer_bin *bins = v->procs[i]->bins;
+
+		for (unsigned int k = 0; k < VIEWER_BINS; k++) {
+			struct viewer_bin a = { 0 }, b = { 0 };
+
+			if (2 * k < VIEWER_BINS) {
+				a = bins[2 * k];
+				b = bins[2 * k + 1];
+			}
+			bins[k] = (struct viewer_bin){ a.faults + b.faults, a.major + b.major, a.pages + b.pages };
+		}
+	}
+	v->bin_shift++;
+}
+
+static struct viewer_bin *bin_at(struct pfs_viewer *v, uint32_t proc, uint64_t ts_ns)
+{
+	uint64_t ns = viewer_ns(v, ts_ns);
+	struct viewer_proc *p = v->procs[proc];
+
+	while (ns >> v->bin_shift >= VIEWER_BINS)
+		widen(v);
+	p->first_ns = ts_ns < p->first_ns ? ts_ns : p->first_ns;
+	p->last_ns = ts_ns > p->last_ns ? ts_ns : p->last_ns;
+	return &p->bins[ns >> v->bin_shift];
+}
+
+/* ---- the queue ---- */
+
+static int put_page(struct pfs_viewer *v, const struct viewer_page *page)
+{
+	bin_at(v, page->proc, page->ts_ns)->pages += page->came ? 1 : -1;
+	v->nr_pages += page->came ? 1 : -1;
+	return v->format->page ? v->format->page(v, page) : 0;
+}
+
+static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
+{
+	struct viewer_thread *thread = &v->threads[fault->thread];
+	struct viewer_bin *bin = bin_at(v, thread->proc, fault->ts_ns);
+	struct viewer_page page = {
+		.ts_ns = fault->ts_ns,
+		.addr = fault->addr >> v->page_shift << v->page_shift,
+		.region = fault->region,
+		.proc = thread->proc,
+		.thread = fault->thread,
+		.call = fault->call,
+		.space = fault->space,
+		.came = true,
+	};
+	int ret;
+
+	bin->faults++;
+	bin->major += fault->class == PFS_MAJOR_CLASS;
+	thread->first_ns = fault->ts_ns < thread->first_ns ? fault->ts_ns : thread->first_ns;
+	thread->last_ns = fault->ts_ns > thread->last_ns ? fault->ts_ns : thread->last_ns;
+	thread->nr_faults++;
+	v->procs[thread->proc]->nr_faults++;
+	v->nr_faults++;
+	ret = v->format->fault ? v->format->fault(v, fault) : 0;
+	return ret || !fault->came ? ret : put_page(v, &page);
+}
+
+static int put_oldest(struct viewer_walk *walk)
+{
+	const struct item *item = &walk->queue[walk->head++ % QUEUE];
+
+	return item->is_page ? put_page(walk->viewer, &item->page) : put_fault(walk->viewer, &item->fault);
+}
+
+/* The next item of the queue, its content undefined. 0 or -errno. */
+static int queue_add(struct viewer_walk *walk, struct item **item)
+{
+	struct pfs_viewer *v = walk->viewer;
+	int ret = walk->tail - walk->head == QUEUE ? put_oldest(walk) : 0;
+
+	if (!walk->tail) {
+		v->base_ns = pfs_model_base_ns(v->model);
+		v->page_shift = v->model->page_shift;
+	}
+	*item = &walk->queue[walk->tail++ % QUEUE];
+	return ret;
+}
+
+/* The thread's last fault, if it still waits; or NULL. */
+static struct viewer_fault *waiting(struct viewer_walk *walk, const struct number_slot *thread)
+{
+	return thread->last > walk->head ? &walk->queue[(thread->last - 1) % QUEUE].fault : NULL;
+}
+
+/* ---- resident pages ---- */
+
+static int page_goes(void *ctx, uint32_t space, uint64_t page, const struct viewer_resident *was, uint64_t ts_ns)
+{
+	struct viewer_walk *walk = ctx;
+	struct item *item;
+	int ret = queue_add(walk, &item);
+
+	*item = (struct item){ .is_page = true,
+			       .page = { .ts_ns = ts_ns,
+					 .addr = page << walk->viewer->page_shift,
+					 .region = was->region,
+					 .proc = walk->viewer->threads[was->thread].proc,
+					 .thread = was->thread,
+					 .call = was->call,
+					 .space = space,
+					 .ended = walk->ending } };
+	return ret;
+}
+
+/* Pages that something else than a fault of their own has mapped. */
+static int page_comes(struct viewer_walk *walk, uint32_t space, uint64_t addr, const struct viewer_resident *what,
+		      uint64_t ts_ns)
+{
+	struct item *item;
+	int ret = viewer_pages_add(&walk->pages, space, addr >> walk->viewer->model->page_shift, what);
+
+	if (ret <= 0)
+		return ret;
+	ret = queue_add(walk, &item);
+	*item = (struct item){ .is_page = true,
+			       .page = { .ts_ns = ts_ns,
+					 .addr = addr >> walk->viewer->page_shift << walk->viewer->page_shift,
+					 .region = what->region,
+					 .proc = walk->viewer->threads[what->thread].proc,
+					 .thread = what->thread,
+					 .call = what->call,
+					 .space = space,
+					 .came = true } };
+	return ret;
+}
+
+/* Those of regions that were unmapped since the last look at the space. */
+static int pages_unmapped(struct viewer_walk *walk, struct pfs_space *space, uint64_t ts_ns)
+{
+	struct number_slot *slot = space_slot(walk, space);
+	unsigned int shift = walk->viewer->model->page_shift;
+	int ret = slot ? 0 : -ENOMEM;
+
+	for (unsigned int i = slot ? slot->nr_retired : 0; !ret && i < space->nr_retired; i++) {
+		const struct pfs_region *region = space->retired[i];
+
+		ret = viewer_pages_remove(&walk->pages, slot->nr - 1, region->start >> shift,
+					  (region->end - region->start) >> shift, ts_ns, page_goes, walk);
+	}
+	if (slot)
+		slot->nr_retired = space->nr_retired;
+	return ret;
+}
+
+static int pages_discarded(struct viewer_walk *walk, struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct number_slot *slot = space_slot(walk, space);
+	unsigned int shift = walk->viewer->model->page_shift;
+
+	if (!slot)
+		return -ENOMEM;
+	if (!pfs_has(ev, PFS_F_ADVICE) || ev->advice != PFS_ADVICE_DONTNEED || ev->end <= ev->start)
+		return 0;
+	return viewer_pages_remove(&walk->pages, slot->nr - 1, ev->start >> shift, (ev->end - ev->start) >> shift,
+				   ev->ts_ns, page_goes, walk);
+}
+
+/* ---- faults ---- */
+
+/* The region's name, and whether the filter shows it; that of the last fault often. 0 or -ENOMEM. */
+static int look_at(struct viewer_walk *walk, struct pfs_space *space, const struct pfs_region *region, uint64_t addr)
+{
+	struct pfs_viewer *v = walk->viewer;
+	const struct pfs_filter *filter = v->options.filter;
+	const char *name, *kind;
+	uint64_t page = addr >> v->model->page_shift << v->model->page_shift;
+
+	if (region && walk->place.region == region && walk->place.layout == walk->layout)
+		return 0;
+	walk->place.region = region;
+	walk->place.layout = walk->layout;
+	name = region ? pfs_region_name(space, region) : NULL;
+	kind = region ? pfs_region_kind(region, name) : NO_REGION;
+	walk->place.wanted = region ? pfs_filter_memory(filter, region, name)
+				    : pfs_filter_region(filter, NO_REGION, page, page + (1 << v->model->page_shift));
+	walk->place.name = viewer_text(&v->calls, kind ? kind : name);
+	return walk->place.name ? 0 : -ENOMEM;
+}
+
+/* The path of the fault's own instruction. 0 or -ENOMEM. */
+static int own_call(struct viewer_walk *walk, struct pfs_space *space, uint64_t ip, unsigned int mode, int32_t pid,
+		    uint32_t *call)
+{
+	struct pfs_frame frame;
+	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
+	int err;
+
+	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode) {
+		frame = pfs_frame_of_fault(space, ip, mode, pid);
+		err = viewer_calls_find(&walk->viewer->calls, &frame, 1, &recent->call);
+		if (err)
+			return err;
+		recent->space = space;
+		recent->ip = ip;
+		recent->layout = walk->layout;
+		recent->mode = mode;
+	}
+	*call = recent->call;
+	return 0;
+}
+
+/* False: the stack is not known. */
+static bool stack_call(struct viewer_walk *walk, uint64_t nr, uint32_t *call, int *err)
+{
+	struct number_slot *slot = slot_of(&walk->paths, nr, 0);
+	const struct pfs_stack *stack;
+
+	*err = slot ? 0 : -ENOMEM;
+	if (slot && !slot->nr) {
+		stack = pfs_stacks_find(walk->stacks, nr);
+		if (stack && stack->nr_frames)
+			*err = viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames, &slot->nr);
+	}
+	*call = slot ? slot->nr : 0;
+	return *call != 0;
+}
+
+static void place_in(struct viewer_fault *f, const struct pfs_region *region)
+{
+	if (!region || !pfs_region_is_file(region) || !(region->have & PFS_HAS(PFS_F_OFF)))
+		return;
+	f->has_off = true;
+	f->off = region->off + (f->addr - region->start);
+	f->ino = region->ino;
+	f->dev = region->dev;
+}
+
+/* The page of the fault is resident now. 0 or -ENOMEM. */
+static int come(struct viewer_walk *walk, struct viewer_fault *f)
+{
+	struct viewer_resident what = { f->region, f->thread, f->call };
+	int ret = 0;
+
+	if (walk->viewer->format->page)
+		ret = viewer_pages_add(&walk->pages, f->space, f->addr >> walk->viewer->model->page_shift, &what);
+	f->came = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+/* A fault whose thread, call path and facts are in *f: into the queue. 0 or -errno. */
+static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct number_slot *thread,
+		     const struct pfs_outcome *outcome)
+{
+	struct number_slot *space = space_slot(walk, outcome->space);
+	struct item *item;
+	int ret = space ? 0 : -ENOMEM;
+
+	if (ret)
+		return ret;
+	f->region = walk->place.name;
+	f->comm = walk->viewer->threads[f->thread].comm;
+	f->space = space->nr - 1;
+	place_in(f, outcome->region);
+	if (outcome->region && outcome->fate == PFS_SERVED)
+		ret = come(walk, f);
+	if (ret)
+		return ret;
+	ret = queue_add(walk, &item);
+	item->is_page = false;
+	item->fault = *f;
+	thread->last = walk->tail;
+	return ret;
+}
+
+static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	struct number_slot *thread = thread_slot(walk, outcome->thread);
+	struct viewer_fault f = {
+		.ts_ns = ev->ts_ns,
+		.addr = ev->addr,
+		.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
+		.mode = pfs_has(ev, PFS_F_MODE) && ev->mode <= PFS_KERNEL ? ev->mode : 0,
+		.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
+		.how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0,
+		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
+	};
+	bool has_ip = pfs_has(ev, PFS_F_IP);
+	int ret = thread ? look_at(walk, outcome->space, outcome->region, ev->addr) : -ENOMEM;
+
+	if (ret || !walk->place.wanted)
+		return ret;
+	f.thread = thread->nr - 1;
+	f.ip = has_ip ? ev->ip : 0;
+	if (!(pfs_has(ev, PFS_F_STACK) && stack_call(walk, ev->stack, &f.call, &ret)) && !ret && has_ip)
+		ret = own_call(walk, outcome->space, ev->ip, f.mode, outcome->thread->proc->pid, &f.call);
+	else if (!ret && !f.call)
+		ret = viewer_calls_named(&walk->viewer->calls, "(unknown instruction)", &f.call);
+	return ret ? ret : add_fault(walk, &f, thread, outcome);
+}
+
+static bool is_shown(const struct pfs_outcome *outcome)
+{
+	return outcome->space && !outcome->space->launcher;
+}
+
+int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome)
+{
+	struct viewer_walk *walk = ctx;
+	struct number_slot *thread = thread_slot(walk, outcome->thread);
+	struct viewer_fault f = {
+		.access = run->access <= PFS_EXECUTE ? run->access : 0,
+		.mode = run->mode <= PFS_KERNEL ? run->mode : 0,
+	};
+	int ret = thread ? 0 : -ENOMEM;
+
+	if (ret || !is_shown(outcome))
+		return ret;
+	f.thread = thread->nr - 1;
+	for (uint32_t i = 0; !ret && i < run->nr; i++) {
+		f.ts_ns = run->ts_ns[i];
+		f.addr = run->addr[i];
+		f.ip = run->ip[i];
+		f.came = false;
+		ret = look_at(walk, outcome->space, outcome->region, f.addr);
+		if (ret || !walk->place.wanted)
+			continue;
+		ret = own_call(walk, outcome->space, f.ip, f.mode, outcome->thread->proc->pid, &f.call);
+		if (!ret)
+			ret = add_fault(walk, &f, thread, outcome);
+	}
+	return ret;
+}
+
+/* What came of the thread's last fault. */
+static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	struct number_slot *thread = thread_slot(walk, outcome->thread);
+	struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
+	int ret;
+
+	if (!f)
+		return thread ? 0 : -ENOMEM;
+	switch (ev->kind) {
+	case PFS_MAJOR:
+		f->class = PFS_MAJOR_CLASS;
+		return 0;
+	case PFS_SIGNAL:
+		f->sig = pfs_has(ev, PFS_F_SIG) ? ev->sig : -1;
+		if (f->came)
+			viewer_pages_forget(&walk->pages, f->space, f->addr >> walk->viewer->page_shift);
+		f->came = false;
+		return 0;
+	default: /* the stack grew, so the fault lies in it */
+		if (strcmp(f->region, NO_REGION))
+			return 0;
+		ret = look_at(walk, outcome->space, outcome->region, f->addr);
+		if (ret || !walk->place.wanted)
+			return ret;
+		f->region = walk->place.name;
+		return come(walk, f);
+	}
+}
+
+/* ---- pages without faults of their own ---- */
+
+/* The pages of [start, end) that have the flag in the model become resident by that path. */
+static int mapped(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of, uint64_t start,
+		  uint64_t end, uint32_t flag, uint32_t call)
+{
+	enum { MOST = 1 << 22 }; /* a damaged event may have any number of pages */
+	struct pfs_space *space = pfs_proc_space(of->proc);
+	struct number_slot *thread = thread_slot(walk, of), *at = thread ? space_slot(walk, space) : NULL;
+	struct pfs_page_walk pages;
+	const struct pfs_page *page;
+	int ret = at ? 0 : -ENOMEM;
+
+	if (ret || space->launcher || end <= start || (end - start) >> walk->viewer->model->page_shift > MOST)
+		return ret;
+	pfs_page_walk_start(&pages, space->pages, start, end);
+	while (!ret && (page = pfs_page_walk_next(&pages))) {
+		const struct pfs_region *region = page->flags & flag ? pfs_space_find(space, pages.addr) : NULL;
+
+		if (!region)
+			continue;
+		ret = look_at(walk, space, region, pages.addr);
+		if (!ret && walk->place.wanted)
+			ret = page_comes(walk, at->nr - 1, pages.addr,
+					 &(struct viewer_resident){ walk->place.name, thread->nr - 1, call },
+					 ev->ts_ns);
+	}
+	return ret;
+}
+
+/* Fault-around has mapped that part of the file, in the region of the thread's last fault. */
+static int mapped_around(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
+{
+	struct number_slot *thread = thread_slot(walk, of);
+	const struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
+	const struct pfs_region *region = f ? pfs_space_find(pfs_proc_space(of->proc), f->addr) : NULL;
+	uint64_t start = region ? region->start + (ev->off - region->off) : 0;
+
+	if (!region || !(region->have & PFS_HAS(PFS_F_OFF)) || ev->end_off <= ev->off)
+		return thread ? 0 : -ENOMEM;
+	return mapped(walk, ev, of, start, start + (ev->end_off - ev->off), PFS_PAGE_AROUND, f->call);
+}
+
+/* The fault has got a huge page. */
+static int mapped_huge(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
+{
+	struct number_slot *thread = thread_slot(walk, of);
+	const struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
+	unsigned int shift = walk->viewer->model->page_shift + (pfs_has(ev, PFS_F_ORDER) ? ev->order : 0);
+	uint64_t start = f && shift < 48 ? f->addr >> shift << shift : 0;
+
+	if (!f || shift >= 48)
+		return thread ? 0 : -ENOMEM;
+	return mapped(walk, ev, of, start, start + (UINT64_C(1) << shift), PFS_PAGE_HUGE, f->call);
+}
+
+static int mapped_on_request(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
+{
+	uint32_t call;
+	int ret;
+
+	if (!pfs_has(ev, PFS_F_START) || !pfs_has(ev, PFS_F_END))
+		return 0;
+	ret = viewer_calls_named(&walk->viewer->calls, "[populated by a system call]", &call);
+	return ret ? ret : mapped(walk, ev, of, ev->start, ev->end, PFS_PAGE_POPULATED, call);
+}
+
+/* The model has moved the pages. */
+static int moved(struct viewer_walk *walk, struct pfs_space *space, const struct pfs_event *ev)
+{
+	struct number_slot *slot = space_slot(walk, space);
+	unsigned int shift = walk->viewer->model->page_shift;
+
+	if (!slot)
+		return -ENOMEM;
+	return viewer_pages_move(&walk->pages, slot->nr - 1, ev->from >> shift, ev->len >> shift, ev->start >> shift);
+}
+
+/* What events of a thread that are no faults do to resident pages. */
+static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	struct pfs_space *space = pfs_proc_space(outcome->thread->proc);
+	bool current = !pfs_has(ev, PFS_F_SPACE) || ev->space == PFS_SPACE_CURRENT;
+	struct number_slot *proc;
+	int ret = 0;
+
+	if (!walk->viewer->format->page)
+		return 0;
+	if (outcome->muted && pfs_kind_is(ev, PFS_KIND_FILTERED))
+		return 0;
+	if (ev->kind == PFS_MOVE && current && ev->len)
+		ret = moved(walk, space, ev);
+	else if (ev->kind == PFS_AROUND)
+		ret = mapped_around(walk, ev, outcome->thread);
+	else if (ev->kind == PFS_HUGE)
+		ret = mapped_huge(walk, ev, outcome->thread);
+	else if (ev->kind == PFS_POPULATE && current)
+		ret = mapped_on_request(walk, ev, outcome->thread);
+	else if (ev->kind == PFS_ADVISE && current)
+		ret = pages_discarded(walk, space, ev);
+	proc = ret ? NULL : slot_of(&walk->procs, (uintptr_t)outcome->thread->proc, 0);
+	if (proc && proc->space && proc->space != space) /* an exec has replaced it */
+		ret = pages_unmapped(walk, proc->space, ev->ts_ns);
+	if (proc)
+		proc->space = space;
+	else if (!ret)
+		ret = -ENOMEM;
+	return ret ? ret : pages_unmapped(walk, space, ev->ts_ns);
+}
+
+int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
+{
+	struct viewer_walk *walk = ctx;
+	int ret = pfs_stacks_event(walk->stacks, ev, outcome);
+
+	walk->layout += !pfs_kind_is(ev, PFS_KIND_FILTERED);
+	if (ret || !outcome->thread)
+		return ret;
+	if (ev->kind == PFS_FAULT)
+		return is_shown(outcome) && !pfs_has(ev, PFS_F_COUNT) ? take_fault(walk, ev, outcome) : 0;
+	if ((ev->kind == PFS_MAJOR || ev->kind == PFS_SIGNAL || ev->kind == PFS_MAP) && is_shown(outcome))
+		ret = learn(walk, ev, outcome);
+	if (!ret && (ev->kind == PFS_COMM || ev->kind == PFS_EXEC)) {
+		walk->thread = NULL;
+		ret = thread_slot(walk, outcome->thread) ? 0 : -ENOMEM;
+	}
+	walk->ending = ev->kind == PFS_EXIT || ev->kind == PFS_EXEC ||
+		       (ev->kind == PFS_UNMAP && pfs_event_op(ev) == PFS_OP_CLEAR);
+	return ret ? ret : change_pages(walk, ev, outcome);
+}
+
+/* ---- the end ---- */
+
+struct born {
+	const struct pfs_region *region;
+	const struct pfs_space *space;
+	const struct pfs_proc *proc;
+	uint64_t from_ns, to_ns;
+	uint32_t nr;
+};
+
+struct births {
+	struct born *all;
+	size_t nr, max;
+};
+
+static int by_birth(const void *a, const void *b)
+{
+	const struct born *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+static int add_births(struct viewer_walk *walk, struct births *births, const struct pfs_proc *proc,
+		      const struct pfs_epoch *epoch)
+{
+	const struct pfs_viewer *v = walk->viewer;
+	const struct pfs_space *space = epoch->space;
+
+	for (unsigned int i = 0; i < space->nr_live + space->nr_retired; i++) {
+		const struct pfs_region *r = i < space->nr_live ? space->live[i] : space->retired[i - space->nr_live];
+		uint64_t from = r->born_ns > v->first_ns ? r->born_ns : v->first_ns;
+		uint64_t to = r->died_ns < v->end_ns ? r->died_ns : v->end_ns;
+		struct born *born;
+
+		if (to < from || !pfs_filter_memory(v->options.filter, r, pfs_region_name(space, r)))
+			continue;
+		born = pfs_array_add(births->all, births->nr, births->max);
+		if (!born)
+			return -ENOMEM;
+		*born = (struct born){ r, space, proc, from, to, births->nr };
+	}
+	return 0;
+}
+
+static uint64_t faults_in(const struct pfs_region *region)
+{
+	struct pfs_page_walk walk;
+	const struct pfs_page *page;
+	uint64_t nr, sum = 0;
+
+	if (!region->pages)
+		return 0;
+	pfs_page_walk_start(&walk, region->pages, region->start, region->end);
+	while ((page = pfs_page_walk_row(&walk, &nr)))
+		sum += page->nr_faults * nr;
+	return sum;
+}
+
+static int put_region(struct viewer_walk *walk, const struct born *born)
+{
+	struct pfs_viewer *v = walk->viewer;
+	const struct pfs_region *r = born->region;
+	const char *name = pfs_region_name(born->space, r), *kind = pfs_region_kind(r, name);
+	struct viewer_region region = {
+		.start = r->start,
+		.end = r->end,
+		.born_ns = born->from_ns,
+		.died_ns = born->to_ns,
+		.proc = proc_number(walk, born->proc),
+		.faults = faults_in(r),
+		.name = viewer_text(&v->calls, kind ? kind : name),
+		.in_file = pfs_region_is_file(r),
+		.has_off = pfs_region_is_file(r) && r->have & PFS_HAS(PFS_F_OFF),
+		.off = r->off,
+		.ino = r->ino,
+		.dev = r->dev,
+		.perms = "????",
+	};
+
+	if (!region.name || region.proc == UINT32_MAX)
+		return -ENOMEM;
+	if (r->have & PFS_HAS(PFS_F_PERMS))
+		*pfs_perms_put(region.perms, r->perms) = '\0';
+	if (!v->procs[region.proc]->name)
+		v->procs[region.proc]->name = viewer_text(&v->calls, born->proc->comm ? born->proc->comm : "?");
+	return v->procs[region.proc]->name ? v->format->region(v, &region) : -ENOMEM;
+}
+
+static int put_regions(struct viewer_walk *walk)
+{
+	struct pfs_viewer *v = walk->viewer;
+	struct births births = { 0 };
+	int ret = 0;
+
+	for (const struct pfs_proc *proc = v->model->procs; !ret && proc; proc = proc->next)
+		for (unsigned int i = 0; !ret && i < proc->nr_epochs; i++)
+			if (!proc->epochs[i].shared && !proc->epochs[i].space->launcher &&
+			    pfs_filter_proc(v->options.filter, v->model, proc))
+				ret = add_births(walk, &births, proc, &proc->epochs[i]);
+	if (births.nr)
+		qsort(births.all, births.nr, sizeof(*births.all), by_birth);
+	for (size_t i = 0; !ret && i < births.nr; i++)
+		ret = put_region(walk, &births.all[i]);
+	free(births.all);
+	return ret;
+}
+
+static int put_losses(struct pfs_viewer *v)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < v->model->nr_losses; i++) {
+		const struct pfs_loss *loss = &v->model->losses[i];
+		uint64_t from = loss->from_ns > v->first_ns ? loss->from_ns : v->first_ns;
+		uint64_t to = loss->to_ns < v->end_ns ? loss->to_ns : v->end_ns;
+
+		if (from <= to)
+			ret = v->format->lost(v, loss, from, to);
+	}
+	return ret;
+}
+
+int viewer_walk_end(struct viewer_walk *walk)
+{
+	struct pfs_viewer *v = walk->viewer;
+	int ret = 0;
+
+	while (!ret && walk->head < walk->tail)
+		ret = put_oldest(walk);
+	v->base_ns = pfs_model_base_ns(v->model);
+	v->page_shift = v->model->page_shift;
+	v->first_ns = v->options.filter && v->options.filter->from.set ? pfs_time_ns(&v->options.filter->from, v->model)
+								       : v->base_ns;
+	v->end_ns = pfs_filter_end_ns(v->options.filter, v->model);
+	v->end_ns = v->end_ns < v->model->last_ns ? v->end_ns : v->model->last_ns;
+	if (!ret && v->format->region)
+		ret = put_regions(walk);
+	if (!ret && v->format->lost)
+		ret = put_losses(v);
+	return ret;
+}
+
+bool viewer_moment_next(const struct pfs_viewer *viewer, const struct viewer_proc *proc, struct viewer_moment *moment)
+{
+	static const struct viewer_bin none;
+	bool first = !moment->next;
+	uint32_t last;
+
+	if (proc->first_ns == UINT64_MAX)
+		return false;
+	if (first)
+		moment->next = viewer_ns(viewer, proc->first_ns) >> viewer->bin_shift;
+	last = viewer_ns(viewer, proc->last_ns) >> viewer->bin_shift;
+	while (moment->next <= last + 1) {
+		const struct viewer_bin *bin = moment->next <= last ? &proc->bins[moment->next] : &none;
+		uint64_t rate = bin->faults * UINT64_C(1000000000) >> viewer->bin_shift;
+
+		moment->ts_ns = viewer->base_ns + ((uint64_t)moment->next++ << viewer->bin_shift);
+		moment->new_resident = first || bin->pages;
+		moment->new_rate = first || rate != moment->rate;
+		moment->resident += bin->pages * (INT64_C(1) << viewer->page_shift);
+		moment->rate = rate;
+		if (moment->new_resident || moment->new_rate)
+			return true;
+	}
+	return false;
+}
+
+const char *viewer_title(struct pfs_viewer *viewer)
+{
+	const char *command = viewer_note(viewer, "command"), *file;
+
+	if (command && *command)
+		return command;
+	file = viewer->options.recording;
+	return file && strcmp(file, "-") ? viewer_text(&viewer->calls, basename(file)) : "pfscope";
+}
