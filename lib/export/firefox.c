@@ -779,7 +779,7 @@ static int put_threads(struct pfs_viewer *viewer)
 
 static int64_t bin_value(const struct pfs_viewer *viewer, const struct viewer_bin *bin, bool memory)
 {
-	return memory ? (int64_t)bin->pages << viewer->page_shift : bin->faults;
+	return memory ? bin->pages * (INT64_C(1) << viewer->page_shift) : bin->faults;
 }
 
 static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)

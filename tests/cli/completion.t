@@ -23,7 +23,7 @@ complete_words()
 
 is "$(complete_words r)" 'render report run ' 'commands by their beginning'
 is "$(complete_words '')" "$(sort <<<"$commands"$'\n'help$'\n--help\n--version\n--no-pager' | tr '\n' ' ')" 'all commands'
-is "$(complete_words help e)" 'events ' 'commands behind help'
+is "$(complete_words help ev)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'
 is "$(complete_words report --by p)" 'process ' 'tables of report'

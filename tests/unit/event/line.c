@@ -161,7 +161,7 @@ static void test_not_written(void **state)
 		.access = 0,
 		.mode = 200,
 		.space = 4,
-		.how = 7,
+		.how = PFS_NR_HOW,
 		.have = UINT64_MAX & ~(PFS_HAS(PFS_NR_FIELDS) - 1),
 	};
 	char line[256];
