@@ -305,6 +305,9 @@ void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range
 typedef struct range asm_range_fn(const struct pfs_assembler *a, const struct asm_thread *t);
 asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_populates;
 
+/* If it is by an mprotect that the region there changes, the pages that this populates. To be called before that change. */
+int asm_mprotect_populates(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r);
+
 /* Does the current system call make huge pages of what is there? */
 bool asm_call_collapses(const struct asm_thread *t);
 

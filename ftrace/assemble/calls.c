@@ -223,16 +223,33 @@ static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	return populate(a, t, raw, range_of(raw->arg[0] + old_len, new_len - old_len), PFS_BY_MREMAP);
 }
 
+int asm_mprotect_populates(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
+{
+	struct range call = asm_call_range(a, t);
+	struct pfs_event ev;
+
+	if ((t->call.nr != SYS_MPROTECT && t->call.nr != SYS_PKEY_MPROTECT) || !(t->call.arg[2] & PROT_WRITE) ||
+	    !t->proc || !t->proc->has_locked)
+		return 0;
+	r.start = r.start > call.start ? r.start : call.start;
+	r.end = r.end < call.end ? r.end : call.end;
+	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
+	PFS_SET(&ev, access, ACCESS, PFS_WRITE);
+	return emit_populate(a, t, raw, &ev, PFS_BY_MPROTECT);
+}
+
 static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
 	struct pfs_event ev;
+	int err;
 
 	asm_changed(t, raw, asm_call_range(a, t));
 	if (a->sideband)
 		return 0;
+	err = asm_mprotect_populates(a, t, raw, asm_call_range(a, t));
 	asm_event_range(&ev, raw, t, PFS_PROTECT, asm_call_range(a, t));
 	PFS_SET(&ev, perms, PERMS, asm_perms_of(t->call.arg[2], 0));
-	return asm_emit(a, &ev);
+	return err ?: asm_emit(a, &ev);
 }
 
 static int brk_grew(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, uint64_t before)

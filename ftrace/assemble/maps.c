@@ -144,6 +144,8 @@ int asm_pfs_map(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 	} else {
 		a->sideband = true;
 	}
+	if (!err && !snapshot)
+		err = asm_mprotect_populates(a, t, raw, r);
 	if (err)
 		return err;
 	asm_event_range(&ev, raw, t, PFS_MAP, r);

@@ -286,10 +286,19 @@ int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t)
 static enum pfs_by by_of(const struct asm_thread *t)
 {
 	static const uint8_t by[SYS_NR] = {
-		[SYS_MMAP] = PFS_BY_MLOCK,    [SYS_MADVISE] = PFS_BY_MADVISE, [SYS_PROCESS_MADVISE] = PFS_BY_MADVISE,
-		[SYS_MLOCK] = PFS_BY_MLOCK,   [SYS_MLOCK2] = PFS_BY_MLOCK,    [SYS_MLOCKALL] = PFS_BY_MLOCK,
-		[SYS_MREMAP] = PFS_BY_MREMAP, [SYS_BRK] = PFS_BY_BRK,	      [SYS_SHMAT] = PFS_BY_SHMAT,
-		[SYS_EXECVE] = PFS_BY_EXEC,   [SYS_EXECVEAT] = PFS_BY_EXEC,
+		[SYS_MMAP] = PFS_BY_MLOCK,
+		[SYS_MADVISE] = PFS_BY_MADVISE,
+		[SYS_PROCESS_MADVISE] = PFS_BY_MADVISE,
+		[SYS_MLOCK] = PFS_BY_MLOCK,
+		[SYS_MLOCK2] = PFS_BY_MLOCK,
+		[SYS_MLOCKALL] = PFS_BY_MLOCK,
+		[SYS_MREMAP] = PFS_BY_MREMAP,
+		[SYS_BRK] = PFS_BY_BRK,
+		[SYS_SHMAT] = PFS_BY_SHMAT,
+		[SYS_EXECVE] = PFS_BY_EXEC,
+		[SYS_EXECVEAT] = PFS_BY_EXEC,
+		[SYS_MPROTECT] = PFS_BY_MPROTECT,
+		[SYS_PKEY_MPROTECT] = PFS_BY_MPROTECT,
 	};
 
 	if (t->call.nr == SYS_MMAP && t->call.arg[3] & MAP_POPULATE && !(t->call.arg[3] & MAP_LOCKED))

@@ -75,7 +75,7 @@ static const char *const how_names[] = {
 	"unknown", "anon", "file", "cow", "swap", "huge", "numa", "hidden", NULL,
 };
 static const char *const by_names[] = {
-	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", "userfaultfd", NULL,
+	"unknown", "mmap", "madvise", "mlock", "mremap", "brk", "shmat", "exec", "gup", "userfaultfd", "mprotect", NULL,
 };
 static const char *const advice_names[] = {
 	"unknown", "dontneed", "free", "pageout", "remove", "collapse", "wipeonfork", "keeponfork", "cold", NULL,

@@ -107,6 +107,7 @@ enum pfs_by {
 	PFS_BY_EXEC,
 	PFS_BY_GUP,	    /* get_user_pages() by an unknown caller */
 	PFS_BY_USERFAULTFD, /* another thread filled them: no fault is counted */
+	PFS_BY_MPROTECT,    /* private memory that is locked became writable: as by writes */
 	PFS_NR_BY,
 };
 

@@ -199,6 +199,17 @@ static bool is_fresh(const struct pfs_event *ev)
 	return pfs_has(ev, PFS_F_BY) && ev->by < PFS_NR_BY && maps >> ev->by & 1;
 }
 
+/* Does the call populate that region only if it is locked, and mprotect only if it was not writable? */
+static bool passes_over(const struct pfs_region *r, const struct pfs_event *ev)
+{
+	unsigned int by = pfs_has(ev, PFS_F_BY) ? ev->by : 0;
+
+	if (by != PFS_BY_MREMAP && by != PFS_BY_MPROTECT)
+		return refuses(r, ev);
+	return !(r->traits & PFS_TRAIT_LOCKED) ||
+	       (by == PFS_BY_MPROTECT ? r->perms & (PFS_PERM_W | PFS_PERM_SHARED) : refuses(r, ev));
+}
+
 static bool only_reads(const struct pfs_region *r, const struct pfs_event *ev)
 {
 	return pfs_has(ev, PFS_F_ACCESS) ? ev->access == PFS_READ : !(r->perms & PFS_PERM_W);
@@ -233,6 +244,17 @@ static int count_faults(struct pfs_model *model, const struct pfs_region *r, con
 	if (!*pages)
 		*pages = pfs_pages_new(model->page_shift);
 	return *pages ? pfs_pages_mark(*pages, start, end, &what, 0, &nr) : -ENOMEM;
+}
+
+/* The same of private memory that becomes writable. While it has no private page, each page takes one: to get it, or to copy it. */
+static void count_copies(const struct pfs_model *model, const struct pfs_region *r, uint64_t start, struct extent e,
+			 struct populated *p)
+{
+	bool known = r->since_ns && !r->inherited && !r->written && !r->prepared && !(r->traits & PFS_TRAIT_HUGETLB);
+
+	p->faults += r->written ? 0 : (e.maybe - start) >> model->page_shift;
+	p->least += known ? (e.sure - start) >> model->page_shift : 0;
+	p->sure &= known && e.sure == e.maybe;
 }
 
 /*
@@ -273,7 +295,7 @@ static int populate_pages(struct pfs_model *model, struct pfs_space *space, uint
 static int populate_range(struct pfs_model *model, struct pfs_thread *thread, struct pfs_space *space,
 			  const struct pfs_event *ev)
 {
-	bool fails = pfs_has(ev, PFS_F_ERROR), only_locked = pfs_has(ev, PFS_F_BY) && ev->by == PFS_BY_MREMAP;
+	bool fails = pfs_has(ev, PFS_F_ERROR), becomes_writable = pfs_has(ev, PFS_F_BY) && ev->by == PFS_BY_MPROTECT;
 	struct extent got = fails ? call_got(space, ev) : (struct extent){ 0, 0 };
 	uint32_t doubt = fails ? PFS_MAYBE_FAILED : PFS_MAYBE_POPULATED;
 	struct populated p = { .sure = true };
@@ -291,10 +313,13 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 
 		r->reached_counted &= r->reached > 0;
 		r->reached = 0;
-		if (refuses(r, ev) || (only_locked && !(r->traits & PFS_TRAIT_LOCKED)))
+		if (passes_over(r, ev))
 			continue;
+		if (becomes_writable)
+			count_copies(model, r, start, e, &p);
 		if (e.maybe > start)
-			r->written |= touch_batch(model, ev).access != PFS_READ && pfs_region_copies(r);
+			r->written |=
+				becomes_writable || (touch_batch(model, ev).access != PFS_READ && pfs_region_copies(r));
 		if (e.maybe > start && !r->written)
 			doubt_read(model, r);
 		if (!model->priv->muted)
@@ -304,7 +329,7 @@ static int populate_range(struct pfs_model *model, struct pfs_thread *thread, st
 				      ?: presence_set(space, e.sure, e.maybe, doubt, PFS_PRESENT, ev->ts_ns);
 		if (!err && ends && !model->priv->muted) /* not as a part of a large folio either */
 			err = presence_set(space, e.maybe, end, PFS_ABSENT, PFS_PRESENT, ev->ts_ns);
-		if (!err && !model->priv->muted)
+		if (!err && !model->priv->muted && !becomes_writable)
 			err = count_faults(model, r, ev, start, e.sure, p.alone - before, &p);
 		p.sure &= e.sure == e.maybe || r->reached_counted;
 	}
@@ -365,8 +390,8 @@ static int populate_by_fault(struct pfs_model *model, struct pfs_thread *thread,
 	uint64_t marked = 0, again = 0;
 	int err;
 
-	if (region)
-		region->written |= touch_batch(model, ev).access == PFS_WRITE && pfs_region_copies(region);
+	if (region) /* it may not be writable: mprotect that makes it so has not returned, or a debugger writes */
+		region->written |= touch_batch(model, ev).access == PFS_WRITE && !(region->perms & PFS_PERM_SHARED);
 	if (region && !region->written)
 		doubt_read(model, region);
 	if (model->priv->muted)

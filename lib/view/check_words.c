@@ -36,6 +36,7 @@ static const char *const causes[CHECK_BY + PFS_NR_BY] = {
 	[CHECK_BY + PFS_BY_MADVISE] = "madvise with MADV_POPULATE_* (populate)",
 	[CHECK_BY + PFS_BY_MLOCK] = "mlock, mlockall, and mappings made under it (mlock)",
 	[CHECK_BY + PFS_BY_MREMAP] = "mremap of locked memory (mlock)",
+	[CHECK_BY + PFS_BY_MPROTECT] = "mprotect of locked memory that becomes writable (mlock)",
 	[CHECK_BY + PFS_BY_SHMAT] = "shmat under mlockall (mlock)",
 	[CHECK_BY + PFS_BY_EXEC] = "arguments and environment copied by exec (exec-time copies)",
 	[CHECK_BY + PFS_BY_GUP] = "get_user_pages by a call that is not recorded",
