@@ -76,6 +76,7 @@ compared()
 		rows "$pid" f.dat "$at" >before
 		rows "$pid" f.dat "$end" >exact
 		cmp -s before exact && [ -s exact ] || continue	# it changed while it was looked at
+		grep -q ' ???? ' exact && continue	# a call that maps is under way
 		rows "$pid" p.ev "$end" >polled
 		[ "$(comm -12 exact polled)" ] || continue	# exec is under way
 		looks=$((looks + 1))
