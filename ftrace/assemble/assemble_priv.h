@@ -305,6 +305,15 @@ void asm_changed(struct asm_thread *t, const struct raw_event *raw, struct range
 typedef struct range asm_range_fn(const struct pfs_assembler *a, const struct asm_thread *t);
 asm_range_fn asm_call_range, asm_call_removes, asm_call_replaces, asm_call_populates;
 
+/* ---- populate.c ---- */
+
+/* Emits what the call has reached of the file that it populated last. */
+int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
+
+/* Emits a `populate` by that call, unless its range is empty or a probe records each page. 0 or -errno. */
+int asm_emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct pfs_event *ev,
+		      enum pfs_by by);
+
 /* If it is by an mprotect that the region there changes, the pages that this populates. To be called before that change. */
 int asm_mprotect_populates(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r);
 
@@ -388,9 +397,6 @@ asm_fn asm_ma_write, asm_exec_populated;
 /* ---- fault.c ---- */
 asm_fn asm_fault, asm_fault_counted, asm_add_cache, asm_delete_cache, asm_map_pages, asm_file_fault;
 asm_fn asm_page_alloc, asm_signal, asm_cached;
-
-/* Emits what the call has reached of the file that it populated last. */
-int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw);
 void asm_fault_init(struct pfs_assembler *a);
 
 /* The recorded machine, as in uname -m: determines how error codes are read. */

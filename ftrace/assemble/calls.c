@@ -26,18 +26,6 @@ static bool failed(uint64_t result)
 
 /* ---- calls that populate ---- */
 
-static int emit_populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw,
-			 struct pfs_event *ev, enum pfs_by by)
-{
-	int err;
-
-	if (ev->start >= ev->end || a->handlers) /* probes record each page */
-		return 0;
-	PFS_SET(ev, by, BY, by);
-	err = asm_emit_reached(a, t, raw);
-	return err ?: asm_emit(a, ev);
-}
-
 /* By a call that does not report what it cannot populate. */
 static int populate(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r,
 		    enum pfs_by by)
@@ -45,7 +33,7 @@ static int populate(struct pfs_assembler *a, struct asm_thread *t, const struct 
 	struct pfs_event ev;
 
 	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
-	return emit_populate(a, t, raw, &ev, by);
+	return asm_emit_populate(a, t, raw, &ev, by);
 }
 
 /* By one that stops at the first page that it cannot populate, and fails. */
@@ -61,7 +49,7 @@ static int populate_or_fail(struct pfs_assembler *a, struct asm_thread *t, const
 		ev.inferred |= PFS_HAS(PFS_F_BY);
 	if (by == PFS_BY_MADVISE)
 		PFS_SET(&ev, access, ACCESS, t->call.arg[2] == MADV_POPULATE_READ ? PFS_READ : PFS_WRITE);
-	return emit_populate(a, t, raw, &ev, by);
+	return asm_emit_populate(a, t, raw, &ev, by);
 }
 
 /* The regions in the range are locked from now on, in such a way that they are populated; or no longer. */
@@ -221,21 +209,6 @@ static int mremap_done(struct pfs_assembler *a, struct asm_thread *t, const stru
 	if (err || new_len <= old_len || !t->proc || !t->proc->has_locked)
 		return err;
 	return populate(a, t, raw, range_of(raw->arg[0] + old_len, new_len - old_len), PFS_BY_MREMAP);
-}
-
-int asm_mprotect_populates(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, struct range r)
-{
-	struct range call = asm_call_range(a, t);
-	struct pfs_event ev;
-
-	if ((t->call.nr != SYS_MPROTECT && t->call.nr != SYS_PKEY_MPROTECT) || !(t->call.arg[2] & PROT_WRITE) ||
-	    !t->proc || !t->proc->has_locked)
-		return 0;
-	r.start = r.start > call.start ? r.start : call.start;
-	r.end = r.end < call.end ? r.end : call.end;
-	asm_event_range(&ev, raw, t, PFS_POPULATE, r);
-	PFS_SET(&ev, access, ACCESS, PFS_WRITE);
-	return emit_populate(a, t, raw, &ev, PFS_BY_MPROTECT);
 }
 
 static int mprotect_done(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)

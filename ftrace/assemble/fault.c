@@ -170,27 +170,6 @@ static uint64_t nr_pages_of(const struct raw_event *raw)
 
 /* ---- pages of files that a call populates ---- */
 
-int asm_emit_reached(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	const struct asm_reached *reached = &t->call.reached;
-	struct pfs_event ev;
-	bool told;
-
-	if (!reached->end)
-		return 0;
-	asm_event_range(&ev, raw, t, PFS_REACHED, asm_call_populates(a, t));
-	PFS_SET(&ev, end_off, END_OFF, reached->end * (a->page_mask + 1));
-	/* Memory files have no device, and their faults are not recorded. */
-	told = (reached->dev >> 20 || reached->nr_single) && a->file_faults && !(t->proc && t->proc->is_32bit) &&
-	       a->losses == t->call.losses;
-	PFS_SET(&ev, dev, DEV, reached->dev);
-	PFS_SET(&ev, ino, INO, reached->ino);
-	PFS_SET(&ev, last, LAST, reached->ends && told);
-	if (told)
-		PFS_SET(&ev, count, COUNT, reached->nr_single);
-	return asm_emit(a, &ev);
-}
-
 /*
  * A populating call got the pages up to `end`, which is in the file, and looks up the next one if it has not mapped it
  * by then: of a large folio it may have.

@@ -7,25 +7,12 @@
  *
  * The columns of a table stand one behind the other: faults wait in a temporary file until the end.
  */
-#include "export/spool.h"
-#include "export/viewer_priv.h"
+#include "export/firefox_priv.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
-
-enum { VERSION = 66, GECKO_VERSION = 24 };
-enum { OTHER, USER, KERNEL, MINOR, MAJOR, REGION, LOST };
-
-static const struct {
-	const char *name, *color;
-} categories[] = {
-	[OTHER] = { "Other", "grey" },		[USER] = { "User", "blue" },	    [KERNEL] = { "Kernel", "orange" },
-	[MINOR] = { "Fault", "lightblue" },	[MAJOR] = { "Major fault", "red" }, [REGION] = { "Region", "green" },
-	[LOST] = { "Lost events", "darkgrey" },
-};
 
 struct fault {
 	uint64_t ts_ns, addr, off, latency_ns;
@@ -42,26 +29,6 @@ struct allocation {
 	bool came;
 };
 
-struct firefox {
-	struct viewer_spool faults;	 /* by thread */
-	struct viewer_spool allocations; /* by process */
-	struct viewer_spool regions;	 /* by process */
-	struct string_slot {
-		const char *key;
-		uint32_t nr;
-		UT_hash_handle hh;
-	} * strings;
-	const char **order; /* the strings by their numbers */
-	uint32_t nr_strings, max_strings;
-	struct loss {
-		uint64_t from_ns, to_ns;
-		const struct pfs_loss *loss;
-	} * losses;
-	uint32_t nr_losses, max_losses;
-	uint32_t *main_index; /* of each process: number of its first thread in the file; UINT32_MAX: none */
-	bool failed;	      /* a string was not added */
-};
-
 static int begin(struct pfs_viewer *viewer)
 {
 	struct firefox *f = viewer->state;
@@ -70,26 +37,6 @@ static int begin(struct pfs_viewer *viewer)
 	if (!ret)
 		ret = viewer_spool_init(&f->allocations, sizeof(struct allocation), &viewer->err);
 	return ret ? ret : viewer_spool_init(&f->regions, sizeof(struct viewer_region), &viewer->err);
-}
-
-/* The number of a string that lives as long as the viewer. */
-static uint32_t string(struct pfs_viewer *viewer, const char *s)
-{
-	struct firefox *f = viewer->state;
-	struct string_slot *slot = PFS_HASH_GET(f->strings, key, s);
-	const char **added;
-
-	if (slot && !slot->nr) { /* plus 1 */
-		added = pfs_array_add(f->order, f->nr_strings, f->max_strings);
-		if (added) {
-			*added = s;
-			slot->nr = f->nr_strings;
-		}
-	}
-	if (slot && slot->nr)
-		return slot->nr - 1;
-	f->failed = true;
-	return 0;
 }
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault)
@@ -101,7 +48,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault
 		.off = fault->off,
 		.latency_ns = fault->latency_ns,
 		.call = fault->call,
-		.region = string(viewer, fault->region),
+		.region = firefox_string(viewer, fault->region),
 		.sig = fault->sig,
 		.access = fault->access,
 		.mode = fault->mode,
@@ -145,40 +92,6 @@ static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint
 	return 0;
 }
 
-/* ---- values ---- */
-
-/* Milliseconds, exact. */
-static void put_ms(struct pfs_json *json, const char *key, uint64_t ns)
-{
-	char *p = put_dec(pfs_json_next(json, key), ns / 1000000);
-
-	if (ns % 1000000) {
-		*p++ = '.';
-		p = put_digits(p, ns % 1000000, 6);
-	}
-	pfs_json_done(json, p);
-}
-
-static void put_null(struct pfs_json *json, const char *key)
-{
-	pfs_json_raw(json, key, "null");
-}
-
-/* The path's number in the stack table; path 0 is none. */
-static void put_stack(struct pfs_json *json, const char *key, uint32_t call)
-{
-	if (call)
-		pfs_json_u64(json, key, call - 1);
-	else
-		put_null(json, key);
-}
-
-static void put_unknown(struct pfs_viewer *viewer, const char *key, const char *word)
-{
-	if (*word)
-		pfs_json_u64(&viewer->json, key, string(viewer, word));
-}
-
 /* ---- columns of a table, from records ---- */
 
 typedef int (*record_fn)(void *viewer, const void *record);
@@ -209,7 +122,7 @@ static int put_column(struct pfs_viewer *viewer, const char *name, struct viewer
 COLUMN(fault_time, fault, put_ms(json, NULL, r->ts_ns))
 COLUMN(fault_stack, fault, put_stack(json, NULL, r->call))
 COLUMN(fault_name, fault,
-       pfs_json_u64(json, NULL, string(viewer, r->class == PFS_MAJOR_CLASS ? "Major fault" : "Fault")))
+       pfs_json_u64(json, NULL, firefox_string(viewer, r->class == PFS_MAJOR_CLASS ? "Major fault" : "Fault")))
 COLUMN(fault_category, fault, pfs_json_u64(json, NULL, r->class == PFS_MAJOR_CLASS ? MAJOR : MINOR))
 COLUMN(no_time, fault, put_null(json, NULL))
 COLUMN(phase_instant, fault, pfs_json_u64(json, NULL, 0))
@@ -221,7 +134,7 @@ COLUMN(allocation_address, allocation, pfs_json_u64(json, NULL, r->addr))
 COLUMN(allocation_tid, allocation, pfs_json_format(json, NULL, "%d", r->tid))
 COLUMN(region_start, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->born_ns)))
 COLUMN(region_end, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->died_ns)))
-COLUMN(region_name, viewer_region, pfs_json_u64(json, NULL, string(viewer, r->name)))
+COLUMN(region_name, viewer_region, pfs_json_u64(json, NULL, firefox_string(viewer, r->name)))
 COLUMN(region_category, viewer_region, pfs_json_u64(json, NULL, REGION))
 COLUMN(phase_interval, viewer_region, pfs_json_u64(json, NULL, 1))
 
@@ -272,276 +185,6 @@ static int region_data(void *ctx, const void *record)
 	pfs_json_u64(json, "faults", r->faults);
 	pfs_json_end(json, "}");
 	return 0;
-}
-
-/* ---- tables ---- */
-
-/* An array of the expression for each i below nr. */
-#define PUT_ARRAY(json, key, nr, put)              \
-	({                                         \
-		uint32_t nr_ = (nr);               \
-                                                   \
-		pfs_json_line(json, "\n");         \
-		pfs_json_begin(json, key, "[");    \
-		for (uint32_t i = 0; i < nr_; i++) \
-			put;                       \
-		pfs_json_end(json, "]");           \
-	})
-
-static void put_fields(struct pfs_json *json, const char *const (*fields)[3])
-{
-	pfs_json_begin(json, "fields", "[");
-	for (; (*fields)[0]; fields++) {
-		pfs_json_begin(json, NULL, "{");
-		pfs_json_word(json, "key", (*fields)[0]);
-		pfs_json_word(json, "label", (*fields)[1]);
-		pfs_json_word(json, "format", (*fields)[2]);
-		pfs_json_end(json, "}");
-	}
-	pfs_json_end(json, "]");
-}
-
-static void put_schema(struct pfs_json *json, const char *name, const char *label, const char *description,
-		       const char *const (*fields)[3])
-{
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, NULL, "{");
-	pfs_json_word(json, "name", name);
-	pfs_json_word(json, "tooltipLabel", label);
-	pfs_json_word(json, "tableLabel", label);
-	pfs_json_word(json, "chartLabel", label);
-	pfs_json_word(json, "description", description);
-	pfs_json_begin(json, "display", "[");
-	pfs_json_word(json, NULL, "marker-chart");
-	pfs_json_word(json, NULL, "marker-table");
-	pfs_json_word(json, NULL, "timeline-memory");
-	pfs_json_end(json, "]");
-	put_fields(json, fields);
-	pfs_json_end(json, "}");
-}
-
-static void put_schemas(struct pfs_json *json)
-{
-	static const char *const fault[][3] = {
-		{ "addr", "Address", "hexadecimal" },
-		{ "region", "Region", "unique-string" },
-		{ "offset", "Offset in the file", "hexadecimal" },
-		{ "access", "Access", "unique-string" },
-		{ "mode", "Mode", "unique-string" },
-		{ "class", "Class", "unique-string" },
-		{ "how", "Handled as", "unique-string" },
-		{ "latency", "Latency", "duration" },
-		{ "signal", "Ended in signal", "integer" },
-		{ NULL },
-	};
-	static const char *const region[][3] = {
-		{ "range", "Addresses", "string" },
-		{ "perms", "Permissions", "string" },
-		{ "size", "Size", "bytes" },
-		{ "offset", "Offset in the file", "hexadecimal" },
-		{ "faults", "Faults on its pages", "integer" },
-		{ NULL },
-	};
-	static const char *const lost[][3] = {
-		{ "count", "Events", "integer" },
-		{ "cpu", "CPU", "integer" },
-		{ NULL },
-	};
-
-	pfs_json_begin(json, "markerSchema", "[");
-	put_schema(json, "PageFault", "{marker.data.region}", "A page fault", fault);
-	put_schema(json, "Region", "{marker.name} {marker.data.perms}", "A region of the address space", region);
-	put_schema(json, "Lost", "{marker.name}", "Events were lost here", lost);
-	pfs_json_end(json, "]");
-}
-
-static void put_meta(struct pfs_viewer *viewer)
-{
-	struct pfs_json *json = &viewer->json;
-	const char *uname = viewer_note(viewer, "uname"), *machine = viewer_note(viewer, "machine");
-
-	pfs_json_begin(json, "meta", "{");
-	pfs_json_u64(json, "interval", 1);
-	pfs_json_u64(json, "startTime", 0); /* of the day: a recording does not have it */
-	pfs_json_u64(json, "startTimeAsClockMonotonicNanosecondsSinceBoot", viewer->base_ns);
-	pfs_json_u64(json, "processType", 0);
-	pfs_json_string(json, "product", viewer_title(viewer));
-	pfs_json_word(json, "importedFrom", "pfscope " PFS_VERSION);
-	if (uname || machine)
-		pfs_json_string(json, "oscpu", uname ? uname : machine);
-	pfs_json_u64(json, "stackwalk", 1);
-	pfs_json_u64(json, "version", GECKO_VERSION);
-	pfs_json_u64(json, "preprocessedProfileVersion", VERSION);
-	pfs_json_bool(json, "symbolicated", true);
-	pfs_json_bool(json, "usesOnlyOneStackType", true);
-	pfs_json_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	pfs_json_begin(json, "categories", "[");
-	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
-		pfs_json_begin(json, NULL, "{");
-		pfs_json_word(json, "name", categories[i].name);
-		pfs_json_word(json, "color", categories[i].color);
-		pfs_json_begin(json, "subcategories", "[");
-		pfs_json_word(json, NULL, "Other");
-		pfs_json_end(json, "]");
-		pfs_json_end(json, "}");
-	}
-	pfs_json_end(json, "]");
-	put_schemas(json);
-	pfs_json_end(json, "}");
-}
-
-/*
- * Libraries are the modules of the places, each once: lib_of[] has the number of each place's, plus 1. 0 or -ENOMEM.
- */
-static int put_libs(struct pfs_viewer *viewer, uint32_t *lib_of, uint32_t *nr)
-{
-	struct string_slot *slots = NULL;
-	struct pfs_json *json = &viewer->json;
-	int ret = 0;
-
-	*nr = 0;
-	pfs_json_begin(json, "libs", "[");
-	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
-		const struct viewer_place *place = &viewer->calls.places[i];
-		const char *key = *place->path ? place->path : place->module;
-		struct string_slot *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
-
-		if (!slot) {
-			ret = *key ? -ENOMEM : 0;
-			continue;
-		}
-		if (!slot->nr) {
-			slot->nr = ++*nr;
-			pfs_json_line(json, "\n");
-			pfs_json_begin(json, NULL, "{");
-			pfs_json_word(json, "arch", "");
-			pfs_json_string(json, "name", place->module);
-			pfs_json_string(json, "path", key);
-			pfs_json_string(json, "debugName", place->module);
-			pfs_json_string(json, "debugPath", key);
-			pfs_json_word(json, "breakpadId", "");
-			if (*place->build_id)
-				pfs_json_string(json, "codeId", place->build_id);
-			else
-				put_null(json, "codeId");
-			pfs_json_end(json, "}");
-		}
-		lib_of[i] = slot->nr;
-	}
-	pfs_json_end(json, "]");
-	PFS_HASH_FREE(slots);
-	return ret;
-}
-
-/* The first place of the same function, of each. 0 or -ENOMEM. */
-static int find_functions(const struct viewer_calls *calls, uint32_t *func_of)
-{
-	struct func_slot {
-		struct {
-			const char *name, *module;
-		} key;
-		uint32_t nr; /* plus 1 */
-		UT_hash_handle hh;
-	} *slots = NULL;
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < calls->nr_places; i++) {
-		const struct viewer_place *place = &calls->places[i];
-		struct func_slot *slot = PFS_HASH_GET(slots, key, ((typeof(slots->key)){ place->name, place->module }));
-
-		if (slot && !slot->nr)
-			slot->nr = i + 1;
-		if (slot)
-			func_of[i] = slot->nr - 1;
-		else
-			ret = -ENOMEM;
-	}
-	PFS_HASH_FREE(slots);
-	return ret;
-}
-
-/* Frames are places. So are functions and sources, but only the first place of each is used. */
-static void put_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t nr_libs, const uint32_t *func_of)
-{
-	struct firefox *f = viewer->state;
-	struct pfs_json *json = &viewer->json;
-	const struct viewer_calls *calls = &viewer->calls;
-	const struct viewer_place *places = calls->places;
-	uint32_t nr = calls->nr_places, stacks = calls->nr_calls - 1, none = string(viewer, "");
-
-	pfs_json_begin(json, "shared", "{");
-	pfs_json_begin(json, "stackTable", "{");
-	PUT_ARRAY(json, "frame", stacks, pfs_json_u64(json, NULL, calls->calls[i + 1].place));
-	PUT_ARRAY(json, "prefixOffset", stacks,
-		  pfs_json_u64(json, NULL, calls->calls[i + 1].parent ? i + 1 - calls->calls[i + 1].parent : 0));
-	pfs_json_u64(json, "length", stacks);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "frameTable", "{");
-	PUT_ARRAY(json, "address", nr,
-		  places[i].off < PFS_JSON_EXACT_MAX ? pfs_json_u64(json, NULL, places[i].off)
-						     : pfs_json_raw(json, NULL, "-1"));
-	PUT_ARRAY(json, "inlineDepth", nr, pfs_json_u64(json, NULL, 0));
-	PUT_ARRAY(json, "category", nr, pfs_json_u64(json, NULL, places[i].kernel ? KERNEL : USER));
-	PUT_ARRAY(json, "subcategory", nr, pfs_json_u64(json, NULL, 0));
-	PUT_ARRAY(json, "func", nr, pfs_json_u64(json, NULL, func_of[i]));
-	PUT_ARRAY(json, "nativeSymbol", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "innerWindowID", nr, pfs_json_u64(json, NULL, 0));
-	PUT_ARRAY(json, "line", nr, places[i].line ? pfs_json_u64(json, NULL, places[i].line) : put_null(json, NULL));
-	PUT_ARRAY(json, "column", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "originalLocation", nr, put_null(json, NULL));
-	pfs_json_u64(json, "length", nr);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "funcTable", "{");
-	PUT_ARRAY(json, "name", nr, pfs_json_u64(json, NULL, string(viewer, places[i].name)));
-	PUT_ARRAY(json, "isJS", nr, pfs_json_bool(json, NULL, false));
-	PUT_ARRAY(json, "relevantForJS", nr, pfs_json_bool(json, NULL, false));
-	PUT_ARRAY(json, "resource", nr,
-		  lib_of[i] ? pfs_json_u64(json, NULL, lib_of[i] - 1) : pfs_json_raw(json, NULL, "-1"));
-	PUT_ARRAY(json, "source", nr, *places[i].source ? pfs_json_u64(json, NULL, i) : put_null(json, NULL));
-	PUT_ARRAY(json, "lineNumber", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "columnNumber", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "originalLocation", nr, put_null(json, NULL));
-	pfs_json_u64(json, "length", nr);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "resourceTable", "{");
-	PUT_ARRAY(json, "lib", nr_libs, pfs_json_u64(json, NULL, i));
-	pfs_json_line(json, "\n");
-	pfs_json_begin(json, "name", "[");
-	for (uint32_t i = 0, lib = 0; i < nr; i++)
-		if (lib_of[i] > lib) {
-			pfs_json_u64(json, NULL, string(viewer, places[i].module));
-			lib = lib_of[i];
-		}
-	pfs_json_end(json, "]");
-	PUT_ARRAY(json, "host", nr_libs, put_null(json, NULL));
-	PUT_ARRAY(json, "type", nr_libs, pfs_json_u64(json, NULL, 1));
-	pfs_json_u64(json, "length", nr_libs);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "nativeSymbols", "{");
-	PUT_ARRAY(json, "libIndex", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "address", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "name", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "functionSize", 0, put_null(json, NULL));
-	pfs_json_u64(json, "length", 0);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "sources", "{");
-	PUT_ARRAY(json, "id", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "filename", nr,
-		  pfs_json_u64(json, NULL, *places[i].source ? string(viewer, places[i].source) : none));
-	PUT_ARRAY(json, "startLine", nr, pfs_json_u64(json, NULL, 1));
-	PUT_ARRAY(json, "startColumn", nr, pfs_json_u64(json, NULL, 1));
-	PUT_ARRAY(json, "sourceMapURL", nr, put_null(json, NULL));
-	PUT_ARRAY(json, "content", nr, put_null(json, NULL));
-	pfs_json_u64(json, "length", nr);
-	pfs_json_end(json, "}");
-	pfs_json_begin(json, "sourceLocationTable", "{");
-	PUT_ARRAY(json, "source", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "line", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "column", 0, put_null(json, NULL));
-	pfs_json_u64(json, "length", 0);
-	pfs_json_end(json, "}");
-	PUT_ARRAY(json, "stringArray", f->nr_strings, pfs_json_string(json, NULL, f->order[i]));
-	pfs_json_end(json, "}");
 }
 
 /* ---- threads ---- */
@@ -622,7 +265,7 @@ static void put_losses(struct pfs_viewer *viewer, int column)
 			pfs_json_end(json, "}");
 			break;
 		case 1:
-			pfs_json_u64(json, NULL, string(viewer, "Lost events"));
+			pfs_json_u64(json, NULL, firefox_string(viewer, "Lost events"));
 			break;
 		case 2:
 			put_ms(json, NULL, loss->from_ns);
@@ -837,13 +480,13 @@ static int end(struct pfs_viewer *viewer)
 	struct pfs_json *json = &viewer->json;
 	uint32_t *lib_of = calloc(viewer->calls.nr_places + 1, sizeof(*lib_of)), nr_libs = 0;
 	uint32_t *func_of = calloc(viewer->calls.nr_places + 1, sizeof(*func_of));
-	int ret = lib_of && func_of ? find_functions(&viewer->calls, func_of) : -ENOMEM;
+	int ret = lib_of && func_of ? firefox_functions(&viewer->calls, func_of) : -ENOMEM;
 
 	pfs_json_begin(json, NULL, "{");
-	put_meta(viewer);
+	firefox_meta(viewer);
 	pfs_json_line(json, "\n");
 	if (!ret)
-		ret = put_libs(viewer, lib_of, &nr_libs);
+		ret = firefox_libs(viewer, lib_of, &nr_libs);
 	pfs_json_line(json, "\n");
 	if (!ret)
 		ret = put_threads(viewer);
@@ -857,7 +500,7 @@ static int end(struct pfs_viewer *viewer)
 	pfs_json_end(json, "]");
 	pfs_json_line(json, "\n");
 	if (!ret)
-		put_shared(viewer, lib_of, nr_libs, func_of);
+		firefox_shared(viewer, lib_of, nr_libs, func_of);
 	pfs_json_end(json, "}");
 	fputc('\n', viewer->out);
 	free(lib_of);

@@ -280,4 +280,18 @@ TMPDIR=/nonexistent pfscope export --to firefox -o "$T/none" "$T/a.events"
 is "$status|$(test -e "$T/none"; echo $?)" '1|1' 'no place for temporary files'
 like "$err" TMPDIR 'and a line that says so'
 
+# Each way of handling a fault that the format of events has a name for.
+hows=$(sed -n 's/^| `how` | \(.*\) | .*/\1/p' "$ROOT/docs/event-format.md" | grep '`anon`' | tr -d '`' | cut -d'|' -f1)
+{
+	echo '# pfscope events 2'
+	echo '1.0 map pid=5 tid=5 start=400000 end=410000 perms=rw-p off=0 dev=00:00 ino=0 name=""'
+	for how in $hows; do
+		echo "1.1 fault pid=5 tid=5 addr=401000 ip=400000 access=read mode=user code=4 how=$how"
+	done
+} >"$T/hows.events"
+for format in $formats; do
+	export_to $format "$T/hows.events"
+done
+is "$(query 'select how from fault' | tr '\n' ' ')" "$(tr -s ' ' <<<"$hows ")" 'each way of handling a fault'
+
 done_testing

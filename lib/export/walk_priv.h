@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files share that turn events into the functions of a format. */
+#ifndef PFS_WALK_PRIV_H
+#define PFS_WALK_PRIV_H
+
+#include "export/pages.h"
+#include "export/viewer_priv.h"
+
+#include "base/hash.h"
+
+enum { IP_CACHE = 1 << 12 };
+
+/* Of a thread, a process, a space, a stack: its number + 1. The model's memory of a thread may be used again. */
+struct number_slot {
+	struct number_key {
+		uint64_t what, born_ns;
+	} key;
+	UT_hash_handle hh;
+	uint32_t nr;
+	uint64_t last;		 /* of a thread: its last fault in the queue + 1 */
+	unsigned int nr_retired; /* of a space: regions that were unmapped so far */
+	struct pfs_space *space; /* of a process: its last one */
+};
+
+struct item {
+	bool is_page;
+	union {
+		struct viewer_fault fault;
+		struct viewer_page page;
+	};
+};
+
+struct viewer_walk {
+	struct pfs_viewer *viewer;
+	struct pfs_stacks *stacks;
+	struct number_slot *threads, *procs, *pids, *spaces, *paths;
+	struct viewer_pages pages;
+	struct item *queue;
+	uint64_t head, tail; /* numbers of the oldest item, and of the next one */
+	uint64_t layout;     /* changes with each event that may change a layout */
+	uint32_t nr_spaces;
+	bool ending;			 /* the event ends an address space */
+	const struct pfs_thread *thread; /* of the last event, and its number */
+	uint64_t thread_born_ns;
+	struct number_slot *thread_slot;
+	struct pfs_space *space;
+	struct number_slot *space_slot;
+	struct {
+		const struct pfs_space *space;
+		uint64_t ip, layout;
+		unsigned int mode;
+		uint32_t call;
+	} recent[IP_CACHE];
+	struct {
+		const struct pfs_region *region;
+		uint64_t layout;
+		const char *name;
+		bool wanted;
+	} place;
+};
+
+/* The number of the process. UINT32_MAX: no memory. */
+uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *proc);
+
+/* Passes on the oldest item of the queue. 0 or -errno. */
+int viewer_put_oldest(struct viewer_walk *walk);
+
+#endif
