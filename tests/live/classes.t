@@ -49,6 +49,8 @@ disk:N map:N:rx exec:0-N|read of a file's page +10
 map:N:rws write:0-N|shared memory +160
 memory:N map:N:rws write:0-N|shared memory +160
 shm:N write:0-N|shared memory +160
+zero map:N:rw read:0-N write:0-N|copy of the zero page +160, zero page +160
+zero map:N:rws write:0-N|shared memory +160
 memory:N map:N:rw write:0-N|copy of a file's page +160
 map:N write:0-N fork write:0-N end|anonymous page +160, copy after fork +160
 map:N write:0-N fork write:0-N end write:0-N|anonymous page +160, copy after fork +320
