@@ -77,15 +77,18 @@ void recording_choose_stack(struct recording_args *args, const char *program)
 	bool can_dwarf = args->sources.source->can & PFS_CAN_DWARF, few;
 	unsigned int of, with = args->stack_chosen ? pfs_program_frames(program, &of) : 0;
 
-	if (!args->stack_chosen || !of)
+	if (!args->stack_chosen)
 		return;
-	few = pfs_frames_are_few(with, of);
+	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
 	if (few && can_dwarf) {
 		args->stack = stack_how_of("dwarf");
 		args->config.stack = args->stack->how;
 	}
-	message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of, program,
-		few && !can_dwarf ? ": its stacks end early; with --source=perf they do not" : "");
+	if (!of)
+		message("--stack=%s: whether %s has frame pointers is not known", args->stack->word, program);
+	else
+		message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of,
+			program, few && !can_dwarf ? ": its stacks end early; with --source=perf they do not" : "");
 }
 
 /* Completes args->config, and refuses what the source cannot do. */

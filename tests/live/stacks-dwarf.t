@@ -74,6 +74,10 @@ like "$?|$(<err)" '^0\|pfscope: --stack=dwarf: [0-9]+ of [0-9]+ functions of .*/
 	'without a word it is chosen for a program without frame pointers, which one line says'
 "$PFSCOPE" events plain >events
 chains_are '... which has' events said
+printf '#!/bin/sh\nexit 0\n' >script
+chmod +x script
+"$PFSCOPE" run --source=perf --stack --no-bars -o plain -- ./script 2>err
+is "$?|$(<err)" '0|pfscope: --stack=dwarf: whether ./script has frame pointers is not known' '... and for a script, of which it is not known'
 "$PFSCOPE" run --source=ftrace --stack=dwarf -- true 2>err
 like "$?|$(head -n 1 err)" '^[12]\|pfscope[^:]*: --stack=dwarf: only with --source=perf' 'ftrace: refused in one line'
 
