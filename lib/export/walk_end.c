@@ -138,8 +138,10 @@ int viewer_walk_end(struct viewer_walk *walk)
 
 	while (!ret && walk->head < walk->tail)
 		ret = viewer_put_oldest(walk);
-	v->base_ns = pfs_model_base_ns(v->model);
-	v->page_shift = v->model->page_shift;
+	if (!walk->tail) { /* else they are as they were with the first item, by which the bins of the charts go */
+		v->base_ns = pfs_model_base_ns(v->model);
+		v->page_shift = v->model->page_shift;
+	}
 	v->first_ns = v->options.filter && v->options.filter->from.set ? pfs_time_ns(&v->options.filter->from, v->model)
 								       : v->base_ns;
 	v->end_ns = pfs_filter_end_ns(v->options.filter, v->model);

@@ -294,4 +294,16 @@ for format in $formats; do
 done
 is "$(query 'select how from fault' | tr '\n' ' ')" "$(tr -s ' ' <<<"$hows ")" 'each way of handling a fault'
 
+# The time 0 is known before the first fault, or it is that of the first event.
+cat >"$T/late.events" <<'END'
+# pfscope events 2
+9000.0 fault pid=5 tid=5 addr=401000 ip=400000 access=read mode=user code=4
+9001.0 fault pid=5 tid=5 addr=402000 ip=400000 access=read mode=user code=4
+1.0 note key="start" value="mono"
+END
+for format in $formats; do
+	export_to $format "$T/late.events"
+done
+is "$(jq '[.counters[] | select(.name == "faults").samples.count | add] | add' "$T/firefox")" 2 'a start that is told behind the faults'
+
 done_testing
