@@ -64,7 +64,7 @@ static struct proc *proc_of(struct pfs_stack_numbers *n, int32_t pid)
 
 static int32_t key_of(const struct pfs_event *ev)
 {
-	return pfs_has(ev, PFS_F_PID) ? ev->pid : pfs_has(ev, PFS_F_TID) ? -ev->tid : 0;
+	return pfs_has(ev, PFS_F_PID) ? ev->pid : pfs_has(ev, PFS_F_TID) ? ~ev->tid : 0;
 }
 
 /* None that reaches into the range is left there; but one that it splits stays, where there is no room for two. */
