@@ -70,14 +70,6 @@ static void add(struct pfs_class_sum *sum, const struct class_last_fault *fault,
 	sum->kernel += fault->kernel ? sign : 0;
 }
 
-static bool is_shown(const struct pfs_classes *classes, const struct pfs_outcome *o)
-{
-	const struct pfs_filter *filter = classes->filter;
-
-	return !filter || (!filter->nr_regions && !filter->nr_files) ||
-	       (o->region && pfs_filter_memory(filter, o->region, pfs_region_name(o->space, o->region)));
-}
-
 /* Counts the thread's last fault as one of that class. 0 or -ENOMEM. */
 static int count(struct pfs_classes *classes, struct class_last_fault *fault, struct pfs_class_sum of)
 {
@@ -122,7 +114,7 @@ static int take_fault(struct pfs_classes *classes, const struct pfs_event *ev, c
 	fault->write = pfs_has(ev, PFS_F_ACCESS) && ev->access == PFS_WRITE;
 	fault->kernel = pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
 	err = note_write(classes, ev, outcome);
-	if (err || !is_shown(classes, outcome))
+	if (err || !pfs_filter_outcome(classes->filter, outcome))
 		return err;
 	err = count(classes, fault, class_decide(classes, ev, outcome));
 	if (!err && pfs_has(ev, PFS_F_LATENCY)) {
@@ -158,7 +150,7 @@ static int take_growth(struct pfs_classes *classes, const struct pfs_event *ev, 
 	struct class_last_fault *fault;
 
 	HASH_FIND(hh, classes->last, &ev->tid, sizeof(ev->tid), fault);
-	if (!fault || !fault->below || !is_shown(classes, outcome))
+	if (!fault || !fault->below || !pfs_filter_outcome(classes->filter, outcome))
 		return 0;
 	fault->below = false;
 	return count(classes, fault, class_key(fault->write ? PFS_CLASS_ANON : PFS_CLASS_ZERO, 0));

@@ -59,11 +59,7 @@ void pfs_code_add(struct pfs_code_counts *sum, const struct pfs_code_counts *cou
 
 static bool is_shown(const struct pfs_code *code, const struct pfs_outcome *o)
 {
-	const struct pfs_filter *filter = code->filter;
-
-	return o->space && o->thread && !o->space->launcher &&
-	       (!filter || !filter->nr_regions ||
-		(o->region && pfs_filter_memory(filter, o->region, pfs_region_name(o->space, o->region))));
+	return o->space && o->thread && !o->space->launcher && pfs_filter_outcome(code->filter, o);
 }
 
 /* NULL: no memory. */

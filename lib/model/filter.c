@@ -386,7 +386,7 @@ bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64
 	const char *base = name ? strrchr(name, '/') : NULL;
 	char range[40];
 
-	if (!filter || (!filter->nr_regions && !filter->nr_files))
+	if (!pfs_filter_has_regions(filter))
 		return true;
 	if (name && name[0] == '/' &&
 	    (matches((const char *const *)filter->files, filter->nr_files, name) ||
@@ -402,6 +402,17 @@ bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region 
 {
 	return pfs_filter_region(filter, name, region->start, region->end) ||
 	       pfs_filter_region(filter, pfs_region_kind(region, name), region->start, region->end);
+}
+
+bool pfs_filter_has_regions(const struct pfs_filter *filter)
+{
+	return filter && (filter->nr_regions || filter->nr_files);
+}
+
+bool pfs_filter_outcome(const struct pfs_filter *filter, const struct pfs_outcome *o)
+{
+	return !pfs_filter_has_regions(filter) ||
+	       (o->region && pfs_filter_memory(filter, o->region, pfs_region_name(o->space, o->region)));
 }
 
 static bool has_thread(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc)

@@ -78,6 +78,12 @@ bool pfs_filter_region(const struct pfs_filter *filter, const char *name, uint64
 /* The same, by its name (NULL: unknown) and its kind (pfs_region_kind()). */
 bool pfs_filter_memory(const struct pfs_filter *filter, const struct pfs_region *region, const char *name);
 
+/* Are there any --region? */
+bool pfs_filter_has_regions(const struct pfs_filter *filter);
+
+/* Whether the region of that fault is shown; one in no known region is not, if there are any --region. */
+bool pfs_filter_outcome(const struct pfs_filter *filter, const struct pfs_outcome *outcome);
+
 /* Whether a process is shown, by pid and tid. */
 bool pfs_filter_proc(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_proc *proc);
 

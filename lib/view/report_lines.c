@@ -126,7 +126,7 @@ static int gather_processes(struct pfs_report_lines *g)
 		err = gather_rows(g, &at, line);
 	}
 	/* With --region or --at the rows that are left are what counts. */
-	if (err || (filter && (filter->nr_regions || filter->at.set)))
+	if (err || pfs_filter_has_regions(filter) || (filter && filter->at.set))
 		return err;
 	err = gather_guests(g);
 	for (size_t i = 0; i < g->nr_processes; i++)
@@ -230,15 +230,11 @@ void pfs_report_threads_free(struct pfs_report_threads *threads)
 static struct pfs_thread_line *line_of(struct pfs_report_threads *threads, const struct pfs_outcome *o, int *err)
 {
 	const struct pfs_thread *thread = o->thread;
-	const struct pfs_filter *filter = threads->filter;
 	struct pfs_thread_line *line;
 	typeof(line->key) key;
 
 	*err = 0;
-	if (!o->space || !thread || o->space->launcher)
-		return NULL;
-	if (filter && filter->nr_regions &&
-	    (!o->region || !pfs_filter_memory(filter, o->region, pfs_region_name(o->space, o->region))))
+	if (!o->space || !thread || o->space->launcher || !pfs_filter_outcome(threads->filter, o))
 		return NULL;
 	key = (typeof(key)){ (uintptr_t)thread, thread->born_ns, thread->tid };
 	line = threads->last;

@@ -58,6 +58,17 @@ pfscope report --by thread --region heap,stack --csv "$file"
 is "$(awk -F, '$1 == "thread" && $4 != "faults" { n += $4 } END { print n + 0 }' <<<"$out")" \
 	"$("$PFSCOPE" report --by region --region heap,stack --csv "$file" | awk -F, '$1 == "region" { n += $8 } END { print n + 0 }')" \
 	'--region leaves the faults there'
+# sum_of TABLE REGION: of the column `faults`
+sum_of()
+{
+	"$PFSCOPE" report --by "$1" --region "$2" --csv "$file" | tr -d '\r' | awk -F, -v table="$1" '
+		$1 == "table" { for (i = 1; i <= NF; i++) at[$i] = i }
+		$1 == table { n += $at["faults"] } END { print n + 0 }'
+}
+for region in heap,stack 'file:*' 'file:*,heap'; do
+	is "$(for table in process thread class function; do sum_of $table "$region"; done | sort -u)" "$(sum_of region "$region")" \
+		"--region $region: every table has the faults there alone"
+done
 printf '# pfscope events 2\n1.0 fault pid=7 tid=8 addr=1000 latency=500\n1.1 fault pid=7 tid=8 addr=2000 latency=700\n' >timed
 pfscope report --by thread timed
 like "$out" ' 1200  ' 'the time in faults where it was recorded'
