@@ -34,10 +34,11 @@ const char *const pfs_class_names[PFS_NR_CLASSES] = {
 struct class_last_fault {
 	int32_t tid;
 	UT_hash_handle hh;
-	struct pfs_class_sum *sum;
+	struct pfs_class_sum *sum; /* that counts it; NULL: none */
+	struct pfs_class_sum one;  /* it alone */
 	const struct pfs_space *space;
 	uint64_t addr;
-	bool reported, major, kernel, write;
+	bool write;
 	bool below; /* no region was known there, and it may be below a stack that has grown */
 };
 
@@ -61,13 +62,14 @@ void pfs_classes_free(struct pfs_classes *classes)
 	free(classes);
 }
 
-/* Adds to the sum, or takes away. */
-static void add(struct pfs_class_sum *sum, const struct class_last_fault *fault, int sign)
+void class_add(struct pfs_class_sum *to, const struct pfs_class_sum *sum, int sign)
 {
-	sum->faults += sign;
-	sum->reported += fault->reported ? sign : 0;
-	sum->major += fault->major ? sign : 0;
-	sum->kernel += fault->kernel ? sign : 0;
+	to->faults += sign * sum->faults;
+	to->reported += sign * sum->reported;
+	to->major += sign * sum->major;
+	to->kernel += sign * sum->kernel;
+	to->nr_timed += sign * sum->nr_timed;
+	to->latency_ns += sign * sum->latency_ns;
 }
 
 /* Counts the thread's last fault as one of that class. 0 or -ENOMEM. */
@@ -78,9 +80,9 @@ static int count(struct pfs_classes *classes, struct class_last_fault *fault, st
 	if (!sum)
 		return -ENOMEM;
 	if (fault->sum)
-		add(fault->sum, fault, -1);
+		class_add(fault->sum, &fault->one, -1);
 	fault->sum = sum;
-	add(sum, fault, 1);
+	class_add(sum, &fault->one, 1);
 	return 0;
 }
 
@@ -109,19 +111,19 @@ static int take_fault(struct pfs_classes *classes, const struct pfs_event *ev, c
 	fault->below = !outcome->region;
 	fault->space = outcome->space;
 	fault->addr = ev->addr;
-	fault->reported = pfs_has(ev, PFS_F_HOW) && ev->how;
-	fault->major = pfs_has(ev, PFS_F_CLASS) && ev->class == PFS_MAJOR_CLASS;
 	fault->write = pfs_has(ev, PFS_F_ACCESS) && ev->access == PFS_WRITE;
-	fault->kernel = pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL;
+	fault->one = (struct pfs_class_sum){
+		.faults = 1,
+		.reported = pfs_has(ev, PFS_F_HOW) && ev->how,
+		.major = pfs_has(ev, PFS_F_CLASS) && ev->class == PFS_MAJOR_CLASS,
+		.kernel = pfs_has(ev, PFS_F_MODE) && ev->mode == PFS_KERNEL,
+		.nr_timed = pfs_has(ev, PFS_F_LATENCY),
+		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
+	};
 	err = note_write(classes, ev, outcome);
 	if (err || !pfs_filter_outcome(classes->filter, outcome))
 		return err;
-	err = count(classes, fault, class_decide(classes, ev, outcome));
-	if (!err && pfs_has(ev, PFS_F_LATENCY)) {
-		fault->sum->nr_timed++;
-		fault->sum->latency_ns += ev->latency_ns;
-	}
-	return err;
+	return count(classes, fault, class_decide(classes, ev, outcome));
 }
 
 /* What an event tells of the thread's last fault. */
@@ -133,8 +135,8 @@ static int take_outcome(struct pfs_classes *classes, const struct pfs_event *ev)
 	HASH_FIND(hh, classes->last, &ev->tid, sizeof(ev->tid), fault);
 	if (!fault || !fault->sum)
 		return 0;
-	if (ev->kind == PFS_MAJOR && !fault->major) {
-		fault->major = true;
+	if (ev->kind == PFS_MAJOR && !fault->one.major) {
+		fault->one.major = 1;
 		fault->sum->major++;
 	} else if (ev->kind == PFS_SIGNAL) {
 		return count(classes, fault, class_key(PFS_CLASS_SIGNAL, 0));

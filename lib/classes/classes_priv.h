@@ -44,6 +44,9 @@ static inline struct pfs_class_sum class_key(enum pfs_fault_class class, int32_t
 	return (struct pfs_class_sum){ .key = { class, forked } };
 }
 
+/* Adds the counts to the sum (sign 1), or takes them away (-1). */
+void class_add(struct pfs_class_sum *to, const struct pfs_class_sum *sum, int sign);
+
 /* The key of the class of a fault, of which later events may tell more. */
 struct pfs_class_sum class_decide(const struct pfs_classes *classes, const struct pfs_event *ev,
 				  const struct pfs_outcome *outcome);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of faults by class. */
-#include "classes/classes.h"
+#include "classes/classes_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +18,6 @@ const struct pfs_column pfs_classes_columns[] = {
 	{ "forked", "", PFS_COLUMN_NOT_TEXT },
 	{ NULL, NULL, 0 },
 };
-
-static void add_sum(struct pfs_class_sum *to, const struct pfs_class_sum *sum)
-{
-	to->faults += sum->faults;
-	to->reported += sum->reported;
-	to->major += sum->major;
-	to->kernel += sum->kernel;
-	to->nr_timed += sum->nr_timed;
-	to->latency_ns += sum->latency_ns;
-}
 
 static void put_row(struct pfs_table *table, const struct pfs_class_sum *sum, uint64_t all, const char *name)
 {
@@ -51,10 +41,10 @@ void pfs_classes_table(const struct pfs_classes *classes, struct pfs_table *tabl
 	if (!sums)
 		pfs_table_fail(table);
 	for (size_t i = 0; i < nr; i++) {
-		add_sum(&all, sums[i]);
+		class_add(&all, sums[i], 1);
 		if (sums[i]->key.class != PFS_CLASS_COW_FORK)
 			continue;
-		add_sum(&forks, sums[i]);
+		class_add(&forks, sums[i], 1);
 		nr_forks++;
 	}
 	merged = text && nr_forks > MAX_FORKED && !each;

@@ -117,6 +117,38 @@ static void test_taken_away(void **state)
 	done(&f);
 }
 
+/* The time in a fault goes with it. */
+static void test_latency(void **state)
+{
+	struct feed f = feed_classes("x86_64");
+	struct pfs_event ev = feed_event(&f, PFS_FAULT, HAS(ADDR) | HAS(ACCESS) | HAS(CODE) | HAS(MODE) | HAS(LATENCY));
+	const struct pfs_class_sum **sums;
+	size_t nr;
+
+	ev.addr = START;
+	ev.access = PFS_WRITE;
+	ev.code = NOT_MAPPED;
+	ev.mode = PFS_USER;
+	ev.latency_ns = 1234;
+	feed_apply(&f, &ev);
+	fault(&f, 1, PFS_WRITE, NOT_MAPPED, 0);
+	feed_apply(&f, &ev);
+	ev = feed_event(&f, PFS_SIGNAL, 0);
+	feed_apply(&f, &ev);
+	sums = pfs_classes_sorted(f.behind.ctx, &nr);
+	assert_non_null(sums);
+	for (size_t i = 0; i < nr; i++)
+		if (sums[i]->key.class == PFS_CLASS_SIGNAL) {
+			assert_int_equal(sums[i]->faults, 1);
+			assert_int_equal(sums[i]->nr_timed, 1);
+			assert_int_equal(sums[i]->latency_ns, 1234);
+		} else if (sums[i]->key.class == PFS_CLASS_ANON) {
+			assert_int_equal(sums[i]->latency_ns, 1234);
+		}
+	free(sums);
+	done(&f);
+}
+
 static void test_later_events(void **state)
 {
 	struct feed f = feed_classes("x86_64");
@@ -186,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_what_the_source_reports),
 		cmocka_unit_test(test_taken_away),
 		cmocka_unit_test(test_later_events),
+		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_userfaultfd),
 		cmocka_unit_test(test_unknown),
 	};
