@@ -29,18 +29,13 @@ static bool is_in_memory(const struct pfs_model *model, const struct pfs_region 
 	return false;
 }
 
-/* A private mapping of /dev/zero has a file only for show. */
-static bool is_private_zero(const struct pfs_region *region)
-{
-	return !(region->perms & PFS_PERM_SHARED) && !strcmp(region->name, "/dev/zero");
-}
-
 static bool is_anonymous(const struct fault *f)
 {
 	const char *name = pfs_region_name(f->outcome->space, f->region);
 
-	return is_private_zero(f->region) || (name && (!*name || !strcmp(name, "[heap]") ||
-						       !strncmp(name, "[stack", 6) || !strncmp(name, "[anon", 5)));
+	return pfs_region_is_private_zero(f->region) ||
+	       (name &&
+		(!*name || !strcmp(name, "[heap]") || !strncmp(name, "[stack", 6) || !strncmp(name, "[anon", 5)));
 }
 
 static const struct class_history *history_of(const struct fault *f)
@@ -208,7 +203,7 @@ struct pfs_class_sum class_decide(const struct pfs_classes *classes, const struc
 		return class_key(PFS_CLASS_HUGE, 0);
 	f.write = access == PFS_WRITE;
 	f.private = !(f.region->perms & PFS_PERM_SHARED);
-	f.file = pfs_region_is_file(f.region) && !is_private_zero(f.region);
+	f.file = pfs_region_is_file(f.region) && !pfs_region_is_private_zero(f.region);
 	f.in_memory = f.file && is_in_memory(classes->model, f.region);
 	return pfs_has(ev, PFS_F_HOW) && ev->how ? reported(&f) : conclude(&f);
 }

@@ -301,6 +301,9 @@ static inline bool pfs_region_is_file(const struct pfs_region *region)
 	return region->have & PFS_HAS(PFS_F_INO) && pfs_is_file(region->dev, region->ino);
 }
 
+/* A private mapping of /dev/zero is anonymous memory with the name of a file. */
+bool pfs_region_is_private_zero(const struct pfs_region *region);
+
 /* Whether huge pages may replace the pages of the region's file, which unmaps them. */
 bool pfs_model_may_collapse(const struct pfs_model *model, const struct pfs_region *region);
 

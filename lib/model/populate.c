@@ -64,11 +64,11 @@ static bool refuses(const struct pfs_region *r, const struct pfs_event *ev)
 	return pfs_region_forbids(r, access);
 }
 
-/* Memory without a file: none of its pages is missing. A private mapping of /dev/zero has a file only for show. */
+/* Memory without a file: none of its pages is missing. */
 static bool is_anonymous(const struct pfs_region *r)
 {
-	if (KNOWS(r, PFS_F_NAME) && !strcmp(r->name, "/dev/zero"))
-		return !(r->perms & PFS_PERM_SHARED);
+	if (pfs_region_is_private_zero(r))
+		return true;
 	if (KNOWS(r, PFS_F_INO))
 		return !pfs_is_file(r->dev, r->ino);
 	return KNOWS(r, PFS_F_NAME) && (!r->name[0] || r->name[0] == '[');

@@ -385,6 +385,11 @@ const char *pfs_region_name(const struct pfs_space *space, const struct pfs_regi
 	return region->name;
 }
 
+bool pfs_region_is_private_zero(const struct pfs_region *region)
+{
+	return KNOWS(region, PFS_F_NAME) && !(region->perms & PFS_PERM_SHARED) && !strcmp(region->name, "/dev/zero");
+}
+
 const char *pfs_region_kind(const struct pfs_region *region, const char *name)
 {
 	if (name && name[0])

@@ -153,15 +153,6 @@ static bool narrow_move(struct pfs_space *space, struct pfs_event *move)
 	return false;
 }
 
-/*
- * A private mapping of /dev/zero is anonymous memory with the name of a file. While nothing was written to it, a move
- * sets its offset to its new address.
- */
-static bool is_private_zero(const struct pfs_region *region)
-{
-	return KNOWS(region, PFS_F_NAME) && !strcmp(region->name, "/dev/zero") && !(region->perms & PFS_PERM_SHARED);
-}
-
 /* Maps [start, end) with the attributes that the region at ev->from has. */
 static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bool merged)
 {
@@ -181,7 +172,7 @@ static int map_as_source(struct pfs_space *space, const struct pfs_event *ev, bo
 		map.ino = source->ino;
 		map.name = source->name;
 		map.off = source->off + (space_is_file(source) ? ev->from - source->start : 0);
-		if (is_private_zero(source) && !written)
+		if (pfs_region_is_private_zero(source) && !written) /* a move sets its offset to its new address */
 			map.off = map.addr;
 	}
 	err = pfs_space_map(space, &map);
