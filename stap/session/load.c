@@ -293,7 +293,7 @@ static int watch_arguments(const struct pfs_stap *s, char words[][WORD_MAX], str
 }
 
 /* Which kernel objects; room for 6. Returns their number, or -errno with err set. */
-static int object_arguments(const struct pfs_stap *s, char words[6][WORD_MAX], const char **argv, struct pfs_err *err)
+static int object_arguments(const struct pfs_stap *s, char words[][WORD_MAX], struct pfs_err *err)
 {
 	const struct pfs_object_choice *o = s->config.objects;
 	int nr = 0, watch;
@@ -307,18 +307,13 @@ static int object_arguments(const struct pfs_stap *s, char words[6][WORD_MAX], c
 	if (o->pages)
 		snprintf(words[nr++], WORD_MAX, "pfs_pages=1");
 	watch = o->watch ? watch_arguments(s, words + nr, err) : 0;
-	if (watch < 0)
-		return watch;
-	nr += watch;
-	for (int i = 0; i < nr; i++)
-		argv[i] = words[i];
-	return nr;
+	return watch < 0 ? watch : nr + watch;
 }
 
 /* What is hidden; room for 3. Returns their number. */
-static unsigned int microset_arguments(const struct stap_microset *m, char words[][WORD_MAX], const char **argv)
+static int microset_arguments(const struct stap_microset *m, char words[][WORD_MAX])
 {
-	unsigned int nr = 0;
+	int nr = 0;
 
 	if (!m->pages)
 		return 0;
@@ -326,8 +321,6 @@ static unsigned int microset_arguments(const struct stap_microset *m, char words
 	snprintf(words[nr++], WORD_MAX, "pfs_hide=\"%s\"", stap_microset_regions(m));
 	if (m->by_process)
 		snprintf(words[nr++], WORD_MAX, "pfs_by_process=1");
-	for (unsigned int i = 0; i < nr; i++)
-		argv[i] = words[i];
 	return nr;
 }
 
@@ -337,7 +330,7 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	char buffer[16], pids[WORD_MAX], comm[64], uid[32], words[6][WORD_MAX];
 	const char *argv[24] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
-	int more = 0;
+	int more;
 
 	if (s->pids && strlen(s->pids) > PIDS_MAX)
 		return pfs_err_set(err, -E2BIG, "too many processes given by number; use --comm or --user instead");
@@ -357,9 +350,8 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	}
 	if (s->config.no_follow)
 		argv[nr++] = "pfs_follow=0";
-	if (s->config.objects)
-		more = object_arguments(s, words, argv + nr, err);
-	else
-		microset_arguments(&options->microset, words, argv + nr);
+	more = s->config.objects ? object_arguments(s, words, err) : microset_arguments(&options->microset, words);
+	for (int i = 0; i < more; i++)
+		argv[nr++] = words[i];
 	return more < 0 ? more : pfs_loader_load(&s->loader, argv, s->name, err);
 }
